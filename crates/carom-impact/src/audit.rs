@@ -1,0 +1,126 @@
+//! The energy and momentum balance of an outcome, one function for every law.
+
+use crate::{ImpactError, ImpactProblem};
+use carom_metric::{Covector, Tangent, kernel};
+use nalgebra::DVector;
+
+/// Balance of one impact. Residuals are relative: momenta to $\lVert p^-\rVert$ in the kinetic
+/// metric, so that they mean the same for every problem; 0 is perfect.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Audit {
+    /// Kinetic energy before, J.
+    pub energy_minus_j: f64,
+    /// Kinetic energy after, J.
+    pub energy_plus_j: f64,
+    /// Work of the impulses of each contact, J: $\Lambda_i \cdot (b_i^- + b_i^+)/2$. Their sum is
+    /// the energy change.
+    pub contact_work_j: Vec<f64>,
+    /// $\lVert M(v^+ - v^-) - J^T\Lambda - A^T\lambda\rVert$.
+    pub momentum_residual: f64,
+    /// Largest approach velocity left, $\max(0, -\langle p^+, u_i\rangle)$.
+    pub penetration_residual: f64,
+    /// Largest pulling impulse, $\max(0, -\Lambda_{n,i})$ on unit normals.
+    pub adhesion_residual: f64,
+    /// Largest excess over the friction cone, $\max(0, |\Lambda_{t,i}| - \mu_i\Lambda_{n,i})$.
+    pub friction_residual: f64,
+    /// Largest constraint violation after, $|A_k v^+|$ for unit forms.
+    pub constraint_residual: f64,
+}
+
+impl Audit {
+    /// Change of kinetic energy, J.
+    pub fn energy_change_j(&self) -> f64 {
+        self.energy_plus_j - self.energy_minus_j
+    }
+}
+
+/// Balances an outcome: velocity after (n), impulses on the contact rows and on the constraint
+/// forms. Works for the answer of any law or engine.
+///
+/// # Errors
+///
+/// [`ImpactError::Metric`] if the velocity has the wrong length, [`ImpactError::Overflow`] if its
+/// energy overflows, [`ImpactError::InvalidContact`] if the number of impulses is wrong.
+pub fn audit(
+    problem: &ImpactProblem<'_>,
+    velocity_plus: &Tangent,
+    impulses: &DVector<f64>,
+    constraint_impulses: &DVector<f64>,
+) -> Result<Audit, ImpactError> {
+    let contacts = problem.contacts();
+    let metric = contacts.metric();
+    let rows = contacts.row(contacts.len());
+    let forms = contacts.constraint_forms();
+    for (what, found, expected) in [
+        ("impulses", impulses.len(), rows),
+        ("constraint impulses", constraint_impulses.len(), forms.len()),
+    ] {
+        if found != expected {
+            return Err(ImpactError::InvalidContact { what, contact: found, contacts: expected });
+        }
+    }
+    let energy_plus_j = metric.energy(velocity_plus)?;
+    if !energy_plus_j.is_finite() {
+        return Err(ImpactError::Overflow);
+    }
+    let norm_minus = problem.norm() / problem.scale();
+    let per_norm = if norm_minus > 0.0 { 1.0 / norm_minus } else { 1.0 };
+
+    let v_minus = problem.velocity_minus().0.as_slice();
+    let v_plus = velocity_plus.0.as_slice();
+    // Both whitened: what the velocities say changed, less what the impulses explain.
+    let mut explained = vec![0.0; metric.dim()];
+    let mut audit = Audit {
+        energy_minus_j: problem.energy_minus_j(),
+        energy_plus_j,
+        contact_work_j: Vec::with_capacity(contacts.len()),
+        momentum_residual: 0.0,
+        penetration_residual: 0.0,
+        adhesion_residual: 0.0,
+        friction_residual: 0.0,
+        constraint_residual: 0.0,
+    };
+    for (i, contact) in contacts.contacts().iter().enumerate() {
+        let first = contacts.row(i);
+        let mut work = 0.0;
+        let mut add = |row: usize, covector: &Covector| {
+            let entries = covector.0.as_slice();
+            let (before, after) = (kernel::dot(entries, v_minus), kernel::dot(entries, v_plus));
+            work += impulses[row] * 0.5 * (before + after);
+            kernel::add_scaled(&mut explained, impulses[row], entries);
+            after
+        };
+        let normal_velocity = add(first, &contact.normal);
+        for (k, tangent) in contact.tangents.iter().enumerate() {
+            add(first + 1 + k, tangent);
+        }
+        audit.contact_work_j.push(work);
+        let norm = contacts.normal_norm(i);
+        let normal_impulse = impulses[first];
+        let tangential = impulses.as_slice()[first + 1..contacts.row(i + 1)].iter();
+        let tangential = tangential.map(|x| x * x).sum::<f64>().sqrt();
+        let excess = tangential - contact.friction * normal_impulse.max(0.0);
+        raise(&mut audit.penetration_residual, -normal_velocity / norm * per_norm);
+        raise(&mut audit.adhesion_residual, -normal_impulse * norm * per_norm);
+        raise(&mut audit.friction_residual, excess * norm * per_norm);
+    }
+    for (form, &lambda) in forms.iter().zip(constraint_impulses.iter()) {
+        let residual = kernel::dot(form.0.as_slice(), v_plus).abs();
+        raise(&mut audit.constraint_residual, residual / metric.norm(form)? * per_norm);
+        kernel::add_scaled(&mut explained, lambda, form.0.as_slice());
+    }
+    metric.whiten_in_place(&mut explained);
+    let change: Vec<f64> = v_plus.iter().zip(v_minus).map(|(a, b)| a - b).collect();
+    let mut residual = vec![0.0; metric.dim()];
+    metric.whiten_velocity_into(&change, &mut residual);
+    kernel::add_scaled(&mut residual, -1.0, &explained);
+    audit.momentum_residual = kernel::norm(&residual) * per_norm;
+    Ok(audit)
+}
+
+/// Keeps the largest positive value seen.
+fn raise(largest: &mut f64, value: f64) {
+    if value > *largest {
+        *largest = value;
+    }
+}

@@ -1,0 +1,365 @@
+//! Contacts and constraints at one configuration.
+
+use crate::ImpactError;
+use crate::margin::{self, Margin};
+use carom_metric::{Covector, KineticMetric, MetricError, UnitNormals, kernel};
+use nalgebra::{DMatrix, DVector};
+use std::sync::OnceLock;
+
+/// Unit normals closer than this are one contact given twice.
+const DUPLICATE_TOLERANCE: f64 = 1e-11;
+
+/// A closed contact, in generalized coordinates.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Contact {
+    /// Gradient of the gap function (n), as given, positive towards separation.
+    pub normal: Covector,
+    /// Tangential contact rows (n each): none, one in the plane, two in space.
+    pub tangents: Vec<Covector>,
+    /// Coulomb coefficient, at least 0.
+    pub friction: f64,
+    /// Coefficient of restitution in \[0, 1\], for laws that take one per contact.
+    pub restitution: f64,
+}
+
+impl Contact {
+    /// A contact without friction or restitution.
+    pub fn frictionless(normal: Covector) -> Self {
+        Self { normal, tangents: Vec::new(), friction: 0.0, restitution: 0.0 }
+    }
+
+    /// Number of contact rows: the normal and the tangents.
+    pub fn n_rows(&self) -> usize {
+        1 + self.tangents.len()
+    }
+
+    fn rows(&self) -> impl Iterator<Item = &Covector> {
+        std::iter::once(&self.normal).chain(&self.tangents)
+    }
+
+    fn validate(&self, contact: usize) -> Result<(), ImpactError> {
+        if self.tangents.len() > 2 {
+            return Err(ImpactError::TooManyTangents { contact, found: self.tangents.len() });
+        }
+        if !(self.friction >= 0.0 && self.friction.is_finite()) {
+            return Err(ImpactError::InvalidFriction { contact, value: self.friction });
+        }
+        if !(0.0..=1.0).contains(&self.restitution) {
+            return Err(ImpactError::InvalidRestitution { value: self.restitution });
+        }
+        Ok(())
+    }
+}
+
+/// Constraint one-forms $A$ (m × n): $Av = 0$ before and after the impact.
+#[derive(Clone, Debug)]
+struct Constraints {
+    forms: Vec<Covector>,
+    /// Orthonormal whitened basis Q (n × m) of the forms, $L^{-1}A^T = QR$.
+    basis: DMatrix<f64>,
+    /// Upper triangular R (m × m).
+    triangle: DMatrix<f64>,
+}
+
+/// All closed contacts of a system at one configuration, with what every law needs of them.
+///
+/// Contact `i` occupies the rows [`row`](Self::row)`(i)..row(i + 1)` of the contact Jacobian $J$:
+/// its normal, then its tangents. Rows are used as given for velocities and impulses and brought
+/// to unit length inside. With constraint one-forms everything is restricted to their null space,
+/// so that laws need not know of them.
+///
+/// A set is built once per configuration and reused for any number of velocities.
+#[derive(Clone, Debug)]
+pub struct ContactSet<'m> {
+    metric: &'m KineticMetric,
+    contacts: Vec<Contact>,
+    constraints: Option<Constraints>,
+    /// All rows of the Jacobian at unit length.
+    rows: UnitNormals,
+    row_of: Vec<usize>,
+    /// Row of each distinct normal; duplicates share the first one's place.
+    distinct: Vec<usize>,
+    /// Place among the distinct normals of each contact.
+    place_of: Vec<usize>,
+    /// Contacts at each distinct normal.
+    multiplicity: Vec<usize>,
+    /// Gram matrix of the distinct unit normals.
+    gram: DMatrix<f64>,
+    margin: OnceLock<Result<Margin, ImpactError>>,
+}
+
+impl<'m> ContactSet<'m> {
+    /// Validates contacts and factors what laws share. An empty list is allowed.
+    ///
+    /// # Errors
+    ///
+    /// [`ImpactError::Contact`] (zero, non-finite or ill-sized rows),
+    /// [`ImpactError::TooManyTangents`], [`ImpactError::InvalidFriction`],
+    /// [`ImpactError::InvalidRestitution`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use carom_impact::{Contact, ContactSet};
+    /// use carom_metric::{Covector, KineticMetric};
+    /// use nalgebra::DMatrix;
+    /// let metric = KineticMetric::new(DMatrix::identity(3, 3))?;
+    /// let contacts = ContactSet::new(&metric, vec![
+    ///     Contact::frictionless(Covector::from_slice(&[-1.0, 1.0, 0.0])),
+    ///     Contact::frictionless(Covector::from_slice(&[0.0, -1.0, 1.0])),
+    /// ])?;
+    /// assert!((contacts.cosines()[(0, 1)] + 0.5).abs() < 1e-15);
+    /// # Ok::<(), carom_impact::ImpactError>(())
+    /// ```
+    pub fn new(metric: &'m KineticMetric, contacts: Vec<Contact>) -> Result<Self, ImpactError> {
+        Self::build(metric, contacts, None)
+    }
+
+    /// The same under constraint one-forms (rows of length n), restricted to their null space.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new), and [`ImpactError::DependentConstraints`],
+    /// [`ImpactError::ConstrainedContact`].
+    pub fn constrained(
+        metric: &'m KineticMetric,
+        contacts: Vec<Contact>,
+        forms: Vec<Covector>,
+    ) -> Result<Self, ImpactError> {
+        let constraints =
+            if forms.is_empty() { None } else { Some(Constraints::new(metric, forms)?) };
+        Self::build(metric, contacts, constraints)
+    }
+
+    fn build(
+        metric: &'m KineticMetric,
+        contacts: Vec<Contact>,
+        constraints: Option<Constraints>,
+    ) -> Result<Self, ImpactError> {
+        let mut row_of = Vec::with_capacity(contacts.len() + 1);
+        row_of.push(0);
+        for (i, contact) in contacts.iter().enumerate() {
+            contact.validate(i)?;
+            row_of.push(row_of[i] + contact.n_rows());
+        }
+        let contact_of = |row: usize| row_of.partition_point(|&first| first <= row) - 1;
+        let flat: Vec<&Covector> = contacts.iter().flat_map(Contact::rows).collect();
+        let mut rows = UnitNormals::new(metric, flat.iter().copied())
+            .map_err(|source| name_contact(source, &flat, metric.dim(), contact_of))?;
+        if let Some(constraints) = &constraints {
+            rows.deflate(&constraints.basis).map_err(|source| match source {
+                MetricError::ZeroNormal { index } => {
+                    ImpactError::ConstrainedContact { contact: contact_of(index) }
+                }
+                other => other.into(),
+            })?;
+        }
+        let mut set = Self {
+            metric,
+            constraints,
+            rows,
+            distinct: Vec::with_capacity(contacts.len()),
+            place_of: Vec::with_capacity(contacts.len()),
+            multiplicity: Vec::with_capacity(contacts.len()),
+            gram: DMatrix::zeros(0, 0),
+            margin: OnceLock::new(),
+            contacts,
+            row_of,
+        };
+        set.merge_duplicates();
+        Ok(set)
+    }
+
+    fn merge_duplicates(&mut self) {
+        for &row in &self.row_of[..self.contacts.len()] {
+            let same = |&other: &usize| {
+                self.rows.wedge(row, other).cos < 0.5 * DUPLICATE_TOLERANCE
+            };
+            match self.distinct.iter().position(same) {
+                Some(place) => {
+                    self.place_of.push(place);
+                    self.multiplicity[place] += 1;
+                }
+                None => {
+                    self.place_of.push(self.distinct.len());
+                    self.distinct.push(row);
+                    self.multiplicity.push(1);
+                }
+            }
+        }
+        let m = self.distinct.len();
+        self.gram = DMatrix::identity(m, m);
+        for j in 0..m {
+            for i in j + 1..m {
+                let c = self.rows.cosine(self.distinct[i], self.distinct[j]);
+                self.gram[(i, j)] = c;
+                self.gram[(j, i)] = c;
+            }
+        }
+    }
+
+    /// The metric that the contacts live in.
+    pub fn metric(&self) -> &'m KineticMetric {
+        self.metric
+    }
+
+    /// The contacts as given.
+    pub fn contacts(&self) -> &[Contact] {
+        &self.contacts
+    }
+
+    /// Number of contacts.
+    pub fn len(&self) -> usize {
+        self.contacts.len()
+    }
+
+    /// Whether there are no contacts.
+    pub fn is_empty(&self) -> bool {
+        self.contacts.is_empty()
+    }
+
+    /// The constraint one-forms as given; empty without constraints.
+    pub fn constraint_forms(&self) -> &[Covector] {
+        self.constraints.as_ref().map_or(&[], |c| &c.forms)
+    }
+
+    /// First row of contact `i` in the contact Jacobian; `row(len())` is the number of rows.
+    pub fn row(&self, i: usize) -> usize {
+        self.row_of[i.min(self.contacts.len())]
+    }
+
+    /// Metric norm of the normal of contact `i`, under the constraints.
+    pub fn normal_norm(&self, i: usize) -> f64 {
+        self.rows.norm(self.row(i))
+    }
+
+    /// Gram matrix of the unit normals of all contacts (len × len, duplicates included).
+    pub fn cosines(&self) -> DMatrix<f64> {
+        let place = |i: usize| self.place_of[i];
+        DMatrix::from_fn(self.len(), self.len(), |i, j| self.gram[(place(i), place(j))])
+    }
+
+    /// Delassus matrix $G = J M^{-1} J^T$ of all rows as given (rows × rows); under constraints
+    /// the inverse mass is that of the null space.
+    pub fn delassus(&self) -> DMatrix<f64> {
+        let mut g = self.rows.gram();
+        for i in 0..self.rows.len() {
+            for j in 0..self.rows.len() {
+                g[(i, j)] *= self.rows.norm(i) * self.rows.norm(j);
+            }
+        }
+        g
+    }
+
+    /// How far the unit normals are from balancing each other, computed once.
+    ///
+    /// # Errors
+    ///
+    /// [`ImpactError::NotConverged`].
+    pub fn margin(&self) -> Result<&Margin, ImpactError> {
+        self.margin.get_or_init(|| margin::margin(self)).as_ref().map_err(Clone::clone)
+    }
+
+    /// Number of distinct normals.
+    pub fn n_distinct(&self) -> usize {
+        self.distinct.len()
+    }
+
+    /// First contact at distinct normal `j`.
+    pub(crate) fn contact_at(&self, j: usize) -> usize {
+        self.place_of.iter().position(|&place| place == j).unwrap_or(j)
+    }
+
+    /// Distinct normal of contact `i`.
+    pub(crate) fn place(&self, i: usize) -> usize {
+        self.place_of[i]
+    }
+
+    /// Gram matrix of the distinct unit normals.
+    pub(crate) fn gram(&self) -> &DMatrix<f64> {
+        &self.gram
+    }
+
+    /// Whitened distinct unit normal `j`.
+    pub(crate) fn unit(&self, j: usize) -> &[f64] {
+        self.rows.column(self.distinct[j])
+    }
+
+    /// Wedge of the distinct normals `i` and `j`.
+    pub(crate) fn wedge(&self, i: usize, j: usize) -> carom_metric::Wedge {
+        self.rows.wedge(self.distinct[i], self.distinct[j])
+    }
+
+    /// Velocity of distinct normal `j` in units of the metric, $\langle p, u_j\rangle$.
+    pub(crate) fn unit_contact_velocity(&self, j: usize, velocity: &[f64]) -> f64 {
+        let contact = self.contact_at(j);
+        let normal = self.contacts[contact].normal.0.as_slice();
+        kernel::dot(normal, velocity) / self.rows.norm(self.distinct[j])
+    }
+
+    /// Impulses on the rows as given from impulses on the distinct unit normals: shared equally
+    /// among duplicates, none on tangents.
+    pub(crate) fn impulses_on_rows(&self, unit_impulse: &[f64]) -> DVector<f64> {
+        let mut impulses = DVector::zeros(self.rows.len());
+        for (i, &place) in self.place_of.iter().enumerate() {
+            let share = unit_impulse[place] / self.multiplicity[place] as f64;
+            impulses[self.row_of[i]] = share / self.rows.norm(self.row_of[i]);
+        }
+        impulses
+    }
+
+    /// Multipliers $\lambda$ of the constraints that keep $Av = 0$ under the contact `impulses`:
+    /// $A M^{-1}(J^T\Lambda + A^T\lambda) = 0$.
+    pub(crate) fn constraint_impulses(&self, impulses: &DVector<f64>) -> DVector<f64> {
+        let Some(constraints) = &self.constraints else {
+            return DVector::zeros(0);
+        };
+        let mut force = DVector::zeros(self.metric.dim());
+        for (row, covector) in self.contacts.iter().flat_map(Contact::rows).enumerate() {
+            force.axpy(impulses[row], &covector.0, 1.0);
+        }
+        self.metric.whiten_in_place(force.as_mut_slice());
+        let mut multipliers = -constraints.basis.tr_mul(&force);
+        // R is regular: dependent forms were refused.
+        constraints.triangle.solve_upper_triangular_mut(&mut multipliers);
+        multipliers
+    }
+}
+
+/// Says which contact a bad row belongs to.
+fn name_contact(
+    source: MetricError,
+    rows: &[&Covector],
+    n: usize,
+    contact_of: impl Fn(usize) -> usize,
+) -> ImpactError {
+    let bad = |row: &&Covector| row.0.len() != n || row.0.iter().any(|x| !x.is_finite());
+    let row = match source {
+        MetricError::ZeroNormal { index } => Some(index),
+        _ => rows.iter().position(bad),
+    };
+    match row {
+        Some(row) => ImpactError::Contact { contact: contact_of(row), source },
+        None => source.into(),
+    }
+}
+
+impl Constraints {
+    fn new(metric: &KineticMetric, forms: Vec<Covector>) -> Result<Self, ImpactError> {
+        let units = UnitNormals::new(metric, forms.iter()).map_err(|source| match source {
+            MetricError::ZeroNormal { index } => ImpactError::DependentConstraints { row: index },
+            other => other.into(),
+        })?;
+        if forms.len() > metric.dim() {
+            return Err(ImpactError::DependentConstraints { row: metric.dim() });
+        }
+        let (basis, mut triangle) = units.columns().clone().qr().unpack();
+        if let Some(row) = (0..forms.len()).find(|&i| triangle[(i, i)].abs() < 1e-10) {
+            return Err(ImpactError::DependentConstraints { row });
+        }
+        for (i, mut column) in triangle.column_iter_mut().enumerate() {
+            column *= units.norm(i);
+        }
+        Ok(Self { forms, basis, triangle })
+    }
+}

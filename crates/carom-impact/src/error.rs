@@ -1,0 +1,150 @@
+//! Why an impact could not be posed or resolved.
+
+use crate::OutcomeSet;
+use carom_metric::MetricError;
+
+/// Why an impact could not be posed or resolved.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ImpactError {
+    /// The mass matrix or a vector is unusable.
+    #[error(transparent)]
+    Metric(#[from] MetricError),
+    /// A contact's covector is unusable.
+    #[error("contact {contact}: {source}")]
+    Contact {
+        /// Index of the contact.
+        contact: usize,
+        /// What is wrong with its normal or tangents.
+        source: MetricError,
+    },
+    /// A normal or tangent lies in the span of the constraint one-forms, so that no admissible
+    /// motion opens or slides the contact.
+    #[error("contact {contact}: its row lies in the span of the constraints, so it can never open")]
+    ConstrainedContact {
+        /// Index of the contact.
+        contact: usize,
+    },
+    /// A contact has more tangents than physical space has.
+    #[error("contact {contact} has {found} tangents: give none, one (plane) or two (space)")]
+    TooManyTangents {
+        /// Index of the contact.
+        contact: usize,
+        /// Tangents given.
+        found: usize,
+    },
+    /// The Coulomb coefficient is negative or not finite.
+    #[error("contact {contact} has friction {value}: it must be finite and at least 0")]
+    InvalidFriction {
+        /// Index of the contact.
+        contact: usize,
+        /// The value given.
+        value: f64,
+    },
+    /// A coefficient of restitution lies outside \[0, 1\].
+    #[error("restitution is {value}: it must lie in [0, 1]")]
+    InvalidRestitution {
+        /// The value given.
+        value: f64,
+    },
+    /// The constraint one-forms are linearly dependent or zero.
+    #[error("constraint {row} is zero or depends on the constraints before it")]
+    DependentConstraints {
+        /// First row that adds nothing.
+        row: usize,
+    },
+    /// The velocity before the impact violates a constraint.
+    #[error(
+        "velocity violates constraint {row}: relative residual {residual:e}; project it onto the constraints first"
+    )]
+    ConstraintViolated {
+        /// Index of the constraint.
+        row: usize,
+        /// Constraint velocity over the norms of the form and of the velocity.
+        residual: f64,
+    },
+    /// Energies of this velocity overflow.
+    #[error("velocity is too large: its kinetic energy overflows")]
+    Overflow,
+    /// The feasible cone of these contacts has no interior: no chain of elastic impacts ends.
+    #[error(
+        "no elastic outcome: contacts {jammed:?} wedge the system in, so their impacts never end; use the plastic law"
+    )]
+    NoElasticOutcome {
+        /// Contacts whose unit normals balance each other.
+        jammed: Vec<usize>,
+    },
+    /// The chain of elementary impacts reached its cap.
+    #[error("limit of {impacts} elementary impacts reached; raise max_impacts")]
+    LimitExceeded {
+        /// Impacts made.
+        impacts: u64,
+    },
+    /// The tree of impact orders reached its cap.
+    #[error(
+        "limit of {nodes} states reached after {} outcomes; raise max_nodes", found.outcomes.len()
+    )]
+    OutcomeLimitExceeded {
+        /// States visited.
+        nodes: usize,
+        /// The outcomes found so far, flagged incomplete.
+        found: Box<OutcomeSet>,
+    },
+    /// Minimality is tested on all subsequences, which is too much for a chain this long.
+    #[error(
+        "limit of {limit} impacts for the test of minimality exceeded by a sequence of {impacts}"
+    )]
+    MinimalityLimitExceeded {
+        /// Length of the sequence.
+        impacts: usize,
+        /// Longest sequence tested.
+        limit: usize,
+    },
+    /// The plastic projection pulls on a contact, which dry contacts cannot do.
+    #[error(
+        "plastic projection pulls on contacts {contacts:?}; allow adhesion or use the cone law"
+    )]
+    AdhesiveImpulse {
+        /// Contacts with a negative impulse.
+        contacts: Vec<usize>,
+    },
+    /// An index names a contact that does not exist, or names it twice.
+    #[error("{what} {contact} is out of range or repeated: there are {contacts} contacts")]
+    InvalidContact {
+        /// Where the index stands, for example `priority`.
+        what: &'static str,
+        /// The offending index.
+        contact: usize,
+        /// Number of contacts.
+        contacts: usize,
+    },
+    /// An iteration that terminates in exact arithmetic did not; the numbers say how far it got.
+    #[error("the active-set projection did not settle within {iterations} iterations")]
+    NotConverged {
+        /// Iterations made.
+        iterations: usize,
+    },
+}
+
+impl ImpactError {
+    /// The variant as a stable kebab-case identifier, for reports that machines read.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Metric(source) | Self::Contact { source, .. } => source.kind(),
+            Self::ConstrainedContact { .. } => "constrained-contact",
+            Self::TooManyTangents { .. } => "too-many-tangents",
+            Self::InvalidFriction { .. } => "invalid-friction",
+            Self::InvalidRestitution { .. } => "invalid-restitution",
+            Self::DependentConstraints { .. } => "dependent-constraints",
+            Self::ConstraintViolated { .. } => "constraint-violated",
+            Self::Overflow => "overflow",
+            Self::NoElasticOutcome { .. } => "no-elastic-outcome",
+            Self::LimitExceeded { .. } => "limit-exceeded",
+            Self::OutcomeLimitExceeded { .. } => "outcome-limit-exceeded",
+            Self::MinimalityLimitExceeded { .. } => "minimality-limit-exceeded",
+            Self::AdhesiveImpulse { .. } => "adhesive-impulse",
+            Self::InvalidContact { .. } => "invalid-contact",
+            Self::NotConverged { .. } => "not-converged",
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! The traits of impact laws.
+
+use crate::{ImpactError, ImpactOutcome, ImpactProblem, OutcomeSet};
+use std::fmt;
+
+/// Maps the velocity before an impact to the velocity after it.
+///
+/// A law is pure: the same problem gives the same outcome, whatever ran before. It never
+/// integrates time and never moves the configuration. Implementations promise a *feasible*
+/// outcome, $\langle p^+, u_i\rangle \ge 0$ for every contact, and say in their own docs whether
+/// they conserve energy.
+pub trait ImpactLaw: fmt::Debug + Send + Sync {
+    /// Stable identifier used in records and on the command line, for example `"propagative"`.
+    fn name(&self) -> &'static str;
+
+    /// Resolves one impact.
+    ///
+    /// # Errors
+    ///
+    /// See [`ImpactError`].
+    fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError>;
+}
+
+/// A law whose answer is a set: every outcome that its physics allows.
+pub trait SetValuedLaw: ImpactLaw {
+    /// All outcomes of one impact, in an order that depends on the problem alone.
+    ///
+    /// # Errors
+    ///
+    /// See [`ImpactError`]; a limit carries the outcomes found so far.
+    fn resolve_all(&self, problem: &ImpactProblem<'_>) -> Result<OutcomeSet, ImpactError>;
+}

@@ -1,0 +1,56 @@
+//! Impact laws: one instant, no time, no shapes.
+//!
+//! At an impact the configuration stands still and mechanics is linear algebra on one tangent
+//! space: a mass matrix $M$, contact rows $J$ (normals and tangents), the velocity $v^-$ before,
+//! and impulses $\Lambda$ on the rows that make the velocity after,
+//!
+//! $$ v^+ = v^- + M^{-1}J^T\Lambda, \qquad b^+ = b^- + G\Lambda, \quad b = Jv,\ G = JM^{-1}J^T. $$
+//!
+//! Everything a law does happens in contact space, on the Delassus matrix $G$ and the contact
+//! velocities $b$; the size of the system enters only when the problem is posed and when $v^+$ is
+//! read off.
+//!
+//! 1. a [`KineticMetric`](carom_metric::KineticMetric) and [`Contact`]s make a [`ContactSet`]
+//!    (with constraint one-forms, if any), once per configuration;
+//! 2. a velocity makes it an [`ImpactProblem`];
+//! 3. an [`ImpactLaw`] answers with an [`ImpactOutcome`], a [`SetValuedLaw`] with an
+//!    [`OutcomeSet`];
+//! 4. every outcome carries an [`Audit`] of energy, momentum, penetration, adhesion, friction and
+//!    constraints, computed from the problem and the outcome alone.
+//!
+//! | law | answers | energy |
+//! | --- | --- | --- |
+//! | [`Propagative`] | chains of elastic reflections, all orders | kept, or restitution of the event |
+//! | [`Plastic`] | projection onto the feasible cone or onto all contacts | least |
+
+mod audit;
+mod contact;
+mod error;
+mod invariants;
+mod jump;
+mod law;
+mod margin;
+mod nnls;
+mod outcome;
+pub mod plastic;
+mod problem;
+pub mod propagative;
+mod registry;
+mod restitution;
+pub mod uniqueness;
+
+pub use audit::{Audit, audit};
+pub use contact::{Contact, ContactSet};
+pub use error::ImpactError;
+pub use invariants::Invariants;
+pub use law::{ImpactLaw, SetValuedLaw};
+pub use margin::{JAM_MARGIN, Margin};
+pub use outcome::{
+    Diagnostics, ImpactOutcome, ImpactStatus, OutcomeSet, PropagativeDiagnostics,
+};
+pub use plastic::{Plastic, PlasticRule};
+pub use problem::{FEASIBILITY_TOLERANCE, ImpactProblem};
+pub use propagative::{Propagative, Selection, SequenceFilter};
+pub use registry::{LAWS, LawEntry, law};
+pub use restitution::EnergeticRestitution;
+pub use uniqueness::{PairUniqueness, Uniqueness, uniqueness};

@@ -1,0 +1,54 @@
+//! The jam test: can all contacts open at once?
+
+use crate::nnls::nonnegative_least_squares;
+use crate::{ContactSet, ImpactError};
+use carom_metric::kernel;
+use nalgebra::{DMatrix, DVector};
+
+/// Below this margin the feasible cone counts as having no interior.
+pub const JAM_MARGIN: f64 = 1e-7;
+
+/// Distance of the convex hull of the unit normals from the origin.
+///
+/// If it is positive, some momentum opens every contact and every chain of elastic impacts ends,
+/// whatever the order. If it is zero the normals balance each other and the contacts that do so
+/// are jammed: a body wedged between parallel walls.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Margin {
+    /// The distance $\delta \in [0, 1]$; 1 without contacts.
+    pub distance: f64,
+    /// Weight of each contact in the nearest point of the hull (sums to 1).
+    pub weights: Vec<f64>,
+}
+
+impl Margin {
+    /// Contacts that jam each other; empty if the contacts can open together.
+    pub fn jammed(&self) -> Vec<usize> {
+        if self.distance > JAM_MARGIN {
+            return Vec::new();
+        }
+        (0..self.weights.len()).filter(|&i| self.weights[i] > 1e-9).collect()
+    }
+}
+
+/// The nearest point is the normalized solution of
+/// $\min_{w \ge 0} \lVert Yw\rVert^2 + (1 - \sum w)^2$.
+pub(crate) fn margin(contacts: &ContactSet<'_>) -> Result<Margin, ImpactError> {
+    let m = contacts.n_distinct();
+    if m == 0 {
+        return Ok(Margin { distance: 1.0, weights: Vec::new() });
+    }
+    let n = contacts.metric().dim();
+    let hull = DMatrix::from_fn(n + 1, m, |i, j| if i < n { contacts.unit(j)[i] } else { 1.0 });
+    let mut target = DVector::zeros(n + 1);
+    target[n] = -1.0;
+    let mut weights = nonnegative_least_squares(&hull, &target, 1e-14)?;
+    let sum = weights.sum();
+    weights /= sum;
+    let nearest = hull.rows(0, n) * &weights;
+    let mut on_contacts = vec![0.0; contacts.len()];
+    for j in 0..m {
+        on_contacts[contacts.contact_at(j)] = weights[j];
+    }
+    Ok(Margin { distance: kernel::norm(nearest.as_slice()), weights: on_contacts })
+}

@@ -1,0 +1,118 @@
+//! Nonnegative least squares by active sets: the projection behind plastic impacts and jams.
+
+use crate::ImpactError;
+use carom_metric::kernel;
+use nalgebra::{DMatrix, DVector};
+
+/// Minimizes $\lVert z + Yx\rVert$ over $x \ge 0$.
+///
+/// Lawson and Hanson's method: the passive columns stay linearly independent, so dependent
+/// columns are legal, and each inner solve is a QR factorization of the columns themselves, never
+/// of their Gram matrix. The residual $z + Yx$ is unique; $x$ is one minimizer.
+///
+/// # Errors
+///
+/// [`ImpactError::NotConverged`]; not seen in practice, since the objective decreases strictly.
+pub(crate) fn nonnegative_least_squares(
+    y: &DMatrix<f64>,
+    z: &DVector<f64>,
+    tolerance: f64,
+) -> Result<DVector<f64>, ImpactError> {
+    let m = y.ncols();
+    let mut x = DVector::zeros(m);
+    let mut passive: Vec<usize> = Vec::with_capacity(m);
+    let mut refused = vec![false; m];
+    let limit = 10 * m + 10;
+    for _ in 0..limit {
+        let residual = z + y * &x;
+        let Some(entering) = most_violated(y, &residual, &passive, &refused, tolerance) else {
+            return Ok(x);
+        };
+        passive.push(entering);
+        let accepted = settle(y, z, &mut x, &mut passive, entering);
+        if accepted {
+            refused.fill(false);
+        } else {
+            refused[entering] = true;
+        }
+    }
+    Err(ImpactError::NotConverged { iterations: limit })
+}
+
+fn most_violated(
+    y: &DMatrix<f64>,
+    residual: &DVector<f64>,
+    passive: &[usize],
+    refused: &[bool],
+    tolerance: f64,
+) -> Option<usize> {
+    let mut worst = -tolerance;
+    let mut entering = None;
+    for j in (0..y.ncols()).filter(|j| !refused[*j] && !passive.contains(j)) {
+        let b = y.column(j).dot(residual);
+        if b < worst {
+            worst = b;
+            entering = Some(j);
+        }
+    }
+    entering
+}
+
+/// Solves on the passive columns, dropping those that would turn negative. Returns whether the
+/// entering column took part: if not, the gradient that asked for it was rounding.
+fn settle(
+    y: &DMatrix<f64>,
+    z: &DVector<f64>,
+    x: &mut DVector<f64>,
+    passive: &mut Vec<usize>,
+    entering: usize,
+) -> bool {
+    let mut first = true;
+    while !passive.is_empty() {
+        let Some(target) = least_squares(&y.select_columns(passive.iter()), z) else {
+            passive.retain(|&j| j != entering);
+            return false;
+        };
+        if first {
+            let place = passive.iter().position(|&j| j == entering);
+            if place.is_none_or(|place| target[place] <= 0.0) {
+                passive.retain(|&j| j != entering);
+                return false;
+            }
+            first = false;
+        }
+        let mut step = 1.0;
+        for (k, &j) in passive.iter().enumerate() {
+            if target[k] <= 0.0 {
+                step = f64::min(step, x[j] / (x[j] - target[k]));
+            }
+        }
+        for (k, &j) in passive.iter().enumerate() {
+            let moved = x[j] + step * (target[k] - x[j]);
+            let blocked = target[k] <= 0.0 && x[j] <= step * (x[j] - target[k]) * (1.0 + 1e-15);
+            x[j] = if step < 1.0 && blocked { 0.0 } else { moved };
+        }
+        if step >= 1.0 {
+            break;
+        }
+        passive.retain(|&j| x[j] > 0.0);
+    }
+    true
+}
+
+/// Least-squares solution of $Yx = -z$, or `None` if the columns are dependent.
+fn least_squares(y: &DMatrix<f64>, z: &DVector<f64>) -> Option<DVector<f64>> {
+    if y.ncols() > y.nrows() {
+        return None;
+    }
+    let scale = kernel::max_abs(y.as_slice());
+    let qr = y.clone().qr();
+    let r = qr.r();
+    if (0..r.ncols()).any(|i| r[(i, i)].abs() <= 1e-11 * scale) {
+        return None;
+    }
+    let mut rhs = -z.clone();
+    qr.q_tr_mul(&mut rhs);
+    let mut x = rhs.rows(0, y.ncols()).into_owned();
+    r.solve_upper_triangular_mut(&mut x).then_some(x)
+}

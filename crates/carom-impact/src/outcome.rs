@@ -1,0 +1,87 @@
+//! What an impact law answers.
+
+use crate::Audit;
+use carom_metric::Tangent;
+use nalgebra::DVector;
+
+/// How an impact ended, as mechanics allows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ImpactStatus {
+    /// The contacts no longer approach.
+    Resolved,
+    /// No contact approached to begin with; the velocity is unchanged.
+    Separating,
+}
+
+impl ImpactStatus {
+    /// Stable identifier, for reports that machines read.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Resolved => "resolved",
+            Self::Separating => "separating",
+        }
+    }
+}
+
+/// One outcome of an impact, audited.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ImpactOutcome {
+    /// Velocity after the impact (n).
+    pub velocity_plus: Tangent,
+    /// Impulses on the contact rows as given (rows), N·s for metric gaps.
+    pub impulses: DVector<f64>,
+    /// Multipliers of the constraint one-forms (m).
+    pub constraint_impulses: DVector<f64>,
+    /// How it ended.
+    pub status: ImpactStatus,
+    /// Energy and momentum balance, computed from the problem and the outcome alone.
+    pub audit: Audit,
+    /// What the law has to say beyond the outcome.
+    pub diagnostics: Diagnostics,
+}
+
+/// What a law reports beyond the outcome.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Diagnostics {
+    /// Of the propagative law.
+    Propagative(PropagativeDiagnostics),
+    /// Of the plastic law.
+    Plastic {
+        /// Contacts with a pulling impulse.
+        adhesive: Vec<usize>,
+    },
+}
+
+/// How a propagative outcome came about.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct PropagativeDiagnostics {
+    /// Contacts in the order of the elementary impacts (one shortest order if several lead
+    /// here); `None` above [`SEQUENCE_LIMIT`](crate::propagative::SEQUENCE_LIMIT) impacts.
+    pub sequence: Option<Vec<usize>>,
+    /// Number of elementary impacts.
+    pub impacts: u64,
+    /// Distinct orders that lead to this outcome (1 when only one was followed; saturating).
+    pub n_sequences: u64,
+    /// Lengths of those orders, ascending.
+    pub lengths: Vec<u64>,
+    /// Position of the outcome between the plastic (0) and the elastic one (1).
+    pub alpha: f64,
+    /// Contacts with a pulling impulse.
+    pub adhesive: Vec<usize>,
+}
+
+/// All outcomes of an impact.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OutcomeSet {
+    /// The outcomes, shortest sequence first.
+    pub outcomes: Vec<ImpactOutcome>,
+    /// The one that the law's selection rule prefers, unless the set is incomplete.
+    pub preferred: Option<usize>,
+    /// Diameter of the set over the norm of the momentum before,
+    /// $\xi = \max \lVert p_i - p_j\rVert / \lVert p^-\rVert$: the indeterminacy.
+    pub indeterminacy: f64,
+    /// Whether every order was followed to its end.
+    pub complete: bool,
+}

@@ -1,0 +1,64 @@
+//! One chain of elementary impacts, in contact space.
+
+use super::selection::Selector;
+use super::{DEFAULT_MAX_IMPACTS, Elastic, Propagative, SEQUENCE_LIMIT};
+use crate::jump::Jump;
+use crate::{ImpactError, ImpactProblem};
+
+/// A jammed set never comes to rest; it is looked for after this many impacts.
+const SUSPICION: u64 = 256;
+
+/// Reflects one contact after the other until none approaches: $\lambda = -2b_i$,
+/// $b \leftarrow b + \lambda G_{:,i}$ (Seghete & Murphey, Eqs. 4-9), at O(contacts) an impact.
+pub(super) fn follow(problem: &ImpactProblem<'_>, law: &Propagative) -> Result<Elastic, ImpactError> {
+    let contacts = problem.contacts();
+    let gram = contacts.gram();
+    let tolerance = problem.tolerance();
+    let limit = law.max_impacts.unwrap_or(DEFAULT_MAX_IMPACTS);
+    let mut selector = Selector::new(&law.selection, contacts);
+    let mut b = problem.unit_velocity().to_vec();
+    let mut impulse = vec![0.0; b.len()];
+    let mut sequence = Vec::with_capacity(8);
+    let mut impacts = 0;
+    while let Some(i) = selector.next(&b, tolerance, problem.norm()) {
+        if impacts >= SUSPICION.min(limit) && impacts % SUSPICION == 0 || impacts == limit {
+            refuse_jam(problem, &b)?;
+        }
+        if impacts == limit {
+            return Err(ImpactError::LimitExceeded { impacts });
+        }
+        let lambda = reflect(gram, &mut b, i);
+        impulse[i] += lambda;
+        impacts += 1;
+        if impacts <= SEQUENCE_LIMIT {
+            sequence.push(i);
+        }
+    }
+    Ok(Elastic {
+        jump: Jump::from_impulse(problem, impulse).conserve_energy(problem),
+        sequence: (impacts <= SEQUENCE_LIMIT).then_some(sequence),
+        impacts,
+        n_sequences: 1,
+        lengths: vec![impacts],
+    })
+}
+
+/// One elementary impact at contact `i`; returns its impulse on the unit normal.
+pub(super) fn reflect(gram: &nalgebra::DMatrix<f64>, b: &mut [f64], i: usize) -> f64 {
+    let lambda = -2.0 * b[i];
+    let own = -b[i];
+    let n = b.len();
+    carom_metric::kernel::add_scaled(b, lambda, &gram.as_slice()[i * n..(i + 1) * n]);
+    b[i] = own;
+    lambda
+}
+
+/// Says so if the contacts jam each other and one of them approaches.
+pub(super) fn refuse_jam(problem: &ImpactProblem<'_>, b: &[f64]) -> Result<(), ImpactError> {
+    let contacts = problem.contacts();
+    let jammed = contacts.margin()?.jammed();
+    if jammed.iter().any(|&i| b[contacts.place(i)] < -problem.tolerance()) {
+        return Err(ImpactError::NoElasticOutcome { jammed });
+    }
+    Ok(())
+}

@@ -1,0 +1,51 @@
+//! Minimal sequences of impacts, taken literally.
+
+use super::chain::reflect;
+use crate::{ImpactError, ImpactProblem};
+use nalgebra::DMatrix;
+
+/// Longest sequence whose minimality is tested: there are $2^{16}$ subsequences.
+pub const MINIMALITY_LIMIT: usize = 16;
+
+/// Whether a sequence of contacts is minimal for a problem (Seghete & Murphey, Definition 1).
+///
+/// It is if reflecting the momentum at each contact in turn, approaching or not, gives a feasible
+/// momentum and no proper subsequence does.
+///
+/// # Errors
+///
+/// [`ImpactError::MinimalityLimitExceeded`] beyond [`MINIMALITY_LIMIT`] impacts,
+/// [`ImpactError::InvalidContact`] for an index that is no contact.
+pub fn is_minimal(problem: &ImpactProblem<'_>, sequence: &[usize]) -> Result<bool, ImpactError> {
+    let contacts = problem.contacts();
+    if let Some(&contact) = sequence.iter().find(|&&i| i >= contacts.len()) {
+        let (what, contacts) = ("sequence", contacts.len());
+        return Err(ImpactError::InvalidContact { what, contact, contacts });
+    }
+    let places: Vec<usize> = sequence.iter().map(|&i| contacts.place(i)).collect();
+    let b = problem.unit_velocity();
+    is_minimal_in_contact_space(contacts.gram(), b, &places, problem.tolerance())
+}
+
+pub(super) fn is_minimal_in_contact_space(
+    gram: &DMatrix<f64>,
+    b: &[f64],
+    sequence: &[usize],
+    tolerance: f64,
+) -> Result<bool, ImpactError> {
+    let (impacts, limit) = (sequence.len(), MINIMALITY_LIMIT);
+    if impacts > limit {
+        return Err(ImpactError::MinimalityLimitExceeded { impacts, limit });
+    }
+    let feasible = |subsequence: u32| {
+        let mut b = b.to_vec();
+        for (k, &i) in sequence.iter().enumerate() {
+            if subsequence >> k & 1 == 1 {
+                reflect(gram, &mut b, i);
+            }
+        }
+        b.iter().all(|&x| x >= -tolerance)
+    };
+    let whole = (1u32 << impacts) - 1;
+    Ok(feasible(whole) && !(0..whole).any(feasible))
+}

@@ -1,0 +1,185 @@
+//! Two contacts in closed form.
+
+use super::{Elastic, Propagative, SEQUENCE_LIMIT};
+use crate::jump::Jump;
+use crate::problem::FEASIBILITY_TOLERANCE;
+use crate::{ContactSet, ImpactError, ImpactProblem};
+use carom_metric::{Wedge, kernel};
+use std::f64::consts::TAU;
+
+/// From this many impacts on the closed form is used instead of the chain.
+const STEEP: f64 = 50.0;
+
+/// A narrower wedge has no interior to working precision.
+const CLOSED_WEDGE: f64 = 1e-8;
+
+/// Two contacts and a momentum, unfolded.
+///
+/// In the plane of the two normals a chain of reflections is a straight line through copies of the
+/// wedge mirrored at its own faces. The momentum has polar angle $\theta$ from the middle
+/// direction $r = (u+v)/\lVert u+v\rVert$ (positive towards $u$) and the line leaves the wedges
+/// after $k = \lceil a/2\gamma - 1/2\rceil$ mirrors, $a = \mp\theta \bmod 2\pi$: any number of
+/// impacts at the cost of two trigonometric functions.
+#[derive(Clone, Debug)]
+pub struct TwoContacts {
+    wedge: Wedge,
+    gamma: f64,
+    /// Whitened orthonormal basis of the plane: r, then e towards `u`.
+    basis: [Vec<f64>; 2],
+    /// Coordinates of the momentum along the basis, and the contact velocities.
+    xy: [f64; 2],
+    b: [f64; 2],
+    tolerance: f64,
+}
+
+/// The end of an alternating chain of impacts at two contacts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Unfolding {
+    /// Number of impacts.
+    pub impacts: u64,
+    /// Final polar angle of the momentum in its plane, in $[-\gamma, \gamma]$.
+    pub angle: f64,
+}
+
+impl TwoContacts {
+    /// Unfolds a problem with exactly two distinct normals; `None` for any other number.
+    pub fn new(problem: &ImpactProblem<'_>) -> Option<Self> {
+        let contacts: &ContactSet<'_> = problem.contacts();
+        let (2, [bu, bv]) = (contacts.n_distinct(), problem.unit_velocity()) else { return None };
+        let (u, v) = (contacts.unit(0), contacts.unit(1));
+        let wedge = contacts.wedge(0, 1);
+        let combine = |sign: f64, norm: f64| -> Vec<f64> {
+            let scale = if norm > 0.0 { 0.5 / norm } else { 0.0 };
+            u.iter().zip(v).map(|(u, v)| (u + sign * v) * scale).collect()
+        };
+        let basis = [combine(1.0, wedge.sin), combine(-1.0, wedge.cos)];
+        let along = |axis: &[f64]| kernel::dot(axis, problem.momentum());
+        Some(Self {
+            xy: [along(&basis[0]), along(&basis[1])],
+            gamma: wedge.half_angle(),
+            wedge,
+            basis,
+            b: [*bu, *bv],
+            tolerance: problem.tolerance(),
+        })
+    }
+
+    /// Unfolds a problem only if following it would take many impacts.
+    pub(super) fn when_steep(problem: &ImpactProblem<'_>) -> Option<Self> {
+        if problem.contacts().n_distinct() != 2 {
+            return None;
+        }
+        let wedge = problem.contacts().wedge(0, 1);
+        if std::f64::consts::FRAC_PI_2 <= STEEP * wedge.half_angle() {
+            return None;
+        }
+        Self::new(problem)
+    }
+
+    /// The chain that starts at `first` (0 or 1); `None` if that contact does not approach.
+    pub fn unfold(&self, first: usize) -> Option<Unfolding> {
+        let approaching = self.b.get(first).is_some_and(|&b| b < -self.tolerance);
+        if !approaching || self.wedge.sin < CLOSED_WEDGE {
+            return None;
+        }
+        let theta = self.xy[1].atan2(self.xy[0]);
+        let mirrored = if first == 0 { -theta } else { theta };
+        let angle = mirrored.rem_euclid(TAU);
+        // A last impact within the feasibility tolerance is grazing: not an impact.
+        let spacing = 2.0 * self.gamma;
+        let impacts = ((angle - FEASIBILITY_TOLERANCE) / spacing - 0.5).ceil().max(1.0);
+        let left = angle - spacing * impacts;
+        let parity = if impacts % 2.0 == 0.0 { left } else { -left };
+        let angle = if first == 0 { -parity } else { parity };
+        Some(Unfolding { impacts: impacts as u64, angle })
+    }
+
+    /// Indeterminacy of this momentum, $\xi = 2\rho|\sin((\varphi_u - \varphi_v)/2)|/\lVert p\rVert$;
+    /// 0 unless both contacts approach.
+    pub fn indeterminacy(&self, problem: &ImpactProblem<'_>) -> f64 {
+        match (self.unfold(0), self.unfold(1)) {
+            (Some(u), Some(v)) => {
+                let rho = self.xy[0].hypot(self.xy[1]);
+                2.0 * rho * (0.5 * (u.angle - v.angle)).sin().abs() / problem.norm()
+            }
+            _ => 0.0,
+        }
+    }
+
+    fn leaf(&self, problem: &ImpactProblem<'_>, first: usize, end: Unfolding) -> Elastic {
+        let rho = self.xy[0].hypot(self.xy[1]);
+        let dx = rho * end.angle.cos() - self.xy[0];
+        let dy = rho * end.angle.sin() - self.xy[1];
+        let (sum, difference) = (dx / self.wedge.sin, dy / self.wedge.cos);
+        let mut change = vec![0.0; problem.momentum().len()];
+        kernel::add_scaled(&mut change, dx, &self.basis[0]);
+        kernel::add_scaled(&mut change, dy, &self.basis[1]);
+        let impulse = vec![0.5 * (sum + difference), 0.5 * (sum - difference)];
+        let alternate = |impacts: u64| (0..impacts as usize).map(|k| (first + k) % 2).collect();
+        Elastic {
+            jump: Jump { impulse, change }.conserve_energy(problem),
+            sequence: (end.impacts <= SEQUENCE_LIMIT).then(|| alternate(end.impacts)),
+            impacts: end.impacts,
+            n_sequences: 1,
+            lengths: vec![end.impacts],
+        }
+    }
+
+    fn refuse_closed_wedge(&self, contacts: &ContactSet<'_>) -> Result<(), ImpactError> {
+        if self.wedge.sin < CLOSED_WEDGE {
+            let jammed = vec![contacts.contact_at(0), contacts.contact_at(1)];
+            return Err(ImpactError::NoElasticOutcome { jammed });
+        }
+        Ok(())
+    }
+
+    fn checked(
+        &self,
+        problem: &ImpactProblem<'_>,
+        law: &Propagative,
+        first: usize,
+    ) -> Result<Option<Elastic>, ImpactError> {
+        let Some(end) = self.unfold(first) else { return Ok(None) };
+        match law.max_impacts {
+            Some(limit) if end.impacts > limit => Err(ImpactError::LimitExceeded { impacts: limit }),
+            _ => Ok(Some(self.leaf(problem, first, end))),
+        }
+    }
+
+    /// The outcome by the law's selection rule.
+    pub(super) fn elastic(
+        &self,
+        problem: &ImpactProblem<'_>,
+        law: &Propagative,
+    ) -> Result<Elastic, ImpactError> {
+        self.refuse_closed_wedge(problem.contacts())?;
+        let mut selector = super::selection::Selector::new(&law.selection, problem.contacts());
+        let first = selector.next(&self.b, self.tolerance, problem.norm()).unwrap_or(0);
+        match self.checked(problem, law, first)? {
+            Some(leaf) => Ok(leaf),
+            // Only reached by grazing momenta: nothing happens.
+            None => Ok(self.leaf(problem, 0, Unfolding { impacts: 0, angle: self.xy[1].atan2(self.xy[0]) })),
+        }
+    }
+
+    /// The outcomes of both orders.
+    pub(super) fn all(
+        &self,
+        problem: &ImpactProblem<'_>,
+        law: &Propagative,
+    ) -> Result<super::tree::Found, ImpactError> {
+        self.refuse_closed_wedge(problem.contacts())?;
+        let mut found = super::tree::Found::default();
+        for first in [0, 1] {
+            if let Some(leaf) = self.checked(problem, law, first)? {
+                found.push(leaf, problem);
+            }
+        }
+        if law.filter == super::SequenceFilter::Minimal {
+            found.keep_shortest();
+        }
+        found.leaves.sort_by_key(|leaf| leaf.impacts);
+        found.exhausted = true;
+        Ok(found)
+    }
+}

@@ -1,0 +1,40 @@
+//! Laws by name.
+
+use crate::{ImpactLaw, Plastic, Propagative};
+
+/// A law that can be asked for by name.
+#[derive(Clone, Copy, Debug)]
+pub struct LawEntry {
+    /// The law's [`name`](ImpactLaw::name).
+    pub name: &'static str,
+    /// One line on what it answers.
+    pub summary: &'static str,
+    /// The law with its default options.
+    pub default: fn() -> Box<dyn ImpactLaw>,
+}
+
+/// Every law of this crate.
+pub const LAWS: &[LawEntry] = &[
+    LawEntry {
+        name: "propagative",
+        summary: "chains of single elastic reflections, with event-wide energetic restitution",
+        default: || Box::new(Propagative::default()),
+    },
+    LawEntry {
+        name: "plastic",
+        summary: "perfectly inelastic: projection onto the feasible cone, or onto all contacts",
+        default: || Box::new(Plastic::default()),
+    },
+];
+
+/// The law of that name with its default options.
+///
+/// # Examples
+///
+/// ```
+/// assert_eq!(carom_impact::law("plastic").map(|law| law.name()), Some("plastic"));
+/// assert!(carom_impact::law("magic").is_none());
+/// ```
+pub fn law(name: &str) -> Option<Box<dyn ImpactLaw>> {
+    LAWS.iter().find(|entry| entry.name == name).map(|entry| (entry.default)())
+}

@@ -1,0 +1,71 @@
+//! Energetic restitution of a whole event.
+
+use crate::jump::Jump;
+use crate::{ImpactError, ImpactProblem};
+
+/// Event-wide energetic coefficient of restitution $R \in [0, 1]$.
+///
+/// $R = \sqrt{1 - \Delta E / E_p}$, where $E_p$ is the energy that the plastic outcome loses and
+/// $\Delta E$ the energy that the event loses. For one contact it is Newton's coefficient.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct EnergeticRestitution(f64);
+
+impl EnergeticRestitution {
+    /// Perfectly elastic, $R = 1$.
+    pub const ELASTIC: Self = Self(1.0);
+
+    /// A coefficient in \[0, 1\].
+    ///
+    /// # Errors
+    ///
+    /// [`ImpactError::InvalidRestitution`] outside, also for NaN.
+    pub fn new(value: f64) -> Result<Self, ImpactError> {
+        if (0.0..=1.0).contains(&value) {
+            Ok(Self(value))
+        } else {
+            Err(ImpactError::InvalidRestitution { value })
+        }
+    }
+
+    /// The coefficient.
+    pub fn value(self) -> f64 {
+        self.0
+    }
+}
+
+/// Position $\alpha \in [0, 1]$ of the event's outcome between the plastic and the elastic one.
+///
+/// With $d = p_e - p_p$ it is the root of
+/// $$ \lVert d\rVert^2\alpha^2 + 2\langle p_p,d\rangle\alpha
+///    - R^2(\lVert p_e\rVert^2 - \lVert p_p\rVert^2) = 0, $$
+/// in the form that does not cancel.
+///
+/// # Departure from the source
+///
+/// Seghete & Murphey print $\alpha = \sqrt{1-R^2}$ below Eq. (18), which makes $R = 1$ plastic.
+/// Substituting (17) and (18) into the energy balance gives $\alpha = R$ where the plastic outcome
+/// is the orthogonal projection, and $\alpha \le R$ for the cone, whose outcome is not orthogonal to
+/// $d$; `restitution_is_the_energetic_one` checks it.
+pub(crate) fn blend(
+    problem: &ImpactProblem<'_>,
+    plastic: &Jump,
+    elastic: &Jump,
+    restitution: EnergeticRestitution,
+) -> f64 {
+    let r = restitution.value();
+    if r == 1.0 || r == 0.0 {
+        return r;
+    }
+    let (mut a, mut b, mut reference) = (0.0, 0.0, 0.0);
+    for ((z, p), e) in problem.momentum().iter().zip(&plastic.change).zip(&elastic.change) {
+        let d = e - p;
+        a += d * d;
+        b += (z + p) * d;
+        reference += z * z;
+    }
+    // ‖p_e‖² − ‖p_p‖² = ‖d‖² + 2⟨p_p, d⟩, and ⟨p_p, d⟩ ≥ 0 up to rounding.
+    let b = if b > 1e-15 * reference { b } else { 0.0 };
+    let t = r * r * (a + 2.0 * b);
+    let denominator = b + (b * b + a * t).sqrt();
+    if denominator > 0.0 { t / denominator } else { 0.0 }
+}

@@ -1,0 +1,36 @@
+//! The kinetic-energy metric: what lengths and angles mean for momenta.
+//!
+//! A mechanical system at a fixed configuration is a mass matrix $M$. It measures velocities,
+//! $\lVert v\rVert^2 = v^T M v$ (twice the kinetic energy), and through its inverse momenta and
+//! gradients of gap functions, $\langle a, b\rangle = a M^{-1} b^T$. In this metric a
+//! frictionless elastic impact is a mirror reflection,
+//!
+//! $$ p^+ = p^- \Gamma(u), \qquad \Gamma(u) = I - 2\frac{M^{-1}u^T u}{\langle u,u\rangle}, $$
+//!
+//! a plastic impact an orthogonal projection, and the angle between two contact normals decides
+//! whether their simultaneous impact has one outcome or two.
+//!
+//! | type | is | shape |
+//! | --- | --- | --- |
+//! | [`Tangent`] | a velocity | n |
+//! | [`Covector`] | a momentum or a gap gradient | n |
+//! | [`KineticMetric`] | the mass matrix, factored once | n × n |
+//! | [`UnitNormals`] | normals of unit length, whitened | n × contacts |
+//! | [`Wedge`] | the feasible wedge of two contacts | angle $\gamma$ |
+//!
+//! All arithmetic happens in *whitened* coordinates ($M = LL^T$, covectors $L^{-1}a$, velocities
+//! $L^Tv$), in which the metric is Euclidean. Small systems use nalgebra, large ones
+//! ([`FAER_MIN_DIM`]) faer.
+
+mod error;
+pub mod kernel;
+mod metric;
+mod normals;
+mod reflect;
+mod vector;
+
+pub use error::MetricError;
+pub use metric::{FAER_MIN_DIM, KineticMetric};
+pub use normals::{UnitNormals, Wedge};
+pub use reflect::orthonormal_span;
+pub use vector::{Covector, Tangent};

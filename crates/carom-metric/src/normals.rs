@@ -1,0 +1,162 @@
+//! Unit normals in whitened coordinates, their Gram matrix and the angles between them.
+
+use crate::kernel;
+use crate::{Covector, KineticMetric, MetricError};
+use nalgebra::DMatrix;
+
+/// Below this a gradient counts as zero.
+const ZERO_NORMAL: f64 = 1e-300;
+
+/// Covectors brought to unit length in the kinetic metric, $u_i = D\phi_i/\lVert D\phi_i\rVert$.
+///
+/// Columns are whitened, $y_i = L^{-1}u_i$, so that $\langle u_i, u_j\rangle = y_i \cdot y_j$
+/// and no information is squared away: the Gram matrix of a nearly flat wedge loses half the
+/// digits of its angle, the columns keep them.
+#[derive(Clone, Debug)]
+pub struct UnitNormals {
+    columns: DMatrix<f64>,
+    norms: Vec<f64>,
+}
+
+impl UnitNormals {
+    /// Normalizes covectors of length n; an empty list is allowed.
+    ///
+    /// # Errors
+    ///
+    /// [`MetricError::DimensionMismatch`], [`MetricError::NonFinite`], and
+    /// [`MetricError::ZeroNormal`] with the position of the offender.
+    pub fn new<'a>(
+        metric: &KineticMetric,
+        covectors: impl ExactSizeIterator<Item = &'a Covector>,
+    ) -> Result<Self, MetricError> {
+        let n = metric.dim();
+        let mut columns = DMatrix::zeros(n, covectors.len());
+        let mut norms = Vec::with_capacity(covectors.len());
+        for (i, covector) in covectors.enumerate() {
+            let entries = covector.0.as_slice();
+            metric.check("normal", entries.len())?;
+            if let Some(index) = entries.iter().position(|x| !x.is_finite()) {
+                return Err(MetricError::NonFinite { what: "normal", index, value: entries[index] });
+            }
+            if kernel::max_abs(entries) <= ZERO_NORMAL {
+                return Err(MetricError::ZeroNormal { index: i });
+            }
+            columns.as_mut_slice()[i * n..(i + 1) * n].copy_from_slice(entries);
+        }
+        metric.whiten_columns(&mut columns);
+        for (index, column) in columns.as_mut_slice().chunks_exact_mut(n).enumerate() {
+            let norm = kernel::norm(column);
+            if !norm.is_finite() || norm <= ZERO_NORMAL {
+                return Err(MetricError::ZeroNormal { index });
+            }
+            column.iter_mut().for_each(|x| *x /= norm);
+            norms.push(norm);
+        }
+        Ok(Self { columns, norms })
+    }
+
+    /// Number of normals.
+    pub fn len(&self) -> usize {
+        self.norms.len()
+    }
+
+    /// Whether there are no normals.
+    pub fn is_empty(&self) -> bool {
+        self.norms.is_empty()
+    }
+
+    /// Whitened unit normal `i` (length n).
+    pub fn column(&self, i: usize) -> &[f64] {
+        let n = self.columns.nrows();
+        &self.columns.as_slice()[i * n..(i + 1) * n]
+    }
+
+    /// All whitened unit normals, n × len.
+    pub fn columns(&self) -> &DMatrix<f64> {
+        &self.columns
+    }
+
+    /// Metric norm of normal `i` as it was given.
+    pub fn norm(&self, i: usize) -> f64 {
+        self.norms[i]
+    }
+
+    /// Removes from every unit normal its part along orthonormal whitened `directions`
+    /// (n × m) and normalizes again; [`norm`](Self::norm) becomes that of what is left.
+    ///
+    /// # Errors
+    ///
+    /// [`MetricError::ZeroNormal`] if a normal lies in the span of the directions.
+    pub fn deflate(&mut self, directions: &DMatrix<f64>) -> Result<(), MetricError> {
+        let n = self.columns.nrows();
+        for (index, column) in self.columns.as_mut_slice().chunks_exact_mut(n).enumerate() {
+            // Twice is enough: the second pass removes what rounding left of the first.
+            for _ in 0..2 {
+                for direction in directions.column_iter() {
+                    let direction = direction.as_slice();
+                    let along = kernel::dot(direction, column);
+                    kernel::add_scaled(column, -along, direction);
+                }
+            }
+            let left = kernel::norm(column);
+            if left < 1e-10 {
+                return Err(MetricError::ZeroNormal { index });
+            }
+            column.iter_mut().for_each(|x| *x /= left);
+            self.norms[index] *= left;
+        }
+        Ok(())
+    }
+
+    /// Gram matrix $\langle u_i, u_j\rangle$ (len × len, unit diagonal).
+    pub fn gram(&self) -> DMatrix<f64> {
+        let m = self.len();
+        let mut gram = DMatrix::identity(m, m);
+        for j in 0..m {
+            for i in j + 1..m {
+                let c = self.cosine(i, j);
+                gram[(i, j)] = c;
+                gram[(j, i)] = c;
+            }
+        }
+        gram
+    }
+
+    /// Cosine $c = \langle u_i, u_j\rangle$ in $[-1, 1]$, to an ulp of 1.
+    pub fn cosine(&self, i: usize, j: usize) -> f64 {
+        kernel::dot(self.column(i), self.column(j)).clamp(-1.0, 1.0)
+    }
+
+    /// The wedge of momenta that are feasible for both contacts.
+    pub fn wedge(&self, i: usize, j: usize) -> Wedge {
+        let (u, v) = (self.column(i), self.column(j));
+        let (mut sum, mut difference) = (0.0, 0.0);
+        for (u, v) in u.iter().zip(v) {
+            sum += (u + v) * (u + v);
+            difference += (u - v) * (u - v);
+        }
+        Wedge { sin: 0.5 * sum.sqrt(), cos: 0.5 * difference.sqrt() }
+    }
+}
+
+/// The feasible wedge of two contacts: momenta with $\langle p,u\rangle \ge 0$ and
+/// $\langle p,v\rangle \ge 0$.
+///
+/// Its half opening $\gamma \in [0, \pi/2]$ satisfies $\sin\gamma = \lVert u+v\rVert/2$,
+/// $\cos\gamma = \lVert u-v\rVert/2$ and $c = -\cos 2\gamma$. Both norms are kept, so the angle
+/// is good to the last digits also for nearly opposite ($\gamma \to 0$) and nearly equal
+/// ($\gamma \to \pi/2$) normals, where $\arccos c$ is not.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Wedge {
+    /// $\sin\gamma$.
+    pub sin: f64,
+    /// $\cos\gamma$.
+    pub cos: f64,
+}
+
+impl Wedge {
+    /// Half opening angle $\gamma$ in radians.
+    pub fn half_angle(&self) -> f64 {
+        self.sin.atan2(self.cos)
+    }
+}

@@ -1,0 +1,359 @@
+//! Writes a [`Record`] for people and programs: JSON, CSV, SVG, HTML, and text.
+
+pub mod csv;
+pub mod html;
+pub mod svg;
+
+use std::collections::BTreeSet;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use crate::record::{Quantity, Record};
+
+/// Why a record could not be written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ExportError {
+    /// A number that JSON and CSV cannot hold.
+    #[error("not a finite number: {0}")]
+    NonFinite(String),
+    /// Lists whose lengths do not fit together.
+    #[error("lengths disagree: {0}")]
+    Shape(String),
+    /// An axis that cannot be drawn.
+    #[error("axis {label:?}: {problem}")]
+    Axis {
+        /// The axis's label.
+        label: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// A name that leaves nothing to call a file, or that two items share.
+    #[error("no usable or unique file name: {0:?}")]
+    Name(String),
+    /// The drawing backend failed.
+    #[error("drawing failed: {0}")]
+    Drawing(String),
+    /// JSON could not be written.
+    #[error("JSON: {0}")]
+    Json(#[from] serde_json::Error),
+    /// CSV could not be written.
+    #[error("CSV: {0}")]
+    Csv(#[from] ::csv::Error),
+    /// A file could not be written.
+    #[error("{}: {source}", path.display())]
+    File {
+        /// The file or directory.
+        path: PathBuf,
+        /// The operating system's reason.
+        source: std::io::Error,
+    },
+}
+
+/// The text of `record.json`: indented, with a newline at the end.
+///
+/// # Errors
+///
+/// A number in the record that is not finite.
+pub fn json(record: &Record) -> Result<String, ExportError> {
+    if let Some(path) = record.non_finite() {
+        return Err(ExportError::NonFinite(path));
+    }
+    let mut text = serde_json::to_string_pretty(record)?;
+    text.push('\n');
+    Ok(text)
+}
+
+/// Writes `record.json`, every table, every figure, and `index.html` to `dir`.
+///
+/// All texts are made before the first file is, so a bad record writes nothing,
+/// and each file is put in place whole. Returns the paths in that order.
+///
+/// # Errors
+///
+/// A record that cannot be drawn or written, or a failure of the file system.
+pub fn write_all(record: &Record, dir: &Path) -> Result<Vec<PathBuf>, ExportError> {
+    let files = texts(record)?;
+    std::fs::create_dir_all(dir).map_err(|source| file_error(dir, source))?;
+    files
+        .iter()
+        .map(|(name, text)| write_file(dir, name, text))
+        .collect()
+}
+
+/// Names and texts of all files.
+fn texts(record: &Record) -> Result<Vec<(String, String)>, ExportError> {
+    let mut files = vec![("record.json".to_owned(), json(record)?)];
+    for table in &record.tables {
+        files.push((file_name(&table.name, "csv")?, csv::csv(table)?));
+    }
+    for figure in &record.figures {
+        files.push((file_name(&figure.name, "svg")?, svg::svg(figure)?));
+    }
+    files.push(("index.html".to_owned(), html::html(record)?));
+    let mut seen = BTreeSet::new();
+    match files.iter().find(|(name, _)| !seen.insert(name.as_str())) {
+        Some((name, _)) => Err(ExportError::Name(name.clone())),
+        None => Ok(files),
+    }
+}
+
+/// A file name of `[a-z0-9-_]` only, which every file system and URL accepts.
+fn file_name(name: &str, extension: &str) -> Result<String, ExportError> {
+    let safe = |c: char| match c.to_ascii_lowercase() {
+        c @ ('a'..='z' | '0'..='9' | '-' | '_') => c,
+        _ => '-',
+    };
+    let stem: String = name.chars().map(safe).collect();
+    let stem = stem.trim_matches('-');
+    if stem.is_empty() {
+        return Err(ExportError::Name(name.to_owned()));
+    }
+    Ok(format!("{stem}.{extension}"))
+}
+
+/// Writes beside the destination and renames, so that no reader sees half a file.
+fn write_file(dir: &Path, name: &str, text: &str) -> Result<PathBuf, ExportError> {
+    let path = dir.join(name);
+    let fail = |source| file_error(&path, source);
+    let mut file = temporary(dir).map_err(fail)?;
+    file.write_all(text.as_bytes()).map_err(fail)?;
+    file.as_file().sync_all().map_err(fail)?;
+    file.persist(&path).map_err(|e| fail(e.error))?;
+    Ok(path)
+}
+
+/// Temporary files are private by default; results should follow the umask.
+#[cfg(unix)]
+fn temporary(dir: &Path) -> std::io::Result<tempfile::NamedTempFile> {
+    use std::os::unix::fs::PermissionsExt as _;
+    tempfile::Builder::new()
+        .permissions(std::fs::Permissions::from_mode(0o666))
+        .tempfile_in(dir)
+}
+
+#[cfg(not(unix))]
+fn temporary(dir: &Path) -> std::io::Result<tempfile::NamedTempFile> {
+    tempfile::NamedTempFile::new_in(dir)
+}
+
+fn file_error(path: &Path, source: std::io::Error) -> ExportError {
+    ExportError::File {
+        path: path.to_owned(),
+        source,
+    }
+}
+
+/// The record's quantities as an aligned table for the terminal.
+///
+/// The columns for published values are left out when there are none.
+#[must_use]
+pub fn summary(record: &Record) -> String {
+    let compared = record.quantities.iter().any(|q| q.paper.is_some());
+    let mut rows = vec![heading_row(compared)];
+    rows.extend(record.quantities.iter().map(|q| quantity_row(q, compared)));
+    align(&rows)
+}
+
+fn heading_row(compared: bool) -> Vec<String> {
+    let all = ["quantity", "value", "unit", "paper", "difference"];
+    let shown = if compared { all.len() } else { 3 };
+    all.iter().take(shown).map(|s| (*s).to_owned()).collect()
+}
+
+fn quantity_row(quantity: &Quantity, compared: bool) -> Vec<String> {
+    let mut row = vec![
+        quantity.name.clone(),
+        significant(quantity.value, DIGITS),
+        quantity.unit.clone(),
+    ];
+    if compared {
+        row.push(
+            quantity
+                .paper
+                .map_or_else(String::new, |p| significant(p, DIGITS)),
+        );
+        row.push(difference(quantity).unwrap_or_default());
+    }
+    row
+}
+
+/// Pads cells to common widths: numbers flush right, names and units flush left.
+fn align(rows: &[Vec<String>]) -> String {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |i: usize| {
+        let lengths = rows.iter().filter_map(|row| row.get(i));
+        lengths.map(|cell| cell.chars().count()).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let mut out = String::new();
+    for row in rows {
+        let cells = row.iter().zip(&widths).enumerate();
+        let line: Vec<String> = cells
+            .map(|(i, (cell, width))| match i {
+                0 | 2 => format!("{cell:<width$}"),
+                _ => format!("{cell:>width$}"),
+            })
+            .collect();
+        out.push_str(line.join("  ").trim_end());
+        out.push('\n');
+    }
+    out
+}
+
+/// Digits shown to people; `record.json` has them all.
+const DIGITS: usize = 7;
+
+/// A number with the given significant digits, as C's `%g` would show it.
+fn significant(value: f64, digits: usize) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return format!("{value:.0}");
+    }
+    let text = format!("{value:.*e}", digits.saturating_sub(1));
+    let Some((mantissa, exponent)) = text.split_once('e') else {
+        return text;
+    };
+    let power: i32 = exponent.parse().unwrap_or(0);
+    let limit = i32::try_from(digits).unwrap_or(i32::MAX);
+    if (-4..limit).contains(&power) {
+        let decimals = usize::try_from(limit - 1 - power).unwrap_or(0);
+        return trim_zeros(&format!("{value:.decimals$}")).to_owned();
+    }
+    format!("{}e{exponent}", trim_zeros(mantissa))
+}
+
+fn trim_zeros(text: &str) -> &str {
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.')
+    } else {
+        text
+    }
+}
+
+/// Below this relative difference a percentage has too many zeros to read.
+const SMALLEST_PERCENTAGE: f64 = 1e-4;
+
+/// How far the value is from the published one: relative, or absolute if that is 0.
+fn difference(quantity: &Quantity) -> Option<String> {
+    let paper = quantity.paper?;
+    let absolute = quantity.value - paper;
+    if absolute == 0.0 {
+        return Some("0".to_owned());
+    }
+    if paper == 0.0 {
+        return Some(format!("{absolute:+.1e} (absolute)"));
+    }
+    let relative = absolute / paper.abs();
+    if relative.abs() < SMALLEST_PERCENTAGE {
+        return Some(format!("{relative:+.1e}"));
+    }
+    let sign = if relative < 0.0 { '-' } else { '+' };
+    Some(format!(
+        "{sign}{} %",
+        significant(100.0 * relative.abs(), 3)
+    ))
+}
+
+/// A name followed by its unit in brackets, if it has one.
+fn with_unit(name: &str, unit: &str) -> String {
+    if unit.is_empty() {
+        name.to_owned()
+    } else {
+        format!("{name} [{unit}]")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::{Axis, Color, Column, Figure, Mark, Table};
+
+    fn record() -> Record {
+        let axis = || Axis::linear("t", "s");
+        let line = Mark::line("v", vec![0.0, 1.0], vec![1.0, 2.0], Color::Blue);
+        let mut record = Record::new("drop", "A drop.");
+        record.quantities = vec![
+            Quantity::new("speed_m_s", 0.1 + 0.2, "m/s").paper(0.25, "Eq. 1"),
+            Quantity::new("count", 12.0, ""),
+        ];
+        record.tables = vec![Table::new("Speed / time", "", vec![Column::new("t", "s")])];
+        record.figures = vec![Figure::new("Speed", "", "", axis(), axis()).mark(line)];
+        record
+    }
+
+    #[test]
+    fn writes_every_file_and_nothing_else() -> Result<(), Box<dyn std::error::Error>> {
+        let dir = tempfile::tempdir()?;
+        let out = dir.path().join("a/b");
+        // Twice, as a second run must replace the first one's files.
+        write_all(&record(), &out)?;
+        let paths = write_all(&record(), &out)?;
+        let names: Vec<_> = paths.iter().filter_map(|p| p.file_name()).collect();
+        assert_eq!(
+            names,
+            ["record.json", "speed---time.csv", "speed.svg", "index.html"]
+        );
+        assert_eq!(std::fs::read_dir(&out)?.count(), 4);
+        assert_eq!(
+            std::fs::read_to_string(out.join("record.json"))?,
+            json(&record())?
+        );
+        Ok(())
+    }
+
+    #[test]
+    fn a_bad_record_writes_nothing() -> Result<(), Box<dyn std::error::Error>> {
+        let dir = tempfile::tempdir()?;
+        let out = dir.path().join("out");
+        let mut bad = record();
+        bad.quantities.push(Quantity::new("q", f64::NAN, ""));
+        assert!(matches!(
+            write_all(&bad, &out),
+            Err(ExportError::NonFinite(_))
+        ));
+        assert!(!out.exists());
+        Ok(())
+    }
+
+    #[test]
+    fn names_that_clash_or_vanish_are_refused() {
+        let mut twice = record();
+        twice
+            .tables
+            .push(Table::new("speed - time", "", Vec::new()));
+        assert!(matches!(texts(&twice), Err(ExportError::Name(_))));
+        assert!(matches!(file_name("../", "csv"), Err(ExportError::Name(_))));
+    }
+
+    #[test]
+    fn significant_digits() {
+        let show = |v| significant(v, 4);
+        assert_eq!(show(0.1 + 0.2), "0.3");
+        assert_eq!(show(-1234.56), "-1235");
+        assert_eq!(show(123_456.0), "1.235e5");
+        assert_eq!(show(1e-300), "1e-300");
+        assert_eq!(show(0.0), "0");
+        assert_eq!(show(9.99999), "10");
+        assert_eq!(show(9999.9), "1e4");
+    }
+
+    #[test]
+    fn differences() {
+        let of = |value, paper| difference(&Quantity::new("q", value, "").paper(paper, ""));
+        assert_eq!(of(1.5, 1.0).as_deref(), Some("+50 %"));
+        assert_eq!(of(-1.5, -1.0).as_deref(), Some("-50 %"));
+        assert_eq!(of(1.0 + 2e-9, 1.0).as_deref(), Some("+2.0e-9"));
+        assert_eq!(of(-1e-3, 0.0).as_deref(), Some("-1.0e-3 (absolute)"));
+        assert_eq!(of(2.0, 2.0).as_deref(), Some("0"));
+    }
+
+    #[test]
+    fn summary_is_aligned() {
+        let expected = "\
+quantity   value  unit  paper  difference
+speed_m_s    0.3  m/s    0.25       +20 %
+count         12
+";
+        assert_eq!(summary(&record()), expected);
+    }
+}
