@@ -59,7 +59,9 @@ pub fn audit(
             return Err(ImpactError::InvalidContact { what, contact: found, contacts: expected });
         }
     }
-    let energy_plus_j = metric.energy(velocity_plus)?;
+    let mut change = metric.whiten_velocity(velocity_plus)?;
+    let norm_plus = kernel::norm(change.as_slice());
+    let energy_plus_j = 0.5 * norm_plus * norm_plus;
     if !energy_plus_j.is_finite() {
         return Err(ImpactError::Overflow);
     }
@@ -110,11 +112,11 @@ pub fn audit(
         kernel::add_scaled(&mut explained, lambda, form.0.as_slice());
     }
     metric.whiten_in_place(&mut explained);
-    let change: Vec<f64> = v_plus.iter().zip(v_minus).map(|(a, b)| a - b).collect();
-    let mut residual = vec![0.0; metric.dim()];
-    metric.whiten_velocity_into(&change, &mut residual);
-    kernel::add_scaled(&mut residual, -1.0, &explained);
-    audit.momentum_residual = kernel::norm(&residual) * per_norm;
+    change.copy_from(&velocity_plus.0);
+    change -= &problem.velocity_minus().0;
+    metric.whiten_velocity_in_place(change.as_mut_slice());
+    kernel::add_scaled(change.as_mut_slice(), -1.0, &explained);
+    audit.momentum_residual = kernel::norm(change.as_slice()) * per_norm;
     Ok(audit)
 }
 

@@ -33,7 +33,7 @@ impl Contact {
         1 + self.tangents.len()
     }
 
-    fn rows(&self) -> impl Iterator<Item = &Covector> {
+    fn rows(&self) -> impl Iterator<Item = &Covector> + Clone {
         std::iter::once(&self.normal).chain(&self.tangents)
     }
 
@@ -61,6 +61,25 @@ struct Constraints {
     triangle: DMatrix<f64>,
 }
 
+/// Where a contact stands in the lists of its set.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    /// First row of the contact Jacobian.
+    row: usize,
+    /// Position among the distinct normals.
+    distinct: usize,
+}
+
+/// A normal that one or several contacts share.
+#[derive(Clone, Copy, Debug)]
+struct Distinct {
+    /// First contact with this normal, and its row.
+    contact: usize,
+    row: usize,
+    /// Contacts with this normal.
+    multiplicity: usize,
+}
+
 /// All closed contacts of a system at one configuration, with what every law needs of them.
 ///
 /// Contact `i` occupies the rows [`row`](Self::row)`(i)..row(i + 1)` of the contact Jacobian $J$:
@@ -76,13 +95,8 @@ pub struct ContactSet<'m> {
     constraints: Option<Constraints>,
     /// All rows of the Jacobian at unit length.
     rows: UnitNormals,
-    row_of: Vec<usize>,
-    /// Row of each distinct normal; duplicates share the first one's place.
-    distinct: Vec<usize>,
-    /// Place among the distinct normals of each contact.
-    place_of: Vec<usize>,
-    /// Contacts at each distinct normal.
-    multiplicity: Vec<usize>,
+    places: Vec<Place>,
+    distinct: Vec<Distinct>,
     /// Gram matrix of the distinct unit normals.
     gram: DMatrix<f64>,
     margin: OnceLock<Result<Margin, ImpactError>>,
@@ -136,16 +150,17 @@ impl<'m> ContactSet<'m> {
         contacts: Vec<Contact>,
         constraints: Option<Constraints>,
     ) -> Result<Self, ImpactError> {
-        let mut row_of = Vec::with_capacity(contacts.len() + 1);
-        row_of.push(0);
+        let mut places = Vec::with_capacity(contacts.len());
+        let mut row = 0;
         for (i, contact) in contacts.iter().enumerate() {
             contact.validate(i)?;
-            row_of.push(row_of[i] + contact.n_rows());
+            places.push(Place { row, distinct: i });
+            row += contact.n_rows();
         }
-        let contact_of = |row: usize| row_of.partition_point(|&first| first <= row) - 1;
-        let flat: Vec<&Covector> = contacts.iter().flat_map(Contact::rows).collect();
-        let mut rows = UnitNormals::new(metric, flat.iter().copied())
-            .map_err(|source| name_contact(source, &flat, metric.dim(), contact_of))?;
+        let contact_of = |row: usize| places.partition_point(|place| place.row <= row) - 1;
+        let flat = contacts.iter().flat_map(Contact::rows);
+        let mut rows = UnitNormals::new(metric, flat.clone())
+            .map_err(|source| name_contact(source, flat, metric.dim(), contact_of))?;
         if let Some(constraints) = &constraints {
             rows.deflate(&constraints.basis).map_err(|source| match source {
                 MetricError::ZeroNormal { index } => {
@@ -159,46 +174,48 @@ impl<'m> ContactSet<'m> {
             constraints,
             rows,
             distinct: Vec::with_capacity(contacts.len()),
-            place_of: Vec::with_capacity(contacts.len()),
-            multiplicity: Vec::with_capacity(contacts.len()),
             gram: DMatrix::zeros(0, 0),
             margin: OnceLock::new(),
             contacts,
-            row_of,
+            places,
         };
         set.merge_duplicates();
+        set.gram = set.distinct_gram();
         Ok(set)
     }
 
     fn merge_duplicates(&mut self) {
-        for &row in &self.row_of[..self.contacts.len()] {
-            let same = |&other: &usize| {
-                self.rows.wedge(row, other).cos < 0.5 * DUPLICATE_TOLERANCE
-            };
+        for (contact, place) in self.places.iter_mut().enumerate() {
+            let row = place.row;
+            let same = |other: &Distinct| same_normal(&self.rows, row, other.row);
             match self.distinct.iter().position(same) {
-                Some(place) => {
-                    self.place_of.push(place);
-                    self.multiplicity[place] += 1;
+                Some(first) => {
+                    place.distinct = first;
+                    self.distinct[first].multiplicity += 1;
                 }
                 None => {
-                    self.place_of.push(self.distinct.len());
-                    self.distinct.push(row);
-                    self.multiplicity.push(1);
+                    place.distinct = self.distinct.len();
+                    self.distinct.push(Distinct { contact, row, multiplicity: 1 });
                 }
-            }
-        }
-        let m = self.distinct.len();
-        self.gram = DMatrix::identity(m, m);
-        for j in 0..m {
-            for i in j + 1..m {
-                let c = self.rows.cosine(self.distinct[i], self.distinct[j]);
-                self.gram[(i, j)] = c;
-                self.gram[(j, i)] = c;
             }
         }
     }
 
+    fn distinct_gram(&self) -> DMatrix<f64> {
+        let m = self.distinct.len();
+        let mut gram = DMatrix::identity(m, m);
+        for j in 0..m {
+            for i in j + 1..m {
+                let c = self.rows.cosine(self.distinct[i].row, self.distinct[j].row);
+                gram[(i, j)] = c;
+                gram[(j, i)] = c;
+            }
+        }
+        gram
+    }
+
     /// The metric that the contacts live in.
+    #[inline]
     pub fn metric(&self) -> &'m KineticMetric {
         self.metric
     }
@@ -209,6 +226,7 @@ impl<'m> ContactSet<'m> {
     }
 
     /// Number of contacts.
+    #[inline]
     pub fn len(&self) -> usize {
         self.contacts.len()
     }
@@ -224,19 +242,20 @@ impl<'m> ContactSet<'m> {
     }
 
     /// First row of contact `i` in the contact Jacobian; `row(len())` is the number of rows.
+    #[inline]
     pub fn row(&self, i: usize) -> usize {
-        self.row_of[i.min(self.contacts.len())]
+        self.places.get(i).map_or(self.rows.len(), |place| place.row)
     }
 
     /// Metric norm of the normal of contact `i`, under the constraints.
+    #[inline]
     pub fn normal_norm(&self, i: usize) -> f64 {
         self.rows.norm(self.row(i))
     }
 
     /// Gram matrix of the unit normals of all contacts (len × len, duplicates included).
     pub fn cosines(&self) -> DMatrix<f64> {
-        let place = |i: usize| self.place_of[i];
-        DMatrix::from_fn(self.len(), self.len(), |i, j| self.gram[(place(i), place(j))])
+        DMatrix::from_fn(self.len(), self.len(), |i, j| self.gram[(self.place(i), self.place(j))])
     }
 
     /// Delassus matrix $G = J M^{-1} J^T$ of all rows as given (rows × rows); under constraints
@@ -261,49 +280,52 @@ impl<'m> ContactSet<'m> {
     }
 
     /// Number of distinct normals.
+    #[inline]
     pub fn n_distinct(&self) -> usize {
         self.distinct.len()
     }
 
     /// First contact at distinct normal `j`.
     pub(crate) fn contact_at(&self, j: usize) -> usize {
-        self.place_of.iter().position(|&place| place == j).unwrap_or(j)
+        self.distinct[j].contact
     }
 
     /// Distinct normal of contact `i`.
+    #[inline]
     pub(crate) fn place(&self, i: usize) -> usize {
-        self.place_of[i]
+        self.places[i].distinct
     }
 
     /// Gram matrix of the distinct unit normals.
+    #[inline]
     pub(crate) fn gram(&self) -> &DMatrix<f64> {
         &self.gram
     }
 
     /// Whitened distinct unit normal `j`.
+    #[inline]
     pub(crate) fn unit(&self, j: usize) -> &[f64] {
-        self.rows.column(self.distinct[j])
+        self.rows.column(self.distinct[j].row)
     }
 
     /// Wedge of the distinct normals `i` and `j`.
     pub(crate) fn wedge(&self, i: usize, j: usize) -> carom_metric::Wedge {
-        self.rows.wedge(self.distinct[i], self.distinct[j])
+        self.rows.wedge(self.distinct[i].row, self.distinct[j].row)
     }
 
     /// Velocity of distinct normal `j` in units of the metric, $\langle p, u_j\rangle$.
     pub(crate) fn unit_contact_velocity(&self, j: usize, velocity: &[f64]) -> f64 {
-        let contact = self.contact_at(j);
-        let normal = self.contacts[contact].normal.0.as_slice();
-        kernel::dot(normal, velocity) / self.rows.norm(self.distinct[j])
+        let Distinct { contact, row, .. } = self.distinct[j];
+        kernel::dot(self.contacts[contact].normal.0.as_slice(), velocity) / self.rows.norm(row)
     }
 
     /// Impulses on the rows as given from impulses on the distinct unit normals: shared equally
     /// among duplicates, none on tangents.
     pub(crate) fn impulses_on_rows(&self, unit_impulse: &[f64]) -> DVector<f64> {
         let mut impulses = DVector::zeros(self.rows.len());
-        for (i, &place) in self.place_of.iter().enumerate() {
-            let share = unit_impulse[place] / self.multiplicity[place] as f64;
-            impulses[self.row_of[i]] = share / self.rows.norm(self.row_of[i]);
+        for &Place { row, distinct } in &self.places {
+            let share = unit_impulse[distinct] / self.distinct[distinct].multiplicity as f64;
+            impulses[row] = share / self.rows.norm(row);
         }
         impulses
     }
@@ -326,17 +348,24 @@ impl<'m> ContactSet<'m> {
     }
 }
 
+/// Whether two unit normals are one given twice. Most pairs differ in an early entry.
+fn same_normal(rows: &UnitNormals, i: usize, j: usize) -> bool {
+    let mut entries = rows.column(i).iter().zip(rows.column(j));
+    entries.all(|(a, b)| (a - b).abs() < DUPLICATE_TOLERANCE)
+        && rows.wedge(i, j).cos < 0.5 * DUPLICATE_TOLERANCE
+}
+
 /// Says which contact a bad row belongs to.
-fn name_contact(
+fn name_contact<'a>(
     source: MetricError,
-    rows: &[&Covector],
+    mut rows: impl Iterator<Item = &'a Covector>,
     n: usize,
     contact_of: impl Fn(usize) -> usize,
 ) -> ImpactError {
-    let bad = |row: &&Covector| row.0.len() != n || row.0.iter().any(|x| !x.is_finite());
+    let bad = |row: &Covector| row.0.len() != n || row.0.iter().any(|x| !x.is_finite());
     let row = match source {
         MetricError::ZeroNormal { index } => Some(index),
-        _ => rows.iter().position(bad),
+        _ => rows.position(bad),
     };
     match row {
         Some(row) => ImpactError::Contact { contact: contact_of(row), source },

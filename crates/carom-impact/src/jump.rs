@@ -4,7 +4,6 @@ use crate::{
     Diagnostics, ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus, audit,
 };
 use carom_metric::{Tangent, kernel};
-use nalgebra::DVector;
 
 /// Impulses on the distinct unit normals and the whitened momentum change that they make.
 ///
@@ -74,9 +73,8 @@ impl Jump {
         let unscale = 1.0 / problem.scale();
         self.impulse.iter_mut().for_each(|x| *x *= unscale);
         contacts.metric().unwhiten_velocity_in_place(&mut self.change);
-        let velocity_plus = DVector::from_fn(self.change.len(), |i, _| {
-            problem.velocity_minus().0[i] + self.change[i] * unscale
-        });
+        let mut velocity_plus = problem.velocity_minus().0.clone();
+        kernel::add_scaled(velocity_plus.as_mut_slice(), unscale, &self.change);
         let impulses = contacts.impulses_on_rows(&self.impulse);
         let constraint_impulses = contacts.constraint_impulses(&impulses);
         let velocity_plus = Tangent(velocity_plus);

@@ -75,6 +75,7 @@ impl<'a> ImpactProblem<'a> {
     }
 
     /// The contacts.
+    #[inline]
     pub fn contacts(&self) -> &'a ContactSet<'a> {
         self.contacts
     }
@@ -95,26 +96,31 @@ impl<'a> ImpactProblem<'a> {
     }
 
     /// Scaled whitened momentum (n).
+    #[inline]
     pub(crate) fn momentum(&self) -> &[f64] {
         &self.momentum
     }
 
     /// Scaled norm $\lVert p\rVert$ of the momentum.
+    #[inline]
     pub(crate) fn norm(&self) -> f64 {
         self.norm
     }
 
     /// Power of two between physical and scaled quantities.
+    #[inline]
     pub(crate) fn scale(&self) -> f64 {
         self.scale
     }
 
     /// Scaled velocities of the distinct unit normals.
+    #[inline]
     pub(crate) fn unit_velocity(&self) -> &[f64] {
         &self.unit_velocity
     }
 
     /// Scaled contact velocity that still counts as grazing.
+    #[inline]
     pub(crate) fn tolerance(&self) -> f64 {
         FEASIBILITY_TOLERANCE * self.norm
     }

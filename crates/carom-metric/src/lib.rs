@@ -19,8 +19,8 @@
 //! | [`Wedge`] | the feasible wedge of two contacts | angle $\gamma$ |
 //!
 //! All arithmetic happens in *whitened* coordinates ($M = LL^T$, covectors $L^{-1}a$, velocities
-//! $L^Tv$), in which the metric is Euclidean. Small systems use nalgebra, large ones
-//! ([`FAER_MIN_DIM`]) faer.
+//! $L^Tv$), in which the metric is Euclidean. Small matrices are factored by nalgebra,
+//! large ones ([`FAER_MIN_DIM`]) by faer.
 
 mod error;
 pub mod kernel;

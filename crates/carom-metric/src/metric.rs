@@ -4,10 +4,11 @@ use crate::kernel;
 use crate::{Covector, MetricError, Tangent};
 use nalgebra::{Cholesky, DMatrix, DVector};
 
-/// From this dimension on the factorization and the many-column solves are faer's.
+/// From this dimension on the factorization is faer's, below it nalgebra's.
 ///
 /// `cargo bench -p carom-benches --bench metric` prints the measurement behind it: below, the
-/// conversion and dispatch cost more than the blocked kernels save.
+/// conversion and dispatch cost more than the blocked kernels save. Triangular solves of several
+/// columns are faer's in every dimension.
 pub const FAER_MIN_DIM: usize = 48;
 
 /// A mirror pair of entries may differ by this much of the largest entry.
@@ -63,6 +64,7 @@ impl KineticMetric {
     }
 
     /// Dimension n of the configuration space.
+    #[inline]
     pub fn dim(&self) -> usize {
         self.mass.nrows()
     }
@@ -151,12 +153,10 @@ impl KineticMetric {
     pub fn whiten_in_place(&self, a: &mut [f64]) {
         let n = self.dim().min(a.len());
         for j in 0..n {
-            let column = self.column(j);
+            let column = &self.column(j)[..n];
             let x = a[j] / column[j];
             a[j] = x;
-            for i in j + 1..n {
-                a[i] -= column[i] * x;
-            }
+            kernel::add_scaled(&mut a[j + 1..n], -x, &column[j + 1..]);
         }
     }
 
@@ -164,6 +164,16 @@ impl KineticMetric {
     pub fn whiten_velocity_into(&self, velocity: &[f64], out: &mut [f64]) {
         for (j, out) in out.iter_mut().enumerate().take(self.dim()) {
             *out = kernel::dot(&self.column(j)[j..], &velocity[j.min(velocity.len())..]);
+        }
+    }
+
+    /// Overwrites a velocity by its whitened coordinates, $v \leftarrow L^T v$.
+    ///
+    /// Entries beyond [`dim`](Self::dim) are left alone.
+    pub fn whiten_velocity_in_place(&self, velocity: &mut [f64]) {
+        let n = self.dim().min(velocity.len());
+        for j in 0..n {
+            velocity[j] = kernel::dot(&self.column(j)[j..n], &velocity[j..n]);
         }
     }
 
@@ -178,14 +188,7 @@ impl KineticMetric {
 
     /// Whitens every column of an n × k matrix of covectors.
     pub(crate) fn whiten_columns(&self, columns: &mut DMatrix<f64>) {
-        let n = self.dim();
-        if n < FAER_MIN_DIM {
-            for j in 0..columns.ncols() {
-                self.whiten_in_place(&mut columns.as_mut_slice()[j * n..(j + 1) * n]);
-            }
-            return;
-        }
-        let k = columns.ncols();
+        let (n, k) = (self.dim(), columns.ncols());
         faer::linalg::triangular_solve::solve_lower_triangular_in_place(
             faer::MatRef::from_column_major_slice(self.lower.as_slice(), n, n),
             faer::MatMut::from_column_major_slice_mut(columns.as_mut_slice(), n, k),
@@ -202,6 +205,7 @@ impl KineticMetric {
         }
     }
 
+    #[inline]
     fn column(&self, j: usize) -> &[f64] {
         let n = self.dim();
         &self.lower.as_slice()[j * n..(j + 1) * n]

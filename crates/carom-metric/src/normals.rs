@@ -27,11 +27,11 @@ impl UnitNormals {
     /// [`MetricError::ZeroNormal`] with the position of the offender.
     pub fn new<'a>(
         metric: &KineticMetric,
-        covectors: impl ExactSizeIterator<Item = &'a Covector>,
+        covectors: impl Iterator<Item = &'a Covector> + Clone,
     ) -> Result<Self, MetricError> {
         let n = metric.dim();
-        let mut columns = DMatrix::zeros(n, covectors.len());
-        let mut norms = Vec::with_capacity(covectors.len());
+        let count = covectors.clone().count();
+        let mut columns = Vec::with_capacity(n * count);
         for (i, covector) in covectors.enumerate() {
             let entries = covector.0.as_slice();
             metric.check("normal", entries.len())?;
@@ -41,8 +41,10 @@ impl UnitNormals {
             if kernel::max_abs(entries) <= ZERO_NORMAL {
                 return Err(MetricError::ZeroNormal { index: i });
             }
-            columns.as_mut_slice()[i * n..(i + 1) * n].copy_from_slice(entries);
+            columns.extend_from_slice(entries);
         }
+        let mut columns = DMatrix::from_vec(n, count, columns);
+        let mut norms = Vec::with_capacity(count);
         metric.whiten_columns(&mut columns);
         for (index, column) in columns.as_mut_slice().chunks_exact_mut(n).enumerate() {
             let norm = kernel::norm(column);
@@ -66,6 +68,7 @@ impl UnitNormals {
     }
 
     /// Whitened unit normal `i` (length n).
+    #[inline]
     pub fn column(&self, i: usize) -> &[f64] {
         let n = self.columns.nrows();
         &self.columns.as_slice()[i * n..(i + 1) * n]
@@ -77,6 +80,7 @@ impl UnitNormals {
     }
 
     /// Metric norm of normal `i` as it was given.
+    #[inline]
     pub fn norm(&self, i: usize) -> f64 {
         self.norms[i]
     }

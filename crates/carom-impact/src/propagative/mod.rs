@@ -27,6 +27,7 @@ use crate::{
     Diagnostics, EnergeticRestitution, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem,
     ImpactStatus, OutcomeSet, PlasticRule, PropagativeDiagnostics, SetValuedLaw,
 };
+use std::borrow::Cow;
 
 /// Sequences are reported up to this many impacts.
 pub const SEQUENCE_LIMIT: u64 = 10_000;
@@ -194,11 +195,13 @@ impl SetValuedLaw for Propagative {
         };
         let preferred = if found.exhausted { Some(self.elastic(problem)?.jump) } else { None };
         let preferred = preferred.and_then(|jump| nearest(&jump, &found.leaves));
-        let alphas = found.leaves.iter().map(|leaf| match &plastic {
-            None => leaf.jump.clone(),
-            Some(p) => p.towards(&leaf.jump, blend(problem, p, &leaf.jump, self.restitution)),
+        let jumps = found.leaves.iter().map(|leaf| match &plastic {
+            None => Cow::Borrowed(&leaf.jump),
+            Some(p) => Cow::Owned(
+                p.towards(&leaf.jump, blend(problem, p, &leaf.jump, self.restitution)),
+            ),
         });
-        let indeterminacy = diameter(&alphas.collect::<Vec<_>>()) / problem.norm();
+        let indeterminacy = diameter(&jumps.collect::<Vec<_>>()) / problem.norm();
         let finish = |leaf| self.finish(problem, plastic.as_ref(), leaf);
         let outcomes = found.leaves.into_iter().map(finish).collect::<Result<Vec<_>, _>>()?;
         let set = OutcomeSet { outcomes, preferred, indeterminacy, complete: found.exhausted };
@@ -215,7 +218,7 @@ fn nearest(jump: &Jump, leaves: &[Elastic]) -> Option<usize> {
     (0..leaves.len()).min_by(|a, b| distance(a).total_cmp(&distance(b)))
 }
 
-fn diameter(jumps: &[Jump]) -> f64 {
+fn diameter(jumps: &[Cow<'_, Jump>]) -> f64 {
     let mut largest = 0.0;
     for (i, a) in jumps.iter().enumerate() {
         for b in &jumps[i + 1..] {

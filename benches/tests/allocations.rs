@@ -1,0 +1,75 @@
+//! The inner loops do not allocate.
+#![allow(clippy::unwrap_used)]
+
+use allocation_counter::measure;
+use carom_benches::{chain_contacts, line_metric, wedge_masses};
+use carom_impact::{
+    ContactSet, Diagnostics, ImpactLaw, ImpactOutcome, ImpactProblem, Invariants, Propagative,
+};
+use carom_metric::{KineticMetric, Tangent};
+use std::f64::consts::FRAC_PI_2;
+
+/// Head-on between the outer balls, so that a chain takes all the impacts of its wedge.
+const VELOCITY: [f64; 3] = [1.0, 0.0, -1.0];
+
+/// Three balls whose two contacts collide about `impacts` times.
+fn balls(impacts: f64) -> KineticMetric {
+    line_metric(&wedge_masses(FRAC_PI_2 / (impacts + 0.2))).unwrap()
+}
+
+/// Impacts and allocations of one call of the law.
+fn resolve(impacts: f64) -> (u64, u64) {
+    let metric = balls(impacts);
+    let contacts = ContactSet::new(&metric, chain_contacts(3)).unwrap();
+    let problem = ImpactProblem::new(&contacts, Tangent::from_slice(&VELOCITY)).unwrap();
+    let law = Propagative::default();
+    let mut outcome = None;
+    let allocated = measure(|| outcome = Some(law.resolve(&problem).unwrap()));
+    (length(&outcome.unwrap()), allocated.count_total)
+}
+
+fn length(outcome: &ImpactOutcome) -> u64 {
+    match &outcome.diagnostics {
+        Diagnostics::Propagative(diagnostics) => diagnostics.impacts,
+        _ => 0,
+    }
+}
+
+/// Room for the first impacts of a sequence is made at once, then it doubles: 8, 16, 32, 64.
+/// An allocation in the loop would show in each of the other impacts.
+#[test]
+fn impacts_allocate_nothing_but_room_for_their_sequence() {
+    let (few, base) = resolve(3.0);
+    let (more, same) = resolve(7.0);
+    let (many, grown) = resolve(40.0);
+    assert!(few < more && more <= 8, "{few} and {more} impacts");
+    assert!((33..=64).contains(&many), "{many} impacts");
+    assert_eq!(same, base);
+    assert_eq!(grown, base + 3);
+}
+
+#[test]
+fn a_reflection_in_place_allocates_nothing() {
+    let metric = balls(3.0);
+    let contacts = ContactSet::new(&metric, chain_contacts(3)).unwrap();
+    let (mut velocity, mut workspace) = (VELOCITY, [0.0; 3]);
+    let mut impulse = 0.0;
+    let allocated = measure(|| {
+        for i in [0, 1, 0] {
+            impulse += contacts.reflect_in_place(i, &mut velocity, &mut workspace);
+        }
+    });
+    assert!(impulse > 0.0);
+    assert_eq!(allocated.count_total, 0);
+}
+
+#[test]
+fn restoring_the_invariants_allocates_nothing() {
+    let metric = balls(3.0);
+    let contacts = ContactSet::new(&metric, chain_contacts(3)).unwrap();
+    let mut invariants = Invariants::new(&contacts, &Tangent::from_slice(&VELOCITY)).unwrap();
+    let mut velocity = VELOCITY.map(|v| v * (1.0 + 1e-9));
+    let allocated = measure(|| invariants.restore(&mut velocity));
+    assert!((velocity[0] - VELOCITY[0]).abs() < 1e-12);
+    assert_eq!(allocated.count_total, 0);
+}

@@ -1,0 +1,362 @@
+//! Impact problems and outcomes as JSON: the contract with other languages.
+
+use carom::impact::{
+    Contact, ContactSet, Diagnostics, EnergeticRestitution, ImpactError, ImpactLaw, ImpactOutcome,
+    ImpactProblem, OutcomeSet, Plastic, PlasticRule, Propagative, Selection, SequenceFilter,
+    SetValuedLaw,
+};
+use carom::metric::{Covector, KineticMetric, Tangent};
+use nalgebra::DMatrix;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+
+/// One answer that could not be given.
+pub(crate) struct Unanswered {
+    kind: String,
+    message: String,
+}
+
+impl Unanswered {
+    fn new(kind: &str, message: impl ToString) -> Self {
+        Self {
+            kind: kind.to_owned(),
+            message: message.to_string(),
+        }
+    }
+
+    fn at(key: &str, error: &ImpactError) -> Self {
+        Self::new(error.kind(), format!("{key}: {error}"))
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ProblemInput {
+    #[serde(default, rename = "id")]
+    _id: Value,
+    law: String,
+    mass_matrix: Vec<Vec<f64>>,
+    velocity: Vec<f64>,
+    #[serde(default)]
+    contacts: Vec<ContactInput>,
+    #[serde(default)]
+    constraints: Vec<Vec<f64>>,
+    #[serde(default)]
+    options: Map<String, Value>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ContactInput {
+    normal: Vec<f64>,
+    #[serde(default)]
+    tangents: Vec<Vec<f64>>,
+    #[serde(default)]
+    friction: f64,
+    #[serde(default)]
+    restitution: f64,
+}
+
+#[derive(Deserialize, Clone, Copy, Default)]
+#[serde(rename_all = "kebab-case")]
+enum PlasticInput {
+    #[default]
+    Cone,
+    ProjectAll,
+}
+
+impl PlasticInput {
+    /// `project-all` reports pulling contacts instead of refusing them.
+    fn rule(self) -> PlasticRule {
+        match self {
+            Self::Cone => PlasticRule::Cone,
+            Self::ProjectAll => PlasticRule::ProjectAll {
+                allow_adhesion: true,
+            },
+        }
+    }
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "kebab-case")]
+enum SelectionInput {
+    #[default]
+    MostApproaching,
+    LeastApproaching,
+    Priority(Vec<usize>),
+    Random(u64),
+}
+
+#[derive(Deserialize, Clone, Copy, Default, PartialEq)]
+#[serde(rename_all = "kebab-case")]
+enum OutcomesInput {
+    #[default]
+    One,
+    All,
+}
+
+#[derive(Deserialize, Clone, Copy, Default)]
+#[serde(rename_all = "kebab-case")]
+enum SequencesInput {
+    #[default]
+    Approaching,
+    Minimal,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, deny_unknown_fields)]
+struct PropagativeInput {
+    selection: SelectionInput,
+    restitution: Option<f64>,
+    plastic: PlasticInput,
+    outcomes: OutcomesInput,
+    max_impacts: Option<u64>,
+    max_nodes: Option<usize>,
+    sequences: SequencesInput,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, deny_unknown_fields)]
+struct PlasticLawInput {
+    plastic: PlasticInput,
+}
+
+/// Answers one line. `Err` holds the error line; both are complete JSON objects.
+pub(crate) fn answer(line: &str) -> Result<Value, Value> {
+    let value: Value = match serde_json::from_str(line) {
+        Ok(value) => value,
+        Err(error) => {
+            return Err(refusal(
+                Value::Null,
+                &Unanswered::new("invalid-json", error),
+            ));
+        }
+    };
+    let id = value.get("id").cloned().unwrap_or(Value::Null);
+    match problem(value) {
+        Ok(mut fields) => {
+            fields.shift_insert(0, "id".to_owned(), id);
+            Ok(Value::Object(fields))
+        }
+        Err(error) => Err(refusal(id, &error)),
+    }
+}
+
+fn refusal(id: Value, error: &Unanswered) -> Value {
+    json!({ "id": id, "error": { "kind": error.kind, "message": error.message } })
+}
+
+/// Reads a value into a type; the message names the key.
+fn typed<T: DeserializeOwned>(value: Value, prefix: &str) -> Result<T, Unanswered> {
+    serde_path_to_error::deserialize(value).map_err(|error| {
+        let path = match error.path().to_string().as_str() {
+            "." => prefix.to_owned(),
+            path if prefix.is_empty() => path.to_owned(),
+            path => format!("{prefix}.{path}"),
+        };
+        let message = error.into_inner().to_string();
+        let message = if path.is_empty() {
+            message
+        } else {
+            format!("{path}: {message}")
+        };
+        Unanswered::new("invalid-input", message)
+    })
+}
+
+fn problem(value: Value) -> Result<Map<String, Value>, Unanswered> {
+    if let Some(law) = value.get("law").and_then(Value::as_str) {
+        // Before anything else: the other keys depend on the law.
+        if carom::impact::law(law).is_none() {
+            let known: Vec<&str> = carom::impact::LAWS.iter().map(|entry| entry.name).collect();
+            let message = format!("law: unknown law `{law}`; known: {}", known.join(", "));
+            return Err(Unanswered::new("unknown-law", message));
+        }
+    }
+    let input: ProblemInput = typed(value, "")?;
+    let mass = matrix(&input.mass_matrix)?;
+    let metric = KineticMetric::new(mass).map_err(|e| Unanswered::at("mass_matrix", &e.into()))?;
+    let covectors = |rows: &[Vec<f64>]| rows.iter().map(|row| Covector::from_slice(row)).collect();
+    let contacts = input.contacts.iter().map(|contact| Contact {
+        normal: Covector::from_slice(&contact.normal),
+        tangents: covectors(&contact.tangents),
+        friction: contact.friction,
+        restitution: contact.restitution,
+    });
+    let contacts =
+        ContactSet::constrained(&metric, contacts.collect(), covectors(&input.constraints))
+            .map_err(|e| match &e {
+                ImpactError::Metric(_) | ImpactError::DependentConstraints { .. } => {
+                    Unanswered::at("constraints", &e)
+                }
+                _ => Unanswered::at("contacts", &e),
+            })?;
+    let velocity = Tangent::from_slice(&input.velocity);
+    let problem =
+        ImpactProblem::new(&contacts, velocity).map_err(|e| Unanswered::at("velocity", &e))?;
+    let options = Value::Object(input.options);
+    let mut fields = match input.law.as_str() {
+        "plastic" => plastic(&problem, typed(options, "options")?)?,
+        _ => propagative(&problem, typed(options, "options")?)?,
+    };
+    fields.shift_insert(0, "law".to_owned(), Value::String(input.law));
+    Ok(fields)
+}
+
+fn matrix(rows: &[Vec<f64>]) -> Result<DMatrix<f64>, Unanswered> {
+    let n = rows.len();
+    if let Some((i, row)) = rows.iter().enumerate().find(|(_, row)| row.len() != n) {
+        let found = row.len();
+        let message = format!("mass_matrix: row {i} has {found} entries where there are {n} rows");
+        return Err(Unanswered::new("not-square", message));
+    }
+    Ok(DMatrix::from_fn(n, n, |i, j| rows[i][j]))
+}
+
+fn plastic(
+    problem: &ImpactProblem<'_>,
+    options: PlasticLawInput,
+) -> Result<Map<String, Value>, Unanswered> {
+    let law = Plastic {
+        rule: options.plastic.rule(),
+    };
+    let outcome = law
+        .resolve(problem)
+        .map_err(|e| Unanswered::new(e.kind(), e))?;
+    Ok(outcome_fields(problem, &outcome))
+}
+
+fn propagative(
+    problem: &ImpactProblem<'_>,
+    options: PropagativeInput,
+) -> Result<Map<String, Value>, Unanswered> {
+    let defaults = Propagative::default();
+    let restitution = EnergeticRestitution::new(options.restitution.unwrap_or(1.0))
+        .map_err(|e| Unanswered::at("options.restitution", &e))?;
+    let law = Propagative {
+        selection: match options.selection {
+            SelectionInput::MostApproaching => Selection::MostApproaching,
+            SelectionInput::LeastApproaching => Selection::LeastApproaching,
+            SelectionInput::Priority(order) => Selection::Priority(order),
+            SelectionInput::Random(seed) => Selection::Random(seed),
+        },
+        restitution,
+        plastic: options.plastic.rule(),
+        max_impacts: options.max_impacts,
+        max_nodes: options.max_nodes.unwrap_or(defaults.max_nodes),
+        filter: match options.sequences {
+            SequencesInput::Approaching => SequenceFilter::Approaching,
+            SequencesInput::Minimal => SequenceFilter::Minimal,
+        },
+    };
+    let unanswered = |e: ImpactError| Unanswered::new(e.kind(), e);
+    let cosines = Value::from(rows(&problem.contacts().cosines()));
+    if options.outcomes == OutcomesInput::One {
+        let outcome = law.resolve(problem).map_err(unanswered)?;
+        let mut fields = outcome_fields(problem, &outcome);
+        // Cheap for up to two contacts; for more, ask for all outcomes.
+        let indeterminacy = match problem.contacts().n_distinct() {
+            0..=2 => Some(law.resolve_all(problem).map_err(unanswered)?.indeterminacy),
+            _ => None,
+        };
+        if let Some(Value::Object(diagnostics)) = fields.get_mut("diagnostics") {
+            diagnostics.insert("cosines".to_owned(), cosines);
+            if let Some(xi) = indeterminacy {
+                diagnostics.insert("indeterminacy".to_owned(), xi.into());
+            }
+        }
+        return Ok(fields);
+    }
+    let set = law.resolve_all(problem).map_err(unanswered)?;
+    let mut fields = match set.preferred.and_then(|i| set.outcomes.get(i)) {
+        Some(outcome) => outcome_fields(problem, outcome),
+        None => Map::new(),
+    };
+    if let Some(Value::Object(diagnostics)) = fields.get_mut("diagnostics") {
+        diagnostics.insert("cosines".to_owned(), cosines);
+        diagnostics.insert("indeterminacy".to_owned(), set.indeterminacy.into());
+    }
+    fields.insert("outcomes".to_owned(), outcomes(problem, &set));
+    Ok(fields)
+}
+
+fn outcomes(problem: &ImpactProblem<'_>, set: &OutcomeSet) -> Value {
+    let fields = set
+        .outcomes
+        .iter()
+        .map(|outcome| Value::Object(outcome_fields(problem, outcome)));
+    Value::Array(fields.collect())
+}
+
+fn rows(matrix: &DMatrix<f64>) -> Vec<Vec<f64>> {
+    matrix
+        .row_iter()
+        .map(|row| row.iter().copied().collect())
+        .collect()
+}
+
+fn outcome_fields(problem: &ImpactProblem<'_>, outcome: &ImpactOutcome) -> Map<String, Value> {
+    let contacts = problem.contacts();
+    let impulses: Vec<&[f64]> = (0..contacts.len())
+        .map(|i| &outcome.impulses.as_slice()[contacts.row(i)..contacts.row(i + 1)])
+        .collect();
+    let audit = &outcome.audit;
+    let mut fields = Map::new();
+    let mut put = |key: &str, value: Value| fields.insert(key.to_owned(), value);
+    put("velocity_plus", json!(outcome.velocity_plus.0.as_slice()));
+    put("impulses", json!(impulses));
+    if !outcome.constraint_impulses.is_empty() {
+        put(
+            "constraint_impulses",
+            json!(outcome.constraint_impulses.as_slice()),
+        );
+    }
+    put("energy_minus_j", audit.energy_minus_j.into());
+    put("energy_plus_j", audit.energy_plus_j.into());
+    put("status", outcome.status.name().into());
+    put("diagnostics", diagnostics(problem, &outcome.diagnostics));
+    put(
+        "audit",
+        json!({
+            "contact_work_j": audit.contact_work_j,
+            "momentum_residual": audit.momentum_residual,
+            "penetration_residual": audit.penetration_residual,
+            "adhesion_residual": audit.adhesion_residual,
+            "friction_residual": audit.friction_residual,
+            "constraint_residual": audit.constraint_residual,
+        }),
+    );
+    fields
+}
+
+fn diagnostics(problem: &ImpactProblem<'_>, diagnostics: &Diagnostics) -> Value {
+    let mut fields = Map::new();
+    let mut put = |key: &str, value: Value| fields.insert(key.to_owned(), value);
+    match diagnostics {
+        Diagnostics::Propagative(d) => {
+            if let Some(sequence) = &d.sequence {
+                put("sequence", json!(sequence));
+            }
+            put("impacts", d.impacts.into());
+            put("n_sequences", d.n_sequences.into());
+            put("lengths", json!(d.lengths));
+            put("alpha", d.alpha.into());
+            put("adhesive", json!(d.adhesive));
+        }
+        Diagnostics::Plastic { adhesive } => {
+            put("adhesive", json!(adhesive));
+        }
+        _ => {}
+    }
+    if problem
+        .contacts()
+        .contacts()
+        .iter()
+        .any(|contact| contact.friction > 0.0)
+    {
+        // Both laws are frictionless; silence would let the answer pass for a frictional one.
+        put("ignored", json!(["friction"]));
+    }
+    Value::Object(fields)
+}

@@ -1,0 +1,48 @@
+//! Why a scenario could not run.
+
+use carom_impact::ImpactError;
+
+/// Why a scenario could not run.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ScenarioError {
+    /// The configuration is not what the scenario takes.
+    #[error("{message}")]
+    Config {
+        /// What is wrong, with the key and, for a file, the line and column.
+        message: String,
+    },
+    /// An impact could not be posed or resolved.
+    #[error(transparent)]
+    Impact(#[from] ImpactError),
+}
+
+impl ScenarioError {
+    /// A value that the scenario cannot use.
+    pub(crate) fn value(key: &str, message: impl std::fmt::Display) -> Self {
+        Self::Config {
+            message: format!("key `{key}`: {message}"),
+        }
+    }
+
+    /// Whether the input is at fault, rather than the solution out of reach.
+    pub fn is_configuration(&self) -> bool {
+        match self {
+            Self::Config { .. } => true,
+            Self::Impact(error) => !matches!(
+                error,
+                ImpactError::LimitExceeded { .. }
+                    | ImpactError::OutcomeLimitExceeded { .. }
+                    | ImpactError::MinimalityLimitExceeded { .. }
+                    | ImpactError::NoElasticOutcome { .. }
+                    | ImpactError::NotConverged { .. }
+            ),
+        }
+    }
+}
+
+impl From<carom_metric::MetricError> for ScenarioError {
+    fn from(error: carom_metric::MetricError) -> Self {
+        Self::Impact(error.into())
+    }
+}

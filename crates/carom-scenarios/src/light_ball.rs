@@ -1,0 +1,124 @@
+//! A light ball between a wall and a heavy block: the impacts count the digits of π.
+
+use crate::config::{count, positive};
+use crate::model::{System, diagnostics, linspace, propagative, row};
+use crate::record::{Axis, Color, Column, Figure, LineStyle, Mark, Quantity, Record, Table};
+use crate::scenario::{Configuration, begin};
+use crate::{Overrides, Scenario, ScenarioError};
+use serde::{Deserialize, Serialize};
+
+pub(crate) const SCENARIO: Scenario = Scenario::new::<Config>(
+    "light-ball",
+    "a light ball between a wall and a heavy block: the impacts count the digits of pi",
+    "Seghete & Murphey",
+    "Theorem 1, with the sharp bound",
+    run,
+);
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Config {
+    digits: usize,
+    mass_ratio: f64,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            digits: 6,
+            mass_ratio: 7.0,
+        }
+    }
+}
+
+impl Configuration for Config {
+    const TOML: &'static str = "\
+digits = 6          # blocks 100^k times heavier than the ball, k = 0 .. digits; at most 7
+mass_ratio = 7.0    # one more block, of any mass ratio
+";
+}
+
+/// The block approaches the ball, which touches it and the wall.
+fn collide(ratio: f64) -> Result<(carom_impact::ImpactOutcome, f64), ScenarioError> {
+    let normals = vec![row(2, &[(0, 1.0)]), row(2, &[(0, -1.0), (1, 1.0)])];
+    let system = System::diagonal(&[1.0, ratio], normals)?;
+    let exponent = system
+        .uniqueness()?
+        .pairs
+        .first()
+        .map_or(0.0, |pair| pair.exponent);
+    Ok((system.resolve(&[0.0, -1.0], &propagative(1.0)?)?, exponent))
+}
+
+fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
+    let (config, mut record) = begin::<Config>(overrides)?;
+    count("digits", config.digits, 0, 7)?;
+    positive("mass_ratio", &[config.mass_ratio])?;
+    let mut table = Table::new(
+        "impacts",
+        "Elementary impacts against the mass of the block.",
+        vec![
+            Column::new("mass_ratio", ""),
+            Column::new("impacts", ""),
+            Column::new("sharp_bound", ""),
+            Column::new("energy_error", ""),
+        ],
+    );
+    let mut push = |ratio: f64| -> Result<f64, ScenarioError> {
+        let (outcome, exponent) = collide(ratio)?;
+        let impacts = diagnostics(&outcome).impacts as f64;
+        let energy = outcome.audit.energy_change_j() / outcome.audit.energy_minus_j;
+        table
+            .rows
+            .push(vec![ratio, impacts, exponent.ceil(), energy]);
+        Ok(impacts)
+    };
+    for k in 0..=config.digits {
+        let impacts = push(100f64.powi(k as i32))?;
+        let digits = (std::f64::consts::PI * 10f64.powi(k as i32)).floor();
+        record.quantities.push(
+            Quantity::new(format!("impacts_100_to_the_{k}"), impacts, "")
+                .paper(digits, "digits of pi (Galperin 2003)"),
+        );
+    }
+    let impacts = push(config.mass_ratio)?;
+    let (outcome, _) = collide(config.mass_ratio)?;
+    record
+        .quantities
+        .push(Quantity::new("impacts_mass_ratio", impacts, ""));
+    for (name, v) in ["ball", "block"].iter().zip(outcome.velocity_plus.0.iter()) {
+        record.quantities.push(Quantity::new(
+            format!("velocity_plus_{name}_m_per_s"),
+            *v,
+            "m/s",
+        ));
+    }
+    let ratios: Vec<f64> = table.rows.iter().map(|row| row[0]).collect();
+    let impacts: Vec<f64> = table.rows.iter().map(|row| row[1]).collect();
+    let decades = linspace(0.0, 2.0 * config.digits.max(1) as f64, 101);
+    let curve: Vec<f64> = decades.iter().map(|d| 10f64.powf(*d)).collect();
+    let bound = curve
+        .iter()
+        .map(|r| std::f64::consts::PI / (1.0 / r.sqrt()).atan())
+        .collect();
+    let mut figure = Figure::new(
+        "impacts",
+        "Impacts of a light ball between a wall and a block",
+        "Number of elementary impacts, each from one closed form; the line is π / arctan √(m/M).",
+        Axis::log("mass of the block over mass of the ball", ""),
+        Axis::log("impacts", ""),
+    );
+    figure.marks.push(Mark::Line {
+        label: Some("π / arctan √(m/M)".to_owned()),
+        x: curve,
+        y: bound,
+        style: LineStyle::Dashed,
+        color: Color::Gray,
+    });
+    figure
+        .marks
+        .push(Mark::points("carom", ratios, impacts, Color::Blue));
+    record.tables.push(table);
+    record.figures.push(figure);
+    Ok(record)
+}

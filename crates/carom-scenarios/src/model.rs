@@ -1,0 +1,138 @@
+//! Mass matrices and contact normals that several scenarios share.
+
+use crate::ScenarioError;
+use carom_impact::{
+    Contact, ContactSet, EnergeticRestitution, ImpactLaw, ImpactOutcome, ImpactProblem, OutcomeSet,
+    Propagative, PropagativeDiagnostics, SetValuedLaw, Uniqueness, uniqueness,
+};
+use carom_metric::{Covector, KineticMetric, Tangent};
+use nalgebra::{DMatrix, DVector};
+
+/// A system at the moment of impact: mass matrix and gap gradients.
+#[derive(Clone, Debug)]
+pub(crate) struct System {
+    metric: KineticMetric,
+    normals: Vec<Covector>,
+}
+
+impl System {
+    pub(crate) fn new(mass: DMatrix<f64>, normals: Vec<Covector>) -> Result<Self, ScenarioError> {
+        Ok(Self {
+            metric: KineticMetric::new(mass)?,
+            normals,
+        })
+    }
+
+    /// A system with a diagonal mass matrix.
+    pub(crate) fn diagonal(masses: &[f64], normals: Vec<Covector>) -> Result<Self, ScenarioError> {
+        Self::new(
+            DMatrix::from_diagonal(&DVector::from_column_slice(masses)),
+            normals,
+        )
+    }
+
+    fn contacts(&self) -> Result<ContactSet<'_>, ScenarioError> {
+        let contacts = self
+            .normals
+            .iter()
+            .cloned()
+            .map(Contact::frictionless)
+            .collect();
+        Ok(ContactSet::new(&self.metric, contacts)?)
+    }
+
+    /// Cosine of the first two unit normals.
+    pub(crate) fn cosine(&self) -> Result<f64, ScenarioError> {
+        let contacts = self.contacts()?;
+        let (rows, columns) = contacts.cosines().shape();
+        if rows < 2 || columns < 2 {
+            return Err(ScenarioError::value("contacts", "two are needed"));
+        }
+        Ok(contacts.cosines()[(0, 1)])
+    }
+
+    pub(crate) fn uniqueness(&self) -> Result<Uniqueness, ScenarioError> {
+        Ok(uniqueness(&self.contacts()?))
+    }
+
+    pub(crate) fn resolve(
+        &self,
+        velocity: &[f64],
+        law: &Propagative,
+    ) -> Result<ImpactOutcome, ScenarioError> {
+        let contacts = self.contacts()?;
+        Ok(law.resolve(&ImpactProblem::new(
+            &contacts,
+            Tangent::from_slice(velocity),
+        )?)?)
+    }
+
+    pub(crate) fn resolve_all(
+        &self,
+        velocity: &[f64],
+        law: &Propagative,
+    ) -> Result<OutcomeSet, ScenarioError> {
+        let contacts = self.contacts()?;
+        Ok(law.resolve_all(&ImpactProblem::new(
+            &contacts,
+            Tangent::from_slice(velocity),
+        )?)?)
+    }
+}
+
+/// The propagative law with an event-wide restitution.
+pub(crate) fn propagative(restitution: f64) -> Result<Propagative, ScenarioError> {
+    let restitution = EnergeticRestitution::new(restitution)?;
+    Ok(Propagative {
+        restitution,
+        ..Propagative::default()
+    })
+}
+
+/// Normals of neighbors on a line: gap `i` is $x_{i+1} - x_i$ less the radii.
+pub(crate) fn chain_normals(bodies: usize) -> Vec<Covector> {
+    (1..bodies)
+        .map(|i| row(bodies, &[(i - 1, -1.0), (i, 1.0)]))
+        .collect()
+}
+
+/// Normal of two touching disks in the plane, with coordinates $(x_1, y_1, x_2, y_2, \dots)$.
+pub(crate) fn disk_normal(centers: &[[f64; 2]], i: usize, j: usize) -> Covector {
+    let [dx, dy] = [centers[j][0] - centers[i][0], centers[j][1] - centers[i][1]];
+    let distance = dx.hypot(dy);
+    let (dx, dy) = (dx / distance, dy / distance);
+    let entries = [(2 * i, -dx), (2 * i + 1, -dy), (2 * j, dx), (2 * j + 1, dy)];
+    row(2 * centers.len(), &entries)
+}
+
+/// A covector of length `n` with the given entries.
+pub(crate) fn row(n: usize, entries: &[(usize, f64)]) -> Covector {
+    let mut row = DVector::zeros(n);
+    for &(i, value) in entries {
+        if let Some(entry) = row.get_mut(i) {
+            *entry = value;
+        }
+    }
+    Covector(row)
+}
+
+/// The propagative diagnostics of an outcome.
+pub(crate) fn diagnostics(outcome: &ImpactOutcome) -> PropagativeDiagnostics {
+    match &outcome.diagnostics {
+        carom_impact::Diagnostics::Propagative(diagnostics) => diagnostics.clone(),
+        _ => PropagativeDiagnostics::default(),
+    }
+}
+
+/// Energy lost, as a fraction of the energy before.
+pub(crate) fn relative_loss(outcome: &ImpactOutcome) -> f64 {
+    -outcome.audit.energy_change_j() / outcome.audit.energy_minus_j
+}
+
+/// `count` values from `first` to `last`.
+pub(crate) fn linspace(first: f64, last: f64, count: usize) -> Vec<f64> {
+    let steps = count.saturating_sub(1).max(1) as f64;
+    (0..count)
+        .map(|k| first + (last - first) * (k as f64 / steps))
+        .collect()
+}

@@ -1,0 +1,34 @@
+//! What happens when rigid bodies hit?
+//!
+//! The facade over carom's crates; each can be used on its own.
+//!
+//! | module | crate | holds |
+//! | --- | --- | --- |
+//! | [`metric`] | `carom-metric` | the mass matrix as an inner product |
+//! | [`impact`] | `carom-impact` | impact problems, laws, outcomes, audits |
+//! | [`scenarios`] | `carom-scenarios` | the papers' examples as named runs |
+//!
+//! # Examples
+//!
+//! Three balls in a row, the middle one lighter: the outcome depends on the order of impacts, and
+//! carom says by how much.
+//!
+//! ```
+//! use carom::impact::{Contact, ContactSet, ImpactProblem, Propagative, SetValuedLaw};
+//! use carom::metric::{Covector, KineticMetric, Tangent};
+//! use nalgebra::{DMatrix, dvector};
+//!
+//! let metric = KineticMetric::new(DMatrix::from_diagonal(&dvector![1.0, 0.5, 3.0]))?;
+//! let normals = [[-1.0, 1.0, 0.0], [0.0, -1.0, 1.0]].map(|u| Covector::from_slice(&u));
+//! let contacts = ContactSet::new(&metric, normals.map(Contact::frictionless).to_vec())?;
+//! let problem = ImpactProblem::new(&contacts, Tangent::from_slice(&[1.0, 0.0, -1.0]))?;
+//! let set = Propagative::default().resolve_all(&problem)?;
+//! assert_eq!(set.outcomes.len(), 2);
+//! assert!(set.indeterminacy > 0.1);
+//! assert!(set.outcomes.iter().all(|o| o.audit.energy_change_j().abs() < 1e-14));
+//! # Ok::<(), carom::impact::ImpactError>(())
+//! ```
+
+pub use carom_impact as impact;
+pub use carom_metric as metric;
+pub use carom_scenarios as scenarios;

@@ -1,0 +1,301 @@
+//! `cargo xtask layers`: dependencies between the crates point strictly down the levels.
+//!
+//! The check reads manifests, not code, so that an upward arrow is refused before anything uses
+//! it. Development dependencies count too: a doc example that needs a higher crate belongs there.
+//! Packages outside `crates/` (this one, the benchmarks) may depend on anything, and nothing in
+//! `crates/` on them.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, ensure};
+use toml::{Table, Value};
+
+/// Every crate with its level.
+const LEVELS: [(&str, u8); 9] = [
+    ("carom-metric", 0),
+    ("carom-lie", 0),
+    ("carom-lcp", 0),
+    ("carom-geometry", 1),
+    ("carom-impact", 1),
+    ("carom-variational", 2),
+    ("carom-scenarios", 3),
+    ("carom", 4),
+    ("carom-cli", 4),
+];
+
+/// Arrows within one level: the binary may use the facade.
+const SIDEWAYS: [(&str, &str); 1] = [("carom-cli", "carom")];
+
+/// Packages outside `crates/`, on which no crate may depend.
+const TOOLS: [&str; 2] = ["xtask", "carom-benches"];
+
+/// The lowest level whose `[dependencies]` may name a package of [`UPPER_PACKAGES`].
+const UPPER_LEVEL: u8 = 3;
+
+/// Files, random numbers, threads, arguments and plots stay out of the mechanics. The name covers
+/// the family: `serde` also stands for `serde_json`.
+const UPPER_PACKAGES: [&str; 5] = ["clap", "plotters", "rand", "rayon", "serde"];
+
+/// A set-valued law takes its random generator as an argument.
+const UPPER_EXCEPTIONS: [(&str, &str); 2] = [
+    ("carom-impact", "rand_chacha"),
+    ("carom-impact", "rand_core"),
+];
+
+/// One line for every dependency in `root/crates/*/Cargo.toml` that the levels forbid.
+pub(crate) fn violations(root: &Path) -> anyhow::Result<Vec<String>> {
+    let workspace = read_manifest(&root.join("Cargo.toml"))?;
+    let crates = root.join("crates");
+    let mut manifests = BTreeMap::new();
+    for entry in fs::read_dir(&crates).with_context(|| format!("reading {}", crates.display()))? {
+        let path = entry?.path().join("Cargo.toml");
+        if path.is_file() {
+            let label = path
+                .strip_prefix(root)
+                .unwrap_or(&path)
+                .display()
+                .to_string();
+            manifests.insert(label.replace('\\', "/"), read_manifest(&path)?);
+        }
+    }
+    ensure!(!manifests.is_empty(), "no manifest in {}", crates.display());
+    Ok(manifests
+        .iter()
+        .flat_map(|(label, manifest)| check(label, manifest, &workspace))
+        .collect())
+}
+
+fn read_manifest(path: &Path) -> anyhow::Result<Table> {
+    let text = fs::read_to_string(path).with_context(|| format!("reading {}", path.display()))?;
+    text.parse()
+        .with_context(|| format!("parsing {}", path.display()))
+}
+
+/// One line for every violation in the manifest at `label`.
+fn check(label: &str, manifest: &Table, workspace: &Table) -> Vec<String> {
+    let name = manifest
+        .get("package")
+        .and_then(|package| package.get("name"));
+    let Some(name) = name.and_then(Value::as_str) else {
+        return vec![format!("{label}: no package name")];
+    };
+    let Some(level) = level_of(name) else {
+        return vec![format!(
+            "{label}: {name} has no level; add it to xtask/src/layers.rs"
+        )];
+    };
+    let mut lines = Vec::new();
+    for (section, dependency) in dependencies(manifest, workspace) {
+        if let Some(problem) = problem(name, level, &section, &dependency) {
+            lines.push(format!(
+                "{label}: [{section}] {name} -> {dependency}: {problem}"
+            ));
+        }
+    }
+    lines
+}
+
+fn level_of(name: &str) -> Option<u8> {
+    LEVELS
+        .iter()
+        .find(|(known, _)| *known == name)
+        .map(|&(_, level)| level)
+}
+
+/// Why `name` may not depend on `dependency`, if so.
+fn problem(name: &str, level: u8, section: &str, dependency: &str) -> Option<String> {
+    if let Some(below) = level_of(dependency) {
+        let is_allowed = below < level || SIDEWAYS.contains(&(name, dependency));
+        return (!is_allowed).then(|| {
+            format!("level {level} may depend only on lower levels, and this is level {below}")
+        });
+    }
+    if TOOLS.contains(&dependency) {
+        return Some("no crate may depend on the workspace's own tools".to_owned());
+    }
+    if dependency == "carom" || dependency.starts_with("carom-") {
+        return Some("this crate has no level".to_owned());
+    }
+    let is_upper = UPPER_PACKAGES.iter().any(|upper| {
+        dependency
+            .strip_prefix(upper)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with(['_', '-']))
+    });
+    let is_excepted = UPPER_EXCEPTIONS.contains(&(name, dependency));
+    let is_for_tests = section.ends_with("dev-dependencies");
+    (is_upper && level < UPPER_LEVEL && !is_excepted && !is_for_tests)
+        .then(|| format!("allowed from level {UPPER_LEVEL} up, and {name} is level {level}"))
+}
+
+/// Section and package name of every dependency, those of single platforms included.
+fn dependencies(manifest: &Table, workspace: &Table) -> Vec<(String, String)> {
+    let mut tables = vec![(String::new(), manifest)];
+    if let Some(targets) = manifest.get("target").and_then(Value::as_table) {
+        for (target, table) in targets {
+            tables.extend(
+                table
+                    .as_table()
+                    .map(|table| (format!("target.{target}."), table)),
+            );
+        }
+    }
+    let mut found = Vec::new();
+    for (prefix, table) in tables {
+        for section in ["dependencies", "dev-dependencies", "build-dependencies"] {
+            for (key, value) in table
+                .get(section)
+                .and_then(Value::as_table)
+                .into_iter()
+                .flatten()
+            {
+                found.push((
+                    format!("{prefix}{section}"),
+                    package_name(key, value, workspace),
+                ));
+            }
+        }
+    }
+    found
+}
+
+/// The name of a dependency as published, also when the manifest renames it.
+fn package_name(key: &str, value: &Value, workspace: &Table) -> String {
+    let is_inherited = value.get("workspace").and_then(Value::as_bool) == Some(true);
+    let inherited = || workspace.get("workspace")?.get("dependencies")?.get(key);
+    let source = if is_inherited {
+        inherited().unwrap_or(value)
+    } else {
+        value
+    };
+    source
+        .get("package")
+        .and_then(Value::as_str)
+        .unwrap_or(key)
+        .to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Violations of one manifest, under a workspace that renames `random` and `top`.
+    fn lines(manifest: &str) -> Vec<String> {
+        let workspace = r#"
+            [workspace.dependencies]
+            carom-lie = { path = "crates/carom-lie" }
+            random = { package = "rand", version = "0.9" }
+            top = { package = "carom", path = "crates/carom" }
+        "#;
+        check(
+            "Cargo.toml",
+            &manifest.parse().unwrap(),
+            &workspace.parse().unwrap(),
+        )
+    }
+
+    #[test]
+    fn a_downward_arrow_passes() {
+        let manifest = r#"
+            package.name = "carom-geometry"
+            dependencies.carom-lie.workspace = true
+            dependencies.nalgebra = "0.34"
+        "#;
+        assert_eq!(lines(manifest), [""; 0]);
+    }
+
+    #[test]
+    fn an_upward_arrow_is_refused() {
+        let manifest = r#"
+            package.name = "carom-lie"
+            dependencies.carom-geometry.path = "../carom-geometry"
+        "#;
+        let expected = "Cargo.toml: [dependencies] carom-lie -> carom-geometry: \
+                        level 0 may depend only on lower levels, and this is level 1";
+        assert_eq!(lines(manifest), [expected]);
+    }
+
+    #[test]
+    fn an_arrow_within_a_level_is_refused() {
+        let manifest = r#"
+            package.name = "carom-impact"
+            dependencies.carom-geometry.path = "../carom-geometry"
+        "#;
+        assert_eq!(lines(manifest).len(), 1);
+    }
+
+    #[test]
+    fn the_binary_may_use_the_facade_but_not_the_other_way_round() {
+        let down = r#"
+            package.name = "carom-cli"
+            dependencies.carom.path = "../carom"
+            dependencies.carom-scenarios.path = "../carom-scenarios"
+            dependencies.clap = "4"
+        "#;
+        let up = r#"
+            package.name = "carom"
+            dependencies.carom-cli.path = "../carom-cli"
+        "#;
+        assert_eq!(lines(down), [""; 0]);
+        assert_eq!(lines(up).len(), 1);
+    }
+
+    #[test]
+    fn tests_builds_and_platforms_are_no_way_around() {
+        let manifest = r#"
+            package.name = "carom-metric"
+            dev-dependencies.carom.path = "../carom"
+            build-dependencies.carom.path = "../carom"
+            target."cfg(unix)".dependencies.carom.path = "../carom"
+        "#;
+        assert_eq!(lines(manifest).len(), 3);
+    }
+
+    #[test]
+    fn a_renamed_package_keeps_its_level() {
+        let manifest = r#"
+            package.name = "carom-lcp"
+            dependencies.top.workspace = true
+            dependencies.random.workspace = true
+            dependencies.facade = { package = "carom", path = "../carom" }
+        "#;
+        assert_eq!(lines(manifest).len(), 3);
+    }
+
+    #[test]
+    fn files_random_numbers_and_threads_stay_above_the_mechanics() {
+        let manifest = |name: &str| {
+            format!(
+                r#"
+                package.name = "{name}"
+                dependencies.serde = {{ version = "1", optional = true }}
+                dependencies.serde_json = "1"
+                dependencies.rand = "0.9"
+                dependencies.rand_chacha = "0.9"
+                dependencies.rayon = "1"
+                dev-dependencies.rand = "0.9"
+                "#
+            )
+        };
+        assert_eq!(lines(&manifest("carom-variational")).len(), 5);
+        assert_eq!(lines(&manifest("carom-impact")).len(), 4);
+        assert_eq!(lines(&manifest("carom-scenarios")), [""; 0]);
+    }
+
+    #[test]
+    fn a_crate_without_a_level_is_refused() {
+        assert_eq!(lines(r#"package.name = "carom-extra""#).len(), 1);
+        let manifest = r#"
+            package.name = "carom-cli"
+            dependencies.carom-extra.path = "../carom-extra"
+            dependencies.xtask.path = "../../xtask"
+        "#;
+        assert_eq!(lines(manifest).len(), 2);
+    }
+
+    #[test]
+    fn the_workspace_points_down() {
+        assert_eq!(violations(&crate::workspace_root()).unwrap(), [""; 0]);
+    }
+}

@@ -1,0 +1,46 @@
+//! Checks and chores of the workspace: `cargo xtask --help`.
+
+mod layers;
+mod tidy;
+
+use std::path::{Path, PathBuf};
+
+use clap::Parser;
+
+/// Checks and chores of the carom workspace.
+#[derive(Parser)]
+#[command(name = "cargo xtask")]
+enum Command {
+    /// Check that dependencies between the crates point down the levels.
+    Layers,
+    /// Check doc comments for markup that rustdoc eats, and library code for panics.
+    Tidy,
+}
+
+fn main() -> anyhow::Result<()> {
+    let root = workspace_root();
+    match Command::parse() {
+        Command::Layers => finish("layers", &layers::violations(&root)?),
+        Command::Tidy => finish("tidy", &tidy::violations(&root)?),
+    }
+}
+
+/// Folder of the workspace manifest.
+fn workspace_root() -> PathBuf {
+    let xtask = Path::new(env!("CARGO_MANIFEST_DIR"));
+    xtask.parent().unwrap_or(xtask).to_path_buf()
+}
+
+/// Prints one line per violation; any violation is an error.
+fn finish(check: &str, violations: &[String]) -> anyhow::Result<()> {
+    for violation in violations {
+        eprintln!("{violation}");
+    }
+    anyhow::ensure!(
+        violations.is_empty(),
+        "{check}: violations found: {}",
+        violations.len()
+    );
+    println!("{check}: ok");
+    Ok(())
+}
