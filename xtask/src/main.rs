@@ -2,6 +2,7 @@
 
 mod layers;
 mod tidy;
+mod verify;
 
 use std::path::{Path, PathBuf};
 
@@ -15,12 +16,15 @@ enum Command {
     Layers,
     /// Check doc comments for markup that rustdoc eats, and library code for panics.
     Tidy,
+    /// Check every scenario against its golden record and the papers' printed numbers.
+    Verify(verify::Args),
 }
 
 fn main() -> anyhow::Result<()> {
     let root = workspace_root();
     match Command::parse() {
         Command::Layers => finish("layers", &layers::violations(&root)?),
+        Command::Verify(args) => verify::verify(&root, &args),
         Command::Tidy => finish("tidy", &tidy::violations(&root)?),
     }
 }

@@ -1,0 +1,207 @@
+//! `cargo xtask verify`: every scenario still gives the numbers that were blessed, and those that
+//! the papers print.
+
+use anyhow::{Context, bail, ensure};
+use carom_scenarios::{Overrides, Record, SCENARIOS, Scenario, export};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// Flags of `cargo xtask verify`.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Only scenarios whose name contains this text.
+    #[arg(long, value_name = "TEXT")]
+    only: Option<String>,
+    /// Overwrite the golden records instead of comparing with them.
+    #[arg(long)]
+    bless: bool,
+}
+
+/// Relative tolerance; wide enough for another libm, narrow enough to catch a changed impact.
+const RTOL: f64 = 1e-9;
+
+/// Values this small are rounding: residuals, zeros of theorems.
+const ATOL: f64 = 1e-12;
+
+/// How close a value must come to the one a paper prints or a closed form gives.
+const PAPER_TOLERANCE: f64 = 1e-9;
+
+pub(crate) fn verify(root: &Path, args: &Args) -> anyhow::Result<()> {
+    let chosen: Vec<&Scenario> = SCENARIOS
+        .iter()
+        .filter(|s| {
+            args.only
+                .as_ref()
+                .is_none_or(|text| s.name.contains(text.as_str()))
+        })
+        .collect();
+    if chosen.is_empty() {
+        bail!(
+            "no scenario's name contains `{}`",
+            args.only.as_deref().unwrap_or_default()
+        );
+    }
+    let golden = root.join("golden");
+    let mut faults = 0;
+    for scenario in &chosen {
+        let fresh = scenario.run(&Overrides::default()).context(scenario.name)?;
+        let path = golden.join(format!("{}.json", scenario.name));
+        let mut lines = against_papers(&fresh);
+        if args.bless {
+            std::fs::create_dir_all(&golden)?;
+            std::fs::write(&path, export::json(&fresh)?)?;
+        } else {
+            lines.extend(differences(&read(&path)?, &fresh));
+        }
+        faults += lines.len();
+        println!(
+            "{}: {}",
+            scenario.name,
+            if lines.is_empty() { "ok" } else { "DIFFERS" }
+        );
+        for line in lines.iter().take(20) {
+            println!("    {line}");
+        }
+        if lines.len() > 20 {
+            println!("    and {} more", lines.len() - 20);
+        }
+    }
+    if args.only.is_none() {
+        faults += orphans(&golden, args.bless)?;
+    }
+    ensure!(faults == 0, "verify: {faults} differences");
+    let verb = if args.bless { "blessed" } else { "verified" };
+    println!("{verb}: {} scenarios", chosen.len());
+    Ok(())
+}
+
+fn read(path: &Path) -> anyhow::Result<Record> {
+    let text = std::fs::read_to_string(path).with_context(|| {
+        format!(
+            "no golden record {}; `cargo xtask verify --bless` writes it",
+            path.display()
+        )
+    })?;
+    serde_json::from_str(&text).with_context(|| format!("cannot read {}", path.display()))
+}
+
+/// Golden records without a scenario: reported, or removed when blessing.
+fn orphans(golden: &Path, bless: bool) -> anyhow::Result<usize> {
+    let mut found = 0;
+    let files: Vec<PathBuf> = std::fs::read_dir(golden)?
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .collect();
+    for file in files {
+        let name = file
+            .file_stem()
+            .and_then(|s| s.to_str())
+            .unwrap_or_default()
+            .to_owned();
+        if SCENARIOS.iter().any(|s| s.name == name) {
+            continue;
+        }
+        if bless {
+            std::fs::remove_file(&file)?;
+        } else {
+            println!("{}: no scenario of that name", file.display());
+            found += 1;
+        }
+    }
+    Ok(found)
+}
+
+/// One line for every quantity that misses the value printed in a paper.
+fn against_papers(record: &Record) -> Vec<String> {
+    let missed = record.quantities.iter().filter_map(|q| {
+        let paper = q.paper?;
+        let close = (q.value - paper).abs() <= PAPER_TOLERANCE * paper.abs().max(1.0);
+        let source = q.source.as_deref().unwrap_or_default();
+        (!close).then(|| format!("{}: {} where {source} gives {paper}", q.name, q.value))
+    });
+    missed.collect()
+}
+
+/// One line for every value that moved, appeared or vanished.
+fn differences(golden: &Record, fresh: &Record) -> Vec<String> {
+    let (old, new) = (values(golden), values(fresh));
+    let names: std::collections::BTreeSet<&String> = old.keys().chain(new.keys()).collect();
+    let mut lines: Vec<String> = names
+        .into_iter()
+        .filter_map(|name| match (old.get(name), new.get(name)) {
+            (Some(old), Some(new)) if is_close(*old, *new) => None,
+            (old, new) => Some(format!("{name}: {old:?} became {new:?}")),
+        })
+        .collect();
+    if golden.status != fresh.status {
+        lines.push(format!("status: {} became {}", golden.status, fresh.status));
+    }
+    if golden.parameters != fresh.parameters {
+        lines.push("parameters changed".to_owned());
+    }
+    if shape(golden) != shape(fresh) {
+        lines.push("figures changed in more than their numbers".to_owned());
+    }
+    lines
+}
+
+fn is_close(a: f64, b: f64) -> bool {
+    (a - b).abs() <= ATOL + RTOL * a.abs().max(b.abs())
+}
+
+/// Every number of a record, by a name that says where it stands.
+fn values(record: &Record) -> BTreeMap<String, f64> {
+    let mut values = BTreeMap::new();
+    for quantity in &record.quantities {
+        values.insert(quantity.name.clone(), quantity.value);
+    }
+    for table in &record.tables {
+        for (i, row) in table.rows.iter().enumerate() {
+            for (column, value) in table.columns.iter().zip(row) {
+                values.insert(format!("{}[{i}].{}", table.name, column.name), *value);
+            }
+        }
+    }
+    values
+}
+
+/// What figures show, without numbers: those of their marks stand in the tables.
+fn shape(record: &Record) -> Vec<(String, usize)> {
+    record
+        .figures
+        .iter()
+        .map(|f| (f.name.clone(), f.marks.len()))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use carom_scenarios::record::Quantity;
+
+    fn record(value: f64) -> Record {
+        let mut record = Record::new("a", "b");
+        record
+            .quantities
+            .push(Quantity::new("energy_j", value, "J").paper(1.0, "Eq. 1"));
+        record
+    }
+
+    #[test]
+    fn a_value_that_moved_is_reported() {
+        assert!(differences(&record(1.0), &record(1.0 + 1e-12)).is_empty());
+        assert_eq!(differences(&record(1.0), &record(1.0 + 1e-7)).len(), 1);
+        assert_eq!(differences(&record(1.0), &record(f64::NAN)).len(), 1);
+    }
+
+    #[test]
+    fn a_value_that_vanished_is_reported() {
+        assert_eq!(differences(&record(1.0), &Record::new("a", "b")).len(), 1);
+    }
+
+    #[test]
+    fn a_value_that_misses_the_paper_is_reported() {
+        assert!(against_papers(&record(1.0)).is_empty());
+        assert_eq!(against_papers(&record(1.1)).len(), 1);
+        assert_eq!(against_papers(&record(f64::NAN)).len(), 1);
+    }
+}
