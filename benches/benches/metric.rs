@@ -10,7 +10,7 @@ use std::hint::black_box;
 const DIMENSIONS: [usize; 10] = [3, 6, 12, 24, 32, 48, 64, 96, 128, 256];
 
 /// Contact normals whitened at once.
-const COLUMNS: usize = 8;
+const COLUMNS: [usize; 3] = [1, 2, 8];
 
 fn factor_nalgebra(mass: &DMatrix<f64>) -> Option<DMatrix<f64>> {
     Some(Cholesky::new(mass.clone())?.unpack_dirty())
@@ -74,13 +74,15 @@ fn factor(c: &mut Criterion) {
 fn solve(c: &mut Criterion) {
     let mut group = c.benchmark_group("metric/solve");
     for n in DIMENSIONS {
-        solve_at(&mut group, n);
+        for count in COLUMNS {
+            solve_at(&mut group, n, count);
+        }
     }
 }
 
-fn solve_at(group: &mut BenchmarkGroup<'_, WallTime>, n: usize) {
-    let covectors = dense_covectors(n, COLUMNS);
-    let columns = DMatrix::from_fn(n, COLUMNS, |i, j| covectors[j].0[i]);
+fn solve_at(group: &mut BenchmarkGroup<'_, WallTime>, n: usize, count: usize) {
+    let covectors = dense_covectors(n, count);
+    let columns = DMatrix::from_fn(n, count, |i, j| covectors[j].0[i]);
     let (Some(lower), Ok(metric)) = (
         factor_nalgebra(&dense_mass(n)),
         KineticMetric::new(dense_mass(n)),
@@ -89,14 +91,14 @@ fn solve_at(group: &mut BenchmarkGroup<'_, WallTime>, n: usize) {
     };
     for (name, solve) in [("nalgebra", solve_nalgebra as Solve), ("faer", solve_faer)] {
         let mut x = columns.clone();
-        group.bench_function(BenchmarkId::new(name, n), |b| {
+        group.bench_function(BenchmarkId::new(name, format!("{n}x{count}")), |b| {
             b.iter(|| {
                 x.copy_from(black_box(&columns));
                 solve(&lower, &mut x);
             });
         });
     }
-    group.bench_function(BenchmarkId::new("current", n), |b| {
+    group.bench_function(BenchmarkId::new("current", format!("{n}x{count}")), |b| {
         b.iter(|| UnitNormals::new(&metric, black_box(&covectors).iter()));
     });
 }

@@ -53,10 +53,18 @@ pub fn audit(
     let forms = contacts.constraint_forms();
     for (what, found, expected) in [
         ("impulses", impulses.len(), rows),
-        ("constraint impulses", constraint_impulses.len(), forms.len()),
+        (
+            "constraint impulses",
+            constraint_impulses.len(),
+            forms.len(),
+        ),
     ] {
         if found != expected {
-            return Err(ImpactError::InvalidContact { what, contact: found, contacts: expected });
+            return Err(ImpactError::InvalidContact {
+                what,
+                contact: found,
+                contacts: expected,
+            });
         }
     }
     let mut change = metric.whiten_velocity(velocity_plus)?;
@@ -66,7 +74,11 @@ pub fn audit(
         return Err(ImpactError::Overflow);
     }
     let norm_minus = problem.norm() / problem.scale();
-    let per_norm = if norm_minus > 0.0 { 1.0 / norm_minus } else { 1.0 };
+    let per_norm = if norm_minus > 0.0 {
+        1.0 / norm_minus
+    } else {
+        1.0
+    };
 
     let v_minus = problem.velocity_minus().0.as_slice();
     let v_plus = velocity_plus.0.as_slice();
@@ -102,13 +114,22 @@ pub fn audit(
         let tangential = impulses.as_slice()[first + 1..contacts.row(i + 1)].iter();
         let tangential = tangential.map(|x| x * x).sum::<f64>().sqrt();
         let excess = tangential - contact.friction * normal_impulse.max(0.0);
-        raise(&mut audit.penetration_residual, -normal_velocity / norm * per_norm);
-        raise(&mut audit.adhesion_residual, -normal_impulse * norm * per_norm);
+        raise(
+            &mut audit.penetration_residual,
+            -normal_velocity / norm * per_norm,
+        );
+        raise(
+            &mut audit.adhesion_residual,
+            -normal_impulse * norm * per_norm,
+        );
         raise(&mut audit.friction_residual, excess * norm * per_norm);
     }
     for (form, &lambda) in forms.iter().zip(constraint_impulses.iter()) {
         let residual = kernel::dot(form.0.as_slice(), v_plus).abs();
-        raise(&mut audit.constraint_residual, residual / metric.norm(form)? * per_norm);
+        raise(
+            &mut audit.constraint_residual,
+            residual / metric.norm(form)? * per_norm,
+        );
         kernel::add_scaled(&mut explained, lambda, form.0.as_slice());
     }
     metric.whiten_in_place(&mut explained);

@@ -25,7 +25,12 @@ pub struct Contact {
 impl Contact {
     /// A contact without friction or restitution.
     pub fn frictionless(normal: Covector) -> Self {
-        Self { normal, tangents: Vec::new(), friction: 0.0, restitution: 0.0 }
+        Self {
+            normal,
+            tangents: Vec::new(),
+            friction: 0.0,
+            restitution: 0.0,
+        }
     }
 
     /// Number of contact rows: the normal and the tangents.
@@ -39,13 +44,21 @@ impl Contact {
 
     fn validate(&self, contact: usize) -> Result<(), ImpactError> {
         if self.tangents.len() > 2 {
-            return Err(ImpactError::TooManyTangents { contact, found: self.tangents.len() });
+            return Err(ImpactError::TooManyTangents {
+                contact,
+                found: self.tangents.len(),
+            });
         }
         if !(self.friction >= 0.0 && self.friction.is_finite()) {
-            return Err(ImpactError::InvalidFriction { contact, value: self.friction });
+            return Err(ImpactError::InvalidFriction {
+                contact,
+                value: self.friction,
+            });
         }
         if !(0.0..=1.0).contains(&self.restitution) {
-            return Err(ImpactError::InvalidRestitution { value: self.restitution });
+            return Err(ImpactError::InvalidRestitution {
+                value: self.restitution,
+            });
         }
         Ok(())
     }
@@ -140,8 +153,11 @@ impl<'m> ContactSet<'m> {
         contacts: Vec<Contact>,
         forms: Vec<Covector>,
     ) -> Result<Self, ImpactError> {
-        let constraints =
-            if forms.is_empty() { None } else { Some(Constraints::new(metric, forms)?) };
+        let constraints = if forms.is_empty() {
+            None
+        } else {
+            Some(Constraints::new(metric, forms)?)
+        };
         Self::build(metric, contacts, constraints)
     }
 
@@ -162,12 +178,13 @@ impl<'m> ContactSet<'m> {
         let mut rows = UnitNormals::new(metric, flat.clone())
             .map_err(|source| name_contact(source, flat, metric.dim(), contact_of))?;
         if let Some(constraints) = &constraints {
-            rows.deflate(&constraints.basis).map_err(|source| match source {
-                MetricError::ZeroNormal { index } => {
-                    ImpactError::ConstrainedContact { contact: contact_of(index) }
-                }
-                other => other.into(),
-            })?;
+            rows.deflate(&constraints.basis)
+                .map_err(|source| match source {
+                    MetricError::ZeroNormal { index } => ImpactError::ConstrainedContact {
+                        contact: contact_of(index),
+                    },
+                    other => other.into(),
+                })?;
         }
         let mut set = Self {
             metric,
@@ -195,7 +212,11 @@ impl<'m> ContactSet<'m> {
                 }
                 None => {
                     place.distinct = self.distinct.len();
-                    self.distinct.push(Distinct { contact, row, multiplicity: 1 });
+                    self.distinct.push(Distinct {
+                        contact,
+                        row,
+                        multiplicity: 1,
+                    });
                 }
             }
         }
@@ -244,7 +265,9 @@ impl<'m> ContactSet<'m> {
     /// First row of contact `i` in the contact Jacobian; `row(len())` is the number of rows.
     #[inline]
     pub fn row(&self, i: usize) -> usize {
-        self.places.get(i).map_or(self.rows.len(), |place| place.row)
+        self.places
+            .get(i)
+            .map_or(self.rows.len(), |place| place.row)
     }
 
     /// Metric norm of the normal of contact `i`, under the constraints.
@@ -255,7 +278,9 @@ impl<'m> ContactSet<'m> {
 
     /// Gram matrix of the unit normals of all contacts (len × len, duplicates included).
     pub fn cosines(&self) -> DMatrix<f64> {
-        DMatrix::from_fn(self.len(), self.len(), |i, j| self.gram[(self.place(i), self.place(j))])
+        DMatrix::from_fn(self.len(), self.len(), |i, j| {
+            self.gram[(self.place(i), self.place(j))]
+        })
     }
 
     /// Delassus matrix $G = J M^{-1} J^T$ of all rows as given (rows × rows); under constraints
@@ -276,7 +301,10 @@ impl<'m> ContactSet<'m> {
     ///
     /// [`ImpactError::NotConverged`].
     pub fn margin(&self) -> Result<&Margin, ImpactError> {
-        self.margin.get_or_init(|| margin::margin(self)).as_ref().map_err(Clone::clone)
+        self.margin
+            .get_or_init(|| margin::margin(self))
+            .as_ref()
+            .map_err(Clone::clone)
     }
 
     /// Number of distinct normals.
@@ -343,7 +371,9 @@ impl<'m> ContactSet<'m> {
         self.metric.whiten_in_place(force.as_mut_slice());
         let mut multipliers = -constraints.basis.tr_mul(&force);
         // R is regular: dependent forms were refused.
-        constraints.triangle.solve_upper_triangular_mut(&mut multipliers);
+        constraints
+            .triangle
+            .solve_upper_triangular_mut(&mut multipliers);
         multipliers
     }
 }
@@ -368,7 +398,10 @@ fn name_contact<'a>(
         _ => rows.position(bad),
     };
     match row {
-        Some(row) => ImpactError::Contact { contact: contact_of(row), source },
+        Some(row) => ImpactError::Contact {
+            contact: contact_of(row),
+            source,
+        },
         None => source.into(),
     }
 }
@@ -389,6 +422,10 @@ impl Constraints {
         for (i, mut column) in triangle.column_iter_mut().enumerate() {
             column *= units.norm(i);
         }
-        Ok(Self { forms, basis, triangle })
+        Ok(Self {
+            forms,
+            basis,
+            triangle,
+        })
     }
 }

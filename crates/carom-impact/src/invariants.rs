@@ -54,7 +54,14 @@ impl<'a> Invariants<'a> {
         let coordinates = span.tr_mul(&z);
         let outside = &z - &span * &coordinates;
         let inside_norm = kernel::norm(coordinates.as_slice());
-        Ok(Self { contacts, span, outside, inside_norm, workspace: z, coordinates })
+        Ok(Self {
+            contacts,
+            span,
+            outside,
+            inside_norm,
+            workspace: z,
+            coordinates,
+        })
     }
 
     /// Moves a velocity (n, changed in place) to the nearest one with the recorded invariants.
@@ -63,7 +70,8 @@ impl<'a> Invariants<'a> {
     pub fn restore(&mut self, velocity: &mut [f64]) {
         let metric = self.contacts.metric();
         metric.whiten_velocity_into(velocity, self.workspace.as_mut_slice());
-        self.coordinates.gemv_tr(1.0, &self.span, &self.workspace, 0.0);
+        self.coordinates
+            .gemv_tr(1.0, &self.span, &self.workspace, 0.0);
         let norm = kernel::norm(self.coordinates.as_slice());
         if norm > 0.0 {
             self.coordinates *= self.inside_norm / norm;

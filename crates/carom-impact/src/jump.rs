@@ -1,8 +1,6 @@
 //! A change of momentum made of impulses on the distinct unit normals.
 
-use crate::{
-    Diagnostics, ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus, audit,
-};
+use crate::{Diagnostics, ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus, audit};
 use carom_metric::{Tangent, kernel};
 
 /// Impulses on the distinct unit normals and the whitened momentum change that they make.
@@ -33,7 +31,10 @@ impl Jump {
         let size = kernel::dot(&self.change, &self.change);
         if size > 0.0 {
             let s = -2.0 * kernel::dot(problem.momentum(), &self.change) / size;
-            self.impulse.iter_mut().chain(&mut self.change).for_each(|x| *x *= s);
+            self.impulse
+                .iter_mut()
+                .chain(&mut self.change)
+                .for_each(|x| *x *= s);
         }
         self
     }
@@ -41,7 +42,10 @@ impl Jump {
     /// Point on the segment from this jump to another, $\alpha$ of the way.
     pub(crate) fn towards(&self, other: &Self, alpha: f64) -> Self {
         let blend = |a: &[f64], b: &[f64]| {
-            a.iter().zip(b).map(|(a, b)| a + alpha * (b - a)).collect::<Vec<_>>()
+            a.iter()
+                .zip(b)
+                .map(|(a, b)| a + alpha * (b - a))
+                .collect::<Vec<_>>()
         };
         Self {
             impulse: blend(&self.impulse, &other.impulse),
@@ -51,7 +55,11 @@ impl Jump {
 
     /// Metric distance of two outcomes.
     pub(crate) fn distance(&self, other: &Self) -> f64 {
-        let squares = self.change.iter().zip(&other.change).map(|(a, b)| (a - b) * (a - b));
+        let squares = self
+            .change
+            .iter()
+            .zip(&other.change)
+            .map(|(a, b)| (a - b) * (a - b));
         squares.sum::<f64>().sqrt()
     }
 
@@ -72,7 +80,9 @@ impl Jump {
         let contacts = problem.contacts();
         let unscale = 1.0 / problem.scale();
         self.impulse.iter_mut().for_each(|x| *x *= unscale);
-        contacts.metric().unwhiten_velocity_in_place(&mut self.change);
+        contacts
+            .metric()
+            .unwhiten_velocity_in_place(&mut self.change);
         let mut velocity_plus = problem.velocity_minus().0.clone();
         kernel::add_scaled(velocity_plus.as_mut_slice(), unscale, &self.change);
         let impulses = contacts.impulses_on_rows(&self.impulse);

@@ -45,9 +45,7 @@ pub use error::ImpactError;
 pub use invariants::Invariants;
 pub use law::{ImpactLaw, SetValuedLaw};
 pub use margin::{JAM_MARGIN, Margin};
-pub use outcome::{
-    Diagnostics, ImpactOutcome, ImpactStatus, OutcomeSet, PropagativeDiagnostics,
-};
+pub use outcome::{Diagnostics, ImpactOutcome, ImpactStatus, OutcomeSet, PropagativeDiagnostics};
 pub use plastic::{Plastic, PlasticRule};
 pub use problem::{FEASIBILITY_TOLERANCE, ImpactProblem};
 pub use propagative::{Propagative, Selection, SequenceFilter};

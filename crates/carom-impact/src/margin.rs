@@ -27,7 +27,9 @@ impl Margin {
         if self.distance > JAM_MARGIN {
             return Vec::new();
         }
-        (0..self.weights.len()).filter(|&i| self.weights[i] > 1e-9).collect()
+        (0..self.weights.len())
+            .filter(|&i| self.weights[i] > 1e-9)
+            .collect()
     }
 }
 
@@ -36,10 +38,17 @@ impl Margin {
 pub(crate) fn margin(contacts: &ContactSet<'_>) -> Result<Margin, ImpactError> {
     let m = contacts.n_distinct();
     if m == 0 {
-        return Ok(Margin { distance: 1.0, weights: Vec::new() });
+        return Ok(Margin {
+            distance: 1.0,
+            weights: Vec::new(),
+        });
     }
     let n = contacts.metric().dim();
-    let hull = DMatrix::from_fn(n + 1, m, |i, j| if i < n { contacts.unit(j)[i] } else { 1.0 });
+    let hull = DMatrix::from_fn(
+        n + 1,
+        m,
+        |i, j| if i < n { contacts.unit(j)[i] } else { 1.0 },
+    );
     let mut target = DVector::zeros(n + 1);
     target[n] = -1.0;
     let mut weights = nonnegative_least_squares(&hull, &target, 1e-14)?;
@@ -50,5 +59,8 @@ pub(crate) fn margin(contacts: &ContactSet<'_>) -> Result<Margin, ImpactError> {
     for j in 0..m {
         on_contacts[contacts.contact_at(j)] = weights[j];
     }
-    Ok(Margin { distance: kernel::norm(nearest.as_slice()), weights: on_contacts })
+    Ok(Margin {
+        distance: kernel::norm(nearest.as_slice()),
+        weights: on_contacts,
+    })
 }

@@ -54,11 +54,20 @@ impl ImpactLaw for Plastic {
 
     fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
         if !problem.is_approaching() {
-            return separating(problem, Diagnostics::Plastic { adhesive: Vec::new() });
+            return separating(
+                problem,
+                Diagnostics::Plastic {
+                    adhesive: Vec::new(),
+                },
+            );
         }
         let jump = plastic_jump(problem, self.rule)?;
         let adhesive = jump.adhesive(problem);
-        jump.outcome(problem, ImpactStatus::Resolved, Diagnostics::Plastic { adhesive })
+        jump.outcome(
+            problem,
+            ImpactStatus::Resolved,
+            Diagnostics::Plastic { adhesive },
+        )
     }
 }
 

@@ -39,11 +39,21 @@ impl<'a> ImpactProblem<'a> {
         let n = metric.dim();
         if entries.len() != n {
             let (expected, found) = (n, entries.len());
-            return Err(MetricError::DimensionMismatch { what: "velocity", expected, found }.into());
+            return Err(MetricError::DimensionMismatch {
+                what: "velocity",
+                expected,
+                found,
+            }
+            .into());
         }
         if let Some(index) = entries.iter().position(|x| !x.is_finite()) {
             let value = entries[index];
-            return Err(MetricError::NonFinite { what: "velocity", index, value }.into());
+            return Err(MetricError::NonFinite {
+                what: "velocity",
+                index,
+                value,
+            }
+            .into());
         }
         let mut momentum = vec![0.0; n];
         metric.whiten_velocity_into(entries, &mut momentum);
@@ -58,7 +68,15 @@ impl<'a> ImpactProblem<'a> {
         let unit_velocity = (0..contacts.n_distinct())
             .map(|j| contacts.unit_contact_velocity(j, entries) * scale)
             .collect();
-        let problem = Self { contacts, velocity, energy_j, scale, momentum, norm, unit_velocity };
+        let problem = Self {
+            contacts,
+            velocity,
+            energy_j,
+            scale,
+            momentum,
+            norm,
+            unit_velocity,
+        };
         problem.check_constraints()?;
         Ok(problem)
     }
@@ -68,7 +86,10 @@ impl<'a> ImpactProblem<'a> {
             let size = self.contacts.metric().norm(form)? * self.norm / self.scale;
             let residual = form.0.dot(&self.velocity.0).abs();
             if residual > CONSTRAINT_TOLERANCE * size {
-                return Err(ImpactError::ConstraintViolated { row, residual: residual / size });
+                return Err(ImpactError::ConstraintViolated {
+                    row,
+                    residual: residual / size,
+                });
             }
         }
         Ok(())

@@ -36,5 +36,7 @@ pub const LAWS: &[LawEntry] = &[
 /// assert!(carom_impact::law("magic").is_none());
 /// ```
 pub fn law(name: &str) -> Option<Box<dyn ImpactLaw>> {
-    LAWS.iter().find(|entry| entry.name == name).map(|entry| (entry.default)())
+    LAWS.iter()
+        .find(|entry| entry.name == name)
+        .map(|entry| (entry.default)())
 }

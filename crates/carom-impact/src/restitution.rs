@@ -37,7 +37,7 @@ impl EnergeticRestitution {
 ///
 /// With $d = p_e - p_p$ it is the root of
 /// $$ \lVert d\rVert^2\alpha^2 + 2\langle p_p,d\rangle\alpha
-///    - R^2(\lVert p_e\rVert^2 - \lVert p_p\rVert^2) = 0, $$
+/// = R^2(\lVert p_e\rVert^2 - \lVert p_p\rVert^2) $$
 /// in the form that does not cancel.
 ///
 /// # Departure from the source
@@ -57,7 +57,12 @@ pub(crate) fn blend(
         return r;
     }
     let (mut a, mut b, mut reference) = (0.0, 0.0, 0.0);
-    for ((z, p), e) in problem.momentum().iter().zip(&plastic.change).zip(&elastic.change) {
+    for ((z, p), e) in problem
+        .momentum()
+        .iter()
+        .zip(&plastic.change)
+        .zip(&elastic.change)
+    {
         let d = e - p;
         a += d * d;
         b += (z + p) * d;
@@ -67,5 +72,9 @@ pub(crate) fn blend(
     let b = if b > 1e-15 * reference { b } else { 0.0 };
     let t = r * r * (a + 2.0 * b);
     let denominator = b + (b * b + a * t).sqrt();
-    if denominator > 0.0 { t / denominator } else { 0.0 }
+    if denominator > 0.0 {
+        t / denominator
+    } else {
+        0.0
+    }
 }

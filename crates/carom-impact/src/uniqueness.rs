@@ -47,7 +47,11 @@ pub fn exponent(wedge: Wedge) -> f64 {
 pub fn worst_indeterminacy(wedge: Wedge) -> f64 {
     let impacts = (exponent(wedge) - 0.5).ceil();
     let angle = 2.0 * impacts * wedge.half_angle();
-    if angle.is_finite() { 2.0 * angle.sin().abs() } else { 2.0 }
+    if angle.is_finite() {
+        2.0 * angle.sin().abs()
+    } else {
+        2.0
+    }
 }
 
 /// Tests whether the outcome depends on the order (Seghete & Murphey, Theorems 2 and 3, and their
@@ -69,18 +73,22 @@ pub fn uniqueness(contacts: &ContactSet<'_>) -> Uniqueness {
             });
         }
     }
-    let all_pairs = pairs.iter().all(|p| p.distance <= INTEGER_TOLERANCE * p.exponent);
+    let all_pairs = pairs
+        .iter()
+        .all(|p| p.distance <= INTEGER_TOLERANCE * p.exponent);
     let order_independent = match (all_pairs, independent(contacts)) {
         (false, _) => Some(false),
         (true, true) => Some(true),
         (true, false) => None,
     };
-    Uniqueness { pairs, order_independent }
+    Uniqueness {
+        pairs,
+        order_independent,
+    }
 }
 
 fn independent(contacts: &ContactSet<'_>) -> bool {
     let n = contacts.metric().dim();
-    let columns =
-        nalgebra::DMatrix::from_fn(n, contacts.n_distinct(), |i, j| contacts.unit(j)[i]);
+    let columns = nalgebra::DMatrix::from_fn(n, contacts.n_distinct(), |i, j| contacts.unit(j)[i]);
     carom_metric::orthonormal_span(&columns).ncols() == contacts.n_distinct()
 }

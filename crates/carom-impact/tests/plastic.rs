@@ -12,9 +12,19 @@ use nalgebra::DVector;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
-const CONE: Plastic = Plastic { rule: PlasticRule::Cone };
-const STRICT: Plastic = Plastic { rule: PlasticRule::ProjectAll { allow_adhesion: false } };
-const ADHESIVE: Plastic = Plastic { rule: PlasticRule::ProjectAll { allow_adhesion: true } };
+const CONE: Plastic = Plastic {
+    rule: PlasticRule::Cone,
+};
+const STRICT: Plastic = Plastic {
+    rule: PlasticRule::ProjectAll {
+        allow_adhesion: false,
+    },
+};
+const ADHESIVE: Plastic = Plastic {
+    rule: PlasticRule::ProjectAll {
+        allow_adhesion: true,
+    },
+};
 
 fn adhesive(outcome: &carom_impact::ImpactOutcome) -> &[usize] {
     match &outcome.diagnostics {
@@ -30,7 +40,12 @@ fn projecting_a_spinning_block_onto_the_floor_pulls_on_the_rising_corner() {
     let system = block(0.5, 0.5);
     let velocity = [0.0, -0.2, 1.0];
     let b = system.unit_velocities(&velocity);
-    assert_all_close(&b, &[-0.442718872423573, 0.189736659610103], 1e-12, "contact velocities");
+    assert_all_close(
+        &b,
+        &[-0.442718872423573, 0.189736659610103],
+        1e-12,
+        "contact velocities",
+    );
 
     let error = system.try_resolve(&STRICT, &velocity).unwrap_err();
     assert_eq!(error, ImpactError::AdhesiveImpulse { contacts: vec![1] });
@@ -42,11 +57,21 @@ fn projecting_a_spinning_block_onto_the_floor_pulls_on_the_rising_corner() {
     let norm = 2.5f64.sqrt();
     let on_unit_normals: Vec<f64> = outcome.impulses.iter().map(|x| x * norm).collect();
     let expected = [0.421637021355784, -0.105409255338946];
-    assert_all_close(&on_unit_normals, &expected, 1e-12, "impulses on unit normals");
-    assert_close(outcome.audit.adhesion_residual, 0.105409255338946 / {
-        let [_, y, spin] = velocity;
-        (y * y + spin * spin / 6.0).sqrt()
-    }, 1e-12, "adhesion");
+    assert_all_close(
+        &on_unit_normals,
+        &expected,
+        1e-12,
+        "impulses on unit normals",
+    );
+    assert_close(
+        outcome.audit.adhesion_residual,
+        0.105409255338946 / {
+            let [_, y, spin] = velocity;
+            (y * y + spin * spin / 6.0).sqrt()
+        },
+        1e-12,
+        "adhesion",
+    );
 }
 
 #[test]
@@ -66,14 +91,27 @@ fn the_elastic_and_the_restituted_spinning_block() {
     let outcome = system.resolve(&Propagative::default(), &[0.0, -0.2, 1.0]);
     assert_eq!(sequence(&outcome), [0]);
     let expected = [0.0, 0.36, -0.113333333333333];
-    assert_all_close(&system.momentum(&outcome), &expected, 1e-12, "elastic momentum");
+    assert_all_close(
+        &system.momentum(&outcome),
+        &expected,
+        1e-12,
+        "elastic momentum",
+    );
     let restitution = EnergeticRestitution::new(0.6).unwrap();
     let outcome = system.resolve(
-        &Propagative { restitution, ..Propagative::default() },
+        &Propagative {
+            restitution,
+            ..Propagative::default()
+        },
         &[0.0, -0.2, 1.0],
     );
     let expected = [0.0, 0.248, -0.0573333333333333];
-    assert_all_close(&system.momentum(&outcome), &expected, 1e-12, "momentum at R = 0.6");
+    assert_all_close(
+        &system.momentum(&outcome),
+        &expected,
+        1e-12,
+        "momentum at R = 0.6",
+    );
     assert_close(details(&outcome).alpha, 0.6, 1e-12, "alpha");
 }
 
@@ -86,12 +124,20 @@ fn an_open_plastic_contact_puts_alpha_below_restitution() {
         restitution: EnergeticRestitution::new(0.5).unwrap(),
         ..Propagative::default()
     };
-    let elastic = Propagative { restitution: EnergeticRestitution::ELASTIC, ..law.clone() };
+    let elastic = Propagative {
+        restitution: EnergeticRestitution::ELASTIC,
+        ..law.clone()
+    };
     let velocity = [-1.0, 0.3];
     let outcome = system.resolve(&elastic, &velocity);
     assert_eq!(sequence(&outcome), [1, 0]);
     assert_all_close(plus(&outcome), &[0.568, 0.876], 1e-12, "elastic");
-    assert_all_close(plus(&system.resolve(&CONE, &velocity)), &[0.0, 0.3], 1e-12, "plastic");
+    assert_all_close(
+        plus(&system.resolve(&CONE, &velocity)),
+        &[0.0, 0.3],
+        1e-12,
+        "plastic",
+    );
     let outcome = system.resolve(&law, &velocity);
     assert_close(details(&outcome).alpha, 0.408069526948717, 1e-11, "alpha");
     let expected = [0.231783491306871, 0.535048047522461];
@@ -115,14 +161,23 @@ fn restitution_of_an_adhesive_projection_is_refused_or_allowed_by_its_rule() {
     let system = block(0.5, 0.5);
     let velocity = [0.0, -0.2, 1.0];
     let restitution = EnergeticRestitution::new(0.6).unwrap();
-    let law = |rule| Propagative { restitution, plastic: rule, ..Propagative::default() };
-    let error = system.try_resolve(&law(STRICT.rule), &velocity).unwrap_err();
+    let law = |rule| Propagative {
+        restitution,
+        plastic: rule,
+        ..Propagative::default()
+    };
+    let error = system
+        .try_resolve(&law(STRICT.rule), &velocity)
+        .unwrap_err();
     assert_eq!(error.kind(), "adhesive-impulse");
     let outcome = system.resolve(&law(ADHESIVE.rule), &velocity);
     assert_close(details(&outcome).alpha, 0.6, 1e-12, "alpha");
     assert_eq!(details(&outcome).adhesive, [1]);
     // Elastic events do not ask for the plastic outcome.
-    let elastic = Propagative { plastic: STRICT.rule, ..Propagative::default() };
+    let elastic = Propagative {
+        plastic: STRICT.rule,
+        ..Propagative::default()
+    };
     assert!(system.try_resolve(&elastic, &velocity).is_ok());
 }
 
@@ -135,7 +190,10 @@ fn a_plate_on_four_legs_stops_flat_although_its_normals_depend() {
         assert_all_close(plus(&outcome), &[0.0; 3], 1e-14, "velocity");
         assert!(outcome.audit.momentum_residual < 1e-14);
     }
-    assert_eq!(system.resolve(&CONE, &velocity).audit.adhesion_residual, 0.0);
+    assert_eq!(
+        system.resolve(&CONE, &velocity).audit.adhesion_residual,
+        0.0
+    );
 }
 
 #[test]
@@ -145,7 +203,12 @@ fn jammed_contacts_stop_plastically() {
         let outcome = system.resolve(&law, &[-2.0, 3.0]);
         assert_all_close(plus(&outcome), &[0.0, 3.0], 1e-15, "velocity");
     }
-    assert_all_close(plus(&system.resolve(&CONE, &[2.0, 3.0])), &[0.0, 3.0], 1e-15, "velocity");
+    assert_all_close(
+        plus(&system.resolve(&CONE, &[2.0, 3.0])),
+        &[0.0, 3.0],
+        1e-15,
+        "velocity",
+    );
 }
 
 #[test]
@@ -155,7 +218,12 @@ fn a_contact_given_twice_stops_with_half_the_impulse_each() {
     for law in [CONE, STRICT] {
         let outcome = system.resolve(&law, &[1.0, 0.0]);
         assert_all_close(plus(&outcome), &[0.25, 0.25], 1e-15, "velocity");
-        assert_all_close(outcome.impulses.as_slice(), &[0.375, 0.375], 1e-15, "impulses");
+        assert_all_close(
+            outcome.impulses.as_slice(),
+            &[0.375, 0.375],
+            1e-15,
+            "impulses",
+        );
     }
 }
 

@@ -16,15 +16,24 @@ use std::f64::consts::{FRAC_PI_2, PI};
 
 fn with_restitution(r: f64) -> Propagative {
     let restitution = EnergeticRestitution::new(r).unwrap();
-    Propagative { restitution, ..Propagative::default() }
+    Propagative {
+        restitution,
+        ..Propagative::default()
+    }
 }
 
 fn with_selection(selection: Selection) -> Propagative {
-    Propagative { selection, ..Propagative::default() }
+    Propagative {
+        selection,
+        ..Propagative::default()
+    }
 }
 
 fn minimal() -> Propagative {
-    Propagative { filter: SequenceFilter::Minimal, ..Propagative::default() }
+    Propagative {
+        filter: SequenceFilter::Minimal,
+        ..Propagative::default()
+    }
 }
 
 fn relative_loss(outcome: &carom_impact::ImpactOutcome) -> f64 {
@@ -43,7 +52,12 @@ fn a_general_mass_matrix_has_two_outcomes_in_momenta() {
     assert_close(inner(u, v), -0.03886925795053, 1e-12, "<u,v>");
     assert_close(inner(u, u), 1.52915194346290, 1e-12, "<u,u>");
     assert_close(inner(v, v), 5.385159010600707, 1e-12, "<v,v>");
-    assert_close(system.contacts().cosines()[(0, 1)], -0.013545082774994, 1e-12, "cosine");
+    assert_close(
+        system.contacts().cosines()[(0, 1)],
+        -0.013545082774994,
+        1e-12,
+        "cosine",
+    );
 
     let reflected = system.metric.reflect(&p, u).unwrap();
     let expected = [0.661756210283073, -0.961756210283074, -0.219121894858463];
@@ -94,11 +108,20 @@ fn three_balls_that_all_approach_reverse_in_three_impacts_in_either_order() {
 #[test]
 fn cradle_loses_two_thirds_of_what_restitution_takes() {
     for speed in [1.0, 0.25, 10.0] {
-        for (r, v_plus) in [(1.0, [0.0, 0.0, 1.0]), (0.7, [0.1, 0.1, 0.8]), (0.0, [1.0 / 3.0; 3])] {
+        for (r, v_plus) in [
+            (1.0, [0.0, 0.0, 1.0]),
+            (0.7, [0.1, 0.1, 0.8]),
+            (0.0, [1.0 / 3.0; 3]),
+        ] {
             let outcome = chain(&[1.0; 3]).resolve(&with_restitution(r), &[speed, 0.0, 0.0]);
             let expected = v_plus.map(|v| v * speed);
             assert_all_close(plus(&outcome), &expected, 1e-12 * speed, "velocity");
-            assert_close(relative_loss(&outcome), (1.0 - r * r) * 2.0 / 3.0, 1e-12, "loss");
+            assert_close(
+                relative_loss(&outcome),
+                (1.0 - r * r) * 2.0 / 3.0,
+                1e-12,
+                "loss",
+            );
             assert_close(details(&outcome).alpha, r, 1e-12, "alpha");
         }
     }
@@ -107,7 +130,12 @@ fn cradle_loses_two_thirds_of_what_restitution_takes() {
 #[test]
 fn a_heavy_middle_ball_makes_the_order_matter() {
     let system = chain(&[1.0, 2.0, 1.0]);
-    assert_close(system.contacts().cosines()[(0, 1)], -1.0 / 3.0, 1e-15, "cosine");
+    assert_close(
+        system.contacts().cosines()[(0, 1)],
+        -1.0 / 3.0,
+        1e-15,
+        "cosine",
+    );
     let set = system.all(&[1.0, 0.0, -1.0]);
     assert_eq!(set.outcomes.len(), 2);
     for outcome in &set.outcomes {
@@ -117,7 +145,12 @@ fn a_heavy_middle_ball_makes_the_order_matter() {
             [1, 0, 1] => [-33.0, 10.0, 13.0],
             other => panic!("unexpected sequence {other:?}"),
         };
-        assert_all_close(plus(outcome), &expected.map(|v| v / 27.0), 1e-12, "velocity");
+        assert_all_close(
+            plus(outcome),
+            &expected.map(|v| v / 27.0),
+            1e-12,
+            "velocity",
+        );
     }
 }
 
@@ -210,7 +243,12 @@ fn equal_balls_sort_their_velocities_with_one_impact_per_inversion() {
 
 #[test]
 fn three_equal_balls_collapse_up_to_seven_less_four_roots_of_three() {
-    assert_close(collapse_restitution(-0.5), 7.0 - 4.0 * 3f64.sqrt(), 1e-10, "e*");
+    assert_close(
+        collapse_restitution(-0.5),
+        7.0 - 4.0 * 3f64.sqrt(),
+        1e-10,
+        "e*",
+    );
     assert_eq!(collapse_restitution(0.3), 0.0);
     assert_close(collapse_restitution(-1.0), 1.0, 1e-15, "parallel walls");
     assert!(collapse_restitution(1.5).is_nan() && collapse_restitution(-1.5).is_nan());
@@ -300,13 +338,22 @@ fn two_contacts_take_the_tabulated_impacts_and_differ_by_the_tabulated_amount() 
         let gamma = FRAC_PI_2 / exponent;
         let system = wedge(gamma);
         assert_close(system.contacts().cosines()[(0, 1)], c, 1e-14, "cosine");
-        assert_close(uniqueness(&system.contacts()).pairs[0].exponent, exponent, 1e-12, "X");
+        assert_close(
+            uniqueness(&system.contacts()).pairs[0].exponent,
+            exponent,
+            1e-12,
+            "X",
+        );
         for (s, from_u, from_v, xi) in rows {
             let velocity = into_wedge(gamma, s);
             for (first, impacts) in [(0, from_u), (1, from_v)] {
                 let law = with_selection(Selection::Priority(vec![first, 1 - first]));
                 let outcome = system.resolve(&law, &velocity);
-                assert_eq!(details(&outcome).impacts, impacts, "c = {c}, s = {s}, {first} first");
+                assert_eq!(
+                    details(&outcome).impacts,
+                    impacts,
+                    "c = {c}, s = {s}, {first} first"
+                );
                 let alternating = (0..impacts as usize).map(|k| (first + k) % 2);
                 assert!(sequence(&outcome).iter().copied().eq(alternating));
                 system.pose(&velocity, |problem| {
@@ -347,7 +394,9 @@ fn the_worst_indeterminacy_is_the_largest_over_all_directions() {
         let system = wedge(gamma);
         let worst = uniqueness(&system.contacts()).pairs[0].worst_indeterminacy;
         let xi = |s: f64| system.all(&into_wedge(gamma, s)).indeterminacy;
-        let scanned = (-99..=99).map(|k| xi(f64::from(k) / 100.0)).fold(0.0, f64::max);
+        let scanned = (-99..=99)
+            .map(|k| xi(f64::from(k) / 100.0))
+            .fold(0.0, f64::max);
         assert_close(scanned, worst, 1e-12, "worst indeterminacy");
     }
 }
@@ -359,7 +408,8 @@ fn a_light_ball_between_wall_and_block_counts_the_digits_of_pi() {
         let system = chain_at_wall(&[1.0, 100f64.powi(k)]);
         let outcome = system.resolve(&Propagative::default(), &[0.0, -1.0]);
         assert_eq!(details(&outcome).impacts, digits, "k = {k}");
-        assert_elastic(&outcome);
+        let gamma = 0.5 * 10f64.powi(-k).atan();
+        assert_elastic_within(&outcome, 1e-15 / gamma);
         let set = system.all(&[0.0, -1.0]);
         assert_eq!((set.outcomes.len(), set.complete), (1, true));
         assert_eq!(details(&set.outcomes[0]).lengths, [digits]);
@@ -390,7 +440,7 @@ fn a_wedge_of_a_millionth_is_left_after_a_million_impacts_at_once() {
         let set = system.all(&into_wedge(gamma, s));
         let x = FRAC_PI_2 / gamma;
         for outcome in &set.outcomes {
-            assert_elastic(outcome);
+            assert_elastic_within(outcome, 1e-15 / gamma);
             let details = details(outcome);
             assert!(details.impacts as f64 <= x.ceil() && details.impacts as f64 >= x - 1.0);
             assert!(details.sequence.is_none());
@@ -414,7 +464,10 @@ fn closed_form_and_chain_agree_on_both_sides_of_the_handover() {
                     if b >= -1e-12 {
                         break;
                     }
-                    p = [p[0] - 2.0 * b * normals[i][0], p[1] - 2.0 * b * normals[i][1]];
+                    p = [
+                        p[0] - 2.0 * b * normals[i][0],
+                        p[1] - 2.0 * b * normals[i][1],
+                    ];
                     impacts += 1;
                     i = 1 - i;
                 }
@@ -455,13 +508,20 @@ fn minimality_has_a_limit_and_refuses_unknown_contacts() {
         let error = is_minimal(problem, &long).unwrap_err();
         assert_eq!(
             error,
-            ImpactError::MinimalityLimitExceeded { impacts: 18, limit: MINIMALITY_LIMIT }
+            ImpactError::MinimalityLimitExceeded {
+                impacts: 18,
+                limit: MINIMALITY_LIMIT
+            }
         );
         assert_eq!(error.kind(), "minimality-limit-exceeded");
         let error = is_minimal(problem, &[0, 2]).unwrap_err();
         assert_eq!(
             error,
-            ImpactError::InvalidContact { what: "sequence", contact: 2, contacts: 2 }
+            ImpactError::InvalidContact {
+                what: "sequence",
+                contact: 2,
+                contacts: 2
+            }
         );
     });
 }
@@ -517,7 +577,11 @@ fn equal_balls_at_a_wall_have_one_outcome_and_the_known_number_of_orders() {
 /// Seghete & Murphey, Theorem 2.
 #[test]
 fn an_orthogonal_corner_returns_the_momentum_in_any_of_six_orders() {
-    let normals = vec![vec![1.0, 0.0, 0.0], vec![0.0, 1.0, 0.0], vec![0.0, 0.0, 1.0]];
+    let normals = vec![
+        vec![1.0, 0.0, 0.0],
+        vec![0.0, 1.0, 0.0],
+        vec![0.0, 0.0, 1.0],
+    ];
     let set = System::diagonal(&[1.0; 3], normals).all(&[-1.0, -2.0, -3.0]);
     assert_eq!(set.outcomes.len(), 1);
     assert_all_close(plus(&set.outcomes[0]), &[1.0, 2.0, 3.0], 1e-14, "velocity");
@@ -544,7 +608,12 @@ fn equal_billiard_balls_have_the_indeterminacy_of_the_closed_form() {
     ] {
         let theta = f64::to_radians(degrees);
         let system = billiard([1.0; 3], theta);
-        assert_close(system.contacts().cosines()[(0, 1)], 0.5 * theta.cos(), 1e-14, "cosine");
+        assert_close(
+            system.contacts().cosines()[(0, 1)],
+            0.5 * theta.cos(),
+            1e-14,
+            "cosine",
+        );
         let set = system.all(&shot(0.0));
         assert_close(set.indeterminacy, xi, 1e-10, &format!("{degrees} degrees"));
         if degrees == 130.0 {
@@ -570,7 +639,12 @@ fn a_larger_third_ball_shrinks_the_indeterminacy() {
 #[test]
 fn three_different_billiard_balls_off_the_bisector() {
     let system = billiard([1.0, 0.7, 1.4], 1.9);
-    assert_close(system.contacts().cosines()[(0, 1)], -0.055693243918576, 1e-10, "cosine");
+    assert_close(
+        system.contacts().cosines()[(0, 1)],
+        -0.055693243918576,
+        1e-10,
+        "cosine",
+    );
     let set = system.all(&shot(0.2));
     assert_close(set.indeterminacy, 0.091110925301826, 1e-10, "indeterminacy");
     assert_eq!(set.outcomes.len(), 2);
@@ -619,8 +693,18 @@ fn the_break_of_fifteen_balls_takes_twenty_three_impacts() {
     assert_eq!(details(&outcome).impacts, 23);
     assert_all_close(&plus(&outcome)[..2], &[-0.125, 0.0], 1e-9, "cue ball");
     assert_close(outcome.velocity_plus.0.norm(), 1.0, 1e-14, "norm");
-    assert_close(plus(&outcome).iter().step_by(2).sum(), 1.0, 1e-14, "momentum along x");
-    assert_close(plus(&outcome).iter().skip(1).step_by(2).sum(), 0.0, 1e-14, "along y");
+    assert_close(
+        plus(&outcome).iter().step_by(2).sum(),
+        1.0,
+        1e-14,
+        "momentum along x",
+    );
+    assert_close(
+        plus(&outcome).iter().skip(1).step_by(2).sum(),
+        0.0,
+        1e-14,
+        "along y",
+    );
     assert_elastic(&outcome);
 }
 
@@ -629,7 +713,12 @@ fn the_break_of_fifteen_balls_takes_twenty_three_impacts() {
 #[test]
 fn a_block_that_falls_flat_has_the_cosine_of_its_aspect() {
     for (b, cosine) in [(0.0, -0.5), (0.5, -0.2), (0.5 * 2f64.sqrt(), 0.0)] {
-        assert_close(block(0.5, b).contacts().cosines()[(0, 1)], cosine, 1e-15, "cosine");
+        assert_close(
+            block(0.5, b).contacts().cosines()[(0, 1)],
+            cosine,
+            1e-15,
+            "cosine",
+        );
     }
 }
 
@@ -638,15 +727,29 @@ fn a_square_block_that_falls_flat_turns_to_either_side() {
     let set = block(0.5, 0.5).all(&[0.0, -1.0, 0.0]);
     assert_eq!(set.outcomes.len(), 2);
     for outcome in &set.outcomes {
-        let spin = if sequence(outcome) == [0, 1] { 0.96 } else { -0.96 };
+        let spin = if sequence(outcome) == [0, 1] {
+            0.96
+        } else {
+            -0.96
+        };
         assert_all_close(plus(outcome), &[0.0, 0.92, spin], 1e-11, "velocity");
     }
     let set = block(0.5, 0.5).all(&[0.0, -1.0, 0.8]);
     assert_eq!(set.outcomes.len(), 2);
     assert_eq!(sequence(&set.outcomes[0]), [0, 1]);
-    assert_all_close(plus(&set.outcomes[0]), &[0.0, 1.048, 0.224], 1e-11, "shorter");
+    assert_all_close(
+        plus(&set.outcomes[0]),
+        &[0.0, 1.048, 0.224],
+        1e-11,
+        "shorter",
+    );
     assert_eq!(sequence(&set.outcomes[1]), [1, 0, 1]);
-    assert_all_close(plus(&set.outcomes[1]), &[0.0, 0.8368, -1.5616], 1e-11, "longer");
+    assert_all_close(
+        plus(&set.outcomes[1]),
+        &[0.0, 0.8368, -1.5616],
+        1e-11,
+        "longer",
+    );
     assert_eq!(set.preferred, Some(0));
 }
 
@@ -672,8 +775,11 @@ fn a_plate_on_four_legs_has_eighty_four_outcomes() {
     assert_eq!(contacts.cosines().rank(1e-12), 3);
     let set = system.all(&system.velocity(&[-1.0, 0.2, -0.1]));
     assert_eq!(set.outcomes.len(), 84);
-    let mut lengths: Vec<u64> =
-        set.outcomes.iter().flat_map(|o| details(o).lengths.clone()).collect();
+    let mut lengths: Vec<u64> = set
+        .outcomes
+        .iter()
+        .flat_map(|o| details(o).lengths.clone())
+        .collect();
     lengths.sort_unstable();
     lengths.dedup();
     assert_eq!(lengths, [4, 5, 6, 7, 8]);
@@ -693,11 +799,19 @@ fn jam() -> System {
 #[test]
 fn three_normals_at_120_degrees_jam() {
     let system = jam();
-    let jammed = ImpactError::NoElasticOutcome { jammed: vec![0, 1, 2] };
+    let jammed = ImpactError::NoElasticOutcome {
+        jammed: vec![0, 1, 2],
+    };
     assert_eq!(jammed.kind(), "no-elastic-outcome");
     for velocity in [[-1.0, 0.3], [0.2, 0.9]] {
-        assert_eq!(system.try_resolve(&Propagative::default(), &velocity), Err(jammed.clone()));
-        assert_eq!(system.try_all(&Propagative::default(), &velocity), Err(jammed.clone()));
+        assert_eq!(
+            system.try_resolve(&Propagative::default(), &velocity),
+            Err(jammed.clone())
+        );
+        assert_eq!(
+            system.try_all(&Propagative::default(), &velocity),
+            Err(jammed.clone())
+        );
     }
     assert!(system.contacts().margin().unwrap().distance < 1e-7);
     assert_eq!(uniqueness(&system.contacts()).order_independent, None);
@@ -707,8 +821,14 @@ fn three_normals_at_120_degrees_jam() {
 fn a_body_between_parallel_walls_has_no_elastic_outcome_unless_it_slides() {
     let system = System::diagonal(&[2.0, 1.0], vec![vec![1.0, 0.0], vec![-1.0, 0.0]]);
     let jammed = ImpactError::NoElasticOutcome { jammed: vec![0, 1] };
-    assert_eq!(system.try_resolve(&Propagative::default(), &[0.5, 1.0]), Err(jammed.clone()));
-    assert_eq!(system.try_all(&Propagative::default(), &[-0.5, 1.0]), Err(jammed));
+    assert_eq!(
+        system.try_resolve(&Propagative::default(), &[0.5, 1.0]),
+        Err(jammed.clone())
+    );
+    assert_eq!(
+        system.try_all(&Propagative::default(), &[-0.5, 1.0]),
+        Err(jammed)
+    );
     let sliding = system.resolve(&Propagative::default(), &[0.0, 1.0]);
     assert_eq!(sliding.status, ImpactStatus::Separating);
 }
@@ -716,14 +836,31 @@ fn a_body_between_parallel_walls_has_no_elastic_outcome_unless_it_slides() {
 #[test]
 fn the_margin_is_the_distance_of_the_hull_of_the_normals() {
     let distance = |system: &System| system.contacts().margin().unwrap().distance;
-    assert_close(distance(&chain(&[1.0, 2.0, 1.0])), 1.0 / 3f64.sqrt(), 1e-12, "three balls");
-    for c in [-0.99, -0.5, 0.0, 0.7] {
+    assert_close(
+        distance(&chain(&[1.0, 2.0, 1.0])),
+        1.0 / 3f64.sqrt(),
+        1e-12,
+        "three balls",
+    );
+    for c in [-0.99f64, -0.5, 0.0, 0.7] {
         let expected = (0.5 * (1.0 + c)).sqrt();
         assert_close(distance(&plane(c)), expected, 1e-12, "two contacts");
     }
-    let weights = &chain(&[1.0, 2.0, 1.0]).contacts().margin().unwrap().weights.clone();
+    let weights = &chain(&[1.0, 2.0, 1.0])
+        .contacts()
+        .margin()
+        .unwrap()
+        .weights
+        .clone();
     assert_all_close(weights, &[0.5, 0.5], 1e-12, "weights");
-    assert!(!chain(&[1.0, 2.0, 1.0]).contacts().margin().unwrap().jammed().contains(&0));
+    assert!(
+        !chain(&[1.0, 2.0, 1.0])
+            .contacts()
+            .margin()
+            .unwrap()
+            .jammed()
+            .contains(&0)
+    );
 }
 
 // Edges of the input.
@@ -736,7 +873,10 @@ fn without_contacts_nothing_happens() {
     assert_eq!(outcome.status, ImpactStatus::Separating);
     assert_eq!(outcome.impulses.len(), 0);
     let set = system.all(&[3.0, -4.0]);
-    assert_eq!((set.outcomes.len(), set.preferred, set.complete), (1, Some(0), true));
+    assert_eq!(
+        (set.outcomes.len(), set.preferred, set.complete),
+        (1, Some(0), true)
+    );
     assert_eq!(system.contacts().margin().unwrap().distance, 1.0);
     assert_eq!(uniqueness(&system.contacts()).order_independent, Some(true));
 }
@@ -749,7 +889,10 @@ fn separating_and_resting_contacts_leave_the_velocity_alone() {
         assert_eq!(outcome.status, ImpactStatus::Separating);
         assert_eq!(plus(&outcome), velocity);
         assert_eq!(outcome.audit.energy_change_j(), 0.0);
-        assert_eq!((sequence(&outcome).len(), details(&outcome).impacts), (0, 0));
+        assert_eq!(
+            (sequence(&outcome).len(), details(&outcome).impacts),
+            (0, 0)
+        );
         assert_eq!(system.all(&velocity).outcomes.len(), 1);
     }
 }
@@ -760,7 +903,9 @@ fn a_contact_given_twice_shares_its_impulse() {
     let mut double = single.clone();
     double.normals.insert(1, double.normals[0].clone());
     let mut scaled = single.clone();
-    scaled.normals.insert(1, Covector(&scaled.normals[0].0 * 4.0));
+    scaled
+        .normals
+        .insert(1, Covector(&scaled.normals[0].0 * 4.0));
     let velocity = [1.0, 0.0, -1.0];
     let law = Propagative::default();
     let alone = single.resolve(&law, &velocity);
@@ -803,7 +948,12 @@ fn outcomes_scale_with_the_velocity_over_three_hundred_orders_of_magnitude() {
     for scale in [1e-150, 1e-20, 1e20, 1e150] {
         let set = system.all(&velocity.map(|v| v * scale));
         assert_eq!(set.outcomes.len(), reference.outcomes.len());
-        assert_close(set.indeterminacy, reference.indeterminacy, 1e-14, "indeterminacy");
+        assert_close(
+            set.indeterminacy,
+            reference.indeterminacy,
+            1e-14,
+            "indeterminacy",
+        );
         for (outcome, expected) in set.outcomes.iter().zip(&reference.outcomes) {
             let back: Vec<f64> = plus(outcome).iter().map(|v| v / scale).collect();
             assert_all_close(&back, plus(expected), 1e-13, "velocity");
@@ -825,16 +975,24 @@ fn constraint_one_forms_do_what_reduction_by_hand_does() {
     let form = Covector::from_slice(&[1.0, 2.0, -1.0, -1.0]);
     let reduction = dmatrix![
         1.0, 0.0, 0.0; 0.0, 1.0, 0.0; 0.0, 0.0, 1.0; 1.0, 2.0, -1.0];
-    let normals = [[1.0, 0.5, 0.0, 0.3], [-0.4, 1.0, 0.2, 0.1], [0.1, -0.6, 1.0, 0.9]];
-    let contacts: Vec<Contact> =
-        normals.iter().map(|u| Contact::frictionless(Covector::from_slice(u))).collect();
+    let normals = [
+        [1.0, 0.5, 0.0, 0.3],
+        [-0.4, 1.0, 0.2, 0.1],
+        [0.1, -0.6, 1.0, 0.9],
+    ];
+    let contacts: Vec<Contact> = normals
+        .iter()
+        .map(|u| Contact::frictionless(Covector::from_slice(u)))
+        .collect();
     let constrained = ContactSet::constrained(&metric, contacts, vec![form.clone()]).unwrap();
     let reduced_normals = normals.iter().map(|u| {
         let row = nalgebra::RowDVector::from_row_slice(u) * &reduction;
         row.as_slice().to_vec()
     });
-    let reduced =
-        System::new(reduction.transpose() * &mass * &reduction, reduced_normals.collect());
+    let reduced = System::new(
+        reduction.transpose() * &mass * &reduction,
+        reduced_normals.collect(),
+    );
 
     let reduced_velocity = DVector::from_column_slice(&[-1.0, -0.4, -0.7]);
     let velocity = Tangent(&reduction * &reduced_velocity);
@@ -861,11 +1019,16 @@ fn constraint_one_forms_do_what_reduction_by_hand_does() {
         assert!(outcome.audit.momentum_residual < 1e-13);
     }
     let all = Propagative::default().resolve_all(&problem).unwrap();
-    assert_eq!(all.outcomes.len(), reduced.all(reduced_velocity.as_slice()).outcomes.len());
+    assert_eq!(
+        all.outcomes.len(),
+        reduced.all(reduced_velocity.as_slice()).outcomes.len()
+    );
 
     let outside = Tangent::from_slice(&[1.0, 0.0, 0.0, 0.0]);
     let error = ImpactProblem::new(&constrained, outside).unwrap_err();
-    assert!(matches!(error, ImpactError::ConstraintViolated { row: 0, residual } if residual > 0.1));
+    assert!(
+        matches!(error, ImpactError::ConstraintViolated { row: 0, residual } if residual > 0.1)
+    );
     assert_eq!(error.kind(), "constraint-violated");
 }
 
@@ -911,8 +1074,15 @@ fn a_priority_that_names_no_contact_or_one_twice_is_refused() {
     let system = chain(&[1.0; 3]);
     for (order, contact) in [(vec![2], 2), (vec![0, 0], 0), (vec![1, 0, 1], 1)] {
         let law = with_selection(Selection::Priority(order));
-        let expected = ImpactError::InvalidContact { what: "priority", contact, contacts: 2 };
-        assert_eq!(system.try_resolve(&law, &[1.0, 0.0, 0.0]), Err(expected.clone()));
+        let expected = ImpactError::InvalidContact {
+            what: "priority",
+            contact,
+            contacts: 2,
+        };
+        assert_eq!(
+            system.try_resolve(&law, &[1.0, 0.0, 0.0]),
+            Err(expected.clone())
+        );
         assert_eq!(system.try_all(&law, &[1.0, 0.0, 0.0]), Err(expected));
     }
 }
@@ -929,12 +1099,19 @@ fn a_seed_decides_a_random_order() {
     let set = system.all(&cue(&system));
     let diameter = set.indeterminacy;
     assert!(diameter > 0.01);
-    assert!(outcomes.iter().any(|o| sequence(o) != sequence(&outcomes[0])));
+    assert!(
+        outcomes
+            .iter()
+            .any(|o| sequence(o) != sequence(&outcomes[0]))
+    );
     for outcome in &outcomes {
         let distance = |o: &carom_impact::ImpactOutcome| {
             (&o.velocity_plus.0 - &outcome.velocity_plus.0).norm()
         };
-        assert!(set.outcomes.iter().any(|o| distance(o) < 1e-8), "an outcome outside of the set");
+        assert!(
+            set.outcomes.iter().any(|o| distance(o) < 1e-8),
+            "an outcome outside of the set"
+        );
     }
 }
 
@@ -942,7 +1119,10 @@ fn a_seed_decides_a_random_order() {
 fn a_cap_on_impacts_is_an_error_that_says_how_many_were_made() {
     let velocity = [7.0, 6.0, 5.0, 4.0, 3.0, 2.0, 1.0];
     let system = chain(&[1.0; 7]);
-    let capped = |max_impacts| Propagative { max_impacts: Some(max_impacts), ..Default::default() };
+    let capped = |max_impacts| Propagative {
+        max_impacts: Some(max_impacts),
+        ..Default::default()
+    };
     assert_eq!(details(&system.resolve(&capped(21), &velocity)).impacts, 21);
     let limit = |impacts| ImpactError::LimitExceeded { impacts };
     assert_eq!(system.try_resolve(&capped(20), &velocity), Err(limit(20)));
@@ -950,25 +1130,42 @@ fn a_cap_on_impacts_is_an_error_that_says_how_many_were_made() {
     assert_eq!(system.try_all(&capped(20), &velocity), Err(limit(20)));
     // Closed form.
     let steep = chain_at_wall(&[1.0, 1e6]);
-    assert_eq!(details(&steep.resolve(&capped(3141), &[0.0, -1.0])).impacts, 3141);
-    assert_eq!(steep.try_resolve(&capped(3140), &[0.0, -1.0]), Err(limit(3140)));
+    assert_eq!(
+        details(&steep.resolve(&capped(3141), &[0.0, -1.0])).impacts,
+        3141
+    );
+    assert_eq!(
+        steep.try_resolve(&capped(3140), &[0.0, -1.0]),
+        Err(limit(3140))
+    );
     assert_eq!(limit(3).kind(), "limit-exceeded");
 }
 
 #[test]
 fn a_cap_on_states_is_an_error_that_carries_what_was_found() {
-    let law = Propagative { max_nodes: 4, ..Propagative::default() };
+    let law = Propagative {
+        max_nodes: 4,
+        ..Propagative::default()
+    };
     match block(0.5, 0.5).try_all(&law, &[0.0, -1.0, 0.8]) {
         Err(ImpactError::OutcomeLimitExceeded { nodes, found }) => {
             assert!(nodes >= 4);
             assert!(!found.complete && found.preferred.is_none());
             assert_eq!(found.outcomes.len(), 1);
-            assert_all_close(plus(&found.outcomes[0]), &[0.0, 1.048, 0.224], 1e-11, "velocity");
+            assert_all_close(
+                plus(&found.outcomes[0]),
+                &[0.0, 1.048, 0.224],
+                1e-11,
+                "velocity",
+            );
         }
         other => panic!("expected the limit, got {other:?}"),
     }
     let system = rack(5);
-    let law = Propagative { max_nodes: 1000, ..Propagative::default() };
+    let law = Propagative {
+        max_nodes: 1000,
+        ..Propagative::default()
+    };
     let error = system.try_all(&law, &cue(&system)).unwrap_err();
     assert_eq!(error.kind(), "outcome-limit-exceeded");
 }
@@ -981,7 +1178,10 @@ fn restitution_outside_the_unit_interval_is_refused() {
         let error = EnergeticRestitution::new(value).unwrap_err();
         assert_eq!(error.kind(), "invalid-restitution");
     }
-    assert_eq!(EnergeticRestitution::new(1.0), Ok(EnergeticRestitution::ELASTIC));
+    assert_eq!(
+        EnergeticRestitution::new(1.0),
+        Ok(EnergeticRestitution::ELASTIC)
+    );
     assert_eq!(EnergeticRestitution::new(0.0).unwrap().value(), 0.0);
 }
 
@@ -992,24 +1192,63 @@ fn unusable_contacts_are_refused_by_name() {
     let normal = |u: &[f64]| Contact::frictionless(Covector::from_slice(u));
     let build = |bad: Contact| ContactSet::new(&metric, vec![good.clone(), bad]).unwrap_err();
     match build(normal(&[0.0, 0.0])) {
-        ImpactError::Contact { contact: 1, source: MetricError::ZeroNormal { .. } } => {}
+        ImpactError::Contact {
+            contact: 1,
+            source: MetricError::ZeroNormal { .. },
+        } => {}
         other => panic!("{other:?}"),
     }
     match build(normal(&[0.0, f64::NAN])) {
         ImpactError::Contact {
             contact: 1,
-            source: MetricError::NonFinite { what: "normal", index: 1, value },
+            source:
+                MetricError::NonFinite {
+                    what: "normal",
+                    index: 1,
+                    value,
+                },
         } => assert!(value.is_nan()),
         other => panic!("{other:?}"),
     }
-    let mismatch = MetricError::DimensionMismatch { what: "normal", expected: 2, found: 3 };
-    let expected = ImpactError::Contact { contact: 1, source: mismatch };
+    let mismatch = MetricError::DimensionMismatch {
+        what: "normal",
+        expected: 2,
+        found: 3,
+    };
+    let expected = ImpactError::Contact {
+        contact: 1,
+        source: mismatch,
+    };
     assert_eq!(build(normal(&[0.0, 1.0, 2.0])), expected);
     let kinds = [
-        (Contact { friction: -0.1, ..good.clone() }, "invalid-friction"),
-        (Contact { friction: f64::NAN, ..good.clone() }, "invalid-friction"),
-        (Contact { restitution: 1.2, ..good.clone() }, "invalid-restitution"),
-        (Contact { tangents: vec![good.normal.clone(); 3], ..good.clone() }, "too-many-tangents"),
+        (
+            Contact {
+                friction: -0.1,
+                ..good.clone()
+            },
+            "invalid-friction",
+        ),
+        (
+            Contact {
+                friction: f64::NAN,
+                ..good.clone()
+            },
+            "invalid-friction",
+        ),
+        (
+            Contact {
+                restitution: 1.2,
+                ..good.clone()
+            },
+            "invalid-restitution",
+        ),
+        (
+            Contact {
+                tangents: vec![good.normal.clone(); 3],
+                ..good.clone()
+            },
+            "too-many-tangents",
+        ),
         (normal(&[0.0, 0.0]), "zero-normal"),
         (normal(&[f64::INFINITY, 0.0]), "non-finite"),
         (normal(&[1.0]), "dimension-mismatch"),
@@ -1026,7 +1265,11 @@ fn unusable_velocities_are_refused() {
     let pose = |v: &[f64]| ImpactProblem::new(&contacts, Tangent::from_slice(v)).unwrap_err();
     assert_eq!(pose(&[0.0, f64::NAN]).kind(), "non-finite");
     assert_eq!(pose(&[f64::INFINITY, 0.0]).kind(), "non-finite");
-    let mismatch = MetricError::DimensionMismatch { what: "velocity", expected: 2, found: 1 };
+    let mismatch = MetricError::DimensionMismatch {
+        what: "velocity",
+        expected: 2,
+        found: 1,
+    };
     assert_eq!(pose(&[0.0]), ImpactError::Metric(mismatch));
     assert_eq!(pose(&[1e200, 0.0]).kind(), "overflow");
     let singular = KineticMetric::new(dmatrix![1.0, 2.0; 2.0, 4.0]).unwrap_err();

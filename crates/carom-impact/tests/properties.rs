@@ -24,7 +24,10 @@ fn config(cases: u32) -> ProptestConfig {
 }
 
 fn with_selection(selection: Selection) -> Propagative {
-    Propagative { selection, ..Propagative::default() }
+    Propagative {
+        selection,
+        ..Propagative::default()
+    }
 }
 
 fn entries(n: usize) -> impl Strategy<Value = Vec<f64>> {
@@ -45,7 +48,10 @@ fn carried(mass: &[f64], whitened: &[DVector<f64>]) -> System {
     let n = whitened[0].len();
     let mass = mass_from(n, mass);
     let lower = mass.clone().cholesky().unwrap().l();
-    let normals = whitened.iter().map(|y| (&lower * y).as_slice().to_vec()).collect();
+    let normals = whitened
+        .iter()
+        .map(|y| (&lower * y).as_slice().to_vec())
+        .collect();
     System::new(mass, normals)
 }
 
@@ -68,7 +74,11 @@ prop_compose! {
 }
 
 /// What a chain of elastic impacts must keep, computed from the definition.
-fn balance(system: &System, velocity: &[f64], outcome: &ImpactOutcome) -> Result<(), TestCaseError> {
+fn balance(
+    system: &System,
+    velocity: &[f64],
+    outcome: &ImpactOutcome,
+) -> Result<(), TestCaseError> {
     let norm = (2.0 * outcome.audit.energy_minus_j).sqrt();
     let before = system.metric.flat(&Tangent::from_slice(velocity)).unwrap();
     let after = system.metric.flat(&outcome.velocity_plus).unwrap();
@@ -81,8 +91,17 @@ fn balance(system: &System, velocity: &[f64], outcome: &ImpactOutcome) -> Result
     prop_assert!(left <= 1e-11 * norm, "not explained by impulses: {}", left);
     let kept = system.metric.norm(&after).unwrap() - norm;
     prop_assert!(kept.abs() <= 1e-11 * norm, "norm changed by {}", kept);
-    let free = |p: &Covector| system.metric.project_onto_null(p, &system.normals).unwrap().0;
-    let moved = system.metric.norm(&Covector(free(&after) - free(&before))).unwrap();
+    let free = |p: &Covector| {
+        system
+            .metric
+            .project_onto_null(p, &system.normals)
+            .unwrap()
+            .0
+    };
+    let moved = system
+        .metric
+        .norm(&Covector(free(&after) - free(&before)))
+        .unwrap();
     prop_assert!(moved <= 1e-11 * norm, "free part moved by {}", moved);
     for b in system.unit_velocities(plus(outcome)) {
         prop_assert!(b >= -1e-11 * norm, "approaches with {}", b);
@@ -99,7 +118,10 @@ fn iterate(gamma: f64, velocity: [f64; 2], first: usize) -> (u64, [f64; 2]) {
         if b >= -1e-12 {
             return (impacts, p);
         }
-        p = [p[0] - 2.0 * b * normals[i][0], p[1] - 2.0 * b * normals[i][1]];
+        p = [
+            p[0] - 2.0 * b * normals[i][0],
+            p[1] - 2.0 * b * normals[i][1],
+        ];
         impacts += 1;
         i = 1 - i;
     }
@@ -464,7 +486,10 @@ fn momentum_with(system: &System, c: f64, b: [f64; 2]) -> (Covector, [Covector; 
 fn chamber(kind: usize, n: usize, m: u32) -> Vec<DVector<f64>> {
     let (dim, mut normals) = match kind {
         0 => (n + 1, Vec::new()),
-        1 => (n, vec![DVector::from_fn(n, |k, _| if k == 0 { 1.0 } else { 0.0 })]),
+        1 => (
+            n,
+            vec![DVector::from_fn(n, |k, _| if k == 0 { 1.0 } else { 0.0 })],
+        ),
         _ => {
             let (s, c) = (PI / f64::from(m)).sin_cos();
             let normals = [[1.0, 0.0, 0.0], [-c, s, 0.0]];
@@ -473,7 +498,13 @@ fn chamber(kind: usize, n: usize, m: u32) -> Vec<DVector<f64>> {
     };
     for i in 0..dim - 1 {
         normals.push(DVector::from_fn(dim, |k, _| {
-            if k == i { -1.0 } else if k == i + 1 { 1.0 } else { 0.0 }
+            if k == i {
+                -1.0
+            } else if k == i + 1 {
+                1.0
+            } else {
+                0.0
+            }
         }));
     }
     normals

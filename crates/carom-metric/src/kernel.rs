@@ -29,7 +29,11 @@ pub fn dot(a: &[f64], b: &[f64]) -> f64 {
 #[inline]
 pub fn norm(x: &[f64]) -> f64 {
     let scale = power_of_two_scale(max_abs(x));
-    x.iter().map(|v| (v * scale) * (v * scale)).sum::<f64>().sqrt() / scale
+    x.iter()
+        .map(|v| (v * scale) * (v * scale))
+        .sum::<f64>()
+        .sqrt()
+        / scale
 }
 
 /// `y += a x`.

@@ -101,7 +101,10 @@ impl KineticMetric {
     ///
     /// [`MetricError::DimensionMismatch`].
     pub fn inner(&self, a: &Covector, b: &Covector) -> Result<f64, MetricError> {
-        Ok(kernel::dot(self.whiten(a)?.as_slice(), self.whiten(b)?.as_slice()))
+        Ok(kernel::dot(
+            self.whiten(a)?.as_slice(),
+            self.whiten(b)?.as_slice(),
+        ))
     }
 
     /// Norm of a covector, $\lVert a\rVert = \sqrt{\langle a, a\rangle}$.
@@ -201,7 +204,11 @@ impl KineticMetric {
         if found == expected {
             Ok(())
         } else {
-            Err(MetricError::DimensionMismatch { what, expected, found })
+            Err(MetricError::DimensionMismatch {
+                what,
+                expected,
+                found,
+            })
         }
     }
 
@@ -241,7 +248,11 @@ fn symmetrize(mass: &mut DMatrix<f64>) -> Result<(), MetricError> {
             }
             let difference = (a - b).abs();
             if difference > SYMMETRY_TOLERANCE * largest {
-                return Err(MetricError::NotSymmetric { row, column, difference });
+                return Err(MetricError::NotSymmetric {
+                    row,
+                    column,
+                    difference,
+                });
             }
             let mean = 0.5 * a + 0.5 * b;
             mass[(row, column)] = mean;
@@ -270,5 +281,7 @@ fn factor(mass: &DMatrix<f64>) -> Option<DMatrix<f64>> {
 /// Only for the message of a failed factorization.
 fn smallest_bad_block(mass: &DMatrix<f64>) -> usize {
     let n = mass.nrows();
-    (1..n).find(|&k| factor(&mass.view((0, 0), (k, k)).into_owned()).is_none()).unwrap_or(n)
+    (1..n)
+        .find(|&k| factor(&mass.view((0, 0), (k, k)).into_owned()).is_none())
+        .unwrap_or(n)
 }

@@ -36,7 +36,11 @@ impl UnitNormals {
             let entries = covector.0.as_slice();
             metric.check("normal", entries.len())?;
             if let Some(index) = entries.iter().position(|x| !x.is_finite()) {
-                return Err(MetricError::NonFinite { what: "normal", index, value: entries[index] });
+                return Err(MetricError::NonFinite {
+                    what: "normal",
+                    index,
+                    value: entries[index],
+                });
             }
             if kernel::max_abs(entries) <= ZERO_NORMAL {
                 return Err(MetricError::ZeroNormal { index: i });
@@ -139,7 +143,10 @@ impl UnitNormals {
             sum += (u + v) * (u + v);
             difference += (u - v) * (u - v);
         }
-        Wedge { sin: 0.5 * sum.sqrt(), cos: 0.5 * difference.sqrt() }
+        Wedge {
+            sin: 0.5 * sum.sqrt(),
+            cos: 0.5 * difference.sqrt(),
+        }
     }
 }
 

@@ -106,7 +106,11 @@ pub fn orthonormal_span(columns: &DMatrix<f64>) -> DMatrix<f64> {
     }
     let svd = columns.clone().svd(true, false);
     let largest = svd.singular_values.max();
-    let rank = svd.singular_values.iter().filter(|s| **s > RANK_TOLERANCE * largest).count();
+    let rank = svd
+        .singular_values
+        .iter()
+        .filter(|s| **s > RANK_TOLERANCE * largest)
+        .count();
     match svd.u {
         Some(u) => u.columns(0, rank.min(u.ncols())).into_owned(),
         None => DMatrix::zeros(columns.nrows(), 0),

@@ -13,7 +13,10 @@ use std::f64::consts::FRAC_PI_2;
 #[track_caller]
 fn assert_close(actual: f64, expected: f64, tolerance: f64, what: &str) {
     let off = (actual - expected).abs();
-    assert!(off <= tolerance, "{what}: {actual:e}, expected {expected:e}, off by {off:e}");
+    assert!(
+        off <= tolerance,
+        "{what}: {actual:e}, expected {expected:e}, off by {off:e}"
+    );
 }
 
 /// A full mass matrix of condition below about 100.
@@ -34,15 +37,26 @@ fn an_unusable_mass_matrix_is_refused_with_its_reason() {
     assert_eq!(refuse(DMatrix::zeros(0, 0)), MetricError::Empty);
     assert_eq!(
         refuse(DMatrix::zeros(2, 3)),
-        MetricError::NotSquare { rows: 2, columns: 3 }
+        MetricError::NotSquare {
+            rows: 2,
+            columns: 3
+        }
     );
     match refuse(dmatrix![1.0, 0.0; f64::NAN, 1.0]) {
-        MetricError::NonFinite { what: "mass matrix", index: 1, value } => assert!(value.is_nan()),
+        MetricError::NonFinite {
+            what: "mass matrix",
+            index: 1,
+            value,
+        } => assert!(value.is_nan()),
         other => panic!("{other:?}"),
     }
     assert_eq!(refuse(dmatrix![f64::INFINITY]).kind(), "non-finite");
     match refuse(dmatrix![2.0, 0.5; 0.25, 1.0]) {
-        MetricError::NotSymmetric { row: 1, column: 0, difference } => {
+        MetricError::NotSymmetric {
+            row: 1,
+            column: 0,
+            difference,
+        } => {
             assert_close(difference, 0.25, 1e-15, "difference");
         }
         other => panic!("{other:?}"),
@@ -81,9 +95,15 @@ fn asymmetry_within_rounding_is_symmetrized() {
 #[test]
 fn vectors_of_the_wrong_length_are_refused_by_name() {
     let metric = KineticMetric::new(mass(3)).unwrap();
-    let mismatch =
-        |what| MetricError::DimensionMismatch { what, expected: 3, found: 2 };
-    let (v, p) = (Tangent::from_slice(&[1.0, 2.0]), Covector::from_slice(&[1.0, 2.0]));
+    let mismatch = |what| MetricError::DimensionMismatch {
+        what,
+        expected: 3,
+        found: 2,
+    };
+    let (v, p) = (
+        Tangent::from_slice(&[1.0, 2.0]),
+        Covector::from_slice(&[1.0, 2.0]),
+    );
     let good = Covector::from_slice(&[1.0, 2.0, 3.0]);
     assert_eq!(metric.flat(&v).unwrap_err(), mismatch("velocity"));
     assert_eq!(metric.energy(&v).unwrap_err(), mismatch("velocity"));
@@ -102,24 +122,60 @@ fn normals_without_direction_are_refused_by_index() {
         let covectors = u.map(|u| Covector::from_slice(&u));
         UnitNormals::new(&metric, covectors.iter()).unwrap_err()
     };
-    assert_eq!(units([[1.0, 0.0], [0.0, 0.0]]), MetricError::ZeroNormal { index: 1 });
-    assert_eq!(units([[1e-301, 0.0], [0.0, 1.0]]), MetricError::ZeroNormal { index: 0 });
+    assert_eq!(
+        units([[1.0, 0.0], [0.0, 0.0]]),
+        MetricError::ZeroNormal { index: 1 }
+    );
+    assert_eq!(
+        units([[1e-301, 0.0], [0.0, 1.0]]),
+        MetricError::ZeroNormal { index: 0 }
+    );
     assert_eq!(units([[1.0, 0.0], [0.0, f64::NAN]]).kind(), "non-finite");
     let mut flat = UnitNormals::new(&metric, [Covector::from_slice(&[1.0, 0.5])].iter()).unwrap();
     let along = flat.columns().clone();
-    assert_eq!(flat.deflate(&along).unwrap_err(), MetricError::ZeroNormal { index: 0 });
+    assert_eq!(
+        flat.deflate(&along).unwrap_err(),
+        MetricError::ZeroNormal { index: 0 }
+    );
 }
 
 #[test]
 fn every_kind_of_error_has_its_own_name_and_message() {
     let errors = [
         (MetricError::Empty, "empty"),
-        (MetricError::NotSquare { rows: 1, columns: 2 }, "not-square"),
-        (MetricError::NonFinite { what: "normal", index: 3, value: f64::NAN }, "non-finite"),
-        (MetricError::NotSymmetric { row: 1, column: 0, difference: 0.5 }, "not-symmetric"),
-        (MetricError::NotPositiveDefinite { size: 2 }, "not-positive-definite"),
         (
-            MetricError::DimensionMismatch { what: "velocity", expected: 3, found: 2 },
+            MetricError::NotSquare {
+                rows: 1,
+                columns: 2,
+            },
+            "not-square",
+        ),
+        (
+            MetricError::NonFinite {
+                what: "normal",
+                index: 3,
+                value: f64::NAN,
+            },
+            "non-finite",
+        ),
+        (
+            MetricError::NotSymmetric {
+                row: 1,
+                column: 0,
+                difference: 0.5,
+            },
+            "not-symmetric",
+        ),
+        (
+            MetricError::NotPositiveDefinite { size: 2 },
+            "not-positive-definite",
+        ),
+        (
+            MetricError::DimensionMismatch {
+                what: "velocity",
+                expected: 3,
+                found: 2,
+            },
             "dimension-mismatch",
         ),
         (MetricError::ZeroNormal { index: 4 }, "zero-normal"),
@@ -127,7 +183,10 @@ fn every_kind_of_error_has_its_own_name_and_message() {
     for (error, kind) in &errors {
         assert_eq!(error.kind(), *kind);
     }
-    assert_eq!(errors[2].0.to_string(), "normal has the non-finite entry NaN at index 3");
+    assert_eq!(
+        errors[2].0.to_string(),
+        "normal has the non-finite entry NaN at index 3"
+    );
     assert_eq!(
         errors[5].0.to_string(),
         "velocity has 2 entries where the metric has dimension 3"
@@ -145,10 +204,20 @@ fn sharp_and_flat_undo_each_other_in_every_dimension() {
         let v = Tangent(vector(n, 0.4));
         let p = metric.flat(&v).unwrap();
         let back = metric.sharp(&p).unwrap();
-        assert_close((&back.0 - &v.0).norm(), 0.0, 1e-12 * v.0.norm(), "sharp of flat");
+        assert_close(
+            (&back.0 - &v.0).norm(),
+            0.0,
+            1e-12 * v.0.norm(),
+            "sharp of flat",
+        );
         let p = Covector(vector(n, 1.1));
         let back = &m * metric.sharp(&p).unwrap().0;
-        assert_close((back - &p.0).norm(), 0.0, 1e-12 * p.0.norm(), "mass matrix times sharp");
+        assert_close(
+            (back - &p.0).norm(),
+            0.0,
+            1e-12 * p.0.norm(),
+            "mass matrix times sharp",
+        );
     }
 }
 
@@ -163,13 +232,28 @@ fn energies_and_inner_products_are_those_of_the_mass_matrix_in_every_dimension()
         assert_close(energy, direct, 1e-12 * direct, "energy");
         let p = metric.flat(&v).unwrap();
         let norm = metric.norm(&p).unwrap();
-        assert_close(0.5 * norm * norm, direct, 1e-12 * direct, "energy of the momentum");
+        assert_close(
+            0.5 * norm * norm,
+            direct,
+            1e-12 * direct,
+            "energy of the momentum",
+        );
         let a = Covector(vector(n, 2.0));
         let pairing = a.0.dot(&v.0);
         let inner = metric.inner(&a, &p).unwrap();
-        assert_close(inner, pairing, 1e-12 * a.0.norm() * v.0.norm(), "<a, Mv> = a v");
+        assert_close(
+            inner,
+            pairing,
+            1e-12 * a.0.norm() * v.0.norm(),
+            "<a, Mv> = a v",
+        );
         let whitened = metric.whiten(&p).unwrap() - metric.whiten_velocity(&v).unwrap();
-        assert_close(whitened.norm(), 0.0, 1e-12 * norm, "whitened momentum and velocity");
+        assert_close(
+            whitened.norm(),
+            0.0,
+            1e-12 * norm,
+            "whitened momentum and velocity",
+        );
     }
 }
 
@@ -178,15 +262,21 @@ fn unit_normals_agree_with_the_mass_matrix_in_every_dimension() {
     for n in [2, FAER_MIN_DIM - 1, FAER_MIN_DIM, 120] {
         let m = mass(n);
         let metric = KineticMetric::new(m.clone()).unwrap();
-        let normals: Vec<Covector> =
-            (0..5).map(|k| Covector(vector(n, 0.5 + f64::from(k)))).collect();
+        let normals: Vec<Covector> = (0..5)
+            .map(|k| Covector(vector(n, 0.5 + f64::from(k))))
+            .collect();
         let units = UnitNormals::new(&metric, normals.iter()).unwrap();
         let inverse = m.clone().try_inverse().unwrap();
         let product = |i: usize, j: usize| normals[i].0.dot(&(&inverse * &normals[j].0));
         let gram = units.gram();
         assert_eq!((units.len(), gram.shape()), (5, (5, 5)));
         for i in 0..5 {
-            assert_close(units.norm(i).powi(2), product(i, i), 1e-12 * product(i, i), "norm");
+            assert_close(
+                units.norm(i).powi(2),
+                product(i, i),
+                1e-12 * product(i, i),
+                "norm",
+            );
             for j in 0..5 {
                 let cosine = product(i, j) / (product(i, i) * product(j, j)).sqrt();
                 assert_close(gram[(i, j)], cosine, 1e-12, "cosine");
@@ -205,7 +295,12 @@ fn energies_survive_extreme_units() {
     assert_close(energy(1e150) / 1e300, 1.0, 1e-14, "fast");
     assert_close(energy(1e-150) * 1e300, 1.0, 1e-14, "slow");
     let p = Covector::from_slice(&[3e200]);
-    assert_close(metric.norm(&p).unwrap() / 3e200, 0.5f64.sqrt(), 1e-15, "norm");
+    assert_close(
+        metric.norm(&p).unwrap() / 3e200,
+        0.5f64.sqrt(),
+        1e-15,
+        "norm",
+    );
 }
 
 // Projections.
@@ -214,8 +309,9 @@ fn energies_survive_extreme_units() {
 fn a_momentum_splits_into_what_contacts_can_change_and_what_they_cannot() {
     for n in [5, FAER_MIN_DIM + 1] {
         let metric = KineticMetric::new(mass(n)).unwrap();
-        let mut normals: Vec<Covector> =
-            (0..3).map(|k| Covector(vector(n, 0.5 + f64::from(k)).map(|x| x * x))).collect();
+        let mut normals: Vec<Covector> = (0..3)
+            .map(|k| Covector(vector(n, 0.5 + f64::from(k)).map(|x| x * x)))
+            .collect();
         // A dependent one changes nothing.
         normals.push(Covector(&normals[0].0 * 2.0 - &normals[1].0));
         let p = Covector(vector(n, 0.1));
@@ -236,7 +332,10 @@ fn a_momentum_splits_into_what_contacts_can_change_and_what_they_cannot() {
 fn no_normals_span_nothing() {
     let metric = KineticMetric::new(mass(3)).unwrap();
     let p = Covector::from_slice(&[1.0, 2.0, 3.0]);
-    assert_eq!(metric.project_onto_span(&p, &[]).unwrap().0, DVector::zeros(3));
+    assert_eq!(
+        metric.project_onto_span(&p, &[]).unwrap().0,
+        DVector::zeros(3)
+    );
     assert_eq!(metric.project_onto_null(&p, &[]).unwrap(), p);
     assert_eq!(orthonormal_span(&DMatrix::zeros(3, 0)).shape(), (3, 0));
     let units = UnitNormals::new(&metric, [].iter()).unwrap();
@@ -249,7 +348,12 @@ fn the_span_has_the_rank_of_its_columns() {
     let span = orthonormal_span(&columns);
     assert_eq!(span.shape(), (4, 2));
     let identity = span.tr_mul(&span);
-    assert_close((identity - DMatrix::identity(2, 2)).norm(), 0.0, 1e-14, "orthonormal");
+    assert_close(
+        (identity - DMatrix::identity(2, 2)).norm(),
+        0.0,
+        1e-14,
+        "orthonormal",
+    );
     let wide = dmatrix![1.0, 2.0, 3.0];
     assert_eq!(orthonormal_span(&wide).shape(), (1, 1));
 }
@@ -257,7 +361,10 @@ fn the_span_has_the_rank_of_its_columns() {
 #[test]
 fn deflated_normals_are_those_of_the_null_space() {
     let metric = KineticMetric::new(DMatrix::identity(3, 3)).unwrap();
-    let normals = [Covector::from_slice(&[3.0, 4.0, 12.0]), Covector::from_slice(&[1.0, 0.0, 0.0])];
+    let normals = [
+        Covector::from_slice(&[3.0, 4.0, 12.0]),
+        Covector::from_slice(&[1.0, 0.0, 0.0]),
+    ];
     let mut units = UnitNormals::new(&metric, normals.iter()).unwrap();
     units.deflate(&dmatrix![0.0; 0.0; 1.0]).unwrap();
     assert_close(units.norm(0), 5.0, 1e-14, "norm of what is left");
@@ -273,22 +380,39 @@ fn wedge_angles_are_accurate_near_zero_and_near_a_right_angle() {
     let metric = KineticMetric::new(DMatrix::identity(2, 2)).unwrap();
     let wedge = |u: [f64; 2], v: [f64; 2]| {
         let normals = [Covector::from_slice(&u), Covector::from_slice(&v)];
-        UnitNormals::new(&metric, normals.iter()).unwrap().wedge(0, 1)
+        UnitNormals::new(&metric, normals.iter())
+            .unwrap()
+            .wedge(0, 1)
     };
     for exponent in [1, 10, 20, 26, 30, 40] {
         // Small enough that the arctangent is its own argument to all digits, or computed.
         let t = 2f64.powi(-exponent);
         let narrow = wedge([t, 1.0], [t, -1.0]);
         let gamma = t.atan();
-        assert_close(narrow.half_angle(), gamma, 1e-15 * gamma, "nearly opposite normals");
+        assert_close(
+            narrow.half_angle(),
+            gamma,
+            1e-15 * gamma,
+            "nearly opposite normals",
+        );
         assert_close(narrow.sin, gamma.sin(), 1e-15 * gamma, "sine");
         let wide = wedge([1.0, t], [1.0, -t]);
         let left = wide.cos.atan2(wide.sin);
         assert_close(left, gamma, 1e-15 * gamma, "what is left to a right angle");
-        assert_close(wide.half_angle(), FRAC_PI_2 - gamma, 1e-15, "nearly equal normals");
+        assert_close(
+            wide.half_angle(),
+            FRAC_PI_2 - gamma,
+            1e-15,
+            "nearly equal normals",
+        );
     }
     let square = wedge([1.0, 0.0], [0.0, 1.0]);
-    assert_close(square.half_angle(), FRAC_PI_2 / 2.0, 1e-15, "orthogonal normals");
+    assert_close(
+        square.half_angle(),
+        FRAC_PI_2 / 2.0,
+        1e-15,
+        "orthogonal normals",
+    );
     assert_eq!(wedge([1.0, 0.0], [-1.0, 0.0]).half_angle(), 0.0);
     assert_eq!(wedge([1.0, 0.0], [3.0, 0.0]).half_angle(), FRAC_PI_2);
 }
@@ -300,8 +424,13 @@ fn the_wedge_of_a_light_ball_is_the_root_of_the_mass_ratio() {
     for k in 1..=6 {
         let ratio = 100f64.powi(k);
         let metric = KineticMetric::new(dmatrix![1.0, 0.0; 0.0, ratio]).unwrap();
-        let normals = [Covector::from_slice(&[1.0, 0.0]), Covector::from_slice(&[-1.0, 1.0])];
-        let wedge = UnitNormals::new(&metric, normals.iter()).unwrap().wedge(0, 1);
+        let normals = [
+            Covector::from_slice(&[1.0, 0.0]),
+            Covector::from_slice(&[-1.0, 1.0]),
+        ];
+        let wedge = UnitNormals::new(&metric, normals.iter())
+            .unwrap()
+            .wedge(0, 1);
         let expected = 0.5 * (1.0 / ratio.sqrt()).atan();
         assert_close(wedge.half_angle(), expected, 2e-15 * expected, "half angle");
     }

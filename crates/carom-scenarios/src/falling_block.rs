@@ -2,7 +2,7 @@
 
 use crate::config::{count, finite, positive};
 use crate::model::{System, diagnostics, linspace, propagative, row};
-use crate::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
+use crate::record::{Axis, Color, Column, Figure, LineStyle, Mark, Quantity, Record, Table};
 use crate::scenario::{Configuration, begin};
 use crate::{Overrides, Scenario, ScenarioError};
 use serde::{Deserialize, Serialize};
@@ -163,7 +163,7 @@ fn aspects(config: &Config, record: &mut Record) -> Result<(), ScenarioError> {
         "aspect_indeterminacy",
         "A block lands flat",
         "Indeterminacy against the block's shape: worst over all velocities, and for a fall without \
-         rotation. One outcome only for the rod (m = 3) and for height = √2 width (m = 2).",
+         rotation (they coincide). One outcome only for the rod (m = 3) and for height = √2 width (m = 2).",
         Axis::linear("height over width", "").range(0.0, config.max_aspect),
         Axis::linear("indeterminacy ξ", ""),
     );
@@ -173,9 +173,13 @@ fn aspects(config: &Config, record: &mut Record) -> Result<(), ScenarioError> {
         worst,
         Color::Blue,
     ));
-    figure
-        .marks
-        .push(Mark::line("falling flat", aspects, flat, Color::Vermillion));
+    figure.marks.push(Mark::Line {
+        label: Some("falling flat".to_owned()),
+        x: aspects,
+        y: flat,
+        style: LineStyle::Dashed,
+        color: Color::Orange,
+    });
     let unique = vec![0.0, std::f64::consts::SQRT_2];
     figure.marks.push(Mark::points(
         "theory: ξ = 0",

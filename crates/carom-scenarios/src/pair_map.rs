@@ -53,17 +53,9 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
     let directions = linspace(-0.99, 0.99, config.directions);
     let law = propagative(1.0)?;
     let mut values = vec![Vec::with_capacity(cosines.len()); directions.len()];
-    let mut worst = Vec::with_capacity(cosines.len());
     for &c in &cosines {
         let gamma = 0.5 * (-c).acos();
         let system = wedge(gamma)?;
-        worst.push(
-            system
-                .uniqueness()?
-                .pairs
-                .first()
-                .map_or(0.0, |pair| pair.worst_indeterminacy),
-        );
         for (row, s) in values.iter_mut().zip(&directions) {
             let theta = PI + s * gamma;
             row.push(
@@ -73,12 +65,9 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
             );
         }
     }
+    let worst = worst_curve(&cosines)?;
     for m in 2..=6 {
-        let worst = wedge(PI / (2.0 * m as f64))?
-            .uniqueness()?
-            .pairs
-            .first()
-            .map_or(0.0, |pair| pair.worst_indeterminacy);
+        let worst = worst_at(PI / (2.0 * f64::from(m)))?;
         let source = if m <= 3 {
             "Theorems 2 and 3"
         } else {
@@ -119,15 +108,11 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
             Column::new("worst_indeterminacy", ""),
         ],
     );
-    table.rows = cosines
-        .iter()
-        .zip(&worst)
-        .map(|(c, w)| vec![*c, *w])
-        .collect();
+    table.rows = worst.iter().map(|p| p.to_vec()).collect();
     curve.marks.push(Mark::line(
         "worst over momenta",
-        cosines,
-        worst,
+        worst.iter().map(|p| p[0]).collect(),
+        worst.iter().map(|p| p[1]).collect(),
         Color::Blue,
     ));
     let unique: Vec<f64> = (2..=9).map(|m| -(PI / f64::from(m)).cos()).collect();
@@ -138,4 +123,23 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
     record.tables.push(table);
     record.figures.extend([map, curve]);
     Ok(record)
+}
+
+fn worst_at(gamma: f64) -> Result<f64, ScenarioError> {
+    let pairs = wedge(gamma)?.uniqueness()?.pairs;
+    Ok(pairs.first().map_or(0.0, |pair| pair.worst_indeterminacy))
+}
+
+/// Cosine and worst indeterminacy; four samples a cell of the map, and the zeros between them.
+fn worst_curve(cosines: &[f64]) -> Result<Vec<[f64; 2]>, ScenarioError> {
+    let [first, .., last] = cosines else {
+        return Ok(Vec::new());
+    };
+    let (first, last) = (*first, *last);
+    let mut samples = linspace(first, last, 4 * cosines.len());
+    let zeros = (2..=9).map(|m| -(PI / f64::from(m)).cos());
+    samples.extend(zeros.filter(|c| (first..=last).contains(c)));
+    samples.sort_by(f64::total_cmp);
+    let point = |c: f64| Ok([c, worst_at(0.5 * (-c).acos())?]);
+    samples.into_iter().map(point).collect()
 }

@@ -10,7 +10,10 @@ const SUSPICION: u64 = 256;
 
 /// Reflects one contact after the other until none approaches: $\lambda = -2b_i$,
 /// $b \leftarrow b + \lambda G_{:,i}$ (Seghete & Murphey, Eqs. 4-9), at O(contacts) an impact.
-pub(super) fn follow(problem: &ImpactProblem<'_>, law: &Propagative) -> Result<Elastic, ImpactError> {
+pub(super) fn follow(
+    problem: &ImpactProblem<'_>,
+    law: &Propagative,
+) -> Result<Elastic, ImpactError> {
     let contacts = problem.contacts();
     let gram = contacts.gram();
     let tolerance = problem.tolerance();
@@ -57,7 +60,10 @@ pub(super) fn reflect(gram: &nalgebra::DMatrix<f64>, b: &mut [f64], i: usize) ->
 pub(super) fn refuse_jam(problem: &ImpactProblem<'_>, b: &[f64]) -> Result<(), ImpactError> {
     let contacts = problem.contacts();
     let jammed = contacts.margin()?.jammed();
-    if jammed.iter().any(|&i| b[contacts.place(i)] < -problem.tolerance()) {
+    if jammed
+        .iter()
+        .any(|&i| b[contacts.place(i)] < -problem.tolerance())
+    {
         return Err(ImpactError::NoElasticOutcome { jammed });
     }
     Ok(())

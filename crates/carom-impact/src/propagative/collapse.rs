@@ -16,7 +16,7 @@
 /// assert!((e - (7.0 - 4.0 * 3f64.sqrt())).abs() < 1e-15);
 /// ```
 pub fn collapse_restitution(cosine: f64) -> f64 {
-    if cosine >= 0.0 && cosine <= 1.0 {
+    if (0.0..=1.0).contains(&cosine) {
         return 0.0;
     }
     (0.5 * (-cosine).asin()).tan().powi(2)

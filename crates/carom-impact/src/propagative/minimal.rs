@@ -20,7 +20,11 @@ pub fn is_minimal(problem: &ImpactProblem<'_>, sequence: &[usize]) -> Result<boo
     let contacts = problem.contacts();
     if let Some(&contact) = sequence.iter().find(|&&i| i >= contacts.len()) {
         let (what, contacts) = ("sequence", contacts.len());
-        return Err(ImpactError::InvalidContact { what, contact, contacts });
+        return Err(ImpactError::InvalidContact {
+            what,
+            contact,
+            contacts,
+        });
     }
     let places: Vec<usize> = sequence.iter().map(|&i| contacts.place(i)).collect();
     let b = problem.unit_velocity();

@@ -131,7 +131,8 @@ impl Propagative {
             }
         };
         let contacts = problem.contacts();
-        let name = |places: Vec<usize>| places.into_iter().map(|j| contacts.contact_at(j)).collect();
+        let name =
+            |places: Vec<usize>| places.into_iter().map(|j| contacts.contact_at(j)).collect();
         let diagnostics = PropagativeDiagnostics {
             sequence: elastic.sequence.map(name),
             impacts: elastic.impacts,
@@ -140,7 +141,11 @@ impl Propagative {
             alpha,
             adhesive: jump.adhesive(problem),
         };
-        jump.outcome(problem, ImpactStatus::Resolved, Diagnostics::Propagative(diagnostics))
+        jump.outcome(
+            problem,
+            ImpactStatus::Resolved,
+            Diagnostics::Propagative(diagnostics),
+        )
     }
 
     fn plastic(&self, problem: &ImpactProblem<'_>) -> Result<Option<Jump>, ImpactError> {
@@ -186,29 +191,50 @@ impl SetValuedLaw for Propagative {
         if !problem.is_approaching() {
             let outcomes = vec![self.unchanged(problem)?];
             let preferred = Some(0);
-            return Ok(OutcomeSet { outcomes, preferred, indeterminacy: 0.0, complete: true });
+            return Ok(OutcomeSet {
+                outcomes,
+                preferred,
+                indeterminacy: 0.0,
+                complete: true,
+            });
         }
         let plastic = self.plastic(problem)?;
         let found = match TwoContacts::when_steep(problem) {
             Some(pair) => pair.all(problem, self)?,
             None => tree::grow(problem, self)?,
         };
-        let preferred = if found.exhausted { Some(self.elastic(problem)?.jump) } else { None };
+        let preferred = if found.exhausted {
+            Some(self.elastic(problem)?.jump)
+        } else {
+            None
+        };
         let preferred = preferred.and_then(|jump| nearest(&jump, &found.leaves));
         let jumps = found.leaves.iter().map(|leaf| match &plastic {
             None => Cow::Borrowed(&leaf.jump),
-            Some(p) => Cow::Owned(
-                p.towards(&leaf.jump, blend(problem, p, &leaf.jump, self.restitution)),
-            ),
+            Some(p) => {
+                Cow::Owned(p.towards(&leaf.jump, blend(problem, p, &leaf.jump, self.restitution)))
+            }
         });
         let indeterminacy = diameter(&jumps.collect::<Vec<_>>()) / problem.norm();
         let finish = |leaf| self.finish(problem, plastic.as_ref(), leaf);
-        let outcomes = found.leaves.into_iter().map(finish).collect::<Result<Vec<_>, _>>()?;
-        let set = OutcomeSet { outcomes, preferred, indeterminacy, complete: found.exhausted };
+        let outcomes = found
+            .leaves
+            .into_iter()
+            .map(finish)
+            .collect::<Result<Vec<_>, _>>()?;
+        let set = OutcomeSet {
+            outcomes,
+            preferred,
+            indeterminacy,
+            complete: found.exhausted,
+        };
         if set.complete {
             Ok(set)
         } else {
-            Err(ImpactError::OutcomeLimitExceeded { nodes: found.nodes, found: Box::new(set) })
+            Err(ImpactError::OutcomeLimitExceeded {
+                nodes: found.nodes,
+                found: Box::new(set),
+            })
         }
     }
 }

@@ -27,10 +27,16 @@ pub enum Selection {
 impl Selection {
     /// Checks that a priority order names contacts, each once.
     pub(crate) fn validate(&self, contacts: usize) -> Result<(), ImpactError> {
-        let Self::Priority(order) = self else { return Ok(()) };
+        let Self::Priority(order) = self else {
+            return Ok(());
+        };
         for (k, &contact) in order.iter().enumerate() {
             if contact >= contacts || order[..k].contains(&contact) {
-                return Err(ImpactError::InvalidContact { what: "priority", contact, contacts });
+                return Err(ImpactError::InvalidContact {
+                    what: "priority",
+                    contact,
+                    contacts,
+                });
             }
         }
         Ok(())

@@ -61,7 +61,12 @@ impl Found {
 
     /// For two contacts the minimal sequences are the shortest ones.
     pub(super) fn keep_shortest(&mut self) {
-        let shortest = self.leaves.iter().map(|leaf| leaf.impacts).min().unwrap_or(0);
+        let shortest = self
+            .leaves
+            .iter()
+            .map(|leaf| leaf.impacts)
+            .min()
+            .unwrap_or(0);
         self.leaves.retain(|leaf| leaf.impacts == shortest);
     }
 }
@@ -145,7 +150,15 @@ pub(super) fn grow(problem: &ImpactProblem<'_>, law: &Propagative) -> Result<Fou
     let (mut level, mut next) = (Level::default(), Level::default());
     let mut state = vec![0.0; 2 * m];
     state[..m].copy_from_slice(problem.unit_velocity());
-    level.push(m, Node { paths: 1, history: 0 }, &state, merge);
+    level.push(
+        m,
+        Node {
+            paths: 1,
+            history: 0,
+        },
+        &state,
+        merge,
+    );
     let mut impacts = 0;
     while !level.nodes.is_empty() {
         next.clear();
@@ -172,7 +185,10 @@ pub(super) fn grow(problem: &ImpactProblem<'_>, law: &Propagative) -> Result<Fou
                     None => {
                         found.nodes += 1;
                         history.push((node.history, i));
-                        let child = Node { paths: node.paths, history: history.len() - 1 };
+                        let child = Node {
+                            paths: node.paths,
+                            history: history.len() - 1,
+                        };
                         next.push(m, child, &state, merge);
                     }
                 }
@@ -231,7 +247,13 @@ fn grow_minimal(problem: &ImpactProblem<'_>, law: &Propagative) -> Result<Found,
             };
             if minimal {
                 let leaf = leaf(problem, impulse, sequence.len() as u64, 1);
-                found.push(Elastic { sequence: Some(sequence), ..leaf }, problem);
+                found.push(
+                    Elastic {
+                        sequence: Some(sequence),
+                        ..leaf
+                    },
+                    problem,
+                );
             }
             continue;
         }
@@ -253,7 +275,9 @@ fn grow_minimal(problem: &ImpactProblem<'_>, law: &Propagative) -> Result<Found,
     if m == 2 {
         found.keep_shortest();
     }
-    found.leaves.sort_by(|a, b| (a.impacts, &a.sequence).cmp(&(b.impacts, &b.sequence)));
+    found
+        .leaves
+        .sort_by(|a, b| (a.impacts, &a.sequence).cmp(&(b.impacts, &b.sequence)));
     found.exhausted = true;
     Ok(found)
 }

@@ -45,12 +45,17 @@ impl TwoContacts {
     /// Unfolds a problem with exactly two distinct normals; `None` for any other number.
     pub fn new(problem: &ImpactProblem<'_>) -> Option<Self> {
         let contacts: &ContactSet<'_> = problem.contacts();
-        let (2, [bu, bv]) = (contacts.n_distinct(), problem.unit_velocity()) else { return None };
+        let (2, [bu, bv]) = (contacts.n_distinct(), problem.unit_velocity()) else {
+            return None;
+        };
         let (u, v) = (contacts.unit(0), contacts.unit(1));
         let wedge = contacts.wedge(0, 1);
         let combine = |sign: f64, norm: f64| -> Vec<f64> {
             let scale = if norm > 0.0 { 0.5 / norm } else { 0.0 };
-            u.iter().zip(v).map(|(u, v)| (u + sign * v) * scale).collect()
+            u.iter()
+                .zip(v)
+                .map(|(u, v)| (u + sign * v) * scale)
+                .collect()
         };
         let basis = [combine(1.0, wedge.sin), combine(-1.0, wedge.cos)];
         let along = |axis: &[f64]| kernel::dot(axis, problem.momentum());
@@ -87,11 +92,16 @@ impl TwoContacts {
         let angle = mirrored.rem_euclid(TAU);
         // A last impact within the feasibility tolerance is grazing: not an impact.
         let spacing = 2.0 * self.gamma;
-        let impacts = ((angle - FEASIBILITY_TOLERANCE) / spacing - 0.5).ceil().max(1.0);
+        let impacts = ((angle - FEASIBILITY_TOLERANCE) / spacing - 0.5)
+            .ceil()
+            .max(1.0);
         let left = angle - spacing * impacts;
         let parity = if impacts % 2.0 == 0.0 { left } else { -left };
         let angle = if first == 0 { -parity } else { parity };
-        Some(Unfolding { impacts: impacts as u64, angle })
+        Some(Unfolding {
+            impacts: impacts as u64,
+            angle,
+        })
     }
 
     /// Indeterminacy of this momentum, $\xi = 2\rho|\sin((\varphi_u - \varphi_v)/2)|/\lVert p\rVert$;
@@ -139,9 +149,13 @@ impl TwoContacts {
         law: &Propagative,
         first: usize,
     ) -> Result<Option<Elastic>, ImpactError> {
-        let Some(end) = self.unfold(first) else { return Ok(None) };
+        let Some(end) = self.unfold(first) else {
+            return Ok(None);
+        };
         match law.max_impacts {
-            Some(limit) if end.impacts > limit => Err(ImpactError::LimitExceeded { impacts: limit }),
+            Some(limit) if end.impacts > limit => {
+                Err(ImpactError::LimitExceeded { impacts: limit })
+            }
             _ => Ok(Some(self.leaf(problem, first, end))),
         }
     }
@@ -154,11 +168,20 @@ impl TwoContacts {
     ) -> Result<Elastic, ImpactError> {
         self.refuse_closed_wedge(problem.contacts())?;
         let mut selector = super::selection::Selector::new(&law.selection, problem.contacts());
-        let first = selector.next(&self.b, self.tolerance, problem.norm()).unwrap_or(0);
+        let first = selector
+            .next(&self.b, self.tolerance, problem.norm())
+            .unwrap_or(0);
         match self.checked(problem, law, first)? {
             Some(leaf) => Ok(leaf),
             // Only reached by grazing momenta: nothing happens.
-            None => Ok(self.leaf(problem, 0, Unfolding { impacts: 0, angle: self.xy[1].atan2(self.xy[0]) })),
+            None => Ok(self.leaf(
+                problem,
+                0,
+                Unfolding {
+                    impacts: 0,
+                    angle: self.xy[1].atan2(self.xy[0]),
+                },
+            )),
         }
     }
 

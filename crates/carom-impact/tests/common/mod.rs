@@ -18,15 +18,26 @@ pub struct System {
 impl System {
     pub fn new(mass: DMatrix<f64>, normals: Vec<Vec<f64>>) -> Self {
         let normals = normals.iter().map(|u| Covector::from_slice(u)).collect();
-        Self { metric: KineticMetric::new(mass).unwrap(), normals }
+        Self {
+            metric: KineticMetric::new(mass).unwrap(),
+            normals,
+        }
     }
 
     pub fn diagonal(masses: &[f64], normals: Vec<Vec<f64>>) -> Self {
-        Self::new(DMatrix::from_diagonal(&DVector::from_column_slice(masses)), normals)
+        Self::new(
+            DMatrix::from_diagonal(&DVector::from_column_slice(masses)),
+            normals,
+        )
     }
 
     pub fn contacts(&self) -> ContactSet<'_> {
-        let contacts = self.normals.iter().cloned().map(Contact::frictionless).collect();
+        let contacts = self
+            .normals
+            .iter()
+            .cloned()
+            .map(Contact::frictionless)
+            .collect();
         ContactSet::new(&self.metric, contacts).unwrap()
     }
 
@@ -62,7 +73,12 @@ impl System {
     }
 
     pub fn momentum(&self, outcome: &ImpactOutcome) -> Vec<f64> {
-        self.metric.flat(&outcome.velocity_plus).unwrap().0.as_slice().to_vec()
+        self.metric
+            .flat(&outcome.velocity_plus)
+            .unwrap()
+            .0
+            .as_slice()
+            .to_vec()
     }
 
     /// Velocities of the unit normals, computed without the contact set.
@@ -93,7 +109,10 @@ pub fn sequence(outcome: &ImpactOutcome) -> &[usize] {
 #[track_caller]
 pub fn assert_close(actual: f64, expected: f64, tolerance: f64, what: &str) {
     let off = (actual - expected).abs();
-    assert!(off <= tolerance, "{what}: {actual:e}, expected {expected:e}, off by {off:e}");
+    assert!(
+        off <= tolerance,
+        "{what}: {actual:e}, expected {expected:e}, off by {off:e}"
+    );
 }
 
 /// Fails for NaN and for different lengths.
@@ -111,10 +130,20 @@ pub fn assert_all_close(actual: &[f64], expected: &[f64], tolerance: f64, what: 
 /// An elastic outcome that balances: energy, momentum, no penetration, no pulling.
 #[track_caller]
 pub fn assert_elastic(outcome: &ImpactOutcome) {
+    assert_elastic_within(outcome, 1e-12);
+}
+
+/// The same with a momentum residual of its own: impulses in a wedge of half opening gamma are
+/// $1/\gamma$ times larger than the change of momentum that they add up to.
+#[track_caller]
+pub fn assert_elastic_within(outcome: &ImpactOutcome, momentum_residual: f64) {
     let audit = &outcome.audit;
     let change = audit.energy_change_j();
-    assert!(change.abs() <= 1e-14 * audit.energy_minus_j, "energy changed by {change:e}");
-    assert!(audit.momentum_residual <= 1e-12, "{audit:?}");
+    assert!(
+        change.abs() <= 1e-14 * audit.energy_minus_j,
+        "energy changed by {change:e}"
+    );
+    assert!(audit.momentum_residual <= momentum_residual, "{audit:?}");
     assert!(audit.penetration_residual <= 2e-12, "{audit:?}");
     assert!(audit.adhesion_residual <= 1e-13, "{audit:?}");
 }
@@ -143,7 +172,10 @@ pub fn chain_at_wall(masses: &[f64]) -> System {
 /// its left (contact 0) and right corner.
 pub fn block(a: f64, b: f64) -> System {
     let inertia = (a * a + b * b) / 3.0;
-    System::diagonal(&[1.0, 1.0, inertia], vec![vec![0.0, 1.0, -a], vec![0.0, 1.0, a]])
+    System::diagonal(
+        &[1.0, 1.0, inertia],
+        vec![vec![0.0, 1.0, -a], vec![0.0, 1.0, a]],
+    )
 }
 
 /// The Euclidean plane with two unit normals of a given cosine, the first along x.
@@ -164,12 +196,12 @@ pub fn into_wedge(gamma: f64, s: f64) -> [f64; 2] {
     [-(s * gamma).cos(), -(s * gamma).sin()]
 }
 
-/// Coordinates (height, roll, pitch): a uniform plate of mass 1 and half sides a, b on four legs
-/// at its corners.
+/// Coordinates (height, turn about x, turn about y): a uniform plate of mass 1 and half sides a, b
+/// on four legs at its corners.
 pub fn plate(a: f64, b: f64) -> System {
     let legs = [(a, b), (a, -b), (-a, b), (-a, -b)];
-    let normals = legs.iter().map(|&(x, y)| vec![1.0, x, y]).collect();
-    System::diagonal(&[1.0, a * a / 3.0, b * b / 3.0], normals)
+    let normals = legs.iter().map(|&(x, y)| vec![1.0, y, -x]).collect();
+    System::diagonal(&[1.0, b * b / 3.0, a * a / 3.0], normals)
 }
 
 /// Normal of two balls in the plane, coordinates (x, y) of each ball in turn.
@@ -220,7 +252,10 @@ pub fn billiard(radii: [f64; 3], theta: f64) -> System {
     let at = |r: f64, angle: f64| [(r + c) * angle.cos(), (r + c) * angle.sin()];
     let centers = [at(a, 0.5 * theta), at(b, -0.5 * theta), [0.0, 0.0]];
     let masses: Vec<f64> = radii.iter().flat_map(|r| [r.powi(3); 2]).collect();
-    let normals = vec![pair_normal(3, 2, 0, &centers), pair_normal(3, 2, 1, &centers)];
+    let normals = vec![
+        pair_normal(3, 2, 0, &centers),
+        pair_normal(3, 2, 1, &centers),
+    ];
     System::diagonal(&masses, normals)
 }
 
