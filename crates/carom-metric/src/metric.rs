@@ -2,13 +2,12 @@
 
 use crate::kernel;
 use crate::{Covector, MetricError, Tangent};
-use nalgebra::{Cholesky, DMatrix, DVector};
+use nalgebra::{DMatrix, DVector};
 
-/// From this dimension on the factorization is faer's, below it nalgebra's.
+/// From this dimension on factorizations and the whitening of many columns are faer's, below it
+/// plain loops over columns.
 ///
-/// `cargo bench -p carom-benches --bench metric` prints the measurement behind it: below, the
-/// conversion and dispatch cost more than the blocked kernels save. Triangular solves of several
-/// columns are faer's in every dimension.
+/// `cargo bench -p carom-benches --bench metric` prints the measurement behind it.
 pub const FAER_MIN_DIM: usize = 48;
 
 /// A mirror pair of entries may differ by this much of the largest entry.
@@ -57,9 +56,7 @@ impl KineticMetric {
     pub fn new(mut mass: DMatrix<f64>) -> Result<Self, MetricError> {
         validate(&mass)?;
         symmetrize(&mut mass)?;
-        let lower = factor(&mass).ok_or_else(|| MetricError::NotPositiveDefinite {
-            size: smallest_bad_block(&mass),
-        })?;
+        let lower = factor(&mass).map_err(|size| MetricError::NotPositiveDefinite { size })?;
         Ok(Self { mass, lower })
     }
 
@@ -156,10 +153,12 @@ impl KineticMetric {
     pub fn whiten_in_place(&self, a: &mut [f64]) {
         let n = self.dim().min(a.len());
         for j in 0..n {
-            let column = &self.column(j)[..n];
-            let x = a[j] / column[j];
-            a[j] = x;
-            kernel::add_scaled(&mut a[j + 1..n], -x, &column[j + 1..]);
+            let column = &self.column(j)[j..n];
+            let Some((x, below)) = a[j..n].split_first_mut() else {
+                return;
+            };
+            *x /= column[0];
+            kernel::add_scaled(below, -*x, &column[1..]);
         }
     }
 
@@ -192,6 +191,13 @@ impl KineticMetric {
     /// Whitens every column of an n × k matrix of covectors.
     pub(crate) fn whiten_columns(&self, columns: &mut DMatrix<f64>) {
         let (n, k) = (self.dim(), columns.ncols());
+        if n < FAER_MIN_DIM {
+            columns
+                .as_mut_slice()
+                .chunks_exact_mut(n)
+                .for_each(|column| self.whiten_in_place(column));
+            return;
+        }
         faer::linalg::triangular_solve::solve_lower_triangular_in_place(
             faer::MatRef::from_column_major_slice(self.lower.as_slice(), n, n),
             faer::MatMut::from_column_major_slice_mut(columns.as_mut_slice(), n, k),
@@ -262,26 +268,52 @@ fn symmetrize(mass: &mut DMatrix<f64>) -> Result<(), MetricError> {
     Ok(())
 }
 
-/// The Cholesky factor, unless a pivot is not positive to working precision.
-fn factor(mass: &DMatrix<f64>) -> Option<DMatrix<f64>> {
+/// A pivot this small against its diagonal entry, per unit of dimension, is lost in rounding.
+const LOST_PIVOT: f64 = 4.0 * f64::EPSILON;
+
+/// The Cholesky factor, or the size of a leading block that is not positive definite to working
+/// precision.
+fn factor(mass: &DMatrix<f64>) -> Result<DMatrix<f64>, usize> {
     let n = mass.nrows();
-    let lower = if n < FAER_MIN_DIM {
-        Cholesky::new(mass.clone())?.unpack_dirty()
-    } else {
-        let view = faer::MatRef::from_column_major_slice(mass.as_slice(), n, n);
-        let llt = faer::linalg::solvers::Llt::new(view, faer::Side::Lower).ok()?;
-        let l = llt.L();
-        DMatrix::from_fn(n, n, |i, j| if i >= j { l[(i, j)] } else { 0.0 })
+    if n < FAER_MIN_DIM {
+        return factor_small(mass);
+    }
+    let view = faer::MatRef::from_column_major_slice(mass.as_slice(), n, n);
+    // The loop is slower but says where it fails.
+    let Ok(llt) = faer::linalg::solvers::Llt::new(view, faer::Side::Lower) else {
+        return factor_small(mass).and(Err(n));
     };
-    let lost = 4.0 * n as f64 * f64::EPSILON;
-    let healthy = (0..n).all(|i| lower[(i, i)] * lower[(i, i)] > lost * mass[(i, i)]);
-    healthy.then_some(lower)
+    let l = llt.L();
+    let lower = DMatrix::from_fn(n, n, |i, j| if i >= j { l[(i, j)] } else { 0.0 });
+    let lost = LOST_PIVOT * n as f64;
+    match (0..n).find(|&i| lower[(i, i)] * lower[(i, i)] <= lost * mass[(i, i)]) {
+        Some(i) => Err(i + 1),
+        None => Ok(lower),
+    }
 }
 
-/// Only for the message of a failed factorization.
-fn smallest_bad_block(mass: &DMatrix<f64>) -> usize {
+/// Right-looking Cholesky by columns; at the sizes of mechanisms the loop beats every library's
+/// dispatch. Leaves the upper triangle as it is.
+fn factor_small(mass: &DMatrix<f64>) -> Result<DMatrix<f64>, usize> {
     let n = mass.nrows();
-    (1..n)
-        .find(|&k| factor(&mass.view((0, 0), (k, k)).into_owned()).is_none())
-        .unwrap_or(n)
+    let lost = LOST_PIVOT * n as f64;
+    let mut lower = mass.clone();
+    let mut rest = lower.as_mut_slice();
+    for j in 0..n {
+        let (column, after) = rest.split_at_mut(n);
+        let pivot = column[j];
+        // Written so that NaN fails.
+        if !(pivot > lost * mass[(j, j)] && pivot.is_finite()) {
+            return Err(j + 1);
+        }
+        let root = pivot.sqrt();
+        column[j] = root;
+        column[j + 1..].iter_mut().for_each(|x| *x /= root);
+        for (k, other) in after.chunks_exact_mut(n).enumerate() {
+            let i = j + 1 + k;
+            kernel::add_scaled(&mut other[i..], -column[i], &column[i..]);
+        }
+        rest = after;
+    }
+    Ok(lower)
 }
