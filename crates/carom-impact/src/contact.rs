@@ -341,10 +341,18 @@ impl<'m> ContactSet<'m> {
         self.rows.wedge(self.distinct[i].row, self.distinct[j].row)
     }
 
-    /// Velocity of distinct normal `j` in units of the metric, $\langle p, u_j\rangle$.
-    pub(crate) fn unit_contact_velocity(&self, j: usize, velocity: &[f64]) -> f64 {
+    /// Velocity of distinct normal `j` in units of the metric, $\langle p, u_j\rangle$, times
+    /// `scale`. Rows and velocities of any size: neither factor meets the other unscaled.
+    pub(crate) fn unit_contact_velocity(&self, j: usize, velocity: &[f64], scale: f64) -> f64 {
         let Distinct { contact, row, .. } = self.distinct[j];
-        kernel::dot(self.contacts[contact].normal.0.as_slice(), velocity) / self.rows.norm(row)
+        let norm = self.rows.norm(row);
+        let row_scale = kernel::power_of_two_scale(norm);
+        let normal = self.contacts[contact].normal.0.as_slice();
+        let products = normal
+            .iter()
+            .zip(velocity)
+            .map(|(u, v)| (u * row_scale) * (v * scale));
+        products.sum::<f64>() / (norm * row_scale)
     }
 
     /// Impulses on the rows as given from impulses on the distinct unit normals: shared equally

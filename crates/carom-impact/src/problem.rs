@@ -66,7 +66,7 @@ impl<'a> ImpactProblem<'a> {
             return Err(ImpactError::Overflow);
         }
         let unit_velocity = (0..contacts.n_distinct())
-            .map(|j| contacts.unit_contact_velocity(j, entries) * scale)
+            .map(|j| contacts.unit_contact_velocity(j, entries, scale))
             .collect();
         let problem = Self {
             contacts,

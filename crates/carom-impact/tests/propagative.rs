@@ -1275,3 +1275,28 @@ fn unusable_velocities_are_refused() {
     let singular = KineticMetric::new(dmatrix![1.0, 2.0; 2.0, 4.0]).unwrap_err();
     assert_eq!(ImpactError::from(singular).kind(), "not-positive-definite");
 }
+
+/// A wedge of half angle 1e-4 and a third normal orthogonal to both: the third contact reflects
+/// its own velocity and nothing else, however long the chain at the other two.
+#[test]
+fn a_long_chain_does_not_disturb_an_orthogonal_contact() {
+    let metric = KineticMetric::new(DMatrix::identity(3, 3)).unwrap();
+    let normals = [[1e-4, 1.0, 0.0], [1e-4, -1.0, 0.0], [0.0, 0.0, 1.0]];
+    let contacts = normals.map(|u| Contact::frictionless(Covector::from_slice(&u)));
+    let contacts = ContactSet::new(&metric, contacts.to_vec()).unwrap();
+    let problem = ImpactProblem::new(&contacts, Tangent::from_slice(&[-1.0; 3])).unwrap();
+    let outcome = Propagative::default().resolve(&problem).unwrap();
+    let error = (outcome.velocity_plus.0[2] - 1.0).abs();
+    assert!(error < 1e-11, "{error:e}");
+}
+
+/// The product of the row and the velocity underflows; the impact does not.
+#[test]
+fn tiny_rows_and_velocities_still_collide() {
+    let metric = KineticMetric::new(DMatrix::identity(1, 1)).unwrap();
+    let contact = Contact::frictionless(Covector::from_slice(&[1e-200]));
+    let contacts = ContactSet::new(&metric, vec![contact]).unwrap();
+    let problem = ImpactProblem::new(&contacts, Tangent::from_slice(&[-1e-150])).unwrap();
+    let outcome = Propagative::default().resolve(&problem).unwrap();
+    assert_eq!(outcome.velocity_plus.0[0], 1e-150);
+}

@@ -1,25 +1,30 @@
-//! One chain of elementary impacts, in contact space.
+//! One chain of elementary impacts.
 
 use super::selection::Selector;
 use super::{DEFAULT_MAX_IMPACTS, Elastic, Propagative, SEQUENCE_LIMIT};
 use crate::jump::Jump;
 use crate::{ImpactError, ImpactProblem};
+use carom_metric::kernel;
 
 /// A jammed set never comes to rest; it is looked for after this many impacts.
 const SUSPICION: u64 = 256;
 
-/// Reflects one contact after the other until none approaches: $\lambda = -2b_i$,
-/// $b \leftarrow b + \lambda G_{:,i}$ (Seghete & Murphey, Eqs. 4-9), at O(contacts) an impact.
+/// Reflects the momentum at one contact after the other until none approaches (Seghete & Murphey,
+/// Eqs. 4-9).
+///
+/// The state is the whitened momentum, not the contact velocities: an error in the velocities of
+/// two nearly opposite normals is worth $1/\gamma$ times as much momentum, and would be so at every
+/// impact of a chain whose length is $1/\gamma$ too.
 pub(super) fn follow(
     problem: &ImpactProblem<'_>,
     law: &Propagative,
 ) -> Result<Elastic, ImpactError> {
     let contacts = problem.contacts();
-    let gram = contacts.gram();
     let tolerance = problem.tolerance();
     let limit = law.max_impacts.unwrap_or(DEFAULT_MAX_IMPACTS);
     let mut selector = Selector::new(&law.selection, contacts);
     let mut b = problem.unit_velocity().to_vec();
+    let mut momentum = problem.momentum().to_vec();
     let mut impulse = vec![0.0; b.len()];
     let mut sequence = Vec::with_capacity(8);
     let mut impacts = 0;
@@ -30,15 +35,28 @@ pub(super) fn follow(
         if impacts == limit {
             return Err(ImpactError::LimitExceeded { impacts });
         }
-        let lambda = reflect(gram, &mut b, i);
+        let lambda = -2.0 * b[i];
+        kernel::add_scaled(&mut momentum, lambda, contacts.unit(i));
+        for (j, b) in b.iter_mut().enumerate() {
+            *b = if j == i {
+                0.5 * lambda
+            } else {
+                kernel::dot(contacts.unit(j), &momentum)
+            };
+        }
         impulse[i] += lambda;
         impacts += 1;
         if impacts <= SEQUENCE_LIMIT {
             sequence.push(i);
         }
     }
+    kernel::add_scaled(&mut momentum, -1.0, problem.momentum());
     Ok(Elastic {
-        jump: Jump::from_impulse(problem, impulse).conserve_energy(problem),
+        jump: Jump {
+            impulse,
+            change: momentum,
+        }
+        .conserve_energy(problem),
         sequence: (impacts <= SEQUENCE_LIMIT).then_some(sequence),
         impacts,
         n_sequences: 1,
@@ -51,7 +69,7 @@ pub(super) fn reflect(gram: &nalgebra::DMatrix<f64>, b: &mut [f64], i: usize) ->
     let lambda = -2.0 * b[i];
     let own = -b[i];
     let n = b.len();
-    carom_metric::kernel::add_scaled(b, lambda, &gram.as_slice()[i * n..(i + 1) * n]);
+    kernel::add_scaled(b, lambda, &gram.as_slice()[i * n..(i + 1) * n]);
     b[i] = own;
     lambda
 }
