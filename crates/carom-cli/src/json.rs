@@ -340,7 +340,9 @@ fn diagnostics(problem: &ImpactProblem<'_>, diagnostics: &Diagnostics) -> Value 
             }
             put("impacts", d.impacts.into());
             put("n_sequences", d.n_sequences.into());
-            put("lengths", json!(d.lengths));
+            if !d.lengths.is_empty() {
+                put("lengths", json!(d.lengths));
+            }
             put("alpha", d.alpha.into());
             put("adhesive", json!(d.adhesive));
         }

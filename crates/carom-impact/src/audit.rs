@@ -1,8 +1,10 @@
 //! The energy and momentum balance of an outcome, one function for every law.
 
+use crate::problem::Numbers;
 use crate::{ImpactError, ImpactProblem};
 use carom_metric::{Covector, Tangent, kernel};
 use nalgebra::DVector;
+use smallvec::smallvec;
 
 /// Balance of one impact. Residuals are relative: momenta to $\lVert p^-\rVert$ in the kinetic
 /// metric, so that they mean the same for every problem; 0 is perfect.
@@ -67,8 +69,10 @@ pub fn audit(
             });
         }
     }
-    let mut change = metric.whiten_velocity(velocity_plus)?;
-    let norm_plus = kernel::norm(change.as_slice());
+    metric.check_vector("velocity after", velocity_plus.0.as_slice())?;
+    let mut whitened: Numbers = smallvec![0.0; metric.dim()];
+    metric.whiten_velocity_into(velocity_plus.0.as_slice(), &mut whitened);
+    let norm_plus = kernel::norm(&whitened);
     let energy_plus_j = 0.5 * norm_plus * norm_plus;
     if !energy_plus_j.is_finite() {
         return Err(ImpactError::Overflow);
@@ -82,8 +86,8 @@ pub fn audit(
 
     let v_minus = problem.velocity_minus().0.as_slice();
     let v_plus = velocity_plus.0.as_slice();
-    // Both whitened: what the velocities say changed, less what the impulses explain.
-    let mut explained = vec![0.0; metric.dim()];
+    // The momentum change that the impulses explain.
+    let mut explained: Numbers = smallvec![0.0; metric.dim()];
     let mut audit = Audit {
         energy_minus_j: problem.energy_minus_j(),
         energy_plus_j,
@@ -97,26 +101,35 @@ pub fn audit(
     for (i, contact) in contacts.contacts().iter().enumerate() {
         let first = contacts.row(i);
         let mut work = 0.0;
+        // Rows of any size: neither a velocity nor an impulse meets them unscaled.
         let mut add = |row: usize, covector: &Covector| {
-            let entries = covector.0.as_slice();
-            let (before, after) = (kernel::dot(entries, v_minus), kernel::dot(entries, v_plus));
-            work += impulses[row] * 0.5 * (before + after);
-            kernel::add_scaled(&mut explained, impulses[row], entries);
-            after
+            let scale = contacts.row_scale(row);
+            let impulse = impulses[row] / scale;
+            let (mut before, mut after) = (0.0, 0.0);
+            let velocities = v_minus.iter().zip(v_plus);
+            let entries = covector.0.as_slice().iter().zip(velocities);
+            for ((entry, (minus, plus)), explained) in entries.zip(explained.iter_mut()) {
+                let entry = entry * scale;
+                before += entry * minus;
+                after += entry * plus;
+                *explained += entry * impulse;
+            }
+            work += impulse * 0.5 * (before + after);
+            (after, scale)
         };
-        let normal_velocity = add(first, &contact.normal);
-        for (k, tangent) in contact.tangents.iter().enumerate() {
-            add(first + 1 + k, tangent);
+        let (normal_velocity, scale) = add(first, &contact.normal);
+        let mut tangential = 0.0;
+        for (row, tangent) in (first + 1..).zip(&contact.tangents) {
+            add(row, tangent);
+            tangential += impulses[row] * impulses[row];
         }
         audit.contact_work_j.push(work);
         let norm = contacts.normal_norm(i);
         let normal_impulse = impulses[first];
-        let tangential = impulses.as_slice()[first + 1..contacts.row(i + 1)].iter();
-        let tangential = tangential.map(|x| x * x).sum::<f64>().sqrt();
-        let excess = tangential - contact.friction * normal_impulse.max(0.0);
+        let excess = tangential.sqrt() - contact.friction * normal_impulse.max(0.0);
         raise(
             &mut audit.penetration_residual,
-            -normal_velocity / norm * per_norm,
+            -normal_velocity / (norm * scale) * per_norm,
         );
         raise(
             &mut audit.adhesion_residual,
@@ -133,11 +146,11 @@ pub fn audit(
         kernel::add_scaled(&mut explained, lambda, form.0.as_slice());
     }
     metric.whiten_in_place(&mut explained);
-    change.copy_from(&velocity_plus.0);
-    change -= &problem.velocity_minus().0;
-    metric.whiten_velocity_in_place(change.as_mut_slice());
-    kernel::add_scaled(change.as_mut_slice(), -1.0, &explained);
-    audit.momentum_residual = kernel::norm(change.as_slice()) * per_norm;
+    let per_scale = 1.0 / problem.scale();
+    for ((explained, plus), minus) in explained.iter_mut().zip(&whitened).zip(problem.momentum()) {
+        *explained -= plus - minus * per_scale;
+    }
+    audit.momentum_residual = kernel::norm(&explained) * per_norm;
     Ok(audit)
 }
 

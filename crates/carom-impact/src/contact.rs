@@ -4,6 +4,7 @@ use crate::ImpactError;
 use crate::margin::{self, Margin};
 use carom_metric::{Covector, KineticMetric, MetricError, UnitNormals, kernel};
 use nalgebra::{DMatrix, DVector};
+use smallvec::SmallVec;
 use std::sync::OnceLock;
 
 /// Unit normals closer than this are one contact given twice.
@@ -38,7 +39,7 @@ impl Contact {
         1 + self.tangents.len()
     }
 
-    fn rows(&self) -> impl Iterator<Item = &Covector> + Clone {
+    fn rows(&self) -> impl Iterator<Item = &Covector> {
         std::iter::once(&self.normal).chain(&self.tangents)
     }
 
@@ -105,13 +106,11 @@ struct Distinct {
 pub struct ContactSet<'m> {
     metric: &'m KineticMetric,
     contacts: Vec<Contact>,
-    constraints: Option<Constraints>,
+    constraints: Option<Box<Constraints>>,
     /// All rows of the Jacobian at unit length.
     rows: UnitNormals,
-    places: Vec<Place>,
-    distinct: Vec<Distinct>,
-    /// Gram matrix of the distinct unit normals.
-    gram: DMatrix<f64>,
+    places: SmallVec<[Place; 4]>,
+    distinct: SmallVec<[Distinct; 4]>,
     margin: OnceLock<Result<Margin, ImpactError>>,
 }
 
@@ -156,7 +155,7 @@ impl<'m> ContactSet<'m> {
         let constraints = if forms.is_empty() {
             None
         } else {
-            Some(Constraints::new(metric, forms)?)
+            Some(Box::new(Constraints::new(metric, forms)?))
         };
         Self::build(metric, contacts, constraints)
     }
@@ -164,9 +163,9 @@ impl<'m> ContactSet<'m> {
     fn build(
         metric: &'m KineticMetric,
         contacts: Vec<Contact>,
-        constraints: Option<Constraints>,
+        constraints: Option<Box<Constraints>>,
     ) -> Result<Self, ImpactError> {
-        let mut places = Vec::with_capacity(contacts.len());
+        let mut places = SmallVec::<[Place; 4]>::with_capacity(contacts.len());
         let mut row = 0;
         for (i, contact) in contacts.iter().enumerate() {
             contact.validate(i)?;
@@ -174,9 +173,11 @@ impl<'m> ContactSet<'m> {
             row += contact.n_rows();
         }
         let contact_of = |row: usize| places.partition_point(|place| place.row <= row) - 1;
-        let flat = contacts.iter().flat_map(Contact::rows);
-        let mut rows = UnitNormals::new(metric, flat.clone())
-            .map_err(|source| name_contact(source, flat, metric.dim(), contact_of))?;
+        let mut rows = {
+            let rows: SmallVec<[&Covector; 8]> = contacts.iter().flat_map(Contact::rows).collect();
+            UnitNormals::new(metric, rows.iter().copied())
+                .map_err(|source| name_contact(source, &rows, metric.dim(), contact_of))?
+        };
         if let Some(constraints) = &constraints {
             rows.deflate(&constraints.basis)
                 .map_err(|source| match source {
@@ -190,14 +191,12 @@ impl<'m> ContactSet<'m> {
             metric,
             constraints,
             rows,
-            distinct: Vec::with_capacity(contacts.len()),
-            gram: DMatrix::zeros(0, 0),
+            distinct: SmallVec::with_capacity(contacts.len()),
             margin: OnceLock::new(),
             contacts,
             places,
         };
         set.merge_duplicates();
-        set.gram = set.distinct_gram();
         Ok(set)
     }
 
@@ -220,19 +219,6 @@ impl<'m> ContactSet<'m> {
                 }
             }
         }
-    }
-
-    fn distinct_gram(&self) -> DMatrix<f64> {
-        let m = self.distinct.len();
-        let mut gram = DMatrix::identity(m, m);
-        for j in 0..m {
-            for i in j + 1..m {
-                let c = self.rows.cosine(self.distinct[i].row, self.distinct[j].row);
-                gram[(i, j)] = c;
-                gram[(j, i)] = c;
-            }
-        }
-        gram
     }
 
     /// The metric that the contacts live in.
@@ -278,8 +264,10 @@ impl<'m> ContactSet<'m> {
 
     /// Gram matrix of the unit normals of all contacts (len × len, duplicates included).
     pub fn cosines(&self) -> DMatrix<f64> {
-        DMatrix::from_fn(self.len(), self.len(), |i, j| {
-            self.gram[(self.place(i), self.place(j))]
+        let row = |i: usize| self.distinct[self.place(i)].row;
+        DMatrix::from_fn(self.len(), self.len(), |i, j| match (row(i), row(j)) {
+            (i, j) if i == j => 1.0,
+            (i, j) => self.rows.cosine(i, j),
         })
     }
 
@@ -324,12 +312,6 @@ impl<'m> ContactSet<'m> {
         self.places[i].distinct
     }
 
-    /// Gram matrix of the distinct unit normals.
-    #[inline]
-    pub(crate) fn gram(&self) -> &DMatrix<f64> {
-        &self.gram
-    }
-
     /// Whitened distinct unit normal `j`.
     #[inline]
     pub(crate) fn unit(&self, j: usize) -> &[f64] {
@@ -341,12 +323,18 @@ impl<'m> ContactSet<'m> {
         self.rows.wedge(self.distinct[i].row, self.distinct[j].row)
     }
 
+    /// Power of two that brings a row of the Jacobian to about unit length.
+    #[inline]
+    pub(crate) fn row_scale(&self, row: usize) -> f64 {
+        kernel::power_of_two_scale(self.rows.norm(row))
+    }
+
     /// Velocity of distinct normal `j` in units of the metric, $\langle p, u_j\rangle$, times
     /// `scale`. Rows and velocities of any size: neither factor meets the other unscaled.
     pub(crate) fn unit_contact_velocity(&self, j: usize, velocity: &[f64], scale: f64) -> f64 {
         let Distinct { contact, row, .. } = self.distinct[j];
         let norm = self.rows.norm(row);
-        let row_scale = kernel::power_of_two_scale(norm);
+        let row_scale = self.row_scale(row);
         let normal = self.contacts[contact].normal.0.as_slice();
         let products = normal
             .iter()
@@ -394,16 +382,16 @@ fn same_normal(rows: &UnitNormals, i: usize, j: usize) -> bool {
 }
 
 /// Says which contact a bad row belongs to.
-fn name_contact<'a>(
+fn name_contact(
     source: MetricError,
-    mut rows: impl Iterator<Item = &'a Covector>,
+    rows: &[&Covector],
     n: usize,
     contact_of: impl Fn(usize) -> usize,
 ) -> ImpactError {
-    let bad = |row: &Covector| row.0.len() != n || row.0.iter().any(|x| !x.is_finite());
+    let bad = |row: &&Covector| row.0.len() != n || row.0.iter().any(|x| !x.is_finite());
     let row = match source {
         MetricError::ZeroNormal { index } => Some(index),
-        _ => rows.position(bad),
+        _ => rows.iter().position(bad),
     };
     match row {
         Some(row) => ImpactError::Contact {

@@ -1,7 +1,9 @@
 //! A change of momentum made of impulses on the distinct unit normals.
 
+use crate::problem::Numbers;
 use crate::{Diagnostics, ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus, audit};
 use carom_metric::{Tangent, kernel};
+use smallvec::smallvec;
 
 /// Impulses on the distinct unit normals and the whitened momentum change that they make.
 ///
@@ -9,14 +11,14 @@ use carom_metric::{Tangent, kernel};
 /// are large: summing it anew would lose the digits that matter.
 #[derive(Clone, Debug)]
 pub(crate) struct Jump {
-    pub(crate) impulse: Vec<f64>,
-    pub(crate) change: Vec<f64>,
+    pub(crate) impulse: Numbers,
+    pub(crate) change: Numbers,
 }
 
 impl Jump {
     /// Sums the impulses.
-    pub(crate) fn from_impulse(problem: &ImpactProblem<'_>, impulse: Vec<f64>) -> Self {
-        let mut change = vec![0.0; problem.momentum().len()];
+    pub(crate) fn from_impulse(problem: &ImpactProblem<'_>, impulse: Numbers) -> Self {
+        let mut change: Numbers = smallvec![0.0; problem.momentum().len()];
         for (j, &lambda) in impulse.iter().enumerate() {
             if lambda != 0.0 {
                 kernel::add_scaled(&mut change, lambda, problem.contacts().unit(j));
@@ -25,27 +27,26 @@ impl Jump {
         Self { impulse, change }
     }
 
-    /// Scales an elastic jump so that it keeps the energy to the last digit,
+    /// An elastic jump, scaled so that it keeps the energy to the last digit,
     /// $\lVert p\rVert = \lVert p + s w\rVert \Leftrightarrow s = -2\langle p,w\rangle/\lVert w\rVert^2$.
-    pub(crate) fn conserve_energy(mut self, problem: &ImpactProblem<'_>) -> Self {
-        let size = kernel::dot(&self.change, &self.change);
+    pub(crate) fn elastic(
+        problem: &ImpactProblem<'_>,
+        mut impulse: Numbers,
+        mut change: Numbers,
+    ) -> Self {
+        let size = kernel::dot(&change, &change);
         if size > 0.0 {
-            let s = -2.0 * kernel::dot(problem.momentum(), &self.change) / size;
-            self.impulse
-                .iter_mut()
-                .chain(&mut self.change)
-                .for_each(|x| *x *= s);
+            let s = -2.0 * kernel::dot(problem.momentum(), &change) / size;
+            impulse.iter_mut().for_each(|x| *x *= s);
+            change.iter_mut().for_each(|x| *x *= s);
         }
-        self
+        Self { impulse, change }
     }
 
     /// Point on the segment from this jump to another, $\alpha$ of the way.
     pub(crate) fn towards(&self, other: &Self, alpha: f64) -> Self {
-        let blend = |a: &[f64], b: &[f64]| {
-            a.iter()
-                .zip(b)
-                .map(|(a, b)| a + alpha * (b - a))
-                .collect::<Vec<_>>()
+        let blend = |a: &[f64], b: &[f64]| -> Numbers {
+            a.iter().zip(b).map(|(a, b)| a + alpha * (b - a)).collect()
         };
         Self {
             impulse: blend(&self.impulse, &other.impulse),
@@ -105,6 +106,6 @@ pub(crate) fn separating(
     problem: &ImpactProblem<'_>,
     diagnostics: Diagnostics,
 ) -> Result<ImpactOutcome, ImpactError> {
-    let impulse = vec![0.0; problem.contacts().n_distinct()];
+    let impulse = smallvec![0.0; problem.contacts().n_distinct()];
     Jump::from_impulse(problem, impulse).outcome(problem, ImpactStatus::Separating, diagnostics)
 }

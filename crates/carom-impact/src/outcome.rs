@@ -64,7 +64,7 @@ pub struct PropagativeDiagnostics {
     pub impacts: u64,
     /// Distinct orders that lead to this outcome (1 when only one was followed; saturating).
     pub n_sequences: u64,
-    /// Lengths of those orders, ascending.
+    /// Lengths of those orders, ascending; empty when only one was followed.
     pub lengths: Vec<u64>,
     /// Position of the outcome between the plastic (0) and the elastic one (1).
     pub alpha: f64,

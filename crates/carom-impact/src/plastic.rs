@@ -2,8 +2,10 @@
 
 use crate::jump::{Jump, separating};
 use crate::nnls::nonnegative_least_squares;
+use crate::problem::Numbers;
 use crate::{Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus};
 use nalgebra::{DMatrix, DVector};
+use smallvec::smallvec;
 
 /// Which contacts close in a perfectly inelastic impact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -98,11 +100,11 @@ fn normals(problem: &ImpactProblem<'_>) -> DMatrix<f64> {
 
 fn cone(problem: &ImpactProblem<'_>) -> Result<Jump, ImpactError> {
     if let [b] = problem.unit_velocity() {
-        return Ok(Jump::from_impulse(problem, vec![f64::max(0.0, -b)]));
+        return Ok(Jump::from_impulse(problem, smallvec![f64::max(0.0, -b)]));
     }
     let z = DVector::from_column_slice(problem.momentum());
     let impulse = nonnegative_least_squares(&normals(problem), &z, problem.tolerance())?;
-    Ok(Jump::from_impulse(problem, impulse.as_slice().to_vec()))
+    Ok(Jump::from_impulse(problem, impulse.as_slice().into()))
 }
 
 /// Minimum-norm impulses that stop every contact, by the pseudo-inverse of the whitened normals.
@@ -111,7 +113,7 @@ fn project_all(problem: &ImpactProblem<'_>) -> Jump {
     let svd = normals(problem).svd(true, true);
     let cutoff = 1e-12 * svd.singular_values.max();
     let impulse = svd.solve(&-z, cutoff).unwrap_or_else(|_| DVector::zeros(0));
-    let mut impulse = impulse.as_slice().to_vec();
+    let mut impulse = Numbers::from_slice(impulse.as_slice());
     impulse.resize(problem.contacts().n_distinct(), 0.0);
     Jump::from_impulse(problem, impulse)
 }

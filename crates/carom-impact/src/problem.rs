@@ -1,13 +1,17 @@
 //! One impact: contacts at a configuration and the velocity before.
 
 use crate::{ContactSet, ImpactError};
-use carom_metric::{MetricError, Tangent, kernel};
+use carom_metric::{Tangent, kernel};
+use smallvec::{SmallVec, smallvec};
 
 /// Contact velocities below this fraction of the momentum's norm are grazing.
 pub const FEASIBILITY_TOLERANCE: f64 = 1e-12;
 
 /// How well the velocity before an impact must satisfy the constraints.
 const CONSTRAINT_TOLERANCE: f64 = 1e-9;
+
+/// Numbers of one small problem, without a heap allocation.
+pub(crate) type Numbers = SmallVec<[f64; 8]>;
 
 /// An impact to be resolved.
 ///
@@ -20,10 +24,10 @@ pub struct ImpactProblem<'a> {
     energy_j: f64,
     scale: f64,
     /// Scaled whitened momentum, and its norm.
-    momentum: Vec<f64>,
+    momentum: Numbers,
     norm: f64,
     /// Scaled velocity of each distinct unit normal, $b_j = \langle p, u_j\rangle$.
-    unit_velocity: Vec<f64>,
+    unit_velocity: Numbers,
 }
 
 impl<'a> ImpactProblem<'a> {
@@ -36,26 +40,8 @@ impl<'a> ImpactProblem<'a> {
     pub fn new(contacts: &'a ContactSet<'a>, velocity: Tangent) -> Result<Self, ImpactError> {
         let metric = contacts.metric();
         let entries = velocity.0.as_slice();
-        let n = metric.dim();
-        if entries.len() != n {
-            let (expected, found) = (n, entries.len());
-            return Err(MetricError::DimensionMismatch {
-                what: "velocity",
-                expected,
-                found,
-            }
-            .into());
-        }
-        if let Some(index) = entries.iter().position(|x| !x.is_finite()) {
-            let value = entries[index];
-            return Err(MetricError::NonFinite {
-                what: "velocity",
-                index,
-                value,
-            }
-            .into());
-        }
-        let mut momentum = vec![0.0; n];
+        metric.check_vector("velocity", entries)?;
+        let mut momentum: Numbers = smallvec![0.0; metric.dim()];
         metric.whiten_velocity_into(entries, &mut momentum);
         let size = kernel::max_abs(&momentum);
         let scale = kernel::power_of_two_scale(size);

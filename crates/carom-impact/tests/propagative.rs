@@ -1290,6 +1290,31 @@ fn a_long_chain_does_not_disturb_an_orthogonal_contact() {
     assert!(error < 1e-11, "{error:e}");
 }
 
+/// The same over all orders: 3141 impacts in the wedge, with the orthogonal one at any place
+/// between them.
+#[test]
+fn the_orders_of_a_long_chain_agree_on_an_orthogonal_contact() {
+    let metric = KineticMetric::new(DMatrix::identity(3, 3)).unwrap();
+    let normals = [[5e-4, 1.0, 0.0], [5e-4, -1.0, 0.0], [0.0, 0.0, 1.0]];
+    let contacts = normals.map(|u| Contact::frictionless(Covector::from_slice(&u)));
+    let all = ContactSet::new(&metric, contacts.to_vec()).unwrap();
+    let velocity = Tangent::from_slice(&[-1.0, -0.3, -1.0]);
+    let problem = ImpactProblem::new(&all, velocity).unwrap();
+    let law = Propagative::default();
+    let set = law.resolve_all(&problem).unwrap();
+    let pair = ContactSet::new(&metric, contacts[..2].to_vec()).unwrap();
+    let wedge = ImpactProblem::new(&pair, Tangent::from_slice(&[-1.0, -0.3, 0.0])).unwrap();
+    let closed = law.resolve_all(&wedge).unwrap();
+    assert_eq!(set.outcomes.len(), closed.outcomes.len());
+    for (outcome, expected) in set.outcomes.iter().zip(&closed.outcomes) {
+        assert_close(outcome.velocity_plus.0[2], 1.0, 1e-11, "orthogonal contact");
+        for i in 0..2 {
+            let (found, expected) = (outcome.velocity_plus.0[i], expected.velocity_plus.0[i]);
+            assert_close(found, expected, 1e-10, "wedge");
+        }
+    }
+}
+
 /// The product of the row and the velocity underflows; the impact does not.
 #[test]
 fn tiny_rows_and_velocities_still_collide() {

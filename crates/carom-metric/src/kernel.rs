@@ -1,5 +1,15 @@
 //! Scalar loops shared by the metric and the impact laws.
 
+/// Sums of squares between this and its inverse have lost nothing to the exponent range.
+const SAFE_SQUARE: f64 = 1e-250;
+
+/// Whether every entry is finite.
+#[inline]
+pub fn is_finite(x: &[f64]) -> bool {
+    // Without branches: an infinity or a NaN makes the sum NaN.
+    x.iter().fold(0.0, |sum, x| sum + 0.0 * x) == 0.0
+}
+
 /// The power of two that brings a magnitude to about one; 1 for 0.
 ///
 /// Multiplying by it is exact, so that squares neither overflow nor vanish and the answer
@@ -28,6 +38,10 @@ pub fn dot(a: &[f64], b: &[f64]) -> f64 {
 /// Euclidean norm that neither overflows nor underflows.
 #[inline]
 pub fn norm(x: &[f64]) -> f64 {
+    let square = dot(x, x);
+    if (SAFE_SQUARE..1.0 / SAFE_SQUARE).contains(&square) {
+        return square.sqrt();
+    }
     let scale = power_of_two_scale(max_abs(x));
     x.iter()
         .map(|v| (v * scale) * (v * scale))

@@ -169,16 +169,6 @@ impl KineticMetric {
         }
     }
 
-    /// Overwrites a velocity by its whitened coordinates, $v \leftarrow L^T v$.
-    ///
-    /// Entries beyond [`dim`](Self::dim) are left alone.
-    pub fn whiten_velocity_in_place(&self, velocity: &mut [f64]) {
-        let n = self.dim().min(velocity.len());
-        for j in 0..n {
-            velocity[j] = kernel::dot(&self.column(j)[j..n], &velocity[j..n]);
-        }
-    }
-
     /// Overwrites whitened coordinates by the velocity they stand for, $z \leftarrow L^{-T}z$.
     pub fn unwhiten_velocity_in_place(&self, z: &mut [f64]) {
         let n = self.dim().min(z.len());
@@ -205,7 +195,17 @@ impl KineticMetric {
         );
     }
 
-    pub(crate) fn check(&self, what: &'static str, found: usize) -> Result<(), MetricError> {
+    /// Whether a vector, which errors call `what`, has length n and finite entries.
+    ///
+    /// # Errors
+    ///
+    /// [`MetricError::DimensionMismatch`], [`MetricError::NonFinite`].
+    pub fn check_vector(&self, what: &'static str, entries: &[f64]) -> Result<(), MetricError> {
+        self.check(what, entries.len())?;
+        check_finite(what, entries)
+    }
+
+    fn check(&self, what: &'static str, found: usize) -> Result<(), MetricError> {
         let expected = self.dim();
         if found == expected {
             Ok(())
@@ -225,6 +225,15 @@ impl KineticMetric {
     }
 }
 
+fn check_finite(what: &'static str, entries: &[f64]) -> Result<(), MetricError> {
+    if kernel::is_finite(entries) {
+        return Ok(());
+    }
+    let index = entries.iter().position(|x| !x.is_finite()).unwrap_or(0);
+    let value = entries[index];
+    Err(MetricError::NonFinite { what, index, value })
+}
+
 fn validate(mass: &DMatrix<f64>) -> Result<(), MetricError> {
     let (rows, columns) = mass.shape();
     if rows != columns {
@@ -233,19 +242,11 @@ fn validate(mass: &DMatrix<f64>) -> Result<(), MetricError> {
     if rows == 0 {
         return Err(MetricError::Empty);
     }
-    match mass.as_slice().iter().position(|x| !x.is_finite()) {
-        Some(index) => Err(MetricError::NonFinite {
-            what: "mass matrix",
-            index,
-            value: mass.as_slice()[index],
-        }),
-        None => Ok(()),
-    }
+    check_finite("mass matrix", mass.as_slice())
 }
 
 /// Replaces the matrix by its symmetric part, unless that would hide a mistake.
 fn symmetrize(mass: &mut DMatrix<f64>) -> Result<(), MetricError> {
-    let largest = kernel::max_abs(mass.as_slice());
     for column in 0..mass.ncols() {
         for row in column + 1..mass.nrows() {
             let (a, b) = (mass[(row, column)], mass[(column, row)]);
@@ -253,7 +254,7 @@ fn symmetrize(mass: &mut DMatrix<f64>) -> Result<(), MetricError> {
                 continue;
             }
             let difference = (a - b).abs();
-            if difference > SYMMETRY_TOLERANCE * largest {
+            if difference > SYMMETRY_TOLERANCE * kernel::max_abs(mass.as_slice()) {
                 return Err(MetricError::NotSymmetric {
                     row,
                     column,

@@ -3,6 +3,7 @@
 use crate::kernel;
 use crate::{Covector, KineticMetric, MetricError};
 use nalgebra::DMatrix;
+use smallvec::SmallVec;
 
 /// Below this a gradient counts as zero.
 const ZERO_NORMAL: f64 = 1e-300;
@@ -15,7 +16,7 @@ const ZERO_NORMAL: f64 = 1e-300;
 #[derive(Clone, Debug)]
 pub struct UnitNormals {
     columns: DMatrix<f64>,
-    norms: Vec<f64>,
+    norms: SmallVec<[f64; 8]>,
 }
 
 impl UnitNormals {
@@ -27,28 +28,18 @@ impl UnitNormals {
     /// [`MetricError::ZeroNormal`] with the position of the offender.
     pub fn new<'a>(
         metric: &KineticMetric,
-        covectors: impl Iterator<Item = &'a Covector> + Clone,
+        covectors: impl ExactSizeIterator<Item = &'a Covector>,
     ) -> Result<Self, MetricError> {
         let n = metric.dim();
-        let count = covectors.clone().count();
+        let count = covectors.len();
         let mut columns = Vec::with_capacity(n * count);
-        for (i, covector) in covectors.enumerate() {
+        for covector in covectors {
             let entries = covector.0.as_slice();
-            metric.check("normal", entries.len())?;
-            if let Some(index) = entries.iter().position(|x| !x.is_finite()) {
-                return Err(MetricError::NonFinite {
-                    what: "normal",
-                    index,
-                    value: entries[index],
-                });
-            }
-            if kernel::max_abs(entries) <= ZERO_NORMAL {
-                return Err(MetricError::ZeroNormal { index: i });
-            }
+            metric.check_vector("normal", entries)?;
             columns.extend_from_slice(entries);
         }
         let mut columns = DMatrix::from_vec(n, count, columns);
-        let mut norms = Vec::with_capacity(count);
+        let mut norms = SmallVec::with_capacity(count);
         metric.whiten_columns(&mut columns);
         for (index, column) in columns.as_mut_slice().chunks_exact_mut(n).enumerate() {
             let norm = kernel::norm(column);

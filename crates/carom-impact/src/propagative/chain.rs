@@ -3,8 +3,10 @@
 use super::selection::Selector;
 use super::{DEFAULT_MAX_IMPACTS, Elastic, Propagative, SEQUENCE_LIMIT};
 use crate::jump::Jump;
-use crate::{ImpactError, ImpactProblem};
+use crate::problem::Numbers;
+use crate::{ContactSet, ImpactError, ImpactProblem};
 use carom_metric::kernel;
+use smallvec::smallvec;
 
 /// A jammed set never comes to rest; it is looked for after this many impacts.
 const SUSPICION: u64 = 256;
@@ -23,9 +25,9 @@ pub(super) fn follow(
     let tolerance = problem.tolerance();
     let limit = law.max_impacts.unwrap_or(DEFAULT_MAX_IMPACTS);
     let mut selector = Selector::new(&law.selection, contacts);
-    let mut b = problem.unit_velocity().to_vec();
-    let mut momentum = problem.momentum().to_vec();
-    let mut impulse = vec![0.0; b.len()];
+    let mut b = Numbers::from_slice(problem.unit_velocity());
+    let mut momentum = Numbers::from_slice(problem.momentum());
+    let mut impulse: Numbers = smallvec![0.0; b.len()];
     let mut sequence = Vec::with_capacity(8);
     let mut impacts = 0;
     while let Some(i) = selector.next(&b, tolerance, problem.norm()) {
@@ -35,16 +37,7 @@ pub(super) fn follow(
         if impacts == limit {
             return Err(ImpactError::LimitExceeded { impacts });
         }
-        let lambda = -2.0 * b[i];
-        kernel::add_scaled(&mut momentum, lambda, contacts.unit(i));
-        for (j, b) in b.iter_mut().enumerate() {
-            *b = if j == i {
-                0.5 * lambda
-            } else {
-                kernel::dot(contacts.unit(j), &momentum)
-            };
-        }
-        impulse[i] += lambda;
+        impulse[i] += reflect(contacts, &mut momentum, &mut b, i);
         impacts += 1;
         if impacts <= SEQUENCE_LIMIT {
             sequence.push(i);
@@ -52,25 +45,32 @@ pub(super) fn follow(
     }
     kernel::add_scaled(&mut momentum, -1.0, problem.momentum());
     Ok(Elastic {
-        jump: Jump {
-            impulse,
-            change: momentum,
-        }
-        .conserve_energy(problem),
+        jump: Jump::elastic(problem, impulse, momentum),
         sequence: (impacts <= SEQUENCE_LIMIT).then_some(sequence),
         impacts,
         n_sequences: 1,
-        lengths: vec![impacts],
+        lengths: Vec::new(),
     })
 }
 
-/// One elementary impact at contact `i`; returns its impulse on the unit normal.
-pub(super) fn reflect(gram: &nalgebra::DMatrix<f64>, b: &mut [f64], i: usize) -> f64 {
+/// One elementary impact at contact `i`: the whitened momentum and the contact velocities after
+/// it. Returns the impulse on the unit normal.
+#[inline]
+pub(super) fn reflect(
+    contacts: &ContactSet<'_>,
+    momentum: &mut [f64],
+    b: &mut [f64],
+    i: usize,
+) -> f64 {
     let lambda = -2.0 * b[i];
-    let own = -b[i];
-    let n = b.len();
-    kernel::add_scaled(b, lambda, &gram.as_slice()[i * n..(i + 1) * n]);
-    b[i] = own;
+    kernel::add_scaled(momentum, lambda, contacts.unit(i));
+    for (j, b) in b.iter_mut().enumerate() {
+        *b = if j == i {
+            -*b
+        } else {
+            kernel::dot(contacts.unit(j), momentum)
+        };
+    }
     lambda
 }
 

@@ -1,8 +1,8 @@
 //! Minimal sequences of impacts, taken literally.
 
 use super::chain::reflect;
+use crate::problem::Numbers;
 use crate::{ImpactError, ImpactProblem};
-use nalgebra::DMatrix;
 
 /// Longest sequence whose minimality is tested: there are $2^{16}$ subsequences.
 pub const MINIMALITY_LIMIT: usize = 16;
@@ -27,28 +27,27 @@ pub fn is_minimal(problem: &ImpactProblem<'_>, sequence: &[usize]) -> Result<boo
         });
     }
     let places: Vec<usize> = sequence.iter().map(|&i| contacts.place(i)).collect();
-    let b = problem.unit_velocity();
-    is_minimal_in_contact_space(contacts.gram(), b, &places, problem.tolerance())
+    places_are_minimal(problem, &places)
 }
 
-pub(super) fn is_minimal_in_contact_space(
-    gram: &DMatrix<f64>,
-    b: &[f64],
+/// The same for a sequence of distinct normals.
+pub(super) fn places_are_minimal(
+    problem: &ImpactProblem<'_>,
     sequence: &[usize],
-    tolerance: f64,
 ) -> Result<bool, ImpactError> {
     let (impacts, limit) = (sequence.len(), MINIMALITY_LIMIT);
     if impacts > limit {
         return Err(ImpactError::MinimalityLimitExceeded { impacts, limit });
     }
     let feasible = |subsequence: u32| {
-        let mut b = b.to_vec();
+        let mut b = Numbers::from_slice(problem.unit_velocity());
+        let mut momentum = Numbers::from_slice(problem.momentum());
         for (k, &i) in sequence.iter().enumerate() {
             if subsequence >> k & 1 == 1 {
-                reflect(gram, &mut b, i);
+                reflect(problem.contacts(), &mut momentum, &mut b, i);
             }
         }
-        b.iter().all(|&x| x >= -tolerance)
+        b.iter().all(|&x| x >= -problem.tolerance())
     };
     let whole = (1u32 << impacts) - 1;
     Ok(feasible(whole) && !(0..whole).any(feasible))

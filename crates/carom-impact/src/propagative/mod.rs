@@ -155,11 +155,16 @@ impl Propagative {
         plastic_jump(problem, self.plastic).map(Some)
     }
 
-    fn unchanged(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
+    /// Nothing happens; `lengths` as for the other outcomes of the same call.
+    fn unchanged(
+        &self,
+        problem: &ImpactProblem<'_>,
+        lengths: Vec<u64>,
+    ) -> Result<ImpactOutcome, ImpactError> {
         let diagnostics = PropagativeDiagnostics {
             sequence: Some(Vec::new()),
             n_sequences: 1,
-            lengths: vec![0],
+            lengths,
             alpha: 1.0,
             ..PropagativeDiagnostics::default()
         };
@@ -175,7 +180,7 @@ impl ImpactLaw for Propagative {
     fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
         self.selection.validate(problem.contacts().len())?;
         if !problem.is_approaching() {
-            return self.unchanged(problem);
+            return self.unchanged(problem, Vec::new());
         }
         let elastic = self.elastic(problem)?;
         let plastic = self.plastic(problem)?;
@@ -184,12 +189,12 @@ impl ImpactLaw for Propagative {
 }
 
 impl SetValuedLaw for Propagative {
-    /// Every outcome over all orders of impact, by breadth-first search over contact velocities
+    /// Every outcome over all orders of impact, by breadth-first search over momenta
     /// with merging of equal states, or in closed form for two steep contacts.
     fn resolve_all(&self, problem: &ImpactProblem<'_>) -> Result<OutcomeSet, ImpactError> {
         self.selection.validate(problem.contacts().len())?;
         if !problem.is_approaching() {
-            let outcomes = vec![self.unchanged(problem)?];
+            let outcomes = vec![self.unchanged(problem, vec![0])?];
             let preferred = Some(0);
             return Ok(OutcomeSet {
                 outcomes,

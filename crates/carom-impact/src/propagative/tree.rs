@@ -1,10 +1,12 @@
 //! All orders of impact at once.
 
 use super::chain::{reflect, refuse_jam};
-use super::minimal::is_minimal_in_contact_space;
+use super::minimal::places_are_minimal;
 use super::{DEFAULT_MAX_IMPACTS, Elastic, Propagative, SEQUENCE_LIMIT};
 use crate::jump::Jump;
+use crate::problem::Numbers;
 use crate::{ImpactError, ImpactProblem};
+use carom_metric::kernel;
 use std::collections::HashMap;
 
 /// States of one level closer than this, over the momentum's norm, are the same.
@@ -39,7 +41,10 @@ pub(super) struct Found {
 
 impl Found {
     /// Adds an outcome, merging it with an equal one.
-    pub(super) fn push(&mut self, leaf: Elastic, problem: &ImpactProblem<'_>) {
+    pub(super) fn push(&mut self, mut leaf: Elastic, problem: &ImpactProblem<'_>) {
+        if leaf.lengths.is_empty() {
+            leaf.lengths.push(leaf.impacts);
+        }
         let same = |other: &&mut Elastic| {
             other.jump.distance(&leaf.jump) <= OUTCOME_TOLERANCE * problem.norm()
         };
@@ -71,7 +76,57 @@ impl Found {
     }
 }
 
-/// A state of the search; its vectors stand in the level's arrays.
+/// Place of a state's parts in a row of numbers: the whitened momentum, the contact velocities
+/// and the impulses so far.
+///
+/// The momentum is the state proper, for the reason given at [`follow`](super::chain::follow);
+/// the velocities follow from it.
+#[derive(Clone, Copy)]
+struct Layout {
+    n: usize,
+    m: usize,
+}
+
+/// One state, borrowed.
+struct State<'a> {
+    momentum: &'a [f64],
+    b: &'a [f64],
+    impulse: &'a [f64],
+}
+
+impl Layout {
+    fn size(self) -> usize {
+        self.n + 2 * self.m
+    }
+
+    fn read(self, row: &[f64]) -> State<'_> {
+        let (momentum, rest) = row.split_at(self.n);
+        let (b, impulse) = rest.split_at(self.m);
+        State {
+            momentum,
+            b,
+            impulse,
+        }
+    }
+
+    /// The state before the impact.
+    fn start(self, problem: &ImpactProblem<'_>) -> Vec<f64> {
+        let mut row = Vec::with_capacity(self.size());
+        row.extend_from_slice(problem.momentum());
+        row.extend_from_slice(problem.unit_velocity());
+        row.resize(self.size(), 0.0);
+        row
+    }
+
+    /// Lets contact `i` act on a state.
+    fn reflect(self, problem: &ImpactProblem<'_>, row: &mut [f64], i: usize) {
+        let (momentum, rest) = row.split_at_mut(self.n);
+        let (b, impulse) = rest.split_at_mut(self.m);
+        impulse[i] += reflect(problem.contacts(), momentum, b, i);
+    }
+}
+
+/// A state of the search; its numbers stand in the level's array.
 #[derive(Clone, Copy)]
 struct Node {
     /// Sequences that lead here.
@@ -81,103 +136,120 @@ struct Node {
 }
 
 /// One level of the tree: all states after the same number of impacts.
-#[derive(Default)]
 struct Level {
+    layout: Layout,
+    tolerance: f64,
     nodes: Vec<Node>,
-    /// Contact velocities, then impulses, of each node.
-    state: Vec<f64>,
+    /// The states of the nodes, one row after the other.
+    rows: Vec<f64>,
     hash: HashMap<i64, Vec<usize>>,
 }
 
 impl Level {
+    fn new(layout: Layout, tolerance: f64) -> Self {
+        Self {
+            layout,
+            tolerance,
+            nodes: Vec::new(),
+            rows: Vec::new(),
+            hash: HashMap::new(),
+        }
+    }
+
     fn clear(&mut self) {
         self.nodes.clear();
-        self.state.clear();
+        self.rows.clear();
         self.hash.clear();
     }
 
-    /// The node with these contact velocities, if there is one.
+    fn row(&self, k: usize) -> &[f64] {
+        let size = self.layout.size();
+        &self.rows[k * size..(k + 1) * size]
+    }
+
+    fn momentum(&self, k: usize) -> &[f64] {
+        &self.row(k)[..self.layout.n]
+    }
+
+    /// The node with this momentum, if there is one.
     ///
-    /// Hashes a generic linear functional of the velocities: equal states differ by less than a
+    /// Hashes a generic linear functional of the momentum: equal states differ by less than a
     /// cell in it, so that the neighbors of a cell are enough.
-    fn find(&mut self, m: usize, b: &[f64], tolerance: f64) -> Option<usize> {
+    fn find(&self, momentum: &[f64]) -> Option<usize> {
         let same = |k: &usize| {
-            let other = &self.state[2 * m * k..2 * m * k + m];
-            other.iter().zip(b).all(|(x, y)| (x - y).abs() <= tolerance)
+            let mut pairs = self.momentum(*k).iter().zip(momentum);
+            pairs.all(|(x, y)| (x - y).abs() <= self.tolerance)
         };
         if self.nodes.len() <= HASHED_LEVEL {
             return (0..self.nodes.len()).find(same);
         }
-        let cell = cell(b, tolerance);
+        let cell = self.cell(momentum);
         let near = (cell - 1..=cell + 1).filter_map(|c| self.hash.get(&c));
         near.flatten().copied().filter(|k| same(k)).min()
     }
 
-    fn push(&mut self, m: usize, node: Node, state: &[f64], tolerance: f64) {
+    fn push(&mut self, node: Node, row: &[f64]) {
         let place = self.nodes.len();
         self.nodes.push(node);
-        self.state.extend_from_slice(state);
+        self.rows.extend_from_slice(row);
         if place < HASHED_LEVEL {
             return;
         }
         let first = if place == HASHED_LEVEL { 0 } else { place };
         for k in first..=place {
-            let cell = cell(&self.state[2 * m * k..2 * m * k + m], tolerance);
+            let cell = self.cell(self.momentum(k));
             self.hash.entry(cell).or_default().push(k);
         }
     }
-}
 
-fn cell(b: &[f64], tolerance: f64) -> i64 {
-    // Irrational weights in (0.5, 1.5), so that no symmetry of a problem makes states collide.
-    let weight = |i: usize| 0.5 + (i as f64 * 0.618_033_988_749_895 + 0.25).fract();
-    let value: f64 = b.iter().enumerate().map(|(i, x)| weight(i) * x).sum();
-    (value / (1.5 * tolerance * b.len() as f64)).floor() as i64
+    fn cell(&self, momentum: &[f64]) -> i64 {
+        // Irrational weights in (0.5, 1.5): no symmetry of a problem makes states collide.
+        let weight = |i: usize| 0.5 + (i as f64 * 0.618_033_988_749_895 + 0.25).fract();
+        let terms = momentum.iter().enumerate().map(|(i, x)| weight(i) * x);
+        (terms.sum::<f64>() / (1.5 * self.tolerance * momentum.len() as f64)).floor() as i64
+    }
 }
 
 /// Follows every order of impact, level by level.
 pub(super) fn grow(problem: &ImpactProblem<'_>, law: &Propagative) -> Result<Found, ImpactError> {
     refuse_jam(problem, problem.unit_velocity())?;
+    let layout = Layout {
+        n: problem.momentum().len(),
+        m: problem.contacts().n_distinct(),
+    };
     if law.filter == SequenceFilter::Minimal {
-        return grow_minimal(problem, law);
+        return grow_minimal(problem, law, layout);
     }
-    let gram = problem.contacts().gram();
-    let m = gram.nrows();
-    let merge = MERGE_TOLERANCE * problem.norm();
     let limit = law.max_impacts.unwrap_or(DEFAULT_MAX_IMPACTS);
     let mut found = Found::default();
     let mut history: Vec<(usize, usize)> = vec![(0, usize::MAX)];
-    let (mut level, mut next) = (Level::default(), Level::default());
-    let mut state = vec![0.0; 2 * m];
-    state[..m].copy_from_slice(problem.unit_velocity());
-    level.push(
-        m,
-        Node {
-            paths: 1,
-            history: 0,
-        },
-        &state,
-        merge,
-    );
+    let merge = MERGE_TOLERANCE * problem.norm();
+    let (mut level, mut next) = (Level::new(layout, merge), Level::new(layout, merge));
+    let mut child = layout.start(problem);
+    let root = Node {
+        paths: 1,
+        history: 0,
+    };
+    level.push(root, &child);
     let mut impacts = 0;
     while !level.nodes.is_empty() {
         next.clear();
         for (k, &node) in level.nodes.iter().enumerate() {
-            let parent = &level.state[2 * m * k..2 * m * (k + 1)];
+            let parent = level.row(k);
+            let state = layout.read(parent);
             let mut feasible = true;
-            for i in 0..m {
-                if parent[i] >= -problem.tolerance() {
+            for i in 0..layout.m {
+                if state.b[i] >= -problem.tolerance() {
                     continue;
                 }
                 feasible = false;
                 if impacts == limit {
-                    refuse_jam(problem, &parent[..m])?;
+                    refuse_jam(problem, state.b)?;
                     return Err(ImpactError::LimitExceeded { impacts });
                 }
-                state.copy_from_slice(parent);
-                let (b, impulse) = state.split_at_mut(m);
-                impulse[i] += reflect(gram, b, i);
-                match next.find(m, &state[..m], merge) {
+                child.copy_from_slice(parent);
+                layout.reflect(problem, &mut child, i);
+                match next.find(layout.read(&child).momentum) {
                     Some(k) => {
                         let paths = &mut next.nodes[k].paths;
                         *paths = paths.saturating_add(node.paths);
@@ -185,11 +257,11 @@ pub(super) fn grow(problem: &ImpactProblem<'_>, law: &Propagative) -> Result<Fou
                     None => {
                         found.nodes += 1;
                         history.push((node.history, i));
-                        let child = Node {
+                        let node = Node {
                             paths: node.paths,
                             history: history.len() - 1,
                         };
-                        next.push(m, child, &state, merge);
+                        next.push(node, &child);
                     }
                 }
                 if found.nodes > law.max_nodes {
@@ -197,9 +269,9 @@ pub(super) fn grow(problem: &ImpactProblem<'_>, law: &Propagative) -> Result<Fou
                 }
             }
             if feasible {
-                let leaf = leaf(problem, parent[m..].to_vec(), impacts, node.paths);
                 let sequence = (impacts <= SEQUENCE_LIMIT).then(|| read(&history, node.history));
-                found.push(Elastic { sequence, ..leaf }, problem);
+                let leaf = leaf(problem, &state, impacts, node.paths, sequence);
+                found.push(leaf, problem);
             }
         }
         std::mem::swap(&mut level, &mut next);
@@ -209,13 +281,22 @@ pub(super) fn grow(problem: &ImpactProblem<'_>, law: &Propagative) -> Result<Fou
     Ok(found)
 }
 
-fn leaf(problem: &ImpactProblem<'_>, impulse: Vec<f64>, impacts: u64, paths: u64) -> Elastic {
+fn leaf(
+    problem: &ImpactProblem<'_>,
+    state: &State<'_>,
+    impacts: u64,
+    n_sequences: u64,
+    sequence: Option<Vec<usize>>,
+) -> Elastic {
+    let mut change = Numbers::from_slice(state.momentum);
+    kernel::add_scaled(&mut change, -1.0, problem.momentum());
+    let impulse = Numbers::from_slice(state.impulse);
     Elastic {
-        jump: Jump::from_impulse(problem, impulse).conserve_energy(problem),
-        sequence: None,
+        jump: Jump::elastic(problem, impulse, change),
+        sequence,
         impacts,
-        n_sequences: paths,
-        lengths: vec![impacts],
+        n_sequences,
+        lengths: Vec::new(),
     }
 }
 
@@ -231,48 +312,39 @@ fn read(history: &[(usize, usize)], mut at: usize) -> Vec<usize> {
 }
 
 /// Minimality belongs to a sequence, not to a state, so nothing can be merged on the way.
-fn grow_minimal(problem: &ImpactProblem<'_>, law: &Propagative) -> Result<Found, ImpactError> {
-    let gram = problem.contacts().gram();
-    let m = gram.nrows();
-    let tolerance = problem.tolerance();
+fn grow_minimal(
+    problem: &ImpactProblem<'_>,
+    law: &Propagative,
+    layout: Layout,
+) -> Result<Found, ImpactError> {
     let mut found = Found::default();
-    let mut stack = vec![(problem.unit_velocity().to_vec(), vec![0.0; m], Vec::new())];
-    while let Some((b, impulse, sequence)) = stack.pop() {
-        let approaching: Vec<usize> = (0..m).filter(|&i| b[i] < -tolerance).collect();
-        if approaching.is_empty() {
-            let minimal = if m == 2 {
-                true
-            } else {
-                is_minimal_in_contact_space(gram, problem.unit_velocity(), &sequence, tolerance)?
-            };
-            if minimal {
-                let leaf = leaf(problem, impulse, sequence.len() as u64, 1);
-                found.push(
-                    Elastic {
-                        sequence: Some(sequence),
-                        ..leaf
-                    },
-                    problem,
-                );
+    let limit = law.max_impacts.unwrap_or(DEFAULT_MAX_IMPACTS);
+    let mut stack = vec![(layout.start(problem), Vec::new())];
+    while let Some((row, sequence)) = stack.pop() {
+        let state = layout.read(&row);
+        let approaching = |i: &usize| state.b[*i] < -problem.tolerance();
+        if !(0..layout.m).any(|i| approaching(&i)) {
+            if layout.m == 2 || places_are_minimal(problem, &sequence)? {
+                let impacts = sequence.len() as u64;
+                found.push(leaf(problem, &state, impacts, 1, Some(sequence)), problem);
             }
             continue;
         }
-        let cap = law.max_impacts.unwrap_or(DEFAULT_MAX_IMPACTS);
-        if sequence.len() as u64 >= cap {
-            return Err(ImpactError::LimitExceeded { impacts: cap });
+        if sequence.len() as u64 >= limit {
+            return Err(ImpactError::LimitExceeded { impacts: limit });
         }
-        for i in approaching.into_iter().rev() {
+        for i in (0..layout.m).rev().filter(approaching) {
             found.nodes += 1;
             if found.nodes > law.max_nodes {
                 return Ok(found);
             }
-            let (mut b, mut impulse, mut sequence) = (b.clone(), impulse.clone(), sequence.clone());
-            impulse[i] += reflect(gram, &mut b, i);
+            let (mut row, mut sequence) = (row.clone(), sequence.clone());
+            layout.reflect(problem, &mut row, i);
             sequence.push(i);
-            stack.push((b, impulse, sequence));
+            stack.push((row, sequence));
         }
     }
-    if m == 2 {
+    if layout.m == 2 {
         found.keep_shortest();
     }
     found

@@ -2,13 +2,15 @@
 
 use super::{Elastic, Propagative, SEQUENCE_LIMIT};
 use crate::jump::Jump;
-use crate::problem::FEASIBILITY_TOLERANCE;
+use crate::problem::{FEASIBILITY_TOLERANCE, Numbers};
 use crate::{ContactSet, ImpactError, ImpactProblem};
 use carom_metric::{Wedge, kernel};
+use smallvec::smallvec;
 use std::f64::consts::TAU;
 
-/// From this many impacts on the closed form is used instead of the chain.
-const STEEP: f64 = 50.0;
+/// $\tan\gamma$ below which the closed form is used instead of the chain: 50 impacts and more,
+/// $\gamma \le \pi/100$.
+const STEEP: f64 = 0.031_426_266_043_351_15;
 
 /// A narrower wedge has no interior to working precision.
 const CLOSED_WEDGE: f64 = 1e-8;
@@ -25,7 +27,7 @@ pub struct TwoContacts {
     wedge: Wedge,
     gamma: f64,
     /// Whitened orthonormal basis of the plane: r, then e towards `u`.
-    basis: [Vec<f64>; 2],
+    basis: [Numbers; 2],
     /// Coordinates of the momentum along the basis, and the contact velocities.
     xy: [f64; 2],
     b: [f64; 2],
@@ -50,7 +52,7 @@ impl TwoContacts {
         };
         let (u, v) = (contacts.unit(0), contacts.unit(1));
         let wedge = contacts.wedge(0, 1);
-        let combine = |sign: f64, norm: f64| -> Vec<f64> {
+        let combine = |sign: f64, norm: f64| -> Numbers {
             let scale = if norm > 0.0 { 0.5 / norm } else { 0.0 };
             u.iter()
                 .zip(v)
@@ -75,10 +77,11 @@ impl TwoContacts {
             return None;
         }
         let wedge = problem.contacts().wedge(0, 1);
-        if std::f64::consts::FRAC_PI_2 <= STEEP * wedge.half_angle() {
-            return None;
+        if wedge.sin <= STEEP * wedge.cos {
+            Self::new(problem)
+        } else {
+            None
         }
-        Self::new(problem)
     }
 
     /// The chain that starts at `first` (0 or 1); `None` if that contact does not approach.
@@ -121,17 +124,17 @@ impl TwoContacts {
         let dx = rho * end.angle.cos() - self.xy[0];
         let dy = rho * end.angle.sin() - self.xy[1];
         let (sum, difference) = (dx / self.wedge.sin, dy / self.wedge.cos);
-        let mut change = vec![0.0; problem.momentum().len()];
+        let mut change: Numbers = smallvec![0.0; problem.momentum().len()];
         kernel::add_scaled(&mut change, dx, &self.basis[0]);
         kernel::add_scaled(&mut change, dy, &self.basis[1]);
-        let impulse = vec![0.5 * (sum + difference), 0.5 * (sum - difference)];
+        let impulse = smallvec![0.5 * (sum + difference), 0.5 * (sum - difference)];
         let alternate = |impacts: u64| (0..impacts as usize).map(|k| (first + k) % 2).collect();
         Elastic {
-            jump: Jump { impulse, change }.conserve_energy(problem),
+            jump: Jump::elastic(problem, impulse, change),
             sequence: (end.impacts <= SEQUENCE_LIMIT).then(|| alternate(end.impacts)),
             impacts: end.impacts,
             n_sequences: 1,
-            lengths: vec![end.impacts],
+            lengths: Vec::new(),
         }
     }
 
