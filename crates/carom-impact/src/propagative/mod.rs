@@ -33,7 +33,7 @@ use std::borrow::Cow;
 pub const SEQUENCE_LIMIT: u64 = 10_000;
 
 /// Cap on the impacts of a chain that is followed one by one.
-pub const DEFAULT_MAX_IMPACTS: u64 = 100_000;
+pub const DEFAULT_MAX_IMPACTS: u64 = 10_000_000;
 
 /// The propagative law (`"propagative"`).
 ///
