@@ -1,0 +1,195 @@
+//! Where everything goes.
+
+use super::Done;
+use super::canvas::Canvas;
+use super::clip::Rect;
+use super::color::PAPER;
+use super::color_bar::Bar;
+use super::geometry::Point;
+use super::legend::{Entry, legend};
+use super::scale::Map;
+use super::span::{Side, Span, axis_error, span};
+use super::text::{LABEL_SIZE, TICK_SIZE};
+use super::ticks::Ticks;
+use super::title::{title_height, title_lines};
+use crate::export::ExportError;
+use crate::record::{Figure, Mark, Scale};
+
+const WIDTH: f64 = 900.0;
+const HEIGHT: f64 = 560.0;
+/// Drawings with equal axes may be taller than plots.
+const MAX_PLOT_HEIGHT: f64 = 640.0;
+const MIN_WIDTH: f64 = 420.0;
+
+/// Where everything goes.
+pub(super) struct Layout<'a> {
+    pub(super) width: f64,
+    pub(super) height: f64,
+    pub(super) title: Vec<String>,
+    pub(super) frame: Rect,
+    pub(super) x: Map,
+    pub(super) y: Map,
+    pub(super) x_ticks: Ticks,
+    pub(super) y_ticks: Ticks,
+    pub(super) bar: Option<Bar<'a>>,
+    pub(super) legend: Vec<Entry<'a>>,
+    pub(super) legend_left: f64,
+}
+
+impl<'a> Layout<'a> {
+    pub(super) fn new(figure: &'a Figure) -> Result<Self, ExportError> {
+        let (x_span, y_span) = (span(figure, Side::X)?, span(figure, Side::Y)?);
+        let bar = Bar::new(figure)?;
+        let legend = legend(figure);
+        let draft = Ticks::new(y_span, figure.y.scale, 8.0);
+        let left = (LABEL_SIZE + draft.width() + 30.0).max(64.0);
+        let legend_width = legend.iter().map(Entry::width).fold(0.0, f64::max);
+        let bar_width = bar.as_ref().map_or(0.0, Bar::reserve);
+        let legend_gap = if legend.is_empty() { 0.0 } else { 16.0 };
+        let right = bar_width + legend_gap + legend_width + 20.0;
+
+        let room = (WIDTH - left - right).max(200.0);
+        let (plot_width, x_span, plot_height, y_span) = if figure.equal_aspect {
+            equal_aspect(figure, room, x_span, y_span)?
+        } else {
+            (room, x_span, 0.0, y_span)
+        };
+        let width = (left + plot_width + right).max(MIN_WIDTH).ceil();
+        let title = title_lines(&figure.title, width - 24.0);
+        let top = title_height(&title) + 22.0;
+        let below = TICK_SIZE + LABEL_SIZE + 34.0;
+        let plot_height = if figure.equal_aspect {
+            plot_height
+        } else {
+            HEIGHT - top - below
+        };
+        let frame = Rect {
+            left,
+            top,
+            right: left + plot_width,
+            bottom: top + plot_height,
+        };
+        let legend_height: f64 = legend.iter().map(Entry::height).sum();
+        let height = (frame.bottom + below)
+            .max(top + legend_height + 12.0)
+            .ceil();
+        let x_ticks = Ticks::new(
+            x_span,
+            figure.x.scale,
+            x_tick_count(figure, x_span, plot_width),
+        );
+        Ok(Self {
+            width,
+            height,
+            title,
+            frame,
+            x: Map {
+                scale: figure.x.scale,
+                span: x_span,
+                start: frame.left,
+                end: frame.right,
+            },
+            y: Map {
+                scale: figure.y.scale,
+                span: y_span,
+                start: frame.bottom,
+                end: frame.top,
+            },
+            x_ticks,
+            y_ticks: Ticks::new(y_span, figure.y.scale, (plot_height / 50.0).max(2.0)),
+            bar,
+            legend,
+            legend_left: frame.right + bar_width + legend_gap,
+        })
+    }
+
+    pub(super) fn draw(&self, figure: &Figure, canvas: &mut Canvas) -> Done {
+        let page = [
+            [0.0, 0.0],
+            [self.width, 0.0],
+            [self.width, self.height],
+            [0.0, self.height],
+        ];
+        canvas.fill(&page, PAPER, 1.0)?;
+        self.grid(canvas)?;
+        for mark in figure
+            .marks
+            .iter()
+            .filter(|m| matches!(m, Mark::Heatmap { .. }))
+        {
+            self.mark(mark, canvas)?;
+        }
+        for mark in figure
+            .marks
+            .iter()
+            .filter(|m| !matches!(m, Mark::Heatmap { .. }))
+        {
+            self.mark(mark, canvas)?;
+        }
+        for mark in &figure.marks {
+            self.annotation(figure, mark, canvas)?;
+        }
+        self.axes(figure, canvas)?;
+        self.draw_title(canvas)?;
+        self.color_bar(canvas)?;
+        self.draw_legend(canvas)
+    }
+
+    /// Pixel of a point in the axes' units.
+    pub(super) fn pixel(&self, x: f64, y: f64) -> Point {
+        [self.x.pixel(x), self.y.pixel(y)]
+    }
+
+    pub(super) fn pixels(&self, x: &[f64], y: &[f64]) -> Vec<Point> {
+        x.iter().zip(y).map(|(x, y)| self.pixel(*x, *y)).collect()
+    }
+}
+
+/// Plot size and ranges that give both axes the same length per unit.
+fn equal_aspect(
+    figure: &Figure,
+    room: f64,
+    x: Span,
+    y: Span,
+) -> Result<(f64, Span, f64, Span), ExportError> {
+    for axis in [&figure.x, &figure.y] {
+        if axis.scale == Scale::Log {
+            return Err(axis_error(axis, "an equal aspect needs linear axes"));
+        }
+    }
+    let per_unit = (room / x.length()).min(MAX_PLOT_HEIGHT / y.length());
+    let widen =
+        |span: Span, least: f64| span.padded((0.5 * (least / per_unit - span.length())).max(0.0));
+    let (x, y) = (widen(x, 180.0), widen(y, 120.0));
+    Ok((x.length() * per_unit, x, y.length() * per_unit, y))
+}
+
+/// As many ticks as have room for labels like the ones they get.
+fn x_tick_count(figure: &Figure, span: Span, width: f64) -> f64 {
+    let draft = Ticks::new(span, figure.x.scale, (width / 80.0).max(2.0));
+    (width / (draft.width() + 36.0).max(72.0)).max(2.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::{Axis, Color};
+
+    #[test]
+    fn equal_aspect_gives_equal_lengths() -> Result<(), ExportError> {
+        let disk = Mark::Disk {
+            x: 3.0,
+            y: 0.0,
+            radius: 2.0,
+            label: None,
+            color: Color::Blue,
+        };
+        let (x, y) = (Axis::linear("x", "m"), Axis::linear("y", "m"));
+        let figure = Figure::new("f", "", "", x, y).mark(disk).equal_aspect();
+        let layout = Layout::new(&figure)?;
+        let across = layout.x.pixel(5.0) - layout.x.pixel(1.0);
+        let up = layout.y.pixel(-2.0) - layout.y.pixel(2.0);
+        assert!((across - up).abs() < 1e-6, "{across} and {up}");
+        Ok(())
+    }
+}

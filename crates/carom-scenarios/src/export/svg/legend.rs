@@ -1,0 +1,102 @@
+//! The legend, to the right of the plot.
+
+use plotters::style::text_anchor::HPos;
+
+use super::Done;
+use super::canvas::{Canvas, Look};
+use super::color::rgb;
+use super::layout::Layout;
+use super::text::{NOTE_SIZE, text_width, wrap};
+use crate::record::{Figure, Mark};
+
+const TEXT_WIDTH: f64 = 190.0;
+const SWATCH: f64 = 34.0;
+
+/// Legend entry: marks that share a label share an entry.
+pub(super) struct Entry<'a> {
+    lines: Vec<String>,
+    marks: Vec<&'a Mark>,
+}
+
+impl Entry<'_> {
+    const LINE_HEIGHT: f64 = NOTE_SIZE + 4.0;
+    const GAP: f64 = 7.0;
+
+    pub(super) fn height(&self) -> f64 {
+        self.lines.len() as f64 * Self::LINE_HEIGHT + Self::GAP
+    }
+
+    pub(super) fn width(&self) -> f64 {
+        let widths = self.lines.iter().map(|line| text_width(line, NOTE_SIZE));
+        SWATCH + 9.0 + widths.fold(0.0, f64::max)
+    }
+}
+
+pub(super) fn legend(figure: &Figure) -> Vec<Entry<'_>> {
+    let mut entries: Vec<(&str, Vec<&Mark>)> = Vec::new();
+    for mark in &figure.marks {
+        let (Mark::Line {
+            label: Some(label), ..
+        }
+        | Mark::Points {
+            label: Some(label), ..
+        }) = mark
+        else {
+            continue;
+        };
+        if label.trim().is_empty() {
+            continue;
+        }
+        match entries.iter_mut().find(|(known, _)| known == label) {
+            // A line and its points make one sample; more of the same do not.
+            Some((_, marks)) => {
+                let kind = std::mem::discriminant(mark);
+                if marks.iter().all(|m| std::mem::discriminant(*m) != kind) {
+                    marks.push(mark);
+                }
+            }
+            None => entries.push((label, vec![mark])),
+        }
+    }
+    entries
+        .into_iter()
+        .map(|(label, marks)| Entry {
+            lines: wrap(label, NOTE_SIZE, TEXT_WIDTH),
+            marks,
+        })
+        .collect()
+}
+
+impl Layout<'_> {
+    pub(super) fn draw_legend(&self, canvas: &mut Canvas) -> Done {
+        let mut top = self.frame.top;
+        for entry in &self.legend {
+            let mut y = top + 0.5 * Entry::LINE_HEIGHT;
+            entry
+                .marks
+                .iter()
+                .try_for_each(|m| self.swatch(m, y, canvas))?;
+            for line in &entry.lines {
+                let at = [self.legend_left + SWATCH + 9.0, y];
+                canvas.text(line, at, NOTE_SIZE, Look::new(HPos::Left))?;
+                y += Entry::LINE_HEIGHT;
+            }
+            top += entry.height();
+        }
+        Ok(())
+    }
+
+    fn swatch(&self, mark: &Mark, y: f64, canvas: &mut Canvas) -> Done {
+        let left = self.legend_left;
+        match mark {
+            Mark::Line { style, color, .. } => {
+                let line = [[left, y], [left + SWATCH, y]];
+                canvas.line(&line, *style, rgb(*color))
+            }
+            Mark::Points { shape, color, .. } => {
+                canvas.symbol([left + SWATCH / 2.0, y], *shape, rgb(*color))
+            }
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! Figures as SVG.
+//!
+//! Lengths are pixels of a canvas about 900 wide. The backend takes whole
+//! numbers only, which would turn curves into stairs, so everything is sent in
+//! tenths of a pixel and the view box scales it back. Marks are clipped here,
+//! as the backend cannot clip.
+
+mod annotations;
+mod axes;
+mod canvas;
+mod check;
+mod clip;
+mod color;
+mod color_bar;
+mod decimal;
+mod geometry;
+mod layout;
+mod legend;
+mod marks;
+mod round;
+mod scale;
+mod span;
+mod text;
+mod ticks;
+mod title;
+
+use canvas::{Canvas, fine};
+use layout::Layout;
+
+use super::ExportError;
+use super::html::escape;
+use crate::record::Figure;
+
+type Done = Result<(), ExportError>;
+
+/// The figure as an SVG document.
+///
+/// A line breaks where a coordinate is NaN, or not positive on a log axis. If
+/// `equal_aspect` is set, the plot takes the shape of its ranges; a range that
+/// would make it a mere strip is widened.
+///
+/// # Errors
+///
+/// Lists whose lengths disagree, an impossible axis, or a second heat map.
+pub fn svg(figure: &Figure) -> Result<String, ExportError> {
+    figure.marks.iter().try_for_each(check::check)?;
+    let layout = Layout::new(figure)?;
+    let size = (
+        fine(layout.width).unsigned_abs(),
+        fine(layout.height).unsigned_abs(),
+    );
+    let mut text = String::new();
+    let mut canvas = Canvas::new(&mut text, size);
+    layout.draw(figure, &mut canvas)?;
+    canvas.finish()?;
+    Ok(with_header(&text, figure, &layout))
+}
+
+/// Replaces the backend's opening tag by one with the true size and a title.
+fn with_header(text: &str, figure: &Figure, layout: &Layout) -> String {
+    let body = text.split_once('>').map_or("", |(_, body)| body);
+    let title = if figure.title.is_empty() {
+        &figure.name
+    } else {
+        &figure.title
+    };
+    let title = escape(title);
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" aria-label=\"{title}\" \
+         width=\"{}\" height=\"{}\" viewBox=\"0 0 {} {}\">\n<title>{title}</title>{body}",
+        layout.width,
+        layout.height,
+        fine(layout.width),
+        fine(layout.height)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::{Axis, Color, Mark, Scale};
+
+    fn figure(marks: Vec<Mark>) -> Figure {
+        let (x, y) = (Axis::linear("Time", "s"), Axis::linear("Speed", "m/s"));
+        Figure {
+            marks,
+            ..Figure::new("f", "A <title>", "", x, y)
+        }
+    }
+
+    #[test]
+    fn a_label_appears_once_and_text_is_escaped() -> Result<(), ExportError> {
+        let line = |y| Mark::line("run & run", vec![0.0, 1.0], vec![0.0, y], Color::Blue);
+        let text = svg(&figure(vec![line(1.0), line(2.0)]))?;
+        assert_eq!(text.matches("run &amp; run").count(), 1);
+        assert!(text.contains("<title>A &lt;title&gt;</title>"));
+        assert!(text.contains("Speed [m/s]"));
+        assert_eq!(text, svg(&figure(vec![line(1.0), line(2.0)]))?);
+        Ok(())
+    }
+
+    #[test]
+    fn empty_constant_and_undefined_data_are_drawn() -> Result<(), ExportError> {
+        let line = |y: Vec<f64>| Mark::line("v", vec![1.0, 2.0], y, Color::Blue);
+        for marks in [
+            vec![],
+            vec![line(vec![3.0, 3.0 + 1e-15])],
+            vec![line(vec![f64::NAN, f64::INFINITY])],
+        ] {
+            assert!(!svg(&figure(marks.clone()))?.contains("NaN"));
+            let mut log = figure(marks);
+            log.y.scale = Scale::Log;
+            assert!(svg(&log)?.ends_with("</svg>\n"));
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn impossible_figures_are_refused() {
+        let short = Mark::line("v", vec![0.0], vec![], Color::Blue);
+        assert!(matches!(
+            svg(&figure(vec![short])),
+            Err(ExportError::Shape(_))
+        ));
+        let mut reversed = figure(vec![]);
+        reversed.x = reversed.x.range(1.0, 0.0);
+        assert!(matches!(svg(&reversed), Err(ExportError::Axis { .. })));
+        let mut log = figure(vec![]).equal_aspect();
+        log.y.scale = Scale::Log;
+        assert!(matches!(svg(&log), Err(ExportError::Axis { .. })));
+    }
+
+    #[test]
+    fn every_heat_map_cell_is_drawn() -> Result<(), ExportError> {
+        let map = Mark::Heatmap {
+            label: "Loss".to_owned(),
+            unit: "J".to_owned(),
+            x: vec![0.0, 1.0, 2.0],
+            y: vec![0.0, 1.0],
+            values: vec![vec![0.0, 1.0, 2.0], vec![3.0, f64::NAN, 5.0]],
+        };
+        let text = svg(&figure(vec![map]))?;
+        assert_eq!(text.matches("<rect ").count(), 128 + 5);
+        assert!(text.contains("Loss [J]"));
+        Ok(())
+    }
+}

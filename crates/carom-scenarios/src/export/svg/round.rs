@@ -1,0 +1,11 @@
+//! From rounded numbers to integers.
+
+/// Saturates, so that no value can wrap around.
+pub(super) fn whole(value: f64) -> i32 {
+    value as i32
+}
+
+/// As [`whole`], with more digits.
+pub(super) fn whole_long(value: f64) -> i64 {
+    value as i64
+}
