@@ -30,6 +30,12 @@ impl Unanswered {
     }
 }
 
+impl From<ImpactError> for Unanswered {
+    fn from(error: ImpactError) -> Self {
+        Self::new(error.kind(), error)
+    }
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ProblemInput {
@@ -88,7 +94,7 @@ enum SelectionInput {
     Random(u64),
 }
 
-#[derive(Deserialize, Clone, Copy, Default, PartialEq)]
+#[derive(Deserialize, Clone, Copy, Default)]
 #[serde(rename_all = "kebab-case")]
 enum OutcomesInput {
     #[default]
@@ -221,10 +227,7 @@ fn plastic(
     let law = Plastic {
         rule: options.plastic.rule(),
     };
-    let outcome = law
-        .resolve(problem)
-        .map_err(|e| Unanswered::new(e.kind(), e))?;
-    Ok(outcome_fields(problem, &outcome))
+    Ok(outcome_fields(problem, &law.resolve(problem)?))
 }
 
 fn propagative(
@@ -250,34 +253,33 @@ fn propagative(
             SequencesInput::Minimal => SequenceFilter::Minimal,
         },
     };
-    let unanswered = |e: ImpactError| Unanswered::new(e.kind(), e);
-    let cosines = Value::from(rows(&problem.contacts().cosines()));
-    if options.outcomes == OutcomesInput::One {
-        let outcome = law.resolve(problem).map_err(unanswered)?;
-        let mut fields = outcome_fields(problem, &outcome);
-        // Cheap for up to two contacts; for more, ask for all outcomes.
-        let indeterminacy = match problem.contacts().n_distinct() {
-            0..=2 => Some(law.resolve_all(problem).map_err(unanswered)?.indeterminacy),
-            _ => None,
-        };
-        if let Some(Value::Object(diagnostics)) = fields.get_mut("diagnostics") {
-            diagnostics.insert("cosines".to_owned(), cosines);
-            if let Some(xi) = indeterminacy {
-                diagnostics.insert("indeterminacy".to_owned(), xi.into());
-            }
+    let (mut fields, indeterminacy) = match options.outcomes {
+        OutcomesInput::One => {
+            let outcome = law.resolve(problem)?;
+            // Cheap for up to two contacts; for more, ask for all outcomes.
+            let indeterminacy = match problem.contacts().n_distinct() {
+                0..=2 => Some(law.resolve_all(problem)?.indeterminacy),
+                _ => None,
+            };
+            (outcome_fields(problem, &outcome), indeterminacy)
         }
-        return Ok(fields);
-    }
-    let set = law.resolve_all(problem).map_err(unanswered)?;
-    let mut fields = match set.preferred.and_then(|i| set.outcomes.get(i)) {
-        Some(outcome) => outcome_fields(problem, outcome),
-        None => Map::new(),
+        OutcomesInput::All => {
+            let set = law.resolve_all(problem)?;
+            let mut fields = match set.preferred.and_then(|i| set.outcomes.get(i)) {
+                Some(outcome) => outcome_fields(problem, outcome),
+                None => Map::new(),
+            };
+            fields.insert("outcomes".to_owned(), outcomes(problem, &set));
+            (fields, Some(set.indeterminacy))
+        }
     };
     if let Some(Value::Object(diagnostics)) = fields.get_mut("diagnostics") {
-        diagnostics.insert("cosines".to_owned(), cosines);
-        diagnostics.insert("indeterminacy".to_owned(), set.indeterminacy.into());
+        let cosines = rows(&problem.contacts().cosines());
+        diagnostics.insert("cosines".to_owned(), json!(cosines));
+        if let Some(xi) = indeterminacy {
+            diagnostics.insert("indeterminacy".to_owned(), xi.into());
+        }
     }
-    fields.insert("outcomes".to_owned(), outcomes(problem, &set));
     Ok(fields)
 }
 

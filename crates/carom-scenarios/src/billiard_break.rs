@@ -2,6 +2,7 @@
 
 use crate::config::{count, finite, positive};
 use crate::model::{System, disk_normal, linspace, propagative};
+use crate::outcomes;
 use crate::record::{Axis, Color, Column, Figure, LineStyle, Mark, Quantity, Record, Table};
 use crate::scenario::{Configuration, begin};
 use crate::{Overrides, Scenario, ScenarioError};
@@ -182,11 +183,9 @@ fn single(config: &Config, record: &mut Record) -> Result<(), ScenarioError> {
             });
         }
     }
-    record.quantities.extend([
-        Quantity::new("cosine", posed.system.cosine()?, ""),
-        Quantity::new("outcomes", set.outcomes.len() as f64, ""),
-        Quantity::new("indeterminacy", set.indeterminacy, ""),
-    ]);
+    let cosine = Quantity::new("cosine", posed.system.cosine()?, "");
+    record.quantities.push(cosine);
+    record.quantities.extend(outcomes::spread(&set));
     record.tables.push(table);
     record.figures.push(figure);
     Ok(())

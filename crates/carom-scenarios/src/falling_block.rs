@@ -1,7 +1,8 @@
 //! A block that lands flat on two corners; a rod when it has no height.
 
 use crate::config::{count, finite, positive};
-use crate::model::{System, diagnostics, linspace, propagative, row};
+use crate::model::{System, linspace, propagative, row};
+use crate::outcomes;
 use crate::record::{Axis, Color, Column, Figure, LineStyle, Mark, Quantity, Record, Table};
 use crate::scenario::{Configuration, begin};
 use crate::{Overrides, Scenario, ScenarioError};
@@ -96,35 +97,19 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
             "",
         ));
     }
-    record
-        .quantities
-        .push(Quantity::new("outcomes", set.outcomes.len() as f64, ""));
-    record
-        .quantities
-        .push(Quantity::new("indeterminacy", set.indeterminacy, ""));
-    let mut table = Table::new(
-        "outcomes",
+    record.quantities.extend(outcomes::spread(&set));
+    let mut table = outcomes::table(
         "Velocities after the impact, one row per outcome.",
-        vec![
-            Column::new("impacts", ""),
-            Column::new("sequences", ""),
-            Column::new("velocity_x", "m/s"),
-            Column::new("velocity_y", "m/s"),
-            Column::new("angular_velocity", "rad/s"),
-            Column::new("energy_change", "J"),
+        &set,
+        &[
+            ("velocity_x", "m/s"),
+            ("velocity_y", "m/s"),
+            ("angular_velocity", "rad/s"),
         ],
     );
-    for outcome in &set.outcomes {
-        let diagnostics = diagnostics(outcome);
-        let v = &outcome.velocity_plus.0;
-        table.rows.push(vec![
-            diagnostics.impacts as f64,
-            diagnostics.n_sequences as f64,
-            v[0],
-            v[1],
-            v[2],
-            outcome.audit.energy_change_j(),
-        ]);
+    table.columns.push(Column::new("energy_change", "J"));
+    for (row, outcome) in table.rows.iter_mut().zip(&set.outcomes) {
+        row.push(outcome.audit.energy_change_j());
     }
     record.tables.push(table);
     aspects(&config, &mut record)?;
@@ -148,11 +133,7 @@ fn aspects(config: &Config, record: &mut Record) -> Result<(), ScenarioError> {
     for &aspect in &aspects {
         let system = block(0.5, 0.5 * aspect, 1.0)?;
         let set = system.resolve_all(&[0.0, -1.0, 0.0], &propagative(1.0)?)?;
-        let pair = system
-            .uniqueness()?
-            .pairs
-            .first()
-            .map_or(0.0, |pair| pair.worst_indeterminacy);
+        let pair = system.worst_indeterminacy()?;
         table
             .rows
             .push(vec![aspect, system.cosine()?, pair, set.indeterminacy]);

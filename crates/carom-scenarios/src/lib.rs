@@ -14,6 +14,7 @@ mod light_ball;
 mod model;
 mod newtons_cradle;
 mod orthogonal_corner;
+mod outcomes;
 mod pair_map;
 mod plate_on_legs;
 mod rack_break;

@@ -1,10 +1,11 @@
 //! A light ball between a wall and a heavy block: the impacts count the digits of π.
 
 use crate::config::{count, positive};
-use crate::model::{System, diagnostics, linspace, propagative, row};
+use crate::model::{System, diagnostics, linspace, propagative, relative_energy_change, row};
 use crate::record::{Axis, Color, Column, Figure, LineStyle, Mark, Quantity, Record, Table};
 use crate::scenario::{Configuration, begin};
 use crate::{Overrides, Scenario, ScenarioError};
+use carom_impact::ImpactOutcome;
 use serde::{Deserialize, Serialize};
 
 pub(crate) const SCENARIO: Scenario = Scenario::new::<Config>(
@@ -39,7 +40,7 @@ mass_ratio = 7.0    # one more block, of any mass ratio
 }
 
 /// The block approaches the ball, which touches it and the wall.
-fn collide(ratio: f64) -> Result<(carom_impact::ImpactOutcome, f64), ScenarioError> {
+fn collide(ratio: f64) -> Result<(ImpactOutcome, f64), ScenarioError> {
     let normals = vec![row(2, &[(0, 1.0)]), row(2, &[(0, -1.0), (1, 1.0)])];
     let system = System::diagonal(&[1.0, ratio], normals)?;
     let exponent = system
@@ -64,25 +65,24 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
             Column::new("energy_error", ""),
         ],
     );
-    let mut push = |ratio: f64| -> Result<f64, ScenarioError> {
+    let mut push = |ratio: f64| -> Result<(f64, ImpactOutcome), ScenarioError> {
         let (outcome, exponent) = collide(ratio)?;
         let impacts = diagnostics(&outcome).impacts as f64;
-        let energy = outcome.audit.energy_change_j() / outcome.audit.energy_minus_j;
+        let energy = relative_energy_change(&outcome);
         table
             .rows
             .push(vec![ratio, impacts, exponent.ceil(), energy]);
-        Ok(impacts)
+        Ok((impacts, outcome))
     };
     for k in 0..=config.digits {
-        let impacts = push(100f64.powi(k as i32))?;
+        let (impacts, _) = push(100f64.powi(k as i32))?;
         let digits = (std::f64::consts::PI * 10f64.powi(k as i32)).floor();
         record.quantities.push(
             Quantity::new(format!("impacts_100_to_the_{k}"), impacts, "")
                 .paper(digits, "digits of pi (Galperin 2003)"),
         );
     }
-    let impacts = push(config.mass_ratio)?;
-    let (outcome, _) = collide(config.mass_ratio)?;
+    let (impacts, outcome) = push(config.mass_ratio)?;
     record
         .quantities
         .push(Quantity::new("impacts_mass_ratio", impacts, ""));

@@ -2,8 +2,9 @@
 
 use crate::ScenarioError;
 use carom_impact::{
-    Contact, ContactSet, EnergeticRestitution, ImpactLaw, ImpactOutcome, ImpactProblem, OutcomeSet,
-    Propagative, PropagativeDiagnostics, SetValuedLaw, Uniqueness, uniqueness,
+    Contact, ContactSet, EnergeticRestitution, ImpactError, ImpactLaw, ImpactOutcome,
+    ImpactProblem, OutcomeSet, Propagative, PropagativeDiagnostics, SetValuedLaw, Uniqueness,
+    uniqueness,
 };
 use carom_metric::{Covector, KineticMetric, Tangent};
 use nalgebra::{DMatrix, DVector};
@@ -55,16 +56,18 @@ impl System {
         Ok(uniqueness(&self.contacts()?))
     }
 
+    /// Worst indeterminacy of the first two contacts; 0 if they are one.
+    pub(crate) fn worst_indeterminacy(&self) -> Result<f64, ScenarioError> {
+        let pairs = self.uniqueness()?.pairs;
+        Ok(pairs.first().map_or(0.0, |pair| pair.worst_indeterminacy))
+    }
+
     pub(crate) fn resolve(
         &self,
         velocity: &[f64],
         law: &Propagative,
     ) -> Result<ImpactOutcome, ScenarioError> {
-        let contacts = self.contacts()?;
-        Ok(law.resolve(&ImpactProblem::new(
-            &contacts,
-            Tangent::from_slice(velocity),
-        )?)?)
+        self.solve(velocity, |problem| law.resolve(problem))
     }
 
     pub(crate) fn resolve_all(
@@ -72,11 +75,17 @@ impl System {
         velocity: &[f64],
         law: &Propagative,
     ) -> Result<OutcomeSet, ScenarioError> {
+        self.solve(velocity, |problem| law.resolve_all(problem))
+    }
+
+    fn solve<T>(
+        &self,
+        velocity: &[f64],
+        solve: impl FnOnce(&ImpactProblem<'_>) -> Result<T, ImpactError>,
+    ) -> Result<T, ScenarioError> {
         let contacts = self.contacts()?;
-        Ok(law.resolve_all(&ImpactProblem::new(
-            &contacts,
-            Tangent::from_slice(velocity),
-        )?)?)
+        let problem = ImpactProblem::new(&contacts, Tangent::from_slice(velocity))?;
+        Ok(solve(&problem)?)
     }
 }
 
@@ -94,6 +103,11 @@ pub(crate) fn chain_normals(bodies: usize) -> Vec<Covector> {
     (1..bodies)
         .map(|i| row(bodies, &[(i - 1, -1.0), (i, 1.0)]))
         .collect()
+}
+
+/// Two normals in the Euclidean plane whose feasible wedge opens along x by `half_angle` each way.
+pub(crate) fn wedge_normals(half_angle: f64) -> [Covector; 2] {
+    [1.0, -1.0].map(|sign| row(2, &[(0, half_angle.sin()), (1, sign * half_angle.cos())]))
 }
 
 /// Normal of two touching disks in the plane, with coordinates $(x_1, y_1, x_2, y_2, \dots)$.
@@ -124,9 +138,9 @@ pub(crate) fn diagnostics(outcome: &ImpactOutcome) -> PropagativeDiagnostics {
     }
 }
 
-/// Energy lost, as a fraction of the energy before.
-pub(crate) fn relative_loss(outcome: &ImpactOutcome) -> f64 {
-    -outcome.audit.energy_change_j() / outcome.audit.energy_minus_j
+/// Change of the energy, as a fraction of the energy before.
+pub(crate) fn relative_energy_change(outcome: &ImpactOutcome) -> f64 {
+    outcome.audit.energy_change_j() / outcome.audit.energy_minus_j
 }
 
 /// `count` values from `first` to `last`.

@@ -1,7 +1,9 @@
 //! Newton's cradle: Seghete & Murphey, Example 1 and Fig. 2.
 
 use crate::config::{finite, positive};
-use crate::model::{System, chain_normals, diagnostics, linspace, propagative, relative_loss};
+use crate::model::{
+    System, chain_normals, diagnostics, linspace, propagative, relative_energy_change,
+};
 use crate::record::{
     Axis, Color, Column, Figure, LineStyle, Mark, PointShape, Quantity, Record, Table,
 };
@@ -185,7 +187,7 @@ fn loss_against_speed(
         for &speed in &speeds {
             let mut velocity = vec![0.0; config.masses.len()];
             velocity[0] = speed;
-            let loss = 100.0 * relative_loss(&system.resolve(&velocity, &law)?);
+            let loss = -100.0 * relative_energy_change(&system.resolve(&velocity, &law)?);
             table.rows.push(vec![restitution, speed, loss]);
             losses.push(loss);
         }

@@ -2,6 +2,7 @@
 
 use crate::config::{count, finite};
 use crate::model::{System, diagnostics, propagative, row};
+use crate::outcomes;
 use crate::record::{Column, Quantity, Record, Table};
 use crate::scenario::{Configuration, begin};
 use crate::{Overrides, Scenario, ScenarioError};
@@ -50,10 +51,11 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
         .sum();
     let approaching = config.momentum.iter().filter(|p| **p < 0.0).count();
     let factorial = (1..=approaching as u64).product::<u64>() as f64;
+    let [outcomes, indeterminacy] = outcomes::spread(&set);
     record.quantities.extend([
-        Quantity::new("outcomes", set.outcomes.len() as f64, "").paper(1.0, "Theorem 2"),
+        outcomes.paper(1.0, "Theorem 2"),
         Quantity::new("sequences", sequences as f64, "").paper(factorial, "Theorem 2: n! orders"),
-        Quantity::new("indeterminacy", set.indeterminacy, "").paper(0.0, "Theorem 2"),
+        indeterminacy.paper(0.0, "Theorem 2"),
     ]);
     let mut table = Table::new(
         "momentum",

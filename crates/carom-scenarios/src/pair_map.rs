@@ -1,7 +1,7 @@
 //! Uniqueness map of two contacts: indeterminacy over cosine and direction.
 
 use crate::config::count;
-use crate::model::{System, linspace, propagative, row};
+use crate::model::{System, linspace, propagative, wedge_normals};
 use crate::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
 use crate::scenario::{Configuration, begin};
 use crate::{Overrides, Scenario, ScenarioError};
@@ -39,10 +39,8 @@ directions = 61     # samples of the direction s: polar angle pi + s gamma, both
 ";
 }
 
-/// Two normals in the Euclidean plane whose wedge opens along x.
 fn wedge(gamma: f64) -> Result<System, ScenarioError> {
-    let normals = [1.0, -1.0].map(|sign| row(2, &[(0, gamma.sin()), (1, sign * gamma.cos())]));
-    System::diagonal(&[1.0, 1.0], normals.to_vec())
+    System::diagonal(&[1.0, 1.0], wedge_normals(gamma).to_vec())
 }
 
 fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
@@ -126,8 +124,7 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
 }
 
 fn worst_at(gamma: f64) -> Result<f64, ScenarioError> {
-    let pairs = wedge(gamma)?.uniqueness()?.pairs;
-    Ok(pairs.first().map_or(0.0, |pair| pair.worst_indeterminacy))
+    wedge(gamma)?.worst_indeterminacy()
 }
 
 /// Cosine and worst indeterminacy; four samples a cell of the map, and the zeros between them.

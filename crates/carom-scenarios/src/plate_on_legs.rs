@@ -2,7 +2,8 @@
 
 use crate::config::{finite, positive};
 use crate::model::{System, diagnostics, propagative, row};
-use crate::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
+use crate::outcomes;
+use crate::record::{Axis, Color, Figure, Mark, Quantity, Record};
 use crate::scenario::{Configuration, begin};
 use crate::{Overrides, Scenario, ScenarioError};
 use serde::{Deserialize, Serialize};
@@ -71,34 +72,23 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
         .collect();
     let bound =
         |pick: fn(u64, u64) -> u64| lengths.iter().copied().reduce(pick).unwrap_or(0) as f64;
+    let [outcomes, indeterminacy] = outcomes::spread(&set);
     record.quantities.extend([
         Quantity::new("cosine", system.cosine()?, ""),
-        Quantity::new("outcomes", set.outcomes.len() as f64, ""),
+        outcomes,
         Quantity::new("shortest_sequence", bound(u64::min), ""),
         Quantity::new("longest_sequence", bound(u64::max), ""),
-        Quantity::new("indeterminacy", set.indeterminacy, ""),
+        indeterminacy,
     ]);
-    let mut table = Table::new(
-        "outcomes",
+    let table = outcomes::table(
         "One row per outcome.",
-        vec![
-            Column::new("impacts", ""),
-            Column::new("sequences", ""),
-            Column::new("velocity_z", "m/s"),
-            Column::new("angular_velocity_x", "rad/s"),
-            Column::new("angular_velocity_y", "rad/s"),
+        &set,
+        &[
+            ("velocity_z", "m/s"),
+            ("angular_velocity_x", "rad/s"),
+            ("angular_velocity_y", "rad/s"),
         ],
     );
-    for outcome in &set.outcomes {
-        let (d, v) = (diagnostics(outcome), &outcome.velocity_plus.0);
-        table.rows.push(vec![
-            d.impacts as f64,
-            d.n_sequences as f64,
-            v[0],
-            v[1],
-            v[2],
-        ]);
-    }
     let mut figure = Figure::new(
         "outcomes",
         "A plate lands on four legs",

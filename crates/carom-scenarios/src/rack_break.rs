@@ -1,7 +1,8 @@
 //! A cue ball breaks a triangular rack of touching balls.
 
 use crate::config::{count, positive};
-use crate::model::{System, diagnostics, disk_normal, propagative};
+use crate::model::{System, diagnostics, disk_normal, propagative, relative_energy_change};
+use crate::outcomes;
 use crate::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
 use crate::scenario::{Configuration, begin};
 use crate::{Overrides, Scenario, ScenarioError};
@@ -113,7 +114,7 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
         Quantity::new("momentum_x_over_initial", momentum / config.speed, ""),
         Quantity::new(
             "energy_change_over_initial",
-            outcome.audit.energy_change_j() / outcome.audit.energy_minus_j,
+            relative_energy_change(&outcome),
             "",
         ),
         Quantity::new(
@@ -124,12 +125,7 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
     ]);
     if config.rows <= config.all_outcomes_up_to_rows {
         let set = system.resolve_all(&velocity, &law)?;
-        record
-            .quantities
-            .push(Quantity::new("outcomes", set.outcomes.len() as f64, ""));
-        record
-            .quantities
-            .push(Quantity::new("indeterminacy", set.indeterminacy, ""));
+        record.quantities.extend(outcomes::spread(&set));
     }
     let mut table = Table::new(
         "balls",

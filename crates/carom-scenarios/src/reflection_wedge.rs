@@ -1,7 +1,7 @@
 //! The images of a momentum: Seghete & Murphey, Fig. 3.
 
 use crate::config::finite;
-use crate::model::{System, diagnostics, propagative, row};
+use crate::model::{System, diagnostics, linspace, propagative, wedge_normals};
 use crate::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
 use crate::scenario::{Configuration, begin};
 use crate::{Overrides, Scenario, ScenarioError};
@@ -48,7 +48,7 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
         ));
     }
     finite("direction", &[config.direction])?;
-    let normals = [1.0, -1.0].map(|sign| row(2, &[(0, gamma.sin()), (1, sign * gamma.cos())]));
+    let normals = wedge_normals(gamma);
     let system = System::diagonal(&[1.0, 1.0], normals.to_vec())?;
     let theta = std::f64::consts::PI + config.direction * gamma;
     let start = [theta.cos(), theta.sin()];
@@ -63,7 +63,7 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
     )
     .equal_aspect();
     let mut corners = vec![[0.0, 0.0]];
-    let rim = crate::model::linspace(-gamma, gamma, 41);
+    let rim = linspace(-gamma, gamma, 41);
     corners.extend(rim.iter().map(|a| [a.cos(), a.sin()]));
     figure.marks.push(Mark::Polygon {
         x: corners.iter().map(|c| c[0]).collect(),

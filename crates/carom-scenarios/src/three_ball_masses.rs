@@ -40,12 +40,7 @@ max_ratio = 10.0     # masses m_B/m_A and m_C/m_A from 1/max_ratio to max_ratio
 }
 
 fn worst(masses: [f64; 3]) -> Result<f64, ScenarioError> {
-    let system = System::diagonal(&masses, chain_normals(3))?;
-    Ok(system
-        .uniqueness()?
-        .pairs
-        .first()
-        .map_or(0.0, |pair| pair.worst_indeterminacy))
+    System::diagonal(&masses, chain_normals(3))?.worst_indeterminacy()
 }
 
 fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
