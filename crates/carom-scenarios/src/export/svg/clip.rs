@@ -2,6 +2,7 @@
 
 use super::geometry::{Point, is_finite};
 
+/// A rectangle with sides along the axes; `top` is the smaller ordinate.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rect {
     pub(super) left: f64,
@@ -111,14 +112,15 @@ pub(super) fn clip_polygon(corners: &[Point], frame: Rect) -> Vec<Point> {
 mod tests {
     use super::*;
 
+    const FRAME: Rect = Rect {
+        left: 0.0,
+        top: 0.0,
+        right: 10.0,
+        bottom: 10.0,
+    };
+
     #[test]
     fn nan_breaks_a_line_and_clipping_cuts_it() {
-        let frame = Rect {
-            left: 0.0,
-            top: 0.0,
-            right: 10.0,
-            bottom: 10.0,
-        };
         let points = [
             [1.0, 1.0],
             [2.0, 2.0],
@@ -126,20 +128,14 @@ mod tests {
             [3.0, 3.0],
             [3.0, 30.0],
         ];
-        let runs = visible_runs(&points, frame);
+        let runs = visible_runs(&points, FRAME);
         assert_eq!(runs, [[[1.0, 1.0], [2.0, 2.0]], [[3.0, 3.0], [3.0, 10.0]]]);
     }
 
     #[test]
     fn clipped_polygon_stays_inside() {
-        let frame = Rect {
-            left: 0.0,
-            top: 0.0,
-            right: 10.0,
-            bottom: 10.0,
-        };
-        let clipped = clip_polygon(&[[-5.0, 5.0], [5.0, -5.0], [15.0, 5.0], [5.0, 15.0]], frame);
+        let clipped = clip_polygon(&[[-5.0, 5.0], [5.0, -5.0], [15.0, 5.0], [5.0, 15.0]], FRAME);
         assert!(clipped.len() >= 4, "{clipped:?}");
-        assert!(clipped.iter().all(|p| frame.contains(*p)), "{clipped:?}");
+        assert!(clipped.iter().all(|p| FRAME.contains(*p)), "{clipped:?}");
     }
 }
