@@ -137,7 +137,7 @@ proptest! {
         selection in selection(),
     ) {
         let outcome = system.resolve(&with_selection(selection), &velocity);
-        prop_assert!(details(&outcome).impacts <= 10_000_000);
+        prop_assert!(details(&outcome).impacts <= 10_000);
         balance(&system, &velocity, &outcome)?;
     }
 
