@@ -79,12 +79,7 @@ impl<T: Scalar> Etas<T> {
     #[inline]
     pub(super) fn apply_to_entering(&mut self) {
         let (done, rest) = self.columns.split_at_mut(self.rows.len() * self.stride);
-        apply(
-            done,
-            &self.rows,
-            &self.inverses,
-            &mut rest[..self.stride],
-        );
+        apply(done, &self.rows, &self.inverses, &mut rest[..self.stride]);
     }
 
     /// Applies all pivots to a column of padded length.
@@ -101,7 +96,12 @@ fn apply<T: Scalar>(etas: &[T], rows: &[usize], inverses: &[T], x: &mut [T]) {
         let (fours, _) = rows.as_chunks::<4>();
         let (inverse_fours, _) = inverses.as_chunks::<4>();
         for (rows, inverses) in fours.iter().zip(inverse_fours) {
-            apply_four(&etas[from * stride..(from + 4) * stride], *rows, *inverses, x);
+            apply_four(
+                &etas[from * stride..(from + 4) * stride],
+                *rows,
+                *inverses,
+                x,
+            );
             from += 4;
         }
     }

@@ -84,7 +84,7 @@ impl<T: Scalar> Tableau<T> {
     pub(super) fn pose(&mut self, problem: LcpRef<'_>, scaling: Scaling) {
         let n = problem.dim();
         self.n = n;
-        self.stride = n.next_multiple_of(4);
+        self.stride = n.next_multiple_of(4).max(4);
         self.basic.clear();
         self.basic.extend(0..n);
         self.row_of.clear();
@@ -436,7 +436,7 @@ impl<T: Scalar> Tableau<T> {
         let rows = &self.row_of[self.n..2 * self.n];
         for (j, (z, row)) in z.iter_mut().zip(rows).enumerate() {
             *z = match self.rhs.get(*row) {
-                Some(b) => self.scales.variable(j, b.to_f64(), false),
+                Some(b) => self.scales.variable(j, b.to_f64()),
                 None => 0.0,
             };
         }
@@ -459,7 +459,7 @@ impl<T: Scalar> Tableau<T> {
                 None if self.entering == self.n + j => 1.0,
                 _ => 0.0,
             };
-            *u = self.scales.variable(j, scaled, true);
+            *u = self.scales.direction(j, scaled);
         }
     }
 
@@ -521,7 +521,7 @@ impl<T: Scalar> Tableau<T> {
         }
         for (j, z) in z.iter_mut().enumerate() {
             *z = match values.get(self.row_of[n + j]) {
-                Some(value) => self.scales.variable(j, value.to_f64().max(0.0), false),
+                Some(value) => self.scales.variable(j, value.to_f64().max(0.0)),
                 None => 0.0,
             };
         }
