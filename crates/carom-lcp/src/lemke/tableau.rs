@@ -57,7 +57,18 @@ pub(super) struct Tableau<T> {
     /// Basis at the start of the path: its columns break ties.
     start: Vec<usize>,
     entering: usize,
+    correction: Correction<T>,
     pub(super) n_pivots: usize,
+}
+
+/// Memory of [`Tableau::refine`].
+#[derive(Clone, Debug)]
+struct Correction<T> {
+    values: Vec<Double>,
+    residual: Vec<Double>,
+    correction: Vec<T>,
+    column: Vec<f64>,
+    vector: Vec<f64>,
 }
 
 impl<T: Scalar> Tableau<T> {
@@ -76,6 +87,13 @@ impl<T: Scalar> Tableau<T> {
             scales: Scales::new(),
             start: Vec::new(),
             entering: NONE,
+            correction: Correction {
+                values: Vec::new(),
+                residual: Vec::new(),
+                correction: Vec::new(),
+                column: Vec::new(),
+                vector: Vec::new(),
+            },
             n_pivots: 0,
         }
     }
@@ -472,32 +490,41 @@ impl<T: Scalar> Tableau<T> {
             return false;
         }
         let n = self.n;
-        let mut values: Vec<Double> = self.rhs.iter().map(|b| widen(*b)).collect();
-        let mut column = vec![0.0f64; n];
-        let mut vector: Vec<f64> = Vec::with_capacity(n);
-        self.scales.extend_with_vector(problem, &mut vector);
-        let mut residual = vec![Double::ZERO; n];
-        let mut correction = vec![T::ZERO; self.stride];
+        let Correction {
+            values,
+            residual,
+            correction,
+            column,
+            vector,
+        } = &mut self.correction;
+        values.clear();
+        values.extend(self.rhs.iter().map(|b| widen(*b)));
+        column.resize(n, 0.0);
+        vector.clear();
+        self.scales.extend_with_vector(problem, vector);
+        residual.resize(n, Double::ZERO);
+        correction.clear();
+        correction.resize(self.stride, T::ZERO);
         let mut last = f64::INFINITY;
         for _ in 0..MAX_CORRECTIONS {
-            for (r, q) in residual.iter_mut().zip(&vector) {
+            for (r, q) in residual.iter_mut().zip(vector.iter()) {
                 *r = Double::from_f64(*q);
             }
             for j in 0..n {
                 let Some(value) = values.get(self.row_of[n + j]) else {
                     continue;
                 };
-                self.scales.negated_column(problem, j, &mut column);
-                for (r, m) in residual.iter_mut().zip(&column) {
+                self.scales.negated_column(problem, j, column);
+                for (r, m) in residual.iter_mut().zip(column.iter()) {
                     *r = *r - Double::from_f64(*m) * *value;
                 }
             }
             // Rows with a basic w hold by the choice of that w.
-            for (i, (c, r)) in correction.iter_mut().zip(&residual).enumerate() {
+            for (i, (c, r)) in correction.iter_mut().zip(residual.iter()).enumerate() {
                 let is_slack = self.row_of[i] != NONE;
                 *c = T::from_f64(if is_slack { 0.0 } else { r.to_f64() });
             }
-            self.etas.apply(&mut correction);
+            self.etas.apply(correction);
             let (mut change, mut size) = (0.0f64, 0.0f64);
             for row in &self.row_of[n..2 * n] {
                 if let (Some(value), Some(c)) = (values.get(*row), correction.get(*row)) {

@@ -142,6 +142,15 @@ impl Contacts {
             restitution: &REST[..self.friction.len()],
         }
     }
+
+    /// The first of the contacts alone.
+    pub fn first(&self, contacts: usize) -> Self {
+        Self {
+            delassus: self.delassus.view((0, 0), (3 * contacts, 3 * contacts)).into(),
+            velocity: self.velocity.rows(0, 3 * contacts).into(),
+            friction: self.friction[..contacts].to_vec(),
+        }
+    }
 }
 
 /// A stack of plates, four corners each on the one below: with four contacts and three rigid
