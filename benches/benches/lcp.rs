@@ -13,7 +13,7 @@
 #[path = "../../crates/carom-lcp/tests/common/mod.rs"]
 mod common;
 
-use carom_lcp::{ContactLcp, Lcp, Lemke, LemkeWorkspace, LcpRef, principal_pivoting};
+use carom_lcp::{ContactLcp, Lcp, LcpRef, Lemke, LemkeWorkspace, principal_pivoting};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use std::hint::black_box;
 

@@ -326,13 +326,28 @@ fn the_methods_of_lcp_say_what_they_found() {
 fn every_fault_of_a_complementarity_problem_names_its_key() {
     let good = json!({ "id": "a", "matrix": [[1, 0], [0, 1]], "vector": [0, -1] });
     let faults = [
-        ("matrix", json!([[1, 0], [0]]), "dimension-mismatch", "matrix"),
+        (
+            "matrix",
+            json!([[1, 0], [0]]),
+            "dimension-mismatch",
+            "matrix",
+        ),
         ("matrix", json!([[1, 0]]), "dimension-mismatch", "matrix"),
-        ("matrix", json!([[1, 0], [0, null]]), "invalid-input", "matrix[1][1]"),
+        (
+            "matrix",
+            json!([[1, 0], [0, null]]),
+            "invalid-input",
+            "matrix[1][1]",
+        ),
         ("matrix", Value::Null, "invalid-input", "matrix"),
         ("vector", json!([1]), "dimension-mismatch", "matrix"),
         ("vector", json!(["x", 1]), "invalid-input", "vector[0]"),
-        ("vector", json!(vec![0.0; 100_000]), "too-large", "dimension"),
+        (
+            "vector",
+            json!(vec![0.0; 100_000]),
+            "too-large",
+            "dimension",
+        ),
         ("method", json!("magic"), "unknown-method", "method"),
         ("max_pivots", json!(-1), "invalid-input", "max_pivots"),
         ("surprise", json!(1), "invalid-input", "surprise"),

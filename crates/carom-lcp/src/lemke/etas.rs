@@ -109,8 +109,12 @@ fn apply<T: Scalar>(etas: &[T], rows: &[usize], inverses: &[T], x: &mut [T]) {
     for ((row, inverse), eta) in rest.zip(etas[from * stride..].chunks_exact(stride)) {
         if x[*row] != T::ZERO {
             let t = x[*row] * *inverse;
-            for (x, c) in x.iter_mut().zip(eta) {
-                *x = *x - t * *c;
+            // Columns are padded to fours, so that no loop has a remainder.
+            let (x_fours, eta_fours) = (x.as_chunks_mut::<4>().0, eta.as_chunks::<4>().0);
+            for (x, c) in x_fours.iter_mut().zip(eta_fours) {
+                for k in 0..4 {
+                    x[k] = x[k] - t * c[k];
+                }
             }
             x[*row] = t;
         }
@@ -151,9 +155,12 @@ fn apply_four<T: Scalar>(etas: &[T], rows: [usize; 4], inverses: [T; 4], x: &mut
             };
         }
     }
-    let [a, b, c, d] = etas;
-    for ((((x, a), b), c), d) in x.iter_mut().zip(a).zip(b).zip(c).zip(d) {
-        *x = *x - t[0] * *a - t[1] * *b - t[2] * *c - t[3] * *d;
+    let [a, b, c, d] = etas.map(|eta| eta.as_chunks::<4>().0.iter());
+    let fours = x.as_chunks_mut::<4>().0.iter_mut();
+    for ((((x, a), b), c), d) in fours.zip(a).zip(b).zip(c).zip(d) {
+        for k in 0..4 {
+            x[k] = x[k] - t[0] * a[k] - t[1] * b[k] - t[2] * c[k] - t[3] * d[k];
+        }
     }
     for k in 0..4 {
         x[rows[k]] = pivots[k];

@@ -246,11 +246,7 @@ impl<T: Scalar> Tableau<T> {
         thresholds: Thresholds,
     ) -> Result<Option<usize>, ()> {
         let column = self.etas.entering();
-        let mut column_max = T::ZERO;
-        for x in column {
-            let x = if *x < T::ZERO { -*x } else { *x };
-            column_max = if x > column_max { x } else { column_max };
-        }
+        let column_max = largest(column);
         if !column_max.to_f64().is_finite() {
             return Err(());
         }
@@ -309,12 +305,8 @@ impl<T: Scalar> Tableau<T> {
                 self.etas.apply(&mut self.lexicographic);
                 let x = self.etas.entering();
                 let u = &self.lexicographic;
-                let mut largest = T::ZERO;
-                for u in u {
-                    let u = if *u < T::ZERO { -*u } else { *u };
-                    largest = if u > largest { u } else { largest };
-                }
-                let zero = T::from_f64(64.0 * T::ROUNDOFF * (self.n + 8) as f64) * largest;
+                let rounding = 64.0 * T::ROUNDOFF * (self.n + 8) as f64;
+                let zero = T::from_f64(rounding) * largest(u);
                 let quotient = |i: usize| u[i] / x[i];
                 let smallest = self
                     .ties
@@ -340,15 +332,18 @@ impl<T: Scalar> Tableau<T> {
     fn pivot(&mut self, row: usize) -> usize {
         let inverse = T::ONE / self.etas.entering()[row];
         let step = self.rhs[row] * inverse;
-        let mut most = T::ZERO;
-        for (b, x) in self.rhs.iter_mut().zip(self.etas.entering()) {
-            let value = *b - step * *x;
-            // Negative only by rounding.
-            *b = if value < T::ZERO { T::ZERO } else { value };
-            most = if *b > most { *b } else { most };
+        let mut lanes = [T::ZERO; 4];
+        let fours = self.rhs.as_chunks_mut::<4>().0.iter_mut();
+        for (b, x) in fours.zip(self.etas.entering().as_chunks::<4>().0) {
+            for k in 0..4 {
+                let value = b[k] - step * x[k];
+                // Negative only by rounding.
+                b[k] = if value < T::ZERO { T::ZERO } else { value };
+                lanes[k] = larger_of(b[k], lanes[k]);
+            }
         }
-        self.rhs[row] = if step < T::ZERO { T::ZERO } else { step };
-        self.rhs_max = if step > most { step } else { most };
+        self.rhs[row] = larger_of(step, T::ZERO);
+        self.rhs_max = lanes.into_iter().fold(step, larger_of);
         self.etas.commit(row, inverse);
         self.n_pivots += 1;
         self.exchange(row, self.entering)
@@ -554,6 +549,25 @@ impl<T: Scalar> Tableau<T> {
         }
         true
     }
+}
+
+/// The larger of two numbers; NaN if the second is NaN.
+#[inline]
+fn larger_of<T: PartialOrd>(a: T, b: T) -> T {
+    if a > b { a } else { b }
+}
+
+/// Largest absolute entry of a column of padded length, in independent lanes.
+#[inline]
+fn largest<T: Scalar>(column: &[T]) -> T {
+    let mut lanes = [T::ZERO; 4];
+    for x in column.as_chunks::<4>().0 {
+        for k in 0..4 {
+            let size = if x[k] < T::ZERO { -x[k] } else { x[k] };
+            lanes[k] = larger_of(size, lanes[k]);
+        }
+    }
+    lanes.into_iter().fold(T::ZERO, larger_of)
 }
 
 /// Corrections of a refined solution; each gains the digits that the factorization is worth.

@@ -146,7 +146,10 @@ impl Contacts {
     /// The first of the contacts alone.
     pub fn first(&self, contacts: usize) -> Self {
         Self {
-            delassus: self.delassus.view((0, 0), (3 * contacts, 3 * contacts)).into(),
+            delassus: self
+                .delassus
+                .view((0, 0), (3 * contacts, 3 * contacts))
+                .into(),
             velocity: self.velocity.rows(0, 3 * contacts).into(),
             friction: self.friction[..contacts].to_vec(),
         }
