@@ -133,13 +133,13 @@ fn exponential_problems_take_two_to_the_n_pivots_or_a_clean_limit() {
             ..LemkeOptions::default()
         },
     };
-    for n in [12, 20, 40] {
+    for n in [11, 12, 16] {
         let solution = limited.solve(&murty(n)).unwrap();
         assert_eq!(solution.status, LcpStatus::IterationLimit);
         assert_eq!(solution.n_pivots, 1000);
         assert!(solution.certificate.residual > 1e-9);
     }
-    // Without a limit of the caller another covering vector finds the short way.
+    // From n = 17 on ties are broken by a generic vector, which finds a short way.
     let solution = Lemke::default().solve(&murty(64)).unwrap();
     assert_eq!(solution.status, LcpStatus::Solved);
 }

@@ -1,9 +1,13 @@
 //! The path of Lemke's method: pivots, the ratio test, ties.
 
 use super::etas::Etas;
+use super::generic;
 use super::scales::{Scales, Scaling};
 use crate::LcpRef;
 use crate::scalar::{Double, Scalar};
+
+/// From this dimension on ties are broken by a generic vector first.
+const GENERIC_FROM: usize = 17;
 
 /// No row, no variable.
 const NONE: usize = usize::MAX;
@@ -226,17 +230,31 @@ impl<T: Scalar> Tableau<T> {
     }
 
     /// The row in which the artificial variable enters: the lexicographically smallest of
-    /// $(b_i, e_i)/d_i$, which among equals is the last.
+    /// $(b_i, p_i, e_i)/d_i$, which among equals is the last; $p$ only if it is in use.
     fn first_row(&self) -> Option<usize> {
         let mut best: Option<(usize, T, T)> = None;
+        let has_generic = self.has_generic();
+        let tie = |i: usize| T::from_f64(if has_generic { generic(0, i) } else { 0.0 });
         let rows = self.rhs.iter().zip(self.etas.entering()).enumerate();
         for (i, (b, x)) in rows {
             let d = -*x;
-            if *b < T::ZERO && d > T::ZERO && best.is_none_or(|(_, c, e)| *b * e <= c * d) {
+            let is_smaller = best.is_none_or(|(k, c, e)| {
+                let (one, other) = (*b * e, c * d);
+                one < other || (one == other && tie(i) * e <= tie(k) * d)
+            });
+            if *b < T::ZERO && d > T::ZERO && is_smaller {
                 best = Some((i, *b, d));
             }
         }
         best.map(|(i, _, _)| i)
+    }
+
+    /// Whether a generic vector comes before the unit vectors in the lexicographic order. It
+    /// decides nearly every tie by itself, where unit vectors may take dozens of columns.
+    ///
+    /// Any order does that starts positive: the generic vector is, at the basis of all $w$.
+    fn has_generic(&self) -> bool {
+        self.n >= GENERIC_FROM && self.start.iter().enumerate().all(|(j, basic)| j == *basic)
     }
 
     /// The row in which the entering column blocks.
@@ -290,9 +308,19 @@ impl<T: Scalar> Tableau<T> {
     /// lexicographically smallest.
     ///
     /// The columns of the inverse are those of the variables that were basic at the start,
-    /// computed one at a time until a single row is left.
+    /// computed one at a time until a single row is left; in larger problems a generic positive
+    /// vector comes first.
     fn break_ties(&mut self, problem: LcpRef<'_>) -> usize {
         self.lexicographic.resize(self.stride, T::ZERO);
+        if self.has_generic() {
+            for (j, p) in self.lexicographic.iter_mut().enumerate() {
+                *p = T::from_f64(if j < self.n { generic(0, j) } else { 0.0 });
+            }
+            self.keep_smallest();
+            if let [only] = self.ties[..] {
+                return only;
+            }
+        }
         for j in 0..self.n {
             let variable = self.start[j];
             let row = self.row_of[variable];
@@ -302,20 +330,7 @@ impl<T: Scalar> Tableau<T> {
             } else {
                 let out = &mut self.lexicographic;
                 Self::write_column(&self.scales, &self.cover, problem, variable, out);
-                self.etas.apply(&mut self.lexicographic);
-                let x = self.etas.entering();
-                let u = &self.lexicographic;
-                let rounding = 64.0 * T::ROUNDOFF * (self.n + 8) as f64;
-                let zero = T::from_f64(rounding) * largest(u);
-                let quotient = |i: usize| u[i] / x[i];
-                let smallest = self
-                    .ties
-                    .iter()
-                    .map(|i| quotient(*i))
-                    .reduce(|a, b| if b < a { b } else { a });
-                if let Some(smallest) = smallest {
-                    self.ties.retain(|i| u[*i] - smallest * x[*i] <= zero);
-                }
+                self.keep_smallest();
             }
             if let [only] = self.ties[..] {
                 return only;
@@ -325,6 +340,19 @@ impl<T: Scalar> Tableau<T> {
         let x = self.etas.entering();
         let larger = |a: usize, b: usize| if x[b] > x[a] { b } else { a };
         self.ties.iter().copied().reduce(larger).unwrap_or(0)
+    }
+
+    /// Brings the column in `lexicographic` up to date and keeps the tied rows in which its
+    /// quotient with the entering column is smallest.
+    fn keep_smallest(&mut self) {
+        self.etas.apply(&mut self.lexicographic);
+        let (x, u) = (self.etas.entering(), &self.lexicographic);
+        let rounding = 64.0 * T::ROUNDOFF * (self.n + 8) as f64;
+        let zero = T::from_f64(rounding) * largest(u);
+        let quotients = self.ties.iter().map(|i| u[*i] / x[*i]);
+        if let Some(smallest) = quotients.reduce(|a, b| if b < a { b } else { a }) {
+            self.ties.retain(|i| u[*i] - smallest * x[*i] <= zero);
+        }
     }
 
     /// Exchanges the entering variable with that of a row, which is returned.
