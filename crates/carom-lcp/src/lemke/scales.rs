@@ -1,0 +1,172 @@
+//! Powers of two that bring a problem to about one, without rounding.
+
+use crate::LcpRef;
+use crate::certificate::larger;
+use crate::scalar::{Scalar, exponent, power_of_two, scale_by_power};
+
+/// How many factors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Scaling {
+    /// One for the whole matrix.
+    Uniform,
+    /// One for every row and every column.
+    Equilibrated,
+}
+
+/// With $M' = RMC$, $q' = sRq$, $z = Cz'/s$ and $w = R^{-1}w'/s$ signs and complementarity stay,
+/// for any positive diagonals $R$ and $C$.
+#[derive(Clone, Debug)]
+pub(super) struct Scales {
+    scaling: Scaling,
+    row: Vec<f64>,
+    column: Vec<f64>,
+    row_max: Vec<f64>,
+    /// $C$ if it is uniform.
+    matrix: f64,
+    /// $s$.
+    vector: f64,
+    /// $C/s$ if it is uniform.
+    ratio: f64,
+}
+
+/// The factor that brings a magnitude into \[1, 2).
+fn inverse_power(x: f64) -> f64 {
+    power_of_two(-exponent(x))
+}
+
+impl Scales {
+    pub(super) fn new() -> Self {
+        Self {
+            scaling: Scaling::Uniform,
+            row: Vec::new(),
+            column: Vec::new(),
+            row_max: Vec::new(),
+            ratio: 1.0,
+            matrix: 1.0,
+            vector: 1.0,
+        }
+    }
+
+    pub(super) fn set(&mut self, problem: LcpRef<'_>, scaling: Scaling) {
+        self.scaling = scaling;
+        match scaling {
+            Scaling::Uniform => {
+                self.matrix = inverse_power(problem.matrix_max());
+                self.vector = inverse_power(problem.vector_max());
+                self.ratio = scale_by_power(1.0, exponent(self.matrix) - exponent(self.vector));
+            }
+            Scaling::Equilibrated => {
+                self.equilibrate(problem);
+                let rows = problem.vector().iter().zip(&self.row);
+                let most = rows.fold(0.0f64, |m, (q, r)| m.max((q * r).abs()));
+                self.vector = inverse_power(most);
+            }
+        }
+    }
+
+    /// Diagonal to about one where there is one, then twice rows and columns to a largest entry in
+    /// \[1, 2).
+    fn equilibrate(&mut self, problem: LcpRef<'_>) {
+        let n = problem.dim();
+        let diagonal = problem.matrix().iter().step_by(n + 1);
+        let half = diagonal.map(|m| power_of_two((-exponent(*m)).div_euclid(2)));
+        self.row.clear();
+        self.row.extend(half);
+        self.column.clear();
+        self.column.extend_from_slice(&self.row);
+        for _ in 0..2 {
+            self.row_max.clear();
+            self.row_max.resize(n, 0.0);
+            for (j, factor) in self.column.iter().enumerate() {
+                for (most, m) in self.row_max.iter_mut().zip(problem.column(j)) {
+                    *most = most.max((m * factor).abs());
+                }
+            }
+            for (scale, most) in self.row.iter_mut().zip(&self.row_max) {
+                *scale = inverse_power(*most);
+            }
+            for (j, scale) in self.column.iter_mut().enumerate() {
+                let entries = problem.column(j).iter().zip(&self.row);
+                let most = entries.fold(0.0f64, |most, (m, r)| most.max((m * r).abs()));
+                *scale = inverse_power(most);
+            }
+        }
+    }
+
+    /// Writes $-M'e_j$ into the first entries of `out`.
+    #[inline]
+    pub(super) fn negated_column<T: Scalar>(&self, problem: LcpRef<'_>, j: usize, out: &mut [T]) {
+        let entries = out.iter_mut().zip(problem.column(j));
+        match self.scaling {
+            Scaling::Uniform => {
+                let factor = -self.matrix;
+                for (x, m) in entries {
+                    *x = T::from_f64(m * factor);
+                }
+            }
+            Scaling::Equilibrated => {
+                let factor = -self.column[j];
+                for ((x, m), r) in entries.zip(&self.row) {
+                    *x = T::from_f64(m * r * factor);
+                }
+            }
+        }
+    }
+
+    /// Appends $q'$.
+    #[inline]
+    pub(super) fn extend_with_vector<T: Scalar>(&self, problem: LcpRef<'_>, out: &mut Vec<T>) {
+        let s = self.vector;
+        match self.scaling {
+            Scaling::Uniform => out.extend(problem.vector().iter().map(|q| T::from_f64(q * s))),
+            Scaling::Equilibrated => {
+                let entries = problem.vector().iter().zip(&self.row);
+                out.extend(entries.map(|(q, r)| T::from_f64(q * r * s)));
+            }
+        }
+    }
+
+    /// The scaled entry of a covering vector that is given in the units of $w$.
+    pub(super) fn cover(&self, i: usize, d: f64) -> f64 {
+        match self.scaling {
+            Scaling::Uniform => d,
+            Scaling::Equilibrated => d * self.row[i],
+        }
+    }
+
+    /// $z_j$ from $z'_j$.
+    #[inline]
+    pub(super) fn variable(&self, j: usize, scaled: f64) -> f64 {
+        match self.scaling {
+            Scaling::Uniform => scaled * self.ratio,
+            Scaling::Equilibrated => {
+                scale_by_power(scaled, exponent(self.column[j]) - exponent(self.vector))
+            }
+        }
+    }
+
+    /// The direction $u_j$ from $u'_j$, up to a common factor.
+    pub(super) fn direction(&self, j: usize, scaled: f64) -> f64 {
+        match self.scaling {
+            Scaling::Uniform => scaled,
+            Scaling::Equilibrated => scaled * self.column[j],
+        }
+    }
+
+    /// The natural residual in equilibrated variables, with the sizes of the terms of each row:
+    /// a small row or column counts as much as a large one.
+    pub(super) fn equilibrated_residual(&self, z: &[f64], w: &[f64], terms: &[f64]) -> f64 {
+        let inverse = |c: &f64| power_of_two(-exponent(*c));
+        let scaled_z = || z.iter().zip(&self.column).map(|(z, c)| z * inverse(c));
+        let scaled = |x: &[f64], i: usize| x[i] * self.row[i];
+        let z_max = scaled_z().fold(0.0, larger);
+        let omega = (0..z.len()).map(|i| scaled(terms, i)).fold(0.0, larger);
+        let ratio = |x: f64, size: f64| if x == 0.0 { 0.0 } else { x / size };
+        let rows = scaled_z().enumerate();
+        rows.map(|(i, z)| {
+            let (z, w) = (ratio(z, z_max), ratio(scaled(w, i), omega));
+            if z < w { z.abs() } else { w.abs() }
+        })
+        .fold(0.0, larger)
+    }
+}
