@@ -204,23 +204,27 @@ pub(crate) fn check_dim(n: usize) -> Result<(), LcpError> {
 /// the scan is vectorized.
 #[inline]
 pub(crate) fn check_finite(what: &'static str, values: &[f64]) -> Result<f64, LcpError> {
-    let (chunks, rest) = values.as_chunks::<4>();
-    let (mut lanes, mut sums) = ([0.0f64; 4], [0.0f64; 4]);
+    let (chunks, rest) = values.as_chunks::<8>();
+    let (mut most, mut sums) = ([0.0f64; 8], [0.0f64; 8]);
     for chunk in chunks {
-        for k in 0..4 {
+        for k in 0..8 {
             let size = chunk[k].abs();
-            lanes[k] = if size > lanes[k] { size } else { lanes[k] };
-            // 0 for finite numbers, NaN else.
-            sums[k] += chunk[k] * 0.0;
+            most[k] = if size > most[k] { size } else { most[k] };
+            sums[k] += size;
         }
     }
-    let mut most = lanes.iter().fold(0.0, |m: f64, x| m.max(*x));
+    let larger = |a: f64, b: f64| if b > a { b } else { a };
     let mut sum: f64 = sums.iter().sum();
+    let mut most = most.into_iter().fold(0.0, larger);
     for x in rest {
-        most = most.max(x.abs());
-        sum += x * 0.0;
+        most = larger(most, x.abs());
+        sum += x.abs();
     }
-    match values.iter().position(|x| sum != 0.0 && !x.is_finite()) {
+    // A finite sum has finite terms; one that is not may be a sum of large numbers.
+    if sum.is_finite() {
+        return Ok(most);
+    }
+    match values.iter().position(|x| !x.is_finite()) {
         Some(index) => Err(LcpError::NonFinite {
             what,
             index,

@@ -134,6 +134,15 @@ impl LemkeWorkspace {
         }
     }
 
+    /// Room for n rows; entries are unspecified.
+    fn resize(&mut self, n: usize) {
+        for vector in [&mut self.z, &mut self.w, &mut self.terms] {
+            if vector.len() != n {
+                vector.resize(n, 0.0);
+            }
+        }
+    }
+
     /// The variables $z$ of the last solve (n).
     #[inline]
     pub fn z(&self) -> &[f64] {
@@ -188,6 +197,7 @@ pub(crate) fn basic_solution<'w>(
     workspace: &'w mut LemkeWorkspace,
 ) -> Option<(&'w [f64], f64)> {
     let n = problem.dim();
+    workspace.resize(n);
     let LemkeWorkspace {
         tableau,
         z,
@@ -196,10 +206,6 @@ pub(crate) fn basic_solution<'w>(
         scales,
         ..
     } = workspace;
-    for vector in [&mut *z, &mut *w, &mut *terms] {
-        vector.clear();
-        vector.resize(n, 0.0);
-    }
     tableau.pose(problem, Scaling::Equilibrated);
     let is_regular = tableau.start_from(problem, basis, thresholds::<f64>(&FIRST, n))
         && tableau.refine(problem, z);
@@ -362,10 +368,7 @@ impl Lemke {
         workspace: &mut LemkeWorkspace,
     ) -> LemkeReport {
         let n = problem.dim();
-        for vector in [&mut workspace.z, &mut workspace.w, &mut workspace.terms] {
-            vector.clear();
-            vector.resize(n, 0.0);
-        }
+        workspace.resize(n);
         let mut search = Search {
             options: &self.options,
             problem,
@@ -463,7 +466,7 @@ impl Search<'_> {
         self.n_pivots += tableau.n_pivots;
         tableau.write_variables(z);
         tableau.write_basis(last_basis);
-        let quality = self.assess(end, tableau, scales, z, w, terms);
+        let quality = self.assess(end, thresholds, tableau, scales, z, w, terms);
         let attempt = match self.n_pivots {
             0 => Attempt::Immediate,
             _ => Attempt::First,
@@ -522,7 +525,8 @@ impl Search<'_> {
             None if self.is_limit => self.limit.min(50 * n + 1000),
             _ => self.limit,
         };
-        let end = tableau.follow(self.problem, thresholds::<T>(plan, n), limit);
+        let thresholds = thresholds::<T>(plan, n);
+        let end = tableau.follow(self.problem, thresholds, limit);
         self.n_pivots += tableau.n_pivots;
         workspace.z_other.resize(n, 0.0);
         workspace.w_other.resize(n, 0.0);
@@ -534,7 +538,7 @@ impl Search<'_> {
             ..
         } = workspace;
         tableau.write_variables(z);
-        let quality = self.assess(end, tableau, scales, z, w, terms);
+        let quality = self.assess(end, thresholds, tableau, scales, z, w, terms);
         if end == PathEnd::Ray && self.proves_infeasible(tableau, &mut workspace.cover) {
             return true;
         }
@@ -576,6 +580,7 @@ impl Search<'_> {
     fn assess<T: Scalar>(
         &self,
         end: PathEnd,
+        thresholds: Thresholds,
         tableau: &mut Tableau<T>,
         scales: &mut Scales,
         z: &mut [f64],
@@ -586,8 +591,15 @@ impl Search<'_> {
         let is_fine = |found: &Assessment| {
             found.holds_by_rows && found.certificate.residual <= self.options.refine_above
         };
-        if end == PathEnd::Complementary && !is_fine(&found) && tableau.refine(self.problem, z) {
-            found = assess(self.problem, z, w, terms);
+        if end == PathEnd::Complementary {
+            // Rounding of a variable that is zero in exact arithmetic may be all there is in a
+            // row without other terms.
+            if !found.holds_by_rows && tableau.drop_noise(thresholds, z) {
+                found = assess(self.problem, z, w, terms);
+            }
+            if !is_fine(&found) && tableau.refine(self.problem, z) {
+                found = assess(self.problem, z, w, terms);
+            }
         }
         if !found.certificate.residual.is_finite() {
             // Beyond the range of numbers: not an answer, but no NaN either.
