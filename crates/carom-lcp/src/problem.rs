@@ -205,21 +205,11 @@ pub(crate) fn check_dim(n: usize) -> Result<(), LcpError> {
 #[inline]
 pub(crate) fn check_finite(what: &'static str, values: &[f64]) -> Result<f64, LcpError> {
     let (chunks, rest) = values.as_chunks::<8>();
-    let (mut most, mut sums) = ([0.0f64; 8], [0.0f64; 8]);
-    for chunk in chunks {
-        for k in 0..8 {
-            let size = chunk[k].abs();
-            most[k] = if size > most[k] { size } else { most[k] };
-            sums[k] += size;
-        }
-    }
+    let (pairs, last) = rest.as_chunks::<2>();
+    let parts = [scan(chunks), scan(pairs), scan(last.as_chunks::<1>().0)];
     let larger = |a: f64, b: f64| if b > a { b } else { a };
-    let mut sum: f64 = sums.iter().sum();
-    let mut most = most.into_iter().fold(0.0, larger);
-    for x in rest {
-        most = larger(most, x.abs());
-        sum += x.abs();
-    }
+    let most = parts.iter().fold(0.0, |most, part| larger(most, part.0));
+    let sum: f64 = parts.iter().map(|part| part.1).sum();
     // A finite sum has finite terms; one that is not may be a sum of large numbers.
     if sum.is_finite() {
         return Ok(most);
@@ -232,6 +222,21 @@ pub(crate) fn check_finite(what: &'static str, values: &[f64]) -> Result<f64, Lc
         }),
         None => Ok(most),
     }
+}
+
+/// The largest absolute entry, and the sum of all.
+#[inline]
+fn scan<const N: usize>(chunks: &[[f64; N]]) -> (f64, f64) {
+    let (mut most, mut sums) = ([0.0; N], [0.0; N]);
+    for chunk in chunks {
+        for k in 0..N {
+            let size = chunk[k].abs();
+            most[k] = if size > most[k] { size } else { most[k] };
+            sums[k] += size;
+        }
+    }
+    let larger = |a: f64, b: f64| if b > a { b } else { a };
+    (most.into_iter().fold(0.0, larger), sums.iter().sum())
 }
 
 /// A variable within the range of numbers, whatever overflow made of it.

@@ -466,7 +466,7 @@ impl Search<'_> {
         self.n_pivots += tableau.n_pivots;
         tableau.write_variables(z);
         tableau.write_basis(last_basis);
-        let quality = self.assess(end, thresholds, tableau, scales, z, w, terms);
+        let quality = self.assess(end, tableau, scales, z, w, terms);
         let attempt = match self.n_pivots {
             0 => Attempt::Immediate,
             _ => Attempt::First,
@@ -525,8 +525,7 @@ impl Search<'_> {
             None if self.is_limit => self.limit.min(50 * n + 1000),
             _ => self.limit,
         };
-        let thresholds = thresholds::<T>(plan, n);
-        let end = tableau.follow(self.problem, thresholds, limit);
+        let end = tableau.follow(self.problem, thresholds::<T>(plan, n), limit);
         self.n_pivots += tableau.n_pivots;
         workspace.z_other.resize(n, 0.0);
         workspace.w_other.resize(n, 0.0);
@@ -538,7 +537,7 @@ impl Search<'_> {
             ..
         } = workspace;
         tableau.write_variables(z);
-        let quality = self.assess(end, thresholds, tableau, scales, z, w, terms);
+        let quality = self.assess(end, tableau, scales, z, w, terms);
         if end == PathEnd::Ray && self.proves_infeasible(tableau, &mut workspace.cover) {
             return true;
         }
@@ -580,7 +579,6 @@ impl Search<'_> {
     fn assess<T: Scalar>(
         &self,
         end: PathEnd,
-        thresholds: Thresholds,
         tableau: &mut Tableau<T>,
         scales: &mut Scales,
         z: &mut [f64],
@@ -594,7 +592,7 @@ impl Search<'_> {
         if end == PathEnd::Complementary {
             // Rounding of a variable that is zero in exact arithmetic may be all there is in a
             // row without other terms.
-            if !found.holds_by_rows && tableau.drop_noise(thresholds, z) {
+            if !found.holds_by_rows && tableau.drop_noise(z) {
                 found = assess(self.problem, z, w, terms);
             }
             if !is_fine(&found) && tableau.refine(self.problem, z) {

@@ -53,10 +53,14 @@ pub(super) struct Tableau<T> {
     /// Values of the basic variables.
     rhs: Vec<T>,
     rhs_max: T,
+    /// [`Thresholds::tie`] of the last path.
+    tie: f64,
     /// $d$ in scaled variables.
     cover: Vec<T>,
     lexicographic: Vec<T>,
     generic: Generic<T>,
+    /// What stays of the basic variables when the entering one blocks.
+    excess: Vec<T>,
     ties: Vec<usize>,
     scales: Scales,
     /// Basis at the start of the path: its columns break ties.
@@ -103,6 +107,7 @@ impl<T: Scalar> Tableau<T> {
             etas: Etas::new(),
             rhs: Vec::new(),
             rhs_max: T::ZERO,
+            tie: 0.0,
             cover: Vec::new(),
             lexicographic: Vec::new(),
             generic: Generic {
@@ -112,6 +117,7 @@ impl<T: Scalar> Tableau<T> {
                 present: Vec::new(),
                 n_applied: 0,
             },
+            excess: Vec::new(),
             ties: Vec::new(),
             scales: Scales::new(),
             start: Vec::new(),
@@ -140,6 +146,7 @@ impl<T: Scalar> Tableau<T> {
         self.etas.reset(self.stride);
         self.generic.is_used = n >= GENERIC_FROM;
         self.generic.n_applied = 0;
+        self.rhs_max = T::ZERO;
         self.n_pivots = 0;
         self.scales.set(problem, scaling);
         self.load_vector(problem);
@@ -209,6 +216,7 @@ impl<T: Scalar> Tableau<T> {
         limit: usize,
     ) -> PathEnd {
         let artificial = 2 * self.n;
+        self.tie = thresholds.tie;
         if self.rhs.iter().all(|b| *b >= T::ZERO) {
             return PathEnd::Complementary;
         }
@@ -288,17 +296,16 @@ impl<T: Scalar> Tableau<T> {
         thresholds: Thresholds,
     ) -> Result<Option<usize>, ()> {
         let column = self.etas.entering();
-        let column_max = largest(column);
-        if !column_max.to_f64().is_finite() {
+        let pivot = T::from_f64(thresholds.pivot);
+        self.excess.resize(self.stride, T::INFINITY);
+        let Ratios { most, floor, step } = ratios(column, &self.rhs, pivot, &mut self.excess);
+        if !most.to_f64().is_finite() {
             return Err(());
         }
-        let floor = T::from_f64(thresholds.pivot) * column_max;
-        let quotient = |x: T, b: T| if x > floor { b / x } else { T::INFINITY };
-        let step = smallest(column, &self.rhs, quotient);
         if step == T::INFINITY {
             // A ray, or overflow: that shows as NaN, which compares false.
             let is_number = |x: &T| x.to_f64().is_finite();
-            let is_ray = column.iter().all(|x| is_number(x) && !(*x > floor));
+            let is_ray = column.iter().all(|x| is_number(x) && *x <= floor);
             return if is_ray && self.rhs.iter().all(is_number) {
                 Ok(None)
             } else {
@@ -306,18 +313,19 @@ impl<T: Scalar> Tableau<T> {
             };
         }
         let zero = T::from_f64(thresholds.tie) * self.rhs_max;
-        let excess = |x: T, b: T| if x > floor { b - step * x } else { T::INFINITY };
-        if let Some(only) = only_row(column, &self.rhs, |x, b| excess(x, b) <= zero) {
+        self.ties.clear();
+        for (i, excess) in self.excess.iter().enumerate() {
+            if *excess <= zero {
+                self.ties.push(i);
+            }
+        }
+        if let [only] = self.ties[..] {
             return Ok(Some(only));
         }
-        self.ties.clear();
-        let rows = column.iter().zip(&self.rhs).enumerate();
-        let tied = rows.filter(|(_, (x, b))| excess(**x, **b) <= zero);
-        self.ties.extend(tied.map(|(i, _)| i));
         if self.ties.is_empty() {
             // Variables so small that rounding hides the smallest quotient from itself.
             let mut rows = column.iter().zip(&self.rhs);
-            return Ok(rows.position(|(x, b)| quotient(*x, *b) == step));
+            return Ok(rows.position(|(x, b)| *x > floor && *b / *x == step));
         }
         let artificial = self.row_of[2 * self.n];
         if self.ties.contains(&artificial) {
@@ -522,8 +530,8 @@ impl<T: Scalar> Tableau<T> {
     }
 
     /// Sets those $z$ (n) to zero whose rows count as tied with zero. True if there are any.
-    pub(super) fn drop_noise(&self, thresholds: Thresholds, z: &mut [f64]) -> bool {
-        let zero = T::from_f64(thresholds.tie) * self.rhs_max;
+    pub(super) fn drop_noise(&self, z: &mut [f64]) -> bool {
+        let zero = T::from_f64(self.tie) * self.rhs_max;
         let rows = &self.row_of[self.n..2 * self.n];
         let mut is_changed = false;
         for (z, row) in z.iter_mut().zip(rows) {
@@ -643,8 +651,8 @@ fn smaller_of<T: PartialOrd>(a: T, b: T) -> T {
     if a < b { a } else { b }
 }
 
-/// The smallest value of a function of the entries of a column and of the right-hand side, of padded
-/// length.
+/// The smallest value of a function of the entries of a column and of the right-hand side, of
+/// padded length.
 #[inline]
 fn smallest<T: Scalar>(column: &[T], rhs: &[T], value: impl Fn(T, T) -> T) -> T {
     let mut lanes = [T::INFINITY; 4];
@@ -656,24 +664,28 @@ fn smallest<T: Scalar>(column: &[T], rhs: &[T], value: impl Fn(T, T) -> T) -> T 
     lanes.into_iter().fold(T::INFINITY, smaller_of)
 }
 
-/// The row in which a condition holds for the entries of a column and of the right-hand side, if there is
-/// exactly one; columns of padded length.
-///
-/// Without branches, which would be mispredicted: the number and the sum of such rows.
-#[inline]
-fn only_row<T: Scalar>(column: &[T], rhs: &[T], holds: impl Fn(T, T) -> bool) -> Option<usize> {
-    let (mut count, mut sum) = ([0.0; 4], [0.0; 4]);
-    let mut row = [0.0, 1.0, 2.0, 3.0];
-    for (x, b) in column.as_chunks::<4>().0.iter().zip(rhs.as_chunks::<4>().0) {
-        for k in 0..4 {
-            let is_one = if holds(x[k], b[k]) { 1.0 } else { 0.0 };
-            count[k] += is_one;
-            sum[k] += is_one * row[k];
-            row[k] += 4.0;
-        }
+/// What the ratio test finds in the entering column.
+struct Ratios<T> {
+    /// Its largest absolute entry.
+    most: T,
+    /// Rows block whose entries are above this one.
+    floor: T,
+    /// The smallest quotient of a row that blocks, or infinity.
+    step: T,
+}
+
+/// The ratio test on columns of padded length. Writes what stays of the basic variables in the rows
+/// that block, infinity for the others.
+fn ratios<T: Scalar>(column: &[T], rhs: &[T], pivot: T, excess: &mut [T]) -> Ratios<T> {
+    let most = largest(column);
+    let floor = pivot * most;
+    let quotient = |x: T, b: T| if x > floor { b / x } else { T::INFINITY };
+    let step = smallest(column, rhs, quotient);
+    for ((excess, x), b) in excess.iter_mut().zip(column).zip(rhs) {
+        let value = *b - step * *x;
+        *excess = if *x > floor { value } else { T::INFINITY };
     }
-    let total = |lanes: [f64; 4]| lanes.into_iter().sum::<f64>();
-    (total(count) == 1.0).then(|| total(sum) as usize)
+    Ratios { most, floor, step }
 }
 
 /// Subtracts `step` times the column from the right-hand side, without going below zero; returns
