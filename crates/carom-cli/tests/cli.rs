@@ -294,6 +294,8 @@ fn complementarity_problems_are_answered_in_order_by_any_number_of_threads() {
     assert_eq!(one.stdout, three.stdout);
     let answers = answers(&one);
     assert_eq!(answers[3]["error"]["kind"], "invalid-json");
+    let message = answers[3]["error"]["message"].as_str().unwrap();
+    assert!(message.starts_with("line 4 column "), "{message}");
     assert_eq!(answers[0]["status"], "solved");
     let z = answers[0]["z"][1].as_f64().unwrap();
     assert!((z - 7.0 / 3.0).abs() < 1e-15);
