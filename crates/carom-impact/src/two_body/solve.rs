@@ -1,0 +1,486 @@
+//! The impact as a sequence of phases.
+
+use super::arc::{Arc, monotone_root};
+use super::events::{End, Event, EventPoint, Events, Normal, Phase};
+use super::flow::{Flow, centrifugal, normalized};
+use super::inertia::ContactInertia;
+use super::line::Line;
+use super::options::ImpactOptions;
+use super::state::State;
+use super::tail::Tail;
+use super::trace::Recorder;
+use crate::ImpactError;
+
+/// Sliding slower than this fraction of the contact velocity is none.
+const REST: f64 = 4.0 * f64::EPSILON;
+
+/// A transverse rate below this fraction of the flow's rate is zero: sliding is straight.
+const STRAIGHT: f64 = 8.0 * f64::EPSILON;
+
+/// Below this fraction of its first value the sliding velocity goes straight to rest.
+const SLOW: f64 = 1e-15;
+
+/// A tail is looked for within this angle, in radians, of where Newton's method puts its direction.
+const TAIL_ANGLE: f64 = 0.35;
+
+/// Most steps of curved sliding. The proved bound on the normal impulse and capture by rays keep
+/// the number below a hundred.
+const MAX_STEPS: usize = 2000;
+
+/// How sliding ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum FinalMode {
+    /// The contact slides throughout.
+    #[default]
+    Slip,
+    /// The contact came to rest and stuck.
+    Stick,
+    /// The contact came to rest and slides on, along the centrifugal direction.
+    ResumedSlip,
+}
+
+impl FinalMode {
+    /// Stable identifier.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Slip => "slip",
+            Self::Stick => "stick",
+            Self::ResumedSlip => "resumed-slip",
+        }
+    }
+}
+
+/// A finished impact in scaled units.
+pub(super) struct Finished {
+    pub(super) state: State,
+    pub(super) normal: Normal,
+    pub(super) events: Events,
+    pub(super) mode: FinalMode,
+    pub(super) steps: usize,
+}
+
+/// An impact under way.
+pub(super) struct Run<'a, R> {
+    w: &'a ContactInertia,
+    flow: Flow,
+    mu: f64,
+    state: State,
+    normal: Normal,
+    events: Events,
+    mode: FinalMode,
+    steps: usize,
+    tolerance: f64,
+    recorder: &'a mut R,
+}
+
+impl<'a, R: Recorder> Run<'a, R> {
+    pub(super) fn new(
+        w: &'a ContactInertia,
+        velocity: [f64; 3],
+        mu: f64,
+        restitution: f64,
+        options: &ImpactOptions,
+        recorder: &'a mut R,
+    ) -> Self {
+        let [x, y, z] = velocity;
+        let state = State {
+            sliding: [x, y],
+            rho: (x * x + y * y).sqrt(),
+            normal_velocity: z,
+            ..State::default()
+        };
+        Self {
+            w,
+            flow: Flow::new(w, mu),
+            mu,
+            state,
+            normal: Normal::new(-z, restitution, options),
+            events: Events::default(),
+            mode: FinalMode::Slip,
+            steps: 0,
+            tolerance: options.tolerance.clamp(1e-15, 1e-3),
+            recorder,
+        }
+    }
+
+    /// Follows the impact to its end.
+    pub(super) fn finish(mut self) -> Result<Finished, ImpactError> {
+        let start = self.state;
+        self.recorder.point(&self.state, self.normal.energy);
+        let over = if start.rho <= REST * start.rho.hypot(start.normal_velocity) {
+            false
+        } else if self.mu == 0.0 {
+            self.line(&Line::frictionless(self.w))?
+        } else {
+            self.slide()?
+        };
+        if !over && !self.from_rest()? {
+            // An unbounded line has a rising normal velocity, so it ends.
+            return Err(self.unfinished());
+        }
+        self.polish(&start);
+        Ok(Finished {
+            state: self.state,
+            normal: self.normal,
+            events: self.events,
+            mode: self.mode,
+            steps: self.steps,
+        })
+    }
+
+    fn unfinished(&self) -> ImpactError {
+        ImpactError::ImpactStepLimit {
+            steps: self.steps,
+            normal_impulse: self.state.impulse[2],
+        }
+    }
+
+    fn record(&mut self, event: Event) {
+        self.events.push(EventPoint {
+            event,
+            impulse: self.state.impulse,
+            velocity: [
+                self.state.sliding[0],
+                self.state.sliding[1],
+                self.state.normal_velocity,
+            ],
+            energy: self.normal.energy,
+        });
+    }
+
+    /// Slides to rest or to the end of the impact; says whether it is over.
+    fn slide(&mut self) -> Result<bool, ImpactError> {
+        let start = self.state.rho;
+        let mut tail = None;
+        let mut is_start = true;
+        loop {
+            let direction = normalized(self.state.sliding);
+            let (f, g, slope) = self.flow.rates(direction);
+            let is_slow = self.state.rho <= SLOW * start && f < 0.0;
+            if g.abs() <= STRAIGHT || is_slow {
+                if is_start {
+                    self.record(Event::StraightSlip);
+                }
+                let lambda = f * self.flow.rate;
+                let ray = Line::straight(self.w, self.mu, direction, lambda, self.state.rho);
+                return self.line(&ray);
+            }
+            is_start = false;
+            if !R::DENSE
+                && f < 0.0
+                && g.abs() < -TAIL_ANGLE * slope
+                && let Some(rest) = self.rest_by_tail(&mut tail, direction)
+            {
+                self.normal.energy -= rest.work - self.state.work;
+                self.state = rest;
+                return Ok(false);
+            }
+            if self.steps == MAX_STEPS {
+                return Err(self.unfinished());
+            }
+            self.steps += 1;
+            let arc = Arc::expand(&self.flow, self.mu, &self.state, self.tolerance);
+            if self.curve(&arc) {
+                return Ok(true);
+            }
+        }
+    }
+
+    /// The state at rest, if the tail series reaches it and nothing happens on the way.
+    fn rest_by_tail(&self, tail: &mut Option<Tail>, direction: [f64; 2]) -> Option<State> {
+        let delta = match tail.as_ref().and_then(|t| t.angle(direction)) {
+            Some(delta) => delta,
+            None => {
+                let invariant = self.flow.nearest_invariant(direction)?;
+                *tail = Tail::around(self.w, &self.flow, invariant, self.tolerance);
+                tail.as_ref()?.angle(direction)?
+            }
+        };
+        let rest = tail
+            .as_ref()?
+            .rest(self.w, &self.flow, &self.state, delta)?;
+        let (now, then) = (self.state.normal_velocity, rest.normal_velocity);
+        let quiet = match self.normal.phase {
+            Phase::Compression => now <= 0.0 && then < 0.0,
+            Phase::Restitution => {
+                let ends = match self.normal.end {
+                    End::EnergyZero => self.normal.energy - (rest.work - self.state.work) <= 0.0,
+                    End::Impulse(end) => rest.impulse[2] >= end,
+                    End::Velocity(end) => then >= end,
+                };
+                now >= 0.0 && then > 0.0 && !ends
+            }
+        };
+        quiet.then_some(rest)
+    }
+
+    /// Goes along an arc; says whether the impact ended on it.
+    fn curve(&mut self, arc: &Arc) -> bool {
+        let base = self.state;
+        let end = arc.length;
+        let (turns, count) = arc.turning_points(&self.flow);
+        let mut from = 0.0;
+        for piece in 0..=count {
+            let to = if piece < count { turns[piece] } else { end };
+            if self.monotone_piece(arc, &base, from, to) {
+                return true;
+            }
+            from = to;
+        }
+        let state = arc.at(&base, end);
+        self.normal.energy -= state.work - self.state.work;
+        self.state = state;
+        self.recorder.point(&self.state, self.normal.energy);
+        false
+    }
+
+    /// Moves to a parameter of an arc.
+    fn move_to(&mut self, arc: &Arc, base: &State, t: f64) {
+        let state = arc.at(base, t);
+        self.normal.energy -= state.work - self.state.work;
+        self.state = state;
+    }
+
+    /// Events on a piece of an arc on which the normal velocity is monotone.
+    fn monotone_piece(&mut self, arc: &Arc, base: &State, mut from: f64, to: f64) -> bool {
+        let last = arc.normal_velocity(to);
+        let zero = |from: f64, first: f64, level: f64| {
+            let value = |t: f64| {
+                let rate = arc.normal_derivative(t);
+                (arc.normal_velocity(t) - level, rate)
+            };
+            monotone_root([from, to], [first - level, last - level], value)
+        };
+        // Compression and restitution alternate, each at most twice on a monotone piece.
+        for _ in 0..4 {
+            let first = if from == 0.0 {
+                base.normal_velocity
+            } else {
+                arc.normal_velocity(from)
+            };
+            match self.normal.phase {
+                Phase::Compression => {
+                    if !(last >= 0.0) {
+                        return false;
+                    }
+                    let at = if first >= 0.0 {
+                        from
+                    } else {
+                        zero(from, first, 0.0)
+                    };
+                    self.move_to(arc, base, at);
+                    self.state.normal_velocity = 0.0;
+                    if self.compression_ends() {
+                        return true;
+                    }
+                    from = at;
+                }
+                Phase::Restitution => {
+                    let falls = last < 0.0;
+                    let limit = if falls {
+                        if first <= 0.0 {
+                            from
+                        } else {
+                            zero(from, first, 0.0)
+                        }
+                    } else {
+                        to
+                    };
+                    if let Some(at) = self.restitution_ends(arc, base, from, limit) {
+                        self.move_to(arc, base, at);
+                        self.end();
+                        return true;
+                    }
+                    if !falls {
+                        return false;
+                    }
+                    self.move_to(arc, base, limit);
+                    self.state.normal_velocity = 0.0;
+                    self.interrupt();
+                    from = limit;
+                }
+            }
+        }
+        false
+    }
+
+    /// Parameter at which restitution ends on a stretch of an arc, if it does.
+    fn restitution_ends(&self, arc: &Arc, base: &State, from: f64, to: f64) -> Option<f64> {
+        match self.normal.end {
+            End::EnergyZero => {
+                let stored = self.normal.energy + (self.state.work - base.work);
+                let energy = |t: f64| {
+                    let rate = arc.normal_velocity(t) * arc.impulse_rate(t);
+                    (stored - arc.work(t), -rate)
+                };
+                let last = energy(to).0;
+                (last <= 0.0)
+                    .then(|| monotone_root([from, to], [energy(from).0.max(0.0), last], energy))
+            }
+            End::Impulse(end) => {
+                let left = |t: f64| {
+                    let value = base.impulse[2] + arc.impulse(t) - end;
+                    (value, arc.impulse_rate(t))
+                };
+                let last = left(to).0;
+                (last >= 0.0)
+                    .then(|| monotone_root([from, to], [left(from).0.min(0.0), last], left))
+            }
+            End::Velocity(end) => {
+                let short = |t: f64| (arc.normal_velocity(t) - end, arc.normal_derivative(t));
+                let last = short(to).0;
+                (last >= 0.0)
+                    .then(|| monotone_root([from, to], [short(from).0.min(0.0), last], short))
+            }
+        }
+    }
+
+    /// Compression ends in the present state; says whether the impact does.
+    fn compression_ends(&mut self) -> bool {
+        let stored = self.normal.energy;
+        let (event, over) = self.normal.compression_ends(self.state.impulse[2]);
+        let left = std::mem::replace(&mut self.normal.energy, stored);
+        self.record(event);
+        self.recorder.point(&self.state, stored);
+        self.normal.energy = left;
+        if over {
+            self.end();
+        } else {
+            self.recorder.point(&self.state, left);
+        }
+        over
+    }
+
+    fn interrupt(&mut self) {
+        self.normal.interrupted();
+        self.record(Event::Interruption);
+        self.recorder.point(&self.state, self.normal.energy);
+    }
+
+    fn end(&mut self) {
+        if matches!(self.normal.end, End::EnergyZero) {
+            // Exact: what compression stored was lost or released.
+            self.normal.energy = 0.0;
+            self.state.work = -self.normal.loss;
+        }
+        self.record(Event::RestitutionEnd);
+        self.recorder.point(&self.state, self.normal.energy);
+    }
+
+    /// Goes on from rest: stick, or slip in the centrifugal direction.
+    fn from_rest(&mut self) -> Result<bool, ImpactError> {
+        self.state.sliding = [0.0; 2];
+        self.state.rho = 0.0;
+        self.record(Event::SlipZero);
+        self.recorder.point(&self.state, self.normal.energy);
+        if self.w.stick_demand() <= self.mu {
+            self.mode = FinalMode::Stick;
+            self.line(&Line::stick(self.w))
+        } else {
+            self.mode = FinalMode::ResumedSlip;
+            if self.mu == 0.0 {
+                self.mode = FinalMode::Slip;
+                return self.line(&Line::frictionless(self.w));
+            }
+            let (direction, lambda) = centrifugal(self.w, self.mu);
+            self.line(&Line::straight(self.w, self.mu, direction, lambda, 0.0))
+        }
+    }
+
+    /// Goes along a line; says whether the impact ended on it.
+    fn line(&mut self, line: &Line) -> Result<bool, ImpactError> {
+        let k = line.normal_rate;
+        let mut left = line.length;
+        for _ in 0..8 {
+            let v = self.state.normal_velocity;
+            match self.normal.phase {
+                Phase::Compression => {
+                    let at = if k > 0.0 { -v / k } else { f64::INFINITY };
+                    if !(at <= left) {
+                        return self.leave(line, left);
+                    }
+                    self.advance(line, at);
+                    self.state.normal_velocity = 0.0;
+                    left -= at;
+                    if self.compression_ends() {
+                        return Ok(true);
+                    }
+                }
+                Phase::Restitution => {
+                    let turn = if k < 0.0 { v / -k } else { f64::INFINITY };
+                    let (at, velocity) = match self.normal.end {
+                        End::EnergyZero => {
+                            let energy = self.normal.energy;
+                            let q = v * v + 2.0 * k * energy;
+                            if q >= 0.0 {
+                                (2.0 * energy / (v + q.sqrt()), q.sqrt())
+                            } else {
+                                (f64::INFINITY, 0.0)
+                            }
+                        }
+                        End::Impulse(end) => {
+                            let at = (end - self.state.impulse[2]).max(0.0);
+                            (at, v + k * at)
+                        }
+                        End::Velocity(end) if k > 0.0 => ((end - v).max(0.0) / k, end.max(v)),
+                        End::Velocity(_) => (f64::INFINITY, 0.0),
+                    };
+                    if at <= left && at <= turn {
+                        self.advance(line, at);
+                        self.state.normal_velocity = velocity;
+                        self.end();
+                        return Ok(true);
+                    }
+                    if !(turn <= left) {
+                        return self.leave(line, left);
+                    }
+                    self.advance(line, turn);
+                    self.state.normal_velocity = 0.0;
+                    left -= turn;
+                    self.interrupt();
+                }
+            }
+        }
+        Err(self.unfinished())
+    }
+
+    fn leave(&mut self, line: &Line, left: f64) -> Result<bool, ImpactError> {
+        if !left.is_finite() {
+            return Err(self.unfinished());
+        }
+        self.advance(line, left.max(0.0));
+        Ok(false)
+    }
+
+    fn advance(&mut self, line: &Line, by: f64) {
+        let before = self.state.work;
+        if R::DENSE {
+            let samples = 16;
+            for k in 1..samples {
+                let mut state = self.state;
+                line.advance(&mut state, by * f64::from(k) / f64::from(samples));
+                self.recorder
+                    .point(&state, self.normal.energy - (state.work - before));
+            }
+        }
+        line.advance(&mut self.state, by);
+        self.normal.energy -= self.state.work - before;
+    }
+
+    /// Puts a sticking contact exactly at rest: the impulse for which $\gamma = 0$, Jia & Wang,
+    /// Eq. (25). Corrects what truncation left; rounding is not amplified.
+    fn polish(&mut self, start: &State) {
+        if self.mode != FinalMode::Stick {
+            return;
+        }
+        let [x, y, z] = self.state.impulse;
+        let w = self.w;
+        let residual = [
+            start.sliding[0] + w.b11 * x + w.b12 * y + w.d1 * z,
+            start.sliding[1] + w.b12 * x + w.b22 * y + w.d2 * z,
+        ];
+        let [x, y] = w.solve_tangential(residual);
+        self.state.impulse[0] -= x;
+        self.state.impulse[1] -= y;
+    }
+}

@@ -1,0 +1,5 @@
+//! Two-body frictional impact: closed forms, reference outcomes, theorems, an independent oracle.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod acceptance;
+mod cases;
