@@ -27,6 +27,9 @@ const TAIL_ANGLE: f64 = 0.35;
 /// the number below a hundred.
 const MAX_STEPS: usize = 2000;
 
+/// Points that a dense trace takes from an arc or a line.
+const SAMPLES: u32 = 12;
+
 /// How sliding ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum FinalMode {
@@ -64,12 +67,14 @@ pub(super) struct Run<'a, R> {
     w: &'a ContactInertia,
     flow: Flow,
     mu: f64,
-    state: State,
-    normal: Normal,
-    events: Events,
+    pub(super) state: State,
+    pub(super) normal: Normal,
+    pub(super) events: Events,
     mode: FinalMode,
     steps: usize,
     tolerance: f64,
+    /// Parameter of the present state on its arc.
+    at: f64,
     recorder: &'a mut R,
 }
 
@@ -99,6 +104,7 @@ impl<'a, R: Recorder> Run<'a, R> {
             mode: FinalMode::Slip,
             steps: 0,
             tolerance: options.tolerance.clamp(1e-15, 1e-3),
+            at: 0.0,
             recorder,
         }
     }
@@ -119,13 +125,81 @@ impl<'a, R: Recorder> Run<'a, R> {
             return Err(self.unfinished());
         }
         self.polish(&start);
-        Ok(Finished {
+        Ok(self.finished())
+    }
+
+    /// Finishes in closed form from a sliding state: along a direction at a radial rate, or from
+    /// rest if there is none. At rest the impulse is put on the line of sticking of the velocity
+    /// before the impact, Jia & Wang, Eq. (47).
+    pub(super) fn finish_from(
+        mut self,
+        velocity: [f64; 3],
+        direction: [f64; 2],
+        lambda: Option<f64>,
+    ) -> Result<Finished, ImpactError> {
+        let mut over = false;
+        if let Some(lambda) = lambda {
+            self.record(Event::StraightSlip);
+            let line = Line::straight(self.w, self.mu, direction, lambda, self.state.rho);
+            over = self.line(&line)?;
+        }
+        if !over {
+            let w = self.w;
+            let z = self.state.impulse[2];
+            let sliding = [-velocity[0] - z * w.d1, -velocity[1] - z * w.d2];
+            let [x, y] = w.solve_tangential(sliding);
+            self.state.impulse = [x, y, z];
+            self.state.normal_velocity = velocity[2] + w.d1 * x + w.d2 * y + w.wzz * z;
+            if !self.from_rest()? {
+                return Err(self.unfinished());
+            }
+        }
+        Ok(self.finished())
+    }
+
+    fn finished(self) -> Finished {
+        Finished {
             state: self.state,
             normal: self.normal,
             events: self.events,
             mode: self.mode,
             steps: self.steps,
-        })
+        }
+    }
+
+    /// Radial and transverse rates at the start, $f$ with its unit and the sign of $g$.
+    pub(super) fn rates(&self) -> (f64, f64) {
+        let (f, g, _) = self.flow.rates(normalized(self.state.sliding));
+        let turning = if g.abs() <= STRAIGHT { 0.0 } else { g };
+        (f * self.flow.rate, turning)
+    }
+
+    /// Normal impulse until sliding stops, if it does and the impact lasts.
+    pub(super) fn duration(mut self) -> Result<f64, ImpactError> {
+        let start = self.state.rho;
+        let mut tail = None;
+        loop {
+            let direction = normalized(self.state.sliding);
+            let (f, g, slope) = self.flow.rates(direction);
+            let rho = self.state.rho;
+            if f < 0.0 {
+                if g.abs() <= STRAIGHT || rho <= SLOW * start {
+                    return Ok(self.state.impulse[2] - rho / (f * self.flow.rate));
+                }
+                if g.abs() < -TAIL_ANGLE * slope
+                    && let Some(delta) = self.tail_angle(&mut tail, direction)
+                    && let Some(tail) = &tail
+                {
+                    return Ok(self.state.impulse[2] + rho * tail.duration(delta));
+                }
+            }
+            if self.steps == MAX_STEPS {
+                return Err(self.unfinished());
+            }
+            self.steps += 1;
+            let arc = Arc::expand(&self.flow, self.mu, &self.state, self.tolerance);
+            self.state = arc.at(&self.state, arc.length);
+        }
     }
 
     fn unfinished(&self) -> ImpactError {
@@ -186,16 +260,19 @@ impl<'a, R: Recorder> Run<'a, R> {
         }
     }
 
+    /// Angle off the direction of a tail that reaches the present one, found anew if need be.
+    fn tail_angle(&self, tail: &mut Option<Tail>, direction: [f64; 2]) -> Option<f64> {
+        if let Some(delta) = tail.as_ref().and_then(|t| t.angle(direction)) {
+            return Some(delta);
+        }
+        let invariant = self.flow.nearest_invariant(direction)?;
+        *tail = Tail::around(self.w, &self.flow, invariant, self.tolerance);
+        tail.as_ref()?.angle(direction)
+    }
+
     /// The state at rest, if the tail series reaches it and nothing happens on the way.
     fn rest_by_tail(&self, tail: &mut Option<Tail>, direction: [f64; 2]) -> Option<State> {
-        let delta = match tail.as_ref().and_then(|t| t.angle(direction)) {
-            Some(delta) => delta,
-            None => {
-                let invariant = self.flow.nearest_invariant(direction)?;
-                *tail = Tail::around(self.w, &self.flow, invariant, self.tolerance);
-                tail.as_ref()?.angle(direction)?
-            }
-        };
+        let delta = self.tail_angle(tail, direction)?;
         let rest = tail
             .as_ref()?
             .rest(self.w, &self.flow, &self.state, delta)?;
@@ -217,6 +294,7 @@ impl<'a, R: Recorder> Run<'a, R> {
     /// Goes along an arc; says whether the impact ended on it.
     fn curve(&mut self, arc: &Arc) -> bool {
         let base = self.state;
+        self.at = 0.0;
         let end = arc.length;
         let (turns, count) = arc.turning_points(&self.flow);
         let mut from = 0.0;
@@ -227,18 +305,24 @@ impl<'a, R: Recorder> Run<'a, R> {
             }
             from = to;
         }
-        let state = arc.at(&base, end);
-        self.normal.energy -= state.work - self.state.work;
-        self.state = state;
+        self.move_to(arc, &base, end);
         self.recorder.point(&self.state, self.normal.energy);
         false
     }
 
-    /// Moves to a parameter of an arc.
+    /// Moves along an arc to a parameter.
     fn move_to(&mut self, arc: &Arc, base: &State, t: f64) {
-        let state = arc.at(base, t);
-        self.normal.energy -= state.work - self.state.work;
-        self.state = state;
+        let (energy, work) = (self.normal.energy, self.state.work);
+        if R::DENSE {
+            for k in 1..SAMPLES {
+                let share = f64::from(k) / f64::from(SAMPLES);
+                let state = arc.at(base, self.at + (t - self.at) * share);
+                self.recorder.point(&state, energy - (state.work - work));
+            }
+        }
+        self.state = arc.at(base, t);
+        self.at = t;
+        self.normal.energy = energy - (self.state.work - work);
     }
 
     /// Events on a piece of an arc on which the normal velocity is monotone.
@@ -336,7 +420,7 @@ impl<'a, R: Recorder> Run<'a, R> {
     }
 
     /// Compression ends in the present state; says whether the impact does.
-    fn compression_ends(&mut self) -> bool {
+    pub(super) fn compression_ends(&mut self) -> bool {
         let stored = self.normal.energy;
         let (event, over) = self.normal.compression_ends(self.state.impulse[2]);
         let left = std::mem::replace(&mut self.normal.energy, stored);
@@ -357,7 +441,7 @@ impl<'a, R: Recorder> Run<'a, R> {
         self.recorder.point(&self.state, self.normal.energy);
     }
 
-    fn end(&mut self) {
+    pub(super) fn end(&mut self) {
         if matches!(self.normal.end, End::EnergyZero) {
             // Exact: what compression stored was lost or released.
             self.normal.energy = 0.0;
@@ -455,10 +539,9 @@ impl<'a, R: Recorder> Run<'a, R> {
     fn advance(&mut self, line: &Line, by: f64) {
         let before = self.state.work;
         if R::DENSE {
-            let samples = 16;
-            for k in 1..samples {
+            for k in 1..SAMPLES {
                 let mut state = self.state;
-                line.advance(&mut state, by * f64::from(k) / f64::from(samples));
+                line.advance(&mut state, by * f64::from(k) / f64::from(SAMPLES));
                 self.recorder
                     .point(&state, self.normal.energy - (state.work - before));
             }
