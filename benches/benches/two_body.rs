@@ -22,7 +22,13 @@ fn options(tolerance: f64) -> ImpactOptions {
 }
 
 /// From the matrix to the outcome.
-fn solve(w: &Matrix3<f64>, v: &Vector3<f64>, mu: f64, e: f64, o: &ImpactOptions) -> ContactResponse {
+fn solve(
+    w: &Matrix3<f64>,
+    v: &Vector3<f64>,
+    mu: f64,
+    e: f64,
+    o: &ImpactOptions,
+) -> ContactResponse {
     let w = ContactInertia::from_matrix(w).unwrap();
     solve_impact(&w, v, mu, e, o).unwrap()
 }
@@ -49,7 +55,15 @@ fn paper(c: &mut Criterion) {
     let straight = Matrix3::from_diagonal(&Vector3::new(3.5, 3.5, 1.0));
     let v = Vector3::new(0.3, 0.1, -1.0);
     group.bench_function("ball-on-half-space", |b| {
-        b.iter(|| solve(black_box(&straight), black_box(&v), 0.2, 0.8, &options(1e-12)));
+        b.iter(|| {
+            solve(
+                black_box(&straight),
+                black_box(&v),
+                0.2,
+                0.8,
+                &options(1e-12),
+            )
+        });
     });
     group.finish();
 }
@@ -61,15 +75,32 @@ fn main_() {
         let mut times = Vec::new();
         let mut steps = 0;
         for index in 0..2000 {
-            let RandomImpact { inertia, velocity, friction, restitution } = RandomImpact::new(index);
-            let ContactResponse::Impact(impact) = solve(&inertia, &velocity, friction, restitution, &options) else { continue };
-            if impact.steps == 0 { continue; }
+            let RandomImpact {
+                inertia,
+                velocity,
+                friction,
+                restitution,
+            } = RandomImpact::new(index);
+            let ContactResponse::Impact(impact) =
+                solve(&inertia, &velocity, friction, restitution, &options)
+            else {
+                continue;
+            };
+            if impact.steps == 0 {
+                continue;
+            }
             steps += impact.steps;
             let mut best = f64::INFINITY;
             for _ in 0..7 {
                 let start = std::time::Instant::now();
                 for _ in 0..20 {
-                    black_box(solve(black_box(&inertia), black_box(&velocity), friction, restitution, &options));
+                    black_box(solve(
+                        black_box(&inertia),
+                        black_box(&velocity),
+                        friction,
+                        restitution,
+                        &options,
+                    ));
                 }
                 best = best.min(start.elapsed().as_secs_f64() / 20.0);
             }
@@ -77,7 +108,15 @@ fn main_() {
         }
         times.sort_by(f64::total_cmp);
         let at = |q: f64| 1e6 * times[(q * (times.len() - 1) as f64) as usize];
-        println!("tol {tolerance:e}: n {} steps/impact {:.2} us: 10% {:.2} median {:.2} 90% {:.2} max {:.2}", times.len(), steps as f64 / times.len() as f64, at(0.1), at(0.5), at(0.9), at(1.0));
+        println!(
+            "tol {tolerance:e}: n {} steps/impact {:.2} us: 10% {:.2} median {:.2} 90% {:.2} max {:.2}",
+            times.len(),
+            steps as f64 / times.len() as f64,
+            at(0.1),
+            at(0.5),
+            at(0.9),
+            at(1.0)
+        );
     }
     let _ = FinalMode::Slip;
 }

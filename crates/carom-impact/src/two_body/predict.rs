@@ -1,8 +1,8 @@
 //! What sliding will do, before the impact is followed.
 
 use super::impact::check;
-use super::invariant::{InvariantDirection, InvariantDirections, invariant_directions};
 use super::inertia::ContactInertia;
+use super::invariant::{InvariantDirection, InvariantDirections, invariant_directions};
 use super::options::ImpactOptions;
 use super::solve::Run;
 use super::trace::Blind;
