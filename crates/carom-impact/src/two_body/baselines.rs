@@ -88,7 +88,11 @@ pub fn euler_impact(
     let first_speed = run.state.rho;
     for iterations in 0..MAX_ITERATIONS {
         let state = run.state;
-        let s = normalized(state.sliding);
+        let s = if state.rho > 0.0 {
+            normalized(state.sliding)
+        } else {
+            [0.0; 2]
+        };
         let rate = [
             w.d1 - friction * (w.b11 * s[0] + w.b12 * s[1]),
             w.d2 - friction * (w.b12 * s[0] + w.b22 * s[1]),
@@ -97,7 +101,7 @@ pub fn euler_impact(
         if closes {
             let sine = (s[0] * rate[1] - s[1] * rate[0]) / speed;
             let is_straight = sine.abs() <= PAPER_LINE_TOLERANCE;
-            if is_straight || !(state.rho > REST_TOLERANCE * first_speed) {
+            if is_straight || state.rho <= REST_TOLERANCE * first_speed {
                 let lambda = is_straight.then(|| s[0] * rate[0] + s[1] * rate[1]);
                 let finished = run.finish_from(start, s, lambda)?;
                 return Ok(EulerImpact {
@@ -122,7 +126,7 @@ pub fn euler_impact(
                 step.min(state.rho / speed)
             }
         };
-        if !(step > 0.0) {
+        if step.is_nan() || step <= 0.0 {
             return Err(limit(iterations, &state));
         }
         let sliding = [

@@ -190,7 +190,7 @@ impl RigidBody {
         }
         let size = self.inertia.amax();
         let asymmetry = (self.inertia - self.inertia.transpose()).amax();
-        if !size.is_finite() || !(asymmetry <= 1e-9 * size) {
+        if !size.is_finite() || asymmetry > 1e-9 * size {
             return refuse("inertia must be finite and symmetric");
         }
         let pivots = self.inertia.cholesky().map(|factor| factor.l().diagonal());

@@ -75,7 +75,7 @@ impl Flow {
         for _ in 0..8 {
             let (_, g, slope) = self.rates([c, s]);
             let delta = -g / slope;
-            if !(delta.abs() < 0.7) {
+            if delta.is_nan() || delta.abs() > 0.7 {
                 return None;
             }
             // Rotation by the half-angle formulas: exactly orthonormal up to rounding.
@@ -128,7 +128,7 @@ pub(super) fn centrifugal(w: &ContactInertia, mu: f64) -> ([f64; 2], f64) {
         let y = solve(s[0], s[1]);
         let step = norm2 * (norm - 1.0) / (s[0] * y[0] + s[1] * y[1]);
         let next = lambda + step;
-        if !(next > lambda) || step <= 1e-15 * next {
+        if step.is_nan() || step <= 1e-15 * next {
             break;
         }
         lambda = next;

@@ -64,7 +64,7 @@ pub fn invariant_directions(w: &ContactInertia, friction: f64) -> InvariantDirec
     let p = cos * flow.a1 + sin * flow.a2;
     let q = cos * flow.a2 - sin * flow.a1;
     let size = big + p.abs() + q.abs();
-    if !(size > ISOTROPIC * (flow.a11 + flow.a22)) {
+    if size <= ISOTROPIC * (flow.a11 + flow.a22) {
         return InvariantDirections::All;
     }
     let tiny = ZERO * size;

@@ -120,7 +120,7 @@ impl<'a, R: Recorder> Run<'a, R> {
         } else {
             self.slide()?
         };
-        if !over && !self.from_rest()? {
+        if !over && !self.go_on_from_rest()? {
             // An unbounded line has a rising normal velocity, so it ends.
             return Err(self.unfinished());
         }
@@ -150,7 +150,7 @@ impl<'a, R: Recorder> Run<'a, R> {
             let [x, y] = w.solve_tangential(sliding);
             self.state.impulse = [x, y, z];
             self.state.normal_velocity = velocity[2] + w.d1 * x + w.d2 * y + w.wzz * z;
-            if !self.from_rest()? {
+            if !self.go_on_from_rest()? {
                 return Err(self.unfinished());
             }
         }
@@ -298,8 +298,8 @@ impl<'a, R: Recorder> Run<'a, R> {
         let end = arc.length;
         let (turns, count) = arc.turning_points(&self.flow);
         let mut from = 0.0;
-        for piece in 0..=count {
-            let to = if piece < count { turns[piece] } else { end };
+        let ends = turns.into_iter().take(count).chain(std::iter::once(end));
+        for to in ends {
             if self.monotone_piece(arc, &base, from, to) {
                 return true;
             }
@@ -344,7 +344,7 @@ impl<'a, R: Recorder> Run<'a, R> {
             };
             match self.normal.phase {
                 Phase::Compression => {
-                    if !(last >= 0.0) {
+                    if last < 0.0 {
                         return false;
                     }
                     let at = if first >= 0.0 {
@@ -452,7 +452,7 @@ impl<'a, R: Recorder> Run<'a, R> {
     }
 
     /// Goes on from rest: stick, or slip in the centrifugal direction.
-    fn from_rest(&mut self) -> Result<bool, ImpactError> {
+    fn go_on_from_rest(&mut self) -> Result<bool, ImpactError> {
         self.state.sliding = [0.0; 2];
         self.state.rho = 0.0;
         self.record(Event::SlipZero);
@@ -480,7 +480,7 @@ impl<'a, R: Recorder> Run<'a, R> {
             match self.normal.phase {
                 Phase::Compression => {
                     let at = if k > 0.0 { -v / k } else { f64::INFINITY };
-                    if !(at <= left) {
+                    if at > left {
                         return self.leave(line, left);
                     }
                     self.advance(line, at);
@@ -515,7 +515,7 @@ impl<'a, R: Recorder> Run<'a, R> {
                         self.end();
                         return Ok(true);
                     }
-                    if !(turn <= left) {
+                    if turn > left {
                         return self.leave(line, left);
                     }
                     self.advance(line, turn);
