@@ -4,7 +4,10 @@ use super::flow::Flow;
 use super::state::State;
 
 /// Order of the polynomials.
-pub(super) const ORDER: usize = 20;
+const ORDER: usize = 20;
+
+/// Number of coefficients.
+const SIZE: usize = ORDER + 1;
 
 /// Longest arc, in units of the rate.
 const LONGEST: f64 = 16.0;
@@ -27,6 +30,60 @@ const RECIPROCAL: [f64; ORDER + 2] = {
     table
 };
 
+/// $1, t, t^2, \dots$: polynomials are scalar products with it, without the latency of Horner's rule.
+struct Powers([f64; SIZE]);
+
+impl Powers {
+    #[inline]
+    fn of(t: f64) -> Self {
+        let mut powers = [1.0; SIZE];
+        powers[1] = t;
+        for k in 2..SIZE {
+            powers[k] = powers[k / 2] * powers[k - k / 2];
+        }
+        Self(powers)
+    }
+
+    /// $1, t/2, t^2/3, \dots$: times $t$ the integrals of the powers.
+    #[inline]
+    fn integral(&self) -> Self {
+        let mut powers = self.0;
+        for (power, q) in powers.iter_mut().zip(&RECIPROCAL[1..]) {
+            *power *= q;
+        }
+        Self(powers)
+    }
+
+    #[inline]
+    fn dot(&self, coefficients: &[f64; SIZE]) -> f64 {
+        let mut sums = [0.0; 4];
+        for (p, c) in self.0.chunks_exact(4).zip(coefficients.chunks_exact(4)) {
+            for lane in 0..4 {
+                sums[lane] += p[lane] * c[lane];
+            }
+        }
+        let last = self.0[ORDER] * coefficients[ORDER];
+        (sums[0] + sums[2]) + (sums[1] + sums[3]) + last
+    }
+}
+
+const _: () = assert!(
+    SIZE % 4 == 1,
+    "the scalar product takes four lanes and one more"
+);
+
+/// Binary logarithm of a positive number to 0.09: its bits as a fixed-point number.
+#[inline]
+fn binary_logarithm(x: f64) -> f64 {
+    (x.to_bits() as f64) * 2.0f64.powi(-52) - 1023.0
+}
+
+/// The inverse of [`binary_logarithm`].
+#[inline]
+fn power_of_two(x: f64) -> f64 {
+    f64::from_bits(((x.clamp(-1000.0, 1000.0) + 1023.0) * 2.0f64.powi(52)) as u64)
+}
+
 /// Taylor polynomials of the sliding velocity over one step, in units of the sliding speed at its
 /// start: $u = \gamma/\rho_0$, $r = \rho/\rho_0$, with
 ///
@@ -36,13 +93,13 @@ const RECIPROCAL: [f64; ORDER + 2] = {
 /// linear in their integrals, the work of the normal impulse takes one more product.
 #[derive(Clone, Debug)]
 pub(super) struct Arc {
-    x: [f64; ORDER + 1],
-    y: [f64; ORDER + 1],
-    r: [f64; ORDER + 1],
+    x: [f64; SIZE],
+    y: [f64; SIZE],
+    r: [f64; SIZE],
     /// Coefficients of $v_z$.
-    normal: [f64; ORDER + 1],
+    normal: [f64; SIZE],
     /// Coefficients of $\int v_z r$, the first being zero.
-    work: [f64; ORDER + 1],
+    work: [f64; SIZE],
     /// Normal impulse per parameter at the start, $\rho_0$ over the rate.
     unit: f64,
     rho: f64,
@@ -53,58 +110,52 @@ pub(super) struct Arc {
 
 impl Arc {
     /// Expands the flow at a sliding state.
+    ///
+    /// Each coefficient adds its products with the earlier ones to the sums that later ones need,
+    /// in loops without reductions.
     pub(super) fn expand(flow: &Flow, mu: f64, state: &State, tolerance: f64) -> Self {
-        let mut x = [0.0; ORDER + 1];
-        let mut y = [0.0; ORDER + 1];
-        let mut r = [0.0; ORDER + 1];
+        let mut x = [0.0; SIZE];
+        let mut y = [0.0; SIZE];
+        let mut r = [0.0; SIZE];
+        // Half the coefficients of u.u - r^2 without the terms that hold the first ones.
+        let mut sums = [0.0; SIZE];
         let rho = state.rho;
-        x[0] = state.sliding[0] / rho;
-        y[0] = state.sliding[1] / rho;
-        r[0] = 1.0;
-        for k in 0..ORDER {
-            let n = k + 1;
+        let [x0, y0] = [state.sliding[0] / rho, state.sliding[1] / rho];
+        (x[0], y[0], r[0]) = (x0, y0, 1.0);
+        let (mut xk, mut yk, mut rk) = (x0, y0, 1.0);
+        for n in 1..SIZE {
             let q = RECIPROCAL[n];
-            x[n] = q * (flow.a1 * r[k] - flow.a11 * x[k] - flow.a12 * y[k]);
-            y[n] = q * (flow.a2 * r[k] - flow.a12 * x[k] - flow.a22 * y[k]);
-            // Coefficient n of u.u - r^2 without the term r_0 r_n.
-            let mut sum = x[0] * x[n] + y[0] * y[n];
-            let half = n / 2;
-            let odd = n % 2;
-            for j in 1..half + odd {
-                sum += x[j] * x[n - j] + y[j] * y[n - j] - r[j] * r[n - j];
+            let bx = q * (flow.a11 * xk + flow.a12 * yk);
+            let by = q * (flow.a12 * xk + flow.a22 * yk);
+            xk = (q * flow.a1) * rk - bx;
+            yk = (q * flow.a2) * rk - by;
+            rk = (x0 * xk + y0 * yk) + sums[n];
+            (x[n], y[n], r[n]) = (xk, yk, rk);
+            if let Some(square) = sums.get_mut(2 * n) {
+                *square += 0.5 * (xk * xk + yk * yk - rk * rk);
             }
-            if odd == 0 {
-                sum += 0.5 * (x[half] * x[half] + y[half] * y[half] - r[half] * r[half]);
+            let pairs = (n - 1).min(ORDER - n);
+            let earlier = x[1..=pairs].iter().zip(&y[1..=pairs]).zip(&r[1..=pairs]);
+            for (sum, ((xj, yj), rj)) in sums[n + 1..].iter_mut().zip(earlier) {
+                *sum += xk * xj + yk * yj - rk * rj;
             }
-            r[n] = sum;
         }
         let unit = rho / flow.rate;
-        let mut normal = [0.0; ORDER + 1];
+        let mut normal = [0.0; SIZE];
         normal[0] = state.normal_velocity;
+        let (wzz, px, py) = (unit * flow.wzz, unit * flow.pull[0], unit * flow.pull[1]);
         for k in 0..ORDER {
-            let rate = flow.wzz * r[k] - flow.pull[0] * x[k] - flow.pull[1] * y[k];
-            normal[k + 1] = unit * rate * RECIPROCAL[k + 1];
+            normal[k + 1] = RECIPROCAL[k + 1] * (wzz * r[k] - px * x[k] - py * y[k]);
         }
-        let mut work = [0.0; ORDER + 1];
-        for k in 0..ORDER {
-            let mut sum = 0.0;
-            for j in 0..=k {
-                sum += normal[j] * r[k - j];
+        let mut work = [0.0; SIZE];
+        for (j, factor) in normal.iter().enumerate().take(ORDER) {
+            for (sum, rk) in work[j + 1..].iter_mut().zip(&r) {
+                *sum += factor * rk;
             }
-            work[k + 1] = sum * RECIPROCAL[k + 1];
         }
-        // The work is a product and converges more slowly than its factors.
-        let per_work = 1.0 / (work[1].abs() + work[2].abs());
-        let size = |k: usize| {
-            let sliding = x[k].abs().max(y[k].abs()).max(r[k].abs());
-            sliding.max(work[k].abs() * per_work)
-        };
-        let reach = |k: usize| ((tolerance / size(k)).log2() * RECIPROCAL[k]).exp2();
-        let length = reach(ORDER).min(reach(ORDER - 1)).min(if flow.is_monotone {
-            LONGEST
-        } else {
-            HALF_TURN
-        });
+        for (coefficient, q) in work.iter_mut().zip(&RECIPROCAL) {
+            *coefficient *= q;
+        }
         let mut arc = Self {
             x,
             y,
@@ -114,115 +165,111 @@ impl Arc {
             unit,
             rho,
             mu,
-            length,
+            length: if flow.is_monotone { LONGEST } else { HALF_TURN },
         };
-        // What the polynomials leave of r = |u| measures what their last coefficients may hide, and
-        // against the speed at the end, so that the direction is as good as the speed.
-        while arc.defect(arc.length, tolerance) {
-            arc.length *= 0.85;
-        }
+        arc.limit(tolerance);
         arc
     }
 
+    /// Shortens the arc to where the last coefficients are below the tolerance.
+    fn limit(&mut self, tolerance: f64) {
+        // The work is a product and converges more slowly than its factors.
+        let per_work = 1.0 / (self.work[1].abs() + self.work[2].abs());
+        let size = |k: usize| {
+            let sliding = self.x[k].abs().max(self.y[k].abs()).max(self.r[k].abs());
+            sliding.max(self.work[k].abs() * per_work)
+        };
+        let reach = |k: usize| {
+            let exponent = binary_logarithm(tolerance) - binary_logarithm(size(k));
+            power_of_two(exponent * RECIPROCAL[k])
+        };
+        let reach = reach(ORDER).min(reach(ORDER - 1));
+        self.length = self.length.min(reach);
+        // What the polynomials leave of r = |u| measures what their last coefficients may hide, and
+        // against the speed at the end, so that the direction is as good as the speed.
+        while self.is_off(self.length, tolerance) {
+            self.length *= 0.85;
+        }
+    }
+
     /// Whether $|r - |u||$ exceeds the tolerance at a parameter.
-    fn defect(&self, t: f64, tolerance: f64) -> bool {
-        let [x, y] = self.sliding(t);
+    fn is_off(&self, t: f64, tolerance: f64) -> bool {
+        let powers = Powers::of(t);
+        let (x, y) = (powers.dot(&self.x), powers.dot(&self.y));
         let speed = (x * x + y * y).sqrt();
-        let gap = (Self::value(&self.r, t) - speed).abs();
+        let gap = (powers.dot(&self.r) - speed).abs();
         gap > tolerance * speed + ROUNDING
     }
 
+    /// Normal velocity and its derivative.
     #[inline]
-    fn value(coefficients: &[f64; ORDER + 1], t: f64) -> f64 {
-        coefficients.iter().rev().fold(0.0, |sum, c| sum * t + c)
-    }
-
-    #[inline]
-    fn integral(coefficients: &[f64; ORDER + 1], t: f64) -> f64 {
-        let mut sum = 0.0;
-        for k in (0..=ORDER).rev() {
-            sum = sum * t + coefficients[k] * RECIPROCAL[k + 1];
+    pub(super) fn normal_velocity(&self, t: f64) -> (f64, f64) {
+        let powers = Powers::of(t);
+        let mut slope = 0.0;
+        for k in 1..SIZE {
+            slope += (k as f64 * self.normal[k]) * powers.0[k - 1];
         }
-        sum * t
+        (powers.dot(&self.normal), slope)
     }
 
-    /// Normal velocity.
+    /// Work of the normal impulse since the start of the arc, and its derivative.
     #[inline]
-    pub(super) fn normal_velocity(&self, t: f64) -> f64 {
-        Self::value(&self.normal, t)
+    pub(super) fn work(&self, t: f64) -> (f64, f64) {
+        let powers = Powers::of(t);
+        let rate = powers.dot(&self.normal) * powers.dot(&self.r);
+        (self.unit * powers.dot(&self.work), self.unit * rate)
     }
 
-    /// Derivative of the normal velocity.
+    /// Normal impulse since the start of the arc, and its derivative.
     #[inline]
-    pub(super) fn normal_derivative(&self, t: f64) -> f64 {
-        let mut sum = 0.0;
-        for k in (1..=ORDER).rev() {
-            sum = sum * t + k as f64 * self.normal[k];
-        }
-        sum
-    }
-
-    /// Work of the normal impulse since the start of the arc.
-    #[inline]
-    pub(super) fn work(&self, t: f64) -> f64 {
-        self.unit * Self::value(&self.work, t)
-    }
-
-    /// Normal impulse since the start of the arc.
-    #[inline]
-    pub(super) fn impulse(&self, t: f64) -> f64 {
-        self.unit * Self::integral(&self.r, t)
-    }
-
-    /// Normal impulse per parameter.
-    #[inline]
-    pub(super) fn impulse_rate(&self, t: f64) -> f64 {
-        self.unit * Self::value(&self.r, t)
-    }
-
-    /// Sliding velocity over the speed at the start.
-    #[inline]
-    pub(super) fn sliding(&self, t: f64) -> [f64; 2] {
-        [Self::value(&self.x, t), Self::value(&self.y, t)]
+    pub(super) fn impulse(&self, t: f64) -> (f64, f64) {
+        let powers = Powers::of(t);
+        let value = self.unit * t * powers.integral().dot(&self.r);
+        (value, self.unit * powers.dot(&self.r))
     }
 
     /// The state at a parameter, from the state at the start of the arc.
     pub(super) fn at(&self, base: &State, t: f64) -> State {
-        let [x, y] = self.sliding(t);
-        let sliding = [self.rho * x, self.rho * y];
-        let pull = -self.mu * self.unit;
+        let powers = Powers::of(t);
+        let integral = powers.integral();
+        let (x, y) = (powers.dot(&self.x), powers.dot(&self.y));
+        let along = self.unit * t;
+        let pull = -self.mu * along;
         State {
             impulse: [
-                base.impulse[0] + pull * Self::integral(&self.x, t),
-                base.impulse[1] + pull * Self::integral(&self.y, t),
-                base.impulse[2] + self.impulse(t),
+                base.impulse[0] + pull * integral.dot(&self.x),
+                base.impulse[1] + pull * integral.dot(&self.y),
+                base.impulse[2] + along * integral.dot(&self.r),
             ],
-            sliding,
+            sliding: [self.rho * x, self.rho * y],
             rho: self.rho * (x * x + y * y).sqrt(),
-            normal_velocity: self.normal_velocity(t),
-            work: base.work + self.work(t),
+            normal_velocity: powers.dot(&self.normal),
+            work: base.work + self.unit * powers.dot(&self.work),
         }
     }
 
-    /// Cross product of the sliding direction with a vector, and its derivative.
-    fn cross(&self, flow: &Flow, t: f64, d: [f64; 2]) -> (f64, f64) {
-        let ([x, y], r) = (self.sliding(t), Self::value(&self.r, t));
+    /// Sliding velocity and speed over the speed at the start, and their derivatives.
+    fn sliding(&self, flow: &Flow, t: f64) -> ([f64; 3], [f64; 3]) {
+        let powers = Powers::of(t);
+        let [x, y, r] = [&self.x, &self.y, &self.r].map(|c| powers.dot(c));
         let dx = flow.a1 * r - flow.a11 * x - flow.a12 * y;
         let dy = flow.a2 * r - flow.a12 * x - flow.a22 * y;
-        (x * d[1] - y * d[0], dx * d[1] - dy * d[0])
+        ([x, y, r], [dx, dy, (x * dx + y * dy) / r])
     }
 
-    /// $v_z'$ per parameter over the normal impulse at the start, and its derivative.
-    fn normal_slope(&self, flow: &Flow, t: f64) -> (f64, f64) {
-        let ([x, y], r) = (self.sliding(t), Self::value(&self.r, t));
-        let dx = flow.a1 * r - flow.a11 * x - flow.a12 * y;
-        let dy = flow.a2 * r - flow.a12 * x - flow.a22 * y;
-        let dr = (x * dx + y * dy) / r;
+    /// Cross product of the sliding velocity with $\mu d$, and its derivative.
+    fn cross(&self, flow: &Flow, t: f64) -> (f64, f64) {
+        let ([x, y, _], [dx, dy, _]) = self.sliding(flow, t);
         let [px, py] = flow.pull;
-        (
-            flow.wzz * r - px * x - py * y,
-            flow.wzz * dr - px * dx - py * dy,
-        )
+        (x * py - y * px, dx * py - dy * px)
+    }
+
+    /// Derivative of the normal velocity over the unit of normal impulse, and its derivative.
+    fn normal_slope(&self, flow: &Flow, t: f64) -> (f64, f64) {
+        let (values, slopes) = self.sliding(flow, t);
+        let [px, py] = flow.pull;
+        let combine = |[x, y, r]: [f64; 3]| flow.wzz * r - px * x - py * y;
+        (combine(values), combine(slopes))
     }
 
     /// Parameters between which the normal velocity is monotone: its interior extrema, at most
@@ -237,7 +284,7 @@ impl Arc {
             return (found, count);
         }
         let end = self.length;
-        let cross = |t| self.cross(flow, t, flow.pull);
+        let cross = |t| self.cross(flow, t);
         let mut cuts = [0.0, end, end];
         let (first, last) = (cross(0.0).0, cross(end).0);
         let mut pieces = 1;

@@ -231,8 +231,9 @@ impl<'a, R: Recorder> Run<'a, R> {
             let direction = normalized(self.state.sliding);
             let (f, g, slope) = self.flow.rates(direction);
             let is_slow = self.state.rho <= SLOW * start && f < 0.0;
-            if g.abs() <= STRAIGHT || is_slow {
-                if is_start {
+            let is_straight = g.abs() <= STRAIGHT;
+            if is_straight || is_slow || (is_start && self.is_brief(direction)) {
+                if is_start && is_straight {
                     self.record(Event::StraightSlip);
                 }
                 let lambda = f * self.flow.rate;
@@ -258,6 +259,18 @@ impl<'a, R: Recorder> Run<'a, R> {
                 return Ok(true);
             }
         }
+    }
+
+    /// Whether the impact is over before the sliding direction turns by more than rounding.
+    fn is_brief(&self, direction: [f64; 2]) -> bool {
+        let rise = self.flow.normal_rate(direction);
+        let [px, py] = self.flow.pull;
+        let bend = self.flow.wzz + px.abs() + py.abs();
+        // With the normal velocity rising, the normal impulse is at most 2 |v_z| over its rate.
+        let duration = 2.0 * self.state.normal_velocity.abs();
+        rise > 0.0
+            && duration * self.flow.rate * (bend / rise)
+                <= f64::EPSILON * 0.1 * self.state.rho * rise
     }
 
     /// Angle off the direction of a tail that reaches the present one, found anew if need be.
@@ -327,11 +340,11 @@ impl<'a, R: Recorder> Run<'a, R> {
 
     /// Events on a piece of an arc on which the normal velocity is monotone.
     fn monotone_piece(&mut self, arc: &Arc, base: &State, mut from: f64, to: f64) -> bool {
-        let last = arc.normal_velocity(to);
+        let last = arc.normal_velocity(to).0;
         let zero = |from: f64, first: f64, level: f64| {
             let value = |t: f64| {
-                let rate = arc.normal_derivative(t);
-                (arc.normal_velocity(t) - level, rate)
+                let (velocity, rate) = arc.normal_velocity(t);
+                (velocity - level, rate)
             };
             monotone_root([from, to], [first - level, last - level], value)
         };
@@ -340,7 +353,7 @@ impl<'a, R: Recorder> Run<'a, R> {
             let first = if from == 0.0 {
                 base.normal_velocity
             } else {
-                arc.normal_velocity(from)
+                arc.normal_velocity(from).0
             };
             match self.normal.phase {
                 Phase::Compression => {
@@ -394,8 +407,8 @@ impl<'a, R: Recorder> Run<'a, R> {
             End::EnergyZero => {
                 let stored = self.normal.energy + (self.state.work - base.work);
                 let energy = |t: f64| {
-                    let rate = arc.normal_velocity(t) * arc.impulse_rate(t);
-                    (stored - arc.work(t), -rate)
+                    let (work, rate) = arc.work(t);
+                    (stored - work, -rate)
                 };
                 let last = energy(to).0;
                 (last <= 0.0)
@@ -403,15 +416,18 @@ impl<'a, R: Recorder> Run<'a, R> {
             }
             End::Impulse(end) => {
                 let left = |t: f64| {
-                    let value = base.impulse[2] + arc.impulse(t) - end;
-                    (value, arc.impulse_rate(t))
+                    let (impulse, rate) = arc.impulse(t);
+                    (base.impulse[2] + impulse - end, rate)
                 };
                 let last = left(to).0;
                 (last >= 0.0)
                     .then(|| monotone_root([from, to], [left(from).0.min(0.0), last], left))
             }
             End::Velocity(end) => {
-                let short = |t: f64| (arc.normal_velocity(t) - end, arc.normal_derivative(t));
+                let short = |t: f64| {
+                    let (velocity, rate) = arc.normal_velocity(t);
+                    (velocity - end, rate)
+                };
                 let last = short(to).0;
                 (last >= 0.0)
                     .then(|| monotone_root([from, to], [short(from).0.min(0.0), last], short))

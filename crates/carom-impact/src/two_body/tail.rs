@@ -62,10 +62,10 @@ impl Tail {
             w.demand[0] * c + w.demand[1] * s,
             w.demand[1] * c - w.demand[0] * s,
         ];
-        let (mut f, mut g) = ([0.0; TERMS], [0.0; TERMS]);
-        let mut kappa = [0.0; TERMS];
+        let (mut f, mut g) = ([0.0; TERMS + 1], [0.0; TERMS + 1]);
+        let mut kappa = [0.0; TERMS + 1];
         let mut power = 1.0;
-        for k in 0..TERMS {
+        for k in 0..=TERMS {
             // k-th derivatives of cos and sin over k!, signs +, +, -, -.
             let q = if k % 4 < 2 {
                 INVERSE_FACTORIAL[k]
@@ -84,23 +84,22 @@ impl Tail {
         f[0] = f0;
         g[1] = g1;
         let (mut tau, mut nu) = ([0.0; TERMS], [0.0; TERMS]);
+        // Each coefficient adds what it contributes to the equations of the later ones.
+        let (mut tau_sums, mut nu_sums) = ([0.0; TERMS], [0.0; TERMS]);
+        tau_sums[0] = -1.0;
         for k in 0..TERMS {
-            let mut left = if k == 0 { -1.0 } else { 0.0 };
-            let mut drift = 0.0;
-            for j in 1..=k {
-                left -= f[j] * tau[k - j];
-                drift -= f[j] * nu[k - j];
-            }
-            let mut turn = 0.0;
-            for j in 2..=k {
-                let m = (k + 1 - j) as f64;
-                left -= g[j] * (m * tau[k + 1 - j]);
-                turn -= g[j] * (m * nu[k + 1 - j]);
-            }
-            let k_g1 = k as f64 * g1;
-            tau[k] = left / (f0 + k_g1);
+            let turn = k as f64;
+            tau[k] = tau_sums[k] / (f0 + turn * g1);
             kappa[k] += w.schur * tau[k];
-            nu[k] = (2.0 * drift + turn - kappa[k]) / (2.0 * f0 + k_g1);
+            nu[k] = (nu_sums[k] - kappa[k]) / (2.0 * f0 + turn * g1);
+            let (t, n) = (tau[k], nu[k]);
+            let (t_turn, n_turn) = (turn * t, turn * n);
+            let later = f[1..].iter().zip(&g[2..]);
+            let sums = tau_sums[k + 1..].iter_mut().zip(&mut nu_sums[k + 1..]);
+            for ((tau_sum, nu_sum), (fj, gj)) in sums.zip(later) {
+                *tau_sum -= fj * t + gj * t_turn;
+                *nu_sum -= 2.0 * fj * n + gj * n_turn;
+            }
         }
         let reach = |series: &[f64; TERMS], k: usize| {
             let size = series[0].abs();

@@ -2,5 +2,10 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod acceptance;
+mod agreement;
 mod baselines;
 mod cases;
+mod oracle;
+mod random;
+mod stress;
+mod theorems;
