@@ -116,6 +116,7 @@ fn bundle(
          ends.",
     );
     let mut marks = Vec::new();
+    let mut named = Vec::new();
     let mut starts = [Vec::new(), Vec::new()];
     let mut ends = [Vec::new(), Vec::new()];
     let mut stopped = 0;
@@ -145,13 +146,15 @@ fn bundle(
         starts[1].push(velocity[1]);
         ends[0].push(after.x);
         ends[1].push(after.y);
-        let color = if stop.is_some() {
-            Color::Blue
+        let (kind, color) = if stop.is_some() {
+            ("sliding stops", Color::Blue)
         } else {
-            Color::Orange
+            ("slides to the end", Color::Orange)
         };
+        let is_new = !named.contains(&kind);
+        named.push(kind);
         marks.push(Mark::Line {
-            label: None,
+            label: is_new.then(|| kind.to_owned()),
             x,
             y,
             style: LineStyle::Solid,
