@@ -105,7 +105,7 @@ pub(super) struct Arc {
     rho: f64,
     mu: f64,
     /// Largest parameter for which the truncation error is below the tolerance.
-    pub(super) length: f64,
+    length: f64,
 }
 
 impl Arc {
@@ -201,53 +201,6 @@ impl Arc {
         gap > tolerance * speed + ROUNDING
     }
 
-    /// Normal velocity and its derivative.
-    #[inline]
-    pub(super) fn normal_velocity(&self, t: f64) -> (f64, f64) {
-        let powers = Powers::of(t);
-        let mut slope = 0.0;
-        for k in 1..SIZE {
-            slope += (k as f64 * self.normal[k]) * powers.0[k - 1];
-        }
-        (powers.dot(&self.normal), slope)
-    }
-
-    /// Work of the normal impulse since the start of the arc, and its derivative.
-    #[inline]
-    pub(super) fn work(&self, t: f64) -> (f64, f64) {
-        let powers = Powers::of(t);
-        let rate = powers.dot(&self.normal) * powers.dot(&self.r);
-        (self.unit * powers.dot(&self.work), self.unit * rate)
-    }
-
-    /// Normal impulse since the start of the arc, and its derivative.
-    #[inline]
-    pub(super) fn impulse(&self, t: f64) -> (f64, f64) {
-        let powers = Powers::of(t);
-        let value = self.unit * t * powers.integral().dot(&self.r);
-        (value, self.unit * powers.dot(&self.r))
-    }
-
-    /// The state at a parameter, from the state at the start of the arc.
-    pub(super) fn at(&self, base: &State, t: f64) -> State {
-        let powers = Powers::of(t);
-        let integral = powers.integral();
-        let (x, y) = (powers.dot(&self.x), powers.dot(&self.y));
-        let along = self.unit * t;
-        let pull = -self.mu * along;
-        State {
-            impulse: [
-                base.impulse[0] + pull * integral.dot(&self.x),
-                base.impulse[1] + pull * integral.dot(&self.y),
-                base.impulse[2] + along * integral.dot(&self.r),
-            ],
-            sliding: [self.rho * x, self.rho * y],
-            rho: self.rho * (x * x + y * y).sqrt(),
-            normal_velocity: powers.dot(&self.normal),
-            work: base.work + self.unit * powers.dot(&self.work),
-        }
-    }
-
     /// Sliding velocity and speed over the speed at the start, and their derivatives.
     fn sliding(&self, flow: &Flow, t: f64) -> ([f64; 3], [f64; 3]) {
         let powers = Powers::of(t);
@@ -257,10 +210,9 @@ impl Arc {
         ([x, y, r], [dx, dy, (x * dx + y * dy) / r])
     }
 
-    /// Cross product of the sliding velocity with $\mu d$, and its derivative.
-    fn cross(&self, flow: &Flow, t: f64) -> (f64, f64) {
+    /// Cross product of the sliding velocity with a vector, and its derivative.
+    pub(super) fn cross(&self, flow: &Flow, t: f64, [px, py]: [f64; 2]) -> (f64, f64) {
         let ([x, y, _], [dx, dy, _]) = self.sliding(flow, t);
-        let [px, py] = flow.pull;
         (x * py - y * px, dx * py - dy * px)
     }
 
@@ -271,20 +223,27 @@ impl Arc {
         let combine = |[x, y, r]: [f64; 3]| flow.wzz * r - px * x - py * y;
         (combine(values), combine(slopes))
     }
+}
 
-    /// Parameters between which the normal velocity is monotone: its interior extrema, at most
-    /// two, in order.
-    ///
+impl Path for Arc {
+    fn start(&self) -> f64 {
+        0.0
+    }
+
+    fn end(&self) -> f64 {
+        self.length
+    }
+
     /// $v_z' = w_{zz} - \mu|d|\cos(\theta - \theta_d)$ is monotone in the direction except where the
     /// direction crosses the line of $d$, which an arc does at most once.
-    pub(super) fn turning_points(&self, flow: &Flow) -> ([f64; 2], usize) {
+    fn turning_points(&self, flow: &Flow) -> ([f64; 2], usize) {
         let mut found = [0.0; 2];
         let mut count = 0;
         if flow.is_monotone {
             return (found, count);
         }
         let end = self.length;
-        let cross = |t| self.cross(flow, t);
+        let cross = |t| self.cross(flow, t, flow.pull);
         let mut cuts = [0.0, end, end];
         let (first, last) = (cross(0.0).0, cross(end).0);
         let mut pieces = 1;
@@ -303,6 +262,73 @@ impl Arc {
         }
         (found, count)
     }
+
+    #[inline]
+    fn normal_velocity(&self, t: f64) -> (f64, f64) {
+        let powers = Powers::of(t);
+        let mut slope = 0.0;
+        for k in 1..SIZE {
+            slope += (k as f64 * self.normal[k]) * powers.0[k - 1];
+        }
+        (powers.dot(&self.normal), slope)
+    }
+
+    #[inline]
+    fn work(&self, t: f64) -> (f64, f64) {
+        let powers = Powers::of(t);
+        let rate = powers.dot(&self.normal) * powers.dot(&self.r);
+        (self.unit * powers.dot(&self.work), self.unit * rate)
+    }
+
+    #[inline]
+    fn impulse(&self, t: f64) -> (f64, f64) {
+        let powers = Powers::of(t);
+        let value = self.unit * t * powers.integral().dot(&self.r);
+        (value, self.unit * powers.dot(&self.r))
+    }
+
+    fn at(&self, base: &State, t: f64) -> State {
+        let powers = Powers::of(t);
+        let integral = powers.integral();
+        let (x, y) = (powers.dot(&self.x), powers.dot(&self.y));
+        let along = self.unit * t;
+        let pull = -self.mu * along;
+        State {
+            impulse: [
+                base.impulse[0] + pull * integral.dot(&self.x),
+                base.impulse[1] + pull * integral.dot(&self.y),
+                base.impulse[2] + along * integral.dot(&self.r),
+            ],
+            sliding: [self.rho * x, self.rho * y],
+            rho: self.rho * (x * x + y * y).sqrt(),
+            normal_velocity: powers.dot(&self.normal),
+            work: base.work + self.unit * powers.dot(&self.work),
+        }
+    }
+}
+
+/// A stretch of curved sliding on which states and events can be found.
+pub(super) trait Path {
+    /// First parameter.
+    fn start(&self) -> f64;
+
+    /// Last parameter.
+    fn end(&self) -> f64;
+
+    /// Parameters between which the normal velocity is monotone: its extrema, at most two, in order.
+    fn turning_points(&self, flow: &Flow) -> ([f64; 2], usize);
+
+    /// Normal velocity and its derivative.
+    fn normal_velocity(&self, t: f64) -> (f64, f64);
+
+    /// Work of the normal impulse since the start, and its derivative.
+    fn work(&self, t: f64) -> (f64, f64);
+
+    /// Normal impulse since the start, and its derivative.
+    fn impulse(&self, t: f64) -> (f64, f64);
+
+    /// The state at a parameter, from the state at the start.
+    fn at(&self, base: &State, t: f64) -> State;
 }
 
 /// Root of a function with one sign change on an interval: Newton's method kept inside a shrinking

@@ -1,6 +1,7 @@
 //! The flow of the sliding velocity: its radial and transverse rates and their zeros.
 
 use super::inertia::ContactInertia;
+use super::solve::STRAIGHT;
 
 /// Coulomb sliding on a contact, in units of its own rate.
 ///
@@ -67,6 +68,11 @@ impl Flow {
     #[inline]
     pub(super) fn normal_rate(&self, [c, s]: [f64; 2]) -> f64 {
         self.wzz - self.pull[0] * c - self.pull[1] * s
+    }
+
+    /// Whether a direction is invariant up to rounding.
+    pub(super) fn is_straight(&self, direction: [f64; 2]) -> bool {
+        self.rates(direction).1.abs() <= STRAIGHT
     }
 
     /// Nearest zero of $g$ by Newton's method from a direction where $g/g'$ is small.

@@ -3,6 +3,7 @@
 use super::events::Events;
 use super::inertia::ContactInertia;
 use super::options::ImpactOptions;
+use super::prepared::Atlas;
 use super::solve::{FinalMode, Finished, Run};
 use super::trace::{Blind, Recorder};
 use crate::ImpactError;
@@ -90,13 +91,55 @@ pub fn solve_impact(
     respond(w, velocity, friction, restitution, options, &mut Blind)
 }
 
-/// Checks the input, scales it, and follows the impact.
+/// Scales the configuration and follows the impact.
 pub(super) fn respond<R: Recorder>(
     w: &ContactInertia,
     velocity: &Vector3<f64>,
     friction: f64,
     restitution: f64,
     options: &ImpactOptions,
+    recorder: &mut R,
+) -> Result<ContactResponse, ImpactError> {
+    let scaled = Scaled::new(w);
+    follow(
+        w,
+        &scaled,
+        velocity,
+        friction,
+        restitution,
+        options,
+        None,
+        recorder,
+    )
+}
+
+/// An inverse inertia matrix times a power of two that brings it to about one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scaled {
+    pub(super) inertia: ContactInertia,
+    scale: f64,
+}
+
+impl Scaled {
+    pub(super) fn new(w: &ContactInertia) -> Self {
+        let scale = power_of_two_scale(w.size());
+        Self {
+            inertia: w.scaled(scale),
+            scale,
+        }
+    }
+}
+
+/// Checks the input, scales the velocity, and follows the impact.
+#[allow(clippy::too_many_arguments)] // The two callers differ in the configuration's part.
+pub(super) fn follow<R: Recorder>(
+    w: &ContactInertia,
+    scaled: &Scaled,
+    velocity: &Vector3<f64>,
+    friction: f64,
+    restitution: f64,
+    options: &ImpactOptions,
+    atlas: Option<&Atlas>,
     recorder: &mut R,
 ) -> Result<ContactResponse, ImpactError> {
     check(velocity, friction, restitution)?;
@@ -112,19 +155,18 @@ pub(super) fn respond<R: Recorder>(
     }
     // Powers of two: the answer does not depend on units, to the last bit.
     let velocity_scale = velocity_scale(v);
-    let inertia_scale = power_of_two_scale(w.size());
+    let inertia_scale = scaled.scale;
     recorder.units(inertia_scale / velocity_scale, 1.0 / velocity_scale);
-    let scaled = w.scaled(inertia_scale);
     let run = Run::new(
-        &scaled,
+        &scaled.inertia,
         v.map(|x| x * velocity_scale),
         friction,
         restitution,
         options,
         recorder,
     );
-    let finished = run.finish()?;
-    let impact = unscaled(&scaled, v, velocity_scale, inertia_scale, finished);
+    let finished = run.with(atlas).finish()?;
+    let impact = unscaled(&scaled.inertia, v, velocity_scale, inertia_scale, finished);
     let is_finite = impact
         .impulse
         .iter()

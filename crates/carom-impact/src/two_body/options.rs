@@ -59,6 +59,13 @@ pub struct ImpactOptions {
     pub tangential_impact: bool,
 }
 
+impl ImpactOptions {
+    /// The tolerance within its bounds.
+    pub(super) fn step_tolerance(&self) -> f64 {
+        self.tolerance.clamp(1e-15, 1e-3)
+    }
+}
+
 impl Default for ImpactOptions {
     fn default() -> Self {
         Self {

@@ -1,11 +1,12 @@
 //! The impact as a sequence of phases.
 
-use super::arc::{Arc, monotone_root};
+use super::arc::{Arc, Path, monotone_root};
 use super::events::{End, Event, EventPoint, Events, Normal, Phase};
 use super::flow::{Flow, centrifugal, normalized};
 use super::inertia::ContactInertia;
 use super::line::Line;
 use super::options::ImpactOptions;
+use super::prepared::{Atlas, Entry, Ride};
 use super::state::State;
 use super::tail::Tail;
 use super::trace::Recorder;
@@ -15,7 +16,7 @@ use crate::ImpactError;
 const REST: f64 = 4.0 * f64::EPSILON;
 
 /// A transverse rate below this fraction of the flow's rate is zero: sliding is straight.
-const STRAIGHT: f64 = 8.0 * f64::EPSILON;
+pub(super) const STRAIGHT: f64 = 8.0 * f64::EPSILON;
 
 /// Below this fraction of its first value the sliding velocity goes straight to rest.
 const SLOW: f64 = 1e-15;
@@ -73,6 +74,7 @@ pub(super) struct Run<'a, R> {
     mode: FinalMode,
     steps: usize,
     tolerance: f64,
+    atlas: Option<&'a Atlas>,
     /// Parameter of the present state on its arc.
     at: f64,
     recorder: &'a mut R,
@@ -103,10 +105,20 @@ impl<'a, R: Recorder> Run<'a, R> {
             events: Events::default(),
             mode: FinalMode::Slip,
             steps: 0,
-            tolerance: options.tolerance.clamp(1e-15, 1e-3),
+            tolerance: options.step_tolerance(),
+            atlas: None,
             at: 0.0,
             recorder,
         }
+    }
+
+    /// Uses what was prepared for the configuration.
+    pub(super) fn with(mut self, atlas: Option<&'a Atlas>) -> Self {
+        if let Some(atlas) = atlas {
+            self.flow = atlas.flow;
+        }
+        self.atlas = atlas;
+        self
     }
 
     /// Follows the impact to its end.
@@ -198,7 +210,7 @@ impl<'a, R: Recorder> Run<'a, R> {
             }
             self.steps += 1;
             let arc = Arc::expand(&self.flow, self.mu, &self.state, self.tolerance);
-            self.state = arc.at(&self.state, arc.length);
+            self.state = arc.at(&self.state, arc.end());
         }
     }
 
@@ -226,6 +238,7 @@ impl<'a, R: Recorder> Run<'a, R> {
     fn slide(&mut self) -> Result<bool, ImpactError> {
         let start = self.state.rho;
         let mut tail = None;
+        let mut entry: Option<Entry<'_>> = None;
         let mut is_start = true;
         loop {
             let direction = normalized(self.state.sliding);
@@ -240,11 +253,15 @@ impl<'a, R: Recorder> Run<'a, R> {
                 let ray = Line::straight(self.w, self.mu, direction, lambda, self.state.rho);
                 return self.line(&ray);
             }
+            if is_start && let Some(atlas) = self.atlas {
+                entry = atlas.enter(&self.state, direction);
+                tail = entry.and_then(|e| e.tail);
+            }
             is_start = false;
             if !R::DENSE
                 && f < 0.0
                 && g.abs() < -TAIL_ANGLE * slope
-                && let Some(rest) = self.rest_by_tail(&mut tail, direction)
+                && let Some(rest) = self.rest_by_tail(&mut tail, direction, entry.is_none())
             {
                 self.normal.energy -= rest.work - self.state.work;
                 self.state = rest;
@@ -254,6 +271,21 @@ impl<'a, R: Recorder> Run<'a, R> {
                 return Err(self.unfinished());
             }
             self.steps += 1;
+            if let Some(Entry { legs, at, tail }) = entry {
+                let Some((leg, rest)) = legs.split_first() else {
+                    entry = None;
+                    continue;
+                };
+                entry = Some(Entry {
+                    legs: rest,
+                    at: 0.0,
+                    tail,
+                });
+                if self.curve(&Ride::new(leg, at, &self.state)) {
+                    return Ok(true);
+                }
+                continue;
+            }
             let arc = Arc::expand(&self.flow, self.mu, &self.state, self.tolerance);
             if self.curve(&arc) {
                 return Ok(true);
@@ -284,8 +316,17 @@ impl<'a, R: Recorder> Run<'a, R> {
     }
 
     /// The state at rest, if the tail series reaches it and nothing happens on the way.
-    fn rest_by_tail(&self, tail: &mut Option<Tail>, direction: [f64; 2]) -> Option<State> {
-        let delta = self.tail_angle(tail, direction)?;
+    fn rest_by_tail(
+        &self,
+        tail: &mut Option<Tail>,
+        direction: [f64; 2],
+        may_search: bool,
+    ) -> Option<State> {
+        let delta = if may_search {
+            self.tail_angle(tail, direction)?
+        } else {
+            tail.as_ref()?.angle(direction)?
+        };
         let rest = tail
             .as_ref()?
             .rest(self.w, &self.flow, &self.state, delta)?;
@@ -305,13 +346,15 @@ impl<'a, R: Recorder> Run<'a, R> {
     }
 
     /// Goes along an arc; says whether the impact ended on it.
-    fn curve(&mut self, arc: &Arc) -> bool {
+    fn curve(&mut self, arc: &impl Path) -> bool {
         let base = self.state;
-        self.at = 0.0;
-        let end = arc.length;
+        self.at = arc.start();
+        let end = arc.end();
         let (turns, count) = arc.turning_points(&self.flow);
-        let mut from = 0.0;
-        let ends = turns.into_iter().take(count).chain(std::iter::once(end));
+        let mut from = arc.start();
+        let ahead = from;
+        let turns = turns.into_iter().take(count).filter(|t| *t > ahead);
+        let ends = turns.chain(std::iter::once(end));
         for to in ends {
             if self.monotone_piece(arc, &base, from, to) {
                 return true;
@@ -324,7 +367,7 @@ impl<'a, R: Recorder> Run<'a, R> {
     }
 
     /// Moves along an arc to a parameter.
-    fn move_to(&mut self, arc: &Arc, base: &State, t: f64) {
+    fn move_to(&mut self, arc: &impl Path, base: &State, t: f64) {
         let (energy, work) = (self.normal.energy, self.state.work);
         if R::DENSE {
             for k in 1..SAMPLES {
@@ -339,7 +382,7 @@ impl<'a, R: Recorder> Run<'a, R> {
     }
 
     /// Events on a piece of an arc on which the normal velocity is monotone.
-    fn monotone_piece(&mut self, arc: &Arc, base: &State, mut from: f64, to: f64) -> bool {
+    fn monotone_piece(&mut self, arc: &impl Path, base: &State, mut from: f64, to: f64) -> bool {
         let last = arc.normal_velocity(to).0;
         let zero = |from: f64, first: f64, level: f64| {
             let value = |t: f64| {
@@ -350,7 +393,7 @@ impl<'a, R: Recorder> Run<'a, R> {
         };
         // Compression and restitution alternate, each at most twice on a monotone piece.
         for _ in 0..4 {
-            let first = if from == 0.0 {
+            let first = if from == arc.start() {
                 base.normal_velocity
             } else {
                 arc.normal_velocity(from).0
@@ -402,7 +445,7 @@ impl<'a, R: Recorder> Run<'a, R> {
     }
 
     /// Parameter at which restitution ends on a stretch of an arc, if it does.
-    fn restitution_ends(&self, arc: &Arc, base: &State, from: f64, to: f64) -> Option<f64> {
+    fn restitution_ends(&self, arc: &impl Path, base: &State, from: f64, to: f64) -> Option<f64> {
         match self.normal.end {
             End::EnergyZero => {
                 let stored = self.normal.energy + (self.state.work - base.work);
@@ -482,7 +525,8 @@ impl<'a, R: Recorder> Run<'a, R> {
                 self.mode = FinalMode::Slip;
                 return self.line(&Line::frictionless(self.w));
             }
-            let (direction, lambda) = centrifugal(self.w, self.mu);
+            let known = self.atlas.and_then(|atlas| atlas.centrifugal);
+            let (direction, lambda) = known.unwrap_or_else(|| centrifugal(self.w, self.mu));
             self.line(&Line::straight(self.w, self.mu, direction, lambda, 0.0))
         }
     }
