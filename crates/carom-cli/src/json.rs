@@ -130,7 +130,10 @@ pub(crate) fn resolve(value: Value) -> Result<Answer, Unanswered> {
     if bodies::is_meant(&value) {
         let mut input: bodies::BodiesInput = typed(value, "")?;
         let options = Value::Object(std::mem::take(&mut input.options));
-        return bodies::resolve(&input, &typed(options, "options")?);
+        return Ok(Answer {
+            fields: bodies::resolve(&input, &typed(options, "options")?)?,
+            is_solved: true,
+        });
     }
     let input: ProblemInput = typed(value, "")?;
     let mass = matrix(&input.mass_matrix)?;

@@ -108,54 +108,96 @@ pub(super) struct Arc {
     length: f64,
 }
 
+/// The coefficients of an arc as they are found. Each adds its products with the earlier ones to
+/// the sums that later ones need, in loops of fixed length and without reductions.
+struct Series {
+    x: [f64; SIZE],
+    y: [f64; SIZE],
+    r: [f64; SIZE],
+    /// Half the coefficients of $u\cdot u - r^2$ without the terms that hold the first ones.
+    sums: [f64; SIZE],
+    normal: [f64; SIZE],
+    work: [f64; SIZE],
+}
+
+impl Series {
+    /// The coefficients of order `N` from those before; `normal` is $(w_{zz}, \mu d)$ in units of
+    /// normal impulse.
+    #[inline(always)]
+    fn coefficient<const N: usize>(&mut self, flow: &Flow, normal: [f64; 3]) {
+        let Self {
+            x,
+            y,
+            r,
+            sums,
+            normal: velocity,
+            work,
+        } = self;
+        let (x0, y0) = (x[0], y[0]);
+        let (xk, yk, rk) = (x[N - 1], y[N - 1], r[N - 1]);
+        let q = RECIPROCAL[N];
+        velocity[N] = q * (normal[0] * rk - normal[1] * xk - normal[2] * yk);
+        // The coefficient N - 1 of the velocity meets all of r before N, and the last of r all
+        // earlier ones of the velocity, once each.
+        let vk = velocity[N - 1];
+        for j in 0..N - 1 {
+            if N + j <= ORDER {
+                work[N + j] += vk * r[j] + velocity[j] * rk;
+            }
+        }
+        if 2 * N - 1 <= ORDER {
+            work[2 * N - 1] += vk * rk;
+        }
+        work[N] *= q;
+        let bx = q * (flow.a11 * xk + flow.a12 * yk);
+        let by = q * (flow.a12 * xk + flow.a22 * yk);
+        let xn = (q * flow.a1) * rk - bx;
+        let yn = (q * flow.a2) * rk - by;
+        let rn = (x0 * xn + y0 * yn) + sums[N];
+        x[N] = xn;
+        y[N] = yn;
+        r[N] = rn;
+        for j in 1..N {
+            if N + j <= ORDER {
+                sums[N + j] += xn * x[j] + yn * y[j] - rn * r[j];
+            }
+        }
+        if 2 * N <= ORDER {
+            sums[2 * N] += 0.5 * (xn * xn + yn * yn - rn * rn);
+        }
+    }
+}
+
 impl Arc {
     /// Expands the flow at a sliding state.
-    ///
-    /// Each coefficient adds its products with the earlier ones to the sums that later ones need,
-    /// in loops without reductions.
     pub(super) fn expand(flow: &Flow, mu: f64, state: &State, tolerance: f64) -> Self {
-        let mut x = [0.0; SIZE];
-        let mut y = [0.0; SIZE];
-        let mut r = [0.0; SIZE];
-        // Half the coefficients of u.u - r^2 without the terms that hold the first ones.
-        let mut sums = [0.0; SIZE];
         let rho = state.rho;
-        let [x0, y0] = [state.sliding[0] / rho, state.sliding[1] / rho];
-        (x[0], y[0], r[0]) = (x0, y0, 1.0);
-        let (mut xk, mut yk, mut rk) = (x0, y0, 1.0);
-        for n in 1..SIZE {
-            let q = RECIPROCAL[n];
-            let bx = q * (flow.a11 * xk + flow.a12 * yk);
-            let by = q * (flow.a12 * xk + flow.a22 * yk);
-            xk = (q * flow.a1) * rk - bx;
-            yk = (q * flow.a2) * rk - by;
-            rk = (x0 * xk + y0 * yk) + sums[n];
-            (x[n], y[n], r[n]) = (xk, yk, rk);
-            if let Some(square) = sums.get_mut(2 * n) {
-                *square += 0.5 * (xk * xk + yk * yk - rk * rk);
-            }
-            let pairs = (n - 1).min(ORDER - n);
-            let earlier = x[1..=pairs].iter().zip(&y[1..=pairs]).zip(&r[1..=pairs]);
-            for (sum, ((xj, yj), rj)) in sums[n + 1..].iter_mut().zip(earlier) {
-                *sum += xk * xj + yk * yj - rk * rj;
-            }
-        }
         let unit = rho / flow.rate;
-        let mut normal = [0.0; SIZE];
-        normal[0] = state.normal_velocity;
-        let (wzz, px, py) = (unit * flow.wzz, unit * flow.pull[0], unit * flow.pull[1]);
-        for k in 0..ORDER {
-            normal[k + 1] = RECIPROCAL[k + 1] * (wzz * r[k] - px * x[k] - py * y[k]);
+        let mut series = Series {
+            x: [0.0; SIZE],
+            y: [0.0; SIZE],
+            r: [0.0; SIZE],
+            sums: [0.0; SIZE],
+            normal: [0.0; SIZE],
+            work: [0.0; SIZE],
+        };
+        series.x[0] = state.sliding[0] / rho;
+        series.y[0] = state.sliding[1] / rho;
+        series.r[0] = 1.0;
+        series.normal[0] = state.normal_velocity;
+        let normal = [unit * flow.wzz, unit * flow.pull[0], unit * flow.pull[1]];
+        macro_rules! coefficients {
+            ($($n:literal)*) => { $( series.coefficient::<$n>(flow, normal); )* };
         }
-        let mut work = [0.0; SIZE];
-        for (j, factor) in normal.iter().enumerate().take(ORDER) {
-            for (sum, rk) in work[j + 1..].iter_mut().zip(&r) {
-                *sum += factor * rk;
-            }
-        }
-        for (coefficient, q) in work.iter_mut().zip(&RECIPROCAL) {
-            *coefficient *= q;
-        }
+        coefficients!(1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20);
+        let Series {
+            x,
+            y,
+            r,
+            normal,
+            work,
+            ..
+        } = series;
         let mut arc = Self {
             x,
             y,
@@ -169,6 +211,11 @@ impl Arc {
         };
         arc.limit(tolerance);
         arc
+    }
+
+    /// Takes a quarter off the arc.
+    pub(super) fn shorten(&mut self) {
+        self.length *= 0.75;
     }
 
     /// Shortens the arc to where the last coefficients are below the tolerance.

@@ -20,9 +20,13 @@ const OFFSET: f64 = 1e-3;
 /// Most arcs of one hodograph.
 const MAX_LEGS: usize = 48;
 
+/// Least sliding speed at the end of a tabulated arc against that at its start: what is left of the
+/// impact there is a difference along the arc, and its energy quadratic.
+const SLOWEST: f64 = 0.4;
+
 /// Closing more slowly than this fraction of sliding, an impact is short against an arc, and its
 /// energy, a difference along a tabulated one, would cost the square of it in digits.
-const SHORT: f64 = 0.03;
+const SHORT: f64 = 0.1;
 
 /// A contact with its inverse inertia and friction, prepared for many velocities.
 ///
@@ -227,8 +231,12 @@ impl Sector {
             {
                 break;
             }
-            let arc = Arc::expand(flow, mu, &state, tolerance);
-            let end = arc.at(&state, arc.end());
+            let mut arc = Arc::expand(flow, mu, &state, tolerance);
+            let mut end = arc.at(&state, arc.end());
+            while end.rho < SLOWEST {
+                arc.shorten();
+                end = arc.at(&state, arc.end());
+            }
             let [x, y] = [end.sliding[0] / end.rho, end.sliding[1] / end.rho];
             let turned = (self.sign * (y.atan2(x) - self.from)).rem_euclid(TAU);
             if self.turned.last().is_some_and(|last| turned <= *last) {

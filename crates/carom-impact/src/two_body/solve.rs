@@ -307,8 +307,8 @@ impl<'a, R: Recorder> Run<'a, R> {
 
     /// Angle off the direction of a tail that reaches the present one, found anew if need be.
     fn tail_angle(&self, tail: &mut Option<Tail>, direction: [f64; 2]) -> Option<f64> {
-        if let Some(delta) = tail.as_ref().and_then(|t| t.angle(direction)) {
-            return Some(delta);
+        if let Some(tail) = tail.as_ref().filter(|t| t.is_near(direction)) {
+            return tail.angle(direction);
         }
         let invariant = self.flow.nearest_invariant(direction)?;
         *tail = Tail::around(self.w, &self.flow, invariant, self.tolerance);

@@ -121,6 +121,11 @@ impl Tail {
         })
     }
 
+    /// Whether a sliding direction is within 40 degrees: the one that led here is.
+    pub(super) fn is_near(&self, [x, y]: [f64; 2]) -> bool {
+        x * self.direction[0] + y * self.direction[1] > 0.77
+    }
+
     /// Angle of a sliding direction off this one, if the series reaches it.
     pub(super) fn angle(&self, [x, y]: [f64; 2]) -> Option<f64> {
         let [c, s] = self.direction;

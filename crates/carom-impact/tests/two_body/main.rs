@@ -6,6 +6,7 @@ mod agreement;
 mod baselines;
 mod cases;
 mod oracle;
+mod planar;
 mod prepared;
 mod random;
 mod stress;
