@@ -22,8 +22,7 @@ const ICOSAHEDRON_TETRAHEDRON: [f64; 9] = [
     11.5984, -0.910367, 2.44236, -0.910367, 9.90134, 1.95747, 2.44236, 1.95747, 2.59042,
 ];
 
-/// Step tolerances for outcomes to about 1e-10, 1e-12 and 1e-14: an outcome is a hundred times more
-/// accurate than its steps are asked to be.
+/// Bounds on the relative error of the outcome.
 const TOLERANCES: [f64; 3] = [1e-8, 1e-10, 1e-12];
 
 /// Impacts in one run of `random`.

@@ -3,9 +3,9 @@
 use super::options::{ImpactOptions, Recompression, RestitutionLaw};
 use std::ops::Deref;
 
-/// Most events an impact can have: a start on a ray or at rest, two compressions with an
-/// interruption between them, an end of sliding, the end; with room to spare.
-const MAX_EVENTS: usize = 10;
+/// Most events an impact can have: a start on a ray, two compressions with an interruption between
+/// them, an end of sliding, the end; with room to spare.
+const MAX_EVENTS: usize = 8;
 
 /// What happens at a point of an impact. Letters as in Jia & Wang, section 6; `k` and `C` are ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]

@@ -121,7 +121,7 @@ pub(super) fn normalized([x, y]: [f64; 2]) -> [f64; 2] {
 pub(super) fn centrifugal(w: &ContactInertia, mu: f64) -> ([f64; 2], f64) {
     let (m11, m12, m22) = (mu * w.b11, mu * w.b12, mu * w.b22);
     // |s| >= |d| / (largest eigenvalue + lambda) and the trace bounds the eigenvalue.
-    let mut lambda = (w.d1.hypot(w.d2) - (m11 + m22)).max(0.0);
+    let mut lambda = ((w.d1 * w.d1 + w.d2 * w.d2).sqrt() - (m11 + m22)).max(0.0);
     let mut direction = [0.0, 0.0];
     for _ in 0..100 {
         let (p, q) = (m11 + lambda, m22 + lambda);

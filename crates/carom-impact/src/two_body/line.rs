@@ -67,7 +67,8 @@ impl Line {
         state.impulse[2] += by;
         state.sliding[0] += self.sliding_rate[0] * by;
         state.sliding[1] += self.sliding_rate[1] * by;
-        state.rho = state.sliding[0].hypot(state.sliding[1]);
+        let [x, y] = state.sliding;
+        state.rho = (x * x + y * y).sqrt();
         state.work += (state.normal_velocity + 0.5 * k * by) * by;
         state.normal_velocity += k * by;
     }

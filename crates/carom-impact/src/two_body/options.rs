@@ -50,8 +50,8 @@ pub struct ImpactOptions {
     /// What repeated compressions lose (energetic law).
     pub recompression: Recompression,
     /// Relative truncation error allowed in each step of curved sliding, in
-    /// \[1e-15, 1e-3\] (values outside are brought to the nearer end). Errors of the outcome are of
-    /// this order for well-conditioned inertia.
+    /// \[1e-15, 1e-3\] (values outside are brought to the nearer end). For well-conditioned inertia
+    /// the error of the outcome stays below it, mostly by a factor of a hundred or more.
     pub tolerance: f64,
     /// Resolve a contact that touches without closing ($v_z^- = 0$) when friction drives the bodies
     /// together: the limit $v_z^- \to 0^-$, an impact without collision. Otherwise such a contact is

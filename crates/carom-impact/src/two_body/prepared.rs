@@ -177,7 +177,8 @@ impl Atlas {
                 sectors.push(sector.tabulated(&flow, mu, tolerance));
             }
         }
-        let resumes = mu > 0.0 && w.stick_demand() > mu;
+        let [x, y] = w.demand;
+        let resumes = mu > 0.0 && x * x + y * y > mu * mu;
         Self {
             sectors,
             centrifugal: resumes.then(|| centrifugal(w, mu)),

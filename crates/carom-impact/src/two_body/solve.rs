@@ -125,7 +125,7 @@ impl<'a, R: Recorder> Run<'a, R> {
     pub(super) fn finish(mut self) -> Result<Finished, ImpactError> {
         let start = self.state;
         self.recorder.point(&self.state, self.normal.energy);
-        let over = if start.rho <= REST * start.rho.hypot(start.normal_velocity) {
+        let over = if start.rho <= REST * (start.rho + start.normal_velocity.abs()) {
             false
         } else if self.mu == 0.0 {
             self.line(&Line::frictionless(self.w))?
@@ -516,7 +516,8 @@ impl<'a, R: Recorder> Run<'a, R> {
         self.state.rho = 0.0;
         self.record(Event::SlipZero);
         self.recorder.point(&self.state, self.normal.energy);
-        if self.w.stick_demand() <= self.mu {
+        let [x, y] = self.w.demand;
+        if x * x + y * y <= self.mu * self.mu {
             self.mode = FinalMode::Stick;
             self.line(&Line::stick(self.w))
         } else {

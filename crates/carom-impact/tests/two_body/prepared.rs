@@ -15,6 +15,7 @@ fn prepared_contacts_agree_with_the_solver() {
         let r = impact(number);
         let options = ImpactOptions {
             restitution_law: laws[number as usize % 3],
+            tolerance: 1e-14,
             ..ImpactOptions::default()
         };
         let prepared = PreparedContact::new(&r.w, r.mu, &options).unwrap();

@@ -517,3 +517,29 @@ fn newton_can_create_energy_and_the_others_do_not() {
         assert!((energy - change).abs() <= 1e-12, "{law:?}: {energy}");
     }
 }
+
+/// The tolerance bounds the error of the outcome, and mostly is a hundred times larger.
+#[test]
+fn outcomes_are_as_good_as_the_tolerance_asked_for() {
+    for tolerance in [1e-6, 1e-8, 1e-10, 1e-12] {
+        let mut gaps = Vec::new();
+        for r in (0..600).map(impact).chain((0..200).map(stiff)) {
+            let at = |tolerance| {
+                let options = ImpactOptions {
+                    tolerance,
+                    ..ImpactOptions::default()
+                };
+                solve(&r.w, &r.v, r.mu, r.e, &options).impulse
+            };
+            gaps.push(gap(&at(tolerance), &at(1e-15)));
+        }
+        gaps.sort_by(f64::total_cmp);
+        let at = |q: usize| gaps[gaps.len() * q / 1000];
+        assert!(
+            at(500) <= 0.01 * tolerance,
+            "{tolerance:e}: median {:e}",
+            at(500)
+        );
+        assert!(at(999) <= tolerance, "{tolerance:e}: worst {:e}", at(999));
+    }
+}
