@@ -147,12 +147,12 @@ impl Oracle {
             }
         }
         letters.push('s');
-        let impulse = self.from_rest(&mut normal, closing, y, &mut letters);
+        let impulse = self.after_rest(&mut normal, closing, y, &mut letters);
         (impulse, letters)
     }
 
     /// Stick or renewed slip: the normal velocity rises at a constant rate.
-    fn from_rest(
+    fn after_rest(
         &self,
         normal: &mut Normal,
         closing: f64,
