@@ -93,8 +93,8 @@ pub(super) fn resolve(
         ImpactError::InvalidRestitution { .. } => at("restitution", &e),
         _ => at("contact", &e),
     })?;
-    let problem = ImpactProblem::new(&contacts, pair.velocity())
-        .map_err(|e| at("velocities", &e))?;
+    let problem =
+        ImpactProblem::new(&contacts, pair.velocity()).map_err(|e| at("velocities", &e))?;
     let outcome = outcome(&problem, &options.two_body())?;
     let frame = pair.frame();
     let [normal, x, y] = [0, 1, 2].map(|i| outcome.impulses[i]);
