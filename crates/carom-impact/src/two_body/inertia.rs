@@ -18,9 +18,9 @@ const PIVOT_TOLERANCE: f64 = 8.0 * f64::EPSILON;
 ///
 /// with $B$ (2 × 2) tangential, $d$ the coupling of sliding and closing, zero for a central
 /// impact, and $k_s > 0$ the normal inverse inertia of a contact that sticks. For two bodies
-/// with masses $m_i$, inertias $Q_i$ and arms $r_i$,
+/// with masses $m_i$, inertias $Q_i$ and arms $r_i$, $\hat r_i u = r_i \times u$,
 ///
-/// $$ W = \sum_i \Bigl( \frac{1}{m_i} + [r_i]_ \times^T Q_i^{-1} [r_i]_ \times \Bigr), $$
+/// $$ W = \sum_i \Bigl( \frac{1}{m_i} + \hat r_i^T Q_i^{-1} \hat r_i \Bigr), $$
 ///
 /// Jia & Wang, Eqs. (3)-(5); for any other system $W = J M^{-1} J^T$. Units: 1/kg for rows in metres.
 #[derive(Clone, Copy, Debug, PartialEq)]
