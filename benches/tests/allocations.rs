@@ -1,13 +1,17 @@
 //! The inner loops do not allocate.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::panic)]
 
 use allocation_counter::measure;
 use carom_benches::{chain_contacts, line_metric, wedge_masses};
+use carom_impact::two_body::{
+    ContactInertia, ContactResponse, ImpactOptions, PreparedContact, solve_impact,
+};
 use carom_impact::{
     ContactSet, Diagnostics, ImpactLaw, ImpactOutcome, ImpactProblem, Invariants, Propagative,
 };
 use carom_lcp::{LcpRef, LcpStatus, Lemke, LemkeWorkspace};
 use carom_metric::{KineticMetric, Tangent};
+use nalgebra::{Matrix3, Vector3};
 use std::f64::consts::FRAC_PI_2;
 
 /// Head-on between the outer balls, so that a chain takes all the impacts of its wedge.
@@ -104,5 +108,28 @@ fn a_warm_workspace_solves_complementarity_problems_without_allocating() {
     });
     assert!(reports.iter().all(|r| r.status == LcpStatus::Solved));
     assert!(reports[0].n_pivots > 3 && reports[2].n_pivots == 0);
+    assert_eq!(allocated.count_total, 0);
+}
+
+#[test]
+fn a_frictional_impact_allocates_nothing() {
+    let w = Matrix3::new(
+        11.5984, -0.910367, 2.44236, -0.910367, 9.90134, 1.95747, 2.44236, 1.95747, 2.59042,
+    );
+    let v = Vector3::new(-0.261976, 0.386329, -0.827174);
+    let options = ImpactOptions::default();
+    let w = ContactInertia::from_matrix(&w).unwrap();
+    let prepared = PreparedContact::new(&w, 0.25, &options).unwrap();
+    let mut found = Vec::with_capacity(2);
+    let allocated = measure(|| {
+        found.push(solve_impact(&w, &v, 0.25, 0.95, &options).unwrap());
+        found.push(prepared.solve(&v, 0.95).unwrap());
+    });
+    for response in found {
+        let ContactResponse::Impact(impact) = response else {
+            panic!("{response:?}");
+        };
+        assert!(impact.steps > 3, "curved");
+    }
     assert_eq!(allocated.count_total, 0);
 }

@@ -1,12 +1,16 @@
 //! Impact problems and outcomes as JSON: the contract with other languages.
 
+mod bodies;
+mod frictional;
+
 use crate::lines::{Answer, Unanswered, typed};
 use carom::impact::{
-    Contact, ContactSet, Diagnostics, EnergeticRestitution, ImpactError, ImpactLaw, ImpactOutcome,
-    ImpactProblem, OutcomeSet, Plastic, PlasticRule, Propagative, Selection, SequenceFilter,
-    SetValuedLaw,
+    Audit, Contact, ContactSet, Diagnostics, EnergeticRestitution, ImpactError, ImpactLaw,
+    ImpactOutcome, ImpactProblem, OutcomeSet, Plastic, PlasticRule, Propagative, Selection,
+    SequenceFilter, SetValuedLaw,
 };
 use carom::metric::{Covector, KineticMetric, Tangent};
+use frictional::FrictionalInput;
 use nalgebra::DMatrix;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -123,6 +127,14 @@ pub(crate) fn resolve(value: Value) -> Result<Answer, Unanswered> {
             return Err(Unanswered::new("unknown-law", message));
         }
     }
+    if bodies::is_meant(&value) {
+        let mut input: bodies::BodiesInput = typed(value, "")?;
+        let options = Value::Object(std::mem::take(&mut input.options));
+        return Ok(Answer {
+            fields: bodies::resolve(&input, &typed(options, "options")?)?,
+            is_solved: true,
+        });
+    }
     let input: ProblemInput = typed(value, "")?;
     let mass = matrix(&input.mass_matrix)?;
     let metric = KineticMetric::new(mass).map_err(|e| at("mass_matrix", &e.into()))?;
@@ -146,6 +158,14 @@ pub(crate) fn resolve(value: Value) -> Result<Answer, Unanswered> {
     let options = Value::Object(input.options);
     let mut fields = match input.law.as_str() {
         "plastic" => plastic(&problem, typed(options, "options")?)?,
+        "routh" => {
+            let options: FrictionalInput = typed(options, "options")?;
+            frictional::resolve(&problem, &options.routh())?
+        }
+        "two-body" => {
+            let options: FrictionalInput = typed(options, "options")?;
+            frictional::resolve(&problem, &options.two_body())?
+        }
         _ => propagative(&problem, typed(options, "options")?)?,
     };
     fields.shift_insert(0, "law".to_owned(), Value::String(input.law));
@@ -263,18 +283,19 @@ fn outcome_fields(problem: &ImpactProblem<'_>, outcome: &ImpactOutcome) -> Map<S
     put("energy_plus_j", audit.energy_plus_j.into());
     put("status", outcome.status.name().into());
     put("diagnostics", diagnostics(problem, &outcome.diagnostics));
-    put(
-        "audit",
-        json!({
-            "contact_work_j": audit.contact_work_j,
-            "momentum_residual": audit.momentum_residual,
-            "penetration_residual": audit.penetration_residual,
-            "adhesion_residual": audit.adhesion_residual,
-            "friction_residual": audit.friction_residual,
-            "constraint_residual": audit.constraint_residual,
-        }),
-    );
+    put("audit", audit_fields(audit));
     fields
+}
+
+fn audit_fields(audit: &Audit) -> Value {
+    json!({
+        "contact_work_j": audit.contact_work_j,
+        "momentum_residual": audit.momentum_residual,
+        "penetration_residual": audit.penetration_residual,
+        "adhesion_residual": audit.adhesion_residual,
+        "friction_residual": audit.friction_residual,
+        "constraint_residual": audit.constraint_residual,
+    })
 }
 
 fn diagnostics(problem: &ImpactProblem<'_>, diagnostics: &Diagnostics) -> Value {
@@ -296,6 +317,7 @@ fn diagnostics(problem: &ImpactProblem<'_>, diagnostics: &Diagnostics) -> Value 
         Diagnostics::Plastic { adhesive } => {
             put("adhesive", json!(adhesive));
         }
+        Diagnostics::Frictional(found) => return Value::Object(frictional::diagnostics(found)),
         _ => {}
     }
     if problem
@@ -304,7 +326,7 @@ fn diagnostics(problem: &ImpactProblem<'_>, diagnostics: &Diagnostics) -> Value 
         .iter()
         .any(|contact| contact.friction > 0.0)
     {
-        // Both laws are frictionless; silence would let the answer pass for a frictional one.
+        // These laws are frictionless; silence would let the answer pass for a frictional one.
         put("ignored", json!(["friction"]));
     }
     Value::Object(fields)

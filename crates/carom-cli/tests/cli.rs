@@ -372,3 +372,107 @@ fn every_fault_of_a_complementarity_problem_names_its_key() {
     }
     assert_eq!(answers[faults.len()]["status"], "solved");
 }
+
+const DROP: &str = r#"{"id":"drop","law":"two-body","friction":0.3,"restitution":0.8,
+"contact":{"point":[0,0,0],"normal":[0,0,1]},
+"body1":{"mass":2,"inertia":[[0.2,0,0],[0,0.3,0],[0,0,0.4]],"center":[0.1,0,0.5],
+"velocity":[1,0,-2],"angular_velocity":[0,0,3]}}"#;
+
+fn one_line(text: &str) -> String {
+    text.replace('\n', "")
+}
+
+/// The bodies form and the algebraic form of the same impact.
+#[test]
+fn two_bodies_and_their_matrices_give_the_same_impact() {
+    // The arm from the center to the contact is (-0.1, 0, -0.5); rows are direction and moment.
+    let rows = json!({
+        "id": "rows", "law": "routh",
+        "mass_matrix": [[2,0,0,0,0,0],[0,2,0,0,0,0],[0,0,2,0,0,0],
+                        [0,0,0,0.2,0,0],[0,0,0,0,0.3,0],[0,0,0,0,0,0.4]],
+        "velocity": [1, 0, -2, 0, 0, 3],
+        "contacts": [{
+            "normal": [0, 0, 1, 0.0, 0.1, 0.0],
+            "tangents": [[1, 0, 0, 0, -0.5, 0], [0, 1, 0, 0.5, 0, -0.1]],
+            "friction": 0.3, "restitution": 0.8,
+        }],
+    });
+    let input = format!("{}\n{rows}", one_line(DROP));
+    let output = carom(&["resolve"], &input);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let [bodies, rows] = &answers(&output)[..] else {
+        panic!("{output:?}");
+    };
+    assert_eq!(bodies["status"], "resolved");
+    assert_eq!(
+        bodies["diagnostics"]["events"],
+        rows["diagnostics"]["events"]
+    );
+    let number = |v: &Value| v.as_f64().unwrap();
+    for k in 0..3 {
+        let linear = number(&bodies["velocity1_plus"][k]) - number(&rows["velocity_plus"][k]);
+        let spin =
+            number(&bodies["angular_velocity1_plus"][k]) - number(&rows["velocity_plus"][3 + k]);
+        assert!(
+            linear.abs() + spin.abs() < 1e-13,
+            "{k}: {linear:e} {spin:e}"
+        );
+    }
+    let normal = number(&rows["impulses"][0][0]) - number(&bodies["impulse"][2]);
+    assert!(normal.abs() < 1e-13);
+    assert!(number(&bodies["energy_plus_j"]) < number(&bodies["energy_minus_j"]));
+    assert!(bodies.get("velocity2_plus").is_none());
+    let directions = bodies["diagnostics"]["invariant_directions"]
+        .as_array()
+        .unwrap();
+    assert!((2..=4).contains(&directions.len()));
+}
+
+#[test]
+fn faults_of_bodies_are_named() {
+    let drop: Value = serde_json::from_str(DROP).unwrap();
+    let ask = |path: &str, value: Value| {
+        let mut problem = drop.clone();
+        *problem.pointer_mut(path).unwrap() = value;
+        let output = carom(&["resolve"], &problem.to_string());
+        answers(&output).remove(0)
+    };
+    for (path, value, kind, part) in [
+        ("/friction", json!(-1), "invalid-friction", "friction"),
+        (
+            "/restitution",
+            json!(1.5),
+            "invalid-restitution",
+            "restitution",
+        ),
+        ("/body1/mass", json!(0), "invalid-body", "body1"),
+        ("/body1/inertia/2/2", json!(0), "invalid-body", "body1"),
+        (
+            "/body1/inertia/0/1",
+            json!(0.1),
+            "invalid-body",
+            "symmetric",
+        ),
+        (
+            "/contact/normal",
+            json!([0, 0, 0]),
+            "invalid-normal",
+            "normal",
+        ),
+        (
+            "/contact/point",
+            json!([0, 0]),
+            "invalid-input",
+            "contact.point",
+        ),
+        ("/law", json!("two-bodies"), "unknown-law", "two-body"),
+    ] {
+        let answer = ask(path, value);
+        assert_eq!(answer["error"]["kind"], kind, "{path}: {answer}");
+        let message = answer["error"]["message"].as_str().unwrap();
+        assert!(message.contains(part), "{path}: {message}");
+    }
+    let away = ask("/body1/velocity", json!([0, 0, 2]));
+    assert_eq!(away["status"], "separating");
+    assert_eq!(away["velocity1_plus"], json!([0.0, 0.0, 2.0]));
+}

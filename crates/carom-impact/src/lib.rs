@@ -22,6 +22,8 @@
 //! | --- | --- | --- |
 //! | [`Propagative`] | chains of elastic reflections, all orders | kept, or restitution of the event |
 //! | [`Plastic`] | projection onto the feasible cone or onto all contacts | least |
+//! | [`Routh`] | one contact with Coulomb friction, in the plane or in space | lost to friction and restitution |
+//! | [`TwoBody`] | the same for two rigid bodies in space | lost to friction and restitution |
 
 mod audit;
 mod contact;
@@ -37,6 +39,8 @@ mod problem;
 pub mod propagative;
 mod registry;
 mod restitution;
+mod routh;
+pub mod two_body;
 pub mod uniqueness;
 
 pub use audit::{Audit, audit};
@@ -45,10 +49,14 @@ pub use error::ImpactError;
 pub use invariants::Invariants;
 pub use law::{ImpactLaw, SetValuedLaw};
 pub use margin::{JAM_MARGIN, Margin};
-pub use outcome::{Diagnostics, ImpactOutcome, ImpactStatus, OutcomeSet, PropagativeDiagnostics};
+pub use outcome::{
+    Diagnostics, FrictionalDiagnostics, ImpactOutcome, ImpactStatus, OutcomeSet,
+    PropagativeDiagnostics,
+};
 pub use plastic::{Plastic, PlasticRule};
 pub use problem::{FEASIBILITY_TOLERANCE, ImpactProblem};
 pub use propagative::{Propagative, Selection, SequenceFilter};
 pub use registry::{LAWS, LawEntry, law};
 pub use restitution::EnergeticRestitution;
+pub use routh::{ContactMode, Routh, TwoBody};
 pub use uniqueness::{PairUniqueness, Uniqueness, uniqueness};

@@ -1,6 +1,6 @@
 //! Laws by name.
 
-use crate::{ImpactLaw, Plastic, Propagative};
+use crate::{ImpactLaw, Plastic, Propagative, Routh, TwoBody};
 
 /// A law that can be asked for by name.
 #[derive(Clone, Copy, Debug)]
@@ -24,6 +24,16 @@ pub const LAWS: &[LawEntry] = &[
         name: "plastic",
         summary: "perfectly inelastic: projection onto the feasible cone, or onto all contacts",
         default: || Box::new(Plastic::default()),
+    },
+    LawEntry {
+        name: "routh",
+        summary: "one contact with Coulomb friction, in the plane or in space",
+        default: || Box::new(Routh::default()),
+    },
+    LawEntry {
+        name: "two-body",
+        summary: "two rigid bodies in space with Coulomb friction",
+        default: || Box::new(TwoBody::default()),
     },
 ];
 

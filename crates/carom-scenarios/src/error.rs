@@ -36,6 +36,7 @@ impl ScenarioError {
                     | ImpactError::MinimalityLimitExceeded { .. }
                     | ImpactError::NoElasticOutcome { .. }
                     | ImpactError::NotConverged { .. }
+                    | ImpactError::ImpactStepLimit { .. }
             ),
         }
     }

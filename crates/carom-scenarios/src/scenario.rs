@@ -83,6 +83,14 @@ pub const SCENARIOS: &[Scenario] = &[
     crate::orthogonal_corner::SCENARIO,
     crate::pair_map::SCENARIO,
     crate::three_ball_masses::SCENARIO,
+    crate::icosahedron_tetrahedron::SCENARIO,
+    crate::pin_and_ball::SCENARIO,
+    crate::hodographs::SCENARIO,
+    crate::hodograph_bundles::SCENARIO,
+    crate::euler_schemes::SCENARIO,
+    crate::ball_impacts::SCENARIO,
+    crate::recompression::SCENARIO,
+    crate::restitution_laws::SCENARIO,
 ];
 
 /// The scenario of that name.
@@ -128,6 +136,14 @@ mod tests {
         shown_is_default::<crate::orthogonal_corner::Config>();
         shown_is_default::<crate::pair_map::Config>();
         shown_is_default::<crate::three_ball_masses::Config>();
+        shown_is_default::<crate::icosahedron_tetrahedron::Config>();
+        shown_is_default::<crate::pin_and_ball::Config>();
+        shown_is_default::<crate::hodographs::Config>();
+        shown_is_default::<crate::hodograph_bundles::Config>();
+        shown_is_default::<crate::euler_schemes::Config>();
+        shown_is_default::<crate::ball_impacts::Config>();
+        shown_is_default::<crate::recompression::Config>();
+        shown_is_default::<crate::restitution_laws::Config>();
     }
 
     #[test]
