@@ -202,7 +202,7 @@ impl So3 {
         };
         for _ in 0..MAX_POLAR_ITERATIONS {
             let determinant = x.determinant();
-            if !(determinant > 0.0) {
+            if determinant <= 0.0 || !determinant.is_finite() {
                 return Err(fail());
             }
             let cofactors = cofactors(&x) / determinant;
