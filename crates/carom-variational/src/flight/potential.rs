@@ -1,0 +1,130 @@
+//! The variational integrator in a general potential.
+
+use super::{Flight, PathRate};
+use crate::increment::{increment, increment_rate};
+use crate::turning::{Drive, Turning};
+use crate::{RigidBody, State, VariationalError};
+use carom_lie::So3;
+use nalgebra::Vector3;
+use std::fmt;
+
+/// A potential $U(x, R)$ of the configuration.
+pub trait Potential: fmt::Debug {
+    /// $U$ (J).
+    fn energy(&self, position: &Vector3<f64>, rotation: &So3) -> f64;
+
+    /// The force $-\partial U/\partial x$ in space (N).
+    fn force(&self, position: &Vector3<f64>, rotation: &So3) -> Vector3<f64>;
+
+    /// The moment $M$ in the body, $\delta U = -M\cdot\zeta$ for $\delta R = RS(\zeta)$ (N·m).
+    fn moment(&self, position: &Vector3<f64>, rotation: &So3) -> Vector3<f64>;
+}
+
+/// The Lie group variational integrator in a potential: second order, symmetric, symplectic.
+///
+/// $$ x' = x + \tfrac tm\gamma + \tfrac{t^2}{2m}F, \quad (F_kJ_d - J_dF_k^T)^\vee = t\Pi +
+///    \tfrac{t^2}{2}M, \quad \gamma' = \gamma + \tfrac t2(F + F'), \quad
+///    \Pi' = F_k^T(\Pi + \tfrac t2M) + \tfrac t2M'. $$
+///
+/// Unlike in uniform gravity the energy is kept up to oscillations of size $t^2$ only.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PotentialFlight<P> {
+    potential: P,
+}
+
+impl<P: Potential> PotentialFlight<P> {
+    /// The integrator in a potential.
+    pub fn new(potential: P) -> Self {
+        Self { potential }
+    }
+
+    /// Increment of the attitude for `time`: drive, Cayley vector, moment at the start.
+    fn increment(
+        &self,
+        body: &RigidBody,
+        from: &State,
+        time: f64,
+    ) -> Result<(Vector3<f64>, Vector3<f64>, Vector3<f64>), VariationalError> {
+        let moment = self.potential.moment(&from.position, &from.rotation);
+        let a = (from.angular_momentum + moment * (0.5 * time)) * time;
+        Ok((a, increment(body, &a)?, moment))
+    }
+
+    fn arrive(
+        &self,
+        body: &RigidBody,
+        from: &State,
+        time: f64,
+        f: &Vector3<f64>,
+        moment: &Vector3<f64>,
+    ) -> State {
+        let force = self.potential.force(&from.position, &from.rotation);
+        let drift = from.linear_momentum + force * (0.5 * time);
+        let position = from.position + drift * (time / body.mass());
+        let turn = So3::cayley(f);
+        let rotation = from.rotation.compose(&turn);
+        let half = 0.5 * time;
+        let carried = turn.rotate_back(&(from.angular_momentum + moment * half));
+        State {
+            position,
+            rotation,
+            linear_momentum: drift + self.potential.force(&position, &rotation) * half,
+            angular_momentum: carried + self.potential.moment(&position, &rotation) * half,
+        }
+    }
+}
+
+impl<P: Potential> Flight for PotentialFlight<P> {
+    fn advance(
+        &self,
+        body: &RigidBody,
+        from: &State,
+        time: f64,
+    ) -> Result<State, VariationalError> {
+        let (_, f, moment) = self.increment(body, from, time)?;
+        Ok(self.arrive(body, from, time, &f, &moment))
+    }
+
+    fn advance_with_rate(
+        &self,
+        body: &RigidBody,
+        from: &State,
+        time: f64,
+    ) -> Result<(State, PathRate), VariationalError> {
+        let (a, f, moment) = self.increment(body, from, time)?;
+        let a_rate = from.angular_momentum + moment * time;
+        let force = self.potential.force(&from.position, &from.rotation);
+        let rate = PathRate {
+            linear: (from.linear_momentum + force * time) / body.mass(),
+            angular: increment_rate(body, &a, &f, &a_rate),
+        };
+        Ok((self.arrive(body, from, time, &f, &moment), rate))
+    }
+
+    fn acceleration(&self, body: &RigidBody, from: &State) -> Vector3<f64> {
+        self.potential.force(&from.position, &from.rotation) / body.mass()
+    }
+
+    fn turning(&self, body: &RigidBody, from: &State, time: f64) -> Turning {
+        let smallest = body.moments().x;
+        let moment = self.potential.moment(&from.position, &from.rotation).norm();
+        let spin = body.angular_velocity_bound(from) + time * moment / smallest;
+        Turning::of_increment(
+            body,
+            &Drive {
+                q: time * spin,
+                rate: spin,
+                first: from.angular_momentum.norm() + time * moment,
+                second: moment,
+            },
+        )
+    }
+
+    fn is_uniform(&self) -> bool {
+        false
+    }
+
+    fn potential_energy(&self, _body: &RigidBody, state: &State) -> f64 {
+        self.potential.energy(&state.position, &state.rotation)
+    }
+}
