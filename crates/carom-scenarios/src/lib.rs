@@ -6,6 +6,7 @@
 //! and the golden records all come from the same record.
 
 mod billiard_break;
+mod bouncing;
 mod config;
 mod error;
 pub mod export;

@@ -83,6 +83,13 @@ pub const SCENARIOS: &[Scenario] = &[
     crate::orthogonal_corner::SCENARIO,
     crate::pair_map::SCENARIO,
     crate::three_ball_masses::SCENARIO,
+    crate::bouncing::BOUNCING_BODY,
+    crate::bouncing::ELLIPSOID_HORIZONTAL,
+    crate::bouncing::ELLIPSOID_TILTED,
+    crate::bouncing::ELLIPSOID_UNION,
+    crate::bouncing::CUBE,
+    crate::bouncing::DUMBBELL,
+    crate::bouncing::TETRAHEDRON,
 ];
 
 /// The scenario of that name.
@@ -128,6 +135,13 @@ mod tests {
         shown_is_default::<crate::orthogonal_corner::Config>();
         shown_is_default::<crate::pair_map::Config>();
         shown_is_default::<crate::three_ball_masses::Config>();
+        shown_is_default::<crate::bouncing::Config<crate::bouncing::BouncingBody>>();
+        shown_is_default::<crate::bouncing::Config<crate::bouncing::EllipsoidHorizontal>>();
+        shown_is_default::<crate::bouncing::Config<crate::bouncing::EllipsoidTilted>>();
+        shown_is_default::<crate::bouncing::Config<crate::bouncing::EllipsoidUnion>>();
+        shown_is_default::<crate::bouncing::Config<crate::bouncing::Cube>>();
+        shown_is_default::<crate::bouncing::Config<crate::bouncing::Dumbbell>>();
+        shown_is_default::<crate::bouncing::Config<crate::bouncing::Tetrahedron>>();
     }
 
     #[test]

@@ -20,6 +20,12 @@ pub enum VariationalError {
         /// The step given (s).
         time_step: f64,
     },
+    /// A duration must be at least 0, finite, and a sensible number of steps.
+    #[error("duration {duration} must be at least 0 and at most 1e15 steps")]
+    BadDuration {
+        /// The duration given (s).
+        duration: f64,
+    },
     /// The discrete equation of rotation has no solution near the identity for this step.
     #[error(
         "step too large: the body turns by {h_omega} rad in one, at most 1 can be solved (0.3 recommended)"
@@ -73,6 +79,7 @@ impl VariationalError {
         match self {
             Self::NonFinite { .. } => "non-finite",
             Self::BadStep { .. } => "bad-step",
+            Self::BadDuration { .. } => "bad-duration",
             Self::StepTooLarge { .. } => "step-too-large",
             Self::InitialPenetration { .. } => "initial-penetration",
             Self::BadRestitution { .. } => "bad-restitution",

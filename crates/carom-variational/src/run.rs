@@ -6,6 +6,76 @@ use crate::zeno::Accumulation;
 use crate::{Flight, ImpactRule, RigidBody, State, VariationalError};
 use carom_geometry::{HalfSpace, SupportMap};
 
+/// A uniform grid of time, with a shorter last step if the duration asks for one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TimeGrid {
+    step: f64,
+    n_full: usize,
+    rest: f64,
+}
+
+impl TimeGrid {
+    /// `n_steps` steps of the given length (s).
+    ///
+    /// # Errors
+    ///
+    /// [`VariationalError::BadStep`].
+    pub fn steps(step: f64, n_steps: usize) -> Result<Self, VariationalError> {
+        if !(step > 0.0 && step.is_finite()) {
+            return Err(VariationalError::BadStep { time_step: step });
+        }
+        Ok(Self {
+            step,
+            n_full: n_steps,
+            rest: 0.0,
+        })
+    }
+
+    /// Steps of the given length up to a duration (s).
+    ///
+    /// # Errors
+    ///
+    /// [`VariationalError::BadStep`]; [`VariationalError::BadDuration`] if it is negative, not
+    /// finite, or has more than $10^{15}$ steps.
+    pub fn duration(step: f64, duration: f64) -> Result<Self, VariationalError> {
+        let grid = Self::steps(step, 0)?;
+        let steps = duration / step;
+        if !(0.0..=1e15).contains(&steps) {
+            return Err(VariationalError::BadDuration { duration });
+        }
+        // A duration that is a multiple up to rounding has no last step.
+        let whole = steps.round();
+        if (steps - whole).abs() <= 1e-9 * whole.max(1.0) {
+            return Self::steps(step, whole as usize);
+        }
+        let n_full = steps.floor() as usize;
+        Ok(Self {
+            n_full,
+            rest: duration - n_full as f64 * step,
+            ..grid
+        })
+    }
+
+    /// Number of steps.
+    pub fn n_steps(&self) -> usize {
+        self.n_full + usize::from(self.rest > 0.0)
+    }
+
+    /// Time of grid point `i` (s): a product, not a sum.
+    pub fn time(&self, i: usize) -> f64 {
+        let rest = if i > self.n_full { self.rest } else { 0.0 };
+        i.min(self.n_full) as f64 * self.step + rest
+    }
+
+    fn length(&self, i: usize) -> f64 {
+        if i < self.n_full {
+            self.step
+        } else {
+            self.rest
+        }
+    }
+}
+
 /// Numeric knobs of a [`Collider`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ColliderOptions {
@@ -149,25 +219,20 @@ impl<'a, S: SupportMap, F: Flight> Collider<'a, S, F> {
         self.flight
     }
 
-    /// Runs `n_steps` steps of `time_step` (s), or until `max_impacts` impacts happened, and reports
-    /// the grid (from the start on) and every impact in their order.
+    /// Runs over a grid of time, or until `max_impacts` impacts happened, and reports the grid (from
+    /// the start on) and every impact in their order.
     ///
     /// # Errors
     ///
-    /// [`VariationalError::BadStep`], [`VariationalError::NonFinite`],
-    /// [`VariationalError::InitialPenetration`], [`VariationalError::StepTooLarge`] and, for the
+    /// [`VariationalError::NonFinite`], [`VariationalError::InitialPenetration`], [`VariationalError::StepTooLarge`] and, for the
     /// discrete-energy rule, [`VariationalError::NoDiscreteEnergyRoot`].
     pub fn run(
         &self,
         initial: &State,
-        time_step: f64,
-        n_steps: usize,
+        grid: &TimeGrid,
         max_impacts: Option<usize>,
         observe: &mut dyn FnMut(Event<'_>),
     ) -> Result<RunEnd, VariationalError> {
-        if !(time_step > 0.0 && time_step.is_finite()) {
-            return Err(VariationalError::BadStep { time_step });
-        }
         initial.check()?;
         let scene = Scene {
             body: self.body,
@@ -183,7 +248,8 @@ impl<'a, S: SupportMap, F: Flight> Collider<'a, S, F> {
         let mut run = Run {
             collider: self,
             scene,
-            time_step,
+            longest: grid.step,
+            time_step: grid.step,
             state: *initial,
             bounds: None,
             touching: gap <= band,
@@ -200,9 +266,9 @@ impl<'a, S: SupportMap, F: Flight> Collider<'a, S, F> {
         if run.max_impacts == 0 {
             return Ok(run.end(RunStatus::MaxImpacts, 0.0, 0));
         }
-        for step in 0..n_steps {
-            let begin = step as f64 * time_step;
-            if let Some((status, time)) = run.step(begin, observe)? {
+        for step in 0..grid.n_steps() {
+            run.time_step = grid.length(step);
+            if let Some((status, time)) = run.step(grid.time(step), observe)? {
                 let status = if resting && step == 0 && status == RunStatus::Zeno {
                     RunStatus::AtRest
                 } else {
@@ -212,11 +278,12 @@ impl<'a, S: SupportMap, F: Flight> Collider<'a, S, F> {
             }
             observe(Event::Grid {
                 step: step + 1,
-                time: (step + 1) as f64 * time_step,
+                time: grid.time(step + 1),
                 state: &run.state,
             });
         }
-        Ok(run.end(RunStatus::Completed, n_steps as f64 * time_step, n_steps))
+        let n_steps = grid.n_steps();
+        Ok(run.end(RunStatus::Completed, grid.time(n_steps), n_steps))
     }
 }
 
@@ -224,6 +291,8 @@ impl<'a, S: SupportMap, F: Flight> Collider<'a, S, F> {
 struct Run<'r, 'a, S, F> {
     collider: &'r Collider<'a, S, F>,
     scene: Scene<'a, S, F>,
+    /// Length of a full step, and of the present one.
+    longest: f64,
     time_step: f64,
     state: State,
     /// Bounds of the present flight for a whole step, if they last.
@@ -255,7 +324,7 @@ impl<S: SupportMap, F: Flight> Run<'_, '_, S, F> {
         match self.bounds {
             Some(bounds) => bounds,
             None => {
-                let bounds = self.scene.bounds(&self.state, self.time_step);
+                let bounds = self.scene.bounds(&self.state, self.longest);
                 if self.collider.flight.is_uniform() {
                     self.bounds = Some(bounds);
                 }

@@ -1,6 +1,8 @@
 //! Stored runs.
 
-use crate::{Collider, Event, Flight, Impact, RigidBody, RunEnd, State, VariationalError};
+use crate::{
+    Collider, Event, Flight, Impact, RigidBody, RunEnd, State, TimeGrid, VariationalError,
+};
 use carom_geometry::SupportMap;
 
 /// A run with all its states, and any state between.
@@ -25,16 +27,14 @@ impl<'a, F: Flight> Trajectory<'a, F> {
     pub fn record<S: SupportMap>(
         collider: &Collider<'a, S, F>,
         initial: &State,
-        time_step: f64,
-        n_steps: usize,
+        grid_of_time: &TimeGrid,
         max_impacts: Option<usize>,
     ) -> Result<Self, VariationalError> {
         let (mut times, mut states) = (Vec::new(), Vec::new());
         let (mut grid, mut impacts) = (Vec::new(), Vec::new());
         let end = collider.run(
             initial,
-            time_step,
-            n_steps,
+            grid_of_time,
             max_impacts,
             &mut |event| match event {
                 Event::Grid { time, state, .. } => {

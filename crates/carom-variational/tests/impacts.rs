@@ -6,7 +6,7 @@ mod common;
 
 use carom_variational::{
     Collider, ColliderOptions, ContactSearch, ExactFlight, Flight, FreeFlight, ImpactRule,
-    Trajectory,
+    TimeGrid, Trajectory,
 };
 use common::reference::{self, Reference};
 use common::{System, gravity};
@@ -32,7 +32,12 @@ fn check<F: Flight>(
     )
     .unwrap()
     .with_options(options);
-    let run = Trajectory::record(&collider, &system.initial, 0.01, 2000, Some(expected.len()));
+    let run = Trajectory::record(
+        &collider,
+        &system.initial,
+        &TimeGrid::steps(0.01, 2000).unwrap(),
+        Some(expected.len()),
+    );
     let run = run.unwrap();
     assert_eq!(run.impacts().len(), expected.len());
     for (k, (impact, expected)) in run.impacts().iter().zip(expected).enumerate() {
