@@ -123,6 +123,16 @@ impl So3 {
         }
     }
 
+    /// $F^Ta$ for the Cayley rotation $F$ of `f`: $a - \tfrac{2}{1+\lvert f\rvert^2}f\times(a - f\times a)$.
+    ///
+    /// Unlike [`rotate_back`](Self::rotate_back) it needs no unit quaternion, and a vector parallel to
+    /// `f` keeps every digit: lengths do not drift when one small rotation is repeated.
+    #[inline]
+    pub fn cayley_back(f: &Vector3<f64>, a: &Vector3<f64>) -> Vector3<f64> {
+        let scale = 2.0 / (1.0 + f.norm_squared());
+        a - f.cross(&(a - f.cross(a))) * scale
+    }
+
     /// The product: first `other`, then `self`.
     #[inline]
     #[must_use]
@@ -130,6 +140,15 @@ impl So3 {
         let w = self.w * other.w - self.v.dot(&other.v);
         let v = other.v * self.w + self.v * other.w + self.v.cross(&other.v);
         Self::normalized(w, v)
+    }
+
+    /// `self` after the Cayley rotation of `f`: [`compose`](Self::compose) with
+    /// [`cayley`](Self::cayley), with one normalization instead of two.
+    #[inline]
+    #[must_use]
+    pub fn compose_cayley(&self, f: &Vector3<f64>) -> Self {
+        let w = self.w - self.v.dot(f);
+        Self::normalized(w, self.v + f * self.w + self.v.cross(f))
     }
 
     /// The inverse rotation.

@@ -54,6 +54,10 @@ fn the_cayley_map_is_the_matrix_quotient() {
         assert!((rotation.matrix() - quotient).norm() <= 2e-15);
         assert!((rotation.inverse_cayley().unwrap() - f).norm() <= 4e-16 * f.norm());
         assert!((rotation.angle() - 2.0 * f.norm().atan()).abs() <= 1e-15);
+        let (a, first) = (vector(0.3, -2.0, 1.1), So3::exp(&vector(0.4, 0.1, -2.0)));
+        assert!((So3::cayley_back(&f, &a) - rotation.rotate_back(&a)).norm() <= 4e-15);
+        let (both, one) = (first.compose_cayley(&f), first.compose(&rotation));
+        assert!((both.matrix() - one.matrix()).norm() <= 2e-15);
     }
     let half_turn = So3::from_quaternion(0.0, &Vector3::x()).unwrap();
     assert_eq!(half_turn.inverse_cayley(), Err(LieError::HalfTurn));

@@ -100,9 +100,8 @@ impl Flight for FreeFlight {
         let (mut rotation, mut angular_momentum) = (from.rotation, from.angular_momentum);
         for fraction in self.fractions {
             let f = increment(body, &(angular_momentum * (fraction * time)))?;
-            let turn = So3::cayley(&f);
-            rotation = rotation.compose(&turn);
-            angular_momentum = turn.rotate_back(&angular_momentum);
+            rotation = rotation.compose_cayley(&f);
+            angular_momentum = So3::cayley_back(&f, &angular_momentum);
         }
         Ok(State {
             position,
@@ -127,10 +126,9 @@ impl Flight for FreeFlight {
             // The space momentum is fixed, so the body's momentum turns against the attitude.
             let momentum_rate = angular_momentum.cross(&angular);
             let a_rate = (angular_momentum + momentum_rate * time) * *fraction;
-            let turn = So3::cayley(&f);
-            angular = turn.rotate_back(&angular) + increment_rate(body, &a, &f, &a_rate);
-            rotation = rotation.compose(&turn);
-            angular_momentum = turn.rotate_back(&angular_momentum);
+            angular = So3::cayley_back(&f, &angular) + increment_rate(body, &a, &f, &a_rate);
+            rotation = rotation.compose_cayley(&f);
+            angular_momentum = So3::cayley_back(&f, &angular_momentum);
         }
         let state = State {
             position,

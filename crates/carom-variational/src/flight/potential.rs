@@ -61,10 +61,9 @@ impl<P: Potential> PotentialFlight<P> {
         let force = self.potential.force(&from.position, &from.rotation);
         let drift = from.linear_momentum + force * (0.5 * time);
         let position = from.position + drift * (time / body.mass());
-        let turn = So3::cayley(f);
-        let rotation = from.rotation.compose(&turn);
+        let rotation = from.rotation.compose_cayley(f);
         let half = 0.5 * time;
-        let carried = turn.rotate_back(&(from.angular_momentum + moment * half));
+        let carried = So3::cayley_back(f, &(from.angular_momentum + moment * half));
         State {
             position,
             rotation,
