@@ -22,6 +22,9 @@ const MAX_ITERATIONS: usize = 60;
 /// A Newton step below this fraction of the solution leaves an error of its square.
 const LAST_STEP: f64 = 1e-9;
 
+/// Two steps with one matrix leave an error of their product; this fraction of it is rounding.
+const LAST_PRODUCT: f64 = 1e-18;
+
 /// A residual below this fraction of $\lvert a\rvert$ is rounding.
 const ROUNDING: f64 = 1e-13;
 
@@ -56,13 +59,30 @@ fn derivative(body: &RigidBody, a: &Vector3<f64>, f: &Vector3<f64>) -> [Vector3<
     ]
 }
 
-/// Solves with the matrix of three columns; also its determinant.
-#[inline]
-fn solve([x, y, z]: &[Vector3<f64>; 3], r: &Vector3<f64>) -> (Vector3<f64>, f64) {
-    let (p, q) = (y.cross(z), z.cross(x));
-    let determinant = x.dot(&p);
-    let solution = Vector3::new(r.dot(&p), r.dot(&q), r.dot(&x.cross(y)));
-    (solution / determinant, determinant)
+/// A matrix of three columns, ready to be solved with: the rows of its adjugate, and its determinant.
+struct Adjugate {
+    rows: [Vector3<f64>; 3],
+    determinant: f64,
+    reciprocal: f64,
+}
+
+impl Adjugate {
+    #[inline]
+    fn of([x, y, z]: &[Vector3<f64>; 3]) -> Self {
+        let rows = [y.cross(z), z.cross(x), x.cross(y)];
+        let determinant = x.dot(&rows[0]);
+        Self {
+            rows,
+            determinant,
+            reciprocal: 1.0 / determinant,
+        }
+    }
+
+    #[inline]
+    fn solve(&self, r: &Vector3<f64>) -> Vector3<f64> {
+        let [p, q, s] = &self.rows;
+        Vector3::new(p.dot(r), q.dot(r), s.dot(r)) * self.reciprocal
+    }
 }
 
 fn size(v: &Vector3<f64>) -> f64 {
@@ -83,12 +103,14 @@ pub fn increment(body: &RigidBody, a: &Vector3<f64>) -> Result<Vector3<f64>, Var
         for _ in 0..2 {
             f = body.angular_velocity(&(a + a.cross(&f) + f * a.dot(&f))) * 0.5;
         }
-        for _ in 0..2 {
-            let (step, _) = solve(&derivative(body, a, &f), &residual(body, a, &f));
-            f += step;
-            if size(&step) <= LAST_STEP * size(&f) {
-                return Ok(f);
-            }
+        // A Newton step, and a chord step with the same matrix: its error is that of the product.
+        let slope = Adjugate::of(&derivative(body, a, &f));
+        let newton = slope.solve(&residual(body, a, &f));
+        f += newton;
+        let chord = slope.solve(&residual(body, a, &f));
+        f += chord;
+        if size(&newton) * size(&chord) <= LAST_PRODUCT * size(&f) * size(&f) {
+            return Ok(f);
         }
     }
     damped_newton(body, a, f)
@@ -113,9 +135,10 @@ fn damped_newton(
     let mut f = start;
     let mut r = residual(body, a, &f);
     for _ in 0..MAX_ITERATIONS {
-        let (step, determinant) = solve(&derivative(body, a, &f), &r);
+        let slope = Adjugate::of(&derivative(body, a, &f));
+        let step = slope.solve(&r);
         // The determinant changes its sign where the branch folds back.
-        let on_branch = determinant > 0.0 && size(&f) <= MAX_CAYLEY;
+        let on_branch = slope.determinant > 0.0 && size(&f) <= MAX_CAYLEY;
         if size(&step) <= LAST_STEP * size(&f) {
             return if on_branch { Ok(f + step) } else { fail() };
         }
@@ -148,7 +171,7 @@ pub(crate) fn increment_rate(
     a_rate: &Vector3<f64>,
 ) -> Vector3<f64> {
     let driven = a_rate + a_rate.cross(f) + f * a_rate.dot(f);
-    let (f_rate, _) = solve(&derivative(body, a, f), &driven);
+    let f_rate = Adjugate::of(&derivative(body, a, f)).solve(&driven);
     (f_rate - f.cross(&f_rate)) * (2.0 / (1.0 + f.norm_squared()))
 }
 

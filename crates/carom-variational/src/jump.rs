@@ -8,6 +8,9 @@ use carom_impact::{
 use carom_metric::{Covector, KineticMetric, Tangent};
 use nalgebra::{DMatrix, DVector, Vector3};
 
+/// A gap rate below this fraction of its terms is rounding.
+const RATE_ROUNDING: f64 = 16.0 * f64::EPSILON;
+
 /// Newton steps of the discrete energy's balance.
 const MAX_SECANT_STEPS: usize = 60;
 
@@ -142,7 +145,8 @@ fn contacts<'m>(
     ContactSet::new(metric, points.iter().map(row).collect())
 }
 
-/// The rate of a touching point's height, and $\kappa$, its inverse effective mass.
+/// The rate of a touching point's height, zero if it is rounding, and $\kappa$, its inverse effective
+/// mass.
 fn rate_and_mobility(
     body: &RigidBody,
     state: &State,
@@ -150,8 +154,15 @@ fn rate_and_mobility(
     moment: &Vector3<f64>,
 ) -> (f64, f64) {
     let lever = body.angular_velocity(moment);
-    let rate =
-        normal.dot(&state.linear_momentum) / body.mass() + lever.dot(&state.angular_momentum);
+    let (fall, turn) = (
+        normal.dot(&state.linear_momentum) / body.mass(),
+        lever.dot(&state.angular_momentum),
+    );
+    let rounding = RATE_ROUNDING
+        * (state.linear_momentum.norm() / body.mass()
+            + lever.norm() * state.angular_momentum.norm());
+    let rate = fall + turn;
+    let rate = if rate.abs() <= rounding { 0.0 } else { rate };
     (rate, 1.0 / body.mass() + moment.dot(&lever))
 }
 

@@ -426,10 +426,10 @@ impl<S: SupportMap, F: Flight> Run<'_, '_, S, F> {
         if self.n_impacts >= self.max_impacts {
             return Ok(Some((RunStatus::MaxImpacts, time)));
         }
-        // Height of the rebound below the rounding of the gap: no later impact can be located.
+        // A fall from a few times the rounding of the gap: the next impact can hardly be located.
         let bounds = self.bounds();
-        let rebound = impact.gap_rate * impact.gap_rate / (2.0 * bounds.down());
-        let lost = rebound <= self.scene.band(&self.state);
+        let fall = impact.gap_rate * impact.gap_rate / (2.0 * bounds.down());
+        let lost = fall <= 4.0 * self.scene.band(&self.state);
         match self.accumulation.add(time, self.time_step, lost) {
             Some(rest) => {
                 self.settle(rest)?;

@@ -14,7 +14,7 @@
 //! 3. *Start in contact.* After an impact $\Phi = 0$ up to rounding and $u \ge 0$. The certificate
 //!    leaves it without evaluating the gap there.
 //!
-//! "$\ge 0$" means above minus the rounding band of the gap.
+//! "$\ge 0$" means above the start's gap, if that is negative, minus the rounding band.
 
 use crate::flight::{Flight, PathRate};
 use crate::{RigidBody, State, VariationalError};
@@ -174,16 +174,21 @@ impl<S: SupportMap, F: Flight> Scene<'_, S, F> {
         bounds: &Bounds,
     ) -> Result<Option<Contact>, VariationalError> {
         let mut at = self.start(from);
+        let band = self.band(from);
+        let floor = at.gap.value.min(0.0) - band;
         for _ in 0..MAX_EVALUATIONS {
             let left = time - at.time;
-            let band = self.band(&at.state);
-            if left <= 0.0 || self.certificate(&at, left, bounds) >= -band {
+            if left <= 0.0 || self.certificate(&at, left, bounds) >= floor {
                 return Ok(None);
             }
             // Where a single falling point would certainly still be above the plane.
             let (rate, gap) = (at.gap_rate, at.gap.value.max(0.0) + band);
             let reach = (rate + (rate * rate + 2.0 * bounds.down * gap).sqrt()) / bounds.down;
-            let falling = if rate < 0.0 { -rate / bounds.up } else { 0.0 };
+            let falling = if rate < 0.0 && at.gap.value > 0.0 {
+                -rate / bounds.up
+            } else {
+                0.0
+            };
             if falling >= reach.min(left) {
                 let end = self.end_of(falling, left, &at, time);
                 let next = self.probe(from, end)?;
@@ -194,11 +199,8 @@ impl<S: SupportMap, F: Flight> Scene<'_, S, F> {
                 continue;
             }
             let mut tau = reach.min(left);
-            while self.certificate(&at, tau, bounds) < -band {
+            while self.certificate(&at, tau, bounds) < floor && tau > f64::EPSILON * time {
                 tau *= 0.5;
-                if at.time + tau <= at.time {
-                    break;
-                }
             }
             let next = self.probe(from, at.time + tau)?;
             if next.gap.value <= 0.0 && next.gap_rate < 0.0 {

@@ -12,16 +12,18 @@ pub(crate) struct Accumulation {
     ratio: f64,
     /// Gaps in a row that shrank.
     shrunk: usize,
+    /// Impacts in a row whose rebound is lost in rounding.
+    lost: usize,
 }
 
 impl Accumulation {
     /// Adds an impact. Returns the time that is left to the accumulation point, extrapolated as a
     /// geometric series, once three gaps in a row have shrunk and the rest is less than $10^{-9}$ of
-    /// the step, or the rebounds are lost in rounding.
+    /// the step, or the rebounds are lost in rounding. Three rebounds in a row that are lost are a
+    /// contact that lasts: nothing is left.
     pub(crate) fn add(&mut self, time: f64, time_step: f64, lost: bool) -> Option<f64> {
-        let Some(latest) = self.latest.replace(time) else {
-            return None;
-        };
+        self.lost = if lost { self.lost + 1 } else { 0 };
+        let latest = self.latest.replace(time)?;
         let gap = time - latest;
         self.ratio = gap / self.gap;
         self.shrunk = if self.ratio < SHRINKING {
@@ -31,7 +33,7 @@ impl Accumulation {
         };
         self.gap = gap;
         if self.shrunk < 3 {
-            return None;
+            return (self.lost >= 3).then_some(0.0);
         }
         let rest = gap * self.ratio / (1.0 - self.ratio);
         (lost || rest < 1e-9 * time_step).then_some(rest)
@@ -58,6 +60,15 @@ mod tests {
     #[test]
     fn equal_gaps_never_accumulate() {
         let mut accumulation = Accumulation::default();
-        assert!((0..100).all(|k| accumulation.add(f64::from(k), 1e20, true).is_none()));
+        assert!((0..100).all(|k| accumulation.add(f64::from(k), 1e20, false).is_none()));
+    }
+
+    #[test]
+    fn rebounds_that_are_lost_are_a_lasting_contact() {
+        let mut accumulation = Accumulation::default();
+        let left: Vec<_> = (0..3)
+            .map(|k| accumulation.add(f64::from(k), 1.0, true))
+            .collect();
+        assert_eq!(left, [None, None, Some(0.0)]);
     }
 }

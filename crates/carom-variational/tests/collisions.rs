@@ -307,6 +307,20 @@ fn a_damped_ball_comes_to_rest_in_finite_time() {
     }
 }
 
+/// Without restitution the first impact is the last: from then on the contact lasts.
+#[test]
+fn a_plastic_ball_stays_on_the_plane() {
+    let system = common::sphere(1.5, 0.3);
+    let flight = lgvi();
+    let run = collider(&system, &flight, newton(0.0));
+    let end = run
+        .run(&system.initial, &steps(0.01, 1000), None, &mut |_| ())
+        .unwrap();
+    assert_eq!(end.status, RunStatus::Zeno);
+    assert!((end.time - (2.0 / G).sqrt()).abs() <= 1e-6 && end.n_impacts <= 4);
+    assert!((end.state.position.z - 0.5).abs() <= 1e-9);
+}
+
 #[test]
 fn a_body_at_rest_stays_at_rest() {
     let mut system = common::sphere(0.5, 0.0);

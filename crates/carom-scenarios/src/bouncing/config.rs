@@ -243,7 +243,7 @@ impl<C: Case> Config<C> {
     pub(super) fn time_grid(&self) -> Result<TimeGrid, ScenarioError> {
         let grid = TimeGrid::duration(self.time_step, self.duration).map_err(name_key)?;
         // The trajectory is kept.
-        crate::config::count("duration", grid.n_steps(), 0, 20_000_000)?;
+        crate::config::count("duration", grid.n_steps(), 0, 5_000_000)?;
         Ok(grid)
     }
 

@@ -32,32 +32,37 @@ pub struct PotentialFlight<P> {
     potential: P,
 }
 
+/// Increment of the attitude over a step.
+struct Increment {
+    /// What drives it, $t\Pi + \tfrac{t^2}2M$.
+    a: Vector3<f64>,
+    /// Its Cayley vector.
+    f: Vector3<f64>,
+    /// Moment at the start.
+    moment: Vector3<f64>,
+}
+
 impl<P: Potential> PotentialFlight<P> {
     /// The integrator in a potential.
     pub fn new(potential: P) -> Self {
         Self { potential }
     }
 
-    /// Increment of the attitude for `time`: drive, Cayley vector, moment at the start.
+    /// Increment of the attitude for `time`.
     fn increment(
         &self,
         body: &RigidBody,
         from: &State,
         time: f64,
-    ) -> Result<(Vector3<f64>, Vector3<f64>, Vector3<f64>), VariationalError> {
+    ) -> Result<Increment, VariationalError> {
         let moment = self.potential.moment(&from.position, &from.rotation);
         let a = (from.angular_momentum + moment * (0.5 * time)) * time;
-        Ok((a, increment(body, &a)?, moment))
+        let f = increment(body, &a)?;
+        Ok(Increment { a, f, moment })
     }
 
-    fn arrive(
-        &self,
-        body: &RigidBody,
-        from: &State,
-        time: f64,
-        f: &Vector3<f64>,
-        moment: &Vector3<f64>,
-    ) -> State {
+    fn arrive(&self, body: &RigidBody, from: &State, time: f64, increment: &Increment) -> State {
+        let Increment { f, moment, .. } = increment;
         let force = self.potential.force(&from.position, &from.rotation);
         let drift = from.linear_momentum + force * (0.5 * time);
         let position = from.position + drift * (time / body.mass());
@@ -80,8 +85,8 @@ impl<P: Potential> Flight for PotentialFlight<P> {
         from: &State,
         time: f64,
     ) -> Result<State, VariationalError> {
-        let (_, f, moment) = self.increment(body, from, time)?;
-        Ok(self.arrive(body, from, time, &f, &moment))
+        let increment = self.increment(body, from, time)?;
+        Ok(self.arrive(body, from, time, &increment))
     }
 
     fn advance_with_rate(
@@ -90,14 +95,14 @@ impl<P: Potential> Flight for PotentialFlight<P> {
         from: &State,
         time: f64,
     ) -> Result<(State, PathRate), VariationalError> {
-        let (a, f, moment) = self.increment(body, from, time)?;
-        let a_rate = from.angular_momentum + moment * time;
+        let increment = self.increment(body, from, time)?;
+        let a_rate = from.angular_momentum + increment.moment * time;
         let force = self.potential.force(&from.position, &from.rotation);
         let rate = PathRate {
             linear: (from.linear_momentum + force * time) / body.mass(),
-            angular: increment_rate(body, &a, &f, &a_rate),
+            angular: increment_rate(body, &increment.a, &increment.f, &a_rate),
         };
-        Ok((self.arrive(body, from, time, &f, &moment), rate))
+        Ok((self.arrive(body, from, time, &increment), rate))
     }
 
     fn acceleration(&self, body: &RigidBody, from: &State) -> Vector3<f64> {
