@@ -115,7 +115,7 @@ fn simulate<C: Case, F: Flight>(
     let collider = system.collider(flight)?;
     let grid = config.time_grid()?;
     let run = Trajectory::record(&collider, &system.initial, &grid, config.max_impacts())
-        .map_err(|error| config::name_key(error))?;
+        .map_err(config::name_key)?;
     report::report::<C, F>(config, system, flight, &run, record)?;
     snapshots::snapshots(system, &run, record)?;
     if C::LONG_STEPS > 0 {
