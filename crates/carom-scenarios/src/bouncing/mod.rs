@@ -127,3 +127,7 @@ fn simulate<C: Case, F: Flight>(
     }
     Ok(())
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;

@@ -101,7 +101,7 @@ impl Flight for ExactFlight {
         }
         let drop = self.gravity * (0.5 * time * time);
         Ok(State {
-            position: from.position + from.linear_momentum * (time / body.mass()) + drop,
+            position: from.position + (from.linear_momentum * (time / body.mass()) + drop),
             linear_momentum: from.linear_momentum + self.gravity * (body.mass() * time),
             rotation,
             angular_momentum,
