@@ -109,6 +109,8 @@ fn a_warm_workspace_solves_complementarity_problems_without_allocating() {
     assert!(reports.iter().all(|r| r.status == LcpStatus::Solved));
     assert!(reports[0].n_pivots > 3 && reports[2].n_pivots == 0);
     assert_eq!(allocated.count_total, 0);
+}
+
 /// A flight above the plane, with its contact checks, allocates nothing; an impact may.
 #[test]
 fn steps_of_a_flight_allocate_nothing() {
