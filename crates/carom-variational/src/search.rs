@@ -14,6 +14,9 @@
 //! 3. *Start in contact.* After an impact $\Phi = 0$ up to rounding and $u \ge 0$. The certificate
 //!    leaves it without evaluating the gap there.
 //!
+//! Where the bounds explode, because a step turns a slender body by about a radian, the search goes on
+//! in strides of 1/4096 of the step instead of giving up.
+//!
 //! "$\ge 0$" means above the start's gap, if that is negative, minus the rounding band.
 
 use crate::flight::{Flight, PathRate};
@@ -27,8 +30,15 @@ const BAND: f64 = 64.0 * f64::EPSILON;
 /// The contact is located to this many units of rounding of the gap.
 const TARGET: f64 = 8.0 * f64::EPSILON;
 
-/// Evaluations of the path in one search. Grazing flights take some tens.
-const MAX_EVALUATIONS: usize = 100_000;
+/// Evaluations of the path in one search that are certified; grazing flights take some tens. More
+/// are asked for only where a step turns a slender body by about a radian and the bounds explode.
+const MAX_CERTIFIED: usize = 512;
+
+/// Shortest stride, as a fraction of the step, of the evaluations after that.
+const SHORTEST_STRIDE: f64 = 1.0 / 4096.0;
+
+/// Evaluations of the path in one search.
+const MAX_EVALUATIONS: usize = 10_000;
 
 /// How the first contact of a step is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -176,7 +186,7 @@ impl<S: SupportMap, F: Flight> Scene<'_, S, F> {
         let mut at = self.start(from);
         let band = self.band(from);
         let floor = at.gap.value.min(0.0) - band;
-        for _ in 0..MAX_EVALUATIONS {
+        for evaluation in 0..MAX_EVALUATIONS {
             let left = time - at.time;
             if left <= 0.0 || self.certificate(&at, left, bounds) >= floor {
                 return Ok(None);
@@ -189,7 +199,8 @@ impl<S: SupportMap, F: Flight> Scene<'_, S, F> {
             } else {
                 0.0
             };
-            if falling >= reach.min(left) {
+            let coarse = evaluation >= MAX_CERTIFIED;
+            if !coarse && falling >= reach.min(left) {
                 let end = self.end_of(falling, left, &at, time);
                 let next = self.probe(from, end)?;
                 if next.gap.value <= 0.0 {
@@ -202,8 +213,16 @@ impl<S: SupportMap, F: Flight> Scene<'_, S, F> {
             while self.certificate(&at, tau, bounds) < floor && tau > f64::EPSILON * time {
                 tau *= 0.5;
             }
-            let next = self.probe(from, at.time + tau)?;
-            if next.gap.value <= 0.0 && next.gap_rate < 0.0 {
+            if coarse {
+                tau = tau.max(SHORTEST_STRIDE * time);
+            }
+            let next = self.probe(from, (at.time + tau).min(time))?;
+            // A second point, as low as the one that the gap rate is of, may hold the certificate.
+            let stuck = coarse || tau <= f64::EPSILON * time;
+            if next.gap.value <= 0.0 && (next.gap_rate < 0.0 || stuck) {
+                if coarse && at.gap.value > 0.0 {
+                    return self.refine(from, at.time, next).map(Some);
+                }
                 let (time, state) = (next.time, next.state);
                 return Ok(Some(Contact { time, state }));
             }

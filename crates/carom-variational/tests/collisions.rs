@@ -265,6 +265,39 @@ fn a_million_steps_of_the_cube_never_sink_in() {
     assert!(end.n_impacts > 6000);
 }
 
+/// A slender body that an impact spins up until a step turns it by about a radian: the search ends,
+/// and nothing sinks in.
+#[test]
+fn bounds_that_explode_do_not_stop_the_search() {
+    let ball = |r, x| Shape::Ellipsoid(Ellipsoid::sphere(r, v(x, 0.0, 0.0)).unwrap());
+    let shape = Shape::Union(Union::new(vec![ball(0.401, 1.2986), ball(0.4503, -1.3909)]).unwrap());
+    let properties = shape.mass_properties(1.3).unwrap();
+    let system = System {
+        body: RigidBody::new(&properties),
+        shape: shape.translated(&-properties.center()),
+        plane: HalfSpace::new(v(0.5f64.sin(), 0.0, 0.5f64.cos()), 0.0).unwrap(),
+        initial: State {
+            position: v(0.0, 0.0, 7.89),
+            rotation: So3::identity(),
+            linear_momentum: Vector3::zeros(),
+            angular_momentum: Vector3::zeros(),
+        },
+    };
+    for flight in [lgvi(), FreeFlight::suzuki4(gravity())] {
+        let (low, missed, end) = inside(
+            &system,
+            &flight,
+            ContactSearch::FirstContact,
+            &steps(0.05, 120),
+            99,
+        );
+        assert!(
+            end.n_impacts > 2 && missed == 0 && low >= -1e-12,
+            "{missed} {low:e}"
+        );
+    }
+}
+
 /// A ball without spin: $t_1 + 2kv/g$ after 90 bounces.
 #[test]
 fn a_bouncing_ball_in_closed_form() {

@@ -82,7 +82,7 @@ macro_rules! toml {
             "              # s\n\
 time_step = 0.01             # s\n\
 gravity = 9.80665            # m/s^2, along -z\n\
-restitution = 1.0            # gap rate after over before, of either sign\n\
+restitution = 1.0            # Newton's: the gap rate becomes -restitution times itself\n\
 integrator = \"lgvi\"          # \"lgvi\", \"lgvi4\" (fourth order), \"exact\"\n\
 impact_rule = \"hamiltonian\"  # or \"discrete-energy\" (with \"lgvi\" and restitution 1)\n\
 # max_impacts = 1000         # stop after so many\n\
@@ -210,8 +210,8 @@ impl Case for EllipsoidUnion {
 [body.shape]\n\
 type = \"union\"               # Table 3; shifted by -0.9937128 along x\n\
 parts = [\n\
-    {type = \"ellipsoid\", semi_axes = [3.0, 4.0, 5.0], center = [0.5062872, 0.0, 0.0]},\n\
-    {type = \"ellipsoid\", semi_axes = [6.0, 1.0, 1.0], center = [-5.4937128, 0.0, 0.0]},\n\
+\x20   {type = \"ellipsoid\", semi_axes = [3.0, 4.0, 5.0], center = [0.5062872, 0.0, 0.0]},\n\
+\x20   {type = \"ellipsoid\", semi_axes = [6.0, 1.0, 1.0], center = [-5.4937128, 0.0, 0.0]},\n\
 ]\n",
         "[0.0, 0.0, 1.0]",
         "[0.0, 0.0, 10.0]",
@@ -286,8 +286,8 @@ impl Case for Dumbbell {
 [body.shape]\n\
 type = \"union\"\n\
 parts = [\n\
-    {type = \"ellipsoid\", semi_axes = [0.5, 0.5, 0.5], center = [1.0, 0.0, 0.0]},\n\
-    {type = \"ellipsoid\", semi_axes = [0.5, 0.5, 0.5], center = [-1.0, 0.0, 0.0]},\n\
+\x20   {type = \"ellipsoid\", semi_axes = [0.5, 0.5, 0.5], center = [1.0, 0.0, 0.0]},\n\
+\x20   {type = \"ellipsoid\", semi_axes = [0.5, 0.5, 0.5], center = [-1.0, 0.0, 0.0]},\n\
 ]\n",
         "[0.0, 0.0, 1.0]",
         "[0.0, 0.0, 2.5]",
@@ -327,10 +327,10 @@ eps = 1e-3                   # m\n\
 [body.shape.base]\n\
 type = \"polyhedron\"\n\
 vertices = [\n\
-    [0.7071067811865475, 0.7071067811865475, 0.7071067811865475],\n\
-    [0.7071067811865475, -0.7071067811865475, -0.7071067811865475],\n\
-    [-0.7071067811865475, 0.7071067811865475, -0.7071067811865475],\n\
-    [-0.7071067811865475, -0.7071067811865475, 0.7071067811865475],\n\
+\x20   [0.7071067811865475, 0.7071067811865475, 0.7071067811865475],\n\
+\x20   [0.7071067811865475, -0.7071067811865475, -0.7071067811865475],\n\
+\x20   [-0.7071067811865475, 0.7071067811865475, -0.7071067811865475],\n\
+\x20   [-0.7071067811865475, -0.7071067811865475, 0.7071067811865475],\n\
 ]\n",
         "[0.0, 0.0, 1.0]",
         "[0.0, 0.0, 3.0]",
