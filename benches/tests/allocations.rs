@@ -3,6 +3,7 @@
 
 use allocation_counter::measure;
 use carom_benches::{chain_contacts, line_metric, wedge_masses};
+use carom_geometry::{Ellipsoid, HalfSpace, MassProperties};
 use carom_impact::two_body::{
     ContactInertia, ContactResponse, ImpactOptions, PreparedContact, solve_impact,
 };
@@ -10,7 +11,9 @@ use carom_impact::{
     ContactSet, Diagnostics, ImpactLaw, ImpactOutcome, ImpactProblem, Invariants, Propagative,
 };
 use carom_lcp::{LcpRef, LcpStatus, Lemke, LemkeWorkspace};
+use carom_lie::So3;
 use carom_metric::{KineticMetric, Tangent};
+use carom_variational::{Collider, FreeFlight, ImpactRule, RigidBody, State, TimeGrid};
 use nalgebra::{Matrix3, Vector3};
 use std::f64::consts::FRAC_PI_2;
 
@@ -132,4 +135,28 @@ fn a_frictional_impact_allocates_nothing() {
         assert!(impact.steps > 3, "curved");
     }
     assert_eq!(allocated.count_total, 0);
+}
+
+/// A flight above the plane, with its contact checks, allocates nothing; an impact may.
+#[test]
+fn steps_of_a_flight_allocate_nothing() {
+    let body = MassProperties::new(1.0, Matrix3::from_diagonal(&Vector3::new(5.0, 4.0, 2.6)));
+    let body = RigidBody::new(&body.unwrap());
+    let shape = Ellipsoid::new([2.0, 3.0, 4.0], Vector3::zeros()).unwrap();
+    let plane = HalfSpace::new(Vector3::z(), 0.0).unwrap();
+    let flight = FreeFlight::lgvi(Vector3::zeros());
+    let collider = Collider::new(&body, &shape, &plane, &flight, ImpactRule::ELASTIC).unwrap();
+    let initial = State {
+        position: Vector3::new(0.0, 0.0, 4.5),
+        rotation: So3::identity(),
+        linear_momentum: Vector3::zeros(),
+        angular_momentum: Vector3::new(4.0, -4.0, 4.0),
+    };
+    let grid = TimeGrid::steps(0.01, 1000).unwrap();
+    let mut steps = 0;
+    let allocated = measure(|| {
+        let end = collider.run(&initial, &grid, None, &mut |_| steps += 1);
+        assert_eq!(end.unwrap().n_impacts, 0);
+    });
+    assert_eq!((steps, allocated.count_total), (1001, 0));
 }

@@ -1,6 +1,7 @@
 //! Why a scenario could not run.
 
 use carom_impact::ImpactError;
+use carom_variational::VariationalError;
 
 /// Why a scenario could not run.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -15,6 +16,9 @@ pub enum ScenarioError {
     /// An impact could not be posed or resolved.
     #[error(transparent)]
     Impact(#[from] ImpactError),
+    /// A body's motion could not be computed.
+    #[error(transparent)]
+    Variational(#[from] VariationalError),
 }
 
 impl ScenarioError {
@@ -29,6 +33,13 @@ impl ScenarioError {
     pub fn is_configuration(&self) -> bool {
         match self {
             Self::Config { .. } => true,
+            Self::Variational(error) => !matches!(
+                error,
+                VariationalError::StepTooLarge { .. }
+                    | VariationalError::NoDiscreteEnergyRoot { .. }
+                    | VariationalError::ContactSearchLimit { .. }
+                    | VariationalError::Impact(_)
+            ),
             Self::Impact(error) => !matches!(
                 error,
                 ImpactError::LimitExceeded { .. }

@@ -7,6 +7,7 @@
 
 mod ball_impacts;
 mod billiard_break;
+mod bouncing;
 mod config;
 mod error;
 mod euler_schemes;

@@ -91,6 +91,13 @@ pub const SCENARIOS: &[Scenario] = &[
     crate::ball_impacts::SCENARIO,
     crate::recompression::SCENARIO,
     crate::restitution_laws::SCENARIO,
+    crate::bouncing::BOUNCING_BODY,
+    crate::bouncing::ELLIPSOID_HORIZONTAL,
+    crate::bouncing::ELLIPSOID_TILTED,
+    crate::bouncing::ELLIPSOID_UNION,
+    crate::bouncing::CUBE,
+    crate::bouncing::DUMBBELL,
+    crate::bouncing::TETRAHEDRON,
 ];
 
 /// The scenario of that name.
@@ -144,6 +151,13 @@ mod tests {
         shown_is_default::<crate::ball_impacts::Config>();
         shown_is_default::<crate::recompression::Config>();
         shown_is_default::<crate::restitution_laws::Config>();
+        shown_is_default::<crate::bouncing::Config<crate::bouncing::BouncingBody>>();
+        shown_is_default::<crate::bouncing::Config<crate::bouncing::EllipsoidHorizontal>>();
+        shown_is_default::<crate::bouncing::Config<crate::bouncing::EllipsoidTilted>>();
+        shown_is_default::<crate::bouncing::Config<crate::bouncing::EllipsoidUnion>>();
+        shown_is_default::<crate::bouncing::Config<crate::bouncing::Cube>>();
+        shown_is_default::<crate::bouncing::Config<crate::bouncing::Dumbbell>>();
+        shown_is_default::<crate::bouncing::Config<crate::bouncing::Tetrahedron>>();
     }
 
     #[test]
