@@ -22,6 +22,8 @@
 //! | --- | --- | --- |
 //! | [`Propagative`] | chains of elastic reflections, all orders | kept, or restitution of the event |
 //! | [`Plastic`] | projection onto the feasible cone or onto all contacts | least |
+//! | [`Nonholonomic`] | one contact under constraints, by its [`Restitution`] | kept or lost, never gained |
+//! | [`Rough`] | a contact that sticks, normal and tangents | kept or lost, never gained |
 
 mod audit;
 mod contact;
@@ -31,6 +33,7 @@ mod jump;
 mod law;
 mod margin;
 mod nnls;
+pub mod nonholonomic;
 mod outcome;
 pub mod plastic;
 mod problem;
@@ -45,6 +48,7 @@ pub use error::ImpactError;
 pub use invariants::Invariants;
 pub use law::{ImpactLaw, SetValuedLaw};
 pub use margin::{JAM_MARGIN, Margin};
+pub use nonholonomic::{Nonholonomic, NonholonomicDiagnostics, Restitution, Rough};
 pub use outcome::{Diagnostics, ImpactOutcome, ImpactStatus, OutcomeSet, PropagativeDiagnostics};
 pub use plastic::{Plastic, PlasticRule};
 pub use problem::{FEASIBILITY_TOLERANCE, ImpactProblem};

@@ -1,6 +1,7 @@
 //! What an impact law answers.
 
 use crate::Audit;
+use crate::nonholonomic::NonholonomicDiagnostics;
 use carom_metric::Tangent;
 use nalgebra::DVector;
 
@@ -52,6 +53,10 @@ pub enum Diagnostics {
         /// Contacts with a pulling impulse.
         adhesive: Vec<usize>,
     },
+    /// Of the nonholonomic laws.
+    Nonholonomic(NonholonomicDiagnostics),
+    /// Of the rough law.
+    Rough,
 }
 
 /// How a propagative outcome came about.
