@@ -31,6 +31,40 @@ pub trait Table: fmt::Debug + Send + Sync {
     }
 }
 
+impl<T: Table + ?Sized> Table for Box<T> {
+    fn value(&self, p: Vector2<f64>) -> f64 {
+        (**self).value(p)
+    }
+
+    fn gradient(&self, p: Vector2<f64>) -> Vector2<f64> {
+        (**self).gradient(p)
+    }
+
+    fn hessian(&self, p: Vector2<f64>) -> Matrix2<f64> {
+        (**self).hessian(p)
+    }
+
+    fn gradient_bound(&self) -> f64 {
+        (**self).gradient_bound()
+    }
+
+    fn hessian_bound(&self) -> f64 {
+        (**self).hessian_bound()
+    }
+
+    fn diameter(&self) -> f64 {
+        (**self).diameter()
+    }
+
+    fn width(&self) -> f64 {
+        (**self).width()
+    }
+
+    fn ellipse(&self) -> Option<&Ellipse> {
+        (**self).ellipse()
+    }
+}
+
 /// The ellipse $(x/a)^2 + (y/b)^2 \le 1$.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ellipse {

@@ -1,5 +1,6 @@
 //! Why a scenario could not run.
 
+use carom_billiard::BilliardError;
 use carom_impact::ImpactError;
 
 /// Why a scenario could not run.
@@ -15,6 +16,9 @@ pub enum ScenarioError {
     /// An impact could not be posed or resolved.
     #[error(transparent)]
     Impact(#[from] ImpactError),
+    /// A billiard could not be set up or followed.
+    #[error(transparent)]
+    Billiard(#[from] BilliardError),
 }
 
 impl ScenarioError {
@@ -29,6 +33,10 @@ impl ScenarioError {
     pub fn is_configuration(&self) -> bool {
         match self {
             Self::Config { .. } => true,
+            Self::Billiard(error) => !matches!(
+                error,
+                BilliardError::InfeasibleLaw { .. } | BilliardError::WallUnreachable
+            ),
             Self::Impact(error) => !matches!(
                 error,
                 ImpactError::LimitExceeded { .. }

@@ -23,6 +23,10 @@ pub struct Record {
     pub tables: Vec<Table>,
     /// Figures.
     pub figures: Vec<Figure>,
+    /// What a scenario reports beyond the common keys, under keys of its own beside them. Holds no
+    /// other numbers than the tables do.
+    #[serde(flatten)]
+    pub details: serde_json::Map<String, serde_json::Value>,
 }
 
 impl Record {
@@ -36,6 +40,7 @@ impl Record {
             quantities: Vec::new(),
             tables: Vec::new(),
             figures: Vec::new(),
+            details: serde_json::Map::new(),
         }
     }
 

@@ -83,6 +83,9 @@ pub const SCENARIOS: &[Scenario] = &[
     crate::orthogonal_corner::SCENARIO,
     crate::pair_map::SCENARIO,
     crate::three_ball_masses::SCENARIO,
+    crate::penny::SCENARIO,
+    crate::penny_figures::SCENARIO,
+    crate::penny_cloud::SCENARIO,
 ];
 
 /// The scenario of that name.
@@ -128,6 +131,9 @@ mod tests {
         shown_is_default::<crate::orthogonal_corner::Config>();
         shown_is_default::<crate::pair_map::Config>();
         shown_is_default::<crate::three_ball_masses::Config>();
+        shown_is_default::<crate::penny::Config>();
+        shown_is_default::<crate::penny_figures::Config>();
+        shown_is_default::<crate::penny_cloud::Config>();
     }
 
     #[test]

@@ -7,6 +7,7 @@
 //! | [`metric`] | `carom-metric` | the mass matrix as an inner product |
 //! | [`impact`] | `carom-impact` | impact problems, laws, outcomes, audits |
 //! | [`lcp`] | `carom-lcp` | linear complementarity problems |
+//! | [`billiard`] | `carom-billiard` | nonholonomic billiards, impact by impact |
 //! | [`scenarios`] | `carom-scenarios` | the papers' examples as named runs |
 //!
 //! # Examples
@@ -30,6 +31,7 @@
 //! # Ok::<(), carom::impact::ImpactError>(())
 //! ```
 
+pub use carom_billiard as billiard;
 pub use carom_impact as impact;
 pub use carom_lcp as lcp;
 pub use carom_metric as metric;
