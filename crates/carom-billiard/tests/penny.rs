@@ -3,11 +3,10 @@
 
 mod common;
 
-use carom_billiard::penny::{Ending, Limits, PennyBilliard, PennyState, Rim, RollingPenny};
-use carom_billiard::{BilliardError, Ellipse, Superellipse, Table};
+use carom_billiard::penny::{Ending, Limits, PennyBilliard};
+use carom_billiard::Ellipse;
 use carom_impact::Restitution;
-use common::{close, paper_penny, paper_start, relative};
-use std::f64::consts::FRAC_PI_2;
+use common::{paper_penny, paper_start, relative};
 
 /// One row of a reference table: rim, the numbers of the row, its honest tolerance.
 struct Row {
@@ -61,9 +60,6 @@ fn errors(axes: [f64; 2], restitution: Restitution, rows: &[Row]) -> Vec<(f64, f
 fn reproduces(name: &str, axes: [f64; 2], restitution: Restitution, text: &'static str, tolerance: f64) {
     let rows = table(text);
     let errors = errors(axes, restitution, &rows);
-    for (k, ((state, speed), row)) in errors.iter().zip(&rows).enumerate() {
-        eprintln!("{name} {:2} {state:.2e} {speed:.2e} {:.1e}", k + 1, row.tolerance);
-    }
     for (k, ((state, speed), row)) in errors.iter().zip(&rows).enumerate() {
         assert!(*state <= tolerance, "{name}, impact {}: {state:e}", k + 1);
         assert!(*speed <= 1e-10, "{name}, impact {}: {speed:e}", k + 1);

@@ -725,17 +725,19 @@ impl<T: Table> Orbit<'_, T> {
                 effective_restitution: impact.effective_restitution,
             });
         }
-        let center =
-            arrival.point - arrival.rim.sign() * billiard.penny.radius() * arrival.heading;
         let time = time + arrival.interval;
+        let phi = unwrapped(
+            arrival.heading,
+            state.phi + state.phi_dot * arrival.interval,
+        );
+        // From the angle as rounded after many turns, so that the state as it stands is on the wall.
+        let (sin, cos) = phi.sin_cos();
+        let reach = arrival.rim.sign() * billiard.penny.radius();
         let state = PennyState {
-            x: center.x,
-            y: center.y,
+            x: arrival.point.x - reach * cos,
+            y: arrival.point.y - reach * sin,
             theta: state.theta + state.theta_dot * arrival.interval,
-            phi: unwrapped(
-                arrival.heading,
-                state.phi + state.phi_dot * arrival.interval,
-            ),
+            phi,
             theta_dot: impact.theta_dot_plus,
             phi_dot: impact.phi_dot_plus,
         };
