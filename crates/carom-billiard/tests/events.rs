@@ -36,7 +36,11 @@ fn circular_table_has_the_constants_of_the_closed_form() {
     close(elastic.n_s, -0.1808297115892363837, 1e-14);
     close(elastic.rotation_number(), 0.5550861330581687025, 1e-14);
     let projected = orbit(Restitution::Projected);
-    close(projected.effective_restitution, 0.3718894656013864493, 1e-14);
+    close(
+        projected.effective_restitution,
+        0.3718894656013864493,
+        1e-14,
+    );
     let [theta_dot, phi_dot] = projected.limit();
     close(theta_dot, 1.716835482739816994, 1e-13);
     close(phi_dot, 9.337693679464710248, 1e-13);
@@ -69,8 +73,16 @@ fn circular_table_follows_the_closed_form_for_every_law() {
             for (event, exact) in run.events.iter().zip(orbit.impacts()) {
                 assert_eq!(event.rim, exact.rim);
                 close(event.time / exact.time, 1.0, 1e-11);
-                close(event.state.theta_dot / theta_dot, exact.velocity_plus[0] / theta_dot, 1e-11);
-                close(event.state.phi_dot / 25.0, exact.velocity_plus[1] / 25.0, 1e-11);
+                close(
+                    event.state.theta_dot / theta_dot,
+                    exact.velocity_plus[0] / theta_dot,
+                    1e-11,
+                );
+                close(
+                    event.state.phi_dot / 25.0,
+                    exact.velocity_plus[1] / 25.0,
+                    1e-11,
+                );
                 close(event.state.phi, exact.phi, 1e-11 * (1.0 + exact.phi.abs()));
                 let direction = exact.wall_angle - event.point.y.atan2(event.point.x);
                 close(direction.sin(), 0.0, 1e-11);
@@ -124,7 +136,11 @@ fn a_start_without_turning_is_no_special_case() {
         assert_eq!(event.rim, rim);
         close(event.time, time, tolerance);
     }
-    close(straight.events[0].state.theta_dot, -4.09956452069596166, 1e-12);
+    close(
+        straight.events[0].state.theta_dot,
+        -4.09956452069596166,
+        1e-12,
+    );
     close(straight.events[0].state.phi_dot, 7.01152083673045507, 1e-12);
     close(run(1e-12).events[0].time, 2.8590081714615240625, 1e-12);
     for (a, b) in straight.events.iter().zip(run(1e-300).events) {
@@ -136,7 +152,10 @@ fn a_start_without_turning_is_no_special_case() {
 fn a_penny_that_turns_on_the_spot_never_hits() {
     let billiard = billiard(0.15, 0.2, Restitution::Elastic);
     let run = |state| billiard.run(state, Limits::impacts(5)).unwrap().ending;
-    assert_eq!(run(start(0.0, 0.0, FRAC_PI_2, 1.0, 20.0)), Ending::NeverHits);
+    assert_eq!(
+        run(start(0.0, 0.0, FRAC_PI_2, 1.0, 20.0)),
+        Ending::NeverHits
+    );
     assert_eq!(run(start(0.0, 0.0, FRAC_PI_2, 0.0, 0.0)), Ending::AtRest);
 }
 
@@ -153,7 +172,11 @@ fn a_graze_of_a_nanometer_is_seen_and_a_miss_is_not() {
     };
     assert_eq!((first.rim, second.rim), (Rim::Back, Rim::Front));
     close(first.time, 0.31406749906475291, 1e-10);
-    close(relative(first.normal_velocity, 2.17944942287611e-5), 0.0, 1e-6);
+    close(
+        relative(first.normal_velocity, 2.17944942287611e-5),
+        0.0,
+        1e-6,
+    );
     close(first.state.theta_dot, 0.00435889429070743354, 1e-8);
     close(first.state.phi_dot, 4.99998860001134149, 1e-10);
     close(second.time, 0.94255264203655557, 1e-10);
@@ -171,7 +194,11 @@ fn a_rattle_alternates_for_a_thousand_impacts() {
     assert!(run.events.windows(2).all(|w| w[0].rim != w[1].rim));
     for (k, event) in run.events.iter().enumerate().skip(1) {
         let even = k % 2 == 1;
-        let interval = if even { 1.95092991232781205e-5 } else { 1.951116976714735e-5 };
+        let interval = if even {
+            1.95092991232781205e-5
+        } else {
+            1.951116976714735e-5
+        };
         close(relative(event.interval, interval), 0.0, 1e-8);
         let (theta_dot, phi_dot) = if even {
             (5.0, 10.0)
@@ -192,7 +219,10 @@ fn starts_beyond_and_on_the_wall() {
     let beyond = start(0.1401, 0.0, 0.0, 1.0, 0.0);
     assert!(matches!(
         billiard.run(beyond, Limits::impacts(1)),
-        Err(BilliardError::PenetratingStart { part: "the front rim", .. })
+        Err(BilliardError::PenetratingStart {
+            part: "the front rim",
+            ..
+        })
     ));
     let nan = start(0.0, f64::NAN, 0.0, 1.0, 0.0);
     assert!(matches!(
@@ -213,7 +243,12 @@ fn starts_beyond_and_on_the_wall() {
     let tangent = billiard
         .run(start(0.14, 0.0, 0.0, 0.0, 3.0), Limits::impacts(1))
         .unwrap();
-    assert!(tangent.events.iter().all(|e| e.time > 1.0 && e.normal_velocity < 1e-9));
+    assert!(
+        tangent
+            .events
+            .iter()
+            .all(|e| e.time > 1.0 && e.normal_velocity < 1e-9)
+    );
     // Tangential on a narrow tip, where the circle curves outwards: the wall would have to push.
     let tip = PennyBilliard::new(
         paper_penny(),
@@ -231,7 +266,11 @@ fn starts_beyond_and_on_the_wall() {
 fn a_disk_that_does_not_fit_is_refused() {
     let large = RollingPenny::thin_disk(0.16, 0.1).unwrap();
     assert!(matches!(
-        PennyBilliard::new(large, Ellipse::new(0.15, 0.2).unwrap(), Restitution::Elastic),
+        PennyBilliard::new(
+            large,
+            Ellipse::new(0.15, 0.2).unwrap(),
+            Restitution::Elastic
+        ),
         Err(BilliardError::TableTooSmall { .. })
     ));
     assert!(RollingPenny::thin_disk(0.0, 0.1).is_err());
@@ -273,7 +312,13 @@ fn a_grazing_cascade_shrinks_by_the_restitution_each_time() {
 #[test]
 fn ten_thousand_impacts_keep_energy_and_wall() {
     let penny = paper_penny();
-    let rattle = start(0.0, (0.2f64 * 0.2 - 0.01 * 0.01).sqrt() - 1e-6, 0.0, 5.0, 10.0);
+    let rattle = start(
+        0.0,
+        (0.2f64 * 0.2 - 0.01 * 0.01).sqrt() - 1e-6,
+        0.0,
+        5.0,
+        10.0,
+    );
     for (a, from) in [(0.2, paper_start()), (0.15, paper_start()), (0.2, rattle)] {
         let billiard = billiard(a, 0.2, Restitution::Elastic);
         let energy = penny.energy(&from);

@@ -3,8 +3,8 @@
 
 mod common;
 
-use carom_billiard::penny::{Ending, Limits, PennyBilliard};
 use carom_billiard::Ellipse;
+use carom_billiard::penny::{Ending, Limits, PennyBilliard};
 use carom_impact::Restitution;
 use common::{paper_penny, paper_start, relative};
 
@@ -37,7 +37,9 @@ fn errors(axes: [f64; 2], restitution: Restitution, rows: &[Row]) -> Vec<(f64, f
         restitution,
     )
     .unwrap();
-    let run = billiard.run(paper_start(), Limits::impacts(rows.len())).unwrap();
+    let run = billiard
+        .run(paper_start(), Limits::impacts(rows.len()))
+        .unwrap();
     assert_eq!(run.ending, Ending::ImpactLimit);
     assert_eq!(run.events.len(), rows.len());
     let compare = |(event, row): (&carom_billiard::penny::Event, &Row)| {
@@ -57,13 +59,23 @@ fn errors(axes: [f64; 2], restitution: Restitution, rows: &[Row]) -> Vec<(f64, f
 }
 
 /// Every row within a fixed tolerance, and early rows within ten times their own.
-fn reproduces(name: &str, axes: [f64; 2], restitution: Restitution, text: &'static str, tolerance: f64) {
+fn reproduces(
+    name: &str,
+    axes: [f64; 2],
+    restitution: Restitution,
+    text: &'static str,
+    tolerance: f64,
+) {
     let rows = table(text);
     let errors = errors(axes, restitution, &rows);
     for (k, ((state, speed), row)) in errors.iter().zip(&rows).enumerate() {
         assert!(*state <= tolerance, "{name}, impact {}: {state:e}", k + 1);
         assert!(*speed <= 1e-10, "{name}, impact {}: {speed:e}", k + 1);
-        assert!(*state <= 10.0 * row.tolerance.max(1e-13), "{name}, impact {}", k + 1);
+        assert!(
+            *state <= 10.0 * row.tolerance.max(1e-13),
+            "{name}, impact {}",
+            k + 1
+        );
     }
 }
 
@@ -74,8 +86,32 @@ fn the_four_figures_are_reproduced_impact_by_impact() {
     let ellipse = [0.15, 0.2];
     let elastic = Restitution::Elastic;
     let projected = Restitution::Projected;
-    reproduces("Fig. 1", circle, elastic, include_str!("data/circle_elastic.csv"), 1e-10);
-    reproduces("Fig. 2", circle, projected, include_str!("data/circle_projected.csv"), 1e-12);
-    reproduces("Fig. 3", ellipse, elastic, include_str!("data/ellipse_elastic.csv"), 1e-10);
-    reproduces("Fig. 4", ellipse, projected, include_str!("data/ellipse_projected.csv"), 1e-12);
+    reproduces(
+        "Fig. 1",
+        circle,
+        elastic,
+        include_str!("data/circle_elastic.csv"),
+        1e-10,
+    );
+    reproduces(
+        "Fig. 2",
+        circle,
+        projected,
+        include_str!("data/circle_projected.csv"),
+        1e-12,
+    );
+    reproduces(
+        "Fig. 3",
+        ellipse,
+        elastic,
+        include_str!("data/ellipse_elastic.csv"),
+        1e-10,
+    );
+    reproduces(
+        "Fig. 4",
+        ellipse,
+        projected,
+        include_str!("data/ellipse_projected.csv"),
+        1e-12,
+    );
 }

@@ -87,7 +87,11 @@ fn polynomials_and_certified_steps_find_the_same_impacts() {
             conditioning = conditioning.max(0.1 * 0.01 * 10.0 / a.normal_velocity);
             close(a.time / b.time, 1.0, tolerance * conditioning.max(1.0));
         }
-        repeats += fast.events.windows(2).filter(|w| w[0].rim == w[1].rim).count();
+        repeats += fast
+            .events
+            .windows(2)
+            .filter(|w| w[0].rim == w[1].rim)
+            .count();
     }
     // Same rim twice in a row: only where a circle meets the wall four times.
     assert!(repeats > 10, "{repeats}");
@@ -129,7 +133,11 @@ fn laws() -> [Restitution; 4] {
 fn elastic_impacts_keep_the_volume_and_others_scale_it() {
     let first = billiard(0.2, 0.2, Restitution::Projected);
     let event = first.run(paper_start(), Limits::impacts(1)).unwrap().events[0];
-    close(first.saltation(&event).determinant().abs().ln(), -1.978317208685, 1e-12);
+    close(
+        first.saltation(&event).determinant().abs().ln(),
+        -1.978317208685,
+        1e-12,
+    );
     for restitution in laws() {
         for case in 0..100 {
             let (ellipse, state) = random(case);
@@ -227,7 +235,11 @@ fn same_orbit(a: &[Event], b: &[Event], rims: impl Fn(Rim) -> Rim, factor: f64) 
     for (a, b) in a.iter().zip(b) {
         assert_eq!(rims(a.rim), b.rim);
         close(relative(b.time * factor, a.time), 0.0, 1e-10);
-        close(relative(b.normal_velocity / factor, a.normal_velocity), 0.0, 1e-9);
+        close(
+            relative(b.normal_velocity / factor, a.normal_velocity),
+            0.0,
+            1e-9,
+        );
     }
 }
 
@@ -272,7 +284,12 @@ fn symmetries_of_the_ellipse_are_symmetries_of_the_orbits() {
     // A heavier disk of the same shape.
     let heavy = RollingPenny::new(0.01, 7.0 * 0.0025, 7.0 * 1.25e-7, 7.0 * 6.25e-8).unwrap();
     let heavy = PennyBilliard::new(heavy, *billiard.table(), Restitution::Projected).unwrap();
-    same_orbit(&orbit, &heavy.run(start, Limits::impacts(8)).unwrap().events, |rim| rim, 1.0);
+    same_orbit(
+        &orbit,
+        &heavy.run(start, Limits::impacts(8)).unwrap().events,
+        |rim| rim,
+        1.0,
+    );
 }
 
 /// 100 starts, seed 2019: population statistics from an independent program (positions good to
@@ -281,14 +298,45 @@ fn symmetries_of_the_ellipse_are_symmetries_of_the_orbits() {
 fn the_cloud_spreads_as_computed_independently() {
     let first = perturbation(2019, 0, 0.005);
     let third = perturbation(2019, 2, 0.005);
-    assert_eq!([10.0 + first[0], 0.2 + first[1]], [9.998718774231328, 0.19777517476102155]);
-    assert_eq!([10.0 + third[0], 0.2 + third[1]], [9.995739515405592, 0.2034765445736256]);
+    assert_eq!(
+        [10.0 + first[0], 0.2 + first[1]],
+        [9.998718774231328, 0.19777517476102155]
+    );
+    assert_eq!(
+        [10.0 + third[0], 0.2 + third[1]],
+        [9.995739515405592, 0.2034765445736256]
+    );
     let cases = [
-        (0.15, 5.0, [4.818788545058e-3, 2.702292436530e-3], 1.978824171327e-2),
-        (0.15, 10.0, [2.52814538193e-2, 1.65020602495e-2], 8.43413336041e-2),
-        (0.15, 20.0, [5.9577284487e-2, 9.5303720803e-2], 0.371981846549),
-        (0.2, 5.0, [7.64323694174e-4, 2.96528079118e-4], 2.8211082210821982e-3),
-        (0.2, 20.0, [6.5670996764e-4, 5.0088308475e-4], 3.3488587742223916e-3),
+        (
+            0.15,
+            5.0,
+            [4.818788545058e-3, 2.702292436530e-3],
+            1.978824171327e-2,
+        ),
+        (
+            0.15,
+            10.0,
+            [2.52814538193e-2, 1.65020602495e-2],
+            8.43413336041e-2,
+        ),
+        (
+            0.15,
+            20.0,
+            [5.9577284487e-2, 9.5303720803e-2],
+            0.371981846549,
+        ),
+        (
+            0.2,
+            5.0,
+            [7.64323694174e-4, 2.96528079118e-4],
+            2.8211082210821982e-3,
+        ),
+        (
+            0.2,
+            20.0,
+            [6.5670996764e-4, 5.0088308475e-4],
+            3.3488587742223916e-3,
+        ),
     ];
     for (a, time, std, largest) in cases {
         let billiard = billiard(a, 0.2, Restitution::Elastic);
@@ -311,9 +359,9 @@ fn the_cloud_spreads_as_computed_independently() {
         };
         close(relative(deviation(|s| s.x), std[0]), 0.0, 1e-6);
         close(relative(deviation(|s| s.y), std[1]), 0.0, 1e-6);
-        let pairs = states.iter().flat_map(|p| {
-            states.iter().map(|q| (p.x - q.x).hypot(p.y - q.y))
-        });
+        let pairs = states
+            .iter()
+            .flat_map(|p| states.iter().map(|q| (p.x - q.x).hypot(p.y - q.y)));
         close(relative(pairs.fold(0.0, f64::max), largest), 0.0, 1e-6);
         if (a, time) == (0.15, 10.0) {
             close(states[0].x, -0.03559642502003778, 1e-9);

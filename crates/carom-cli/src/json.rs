@@ -362,11 +362,12 @@ fn diagnostics(problem: &ImpactProblem<'_>, diagnostics: &Diagnostics) -> Value 
         }
         _ => {}
     }
-    if !matches!(diagnostics, Diagnostics::Rough) && problem
-        .contacts()
-        .contacts()
-        .iter()
-        .any(|contact| contact.friction > 0.0)
+    if !matches!(diagnostics, Diagnostics::Rough)
+        && problem
+            .contacts()
+            .contacts()
+            .iter()
+            .any(|contact| contact.friction > 0.0)
     {
         // These laws are frictionless; silence would let the answer pass for a frictional one.
         put("ignored", json!(["friction"]));

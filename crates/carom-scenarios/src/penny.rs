@@ -92,13 +92,14 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
     let restitution = config.law.restitution(config.restitution)?;
     let penny = config.penny.build()?;
     let start = config.initial.build()?;
-    let billiard =
-        PennyBilliard::new(penny, config.table.build()?, restitution).map_err(named)?;
+    let billiard = PennyBilliard::new(penny, config.table.build()?, restitution).map_err(named)?;
     let run = billiard.run(start, limits).map_err(named)?;
 
     record.status = status(&run, config.duration.is_some()).to_owned();
     let table = impacts(&run);
-    record.details.insert("impacts".to_owned(), details(&table, &run));
+    record
+        .details
+        .insert("impacts".to_owned(), details(&table, &run));
     let energy = Energy::of(&billiard, &run);
     record.details.insert(
         "energy".to_owned(),
@@ -245,7 +246,11 @@ fn quantities<T: Wall>(billiard: &PennyBilliard<T>, run: &Run, energy: &Energy) 
             .fold(0.0, f64::max);
         quantities.extend([
             Quantity::new("first_impact_s", first.time, "s"),
-            Quantity::new("effective_restitution_first", first.effective_restitution, ""),
+            Quantity::new(
+                "effective_restitution_first",
+                first.effective_restitution,
+                "",
+            ),
             Quantity::new("effective_restitution_last", last.effective_restitution, ""),
             Quantity::new("wall_residual", off_wall, "")
                 .note("largest wall function at an impact; 0 on the wall"),
@@ -262,8 +267,7 @@ fn closed_form<T: Wall>(
     record: &mut Record,
 ) -> Result<(), ScenarioError> {
     let start: PennyState = run.start;
-    let orbit =
-        CircleOrbit::from_center(billiard.penny(), radius, start, billiard.restitution())?;
+    let orbit = CircleOrbit::from_center(billiard.penny(), radius, start, billiard.restitution())?;
     let (Some(orbit), Some(last)) = (orbit, run.events.last()) else {
         return Ok(());
     };

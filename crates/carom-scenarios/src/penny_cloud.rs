@@ -88,8 +88,7 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
     let penny = config.penny.build()?;
     let start = config.initial.build()?;
     let restitution = config.law.restitution(config.restitution)?;
-    let billiard =
-        PennyBilliard::new(penny, config.table.build()?, restitution).map_err(named)?;
+    let billiard = PennyBilliard::new(penny, config.table.build()?, restitution).map_err(named)?;
     let last = config.times.last().copied().unwrap_or_default();
 
     // One list of states per time.
@@ -142,7 +141,9 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
         let y: Vec<f64> = cloud.iter().map(|s| s.y).collect();
         let ((mean_x, std_x), (mean_y, std_y)) = (moments(&x), moments(&y));
         let distance = largest_distance(&x, &y);
-        summary.rows.push(vec![time, mean_x, mean_y, std_x, std_y, distance]);
+        summary
+            .rows
+            .push(vec![time, mean_x, mean_y, std_x, std_y, distance]);
         for (i, s) in cloud.iter().enumerate() {
             members.rows.push(vec![
                 time,
@@ -185,7 +186,12 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
             spread
                 .mark(Mark::line("x", column(0), column(3), Color::Blue))
                 .mark(Mark::line("y", column(0), column(4), Color::Orange))
-                .mark(Mark::line("largest distance", column(0), column(5), Color::Green)),
+                .mark(Mark::line(
+                    "largest distance",
+                    column(0),
+                    column(5),
+                    Color::Green,
+                )),
         );
     }
     record.tables.push(summary);

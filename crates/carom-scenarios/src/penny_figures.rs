@@ -2,7 +2,9 @@
 
 use crate::config::count;
 use crate::penny::{Energy, impacts};
-use crate::penny_model::{InitialConfig, Law, PennyConfig, TableConfig, drawing, named, trajectory};
+use crate::penny_model::{
+    InitialConfig, Law, PennyConfig, TableConfig, drawing, named, trajectory,
+};
 use crate::record::{Axis, Color, Column, Figure, LineStyle, Mark, Quantity, Record, Table};
 use crate::scenario::{Configuration, begin};
 use crate::{Overrides, Scenario, ScenarioError};
@@ -94,8 +96,8 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
             semi_axes,
             ..TableConfig::default()
         };
-        let billiard = PennyBilliard::new(penny, table.build()?, law.restitution(1.0)?)
-            .map_err(named)?;
+        let billiard =
+            PennyBilliard::new(penny, table.build()?, law.restitution(1.0)?).map_err(named)?;
         let run = billiard
             .run(start, Limits::impacts(config.impacts))
             .map_err(named)?;
@@ -136,7 +138,11 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
                 x: numbers,
                 y: ratios.clone(),
                 style: LineStyle::Solid,
-                color: if number == 2 { Color::Blue } else { Color::Orange },
+                color: if number == 2 {
+                    Color::Blue
+                } else {
+                    Color::Orange
+                },
             });
         }
         let prefix = format!("figure_{number}");

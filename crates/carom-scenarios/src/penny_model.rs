@@ -220,7 +220,10 @@ pub(crate) fn path(penny: &RollingPenny, run: &Run, size: f64) -> (Vec<f64>, Vec
         let state = run.state_at(penny, begin);
         let shift = penny.radius() * state.theta_dot.abs() / size;
         let samples = ((shift + state.phi_dot.abs()) * (end - begin) / PATH_STEP).ceil();
-        for time in linspace(begin, end, samples.clamp(2.0, 400.0) as usize).into_iter().skip(1) {
+        for time in linspace(begin, end, samples.clamp(2.0, 400.0) as usize)
+            .into_iter()
+            .skip(1)
+        {
             let at = penny.flow(&state, time - begin);
             x.push(at.x);
             y.push(at.y);

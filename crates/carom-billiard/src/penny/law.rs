@@ -83,8 +83,7 @@ impl RollingPenny {
         let full_norm2 = gradient.norm_squared() / self.mass() + radius * n_s * across;
         let effective_restitution = restitution.effective(restricted_norm2 / full_norm2);
         let alpha = (1.0 + effective_restitution) * rate_minus / restricted_norm2;
-        let reaction =
-            alpha * (gradient - self.mass() * radius * radius / rolling * n_t * heading);
+        let reaction = alpha * (gradient - self.mass() * radius * radius / rolling * n_t * heading);
         PennyImpact {
             theta_dot_plus: theta_dot - alpha * along,
             phi_dot_plus: phi_dot - alpha * rim.sign() * across,

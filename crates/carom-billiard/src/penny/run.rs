@@ -167,7 +167,11 @@ impl Run {
     /// The state at a time (s), by the exact flow from the last impact before it. Times before the
     /// start and after the end extend the motion without impact.
     pub fn state_at(&self, penny: &RollingPenny, time: f64) -> PennyState {
-        match self.events.partition_point(|e| e.time <= time).checked_sub(1) {
+        match self
+            .events
+            .partition_point(|e| e.time <= time)
+            .checked_sub(1)
+        {
             Some(last) => {
                 let event = &self.events[last];
                 penny.flow(&event.state, time - event.time)
@@ -764,12 +768,7 @@ impl<T: Table> Orbit<'_, T> {
     }
 
     /// Whether the intervals between impacts vanish or shrink to nothing.
-    fn accumulation(
-        &mut self,
-        time: f64,
-        arrival: &Arrival,
-        state: &PennyState,
-    ) -> Option<Ending> {
+    fn accumulation(&mut self, time: f64, arrival: &Arrival, state: &PennyState) -> Option<Ending> {
         let interval = arrival.interval;
         let crossing_time = self.billiard.table.diameter()
             / (self.billiard.penny.radius() * state.theta_dot.hypot(state.phi_dot));

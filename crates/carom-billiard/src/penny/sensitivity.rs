@@ -177,8 +177,7 @@ impl<T: Table> PennyBilliard<T> {
             };
             let map = self.saltation(&event) * flow_jacobian(penny, &state, event.interval);
             max_log_det = max_log_det.max(map.determinant().abs().ln().abs());
-            let scaled =
-                Matrix5::from_fn(|i, k| map[(i, k)] * scale[k] / scale[i]) * frame;
+            let scaled = Matrix5::from_fn(|i, k| map[(i, k)] * scale[k] / scale[i]) * frame;
             let (q, r) = scaled.qr().unpack();
             sums += r.diagonal().map(|x| x.abs().ln());
             frame = q;

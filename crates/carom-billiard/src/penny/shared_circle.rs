@@ -160,8 +160,7 @@ impl Arc {
         gradient: Vector2<f64>,
         rate: f64,
     ) -> Crossings {
-        let [_, c1, c2, c3, c4] =
-            self.coefficients(table, gradient, 0.0, self.scale * rate);
+        let [_, c1, c2, c3, c4] = self.coefficients(table, gradient, 0.0, self.scale * rate);
         let a = stretch([-c1, c2, -c3, c4]);
         let mut all = Crossings::new();
         roots(&a, value_at_one(&a), Direction::Ascending, &mut |s| {
@@ -297,7 +296,10 @@ mod tests {
             let turned = rotate(crossing.half_turn, rotate(crossing.half_turn, w));
             let direct = table.gradient(point + crossing.chord).dot(&turned);
             let carried = super::super::run::carried_rate(&table, &crossing, w, rate);
-            assert!((direct - carried).abs() < 1e-14, "{omega}: {direct} {carried}");
+            assert!(
+                (direct - carried).abs() < 1e-14,
+                "{omega}: {direct} {carried}"
+            );
         }
     }
 }

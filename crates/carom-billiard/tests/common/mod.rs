@@ -1,8 +1,8 @@
 //! What the tests share.
 #![allow(dead_code, clippy::unwrap_used)]
 
-use carom_billiard::penny::{PennyBilliard, PennyState, RollingPenny};
 use carom_billiard::Ellipse;
+use carom_billiard::penny::{PennyBilliard, PennyState, RollingPenny};
 use carom_impact::Restitution;
 
 /// The disk of the paper's Table I.
@@ -32,5 +32,8 @@ pub fn relative(a: f64, b: f64) -> f64 {
 /// Asserts a distance; NaN fails.
 #[track_caller]
 pub fn close(found: f64, expected: f64, tolerance: f64) {
-    assert!((found - expected).abs() <= tolerance, "{found} is not {expected}");
+    assert!(
+        (found - expected).abs() <= tolerance,
+        "{found} is not {expected}"
+    );
 }
