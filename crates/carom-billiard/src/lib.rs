@@ -24,19 +24,19 @@
 //! Wall functions point outwards, as in Clark & Bloch; the gap of the impact laws is $-h$.
 
 pub mod circle;
-//MOD pub mod controlled;
+pub mod controlled;
 pub mod ensemble;
 mod error;
-//MOD pub mod hybrid;
-//MOD pub mod knife_edge;
+pub mod hybrid;
+pub mod knife_edge;
 mod march;
-//MOD pub mod no_slip_disk;
+pub mod no_slip_disk;
 pub mod penny;
 mod polynomial;
-//MOD mod quadrature;
-//MOD pub mod rolling_ball;
-//MOD pub mod sleigh;
-//MOD pub mod snakeboard;
+mod quadrature;
+pub mod rolling_ball;
+pub mod sleigh;
+pub mod snakeboard;
 mod table;
 mod trig;
 
