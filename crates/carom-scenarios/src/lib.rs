@@ -6,25 +6,35 @@
 //! and the golden records all come from the same record.
 
 mod billiard_break;
+mod chaplygin_sleigh;
 mod config;
+mod controlled_penny;
 mod error;
 pub mod export;
 mod falling_block;
+mod hybrid_model;
+mod knife_edge;
 mod light_ball;
 mod model;
 mod newtons_cradle;
+mod no_slip_disk;
 mod orthogonal_corner;
 mod outcomes;
 mod pair_map;
 mod penny;
+mod penny_chaos;
 mod penny_cloud;
 mod penny_figures;
 mod penny_model;
+mod penny_restitution;
+mod penny_superellipse;
 mod plate_on_legs;
 mod rack_break;
 pub mod record;
 mod reflection_wedge;
+mod rolling_ball;
 mod scenario;
+mod snakeboard;
 mod three_ball_masses;
 
 pub use config::Overrides;

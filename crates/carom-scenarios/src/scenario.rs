@@ -86,6 +86,15 @@ pub const SCENARIOS: &[Scenario] = &[
     crate::penny::SCENARIO,
     crate::penny_figures::SCENARIO,
     crate::penny_cloud::SCENARIO,
+    crate::penny_superellipse::SCENARIO,
+    crate::penny_restitution::SCENARIO,
+    crate::penny_chaos::SCENARIO,
+    crate::chaplygin_sleigh::SCENARIO,
+    crate::knife_edge::SCENARIO,
+    crate::rolling_ball::SCENARIO,
+    crate::no_slip_disk::SCENARIO,
+    crate::snakeboard::SCENARIO,
+    crate::controlled_penny::SCENARIO,
 ];
 
 /// The scenario of that name.
@@ -134,6 +143,15 @@ mod tests {
         shown_is_default::<crate::penny::Config>();
         shown_is_default::<crate::penny_figures::Config>();
         shown_is_default::<crate::penny_cloud::Config>();
+        shown_is_default::<crate::penny_superellipse::Config>();
+        shown_is_default::<crate::penny_restitution::Config>();
+        shown_is_default::<crate::penny_chaos::Config>();
+        shown_is_default::<crate::chaplygin_sleigh::Config>();
+        shown_is_default::<crate::knife_edge::Config>();
+        shown_is_default::<crate::rolling_ball::Config>();
+        shown_is_default::<crate::no_slip_disk::Config>();
+        shown_is_default::<crate::snakeboard::Config>();
+        shown_is_default::<crate::controlled_penny::Config>();
     }
 
     #[test]
