@@ -59,12 +59,18 @@ fn orbits(c: &mut Criterion) {
     measure("superellipse-1000-impacts", &|| {
         let mut sum = 0.0;
         superellipse
-            .follow(black_box(start()), Limits::impacts(IMPACTS), |e| sum += e.time)
+            .follow(black_box(start()), Limits::impacts(IMPACTS), |e| {
+                sum += e.time
+            })
             .unwrap();
         sum
     });
     measure("lyapunov-1000-impacts", &|| {
-        ellipse.lyapunov(black_box(start()), IMPACTS).unwrap().0.per_impact[0]
+        ellipse
+            .lyapunov(black_box(start()), IMPACTS)
+            .unwrap()
+            .0
+            .per_impact[0]
     });
     group.finish();
 }

@@ -3,8 +3,11 @@
 
 use allocation_counter::measure;
 use carom_benches::{chain_contacts, line_metric, wedge_masses};
+use carom_billiard::Ellipse;
+use carom_billiard::penny::{Limits, PennyBilliard, PennyState, RollingPenny};
 use carom_impact::{
     ContactSet, Diagnostics, ImpactLaw, ImpactOutcome, ImpactProblem, Invariants, Propagative,
+    Restitution,
 };
 use carom_lcp::{LcpRef, LcpStatus, Lemke, LemkeWorkspace};
 use carom_metric::{KineticMetric, Tangent};
@@ -104,5 +107,22 @@ fn a_warm_workspace_solves_complementarity_problems_without_allocating() {
     });
     assert!(reports.iter().all(|r| r.status == LcpStatus::Solved));
     assert!(reports[0].n_pivots > 3 && reports[2].n_pivots == 0);
+/// On a narrow ellipse, where circles meet the wall up to four times.
+#[test]
+fn the_penny_allocates_nothing_from_impact_to_impact() {
+    let penny = RollingPenny::thin_disk(0.01, 0.0025).unwrap();
+    let table = Ellipse::new(0.012, 0.2).unwrap();
+    let billiard = PennyBilliard::new(penny, table, Restitution::Elastic).unwrap();
+    let start = PennyState {
+        phi: 1.0,
+        theta_dot: 10.0,
+        phi_dot: 3.0,
+        ..PennyState::default()
+    };
+    let mut impacts = 0;
+    let allocated = measure(|| {
+        let _ = billiard.follow(start, Limits::impacts(1000), |_| impacts += 1);
+    });
+    assert_eq!(impacts, 1000);
     assert_eq!(allocated.count_total, 0);
 }

@@ -31,19 +31,23 @@ impl ScenarioError {
 
     /// Whether the input is at fault, rather than the solution out of reach.
     pub fn is_configuration(&self) -> bool {
-        match self {
-            Self::Config { .. } => true,
-            Self::Billiard(error) => !matches!(
-                error,
-                BilliardError::InfeasibleLaw { .. } | BilliardError::WallUnreachable
-            ),
-            Self::Impact(error) => !matches!(
+        let solvable = |error: &ImpactError| {
+            !matches!(
                 error,
                 ImpactError::LimitExceeded { .. }
                     | ImpactError::OutcomeLimitExceeded { .. }
                     | ImpactError::MinimalityLimitExceeded { .. }
                     | ImpactError::NoElasticOutcome { .. }
+                    | ImpactError::InfeasibleLaw { .. }
                     | ImpactError::NotConverged { .. }
+            )
+        };
+        match self {
+            Self::Config { .. } => true,
+            Self::Impact(error) | Self::Billiard(BilliardError::Impact(error)) => solvable(error),
+            Self::Billiard(error) => !matches!(
+                error,
+                BilliardError::InfeasibleLaw { .. } | BilliardError::WallUnreachable
             ),
         }
     }

@@ -112,28 +112,29 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
             ]
         },
     ));
-    let (x, y) = path(&start, &hits, 80, |s, t| blade.flow(s, t), |s| [s.x, s.y]);
+    // Down the slope is down on the page.
+    let (y, height) = path(&start, &hits, 80, |s, t| blade.flow(s, t), |s| [s.y, -s.x]);
     let (low, high) = y.iter().fold((f64::MAX, f64::MIN), |(low, high), y| {
         (low.min(*y), high.max(*y))
     });
-    let (hit_x, hit_y) = hits.iter().map(|hit| (hit.state.x, hit.state.y)).unzip();
+    let (hit_x, hit_y) = hits.iter().map(|hit| (hit.state.y, -hit.state.x)).unzip();
     record.figures.push(
         Figure::new(
             "trajectory",
             "Knife edge above a wall",
-            "Path of the blade; gravity pulls along x.",
-            meters("x"),
+            "Path of the blade on the incline; gravity pulls along x, down.",
             meters("y"),
+            meters("-x"),
         )
         .equal_aspect()
         .mark(Mark::Line {
             label: Some("wall".to_owned()),
-            x: vec![config.wall; 2],
-            y: vec![low, high],
+            x: vec![low, high],
+            y: vec![-config.wall; 2],
             style: LineStyle::Solid,
             color: Color::Gray,
         })
-        .mark(Mark::line("blade", x, y, Color::Blue))
+        .mark(Mark::line("blade", y, height, Color::Blue))
         .mark(Mark::Points {
             label: Some("hits".to_owned()),
             x: hit_x,

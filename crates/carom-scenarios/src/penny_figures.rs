@@ -3,7 +3,7 @@
 use crate::config::count;
 use crate::penny::{Energy, impacts};
 use crate::penny_model::{
-    InitialConfig, Law, PennyConfig, TableConfig, drawing, named, trajectory,
+    InitialConfig, Law, PennyConfig, TableConfig, close_up, drawing, named, trajectory,
 };
 use crate::record::{Axis, Color, Column, Figure, LineStyle, Mark, Quantity, Record, Table};
 use crate::scenario::{Configuration, begin};
@@ -122,6 +122,17 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
             &billiard,
             &run,
         ));
+        if law == Law::Projected {
+            let figure = drawing(
+                &table,
+                &format!("figure-{number}-close-up"),
+                &format!("Fig. {number}, from the first impact on"),
+                "The hops shrink to a circle on which both rims touch the wall in turn.",
+            );
+            record
+                .figures
+                .push(close_up(trajectory(figure, &billiard, &run), &penny, &run));
+        }
         let energy = Energy::of(&billiard, &run);
         let ratios: Vec<f64> = run
             .events

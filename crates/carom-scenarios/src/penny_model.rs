@@ -12,6 +12,9 @@ use serde::{Deserialize, Serialize};
 /// Points of a drawn table outline.
 const OUTLINE: usize = 361;
 
+/// Impacts that a drawing shows; more are a blot.
+const DRAWN_IMPACTS: usize = 300;
+
 /// Largest turn and shift between drawn points of a path, rad and m of 0.2 m.
 const PATH_STEP: f64 = 0.05;
 
@@ -233,12 +236,42 @@ pub(crate) fn path(penny: &RollingPenny, run: &Run, size: f64) -> (Vec<f64>, Vec
     (x, y)
 }
 
+/// Axis ranges around what a run does from its first impact on, with half a radius to spare.
+pub(crate) fn close_up(mut figure: Figure, penny: &RollingPenny, run: &Run) -> Figure {
+    let (Some(first), Some(last)) = (run.events.first(), run.events.last()) else {
+        return figure;
+    };
+    let mut points: Vec<_> = run.events.iter().map(|e| (e.point.x, e.point.y)).collect();
+    points.extend(run.events.iter().map(|e| (e.state.x, e.state.y)));
+    for k in 0..=40 {
+        let between = first.time + (last.time - first.time) * f64::from(k) / 40.0;
+        let state = run.state_at(penny, between);
+        points.push((state.x, state.y));
+    }
+    let margin = 0.5 * penny.radius();
+    let range = |of: fn(&(f64, f64)) -> f64| {
+        let low = points.iter().map(of).fold(f64::INFINITY, f64::min);
+        let high = points.iter().map(of).fold(f64::NEG_INFINITY, f64::max);
+        [low - margin, high + margin]
+    };
+    figure.x.range = Some(range(|p| p.0));
+    figure.y.range = Some(range(|p| p.1));
+    figure
+}
+
 /// A run on its table: path of the center and impact points of both rims.
 pub(crate) fn trajectory<T: Table>(
     mut figure: Figure,
     billiard: &PennyBilliard<T>,
     run: &Run,
 ) -> Figure {
+    let mut shown = run.clone();
+    if let Some(next) = run.events.get(DRAWN_IMPACTS) {
+        shown.events.truncate(DRAWN_IMPACTS);
+        shown.time = next.time;
+        figure.caption = format!("{} The first {DRAWN_IMPACTS} impacts.", figure.caption);
+    }
+    let run = &shown;
     let (x, y) = path(billiard.penny(), run, billiard.table().diameter());
     figure.marks.push(Mark::line("center", x, y, Color::Blue));
     let points = |name: &str, shape: PointShape, color: Color| {

@@ -23,9 +23,11 @@ const ROUNDING: f64 = 1e-14;
 /// Impacts without time between them after which both rims are locked at the wall.
 const LOCKED_IMPACTS: usize = 16;
 
-/// Intervals in a row, each this much shorter than the last but one, that make a Zeno sequence.
+/// Intervals in a row, each this much shorter than the last but one, that make a Zeno sequence
+/// once they are this short in units of the time to cross the table.
 const ZENO_IMPACTS: usize = 50;
 const ZENO_RATIO: f64 = 0.98;
+const ZENO_INTERVAL: f64 = 1e-10;
 
 /// A penny on a table, with a law of impact.
 ///
@@ -781,7 +783,7 @@ impl<T: Table> Orbit<'_, T> {
         let shrinks = interval < ZENO_RATIO * last_but_one && last_but_one.is_finite();
         self.shrinking = if shrinks { self.shrinking + 1 } else { 0 };
         self.intervals = [last, interval];
-        if self.shrinking >= ZENO_IMPACTS {
+        if self.shrinking >= ZENO_IMPACTS && interval < ZENO_INTERVAL * crossing_time {
             // Two interleaved geometric series.
             let ratio = interval / last_but_one;
             let accumulation = time + (last * ratio + interval) / (1.0 - ratio);
