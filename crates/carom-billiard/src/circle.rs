@@ -6,7 +6,7 @@
 //! components and the effective restitution $e$ are constants of the motion. With
 //! $N = M^{-1}l/(lM^{-1}l)$, $l = R(n_t, n_s)$ and $u_0 = l\cdot(\Omega_0, \omega_0)$,
 //!
-//! $$ (\Omega, \omega)_k = (\Omega_0, \omega_0) + ((-e)^k - 1)u_0N, \qquad
+//! $$ (\Omega_k, \omega_k) = (\Omega_0, \omega_0) + ((-e)^k - 1)u_0N, \qquad
 //! \Delta t_k = \frac{-2s_k\operatorname{atan2}(\sigma_kX_\ast, Y_\ast + \rho_k)
 //! \bmod 2\pi}{|\omega_k|}. $$
 //!

@@ -98,6 +98,9 @@ pub struct Hit<S> {
     pub energy_change_j: f64,
 }
 
+/// Impacts in the order of time, and why there are no more.
+pub type Hits<S> = (Vec<Hit<S>>, Ending);
+
 /// Follows a system from impact to impact.
 ///
 /// # Errors
@@ -109,11 +112,10 @@ pub fn follow<B: Billiard>(
     law: &dyn ImpactLaw,
     start: B::State,
     limits: Limits,
-) -> Result<(Vec<Hit<B::State>>, Ending), BilliardError> {
+) -> Result<Hits<B::State>, BilliardError> {
     for guard in 0..billiard.n_guards() {
         let Guard { value, .. } = billiard.guard(&start, guard);
-        // Written so that NaN fails.
-        if !(value <= 16.0 * f64::EPSILON) {
+        if value.is_nan() || value > 16.0 * f64::EPSILON {
             return Err(BilliardError::PenetratingStart {
                 part: "a guard",
                 value,

@@ -109,8 +109,8 @@ fn isolate<const N: usize>(
 fn halves<const N: usize>(b: &[f64; N]) -> ([f64; N], [f64; N]) {
     let mut right = *b;
     let mut left = *b;
-    for level in 0..N {
-        left[level] = right[0];
+    for (level, left) in left.iter_mut().enumerate() {
+        *left = right[0];
         for i in 0..N - 1 - level {
             right[i] = 0.5 * (right[i] + right[i + 1]);
         }

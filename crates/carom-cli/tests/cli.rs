@@ -1,5 +1,6 @@
 //! The command line as its users meet it.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(clippy::excessive_precision, reason = "digits as their source has them")]
 
 use serde_json::{Value, json};
 use std::io::Write;

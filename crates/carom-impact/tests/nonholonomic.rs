@@ -1,5 +1,6 @@
 //! The nonholonomic laws against exact arithmetic, closed forms and their theorems.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(clippy::excessive_precision, reason = "digits as their source has them")]
 
 use carom_impact::{
     Contact, ContactSet, Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem,

@@ -6,7 +6,7 @@ use crate::trig::sinc;
 impl RollingPenny {
     /// The state after a signed time (s) of rolling without impact,
     ///
-    /// $$ (x, y) \mathrel{+}= R\Omega t \operatorname{sinc}\tfrac{\omega t}{2}\,
+    /// $$ (x, y) \mathrel{+}= R\Omega t \operatorname{sinc}\tfrac{\omega t}{2}
     /// (\cos, \sin)(\varphi + \tfrac{\omega t}{2}), \quad \theta \mathrel{+}= \Omega t,
     /// \quad \varphi \mathrel{+}= \omega t, $$
     ///

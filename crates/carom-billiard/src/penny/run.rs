@@ -348,7 +348,7 @@ impl<T: Table> PennyBilliard<T> {
         start.validate()?;
         for (rim, part) in [(Rim::Front, "the front rim"), (Rim::Back, "the back rim")] {
             let value = self.table.value(self.penny.rim(&start, rim));
-            if !(value <= CONTACT_VALUE) {
+            if value.is_nan() || value > CONTACT_VALUE {
                 return Err(BilliardError::PenetratingStart { part, value });
             }
         }
@@ -648,7 +648,7 @@ impl<T: Table> PennyBilliard<T> {
 }
 
 /// Rate of the wall function of a conic where a circle crosses it again, from the rate where it
-/// crossed before: $u = -g + |w|\sin\eta\, d^THd_\perp$ with the chord d, its half turn
+/// crossed before: $u = -g + |w|\sin\eta d^THd_\perp$ with the chord d, its half turn
 /// $\eta$, the Hessian H and $d_\perp$ normal to the chord.
 pub(super) fn carried_rate(
     table: &Ellipse,

@@ -7,8 +7,8 @@
 //!
 //! with the Jacobian $D$ of the impact map at fixed time, the vector field $f$ before and
 //! after, and the gradient $\nabla g$ of the wall function as a function of the state. The
-//! elastic penny keeps the volume $\mathrm dx\,\mathrm dy\,\mathrm d\varphi\,\mathrm d\Omega\,
-//! \mathrm d\omega$ on every table, $|\det\Xi| = 1$; for the other laws $|\det\Xi|$ is the
+//! elastic penny keeps the volume $\mathrm dx\mathrm dy\mathrm d\varphi\mathrm d\Omega\mathrm d\omega$
+//! on every table, $|\det\Xi| = 1$; for the other laws $|\det\Xi|$ is the
 //! square of the effective restitution.
 
 use super::run::{Orbit, Step};
@@ -40,7 +40,7 @@ pub struct SectionPoint {
     pub wall_angle: f64,
     /// Angle from the wall's outward normal to the direction of the rim, rad.
     pub heading_angle: f64,
-    /// $\operatorname{atan2}(\sqrt J\omega, \sqrt{I + mR^2}\,\sigma\Omega)$ after the impact, rad.
+    /// $\operatorname{atan2}(\sqrt J\omega, \sqrt{I + mR^2}\sigma\Omega)$ after the impact, rad.
     pub velocity_angle: f64,
 }
 

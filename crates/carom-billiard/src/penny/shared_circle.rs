@@ -282,7 +282,7 @@ mod tests {
     }
 
     /// Rate identity: at the next crossing of a circle with a conic the rate of the wall
-    /// function is $-\mathrm{d}h(v_0) + |w|\sin\eta\, d^THd_\perp$.
+    /// function is $-\mathrm{d}h(v_0) + |w|\sin\eta d^THd_\perp$.
     #[test]
     fn the_rate_at_a_crossing_follows_from_the_rate_before() {
         let table = Ellipse::new(0.15, 0.2).unwrap_or_else(|_| unreachable!());
