@@ -107,6 +107,9 @@ fn a_warm_workspace_solves_complementarity_problems_without_allocating() {
     });
     assert!(reports.iter().all(|r| r.status == LcpStatus::Solved));
     assert!(reports[0].n_pivots > 3 && reports[2].n_pivots == 0);
+    assert_eq!(allocated.count_total, 0);
+}
+
 /// On a narrow ellipse, where circles meet the wall up to four times.
 #[test]
 fn the_penny_allocates_nothing_from_impact_to_impact() {

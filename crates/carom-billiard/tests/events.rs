@@ -1,6 +1,9 @@
 //! Events of the penny that a careless search misses or invents.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-#![allow(clippy::excessive_precision, reason = "digits as their source has them")]
+#![allow(
+    clippy::excessive_precision,
+    reason = "digits as their source has them"
+)]
 
 mod common;
 

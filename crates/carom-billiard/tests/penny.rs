@@ -1,6 +1,9 @@
 //! The bouncing penny against 80-digit arithmetic, closed forms and properties.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-#![allow(clippy::excessive_precision, reason = "digits as their source has them")]
+#![allow(
+    clippy::excessive_precision,
+    reason = "digits as their source has them"
+)]
 
 mod common;
 

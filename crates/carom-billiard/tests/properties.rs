@@ -1,7 +1,10 @@
 //! Properties of the penny's billiard: volume, time reversal, symmetries, exponents, and that
 //! three ways to find an impact agree.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-#![allow(clippy::excessive_precision, reason = "digits as their source has them")]
+#![allow(
+    clippy::excessive_precision,
+    reason = "digits as their source has them"
+)]
 
 mod common;
 

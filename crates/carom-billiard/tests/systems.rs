@@ -1,6 +1,9 @@
 //! Other nonholonomic billiards, through the frame that any system can use.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-#![allow(clippy::excessive_precision, reason = "digits as their source has them")]
+#![allow(
+    clippy::excessive_precision,
+    reason = "digits as their source has them"
+)]
 
 mod common;
 

@@ -1,6 +1,9 @@
 //! The command line as its users meet it.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-#![allow(clippy::excessive_precision, reason = "digits as their source has them")]
+#![allow(
+    clippy::excessive_precision,
+    reason = "digits as their source has them"
+)]
 
 use serde_json::{Value, json};
 use std::io::Write;
@@ -372,6 +375,8 @@ fn every_fault_of_a_complementarity_problem_names_its_key() {
         assert!(message.contains(named), "{key} = {value}: {answer}");
     }
     assert_eq!(answers[faults.len()]["status"], "solved");
+}
+
 /// Clark & Bloch's penny in full coordinates: rim at 0.7 rad, wall normal (0.6, 0.8), against
 /// 40-digit arithmetic.
 fn rolling_penny(law: &str, options: &Value) -> String {

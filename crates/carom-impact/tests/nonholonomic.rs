@@ -1,6 +1,9 @@
 //! The nonholonomic laws against exact arithmetic, closed forms and their theorems.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-#![allow(clippy::excessive_precision, reason = "digits as their source has them")]
+#![allow(
+    clippy::excessive_precision,
+    reason = "digits as their source has them"
+)]
 
 use carom_impact::{
     Contact, ContactSet, Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem,
