@@ -3,12 +3,15 @@
 
 use allocation_counter::measure;
 use carom_benches::{chain_contacts, line_metric, wedge_masses};
+use carom_billiard::Ellipse;
+use carom_billiard::penny::{Limits, PennyBilliard, PennyState, RollingPenny};
 use carom_geometry::{Ellipsoid, HalfSpace, MassProperties};
 use carom_impact::two_body::{
     ContactInertia, ContactResponse, ImpactOptions, PreparedContact, solve_impact,
 };
 use carom_impact::{
     ContactSet, Diagnostics, ImpactLaw, ImpactOutcome, ImpactProblem, Invariants, Propagative,
+    Restitution,
 };
 use carom_lcp::{LcpRef, LcpStatus, Lemke, LemkeWorkspace};
 use carom_lie::So3;
@@ -159,4 +162,24 @@ fn steps_of_a_flight_allocate_nothing() {
         assert_eq!(end.unwrap().n_impacts, 0);
     });
     assert_eq!((steps, allocated.count_total), (1001, 0));
+}
+
+/// On a narrow ellipse, where circles meet the wall up to four times.
+#[test]
+fn the_penny_allocates_nothing_from_impact_to_impact() {
+    let penny = RollingPenny::thin_disk(0.01, 0.0025).unwrap();
+    let table = Ellipse::new(0.012, 0.2).unwrap();
+    let billiard = PennyBilliard::new(penny, table, Restitution::Elastic).unwrap();
+    let start = PennyState {
+        phi: 1.0,
+        theta_dot: 10.0,
+        phi_dot: 3.0,
+        ..PennyState::default()
+    };
+    let mut impacts = 0;
+    let allocated = measure(|| {
+        let _ = billiard.follow(start, Limits::impacts(1000), |_| impacts += 1);
+    });
+    assert_eq!(impacts, 1000);
+    assert_eq!(allocated.count_total, 0);
 }

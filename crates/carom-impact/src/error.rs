@@ -1,6 +1,6 @@
 //! Why an impact could not be posed or resolved.
 
-use crate::OutcomeSet;
+use crate::{ImpactOutcome, OutcomeSet};
 use carom_metric::MetricError;
 
 /// Why an impact could not be posed or resolved.
@@ -118,6 +118,16 @@ pub enum ImpactError {
         /// Number of contacts.
         contacts: usize,
     },
+    /// The velocity after a nonholonomic impact would still approach the contact.
+    #[error(
+        "law is infeasible here: its effective restitution is {effective_restitution}, so the contact would still approach"
+    )]
+    InfeasibleLaw {
+        /// Normal velocity after over that before, reversed; negative.
+        effective_restitution: f64,
+        /// What the law gives nevertheless.
+        found: Box<ImpactOutcome>,
+    },
     /// An iteration that terminates in exact arithmetic did not; the numbers say how far it got.
     #[error("the active-set projection did not settle within {iterations} iterations")]
     NotConverged {
@@ -202,6 +212,7 @@ impl ImpactError {
             Self::MinimalityLimitExceeded { .. } => "minimality-limit-exceeded",
             Self::AdhesiveImpulse { .. } => "adhesive-impulse",
             Self::InvalidContact { .. } => "invalid-contact",
+            Self::InfeasibleLaw { .. } => "infeasible-law",
             Self::NotConverged { .. } => "not-converged",
             Self::SingleContactLaw { .. } => "single-contact-law",
             Self::WrongTangents { .. } => "wrong-tangents",

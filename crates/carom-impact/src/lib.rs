@@ -24,6 +24,8 @@
 //! | [`Plastic`] | projection onto the feasible cone or onto all contacts | least |
 //! | [`Routh`] | one contact with Coulomb friction, in the plane or in space | lost to friction and restitution |
 //! | [`TwoBody`] | the same for two rigid bodies in space | lost to friction and restitution |
+//! | [`Nonholonomic`] | one contact under constraints, by its [`Restitution`] | kept or lost, never gained |
+//! | [`Rough`] | a contact that sticks, normal and tangents | kept or lost, never gained |
 
 mod audit;
 mod contact;
@@ -33,6 +35,7 @@ mod jump;
 mod law;
 mod margin;
 mod nnls;
+pub mod nonholonomic;
 mod outcome;
 pub mod plastic;
 mod problem;
@@ -49,6 +52,7 @@ pub use error::ImpactError;
 pub use invariants::Invariants;
 pub use law::{ImpactLaw, SetValuedLaw};
 pub use margin::{JAM_MARGIN, Margin};
+pub use nonholonomic::{Nonholonomic, NonholonomicDiagnostics, Restitution, Rough};
 pub use outcome::{
     Diagnostics, FrictionalDiagnostics, ImpactOutcome, ImpactStatus, OutcomeSet,
     PropagativeDiagnostics,

@@ -1,6 +1,7 @@
 //! What an impact law answers.
 
 use crate::Audit;
+use crate::nonholonomic::NonholonomicDiagnostics;
 use crate::two_body::{ContactImpact, ContactInertia};
 use carom_metric::Tangent;
 use nalgebra::DVector;
@@ -59,6 +60,10 @@ pub enum Diagnostics {
     },
     /// Of the laws for one frictional contact.
     Frictional(Box<FrictionalDiagnostics>),
+    /// Of the nonholonomic laws.
+    Nonholonomic(NonholonomicDiagnostics),
+    /// Of the rough law.
+    Rough,
 }
 
 /// How a frictional impact came about.

@@ -1,5 +1,6 @@
 //! Why a scenario could not run.
 
+use carom_billiard::BilliardError;
 use carom_impact::ImpactError;
 use carom_variational::VariationalError;
 
@@ -19,6 +20,9 @@ pub enum ScenarioError {
     /// A body's motion could not be computed.
     #[error(transparent)]
     Variational(#[from] VariationalError),
+    /// A billiard could not be set up or followed.
+    #[error(transparent)]
+    Billiard(#[from] BilliardError),
 }
 
 impl ScenarioError {
@@ -31,8 +35,21 @@ impl ScenarioError {
 
     /// Whether the input is at fault, rather than the solution out of reach.
     pub fn is_configuration(&self) -> bool {
+        let solvable = |error: &ImpactError| {
+            !matches!(
+                error,
+                ImpactError::LimitExceeded { .. }
+                    | ImpactError::OutcomeLimitExceeded { .. }
+                    | ImpactError::MinimalityLimitExceeded { .. }
+                    | ImpactError::NoElasticOutcome { .. }
+                    | ImpactError::InfeasibleLaw { .. }
+                    | ImpactError::NotConverged { .. }
+                    | ImpactError::ImpactStepLimit { .. }
+            )
+        };
         match self {
             Self::Config { .. } => true,
+            Self::Impact(error) | Self::Billiard(BilliardError::Impact(error)) => solvable(error),
             Self::Variational(error) => !matches!(
                 error,
                 VariationalError::StepTooLarge { .. }
@@ -40,14 +57,9 @@ impl ScenarioError {
                     | VariationalError::ContactSearchLimit { .. }
                     | VariationalError::Impact(_)
             ),
-            Self::Impact(error) => !matches!(
+            Self::Billiard(error) => !matches!(
                 error,
-                ImpactError::LimitExceeded { .. }
-                    | ImpactError::OutcomeLimitExceeded { .. }
-                    | ImpactError::MinimalityLimitExceeded { .. }
-                    | ImpactError::NoElasticOutcome { .. }
-                    | ImpactError::NotConverged { .. }
-                    | ImpactError::ImpactStepLimit { .. }
+                BilliardError::InfeasibleLaw { .. } | BilliardError::WallUnreachable
             ),
         }
     }

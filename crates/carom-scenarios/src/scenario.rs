@@ -98,6 +98,18 @@ pub const SCENARIOS: &[Scenario] = &[
     crate::bouncing::CUBE,
     crate::bouncing::DUMBBELL,
     crate::bouncing::TETRAHEDRON,
+    crate::penny::SCENARIO,
+    crate::penny_figures::SCENARIO,
+    crate::penny_cloud::SCENARIO,
+    crate::penny_superellipse::SCENARIO,
+    crate::penny_restitution::SCENARIO,
+    crate::penny_chaos::SCENARIO,
+    crate::chaplygin_sleigh::SCENARIO,
+    crate::knife_edge::SCENARIO,
+    crate::rolling_ball::SCENARIO,
+    crate::no_slip_disk::SCENARIO,
+    crate::snakeboard::SCENARIO,
+    crate::controlled_penny::SCENARIO,
 ];
 
 /// The scenario of that name.
@@ -158,6 +170,18 @@ mod tests {
         shown_is_default::<crate::bouncing::Config<crate::bouncing::Cube>>();
         shown_is_default::<crate::bouncing::Config<crate::bouncing::Dumbbell>>();
         shown_is_default::<crate::bouncing::Config<crate::bouncing::Tetrahedron>>();
+        shown_is_default::<crate::penny::Config>();
+        shown_is_default::<crate::penny_figures::Config>();
+        shown_is_default::<crate::penny_cloud::Config>();
+        shown_is_default::<crate::penny_superellipse::Config>();
+        shown_is_default::<crate::penny_restitution::Config>();
+        shown_is_default::<crate::penny_chaos::Config>();
+        shown_is_default::<crate::chaplygin_sleigh::Config>();
+        shown_is_default::<crate::knife_edge::Config>();
+        shown_is_default::<crate::rolling_ball::Config>();
+        shown_is_default::<crate::no_slip_disk::Config>();
+        shown_is_default::<crate::snakeboard::Config>();
+        shown_is_default::<crate::controlled_penny::Config>();
     }
 
     #[test]

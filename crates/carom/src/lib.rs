@@ -10,6 +10,7 @@
 //! | [`impact`] | `carom-impact` | impact problems, laws, outcomes, audits |
 //! | [`lcp`] | `carom-lcp` | linear complementarity problems |
 //! | [`variational`] | `carom-variational` | flights, first contact, hybrid runs |
+//! | [`billiard`] | `carom-billiard` | nonholonomic billiards, impact by impact |
 //! | [`scenarios`] | `carom-scenarios` | the papers' examples as named runs |
 //!
 //! # Examples
@@ -33,6 +34,7 @@
 //! # Ok::<(), carom::impact::ImpactError>(())
 //! ```
 
+pub use carom_billiard as billiard;
 pub use carom_geometry as geometry;
 pub use carom_impact as impact;
 pub use carom_lcp as lcp;
