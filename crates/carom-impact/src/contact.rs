@@ -318,6 +318,18 @@ impl<'m> ContactSet<'m> {
         self.rows.column(self.distinct[j].row)
     }
 
+    /// Whitened unit row of the Jacobian, normal or tangent, under the constraints.
+    #[inline]
+    pub(crate) fn unit_row(&self, row: usize) -> &[f64] {
+        self.rows.column(row)
+    }
+
+    /// Metric norm of a row of the Jacobian, under the constraints.
+    #[inline]
+    pub(crate) fn row_norm(&self, row: usize) -> f64 {
+        self.rows.norm(row)
+    }
+
     /// Wedge of the distinct normals `i` and `j`.
     pub(crate) fn wedge(&self, i: usize, j: usize) -> carom_metric::Wedge {
         self.rows.wedge(self.distinct[i].row, self.distinct[j].row)

@@ -22,6 +22,10 @@
 //! | --- | --- | --- |
 //! | [`Propagative`] | chains of elastic reflections, all orders | kept, or restitution of the event |
 //! | [`Plastic`] | projection onto the feasible cone or onto all contacts | least |
+//! | [`Routh`] | one contact with Coulomb friction, in the plane or in space | lost to friction and restitution |
+//! | [`TwoBody`] | the same for two rigid bodies in space | lost to friction and restitution |
+//! | [`Nonholonomic`] | one contact under constraints, by its [`Restitution`] | kept or lost, never gained |
+//! | [`Rough`] | a contact that sticks, normal and tangents | kept or lost, never gained |
 
 mod audit;
 mod contact;
@@ -31,12 +35,15 @@ mod jump;
 mod law;
 mod margin;
 mod nnls;
+pub mod nonholonomic;
 mod outcome;
 pub mod plastic;
 mod problem;
 pub mod propagative;
 mod registry;
 mod restitution;
+mod routh;
+pub mod two_body;
 pub mod uniqueness;
 
 pub use audit::{Audit, audit};
@@ -45,10 +52,15 @@ pub use error::ImpactError;
 pub use invariants::Invariants;
 pub use law::{ImpactLaw, SetValuedLaw};
 pub use margin::{JAM_MARGIN, Margin};
-pub use outcome::{Diagnostics, ImpactOutcome, ImpactStatus, OutcomeSet, PropagativeDiagnostics};
+pub use nonholonomic::{Nonholonomic, NonholonomicDiagnostics, Restitution, Rough};
+pub use outcome::{
+    Diagnostics, FrictionalDiagnostics, ImpactOutcome, ImpactStatus, OutcomeSet,
+    PropagativeDiagnostics,
+};
 pub use plastic::{Plastic, PlasticRule};
 pub use problem::{FEASIBILITY_TOLERANCE, ImpactProblem};
 pub use propagative::{Propagative, Selection, SequenceFilter};
 pub use registry::{LAWS, LawEntry, law};
 pub use restitution::EnergeticRestitution;
+pub use routh::{ContactMode, Routh, TwoBody};
 pub use uniqueness::{PairUniqueness, Uniqueness, uniqueness};
