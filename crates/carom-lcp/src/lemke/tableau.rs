@@ -299,7 +299,8 @@ impl<T: Scalar> Tableau<T> {
         let pivot = T::from_f64(thresholds.pivot);
         self.excess.resize(self.stride, T::INFINITY);
         let Ratios { most, floor, step } = ratios(column, &self.rhs, pivot, &mut self.excess);
-        if !most.to_f64().is_finite() {
+        let zero = T::from_f64(thresholds.tie) * self.rhs_max;
+        if !most.to_f64().is_finite() || !zero.to_f64().is_finite() {
             return Err(());
         }
         if step == T::INFINITY {
@@ -312,7 +313,6 @@ impl<T: Scalar> Tableau<T> {
                 Err(())
             };
         }
-        let zero = T::from_f64(thresholds.tie) * self.rhs_max;
         self.ties.clear();
         for (i, excess) in self.excess.iter().enumerate() {
             if *excess <= zero {
@@ -325,7 +325,8 @@ impl<T: Scalar> Tableau<T> {
         if self.ties.is_empty() {
             // Variables so small that rounding hides the smallest quotient from itself.
             let mut rows = column.iter().zip(&self.rhs);
-            return Ok(rows.position(|(x, b)| *x > floor && *b / *x == step));
+            let smallest = rows.position(|(x, b)| *x > floor && *b / *x == step);
+            return smallest.map(Some).ok_or(());
         }
         let artificial = self.row_of[2 * self.n];
         if self.ties.contains(&artificial) {
