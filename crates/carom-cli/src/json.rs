@@ -1,5 +1,6 @@
 //! Impact problems and outcomes as JSON: the contract with other languages.
 
+use crate::lines::{Answer, Unanswered, typed};
 use carom::impact::{
     Contact, ContactSet, Diagnostics, EnergeticRestitution, ImpactError, ImpactLaw, ImpactOutcome,
     ImpactProblem, OutcomeSet, Plastic, PlasticRule, Propagative, Selection, SequenceFilter,
@@ -8,26 +9,10 @@ use carom::impact::{
 use carom::metric::{Covector, KineticMetric, Tangent};
 use nalgebra::DMatrix;
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-/// One answer that could not be given.
-pub(crate) struct Unanswered {
-    kind: String,
-    message: String,
-}
-
-impl Unanswered {
-    fn new(kind: &str, message: impl ToString) -> Self {
-        Self {
-            kind: kind.to_owned(),
-            message: message.to_string(),
-        }
-    }
-
-    fn at(key: &str, error: &ImpactError) -> Self {
-        Self::new(error.kind(), format!("{key}: {error}"))
-    }
+fn at(key: &str, error: &ImpactError) -> Unanswered {
+    Unanswered::new(error.kind(), format!("{key}: {error}"))
 }
 
 impl From<ImpactError> for Unanswered {
@@ -128,50 +113,8 @@ struct PlasticLawInput {
     plastic: PlasticInput,
 }
 
-/// Answers one line. `Err` holds the error line; both are complete JSON objects.
-pub(crate) fn answer(line: &str) -> Result<Value, Value> {
-    let value: Value = match serde_json::from_str(line) {
-        Ok(value) => value,
-        Err(error) => {
-            return Err(refusal(
-                Value::Null,
-                &Unanswered::new("invalid-json", error),
-            ));
-        }
-    };
-    let id = value.get("id").cloned().unwrap_or(Value::Null);
-    match problem(value) {
-        Ok(mut fields) => {
-            fields.shift_insert(0, "id".to_owned(), id);
-            Ok(Value::Object(fields))
-        }
-        Err(error) => Err(refusal(id, &error)),
-    }
-}
-
-fn refusal(id: Value, error: &Unanswered) -> Value {
-    json!({ "id": id, "error": { "kind": error.kind, "message": error.message } })
-}
-
-/// Reads a value into a type; the message names the key.
-fn typed<T: DeserializeOwned>(value: Value, prefix: &str) -> Result<T, Unanswered> {
-    serde_path_to_error::deserialize(value).map_err(|error| {
-        let path = match error.path().to_string().as_str() {
-            "." => prefix.to_owned(),
-            path if prefix.is_empty() => path.to_owned(),
-            path => format!("{prefix}.{path}"),
-        };
-        let message = error.into_inner().to_string();
-        let message = if path.is_empty() {
-            message
-        } else {
-            format!("{path}: {message}")
-        };
-        Unanswered::new("invalid-input", message)
-    })
-}
-
-fn problem(value: Value) -> Result<Map<String, Value>, Unanswered> {
+/// Answers one problem.
+pub(crate) fn resolve(value: Value) -> Result<Answer, Unanswered> {
     if let Some(law) = value.get("law").and_then(Value::as_str) {
         // Before anything else: the other keys depend on the law.
         if carom::impact::law(law).is_none() {
@@ -182,7 +125,7 @@ fn problem(value: Value) -> Result<Map<String, Value>, Unanswered> {
     }
     let input: ProblemInput = typed(value, "")?;
     let mass = matrix(&input.mass_matrix)?;
-    let metric = KineticMetric::new(mass).map_err(|e| Unanswered::at("mass_matrix", &e.into()))?;
+    let metric = KineticMetric::new(mass).map_err(|e| at("mass_matrix", &e.into()))?;
     let covectors = |rows: &[Vec<f64>]| rows.iter().map(|row| Covector::from_slice(row)).collect();
     let contacts = input.contacts.iter().map(|contact| Contact {
         normal: Covector::from_slice(&contact.normal),
@@ -194,20 +137,23 @@ fn problem(value: Value) -> Result<Map<String, Value>, Unanswered> {
         ContactSet::constrained(&metric, contacts.collect(), covectors(&input.constraints))
             .map_err(|e| match &e {
                 ImpactError::Metric(_) | ImpactError::DependentConstraints { .. } => {
-                    Unanswered::at("constraints", &e)
+                    at("constraints", &e)
                 }
-                _ => Unanswered::at("contacts", &e),
+                _ => at("contacts", &e),
             })?;
     let velocity = Tangent::from_slice(&input.velocity);
     let problem =
-        ImpactProblem::new(&contacts, velocity).map_err(|e| Unanswered::at("velocity", &e))?;
+        ImpactProblem::new(&contacts, velocity).map_err(|e| at("velocity", &e))?;
     let options = Value::Object(input.options);
     let mut fields = match input.law.as_str() {
         "plastic" => plastic(&problem, typed(options, "options")?)?,
         _ => propagative(&problem, typed(options, "options")?)?,
     };
     fields.shift_insert(0, "law".to_owned(), Value::String(input.law));
-    Ok(fields)
+    Ok(Answer {
+        fields,
+        is_solved: true,
+    })
 }
 
 fn matrix(rows: &[Vec<f64>]) -> Result<DMatrix<f64>, Unanswered> {
@@ -236,7 +182,7 @@ fn propagative(
 ) -> Result<Map<String, Value>, Unanswered> {
     let defaults = Propagative::default();
     let restitution = EnergeticRestitution::new(options.restitution.unwrap_or(1.0))
-        .map_err(|e| Unanswered::at("options.restitution", &e))?;
+        .map_err(|e| at("options.restitution", &e))?;
     let law = Propagative {
         selection: match options.selection {
             SelectionInput::MostApproaching => Selection::MostApproaching,

@@ -1,7 +1,8 @@
 //! The command line of carom.
 
 mod json;
-mod resolve;
+mod lcp;
+mod lines;
 mod run;
 
 use clap::{Parser, Subcommand};
@@ -27,7 +28,9 @@ enum Command {
     /// Run a scenario: a table of results, and records and figures with --out.
     Run(run::RunArgs),
     /// Resolve impact problems, one JSON object a line, one answer a line.
-    Resolve(resolve::Args),
+    Resolve(lines::Args),
+    /// Solve linear complementarity problems, one JSON object a line, one answer a line.
+    Lcp(lines::Args),
 }
 
 /// Why the program ends without success.
@@ -63,7 +66,8 @@ fn main() -> ExitCode {
         Command::List(args) => run::list(&args),
         Command::Show(args) => run::show(&args),
         Command::Run(args) => run::run(&args),
-        Command::Resolve(args) => resolve::resolve(&args),
+        Command::Resolve(args) => lines::answer_all(&args, json::resolve),
+        Command::Lcp(args) => lines::answer_all(&args, lcp::solve),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

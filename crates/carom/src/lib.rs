@@ -6,6 +6,7 @@
 //! | --- | --- | --- |
 //! | [`metric`] | `carom-metric` | the mass matrix as an inner product |
 //! | [`impact`] | `carom-impact` | impact problems, laws, outcomes, audits |
+//! | [`lcp`] | `carom-lcp` | linear complementarity problems |
 //! | [`scenarios`] | `carom-scenarios` | the papers' examples as named runs |
 //!
 //! # Examples
@@ -30,5 +31,6 @@
 //! ```
 
 pub use carom_impact as impact;
+pub use carom_lcp as lcp;
 pub use carom_metric as metric;
 pub use carom_scenarios as scenarios;

@@ -1,0 +1,253 @@
+//! The complementarity problems of contact with friction, assembled once for every impact law.
+
+use crate::{Lcp, LcpError};
+use nalgebra::{DMatrix, DVector};
+use std::f64::consts::TAU;
+
+/// The contacts of a rigid-body impact as a linear complementarity problem.
+///
+/// In contact space an impact is $b^+ = b + G\Lambda$: relative velocities on the contact rows,
+/// the Delassus matrix $G = JM^{-1}J^T$ and the impulses. Rows are ordered contact by contact,
+/// the normal first, then `n_tangents` tangents (0, 1 in the plane, 2 in space).
+///
+/// The friction cone is replaced by a polygon with `directions` generators; the j-th one encloses
+/// the angle $2\pi j/k$ with the first tangent, turned towards the second. In the plane $k = 2$:
+/// plus and minus the tangent, and the cone is exact.
+///
+/// Unknowns and rows, for m contacts and k directions:
+///
+/// | block | unknown | row $\ge 0$ | length |
+/// | --- | --- | --- | --- |
+/// | cap | $\beta$ | $\lambda_{\max} - \lambda_n$ | m, only with [`with_caps`](Self::with_caps) |
+/// | normal | $\lambda_n$ | $\beta + b_n^+ + e b_n$ | m |
+/// | friction | $\lambda_D$ | $b_D^+ + E\gamma$ | km, contact by contact |
+/// | cone | $\gamma$ | $\mu\lambda_n - E^T\lambda_D$ | m |
+///
+/// Without tangents the friction and cone blocks are absent. The matrix is copositive if $G$ is
+/// positive semidefinite, since $z^TMz = (\lambda_n, \lambda_D)^T\bar G(\lambda_n, \lambda_D) +
+/// \lambda_n^T\mu\gamma$, and with $b$ in the range of $J$ Lemke's method solves the problem.
+///
+/// Stewart & Trinkle, *An implicit time-stepping scheme*, 1996; Anitescu & Potra, *Formulating
+/// dynamic multi-rigid-body contact problems*, 1997; Halm & Posa, *Set-valued rigid-body dynamics
+/// for simultaneous, inelastic, frictional impacts*, Eqs. (31)-(33) and (72)-(75).
+#[derive(Clone, Debug, PartialEq)]
+pub struct ContactLcp {
+    lcp: Lcp,
+    n_contacts: usize,
+    n_tangents: usize,
+    directions: Vec<Vec<f64>>,
+    is_capped: bool,
+}
+
+/// What the contacts are made of.
+#[derive(Clone, Copy, Debug)]
+pub struct ContactRows<'a> {
+    /// Delassus matrix $G$ on all contact rows, in 1/kg.
+    pub delassus: &'a DMatrix<f64>,
+    /// Relative velocities $b$ before the impact, on the same rows, in m/s.
+    pub velocity: &'a DVector<f64>,
+    /// Tangent rows of each contact: 0, 1 or 2.
+    pub n_tangents: usize,
+    /// Friction coefficients $\mu \ge 0$ of the contacts.
+    pub friction: &'a [f64],
+    /// Newton restitutions $e \in [0, 1]$ of the contacts; the normal rows ask for
+    /// $b_n^+ + e b_n \ge 0$.
+    pub restitution: &'a [f64],
+}
+
+impl ContactLcp {
+    /// Frictionless contacts: $M = G$ on the normal rows, $q = (1 + e) b_n$.
+    ///
+    /// # Errors
+    ///
+    /// [`LcpError::DimensionMismatch`], [`LcpError::OutOfRange`], and those of [`Lcp::new`].
+    pub fn frictionless(rows: &ContactRows<'_>) -> Result<Self, LcpError> {
+        Self::assemble(rows, Vec::new(), None)
+    }
+
+    /// Contacts with friction and `n_directions` polygon directions per contact (2 in the plane,
+    /// at least 3 in space).
+    ///
+    /// # Errors
+    ///
+    /// As [`frictionless`](Self::frictionless).
+    pub fn new(rows: &ContactRows<'_>, n_directions: usize) -> Result<Self, LcpError> {
+        Self::assemble(rows, directions(rows.n_tangents, n_directions)?, None)
+    }
+
+    /// The same with an upper bound $\lambda_{\max} \ge 0$ (m, N·s) on each normal impulse, the
+    /// sub-step of set-valued impact.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new).
+    pub fn with_caps(
+        rows: &ContactRows<'_>,
+        n_directions: usize,
+        caps: &[f64],
+    ) -> Result<Self, LcpError> {
+        Self::assemble(rows, directions(rows.n_tangents, n_directions)?, Some(caps))
+    }
+
+    fn assemble(
+        rows: &ContactRows<'_>,
+        directions: Vec<Vec<f64>>,
+        caps: Option<&[f64]>,
+    ) -> Result<Self, LcpError> {
+        let m = rows.friction.len();
+        check(rows, caps)?;
+        let (k, width) = (directions.len(), rows.n_tangents + 1);
+        // One row of contact space per unknown impulse: normals, then directions.
+        let generators = m + k * m;
+        let cap_rows = if caps.is_some() { m } else { 0 };
+        let n = cap_rows + generators + if k > 0 { m } else { 0 };
+        crate::problem::check_dim(n)?;
+        let mut basis = DMatrix::zeros(m * width, generators);
+        for contact in 0..m {
+            basis[(contact * width, contact)] = 1.0;
+            for (j, direction) in directions.iter().enumerate() {
+                for (t, d) in direction.iter().enumerate() {
+                    basis[(contact * width + 1 + t, m + contact * k + j)] = *d;
+                }
+            }
+        }
+        let block = basis.tr_mul(&(rows.delassus * &basis));
+        let mut matrix = DMatrix::zeros(n, n);
+        let mut vector = DVector::zeros(n);
+        let corner = (cap_rows, cap_rows);
+        matrix.view_mut(corner, block.shape()).copy_from(&block);
+        let projected = basis.tr_mul(rows.velocity);
+        vector.rows_mut(cap_rows, generators).copy_from(&projected);
+        for contact in 0..m {
+            let normal = cap_rows + contact;
+            vector[normal] *= 1.0 + rows.restitution[contact];
+            if let Some(cap) = caps.and_then(|caps| caps.get(contact)) {
+                vector[contact] = *cap;
+                matrix[(contact, normal)] = -1.0;
+                matrix[(normal, contact)] = 1.0;
+            }
+            if k > 0 {
+                let cone = cap_rows + generators + contact;
+                matrix[(cone, normal)] = rows.friction[contact];
+                for j in 0..k {
+                    let friction = cap_rows + m + contact * k + j;
+                    matrix[(friction, cone)] = 1.0;
+                    matrix[(cone, friction)] = -1.0;
+                }
+            }
+        }
+        Ok(Self {
+            lcp: Lcp::new(matrix, vector)?,
+            n_contacts: m,
+            n_tangents: rows.n_tangents,
+            directions,
+            is_capped: caps.is_some(),
+        })
+    }
+
+    /// The problem.
+    pub fn lcp(&self) -> &Lcp {
+        &self.lcp
+    }
+
+    /// The impulses on the contact rows (contact by contact, normal first) that a solution means.
+    ///
+    /// # Errors
+    ///
+    /// [`LcpError::DimensionMismatch`] if `z` does not belong to this problem.
+    pub fn impulses(&self, z: &[f64]) -> Result<DVector<f64>, LcpError> {
+        if z.len() != self.lcp.dim() {
+            return Err(LcpError::DimensionMismatch {
+                what: "z",
+                expected: self.lcp.dim(),
+                found: z.len(),
+            });
+        }
+        let (m, k, width) = (self.n_contacts, self.directions.len(), self.n_tangents + 1);
+        let z = z.get(if self.is_capped { m } else { 0 }..).unwrap_or(&[]);
+        let mut impulses = DVector::zeros(m * width);
+        for contact in 0..m {
+            impulses[contact * width] = z[contact];
+            for (j, direction) in self.directions.iter().enumerate() {
+                for (t, d) in direction.iter().enumerate() {
+                    impulses[contact * width + 1 + t] += d * z[m + contact * k + j];
+                }
+            }
+        }
+        Ok(impulses)
+    }
+}
+
+/// Friction directions in the tangent frame, exact at multiples of a right angle.
+fn directions(n_tangents: usize, n_directions: usize) -> Result<Vec<Vec<f64>>, LcpError> {
+    let wrong = |allowed| LcpError::OutOfRange {
+        what: "number of friction directions",
+        value: n_directions as f64,
+        allowed,
+    };
+    match (n_tangents, n_directions) {
+        (0, _) => Ok(Vec::new()),
+        (1, 2) => Ok(vec![vec![1.0], vec![-1.0]]),
+        (1, _) => Err(wrong("2 in the plane")),
+        (_, 3..) => Ok((0..n_directions)
+            .map(|j| match (4 * j) % n_directions {
+                0 => [[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]]
+                    [4 * j / n_directions % 4]
+                    .to_vec(),
+                _ => {
+                    let angle = TAU * j as f64 / n_directions as f64;
+                    vec![angle.cos(), angle.sin()]
+                }
+            })
+            .collect()),
+        _ => Err(wrong("at least 3 in space")),
+    }
+}
+
+fn check(rows: &ContactRows<'_>, caps: Option<&[f64]>) -> Result<(), LcpError> {
+    let m = rows.friction.len();
+    if rows.n_tangents > 2 {
+        return Err(LcpError::OutOfRange {
+            what: "number of tangents",
+            value: rows.n_tangents as f64,
+            allowed: "0, 1 or 2",
+        });
+    }
+    let n = m * (rows.n_tangents + 1);
+    let caps_len = caps.map_or(m, <[f64]>::len);
+    let (height, width) = rows.delassus.shape();
+    for (what, expected, found) in [
+        ("rows of the delassus matrix", n, height),
+        ("columns of the delassus matrix", n, width),
+        ("velocity", n, rows.velocity.len()),
+        ("restitution", m, rows.restitution.len()),
+        ("caps", m, caps_len),
+    ] {
+        if expected != found {
+            return Err(LcpError::DimensionMismatch {
+                what,
+                expected,
+                found,
+            });
+        }
+    }
+    let refuse = |what, values: &[f64], allowed, most: f64| {
+        let is_allowed = |x: &&f64| **x >= 0.0 && **x <= most;
+        match values.iter().find(|x| !is_allowed(x)) {
+            Some(value) => Err(LcpError::OutOfRange {
+                what,
+                value: *value,
+                allowed,
+            }),
+            None => Ok(()),
+        }
+    };
+    refuse("friction", rows.friction, "finite and not negative", f64::MAX)?;
+    refuse("restitution", rows.restitution, "in [0, 1]", 1.0)?;
+    refuse(
+        "cap",
+        caps.unwrap_or(&[]),
+        "finite and not negative",
+        f64::MAX,
+    )
+}

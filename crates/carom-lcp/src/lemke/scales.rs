@@ -1,0 +1,141 @@
+//! Powers of two that bring a problem to about one, without rounding.
+
+use crate::LcpRef;
+use crate::certificate::max_abs;
+use crate::scalar::{Scalar, exponent, power_of_two, scale_by_power};
+
+/// How many factors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Scaling {
+    /// One for the whole matrix.
+    Uniform,
+    /// One for every row and every column.
+    Equilibrated,
+}
+
+/// With $M' = RMC$, $q' = sRq$, $z = Cz'/s$ and $w = R^{-1}w'/s$ signs and complementarity stay,
+/// for any positive diagonals $R$ and $C$.
+#[derive(Clone, Debug)]
+pub(super) struct Scales {
+    scaling: Scaling,
+    row: Vec<f64>,
+    column: Vec<f64>,
+    /// $C$ if it is uniform.
+    matrix: f64,
+    /// $s$.
+    vector: f64,
+}
+
+/// The factor that brings a magnitude into \[1, 2).
+fn inverse_power(x: f64) -> f64 {
+    power_of_two(-exponent(x))
+}
+
+impl Scales {
+    pub(super) fn new() -> Self {
+        Self {
+            scaling: Scaling::Uniform,
+            row: Vec::new(),
+            column: Vec::new(),
+            matrix: 1.0,
+            vector: 1.0,
+        }
+    }
+
+    pub(super) fn set(&mut self, problem: LcpRef<'_>, scaling: Scaling) {
+        self.scaling = scaling;
+        match scaling {
+            Scaling::Uniform => {
+                self.matrix = inverse_power(max_abs(problem.matrix()));
+                self.vector = inverse_power(max_abs(problem.vector()));
+            }
+            Scaling::Equilibrated => {
+                self.equilibrate(problem);
+                let rows = problem.vector().iter().zip(&self.row);
+                let most = rows.fold(0.0f64, |m, (q, r)| m.max((q * r).abs()));
+                self.vector = inverse_power(most);
+            }
+        }
+    }
+
+    /// Diagonal to about one where there is one, then twice rows and columns to a largest entry in
+    /// \[1, 2).
+    fn equilibrate(&mut self, problem: LcpRef<'_>) {
+        let n = problem.dim();
+        let diagonal = problem.matrix().iter().step_by(n + 1);
+        let half = diagonal.map(|m| power_of_two((-exponent(*m)).div_euclid(2)));
+        self.row.clear();
+        self.row.extend(half);
+        self.column.clear();
+        self.column.extend_from_slice(&self.row);
+        let mut row_max = vec![0.0f64; n];
+        for _ in 0..2 {
+            row_max.fill(0.0);
+            for (j, factor) in self.column.iter().enumerate() {
+                for (most, m) in row_max.iter_mut().zip(problem.column(j)) {
+                    *most = most.max((m * factor).abs());
+                }
+            }
+            for (scale, most) in self.row.iter_mut().zip(&row_max) {
+                *scale = inverse_power(*most);
+            }
+            for (j, scale) in self.column.iter_mut().enumerate() {
+                let entries = problem.column(j).iter().zip(&self.row);
+                let most = entries.fold(0.0f64, |most, (m, r)| most.max((m * r).abs()));
+                *scale = inverse_power(most);
+            }
+        }
+    }
+
+    /// Writes $-M'e_j$ into the first entries of `out`.
+    #[inline]
+    pub(super) fn negated_column<T: Scalar>(&self, problem: LcpRef<'_>, j: usize, out: &mut [T]) {
+        let entries = out.iter_mut().zip(problem.column(j));
+        match self.scaling {
+            Scaling::Uniform => {
+                let factor = -self.matrix;
+                for (x, m) in entries {
+                    *x = T::from_f64(m * factor);
+                }
+            }
+            Scaling::Equilibrated => {
+                let factor = -self.column[j];
+                for ((x, m), r) in entries.zip(&self.row) {
+                    *x = T::from_f64(m * r * factor);
+                }
+            }
+        }
+    }
+
+    /// Appends $q'$.
+    #[inline]
+    pub(super) fn extend_with_vector<T: Scalar>(&self, problem: LcpRef<'_>, out: &mut Vec<T>) {
+        let s = self.vector;
+        match self.scaling {
+            Scaling::Uniform => out.extend(problem.vector().iter().map(|q| T::from_f64(q * s))),
+            Scaling::Equilibrated => {
+                let entries = problem.vector().iter().zip(&self.row);
+                out.extend(entries.map(|(q, r)| T::from_f64(q * r * s)));
+            }
+        }
+    }
+
+    /// The scaled entry of a covering vector that is given in the units of $w$.
+    pub(super) fn cover(&self, i: usize, d: f64) -> f64 {
+        match self.scaling {
+            Scaling::Uniform => d,
+            Scaling::Equilibrated => d * self.row[i],
+        }
+    }
+
+    /// $z_j$ from $z'_j$; without $s$ if only a direction is wanted.
+    #[inline]
+    pub(super) fn variable(&self, j: usize, scaled: f64, is_direction: bool) -> f64 {
+        let factor = match self.scaling {
+            Scaling::Uniform => self.matrix,
+            Scaling::Equilibrated => self.column[j],
+        };
+        let e = exponent(factor) - if is_direction { 0 } else { exponent(self.vector) };
+        scale_by_power(scaled, e)
+    }
+}

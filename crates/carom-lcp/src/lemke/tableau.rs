@@ -1,0 +1,539 @@
+//! The path of Lemke's method: pivots, the ratio test, ties.
+
+use super::etas::Etas;
+use super::scales::{Scales, Scaling};
+use crate::LcpRef;
+use crate::scalar::{Double, Scalar};
+
+/// No row, no variable.
+const NONE: usize = usize::MAX;
+
+/// How the path ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PathEnd {
+    /// The artificial variable has left: the basis is complementary.
+    Complementary,
+    /// The entering column blocks nowhere.
+    Ray,
+    /// No pivots left.
+    Limit,
+    /// Overflow, or a basis that is singular to working precision.
+    Breakdown,
+}
+
+/// How the ratio test decides.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Thresholds {
+    /// Entries of a column below this fraction of its largest are zero.
+    pub pivot: f64,
+    /// Basic variables below this fraction of the largest are zero, so that their rows tie.
+    pub tie: f64,
+    /// Pivots between factorizations from the problem as given; 0: when the list is long.
+    pub refactor: usize,
+}
+
+/// Basis, inverse and right-hand side.
+///
+/// In scaled variables the system is $w - Mz - dz_0 = q$. Variables are numbered $w_0, \dots,
+/// w_{n-1}, z_0, \dots, z_{n-1}$ and last the artificial one; columns have `stride` entries, zero
+/// beyond the n-th.
+#[derive(Clone, Debug)]
+pub(super) struct Tableau<T> {
+    n: usize,
+    stride: usize,
+    /// Variable of each row.
+    basic: Vec<usize>,
+    /// Row of each variable, or [`NONE`].
+    row_of: Vec<usize>,
+    etas: Etas<T>,
+    /// Values of the basic variables.
+    rhs: Vec<T>,
+    rhs_max: T,
+    /// $d$ in scaled variables.
+    cover: Vec<T>,
+    lexicographic: Vec<T>,
+    ties: Vec<usize>,
+    scales: Scales,
+    /// Basis at the start of the path: its columns break ties.
+    start: Vec<usize>,
+    entering: usize,
+    pub(super) n_pivots: usize,
+}
+
+impl<T: Scalar> Tableau<T> {
+    pub(super) fn new() -> Self {
+        Self {
+            n: 0,
+            stride: 0,
+            basic: Vec::new(),
+            row_of: Vec::new(),
+            etas: Etas::new(),
+            rhs: Vec::new(),
+            rhs_max: T::ZERO,
+            cover: Vec::new(),
+            lexicographic: Vec::new(),
+            ties: Vec::new(),
+            scales: Scales::new(),
+            start: Vec::new(),
+            entering: NONE,
+            n_pivots: 0,
+        }
+    }
+
+    /// Poses a problem at the basis of all $w$.
+    pub(super) fn pose(&mut self, problem: LcpRef<'_>, scaling: Scaling) {
+        let n = problem.dim();
+        self.n = n;
+        self.stride = n.next_multiple_of(4);
+        self.basic.clear();
+        self.basic.extend(0..n);
+        self.row_of.clear();
+        self.row_of.extend(0..n);
+        self.row_of.resize(2 * n + 1, NONE);
+        self.etas.reset(self.stride);
+        self.n_pivots = 0;
+        self.scales.set(problem, scaling);
+        self.load_vector(problem);
+    }
+
+    /// Writes the scaled $q$ into the right-hand side.
+    fn load_vector(&mut self, problem: LcpRef<'_>) {
+        self.rhs.clear();
+        self.scales.extend_with_vector(problem, &mut self.rhs);
+        self.rhs.resize(self.stride, T::ZERO);
+    }
+
+    /// Writes the column of a variable, as posed, into `out`.
+    #[inline]
+    fn write_column(
+        scales: &Scales,
+        cover: &[T],
+        problem: LcpRef<'_>,
+        variable: usize,
+        out: &mut [T],
+    ) {
+        let n = problem.dim();
+        if variable < n {
+            out.fill(T::ZERO);
+            out[variable] = T::ONE;
+        } else if variable < 2 * n {
+            let (entries, padding) = out.split_at_mut(n);
+            padding.fill(T::ZERO);
+            scales.negated_column(problem, variable - n, entries);
+        } else {
+            for (x, d) in out.iter_mut().zip(cover) {
+                *x = -*d;
+            }
+        }
+    }
+
+    /// Writes the present column of a variable into the entering column.
+    #[inline]
+    fn load(&mut self, problem: LcpRef<'_>, variable: usize) {
+        self.etas.make_room();
+        let out = self.etas.entering_mut();
+        Self::write_column(&self.scales, &self.cover, problem, variable, out);
+        self.etas.apply_to_entering();
+        self.entering = variable;
+    }
+
+    /// Sets the covering vector: 1, or as given in the units of $w$.
+    pub(super) fn set_cover(&mut self, cover: Option<&[f64]>) {
+        self.cover.clear();
+        match cover {
+            None => self.cover.resize(self.n, T::ONE),
+            Some(cover) => {
+                let entries = cover.iter().enumerate();
+                self.cover
+                    .extend(entries.map(|(i, d)| T::from_f64(self.scales.cover(i, *d))));
+            }
+        }
+        self.cover.resize(self.stride, T::ZERO);
+    }
+
+    /// Follows the path from the present complementary basis.
+    pub(super) fn follow(
+        &mut self,
+        problem: LcpRef<'_>,
+        thresholds: Thresholds,
+        limit: usize,
+    ) -> PathEnd {
+        let artificial = 2 * self.n;
+        if self.rhs.iter().all(|b| *b >= T::ZERO) {
+            return PathEnd::Complementary;
+        }
+        if limit == 0 {
+            return PathEnd::Limit;
+        }
+        self.start.clear();
+        self.start.extend_from_slice(&self.basic);
+        self.load(problem, artificial);
+        let Some(row) = self.first_row() else {
+            return PathEnd::Breakdown;
+        };
+        let mut left = self.pivot(row);
+        let refactor = match thresholds.refactor {
+            0 => 2 * self.n + 16,
+            every => every,
+        };
+        let mut since = 0;
+        while left != artificial {
+            if self.n_pivots >= limit {
+                return PathEnd::Limit;
+            }
+            if since >= refactor {
+                since = 0;
+                if !self.refactor(problem) {
+                    return PathEnd::Breakdown;
+                }
+                for b in &mut self.rhs {
+                    *b = if *b < T::ZERO { T::ZERO } else { *b };
+                }
+            }
+            let entering = if left < self.n {
+                left + self.n
+            } else {
+                left - self.n
+            };
+            self.load(problem, entering);
+            let row = match self.blocking_row(problem, thresholds) {
+                Ok(Some(row)) => row,
+                Ok(None) => return PathEnd::Ray,
+                Err(()) => return PathEnd::Breakdown,
+            };
+            left = self.pivot(row);
+            since += 1;
+        }
+        PathEnd::Complementary
+    }
+
+    /// The row in which the artificial variable enters: the lexicographically smallest of
+    /// $(b_i, e_i)/d_i$, which among equals is the last.
+    fn first_row(&self) -> Option<usize> {
+        let mut best: Option<(usize, T, T)> = None;
+        let rows = self.rhs.iter().zip(self.etas.entering()).enumerate();
+        for (i, (b, x)) in rows {
+            let d = -*x;
+            if *b < T::ZERO && d > T::ZERO && best.is_none_or(|(_, c, e)| *b * e <= c * d) {
+                best = Some((i, *b, d));
+            }
+        }
+        best.map(|(i, _, _)| i)
+    }
+
+    /// The row in which the entering column blocks.
+    fn blocking_row(
+        &mut self,
+        problem: LcpRef<'_>,
+        thresholds: Thresholds,
+    ) -> Result<Option<usize>, ()> {
+        let column = self.etas.entering();
+        let mut column_max = T::ZERO;
+        for x in column {
+            let x = if *x < T::ZERO { -*x } else { *x };
+            column_max = if x > column_max { x } else { column_max };
+        }
+        if !column_max.to_f64().is_finite() {
+            return Err(());
+        }
+        let floor = T::from_f64(thresholds.pivot) * column_max;
+        // The smallest quotient, compared crosswise.
+        let (mut b_best, mut x_best) = (T::ONE, T::ZERO);
+        let mut best = None;
+        for (i, (x, b)) in column.iter().zip(&self.rhs).enumerate() {
+            if *x > floor && *b * x_best < b_best * *x {
+                (b_best, x_best, best) = (*b, *x, Some(i));
+            }
+        }
+        let Some(best) = best else {
+            // Overflow shows as NaN, which compares false.
+            let is_number = |x: &T| x.to_f64().is_finite();
+            return if column.iter().all(is_number) && self.rhs.iter().all(is_number) {
+                Ok(None)
+            } else {
+                Err(())
+            };
+        };
+        let step = b_best / x_best;
+        let zero = T::from_f64(thresholds.tie) * self.rhs_max;
+        self.ties.clear();
+        for (i, (x, b)) in column.iter().zip(&self.rhs).enumerate() {
+            if *x > floor && *b - step * *x <= zero {
+                self.ties.push(i);
+            }
+        }
+        if self.ties.len() <= 1 {
+            return Ok(Some(best));
+        }
+        let artificial = self.row_of[2 * self.n];
+        if self.ties.contains(&artificial) {
+            return Ok(Some(artificial));
+        }
+        Ok(Some(self.break_ties(problem)))
+    }
+
+    /// The tied row whose row of the inverse of the basis, divided by the entering column, is
+    /// lexicographically smallest.
+    ///
+    /// The columns of the inverse are those of the variables that were basic at the start,
+    /// computed one at a time until a single row is left.
+    fn break_ties(&mut self, problem: LcpRef<'_>) -> usize {
+        self.lexicographic.resize(self.stride, T::ZERO);
+        for j in 0..self.n {
+            let variable = self.start[j];
+            let row = self.row_of[variable];
+            if row != NONE {
+                // A unit column: only its own row is not zero, and that is positive.
+                self.ties.retain(|i| *i != row);
+            } else {
+                let out = &mut self.lexicographic;
+                Self::write_column(&self.scales, &self.cover, problem, variable, out);
+                self.etas.apply(&mut self.lexicographic);
+                let x = self.etas.entering();
+                let u = &self.lexicographic;
+                let mut largest = T::ZERO;
+                for u in u {
+                    let u = if *u < T::ZERO { -*u } else { *u };
+                    largest = if u > largest { u } else { largest };
+                }
+                let zero = T::from_f64(64.0 * T::ROUNDOFF * (self.n + 8) as f64) * largest;
+                let quotient = |i: usize| u[i] / x[i];
+                let smallest = self
+                    .ties
+                    .iter()
+                    .map(|i| quotient(*i))
+                    .reduce(|a, b| if b < a { b } else { a });
+                if let Some(smallest) = smallest {
+                    self.ties.retain(|i| u[*i] - smallest * x[*i] <= zero);
+                }
+            }
+            if let [only] = self.ties[..] {
+                return only;
+            }
+        }
+        // Equal to working precision: the stablest pivot.
+        let x = self.etas.entering();
+        let larger = |a: usize, b: usize| if x[b] > x[a] { b } else { a };
+        self.ties.iter().copied().reduce(larger).unwrap_or(0)
+    }
+
+    /// Exchanges the entering variable with that of a row, which is returned.
+    #[inline]
+    fn pivot(&mut self, row: usize) -> usize {
+        let inverse = T::ONE / self.etas.entering()[row];
+        let step = self.rhs[row] * inverse;
+        let mut most = T::ZERO;
+        for (b, x) in self.rhs.iter_mut().zip(self.etas.entering()) {
+            let value = *b - step * *x;
+            // Negative only by rounding.
+            *b = if value < T::ZERO { T::ZERO } else { value };
+            most = if *b > most { *b } else { most };
+        }
+        self.rhs[row] = if step < T::ZERO { T::ZERO } else { step };
+        self.rhs_max = if step > most { step } else { most };
+        self.etas.commit(row, inverse);
+        self.n_pivots += 1;
+        self.exchange(row, self.entering)
+    }
+
+    fn exchange(&mut self, row: usize, entering: usize) -> usize {
+        let leaving = std::mem::replace(&mut self.basic[row], entering);
+        if leaving != NONE {
+            self.row_of[leaving] = NONE;
+        }
+        self.row_of[entering] = row;
+        leaving
+    }
+
+    /// Builds the inverse of the present basis again from the problem as posed, and with it the
+    /// right-hand side. False if the basis is singular to working precision.
+    ///
+    /// The $w$ in the basis are unit columns already; every other variable takes the row with its
+    /// largest entry among those that are still free.
+    fn refactor(&mut self, problem: LcpRef<'_>) -> bool {
+        let n = self.n;
+        self.etas.reset(self.stride);
+        for variable in 0..n {
+            if self.row_of[variable] == NONE {
+                self.basic[variable] = NONE;
+            } else {
+                self.row_of[variable] = variable;
+                self.basic[variable] = variable;
+            }
+        }
+        for variable in n..=2 * n {
+            if self.row_of[variable] == NONE {
+                continue;
+            }
+            self.load(problem, variable);
+            let (mut row, mut largest) = (NONE, T::ZERO);
+            let rows = self.etas.entering().iter().zip(&self.basic).enumerate();
+            for (i, (x, basic)) in rows {
+                let x = if *x < T::ZERO { -*x } else { *x };
+                if *basic == NONE && x > largest {
+                    (row, largest) = (i, x);
+                }
+            }
+            if row == NONE || !largest.to_f64().is_finite() {
+                return false;
+            }
+            let inverse = T::ONE / self.etas.entering()[row];
+            self.etas.commit(row, inverse);
+            self.basic[row] = variable;
+            self.row_of[variable] = row;
+        }
+        self.load_vector(problem);
+        self.etas.apply(&mut self.rhs);
+        self.rhs_max = T::ZERO;
+        for b in &self.rhs {
+            self.rhs_max = if *b > self.rhs_max { *b } else { self.rhs_max };
+        }
+        true
+    }
+
+    /// Moves to a complementary basis, `true` where $z_j$ is basic, with a covering vector that is
+    /// 1 in its coordinates. False if it is singular.
+    pub(super) fn start_from(
+        &mut self,
+        problem: LcpRef<'_>,
+        basis: &[bool],
+        thresholds: Thresholds,
+    ) -> bool {
+        let n = self.n;
+        for (j, is_basic) in basis.iter().enumerate().take(n) {
+            let (in_basis, outside) = if *is_basic { (n + j, j) } else { (j, n + j) };
+            self.row_of[in_basis] = j;
+            self.row_of[outside] = NONE;
+        }
+        if !self.refactor(problem) {
+            return false;
+        }
+        let zero = T::from_f64(-thresholds.tie) * self.rhs_max;
+        for b in &mut self.rhs {
+            if *b < T::ZERO && *b >= zero {
+                *b = T::ZERO;
+            }
+        }
+        // The sum of the basic columns.
+        self.cover.clear();
+        self.cover.resize(self.stride, T::ZERO);
+        self.lexicographic.resize(self.stride, T::ZERO);
+        for variable in 0..2 * n {
+            if self.row_of[variable] != NONE {
+                let out = &mut self.lexicographic;
+                Self::write_column(&self.scales, &[], problem, variable, out);
+                for (d, x) in self.cover.iter_mut().zip(out) {
+                    *d = *d + *x;
+                }
+            }
+        }
+        true
+    }
+
+    /// Writes the values of $z$ (n), in the units of the problem.
+    #[inline]
+    pub(super) fn write_variables(&self, z: &mut [f64]) {
+        let rows = &self.row_of[self.n..2 * self.n];
+        for (j, (z, row)) in z.iter_mut().zip(rows).enumerate() {
+            *z = match self.rhs.get(*row) {
+                Some(b) => self.scales.variable(j, b.to_f64(), false),
+                None => 0.0,
+            };
+        }
+    }
+
+    /// Writes which $z$ are basic.
+    pub(super) fn write_basis(&self, basis: &mut Vec<bool>) {
+        basis.clear();
+        let rows = &self.row_of[self.n..2 * self.n];
+        basis.extend(rows.iter().map(|row| *row != NONE));
+    }
+
+    /// Writes the part in $z$ of the ray on which the path ended (n), up to a factor.
+    pub(super) fn write_ray(&self, u: &mut [f64]) {
+        let x = self.etas.entering();
+        let rows = &self.row_of[self.n..2 * self.n];
+        for (j, (u, row)) in u.iter_mut().zip(rows).enumerate() {
+            let scaled = match x.get(*row) {
+                Some(x) if *x < T::ZERO => -x.to_f64(),
+                None if self.entering == self.n + j => 1.0,
+                _ => 0.0,
+            };
+            *u = self.scales.variable(j, scaled, true);
+        }
+    }
+
+    /// Solves the equations of the final basis again: a fresh factorization of the problem as
+    /// given, then corrections from residuals of twice the precision. Writes $z$ (n).
+    ///
+    /// False if the basis is singular to working precision.
+    pub(super) fn refine(&mut self, problem: LcpRef<'_>, z: &mut [f64]) -> bool {
+        if !self.refactor(problem) {
+            return false;
+        }
+        let n = self.n;
+        let mut values: Vec<Double> = self.rhs.iter().map(|b| widen(*b)).collect();
+        let mut column = vec![0.0f64; n];
+        let mut vector: Vec<f64> = Vec::with_capacity(n);
+        self.scales.extend_with_vector(problem, &mut vector);
+        let mut residual = vec![Double::ZERO; n];
+        let mut correction = vec![T::ZERO; self.stride];
+        let mut last = f64::INFINITY;
+        for _ in 0..MAX_CORRECTIONS {
+            for (r, q) in residual.iter_mut().zip(&vector) {
+                *r = Double::from_f64(*q);
+            }
+            for j in 0..n {
+                let Some(value) = values.get(self.row_of[n + j]) else {
+                    continue;
+                };
+                self.scales.negated_column(problem, j, &mut column);
+                for (r, m) in residual.iter_mut().zip(&column) {
+                    *r = *r - Double::from_f64(*m) * *value;
+                }
+            }
+            // Rows with a basic w hold by the choice of that w.
+            for (i, (c, r)) in correction.iter_mut().zip(&residual).enumerate() {
+                let is_slack = self.row_of[i] != NONE;
+                *c = T::from_f64(if is_slack { 0.0 } else { r.to_f64() });
+            }
+            self.etas.apply(&mut correction);
+            let (mut change, mut size) = (0.0f64, 0.0f64);
+            for row in &self.row_of[n..2 * n] {
+                if let (Some(value), Some(c)) = (values.get(*row), correction.get(*row)) {
+                    change = change.max(c.to_f64().abs());
+                    size = size.max(value.to_f64().abs());
+                }
+            }
+            let is_worth_it = change.is_finite() && change < 0.5 * last;
+            if !is_worth_it {
+                break;
+            }
+            for row in &self.row_of[n..2 * n] {
+                if let (Some(value), Some(c)) = (values.get_mut(*row), correction.get(*row)) {
+                    *value = *value + widen(*c);
+                }
+            }
+            if change <= size * 2f64.powi(-60) {
+                break;
+            }
+            last = change;
+        }
+        for (j, z) in z.iter_mut().enumerate() {
+            *z = match values.get(self.row_of[n + j]) {
+                Some(value) => self.scales.variable(j, value.to_f64().max(0.0), false),
+                None => 0.0,
+            };
+        }
+        true
+    }
+}
+
+/// Corrections of a refined solution; each gains the digits that the factorization is worth.
+const MAX_CORRECTIONS: usize = 8;
+
+fn widen<T: Scalar>(x: T) -> Double {
+    let high = x.to_f64();
+    let low = (x - T::from_f64(high)).to_f64();
+    Double::from_f64(high) + Double::from_f64(low)
+}

@@ -1,0 +1,219 @@
+//! Principal pivoting: one negative variable at a time, no artificial variable.
+
+use crate::{Lcp, LcpRef, LcpSolution, LcpStatus, Lemke, LemkeOptions, LemkeWorkspace};
+use nalgebra::DVector;
+
+/// Below this fraction of the largest entry a tableau entry is zero.
+const ZERO: f64 = 1e-12;
+
+/// Solves a problem by the principal pivoting method of Cottle and Dantzig, with the 2 × 2 block
+/// pivots of Keller where a diagonal entry is zero.
+///
+/// Made for P matrices, where every diagonal entry met is positive, and for positive semidefinite
+/// ones, where a ray means that the problem is infeasible. Other matrices may work: the
+/// certificate says so. `max_pivots` is $50n + 1000$ if `None`.
+///
+/// In each major cycle a variable $w_r < 0$ is driven to zero by its partner; whatever was
+/// nonnegative stays so. The solution of the final basis is computed from the problem as given.
+///
+/// # Examples
+///
+/// ```
+/// use carom_lcp::{Lcp, LcpStatus, principal_pivoting};
+/// use nalgebra::{dmatrix, dvector};
+/// let lcp = Lcp::new(dmatrix![0.0, -1.0; 1.0, 1.0], dvector![1.0, -3.0])?;
+/// let solution = principal_pivoting(&lcp, None);
+/// assert_eq!(solution.status, LcpStatus::Solved);
+/// assert_eq!(solution.z.as_slice(), [2.0, 1.0]);
+/// # Ok::<(), carom_lcp::LcpError>(())
+/// ```
+///
+/// Cottle & Dantzig, *Complementary pivot theory of mathematical programming*, 1968; Keller, *The
+/// general quadratic optimization problem*, 1973; Cottle, Pang & Stone 1992, Section 4.2.
+pub fn principal_pivoting(problem: &Lcp, max_pivots: Option<usize>) -> LcpSolution {
+    let n = problem.dim();
+    let limit = max_pivots.unwrap_or(50 * n + 1000);
+    let mut tableau = Tableau::new(problem.view());
+    let claimed = tableau.run(limit);
+    if claimed != LcpStatus::Solved {
+        let z = DVector::zeros(n);
+        return LcpSolution::judged(problem.view(), z, claimed, tableau.n_pivots);
+    }
+    // The solution of a basis is Lemke's start: no pivot is left to do.
+    let polish = Lemke {
+        options: LemkeOptions {
+            max_pivots: Some(0),
+            max_attempts: 1,
+            ..LemkeOptions::default()
+        },
+    };
+    let mut workspace = LemkeWorkspace::new();
+    let polished = polish.solve_from(problem.view(), &tableau.is_flipped, &mut workspace);
+    let z = match polished {
+        Ok(report) if report.status == LcpStatus::Solved => {
+            DVector::from_column_slice(workspace.z())
+        }
+        _ => tableau.variables(),
+    };
+    LcpSolution::judged(problem.view(), z, claimed, tableau.n_pivots)
+}
+
+/// The principal transform $y = \bar q + \bar M x$: `x` are the nonbasic variables, $w_i$ where
+/// `is_flipped`, else $z_i$; `y` their partners.
+struct Tableau {
+    n: usize,
+    /// $\bar M$ in rows of n + 1, the last column $\bar q$.
+    entries: Vec<f64>,
+    is_flipped: Vec<bool>,
+    n_pivots: usize,
+}
+
+/// What stops the driving variable.
+enum Stop {
+    /// Its partner, or its own way to zero.
+    Own,
+    /// Another basic variable that would become negative.
+    Other(usize),
+    Nothing,
+}
+
+impl Tableau {
+    fn new(problem: LcpRef<'_>) -> Self {
+        let n = problem.dim();
+        let mut entries = Vec::with_capacity(n * (n + 1));
+        for (i, q) in problem.vector().iter().enumerate() {
+            entries.extend((0..n).map(|j| problem.column(j)[i]));
+            entries.push(*q);
+        }
+        Self {
+            n,
+            entries,
+            is_flipped: vec![false; n],
+            n_pivots: 0,
+        }
+    }
+
+    fn at(&self, i: usize, j: usize) -> f64 {
+        self.entries[i * (self.n + 1) + j]
+    }
+
+    fn right(&self, i: usize) -> f64 {
+        self.at(i, self.n)
+    }
+
+    fn variables(&self) -> DVector<f64> {
+        DVector::from_fn(self.n, |i, _| {
+            if self.is_flipped[i] {
+                self.right(i).max(0.0)
+            } else {
+                0.0
+            }
+        })
+    }
+
+    fn run(&mut self, limit: usize) -> LcpStatus {
+        let n = self.n;
+        let scale = (0..n).fold(0.0f64, |m, i| m.max(self.right(i).abs()));
+        loop {
+            let most_negative = (0..n).min_by(|a, b| self.right(*a).total_cmp(&self.right(*b)));
+            let Some(r) = most_negative.filter(|r| self.right(*r) < -1e-14 * scale) else {
+                return LcpStatus::Solved;
+            };
+            // Value of the driving variable, the nonbasic one of pair r.
+            let mut value = 0.0;
+            let mut is_dual = false;
+            loop {
+                if self.n_pivots >= limit {
+                    return LcpStatus::IterationLimit;
+                }
+                let (stop, new_value) = self.stop(r, value, is_dual, scale);
+                match stop {
+                    Stop::Nothing => return LcpStatus::Ray,
+                    Stop::Own => {
+                        if !is_dual {
+                            self.pivot(r, r);
+                            self.is_flipped[r] = !self.is_flipped[r];
+                        }
+                        break;
+                    }
+                    Stop::Other(i) => {
+                        let column = (0..n).fold(0.0f64, |m, k| m.max(self.at(k, i).abs()));
+                        if self.at(i, i).abs() > ZERO * column {
+                            self.pivot(i, i);
+                            self.is_flipped[i] = !self.is_flipped[i];
+                            value = new_value;
+                        } else {
+                            // Both pairs change sides; the partner of the driving variable
+                            // drives on.
+                            value = self.right(r) + self.at(r, r) * new_value;
+                            self.block_pivot(i, r);
+                            self.is_flipped[i] = !self.is_flipped[i];
+                            self.is_flipped[r] = !self.is_flipped[r];
+                            is_dual = !is_dual;
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// How far the nonbasic variable of pair `r` can grow from `value`.
+    fn stop(&self, r: usize, value: f64, is_dual: bool, scale: f64) -> (Stop, f64) {
+        let n = self.n;
+        let column = (0..n).fold(0.0f64, |m, k| m.max(self.at(k, r).abs()));
+        let basic = |i: usize| self.right(i) + self.at(i, r) * value;
+        let (mut stop, mut step) = (Stop::Nothing, f64::INFINITY);
+        if is_dual {
+            (stop, step) = (Stop::Own, -value);
+        } else if self.at(r, r) > ZERO * column {
+            (stop, step) = (Stop::Own, -basic(r) / self.at(r, r));
+        }
+        for i in (0..n).filter(|i| *i != r || is_dual) {
+            let (m, y) = (self.at(i, r), basic(i));
+            if m < -ZERO * column && y >= -1e-14 * scale && y.max(0.0) / -m < step {
+                (stop, step) = (Stop::Other(i), y.max(0.0) / -m);
+            }
+        }
+        (stop, value + step.max(0.0))
+    }
+
+    /// Exchanges the basic variable of row `i` with the nonbasic one of column `j`.
+    fn pivot(&mut self, i: usize, j: usize) {
+        let width = self.n + 1;
+        let inverse = 1.0 / self.at(i, j);
+        let row: Vec<f64> = self.entries[i * width..(i + 1) * width].to_vec();
+        for (k, target) in self.entries.chunks_exact_mut(width).enumerate() {
+            if k == i {
+                for (x, r) in target.iter_mut().zip(&row) {
+                    *x = -r * inverse;
+                }
+                target[j] = inverse;
+            } else {
+                let factor = target[j] * inverse;
+                if factor != 0.0 {
+                    for (x, r) in target.iter_mut().zip(&row) {
+                        *x -= factor * r;
+                    }
+                    target[j] = factor;
+                } else {
+                    target[j] = 0.0;
+                }
+            }
+        }
+        self.n_pivots += 1;
+    }
+
+    /// Exchanges both pairs at once: two pivots off the diagonal, then rows and columns change
+    /// places so that each pair keeps its own.
+    fn block_pivot(&mut self, i: usize, r: usize) {
+        self.pivot(i, r);
+        self.pivot(r, i);
+        let width = self.n + 1;
+        for k in 0..width {
+            self.entries.swap(i * width + k, r * width + k);
+        }
+        for row in self.entries.chunks_exact_mut(width) {
+            row.swap(i, r);
+        }
+    }
+}

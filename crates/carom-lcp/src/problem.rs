@@ -1,0 +1,231 @@
+//! The problem, owned or borrowed, and its solution.
+
+use crate::certificate::{Certificate, certify};
+use crate::{LcpError, LcpStatus};
+use nalgebra::{DMatrix, DVector};
+
+/// Largest dimension of a dense problem: its matrix takes 800 MB.
+pub const MAX_DIM: usize = 10_000;
+
+/// A linear complementarity problem: find $z \ge 0$ with $w = Mz + q \ge 0$ and $z^T w = 0$.
+///
+/// All entries are finite and the shapes agree. The empty problem is legal and solved by the empty
+/// vector.
+///
+/// # Examples
+///
+/// ```
+/// use carom_lcp::{Lcp, LcpStatus, Lemke};
+/// use nalgebra::{dmatrix, dvector};
+/// let lcp = Lcp::new(dmatrix![2.0, 1.0; 1.0, 2.0], dvector![-5.0, -6.0])?;
+/// let solution = Lemke::default().solve(&lcp)?;
+/// assert_eq!(solution.status, LcpStatus::Solved);
+/// assert!((solution.z[0] - 4.0 / 3.0).abs() < 1e-15 && (solution.z[1] - 7.0 / 3.0).abs() < 1e-15);
+/// # Ok::<(), carom_lcp::LcpError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lcp {
+    matrix: DMatrix<f64>,
+    vector: DVector<f64>,
+}
+
+impl Lcp {
+    /// Poses a problem with the matrix $M$ (n × n) and the vector $q$ (n).
+    ///
+    /// # Errors
+    ///
+    /// [`LcpError::NotSquare`], [`LcpError::TooLarge`], [`LcpError::DimensionMismatch`],
+    /// [`LcpError::NonFinite`].
+    pub fn new(matrix: DMatrix<f64>, vector: DVector<f64>) -> Result<Self, LcpError> {
+        let (rows, columns) = matrix.shape();
+        if rows != columns {
+            return Err(LcpError::NotSquare { rows, columns });
+        }
+        LcpRef::new(matrix.as_slice(), vector.as_slice())?;
+        Ok(Self { matrix, vector })
+    }
+
+    /// Poses a problem from the rows of $M$; nothing is allocated before the shape is checked.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new); a short or long row is a [`LcpError::DimensionMismatch`].
+    pub fn from_rows(rows: &[Vec<f64>], vector: Vec<f64>) -> Result<Self, LcpError> {
+        let n = vector.len();
+        check_dim(n)?;
+        let mismatch = |what, found| LcpError::DimensionMismatch {
+            what,
+            expected: n,
+            found,
+        };
+        if rows.len() != n {
+            return Err(mismatch("matrix", rows.len()));
+        }
+        if let Some(row) = rows.iter().find(|row| row.len() != n) {
+            return Err(mismatch("a row of the matrix", row.len()));
+        }
+        let matrix = DMatrix::from_row_iterator(n, n, rows.iter().flatten().copied());
+        Self::new(matrix, DVector::from_vec(vector))
+    }
+
+    /// Dimension n.
+    pub fn dim(&self) -> usize {
+        self.vector.len()
+    }
+
+    /// The matrix $M$ (n × n).
+    pub fn matrix(&self) -> &DMatrix<f64> {
+        &self.matrix
+    }
+
+    /// The vector $q$ (n).
+    pub fn vector(&self) -> &DVector<f64> {
+        &self.vector
+    }
+
+    /// The problem as slices, for the methods that reuse a workspace.
+    pub fn view(&self) -> LcpRef<'_> {
+        LcpRef {
+            matrix: self.matrix.as_slice(),
+            vector: self.vector.as_slice(),
+        }
+    }
+
+    /// How well `z` (n) solves the problem, and $w = Mz + q$.
+    ///
+    /// # Errors
+    ///
+    /// [`LcpError::DimensionMismatch`].
+    pub fn certify(&self, z: &DVector<f64>) -> Result<(Certificate, DVector<f64>), LcpError> {
+        let n = self.dim();
+        if z.len() != n {
+            return Err(LcpError::DimensionMismatch {
+                what: "z",
+                expected: n,
+                found: z.len(),
+            });
+        }
+        let mut w = DVector::zeros(n);
+        let certificate = certify(self.view(), z.as_slice(), w.as_mut_slice());
+        Ok((certificate, w))
+    }
+}
+
+/// A problem borrowed from slices: nothing is copied.
+#[derive(Clone, Copy, Debug)]
+pub struct LcpRef<'a> {
+    matrix: &'a [f64],
+    vector: &'a [f64],
+}
+
+impl<'a> LcpRef<'a> {
+    /// Borrows $M$ (n × n, column after column) and $q$ (n).
+    ///
+    /// # Errors
+    ///
+    /// [`LcpError::TooLarge`], [`LcpError::DimensionMismatch`], [`LcpError::NonFinite`].
+    pub fn new(matrix: &'a [f64], vector: &'a [f64]) -> Result<Self, LcpError> {
+        let n = vector.len();
+        check_dim(n)?;
+        if matrix.len() != n * n {
+            return Err(LcpError::DimensionMismatch {
+                what: "matrix",
+                expected: n * n,
+                found: matrix.len(),
+            });
+        }
+        check_finite("matrix", matrix)?;
+        check_finite("vector", vector)?;
+        Ok(Self { matrix, vector })
+    }
+
+    /// Dimension n.
+    #[inline]
+    pub fn dim(&self) -> usize {
+        self.vector.len()
+    }
+
+    /// The matrix, column after column (n²).
+    #[inline]
+    pub fn matrix(&self) -> &'a [f64] {
+        self.matrix
+    }
+
+    /// The vector $q$ (n).
+    #[inline]
+    pub fn vector(&self) -> &'a [f64] {
+        self.vector
+    }
+
+    /// Column `j` of the matrix; empty beyond the last.
+    #[inline]
+    pub(crate) fn column(&self, j: usize) -> &'a [f64] {
+        let n = self.dim();
+        self.matrix.get(j * n..(j + 1) * n).unwrap_or(&[])
+    }
+}
+
+pub(crate) fn check_dim(n: usize) -> Result<(), LcpError> {
+    if n > MAX_DIM {
+        return Err(LcpError::TooLarge { n, max: MAX_DIM });
+    }
+    Ok(())
+}
+
+/// Refuses NaN and infinities; the sums are independent, so that the scan is vectorized.
+pub(crate) fn check_finite(what: &'static str, values: &[f64]) -> Result<(), LcpError> {
+    let (chunks, rest) = values.as_chunks::<4>();
+    let mut sums = [0.0; 4];
+    for chunk in chunks {
+        for (sum, x) in sums.iter_mut().zip(chunk) {
+            *sum += x * 0.0;
+        }
+    }
+    let total: f64 = sums.iter().sum::<f64>() + rest.iter().map(|x| x * 0.0).sum::<f64>();
+    if total == 0.0 {
+        return Ok(());
+    }
+    match values.iter().position(|x| !x.is_finite()) {
+        Some(index) => Err(LcpError::NonFinite {
+            what,
+            index,
+            value: values[index],
+        }),
+        None => Ok(()),
+    }
+}
+
+/// An answer with its certificate.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LcpSolution {
+    /// How the attempt ended. Unless [`Solved`](LcpStatus::Solved), `z` is where it stopped.
+    pub status: LcpStatus,
+    /// The variables (n), nonnegative.
+    pub z: DVector<f64>,
+    /// $w = Mz + q$ (n), evaluated from the problem as given.
+    pub w: DVector<f64>,
+    /// Residuals of `z` on the problem as given.
+    pub certificate: Certificate,
+    /// Pivots or sweeps made, those of abandoned attempts included.
+    pub n_pivots: usize,
+}
+
+impl LcpSolution {
+    /// Certifies `z` and decides between the claimed status and the truth.
+    pub(crate) fn judged(
+        problem: LcpRef<'_>,
+        z: DVector<f64>,
+        claimed: LcpStatus,
+        n_pivots: usize,
+    ) -> Self {
+        let mut w = DVector::zeros(problem.dim());
+        let certificate = certify(problem, z.as_slice(), w.as_mut_slice());
+        Self {
+            status: certificate.judge(claimed),
+            z,
+            w,
+            certificate,
+            n_pivots,
+        }
+    }
+}

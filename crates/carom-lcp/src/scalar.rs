@@ -1,0 +1,178 @@
+//! Arithmetic: powers of two, and numbers of twice the precision.
+
+use std::ops::{Add, Div, Mul, Neg, Sub};
+
+/// What the tableau needs of a number.
+pub(crate) trait Scalar:
+    Copy
+    + PartialOrd
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Div<Output = Self>
+    + Neg<Output = Self>
+{
+    const ZERO: Self;
+    const ONE: Self;
+    /// Unit roundoff.
+    const ROUNDOFF: f64;
+    fn from_f64(x: f64) -> Self;
+    fn to_f64(self) -> f64;
+}
+
+impl Scalar for f64 {
+    const ZERO: Self = 0.0;
+    const ONE: Self = 1.0;
+    const ROUNDOFF: f64 = f64::EPSILON / 2.0;
+    #[inline]
+    fn from_f64(x: f64) -> Self {
+        x
+    }
+    #[inline]
+    fn to_f64(self) -> f64 {
+        self
+    }
+}
+
+/// An unevaluated sum of two numbers, about 106 bits.
+///
+/// Dekker, *A floating-point technique for extending the available precision*, 1971.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub(crate) struct Double {
+    high: f64,
+    low: f64,
+}
+
+impl Double {
+    #[inline]
+    fn renormalized(a: f64, b: f64) -> Self {
+        let high = a + b;
+        Self {
+            high,
+            low: b - (high - a),
+        }
+    }
+}
+
+impl Scalar for Double {
+    const ZERO: Self = Self {
+        high: 0.0,
+        low: 0.0,
+    };
+    const ONE: Self = Self {
+        high: 1.0,
+        low: 0.0,
+    };
+    /// A few bits less than 2⁻¹⁰⁶: the operations below are not correctly rounded.
+    const ROUNDOFF: f64 = 1e-31;
+    #[inline]
+    fn from_f64(high: f64) -> Self {
+        Self { high, low: 0.0 }
+    }
+    #[inline]
+    fn to_f64(self) -> f64 {
+        self.high
+    }
+}
+
+impl Add for Double {
+    type Output = Self;
+    #[inline]
+    fn add(self, other: Self) -> Self {
+        let (s, e) = two_sum(self.high, other.high);
+        let (t, f) = two_sum(self.low, other.low);
+        let first = Self::renormalized(s, e + t);
+        Self::renormalized(first.high, first.low + f)
+    }
+}
+
+impl Neg for Double {
+    type Output = Self;
+    #[inline]
+    fn neg(self) -> Self {
+        Self {
+            high: -self.high,
+            low: -self.low,
+        }
+    }
+}
+
+impl Sub for Double {
+    type Output = Self;
+    #[inline]
+    fn sub(self, other: Self) -> Self {
+        self + -other
+    }
+}
+
+impl Mul for Double {
+    type Output = Self;
+    #[inline]
+    fn mul(self, other: Self) -> Self {
+        let (p, e) = two_product(self.high, other.high);
+        Self::renormalized(p, e + (self.high * other.low + self.low * other.high))
+    }
+}
+
+impl Div for Double {
+    type Output = Self;
+    #[inline]
+    fn div(self, other: Self) -> Self {
+        let first = self.high / other.high;
+        let rest = self - Self::from_f64(first) * other;
+        let second = rest.high / other.high;
+        let rest = rest - Self::from_f64(second) * other;
+        let third = rest.high / other.high;
+        Self::renormalized(first, second) + Self::from_f64(third)
+    }
+}
+
+/// Sum and rounding error. Knuth's two-sum.
+#[inline]
+pub(crate) fn two_sum(a: f64, b: f64) -> (f64, f64) {
+    let s = a + b;
+    let t = s - a;
+    (s, (a - (s - t)) + (b - t))
+}
+
+/// Product and rounding error, without a fused multiply-add. Dekker's product.
+#[inline]
+pub(crate) fn two_product(a: f64, b: f64) -> (f64, f64) {
+    let split = |x: f64| {
+        let t = 134_217_729.0 * x;
+        let high = t - (t - x);
+        (high, x - high)
+    };
+    let p = a * b;
+    let ((ah, al), (bh, bl)) = (split(a), split(b));
+    (p, ((ah * bh - p) + ah * bl + al * bh) + al * bl)
+}
+
+/// The exponent $e$ with $2^e \le |x| < 2^{e+1}$, denormals included; 0 for 0, NaN and infinities.
+#[inline]
+pub(crate) fn exponent(x: f64) -> i32 {
+    let raw = |x: f64| ((x.to_bits() >> 52) & 0x7ff) as i32;
+    match raw(x) {
+        0 if x == 0.0 => 0,
+        0 => raw(x * 2f64.powi(60)) - 1083,
+        0x7ff => 0,
+        e => e - 1023,
+    }
+}
+
+/// $2^e$ for a normal number, at most $2^{1023}$ and at least $2^{-1022}$.
+#[inline]
+pub(crate) fn power_of_two(e: i32) -> f64 {
+    f64::from_bits(((e.clamp(-1022, 1023) + 1023) as u64) << 52)
+}
+
+/// $2^e x$, rounded once where it leaves the range of normal numbers.
+#[inline]
+pub(crate) fn scale_by_power(x: f64, e: i32) -> f64 {
+    if (-1022..=1023).contains(&e) {
+        return x * power_of_two(e);
+    }
+    // Two steps in the same direction: the first is exact unless the result is 0 or infinite.
+    let half = (e / 2).clamp(-1022, 1023);
+    x * power_of_two(half) * power_of_two((e - half).clamp(-1022, 1023))
+}
