@@ -256,6 +256,18 @@ impl<'m> ContactSet<'m> {
             .map_or(self.rows.len(), |place| place.row)
     }
 
+    /// Whitened row of the Jacobian at unit length.
+    #[inline]
+    pub(crate) fn unit_row(&self, row: usize) -> &[f64] {
+        self.rows.column(row)
+    }
+
+    /// Metric norm of a row of the Jacobian, under the constraints.
+    #[inline]
+    pub(crate) fn row_norm(&self, row: usize) -> f64 {
+        self.rows.norm(row)
+    }
+
     /// Metric norm of the normal of contact `i`, under the constraints.
     #[inline]
     pub fn normal_norm(&self, i: usize) -> f64 {

@@ -22,10 +22,14 @@
 //! | --- | --- | --- |
 //! | [`Propagative`] | chains of elastic reflections, all orders | kept, or restitution of the event |
 //! | [`Plastic`] | projection onto the feasible cone or onto all contacts | least |
+//! | [`MoreauNewton`](frictional::MoreauNewton), [`AnitescuPotra`](frictional::AnitescuPotra) | all frictional contacts at once | lost to friction and impact |
+//! | [`Sequential`](frictional::Sequential) | frictional contacts one at a time | lost to friction and impact |
+//! | [`SetValued`](frictional::SetValued) | every overlap of frictional contacts, sampled | lost to friction and impact |
 
 mod audit;
 mod contact;
 mod error;
+pub mod frictional;
 mod invariants;
 mod jump;
 mod law;

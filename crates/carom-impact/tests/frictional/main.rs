@@ -1,0 +1,9 @@
+//! Simultaneous frictional impact: the laws, their steps, samples and bounds.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod bounds;
+mod laws;
+mod properties;
+mod sampling;
+mod steps;
+mod systems;
