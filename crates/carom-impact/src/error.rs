@@ -158,7 +158,9 @@ pub enum ImpactError {
     #[error("the friction cone is not pointed: impulses can balance each other without end")]
     NotPointed,
     /// Modes are enumerated for few contacts only, and only in the plane.
-    #[error("limit of {max} planar contacts for enumeration exceeded: {contacts} contacts with {tangents} tangents")]
+    #[error(
+        "limit of {max} planar contacts for enumeration exceeded: {contacts} contacts with {tangents} tangents"
+    )]
     EnumerationLimit {
         /// Contacts given.
         contacts: usize,

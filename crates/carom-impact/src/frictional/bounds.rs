@@ -145,7 +145,9 @@ fn least_force(space: &ContactSpace, n_directions: usize) -> Result<f64, ImpactE
     let step = StepProblem::new(space, n_directions, false)?;
     let n = step.dim();
     let mut matrix = DMatrix::zeros(n + 1, n + 1);
-    matrix.view_mut((0, 0), (n, n)).copy_from(&step.scaled_matrix());
+    matrix
+        .view_mut((0, 0), (n, n))
+        .copy_from(&step.scaled_matrix());
     let mut vector = DVector::zeros(n + 1);
     vector[n] = -1.0;
     for i in 0..m {

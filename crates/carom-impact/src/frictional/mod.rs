@@ -38,18 +38,18 @@
 //! Anitescu & Potra, *Formulating dynamic multi-rigid-body contact problems with friction as
 //! solvable linear complementarity problems*, 1997.
 
+mod bounds;
 mod modes;
 mod polygon;
+mod rng;
 mod sampler;
 mod sequential;
 mod simultaneous;
 mod space;
 mod stepper;
-mod bounds;
-mod rng;
 
 pub use bounds::{NetBound, TerminationBounds};
-pub use modes::{ModeSolution, all_simultaneous, all_steps, MAX_MODE_CONTACTS};
+pub use modes::{MAX_MODE_CONTACTS, ModeSolution, all_simultaneous, all_steps};
 pub use polygon::DEFAULT_DIRECTIONS;
 pub use rng::CounterRng;
 pub use sampler::{BranchPolicy, CapDistribution, Draw, Sampler, SetValued};

@@ -245,7 +245,11 @@ fn attempt(
     }
     let mut impulse = vec![0.0; space.n_slots()];
     for (j, (contact, tangential)) in generators.iter().enumerate() {
-        let alpha = if lengths[j] > 0.0 { x[j] / lengths[j] } else { 0.0 };
+        let alpha = if lengths[j] > 0.0 {
+            x[j] / lengths[j]
+        } else {
+            0.0
+        };
         impulse[contact * width] += alpha;
         if *tangential != 0.0 {
             impulse[contact * width + 1] += tangential * alpha;

@@ -2,7 +2,7 @@
 
 use super::bounds::TerminationBounds;
 use super::rng::CounterRng;
-use super::stepper::{ImpactStepper, StepWorkspace, advance};
+use super::stepper::{ImpactStepper, StepWorkspace};
 use crate::jump::separating;
 use crate::{
     Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus, OutcomeSet,
@@ -221,10 +221,11 @@ impl<'a> Sampler<'a> {
             let mut rng = CounterRng::new(self.options.seed, sample, draw.steps as u64);
             self.draw_caps(&mut rng, &mut draw.caps);
             match self.options.branch {
-                BranchPolicy::Fixed => {}
+                BranchPolicy::Fixed => draw.workspace.set_cover(0, None),
                 BranchPolicy::RandomCovering { spread } => {
                     let mut entry = || (spread * (2.0 * rng.next_uniform() - 1.0)).exp();
-                    draw.workspace.set_cover(self.stepper.dim(), Some(&mut entry));
+                    draw.workspace
+                        .set_cover(self.stepper.dim(), Some(&mut entry));
                 }
             }
             self.step(draw)?;
@@ -262,8 +263,8 @@ impl<'a> Sampler<'a> {
         } = draw;
         self.stepper
             .problem
-            .solve(space.width(), velocity, caps, &[], workspace)?;
-        advance(space, &workspace.impulse, velocity);
+            .solve(space, velocity, caps, &[], workspace)?;
+        velocity.copy_from_slice(&workspace.after);
         for (total, l) in impulse.iter_mut().zip(&workspace.impulse) {
             *total += l;
         }

@@ -2,7 +2,7 @@
 
 use super::polygon::directions;
 use super::space::ContactSpace;
-use super::stepper::{StepProblem, StepWorkspace, advance};
+use super::stepper::{StepProblem, StepWorkspace};
 use crate::jump::separating;
 use crate::{Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus};
 
@@ -61,16 +61,22 @@ impl ImpactLaw for Sequential {
         let k = directions(space.n_tangents, self.friction_directions)?;
         if !problem.is_approaching() {
             let sequence = Vec::new();
-            return separating(problem, Diagnostics::Sequential { sequence, pivots: 0 });
+            return separating(
+                problem,
+                Diagnostics::Sequential {
+                    sequence,
+                    pivots: 0,
+                },
+            );
         }
         let width = space.width();
-        let single = |contact| StepProblem::new(&space.single(contact), k, false);
-        let singles = (0..space.n_contacts)
-            .map(single)
-            .collect::<Result<Vec<_>, _>>()?;
+        let mut singles = Vec::with_capacity(space.n_contacts);
+        for contact in 0..space.n_contacts {
+            let alone = space.single(contact);
+            singles.push((StepProblem::new(&alone, k, false)?, alone));
+        }
         let mut velocity = space.velocity(problem.momentum());
         let mut total = vec![0.0; space.n_slots()];
-        let mut impulse = vec![0.0; space.n_slots()];
         let mut workspace = StepWorkspace::new();
         let (mut sequence, mut pivots) = (Vec::new(), 0);
         let mut quiet = 0;
@@ -90,14 +96,14 @@ impl ImpactLaw for Sequential {
                 });
             }
             let alone = &velocity.as_slice()[slots.clone()];
-            singles[contact].solve(width, alone, &[], &[], &mut workspace)?;
+            let (lcp, single) = &singles[contact];
+            workspace.set_cover(0, None);
+            lcp.solve(single, alone, &[], &[], &mut workspace)?;
             pivots += workspace.n_pivots;
-            impulse.fill(0.0);
-            impulse[slots.clone()].copy_from_slice(&workspace.impulse);
-            for (total, l) in total[slots].iter_mut().zip(&workspace.impulse) {
-                *total += l;
+            for (slot, l) in slots.zip(&workspace.impulse) {
+                total[slot] += l;
+                velocity.axpy(*l, &space.gram.column(slot), 1.0);
             }
-            advance(&space, &impulse, velocity.as_mut_slice());
             sequence.push(contact);
         }
         let diagnostics = Diagnostics::Sequential { sequence, pivots };

@@ -68,7 +68,7 @@ fn resolve(
     let velocity = space.velocity(problem.momentum());
     let mut workspace = StepWorkspace::new();
     lcp.solve(
-        space.width(),
+        &space,
         velocity.as_slice(),
         &[],
         restitution,

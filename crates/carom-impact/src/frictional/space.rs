@@ -36,7 +36,13 @@ impl ContactSpace {
         let m = contacts.len();
         let given = contacts.contacts();
         let is_rough = |i: usize| given[i].friction > 0.0;
-        let tangents_of = |i: usize| if is_rough(i) { given[i].tangents.len() } else { 0 };
+        let tangents_of = |i: usize| {
+            if is_rough(i) {
+                given[i].tangents.len()
+            } else {
+                0
+            }
+        };
         let n_tangents = (0..m).map(tangents_of).max().unwrap_or(0);
         let width = 1 + n_tangents;
         let mut rows = vec![None; m * width];
@@ -103,6 +109,19 @@ impl ContactSpace {
             Some(factor) if self.n_tangents > 0 && *factor > 0.0 => 1.0 / factor,
             _ => 0.0,
         }
+    }
+
+    /// Scale of the cone multiplier of a contact, $1/\sqrt{\max(\mu, 1)}$ for $\mu$ and sliding
+    /// speed on the rows as given.
+    ///
+    /// Among several solutions of a step it shifts how often each is found.
+    pub(super) fn cone_scale(&self, contact: usize) -> f64 {
+        let tangent = self.tangent_norm(contact);
+        if tangent == 0.0 {
+            return 1.0;
+        }
+        let friction = self.friction[contact] * self.normal_norm(contact) / tangent;
+        1.0 / (tangent * friction.max(1.0).sqrt())
     }
 
     /// Whitened slot.

@@ -1,11 +1,18 @@
 //! One step of a frictional impact as a complementarity problem.
 
 use super::polygon::directions;
+use super::rng::CounterRng;
 use super::space::ContactSpace;
 use crate::{ContactSet, ImpactError};
 use carom_lcp::{ContactLcp, LcpRef, LcpStatus, Lemke, LemkeOptions, LemkeWorkspace};
 use carom_metric::{Tangent, kernel};
 use nalgebra::{DMatrix, DVector};
+
+/// Largest violation of complementarity of an accepted step, over the largest velocity.
+const GOOD_RESIDUAL: f64 = 1e-9;
+
+/// Covering vectors tried before a step counts as unsolved.
+const MAX_ATTEMPTS: u64 = 16;
 
 /// Which impulse an unknown of the complementarity problem makes.
 #[derive(Clone, Debug)]
@@ -19,11 +26,13 @@ struct Unknown {
 /// The complementarity problem of a contact space, up to its vector.
 ///
 /// Symmetric scaling keeps the matrix copositive: unknowns are divided by the square root of their
-/// diagonal entry, cone multipliers by $\sqrt{\max(\mu, 1)}$, cap multipliers inversely to their
-/// normal impulse. Without it friction coefficients of $10^5$ lose everything.
+/// diagonal entry, cone multipliers by $\sqrt{\max(\mu, 1)}$ (on the rows as given), cap
+/// multipliers inversely to their normal impulse. Without it friction coefficients of $10^5$ lose
+/// everything.
 #[derive(Clone, Debug)]
 pub(super) struct StepProblem {
     n_caps: usize,
+    n_directions: usize,
     unknowns: Vec<Unknown>,
     /// Scaled matrix, column after column.
     matrix: Vec<f64>,
@@ -51,7 +60,11 @@ impl StepProblem {
             unit[i] = 1.0;
             let impulse = lcp.impulses(&unit)?;
             unit[i] = 0.0;
-            let nonzero = impulse.iter().copied().enumerate().filter(|(_, c)| *c != 0.0);
+            let nonzero = impulse
+                .iter()
+                .copied()
+                .enumerate()
+                .filter(|(_, c)| *c != 0.0);
             unknowns.push(Unknown {
                 scale: 1.0,
                 slots: nonzero.collect(),
@@ -63,9 +76,13 @@ impl StepProblem {
             unknowns[i].scale = if i < n_caps {
                 matrix[(n_caps + i, n_caps + i)].sqrt()
             } else if i < n_caps + n_impulses {
-                if diagonal > 0.0 { 1.0 / diagonal.sqrt() } else { 1.0 }
+                if diagonal > 0.0 {
+                    1.0 / diagonal.sqrt()
+                } else {
+                    1.0
+                }
             } else {
-                1.0 / space.friction[i - n_caps - n_impulses].max(1.0).sqrt()
+                space.cone_scale(i - n_caps - n_impulses)
             };
         }
         let mut scaled = Vec::with_capacity(n * n);
@@ -76,6 +93,7 @@ impl StepProblem {
         }
         Ok(Self {
             n_caps,
+            n_directions,
             unknowns,
             matrix: scaled,
         })
@@ -86,53 +104,130 @@ impl StepProblem {
     }
 
     /// Solves for the impulses on the slots, given their velocities, the caps on normal slots (if
-    /// the problem has them) and Newton restitutions of the normals (if any). They are left in the
-    /// workspace.
+    /// the problem has them) and Newton restitutions of the normals (if any). Impulses and
+    /// velocities after are left in the workspace.
+    ///
+    /// The sliding speed $\gamma$ of an open contact may be anything large. A path that pivots on
+    /// rounding makes it $10^{12}$, and a residual relative to it hides any error. So the answer is
+    /// judged by its impulses and velocities alone, and another covering vector is tried if it
+    /// fails.
     pub(super) fn solve(
         &self,
-        width: usize,
+        space: &ContactSpace,
         velocity: &[f64],
         caps: &[f64],
         restitution: &[f64],
         workspace: &mut StepWorkspace,
     ) -> Result<(), ImpactError> {
-        let StepWorkspace {
-            lemke,
-            memory,
-            vector,
-            impulse,
-            n_pivots,
-            residual,
-        } = workspace;
-        vector.clear();
+        let width = space.width();
+        let e = |slot: usize| match restitution.get(slot / width) {
+            Some(e) if slot % width == 0 => *e,
+            _ => 0.0,
+        };
+        workspace.vector.clear();
         for (i, unknown) in self.unknowns.iter().enumerate() {
             let mut w = match caps.get(i) {
                 Some(cap) if i < self.n_caps => *cap,
                 _ => 0.0,
             };
             for (slot, c) in &unknown.slots {
-                let e = match restitution.get(slot / width) {
-                    Some(e) if slot % width == 0 => *e,
-                    _ => 0.0,
-                };
-                w += c * velocity[*slot] * (1.0 + e);
+                w += c * velocity[*slot] * (1.0 + e(*slot));
             }
-            vector.push(unknown.scale * w);
+            workspace.vector.push(unknown.scale * w);
         }
-        let problem = LcpRef::new(&self.matrix, vector)?;
-        let report = lemke.solve_into(problem, memory)?;
-        *n_pivots = report.n_pivots;
-        *residual = report.certificate.residual;
-        if report.status != LcpStatus::Solved {
-            return Err(ImpactError::Complementarity {
-                status: report.status,
-                residual: *residual,
-            });
+        let size = kernel::max_abs(velocity);
+        workspace.n_pivots = 0;
+        let mut best = f64::INFINITY;
+        let mut status = LcpStatus::Inaccurate;
+        for attempt in 0..MAX_ATTEMPTS {
+            if attempt > 0 {
+                let mut rng = CounterRng::new(0, attempt, 0);
+                workspace.set_cover(self.dim(), Some(&mut || 0.5 + rng.next_uniform()));
+            }
+            let StepWorkspace {
+                lemke,
+                memory,
+                vector,
+                impulse,
+                after,
+                n_pivots,
+                ..
+            } = &mut *workspace;
+            let report = lemke.solve_into(LcpRef::new(&self.matrix, vector)?, memory)?;
+            *n_pivots += report.n_pivots;
+            if report.status != LcpStatus::Solved {
+                status = report.status;
+                best = best.min(report.certificate.residual);
+                continue;
+            }
+            impulse.clear();
+            impulse.resize(velocity.len(), 0.0);
+            self.add_impulse(memory.z(), impulse);
+            after.clear();
+            after.extend_from_slice(velocity);
+            for (column, l) in space.gram.column_iter().zip(impulse.iter()) {
+                if *l != 0.0 {
+                    kernel::add_scaled(after, *l, column.as_slice());
+                }
+            }
+            let residual = self.residual(space, velocity, caps, e, workspace) / size;
+            workspace.residual = residual;
+            if residual <= GOOD_RESIDUAL {
+                return Ok(());
+            }
+            best = best.min(residual);
         }
-        impulse.clear();
-        impulse.resize(velocity.len(), 0.0);
-        self.add_impulse(memory.z(), impulse);
-        Ok(())
+        Err(ImpactError::Complementarity {
+            status,
+            residual: best,
+        })
+    }
+
+    /// How far impulses and velocities of the last attempt are from complementarity: the largest
+    /// $|\lambda_n - \mathrm{clamp}(\lambda_n - b_n^+, 0, \lambda_{\max})|$,
+    /// $|\min(\lambda_D, b_D^+ + \gamma)|$ and $|\min(\gamma, \mu\lambda_n - \sum\lambda_D)|$ with
+    /// the smallest admissible $\gamma = \max(0, -b_D^+)$, in slots of unit length.
+    fn residual(
+        &self,
+        space: &ContactSpace,
+        velocity: &[f64],
+        caps: &[f64],
+        e: impl Fn(usize) -> f64,
+        workspace: &StepWorkspace,
+    ) -> f64 {
+        let (m, width) = (space.n_contacts, space.width());
+        let after = &workspace.after;
+        let mut largest = 0.0f64;
+        let mut raise = |x: f64| {
+            largest = if x.abs() <= largest { largest } else { x.abs() };
+        };
+        for i in 0..m {
+            let slot = i * width;
+            let normal = workspace.impulse[slot];
+            let cap = caps.get(i).copied().unwrap_or(f64::INFINITY);
+            let b = after[slot] + e(slot) * velocity[slot];
+            raise(normal - (normal - b).clamp(0.0, cap));
+            if space.n_tangents == 0 {
+                continue;
+            }
+            let k = self.n_directions;
+            let first = self.n_caps + m + i * k;
+            let directions = first..first + k;
+            let speed = |unknown: &Unknown| -> f64 {
+                let terms = unknown.slots.iter().map(|(slot, c)| c * after[*slot]);
+                terms.sum()
+            };
+            let unknowns = &self.unknowns[directions.clone()];
+            let gamma = unknowns.iter().fold(0.0, |g, u| f64::max(g, -speed(u)));
+            let mut slack = space.friction[i] * normal;
+            for (unknown, z) in unknowns.iter().zip(&workspace.memory.z()[directions]) {
+                let impulse = z * unknown.scale;
+                slack -= impulse;
+                raise(impulse.min(speed(unknown) + gamma));
+            }
+            raise(gamma.min(slack));
+        }
+        largest
     }
 
     fn add_impulse(&self, z: &[f64], impulse: &mut [f64]) {
@@ -180,6 +275,8 @@ pub struct StepWorkspace {
     vector: Vec<f64>,
     /// Impulses on the slots that the last solve found.
     pub(super) impulse: Vec<f64>,
+    /// Velocities of the slots after it.
+    pub(super) after: Vec<f64>,
     pub(super) n_pivots: usize,
     pub(super) residual: f64,
 }
@@ -200,6 +297,7 @@ impl StepWorkspace {
             memory: LemkeWorkspace::new(),
             vector: Vec::new(),
             impulse: Vec::new(),
+            after: Vec::new(),
             n_pivots: 0,
             residual: 0.0,
         }
@@ -349,9 +447,8 @@ impl<'a> ImpactStepper<'a> {
                 workspace.set_cover(cover.len(), Some(&mut next));
             }
         }
-        let width = self.space.width();
         self.problem
-            .solve(width, slots.as_slice(), &caps, &[], workspace)?;
+            .solve(&self.space, slots.as_slice(), &caps, &[], workspace)?;
         let (mut beta, mut gamma) = self.problem.multipliers(workspace);
         for (i, beta) in beta.iter_mut().enumerate() {
             *beta *= self.space.normal_norm(i) / scale;
@@ -375,14 +472,5 @@ impl<'a> ImpactStepper<'a> {
             residual: workspace.residual,
             n_pivots: workspace.n_pivots,
         })
-    }
-}
-
-/// Adds `G l` to slot velocities.
-pub(super) fn advance(space: &ContactSpace, impulse: &[f64], velocity: &mut [f64]) {
-    for (column, l) in space.gram.column_iter().zip(impulse) {
-        if *l != 0.0 {
-            kernel::add_scaled(velocity, *l, column.as_slice());
-        }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::systems::*;
 use carom_impact::ImpactError;
-use carom_impact::frictional::{NetBound, SetValued, TerminationBounds, Sampler, Draw};
+use carom_impact::frictional::{Draw, NetBound, Sampler, SetValued, TerminationBounds};
 use nalgebra::DMatrix;
 
 #[track_caller]
@@ -16,26 +16,50 @@ fn assert_relative(actual: f64, expected: f64, what: &str) {
 #[test]
 fn the_constants_of_four_systems() {
     let cases = [
-        ("block", rocking_block(), [1.0, 0.8858893836, 1.0, 64.0, 40.0, 22.736563391]),
+        (
+            "block",
+            rocking_block(),
+            [1.0, 0.8858893836, 1.0, 64.0, 40.0, 22.736563391],
+        ),
         (
             "compass",
             compass_gait(),
-            [0.7071067812, 1.0985320791, 2.1162198289, 1036.0, 68.0, 669.14367411],
+            [
+                0.7071067812,
+                1.0985320791,
+                2.1162198289,
+                1036.0,
+                68.0,
+                669.14367411,
+            ],
         ),
         (
             "box",
             box_and_wall(),
-            [0.5723348421, 3.4944578820, 1.4860934593, 24.0, 12.0, 32.494755929],
+            [
+                0.5723348421,
+                3.4944578820,
+                1.4860934593,
+                24.0,
+                12.0,
+                32.494755929,
+            ],
         ),
         (
             "disks",
             disk_stack(1.0),
-            [0.3461041425, 5.7786075179, 2.8675906631, 100.0, 72.0, 89.955831739],
+            [
+                0.3461041425,
+                5.7786075179,
+                2.8675906631,
+                100.0,
+                72.0,
+                89.955831739,
+            ],
         ),
     ];
     for (name, system, [rho, length, r, c, c_m, psi]) in cases {
-        let bounds =
-            system.pose(|p| TerminationBounds::new(p, system.impulse_step, None).unwrap());
+        let bounds = system.pose(|p| TerminationBounds::new(p, system.impulse_step, None).unwrap());
         assert_relative(bounds.pointedness, rho, name);
         assert_relative(bounds.inclusion_impulse, length, name);
         assert_relative(bounds.euclidean_r, r, name);

@@ -17,9 +17,14 @@ fn outcomes(system: &System) -> Vec<Vec<f64>> {
 fn assert_contains(outcomes: &[Vec<f64>], expected: &[f64], tolerance: f64) {
     let is_it = |o: &Vec<f64>| {
         o.len() == expected.len()
-            && o.iter().zip(expected).all(|(a, b)| (a - b).abs() <= tolerance)
+            && o.iter()
+                .zip(expected)
+                .all(|(a, b)| (a - b).abs() <= tolerance)
     };
-    assert!(outcomes.iter().any(is_it), "{expected:?} not in {outcomes:?}");
+    assert!(
+        outcomes.iter().any(is_it),
+        "{expected:?} not in {outcomes:?}"
+    );
 }
 
 /// Halm & Posa, Section 5.1: a flat drop comes to rest, and only so.
@@ -44,7 +49,11 @@ fn the_compass_gait_has_three_simultaneous_outcomes() {
         assert_contains(&outcomes, &[0.0, 0.0, vn_b, vt_b], 1e-9);
     }
     let one = system.pose(|problem| AnitescuPotra::default().resolve(problem).unwrap());
-    assert_contains(&outcomes, &system.contact_velocity(&one.velocity_plus), 1e-12);
+    assert_contains(
+        &outcomes,
+        &system.contact_velocity(&one.velocity_plus),
+        1e-12,
+    );
 }
 
 #[test]
@@ -81,7 +90,12 @@ fn one_contact_after_the_other() {
     assert_eq!(sequence, [1, 0]);
     for order in [[0, 1], [1, 0]] {
         let (rows, sequence) = run(&compass_gait(), &order);
-        assert_all_close(&rows, &[0.0, 0.0, 0.0995551756, 0.1980196039], 1e-9, "compass");
+        assert_all_close(
+            &rows,
+            &[0.0, 0.0, 0.0995551756, 0.1980196039],
+            1e-9,
+            "compass",
+        );
         assert_eq!(sequence, [0]);
         let (rows, sequence) = run(&box_and_wall(), &order);
         let end = [0.0, 0.3057648058, 0.1056422865, 0.0725421704];
@@ -112,7 +126,12 @@ fn moreau_newton_reverses_a_flat_drop() {
     }
     let outcome = system.pose(|problem| MoreauNewton::default().resolve(problem).unwrap());
     let expected: Vec<f64> = system.velocity.iter().map(|v| -0.5 * v).collect();
-    assert_all_close(outcome.velocity_plus.0.as_slice(), &expected, 1e-13, "velocity");
+    assert_all_close(
+        outcome.velocity_plus.0.as_slice(),
+        &expected,
+        1e-13,
+        "velocity",
+    );
     assert!(outcome.audit.friction_residual <= 1e-13);
 }
 
@@ -129,8 +148,18 @@ fn a_point_slides_or_sticks() {
             &Sequential::default(),
         ] {
             let outcome = system.pose(|problem| law.resolve(problem).unwrap());
-            assert_all_close(outcome.velocity_plus.0.as_slice(), &[slide, 0.0], 1e-14, law.name());
-            assert_all_close(outcome.impulses.as_slice(), &[2.0, slide - 3.0], 1e-14, law.name());
+            assert_all_close(
+                outcome.velocity_plus.0.as_slice(),
+                &[slide, 0.0],
+                1e-14,
+                law.name(),
+            );
+            assert_all_close(
+                outcome.impulses.as_slice(),
+                &[2.0, slide - 3.0],
+                1e-14,
+                law.name(),
+            );
         }
     }
 }
@@ -142,13 +171,26 @@ fn a_point_in_space_slides_against_a_corner_of_the_polygon() {
     let (t1, t2) = ([1.0, 0.0, 0.0], [0.0, 1.0, 0.0]);
     let floor = vec![contact(&[0.0, 0.0, 1.0], &[&t1, &t2], 0.5)];
     let system = System::new(DMatrix::identity(3, 3), floor, &[0.0, 3.0, -2.0]);
-    let law = |k| AnitescuPotra { friction_directions: k };
+    let law = |k| AnitescuPotra {
+        friction_directions: k,
+    };
     for k in [None, Some(8)] {
         let outcome = system.pose(|p| law(k).resolve(p).unwrap());
-        assert_all_close(outcome.velocity_plus.0.as_slice(), &[0.0, 2.0, 0.0], 1e-14, "velocity");
+        assert_all_close(
+            outcome.velocity_plus.0.as_slice(),
+            &[0.0, 2.0, 0.0],
+            1e-14,
+            "velocity",
+        );
     }
     let error = system.pose(|p| law(Some(2)).resolve(p).unwrap_err());
-    assert!(matches!(error, ImpactError::InvalidOption { what: "friction_directions", .. }));
+    assert!(matches!(
+        error,
+        ImpactError::InvalidOption {
+            what: "friction_directions",
+            ..
+        }
+    ));
 }
 
 #[test]
@@ -164,7 +206,10 @@ fn separating_contacts_change_nothing() {
         let outcome = system.pose_at(&up, |problem| law.resolve(problem).unwrap());
         assert_eq!(outcome.status, ImpactStatus::Separating);
         assert_eq!(outcome.velocity_plus.0.as_slice(), up);
-        let none = System { contacts: vec![], ..system.clone() };
+        let none = System {
+            contacts: vec![],
+            ..system.clone()
+        };
         let outcome = none.pose(|problem| law.resolve(problem).unwrap());
         assert_eq!(outcome.status, ImpactStatus::Separating);
     }

@@ -99,7 +99,12 @@ pub fn box_and_wall() -> System {
     let mass = DMatrix::from_diagonal(&DVector::from_vec(vec![1.0, 1.0, 1.0 / 6.0]));
     let half = 0.5f64.sqrt();
     // Lowest vertex and wall vertex relative to the center: half diagonals at -55 and 35 degrees.
-    let at = |degrees: f64| (half * degrees.to_radians().cos(), half * degrees.to_radians().sin());
+    let at = |degrees: f64| {
+        (
+            half * degrees.to_radians().cos(),
+            half * degrees.to_radians().sin(),
+        )
+    };
     let ((ax, ay), (bx, by)) = (at(-55.0), at(35.0));
     let contacts = vec![
         contact(&[0.0, 1.0, ax], &[&[1.0, 0.0, -ay]], 1.0),
