@@ -6,6 +6,7 @@ use carom_benches::{chain_contacts, line_metric, wedge_masses};
 use carom_impact::{
     ContactSet, Diagnostics, ImpactLaw, ImpactOutcome, ImpactProblem, Invariants, Propagative,
 };
+use carom_lcp::{LcpRef, LcpStatus, Lemke, LemkeWorkspace};
 use carom_metric::{KineticMetric, Tangent};
 use std::f64::consts::FRAC_PI_2;
 
@@ -71,5 +72,37 @@ fn restoring_the_invariants_allocates_nothing() {
     let mut velocity = VELOCITY.map(|v| v * (1.0 + 1e-9));
     let allocated = measure(|| invariants.restore(&mut velocity));
     assert!((velocity[0] - VELOCITY[0]).abs() < 1e-12);
+    assert_eq!(allocated.count_total, 0);
+}
+
+/// A positive definite matrix with an off-diagonal of one sign, and what approaches.
+fn contact_rows(n: usize) -> (Vec<f64>, Vec<f64>) {
+    let entry = |k: usize| match (k / n).abs_diff(k % n) {
+        0 => 2.0,
+        1 => -0.7,
+        _ => 0.1,
+    };
+    let matrix = (0..n * n).map(entry).collect();
+    (matrix, (0..n).map(|i| (i % 5) as f64 - 3.0).collect())
+}
+
+#[test]
+fn a_warm_workspace_solves_complementarity_problems_without_allocating() {
+    let (large, vector) = contact_rows(24);
+    let lemke = Lemke::default();
+    let mut workspace = LemkeWorkspace::new();
+    let problem = LcpRef::new(&large, &vector).unwrap();
+    lemke.solve_into(problem, &mut workspace).unwrap();
+    let basis = workspace.basis().to_vec();
+    let (small, short) = contact_rows(9);
+    let mut reports = Vec::with_capacity(3);
+    let allocated = measure(|| {
+        reports.push(lemke.solve_into(problem, &mut workspace).unwrap());
+        let smaller = LcpRef::new(&small, &short).unwrap();
+        reports.push(lemke.solve_into(smaller, &mut workspace).unwrap());
+        reports.push(lemke.solve_from(problem, &basis, &mut workspace).unwrap());
+    });
+    assert!(reports.iter().all(|r| r.status == LcpStatus::Solved));
+    assert!(reports[0].n_pivots > 3 && reports[2].n_pivots == 0);
     assert_eq!(allocated.count_total, 0);
 }

@@ -142,8 +142,7 @@ pub(crate) fn resolve(value: Value) -> Result<Answer, Unanswered> {
                 _ => at("contacts", &e),
             })?;
     let velocity = Tangent::from_slice(&input.velocity);
-    let problem =
-        ImpactProblem::new(&contacts, velocity).map_err(|e| at("velocity", &e))?;
+    let problem = ImpactProblem::new(&contacts, velocity).map_err(|e| at("velocity", &e))?;
     let options = Value::Object(input.options);
     let mut fields = match input.law.as_str() {
         "plastic" => plastic(&problem, typed(options, "options")?)?,

@@ -124,10 +124,9 @@ fn all(lcp: &Lcp) -> Result<Answer, LcpError> {
     });
     answer.insert("solutions".to_owned(), solutions.collect());
     answer.insert("segments".to_owned(), json!(all.segments));
-    let rays = all
-        .rays
-        .iter()
-        .filter_map(|(i, j)| Some(json!({"solution": i, "direction": all.directions.get(*j)?.as_slice()})));
+    let rays = all.rays.iter().filter_map(|(i, j)| {
+        Some(json!({"solution": i, "direction": all.directions.get(*j)?.as_slice()}))
+    });
     answer.insert("rays".to_owned(), rays.collect());
     answer.insert("singular_bases".to_owned(), all.n_singular.into());
     let is_solved = !all.solutions.is_empty();

@@ -211,6 +211,8 @@ fn bad_usage_is_one_line_and_status_two() {
         &["run", "newtons-cradle", "--config", "/nonexistent.toml"],
         &["resolve", "/nonexistent.jsonl"],
         &["resolve", "--threads", "0"],
+        &["lcp", "/nonexistent.jsonl"],
+        &["lcp", "--threads", "0"],
         &["frobnicate"],
         &["run"],
         &[],
@@ -276,4 +278,95 @@ fn the_list_is_an_array_of_names_and_sources() {
             assert!(entry[key].is_string(), "{entry}");
         }
     }
+}
+
+fn lcp(id: usize, q: f64) -> String {
+    json!({ "id": id, "matrix": [[2, 1], [1, 2]], "vector": [q, -6.0] }).to_string()
+}
+
+#[test]
+fn complementarity_problems_are_answered_in_order_by_any_number_of_threads() {
+    let mut lines: Vec<String> = (0..2500).map(|k| lcp(k, -5.0 - k as f64)).collect();
+    lines.insert(3, "{broken".to_owned());
+    let one = carom(&["lcp", "--threads", "1"], &lines.join("\n"));
+    let three = carom(&["lcp", "--threads", "3"], &lines.join("\n"));
+    assert_eq!(one.status.code(), Some(1));
+    assert_eq!(one.stdout, three.stdout);
+    let answers = answers(&one);
+    assert_eq!(answers[3]["error"]["kind"], "invalid-json");
+    assert_eq!(answers[0]["status"], "solved");
+    let z = answers[0]["z"][1].as_f64().unwrap();
+    assert!((z - 7.0 / 3.0).abs() < 1e-15);
+    assert!(answers[0]["residual"].as_f64().unwrap() <= 1e-15);
+    assert_eq!(answers[0]["pivots"], 3);
+    assert_eq!(answers[2500]["id"], 2499);
+}
+
+#[test]
+fn the_methods_of_lcp_say_what_they_found() {
+    let painleve = r#"{"matrix":[[-0.5]],"vector":[1],"method":"enumerate"}"#;
+    let chosen = r#"{"matrix":[[-0.5]],"vector":[1],"method":"auto"}"#;
+    let solved = carom(&["lcp"], &format!("{painleve}\n{chosen}\n"));
+    assert_eq!(solved.status.code(), Some(0));
+    let solved = answers(&solved);
+    assert_eq!(solved[0]["solutions"][1]["z"], json!([2.0]));
+    assert_eq!(solved[1]["method"], "lemke");
+
+    let infeasible = r#"{"matrix":[[0]],"vector":[-1]}"#;
+    let limited = r#"{"matrix":[[1,0],[2,1]],"vector":[-1,-1],"max_pivots":1}"#;
+    let unsolved = carom(&["lcp"], &format!("{infeasible}\n{limited}\n"));
+    assert_eq!(unsolved.status.code(), Some(1));
+    let unsolved = answers(&unsolved);
+    assert_eq!(unsolved[0]["status"], "infeasible");
+    assert_eq!(unsolved[1]["status"], "iteration-limit");
+    assert_eq!(unsolved[1]["pivots"], 1);
+}
+
+#[test]
+fn every_fault_of_a_complementarity_problem_names_its_key() {
+    let good = json!({ "id": "a", "matrix": [[1, 0], [0, 1]], "vector": [0, -1] });
+    let faults = [
+        (
+            "matrix",
+            json!([[1, 0], [0]]),
+            "dimension-mismatch",
+            "matrix",
+        ),
+        ("matrix", json!([[1, 0]]), "dimension-mismatch", "matrix"),
+        (
+            "matrix",
+            json!([[1, 0], [0, null]]),
+            "invalid-input",
+            "matrix[1][1]",
+        ),
+        ("matrix", Value::Null, "invalid-input", "matrix"),
+        ("vector", json!([1]), "dimension-mismatch", "matrix"),
+        ("vector", json!(["x", 1]), "invalid-input", "vector[0]"),
+        (
+            "vector",
+            json!(vec![0.0; 100_000]),
+            "too-large",
+            "dimension",
+        ),
+        ("method", json!("magic"), "unknown-method", "method"),
+        ("max_pivots", json!(-1), "invalid-input", "max_pivots"),
+        ("surprise", json!(1), "invalid-input", "surprise"),
+    ];
+    let lines = faults.iter().map(|(key, value, _, _)| {
+        let mut problem = good.clone();
+        problem[key] = value.clone();
+        problem.to_string()
+    });
+    let mut lines: Vec<String> = lines.collect();
+    lines.push(r#"{"id":"e","matrix":[],"vector":[]}"#.to_owned());
+    let output = carom(&["lcp"], &lines.join("\n"));
+    assert_eq!(output.status.code(), Some(1));
+    let answers = answers(&output);
+    for (answer, (key, value, kind, named)) in answers.iter().zip(&faults) {
+        let error = &answer["error"];
+        assert_eq!(error["kind"], *kind, "{key} = {value}: {answer}");
+        let message = error["message"].as_str().unwrap();
+        assert!(message.contains(named), "{key} = {value}: {answer}");
+    }
+    assert_eq!(answers[faults.len()]["status"], "solved");
 }

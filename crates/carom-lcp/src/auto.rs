@@ -23,10 +23,7 @@ pub struct AutoChoice {
 /// # Errors
 ///
 /// As [`Lemke::solve`].
-pub fn auto(
-    problem: &Lcp,
-    options: LemkeOptions,
-) -> Result<(LcpSolution, AutoChoice), LcpError> {
+pub fn auto(problem: &Lcp, options: LemkeOptions) -> Result<(LcpSolution, AutoChoice), LcpError> {
     let max_pivots = options.max_pivots;
     let solution = Lemke { options }.solve(problem)?;
     let lemke = |reason: String| AutoChoice {
@@ -35,7 +32,10 @@ pub fn auto(
     };
     match solution.status {
         LcpStatus::Solved if solution.n_pivots == 0 => {
-            return Ok((solution, lemke("the vector is nonnegative: z = 0".to_owned())));
+            return Ok((
+                solution,
+                lemke("the vector is nonnegative: z = 0".to_owned()),
+            ));
         }
         LcpStatus::Solved => {
             return Ok((solution, lemke("the certificate holds".to_owned())));

@@ -187,8 +187,8 @@ impl BoxedLcp {
         let mut shift = DVector::zeros(m);
         for (i, variable) in bounded.iter().enumerate() {
             shift[i] = sign(*variable) * solution.z[i];
-            z[*variable] = (origin(*variable) + shift[i])
-                .clamp(self.lower[*variable], self.upper[*variable]);
+            z[*variable] =
+                (origin(*variable) + shift[i]).clamp(self.lower[*variable], self.upper[*variable]);
         }
         if let Some(lu) = &eliminate {
             let rhs = -(part(&free) + to_free * shift);
@@ -216,8 +216,16 @@ impl BoxedLcp {
             if u - z <= near {
                 violation = violation.min(w[i].max(0.0));
             }
-            let relative = if violation == 0.0 { 0.0 } else { violation / omega };
-            residual = if relative <= residual { residual } else { relative };
+            let relative = if violation == 0.0 {
+                0.0
+            } else {
+                violation / omega
+            };
+            residual = if relative <= residual {
+                residual
+            } else {
+                relative
+            };
         }
         let status = match claimed {
             _ if residual <= SOLVED_RESIDUAL => LcpStatus::Solved,

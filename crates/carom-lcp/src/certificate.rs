@@ -41,44 +41,99 @@ impl Certificate {
     };
 }
 
-/// Certifies `z` (n) and writes $w = Mz + q$ into `w` (n).
-pub(crate) fn certify(problem: LcpRef<'_>, z: &[f64], w: &mut [f64]) -> Certificate {
+/// What an answer looks like from inside a method.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Assessment {
+    pub certificate: Certificate,
+    /// Whether every row holds up to [`ROW_RESIDUAL`] of its own terms: then the answer is exact for
+    /// a problem whose entries differ by as much, in whatever units its rows and columns are.
+    pub holds_by_rows: bool,
+}
+
+/// Fraction of the terms of its own row, $|q_i| + \sum_j |M_{ij} z_j|$, that a residual may be.
+const ROW_RESIDUAL: f64 = 1e-12;
+
+/// Certifies `z` (n); writes $w = Mz + q$ into `w` and the sizes of its terms,
+/// $|q_i| + \sum_j |M_{ij}z_j|$, into `terms` (n each).
+pub(crate) fn assess(
+    problem: LcpRef<'_>,
+    z: &[f64],
+    w: &mut [f64],
+    terms: &mut [f64],
+) -> Assessment {
     let mut z_max = 0.0;
     let mut omega = 0.0;
     w.copy_from_slice(problem.vector());
+    for (term, q) in terms.iter_mut().zip(problem.vector()) {
+        *term = q.abs();
+    }
     for (j, &z) in z.iter().enumerate() {
         if z != 0.0 {
             z_max = larger(z_max, z.abs());
-            let column = problem.column(j);
-            omega = larger(omega, z.abs() * max_abs(column));
-            for (w, m) in w.iter_mut().zip(column) {
-                *w += z * m;
-            }
+            omega = larger(omega, add_column(z, problem.column(j), w, terms));
         }
     }
-    omega += max_abs(problem.vector());
-    if SAFE.contains(&omega) {
-        compare(z, w, z_max, omega)
-    } else if omega == 0.0 && z_max == 0.0 {
-        compare(z, w, 0.0, 0.0)
+    omega += problem.vector_max();
+    if SAFE.contains(&omega) || (omega == 0.0 && z_max == 0.0) {
+        compare(z, w, terms, z_max, omega)
     } else {
-        certify_scaled(problem, z, w)
+        assess_scaled(problem, z, w, terms)
     }
+}
+
+/// Adds $z m$ to `w` and $|z m|$ to `terms`; returns the largest $|z m_i|$.
+#[inline]
+fn add_column(z: f64, column: &[f64], w: &mut [f64], terms: &mut [f64]) -> f64 {
+    let (w_chunks, w_rest) = w.as_chunks_mut::<4>();
+    let (term_chunks, term_rest) = terms.as_chunks_mut::<4>();
+    let (chunks, rest) = column.as_chunks::<4>();
+    let mut lanes = [0.0f64; 4];
+    for ((w, term), m) in w_chunks.iter_mut().zip(term_chunks).zip(chunks) {
+        for k in 0..4 {
+            let product = z * m[k];
+            w[k] += product;
+            term[k] += product.abs();
+            lanes[k] = if product.abs() > lanes[k] {
+                product.abs()
+            } else {
+                lanes[k]
+            };
+        }
+    }
+    let mut most = lanes.iter().fold(0.0, |m: f64, x| m.max(*x));
+    for ((w, term), m) in w_rest.iter_mut().zip(term_rest).zip(rest) {
+        let product = z * m;
+        *w += product;
+        *term += product.abs();
+        most = most.max(product.abs());
+    }
+    most
+}
+
+/// Certifies `z` (n) and writes $w = Mz + q$ into `w` (n).
+pub(crate) fn certify(problem: LcpRef<'_>, z: &[f64], w: &mut [f64]) -> Certificate {
+    let mut terms = vec![0.0; z.len()];
+    assess(problem, z, w, &mut terms).certificate
 }
 
 /// The same where the plain evaluation would overflow or vanish: every factor is brought to about
 /// one by a power of two.
-fn certify_scaled(problem: LcpRef<'_>, z: &[f64], w: &mut [f64]) -> Certificate {
+fn assess_scaled(problem: LcpRef<'_>, z: &[f64], w: &mut [f64], terms: &mut [f64]) -> Assessment {
     let z_max = max_abs(z);
     if !z_max.is_finite() {
         w.copy_from_slice(problem.vector());
-        return Certificate::HOPELESS;
+        return Assessment {
+            certificate: Certificate::HOPELESS,
+            holds_by_rows: false,
+        };
     }
     let active = |&(_, &z): &(usize, &f64)| z != 0.0;
-    let m_max = z.iter().enumerate().filter(active).fold(0.0, |m, (j, _)| {
-        larger(m, max_abs(problem.column(j)))
-    });
-    let q_max = max_abs(problem.vector());
+    let m_max = z
+        .iter()
+        .enumerate()
+        .filter(active)
+        .fold(0.0, |m, (j, _)| larger(m, max_abs(problem.column(j))));
+    let q_max = problem.vector_max();
     let (em, ez, eq) = (exponent(m_max), exponent(z_max), exponent(q_max));
     let has_product = m_max > 0.0;
     let common = match (has_product, q_max > 0.0) {
@@ -86,47 +141,60 @@ fn certify_scaled(problem: LcpRef<'_>, z: &[f64], w: &mut [f64]) -> Certificate 
         (true, false) => em + ez,
         _ => eq,
     };
-    for (w, q) in w.iter_mut().zip(problem.vector()) {
+    for ((w, s), q) in w.iter_mut().zip(terms.iter_mut()).zip(problem.vector()) {
         *w = scale_by_power(*q, -common);
+        *s = w.abs();
     }
     let mut omega = 0.0;
     for (j, &z) in z.iter().enumerate().filter(active) {
         let z = scale_by_power(z, -ez);
-        for (w, m) in w.iter_mut().zip(problem.column(j)) {
+        for ((w, s), m) in w.iter_mut().zip(terms.iter_mut()).zip(problem.column(j)) {
             let term = scale_by_power(scale_by_power(*m, -em) * z, em + ez - common);
             omega = larger(omega, term.abs());
             *w += term;
+            *s += term.abs();
         }
     }
     omega += scale_by_power(q_max, -common);
-    let certificate = compare(z, w, z_max, omega);
-    for w in w.iter_mut() {
-        *w = scale_by_power(*w, common).clamp(f64::MIN, f64::MAX);
+    let assessment = compare(z, w, terms, z_max, omega);
+    for x in w.iter_mut().chain(terms) {
+        *x = scale_by_power(*x, common).clamp(f64::MIN, f64::MAX);
     }
-    certificate
+    assessment
 }
 
-fn compare(z: &[f64], w: &[f64], z_max: f64, omega: f64) -> Certificate {
-    let mut certificate = Certificate {
-        residual: 0.0,
-        complementarity: 0.0,
-        infeasibility: 0.0,
-    };
+fn compare(z: &[f64], w: &[f64], terms: &[f64], z_max: f64, omega: f64) -> Assessment {
+    let (mut residual, mut complementarity, mut infeasibility) = (0.0, 0.0, 0.0);
+    let mut holds_by_rows = true;
     // A quotient, not a product with the reciprocal, which overflows for a denormal norm.
-    let ratio = |x: f64, scale: f64| if x == 0.0 { 0.0 } else { x / scale };
-    for (z, w) in z.iter().zip(w) {
-        let (z, w) = (ratio(*z, z_max), ratio(*w, omega));
+    let (z_unit, w_unit) = (unit(z_max), unit(omega));
+    for ((z, w), terms) in z.iter().zip(w).zip(terms) {
+        let excess = if *z > 0.0 { w.abs() } else { -w };
+        holds_by_rows &= excess <= ROW_RESIDUAL * terms;
+        let (z, w) = (z / z_unit, w / w_unit);
         let smaller = if z < w { z } else { w };
-        certificate.residual = larger(certificate.residual, smaller.abs());
-        certificate.complementarity = larger(certificate.complementarity, (z * w).abs());
-        certificate.infeasibility = larger(certificate.infeasibility, -smaller);
+        residual = larger(residual, smaller.abs());
+        complementarity = larger(complementarity, (z * w).abs());
+        infeasibility = larger(infeasibility, -smaller);
     }
-    certificate
+    Assessment {
+        certificate: Certificate {
+            residual,
+            complementarity,
+            infeasibility,
+        },
+        holds_by_rows,
+    }
+}
+
+/// The divisor that makes 0/0 = 0.
+fn unit(size: f64) -> f64 {
+    if size == 0.0 { 1.0 } else { size }
 }
 
 /// The larger of two numbers; NaN if the second is NaN, unlike `f64::max`.
 #[inline]
-fn larger(a: f64, b: f64) -> f64 {
+pub(crate) fn larger(a: f64, b: f64) -> f64 {
     if a >= b { a } else { b }
 }
 

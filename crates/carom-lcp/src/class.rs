@@ -120,7 +120,9 @@ impl MatrixClass {
                 positive_definite: Verdict::Yes,
                 ..
             }
-            | Self { p: Verdict::Yes, .. }
+            | Self {
+                p: Verdict::Yes, ..
+            }
             | Self {
                 strictly_copositive: Verdict::Yes,
                 ..

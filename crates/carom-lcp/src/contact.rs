@@ -191,8 +191,7 @@ fn directions(n_tangents: usize, n_directions: usize) -> Result<Vec<Vec<f64>>, L
         (1, _) => Err(wrong("2 in the plane")),
         (_, 3..) => Ok((0..n_directions)
             .map(|j| match (4 * j) % n_directions {
-                0 => [[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]]
-                    [4 * j / n_directions % 4]
+                0 => [[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]][4 * j / n_directions % 4]
                     .to_vec(),
                 _ => {
                     let angle = TAU * j as f64 / n_directions as f64;
@@ -242,7 +241,12 @@ fn check(rows: &ContactRows<'_>, caps: Option<&[f64]>) -> Result<(), LcpError> {
             None => Ok(()),
         }
     };
-    refuse("friction", rows.friction, "finite and not negative", f64::MAX)?;
+    refuse(
+        "friction",
+        rows.friction,
+        "finite and not negative",
+        f64::MAX,
+    )?;
     refuse("restitution", rows.restitution, "in [0, 1]", 1.0)?;
     refuse(
         "cap",

@@ -1,13 +1,14 @@
 //! All complementary bases of a small problem.
 
-use crate::{LcpError, LcpRef, LcpSolution, LcpStatus};
+use crate::lemke::basic_solution;
+use crate::{LcpError, LcpRef, LcpSolution, LcpStatus, LemkeWorkspace};
 use nalgebra::{DMatrix, DVector};
 
 /// Largest dimension: 65 536 bases.
 pub const MAX_ENUMERATE_DIM: usize = 16;
 
-/// Residual of a basic solution.
-const RESIDUAL: f64 = 1e-10;
+/// Residual of a basic solution, whose equations are solved to the last digits.
+const RESIDUAL: f64 = 1e-13;
 
 /// A singular value below this fraction of the largest is zero.
 const RANK: f64 = 1e-12;
@@ -69,29 +70,32 @@ pub fn enumerate(problem: LcpRef<'_>) -> Result<Enumeration, LcpError> {
         n_singular: 0,
     };
     let matrix = DMatrix::from_column_slice(n, n, problem.matrix());
+    let mut workspace = LemkeWorkspace::new();
     for mask in 0..1usize << n {
         let support: Vec<usize> = (0..n).filter(|i| mask >> i & 1 == 1).collect();
-        all.visit(problem, &matrix, &support);
+        all.visit(problem, &matrix, &support, &mut workspace);
     }
     all.connect(&matrix);
     Ok(all)
 }
 
 impl Enumeration {
-    fn visit(&mut self, problem: LcpRef<'_>, matrix: &DMatrix<f64>, support: &[usize]) {
+    fn visit(
+        &mut self,
+        problem: LcpRef<'_>,
+        matrix: &DMatrix<f64>,
+        support: &[usize],
+        workspace: &mut LemkeWorkspace,
+    ) {
         let k = support.len();
-        if k == 0 {
-            self.keep_solution(problem, DVector::zeros(problem.dim()));
-            return;
-        }
-        // Rows at largest entry one, so that no unit decides what is singular.
+        let mut basis = vec![false; problem.dim()];
+        support.iter().for_each(|i| basis[*i] = true);
+        // Rows and columns at largest entry one, so that no unit decides what is singular.
         let mut block = DMatrix::from_fn(k, k, |i, j| matrix[(support[i], support[j])]);
-        let mut right = DVector::from_fn(k, |i, _| -problem.vector()[support[i]]);
         for i in 0..k {
             let largest = block.row(i).amax();
             if largest > 0.0 {
                 block.row_mut(i).unscale_mut(largest);
-                right[i] /= largest;
             }
         }
         let column_max: Vec<f64> = block.column_iter().map(|column| column.amax()).collect();
@@ -100,23 +104,13 @@ impl Enumeration {
                 block.column_mut(j).unscale_mut(*largest);
             }
         }
-        let unscale = |x: &DVector<f64>| {
-            let mut z = DVector::zeros(problem.dim());
-            for ((i, x), largest) in support.iter().zip(x.iter()).zip(&column_max) {
-                z[*i] = if *largest > 0.0 { x / largest } else { *x };
+        if k == 0 || smallest_pivot(&block) > RANK {
+            match basic_solution(problem, &basis, workspace) {
+                Some((z, residual)) if residual <= RESIDUAL => {
+                    self.keep_solution(problem, DVector::from_column_slice(z));
+                }
+                _ => {}
             }
-            z
-        };
-        let lu = block.clone().full_piv_lu();
-        let smallest = lu.u().diagonal().iter().fold(f64::INFINITY, |m, u| m.min(u.abs()));
-        if smallest > RANK {
-            let Some(mut x) = lu.solve(&right) else {
-                return;
-            };
-            if let Some(correction) = lu.solve(&(&right - &block * &x)) {
-                x += correction;
-            }
-            self.keep_solution(problem, unscale(&x));
             return;
         }
         self.n_singular += 1;
@@ -127,16 +121,19 @@ impl Enumeration {
         let x = v_t.row(k - 1).transpose();
         let x = if x.sum() < 0.0 { -x } else { x };
         if x.iter().all(|x| *x >= -RANK.sqrt() * 1e-3) {
-            self.keep_direction(matrix, unscale(&x));
+            let mut u = DVector::zeros(problem.dim());
+            for ((i, x), largest) in support.iter().zip(x.iter()).zip(&column_max) {
+                u[*i] = if *largest > 0.0 { x / largest } else { *x };
+            }
+            self.keep_direction(matrix, u);
         }
     }
 
     fn keep_solution(&mut self, problem: LcpRef<'_>, z: DVector<f64>) {
         let largest = z.amax();
-        if !largest.is_finite() || z.min() < -RESIDUAL * largest {
+        if !largest.is_finite() {
             return;
         }
-        let z = z.map(|z| z.max(0.0));
         let is_known = |known: &LcpSolution| (&known.z - &z).amax() <= SAME * largest;
         if self.solutions.iter().any(is_known) {
             return;
@@ -156,9 +153,8 @@ impl Enumeration {
         let u = u / largest;
         let w = matrix * &u;
         let size = term_size(matrix, &u);
-        let is_solution = |(u, w): (&f64, &f64)| {
-            *w >= -RESIDUAL * size && (*u <= RESIDUAL || w.abs() <= RESIDUAL * size)
-        };
+        let is_solution =
+            |(u, w): (&f64, &f64)| *w >= -SAME * size && (*u <= SAME || w.abs() <= SAME * size);
         let is_new = |known: &DVector<f64>| (known - &u).amax() > SAME;
         if u.iter().zip(w.iter()).all(is_solution) && self.directions.iter().all(is_new) {
             self.directions.push(u);
@@ -180,6 +176,13 @@ impl Enumeration {
             }
         }
     }
+}
+
+/// The smallest pivot of a square matrix under complete pivoting.
+fn smallest_pivot(block: &DMatrix<f64>) -> f64 {
+    let lu = block.clone().full_piv_lu();
+    let pivots = lu.u().diagonal();
+    pivots.iter().fold(f64::INFINITY, |m, u| m.min(u.abs()))
 }
 
 /// Whether $z^Tv = 0$ and $u^Tw = 0$ up to rounding, for a solution $(z, w)$ and another pair.

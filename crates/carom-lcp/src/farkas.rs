@@ -101,7 +101,10 @@ mod tests {
     #[test]
     fn signs_are_exact_where_a_plain_sum_cancels() {
         let big = 2f64.powi(80);
-        assert_eq!(exact_sign(&[big, 1.0, -big], &[1.0; 3]), Some(Sign::Positive));
+        assert_eq!(
+            exact_sign(&[big, 1.0, -big], &[1.0; 3]),
+            Some(Sign::Positive)
+        );
         assert_eq!(exact_sign(&[0.1, -0.3], &[3.0, 1.0]), {
             // In binary 3 × 0.1 exceeds 0.3 by less than a unit in the last place.
             Some(Sign::Positive)

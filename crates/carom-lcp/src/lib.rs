@@ -1,4 +1,70 @@
-//! Linear complementarity (draft).
+//! Linear complementarity problems, solved with a certificate.
+//!
+//! Given a square matrix $M$ and a vector $q$, find
+//!
+//! $$ z \ge 0, \qquad w = Mz + q \ge 0, \qquad z^T w = 0. $$
+//!
+//! Each pair $(w_i, z_i)$ has one member that is zero: a contact is open or pushes, slides or
+//! sticks. A choice of the member that may be positive, for every pair, is a *complementary basis*; there
+//! are $2^n$, and a solution is a basis whose linear system has a nonnegative solution.
+//!
+//! ```
+//! use carom_lcp::{Lcp, LcpStatus, Lemke};
+//! use nalgebra::{dmatrix, dvector};
+//! // Three equal balls in a row, the first one hits, plastically: the impulses at two contacts.
+//! let lcp = Lcp::new(dmatrix![2.0, -1.0; -1.0, 2.0], dvector![-1.0, 0.0])?;
+//! let solution = Lemke::default().solve(&lcp)?;
+//! assert_eq!(solution.status, LcpStatus::Solved);
+//! assert!((solution.z - dvector![2.0 / 3.0, 1.0 / 3.0]).amax() < 1e-15);
+//! # Ok::<(), carom_lcp::LcpError>(())
+//! ```
+//!
+//! # The path
+//!
+//! Lemke's method adds one artificial variable and a covering vector $d > 0$,
+//!
+//! $$ w - Mz - d z_0 = q. $$
+//!
+//! For large $z_0$ all $w$ are positive; at the smallest such $z_0$ one of them is zero, and its
+//! partner enters. From then on the method moves along *almost complementary* bases, in which one
+//! pair is out and $z_0$ is in: whatever variable blocks leaves, and its partner enters. Every such basis
+//! has at most two neighbors, so the path cannot come back, unless ties let it: it ends where
+//! $z_0$ leaves, at a solution, or on a ray where nothing blocks. Ties are broken
+//! lexicographically, as if $q$ had been perturbed by $(\epsilon, \epsilon^2, \dots)$, which
+//! rules out cycles (Cottle, Pang & Stone 1992, Section 4.9).
+//!
+//! Nothing of the tableau is updated but what is needed: pivots are kept as a list and
+//! applied to a column when it enters. These are the operations of the condensed tableau, on the
+//! few columns that are ever used.
+//!
+//! # What an answer is worth
+//!
+//! The path is computed in floating point, so its end is a claim. The [`Certificate`] evaluates
+//! $w = Mz + q$ from the problem as given and measures, with
+//! $\omega = \max_{ij}|M_{ij}||z_j| + \lVert q\rVert_\infty$,
+//!
+//! $$ r = \max_i \left| \min\left( \frac{z_i}{\lVert z\rVert_\infty}, \frac{w_i}{\omega} \right) \right|. $$
+//!
+//! Only $r \le 10^{-9}$ is called [`Solved`](LcpStatus::Solved). Otherwise, and also where rows or
+//! columns are so small that $r$ overlooks them, further attempts follow ([`Attempt`]): corrections in twice
+//! the precision, equilibration, other covering vectors, the whole path in twice the precision. A
+//! ray is called [`Infeasible`](LcpStatus::Infeasible) only with a Farkas certificate whose signs
+//! are exact.
+//!
+//! # What is here
+//!
+//! | item | is |
+//! | --- | --- |
+//! | [`Lcp`], [`LcpRef`] | a validated problem, owned or borrowed |
+//! | [`Lemke`] | the method of choice; [`LemkeWorkspace`] makes it free of allocations |
+//! | [`principal_pivoting`] | Cottle-Dantzig and Keller, for P and positive semidefinite matrices |
+//! | [`GaussSeidel`] | cheap sweeps of low accuracy |
+//! | [`enumerate`] | every basic solution of a small problem |
+//! | [`auto`] | tries them in turn and says why |
+//! | [`BoxedLcp`] | variables between bounds, or without |
+//! | [`ContactLcp`] | the problems of contact with friction |
+//! | [`MatrixClass`] | what theorems promise about a matrix |
+
 mod auto;
 mod boxed;
 mod certificate;

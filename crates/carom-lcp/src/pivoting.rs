@@ -1,10 +1,15 @@
 //! Principal pivoting: one negative variable at a time, no artificial variable.
 
+use crate::certificate::max_abs;
 use crate::{Lcp, LcpRef, LcpSolution, LcpStatus, Lemke, LemkeOptions, LemkeWorkspace};
 use nalgebra::DVector;
 
-/// Below this fraction of the largest entry a tableau entry is zero.
+/// Below this fraction of the largest entry of the tableau an entry is zero.
 const ZERO: f64 = 1e-12;
+
+/// Below this fraction of the largest $|q_i|$ a variable counts as zero; what it is in fact is
+/// computed at the end.
+const NEGLIGIBLE: f64 = 1e-11;
 
 /// Solves a problem by the principal pivoting method of Cottle and Dantzig, with the 2 × 2 block
 /// pivots of Keller where a diagonal entry is zero.
@@ -14,7 +19,8 @@ const ZERO: f64 = 1e-12;
 /// certificate says so. `max_pivots` is $50n + 1000$ if `None`.
 ///
 /// In each major cycle a variable $w_r < 0$ is driven to zero by its partner; whatever was
-/// nonnegative stays so. The solution of the final basis is computed from the problem as given.
+/// nonnegative stays so. Where nothing stops the partner the next negative variable is tried. The
+/// solution of the final basis is computed from the problem as given.
 ///
 /// # Examples
 ///
@@ -101,6 +107,13 @@ impl Tableau {
         self.at(i, self.n)
     }
 
+    /// What counts as zero: rank-deficient matrices have whole columns of rounding errors.
+    fn zero(&self) -> f64 {
+        let rows = self.entries.chunks_exact(self.n + 1);
+        let largest = rows.fold(0.0, |m: f64, row| m.max(max_abs(&row[..self.n])));
+        ZERO * largest
+    }
+
     fn variables(&self) -> DVector<f64> {
         DVector::from_fn(self.n, |i, _| {
             if self.is_flipped[i] {
@@ -114,10 +127,17 @@ impl Tableau {
     fn run(&mut self, limit: usize) -> LcpStatus {
         let n = self.n;
         let scale = (0..n).fold(0.0f64, |m, i| m.max(self.right(i).abs()));
+        // Pairs that nothing stopped since the last progress.
+        let mut refused = vec![false; n];
         loop {
-            let most_negative = (0..n).min_by(|a, b| self.right(*a).total_cmp(&self.right(*b)));
-            let Some(r) = most_negative.filter(|r| self.right(*r) < -1e-14 * scale) else {
-                return LcpStatus::Solved;
+            let is_negative = |r: &usize| self.right(*r) < -NEGLIGIBLE * scale;
+            let negative = (0..n).filter(is_negative);
+            let open = negative.clone().filter(|r| !refused[*r]);
+            let Some(r) = open.min_by(|a, b| self.right(*a).total_cmp(&self.right(*b))) else {
+                return match negative.count() {
+                    0 => LcpStatus::Solved,
+                    _ => LcpStatus::Ray,
+                };
             };
             // Value of the driving variable, the nonbasic one of pair r.
             let mut value = 0.0;
@@ -128,8 +148,12 @@ impl Tableau {
                 }
                 let (stop, new_value) = self.stop(r, value, is_dual, scale);
                 match stop {
-                    Stop::Nothing => return LcpStatus::Ray,
+                    Stop::Nothing => {
+                        refused[r] = true;
+                        break;
+                    }
                     Stop::Own => {
+                        refused.fill(false);
                         if !is_dual {
                             self.pivot(r, r);
                             self.is_flipped[r] = !self.is_flipped[r];
@@ -137,8 +161,7 @@ impl Tableau {
                         break;
                     }
                     Stop::Other(i) => {
-                        let column = (0..n).fold(0.0f64, |m, k| m.max(self.at(k, i).abs()));
-                        if self.at(i, i).abs() > ZERO * column {
+                        if self.at(i, i).abs() > self.zero() {
                             self.pivot(i, i);
                             self.is_flipped[i] = !self.is_flipped[i];
                             value = new_value;
@@ -160,17 +183,17 @@ impl Tableau {
     /// How far the nonbasic variable of pair `r` can grow from `value`.
     fn stop(&self, r: usize, value: f64, is_dual: bool, scale: f64) -> (Stop, f64) {
         let n = self.n;
-        let column = (0..n).fold(0.0f64, |m, k| m.max(self.at(k, r).abs()));
+        let zero = self.zero();
         let basic = |i: usize| self.right(i) + self.at(i, r) * value;
         let (mut stop, mut step) = (Stop::Nothing, f64::INFINITY);
         if is_dual {
             (stop, step) = (Stop::Own, -value);
-        } else if self.at(r, r) > ZERO * column {
+        } else if self.at(r, r) > zero {
             (stop, step) = (Stop::Own, -basic(r) / self.at(r, r));
         }
-        for i in (0..n).filter(|i| *i != r || is_dual) {
+        for i in (0..n).filter(|i| *i != r) {
             let (m, y) = (self.at(i, r), basic(i));
-            if m < -ZERO * column && y >= -1e-14 * scale && y.max(0.0) / -m < step {
+            if m < -zero && y >= -NEGLIGIBLE * scale && y.max(0.0) / -m < step {
                 (stop, step) = (Stop::Other(i), y.max(0.0) / -m);
             }
         }

@@ -27,6 +27,8 @@ pub const MAX_DIM: usize = 10_000;
 pub struct Lcp {
     matrix: DMatrix<f64>,
     vector: DVector<f64>,
+    matrix_max: f64,
+    vector_max: f64,
 }
 
 impl Lcp {
@@ -41,8 +43,14 @@ impl Lcp {
         if rows != columns {
             return Err(LcpError::NotSquare { rows, columns });
         }
-        LcpRef::new(matrix.as_slice(), vector.as_slice())?;
-        Ok(Self { matrix, vector })
+        let view = LcpRef::new(matrix.as_slice(), vector.as_slice())?;
+        let (matrix_max, vector_max) = (view.matrix_max, view.vector_max);
+        Ok(Self {
+            matrix,
+            vector,
+            matrix_max,
+            vector_max,
+        })
     }
 
     /// Poses a problem from the rows of $M$; nothing is allocated before the shape is checked.
@@ -88,6 +96,8 @@ impl Lcp {
         LcpRef {
             matrix: self.matrix.as_slice(),
             vector: self.vector.as_slice(),
+            matrix_max: self.matrix_max,
+            vector_max: self.vector_max,
         }
     }
 
@@ -116,6 +126,9 @@ impl Lcp {
 pub struct LcpRef<'a> {
     matrix: &'a [f64],
     vector: &'a [f64],
+    /// Largest absolute entries.
+    matrix_max: f64,
+    vector_max: f64,
 }
 
 impl<'a> LcpRef<'a> {
@@ -134,9 +147,12 @@ impl<'a> LcpRef<'a> {
                 found: matrix.len(),
             });
         }
-        check_finite("matrix", matrix)?;
-        check_finite("vector", vector)?;
-        Ok(Self { matrix, vector })
+        Ok(Self {
+            matrix_max: check_finite("matrix", matrix)?,
+            vector_max: check_finite("vector", vector)?,
+            matrix,
+            vector,
+        })
     }
 
     /// Dimension n.
@@ -157,6 +173,18 @@ impl<'a> LcpRef<'a> {
         self.vector
     }
 
+    /// The largest absolute entry of the matrix.
+    #[inline]
+    pub(crate) fn matrix_max(&self) -> f64 {
+        self.matrix_max
+    }
+
+    /// The largest absolute entry of the vector.
+    #[inline]
+    pub(crate) fn vector_max(&self) -> f64 {
+        self.vector_max
+    }
+
     /// Column `j` of the matrix; empty beyond the last.
     #[inline]
     pub(crate) fn column(&self, j: usize) -> &'a [f64] {
@@ -172,26 +200,42 @@ pub(crate) fn check_dim(n: usize) -> Result<(), LcpError> {
     Ok(())
 }
 
-/// Refuses NaN and infinities; the sums are independent, so that the scan is vectorized.
-pub(crate) fn check_finite(what: &'static str, values: &[f64]) -> Result<(), LcpError> {
+/// Refuses NaN and infinities; returns the largest absolute entry. In independent lanes, so that
+/// the scan is vectorized.
+#[inline]
+pub(crate) fn check_finite(what: &'static str, values: &[f64]) -> Result<f64, LcpError> {
     let (chunks, rest) = values.as_chunks::<4>();
-    let mut sums = [0.0; 4];
+    let (mut lanes, mut sums) = ([0.0f64; 4], [0.0f64; 4]);
     for chunk in chunks {
-        for (sum, x) in sums.iter_mut().zip(chunk) {
-            *sum += x * 0.0;
+        for k in 0..4 {
+            let size = chunk[k].abs();
+            lanes[k] = if size > lanes[k] { size } else { lanes[k] };
+            // 0 for finite numbers, NaN else.
+            sums[k] += chunk[k] * 0.0;
         }
     }
-    let total: f64 = sums.iter().sum::<f64>() + rest.iter().map(|x| x * 0.0).sum::<f64>();
-    if total == 0.0 {
-        return Ok(());
+    let mut most = lanes.iter().fold(0.0, |m: f64, x| m.max(*x));
+    let mut sum: f64 = sums.iter().sum();
+    for x in rest {
+        most = most.max(x.abs());
+        sum += x * 0.0;
     }
-    match values.iter().position(|x| !x.is_finite()) {
+    match values.iter().position(|x| sum != 0.0 && !x.is_finite()) {
         Some(index) => Err(LcpError::NonFinite {
             what,
             index,
             value: values[index],
         }),
-        None => Ok(()),
+        None => Ok(most),
+    }
+}
+
+/// A variable within the range of numbers, whatever overflow made of it.
+pub(crate) fn bounded(z: f64) -> f64 {
+    if z.is_nan() {
+        0.0
+    } else {
+        z.clamp(0.0, f64::MAX)
     }
 }
 
@@ -218,6 +262,7 @@ impl LcpSolution {
         claimed: LcpStatus,
         n_pivots: usize,
     ) -> Self {
+        let z = z.map(bounded);
         let mut w = DVector::zeros(problem.dim());
         let certificate = certify(problem, z.as_slice(), w.as_mut_slice());
         Self {

@@ -79,12 +79,7 @@ impl<T: Scalar> Etas<T> {
     #[inline]
     pub(super) fn apply_to_entering(&mut self) {
         let (done, rest) = self.columns.split_at_mut(self.rows.len() * self.stride);
-        apply(
-            done,
-            &self.rows,
-            &self.inverses,
-            &mut rest[..self.stride],
-        );
+        apply(done, &self.rows, &self.inverses, &mut rest[..self.stride]);
     }
 
     /// Applies all pivots to a column of padded length.
@@ -101,7 +96,12 @@ fn apply<T: Scalar>(etas: &[T], rows: &[usize], inverses: &[T], x: &mut [T]) {
         let (fours, _) = rows.as_chunks::<4>();
         let (inverse_fours, _) = inverses.as_chunks::<4>();
         for (rows, inverses) in fours.iter().zip(inverse_fours) {
-            apply_four(&etas[from * stride..(from + 4) * stride], *rows, *inverses, x);
+            apply_four(
+                &etas[from * stride..(from + 4) * stride],
+                *rows,
+                *inverses,
+                x,
+            );
             from += 4;
         }
     }
@@ -109,8 +109,12 @@ fn apply<T: Scalar>(etas: &[T], rows: &[usize], inverses: &[T], x: &mut [T]) {
     for ((row, inverse), eta) in rest.zip(etas[from * stride..].chunks_exact(stride)) {
         if x[*row] != T::ZERO {
             let t = x[*row] * *inverse;
-            for (x, c) in x.iter_mut().zip(eta) {
-                *x = *x - t * *c;
+            // Columns are padded to fours, so that no loop has a remainder.
+            let (x_fours, eta_fours) = (x.as_chunks_mut::<4>().0, eta.as_chunks::<4>().0);
+            for (x, c) in x_fours.iter_mut().zip(eta_fours) {
+                for k in 0..4 {
+                    x[k] = x[k] - t * c[k];
+                }
             }
             x[*row] = t;
         }
@@ -151,9 +155,12 @@ fn apply_four<T: Scalar>(etas: &[T], rows: [usize; 4], inverses: [T; 4], x: &mut
             };
         }
     }
-    let [a, b, c, d] = etas;
-    for ((((x, a), b), c), d) in x.iter_mut().zip(a).zip(b).zip(c).zip(d) {
-        *x = *x - t[0] * *a - t[1] * *b - t[2] * *c - t[3] * *d;
+    let [a, b, c, d] = etas.map(|eta| eta.as_chunks::<4>().0.iter());
+    let fours = x.as_chunks_mut::<4>().0.iter_mut();
+    for ((((x, a), b), c), d) in fours.zip(a).zip(b).zip(c).zip(d) {
+        for k in 0..4 {
+            x[k] = x[k] - t[0] * a[k] - t[1] * b[k] - t[2] * c[k] - t[3] * d[k];
+        }
     }
     for k in 0..4 {
         x[rows[k]] = pivots[k];

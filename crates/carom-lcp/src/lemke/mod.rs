@@ -7,13 +7,14 @@ mod etas;
 mod scales;
 mod tableau;
 
-use crate::certificate::{Certificate, certify};
+use crate::certificate::{Assessment, Certificate, assess};
 use crate::enumerate::enumerate;
 use crate::farkas::proves_infeasible;
+use crate::problem::bounded;
 use crate::scalar::{Double, Scalar};
 use crate::{Lcp, LcpError, LcpRef, LcpSolution, LcpStatus};
 use nalgebra::DVector;
-use scales::Scaling;
+use scales::{Scales, Scaling};
 use tableau::{PathEnd, Tableau, Thresholds};
 
 /// Above this residual the next attempt is made; the best answer is kept.
@@ -101,8 +102,11 @@ pub struct LemkeWorkspace {
     double: Option<Box<Tableau<Double>>>,
     z: Vec<f64>,
     w: Vec<f64>,
+    /// Sizes of the terms of each row.
+    terms: Vec<f64>,
     z_other: Vec<f64>,
     w_other: Vec<f64>,
+    scales: Scales,
     basis: Vec<bool>,
     cover: Vec<f64>,
 }
@@ -121,8 +125,10 @@ impl LemkeWorkspace {
             double: None,
             z: Vec::new(),
             w: Vec::new(),
+            terms: Vec::new(),
             z_other: Vec::new(),
             w_other: Vec::new(),
+            scales: Scales::new(),
             basis: Vec::new(),
             cover: Vec::new(),
         }
@@ -171,6 +177,38 @@ impl LemkeWorkspace {
 pub struct Lemke {
     /// Numeric knobs.
     pub options: LemkeOptions,
+}
+
+/// The solution of a complementary basis, `true` where $z_i$ is basic, to the last digits, and the
+/// larger of its residuals as given and in equilibrated variables. `None` if the basis is singular
+/// to working precision. Negative entries are set to zero: the residual tells.
+pub(crate) fn basic_solution<'w>(
+    problem: LcpRef<'_>,
+    basis: &[bool],
+    workspace: &'w mut LemkeWorkspace,
+) -> Option<(&'w [f64], f64)> {
+    let n = problem.dim();
+    let LemkeWorkspace {
+        tableau,
+        z,
+        w,
+        terms,
+        scales,
+        ..
+    } = workspace;
+    for vector in [&mut *z, &mut *w, &mut *terms] {
+        vector.clear();
+        vector.resize(n, 0.0);
+    }
+    tableau.pose(problem, Scaling::Equilibrated);
+    let is_regular = tableau.start_from(problem, basis, thresholds::<f64>(&FIRST, n))
+        && tableau.refine(problem, z);
+    if !is_regular {
+        return None;
+    }
+    let found = assess(problem, z, w, terms);
+    let quality = Quality::new(problem, &found, scales, z, w, terms);
+    Some((z, quality.worst()))
 }
 
 /// What one attempt does differently.
@@ -324,7 +362,7 @@ impl Lemke {
         workspace: &mut LemkeWorkspace,
     ) -> LemkeReport {
         let n = problem.dim();
-        for vector in [&mut workspace.z, &mut workspace.w] {
+        for vector in [&mut workspace.z, &mut workspace.w, &mut workspace.terms] {
             vector.clear();
             vector.resize(n, 0.0);
         }
@@ -332,7 +370,7 @@ impl Lemke {
             options: &self.options,
             problem,
             limit: self.limit(n),
-            best: (Certificate::HOPELESS, Attempt::First),
+            best: (Quality::of(Certificate::HOPELESS), Attempt::First),
             is_infeasible: false,
             is_ray: false,
             is_limit: false,
@@ -345,13 +383,53 @@ impl Lemke {
     }
 }
 
+/// By what an answer is compared with those of other attempts.
+#[derive(Clone, Copy, Debug)]
+struct Quality {
+    certificate: Certificate,
+    /// The residual in equilibrated variables, unless every row holds by itself. It finds what
+    /// the certificate overlooks: rows so small that anything counts as zero in them.
+    equilibrated: f64,
+}
+
+impl Quality {
+    /// Judges an answer; `scales` is scratch.
+    #[inline]
+    fn new(
+        problem: LcpRef<'_>,
+        found: &Assessment,
+        scales: &mut Scales,
+        z: &[f64],
+        w: &[f64],
+        terms: &[f64],
+    ) -> Self {
+        let mut quality = Self::of(found.certificate);
+        if !found.holds_by_rows {
+            scales.set(problem, Scaling::Equilibrated);
+            quality.equilibrated = scales.equilibrated_residual(z, w, terms);
+        }
+        quality
+    }
+
+    fn of(certificate: Certificate) -> Self {
+        Self {
+            certificate,
+            equilibrated: 0.0,
+        }
+    }
+
+    fn worst(&self) -> f64 {
+        self.certificate.residual.max(self.equilibrated)
+    }
+}
+
 /// The attempts at one problem.
 struct Search<'a> {
     options: &'a LemkeOptions,
     problem: LcpRef<'a>,
     limit: usize,
     /// The best answer so far, whose vectors are in the workspace.
-    best: (Certificate, Attempt),
+    best: (Quality, Attempt),
     is_infeasible: bool,
     is_ray: bool,
     is_limit: bool,
@@ -366,6 +444,8 @@ impl Search<'_> {
             tableau,
             z,
             w,
+            terms,
+            scales,
             basis: last_basis,
             cover,
             ..
@@ -383,20 +463,14 @@ impl Search<'_> {
         self.n_pivots += tableau.n_pivots;
         tableau.write_variables(z);
         tableau.write_basis(last_basis);
-        let mut certificate = certify(self.problem, z, w);
-        if end == PathEnd::Complementary
-            && certificate.residual > self.options.refine_above
-            && tableau.refine(self.problem, z)
-        {
-            certificate = certify(self.problem, z, w);
-        }
+        let quality = self.assess(end, tableau, scales, z, w, terms);
         let attempt = match self.n_pivots {
             0 => Attempt::Immediate,
             _ => Attempt::First,
         };
-        self.best = (certificate, attempt);
+        self.best = (quality, attempt);
         (end == PathEnd::Ray && self.proves_infeasible(tableau, cover))
-            || self.settles(end, certificate)
+            || self.settles(end, quality)
     }
 
     /// All that can still be tried. True if there is nothing left to do.
@@ -415,7 +489,10 @@ impl Search<'_> {
         }
         // Paths that are too long stay so with more digits.
         if !self.is_limit {
-            let mut tableau = workspace.double.take().unwrap_or_else(|| Box::new(Tableau::new()));
+            let mut tableau = workspace
+                .double
+                .take()
+                .unwrap_or_else(|| Box::new(Tableau::new()));
             let done = self.attempt(&DOUBLE, &mut tableau, workspace);
             workspace.double = Some(tableau);
             if done {
@@ -449,25 +526,25 @@ impl Search<'_> {
         self.n_pivots += tableau.n_pivots;
         workspace.z_other.resize(n, 0.0);
         workspace.w_other.resize(n, 0.0);
-        let (z, w) = (&mut workspace.z_other, &mut workspace.w_other);
+        let LemkeWorkspace {
+            z_other: z,
+            w_other: w,
+            terms,
+            scales,
+            ..
+        } = workspace;
         tableau.write_variables(z);
-        let mut certificate = certify(self.problem, z, w);
-        if end == PathEnd::Complementary
-            && certificate.residual > self.options.refine_above
-            && tableau.refine(self.problem, z)
-        {
-            certificate = certify(self.problem, z, w);
-        }
+        let quality = self.assess(end, tableau, scales, z, w, terms);
         if end == PathEnd::Ray && self.proves_infeasible(tableau, &mut workspace.cover) {
             return true;
         }
-        if self.is_better(certificate) {
-            self.best = (certificate, plan.attempt);
+        if self.is_better(quality) {
+            self.best = (quality, plan.attempt);
             tableau.write_basis(&mut workspace.basis);
             std::mem::swap(&mut workspace.z, &mut workspace.z_other);
             std::mem::swap(&mut workspace.w, &mut workspace.w_other);
         }
-        self.settles(end, certificate)
+        self.settles(end, quality)
     }
 
     /// Tries all complementary bases.
@@ -481,8 +558,9 @@ impl Search<'_> {
             .iter()
             .min_by(|a, b| residual(a).total_cmp(&residual(b)));
         match best {
-            Some(solution) if self.is_better(solution.certificate) => {
-                self.best = (solution.certificate, Attempt::Enumeration);
+            Some(solution) if solution.certificate.residual < self.best.0.worst() => {
+                let quality = Quality::of(solution.certificate);
+                self.best = (quality, Attempt::Enumeration);
                 workspace.z.copy_from_slice(solution.z.as_slice());
                 workspace.w.copy_from_slice(solution.w.as_slice());
                 workspace.basis.clear();
@@ -493,17 +571,43 @@ impl Search<'_> {
         }
     }
 
-    fn is_better(&self, certificate: Certificate) -> bool {
-        certificate.residual < self.best.0.residual
+    /// Certifies an answer, after corrections where it needs them.
+    #[inline]
+    fn assess<T: Scalar>(
+        &self,
+        end: PathEnd,
+        tableau: &mut Tableau<T>,
+        scales: &mut Scales,
+        z: &mut [f64],
+        w: &mut [f64],
+        terms: &mut [f64],
+    ) -> Quality {
+        let mut found = assess(self.problem, z, w, terms);
+        let is_fine = |found: &Assessment| {
+            found.holds_by_rows && found.certificate.residual <= self.options.refine_above
+        };
+        if end == PathEnd::Complementary && !is_fine(&found) && tableau.refine(self.problem, z) {
+            found = assess(self.problem, z, w, terms);
+        }
+        if !found.certificate.residual.is_finite() {
+            // Beyond the range of numbers: not an answer, but no NaN either.
+            z.iter_mut().for_each(|z| *z = bounded(*z));
+            found = assess(self.problem, z, w, terms);
+        }
+        Quality::new(self.problem, &found, scales, z, w, terms)
     }
 
-    fn settles(&mut self, end: PathEnd, certificate: Certificate) -> bool {
+    fn is_better(&self, quality: Quality) -> bool {
+        quality.worst() < self.best.0.worst()
+    }
+
+    fn settles(&mut self, end: PathEnd, quality: Quality) -> bool {
         match end {
             PathEnd::Ray => self.is_ray = true,
             PathEnd::Limit => self.is_limit = true,
             PathEnd::Complementary | PathEnd::Breakdown => {}
         }
-        certificate.residual <= GOOD_RESIDUAL
+        quality.worst() <= GOOD_RESIDUAL
             || (end == PathEnd::Limit && self.options.max_pivots.is_some())
     }
 
@@ -530,8 +634,8 @@ impl Search<'_> {
             LcpStatus::Inaccurate
         };
         LemkeReport {
-            status: self.best.0.judge(claimed),
-            certificate: self.best.0,
+            status: self.best.0.certificate.judge(claimed),
+            certificate: self.best.0.certificate,
             n_pivots: self.n_pivots,
             attempt: self.best.1,
         }

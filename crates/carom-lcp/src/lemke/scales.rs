@@ -1,7 +1,7 @@
 //! Powers of two that bring a problem to about one, without rounding.
 
 use crate::LcpRef;
-use crate::certificate::max_abs;
+use crate::certificate::larger;
 use crate::scalar::{Scalar, exponent, power_of_two, scale_by_power};
 
 /// How many factors.
@@ -20,10 +20,13 @@ pub(super) struct Scales {
     scaling: Scaling,
     row: Vec<f64>,
     column: Vec<f64>,
+    row_max: Vec<f64>,
     /// $C$ if it is uniform.
     matrix: f64,
     /// $s$.
     vector: f64,
+    /// $C/s$ if it is uniform.
+    ratio: f64,
 }
 
 /// The factor that brings a magnitude into \[1, 2).
@@ -37,6 +40,8 @@ impl Scales {
             scaling: Scaling::Uniform,
             row: Vec::new(),
             column: Vec::new(),
+            row_max: Vec::new(),
+            ratio: 1.0,
             matrix: 1.0,
             vector: 1.0,
         }
@@ -46,8 +51,9 @@ impl Scales {
         self.scaling = scaling;
         match scaling {
             Scaling::Uniform => {
-                self.matrix = inverse_power(max_abs(problem.matrix()));
-                self.vector = inverse_power(max_abs(problem.vector()));
+                self.matrix = inverse_power(problem.matrix_max());
+                self.vector = inverse_power(problem.vector_max());
+                self.ratio = scale_by_power(1.0, exponent(self.matrix) - exponent(self.vector));
             }
             Scaling::Equilibrated => {
                 self.equilibrate(problem);
@@ -68,15 +74,15 @@ impl Scales {
         self.row.extend(half);
         self.column.clear();
         self.column.extend_from_slice(&self.row);
-        let mut row_max = vec![0.0f64; n];
         for _ in 0..2 {
-            row_max.fill(0.0);
+            self.row_max.clear();
+            self.row_max.resize(n, 0.0);
             for (j, factor) in self.column.iter().enumerate() {
-                for (most, m) in row_max.iter_mut().zip(problem.column(j)) {
+                for (most, m) in self.row_max.iter_mut().zip(problem.column(j)) {
                     *most = most.max((m * factor).abs());
                 }
             }
-            for (scale, most) in self.row.iter_mut().zip(&row_max) {
+            for (scale, most) in self.row.iter_mut().zip(&self.row_max) {
                 *scale = inverse_power(*most);
             }
             for (j, scale) in self.column.iter_mut().enumerate() {
@@ -128,14 +134,39 @@ impl Scales {
         }
     }
 
-    /// $z_j$ from $z'_j$; without $s$ if only a direction is wanted.
+    /// $z_j$ from $z'_j$.
     #[inline]
-    pub(super) fn variable(&self, j: usize, scaled: f64, is_direction: bool) -> f64 {
-        let factor = match self.scaling {
-            Scaling::Uniform => self.matrix,
-            Scaling::Equilibrated => self.column[j],
-        };
-        let e = exponent(factor) - if is_direction { 0 } else { exponent(self.vector) };
-        scale_by_power(scaled, e)
+    pub(super) fn variable(&self, j: usize, scaled: f64) -> f64 {
+        match self.scaling {
+            Scaling::Uniform => scaled * self.ratio,
+            Scaling::Equilibrated => {
+                scale_by_power(scaled, exponent(self.column[j]) - exponent(self.vector))
+            }
+        }
+    }
+
+    /// The direction $u_j$ from $u'_j$, up to a common factor.
+    pub(super) fn direction(&self, j: usize, scaled: f64) -> f64 {
+        match self.scaling {
+            Scaling::Uniform => scaled,
+            Scaling::Equilibrated => scaled * self.column[j],
+        }
+    }
+
+    /// The natural residual in equilibrated variables, with the sizes of the terms of each row:
+    /// a small row or column counts as much as a large one.
+    pub(super) fn equilibrated_residual(&self, z: &[f64], w: &[f64], terms: &[f64]) -> f64 {
+        let inverse = |c: &f64| power_of_two(-exponent(*c));
+        let scaled_z = || z.iter().zip(&self.column).map(|(z, c)| z * inverse(c));
+        let scaled = |x: &[f64], i: usize| x[i] * self.row[i];
+        let z_max = scaled_z().fold(0.0, larger);
+        let omega = (0..z.len()).map(|i| scaled(terms, i)).fold(0.0, larger);
+        let ratio = |x: f64, size: f64| if x == 0.0 { 0.0 } else { x / size };
+        let rows = scaled_z().enumerate();
+        rows.map(|(i, z)| {
+            let (z, w) = (ratio(z, z_max), ratio(scaled(w, i), omega));
+            if z < w { z.abs() } else { w.abs() }
+        })
+        .fold(0.0, larger)
     }
 }

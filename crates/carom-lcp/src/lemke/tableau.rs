@@ -57,7 +57,18 @@ pub(super) struct Tableau<T> {
     /// Basis at the start of the path: its columns break ties.
     start: Vec<usize>,
     entering: usize,
+    correction: Correction<T>,
     pub(super) n_pivots: usize,
+}
+
+/// Memory of [`Tableau::refine`].
+#[derive(Clone, Debug)]
+struct Correction<T> {
+    values: Vec<Double>,
+    residual: Vec<Double>,
+    correction: Vec<T>,
+    column: Vec<f64>,
+    vector: Vec<f64>,
 }
 
 impl<T: Scalar> Tableau<T> {
@@ -76,6 +87,13 @@ impl<T: Scalar> Tableau<T> {
             scales: Scales::new(),
             start: Vec::new(),
             entering: NONE,
+            correction: Correction {
+                values: Vec::new(),
+                residual: Vec::new(),
+                correction: Vec::new(),
+                column: Vec::new(),
+                vector: Vec::new(),
+            },
             n_pivots: 0,
         }
     }
@@ -84,7 +102,7 @@ impl<T: Scalar> Tableau<T> {
     pub(super) fn pose(&mut self, problem: LcpRef<'_>, scaling: Scaling) {
         let n = problem.dim();
         self.n = n;
-        self.stride = n.next_multiple_of(4);
+        self.stride = n.next_multiple_of(4).max(4);
         self.basic.clear();
         self.basic.extend(0..n);
         self.row_of.clear();
@@ -228,11 +246,7 @@ impl<T: Scalar> Tableau<T> {
         thresholds: Thresholds,
     ) -> Result<Option<usize>, ()> {
         let column = self.etas.entering();
-        let mut column_max = T::ZERO;
-        for x in column {
-            let x = if *x < T::ZERO { -*x } else { *x };
-            column_max = if x > column_max { x } else { column_max };
-        }
+        let column_max = largest(column);
         if !column_max.to_f64().is_finite() {
             return Err(());
         }
@@ -291,12 +305,8 @@ impl<T: Scalar> Tableau<T> {
                 self.etas.apply(&mut self.lexicographic);
                 let x = self.etas.entering();
                 let u = &self.lexicographic;
-                let mut largest = T::ZERO;
-                for u in u {
-                    let u = if *u < T::ZERO { -*u } else { *u };
-                    largest = if u > largest { u } else { largest };
-                }
-                let zero = T::from_f64(64.0 * T::ROUNDOFF * (self.n + 8) as f64) * largest;
+                let rounding = 64.0 * T::ROUNDOFF * (self.n + 8) as f64;
+                let zero = T::from_f64(rounding) * largest(u);
                 let quotient = |i: usize| u[i] / x[i];
                 let smallest = self
                     .ties
@@ -322,15 +332,18 @@ impl<T: Scalar> Tableau<T> {
     fn pivot(&mut self, row: usize) -> usize {
         let inverse = T::ONE / self.etas.entering()[row];
         let step = self.rhs[row] * inverse;
-        let mut most = T::ZERO;
-        for (b, x) in self.rhs.iter_mut().zip(self.etas.entering()) {
-            let value = *b - step * *x;
-            // Negative only by rounding.
-            *b = if value < T::ZERO { T::ZERO } else { value };
-            most = if *b > most { *b } else { most };
+        let mut lanes = [T::ZERO; 4];
+        let fours = self.rhs.as_chunks_mut::<4>().0.iter_mut();
+        for (b, x) in fours.zip(self.etas.entering().as_chunks::<4>().0) {
+            for k in 0..4 {
+                let value = b[k] - step * x[k];
+                // Negative only by rounding.
+                b[k] = if value < T::ZERO { T::ZERO } else { value };
+                lanes[k] = larger_of(b[k], lanes[k]);
+            }
         }
-        self.rhs[row] = if step < T::ZERO { T::ZERO } else { step };
-        self.rhs_max = if step > most { step } else { most };
+        self.rhs[row] = larger_of(step, T::ZERO);
+        self.rhs_max = lanes.into_iter().fold(step, larger_of);
         self.etas.commit(row, inverse);
         self.n_pivots += 1;
         self.exchange(row, self.entering)
@@ -436,7 +449,7 @@ impl<T: Scalar> Tableau<T> {
         let rows = &self.row_of[self.n..2 * self.n];
         for (j, (z, row)) in z.iter_mut().zip(rows).enumerate() {
             *z = match self.rhs.get(*row) {
-                Some(b) => self.scales.variable(j, b.to_f64(), false),
+                Some(b) => self.scales.variable(j, b.to_f64()),
                 None => 0.0,
             };
         }
@@ -459,7 +472,7 @@ impl<T: Scalar> Tableau<T> {
                 None if self.entering == self.n + j => 1.0,
                 _ => 0.0,
             };
-            *u = self.scales.variable(j, scaled, true);
+            *u = self.scales.direction(j, scaled);
         }
     }
 
@@ -472,32 +485,41 @@ impl<T: Scalar> Tableau<T> {
             return false;
         }
         let n = self.n;
-        let mut values: Vec<Double> = self.rhs.iter().map(|b| widen(*b)).collect();
-        let mut column = vec![0.0f64; n];
-        let mut vector: Vec<f64> = Vec::with_capacity(n);
-        self.scales.extend_with_vector(problem, &mut vector);
-        let mut residual = vec![Double::ZERO; n];
-        let mut correction = vec![T::ZERO; self.stride];
+        let Correction {
+            values,
+            residual,
+            correction,
+            column,
+            vector,
+        } = &mut self.correction;
+        values.clear();
+        values.extend(self.rhs.iter().map(|b| widen(*b)));
+        column.resize(n, 0.0);
+        vector.clear();
+        self.scales.extend_with_vector(problem, vector);
+        residual.resize(n, Double::ZERO);
+        correction.clear();
+        correction.resize(self.stride, T::ZERO);
         let mut last = f64::INFINITY;
         for _ in 0..MAX_CORRECTIONS {
-            for (r, q) in residual.iter_mut().zip(&vector) {
+            for (r, q) in residual.iter_mut().zip(vector.iter()) {
                 *r = Double::from_f64(*q);
             }
             for j in 0..n {
                 let Some(value) = values.get(self.row_of[n + j]) else {
                     continue;
                 };
-                self.scales.negated_column(problem, j, &mut column);
-                for (r, m) in residual.iter_mut().zip(&column) {
+                self.scales.negated_column(problem, j, column);
+                for (r, m) in residual.iter_mut().zip(column.iter()) {
                     *r = *r - Double::from_f64(*m) * *value;
                 }
             }
             // Rows with a basic w hold by the choice of that w.
-            for (i, (c, r)) in correction.iter_mut().zip(&residual).enumerate() {
+            for (i, (c, r)) in correction.iter_mut().zip(residual.iter()).enumerate() {
                 let is_slack = self.row_of[i] != NONE;
                 *c = T::from_f64(if is_slack { 0.0 } else { r.to_f64() });
             }
-            self.etas.apply(&mut correction);
+            self.etas.apply(correction);
             let (mut change, mut size) = (0.0f64, 0.0f64);
             for row in &self.row_of[n..2 * n] {
                 if let (Some(value), Some(c)) = (values.get(*row), correction.get(*row)) {
@@ -521,12 +543,31 @@ impl<T: Scalar> Tableau<T> {
         }
         for (j, z) in z.iter_mut().enumerate() {
             *z = match values.get(self.row_of[n + j]) {
-                Some(value) => self.scales.variable(j, value.to_f64().max(0.0), false),
+                Some(value) => self.scales.variable(j, value.to_f64().max(0.0)),
                 None => 0.0,
             };
         }
         true
     }
+}
+
+/// The larger of two numbers; NaN if the second is NaN.
+#[inline]
+fn larger_of<T: PartialOrd>(a: T, b: T) -> T {
+    if a > b { a } else { b }
+}
+
+/// Largest absolute entry of a column of padded length, in independent lanes.
+#[inline]
+fn largest<T: Scalar>(column: &[T]) -> T {
+    let mut lanes = [T::ZERO; 4];
+    for x in column.as_chunks::<4>().0 {
+        for k in 0..4 {
+            let size = if x[k] < T::ZERO { -x[k] } else { x[k] };
+            lanes[k] = larger_of(size, lanes[k]);
+        }
+    }
+    lanes.into_iter().fold(T::ZERO, larger_of)
 }
 
 /// Corrections of a refined solution; each gains the digits that the factorization is worth.

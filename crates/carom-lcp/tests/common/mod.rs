@@ -91,9 +91,8 @@ pub fn z_matrix(seed: u64, n: usize) -> Lcp {
 /// Degenerate by integers: $M = AA^T$ with $A$ (n × rank) and $q = Ax - w$-like, solvable.
 pub fn integer_psd(seed: u64, n: usize, rank: usize) -> Lcp {
     let mut stream = Stream(seed);
-    let mut small = |rows, columns| {
-        DMatrix::from_fn(rows, columns, |_, _| stream.below(5) as f64 - 2.0)
-    };
+    let mut small =
+        |rows, columns| DMatrix::from_fn(rows, columns, |_, _| stream.below(5) as f64 - 2.0);
     let a = small(n, rank);
     let v = small(rank, 1);
     let slack = small(n, 1).map(|x| x.max(0.0));
@@ -143,6 +142,18 @@ impl Contacts {
             restitution: &REST[..self.friction.len()],
         }
     }
+
+    /// The first of the contacts alone.
+    pub fn first(&self, contacts: usize) -> Self {
+        Self {
+            delassus: self
+                .delassus
+                .view((0, 0), (3 * contacts, 3 * contacts))
+                .into(),
+            velocity: self.velocity.rows(0, 3 * contacts).into(),
+            friction: self.friction[..contacts].to_vec(),
+        }
+    }
 }
 
 /// A stack of plates, four corners each on the one below: with four contacts and three rigid
@@ -151,7 +162,7 @@ impl Contacts {
 pub fn pile(seed: u64, plates: usize, mass_decades: f64, speed: f64) -> Contacts {
     let mut stream = Stream(seed);
     let contacts = 4 * plates;
-    let mut jacobian = DMatrix::zeros(3 * contacts, 6 * plates);
+    let mut jacobian: DMatrix<f64> = DMatrix::zeros(3 * contacts, 6 * plates);
     let mut inverse_mass = DVector::zeros(6 * plates);
     for plate in 0..plates {
         let mass = 10f64.powf(stream.uniform(-0.5, 0.5) * mass_decades);
@@ -163,7 +174,10 @@ pub fn pile(seed: u64, plates: usize, mass_decades: f64, speed: f64) -> Contacts
         for k in 0..3 {
             inverse_mass[6 * plate + k] = 1.0 / mass;
         }
-        for (k, inertia) in [b * b + h * h, a * a + h * h, a * a + b * b].iter().enumerate() {
+        for (k, inertia) in [b * b + h * h, a * a + h * h, a * a + b * b]
+            .iter()
+            .enumerate()
+        {
             inverse_mass[6 * plate + 3 + k] = 3.0 / (mass * inertia);
         }
         for corner in 0..4 {
