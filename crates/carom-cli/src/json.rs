@@ -1,5 +1,7 @@
 //! Impact problems and outcomes as JSON: the contract with other languages.
 
+mod frictional;
+
 use crate::lines::{Answer, Unanswered, typed};
 use carom::impact::{
     Contact, ContactSet, Diagnostics, EnergeticRestitution, ImpactError, ImpactLaw, ImpactOutcome,
@@ -146,6 +148,9 @@ pub(crate) fn resolve(value: Value) -> Result<Answer, Unanswered> {
     let options = Value::Object(input.options);
     let mut fields = match input.law.as_str() {
         "plastic" => plastic(&problem, typed(options, "options")?)?,
+        "moreau-newton" | "anitescu-potra" | "sequential" | "set-valued" => {
+            frictional::resolve(&input.law, &problem, options)?
+        }
         _ => propagative(&problem, typed(options, "options")?)?,
     };
     fields.shift_insert(0, "law".to_owned(), Value::String(input.law));
@@ -296,15 +301,36 @@ fn diagnostics(problem: &ImpactProblem<'_>, diagnostics: &Diagnostics) -> Value 
         Diagnostics::Plastic { adhesive } => {
             put("adhesive", json!(adhesive));
         }
+        Diagnostics::Complementarity { pivots } => {
+            put("pivots", (*pivots).into());
+        }
+        Diagnostics::Sequential { sequence, pivots } => {
+            put("sequence", json!(sequence));
+            put("pivots", (*pivots).into());
+        }
+        Diagnostics::SetValued {
+            sample,
+            steps,
+            pivots,
+        } => {
+            put("sample", (*sample).into());
+            put("steps", (*steps).into());
+            put("pivots", (*pivots).into());
+        }
         _ => {}
     }
-    if problem
-        .contacts()
-        .contacts()
-        .iter()
-        .any(|contact| contact.friction > 0.0)
+    let is_frictionless = matches!(
+        diagnostics,
+        Diagnostics::Propagative(_) | Diagnostics::Plastic { .. }
+    );
+    if is_frictionless
+        && problem
+            .contacts()
+            .contacts()
+            .iter()
+            .any(|contact| contact.friction > 0.0)
     {
-        // Both laws are frictionless; silence would let the answer pass for a frictional one.
+        // The laws are frictionless; silence would let the answer pass for a frictional one.
         put("ignored", json!(["friction"]));
     }
     Value::Object(fields)

@@ -20,6 +20,7 @@ mod plate_on_legs;
 mod rack_break;
 pub mod record;
 mod reflection_wedge;
+pub mod sampling;
 mod scenario;
 mod three_ball_masses;
 

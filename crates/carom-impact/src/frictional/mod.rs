@@ -49,7 +49,7 @@ mod space;
 mod stepper;
 
 pub use bounds::{NetBound, TerminationBounds};
-pub use modes::{MAX_MODE_CONTACTS, ModeSolution, all_simultaneous, all_steps};
+pub use modes::{EndMode, MAX_MODE_CONTACTS, ModeSolution, all_simultaneous, all_steps};
 pub use polygon::DEFAULT_DIRECTIONS;
 pub use rng::CounterRng;
 pub use sampler::{BranchPolicy, CapDistribution, Draw, Sampler, SetValued};

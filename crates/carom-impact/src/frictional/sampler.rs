@@ -192,9 +192,9 @@ impl<'a> Sampler<'a> {
         self.problem
     }
 
-    /// Number of contact rows.
-    pub fn n_rows(&self) -> usize {
-        self.rows_before.len()
+    /// The largest velocity of a contact row before the impact.
+    pub fn speed(&self) -> f64 {
+        kernel::max_abs(&self.rows_before)
     }
 
     fn is_colliding(&self, velocity: &[f64]) -> bool {
@@ -344,7 +344,8 @@ impl SetValued {
         }
     }
 
-    fn none_ended(&self) -> ImpactError {
+    /// The error that no sample has ended.
+    pub fn none_ended(&self) -> ImpactError {
         ImpactError::SampleLimit {
             samples: self.samples,
             max_steps: self.max_steps,
