@@ -22,6 +22,7 @@ pub mod record;
 mod reflection_wedge;
 pub mod sampling;
 mod scenario;
+mod simultaneous;
 mod three_ball_masses;
 
 pub use config::Overrides;

@@ -83,6 +83,11 @@ pub const SCENARIOS: &[Scenario] = &[
     crate::orthogonal_corner::SCENARIO,
     crate::pair_map::SCENARIO,
     crate::three_ball_masses::SCENARIO,
+    crate::simultaneous::rocking_block::SCENARIO,
+    crate::simultaneous::compass_gait::SCENARIO,
+    crate::simultaneous::box_and_wall::SCENARIO,
+    crate::simultaneous::ramone::SCENARIO,
+    crate::simultaneous::disk_stack::SCENARIO,
 ];
 
 /// The scenario of that name.
@@ -128,6 +133,11 @@ mod tests {
         shown_is_default::<crate::orthogonal_corner::Config>();
         shown_is_default::<crate::pair_map::Config>();
         shown_is_default::<crate::three_ball_masses::Config>();
+        shown_is_default::<crate::simultaneous::rocking_block::Config>();
+        shown_is_default::<crate::simultaneous::compass_gait::Config>();
+        shown_is_default::<crate::simultaneous::box_and_wall::Config>();
+        shown_is_default::<crate::simultaneous::ramone::Config>();
+        shown_is_default::<crate::simultaneous::disk_stack::Config>();
     }
 
     #[test]

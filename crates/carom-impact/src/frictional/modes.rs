@@ -104,6 +104,15 @@ pub fn all_steps(
     enumerate(problem, Some(caps))
 }
 
+/// An outcome before it is audited.
+struct Found {
+    /// Momentum change, by which outcomes are told apart.
+    change: Vec<f64>,
+    /// Impulses on the slots.
+    impulse: Vec<f64>,
+    modes: Vec<Vec<EndMode>>,
+}
+
 fn enumerate(
     problem: &ImpactProblem<'_>,
     caps: Option<&[f64]>,
@@ -123,7 +132,7 @@ fn enumerate(
     });
     let n_modes = if caps.is_some() { 7usize } else { 4 };
     let velocity = space.velocity(problem.momentum());
-    let mut found: Vec<(Vec<f64>, Vec<f64>, Vec<Vec<EndMode>>)> = Vec::new();
+    let mut found: Vec<Found> = Vec::new();
     for code in 0..n_modes.pow(m as u32) {
         let mode = |i: usize| EndMode::ALL[code / n_modes.pow(i as u32) % n_modes];
         let modes: Vec<EndMode> = (0..m).map(mode).collect();
@@ -141,12 +150,16 @@ fn enumerate(
             let far = |(a, b): (&f64, &f64)| (a - b).abs() > SAME * problem.norm();
             !change.iter().zip(other).any(far)
         };
-        match found.iter_mut().find(|(other, _, _)| is_same(other)) {
-            Some((_, _, all)) => all.push(modes),
-            None => found.push((change, impulse, vec![modes])),
+        match found.iter_mut().find(|other| is_same(&other.change)) {
+            Some(other) => other.modes.push(modes),
+            None => found.push(Found {
+                change,
+                impulse,
+                modes: vec![modes],
+            }),
         }
     }
-    let solution = |(_, impulse, modes): (_, Vec<f64>, _)| {
+    let solution = |Found { impulse, modes, .. }| {
         let status = if problem.is_approaching() {
             ImpactStatus::Resolved
         } else {

@@ -209,6 +209,20 @@ impl<'a> Sampler<'a> {
     ///
     /// [`ImpactError::Complementarity`], [`ImpactError::Lcp`].
     pub fn draw(&self, sample: u64, draw: &mut Draw) -> Result<(), ImpactError> {
+        self.draw_observed(sample, draw, |_| {})
+    }
+
+    /// The same, showing the sample to `observe` before the first step and after every step.
+    ///
+    /// # Errors
+    ///
+    /// As [`draw`](Self::draw).
+    pub fn draw_observed(
+        &self,
+        sample: u64,
+        draw: &mut Draw,
+        mut observe: impl FnMut(&Draw),
+    ) -> Result<(), ImpactError> {
         draw.sample = sample;
         draw.steps = 0;
         draw.pivots = 0;
@@ -217,6 +231,7 @@ impl<'a> Sampler<'a> {
         draw.impulse.clear();
         draw.impulse.resize(self.before.len(), 0.0);
         draw.is_ended = !self.is_colliding(&draw.velocity);
+        observe(draw);
         while !draw.is_ended && draw.steps < self.options.max_steps {
             let mut rng = CounterRng::new(self.options.seed, sample, draw.steps as u64);
             self.draw_caps(&mut rng, &mut draw.caps);
@@ -229,11 +244,13 @@ impl<'a> Sampler<'a> {
                 }
             }
             self.step(draw)?;
+            observe(draw);
         }
         if let (false, Some(closing)) = (draw.is_ended, &self.closing) {
             draw.caps.clear();
             draw.caps.extend_from_slice(closing);
             self.step(draw)?;
+            observe(draw);
         }
         Ok(())
     }

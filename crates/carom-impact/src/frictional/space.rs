@@ -73,7 +73,11 @@ impl ContactSpace {
                 let factor = contacts.row_norm(row) * factors[slot];
                 let unit = contacts.unit_row(row);
                 for (x, u) in columns.column_mut(slot).iter_mut().zip(unit) {
-                    *x = if slot % width == 0 { *u } else { u * factor };
+                    *x = if slot.is_multiple_of(width) {
+                        *u
+                    } else {
+                        u * factor
+                    };
                 }
             }
         }

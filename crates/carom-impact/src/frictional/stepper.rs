@@ -121,7 +121,7 @@ impl StepProblem {
     ) -> Result<(), ImpactError> {
         let width = space.width();
         let e = |slot: usize| match restitution.get(slot / width) {
-            Some(e) if slot % width == 0 => *e,
+            Some(e) if slot.is_multiple_of(width) => *e,
             _ => 0.0,
         };
         workspace.vector.clear();

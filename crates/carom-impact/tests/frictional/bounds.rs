@@ -25,7 +25,7 @@ fn the_constants_of_four_systems() {
             "compass",
             compass_gait(),
             [
-                0.7071067812,
+                std::f64::consts::FRAC_1_SQRT_2,
                 1.0985320791,
                 2.1162198289,
                 1036.0,
