@@ -19,6 +19,10 @@ const KEPT: u64 = 1 << 14;
 /// Cells along each contact row when coverage is measured.
 const CELLS: f64 = 32.0;
 
+/// Velocities below this fraction of the fastest contact row before the impact are rest, and
+/// extents below it none.
+const NO_EXTENT: f64 = 1e-6;
+
 /// Samples in each half when halves are compared.
 const HALF: usize = 1024;
 
@@ -122,7 +126,7 @@ fn run(
         lcp_per_sample: total.steps as f64 / samples as f64,
         pivots_per_sample: total.pivots as f64 / samples as f64,
         histogram: total.histogram,
-        coverage: coverage(&total.hull, &total.velocities),
+        coverage: coverage(&total.hull, &total.velocities, NO_EXTENT * sampler.speed()),
         hull: total.hull,
         at_rest: total.at_rest,
         velocities: total.velocities,
@@ -138,7 +142,7 @@ fn share(
 ) -> Result<Share, ScenarioError> {
     let mut share = Share::default();
     let mut rows = Vec::new();
-    let at_rest = 1e-6 * sampler.speed();
+    let at_rest = NO_EXTENT * sampler.speed();
     for sample in range {
         sampler.draw(sample, draw)?;
         share.steps += draw.steps as u64;
@@ -186,16 +190,15 @@ fn widen(hull: &mut Vec<[f64; 2]>, other: &[[f64; 2]]) {
     }
 }
 
-fn coverage(hull: &[[f64; 2]], velocities: &[Vec<f64>]) -> Option<Coverage> {
+fn coverage(hull: &[[f64; 2]], velocities: &[Vec<f64>], no_extent: f64) -> Option<Coverage> {
     if velocities.len() < 2 {
         return None;
     }
     let longest = hull.iter().fold(0.0, |m, e| f64::max(m, e[1] - e[0]));
     let cell = |rows: &Vec<f64>| -> Vec<u8> {
         let along = |(v, [low, high]): (&f64, &[f64; 2])| {
-            // An extent of rounding is no extent.
             let extent = high - low;
-            if extent > 1e-9 * longest {
+            if extent > no_extent {
                 ((v - low) / extent * CELLS).min(CELLS - 1.0) as u8
             } else {
                 0
@@ -217,7 +220,7 @@ fn coverage(hull: &[[f64; 2]], velocities: &[Vec<f64>]) -> Option<Coverage> {
     Some(Coverage {
         cells: met.len(),
         new_cell_rate,
-        split_half_distance: if longest > 0.0 {
+        split_half_distance: if longest > no_extent {
             distance / longest
         } else {
             0.0

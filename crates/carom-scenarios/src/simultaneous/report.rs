@@ -160,7 +160,13 @@ pub(super) fn report(
         let search = Sampler::new(problem, &sampling.search())?;
         let search_summary = summarize(&search)?;
         quantities(record, &plain_summary, &search_summary, table_3);
-        extents(record, &names, &plain_summary, &search_summary);
+        extents(
+            record,
+            &names,
+            &plain_summary,
+            &search_summary,
+            plain.speed(),
+        );
         let path_rows = paths(&search)?;
         for plane in planes {
             record.figures.push(figure(
@@ -227,7 +233,15 @@ fn quantities(record: &mut Record, plain: &SampleSummary, search: &SampleSummary
     record.tables.push(table);
 }
 
-fn extents(record: &mut Record, names: &[String], plain: &SampleSummary, search: &SampleSummary) {
+fn extents(
+    record: &mut Record,
+    names: &[String],
+    plain: &SampleSummary,
+    search: &SampleSummary,
+    speed: f64,
+) {
+    // The velocity of a closed contact is rounding.
+    let snap = |v: f64| if v.abs() <= 1e-9 * speed { 0.0 } else { v };
     let mut table = Table::new(
         "extents",
         "Least and largest velocity of each contact row (in the order of the other tables) after \
@@ -243,6 +257,7 @@ fn extents(record: &mut Record, names: &[String], plain: &SampleSummary, search:
         .zip(plain.hull.iter().zip(&search.hull))
         .enumerate()
     {
+        let (plain, search) = (plain.map(snap), search.map(snap));
         let row = [(i + 1) as f64, plain[0], plain[1], search[0], search[1]];
         table.rows.push(row.to_vec());
         record.quantities.extend([
