@@ -24,6 +24,7 @@ pub mod sampling;
 mod scenario;
 mod simultaneous;
 mod three_ball_masses;
+mod zeno_block;
 
 pub use config::Overrides;
 pub use error::ScenarioError;

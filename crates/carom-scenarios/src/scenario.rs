@@ -88,6 +88,7 @@ pub const SCENARIOS: &[Scenario] = &[
     crate::simultaneous::box_and_wall::SCENARIO,
     crate::simultaneous::ramone::SCENARIO,
     crate::simultaneous::disk_stack::SCENARIO,
+    crate::zeno_block::SCENARIO,
 ];
 
 /// The scenario of that name.
@@ -138,6 +139,7 @@ mod tests {
         shown_is_default::<crate::simultaneous::box_and_wall::Config>();
         shown_is_default::<crate::simultaneous::ramone::Config>();
         shown_is_default::<crate::simultaneous::disk_stack::Config>();
+        shown_is_default::<crate::zeno_block::Config>();
     }
 
     #[test]

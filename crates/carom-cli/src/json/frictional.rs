@@ -46,6 +46,7 @@ enum BranchInput {
     #[default]
     Fixed,
     Random,
+    Enumerate,
 }
 
 #[derive(Deserialize, Default)]
@@ -171,6 +172,7 @@ fn set_valued(
         friction_directions: input.friction_directions,
         branch: match input.branch {
             BranchInput::Fixed => BranchPolicy::Fixed,
+            BranchInput::Enumerate => BranchPolicy::Enumerate,
             BranchInput::Random => BranchPolicy::RandomCovering { spread: SPREAD },
         },
         caps: match input.caps {

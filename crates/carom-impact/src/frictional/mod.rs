@@ -39,7 +39,9 @@
 //! solvable linear complementarity problems*, 1997.
 
 mod bounds;
+mod inclusion;
 mod modes;
+mod painleve;
 mod polygon;
 mod rng;
 mod sampler;
@@ -49,7 +51,9 @@ mod space;
 mod stepper;
 
 pub use bounds::{NetBound, TerminationBounds};
+pub use inclusion::{InclusionPath, RatePiece, integrate_inclusion};
 pub use modes::{EndMode, MAX_MODE_CONTACTS, ModeSolution, all_simultaneous, all_steps};
+pub use painleve::{ImpactWithoutCollision, impact_without_collision};
 pub use polygon::DEFAULT_DIRECTIONS;
 pub use rng::CounterRng;
 pub use sampler::{BranchPolicy, CapDistribution, Draw, Sampler, SetValued};

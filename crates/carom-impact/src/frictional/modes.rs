@@ -104,12 +104,24 @@ pub fn all_steps(
     enumerate(problem, Some(caps))
 }
 
+/// Refuses what modes are not enumerated for.
+pub(super) fn check_planar(space: &ContactSpace) -> Result<(), ImpactError> {
+    if space.n_contacts > MAX_MODE_CONTACTS || space.n_tangents > 1 {
+        return Err(ImpactError::EnumerationLimit {
+            contacts: space.n_contacts,
+            tangents: space.n_tangents,
+            max: MAX_MODE_CONTACTS,
+        });
+    }
+    Ok(())
+}
+
 /// An outcome before it is audited.
-struct Found {
+pub(super) struct Found {
     /// Momentum change, by which outcomes are told apart.
     change: Vec<f64>,
     /// Impulses on the slots.
-    impulse: Vec<f64>,
+    pub(super) impulse: Vec<f64>,
     modes: Vec<Vec<EndMode>>,
 }
 
@@ -118,47 +130,13 @@ fn enumerate(
     caps: Option<&[f64]>,
 ) -> Result<Vec<ModeSolution>, ImpactError> {
     let space = ContactSpace::new(problem.contacts());
-    let m = space.n_contacts;
-    if m > MAX_MODE_CONTACTS || space.n_tangents > 1 {
-        return Err(ImpactError::EnumerationLimit {
-            contacts: m,
-            tangents: space.n_tangents,
-            max: MAX_MODE_CONTACTS,
-        });
-    }
+    check_planar(&space)?;
     let caps: Option<Vec<f64>> = caps.map(|caps| {
         let scaled = |(i, cap)| cap * space.normal_norm(i) * problem.scale();
         caps.iter().enumerate().map(scaled).collect()
     });
-    let n_modes = if caps.is_some() { 7usize } else { 4 };
     let velocity = space.velocity(problem.momentum());
-    let mut found: Vec<Found> = Vec::new();
-    for code in 0..n_modes.pow(m as u32) {
-        let mode = |i: usize| EndMode::ALL[code / n_modes.pow(i as u32) % n_modes];
-        let modes: Vec<EndMode> = (0..m).map(mode).collect();
-        // Without friction sticking stands for being closed.
-        let smooth = |i: usize| space.friction[i] == 0.0;
-        if (0..m).any(|i| smooth(i) && modes[i].sliding().is_some()) {
-            continue;
-        }
-        let Some(impulse) = attempt(&space, &velocity, caps.as_deref(), &modes, problem.norm())?
-        else {
-            continue;
-        };
-        let change = space.change(&impulse).to_vec();
-        let is_same = |other: &[f64]| {
-            let far = |(a, b): (&f64, &f64)| (a - b).abs() > SAME * problem.norm();
-            !change.iter().zip(other).any(far)
-        };
-        match found.iter_mut().find(|other| is_same(&other.change)) {
-            Some(other) => other.modes.push(modes),
-            None => found.push(Found {
-                change,
-                impulse,
-                modes: vec![modes],
-            }),
-        }
-    }
+    let found = solutions(&space, &velocity, caps.as_deref(), problem.norm())?;
     let solution = |Found { impulse, modes, .. }| {
         let status = if problem.is_approaching() {
             ImpactStatus::Resolved
@@ -170,6 +148,44 @@ fn enumerate(
         Ok(ModeSolution { outcome, modes })
     };
     found.into_iter().map(solution).collect()
+}
+
+/// Every solution, in the order of its first modes, for slot velocities and caps.
+pub(super) fn solutions(
+    space: &ContactSpace,
+    velocity: &DVector<f64>,
+    caps: Option<&[f64]>,
+    norm: f64,
+) -> Result<Vec<Found>, ImpactError> {
+    let m = space.n_contacts;
+    let n_modes = if caps.is_some() { 7usize } else { 4 };
+    let mut found: Vec<Found> = Vec::new();
+    for code in 0..n_modes.pow(m as u32) {
+        let mode = |i: usize| EndMode::ALL[code / n_modes.pow(i as u32) % n_modes];
+        let modes: Vec<EndMode> = (0..m).map(mode).collect();
+        // Without friction sticking stands for being closed.
+        let smooth = |i: usize| space.friction[i] == 0.0;
+        if (0..m).any(|i| smooth(i) && modes[i].sliding().is_some()) {
+            continue;
+        }
+        let Some(impulse) = attempt(space, velocity, caps, &modes, norm)? else {
+            continue;
+        };
+        let change = space.change(&impulse).to_vec();
+        let is_same = |other: &[f64]| {
+            let far = |(a, b): (&f64, &f64)| (a - b).abs() > SAME * norm;
+            !change.iter().zip(other).any(far)
+        };
+        match found.iter_mut().find(|other| is_same(&other.change)) {
+            Some(other) => other.modes.push(modes),
+            None => found.push(Found {
+                change,
+                impulse,
+                modes: vec![modes],
+            }),
+        }
+    }
+    Ok(found)
 }
 
 /// Impulses on the slots that meet the conditions of the modes, if there are any.

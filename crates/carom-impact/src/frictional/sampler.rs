@@ -1,6 +1,7 @@
 //! Outcomes drawn from the set.
 
 use super::bounds::TerminationBounds;
+use super::modes::{check_planar, solutions};
 use super::rng::CounterRng;
 use super::stepper::{ImpactStepper, StepWorkspace};
 use crate::jump::separating;
@@ -8,8 +9,9 @@ use crate::{
     Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus, OutcomeSet,
     SetValuedLaw,
 };
+use carom_lcp::LcpStatus;
 use carom_metric::kernel;
-use nalgebra::DMatrix;
+use nalgebra::{DMatrix, DVector};
 
 /// An impact has ended when no contact approaches by more than this fraction of
 /// $\lVert p\rVert$, in unit normals.
@@ -27,6 +29,10 @@ pub enum BranchPolicy {
         /// The spread $a$; 6 is a good one.
         spread: f64,
     },
+    /// Any of all solutions of a step, with equal probability: planar contacts only, at most
+    /// [`MAX_MODE_CONTACTS`](super::MAX_MODE_CONTACTS) of them, and a hundred times the work.
+    /// Lemke's method does not reach solutions between two others; this does.
+    Enumerate,
 }
 
 /// How the caps of a step are drawn.
@@ -144,6 +150,9 @@ impl<'a> Sampler<'a> {
         let largest = (0..m).map(stopping).fold(0.0, f64::max);
         let impulse_step = options.impulse_step.unwrap_or(largest);
         options.validate(impulse_step, problem.is_approaching())?;
+        if options.branch == BranchPolicy::Enumerate {
+            check_planar(space)?;
+        }
         let to_caps = |size: f64| -> Vec<f64> {
             (0..m)
                 .map(|i| size * space.normal_norm(i) * scale)
@@ -236,6 +245,11 @@ impl<'a> Sampler<'a> {
             let mut rng = CounterRng::new(self.options.seed, sample, draw.steps as u64);
             self.draw_caps(&mut rng, &mut draw.caps);
             match self.options.branch {
+                BranchPolicy::Enumerate => {
+                    self.any_step(&mut rng, draw)?;
+                    observe(draw);
+                    continue;
+                }
                 BranchPolicy::Fixed => draw.workspace.set_cover(0, None),
                 BranchPolicy::RandomCovering { spread } => {
                     let mut entry = || (spread * (2.0 * rng.next_uniform() - 1.0)).exp();
@@ -267,6 +281,27 @@ impl<'a> Sampler<'a> {
                 }
             }
         }
+    }
+
+    /// A step to any of its solutions.
+    fn any_step(&self, rng: &mut CounterRng, draw: &mut Draw) -> Result<(), ImpactError> {
+        let space = &self.stepper.space;
+        let velocity = DVector::from_column_slice(&draw.velocity);
+        let found = solutions(space, &velocity, Some(&draw.caps), self.problem.norm())?;
+        let choice = (rng.next_uniform() * found.len() as f64) as usize;
+        let Some(solution) = found.get(choice) else {
+            return Err(ImpactError::Complementarity {
+                status: LcpStatus::Inaccurate,
+                residual: f64::INFINITY,
+            });
+        };
+        for (slot, l) in solution.impulse.iter().enumerate() {
+            draw.impulse[slot] += l;
+            kernel::add_scaled(&mut draw.velocity, *l, space.gram.column(slot).as_slice());
+        }
+        draw.steps += 1;
+        draw.is_ended = !self.is_colliding(&draw.velocity);
+        Ok(())
     }
 
     fn step(&self, draw: &mut Draw) -> Result<(), ImpactError> {

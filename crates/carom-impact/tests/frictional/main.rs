@@ -2,7 +2,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod bounds;
+mod inclusion;
 mod laws;
+mod painleve;
 mod properties;
 mod sampling;
 mod steps;

@@ -258,3 +258,37 @@ fn running_out_of_steps_is_said_only_if_no_sample_ends() {
     );
     assert!(error.kind().contains("limit"));
 }
+
+/// Lemke's method passes between the solutions on either side of the sliding one, whatever the
+/// covering vector; trying all modes does not.
+#[test]
+fn trying_all_modes_finds_the_outcome_between_two_others() {
+    let system = compass_gait();
+    let law = SetValued {
+        branch: BranchPolicy::Enumerate,
+        ..paper(&system)
+    };
+    let (all, _, _) = samples(&system, &law, 500);
+    let slide = [0.0, 0.0, 0.0, 0.1284904325];
+    let hits = all.iter().filter(|rows| {
+        let off = rows.iter().zip(&slide).map(|(a, b)| (a - b).abs());
+        off.fold(0.0, f64::max) <= 1e-9
+    });
+    assert!(hits.count() >= 20);
+    let extents = [
+        (0.0, 0.0374504486),
+        (-0.0744905823, 0.0),
+        (0.0, 0.0995551756),
+        (0.0, 0.1980196039),
+    ];
+    for (row, (low, high)) in extents.into_iter().enumerate() {
+        let (least, most) = extent(&all, row);
+        assert!(least >= low - 1e-6 && most <= high + 1e-6, "{row}");
+    }
+    let crowd = System {
+        contacts: system.contacts.iter().cycle().take(6).cloned().collect(),
+        ..system.clone()
+    };
+    let error = crowd.pose(|p| law.resolve(p).unwrap_err());
+    assert_eq!(error.kind(), "enumeration-limit");
+}

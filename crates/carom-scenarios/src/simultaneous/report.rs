@@ -52,11 +52,22 @@ impl Sampling {
         }
     }
 
-    /// Contacts are switched off at random, and any solution of a step may be taken.
-    fn search(&self) -> SetValued {
+    /// Contacts are switched off at random, and any solution of a step may be taken: of two
+    /// contacts all are tried, which takes longer.
+    fn search(&self, contacts: usize) -> SetValued {
+        let is_small = contacts <= 2;
         SetValued {
             max_steps: 10 * self.max_steps,
-            branch: BranchPolicy::RandomCovering { spread: SPREAD },
+            samples: if is_small {
+                self.samples.div_ceil(4)
+            } else {
+                self.samples
+            },
+            branch: if is_small {
+                BranchPolicy::Enumerate
+            } else {
+                BranchPolicy::RandomCovering { spread: SPREAD }
+            },
             caps: CapDistribution::Mixed { off: OFF },
             ..self.plain()
         }
@@ -157,7 +168,7 @@ pub(super) fn report(
 
         let plain = Sampler::new(problem, &sampling.plain())?;
         let plain_summary = summarize(&plain)?;
-        let search = Sampler::new(problem, &sampling.search())?;
+        let search = Sampler::new(problem, &sampling.search(system.contacts.len()))?;
         let search_summary = summarize(&search)?;
         quantities(record, &plain_summary, &search_summary, table_3);
         extents(
@@ -303,8 +314,12 @@ fn figure(
         let contact = name.rsplit('_').next().unwrap_or("");
         Axis::linear(format!("{kind} velocity at {contact}"), "m/s")
     };
+    // Rounding is not worth an axis.
+    let fastest = before.iter().fold(0.0, |m, v| f64::max(m, v.abs()));
+    let snap = |v: f64| if v.abs() <= 1e-9 * fastest { 0.0 } else { v };
     let take = |points: &[Vec<f64>], row: usize| -> Vec<f64> {
-        points.iter().filter_map(|p| p.get(row).copied()).collect()
+        let row = points.iter().filter_map(|p| p.get(row).copied());
+        row.map(snap).collect()
     };
     let points = |label: &str, points: &[Vec<f64>], shape, color| Mark::Points {
         label: Some(label.to_owned()),
