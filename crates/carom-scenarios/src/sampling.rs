@@ -235,3 +235,45 @@ fn directed_distance(a: &[Vec<f64>], b: &[Vec<f64>]) -> f64 {
     let nearest = |p: &Vec<f64>| b.iter().map(|q| square(p, q)).fold(f64::INFINITY, f64::min);
     a.iter().map(nearest).fold(0.0, f64::max).sqrt()
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use carom_impact::frictional::SetValued;
+    use carom_impact::{Contact, ContactSet, ImpactProblem};
+    use carom_metric::{Covector, KineticMetric, Tangent};
+    use nalgebra::DMatrix;
+
+    #[test]
+    fn any_number_of_threads_gives_the_same_summary() {
+        let metric = KineticMetric::new(DMatrix::identity(3, 3)).unwrap();
+        let contact = |x: f64| Contact {
+            normal: Covector::from_slice(&[0.0, 1.0, x]),
+            tangents: vec![Covector::from_slice(&[1.0, 0.0, 1.0])],
+            friction: 0.7,
+            restitution: 0.0,
+        };
+        let contacts = ContactSet::new(&metric, vec![contact(-0.6), contact(0.5)]).unwrap();
+        let velocity = Tangent::from_slice(&[0.3, -1.0, 0.1]);
+        let problem = ImpactProblem::new(&contacts, velocity).unwrap();
+        let law = SetValued {
+            samples: 3000,
+            ..SetValued::default()
+        };
+        let sampler = Sampler::new(&problem, &law).unwrap();
+        let on = |threads| {
+            let pool = rayon::ThreadPoolBuilder::new()
+                .num_threads(threads)
+                .build()
+                .unwrap();
+            pool.install(|| outcomes(&sampler)).unwrap()
+        };
+        let one = on(1);
+        for threads in [2, 3] {
+            assert_eq!(on(threads), one);
+        }
+        assert_eq!(one.0.terminated as usize, one.1.len());
+        assert_eq!(one.0.histogram.iter().sum::<u64>(), 3000);
+    }
+}

@@ -378,6 +378,21 @@ impl Curves {
     }
 
     fn finish(mut self, record: &mut Record, t_end: f64, s_end: f64, rest: f64) {
+        // Between the last half cycle shown and rest there are infinitely many more.
+        let clock = Mark::Line {
+            label: None,
+            x: self.s.clone(),
+            y: self.clock.clone(),
+            style: LineStyle::Solid,
+            color: Color::Blue,
+        };
+        let at_rest = Mark::Line {
+            label: None,
+            x: vec![s_end, s_end + 3.0],
+            y: vec![rest; 2],
+            style: LineStyle::Solid,
+            color: Color::Blue,
+        };
         for extra in [0.0, 3.0] {
             self.push(t_end + rest * extra, s_end + extra, 0.0, 0.0, rest);
         }
@@ -428,13 +443,8 @@ impl Curves {
                 Axis::linear("s", ""),
                 Axis::linear("dt/ds", ""),
             )
-            .mark(Mark::Line {
-                label: None,
-                x: self.s.clone(),
-                y: self.clock.clone(),
-                style: LineStyle::Solid,
-                color: Color::Blue,
-            }),
+            .mark(clock)
+            .mark(at_rest),
         ]);
     }
 }

@@ -269,3 +269,68 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
     )?;
     Ok(record)
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use carom_impact::frictional::{all_simultaneous, all_steps};
+
+    /// Halm & Posa, Section 5.2.4: lift, stick and slide of the trailing foot; digits of an
+    /// independent implementation.
+    #[test]
+    fn the_trailing_foot_has_three_outcomes() {
+        let system = Config::default().system().unwrap();
+        let known = [
+            (0.000330823045150086, -0.02735008962041474),
+            (0.0, 0.0),
+            (0.0, -0.019516304638802495),
+        ];
+        let all = system
+            .pose(|problem| Ok(all_simultaneous(problem)?))
+            .unwrap();
+        assert_eq!(all.len(), 3);
+        for solution in &all {
+            let velocity = solution.outcome.velocity_plus.0.as_slice();
+            let rows = system.contact_velocity(velocity);
+            assert!(rows[0].abs() <= 1e-10 && rows[1].abs() <= 1e-10);
+            let is_it = |(vn, vt): &(f64, f64)| {
+                (rows[2] - vn).abs() <= 1e-10 && (rows[3] - vt).abs() <= 1e-10
+            };
+            assert_eq!(known.iter().filter(|k| is_it(k)).count(), 1, "{rows:?}");
+        }
+    }
+
+    #[test]
+    fn a_step_has_three_solutions() {
+        let system = Config::default().system().unwrap();
+        let caps = [0.3934, 0.1327];
+        let all = system
+            .pose(|problem| Ok(all_steps(problem, &caps)?))
+            .unwrap();
+        assert_eq!(all.len(), 3);
+        for trunk_rate in [1.5049021420, 1.5046820773, 1.5048389797] {
+            let rate = |s: &carom_impact::frictional::ModeSolution| s.outcome.velocity_plus.0[2];
+            let nearest = all.iter().map(|s| (rate(s) - trunk_rate).abs());
+            assert!(nearest.fold(f64::INFINITY, f64::min) <= 1e-9);
+        }
+    }
+
+    /// Parameters to rows: reference values of an independent implementation.
+    #[test]
+    fn the_robot_stands_on_both_feet() {
+        let system = Config::default().system().unwrap();
+        let close = |a: f64, b: f64| (a - b).abs() <= 1e-12;
+        assert!(close(system.velocity[0], -0.4114162619245758));
+        assert!(close(system.velocity[1], -0.21051823339278636));
+        assert!(close(system.contacts[0].normal[2], -0.3215804869672616));
+        assert!(close(system.contacts[1].tangent[6], 0.2651232631874426));
+        assert!(close(system.mass[(2, 2)], 0.29886286122408856));
+        assert!(close(system.mass[(5, 6)], 0.019713149122055136));
+        let error = Config {
+            trunk_angle_deg: 17.0,
+            ..Config::default()
+        };
+        assert!(error.system().unwrap_err().to_string().contains("reach"));
+    }
+}
