@@ -63,8 +63,8 @@ pub(crate) fn assess(
 ) -> Assessment {
     let mut z_max = 0.0;
     let mut omega = 0.0;
-    w.copy_from_slice(problem.vector());
-    for (term, q) in terms.iter_mut().zip(problem.vector()) {
+    for ((w, term), q) in w.iter_mut().zip(terms.iter_mut()).zip(problem.vector()) {
+        *w = *q;
         *term = q.abs();
     }
     for (j, &z) in z.iter().enumerate() {
@@ -87,27 +87,32 @@ fn add_column(z: f64, column: &[f64], w: &mut [f64], terms: &mut [f64]) -> f64 {
     let (w_chunks, w_rest) = w.as_chunks_mut::<4>();
     let (term_chunks, term_rest) = terms.as_chunks_mut::<4>();
     let (chunks, rest) = column.as_chunks::<4>();
-    let mut lanes = [0.0f64; 4];
-    for ((w, term), m) in w_chunks.iter_mut().zip(term_chunks).zip(chunks) {
-        for k in 0..4 {
-            let product = z * m[k];
-            w[k] += product;
-            term[k] += product.abs();
-            lanes[k] = if product.abs() > lanes[k] {
-                product.abs()
-            } else {
-                lanes[k]
-            };
-        }
+    let mut most = [0.0; 4];
+    for ((w, terms), m) in w_chunks.iter_mut().zip(term_chunks).zip(chunks) {
+        add_products(z, m, w, terms, &mut most);
     }
-    let mut most = lanes.iter().fold(0.0, |m: f64, x| m.max(*x));
+    let mut largest = [most.into_iter().fold(0.0, larger)];
     for ((w, term), m) in w_rest.iter_mut().zip(term_rest).zip(rest) {
-        let product = z * m;
-        *w += product;
-        *term += product.abs();
-        most = most.max(product.abs());
+        let (w, term) = (std::array::from_mut(w), std::array::from_mut(term));
+        add_products(z, &[*m], w, term, &mut largest);
     }
-    most
+    largest[0]
+}
+
+#[inline]
+fn add_products<const N: usize>(
+    z: f64,
+    m: &[f64; N],
+    w: &mut [f64; N],
+    terms: &mut [f64; N],
+    most: &mut [f64; N],
+) {
+    for k in 0..N {
+        let product = z * m[k];
+        w[k] += product;
+        terms[k] += product.abs();
+        most[k] = larger(product.abs(), most[k]);
+    }
 }
 
 /// Certifies `z` (n) and writes $w = Mz + q$ into `w` (n).
@@ -164,26 +169,70 @@ fn assess_scaled(problem: LcpRef<'_>, z: &[f64], w: &mut [f64], terms: &mut [f64
 }
 
 fn compare(z: &[f64], w: &[f64], terms: &[f64], z_max: f64, omega: f64) -> Assessment {
-    let (mut residual, mut complementarity, mut infeasibility) = (0.0, 0.0, 0.0);
-    let mut holds_by_rows = true;
     // A quotient, not a product with the reciprocal, which overflows for a denormal norm.
-    let (z_unit, w_unit) = (unit(z_max), unit(omega));
-    for ((z, w), terms) in z.iter().zip(w).zip(terms) {
-        let excess = if *z > 0.0 { w.abs() } else { -w };
-        holds_by_rows &= excess <= ROW_RESIDUAL * terms;
-        let (z, w) = (z / z_unit, w / w_unit);
-        let smaller = if z < w { z } else { w };
-        residual = larger(residual, smaller.abs());
-        complementarity = larger(complementarity, (z * w).abs());
-        infeasibility = larger(infeasibility, -smaller);
+    let units = (unit(z_max), unit(omega));
+    let (z_chunks, z_rest) = z.as_chunks::<4>();
+    let (w_chunks, w_rest) = w.as_chunks::<4>();
+    let (term_chunks, term_rest) = terms.as_chunks::<4>();
+    let mut lanes = Worst::<4>::new();
+    for ((z, w), terms) in z_chunks.iter().zip(w_chunks).zip(term_chunks) {
+        lanes.include(z, w, terms, units);
+    }
+    let mut worst = lanes.reduce();
+    for ((z, w), term) in z_rest.iter().zip(w_rest).zip(term_rest) {
+        worst.include(&[*z], &[*w], &[*term], units);
     }
     Assessment {
         certificate: Certificate {
-            residual,
-            complementarity,
-            infeasibility,
+            residual: worst.residual[0],
+            complementarity: worst.complementarity[0],
+            infeasibility: worst.infeasibility[0],
         },
-        holds_by_rows,
+        holds_by_rows: worst.margin[0] >= 0.0,
+    }
+}
+
+/// The worst rows of every lane. NaN, which overflow brings to all rows at once, survives.
+struct Worst<const N: usize> {
+    residual: [f64; N],
+    complementarity: [f64; N],
+    infeasibility: [f64; N],
+    /// The smallest of what a row may be off minus what it is off.
+    margin: [f64; N],
+}
+
+impl<const N: usize> Worst<N> {
+    fn new() -> Self {
+        Self {
+            residual: [0.0; N],
+            complementarity: [0.0; N],
+            infeasibility: [0.0; N],
+            margin: [f64::INFINITY; N],
+        }
+    }
+
+    #[inline]
+    fn include(&mut self, z: &[f64; N], w: &[f64; N], terms: &[f64; N], units: (f64, f64)) {
+        for k in 0..N {
+            let excess = if z[k] > 0.0 { w[k].abs() } else { -w[k] };
+            self.margin[k] = smaller(self.margin[k], ROW_RESIDUAL * terms[k] - excess);
+            let (z, w) = (z[k] / units.0, w[k] / units.1);
+            let natural = smaller(z, w);
+            self.residual[k] = larger(self.residual[k], natural.abs());
+            self.complementarity[k] = larger(self.complementarity[k], (z * w).abs());
+            // Not `-natural`, which may be -0.
+            self.infeasibility[k] = larger(self.infeasibility[k], 0.0 - natural);
+        }
+    }
+
+    fn reduce(&self) -> Worst<1> {
+        let most = |lanes: &[f64; N]| [lanes.iter().copied().fold(0.0, larger)];
+        Worst {
+            residual: most(&self.residual),
+            complementarity: most(&self.complementarity),
+            infeasibility: most(&self.infeasibility),
+            margin: [self.margin.iter().copied().fold(f64::INFINITY, smaller)],
+        }
     }
 }
 
@@ -195,7 +244,13 @@ fn unit(size: f64) -> f64 {
 /// The larger of two numbers; NaN if the second is NaN, unlike `f64::max`.
 #[inline]
 pub(crate) fn larger(a: f64, b: f64) -> f64 {
-    if a >= b { a } else { b }
+    if a > b { a } else { b }
+}
+
+/// The smaller of two numbers; NaN if the second is NaN.
+#[inline]
+fn smaller(a: f64, b: f64) -> f64 {
+    if a < b { a } else { b }
 }
 
 /// Largest absolute entry, in independent lanes.

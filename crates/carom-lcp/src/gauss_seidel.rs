@@ -9,7 +9,11 @@ const SWEEPS_PER_CHECK: usize = 8;
 
 /// Projected Gauss-Seidel with relaxation.
 ///
-/// Each sweep sets $z_i \leftarrow \max(0, z_i - \omega (Mz + q)_i/M_{ii})$ in turn. Converges for
+/// Each sweep replaces every variable in turn, with $w = Mz + q$, by
+///
+/// $$ z_i \leftarrow \max\left(0, z_i - \omega \frac{w_i}{M_{ii}}\right). $$
+///
+/// Converges for
 /// symmetric positive semidefinite matrices with positive diagonal and solvable $q$ if
 /// $0 < \omega < 2$, and for strictly diagonally dominant ones if $\omega \le 1$; linearly, so that
 /// Lemke's method is faster for all but large problems and low accuracy.

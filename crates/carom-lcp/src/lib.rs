@@ -46,10 +46,11 @@
 //! $$ r = \max_i \left| \min\left( \frac{z_i}{\lVert z\rVert_\infty}, \frac{w_i}{\omega} \right) \right|. $$
 //!
 //! Only $r \le 10^{-9}$ is called [`Solved`](LcpStatus::Solved). Otherwise, and also where rows or
-//! columns are so small that $r$ overlooks them, further attempts follow ([`Attempt`]): corrections in twice
-//! the precision, equilibration, other covering vectors, the whole path in twice the precision. A
-//! ray is called [`Infeasible`](LcpStatus::Infeasible) only with a Farkas certificate whose signs
-//! are exact.
+//! columns are so small that $r$ overlooks them, more is tried: basic variables within rounding of
+//! zero are set to zero, the solution is corrected in twice the precision, and further attempts
+//! follow ([`Attempt`]): equilibration, other covering vectors, the whole path in twice the precision.
+//! A ray is called [`Infeasible`](LcpStatus::Infeasible) only with a Farkas certificate whose
+//! signs are exact.
 //!
 //! # What is here
 //!

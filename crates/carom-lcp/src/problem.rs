@@ -204,23 +204,17 @@ pub(crate) fn check_dim(n: usize) -> Result<(), LcpError> {
 /// the scan is vectorized.
 #[inline]
 pub(crate) fn check_finite(what: &'static str, values: &[f64]) -> Result<f64, LcpError> {
-    let (chunks, rest) = values.as_chunks::<4>();
-    let (mut lanes, mut sums) = ([0.0f64; 4], [0.0f64; 4]);
-    for chunk in chunks {
-        for k in 0..4 {
-            let size = chunk[k].abs();
-            lanes[k] = if size > lanes[k] { size } else { lanes[k] };
-            // 0 for finite numbers, NaN else.
-            sums[k] += chunk[k] * 0.0;
-        }
+    let (chunks, rest) = values.as_chunks::<8>();
+    let (pairs, last) = rest.as_chunks::<2>();
+    let parts = [scan(chunks), scan(pairs), scan(last.as_chunks::<1>().0)];
+    let larger = |a: f64, b: f64| if b > a { b } else { a };
+    let most = parts.iter().fold(0.0, |most, part| larger(most, part.0));
+    let sum: f64 = parts.iter().map(|part| part.1).sum();
+    // A finite sum has finite terms; one that is not may be a sum of large numbers.
+    if sum.is_finite() {
+        return Ok(most);
     }
-    let mut most = lanes.iter().fold(0.0, |m: f64, x| m.max(*x));
-    let mut sum: f64 = sums.iter().sum();
-    for x in rest {
-        most = most.max(x.abs());
-        sum += x * 0.0;
-    }
-    match values.iter().position(|x| sum != 0.0 && !x.is_finite()) {
+    match values.iter().position(|x| !x.is_finite()) {
         Some(index) => Err(LcpError::NonFinite {
             what,
             index,
@@ -228,6 +222,21 @@ pub(crate) fn check_finite(what: &'static str, values: &[f64]) -> Result<f64, Lc
         }),
         None => Ok(most),
     }
+}
+
+/// The largest absolute entry, and the sum of all.
+#[inline]
+fn scan<const N: usize>(chunks: &[[f64; N]]) -> (f64, f64) {
+    let (mut most, mut sums) = ([0.0; N], [0.0; N]);
+    for chunk in chunks {
+        for k in 0..N {
+            let size = chunk[k].abs();
+            most[k] = if size > most[k] { size } else { most[k] };
+            sums[k] += size;
+        }
+    }
+    let larger = |a: f64, b: f64| if b > a { b } else { a };
+    (most.into_iter().fold(0.0, larger), sums.iter().sum())
 }
 
 /// A variable within the range of numbers, whatever overflow made of it.

@@ -14,6 +14,7 @@ pub(crate) trait Scalar:
 {
     const ZERO: Self;
     const ONE: Self;
+    const INFINITY: Self;
     /// Unit roundoff.
     const ROUNDOFF: f64;
     fn from_f64(x: f64) -> Self;
@@ -23,6 +24,7 @@ pub(crate) trait Scalar:
 impl Scalar for f64 {
     const ZERO: Self = 0.0;
     const ONE: Self = 1.0;
+    const INFINITY: Self = f64::INFINITY;
     const ROUNDOFF: f64 = f64::EPSILON / 2.0;
     #[inline]
     fn from_f64(x: f64) -> Self {
@@ -61,6 +63,10 @@ impl Scalar for Double {
     };
     const ONE: Self = Self {
         high: 1.0,
+        low: 0.0,
+    };
+    const INFINITY: Self = Self {
+        high: f64::INFINITY,
         low: 0.0,
     };
     /// A few bits less than 2⁻¹⁰⁶: the operations below are not correctly rounded.

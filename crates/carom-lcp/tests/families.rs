@@ -55,6 +55,29 @@ fn piles_with_friction_are_solved() {
     }
 }
 
+/// An open contact's impulse is zero, not rounding: its cone row has no other terms, so the noise
+/// would be all of it.
+#[test]
+fn every_row_of_a_pile_holds_by_itself() {
+    for (plates, seeds) in [(1, 40), (2, 10), (8, 3)] {
+        for seed in 0..seeds {
+            let friction = ContactLcp::new(&pile(seed, plates, 1.0, 1.0).rows(), 4).unwrap();
+            let lcp = friction.lcp();
+            let z = Lemke::default().solve(lcp).unwrap().z;
+            for (i, q) in lcp.vector().iter().enumerate() {
+                let terms = lcp.matrix().row(i).transpose().component_mul(&z);
+                let (w, size) = (q + terms.sum(), q.abs() + terms.abs().sum());
+                let excess = if z[i] > 0.0 { w.abs() } else { -w };
+                // The bound of the solver, and the rounding of sums in another order.
+                assert!(
+                    excess <= 1.1e-12 * size,
+                    "{plates} plates, seed {seed}, row {i}: {excess:e} of {size:e}"
+                );
+            }
+        }
+    }
+}
+
 /// Masses over twelve decades and velocities of 1e-10.
 #[test]
 fn badly_scaled_contacts_are_solved() {
@@ -133,13 +156,13 @@ fn exponential_problems_take_two_to_the_n_pivots_or_a_clean_limit() {
             ..LemkeOptions::default()
         },
     };
-    for n in [12, 20, 40] {
+    for n in [11, 12, 16] {
         let solution = limited.solve(&murty(n)).unwrap();
         assert_eq!(solution.status, LcpStatus::IterationLimit);
         assert_eq!(solution.n_pivots, 1000);
         assert!(solution.certificate.residual > 1e-9);
     }
-    // Without a limit of the caller another covering vector finds the short way.
+    // From n = 17 on ties are broken by a generic vector, which finds a short way.
     let solution = Lemke::default().solve(&murty(64)).unwrap();
     assert_eq!(solution.status, LcpStatus::Solved);
 }

@@ -7,9 +7,6 @@
 
 use crate::scalar::Scalar;
 
-/// From this padded length on four pivots are applied in one pass.
-const FUSED_FROM: usize = 12;
-
 /// Pivots in the order in which they were made, and room for the next column.
 #[derive(Clone, Debug)]
 pub(super) struct Etas<T> {
@@ -17,9 +14,14 @@ pub(super) struct Etas<T> {
     stride: usize,
     /// Columns of the pivots, then the entering column.
     columns: Vec<T>,
-    rows: Vec<usize>,
-    /// Reciprocals of the pivot elements.
-    inverses: Vec<T>,
+    pivots: Vec<Pivot<T>>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Pivot<T> {
+    row: usize,
+    /// Reciprocal of the pivot element.
+    inverse: T,
 }
 
 impl<T: Scalar> Etas<T> {
@@ -27,22 +29,20 @@ impl<T: Scalar> Etas<T> {
         Self {
             stride: 0,
             columns: Vec::new(),
-            rows: Vec::new(),
-            inverses: Vec::new(),
+            pivots: Vec::new(),
         }
     }
 
     /// Forgets all pivots; columns have `stride` entries from now on.
     pub(super) fn reset(&mut self, stride: usize) {
         self.stride = stride;
-        self.rows.clear();
-        self.inverses.clear();
+        self.pivots.clear();
     }
 
     /// Number of pivots.
     #[inline]
     pub(super) fn len(&self) -> usize {
-        self.rows.len()
+        self.pivots.len()
     }
 
     /// Makes room for the entering column, with unspecified entries.
@@ -71,52 +71,68 @@ impl<T: Scalar> Etas<T> {
     /// Makes the entering column the next pivot, on row `row` with the reciprocal of its element.
     #[inline]
     pub(super) fn commit(&mut self, row: usize, inverse: T) {
-        self.rows.push(row);
-        self.inverses.push(inverse);
+        self.pivots.push(Pivot { row, inverse });
     }
 
     /// Applies all pivots to the entering column.
     #[inline]
     pub(super) fn apply_to_entering(&mut self) {
-        let (done, rest) = self.columns.split_at_mut(self.rows.len() * self.stride);
-        apply(done, &self.rows, &self.inverses, &mut rest[..self.stride]);
+        let (done, rest) = self.columns.split_at_mut(self.pivots.len() * self.stride);
+        apply(done, &self.pivots, &mut rest[..self.stride]);
     }
 
-    /// Applies all pivots to a column of padded length.
-    pub(super) fn apply(&self, column: &mut [T]) {
-        apply(&self.columns, &self.rows, &self.inverses, column);
+    /// Applies the pivots from the `from`-th on to a column of padded length.
+    pub(super) fn apply(&self, column: &mut [T], from: usize) {
+        let etas = &self.columns[from * self.stride..];
+        apply(etas, &self.pivots[from..], column);
     }
 }
 
 #[inline]
-fn apply<T: Scalar>(etas: &[T], rows: &[usize], inverses: &[T], x: &mut [T]) {
-    let stride = x.len();
-    let mut from = 0;
-    if stride >= FUSED_FROM {
-        let (fours, _) = rows.as_chunks::<4>();
-        let (inverse_fours, _) = inverses.as_chunks::<4>();
-        for (rows, inverses) in fours.iter().zip(inverse_fours) {
-            apply_four(
-                &etas[from * stride..(from + 4) * stride],
-                *rows,
-                *inverses,
-                x,
-            );
-            from += 4;
+fn apply<T: Scalar>(etas: &[T], pivots: &[Pivot<T>], x: &mut [T]) {
+    match x.len() {
+        4 => apply_fixed::<T, 4>(etas, pivots, x),
+        8 => apply_fixed::<T, 8>(etas, pivots, x),
+        _ => apply_long(etas, pivots, x),
+    }
+}
+
+/// One pivot after the other, for columns so short that loops over them are unrolled.
+#[inline]
+fn apply_fixed<T: Scalar, const N: usize>(etas: &[T], pivots: &[Pivot<T>], x: &mut [T]) {
+    if let [x] = x.as_chunks_mut::<N>().0 {
+        for (pivot, eta) in pivots.iter().zip(etas.as_chunks::<N>().0) {
+            let t = x[pivot.row] * pivot.inverse;
+            subtract(x, t, eta);
+            x[pivot.row] = t;
         }
     }
-    let rest = rows.iter().zip(inverses).skip(from);
-    for ((row, inverse), eta) in rest.zip(etas[from * stride..].chunks_exact(stride)) {
-        if x[*row] != T::ZERO {
-            let t = x[*row] * *inverse;
-            // Columns are padded to fours, so that no loop has a remainder.
-            let (x_fours, eta_fours) = (x.as_chunks_mut::<4>().0, eta.as_chunks::<4>().0);
-            for (x, c) in x_fours.iter_mut().zip(eta_fours) {
-                for k in 0..4 {
-                    x[k] = x[k] - t * c[k];
-                }
-            }
-            x[*row] = t;
+}
+
+/// Four pivots at a time.
+fn apply_long<T: Scalar>(etas: &[T], pivots: &[Pivot<T>], x: &mut [T]) {
+    let stride = x.len();
+    let (fours, rest) = pivots.as_chunks::<4>();
+    let (four_etas, etas) = etas.split_at(4 * stride * fours.len());
+    for (four, eta) in fours.iter().zip(four_etas.chunks_exact(4 * stride)) {
+        apply_four(eta, four, x);
+    }
+    for (pivot, eta) in rest.iter().zip(etas.chunks_exact(stride)) {
+        let t = x[pivot.row] * pivot.inverse;
+        if t != T::ZERO {
+            subtract(x, t, eta);
+        }
+        x[pivot.row] = t;
+    }
+}
+
+/// Subtracts $tc$. Columns are padded to fours, so that there is no remainder.
+#[inline]
+fn subtract<T: Scalar>(x: &mut [T], t: T, c: &[T]) {
+    let fours = x.as_chunks_mut::<4>().0.iter_mut();
+    for (x, c) in fours.zip(c.as_chunks::<4>().0) {
+        for k in 0..4 {
+            x[k] = x[k] - t * c[k];
         }
     }
 }
@@ -124,7 +140,8 @@ fn apply<T: Scalar>(etas: &[T], rows: &[usize], inverses: &[T], x: &mut [T]) {
 /// Four pivots in one pass over the column: the multipliers first, by the same operations that
 /// one pivot after the other would make.
 #[inline]
-fn apply_four<T: Scalar>(etas: &[T], rows: [usize; 4], inverses: [T; 4], x: &mut [T]) {
+fn apply_four<T: Scalar>(etas: &[T], four: &[Pivot<T>; 4], x: &mut [T]) {
+    let rows = four.map(|pivot| pivot.row);
     let n = x.len();
     let (a, rest) = etas.split_at(n);
     let (b, rest) = rest.split_at(n);
@@ -140,7 +157,7 @@ fn apply_four<T: Scalar>(etas: &[T], rows: [usize; 4], inverses: [T; 4], x: &mut
                 value - t[p] * etas[p][rows[k]]
             };
         }
-        t[k] = value * inverses[k];
+        t[k] = value * four[k].inverse;
     }
     if t.iter().all(|t| *t == T::ZERO) {
         return;

@@ -134,6 +134,15 @@ impl LemkeWorkspace {
         }
     }
 
+    /// Room for n rows; entries are unspecified.
+    fn resize(&mut self, n: usize) {
+        for vector in [&mut self.z, &mut self.w, &mut self.terms] {
+            if vector.len() != n {
+                vector.resize(n, 0.0);
+            }
+        }
+    }
+
     /// The variables $z$ of the last solve (n).
     #[inline]
     pub fn z(&self) -> &[f64] {
@@ -188,6 +197,7 @@ pub(crate) fn basic_solution<'w>(
     workspace: &'w mut LemkeWorkspace,
 ) -> Option<(&'w [f64], f64)> {
     let n = problem.dim();
+    workspace.resize(n);
     let LemkeWorkspace {
         tableau,
         z,
@@ -196,10 +206,6 @@ pub(crate) fn basic_solution<'w>(
         scales,
         ..
     } = workspace;
-    for vector in [&mut *z, &mut *w, &mut *terms] {
-        vector.clear();
-        vector.resize(n, 0.0);
-    }
     tableau.pose(problem, Scaling::Equilibrated);
     let is_regular = tableau.start_from(problem, basis, thresholds::<f64>(&FIRST, n))
         && tableau.refine(problem, z);
@@ -362,10 +368,7 @@ impl Lemke {
         workspace: &mut LemkeWorkspace,
     ) -> LemkeReport {
         let n = problem.dim();
-        for vector in [&mut workspace.z, &mut workspace.w, &mut workspace.terms] {
-            vector.clear();
-            vector.resize(n, 0.0);
-        }
+        workspace.resize(n);
         let mut search = Search {
             options: &self.options,
             problem,
@@ -586,8 +589,15 @@ impl Search<'_> {
         let is_fine = |found: &Assessment| {
             found.holds_by_rows && found.certificate.residual <= self.options.refine_above
         };
-        if end == PathEnd::Complementary && !is_fine(&found) && tableau.refine(self.problem, z) {
-            found = assess(self.problem, z, w, terms);
+        if end == PathEnd::Complementary {
+            // Rounding of a variable that is zero in exact arithmetic may be all there is in a
+            // row without other terms.
+            if !found.holds_by_rows && tableau.drop_noise(z) {
+                found = assess(self.problem, z, w, terms);
+            }
+            if !is_fine(&found) && tableau.refine(self.problem, z) {
+                found = assess(self.problem, z, w, terms);
+            }
         }
         if !found.certificate.residual.is_finite() {
             // Beyond the range of numbers: not an answer, but no NaN either.
@@ -656,11 +666,15 @@ fn thresholds<T: Scalar>(plan: &Plan, n: usize) -> Thresholds {
 /// rows tied.
 fn spread(seed: u64, n: usize, cover: &mut Vec<f64>) {
     cover.clear();
-    cover.extend((0..n as u64).map(|i| {
-        // SplitMix64 (Steele, Lea & Flood 2014).
-        let mut x = (i + (seed << 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        1.0 + ((x ^ (x >> 31)) >> 12) as f64 * 2f64.powi(-52)
-    }));
+    cover.extend((0..n).map(|i| generic(seed, i)));
+}
+
+/// A number in \[1, 2) that only the seed and the position decide.
+///
+/// SplitMix64 (Steele, Lea & Flood 2014).
+fn generic(seed: u64, i: usize) -> f64 {
+    let mut x = (i as u64 + (seed << 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    1.0 + ((x ^ (x >> 31)) >> 12) as f64 * 2f64.powi(-52)
 }

@@ -96,17 +96,22 @@ impl Scales {
     /// Writes $-M'e_j$ into the first entries of `out`.
     #[inline]
     pub(super) fn negated_column<T: Scalar>(&self, problem: LcpRef<'_>, j: usize, out: &mut [T]) {
-        let entries = out.iter_mut().zip(problem.column(j));
+        let column = problem.column(j);
         match self.scaling {
             Scaling::Uniform => {
                 let factor = -self.matrix;
-                for (x, m) in entries {
+                let (chunks, rest) = out.as_chunks_mut::<4>();
+                let (column, column_rest) = column.as_chunks::<4>();
+                for (x, m) in chunks.iter_mut().zip(column) {
+                    *x = m.map(|m| T::from_f64(m * factor));
+                }
+                for (x, m) in rest.iter_mut().zip(column_rest) {
                     *x = T::from_f64(m * factor);
                 }
             }
             Scaling::Equilibrated => {
                 let factor = -self.column[j];
-                for ((x, m), r) in entries.zip(&self.row) {
+                for ((x, m), r) in out.iter_mut().zip(column).zip(&self.row) {
                     *x = T::from_f64(m * r * factor);
                 }
             }

@@ -1,9 +1,13 @@
 //! The path of Lemke's method: pivots, the ratio test, ties.
 
 use super::etas::Etas;
+use super::generic;
 use super::scales::{Scales, Scaling};
 use crate::LcpRef;
 use crate::scalar::{Double, Scalar};
+
+/// From this dimension on ties are broken by a generic vector first.
+const GENERIC_FROM: usize = 17;
 
 /// No row, no variable.
 const NONE: usize = usize::MAX;
@@ -49,9 +53,14 @@ pub(super) struct Tableau<T> {
     /// Values of the basic variables.
     rhs: Vec<T>,
     rhs_max: T,
+    /// [`Thresholds::tie`] of the last path.
+    tie: f64,
     /// $d$ in scaled variables.
     cover: Vec<T>,
     lexicographic: Vec<T>,
+    generic: Generic<T>,
+    /// What stays of the basic variables when the entering one blocks.
+    excess: Vec<T>,
     ties: Vec<usize>,
     scales: Scales,
     /// Basis at the start of the path: its columns break ties.
@@ -59,6 +68,23 @@ pub(super) struct Tableau<T> {
     entering: usize,
     correction: Correction<T>,
     pub(super) n_pivots: usize,
+}
+
+/// The vector that comes before the unit vectors in the lexicographic order. It decides nearly
+/// every tie by itself, where unit vectors may take dozens of columns.
+///
+/// Any order does that starts positive: this vector is, at the basis of all $w$.
+#[derive(Clone, Debug)]
+struct Generic<T> {
+    /// Only from [`GENERIC_FROM`] on and from the basis of all $w$.
+    is_used: bool,
+    /// Number of entries before the padding.
+    dim: usize,
+    /// As posed; the same for all problems of one size.
+    posed: Vec<T>,
+    /// With the first `n_applied` pivots applied.
+    present: Vec<T>,
+    n_applied: usize,
 }
 
 /// Memory of [`Tableau::refine`].
@@ -81,8 +107,17 @@ impl<T: Scalar> Tableau<T> {
             etas: Etas::new(),
             rhs: Vec::new(),
             rhs_max: T::ZERO,
+            tie: 0.0,
             cover: Vec::new(),
             lexicographic: Vec::new(),
+            generic: Generic {
+                is_used: false,
+                dim: 0,
+                posed: Vec::new(),
+                present: Vec::new(),
+                n_applied: 0,
+            },
+            excess: Vec::new(),
             ties: Vec::new(),
             scales: Scales::new(),
             start: Vec::new(),
@@ -109,6 +144,9 @@ impl<T: Scalar> Tableau<T> {
         self.row_of.extend(0..n);
         self.row_of.resize(2 * n + 1, NONE);
         self.etas.reset(self.stride);
+        self.generic.is_used = n >= GENERIC_FROM;
+        self.generic.n_applied = 0;
+        self.rhs_max = T::ZERO;
         self.n_pivots = 0;
         self.scales.set(problem, scaling);
         self.load_vector(problem);
@@ -132,7 +170,8 @@ impl<T: Scalar> Tableau<T> {
     ) {
         let n = problem.dim();
         if variable < n {
-            out.fill(T::ZERO);
+            // Short columns: no call.
+            out.as_chunks_mut::<4>().0.fill([T::ZERO; 4]);
             out[variable] = T::ONE;
         } else if variable < 2 * n {
             let (entries, padding) = out.split_at_mut(n);
@@ -177,6 +216,7 @@ impl<T: Scalar> Tableau<T> {
         limit: usize,
     ) -> PathEnd {
         let artificial = 2 * self.n;
+        self.tie = thresholds.tie;
         if self.rhs.iter().all(|b| *b >= T::ZERO) {
             return PathEnd::Complementary;
         }
@@ -226,17 +266,27 @@ impl<T: Scalar> Tableau<T> {
     }
 
     /// The row in which the artificial variable enters: the lexicographically smallest of
-    /// $(b_i, e_i)/d_i$, which among equals is the last.
+    /// $(b_i, p_i, e_i)/d_i$, which among equals is the last; $p$ only if it is in use.
     fn first_row(&self) -> Option<usize> {
-        let mut best: Option<(usize, T, T)> = None;
-        let rows = self.rhs.iter().zip(self.etas.entering()).enumerate();
-        for (i, (b, x)) in rows {
-            let d = -*x;
-            if *b < T::ZERO && d > T::ZERO && best.is_none_or(|(_, c, e)| *b * e <= c * d) {
-                best = Some((i, *b, d));
+        let column = self.etas.entering();
+        // The entering column is -d.
+        let quotient = |x: T, b: T| if x < T::ZERO { b / -x } else { T::INFINITY };
+        let smallest = smallest(column, &self.rhs, quotient);
+        let mut best: Option<(usize, T)> = None;
+        for (i, (x, b)) in column.iter().zip(&self.rhs).enumerate() {
+            if smallest < T::ZERO && quotient(*x, *b) == smallest {
+                let generic = if self.generic.is_used {
+                    generic(0, i)
+                } else {
+                    0.0
+                };
+                let tie = T::from_f64(generic) / -*x;
+                if best.is_none_or(|(_, least)| tie <= least) {
+                    best = Some((i, tie));
+                }
             }
         }
-        best.map(|(i, _, _)| i)
+        best.map(|(i, _)| i)
     }
 
     /// The row in which the entering column blocks.
@@ -246,38 +296,36 @@ impl<T: Scalar> Tableau<T> {
         thresholds: Thresholds,
     ) -> Result<Option<usize>, ()> {
         let column = self.etas.entering();
-        let column_max = largest(column);
-        if !column_max.to_f64().is_finite() {
+        let pivot = T::from_f64(thresholds.pivot);
+        self.excess.resize(self.stride, T::INFINITY);
+        let Ratios { most, floor, step } = ratios(column, &self.rhs, pivot, &mut self.excess);
+        if !most.to_f64().is_finite() {
             return Err(());
         }
-        let floor = T::from_f64(thresholds.pivot) * column_max;
-        // The smallest quotient, compared crosswise.
-        let (mut b_best, mut x_best) = (T::ONE, T::ZERO);
-        let mut best = None;
-        for (i, (x, b)) in column.iter().zip(&self.rhs).enumerate() {
-            if *x > floor && *b * x_best < b_best * *x {
-                (b_best, x_best, best) = (*b, *x, Some(i));
-            }
-        }
-        let Some(best) = best else {
-            // Overflow shows as NaN, which compares false.
+        if step == T::INFINITY {
+            // A ray, or overflow: that shows as NaN, which compares false.
             let is_number = |x: &T| x.to_f64().is_finite();
-            return if column.iter().all(is_number) && self.rhs.iter().all(is_number) {
+            let is_ray = column.iter().all(|x| is_number(x) && *x <= floor);
+            return if is_ray && self.rhs.iter().all(is_number) {
                 Ok(None)
             } else {
                 Err(())
             };
-        };
-        let step = b_best / x_best;
+        }
         let zero = T::from_f64(thresholds.tie) * self.rhs_max;
         self.ties.clear();
-        for (i, (x, b)) in column.iter().zip(&self.rhs).enumerate() {
-            if *x > floor && *b - step * *x <= zero {
+        for (i, excess) in self.excess.iter().enumerate() {
+            if *excess <= zero {
                 self.ties.push(i);
             }
         }
-        if self.ties.len() <= 1 {
-            return Ok(Some(best));
+        if let [only] = self.ties[..] {
+            return Ok(Some(only));
+        }
+        if self.ties.is_empty() {
+            // Variables so small that rounding hides the smallest quotient from itself.
+            let mut rows = column.iter().zip(&self.rhs);
+            return Ok(rows.position(|(x, b)| *x > floor && *b / *x == step));
         }
         let artificial = self.row_of[2 * self.n];
         if self.ties.contains(&artificial) {
@@ -290,8 +338,16 @@ impl<T: Scalar> Tableau<T> {
     /// lexicographically smallest.
     ///
     /// The columns of the inverse are those of the variables that were basic at the start,
-    /// computed one at a time until a single row is left.
+    /// computed one at a time until a single row is left; in larger problems a generic positive
+    /// vector comes first.
     fn break_ties(&mut self, problem: LcpRef<'_>) -> usize {
+        if self.generic.is_used {
+            self.update_generic();
+            self.keep_smallest(|tableau| &tableau.generic.present);
+            if let [only] = self.ties[..] {
+                return only;
+            }
+        }
         self.lexicographic.resize(self.stride, T::ZERO);
         for j in 0..self.n {
             let variable = self.start[j];
@@ -302,20 +358,8 @@ impl<T: Scalar> Tableau<T> {
             } else {
                 let out = &mut self.lexicographic;
                 Self::write_column(&self.scales, &self.cover, problem, variable, out);
-                self.etas.apply(&mut self.lexicographic);
-                let x = self.etas.entering();
-                let u = &self.lexicographic;
-                let rounding = 64.0 * T::ROUNDOFF * (self.n + 8) as f64;
-                let zero = T::from_f64(rounding) * largest(u);
-                let quotient = |i: usize| u[i] / x[i];
-                let smallest = self
-                    .ties
-                    .iter()
-                    .map(|i| quotient(*i))
-                    .reduce(|a, b| if b < a { b } else { a });
-                if let Some(smallest) = smallest {
-                    self.ties.retain(|i| u[*i] - smallest * x[*i] <= zero);
-                }
+                self.etas.apply(out, 0);
+                self.keep_smallest(|tableau| &tableau.lexicographic);
             }
             if let [only] = self.ties[..] {
                 return only;
@@ -327,23 +371,51 @@ impl<T: Scalar> Tableau<T> {
         self.ties.iter().copied().reduce(larger).unwrap_or(0)
     }
 
+    /// Applies the pivots to the generic vector that have been made since the last tie.
+    fn update_generic(&mut self) {
+        let Generic {
+            dim,
+            posed,
+            present,
+            n_applied,
+            ..
+        } = &mut self.generic;
+        if *n_applied == 0 {
+            if *dim != self.n {
+                *dim = self.n;
+                let entries = (0..self.n).map(|j| T::from_f64(generic(0, j)));
+                posed.clear();
+                posed.extend(entries);
+                posed.resize(self.stride, T::ZERO);
+            }
+            present.clear();
+            present.extend_from_slice(posed);
+        }
+        self.etas.apply(present, *n_applied);
+        *n_applied = self.etas.len();
+    }
+
+    /// Keeps the tied rows in which the quotient of a column with the entering one is smallest.
+    fn keep_smallest(&mut self, column: impl Fn(&Self) -> &[T]) {
+        let mut ties = std::mem::take(&mut self.ties);
+        let (x, u) = (self.etas.entering(), column(self));
+        let rounding = 64.0 * T::ROUNDOFF * (self.n + 8) as f64;
+        let zero = T::from_f64(rounding) * largest(u);
+        let quotients = ties.iter().map(|i| u[*i] / x[*i]);
+        if let Some(smallest) = quotients.reduce(|a, b| if b < a { b } else { a }) {
+            ties.retain(|i| u[*i] - smallest * x[*i] <= zero);
+        }
+        self.ties = ties;
+    }
+
     /// Exchanges the entering variable with that of a row, which is returned.
     #[inline]
     fn pivot(&mut self, row: usize) -> usize {
         let inverse = T::ONE / self.etas.entering()[row];
         let step = self.rhs[row] * inverse;
-        let mut lanes = [T::ZERO; 4];
-        let fours = self.rhs.as_chunks_mut::<4>().0.iter_mut();
-        for (b, x) in fours.zip(self.etas.entering().as_chunks::<4>().0) {
-            for k in 0..4 {
-                let value = b[k] - step * x[k];
-                // Negative only by rounding.
-                b[k] = if value < T::ZERO { T::ZERO } else { value };
-                lanes[k] = larger_of(b[k], lanes[k]);
-            }
-        }
+        let most = advance(&mut self.rhs, self.etas.entering(), step);
         self.rhs[row] = larger_of(step, T::ZERO);
-        self.rhs_max = lanes.into_iter().fold(step, larger_of);
+        self.rhs_max = larger_of(most, step);
         self.etas.commit(row, inverse);
         self.n_pivots += 1;
         self.exchange(row, self.entering)
@@ -366,6 +438,7 @@ impl<T: Scalar> Tableau<T> {
     fn refactor(&mut self, problem: LcpRef<'_>) -> bool {
         let n = self.n;
         self.etas.reset(self.stride);
+        self.generic.n_applied = 0;
         for variable in 0..n {
             if self.row_of[variable] == NONE {
                 self.basic[variable] = NONE;
@@ -396,10 +469,10 @@ impl<T: Scalar> Tableau<T> {
             self.row_of[variable] = row;
         }
         self.load_vector(problem);
-        self.etas.apply(&mut self.rhs);
+        self.etas.apply(&mut self.rhs, 0);
         self.rhs_max = T::ZERO;
         for b in &self.rhs {
-            self.rhs_max = if *b > self.rhs_max { *b } else { self.rhs_max };
+            self.rhs_max = larger_of(*b, self.rhs_max);
         }
         true
     }
@@ -413,6 +486,7 @@ impl<T: Scalar> Tableau<T> {
         thresholds: Thresholds,
     ) -> bool {
         let n = self.n;
+        self.generic.is_used &= !basis.contains(&true);
         for (j, is_basic) in basis.iter().enumerate().take(n) {
             let (in_basis, outside) = if *is_basic { (n + j, j) } else { (j, n + j) };
             self.row_of[in_basis] = j;
@@ -453,6 +527,20 @@ impl<T: Scalar> Tableau<T> {
                 None => 0.0,
             };
         }
+    }
+
+    /// Sets those $z$ (n) to zero whose rows count as tied with zero. True if there are any.
+    pub(super) fn drop_noise(&self, z: &mut [f64]) -> bool {
+        let zero = T::from_f64(self.tie) * self.rhs_max;
+        let rows = &self.row_of[self.n..2 * self.n];
+        let mut is_changed = false;
+        for (z, row) in z.iter_mut().zip(rows) {
+            if *z != 0.0 && self.rhs.get(*row).is_some_and(|b| *b <= zero) {
+                *z = 0.0;
+                is_changed = true;
+            }
+        }
+        is_changed
     }
 
     /// Writes which $z$ are basic.
@@ -519,7 +607,7 @@ impl<T: Scalar> Tableau<T> {
                 let is_slack = self.row_of[i] != NONE;
                 *c = T::from_f64(if is_slack { 0.0 } else { r.to_f64() });
             }
-            self.etas.apply(correction);
+            self.etas.apply(correction, 0);
             let (mut change, mut size) = (0.0f64, 0.0f64);
             for row in &self.row_of[n..2 * n] {
                 if let (Some(value), Some(c)) = (values.get(*row), correction.get(*row)) {
@@ -555,6 +643,66 @@ impl<T: Scalar> Tableau<T> {
 #[inline]
 fn larger_of<T: PartialOrd>(a: T, b: T) -> T {
     if a > b { a } else { b }
+}
+
+/// The smaller of two numbers; NaN if the second is NaN.
+#[inline]
+fn smaller_of<T: PartialOrd>(a: T, b: T) -> T {
+    if a < b { a } else { b }
+}
+
+/// The smallest value of a function of the entries of a column and of the right-hand side, of
+/// padded length.
+#[inline]
+fn smallest<T: Scalar>(column: &[T], rhs: &[T], value: impl Fn(T, T) -> T) -> T {
+    let mut lanes = [T::INFINITY; 4];
+    for (x, b) in column.as_chunks::<4>().0.iter().zip(rhs.as_chunks::<4>().0) {
+        for k in 0..4 {
+            lanes[k] = smaller_of(value(x[k], b[k]), lanes[k]);
+        }
+    }
+    lanes.into_iter().fold(T::INFINITY, smaller_of)
+}
+
+/// What the ratio test finds in the entering column.
+struct Ratios<T> {
+    /// Its largest absolute entry.
+    most: T,
+    /// Rows block whose entries are above this one.
+    floor: T,
+    /// The smallest quotient of a row that blocks, or infinity.
+    step: T,
+}
+
+/// The ratio test on columns of padded length. Writes what stays of the basic variables in the rows
+/// that block, infinity for the others.
+fn ratios<T: Scalar>(column: &[T], rhs: &[T], pivot: T, excess: &mut [T]) -> Ratios<T> {
+    let most = largest(column);
+    let floor = pivot * most;
+    let quotient = |x: T, b: T| if x > floor { b / x } else { T::INFINITY };
+    let step = smallest(column, rhs, quotient);
+    for ((excess, x), b) in excess.iter_mut().zip(column).zip(rhs) {
+        let value = *b - step * *x;
+        *excess = if *x > floor { value } else { T::INFINITY };
+    }
+    Ratios { most, floor, step }
+}
+
+/// Subtracts `step` times the column from the right-hand side, without going below zero; returns
+/// the largest entry.
+#[inline]
+fn advance<T: Scalar>(rhs: &mut [T], column: &[T], step: T) -> T {
+    let mut lanes = [T::ZERO; 4];
+    let fours = rhs.as_chunks_mut::<4>().0.iter_mut();
+    for (b, x) in fours.zip(column.as_chunks::<4>().0) {
+        for k in 0..4 {
+            let value = b[k] - step * x[k];
+            // Negative only by rounding.
+            b[k] = if value < T::ZERO { T::ZERO } else { value };
+            lanes[k] = larger_of(b[k], lanes[k]);
+        }
+    }
+    lanes.into_iter().fold(T::ZERO, larger_of)
 }
 
 /// Largest absolute entry of a column of padded length, in independent lanes.
