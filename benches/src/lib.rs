@@ -6,7 +6,7 @@ pub mod frictional;
 
 use carom_impact::{Contact, ContactSet, ImpactError};
 use carom_metric::{Covector, KineticMetric, MetricError, Tangent};
-use nalgebra::{DMatrix, DVector};
+use nalgebra::{DMatrix, DVector, Matrix3, Vector3};
 
 /// A pseudo-random stream of numbers in \[0, 1), good enough to fill matrices.
 ///
@@ -169,5 +169,45 @@ impl RandomPair {
     /// The velocity before the impact.
     pub fn tangent(&self) -> Tangent {
         Tangent::from_slice(&self.velocity)
+    }
+}
+
+/// A random frictional impact at one contact of two bodies.
+#[derive(Clone, Debug)]
+pub struct RandomImpact {
+    /// Inverse inertia matrix, tangents first.
+    pub inertia: Matrix3<f64>,
+    /// Contact velocity, closing.
+    pub velocity: Vector3<f64>,
+    /// Coulomb coefficient in (0.05, 5).
+    pub friction: f64,
+    /// Restitution in \[0, 1).
+    pub restitution: f64,
+}
+
+impl RandomImpact {
+    /// The random impact with this number. Inverse inertia $AA^T + 0.02$ with uniform $A$ in
+    /// \[-1, 1).
+    pub fn new(number: u64) -> Self {
+        let mut stream = Stream(number);
+        let a = Matrix3::from_fn(|_, _| stream.uniform(-1.0, 1.0));
+        let [x, y, z] = [(); 3].map(|()| stream.uniform(-1.0, 1.0));
+        Self {
+            inertia: a * a.transpose() + Matrix3::identity() * 0.02,
+            velocity: Vector3::new(x, y, -z.abs().max(1e-3)),
+            friction: stream.uniform(0.05, 5.0),
+            restitution: stream.uniform(0.0, 1.0),
+        }
+    }
+
+    /// The same with one principal inverse inertia a hundred to a million times smaller.
+    pub fn stiff(number: u64) -> Self {
+        let mut impact = Self::new(number);
+        let mut stream = Stream(!number);
+        let axis = Vector3::from([(); 3].map(|()| stream.uniform(-1.0, 1.0))).normalize();
+        let shrink = 1.0 - 10f64.powf(stream.uniform(-3.0, -1.0));
+        let squeeze = Matrix3::identity() - axis * axis.transpose() * shrink;
+        impact.inertia = squeeze * impact.inertia * squeeze;
+        impact
     }
 }

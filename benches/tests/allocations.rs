@@ -1,14 +1,24 @@
 //! The inner loops do not allocate.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::panic)]
 
 use allocation_counter::measure;
 use carom_benches::{chain_contacts, line_metric, wedge_masses};
+use carom_billiard::Ellipse;
+use carom_billiard::penny::{Limits, PennyBilliard, PennyState, RollingPenny};
+use carom_geometry::{Ellipsoid, HalfSpace, MassProperties};
 use carom_impact::frictional::{BranchPolicy, Draw, Sampler, SetValued};
+use carom_impact::two_body::{
+    ContactInertia, ContactResponse, ImpactOptions, PreparedContact, solve_impact,
+};
 use carom_impact::{
     ContactSet, Diagnostics, ImpactLaw, ImpactOutcome, ImpactProblem, Invariants, Propagative,
+    Restitution,
 };
 use carom_lcp::{LcpRef, LcpStatus, Lemke, LemkeWorkspace};
+use carom_lie::So3;
 use carom_metric::{KineticMetric, Tangent};
+use carom_variational::{Collider, FreeFlight, ImpactRule, RigidBody, State, TimeGrid};
+use nalgebra::{Matrix3, Vector3};
 use std::f64::consts::FRAC_PI_2;
 
 /// Head-on between the outer balls, so that a chain takes all the impacts of its wedge.
@@ -129,5 +139,72 @@ fn a_sample_of_a_set_valued_impact_allocates_nothing() {
         }
     });
     assert!(draw.steps > 0);
+    assert_eq!(allocated.count_total, 0);
+}
+
+#[test]
+fn a_frictional_impact_allocates_nothing() {
+    let w = Matrix3::new(
+        11.5984, -0.910367, 2.44236, -0.910367, 9.90134, 1.95747, 2.44236, 1.95747, 2.59042,
+    );
+    let v = Vector3::new(-0.261976, 0.386329, -0.827174);
+    let options = ImpactOptions::default();
+    let w = ContactInertia::from_matrix(&w).unwrap();
+    let prepared = PreparedContact::new(&w, 0.25, &options).unwrap();
+    let mut found = Vec::with_capacity(2);
+    let allocated = measure(|| {
+        found.push(solve_impact(&w, &v, 0.25, 0.95, &options).unwrap());
+        found.push(prepared.solve(&v, 0.95).unwrap());
+    });
+    for response in found {
+        let ContactResponse::Impact(impact) = response else {
+            panic!("{response:?}");
+        };
+        assert!(impact.steps > 3, "curved");
+    }
+    assert_eq!(allocated.count_total, 0);
+}
+
+/// A flight above the plane, with its contact checks, allocates nothing; an impact may.
+#[test]
+fn steps_of_a_flight_allocate_nothing() {
+    let body = MassProperties::new(1.0, Matrix3::from_diagonal(&Vector3::new(5.0, 4.0, 2.6)));
+    let body = RigidBody::new(&body.unwrap());
+    let shape = Ellipsoid::new([2.0, 3.0, 4.0], Vector3::zeros()).unwrap();
+    let plane = HalfSpace::new(Vector3::z(), 0.0).unwrap();
+    let flight = FreeFlight::lgvi(Vector3::zeros());
+    let collider = Collider::new(&body, &shape, &plane, &flight, ImpactRule::ELASTIC).unwrap();
+    let initial = State {
+        position: Vector3::new(0.0, 0.0, 4.5),
+        rotation: So3::identity(),
+        linear_momentum: Vector3::zeros(),
+        angular_momentum: Vector3::new(4.0, -4.0, 4.0),
+    };
+    let grid = TimeGrid::steps(0.01, 1000).unwrap();
+    let mut steps = 0;
+    let allocated = measure(|| {
+        let end = collider.run(&initial, &grid, None, &mut |_| steps += 1);
+        assert_eq!(end.unwrap().n_impacts, 0);
+    });
+    assert_eq!((steps, allocated.count_total), (1001, 0));
+}
+
+/// On a narrow ellipse, where circles meet the wall up to four times.
+#[test]
+fn the_penny_allocates_nothing_from_impact_to_impact() {
+    let penny = RollingPenny::thin_disk(0.01, 0.0025).unwrap();
+    let table = Ellipse::new(0.012, 0.2).unwrap();
+    let billiard = PennyBilliard::new(penny, table, Restitution::Elastic).unwrap();
+    let start = PennyState {
+        phi: 1.0,
+        theta_dot: 10.0,
+        phi_dot: 3.0,
+        ..PennyState::default()
+    };
+    let mut impacts = 0;
+    let allocated = measure(|| {
+        let _ = billiard.follow(start, Limits::impacts(1000), |_| impacts += 1);
+    });
+    assert_eq!(impacts, 1000);
     assert_eq!(allocated.count_total, 0);
 }

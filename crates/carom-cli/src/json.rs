@@ -1,14 +1,17 @@
 //! Impact problems and outcomes as JSON: the contract with other languages.
 
+mod bodies;
 mod frictional;
+mod simultaneous;
 
 use crate::lines::{Answer, Unanswered, typed};
 use carom::impact::{
-    Contact, ContactSet, Diagnostics, EnergeticRestitution, ImpactError, ImpactLaw, ImpactOutcome,
-    ImpactProblem, OutcomeSet, Plastic, PlasticRule, Propagative, Selection, SequenceFilter,
-    SetValuedLaw,
+    Audit, Contact, ContactSet, Diagnostics, EnergeticRestitution, ImpactError, ImpactLaw,
+    ImpactOutcome, ImpactProblem, Nonholonomic, OutcomeSet, Plastic, PlasticRule, Propagative,
+    Restitution, Rough, Selection, SequenceFilter, SetValuedLaw,
 };
 use carom::metric::{Covector, KineticMetric, Tangent};
+use frictional::FrictionalInput;
 use nalgebra::DMatrix;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -115,6 +118,16 @@ struct PlasticLawInput {
     plastic: PlasticInput,
 }
 
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NoOptions {}
+
+#[derive(Deserialize, Default)]
+#[serde(default, deny_unknown_fields)]
+struct RestitutionInput {
+    restitution: f64,
+}
+
 /// Answers one problem.
 pub(crate) fn resolve(value: Value) -> Result<Answer, Unanswered> {
     if let Some(law) = value.get("law").and_then(Value::as_str) {
@@ -124,6 +137,14 @@ pub(crate) fn resolve(value: Value) -> Result<Answer, Unanswered> {
             let message = format!("law: unknown law `{law}`; known: {}", known.join(", "));
             return Err(Unanswered::new("unknown-law", message));
         }
+    }
+    if bodies::is_meant(&value) {
+        let mut input: bodies::BodiesInput = typed(value, "")?;
+        let options = Value::Object(std::mem::take(&mut input.options));
+        return Ok(Answer {
+            fields: bodies::resolve(&input, &typed(options, "options")?)?,
+            is_solved: true,
+        });
     }
     let input: ProblemInput = typed(value, "")?;
     let mass = matrix(&input.mass_matrix)?;
@@ -149,8 +170,17 @@ pub(crate) fn resolve(value: Value) -> Result<Answer, Unanswered> {
     let mut fields = match input.law.as_str() {
         "plastic" => plastic(&problem, typed(options, "options")?)?,
         "moreau-newton" | "anitescu-potra" | "sequential" | "set-valued" => {
-            frictional::resolve(&input.law, &problem, options)?
+            simultaneous::resolve(&input.law, &problem, options)?
         }
+        "routh" => {
+            let options: FrictionalInput = typed(options, "options")?;
+            frictional::resolve(&problem, &options.routh())?
+        }
+        "two-body" => {
+            let options: FrictionalInput = typed(options, "options")?;
+            frictional::resolve(&problem, &options.two_body())?
+        }
+        law if law.starts_with("nonholonomic-") => nonholonomic(&problem, law, options)?,
         _ => propagative(&problem, typed(options, "options")?)?,
     };
     fields.shift_insert(0, "law".to_owned(), Value::String(input.law));
@@ -178,6 +208,50 @@ fn plastic(
         rule: options.plastic.rule(),
     };
     Ok(outcome_fields(problem, &law.resolve(problem)?))
+}
+
+fn nonholonomic(
+    problem: &ImpactProblem<'_>,
+    law: &str,
+    options: Value,
+) -> Result<Map<String, Value>, Unanswered> {
+    let restitution = match law {
+        "nonholonomic-elastic" | "nonholonomic-projected" => {
+            typed::<NoOptions>(options, "options").map(|_| 1.0)?
+        }
+        _ => typed::<RestitutionInput>(options, "options")?.restitution,
+    };
+    let wrong = |e: ImpactError| at("options.restitution", &e);
+    let law: Box<dyn ImpactLaw> = match law {
+        "nonholonomic-rough" => Box::new(Rough::new(restitution).map_err(wrong)?),
+        _ => Box::new(
+            Nonholonomic::new(match law {
+                "nonholonomic-elastic" => Restitution::Elastic,
+                "nonholonomic-projected" => Restitution::Projected,
+                "nonholonomic-newton" => Restitution::Newton(restitution),
+                _ => Restitution::ProjectedNewton(restitution),
+            })
+            .map_err(wrong)?,
+        ),
+    };
+    let outcome = law
+        .resolve(problem)
+        .map_err(|e| Unanswered::new(e.kind(), format!("law: {e}")))?;
+    let mut fields = outcome_fields(problem, &outcome);
+    // One contact has one impulse; a list where there are several.
+    let normal_impulse = |i: usize| outcome.impulses[problem.contacts().row(i)];
+    let alpha = match problem.contacts().len() {
+        1 => normal_impulse(0).into(),
+        n => (0..n).map(normal_impulse).collect::<Vec<f64>>().into(),
+    };
+    if let Some(Value::Object(diagnostics)) = fields.get_mut("diagnostics") {
+        diagnostics.insert("alpha".to_owned(), alpha);
+        diagnostics.insert(
+            "lambda".to_owned(),
+            outcome.constraint_impulses.as_slice().into(),
+        );
+    }
+    Ok(fields)
 }
 
 fn propagative(
@@ -268,18 +342,19 @@ fn outcome_fields(problem: &ImpactProblem<'_>, outcome: &ImpactOutcome) -> Map<S
     put("energy_plus_j", audit.energy_plus_j.into());
     put("status", outcome.status.name().into());
     put("diagnostics", diagnostics(problem, &outcome.diagnostics));
-    put(
-        "audit",
-        json!({
-            "contact_work_j": audit.contact_work_j,
-            "momentum_residual": audit.momentum_residual,
-            "penetration_residual": audit.penetration_residual,
-            "adhesion_residual": audit.adhesion_residual,
-            "friction_residual": audit.friction_residual,
-            "constraint_residual": audit.constraint_residual,
-        }),
-    );
+    put("audit", audit_fields(audit));
     fields
+}
+
+fn audit_fields(audit: &Audit) -> Value {
+    json!({
+        "contact_work_j": audit.contact_work_j,
+        "momentum_residual": audit.momentum_residual,
+        "penetration_residual": audit.penetration_residual,
+        "adhesion_residual": audit.adhesion_residual,
+        "friction_residual": audit.friction_residual,
+        "constraint_residual": audit.constraint_residual,
+    })
 }
 
 fn diagnostics(problem: &ImpactProblem<'_>, diagnostics: &Diagnostics) -> Value {
@@ -317,20 +392,33 @@ fn diagnostics(problem: &ImpactProblem<'_>, diagnostics: &Diagnostics) -> Value 
             put("steps", (*steps).into());
             put("pivots", (*pivots).into());
         }
+        Diagnostics::Frictional(found) => return Value::Object(frictional::diagnostics(found)),
+        Diagnostics::Nonholonomic(d) => {
+            if let Some(e) = d.effective_restitution {
+                put("effective_restitution", e.into());
+            }
+            if let Some(c) = d.cos2_beta {
+                put("cos2_beta", c.into());
+            }
+            put("sequence", json!(d.sequence));
+        }
         _ => {}
     }
-    let is_frictionless = matches!(
+    let has_friction = matches!(
         diagnostics,
-        Diagnostics::Propagative(_) | Diagnostics::Plastic { .. }
+        Diagnostics::Rough
+            | Diagnostics::Complementarity { .. }
+            | Diagnostics::Sequential { .. }
+            | Diagnostics::SetValued { .. }
     );
-    if is_frictionless
+    if !has_friction
         && problem
             .contacts()
             .contacts()
             .iter()
             .any(|contact| contact.friction > 0.0)
     {
-        // The laws are frictionless; silence would let the answer pass for a frictional one.
+        // These laws are frictionless; silence would let the answer pass for a frictional one.
         put("ignored", json!(["friction"]));
     }
     Value::Object(fields)

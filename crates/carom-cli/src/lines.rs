@@ -88,6 +88,7 @@ pub(crate) fn answer_all(
     let mut output = BufWriter::new(std::io::stdout().lock());
     let mut all_solved = true;
     let mut more = true;
+    let mut number = 0;
     while more {
         let mut lines = Vec::with_capacity(BATCH);
         while more && lines.len() < BATCH {
@@ -96,14 +97,15 @@ pub(crate) fn answer_all(
                 .read_until(b'\n', &mut line)
                 .map_err(|e| Failure::Usage(format!("cannot read the input: {e}")))?;
             more = read > 0;
+            number += 1;
             // A line that is not UTF-8 is not JSON either, and is answered as such.
             let line = String::from_utf8_lossy(&line).trim().to_owned();
             if !line.is_empty() {
-                lines.push(line);
+                lines.push((number, line));
             }
         }
-        let answers: Vec<(bool, String)> =
-            pool.install(|| lines.par_iter().map(|line| answer(line, solve)).collect());
+        let answer = |(number, line): &(usize, String)| answer(*number, line, solve);
+        let answers: Vec<(bool, String)> = pool.install(|| lines.par_iter().map(answer).collect());
         for (is_solved, answer) in answers {
             all_solved &= is_solved;
             writeln!(output, "{answer}")?;
@@ -118,11 +120,15 @@ pub(crate) fn answer_all(
 }
 
 /// Whether one line is solved, and its answer or error: a complete JSON object.
-fn answer(line: &str, solve: fn(Value) -> Result<Answer, Unanswered>) -> (bool, String) {
+fn answer(
+    number: usize,
+    line: &str,
+    solve: fn(Value) -> Result<Answer, Unanswered>,
+) -> (bool, String) {
     let value: Value = match serde_json::from_str(line) {
         Ok(value) => value,
         Err(error) => {
-            return refusal(Value::Null, &Unanswered::new("invalid-json", error));
+            return refusal(Value::Null, &not_json(number, &error));
         }
     };
     let id = value.get("id").cloned().unwrap_or(Value::Null);
@@ -133,6 +139,15 @@ fn answer(line: &str, solve: fn(Value) -> Result<Answer, Unanswered>) -> (bool, 
         }
         Err(error) => refusal(id, &error),
     }
+}
+
+/// The parser sees one line and calls it the first.
+fn not_json(number: usize, error: &serde_json::Error) -> Unanswered {
+    let message = error.to_string();
+    let place = format!(" at line {} column {}", error.line(), error.column());
+    let message = message.strip_suffix(&place).unwrap_or(&message);
+    let message = format!("line {number} column {}: {message}", error.column());
+    Unanswered::new("invalid-json", message)
 }
 
 fn refusal(id: Value, error: &Unanswered) -> (bool, String) {

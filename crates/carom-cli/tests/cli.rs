@@ -1,5 +1,9 @@
 //! The command line as its users meet it.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(
+    clippy::excessive_precision,
+    reason = "digits as their source has them"
+)]
 
 use serde_json::{Value, json};
 use std::io::Write;
@@ -294,6 +298,8 @@ fn complementarity_problems_are_answered_in_order_by_any_number_of_threads() {
     assert_eq!(one.stdout, three.stdout);
     let answers = answers(&one);
     assert_eq!(answers[3]["error"]["kind"], "invalid-json");
+    let message = answers[3]["error"]["message"].as_str().unwrap();
+    assert!(message.starts_with("line 4 column "), "{message}");
     assert_eq!(answers[0]["status"], "solved");
     let z = answers[0]["z"][1].as_f64().unwrap();
     assert!((z - 7.0 / 3.0).abs() < 1e-15);
@@ -371,119 +377,209 @@ fn every_fault_of_a_complementarity_problem_names_its_key() {
     assert_eq!(answers[faults.len()]["status"], "solved");
 }
 
-fn flat_drop(law: &str, options: Value) -> String {
-    let corner = |x: f64| json!({"normal": [0, 1, x], "tangents": [[1, 0, 1]], "friction": 1});
+const DROP: &str = r#"{"id":"drop","law":"two-body","friction":0.3,"restitution":0.8,
+"contact":{"point":[0,0,0],"normal":[0,0,1]},
+"body1":{"mass":2,"inertia":[[0.2,0,0],[0,0.3,0],[0,0,0.4]],"center":[0.1,0,0.5],
+"velocity":[1,0,-2],"angular_velocity":[0,0,3]}}"#;
+
+fn one_line(text: &str) -> String {
+    text.replace('\n', "")
+}
+
+/// The bodies form and the algebraic form of the same impact.
+#[test]
+fn two_bodies_and_their_matrices_give_the_same_impact() {
+    // The arm from the center to the contact is (-0.1, 0, -0.5); rows are direction and moment.
+    let rows = json!({
+        "id": "rows", "law": "routh",
+        "mass_matrix": [[2,0,0,0,0,0],[0,2,0,0,0,0],[0,0,2,0,0,0],
+                        [0,0,0,0.2,0,0],[0,0,0,0,0.3,0],[0,0,0,0,0,0.4]],
+        "velocity": [1, 0, -2, 0, 0, 3],
+        "contacts": [{
+            "normal": [0, 0, 1, 0.0, 0.1, 0.0],
+            "tangents": [[1, 0, 0, 0, -0.5, 0], [0, 1, 0, 0.5, 0, -0.1]],
+            "friction": 0.3, "restitution": 0.8,
+        }],
+    });
+    let input = format!("{}\n{rows}", one_line(DROP));
+    let output = carom(&["resolve"], &input);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let [bodies, rows] = &answers(&output)[..] else {
+        panic!("{output:?}");
+    };
+    assert_eq!(bodies["status"], "resolved");
+    assert_eq!(
+        bodies["diagnostics"]["events"],
+        rows["diagnostics"]["events"]
+    );
+    let number = |v: &Value| v.as_f64().unwrap();
+    for k in 0..3 {
+        let linear = number(&bodies["velocity1_plus"][k]) - number(&rows["velocity_plus"][k]);
+        let spin =
+            number(&bodies["angular_velocity1_plus"][k]) - number(&rows["velocity_plus"][3 + k]);
+        assert!(
+            linear.abs() + spin.abs() < 1e-13,
+            "{k}: {linear:e} {spin:e}"
+        );
+    }
+    let normal = number(&rows["impulses"][0][0]) - number(&bodies["impulse"][2]);
+    assert!(normal.abs() < 1e-13);
+    assert!(number(&bodies["energy_plus_j"]) < number(&bodies["energy_minus_j"]));
+    assert!(bodies.get("velocity2_plus").is_none());
+    let directions = bodies["diagnostics"]["invariant_directions"]
+        .as_array()
+        .unwrap();
+    assert!((2..=4).contains(&directions.len()));
+}
+
+#[test]
+fn faults_of_bodies_are_named() {
+    let drop: Value = serde_json::from_str(DROP).unwrap();
+    let ask = |path: &str, value: Value| {
+        let mut problem = drop.clone();
+        *problem.pointer_mut(path).unwrap() = value;
+        let output = carom(&["resolve"], &problem.to_string());
+        answers(&output).remove(0)
+    };
+    for (path, value, kind, part) in [
+        ("/friction", json!(-1), "invalid-friction", "friction"),
+        (
+            "/restitution",
+            json!(1.5),
+            "invalid-restitution",
+            "restitution",
+        ),
+        ("/body1/mass", json!(0), "invalid-body", "body1"),
+        ("/body1/inertia/2/2", json!(0), "invalid-body", "body1"),
+        (
+            "/body1/inertia/0/1",
+            json!(0.1),
+            "invalid-body",
+            "symmetric",
+        ),
+        (
+            "/contact/normal",
+            json!([0, 0, 0]),
+            "invalid-normal",
+            "normal",
+        ),
+        (
+            "/contact/point",
+            json!([0, 0]),
+            "invalid-input",
+            "contact.point",
+        ),
+        ("/law", json!("two-bodies"), "unknown-law", "two-body"),
+    ] {
+        let answer = ask(path, value);
+        assert_eq!(answer["error"]["kind"], kind, "{path}: {answer}");
+        let message = answer["error"]["message"].as_str().unwrap();
+        assert!(message.contains(part), "{path}: {message}");
+    }
+    let away = ask("/body1/velocity", json!([0, 0, 2]));
+    assert_eq!(away["status"], "separating");
+    assert_eq!(away["velocity1_plus"], json!([0.0, 0.0, 2.0]));
+}
+
+/// Clark & Bloch's penny in full coordinates: rim at 0.7 rad, wall normal (0.6, 0.8), against
+/// 40-digit arithmetic.
+fn rolling_penny(law: &str, options: &Value) -> String {
+    let (sin, cos) = 0.7f64.sin_cos();
+    let side = 0.01 * (-0.6 * sin + 0.8 * cos);
     json!({
-        "id": law, "law": law,
-        "mass_matrix": [[1, 0, 0], [0, 1, 0], [0, 0, 5.0 / 12.0]], "velocity": [0, -1, 0],
-        "contacts": [corner(-0.5), corner(0.5)], "options": options,
+        "id": "penny", "law": law,
+        "mass_matrix": [[0.0025, 0, 0, 0], [0, 0.0025, 0, 0], [0, 0, 1.25e-7, 0], [0, 0, 0, 6.25e-8]],
+        "velocity": [0.1 * cos, 0.1 * sin, 10.0, 0.2],
+        "contacts": [{"normal": [-0.6, -0.8, 0.0, -side]}],
+        "constraints": [[1.0, 0.0, -0.01 * cos, 0.0], [0.0, 1.0, -0.01 * sin, 0.0]],
+        "options": options,
     })
     .to_string()
 }
 
-/// Halm & Posa, Section 5.1.
 #[test]
-fn frictional_laws_answer_a_flat_drop() {
+fn nonholonomic_laws_report_their_multipliers() {
+    let near = |value: &Value, expected: f64| {
+        let found = value.as_f64().unwrap();
+        assert!((found / expected - 1.0).abs() < 1e-12, "{found} {expected}");
+    };
     let lines = [
-        flat_drop("anitescu-potra", json!({"outcomes": "all"})),
-        flat_drop("moreau-newton", json!({})),
-        flat_drop("sequential", json!({"order": [1, 0]})),
-        flat_drop(
-            "set-valued",
-            json!({"impulse_step": 0.7, "samples": 50, "seed": 3}),
-        ),
-        flat_drop(
-            "set-valued",
-            json!({"samples": 50, "branch": "enumerate", "caps": "mixed"}),
-        ),
+        rolling_penny("nonholonomic-elastic", &json!({})),
+        rolling_penny("nonholonomic-projected", &json!({})),
+        rolling_penny("nonholonomic-newton", &json!({"restitution": 0.5})),
     ];
     let output = carom(&["resolve"], &lines.join("\n"));
     assert_eq!(output.status.code(), Some(0));
     let answers = answers(&output);
-    let speed = |answer: &Value, i: usize| answer["velocity_plus"][i].as_f64().unwrap();
-    for answer in &answers[..2] {
-        assert!((0..3).all(|i| speed(answer, i).abs() <= 1e-15));
-        assert!(answer["diagnostics"]["pivots"].as_u64().unwrap() > 0);
+    let diagnostics = &answers[0]["diagnostics"];
+    near(&diagnostics["alpha"], 5.8544630402642933e-4);
+    near(&diagnostics["lambda"][0], 6.0429753893706329e-5);
+    near(&diagnostics["lambda"][1], 2.2338755120014576e-4);
+    near(&diagnostics["effective_restitution"], 1.0);
+    near(&answers[0]["velocity_plus"][2], -5.2103549389579904);
+    near(
+        &answers[1]["diagnostics"]["effective_restitution"],
+        0.38960880491340796,
+    );
+    near(&answers[2]["velocity_plus"][3], -15.631156837395854);
+}
+
+#[test]
+fn nonholonomic_faults_name_what_is_wrong() {
+    let lines = [
+        rolling_penny(
+            "nonholonomic-projected-newton",
+            &json!({"restitution": 0.0}),
+        ),
+        rolling_penny("nonholonomic-newton", &json!({"restitution": 1.5})),
+        rolling_penny("nonholonomic-elastic", &json!({"restitution": 0.5})),
+    ];
+    let output = carom(&["resolve"], &lines.join("\n"));
+    assert_eq!(output.status.code(), Some(1));
+    let answers = answers(&output);
+    let kinds = ["infeasible-law", "invalid-restitution", "invalid-input"];
+    for (answer, kind) in answers.iter().zip(kinds) {
+        assert_eq!(answer["error"]["kind"], kind);
     }
-    assert_eq!(answers[0]["outcomes"].as_array().unwrap().len(), 1);
-    assert_eq!(answers[2]["diagnostics"]["sequence"], json!([1, 0]));
-    assert!((speed(&answers[2], 1) - 0.105).abs() <= 1e-15);
-    for answer in &answers[3..] {
-        let diagnostics = &answer["diagnostics"];
-        let outcomes = answer["outcomes"].as_array().unwrap();
-        assert_eq!(
-            outcomes.len() as u64,
-            diagnostics["terminated"].as_u64().unwrap()
+    for answer in &answers[1..] {
+        assert!(
+            answer["error"]["message"]
+                .as_str()
+                .unwrap()
+                .contains("options")
         );
-        assert_eq!(answer["velocity_plus"], outcomes[0]["velocity_plus"]);
-        assert_eq!(diagnostics["hull"].as_array().unwrap().len(), 2);
-        assert!(diagnostics["lcp_per_sample"].as_f64().unwrap() > 1.0);
-        assert!(diagnostics["coverage"]["new_cell_rate"].is_number());
     }
 }
 
 #[test]
-fn frictional_laws_name_the_option_that_they_refuse() {
-    let faults = [
-        (
-            "set-valued",
-            json!({"impulse_step": 0}),
-            "invalid-option",
-            "impulse_step",
-        ),
-        (
-            "set-valued",
-            json!({"samples": 0}),
-            "invalid-option",
-            "samples",
-        ),
-        (
-            "set-valued",
-            json!({"epsilon": 9, "impulse_step": 1}),
-            "invalid-option",
-            "epsilon",
-        ),
-        (
-            "set-valued",
-            json!({"branch": "magic"}),
-            "invalid-input",
-            "branch",
-        ),
-        (
-            "set-valued",
-            json!({"friction_directions": 3}),
-            "invalid-option",
-            "friction_directions",
-        ),
-        (
-            "set-valued",
-            json!({"impulse_step": 1e-3, "max_steps": 1}),
-            "sample-limit",
-            "max_steps",
-        ),
-        (
-            "sequential",
-            json!({"order": [2]}),
-            "invalid-contact",
-            "order",
-        ),
-        (
-            "anitescu-potra",
-            json!({"samples": 1}),
-            "invalid-input",
-            "samples",
-        ),
-    ];
-    let lines: Vec<String> = faults
-        .iter()
-        .map(|(law, options, _, _)| flat_drop(law, options.clone()))
-        .collect();
-    let output = carom(&["resolve"], &lines.join("\n"));
-    assert_eq!(output.status.code(), Some(1));
-    for (answer, (law, options, kind, named)) in answers(&output).iter().zip(&faults) {
-        let error = &answer["error"];
-        assert_eq!(error["kind"], *kind, "{law} {options}: {answer}");
-        let message = error["message"].as_str().unwrap();
-        assert!(message.contains(named), "{law} {options}: {answer}");
-    }
+fn the_penny_stops_by_impacts_or_by_time() {
+    let run = |settings: &[&str]| {
+        let mut args = vec!["run", "penny", "--json"];
+        args.extend(settings.iter().flat_map(|s| ["--set", s]));
+        let output = carom(&args, "");
+        assert_eq!(output.status.code(), Some(0));
+        serde_json::from_slice::<Value>(&output.stdout).unwrap()
+    };
+    let default = run(&[]);
+    assert_eq!(default["status"], "completed");
+    let impacts = default["impacts"].as_array().unwrap();
+    assert_eq!(impacts.len(), 20);
+    assert_eq!(impacts[0]["n"], 1);
+    assert_eq!(impacts[0]["rim"], "front");
+    // A duration alone lifts the limit on impacts; a limit beside it is reported.
+    let long = run(&["duration=40"]);
+    assert_eq!(long["status"], "completed");
+    assert!(long["impacts"].as_array().unwrap().len() > 25);
+    let short = run(&["duration=40", "impacts=3"]);
+    assert_eq!(short["status"], "max-impacts");
+    let energy = &long["energy"];
+    assert!(energy["max_abs_error_j"].as_f64().unwrap() < 1e-17);
+    assert_eq!(
+        run(&["initial.theta_dot=1", "initial.phi_dot=20"])["status"],
+        "never-hits"
+    );
+    assert_eq!(
+        run(&["law=newton", "restitution=0"])["status"],
+        "grazing-cascade"
+    );
 }

@@ -256,18 +256,6 @@ impl<'m> ContactSet<'m> {
             .map_or(self.rows.len(), |place| place.row)
     }
 
-    /// Whitened row of the Jacobian at unit length.
-    #[inline]
-    pub(crate) fn unit_row(&self, row: usize) -> &[f64] {
-        self.rows.column(row)
-    }
-
-    /// Metric norm of a row of the Jacobian, under the constraints.
-    #[inline]
-    pub(crate) fn row_norm(&self, row: usize) -> f64 {
-        self.rows.norm(row)
-    }
-
     /// Metric norm of the normal of contact `i`, under the constraints.
     #[inline]
     pub fn normal_norm(&self, i: usize) -> f64 {
@@ -328,6 +316,18 @@ impl<'m> ContactSet<'m> {
     #[inline]
     pub(crate) fn unit(&self, j: usize) -> &[f64] {
         self.rows.column(self.distinct[j].row)
+    }
+
+    /// Whitened unit row of the Jacobian, normal or tangent, under the constraints.
+    #[inline]
+    pub(crate) fn unit_row(&self, row: usize) -> &[f64] {
+        self.rows.column(row)
+    }
+
+    /// Metric norm of a row of the Jacobian, under the constraints.
+    #[inline]
+    pub(crate) fn row_norm(&self, row: usize) -> f64 {
+        self.rows.norm(row)
     }
 
     /// Wedge of the distinct normals `i` and `j`.

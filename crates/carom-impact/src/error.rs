@@ -1,6 +1,6 @@
 //! Why an impact could not be posed or resolved.
 
-use crate::OutcomeSet;
+use crate::{ImpactOutcome, OutcomeSet};
 use carom_lcp::{LcpError, LcpStatus};
 use carom_metric::MetricError;
 
@@ -119,6 +119,16 @@ pub enum ImpactError {
         /// Number of contacts.
         contacts: usize,
     },
+    /// The velocity after a nonholonomic impact would still approach the contact.
+    #[error(
+        "law is infeasible here: its effective restitution is {effective_restitution}, so the contact would still approach"
+    )]
+    InfeasibleLaw {
+        /// Normal velocity after over that before, reversed; negative.
+        effective_restitution: f64,
+        /// What the law gives nevertheless.
+        found: Box<ImpactOutcome>,
+    },
     /// An iteration that terminates in exact arithmetic did not; the numbers say how far it got.
     #[error("the active-set projection did not settle within {iterations} iterations")]
     NotConverged {
@@ -169,6 +179,64 @@ pub enum ImpactError {
         /// Contacts allowed.
         max: usize,
     },
+    /// The law takes one contact.
+    #[error("the law resolves one contact, not {found}")]
+    SingleContactLaw {
+        /// Contacts given.
+        found: usize,
+    },
+    /// The law needs another number of tangents at its contact.
+    #[error("the law needs {expected} tangents at the contact, not {found}")]
+    WrongTangents {
+        /// Tangents needed.
+        expected: usize,
+        /// Tangents given.
+        found: usize,
+    },
+    /// A rigid body is not one.
+    #[error("body {body}: {what}")]
+    InvalidBody {
+        /// 1 or 2.
+        body: usize,
+        /// What its data must be.
+        what: &'static str,
+    },
+    /// The contact normal is zero, or it or the contact point is not finite.
+    #[error("contact normal must be finite and not zero, the contact point finite")]
+    InvalidNormal,
+    /// The inverse inertia matrix of a contact has a NaN or an infinity.
+    #[error("inverse inertia matrix has non-finite entries")]
+    ContactInertiaNonFinite,
+    /// The inverse inertia matrix of a contact is not symmetric.
+    #[error("inverse inertia matrix is not symmetric: relative asymmetry {asymmetry:e}")]
+    ContactInertiaNotSymmetric {
+        /// Largest difference across the diagonal over the largest entry.
+        asymmetry: f64,
+    },
+    /// The inverse inertia matrix of a contact is not positive definite to working precision.
+    #[error("inverse inertia matrix is not positive definite: pivot {pivot:e}")]
+    ContactInertiaSingular {
+        /// The pivot of its factorization that is not positive.
+        pivot: f64,
+    },
+    /// The contact velocity has a NaN or an infinity.
+    #[error("contact velocity has the non-finite entry {value} at index {index}")]
+    ContactVelocityNonFinite {
+        /// Index of the entry.
+        index: usize,
+        /// The entry.
+        value: f64,
+    },
+    /// Curved sliding took more steps than the proved bounds on the impact should allow.
+    #[error(
+        "limit of {steps} steps of sliding reached at the normal impulse {normal_impulse:e} (scaled)"
+    )]
+    ImpactStepLimit {
+        /// Steps made.
+        steps: usize,
+        /// Normal impulse reached, in units of the scaled problem.
+        normal_impulse: f64,
+    },
 }
 
 impl ImpactError {
@@ -189,6 +257,7 @@ impl ImpactError {
             Self::MinimalityLimitExceeded { .. } => "minimality-limit-exceeded",
             Self::AdhesiveImpulse { .. } => "adhesive-impulse",
             Self::InvalidContact { .. } => "invalid-contact",
+            Self::InfeasibleLaw { .. } => "infeasible-law",
             Self::NotConverged { .. } => "not-converged",
             Self::Lcp(source) => source.kind(),
             Self::Complementarity { status, .. } => status.name(),
@@ -196,6 +265,15 @@ impl ImpactError {
             Self::SampleLimit { .. } => "sample-limit",
             Self::NotPointed => "not-pointed",
             Self::EnumerationLimit { .. } => "enumeration-limit",
+            Self::SingleContactLaw { .. } => "single-contact-law",
+            Self::WrongTangents { .. } => "wrong-tangents",
+            Self::InvalidBody { .. } => "invalid-body",
+            Self::InvalidNormal => "invalid-normal",
+            Self::ContactInertiaNonFinite => "non-finite",
+            Self::ContactInertiaNotSymmetric { .. } => "not-symmetric",
+            Self::ContactInertiaSingular { .. } => "not-positive-definite",
+            Self::ContactVelocityNonFinite { .. } => "non-finite",
+            Self::ImpactStepLimit { .. } => "step-limit",
         }
     }
 }

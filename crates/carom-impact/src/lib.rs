@@ -25,6 +25,10 @@
 //! | [`MoreauNewton`](frictional::MoreauNewton), [`AnitescuPotra`](frictional::AnitescuPotra) | all frictional contacts at once | lost to friction and impact |
 //! | [`Sequential`](frictional::Sequential) | frictional contacts one at a time | lost to friction and impact |
 //! | [`SetValued`](frictional::SetValued) | every overlap of frictional contacts, sampled | lost to friction and impact |
+//! | [`Routh`] | one contact with Coulomb friction, in the plane or in space | lost to friction and restitution |
+//! | [`TwoBody`] | the same for two rigid bodies in space | lost to friction and restitution |
+//! | [`Nonholonomic`] | one contact under constraints, by its [`Restitution`] | kept or lost, never gained |
+//! | [`Rough`] | a contact that sticks, normal and tangents | kept or lost, never gained |
 
 mod audit;
 mod contact;
@@ -35,12 +39,15 @@ mod jump;
 mod law;
 mod margin;
 mod nnls;
+pub mod nonholonomic;
 mod outcome;
 pub mod plastic;
 mod problem;
 pub mod propagative;
 mod registry;
 mod restitution;
+mod routh;
+pub mod two_body;
 pub mod uniqueness;
 
 pub use audit::{Audit, audit};
@@ -49,10 +56,15 @@ pub use error::ImpactError;
 pub use invariants::Invariants;
 pub use law::{ImpactLaw, SetValuedLaw};
 pub use margin::{JAM_MARGIN, Margin};
-pub use outcome::{Diagnostics, ImpactOutcome, ImpactStatus, OutcomeSet, PropagativeDiagnostics};
+pub use nonholonomic::{Nonholonomic, NonholonomicDiagnostics, Restitution, Rough};
+pub use outcome::{
+    Diagnostics, FrictionalDiagnostics, ImpactOutcome, ImpactStatus, OutcomeSet,
+    PropagativeDiagnostics,
+};
 pub use plastic::{Plastic, PlasticRule};
 pub use problem::{FEASIBILITY_TOLERANCE, ImpactProblem};
 pub use propagative::{Propagative, Selection, SequenceFilter};
 pub use registry::{LAWS, LawEntry, law};
 pub use restitution::EnergeticRestitution;
+pub use routh::{ContactMode, Routh, TwoBody};
 pub use uniqueness::{PairUniqueness, Uniqueness, uniqueness};

@@ -1,6 +1,8 @@
 //! What an impact law answers.
 
 use crate::Audit;
+use crate::nonholonomic::NonholonomicDiagnostics;
+use crate::two_body::{ContactImpact, ContactInertia};
 use carom_metric::Tangent;
 use nalgebra::DVector;
 
@@ -12,6 +14,9 @@ pub enum ImpactStatus {
     Resolved,
     /// No contact approached to begin with; the velocity is unchanged.
     Separating,
+    /// The contact touches without closing, but sliding friction would drive the bodies together,
+    /// which no finite force prevents (Painlevé); the velocity is unchanged.
+    Jammed,
 }
 
 impl ImpactStatus {
@@ -20,6 +25,7 @@ impl ImpactStatus {
         match self {
             Self::Resolved => "resolved",
             Self::Separating => "separating",
+            Self::Jammed => "jammed",
         }
     }
 }
@@ -73,6 +79,24 @@ pub enum Diagnostics {
         /// Pivots made.
         pivots: usize,
     },
+    /// Of the laws for one frictional contact.
+    Frictional(Box<FrictionalDiagnostics>),
+    /// Of the nonholonomic laws.
+    Nonholonomic(NonholonomicDiagnostics),
+    /// Of the rough law.
+    Rough,
+}
+
+/// How a frictional impact came about.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FrictionalDiagnostics {
+    /// Inverse inertia matrix of the contact, tangents first; planar and frictionless contacts
+    /// stand in the plane or axis of a spatial one.
+    pub inertia: ContactInertia,
+    /// Coulomb coefficient.
+    pub friction: f64,
+    /// The impact in contact axes, with its events; `None` if there was none.
+    pub impact: Option<ContactImpact>,
 }
 
 /// How a propagative outcome came about.

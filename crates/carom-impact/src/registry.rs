@@ -1,7 +1,7 @@
 //! Laws by name.
 
 use crate::frictional::{AnitescuPotra, MoreauNewton, Sequential, SetValued};
-use crate::{ImpactLaw, Plastic, Propagative};
+use crate::{ImpactLaw, Nonholonomic, Plastic, Propagative, Restitution, Rough, Routh, TwoBody};
 
 /// A law that can be asked for by name.
 #[derive(Clone, Copy, Debug)]
@@ -45,6 +45,41 @@ pub const LAWS: &[LawEntry] = &[
         name: "set-valued",
         summary: "samples of all outcomes of contacts that overlap in any way, with friction",
         default: || Box::new(SetValued::default()),
+    },
+    LawEntry {
+        name: "routh",
+        summary: "one contact with Coulomb friction, in the plane or in space",
+        default: || Box::new(Routh::default()),
+    },
+    LawEntry {
+        name: "two-body",
+        summary: "two rigid bodies in space with Coulomb friction",
+        default: || Box::new(TwoBody::default()),
+    },
+    LawEntry {
+        name: "nonholonomic-elastic",
+        summary: "one contact under constraints, energy kept",
+        default: || Box::new(Nonholonomic::of(Restitution::Elastic)),
+    },
+    LawEntry {
+        name: "nonholonomic-projected",
+        summary: "elastic as if unconstrained, then projected onto the constraints",
+        default: || Box::new(Nonholonomic::of(Restitution::Projected)),
+    },
+    LawEntry {
+        name: "nonholonomic-newton",
+        summary: "Newton restitution under constraints",
+        default: || Box::new(Nonholonomic::of(Restitution::Newton(0.0))),
+    },
+    LawEntry {
+        name: "nonholonomic-projected-newton",
+        summary: "Newton restitution as if unconstrained, then projected onto the constraints",
+        default: || Box::new(Nonholonomic::of(Restitution::ProjectedNewton(0.0))),
+    },
+    LawEntry {
+        name: "nonholonomic-rough",
+        summary: "a contact that sticks: normal and tangential velocity reversed",
+        default: || Box::new(Rough::default()),
     },
 ];
 

@@ -1,6 +1,8 @@
 //! Why a scenario could not run.
 
+use carom_billiard::BilliardError;
 use carom_impact::ImpactError;
+use carom_variational::VariationalError;
 
 /// Why a scenario could not run.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -15,6 +17,12 @@ pub enum ScenarioError {
     /// An impact could not be posed or resolved.
     #[error(transparent)]
     Impact(#[from] ImpactError),
+    /// A body's motion could not be computed.
+    #[error(transparent)]
+    Variational(#[from] VariationalError),
+    /// A billiard could not be set up or followed.
+    #[error(transparent)]
+    Billiard(#[from] BilliardError),
 }
 
 impl ScenarioError {
@@ -27,15 +35,31 @@ impl ScenarioError {
 
     /// Whether the input is at fault, rather than the solution out of reach.
     pub fn is_configuration(&self) -> bool {
-        match self {
-            Self::Config { .. } => true,
-            Self::Impact(error) => !matches!(
+        let solvable = |error: &ImpactError| {
+            !matches!(
                 error,
                 ImpactError::LimitExceeded { .. }
                     | ImpactError::OutcomeLimitExceeded { .. }
                     | ImpactError::MinimalityLimitExceeded { .. }
                     | ImpactError::NoElasticOutcome { .. }
+                    | ImpactError::InfeasibleLaw { .. }
                     | ImpactError::NotConverged { .. }
+                    | ImpactError::ImpactStepLimit { .. }
+            )
+        };
+        match self {
+            Self::Config { .. } => true,
+            Self::Impact(error) | Self::Billiard(BilliardError::Impact(error)) => solvable(error),
+            Self::Variational(error) => !matches!(
+                error,
+                VariationalError::StepTooLarge { .. }
+                    | VariationalError::NoDiscreteEnergyRoot { .. }
+                    | VariationalError::ContactSearchLimit { .. }
+                    | VariationalError::Impact(_)
+            ),
+            Self::Billiard(error) => !matches!(
+                error,
+                BilliardError::InfeasibleLaw { .. } | BilliardError::WallUnreachable
             ),
         }
     }

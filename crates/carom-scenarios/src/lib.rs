@@ -5,24 +5,48 @@
 //! figures described as data. A scenario never draws and [`export`] never computes: SVG, CSV, HTML
 //! and the golden records all come from the same record.
 
+mod ball_impacts;
 mod billiard_break;
+mod bouncing;
+mod chaplygin_sleigh;
 mod config;
+mod controlled_penny;
 mod error;
+mod euler_schemes;
 pub mod export;
 mod falling_block;
+mod hodograph_bundles;
+mod hodographs;
+mod hybrid_model;
+mod icosahedron_tetrahedron;
+mod knife_edge;
 mod light_ball;
 mod model;
 mod newtons_cradle;
+mod no_slip_disk;
 mod orthogonal_corner;
 mod outcomes;
 mod pair_map;
+mod penny;
+mod penny_chaos;
+mod penny_cloud;
+mod penny_figures;
+mod penny_model;
+mod penny_restitution;
+mod penny_superellipse;
+mod pin_and_ball;
 mod plate_on_legs;
 mod rack_break;
+mod recompression;
 pub mod record;
 mod reflection_wedge;
+mod restitution_laws;
+mod rolling_ball;
 pub mod sampling;
 mod scenario;
 mod simultaneous;
+mod sliding;
+mod snakeboard;
 mod three_ball_masses;
 mod zeno_block;
 

@@ -5,6 +5,7 @@
 //! against a paper without running it again.
 
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Everything one run of a scenario reports.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -23,6 +24,9 @@ pub struct Record {
     pub tables: Vec<Table>,
     /// Figures.
     pub figures: Vec<Figure>,
+    /// Further results under keys of their own, beside the ones above; documented with the scenario.
+    #[serde(flatten)]
+    pub results: BTreeMap<String, serde_json::Value>,
 }
 
 impl Record {
@@ -36,6 +40,7 @@ impl Record {
             quantities: Vec::new(),
             tables: Vec::new(),
             figures: Vec::new(),
+            results: BTreeMap::new(),
         }
     }
 

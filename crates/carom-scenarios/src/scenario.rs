@@ -89,6 +89,33 @@ pub const SCENARIOS: &[Scenario] = &[
     crate::simultaneous::ramone::SCENARIO,
     crate::simultaneous::disk_stack::SCENARIO,
     crate::zeno_block::SCENARIO,
+    crate::icosahedron_tetrahedron::SCENARIO,
+    crate::pin_and_ball::SCENARIO,
+    crate::hodographs::SCENARIO,
+    crate::hodograph_bundles::SCENARIO,
+    crate::euler_schemes::SCENARIO,
+    crate::ball_impacts::SCENARIO,
+    crate::recompression::SCENARIO,
+    crate::restitution_laws::SCENARIO,
+    crate::bouncing::BOUNCING_BODY,
+    crate::bouncing::ELLIPSOID_HORIZONTAL,
+    crate::bouncing::ELLIPSOID_TILTED,
+    crate::bouncing::ELLIPSOID_UNION,
+    crate::bouncing::CUBE,
+    crate::bouncing::DUMBBELL,
+    crate::bouncing::TETRAHEDRON,
+    crate::penny::SCENARIO,
+    crate::penny_figures::SCENARIO,
+    crate::penny_cloud::SCENARIO,
+    crate::penny_superellipse::SCENARIO,
+    crate::penny_restitution::SCENARIO,
+    crate::penny_chaos::SCENARIO,
+    crate::chaplygin_sleigh::SCENARIO,
+    crate::knife_edge::SCENARIO,
+    crate::rolling_ball::SCENARIO,
+    crate::no_slip_disk::SCENARIO,
+    crate::snakeboard::SCENARIO,
+    crate::controlled_penny::SCENARIO,
 ];
 
 /// The scenario of that name.
@@ -140,6 +167,33 @@ mod tests {
         shown_is_default::<crate::simultaneous::ramone::Config>();
         shown_is_default::<crate::simultaneous::disk_stack::Config>();
         shown_is_default::<crate::zeno_block::Config>();
+        shown_is_default::<crate::icosahedron_tetrahedron::Config>();
+        shown_is_default::<crate::pin_and_ball::Config>();
+        shown_is_default::<crate::hodographs::Config>();
+        shown_is_default::<crate::hodograph_bundles::Config>();
+        shown_is_default::<crate::euler_schemes::Config>();
+        shown_is_default::<crate::ball_impacts::Config>();
+        shown_is_default::<crate::recompression::Config>();
+        shown_is_default::<crate::restitution_laws::Config>();
+        shown_is_default::<crate::bouncing::Config<crate::bouncing::BouncingBody>>();
+        shown_is_default::<crate::bouncing::Config<crate::bouncing::EllipsoidHorizontal>>();
+        shown_is_default::<crate::bouncing::Config<crate::bouncing::EllipsoidTilted>>();
+        shown_is_default::<crate::bouncing::Config<crate::bouncing::EllipsoidUnion>>();
+        shown_is_default::<crate::bouncing::Config<crate::bouncing::Cube>>();
+        shown_is_default::<crate::bouncing::Config<crate::bouncing::Dumbbell>>();
+        shown_is_default::<crate::bouncing::Config<crate::bouncing::Tetrahedron>>();
+        shown_is_default::<crate::penny::Config>();
+        shown_is_default::<crate::penny_figures::Config>();
+        shown_is_default::<crate::penny_cloud::Config>();
+        shown_is_default::<crate::penny_superellipse::Config>();
+        shown_is_default::<crate::penny_restitution::Config>();
+        shown_is_default::<crate::penny_chaos::Config>();
+        shown_is_default::<crate::chaplygin_sleigh::Config>();
+        shown_is_default::<crate::knife_edge::Config>();
+        shown_is_default::<crate::rolling_ball::Config>();
+        shown_is_default::<crate::no_slip_disk::Config>();
+        shown_is_default::<crate::snakeboard::Config>();
+        shown_is_default::<crate::controlled_penny::Config>();
     }
 
     #[test]

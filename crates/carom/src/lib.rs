@@ -5,8 +5,12 @@
 //! | module | crate | holds |
 //! | --- | --- | --- |
 //! | [`metric`] | `carom-metric` | the mass matrix as an inner product |
+//! | [`lie`] | `carom-lie` | rotations and rigid motions |
+//! | [`geometry`] | `carom-geometry` | shapes, gaps, mass properties |
 //! | [`impact`] | `carom-impact` | impact problems, laws, outcomes, audits |
 //! | [`lcp`] | `carom-lcp` | linear complementarity problems |
+//! | [`variational`] | `carom-variational` | flights, first contact, hybrid runs |
+//! | [`billiard`] | `carom-billiard` | nonholonomic billiards, impact by impact |
 //! | [`scenarios`] | `carom-scenarios` | the papers' examples as named runs |
 //!
 //! # Examples
@@ -30,7 +34,11 @@
 //! # Ok::<(), carom::impact::ImpactError>(())
 //! ```
 
+pub use carom_billiard as billiard;
+pub use carom_geometry as geometry;
 pub use carom_impact as impact;
 pub use carom_lcp as lcp;
+pub use carom_lie as lie;
 pub use carom_metric as metric;
 pub use carom_scenarios as scenarios;
+pub use carom_variational as variational;

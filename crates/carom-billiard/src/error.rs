@@ -1,0 +1,95 @@
+//! Why a billiard could not be set up or followed.
+
+use carom_impact::ImpactError;
+
+/// Why a billiard could not be set up or followed.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BilliardError {
+    /// A length, mass or inertia is not finite and positive.
+    #[error("{name} is {value}: it must be finite and positive")]
+    NotPositive {
+        /// The parameter.
+        name: &'static str,
+        /// The value given.
+        value: f64,
+    },
+    /// A number that must be finite is not.
+    #[error("{name} is {value}: it must be finite")]
+    NonFinite {
+        /// The quantity.
+        name: &'static str,
+        /// The value given.
+        value: f64,
+    },
+    /// The exponent of a superellipse is below 2, where its curvature is not bounded.
+    #[error("exponent is {value}: it must be finite and at least 2")]
+    InvalidExponent {
+        /// The value given.
+        value: f64,
+    },
+    /// The disk does not fit on the table.
+    #[error("table is too small: its semi-axis {semi_axis} does not exceed the radius {radius}")]
+    TableTooSmall {
+        /// The smaller semi-axis, m.
+        semi_axis: f64,
+        /// Radius of the disk, m.
+        radius: f64,
+    },
+    /// The start lies beyond the wall.
+    #[error("initial state penetrates the wall at {part}: wall function {value:e} is positive")]
+    PenetratingStart {
+        /// What penetrates.
+        part: &'static str,
+        /// The wall function there.
+        value: f64,
+    },
+    /// The law of impact leaves the rim approaching the wall.
+    #[error(
+        "law is infeasible: its effective restitution is {effective_restitution} at impact {impact}"
+    )]
+    InfeasibleLaw {
+        /// Number of the impact, from 1.
+        impact: usize,
+        /// The effective restitution; negative.
+        effective_restitution: f64,
+    },
+    /// No admissible motion moves the rim along the wall's normal.
+    #[error("wall is out of reach of any admissible motion: its gradient there is zero")]
+    WallUnreachable,
+    /// The impact could not be resolved.
+    #[error(transparent)]
+    Impact(#[from] ImpactError),
+}
+
+impl BilliardError {
+    /// The variant as a stable kebab-case identifier.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::NotPositive { .. } => "not-positive",
+            Self::NonFinite { .. } => "non-finite",
+            Self::InvalidExponent { .. } => "invalid-exponent",
+            Self::TableTooSmall { .. } => "table-too-small",
+            Self::PenetratingStart { .. } => "penetrating-start",
+            Self::InfeasibleLaw { .. } => "infeasible-law",
+            Self::WallUnreachable => "wall-unreachable",
+            Self::Impact(error) => error.kind(),
+        }
+    }
+}
+
+/// Checks parameters that must be finite and positive.
+pub(crate) fn positive(values: &[(&'static str, f64)]) -> Result<(), BilliardError> {
+    match values.iter().find(|(_, x)| !(x.is_finite() && *x > 0.0)) {
+        Some(&(name, value)) => Err(BilliardError::NotPositive { name, value }),
+        None => Ok(()),
+    }
+}
+
+/// Checks numbers that must be finite.
+pub(crate) fn finite(values: &[(&'static str, f64)]) -> Result<(), BilliardError> {
+    match values.iter().find(|(_, x)| !x.is_finite()) {
+        Some(&(name, value)) => Err(BilliardError::NonFinite { name, value }),
+        None => Ok(()),
+    }
+}

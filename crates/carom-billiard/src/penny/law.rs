@@ -1,0 +1,103 @@
+//! One impact of a rim, in closed form.
+
+use super::{Rim, RollingPenny};
+use carom_impact::Restitution;
+use nalgebra::Vector2;
+
+/// An effective restitution this far below zero still counts as zero.
+pub(super) const FEASIBLE_RESTITUTION: f64 = -1e-12;
+
+/// What one impact of a rim does.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PennyImpact {
+    /// $\Omega$ after, rad/s.
+    pub theta_dot_plus: f64,
+    /// $\omega$ after, rad/s.
+    pub phi_dot_plus: f64,
+    /// Rate of the wall function before, $u = \mathrm{d}h(v^-)$; positive when approaching.
+    pub rate_minus: f64,
+    /// $\lVert\pi\nabla h\rVert^2$ in the kinetic metric.
+    pub restricted_norm2: f64,
+    /// $\lVert\nabla h\rVert^2$ without constraints.
+    pub full_norm2: f64,
+    /// Multiplier of $-\mathrm{d}h$, at least 0 for an approaching rim:
+    /// $\kappa u/\lVert\pi\nabla h\rVert^2$.
+    pub alpha: f64,
+    /// Multipliers of the two rolling constraints.
+    pub lambda: [f64; 2],
+    /// Rate after over rate before, reversed; negative where the law is infeasible.
+    pub effective_restitution: f64,
+    /// Change of kinetic energy, J.
+    pub energy_change_j: f64,
+}
+
+impl RollingPenny {
+    /// Rate of the wall function at a rim, $\mathrm{d}h(v) = R(\Omega n_t + \sigma\omega n_s)$,
+    /// for a unit heading and the wall's gradient at the rim point.
+    #[inline]
+    pub fn wall_rate(
+        &self,
+        rim: Rim,
+        heading: Vector2<f64>,
+        gradient: Vector2<f64>,
+        velocity: [f64; 2],
+    ) -> f64 {
+        let [theta_dot, phi_dot] = velocity;
+        let n_t = gradient.dot(&heading);
+        let n_s = heading.perp(&gradient);
+        self.radius() * (theta_dot * n_t + rim.sign() * phi_dot * n_s)
+    }
+
+    /// The impact of a rim whose wall function changes at `rate_minus`.
+    ///
+    /// `heading` is the unit vector $t$, `gradient` that of the wall function at the rim point,
+    /// `velocity` is $(\Omega, \omega)$. The rate is an argument because near a graze it is known
+    /// better than from the velocities; elsewhere it is [`wall_rate`](Self::wall_rate). With
+    /// $M_1 = I + mR^2$,
+    ///
+    /// $$ \lVert\pi\nabla h\rVert^2 = \frac{R^2n_t^2}{M_1} + \frac{R^2n_s^2}{J}, \quad
+    /// \Omega^+ = \Omega - \frac{\kappa u R n_t}{M_1\lVert\pi\nabla h\rVert^2}, \quad
+    /// \omega^+ = \omega - \frac{\kappa u \sigma R n_s}{J\lVert\pi\nabla h\rVert^2}. $$
+    ///
+    /// # Departure from the source
+    ///
+    /// Clark & Bloch do not say where $h_x, h_y$ in (28)-(29) are evaluated; the chain rule says
+    /// at the rim point. They give no elastic map for the penny; this is (15)-(17) for it.
+    #[inline]
+    pub fn impact(
+        &self,
+        rim: Rim,
+        heading: Vector2<f64>,
+        gradient: Vector2<f64>,
+        velocity: [f64; 2],
+        rate_minus: f64,
+        restitution: Restitution,
+    ) -> PennyImpact {
+        let [theta_dot, phi_dot] = velocity;
+        let (radius, rolling) = (self.radius(), self.rolling_inertia());
+        let n_t = gradient.dot(&heading);
+        let n_s = heading.perp(&gradient);
+        let along = radius * n_t / rolling;
+        let across = radius * n_s / self.heading_inertia();
+        let restricted_norm2 = radius * (n_t * along + n_s * across);
+        let full_norm2 = gradient.norm_squared() / self.mass() + radius * n_s * across;
+        let effective_restitution = restitution.effective(restricted_norm2 / full_norm2);
+        let alpha = (1.0 + effective_restitution) * rate_minus / restricted_norm2;
+        let reaction = alpha * (gradient - self.mass() * radius * radius / rolling * n_t * heading);
+        PennyImpact {
+            theta_dot_plus: theta_dot - alpha * along,
+            phi_dot_plus: phi_dot - alpha * rim.sign() * across,
+            rate_minus,
+            restricted_norm2,
+            full_norm2,
+            alpha,
+            lambda: [reaction.x, reaction.y],
+            effective_restitution,
+            energy_change_j: -0.5
+                * (1.0 - effective_restitution * effective_restitution)
+                * rate_minus
+                * rate_minus
+                / restricted_norm2,
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! How orbits spread: Jacobians, Lyapunov exponents, Poincaré section.
+//!
+//! States are $z = (x, y, \varphi, \Omega, \omega)$; $\theta$ follows. Across an impact
+//! perturbations jump by the saltation matrix
+//!
+//! $$ \Xi = D + \frac{(f^+ - Df^-)\nabla g^T}{\nabla g\cdot f^-} $$
+//!
+//! with the Jacobian $D$ of the impact map at fixed time, the vector field $f$ before and
+//! after, and the gradient $\nabla g$ of the wall function as a function of the state. The
+//! elastic penny keeps the volume $\mathrm dx\mathrm dy\mathrm d\varphi\mathrm d\Omega\mathrm d\omega$
+//! on every table, $|\det\Xi| = 1$; for the other laws $|\det\Xi|$ is the
+//! square of the effective restitution.
+
+use super::run::{Orbit, Step};
+use super::{Ending, Event, PennyBilliard, PennyState, RollingPenny};
+use crate::trig::{sinc, sinc_derivative};
+use crate::{BilliardError, Table};
+use nalgebra::{Matrix2, Matrix5, Vector2, Vector5};
+
+/// Lyapunov exponents of an orbit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Lyapunov {
+    /// Exponents per impact, as the orthogonalization orders them (largest first, in the limit).
+    pub per_impact: [f64; 5],
+    /// Exponents per second.
+    pub per_second: [f64; 5],
+    /// Impacts followed.
+    pub impacts: usize,
+    /// Time followed, s.
+    pub time: f64,
+    /// Largest $|\ln|\det||$ of the tangent map of one interval with its impact: how far the map
+    /// is from keeping the volume.
+    pub max_log_det: f64,
+}
+
+/// An impact in coordinates of a Poincaré section.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SectionPoint {
+    /// Polar angle of the rim point, seen from the middle of the table, rad.
+    pub wall_angle: f64,
+    /// Angle from the wall's outward normal to the direction of the rim, rad.
+    pub heading_angle: f64,
+    /// $\operatorname{atan2}(\sqrt J\omega, \sqrt{I + mR^2}\sigma\Omega)$ after the impact, rad.
+    pub velocity_angle: f64,
+}
+
+/// Jacobian of the flow over a time (s), 5 × 5; its determinant is 1.
+pub fn flow_jacobian(penny: &RollingPenny, state: &PennyState, t: f64) -> Matrix5<f64> {
+    let half = 0.5 * state.phi_dot * t;
+    let reach = t * sinc(half);
+    let (sin, cos) = (state.phi + half).sin_cos();
+    let along = Vector2::new(cos, sin);
+    let across = Vector2::new(-sin, cos);
+    let r = penny.radius();
+    let chord = r * state.theta_dot * reach * along;
+    let bend = r
+        * state.theta_dot
+        * (0.5 * t * t * sinc_derivative(half) * along + 0.5 * reach * t * across);
+    let mut jacobian = Matrix5::identity();
+    jacobian[(0, 2)] = -chord.y;
+    jacobian[(1, 2)] = chord.x;
+    jacobian[(0, 3)] = r * reach * cos;
+    jacobian[(1, 3)] = r * reach * sin;
+    jacobian[(0, 4)] = bend.x;
+    jacobian[(1, 4)] = bend.y;
+    jacobian[(2, 4)] = t;
+    jacobian
+}
+
+fn vector_field(penny: &RollingPenny, phi: f64, theta_dot: f64, phi_dot: f64) -> Vector5<f64> {
+    let (sin, cos) = phi.sin_cos();
+    let speed = penny.radius() * theta_dot;
+    Vector5::new(speed * cos, speed * sin, phi_dot, 0.0, 0.0)
+}
+
+impl<T: Table> PennyBilliard<T> {
+    /// Saltation matrix of an impact, 5 × 5.
+    pub fn saltation(&self, event: &Event) -> Matrix5<f64> {
+        let penny = self.penny();
+        let (r, sigma) = (penny.radius(), event.rim.sign());
+        let [m1, j] = [penny.rolling_inertia(), penny.heading_inertia()];
+        let phi = event.state.phi;
+        let (sin, cos) = phi.sin_cos();
+        let (t, s) = (Vector2::new(cos, sin), Vector2::new(-sin, cos));
+        let n = self.table().gradient(event.point);
+        let hessian: Matrix2<f64> = self.table().hessian(event.point);
+        let (n_t, n_s) = (n.dot(&t), n.dot(&s));
+        let v = Vector2::from(event.velocity_minus);
+        let l = r * Vector2::new(n_t, sigma * n_s);
+        let weighted = Vector2::new(l.x / m1, l.y / j);
+        let restricted = l.dot(&weighted);
+        let full = n.norm_squared() / penny.mass() + r * r * n_s * n_s / j;
+        let u = l.dot(&v);
+        let restitution = self.restitution();
+        let cos2 = restricted / full;
+        let kappa = 1.0 + restitution.effective(cos2);
+        let slope = restitution.effective(1.0) - restitution.effective(0.0);
+        let plus = v - kappa * u / restricted * weighted;
+
+        let mut d = Matrix5::identity();
+        for k in 0..5 {
+            let unit = |i: usize| if i == k { 1.0 } else { 0.0 };
+            let dp = Vector2::new(unit(0), unit(1)) + sigma * r * unit(2) * s;
+            let dn = hessian * dp;
+            let dn_t = dn.dot(&t) + n_s * unit(2);
+            let dn_s = dn.dot(&s) - n_t * unit(2);
+            let dl = r * Vector2::new(dn_t, sigma * dn_s);
+            let dv = Vector2::new(unit(3), unit(4));
+            let du = dl.dot(&v) + l.dot(&dv);
+            let d_restricted = 2.0 * weighted.dot(&dl);
+            let d_full = 2.0 * n.dot(&dn) / penny.mass() + 2.0 * r * r * n_s * dn_s / j;
+            let d_cos2 = (d_restricted - cos2 * d_full) / full;
+            let d_weighted = Vector2::new(dl.x / m1, dl.y / j);
+            let d_factor = (slope * d_cos2 * u + kappa * du) / restricted
+                - kappa * u * d_restricted / (restricted * restricted);
+            let d_plus = dv - d_factor * weighted - kappa * u / restricted * d_weighted;
+            d[(3, k)] = d_plus.x;
+            d[(4, k)] = d_plus.y;
+        }
+        let minus_field = vector_field(penny, phi, v.x, v.y);
+        let plus_field = vector_field(penny, phi, plus.x, plus.y);
+        let gradient = Vector5::new(n.x, n.y, sigma * r * n_s, 0.0, 0.0);
+        let rate = gradient.dot(&minus_field);
+        d + (plus_field - d * minus_field) * gradient.transpose() / rate
+    }
+
+    /// The impact as a point of the Poincaré section.
+    pub fn section_point(&self, event: &Event) -> SectionPoint {
+        let penny = self.penny();
+        let n = self.table().gradient(event.point);
+        let sigma = event.rim.sign();
+        let (sin, cos) = event.state.phi.sin_cos();
+        let rim = sigma * Vector2::new(cos, sin);
+        let spin = penny.heading_inertia().sqrt() * event.state.phi_dot;
+        let roll = penny.rolling_inertia().sqrt() * sigma * event.state.theta_dot;
+        SectionPoint {
+            wall_angle: event.point.y.atan2(event.point.x),
+            heading_angle: n.perp(&rim).atan2(n.dot(&rim)),
+            velocity_angle: spin.atan2(roll),
+        }
+    }
+
+    /// Lyapunov exponents over a number of impacts, by orthogonalizing the tangent map after each
+    /// (Benettin et al., 1980); fewer if the orbit ends, as its [`Ending`] then says.
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Self::run).
+    pub fn lyapunov(
+        &self,
+        start: PennyState,
+        impacts: usize,
+    ) -> Result<(Lyapunov, Ending), BilliardError> {
+        let penny = self.penny();
+        let mut orbit: Orbit<'_, T> = self.orbit(start)?;
+        // Coordinates of order one, so that the first steps do not favor large units.
+        let energy = penny.energy(&start);
+        let length = 0.5 * self.table().diameter();
+        let scale = Vector5::new(
+            length,
+            length,
+            1.0,
+            (2.0 * energy / penny.rolling_inertia()).sqrt(),
+            (2.0 * energy / penny.heading_inertia()).sqrt(),
+        );
+        let mut frame = Matrix5::identity();
+        let mut sums = Vector5::zeros();
+        let mut max_log_det: f64 = 0.0;
+        let (mut state, mut time, mut n) = (start, 0.0, 0);
+        let ending = loop {
+            if n >= impacts {
+                break Ending::ImpactLimit;
+            }
+            let event = match orbit.step(f64::INFINITY)? {
+                Step::Impact(event) => event,
+                Step::End(ending) => break ending,
+            };
+            let map = self.saltation(&event) * flow_jacobian(penny, &state, event.interval);
+            max_log_det = max_log_det.max(map.determinant().abs().ln().abs());
+            let scaled = Matrix5::from_fn(|i, k| map[(i, k)] * scale[k] / scale[i]) * frame;
+            let (q, r) = scaled.qr().unpack();
+            sums += r.diagonal().map(|x| x.abs().ln());
+            frame = q;
+            (state, time) = (event.state, event.time);
+            n += 1;
+        };
+        let per = |total: f64| {
+            let mut exponents = [0.0; 5];
+            if total > 0.0 {
+                exponents.copy_from_slice((sums / total).as_slice());
+            }
+            exponents
+        };
+        let lyapunov = Lyapunov {
+            per_impact: per(n as f64),
+            per_second: per(time),
+            impacts: n,
+            time,
+            max_log_det,
+        };
+        Ok((lyapunov, ending))
+    }
+}

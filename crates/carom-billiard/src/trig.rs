@@ -1,0 +1,51 @@
+//! Functions that are 0/0 at the origin.
+
+/// $\sin z / z$.
+#[inline]
+pub(crate) fn sinc(z: f64) -> f64 {
+    if z.abs() < 1e-4 {
+        // Next term below 1e-35.
+        1.0 - z * z / 6.0 * (1.0 - z * z / 20.0)
+    } else {
+        z.sin() / z
+    }
+}
+
+/// Derivative of $\sin z/z$.
+pub(crate) fn sinc_derivative(z: f64) -> f64 {
+    if z.abs() < 1e-2 {
+        // Relative error below 1e-19.
+        let q = z * z;
+        -z / 3.0 * (1.0 - q / 10.0 * (1.0 - q / 28.0 * (1.0 - q / 54.0)))
+    } else {
+        (z * z.cos() - z.sin()) / (z * z)
+    }
+}
+
+/// $\arctan(z)/z$.
+#[inline]
+pub(crate) fn atan_over(z: f64) -> f64 {
+    if z.abs() < 1e-4 {
+        let q = z * z;
+        1.0 - q * (1.0 / 3.0 - q * 0.2)
+    } else {
+        z.atan() / z
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn series_and_closed_forms_meet() {
+        for z in [0.99e-4f64, 1.01e-4] {
+            assert!((sinc(z) - z.sin() / z).abs() < 2e-16);
+            assert!((atan_over(z) - z.atan() / z).abs() < 2e-16);
+        }
+        let z = 0.01f64;
+        let exact = (z * z.cos() - z.sin()) / (z * z);
+        // The closed form cancels four digits of z.
+        assert!((sinc_derivative(0.999_999 * z) - 0.999_999 * exact).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,117 @@
+//! The fixed plane and the gap above it.
+
+use crate::patch::{self, ContactPatch};
+use crate::{GeometryError, Support, SupportMap};
+use carom_lie::Se3;
+use nalgebra::Vector3;
+
+/// A solid half space $\lbrace z : n\cdot z + D \le 0\rbrace$.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HalfSpace {
+    normal: Vector3<f64>,
+    offset: f64,
+}
+
+/// The gap between a body and a [`HalfSpace`], with what an impact needs of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Gap {
+    /// $\Phi$, negative in penetration (m).
+    pub value: f64,
+    /// The body's lowest point $\rho_C$, in the body.
+    pub point_b: Vector3<f64>,
+    /// The plane's normal seen from the body, $d = R^Tn$.
+    pub normal_b: Vector3<f64>,
+}
+
+impl Gap {
+    /// The rotational part of the gap's derivative, $\chi = \rho_C\times d$ (m).
+    #[inline]
+    pub fn moment_b(&self) -> Vector3<f64> {
+        self.point_b.cross(&self.normal_b)
+    }
+}
+
+impl HalfSpace {
+    /// The half space with a normal (of any length, out of the solid) and an offset; both are
+    /// divided by the normal's length unless that is 1 up to rounding.
+    ///
+    /// # Errors
+    ///
+    /// [`GeometryError::ZeroNormal`], [`GeometryError::NonFinite`].
+    pub fn new(normal: Vector3<f64>, offset: f64) -> Result<Self, GeometryError> {
+        GeometryError::check_finite("plane", normal.iter().chain([&offset]))?;
+        let size = normal.amax();
+        if size == 0.0 {
+            return Err(GeometryError::ZeroNormal);
+        }
+        let length = size * (normal / size).norm();
+        if (length - 1.0).abs() <= 4.0 * f64::EPSILON {
+            return Ok(Self { normal, offset });
+        }
+        let (normal, offset) = (normal / length, offset / length);
+        GeometryError::check_finite("plane", normal.iter().chain([&offset]))?;
+        Ok(Self { normal, offset })
+    }
+
+    /// The unit normal, out of the solid.
+    #[inline]
+    pub fn normal(&self) -> &Vector3<f64> {
+        &self.normal
+    }
+
+    /// The offset $D$ (m).
+    #[inline]
+    pub fn offset(&self) -> f64 {
+        self.offset
+    }
+
+    /// Height of a space point above the plane, $n\cdot z + D$.
+    #[inline]
+    pub fn height(&self, point_w: &Vector3<f64>) -> f64 {
+        self.normal.dot(point_w) + self.offset
+    }
+
+    /// The gap of a body at a configuration.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use carom_geometry::{Ellipsoid, HalfSpace};
+    /// use carom_lie::{Se3, So3};
+    /// use nalgebra::Vector3;
+    /// let body = Ellipsoid::new([2.0, 3.0, 4.0], Vector3::zeros())?;
+    /// let floor = HalfSpace::new(Vector3::z(), 0.0)?;
+    /// let at = Se3::new(So3::identity(), Vector3::new(0.0, 0.0, 10.0));
+    /// assert_eq!(floor.gap(&body, &at).value, 6.0);
+    /// # Ok::<(), carom_geometry::GeometryError>(())
+    /// ```
+    ///
+    /// Tran & Leok, Eqs. (5) and (58)-(67).
+    #[inline]
+    pub fn gap<S: SupportMap + ?Sized>(&self, shape: &S, configuration: &Se3) -> Gap {
+        let normal_b = configuration.rotation.rotate_back(&self.normal);
+        let Support { point, value } = shape.support(&normal_b);
+        Gap {
+            value: self.height(&configuration.translation) + value,
+            point_b: point,
+            normal_b,
+        }
+    }
+
+    /// Every lowest point of a body, up to the height `tolerance` above the lowest (m).
+    pub fn contact_patch<S: SupportMap + ?Sized>(
+        &self,
+        shape: &S,
+        configuration: &Se3,
+        tolerance: f64,
+    ) -> ContactPatch {
+        let normal_b = configuration.rotation.rotate_back(&self.normal);
+        patch::patch(shape, normal_b, tolerance)
+    }
+
+    /// Scale of the rounding errors of a gap: $\lvert n\cdot x\rvert + \lvert D\rvert + r_{max}$.
+    #[inline]
+    pub fn gap_scale(&self, position: &Vector3<f64>, radius: f64) -> f64 {
+        self.normal.dot(position).abs() + self.offset.abs() + radius
+    }
+}

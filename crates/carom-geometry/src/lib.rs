@@ -1,0 +1,55 @@
+//! Shapes of rigid bodies: where they touch a plane, and how heavy they are.
+//!
+//! A body is a set $B$ of points $\rho$ in its own frame; in space they sit at $x + R\rho$. A half
+//! space $\lbrace z : n\cdot z + D \le 0\rbrace$ is solid, with the unit normal $n$ out of it. All
+//! that contact needs of a body is its *support map*: the point that is lowest along a direction,
+//!
+//! $$ \sigma(d) = \min_{\rho\in B} d\cdot\rho, \qquad \rho_C(d) = \arg\min_{\rho\in B} d\cdot\rho. $$
+//!
+//! Then the gap is $\Phi(x,R) = n\cdot x + D + \sigma(R^Tn)$, and because the minimizer does not
+//! contribute to the derivative of a minimum (the envelope theorem),
+//!
+//! $$ \dot\Phi = n\cdot\dot x + \chi\cdot\Omega, \qquad \chi = \rho_C\times d, \quad d = R^Tn. $$
+//!
+//! $(n, \chi)$ is the contact's wrench: the direction of every frictionless impulse.
+//!
+//! | to find | go to |
+//! | --- | --- |
+//! | the support map and its implementations | [`SupportMap`], [`Ellipsoid`], [`Cuboid`], [`Polyhedron`], [`Rounded`], [`Union`], [`EllipsoidIntersection`], any of them: [`Shape`] |
+//! | gap, contact point, wrench | [`HalfSpace::gap`], [`Gap`] |
+//! | edges and faces that touch | [`HalfSpace::contact_patch`], [`ContactPatch`] |
+//! | mass, center and inertia | [`MassProperties`] |
+//! | closed triangle meshes, STL and OBJ | [`TriangleMesh`] |
+//! | convex hulls | [`TriangleMesh::hull`] |
+//! | signed distances | [`sdf`] |
+//!
+//! A union need not be convex: the lowest point of a union is the lowest point of a part, so a
+//! plane sees its convex hull. The lowest point of an intersection is *not* one of the parts'
+//! lowest points; [`EllipsoidIntersection`] finds it by duality.
+//!
+//! # Rounding
+//!
+//! Tran & Leok round a polyhedron by $\varepsilon$ to make its boundary smooth. The support map
+//! becomes $\rho_C - \varepsilon d/\lvert d\rvert$: the gap shrinks by $\varepsilon$ and
+//! $\chi = \rho_C\times d$ does not change at all. Rounding therefore never changes the direction
+//! of an impulse, and an edge or a face on the plane stays one: see [`ContactPatch`].
+
+mod error;
+mod half_space;
+mod hull;
+mod mass_properties;
+mod mesh;
+mod patch;
+mod quadrature;
+pub mod sdf;
+mod shape;
+
+pub use error::GeometryError;
+pub use half_space::{Gap, HalfSpace};
+pub use mass_properties::MassProperties;
+pub use mesh::TriangleMesh;
+pub use patch::{ContactPatch, PatchKind};
+pub use shape::{
+    Cuboid, Ellipsoid, EllipsoidIntersection, Polyhedron, Rounded, Shape, Support, SupportMap,
+    Union,
+};

@@ -1,0 +1,474 @@
+//! Mass, center of mass and inertia.
+
+use crate::quadrature::gauss_legendre;
+use crate::{Cuboid, Ellipsoid, GeometryError, TriangleMesh};
+use nalgebra::{Matrix3, Vector3};
+use std::collections::BTreeMap;
+use std::f64::consts::{FRAC_PI_2, PI};
+
+/// Mirror entries of an inertia may differ by this much of its trace.
+const SYMMETRY_TOLERANCE: f64 = 1e-12;
+
+/// The triangle inequality of the principal moments may be violated by this much of the trace.
+const PHYSICAL_TOLERANCE: f64 = 1e-12;
+
+/// Gauss points per smooth piece of a union's cross-sections.
+const CROSS_SECTIONS: usize = 60;
+
+/// Mass, center of mass and inertia about it.
+///
+/// The *standard* inertia is $J = \int S(\rho)^TS(\rho)\mathrm{d}m$, the *nonstandard* one
+/// $J_d = \int\rho\rho^T\mathrm{d}m = \tfrac12\mathrm{tr}(J)I - J$. A matrix is the inertia of some
+/// body exactly if $J_d$ is positive semidefinite: no principal moment exceeds the sum of the other
+/// two.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MassProperties {
+    mass: f64,
+    center: Vector3<f64>,
+    inertia: Matrix3<f64>,
+}
+
+impl MassProperties {
+    /// A mass (kg) and an inertia (kg·m²) about the body's origin, its center of mass.
+    ///
+    /// # Errors
+    ///
+    /// [`GeometryError::NonPositiveMass`], [`GeometryError::NonFinite`],
+    /// [`GeometryError::InertiaNotSymmetric`], [`GeometryError::InertiaNotPositiveDefinite`],
+    /// [`GeometryError::InertiaUnphysical`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use carom_geometry::MassProperties;
+    /// use nalgebra::{Matrix3, Vector3};
+    /// let flat = Matrix3::from_diagonal(&Vector3::new(1.0, 1.0, 2.0));
+    /// assert!(MassProperties::new(1.0, flat).is_ok());
+    /// let no_body = Matrix3::from_diagonal(&Vector3::new(1.0, 1.0, 2.1));
+    /// let error = MassProperties::new(1.0, no_body).unwrap_err();
+    /// assert_eq!(error.kind(), "inertia-unphysical");
+    /// ```
+    pub fn new(mass: f64, inertia: Matrix3<f64>) -> Result<Self, GeometryError> {
+        GeometryError::check_finite("mass", [&mass])?;
+        if mass <= 0.0 {
+            return Err(GeometryError::NonPositiveMass { mass });
+        }
+        GeometryError::check_finite("inertia", inertia.iter())?;
+        let inertia = symmetrized(&inertia)?;
+        let trace = inertia.trace();
+        let moments = inertia.symmetric_eigenvalues();
+        let (low, high) = (moments.min(), moments.max());
+        // A few units in the last place of the largest moment are zero.
+        if low <= 1e-15 * high || high <= 0.0 {
+            return Err(GeometryError::InertiaNotPositiveDefinite { moment: low });
+        }
+        let excess = 2.0 * high - trace;
+        if excess > PHYSICAL_TOLERANCE * trace {
+            return Err(GeometryError::InertiaUnphysical { excess });
+        }
+        Ok(Self {
+            mass,
+            center: Vector3::zeros(),
+            inertia,
+        })
+    }
+
+    fn with_center(mut self, center: Vector3<f64>) -> Self {
+        self.center = center;
+        self
+    }
+
+    /// Mass (kg).
+    pub fn mass(&self) -> f64 {
+        self.mass
+    }
+
+    /// Center of mass in the frame of the shape (m).
+    pub fn center(&self) -> &Vector3<f64> {
+        &self.center
+    }
+
+    /// Inertia about the center of mass (kg·m²).
+    pub fn inertia(&self) -> &Matrix3<f64> {
+        &self.inertia
+    }
+
+    /// Nonstandard inertia $J_d = \tfrac12\mathrm{tr}(J)I - J$.
+    pub fn nonstandard(&self) -> Matrix3<f64> {
+        Matrix3::identity() * (0.5 * self.inertia.trace()) - self.inertia
+    }
+
+    /// A uniform ellipsoid: $J = \tfrac m5\mathrm{diag}(b^2+c^2, a^2+c^2, a^2+b^2)$.
+    ///
+    /// # Errors
+    ///
+    /// [`GeometryError::NonPositiveMass`] and those of [`new`](Self::new) for extreme axes.
+    pub fn ellipsoid(ellipsoid: &Ellipsoid, mass: f64) -> Result<Self, GeometryError> {
+        let squares = ellipsoid.semi_axes().map(|a| a * a);
+        Ok(Self::diagonal(mass, squares, 5.0)?.with_center(*ellipsoid.center()))
+    }
+
+    /// A uniform box: $J = \tfrac m3\mathrm{diag}(h_y^2+h_z^2, \ldots)$ with half extents $h$.
+    ///
+    /// # Errors
+    ///
+    /// [`GeometryError::NonPositiveMass`] and those of [`new`](Self::new) for extreme extents.
+    pub fn cuboid(cuboid: &Cuboid, mass: f64) -> Result<Self, GeometryError> {
+        let squares = cuboid.half_extents().map(|h| h * h);
+        Ok(Self::diagonal(mass, squares, 3.0)?.with_center(*cuboid.center()))
+    }
+
+    fn diagonal(mass: f64, squares: Vector3<f64>, divisor: f64) -> Result<Self, GeometryError> {
+        let (x, y, z) = (squares.x, squares.y, squares.z);
+        let moments = Vector3::new(y + z, x + z, x + y) * mass / divisor;
+        Self::new(mass, Matrix3::from_diagonal(&moments))
+    }
+
+    /// A uniform body with a closed surface mesh, exactly.
+    ///
+    /// # Errors
+    ///
+    /// [`GeometryError::NonPositiveMass`] and those of [`new`](Self::new) for degenerate meshes.
+    pub fn mesh(mesh: &TriangleMesh, mass: f64) -> Result<Self, GeometryError> {
+        let origin = mesh.middle();
+        let mut moments = Moments::default();
+        for corners in mesh.corners() {
+            moments.add_tetrahedron(corners.map(|c| c - origin));
+        }
+        moments.properties(mass, origin)
+    }
+
+    /// A uniform convex polyhedron grown by a ball of radius ε, exactly: prisms on the faces,
+    /// sectors of cylinders along the edges and of balls at the vertices.
+    ///
+    /// `mesh` must be convex.
+    ///
+    /// # Errors
+    ///
+    /// As [`mesh`](Self::mesh).
+    pub(crate) fn rounded(
+        mesh: &TriangleMesh,
+        radius: f64,
+        mass: f64,
+    ) -> Result<Self, GeometryError> {
+        let origin = mesh.middle();
+        let mesh = mesh.translated(&-origin);
+        let mut moments = Moments::default();
+        for corners in mesh.corners() {
+            moments.add_tetrahedron(corners);
+        }
+        moments.add_rounding(&mesh, radius);
+        moments.properties(mass, origin)
+    }
+
+    /// The uniform union of two ellipsoids whose centers differ along one body axis only.
+    ///
+    /// Cross-sections are concentric ellipses with closed forms; they are integrated by Gauss
+    /// quadrature between the abscissae where the shape of the union changes.
+    ///
+    /// # Errors
+    ///
+    /// [`GeometryError::UnknownMassProperties`] if the centers differ along several axes;
+    /// [`GeometryError::NonPositiveMass`].
+    pub fn coaxial_ellipsoids(
+        first: &Ellipsoid,
+        second: &Ellipsoid,
+        mass: f64,
+    ) -> Result<Self, GeometryError> {
+        let apart = second.center() - first.center();
+        let axis = apart.iamax();
+        let off_axis = apart
+            .iter()
+            .enumerate()
+            .any(|(i, x)| i != axis && *x != 0.0);
+        if off_axis {
+            return Err(GeometryError::UnknownMassProperties {
+                shape: "a union of ellipsoids that are not coaxial",
+            });
+        }
+        let order = [axis, (axis + 1) % 3, (axis + 2) % 3];
+        let origin = *first.center();
+        let cut = |e: &Ellipsoid| Profile {
+            center: e.center()[axis] - origin[axis],
+            semi_axes: order.map(|i| e.semi_axes()[i]),
+        };
+        let (volume, x, squares) = union_moments(&cut(first), &cut(second));
+        let mut moments = Moments {
+            volume,
+            ..Moments::default()
+        };
+        moments.first[axis] = x;
+        for (i, square) in order.into_iter().zip(squares) {
+            moments.second[(i, i)] = square;
+        }
+        moments.properties(mass, origin)
+    }
+}
+
+fn symmetrized(inertia: &Matrix3<f64>) -> Result<Matrix3<f64>, GeometryError> {
+    let scale = inertia.trace().abs();
+    for row in 0..3 {
+        for column in 0..row {
+            let difference = inertia[(row, column)] - inertia[(column, row)];
+            if difference.abs() > SYMMETRY_TOLERANCE * scale {
+                return Err(GeometryError::InertiaNotSymmetric {
+                    row,
+                    column,
+                    difference,
+                });
+            }
+        }
+    }
+    Ok((inertia + inertia.transpose()) * 0.5)
+}
+
+/// $\int 1$, $\int\rho$ and $\int\rho\rho^T$ over a volume.
+#[derive(Clone, Copy, Debug, Default)]
+struct Moments {
+    volume: f64,
+    first: Vector3<f64>,
+    second: Matrix3<f64>,
+}
+
+impl Moments {
+    fn properties(&self, mass: f64, origin: Vector3<f64>) -> Result<MassProperties, GeometryError> {
+        let center = self.first / self.volume;
+        let spread = (self.second / self.volume - center * center.transpose()) * mass;
+        let spread = (spread + spread.transpose()) * 0.5;
+        let inertia = Matrix3::identity() * spread.trace() - spread;
+        Ok(MassProperties::new(mass, inertia)?.with_center(origin + center))
+    }
+
+    /// The tetrahedron of a triangle and the origin.
+    fn add_tetrahedron(&mut self, [a, b, c]: [Vector3<f64>; 3]) {
+        let volume = a.dot(&b.cross(&c)) / 6.0;
+        let sum = a + b + c;
+        self.volume += volume;
+        self.first += sum * (volume / 4.0);
+        self.second += corner_squares(&[a, b, c], &sum) * (volume / 20.0);
+    }
+
+    /// What a ball adds around a convex polyhedron.
+    fn add_rounding(&mut self, mesh: &TriangleMesh, radius: f64) {
+        let vertices = mesh.vertices();
+        // Solid angle, and integrals of n and n n^T, of each vertex's cone of normals.
+        let mut cones = vec![Moments::default(); vertices.len()];
+        cones.iter_mut().for_each(|cone| cone.volume = 2.0 * PI);
+        let mut normal_at = BTreeMap::new();
+        for (corners, &[i, j, k]) in mesh.corners().zip(mesh.triangles()) {
+            let [a, b, c] = corners;
+            let cross = (b - a).cross(&(c - a));
+            let area = 0.5 * cross.norm();
+            let normal = cross / cross.norm();
+            self.add_prism(&corners, area, &normal, radius);
+            for (from, to, opposite) in [(i, j, k), (j, k, i), (k, i, j)] {
+                normal_at.insert((from, to), normal);
+                let (p, q) = (
+                    vertices[to] - vertices[from],
+                    vertices[opposite] - vertices[from],
+                );
+                cones[from].volume -= p.cross(&q).norm().atan2(p.dot(&q));
+            }
+        }
+        for (&(from, to), left) in &normal_at {
+            let Some(right) = normal_at.get(&(to, from)) else {
+                continue;
+            };
+            let angle = left.cross(right).norm().atan2(left.dot(right));
+            if angle <= 1e-15 {
+                continue;
+            }
+            let (p, q) = (vertices[from], vertices[to]);
+            let along = (q - p) / (q - p).norm();
+            let arc = (left + right) * (0.5 * angle).tan();
+            cones[from].first -= along * (0.5 * angle);
+            cones[from].second -= arc * along.transpose() / 3.0;
+            if from < to {
+                self.add_sector([p, q], [left, right], angle, radius);
+            }
+        }
+        for (v, cone) in vertices.iter().zip(&cones) {
+            let second = cone.second + Matrix3::identity() * (cone.volume / 3.0);
+            let (r3, r4, r5) = (
+                radius.powi(3) / 3.0,
+                radius.powi(4) / 4.0,
+                radius.powi(5) / 5.0,
+            );
+            self.volume += cone.volume * r3;
+            self.first += v * (cone.volume * r3) + cone.first * r4;
+            self.second += v * v.transpose() * (cone.volume * r3)
+                + sym_product(v, &cone.first) * r4
+                + second * r5;
+        }
+    }
+
+    /// A triangle swept along its normal.
+    fn add_prism(
+        &mut self,
+        corners: &[Vector3<f64>; 3],
+        area: f64,
+        normal: &Vector3<f64>,
+        height: f64,
+    ) {
+        let sum: Vector3<f64> = corners.iter().sum();
+        let middle = sum / 3.0;
+        self.volume += area * height;
+        self.first += middle * (area * height) + normal * (area * height * height / 2.0);
+        self.second += corner_squares(corners, &sum) * (area * height / 12.0)
+            + sym_product(&middle, normal) * (area * height * height / 2.0)
+            + normal * normal.transpose() * (area * height.powi(3) / 3.0);
+    }
+
+    /// A sector of a cylinder along an edge between two face normals.
+    fn add_sector(
+        &mut self,
+        [p, q]: [Vector3<f64>; 2],
+        [left, right]: [&Vector3<f64>; 2],
+        angle: f64,
+        radius: f64,
+    ) {
+        let length = (q - p).norm();
+        let (sum, difference) = (left + right, left - right);
+        let along = (q - p) / length;
+        let half = 0.5 * angle;
+        let arc = sum * half.tan();
+        let plane = Matrix3::identity() - along * along.transpose();
+        let arc_squares = plane * half + sum * sum.transpose() * (half.tan() / 4.0)
+            - difference * difference.transpose() / (4.0 * half.tan());
+        let area = half * radius * radius;
+        let reach = radius.powi(3) / 3.0;
+        let middle = (p + q) * 0.5;
+        self.volume += area * length;
+        self.first += middle * (area * length) + arc * (reach * length);
+        self.second += corner_squares(&[p, q], &(p + q)) * (area * length / 6.0)
+            + sym_product(&middle, &arc) * (reach * length)
+            + arc_squares * (radius.powi(4) / 4.0 * length);
+    }
+}
+
+/// $ss^T + \sum_i c_ic_i^T$.
+fn corner_squares(corners: &[Vector3<f64>], sum: &Vector3<f64>) -> Matrix3<f64> {
+    corners
+        .iter()
+        .fold(sum * sum.transpose(), |m, c| m + c * c.transpose())
+}
+
+fn sym_product(a: &Vector3<f64>, b: &Vector3<f64>) -> Matrix3<f64> {
+    a * b.transpose() + b * a.transpose()
+}
+
+/// An ellipsoid along the axis that it shares with another.
+struct Profile {
+    center: f64,
+    semi_axes: [f64; 3],
+}
+
+impl Profile {
+    /// Half widths of the cross-section at `x`, zero outside.
+    fn half_widths(&self, x: f64) -> (f64, f64) {
+        let [a, b, c] = self.semi_axes;
+        let s = (x - self.center) / a;
+        let scale = ((1.0 - s) * (1.0 + s)).max(0.0).sqrt();
+        (b * scale, c * scale)
+    }
+
+    fn ends(&self) -> [f64; 2] {
+        [
+            self.center - self.semi_axes[0],
+            self.center + self.semi_axes[0],
+        ]
+    }
+}
+
+/// Volume, $\int x$, and $\int x^2, \int y^2, \int z^2$ of a union.
+fn union_moments(first: &Profile, second: &Profile) -> (f64, f64, [f64; 3]) {
+    let mut cuts = [first.ends(), second.ends()].concat();
+    for i in 1..3 {
+        cuts.extend(equal_widths(first, second, i));
+    }
+    cuts.sort_by(f64::total_cmp);
+    let rule = gauss_legendre::<CROSS_SECTIONS>();
+    let mut sums = [0.0; 5];
+    for (from, to) in cuts.iter().zip(cuts.iter().skip(1)) {
+        let (middle, half) = (0.5 * (from + to), 0.5 * (to - from));
+        for (s, weight) in rule {
+            // The sine takes the square roots at the ends of the axes.
+            let x = middle + half * (FRAC_PI_2 * s).sin();
+            let weight = weight * half * FRAC_PI_2 * (FRAC_PI_2 * s).cos();
+            let [area, yy, zz] = section(first.half_widths(x), second.half_widths(x));
+            let parts = [area, area * x, area * x * x, yy, zz];
+            sums.iter_mut()
+                .zip(parts)
+                .for_each(|(sum, part)| *sum += weight * part);
+        }
+    }
+    let [volume, x, xx, yy, zz] = sums;
+    (volume, x, [xx, yy, zz])
+}
+
+/// Abscissae where half width `i` of both profiles is the same: roots of a quadratic.
+fn equal_widths(p: &Profile, q: &Profile, i: usize) -> Vec<f64> {
+    let weight = |p: &Profile| {
+        let b2 = p.semi_axes[i] * p.semi_axes[i];
+        (b2, b2 / (p.semi_axes[0] * p.semi_axes[0]))
+    };
+    let ((bp, kp), (bq, kq)) = (weight(p), weight(q));
+    // bp - kp (x - cp)^2 = bq - kq (x - cq)^2
+    let a = kq - kp;
+    let b = kp * p.center - kq * q.center;
+    let c = bp - bq + kq * q.center * q.center - kp * p.center * p.center;
+    let roots = if a == 0.0 {
+        vec![-c / (2.0 * b)]
+    } else {
+        let root = (b * b - a * c).sqrt();
+        let far = -b - root.copysign(b);
+        vec![far / a, c / far]
+    };
+    let ends = [p.ends(), q.ends()].concat();
+    let low = ends.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = ends.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let inside = |x: &f64| *x > low && *x < high;
+    roots.into_iter().filter(inside).collect()
+}
+
+/// Area, $\int y^2$ and $\int z^2$ of the union of two concentric ellipses.
+fn section((y1, z1): (f64, f64), (y2, z2): (f64, f64)) -> [f64; 3] {
+    // The wide one reaches farther along y.
+    let ((yw, zw), (yt, zt)) = if y1 >= y2 {
+        ((y1, z1), (y2, z2))
+    } else {
+        ((y2, z2), (y1, z1))
+    };
+    if zw >= zt {
+        return quadrant_sector(yw, zw, FRAC_PI_2).map(|x| 4.0 * x);
+    }
+    // Their boundaries cross where tan^2 = (1/yt^2 - 1/yw^2)/(1/zw^2 - 1/zt^2).
+    let ratio = |a: f64, b: f64| (a - b) * (a + b) / (a * a * b * b);
+    let rise = if zw == 0.0 || yt == 0.0 {
+        0.0
+    } else {
+        ratio(yw, yt) / ratio(zt, zw)
+    };
+    let cross = rise.sqrt();
+    let wide = quadrant_sector(yw, zw, anomaly(yw, zw, cross));
+    let tall = quadrant_sector(yt, zt, FRAC_PI_2);
+    let below = quadrant_sector(yt, zt, anomaly(yt, zt, cross));
+    [0, 1, 2].map(|i| 4.0 * (wide[i] + tall[i] - below[i]))
+}
+
+/// Eccentric anomaly of the polar angle with the given tangent.
+fn anomaly(y: f64, z: f64, tangent: f64) -> f64 {
+    (y * tangent).atan2(z)
+}
+
+/// Area, $\int y^2$, $\int z^2$ of an ellipse's sector from the y axis to an eccentric anomaly.
+fn quadrant_sector(y: f64, z: f64, anomaly: f64) -> [f64; 3] {
+    let area = 0.5 * y * z * anomaly;
+    let (mean, wave) = (0.5 * anomaly, 0.25 * (2.0 * anomaly).sin());
+    let scale = 0.25 * y * z;
+    [
+        area,
+        scale * y * y * (mean + wave),
+        scale * z * z * (mean - wave),
+    ]
+}

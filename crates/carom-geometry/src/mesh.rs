@@ -1,0 +1,201 @@
+//! Closed triangle meshes.
+
+use crate::{GeometryError, hull};
+use nalgebra::Vector3;
+use std::collections::BTreeMap;
+use std::io::Cursor;
+
+/// A closed, outward oriented triangle mesh.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TriangleMesh {
+    vertices: Vec<Vector3<f64>>,
+    triangles: Vec<[usize; 3]>,
+}
+
+impl TriangleMesh {
+    /// A mesh of vertices (m) and triangles of vertex indices, counterclockwise seen from outside.
+    ///
+    /// # Errors
+    ///
+    /// [`GeometryError::NonFinite`], [`GeometryError::TooFewTriangles`],
+    /// [`GeometryError::VertexOutOfRange`]; [`GeometryError::OpenMesh`] unless every directed edge
+    /// occurs once and its reverse once; [`GeometryError::InvertedMesh`] unless the enclosed
+    /// volume is positive.
+    pub fn new(
+        vertices: Vec<Vector3<f64>>,
+        triangles: Vec<[usize; 3]>,
+    ) -> Result<Self, GeometryError> {
+        GeometryError::check_finite("vertex", vertices.iter().flat_map(|v| v.iter()))?;
+        if triangles.len() < 4 {
+            let found = triangles.len();
+            return Err(GeometryError::TooFewTriangles { found });
+        }
+        let n_vertices = vertices.len();
+        for (triangle, corners) in triangles.iter().enumerate() {
+            if let Some(&vertex) = corners.iter().find(|&&v| v >= n_vertices) {
+                return Err(GeometryError::VertexOutOfRange {
+                    triangle,
+                    vertex,
+                    n_vertices,
+                });
+            }
+        }
+        check_closed(&triangles)?;
+        let mesh = Self {
+            vertices,
+            triangles,
+        };
+        let volume = mesh.volume();
+        // A volume that is all rounding has no sign.
+        let size = mesh.extent();
+        if volume > 1e-14 * size * size * size {
+            Ok(mesh)
+        } else {
+            Err(GeometryError::InvertedMesh { volume })
+        }
+    }
+
+    /// A mesh that is valid by construction.
+    pub(crate) fn trusted(vertices: Vec<Vector3<f64>>, triangles: Vec<[usize; 3]>) -> Self {
+        Self {
+            vertices,
+            triangles,
+        }
+    }
+
+    /// The convex hull of points (m); points that are not on its triangles' corners are dropped.
+    ///
+    /// # Errors
+    ///
+    /// [`GeometryError::TooFewVertices`], [`GeometryError::Flat`], [`GeometryError::NonFinite`].
+    pub fn hull(points: &[Vector3<f64>]) -> Result<Self, GeometryError> {
+        let triangles = hull::hull(points)?;
+        // Kept vertices keep their order.
+        let mut place = vec![None; points.len()];
+        for &corner in triangles.iter().flatten() {
+            place[corner] = Some(0);
+        }
+        let mut vertices = Vec::new();
+        for (point, place) in points.iter().zip(&mut place) {
+            if place.is_some() {
+                *place = Some(vertices.len());
+                vertices.push(*point);
+            }
+        }
+        let renumber = |corner: usize| place[corner].unwrap_or_default();
+        let triangles = triangles.iter().map(|t| t.map(renumber)).collect();
+        Ok(Self {
+            vertices,
+            triangles,
+        })
+    }
+
+    /// Reads a mesh from the bytes of an STL file, binary or ASCII. Vertices are those of the file,
+    /// in single precision; equal ones are joined.
+    ///
+    /// # Errors
+    ///
+    /// [`GeometryError::MeshFile`] and those of [`new`](Self::new).
+    pub fn from_stl(bytes: &[u8]) -> Result<Self, GeometryError> {
+        let message = |e: std::io::Error| GeometryError::MeshFile {
+            message: format!("not a readable STL: {e}"),
+        };
+        let mesh = stl_io::read_stl(&mut Cursor::new(bytes)).map_err(message)?;
+        let point = |v: &stl_io::Vertex| Vector3::from(v.0.map(f64::from));
+        let vertices = mesh.vertices.iter().map(point).collect();
+        let triangles = mesh.faces.iter().map(|f| f.vertices).collect();
+        Self::new(vertices, triangles)
+    }
+
+    /// Reads a mesh from the bytes of an OBJ file; all its objects together, polygons cut into
+    /// triangles, materials ignored.
+    ///
+    /// # Errors
+    ///
+    /// [`GeometryError::MeshFile`] and those of [`new`](Self::new).
+    pub fn from_obj(bytes: &[u8]) -> Result<Self, GeometryError> {
+        let options = tobj::LoadOptions {
+            triangulate: true,
+            single_index: false,
+            ..Default::default()
+        };
+        let no_materials = |_: &std::path::Path| Err(tobj::LoadError::GenericFailure);
+        let (models, _) = tobj::load_obj_buf(&mut Cursor::new(bytes), &options, no_materials)
+            .map_err(|e| GeometryError::MeshFile {
+                message: format!("not a readable OBJ: {e}"),
+            })?;
+        let (mut vertices, mut triangles) = (Vec::new(), Vec::new());
+        for model in &models {
+            let first = vertices.len();
+            let xyz = model.mesh.positions.chunks_exact(3);
+            vertices.extend(xyz.map(|p| Vector3::new(p[0], p[1], p[2])));
+            let corners = model.mesh.indices.chunks_exact(3);
+            triangles.extend(corners.map(|t| [t[0], t[1], t[2]].map(|i| first + i as usize)));
+        }
+        Self::new(vertices, triangles)
+    }
+
+    /// The vertices (m).
+    pub fn vertices(&self) -> &[Vector3<f64>] {
+        &self.vertices
+    }
+
+    /// The triangles, as indices into the vertices.
+    pub fn triangles(&self) -> &[[usize; 3]] {
+        &self.triangles
+    }
+
+    /// Corners of every triangle.
+    pub(crate) fn corners(&self) -> impl Iterator<Item = [Vector3<f64>; 3]> {
+        self.triangles.iter().map(|t| t.map(|i| self.vertices[i]))
+    }
+
+    /// Mean of the vertices: a point near the body, to keep digits.
+    pub(crate) fn middle(&self) -> Vector3<f64> {
+        self.vertices.iter().sum::<Vector3<f64>>() / self.vertices.len() as f64
+    }
+
+    /// Enclosed volume (m³), positive for outward triangles.
+    pub fn volume(&self) -> f64 {
+        let o = self.middle();
+        let parts = self
+            .corners()
+            .map(|[a, b, c]| (a - o).dot(&(b - o).cross(&(c - o))));
+        parts.sum::<f64>() / 6.0
+    }
+
+    /// Largest distance of a vertex from their mean.
+    fn extent(&self) -> f64 {
+        let o = self.middle();
+        self.vertices.iter().fold(0.0, |r, v| (v - o).norm().max(r))
+    }
+
+    pub(crate) fn translated(&self, by: &Vector3<f64>) -> Self {
+        Self {
+            vertices: self.vertices.iter().map(|v| v + by).collect(),
+            triangles: self.triangles.clone(),
+        }
+    }
+}
+
+/// Every directed edge once, and its reverse once.
+fn check_closed(triangles: &[[usize; 3]]) -> Result<(), GeometryError> {
+    let mut uses: BTreeMap<(usize, usize), usize> = BTreeMap::new();
+    for &[a, b, c] in triangles {
+        for edge in [(a, b), (b, c), (c, a)] {
+            *uses.entry(edge).or_default() += 1;
+        }
+    }
+    for (&(from, to), &forward) in &uses {
+        let backward = uses.get(&(to, from)).copied().unwrap_or_default();
+        if forward != 1 || backward != 1 || from == to {
+            return Err(GeometryError::OpenMesh {
+                from,
+                to,
+                forward,
+                backward,
+            });
+        }
+    }
+    Ok(())
+}

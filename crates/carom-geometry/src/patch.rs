@@ -1,0 +1,89 @@
+//! Contact sets that are a point, an edge or a face.
+
+use crate::SupportMap;
+use nalgebra::Vector3;
+
+/// What the lowest points of a body span.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PatchKind {
+    /// One point.
+    Point,
+    /// Points on a line: its extreme points.
+    Edge,
+    /// Points that span a plane.
+    Face,
+}
+
+impl PatchKind {
+    /// Stable identifier: `point`, `edge` or `face`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Point => "point",
+            Self::Edge => "edge",
+            Self::Face => "face",
+        }
+    }
+}
+
+/// The lowest points of a body along a direction.
+///
+/// For a polytope these are the vertices of the touching face; a smooth strictly convex body
+/// always touches in a single point.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ContactPatch {
+    /// What they span.
+    pub kind: PatchKind,
+    /// The points, in the body; at least one, none twice.
+    pub points_b: Vec<Vector3<f64>>,
+    /// The plane's normal seen from the body, $d = R^Tn$.
+    pub normal_b: Vector3<f64>,
+}
+
+pub(crate) fn patch<S: SupportMap + ?Sized>(
+    shape: &S,
+    normal_b: Vector3<f64>,
+    tolerance: f64,
+) -> ContactPatch {
+    let lowest = shape.support(&normal_b);
+    let mut points_b = Vec::new();
+    let bound = lowest.value + tolerance * normal_b.norm();
+    shape.points_below(&normal_b, bound, &mut |point| {
+        let known = points_b
+            .iter()
+            .any(|p: &Vector3<f64>| (p - point).norm() <= tolerance);
+        if !known {
+            points_b.push(point);
+        }
+    });
+    if points_b.is_empty() {
+        points_b.push(lowest.point);
+    }
+    let kind = kind(&points_b);
+    ContactPatch {
+        kind,
+        points_b,
+        normal_b,
+    }
+}
+
+fn kind(points: &[Vector3<f64>]) -> PatchKind {
+    let [first, rest @ ..] = points else {
+        return PatchKind::Point;
+    };
+    let Some(axis) = rest
+        .iter()
+        .map(|p| p - first)
+        .max_by(|a, b| a.norm_squared().total_cmp(&b.norm_squared()))
+    else {
+        return PatchKind::Point;
+    };
+    let off_axis = |p: &Vector3<f64>| {
+        let arm = p - first;
+        arm.cross(&axis).norm() > 1e-9 * axis.norm_squared()
+    };
+    if rest.iter().any(off_axis) {
+        PatchKind::Face
+    } else {
+        PatchKind::Edge
+    }
+}

@@ -1,0 +1,98 @@
+//! Boxes with faces parallel to the body's coordinate planes.
+
+use crate::{GeometryError, Support, SupportMap, TriangleMesh};
+use nalgebra::Vector3;
+
+/// A box with edges along the body axes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cuboid {
+    half_extents: Vector3<f64>,
+    center: Vector3<f64>,
+}
+
+impl Cuboid {
+    /// A box centered on the body's origin, with half extents (m).
+    ///
+    /// # Errors
+    ///
+    /// [`GeometryError::BadExtent`], [`GeometryError::NonFinite`].
+    pub fn new(half_extents: [f64; 3]) -> Result<Self, GeometryError> {
+        GeometryError::check_positive("half extent", &half_extents)?;
+        Ok(Self {
+            half_extents: Vector3::from(half_extents),
+            center: Vector3::zeros(),
+        })
+    }
+
+    /// Half extents (m).
+    pub fn half_extents(&self) -> &Vector3<f64> {
+        &self.half_extents
+    }
+
+    /// Center in the body (m).
+    pub fn center(&self) -> &Vector3<f64> {
+        &self.center
+    }
+
+    pub(crate) fn translated(&self, by: &Vector3<f64>) -> Self {
+        Self {
+            center: self.center + by,
+            ..*self
+        }
+    }
+
+    /// Vertex `i` of 8: bit 0 of `i` is the sign of x, bit 1 of y, bit 2 of z.
+    fn vertex(&self, i: usize) -> Vector3<f64> {
+        let sign = |bit: usize| if i >> bit & 1 == 1 { 1.0 } else { -1.0 };
+        let signs = Vector3::new(sign(0), sign(1), sign(2));
+        self.center + self.half_extents.component_mul(&signs)
+    }
+
+    /// The surface as triangles.
+    pub fn mesh(&self) -> TriangleMesh {
+        const FACES: [[usize; 4]; 6] = [
+            [0, 4, 6, 2],
+            [1, 3, 7, 5],
+            [0, 1, 5, 4],
+            [2, 6, 7, 3],
+            [0, 2, 3, 1],
+            [4, 5, 7, 6],
+        ];
+        let triangles = FACES
+            .iter()
+            .flat_map(|[a, b, c, d]| [[*a, *b, *c], [*a, *c, *d]]);
+        TriangleMesh::trusted(
+            (0..8).map(|i| self.vertex(i)).collect(),
+            triangles.collect(),
+        )
+    }
+}
+
+impl SupportMap for Cuboid {
+    #[inline]
+    fn support(&self, direction: &Vector3<f64>) -> Support {
+        // A component that vanishes takes the negative side, the vertex of lowest index.
+        let corner = self
+            .half_extents
+            .zip_map(direction, |h, d| if d >= 0.0 { -h } else { h });
+        let reach = self.half_extents.dot(&direction.abs());
+        Support {
+            point: self.center + corner,
+            value: self.center.dot(direction) - reach,
+        }
+    }
+
+    fn bounding_radius(&self) -> f64 {
+        self.center.norm() + self.half_extents.norm()
+    }
+
+    fn points_below(
+        &self,
+        direction: &Vector3<f64>,
+        bound: f64,
+        report: &mut dyn FnMut(Vector3<f64>),
+    ) {
+        let low = (0..8).map(|i| self.vertex(i));
+        low.filter(|v| v.dot(direction) <= bound).for_each(report);
+    }
+}

@@ -1,0 +1,168 @@
+//! Bodies as support maps.
+
+mod cuboid;
+mod ellipsoid;
+mod intersection;
+mod polyhedron;
+mod rounded;
+mod union;
+
+pub use cuboid::Cuboid;
+pub use ellipsoid::Ellipsoid;
+pub use intersection::EllipsoidIntersection;
+pub use polyhedron::Polyhedron;
+pub use rounded::Rounded;
+pub use union::Union;
+
+use crate::{GeometryError, MassProperties};
+use nalgebra::Vector3;
+use std::fmt;
+
+/// The lowest point of a body along a direction.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Support {
+    /// A minimizer $\rho_C(d)$ of $d\cdot\rho$ over the body, in the body.
+    pub point: Vector3<f64>,
+    /// The minimum $\sigma(d)$.
+    pub value: f64,
+}
+
+/// A body as its lower support map.
+///
+/// $\sigma$ is concave and positively homogeneous: $\sigma(kd) = k\sigma(d)$ for $k > 0$, also for
+/// directions that are not of unit length.
+pub trait SupportMap: fmt::Debug {
+    /// A lowest point along `direction` (in the body, any length), the first one if several.
+    fn support(&self, direction: &Vector3<f64>) -> Support;
+
+    /// Radius of a ball about the body's origin that holds the body (m).
+    fn bounding_radius(&self) -> f64;
+
+    /// Reports the lowest point of each piece of the body (vertex, part) with
+    /// $d\cdot\rho \le$ `bound`. Points between them may be left out.
+    fn points_below(
+        &self,
+        direction: &Vector3<f64>,
+        bound: f64,
+        report: &mut dyn FnMut(Vector3<f64>),
+    ) {
+        let lowest = self.support(direction);
+        if lowest.value <= bound {
+            report(lowest.point);
+        }
+    }
+}
+
+/// Any of the shapes of this crate.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Shape {
+    /// An ellipsoid.
+    Ellipsoid(Ellipsoid),
+    /// A box.
+    Cuboid(Cuboid),
+    /// A polyhedron.
+    Polyhedron(Polyhedron),
+    /// A body grown by a ball.
+    Rounded(Box<Rounded<Shape>>),
+    /// Bodies joined.
+    Union(Union<Shape>),
+    /// The common part of two ellipsoids.
+    Intersection(EllipsoidIntersection),
+}
+
+impl Shape {
+    /// Mass, center and inertia at uniform density.
+    ///
+    /// # Errors
+    ///
+    /// [`GeometryError::NonPositiveMass`]; [`GeometryError::UnknownMassProperties`] for shapes
+    /// without a formula: unions of more than two ellipsoids or of other shapes,
+    /// intersections, and rounded bodies other than spheres, boxes and convex polyhedra.
+    pub fn mass_properties(&self, mass: f64) -> Result<MassProperties, GeometryError> {
+        let unknown = |shape| Err(GeometryError::UnknownMassProperties { shape });
+        match self {
+            Self::Ellipsoid(ellipsoid) => MassProperties::ellipsoid(ellipsoid, mass),
+            Self::Cuboid(cuboid) => MassProperties::cuboid(cuboid, mass),
+            Self::Polyhedron(polyhedron) => MassProperties::mesh(polyhedron.mesh(), mass),
+            Self::Rounded(rounded) => match rounded.base() {
+                base if rounded.radius() == 0.0 => base.mass_properties(mass),
+                Self::Ellipsoid(ellipsoid) => match ellipsoid.grown_sphere(rounded.radius()) {
+                    Some(sphere) => MassProperties::ellipsoid(&sphere, mass),
+                    None => unknown("a rounded ellipsoid"),
+                },
+                Self::Cuboid(cuboid) => {
+                    MassProperties::rounded(&cuboid.mesh(), rounded.radius(), mass)
+                }
+                Self::Polyhedron(polyhedron) if polyhedron.is_convex() => {
+                    MassProperties::rounded(polyhedron.mesh(), rounded.radius(), mass)
+                }
+                _ => unknown("this rounded shape"),
+            },
+            Self::Union(union) => match union.parts() {
+                [part] => part.mass_properties(mass),
+                [Self::Ellipsoid(a), Self::Ellipsoid(b)] => {
+                    MassProperties::coaxial_ellipsoids(a, b, mass)
+                }
+                _ => unknown("this union"),
+            },
+            Self::Intersection(_) => unknown("an intersection"),
+        }
+    }
+
+    /// The same shape moved by `by` in the body.
+    #[must_use]
+    pub fn translated(&self, by: &Vector3<f64>) -> Self {
+        match self {
+            Self::Ellipsoid(ellipsoid) => Self::Ellipsoid(ellipsoid.translated(by)),
+            Self::Cuboid(cuboid) => Self::Cuboid(cuboid.translated(by)),
+            Self::Polyhedron(polyhedron) => Self::Polyhedron(polyhedron.translated(by)),
+            Self::Rounded(rounded) => {
+                Self::Rounded(Box::new(rounded.map(|base| base.translated(by))))
+            }
+            Self::Union(union) => Self::Union(union.map(|part| part.translated(by))),
+            Self::Intersection(both) => Self::Intersection(both.translated(by)),
+        }
+    }
+}
+
+impl SupportMap for Shape {
+    #[inline]
+    fn support(&self, direction: &Vector3<f64>) -> Support {
+        match self {
+            Self::Ellipsoid(shape) => shape.support(direction),
+            Self::Cuboid(shape) => shape.support(direction),
+            Self::Polyhedron(shape) => shape.support(direction),
+            Self::Rounded(shape) => shape.support(direction),
+            Self::Union(shape) => shape.support(direction),
+            Self::Intersection(shape) => shape.support(direction),
+        }
+    }
+
+    fn bounding_radius(&self) -> f64 {
+        match self {
+            Self::Ellipsoid(shape) => shape.bounding_radius(),
+            Self::Cuboid(shape) => shape.bounding_radius(),
+            Self::Polyhedron(shape) => shape.bounding_radius(),
+            Self::Rounded(shape) => shape.bounding_radius(),
+            Self::Union(shape) => shape.bounding_radius(),
+            Self::Intersection(shape) => shape.bounding_radius(),
+        }
+    }
+
+    fn points_below(
+        &self,
+        direction: &Vector3<f64>,
+        bound: f64,
+        report: &mut dyn FnMut(Vector3<f64>),
+    ) {
+        match self {
+            Self::Ellipsoid(shape) => shape.points_below(direction, bound, report),
+            Self::Cuboid(shape) => shape.points_below(direction, bound, report),
+            Self::Polyhedron(shape) => shape.points_below(direction, bound, report),
+            Self::Rounded(shape) => shape.points_below(direction, bound, report),
+            Self::Union(shape) => shape.points_below(direction, bound, report),
+            Self::Intersection(shape) => shape.points_below(direction, bound, report),
+        }
+    }
+}

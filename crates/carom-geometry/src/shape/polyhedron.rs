@@ -1,0 +1,101 @@
+//! Polyhedra.
+
+use crate::{GeometryError, Support, SupportMap, TriangleMesh};
+use nalgebra::Vector3;
+
+/// A polyhedron: the convex hull of points, or a body bounded by a closed mesh.
+///
+/// Against a plane a body acts as its convex hull, so only the hull's vertices are searched; its
+/// mass is that of the mesh.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Polyhedron {
+    surface: TriangleMesh,
+    vertices: Vec<Vector3<f64>>,
+    convex: bool,
+    radius: f64,
+}
+
+impl Polyhedron {
+    /// The convex hull of points in the body (m).
+    ///
+    /// # Errors
+    ///
+    /// [`GeometryError::TooFewVertices`], [`GeometryError::Flat`], [`GeometryError::NonFinite`].
+    pub fn new(points: &[Vector3<f64>]) -> Result<Self, GeometryError> {
+        let hull = TriangleMesh::hull(points)?;
+        Ok(Self::assemble(hull.vertices().to_vec(), hull, true))
+    }
+
+    /// A body bounded by a closed mesh, convex or not.
+    ///
+    /// # Errors
+    ///
+    /// [`GeometryError::Flat`].
+    pub fn from_mesh(mesh: TriangleMesh) -> Result<Self, GeometryError> {
+        let hull = TriangleMesh::hull(mesh.vertices())?;
+        let (whole, own) = (hull.volume(), mesh.volume());
+        let convex = (whole - own).abs() <= 1e-12 * whole;
+        Ok(Self::assemble(hull.vertices().to_vec(), mesh, convex))
+    }
+
+    fn assemble(vertices: Vec<Vector3<f64>>, surface: TriangleMesh, convex: bool) -> Self {
+        let radius = vertices.iter().fold(0.0, |r, v| v.norm().max(r));
+        Self {
+            surface,
+            vertices,
+            convex,
+            radius,
+        }
+    }
+
+    /// The surface as triangles.
+    pub fn mesh(&self) -> &TriangleMesh {
+        &self.surface
+    }
+
+    /// The vertices of the convex hull, in the body (m).
+    pub fn vertices(&self) -> &[Vector3<f64>] {
+        &self.vertices
+    }
+
+    /// Whether the body is its own convex hull.
+    pub fn is_convex(&self) -> bool {
+        self.convex
+    }
+
+    pub(crate) fn translated(&self, by: &Vector3<f64>) -> Self {
+        let vertices = self.vertices.iter().map(|v| v + by).collect();
+        Self::assemble(vertices, self.surface.translated(by), self.convex)
+    }
+}
+
+impl SupportMap for Polyhedron {
+    #[inline]
+    fn support(&self, direction: &Vector3<f64>) -> Support {
+        let mut best = Support {
+            point: Vector3::zeros(),
+            value: f64::INFINITY,
+        };
+        for &point in &self.vertices {
+            let value = point.dot(direction);
+            if value < best.value {
+                best = Support { point, value };
+            }
+        }
+        best
+    }
+
+    fn bounding_radius(&self) -> f64 {
+        self.radius
+    }
+
+    fn points_below(
+        &self,
+        direction: &Vector3<f64>,
+        bound: f64,
+        report: &mut dyn FnMut(Vector3<f64>),
+    ) {
+        let low = self.vertices.iter().copied();
+        low.filter(|v| v.dot(direction) <= bound).for_each(report);
+    }
+}

@@ -1,0 +1,76 @@
+//! Bodies grown by a ball.
+
+use crate::{GeometryError, Support, SupportMap};
+use nalgebra::Vector3;
+
+/// A body grown by a ball of radius ε (the Minkowski sum).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rounded<S> {
+    base: S,
+    radius: f64,
+}
+
+impl<S> Rounded<S> {
+    /// Grows a body by `radius` ε ≥ 0 (m).
+    ///
+    /// # Errors
+    ///
+    /// [`GeometryError::BadRounding`].
+    pub fn new(base: S, radius: f64) -> Result<Self, GeometryError> {
+        if radius >= 0.0 && radius.is_finite() {
+            Ok(Self { base, radius })
+        } else {
+            Err(GeometryError::BadRounding { value: radius })
+        }
+    }
+
+    /// The body before it was rounded.
+    pub fn base(&self) -> &S {
+        &self.base
+    }
+
+    /// The rounding radius ε (m).
+    pub fn radius(&self) -> f64 {
+        self.radius
+    }
+
+    pub(crate) fn map<T>(&self, f: impl Fn(&S) -> T) -> Rounded<T> {
+        Rounded {
+            base: f(&self.base),
+            radius: self.radius,
+        }
+    }
+}
+
+impl<S: SupportMap> SupportMap for Rounded<S> {
+    #[inline]
+    fn support(&self, direction: &Vector3<f64>) -> Support {
+        let mut support = self.base.support(direction);
+        let norm = direction.norm();
+        if norm > 0.0 {
+            support.point -= direction * (self.radius / norm);
+            support.value -= self.radius * norm;
+        }
+        support
+    }
+
+    fn bounding_radius(&self) -> f64 {
+        self.base.bounding_radius() + self.radius
+    }
+
+    fn points_below(
+        &self,
+        direction: &Vector3<f64>,
+        bound: f64,
+        report: &mut dyn FnMut(Vector3<f64>),
+    ) {
+        let norm = direction.norm();
+        if norm == 0.0 {
+            return self.base.points_below(direction, bound, report);
+        }
+        let shift = direction * (self.radius / norm);
+        let bound = bound + self.radius * norm;
+        self.base
+            .points_below(direction, bound, &mut |point| report(point - shift));
+    }
+}

@@ -1,0 +1,70 @@
+//! Bodies joined.
+
+use crate::{GeometryError, Support, SupportMap};
+use nalgebra::Vector3;
+
+/// Several bodies that move as one; they may overlap or be apart.
+///
+/// Against a plane the union acts as its convex hull: its lowest point is one of a part.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Union<S> {
+    parts: Vec<S>,
+}
+
+impl<S> Union<S> {
+    /// Joins parts, at least one.
+    ///
+    /// # Errors
+    ///
+    /// [`GeometryError::NoParts`].
+    pub fn new(parts: Vec<S>) -> Result<Self, GeometryError> {
+        if parts.is_empty() {
+            return Err(GeometryError::NoParts);
+        }
+        Ok(Self { parts })
+    }
+
+    /// The parts.
+    pub fn parts(&self) -> &[S] {
+        &self.parts
+    }
+
+    pub(crate) fn map<T>(&self, f: impl Fn(&S) -> T) -> Union<T> {
+        Union {
+            parts: self.parts.iter().map(f).collect(),
+        }
+    }
+}
+
+impl<S: SupportMap> SupportMap for Union<S> {
+    #[inline]
+    fn support(&self, direction: &Vector3<f64>) -> Support {
+        let mut best = Support {
+            point: Vector3::zeros(),
+            value: f64::INFINITY,
+        };
+        for part in &self.parts {
+            let support = part.support(direction);
+            if support.value < best.value {
+                best = support;
+            }
+        }
+        best
+    }
+
+    fn bounding_radius(&self) -> f64 {
+        let radii = self.parts.iter().map(SupportMap::bounding_radius);
+        radii.fold(0.0, f64::max)
+    }
+
+    fn points_below(
+        &self,
+        direction: &Vector3<f64>,
+        bound: f64,
+        report: &mut dyn FnMut(Vector3<f64>),
+    ) {
+        for part in &self.parts {
+            part.points_below(direction, bound, report);
+        }
+    }
+}

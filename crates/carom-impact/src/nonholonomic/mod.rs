@@ -1,0 +1,293 @@
+//! Impact under nonholonomic constraints: rolling, skating, no slip.
+//!
+//! The constraints $A v = 0$ hold before and after, so an impact happens inside their null space
+//! $\Delta$. With $\pi$ the metric projection onto $\Delta$ and $b = u(v^-) < 0$ the gap rate, every
+//! law for one contact is
+//!
+//! $$ v^+ = v^- - \kappa \frac{b}{\lVert\pi u\rVert^2} M^{-1}(\pi u)^T, \qquad
+//! u(v^+) = -(\kappa - 1) b, $$
+//!
+//! with the impulse $\alpha = -\kappa b/\lVert\pi u\rVert^2 \ge 0$ on the contact and multipliers
+//! $\lambda$ on the constraints, $M(v^+ - v^-) = \alpha u^T + A^T\lambda$. The laws differ in
+//! $\kappa$, and in one number of the geometry: $\cos^2\beta =
+//! \lVert\pi u\rVert^2/\lVert u\rVert^2$, where $\beta$ is the angle between the normal and
+//! $\Delta$.
+//!
+//! | [`Restitution`] | $\kappa$ | reading |
+//! | --- | --- | --- |
+//! | [`Elastic`](Restitution::Elastic) | 2 | reflection inside $\Delta$ |
+//! | [`Projected`](Restitution::Projected) | $2\cos^2\beta$ | reflection, then projection onto $\Delta$ |
+//! | [`Newton`](Restitution::Newton) | $1 + e$ | restitution inside $\Delta$ |
+//! | [`ProjectedNewton`](Restitution::ProjectedNewton) | $(1 + e)\cos^2\beta$ | restitution, then projection |
+//!
+//! Clark & Bloch, *The bouncing penny and nonholonomic impacts*, Eqs. (15)-(21).
+//!
+//! # Departure from the source
+//!
+//! The paper calls `Projected` plastic, "essentially e = 0". It bounces: its effective restitution
+//! is $\cos 2\beta$, which is 1/3 to 3/5 for a thin disk. It is also not always admissible: for
+//! $\beta > 45°$ the velocity after still approaches, which is [`ImpactError::InfeasibleLaw`].
+//! The plastic law in the usual sense is `Newton` with $e = 0$.
+//!
+//! # Several contacts
+//!
+//! The contact that approaches fastest is resolved first, until none approaches. Moreau's plastic
+//! answer is [`Plastic`](crate::Plastic) on the same contacts, and every order of elastic
+//! impacts is [`Propagative`](crate::Propagative): contact sets restrict their rows to $\Delta$ for
+//! every law.
+
+mod restitution;
+mod rough;
+
+pub use restitution::Restitution;
+pub use rough::Rough;
+
+use crate::jump::{Jump, separating};
+use crate::problem::Numbers;
+use crate::{Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus};
+use carom_metric::kernel;
+use smallvec::smallvec;
+
+/// Impacts after which a sequence over several contacts is given up.
+const DEFAULT_MAX_IMPACTS: u64 = 100_000;
+
+/// An effective restitution this far below zero still counts as zero.
+const FEASIBLE_RESTITUTION: f64 = -1e-12;
+
+/// The law of nonholonomic impact with one of its restitutions.
+///
+/// Without constraints it is the law of one frictionless contact. Never gains energy: the change
+/// is $-(1 - e^2)b^2/2\lVert\pi u\rVert^2$ with the effective restitution $e = \kappa - 1$.
+///
+/// # Examples
+///
+/// A skate, heading along the diagonal, meets a wall $x = 0$ from the right:
+///
+/// ```
+/// use carom_impact::nonholonomic::{Nonholonomic, Restitution};
+/// use carom_impact::{Contact, ContactSet, ImpactLaw, ImpactProblem};
+/// use carom_metric::{Covector, KineticMetric, Tangent};
+/// use nalgebra::DMatrix;
+/// let metric = KineticMetric::new(DMatrix::identity(2, 2))?;
+/// let wall = Contact::frictionless(Covector::from_slice(&[1.0, 0.0]));
+/// let blade = Covector::from_slice(&[1.0, -1.0]);
+/// let contacts = ContactSet::constrained(&metric, vec![wall], vec![blade])?;
+/// let problem = ImpactProblem::new(&contacts, Tangent::from_slice(&[-1.0, -1.0]))?;
+/// let outcome = Nonholonomic::new(Restitution::Elastic)?.resolve(&problem)?;
+/// assert!((outcome.velocity_plus.0[1] - 1.0).abs() < 1e-15);
+/// # Ok::<(), carom_impact::ImpactError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Nonholonomic {
+    restitution: Restitution,
+    max_impacts: u64,
+}
+
+/// What the nonholonomic laws report beyond the outcome.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct NonholonomicDiagnostics {
+    /// $-u(v^+)/u(v^-)$ at the contact that was hit first; absent if none was.
+    pub effective_restitution: Option<f64>,
+    /// $\cos^2\beta$ of that contact.
+    pub cos2_beta: Option<f64>,
+    /// Contacts in the order of their impacts.
+    pub sequence: Vec<usize>,
+}
+
+/// One impact on a distinct normal, before it is applied.
+struct Strike {
+    /// Impulse on the unit normal.
+    impulse: f64,
+    effective_restitution: f64,
+    cos2_beta: f64,
+}
+
+impl Nonholonomic {
+    /// The law with a restitution.
+    ///
+    /// # Errors
+    ///
+    /// [`ImpactError::InvalidRestitution`] unless its coefficient lies in \[0, 1\].
+    pub fn new(restitution: Restitution) -> Result<Self, ImpactError> {
+        restitution.validate()?;
+        Ok(Self::of(restitution))
+    }
+
+    /// The law with a restitution known to be valid.
+    pub(crate) const fn of(restitution: Restitution) -> Self {
+        Self {
+            restitution,
+            max_impacts: DEFAULT_MAX_IMPACTS,
+        }
+    }
+
+    /// The restitution.
+    pub fn restitution(&self) -> Restitution {
+        self.restitution
+    }
+
+    /// Limits a sequence over several contacts, 100 000 impacts by default.
+    #[must_use]
+    pub fn with_max_impacts(mut self, max_impacts: u64) -> Self {
+        self.max_impacts = max_impacts;
+        self
+    }
+
+    /// Resolves an impact on moving walls: contact `i` has the gap rate
+    /// $u_i(v) + $ `wall_rates[i]`, the second term being $\partial\phi_i/\partial t$.
+    ///
+    /// The walls work, so energy may rise. Constraints that move, $A v = c$, need no function of
+    /// their own: subtract from `v` a velocity $w$ with $A w = c$, add its $u_i(w)$ to the wall
+    /// rates, and add $w$ to the answer.
+    ///
+    /// # Errors
+    ///
+    /// As [`resolve`](ImpactLaw::resolve), and [`ImpactError::InvalidContact`] for a wrong number
+    /// of rates, [`ImpactError::Overflow`] for rates that are not finite.
+    pub fn resolve_moving(
+        &self,
+        problem: &ImpactProblem<'_>,
+        wall_rates: &[f64],
+    ) -> Result<ImpactOutcome, ImpactError> {
+        let contacts = problem.contacts();
+        if wall_rates.len() != contacts.len() {
+            return Err(ImpactError::InvalidContact {
+                what: "wall rate",
+                contact: wall_rates.len(),
+                contacts: contacts.len(),
+            });
+        }
+        let rates: Numbers = (0..contacts.n_distinct())
+            .map(|j| {
+                let contact = contacts.contact_at(j);
+                wall_rates[contact] / contacts.normal_norm(contact) * problem.scale()
+            })
+            .collect();
+        if !kernel::is_finite(&rates) {
+            return Err(ImpactError::Overflow);
+        }
+        self.follow(problem, &rates)
+    }
+
+    /// Resolves contacts one by one; `rates` are those of the walls at the distinct unit normals.
+    fn follow(
+        &self,
+        problem: &ImpactProblem<'_>,
+        rates: &[f64],
+    ) -> Result<ImpactOutcome, ImpactError> {
+        let contacts = problem.contacts();
+        let n = contacts.n_distinct();
+        let mut velocity: Numbers = problem.unit_velocity().into();
+        velocity.iter_mut().zip(rates).for_each(|(b, r)| *b += r);
+        let mut diagnostics = NonholonomicDiagnostics::default();
+        let Some(first) = most_approaching(&velocity, problem.tolerance()) else {
+            return separating(problem, Diagnostics::Nonholonomic(diagnostics));
+        };
+        if n > 1 && self.restitution.bounces() {
+            let jammed = contacts.margin()?.jammed();
+            if !jammed.is_empty() {
+                return Err(ImpactError::NoElasticOutcome { jammed });
+            }
+        }
+        let mut impulse: Numbers = smallvec![0.0; n];
+        let mut change: Numbers = smallvec![0.0; problem.momentum().len()];
+        let mut infeasible = false;
+        let mut next = Some(first);
+        while let Some(j) = next {
+            if diagnostics.sequence.len() as u64 >= self.max_impacts {
+                return Err(ImpactError::LimitExceeded {
+                    impacts: self.max_impacts,
+                });
+            }
+            let strike = self.strike(problem, j, velocity[j])?;
+            impulse[j] += strike.impulse;
+            kernel::add_scaled(&mut change, strike.impulse, contacts.unit(j));
+            if diagnostics.sequence.is_empty() {
+                diagnostics.effective_restitution = Some(strike.effective_restitution);
+                diagnostics.cos2_beta = Some(strike.cos2_beta);
+            }
+            diagnostics.sequence.push(contacts.contact_at(j));
+            infeasible = strike.effective_restitution < FEASIBLE_RESTITUTION;
+            if infeasible || n == 1 {
+                break;
+            }
+            for (k, b) in velocity.iter_mut().enumerate() {
+                let momentum = problem.momentum().iter().zip(&change);
+                let products = momentum
+                    .zip(contacts.unit(k))
+                    .map(|((p, w), u)| (p + w) * u);
+                *b = products.sum::<f64>() + rates[k];
+            }
+            next = most_approaching(&velocity, problem.tolerance());
+        }
+        let at_rest = rates.iter().all(|&r| r == 0.0);
+        let jump = if self.restitution == Restitution::Elastic && at_rest {
+            Jump::elastic(problem, impulse, change)
+        } else {
+            Jump { impulse, change }
+        };
+        let effective_restitution = diagnostics.effective_restitution.unwrap_or_default();
+        let outcome = jump.outcome(
+            problem,
+            ImpactStatus::Resolved,
+            Diagnostics::Nonholonomic(diagnostics),
+        )?;
+        if infeasible {
+            return Err(ImpactError::InfeasibleLaw {
+                effective_restitution,
+                found: Box::new(outcome),
+            });
+        }
+        Ok(outcome)
+    }
+
+    fn strike(
+        &self,
+        problem: &ImpactProblem<'_>,
+        j: usize,
+        velocity: f64,
+    ) -> Result<Strike, ImpactError> {
+        let contacts = problem.contacts();
+        let contact = contacts.contact_at(j);
+        let full = contacts
+            .metric()
+            .norm(&contacts.contacts()[contact].normal)?;
+        // At most 1, up to rounding of the two norms.
+        let cos_beta = if contacts.constraint_forms().is_empty() {
+            1.0
+        } else {
+            (contacts.normal_norm(contact) / full).min(1.0)
+        };
+        let cos2_beta = cos_beta * cos_beta;
+        let effective_restitution = self.restitution.effective(cos2_beta);
+        Ok(Strike {
+            impulse: -(1.0 + effective_restitution) * velocity,
+            effective_restitution,
+            cos2_beta,
+        })
+    }
+}
+
+impl ImpactLaw for Nonholonomic {
+    fn name(&self) -> &'static str {
+        self.restitution.law_name()
+    }
+
+    /// # Errors
+    ///
+    /// [`ImpactError::InfeasibleLaw`] if the velocity after still approaches,
+    /// [`ImpactError::NoElasticOutcome`] if contacts that bounce wedge the system in,
+    /// [`ImpactError::LimitExceeded`] for a sequence over several contacts.
+    fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
+        let rates: Numbers = smallvec![0.0; problem.contacts().n_distinct()];
+        self.follow(problem, &rates)
+    }
+}
+
+fn most_approaching(velocity: &[f64], tolerance: f64) -> Option<usize> {
+    let (j, &b) = velocity
+        .iter()
+        .enumerate()
+        .min_by(|(_, a), (_, b)| a.total_cmp(b))?;
+    (b < -tolerance).then_some(j)
+}

@@ -1,0 +1,65 @@
+//! The four restitutions of a nonholonomic impact.
+
+use crate::ImpactError;
+
+/// How much of the normal velocity an impact under constraints gives back.
+///
+/// One number of the geometry enters, $\cos^2\beta$ of the angle between the contact normal and
+/// the admissible velocities; it is 1 without constraints.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Restitution {
+    /// Energy is kept: reflection inside the admissible velocities. Clark & Bloch, Eqs. (15)-(17).
+    Elastic,
+    /// Elastic reflection as if there were no constraints, then projection onto them; the paper's
+    /// "plastic" law. Clark & Bloch, Eqs. (18), (20).
+    Projected,
+    /// Newton's coefficient in \[0, 1\] inside the admissible velocities.
+    Newton(f64),
+    /// Newton's coefficient in \[0, 1\] as if there were no constraints, then projection.
+    ProjectedNewton(f64),
+}
+
+impl Restitution {
+    /// Effective restitution $\kappa - 1$: normal velocity after over that before, reversed.
+    ///
+    /// Negative where the law leaves the contact approaching, which is inadmissible.
+    #[inline]
+    pub fn effective(self, cos2_beta: f64) -> f64 {
+        match self {
+            Self::Elastic => 1.0,
+            Self::Projected => 2.0 * cos2_beta - 1.0,
+            Self::Newton(e) => e,
+            Self::ProjectedNewton(e) => (1.0 + e) * cos2_beta - 1.0,
+        }
+    }
+
+    /// Checks the coefficient.
+    ///
+    /// # Errors
+    ///
+    /// [`ImpactError::InvalidRestitution`] unless it lies in \[0, 1\].
+    pub fn validate(self) -> Result<(), ImpactError> {
+        match self {
+            Self::Elastic | Self::Projected => Ok(()),
+            Self::Newton(e) | Self::ProjectedNewton(e) if (0.0..=1.0).contains(&e) => Ok(()),
+            Self::Newton(value) | Self::ProjectedNewton(value) => {
+                Err(ImpactError::InvalidRestitution { value })
+            }
+        }
+    }
+
+    /// Name of the law with this restitution.
+    pub fn law_name(self) -> &'static str {
+        match self {
+            Self::Elastic => "nonholonomic-elastic",
+            Self::Projected => "nonholonomic-projected",
+            Self::Newton(_) => "nonholonomic-newton",
+            Self::ProjectedNewton(_) => "nonholonomic-projected-newton",
+        }
+    }
+
+    /// Whether contacts can throw each other back and forth for ever.
+    pub(crate) fn bounces(self) -> bool {
+        !matches!(self, Self::Newton(0.0) | Self::ProjectedNewton(0.0))
+    }
+}

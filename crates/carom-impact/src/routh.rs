@@ -1,0 +1,229 @@
+//! Frictional impact of one contact of any system, by Routh's idea: follow the impulse.
+
+use crate::audit::audit;
+use crate::two_body::{
+    ContactImpact, ContactInertia, ContactResponse, FinalMode, ImpactOptions, solve_impact,
+};
+use crate::{
+    Diagnostics, FrictionalDiagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem,
+    ImpactStatus,
+};
+use carom_metric::{Covector, Tangent};
+use nalgebra::{DVector, Matrix2, Matrix3, Vector3};
+
+/// The Coulomb impact of one contact (`"routh"`): sliding, stick and reversed sliding as the
+/// impulse grows, exact in the plane and in space.
+///
+/// The contact has one tangent (plane), two (space) or none (no friction); its rows are taken as
+/// orthonormal in physical space. With one tangent every phase is a straight line and the outcome
+/// is the closed form of Routh (1905) and Wang & Mason (1992); with two the sliding velocity turns
+/// and [`two_body`](crate::two_body) follows it. Friction and restitution are those of the contact.
+///
+/// # Examples
+///
+/// A rod that hits with a sliding end, its inertia seen through two contact rows:
+///
+/// ```
+/// use carom_impact::{Contact, ContactSet, Diagnostics, ImpactLaw, ImpactProblem, Routh};
+/// use carom_metric::{Covector, KineticMetric, Tangent};
+/// use nalgebra::{DMatrix, dvector};
+/// // x, y of the centre and the angle of a rod of mass 1 and half length 1 at 45 degrees.
+/// let metric = KineticMetric::new(DMatrix::from_diagonal(&dvector![1.0, 1.0, 1.0 / 3.0]))?;
+/// let h = 0.5_f64.sqrt();
+/// let contacts = ContactSet::new(&metric, vec![Contact {
+///     normal: Covector::from_slice(&[0.0, 1.0, -h]),
+///     tangents: vec![Covector::from_slice(&[1.0, 0.0, h])],
+///     friction: 0.3,
+///     restitution: 0.5,
+/// }])?;
+/// let problem = ImpactProblem::new(&contacts, Tangent::from_slice(&[0.0, -1.0, 0.0]))?;
+/// let outcome = Routh::default().resolve(&problem)?;
+/// let Diagnostics::Frictional(found) = outcome.diagnostics else { unreachable!() };
+/// // Not enough friction to stick: the end slides off, compression ends, restitution ends.
+/// assert_eq!(found.impact.unwrap().events.sequence(), "scr");
+/// assert!(outcome.audit.energy_change_j() < 0.0);
+/// # Ok::<(), carom_impact::ImpactError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct Routh {
+    /// How the impact is resolved.
+    pub options: ImpactOptions,
+}
+
+impl ImpactLaw for Routh {
+    fn name(&self) -> &'static str {
+        "routh"
+    }
+
+    fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
+        resolve(problem, &self.options)
+    }
+}
+
+/// The frictional impact of two rigid bodies in space (`"two-body"`), Jia & Wang.
+///
+/// The same physics as [`Routh`], for one contact with two tangents; the problem of two bodies is
+/// built by [`BodyPair`](crate::two_body::BodyPair).
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct TwoBody {
+    /// How the impact is resolved.
+    pub options: ImpactOptions,
+}
+
+impl ImpactLaw for TwoBody {
+    fn name(&self) -> &'static str {
+        "two-body"
+    }
+
+    fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
+        if let [contact] = problem.contacts().contacts()
+            && contact.tangents.len() != 2
+        {
+            let found = contact.tangents.len();
+            return Err(ImpactError::WrongTangents { expected: 2, found });
+        }
+        resolve(problem, &self.options)
+    }
+}
+
+/// Inverse inertia and velocity of the one contact, tangents first. Planar and frictionless ones
+/// stand in the plane or axis of a spatial contact.
+fn contact_space(
+    problem: &ImpactProblem<'_>,
+) -> Result<(ContactInertia, Vector3<f64>), ImpactError> {
+    let contacts = problem.contacts();
+    let [contact] = contacts.contacts() else {
+        let found = contacts.len();
+        return Err(ImpactError::SingleContactLaw { found });
+    };
+    let g = contacts.delassus();
+    let v = &problem.velocity_minus().0;
+    let normal = contact.normal.0.dot(v);
+    let tangential = |k: usize| contact.tangents.get(k).map_or(0.0, |row| row.0.dot(v));
+    let w = match contact.tangents.len() {
+        0 => ContactInertia::planar(&Matrix2::new(g[(0, 0)], 0.0, 0.0, g[(0, 0)]))?,
+        1 => ContactInertia::planar(&Matrix2::new(g[(1, 1)], g[(1, 0)], g[(0, 1)], g[(0, 0)]))?,
+        _ => ContactInertia::from_matrix(&Matrix3::new(
+            g[(1, 1)],
+            g[(1, 2)],
+            g[(1, 0)],
+            g[(2, 1)],
+            g[(2, 2)],
+            g[(2, 0)],
+            g[(0, 1)],
+            g[(0, 2)],
+            g[(0, 0)],
+        ))?,
+    };
+    Ok((w, Vector3::new(tangential(0), tangential(1), normal)))
+}
+
+fn resolve(
+    problem: &ImpactProblem<'_>,
+    options: &ImpactOptions,
+) -> Result<ImpactOutcome, ImpactError> {
+    let (inertia, velocity) = contact_space(problem)?;
+    let contact = &problem.contacts().contacts()[0];
+    let response = solve_impact(
+        &inertia,
+        &velocity,
+        contact.friction,
+        contact.restitution,
+        options,
+    )?;
+    let (status, impact) = match response {
+        ContactResponse::Separating => (ImpactStatus::Separating, None),
+        ContactResponse::Jammed => (ImpactStatus::Jammed, None),
+        ContactResponse::Impact(impact) => (ImpactStatus::Resolved, Some(impact)),
+    };
+    outcome(problem, inertia, status, impact)
+}
+
+/// Velocity after and audit of an impulse at the contact.
+fn outcome(
+    problem: &ImpactProblem<'_>,
+    inertia: ContactInertia,
+    status: ImpactStatus,
+    impact: Option<ContactImpact>,
+) -> Result<ImpactOutcome, ImpactError> {
+    let contacts = problem.contacts();
+    let contact = &contacts.contacts()[0];
+    let [x, y, z] = impact.map_or([0.0; 3], |impact| impact.impulse.into());
+    let on_rows = [z, x, y];
+    let impulses = DVector::from_column_slice(&on_rows[..contact.n_rows()]);
+    let constraint_impulses = contacts.constraint_impulses(&impulses);
+    let mut velocity_plus = problem.velocity_minus().0.clone();
+    if impact.is_some() {
+        let mut momentum = DVector::zeros(velocity_plus.len());
+        let rows = std::iter::once(&contact.normal).chain(&contact.tangents);
+        for (row, impulse) in rows.zip(on_rows) {
+            momentum.axpy(impulse, &row.0, 1.0);
+        }
+        for (form, multiplier) in contacts.constraint_forms().iter().zip(&constraint_impulses) {
+            momentum.axpy(*multiplier, &form.0, 1.0);
+        }
+        velocity_plus += contacts.metric().sharp(&Covector(momentum))?.0;
+    }
+    let velocity_plus = Tangent(velocity_plus);
+    let audit = audit(problem, &velocity_plus, &impulses, &constraint_impulses)?;
+    Ok(ImpactOutcome {
+        velocity_plus,
+        impulses,
+        constraint_impulses,
+        status,
+        audit,
+        diagnostics: Diagnostics::Frictional(Box::new(FrictionalDiagnostics {
+            inertia,
+            friction: contact.friction,
+            impact,
+        })),
+    })
+}
+
+/// What a planar impact does tangentially: the cases of Wang & Mason (1992), "C" in compression,
+/// "R" in restitution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ContactMode {
+    /// Sliding in one direction throughout.
+    Sliding,
+    /// Starts at rest and sticks.
+    Sticking,
+    /// Sliding stops in compression, then stick.
+    CSticking,
+    /// Sliding stops in restitution, then stick.
+    RSticking,
+    /// Sliding stops in compression, then reverses.
+    CReversedSliding,
+    /// Sliding stops in restitution, then reverses.
+    RReversedSliding,
+}
+
+impl ContactMode {
+    /// Mode of an impact. In space "reversed" reads "resumed in another direction".
+    pub fn of(impact: &ContactImpact) -> Self {
+        use crate::two_body::Event::{CompressionEnd, SlipZero};
+        let at = |event| impact.events.iter().position(|point| point.event == event);
+        let is_late = at(SlipZero) > at(CompressionEnd);
+        match (impact.mode, is_late) {
+            (FinalMode::Slip, _) => Self::Sliding,
+            (FinalMode::Stick, false) if at(SlipZero) == Some(0) => Self::Sticking,
+            (FinalMode::Stick, false) => Self::CSticking,
+            (FinalMode::Stick, true) => Self::RSticking,
+            (FinalMode::ResumedSlip, _) if at(SlipZero) == Some(0) => Self::Sliding,
+            (FinalMode::ResumedSlip, false) => Self::CReversedSliding,
+            (FinalMode::ResumedSlip, true) => Self::RReversedSliding,
+        }
+    }
+
+    /// Stable identifier.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Sliding => "sliding",
+            Self::Sticking => "sticking",
+            Self::CSticking => "c-sticking",
+            Self::RSticking => "r-sticking",
+            Self::CReversedSliding => "c-reversed-sliding",
+            Self::RReversedSliding => "r-reversed-sliding",
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! Two-body frictional impact in three dimensions: Coulomb friction and restitution at one contact.
+//!
+//! All that matters of the bodies is the inverse inertia matrix $W$ of the contact
+//! ([`ContactInertia`]) and the contact velocity $v = (\gamma, v_z)$. The normal impulse $I_z$ plays
+//! the role of time (Jia & Wang, *Analysis and computation of two body impact in three dimensions*):
+//!
+//! $$ \gamma' = d + B I_\perp', \qquad v_z' = w_{zz} + d\cdot I_\perp', \qquad E' = -v_z, $$
+//!
+//! with $I_\perp' = -\mu\gamma/|\gamma|$ while sliding, $-B^{-1}d$ in stick (possible if
+//! $|B^{-1}d| \le \mu$), and $-\mu s_c$ along the one centrifugal direction otherwise. Compression
+//! ends where $v_z = 0$, the impact where restitution has released what its law allows.
+//!
+//! The impact always ends: $(v_z - \mu|\gamma|)' = u^TWu \ge k_s > 0$ with $u = (I_\perp', 1)$ in
+//! every phase, which bounds the normal impulse by $2(|v_z^-| + \mu|\gamma^-|)/k_s$.
+//!
+//! | function | answers |
+//! | --- | --- |
+//! | [`solve_impact`] | impulse, velocity after, events, energies |
+//! | [`PreparedContact`] | the same for many velocities of one contact |
+//! | [`trace_impact`] | the curves that the impact follows |
+//! | [`predict`] | whether and when sliding stops, before anything is followed |
+//! | [`invariant_directions`] | directions in which sliding stays |
+//! | [`euler_impact`] | the paper's integration schemes, for comparison |
+//!
+//! [`BodyPair`] makes an [`ImpactProblem`](crate::ImpactProblem) of two rigid bodies for the law
+//! [`TwoBody`](crate::TwoBody); [`Routh`](crate::Routh) is the law for one contact of any system.
+
+mod arc;
+mod baselines;
+mod bodies;
+mod events;
+mod flow;
+mod impact;
+mod inertia;
+mod invariant;
+mod line;
+mod options;
+mod predict;
+mod prepared;
+mod solve;
+mod state;
+mod tail;
+mod trace;
+
+pub use baselines::{EulerImpact, EulerScheme, PAPER_LINE_TOLERANCE, euler_impact};
+pub use bodies::{BodyPair, RigidBody};
+pub use events::{Event, EventPoint, Events};
+pub use impact::{ContactImpact, ContactResponse, solve_impact};
+pub use inertia::ContactInertia;
+pub use invariant::{InvariantDirection, InvariantDirections, invariant_directions};
+pub use options::{ImpactOptions, Recompression, RestitutionLaw};
+pub use predict::{SlipForecast, predict};
+pub use prepared::PreparedContact;
+pub use solve::FinalMode;
+pub use trace::{Trace, TracePoint, trace_impact};

@@ -1,0 +1,13 @@
+//! Two-body frictional impact: closed forms, reference outcomes, theorems, an independent oracle.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod acceptance;
+mod agreement;
+mod baselines;
+mod cases;
+mod oracle;
+mod planar;
+mod prepared;
+mod random;
+mod stress;
+mod theorems;

@@ -1,0 +1,42 @@
+//! What can be wrong with a rotation.
+
+/// Why a group element could not be made or brought into coordinates.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LieError {
+    /// A number is NaN or infinite.
+    #[error("{what} has a non-finite entry")]
+    NonFinite {
+        /// The quantity, in the words of the caller.
+        what: &'static str,
+    },
+    /// A matrix is too far from a rotation to be one with rounding errors.
+    #[error("matrix is not a rotation: |R^T R - I| = {defect:e}, determinant {determinant}")]
+    NotARotation {
+        /// Frobenius norm of $R^TR - I$.
+        defect: f64,
+        /// Determinant, 1 for a rotation and -1 for a reflection.
+        determinant: f64,
+    },
+    /// A rotation by half a turn has no Cayley vector.
+    #[error("a rotation by half a turn has no Cayley vector")]
+    HalfTurn,
+    /// The inverse Jacobian of the exponential has a pole at full turns.
+    #[error("the exponential's Jacobian is singular at the angle {angle}")]
+    FullTurn {
+        /// Length of the rotation vector in rad.
+        angle: f64,
+    },
+}
+
+impl LieError {
+    /// The variant as a stable kebab-case identifier, for reports that machines read.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::NonFinite { .. } => "non-finite",
+            Self::NotARotation { .. } => "not-a-rotation",
+            Self::HalfTurn => "half-turn",
+            Self::FullTurn { .. } => "full-turn",
+        }
+    }
+}

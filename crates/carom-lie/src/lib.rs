@@ -1,0 +1,51 @@
+//! Rotations and rigid motions: the groups SO(3) and SE(3).
+//!
+//! A rigid body's attitude is a rotation $R$ from the body to space, its configuration the pair
+//! $(R, x)$. Both are groups with a smooth structure: near the identity they look like their
+//! tangent space, and the exponential map wraps that space onto the group,
+//!
+//! $$ \exp: \mathbb{R}^3 \to SO(3), \quad \exp(\phi) = I + \tfrac{\sin\theta}{\theta}S(\phi)
+//!   + \tfrac{1-\cos\theta}{\theta^2}S(\phi)^2, \quad \theta = \lvert\phi\rvert. $$
+//!
+//! The Cayley map does the same without trigonometry, $\mathrm{cay}(f) = (I - S(f))^{-1}(I + S(f))$.
+//! How the group element moves when its coordinates do is the Jacobian,
+//!
+//! $$ \exp(\phi + \delta) \approx \exp(J_l(\phi)\delta)\exp(\phi) \approx
+//!   \exp(\phi)\exp(J_r(\phi)\delta). $$
+//!
+//! # Conventions
+//!
+//! | what | convention |
+//! | --- | --- |
+//! | rotation | [`So3`] takes body vectors to space: $v_w = R v_b$; composition `a.compose(&b)` is $ab$, first $b$ |
+//! | hat, vee | $S(a)b = a \times b$, $S(a)^\vee = a$: [`hat`], [`vee`] |
+//! | storage | unit quaternion $w + v$, renormalized by every product; $q$ and $-q$ are one rotation |
+//! | rotation vector | $\phi = \theta e$ in rad; `log` answers with $\theta \le \pi$ |
+//! | Cayley vector | $f = \tan(\theta/2) e$, so $\phi \approx 2f$: the quaternion is $(1, f)/\sqrt{1+\lvert f\rvert^2}$ |
+//! | rigid motion | [`Se3`] is $\rho \mapsto R\rho + x$ |
+//! | twist | translation first: $\xi = (u, \phi)$, length 6 |
+//! | rate, body or space | $\dot R = R S(\Omega) = S(\omega) R$, $\omega = R\Omega$ |
+//! | adjoint | $g\exp(\xi)g^{-1} = \exp(\mathrm{Ad}_g\xi)$ |
+//! | Jacobians | left ($J_l$): space side; right ($J_r(\phi) = J_l(-\phi)$): body side |
+//! | variation, momentum | body side: $\delta R = R S(\zeta)$, momenta pair with $(\delta x, \zeta)$ |
+//!
+//! # Accuracy
+//!
+//! Every function is accurate to a few units in the last place for all angles: coefficients like
+//! $(\theta - \sin\theta)/\theta^3$ are summed as series where their closed form cancels, and the
+//! logarithm is $2 \mathrm{atan2}(\lvert v\rvert, w)$, which keeps its digits at 0 and at $\pi$.
+
+mod coefficients;
+mod error;
+mod group;
+mod hat;
+mod se3;
+mod so3;
+#[cfg(test)]
+mod testing;
+
+pub use error::LieError;
+pub use group::LieGroup;
+pub use hat::{asym, hat, sym, vee};
+pub use se3::Se3;
+pub use so3::{ROTATION_TOLERANCE, So3};

@@ -1,0 +1,247 @@
+//! Rigid motions.
+
+use crate::coefficients::{cosine_defect, mixed_defect, sine_defect};
+use crate::{LieError, LieGroup, So3, hat};
+use nalgebra::{Matrix3, Matrix6, Vector3, Vector6};
+
+/// A rigid motion $\rho \mapsto R\rho + x$: the configuration of a rigid body.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Se3 {
+    /// The attitude $R$, body to space.
+    pub rotation: So3,
+    /// The position $x$ of the body's origin in space.
+    pub translation: Vector3<f64>,
+}
+
+/// Translation and rotation part of a twist.
+fn split(twist: &Vector6<f64>) -> (Vector3<f64>, Vector3<f64>) {
+    (
+        Vector3::new(twist[0], twist[1], twist[2]),
+        Vector3::new(twist[3], twist[4], twist[5]),
+    )
+}
+
+fn join(u: &Vector3<f64>, phi: &Vector3<f64>) -> Vector6<f64> {
+    Vector6::new(u.x, u.y, u.z, phi.x, phi.y, phi.z)
+}
+
+/// The block matrix `[diagonal, upper; 0, diagonal]`.
+fn block(diagonal: &Matrix3<f64>, upper: &Matrix3<f64>) -> Matrix6<f64> {
+    let mut out = Matrix6::zeros();
+    out.fixed_view_mut::<3, 3>(0, 0).copy_from(diagonal);
+    out.fixed_view_mut::<3, 3>(0, 3).copy_from(upper);
+    out.fixed_view_mut::<3, 3>(3, 3).copy_from(diagonal);
+    out
+}
+
+impl Se3 {
+    /// A rigid motion from its parts.
+    #[inline]
+    pub fn new(rotation: So3, translation: Vector3<f64>) -> Self {
+        Self {
+            rotation,
+            translation,
+        }
+    }
+
+    /// The motion that moves nothing.
+    pub fn identity() -> Self {
+        Self::new(So3::identity(), Vector3::zeros())
+    }
+
+    /// Moves a body point to space, $R\rho + x$.
+    #[inline]
+    pub fn act(&self, point: &Vector3<f64>) -> Vector3<f64> {
+        self.rotation.rotate(point) + self.translation
+    }
+
+    /// The product: first `other`, then `self`.
+    #[must_use]
+    pub fn compose(&self, other: &Self) -> Self {
+        Self::new(
+            self.rotation.compose(&other.rotation),
+            self.act(&other.translation),
+        )
+    }
+
+    /// The inverse motion.
+    #[must_use]
+    pub fn inverse(&self) -> Self {
+        Self::new(
+            self.rotation.inverse(),
+            -self.rotation.rotate_back(&self.translation),
+        )
+    }
+
+    /// The screw motion of a twist $(u, \phi)$: $R = \exp\phi$, $x = J_l(\phi)u$.
+    pub fn exp(twist: &Vector6<f64>) -> Self {
+        let (u, phi) = split(twist);
+        Self::new(So3::exp(&phi), So3::left_jacobian(&phi) * u)
+    }
+
+    /// The twist with a rotation angle of at most π.
+    pub fn log(&self) -> Vector6<f64> {
+        let phi = self.rotation.log();
+        let s = hat(&phi);
+        // The angle is at most pi, where the inverse Jacobian is regular.
+        let c = crate::coefficients::cotangent_defect(phi.norm());
+        let x = self.translation;
+        let u = x - s * x * 0.5 + s * (s * x) * c;
+        join(&u, &phi)
+    }
+
+    /// The Cayley transform of a twist $(u, f)$ in 4 × 4 matrices: $R = \mathrm{cay}(f)$,
+    /// $x = 2(I - S(f))^{-1}u$. Near the identity it is the exponential of $2(u, f)$.
+    pub fn cayley(twist: &Vector6<f64>) -> Self {
+        let (u, f) = split(twist);
+        let x = (u + f.cross(&u) + f * f.dot(&u)) * (2.0 / (1.0 + f.norm_squared()));
+        Self::new(So3::cayley(&f), x)
+    }
+
+    /// The twist whose Cayley transform this is, $f$ as for [`So3`], $u = \tfrac12(I - S(f))x$.
+    ///
+    /// # Errors
+    ///
+    /// [`LieError::HalfTurn`].
+    pub fn inverse_cayley(&self) -> Result<Vector6<f64>, LieError> {
+        let f = self.rotation.inverse_cayley()?;
+        let u = (self.translation - f.cross(&self.translation)) * 0.5;
+        Ok(join(&u, &f))
+    }
+
+    /// The adjoint matrix $\mathrm{Ad} = (R, S(x)R; 0, R)$ on twists $(u, \phi)$.
+    pub fn adjoint(&self) -> Matrix6<f64> {
+        let r = self.rotation.matrix();
+        block(&r, &(hat(&self.translation) * r))
+    }
+
+    /// The left Jacobian: two rotation Jacobians and the coupling block $Q$ of Barfoot & Furgale
+    /// (2014), Eq. (102).
+    pub fn left_jacobian(twist: &Vector6<f64>) -> Matrix6<f64> {
+        let (u, phi) = split(twist);
+        block(&So3::left_jacobian(&phi), &coupling(&u, &phi))
+    }
+
+    /// The right Jacobian, $J_r(\xi) = J_l(-\xi)$.
+    pub fn right_jacobian(twist: &Vector6<f64>) -> Matrix6<f64> {
+        Self::left_jacobian(&-twist)
+    }
+
+    /// The inverse left Jacobian.
+    ///
+    /// # Errors
+    ///
+    /// [`LieError::FullTurn`].
+    pub fn inverse_left_jacobian(twist: &Vector6<f64>) -> Result<Matrix6<f64>, LieError> {
+        let (u, phi) = split(twist);
+        let inverse = So3::inverse_left_jacobian(&phi)?;
+        Ok(block(&inverse, &-(inverse * coupling(&u, &phi) * inverse)))
+    }
+
+    /// The inverse right Jacobian.
+    ///
+    /// # Errors
+    ///
+    /// [`LieError::FullTurn`].
+    pub fn inverse_right_jacobian(twist: &Vector6<f64>) -> Result<Matrix6<f64>, LieError> {
+        Self::inverse_left_jacobian(&-twist)
+    }
+}
+
+/// The off-diagonal block of the left Jacobian.
+fn coupling(u: &Vector3<f64>, phi: &Vector3<f64>) -> Matrix3<f64> {
+    let (theta, p, q) = (phi.norm(), hat(phi), hat(u));
+    let (pq, qp) = (p * q, q * p);
+    let pqp = p * qp;
+    q * 0.5
+        + (pq + qp + pqp) * sine_defect(theta)
+        + (p * pq + qp * p - pqp * 3.0) * cosine_defect(theta)
+        + (pqp * p + p * pqp) * mixed_defect(theta)
+}
+
+impl LieGroup<6> for Se3 {
+    fn identity() -> Self {
+        Self::identity()
+    }
+
+    fn compose(&self, other: &Self) -> Self {
+        self.compose(other)
+    }
+
+    fn inverse(&self) -> Self {
+        self.inverse()
+    }
+
+    fn exp(tangent: &Vector6<f64>) -> Self {
+        Self::exp(tangent)
+    }
+
+    fn log(&self) -> Vector6<f64> {
+        self.log()
+    }
+
+    fn adjoint(&self) -> Matrix6<f64> {
+        self.adjoint()
+    }
+
+    fn bracket(tangent: &Vector6<f64>) -> Matrix6<f64> {
+        let (u, phi) = split(tangent);
+        block(&hat(&phi), &hat(&u))
+    }
+
+    fn left_jacobian(tangent: &Vector6<f64>) -> Matrix6<f64> {
+        Self::left_jacobian(tangent)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::testing::{check_group_axioms, rotation_vectors, vector};
+
+    fn twists() -> Vec<Vector6<f64>> {
+        let us = [
+            vector(1.0, -2.0, 0.5),
+            vector(0.0, 0.0, 0.0),
+            vector(-0.3, 0.1, 4.0),
+        ];
+        let pairs = rotation_vectors().into_iter().zip(us.into_iter().cycle());
+        pairs.map(|(phi, u)| join(&u, &phi)).collect()
+    }
+
+    #[test]
+    fn rigid_motions_are_a_lie_group() {
+        check_group_axioms::<6, Se3>(&twists());
+    }
+
+    /// 4 × 4 matrices, $(I - \hat\xi)^{-1}(I + \hat\xi)$.
+    #[test]
+    fn the_cayley_map_is_the_matrix_quotient() {
+        for twist in twists() {
+            let (u, f) = split(&twist);
+            let mut m = nalgebra::Matrix4::zeros();
+            m.fixed_view_mut::<3, 3>(0, 0).copy_from(&hat(&f));
+            m.fixed_view_mut::<3, 1>(0, 3).copy_from(&u);
+            let identity = nalgebra::Matrix4::identity();
+            let quotient = (identity - m).try_inverse().unwrap() * (identity + m);
+            let motion = Se3::cayley(&twist);
+            let x: Vector3<f64> = quotient.fixed_view::<3, 1>(0, 3).into();
+            let r: Matrix3<f64> = quotient.fixed_view::<3, 3>(0, 0).into();
+            assert!((x - motion.translation).norm() <= 1e-14);
+            assert!((r - motion.rotation.matrix()).norm() <= 1e-14);
+            assert!((motion.inverse_cayley().unwrap() - twist).norm() <= 1e-14);
+        }
+    }
+
+    #[test]
+    fn jacobians_and_their_inverses_cancel() {
+        for twist in twists() {
+            let left = Se3::left_jacobian(&twist) * Se3::inverse_left_jacobian(&twist).unwrap();
+            let right = Se3::right_jacobian(&twist) * Se3::inverse_right_jacobian(&twist).unwrap();
+            for product in [left, right] {
+                assert!((product - Matrix6::identity()).norm() <= 2e-14);
+            }
+        }
+    }
+}

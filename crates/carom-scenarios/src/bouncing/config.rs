@@ -1,0 +1,343 @@
+//! The configuration of a bouncing body.
+
+use super::{Case, System};
+use crate::ScenarioError;
+use crate::scenario::Configuration;
+use carom_geometry::{
+    Cuboid, Ellipsoid, EllipsoidIntersection, GeometryError, HalfSpace, MassProperties, Polyhedron,
+    Rounded, Shape, TriangleMesh, Union,
+};
+use carom_lie::So3;
+use carom_variational::{ImpactRule, RigidBody, State, TimeGrid, VariationalError};
+use nalgebra::{Matrix3, Vector3};
+use serde::{Deserialize, Serialize};
+use std::marker::PhantomData;
+use std::path::{Path, PathBuf};
+
+type Rows = [[f64; 3]; 3];
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Integrator {
+    Lgvi,
+    Lgvi4,
+    Exact,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Rule {
+    Hamiltonian,
+    DiscreteEnergy,
+}
+
+/// Keys as documented with `bouncing-body`; what is left out is the case's.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, bound = "")]
+pub(crate) struct Config<C: Case> {
+    pub(super) duration: f64,
+    pub(super) time_step: f64,
+    pub(super) gravity: f64,
+    pub(super) restitution: f64,
+    pub(super) integrator: Integrator,
+    pub(super) impact_rule: Rule,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) max_impacts: Option<usize>,
+    pub(super) body: BodyConfig<C>,
+    pub(super) plane: PlaneConfig<C>,
+    pub(super) initial: InitialConfig<C>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, bound = "")]
+pub(crate) struct BodyConfig<C: Case> {
+    pub(super) mass: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) inertia: Option<Rows>,
+    pub(super) shape: ShapeConfig,
+    #[serde(skip)]
+    pub(super) case: PhantomData<C>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, bound = "")]
+pub(crate) struct PlaneConfig<C: Case> {
+    pub(super) normal: [f64; 3],
+    pub(super) offset: f64,
+    #[serde(skip)]
+    pub(super) case: PhantomData<C>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, bound = "")]
+pub(crate) struct InitialConfig<C: Case> {
+    pub(super) position: [f64; 3],
+    pub(super) rotation: Rows,
+    pub(super) linear_momentum: [f64; 3],
+    pub(super) angular_momentum: [f64; 3],
+    #[serde(skip)]
+    pub(super) case: PhantomData<C>,
+}
+
+impl<C: Case> Default for Config<C> {
+    fn default() -> Self {
+        C::config()
+    }
+}
+
+impl<C: Case> Default for BodyConfig<C> {
+    fn default() -> Self {
+        C::config().body
+    }
+}
+
+impl<C: Case> Default for PlaneConfig<C> {
+    fn default() -> Self {
+        C::config().plane
+    }
+}
+
+impl<C: Case> Default for InitialConfig<C> {
+    fn default() -> Self {
+        C::config().initial
+    }
+}
+
+impl<C: Case> Configuration for Config<C> {
+    const TOML: &'static str = C::TOML;
+}
+
+/// A shape as data.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) enum ShapeConfig {
+    Ellipsoid {
+        semi_axes: [f64; 3],
+        #[serde(default)]
+        center: [f64; 3],
+    },
+    Box {
+        half_extents: [f64; 3],
+    },
+    Polyhedron {
+        vertices: Vec<[f64; 3]>,
+    },
+    Mesh {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        vertices: Option<Vec<[f64; 3]>>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        triangles: Option<Vec<[usize; 3]>>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        file: Option<PathBuf>,
+    },
+    Rounded {
+        eps: f64,
+        base: Box<ShapeConfig>,
+    },
+    Union {
+        parts: Vec<ShapeConfig>,
+    },
+    Intersection {
+        parts: Vec<ShapeConfig>,
+    },
+}
+
+impl ShapeConfig {
+    fn build(&self, key: &str) -> Result<Shape, ScenarioError> {
+        let wrong = |error: GeometryError| ScenarioError::value(key, error);
+        let points = |list: &[[f64; 3]]| list.iter().map(|p| Vector3::from(*p)).collect::<Vec<_>>();
+        let shape = match self {
+            Self::Ellipsoid { semi_axes, center } => {
+                Shape::Ellipsoid(Ellipsoid::new(*semi_axes, Vector3::from(*center)).map_err(wrong)?)
+            }
+            Self::Box { half_extents } => Shape::Cuboid(Cuboid::new(*half_extents).map_err(wrong)?),
+            Self::Polyhedron { vertices } => {
+                Shape::Polyhedron(Polyhedron::new(&points(vertices)).map_err(wrong)?)
+            }
+            Self::Mesh {
+                vertices,
+                triangles,
+                file,
+            } => {
+                let mesh = match (vertices, triangles, file) {
+                    (Some(vertices), Some(triangles), None) => {
+                        TriangleMesh::new(points(vertices), triangles.clone()).map_err(wrong)?
+                    }
+                    (None, None, Some(file)) => read_mesh(key, file)?,
+                    _ => {
+                        return Err(ScenarioError::value(
+                            key,
+                            "a mesh needs `vertices` and `triangles`, or a `file`",
+                        ));
+                    }
+                };
+                Shape::Polyhedron(Polyhedron::from_mesh(mesh).map_err(wrong)?)
+            }
+            Self::Rounded { eps, base } => {
+                let base = base.build(&format!("{key}.base"))?;
+                Shape::Rounded(Box::new(Rounded::new(base, *eps).map_err(wrong)?))
+            }
+            Self::Union { parts } => {
+                let parts = build_all(key, parts)?;
+                Shape::Union(Union::new(parts).map_err(wrong)?)
+            }
+            Self::Intersection { parts } => match build_all(key, parts)?.as_slice() {
+                [Shape::Ellipsoid(a), Shape::Ellipsoid(b)] => {
+                    Shape::Intersection(EllipsoidIntersection::new(*a, *b).map_err(wrong)?)
+                }
+                _ => {
+                    return Err(ScenarioError::value(
+                        key,
+                        "an intersection takes two ellipsoids",
+                    ));
+                }
+            },
+        };
+        Ok(shape)
+    }
+}
+
+fn build_all(key: &str, parts: &[ShapeConfig]) -> Result<Vec<Shape>, ScenarioError> {
+    let build = |(i, part): (usize, &ShapeConfig)| part.build(&format!("{key}.parts[{i}]"));
+    parts.iter().enumerate().map(build).collect()
+}
+
+fn read_mesh(key: &str, file: &Path) -> Result<TriangleMesh, ScenarioError> {
+    let place = |message: String| {
+        ScenarioError::value(
+            &format!("{key}.file"),
+            format!("{}: {message}", file.display()),
+        )
+    };
+    let bytes = std::fs::read(file).map_err(|error| place(error.to_string()))?;
+    let extension = file
+        .extension()
+        .and_then(|e| e.to_str())
+        .unwrap_or_default();
+    let mesh = match extension.to_ascii_lowercase().as_str() {
+        "stl" => TriangleMesh::from_stl(&bytes),
+        "obj" => TriangleMesh::from_obj(&bytes),
+        _ => return Err(place("the file name must end in .stl or .obj".to_owned())),
+    };
+    mesh.map_err(|error| place(error.to_string()))
+}
+
+impl<C: Case> Config<C> {
+    pub(super) fn integrator(&self) -> Integrator {
+        self.integrator
+    }
+
+    pub(super) fn time_step(&self) -> f64 {
+        self.time_step
+    }
+
+    /// Whether the energy should be kept.
+    pub(super) fn is_conservative(&self) -> bool {
+        self.restitution == 1.0 && self.impact_rule == Rule::Hamiltonian
+    }
+
+    pub(super) fn max_impacts(&self) -> Option<usize> {
+        self.max_impacts
+    }
+
+    pub(super) fn time_grid(&self) -> Result<TimeGrid, ScenarioError> {
+        let grid = TimeGrid::duration(self.time_step, self.duration).map_err(name_key)?;
+        // The trajectory is kept.
+        crate::config::count("duration", grid.n_steps(), 0, 5_000_000)?;
+        Ok(grid)
+    }
+
+    pub(super) fn system(&self) -> Result<System, ScenarioError> {
+        crate::config::finite("gravity", &[self.gravity])?;
+        let rule = match self.impact_rule {
+            Rule::Hamiltonian => ImpactRule::Newton {
+                restitution: self.restitution,
+            },
+            Rule::DiscreteEnergy => {
+                let possible = self.integrator == Integrator::Lgvi && self.restitution == 1.0;
+                if !possible {
+                    let error = VariationalError::DiscreteEnergyUnavailable;
+                    return Err(ScenarioError::value("impact_rule", error));
+                }
+                ImpactRule::DiscreteEnergy
+            }
+        };
+        if !(0.0..=1.0).contains(&self.restitution) {
+            let error = VariationalError::BadRestitution {
+                value: self.restitution,
+            };
+            return Err(ScenarioError::value("restitution", error));
+        }
+        let (body, shape) = self.body.build()?;
+        let normal = Vector3::from(self.plane.normal);
+        let plane = HalfSpace::new(normal, self.plane.offset)
+            .map_err(|error| ScenarioError::value("plane.normal", error))?;
+        Ok(System {
+            body,
+            shape,
+            plane,
+            initial: self.initial.state()?,
+            rule,
+            gravity: Vector3::new(0.0, 0.0, -self.gravity),
+        })
+    }
+}
+
+impl<C: Case> BodyConfig<C> {
+    /// The body, and the shape about its center of mass.
+    fn build(&self) -> Result<(RigidBody, Shape), ScenarioError> {
+        let shape = self.shape.build("body.shape")?;
+        let wrong = |error: GeometryError| {
+            let key = match error {
+                GeometryError::NonPositiveMass { .. } => "body.mass",
+                GeometryError::NonFinite { what: "mass" } => "body.mass",
+                _ => "body.inertia",
+            };
+            ScenarioError::value(key, error)
+        };
+        match &self.inertia {
+            Some(rows) => {
+                let inertia = Matrix3::from_fn(|i, j| rows[i][j]);
+                let properties = MassProperties::new(self.mass, inertia).map_err(wrong)?;
+                Ok((RigidBody::new(&properties), shape))
+            }
+            None => {
+                let properties = shape.mass_properties(self.mass).map_err(wrong)?;
+                let shape = shape.translated(&-properties.center());
+                Ok((RigidBody::new(&properties), shape))
+            }
+        }
+    }
+}
+
+impl<C: Case> InitialConfig<C> {
+    fn state(&self) -> Result<State, ScenarioError> {
+        let rotation = Matrix3::from_fn(|i, j| self.rotation[i][j]);
+        for (key, values) in [
+            ("initial.position", &self.position),
+            ("initial.linear_momentum", &self.linear_momentum),
+            ("initial.angular_momentum", &self.angular_momentum),
+        ] {
+            crate::config::finite(key, values)?;
+        }
+        Ok(State {
+            position: Vector3::from(self.position),
+            rotation: So3::from_matrix(&rotation)
+                .map_err(|error| ScenarioError::value("initial.rotation", error))?,
+            linear_momentum: Vector3::from(self.linear_momentum),
+            angular_momentum: Vector3::from(self.angular_momentum),
+        })
+    }
+}
+
+/// Names the key at fault, where one is.
+pub(super) fn name_key(error: VariationalError) -> ScenarioError {
+    match error {
+        VariationalError::BadStep { .. } => ScenarioError::value("time_step", error),
+        VariationalError::BadDuration { .. } => ScenarioError::value("duration", error),
+        VariationalError::InitialPenetration { .. } => {
+            ScenarioError::value("initial.position", error)
+        }
+        other => other.into(),
+    }
+}

@@ -1,0 +1,138 @@
+//! A rigid body's inertia, prepared for stepping, and its state.
+
+use crate::VariationalError;
+use carom_geometry::MassProperties;
+use carom_lie::{Se3, So3};
+use nalgebra::{Matrix3, Vector3};
+
+/// Mass and inertia of a rigid body about its center of mass, with what a step needs of them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RigidBody {
+    mass: f64,
+    inertia: Matrix3<f64>,
+    inverse_inertia: Matrix3<f64>,
+    /// Principal moments, ascending.
+    moments: Vector3<f64>,
+}
+
+impl RigidBody {
+    /// Prepares validated mass properties. The body's origin is its center of mass, whatever
+    /// [`MassProperties::center`] says of the shape's frame.
+    pub fn new(properties: &MassProperties) -> Self {
+        let inertia = *properties.inertia();
+        let mut moments = inertia.symmetric_eigenvalues();
+        moments.as_mut_slice().sort_by(f64::total_cmp);
+        Self {
+            mass: properties.mass(),
+            inverse_inertia: inverse(&inertia),
+            inertia,
+            moments,
+        }
+    }
+
+    /// Mass $m$ (kg).
+    #[inline]
+    pub fn mass(&self) -> f64 {
+        self.mass
+    }
+
+    /// Inertia $J$ (kg·m²).
+    #[inline]
+    pub fn inertia(&self) -> &Matrix3<f64> {
+        &self.inertia
+    }
+
+    /// Nonstandard inertia $J_d = \tfrac12\mathrm{tr}(J)I - J$.
+    pub fn nonstandard_inertia(&self) -> Matrix3<f64> {
+        Matrix3::identity() * (0.5 * self.inertia.trace()) - self.inertia
+    }
+
+    /// Principal moments, ascending (kg·m²).
+    pub fn moments(&self) -> &Vector3<f64> {
+        &self.moments
+    }
+
+    /// Angular velocity $\Omega = J^{-1}\Pi$ of an angular momentum, in the body (rad/s).
+    #[inline]
+    pub fn angular_velocity(&self, angular_momentum: &Vector3<f64>) -> Vector3<f64> {
+        self.inverse_inertia * angular_momentum
+    }
+
+    /// Rotational energy $\tfrac12\Pi^TJ^{-1}\Pi$ (J).
+    #[inline]
+    pub fn rotational_energy(&self, state: &State) -> f64 {
+        let momentum = &state.angular_momentum;
+        0.5 * momentum.dot(&self.angular_velocity(momentum))
+    }
+
+    /// Translational kinetic energy (J).
+    #[inline]
+    pub fn translational_energy(&self, state: &State) -> f64 {
+        state.linear_momentum.norm_squared() / (2.0 * self.mass)
+    }
+
+    /// Upper bound of the angular velocity at a rotational energy, $\sqrt{2T/J_1}$ (rad/s).
+    #[inline]
+    pub(crate) fn angular_velocity_bound(&self, state: &State) -> f64 {
+        (2.0 * self.rotational_energy(state) / self.moments.x)
+            .max(0.0)
+            .sqrt()
+    }
+}
+
+/// The inverse of a symmetric positive definite matrix by cofactors, symmetric to the last bit.
+fn inverse(a: &Matrix3<f64>) -> Matrix3<f64> {
+    let (x, y, z) = (a.column(0), a.column(1), a.column(2));
+    let (p, q, r) = (y.cross(&z), z.cross(&x), x.cross(&y));
+    let adjugate = Matrix3::from_columns(&[p, q, r]);
+    (adjugate + adjugate.transpose()) * (0.5 / x.dot(&p))
+}
+
+/// Configuration and momenta of a rigid body.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct State {
+    /// Center of mass $x$ in space (m).
+    pub position: Vector3<f64>,
+    /// Attitude $R$, body to space.
+    pub rotation: So3,
+    /// Linear momentum $\gamma = m\dot x$ in space (N·s).
+    pub linear_momentum: Vector3<f64>,
+    /// Angular momentum $\Pi = J\Omega$ about the center of mass, in the body (N·m·s).
+    pub angular_momentum: Vector3<f64>,
+}
+
+impl State {
+    /// The configuration as a rigid motion.
+    #[inline]
+    pub fn configuration(&self) -> Se3 {
+        Se3::new(self.rotation, self.position)
+    }
+
+    /// The same configuration with the momenta reversed.
+    #[must_use]
+    pub fn reversed(&self) -> Self {
+        Self {
+            linear_momentum: -self.linear_momentum,
+            angular_momentum: -self.angular_momentum,
+            ..*self
+        }
+    }
+
+    /// Angular momentum in space, $\pi = R\Pi$.
+    pub fn angular_momentum_w(&self) -> Vector3<f64> {
+        self.rotation.rotate(&self.angular_momentum)
+    }
+
+    pub(crate) fn check(&self) -> Result<(), VariationalError> {
+        for (what, vector) in [
+            ("position", &self.position),
+            ("linear momentum", &self.linear_momentum),
+            ("angular momentum", &self.angular_momentum),
+        ] {
+            if !vector.iter().all(|x| x.is_finite()) {
+                return Err(VariationalError::NonFinite { what });
+            }
+        }
+        Ok(())
+    }
+}

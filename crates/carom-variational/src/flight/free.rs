@@ -1,0 +1,200 @@
+//! Discrete flights in uniform gravity.
+
+use super::{Flight, PathRate};
+use crate::increment::{discrete_rotational_energy, increment, increment_rate};
+use crate::turning::{Drive, Turning};
+use crate::{RigidBody, State, VariationalError};
+use carom_lie::So3;
+use nalgebra::Vector3;
+
+const SECOND_ORDER: [f64; 1] = [1.0];
+
+/// Suzuki: $1/(4 - 4^{1/3})$ twice, the rest, twice.
+const SUZUKI_4: [f64; 5] = [SUZUKI, SUZUKI, 1.0 - 4.0 * SUZUKI, SUZUKI, SUZUKI];
+const SUZUKI: f64 = 0.414_490_771_794_375_7;
+
+/// Yoshida: $1/(2 - 2^{1/3})$, the rest, and again.
+const YOSHIDA_4: [f64; 3] = [YOSHIDA, 1.0 - 2.0 * YOSHIDA, YOSHIDA];
+const YOSHIDA: f64 = 1.351_207_191_959_657_6;
+
+/// Yoshida (1990), sixth order, solution A.
+const YOSHIDA_6: [f64; 7] = [
+    0.784_513_610_477_557_3,
+    0.235_573_213_359_358_13,
+    -1.177_679_984_178_871,
+    1.315_186_320_683_911_2,
+    -1.177_679_984_178_871,
+    0.235_573_213_359_358_13,
+    0.784_513_610_477_557_3,
+];
+
+/// The Lie group variational integrator between impacts, in uniform gravity.
+///
+/// The center of mass falls exactly. The attitude moves by $R' = RF$, $\Pi' = F^T\Pi$ with the
+/// increment of $(FJ_d - J_dF^T)^\vee = t\Pi$: second order, symmetric, symplectic. It keeps $R\Pi$,
+/// $\lvert\Pi\rvert$ and the rotational energy exactly, for every step length for which it can be
+/// solved: it conserves $\lvert\Pi\rvert$ and $\Pi^TJ_d^2\Pi$, and $J^{-1}$ is a combination of $I$ and
+/// $J_d^2$. Higher orders compose such steps with fractions of the time that add up to 1, and keep
+/// the same.
+///
+/// Tran & Leok, Sections 3 and 4.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FreeFlight {
+    gravity: Vector3<f64>,
+    fractions: &'static [f64],
+}
+
+impl FreeFlight {
+    /// The variational integrator (second order) with gravity as an acceleration (m/s²).
+    pub fn lgvi(gravity: Vector3<f64>) -> Self {
+        Self {
+            gravity,
+            fractions: &SECOND_ORDER,
+        }
+    }
+
+    /// Suzuki's composition of five steps, fourth order.
+    pub fn suzuki4(gravity: Vector3<f64>) -> Self {
+        Self {
+            gravity,
+            fractions: &SUZUKI_4,
+        }
+    }
+
+    /// Yoshida's composition of three steps, fourth order; its errors are some 100 times larger than
+    /// Suzuki's.
+    pub fn yoshida4(gravity: Vector3<f64>) -> Self {
+        Self {
+            gravity,
+            fractions: &YOSHIDA_4,
+        }
+    }
+
+    /// Yoshida's composition of seven steps, sixth order.
+    pub fn yoshida6(gravity: Vector3<f64>) -> Self {
+        Self {
+            gravity,
+            fractions: &YOSHIDA_6,
+        }
+    }
+
+    /// Moves the center of mass, exactly.
+    #[inline]
+    fn fall(&self, body: &RigidBody, from: &State, time: f64) -> (Vector3<f64>, Vector3<f64>) {
+        let drop = self.gravity * (0.5 * time * time);
+        // Small terms first: rounding the height twice is a bias that long runs would see.
+        let position = from.position + (from.linear_momentum * (time / body.mass()) + drop);
+        let momentum = from.linear_momentum + self.gravity * (body.mass() * time);
+        (position, momentum)
+    }
+}
+
+impl Flight for FreeFlight {
+    #[inline]
+    fn advance(
+        &self,
+        body: &RigidBody,
+        from: &State,
+        time: f64,
+    ) -> Result<State, VariationalError> {
+        let (position, linear_momentum) = self.fall(body, from, time);
+        let (mut rotation, mut angular_momentum) = (from.rotation, from.angular_momentum);
+        for fraction in self.fractions {
+            let f = increment(body, &(angular_momentum * (fraction * time)))?;
+            rotation = rotation.compose_cayley(&f);
+            angular_momentum = So3::cayley_back(&f, &angular_momentum);
+        }
+        Ok(State {
+            position,
+            rotation,
+            linear_momentum,
+            angular_momentum,
+        })
+    }
+
+    fn advance_with_rate(
+        &self,
+        body: &RigidBody,
+        from: &State,
+        time: f64,
+    ) -> Result<(State, PathRate), VariationalError> {
+        let (position, linear_momentum) = self.fall(body, from, time);
+        let (mut rotation, mut angular_momentum) = (from.rotation, from.angular_momentum);
+        let mut angular = Vector3::zeros();
+        for fraction in self.fractions {
+            let a = angular_momentum * (fraction * time);
+            let f = increment(body, &a)?;
+            // The space momentum is fixed, so the body's momentum turns against the attitude.
+            let momentum_rate = angular_momentum.cross(&angular);
+            let a_rate = (angular_momentum + momentum_rate * time) * *fraction;
+            angular = So3::cayley_back(&f, &angular) + increment_rate(body, &a, &f, &a_rate);
+            rotation = rotation.compose_cayley(&f);
+            angular_momentum = So3::cayley_back(&f, &angular_momentum);
+        }
+        let state = State {
+            position,
+            rotation,
+            linear_momentum,
+            angular_momentum,
+        };
+        let linear = linear_momentum / body.mass();
+        Ok((state, PathRate { linear, angular }))
+    }
+
+    #[inline]
+    fn acceleration(&self, _body: &RigidBody, _from: &State) -> Vector3<f64> {
+        self.gravity
+    }
+
+    fn turning(&self, body: &RigidBody, from: &State, time: f64) -> Turning {
+        let spin = body.angular_velocity_bound(from);
+        let momentum = from.angular_momentum.norm();
+        let mut total = Turning::default();
+        for fraction in self.fractions {
+            let fraction = fraction.abs();
+            // Rates of the stage's own momentum, from the turning of the stages before.
+            let first = momentum * total.rate;
+            let second = momentum * (total.rate * total.rate + total.acceleration);
+            let stage = Turning::of_increment(
+                body,
+                &Drive {
+                    q: fraction * time * spin,
+                    rate: fraction * (spin + time * first / body.moments().x),
+                    first: fraction * (momentum + time * first),
+                    second: fraction * (2.0 * first + time * second),
+                },
+            );
+            total = total.then(&stage);
+        }
+        total
+    }
+
+    fn is_uniform(&self) -> bool {
+        true
+    }
+
+    #[inline]
+    fn potential_energy(&self, body: &RigidBody, state: &State) -> f64 {
+        -body.mass() * self.gravity.dot(&state.position)
+    }
+
+    fn discrete_energy(
+        &self,
+        body: &RigidBody,
+        state: &State,
+        time: f64,
+    ) -> Result<Option<f64>, VariationalError> {
+        if self.fractions.len() > 1 {
+            return Ok(None);
+        }
+        let translation = body.translational_energy(state) + self.potential_energy(body, state)
+            - body.mass() * self.gravity.norm_squared() * time * time / 8.0;
+        let rotation = if time == 0.0 {
+            body.rotational_energy(state)
+        } else {
+            let f = increment(body, &(state.angular_momentum * time))?;
+            discrete_rotational_energy(body.inertia(), &f, time)
+        };
+        Ok(Some(translation + rotation))
+    }
+}

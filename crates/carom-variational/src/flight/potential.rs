@@ -1,0 +1,134 @@
+//! The variational integrator in a general potential.
+
+use super::{Flight, PathRate};
+use crate::increment::{increment, increment_rate};
+use crate::turning::{Drive, Turning};
+use crate::{RigidBody, State, VariationalError};
+use carom_lie::So3;
+use nalgebra::Vector3;
+use std::fmt;
+
+/// A potential $U(x, R)$ of the configuration.
+pub trait Potential: fmt::Debug {
+    /// $U$ (J).
+    fn energy(&self, position: &Vector3<f64>, rotation: &So3) -> f64;
+
+    /// The force $-\partial U/\partial x$ in space (N).
+    fn force(&self, position: &Vector3<f64>, rotation: &So3) -> Vector3<f64>;
+
+    /// The moment $M$ in the body, $\delta U = -M\cdot\zeta$ for $\delta R = RS(\zeta)$ (N·m).
+    fn moment(&self, position: &Vector3<f64>, rotation: &So3) -> Vector3<f64>;
+}
+
+/// The Lie group variational integrator in a potential: second order, symmetric, symplectic.
+///
+/// $$ x' = x + \tfrac tm\gamma + \tfrac{t^2}{2m}F, \quad (F_kJ_d - J_dF_k^T)^\vee = t\Pi +
+///    \tfrac{t^2}{2}M, \quad \gamma' = \gamma + \tfrac t2(F + F'), \quad
+///    \Pi' = F_k^T(\Pi + \tfrac t2M) + \tfrac t2M'. $$
+///
+/// Unlike in uniform gravity the energy is kept up to oscillations of size $t^2$ only.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PotentialFlight<P> {
+    potential: P,
+}
+
+/// Increment of the attitude over a step.
+struct Increment {
+    /// What drives it, $t\Pi + \tfrac{t^2}2M$.
+    a: Vector3<f64>,
+    /// Its Cayley vector.
+    f: Vector3<f64>,
+    /// Moment at the start.
+    moment: Vector3<f64>,
+}
+
+impl<P: Potential> PotentialFlight<P> {
+    /// The integrator in a potential.
+    pub fn new(potential: P) -> Self {
+        Self { potential }
+    }
+
+    /// Increment of the attitude for `time`.
+    fn increment(
+        &self,
+        body: &RigidBody,
+        from: &State,
+        time: f64,
+    ) -> Result<Increment, VariationalError> {
+        let moment = self.potential.moment(&from.position, &from.rotation);
+        let a = (from.angular_momentum + moment * (0.5 * time)) * time;
+        let f = increment(body, &a)?;
+        Ok(Increment { a, f, moment })
+    }
+
+    fn arrive(&self, body: &RigidBody, from: &State, time: f64, increment: &Increment) -> State {
+        let Increment { f, moment, .. } = increment;
+        let force = self.potential.force(&from.position, &from.rotation);
+        let drift = from.linear_momentum + force * (0.5 * time);
+        let position = from.position + drift * (time / body.mass());
+        let rotation = from.rotation.compose_cayley(f);
+        let half = 0.5 * time;
+        let carried = So3::cayley_back(f, &(from.angular_momentum + moment * half));
+        State {
+            position,
+            rotation,
+            linear_momentum: drift + self.potential.force(&position, &rotation) * half,
+            angular_momentum: carried + self.potential.moment(&position, &rotation) * half,
+        }
+    }
+}
+
+impl<P: Potential> Flight for PotentialFlight<P> {
+    fn advance(
+        &self,
+        body: &RigidBody,
+        from: &State,
+        time: f64,
+    ) -> Result<State, VariationalError> {
+        let increment = self.increment(body, from, time)?;
+        Ok(self.arrive(body, from, time, &increment))
+    }
+
+    fn advance_with_rate(
+        &self,
+        body: &RigidBody,
+        from: &State,
+        time: f64,
+    ) -> Result<(State, PathRate), VariationalError> {
+        let increment = self.increment(body, from, time)?;
+        let a_rate = from.angular_momentum + increment.moment * time;
+        let force = self.potential.force(&from.position, &from.rotation);
+        let rate = PathRate {
+            linear: (from.linear_momentum + force * time) / body.mass(),
+            angular: increment_rate(body, &increment.a, &increment.f, &a_rate),
+        };
+        Ok((self.arrive(body, from, time, &increment), rate))
+    }
+
+    fn acceleration(&self, body: &RigidBody, from: &State) -> Vector3<f64> {
+        self.potential.force(&from.position, &from.rotation) / body.mass()
+    }
+
+    fn turning(&self, body: &RigidBody, from: &State, time: f64) -> Turning {
+        let smallest = body.moments().x;
+        let moment = self.potential.moment(&from.position, &from.rotation).norm();
+        let spin = body.angular_velocity_bound(from) + time * moment / smallest;
+        Turning::of_increment(
+            body,
+            &Drive {
+                q: time * spin,
+                rate: spin,
+                first: from.angular_momentum.norm() + time * moment,
+                second: moment,
+            },
+        )
+    }
+
+    fn is_uniform(&self) -> bool {
+        false
+    }
+
+    fn potential_energy(&self, _body: &RigidBody, state: &State) -> f64 {
+        self.potential.energy(&state.position, &state.rotation)
+    }
+}

@@ -1,0 +1,187 @@
+//! The discrete equation of rotation, $(FJ_d - J_dF^T)^\vee = a$.
+//!
+//! In the Cayley vector $f$ of $F$ it is the polynomial system
+//!
+//! $$ r(f) = a + a\times f + (a\cdot f)f - 2Jf = 0. $$
+//!
+//! Three facts follow from $f\cdot r = 0$ and the inertia's norm. With
+//! $q = \sqrt{a^TJ^{-1}a/J_1}$, $J_1$ the smallest principal moment:
+//!
+//! 1. every solution that a path from $f = 0$ reaches while $q < 1$ turns by an angle $\theta$ with
+//!    $\sin\theta \le q$, $\theta < \pi/2$;
+//! 2. the derivative is regular there: $-x\cdot r'(f)x \ge 2\sqrt{1-q^2} x^TJx$;
+//! 3. so the path from $a = 0$ to $a$ can be followed for all $q < 1$: a solution exists, and the
+//!    condition is sharp for principal axes of the smallest moment.
+
+use crate::{RigidBody, VariationalError};
+use nalgebra::{Matrix3, Vector3};
+
+/// Newton steps; 13 were the most for $\lvert J^{-1}a\rvert \le 0.999$ in tests.
+const MAX_ITERATIONS: usize = 60;
+
+/// A Newton step below this fraction of the solution leaves an error of its square.
+const LAST_STEP: f64 = 1e-9;
+
+/// Two steps with one matrix leave an error of their product; this fraction of it is rounding.
+const LAST_PRODUCT: f64 = 1e-18;
+
+/// A residual below this fraction of $\lvert a\rvert$ is rounding.
+const ROUNDING: f64 = 1e-13;
+
+/// No solution on the branch of the identity turns by more than 2.6 rad.
+const MAX_CAYLEY: f64 = 3.6;
+
+fn residual(body: &RigidBody, a: &Vector3<f64>, f: &Vector3<f64>) -> Vector3<f64> {
+    a + a.cross(f) + f * a.dot(f) - body.inertia() * f * 2.0
+}
+
+/// $-r'(f) = 2J - S(a) - (a\cdot f)I - fa^T$, as columns.
+#[inline]
+fn derivative(body: &RigidBody, a: &Vector3<f64>, f: &Vector3<f64>) -> [Vector3<f64>; 3] {
+    let j = body.inertia();
+    let d = a.dot(f);
+    [
+        Vector3::new(
+            2.0 * j.m11 - d - f.x * a.x,
+            2.0 * j.m21 - a.z - f.y * a.x,
+            2.0 * j.m31 + a.y - f.z * a.x,
+        ),
+        Vector3::new(
+            2.0 * j.m12 + a.z - f.x * a.y,
+            2.0 * j.m22 - d - f.y * a.y,
+            2.0 * j.m32 - a.x - f.z * a.y,
+        ),
+        Vector3::new(
+            2.0 * j.m13 - a.y - f.x * a.z,
+            2.0 * j.m23 + a.x - f.y * a.z,
+            2.0 * j.m33 - d - f.z * a.z,
+        ),
+    ]
+}
+
+/// A matrix of three columns, ready to be solved with: the rows of its adjugate, and its determinant.
+struct Adjugate {
+    rows: [Vector3<f64>; 3],
+    determinant: f64,
+    reciprocal: f64,
+}
+
+impl Adjugate {
+    #[inline]
+    fn of([x, y, z]: &[Vector3<f64>; 3]) -> Self {
+        let rows = [y.cross(z), z.cross(x), x.cross(y)];
+        let determinant = x.dot(&rows[0]);
+        Self {
+            rows,
+            determinant,
+            reciprocal: 1.0 / determinant,
+        }
+    }
+
+    #[inline]
+    fn solve(&self, r: &Vector3<f64>) -> Vector3<f64> {
+        let [p, q, s] = &self.rows;
+        Vector3::new(p.dot(r), q.dot(r), s.dot(r)) * self.reciprocal
+    }
+}
+
+fn size(v: &Vector3<f64>) -> f64 {
+    v.x.abs() + v.y.abs() + v.z.abs()
+}
+
+/// The Cayley vector of the increment $F$ for $a = t\Pi$, on the branch of the identity.
+///
+/// # Errors
+///
+/// [`VariationalError::StepTooLarge`].
+#[inline]
+pub fn increment(body: &RigidBody, a: &Vector3<f64>) -> Result<Vector3<f64>, VariationalError> {
+    let start = body.angular_velocity(a) * 0.5;
+    let mut f = start;
+    if size(&start) < 0.1 {
+        // Two fixed-point steps: cheaper than a Newton step, and each gains a factor |f|.
+        for _ in 0..2 {
+            f = body.angular_velocity(&(a + a.cross(&f) + f * a.dot(&f))) * 0.5;
+        }
+        // A Newton step, and a chord step with the same matrix: its error is that of the product.
+        let slope = Adjugate::of(&derivative(body, a, &f));
+        let newton = slope.solve(&residual(body, a, &f));
+        f += newton;
+        let chord = slope.solve(&residual(body, a, &f));
+        f += chord;
+        if size(&newton) * size(&chord) <= LAST_PRODUCT * size(&f) * size(&f) {
+            return Ok(f);
+        }
+    }
+    damped_newton(body, a, f)
+}
+
+/// Newton's method that halves its steps until the residual shrinks.
+#[cold]
+fn damped_newton(
+    body: &RigidBody,
+    a: &Vector3<f64>,
+    start: Vector3<f64>,
+) -> Result<Vector3<f64>, VariationalError> {
+    let fail = || {
+        let h_omega = body.angular_velocity(a).norm();
+        match h_omega.is_finite() {
+            true => Err(VariationalError::StepTooLarge { h_omega }),
+            false => Err(VariationalError::NonFinite {
+                what: "angular momentum",
+            }),
+        }
+    };
+    let mut f = start;
+    let mut r = residual(body, a, &f);
+    for _ in 0..MAX_ITERATIONS {
+        let slope = Adjugate::of(&derivative(body, a, &f));
+        let step = slope.solve(&r);
+        // The determinant changes its sign where the branch folds back.
+        let on_branch = slope.determinant > 0.0 && size(&f) <= MAX_CAYLEY;
+        if size(&step) <= LAST_STEP * size(&f) {
+            return if on_branch { Ok(f + step) } else { fail() };
+        }
+        let mut fraction = 1.0;
+        loop {
+            let next = f + step * fraction;
+            let shrunk = residual(body, a, &next);
+            if size(&shrunk) < size(&r) {
+                (f, r) = (next, shrunk);
+                break;
+            }
+            if size(&r) <= ROUNDING * size(a) {
+                return if on_branch { Ok(f) } else { fail() };
+            }
+            fraction *= 0.5;
+            if fraction < 1e-6 || fraction.is_nan() {
+                return fail();
+            }
+        }
+    }
+    fail()
+}
+
+/// How the increment turns when $a$ changes at the rate `a_rate`: its body-side angular rate.
+#[inline]
+pub(crate) fn increment_rate(
+    body: &RigidBody,
+    a: &Vector3<f64>,
+    f: &Vector3<f64>,
+    a_rate: &Vector3<f64>,
+) -> Vector3<f64> {
+    let driven = a_rate + a_rate.cross(f) + f * a_rate.dot(f);
+    let f_rate = Adjugate::of(&derivative(body, a, f)).solve(&driven);
+    (f_rate - f.cross(&f_rate)) * (2.0 / (1.0 + f.norm_squared()))
+}
+
+/// $\mathrm{tr}\lbrack(I - F)J_d\rbrack/t^2$ from the Cayley vector over the time, $f/t$, without
+/// cancellation: $2 y^TJy/(1 + \lvert f\rvert^2)$, $y = f/t$.
+pub(crate) fn discrete_rotational_energy(
+    inertia: &Matrix3<f64>,
+    f: &Vector3<f64>,
+    time: f64,
+) -> f64 {
+    let y = f / time;
+    2.0 * y.dot(&(inertia * y)) / (1.0 + f.norm_squared())
+}

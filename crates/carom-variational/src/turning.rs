@@ -1,0 +1,76 @@
+//! How fast a direction can turn along a discrete path: the guarantee against tunneling.
+//!
+//! Seen from the body, the plane's normal is $d(\alpha) = R(\alpha)^Tn$. With the path's angular
+//! rate $w$, $\dot d = d\times w$ and $\lvert\ddot d\rvert \le \lvert w\rvert^2 + \lvert\dot w\rvert$, so
+//! every body point's height has a second derivative within
+//! $r_{max}(\lvert w\rvert^2 + \lvert\dot w\rvert)$ of the free fall's. This module bounds $w$ and
+//! $\dot w$ on $\lbrack 0, t\rbrack$ for the solution $f(\alpha)$ of $r(f; a(\alpha)) = 0$.
+//!
+//! Let $\lVert x\rVert^2 = x^TJx$, $\lVert a\rVert_\ast^2 = a^TJ^{-1}a$, $J_1$ the smallest moment,
+//! $q \ge \lVert a\rVert_\ast/\sqrt{J_1}$, $c = \sqrt{1-q^2}$, $s = \lvert f\rvert^2 \le (1-c)/(1+c)$. From
+//! $f\cdot r = 0$: $\lvert f\rvert \le \tfrac q2(1+s)$. With $B = I - S(f) + ff^T$ and
+//! $K = -r'(f)$, differentiating twice,
+//!
+//! $$ Kf' = Ba', \quad Kf'' = 2(a'\times f' + (a'\cdot f')f + (a'\cdot f)f' + (a\cdot f')f') + Ba'', $$
+//!
+//! and $x\cdot Kx \ge 2c\lVert x\rVert^2$ turns both into bounds of $f'$ and $f''$. Finally
+//! $w = 2(f' - f\times f')/(1+s)$.
+
+use crate::RigidBody;
+
+/// A larger $q$ is beyond the range of the proof; bounds are then those of this one.
+const MAX_Q: f64 = 0.98;
+
+/// Bounds on the angular rate of a path and its derivative.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Turning {
+    /// $\lvert w\rvert$ (rad/s).
+    pub rate: f64,
+    /// $\lvert\dot w\rvert$ (rad/s²).
+    pub acceleration: f64,
+}
+
+/// What drives one increment: bounds on $a(\alpha)$ and its derivatives.
+pub(crate) struct Drive {
+    /// $\lVert a\rVert_\ast/\sqrt{J_1}$.
+    pub(crate) q: f64,
+    /// $\lVert Ba'\rVert_\ast/(\sqrt{J_1}(1+s))$, also at least $\lVert a'\rVert_\ast/\sqrt{J_1}$.
+    pub(crate) rate: f64,
+    /// $\lvert a'\rvert$.
+    pub(crate) first: f64,
+    /// $\lvert a''\rvert$.
+    pub(crate) second: f64,
+}
+
+impl Turning {
+    /// Bound on the second derivative of the height of a point at the distance `radius`.
+    #[inline]
+    pub fn curvature(&self, radius: f64) -> f64 {
+        // The factor covers the rounding of invariants along a flight.
+        radius * (self.rate * self.rate + self.acceleration) * (1.0 + 1e-9)
+    }
+
+    /// Bounds for the increment of one stage.
+    pub(crate) fn of_increment(body: &RigidBody, drive: &Drive) -> Self {
+        let smallest = body.moments().x;
+        let q = drive.q.min(MAX_Q);
+        let c = ((1.0 - q) * (1.0 + q)).sqrt();
+        let stretch = 2.0 / (1.0 + c);
+        let f = 0.5 * q * stretch;
+        let f_rate = drive.rate * stretch / (2.0 * c);
+        let turned =
+            drive.first * f_rate / smallest + 2.0 * drive.rate * f_rate * f + q * f_rate * f_rate;
+        let f_second = (turned + 0.5 * stretch * drive.second / smallest) / c;
+        let rate = 2.0 * f_rate / stretch.sqrt();
+        let acceleration = 2.0 * f_second / stretch.sqrt() + q * f_rate * rate;
+        Self { rate, acceleration }
+    }
+
+    /// Bounds for the product of this rotation and another one behind it.
+    pub(crate) fn then(&self, next: &Self) -> Self {
+        Self {
+            rate: self.rate + next.rate,
+            acceleration: self.acceleration + self.rate * next.rate + next.acceleration,
+        }
+    }
+}
