@@ -18,7 +18,7 @@
 //! Who pushes first decides how a simultaneous impact ends, and rigid bodies do not say. Halm and
 //! Posa let the velocity follow the differential inclusion
 //!
-//! $$ \dot v \in M^{-1}\operatorname{conv} \bigcup_{i:\, b_{n,i}\le 0} F_i(v), \qquad
+//! $$ \dot v \in M^{-1}\operatorname{conv} \bigcup_{i: b_{n,i}\le 0} F_i(v), \qquad
 //! F_i(v) = J_{n,i}^T - \mu_i J_{t,i}^T \operatorname{Unit}(J_{t,i}v), $$
 //!
 //! in which $s$ counts normal impulse, until no contact approaches. [`ImpactStepper`] makes one

@@ -8,7 +8,7 @@ use carom_impact::frictional::{
     BranchPolicy, CapDistribution, Draw, Sampler, Sequential, SetValued, TerminationBounds,
     all_simultaneous,
 };
-use carom_impact::{Diagnostics, ImpactLaw};
+use carom_impact::{Diagnostics, ImpactError, ImpactLaw, ImpactProblem};
 
 /// Samples whose paths are drawn.
 const DRAWN_PATHS: u64 = 400;
@@ -82,7 +82,8 @@ pub(super) struct Plane {
     pub(super) y: usize,
 }
 
-/// What the paper prints of its samples in Table 3: complementarity problems for each.
+/// Fills a record. `table_3` is what the paper prints of its samples: complementarity problems for
+/// each.
 pub(super) fn report(
     record: &mut Record,
     system: &FrictionalSystem,
@@ -150,22 +151,7 @@ pub(super) fn report(
         }
         record.tables.push(table);
 
-        let bounds = TerminationBounds::new(problem, sampling.impulse_step, None)?;
-        record.quantities.extend([
-            Quantity::new("pointedness", bounds.pointedness, "1/sqrt(kg)")
-                .note("least admissible force of unit normal size; positive: every impact ends"),
-            Quantity::new(
-                "inclusion_impulse_bound_n_s",
-                bounds.inclusion_impulse,
-                "N s",
-            )
-            .note("no impact takes more normal impulse"),
-            Quantity::new("theorem_8_c", bounds.euclidean_c, ""),
-            Quantity::new("theorem_8_c_kinetic", bounds.kinetic_c, "")
-                .note("the same with kinetic norms throughout"),
-            Quantity::new("psi", bounds.psi, "").note("sets the closing step of Algorithm 2"),
-        ]);
-
+        bounds(record, problem, sampling)?;
         let plain = Sampler::new(problem, &sampling.plain())?;
         let plain_summary = summarize(&plain)?;
         let search = Sampler::new(problem, &sampling.search(system.contacts.len()))?;
@@ -192,6 +178,40 @@ pub(super) fn report(
         }
         Ok(())
     })
+}
+
+/// How long the impact can take; a cone that is not pointed is said and no fault.
+fn bounds(
+    record: &mut Record,
+    problem: &ImpactProblem<'_>,
+    sampling: &Sampling,
+) -> Result<(), ScenarioError> {
+    let bounds = match TerminationBounds::new(problem, sampling.impulse_step, None) {
+        Ok(bounds) => bounds,
+        Err(ImpactError::NotPointed) => {
+            record.quantities.push(
+                Quantity::new("pointedness", 0.0, "1/sqrt(kg)")
+                    .note("contacts can push against each other: nothing bounds the impact"),
+            );
+            return Ok(());
+        }
+        Err(error) => return Err(error.into()),
+    };
+    record.quantities.extend([
+        Quantity::new("pointedness", bounds.pointedness, "1/sqrt(kg)")
+            .note("least admissible force of unit normal size; positive: every impact ends"),
+        Quantity::new(
+            "inclusion_impulse_bound_n_s",
+            bounds.inclusion_impulse,
+            "N s",
+        )
+        .note("no impact takes more normal impulse"),
+        Quantity::new("theorem_8_c", bounds.euclidean_c, ""),
+        Quantity::new("theorem_8_c_kinetic", bounds.kinetic_c, "")
+            .note("the same with kinetic norms throughout"),
+        Quantity::new("psi", bounds.psi, "").note("sets the closing step of Algorithm 2"),
+    ]);
+    Ok(())
 }
 
 fn quantities(record: &mut Record, plain: &SampleSummary, search: &SampleSummary, table_3: f64) {
