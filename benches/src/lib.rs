@@ -2,6 +2,8 @@
 //!
 //! Everything here is deterministic: a measurement means the same on every machine and day.
 
+pub mod frictional;
+
 use carom_impact::{Contact, ContactSet, ImpactError};
 use carom_metric::{Covector, KineticMetric, MetricError, Tangent};
 use nalgebra::{DMatrix, DVector, Matrix3, Vector3};

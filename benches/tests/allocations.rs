@@ -6,6 +6,7 @@ use carom_benches::{chain_contacts, line_metric, wedge_masses};
 use carom_billiard::Ellipse;
 use carom_billiard::penny::{Limits, PennyBilliard, PennyState, RollingPenny};
 use carom_geometry::{Ellipsoid, HalfSpace, MassProperties};
+use carom_impact::frictional::{BranchPolicy, Draw, Sampler, SetValued};
 use carom_impact::two_body::{
     ContactInertia, ContactResponse, ImpactOptions, PreparedContact, solve_impact,
 };
@@ -114,6 +115,30 @@ fn a_warm_workspace_solves_complementarity_problems_without_allocating() {
     });
     assert!(reports.iter().all(|r| r.status == LcpStatus::Solved));
     assert!(reports[0].n_pivots > 3 && reports[2].n_pivots == 0);
+    assert_eq!(allocated.count_total, 0);
+}
+
+/// Samples of five contacts, once the first has made room.
+#[test]
+fn a_sample_of_a_set_valued_impact_allocates_nothing() {
+    let (metric, contacts, velocity) = carom_benches::frictional::disk_stack().unwrap();
+    let contacts = ContactSet::new(&metric, contacts).unwrap();
+    let problem = ImpactProblem::new(&contacts, velocity).unwrap();
+    let law = SetValued {
+        branch: BranchPolicy::RandomCovering { spread: 6.0 },
+        ..SetValued::default()
+    };
+    let sampler = Sampler::new(&problem, &law).unwrap();
+    let mut draw = Draw::default();
+    for sample in 0..100 {
+        sampler.draw(sample, &mut draw).unwrap();
+    }
+    let allocated = measure(|| {
+        for sample in 0..1000 {
+            sampler.draw(sample, &mut draw).unwrap();
+        }
+    });
+    assert!(draw.steps > 0);
     assert_eq!(allocated.count_total, 0);
 }
 

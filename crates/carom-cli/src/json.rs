@@ -2,6 +2,7 @@
 
 mod bodies;
 mod frictional;
+mod simultaneous;
 
 use crate::lines::{Answer, Unanswered, typed};
 use carom::impact::{
@@ -168,6 +169,9 @@ pub(crate) fn resolve(value: Value) -> Result<Answer, Unanswered> {
     let options = Value::Object(input.options);
     let mut fields = match input.law.as_str() {
         "plastic" => plastic(&problem, typed(options, "options")?)?,
+        "moreau-newton" | "anitescu-potra" | "sequential" | "set-valued" => {
+            simultaneous::resolve(&input.law, &problem, options)?
+        }
         "routh" => {
             let options: FrictionalInput = typed(options, "options")?;
             frictional::resolve(&problem, &options.routh())?
@@ -372,6 +376,22 @@ fn diagnostics(problem: &ImpactProblem<'_>, diagnostics: &Diagnostics) -> Value 
         Diagnostics::Plastic { adhesive } => {
             put("adhesive", json!(adhesive));
         }
+        Diagnostics::Complementarity { pivots } => {
+            put("pivots", (*pivots).into());
+        }
+        Diagnostics::Sequential { sequence, pivots } => {
+            put("sequence", json!(sequence));
+            put("pivots", (*pivots).into());
+        }
+        Diagnostics::SetValued {
+            sample,
+            steps,
+            pivots,
+        } => {
+            put("sample", (*sample).into());
+            put("steps", (*steps).into());
+            put("pivots", (*pivots).into());
+        }
         Diagnostics::Frictional(found) => return Value::Object(frictional::diagnostics(found)),
         Diagnostics::Nonholonomic(d) => {
             if let Some(e) = d.effective_restitution {
@@ -384,7 +404,14 @@ fn diagnostics(problem: &ImpactProblem<'_>, diagnostics: &Diagnostics) -> Value 
         }
         _ => {}
     }
-    if !matches!(diagnostics, Diagnostics::Rough)
+    let has_friction = matches!(
+        diagnostics,
+        Diagnostics::Rough
+            | Diagnostics::Complementarity { .. }
+            | Diagnostics::Sequential { .. }
+            | Diagnostics::SetValued { .. }
+    );
+    if !has_friction
         && problem
             .contacts()
             .contacts()

@@ -1,6 +1,7 @@
 //! Why an impact could not be posed or resolved.
 
 use crate::{ImpactOutcome, OutcomeSet};
+use carom_lcp::{LcpError, LcpStatus};
 use carom_metric::MetricError;
 
 /// Why an impact could not be posed or resolved.
@@ -134,6 +135,50 @@ pub enum ImpactError {
         /// Iterations made.
         iterations: usize,
     },
+    /// A complementarity problem could not be posed.
+    #[error(transparent)]
+    Lcp(#[from] LcpError),
+    /// A complementarity problem was posed but not solved.
+    #[error("complementarity problem not solved: {status}, residual {residual:e}")]
+    Complementarity {
+        /// How the best attempt ended.
+        status: LcpStatus,
+        /// Its scale-free residual.
+        residual: f64,
+    },
+    /// An option of a law has a value that makes no sense.
+    #[error("{what} is {value}: it must be {allowed}")]
+    InvalidOption {
+        /// The option.
+        what: &'static str,
+        /// The value given.
+        value: f64,
+        /// What is allowed.
+        allowed: &'static str,
+    },
+    /// No sample of a set-valued law ended within its steps.
+    #[error("limit of {max_steps} steps reached by all {samples} samples; raise max_steps")]
+    SampleLimit {
+        /// Samples drawn.
+        samples: u64,
+        /// Steps allowed to each.
+        max_steps: usize,
+    },
+    /// Admissible impulses of the contacts balance each other: nothing bounds the impact.
+    #[error("the friction cone is not pointed: impulses can balance each other without end")]
+    NotPointed,
+    /// Modes are enumerated for few contacts only, and only in the plane.
+    #[error(
+        "limit of {max} planar contacts for enumeration exceeded: {contacts} contacts with {tangents} tangents"
+    )]
+    EnumerationLimit {
+        /// Contacts given.
+        contacts: usize,
+        /// Tangents at each.
+        tangents: usize,
+        /// Contacts allowed.
+        max: usize,
+    },
     /// The law takes one contact.
     #[error("the law resolves one contact, not {found}")]
     SingleContactLaw {
@@ -214,6 +259,12 @@ impl ImpactError {
             Self::InvalidContact { .. } => "invalid-contact",
             Self::InfeasibleLaw { .. } => "infeasible-law",
             Self::NotConverged { .. } => "not-converged",
+            Self::Lcp(source) => source.kind(),
+            Self::Complementarity { status, .. } => status.name(),
+            Self::InvalidOption { .. } => "invalid-option",
+            Self::SampleLimit { .. } => "sample-limit",
+            Self::NotPointed => "not-pointed",
+            Self::EnumerationLimit { .. } => "enumeration-limit",
             Self::SingleContactLaw { .. } => "single-contact-law",
             Self::WrongTangents { .. } => "wrong-tangents",
             Self::InvalidBody { .. } => "invalid-body",

@@ -22,6 +22,9 @@
 //! | --- | --- | --- |
 //! | [`Propagative`] | chains of elastic reflections, all orders | kept, or restitution of the event |
 //! | [`Plastic`] | projection onto the feasible cone or onto all contacts | least |
+//! | [`MoreauNewton`](frictional::MoreauNewton), [`AnitescuPotra`](frictional::AnitescuPotra) | all frictional contacts at once | lost to friction and impact |
+//! | [`Sequential`](frictional::Sequential) | frictional contacts one at a time | lost to friction and impact |
+//! | [`SetValued`](frictional::SetValued) | every overlap of frictional contacts, sampled | lost to friction and impact |
 //! | [`Routh`] | one contact with Coulomb friction, in the plane or in space | lost to friction and restitution |
 //! | [`TwoBody`] | the same for two rigid bodies in space | lost to friction and restitution |
 //! | [`Nonholonomic`] | one contact under constraints, by its [`Restitution`] | kept or lost, never gained |
@@ -30,6 +33,7 @@
 mod audit;
 mod contact;
 mod error;
+pub mod frictional;
 mod invariants;
 mod jump;
 mod law;

@@ -58,6 +58,27 @@ pub enum Diagnostics {
         /// Contacts with a pulling impulse.
         adhesive: Vec<usize>,
     },
+    /// Of the simultaneous frictional laws.
+    Complementarity {
+        /// Pivots made.
+        pivots: usize,
+    },
+    /// Of the sequential law.
+    Sequential {
+        /// Contacts in the order of their impacts.
+        sequence: Vec<usize>,
+        /// Pivots made.
+        pivots: usize,
+    },
+    /// Of one outcome of the set-valued law.
+    SetValued {
+        /// Index of the sample.
+        sample: u64,
+        /// Complementarity problems solved.
+        steps: usize,
+        /// Pivots made.
+        pivots: usize,
+    },
     /// Of the laws for one frictional contact.
     Frictional(Box<FrictionalDiagnostics>),
     /// Of the nonholonomic laws.

@@ -1,5 +1,6 @@
 //! Laws by name.
 
+use crate::frictional::{AnitescuPotra, MoreauNewton, Sequential, SetValued};
 use crate::{ImpactLaw, Nonholonomic, Plastic, Propagative, Restitution, Rough, Routh, TwoBody};
 
 /// A law that can be asked for by name.
@@ -24,6 +25,26 @@ pub const LAWS: &[LawEntry] = &[
         name: "plastic",
         summary: "perfectly inelastic: projection onto the feasible cone, or onto all contacts",
         default: || Box::new(Plastic::default()),
+    },
+    LawEntry {
+        name: "moreau-newton",
+        summary: "all contacts at once with Newton restitution and friction, one complementarity problem",
+        default: || Box::new(MoreauNewton::default()),
+    },
+    LawEntry {
+        name: "anitescu-potra",
+        summary: "all contacts at once with friction, without restitution",
+        default: || Box::new(AnitescuPotra::default()),
+    },
+    LawEntry {
+        name: "sequential",
+        summary: "one frictional contact at a time, without restitution, in a given order",
+        default: || Box::new(Sequential::default()),
+    },
+    LawEntry {
+        name: "set-valued",
+        summary: "samples of all outcomes of contacts that overlap in any way, with friction",
+        default: || Box::new(SetValued::default()),
     },
     LawEntry {
         name: "routh",

@@ -39,6 +39,10 @@ impl ScenarioError {
             !matches!(
                 error,
                 ImpactError::LimitExceeded { .. }
+                    | ImpactError::Complementarity { .. }
+                    | ImpactError::EnumerationLimit { .. }
+                    | ImpactError::SampleLimit { .. }
+                    | ImpactError::NotPointed
                     | ImpactError::OutcomeLimitExceeded { .. }
                     | ImpactError::MinimalityLimitExceeded { .. }
                     | ImpactError::NoElasticOutcome { .. }

@@ -42,10 +42,13 @@ pub mod record;
 mod reflection_wedge;
 mod restitution_laws;
 mod rolling_ball;
+pub mod sampling;
 mod scenario;
+mod simultaneous;
 mod sliding;
 mod snakeboard;
 mod three_ball_masses;
+mod zeno_block;
 
 pub use config::Overrides;
 pub use error::ScenarioError;

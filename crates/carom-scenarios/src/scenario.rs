@@ -83,6 +83,12 @@ pub const SCENARIOS: &[Scenario] = &[
     crate::orthogonal_corner::SCENARIO,
     crate::pair_map::SCENARIO,
     crate::three_ball_masses::SCENARIO,
+    crate::simultaneous::rocking_block::SCENARIO,
+    crate::simultaneous::compass_gait::SCENARIO,
+    crate::simultaneous::box_and_wall::SCENARIO,
+    crate::simultaneous::ramone::SCENARIO,
+    crate::simultaneous::disk_stack::SCENARIO,
+    crate::zeno_block::SCENARIO,
     crate::icosahedron_tetrahedron::SCENARIO,
     crate::pin_and_ball::SCENARIO,
     crate::hodographs::SCENARIO,
@@ -155,6 +161,12 @@ mod tests {
         shown_is_default::<crate::orthogonal_corner::Config>();
         shown_is_default::<crate::pair_map::Config>();
         shown_is_default::<crate::three_ball_masses::Config>();
+        shown_is_default::<crate::simultaneous::rocking_block::Config>();
+        shown_is_default::<crate::simultaneous::compass_gait::Config>();
+        shown_is_default::<crate::simultaneous::box_and_wall::Config>();
+        shown_is_default::<crate::simultaneous::ramone::Config>();
+        shown_is_default::<crate::simultaneous::disk_stack::Config>();
+        shown_is_default::<crate::zeno_block::Config>();
         shown_is_default::<crate::icosahedron_tetrahedron::Config>();
         shown_is_default::<crate::pin_and_ball::Config>();
         shown_is_default::<crate::hodographs::Config>();

@@ -1,0 +1,231 @@
+//! How long an impact can take, and how many samples cover its outcomes.
+
+use super::polygon::directions;
+use super::space::ContactSpace;
+use super::stepper::StepProblem;
+use crate::{ContactSet, ImpactError, ImpactProblem};
+use carom_lcp::{Lcp, LcpStatus, Lemke};
+use nalgebra::{DMatrix, DVector};
+use std::f64::consts::PI;
+
+/// Bounds on the length of an impact.
+///
+/// The least admissible contact force of unit normal size,
+/// $\rho = \min\lbrace\lVert J^T\lambda\rVert_{M^{-1}} : \lambda \in \mathrm{FC},\ \lVert\lambda_n\rVert_1 = 1\rbrace$,
+/// is positive if and only if no admissible impulses balance each other. Its minimizer $F^\ast$
+/// gives $y = M^{-1}F^\ast/\rho^2$ with $y\cdot F \ge \lVert\lambda_n\rVert_1$ for all admissible
+/// $F$, so along any solution of the inclusion
+///
+/// $$ s \le y^TM(v(s) - v_0) \le 2\lVert v_0\rVert_M/\rho. $$
+///
+/// This makes Proposition 4 of Halm & Posa constructive. In space the polygon is the circumscribed
+/// one, so that the bounds hold for the round cone.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TerminationBounds {
+    /// $\rho$, in $\sqrt{\mathrm{kg}}^{-1}$ for metric gaps.
+    pub pointedness: f64,
+    /// Bound $2\lVert v_0\rVert_M/\rho$ on the normal impulse $s$ of the inclusion, N·s.
+    pub inclusion_impulse: f64,
+    /// $\lVert r\rVert_2$ of the least vector $r$ with $r\cdot M^{-1}F \ge \lVert\lambda_n\rVert_1$,
+    /// Lemma 6. Depends on the units of the coordinates.
+    pub euclidean_r: f64,
+    /// $c = 4\lceil(m+1)\lVert r\rVert_2/(h\sqrt\sigma)\rceil$, Theorem 8, with the least
+    /// eigenvalue $\sigma$ of the mass matrix.
+    pub euclidean_c: f64,
+    /// $c_M = 4\lceil(m+1)/(h\rho)\rceil$: the same with kinetic norms throughout.
+    pub kinetic_c: f64,
+    /// $\psi = \sigma_{\max}(M^{-1}\bar J^T) m (1+\max\mu) + 1$, which sets the closing step.
+    pub psi: f64,
+    contacts: usize,
+    speed: f64,
+}
+
+impl TerminationBounds {
+    /// Bounds for a problem and an impulse step $h$, N·s.
+    ///
+    /// # Errors
+    ///
+    /// [`ImpactError::NotPointed`], [`ImpactError::InvalidOption`] for the step or the number of
+    /// directions, [`ImpactError::Complementarity`].
+    pub fn new(
+        problem: &ImpactProblem<'_>,
+        impulse_step: f64,
+        friction_directions: Option<usize>,
+    ) -> Result<Self, ImpactError> {
+        if !(impulse_step > 0.0 && impulse_step.is_finite()) {
+            return Err(ImpactError::InvalidOption {
+                what: "impulse_step",
+                value: impulse_step,
+                allowed: "finite and positive",
+            });
+        }
+        let contacts = problem.contacts();
+        let mut space = ContactSpace::new(contacts);
+        let k = directions(space.n_tangents, friction_directions)?;
+        if space.n_tangents > 1 {
+            let circumscribe = 1.0 / (PI / k as f64).cos();
+            space.friction.iter_mut().for_each(|mu| *mu *= circumscribe);
+        }
+        let pointedness = least_force(&space, k)?;
+        let primal = space.primal_columns(contacts);
+        space.gram = primal.tr_mul(&primal);
+        let euclidean_r = 1.0 / least_force(&space, k)?;
+        let mass = contacts.metric().mass_matrix().clone();
+        let sigma = mass.symmetric_eigenvalues().min();
+        let m = contacts.len();
+        let speed = problem.norm() / problem.scale();
+        let rounds = |x: f64| 4.0 * (x * (1.0 - 1e-9)).ceil();
+        let h = impulse_step;
+        Ok(Self {
+            pointedness,
+            inclusion_impulse: 2.0 * speed / pointedness,
+            euclidean_r,
+            euclidean_c: rounds((m + 1) as f64 * euclidean_r / (h * sigma.sqrt())),
+            kinetic_c: rounds((m + 1) as f64 / (h * pointedness)),
+            psi: Self::psi(contacts, friction_directions)?,
+            contacts: m,
+            speed,
+        })
+    }
+
+    /// $\psi$ alone, which needs no pointed cone.
+    ///
+    /// # Errors
+    ///
+    /// [`ImpactError::InvalidOption`] for the number of directions.
+    pub fn psi(
+        contacts: &ContactSet<'_>,
+        friction_directions: Option<usize>,
+    ) -> Result<f64, ImpactError> {
+        let space = ContactSpace::new(contacts);
+        let k = directions(space.n_tangents, friction_directions)?;
+        let given = contacts.contacts();
+        let primal = space.primal_columns(contacts);
+        let width = space.width();
+        let mut columns = Vec::new();
+        for i in 0..space.n_contacts {
+            columns.push(primal.column(i * width) * space.normal_norm(i));
+            let tangent = |t: usize| primal.column(i * width + t) * space.tangent_norm(i);
+            match space.n_tangents {
+                0 => {}
+                1 => columns.extend([tangent(1), -tangent(1)]),
+                _ => columns.extend((0..k).map(|j| {
+                    let (sin, cos) = (2.0 * PI * j as f64 / k as f64).sin_cos();
+                    tangent(1) * cos + tangent(2) * sin
+                })),
+            }
+        }
+        if columns.is_empty() {
+            return Ok(1.0);
+        }
+        let largest = DMatrix::from_columns(&columns).singular_values().max();
+        let friction = given.iter().fold(0.0, |mu, c| f64::max(mu, c.friction));
+        Ok(largest * space.n_contacts as f64 * (1.0 + friction) + 1.0)
+    }
+
+    /// Steps that all but the fraction `tail` of samples need at most, by Theorem 8 with
+    /// [`kinetic_c`](Self::kinetic_c): $P(Z > c_M\lceil\lVert v_0\rVert_M\rceil + k) \le
+    /// \exp(-k/(m+1)^2)$. Very loose in practice.
+    pub fn steps(&self, tail: f64) -> f64 {
+        let per = ((self.contacts + 1) * (self.contacts + 1)) as f64;
+        self.kinetic_c * self.speed.ceil() + (-tail.ln() * per).ceil().max(0.0)
+    }
+}
+
+/// $\min\lVert\sum l_iu_i\rVert$ over the friction cone with unit sum of normal impulses (on the
+/// rows as given).
+///
+/// The optimality conditions are the simultaneous problem with a skew-symmetric completion, so
+/// they share its assembly and its scaling.
+fn least_force(space: &ContactSpace, n_directions: usize) -> Result<f64, ImpactError> {
+    let m = space.n_contacts;
+    if m == 0 {
+        return Err(ImpactError::NotPointed);
+    }
+    let step = StepProblem::new(space, n_directions, false)?;
+    let n = step.dim();
+    let mut matrix = DMatrix::zeros(n + 1, n + 1);
+    matrix
+        .view_mut((0, 0), (n, n))
+        .copy_from(&step.scaled_matrix());
+    let mut vector = DVector::zeros(n + 1);
+    vector[n] = -1.0;
+    for i in 0..m {
+        for cone in n - m..n {
+            if space.n_tangents > 0 {
+                let friction = matrix[(cone, i)];
+                matrix[(i, cone)] -= friction;
+            }
+        }
+        let weight = step.scale(i) / space.normal_norm(i);
+        matrix[(i, n)] = -weight;
+        matrix[(n, i)] = weight;
+    }
+    let lcp = Lcp::new(matrix, vector)?;
+    let solution = Lemke::default().solve(&lcp)?;
+    if solution.status != LcpStatus::Solved {
+        return Err(match solution.status {
+            LcpStatus::Infeasible | LcpStatus::Ray => ImpactError::NotPointed,
+            status => ImpactError::Complementarity {
+                status,
+                residual: solution.certificate.residual,
+            },
+        });
+    }
+    let impulse = step.impulse(solution.z.as_slice(), space.n_slots());
+    let impulse = DVector::from_vec(impulse);
+    let square = impulse.dot(&(&space.gram * &impulse));
+    let width = space.width();
+    let size: f64 = (0..m)
+        .map(|i| impulse[i * width] * impulse[i * width] * space.gram[(i * width, i * width)])
+        .sum();
+    if square > 1e-20 * size {
+        Ok(square.sqrt())
+    } else {
+        Err(ImpactError::NotPointed)
+    }
+}
+
+/// How well independent samples cover an image: Lemma 1 of Halm & Posa.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct NetBound {
+    /// Dimension of the box $[0, h]^n$ that is sampled.
+    pub dimension: usize,
+    /// Lipschitz constant $L$ of the map.
+    pub lipschitz: f64,
+    /// Side $h$ of the box.
+    pub side: f64,
+    /// Radius $\varepsilon$ of the net.
+    pub epsilon: f64,
+}
+
+impl NetBound {
+    /// $\ln\Omega$ with $\Omega = \lceil hL\sqrt n/\varepsilon\rceil^{-n}$, the volume of a cell.
+    fn log_cell(&self) -> f64 {
+        let n = self.dimension as f64;
+        let cells = (self.side * self.lipschitz * n.sqrt() / self.epsilon * (1.0 - 1e-12)).ceil();
+        -n * cells.max(1.0).ln()
+    }
+
+    /// Least probability $1 - (1-\Omega)^N/\Omega$ that `samples` uniform samples make an
+    /// $\varepsilon$-net of the image; 0 where the lemma says nothing.
+    pub fn probability(&self, samples: f64) -> f64 {
+        let log_cell = self.log_cell();
+        let log_failure = samples * (-log_cell.exp()).ln_1p() - log_cell;
+        (-log_failure.exp_m1()).max(0.0)
+    }
+
+    /// $\log_{10}$ of the samples that make an $\varepsilon$-net except with probability `failure`,
+    /// $\ln(\delta\Omega)/\ln(1-\Omega)$, Eq. (171).
+    pub fn log10_samples(&self, failure: f64) -> f64 {
+        let log_cell = self.log_cell();
+        let log_failure = -(failure.ln() + log_cell);
+        // ln(1 - Ω) is -Ω to working precision long before Ω underflows.
+        let log_rate = if log_cell < -36.0 {
+            log_cell
+        } else {
+            (-(-log_cell.exp()).ln_1p()).ln()
+        };
+        (log_failure.ln() - log_rate) / std::f64::consts::LN_10
+    }
+}

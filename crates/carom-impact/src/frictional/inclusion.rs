@@ -1,0 +1,354 @@
+//! The impact differential inclusion in the plane, followed exactly from event to event.
+
+use super::rng::CounterRng;
+use super::space::ContactSpace;
+use crate::{Diagnostics, ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus};
+use carom_lcp::{Lcp, LcpStatus, Lemke, LemkeOptions};
+use nalgebra::{DMatrix, DVector};
+
+/// Velocities below this fraction of $\lVert p\rVert$ are zero.
+const ZERO: f64 = 1e-10;
+
+/// Events allowed.
+const MAX_EVENTS: usize = 10_000;
+
+/// Caps on the rates of the normal impulses for a while.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RatePiece {
+    /// Cap on the rate of each contact (m), on the normal rows as given.
+    pub rates: Vec<f64>,
+    /// How long, in units of impulse over rate, N·s for rates that sum to 1.
+    pub length: f64,
+}
+
+/// A solution of the inclusion.
+#[derive(Clone, Debug, PartialEq)]
+pub struct InclusionPath {
+    /// Where it ends, audited.
+    pub outcome: ImpactOutcome,
+    /// Normal impulse $s = \int\lVert\lambda_n\rVert_1$, N·s.
+    pub impulse: f64,
+    /// Velocities of the contact rows (normal, tangent of each contact) at every event, the start
+    /// first; without friction the tangents are left out.
+    pub events: Vec<Vec<f64>>,
+}
+
+/// Follows the inclusion for given normal rates, Halm & Posa, Eqs. (39)-(40), in the plane.
+///
+/// A closing contact pushes at its rate, a contact at rest at what keeps it closed but no more, a
+/// separating one not at all. Sliding friction opposes the tangential velocity; at rest it is what
+/// keeps the contact sticking, within the cone. Between events all rates are constant, so nothing
+/// is discretized: this is the limit of the steps of [`ImpactStepper`](super::ImpactStepper) for
+/// vanishing caps. Given the rates the solution is unique unless a contact at rest can be pulled
+/// down by its own friction; `cover` then seeds a covering vector that chooses.
+///
+/// Pieces are repeated until no contact approaches. A piece that pushes at no contact that can be
+/// pushed is passed over.
+///
+/// # Errors
+///
+/// [`ImpactError::EnumerationLimit`] in space, [`ImpactError::InvalidOption`] for bad pieces,
+/// [`ImpactError::LimitExceeded`] after 10000 events or if no piece pushes,
+/// [`ImpactError::Complementarity`].
+pub fn integrate_inclusion(
+    problem: &ImpactProblem<'_>,
+    pieces: &[RatePiece],
+    cover: Option<u64>,
+) -> Result<InclusionPath, ImpactError> {
+    let space = ContactSpace::new(problem.contacts());
+    let m = space.n_contacts;
+    if space.n_tangents > 1 {
+        return Err(ImpactError::EnumerationLimit {
+            contacts: m,
+            tangents: space.n_tangents,
+            max: m,
+        });
+    }
+    check(pieces, m)?;
+    let mut path = Path {
+        space: &space,
+        zero: ZERO * problem.norm(),
+        velocity: space.velocity(problem.momentum()),
+        impulse: DVector::zeros(space.n_slots()),
+        cover,
+    };
+    let unscale = 1.0 / problem.scale();
+    let mut events = vec![path.given_velocity(unscale)];
+    let mut idle = 0;
+    let mut pieces_left = pieces.iter().cycle();
+    while path.is_colliding() {
+        let Some(piece) = pieces_left.next() else {
+            break;
+        };
+        let rates: Vec<f64> = (0..m)
+            .map(|i| piece.rates[i] * space.normal_norm(i))
+            .collect();
+        let mut left = piece.length * problem.scale();
+        let mut pushed = false;
+        while left > 0.0 && path.is_colliding() {
+            let Some(rate) = path.rates(&rates)? else {
+                break;
+            };
+            pushed = true;
+            left -= path.advance(&rate, left);
+            events.push(path.given_velocity(unscale));
+            if events.len() > MAX_EVENTS {
+                return Err(ImpactError::LimitExceeded {
+                    impacts: MAX_EVENTS as u64,
+                });
+            }
+        }
+        idle = if pushed { 0 } else { idle + 1 };
+        if idle >= pieces.len() {
+            // None of the pieces pushes at a contact that can be pushed.
+            return Err(ImpactError::LimitExceeded {
+                impacts: events.len() as u64 - 1,
+            });
+        }
+    }
+    let status = if problem.is_approaching() {
+        ImpactStatus::Resolved
+    } else {
+        ImpactStatus::Separating
+    };
+    let normals = (0..m).map(|i| path.impulse[i * space.width()] / space.normal_norm(i));
+    Ok(InclusionPath {
+        impulse: normals.sum::<f64>() * unscale,
+        outcome: space.outcome(
+            problem,
+            path.impulse.as_slice(),
+            status,
+            Diagnostics::Complementarity { pivots: 0 },
+        )?,
+        events,
+    })
+}
+
+fn check(pieces: &[RatePiece], m: usize) -> Result<(), ImpactError> {
+    let refuse = |what, value, allowed| {
+        Err(ImpactError::InvalidOption {
+            what,
+            value,
+            allowed,
+        })
+    };
+    if pieces.is_empty() {
+        return refuse("number of pieces", 0.0, "at least 1");
+    }
+    for piece in pieces {
+        if piece.rates.len() != m {
+            let found = piece.rates.len() as f64;
+            return refuse("number of rates", found, "one for each contact");
+        }
+        let is_rate = |rate: &&f64| **rate >= 0.0 && rate.is_finite();
+        if let Some(rate) = piece.rates.iter().find(|rate| !is_rate(rate)) {
+            return refuse("rate", *rate, "finite and not negative");
+        }
+        if !(piece.length > 0.0 && piece.length.is_finite()) {
+            return refuse("length of a piece", piece.length, "finite and positive");
+        }
+    }
+    Ok(())
+}
+
+/// One unknown rate of the problem at an event.
+enum Unknown {
+    /// Multiplier of the cap on the rate of a contact at rest.
+    Cap(usize),
+    /// Rate of its normal impulse, with sliding friction in proportion.
+    Normal(usize, f64),
+    /// Rate of friction at a sticking contact, along its tangent or against it.
+    Friction(usize, f64),
+    /// Sliding acceleration of a contact that sticks.
+    Cone(usize),
+}
+
+struct Path<'a> {
+    space: &'a ContactSpace,
+    zero: f64,
+    velocity: DVector<f64>,
+    impulse: DVector<f64>,
+    cover: Option<u64>,
+}
+
+impl Path<'_> {
+    fn normal(&self, i: usize) -> f64 {
+        self.velocity[i * self.space.width()]
+    }
+
+    /// Sliding velocity; 0 within rounding and without friction.
+    fn sliding(&self, i: usize) -> f64 {
+        if self.space.friction[i] == 0.0 {
+            return 0.0;
+        }
+        let u = self.velocity[i * self.space.width() + 1];
+        if u.abs() <= self.zero { 0.0 } else { u }
+    }
+
+    fn is_colliding(&self) -> bool {
+        (0..self.space.n_contacts).any(|i| self.normal(i) < -self.zero)
+    }
+
+    fn given_velocity(&self, unscale: f64) -> Vec<f64> {
+        let width = self.space.width();
+        let factor = |slot: usize| match slot % width {
+            0 => self.space.normal_norm(slot / width),
+            _ => self.space.tangent_norm(slot / width),
+        };
+        let slots = self.velocity.iter().enumerate();
+        slots.map(|(slot, v)| v * factor(slot) * unscale).collect()
+    }
+
+    /// Impulse rates on the slots, if any contact is pushed.
+    fn rates(&self, caps: &[f64]) -> Result<Option<DVector<f64>>, ImpactError> {
+        let (space, width) = (self.space, self.space.width());
+        let mut constant = DVector::zeros(space.n_slots());
+        let mut unknowns = Vec::new();
+        for (i, cap) in caps.iter().enumerate() {
+            let w = self.normal(i);
+            if w > self.zero || *cap == 0.0 {
+                continue;
+            }
+            let friction = space.friction[i];
+            let ratio = match self.sliding(i) {
+                0.0 => 0.0,
+                u => -friction * u.signum(),
+            };
+            if w < -self.zero {
+                constant[i * width] = *cap;
+                if ratio != 0.0 {
+                    constant[i * width + 1] = ratio * cap;
+                }
+            } else {
+                unknowns.extend([Unknown::Cap(i), Unknown::Normal(i, ratio)]);
+            }
+            if friction > 0.0 && ratio == 0.0 {
+                unknowns.extend([
+                    Unknown::Friction(i, 1.0),
+                    Unknown::Friction(i, -1.0),
+                    Unknown::Cone(i),
+                ]);
+            }
+        }
+        let mut rate = constant.clone();
+        if !unknowns.is_empty() {
+            let z = self.solve(caps, &constant, &unknowns)?;
+            for (unknown, z) in unknowns.iter().zip(z.iter()) {
+                self.add(unknown, *z, &mut rate);
+            }
+        }
+        let is_pushed = rate.iter().step_by(width).any(|l| *l > 0.0);
+        Ok(is_pushed.then_some(rate))
+    }
+
+    fn add(&self, unknown: &Unknown, z: f64, rate: &mut DVector<f64>) {
+        let width = self.space.width();
+        match unknown {
+            Unknown::Normal(i, ratio) => {
+                rate[i * width] += z;
+                if *ratio != 0.0 {
+                    rate[i * width + 1] += ratio * z;
+                }
+            }
+            Unknown::Friction(i, sign) => rate[i * width + 1] += sign * z,
+            Unknown::Cap(_) | Unknown::Cone(_) => {}
+        }
+    }
+
+    fn solve(
+        &self,
+        caps: &[f64],
+        constant: &DVector<f64>,
+        unknowns: &[Unknown],
+    ) -> Result<DVector<f64>, ImpactError> {
+        let (space, width) = (self.space, self.space.width());
+        let n = unknowns.len();
+        // Scaled velocity rates of the slots for each unknown, and of what is given.
+        let mut columns = Vec::with_capacity(n);
+        for unknown in unknowns {
+            let mut rate = DVector::zeros(space.n_slots());
+            self.add(unknown, 1.0, &mut rate);
+            columns.push(&space.gram * rate);
+        }
+        let given = &space.gram * constant;
+        let mut matrix = DMatrix::zeros(n, n);
+        let mut vector = DVector::zeros(n);
+        for (row, unknown) in unknowns.iter().enumerate() {
+            let mut velocity_row = |slot: usize, sign: f64| {
+                vector[row] = sign * given[slot];
+                for (j, column) in columns.iter().enumerate() {
+                    matrix[(row, j)] = sign * column[slot];
+                }
+            };
+            match unknown {
+                Unknown::Cap(i) => {
+                    vector[row] = caps[*i];
+                    matrix[(row, row + 1)] = -1.0;
+                }
+                Unknown::Normal(i, _) => {
+                    velocity_row(i * width, 1.0);
+                    matrix[(row, row - 1)] += 1.0;
+                }
+                Unknown::Friction(i, sign) => {
+                    velocity_row(i * width + 1, *sign);
+                    let cone = if *sign > 0.0 { row + 2 } else { row + 1 };
+                    matrix[(row, cone)] += 1.0;
+                }
+                Unknown::Cone(i) => {
+                    let friction = space.friction[*i];
+                    vector[row] = friction * constant[i * width];
+                    matrix[(row, row - 1)] = -1.0;
+                    matrix[(row, row - 2)] = -1.0;
+                    let normal = |u: &Unknown| matches!(u, Unknown::Normal(j, _) if j == i);
+                    if let Some(j) = unknowns.iter().position(normal) {
+                        matrix[(row, j)] = friction;
+                    }
+                }
+            }
+        }
+        let mut options = LemkeOptions::default();
+        if let Some(seed) = self.cover {
+            let mut rng = CounterRng::new(seed, 0, 0);
+            let entry = |_| (6.0 * (2.0 * rng.next_uniform() - 1.0)).exp();
+            options.cover = Some((0..n).map(entry).collect());
+        }
+        let solution = Lemke { options }.solve(&Lcp::new(matrix, vector)?)?;
+        match solution.status {
+            LcpStatus::Solved => Ok(solution.z),
+            status => Err(ImpactError::Complementarity {
+                status,
+                residual: solution.certificate.residual,
+            }),
+        }
+    }
+
+    /// Goes on with constant rates to the next event, at most `left` far. Returns how far.
+    fn advance(&mut self, rate: &DVector<f64>, left: f64) -> f64 {
+        let change = &self.space.gram * rate;
+        let width = self.space.width();
+        let mut far = left;
+        let mut hit = Vec::new();
+        for slot in 0..self.space.n_slots() {
+            let (v, dv) = (self.velocity[slot], change[slot]);
+            let is_smooth = slot % width > 0 && self.space.friction[slot / width] == 0.0;
+            if v.abs() <= self.zero || v * dv >= 0.0 || is_smooth {
+                continue;
+            }
+            let at = -v / dv;
+            // Events within rounding are one.
+            if at < far * (1.0 - 1e-13) {
+                far = at;
+                hit.clear();
+            }
+            if at <= far * (1.0 + 1e-13) {
+                hit.push(slot);
+            }
+        }
+        self.velocity.axpy(far, &change, 1.0);
+        self.impulse.axpy(far, rate, 1.0);
+        for slot in hit {
+            self.velocity[slot] = 0.0;
+        }
+        far
+    }
+}

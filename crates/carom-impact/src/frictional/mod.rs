@@ -1,0 +1,62 @@
+//! Simultaneous inelastic impact with Coulomb friction.
+//!
+//! All laws here are linear complementarity problems in contact space, with the friction cone
+//! $\lVert\lambda_t\rVert \le \mu\lambda_n$ replaced by a polygon (exact in the plane):
+//!
+//! $$ 0 \le \lambda_n \perp b_n^+ \ge 0, \quad 0 \le \lambda_D \perp b_D^+ + E\gamma \ge 0, \quad
+//! 0 \le \gamma \perp \mu\lambda_n - E^T\lambda_D \ge 0, \qquad b^+ = b + G\Lambda. $$
+//!
+//! | law | answers |
+//! | --- | --- |
+//! | [`AnitescuPotra`] | all contacts at once, without restitution; [`all_simultaneous`] finds every outcome |
+//! | [`MoreauNewton`] | the same with Newton's restitution per contact |
+//! | [`Sequential`] | one contact at a time, in a given order |
+//! | [`SetValued`] | contacts overlap in any way: samples of the set of outcomes |
+//!
+//! # The set of outcomes
+//!
+//! Who pushes first decides how a simultaneous impact ends, and rigid bodies do not say. Halm and
+//! Posa let the velocity follow the differential inclusion
+//!
+//! $$ \dot v \in M^{-1}\operatorname{conv} \bigcup_{i: b_{n,i}\le 0} F_i(v), \qquad
+//! F_i(v) = J_{n,i}^T - \mu_i J_{t,i}^T \operatorname{Unit}(J_{t,i}v), $$
+//!
+//! in which $s$ counts normal impulse, until no contact approaches. [`ImpactStepper`] makes one
+//! step of it: the problem above with a cap on every normal impulse. A contact then is open, closed
+//! or saturated ($\lambda_n = \lambda_{\max}$, still approaching). Random caps, step after step,
+//! draw one outcome ([`Sampler`]).
+//!
+//! For every step, with multipliers $\beta$ of the caps,
+//!
+//! $$ K(v') - K(v) = -\tfrac12\lVert v'-v\rVert_M^2 - \lambda_n^T\mu\gamma - \beta^T\lambda_{\max}, $$
+//!
+//! so kinetic energy never grows. If no admissible impulses balance each other
+//! ([`TerminationBounds::pointedness`] positive), every impact ends, within bounds that are
+//! computed.
+//!
+//! Halm & Posa, *Set-valued rigid-body dynamics for simultaneous, inelastic, frictional impacts*;
+//! Anitescu & Potra, *Formulating dynamic multi-rigid-body contact problems with friction as
+//! solvable linear complementarity problems*, 1997.
+
+mod bounds;
+mod inclusion;
+mod modes;
+mod painleve;
+mod polygon;
+mod rng;
+mod sampler;
+mod sequential;
+mod simultaneous;
+mod space;
+mod stepper;
+
+pub use bounds::{NetBound, TerminationBounds};
+pub use inclusion::{InclusionPath, RatePiece, integrate_inclusion};
+pub use modes::{EndMode, MAX_MODE_CONTACTS, ModeSolution, all_simultaneous, all_steps};
+pub use painleve::{ImpactWithoutCollision, impact_without_collision};
+pub use polygon::DEFAULT_DIRECTIONS;
+pub use rng::CounterRng;
+pub use sampler::{BranchPolicy, CapDistribution, Draw, Sampler, SetValued};
+pub use sequential::Sequential;
+pub use simultaneous::{AnitescuPotra, MoreauNewton};
+pub use stepper::{ImpactStepper, Step, StepWorkspace};

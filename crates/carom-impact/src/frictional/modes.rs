@@ -1,0 +1,288 @@
+//! Every outcome of a planar problem, by trying how each contact may end.
+
+use super::space::ContactSpace;
+use crate::nnls::nonnegative_least_squares;
+use crate::{Diagnostics, ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus};
+use nalgebra::{DMatrix, DVector};
+
+/// Most contacts for which modes are enumerated: $4^5$ of them, $7^5$ with caps.
+pub const MAX_MODE_CONTACTS: usize = 5;
+
+/// A mode exists if its conditions hold up to this fraction of $\lVert p\rVert$.
+const FEASIBLE: f64 = 1e-10;
+
+/// Outcomes closer than this fraction of $\lVert p\rVert$ are one.
+const SAME: f64 = 1e-6;
+
+/// How a contact ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum EndMode {
+    /// No impulse; the contact does not approach.
+    Open,
+    /// Neither approaching nor separating; the tangential velocity is zero, or there is none.
+    Stick,
+    /// Sliding along the tangent.
+    SlidePlus,
+    /// Sliding against the tangent.
+    SlideMinus,
+    /// At its cap and still approaching, sticking.
+    SaturatedStick,
+    /// At its cap, sliding along the tangent.
+    SaturatedPlus,
+    /// At its cap, sliding against the tangent.
+    SaturatedMinus,
+}
+
+impl EndMode {
+    const ALL: [Self; 7] = [
+        Self::Open,
+        Self::Stick,
+        Self::SlidePlus,
+        Self::SlideMinus,
+        Self::SaturatedStick,
+        Self::SaturatedPlus,
+        Self::SaturatedMinus,
+    ];
+
+    fn is_saturated(self) -> bool {
+        matches!(
+            self,
+            Self::SaturatedStick | Self::SaturatedPlus | Self::SaturatedMinus
+        )
+    }
+
+    /// Sliding direction; `None` for sticking.
+    fn sliding(self) -> Option<f64> {
+        match self {
+            Self::SlidePlus | Self::SaturatedPlus => Some(1.0),
+            Self::SlideMinus | Self::SaturatedMinus => Some(-1.0),
+            _ => None,
+        }
+    }
+}
+
+/// An outcome and the modes that lead to it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ModeSolution {
+    /// The outcome.
+    pub outcome: ImpactOutcome,
+    /// Modes of the contacts; several if they agree on the velocity.
+    pub modes: Vec<Vec<EndMode>>,
+}
+
+/// Every outcome of the simultaneous problem of [`AnitescuPotra`](super::AnitescuPotra) for planar
+/// contacts, in the order of their first modes.
+///
+/// Each contact is open, sticks, or slides one way or the other. For every combination the
+/// conditions on impulses and velocities are linear; whether they can be met is decided by
+/// nonnegative least squares. Impulses of redundant contacts are one choice of many.
+///
+/// # Errors
+///
+/// [`ImpactError::EnumerationLimit`] beyond [`MAX_MODE_CONTACTS`] contacts or in space.
+pub fn all_simultaneous(problem: &ImpactProblem<'_>) -> Result<Vec<ModeSolution>, ImpactError> {
+    enumerate(problem, None)
+}
+
+/// Every outcome of one step of [`ImpactStepper`](super::ImpactStepper) with caps (m, N·s) for
+/// planar contacts.
+///
+/// # Errors
+///
+/// As [`all_simultaneous`], and [`ImpactError::InvalidOption`] for a wrong number of caps.
+pub fn all_steps(
+    problem: &ImpactProblem<'_>,
+    caps: &[f64],
+) -> Result<Vec<ModeSolution>, ImpactError> {
+    if caps.len() != problem.contacts().len() {
+        return Err(ImpactError::InvalidOption {
+            what: "number of caps",
+            value: caps.len() as f64,
+            allowed: "one for each contact",
+        });
+    }
+    enumerate(problem, Some(caps))
+}
+
+/// Refuses what modes are not enumerated for.
+pub(super) fn check_planar(space: &ContactSpace) -> Result<(), ImpactError> {
+    if space.n_contacts > MAX_MODE_CONTACTS || space.n_tangents > 1 {
+        return Err(ImpactError::EnumerationLimit {
+            contacts: space.n_contacts,
+            tangents: space.n_tangents,
+            max: MAX_MODE_CONTACTS,
+        });
+    }
+    Ok(())
+}
+
+/// An outcome before it is audited.
+pub(super) struct Found {
+    /// Momentum change, by which outcomes are told apart.
+    change: Vec<f64>,
+    /// Impulses on the slots.
+    pub(super) impulse: Vec<f64>,
+    modes: Vec<Vec<EndMode>>,
+}
+
+fn enumerate(
+    problem: &ImpactProblem<'_>,
+    caps: Option<&[f64]>,
+) -> Result<Vec<ModeSolution>, ImpactError> {
+    let space = ContactSpace::new(problem.contacts());
+    check_planar(&space)?;
+    let caps: Option<Vec<f64>> = caps.map(|caps| {
+        let scaled = |(i, cap)| cap * space.normal_norm(i) * problem.scale();
+        caps.iter().enumerate().map(scaled).collect()
+    });
+    let velocity = space.velocity(problem.momentum());
+    let found = solutions(&space, &velocity, caps.as_deref(), problem.norm())?;
+    let solution = |Found { impulse, modes, .. }| {
+        let status = if problem.is_approaching() {
+            ImpactStatus::Resolved
+        } else {
+            ImpactStatus::Separating
+        };
+        let diagnostics = Diagnostics::Complementarity { pivots: 0 };
+        let outcome = space.outcome(problem, &impulse, status, diagnostics)?;
+        Ok(ModeSolution { outcome, modes })
+    };
+    found.into_iter().map(solution).collect()
+}
+
+/// Every solution, in the order of its first modes, for slot velocities and caps.
+pub(super) fn solutions(
+    space: &ContactSpace,
+    velocity: &DVector<f64>,
+    caps: Option<&[f64]>,
+    norm: f64,
+) -> Result<Vec<Found>, ImpactError> {
+    let m = space.n_contacts;
+    let n_modes = if caps.is_some() { 7usize } else { 4 };
+    let mut found: Vec<Found> = Vec::new();
+    for code in 0..n_modes.pow(m as u32) {
+        let mode = |i: usize| EndMode::ALL[code / n_modes.pow(i as u32) % n_modes];
+        let modes: Vec<EndMode> = (0..m).map(mode).collect();
+        // Without friction sticking stands for being closed.
+        let smooth = |i: usize| space.friction[i] == 0.0;
+        if (0..m).any(|i| smooth(i) && modes[i].sliding().is_some()) {
+            continue;
+        }
+        let Some(impulse) = attempt(space, velocity, caps, &modes, norm)? else {
+            continue;
+        };
+        let change = space.change(&impulse).to_vec();
+        let is_same = |other: &[f64]| {
+            let far = |(a, b): (&f64, &f64)| (a - b).abs() > SAME * norm;
+            !change.iter().zip(other).any(far)
+        };
+        match found.iter_mut().find(|other| is_same(&other.change)) {
+            Some(other) => other.modes.push(modes),
+            None => found.push(Found {
+                change,
+                impulse,
+                modes: vec![modes],
+            }),
+        }
+    }
+    Ok(found)
+}
+
+/// Impulses on the slots that meet the conditions of the modes, if there are any.
+fn attempt(
+    space: &ContactSpace,
+    velocity: &DVector<f64>,
+    caps: Option<&[f64]>,
+    modes: &[EndMode],
+    norm: f64,
+) -> Result<Option<Vec<f64>>, ImpactError> {
+    let width = space.width();
+    // Unknowns: generators of the active edges of the cones, then slacks of inequalities.
+    let mut generators: Vec<(usize, f64)> = Vec::new();
+    // Conditions: a slot velocity times a sign, and whether it may be positive; then sums of
+    // generators with their bound.
+    let mut conditions: Vec<(usize, f64, bool)> = Vec::new();
+    let mut sums: Vec<(std::ops::Range<usize>, f64, bool)> = Vec::new();
+    for (i, mode) in modes.iter().enumerate() {
+        let (normal, friction) = (i * width, space.friction[i]);
+        if *mode == EndMode::Open {
+            conditions.push((normal, 1.0, true));
+            continue;
+        }
+        let first = generators.len();
+        match mode.sliding() {
+            Some(direction) => {
+                generators.push((i, -direction * friction));
+                conditions.push((normal + 1, direction, true));
+            }
+            None if friction > 0.0 => {
+                generators.push((i, friction));
+                generators.push((i, -friction));
+                conditions.push((normal + 1, 1.0, false));
+            }
+            None => generators.push((i, 0.0)),
+        }
+        let saturated = mode.is_saturated();
+        conditions.push((normal, if saturated { -1.0 } else { 1.0 }, saturated));
+        if let Some(caps) = caps {
+            sums.push((first..generators.len(), caps[i], !saturated));
+        }
+    }
+    let n_slacks = conditions.iter().filter(|c| c.2).count() + sums.iter().filter(|s| s.2).count();
+    let (rows, columns) = (conditions.len() + sums.len(), generators.len() + n_slacks);
+    let mut y = DMatrix::zeros(rows, columns);
+    let mut z = DVector::zeros(rows);
+    let mut slack = generators.len();
+    for (row, (slot, sign, may_be_positive)) in conditions.iter().enumerate() {
+        z[row] = sign * velocity[*slot];
+        for (j, (contact, tangential)) in generators.iter().enumerate() {
+            let mut rate = space.gram[(*slot, contact * width)];
+            if *tangential != 0.0 {
+                rate += tangential * space.gram[(*slot, contact * width + 1)];
+            }
+            y[(row, j)] = sign * rate;
+        }
+        if *may_be_positive {
+            y[(row, slack)] = -1.0;
+            slack += 1;
+        }
+    }
+    for (row, (range, cap, may_be_less)) in (conditions.len()..).zip(&sums) {
+        z[row] = -cap;
+        for j in range.clone() {
+            y[(row, j)] = 1.0;
+        }
+        if *may_be_less {
+            y[(row, slack)] = 1.0;
+            slack += 1;
+        }
+    }
+    // Unit columns: friction coefficients of 1e5 stand in some.
+    let mut lengths = Vec::with_capacity(columns);
+    for mut column in y.column_iter_mut() {
+        let length = column.norm();
+        lengths.push(length);
+        if length > 0.0 {
+            column /= length;
+        }
+    }
+    let x = nonnegative_least_squares(&y, &z, 1e-13 * norm)?;
+    let residual = (&y * &x + &z).amax();
+    let is_met = residual <= FEASIBLE * norm;
+    if !is_met {
+        return Ok(None);
+    }
+    let mut impulse = vec![0.0; space.n_slots()];
+    for (j, (contact, tangential)) in generators.iter().enumerate() {
+        let alpha = if lengths[j] > 0.0 {
+            x[j] / lengths[j]
+        } else {
+            0.0
+        };
+        impulse[contact * width] += alpha;
+        if *tangential != 0.0 {
+            impulse[contact * width + 1] += tangential * alpha;
+        }
+    }
+    Ok(Some(impulse))
+}

@@ -1,0 +1,64 @@
+//! Impact without collision: what Painlevé's rod does when no motion is possible.
+
+/// A planar impact that starts without approach.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ImpactWithoutCollision {
+    /// Most negative normal velocity on the way, m/s.
+    pub dip: f64,
+    /// Normal impulse, N·s.
+    pub normal_impulse: f64,
+    /// Tangential impulse, N·s.
+    pub tangential_impulse: f64,
+}
+
+/// The impact of a sliding contact that neither approaches nor separates, but whose friction drives
+/// it into the other body: $\mu > g_{nn}/|g_{nt}|$ with the tangential velocity `u` on the bad side.
+///
+/// Sliding stops while the normal velocity dips below zero; then the contact sticks until it is
+/// zero again. `None` if friction does not drive the contact in, so that nothing forces an impact.
+/// `g` is $(g_{nn}, g_{nt}, g_{tt})$, the positive definite Delassus matrix of the contact.
+///
+/// Halm & Posa, Section 2.2.3.
+///
+/// # Examples
+///
+/// A rod of 1 kg and half length 1 m at the angle atan 2, sliding against its lean:
+///
+/// ```
+/// use carom_impact::frictional::impact_without_collision;
+/// let rod = [1.6, -1.2, 3.4];
+/// assert!(impact_without_collision(rod, 1.3, -1.0).is_none());
+/// let impact = impact_without_collision(rod, 2.0, -1.0).unwrap();
+/// assert!((impact.dip + 1.0 / 7.0).abs() < 1e-15);
+/// assert!((impact.normal_impulse - 0.3).abs() < 1e-15);
+/// assert!((impact.tangential_impulse - 0.4).abs() < 1e-15);
+/// ```
+pub fn impact_without_collision(
+    [g_nn, g_nt, g_tt]: [f64; 3],
+    friction: f64,
+    u: f64,
+) -> Option<ImpactWithoutCollision> {
+    let side = if u > 0.0 {
+        1.0
+    } else if u < 0.0 {
+        -1.0
+    } else {
+        return None;
+    };
+    let (normal_rate, sliding_rate) =
+        (g_nn - side * friction * g_nt, g_nt - side * friction * g_tt);
+    // Positive definiteness makes the sliding decay and the contact stick.
+    let determinant = g_nn * g_tt - g_nt * g_nt;
+    let drives_in = normal_rate < 0.0 && determinant > 0.0 && side * sliding_rate < 0.0;
+    if !drives_in {
+        return None;
+    }
+    let slide = -u / sliding_rate;
+    let dip = normal_rate * slide;
+    let stick = -dip * g_tt / determinant;
+    Some(ImpactWithoutCollision {
+        dip,
+        normal_impulse: slide + stick,
+        tangential_impulse: -side * friction * slide - g_nt / g_tt * stick,
+    })
+}

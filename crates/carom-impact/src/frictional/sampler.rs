@@ -1,0 +1,468 @@
+//! Outcomes drawn from the set.
+
+use super::bounds::TerminationBounds;
+use super::modes::{check_planar, solutions};
+use super::rng::CounterRng;
+use super::stepper::{ImpactStepper, StepWorkspace};
+use crate::jump::separating;
+use crate::{
+    Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus, OutcomeSet,
+    SetValuedLaw,
+};
+use carom_lcp::LcpStatus;
+use carom_metric::kernel;
+use nalgebra::{DMatrix, DVector};
+
+/// An impact has ended when no contact approaches by more than this fraction of
+/// $\lVert p\rVert$, in unit normals.
+const ENDED: f64 = 1e-10;
+
+/// Which solution of a step is taken where there are several.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub enum BranchPolicy {
+    /// The one that Lemke's method finds with a covering vector of ones.
+    #[default]
+    Fixed,
+    /// A random covering vector for every step, with entries $\exp(U(-a, a))$: every vector may
+    /// lead to another solution.
+    RandomCovering {
+        /// The spread $a$; 6 is a good one.
+        spread: f64,
+    },
+    /// Any of all solutions of a step, with equal probability: planar contacts only, at most
+    /// [`MAX_MODE_CONTACTS`](super::MAX_MODE_CONTACTS) of them, and a hundred times the work.
+    /// Lemke's method does not reach solutions between two others; this does.
+    Enumerate,
+}
+
+/// How the caps of a step are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub enum CapDistribution {
+    /// Independent and uniform between 0 and the impulse step.
+    #[default]
+    Uniform,
+    /// The same, but every contact is switched off with this probability (never all of them), so
+    /// that sequential extremes are met and not only approached.
+    Mixed {
+        /// Probability in \[0, 1) that a contact is switched off in a step.
+        off: f64,
+    },
+}
+
+/// Samples of every outcome that friction and simultaneity allow (`"set-valued"`).
+///
+/// Algorithms 1 and 2 of Halm & Posa. A sample is a sequence of steps with random caps until no
+/// contact approaches; it depends on the problem, the options and its index alone. Kinetic energy
+/// never grows. [`ImpactLaw::resolve`] gives the first sample that ends.
+///
+/// # Departure from the source
+///
+/// Algorithm 1 makes one step more than its limit says, and the closing step of Algorithm 2 is
+/// the identity on an impact that has ended only if steps have one solution. Here the limit is
+/// the number of steps, and the closing step is applied to samples that have not ended.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SetValued {
+    /// Largest cap $h$ on the impulses of a step, on the normal rows as given, N·s. `None`: the
+    /// largest impulse that stops an approaching contact alone.
+    pub impulse_step: Option<f64>,
+    /// Samples drawn.
+    pub samples: u64,
+    /// Seed of the generator.
+    pub seed: u64,
+    /// Steps allowed to a sample.
+    pub max_steps: usize,
+    /// Accuracy $\varepsilon < h$ of the closing step of Algorithm 2, N·s; none if `None`.
+    pub epsilon: Option<f64>,
+    /// Directions of the friction polygon, as in [`AnitescuPotra`](super::AnitescuPotra).
+    pub friction_directions: Option<usize>,
+    /// Which of several solutions of a step is taken.
+    pub branch: BranchPolicy,
+    /// How caps are drawn.
+    pub caps: CapDistribution,
+}
+
+impl Default for SetValued {
+    fn default() -> Self {
+        Self {
+            impulse_step: None,
+            samples: 1024,
+            seed: 0,
+            max_steps: 100,
+            epsilon: None,
+            friction_directions: None,
+            branch: BranchPolicy::default(),
+            caps: CapDistribution::default(),
+        }
+    }
+}
+
+/// Draws samples of one impact.
+///
+/// A sampler is shared by threads; each brings its own [`Draw`].
+#[derive(Clone, Debug)]
+pub struct Sampler<'a> {
+    problem: &'a ImpactProblem<'a>,
+    stepper: ImpactStepper<'a>,
+    options: SetValued,
+    impulse_step: f64,
+    /// Scaled slot velocities before.
+    before: Vec<f64>,
+    /// Scaled caps of a whole step, one for each contact.
+    caps: Vec<f64>,
+    /// Scaled caps of the closing step.
+    closing: Option<Vec<f64>>,
+    /// Velocities of all contact rows as given before, and what scaled slot impulses add.
+    rows_before: Vec<f64>,
+    rows_from_slots: DMatrix<f64>,
+}
+
+/// One sample, and the memory to draw it: none is allocated once it has been used.
+#[derive(Clone, Debug, Default)]
+pub struct Draw {
+    /// Index of the sample.
+    pub sample: u64,
+    /// Complementarity problems solved.
+    pub steps: usize,
+    /// Pivots made.
+    pub pivots: usize,
+    /// Whether the impact has ended.
+    pub is_ended: bool,
+    workspace: StepWorkspace,
+    velocity: Vec<f64>,
+    impulse: Vec<f64>,
+    caps: Vec<f64>,
+}
+
+impl<'a> Sampler<'a> {
+    /// Prepares samples of a problem.
+    ///
+    /// # Errors
+    ///
+    /// [`ImpactError::InvalidOption`], [`ImpactError::NotPointed`] if a closing step is asked for
+    /// and its size is not defined, and those of [`ImpactStepper::new`].
+    pub fn new(problem: &'a ImpactProblem<'a>, options: &SetValued) -> Result<Self, ImpactError> {
+        let contacts = problem.contacts();
+        let stepper = ImpactStepper::new(contacts, options.friction_directions)?;
+        let space = &stepper.space;
+        let (m, width, scale) = (space.n_contacts, space.width(), problem.scale());
+        let before = space.velocity(problem.momentum());
+        let stopping = |i: usize| -before[i * width] / (space.normal_norm(i) * scale);
+        let largest = (0..m).map(stopping).fold(0.0, f64::max);
+        let impulse_step = options.impulse_step.unwrap_or(largest);
+        options.validate(impulse_step, problem.is_approaching())?;
+        if options.branch == BranchPolicy::Enumerate {
+            check_planar(space)?;
+        }
+        let to_caps = |size: f64| -> Vec<f64> {
+            (0..m)
+                .map(|i| size * space.normal_norm(i) * scale)
+                .collect()
+        };
+        let closing = match options.epsilon {
+            None => None,
+            Some(epsilon) => {
+                let psi = TerminationBounds::psi(contacts, options.friction_directions)?;
+                Some(to_caps(epsilon / (3.0 * psi)))
+            }
+        };
+        let n_rows = contacts.row(contacts.len());
+        let row_from = |row: usize, vector: &[f64]| {
+            contacts.row_norm(row) * kernel::dot(contacts.unit_row(row), vector) / scale
+        };
+        let rows_from_slots = DMatrix::from_fn(n_rows, space.n_slots(), |row, slot| {
+            row_from(row, space.column(slot))
+        });
+        let rows_before = (0..n_rows).map(|row| row_from(row, problem.momentum()));
+        Ok(Self {
+            problem,
+            rows_before: rows_before.collect(),
+            rows_from_slots,
+            caps: to_caps(impulse_step),
+            closing,
+            before: before.as_slice().to_vec(),
+            impulse_step,
+            options: options.clone(),
+            stepper,
+        })
+    }
+
+    /// The impulse step in use, N·s.
+    pub fn impulse_step(&self) -> f64 {
+        self.impulse_step
+    }
+
+    /// The options.
+    pub fn options(&self) -> &SetValued {
+        &self.options
+    }
+
+    /// The problem.
+    pub fn problem(&self) -> &'a ImpactProblem<'a> {
+        self.problem
+    }
+
+    /// The largest velocity of a contact row before the impact.
+    pub fn speed(&self) -> f64 {
+        kernel::max_abs(&self.rows_before)
+    }
+
+    fn is_colliding(&self, velocity: &[f64]) -> bool {
+        let width = self.stepper.space.width();
+        let ended = -ENDED * self.problem.norm();
+        velocity.iter().step_by(width).any(|b| *b < ended)
+    }
+
+    /// Draws a sample into `draw`.
+    ///
+    /// # Errors
+    ///
+    /// [`ImpactError::Complementarity`], [`ImpactError::Lcp`].
+    pub fn draw(&self, sample: u64, draw: &mut Draw) -> Result<(), ImpactError> {
+        self.draw_observed(sample, draw, |_| {})
+    }
+
+    /// The same, showing the sample to `observe` before the first step and after every step.
+    ///
+    /// # Errors
+    ///
+    /// As [`draw`](Self::draw).
+    pub fn draw_observed(
+        &self,
+        sample: u64,
+        draw: &mut Draw,
+        mut observe: impl FnMut(&Draw),
+    ) -> Result<(), ImpactError> {
+        draw.sample = sample;
+        draw.steps = 0;
+        draw.pivots = 0;
+        draw.velocity.clear();
+        draw.velocity.extend_from_slice(&self.before);
+        draw.impulse.clear();
+        draw.impulse.resize(self.before.len(), 0.0);
+        draw.is_ended = !self.is_colliding(&draw.velocity);
+        observe(draw);
+        while !draw.is_ended && draw.steps < self.options.max_steps {
+            let mut rng = CounterRng::new(self.options.seed, sample, draw.steps as u64);
+            self.draw_caps(&mut rng, &mut draw.caps);
+            match self.options.branch {
+                BranchPolicy::Enumerate => {
+                    self.any_step(&mut rng, draw)?;
+                    observe(draw);
+                    continue;
+                }
+                BranchPolicy::Fixed => draw.workspace.set_cover(0, None),
+                BranchPolicy::RandomCovering { spread } => {
+                    let mut entry = || (spread * (2.0 * rng.next_uniform() - 1.0)).exp();
+                    draw.workspace
+                        .set_cover(self.stepper.dim(), Some(&mut entry));
+                }
+            }
+            self.step(draw)?;
+            observe(draw);
+        }
+        if let (false, Some(closing)) = (draw.is_ended, &self.closing) {
+            draw.caps.clear();
+            draw.caps.extend_from_slice(closing);
+            self.step(draw)?;
+            observe(draw);
+        }
+        Ok(())
+    }
+
+    fn draw_caps(&self, rng: &mut CounterRng, caps: &mut Vec<f64>) {
+        caps.clear();
+        caps.extend(self.caps.iter().map(|cap| cap * rng.next_uniform()));
+        if let CapDistribution::Mixed { off } = self.options.caps {
+            // One contact always pushes.
+            let kept = (rng.next_uniform() * caps.len() as f64) as usize;
+            for (i, cap) in caps.iter_mut().enumerate() {
+                if rng.next_uniform() < off && i != kept {
+                    *cap = 0.0;
+                }
+            }
+        }
+    }
+
+    /// A step to any of its solutions.
+    fn any_step(&self, rng: &mut CounterRng, draw: &mut Draw) -> Result<(), ImpactError> {
+        let space = &self.stepper.space;
+        let velocity = DVector::from_column_slice(&draw.velocity);
+        let found = solutions(space, &velocity, Some(&draw.caps), self.problem.norm())?;
+        let choice = (rng.next_uniform() * found.len() as f64) as usize;
+        let Some(solution) = found.get(choice) else {
+            return Err(ImpactError::Complementarity {
+                status: LcpStatus::Inaccurate,
+                residual: f64::INFINITY,
+            });
+        };
+        for (slot, l) in solution.impulse.iter().enumerate() {
+            draw.impulse[slot] += l;
+            kernel::add_scaled(&mut draw.velocity, *l, space.gram.column(slot).as_slice());
+        }
+        draw.steps += 1;
+        draw.is_ended = !self.is_colliding(&draw.velocity);
+        Ok(())
+    }
+
+    fn step(&self, draw: &mut Draw) -> Result<(), ImpactError> {
+        let space = &self.stepper.space;
+        let Draw {
+            workspace,
+            velocity,
+            impulse,
+            caps,
+            ..
+        } = draw;
+        self.stepper
+            .problem
+            .solve(space, velocity, caps, &[], workspace)?;
+        velocity.copy_from_slice(&workspace.after);
+        for (total, l) in impulse.iter_mut().zip(&workspace.impulse) {
+            *total += l;
+        }
+        draw.steps += 1;
+        draw.pivots += draw.workspace.n_pivots;
+        draw.is_ended = !self.is_colliding(&draw.velocity);
+        Ok(())
+    }
+
+    /// Writes the velocities of all contact rows, as given, after a sample.
+    pub fn contact_velocity(&self, draw: &Draw, rows: &mut Vec<f64>) {
+        rows.clear();
+        rows.extend_from_slice(&self.rows_before);
+        for (column, l) in self.rows_from_slots.column_iter().zip(&draw.impulse) {
+            kernel::add_scaled(rows, *l, column.as_slice());
+        }
+    }
+
+    /// The outcome of a sample, audited.
+    ///
+    /// # Errors
+    ///
+    /// As [`audit`](crate::audit()).
+    pub fn outcome(&self, draw: &Draw) -> Result<ImpactOutcome, ImpactError> {
+        let status = if self.problem.is_approaching() {
+            ImpactStatus::Resolved
+        } else {
+            ImpactStatus::Separating
+        };
+        let diagnostics = Diagnostics::SetValued {
+            sample: draw.sample,
+            steps: draw.steps,
+            pivots: draw.pivots,
+        };
+        self.stepper
+            .space
+            .outcome(self.problem, &draw.impulse, status, diagnostics)
+    }
+}
+
+impl SetValued {
+    fn validate(&self, impulse_step: f64, is_approaching: bool) -> Result<(), ImpactError> {
+        let refuse = |what, value, allowed| {
+            Err(ImpactError::InvalidOption {
+                what,
+                value,
+                allowed,
+            })
+        };
+        let is_step = impulse_step > 0.0 && impulse_step.is_finite();
+        if !is_step && (is_approaching || self.impulse_step.is_some()) {
+            return refuse("impulse_step", impulse_step, "finite and positive");
+        }
+        if self.samples == 0 {
+            return refuse("samples", 0.0, "at least 1");
+        }
+        if self.max_steps == 0 {
+            return refuse("max_steps", 0.0, "at least 1");
+        }
+        match self.epsilon {
+            Some(e) if !(e > 0.0 && e < impulse_step) => {
+                return refuse("epsilon", e, "positive and less than impulse_step");
+            }
+            _ => {}
+        }
+        match self.branch {
+            BranchPolicy::RandomCovering { spread } if !(0.0..=100.0).contains(&spread) => {
+                return refuse("spread", spread, "in [0, 100]");
+            }
+            _ => {}
+        }
+        match self.caps {
+            CapDistribution::Mixed { off } if !(0.0..1.0).contains(&off) => {
+                refuse("off", off, "in [0, 1)")
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The error that no sample has ended.
+    pub fn none_ended(&self) -> ImpactError {
+        ImpactError::SampleLimit {
+            samples: self.samples,
+            max_steps: self.max_steps,
+        }
+    }
+}
+
+impl ImpactLaw for SetValued {
+    fn name(&self) -> &'static str {
+        "set-valued"
+    }
+
+    /// The first sample that ends.
+    fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
+        let sampler = Sampler::new(problem, self)?;
+        if !problem.is_approaching() {
+            let diagnostics = Diagnostics::SetValued {
+                sample: 0,
+                steps: 0,
+                pivots: 0,
+            };
+            return separating(problem, diagnostics);
+        }
+        let mut draw = Draw::default();
+        for sample in 0..self.samples {
+            sampler.draw(sample, &mut draw)?;
+            if draw.is_ended {
+                return sampler.outcome(&draw);
+            }
+        }
+        Err(self.none_ended())
+    }
+}
+
+impl SetValuedLaw for SetValued {
+    /// Every sample that ends, in the order of the samples. The set is never complete: it is a
+    /// sample.
+    fn resolve_all(&self, problem: &ImpactProblem<'_>) -> Result<OutcomeSet, ImpactError> {
+        let sampler = Sampler::new(problem, self)?;
+        let mut draw = Draw::default();
+        let mut outcomes = Vec::new();
+        for sample in 0..self.samples {
+            sampler.draw(sample, &mut draw)?;
+            if draw.is_ended {
+                outcomes.push(sampler.outcome(&draw)?);
+            }
+        }
+        if outcomes.is_empty() {
+            return Err(self.none_ended());
+        }
+        let metric = problem.contacts().metric();
+        let mut diameter = 0.0;
+        for (i, a) in outcomes.iter().enumerate() {
+            for b in &outcomes[i + 1..] {
+                let difference = &a.velocity_plus.0 - &b.velocity_plus.0;
+                let energy = metric.energy(&carom_metric::Tangent(difference))?;
+                diameter = f64::max(diameter, (2.0 * energy).sqrt());
+            }
+        }
+        let norm = problem.norm() / problem.scale();
+        Ok(OutcomeSet {
+            outcomes,
+            preferred: Some(0),
+            indeterminacy: if norm > 0.0 { diameter / norm } else { 0.0 },
+            complete: false,
+        })
+    }
+}

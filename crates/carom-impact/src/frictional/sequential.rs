@@ -1,0 +1,112 @@
+//! One contact at a time.
+
+use super::polygon::directions;
+use super::space::ContactSpace;
+use super::stepper::{StepProblem, StepWorkspace};
+use crate::jump::separating;
+use crate::{Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus};
+
+/// Contacts are resolved one at a time, without restitution, in a cycle (`"sequential"`).
+///
+/// Each impact is that of [`AnitescuPotra`](super::AnitescuPotra) on the contact alone; a contact
+/// that does not approach is passed over. The impact ends when none approaches.
+///
+/// Ivanov 1995; Halm & Posa, Section 1.1.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sequential {
+    /// Contacts in the order in which they are asked, over and over. Empty: as given. Contacts
+    /// that it leaves out are asked after those that it names.
+    pub order: Vec<usize>,
+    /// Directions of the friction polygon, as in [`AnitescuPotra`](super::AnitescuPotra).
+    pub friction_directions: Option<usize>,
+    /// Cap on single impacts.
+    pub max_impacts: u64,
+}
+
+impl Default for Sequential {
+    fn default() -> Self {
+        Self {
+            order: Vec::new(),
+            friction_directions: None,
+            max_impacts: 10_000,
+        }
+    }
+}
+
+impl Sequential {
+    /// The whole cycle.
+    fn cycle(&self, n_contacts: usize) -> Result<Vec<usize>, ImpactError> {
+        let mut cycle = self.order.clone();
+        if let Some(&contact) = cycle.iter().find(|contact| **contact >= n_contacts) {
+            return Err(ImpactError::InvalidContact {
+                what: "order",
+                contact,
+                contacts: n_contacts,
+            });
+        }
+        let left_out = (0..n_contacts).filter(|contact| !self.order.contains(contact));
+        cycle.extend(left_out);
+        Ok(cycle)
+    }
+}
+
+impl ImpactLaw for Sequential {
+    fn name(&self) -> &'static str {
+        "sequential"
+    }
+
+    fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
+        let cycle = self.cycle(problem.contacts().len())?;
+        let space = ContactSpace::new(problem.contacts());
+        let k = directions(space.n_tangents, self.friction_directions)?;
+        if !problem.is_approaching() {
+            let sequence = Vec::new();
+            return separating(
+                problem,
+                Diagnostics::Sequential {
+                    sequence,
+                    pivots: 0,
+                },
+            );
+        }
+        let width = space.width();
+        let mut singles = Vec::with_capacity(space.n_contacts);
+        for contact in 0..space.n_contacts {
+            let alone = space.single(contact);
+            singles.push((StepProblem::new(&alone, k, false)?, alone));
+        }
+        let mut velocity = space.velocity(problem.momentum());
+        let mut total = vec![0.0; space.n_slots()];
+        let mut workspace = StepWorkspace::new();
+        let (mut sequence, mut pivots) = (Vec::new(), 0);
+        let mut quiet = 0;
+        for &contact in cycle.iter().cycle() {
+            let slots = contact * width..(contact + 1) * width;
+            if velocity[slots.start] >= -problem.tolerance() {
+                quiet += 1;
+                if quiet >= cycle.len() {
+                    break;
+                }
+                continue;
+            }
+            quiet = 0;
+            if sequence.len() as u64 >= self.max_impacts {
+                return Err(ImpactError::LimitExceeded {
+                    impacts: self.max_impacts,
+                });
+            }
+            let alone = &velocity.as_slice()[slots.clone()];
+            let (lcp, single) = &singles[contact];
+            workspace.set_cover(0, None);
+            lcp.solve(single, alone, &[], &[], &mut workspace)?;
+            pivots += workspace.n_pivots;
+            for (slot, l) in slots.zip(&workspace.impulse) {
+                total[slot] += l;
+                velocity.axpy(*l, &space.gram.column(slot), 1.0);
+            }
+            sequence.push(contact);
+        }
+        let diagnostics = Diagnostics::Sequential { sequence, pivots };
+        space.outcome(problem, &total, ImpactStatus::Resolved, diagnostics)
+    }
+}

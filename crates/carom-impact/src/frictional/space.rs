@@ -1,0 +1,231 @@
+//! Contact space of frictional laws.
+
+use crate::problem::Numbers;
+use crate::{ContactSet, Diagnostics, ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus};
+use carom_lcp::ContactRows;
+use carom_metric::{Tangent, kernel};
+use nalgebra::{DMatrix, DVector};
+use smallvec::smallvec;
+
+/// Contact rows in units of the metric, with equally many tangents at every contact.
+///
+/// Slot `i * width` belongs to the normal of contact `i`, the following to its tangents. Normals
+/// have unit length; the tangents of one contact are divided by the longer of them, so that the
+/// friction cone stays round, and $\mu$ changes accordingly. Contacts without friction lose their
+/// tangents; where others have more, the missing ones are zero rows.
+#[derive(Clone, Debug)]
+pub(super) struct ContactSpace {
+    pub(super) n_contacts: usize,
+    pub(super) n_tangents: usize,
+    /// $\mu$ in the units of the slots.
+    pub(super) friction: Vec<f64>,
+    /// Zero restitution for every contact.
+    pub(super) inelastic: Vec<f64>,
+    /// Gram matrix of the slots.
+    pub(super) gram: DMatrix<f64>,
+    /// Row of the Jacobian of each slot.
+    rows: Vec<Option<usize>>,
+    /// Factor that brings the given row to the slot; impulses on it take the same factor.
+    factors: Vec<f64>,
+    /// Whitened slots, n × slots.
+    columns: DMatrix<f64>,
+}
+
+impl ContactSpace {
+    pub(super) fn new(contacts: &ContactSet<'_>) -> Self {
+        let m = contacts.len();
+        let given = contacts.contacts();
+        let is_rough = |i: usize| given[i].friction > 0.0;
+        let tangents_of = |i: usize| {
+            if is_rough(i) {
+                given[i].tangents.len()
+            } else {
+                0
+            }
+        };
+        let n_tangents = (0..m).map(tangents_of).max().unwrap_or(0);
+        let width = 1 + n_tangents;
+        let mut rows = vec![None; m * width];
+        let mut factors = vec![0.0; m * width];
+        let mut friction = vec![0.0; m];
+        for i in 0..m {
+            let first = contacts.row(i);
+            let normal_norm = contacts.row_norm(first);
+            rows[i * width] = Some(first);
+            factors[i * width] = 1.0 / normal_norm;
+            let tangents = first + 1..first + 1 + tangents_of(i);
+            let longest = tangents
+                .clone()
+                .map(|row| contacts.row_norm(row))
+                .fold(0.0, f64::max);
+            for (t, row) in tangents.enumerate() {
+                rows[i * width + 1 + t] = Some(row);
+                factors[i * width + 1 + t] = 1.0 / longest;
+            }
+            if longest > 0.0 {
+                friction[i] = given[i].friction * (longest / normal_norm);
+            }
+        }
+        let n = contacts.metric().dim();
+        let mut columns = DMatrix::zeros(n, m * width);
+        for (slot, row) in rows.iter().enumerate() {
+            if let Some(row) = *row {
+                let factor = contacts.row_norm(row) * factors[slot];
+                let unit = contacts.unit_row(row);
+                for (x, u) in columns.column_mut(slot).iter_mut().zip(unit) {
+                    *x = if slot.is_multiple_of(width) {
+                        *u
+                    } else {
+                        u * factor
+                    };
+                }
+            }
+        }
+        Self {
+            n_contacts: m,
+            n_tangents,
+            friction,
+            inelastic: vec![0.0; m],
+            gram: columns.tr_mul(&columns),
+            rows,
+            factors,
+            columns,
+        }
+    }
+
+    pub(super) fn width(&self) -> usize {
+        1 + self.n_tangents
+    }
+
+    pub(super) fn n_slots(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// The factor of an impulse on the normal row of a contact, as given, to its slot.
+    pub(super) fn normal_norm(&self, contact: usize) -> f64 {
+        1.0 / self.factors[contact * self.width()]
+    }
+
+    /// The factor of a tangential velocity of a contact from its slot to the rows as given; 0
+    /// without tangents.
+    pub(super) fn tangent_norm(&self, contact: usize) -> f64 {
+        match self.factors.get(contact * self.width() + 1) {
+            Some(factor) if self.n_tangents > 0 && *factor > 0.0 => 1.0 / factor,
+            _ => 0.0,
+        }
+    }
+
+    /// Scale of the cone multiplier of a contact, $1/\sqrt{\max(\mu, 1)}$ for $\mu$ and sliding
+    /// speed on the rows as given.
+    ///
+    /// Among several solutions of a step it shifts how often each is found.
+    pub(super) fn cone_scale(&self, contact: usize) -> f64 {
+        let tangent = self.tangent_norm(contact);
+        if tangent == 0.0 {
+            return 1.0;
+        }
+        let friction = self.friction[contact] * self.normal_norm(contact) / tangent;
+        1.0 / (tangent * friction.max(1.0).sqrt())
+    }
+
+    /// Whitened slot.
+    pub(super) fn column(&self, slot: usize) -> &[f64] {
+        let n = self.columns.nrows();
+        &self.columns.as_slice()[slot * n..(slot + 1) * n]
+    }
+
+    /// Velocities that unit impulses on the slots make, n × slots.
+    pub(super) fn primal_columns(&self, contacts: &ContactSet<'_>) -> DMatrix<f64> {
+        let mut primal = self.columns.clone();
+        let n = primal.nrows();
+        for column in primal.as_mut_slice().chunks_exact_mut(n) {
+            contacts.metric().unwhiten_velocity_in_place(column);
+        }
+        primal
+    }
+
+    /// Scaled velocities of the slots.
+    pub(super) fn velocity(&self, momentum: &[f64]) -> DVector<f64> {
+        let slots = self.columns.column_iter();
+        DVector::from_iterator(
+            self.n_slots(),
+            slots.map(|column| kernel::dot(column.as_slice(), momentum)),
+        )
+    }
+
+    /// The problem's rows for the assembly of its complementarity problem.
+    pub(super) fn contact_rows<'a>(
+        &'a self,
+        velocity: &'a DVector<f64>,
+        restitution: &'a [f64],
+    ) -> ContactRows<'a> {
+        ContactRows {
+            delassus: &self.gram,
+            velocity,
+            n_tangents: self.n_tangents,
+            friction: &self.friction,
+            restitution,
+        }
+    }
+
+    /// The part of the space that belongs to one contact.
+    pub(super) fn single(&self, contact: usize) -> Self {
+        let width = self.width();
+        let slots = contact * width..(contact + 1) * width;
+        let gram = self.gram.view((slots.start, slots.start), (width, width));
+        Self {
+            n_contacts: 1,
+            n_tangents: self.n_tangents,
+            friction: vec![self.friction[contact]],
+            inelastic: vec![0.0],
+            gram: gram.into_owned(),
+            rows: self.rows[slots.clone()].to_vec(),
+            factors: self.factors[slots.clone()].to_vec(),
+            columns: self.columns.columns(slots.start, width).into_owned(),
+        }
+    }
+
+    /// Whitened, scaled momentum change that impulses on the slots make.
+    pub(super) fn change(&self, impulse: &[f64]) -> Numbers {
+        let mut change: Numbers = smallvec![0.0; self.columns.nrows()];
+        for (column, l) in self.columns.column_iter().zip(impulse) {
+            if *l != 0.0 {
+                kernel::add_scaled(&mut change, *l, column.as_slice());
+            }
+        }
+        change
+    }
+
+    /// The outcome that scaled impulses on the slots make, audited.
+    pub(super) fn outcome(
+        &self,
+        problem: &ImpactProblem<'_>,
+        impulse: &[f64],
+        status: ImpactStatus,
+        diagnostics: Diagnostics,
+    ) -> Result<ImpactOutcome, ImpactError> {
+        let contacts = problem.contacts();
+        let unscale = 1.0 / problem.scale();
+        let mut change = self.change(impulse);
+        contacts.metric().unwhiten_velocity_in_place(&mut change);
+        let mut velocity_plus = problem.velocity_minus().0.clone();
+        kernel::add_scaled(velocity_plus.as_mut_slice(), unscale, &change);
+        let mut impulses = DVector::zeros(contacts.row(contacts.len()));
+        for ((row, factor), l) in self.rows.iter().zip(&self.factors).zip(impulse) {
+            if let Some(row) = *row {
+                impulses[row] = l * factor * unscale;
+            }
+        }
+        let constraint_impulses = contacts.constraint_impulses(&impulses);
+        let velocity_plus = Tangent(velocity_plus);
+        let audit = crate::audit(problem, &velocity_plus, &impulses, &constraint_impulses)?;
+        Ok(ImpactOutcome {
+            velocity_plus,
+            impulses,
+            constraint_impulses,
+            status,
+            audit,
+            diagnostics,
+        })
+    }
+}

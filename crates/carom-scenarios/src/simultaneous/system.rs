@@ -1,0 +1,57 @@
+//! A system at the instant of a simultaneous impact.
+
+use crate::ScenarioError;
+use carom_impact::{Contact, ContactSet, ImpactProblem};
+use carom_metric::{Covector, KineticMetric, Tangent};
+use nalgebra::DMatrix;
+
+/// A contact with its name and rows.
+#[derive(Clone, Debug)]
+pub(super) struct NamedContact {
+    pub(super) name: &'static str,
+    pub(super) normal: Vec<f64>,
+    pub(super) tangent: Vec<f64>,
+}
+
+/// Mass matrix, contacts of one friction coefficient, and the velocity before.
+#[derive(Clone, Debug)]
+pub(super) struct FrictionalSystem {
+    pub(super) mass: DMatrix<f64>,
+    pub(super) contacts: Vec<NamedContact>,
+    pub(super) friction: f64,
+    pub(super) velocity: Vec<f64>,
+}
+
+impl FrictionalSystem {
+    /// Runs `f` on the impact.
+    pub(super) fn pose<T>(
+        &self,
+        f: impl FnOnce(&ImpactProblem<'_>) -> Result<T, ScenarioError>,
+    ) -> Result<T, ScenarioError> {
+        let metric = KineticMetric::new(self.mass.clone())?;
+        let contact = |named: &NamedContact| Contact {
+            normal: Covector::from_slice(&named.normal),
+            tangents: vec![Covector::from_slice(&named.tangent)],
+            friction: self.friction,
+            restitution: 0.0,
+        };
+        let contacts = ContactSet::new(&metric, self.contacts.iter().map(contact).collect())?;
+        f(&ImpactProblem::new(
+            &contacts,
+            Tangent::from_slice(&self.velocity),
+        )?)
+    }
+
+    /// Names of the contact rows, normal and tangent of each contact: `vn_A`, `vt_A`, ...
+    pub(super) fn row_names(&self) -> Vec<String> {
+        let rows = |c: &NamedContact| [format!("vn_{}", c.name), format!("vt_{}", c.name)];
+        self.contacts.iter().flat_map(rows).collect()
+    }
+
+    /// Velocities of the contact rows.
+    pub(super) fn contact_velocity(&self, velocity: &[f64]) -> Vec<f64> {
+        let dot = |row: &[f64]| row.iter().zip(velocity).map(|(a, b)| a * b).sum::<f64>();
+        let rows = |c: &NamedContact| [dot(&c.normal), dot(&c.tangent)];
+        self.contacts.iter().flat_map(rows).collect()
+    }
+}
