@@ -5,6 +5,7 @@
 //! column when it is needed does the same operations in the same order as updating the whole
 //! tableau at every pivot, but only for the columns that ever enter.
 
+use super::tableau::reserve;
 use crate::scalar::Scalar;
 
 /// Pivots in the order in which they were made, and room for the next column.
@@ -37,6 +38,12 @@ impl<T: Scalar> Etas<T> {
     pub(super) fn reset(&mut self, stride: usize) {
         self.stride = stride;
         self.pivots.clear();
+    }
+
+    /// Room for `count` pivots of `stride` rows.
+    pub(super) fn reserve(&mut self, count: usize, stride: usize) {
+        reserve(&mut self.columns, (count + 1) * stride);
+        reserve(&mut self.pivots, count);
     }
 
     /// Number of pivots.

@@ -94,7 +94,8 @@ pub struct LemkeReport {
     pub attempt: Attempt,
 }
 
-/// Memory that solves reuse: none is allocated when a problem is not larger than an earlier one.
+/// Memory that solves reuse: none is allocated when a problem is not larger than an earlier one,
+/// unless the path has to be followed in twice the precision or (n above 512) becomes very long.
 #[derive(Clone, Debug)]
 pub struct LemkeWorkspace {
     tableau: Tableau<f64>,
@@ -141,6 +142,11 @@ impl LemkeWorkspace {
                 vector.resize(n, 0.0);
             }
         }
+        for vector in [&mut self.z_other, &mut self.w_other, &mut self.cover] {
+            tableau::reserve(vector, n);
+        }
+        tableau::reserve(&mut self.basis, n);
+        self.scales.reserve(n);
     }
 
     /// The variables $z$ of the last solve (n).

@@ -1,5 +1,6 @@
 //! Powers of two that bring a problem to about one, without rounding.
 
+use super::tableau::reserve;
 use crate::LcpRef;
 use crate::certificate::larger;
 use crate::scalar::{Scalar, exponent, power_of_two, scale_by_power};
@@ -44,6 +45,13 @@ impl Scales {
             ratio: 1.0,
             matrix: 1.0,
             vector: 1.0,
+        }
+    }
+
+    /// Room for `n` rows.
+    pub(super) fn reserve(&mut self, n: usize) {
+        for vector in [&mut self.row, &mut self.column, &mut self.row_max] {
+            reserve(vector, n);
         }
     }
 

@@ -45,6 +45,8 @@ pub(super) struct Thresholds {
 pub(super) struct Tableau<T> {
     n: usize,
     stride: usize,
+    /// Dimension up to which nothing has to be allocated.
+    room: usize,
     /// Variable of each row.
     basic: Vec<usize>,
     /// Row of each variable, or [`NONE`].
@@ -97,11 +99,32 @@ struct Correction<T> {
     vector: Vec<f64>,
 }
 
+/// Pivots after which the list is replaced by a factorization, unless a plan asks for fewer.
+fn refactor_after(n: usize) -> usize {
+    2 * n + 16
+}
+
+/// Pivots for which room is made at once: a factorization and what may follow it. Beyond a few
+/// hundred rows few paths need as many, and the list grows when it has to.
+fn longest_list(n: usize) -> usize {
+    if n <= 512 {
+        n + refactor_after(n) + 2
+    } else {
+        n
+    }
+}
+
+/// Room for `n` entries in all.
+pub(super) fn reserve<T>(vector: &mut Vec<T>, n: usize) {
+    vector.reserve(n.saturating_sub(vector.len()));
+}
+
 impl<T: Scalar> Tableau<T> {
     pub(super) fn new() -> Self {
         Self {
             n: 0,
             stride: 0,
+            room: 0,
             basic: Vec::new(),
             row_of: Vec::new(),
             etas: Etas::new(),
@@ -138,6 +161,9 @@ impl<T: Scalar> Tableau<T> {
         let n = problem.dim();
         self.n = n;
         self.stride = n.next_multiple_of(4).max(4);
+        if n > self.room {
+            self.make_room();
+        }
         self.basic.clear();
         self.basic.extend(0..n);
         self.row_of.clear();
@@ -150,6 +176,35 @@ impl<T: Scalar> Tableau<T> {
         self.n_pivots = 0;
         self.scales.set(problem, scaling);
         self.load_vector(problem);
+    }
+
+    /// Room for all that a path of this dimension may need, so that how much it does need of a
+    /// later problem does not matter.
+    #[cold]
+    fn make_room(&mut self) {
+        let (n, stride) = (self.n, self.stride);
+        self.room = n;
+        self.etas.reserve(longest_list(n), stride);
+        for vector in [
+            &mut self.rhs,
+            &mut self.cover,
+            &mut self.lexicographic,
+            &mut self.excess,
+            &mut self.generic.posed,
+            &mut self.generic.present,
+            &mut self.correction.correction,
+        ] {
+            reserve(vector, stride);
+        }
+        for vector in [&mut self.basic, &mut self.ties, &mut self.start] {
+            reserve(vector, stride);
+        }
+        reserve(&mut self.row_of, 2 * n + 1);
+        reserve(&mut self.correction.values, stride);
+        reserve(&mut self.correction.residual, stride);
+        reserve(&mut self.correction.column, stride);
+        reserve(&mut self.correction.vector, stride);
+        self.scales.reserve(n);
     }
 
     /// Writes the scaled $q$ into the right-hand side.
@@ -231,7 +286,7 @@ impl<T: Scalar> Tableau<T> {
         };
         let mut left = self.pivot(row);
         let refactor = match thresholds.refactor {
-            0 => 2 * self.n + 16,
+            0 => refactor_after(self.n),
             every => every,
         };
         let mut since = 0;
