@@ -10,14 +10,16 @@ use crate::scalar::{two_product, two_sum};
 /// Products below this may lose the low half of their exact value.
 const SMALLEST_PRODUCT: f64 = 1e-280;
 
-/// Whether a direction, or the ratios of small integers next to it, proves infeasibility.
-pub(crate) fn proves_infeasible(problem: LcpRef<'_>, direction: &[f64]) -> bool {
+/// Whether a direction, or the ratios of small integers next to it, proves infeasibility. Overwrites
+/// the direction.
+pub(crate) fn proves_infeasible(problem: LcpRef<'_>, direction: &mut [f64]) -> bool {
     let largest = direction.iter().fold(0.0f64, |m, u| m.max(*u));
     if largest <= 0.0 || !largest.is_finite() {
         return false;
     }
-    let unit: Vec<f64> = direction.iter().map(|u| u.max(0.0) / largest).collect();
-    if is_certificate(problem, &unit) {
+    let unit = direction;
+    unit.iter_mut().for_each(|u| *u = u.max(0.0) / largest);
+    if is_certificate(problem, unit) {
         return true;
     }
     // Rank-deficient matrices have certificates with M^T u = 0, which rounding spoils.
@@ -25,8 +27,11 @@ pub(crate) fn proves_infeasible(problem: LcpRef<'_>, direction: &[f64]) -> bool 
         .iter()
         .filter(|u| **u > 1e-6)
         .fold(1.0f64, |m, u| m.min(*u));
-    let integers: Vec<f64> = unit.iter().map(|u| (u / smallest).round()).collect();
-    is_certificate(problem, &integers)
+    let integers = unit;
+    integers
+        .iter_mut()
+        .for_each(|u| *u = (*u / smallest).round());
+    is_certificate(problem, integers)
 }
 
 fn is_certificate(problem: LcpRef<'_>, u: &[f64]) -> bool {
@@ -116,9 +121,9 @@ mod tests {
     #[test]
     fn a_wrong_direction_proves_nothing() {
         let problem = LcpRef::new(&[1.0, -1.0, -1.0, 1.0], &[-1.0, -1.0]).unwrap();
-        assert!(proves_infeasible(problem, &[1.0, 1.0]));
-        assert!(proves_infeasible(problem, &[1.0, 1.0 + 1e-15]));
-        assert!(!proves_infeasible(problem, &[1.0, 0.0]));
-        assert!(!proves_infeasible(problem, &[0.0, 0.0]));
+        assert!(proves_infeasible(problem, &mut [1.0, 1.0]));
+        assert!(proves_infeasible(problem, &mut [1.0, 1.0 + 1e-15]));
+        assert!(!proves_infeasible(problem, &mut [1.0, 0.0]));
+        assert!(!proves_infeasible(problem, &mut [0.0, 0.0]));
     }
 }

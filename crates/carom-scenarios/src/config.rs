@@ -1,6 +1,7 @@
 //! Configurations: commented TOML in, validated data out.
 
 use crate::ScenarioError;
+use crate::scenario::Configuration;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -18,14 +19,15 @@ pub struct Overrides {
 /// # Errors
 ///
 /// [`ScenarioError::Config`] that names the key and, for the file, line and column.
-pub(crate) fn read<C: DeserializeOwned>(overrides: &Overrides) -> Result<C, ScenarioError> {
+pub(crate) fn read<C: Configuration>(overrides: &Overrides) -> Result<C, ScenarioError> {
     let config = parse::<C>(&overrides.toml)?;
     if overrides.assignments.is_empty() {
         return Ok(config);
     }
     let mut table = parse::<toml::Table>(&overrides.toml)?;
+    let defaults = parse::<toml::Table>(C::TOML)?;
     for assignment in &overrides.assignments {
-        assign(&mut table, assignment)?;
+        assign(&mut table, &defaults, assignment)?;
         // After each one, so that the message is about the assignment at fault.
         let value = toml::Value::Table(table.clone());
         serde_path_to_error::deserialize::<_, C>(value).map_err(|error| {
@@ -62,7 +64,13 @@ fn parse<C: DeserializeOwned>(text: &str) -> Result<C, ScenarioError> {
         .map_err(|error| failed(Some(error.path().to_string()), error.into_inner()))
 }
 
-fn assign(table: &mut toml::Table, assignment: &str) -> Result<(), ScenarioError> {
+/// A table that the file does not have starts from the defaults, so that one key of it can be set
+/// where others, like the type of a shape, must be there too.
+fn assign(
+    table: &mut toml::Table,
+    defaults: &toml::Table,
+    assignment: &str,
+) -> Result<(), ScenarioError> {
     let complain = |why: &str| bad(format!("--set {assignment}: {why}"));
     let (path, value) = assignment
         .split_once('=')
@@ -79,10 +87,12 @@ fn assign(table: &mut toml::Table, assignment: &str) -> Result<(), ScenarioError
         .filter(|key| !key.is_empty())
         .ok_or_else(|| complain("empty key"))?;
     let mut at = table;
+    let mut default = Some(defaults);
     for key in keys {
+        default = default.and_then(|d| d.get(key)).and_then(|d| d.as_table());
         let inner = at
             .entry(key)
-            .or_insert_with(|| toml::Value::Table(toml::Table::new()));
+            .or_insert_with(|| toml::Value::Table(default.cloned().unwrap_or_default()));
         at = inner
             .as_table_mut()
             .ok_or_else(|| complain(&format!("`{key}` is not a table")))?;
@@ -139,11 +149,23 @@ mod tests {
     use super::*;
     use serde::Deserialize;
 
-    #[derive(Debug, PartialEq, Deserialize)]
+    #[derive(Debug, PartialEq, Serialize, Deserialize)]
     #[serde(default, deny_unknown_fields)]
     struct Config {
         masses: Vec<f64>,
         name: String,
+        shape: Shape,
+    }
+
+    #[derive(Debug, PartialEq, Serialize, Deserialize)]
+    #[serde(tag = "type", rename_all = "lowercase")]
+    enum Shape {
+        Disk { radius: f64 },
+        Square { side: f64 },
+    }
+
+    impl Configuration for Config {
+        const TOML: &'static str = "[shape]\ntype = \"disk\"\nradius = 1.0";
     }
 
     impl Default for Config {
@@ -151,6 +173,7 @@ mod tests {
             Self {
                 masses: vec![1.0],
                 name: "a".to_owned(),
+                shape: Shape::Disk { radius: 1.0 },
             }
         }
     }
@@ -169,7 +192,18 @@ mod tests {
     #[test]
     fn assignments_come_after_the_file_and_bare_words_are_strings() {
         let read = message("masses = [2.0]", &["masses=[3, 4.5]", "name=word"]);
-        assert_eq!(read, r#"Config { masses: [3.0, 4.5], name: "word" }"#);
+        let expected =
+            r#"Config { masses: [3.0, 4.5], name: "word", shape: Disk { radius: 1.0 } }"#;
+        assert_eq!(read, expected);
+    }
+
+    #[test]
+    fn one_key_of_a_tagged_table_can_be_set_alone() {
+        let read = message("", &["shape.radius=2"]);
+        assert!(read.contains("shape: Disk { radius: 2.0 }"), "{read}");
+        let file = "[shape]\ntype = \"square\"\nside = 1.0";
+        let read = message(file, &["shape.side=3"]);
+        assert!(read.contains("shape: Square { side: 3.0 }"), "{read}");
     }
 
     #[test]

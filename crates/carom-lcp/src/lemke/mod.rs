@@ -95,7 +95,8 @@ pub struct LemkeReport {
 }
 
 /// Memory that solves reuse: none is allocated when a problem is not larger than an earlier one,
-/// unless the path has to be followed in twice the precision or (n above 512) becomes very long.
+/// unless the path has to be followed in twice the precision, a ray takes exact sums to judge, or
+/// (n above 512) the path becomes very long.
 #[derive(Clone, Debug)]
 pub struct LemkeWorkspace {
     tableau: Tableau<f64>,
