@@ -823,3 +823,57 @@ mod properties {
         });
     }
 }
+
+/// Clark & Bloch, Eqs. (32)-(33): the projector onto the velocities of a rolling penny keeps the
+/// rolling rate that has the same momentum along the heading, and the turning rate.
+#[test]
+fn the_projector_onto_rolling_velocities_is_the_generic_one() {
+    let (radius, mass, spin, heading) = (0.01, 0.0025, 1.25e-7, 6.25e-8);
+    let rolling = spin + mass * radius * radius;
+    for k in 0..200 {
+        let (sin, cos) = (0.1 + 0.7 * f64::from(k)).sin_cos();
+        let inertia = DMatrix::from_diagonal(&DVector::from_vec(vec![mass, mass, spin, heading]));
+        let metric = KineticMetric::new(inertia.clone()).unwrap();
+        let forms = [
+            Covector::from_slice(&[1.0, 0.0, -radius * cos, 0.0]),
+            Covector::from_slice(&[0.0, 1.0, -radius * sin, 0.0]),
+        ];
+        let mut projector = DMatrix::zeros(4, 4);
+        for (i, mut column) in projector.column_iter_mut().enumerate() {
+            let mut unit = DVector::zeros(4);
+            unit[i] = 1.0;
+            let momentum = metric.flat(&Tangent(unit)).unwrap();
+            let admissible = metric.project_onto_null(&momentum, &forms).unwrap();
+            column.copy_from(&metric.sharp(&admissible).unwrap().0);
+        }
+        let (m, r, j) = (mass, radius, spin);
+        let rate = [
+            m * r * cos / rolling,
+            m * r * sin / rolling,
+            j / rolling,
+            0.0,
+        ];
+        let closed = DMatrix::from_fn(4, 4, |i, k| match i {
+            0 => r * cos * rate[k],
+            1 => r * sin * rate[k],
+            2 => rate[k],
+            _ => f64::from(u8::from(k == 3)),
+        });
+        // Entries between 1e-2 and 1e2 by their units: compared in whitened coordinates.
+        let root = inertia.map(f64::sqrt);
+        let inverse_root = inertia.map(|x| if x > 0.0 { 1.0 / x.sqrt() } else { 0.0 });
+        let whiten = |p: &DMatrix<f64>| &root * p * &inverse_root;
+        let (found, closed) = (whiten(&projector), whiten(&closed));
+        assert!((&found - closed).amax() <= 1e-13, "closed form");
+        assert!((&found * &found - &found).amax() <= 1e-13, "idempotent");
+        assert!(
+            (&found - found.transpose()).amax() <= 1e-13,
+            "symmetric in the metric"
+        );
+        for form in &forms {
+            let row = form.0.transpose() * &inverse_root * &found;
+            let size = (form.0.transpose() * &inverse_root).amax();
+            assert!(row.amax() <= 1e-13 * size, "admissible");
+        }
+    }
+}
