@@ -351,10 +351,10 @@ fn superellipse_is_followed_by_certified_steps() {
     let event = |k: usize| &run.events[k - 1];
     close(event(1).time, 1.9539574198776434, 1e-12);
     close(event(1).state.theta_dot, -0.65597286790136959, 1e-12);
-    close(event(1).state.phi_dot, 24.4429580366097162, 1e-11);
+    close(event(1).state.phi_dot, 24.4429580366097162, 1e-12);
     close(event(2).time, 2.0522570505596623, 1e-12);
     close(event(2).state.theta_dot, 10.0001847974975413, 1e-12);
-    close(event(2).state.phi_dot, 0.133506911410450837, 1e-11);
+    close(event(2).state.phi_dot, 0.133506911410450837, 1e-12);
     close(event(6).time, 9.92468827205910303, 1e-9);
     close(event(10).time, 12.962631367109408, 1e-9);
     close(event(10).state.theta_dot, 10.0003320866727219, 1e-9);
