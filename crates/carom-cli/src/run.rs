@@ -116,12 +116,13 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     let text = if args.json {
         export::json(&record).map_err(unwritable)?
     } else {
-        format!(
-            "{}: {}\n\n{}",
-            record.scenario,
-            record.summary,
-            export::summary(&record)
-        )
+        // Only an early end is news.
+        let status = match record.status.as_str() {
+            "completed" => String::new(),
+            early => format!("status: {early}\n\n"),
+        };
+        let table = export::summary(&record);
+        format!("{}: {}\n\n{status}{table}", record.scenario, record.summary)
     };
     let written = match &args.out {
         Some(dir) => export::write_all(&record, dir).map_err(unwritable)?,

@@ -5,34 +5,10 @@
     reason = "digits as their source has them"
 )]
 
+mod common;
+
+use common::{answers, carom};
 use serde_json::{Value, json};
-use std::io::Write;
-use std::process::{Command, Output, Stdio};
-
-fn carom(args: &[&str], input: &str) -> Output {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_carom"))
-        .args(args)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut stdin = child.stdin.take().unwrap();
-    let input = input.to_owned();
-    let writer = std::thread::spawn(move || {
-        let _ = stdin.write_all(input.as_bytes());
-    });
-    let output = child.wait_with_output().unwrap();
-    writer.join().unwrap();
-    output
-}
-
-fn answers(output: &Output) -> Vec<Value> {
-    let text = String::from_utf8(output.stdout.clone()).unwrap();
-    text.lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect()
-}
 
 fn cradle(id: usize, first: f64) -> String {
     json!({
@@ -578,6 +554,19 @@ fn the_penny_stops_by_impacts_or_by_time() {
         run(&["initial.theta_dot=1", "initial.phi_dot=20"])["status"],
         "never-hits"
     );
+    let told = carom(
+        &[
+            "run",
+            "penny",
+            "--set",
+            "initial.theta_dot=0.1",
+            "--set",
+            "initial.phi_dot=20",
+        ],
+        "",
+    );
+    let told = String::from_utf8(told.stdout).unwrap();
+    assert!(told.contains("\nstatus: never-hits\n"), "{told}");
     assert_eq!(
         run(&["law=newton", "restitution=0"])["status"],
         "grazing-cascade"
