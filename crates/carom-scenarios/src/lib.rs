@@ -5,6 +5,7 @@
 //! figures described as data. A scenario never draws and [`export`] never computes: SVG, CSV, HTML
 //! and the golden records all come from the same record.
 
+pub mod animation;
 mod ball_impacts;
 mod billiard_break;
 mod bouncing;
