@@ -16,6 +16,7 @@ mod error;
 mod euler_schemes;
 pub mod export;
 mod falling_block;
+mod handed_on;
 mod hodograph_bundles;
 mod hodographs;
 mod hybrid_model;
