@@ -59,8 +59,8 @@ pub(crate) fn handed_on(
     let times: Vec<f64> = frames.iter().map(|frame| frame.0).collect();
     let impacts = (1..steps.len()).map(|k| k as f64).collect();
     let caption = format!("{caption} One elementary impact for each unit of the clock.");
-    let mut animation = Animation::plane(name, title, caption, times, impacts)
-        .clock("elementary impact", "");
+    let mut animation =
+        Animation::plane(name, title, caption, times, impacts).clock("elementary impact", "");
     for ball in balls {
         let [x, y] = ball.center;
         let at = |(_, step, way): &(f64, usize, f64)| {
@@ -86,5 +86,8 @@ pub(crate) fn handed_on(
 }
 
 fn distance(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+    a.iter()
+        .zip(b)
+        .map(|(a, b)| (a - b).abs())
+        .fold(0.0, f64::max)
 }

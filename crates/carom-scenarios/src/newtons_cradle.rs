@@ -149,7 +149,10 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
         label: (i + 1).to_string(),
         velocity: Box::new(move |v| [v.get(i).copied().unwrap_or(0.0), 0.0]),
     });
-    let fastest = config.velocities.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
+    let fastest = config
+        .velocities
+        .iter()
+        .fold(0.0, |m: f64, v| m.max(v.abs()));
     let text = (
         "impact",
         "The impact, resolved one contact at a time",

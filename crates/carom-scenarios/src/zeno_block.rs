@@ -390,7 +390,10 @@ impl Curves {
         // Twice the samples of a half cycle and its landing, with nothing left out at the landings.
         let per_cycle = 2 * DRAWN + 3;
         let shown = |k: usize| k % per_cycle % PLAYED_STRIDE == 0 || k % per_cycle > 2 * DRAWN;
-        let kept: Vec<usize> = (0..self.t.len()).filter(|k| shown(*k)).take(MOST_FRAMES).collect();
+        let kept: Vec<usize> = (0..self.t.len())
+            .filter(|k| shown(*k))
+            .take(MOST_FRAMES)
+            .collect();
         let at = |list: &[f64], k: usize| list.get(k).copied().unwrap_or(0.0);
         let times: Vec<f64> = kept.iter().map(|k| at(&self.t, *k)).collect();
         let poses = kept.iter().map(|k| {

@@ -123,7 +123,9 @@ impl Catalog {
             if item.differs.is_none() {
                 for number in &off {
                     let (name, ours, printed) = (&number.place.name, number.ours, number.printed);
-                    faults.push(format!("{at}: {name} is {ours}, printed {printed}; no reason given"));
+                    faults.push(format!(
+                        "{at}: {name} is {ours}, printed {printed}; no reason given"
+                    ));
                 }
             } else if off.is_empty() {
                 faults.push(format!("{at}: a reason for a difference that is not there"));
@@ -147,11 +149,9 @@ impl Catalog {
     }
 
     fn items(&self) -> impl Iterator<Item = (&Paper, &Item)> {
-        let of = |paper| {
-            let Paper { items, .. } = paper;
-            items.iter().map(move |item| (paper, item))
-        };
-        self.papers.iter().flat_map(of)
+        self.papers
+            .iter()
+            .flat_map(|paper| paper.items.iter().map(move |item| (paper, item)))
     }
 }
 

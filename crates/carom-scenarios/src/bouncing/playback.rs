@@ -151,9 +151,8 @@ mod tests {
 
     #[test]
     fn a_union_is_drawn_part_by_part() {
-        let ball = |x: f64| {
-            Shape::Ellipsoid(Ellipsoid::sphere(1.0, Vector3::new(x, 0.0, 0.0)).unwrap())
-        };
+        let ball =
+            |x: f64| Shape::Ellipsoid(Ellipsoid::sphere(1.0, Vector3::new(x, 0.0, 0.0)).unwrap());
         let union = Union::new(vec![ball(-1.0), ball(1.0)]).unwrap();
         assert_eq!(solids(&Shape::Union(union)).len(), 2);
     }

@@ -7,8 +7,8 @@
 pub(crate) mod box_and_wall;
 pub(crate) mod compass_gait;
 pub(crate) mod disk_stack;
-pub(crate) mod ramone;
 mod playback;
+pub(crate) mod ramone;
 mod report;
 pub(crate) mod rocking_block;
 mod system;

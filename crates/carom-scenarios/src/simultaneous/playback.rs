@@ -87,11 +87,21 @@ fn one_by_one(system: &FrictionalSystem, first: usize) -> Result<Vec<Vec<f64>>, 
     for contact in sequence.iter().take(MOST_IMPACTS) {
         // The contact alone: nothing else answers.
         let alone = FrictionalSystem {
-            contacts: system.contacts.iter().skip(*contact).take(1).cloned().collect(),
+            contacts: system
+                .contacts
+                .iter()
+                .skip(*contact)
+                .take(1)
+                .cloned()
+                .collect(),
             velocity: velocity.clone(),
             ..system.clone()
         };
-        velocity = resolve(&alone, vec![0])?.velocity_plus.0.as_slice().to_vec();
+        velocity = resolve(&alone, vec![0])?
+            .velocity_plus
+            .0
+            .as_slice()
+            .to_vec();
         rows.push(system.contact_velocity(&velocity));
     }
     Ok(rows)

@@ -4,14 +4,12 @@
 
 mod parts;
 
-pub use parts::{animation, minus, parameters, quantities};
+pub use parts::{animation, minus, parameters, quantities, table};
 
-use super::{ExportError, csv, file_name, significant, svg};
+use super::{ExportError, file_name, svg};
 use crate::record::{Figure, Record, Table};
+use parts::MAX_ROWS;
 use std::fmt::Write as _;
-
-/// Rows of a table shown on the page; the CSV has them all.
-const MAX_ROWS: usize = 200;
 
 const STYLE: &str = include_str!("style.css");
 
@@ -31,10 +29,14 @@ pub fn html(record: &Record) -> Result<String, ExportError> {
         escape(&record.status)
     );
     body.push_str(&parameters(record)?);
-    body.push_str(&quantities(&record.quantities));
+    let scalars = quantities(&record.quantities);
+    if !scalars.is_empty() {
+        body.push_str("<h2>Quantities</h2>\n");
+        body.push_str(&scalars);
+    }
     section(&mut body, "Playback", &record.animations, animation)?;
     section(&mut body, "Figures", &record.figures, figure)?;
-    section(&mut body, "Tables", &record.tables, table)?;
+    section(&mut body, "Tables", &record.tables, folded_table)?;
     let plays = !record.animations.is_empty();
     Ok(page(&record.scenario, "", &body, plays))
 }
@@ -87,21 +89,14 @@ fn figure(figure: &Figure) -> Result<String, ExportError> {
     ))
 }
 
-fn table(table: &Table) -> Result<String, ExportError> {
-    let head: String = table
-        .columns
-        .iter()
-        .map(|c| format!("<th class=\"n\">{}</th>", escape(&csv::heading(c))))
-        .collect();
-    let body: String = table.rows.iter().take(MAX_ROWS).map(|r| row(r)).collect();
+fn folded_table(table: &Table) -> Result<String, ExportError> {
     let file = file_name(&table.name, "csv")?;
     let mut out = format!(
-        "<details>\n<summary>{} ({} rows)</summary>\n<p>{} <a href=\"{file}\">CSV</a></p>\n\
-         <div class=\"scroll\"><table>\n<thead><tr>{head}</tr></thead>\n\
-         <tbody>\n{body}</tbody>\n</table></div>\n",
+        "<details>\n<summary>{} ({} rows)</summary>\n<p>{} <a href=\"{file}\">CSV</a></p>\n{}",
         escape(&table.name),
         table.rows.len(),
-        escape(&table.caption)
+        escape(&table.caption),
+        parts::table(table)
     );
     if table.rows.len() > MAX_ROWS {
         // Writing to a string cannot fail.
@@ -109,15 +104,6 @@ fn table(table: &Table) -> Result<String, ExportError> {
     }
     out.push_str("</details>\n");
     Ok(out)
-}
-
-fn row(values: &[f64]) -> String {
-    let cell = |v: &f64| {
-        let text = minus(&significant(*v, super::DIGITS));
-        format!("<td class=\"n\">{text}</td>")
-    };
-    let cells: String = values.iter().map(cell).collect();
-    format!("<tr>{cells}</tr>\n")
 }
 
 /// Text as HTML and XML accept it, in content and in attributes.

@@ -1,9 +1,9 @@
 //! The parts of a page that show a record.
 
-use crate::export::{DIGITS, ExportError, difference, significant};
 use super::escape;
 use crate::animation::Animation;
-use crate::record::{Quantity, Record};
+use crate::export::{ExportError, csv, difference_of, shown};
+use crate::record::{Quantity, Record, Table};
 
 /// The record's parameters, folded; nothing if it has none.
 ///
@@ -21,7 +21,7 @@ pub fn parameters(record: &Record) -> Result<String, ExportError> {
     ))
 }
 
-/// Scalar results beside the published ones, under a heading; nothing if there are none.
+/// Scalar results beside the published ones; nothing if there are none.
 #[must_use]
 pub fn quantities(quantities: &[Quantity]) -> String {
     if quantities.is_empty() {
@@ -29,7 +29,7 @@ pub fn quantities(quantities: &[Quantity]) -> String {
     }
     let rows: String = quantities.iter().map(quantity).collect();
     format!(
-        "<h2>Quantities</h2>\n<div class=\"scroll\"><table>\n<thead><tr><th>Quantity</th>\
+        "<div class=\"scroll\"><table>\n<thead><tr><th>Quantity</th>\
          <th class=\"n\">Value</th><th>Unit</th><th class=\"n\">Paper</th>\
          <th class=\"n\">Difference</th><th>Source and notes</th></tr></thead>\n\
          <tbody>\n{rows}</tbody>\n</table></div>\n"
@@ -37,7 +37,7 @@ pub fn quantities(quantities: &[Quantity]) -> String {
 }
 
 fn quantity(quantity: &Quantity) -> String {
-    let paper = quantity.paper.map(|p| significant(p, DIGITS));
+    let paper = quantity.paper.map(shown);
     let remarks: Vec<&str> = [&quantity.source, &quantity.note]
         .into_iter()
         .filter_map(|text| text.as_deref())
@@ -47,10 +47,10 @@ fn quantity(quantity: &Quantity) -> String {
         "<tr><td><code>{}</code></td><td class=\"n\">{}</td><td>{}</td><td class=\"n\">{}</td>\
          <td class=\"n\">{}</td><td>{}</td></tr>\n",
         escape(&quantity.name),
-        minus(&significant(quantity.value, DIGITS)),
+        minus(&shown(quantity.value)),
         escape(&quantity.unit),
         minus(&paper.unwrap_or_default()),
-        minus(&difference(quantity).unwrap_or_default()),
+        minus(&difference_of(quantity).unwrap_or_default()),
         escape(&remarks.join("; "))
     )
 }
@@ -73,7 +73,11 @@ pub fn animation(animation: &Animation) -> Result<String, ExportError> {
     }
     // In a script element only `<` can end or change what a browser reads.
     let data = serde_json::to_string(animation)?.replace('<', "\\u003c");
-    let separator = if animation.caption.is_empty() { "" } else { ". " };
+    let separator = if animation.caption.is_empty() {
+        ""
+    } else {
+        ". "
+    };
     Ok(format!(
         "<figure>\n<div class=\"player\"></div>\n<script type=\"application/json\">{data}</script>\n\
          <noscript><p>(The playback needs scripts; the figures do not.)</p></noscript>\n\
@@ -81,4 +85,28 @@ pub fn animation(animation: &Animation) -> Result<String, ExportError> {
         escape(&animation.title),
         escape(&animation.caption)
     ))
+}
+
+/// Rows of a table shown on the page; the CSV has them all.
+pub(super) const MAX_ROWS: usize = 200;
+
+/// The first rows of a table.
+#[must_use]
+pub fn table(table: &Table) -> String {
+    let head: String = table
+        .columns
+        .iter()
+        .map(|c| format!("<th class=\"n\">{}</th>", escape(&csv::heading(c))))
+        .collect();
+    let body: String = table.rows.iter().take(MAX_ROWS).map(|r| row(r)).collect();
+    format!(
+        "<div class=\"scroll\"><table>\n<thead><tr>{head}</tr></thead>\n\
+         <tbody>\n{body}</tbody>\n</table></div>\n"
+    )
+}
+
+fn row(values: &[f64]) -> String {
+    let cell = |v: &f64| format!("<td class=\"n\">{}</td>", minus(&shown(*v)));
+    let cells: String = values.iter().map(cell).collect();
+    format!("<tr>{cells}</tr>\n")
 }
