@@ -139,7 +139,7 @@ fn differences(golden: &Record, fresh: &Record) -> Vec<String> {
         lines.push("parameters changed".to_owned());
     }
     if shape(golden) != shape(fresh) {
-        lines.push("figures changed in more than their numbers".to_owned());
+        lines.push("figures or animations changed in more than their numbers".to_owned());
     }
     lines
 }
@@ -164,12 +164,13 @@ fn values(record: &Record) -> BTreeMap<String, f64> {
     values
 }
 
-/// What figures show, without numbers: those of their marks stand in the tables.
+/// What figures and animations show, without numbers: those that matter stand in the tables.
 fn shape(record: &Record) -> Vec<(String, usize)> {
-    record
-        .figures
-        .iter()
+    let figures = record.figures.iter();
+    let animations = record.animations.iter();
+    figures
         .map(|f| (f.name.clone(), f.marks.len()))
+        .chain(animations.map(|a| (a.name.clone(), a.times.len())))
         .collect()
 }
 

@@ -712,4 +712,7 @@ fn round_all<'a>(lists: impl IntoIterator<Item = &'a mut Vec<f64>>, decimals: i3
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod scenarios;
+#[cfg(test)]
 mod tests;

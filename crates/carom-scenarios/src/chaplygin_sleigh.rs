@@ -143,8 +143,12 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
         Outline::line([[0.0, 0.0], [ahead, 0.0]], Color::Gray),
     ];
     let motion = motion(
-        "The run",
-        "The bumper is round about the center of mass; the blade behind it does not slip sideways.",
+        (
+            "motion",
+            "The run",
+            "The bumper is round about the center of mass; the blade behind it does not slip \
+             sideways.",
+        ),
         &start,
         &hits,
         |s, t| sleigh.flow(s, t),

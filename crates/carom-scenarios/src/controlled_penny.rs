@@ -1,8 +1,10 @@
 //! The penny with motors: constant torques between impacts.
 
 use crate::config::{count, finite};
-use crate::hybrid_model::{nonholonomic, path, quantities, status, table};
-use crate::penny_model::{InitialConfig, Law, PennyConfig, TableConfig, drawing, named};
+use crate::hybrid_model::{motion, nonholonomic, path, quantities, status, table};
+use crate::penny_model::{
+    FROM_ABOVE, InitialConfig, Law, PennyConfig, TableConfig, drawing, from_above, named,
+};
 use crate::record::{Color, Mark, PointShape, Record};
 use crate::scenario::{Configuration, begin};
 use crate::{Overrides, Scenario, ScenarioError};
@@ -112,6 +114,15 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
         },
     ));
     let (x, y) = path(&start, &hits, 80, |s, t| penny.flow(s, t), |s| [s.x, s.y]);
+    let played = motion(
+        ("motion", "The run", FROM_ABOVE),
+        &start,
+        &hits,
+        |s, t| penny.flow(s, t),
+        from_above(disk.radius()),
+        |s| [s.x, s.y, s.phi],
+    );
+    record.animations.push(played.fixed(config.table.wall()));
     let (hit_x, hit_y) = hits
         .iter()
         .filter_map(|hit| {

@@ -51,10 +51,12 @@ pub(crate) fn quantities<S>(hits: &[Hit<S>]) -> Vec<Quantity> {
 /// Frames of a played run, beside those at its impacts.
 const FRAMES: usize = 200;
 
-/// A run to play: outlines that move with a pose, among what is fixed.
+/// Impacts of a played run.
+const PLAYED_IMPACTS: usize = 40;
+
+/// A run to play: outlines that move with a pose. The text is a name, a title and a caption.
 pub(crate) fn motion<S: Clone>(
-    title: &str,
-    caption: &str,
+    (name, title, caption): (&str, &str, &str),
     start: &S,
     hits: &[Hit<S>],
     flow: impl Fn(&S, f64) -> S,
@@ -62,9 +64,9 @@ pub(crate) fn motion<S: Clone>(
     pose: impl Fn(&S) -> [f64; 3],
 ) -> Animation {
     let mut impacts: Vec<f64> = hits.iter().map(|hit| hit.time).collect();
+    impacts.truncate(PLAYED_IMPACTS);
     let end = impacts.last().copied().unwrap_or(1.0);
     let times = Animation::frames(0.0, end, FRAMES, &impacts);
-    impacts.retain(|impact| times.contains(impact));
     let poses = times.iter().map(|time| {
         let before = hits.partition_point(|hit| hit.time <= *time);
         let (state, since) = match before.checked_sub(1).and_then(|k| hits.get(k)) {
@@ -74,7 +76,7 @@ pub(crate) fn motion<S: Clone>(
         pose(&flow(state, time - since))
     });
     let body = PlaneBody::new(outlines, poses).trail();
-    Animation::plane("motion", title, caption, times, impacts).body(body)
+    Animation::plane(name, title, caption, times, impacts).body(body)
 }
 
 /// A path through the states between impacts.

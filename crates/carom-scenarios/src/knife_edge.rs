@@ -1,7 +1,8 @@
 //! A knife edge on an incline above a wall.
 
+use crate::animation::Outline;
 use crate::config::{count, finite, positive};
-use crate::hybrid_model::{nonholonomic, path, quantities, status, table};
+use crate::hybrid_model::{motion, nonholonomic, path, quantities, status, table};
 use crate::penny_model::{Law, meters};
 use crate::record::{Color, Figure, LineStyle, Mark, PointShape, Quantity, Record};
 use crate::scenario::{Configuration, begin};
@@ -9,6 +10,10 @@ use crate::{Overrides, Scenario, ScenarioError};
 use carom_billiard::hybrid::{Billiard, Limits, follow};
 use carom_billiard::knife_edge::{KnifeEdge, KnifeState};
 use serde::{Deserialize, Serialize};
+use std::f64::consts::FRAC_PI_2;
+
+/// Half length of the drawn blade over the width of the run.
+const BLADE: f64 = 0.03;
 
 pub(crate) const SCENARIO: Scenario = Scenario::new::<Config>(
     "knife-edge",
@@ -117,6 +122,26 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
     let (low, high) = y.iter().fold((f64::MAX, f64::MIN), |(low, high), y| {
         (low.min(*y), high.max(*y))
     });
+    let half = BLADE * (high - low);
+    let ends = |x: [f64; 2]| x.map(|x| [x, -config.wall]);
+    let played = motion(
+        (
+            "motion",
+            "The run",
+            "The blade slides along itself only; its front is marked, and it is drawn longer than \
+             the point that it is.",
+        ),
+        &start,
+        &hits,
+        |s, t| blade.flow(s, t),
+        vec![
+            Outline::line([[-half, 0.0], [half, 0.0]], Color::Blue),
+            Outline::disk([half, 0.0], 0.1 * half, Color::Vermillion),
+        ],
+        |s| [s.y, -s.x, s.phi - FRAC_PI_2],
+    );
+    let wall = Outline::line(ends([low - half, high + half]), Color::Gray);
+    record.animations.push(played.fixed(wall));
     let (hit_x, hit_y) = hits.iter().map(|hit| (hit.state.y, -hit.state.x)).unzip();
     record.figures.push(
         Figure::new(

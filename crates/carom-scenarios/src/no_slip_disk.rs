@@ -1,7 +1,8 @@
 //! A disk bounces in a strip without slipping.
 
+use crate::animation::Outline;
 use crate::config::{count, finite, positive};
-use crate::hybrid_model::{path, quantities, status, table};
+use crate::hybrid_model::{motion, path, quantities, status, table};
 use crate::penny_model::meters;
 use crate::record::{Color, Figure, LineStyle, Mark, Quantity, Record};
 use crate::scenario::{Configuration, begin};
@@ -103,6 +104,19 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
         },
     ));
     let (x, y) = path(&start, &hits, 1, |s, t| disk.flow(s, t), |s| [s.x, s.y]);
+    let mut played = motion(
+        ("motion", "The run", "The first impacts."),
+        &start,
+        &hits,
+        |s, t| disk.flow(s, t),
+        vec![Outline::disk([0.0; 2], config.radius, Color::Blue)],
+        |s| [s.x, s.y, 0.0],
+    );
+    for wall in [0.0, config.width] {
+        let ends = [low - 2.0 * config.radius, high + 2.0 * config.radius];
+        played = played.fixed(Outline::line(ends.map(|x| [x, wall]), Color::Gray));
+    }
+    record.animations.push(played);
     let mut figure = Figure::new(
         "trajectory",
         "No-slip disk in a strip",

@@ -277,7 +277,19 @@ const FRAMES: usize = 240;
 /// Impacts of a played run.
 const PLAYED_IMPACTS: usize = 60;
 
-/// A run to play, seen from above: the penny is a line along its heading, with a dot in front.
+/// What one sees of a played penny.
+pub(crate) const FROM_ABOVE: &str =
+    "Seen from above: the penny stands on its edge, its front rim is marked.";
+
+/// A penny on its edge from above: a line along its heading, with a dot in front.
+pub(crate) fn from_above(radius: f64) -> Vec<Outline> {
+    vec![
+        Outline::line([[-radius, 0.0], [radius, 0.0]], Color::Blue),
+        Outline::disk([radius, 0.0], 0.12 * radius, Color::Vermillion),
+    ]
+}
+
+/// A run to play, seen from above.
 pub(crate) fn motion<T: Table>(
     text: (&str, &str),
     table: &TableConfig,
@@ -294,13 +306,8 @@ pub(crate) fn motion<T: Table>(
         let at = run.state_at(penny, *time);
         [at.x, at.y, at.phi]
     });
-    let r = penny.radius();
-    let outlines = vec![
-        Outline::line([[-r, 0.0], [r, 0.0]], Color::Blue),
-        Outline::disk([r, 0.0], 0.12 * r, Color::Vermillion),
-    ];
-    let body = PlaneBody::new(outlines, poses).trail();
-    let caption = "Seen from above: the penny stands on its edge, its front rim is marked.";
+    let body = PlaneBody::new(from_above(penny.radius()), poses).trail();
+    let caption = FROM_ABOVE;
     let (name, title) = text;
     Animation::plane(name, title, caption, times, impacts)
         .fixed(table.wall())

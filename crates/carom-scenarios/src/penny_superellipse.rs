@@ -3,7 +3,7 @@
 use crate::config::count;
 use crate::penny::impacts;
 use crate::penny_model::{
-    InitialConfig, Law, PennyConfig, TableConfig, TableKind, drawing, named, trajectory,
+    InitialConfig, Law, PennyConfig, TableConfig, TableKind, drawing, motion, named, trajectory,
 };
 use crate::record::{Quantity, Record};
 use crate::scenario::{Configuration, begin};
@@ -87,6 +87,10 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
         let mut rows = impacts(&run);
         rows.name = format!("{name}-impacts");
         record.tables.push(rows);
+        let text = (format!("{name}-motion"), format!("The run, {name} law"));
+        record
+            .animations
+            .push(motion((&text.0, &text.1), &table, &billiard, &run));
         record.figures.push(trajectory(
             drawing(
                 &table,

@@ -1,7 +1,8 @@
 //! A ball rolls between smooth and rough cushions.
 
+use crate::animation::Outline;
 use crate::config::{count, finite, positive};
-use crate::hybrid_model::{path, quantities, status, table};
+use crate::hybrid_model::{motion, path, quantities, status, table};
 use crate::penny_model::{TableConfig, drawing};
 use crate::record::{Color, Mark, Quantity, Record};
 use crate::scenario::{Configuration, begin};
@@ -130,6 +131,19 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
             semi_axes: config.semi_axes,
             ..TableConfig::default()
         };
+        let played = motion(
+            (
+                &format!("{name}-motion"),
+                &format!("The run, {name} cushions"),
+                "The first impacts, from above.",
+            ),
+            &start,
+            &hits,
+            |s, t| ball.flow(s, t),
+            vec![Outline::disk([0.0; 2], config.radius, color)],
+            |s| [s.position.x, s.position.y, 0.0],
+        );
+        record.animations.push(played.fixed(outline.wall()));
         record.figures.push(
             drawing(
                 &outline,

@@ -355,8 +355,9 @@ fn write_figure(
     let [width, height] = ["width", "height"].map(|name| attribute(&text, name));
     let _ = writeln!(
         out,
-        "<figure id=\"{}\">\n<img src=\"{FIGURES}/{file}\" alt=\"{}\" width=\"{width}\" \
-         height=\"{height}\" loading=\"lazy\" decoding=\"async\">\n<figcaption>{}{badges}</figcaption>\n</figure>",
+        "<figure id=\"{}\">\n<div class=\"wide\"><img src=\"{FIGURES}/{file}\" alt=\"{}\" \
+         width=\"{width}\" height=\"{height}\" loading=\"lazy\" decoding=\"async\"></div>\n\
+         <figcaption>{} <a href=\"{FIGURES}/{file}\">SVG</a>{badges}</figcaption>\n</figure>",
         id(place),
         escape(title),
         escape(&figure.caption)

@@ -82,7 +82,7 @@ fn section<T>(
 
 fn figure(figure: &Figure) -> Result<String, ExportError> {
     Ok(format!(
-        "<figure>\n{}<figcaption>{} <a href=\"{}\">SVG</a></figcaption>\n</figure>\n",
+        "<figure>\n<div class=\"wide\">\n{}</div>\n<figcaption>{} <a href=\"{}\">SVG</a></figcaption>\n</figure>\n",
         svg::svg(figure)?,
         escape(&figure.caption),
         file_name(&figure.name, "svg")?

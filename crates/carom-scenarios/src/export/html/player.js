@@ -19,6 +19,10 @@
     const t = cross([x, y, z], v).map((c) => 2 * c);
     return add(add(v, t, w), cross([x, y, z], t));
   };
+  /** Outward normal of a face, also of a square with two corners in one point. */
+  const facing = (p) => (p.length === 4
+    ? cross(add(p[2], p[0], -1), add(p[3], p[1], -1))
+    : cross(add(p[1], p[0], -1), add(p[2], p[0], -1)));
   const mix = (a, b, s) => a + (b - a) * s;
 
   // ---- frames ----
@@ -102,9 +106,12 @@
       const Y = (y) => height / 2 - (y - (y0 + y1) / 2) * scale;
       const frame = locate(this.times, t);
       if (this.scene.axes) this.axes(c, X, Y, width, height, colors);
-      for (const outline of this.scene.fixed) this.outline(c, outline, X, Y, scale, colors);
+      for (const outline of this.scene.fixed) {
+        this.outline(c, outline, (u) => X(u), (_, v) => Y(v), scale, colors);
+      }
       for (const body of this.scene.bodies) if (body.trail) this.trail(c, body, frame, X, Y, colors);
       const taken = [];
+      const arrows = this.scene.arrows || [];
       for (const body of this.scene.bodies) {
         const [x, y] = [at(body.x, frame), at(body.y, frame)];
         const angle = body.angle ? at(body.angle, frame) : 0;
@@ -112,9 +119,11 @@
         const px = (u, v) => X(x + cos * u - sin * v);
         const py = (u, v) => Y(y + sin * u + cos * v);
         for (const outline of body.outlines) this.outline(c, outline, px, py, scale, colors);
-        if (body.label) this.label(c, body.label, X(x), Y(y), colors, taken);
+        // Beside a point of a path, within a body and below its arrow.
+        if (body.label && this.scene.axes) this.label(c, body.label, X(x) + 14, Y(y), colors, taken, "left");
+        else if (body.label) this.label(c, body.label, X(x), Y(y) + (arrows.length ? 15 : 0), colors, taken);
       }
-      for (const a of this.scene.arrows || []) {
+      for (const a of arrows) {
         const [x, y, dx, dy] = [a.x, a.y, a.dx, a.dy].map((list) => at(list, frame));
         this.arrow(c, X(x), Y(y), X(x + dx), Y(y + dy), colors[a.color]);
         if (a.label) this.label(c, a.label, X(x + dx), Y(y + dy) - 12, colors, taken);
@@ -194,9 +203,9 @@
       c.fill();
     }
 
-    label(c, text, x, y, colors, taken) {
+    label(c, text, x, y, colors, taken, align = "center") {
       c.fillStyle = colors.ink;
-      c.textAlign = "center";
+      c.textAlign = align;
       c.textBaseline = "middle";
       // Names of bodies that meet are set below each other.
       while (taken.some(([u, v]) => Math.abs(u - x) < 34 && Math.abs(v - y) < 13)) y += 13;
@@ -351,8 +360,7 @@
       for (const { vertices, faces } of body.parts) {
         const world = vertices.map((v) => add(turn(q, v), p));
         for (const { corners } of faces) {
-          const [a, b, d] = corners.map((k) => world[k]);
-          if (dot(cross(add(b, a, -1), add(d, a, -1)), this.normal) <= 0) continue;
+          if (dot(facing(corners.map((k) => world[k])), this.normal) <= 0) continue;
           corners.forEach((k, first) => {
             const [x, y] = project(add(world[k], this.normal, -this.height(world[k])));
             if (first === 0) c.moveTo(x, y);
@@ -387,12 +395,8 @@
           const world = vertices.map((v) => add(turn(q, v), p));
           const pixels = world.map(project);
           const front = faces.map(({ corners, tone }) => {
-            const [a, b, d] = [corners[0], corners[1], corners[2]].map((i) => world[i]);
-            // Two corners of a face at a pole coincide.
-            const last = world[corners[corners.length - 1]];
-            let n = cross(add(b, a, -1), add(d, a, -1));
-            if (Math.hypot(...n) === 0) n = cross(add(d, b, -1), add(last, b, -1));
-            if (dot(n, add(eye, a, -1)) <= 0) return false;
+            const n = facing(corners.map((i) => world[i]));
+            if (dot(n, add(eye, world[corners[0]], -1)) <= 0) return false;
             const shade = 0.45 + 0.75 * Math.max(0, dot(unit(n), light));
             const depth = corners.reduce((s, i) => s + pixels[i][2], 0) / corners.length;
             const fill = lit(rgb, shade * (tone ? 0.72 : 1));
