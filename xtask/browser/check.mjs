@@ -32,6 +32,7 @@ const browser = await chromium.launch({
 async function open(what, options = {}) {
   const context = await browser.newContext({ viewport: { width: 1200, height: 900 }, ...options });
   const page = await context.newPage();
+  page.setDefaultTimeout(5000);
   page.on("console", (message) => {
     if (["error", "warning"].includes(message.type())) faults.push(`${what}: ${message.text()}`);
   });
@@ -59,6 +60,15 @@ async function scroll(page) {
 
 if (shots) mkdirSync(shots, { recursive: true });
 
+// A step that cannot go on is a fault like any other; the steps after it are still tried.
+async function attempt(what, step) {
+  try {
+    await step();
+  } catch (error) {
+    faults.push(`${what}: ${error.message.split("\n")[0]}`);
+  }
+}
+
 // Weight and time: the best of a few loads, as other work on the machine only adds.
 const bytes = weigh(dir);
 expect(bytes < 10e6, `the folder weighs ${bytes} bytes`);
@@ -79,7 +89,7 @@ expect(count > 0, "no players");
 expect(await page.locator(".player canvas").count() < count, "all players are made at once");
 await shoot(page, "top");
 let moved = 0;
-for (let k = 0; k < count; k += 1) {
+async function tryPlayer(k) {
   const player = players.nth(k);
   // An article that was never near has no size yet; its anchor has.
   await player.evaluate((element) => element.scrollIntoView({ block: "center" }));
@@ -136,6 +146,7 @@ for (let k = 0; k < count; k += 1) {
   if (shots) await player.screenshot({ path: join(shots, `player-${name}.png`) });
   moved += 1;
 }
+for (let k = 0; k < count; k += 1) await attempt(`player ${k}`, () => tryPlayer(k));
 
 // Figures.
 await scroll(page);
@@ -157,7 +168,7 @@ await shoot(page, "filter");
 await page.context().close();
 
 // A phone, light and dark: nothing wider than the window.
-for (const colorScheme of ["light", "dark"]) {
+async function tryPhone(colorScheme) {
   const phone = await open("phone", {
     viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true, deviceScaleFactor: 2, colorScheme });
   await scroll(phone);
@@ -182,41 +193,48 @@ for (const colorScheme of ["light", "dark"]) {
   await shoot(phone, `phone-${colorScheme}-figure`);
   await phone.context().close();
 }
+for (const scheme of ["light", "dark"]) await attempt(`phone, ${scheme}`, () => tryPhone(scheme));
 
 // Dark.
-const dark = await open("dark", { colorScheme: "dark" });
-await shoot(dark, "dark-top");
-await dark.locator("figure img").first().evaluate((e) => e.scrollIntoView({ block: "center" }));
-await dark.waitForTimeout(300);
-await shoot(dark, "dark-figure");
-const background = await dark.evaluate(() => getComputedStyle(document.body).backgroundColor);
-expect(background === "rgb(21, 23, 26)", `dark pages have the background ${background}`);
-await dark.context().close();
+await attempt("dark", async () => {
+  const dark = await open("dark", { colorScheme: "dark" });
+  await shoot(dark, "dark-top");
+  await dark.locator("figure img").first().evaluate((e) => e.scrollIntoView({ block: "center" }));
+  await dark.waitForTimeout(300);
+  await shoot(dark, "dark-figure");
+  const background = await dark.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  expect(background === "rgb(21, 23, 26)", `dark pages have the background ${background}`);
+  await dark.context().close();
+});
 
 // Less motion: a run ends and stays there.
-const calm = await open("less motion", { reducedMotion: "reduce" });
-const player = calm.locator(".player").first();
-await player.evaluate((element) => element.scrollIntoView({ block: "center" }));
-await player.locator("canvas").focus();
-await calm.keyboard.press("End");
-await calm.keyboard.press("ArrowLeft");
-for (let k = 0; k < 3; k += 1) await calm.keyboard.press("ArrowUp");
-await calm.keyboard.press(" ");
-await calm.waitForFunction(() =>
-  document.querySelector(".player button").getAttribute("aria-label") === "Play", null, { timeout: 5000 })
-  .catch(() => faults.push("a run starts again although less motion is preferred"));
-await calm.context().close();
+await attempt("less motion", async () => {
+  const calm = await open("less motion", { reducedMotion: "reduce" });
+  const player = calm.locator(".player").first();
+  await player.evaluate((element) => element.scrollIntoView({ block: "center" }));
+  await player.locator("canvas").focus();
+  await calm.keyboard.press("End");
+  await calm.keyboard.press("ArrowLeft");
+  for (let k = 0; k < 3; k += 1) await calm.keyboard.press("ArrowUp");
+  await calm.keyboard.press(" ");
+  await calm.waitForFunction(() =>
+    document.querySelector(".player button").getAttribute("aria-label") === "Play", null, { timeout: 5000 })
+    .catch(() => faults.push("a run starts again although less motion is preferred"));
+  await calm.context().close();
+});
 
 // Without scripts: text, tables and figures.
-const plain = await open("no scripts", { javaScriptEnabled: false });
-expect(await plain.locator("article").count() > 0, "nothing without scripts");
-expect(await plain.locator("noscript p").first().isVisible(), "no word on playback without scripts");
-expect(!(await plain.locator("#filter").isVisible()), "a filter that cannot work");
-const image = plain.locator("figure img").first();
-await image.scrollIntoViewIfNeeded();
-expect((await image.boundingBox()).height > 50, "no figures without scripts");
-await shoot(plain, "no-scripts");
-await plain.context().close();
+await attempt("no scripts", async () => {
+  const plain = await open("no scripts", { javaScriptEnabled: false });
+  expect(await plain.locator("article").count() > 0, "nothing without scripts");
+  expect(await plain.locator("noscript p").first().isVisible(), "no word on playback without scripts");
+  expect(!(await plain.locator("#filter").isVisible()), "a filter that cannot work");
+  const image = plain.locator("figure img").first();
+  await image.scrollIntoViewIfNeeded();
+  expect((await image.boundingBox()).height > 50, "no figures without scripts");
+  await shoot(plain, "no-scripts");
+  await plain.context().close();
+});
 
 await browser.close();
 for (const fault of faults) console.error(fault);

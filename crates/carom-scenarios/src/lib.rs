@@ -10,6 +10,7 @@ mod ball_impacts;
 mod billiard_break;
 mod bouncing;
 mod chaplygin_sleigh;
+mod closest_points;
 mod config;
 mod controlled_penny;
 mod error;

@@ -14,6 +14,9 @@ use carom_impact::{ImpactLaw, Nonholonomic, Restitution, Rough};
 use nalgebra::Vector2;
 use serde::{Deserialize, Serialize};
 
+/// Radius of the point that shows the center, over the shorter semi-axis.
+const POINT: f64 = 0.04;
+
 pub(crate) const SCENARIO: Scenario = Scenario::new::<Config>(
     "rolling-ball",
     "a rolling ball on an elliptical table, with smooth and rough cushions",
@@ -135,12 +138,13 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
             (
                 &format!("{name}-motion"),
                 &format!("The run, {name} cushions"),
-                "The first impacts, from above.",
+                "The first impacts, from above. The table is that of the center, which a point \
+                 shows.",
             ),
             &start,
             &hits,
             |s, t| ball.flow(s, t),
-            vec![Outline::disk([0.0; 2], config.radius, color)],
+            vec![Outline::disk([0.0; 2], POINT * a.min(b), color)],
             |s| [s.position.x, s.position.y, 0.0],
         );
         record.animations.push(played.fixed(outline.wall()));

@@ -113,6 +113,7 @@ pub const SCENARIOS: &[Scenario] = &[
     crate::bouncing::CUBE,
     crate::bouncing::DUMBBELL,
     crate::bouncing::TETRAHEDRON,
+    crate::closest_points::SCENARIO,
     crate::penny::SCENARIO,
     crate::penny_figures::SCENARIO,
     crate::penny_cloud::SCENARIO,
@@ -191,6 +192,7 @@ mod tests {
         shown_is_default::<crate::bouncing::Config<crate::bouncing::Cube>>();
         shown_is_default::<crate::bouncing::Config<crate::bouncing::Dumbbell>>();
         shown_is_default::<crate::bouncing::Config<crate::bouncing::Tetrahedron>>();
+        shown_is_default::<crate::closest_points::Config>();
         shown_is_default::<crate::penny::Config>();
         shown_is_default::<crate::penny_figures::Config>();
         shown_is_default::<crate::penny_cloud::Config>();

@@ -30,7 +30,10 @@ fn the_page_stands_alone_and_every_link_leads_somewhere() {
         match target.strip_prefix('#') {
             Some(id) => assert!(ids.iter().any(|i| i == id), "no place {id}"),
             None if target == "data:," => {}
-            None => assert!(files.iter().any(|(name, _)| *name == target), "no file {target}"),
+            None => assert!(
+                files.iter().any(|(name, _)| *name == target),
+                "no file {target}"
+            ),
         }
     }
     for source in quoted("src") {

@@ -72,16 +72,17 @@
         box[2] = Math.min(box[2], y - r);
         box[3] = Math.max(box[3], y + r);
       };
-      const reach = (shape) => shape.type === "disk"
-        ? Math.hypot(shape.x, shape.y) + shape.radius
-        : shape.x.reduce((r, x, k) => Math.max(r, Math.hypot(x, shape.y[k])), 0);
-      for (const { shape } of this.scene.fixed) {
-        if (shape.type === "disk") grow(shape.x, shape.y, shape.radius);
-        else shape.x.forEach((x, k) => grow(x, shape.y[k]));
-      }
+      const cover = ({ shape }, x, y, angle) => {
+        const [cos, sin] = [Math.cos(angle), Math.sin(angle)];
+        const [us, vs, r] = shape.type === "disk"
+          ? [[shape.x], [shape.y], shape.radius] : [shape.x, shape.y, 0];
+        us.forEach((u, k) => grow(x + cos * u - sin * vs[k], y + sin * u + cos * vs[k], r));
+      };
+      for (const outline of this.scene.fixed) cover(outline, 0, 0, 0);
       for (const body of this.scene.bodies) {
-        const r = Math.max(0, ...body.outlines.map((o) => reach(o.shape)));
-        body.x.forEach((x, k) => grow(x, body.y[k], r));
+        for (const outline of body.outlines) {
+          body.x.forEach((x, k) => cover(outline, x, body.y[k], body.angle ? body.angle[k] : 0));
+        }
       }
       for (const a of this.scene.arrows || []) {
         a.x.forEach((x, k) => {
