@@ -1,5 +1,6 @@
 //! Checks and chores of the workspace: `cargo xtask --help`.
 
+mod gallery;
 mod layers;
 mod tidy;
 mod verify;
@@ -12,6 +13,8 @@ use clap::Parser;
 #[derive(Parser)]
 #[command(name = "cargo xtask")]
 enum Command {
+    /// Show every figure of the papers, and what is beyond them, on one offline page.
+    Gallery(gallery::Args),
     /// Check that dependencies between the crates point down the levels.
     Layers,
     /// Check doc comments for markup that rustdoc eats, and library code for panics.
@@ -23,6 +26,7 @@ enum Command {
 fn main() -> anyhow::Result<()> {
     let root = workspace_root();
     match Command::parse() {
+        Command::Gallery(args) => gallery::gallery(&root, &args),
         Command::Layers => finish("layers", &layers::violations(&root)?),
         Command::Verify(args) => verify::verify(&root, &args),
         Command::Tidy => finish("tidy", &tidy::violations(&root)?),

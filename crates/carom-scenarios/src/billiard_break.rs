@@ -1,6 +1,7 @@
 //! A ball hits two others at once: Seghete & Murphey, Figs. 4 and 5.
 
 use crate::config::{count, finite, positive};
+use crate::handed_on::{Ball, handed_on};
 use crate::model::{System, disk_normal, linspace, propagative};
 use crate::outcomes;
 use crate::record::{Axis, Color, Column, Figure, LineStyle, Mark, Quantity, Record, Table};
@@ -182,6 +183,25 @@ fn single(config: &Config, record: &mut Record) -> Result<(), ScenarioError> {
                 label: None,
             });
         }
+    }
+    for (k, outcome) in set.outcomes.iter().enumerate().take(2) {
+        let balls = (0..3).map(|i| Ball {
+            center: posed.centers[i],
+            radius: config.radii[i],
+            label: ["a", "b", "c"][i].to_owned(),
+            velocity: Box::new(move |v| {
+                let of = |k: usize| v.get(k).copied().unwrap_or(0.0);
+                [of(2 * i), of(2 * i + 1)]
+            }),
+        });
+        let text = (
+            ["order_1", "order_2"][k],
+            ["The break, first order", "The break, second order"][k],
+            "Arrows are velocities.",
+        );
+        let (v, balls) = (&posed.velocity, balls.collect());
+        let motion = handed_on(text, &posed.system, v, outcome, balls, length)?;
+        record.animations.extend(motion);
     }
     let cosine = Quantity::new("cosine", posed.system.cosine()?, "");
     record.quantities.push(cosine);

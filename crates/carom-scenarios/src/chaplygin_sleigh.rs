@@ -1,7 +1,8 @@
 //! The Chaplygin sleigh in a circular arena.
 
+use crate::animation::Outline;
 use crate::config::{count, finite, positive};
-use crate::hybrid_model::{nonholonomic, path, quantities, status, table};
+use crate::hybrid_model::{motion, nonholonomic, path, quantities, status, table};
 use crate::penny_model::{Law, TableConfig, drawing};
 use crate::record::{Color, Mark, PointShape, Quantity, Record};
 use crate::scenario::{Configuration, begin};
@@ -134,6 +135,23 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
             (c.x, c.y)
         })
         .unzip();
+    // The blade is the origin of the moving axes, which look where the sleigh heads.
+    let ahead = config.offset;
+    let outlines = vec![
+        Outline::disk([ahead, 0.0], config.bumper, Color::Blue),
+        Outline::line([[-0.5 * ahead, 0.0], [0.5 * ahead, 0.0]], Color::Vermillion),
+        Outline::line([[0.0, 0.0], [ahead, 0.0]], Color::Gray),
+    ];
+    let motion = motion(
+        "The run",
+        "The bumper is round about the center of mass; the blade behind it does not slip sideways.",
+        &start,
+        &hits,
+        |s, t| sleigh.flow(s, t),
+        outlines,
+        |s| [s.x, s.y, s.phi],
+    );
+    record.animations.push(motion.fixed(arena.wall()));
     record.figures.push(
         drawing(
             &arena,

@@ -1,6 +1,7 @@
 //! What the scenarios of other nonholonomic billiards share.
 
 use crate::ScenarioError;
+use crate::animation::{Animation, Outline, PlaneBody};
 use crate::penny_model::Law;
 use crate::record::{Column, Quantity, Table};
 use carom_billiard::hybrid::{Ending, Hit};
@@ -45,6 +46,35 @@ pub(crate) fn quantities<S>(hits: &[Hit<S>]) -> Vec<Quantity> {
         Quantity::new("impacts", hits.len() as f64, ""),
         Quantity::new("energy_change_j", lost, "J").note("at all impacts together"),
     ]
+}
+
+/// Frames of a played run, beside those at its impacts.
+const FRAMES: usize = 200;
+
+/// A run to play: outlines that move with a pose, among what is fixed.
+pub(crate) fn motion<S: Clone>(
+    title: &str,
+    caption: &str,
+    start: &S,
+    hits: &[Hit<S>],
+    flow: impl Fn(&S, f64) -> S,
+    outlines: Vec<Outline>,
+    pose: impl Fn(&S) -> [f64; 3],
+) -> Animation {
+    let mut impacts: Vec<f64> = hits.iter().map(|hit| hit.time).collect();
+    let end = impacts.last().copied().unwrap_or(1.0);
+    let times = Animation::frames(0.0, end, FRAMES, &impacts);
+    impacts.retain(|impact| times.contains(impact));
+    let poses = times.iter().map(|time| {
+        let before = hits.partition_point(|hit| hit.time <= *time);
+        let (state, since) = match before.checked_sub(1).and_then(|k| hits.get(k)) {
+            Some(hit) => (&hit.state, hit.time),
+            None => (start, 0.0),
+        };
+        pose(&flow(state, time - since))
+    });
+    let body = PlaneBody::new(outlines, poses).trail();
+    Animation::plane("motion", title, caption, times, impacts).body(body)
 }
 
 /// A path through the states between impacts.

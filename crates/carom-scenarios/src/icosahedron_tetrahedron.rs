@@ -4,7 +4,7 @@ use crate::record::{Quantity, Record};
 use crate::scenario::{Configuration, begin};
 use crate::sliding::{
     ICOSAHEDRON_TETRAHEDRON, ICOSAHEDRON_VELOCITY, LawName, Setup, energy_figure, hodograph_figure,
-    impulse_figure, quantities, trace_table,
+    impulse_figure, quantities, slide, trace_table,
 };
 use crate::{Overrides, Scenario, ScenarioError};
 use carom_impact::two_body::{BodyPair, RigidBody};
@@ -86,6 +86,7 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
         impulse_figure("fig5_impulse", "Impulse curve", &setup, &trace),
         energy_figure("energy", "Energy stored at the contact", &trace),
     ]);
+    record.animations.push(slide(&setup, &trace));
     record.tables.push(trace_table(&trace));
     Ok(record)
 }

@@ -5,6 +5,7 @@
 //! figures described as data. A scenario never draws and [`export`] never computes: SVG, CSV, HTML
 //! and the golden records all come from the same record.
 
+pub mod animation;
 mod ball_impacts;
 mod billiard_break;
 mod bouncing;
@@ -15,6 +16,7 @@ mod error;
 mod euler_schemes;
 pub mod export;
 mod falling_block;
+mod handed_on;
 mod hodograph_bundles;
 mod hodographs;
 mod hybrid_model;

@@ -78,6 +78,21 @@ impl System {
         self.solve(velocity, |problem| law.resolve_all(problem))
     }
 
+    /// Velocities before a chain of elastic elementary impacts and after each of them.
+    pub(crate) fn chain(
+        &self,
+        velocity: &[f64],
+        sequence: &[usize],
+    ) -> Result<Vec<Vec<f64>>, ScenarioError> {
+        let mut momentum = self.metric.flat(&Tangent::from_slice(velocity))?;
+        let mut steps = vec![velocity.to_vec()];
+        for normal in sequence.iter().filter_map(|i| self.normals.get(*i)) {
+            momentum = self.metric.reflect(&momentum, normal)?;
+            steps.push(self.metric.sharp(&momentum)?.0.as_slice().to_vec());
+        }
+        Ok(steps)
+    }
+
     fn solve<T>(
         &self,
         velocity: &[f64],

@@ -1,6 +1,7 @@
 //! Newton's cradle: Seghete & Murphey, Example 1 and Fig. 2.
 
 use crate::config::{finite, positive};
+use crate::handed_on::{Ball, handed_on};
 use crate::model::{
     System, chain_normals, diagnostics, linspace, propagative, relative_energy_change,
 };
@@ -142,6 +143,25 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
         record.quantities.pop();
     }
     loss_against_speed(&config, &system, &mut record)?;
+    let balls = (0..n).map(|i| Ball {
+        center: [i as f64, 0.0],
+        radius: 0.5,
+        label: (i + 1).to_string(),
+        velocity: Box::new(move |v| [v.get(i).copied().unwrap_or(0.0), 0.0]),
+    });
+    let fastest = config
+        .velocities
+        .iter()
+        .fold(0.0, |m: f64, v| m.max(v.abs()));
+    let text = (
+        "impact",
+        "The impact, resolved one contact at a time",
+        "Arrows are velocities.",
+    );
+    let scale = if fastest > 0.0 { 0.9 / fastest } else { 1.0 };
+    let velocities = &config.velocities;
+    let motion = handed_on(text, &system, velocities, &outcome, balls.collect(), scale)?;
+    record.animations.extend(motion);
     Ok(record)
 }
 

@@ -2,7 +2,7 @@
 
 use crate::config::{self, count, positive};
 use crate::penny_model::{
-    InitialConfig, Law, PennyConfig, TableConfig, TableKind, drawing, named, trajectory,
+    InitialConfig, Law, PennyConfig, TableConfig, TableKind, drawing, motion, named, trajectory,
 };
 use crate::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
 use crate::scenario::{Configuration, begin};
@@ -121,6 +121,10 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
     }
     record.tables.push(table);
     record.figures = figures(&config, &billiard, &run);
+    let text = ("motion", "The run");
+    record
+        .animations
+        .push(motion(text, &config.table, &billiard, &run));
     Ok(record)
 }
 

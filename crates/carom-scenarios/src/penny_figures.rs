@@ -3,7 +3,7 @@
 use crate::config::count;
 use crate::penny::{Energy, impacts};
 use crate::penny_model::{
-    InitialConfig, Law, PennyConfig, TableConfig, close_up, drawing, named, trajectory,
+    InitialConfig, Law, PennyConfig, TableConfig, close_up, drawing, motion, named, trajectory,
 };
 use crate::record::{Axis, Color, Column, Figure, LineStyle, Mark, Quantity, Record, Table};
 use crate::scenario::{Configuration, begin};
@@ -101,6 +101,13 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
         let run = billiard
             .run(start, Limits::impacts(config.impacts))
             .map_err(named)?;
+        let text = (
+            format!("motion-{number}"),
+            format!("The run of Fig. {number}"),
+        );
+        record
+            .animations
+            .push(motion((&text.0, &text.1), &table, &billiard, &run));
         let (name, word) = match law {
             Law::Elastic => ("elastic", "elastic"),
             _ => ("projected", "projected (\"plastic\" in the paper)"),

@@ -1,6 +1,7 @@
 //! Configuration and drawing that the penny's scenarios share.
 
 use crate::ScenarioError;
+use crate::animation::{Animation, Outline, PlaneBody};
 use crate::config::{finite, positive};
 use crate::model::linspace;
 use crate::record::{Axis, Color, Figure, LineStyle, Mark, PointShape};
@@ -11,6 +12,10 @@ use serde::{Deserialize, Serialize};
 
 /// Points of a drawn table outline.
 const OUTLINE: usize = 361;
+
+/// Every so many points of the outline are enough behind a moving body; divides their number
+/// less one, so that the outline closes.
+const WALL_STRIDE: usize = 3;
 
 /// Impacts that a drawing shows; more are a blot.
 const DRAWN_IMPACTS: usize = 300;
@@ -122,6 +127,13 @@ impl TableConfig {
                 Ok(Box::new(table))
             }
         }
+    }
+
+    /// The wall as what never moves.
+    pub(crate) fn wall(&self) -> Outline {
+        let (x, y) = self.outline();
+        let every = x.iter().zip(&y).step_by(WALL_STRIDE);
+        Outline::line(every.map(|(x, y)| [*x, *y]), Color::Gray)
     }
 
     /// The wall as a polyline.
@@ -257,6 +269,42 @@ pub(crate) fn close_up(mut figure: Figure, penny: &RollingPenny, run: &Run) -> F
     figure.x.range = Some(range(|p| p.0));
     figure.y.range = Some(range(|p| p.1));
     figure
+}
+
+/// Frames of a played run, beside those at its impacts.
+const FRAMES: usize = 240;
+
+/// Impacts of a played run.
+const PLAYED_IMPACTS: usize = 60;
+
+/// A run to play, seen from above: the penny is a line along its heading, with a dot in front.
+pub(crate) fn motion<T: Table>(
+    text: (&str, &str),
+    table: &TableConfig,
+    billiard: &PennyBilliard<T>,
+    run: &Run,
+) -> Animation {
+    let played = run.events.get(PLAYED_IMPACTS).map_or(run.time, |e| e.time);
+    let mut impacts: Vec<f64> = run.events.iter().map(|e| e.time).collect();
+    impacts.truncate(PLAYED_IMPACTS);
+    let times = Animation::frames(0.0, played, FRAMES, &impacts);
+    impacts.retain(|impact| times.contains(impact));
+    let penny = billiard.penny();
+    let poses = times.iter().map(|time| {
+        let at = run.state_at(penny, *time);
+        [at.x, at.y, at.phi]
+    });
+    let r = penny.radius();
+    let outlines = vec![
+        Outline::line([[-r, 0.0], [r, 0.0]], Color::Blue),
+        Outline::disk([r, 0.0], 0.12 * r, Color::Vermillion),
+    ];
+    let body = PlaneBody::new(outlines, poses).trail();
+    let caption = "Seen from above: the penny stands on its edge, its front rim is marked.";
+    let (name, title) = text;
+    Animation::plane(name, title, caption, times, impacts)
+        .fixed(table.wall())
+        .body(body)
 }
 
 /// A run on its table: path of the center and impact points of both rims.

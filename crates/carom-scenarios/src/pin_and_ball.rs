@@ -4,7 +4,7 @@ use crate::record::Record;
 use crate::scenario::{Configuration, begin};
 use crate::sliding::{
     LawName, PIN_BALL, PIN_VELOCITY, Setup, energy_figure, hodograph_figure, impulse_figure,
-    quantities, trace_table,
+    quantities, slide, trace_table,
 };
 use crate::{Overrides, Scenario, ScenarioError};
 use serde::{Deserialize, Serialize};
@@ -75,6 +75,7 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
         impulse_figure("impulse", "Impulse curve", &setup, &trace),
         energy_figure("energy", "Energy stored at the contact", &trace),
     ]);
+    record.animations.push(slide(&setup, &trace));
     record.tables.push(trace_table(&trace));
     Ok(record)
 }

@@ -4,6 +4,7 @@
 //! what `record.json` holds, so that a run can be compared, redrawn, or checked
 //! against a paper without running it again.
 
+use crate::animation::Animation;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -24,6 +25,9 @@ pub struct Record {
     pub tables: Vec<Table>,
     /// Figures.
     pub figures: Vec<Figure>,
+    /// Motion to play.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub animations: Vec<Animation>,
     /// Further results under keys of their own, beside the ones above; documented with the scenario.
     #[serde(flatten)]
     pub results: BTreeMap<String, serde_json::Value>,
@@ -40,6 +44,7 @@ impl Record {
             quantities: Vec::new(),
             tables: Vec::new(),
             figures: Vec::new(),
+            animations: Vec::new(),
             results: BTreeMap::new(),
         }
     }
@@ -58,6 +63,14 @@ impl Record {
         )
         .or_else(|| first_bad(&self.tables, Table::non_finite, |t| &t.name, "tables"))
         .or_else(|| first_bad(&self.figures, Figure::non_finite, |f| &f.name, "figures"))
+        .or_else(|| {
+            first_bad(
+                &self.animations,
+                Animation::non_finite,
+                |a| &a.name,
+                "animations",
+            )
+        })
     }
 }
 

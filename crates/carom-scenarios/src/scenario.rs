@@ -1,5 +1,6 @@
 //! Named scenarios.
 
+use crate::animation::Animation;
 use crate::config::{self, Overrides};
 use crate::{Record, ScenarioError};
 use serde::Serialize;
@@ -54,9 +55,17 @@ impl Scenario {
         let mut record = (self.runner)(overrides)?;
         record.scenario = self.name.to_owned();
         record.summary = self.summary.to_owned();
-        match record.non_finite() {
-            Some(path) => Err(ScenarioError::Config {
-                message: format!("the configuration leads to a non-finite result at {path}"),
+        record.animations.iter_mut().for_each(Animation::round);
+        let fault = match record.non_finite() {
+            Some(path) => Some(format!("a non-finite result at {path}")),
+            None => record.animations.iter().find_map(|animation| {
+                let problem = animation.problem()?;
+                Some(format!("no animation {}: {problem}", animation.name))
+            }),
+        };
+        match fault {
+            Some(fault) => Err(ScenarioError::Config {
+                message: format!("the configuration leads to {fault}"),
             }),
             None => Ok(record),
         }

@@ -2,6 +2,7 @@
 //! figures.
 
 use crate::ScenarioError;
+use crate::animation::{Animation, MovingArrow, Outline, PlaneBody};
 use crate::config::finite;
 use crate::record::{Axis, Color, Column, Figure, LineStyle, Mark, PointShape, Quantity, Table};
 use carom_impact::two_body::{
@@ -199,6 +200,42 @@ pub(crate) fn hodograph_figure(
         figure.marks.push(mark);
     }
     figure
+}
+
+/// Frames of a played hodograph.
+const FRAMES: usize = 200;
+
+/// The sliding velocity over the normal impulse, to play.
+pub(crate) fn slide(setup: &Setup, trace: &Trace) -> Animation {
+    let stride = trace.points.len().div_ceil(FRAMES).max(1);
+    let last = trace.points.len().saturating_sub(1);
+    let shown = trace.points.iter().enumerate();
+    let shown = shown.filter(|(k, _)| k % stride == 0 || *k == last);
+    let points: Vec<&TracePoint> = shown.map(|(_, point)| point).collect();
+    let reach = points.iter().map(|p| p.velocity.xy().norm());
+    let reach = reach.fold(0.0, f64::max);
+    let times = points.iter().map(|p| p.impulse.z).collect();
+    let velocity = |p: &&TracePoint| [p.velocity.x, p.velocity.y, 0.0];
+    let point = Outline::disk([0.0; 2], 0.015 * reach, Color::Vermillion);
+    let arrow = |p: &&TracePoint| [0.0, 0.0, p.velocity.x, p.velocity.y];
+    let mut animation = Animation::plane(
+        "sliding",
+        "Sliding through the impact",
+        "The sliding velocity as the normal impulse grows; the figure shows the whole curve \
+         at once. Gray: the directions along which sliding never turns.",
+        times,
+        Vec::new(),
+    )
+    .clock("normal impulse", "N s")
+    .axes("sliding velocity x [m/s]", "y [m/s]")
+    .body(PlaneBody::new(vec![point], points.iter().map(velocity)).trail())
+    .arrow(MovingArrow::new(Color::Blue, points.iter().map(arrow)));
+    for direction in setup.directions() {
+        let [x, y] = direction.direction();
+        let end = [x * 0.9 * reach, y * 0.9 * reach];
+        animation = animation.fixed(Outline::line([[0.0, 0.0], end], Color::Gray));
+    }
+    animation
 }
 
 /// Tangential impulse against the normal one, with the line of sticking: the paper's Fig. 5 in two

@@ -1,5 +1,6 @@
 //! A rocking block comes to rest after infinitely many impacts: Halm & Posa, Figs. 7 and 8.
 
+use crate::animation::{Animation, MOST_FRAMES, Outline, PlaneBody};
 use crate::config::positive;
 use crate::record::{Axis, Color, Column, Figure, LineStyle, Mark, Quantity, Record, Table};
 use crate::scenario::{Configuration, begin};
@@ -61,6 +62,9 @@ const TAIL: f64 = 1e-17;
 
 /// Points drawn of each half of a half cycle.
 const DRAWN: usize = 24;
+
+/// Every so many of them are played.
+const PLAYED_STRIDE: usize = 3;
 
 /// A uniform block on a corner.
 #[derive(Clone, Copy, Debug)]
@@ -275,6 +279,7 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
         .collect(),
     );
     let mut curves = Curves::default();
+    let mut landings = Vec::new();
     for k in 0..SUMMED {
         if speed <= TAIL * config.angular_velocity {
             break;
@@ -294,6 +299,7 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
                 s_landing + half_cycle.landing_impulse,
             ]);
             curves.add(&block, &half_cycle, k, t, s);
+            landings.push(t + half_cycle.duration);
         }
         t += half_cycle.duration;
         s += half_cycle.length();
@@ -321,6 +327,7 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
         Quantity::new("rate_at_rest", 1.0 / (1.0 + weight), "").note("dt/ds once the block rests"),
     ]);
     record.tables.push(table);
+    record.animations.push(curves.motion(&block, landings));
     curves.finish(&mut record, t, s, 1.0 / (1.0 + weight));
     Ok(record)
 }
@@ -375,6 +382,39 @@ impl Curves {
         self.angle.push(angle);
         self.rate.push(rate);
         self.clock.push(clock);
+    }
+
+    /// The block to play: it turns about corner A where the angle is positive, else about B.
+    fn motion(&self, block: &Block, landings: Vec<f64>) -> Animation {
+        let (w, h) = (block.width, block.height);
+        // Twice the samples of a half cycle and its landing, with nothing left out at the landings.
+        let per_cycle = 2 * DRAWN + 3;
+        let shown = |k: usize| k % per_cycle % PLAYED_STRIDE == 0 || k % per_cycle > 2 * DRAWN;
+        let kept: Vec<usize> = (0..self.t.len())
+            .filter(|k| shown(*k))
+            .take(MOST_FRAMES)
+            .collect();
+        let at = |list: &[f64], k: usize| list.get(k).copied().unwrap_or(0.0);
+        let times: Vec<f64> = kept.iter().map(|k| at(&self.t, *k)).collect();
+        let poses = kept.iter().map(|k| {
+            let angle = at(&self.angle, *k);
+            // The origin of the block is the middle of its base.
+            let pivot = 0.5 * w * if angle < 0.0 { 1.0 } else { -1.0 };
+            let (sin, cos) = angle.sin_cos();
+            [pivot - pivot * cos, -pivot * sin, angle]
+        });
+        let corners = [[-0.5 * w, 0.0], [0.5 * w, 0.0], [0.5 * w, h], [-0.5 * w, h]];
+        let body = PlaneBody::new(vec![Outline::polygon(corners, Color::Blue)], poses);
+        let impacts = landings.into_iter().filter(|t| times.contains(t)).collect();
+        Animation::plane(
+            "motion",
+            "The block rocks",
+            "The landings come ever faster and accumulate; the half cycles of the table are played.",
+            times,
+            impacts,
+        )
+        .fixed(Outline::line([[-1.5 * w, 0.0], [1.5 * w, 0.0]], Color::Gray))
+        .body(body)
     }
 
     fn finish(mut self, record: &mut Record, t_end: f64, s_end: f64, rest: f64) {

@@ -3,6 +3,7 @@
 mod config;
 mod long_run;
 mod outline;
+mod playback;
 mod report;
 mod sensitivity;
 mod snapshots;
@@ -118,6 +119,7 @@ fn simulate<C: Case, F: Flight>(
         .map_err(config::name_key)?;
     report::report::<C, F>(config, system, flight, &run, record)?;
     snapshots::snapshots(system, &run, record)?;
+    playback::playback(system, &run, record)?;
     if C::LONG_STEPS > 0 {
         let grid = TimeGrid::steps(config.time_step(), C::LONG_STEPS)?;
         long_run::long_run(&collider, system, flight, &grid, record)?;

@@ -99,7 +99,11 @@ fn texts(record: &Record) -> Result<Vec<(String, String)>, ExportError> {
 }
 
 /// A file name of `[a-z0-9-_]` only, which every file system and URL accepts.
-fn file_name(name: &str, extension: &str) -> Result<String, ExportError> {
+///
+/// # Errors
+///
+/// [`ExportError::Name`] if nothing of the name is left.
+pub fn file_name(name: &str, extension: &str) -> Result<String, ExportError> {
     let safe = |c: char| match c.to_ascii_lowercase() {
         c @ ('a'..='z' | '0'..='9' | '-' | '_') => c,
         _ => '-',
@@ -164,16 +168,12 @@ fn heading_row(compared: bool) -> Vec<String> {
 fn quantity_row(quantity: &Quantity, compared: bool) -> Vec<String> {
     let mut row = vec![
         quantity.name.clone(),
-        significant(quantity.value, DIGITS),
+        shown(quantity.value),
         quantity.unit.clone(),
     ];
     if compared {
-        row.push(
-            quantity
-                .paper
-                .map_or_else(String::new, |p| significant(p, DIGITS)),
-        );
-        row.push(difference(quantity).unwrap_or_default());
+        row.push(quantity.paper.map_or_else(String::new, shown));
+        row.push(difference_of(quantity).unwrap_or_default());
     }
     row
 }
@@ -204,6 +204,12 @@ fn align(rows: &[Vec<String>]) -> String {
 /// Digits shown to people; `record.json` has them all.
 const DIGITS: usize = 7;
 
+/// A number as pages and tables for people show it.
+#[must_use]
+pub fn shown(value: f64) -> String {
+    significant(value, DIGITS)
+}
+
 /// A number with the given significant digits, as C's `%g` would show it.
 fn significant(value: f64, digits: usize) -> String {
     if value == 0.0 || !value.is_finite() {
@@ -233,25 +239,29 @@ fn trim_zeros(text: &str) -> &str {
 /// Below this relative difference a percentage has too many zeros to read.
 const SMALLEST_PERCENTAGE: f64 = 1e-4;
 
-/// How far the value is from the published one: relative, or absolute if that is 0.
-fn difference(quantity: &Quantity) -> Option<String> {
-    let paper = quantity.paper?;
-    let absolute = quantity.value - paper;
+/// How far a value is from a published one, as a reader sees it: relative, or absolute if that is
+/// 0.
+#[must_use]
+pub fn difference(value: f64, published: f64) -> String {
+    let absolute = value - published;
     if absolute == 0.0 {
-        return Some("0".to_owned());
+        return "0".to_owned();
     }
-    if paper == 0.0 {
-        return Some(format!("{absolute:+.1e} (absolute)"));
+    if published == 0.0 {
+        return format!("{absolute:+.1e} (absolute)");
     }
-    let relative = absolute / paper.abs();
+    let relative = absolute / published.abs();
     if relative.abs() < SMALLEST_PERCENTAGE {
-        return Some(format!("{relative:+.1e}"));
+        return format!("{relative:+.1e}");
     }
     let sign = if relative < 0.0 { '-' } else { '+' };
-    Some(format!(
-        "{sign}{} %",
-        significant(100.0 * relative.abs(), 3)
-    ))
+    format!("{sign}{} %", significant(100.0 * relative.abs(), 3))
+}
+
+/// The difference of a quantity from its published value, if it has one.
+fn difference_of(quantity: &Quantity) -> Option<String> {
+    let published = quantity.paper?;
+    Some(difference(quantity.value, published))
 }
 
 /// A name followed by its unit in brackets, if it has one.
@@ -339,7 +349,7 @@ mod tests {
 
     #[test]
     fn differences() {
-        let of = |value, paper| difference(&Quantity::new("q", value, "").paper(paper, ""));
+        let of = |value, paper| difference_of(&Quantity::new("q", value, "").paper(paper, ""));
         assert_eq!(of(1.5, 1.0).as_deref(), Some("+50 %"));
         assert_eq!(of(-1.5, -1.0).as_deref(), Some("-50 %"));
         assert_eq!(of(1.0 + 2e-9, 1.0).as_deref(), Some("+2.0e-9"));

@@ -7,6 +7,7 @@
 pub(crate) mod box_and_wall;
 pub(crate) mod compass_gait;
 pub(crate) mod disk_stack;
+mod playback;
 pub(crate) mod ramone;
 mod report;
 pub(crate) mod rocking_block;

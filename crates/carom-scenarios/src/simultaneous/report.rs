@@ -1,5 +1,6 @@
 //! What the scenarios of simultaneous impact have in common.
 
+use super::playback::playback;
 use super::system::FrictionalSystem;
 use crate::ScenarioError;
 use crate::record::{Axis, Color, Column, Figure, Mark, PointShape, Quantity, Record, Table};
@@ -176,7 +177,10 @@ pub(super) fn report(
                 &sequential,
             ));
         }
-        Ok(())
+        match planes.first() {
+            Some(plane) => playback(record, system, &simultaneous, [plane.x, plane.y]),
+            None => Ok(()),
+        }
     })
 }
 

@@ -2,6 +2,8 @@
 
 use plotters::style::RGBColor;
 
+use std::fmt::Write as _;
+
 use super::round::whole;
 use crate::record::Color;
 
@@ -23,6 +25,38 @@ pub(super) fn rgb(color: Color) -> RGBColor {
         Color::Sky => RGBColor(86, 180, 233),
         Color::Gray => RGBColor(128, 128, 128),
     }
+}
+
+/// The same colors on dark paper: what is drawn, and what a dark page shows.
+const DARK: [(RGBColor, &str); 12] = [
+    (PAPER, "#15171a"),
+    (INK, "#e4e4e2"),
+    (FRAME, "#9a9da1"),
+    (GRID, "#34383d"),
+    (MINOR_GRID, "#24272b"),
+    (RGBColor(0, 0, 0), "#e4e4e2"),
+    (RGBColor(0, 114, 178), "#3f97d3"),
+    (RGBColor(0, 158, 115), "#1fb88c"),
+    (RGBColor(213, 94, 0), "#e8743b"),
+    (RGBColor(204, 121, 167), "#d78fb8"),
+    (RGBColor(86, 180, 233), "#7cc7f2"),
+    (RGBColor(128, 128, 128), "#9a9a9a"),
+];
+
+/// Rules of style for readers who prefer dark pages; others see what is drawn.
+pub(super) fn dark_style() -> String {
+    let mut rules = String::from("<style>@media (prefers-color-scheme:dark){");
+    for (RGBColor(r, g, b), shown) in DARK {
+        for attribute in ["fill", "stroke"] {
+            // Writing to a string cannot fail.
+            let _ = write!(
+                rules,
+                "[{attribute}=\"#{r:02X}{g:02X}{b:02X}\"]{{{attribute}:{shown}}}"
+            );
+        }
+    }
+    rules.push_str("}</style>");
+    rules
 }
 
 /// Viridis at ten equal steps, interpolated between them.
@@ -54,6 +88,25 @@ pub(super) fn viridis(share: f64) -> RGBColor {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_color_but_orange_has_a_dark_form() {
+        let style = dark_style();
+        for color in [
+            Color::Black,
+            Color::Blue,
+            Color::Green,
+            Color::Vermillion,
+            Color::Purple,
+            Color::Sky,
+            Color::Gray,
+        ] {
+            let RGBColor(r, g, b) = rgb(color);
+            let selector = format!("[stroke=\"#{r:02X}{g:02X}{b:02X}\"]");
+            assert!(style.contains(&selector), "{color:?}");
+        }
+        assert!(style.contains("[fill=\"#FFFFFF\"]{fill:#15171a}"));
+    }
 
     #[test]
     fn the_map_brightens() {

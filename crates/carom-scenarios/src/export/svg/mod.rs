@@ -67,11 +67,12 @@ fn with_header(text: &str, figure: &Figure, layout: &Layout) -> String {
     let title = escape(title);
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" aria-label=\"{title}\" \
-         width=\"{}\" height=\"{}\" viewBox=\"0 0 {} {}\">\n<title>{title}</title>{body}",
+         width=\"{}\" height=\"{}\" viewBox=\"0 0 {} {}\">\n<title>{title}</title>{}{body}",
         layout.width,
         layout.height,
         fine(layout.width),
-        fine(layout.height)
+        fine(layout.height),
+        color::dark_style()
     )
 }
 

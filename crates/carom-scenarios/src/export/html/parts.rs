@@ -1,0 +1,112 @@
+//! The parts of a page that show a record.
+
+use super::escape;
+use crate::animation::Animation;
+use crate::export::{ExportError, csv, difference_of, shown};
+use crate::record::{Quantity, Record, Table};
+
+/// The record's parameters, folded; nothing if it has none.
+///
+/// # Errors
+///
+/// None for parameters that a scenario wrote.
+pub fn parameters(record: &Record) -> Result<String, ExportError> {
+    if record.parameters.is_null() {
+        return Ok(String::new());
+    }
+    let text = serde_json::to_string_pretty(&record.parameters)?;
+    Ok(format!(
+        "<details>\n<summary>Parameters</summary>\n<pre>{}</pre>\n</details>\n",
+        escape(&text)
+    ))
+}
+
+/// Scalar results beside the published ones; nothing if there are none.
+#[must_use]
+pub fn quantities(quantities: &[Quantity]) -> String {
+    if quantities.is_empty() {
+        return String::new();
+    }
+    let rows: String = quantities.iter().map(quantity).collect();
+    format!(
+        "<div class=\"scroll\"><table>\n<thead><tr><th>Quantity</th>\
+         <th class=\"n\">Value</th><th>Unit</th><th class=\"n\">Paper</th>\
+         <th class=\"n\">Difference</th><th>Source and notes</th></tr></thead>\n\
+         <tbody>\n{rows}</tbody>\n</table></div>\n"
+    )
+}
+
+fn quantity(quantity: &Quantity) -> String {
+    let paper = quantity.paper.map(shown);
+    let remarks: Vec<&str> = [&quantity.source, &quantity.note]
+        .into_iter()
+        .filter_map(|text| text.as_deref())
+        .filter(|text| !text.is_empty())
+        .collect();
+    format!(
+        "<tr><td><code>{}</code></td><td class=\"n\">{}</td><td>{}</td><td class=\"n\">{}</td>\
+         <td class=\"n\">{}</td><td>{}</td></tr>\n",
+        escape(&quantity.name),
+        minus(&shown(quantity.value)),
+        escape(&quantity.unit),
+        minus(&paper.unwrap_or_default()),
+        minus(&difference_of(quantity).unwrap_or_default()),
+        escape(&remarks.join("; "))
+    )
+}
+
+/// Numbers on a page deserve a real minus sign.
+#[must_use]
+pub fn minus(number: &str) -> String {
+    number.replace('-', "\u{2212}")
+}
+
+/// A player with its data and caption; the page needs the player's script.
+///
+/// # Errors
+///
+/// [`ExportError::Shape`] for an animation that cannot be played.
+pub fn animation(animation: &Animation) -> Result<String, ExportError> {
+    if let Some(problem) = animation.problem() {
+        let name = &animation.name;
+        return Err(ExportError::Shape(format!("animation {name}: {problem}")));
+    }
+    // In a script element only `<` can end or change what a browser reads.
+    let data = serde_json::to_string(animation)?.replace('<', "\\u003c");
+    let separator = if animation.caption.is_empty() {
+        ""
+    } else {
+        ". "
+    };
+    Ok(format!(
+        "<figure>\n<div class=\"player\"></div>\n<script type=\"application/json\">{data}</script>\n\
+         <noscript><p>(The playback needs scripts; the figures do not.)</p></noscript>\n\
+         <figcaption><b>{}</b>{separator}{}</figcaption>\n</figure>\n",
+        escape(&animation.title),
+        escape(&animation.caption)
+    ))
+}
+
+/// Rows of a table shown on the page; the CSV has them all.
+pub(super) const MAX_ROWS: usize = 200;
+
+/// The first rows of a table.
+#[must_use]
+pub fn table(table: &Table) -> String {
+    let head: String = table
+        .columns
+        .iter()
+        .map(|c| format!("<th class=\"n\">{}</th>", escape(&csv::heading(c))))
+        .collect();
+    let body: String = table.rows.iter().take(MAX_ROWS).map(|r| row(r)).collect();
+    format!(
+        "<div class=\"scroll\"><table>\n<thead><tr>{head}</tr></thead>\n\
+         <tbody>\n{body}</tbody>\n</table></div>\n"
+    )
+}
+
+fn row(values: &[f64]) -> String {
+    let cell = |v: &f64| format!("<td class=\"n\">{}</td>", minus(&shown(*v)));
+    let cells: String = values.iter().map(cell).collect();
+    format!("<tr>{cells}</tr>\n")
+}

@@ -1,0 +1,225 @@
+// Opens the gallery in a headless browser and tries what a reader would: node check.mjs DIR [SHOTS]
+//
+// Exit status 0 if everything holds; otherwise each fault is a line on stderr. SHOTS is a folder for
+// screenshots. CHROMIUM names another browser than /usr/bin/chromium.
+import { mkdirSync, readdirSync, statSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { chromium } from "playwright-core";
+
+const [dir, shots] = process.argv.slice(2);
+const url = pathToFileURL(join(resolve(dir), "index.html")).href;
+const faults = [];
+const expect = (holds, what) => {
+  if (!holds) faults.push(what);
+};
+
+/** Bytes of all files of a folder. */
+function weigh(folder) {
+  return readdirSync(folder, { withFileTypes: true }).reduce((sum, entry) => {
+    const path = join(folder, entry.name);
+    return sum + (entry.isDirectory() ? weigh(path) : statSync(path).size);
+  }, 0);
+}
+
+const browser = await chromium.launch({
+  executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+  args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync"],
+});
+
+/** A fresh page of the gallery that reports what goes wrong on it. */
+async function open(what, options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1200, height: 900 }, ...options });
+  const page = await context.newPage();
+  page.on("console", (message) => {
+    if (["error", "warning"].includes(message.type())) faults.push(`${what}: ${message.text()}`);
+  });
+  page.on("pageerror", (error) => faults.push(`${what}: ${error.message}`));
+  page.on("request", (request) => {
+    if (!/^(file|data|blob):/.test(request.url())) faults.push(`${what}: asks for ${request.url()}`);
+  });
+  await page.goto(url, { waitUntil: "load" });
+  return page;
+}
+
+async function shoot(page, name, options = {}) {
+  if (shots) await page.screenshot({ path: join(shots, `${name}.png`), ...options });
+}
+
+/** Scrolls through the whole page, so that everything lazy is made. */
+async function scroll(page) {
+  await page.evaluate(async () => {
+    for (let y = 0; y < document.documentElement.scrollHeight; y += innerHeight / 2) {
+      scrollTo(0, y);
+      await new Promise((done) => setTimeout(done, 30));
+    }
+  });
+}
+
+if (shots) mkdirSync(shots, { recursive: true });
+
+// Weight and time: the best of a few loads, as other work on the machine only adds.
+const bytes = weigh(dir);
+expect(bytes < 10e6, `the folder weighs ${bytes} bytes`);
+let load = Infinity;
+for (let k = 0; k < 3; k += 1) {
+  const page = await open("load");
+  const time = await page.evaluate(() => performance.getEntriesByType("navigation")[0].loadEventEnd);
+  load = Math.min(load, time);
+  await page.context().close();
+}
+expect(load < 2000, `the page loads in ${load} ms`);
+
+// Players.
+const page = await open("players");
+const players = page.locator(".player");
+const count = await players.count();
+expect(count > 0, "no players");
+expect(await page.locator(".player canvas").count() < count, "all players are made at once");
+await shoot(page, "top");
+let moved = 0;
+for (let k = 0; k < count; k += 1) {
+  const player = players.nth(k);
+  // An article that was never near has no size yet; its anchor has.
+  await player.evaluate((element) => element.scrollIntoView({ block: "center" }));
+  const canvas = player.locator("canvas");
+  await canvas.waitFor();
+  const title = (await canvas.getAttribute("aria-label")).split(".")[0];
+  const at = `player ${k} (${title})`;
+  const clock = player.locator("output");
+  const value = () => clock.textContent();
+  const picture = () => canvas.evaluate((element) => element.toDataURL());
+  const paused = () => player.locator("button").getAttribute("aria-label");
+  const [text, drawn] = [await value(), await picture()];
+  expect(await paused() === "Play", `${at} starts by itself`);
+  await canvas.focus();
+  await page.keyboard.press(" ");
+  await page.waitForFunction(([element, old]) => element.textContent !== old,
+    [await clock.elementHandle(), text], { timeout: 5000 }).catch(() => {});
+  await page.waitForTimeout(400);
+  expect(await paused() === "Pause", `${at} does not play by the space bar`);
+  await page.keyboard.press(" ");
+  const later = await value();
+  expect(later !== text, `${at} does not move: ${text}`);
+  await page.waitForTimeout(120);
+  expect(await value() === later, `${at} does not pause`);
+  await page.keyboard.press("End");
+  const end = await value();
+  await page.keyboard.press("ArrowLeft");
+  expect(await value() !== end, `${at} does not step`);
+  await page.keyboard.press("Home");
+  expect(await value() === text, `${at} does not go back to its start`);
+  expect(await picture() === drawn, `${at} does not show its start again`);
+  const bar = player.locator("input");
+  await bar.fill("500");
+  const middle = await value();
+  expect(middle !== text && middle !== end, `${at} does not scrub`);
+  expect(await picture() !== drawn, `${at} shows the same in the middle`);
+  await canvas.focus();
+  await page.keyboard.press("ArrowUp");
+  expect(await player.locator("select").inputValue() === "2", `${at} does not go faster`);
+  if (await canvas.evaluate((element) => element.classList.contains("turns"))) {
+    const before = await picture();
+    const box = await canvas.boundingBox();
+    await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width / 2 + 80, box.y + box.height / 2 + 10);
+    await page.mouse.up();
+    expect(await picture() !== before, `${at} does not turn under the pointer`);
+    const turned = await picture();
+    await canvas.focus();
+    await page.keyboard.press("Shift+ArrowLeft");
+    expect(await picture() !== turned, `${at} does not turn by keys`);
+  }
+  const name = (await player.locator("xpath=../..").getAttribute("id")) ?? `player-${k}`;
+  if (shots) await player.screenshot({ path: join(shots, `player-${name}.png`) });
+  moved += 1;
+}
+
+// Figures.
+await scroll(page);
+const broken = await page.evaluate(async () => {
+  const images = [...document.images];
+  images.forEach((image) => { image.loading = "eager"; });
+  await Promise.all(images.map((image) => image.decode().catch(() => {})));
+  return images.filter((image) => image.naturalWidth === 0).map((image) => image.src);
+});
+const figures = await page.locator("figure img").count();
+expect(broken.length === 0, `figures that do not load: ${broken.join(", ")}`);
+
+// Filter.
+await page.evaluate(() => scrollTo(0, 0));
+await page.locator("#filter input").fill("penny");
+const visible = await page.locator("article:visible").count();
+expect(visible > 0 && visible < await page.locator("article").count(), "the filter does not filter");
+await shoot(page, "filter");
+await page.context().close();
+
+// A phone, light and dark: nothing wider than the window.
+for (const colorScheme of ["light", "dark"]) {
+  const phone = await open("phone", {
+    viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true, deviceScaleFactor: 2, colorScheme });
+  await scroll(phone);
+  const [wide, narrow] = await phone.evaluate(() => {
+    const root = document.documentElement;
+    return [root.scrollWidth, root.clientWidth];
+  });
+  expect(wide <= narrow && narrow === 360, `${wide} pixels on a phone of ${narrow}`);
+  await phone.evaluate(() => scrollTo(0, 0));
+  await shoot(phone, `phone-${colorScheme}-top`);
+  const first = phone.locator(".player").first();
+  await first.evaluate((element) => element.scrollIntoView({ block: "center" }));
+  await first.locator("canvas").waitFor();
+  const clock = first.locator("output");
+  const before = await clock.textContent();
+  await first.locator("button").tap();
+  await phone.waitForTimeout(500);
+  expect(await clock.textContent() !== before, "a tap does not play");
+  await shoot(phone, `phone-${colorScheme}-player`);
+  await phone.locator("figure img").nth(3).evaluate((e) => e.scrollIntoView({ block: "center" }));
+  await phone.waitForTimeout(300);
+  await shoot(phone, `phone-${colorScheme}-figure`);
+  await phone.context().close();
+}
+
+// Dark.
+const dark = await open("dark", { colorScheme: "dark" });
+await shoot(dark, "dark-top");
+await dark.locator("figure img").first().evaluate((e) => e.scrollIntoView({ block: "center" }));
+await dark.waitForTimeout(300);
+await shoot(dark, "dark-figure");
+const background = await dark.evaluate(() => getComputedStyle(document.body).backgroundColor);
+expect(background === "rgb(21, 23, 26)", `dark pages have the background ${background}`);
+await dark.context().close();
+
+// Less motion: a run ends and stays there.
+const calm = await open("less motion", { reducedMotion: "reduce" });
+const player = calm.locator(".player").first();
+await player.evaluate((element) => element.scrollIntoView({ block: "center" }));
+await player.locator("canvas").focus();
+await calm.keyboard.press("End");
+await calm.keyboard.press("ArrowLeft");
+for (let k = 0; k < 3; k += 1) await calm.keyboard.press("ArrowUp");
+await calm.keyboard.press(" ");
+await calm.waitForFunction(() =>
+  document.querySelector(".player button").getAttribute("aria-label") === "Play", null, { timeout: 5000 })
+  .catch(() => faults.push("a run starts again although less motion is preferred"));
+await calm.context().close();
+
+// Without scripts: text, tables and figures.
+const plain = await open("no scripts", { javaScriptEnabled: false });
+expect(await plain.locator("article").count() > 0, "nothing without scripts");
+expect(await plain.locator("noscript p").first().isVisible(), "no word on playback without scripts");
+expect(!(await plain.locator("#filter").isVisible()), "a filter that cannot work");
+const image = plain.locator("figure img").first();
+await image.scrollIntoViewIfNeeded();
+expect((await image.boundingBox()).height > 50, "no figures without scripts");
+await shoot(plain, "no-scripts");
+await plain.context().close();
+
+await browser.close();
+for (const fault of faults) console.error(fault);
+console.log(`${(bytes / 1e6).toFixed(1)} MB, loaded in ${Math.round(load)} ms, `
+  + `${moved} players and ${figures} figures tried, ${faults.length} faults`);
+process.exitCode = faults.length ? 1 : 0;

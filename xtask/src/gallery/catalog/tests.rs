@@ -1,0 +1,99 @@
+use super::*;
+use carom_scenarios::SCENARIOS;
+use carom_scenarios::record::{Axis, Figure, Quantity};
+
+fn record(scenario: &str, figures: &[&str], value: f64) -> Record {
+    let mut record = Record::new(scenario, "");
+    let axis = || Axis::linear("", "");
+    record.figures = figures
+        .iter()
+        .map(|name| Figure::new(*name, "", "", axis(), axis()))
+        .collect();
+    record.quantities = vec![Quantity::new("q", value, "")];
+    record
+}
+
+fn catalog(item: &str) -> Catalog {
+    let text = format!(
+        "[[papers]]\nauthors = \"A & B\"\ntitle = \"T\"\n[[papers.items]]\nlabel = \"Fig. 1\"\n\
+         states = \"S\"\n{item}\n"
+    );
+    toml::from_str(&text).unwrap()
+}
+
+fn members(_: &str) -> BTreeSet<String> {
+    BTreeSet::from(["ours".to_owned()])
+}
+
+#[test]
+fn a_prefix_does_not_swallow_a_longer_number() {
+    let records = [
+        record("ours", &["fig1a", "fig1_top", "fig12"], 0.0),
+        record("theirs", &["fig1"], 0.0),
+    ];
+    let catalog = catalog("figures = [\"*/fig1\"]");
+    let found = catalog.papers[0].items[0].find(&records, &members(""));
+    let names: Vec<&str> = found.figures.iter().map(|p| p.name.as_str()).collect();
+    assert_eq!(names, ["fig1a", "fig1_top"]);
+}
+
+#[test]
+fn what_is_missing_is_not_yet_and_a_wrong_name_is_a_fault() {
+    let records = [record("ours", &["fig1"], 0.0)];
+    let later = catalog("figures = [\"*/fig2\"]");
+    assert_eq!(later.faults(&records, &members), [""; 0]);
+    assert_eq!(
+        later.not_yet(&records, &members),
+        ["A & B, Fig. 1: no */fig2"]
+    );
+    let wrong = catalog("figures = [\"ours/fig2\"]");
+    assert_eq!(
+        wrong.faults(&records, &members),
+        ["A & B, Fig. 1: ours/fig2 is not in its record"]
+    );
+    let there = catalog("figures = [\"ours/fig1\"]");
+    assert!(there.faults(&records, &members).is_empty());
+    assert!(there.not_yet(&records, &members).is_empty());
+}
+
+#[test]
+fn a_number_that_misses_needs_a_reason() {
+    let number = "numbers = [{ quantity = \"ours/q\", printed = 0.3157, within = 0.00005 }]";
+    let faults = |value: f64, more: &str| {
+        let records = [record("ours", &[], value)];
+        catalog(&format!("{number}\n{more}")).faults(&records, &members)
+    };
+    assert!(faults(0.31570031, "").is_empty());
+    assert_eq!(faults(0.3158, "").len(), 1);
+    assert_eq!(faults(f64::NAN, "").len(), 1);
+    assert!(faults(0.3158, "differs = \"because\"").is_empty());
+    assert_eq!(faults(0.31570031, "differs = \"because\"").len(), 1);
+}
+
+#[test]
+fn an_item_has_data_or_says_why_not() {
+    let records = [record("ours", &["fig1"], 0.0)];
+    let faults = |item: &str| catalog(item).faults(&records, &members).len();
+    assert_eq!(faults(""), 1);
+    assert_eq!(faults("no_data = \"a sketch\""), 0);
+    assert_eq!(
+        faults("no_data = \"a sketch\"\nfigures = [\"ours/fig1\"]"),
+        1
+    );
+}
+
+/// The catalog against the records that were blessed.
+#[test]
+fn the_catalog_names_what_the_records_hold() {
+    let golden = crate::workspace_root().join("golden");
+    let records: Vec<Record> = SCENARIOS
+        .iter()
+        .map(|scenario| {
+            let path = golden.join(format!("{}.json", scenario.name));
+            serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+        })
+        .collect();
+    let catalog = Catalog::load().unwrap();
+    let faults = catalog.faults(&records, &super::super::members);
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
