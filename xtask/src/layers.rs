@@ -13,12 +13,13 @@ use anyhow::{Context, ensure};
 use toml::{Table, Value};
 
 /// Every crate with its level.
-const LEVELS: [(&str, u8); 10] = [
+const LEVELS: [(&str, u8); 11] = [
     ("carom-metric", 0),
     ("carom-lie", 0),
     ("carom-lcp", 0),
     ("carom-geometry", 1),
     ("carom-impact", 1),
+    ("carom-mechanism", 1),
     ("carom-billiard", 2),
     ("carom-variational", 2),
     ("carom-scenarios", 3),

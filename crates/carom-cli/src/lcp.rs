@@ -2,7 +2,8 @@
 
 use crate::lines::{Answer, Unanswered, typed};
 use carom::lcp::{
-    Certificate, Lcp, LcpError, LcpStatus, Lemke, LemkeOptions, LemkeWorkspace, auto, enumerate,
+    Certificate, Lcp, LcpError, LcpStatus, Lemke, LemkeOptions, LemkeWorkspace, MatrixClass, auto,
+    enumerate,
 };
 use nalgebra::DVector;
 use serde::Deserialize;
@@ -68,6 +69,10 @@ pub(crate) fn solve(value: Value) -> Result<Answer, Unanswered> {
                 report.n_pivots,
             );
             answer.insert("attempt".to_owned(), report.attempt.name().into());
+            if report.status == LcpStatus::Ray {
+                let class = MatrixClass::of(lcp.matrix()).map_err(unanswered)?;
+                answer.insert("explanation".to_owned(), class.explain_ray().into());
+            }
             Ok(settled(report.status, answer))
         }
     }

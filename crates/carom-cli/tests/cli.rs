@@ -296,12 +296,16 @@ fn the_methods_of_lcp_say_what_they_found() {
 
     let infeasible = r#"{"matrix":[[0]],"vector":[-1]}"#;
     let limited = r#"{"matrix":[[1,0],[2,1]],"vector":[-1,-1],"max_pivots":1}"#;
-    let unsolved = carom(&["lcp"], &format!("{infeasible}\n{limited}\n"));
+    let ray = r#"{"matrix":[[-1,-1],[-1,0]],"vector":[1,-1]}"#;
+    let unsolved = carom(&["lcp"], &format!("{infeasible}\n{limited}\n{ray}\n"));
     assert_eq!(unsolved.status.code(), Some(1));
     let unsolved = answers(&unsolved);
     assert_eq!(unsolved[0]["status"], "infeasible");
     assert_eq!(unsolved[1]["status"], "iteration-limit");
     assert_eq!(unsolved[1]["pivots"], 1);
+    assert_eq!(unsolved[2]["status"], "ray");
+    let explanation = unsolved[2]["explanation"].as_str().unwrap();
+    assert!(explanation.contains("decides nothing"), "{explanation}");
 }
 
 #[test]

@@ -377,12 +377,22 @@ impl<'m> ContactSet<'m> {
             force.axpy(impulses[row], &covector.0, 1.0);
         }
         self.metric.whiten_in_place(force.as_mut_slice());
-        let mut multipliers = -constraints.basis.tr_mul(&force);
-        // R is regular: dependent forms were refused.
-        constraints
-            .triangle
-            .solve_upper_triangular_mut(&mut multipliers);
-        multipliers
+        -constraints.multipliers(&force)
+    }
+
+    /// Orthonormal whitened basis of the constraint one-forms (n × m), if there are any.
+    pub(crate) fn constraint_basis(&self) -> Option<&DMatrix<f64>> {
+        self.constraints
+            .as_ref()
+            .map(|constraints| &constraints.basis)
+    }
+
+    /// Multipliers of the constraints that make the part of a whitened momentum along their forms.
+    pub(crate) fn multipliers(&self, whitened: &DVector<f64>) -> DVector<f64> {
+        match &self.constraints {
+            Some(constraints) => constraints.multipliers(whitened),
+            None => DVector::zeros(0),
+        }
     }
 }
 
@@ -435,5 +445,13 @@ impl Constraints {
             basis,
             triangle,
         })
+    }
+
+    /// The multipliers whose forms make the part of a whitened momentum along them.
+    fn multipliers(&self, whitened: &DVector<f64>) -> DVector<f64> {
+        let mut multipliers = self.basis.tr_mul(whitened);
+        // R is regular: dependent forms were refused.
+        self.triangle.solve_upper_triangular_mut(&mut multipliers);
+        multipliers
     }
 }

@@ -35,6 +35,7 @@ mod contact;
 mod error;
 pub mod frictional;
 mod invariants;
+pub mod judge;
 mod jump;
 mod law;
 mod margin;

@@ -1,6 +1,6 @@
 //! Residuals of an answer, from the problem as given and nothing else.
 
-use crate::scalar::{exponent, scale_by_power};
+use crate::scalar::{exponent, larger, reduce, scale_by_power, smaller};
 use crate::{LcpRef, LcpStatus};
 
 /// An answer counts as a solution up to this residual.
@@ -81,6 +81,33 @@ pub(crate) fn assess(
     }
 }
 
+/// [`assess`] for a dimension that the compiler knows; `None` if the numbers would have to be scaled.
+#[inline]
+pub(crate) fn assess_fixed<const N: usize>(
+    columns: &[[f64; N]],
+    vector: &[f64; N],
+    vector_max: f64,
+    z: &[f64; N],
+    w: &mut [f64; N],
+) -> Option<Assessment> {
+    *w = *vector;
+    let mut terms = vector.map(f64::abs);
+    let mut most = [0.0; N];
+    for (z, column) in z.iter().zip(columns) {
+        if *z != 0.0 {
+            add_products(*z, column, w, &mut terms, &mut most);
+        }
+    }
+    let z_max = reduce(z.map(f64::abs), larger);
+    let omega = reduce(most, larger) + vector_max;
+    if !SAFE.contains(&omega) {
+        return None;
+    }
+    let mut worst = Worst::<N>::new();
+    worst.include(z, w, &terms, (unit(z_max), omega));
+    Some(worst.assessment())
+}
+
 /// Adds $z m$ to `w` and $|z m|$ to `terms`; returns the largest $|z m_i|$.
 #[inline]
 fn add_column(z: f64, column: &[f64], w: &mut [f64], terms: &mut [f64]) -> f64 {
@@ -91,7 +118,7 @@ fn add_column(z: f64, column: &[f64], w: &mut [f64], terms: &mut [f64]) -> f64 {
     for ((w, terms), m) in w_chunks.iter_mut().zip(term_chunks).zip(chunks) {
         add_products(z, m, w, terms, &mut most);
     }
-    let mut largest = [most.into_iter().fold(0.0, larger)];
+    let mut largest = [reduce(most, larger)];
     for ((w, term), m) in w_rest.iter_mut().zip(term_rest).zip(rest) {
         let (w, term) = (std::array::from_mut(w), std::array::from_mut(term));
         add_products(z, &[*m], w, term, &mut largest);
@@ -182,14 +209,7 @@ fn compare(z: &[f64], w: &[f64], terms: &[f64], z_max: f64, omega: f64) -> Asses
     for ((z, w), term) in z_rest.iter().zip(w_rest).zip(term_rest) {
         worst.include(&[*z], &[*w], &[*term], units);
     }
-    Assessment {
-        certificate: Certificate {
-            residual: worst.residual[0],
-            complementarity: worst.complementarity[0],
-            infeasibility: worst.infeasibility[0],
-        },
-        holds_by_rows: worst.margin[0] >= 0.0,
-    }
+    worst.assessment()
 }
 
 /// The worst rows of every lane. NaN, which overflow brings to all rows at once, survives.
@@ -225,13 +245,27 @@ impl<const N: usize> Worst<N> {
         }
     }
 
+    #[inline]
+    fn assessment(&self) -> Assessment {
+        let worst = self.reduce();
+        Assessment {
+            certificate: Certificate {
+                residual: worst.residual[0],
+                complementarity: worst.complementarity[0],
+                infeasibility: worst.infeasibility[0],
+            },
+            holds_by_rows: worst.margin[0] >= 0.0,
+        }
+    }
+
+    #[inline]
     fn reduce(&self) -> Worst<1> {
-        let most = |lanes: &[f64; N]| [lanes.iter().copied().fold(0.0, larger)];
+        let most = |lanes: &[f64; N]| [reduce(*lanes, larger)];
         Worst {
             residual: most(&self.residual),
             complementarity: most(&self.complementarity),
             infeasibility: most(&self.infeasibility),
-            margin: [self.margin.iter().copied().fold(f64::INFINITY, smaller)],
+            margin: [reduce(self.margin, smaller)],
         }
     }
 }
@@ -239,18 +273,6 @@ impl<const N: usize> Worst<N> {
 /// The divisor that makes 0/0 = 0.
 fn unit(size: f64) -> f64 {
     if size == 0.0 { 1.0 } else { size }
-}
-
-/// The larger of two numbers; NaN if the second is NaN, unlike `f64::max`.
-#[inline]
-pub(crate) fn larger(a: f64, b: f64) -> f64 {
-    if a > b { a } else { b }
-}
-
-/// The smaller of two numbers; NaN if the second is NaN.
-#[inline]
-fn smaller(a: f64, b: f64) -> f64 {
-    if a < b { a } else { b }
 }
 
 /// Largest absolute entry, in independent lanes.

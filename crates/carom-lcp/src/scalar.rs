@@ -36,6 +36,32 @@ impl Scalar for f64 {
     }
 }
 
+/// The larger of two numbers; NaN if the second is NaN, unlike `f64::max`.
+#[inline(always)]
+pub(crate) fn larger<T: PartialOrd>(a: T, b: T) -> T {
+    if a > b { a } else { b }
+}
+
+/// The smaller of two numbers; NaN if the second is NaN.
+#[inline(always)]
+pub(crate) fn smaller<T: PartialOrd>(a: T, b: T) -> T {
+    if a < b { a } else { b }
+}
+
+/// Combines all lanes by halves, which waits for fewer results than one after the other.
+#[inline(always)]
+pub(crate) fn reduce<T: Copy, const N: usize>(mut lanes: [T; N], combine: impl Fn(T, T) -> T) -> T {
+    let mut n = N;
+    while n > 1 {
+        let half = n.div_ceil(2);
+        for k in 0..n / 2 {
+            lanes[k] = combine(lanes[k], lanes[k + half]);
+        }
+        n = half;
+    }
+    lanes[0]
+}
+
 /// An unevaluated sum of two numbers, about 106 bits.
 ///
 /// Dekker, *A floating-point technique for extending the available precision*, 1971.

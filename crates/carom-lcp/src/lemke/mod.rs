@@ -5,6 +5,7 @@
 
 mod etas;
 mod scales;
+mod small;
 mod tableau;
 
 use crate::certificate::{Assessment, Certificate, assess};
@@ -15,6 +16,7 @@ use crate::scalar::{Double, Scalar};
 use crate::{Lcp, LcpError, LcpRef, LcpSolution, LcpStatus};
 use nalgebra::DVector;
 use scales::{Scales, Scaling};
+use small::{SMALL_DIM, Small};
 use tableau::{PathEnd, Tableau, Thresholds};
 
 /// Above this residual the next attempt is made; the best answer is kept.
@@ -68,6 +70,13 @@ pub enum Attempt {
 }
 
 impl Attempt {
+    fn of_first(n_pivots: usize) -> Self {
+        match n_pivots {
+            0 => Self::Immediate,
+            _ => Self::First,
+        }
+    }
+
     /// Stable kebab-case identifier.
     pub fn name(self) -> &'static str {
         match self {
@@ -99,6 +108,8 @@ pub struct LemkeReport {
 /// (n above 512) the path becomes very long.
 #[derive(Clone, Debug)]
 pub struct LemkeWorkspace {
+    /// Dimension up to which nothing has to be allocated.
+    room: usize,
     tableau: Tableau<f64>,
     /// For the last resort; empty until it is needed.
     double: Option<Box<Tableau<Double>>>,
@@ -123,6 +134,7 @@ impl LemkeWorkspace {
     /// An empty workspace.
     pub fn new() -> Self {
         Self {
+            room: 0,
             tableau: Tableau::new(),
             double: None,
             z: Vec::new(),
@@ -137,13 +149,31 @@ impl LemkeWorkspace {
     }
 
     /// Room for n rows; entries are unspecified.
+    #[inline]
     fn resize(&mut self, n: usize) {
-        for vector in [&mut self.z, &mut self.w, &mut self.terms] {
-            if vector.len() != n {
+        if n > self.room {
+            self.make_room(n);
+        }
+        if self.z.len() != n {
+            for vector in [&mut self.z, &mut self.w, &mut self.terms] {
                 vector.resize(n, 0.0);
             }
+            self.basis.resize(n, false);
         }
-        for vector in [&mut self.z_other, &mut self.w_other, &mut self.cover] {
+    }
+
+    #[cold]
+    fn make_room(&mut self, n: usize) {
+        self.room = n;
+        self.tableau.reserve(n);
+        for vector in [
+            &mut self.z,
+            &mut self.w,
+            &mut self.terms,
+            &mut self.z_other,
+            &mut self.w_other,
+            &mut self.cover,
+        ] {
             tableau::reserve(vector, n);
         }
         tableau::reserve(&mut self.basis, n);
@@ -376,6 +406,10 @@ impl Lemke {
     ) -> LemkeReport {
         let n = problem.dim();
         workspace.resize(n);
+        let is_small = basis.is_none() && n <= SMALL_DIM && self.options.cover.is_none();
+        if is_small && let Some(report) = self.solve_small(problem, workspace) {
+            return report;
+        }
         let mut search = Search {
             options: &self.options,
             problem,
@@ -390,6 +424,30 @@ impl Lemke {
             search.again(workspace);
         }
         search.report()
+    }
+
+    /// The ordinary small problem; `None` if it is not one.
+    #[inline]
+    fn solve_small(
+        &self,
+        problem: LcpRef<'_>,
+        workspace: &mut LemkeWorkspace,
+    ) -> Option<LemkeReport> {
+        let (certificate, n_pivots) = Small {
+            thresholds: thresholds::<f64>(&FIRST, problem.dim()),
+            max_pivots: self.limit(problem.dim()),
+            max_residual: self.options.refine_above.min(GOOD_RESIDUAL),
+            z: &mut workspace.z,
+            w: &mut workspace.w,
+            basis: &mut workspace.basis,
+        }
+        .solve(problem)?;
+        Some(LemkeReport {
+            status: LcpStatus::Solved,
+            certificate,
+            n_pivots,
+            attempt: Attempt::of_first(n_pivots),
+        })
     }
 }
 
@@ -474,11 +532,7 @@ impl Search<'_> {
         tableau.write_variables(z);
         tableau.write_basis(last_basis);
         let quality = self.assess(end, tableau, scales, z, w, terms);
-        let attempt = match self.n_pivots {
-            0 => Attempt::Immediate,
-            _ => Attempt::First,
-        };
-        self.best = (quality, attempt);
+        self.best = (quality, Attempt::of_first(self.n_pivots));
         (end == PathEnd::Ray && self.proves_infeasible(tableau, cover))
             || self.settles(end, quality)
     }

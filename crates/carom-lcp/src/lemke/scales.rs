@@ -2,8 +2,7 @@
 
 use super::tableau::reserve;
 use crate::LcpRef;
-use crate::certificate::larger;
-use crate::scalar::{Scalar, exponent, power_of_two, scale_by_power};
+use crate::scalar::{Scalar, exponent, larger, power_of_two, scale_by_power};
 
 /// How many factors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

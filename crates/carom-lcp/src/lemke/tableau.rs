@@ -4,7 +4,7 @@ use super::etas::Etas;
 use super::generic;
 use super::scales::{Scales, Scaling};
 use crate::LcpRef;
-use crate::scalar::{Double, Scalar};
+use crate::scalar::{Double, Scalar, larger, reduce, smaller};
 
 /// From this dimension on ties are broken by a generic vector first.
 const GENERIC_FROM: usize = 17;
@@ -114,6 +114,11 @@ fn longest_list(n: usize) -> usize {
     }
 }
 
+/// The length of a column of n entries in memory.
+fn padded(n: usize) -> usize {
+    n.next_multiple_of(4).max(4)
+}
+
 /// Room for `n` entries in all.
 pub(super) fn reserve<T>(vector: &mut Vec<T>, n: usize) {
     vector.reserve(n.saturating_sub(vector.len()));
@@ -160,10 +165,8 @@ impl<T: Scalar> Tableau<T> {
     pub(super) fn pose(&mut self, problem: LcpRef<'_>, scaling: Scaling) {
         let n = problem.dim();
         self.n = n;
-        self.stride = n.next_multiple_of(4).max(4);
-        if n > self.room {
-            self.make_room();
-        }
+        self.stride = padded(n);
+        self.reserve(n);
         self.basic.clear();
         self.basic.extend(0..n);
         self.row_of.clear();
@@ -180,9 +183,15 @@ impl<T: Scalar> Tableau<T> {
 
     /// Room for all that a path of this dimension may need, so that how much it does need of a
     /// later problem does not matter.
+    pub(super) fn reserve(&mut self, n: usize) {
+        if n > self.room {
+            self.make_room(n);
+        }
+    }
+
     #[cold]
-    fn make_room(&mut self) {
-        let (n, stride) = (self.n, self.stride);
+    fn make_room(&mut self, n: usize) {
+        let stride = padded(n);
         self.room = n;
         self.etas.reserve(longest_list(n), stride);
         for vector in [
@@ -470,8 +479,8 @@ impl<T: Scalar> Tableau<T> {
         let inverse = T::ONE / self.etas.entering()[row];
         let step = self.rhs[row] * inverse;
         let most = advance(&mut self.rhs, self.etas.entering(), step);
-        self.rhs[row] = larger_of(step, T::ZERO);
-        self.rhs_max = larger_of(most, step);
+        self.rhs[row] = larger(step, T::ZERO);
+        self.rhs_max = larger(most, step);
         self.etas.commit(row, inverse);
         self.n_pivots += 1;
         self.exchange(row, self.entering)
@@ -528,7 +537,7 @@ impl<T: Scalar> Tableau<T> {
         self.etas.apply(&mut self.rhs, 0);
         self.rhs_max = T::ZERO;
         for b in &self.rhs {
-            self.rhs_max = larger_of(*b, self.rhs_max);
+            self.rhs_max = larger(*b, self.rhs_max);
         }
         true
     }
@@ -695,29 +704,28 @@ impl<T: Scalar> Tableau<T> {
     }
 }
 
-/// The larger of two numbers; NaN if the second is NaN.
-#[inline]
-fn larger_of<T: PartialOrd>(a: T, b: T) -> T {
-    if a > b { a } else { b }
-}
-
-/// The smaller of two numbers; NaN if the second is NaN.
-#[inline]
-fn smaller_of<T: PartialOrd>(a: T, b: T) -> T {
-    if a < b { a } else { b }
-}
-
 /// The smallest value of a function of the entries of a column and of the right-hand side, of
 /// padded length.
 #[inline]
 fn smallest<T: Scalar>(column: &[T], rhs: &[T], value: impl Fn(T, T) -> T) -> T {
     let mut lanes = [T::INFINITY; 4];
     for (x, b) in column.as_chunks::<4>().0.iter().zip(rhs.as_chunks::<4>().0) {
-        for k in 0..4 {
-            lanes[k] = smaller_of(value(x[k], b[k]), lanes[k]);
-        }
+        smallest_lanes(x, b, &value, &mut lanes);
     }
-    lanes.into_iter().fold(T::INFINITY, smaller_of)
+    reduce(lanes, smaller)
+}
+
+/// The smallest value so far in every lane.
+#[inline(always)]
+fn smallest_lanes<T: Scalar, const N: usize>(
+    x: &[T; N],
+    b: &[T; N],
+    value: &impl Fn(T, T) -> T,
+    least: &mut [T; N],
+) {
+    for k in 0..N {
+        least[k] = smaller(value(x[k], b[k]), least[k]);
+    }
 }
 
 /// What the ratio test finds in the entering column.
@@ -735,13 +743,41 @@ struct Ratios<T> {
 fn ratios<T: Scalar>(column: &[T], rhs: &[T], pivot: T, excess: &mut [T]) -> Ratios<T> {
     let most = largest(column);
     let floor = pivot * most;
-    let quotient = |x: T, b: T| if x > floor { b / x } else { T::INFINITY };
-    let step = smallest(column, rhs, quotient);
+    let step = smallest(column, rhs, |x, b| quotient(x, b, floor));
     for ((excess, x), b) in excess.iter_mut().zip(column).zip(rhs) {
-        let value = *b - step * *x;
-        *excess = if *x > floor { value } else { T::INFINITY };
+        *excess = remainder(*x, *b, floor, step);
     }
     Ratios { most, floor, step }
+}
+
+/// [`ratios`] of a column whose length the compiler knows; returns what stays of the basic
+/// variables.
+#[inline(always)]
+pub(super) fn ratios_fixed<const N: usize>(
+    column: &[f64; N],
+    rhs: &[f64; N],
+    pivot: f64,
+) -> [f64; N] {
+    let mut most = [0.0; N];
+    largest_lanes(column, &mut most);
+    let floor = pivot * reduce(most, larger);
+    let mut least = [f64::INFINITY; N];
+    smallest_lanes(column, rhs, &|x, b| quotient(x, b, floor), &mut least);
+    let step = reduce(least, smaller);
+    std::array::from_fn(|k| remainder(column[k], rhs[k], floor, step))
+}
+
+/// How far the entering variable can go until a row blocks.
+#[inline(always)]
+fn quotient<T: Scalar>(x: T, b: T, floor: T) -> T {
+    if x > floor { b / x } else { T::INFINITY }
+}
+
+/// What then stays of a basic variable, infinity if its row does not block.
+#[inline(always)]
+fn remainder<T: Scalar>(x: T, b: T, floor: T, step: T) -> T {
+    let value = b - step * x;
+    if x > floor { value } else { T::INFINITY }
 }
 
 /// Subtracts `step` times the column from the right-hand side, without going below zero; returns
@@ -751,14 +787,25 @@ fn advance<T: Scalar>(rhs: &mut [T], column: &[T], step: T) -> T {
     let mut lanes = [T::ZERO; 4];
     let fours = rhs.as_chunks_mut::<4>().0.iter_mut();
     for (b, x) in fours.zip(column.as_chunks::<4>().0) {
-        for k in 0..4 {
-            let value = b[k] - step * x[k];
-            // Negative only by rounding.
-            b[k] = if value < T::ZERO { T::ZERO } else { value };
-            lanes[k] = larger_of(b[k], lanes[k]);
-        }
+        advance_lanes(b, x, step, &mut lanes);
     }
-    lanes.into_iter().fold(T::ZERO, larger_of)
+    reduce(lanes, larger)
+}
+
+/// [`advance`] of one chunk, with the largest entries so far.
+#[inline(always)]
+pub(super) fn advance_lanes<T: Scalar, const N: usize>(
+    rhs: &mut [T; N],
+    column: &[T; N],
+    step: T,
+    most: &mut [T; N],
+) {
+    for k in 0..N {
+        let value = rhs[k] - step * column[k];
+        // Negative only by rounding.
+        rhs[k] = if value < T::ZERO { T::ZERO } else { value };
+        most[k] = larger(rhs[k], most[k]);
+    }
 }
 
 /// Largest absolute entry of a column of padded length, in independent lanes.
@@ -766,12 +813,18 @@ fn advance<T: Scalar>(rhs: &mut [T], column: &[T], step: T) -> T {
 fn largest<T: Scalar>(column: &[T]) -> T {
     let mut lanes = [T::ZERO; 4];
     for x in column.as_chunks::<4>().0 {
-        for k in 0..4 {
-            let size = if x[k] < T::ZERO { -x[k] } else { x[k] };
-            lanes[k] = larger_of(size, lanes[k]);
-        }
+        largest_lanes(x, &mut lanes);
     }
-    lanes.into_iter().fold(T::ZERO, larger_of)
+    reduce(lanes, larger)
+}
+
+/// The largest absolute entry so far in every lane.
+#[inline(always)]
+fn largest_lanes<T: Scalar, const N: usize>(x: &[T; N], most: &mut [T; N]) {
+    for k in 0..N {
+        let size = if x[k] < T::ZERO { -x[k] } else { x[k] };
+        most[k] = larger(size, most[k]);
+    }
 }
 
 /// Corrections of a refined solution; each gains the digits that the factorization is worth.

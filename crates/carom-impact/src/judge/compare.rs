@@ -1,0 +1,448 @@
+//! What each law would have answered.
+
+use super::fit::nearest_coefficient;
+use super::{Case, OutcomeSetDistance, SetMethod};
+use crate::frictional::{AnitescuPotra, MoreauNewton, Sequential, all_simultaneous};
+use crate::two_body::{ImpactOptions, RestitutionLaw};
+use crate::{
+    Contact, ContactSet, Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem,
+    Nonholonomic, Plastic, PlasticRule, Propagative, Restitution, Rough, Routh, SetValuedLaw,
+};
+use carom_metric::Tangent;
+use nalgebra::DVector;
+
+/// Contacts whose orders the sequential law is asked for one by one: 24 of them.
+const MAX_PERMUTED: usize = 4;
+
+/// Planar contacts for which every simultaneous outcome is found.
+const MAX_MODE_CONTACTS: usize = crate::frictional::MAX_MODE_CONTACTS;
+
+/// A coefficient of restitution that a law was given or fitted with.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RestitutionFit {
+    /// The coefficient.
+    pub value: f64,
+    /// Whether it was chosen to fit; otherwise it is the problem's or the law's own.
+    pub is_fitted: bool,
+}
+
+/// The nearest answer of one law.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LawMatch {
+    /// Name of the law, as in [`LAWS`](crate::LAWS).
+    pub law: &'static str,
+    /// Distance of its answer, $\lVert p^+ - p^+_{\text{law}}\rVert/\lVert p^-\rVert$.
+    pub distance: f64,
+    /// Whether that is within the tolerance.
+    pub matches: bool,
+    /// The coefficient of restitution, for laws that take one; `None` also where it makes no
+    /// difference.
+    pub restitution: Option<RestitutionFit>,
+    /// Which of its answers it is, in words: the order, the mode, the law of restitution.
+    pub detail: String,
+    /// The answer (n).
+    pub velocity_plus: Tangent,
+}
+
+/// A law that does not answer the problem.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Refusal {
+    /// Name of the law.
+    pub law: &'static str,
+    /// Why it does not.
+    pub error: ImpactError,
+}
+
+/// One answer of a law.
+#[derive(Clone)]
+struct Candidate {
+    distance: f64,
+    restitution: Option<RestitutionFit>,
+    detail: String,
+    velocity_plus: Tangent,
+}
+
+type Answer = Result<Candidate, ImpactError>;
+
+/// Every law of the crate, in the order of its list.
+pub(super) fn all(
+    case: &Case<'_>,
+    set: Option<&OutcomeSetDistance>,
+) -> (Vec<LawMatch>, Vec<Refusal>) {
+    let mut laws = Vec::new();
+    let mut refused = Vec::new();
+    let mut add = |law: &'static str, answer: Answer| match answer {
+        Ok(candidate) => laws.push(LawMatch {
+            law,
+            distance: candidate.distance,
+            matches: case.is_same(candidate.distance),
+            restitution: candidate.restitution,
+            detail: candidate.detail,
+            velocity_plus: candidate.velocity_plus,
+        }),
+        Err(error) => refused.push(Refusal { law, error }),
+    };
+    for law in crate::LAWS.iter().map(|entry| entry.name) {
+        let Some(answer) = ask(case, set, law) else {
+            continue;
+        };
+        // The same physics under two names.
+        if law == "routh" && two_tangents(case.problem.contacts()) {
+            add("two-body", answer.clone());
+        }
+        add(law, answer);
+    }
+    (laws, refused)
+}
+
+/// The nearest answer of a law, `None` if it has nothing to say about problems of this kind.
+fn ask(case: &Case<'_>, set: Option<&OutcomeSetDistance>, law: &str) -> Option<Answer> {
+    let contacts = case.problem.contacts();
+    let has_constraints = !contacts.constraint_forms().is_empty();
+    let has_tangents = contacts.contacts().iter().any(|c| !c.tangents.is_empty());
+    let nonholonomic = |restitution| {
+        has_constraints.then(|| case.fixed(&Nonholonomic::of(restitution), String::new()))
+    };
+    match law {
+        "propagative" => Some(propagative(case)),
+        "plastic" => Some(plastic(case)),
+        "moreau-newton" => Some(moreau_newton(case)),
+        "anitescu-potra" => Some(anitescu_potra(case)),
+        "sequential" => Some(sequential(case)),
+        "set-valued" => set.map(|set| Ok(set_valued(set))),
+        "routh" => (contacts.len() == 1).then(|| routh(case)),
+        "nonholonomic-elastic" => nonholonomic(Restitution::Elastic),
+        "nonholonomic-projected" => nonholonomic(Restitution::Projected),
+        "nonholonomic-newton" => has_constraints.then(|| {
+            case.fitted(None, String::new(), |e| {
+                Nonholonomic::new(Restitution::Newton(e))?.resolve(case.problem)
+            })
+        }),
+        "nonholonomic-projected-newton" => has_constraints.then(|| {
+            case.fitted(None, String::new(), |e| {
+                Nonholonomic::new(Restitution::ProjectedNewton(e))?.resolve(case.problem)
+            })
+        }),
+        "nonholonomic-rough" => has_tangents.then(|| {
+            case.fitted(None, String::new(), |e| {
+                Rough::new(e)?.resolve(case.problem)
+            })
+        }),
+        _ => None,
+    }
+}
+
+fn two_tangents(contacts: &ContactSet<'_>) -> bool {
+    matches!(contacts.contacts(), [contact] if contact.tangents.len() == 2)
+}
+
+impl Case<'_> {
+    fn candidate(&self, velocity_plus: Tangent, detail: String) -> Candidate {
+        Candidate {
+            distance: self.distance(&velocity_plus),
+            restitution: None,
+            detail,
+            velocity_plus,
+        }
+    }
+
+    /// The one answer of a law without a coefficient.
+    fn fixed(&self, law: &dyn ImpactLaw, detail: String) -> Answer {
+        Ok(self.candidate(law.resolve(self.problem)?.velocity_plus, detail))
+    }
+
+    /// The nearest answer of a law with a coefficient: the one given if that fits.
+    fn fitted(
+        &self,
+        given: Option<f64>,
+        detail: String,
+        resolve: impl Fn(f64) -> Result<ImpactOutcome, ImpactError>,
+    ) -> Answer {
+        let answer = |value: f64, is_fitted: bool| -> Answer {
+            let outcome = resolve(value)?;
+            let restitution = Some(RestitutionFit { value, is_fitted });
+            Ok(Candidate {
+                restitution,
+                ..self.candidate(outcome.velocity_plus, detail.clone())
+            })
+        };
+        let distance = |e| {
+            let outcome = resolve(e).ok()?;
+            Some(self.distance(&outcome.velocity_plus))
+        };
+        if let Some(given) = given {
+            let own = answer(given, false)?;
+            if self.is_same(own.distance) {
+                return Ok(own);
+            }
+        }
+        let Some((best, _)) = nearest_coefficient(distance) else {
+            // The law says why.
+            return answer(given.unwrap_or(1.0), true);
+        };
+        let mut best = answer(best, true)?;
+        let (plastic, elastic) = (resolve(0.0), resolve(1.0));
+        if let (Ok(plastic), Ok(elastic)) = (plastic, elastic)
+            && plastic.velocity_plus == elastic.velocity_plus
+        {
+            best.restitution = None;
+        }
+        Ok(best)
+    }
+
+    /// The same problem with another restitution at every contact.
+    fn with_restitution(
+        &self,
+        restitution: f64,
+        law: &dyn ImpactLaw,
+    ) -> Result<ImpactOutcome, ImpactError> {
+        let set = self.problem.contacts();
+        let changed = |contact: &Contact| Contact {
+            restitution,
+            ..contact.clone()
+        };
+        let contacts = ContactSet::constrained(
+            set.metric(),
+            set.contacts().iter().map(changed).collect(),
+            set.constraint_forms().to_vec(),
+        )?;
+        let problem = ImpactProblem::new(&contacts, self.problem.velocity_minus().clone())?;
+        law.resolve(&problem)
+    }
+
+    /// The coefficient of all contacts, if they have one in common.
+    fn common_restitution(&self) -> Option<f64> {
+        let mut all = self.problem.contacts().contacts().iter();
+        let first = all.next()?.restitution;
+        all.all(|contact| contact.restitution == first)
+            .then_some(first)
+    }
+}
+
+impl Case<'_> {
+    /// The better of two answers. Of those that match one whose coefficient was not fitted to do
+    /// so, then the first; of the others the nearer.
+    fn better(&self, best: Option<Answer>, next: Answer) -> Answer {
+        let rank = |candidate: &Candidate| {
+            let is_fitted = candidate.restitution.is_some_and(|r| r.is_fitted);
+            match self.is_same(candidate.distance) {
+                true => (u8::from(is_fitted), 0.0),
+                false => (2, candidate.distance),
+            }
+        };
+        match (best, next) {
+            (None, next) => next,
+            (Some(Ok(best)), Ok(next)) if rank(&next) < rank(&best) => Ok(next),
+            (Some(Err(_)), Ok(next)) => Ok(next),
+            (Some(best), _) => best,
+        }
+    }
+}
+
+/// All orders, and between each elastic outcome and the plastic ones every restitution.
+fn propagative(case: &Case<'_>) -> Answer {
+    let law = Propagative {
+        max_nodes: case.options.max_nodes,
+        ..Propagative::default()
+    };
+    let set = match law.resolve_all(case.problem) {
+        Ok(set) => set,
+        // Some orders are better than none; what they miss is said.
+        Err(ImpactError::OutcomeLimitExceeded { found, .. }) if !found.outcomes.is_empty() => {
+            *found
+        }
+        Err(error) => return Err(error),
+    };
+    let rules = [
+        (PlasticRule::Cone, "cone"),
+        (
+            PlasticRule::ProjectAll {
+                allow_adhesion: true,
+            },
+            "project-all",
+        ),
+    ];
+    let mut plastic = Vec::new();
+    for (rule, name) in rules {
+        let outcome = Plastic { rule }.resolve(case.problem)?;
+        plastic.push((case.whitened(&outcome.velocity_plus), name));
+    }
+    let mut best = None;
+    for outcome in &set.outcomes {
+        let mut order = match &outcome.diagnostics {
+            Diagnostics::Propagative(found) => order_of(found.sequence.as_deref(), found.impacts),
+            _ => String::new(),
+        };
+        if !set.complete {
+            order.push_str(", not all orders were followed");
+        }
+        let elastic = case.whitened(&outcome.velocity_plus);
+        for (plastic, rule) in &plastic {
+            let next = on_segment(case, plastic, &elastic, (&order, rule));
+            best = Some(case.better(best, Ok(next)));
+        }
+    }
+    best.unwrap_or_else(|| case.fixed(&law, String::new()))
+}
+
+fn order_of(sequence: Option<&[usize]>, impacts: u64) -> String {
+    match sequence {
+        Some([]) => String::new(),
+        Some(sequence) if sequence.len() <= 12 => format!("order {sequence:?}"),
+        _ => format!("{impacts} impacts"),
+    }
+}
+
+/// The nearest point between a plastic and an elastic outcome, with the event's restitution
+/// $R^2 = (\lVert p\rVert^2 - \lVert p_p\rVert^2)/(\lVert p_e\rVert^2 - \lVert p_p\rVert^2)$.
+fn on_segment(
+    case: &Case<'_>,
+    plastic: &DVector<f64>,
+    elastic: &DVector<f64>,
+    (order, rule): (&str, &str),
+) -> Candidate {
+    let d = elastic - plastic;
+    let length = d.norm_squared();
+    // No impact, or plastic and elastic are one: no restitution to speak of.
+    if length.sqrt() <= 1e-14 * case.reference {
+        return case.candidate(case.velocity(elastic), order.to_owned());
+    }
+    let at = |alpha: f64| plastic + alpha * &d;
+    let from = |alpha: f64| (at(alpha) - &case.after).norm() / case.reference;
+    let own = [1.0, 0.0]
+        .into_iter()
+        .find(|alpha| case.is_same(from(*alpha)));
+    let alpha = own.unwrap_or_else(|| (d.dot(&(&case.after - plastic)) / length).clamp(0.0, 1.0));
+    let b = plastic.dot(&d).max(0.0);
+    let value = ((length * alpha * alpha + 2.0 * b * alpha) / (length + 2.0 * b)).sqrt();
+    let detail = match alpha {
+        1.0 => order.to_owned(),
+        _ => format!("{order}, plastic by {rule}"),
+    };
+    Candidate {
+        distance: from(alpha),
+        restitution: Some(RestitutionFit {
+            value: value.min(1.0),
+            is_fitted: alpha != 1.0,
+        }),
+        detail,
+        velocity_plus: case.velocity(&at(alpha)),
+    }
+}
+
+fn plastic(case: &Case<'_>) -> Answer {
+    let cone = Plastic {
+        rule: PlasticRule::Cone,
+    };
+    let all = Plastic {
+        rule: PlasticRule::ProjectAll {
+            allow_adhesion: true,
+        },
+    };
+    let first = case.fixed(&cone, "cone".to_owned());
+    case.better(Some(first), case.fixed(&all, "project-all".to_owned()))
+}
+
+/// With the restitution of every contact as given, then with one for all.
+fn moreau_newton(case: &Case<'_>) -> Answer {
+    let law = MoreauNewton::default();
+    let given = case.common_restitution();
+    if given.is_none() {
+        let own = case.fixed(&law, "restitution of each contact as given".to_owned())?;
+        if case.is_same(own.distance) {
+            return Ok(own);
+        }
+    }
+    case.fitted(given, String::new(), |e| case.with_restitution(e, &law))
+}
+
+/// Every outcome of a few planar contacts, else the one that the law finds.
+fn anitescu_potra(case: &Case<'_>) -> Answer {
+    let contacts = case.problem.contacts();
+    let is_planar = contacts.contacts().iter().all(|c| c.tangents.len() < 2);
+    let law = AnitescuPotra::default();
+    let mut best = case.fixed(&law, String::new());
+    if is_planar && contacts.len() <= MAX_MODE_CONTACTS {
+        for solution in all_simultaneous(case.problem)? {
+            let velocity = solution.outcome.velocity_plus;
+            let next = case.candidate(velocity, String::new());
+            best = case.better(Some(best), Ok(next));
+        }
+    }
+    best
+}
+
+/// Every order of a few contacts, else the order given and its reverse.
+fn sequential(case: &Case<'_>) -> Answer {
+    let m = case.problem.contacts().len();
+    let given: Vec<usize> = (0..m).collect();
+    let orders = if m <= MAX_PERMUTED {
+        permutations(&given)
+    } else {
+        vec![given.clone(), given.into_iter().rev().collect()]
+    };
+    let mut best = None;
+    for order in orders {
+        let detail = if m > 1 {
+            format!("order {order:?}")
+        } else {
+            String::new()
+        };
+        let law = Sequential {
+            order,
+            ..Sequential::default()
+        };
+        best = Some(case.better(best, case.fixed(&law, detail)));
+    }
+    best.unwrap_or_else(|| case.fixed(&Sequential::default(), String::new()))
+}
+
+fn permutations(items: &[usize]) -> Vec<Vec<usize>> {
+    if items.is_empty() {
+        return vec![Vec::new()];
+    }
+    let mut all = Vec::new();
+    for (k, first) in items.iter().enumerate() {
+        let rest: Vec<usize> = [&items[..k], &items[k + 1..]].concat();
+        for mut tail in permutations(&rest) {
+            tail.insert(0, *first);
+            all.push(tail);
+        }
+    }
+    all
+}
+
+/// Coulomb's impact of one contact under the three laws of restitution.
+fn routh(case: &Case<'_>) -> Answer {
+    let mut best = None;
+    for restitution_law in [
+        RestitutionLaw::Energetic,
+        RestitutionLaw::Poisson,
+        RestitutionLaw::Newton,
+    ] {
+        let law = Routh {
+            options: ImpactOptions {
+                restitution_law,
+                ..ImpactOptions::default()
+            },
+        };
+        let detail = format!("{} restitution", restitution_law.name());
+        let next = case.fitted(case.common_restitution(), detail, |e| {
+            case.with_restitution(e, &law)
+        });
+        best = Some(case.better(best, next));
+    }
+    best.unwrap_or(Err(ImpactError::SingleContactLaw { found: 0 }))
+}
+
+fn set_valued(set: &OutcomeSetDistance) -> Candidate {
+    Candidate {
+        distance: set.distance,
+        restitution: None,
+        detail: match set.method {
+            SetMethod::Exact => "nearest member of the set".to_owned(),
+            SetMethod::Sampled { members } => format!("nearest of {members} members drawn"),
+        },
+        velocity_plus: set.nearest.clone(),
+    }
+}

@@ -1,0 +1,271 @@
+//! The impulses that explain a change of momentum.
+
+use super::Case;
+use crate::nnls::nonnegative_least_squares;
+use crate::{ContactSet, ImpactError};
+use nalgebra::{DMatrix, DVector};
+use std::f64::consts::FRAC_PI_2;
+
+/// Singular values below this fraction of the largest are none.
+const RANK_TOLERANCE: f64 = 1e-12;
+
+/// Descent along a unit generator, over the size of the change, that is no longer worth a step.
+const STATIONARY: f64 = 1e-13;
+
+/// Steps of the projection onto round cones; the directions converge quadratically.
+const MAX_STEPS: usize = 100;
+
+/// Impulses that explain a change of momentum, and how well. Residuals are relative.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Explanation {
+    /// Best impulses on the contact rows as given, of any sign: of all that fit best those of least
+    /// norm on rows of unit length.
+    pub impulses: DVector<f64>,
+    /// Best multipliers of the constraint one-forms.
+    pub constraint_impulses: DVector<f64>,
+    /// What no impulses on the rows explain.
+    pub momentum_residual: f64,
+    /// What no impulses explain that push.
+    pub pull_residual: f64,
+    /// What no impulses within the friction cones explain.
+    pub friction_residual: f64,
+    /// The best impulses within the friction cones, on the rows as given.
+    pub admissible_impulses: DVector<f64>,
+}
+
+/// An edge of a friction cone: the contact's tangential impulse for a unit of normal impulse, or
+/// an impulse on one row alone.
+#[derive(Clone, Copy)]
+struct Generator {
+    /// First row, and what this generator puts on it.
+    row: usize,
+    normal: f64,
+    /// What it puts on the rows after.
+    tangential: [f64; 2],
+}
+
+/// Best nonnegative combination of generators.
+struct Fit {
+    /// Impulses on the rows as given, scaled.
+    impulses: DVector<f64>,
+    residual: DVector<f64>,
+    /// Generators that take part.
+    active: Vec<Generator>,
+}
+
+pub(super) fn explain(case: &Case<'_>) -> Result<Explanation, ImpactError> {
+    let contacts = case.problem.contacts();
+    let change = &case.after - case.before();
+    // Constraints can make any change along their forms; the rows have no part there.
+    let free = match contacts.constraint_basis() {
+        Some(basis) => &change - basis * basis.tr_mul(&change),
+        None => change.clone(),
+    };
+    let impulses = least_norm(contacts, &free);
+    let span = residual(contacts, &free, &impulses);
+    let pushing = combine(contacts, &free, &one_sided(contacts))?;
+    let cone = project_onto_cones(contacts, &free)?;
+    let unscale = 1.0 / case.problem.scale();
+    let relative = |residual: &DVector<f64>| residual.norm() / case.reference;
+    let momentum_residual = relative(&span);
+    // Nested sets: the order of the residuals is not left to rounding.
+    let pull_residual = relative(&pushing.residual).max(momentum_residual);
+    let impulses = impulses * unscale;
+    Ok(Explanation {
+        constraint_impulses: contacts.constraint_impulses(&impulses)
+            + contacts.multipliers(&change) * unscale,
+        impulses,
+        momentum_residual,
+        pull_residual,
+        friction_residual: relative(&cone.residual).max(pull_residual),
+        admissible_impulses: cone.impulses * unscale,
+    })
+}
+
+fn n_rows(contacts: &ContactSet<'_>) -> usize {
+    contacts.row(contacts.len())
+}
+
+fn unit_rows(contacts: &ContactSet<'_>) -> DMatrix<f64> {
+    let n = contacts.metric().dim();
+    DMatrix::from_fn(n, n_rows(contacts), |i, row| contacts.unit_row(row)[i])
+}
+
+/// Least-squares impulses on the rows as given, of least norm on unit rows.
+fn least_norm(contacts: &ContactSet<'_>, change: &DVector<f64>) -> DVector<f64> {
+    let rows = n_rows(contacts);
+    if rows == 0 {
+        return DVector::zeros(0);
+    }
+    let svd = unit_rows(contacts).svd(true, true);
+    let cutoff = RANK_TOLERANCE * svd.singular_values.max();
+    let unit = svd
+        .solve(change, cutoff)
+        .unwrap_or_else(|_| DVector::zeros(rows));
+    DVector::from_fn(rows, |row, _| unit[row] / contacts.row_norm(row))
+}
+
+fn residual(
+    contacts: &ContactSet<'_>,
+    change: &DVector<f64>,
+    impulses: &DVector<f64>,
+) -> DVector<f64> {
+    let unit = DVector::from_fn(impulses.len(), |row, _| {
+        impulses[row] * contacts.row_norm(row)
+    });
+    unit_rows(contacts) * unit - change
+}
+
+/// Normals that push and tangents of both signs.
+fn one_sided(contacts: &ContactSet<'_>) -> Vec<Generator> {
+    let alone = |row: usize, impulse: f64| Generator {
+        row,
+        normal: impulse,
+        tangential: [0.0; 2],
+    };
+    let mut generators = Vec::new();
+    for i in 0..contacts.len() {
+        let (first, end) = (contacts.row(i), contacts.row(i + 1));
+        generators.push(alone(first, 1.0));
+        generators.extend((first + 1..end).flat_map(|row| [alone(row, 1.0), alone(row, -1.0)]));
+    }
+    generators
+}
+
+/// The projection onto the friction cones, round ones included.
+///
+/// Every cone is the hull of its generators. Starting from a few, the generator of each cone along
+/// which the misfit falls fastest joins, until none makes it fall: nothing is discretized.
+fn project_onto_cones(
+    contacts: &ContactSet<'_>,
+    change: &DVector<f64>,
+) -> Result<Fit, ImpactError> {
+    let mut fit = combine(contacts, change, &cone_edges(contacts))?;
+    let size = change.norm();
+    for _ in 0..MAX_STEPS {
+        let joining: Vec<Generator> = (0..contacts.len())
+            .filter_map(|i| steepest(contacts, i, &fit.residual))
+            .filter(|generator| {
+                let column = column(contacts, generator);
+                column.dot(&fit.residual) < -STATIONARY * size * column.norm()
+            })
+            .collect();
+        if joining.is_empty() {
+            break;
+        }
+        let mut generators = fit.active.clone();
+        generators.extend(joining);
+        let next = combine(contacts, change, &generators)?;
+        // Rounding: nothing more to gain.
+        if next.residual.norm() >= fit.residual.norm() {
+            break;
+        }
+        fit = next;
+    }
+    Ok(fit)
+}
+
+/// All edges of planar cones, four of round ones.
+fn cone_edges(contacts: &ContactSet<'_>) -> Vec<Generator> {
+    let mut generators = Vec::new();
+    for (i, contact) in contacts.contacts().iter().enumerate() {
+        let (row, friction) = (contacts.row(i), contact.friction);
+        let edge = |tangential: [f64; 2]| Generator {
+            row,
+            normal: 1.0,
+            tangential,
+        };
+        match contact.tangents.len() {
+            _ if friction == 0.0 => generators.push(edge([0.0; 2])),
+            0 => generators.push(edge([0.0; 2])),
+            1 => generators.extend([edge([friction, 0.0]), edge([-friction, 0.0])]),
+            _ => generators.extend((0..4).map(|k| {
+                let (sin, cos) = (FRAC_PI_2 * f64::from(k)).sin_cos();
+                edge([friction * cos, friction * sin])
+            })),
+        }
+    }
+    generators
+}
+
+/// The generator of a round cone along which the misfit falls fastest.
+fn steepest(contacts: &ContactSet<'_>, i: usize, residual: &DVector<f64>) -> Option<Generator> {
+    let contact = contacts.contacts().get(i)?;
+    if contact.tangents.len() < 2 || contact.friction == 0.0 {
+        return None;
+    }
+    let row = contacts.row(i);
+    let slope = |row: usize| {
+        let unit = contacts.unit_row(row).iter().zip(residual.iter());
+        contacts.row_norm(row) * unit.map(|(u, r)| u * r).sum::<f64>()
+    };
+    let (x, y) = (slope(row + 1), slope(row + 2));
+    let size = x.hypot(y);
+    (size > 0.0).then(|| Generator {
+        row,
+        normal: 1.0,
+        tangential: [-contact.friction * x / size, -contact.friction * y / size],
+    })
+}
+
+/// Whitened momentum of a unit of a generator.
+fn column(contacts: &ContactSet<'_>, generator: &Generator) -> DVector<f64> {
+    let mut column = DVector::zeros(contacts.metric().dim());
+    for (row, impulse) in generator.rows() {
+        let factor = impulse * contacts.row_norm(row);
+        let unit = contacts.unit_row(row).iter();
+        column
+            .iter_mut()
+            .zip(unit)
+            .for_each(|(x, u)| *x += factor * u);
+    }
+    column
+}
+
+impl Generator {
+    /// The rows that it pushes on, and how much.
+    fn rows(&self) -> impl Iterator<Item = (usize, f64)> + use<> {
+        let [x, y] = self.tangential;
+        let all = [
+            (self.row, self.normal),
+            (self.row + 1, x),
+            (self.row + 2, y),
+        ];
+        all.into_iter().filter(|(_, impulse)| *impulse != 0.0)
+    }
+}
+
+fn combine(
+    contacts: &ContactSet<'_>,
+    change: &DVector<f64>,
+    generators: &[Generator],
+) -> Result<Fit, ImpactError> {
+    let mut lengths = Vec::with_capacity(generators.len());
+    let mut y = DMatrix::zeros(change.len(), generators.len());
+    for (generator, mut target) in generators.iter().zip(y.column_iter_mut()) {
+        let column = column(contacts, generator);
+        let length = column.norm();
+        lengths.push(length);
+        if length > 0.0 {
+            target.copy_from(&(column / length));
+        }
+    }
+    let size = change.norm();
+    let x = nonnegative_least_squares(&y, &-change, 1e-14 * size)?;
+    let residual = &y * &x - change;
+    let mut impulses = DVector::zeros(n_rows(contacts));
+    let mut active = Vec::new();
+    for ((generator, x), length) in generators.iter().zip(x.iter()).zip(&lengths) {
+        if *x > 0.0 && *length > 0.0 {
+            active.push(*generator);
+            for (row, impulse) in generator.rows() {
+                impulses[row] += impulse * x / length;
+            }
+        }
+    }
+    Ok(Fit {
+        impulses,
+        residual,
+        active,
+    })
+}

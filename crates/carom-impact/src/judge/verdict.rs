@@ -1,0 +1,212 @@
+//! A judgement in words.
+
+use super::{EnergyChange, Judgement, LawMatch, SetMethod};
+
+/// Laws named one by one before they are only counted.
+const MAX_NAMED: usize = 4;
+
+pub(super) fn words(judgement: &Judgement) -> String {
+    let mut sentences = vec![energy(judgement)];
+    sentences.extend(faults(judgement));
+    sentences.extend(contacts(judgement));
+    sentences.push(laws(judgement));
+    sentences.extend(outcome_set(judgement));
+    sentences.join(" ")
+}
+
+fn energy(judgement: &Judgement) -> String {
+    match (judgement.energy_change(), judgement.energy_ratio) {
+        (EnergyChange::Gained, None) => "Starts at rest and moves afterwards.".to_owned(),
+        (EnergyChange::Gained, Some(ratio)) if ratio >= 2.0 => {
+            format!("Multiplies its energy by {}.", rounded(ratio))
+        }
+        (EnergyChange::Gained, Some(ratio)) => {
+            format!("Gains {} % of its energy.", rounded(100.0 * (ratio - 1.0)))
+        }
+        (EnergyChange::Lost, Some(ratio)) => {
+            format!("Loses {} % of its energy.", rounded(100.0 * (1.0 - ratio)))
+        }
+        _ => "Keeps its energy.".to_owned(),
+    }
+}
+
+/// What no law of dry contact allows.
+fn faults(judgement: &Judgement) -> Vec<String> {
+    let tolerance = judgement.options.tolerance;
+    let (fit, audit) = (&judgement.explanation, &judgement.audit);
+    let mut faults = Vec::new();
+    if fit.momentum_residual > tolerance {
+        faults.push(format!(
+            "Changes momentum that no contact can change, by {} of what there was.",
+            rounded(fit.momentum_residual)
+        ));
+    }
+    if fit.pull_residual > fit.momentum_residual + tolerance {
+        faults.push("Pulls on a contact.".to_owned());
+    }
+    if fit.friction_residual > fit.pull_residual + tolerance {
+        faults.push("Needs more friction than Coulomb allows.".to_owned());
+    }
+    if audit.penetration_residual > tolerance {
+        let left: Vec<String> = judgement
+            .contacts
+            .iter()
+            .enumerate()
+            .filter(|(_, contact)| contact.normal_velocity_plus < 0.0)
+            .map(|(i, _)| i.to_string())
+            .collect();
+        let which = if left.len() == 1 {
+            "contact"
+        } else {
+            "contacts"
+        };
+        faults.push(format!(
+            "Leaves {which} {} approaching.",
+            list(&left, "and")
+        ));
+    }
+    if audit.constraint_residual > tolerance {
+        faults.push("Violates a constraint.".to_owned());
+    }
+    faults
+}
+
+/// Newton's ratios, where a few contacts approached.
+fn contacts(judgement: &Judgement) -> Option<String> {
+    let ratios: Vec<String> = judgement
+        .contacts
+        .iter()
+        .enumerate()
+        .filter_map(|(i, contact)| {
+            let ratio = contact.restitution?;
+            let size = judgement.options.tolerance;
+            let what = if ratio.abs() <= size {
+                "stays closed".to_owned()
+            } else if ratio < 0.0 {
+                return None;
+            } else {
+                format!("opens at {} of its closing speed", rounded(ratio))
+            };
+            Some(format!("contact {i} {what}"))
+        })
+        .collect();
+    if ratios.is_empty() || ratios.len() > MAX_NAMED {
+        return None;
+    }
+    let sentence = list(&ratios, "and");
+    let rest = sentence.get(1..)?;
+    Some(format!("C{rest}."))
+}
+
+fn laws(judgement: &Judgement) -> String {
+    if !judgement.is_approaching {
+        return if judgement.matches().next().is_some() {
+            "Nothing approaches, and nothing happens.".to_owned()
+        } else {
+            "Nothing approaches, so that no law changes the velocity.".to_owned()
+        };
+    }
+    let names: Vec<String> = judgement.matches().map(named).collect();
+    if !names.is_empty() {
+        let more = names.len().saturating_sub(MAX_NAMED);
+        let mut shown: Vec<String> = names.into_iter().take(MAX_NAMED).collect();
+        if more > 0 {
+            shown.push(format!("{more} more"));
+        }
+        return format!("Matches {}.", list(&shown, "and"));
+    }
+    match judgement.nearest() {
+        Some(nearest) => format!(
+            "No law here gives it; the nearest is {}, {} away.",
+            named(nearest),
+            rounded(nearest.distance)
+        ),
+        None => "No law here answers the problem.".to_owned(),
+    }
+}
+
+fn named(law: &LawMatch) -> String {
+    match law.restitution {
+        Some(fit) => {
+            let fitted = if fit.is_fitted { " (fitted)" } else { "" };
+            let value = rounded(fit.value);
+            format!("{} with restitution {value}{fitted}", law.law)
+        }
+        None => law.law.to_owned(),
+    }
+}
+
+fn outcome_set(judgement: &Judgement) -> Option<String> {
+    let set = judgement.outcome_set.as_ref()?;
+    if !judgement.is_approaching {
+        return None;
+    }
+    let distance = rounded(set.distance);
+    if set.distance <= judgement.options.tolerance {
+        return Some("It lies in the set of inelastic outcomes.".to_owned());
+    }
+    Some(match set.method {
+        SetMethod::Exact => {
+            format!("It lies {distance} away from the set of inelastic outcomes.")
+        }
+        SetMethod::Sampled { members } => format!(
+            "None of {members} members of the set of inelastic outcomes comes nearer than {distance}."
+        ),
+    })
+}
+
+/// Three significant digits, trailing zeros dropped.
+fn rounded(x: f64) -> String {
+    let size = x.abs();
+    if size == 0.0 {
+        return "0".to_owned();
+    }
+    if !(1e-3..1e5).contains(&size) {
+        return format!("{x:.2e}");
+    }
+    let decimals = (2 - size.log10().floor() as i32).clamp(0, 6) as usize;
+    let text = format!("{x:.decimals$}");
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        text
+    }
+}
+
+/// "a", "a and b", "a, b and c".
+fn list(items: &[String], last: &str) -> String {
+    match items {
+        [] => String::new(),
+        [one] => one.clone(),
+        [rest @ .., end] => format!("{} {last} {end}", rest.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_short() {
+        for (x, text) in [
+            (0.0, "0"),
+            (1.0, "1"),
+            (0.98, "0.98"),
+            (11.039, "11"),
+            (0.053_25, "0.0532"),
+            (1234.5, "1234"),
+            (4.5e-5, "4.50e-5"),
+            (0.999_87, "1"),
+        ] {
+            assert_eq!(rounded(x), text);
+        }
+    }
+
+    #[test]
+    fn lists_end_with_a_word() {
+        let items = ["a", "b", "c"].map(str::to_owned);
+        assert_eq!(list(&items[..1], "and"), "a");
+        assert_eq!(list(&items[..2], "and"), "a and b");
+        assert_eq!(list(&items, "and"), "a, b and c");
+    }
+}

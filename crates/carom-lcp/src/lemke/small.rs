@@ -1,0 +1,191 @@
+//! Problems of up to eight rows, with lengths that the compiler knows.
+//!
+//! The path is that of [`super::tableau`], with the same rules, on a condensed tableau instead of a
+//! list of pivots: updating all of its short columns at once takes less time than one column waits
+//! for one pivot after the other. Only the ordinary problem is solved here. A tie, a ray, a long
+//! path, numbers near the end of their range and an answer that asks for corrections are left to the
+//! general code, which starts anew.
+
+use super::tableau::{Thresholds, advance_lanes, ratios_fixed};
+use crate::LcpRef;
+use crate::certificate::{Certificate, assess_fixed};
+use crate::scalar::{larger, reduce};
+
+/// The largest dimension that is solved here.
+pub(super) const SMALL_DIM: usize = 8;
+
+/// Matrices and vectors whose largest entries are in this range need no scaling.
+const UNSCALED: std::ops::Range<f64> = 1e-60..1e60;
+
+/// Pivots of an ordinary path.
+const MAX_PIVOTS: usize = 8 * SMALL_DIM;
+
+/// What the caller allows and where the answer goes, in slices of n entries.
+pub(super) struct Small<'a> {
+    pub thresholds: Thresholds,
+    pub max_pivots: usize,
+    /// The largest residual that is an answer.
+    pub max_residual: f64,
+    pub z: &'a mut [f64],
+    pub w: &'a mut [f64],
+    pub basis: &'a mut [bool],
+}
+
+impl Small<'_> {
+    /// Writes the solution of an ordinary problem; returns its certificate and the number of
+    /// pivots. `None` otherwise, with unspecified vectors.
+    #[inline]
+    pub(super) fn solve(&mut self, problem: LcpRef<'_>) -> Option<(Certificate, usize)> {
+        let is_unscaled = UNSCALED.contains(&problem.matrix_max())
+            && (UNSCALED.contains(&problem.vector_max()) || problem.vector_max() == 0.0);
+        if !is_unscaled {
+            return None;
+        }
+        match problem.dim() {
+            1 => self.run::<1, 2>(problem),
+            2 => self.run::<2, 3>(problem),
+            3 => self.run::<3, 4>(problem),
+            4 => self.run::<4, 5>(problem),
+            5 => self.run::<5, 6>(problem),
+            6 => self.run::<6, 7>(problem),
+            7 => self.run::<7, 8>(problem),
+            8 => self.run::<8, 9>(problem),
+            _ => None,
+        }
+    }
+
+    /// `M` is `N` + 1.
+    fn run<const N: usize, const M: usize>(
+        &mut self,
+        problem: LcpRef<'_>,
+    ) -> Option<(Certificate, usize)> {
+        let columns = problem.matrix().as_chunks::<N>().0;
+        let vector = problem.vector().first_chunk::<N>()?;
+        let path = Path::<N, M>::follow(columns, vector, self.thresholds, self.max_pivots)?;
+        let z = self.z.first_chunk_mut::<N>()?;
+        let w = self.w.first_chunk_mut::<N>()?;
+        let basis = self.basis.first_chunk_mut::<N>()?;
+        *z = [0.0; N];
+        *basis = [false; N];
+        for (variable, value) in path.basic.into_iter().zip(path.rhs) {
+            if let Some(j) = variable.checked_sub(N).filter(|j| *j < N) {
+                z[j] = value;
+                basis[j] = true;
+            }
+        }
+        let found = assess_fixed(columns, vector, problem.vector_max(), z, w)?;
+        let is_fine = found.holds_by_rows && found.certificate.residual <= self.max_residual;
+        is_fine.then_some((found.certificate, path.n_pivots))
+    }
+}
+
+/// A complementary basis at the end of a path.
+///
+/// Variables are numbered $w_0, \dots, w_{N-1}, z_0, \dots, z_{N-1}$ and last the artificial one.
+struct Path<const N: usize, const M: usize> {
+    /// Variable of each row.
+    basic: [usize; N],
+    /// Values of the basic variables.
+    rhs: [f64; N],
+    n_pivots: usize,
+}
+
+impl<const N: usize, const M: usize> Path<N, M> {
+    #[inline]
+    fn follow(
+        columns: &[[f64; N]],
+        vector: &[f64; N],
+        thresholds: Thresholds,
+        max_pivots: usize,
+    ) -> Option<Self> {
+        let mut path = Self {
+            basic: std::array::from_fn(|i| i),
+            rhs: *vector,
+            n_pivots: 0,
+        };
+        if vector.iter().all(|q| *q >= 0.0) {
+            return Some(path);
+        }
+        let limit = max_pivots.min(MAX_PIVOTS);
+        if limit == 0 {
+            return None;
+        }
+        // Columns of the nonbasic variables; the last is the artificial one's.
+        let mut tableau = [[-1.0; N]; M];
+        for (entries, column) in tableau.iter_mut().zip(columns) {
+            *entries = column.map(|m| -m);
+        }
+        // Which column has the nonbasic variable of each pair (w, z), and which the one that left
+        // last, whose pair has two.
+        let mut slot: [usize; N] = std::array::from_fn(|j| j);
+        let mut spare = N;
+        // The last of the smallest, as if all rows were perturbed.
+        let mut first = 0;
+        for (i, q) in vector.iter().enumerate() {
+            first = if *q <= vector[first] { i } else { first };
+        }
+        let mut rhs_max = path.advance(&tableau[N], first);
+        exchange(&mut tableau, N, first);
+        path.basic[first] = 2 * N;
+        let mut left = first;
+        loop {
+            if path.n_pivots >= limit {
+                return None;
+            }
+            let (pair, entering) = if left < N {
+                (left, left + N)
+            } else {
+                (left - N, left - N)
+            };
+            let at = std::mem::replace(&mut slot[pair], spare);
+            spare = at;
+            let excess = ratios_fixed(&tableau[at], &path.rhs, thresholds.pivot);
+            let zero = thresholds.tie * rhs_max;
+            if excess[first] <= zero {
+                path.advance(&tableau[at], first);
+                path.basic[first] = entering;
+                return Some(path);
+            }
+            let (mut count, mut row) = (0, 0);
+            for (i, excess) in excess.iter().enumerate() {
+                let is_tied = *excess <= zero;
+                count += usize::from(is_tied);
+                row = if is_tied { i } else { row };
+            }
+            if count != 1 {
+                return None;
+            }
+            rhs_max = path.advance(&tableau[at], row);
+            exchange(&mut tableau, at, row);
+            left = std::mem::replace(&mut path.basic[row], entering);
+        }
+    }
+
+    /// Lets the variable of a column enter until the variable of a row is zero. Returns the largest
+    /// basic variable.
+    #[inline(always)]
+    fn advance(&mut self, column: &[f64; N], row: usize) -> f64 {
+        let step = self.rhs[row] * (1.0 / column[row]);
+        let mut most = [0.0; N];
+        advance_lanes(&mut self.rhs, column, step, &mut most);
+        self.rhs[row] = larger(step, 0.0);
+        self.n_pivots += 1;
+        larger(reduce(most, larger), step)
+    }
+}
+
+/// Pivots on a row of a column, which becomes that of the leaving variable.
+#[inline(always)]
+fn exchange<const N: usize, const M: usize>(tableau: &mut [[f64; N]; M], at: usize, row: usize) {
+    let entering = tableau[at];
+    let inverse = 1.0 / entering[row];
+    for column in tableau.iter_mut() {
+        let t = column[row] * inverse;
+        for i in 0..N {
+            column[i] -= t * entering[i];
+        }
+        column[row] = t;
+    }
+    tableau[at] = entering.map(|x| -(inverse * x));
+    tableau[at][row] = inverse;
+}

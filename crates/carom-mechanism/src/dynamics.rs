@@ -1,0 +1,80 @@
+//! The workspace of one evaluation.
+
+use nalgebra::{DMatrix, DVector};
+
+/// How much of a [`Dynamics`] an evaluation must fill.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Derivatives {
+    /// What a residual needs: everything but the fields under [`Second`](Self::Second).
+    First,
+    /// Also what its Jacobian needs: [`kinetic_hessian`](Dynamics::kinetic_hessian),
+    /// [`potential_hessian`](Dynamics::potential_hessian),
+    /// [`force_by_configuration`](Dynamics::force_by_configuration) and
+    /// [`force_by_velocity`](Dynamics::force_by_velocity).
+    Second,
+}
+
+/// A system at one motion $(t, q, v)$: values and derivatives of its Lagrangian and its forces.
+///
+/// Made once per system and filled again and again. It is cleared before every evaluation, so a
+/// system writes only what is not zero.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Dynamics {
+    /// $M(q)$ (n × n), symmetric positive definite; both triangles.
+    pub mass_matrix: DMatrix<f64>,
+    /// $B = \partial(M(q)v)/\partial q$ at fixed $v$ (n × n): entry $(i, j)$ is
+    /// $\sum_k \partial M_{ik}/\partial q_j v_k$.
+    pub momentum_derivative: DMatrix<f64>,
+    /// $\partial^2T/\partial q^2$ at fixed $v$ (n × n), symmetric.
+    pub kinetic_hessian: DMatrix<f64>,
+    /// $V(q)$ (J).
+    pub potential: f64,
+    /// $\partial V/\partial q$ (n).
+    pub potential_gradient: DVector<f64>,
+    /// $\partial^2V/\partial q^2$ (n × n), symmetric.
+    pub potential_hessian: DMatrix<f64>,
+    /// Generalized force $f(q, v, t)$ that has no potential (n).
+    pub force: DVector<f64>,
+    /// $\partial f/\partial q$ (n × n).
+    pub force_by_configuration: DMatrix<f64>,
+    /// $\partial f/\partial v$ (n × n).
+    pub force_by_velocity: DMatrix<f64>,
+}
+
+impl Dynamics {
+    /// A cleared workspace for a system of dimension n.
+    pub fn new(dimension: usize) -> Self {
+        let (matrix, vector) = (
+            DMatrix::zeros(dimension, dimension),
+            DVector::zeros(dimension),
+        );
+        Self {
+            mass_matrix: matrix.clone(),
+            momentum_derivative: matrix.clone(),
+            kinetic_hessian: matrix.clone(),
+            potential: 0.0,
+            potential_gradient: vector.clone(),
+            potential_hessian: matrix.clone(),
+            force: vector,
+            force_by_configuration: matrix.clone(),
+            force_by_velocity: matrix,
+        }
+    }
+
+    /// Sets everything to zero.
+    pub fn clear(&mut self) {
+        self.potential = 0.0;
+        for matrix in [
+            &mut self.mass_matrix,
+            &mut self.momentum_derivative,
+            &mut self.kinetic_hessian,
+            &mut self.potential_hessian,
+            &mut self.force_by_configuration,
+            &mut self.force_by_velocity,
+        ] {
+            matrix.fill(0.0);
+        }
+        self.potential_gradient.fill(0.0);
+        self.force.fill(0.0);
+    }
+}

@@ -1,0 +1,37 @@
+//! Mechanical systems in generalized coordinates.
+//!
+//! A system with the configuration $q \in \mathbb{R}^n$ is its Lagrangian, its forces and its
+//! contacts,
+//!
+//! $$ L(q, v) = T - V = \tfrac12 v^TM(q)v - V(q), \qquad f(q, v, t), \qquad \phi_i(q) \ge 0. $$
+//!
+//! [`MechanicalSystem`] asks for these and for their derivatives, because an implicit step solved
+//! with the exact Jacobian needs two or three iterations where differences need many more
+//! evaluations and lose half of the digits. With $B = \partial(M(q)v)/\partial q$ at a fixed
+//! velocity everything that the equations of motion contain of $M$ is
+//!
+//! $$ \frac{\partial T}{\partial q} = \tfrac12B^Tv, \qquad
+//!    \frac{\partial^2T}{\partial q \partial v} = B^T, \qquad
+//!    \frac{\partial^2T}{\partial q^2}, $$
+//!
+//! so a system fills $M$, $B$ and the last matrix, and never a third-order tensor.
+//!
+//! | type | is |
+//! | --- | --- |
+//! | [`MechanicalSystem`] | the trait that a mechanism implements |
+//! | [`Dynamics`] | the workspace that one evaluation fills, without allocating |
+//! | [`PointContact`] | name, friction and restitution of a contact |
+//! | [`systems`] | small systems written by hand, ready to use and to copy |
+//!
+//! Nothing here knows of time steps or impacts: integrators take any system.
+
+mod contact;
+mod dynamics;
+mod error;
+mod system;
+pub mod systems;
+
+pub use contact::PointContact;
+pub use dynamics::{Derivatives, Dynamics};
+pub use error::MechanismError;
+pub use system::{MechanicalSystem, Motion};

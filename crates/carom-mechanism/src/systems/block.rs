@@ -1,0 +1,166 @@
+//! A rectangular block above a floor.
+
+use crate::error::{finite, not_negative, positive};
+use crate::{Derivatives, Dynamics, MechanicalSystem, MechanismError, Motion, PointContact};
+use nalgebra::DMatrix;
+
+/// A uniform rectangular block in a plane, whose corners hit the floor $y = 0$.
+///
+/// Coordinates $(x, y, \theta)$: the center (m) and the angle (rad, counterclockwise). Contacts:
+/// the corners lower left, lower right, and, unless left out, upper right and upper left, as
+/// named at $\theta = 0$. A corner $(a, b)$ has the gap $y + a\sin\theta + b\cos\theta$ and the
+/// slide $x + a\cos\theta - b\sin\theta$. A block without height is a rod; one without height
+/// and width would be a ball, for which there is [`ball`](Self::ball).
+///
+/// Gravity is a vector, so that the floor may be an incline: with the slope $\beta$ falling towards
+/// $+x$ it is $g(\sin\beta, -\cos\beta)$.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Block {
+    mass: f64,
+    inertia: f64,
+    gravity: [f64; 2],
+    corners: Vec<[f64; 2]>,
+    contacts: Vec<PointContact>,
+}
+
+impl Block {
+    /// A block with half its width and height (m), mass (kg) and gravity (m/s²), that hits with all
+    /// corners (a rod: both ends), elastic and without friction.
+    ///
+    /// # Errors
+    ///
+    /// [`MechanismError::InvalidParameter`] if mass or width is not positive, the height is
+    /// negative, or something is not finite.
+    pub fn new(
+        half_width: f64,
+        half_height: f64,
+        mass: f64,
+        gravity: [f64; 2],
+    ) -> Result<Self, MechanismError> {
+        let a = positive("half width", half_width)?;
+        let b = not_negative("half height", half_height)?;
+        let mass = positive("mass", mass)?;
+        let corners = vec![[-a, -b], [a, -b], [a, b], [-a, b]];
+        let corners = if b > 0.0 {
+            corners
+        } else {
+            corners[..2].to_vec()
+        };
+        Self::with_points(mass, mass * (a * a + b * b) / 3.0, gravity, corners)
+    }
+
+    /// A ball that hits with its lowest point only and whose radius does not matter: the height is
+    /// that of its lowest point, and nothing turns it.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new).
+    pub fn ball(mass: f64, gravity: [f64; 2]) -> Result<Self, MechanismError> {
+        let mass = positive("mass", mass)?;
+        Self::with_points(mass, mass, gravity, vec![[0.0, 0.0]])
+    }
+
+    fn with_points(
+        mass: f64,
+        inertia: f64,
+        gravity: [f64; 2],
+        corners: Vec<[f64; 2]>,
+    ) -> Result<Self, MechanismError> {
+        for component in gravity {
+            finite("gravity", component)?;
+        }
+        let name = |i| match (corners.len(), i) {
+            (1, _) => "bottom",
+            (_, 0) => "lower left",
+            (_, 1) => "lower right",
+            (_, 2) => "upper right",
+            _ => "upper left",
+        };
+        let contacts = (0..corners.len())
+            .map(|i| PointContact::frictional(name(i), 0.0))
+            .collect();
+        Ok(Self {
+            mass,
+            inertia,
+            gravity,
+            corners,
+            contacts,
+        })
+    }
+
+    /// The same with the two lower corners as its only contacts.
+    #[must_use]
+    pub fn with_lower_corners(mut self) -> Self {
+        self.corners.truncate(2);
+        self.contacts.truncate(2);
+        self
+    }
+
+    /// The same with Coulomb friction at every contact.
+    ///
+    /// # Errors
+    ///
+    /// [`MechanismError::InvalidParameter`] if it is negative or not finite.
+    pub fn with_friction(mut self, friction: f64) -> Result<Self, MechanismError> {
+        let friction = not_negative("friction", friction)?;
+        for contact in &mut self.contacts {
+            contact.friction = friction;
+        }
+        Ok(self)
+    }
+}
+
+impl MechanicalSystem for Block {
+    fn dimension(&self) -> usize {
+        3
+    }
+
+    fn mass_matrix(&self, _configuration: &[f64], out: &mut DMatrix<f64>) {
+        out[(0, 0)] = self.mass;
+        out[(1, 1)] = self.mass;
+        out[(2, 2)] = self.inertia;
+    }
+
+    fn dynamics(&self, at: &Motion<'_>, _wanted: Derivatives, out: &mut Dynamics) {
+        self.mass_matrix(at.configuration, &mut out.mass_matrix);
+        for (i, gravity) in self.gravity.iter().enumerate() {
+            out.potential -= self.mass * gravity * at.configuration[i];
+            out.potential_gradient[i] = -self.mass * gravity;
+        }
+    }
+
+    fn contacts(&self) -> &[PointContact] {
+        &self.contacts
+    }
+
+    fn gap(&self, contact: usize, q: &[f64]) -> f64 {
+        let [a, b] = self.corners[contact];
+        let (sin, cos) = q[2].sin_cos();
+        q[1] + a * sin + b * cos
+    }
+
+    fn gaps(&self, q: &[f64], out: &mut [f64]) {
+        let (sin, cos) = q[2].sin_cos();
+        for (gap, [a, b]) in out.iter_mut().zip(&self.corners) {
+            *gap = q[1] + a * sin + b * cos;
+        }
+    }
+
+    fn gap_gradient(&self, contact: usize, q: &[f64], out: &mut [f64]) {
+        let [a, b] = self.corners[contact];
+        let (sin, cos) = q[2].sin_cos();
+        out.copy_from_slice(&[0.0, 1.0, a * cos - b * sin]);
+    }
+
+    fn slide(&self, contact: usize, q: &[f64]) -> f64 {
+        let [a, b] = self.corners[contact];
+        let (sin, cos) = q[2].sin_cos();
+        q[0] + a * cos - b * sin
+    }
+
+    fn slide_gradient(&self, contact: usize, q: &[f64], out: &mut [f64]) {
+        let [a, b] = self.corners[contact];
+        let (sin, cos) = q[2].sin_cos();
+        out.copy_from_slice(&[1.0, 0.0, -a * sin - b * cos]);
+    }
+}
