@@ -2,7 +2,9 @@
 
 use carom_billiard::BilliardError;
 use carom_impact::ImpactError;
+use carom_mechanism::MechanismError;
 use carom_variational::VariationalError;
+use carom_variational::generalized::IntegratorError;
 
 /// Why a scenario could not run.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -20,6 +22,12 @@ pub enum ScenarioError {
     /// A body's motion could not be computed.
     #[error(transparent)]
     Variational(#[from] VariationalError),
+    /// A mechanism could not be built.
+    #[error(transparent)]
+    Mechanism(#[from] MechanismError),
+    /// A mechanism's motion could not be computed.
+    #[error(transparent)]
+    Integrator(#[from] IntegratorError),
     /// A billiard could not be set up or followed.
     #[error(transparent)]
     Billiard(#[from] BilliardError),
@@ -52,7 +60,9 @@ impl ScenarioError {
             )
         };
         match self {
-            Self::Config { .. } => true,
+            Self::Config { .. } | Self::Mechanism(_) => true,
+            // What happens on the way has a time.
+            Self::Integrator(error) => error.time().is_none(),
             Self::Impact(error) | Self::Billiard(BilliardError::Impact(error)) => solvable(error),
             Self::Variational(error) => !matches!(
                 error,

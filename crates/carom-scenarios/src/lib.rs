@@ -24,6 +24,7 @@ mod hybrid_model;
 mod icosahedron_tetrahedron;
 mod knife_edge;
 mod light_ball;
+mod mechanisms;
 mod model;
 mod newtons_cradle;
 mod no_slip_disk;

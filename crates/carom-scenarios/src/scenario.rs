@@ -92,6 +92,10 @@ pub const SCENARIOS: &[Scenario] = &[
     crate::orthogonal_corner::SCENARIO,
     crate::pair_map::SCENARIO,
     crate::three_ball_masses::SCENARIO,
+    crate::mechanisms::elastic_ball::SCENARIO,
+    crate::mechanisms::tilted_block::SCENARIO,
+    crate::mechanisms::wall_pendulum::SCENARIO,
+    crate::mechanisms::pendulum_cradle::SCENARIO,
     crate::simultaneous::rocking_block::SCENARIO,
     crate::simultaneous::compass_gait::SCENARIO,
     crate::simultaneous::box_and_wall::SCENARIO,
@@ -171,6 +175,10 @@ mod tests {
         shown_is_default::<crate::orthogonal_corner::Config>();
         shown_is_default::<crate::pair_map::Config>();
         shown_is_default::<crate::three_ball_masses::Config>();
+        shown_is_default::<crate::mechanisms::elastic_ball::Config>();
+        shown_is_default::<crate::mechanisms::tilted_block::Config>();
+        shown_is_default::<crate::mechanisms::wall_pendulum::Config>();
+        shown_is_default::<crate::mechanisms::pendulum_cradle::Config>();
         shown_is_default::<crate::simultaneous::rocking_block::Config>();
         shown_is_default::<crate::simultaneous::compass_gait::Config>();
         shown_is_default::<crate::simultaneous::box_and_wall::Config>();
