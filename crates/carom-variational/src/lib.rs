@@ -50,6 +50,7 @@
 mod body;
 mod error;
 mod flight;
+pub mod generalized;
 mod increment;
 mod jump;
 mod run;

@@ -67,7 +67,7 @@ impl TimeGrid {
         i.min(self.n_full) as f64 * self.step + rest
     }
 
-    fn length(&self, i: usize) -> f64 {
+    pub(crate) fn length(&self, i: usize) -> f64 {
         if i < self.n_full {
             self.step
         } else {

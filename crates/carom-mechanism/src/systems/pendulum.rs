@@ -1,0 +1,68 @@
+//! A pendulum against a wall.
+
+use crate::error::{finite, positive};
+use crate::{Derivatives, Dynamics, MechanicalSystem, MechanismError, Motion, PointContact};
+use nalgebra::DMatrix;
+
+/// A mass on a light rod that swings against a wall.
+///
+/// Coordinate $\theta$: the angle from the vertical (rad, counterclockwise). Contact: the wall, at
+/// which the pendulum hangs at the wall angle $\theta_w$; it swings on the side of larger angles, and
+/// its gap is $\theta - \theta_w$ (rad).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pendulum {
+    length: f64,
+    mass: f64,
+    gravity: f64,
+    wall: f64,
+    contacts: [PointContact; 1],
+}
+
+impl Pendulum {
+    /// A pendulum with its length (m), mass (kg), gravity (m/s²) and wall angle (rad).
+    ///
+    /// # Errors
+    ///
+    /// [`MechanismError::InvalidParameter`] if length or mass is not positive or something is not
+    /// finite.
+    pub fn new(length: f64, mass: f64, gravity: f64, wall: f64) -> Result<Self, MechanismError> {
+        Ok(Self {
+            length: positive("length", length)?,
+            mass: positive("mass", mass)?,
+            gravity: finite("gravity", gravity)?,
+            wall: finite("wall angle", wall)?,
+            contacts: [PointContact::frictionless("wall")],
+        })
+    }
+}
+
+impl MechanicalSystem for Pendulum {
+    fn dimension(&self) -> usize {
+        1
+    }
+
+    fn mass_matrix(&self, _configuration: &[f64], out: &mut DMatrix<f64>) {
+        out[(0, 0)] = self.mass * self.length * self.length;
+    }
+
+    fn dynamics(&self, at: &Motion<'_>, _wanted: Derivatives, out: &mut Dynamics) {
+        self.mass_matrix(at.configuration, &mut out.mass_matrix);
+        let (sin, cos) = at.configuration[0].sin_cos();
+        let weight = self.mass * self.gravity * self.length;
+        out.potential = -weight * cos;
+        out.potential_gradient[0] = weight * sin;
+        out.potential_hessian[(0, 0)] = weight * cos;
+    }
+
+    fn contacts(&self) -> &[PointContact] {
+        &self.contacts
+    }
+
+    fn gap(&self, _contact: usize, q: &[f64]) -> f64 {
+        q[0] - self.wall
+    }
+
+    fn gap_gradient(&self, _contact: usize, _q: &[f64], out: &mut [f64]) {
+        out[0] = 1.0;
+    }
+}

@@ -1,0 +1,94 @@
+//! Newton's cradle with its strings.
+
+use crate::error::{finite, positive};
+use crate::{Derivatives, Dynamics, MechanicalSystem, MechanismError, Motion, PointContact};
+use nalgebra::DMatrix;
+
+/// Equal balls on light rods side by side, which touch where all hang straight down.
+///
+/// Coordinates: the angles from the vertical (rad, counterclockwise), from left to right. Contact
+/// `i` is between the balls `i` and `i + 1`; its gap is the distance of their centers minus two
+/// radii.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PendulumCradle {
+    length: f64,
+    radius: f64,
+    mass: f64,
+    gravity: f64,
+    contacts: Vec<PointContact>,
+}
+
+impl PendulumCradle {
+    /// `count` balls with the length of the rods (m), radius (m) and mass (kg) of a ball, and
+    /// gravity (m/s²).
+    ///
+    /// # Errors
+    ///
+    /// [`MechanismError::InvalidParameter`] if there is no ball, a length, radius or mass is not
+    /// positive, or something is not finite.
+    pub fn new(
+        count: usize,
+        length: f64,
+        radius: f64,
+        mass: f64,
+        gravity: f64,
+    ) -> Result<Self, MechanismError> {
+        positive("number of balls", count as f64)?;
+        let name = |i| PointContact::frictionless(format!("ball {i}, ball {}", i + 1));
+        Ok(Self {
+            length: positive("length", length)?,
+            radius: positive("radius", radius)?,
+            mass: positive("mass", mass)?,
+            gravity: finite("gravity", gravity)?,
+            contacts: (0..count - 1).map(name).collect(),
+        })
+    }
+
+    /// From the center of ball `i` to that of the next one.
+    fn distance(&self, i: usize, q: &[f64]) -> [f64; 2] {
+        let [(s, c), (s_next, c_next)] = [q[i].sin_cos(), q[i + 1].sin_cos()];
+        [
+            2.0 * self.radius + self.length * (s_next - s),
+            -self.length * (c_next - c),
+        ]
+    }
+}
+
+impl MechanicalSystem for PendulumCradle {
+    fn dimension(&self) -> usize {
+        self.contacts.len() + 1
+    }
+
+    fn mass_matrix(&self, _configuration: &[f64], out: &mut DMatrix<f64>) {
+        out.fill_diagonal(self.mass * self.length * self.length);
+    }
+
+    fn dynamics(&self, at: &Motion<'_>, _wanted: Derivatives, out: &mut Dynamics) {
+        self.mass_matrix(at.configuration, &mut out.mass_matrix);
+        let weight = self.mass * self.gravity * self.length;
+        for (i, angle) in at.configuration.iter().enumerate() {
+            let (sin, cos) = angle.sin_cos();
+            out.potential -= weight * cos;
+            out.potential_gradient[i] = weight * sin;
+            out.potential_hessian[(i, i)] = weight * cos;
+        }
+    }
+
+    fn contacts(&self) -> &[PointContact] {
+        &self.contacts
+    }
+
+    fn gap(&self, contact: usize, q: &[f64]) -> f64 {
+        let [x, y] = self.distance(contact, q);
+        x.hypot(y) - 2.0 * self.radius
+    }
+
+    fn gap_gradient(&self, contact: usize, q: &[f64], out: &mut [f64]) {
+        let [x, y] = self.distance(contact, q);
+        let scale = self.length / x.hypot(y);
+        let along = |angle: f64| scale * (x * angle.cos() + y * angle.sin());
+        out.fill(0.0);
+        out[contact] = -along(q[contact]);
+        out[contact + 1] = along(q[contact + 1]);
+    }
+}

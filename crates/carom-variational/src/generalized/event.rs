@@ -1,0 +1,103 @@
+//! What happens on the way of a run.
+
+use super::ContactMode;
+use carom_impact::ImpactOutcome;
+use carom_metric::Covector;
+use nalgebra::DVector;
+
+/// Where a system is, in phase space.
+#[derive(Clone, Debug, PartialEq)]
+pub struct State {
+    /// Time (s).
+    pub time: f64,
+    /// Configuration $q$ (n).
+    pub configuration: DVector<f64>,
+    /// Discrete momentum $p$ (n).
+    pub momentum: Covector,
+}
+
+/// The impulses of a lasting contact in the part of a step since it was established.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Reaction {
+    /// Index of the contact.
+    pub contact: usize,
+    /// What its friction does at the end of the step.
+    pub mode: ContactMode,
+    /// Normal impulse (N·s for a gap in meters), along the gradient of the gap.
+    pub normal_impulse: f64,
+    /// Tangential impulse, along the gradient of the slide.
+    pub tangential_impulse: f64,
+}
+
+/// An impact: one event, of one or several contacts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Impact {
+    /// Time $t_\ast$ (s).
+    pub time: f64,
+    /// The closed contacts on which the impact was posed, ascending; `outcome` numbers them by
+    /// their place in this list.
+    pub contacts: Vec<usize>,
+    /// Configuration $q_\ast$ (n).
+    pub configuration: DVector<f64>,
+    /// Discrete momentum before (n).
+    pub momentum_minus: Covector,
+    /// Momentum after (n), from which the motion goes on.
+    pub momentum_plus: Covector,
+    /// What the law answered, audited.
+    pub outcome: ImpactOutcome,
+    /// Whether the event was made plastic because the impacts of a contact accumulate.
+    pub accumulated: bool,
+    /// Contacts that last after the event and did not before.
+    pub established: Vec<usize>,
+    /// Contacts that lasted before the event and do not any more.
+    pub released: Vec<usize>,
+    /// Distance of the outcomes of different orders of elastic impacts over the momentum before,
+    /// $\xi$; `None` for one contact, jammed contacts, or too many orders.
+    pub indeterminacy: Option<f64>,
+    /// How much the outcome would differ, over the momentum before, if the contacts within ten times
+    /// the tolerance took part too; `None` if there are none. A fragile event is one where this is
+    /// not small: its outcome depends on what counts as simultaneous.
+    pub fragility: Option<f64>,
+}
+
+impl Impact {
+    /// Contacts in the order of the elementary impacts, if the law made a chain of them.
+    pub fn sequence(&self) -> Option<Vec<usize>> {
+        let carom_impact::Diagnostics::Propagative(diagnostics) = &self.outcome.diagnostics else {
+            return None;
+        };
+        let sequence = diagnostics.sequence.as_ref()?;
+        let name = |place: &usize| self.contacts.get(*place).copied();
+        sequence.iter().map(name).collect()
+    }
+}
+
+/// Something that happens during a run.
+#[derive(Clone, Copy, Debug)]
+pub enum Event<'e> {
+    /// The grid of time is reached.
+    Grid {
+        /// Steps since the start.
+        step: usize,
+        /// State there.
+        state: &'e State,
+        /// Contacts that last there.
+        reactions: &'e [Reaction],
+    },
+    /// Contacts hit.
+    Impact(&'e Impact),
+    /// A contact that touches without approaching begins to last.
+    Established {
+        /// Time (s).
+        time: f64,
+        /// Index of the contact.
+        contact: usize,
+    },
+    /// A lasting contact would have to pull and opens.
+    Released {
+        /// Time (s).
+        time: f64,
+        /// Index of the contact.
+        contact: usize,
+    },
+}

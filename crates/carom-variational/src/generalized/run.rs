@@ -1,0 +1,485 @@
+//! The hybrid run: flights on a uniform grid of time, with events between.
+
+use super::bond::Bond;
+use super::event::{Event, Reaction, State};
+use super::flight::Projection;
+use super::impact::History;
+use super::step::{Failure, Point, Rows, Stepper};
+use super::{IntegratorError, IntegratorOptions};
+use crate::TimeGrid;
+use carom_impact::{FEASIBILITY_TOLERANCE, ImpactLaw};
+use carom_mechanism::MechanicalSystem;
+use carom_metric::{Covector, Tangent, kernel};
+use nalgebra::DVector;
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Ending {
+    /// The whole time was run.
+    Completed,
+    /// As many impacts as asked for happened.
+    MaxImpacts,
+    /// The motion could not be continued; the error says when and why.
+    Stopped(IntegratorError),
+}
+
+impl Ending {
+    /// Stable identifier, for reports that machines read.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Completed => "completed",
+            Self::MaxImpacts => "max-impacts",
+            Self::Stopped(error) => error.kind(),
+        }
+    }
+}
+
+/// Where a run stands after it ended.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunEnd {
+    /// How it ended.
+    pub ending: Ending,
+    /// The last state: where a stopped run could still go.
+    pub state: State,
+    /// Steps of the grid that were completed.
+    pub n_steps: usize,
+    /// Impacts that happened.
+    pub n_impacts: usize,
+}
+
+/// The variational collision integrator of a mechanical system.
+///
+/// # Examples
+///
+/// An elastic block, dropped at an angle:
+///
+/// ```
+/// use carom_impact::Propagative;
+/// use carom_mechanism::systems::Block;
+/// use carom_variational::TimeGrid;
+/// use carom_variational::generalized::{CollisionIntegrator, Trajectory};
+///
+/// let block = Block::new(0.5, 0.5, 1.0, [0.0, -9.81])?.with_lower_corners();
+/// let law = Propagative::default();
+/// let integrator = CollisionIntegrator::new(&block, &law)?;
+/// let start = integrator.state(0.0, &[0.0, 1.2, 0.1], &[0.0; 3])?;
+/// let run = Trajectory::record(&integrator, &start, &TimeGrid::duration(0.01, 2.0)?, None)?;
+/// let times: Vec<f64> = run.impacts().map(|impact| impact.time).collect();
+/// assert_eq!(times.len(), 5);
+/// assert!((times[0] - 0.364752079246287).abs() < 1e-12);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct CollisionIntegrator<'a, S: ?Sized> {
+    system: &'a S,
+    law: &'a dyn ImpactLaw,
+    options: IntegratorOptions,
+}
+
+impl<'a, S: MechanicalSystem + ?Sized> CollisionIntegrator<'a, S> {
+    /// An integrator of a system whose impacts follow a law.
+    ///
+    /// # Errors
+    ///
+    /// [`IntegratorError::InvalidFriction`].
+    pub fn new(system: &'a S, law: &'a dyn ImpactLaw) -> Result<Self, IntegratorError> {
+        for (contact, data) in system.contacts().iter().enumerate() {
+            let friction = data.friction;
+            let good = friction >= 0.0 && friction.is_finite();
+            if !good || (friction > 0.0 && !data.has_slide) {
+                return Err(IntegratorError::InvalidFriction { contact, friction });
+            }
+        }
+        Ok(Self {
+            system,
+            law,
+            options: IntegratorOptions::default(),
+        })
+    }
+
+    /// The same with other numeric knobs.
+    ///
+    /// # Errors
+    ///
+    /// [`IntegratorError::InvalidOption`].
+    pub fn with_options(mut self, options: IntegratorOptions) -> Result<Self, IntegratorError> {
+        options.check()?;
+        self.options = options;
+        Ok(self)
+    }
+
+    /// The system.
+    pub fn system(&self) -> &'a S {
+        self.system
+    }
+
+    /// The state of a configuration and a velocity (n each).
+    ///
+    /// # Errors
+    ///
+    /// [`IntegratorError::DimensionMismatch`], [`IntegratorError::NonFinite`].
+    pub fn state(
+        &self,
+        time: f64,
+        configuration: &[f64],
+        velocity: &[f64],
+    ) -> Result<State, IntegratorError> {
+        self.check("configuration", configuration)?;
+        self.check("velocity", velocity)?;
+        let n = self.system.dimension();
+        let mut mass = nalgebra::DMatrix::zeros(n, n);
+        self.system.mass_matrix(configuration, &mut mass);
+        Ok(State {
+            time,
+            configuration: DVector::from_column_slice(configuration),
+            momentum: Covector(mass * DVector::from_column_slice(velocity)),
+        })
+    }
+
+    /// The velocity $M^{-1}p$ of a state (n).
+    ///
+    /// # Errors
+    ///
+    /// Those of [`state`](Self::state), and [`IntegratorError::MassNotPositiveDefinite`].
+    pub fn velocity(&self, state: &State) -> Result<Tangent, IntegratorError> {
+        let mut stepper = Stepper::new(self.system, self.options.gap_floor());
+        let point = self.point(&mut stepper, state)?;
+        Ok(Tangent::from_slice(&point.velocity))
+    }
+
+    /// Kinetic and potential energy of a state (J): $T$ and $V$.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`velocity`](Self::velocity).
+    pub fn energies(&self, state: &State) -> Result<(f64, f64), IntegratorError> {
+        let mut stepper = Stepper::new(self.system, self.options.gap_floor());
+        let point = self.point(&mut stepper, state)?;
+        Ok(stepper.energy(&point))
+    }
+
+    fn check(&self, what: &'static str, entries: &[f64]) -> Result<(), IntegratorError> {
+        let (expected, found) = (self.system.dimension(), entries.len());
+        if found != expected {
+            return Err(IntegratorError::DimensionMismatch {
+                what,
+                expected,
+                found,
+            });
+        }
+        if kernel::is_finite(entries) {
+            Ok(())
+        } else {
+            Err(IntegratorError::NonFinite { what })
+        }
+    }
+
+    fn point(&self, stepper: &mut Stepper<'_, S>, state: &State) -> Result<Point, IntegratorError> {
+        let time = state.time;
+        self.check("configuration", state.configuration.as_slice())?;
+        self.check("momentum", state.momentum.0.as_slice())?;
+        if !time.is_finite() {
+            return Err(IntegratorError::NonFinite { what: "time" });
+        }
+        let mut point = Point::new(self.system.dimension(), self.system.contacts().len());
+        point.time = time;
+        point
+            .configuration
+            .copy_from_slice(state.configuration.as_slice());
+        point.momentum.copy_from_slice(state.momentum.0.as_slice());
+        stepper
+            .set_velocity(&mut point)
+            .map_err(|failure| match failure {
+                Failure::MassNotPositiveDefinite => {
+                    IntegratorError::MassNotPositiveDefinite { time }
+                }
+                Failure::NotConverged => IntegratorError::NonFinite {
+                    what: "mass matrix",
+                },
+            })?;
+        stepper
+            .set_gaps(&mut point)
+            .map_err(|_| IntegratorError::NonFinite { what: "gap" })?;
+        Ok(point)
+    }
+
+    /// Runs over a grid of time that begins at the state's, or until `max_impacts` impacts
+    /// happened, and reports the grid (from the start on) and every event in their order.
+    ///
+    /// What stops a motion on its way is the [`Ending`]; everything before it has been reported.
+    ///
+    /// # Errors
+    ///
+    /// Faults of the initial state: those of [`velocity`](Self::velocity),
+    /// [`IntegratorError::InitialPenetration`].
+    pub fn run(
+        &self,
+        initial: &State,
+        grid: &TimeGrid,
+        max_impacts: Option<usize>,
+        observe: &mut dyn FnMut(Event<'_>),
+    ) -> Result<RunEnd, IntegratorError> {
+        let mut stepper = Stepper::new(self.system, self.options.gap_floor());
+        let start = self.point(&mut stepper, initial)?;
+        for (contact, &gap) in start.gaps.iter().enumerate() {
+            if gap < -self.options.gap_tolerance {
+                return Err(IntegratorError::InitialPenetration { contact, gap });
+            }
+        }
+        let mut run = Run::new(self.options, self.law, stepper, start);
+        run.max_impacts = max_impacts.unwrap_or(usize::MAX);
+        let mut state = initial.clone();
+        observe(Event::Grid {
+            step: 0,
+            state: &state,
+            reactions: &[],
+        });
+        let mut ending = Ending::Completed;
+        let mut n_steps = 0;
+        while n_steps < grid.n_steps() && ending == Ending::Completed {
+            let begin = initial.time + grid.time(n_steps);
+            let end = initial.time + grid.time(n_steps + 1);
+            match run.step(begin, grid.length(n_steps), observe) {
+                Ok(true) => {
+                    n_steps += 1;
+                    run.start.time = end;
+                    run.write(&mut state);
+                    observe(Event::Grid {
+                        step: n_steps,
+                        state: &state,
+                        reactions: &run.reactions,
+                    });
+                }
+                Ok(false) => ending = Ending::MaxImpacts,
+                Err(error) => ending = Ending::Stopped(error),
+            }
+        }
+        run.write(&mut state);
+        Ok(RunEnd {
+            ending,
+            state,
+            n_steps,
+            n_impacts: run.n_impacts,
+        })
+    }
+}
+
+/// A run on its way.
+#[derive(Debug)]
+pub(crate) struct Run<'r, 's, S: ?Sized> {
+    pub(crate) options: IntegratorOptions,
+    pub(crate) law: &'r dyn ImpactLaw,
+    pub(crate) stepper: Stepper<'s, S>,
+    /// Beginning and end of the present flight.
+    pub(crate) start: Point,
+    pub(crate) end: Point,
+    /// Mean velocity of the present flight.
+    pub(crate) flight_mean: Vec<f64>,
+    /// Velocity at the start of the flight before, and its length; 0 after an event.
+    pub(crate) last_velocity: Vec<f64>,
+    pub(crate) last_step: f64,
+    pub(crate) bonds: Vec<Bond>,
+    /// Bonds and their modes at the end of the flight, and contacts that opened there.
+    pub(crate) end_bonds: Vec<Bond>,
+    pub(crate) lost: Vec<usize>,
+    /// Impulses of the bonds in the present flight, normal and tangential.
+    pub(crate) flight_impulses: Vec<[f64; 2]>,
+    pub(crate) reactions: Vec<Reaction>,
+    pub(crate) rows: Rows,
+    pub(crate) projection: Projection,
+    pub(crate) history: Vec<History>,
+    pub(crate) middle_gaps: Vec<f64>,
+    pub(crate) buffers: [Vec<f64>; 3],
+    /// Contacts released on the way of the present flight.
+    released: Vec<usize>,
+    pub(crate) n_impacts: usize,
+    max_impacts: usize,
+}
+
+impl<'r, 's, S: MechanicalSystem + ?Sized> Run<'r, 's, S> {
+    fn new(
+        options: IntegratorOptions,
+        law: &'r dyn ImpactLaw,
+        stepper: Stepper<'s, S>,
+        start: Point,
+    ) -> Self {
+        let (n, contacts) = (start.configuration.len(), start.gaps.len());
+        Self {
+            options,
+            law,
+            stepper,
+            end: start.clone(),
+            start,
+            flight_mean: vec![0.0; n],
+            last_velocity: vec![0.0; n],
+            last_step: 0.0,
+            bonds: Vec::new(),
+            end_bonds: Vec::new(),
+            lost: Vec::new(),
+            flight_impulses: vec![[0.0; 2]; contacts],
+            reactions: Vec::new(),
+            rows: Rows::default(),
+            projection: Projection::default(),
+            history: vec![History::default(); contacts],
+            middle_gaps: vec![0.0; contacts],
+            buffers: std::array::from_fn(|_| vec![0.0; n]),
+            released: Vec::new(),
+            n_impacts: 0,
+            max_impacts: usize::MAX,
+        }
+    }
+
+    pub(crate) fn is_bonded(&self, contact: usize) -> bool {
+        self.bonds.iter().any(|bond| bond.contact == contact)
+    }
+
+    /// Opens a bond whose contact would have to pull.
+    pub(crate) fn release(&mut self, bond: usize) {
+        let bond = self.bonds.remove(bond);
+        self.released.push(bond.contact);
+    }
+
+    fn write(&self, state: &mut State) {
+        state.time = self.start.time;
+        let (q, p) = (&self.start.configuration, &self.start.momentum);
+        state.configuration.as_mut_slice().copy_from_slice(q);
+        state.momentum.0.as_mut_slice().copy_from_slice(p);
+    }
+
+    /// A contact in touch that approaches by more than grazing.
+    fn approaching(&mut self) -> Option<usize> {
+        let size = kernel::dot(&self.start.momentum, &self.start.velocity);
+        for contact in 0..self.start.gaps.len() {
+            let rate = self.start.rates[contact];
+            if self.start.gaps[contact] > 0.0 || rate >= 0.0 || self.is_bonded(contact) {
+                continue;
+            }
+            let gradient = &mut self.buffers[2];
+            let system = self.stepper.system();
+            system.gap_gradient(contact, &self.start.configuration, gradient);
+            let norm = self.start.norm_of(gradient);
+            if rate < -FEASIBILITY_TOLERANCE * size.sqrt() * norm {
+                return Some(contact);
+            }
+        }
+        None
+    }
+
+    /// One step of the grid; false if the run has had its impacts.
+    fn step(
+        &mut self,
+        begin: f64,
+        length: f64,
+        observe: &mut dyn FnMut(Event<'_>),
+    ) -> Result<bool, IntegratorError> {
+        self.reactions.clear();
+        let mut done = 0.0;
+        let mut n_events = 0;
+        loop {
+            if self.n_impacts >= self.max_impacts {
+                return Ok(false);
+            }
+            if n_events > self.options.max_events_per_step {
+                return Err(IntegratorError::TooManyEvents {
+                    time: self.start.time,
+                    limit: self.options.max_events_per_step,
+                });
+            }
+            let left = length - done;
+            // A rest that time cannot resolve.
+            if left <= 2.0 * f64::EPSILON * (begin.abs() + length) {
+                return Ok(true);
+            }
+            if let Some(contact) = self.approaching() {
+                self.hit(contact, length, observe)?;
+                n_events += 1;
+                continue;
+            }
+            let h = self.fly_and_report(left, observe)?;
+            let failed = |time| IntegratorError::StepNotSolved { time, time_step: h };
+            let time = self.start.time;
+            match self.next_hit(h).map_err(|_| failed(time))? {
+                None => {
+                    done = if h == left { length } else { done + h };
+                    self.advance(begin + done, h, observe);
+                    // Halved steps count, so that they cannot go on for ever.
+                    n_events += usize::from(h < left);
+                }
+                Some(hit) if hit.time <= 0.0 => {
+                    self.establish(hit.contact, observe);
+                    n_events += 1;
+                }
+                Some(hit) => {
+                    self.fly_and_report_to(hit.time, observe)?;
+                    done = (done + hit.time).min(length);
+                    self.advance(begin + done, hit.time, observe);
+                    self.hit(hit.contact, length, observe)?;
+                    n_events += 1;
+                }
+            }
+        }
+    }
+
+    fn fly_and_report(
+        &mut self,
+        left: f64,
+        observe: &mut dyn FnMut(Event<'_>),
+    ) -> Result<f64, IntegratorError> {
+        let flown = self.fly(left);
+        let time = self.start.time;
+        for contact in self.released.drain(..) {
+            observe(Event::Released { time, contact });
+        }
+        let h = flown?;
+        self.flight_mean.copy_from_slice(&self.stepper.mean);
+        Ok(h)
+    }
+
+    /// Flies to the time of an event, for which the step was solved before.
+    fn fly_and_report_to(
+        &mut self,
+        time: f64,
+        observe: &mut dyn FnMut(Event<'_>),
+    ) -> Result<(), IntegratorError> {
+        let h = self.fly_and_report(time, observe)?;
+        if h < time {
+            return Err(IntegratorError::StepNotSolved {
+                time: self.start.time,
+                time_step: time,
+            });
+        }
+        Ok(())
+    }
+
+    /// Makes the end of a flight the next start.
+    fn advance(&mut self, time: f64, h: f64, observe: &mut dyn FnMut(Event<'_>)) {
+        self.last_velocity.copy_from_slice(&self.start.velocity);
+        self.last_step = h;
+        std::mem::swap(&mut self.start, &mut self.end);
+        self.start.time = time;
+        self.collect_reactions();
+        for contact in self.lost.drain(..) {
+            observe(Event::Released { time, contact });
+        }
+        std::mem::swap(&mut self.bonds, &mut self.end_bonds);
+    }
+
+    fn collect_reactions(&mut self) {
+        for (bond, [normal, tangential]) in self.bonds.iter().zip(&self.flight_impulses) {
+            let of_bond = |reaction: &&mut Reaction| reaction.contact == bond.contact;
+            match self.reactions.iter_mut().find(of_bond) {
+                Some(reaction) => {
+                    reaction.mode = bond.mode;
+                    reaction.normal_impulse += normal;
+                    reaction.tangential_impulse += tangential;
+                }
+                None => self.reactions.push(Reaction {
+                    contact: bond.contact,
+                    mode: bond.mode,
+                    normal_impulse: *normal,
+                    tangential_impulse: *tangential,
+                }),
+            }
+        }
+    }
+}

@@ -1,0 +1,497 @@
+//! One step: the forced discrete Euler-Lagrange equations in the mean velocity.
+
+use super::bond::{Bond, ContactMode};
+use super::dense;
+use carom_mechanism::{Derivatives, Dynamics, MechanicalSystem, Motion};
+use carom_metric::kernel;
+use nalgebra::DMatrix;
+
+/// Newton's iterations for one step.
+const MAX_ITERATIONS: usize = 50;
+
+/// Corrections below this fraction of the mean velocity end the iteration; the next one would be
+/// smaller by the contraction, which is rounding.
+const TOLERANCE: f64 = 1e-13;
+
+/// A contraction worse than this asks for a new Jacobian.
+const SLOW: f64 = 0.02;
+
+/// Units of rounding of the terms of a residual that cannot be improved.
+const FLOOR: f64 = 8.0 * f64::EPSILON;
+
+/// Why a step was not solved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Failure {
+    NotConverged,
+    MassNotPositiveDefinite,
+}
+
+/// A point of the motion with what steps from and to it need.
+#[derive(Clone, Debug)]
+pub(crate) struct Point {
+    pub(crate) time: f64,
+    pub(crate) configuration: Vec<f64>,
+    pub(crate) momentum: Vec<f64>,
+    pub(crate) velocity: Vec<f64>,
+    /// Gaps of all contacts and their rates.
+    pub(crate) gaps: Vec<f64>,
+    pub(crate) rates: Vec<f64>,
+    /// Cholesky factor of the mass matrix (n × n, lower triangle).
+    pub(crate) mass: DMatrix<f64>,
+}
+
+impl Point {
+    pub(crate) fn new(dimension: usize, n_contacts: usize) -> Self {
+        Self {
+            time: 0.0,
+            configuration: vec![0.0; dimension],
+            momentum: vec![0.0; dimension],
+            velocity: vec![0.0; dimension],
+            gaps: vec![0.0; n_contacts],
+            rates: vec![0.0; n_contacts],
+            mass: DMatrix::zeros(dimension, dimension),
+        }
+    }
+
+    /// Kinetic norm of a covector, which is overwritten.
+    pub(crate) fn norm_of(&self, covector: &mut [f64]) -> f64 {
+        dense::whiten(self.mass.as_slice(), covector);
+        kernel::norm(covector)
+    }
+
+    /// $v = M^{-1}p$.
+    pub(crate) fn velocity_from_momentum(&mut self) {
+        self.velocity.copy_from_slice(&self.momentum);
+        dense::whiten(self.mass.as_slice(), &mut self.velocity);
+        dense::unwhiten(self.mass.as_slice(), &mut self.velocity);
+    }
+}
+
+/// Contact rows of bonds at one configuration: per bond the gradients of gap and slide (n each).
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Rows {
+    entries: Vec<f64>,
+    n: usize,
+}
+
+impl Rows {
+    pub(crate) fn fill<S: MechanicalSystem + ?Sized>(
+        &mut self,
+        system: &S,
+        q: &[f64],
+        bonds: &[Bond],
+    ) {
+        self.n = q.len();
+        self.entries.resize(2 * bonds.len() * q.len(), 0.0);
+        for (bond, rows) in bonds.iter().zip(self.entries.chunks_exact_mut(2 * q.len())) {
+            let (normal, slide) = rows.split_at_mut(q.len());
+            system.gap_gradient(bond.contact, q, normal);
+            if bond.is_frictional() {
+                system.slide_gradient(bond.contact, q, slide);
+            }
+        }
+    }
+
+    pub(crate) fn normal(&self, bond: usize) -> &[f64] {
+        &self.entries[2 * bond * self.n..(2 * bond + 1) * self.n]
+    }
+
+    pub(crate) fn slide(&self, bond: usize) -> &[f64] {
+        &self.entries[(2 * bond + 1) * self.n..(2 * bond + 2) * self.n]
+    }
+}
+
+/// The workspace of the steps of one system.
+#[derive(Debug)]
+pub(crate) struct Stepper<'s, S: ?Sized> {
+    system: &'s S,
+    n: usize,
+    dynamics: Dynamics,
+    /// Midpoint and end of the step.
+    middle: Vec<f64>,
+    pub(crate) end: Vec<f64>,
+    /// Mean velocity $w$, the solution.
+    pub(crate) mean: Vec<f64>,
+    /// Impulses of the first half of the step: per bond normal and tangential.
+    pub(crate) impulses: Vec<f64>,
+    /// $\partial T/\partial q - \partial V/\partial q + f$ at the midpoint.
+    drive: Vec<f64>,
+    residual: Vec<f64>,
+    /// Sizes of the terms of the residual.
+    terms: Vec<f64>,
+    jacobian: Vec<f64>,
+    pivots: Vec<usize>,
+    pub(crate) start_rows: Rows,
+    end_rows: Rows,
+    anchors: Vec<f64>,
+    /// Gaps are held this well (m).
+    gap_floor: f64,
+}
+
+impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
+    pub(crate) fn new(system: &'s S, gap_floor: f64) -> Self {
+        let (n, contacts) = (system.dimension(), system.contacts().len());
+        let most = n + 2 * contacts;
+        Self {
+            system,
+            n,
+            dynamics: Dynamics::new(n),
+            middle: vec![0.0; n],
+            end: vec![0.0; n],
+            mean: vec![0.0; n],
+            impulses: vec![0.0; 2 * contacts],
+            drive: vec![0.0; n],
+            residual: vec![0.0; most],
+            terms: vec![0.0; n],
+            jacobian: vec![0.0; most * most],
+            pivots: vec![0; most],
+            start_rows: Rows::default(),
+            end_rows: Rows::default(),
+            anchors: vec![0.0; contacts],
+            gap_floor,
+        }
+    }
+
+    pub(crate) fn system(&self) -> &'s S {
+        self.system
+    }
+
+    /// Kinetic and potential energy of a motion.
+    pub(crate) fn energy(&mut self, point: &Point) -> (f64, f64) {
+        self.dynamics.clear();
+        let motion = Motion {
+            time: point.time,
+            configuration: &point.configuration,
+            velocity: &point.velocity,
+        };
+        self.system
+            .dynamics(&motion, Derivatives::First, &mut self.dynamics);
+        let kinetic = 0.5 * kernel::dot(&point.momentum, &point.velocity);
+        (kinetic, self.dynamics.potential)
+    }
+
+    /// Solves the step of length `h` from `start` for the mean velocity, from the guess that stands
+    /// in [`mean`](Self::mean): the residual
+    ///
+    /// $$ p_0 + \tfrac h2\left(\frac{\partial T}{\partial q} - \frac{\partial V}{\partial q} +
+    ///    f\right) - M(\bar q)w + \sum_i\lambda_i\mathrm{D}\phi_i(q_0), \qquad
+    ///    \bar q = q_0 + \tfrac h2w, $$
+    ///
+    /// has the Jacobian $-M - \tfrac h2(B - B^T) + \tfrac{h^2}4(T_{qq} - V_{qq} + f_q) + \tfrac h2f_v$.
+    pub(crate) fn solve(&mut self, start: &Point, h: f64, bonds: &[Bond]) -> Result<(), Failure> {
+        let n = self.n;
+        let size = n + bonds.iter().map(Bond::n_unknowns).sum::<usize>();
+        if !bonds.is_empty() {
+            self.start_rows
+                .fill(self.system, &start.configuration, bonds);
+            for (bond, anchor) in bonds.iter().zip(&mut self.anchors) {
+                if bond.mode == ContactMode::Stick {
+                    *anchor = self.system.slide(bond.contact, &start.configuration);
+                }
+            }
+            self.impulses[..2 * bonds.len()].fill(0.0);
+        }
+        let (mut fresh, mut last) = (true, f64::INFINITY);
+        for iteration in 0..MAX_ITERATIONS {
+            let wanted = if fresh {
+                Derivatives::Second
+            } else {
+                Derivatives::First
+            };
+            self.evaluate(start, h, wanted);
+            self.residuals(start, h, bonds);
+            if fresh {
+                self.assemble(h, bonds, size);
+                if !dense::lu(
+                    &mut self.jacobian[..size * size],
+                    size,
+                    &mut self.pivots[..size],
+                ) {
+                    return Err(Failure::NotConverged);
+                }
+            }
+            let (floor, held) = (self.at_floor(), self.is_held(h, size));
+            let correction = &mut self.residual[..size];
+            dense::lu_solve(
+                &self.jacobian[..size * size],
+                &self.pivots[..size],
+                correction,
+            );
+            let change = self.metric_norm_of_correction();
+            if !change.is_finite() {
+                return Err(Failure::NotConverged);
+            }
+            kernel::add_scaled(&mut self.mean, -1.0, &self.residual[..n]);
+            let mut row = n;
+            for (i, bond) in bonds.iter().enumerate() {
+                for k in 0..bond.n_unknowns() {
+                    self.impulses[2 * i + k] -= self.residual[row];
+                    row += 1;
+                }
+            }
+            let norm = metric_norm(self.dynamics.mass_matrix.as_slice(), &self.mean);
+            let small = change <= TOLERANCE * norm || floor;
+            if change == 0.0 || (iteration > 0 && held && small) {
+                self.locate_end(start, h);
+                return if kernel::is_finite(&self.drive) && kernel::is_finite(&self.end) {
+                    Ok(())
+                } else {
+                    Err(Failure::NotConverged)
+                };
+            }
+            // The first correction of a new Jacobian says nothing about its contraction.
+            fresh = !fresh && change > SLOW * last;
+            last = change;
+        }
+        Err(Failure::NotConverged)
+    }
+
+    fn locate_end(&mut self, start: &Point, h: f64) {
+        self.end.copy_from_slice(&start.configuration);
+        kernel::add_scaled(&mut self.end, h, &self.mean);
+    }
+
+    /// The system at the midpoint, and the end of the step.
+    fn evaluate(&mut self, start: &Point, h: f64, wanted: Derivatives) {
+        self.middle.copy_from_slice(&start.configuration);
+        kernel::add_scaled(&mut self.middle, 0.5 * h, &self.mean);
+        self.dynamics.clear();
+        let motion = Motion {
+            time: start.time + 0.5 * h,
+            configuration: &self.middle,
+            velocity: &self.mean,
+        };
+        self.system.dynamics(&motion, wanted, &mut self.dynamics);
+        let d = &self.dynamics;
+        let columns = d.momentum_derivative.as_slice().chunks_exact(self.n);
+        for (i, column) in columns.enumerate() {
+            self.drive[i] =
+                0.5 * kernel::dot(column, &self.mean) - d.potential_gradient[i] + d.force[i];
+        }
+    }
+
+    fn residuals(&mut self, start: &Point, h: f64, bonds: &[Bond]) {
+        let n = self.n;
+        let residual = &mut self.residual[..n];
+        residual.copy_from_slice(&start.momentum);
+        for (term, p) in self.terms.iter_mut().zip(&start.momentum) {
+            *term = p.abs();
+        }
+        for (i, drive) in self.drive.iter().enumerate() {
+            let part = 0.5 * h * drive;
+            residual[i] += part;
+            let d = &self.dynamics;
+            self.terms[i] +=
+                0.5 * h * (d.potential_gradient[i].abs() + d.force[i].abs()) + part.abs();
+        }
+        let columns = self.dynamics.mass_matrix.as_slice().chunks_exact(n);
+        for (column, w) in columns.zip(&self.mean) {
+            for ((residual, term), entry) in residual.iter_mut().zip(&mut self.terms).zip(column) {
+                *residual -= entry * w;
+                *term += (entry * w).abs();
+            }
+        }
+        if bonds.is_empty() {
+            return;
+        }
+        for (i, bond) in bonds.iter().enumerate() {
+            let (normal, tangential) = self.half_impulse(i, bond);
+            kernel::add_scaled(&mut self.residual[..n], normal, self.start_rows.normal(i));
+            if tangential != 0.0 {
+                kernel::add_scaled(
+                    &mut self.residual[..n],
+                    tangential,
+                    self.start_rows.slide(i),
+                );
+            }
+            for (term, entry) in self.terms.iter_mut().zip(self.start_rows.normal(i)) {
+                *term += (normal * entry).abs();
+            }
+        }
+        self.locate_end(start, h);
+        let mut row = n;
+        for (i, bond) in bonds.iter().enumerate() {
+            let gap = self.system.gap(bond.contact, &self.end);
+            self.residual[row] = (gap - bond.gap) / h;
+            row += 1;
+            if bond.mode == ContactMode::Stick {
+                let slide = self.system.slide(bond.contact, &self.end);
+                self.residual[row] = (slide - self.anchors[i]) / h;
+                row += 1;
+            }
+        }
+    }
+
+    /// Normal and tangential impulse of a bond in the first half of the step.
+    pub(crate) fn half_impulse(&self, i: usize, bond: &Bond) -> (f64, f64) {
+        let normal = self.impulses[2 * i];
+        let tangential = match bond.mode {
+            ContactMode::Stick => self.impulses[2 * i + 1],
+            mode => mode.sign() * bond.friction * normal,
+        };
+        (normal, tangential)
+    }
+
+    /// Whether the bonds hold.
+    fn is_held(&self, h: f64, size: usize) -> bool {
+        let mut rows = self.residual[self.n..size].iter();
+        rows.all(|residual| h * residual.abs() <= self.gap_floor)
+    }
+
+    /// Whether the residual of the momenta is rounding, which no iteration improves.
+    fn at_floor(&self) -> bool {
+        let floor = FLOOR * self.n as f64;
+        let mut rows = self.residual.iter().zip(&self.terms);
+        rows.all(|(residual, term)| residual.abs() <= floor * term)
+    }
+
+    fn assemble(&mut self, h: f64, bonds: &[Bond], size: usize) {
+        let n = self.n;
+        let jacobian = &mut self.jacobian[..size * size];
+        jacobian.fill(0.0);
+        let d = &self.dynamics;
+        let (half, quarter) = (0.5 * h, 0.25 * h * h);
+        let b = d.momentum_derivative.as_slice();
+        for j in 0..n {
+            for i in 0..n {
+                let (at, mirror) = (j * n + i, i * n + j);
+                let second = d.kinetic_hessian.as_slice()[at] - d.potential_hessian.as_slice()[at]
+                    + d.force_by_configuration.as_slice()[at];
+                jacobian[j * size + i] = -d.mass_matrix.as_slice()[at] - half * (b[at] - b[mirror])
+                    + half * d.force_by_velocity.as_slice()[at]
+                    + quarter * second;
+            }
+        }
+        if bonds.is_empty() {
+            return;
+        }
+        self.end_rows.fill(self.system, &self.end, bonds);
+        let mut row = n;
+        for (i, bond) in bonds.iter().enumerate() {
+            let (normal, slide) = (self.start_rows.normal(i), self.start_rows.slide(i));
+            let column = &mut jacobian[row * size..row * size + n];
+            column.copy_from_slice(normal);
+            let sign = bond.mode.sign();
+            if sign != 0.0 {
+                kernel::add_scaled(column, sign * bond.friction, slide);
+            }
+            for (j, entry) in self.end_rows.normal(i).iter().enumerate() {
+                jacobian[j * size + row] = *entry;
+            }
+            row += 1;
+            if bond.mode == ContactMode::Stick {
+                jacobian[row * size..row * size + n].copy_from_slice(slide);
+                for (j, entry) in self.end_rows.slide(i).iter().enumerate() {
+                    jacobian[j * size + row] = *entry;
+                }
+                row += 1;
+            }
+        }
+    }
+
+    fn metric_norm_of_correction(&self) -> f64 {
+        metric_norm(
+            self.dynamics.mass_matrix.as_slice(),
+            &self.residual[..self.n],
+        )
+    }
+
+    /// Completes the step solved last: configuration and momentum at its end,
+    /// $p_1 = p_0 + h(\partial T/\partial q - \partial V/\partial q + f) + \sum_i\lambda_i\mathrm{D}\phi_i(q_0)$,
+    /// which is the second discrete Legendre transform of a solution. A coordinate that neither the
+    /// Lagrangian nor a force depends on keeps its momentum to the last bit.
+    pub(crate) fn finish(
+        &mut self,
+        start: &Point,
+        h: f64,
+        bonds: &[Bond],
+        out: &mut Point,
+    ) -> Result<(), Failure> {
+        out.time = start.time + h;
+        out.configuration.copy_from_slice(&self.end);
+        out.momentum.copy_from_slice(&start.momentum);
+        kernel::add_scaled(&mut out.momentum, h, &self.drive);
+        for (i, bond) in bonds.iter().enumerate() {
+            let (normal, tangential) = self.half_impulse(i, bond);
+            kernel::add_scaled(&mut out.momentum, normal, self.start_rows.normal(i));
+            if tangential != 0.0 {
+                kernel::add_scaled(&mut out.momentum, tangential, self.start_rows.slide(i));
+            }
+        }
+        self.set_velocity(out)
+    }
+
+    /// Mass matrix of a point, and its velocity from its momentum.
+    pub(crate) fn set_velocity(&mut self, point: &mut Point) -> Result<(), Failure> {
+        point.mass.fill(0.0);
+        self.system
+            .mass_matrix(&point.configuration, &mut point.mass);
+        if !dense::cholesky(point.mass.as_mut_slice(), self.n) {
+            return Err(Failure::MassNotPositiveDefinite);
+        }
+        point.velocity_from_momentum();
+        if kernel::is_finite(&point.velocity) {
+            Ok(())
+        } else {
+            Err(Failure::NotConverged)
+        }
+    }
+
+    /// Gaps and their rates.
+    pub(crate) fn set_gaps(&mut self, point: &mut Point) -> Result<(), Failure> {
+        self.system.gaps(&point.configuration, &mut point.gaps);
+        for (contact, rate) in point.rates.iter_mut().enumerate() {
+            let gradient = &mut self.residual[..self.n];
+            self.system
+                .gap_gradient(contact, &point.configuration, gradient);
+            *rate = kernel::dot(gradient, &point.velocity);
+        }
+        if kernel::is_finite(&point.gaps) && kernel::is_finite(&point.rates) {
+            Ok(())
+        } else {
+            Err(Failure::NotConverged)
+        }
+    }
+
+    /// The gap of a contact at the end of the step solved last.
+    pub(crate) fn end_gap(&self, contact: usize) -> f64 {
+        self.system.gap(contact, &self.end)
+    }
+
+    /// Kinetic norm $\lVert p_0\rVert + h\lVert\partial L/\partial q + f\rVert$ of the momenta that
+    /// the step solved last moves, against which impulses are small or not.
+    pub(crate) fn momentum_scale(&mut self, start: &Point, h: f64) -> f64 {
+        let drive = &mut self.residual[..self.n];
+        drive.copy_from_slice(&self.drive);
+        let drive = start.norm_of(drive);
+        kernel::dot(&start.momentum, &start.velocity)
+            .max(0.0)
+            .sqrt()
+            + h * drive
+    }
+
+    /// Kinetic norms of the normal and of the slide row of a bond at the start.
+    pub(crate) fn start_norms(&mut self, start: &Point, i: usize) -> (f64, f64) {
+        let row = &mut self.residual[..self.n];
+        row.copy_from_slice(self.start_rows.normal(i));
+        let normal = start.norm_of(row);
+        row.copy_from_slice(self.start_rows.slide(i));
+        (normal, start.norm_of(row))
+    }
+
+    /// Rate of the slide of a bond over the step solved last.
+    pub(crate) fn mean_slide_rate(&self, i: usize) -> f64 {
+        // Tangent at the start instead of a difference: only its sign counts, and noise does not.
+        kernel::dot(self.start_rows.slide(i), &self.mean)
+    }
+}
+
+/// $\sqrt{x^TMx}$; 0 where rounding or an indefinite matrix makes it negative, NaN for NaN.
+fn metric_norm(mass: &[f64], x: &[f64]) -> f64 {
+    let n = x.len();
+    let columns = mass.chunks_exact(n).zip(x);
+    let square: f64 = columns
+        .map(|(column, xj)| kernel::dot(column, x) * xj)
+        .sum();
+    if square < 0.0 { 0.0 } else { square.sqrt() }
+}
