@@ -47,6 +47,7 @@ mod scenario;
 mod simultaneous;
 mod sliding;
 mod snakeboard;
+pub mod tail_runner;
 mod three_ball_masses;
 mod zeno_block;
 

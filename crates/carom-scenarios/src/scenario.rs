@@ -83,6 +83,8 @@ pub const SCENARIOS: &[Scenario] = &[
     crate::orthogonal_corner::SCENARIO,
     crate::pair_map::SCENARIO,
     crate::three_ball_masses::SCENARIO,
+    crate::tail_runner::SCENARIO,
+    crate::tail_runner::DESIGN,
     crate::simultaneous::rocking_block::SCENARIO,
     crate::simultaneous::compass_gait::SCENARIO,
     crate::simultaneous::box_and_wall::SCENARIO,
@@ -161,6 +163,8 @@ mod tests {
         shown_is_default::<crate::orthogonal_corner::Config>();
         shown_is_default::<crate::pair_map::Config>();
         shown_is_default::<crate::three_ball_masses::Config>();
+        shown_is_default::<crate::tail_runner::Config>();
+        shown_is_default::<crate::tail_runner::DesignConfig>();
         shown_is_default::<crate::simultaneous::rocking_block::Config>();
         shown_is_default::<crate::simultaneous::compass_gait::Config>();
         shown_is_default::<crate::simultaneous::box_and_wall::Config>();

@@ -3,7 +3,7 @@
 use crate::DesignError;
 use nalgebra::{DMatrix, DVector};
 
-/// A linear bound $\sum_j a_jz_j > l$ on the unknowns.
+/// A linear bound $\sum_j a_jz_j \ge l$ on the unknowns, kept to rounding.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bound {
     /// Pairs of an unknown and its coefficient $a_j$.
@@ -13,7 +13,7 @@ pub struct Bound {
 }
 
 impl Bound {
-    /// The bound $z_j > l$ on one unknown.
+    /// The bound $z_j \ge l$ on one unknown.
     pub fn above(unknown: usize, lower: f64) -> Self {
         Self {
             coefficients: vec![(unknown, 1.0)],
