@@ -85,6 +85,8 @@ pub const SCENARIOS: &[Scenario] = &[
     crate::three_ball_masses::SCENARIO,
     crate::tail_runner::SCENARIO,
     crate::tail_runner::DESIGN,
+    crate::double_pendulum_walls::SCENARIO,
+    crate::falling_chain::SCENARIO,
     crate::simultaneous::rocking_block::SCENARIO,
     crate::simultaneous::compass_gait::SCENARIO,
     crate::simultaneous::box_and_wall::SCENARIO,
@@ -165,6 +167,8 @@ mod tests {
         shown_is_default::<crate::three_ball_masses::Config>();
         shown_is_default::<crate::tail_runner::Config>();
         shown_is_default::<crate::tail_runner::DesignConfig>();
+        shown_is_default::<crate::double_pendulum_walls::Config>();
+        shown_is_default::<crate::falling_chain::Config>();
         shown_is_default::<crate::simultaneous::rocking_block::Config>();
         shown_is_default::<crate::simultaneous::compass_gait::Config>();
         shown_is_default::<crate::simultaneous::box_and_wall::Config>();

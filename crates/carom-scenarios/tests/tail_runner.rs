@@ -12,6 +12,9 @@ use carom_scenarios::tail_runner::{
     GRAVITY, LEFT_FOOT, Layout, Lengths, SpineJoint, Stance, TAIL, TailRule, TailRunner,
     TailRunners, UNKNOWNS,
 };
+use carom_scenarios::{Overrides, scenario};
+use carom_variational::TimeGrid;
+use carom_variational::generalized::{CollisionIntegrator, State, Trajectory};
 use nalgebra::DMatrix;
 
 /// Seghete & Murphey, Table I, in the order of the stance.
@@ -419,4 +422,93 @@ fn the_right_leg_moves_neither_gap() {
     assert_eq!((at.gap_gradients[0][4], at.gap_gradients[1][5]), (0.0, 0.0));
     // But its inertia turns the normals.
     assert!(at.cosine_gradient[4] != 0.0);
+}
+
+/// Seghete & Murphey's integrator keeps the momenta of the plane's symmetries; the state after 100
+/// steps is that of the independent implementation.
+#[test]
+fn a_flight_without_gravity_keeps_its_momenta() {
+    let robot =
+        TailRunner::passive(Lengths::from_table(INITIAL.1), Layout::default(), 0.0).unwrap();
+    let law = carom_impact::Propagative::default();
+    let integrator = CollisionIntegrator::new(&robot.mechanism, &law).unwrap();
+    let mut lifted = INITIAL.0;
+    lifted[1] += 100.0;
+    let velocity = [10.0, -20.0, 1.0, 2.0, -1.0, 0.5, 1.5, -0.7];
+    let start = integrator.state(0.0, &lifted, &velocity).unwrap();
+    let grid = TimeGrid::steps(1e-3, 100).unwrap();
+    let run = Trajectory::record(&integrator, &start, &grid, None).unwrap();
+    let momenta = |state: &State| {
+        let (q, p) = (&state.configuration, &state.momentum.0);
+        [p[0], p[1], q[0] * p[1] - q[1] * p[0] + p[2]]
+    };
+    let first = momenta(&start);
+    for state in &run.states {
+        for (now, first) in momenta(state).iter().zip(first) {
+            assert!(
+                (now - first).abs() <= 1e-12 * first.abs(),
+                "{now} and {first}"
+            );
+        }
+    }
+    let last = &run.end.state;
+    assert_close(
+        last.configuration.as_slice(),
+        &[
+            1.008_554_185_676_417_5,
+            110.373_632_016_382_35,
+            5.880_087_289_536_279,
+            5.302_859_382_437_884,
+            5.223_247_767_417_207,
+            2.012_437_858_941_599,
+            5.446_125_592_742_541,
+            -0.069_970_632_662_242_6,
+        ],
+        1e-10,
+    );
+    let momentum = [
+        20_334.848_771_627_345,
+        -33_546.517_365_452_54,
+        35_311.833_066_810_46,
+        14_686.250_708_255_468,
+        6_504.219_827_818_953_5,
+        2_561.286_669_949_832_2,
+        916.830_923_607_014_5,
+        701.459_088_248_008_7,
+    ];
+    assert_close(last.momentum.0.as_slice(), &momentum, 1e-6);
+}
+
+/// The first impact of either gait depends on no spring or gain.
+#[test]
+fn the_first_impact_has_the_indeterminacy_of_the_closed_form() {
+    let overrides = Overrides {
+        assignments: vec![
+            "duration=0.187".to_owned(),
+            "drive.knee_stiffness=1e6".to_owned(),
+        ],
+        ..Overrides::default()
+    };
+    let record = scenario("tail-runner").unwrap().run(&overrides).unwrap();
+    let value = |name: &str| {
+        let found = record.quantities.iter().find(|q| q.name == name);
+        found.unwrap().value
+    };
+    for (name, expected) in [
+        ("optimized_cosine", -2.28e-7),
+        ("straight_cosine", 0.028_455_267_727_807_23),
+        ("optimized_first_indeterminacy", 1.352_393_699_522_704_4e-7),
+        ("straight_first_indeterminacy", 0.106_457_218_615_902_59),
+    ] {
+        let ours = value(name);
+        // The cosine, of size 1e-7, is good to the rounding of 1.
+        let tolerance = 1e-6 * expected.abs();
+        assert!(
+            (ours - expected).abs() <= tolerance,
+            "{name}: {ours} and {expected}"
+        );
+    }
+    for name in ["optimized_first_contacts", "straight_first_contacts"] {
+        assert_eq!(value(name), 2.0);
+    }
 }
