@@ -2,7 +2,7 @@
 
 use carom_billiard::BilliardError;
 use carom_impact::ImpactError;
-use carom_mechanism::MechanismError;
+use carom_mechanism::{DesignError, MechanismError};
 use carom_variational::VariationalError;
 use carom_variational::generalized::IntegratorError;
 
@@ -31,6 +31,15 @@ pub enum ScenarioError {
     /// A billiard could not be set up or followed.
     #[error(transparent)]
     Billiard(#[from] BilliardError),
+    /// A mechanism could not be built.
+    #[error(transparent)]
+    Mechanism(#[from] MechanismError),
+    /// A design could not be found.
+    #[error(transparent)]
+    Design(#[from] DesignError),
+    /// The motion of a mechanism could not be computed.
+    #[error(transparent)]
+    Integrator(#[from] IntegratorError),
 }
 
 impl ScenarioError {
@@ -70,6 +79,15 @@ impl ScenarioError {
                     | VariationalError::NoDiscreteEnergyRoot { .. }
                     | VariationalError::ContactSearchLimit { .. }
                     | VariationalError::Impact(_)
+            ),
+            Self::Mechanism(_) => true,
+            Self::Integrator(error) => error.time().is_none(),
+            Self::Design(error) => !matches!(
+                error,
+                DesignError::NotConverged { .. }
+                    | DesignError::SingularConstraint { .. }
+                    | DesignError::NonFinite { .. }
+                    | DesignError::Metric(_)
             ),
             Self::Billiard(error) => !matches!(
                 error,

@@ -96,6 +96,10 @@ pub const SCENARIOS: &[Scenario] = &[
     crate::mechanisms::tilted_block::SCENARIO,
     crate::mechanisms::wall_pendulum::SCENARIO,
     crate::mechanisms::pendulum_cradle::SCENARIO,
+    crate::tail_runner::SCENARIO,
+    crate::tail_runner::DESIGN,
+    crate::double_pendulum_walls::SCENARIO,
+    crate::falling_chain::SCENARIO,
     crate::simultaneous::rocking_block::SCENARIO,
     crate::simultaneous::compass_gait::SCENARIO,
     crate::simultaneous::box_and_wall::SCENARIO,
@@ -179,6 +183,10 @@ mod tests {
         shown_is_default::<crate::mechanisms::tilted_block::Config>();
         shown_is_default::<crate::mechanisms::wall_pendulum::Config>();
         shown_is_default::<crate::mechanisms::pendulum_cradle::Config>();
+        shown_is_default::<crate::tail_runner::Config>();
+        shown_is_default::<crate::tail_runner::DesignConfig>();
+        shown_is_default::<crate::double_pendulum_walls::Config>();
+        shown_is_default::<crate::falling_chain::Config>();
         shown_is_default::<crate::simultaneous::rocking_block::Config>();
         shown_is_default::<crate::simultaneous::compass_gait::Config>();
         shown_is_default::<crate::simultaneous::box_and_wall::Config>();
