@@ -44,3 +44,13 @@ pub use carom_mechanism as mechanism;
 pub use carom_metric as metric;
 pub use carom_scenarios as scenarios;
 pub use carom_variational as variational;
+
+/// The programs of the documents compile and run.
+#[cfg(doctest)]
+mod documents {
+    #[doc = include_str!("../../../README.md")]
+    mod readme {}
+
+    #[doc = include_str!("../../../docs/src/your-own-impact.md")]
+    mod your_own_impact {}
+}
