@@ -22,18 +22,18 @@ pub enum ScenarioError {
     /// A body's motion could not be computed.
     #[error(transparent)]
     Variational(#[from] VariationalError),
-    /// A billiard could not be set up or followed.
-    #[error(transparent)]
-    Billiard(#[from] BilliardError),
     /// A mechanism could not be built.
     #[error(transparent)]
     Mechanism(#[from] MechanismError),
+    /// A mechanism's motion could not be computed.
+    #[error(transparent)]
+    Integrator(#[from] IntegratorError),
+    /// A billiard could not be set up or followed.
+    #[error(transparent)]
+    Billiard(#[from] BilliardError),
     /// A design could not be found.
     #[error(transparent)]
     Design(#[from] DesignError),
-    /// The motion of a mechanism could not be computed.
-    #[error(transparent)]
-    Integrator(#[from] IntegratorError),
 }
 
 impl ScenarioError {
@@ -63,7 +63,9 @@ impl ScenarioError {
             )
         };
         match self {
-            Self::Config { .. } => true,
+            Self::Config { .. } | Self::Mechanism(_) => true,
+            // What happens on the way has a time.
+            Self::Integrator(error) => error.time().is_none(),
             Self::Impact(error) | Self::Billiard(BilliardError::Impact(error)) => solvable(error),
             Self::Variational(error) => !matches!(
                 error,
@@ -72,8 +74,6 @@ impl ScenarioError {
                     | VariationalError::ContactSearchLimit { .. }
                     | VariationalError::Impact(_)
             ),
-            Self::Mechanism(_) => true,
-            Self::Integrator(error) => error.time().is_none(),
             Self::Design(error) => !matches!(
                 error,
                 DesignError::NotConverged { .. }

@@ -24,6 +24,7 @@ mod icosahedron_tetrahedron;
 mod knife_edge;
 mod light_ball;
 mod mechanism_run;
+mod mechanisms;
 mod model;
 mod newtons_cradle;
 mod no_slip_disk;

@@ -83,6 +83,10 @@ pub const SCENARIOS: &[Scenario] = &[
     crate::orthogonal_corner::SCENARIO,
     crate::pair_map::SCENARIO,
     crate::three_ball_masses::SCENARIO,
+    crate::mechanisms::elastic_ball::SCENARIO,
+    crate::mechanisms::tilted_block::SCENARIO,
+    crate::mechanisms::wall_pendulum::SCENARIO,
+    crate::mechanisms::pendulum_cradle::SCENARIO,
     crate::tail_runner::SCENARIO,
     crate::tail_runner::DESIGN,
     crate::double_pendulum_walls::SCENARIO,
@@ -165,6 +169,10 @@ mod tests {
         shown_is_default::<crate::orthogonal_corner::Config>();
         shown_is_default::<crate::pair_map::Config>();
         shown_is_default::<crate::three_ball_masses::Config>();
+        shown_is_default::<crate::mechanisms::elastic_ball::Config>();
+        shown_is_default::<crate::mechanisms::tilted_block::Config>();
+        shown_is_default::<crate::mechanisms::wall_pendulum::Config>();
+        shown_is_default::<crate::mechanisms::pendulum_cradle::Config>();
         shown_is_default::<crate::tail_runner::Config>();
         shown_is_default::<crate::tail_runner::DesignConfig>();
         shown_is_default::<crate::double_pendulum_walls::Config>();

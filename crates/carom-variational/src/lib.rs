@@ -45,6 +45,8 @@
 //! costs five times as much and gains four orders of magnitude there; [`ExactFlight`] has no step
 //! error at all in uniform gravity.
 //!
+//! Systems in generalized coordinates have an integrator of their own, [`generalized`].
+//!
 //! Tran & Leok, *Lie group variational collision integrators for a class of hybrid systems* (2024).
 
 mod body;
