@@ -31,15 +31,9 @@ pub enum ScenarioError {
     /// A billiard could not be set up or followed.
     #[error(transparent)]
     Billiard(#[from] BilliardError),
-    /// A mechanism could not be built.
-    #[error(transparent)]
-    Mechanism(#[from] MechanismError),
     /// A design could not be found.
     #[error(transparent)]
     Design(#[from] DesignError),
-    /// The motion of a mechanism could not be computed.
-    #[error(transparent)]
-    Integrator(#[from] IntegratorError),
 }
 
 impl ScenarioError {
@@ -80,8 +74,6 @@ impl ScenarioError {
                     | VariationalError::ContactSearchLimit { .. }
                     | VariationalError::Impact(_)
             ),
-            Self::Mechanism(_) => true,
-            Self::Integrator(error) => error.time().is_none(),
             Self::Design(error) => !matches!(
                 error,
                 DesignError::NotConverged { .. }

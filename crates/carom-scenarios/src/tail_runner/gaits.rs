@@ -6,7 +6,9 @@ use carom_impact::{Propagative, Selection};
 use carom_mechanism::MechanicalSystem;
 use carom_metric::{Covector, KineticMetric};
 use carom_variational::TimeGrid;
-use carom_variational::generalized::{CollisionIntegrator, Ending, State, Trajectory};
+use carom_variational::generalized::{
+    CollisionIntegrator, Ending, IntegratorOptions, State, Trajectory,
+};
 use nalgebra::DMatrix;
 
 /// How the gaits are dropped and followed.
@@ -75,7 +77,12 @@ pub(super) fn compare(
             selection,
             ..Propagative::default()
         };
-        let integrator = CollisionIntegrator::new(&robot.mechanism, &law)?;
+        // The paper's rule: knees and spine make elastic impacts die out.
+        let options = IntegratorOptions {
+            elastic_hits_accumulate: true,
+            ..IntegratorOptions::default()
+        };
+        let integrator = CollisionIntegrator::new(&robot.mechanism, &law)?.with_options(options)?;
         let start = integrator.state(0.0, &lifted, &[0.0; 8])?;
         let trajectory = Trajectory::record(&integrator, &start, &grid, None)?;
         match trajectory.end.ending {

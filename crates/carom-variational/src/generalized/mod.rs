@@ -32,7 +32,9 @@
 //!
 //! Seghete & Murphey make a contact last after its third fast impact. Here that happens only where
 //! impacts lose energy: elastic ones do not accumulate, and a light ball between a wall and a heavy
-//! one hits fast and often without losing any.
+//! one hits fast and often without losing any. Where joints dissipate between elastic impacts, as in
+//! the paper's robot, [`elastic_hits_accumulate`](IntegratorOptions::elastic_hits_accumulate)
+//! restores the paper's rule.
 //!
 //! Seghete & Murphey, *A propagative model of simultaneous impact*, Sec. VI.
 
