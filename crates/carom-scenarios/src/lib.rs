@@ -43,6 +43,7 @@ mod penny_restitution;
 mod penny_superellipse;
 mod pin_and_ball;
 mod plate_on_legs;
+mod projection;
 mod rack_break;
 mod recompression;
 pub mod record;
@@ -55,6 +56,7 @@ mod simultaneous;
 mod sliding;
 mod snakeboard;
 pub mod tail_runner;
+mod tangential_compliance;
 mod three_ball_masses;
 mod zeno_block;
 
