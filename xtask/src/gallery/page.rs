@@ -66,8 +66,9 @@ pub(super) fn files(
         "<h1>carom: what happens when rigid bodies hit</h1>\n\
          <p>Every figure and table of five papers that carries data, and more, as runs of this \
          program: parameters, what the paper states, our numbers, how far they are apart, and the \
-         command that makes them. {shown} of {with_data} are there. Everything is in this folder; \
-         nothing is fetched.</p>\n\
+         command that makes them (in the repository, <code>carom</code> is <code>cargo run --release \
+         --</code>). {shown} of {with_data} are there. Everything is in this folder; nothing is \
+         fetched.</p>\n\
          <p id=\"filter\" hidden><label>Show only what mentions <input type=\"search\"></label> \
          <span></span></p>\n\
          <nav aria-label=\"Contents\">\n<ul>\n{contents}</ul>\n</nav>\n"
