@@ -189,10 +189,7 @@ fn single(config: &Config, record: &mut Record) -> Result<(), ScenarioError> {
             center: posed.centers[i],
             radius: config.radii[i],
             label: ["a", "b", "c"][i].to_owned(),
-            velocity: Box::new(move |v| {
-                let of = |k: usize| v.get(k).copied().unwrap_or(0.0);
-                [of(2 * i), of(2 * i + 1)]
-            }),
+            coordinates: [Some(2 * i), Some(2 * i + 1)],
         });
         let text = (
             ["order_1", "order_2"][k],

@@ -17,8 +17,16 @@ pub(crate) struct Ball {
     pub(crate) center: [f64; 2],
     pub(crate) radius: f64,
     pub(crate) label: String,
-    /// Its velocity from the coordinates' velocities.
-    pub(crate) velocity: Box<dyn Fn(&[f64]) -> [f64; 2]>,
+    /// Coordinates that are its place along x and y; it never leaves a line without one.
+    pub(crate) coordinates: [Option<usize>; 2],
+}
+
+impl Ball {
+    /// Its velocity among those of all coordinates.
+    fn velocity(&self, all: &[f64]) -> [f64; 2] {
+        let of = |k: Option<usize>| k.and_then(|k| all.get(k)).copied().unwrap_or(0.0);
+        self.coordinates.map(of)
+    }
 }
 
 /// The impact of an outcome by the propagative law, one elementary impact for each unit of the
@@ -64,7 +72,7 @@ pub(crate) fn handed_on(
     for ball in balls {
         let [x, y] = ball.center;
         let at = |(_, step, way): &(f64, usize, f64)| {
-            let [u, v] = steps.get(*step).map_or([0.0; 2], |v| (ball.velocity)(v));
+            let [u, v] = steps.get(*step).map_or([0.0; 2], |v| ball.velocity(v));
             ([x + way * scale * u, y + way * scale * v], [u, v])
         };
         let poses = frames.iter().map(|frame| {

@@ -2,8 +2,8 @@
 //!
 //! A [`Scenario`] turns a configuration (commented TOML with defaults) into a [`Record`]:
 //! parameters, scalars with units and, where a paper prints one, the paper's value; tables; and
-//! figures described as data. A scenario never draws and [`export`] never computes: SVG, CSV, HTML
-//! and the golden records all come from the same record.
+//! figures and animations described as data. A scenario never draws and [`export`] never computes:
+//! SVG, CSV, HTML and the golden records all come from the same record.
 
 pub mod animation;
 mod ball_impacts;

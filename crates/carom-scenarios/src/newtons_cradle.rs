@@ -147,7 +147,7 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
         center: [i as f64, 0.0],
         radius: 0.5,
         label: (i + 1).to_string(),
-        velocity: Box::new(move |v| [v.get(i).copied().unwrap_or(0.0), 0.0]),
+        coordinates: [Some(i), None],
     });
     let fastest = config
         .velocities

@@ -389,7 +389,10 @@ impl Curves {
         let (w, h) = (block.width, block.height);
         // Twice the samples of a half cycle and its landing, with nothing left out at the landings.
         let per_cycle = 2 * DRAWN + 3;
-        let shown = |k: usize| k % per_cycle % PLAYED_STRIDE == 0 || k % per_cycle > 2 * DRAWN;
+        let shown = |k: usize| {
+            let k = k % per_cycle;
+            k.is_multiple_of(PLAYED_STRIDE) || k > 2 * DRAWN
+        };
         let kept: Vec<usize> = (0..self.t.len())
             .filter(|k| shown(*k))
             .take(MOST_FRAMES)

@@ -66,8 +66,9 @@ pub(super) fn files(
         "<h1>carom: what happens when rigid bodies hit</h1>\n\
          <p>Every figure and table of five papers that carries data, and more, as runs of this \
          program: parameters, what the paper states, our numbers, how far they are apart, and the \
-         command that makes them. {shown} of {with_data} are there. Everything is in this folder; \
-         nothing is fetched.</p>\n\
+         command that makes them (in the repository, <code>carom</code> is <code>cargo run --release \
+         --</code>). {shown} of {with_data} are there. Everything is in this folder; nothing is \
+         fetched.</p>\n\
          <p id=\"filter\" hidden><label>Show only what mentions <input type=\"search\"></label> \
          <span></span></p>\n\
          <nav aria-label=\"Contents\">\n<ul>\n{contents}</ul>\n</nav>\n"
@@ -143,7 +144,10 @@ fn write_paper(out: &mut String, anchor: &str, authors: &str, title: &str, entri
             places.push(place.clone());
         }
         places.dedup();
-        let links: Vec<String> = places.iter().map(link).collect();
+        let mut links: Vec<String> = places.iter().map(link).collect();
+        if links.is_empty() {
+            links = numbers_at(found);
+        }
         let _ = writeln!(
             out,
             "<tr class=\"item\" id=\"{}\"><td>{}</td><td>{}</td><td>{}{}{}</td></tr>",
@@ -156,6 +160,18 @@ fn write_paper(out: &mut String, anchor: &str, authors: &str, title: &str, entri
         );
     }
     out.push_str("</tbody>\n</table></div>\n");
+}
+
+/// Links to the scenarios whose numbers an item compares.
+fn numbers_at(found: &Found) -> Vec<String> {
+    let mut names: Vec<&str> = found
+        .numbers
+        .iter()
+        .map(|n| n.place.scenario.as_str())
+        .collect();
+    names.dedup();
+    let link = |name: &&str| format!("<a href=\"#{0}\">{0}</a>", escape(name));
+    names.iter().map(link).collect()
 }
 
 fn link(place: &Place) -> String {
@@ -174,8 +190,9 @@ fn standing(entry: &Entry<'_>) -> String {
             "none",
             format!("no data: {}", item.no_data.as_deref().unwrap_or_default()),
         ),
-        Standing::Reproduced => ("good", "reproduced".to_owned()),
-        Standing::Differs => ("differs", "differs, with a reason".to_owned()),
+        Standing::Reproduced if entry.found.numbers.is_empty() => ("good", "shown".to_owned()),
+        Standing::Reproduced => ("good", "shown, the numbers agree".to_owned()),
+        Standing::Differs => ("differs", "a number differs, with a reason".to_owned()),
         Standing::NotYet => (
             "open",
             format!("not yet ({})", entry.found.missing.join(", ")),
@@ -222,7 +239,8 @@ fn card(
             out,
             "<div class=\"scroll\"><table>\n<thead><tr><th>In the paper</th><th>Quantity</th>\
              <th class=\"n\">Paper</th><th class=\"n\">Here</th><th class=\"n\">Error</th>\
-             <th></th></tr></thead>\n<tbody>\n{about}</tbody>\n</table></div>"
+             <th></th></tr></thead>\n<tbody>\n{about}</tbody>\n</table></div>\n{}",
+            reasons(scenario.name, entries)
         );
     }
     for animation in &record.animations {
@@ -283,21 +301,12 @@ fn place(scenario: &str, name: &str) -> Place {
 fn badges<'e>(entries: impl Iterator<Item = &'e Entry<'e>>) -> String {
     let lines = entries.map(|entry| {
         let item = entry.item;
-        let mut text = format!(
-            "<p class=\"states\"><a href=\"#{}\">{}</a>, the paper: {}",
+        format!(
+            "<p class=\"states\"><a href=\"#{}\">{}</a>, the paper: {}</p>\n",
             entry.anchor,
             escape(&item.label),
             escape(&item.states)
-        );
-        if let Some(reason) = &item.differs {
-            let _ = write!(
-                text,
-                " <span class=\"differs\">Differs:</span> {}.",
-                escape(reason)
-            );
-        }
-        text.push_str("</p>\n");
-        text
+        )
     });
     lines.collect()
 }
@@ -314,12 +323,27 @@ fn numbers_of(scenario: &str, entries: &[Entry<'_>]) -> String {
     rows
 }
 
+/// Why numbers of a scenario differ, once for each item.
+fn reasons(scenario: &str, entries: &[Entry<'_>]) -> String {
+    let here = |n: &Compared| n.place.scenario == scenario && !n.agrees();
+    let differing = entries.iter().filter(|e| e.found.numbers.iter().any(here));
+    let lines = differing.filter_map(|entry| {
+        let (label, reason) = (&entry.item.label, entry.item.differs.as_deref()?);
+        Some(format!(
+            "<p class=\"states\"><a href=\"#{}\">{}</a> <span class=\"differs\">differs:</span> {}.</p>\n",
+            entry.anchor,
+            escape(label),
+            escape(reason)
+        ))
+    });
+    lines.collect()
+}
+
 fn number_row(entry: &Entry<'_>, number: &Compared) -> String {
-    let verdict = if number.agrees() {
-        "<span class=\"good\">agrees</span>".to_owned()
+    let (class, verdict) = if number.agrees() {
+        ("good", "agrees")
     } else {
-        let reason = entry.item.differs.as_deref().unwrap_or_default();
-        format!("<span class=\"differs\">differs:</span> {}", escape(reason))
+        ("differs", "differs")
     };
     let unit = if number.unit.is_empty() {
         String::new()
@@ -328,7 +352,7 @@ fn number_row(entry: &Entry<'_>, number: &Compared) -> String {
     };
     format!(
         "<tr><td><a href=\"#{}\">{}</a></td><td><code>{}</code></td><td class=\"n\">{}{unit}</td>\
-         <td class=\"n\">{}{unit}</td><td class=\"n\">{}</td><td>{verdict}</td></tr>\n",
+         <td class=\"n\">{}{unit}</td><td class=\"n\">{}</td><td class=\"{class}\">{verdict}</td></tr>\n",
         entry.anchor,
         escape(&entry.item.label),
         escape(&number.place.name),
