@@ -1,6 +1,8 @@
 //! Checks and chores of the workspace: `cargo xtask --help`.
 
+mod engines;
 mod layers;
+mod links;
 mod tidy;
 mod verify;
 
@@ -14,7 +16,8 @@ use clap::Parser;
 enum Command {
     /// Check that dependencies between the crates point down the levels.
     Layers,
-    /// Check doc comments for markup that rustdoc eats, and library code for panics.
+    /// Check doc comments for markup that rustdoc eats, library code for panics, documents for
+    /// links that lead nowhere.
     Tidy,
     /// Check every scenario against its golden record and the papers' printed numbers.
     Verify(verify::Args),
@@ -25,7 +28,11 @@ fn main() -> anyhow::Result<()> {
     match Command::parse() {
         Command::Layers => finish("layers", &layers::violations(&root)?),
         Command::Verify(args) => verify::verify(&root, &args),
-        Command::Tidy => finish("tidy", &tidy::violations(&root)?),
+        Command::Tidy => {
+            let mut violations = tidy::violations(&root)?;
+            violations.extend(links::violations(&root)?);
+            finish("tidy", &violations)
+        }
     }
 }
 

@@ -11,6 +11,7 @@ mod bouncing;
 mod chaplygin_sleigh;
 mod config;
 mod controlled_penny;
+mod engine_survey;
 mod error;
 mod euler_schemes;
 pub mod export;

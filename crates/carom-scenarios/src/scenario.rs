@@ -83,6 +83,7 @@ pub const SCENARIOS: &[Scenario] = &[
     crate::orthogonal_corner::SCENARIO,
     crate::pair_map::SCENARIO,
     crate::three_ball_masses::SCENARIO,
+    crate::engine_survey::SCENARIO,
     crate::simultaneous::rocking_block::SCENARIO,
     crate::simultaneous::compass_gait::SCENARIO,
     crate::simultaneous::box_and_wall::SCENARIO,
@@ -161,6 +162,7 @@ mod tests {
         shown_is_default::<crate::orthogonal_corner::Config>();
         shown_is_default::<crate::pair_map::Config>();
         shown_is_default::<crate::three_ball_masses::Config>();
+        shown_is_default::<crate::engine_survey::Config>();
         shown_is_default::<crate::simultaneous::rocking_block::Config>();
         shown_is_default::<crate::simultaneous::compass_gait::Config>();
         shown_is_default::<crate::simultaneous::box_and_wall::Config>();
