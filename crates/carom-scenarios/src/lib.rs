@@ -14,6 +14,7 @@ mod closest_points;
 mod config;
 mod controlled_penny;
 mod double_pendulum_walls;
+mod engine_survey;
 mod error;
 mod euler_schemes;
 pub mod export;

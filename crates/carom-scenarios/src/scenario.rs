@@ -100,6 +100,7 @@ pub const SCENARIOS: &[Scenario] = &[
     crate::tail_runner::DESIGN,
     crate::double_pendulum_walls::SCENARIO,
     crate::falling_chain::SCENARIO,
+    crate::engine_survey::SCENARIO,
     crate::simultaneous::rocking_block::SCENARIO,
     crate::simultaneous::compass_gait::SCENARIO,
     crate::simultaneous::box_and_wall::SCENARIO,
@@ -188,6 +189,7 @@ mod tests {
         shown_is_default::<crate::tail_runner::DesignConfig>();
         shown_is_default::<crate::double_pendulum_walls::Config>();
         shown_is_default::<crate::falling_chain::Config>();
+        shown_is_default::<crate::engine_survey::Config>();
         shown_is_default::<crate::simultaneous::rocking_block::Config>();
         shown_is_default::<crate::simultaneous::compass_gait::Config>();
         shown_is_default::<crate::simultaneous::box_and_wall::Config>();
