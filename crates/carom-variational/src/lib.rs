@@ -50,6 +50,7 @@
 //! Tran & Leok, *Lie group variational collision integrators for a class of hybrid systems* (2024).
 
 mod body;
+mod embedding;
 mod error;
 mod flight;
 pub mod generalized;
@@ -62,6 +63,7 @@ mod turning;
 mod zeno;
 
 pub use body::{RigidBody, State};
+pub use embedding::{EmbeddedState, Motion, TimeEmbedding};
 pub use error::VariationalError;
 pub use flight::{ExactFlight, Flight, FreeFlight, PathRate, Potential, PotentialFlight};
 pub use increment::increment;
