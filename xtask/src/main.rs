@@ -1,7 +1,7 @@
 //! Checks and chores of the workspace: `cargo xtask --help`.
 
-mod gallery;
 mod engines;
+mod gallery;
 mod layers;
 mod links;
 mod tidy;
