@@ -495,7 +495,7 @@ fn the_first_impact_has_the_indeterminacy_of_the_closed_form() {
         found.unwrap().value
     };
     for (name, expected) in [
-        ("optimized_cosine", -2.28e-7),
+        ("optimized_cosine", -2.28e-7_f64),
         ("straight_cosine", 0.028_455_267_727_807_23),
         ("optimized_first_indeterminacy", 1.352_393_699_522_704_4e-7),
         ("straight_first_indeterminacy", 0.106_457_218_615_902_59),

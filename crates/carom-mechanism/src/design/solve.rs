@@ -177,8 +177,8 @@ impl<'a, E: Equations> Search<'a, E> {
         }
         let bounds = equations.bounds();
         for (bound, slack) in bounds.iter().map(|b| b.slack(start)).enumerate() {
-            // Written so that NaN fails.
-            if !(slack > 0.0) {
+            // Also where it is not a number.
+            if slack.is_nan() || slack <= 0.0 {
                 return Err(DesignError::OutOfBounds { bound, slack });
             }
         }

@@ -107,7 +107,7 @@ fn spread(index: usize) -> [f64; UNKNOWNS] {
 fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
     let (config, mut record) = begin::<Config>(overrides)?;
     finite("cosine", &[config.cosine])?;
-    if !(config.cosine.abs() < 1.0) {
+    if config.cosine.abs() >= 1.0 {
         return Err(ScenarioError::value("cosine", "must lie between -1 and 1"));
     }
     crate::config::positive("length_scale", &[config.length_scale])?;
