@@ -48,8 +48,8 @@ pub struct Root {
 /// $$ z \leftarrow z - WJ^T(JWJ^T)^{-1}F, \qquad W = \mathrm{diag}(s_j^2) . $$
 ///
 /// `scales` are the lengths $s_j \ge 0$ in which the unknowns are measured; zero holds an unknown
-/// where it is. Steps are cut short at the bounds. Convergence is quadratic near a root; from far
-/// away there may be none.
+/// where it is. Steps are cut short at the bounds, so that a search whose way leads across one
+/// stalls there. Convergence is quadratic near a root; from far away there may be none.
 ///
 /// # Errors
 ///
