@@ -58,7 +58,7 @@ fn the_initial_robot_weighs_what_its_volumes_do() {
     let balls = 4.0 / 3.0 * std::f64::consts::PI * (343.0 + 64.0);
     let total = balls + tail + 2.0 * 2.5 * 18.0;
     assert!((mass[(0, 0)] - total).abs() <= 1e-12 * total);
-    assert!((total - 1831.504_280_014_727_6).abs() <= 1e-9);
+    assert!((total - 1_831.504_280_014_727_6).abs() <= 1e-9);
     let close = |ours: f64, theirs: f64| {
         assert!(
             (ours - theirs).abs() <= 1e-9 * theirs.abs(),
