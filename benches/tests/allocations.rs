@@ -16,7 +16,11 @@ use carom_impact::{
 };
 use carom_lcp::{LcpRef, LcpStatus, Lemke, LemkeWorkspace};
 use carom_lie::So3;
+use carom_mechanism::systems::Block;
+use carom_mechanism::{Derivatives, Dynamics, MechanicalSystem, Motion};
 use carom_metric::{KineticMetric, Tangent};
+use carom_scenarios::tail_runner::{Layout, Lengths, TailRunner};
+use carom_variational::generalized::{CollisionIntegrator, Ending};
 use carom_variational::{Collider, FreeFlight, ImpactRule, RigidBody, State, TimeGrid};
 use nalgebra::{Matrix3, Vector3};
 use std::f64::consts::FRAC_PI_2;
@@ -208,4 +212,58 @@ fn the_penny_allocates_nothing_from_impact_to_impact() {
     });
     assert_eq!(impacts, 1000);
     assert_eq!(allocated.count_total, 0);
+}
+
+/// Steps of a mechanism reuse the workspace of the run, in flight and with lasting contacts.
+#[test]
+fn steps_of_a_mechanism_do_not_allocate() {
+    let gravity = [1.0, -9.81];
+    let block = Block::new(0.5, 0.1, 1.0, gravity).unwrap();
+    let block = block.with_friction(0.05).unwrap();
+    let law = Propagative::default();
+    let integrator = CollisionIntegrator::new(&block, &law).unwrap();
+    for height in [50.0, 0.1] {
+        let start = integrator
+            .state(0.0, &[0.0, height, 0.0], &[1.0, 0.0, 0.0])
+            .unwrap();
+        let [few, many] = [10, 1000].map(|steps| {
+            let grid = TimeGrid::steps(0.001, steps).unwrap();
+            let run = || {
+                let end = integrator.run(&start, &grid, None, &mut |_| ()).unwrap();
+                assert_eq!((end.ending, end.n_impacts), (Ending::Completed, 0));
+            };
+            measure(run).count_total
+        });
+        assert_eq!(few, many, "from the height {height}");
+    }
+}
+
+/// The robot has eight links, which fit on the stack; a longer flight allocates no more.
+#[test]
+fn planar_mechanisms_fly_without_the_allocator() {
+    let lengths = Lengths::from_table([7.0, 4.0, 8.0, 10.0]);
+    let robot = TailRunner::passive(lengths, Layout::default(), 0.0).unwrap();
+    let stance = [0.0, 112.38, 5.78, 5.13, 5.24, 1.99, 5.24, 0.0];
+    let velocity = [10.0, -20.0, 1.0, 2.0, -1.0, 0.5, 1.5, -0.7];
+    let mut dynamics = Dynamics::new(8);
+    let at = Motion {
+        time: 0.0,
+        configuration: &stance,
+        velocity: &velocity,
+    };
+    let evaluation = measure(|| {
+        robot
+            .mechanism
+            .dynamics(&at, Derivatives::Second, &mut dynamics);
+    });
+    assert_eq!(evaluation.count_total, 0);
+    let law = Propagative::default();
+    let integrator = CollisionIntegrator::new(&robot.mechanism, &law).unwrap();
+    let start = integrator.state(0.0, &stance, &velocity).unwrap();
+    let fly = |steps| {
+        let grid = TimeGrid::steps(1e-3, steps).unwrap();
+        let run = || integrator.run(&start, &grid, None, &mut |_| ()).unwrap();
+        measure(|| assert_eq!(run().n_steps, steps)).count_total
+    };
+    assert_eq!(fly(2), fly(50));
 }

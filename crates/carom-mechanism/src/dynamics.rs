@@ -72,9 +72,9 @@ impl Dynamics {
             &mut self.force_by_configuration,
             &mut self.force_by_velocity,
         ] {
-            matrix.fill(0.0);
+            matrix.as_mut_slice().fill(0.0);
         }
-        self.potential_gradient.fill(0.0);
-        self.force.fill(0.0);
+        self.potential_gradient.as_mut_slice().fill(0.0);
+        self.force.as_mut_slice().fill(0.0);
     }
 }

@@ -7,12 +7,14 @@ use num_dual::{DualNum, HyperDual64};
 
 type Function<'a> = &'a dyn Fn(&[HyperDual64], &[HyperDual64]) -> HyperDual64;
 
+type OfPlace = Box<dyn Fn(&[HyperDual64]) -> HyperDual64>;
+
 /// A system again, as formulas in numbers that carry derivatives.
 struct Formulas<'a> {
     kinetic: Function<'a>,
     potential: Function<'a>,
-    gaps: Vec<Box<dyn Fn(&[HyperDual64]) -> HyperDual64>>,
-    slides: Vec<Box<dyn Fn(&[HyperDual64]) -> HyperDual64>>,
+    gaps: Vec<OfPlace>,
+    slides: Vec<OfPlace>,
 }
 
 /// Value, and derivatives by arguments i and j (of q and v in a row) and both.

@@ -43,8 +43,8 @@ impl Default for Config {
             height: 0.2,
             slope_deg: 50.0,
             bend_deg: -15.0,
-            restitution: 1.0,
-            duration: 0.6,
+            restitution: 0.0,
+            duration: 1.5,
             time_step: 5e-4,
         }
     }
@@ -59,8 +59,8 @@ gravity = 9.81         # m/s^2, downwards
 height = 0.2           # m, of the first end above the floor
 slope_deg = 50.0       # of the first rod
 bend_deg = -15.0       # from each rod to the next
-restitution = 1.0      # energetic, of every event
-duration = 0.6         # s
+restitution = 0.0      # energetic, of every event
+duration = 1.5         # s
 time_step = 5e-4       # s
 ";
 }

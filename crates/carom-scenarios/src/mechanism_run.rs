@@ -32,7 +32,7 @@ impl AuditedRun {
         law: &dyn ImpactLaw,
         start: &Start<'_>,
     ) -> Result<Self, ScenarioError> {
-        if !(start.duration / start.time_step <= MAX_STEPS) {
+        if start.duration > MAX_STEPS * start.time_step {
             let message = format!("more than {MAX_STEPS} steps");
             return Err(ScenarioError::value("time_step", message));
         }

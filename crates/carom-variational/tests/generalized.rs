@@ -661,3 +661,68 @@ fn a_point_leaves_a_hill_at_two_thirds_of_its_height() {
         }
     }
 }
+
+/// Thrown blocks in coarse steps: between all nodes the flights are exact and known, and no corner
+/// is ever below the floor.
+#[test]
+fn no_corner_goes_through_the_floor() {
+    let block = Block::new(0.5, 0.2, 1.0, DOWN).unwrap();
+    let law = elastic();
+    let integrator = CollisionIntegrator::new(&block, &law).unwrap();
+    let grid = TimeGrid::duration(0.1, 4.0).unwrap();
+    let mut seed = 1u64;
+    let mut random = || {
+        seed = seed
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        (seed >> 11) as f64 / (1u64 << 53) as f64 - 0.5
+    };
+    let (mut n_impacts, mut lowest) = (0, f64::INFINITY);
+    for _ in 0..40 {
+        let q = [0.0, 1.5 + random(), 6.0 * random()];
+        let v = [random(), 4.0 * random(), 12.0 * random()];
+        let start = integrator.state(0.0, &q, &v).unwrap();
+        let run = Trajectory::record(&integrator, &start, &grid, None).unwrap();
+        assert_eq!(run.end.ending, Ending::Completed);
+        let states = run
+            .states
+            .iter()
+            .map(|s| (s.time, &s.configuration, &s.momentum));
+        let impacts = run
+            .impacts()
+            .map(|i| (i.time, &i.configuration, &i.momentum_plus));
+        let mut nodes: Vec<_> = states.chain(impacts).collect();
+        nodes.sort_by(|a, b| a.0.total_cmp(&b.0));
+        n_impacts += run.end.n_impacts;
+        let inertia = (0.25 + 0.04) / 3.0;
+        for pair in nodes.windows(2) {
+            let (time, q, p) = pair[0];
+            for k in 0..=40 {
+                let t = (pair[1].0 - time) * f64::from(k) / 40.0;
+                let y = q[1] + p.0[1] * t - 0.5 * GRAVITY * t * t;
+                let at = [0.0, y, q[2] + p.0[2] / inertia * t];
+                for contact in 0..4 {
+                    lowest = f64::min(lowest, block.gap(contact, &at));
+                }
+            }
+        }
+    }
+    assert!(n_impacts > 200, "{n_impacts}");
+    assert!(lowest >= -1e-9, "{lowest:e}");
+}
+
+/// Contacts within ten times the tolerance of simultaneous events: the outcome would differ.
+#[test]
+fn an_almost_simultaneous_landing_is_fragile() {
+    let rod = Block::new(0.5, 0.0, 1.0, DOWN).unwrap();
+    let run = record(&rod, &elastic(), &[0.0, 1.0, 5e-8], &[0.0; 3], 0.01, 0.46);
+    let impact = run.impacts().next().unwrap();
+    assert_eq!(impact.contacts, [0]);
+    // With the cosine -1/2 of p and u: alone p+ = p + |p| u, together p+ = -p.
+    let expected = 3.0f64.sqrt();
+    assert!(
+        (impact.fragility.unwrap() - expected).abs() <= 1e-6,
+        "{:?}",
+        impact.fragility
+    );
+}

@@ -48,8 +48,8 @@ pub struct Root {
 /// $$ z \leftarrow z - WJ^T(JWJ^T)^{-1}F, \qquad W = \mathrm{diag}(s_j^2) . $$
 ///
 /// `scales` are the lengths $s_j \ge 0$ in which the unknowns are measured; zero holds an unknown
-/// where it is. Steps are cut short at the bounds. Convergence is quadratic near a root; from far
-/// away there may be none.
+/// where it is. Steps are cut short at the bounds, so that a search whose way leads across one
+/// stalls there. Convergence is quadratic near a root; from far away there may be none.
 ///
 /// # Errors
 ///
@@ -177,8 +177,8 @@ impl<'a, E: Equations> Search<'a, E> {
         }
         let bounds = equations.bounds();
         for (bound, slack) in bounds.iter().map(|b| b.slack(start)).enumerate() {
-            // Written so that NaN fails.
-            if !(slack > 0.0) {
+            // Also where it is not a number.
+            if slack.is_nan() || slack <= 0.0 {
                 return Err(DesignError::OutOfBounds { bound, slack });
             }
         }

@@ -107,7 +107,7 @@ fn spread(index: usize) -> [f64; UNKNOWNS] {
 fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
     let (config, mut record) = begin::<Config>(overrides)?;
     finite("cosine", &[config.cosine])?;
-    if !(config.cosine.abs() < 1.0) {
+    if config.cosine.abs() >= 1.0 {
         return Err(ScenarioError::value("cosine", "must lie between -1 and 1"));
     }
     crate::config::positive("length_scale", &[config.length_scale])?;
@@ -223,7 +223,7 @@ fn report(record: &mut Record, start: &Found, newton: &Found, nearest: &Found) {
             Quantity::new(format!("{name}_largest_gap_cm"), gap, "cm"),
         ]);
     }
-    let paper =
+    let [initial, optimized] =
         [&INITIAL, &OPTIMIZED].map(|row| TailRunners::unknowns_of(row.lengths, &row.stance));
     let mut table = Table::new(
         "designs",
@@ -238,13 +238,13 @@ fn report(record: &mut Record, start: &Found, newton: &Found, nearest: &Found) {
             Column::new("cosine_gradient", "1/cm or 1/rad"),
         ],
     );
-    for i in 0..UNKNOWNS {
+    for (i, (initial, optimized)) in initial.into_iter().zip(optimized).enumerate() {
         table.rows.push(vec![
             start.root.unknowns[i],
             newton.root.unknowns[i],
             nearest.root.unknowns[i],
-            paper[0][i],
-            paper[1][i],
+            initial,
+            optimized,
             start.angle.cosine_gradient[i],
         ]);
     }

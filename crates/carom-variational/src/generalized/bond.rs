@@ -85,42 +85,58 @@ impl Bond {
 }
 
 /// Combinations of modes of some bonds, the present one first.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Combinations {
-    present: Vec<ContactMode>,
-    next: Option<usize>,
+    /// Of combinations handed out.
     count: usize,
+    /// Of all combinations, with the present one counted twice; 1 without friction.
+    total: usize,
 }
 
 impl Combinations {
     pub(crate) fn new(bonds: &[Bond]) -> Self {
-        let frictional = bonds.iter().filter(|bond| bond.is_frictional());
-        let present: Vec<_> = frictional.map(|bond| bond.mode).collect();
+        let frictional = bonds.iter().filter(|bond| bond.is_frictional()).count();
+        let all = MODES.len().pow(frictional as u32);
         Self {
-            count: MODES.len().pow(present.len() as u32),
-            present,
-            next: None,
+            count: 0,
+            total: if frictional > 0 { 1 + all } else { 1 },
         }
     }
 
     /// Sets the next combination; false if there is none left.
     pub(crate) fn advance(&mut self, bonds: &mut [Bond]) -> bool {
-        let index = self.next.unwrap_or(0);
-        let first = self.next.is_none();
-        self.next = Some(if first { 0 } else { index + 1 });
-        if !first && index >= self.count {
+        if self.count == self.total {
             return false;
         }
-        let mut rest = index;
-        let frictional = bonds.iter_mut().filter(|bond| bond.is_frictional());
-        for (bond, present) in frictional.zip(&self.present) {
-            bond.mode = if first {
-                *present
-            } else {
-                MODES[rest % MODES.len()]
-            };
-            rest /= MODES.len();
+        if self.count > 0 {
+            let mut index = self.count - 1;
+            for bond in bonds.iter_mut().filter(|bond| bond.is_frictional()) {
+                bond.mode = MODES[index % MODES.len()];
+                index /= MODES.len();
+            }
         }
+        self.count += 1;
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_combination_comes_after_the_present_one() {
+        let mut bonds = [0.5, 0.0, 0.5].map(|friction| Bond::new(0, 0.0, friction));
+        bonds[0].mode = ContactMode::SlipForward;
+        let mut combinations = Combinations::new(&bonds);
+        let mut seen = Vec::new();
+        while combinations.advance(&mut bonds) {
+            assert_eq!(bonds[1].mode, ContactMode::Frictionless);
+            seen.push((bonds[0].mode, bonds[2].mode));
+        }
+        assert_eq!(seen.len(), 10);
+        assert_eq!(seen[0], (ContactMode::SlipForward, ContactMode::Stick));
+        let distinct = |pair| seen[1..].iter().filter(|other| *other == pair).count() == 1;
+        assert!(seen[1..].iter().all(distinct));
     }
 }

@@ -55,8 +55,9 @@ pub struct Impact {
     /// $\xi$; `None` for one contact, jammed contacts, or too many orders.
     pub indeterminacy: Option<f64>,
     /// How much the outcome would differ, over the momentum before, if the contacts within ten times
-    /// the tolerance took part too; `None` if there are none. A fragile event is one where this is
-    /// not small: its outcome depends on what counts as simultaneous.
+    /// the tolerance took part too; `None` if there are none, or the law has no answer with them. A
+    /// fragile event is one where this is not small: its outcome depends on what counts as
+    /// simultaneous.
     pub fragility: Option<f64>,
 }
 

@@ -115,12 +115,14 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, S> {
             })
             .collect();
         let fragility = if near.len() > contacts.len() {
-            let set = ContactSet::new(&metric, rows(&near)).map_err(at)?;
-            let problem = ImpactProblem::new(&set, velocity).map_err(at)?;
-            let other = law.resolve(&problem).map_err(at)?;
-            let change = Tangent(&other.velocity_plus.0 - &outcome.velocity_plus.0);
-            let energy = metric.energy(&change).map_err(|source| at(source.into()))?;
-            Some((2.0 * energy).sqrt() / size)
+            let other = ContactSet::new(&metric, rows(&near))
+                .and_then(|set| law.resolve(&ImpactProblem::new(&set, velocity)?))
+                .ok();
+            other.and_then(|other| {
+                let change = Tangent(&other.velocity_plus.0 - &outcome.velocity_plus.0);
+                let energy = metric.energy(&change).ok()?;
+                Some((2.0 * energy).sqrt() / size)
+            })
         } else {
             None
         };

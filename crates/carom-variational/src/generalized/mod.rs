@@ -4,8 +4,8 @@
 //! Euler-Lagrange equations of the midpoint rule, solved for the mean velocity
 //! $w = (q_1 - q_0)/h$ with an analytic Jacobian,
 //!
-//! $$ p_0 + \tfrac h2\left(\frac{\partial T}{\partial q} - \frac{\partial V}{\partial q} + f\right)
-//!    - M(\bar q)w + \sum_i\lambda_i\mathrm{D}\phi_i(q_0) = 0, \qquad
+//! $$ p_0 + \tfrac h2\left(\frac{\partial T}{\partial q} - \frac{\partial V}{\partial q} + f\right) -
+//!    M(\bar q)w + \sum_i\lambda_i\mathrm{D}\phi_i(q_0) = 0, \qquad
 //!    \bar q = q_0 + \tfrac h2w. $$
 //!
 //! Where contacts close, within one step or several of them at once, the step ends, an

@@ -81,8 +81,16 @@ impl<'a, S: MechanicalSystem + ?Sized> CollisionIntegrator<'a, S> {
     ///
     /// # Errors
     ///
-    /// [`IntegratorError::InvalidFriction`].
+    /// [`IntegratorError::InvalidFriction`]; [`IntegratorError::InvalidOption`] for a system without
+    /// coordinates.
     pub fn new(system: &'a S, law: &'a dyn ImpactLaw) -> Result<Self, IntegratorError> {
+        if system.dimension() == 0 {
+            return Err(IntegratorError::InvalidOption {
+                what: "dimension",
+                value: 0.0,
+                allowed: "at least 1",
+            });
+        }
         for (contact, data) in system.contacts().iter().enumerate() {
             let friction = data.friction;
             let good = friction >= 0.0 && friction.is_finite();
@@ -415,7 +423,11 @@ impl<'r, 's, S: MechanicalSystem + ?Sized> Run<'r, 's, S> {
                     self.fly_and_report_to(hit.time, observe)?;
                     done = (done + hit.time).min(length);
                     self.advance(begin + done, hit.time, observe);
-                    self.hit(hit.contact, length, observe)?;
+                    // Unless a contact that was released on the shorter way leads elsewhere.
+                    let gap = self.start.gaps[hit.contact];
+                    if gap <= self.options.simultaneous_tolerance {
+                        self.hit(hit.contact, length, observe)?;
+                    }
                     n_events += 1;
                 }
             }

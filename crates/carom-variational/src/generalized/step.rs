@@ -200,6 +200,10 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
             };
             self.evaluate(start, h, wanted);
             self.residuals(start, h, bonds);
+            let floor = self.at_floor();
+            if iteration > 0 && floor && bonds.is_empty() {
+                return self.accept(start, h);
+            }
             if fresh {
                 self.assemble(h, bonds, size);
                 if !dense::lu(
@@ -210,7 +214,7 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
                     return Err(Failure::NotConverged);
                 }
             }
-            let (floor, held) = (self.at_floor(), self.is_held(h, size));
+            let held = self.is_held(h, size);
             let correction = &mut self.residual[..size];
             dense::lu_solve(
                 &self.jacobian[..size * size],
@@ -232,18 +236,22 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
             let norm = metric_norm(self.dynamics.mass_matrix.as_slice(), &self.mean);
             let small = change <= TOLERANCE * norm || floor;
             if change == 0.0 || (iteration > 0 && held && small) {
-                self.locate_end(start, h);
-                return if kernel::is_finite(&self.drive) && kernel::is_finite(&self.end) {
-                    Ok(())
-                } else {
-                    Err(Failure::NotConverged)
-                };
+                return self.accept(start, h);
             }
             // The first correction of a new Jacobian says nothing about its contraction.
             fresh = !fresh && change > SLOW * last;
             last = change;
         }
         Err(Failure::NotConverged)
+    }
+
+    fn accept(&mut self, start: &Point, h: f64) -> Result<(), Failure> {
+        self.locate_end(start, h);
+        if kernel::is_finite(&self.drive) && kernel::is_finite(&self.end) {
+            Ok(())
+        } else {
+            Err(Failure::NotConverged)
+        }
     }
 
     fn locate_end(&mut self, start: &Point, h: f64) {
