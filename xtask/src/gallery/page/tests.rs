@@ -20,7 +20,8 @@ fn the_page_stands_alone_and_every_link_leads_somewhere() {
     let (name, index) = files.last().unwrap();
     assert_eq!(name, "index.html");
     let quoted = |name: &str| -> Vec<String> {
-        let parts = index.split(&format!(" {name}=\"")).skip(1);
+        let opening = format!(" {name}=\"");
+        let parts = index.split(&opening).skip(1);
         parts
             .map(|p| p.split('"').next().unwrap().to_owned())
             .collect()
