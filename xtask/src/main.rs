@@ -1,7 +1,9 @@
 //! Checks and chores of the workspace: `cargo xtask --help`.
 
+mod engines;
 mod gallery;
 mod layers;
+mod links;
 mod tidy;
 mod verify;
 
@@ -17,7 +19,8 @@ enum Command {
     Gallery(gallery::Args),
     /// Check that dependencies between the crates point down the levels.
     Layers,
-    /// Check doc comments for markup that rustdoc eats, and library code for panics.
+    /// Check doc comments for markup that rustdoc eats, library code for panics, documents for
+    /// links that lead nowhere.
     Tidy,
     /// Check every scenario against its golden record and the papers' printed numbers.
     Verify(verify::Args),
@@ -29,7 +32,11 @@ fn main() -> anyhow::Result<()> {
         Command::Gallery(args) => gallery::gallery(&root, &args),
         Command::Layers => finish("layers", &layers::violations(&root)?),
         Command::Verify(args) => verify::verify(&root, &args),
-        Command::Tidy => finish("tidy", &tidy::violations(&root)?),
+        Command::Tidy => {
+            let mut violations = tidy::violations(&root)?;
+            violations.extend(links::violations(&root)?);
+            finish("tidy", &violations)
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! `cargo xtask verify`: every scenario still gives the numbers that were blessed, and those that
 //! the papers print.
 
+use crate::engines;
 use anyhow::{Context, bail, ensure};
 use carom_scenarios::{Overrides, Record, SCENARIOS, Scenario, export};
 use std::collections::BTreeMap;
@@ -47,6 +48,9 @@ pub(crate) fn verify(root: &Path, args: &Args) -> anyhow::Result<()> {
         let fresh = scenario.run(&Overrides::default()).context(scenario.name)?;
         let path = golden.join(format!("{}.json", scenario.name));
         let mut lines = against_papers(&fresh);
+        if scenario.name == engines::SCENARIO {
+            lines.extend(engines::check(root, &fresh, args.bless)?);
+        }
         if args.bless {
             std::fs::create_dir_all(&golden)?;
             std::fs::write(&path, export::json(&fresh)?)?;

@@ -2,7 +2,10 @@
 
 mod bodies;
 mod frictional;
+mod judge;
 mod simultaneous;
+
+pub(crate) use judge::judge;
 
 use crate::lines::{Answer, Unanswered, typed};
 use carom::impact::{
@@ -128,16 +131,21 @@ struct RestitutionInput {
     restitution: f64,
 }
 
-/// Answers one problem.
-pub(crate) fn resolve(value: Value) -> Result<Answer, Unanswered> {
-    if let Some(law) = value.get("law").and_then(Value::as_str) {
-        // Before anything else: the other keys depend on the law.
-        if carom::impact::law(law).is_none() {
+/// Refuses a law that does not exist before anything else: the other keys depend on the law.
+fn check_law(value: &Value) -> Result<(), Unanswered> {
+    match value.get("law").and_then(Value::as_str) {
+        Some(law) if carom::impact::law(law).is_none() => {
             let known: Vec<&str> = carom::impact::LAWS.iter().map(|entry| entry.name).collect();
             let message = format!("law: unknown law `{law}`; known: {}", known.join(", "));
-            return Err(Unanswered::new("unknown-law", message));
+            Err(Unanswered::new("unknown-law", message))
         }
+        _ => Ok(()),
     }
+}
+
+/// Answers one problem.
+pub(crate) fn resolve(value: Value) -> Result<Answer, Unanswered> {
+    check_law(&value)?;
     if bodies::is_meant(&value) {
         let mut input: bodies::BodiesInput = typed(value, "")?;
         let options = Value::Object(std::mem::take(&mut input.options));
@@ -147,25 +155,9 @@ pub(crate) fn resolve(value: Value) -> Result<Answer, Unanswered> {
         });
     }
     let input: ProblemInput = typed(value, "")?;
-    let mass = matrix(&input.mass_matrix)?;
-    let metric = KineticMetric::new(mass).map_err(|e| at("mass_matrix", &e.into()))?;
-    let covectors = |rows: &[Vec<f64>]| rows.iter().map(|row| Covector::from_slice(row)).collect();
-    let contacts = input.contacts.iter().map(|contact| Contact {
-        normal: Covector::from_slice(&contact.normal),
-        tangents: covectors(&contact.tangents),
-        friction: contact.friction,
-        restitution: contact.restitution,
-    });
-    let contacts =
-        ContactSet::constrained(&metric, contacts.collect(), covectors(&input.constraints))
-            .map_err(|e| match &e {
-                ImpactError::Metric(_) | ImpactError::DependentConstraints { .. } => {
-                    at("constraints", &e)
-                }
-                _ => at("contacts", &e),
-            })?;
-    let velocity = Tangent::from_slice(&input.velocity);
-    let problem = ImpactProblem::new(&contacts, velocity).map_err(|e| at("velocity", &e))?;
+    let metric = metric(&input.mass_matrix)?;
+    let contacts = contact_set(&metric, &input.contacts, &input.constraints)?;
+    let problem = pose(&contacts, &input.velocity)?;
     let options = Value::Object(input.options);
     let mut fields = match input.law.as_str() {
         "plastic" => plastic(&problem, typed(options, "options")?)?,
@@ -188,6 +180,39 @@ pub(crate) fn resolve(value: Value) -> Result<Answer, Unanswered> {
         fields,
         is_solved: true,
     })
+}
+
+fn metric(mass_matrix: &[Vec<f64>]) -> Result<KineticMetric, Unanswered> {
+    KineticMetric::new(matrix(mass_matrix)?).map_err(|e| at("mass_matrix", &e.into()))
+}
+
+fn contact_set<'m>(
+    metric: &'m KineticMetric,
+    contacts: &[ContactInput],
+    constraints: &[Vec<f64>],
+) -> Result<ContactSet<'m>, Unanswered> {
+    let covectors = |rows: &[Vec<f64>]| rows.iter().map(|row| Covector::from_slice(row)).collect();
+    let contacts = contacts.iter().map(|contact| Contact {
+        normal: Covector::from_slice(&contact.normal),
+        tangents: covectors(&contact.tangents),
+        friction: contact.friction,
+        restitution: contact.restitution,
+    });
+    ContactSet::constrained(metric, contacts.collect(), covectors(constraints)).map_err(
+        |e| match &e {
+            ImpactError::Metric(_) | ImpactError::DependentConstraints { .. } => {
+                at("constraints", &e)
+            }
+            _ => at("contacts", &e),
+        },
+    )
+}
+
+fn pose<'a>(
+    contacts: &'a ContactSet<'a>,
+    velocity: &[f64],
+) -> Result<ImpactProblem<'a>, Unanswered> {
+    ImpactProblem::new(contacts, Tangent::from_slice(velocity)).map_err(|e| at("velocity", &e))
 }
 
 fn matrix(rows: &[Vec<f64>]) -> Result<DMatrix<f64>, Unanswered> {
@@ -323,10 +348,7 @@ fn rows(matrix: &DMatrix<f64>) -> Vec<Vec<f64>> {
 }
 
 fn outcome_fields(problem: &ImpactProblem<'_>, outcome: &ImpactOutcome) -> Map<String, Value> {
-    let contacts = problem.contacts();
-    let impulses: Vec<&[f64]> = (0..contacts.len())
-        .map(|i| &outcome.impulses.as_slice()[contacts.row(i)..contacts.row(i + 1)])
-        .collect();
+    let impulses = by_contact(problem, outcome.impulses.as_slice());
     let audit = &outcome.audit;
     let mut fields = Map::new();
     let mut put = |key: &str, value: Value| fields.insert(key.to_owned(), value);
@@ -344,6 +366,14 @@ fn outcome_fields(problem: &ImpactProblem<'_>, outcome: &ImpactOutcome) -> Map<S
     put("diagnostics", diagnostics(problem, &outcome.diagnostics));
     put("audit", audit_fields(audit));
     fields
+}
+
+/// Numbers on the contact rows, a list for each contact.
+fn by_contact<'n>(problem: &ImpactProblem<'_>, numbers: &'n [f64]) -> Vec<&'n [f64]> {
+    let contacts = problem.contacts();
+    (0..contacts.len())
+        .filter_map(|i| numbers.get(contacts.row(i)..contacts.row(i + 1)))
+        .collect()
 }
 
 fn audit_fields(audit: &Audit) -> Value {

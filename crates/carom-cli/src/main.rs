@@ -29,6 +29,8 @@ enum Command {
     Run(run::RunArgs),
     /// Resolve impact problems, one JSON object a line, one answer a line.
     Resolve(lines::Args),
+    /// Judge outcomes that an engine computed, one JSON object a line, one verdict a line.
+    Judge(lines::Args),
     /// Solve linear complementarity problems, one JSON object a line, one answer a line.
     Lcp(lines::Args),
 }
@@ -67,6 +69,7 @@ fn main() -> ExitCode {
         Command::Show(args) => run::show(&args),
         Command::Run(args) => run::run(&args),
         Command::Resolve(args) => lines::answer_all(&args, json::resolve),
+        Command::Judge(args) => lines::answer_all(&args, json::judge),
         Command::Lcp(args) => lines::answer_all(&args, lcp::solve),
     };
     match done {
@@ -94,7 +97,8 @@ fn usage(error: &clap::Error) -> String {
         format!("{first} {}", rest.join(" "))
     };
     if message.contains("Usage") || message.starts_with("What happens") {
-        return "a command is needed: list, show, run or resolve; see --help".to_owned();
+        return "a command is needed: list, show, run, resolve, judge or lcp; see --help"
+            .to_owned();
     }
     message
 }

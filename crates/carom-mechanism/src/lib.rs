@@ -21,17 +21,21 @@
 //! | [`MechanicalSystem`] | the trait that a mechanism implements |
 //! | [`Dynamics`] | the workspace that one evaluation fills, without allocating |
 //! | [`PointContact`] | name, friction and restitution of a contact |
+//! | [`planar`] | planar trees of rigid links, from their description |
+//! | [`design`] | lengths and stances for which an impact has one outcome |
 //! | [`systems`] | small systems written by hand, ready to use and to copy |
 //!
 //! Nothing here knows of time steps or impacts: integrators take any system.
 
 mod contact;
+pub mod design;
 mod dynamics;
 mod error;
+pub mod planar;
 mod system;
 pub mod systems;
 
 pub use contact::PointContact;
 pub use dynamics::{Derivatives, Dynamics};
-pub use error::MechanismError;
+pub use error::{DesignError, MechanismError};
 pub use system::{MechanicalSystem, Motion};

@@ -2,7 +2,9 @@
 
 use carom_billiard::BilliardError;
 use carom_impact::ImpactError;
+use carom_mechanism::{DesignError, MechanismError};
 use carom_variational::VariationalError;
+use carom_variational::generalized::IntegratorError;
 
 /// Why a scenario could not run.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -20,9 +22,18 @@ pub enum ScenarioError {
     /// A body's motion could not be computed.
     #[error(transparent)]
     Variational(#[from] VariationalError),
+    /// A mechanism could not be built.
+    #[error(transparent)]
+    Mechanism(#[from] MechanismError),
+    /// A mechanism's motion could not be computed.
+    #[error(transparent)]
+    Integrator(#[from] IntegratorError),
     /// A billiard could not be set up or followed.
     #[error(transparent)]
     Billiard(#[from] BilliardError),
+    /// A design could not be found.
+    #[error(transparent)]
+    Design(#[from] DesignError),
 }
 
 impl ScenarioError {
@@ -52,7 +63,9 @@ impl ScenarioError {
             )
         };
         match self {
-            Self::Config { .. } => true,
+            Self::Config { .. } | Self::Mechanism(_) => true,
+            // What happens on the way has a time.
+            Self::Integrator(error) => error.time().is_none(),
             Self::Impact(error) | Self::Billiard(BilliardError::Impact(error)) => solvable(error),
             Self::Variational(error) => !matches!(
                 error,
@@ -60,6 +73,13 @@ impl ScenarioError {
                     | VariationalError::NoDiscreteEnergyRoot { .. }
                     | VariationalError::ContactSearchLimit { .. }
                     | VariationalError::Impact(_)
+            ),
+            Self::Design(error) => !matches!(
+                error,
+                DesignError::NotConverged { .. }
+                    | DesignError::SingularConstraint { .. }
+                    | DesignError::NonFinite { .. }
+                    | DesignError::Metric(_)
             ),
             Self::Billiard(error) => !matches!(
                 error,

@@ -92,6 +92,15 @@ pub const SCENARIOS: &[Scenario] = &[
     crate::orthogonal_corner::SCENARIO,
     crate::pair_map::SCENARIO,
     crate::three_ball_masses::SCENARIO,
+    crate::mechanisms::elastic_ball::SCENARIO,
+    crate::mechanisms::tilted_block::SCENARIO,
+    crate::mechanisms::wall_pendulum::SCENARIO,
+    crate::mechanisms::pendulum_cradle::SCENARIO,
+    crate::tail_runner::SCENARIO,
+    crate::tail_runner::DESIGN,
+    crate::double_pendulum_walls::SCENARIO,
+    crate::falling_chain::SCENARIO,
+    crate::engine_survey::SCENARIO,
     crate::simultaneous::rocking_block::SCENARIO,
     crate::simultaneous::compass_gait::SCENARIO,
     crate::simultaneous::box_and_wall::SCENARIO,
@@ -106,6 +115,7 @@ pub const SCENARIOS: &[Scenario] = &[
     crate::ball_impacts::SCENARIO,
     crate::recompression::SCENARIO,
     crate::restitution_laws::SCENARIO,
+    crate::tangential_compliance::SCENARIO,
     crate::bouncing::BOUNCING_BODY,
     crate::bouncing::ELLIPSOID_HORIZONTAL,
     crate::bouncing::ELLIPSOID_TILTED,
@@ -171,6 +181,15 @@ mod tests {
         shown_is_default::<crate::orthogonal_corner::Config>();
         shown_is_default::<crate::pair_map::Config>();
         shown_is_default::<crate::three_ball_masses::Config>();
+        shown_is_default::<crate::mechanisms::elastic_ball::Config>();
+        shown_is_default::<crate::mechanisms::tilted_block::Config>();
+        shown_is_default::<crate::mechanisms::wall_pendulum::Config>();
+        shown_is_default::<crate::mechanisms::pendulum_cradle::Config>();
+        shown_is_default::<crate::tail_runner::Config>();
+        shown_is_default::<crate::tail_runner::DesignConfig>();
+        shown_is_default::<crate::double_pendulum_walls::Config>();
+        shown_is_default::<crate::falling_chain::Config>();
+        shown_is_default::<crate::engine_survey::Config>();
         shown_is_default::<crate::simultaneous::rocking_block::Config>();
         shown_is_default::<crate::simultaneous::compass_gait::Config>();
         shown_is_default::<crate::simultaneous::box_and_wall::Config>();
@@ -185,6 +204,7 @@ mod tests {
         shown_is_default::<crate::ball_impacts::Config>();
         shown_is_default::<crate::recompression::Config>();
         shown_is_default::<crate::restitution_laws::Config>();
+        shown_is_default::<crate::tangential_compliance::Config>();
         shown_is_default::<crate::bouncing::Config<crate::bouncing::BouncingBody>>();
         shown_is_default::<crate::bouncing::Config<crate::bouncing::EllipsoidHorizontal>>();
         shown_is_default::<crate::bouncing::Config<crate::bouncing::EllipsoidTilted>>();

@@ -65,6 +65,32 @@ pub enum VariationalError {
         /// Time within the step (s).
         time: f64,
     },
+    /// A number that describes a segment of an embedded trajectory makes no sense.
+    #[error("{what}, not {value}")]
+    BadEmbedding {
+        /// What is required.
+        what: &'static str,
+        /// The value given.
+        value: f64,
+    },
+    /// A segment of an embedded trajectory does not start where the one before it ends.
+    #[error("{what} jumps by {gap:e} between two segments")]
+    Discontinuous {
+        /// `configuration` or `velocity`.
+        what: &'static str,
+        /// Largest difference of an entry; infinite for different lengths.
+        gap: f64,
+    },
+    /// A trajectory was asked for a state that it does not have.
+    #[error("{what} is {value}: the trajectory ends at {end}")]
+    OutOfRange {
+        /// `s` or `time`.
+        what: &'static str,
+        /// The value given.
+        value: f64,
+        /// The end of the trajectory.
+        end: f64,
+    },
     /// A shape, an inertia or a plane is at fault.
     #[error(transparent)]
     Geometry(#[from] GeometryError),
@@ -86,6 +112,9 @@ impl VariationalError {
             Self::DiscreteEnergyUnavailable => "discrete-energy-unavailable",
             Self::NoDiscreteEnergyRoot { .. } => "no-discrete-energy-root",
             Self::ContactSearchLimit { .. } => "contact-search-limit",
+            Self::BadEmbedding { .. } => "bad-embedding",
+            Self::Discontinuous { .. } => "discontinuous",
+            Self::OutOfRange { .. } => "out-of-range",
             Self::Geometry(error) => error.kind(),
             Self::Impact(error) => error.kind(),
         }

@@ -45,9 +45,12 @@
 //! costs five times as much and gains four orders of magnitude there; [`ExactFlight`] has no step
 //! error at all in uniform gravity.
 //!
+//! Systems in generalized coordinates have an integrator of their own, [`generalized`].
+//!
 //! Tran & Leok, *Lie group variational collision integrators for a class of hybrid systems* (2024).
 
 mod body;
+mod embedding;
 mod error;
 mod flight;
 pub mod generalized;
@@ -60,6 +63,7 @@ mod turning;
 mod zeno;
 
 pub use body::{RigidBody, State};
+pub use embedding::{EmbeddedState, Motion, TimeEmbedding};
 pub use error::VariationalError;
 pub use flight::{ExactFlight, Flight, FreeFlight, PathRate, Potential, PotentialFlight};
 pub use increment::increment;

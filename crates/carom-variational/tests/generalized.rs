@@ -6,7 +6,7 @@ use carom_mechanism::MechanicalSystem;
 use carom_mechanism::systems::{BallsOnLine, Block, Pendulum, PendulumCradle};
 use carom_variational::TimeGrid;
 use carom_variational::generalized::{
-    CollisionIntegrator, ContactMode, Ending, IntegratorError, LogEntry, State, Trajectory,
+    CollisionIntegrator, ContactMode, Ending, Event, IntegratorError, LogEntry, State, Trajectory,
 };
 
 const GRAVITY: f64 = 9.81;
@@ -239,8 +239,8 @@ fn a_block_slides_to_rest_on_an_incline_and_sticks() {
     close(at(t).momentum.0[0], 2.0 * (speed - braking * t), 1e-12);
     // It stops within a step: to the second order.
     close(at(0.9).configuration[0], way, 1e-5);
-    assert_eq!(at(0.9).configuration[0], at(1.0).configuration[0]);
-    close(at(0.9).momentum.0[0], 0.0, 1e-14);
+    close(at(0.9).configuration[0], at(1.0).configuration[0], 1e-14);
+    close(at(0.9).momentum.0[0], 0.0, 1e-13);
     for i in 1..3 {
         close(at(1.0).configuration[i], [0.0, 0.1, 0.0][i], 1e-12);
     }
@@ -355,45 +355,47 @@ fn bad_input_is_refused() {
     );
 }
 
-/// A ball between two walls that close in on it: opposite normals jam, and the trajectory up to
-/// then is kept.
+/// A point in a slot that is narrower than what counts as simultaneous: opposite normals jam, and
+/// the trajectory up to then is kept.
 #[test]
 fn a_jam_stops_the_run_and_keeps_the_trajectory() {
-    let pinched = Pinched::new();
+    let slot = Slot::new(4e-9);
     let law = elastic();
-    let integrator = CollisionIntegrator::new(&pinched, &law).unwrap();
-    let start = integrator.state(0.0, &[0.0, 0.0], &[0.0, 1.0]).unwrap();
+    let integrator = CollisionIntegrator::new(&slot, &law).unwrap();
+    let start = integrator.state(0.0, &[0.0], &[4e-9 / 1.005]).unwrap();
     let grid = TimeGrid::duration(0.01, 2.0).unwrap();
     let run = Trajectory::record(&integrator, &start, &grid, None).unwrap();
     let Ending::Stopped(error) = &run.end.ending else {
         panic!("{:?}", run.end.ending);
     };
     assert_eq!(error.kind(), "no-elastic-outcome");
-    close(error.time().unwrap(), 1.0, 1e-12);
-    close(run.end.state.time, 1.0, 1e-12);
-    assert!(run.states.len() == 100 || run.states.len() == 101);
+    close(error.time().unwrap(), 1.005, 1e-12);
+    close(run.end.state.time, 1.005, 1e-12);
+    assert_eq!((run.states.len(), run.end.n_steps), (101, 100));
 }
 
-/// A point between two converging walls: gaps 1 - y ± x.
+/// A point between two walls.
 #[derive(Debug)]
-struct Pinched {
+struct Slot {
+    half_width: f64,
     contacts: [carom_mechanism::PointContact; 2],
 }
 
-impl Pinched {
-    fn new() -> Self {
+impl Slot {
+    fn new(half_width: f64) -> Self {
         Self {
+            half_width,
             contacts: ["left", "right"].map(carom_mechanism::PointContact::frictionless),
         }
     }
 }
 
-impl MechanicalSystem for Pinched {
+impl MechanicalSystem for Slot {
     fn dimension(&self) -> usize {
-        2
+        1
     }
     fn mass_matrix(&self, _q: &[f64], out: &mut nalgebra::DMatrix<f64>) {
-        out.fill_diagonal(1.0);
+        out[(0, 0)] = 1.0;
     }
     fn dynamics(
         &self,
@@ -406,15 +408,61 @@ impl MechanicalSystem for Pinched {
     fn contacts(&self) -> &[carom_mechanism::PointContact] {
         &self.contacts
     }
-    /// A slit that closes at y = 1: |x| ≤ (1 - y)², vertical walls where they meet.
     fn gap(&self, contact: usize, q: &[f64]) -> f64 {
-        let side = if contact == 0 { 1.0 } else { -1.0 };
-        (1.0 - q[1]).powi(3) + side * q[0]
+        self.half_width + if contact == 0 { q[0] } else { -q[0] }
     }
-    fn gap_gradient(&self, contact: usize, q: &[f64], out: &mut [f64]) {
-        let side = if contact == 0 { 1.0 } else { -1.0 };
-        out.copy_from_slice(&[side, -3.0 * (1.0 - q[1]).powi(2)]);
+    fn gap_gradient(&self, contact: usize, _q: &[f64], out: &mut [f64]) {
+        out[0] = if contact == 0 { 1.0 } else { -1.0 };
     }
+}
+
+/// A point whose second coordinate has the mass 1 - x.
+#[derive(Debug)]
+struct Shrinking;
+
+impl MechanicalSystem for Shrinking {
+    fn dimension(&self) -> usize {
+        2
+    }
+    fn mass_matrix(&self, q: &[f64], out: &mut nalgebra::DMatrix<f64>) {
+        out[(0, 0)] = 1.0;
+        out[(1, 1)] = 1.0 - q[0];
+    }
+    fn dynamics(
+        &self,
+        at: &carom_mechanism::Motion<'_>,
+        _wanted: carom_mechanism::Derivatives,
+        out: &mut carom_mechanism::Dynamics,
+    ) {
+        self.mass_matrix(at.configuration, &mut out.mass_matrix);
+        out.momentum_derivative[(1, 0)] = -at.velocity[1];
+    }
+    fn gap(&self, _contact: usize, _q: &[f64]) -> f64 {
+        f64::NAN
+    }
+    fn gap_gradient(&self, _contact: usize, _q: &[f64], out: &mut [f64]) {
+        out.fill(f64::NAN);
+    }
+}
+
+/// x = t, so the mass is gone at t = 1.
+#[test]
+fn a_mass_that_vanishes_stops_the_run_with_its_time() {
+    let law = elastic();
+    let integrator = CollisionIntegrator::new(&Shrinking, &law).unwrap();
+    let start = integrator.state(0.0, &[0.0; 2], &[1.0, 0.0]).unwrap();
+    let grid = TimeGrid::duration(0.03, 2.0).unwrap();
+    let run = Trajectory::record(&integrator, &start, &grid, None).unwrap();
+    let Ending::Stopped(error) = &run.end.ending else {
+        panic!("{:?}", run.end.ending);
+    };
+    assert_eq!(error.kind(), "mass-not-positive-definite");
+    // As near as a step, halved ten times.
+    close(error.time().unwrap(), 1.0, 0.03 / 1024.0);
+    assert_eq!(run.states.len(), 34);
+    let beyond = integrator.state(0.0, &[2.0, 0.0], &[0.0; 2]).unwrap();
+    let error = integrator.velocity(&beyond).unwrap_err();
+    assert_eq!(error.kind(), "mass-not-positive-definite");
 }
 
 /// Log entries of lasting contacts come in their order.
@@ -433,4 +481,183 @@ fn a_resting_block_is_established_at_once() {
     assert_eq!(contacts, [(0.0, 0), (0.0, 1)]);
     close(run.end.state.configuration[1], 0.5, 1e-13);
     close(run.end.state.configuration[2], 0.0, 1e-13);
+}
+
+/// Flights of the block are exact, so over ten thousand impacts its energy error is rounding.
+#[test]
+fn a_block_keeps_its_energy_over_ten_thousand_impacts() {
+    let block = Block::new(0.5, 0.5, 1.0, DOWN).unwrap();
+    let law = elastic();
+    let integrator = CollisionIntegrator::new(&block, &law).unwrap();
+    let start = integrator.state(0.0, &[0.0, 1.2, 0.1], &[0.0; 3]).unwrap();
+    let grid = TimeGrid::duration(0.01, 10_000.0).unwrap();
+    let mut worst = 0.0;
+    let end = integrator
+        .run(&start, &grid, Some(10_000), &mut |event| {
+            if let Event::Impact(impact) = event {
+                let audit = &impact.outcome.audit;
+                let change = audit.energy_change_j().abs() / audit.energy_minus_j;
+                worst = f64::max(worst, change);
+            }
+        })
+        .unwrap();
+    assert_eq!((end.ending, end.n_impacts), (Ending::MaxImpacts, 10_000));
+    assert!(worst <= 1e-13, "{worst:e}");
+    let initial = GRAVITY * 1.2;
+    let error = (energy(&block, &end.state) - initial).abs() / initial;
+    // Steps and impacts each round a few times: half a million roundings that do not add up.
+    assert!(error <= 1e-10, "{error:e}");
+}
+
+/// A bead on a spring in polar coordinates, between the walls |x| = 0.5: the mass matrix and the
+/// gaps are curved, the motion in Cartesian coordinates is harmonic.
+#[derive(Debug)]
+struct Bead {
+    contacts: [carom_mechanism::PointContact; 1],
+}
+
+const STIFFNESS: f64 = 4.0;
+
+impl MechanicalSystem for Bead {
+    fn dimension(&self) -> usize {
+        2
+    }
+    fn mass_matrix(&self, q: &[f64], out: &mut nalgebra::DMatrix<f64>) {
+        out[(0, 0)] = 1.0;
+        out[(1, 1)] = q[0] * q[0];
+    }
+    fn dynamics(
+        &self,
+        at: &carom_mechanism::Motion<'_>,
+        _wanted: carom_mechanism::Derivatives,
+        out: &mut carom_mechanism::Dynamics,
+    ) {
+        let (r, omega) = (at.configuration[0], at.velocity[1]);
+        self.mass_matrix(at.configuration, &mut out.mass_matrix);
+        out.momentum_derivative[(1, 0)] = 2.0 * r * omega;
+        out.kinetic_hessian[(0, 0)] = omega * omega;
+        out.potential = 0.5 * STIFFNESS * r * r;
+        out.potential_gradient[0] = STIFFNESS * r;
+        out.potential_hessian[(0, 0)] = STIFFNESS;
+    }
+    fn contacts(&self) -> &[carom_mechanism::PointContact] {
+        &self.contacts
+    }
+    fn gap(&self, _contact: usize, q: &[f64]) -> f64 {
+        0.5 - q[0] * q[1].cos()
+    }
+    fn gap_gradient(&self, _contact: usize, q: &[f64], out: &mut [f64]) {
+        out.copy_from_slice(&[-q[1].cos(), q[0] * q[1].sin()]);
+    }
+}
+
+/// From (x, y) with the velocity (u, v) and frequency 2: x = x cos 2t + u/2 sin 2t.
+#[test]
+fn curved_coordinates_are_of_order_two() {
+    let bead = Bead {
+        contacts: [carom_mechanism::PointContact::frictionless("wall")],
+    };
+    let (r, angle, omega) = (1.0f64, 2.0f64, -1.0);
+    let (x, u) = (r * angle.cos(), -r * omega * angle.sin());
+    // x cos 2t + u/2 sin 2t = a cos(2t - s) = 1/2, on the way out.
+    let (a, s) = (x.hypot(0.5 * u), (0.5 * u).atan2(x));
+    let hit = 0.5 * (s - (0.5 / a).acos());
+    let mut errors = [0.0; 3];
+    for (error, h) in errors.iter_mut().zip([0.02, 0.01, 0.005]) {
+        let run = record(&bead, &elastic(), &[r, angle], &[0.0, omega], h, 5.0);
+        let impact = run.impacts().next().unwrap();
+        *error = (impact.time - hit).abs();
+        for impact in run.impacts() {
+            let audit = &impact.outcome.audit;
+            assert!(audit.energy_change_j().abs() <= 1e-14 * audit.energy_minus_j);
+        }
+        // The angular momentum about the origin is constant between impacts.
+        let before = run
+            .states
+            .iter()
+            .take_while(|state| state.time < impact.time);
+        assert!(before.clone().count() > 10);
+        assert!(before.map(|state| state.momentum.0[1]).all(|p| p == -1.0));
+    }
+    close(errors[0] / errors[1], 4.0, 0.2);
+    close(errors[1] / errors[2], 4.0, 0.2);
+    assert!(errors[2] > 1e-9, "{errors:?}");
+}
+
+/// A point that slides down a circle leaves it at two thirds of its height.
+#[derive(Debug)]
+struct Hill {
+    contacts: [carom_mechanism::PointContact; 1],
+}
+
+impl MechanicalSystem for Hill {
+    fn dimension(&self) -> usize {
+        2
+    }
+    fn mass_matrix(&self, _q: &[f64], out: &mut nalgebra::DMatrix<f64>) {
+        out.fill_diagonal(1.0);
+    }
+    fn dynamics(
+        &self,
+        at: &carom_mechanism::Motion<'_>,
+        _wanted: carom_mechanism::Derivatives,
+        out: &mut carom_mechanism::Dynamics,
+    ) {
+        self.mass_matrix(at.configuration, &mut out.mass_matrix);
+        out.potential = GRAVITY * at.configuration[1];
+        out.potential_gradient[1] = GRAVITY;
+    }
+    fn contacts(&self) -> &[carom_mechanism::PointContact] {
+        &self.contacts
+    }
+    fn gap(&self, _contact: usize, q: &[f64]) -> f64 {
+        q[0].hypot(q[1]) - 1.0
+    }
+    fn gap_gradient(&self, _contact: usize, q: &[f64], out: &mut [f64]) {
+        let r = q[0].hypot(q[1]);
+        out.copy_from_slice(&[q[0] / r, q[1] / r]);
+    }
+}
+
+#[test]
+fn a_point_leaves_a_hill_at_two_thirds_of_its_height() {
+    let hill = Hill {
+        contacts: [carom_mechanism::PointContact::frictionless("hill")],
+    };
+    let tilt = 0.1f64;
+    for h in [0.01, 0.001] {
+        let run = record(
+            &hill,
+            &elastic(),
+            &[tilt.sin(), tilt.cos()],
+            &[0.0; 2],
+            h,
+            1.2,
+        );
+        let released: Vec<_> = run
+            .log
+            .iter()
+            .filter_map(|entry| match entry {
+                LogEntry::Released { time, .. } => Some(*time),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(released.len(), 1, "{:?}", run.log);
+        let at = run.states.iter().min_by(|a, b| {
+            let distance = |s: &State| (s.time - released[0]).abs();
+            distance(a).total_cmp(&distance(b))
+        });
+        let q = &at.unwrap().configuration;
+        // Energy: v² = 2g (cos tilt - y), and the weight holds it on the circle while v² < g y.
+        // It moves by about two steps' worth of height around the release.
+        close(q[1], 2.0 / 3.0 * tilt.cos(), 4.0 * h);
+        let on = run
+            .states
+            .iter()
+            .take_while(|state| state.time < released[0]);
+        for state in on {
+            let q = &state.configuration;
+            close(q[0].hypot(q[1]), 1.0, 1e-12);
+        }
+    }
 }

@@ -9,6 +9,7 @@
 //! | [`geometry`] | `carom-geometry` | shapes, gaps, mass properties |
 //! | [`impact`] | `carom-impact` | impact problems, laws, outcomes, audits |
 //! | [`lcp`] | `carom-lcp` | linear complementarity problems |
+//! | [`mechanism`] | `carom-mechanism` | mechanical systems in generalized coordinates |
 //! | [`variational`] | `carom-variational` | flights, first contact, hybrid runs |
 //! | [`billiard`] | `carom-billiard` | nonholonomic billiards, impact by impact |
 //! | [`scenarios`] | `carom-scenarios` | the papers' examples as named runs |
@@ -39,6 +40,17 @@ pub use carom_geometry as geometry;
 pub use carom_impact as impact;
 pub use carom_lcp as lcp;
 pub use carom_lie as lie;
+pub use carom_mechanism as mechanism;
 pub use carom_metric as metric;
 pub use carom_scenarios as scenarios;
 pub use carom_variational as variational;
+
+/// The programs of the documents compile and run.
+#[cfg(doctest)]
+mod documents {
+    #[doc = include_str!("../../../README.md")]
+    mod readme {}
+
+    #[doc = include_str!("../../../docs/src/your-own-impact.md")]
+    mod your_own_impact {}
+}

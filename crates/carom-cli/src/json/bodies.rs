@@ -31,14 +31,14 @@ pub(super) struct BodiesInput {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct PlaceInput {
+pub(super) struct PlaceInput {
     point: [f64; 3],
     normal: [f64; 3],
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct BodyInput {
+pub(super) struct BodyInput {
     mass: f64,
     inertia: [[f64; 3]; 3],
     center: [f64; 3],
@@ -66,35 +66,62 @@ pub(super) fn is_meant(value: &Value) -> bool {
         && value.get("mass_matrix").is_none()
 }
 
-pub(super) fn resolve(
-    input: &BodiesInput,
-    options: &FrictionalInput,
-) -> Result<Map<String, Value>, Unanswered> {
-    let pair = BodyPair::new(
-        input.body1.body(),
-        input.body2.as_ref().map(BodyInput::body),
-        input.contact.point.into(),
-        input.contact.normal.into(),
+/// Two bodies, or one on a fixed half-space.
+pub(super) fn pair(
+    contact: &PlaceInput,
+    body1: &BodyInput,
+    body2: Option<&BodyInput>,
+) -> Result<BodyPair, Unanswered> {
+    BodyPair::new(
+        body1.body(),
+        body2.map(BodyInput::body),
+        contact.point.into(),
+        contact.normal.into(),
     )
     .map_err(|e| match &e {
         ImpactError::InvalidBody { body, what } => {
             Unanswered::new(e.kind(), format!("body{body}: {what}"))
         }
         _ => at("contact", &e),
-    })?;
-    let metric = KineticMetric::new(pair.mass_matrix())
-        .map_err(|e| at("body masses and inertias", &e.into()))?;
-    let contact = pair.contact(input.friction, input.restitution);
-    let contacts = ContactSet::new(&metric, vec![contact]).map_err(|e| match &e {
+    })
+}
+
+pub(super) fn metric(pair: &BodyPair) -> Result<KineticMetric, Unanswered> {
+    KineticMetric::new(pair.mass_matrix()).map_err(|e| at("body masses and inertias", &e.into()))
+}
+
+pub(super) fn contact_set<'m>(
+    metric: &'m KineticMetric,
+    pair: &BodyPair,
+    friction: f64,
+    restitution: f64,
+) -> Result<ContactSet<'m>, Unanswered> {
+    let contact = pair.contact(friction, restitution);
+    ContactSet::new(metric, vec![contact]).map_err(|e| match &e {
         ImpactError::InvalidFriction { value, .. } => Unanswered::new(
             e.kind(),
             format!("friction: {value} must be finite and at least 0"),
         ),
         ImpactError::InvalidRestitution { .. } => at("restitution", &e),
         _ => at("contact", &e),
-    })?;
-    let problem =
-        ImpactProblem::new(&contacts, pair.velocity()).map_err(|e| at("velocities", &e))?;
+    })
+}
+
+pub(super) fn pose<'a>(
+    contacts: &'a ContactSet<'a>,
+    pair: &BodyPair,
+) -> Result<ImpactProblem<'a>, Unanswered> {
+    ImpactProblem::new(contacts, pair.velocity()).map_err(|e| at("velocities", &e))
+}
+
+pub(super) fn resolve(
+    input: &BodiesInput,
+    options: &FrictionalInput,
+) -> Result<Map<String, Value>, Unanswered> {
+    let pair = pair(&input.contact, &input.body1, input.body2.as_ref())?;
+    let metric = metric(&pair)?;
+    let contacts = contact_set(&metric, &pair, input.friction, input.restitution)?;
+    let problem = pose(&contacts, &pair)?;
     let outcome = outcome(&problem, &options.two_body())?;
     let frame = pair.frame();
     let [normal, x, y] = [0, 1, 2].map(|i| outcome.impulses[i]);

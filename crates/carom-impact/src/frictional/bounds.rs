@@ -5,6 +5,7 @@ use super::space::ContactSpace;
 use super::stepper::StepProblem;
 use crate::{ContactSet, ImpactError, ImpactProblem};
 use carom_lcp::{Lcp, LcpStatus, Lemke};
+use carom_metric::{Tangent, kernel};
 use nalgebra::{DMatrix, DVector};
 use std::f64::consts::PI;
 
@@ -34,6 +35,11 @@ pub struct TerminationBounds {
     pub euclidean_c: f64,
     /// $c_M = 4\lceil(m+1)/(h\rho)\rceil$: the same with kinetic norms throughout.
     pub kinetic_c: f64,
+    /// $y$, a velocity per unit of impulse: $y\cdot F \ge \lVert\lambda_n\rVert_1$ for all
+    /// admissible forces.
+    pub kinetic_witness: Tangent,
+    /// The least $r$ of Lemma 6, in the coordinates as given.
+    pub euclidean_witness: Tangent,
     /// $\psi = \sigma_{\max}(M^{-1}\bar J^T) m (1+\max\mu) + 1$, which sets the closing step.
     pub psi: f64,
     contacts: usize,
@@ -66,10 +72,17 @@ impl TerminationBounds {
             let circumscribe = 1.0 / (PI / k as f64).cos();
             space.friction.iter_mut().for_each(|mu| *mu *= circumscribe);
         }
-        let pointedness = least_force(&space, k)?;
         let primal = space.primal_columns(contacts);
+        let impulse = least_force(&space, k)?;
+        let force = kernel::norm(&space.change(impulse.as_slice()));
+        let pointedness = pointed(force, &impulse, &space)?;
+        let kinetic_witness = Tangent(&primal * impulse / (pointedness * pointedness));
         space.gram = primal.tr_mul(&primal);
-        let euclidean_r = 1.0 / least_force(&space, k)?;
+        let impulse = least_force(&space, k)?;
+        let change = &primal * &impulse;
+        let least = pointed(change.norm(), &impulse, &space)?;
+        let euclidean_witness = Tangent(change / (least * least));
+        let euclidean_r = 1.0 / least;
         let mass = contacts.metric().mass_matrix().clone();
         let sigma = mass.symmetric_eigenvalues().min();
         let m = contacts.len();
@@ -82,6 +95,8 @@ impl TerminationBounds {
             euclidean_r,
             euclidean_c: rounds((m + 1) as f64 * euclidean_r / (h * sigma.sqrt())),
             kinetic_c: rounds((m + 1) as f64 / (h * pointedness)),
+            kinetic_witness,
+            euclidean_witness,
             psi: Self::psi(contacts, friction_directions)?,
             contacts: m,
             speed,
@@ -132,12 +147,28 @@ impl TerminationBounds {
     }
 }
 
-/// $\min\lVert\sum l_iu_i\rVert$ over the friction cone with unit sum of normal impulses (on the
-/// rows as given).
+/// A least force is nothing if it is this small beside its parts.
+const BALANCED: f64 = 1e-10;
+
+/// The norm of a least force, unless its parts balance each other up to rounding.
+fn pointed(norm: f64, impulse: &DVector<f64>, space: &ContactSpace) -> Result<f64, ImpactError> {
+    let parts = impulse.iter().enumerate();
+    let size: f64 = parts
+        .map(|(slot, l)| l.abs() * space.gram[(slot, slot)].sqrt())
+        .sum();
+    if norm > BALANCED * size {
+        Ok(norm)
+    } else {
+        Err(ImpactError::NotPointed)
+    }
+}
+
+/// Impulses on the slots that minimize $\lVert\sum l_iu_i\rVert$ over the friction cone with unit
+/// sum of normal impulses (on the rows as given).
 ///
 /// The optimality conditions are the simultaneous problem with a skew-symmetric completion, so
 /// they share its assembly and its scaling.
-fn least_force(space: &ContactSpace, n_directions: usize) -> Result<f64, ImpactError> {
+fn least_force(space: &ContactSpace, n_directions: usize) -> Result<DVector<f64>, ImpactError> {
     let m = space.n_contacts;
     if m == 0 {
         return Err(ImpactError::NotPointed);
@@ -173,17 +204,7 @@ fn least_force(space: &ContactSpace, n_directions: usize) -> Result<f64, ImpactE
         });
     }
     let impulse = step.impulse(solution.z.as_slice(), space.n_slots());
-    let impulse = DVector::from_vec(impulse);
-    let square = impulse.dot(&(&space.gram * &impulse));
-    let width = space.width();
-    let size: f64 = (0..m)
-        .map(|i| impulse[i * width] * impulse[i * width] * space.gram[(i * width, i * width)])
-        .sum();
-    if square > 1e-20 * size {
-        Ok(square.sqrt())
-    } else {
-        Err(ImpactError::NotPointed)
-    }
+    Ok(DVector::from_vec(impulse))
 }
 
 /// How well independent samples cover an image: Lemma 1 of Halm & Posa.

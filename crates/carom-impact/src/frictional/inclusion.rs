@@ -31,6 +31,10 @@ pub struct InclusionPath {
     /// Velocities of the contact rows (normal, tangent of each contact) at every event, the start
     /// first; without friction the tangents are left out.
     pub events: Vec<Vec<f64>>,
+    /// Work that each contact's normal impulse has taken while it approached, J.
+    pub compression_work: Vec<f64>,
+    /// Work that it has given back while it separated, J.
+    pub restitution_work: Vec<f64>,
 }
 
 /// Follows the inclusion for given normal rates, Halm & Posa, Eqs. (39)-(40), in the plane.
@@ -55,6 +59,43 @@ pub fn integrate_inclusion(
     pieces: &[RatePiece],
     cover: Option<u64>,
 ) -> Result<InclusionPath, ImpactError> {
+    follow(problem, pieces, cover, |_| 0.0)
+}
+
+/// Follows the inclusion with Stronge's energetic restitution, which each contact brings along.
+///
+/// A contact that approaches stores the work of its normal impulse,
+/// $W_c = -\int_{b_n<0} b_n\lambda_n$, and may go on pushing while it separates until it has given
+/// back $W_r = e^2W_c$. The impact is over when no contact approaches and nothing is left to give
+/// back. So
+///
+/// $$ K^+ - K^- = -\sum_i (1 - e_i^2) W_{c,i} - W_{\mathrm{friction}}, $$
+///
+/// and energy never grows, whatever the order. With $e = 0$ this is [`integrate_inclusion`].
+///
+/// # Errors
+///
+/// As [`integrate_inclusion`].
+///
+/// Halm & Posa name restitution as future work; the energetic hypothesis is that of Stronge,
+/// *Rigid body collisions with friction*, 1990.
+pub fn integrate_elastic_inclusion(
+    problem: &ImpactProblem<'_>,
+    pieces: &[RatePiece],
+    cover: Option<u64>,
+) -> Result<InclusionPath, ImpactError> {
+    let contacts = problem.contacts().contacts();
+    follow(problem, pieces, cover, |i| {
+        contacts.get(i).map_or(0.0, |contact| contact.restitution)
+    })
+}
+
+fn follow(
+    problem: &ImpactProblem<'_>,
+    pieces: &[RatePiece],
+    cover: Option<u64>,
+    restitution: impl Fn(usize) -> f64,
+) -> Result<InclusionPath, ImpactError> {
     let space = ContactSpace::new(problem.contacts());
     let m = space.n_contacts;
     if space.n_tangents > 1 {
@@ -70,13 +111,19 @@ pub fn integrate_inclusion(
         zero: ZERO * problem.norm(),
         velocity: space.velocity(problem.momentum()),
         impulse: DVector::zeros(space.n_slots()),
+        work: (0..m)
+            .map(|i| Work {
+                returned: restitution(i).powi(2),
+                ..Work::default()
+            })
+            .collect(),
         cover,
     };
     let unscale = 1.0 / problem.scale();
     let mut events = vec![path.given_velocity(unscale)];
     let mut idle = 0;
     let mut pieces_left = pieces.iter().cycle();
-    while path.is_colliding() {
+    while path.goes_on() {
         let Some(piece) = pieces_left.next() else {
             break;
         };
@@ -85,7 +132,7 @@ pub fn integrate_inclusion(
             .collect();
         let mut left = piece.length * problem.scale();
         let mut pushed = false;
-        while left > 0.0 && path.is_colliding() {
+        while left > 0.0 && path.goes_on() {
             let Some(rate) = path.rates(&rates)? else {
                 break;
             };
@@ -121,6 +168,16 @@ pub fn integrate_inclusion(
             Diagnostics::Complementarity { pivots: 0 },
         )?,
         events,
+        compression_work: path
+            .work
+            .iter()
+            .map(|w| w.compression * unscale * unscale)
+            .collect(),
+        restitution_work: path
+            .work
+            .iter()
+            .map(|w| w.restitution * unscale * unscale)
+            .collect(),
     })
 }
 
@@ -163,11 +220,36 @@ enum Unknown {
     Cone(usize),
 }
 
+/// What the normal impulse of a contact has done.
+#[derive(Clone, Copy, Default)]
+struct Work {
+    /// Part $e^2$ that is given back.
+    returned: f64,
+    compression: f64,
+    restitution: f64,
+}
+
+impl Work {
+    /// What is still to be given back; exactly 0 once it has been.
+    fn left(&self) -> f64 {
+        (self.returned * self.compression - self.restitution).max(0.0)
+    }
+}
+
+/// What happens at the end of a stretch of constant rates.
+enum Event {
+    /// The velocity of a slot vanishes.
+    Rest(usize),
+    /// A contact has given everything back.
+    Spent(usize),
+}
+
 struct Path<'a> {
     space: &'a ContactSpace,
     zero: f64,
     velocity: DVector<f64>,
     impulse: DVector<f64>,
+    work: Vec<Work>,
     cover: Option<u64>,
 }
 
@@ -185,8 +267,14 @@ impl Path<'_> {
         if u.abs() <= self.zero { 0.0 } else { u }
     }
 
-    fn is_colliding(&self) -> bool {
-        (0..self.space.n_contacts).any(|i| self.normal(i) < -self.zero)
+    /// Whether a contact approaches or has something to give back.
+    fn goes_on(&self) -> bool {
+        (0..self.space.n_contacts).any(|i| self.pushes(i))
+    }
+
+    /// Whether a contact pushes as hard as it may.
+    fn pushes(&self, i: usize) -> bool {
+        self.normal(i) < -self.zero || self.work[i].left() > 0.0
     }
 
     fn given_velocity(&self, unscale: f64) -> Vec<f64> {
@@ -206,7 +294,8 @@ impl Path<'_> {
         let mut unknowns = Vec::new();
         for (i, cap) in caps.iter().enumerate() {
             let w = self.normal(i);
-            if w > self.zero || *cap == 0.0 {
+            let pushes = self.pushes(i);
+            if *cap == 0.0 || (w > self.zero && !pushes) {
                 continue;
             }
             let friction = space.friction[i];
@@ -214,7 +303,7 @@ impl Path<'_> {
                 0.0 => 0.0,
                 u => -friction * u.signum(),
             };
-            if w < -self.zero {
+            if pushes {
                 constant[i * width] = *cap;
                 if ratio != 0.0 {
                     constant[i * width + 1] = ratio * cap;
@@ -327,27 +416,60 @@ impl Path<'_> {
         let change = &self.space.gram * rate;
         let width = self.space.width();
         let mut far = left;
-        let mut hit = Vec::new();
+        let mut events = Vec::new();
+        let mut note = |at: f64, event: Event| {
+            // Events within rounding are one.
+            if at < far * (1.0 - 1e-13) {
+                far = at;
+                events.clear();
+            }
+            if at <= far * (1.0 + 1e-13) {
+                events.push(event);
+            }
+        };
         for slot in 0..self.space.n_slots() {
             let (v, dv) = (self.velocity[slot], change[slot]);
             let is_smooth = slot % width > 0 && self.space.friction[slot / width] == 0.0;
             if v.abs() <= self.zero || v * dv >= 0.0 || is_smooth {
                 continue;
             }
-            let at = -v / dv;
-            // Events within rounding are one.
-            if at < far * (1.0 - 1e-13) {
-                far = at;
-                hit.clear();
+            note(-v / dv, Event::Rest(slot));
+        }
+        for (i, work) in self.work.iter().enumerate() {
+            let (v, dv, l) = (self.normal(i), change[i * width], rate[i * width]);
+            // The work to be given back, l (v s + dv s²/2), unless the contact approaches again.
+            let square = v * v + 2.0 * dv * work.left() / l;
+            if l > 0.0 && v >= -self.zero && work.left() > 0.0 && square >= 0.0 {
+                let sum = v.max(0.0) + square.sqrt();
+                if sum > 0.0 {
+                    note(2.0 * work.left() / (l * sum), Event::Spent(i));
+                }
             }
-            if at <= far * (1.0 + 1e-13) {
-                hit.push(slot);
+        }
+        for i in 0..self.space.n_contacts {
+            let (v, dv) = (self.normal(i), change[i * width]);
+            if !self.pushes(i) && v + far * dv >= -self.zero {
+                // Held at rest, where all work is rounding.
+                continue;
+            }
+            let done = rate[i * width] * far * (v + 0.5 * far * dv);
+            let work = &mut self.work[i];
+            if v < -self.zero || (v <= self.zero && dv < 0.0) {
+                work.compression -= done;
+            } else {
+                work.restitution += done;
             }
         }
         self.velocity.axpy(far, &change, 1.0);
         self.impulse.axpy(far, rate, 1.0);
-        for slot in hit {
-            self.velocity[slot] = 0.0;
+        for event in events {
+            match event {
+                Event::Rest(slot) => self.velocity[slot] = 0.0,
+                Event::Spent(i) => {
+                    let work = &mut self.work[i];
+                    work.restitution = work.returned * work.compression;
+                }
+            }
         }
         far
     }

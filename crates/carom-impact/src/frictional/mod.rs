@@ -40,6 +40,7 @@
 
 mod bounds;
 mod inclusion;
+mod lipschitz;
 mod modes;
 mod painleve;
 mod polygon;
@@ -51,7 +52,8 @@ mod space;
 mod stepper;
 
 pub use bounds::{NetBound, TerminationBounds};
-pub use inclusion::{InclusionPath, RatePiece, integrate_inclusion};
+pub use inclusion::{InclusionPath, RatePiece, integrate_elastic_inclusion, integrate_inclusion};
+pub use lipschitz::{MAX_CONE_UNKNOWNS, StepLipschitz};
 pub use modes::{EndMode, MAX_MODE_CONTACTS, ModeSolution, all_simultaneous, all_steps};
 pub use painleve::{ImpactWithoutCollision, impact_without_collision};
 pub use polygon::DEFAULT_DIRECTIONS;

@@ -232,32 +232,12 @@ impl<'a> Sampler<'a> {
         draw: &mut Draw,
         mut observe: impl FnMut(&Draw),
     ) -> Result<(), ImpactError> {
-        draw.sample = sample;
-        draw.steps = 0;
-        draw.pivots = 0;
-        draw.velocity.clear();
-        draw.velocity.extend_from_slice(&self.before);
-        draw.impulse.clear();
-        draw.impulse.resize(self.before.len(), 0.0);
-        draw.is_ended = !self.is_colliding(&draw.velocity);
+        self.begin(sample, draw);
         observe(draw);
         while !draw.is_ended && draw.steps < self.options.max_steps {
             let mut rng = CounterRng::new(self.options.seed, sample, draw.steps as u64);
             self.draw_caps(&mut rng, &mut draw.caps);
-            match self.options.branch {
-                BranchPolicy::Enumerate => {
-                    self.any_step(&mut rng, draw)?;
-                    observe(draw);
-                    continue;
-                }
-                BranchPolicy::Fixed => draw.workspace.set_cover(0, None),
-                BranchPolicy::RandomCovering { spread } => {
-                    let mut entry = || (spread * (2.0 * rng.next_uniform() - 1.0)).exp();
-                    draw.workspace
-                        .set_cover(self.stepper.dim(), Some(&mut entry));
-                }
-            }
-            self.step(draw)?;
+            self.random_step(&mut rng, draw)?;
             observe(draw);
         }
         if let (false, Some(closing)) = (draw.is_ended, &self.closing) {
@@ -267,6 +247,80 @@ impl<'a> Sampler<'a> {
             observe(draw);
         }
         Ok(())
+    }
+
+    /// A sample whose caps are chosen: fractions of the impulse step in \[0, 1\], contact after
+    /// contact and step after step, over and over. `choice` seeds what is still random, the choice
+    /// among the solutions of a step.
+    ///
+    /// With it extremes of the set can be sought, and shown again.
+    ///
+    /// # Errors
+    ///
+    /// [`ImpactError::InvalidOption`] unless there is one fraction for each contact in each step;
+    /// as [`draw`](Self::draw).
+    pub fn replay(
+        &self,
+        fractions: &[f64],
+        choice: u64,
+        draw: &mut Draw,
+    ) -> Result<(), ImpactError> {
+        let refuse = |what, value, allowed| {
+            Err(ImpactError::InvalidOption {
+                what,
+                value,
+                allowed,
+            })
+        };
+        let m = self.caps.len();
+        if fractions.is_empty() || m == 0 || !fractions.len().is_multiple_of(m) {
+            let found = fractions.len() as f64;
+            return refuse(
+                "number of fractions",
+                found,
+                "one for each contact and step",
+            );
+        }
+        if let Some(x) = fractions.iter().find(|x| !(0.0..=1.0).contains(*x)) {
+            return refuse("fraction of a cap", *x, "in [0, 1]");
+        }
+        self.begin(0, draw);
+        for step in fractions.chunks_exact(m).cycle() {
+            if draw.is_ended || draw.steps >= self.options.max_steps {
+                break;
+            }
+            let mut rng = CounterRng::new(choice, 0, draw.steps as u64);
+            draw.caps.clear();
+            let caps = self.caps.iter().zip(step);
+            draw.caps.extend(caps.map(|(cap, x)| cap * x));
+            self.random_step(&mut rng, draw)?;
+        }
+        Ok(())
+    }
+
+    fn begin(&self, sample: u64, draw: &mut Draw) {
+        draw.sample = sample;
+        draw.steps = 0;
+        draw.pivots = 0;
+        draw.velocity.clear();
+        draw.velocity.extend_from_slice(&self.before);
+        draw.impulse.clear();
+        draw.impulse.resize(self.before.len(), 0.0);
+        draw.is_ended = !self.is_colliding(&draw.velocity);
+    }
+
+    /// A step with the caps in `draw` to the solution that the policy takes.
+    fn random_step(&self, rng: &mut CounterRng, draw: &mut Draw) -> Result<(), ImpactError> {
+        match self.options.branch {
+            BranchPolicy::Enumerate => return self.any_step(rng, draw),
+            BranchPolicy::Fixed => draw.workspace.set_cover(0, None),
+            BranchPolicy::RandomCovering { spread } => {
+                let mut entry = || (spread * (2.0 * rng.next_uniform() - 1.0)).exp();
+                draw.workspace
+                    .set_cover(self.stepper.dim(), Some(&mut entry));
+            }
+        }
+        self.step(draw)
     }
 
     fn draw_caps(&self, rng: &mut CounterRng, caps: &mut Vec<f64>) {

@@ -124,17 +124,7 @@ impl StepProblem {
             Some(e) if slot.is_multiple_of(width) => *e,
             _ => 0.0,
         };
-        workspace.vector.clear();
-        for (i, unknown) in self.unknowns.iter().enumerate() {
-            let mut w = match caps.get(i) {
-                Some(cap) if i < self.n_caps => *cap,
-                _ => 0.0,
-            };
-            for (slot, c) in &unknown.slots {
-                w += c * velocity[*slot] * (1.0 + e(*slot));
-            }
-            workspace.vector.push(unknown.scale * w);
-        }
+        self.vector(velocity, caps, e, &mut workspace.vector);
         let size = kernel::max_abs(velocity);
         workspace.n_pivots = 0;
         let mut best = f64::INFINITY;
@@ -181,6 +171,27 @@ impl StepProblem {
             status,
             residual: best,
         })
+    }
+
+    /// The scaled vector of the problem for velocities of the slots, caps and restitutions of them.
+    pub(super) fn vector(
+        &self,
+        velocity: &[f64],
+        caps: &[f64],
+        e: impl Fn(usize) -> f64,
+        out: &mut Vec<f64>,
+    ) {
+        out.clear();
+        for (i, unknown) in self.unknowns.iter().enumerate() {
+            let mut w = match caps.get(i) {
+                Some(cap) if i < self.n_caps => *cap,
+                _ => 0.0,
+            };
+            for (slot, c) in &unknown.slots {
+                w += c * velocity[*slot] * (1.0 + e(*slot));
+            }
+            out.push(unknown.scale * w);
+        }
     }
 
     /// How far impulses and velocities of the last attempt are from complementarity: the largest

@@ -86,11 +86,11 @@ pub(super) fn all(
         let Some(answer) = ask(case, set, law) else {
             continue;
         };
+        add(law, answer.clone());
         // The same physics under two names.
         if law == "routh" && two_tangents(case.problem.contacts()) {
-            add("two-body", answer.clone());
+            add("two-body", answer);
         }
-        add(law, answer);
     }
     (laws, refused)
 }
@@ -180,7 +180,7 @@ impl Case<'_> {
             // The law says why.
             return answer(given.unwrap_or(1.0), true);
         };
-        let mut best = answer(best, true)?;
+        let mut best = answer(best, Some(best) != given)?;
         let (plastic, elastic) = (resolve(0.0), resolve(1.0));
         if let (Ok(plastic), Ok(elastic)) = (plastic, elastic)
             && plastic.velocity_plus == elastic.velocity_plus
@@ -343,17 +343,16 @@ fn plastic(case: &Case<'_>) -> Answer {
     case.better(Some(first), case.fixed(&all, "project-all".to_owned()))
 }
 
-/// With the restitution of every contact as given, then with one for all.
+/// With the restitution of every contact as given, or with one for all.
 fn moreau_newton(case: &Case<'_>) -> Answer {
     let law = MoreauNewton::default();
-    let given = case.common_restitution();
-    if given.is_none() {
-        let own = case.fixed(&law, "restitution of each contact as given".to_owned())?;
-        if case.is_same(own.distance) {
-            return Ok(own);
-        }
+    let common = case.common_restitution();
+    let fitted = case.fitted(common, String::new(), |e| case.with_restitution(e, &law));
+    if common.is_some() {
+        return fitted;
     }
-    case.fitted(given, String::new(), |e| case.with_restitution(e, &law))
+    let own = case.fixed(&law, "restitution of each contact as given".to_owned());
+    case.better(Some(own), fitted)
 }
 
 /// Every outcome of a few planar contacts, else the one that the law finds.

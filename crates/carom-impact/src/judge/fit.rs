@@ -3,6 +3,10 @@
 /// Steps between 0 and 1 at which the distance is sampled before the search narrows.
 const GRID: u32 = 16;
 
+/// Distances that differ by less are the same: a point of the grid is kept then, so that fitted
+/// coefficients are not ends of the interval with an error.
+const NO_GAIN: f64 = 1e-9;
+
 /// Reductions of the golden section: $0.618^{64}$ is beyond the last digit.
 const REDUCTIONS: usize = 64;
 
@@ -26,7 +30,8 @@ pub(super) fn nearest_coefficient(
     for k in 0..=GRID {
         value(f64::from(k) * step, &mut best);
     }
-    let (center, _) = best?;
+    let on_grid = best?;
+    let center = on_grid.0;
     let (mut low, mut high) = ((center - step).max(0.0), (center + step).min(1.0));
     let ratio = 0.5 * (5f64.sqrt() - 1.0);
     let (mut left, mut right) = (high - ratio * (high - low), low + ratio * (high - low));
@@ -44,7 +49,8 @@ pub(super) fn nearest_coefficient(
             at_right = value(right, &mut best);
         }
     }
-    best
+    best.filter(|(_, least)| *least < on_grid.1 - NO_GAIN)
+        .or(Some(on_grid))
 }
 
 #[cfg(test)]
@@ -66,6 +72,8 @@ mod tests {
     fn the_ends_count_and_gaps_are_passed_over() {
         assert_eq!(minimum(|x| Some(1.0 - x)), 1.0);
         assert_eq!(minimum(|x| Some(x * x)), 0.0);
+        // Noise next to an end does not move it.
+        assert_eq!(minimum(|x| Some(if x == 0.0 { 1e-12 } else { x })), 0.0);
         let x = minimum(|x| (x > 0.4).then_some((x - 0.2).abs()));
         assert!((0.4..0.4001).contains(&x));
         assert!(nearest_coefficient(|_| None).is_none());

@@ -5,15 +5,21 @@ use crate::frictional::{
     AnitescuPotra, CapDistribution, CounterRng, Draw, RatePiece, Sampler, SetValued,
     integrate_inclusion,
 };
-use crate::{Contact, ContactSet, ImpactError, ImpactLaw, ImpactProblem, Routh};
-use carom_metric::Tangent;
+use crate::{Contact, ContactSet, ImpactError, ImpactLaw, ImpactProblem, Plastic, Routh};
+use carom_metric::{Tangent, kernel};
 use nalgebra::DVector;
 
 /// Pieces of constant rates in a path that is drawn.
 const PIECES: usize = 3;
 
-/// Probability that a contact is switched off in a step of a sample.
+/// Probability that a contact is switched off in a piece of a path or a step of a sample.
 const OFF: f64 = 0.25;
+
+/// Least rate of a contact in the last piece of a path, over the greatest.
+const LEAST_RATE: f64 = 0.02;
+
+/// Length of the last piece, in impulses that stop a contact alone.
+const ENDLESS: f64 = 1e9;
 
 /// How far the outcome is from the set of Halm & Posa: all ends of the impact inclusion, in which
 /// contacts that approach push in any overlap, without restitution (see
@@ -31,7 +37,8 @@ pub struct OutcomeSetDistance {
 /// How a distance to a set was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SetMethod {
-    /// From the whole set: one contact, or two without friction.
+    /// From the whole set: one contact, two without friction, or any number without friction of which
+    /// none opens another.
     Exact,
     /// From members drawn: the true distance may be less. In the plane members are exact paths of
     /// the inclusion and the nearest is improved; in space they are samples of
@@ -99,6 +106,11 @@ pub(super) fn distance(case: &Case<'_>) -> Result<OutcomeSetDistance, ImpactErro
     }
     let is_smooth = |contact: &Contact| contact.friction == 0.0 || contact.tangents.is_empty();
     let all_smooth = contacts.contacts().iter().all(is_smooth);
+    if all_smooth && none_opens_another(contacts) {
+        let outcome = Plastic::default().resolve(problem)?;
+        nearest.see(case, outcome.velocity_plus);
+        return Ok(nearest.report(SetMethod::Exact));
+    }
     if all_smooth && contacts.n_distinct() <= 2 {
         let found = smooth_pair(case);
         nearest.see(case, found);
@@ -140,67 +152,51 @@ fn one_contact(case: &Case<'_>) -> Result<Tangent, ImpactError> {
     Ok(Routh::default().resolve(&problem)?.velocity_plus)
 }
 
-/// The nearest member of the set of at most two distinct normals without friction.
+/// Whether pushing at a contact closes every other one, or leaves it alone.
 ///
-/// If pushing at one contact closes the other (cosine $c \le 0$), both end closed or one never
-/// takes part: one outcome. Otherwise every end has a contact closed and the other not
-/// approaching, and the ends form a path: from one contact first to the other first, over the
-/// plastic outcome where they leave different contacts closed.
+/// Then a contact that has pushed ends closed: its own impulse stops at zero velocity, and others
+/// only lower it. The end solves $0 \le \lambda \perp b + G\lambda \ge 0$, whose velocity is unique:
+/// without friction the set has one member, the plastic outcome.
+fn none_opens_another(contacts: &ContactSet<'_>) -> bool {
+    let n = contacts.n_distinct();
+    (0..n).all(|i| (0..i).all(|j| kernel::dot(contacts.unit(i), contacts.unit(j)) <= 0.0))
+}
+
+/// The nearest member of the set of two distinct normals without friction, each of which opens the
+/// other (cosine $c > 0$).
+///
+/// Every end has a contact closed and the other not approaching, and the ends form a path: from one
+/// contact first to the other first, over the plastic outcome where they leave different contacts
+/// closed.
 fn smooth_pair(case: &Case<'_>) -> Tangent {
     let contacts = case.problem.contacts();
-    let b = case.problem.unit_velocity();
-    let (b0, b1) = (
-        b.first().copied().unwrap_or(0.0),
-        b.get(1).copied().unwrap_or(f64::INFINITY),
-    );
-    let end = |impulse: [f64; 2]| {
-        let mut end = case.before();
-        for (j, impulse) in impulse.into_iter().enumerate().take(contacts.n_distinct()) {
-            let unit = contacts.unit(j).iter();
-            end.iter_mut()
-                .zip(unit)
-                .for_each(|(x, u)| *x += impulse * u);
-        }
-        end
+    let [b0, b1] = case.problem.unit_velocity() else {
+        return case.problem.velocity_minus().clone();
     };
-    if contacts.n_distinct() < 2 {
-        return case.velocity(&end([(-b0).max(0.0), 0.0]));
-    }
     let wedge = contacts.wedge(0, 1);
-    let c = contacts
-        .unit(0)
-        .iter()
-        .zip(contacts.unit(1))
-        .map(|(x, y)| x * y)
-        .sum::<f64>();
+    let c = kernel::dot(contacts.unit(0), contacts.unit(1));
     // 1 - c² = sin² 2γ, without cancellation.
     let determinant = (2.0 * wedge.sin * wedge.cos).powi(2);
-    let both = [(-b0 + c * b1) / determinant, (-b1 + c * b0) / determinant];
+    let end = |[x, y]: [f64; 2]| {
+        let mut end = case.before();
+        kernel::add_scaled(end.as_mut_slice(), x, contacts.unit(0));
+        kernel::add_scaled(end.as_mut_slice(), y, contacts.unit(1));
+        end
+    };
     let first = |own: f64, other: f64| {
         let push = (-own).max(0.0);
         [push, (-(other + c * push)).max(0.0)]
     };
-    let zero_first = first(b0, b1);
-    let [one, zero] = first(b1, b0);
+    let zero_first = first(*b0, *b1);
+    let [one, zero] = first(*b1, *b0);
     let one_first = [zero, one];
-    if c <= 0.0 {
-        let both_push = both[0] > 0.0 && both[1] > 0.0;
-        let alone = if b0 < 0.0 && b1 + c * (-b0).max(0.0) >= 0.0 {
-            zero_first
-        } else {
-            one_first
-        };
-        return case.velocity(&end(if both_push { both } else { alone }));
-    }
-    let opens = |[x, y]: [f64; 2]| {
-        // Which contact ends open: 0, 1, or none.
-        let rates = [b0 + x + c * y, b1 + c * x + y];
-        if rates[0] > rates[1] { 0 } else { 1 }
-    };
+    // Whether the first contact ends open, the second closed.
+    let opens_first = |[x, y]: [f64; 2]| b0 + x + c * y > b1 + c * x + y;
     let (start, finish) = (end(zero_first), end(one_first));
-    let corners = if opens(zero_first) == opens(one_first) {
+    let corners = if opens_first(zero_first) == opens_first(one_first) {
         vec![start, finish]
     } else {
+        let both = [(c * b1 - b0) / determinant, (c * b0 - b1) / determinant];
         vec![start, end(both), finish]
     };
     let nearest = corners
@@ -256,33 +252,33 @@ fn draw_paths(case: &Case<'_>, nearest: &mut Nearest) {
     }
 }
 
-/// Rates of random pieces. A contact alone, in every order, is among them: rates of zero.
+/// Rates of random pieces: in the first ones contacts may be switched off, so that orders are among
+/// them; the last pushes everywhere for as long as it takes, so that every path ends without
+/// repeating itself.
 fn random_pieces(
     contacts: &ContactSet<'_>,
     length: f64,
     m: usize,
     rng: &mut CounterRng,
 ) -> Vec<RatePiece> {
-    let mut piece = || {
+    let mut piece = |is_last: bool| {
         let kept = (rng.next_uniform() * m as f64) as usize;
         let rates = (0..m).map(|i| {
-            let is_off = rng.next_uniform() < OFF && i != kept;
-            let rate = if is_off { 0.0 } else { rng.next_uniform() };
+            let is_off = rng.next_uniform() < OFF && i != kept && !is_last;
+            let least = if is_last { LEAST_RATE } else { 0.0 };
+            let rate = if is_off {
+                0.0
+            } else {
+                least + (1.0 - least) * rng.next_uniform()
+            };
             rate / contacts.normal_norm(i)
         });
         RatePiece {
             rates: rates.collect(),
-            length: length * rng.next_uniform(),
+            length: length * if is_last { ENDLESS } else { rng.next_uniform() },
         }
     };
-    let mut pieces: Vec<RatePiece> = (0..PIECES).map(|_| piece()).collect();
-    // The last piece pushes everywhere, so that every path ends.
-    if let Some(last) = pieces.last_mut() {
-        for (i, rate) in last.rates.iter_mut().enumerate() {
-            *rate += 1e-3 / contacts.normal_norm(i);
-        }
-    }
-    pieces
+    (1..=PIECES).map(|k| piece(k == PIECES)).collect()
 }
 
 /// Pieces near others.

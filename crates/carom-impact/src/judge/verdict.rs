@@ -106,7 +106,11 @@ fn laws(judgement: &Judgement) -> String {
             "Nothing approaches, so that no law changes the velocity.".to_owned()
         };
     }
-    let names: Vec<String> = judgement.matches().map(named).collect();
+    // Those first that were not fitted: they say more.
+    let is_fitted = |law: &LawMatch| law.restitution.is_some_and(|fit| fit.is_fitted);
+    let mut matches: Vec<&LawMatch> = judgement.matches().collect();
+    matches.sort_by_key(|law| is_fitted(law));
+    let names: Vec<String> = matches.into_iter().map(named).collect();
     if !names.is_empty() {
         let more = names.len().saturating_sub(MAX_NAMED);
         let mut shown: Vec<String> = names.into_iter().take(MAX_NAMED).collect();
@@ -129,7 +133,7 @@ fn named(law: &LawMatch) -> String {
     match law.restitution {
         Some(fit) => {
             let fitted = if fit.is_fitted { " (fitted)" } else { "" };
-            let value = rounded(fit.value);
+            let value = coefficient(fit.value);
             format!("{} with restitution {value}{fitted}", law.law)
         }
         None => law.law.to_owned(),
@@ -153,6 +157,14 @@ fn outcome_set(judgement: &Judgement) -> Option<String> {
             "None of {members} members of the set of inelastic outcomes comes nearer than {distance}."
         ),
     })
+}
+
+/// A coefficient in \[0, 1\], with as many digits as tell it from 1.
+fn coefficient(x: f64) -> String {
+    match rounded(x) {
+        short if short == "1" && x != 1.0 => format!("1 - {}", rounded(1.0 - x)),
+        short => short,
+    }
 }
 
 /// Three significant digits, trailing zeros dropped.
@@ -200,6 +212,13 @@ mod tests {
         ] {
             assert_eq!(rounded(x), text);
         }
+    }
+
+    #[test]
+    fn coefficients_of_nearly_one_are_told_from_one() {
+        assert_eq!(coefficient(1.0), "1");
+        assert_eq!(coefficient(0.985), "0.985");
+        assert_eq!(coefficient(1.0 - 3.5e-5), "1 - 3.50e-5");
     }
 
     #[test]

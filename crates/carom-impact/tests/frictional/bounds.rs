@@ -1,8 +1,10 @@
 //! Constants of the termination theorem and of the covering lemma.
 
 use crate::systems::*;
-use carom_impact::ImpactError;
-use carom_impact::frictional::{Draw, NetBound, Sampler, SetValued, TerminationBounds};
+use carom_impact::frictional::{
+    CounterRng, Draw, NetBound, Sampler, SetValued, StepLipschitz, TerminationBounds, all_steps,
+};
+use carom_impact::{ContactSet, ImpactError};
 use nalgebra::DMatrix;
 
 #[track_caller]
@@ -124,4 +126,110 @@ fn how_likely_samples_make_a_net() {
     let bound = net(2, 1.0, 1.0, 0.5);
     let samples = 10f64.powf(bound.log10_samples(0.01));
     assert!((bound.probability(samples) - 0.99).abs() < 1e-9);
+}
+
+/// Lemma 1 by experiment: 50 uniform samples of the unit square are a net of radius 1/2 at least as
+/// often as the bound says.
+#[test]
+fn samples_make_a_net_as_often_as_promised() {
+    let bound = NetBound {
+        dimension: 2,
+        lipschitz: 1.0,
+        side: 1.0,
+        epsilon: 0.5,
+    };
+    let (trials, samples) = (1000u64, 50);
+    let is_net = |trial: u64| {
+        let mut rng = CounterRng::new(11, trial, 0);
+        let points: Vec<[f64; 2]> = (0..samples)
+            .map(|_| [rng.next_uniform(), rng.next_uniform()])
+            .collect();
+        (0..=40).all(|i| {
+            (0..=40).all(|j| {
+                let at = [f64::from(i) / 40.0, f64::from(j) / 40.0];
+                points
+                    .iter()
+                    .any(|p| (p[0] - at[0]).hypot(p[1] - at[1]) <= bound.epsilon)
+            })
+        })
+    };
+    let nets = (0..trials).filter(|trial| is_net(*trial)).count();
+    let promised = bound.probability(f64::from(samples));
+    assert!((promised - 0.9750760778).abs() <= 1e-9);
+    assert!(
+        nets as f64 / trials as f64 >= promised,
+        "{nets} of {trials}"
+    );
+    // Three samples seldom are one: the experiment can fail.
+    let few = (0..trials).filter(|trial| {
+        let mut rng = CounterRng::new(11, *trial, 0);
+        let points: Vec<[f64; 2]> = (0..3)
+            .map(|_| [rng.next_uniform(), rng.next_uniform()])
+            .collect();
+        [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]
+            .iter()
+            .all(|at| {
+                points
+                    .iter()
+                    .any(|p| (p[0] - at[0]).hypot(p[1] - at[1]) <= 0.5)
+            })
+    });
+    assert!(few.count() < 100);
+}
+
+/// Exact constants of an independent implementation that visits the same cones, and what Eq. (171)
+/// then asks for at radius and failure probability 0.05.
+#[test]
+fn how_much_a_step_can_stretch() {
+    // Steps of the box have several solutions from some velocities; then this is the constant of each
+    // solution by itself.
+    for (name, system, constant, cones, log10_samples, is_multivalued) in [
+        (
+            "block",
+            rocking_block(),
+            8.96781598332558,
+            126,
+            221.81611290196287,
+            false,
+        ),
+        (
+            "box",
+            box_and_wall(),
+            14.23464860327477,
+            100,
+            80.95318325682773,
+            true,
+        ),
+    ] {
+        let contacts = ContactSet::new(&system.metric, system.contacts.clone()).unwrap();
+        let step = StepLipschitz::new(&contacts, None).unwrap();
+        assert!(
+            (step.constant - constant).abs() <= 1e-9,
+            "{name}: {}",
+            step.constant
+        );
+        assert_eq!(
+            (step.cones, step.is_multivalued),
+            (cones, is_multivalued),
+            "{name}"
+        );
+        let net = step.net(system.max_steps, system.impulse_step, 0.05);
+        let log10 = net.log10_samples(0.05);
+        assert!((log10 - log10_samples).abs() <= 1e-6, "{name}: {log10}");
+    }
+    // Two of the box's solutions, found by trying all modes.
+    let system = box_and_wall();
+    let caps = [0.09065515, 1.0];
+    let found = system.pose_at(&[0.13250127, -0.15942789, -1.0], |problem| {
+        all_steps(problem, &caps).unwrap()
+    });
+    assert!(found.len() > 1);
+    // Three outcomes from one velocity: no constant.
+    let system = compass_gait();
+    let contacts = ContactSet::new(&system.metric, system.contacts.clone()).unwrap();
+    assert!(StepLipschitz::new(&contacts, None).unwrap().is_multivalued);
+    let system = disk_stack(1.0);
+    let contacts = ContactSet::new(&system.metric, system.contacts.clone()).unwrap();
+    let error = StepLipschitz::new(&contacts, None).unwrap_err();
+    assert_eq!(error.kind(), "enumeration-limit");
 }

@@ -2,11 +2,12 @@
 
 use crate::systems::*;
 use carom_impact::frictional::{
-    AnitescuPotra, Draw, ImpactStepper, Sampler, Sequential, SetValued, StepWorkspace,
-    TerminationBounds, all_simultaneous,
+    AnitescuPotra, Draw, ImpactStepper, RatePiece, Sampler, Sequential, SetValued, StepWorkspace,
+    TerminationBounds, all_simultaneous, integrate_inclusion,
 };
-use carom_impact::{ContactSet, ImpactLaw, ImpactProblem};
-use carom_metric::Tangent;
+use carom_impact::{ContactSet, ImpactLaw, ImpactProblem, Routh};
+use carom_lcp::{Lcp, LcpStatus, Lemke};
+use carom_metric::{Covector, Tangent};
 use nalgebra::{DMatrix, DVector};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -215,4 +216,197 @@ proptest! {
             Ok(())
         })?;
     }
+
+    /// Lemma 6: the witnesses see every edge of every friction cone, in space the round one.
+    #[test]
+    fn witnesses_bound_the_normal_impulse((system, _, k) in any_system()) {
+        system.pose(|problem| {
+            let Ok(bounds) = TerminationBounds::new(problem, 1.0, k) else {
+                return Ok(());
+            };
+            let mass = system.metric.mass_matrix();
+            let inverse = mass.clone().try_inverse().unwrap();
+            let size = bounds.kinetic_witness.0.norm().max(1.0);
+            for c in &system.contacts {
+                let directions = if c.tangents.len() == 2 { 32 } else { 2 };
+                for j in 0..directions {
+                    let (sin, cos) =
+                        (std::f64::consts::TAU * f64::from(j) / f64::from(directions)).sin_cos();
+                    let mut force = &c.normal.0 + c.friction * cos * &c.tangents[0].0;
+                    if let Some(second) = c.tangents.get(1) {
+                        force += c.friction * sin * &second.0;
+                    }
+                    let kinetic = bounds.kinetic_witness.0.dot(&force);
+                    prop_assert!(kinetic >= 1.0 - 1e-9 * size, "{kinetic}");
+                    let euclidean = bounds.euclidean_witness.0.dot(&(&inverse * &force));
+                    prop_assert!(euclidean >= 1.0 - 1e-8 * size, "{euclidean}");
+                }
+            }
+            let norm = bounds.euclidean_witness.0.norm();
+            prop_assert!((norm - bounds.euclidean_r).abs() <= 1e-6 * norm);
+            Ok(())
+        })?;
+    }
+
+    /// With normal impulses given, friction alone brings any two velocities closer together.
+    #[test]
+    fn friction_contracts((system, _) in system(1), other in entries(6), push in entries(4)) {
+        let inverse = system.metric.mass_matrix().clone().try_inverse().unwrap();
+        let m = system.contacts.len();
+        let k = 2 * m;
+        let rows: Vec<_> = system
+            .contacts
+            .iter()
+            .flat_map(|c| [c.tangents[0].0.clone(), -&c.tangents[0].0])
+            .collect();
+        let directions = DMatrix::from_columns(&rows).transpose();
+        let mut matrix = DMatrix::zeros(k + m, k + m);
+        let block = &directions * &inverse * directions.transpose();
+        matrix.view_mut((0, 0), (k, k)).copy_from(&block);
+        for i in 0..k {
+            matrix[(i, k + i / 2)] = 1.0;
+            matrix[(k + i / 2, i)] = -1.0;
+        }
+        let pushed: DVector<f64> = system
+            .contacts
+            .iter()
+            .zip(&push)
+            .map(|(c, l)| &inverse * &c.normal.0 * l.abs())
+            .sum();
+        let step = |v: &DVector<f64>| {
+            let mut vector = DVector::zeros(k + m);
+            vector.rows_mut(0, k).copy_from(&(&directions * (v + &pushed)));
+            for (i, c) in system.contacts.iter().enumerate() {
+                vector[k + i] = c.friction * push[i].abs();
+            }
+            let lcp = Lcp::new(matrix.clone(), vector).unwrap();
+            let solution = Lemke::default().solve(&lcp).unwrap();
+            (solution.status == LcpStatus::Solved).then(|| {
+                v + &pushed + &inverse * directions.transpose() * solution.z.rows(0, k)
+            })
+        };
+        let a = DVector::from_column_slice(&system.velocity);
+        let b = DVector::from_column_slice(&other[..a.len()]);
+        let (Some(a_plus), Some(b_plus)) = (step(&a), step(&b)) else {
+            return Err(TestCaseError::fail("the friction problem always has a solution"));
+        };
+        let before = energy(&system, &(&a - &b));
+        let after = energy(&system, &(a_plus - b_plus));
+        prop_assert!(after <= before * (1.0 + 1e-9) + 1e-12, "{before} {after}");
+    }
+
+    /// One planar contact: the inclusion is Routh's law.
+    #[test]
+    fn one_contact_follows_routh((system, _) in system(1)) {
+        let single = System {
+            contacts: system.contacts[..1].to_vec(),
+            ..system
+        };
+        single.pose(|problem| {
+            if !problem.is_approaching() {
+                return Ok(());
+            }
+            let routh = Routh::default().resolve(problem).unwrap();
+            let piece = RatePiece { rates: vec![1.0], length: 1.0 };
+            let path = integrate_inclusion(problem, &[piece], None).unwrap();
+            let off = (&routh.velocity_plus.0 - &path.outcome.velocity_plus.0).amax();
+            prop_assert!(off <= 1e-8, "{off}");
+            Ok(())
+        })?;
+    }
+
+    /// Other coordinates, or another order of the contacts, are the same impact.
+    #[test]
+    fn outcomes_do_not_depend_on_coordinates(
+        (system, caps, k) in any_system(),
+        map in entries(36),
+    ) {
+        let n = system.velocity.len();
+        let map = DMatrix::<f64>::from_column_slice(n, n, &map[..n * n])
+            + 2.0 * DMatrix::<f64>::identity(n, n);
+        let Some(inverse) = map.clone().try_inverse() else {
+            return Ok(());
+        };
+        let onto = |row: &Covector| Covector(inverse.tr_mul(&row.0));
+        let velocity = &map * DVector::from_column_slice(&system.velocity);
+        let mut other = System::new(
+            inverse.tr_mul(system.metric.mass_matrix()) * &inverse,
+            system.contacts.clone(),
+            velocity.as_slice(),
+        );
+        for c in &mut other.contacts {
+            c.normal = onto(&c.normal);
+            c.tangents = c.tangents.iter().map(onto).collect();
+        }
+        let step = |system: &System| {
+            let contacts = ContactSet::new(&system.metric, system.contacts.clone()).unwrap();
+            let stepper = ImpactStepper::new(&contacts, k).unwrap();
+            let v = Tangent::from_slice(&system.velocity);
+            let step = stepper.step(&v, &caps, None, &mut StepWorkspace::new()).unwrap();
+            system.contact_velocity(&step.velocity)
+        };
+        for (a, b) in step(&system).iter().zip(step(&other)) {
+            prop_assert!((a - b).abs() <= 1e-7, "{a} {b}");
+        }
+        // All outcomes of the contacts in reverse order.
+        if k.is_some() || system.contacts.len() > 3 {
+            return Ok(());
+        }
+        let mut reversed = system.clone();
+        reversed.contacts.reverse();
+        let all = |system: &System| {
+            system.pose(|p| all_simultaneous(p).unwrap())
+                .iter()
+                .map(|s| s.outcome.velocity_plus.0.clone())
+                .collect::<Vec<_>>()
+        };
+        let (one, two) = (all(&system), all(&reversed));
+        for (a, b) in [(&one, &two), (&two, &one)] {
+            for v in a {
+                let nearest = b.iter().map(|w| (v - w).amax()).fold(f64::INFINITY, f64::min);
+                prop_assert!(nearest <= 1e-5, "{nearest}");
+            }
+        }
+    }
+}
+
+/// One contact in space: small steps on a polygon of 32 directions come near Routh's law; the
+/// difference is that of the polygon.
+#[test]
+fn small_steps_in_space_come_near_routh() {
+    // Delassus matrix of the contact as the inverse mass matrix, rows the coordinate axes.
+    let inverse = nalgebra::dmatrix![1.8, 0.4, -0.5; 0.4, 2.5, 0.7; -0.5, 0.7, 1.2];
+    let contacts = vec![contact(
+        &[1.0, 0.0, 0.0],
+        &[&[0.0, 1.0, 0.0], &[0.0, 0.0, 1.0]],
+        0.3,
+    )];
+    let system = System::new(inverse.try_inverse().unwrap(), contacts, &[-1.0, 1.0, -0.4]);
+    let routh = system.pose(|p| Routh::default().resolve(p).unwrap());
+    // An independent implementation.
+    assert_all_close(
+        routh.velocity_plus.0.as_slice(),
+        &[0.0, 0.9145219569, -0.7076470705],
+        1e-8,
+        "Routh",
+    );
+    let contacts = ContactSet::new(&system.metric, system.contacts.clone()).unwrap();
+    let mut errors = Vec::new();
+    for k in [4, 32] {
+        let stepper = ImpactStepper::new(&contacts, Some(k)).unwrap();
+        let mut workspace = StepWorkspace::new();
+        let mut v = Tangent::from_slice(&system.velocity);
+        while v.0[0] < -1e-9 {
+            v = stepper
+                .step(&v, &[2e-3], None, &mut workspace)
+                .unwrap()
+                .velocity;
+        }
+        errors.push((v.0 - &routh.velocity_plus.0).amax());
+    }
+    // An independent implementation found 0.104 and 0.0016.
+    assert!(
+        (errors[0] - 0.104).abs() <= 0.01 && errors[1] <= 0.003,
+        "{errors:?}"
+    );
 }

@@ -64,13 +64,14 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, S> {
     }
 
     /// Whether the flight that ends now makes the hit of a contact plastic: the third in a row
-    /// after a short flight, where energy is lost. Elastic impacts do not accumulate.
+    /// after a short flight, where energy is lost. Elastic impacts do not accumulate unless told to.
     fn is_accumulating(&self, contact: usize, longest: f64) -> bool {
         let history = self.history[contact];
         let short = history
             .last
             .is_some_and(|last| self.start.time - last < longest);
-        short && history.lossy && history.short + 1 >= SHORT_FLIGHTS
+        let counts = history.lossy || self.options.elastic_hits_accumulate;
+        short && counts && history.short + 1 >= SHORT_FLIGHTS
     }
 
     /// Resolves the impact of the start. If nothing approaches, the contact that called for it

@@ -30,7 +30,13 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, S> {
             if self.is_bonded(contact) {
                 continue;
             }
-            let floor = -self.options.gap_tolerance;
+            // A contact that touches and does not approach is closed by rounding; others by nothing.
+            let touching = self.start.gaps[contact] <= self.options.gap_floor();
+            let floor = if touching && !self.approaches(contact) {
+                -self.options.gap_tolerance
+            } else {
+                0.0
+            };
             let Some(dip) = self.path(h).first_dip(contact, *middle, floor) else {
                 continue;
             };

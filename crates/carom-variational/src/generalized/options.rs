@@ -13,6 +13,9 @@ pub struct IntegratorOptions {
     /// A flight between two hits of a contact is short if it takes less than this fraction of the
     /// time step. The third hit in a row after short flights is plastic.
     pub zeno_ratio: f64,
+    /// Whether hits that lose no energy accumulate, too. Right where joints dissipate, so that
+    /// elastic impacts die out; wrong where a body hits fast and often without losing any.
+    pub elastic_hits_accumulate: bool,
     /// Events in one step.
     pub max_events_per_step: usize,
     /// A step that cannot be solved is halved this often.
@@ -27,6 +30,7 @@ impl Default for IntegratorOptions {
             gap_tolerance: 1e-10,
             simultaneous_tolerance: 1e-8,
             zeno_ratio: 1.0,
+            elastic_hits_accumulate: false,
             max_events_per_step: 200,
             max_halvings: 10,
             indeterminacy_nodes: 2000,

@@ -348,21 +348,23 @@ impl<'r, 's, S: MechanicalSystem + ?Sized> Run<'r, 's, S> {
 
     /// A contact in touch that approaches by more than grazing.
     fn approaching(&mut self) -> Option<usize> {
-        let size = kernel::dot(&self.start.momentum, &self.start.velocity);
-        for contact in 0..self.start.gaps.len() {
-            let rate = self.start.rates[contact];
-            if self.start.gaps[contact] > 0.0 || rate >= 0.0 || self.is_bonded(contact) {
-                continue;
-            }
-            let gradient = &mut self.buffers[2];
-            let system = self.stepper.system();
-            system.gap_gradient(contact, &self.start.configuration, gradient);
-            let norm = self.start.norm_of(gradient);
-            if rate < -FEASIBILITY_TOLERANCE * size.sqrt() * norm {
-                return Some(contact);
-            }
+        (0..self.start.gaps.len()).find(|&contact| {
+            self.start.gaps[contact] <= 0.0 && !self.is_bonded(contact) && self.approaches(contact)
+        })
+    }
+
+    /// Whether a contact approaches by more than grazing, as impact laws see it.
+    pub(crate) fn approaches(&mut self, contact: usize) -> bool {
+        let rate = self.start.rates[contact];
+        if rate >= 0.0 {
+            return false;
         }
-        None
+        let size = kernel::dot(&self.start.momentum, &self.start.velocity);
+        let gradient = &mut self.buffers[2];
+        let system = self.stepper.system();
+        system.gap_gradient(contact, &self.start.configuration, gradient);
+        let norm = self.start.norm_of(gradient);
+        rate < -FEASIBILITY_TOLERANCE * size.sqrt() * norm
     }
 
     /// One step of the grid; false if the run has had its impacts.

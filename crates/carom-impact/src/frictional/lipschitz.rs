@@ -1,0 +1,245 @@
+//! How much a step can stretch: the Lipschitz constant of the step map.
+
+use super::space::ContactSpace;
+use super::stepper::StepProblem;
+use super::{NetBound, polygon::directions};
+use crate::nnls::nonnegative_least_squares;
+use crate::{ContactSet, ImpactError};
+use nalgebra::{DMatrix, DVector};
+
+/// Most unknowns of a step for which all complementary cones are visited, $2^{15}$ of them: three
+/// contacts in the plane, two in space with four directions.
+pub const MAX_CONE_UNKNOWNS: usize = 15;
+
+/// A cone is thinner than this (the sine of the angle that it leaves) if it has no interior.
+const FLAT: f64 = 1e-9;
+
+/// Outcomes closer than this fraction of the constant are one.
+const SAME: f64 = 1e-9;
+
+/// Pivots of a basis below this fraction of the largest make it singular.
+const SINGULAR: f64 = 1e-12;
+
+/// The step map $(v, \lambda_{\max}) \mapsto v'$ of
+/// [`ImpactStepper`](super::ImpactStepper), cone by cone.
+///
+/// On each complementary cone of the step's problem the map is linear. If steps have one solution
+/// the full-dimensional cones tile the space, and the largest spectral norm of their Jacobians is
+/// the Lipschitz constant $L$ of Lemma 1 and Eq. (171) of Halm & Posa, exactly. Norms are Euclidean
+/// in the coordinates and rows as given, so $L$ depends on their units.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StepLipschitz {
+    /// $L$.
+    pub constant: f64,
+    /// Complementary cones with an interior.
+    pub cones: usize,
+    /// Whether the middle of some cone lies inside another one with a different outcome. Then steps
+    /// have several solutions, and no constant exists: [`constant`](Self::constant) holds for each
+    /// solution by itself.
+    pub is_multivalued: bool,
+    contacts: usize,
+}
+
+/// One cone: inequalities on $(v, \lambda_{\max})$, a point inside, and the linear map on it.
+struct Cone {
+    rows: Vec<DVector<f64>>,
+    middle: DVector<f64>,
+    jacobian: DMatrix<f64>,
+}
+
+impl StepLipschitz {
+    /// Visits all complementary cones of the contacts' step.
+    ///
+    /// # Errors
+    ///
+    /// [`ImpactError::EnumerationLimit`] beyond [`MAX_CONE_UNKNOWNS`] unknowns,
+    /// [`ImpactError::InvalidOption`] for the number of directions.
+    ///
+    /// # Examples
+    ///
+    /// One ball that falls without friction: the cap either stops it or slows it down.
+    ///
+    /// ```
+    /// use carom_impact::{Contact, ContactSet};
+    /// use carom_impact::frictional::StepLipschitz;
+    /// use carom_metric::{Covector, KineticMetric};
+    /// use nalgebra::dmatrix;
+    /// let metric = KineticMetric::new(dmatrix![0.5])?;
+    /// let floor = Contact {
+    ///     normal: Covector::from_slice(&[1.0]),
+    ///     tangents: Vec::new(),
+    ///     friction: 0.0,
+    ///     restitution: 0.0,
+    /// };
+    /// let contacts = ContactSet::new(&metric, vec![floor])?;
+    /// let step = StepLipschitz::new(&contacts, None)?;
+    /// // v' = v + 2 cap while it still falls.
+    /// assert!((step.constant - 5f64.sqrt()).abs() < 1e-14);
+    /// assert_eq!((step.cones, step.is_multivalued), (3, false));
+    /// # Ok::<(), carom_impact::ImpactError>(())
+    /// ```
+    pub fn new(
+        contacts: &ContactSet<'_>,
+        friction_directions: Option<usize>,
+    ) -> Result<Self, ImpactError> {
+        let space = ContactSpace::new(contacts);
+        let k = directions(space.n_tangents, friction_directions)?;
+        let step = StepProblem::new(&space, k, true)?;
+        let n = step.dim();
+        if n > MAX_CONE_UNKNOWNS {
+            let per_contact = n / space.n_contacts.max(1);
+            return Err(ImpactError::EnumerationLimit {
+                contacts: space.n_contacts,
+                tangents: space.n_tangents,
+                max: MAX_CONE_UNKNOWNS / per_contact.max(1),
+            });
+        }
+        let inputs = Inputs::new(contacts, &space, &step);
+        let mut cones = Vec::new();
+        for basis in 0..1usize << n {
+            if let Some(cone) = inputs.cone(&step, basis)? {
+                cones.push(cone);
+            }
+        }
+        let norms = cones
+            .iter()
+            .map(|cone| cone.jacobian.singular_values().max());
+        let constant = norms.fold(0.0, f64::max);
+        Ok(Self {
+            constant,
+            cones: cones.len(),
+            is_multivalued: overlap(&cones, constant),
+            contacts: space.n_contacts,
+        })
+    }
+
+    /// What Lemma 1 needs to say that samples of `steps` steps with caps up to `impulse_step` (N·s)
+    /// make an $\varepsilon$-net: the map from all $Nm$ caps to the outcome stretches by at most
+    /// $L^N$, Eq. (171).
+    pub fn net(&self, steps: usize, impulse_step: f64, epsilon: f64) -> NetBound {
+        NetBound {
+            dimension: steps * self.contacts,
+            lipschitz: self.constant.powf(steps as f64),
+            side: impulse_step,
+            epsilon,
+        }
+    }
+}
+
+/// How the problem's vector and the velocity after depend on $x = (v, \lambda_{\max})$.
+struct Inputs {
+    /// Scaled vector for each unit of x, unknowns × inputs.
+    vector: DMatrix<f64>,
+    /// Velocity for each scaled unknown, n × unknowns.
+    response: DMatrix<f64>,
+}
+
+impl Inputs {
+    fn new(contacts: &ContactSet<'_>, space: &ContactSpace, step: &StepProblem) -> Self {
+        let (dim, m) = (contacts.metric().dim(), space.n_contacts);
+        let primal = space.primal_columns(contacts);
+        let slot_rows = primal.tr_mul(contacts.metric().mass_matrix());
+        let mut columns = Vec::with_capacity(dim + m);
+        let (mut out, mut caps) = (Vec::new(), vec![0.0; m]);
+        for column in slot_rows.column_iter() {
+            step.vector(column.as_slice(), &caps, |_| 0.0, &mut out);
+            columns.push(DVector::from_column_slice(&out));
+        }
+        let rest = vec![0.0; space.n_slots()];
+        for i in 0..m {
+            caps[i] = space.normal_norm(i);
+            step.vector(&rest, &caps, |_| 0.0, &mut out);
+            columns.push(DVector::from_column_slice(&out));
+            caps[i] = 0.0;
+        }
+        let mut unit = vec![0.0; step.dim()];
+        let mut response = DMatrix::zeros(dim, step.dim());
+        for j in 0..step.dim() {
+            unit[j] = 1.0;
+            let impulse = DVector::from_vec(step.impulse(&unit, space.n_slots()));
+            unit[j] = 0.0;
+            response.set_column(j, &(&primal * impulse));
+        }
+        Self {
+            vector: DMatrix::from_columns(&columns),
+            response,
+        }
+    }
+
+    /// The cone of a complementary basis, if it has an interior.
+    fn cone(&self, step: &StepProblem, basis: usize) -> Result<Option<Cone>, ImpactError> {
+        let matrix = step.scaled_matrix();
+        let (n, inputs) = (step.dim(), self.vector.ncols());
+        let is_basic = |i: &usize| basis >> i & 1 == 1;
+        let basic: Vec<usize> = (0..n).filter(is_basic).collect();
+        let other: Vec<usize> = (0..n).filter(|i| !is_basic(i)).collect();
+        let given = self.vector.select_rows(&basic);
+        let values = if basic.is_empty() {
+            given
+        } else {
+            let lu = matrix.select_rows(&basic).select_columns(&basic).lu();
+            let pivots = lu.u().diagonal().abs();
+            if pivots.min() <= SINGULAR * pivots.max() {
+                return Ok(None);
+            }
+            match lu.solve(&-given) {
+                Some(values) => values,
+                None => return Ok(None),
+            }
+        };
+        let slack = self.vector.select_rows(&other)
+            + matrix.select_rows(&other).select_columns(&basic) * &values;
+        // Rows that vanish hold everywhere.
+        let largest = values.amax().max(slack.amax());
+        let rows: Vec<DVector<f64>> = values
+            .row_iter()
+            .chain(slack.row_iter())
+            .filter(|row| row.amax() > 1e-12 * largest)
+            .map(|row| row.transpose().normalize())
+            .collect();
+        let Some(middle) = interior(&rows, inputs)? else {
+            return Ok(None);
+        };
+        let dim = self.response.nrows();
+        let mut jacobian = self.response.select_columns(&basic) * values;
+        for i in 0..dim {
+            jacobian[(i, i)] += 1.0;
+        }
+        Ok(Some(Cone {
+            rows,
+            middle,
+            jacobian,
+        }))
+    }
+}
+
+/// A point at which all rows are positive, if there is one: the nearest point to the origin of
+/// the rows' convex hull, which is zero exactly if they balance each other (Gordan).
+fn interior(rows: &[DVector<f64>], dim: usize) -> Result<Option<DVector<f64>>, ImpactError> {
+    if rows.is_empty() {
+        return Ok(Some(DVector::zeros(dim)));
+    }
+    let hull = DMatrix::from_fn(dim + 1, rows.len(), |i, j| {
+        rows[j].get(i).copied().unwrap_or(1.0)
+    });
+    let mut target = DVector::zeros(dim + 1);
+    target[dim] = -1.0;
+    let weights = nonnegative_least_squares(&hull, &target, 1e-14)?;
+    let nearest = hull.rows(0, dim) * &weights / weights.sum();
+    let distance = nearest.norm();
+    Ok((distance > FLAT).then(|| nearest / distance))
+}
+
+/// Whether the unit vector in the middle of a cone has another outcome too.
+fn overlap(cones: &[Cone], constant: f64) -> bool {
+    cones.iter().any(|a| {
+        cones.iter().any(|b| {
+            let is_inside = b.rows.iter().all(|row| row.dot(&a.middle) > FLAT);
+            let differs = || {
+                let (here, there) = (&a.jacobian * &a.middle, &b.jacobian * &a.middle);
+                (here - there).amax() > SAME * constant
+            };
+            is_inside && differs()
+        })
+    })
+}

@@ -1,0 +1,245 @@
+//! Families of mechanisms, and two contacts of theirs at a given angle.
+
+use super::{Bound, Equations};
+use crate::planar::{PlanarMechanism, Variation};
+use crate::{Derivatives, DesignError, Dynamics, MechanicalSystem, MechanismError, Motion};
+use carom_metric::{Covector, KineticMetric, UnitNormals};
+use nalgebra::{DMatrix, DVector};
+
+/// What an unknown of a design changes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Influence {
+    /// A coordinate of the stance.
+    Coordinate(usize),
+    /// Constants of the mechanism, with their derivatives by the unknown.
+    Constants(Variation),
+}
+
+/// One mechanism of a family, in one stance.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DesignPoint {
+    /// The mechanism.
+    pub mechanism: PlanarMechanism,
+    /// Its stance $q$ (n).
+    pub configuration: Vec<f64>,
+    /// What each unknown changes.
+    pub influences: Vec<Influence>,
+}
+
+/// Mechanisms and stances that depend on numbers $z$.
+pub trait DesignFamily {
+    /// Number of unknowns $z$.
+    fn unknowns(&self) -> usize;
+
+    /// The member at $z$ (unknowns).
+    ///
+    /// # Errors
+    ///
+    /// [`MechanismError`] where there is no such mechanism.
+    fn at(&self, z: &[f64]) -> Result<DesignPoint, MechanismError>;
+
+    /// Bounds within which the family is defined. None by default.
+    fn bounds(&self) -> Vec<Bound> {
+        Vec::new()
+    }
+}
+
+/// Gaps of two contacts, the cosine of their normals, and the gradients of the three.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PairAngle {
+    /// The two gaps.
+    pub gaps: [f64; 2],
+    /// Cosine $c$ of the normals in the kinetic metric.
+    pub cosine: f64,
+    /// The product $\langle\mathrm{D}\phi_1, \mathrm{D}\phi_2\rangle$ of the gradients as they are.
+    pub product: f64,
+    /// Gradients of the gaps by the unknowns.
+    pub gap_gradients: [Vec<f64>; 2],
+    /// Gradient of the cosine by the unknowns.
+    pub cosine_gradient: Vec<f64>,
+}
+
+impl PairAngle {
+    /// Evaluates two contacts of a mechanism in its stance.
+    ///
+    /// # Errors
+    ///
+    /// [`DesignError::Metric`] for a singular mass matrix or a vanishing normal.
+    pub fn new(point: &DesignPoint, contacts: [usize; 2]) -> Result<Self, DesignError> {
+        let (mechanism, q) = (&point.mechanism, point.configuration.as_slice());
+        let n = mechanism.dimension();
+        let normals = contacts.map(|contact| {
+            let mut normal = DVector::zeros(n);
+            mechanism.gap_gradient(contact, q, normal.as_mut_slice());
+            Covector(normal)
+        });
+        let mut mass = DMatrix::zeros(n, n);
+        mechanism.mass_matrix(q, &mut mass);
+        let metric = KineticMetric::new(mass)?;
+        let units = UnitNormals::new(&metric, normals.iter())?;
+        let cosine = units.cosine(0, 1);
+        // Unit normals u, w from here on; a and b are their velocities.
+        let mut velocities = Vec::with_capacity(2);
+        for (i, normal) in normals.iter().enumerate() {
+            velocities.push(metric.sharp(normal)?.0 / units.norm(i));
+        }
+        let changes = Changes::new(mechanism, q, contacts, &velocities);
+        let mut gap_gradients = [Vec::new(), Vec::new()];
+        let mut cosine_gradient = Vec::with_capacity(point.influences.len());
+        for influence in &point.influences {
+            // du a, du b, dw a, dw b with the normals as they are, and the forms of dM.
+            let Change {
+                gaps,
+                rates: [[ua, ub], [wa, wb]],
+                forms: [aa, ab, bb],
+            } = changes.by(influence);
+            let (u, w) = (units.norm(0), units.norm(1));
+            let product = ub / u + wa / w - ab;
+            let squares = [2.0 * ua / u - aa, 2.0 * wb / w - bb];
+            cosine_gradient.push(product - 0.5 * cosine * (squares[0] + squares[1]));
+            for (gradient, gap) in gap_gradients.iter_mut().zip(gaps) {
+                gradient.push(gap);
+            }
+        }
+        Ok(Self {
+            gaps: contacts.map(|contact| mechanism.gap(contact, q)),
+            cosine,
+            product: cosine * units.norm(0) * units.norm(1),
+            gap_gradients,
+            cosine_gradient,
+        })
+    }
+}
+
+/// What one unknown changes, to first order.
+#[derive(Clone, Copy, Debug)]
+struct Change {
+    gaps: [f64; 2],
+    /// Of $\mathrm{D}\phi_i$ on the velocities a and b.
+    rates: [[f64; 2]; 2],
+    /// Of $M$ on the pairs (a, a), (a, b) and (b, b).
+    forms: [f64; 3],
+}
+
+/// Derivatives by the coordinates, found together, and what those by constants need.
+struct Changes<'a> {
+    mechanism: &'a PlanarMechanism,
+    q: &'a [f64],
+    contacts: [usize; 2],
+    velocities: [&'a [f64]; 2],
+    by_coordinate: Vec<Change>,
+}
+
+impl<'a> Changes<'a> {
+    fn new(
+        mechanism: &'a PlanarMechanism,
+        q: &'a [f64],
+        contacts: [usize; 2],
+        velocities: &'a [DVector<f64>],
+    ) -> Self {
+        let n = mechanism.dimension();
+        let [a, b] = [&velocities[0], &velocities[1]];
+        // Rows v^T dM/dq: with the derivative B of M v at fixed v, entry j of a^T B.
+        let rows = [a, b].map(|v| {
+            let at = Motion {
+                time: 0.0,
+                configuration: q,
+                velocity: v.as_slice(),
+            };
+            let mut dynamics = Dynamics::new(n);
+            mechanism.dynamics(&at, Derivatives::First, &mut dynamics);
+            dynamics.momentum_derivative
+        });
+        let forms = [rows[0].tr_mul(a), rows[1].tr_mul(a), rows[1].tr_mul(b)];
+        let mut hessian = DMatrix::zeros(n, n);
+        let mut gradient = vec![0.0; n];
+        let [first, second] = contacts.map(|contact| {
+            mechanism.gap_hessian(contact, q, &mut hessian);
+            mechanism.gap_gradient(contact, q, &mut gradient);
+            (gradient.clone(), &hessian * a, &hessian * b)
+        });
+        let by_coordinate = (0..n)
+            .map(|j| Change {
+                gaps: [first.0[j], second.0[j]],
+                rates: [[first.1[j], first.2[j]], [second.1[j], second.2[j]]],
+                forms: [forms[0][j], forms[1][j], forms[2][j]],
+            })
+            .collect();
+        Self {
+            mechanism,
+            q,
+            contacts,
+            velocities: [a.as_slice(), b.as_slice()],
+            by_coordinate,
+        }
+    }
+
+    fn by(&self, influence: &Influence) -> Change {
+        let [a, b] = self.velocities;
+        match influence {
+            Influence::Coordinate(j) => self.by_coordinate[*j],
+            Influence::Constants(variation) => {
+                let gap = |contact: usize, v: &[f64]| {
+                    self.mechanism.gap_variation(contact, self.q, v, variation)
+                };
+                let form =
+                    |v: &[f64], w: &[f64]| self.mechanism.mass_variation(self.q, v, w, variation);
+                let [u, w] = self.contacts;
+                let ((gap_u, ua), (gap_w, wa)) = (gap(u, a), gap(w, a));
+                Change {
+                    gaps: [gap_u, gap_w],
+                    rates: [[ua, gap(u, b).1], [wa, gap(w, b).1]],
+                    forms: [form(a, a), form(a, b), form(b, b)],
+                }
+            }
+        }
+    }
+}
+
+/// The equations of two closed contacts, at an angle if one is asked for:
+/// $(\phi_1, \phi_2) = 0$ or $(\phi_1, \phi_2, c - c^\ast) = 0$.
+#[derive(Clone, Copy, Debug)]
+pub struct ClosedPair<'a, F> {
+    /// The mechanisms and stances.
+    pub family: &'a F,
+    /// The two contacts.
+    pub contacts: [usize; 2],
+    /// The cosine $c^\ast$ that their normals should have: 0 for impacts that do not see each
+    /// other, $-\cos(\pi/m)$ in general.
+    pub cosine: Option<f64>,
+}
+
+impl<F: DesignFamily> Equations for ClosedPair<'_, F> {
+    fn count(&self) -> usize {
+        if self.cosine.is_some() { 3 } else { 2 }
+    }
+
+    fn unknowns(&self) -> usize {
+        self.family.unknowns()
+    }
+
+    fn evaluate(
+        &self,
+        z: &[f64],
+        residual: &mut DVector<f64>,
+        jacobian: &mut DMatrix<f64>,
+    ) -> Result<(), DesignError> {
+        let angle = PairAngle::new(&self.family.at(z)?, self.contacts)?;
+        for (i, (gap, gradient)) in angle.gaps.iter().zip(&angle.gap_gradients).enumerate() {
+            residual[i] = *gap;
+            jacobian
+                .row_mut(i)
+                .tr_copy_from(&DVector::from_column_slice(gradient));
+        }
+        if let Some(target) = self.cosine {
+            residual[2] = angle.cosine - target;
+            let gradient = DVector::from_vec(angle.cosine_gradient);
+            jacobian.row_mut(2).tr_copy_from(&gradient);
+        }
+        Ok(())
+    }
+
+    fn bounds(&self) -> Vec<Bound> {
+        self.family.bounds()
+    }
+}

@@ -1,0 +1,273 @@
+//! Roots of underdetermined equations.
+
+use super::{Bound, Equations};
+use crate::DesignError;
+use nalgebra::{DMatrix, DVector};
+
+/// A row that depends on the ones before it up to this, at unit length, is singular.
+const RANK_TOLERANCE: f64 = 1e-10;
+
+/// When to stop.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RootOptions {
+    /// Largest residual of a root, in the units of the equations.
+    pub tolerance: f64,
+    /// Longest last step of [`nearest_root`], over one plus the distance from the start. Its
+    /// convergence is linear.
+    pub step_tolerance: f64,
+    /// Most steps.
+    pub max_iterations: usize,
+}
+
+impl Default for RootOptions {
+    fn default() -> Self {
+        Self {
+            tolerance: 1e-13,
+            step_tolerance: 1e-11,
+            max_iterations: 100,
+        }
+    }
+}
+
+/// A root that was found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Root {
+    /// The unknowns.
+    pub unknowns: Vec<f64>,
+    /// Largest residual.
+    pub residual: f64,
+    /// Steps made.
+    pub iterations: usize,
+    /// Distance $\sqrt{\sum_j((z_j - z_{0j})/s_j)^2}$ from the start; unknowns that are held
+    /// do not count.
+    pub distance: f64,
+}
+
+/// A root near `start` (unknowns), by Newton steps of least length
+///
+/// $$ z \leftarrow z - WJ^T(JWJ^T)^{-1}F, \qquad W = \mathrm{diag}(s_j^2) . $$
+///
+/// `scales` are the lengths $s_j \ge 0$ in which the unknowns are measured; zero holds an unknown
+/// where it is. Steps are cut short at the bounds. Convergence is quadratic near a root; from far
+/// away there may be none.
+///
+/// # Errors
+///
+/// [`DesignError::DimensionMismatch`], [`DesignError::NonFinite`], [`DesignError::InvalidScale`],
+/// [`DesignError::OutOfBounds`] at the start, [`DesignError::SingularConstraint`] where the
+/// equations depend on each other, [`DesignError::NotConverged`], and what the equations say.
+///
+/// # Examples
+///
+/// The point of the unit circle that Newton finds from (3, 4) lies on the ray through it:
+///
+/// ```
+/// use carom_mechanism::DesignError;
+/// use carom_mechanism::design::{Equations, RootOptions, min_norm_newton};
+/// use nalgebra::{DMatrix, DVector};
+/// struct Circle;
+/// impl Equations for Circle {
+///     fn count(&self) -> usize {
+///         1
+///     }
+///     fn unknowns(&self) -> usize {
+///         2
+///     }
+///     fn evaluate(
+///         &self,
+///         z: &[f64],
+///         residual: &mut DVector<f64>,
+///         jacobian: &mut DMatrix<f64>,
+///     ) -> Result<(), DesignError> {
+///         residual[0] = z[0] * z[0] + z[1] * z[1] - 1.0;
+///         jacobian[(0, 0)] = 2.0 * z[0];
+///         jacobian[(0, 1)] = 2.0 * z[1];
+///         Ok(())
+///     }
+/// }
+/// let root = min_norm_newton(&Circle, &[3.0, 4.0], &[1.0, 1.0], &RootOptions::default())?;
+/// assert!((root.unknowns[0] - 0.6).abs() < 1e-13 && (root.unknowns[1] - 0.8).abs() < 1e-13);
+/// assert!((root.distance - 4.0).abs() < 1e-13);
+/// # Ok::<(), DesignError>(())
+/// ```
+pub fn min_norm_newton(
+    equations: &impl Equations,
+    start: &[f64],
+    scales: &[f64],
+    options: &RootOptions,
+) -> Result<Root, DesignError> {
+    let mut search = Search::new(equations, start, scales)?;
+    for iterations in 0..=options.max_iterations {
+        search.evaluate(iterations)?;
+        if search.residual.amax() <= options.tolerance {
+            return Ok(search.root(iterations));
+        }
+        let step = -search.shortest(&search.residual)?;
+        search.walk(&step);
+    }
+    Err(search.not_converged(options))
+}
+
+/// The root nearest to `start`: least $\lVert z - z_0\rVert$ in the lengths `scales` under
+/// $F(z) = 0$, by the steps
+///
+/// $$ z \leftarrow z_0 - WJ^T(JWJ^T)^{-1}\bigl(F - J(z - z_0)\bigr) . $$
+///
+/// The limit is a root where $z - z_0$ is in the span of the gradients, as at the nearest root.
+/// Convergence is linear, the faster the less the gradients turn on the way.
+///
+/// # Errors
+///
+/// As [`min_norm_newton`].
+pub fn nearest_root(
+    equations: &impl Equations,
+    start: &[f64],
+    scales: &[f64],
+    options: &RootOptions,
+) -> Result<Root, DesignError> {
+    let mut search = Search::new(equations, start, scales)?;
+    for iterations in 0..=options.max_iterations {
+        search.evaluate(iterations)?;
+        let away = search.away();
+        let residual = &search.residual - &search.scaled_jacobian * &away;
+        let step = -&away - search.shortest(&residual)?;
+        let arrived = step.norm() <= options.step_tolerance * (1.0 + away.norm());
+        if arrived && search.residual.amax() <= options.tolerance {
+            return Ok(search.root(iterations));
+        }
+        search.walk(&step);
+    }
+    Err(search.not_converged(options))
+}
+
+/// An iterate; steps are measured in the scales.
+struct Search<'a, E> {
+    equations: &'a E,
+    bounds: Vec<Bound>,
+    scales: DVector<f64>,
+    start: DVector<f64>,
+    z: DVector<f64>,
+    residual: DVector<f64>,
+    /// $JW^{1/2}$.
+    scaled_jacobian: DMatrix<f64>,
+}
+
+impl<'a, E: Equations> Search<'a, E> {
+    fn new(equations: &'a E, start: &[f64], scales: &[f64]) -> Result<Self, DesignError> {
+        let (count, expected) = (equations.count(), equations.unknowns());
+        for (what, found) in [("start", start.len()), ("scales", scales.len())] {
+            if found != expected {
+                return Err(DesignError::DimensionMismatch {
+                    what,
+                    expected,
+                    found,
+                });
+            }
+        }
+        if start.iter().any(|z| !z.is_finite()) {
+            return Err(DesignError::NonFinite {
+                what: "start",
+                iteration: 0,
+            });
+        }
+        for (unknown, &value) in scales.iter().enumerate() {
+            if !(value >= 0.0 && value.is_finite()) {
+                return Err(DesignError::InvalidScale { unknown, value });
+            }
+        }
+        let bounds = equations.bounds();
+        for (bound, slack) in bounds.iter().map(|b| b.slack(start)).enumerate() {
+            // Written so that NaN fails.
+            if !(slack > 0.0) {
+                return Err(DesignError::OutOfBounds { bound, slack });
+            }
+        }
+        let start = DVector::from_column_slice(start);
+        Ok(Self {
+            equations,
+            bounds,
+            scales: DVector::from_column_slice(scales),
+            z: start.clone(),
+            start,
+            residual: DVector::zeros(count),
+            scaled_jacobian: DMatrix::zeros(count, expected),
+        })
+    }
+
+    fn evaluate(&mut self, iteration: usize) -> Result<(), DesignError> {
+        let z = self.z.as_slice();
+        self.equations
+            .evaluate(z, &mut self.residual, &mut self.scaled_jacobian)?;
+        let finite = |x: &[f64]| x.iter().all(|x| x.is_finite());
+        let what = "equations";
+        if !(finite(self.residual.as_slice()) && finite(self.scaled_jacobian.as_slice())) {
+            return Err(DesignError::NonFinite { what, iteration });
+        }
+        for (mut column, scale) in self.scaled_jacobian.column_iter_mut().zip(&self.scales) {
+            column *= *scale;
+        }
+        Ok(())
+    }
+
+    /// The shortest $x$ with $JW^{1/2}x = f$, by a QR factorization of the rows at unit length.
+    fn shortest(&self, f: &DVector<f64>) -> Result<DVector<f64>, DesignError> {
+        let mut columns = self.scaled_jacobian.transpose();
+        let mut right = f.clone();
+        for (equation, mut column) in columns.column_iter_mut().enumerate() {
+            let norm = column.norm();
+            if norm == 0.0 {
+                return Err(DesignError::SingularConstraint { equation });
+            }
+            column /= norm;
+            right[equation] /= norm;
+        }
+        if columns.ncols() > columns.nrows() {
+            let equation = columns.nrows();
+            return Err(DesignError::SingularConstraint { equation });
+        }
+        let (q, r) = columns.qr().unpack();
+        for equation in 0..r.nrows() {
+            if r[(equation, equation)].abs() < RANK_TOLERANCE {
+                return Err(DesignError::SingularConstraint { equation });
+            }
+        }
+        // Rows of R^T are lower triangular: forward substitution.
+        for i in 0..right.len() {
+            let known: f64 = (0..i).map(|j| r[(j, i)] * right[j]).sum();
+            right[i] = (right[i] - known) / r[(i, i)];
+        }
+        Ok(q * right)
+    }
+
+    /// $W^{-1/2}(z - z_0)$, zero where an unknown is held.
+    fn away(&self) -> DVector<f64> {
+        let moved = &self.z - &self.start;
+        moved.zip_map(&self.scales, |dz, s| if s > 0.0 { dz / s } else { 0.0 })
+    }
+
+    fn walk(&mut self, step: &DVector<f64>) {
+        let step = step.component_mul(&self.scales);
+        let part = self
+            .bounds
+            .iter()
+            .map(|bound| bound.clip(self.z.as_slice(), step.as_slice()))
+            .fold(1.0, f64::min);
+        self.z.axpy(part, &step, 1.0);
+    }
+
+    fn root(&self, iterations: usize) -> Root {
+        Root {
+            unknowns: self.z.as_slice().to_vec(),
+            residual: self.residual.amax(),
+            iterations,
+            distance: self.away().norm(),
+        }
+    }
+
+    fn not_converged(&self, options: &RootOptions) -> DesignError {
+        DesignError::NotConverged {
+            iterations: options.max_iterations,
+            residual: self.residual.amax(),
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! Springs, dampers and actuators at the joints.
+
+/// A linear spring and damper at a joint: the generalized force $-k(q - q_0) - cv$.
+///
+/// Units: N/m and N·s/m at a slider, N·m/rad and N·m·s/rad at a hinge.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Spring {
+    /// Stiffness $k \ge 0$.
+    pub stiffness: f64,
+    /// Damping $c \ge 0$.
+    pub damping: f64,
+    /// Coordinate $q_0$ at which the spring is slack.
+    pub rest: f64,
+}
+
+/// An actuator that tracks a [`Reference`] with proportional and derivative gains:
+/// the generalized force $-K_p(q - r(t)) - K_v(v - \dot r(t))$.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Actuator {
+    /// Gain $K_p \ge 0$.
+    pub proportional: f64,
+    /// Gain $K_v \ge 0$.
+    pub derivative: f64,
+    /// What it tracks.
+    pub reference: Reference,
+}
+
+/// A reference that is held and then moves at a constant rate,
+/// $r(t) = r_0 + \dot r\max(0, t - t_0)$.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Reference {
+    /// Value $r_0$ until the start.
+    pub hold: f64,
+    /// Rate $\dot r$ after the start.
+    pub rate: f64,
+    /// Start $t_0$ (s).
+    pub start: f64,
+}
+
+impl Reference {
+    /// A reference that never moves.
+    pub fn fixed(value: f64) -> Self {
+        Self {
+            hold: value,
+            rate: 0.0,
+            start: 0.0,
+        }
+    }
+
+    /// Value and rate at a time (s).
+    pub fn at(&self, time: f64) -> (f64, f64) {
+        if time < self.start {
+            (self.hold, 0.0)
+        } else {
+            (self.hold + self.rate * (time - self.start), self.rate)
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! Inertia of the bodies that a link carries.
+
+use nalgebra::{Rotation2, Vector2};
+use std::ops::{Add, AddAssign};
+
+/// Mass, first and second moment about the origin of a frame.
+///
+/// Kinetic energy is linear in these four numbers, so bodies welded together add up, and so do
+/// the changes that a design parameter makes. Units are the caller's: kg, kg·m, kg·m² in SI.
+///
+/// # Examples
+///
+/// A hammer: a rod with a block at its end.
+///
+/// ```
+/// use carom_mechanism::planar::Inertia;
+/// let hammer = Inertia::rod(0.5, [0.0, 0.0], [0.3, 0.0])
+///     + Inertia::rectangle(1.0, [0.02, 0.05], [0.3, 0.0]);
+/// assert!((hammer.mass - 1.5).abs() < 1e-15);
+/// assert!((hammer.second_moment - (0.015 + 0.09 + 2.9e-3 / 3.0)).abs() < 1e-15);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Inertia {
+    /// Mass $m = \int dm$.
+    pub mass: f64,
+    /// First moment $\int x dm$: mass times the center of mass.
+    pub first_moment: Vector2<f64>,
+    /// Second moment $\int \lvert x\rvert^2 dm$ about the origin of the frame.
+    pub second_moment: f64,
+}
+
+impl Inertia {
+    /// No mass.
+    pub const ZERO: Self = Self {
+        mass: 0.0,
+        first_moment: Vector2::new(0.0, 0.0),
+        second_moment: 0.0,
+    };
+
+    /// A body of any shape, from its mass, its center of mass and its moment of inertia about it.
+    pub fn new(mass: f64, center: [f64; 2], moment_about_center: f64) -> Self {
+        let center = Vector2::from(center);
+        Self {
+            mass,
+            first_moment: mass * center,
+            second_moment: moment_about_center + mass * center.norm_squared(),
+        }
+    }
+
+    /// A point mass.
+    pub fn point(mass: f64, at: [f64; 2]) -> Self {
+        Self::new(mass, at, 0.0)
+    }
+
+    /// A solid ball, $\tfrac25mr^2$ about its center.
+    pub fn ball(mass: f64, radius: f64, center: [f64; 2]) -> Self {
+        Self::new(mass, center, 0.4 * mass * radius * radius)
+    }
+
+    /// A solid disk, $\tfrac12mr^2$ about its center.
+    pub fn disk(mass: f64, radius: f64, center: [f64; 2]) -> Self {
+        Self::new(mass, center, 0.5 * mass * radius * radius)
+    }
+
+    /// A thin uniform rod between two points, $\tfrac1{12}ml^2$ about its middle.
+    pub fn rod(mass: f64, from: [f64; 2], to: [f64; 2]) -> Self {
+        let (from, to) = (Vector2::from(from), Vector2::from(to));
+        let middle = 0.5 * (from + to);
+        let moment = mass * (to - from).norm_squared() / 12.0;
+        Self::new(mass, middle.into(), moment)
+    }
+
+    /// A solid rectangle with sides along the frame's axes, $\tfrac13m(a^2 + b^2)$ about its
+    /// center with half sides a and b.
+    pub fn rectangle(mass: f64, half_sides: [f64; 2], center: [f64; 2]) -> Self {
+        let moment = mass * Vector2::from(half_sides).norm_squared() / 3.0;
+        Self::new(mass, center, moment)
+    }
+
+    /// The same body after a turn about the frame's origin by `angle` (rad) and then a
+    /// displacement: how a body described in its own frame is welded to a link.
+    #[must_use]
+    pub fn placed(&self, displacement: [f64; 2], angle: f64) -> Self {
+        let displacement = Vector2::from(displacement);
+        let turned = Rotation2::new(angle) * self.first_moment;
+        Self {
+            mass: self.mass,
+            first_moment: turned + self.mass * displacement,
+            second_moment: self.second_moment
+                + 2.0 * turned.dot(&displacement)
+                + self.mass * displacement.norm_squared(),
+        }
+    }
+
+    /// Whether some mass distribution has these moments, to rounding.
+    pub(super) fn is_realizable(&self) -> bool {
+        let square = self.first_moment.norm_squared();
+        let product = self.mass * self.second_moment;
+        self.mass >= 0.0
+            && self.second_moment >= 0.0
+            && product.is_finite()
+            && square <= product * (1.0 + 1e-12)
+    }
+}
+
+impl Add for Inertia {
+    type Output = Self;
+
+    fn add(mut self, other: Self) -> Self {
+        self += other;
+        self
+    }
+}
+
+impl AddAssign for Inertia {
+    fn add_assign(&mut self, other: Self) {
+        self.mass += other.mass;
+        self.first_moment += other.first_moment;
+        self.second_moment += other.second_moment;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rectangle_is_two_rectangles_welded() {
+        let whole = Inertia::rectangle(3.0, [0.75, 0.2], [0.25, 0.1]);
+        let left = Inertia::rectangle(2.0, [0.5, 0.2], [0.0, 0.1]);
+        // The right third, described lying on its side about its own corner.
+        let right = Inertia::rectangle(1.0, [0.2, 0.25], [0.2, 0.25])
+            .placed([1.0, -0.1], std::f64::consts::FRAC_PI_2);
+        let sum = left + right;
+        assert!((sum.mass - whole.mass).abs() < 1e-15);
+        assert!((sum.first_moment - whole.first_moment).norm() < 1e-15);
+        assert!((sum.second_moment - whole.second_moment).abs() < 1e-15);
+    }
+
+    #[test]
+    fn moments_that_no_mass_has_are_refused() {
+        assert!(Inertia::point(2.0, [3.0, -4.0]).is_realizable());
+        assert!(Inertia::ZERO.is_realizable());
+        assert!(!Inertia::new(1.0, [1.0, 0.0], -0.1).is_realizable());
+        assert!(!Inertia::point(-1.0, [0.0, 0.0]).is_realizable());
+        assert!(!Inertia::point(1.0, [f64::NAN, 0.0]).is_realizable());
+    }
+}

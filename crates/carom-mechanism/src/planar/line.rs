@@ -1,0 +1,60 @@
+//! Fixed lines that mechanisms touch.
+
+use super::vector::perpendicular;
+use crate::MechanismError;
+use crate::error::{finite, positive};
+use nalgebra::Vector2;
+
+/// A fixed line: the floor, a wall.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Line {
+    point: Vector2<f64>,
+    normal: Vector2<f64>,
+}
+
+impl Line {
+    /// The line through a point with a normal to the free side, of any length.
+    ///
+    /// # Errors
+    ///
+    /// [`MechanismError::InvalidParameter`] for a zero normal or numbers that are not finite.
+    pub fn new(point: [f64; 2], normal: [f64; 2]) -> Result<Self, MechanismError> {
+        for coordinate in point {
+            finite("point of a line", coordinate)?;
+        }
+        let normal = Vector2::from(normal);
+        let length = positive("length of a line's normal", normal.x.hypot(normal.y))?;
+        Ok(Self {
+            point: point.into(),
+            normal: normal / length,
+        })
+    }
+
+    /// The floor $y = 0$, free above.
+    pub fn floor() -> Self {
+        Self {
+            point: Vector2::zeros(),
+            normal: Vector2::y(),
+        }
+    }
+
+    /// Unit normal, to the free side.
+    pub fn normal(&self) -> Vector2<f64> {
+        self.normal
+    }
+
+    /// Unit tangent, to the right of the normal: $+x$ on a floor.
+    pub fn tangent(&self) -> Vector2<f64> {
+        -perpendicular(self.normal)
+    }
+
+    /// Distance of a point from the line, negative behind it.
+    pub fn distance(&self, x: Vector2<f64>) -> f64 {
+        self.normal.dot(&(x - self.point))
+    }
+
+    /// Position of a point along the line.
+    pub(super) fn along(&self, x: Vector2<f64>) -> f64 {
+        self.tangent().dot(&(x - self.point))
+    }
+}

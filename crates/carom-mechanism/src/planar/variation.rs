@@ -1,0 +1,142 @@
+//! What a change of the design does to inertia and gaps.
+
+use super::frames::{Frame, Twist, frames, twists};
+use super::vector::{perpendicular, turned};
+use super::{Inertia, Link, PlanarMechanism};
+use crate::MechanicalSystem;
+use nalgebra::Vector2;
+
+/// The derivative of a mechanism's constants by one design parameter, such as a length.
+///
+/// Everything starts at zero. Inertia is linear in [`Inertia`], so its derivative is one, too.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Variation {
+    inertias: Vec<Inertia>,
+    anchors: Vec<Vector2<f64>>,
+    points: Vec<Vector2<f64>>,
+}
+
+impl Variation {
+    /// No change of a mechanism.
+    pub fn none(mechanism: &PlanarMechanism) -> Self {
+        let (n, contacts) = (mechanism.dimension(), mechanism.contacts().len());
+        Self {
+            inertias: vec![Inertia::ZERO; n],
+            anchors: vec![Vector2::zeros(); n],
+            points: vec![Vector2::zeros(); contacts],
+        }
+    }
+
+    /// Adds the derivative of a link's inertia; a link that is not there is left out.
+    #[must_use]
+    pub fn inertia(mut self, link: Link, derivative: Inertia) -> Self {
+        if let Some(inertia) = self.inertias.get_mut(link.coordinate()) {
+            *inertia += derivative;
+        }
+        self
+    }
+
+    /// Adds the derivative of a link's anchor in its parent's frame.
+    #[must_use]
+    pub fn anchor(mut self, link: Link, derivative: [f64; 2]) -> Self {
+        if let Some(anchor) = self.anchors.get_mut(link.coordinate()) {
+            *anchor += Vector2::from(derivative);
+        }
+        self
+    }
+
+    /// Adds the derivative of a contact point in its link's frame.
+    #[must_use]
+    pub fn contact_point(mut self, contact: usize, derivative: [f64; 2]) -> Self {
+        if let Some(point) = self.points.get_mut(contact) {
+            *point += Vector2::from(derivative);
+        }
+        self
+    }
+}
+
+impl PlanarMechanism {
+    /// Derivative of $a^TM(q)b$ by a design parameter, at fixed $q$, $a$, $b$ (n each).
+    ///
+    /// A link with the moments $(m, s, J)$ and the twists $(\dot o, \omega)$ of $a$ and $b$ adds
+    /// $m\dot o_a\cdot\dot o_b + (\omega_a\dot o_b + \omega_b\dot o_a)\cdot Ss + J\omega_a\omega_b$;
+    /// a design changes the moments and, through the anchors, $\dot o$.
+    pub fn mass_variation(&self, q: &[f64], a: &[f64], b: &[f64], variation: &Variation) -> f64 {
+        let frames = frames(&self.links, q, self.links.len());
+        let (of_a, of_b) = (
+            twists(&self.links, &frames, a),
+            twists(&self.links, &frames, b),
+        );
+        let (by_a, by_b) = (
+            self.velocity_variations(&frames, &of_a, variation),
+            self.velocity_variations(&frames, &of_b, variation),
+        );
+        let mut change = 0.0;
+        for (i, frame) in frames.iter().enumerate() {
+            let (a, b) = (&of_a[i], &of_b[i]);
+            let form = |inertia: &Inertia| {
+                let first = perpendicular(turned(frame.turn, inertia.first_moment));
+                inertia.mass * a.velocity.dot(&b.velocity)
+                    + (a.rate * b.velocity + b.rate * a.velocity).dot(&first)
+                    + inertia.second_moment * a.rate * b.rate
+            };
+            let inertia = &self.links[i].inertia;
+            let first = perpendicular(turned(frame.turn, inertia.first_moment));
+            change += form(&variation.inertias[i])
+                + inertia.mass * (by_a[i].dot(&b.velocity) + a.velocity.dot(&by_b[i]))
+                + (a.rate * by_b[i] + b.rate * by_a[i]).dot(&first);
+        }
+        change
+    }
+
+    /// Derivatives of a gap $\phi_i(q)$ and of its rate $\mathrm{D}\phi_i(q)v$ by a design
+    /// parameter, at fixed $q$ and $v$ (n each).
+    pub fn gap_variation(
+        &self,
+        contact: usize,
+        q: &[f64],
+        v: &[f64],
+        variation: &Variation,
+    ) -> (f64, f64) {
+        let place = &self.places[contact];
+        let frames = frames(&self.links, q, self.links.len());
+        let twists = twists(&self.links, &frames, v);
+        let arm = turned(frames[place.link].turn, variation.points[contact]);
+        let mut shift = arm;
+        let mut link = Some(place.link);
+        while let Some(i) = link {
+            link = self.links[i].parent;
+            shift += self.arm_variation(&frames, i, variation);
+        }
+        let velocity = self.velocity_variations(&frames, &twists, variation)[place.link]
+            + twists[place.link].rate * perpendicular(arm);
+        let normal = place.line.normal();
+        (normal.dot(&shift), normal.dot(&velocity))
+    }
+
+    /// Change of the vector from the parent's origin to link `i`'s, in the world.
+    fn arm_variation(&self, frames: &[Frame], i: usize, variation: &Variation) -> Vector2<f64> {
+        let anchor = variation.anchors[i];
+        match self.links[i].parent {
+            Some(parent) => turned(frames[parent].turn, anchor),
+            None => anchor,
+        }
+    }
+
+    /// Changes of the velocities of all origins.
+    fn velocity_variations(
+        &self,
+        frames: &[Frame],
+        twists: &[Twist],
+        variation: &Variation,
+    ) -> Vec<Vector2<f64>> {
+        let mut changes: Vec<Vector2<f64>> = Vec::with_capacity(self.links.len());
+        for (i, link) in self.links.iter().enumerate() {
+            changes.push(link.parent.map_or_else(Vector2::zeros, |parent| {
+                let arm = self.arm_variation(frames, i, variation);
+                changes[parent] + twists[parent].rate * perpendicular(arm)
+            }));
+        }
+        changes
+    }
+}

@@ -1,0 +1,7 @@
+//! Mechanisms in generalized coordinates, by the variational collision integrator.
+
+pub(crate) mod elastic_ball;
+pub(crate) mod pendulum_cradle;
+mod report;
+pub(crate) mod tilted_block;
+pub(crate) mod wall_pendulum;

@@ -1,0 +1,110 @@
+//! The robot's lengths and stance as unknowns of a design.
+
+use super::robot::{GRAVITY, LEFT_FOOT, Layout, Lengths, Stance, TAIL, TailRunner};
+use carom_mechanism::MechanismError;
+use carom_mechanism::design::{Bound, ClosedPair, DesignFamily, DesignPoint, Influence};
+
+/// Number of unknowns: all of the stance but $x$, and the four lengths.
+pub const UNKNOWNS: usize = 11;
+
+/// Names of the unknowns, with their units.
+pub const UNKNOWN_NAMES: [(&str, &str); UNKNOWNS] = [
+    ("y", "cm"),
+    ("theta", "rad"),
+    ("phi_l", "rad"),
+    ("gamma_l", "rad"),
+    ("phi_r", "rad"),
+    ("gamma_r", "rad"),
+    ("phi_t", "rad"),
+    ("r1", "cm"),
+    ("r2", "cm"),
+    ("l_u", "cm"),
+    ("l_l", "cm"),
+];
+
+/// The least length that a design may have, and the least difference of the radii, cm.
+const MARGIN: f64 = 0.1;
+
+/// Robots with all lengths and stances: $z = (y, \theta, \varphi_L, \gamma_L, \varphi_R, \gamma_R,
+/// \varphi_T, r_1, r_2, l_u, l_l)$.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TailRunners {
+    /// What the paper leaves open.
+    pub layout: Layout,
+}
+
+impl TailRunners {
+    /// The unknowns of a robot in a stance.
+    pub fn unknowns_of(lengths: Lengths, stance: &Stance) -> [f64; UNKNOWNS] {
+        let [_, y, theta, hip_l, knee_l, hip_r, knee_r, tail] = *stance;
+        let [r1, r2, thigh, shank] = lengths.to_table();
+        [
+            y, theta, hip_l, knee_l, hip_r, knee_r, tail, r1, r2, thigh, shank,
+        ]
+    }
+
+    /// The lengths and the stance of unknowns; the hips are at $x = 0$.
+    pub fn split(z: &[f64; UNKNOWNS]) -> (Lengths, Stance) {
+        let [
+            y,
+            theta,
+            hip_l,
+            knee_l,
+            hip_r,
+            knee_r,
+            tail,
+            r1,
+            r2,
+            thigh,
+            shank,
+        ] = *z;
+        let stance = [0.0, y, theta, hip_l, knee_l, hip_r, knee_r, tail];
+        (Lengths::from_table([r1, r2, thigh, shank]), stance)
+    }
+
+    /// The equations of a stance in which tail and left foot touch the floor, with normals at a
+    /// cosine if one is asked for.
+    pub fn closed(&self, cosine: Option<f64>) -> ClosedPair<'_, Self> {
+        ClosedPair {
+            family: self,
+            contacts: [TAIL, LEFT_FOOT],
+            cosine,
+        }
+    }
+}
+
+impl DesignFamily for TailRunners {
+    fn unknowns(&self) -> usize {
+        UNKNOWNS
+    }
+
+    fn at(&self, z: &[f64]) -> Result<DesignPoint, MechanismError> {
+        let mut all = [0.0; UNKNOWNS];
+        for (to, from) in all.iter_mut().zip(z) {
+            *to = *from;
+        }
+        let (lengths, stance) = Self::split(&all);
+        let robot = TailRunner::passive(lengths, self.layout, GRAVITY)?;
+        // The coordinates but x, in their order.
+        let coordinates = (1..stance.len()).map(Influence::Coordinate);
+        let variations = robot.variations(self.layout).map(Influence::Constants);
+        Ok(DesignPoint {
+            influences: coordinates.chain(variations).collect(),
+            mechanism: robot.mechanism,
+            configuration: stance.to_vec(),
+        })
+    }
+
+    fn bounds(&self) -> Vec<Bound> {
+        let [r1, r2, thigh, shank] = [7, 8, 9, 10];
+        vec![
+            Bound::above(r2, MARGIN),
+            Bound::above(thigh, MARGIN),
+            Bound::above(shank, MARGIN),
+            Bound {
+                coefficients: vec![(r1, 1.0), (r2, -1.0)],
+                lower: MARGIN,
+            },
+        ]
+    }
+}

@@ -1,0 +1,161 @@
+//! Two gaits dropped on the floor, each twice with different orders of impacts: Fig. 8.
+
+use super::robot::{Drive, GRAVITY, Layout, Lengths, Stance, TailRunner};
+use crate::ScenarioError;
+use carom_impact::{Propagative, Selection};
+use carom_mechanism::MechanicalSystem;
+use carom_metric::{Covector, KineticMetric};
+use carom_variational::TimeGrid;
+use carom_variational::generalized::{
+    CollisionIntegrator, Ending, IntegratorOptions, State, Trajectory,
+};
+use nalgebra::DMatrix;
+
+/// How the gaits are dropped and followed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Drop {
+    /// Height above the stance, cm.
+    pub(super) lift: f64,
+    pub(super) duration: f64,
+    pub(super) time_step: f64,
+}
+
+impl Drop {
+    /// Time of the first impact: nothing moves in the falling robot.
+    pub(super) fn fall_time(&self) -> f64 {
+        (2.0 * self.lift / GRAVITY).sqrt()
+    }
+}
+
+/// What two runs of a gait that differ in the order of impacts say.
+#[derive(Clone, Debug)]
+pub(super) struct Comparison {
+    /// Cosine of the normals at the first impact.
+    pub(super) cosine: f64,
+    /// Time of the first impact, s.
+    pub(super) first_time: f64,
+    /// Contacts of the first impact.
+    pub(super) first_contacts: Vec<usize>,
+    /// Distance of the two outcomes of the first impact, over the momentum before.
+    pub(super) first_indeterminacy: f64,
+    /// The same from the contact velocities before, $4|c|\sqrt{b_u^2 + b_w^2 - 2cb_ub_w}/\lVert
+    /// p\rVert$, which holds for two impacts.
+    pub(super) first_predicted: f64,
+    /// Impacts of either run.
+    pub(super) impacts: [usize; 2],
+    /// Time and distance of the momenta over the first one, from the first impact on.
+    pub(super) series: Vec<[f64; 2]>,
+}
+
+impl Comparison {
+    /// Middle value of the distances.
+    pub(super) fn median(&self) -> f64 {
+        let mut values: Vec<f64> = self.series.iter().map(|[_, xi]| *xi).collect();
+        values.sort_by(f64::total_cmp);
+        let n = values.len();
+        match n {
+            0 => 0.0,
+            _ => 0.5 * (values[(n - 1) / 2] + values[n / 2]),
+        }
+    }
+}
+
+/// Drops a gait twice and compares the runs.
+pub(super) fn compare(
+    lengths: Lengths,
+    layout: Layout,
+    drive: &Drive,
+    stance: &Stance,
+    drop: &Drop,
+) -> Result<Comparison, ScenarioError> {
+    let robot = TailRunner::driven(lengths, layout, drive, stance, drop.fall_time())?;
+    let grid = TimeGrid::duration(drop.time_step, drop.duration)?;
+    let mut lifted = *stance;
+    lifted[1] += drop.lift;
+    let run = |selection| -> Result<Trajectory, ScenarioError> {
+        let law = Propagative {
+            selection,
+            ..Propagative::default()
+        };
+        // The paper's rule: knees and spine make elastic impacts die out.
+        let options = IntegratorOptions {
+            elastic_hits_accumulate: true,
+            ..IntegratorOptions::default()
+        };
+        let integrator = CollisionIntegrator::new(&robot.mechanism, &law)?.with_options(options)?;
+        let start = integrator.state(0.0, &lifted, &[0.0; 8])?;
+        let trajectory = Trajectory::record(&integrator, &start, &grid, None)?;
+        match trajectory.end.ending {
+            Ending::Stopped(error) => Err(error.into()),
+            _ => Ok(trajectory),
+        }
+    };
+    let runs = [
+        run(Selection::MostApproaching)?,
+        run(Selection::LeastApproaching)?,
+    ];
+    let metric = |q: &[f64]| -> Result<KineticMetric, ScenarioError> {
+        let n = q.len();
+        let mut mass = DMatrix::zeros(n, n);
+        robot.mechanism.mass_matrix(q, &mut mass);
+        Ok(KineticMetric::new(mass)?)
+    };
+    let distance =
+        |metric: &KineticMetric, a: &Covector, b: &Covector| metric.norm(&Covector(&a.0 - &b.0));
+
+    let [first, second] = runs.each_ref().map(|run| run.impacts().next());
+    let (Some(first), Some(second)) = (first, second) else {
+        return Err(ScenarioError::value(
+            "duration",
+            "the robot does not reach the floor",
+        ));
+    };
+    let at = metric(first.configuration.as_slice())?;
+    let size = at.norm(&first.momentum_minus)?;
+    let mut normals = Vec::with_capacity(first.contacts.len());
+    for &contact in &first.contacts {
+        let mut normal = vec![0.0; lifted.len()];
+        let q = first.configuration.as_slice();
+        robot.mechanism.gap_gradient(contact, q, &mut normal);
+        let normal = Covector::from_slice(&normal);
+        let length = at.norm(&normal)?;
+        normals.push(Covector(normal.0 / length));
+    }
+    let (cosine, first_predicted) = match normals.as_slice() {
+        [u, w] => {
+            let c = at.inner(u, w)?;
+            let [b, d] = [
+                at.inner(&first.momentum_minus, u)?,
+                at.inner(&first.momentum_minus, w)?,
+            ];
+            let apart = (b * b + d * d - 2.0 * c * b * d).sqrt();
+            (c, 4.0 * c.abs() * apart / size)
+        }
+        _ => (0.0, 0.0),
+    };
+    let first_indeterminacy = distance(&at, &first.momentum_plus, &second.momentum_plus)? / size;
+
+    let mut series = Vec::new();
+    for (a, b) in runs[0].states.iter().zip(&runs[1].states) {
+        let State {
+            time,
+            configuration,
+            momentum,
+        } = a;
+        if *time < first.time.max(second.time) {
+            continue;
+        }
+        let metric = metric(configuration.as_slice())?;
+        let apart = distance(&metric, momentum, &b.momentum)? / metric.norm(momentum)?;
+        series.push([*time, apart]);
+    }
+    Ok(Comparison {
+        cosine,
+        first_time: first.time,
+        first_contacts: first.contacts.clone(),
+        first_indeterminacy,
+        first_predicted,
+        impacts: runs.each_ref().map(|run| run.end.n_impacts),
+        series,
+    })
+}

@@ -1,0 +1,406 @@
+//! Time as a state: a motion with impacts as one continuous curve.
+
+use crate::VariationalError;
+use nalgebra::DVector;
+use std::fmt;
+
+/// Ends of segments must meet within this fraction of the largest entry met so far.
+const CONTINUOUS: f64 = 1e-9;
+
+/// Steps allowed to the inversion of $s(t)$; bisection alone needs about 60.
+const MAX_INVERSION: usize = 200;
+
+/// A stretch of motion between impacts: a flight, or a sustained contact whose force is known.
+pub trait Motion: fmt::Debug + Send + Sync {
+    /// Configuration and velocity after `time` (s) from the start of the stretch.
+    fn state(&self, time: f64) -> (DVector<f64>, DVector<f64>);
+
+    /// Total normal impulse $\int\lVert\lambda_n\rVert_1\mathrm{d}t$ since the start, N·s; 0 in free flight.
+    fn normal_impulse(&self, _time: f64) -> f64 {
+        0.0
+    }
+
+    /// Total normal force $\lVert\lambda_n\rVert_1$, N; 0 in free flight.
+    fn normal_force(&self, _time: f64) -> f64 {
+        0.0
+    }
+}
+
+/// A point of the curve.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EmbeddedState {
+    /// Time $t$, s.
+    pub time: f64,
+    /// Configuration $q$.
+    pub configuration: DVector<f64>,
+    /// Velocity $v$.
+    pub velocity: DVector<f64>,
+    /// $\mathrm{d}t/\mathrm{d}s$, in \[0, 1\]: 1 in flight, 0 during an impact.
+    pub clock: f64,
+}
+
+/// A motion with impacts, by the parameter
+///
+/// $$ \mathrm{d}s = \mathrm{d}t + \sigma \lVert\lambda_n\rVert_1 \mathrm{d}t $$
+///
+/// in which nothing jumps: an impact has the length of its normal impulse, while time and
+/// configuration stand still, and sustained contact slows time down,
+/// $\mathrm{d}t/\mathrm{d}s = 1/(1 + \sigma\lVert\lambda_n\rVert_1)$. These are the solutions of the
+/// differential inclusion of Halm & Posa, Eqs. (43)-(55), segment by segment: $t$ never decreases
+/// (Theorem 5), configuration and velocity are continuous in $s$. Nothing is integrated here;
+/// what moves the system comes as a [`Motion`], what an impact does as its impulses.
+///
+/// The unit $\sigma$ (1/N) makes a length of an impulse; the paper adds N to 1 and so takes 1/N.
+///
+/// # Examples
+///
+/// A ball hits the floor and rests: after the impact half of $s$ is time.
+///
+/// ```
+/// use carom_variational::{Motion, TimeEmbedding};
+/// use nalgebra::{DVector, dvector};
+///
+/// #[derive(Debug)]
+/// struct Fall;
+/// impl Motion for Fall {
+///     fn state(&self, t: f64) -> (DVector<f64>, DVector<f64>) {
+///         (dvector![0.5 - 0.5 * t * t], dvector![-t])
+///     }
+/// }
+/// #[derive(Debug)]
+/// struct Rest;
+/// impl Motion for Rest {
+///     fn state(&self, _: f64) -> (DVector<f64>, DVector<f64>) {
+///         (dvector![0.0], dvector![0.0])
+///     }
+///     fn normal_impulse(&self, t: f64) -> f64 {
+///         t
+///     }
+///     fn normal_force(&self, _: f64) -> f64 {
+///         1.0
+///     }
+/// }
+/// let mut path = TimeEmbedding::new(dvector![0.5], dvector![0.0], 1.0)?;
+/// path.push_motion(Fall, 1.0)?;
+/// path.push_impact(&[(1.0, dvector![0.0])])?;
+/// path.push_motion(Rest, 2.0)?;
+/// assert_eq!(path.length(), 1.0 + 1.0 + 4.0);
+/// // In the middle of the impact half of the velocity is gone.
+/// assert_eq!(path.state_at(1.5)?.velocity, dvector![-0.5]);
+/// assert_eq!(path.s_of(1.0)?, [1.0, 2.0]);
+/// assert_eq!(path.state_at(4.0)?.clock, 0.5);
+/// # Ok::<(), carom_variational::VariationalError>(())
+/// ```
+#[derive(Debug)]
+pub struct TimeEmbedding {
+    impulse_scale: f64,
+    segments: Vec<Segment>,
+    end: Node,
+    /// Largest entries of configurations and velocities so far.
+    largest: [f64; 2],
+}
+
+/// Where a segment begins.
+#[derive(Clone, Debug)]
+struct Node {
+    s: f64,
+    time: f64,
+    configuration: DVector<f64>,
+    velocity: DVector<f64>,
+}
+
+#[derive(Debug)]
+struct Segment {
+    start: Node,
+    kind: Kind,
+}
+
+#[derive(Debug)]
+enum Kind {
+    Motion {
+        motion: Box<dyn Motion>,
+        duration: f64,
+    },
+    /// Lengths in s since the start, and the velocities reached there.
+    Impact(Vec<(f64, DVector<f64>)>),
+}
+
+impl TimeEmbedding {
+    /// Starts a curve at $t = s = 0$. `impulse_scale` is $\sigma$, 1/N.
+    ///
+    /// # Errors
+    ///
+    /// [`VariationalError::NonFinite`]; [`VariationalError::BadEmbedding`] unless $\sigma$ is finite
+    /// and positive.
+    pub fn new(
+        configuration: DVector<f64>,
+        velocity: DVector<f64>,
+        impulse_scale: f64,
+    ) -> Result<Self, VariationalError> {
+        if !(impulse_scale > 0.0 && impulse_scale.is_finite()) {
+            return Err(VariationalError::BadEmbedding {
+                what: "impulse scale must be finite and positive",
+                value: impulse_scale,
+            });
+        }
+        finite("configuration", &configuration)?;
+        finite("velocity", &velocity)?;
+        Ok(Self {
+            impulse_scale,
+            segments: Vec::new(),
+            largest: [configuration.amax(), velocity.amax()],
+            end: Node {
+                s: 0.0,
+                time: 0.0,
+                configuration,
+                velocity,
+            },
+        })
+    }
+
+    /// Length of the curve so far, in $s$.
+    pub fn length(&self) -> f64 {
+        self.end.s
+    }
+
+    /// Time so far, s.
+    pub fn duration(&self) -> f64 {
+        self.end.time
+    }
+
+    /// Goes on with a motion for `duration` (s).
+    ///
+    /// # Errors
+    ///
+    /// [`VariationalError::BadDuration`], [`VariationalError::NonFinite`],
+    /// [`VariationalError::Discontinuous`] unless the motion starts where the curve ends,
+    /// [`VariationalError::BadEmbedding`] if its normal impulse does not start at 0 or pulls.
+    pub fn push_motion(
+        &mut self,
+        motion: impl Motion + 'static,
+        duration: f64,
+    ) -> Result<(), VariationalError> {
+        if !(duration >= 0.0 && duration.is_finite()) {
+            return Err(VariationalError::BadDuration { duration });
+        }
+        let (configuration, velocity) = motion.state(0.0);
+        self.meet("configuration", &configuration)?;
+        self.meet("velocity", &velocity)?;
+        let (configuration, velocity) = motion.state(duration);
+        finite("configuration", &configuration)?;
+        finite("velocity", &velocity)?;
+        let (first, last) = (motion.normal_impulse(0.0), motion.normal_impulse(duration));
+        if first != 0.0 {
+            return Err(VariationalError::BadEmbedding {
+                what: "normal impulse must start at 0",
+                value: first,
+            });
+        }
+        for value in [
+            last,
+            motion.normal_force(0.0),
+            motion.normal_force(duration),
+        ] {
+            if !(value >= 0.0 && value.is_finite()) {
+                return Err(VariationalError::BadEmbedding {
+                    what: "normal impulse and force must be finite and at least 0",
+                    value,
+                });
+            }
+        }
+        let end = Node {
+            s: self.end.s + duration + self.impulse_scale * last,
+            time: self.end.time + duration,
+            configuration,
+            velocity,
+        };
+        let motion = Box::new(motion);
+        self.push(Kind::Motion { motion, duration }, end);
+        Ok(())
+    }
+
+    /// Goes on with an impact: normal impulses (N·s, summed over the contacts) and the velocity
+    /// after each, in order. In between the velocity changes in proportion, which is exact from
+    /// event to event.
+    ///
+    /// # Errors
+    ///
+    /// [`VariationalError::NonFinite`], [`VariationalError::BadEmbedding`] for an impulse that is
+    /// not finite and at least 0, [`VariationalError::Discontinuous`] for a velocity of another
+    /// length.
+    pub fn push_impact(&mut self, events: &[(f64, DVector<f64>)]) -> Result<(), VariationalError> {
+        let mut end = self.end.clone();
+        let mut nodes = Vec::with_capacity(events.len());
+        for (impulse, velocity) in events {
+            if !(*impulse >= 0.0 && impulse.is_finite()) {
+                return Err(VariationalError::BadEmbedding {
+                    what: "impulses of an impact must be finite and at least 0",
+                    value: *impulse,
+                });
+            }
+            if velocity.len() != end.velocity.len() {
+                return Err(VariationalError::Discontinuous {
+                    what: "velocity",
+                    gap: f64::INFINITY,
+                });
+            }
+            finite("velocity", velocity)?;
+            end.s += self.impulse_scale * impulse;
+            end.velocity.clone_from(velocity);
+            nodes.push((end.s - self.end.s, velocity.clone()));
+        }
+        self.push(Kind::Impact(nodes), end);
+        Ok(())
+    }
+
+    fn push(&mut self, kind: Kind, end: Node) {
+        let start = std::mem::replace(&mut self.end, end);
+        self.segments.push(Segment { start, kind });
+        let [q, v] = &mut self.largest;
+        *q = q.max(self.end.configuration.amax());
+        *v = v.max(self.end.velocity.amax());
+    }
+
+    fn meet(&self, what: &'static str, next: &DVector<f64>) -> Result<(), VariationalError> {
+        let (here, largest) = match what {
+            "velocity" => (&self.end.velocity, self.largest[1]),
+            _ => (&self.end.configuration, self.largest[0]),
+        };
+        let gap = if here.len() == next.len() {
+            (here - next).amax()
+        } else {
+            f64::INFINITY
+        };
+        if gap <= CONTINUOUS * largest.max(next.amax()) {
+            Ok(())
+        } else {
+            Err(VariationalError::Discontinuous { what, gap })
+        }
+    }
+
+    /// The state at $s$, at the ends if $s$ lies beyond them by rounding.
+    ///
+    /// # Errors
+    ///
+    /// [`VariationalError::OutOfRange`].
+    pub fn state_at(&self, s: f64) -> Result<EmbeddedState, VariationalError> {
+        inside("s", s, self.end.s)?;
+        let after = self
+            .segments
+            .partition_point(|segment| segment.start.s <= s);
+        let Some(segment) = after.checked_sub(1).and_then(|i| self.segments.get(i)) else {
+            return Ok(EmbeddedState {
+                time: self.end.time,
+                configuration: self.end.configuration.clone(),
+                velocity: self.end.velocity.clone(),
+                clock: 1.0,
+            });
+        };
+        let along = (s - segment.start.s).max(0.0);
+        Ok(match &segment.kind {
+            Kind::Motion { motion, duration } => {
+                let time = self.time_along(motion.as_ref(), *duration, along);
+                let (configuration, velocity) = motion.state(time);
+                EmbeddedState {
+                    time: segment.start.time + time,
+                    configuration,
+                    velocity,
+                    clock: 1.0 / (1.0 + self.impulse_scale * motion.normal_force(time)),
+                }
+            }
+            Kind::Impact(nodes) => EmbeddedState {
+                time: segment.start.time,
+                configuration: segment.start.configuration.clone(),
+                velocity: velocity_along(&segment.start.velocity, nodes, along),
+                clock: 0.0,
+            },
+        })
+    }
+
+    /// Solves $t + \sigma\Lambda(t) = s$, whose left side grows at least as fast as t: Newton's method
+    /// inside a bracket.
+    fn time_along(&self, motion: &dyn Motion, duration: f64, along: f64) -> f64 {
+        let length = |t: f64| t + self.impulse_scale * motion.normal_impulse(t);
+        let (mut low, mut high) = (0.0, duration.min(along));
+        let mut t = if length(duration) > 0.0 {
+            (duration * (along / length(duration))).clamp(low, high)
+        } else {
+            0.0
+        };
+        for _ in 0..MAX_INVERSION {
+            let excess = length(t) - along;
+            if excess == 0.0 {
+                return t;
+            }
+            if excess > 0.0 {
+                high = t;
+            } else {
+                low = t;
+            }
+            let newton = t - excess / (1.0 + self.impulse_scale * motion.normal_force(t));
+            let next = if newton > low && newton < high {
+                newton
+            } else {
+                0.5 * (low + high)
+            };
+            if next == t || next <= low || next >= high {
+                return t;
+            }
+            t = next;
+        }
+        t
+    }
+
+    /// All $s$ at which the clock shows `time` (s): a single one, or an interval for the time of an
+    /// impact.
+    ///
+    /// # Errors
+    ///
+    /// [`VariationalError::OutOfRange`].
+    pub fn s_of(&self, time: f64) -> Result<[f64; 2], VariationalError> {
+        inside("time", time, self.end.time)?;
+        let at = |segment: &Segment| match &segment.kind {
+            Kind::Motion { motion, duration } => {
+                let t = (time - segment.start.time).clamp(0.0, *duration);
+                segment.start.s + t + self.impulse_scale * motion.normal_impulse(t)
+            }
+            Kind::Impact(nodes) => segment.start.s + nodes.last().map_or(0.0, |node| node.0),
+        };
+        let later = self.segments.partition_point(|x| x.start.time <= time);
+        let last = later.checked_sub(1).and_then(|i| self.segments.get(i));
+        let earlier = self.segments.partition_point(|x| x.start.time < time);
+        let first = earlier.checked_sub(1).and_then(|i| self.segments.get(i));
+        let high = last.map_or(0.0, at);
+        // Without an earlier segment the clock still shows its first time.
+        Ok([first.map_or(0.0, at).min(high), high])
+    }
+}
+
+fn velocity_along(start: &DVector<f64>, nodes: &[(f64, DVector<f64>)], along: f64) -> DVector<f64> {
+    let mut before = (0.0, start);
+    for (length, velocity) in nodes {
+        if along < *length {
+            let part = (along - before.0) / (length - before.0);
+            return before.1 + (velocity - before.1) * part;
+        }
+        before = (*length, velocity);
+    }
+    before.1.clone()
+}
+
+fn finite(what: &'static str, vector: &DVector<f64>) -> Result<(), VariationalError> {
+    if vector.iter().all(|x| x.is_finite()) {
+        Ok(())
+    } else {
+        Err(VariationalError::NonFinite { what })
+    }
+}
+
+fn inside(what: &'static str, value: f64, end: f64) -> Result<(), VariationalError> {
+    let slack = 4.0 * f64::EPSILON * end;
+    if (-slack..=end + slack).contains(&value) {
+        Ok(())
+    } else {
+        Err(VariationalError::OutOfRange { what, value, end })
+    }
+}

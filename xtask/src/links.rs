@@ -1,0 +1,172 @@
+//! Links of the book and the root documents: every file and every anchor that they name is there.
+//!
+//! Only what lies in the repository is checked; nothing is fetched.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+use anyhow::Context;
+
+/// Documents beside the book.
+const ROOT_DOCUMENTS: [&str; 4] = [
+    "README.md",
+    "ARCHITECTURE.md",
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+];
+
+/// Folder of the book's chapters.
+const BOOK: &str = "docs/src";
+
+/// One line for every link that leads nowhere, and every chapter that the summary leaves out.
+pub(crate) fn violations(root: &Path) -> anyhow::Result<Vec<String>> {
+    let mut documents: Vec<PathBuf> = ROOT_DOCUMENTS.iter().map(PathBuf::from).collect();
+    let book = root.join(BOOK);
+    let mut chapters = Vec::new();
+    for entry in fs::read_dir(&book).with_context(|| format!("reading {}", book.display()))? {
+        let name = entry?.file_name();
+        let name = name.to_string_lossy();
+        if name.ends_with(".md") {
+            chapters.push(Path::new(BOOK).join(&*name));
+        }
+    }
+    chapters.sort();
+    documents.extend(chapters.iter().cloned());
+
+    let mut texts = BTreeMap::new();
+    for document in documents {
+        let path = root.join(&document);
+        let text =
+            fs::read_to_string(&path).with_context(|| format!("reading {}", path.display()))?;
+        texts.insert(document, text);
+    }
+    let mut lines = Vec::new();
+    let mut summarized = BTreeSet::new();
+    for (document, text) in &texts {
+        let folder = document.parent().unwrap_or(Path::new(""));
+        for (line, target) in links(text) {
+            if target.contains("://") || target.starts_with("mailto:") {
+                continue;
+            }
+            let (path, anchor) = target.split_once('#').unwrap_or((&target, ""));
+            let path = if path.is_empty() {
+                document.clone()
+            } else {
+                normalized(&folder.join(path))
+            };
+            if document.ends_with("SUMMARY.md") {
+                summarized.insert(path.clone());
+            }
+            let label = document.display().to_string().replace('\\', "/");
+            if !root.join(&path).exists() {
+                lines.push(format!("{label}:{line}: no file `{target}`"));
+            } else if let (Some(text), false) = (texts.get(&path), anchor.is_empty())
+                && !anchors(text).contains(anchor)
+            {
+                lines.push(format!("{label}:{line}: no heading `{target}`"));
+            }
+        }
+    }
+    let left_out = chapters
+        .iter()
+        .filter(|chapter| !chapter.ends_with("SUMMARY.md") && !summarized.contains(*chapter));
+    lines.extend(left_out.map(|chapter| format!("{}: not in the summary", chapter.display())));
+    Ok(lines)
+}
+
+/// A path without `.` and `..`.
+fn normalized(path: &Path) -> PathBuf {
+    let mut parts = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => {
+                parts.pop();
+            }
+            Component::CurDir => {}
+            other => parts.push(other),
+        }
+    }
+    parts
+}
+
+/// The lines outside fenced code, with their numbers and without code spans and formulas.
+fn prose(text: &str) -> Vec<(usize, String)> {
+    let mut fenced = false;
+    let mut lines = Vec::new();
+    for (number, line) in (1..).zip(text.lines()) {
+        if line.trim_start().starts_with("```") {
+            fenced = !fenced;
+        } else if !fenced {
+            let spans = line.split('`').step_by(2).collect::<Vec<_>>().join("``");
+            let formulas = spans.split('$').step_by(2).collect::<Vec<_>>().join("$$");
+            lines.push((number, formulas));
+        }
+    }
+    lines
+}
+
+/// Targets of inline links and images, with their lines.
+fn links(text: &str) -> Vec<(usize, String)> {
+    let mut found = Vec::new();
+    for (number, line) in prose(text) {
+        for part in line.split("](").skip(1) {
+            if let Some((target, _)) = part.split_once(')') {
+                let target = target.split_whitespace().next().unwrap_or_default();
+                found.push((number, target.to_owned()));
+            }
+        }
+    }
+    found
+}
+
+/// Anchors of the headings, as mdBook and code forges make them.
+fn anchors(text: &str) -> BTreeSet<String> {
+    let mut fenced = false;
+    let mut anchors = BTreeSet::new();
+    for line in text.lines() {
+        fenced ^= line.trim_start().starts_with("```");
+        let title = line.trim_start_matches('#');
+        if fenced || !line.starts_with('#') || !title.starts_with(' ') {
+            continue;
+        }
+        let slug = title.trim().to_lowercase();
+        let slug = slug.chars().filter_map(|char| match char {
+            ' ' => Some('-'),
+            '-' | '_' => Some(char),
+            _ => char.is_alphanumeric().then_some(char),
+        });
+        anchors.insert(slug.collect());
+    }
+    anchors
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_are_read_outside_code() {
+        let text = "A [b](c.md#d \"e\") and ![f](g.svg), `[h](i)`.\n```\n[j](k)\n```\n$x[l](m)$\n";
+        let found: Vec<String> = links(text).into_iter().map(|(_, target)| target).collect();
+        assert_eq!(found, ["c.md#d", "g.svg"]);
+    }
+
+    #[test]
+    fn anchors_are_those_of_the_headings() {
+        let found = anchors("# Loops or faer\n## What `carom` is, in short\n```\n# no\n```\n#no\n");
+        let expected = ["loops-or-faer", "what-carom-is-in-short"].map(str::to_owned);
+        assert_eq!(found, BTreeSet::from(expected));
+    }
+
+    #[test]
+    fn paths_go_up_and_down() {
+        let path = normalized(Path::new("docs/src/../../README.md"));
+        assert_eq!(path, Path::new("README.md"));
+    }
+
+    #[test]
+    fn every_link_of_the_documents_leads_somewhere() {
+        assert_eq!(violations(&crate::workspace_root()).unwrap(), [""; 0]);
+    }
+}
