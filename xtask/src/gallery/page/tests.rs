@@ -1,17 +1,9 @@
 use super::*;
-use carom_scenarios::SCENARIOS;
+use crate::gallery::golden;
 
 /// The page of the blessed records.
 fn page() -> Vec<(String, String)> {
-    let golden = crate::workspace_root().join("golden");
-    let records: Vec<Record> = SCENARIOS
-        .iter()
-        .map(|scenario| {
-            let path = golden.join(format!("{}.json", scenario.name));
-            serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
-        })
-        .collect();
-    files(&Catalog::load().unwrap(), &records).unwrap()
+    files(&Catalog::load().unwrap(), &golden()).unwrap()
 }
 
 #[test]
@@ -61,8 +53,8 @@ fn the_page_is_light_and_shows_every_scenario() {
     let weight: usize = files.iter().map(|(_, text)| text.len()).sum();
     assert!(weight < 10_000_000, "{weight} bytes");
     let (_, index) = files.last().unwrap();
-    for scenario in SCENARIOS {
-        let command = format!("carom run {} --out out", scenario.name);
-        assert!(index.contains(&command), "{}", scenario.name);
+    for record in golden() {
+        let command = format!("carom run {} --out out", record.scenario);
+        assert!(index.contains(&command), "{}", record.scenario);
     }
 }
