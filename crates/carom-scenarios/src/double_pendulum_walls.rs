@@ -1,6 +1,8 @@
 //! A double pendulum between two walls.
 
+use crate::animation::Outline;
 use crate::config::{finite, positive};
+use crate::mechanism_motion::motion;
 use crate::mechanism_run::{AuditedRun, Start};
 use crate::model::propagative;
 use crate::record::{Axis, Color, Figure, LineStyle, Mark, Record};
@@ -103,6 +105,22 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
     let run = AuditedRun::new(&mechanism, &law, &start)?;
     run.report(&mechanism, &mut record);
     record.figures.push(paths(&config, &mechanism, links, &run));
+    let rods: Vec<(Link, f64)> = links.into_iter().zip(config.lengths).collect();
+    let mut played = motion(
+        "The run",
+        "Elbow and tip hit the walls.",
+        &mechanism,
+        &rods,
+        &run,
+    );
+    let reach = config.lengths[0] + config.lengths[1];
+    for x in [-config.wall_distance, config.wall_distance] {
+        played = played.fixed(Outline::line(
+            [[x, -1.1 * reach], [x, 0.1 * reach]],
+            Color::Gray,
+        ));
+    }
+    record.animations.push(played);
     Ok(record)
 }
 

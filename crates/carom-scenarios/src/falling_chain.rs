@@ -1,6 +1,8 @@
 //! A chain of rods falls on a floor.
 
+use crate::animation::Outline;
 use crate::config::{count, finite, positive};
+use crate::mechanism_motion::motion;
 use crate::mechanism_run::{AuditedRun, Start};
 use crate::model::propagative;
 use crate::record::{Axis, Color, Figure, LineStyle, Mark, Record};
@@ -114,6 +116,17 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
     record
         .figures
         .push(shapes(&config, &mechanism, &links, &run));
+    let rods: Vec<(Link, f64)> = links.iter().map(|l| (*l, config.rod_length)).collect();
+    let reach = config.rods as f64 * config.rod_length;
+    let floor = Outline::line([[-0.2 * reach, 0.0], [1.2 * reach, 0.0]], Color::Gray);
+    let played = motion(
+        "The run",
+        "Joints and ends hit the floor.",
+        &mechanism,
+        &rods,
+        &run,
+    );
+    record.animations.push(played.fixed(floor));
     Ok(record)
 }
 

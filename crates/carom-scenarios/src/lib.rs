@@ -27,6 +27,7 @@ mod hybrid_model;
 mod icosahedron_tetrahedron;
 mod knife_edge;
 mod light_ball;
+mod mechanism_motion;
 mod mechanism_run;
 mod mechanisms;
 mod model;

@@ -54,6 +54,20 @@ pub(crate) fn gallery(root: &Path, args: &Args) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// The blessed records; `cargo xtask verify` says which are missing.
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+fn golden() -> Vec<Record> {
+    let folder = crate::workspace_root().join("golden");
+    let paths = SCENARIOS
+        .iter()
+        .map(|s| folder.join(format!("{}.json", s.name)));
+    paths
+        .filter(|path| path.exists())
+        .map(|path| serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap())
+        .collect()
+}
+
 /// Names of the scenarios that come from a paper.
 fn members(authors: &str) -> BTreeSet<String> {
     let of_paper = SCENARIOS.iter().filter(|s| s.paper == authors);

@@ -1,5 +1,5 @@
 use super::*;
-use carom_scenarios::SCENARIOS;
+use crate::gallery::{golden, members as of_paper};
 use carom_scenarios::record::{Axis, Figure, Quantity};
 
 fn record(scenario: &str, figures: &[&str], value: f64) -> Record {
@@ -85,15 +85,8 @@ fn an_item_has_data_or_says_why_not() {
 /// The catalog against the records that were blessed.
 #[test]
 fn the_catalog_names_what_the_records_hold() {
-    let golden = crate::workspace_root().join("golden");
-    let records: Vec<Record> = SCENARIOS
-        .iter()
-        .map(|scenario| {
-            let path = golden.join(format!("{}.json", scenario.name));
-            serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
-        })
-        .collect();
+    let records = golden();
     let catalog = Catalog::load().unwrap();
-    let faults = catalog.faults(&records, &super::super::members);
+    let faults = catalog.faults(&records, &of_paper);
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }

@@ -1,17 +1,9 @@
 use super::*;
-use carom_scenarios::SCENARIOS;
+use crate::gallery::golden;
 
 /// The page of the blessed records.
 fn page() -> Vec<(String, String)> {
-    let golden = crate::workspace_root().join("golden");
-    let records: Vec<Record> = SCENARIOS
-        .iter()
-        .map(|scenario| {
-            let path = golden.join(format!("{}.json", scenario.name));
-            serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
-        })
-        .collect();
-    files(&Catalog::load().unwrap(), &records).unwrap()
+    files(&Catalog::load().unwrap(), &golden()).unwrap()
 }
 
 #[test]
@@ -20,7 +12,8 @@ fn the_page_stands_alone_and_every_link_leads_somewhere() {
     let (name, index) = files.last().unwrap();
     assert_eq!(name, "index.html");
     let quoted = |name: &str| -> Vec<String> {
-        let parts = index.split(&format!(" {name}=\"")).skip(1);
+        let opening = format!(" {name}=\"");
+        let parts = index.split(&opening).skip(1);
         parts
             .map(|p| p.split('"').next().unwrap().to_owned())
             .collect()
@@ -60,8 +53,8 @@ fn the_page_is_light_and_shows_every_scenario() {
     let weight: usize = files.iter().map(|(_, text)| text.len()).sum();
     assert!(weight < 10_000_000, "{weight} bytes");
     let (_, index) = files.last().unwrap();
-    for scenario in SCENARIOS {
-        let command = format!("carom run {} --out out", scenario.name);
-        assert!(index.contains(&command), "{}", scenario.name);
+    for record in golden() {
+        let command = format!("carom run {} --out out", record.scenario);
+        assert!(index.contains(&command), "{}", record.scenario);
     }
 }
