@@ -245,11 +245,13 @@ fn propagative(case: &Case<'_>) -> Answer {
         max_nodes: case.options.max_nodes,
         ..Propagative::default()
     };
-    let set = match law.resolve_all(case.problem) {
-        Ok(set) => set,
-        // Some orders are better than none; what they miss is said.
-        Err(ImpactError::OutcomeLimitExceeded { found, .. }) if !found.outcomes.is_empty() => {
-            *found
+    let (outcomes, is_complete) = match law.resolve_all(case.problem) {
+        Ok(set) => (set.outcomes, set.complete),
+        // Some orders are better than none, and one there always is; what they miss is said.
+        Err(ImpactError::OutcomeLimitExceeded { found, .. }) => {
+            let mut outcomes = found.outcomes;
+            outcomes.push(law.resolve(case.problem)?);
+            (outcomes, false)
         }
         Err(error) => return Err(error),
     };
@@ -268,12 +270,12 @@ fn propagative(case: &Case<'_>) -> Answer {
         plastic.push((case.whitened(&outcome.velocity_plus), name));
     }
     let mut best = None;
-    for outcome in &set.outcomes {
+    for outcome in &outcomes {
         let mut order = match &outcome.diagnostics {
             Diagnostics::Propagative(found) => order_of(found.sequence.as_deref(), found.impacts),
             _ => String::new(),
         };
-        if !set.complete {
+        if !is_complete {
             order.push_str(", not all orders were followed");
         }
         let elastic = case.whitened(&outcome.velocity_plus);

@@ -176,8 +176,7 @@ fn cone_edges(contacts: &ContactSet<'_>) -> Vec<Generator> {
             tangential,
         };
         match contact.tangents.len() {
-            _ if friction == 0.0 => generators.push(edge([0.0; 2])),
-            0 => generators.push(edge([0.0; 2])),
+            n if n == 0 || friction == 0.0 => generators.push(edge([0.0; 2])),
             1 => generators.extend([edge([friction, 0.0]), edge([-friction, 0.0])]),
             _ => generators.extend((0..4).map(|k| {
                 let (sin, cos) = (FRAC_PI_2 * f64::from(k)).sin_cos();

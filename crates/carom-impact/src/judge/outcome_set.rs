@@ -9,6 +9,10 @@ use crate::{Contact, ContactSet, ImpactError, ImpactLaw, ImpactProblem, Plastic,
 use carom_metric::{Tangent, kernel};
 use nalgebra::DVector;
 
+/// Planar contacts up to which exact paths are drawn; of more, paths have many events and cost more
+/// than samples.
+const MAX_PATH_CONTACTS: usize = 8;
+
 /// Pieces of constant rates in a path that is drawn.
 const PIECES: usize = 3;
 
@@ -40,9 +44,9 @@ pub enum SetMethod {
     /// From the whole set: one contact, two without friction, or any number without friction of which
     /// none opens another.
     Exact,
-    /// From members drawn: the true distance may be less. In the plane members are exact paths of
-    /// the inclusion and the nearest is improved; in space they are samples of
-    /// [`SetValued`](crate::frictional::SetValued).
+    /// From members drawn: the true distance may be less. Of up to eight planar contacts members are
+    /// exact paths of the inclusion and the nearest is improved; else they are samples of
+    /// [`SetValued`](crate::frictional::SetValued), steps of which lie near the set.
     Sampled {
         /// Members that were looked at.
         members: u64,
@@ -122,7 +126,8 @@ pub(super) fn distance(case: &Case<'_>) -> Result<OutcomeSetDistance, ImpactErro
         nearest.see(case, velocity);
         return Ok(nearest.report(SetMethod::Exact));
     }
-    if contacts.contacts().iter().all(|c| c.tangents.len() < 2) {
+    let is_planar = contacts.contacts().iter().all(|c| c.tangents.len() < 2);
+    if is_planar && contacts.len() <= MAX_PATH_CONTACTS {
         draw_paths(case, &mut nearest);
     } else {
         draw_samples(case, &mut nearest)?;
@@ -291,7 +296,7 @@ fn varied(pieces: &[RatePiece], rng: &mut CounterRng, size: f64) -> Vec<RatePiec
     pieces.iter().map(varied).collect()
 }
 
-/// Samples of the set in space, half with contacts switched off at random.
+/// Samples of the set, half with contacts switched off at random.
 fn draw_samples(case: &Case<'_>, nearest: &mut Nearest) -> Result<(), ImpactError> {
     let mut draw = Draw::default();
     let half = case.options.samples.div_ceil(2);
