@@ -23,6 +23,12 @@ pub enum ScenarioError {
     /// A billiard could not be set up or followed.
     #[error(transparent)]
     Billiard(#[from] BilliardError),
+    /// A differential equation could not be integrated to its end.
+    #[error("not integrated: {message}")]
+    Integration {
+        /// What the integrator says.
+        message: String,
+    },
 }
 
 impl ScenarioError {
@@ -53,6 +59,7 @@ impl ScenarioError {
         };
         match self {
             Self::Config { .. } => true,
+            Self::Integration { .. } => false,
             Self::Impact(error) | Self::Billiard(BilliardError::Impact(error)) => solvable(error),
             Self::Variational(error) => !matches!(
                 error,
