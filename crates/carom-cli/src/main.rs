@@ -3,6 +3,7 @@
 mod json;
 mod lcp;
 mod lines;
+mod progress;
 mod run;
 
 use clap::{Parser, Subcommand};

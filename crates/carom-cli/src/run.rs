@@ -96,7 +96,11 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     }
     assignments.extend(args.set.iter().cloned());
     let record = scenario
-        .run(&Overrides { toml, assignments })
+        .run(&Overrides {
+            toml,
+            assignments,
+            progress: crate::progress::on_terminal(),
+        })
         .map_err(|error| {
             let file = args
                 .config

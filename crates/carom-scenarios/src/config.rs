@@ -12,6 +12,8 @@ pub struct Overrides {
     pub toml: String,
     /// Assignments `key.path=value`, applied after the file in this order.
     pub assignments: Vec<String>,
+    /// Who is told how far a long run is.
+    pub progress: crate::Progress,
 }
 
 /// Reads a configuration: defaults, then the file, then the assignments.
@@ -183,6 +185,7 @@ mod tests {
         match read::<Config>(&Overrides {
             toml: toml.to_owned(),
             assignments,
+            ..Overrides::default()
         }) {
             Ok(config) => format!("{config:?}"),
             Err(error) => error.to_string(),

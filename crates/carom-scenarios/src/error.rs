@@ -34,6 +34,12 @@ pub enum ScenarioError {
     /// A design could not be found.
     #[error(transparent)]
     Design(#[from] DesignError),
+    /// A differential equation could not be integrated to its end.
+    #[error("not integrated: {message}")]
+    Integration {
+        /// What the integrator says.
+        message: String,
+    },
 }
 
 impl ScenarioError {
@@ -66,6 +72,7 @@ impl ScenarioError {
             Self::Config { .. } | Self::Mechanism(_) => true,
             // What happens on the way has a time.
             Self::Integrator(error) => error.time().is_none(),
+            Self::Integration { .. } => false,
             Self::Impact(error) | Self::Billiard(BilliardError::Impact(error)) => solvable(error),
             Self::Variational(error) => !matches!(
                 error,

@@ -4,7 +4,7 @@
 //! minima and maxima, or computed from the first samples in order: any number of threads gives the
 //! same bits. Memory does not grow with the number of samples, unless outcomes are kept.
 
-use crate::ScenarioError;
+use crate::{Progress, ScenarioError};
 use carom_impact::ImpactOutcome;
 use carom_impact::frictional::{Draw, Sampler};
 use rayon::prelude::*;
@@ -12,6 +12,9 @@ use std::collections::BTreeSet;
 
 /// Samples that one task draws.
 const CHUNK: u64 = 512;
+
+/// Tasks between two reports of progress: memory is that of so many.
+const ROUND: u64 = 128;
 
 /// Contact velocities are kept of this many samples.
 const KEPT: u64 = 1 << 14;
@@ -74,13 +77,32 @@ struct Share {
     outcomes: Vec<ImpactOutcome>,
 }
 
-/// Draws all samples of a sampler and summarizes them.
+impl Share {
+    /// Adds the share of the samples that follow.
+    fn add(&mut self, next: Self) {
+        self.terminated += next.terminated;
+        self.steps += next.steps;
+        self.pivots += next.pivots;
+        self.at_rest += next.at_rest;
+        for (steps, count) in next.histogram.into_iter().enumerate() {
+            add(&mut self.histogram, steps, count);
+        }
+        widen(&mut self.hull, &next.hull);
+        self.velocities.extend(next.velocities);
+        self.outcomes.extend(next.outcomes);
+    }
+}
+
+/// Draws all samples of a sampler and summarizes them, saying now and then how far it is.
 ///
 /// # Errors
 ///
 /// Those of [`Sampler::draw`].
-pub fn summarize(sampler: &Sampler<'_>) -> Result<SampleSummary, ScenarioError> {
-    Ok(run(sampler, false)?.0)
+pub fn summarize(
+    sampler: &Sampler<'_>,
+    progress: &Progress,
+) -> Result<SampleSummary, ScenarioError> {
+    Ok(run(sampler, false, progress)?.0)
 }
 
 /// The same, and the outcomes of the samples that ended, in the order of the samples.
@@ -91,34 +113,30 @@ pub fn summarize(sampler: &Sampler<'_>) -> Result<SampleSummary, ScenarioError> 
 pub fn outcomes(
     sampler: &Sampler<'_>,
 ) -> Result<(SampleSummary, Vec<ImpactOutcome>), ScenarioError> {
-    run(sampler, true)
+    run(sampler, true, &Progress::default())
 }
 
 fn run(
     sampler: &Sampler<'_>,
     keep_outcomes: bool,
+    progress: &Progress,
 ) -> Result<(SampleSummary, Vec<ImpactOutcome>), ScenarioError> {
     let samples = sampler.options().samples;
     let n_chunks = samples.div_ceil(CHUNK);
-    let shares = (0..n_chunks)
-        .into_par_iter()
-        .map_init(Draw::default, |draw, chunk| {
-            let range = chunk * CHUNK..samples.min((chunk + 1) * CHUNK);
-            share(sampler, range, draw, keep_outcomes)
-        })
-        .collect::<Result<Vec<_>, _>>()?;
     let mut total = Share::default();
-    for share in shares {
-        total.terminated += share.terminated;
-        total.steps += share.steps;
-        total.pivots += share.pivots;
-        total.at_rest += share.at_rest;
-        for (steps, count) in share.histogram.into_iter().enumerate() {
-            add(&mut total.histogram, steps, count);
-        }
-        widen(&mut total.hull, &share.hull);
-        total.velocities.extend(share.velocities);
-        total.outcomes.extend(share.outcomes);
+    let mut next = 0;
+    while next < n_chunks {
+        let end = n_chunks.min(next + ROUND);
+        let shares = (next..end)
+            .into_par_iter()
+            .map_init(Draw::default, |draw, chunk| {
+                let range = chunk * CHUNK..samples.min((chunk + 1) * CHUNK);
+                share(sampler, range, draw, keep_outcomes)
+            })
+            .collect::<Result<Vec<_>, _>>()?;
+        shares.into_iter().for_each(|share| total.add(share));
+        next = end;
+        progress.report("samples", samples.min(end * CHUNK), samples);
     }
     let summary = SampleSummary {
         samples,

@@ -106,6 +106,8 @@ pub const SCENARIOS: &[Scenario] = &[
     crate::simultaneous::box_and_wall::SCENARIO,
     crate::simultaneous::ramone::SCENARIO,
     crate::simultaneous::disk_stack::SCENARIO,
+    crate::simultaneous::compliant_block::SCENARIO,
+    crate::simultaneous::impact_inclusions::SCENARIO,
     crate::zeno_block::SCENARIO,
     crate::icosahedron_tetrahedron::SCENARIO,
     crate::pin_and_ball::SCENARIO,
@@ -195,6 +197,8 @@ mod tests {
         shown_is_default::<crate::simultaneous::box_and_wall::Config>();
         shown_is_default::<crate::simultaneous::ramone::Config>();
         shown_is_default::<crate::simultaneous::disk_stack::Config>();
+        shown_is_default::<crate::simultaneous::compliant_block::Config>();
+        shown_is_default::<crate::simultaneous::impact_inclusions::Config>();
         shown_is_default::<crate::zeno_block::Config>();
         shown_is_default::<crate::icosahedron_tetrahedron::Config>();
         shown_is_default::<crate::pin_and_ball::Config>();

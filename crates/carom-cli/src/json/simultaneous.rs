@@ -2,6 +2,7 @@
 
 use super::{at, outcome_fields};
 use crate::lines::{Unanswered, typed};
+use crate::progress::on_terminal;
 use carom::impact::frictional::{
     AnitescuPotra, BranchPolicy, CapDistribution, EndMode, ModeSolution, MoreauNewton, Sampler,
     Sequential, SetValued, all_simultaneous,
@@ -188,7 +189,10 @@ fn set_valued(
     // Outcomes of millions of samples fill the memory; their summary does not.
     let (summary, all) = if input.outcomes == Some(OutcomesInput::One) {
         let outcome = law.resolve(problem).map_err(refused)?;
-        (summarize(&sampler).map_err(failed)?, vec![outcome])
+        (
+            summarize(&sampler, &on_terminal()).map_err(failed)?,
+            vec![outcome],
+        )
     } else {
         outcomes(&sampler).map_err(failed)?
     };

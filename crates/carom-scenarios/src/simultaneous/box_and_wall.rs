@@ -136,6 +136,7 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
                 y: 2,
             },
         ],
+        &overrides.progress,
     )?;
     Ok(record)
 }

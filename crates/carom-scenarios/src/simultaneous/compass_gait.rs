@@ -151,6 +151,7 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
                 y: 2,
             },
         ],
+        &overrides.progress,
     )?;
     Ok(record)
 }

@@ -147,6 +147,7 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
                 y: 6,
             },
         ],
+        &overrides.progress,
     )?;
     Ok(record)
 }

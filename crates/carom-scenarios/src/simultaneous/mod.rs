@@ -6,8 +6,11 @@
 
 pub(crate) mod box_and_wall;
 pub(crate) mod compass_gait;
+pub(crate) mod compliant_block;
 pub(crate) mod disk_stack;
 mod playback;
+pub(crate) mod impact_inclusions;
+mod kelvin_voigt;
 pub(crate) mod ramone;
 mod report;
 pub(crate) mod rocking_block;

@@ -266,6 +266,7 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
                 y: 2,
             },
         ],
+        &overrides.progress,
     )?;
     Ok(record)
 }
@@ -274,7 +275,7 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use carom_impact::frictional::{all_simultaneous, all_steps};
+    use carom_impact::frictional::{TerminationBounds, all_simultaneous, all_steps};
 
     /// Halm & Posa, Section 5.2.4: lift, stick and slide of the trailing foot; digits of an
     /// independent implementation.
@@ -299,6 +300,25 @@ mod tests {
             };
             assert_eq!(known.iter().filter(|k| is_it(k)).count(), 1, "{rows:?}");
         }
+    }
+
+    /// Constants of an independent implementation, which prints up to nine digits of them.
+    #[test]
+    fn its_bounds() {
+        let bounds = Config::default()
+            .system()
+            .unwrap()
+            .pose(|problem| Ok(TerminationBounds::new(problem, 1.0, None)?))
+            .unwrap();
+        for (actual, expected) in [
+            (bounds.pointedness, 0.602709726),
+            (bounds.inclusion_impulse, 4.77438251),
+            (bounds.euclidean_r, 0.417040708),
+            (bounds.psi, 3972373.966),
+        ] {
+            assert!((actual / expected - 1.0).abs() <= 1e-6, "{actual}");
+        }
+        assert_eq!((bounds.euclidean_c, bounds.kinetic_c), (116.0, 20.0));
     }
 
     #[test]

@@ -2,12 +2,13 @@
 
 use super::playback::playback;
 use super::system::FrictionalSystem;
-use crate::ScenarioError;
+use crate::extremes::extremes;
 use crate::record::{Axis, Color, Column, Figure, Mark, PointShape, Quantity, Record, Table};
 use crate::sampling::{SampleSummary, summarize};
+use crate::{Progress, ScenarioError};
 use carom_impact::frictional::{
-    BranchPolicy, CapDistribution, Draw, Sampler, Sequential, SetValued, TerminationBounds,
-    all_simultaneous,
+    BranchPolicy, CapDistribution, Draw, Sampler, Sequential, SetValued, StepLipschitz,
+    TerminationBounds, all_simultaneous,
 };
 use carom_impact::{Diagnostics, ImpactError, ImpactLaw, ImpactProblem};
 
@@ -22,6 +23,9 @@ const SPREAD: f64 = 6.0;
 
 /// Probability that the search switches a contact off in a step.
 const OFF: f64 = 0.25;
+
+/// Radius (N s) and failure probability of the net of Lemma 1 that is reported.
+const NET: f64 = 0.05;
 
 /// How samples are drawn.
 #[derive(Clone, Copy, Debug)]
@@ -50,6 +54,15 @@ impl Sampling {
             seed: self.seed,
             max_steps: self.max_steps,
             ..SetValued::default()
+        }
+    }
+
+    /// For evolution: any solution of a step that a covering vector leads to.
+    fn breeding(&self) -> SetValued {
+        SetValued {
+            max_steps: 10 * self.max_steps,
+            branch: BranchPolicy::RandomCovering { spread: SPREAD },
+            ..self.plain()
         }
     }
 
@@ -91,6 +104,7 @@ pub(super) fn report(
     sampling: &Sampling,
     table_3: f64,
     planes: &[Plane],
+    progress: &Progress,
 ) -> Result<(), ScenarioError> {
     sampling.validate()?;
     let names = system.row_names();
@@ -153,16 +167,18 @@ pub(super) fn report(
         record.tables.push(table);
 
         bounds(record, problem, sampling)?;
+        stretch(record, problem, sampling)?;
         let plain = Sampler::new(problem, &sampling.plain())?;
-        let plain_summary = summarize(&plain)?;
+        let plain_summary = summarize(&plain, progress)?;
         let search = Sampler::new(problem, &sampling.search(system.contacts.len()))?;
-        let search_summary = summarize(&search)?;
+        let search_summary = summarize(&search, progress)?;
         quantities(record, &plain_summary, &search_summary, table_3);
+        let breeding = Sampler::new(problem, &sampling.breeding())?;
+        let bred = extremes(&breeding, progress)?;
         extents(
             record,
             &names,
-            &plain_summary,
-            &search_summary,
+            [&plain_summary.hull, &search_summary.hull, &bred],
             plain.speed(),
         );
         let path_rows = paths(&search)?;
@@ -218,6 +234,35 @@ fn bounds(
     Ok(())
 }
 
+/// How much steps stretch, and how many samples Lemma 1 asks for then; nothing where that is not
+/// computed.
+fn stretch(
+    record: &mut Record,
+    problem: &ImpactProblem<'_>,
+    sampling: &Sampling,
+) -> Result<(), ScenarioError> {
+    let step = match StepLipschitz::new(problem.contacts(), None) {
+        Ok(step) => step,
+        Err(ImpactError::EnumerationLimit { .. }) => return Ok(()),
+        Err(error) => return Err(error.into()),
+    };
+    record.quantities.extend([
+        Quantity::new("step_cones", step.cones as f64, "")
+            .note("cones on which a step is linear in velocity and caps"),
+        Quantity::new("step_lipschitz", step.constant, "").note(if step.is_multivalued {
+            "of every solution by itself: steps have several, so Lemma 1 does not apply"
+        } else {
+            "exact Lipschitz constant of a step, in the coordinates as given"
+        }),
+    ]);
+    let net = step.net(sampling.max_steps, sampling.impulse_step, NET);
+    record.quantities.push(
+        Quantity::new("log10_samples_for_a_net", net.log10_samples(NET), "")
+            .note("Eq. (171) at radius and failure probability 0.05, if steps had one solution"),
+    );
+    Ok(())
+}
+
 fn quantities(record: &mut Record, plain: &SampleSummary, search: &SampleSummary, table_3: f64) {
     let note = format!("Table 3 prints {table_3}, with another solver and quasi-random caps");
     let rate = |count: u64, of: u64| {
@@ -268,36 +313,43 @@ fn quantities(record: &mut Record, plain: &SampleSummary, search: &SampleSummary
     record.tables.push(table);
 }
 
-fn extents(
-    record: &mut Record,
-    names: &[String],
-    plain: &SampleSummary,
-    search: &SampleSummary,
-    speed: f64,
-) {
+/// `hulls`: as sampled in the paper, by the search, by evolution.
+fn extents(record: &mut Record, names: &[String], hulls: [&[[f64; 2]]; 3], speed: f64) {
     // The velocity of a closed contact is rounding.
     let snap = |v: f64| if v.abs() <= 1e-9 * speed { 0.0 } else { v };
+    let columns = [
+        "row",
+        "least",
+        "most",
+        "search_least",
+        "search_most",
+        "bred_least",
+        "bred_most",
+    ];
     let mut table = Table::new(
         "extents",
         "Least and largest velocity of each contact row (in the order of the other tables) after \
-         the impact: as sampled in the paper, and by the search. Sampled from inside; not proven \
-         extremes.",
-        ["row", "least", "most", "search_least", "search_most"]
-            .into_iter()
+         the impact: as sampled in the paper, by the search, and by evolution towards each of \
+         them. All are met by outcomes of the set; none is proven extreme.",
+        columns
             .map(|name| Column::new(name, if name == "row" { "" } else { "m/s" }))
-            .collect(),
+            .to_vec(),
     );
-    for (i, (name, (plain, search))) in names
-        .iter()
-        .zip(plain.hull.iter().zip(&search.hull))
-        .enumerate()
-    {
-        let (plain, search) = (plain.map(snap), search.map(snap));
-        let row = [(i + 1) as f64, plain[0], plain[1], search[0], search[1]];
-        table.rows.push(row.to_vec());
+    let [plain, search, bred] = hulls;
+    let rows = plain.iter().zip(search).zip(bred);
+    for (i, (name, ((plain, search), bred))) in names.iter().zip(rows).enumerate() {
+        let extents = [plain, search, bred].map(|extent| extent.map(snap));
+        let mut row = vec![(i + 1) as f64];
+        row.extend(extents.as_flattened());
+        table.rows.push(row);
+        let least = extents.iter().map(|e| e[0]).fold(f64::INFINITY, f64::min);
+        let most = extents
+            .iter()
+            .map(|e| e[1])
+            .fold(f64::NEG_INFINITY, f64::max);
         record.quantities.extend([
-            Quantity::new(format!("{name}_least_m_per_s"), search[0], "m/s"),
-            Quantity::new(format!("{name}_most_m_per_s"), search[1], "m/s"),
+            Quantity::new(format!("{name}_least_m_per_s"), least, "m/s"),
+            Quantity::new(format!("{name}_most_m_per_s"), most, "m/s"),
         ]);
     }
     record.tables.push(table);

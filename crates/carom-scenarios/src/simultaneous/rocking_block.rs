@@ -78,20 +78,36 @@ impl Config {
         ] {
             positive(key, &[value])?;
         }
-        let (x, y) = (0.5 * self.width, 0.5 * self.height);
-        let inertia = self.mass * (self.width * self.width + self.height * self.height) / 12.0;
-        let corner = |name, x: f64| NamedContact {
-            name,
-            normal: vec![0.0, 1.0, x],
-            tangent: vec![1.0, 0.0, y],
-        };
         let speed = (2.0 * self.gravity * self.drop).sqrt();
-        Ok(FrictionalSystem {
-            mass: DMatrix::from_diagonal(&nalgebra::dvector![self.mass, self.mass, inertia]),
-            contacts: vec![corner("A", -x), corner("B", x)],
-            friction: self.friction,
-            velocity: vec![0.0, -speed, 0.0],
-        })
+        Ok(block(
+            self.width,
+            self.height,
+            self.mass,
+            self.friction,
+            speed,
+        ))
+    }
+}
+
+/// A uniform block that falls flat at a speed.
+pub(super) fn block(
+    width: f64,
+    height: f64,
+    mass: f64,
+    friction: f64,
+    speed: f64,
+) -> FrictionalSystem {
+    let inertia = mass * (width * width + height * height) / 12.0;
+    let corner = |name, x: f64| NamedContact {
+        name,
+        normal: vec![0.0, 1.0, x],
+        tangent: vec![1.0, 0.0, 0.5 * height],
+    };
+    FrictionalSystem {
+        mass: DMatrix::from_diagonal(&nalgebra::dvector![mass, mass, inertia]),
+        contacts: vec![corner("A", -0.5 * width), corner("B", 0.5 * width)],
+        friction,
+        velocity: vec![0.0, -speed, 0.0],
     }
 }
 
@@ -123,6 +139,7 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
                 y: 0,
             },
         ],
+        &overrides.progress,
     )?;
     if config.width == 1.0 && config.height == 2.0 && config.friction == 1.0 {
         let speed = (2.0 * config.gravity * config.drop).sqrt();

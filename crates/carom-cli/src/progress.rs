@@ -1,0 +1,35 @@
+//! How far a long run is: one line on a terminal's stderr, gone when the run is over.
+
+use carom::scenarios::Progress;
+use std::io::{IsTerminal, Write};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+/// Between two updates, and before the first: short runs say nothing.
+const INTERVAL: Duration = Duration::from_millis(500);
+
+/// Says nothing if stderr is no terminal.
+pub(crate) fn on_terminal() -> Progress {
+    if !std::io::stderr().is_terminal() {
+        return Progress::default();
+    }
+    let shown = Mutex::new((Instant::now(), false));
+    Progress::new(move |what, done, total| {
+        // Whoever comes second has nothing newer to say.
+        let Ok(mut shown) = shown.try_lock() else {
+            return;
+        };
+        let (last, is_visible) = *shown;
+        let line = if done >= total && is_visible {
+            String::new()
+        } else if done < total && last.elapsed() >= INTERVAL {
+            format!("{what}: {done} of {total}")
+        } else {
+            return;
+        };
+        *shown = (Instant::now(), !line.is_empty());
+        let mut stderr = std::io::stderr().lock();
+        let _ = write!(stderr, "\r\x1b[K{line}");
+        let _ = stderr.flush();
+    })
+}

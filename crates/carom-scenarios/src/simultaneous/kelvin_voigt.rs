@@ -1,0 +1,404 @@
+//! A block on corners that give way: Kelvin-Voigt normal forces, regularized friction.
+
+use ivp::dense::StepInterpolant;
+use ivp::ivp::FirstOrderSystem;
+use ivp::matrix::{Matrix, MatrixStorage};
+use ivp::methods::RADAU;
+use ivp::solout::{ControlFlag, SolOut};
+use ivp::status::Status;
+
+/// Relative tolerance of the integration.
+const RTOL: f64 = 1e-10;
+
+/// Steps allowed between two events.
+const MAX_STEPS: usize = 100_000;
+
+/// Events allowed. A corner touches or leaves a few times at most.
+const MAX_EVENTS: usize = 100;
+
+/// Restarts allowed between two events: at the edge of sticking Newton's iteration may fail with the
+/// steps that were good before, and goes on with the small ones of a start.
+const MAX_RESTARTS: usize = 1000;
+
+/// Bisections that locate an event within a step: to the last bit.
+const BISECTIONS: usize = 60;
+
+/// Height and angle over those at the start; tangential velocity of the middle of the base, taken at
+/// its distance from the center when it lies flat, vertical and angular velocity; normal impulses of
+/// the corners.
+///
+/// Corners slide by $10^{-10}$ m/s. The velocity of the base resolves that, that of the center does
+/// not.
+const DIM: usize = 7;
+type State = [f64; DIM];
+
+const HEIGHT: usize = 0;
+const ANGLE: usize = 1;
+const BASE: usize = 2;
+const FALL: usize = 3;
+const TURN: usize = 4;
+const IMPULSE: [usize; 2] = [5, 6];
+
+/// Halm & Posa, Eqs. (88)-(90): while a corner overlaps the floor by $-\phi$,
+///
+/// $$ \lambda_n = \max(0, -k\phi - 2\zeta\sqrt{km} \dot\phi), \qquad
+/// \lambda_t = -\mu\lambda_n u/\max(\lvert u\rvert, \varepsilon). $$
+///
+/// # Departure from the source
+///
+/// The paper prints the damping $2\zeta\sqrt{k/m}$, which is a force per velocity only for 1 kg.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct KelvinVoigt {
+    pub(super) width: f64,
+    pub(super) height: f64,
+    pub(super) mass: f64,
+    pub(super) gravity: f64,
+    pub(super) friction: f64,
+    /// N/m, left and right corner.
+    pub(super) stiffness: [f64; 2],
+    /// Damping ratio $\zeta$.
+    pub(super) damping_ratio: f64,
+    /// Sliding velocity $\varepsilon$ below which friction is proportional to it, m/s.
+    pub(super) sliding_scale: f64,
+    /// The impact is over when no corner that overlaps approaches faster than this times m/min k,
+    /// m/s.
+    pub(super) rest_speed: f64,
+}
+
+/// How a drop ended.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Landing {
+    /// Normal velocities of the corners, m/s.
+    pub(super) normal_velocity: [f64; 2],
+    /// Tangential velocities of the corners, m/s.
+    pub(super) tangential_velocity: [f64; 2],
+    /// From first touch to the end, s.
+    pub(super) duration: f64,
+    /// Normal impulses of the corners, N s.
+    pub(super) impulse: [f64; 2],
+    /// Part of the first corner's normal impulse that it has given before the second corner touches
+    /// first.
+    pub(super) first_share: f64,
+}
+
+/// Why a drop could not be followed to its end.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct NotFollowed(pub(super) String);
+
+/// What is computed at one corner.
+struct Corner {
+    gap: f64,
+    gap_rate: f64,
+    sliding: f64,
+    /// $\partial\phi/\partial\theta$, and the corner's height over the center, and over that of a
+    /// flat base.
+    arm: f64,
+    rise: f64,
+    lift: f64,
+    normal: f64,
+    tangential: f64,
+}
+
+/// The equations of motion while the corners in `touching` push and the others do not, so that the
+/// right-hand side has no jump.
+struct Motion<'a> {
+    model: &'a KelvinVoigt,
+    angle: f64,
+    touching: [bool; 2],
+}
+
+impl KelvinVoigt {
+    fn inertia(&self) -> f64 {
+        self.mass * (self.width * self.width + self.height * self.height) / 12.0
+    }
+
+    /// How much higher the center is than on a flat base when the lower corner touches, m.
+    pub(super) fn raised(&self, angle: f64) -> f64 {
+        let half = (0.5 * angle).sin();
+        0.5 * self.width * angle.sin().abs() - self.height * half * half
+    }
+
+    fn softest(&self) -> f64 {
+        self.stiffness[0].min(self.stiffness[1])
+    }
+
+    /// Drops the block at an angle (rad) with the speed that it would have had flat: it starts where
+    /// its lower corner touches, with the energy of a flat drop of speed `speed`.
+    pub(super) fn drop(&self, angle: f64, speed: f64) -> Result<Landing, NotFollowed> {
+        let square = speed * speed - 2.0 * self.gravity * self.raised(angle);
+        if square.is_nan() || square <= 0.0 {
+            let message = format!("at {angle} rad the block does not reach the floor");
+            return Err(NotFollowed(message));
+        }
+        let mut state: State = [0.0; DIM];
+        state[FALL] = -square.sqrt();
+        // The lower corner is A (left) for positive angles.
+        let mut touching = [angle >= 0.0, angle <= 0.0];
+        let first = usize::from(angle < 0.0);
+        let mut share = if angle == 0.0 { 0.0 } else { f64::NAN };
+        let mut time = 0.0;
+        for _ in 0..MAX_EVENTS {
+            let motion = Motion {
+                model: self,
+                angle,
+                touching,
+            };
+            let event = motion.advance(&mut state, speed)?;
+            time += event.duration;
+            match event.kind {
+                EventKind::Touches(corner) => {
+                    touching[corner] = true;
+                    if corner != first && share.is_nan() {
+                        share = state[IMPULSE[first]];
+                    }
+                }
+                EventKind::Leaves(corner) => touching[corner] = false,
+                EventKind::Over => {
+                    let corners = [0, 1].map(|i| motion.corner(i, &state));
+                    let impulse = IMPULSE.map(|i| state[i]);
+                    return Ok(Landing {
+                        normal_velocity: [corners[0].gap_rate, corners[1].gap_rate],
+                        tangential_velocity: [corners[0].sliding, corners[1].sliding],
+                        duration: time,
+                        impulse,
+                        first_share: share / impulse[first],
+                    });
+                }
+            }
+        }
+        Err(NotFollowed(format!("more than {MAX_EVENTS} events")))
+    }
+}
+
+enum EventKind {
+    Touches(usize),
+    Leaves(usize),
+    Over,
+}
+
+struct Event {
+    duration: f64,
+    kind: EventKind,
+}
+
+impl Motion<'_> {
+    fn corner(&self, i: usize, y: &[f64]) -> Corner {
+        let model = self.model;
+        let (x, up) = (
+            if i == 0 { -0.5 } else { 0.5 } * model.width,
+            -0.5 * model.height,
+        );
+        let theta = self.angle + y[ANGLE];
+        let (sin, cos) = theta.sin_cos();
+        let arm = x * cos - up * sin;
+        // The rise of the corner over a flat base, and by the turn since the start, without
+        // cancellation.
+        let lift = |angle: f64| x * angle.sin() - 2.0 * up * (0.5 * angle).sin().powi(2);
+        let (half_sin, half_cos) = (self.angle + 0.5 * y[ANGLE]).sin_cos();
+        let turned = 2.0 * (0.5 * y[ANGLE]).sin() * (x * half_cos - up * half_sin);
+        let lower = -(x * self.angle.sin()).abs();
+        let gap = (x * self.angle.sin() - lower) + y[HEIGHT] + turned;
+        let gap_rate = y[FALL] + arm * y[TURN];
+        let sliding = y[BASE] - lift(theta) * y[TURN];
+        let k = model.stiffness[i];
+        let c = 2.0 * model.damping_ratio * (k * model.mass).sqrt();
+        let normal = if self.touching[i] {
+            (-k * gap - c * gap_rate).max(0.0)
+        } else {
+            0.0
+        };
+        let direction = sliding / sliding.abs().max(model.sliding_scale);
+        Corner {
+            gap,
+            gap_rate,
+            sliding,
+            arm,
+            rise: up + lift(theta),
+            lift: lift(theta),
+            normal,
+            tangential: -model.friction * normal * direction,
+        }
+    }
+
+    /// What changes sign at the events: the gaps, and how far the impact is from its end.
+    fn guards(&self, y: &[f64], speed: f64) -> [f64; 3] {
+        let corners = [0, 1].map(|i| self.corner(i, y));
+        let model = self.model;
+        let received = IMPULSE.iter().all(|i| y[*i] >= 0.01 * model.mass * speed);
+        let slowest = (0..2)
+            .filter(|i| self.touching[*i])
+            .map(|i| corners[i].gap_rate + model.rest_speed * model.mass / model.softest())
+            .fold(f64::INFINITY, f64::min);
+        [
+            corners[0].gap,
+            corners[1].gap,
+            if received { slowest } else { -1.0 },
+        ]
+    }
+
+    /// The event, if any, that has happened where the guards are these.
+    fn happened(&self, guards: [f64; 3]) -> Option<EventKind> {
+        for (i, gap) in guards.into_iter().take(2).enumerate() {
+            if self.touching[i] && gap > 0.0 {
+                return Some(EventKind::Leaves(i));
+            }
+            if !self.touching[i] && gap <= 0.0 {
+                return Some(EventKind::Touches(i));
+            }
+        }
+        (guards[2] >= 0.0).then_some(EventKind::Over)
+    }
+
+    /// Goes on to the next event. Time starts at zero, so that steps of $10^{-17}$ s count.
+    fn advance(&self, state: &mut State, speed: f64) -> Result<Event, NotFollowed> {
+        let stiffest = self.model.stiffness[0].max(self.model.stiffness[1]);
+        let slow = (self.model.mass / self.model.softest()).sqrt();
+        let fast = (self.model.mass / stiffest).sqrt();
+        // Friction settles first, at the rate of the largest force on a corner.
+        let largest = 2.0 * self.model.damping_ratio * (stiffest * self.model.mass).sqrt() * speed;
+        let settling = self.model.friction * largest / (self.model.mass * self.model.sliding_scale);
+        let method = RADAU::builder()
+            .max_steps(MAX_STEPS)
+            .first_step(1e-3 / (1.0 / fast + settling))
+            .mass_storage(MatrixStorage::Identity)
+            .build();
+        // Overlaps are of the order of speed times slow, velocities of the speed.
+        let mut atol = [1e-4 * RTOL * speed; DIM];
+        atol[HEIGHT..=ANGLE].fill(1e-4 * RTOL * speed * fast);
+        atol[BASE] = 1e-4 * self.model.sliding_scale.min(RTOL * speed);
+        let end = 1e4 * slow * (1.0 + self.model.damping_ratio);
+        let mut before = 0.0;
+        for _ in 0..MAX_RESTARTS {
+            let mut watch = Watch {
+                motion: self,
+                speed,
+                last: (0.0, *state),
+                found: None,
+            };
+            let done = method
+                .solve(
+                    self,
+                    0.0,
+                    state.as_slice(),
+                    end,
+                    vec![RTOL; DIM].into(),
+                    atol.to_vec().into(),
+                    Some(&mut watch),
+                )
+                .map_err(|error| NotFollowed(error.to_string()))?;
+            match (watch.found, done.status) {
+                (Some((kind, duration, at)), Status::UserInterrupt) => {
+                    *state = at;
+                    return Ok(Event {
+                        duration: before + duration,
+                        kind,
+                    });
+                }
+                (_, Status::SingularMatrix | Status::PoorConvergence) => {
+                    before += watch.last.0;
+                    *state = watch.last.1;
+                }
+                (_, status) => {
+                    return Err(NotFollowed(format!("integration ended early: {status:?}")));
+                }
+            }
+        }
+        Err(NotFollowed(format!("more than {MAX_RESTARTS} restarts")))
+    }
+}
+
+impl FirstOrderSystem for Motion<'_> {
+    fn derivative(&self, _time: f64, y: &[f64], rate: &mut [f64]) {
+        let model = self.model;
+        let corners = [0, 1].map(|i| self.corner(i, y));
+        let sum = |f: fn(&Corner) -> f64| corners.iter().map(f).sum::<f64>();
+        rate[HEIGHT] = y[FALL];
+        rate[ANGLE] = y[TURN];
+        rate[FALL] = sum(|c| c.normal) / model.mass - model.gravity;
+        rate[TURN] = sum(|c| c.normal * c.arm - c.tangential * c.rise) / model.inertia();
+        rate[BASE] = sum(|c| c.tangential) / model.mass + 0.5 * model.height * rate[TURN];
+        for (i, corner) in IMPULSE.into_iter().zip(&corners) {
+            rate[i] = corner.normal;
+        }
+    }
+
+    fn jac(&self, _time: f64, y: &[f64], jacobian: &mut Matrix) {
+        let model = self.model;
+        for row in 0..DIM {
+            for column in 0..DIM {
+                jacobian[(row, column)] = 0.0;
+            }
+        }
+        jacobian[(HEIGHT, FALL)] = 1.0;
+        jacobian[(ANGLE, TURN)] = 1.0;
+        for i in 0..2 {
+            let corner = self.corner(i, y);
+            if corner.normal <= 0.0 {
+                continue;
+            }
+            let k = model.stiffness[i];
+            let c = 2.0 * model.damping_ratio * (k * model.mass).sqrt();
+            let (a, b, turn) = (corner.arm, corner.rise, y[TURN]);
+            // Derivatives by height, angle, base, fall and turn.
+            let normal = [-k, -k * a + c * b * turn, 0.0, -c, -c * a];
+            let sliding = [0.0, -a * turn, 1.0, 0.0, -corner.lift];
+            let eps = model.sliding_scale;
+            let is_slow = corner.sliding.abs() < eps;
+            let direction = corner.sliding / corner.sliding.abs().max(eps);
+            let slope = if is_slow { 1.0 / eps } else { 0.0 };
+            for (column, (dn, du)) in normal.into_iter().zip(sliding).enumerate() {
+                let dt = -model.friction * (dn * direction + corner.normal * slope * du);
+                let mut moment = dn * a - dt * b;
+                if column == ANGLE {
+                    moment -= corner.normal * b + corner.tangential * a;
+                }
+                let turn = moment / model.inertia();
+                jacobian[(BASE, column)] += dt / model.mass + 0.5 * model.height * turn;
+                jacobian[(FALL, column)] += dn / model.mass;
+                jacobian[(TURN, column)] += turn;
+                jacobian[(IMPULSE[i], column)] = dn;
+            }
+        }
+    }
+}
+
+/// Looks for the first event after every step.
+struct Watch<'a> {
+    motion: &'a Motion<'a>,
+    speed: f64,
+    last: (f64, State),
+    /// The event, when after the start, and the state then.
+    found: Option<(EventKind, f64, State)>,
+}
+
+impl SolOut for Watch<'_> {
+    fn solout(
+        &mut self,
+        before: f64,
+        time: &mut f64,
+        y: &mut [f64],
+        interpolant: Option<&StepInterpolant<'_>>,
+    ) -> ControlFlag {
+        let happened = |y: &[f64]| self.motion.happened(self.motion.guards(y, self.speed));
+        let mut at: State = [0.0; DIM];
+        at.copy_from_slice(y);
+        let (Some(interpolant), Some(mut kind)) = (interpolant, happened(y)) else {
+            self.last = (*time, at);
+            return ControlFlag::Continue;
+        };
+        let (mut low, mut high) = (before, *time);
+        let mut middle: State = [0.0; DIM];
+        for _ in 0..BISECTIONS {
+            let t = 0.5 * (low + high);
+            interpolant.interpolate(t, &mut middle);
+            match happened(&middle) {
+                Some(earlier) => {
+                    (high, at, kind) = (t, middle, earlier);
+                }
+                None => low = t,
+            }
+        }
+        self.found = Some((kind, high, at));
+        ControlFlag::Interrupt
+    }
+}
