@@ -63,7 +63,7 @@ const REFERENCE: [f64; 3] = [
     4.792601351955028e-5,
 ];
 
-/// A quarter of the period: $\sqrt{L/g}\,K(\sin(\theta_0/2))$ by the arithmetic-geometric mean.
+/// A quarter of the period: $\sqrt{L/g}K(\sin(\theta_0/2))$ by the arithmetic-geometric mean.
 fn quarter_period(config: &Config) -> f64 {
     let (mut a, mut b) = (1.0, (0.5 * config.angle).cos());
     for _ in 0..40 {
