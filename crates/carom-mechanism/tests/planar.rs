@@ -437,6 +437,9 @@ fn a_rolling_wheel_does_not_slide() {
     assert_eq!(mechanism.gap(0, &[0.0, 0.5, 0.2]), 0.0);
 }
 
+/// What is done to a good mechanism with one link.
+type Change = fn(&mut PlanarBuilder, Link);
+
 fn fault(change: impl FnOnce(&mut PlanarBuilder, Link)) -> MechanismError {
     let mut builder = PlanarBuilder::new([0.0, -1.0]);
     let link = builder.hinge(Link::GROUND, [0.0, 0.0], 0.0);
@@ -455,8 +458,8 @@ fn bad_descriptions_are_refused_with_the_place() {
         PlanarBuilder::new([0.0, -1.0]).build().unwrap_err().kind(),
         "empty"
     );
-    let text = |change: fn(&mut PlanarBuilder, Link)| fault(change).to_string();
-    let cases: [(fn(&mut PlanarBuilder, Link), &str); 9] = [
+    let text = |change: Change| fault(change).to_string();
+    let cases: [(Change, &str); 9] = [
         (
             |b, _| {
                 b.slider(Link::GROUND, [0.0, 0.0], [0.0, 0.0]);

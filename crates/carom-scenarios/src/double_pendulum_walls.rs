@@ -153,7 +153,7 @@ fn paths(
         point.unwrap_or_default()
     };
     for (place, label, color) in [(0, "elbow", Color::Sky), (1, "tip", Color::Vermillion)] {
-        let path = run.snapshots(2000).map(|q| end(place, q));
+        let path = run.snapshots(1000).map(|q| end(place, q));
         let (x, y) = path.map(|[x, y]| (x, y)).unzip();
         figure.marks.push(Mark::line(label, x, y, color));
     }

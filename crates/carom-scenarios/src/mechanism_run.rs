@@ -11,6 +11,9 @@ use carom_variational::generalized::{CollisionIntegrator, Ending, Impact, Trajec
 /// Most steps of a run that keeps all its states.
 const MAX_STEPS: f64 = 1e6;
 
+/// Rows of a table of the energy, about.
+const ENERGY_ROWS: usize = 400;
+
 /// Where a run begins and how it is followed.
 pub(crate) struct Start<'a> {
     pub(crate) configuration: &'a [f64],
@@ -83,7 +86,7 @@ impl AuditedRun {
         }
         let mut energy = Table::new(
             "energy",
-            "Energy on the grid; lost: at all impacts before; drift: what the integrator made.",
+            "Energy over time; lost: at all impacts before; drift: what the integrator made.",
             vec![
                 Column::new("time", "s"),
                 Column::new("kinetic", "J"),
@@ -95,15 +98,17 @@ impl AuditedRun {
         let initial = self.energies.first().map_or(0.0, |[_, t, v]| t + v);
         let mut pending = self.trajectory.impacts().peekable();
         let (mut lost, mut largest) = (0.0, 0.0f64);
-        for &[time, kinetic, potential] in &self.energies {
+        let every = (self.energies.len() / ENERGY_ROWS).max(1);
+        for (k, &[time, kinetic, potential]) in self.energies.iter().enumerate() {
             while let Some(impact) = pending.next_if(|impact| impact.time <= time) {
                 lost += Self::lost(impact);
             }
             let drift = kinetic + potential + lost - initial;
             largest = largest.max(drift.abs());
-            energy
-                .rows
-                .push(vec![time, kinetic, potential, lost, drift]);
+            if k % every == 0 || k + 1 == self.energies.len() {
+                let row = vec![time, kinetic, potential, lost, drift];
+                energy.rows.push(row);
+            }
         }
         let last = self.energies.last().map_or(0.0, |[_, t, v]| t + v);
         let violated = self.lowest_gap(mechanism);
