@@ -15,6 +15,9 @@ const SECTORS: usize = 48;
 /// Where all levels are at least this close to 1 there is no interior.
 const INTERIOR: f64 = 1e-12;
 
+/// Constraints with less slack at the end of the barrier's path are met; it leaves them far less.
+const MET: f64 = 1e-6;
+
 /// Most steps of Newton's method for one barrier.
 const MAX_NEWTON: usize = 60;
 
@@ -195,20 +198,13 @@ impl Convex {
         direction: &Vector3<f64>,
         sharpness: f64,
     ) -> Option<Vector3<f64>> {
-        // Of constraints with as much slack as the barrier leaves, those with the largest multipliers.
-        let mut met: Vec<(f64, &Constraint)> = self
-            .constraints
-            .iter()
-            .map(|c| (1.0 - c.level(&start), c))
-            .filter(|(slack, _)| *slack < 1e-6)
-            .collect();
-        met.sort_by(|a, b| a.0.total_cmp(&b.0));
-        met.truncate(3);
+        let met = self.tightest(&start);
+        let met = met.iter().filter_map(|(slack, c)| c.map(|c| (*slack, c)));
         let size = self.exit(&self.inner, &direction.normalize()).0;
         let unit = direction.norm() * size;
         let mut point = start;
         let mut multipliers = [0.0; 3];
-        for (multiplier, (slack, _)) in multipliers.iter_mut().zip(&met) {
+        for (multiplier, (slack, _)) in multipliers.iter_mut().zip(met.clone()) {
             *multiplier = 1.0 / (sharpness * slack * unit);
         }
         for _ in 0..8 {
@@ -216,7 +212,7 @@ impl Convex {
             let mut residual = Vector6::zeros();
             let mut curvature = Vector3::zeros();
             let mut pull = direction * (size / unit);
-            for (k, (_, constraint)) in met.iter().enumerate() {
+            for (k, (_, constraint)) in met.clone().enumerate() {
                 let gradient = constraint.gradient(&point) * size;
                 pull += gradient * multipliers[k];
                 curvature += constraint.hessian() * (multipliers[k] * size * size);
@@ -240,10 +236,24 @@ impl Convex {
                 break;
             }
         }
-        let pushes = multipliers.iter().take(met.len()).all(|m| *m >= 0.0);
+        let pushes = multipliers.iter().take(met.count()).all(|m| *m >= 0.0);
         let is_sound =
             pushes && self.level(&point) <= 1.0 + 1e-13 && (point - start).amax() <= 1e-3 * size;
         is_sound.then_some(point)
+    }
+
+    /// The constraints that are met at a point, at most three, the tightest first, with their slack.
+    fn tightest(&self, point: &Vector3<f64>) -> [(f64, Option<&Constraint>); 3] {
+        let mut met = [(MET, None); 3];
+        for constraint in &self.constraints {
+            let mut entry = (1.0 - constraint.level(point), Some(constraint));
+            for place in &mut met {
+                if entry.0 < place.0 {
+                    std::mem::swap(place, &mut entry);
+                }
+            }
+        }
+        met
     }
 
     /// Length of a ray from a point inside, and the constraint that ends it.

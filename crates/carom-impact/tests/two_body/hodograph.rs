@@ -23,10 +23,13 @@ fn contact(w: [[f64; 3]; 3]) -> ContactInertia {
     ContactInertia::from_matrix(&Matrix3::from_fn(|i, j| w[i][j])).unwrap()
 }
 
-/// Angle, rate, whether it attracts; of long arithmetic, printed to 12 and 10 decimals.
+/// Angle, rate, whether it attracts.
+type Direction = (f64, f64, bool);
+
+/// Of long arithmetic, printed to 12 and 10 decimals.
 #[test]
 fn invariant_directions_of_the_papers_contacts() {
-    let cases: [(_, f64, &[(f64, f64, bool)]); 7] = [
+    let cases: [(_, f64, &[Direction]); 7] = [
         (
             ICO,
             0.25,
@@ -223,5 +226,33 @@ fn sliding_lasts_as_long_as_predicted() {
         let found = predict(&ico, &sliding, 0.8).unwrap().unwrap();
         let impulse = found.impulse_at_zero.unwrap() / 2.5;
         assert!((impulse - tau).abs() <= 1e-12, "{theta}: {impulse}");
+    }
+}
+
+/// Without coupling friction only slows sliding down.
+#[test]
+fn sliding_of_a_central_impact_slows_down() {
+    for r in impacts(60) {
+        let mut w = r.w.matrix();
+        for k in 0..2 {
+            (w[(k, 2)], w[(2, k)]) = (0.0, 0.0);
+        }
+        let w = ContactInertia::from_matrix(&w).unwrap();
+        let options = ImpactOptions::default();
+        let trace = trace_impact(&w, &r.v, r.mu, r.e, &options)
+            .unwrap()
+            .unwrap();
+        let speeds = trace.points.windows(2).map(|p| {
+            let impulse = p[1].impulse.z - p[0].impulse.z;
+            (
+                impulse,
+                p[0].velocity.xy().norm(),
+                p[1].velocity.xy().norm(),
+            )
+        });
+        for (impulse, before, after) in speeds {
+            let slows = after < before || before == 0.0;
+            assert!(impulse <= 1e-12 || slows, "{}: {before} {after}", r.number);
+        }
     }
 }
