@@ -48,6 +48,12 @@ pub enum ImpactError {
         /// The value given.
         value: f64,
     },
+    /// The tangential stiffness of a contact over its normal one is not a positive number.
+    #[error("stiffness ratio is {value}: it must be positive and finite")]
+    InvalidStiffnessRatio {
+        /// The value given.
+        value: f64,
+    },
     /// The constraint one-forms are linearly dependent or zero.
     #[error("constraint {row} is zero or depends on the constraints before it")]
     DependentConstraints {
@@ -248,6 +254,7 @@ impl ImpactError {
             Self::TooManyTangents { .. } => "too-many-tangents",
             Self::InvalidFriction { .. } => "invalid-friction",
             Self::InvalidRestitution { .. } => "invalid-restitution",
+            Self::InvalidStiffnessRatio { .. } => "invalid-stiffness-ratio",
             Self::DependentConstraints { .. } => "dependent-constraints",
             Self::ConstraintViolated { .. } => "constraint-violated",
             Self::Overflow => "overflow",

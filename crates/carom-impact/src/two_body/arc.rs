@@ -251,7 +251,8 @@ impl Arc {
     /// Sliding velocity and speed over the speed at the start, and their derivatives.
     fn sliding(&self, flow: &Flow, t: f64) -> ([f64; 3], [f64; 3]) {
         let powers = Powers::of(t);
-        let [x, y, r] = [&self.x, &self.y, &self.r].map(|c| powers.dot(c));
+        let [x, y] = [&self.x, &self.y].map(|c| powers.dot(c));
+        let r = (x * x + y * y).sqrt();
         let dx = flow.a1 * r - flow.a11 * x - flow.a12 * y;
         let dy = flow.a2 * r - flow.a12 * x - flow.a22 * y;
         ([x, y, r], [dx, dy, (x * dx + y * dy) / r])
@@ -382,6 +383,18 @@ pub(super) trait Path {
 /// bracket. `function` returns the value and the derivative; `values` are those at the ends.
 #[inline]
 pub(super) fn monotone_root(
+    ends: [f64; 2],
+    values: [f64; 2],
+    function: impl Fn(f64) -> (f64, f64),
+) -> f64 {
+    let guess = ends[0] + (ends[1] - ends[0]) * (values[0] / (values[0] - values[1]));
+    monotone_root_near(guess, ends, values, function)
+}
+
+/// [`monotone_root`] from a guess inside the interval.
+#[inline]
+pub(super) fn monotone_root_near(
+    guess: f64,
     [mut low, mut high]: [f64; 2],
     values: [f64; 2],
     function: impl Fn(f64) -> (f64, f64),
@@ -393,7 +406,7 @@ pub(super) fn monotone_root(
         return high;
     }
     let rising = values[1] > 0.0;
-    let mut at = low + (high - low) * (values[0] / (values[0] - values[1]));
+    let mut at = guess;
     for _ in 0..100 {
         let (value, slope) = function(at);
         if value == 0.0 {

@@ -103,11 +103,11 @@ pub fn euler_impact(
             let is_straight = sine.abs() <= PAPER_LINE_TOLERANCE;
             if is_straight || state.rho <= REST_TOLERANCE * first_speed {
                 let lambda = is_straight.then(|| s[0] * rate[0] + s[1] * rate[1]);
-                let finished = run.finish_from(start, s, lambda)?;
+                run.finish_from(start, s, lambda)?;
                 return Ok(EulerImpact {
-                    impulse: finished.state.impulse.into(),
+                    impulse: run.state.impulse.into(),
                     iterations,
-                    events: finished.events,
+                    events: run.events,
                 });
             }
         }

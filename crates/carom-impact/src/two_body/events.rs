@@ -77,12 +77,15 @@ impl Events {
         self.iter().find(|point| point.event == event)
     }
 
-    pub(super) fn rescale(&mut self, impulse: f64, velocity: f64) {
-        for point in self.points.iter_mut().take(self.len) {
+    /// The same in units that are worth this much.
+    pub(super) fn rescaled(&self, impulse: f64, velocity: f64) -> Self {
+        let mut events = *self;
+        for point in events.points.iter_mut().take(events.len) {
             point.impulse.iter_mut().for_each(|x| *x *= impulse);
             point.velocity.iter_mut().for_each(|x| *x *= velocity);
             point.energy *= impulse * velocity;
         }
+        events
     }
 }
 

@@ -120,8 +120,10 @@ pub(super) fn normalized([x, y]: [f64; 2]) -> [f64; 2] {
 /// increasing function $1/|s(\lambda)| - 1$; Newton's method rises to it monotonically from below.
 pub(super) fn centrifugal(w: &ContactInertia, mu: f64) -> ([f64; 2], f64) {
     let (m11, m12, m22) = (mu * w.b11, mu * w.b12, mu * w.b22);
-    // |s| >= |d| / (largest eigenvalue + lambda) and the trace bounds the eigenvalue.
-    let mut lambda = ((w.d1 * w.d1 + w.d2 * w.d2).sqrt() - (m11 + m22)).max(0.0);
+    let square = w.d1 * w.d1 + w.d2 * w.d2;
+    // |s| >= d.s/|d| >= |d|^3/(d.(mu B + lambda)d), the inequality of Cauchy.
+    let along = m11 * w.d1 * w.d1 + 2.0 * m12 * w.d1 * w.d2 + m22 * w.d2 * w.d2;
+    let mut lambda = (square.sqrt() - along / square).max(0.0);
     let mut direction = [0.0, 0.0];
     for _ in 0..100 {
         let (p, q) = (m11 + lambda, m22 + lambda);
@@ -133,11 +135,15 @@ pub(super) fn centrifugal(w: &ContactInertia, mu: f64) -> ([f64; 2], f64) {
         direction = [s[0] / norm, s[1] / norm];
         let y = solve(s[0], s[1]);
         let step = norm2 * (norm - 1.0) / (s[0] * y[0] + s[1] * y[1]);
-        let next = lambda + step;
-        if step.is_nan() || step <= 1e-15 * next {
+        if step.is_nan() || step <= 0.0 {
             break;
         }
-        lambda = next;
+        lambda += step;
+        if step <= 1e-9 * lambda {
+            // The next step would be its square; the direction takes this one along.
+            direction = normalized([s[0] - step * y[0], s[1] - step * y[1]]);
+            break;
+        }
     }
-    (direction, lambda.max(0.0))
+    (direction, lambda)
 }

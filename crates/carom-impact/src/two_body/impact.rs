@@ -4,7 +4,7 @@ use super::events::Events;
 use super::inertia::ContactInertia;
 use super::options::ImpactOptions;
 use super::prepared::Atlas;
-use super::solve::{FinalMode, Finished, Run};
+use super::solve::{FinalMode, Run};
 use super::trace::{Blind, Recorder};
 use crate::ImpactError;
 use carom_metric::kernel::power_of_two_scale;
@@ -49,6 +49,19 @@ pub struct ContactImpact {
     pub recompressed: bool,
     /// Steps of numerical integration; 0 if the impact is closed form throughout.
     pub steps: usize,
+}
+
+impl ContactImpact {
+    /// Change of the kinetic energy, J: the work of the normal impulse and of friction.
+    pub fn energy_change(&self) -> f64 {
+        self.normal_work + self.friction_work
+    }
+
+    /// Kinetic energy that the law of restitution creates, J. Stronge's law creates none; Newton's
+    /// can with friction.
+    pub fn energy_gain(&self) -> f64 {
+        self.energy_change().max(0.0)
+    }
 }
 
 /// Resolves the impact of a contact that closes at a velocity, with Coulomb friction and
@@ -117,7 +130,7 @@ pub(super) fn respond<R: Recorder>(
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scaled {
     pub(super) inertia: ContactInertia,
-    scale: f64,
+    pub(super) scale: f64,
 }
 
 impl Scaled {
@@ -157,7 +170,7 @@ pub(super) fn follow<R: Recorder>(
     let velocity_scale = velocity_scale(v);
     let inertia_scale = scaled.scale;
     recorder.units(inertia_scale / velocity_scale, 1.0 / velocity_scale);
-    let run = Run::new(
+    let mut run = Run::new(
         &scaled.inertia,
         v.map(|x| x * velocity_scale),
         friction,
@@ -165,8 +178,11 @@ pub(super) fn follow<R: Recorder>(
         options,
         recorder,
     );
-    let finished = run.with(atlas).finish()?;
-    let impact = unscaled(&scaled.inertia, v, velocity_scale, inertia_scale, finished);
+    if let Some(atlas) = atlas {
+        run.prepare(atlas);
+    }
+    run.finish()?;
+    let impact = unscaled(&scaled.inertia, v, velocity_scale, inertia_scale, &run);
     let is_finite = impact
         .impulse
         .iter()
@@ -181,7 +197,7 @@ pub(super) fn follow<R: Recorder>(
 
 /// Brings the velocity to about one; higher if it closes so slowly that the square of the closing
 /// speed would vanish.
-fn velocity_scale([x, y, z]: [f64; 3]) -> f64 {
+pub(super) fn velocity_scale([x, y, z]: [f64; 3]) -> f64 {
     let size = x.abs().max(y.abs()).max(z.abs());
     let scale = power_of_two_scale(size);
     if (z * scale).abs() > SLOW_CLOSING {
@@ -218,20 +234,14 @@ fn is_driven_together(w: &ContactInertia, [x, y, _]: [f64; 3], friction: f64) ->
     rho > 0.0 && w.wzz < friction * (w.d1 * (x / rho) + w.d2 * (y / rho))
 }
 
-fn unscaled(
+fn unscaled<R: Recorder>(
     scaled: &ContactInertia,
     velocity: [f64; 3],
     velocity_scale: f64,
     inertia_scale: f64,
-    finished: Finished,
+    run: &Run<'_, R>,
 ) -> ContactImpact {
-    let Finished {
-        state,
-        normal,
-        mut events,
-        mode,
-        steps,
-    } = finished;
+    let (state, normal, mode) = (&run.state, &run.normal, run.mode);
     let change = scaled.apply(state.impulse);
     let minus = velocity.map(|x| x * velocity_scale);
     let mut plus = [0, 1, 2].map(|i| minus[i] + change[i]);
@@ -246,7 +256,7 @@ fn unscaled(
     let per_velocity = 1.0 / velocity_scale;
     let per_impulse = inertia_scale / velocity_scale;
     let per_energy = |x: f64| x * per_impulse * per_velocity;
-    events.rescale(per_impulse, per_velocity);
+    let events = run.events.rescaled(per_impulse, per_velocity);
     ContactImpact {
         impulse: Vector3::from(state.impulse) * per_impulse,
         velocity_plus: Vector3::from(plus) * per_velocity,
@@ -257,6 +267,6 @@ fn unscaled(
         normal_work: per_energy(state.work),
         friction_work: per_energy((work - state.work).min(0.0)),
         recompressed: normal.is_recompressed(),
-        steps,
+        steps: run.steps,
     }
 }

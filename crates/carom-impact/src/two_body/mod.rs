@@ -20,6 +20,7 @@
 //! | [`trace_impact`] | the curves that the impact follows |
 //! | [`predict`] | whether and when sliding stops, before anything is followed |
 //! | [`invariant_directions`] | directions in which sliding stays |
+//! | [`compliant_impact`] | the same with a spring that gives way sideways |
 //! | [`euler_impact`] | the paper's integration schemes, for comparison |
 //!
 //! [`BodyPair`] makes an [`ImpactProblem`](crate::ImpactProblem) of two rigid bodies for the law
@@ -28,6 +29,7 @@
 mod arc;
 mod baselines;
 mod bodies;
+mod compliance;
 mod events;
 mod flow;
 mod impact;
@@ -37,6 +39,7 @@ mod line;
 mod options;
 mod predict;
 mod prepared;
+mod series;
 mod solve;
 mod state;
 mod tail;
@@ -44,6 +47,7 @@ mod trace;
 
 pub use baselines::{EulerImpact, EulerScheme, PAPER_LINE_TOLERANCE, euler_impact};
 pub use bodies::{BodyPair, RigidBody};
+pub use compliance::{CompliantImpact, CompliantPhase, compliant_impact};
 pub use events::{Event, EventPoint, Events};
 pub use impact::{ContactImpact, ContactResponse, solve_impact};
 pub use inertia::ContactInertia;

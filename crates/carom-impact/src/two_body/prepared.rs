@@ -1,6 +1,6 @@
 //! Many impacts of one configuration.
 
-use super::arc::{Arc, Path, monotone_root};
+use super::arc::{Arc, Path, monotone_root_near};
 use super::flow::{Flow, centrifugal};
 use super::impact::{ContactResponse, Scaled, follow};
 use super::inertia::ContactInertia;
@@ -117,6 +117,23 @@ pub(super) struct Leg {
     arc: Arc,
     turns: ([f64; 2], usize),
     end: State,
+    /// Angle turned at the start.
+    turned: f64,
+    /// Angle turned on the leg.
+    turn: f64,
+    /// Parameter per angle at both ends, over their ratio on the leg.
+    slopes: [f64; 2],
+}
+
+impl Leg {
+    /// About the parameter at an angle turned: Hermite's cubic of the inverse, if it is monotone.
+    fn guess(&self, turned: f64) -> f64 {
+        let s = (turned - self.turned) / self.turn;
+        let [a, b] = self.slopes;
+        let bent = s * (1.0 - s) * ((a - 1.0) * (1.0 - s) - (b - 1.0) * s);
+        let share = if a.max(b) < 3.0 { s + bent } else { s };
+        self.arc.end() * share
+    }
 }
 
 /// The hodographs between two invariant directions.
@@ -202,6 +219,7 @@ impl Atlas {
         let leg = sector.turned.partition_point(|end| *end < turned);
         let legs = sector.legs.get(leg..).filter(|legs| !legs.is_empty())?;
         let arc = &legs[0].arc;
+        let guess = legs[0].guess(turned);
         let cross = |t: f64| arc.cross(&self.flow, t, direction);
         let ends = [cross(0.0).0, cross(arc.end()).0];
         if ends[0] * ends[1] > 0.0 {
@@ -209,7 +227,7 @@ impl Atlas {
         }
         Some(Entry {
             legs,
-            at: monotone_root([0.0, arc.end()], ends, cross),
+            at: monotone_root_near(guess, [0.0, arc.end()], ends, cross),
             tail: sector.tail,
         })
     }
@@ -240,12 +258,18 @@ impl Sector {
             }
             let [x, y] = [end.sliding[0] / end.rho, end.sliding[1] / end.rho];
             let turned = (self.sign * (y.atan2(x) - self.from)).rem_euclid(TAU);
-            if self.turned.last().is_some_and(|last| turned <= *last) {
+            let before = self.turned.last().copied().unwrap_or(OFFSET);
+            if turned <= before {
                 break;
             }
             self.turned.push(turned);
+            let turn = turned - before;
+            let slope = |direction| turn / (arc.end() * flow.rates(direction).1.abs());
             self.legs.push(Leg {
                 turns: arc.turning_points(flow),
+                turned: before,
+                turn,
+                slopes: [slope(state.sliding), slope([x, y])],
                 arc,
                 end,
             });

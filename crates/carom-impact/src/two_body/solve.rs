@@ -54,16 +54,7 @@ impl FinalMode {
     }
 }
 
-/// A finished impact in scaled units.
-pub(super) struct Finished {
-    pub(super) state: State,
-    pub(super) normal: Normal,
-    pub(super) events: Events,
-    pub(super) mode: FinalMode,
-    pub(super) steps: usize,
-}
-
-/// An impact under way.
+/// An impact under way, in scaled units.
 pub(super) struct Run<'a, R> {
     w: &'a ContactInertia,
     flow: Flow,
@@ -71,8 +62,8 @@ pub(super) struct Run<'a, R> {
     pub(super) state: State,
     pub(super) normal: Normal,
     pub(super) events: Events,
-    mode: FinalMode,
-    steps: usize,
+    pub(super) mode: FinalMode,
+    pub(super) steps: usize,
     tolerance: f64,
     atlas: Option<&'a Atlas>,
     /// Parameter of the present state on its arc.
@@ -113,16 +104,13 @@ impl<'a, R: Recorder> Run<'a, R> {
     }
 
     /// Uses what was prepared for the configuration.
-    pub(super) fn with(mut self, atlas: Option<&'a Atlas>) -> Self {
-        if let Some(atlas) = atlas {
-            self.flow = atlas.flow;
-        }
-        self.atlas = atlas;
-        self
+    pub(super) fn prepare(&mut self, atlas: &'a Atlas) {
+        self.flow = atlas.flow;
+        self.atlas = Some(atlas);
     }
 
     /// Follows the impact to its end.
-    pub(super) fn finish(mut self) -> Result<Finished, ImpactError> {
+    pub(super) fn finish(&mut self) -> Result<(), ImpactError> {
         let start = self.state;
         self.recorder.point(&self.state, self.normal.energy);
         let over = if start.rho <= REST * (start.rho + start.normal_velocity.abs()) {
@@ -137,18 +125,18 @@ impl<'a, R: Recorder> Run<'a, R> {
             return Err(self.unfinished());
         }
         self.polish(&start);
-        Ok(self.finished())
+        Ok(())
     }
 
     /// Finishes in closed form from a sliding state: along a direction at a radial rate, or from
     /// rest if there is none. At rest the impulse is put on the line of sticking of the velocity
     /// before the impact, Jia & Wang, Eq. (47).
     pub(super) fn finish_from(
-        mut self,
+        &mut self,
         velocity: [f64; 3],
         direction: [f64; 2],
         lambda: Option<f64>,
-    ) -> Result<Finished, ImpactError> {
+    ) -> Result<(), ImpactError> {
         let mut over = false;
         if let Some(lambda) = lambda {
             self.record(Event::StraightSlip);
@@ -166,17 +154,7 @@ impl<'a, R: Recorder> Run<'a, R> {
                 return Err(self.unfinished());
             }
         }
-        Ok(self.finished())
-    }
-
-    fn finished(self) -> Finished {
-        Finished {
-            state: self.state,
-            normal: self.normal,
-            events: self.events,
-            mode: self.mode,
-            steps: self.steps,
-        }
+        Ok(())
     }
 
     /// Radial and transverse rates at the start, $f$ with its unit and the sign of $g$.

@@ -5,6 +5,8 @@ mod acceptance;
 mod agreement;
 mod baselines;
 mod cases;
+mod compliance;
+mod hodograph;
 mod oracle;
 mod planar;
 mod prepared;

@@ -1,7 +1,9 @@
 //! The planar impact against Routh's graphical construction, and the laws as laws.
 
 use crate::random::Stream;
-use carom_impact::two_body::{BodyPair, ImpactOptions, RestitutionLaw, RigidBody};
+use carom_impact::two_body::{
+    BodyPair, ContactResponse, FinalMode, ImpactOptions, RestitutionLaw, RigidBody, solve_impact,
+};
 use carom_impact::{
     Contact, ContactMode, ContactSet, Diagnostics, ImpactError, ImpactLaw, ImpactOutcome,
     ImpactProblem, ImpactStatus, Routh, TwoBody, law,
@@ -288,6 +290,44 @@ fn inverse_inertia_is_the_delassus_matrix() {
     let pair = BodyPair::new(first, Some(second), Vector3::zeros(), Vector3::z()).unwrap();
     let w = pair.inertia().unwrap();
     assert!(w.coupling().amax() <= 1e-15 * w.matrix().amax());
+}
+
+/// A ball of radius 0.5 and mass 2 that falls at 3 m/s with restitution 0.7: the impulse is that of a
+/// central impact, cut off by Coulomb's cone; it grips if friction allows.
+#[test]
+fn a_ball_on_the_ground_grips_or_slides() {
+    for (friction, slip, spin, tangential, rolls) in [
+        (0.5, 1.0, 0.0, -0.571_428_571_428_571, true),
+        (0.05, 1.0, 0.0, -0.51, false),
+        (0.2, 1.5, 6.0, 0.857_142_857_142_857, true),
+    ] {
+        let ball = RigidBody {
+            mass: 2.0,
+            inertia: Matrix3::identity() * 0.2,
+            center: Vector3::new(0.0, 0.0, 0.5),
+            velocity: Vector3::new(slip, 0.0, -3.0),
+            angular_velocity: Vector3::new(0.0, spin, 0.0),
+        };
+        let pair = BodyPair::new(ball, None, Vector3::zeros(), Vector3::z()).unwrap();
+        let v = pair.contact_velocity();
+        let response = solve_impact(
+            &pair.inertia().unwrap(),
+            &v,
+            friction,
+            0.7,
+            &ImpactOptions::default(),
+        );
+        let ContactResponse::Impact(found) = response.unwrap() else {
+            panic!("{friction}")
+        };
+        assert!((found.impulse.z - 10.2).abs() <= 1e-14);
+        assert!(
+            (found.impulse.x - tangential).abs() <= 1e-14,
+            "{:?}",
+            found.impulse
+        );
+        assert_eq!(found.mode == FinalMode::Stick, rolls, "{friction}");
+    }
 }
 
 #[test]
