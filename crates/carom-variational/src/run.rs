@@ -370,7 +370,7 @@ impl<S: SupportMap, F: Flight> Run<'_, '_, S, F> {
             self.touching = true;
         }
         let time = begin + done;
-        self.settle(0.0)?;
+        self.stop()?;
         Ok(Some((RunStatus::Zeno, time)))
     }
 
@@ -429,20 +429,23 @@ impl<S: SupportMap, F: Flight> Run<'_, '_, S, F> {
         // A fall from a few times the rounding of the gap: the next impact can hardly be located.
         let bounds = self.bounds();
         let fall = impact.gap_rate * impact.gap_rate / (2.0 * bounds.down());
-        let lost = fall <= 4.0 * self.scene.band(&self.state);
-        match self.accumulation.add(time, self.time_step, lost) {
+        let rebound = fall / (4.0 * self.scene.band(&self.state));
+        match self.accumulation.add(time, self.time_step, rebound) {
             Some(rest) => {
-                self.settle(rest)?;
+                // From the state that approaches, so that no rebound is left at the end.
+                self.state = impact.before;
+                self.stop()?;
+                self.state = collider.flight.advance(collider.body, &self.state, rest)?;
+                self.stop()?;
                 Ok(Some((RunStatus::Zeno, time + rest)))
             }
             None => Ok(None),
         }
     }
 
-    /// Moves on to an accumulation point and removes the gap rate.
-    fn settle(&mut self, rest: f64) -> Result<(), VariationalError> {
+    /// Removes the gap rate of an accumulation point.
+    fn stop(&mut self) -> Result<(), VariationalError> {
         let collider = self.collider;
-        self.state = collider.flight.advance(collider.body, &self.state, rest)?;
         let tolerance = collider.options.contact_tolerance * self.scene.radius;
         let patch =
             collider
