@@ -388,6 +388,7 @@ fn two_bodies_and_their_matrices_give_the_same_impact() {
         bodies["diagnostics"]["events"],
         rows["diagnostics"]["events"]
     );
+    assert_eq!(bodies["diagnostics"]["energy_gain_j"], 0.0);
     let number = |v: &Value| v.as_f64().unwrap();
     for k in 0..3 {
         let linear = number(&bodies["velocity1_plus"][k]) - number(&rows["velocity_plus"][k]);

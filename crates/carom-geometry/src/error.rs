@@ -105,7 +105,7 @@ pub enum GeometryError {
         volume: f64,
     },
     /// A union or intersection has no parts.
-    #[error("a union needs at least one part")]
+    #[error("a union or an intersection needs at least one part")]
     NoParts,
     /// The parts of an intersection have no common interior.
     #[error("the parts of the intersection have no common interior")]

@@ -25,7 +25,7 @@
 //!
 //! A union need not be convex: the lowest point of a union is the lowest point of a part, so a
 //! plane sees its convex hull. The lowest point of an intersection is *not* one of the parts'
-//! lowest points; [`EllipsoidIntersection`] finds it by duality.
+//! lowest points; [`EllipsoidIntersection`] finds it on the surfaces that meet there.
 //!
 //! # Rounding
 //!
@@ -34,6 +34,7 @@
 //! $\chi = \rho_C\times d$ does not change at all. Rounding therefore never changes the direction
 //! of an impulse, and an edge or a face on the plane stays one: see [`ContactPatch`].
 
+mod convex;
 mod error;
 mod half_space;
 mod hull;
@@ -43,6 +44,7 @@ mod patch;
 mod quadrature;
 pub mod sdf;
 mod shape;
+mod uniform;
 
 pub use error::GeometryError;
 pub use half_space::{Gap, HalfSpace};

@@ -131,34 +131,7 @@ impl MassProperties {
     /// [`GeometryError::NonPositiveMass`] and those of [`new`](Self::new) for degenerate meshes.
     pub fn mesh(mesh: &TriangleMesh, mass: f64) -> Result<Self, GeometryError> {
         let origin = mesh.middle();
-        let mut moments = Moments::default();
-        for corners in mesh.corners() {
-            moments.add_tetrahedron(corners.map(|c| c - origin));
-        }
-        moments.properties(mass, origin)
-    }
-
-    /// A uniform convex polyhedron grown by a ball of radius ε, exactly: prisms on the faces,
-    /// sectors of cylinders along the edges and of balls at the vertices.
-    ///
-    /// `mesh` must be convex.
-    ///
-    /// # Errors
-    ///
-    /// As [`mesh`](Self::mesh).
-    pub(crate) fn rounded(
-        mesh: &TriangleMesh,
-        radius: f64,
-        mass: f64,
-    ) -> Result<Self, GeometryError> {
-        let origin = mesh.middle();
-        let mesh = mesh.translated(&-origin);
-        let mut moments = Moments::default();
-        for corners in mesh.corners() {
-            moments.add_tetrahedron(corners);
-        }
-        moments.add_rounding(&mesh, radius);
-        moments.properties(mass, origin)
+        Moments::mesh(&mesh.translated(&-origin)).properties(mass, origin)
     }
 
     /// The uniform union of two ellipsoids whose centers differ along one body axis only.
@@ -224,14 +197,62 @@ fn symmetrized(inertia: &Matrix3<f64>) -> Result<Matrix3<f64>, GeometryError> {
 
 /// $\int 1$, $\int\rho$ and $\int\rho\rho^T$ over a volume.
 #[derive(Clone, Copy, Debug, Default)]
-struct Moments {
-    volume: f64,
-    first: Vector3<f64>,
-    second: Matrix3<f64>,
+pub(crate) struct Moments {
+    pub(crate) volume: f64,
+    pub(crate) first: Vector3<f64>,
+    pub(crate) second: Matrix3<f64>,
 }
 
 impl Moments {
-    fn properties(&self, mass: f64, origin: Vector3<f64>) -> Result<MassProperties, GeometryError> {
+    /// Of a body around the origin whose mean squares are those of `extents` over `divisor`.
+    pub(crate) fn centered(volume: f64, extents: &Vector3<f64>, divisor: f64) -> Self {
+        let squares = extents.map(|x| x * x / divisor);
+        Self {
+            volume,
+            first: Vector3::zeros(),
+            second: Matrix3::from_diagonal(&squares) * volume,
+        }
+    }
+
+    /// Of the volume that a closed mesh bounds.
+    pub(crate) fn mesh(mesh: &TriangleMesh) -> Self {
+        let mut moments = Self::default();
+        for corners in mesh.corners() {
+            moments.add_tetrahedron(corners);
+        }
+        moments
+    }
+
+    /// Of a convex polyhedron grown by a ball, exactly: prisms on the faces, sectors of cylinders
+    /// along the edges and of balls at the vertices.
+    pub(crate) fn rounded(mesh: &TriangleMesh, radius: f64) -> Self {
+        let mut moments = Self::mesh(mesh);
+        moments.add_rounding(mesh, radius);
+        moments
+    }
+
+    /// The same body moved by `by`.
+    pub(crate) fn moved(&self, by: &Vector3<f64>) -> Self {
+        let squares = by * by.transpose() * self.volume;
+        Self {
+            volume: self.volume,
+            first: self.first + by * self.volume,
+            second: self.second + sym_product(&self.first, by) + squares,
+        }
+    }
+
+    pub(crate) fn add(&mut self, other: &Self, sign: f64) {
+        self.volume += sign * other.volume;
+        self.first += sign * other.first;
+        self.second += sign * other.second;
+    }
+
+    /// Mass, center and inertia of a mass with these moments about `origin`.
+    pub(crate) fn properties(
+        &self,
+        mass: f64,
+        origin: Vector3<f64>,
+    ) -> Result<MassProperties, GeometryError> {
         let center = self.first / self.volume;
         let spread = (self.second / self.volume - center * center.transpose()) * mass;
         let spread = (spread + spread.transpose()) * 0.5;

@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used)]
 
 use carom_geometry::{
-    Cuboid, Ellipsoid, GeometryError, MassProperties, Polyhedron, Rounded, Shape, TriangleMesh,
-    Union,
+    Cuboid, Ellipsoid, EllipsoidIntersection, GeometryError, MassProperties, Polyhedron, Rounded,
+    Shape, TriangleMesh, Union,
 };
 use carom_lie::So3;
 use nalgebra::{Matrix3, Vector3};
@@ -266,21 +266,214 @@ fn nonstandard_and_standard_inertia_are_one_information() {
     assert!(near(&back, properties.inertia(), 1e-14));
 }
 
+fn ball(r: f64, center: [f64; 3]) -> Shape {
+    Shape::Ellipsoid(Ellipsoid::sphere(r, Vector3::from(center)).unwrap())
+}
+
+fn joined(parts: Vec<Shape>) -> Shape {
+    Shape::Union(Union::new(parts).unwrap())
+}
+
+/// Center and moments (along, across) of a body of revolution of mass 1 with the squared radius
+/// `profile`, a polynomial of degree 2 between the cuts: Simpson's rule takes its products to 1e-13.
+fn revolution(cuts: &[f64], profile: impl Fn(f64) -> f64) -> (f64, f64, f64) {
+    let mut sums = [0.0; 4];
+    for ends in cuts.windows(2) {
+        let n = 2000;
+        let h = (ends[1] - ends[0]) / f64::from(2 * n);
+        for k in 0..=2 * n {
+            let weight = match k {
+                0 => 1.0,
+                k if k == 2 * n => 1.0,
+                k if k % 2 == 1 => 4.0,
+                _ => 2.0,
+            } * h
+                / 3.0;
+            let x = ends[0] + h * f64::from(k);
+            let q = profile(x).max(0.0);
+            let terms = [q, q * x, q * x * x, q * q];
+            sums.iter_mut()
+                .zip(terms)
+                .for_each(|(s, t)| *s += weight * t);
+        }
+    }
+    let [volume, first, second, fourth] = sums;
+    let center = first / volume;
+    let across = second / volume - center * center + 0.25 * fourth / volume;
+    (center, 0.5 * fourth / volume, across)
+}
+
+/// Balls in a row, joined and cut out of each other: bodies of revolution.
 #[test]
-fn shapes_without_a_formula_ask_for_the_inertia() {
-    let ball = |x: f64| Shape::Ellipsoid(Ellipsoid::sphere(1.0, Vector3::x() * x).unwrap());
-    let three = Shape::Union(Union::new(vec![ball(0.0), ball(1.0), ball(2.0)]).unwrap());
-    assert_eq!(
-        three.mass_properties(1.0).unwrap_err().kind(),
-        "unknown-mass-properties"
+fn balls_in_a_row() {
+    let profile = |r: f64, c: f64| move |x: f64| r * r - (x - c) * (x - c);
+    let (p, q, s) = (profile(1.0, 0.0), profile(0.7, 1.1), profile(0.5, 1.6));
+    let meet = |(r, c): (f64, f64), (t, d): (f64, f64)| 0.5 * (c + d + (r * r - t * t) / (d - c));
+    let cuts = [
+        -1.0,
+        meet((1.0, 0.0), (0.7, 1.1)),
+        meet((0.7, 1.1), (0.5, 1.6)),
+        2.1,
+    ];
+    let (center, along, across) = revolution(&cuts, |x| p(x).max(q(x)).max(s(x)));
+    let row = joined(vec![
+        ball(1.0, [0.0; 3]),
+        joined(vec![ball(0.7, [1.1, 0.0, 0.0]), ball(0.5, [1.6, 0.0, 0.0])]),
+    ]);
+    let found = row.mass_properties(1.0).unwrap();
+    assert!((found.center() - Vector3::x() * center).amax() <= 1e-11);
+    assert!(near(
+        found.inertia(),
+        &diagonal(along, across, across),
+        1e-11
+    ));
+    // Anywhere in the body's frame, with more balls inside.
+    let by = Vector3::new(300.0, -200.0, 100.0);
+    let moved = joined(vec![row.translated(&by), ball(0.2, [300.8, -200.0, 100.0])]);
+    let moved = moved.mass_properties(1.0).unwrap();
+    assert!((moved.center() - found.center() - by).amax() <= 1e-10);
+    assert!(near(moved.inertia(), found.inertia(), 1e-10));
+
+    let lens = EllipsoidIntersection::new(vec![
+        Ellipsoid::sphere(1.0, Vector3::zeros()).unwrap(),
+        Ellipsoid::sphere(0.7, Vector3::x() * 1.1).unwrap(),
+    ])
+    .unwrap();
+    let lens = Shape::Intersection(lens).mass_properties(1.0).unwrap();
+    let (center, along, across) = revolution(&[0.4, cuts[1], 1.0], |x| p(x).min(q(x)));
+    assert!((lens.center() - Vector3::x() * center).amax() <= 1e-11);
+    assert!(near(
+        lens.inertia(),
+        &diagonal(along, across, across),
+        1e-11
+    ));
+}
+
+/// A ball on a corner of a box: one eighth of it is inside.
+#[test]
+fn a_ball_on_the_corner_of_a_box() {
+    let block = Shape::Cuboid(Cuboid::new([1.0, 0.8, 0.9]).unwrap());
+    let corner = Vector3::new(1.0, 0.8, 0.9);
+    let r: f64 = 0.6;
+    let found = joined(vec![block, ball(r, corner.into())])
+        .mass_properties(1.0)
+        .unwrap();
+    let (box_volume, ball_volume) = (8.0 * 0.72, 4.0 / 3.0 * PI * r.powi(3));
+    // What is left of the ball, about the corner: all of it less the octant of negative coordinates.
+    let volume = box_volume + 7.0 / 8.0 * ball_volume;
+    let ones = Vector3::new(1.0, 1.0, 1.0);
+    let first = corner * (7.0 / 8.0 * ball_volume) + ones * (PI * r.powi(4) / 16.0);
+    let octant = |i: usize, j: usize| {
+        if i == j {
+            7.0 / 8.0 * 4.0 / 15.0 * PI * r.powi(5)
+        } else {
+            -r.powi(5) / 15.0
+        }
+    };
+    let left = Matrix3::from_fn(octant);
+    let shift = ones * (PI * r.powi(4) / 16.0);
+    let second = diagonal(1.0, 0.64, 0.81) * (box_volume / 3.0)
+        + left
+        + shift * corner.transpose()
+        + corner * shift.transpose()
+        + corner * corner.transpose() * (7.0 / 8.0 * ball_volume);
+    let center = first / volume;
+    let spread = second / volume - center * center.transpose();
+    let inertia = Matrix3::identity() * spread.trace() - spread;
+    assert!((found.center() - center).amax() <= 1e-11);
+    assert!(near(found.inertia(), &inertia, 1e-11));
+}
+
+/// A polyhedron and a box of the same shape, with a ball through a face.
+#[test]
+fn polyhedra_overlap_like_boxes() {
+    let cube = Cuboid::new([1.0; 3]).unwrap();
+    let hull = Polyhedron::new(cube.mesh().vertices()).unwrap();
+    let through =
+        || Shape::Ellipsoid(Ellipsoid::new([1.5, 0.6, 0.4], Vector3::new(0.3, 0.2, 0.7)).unwrap());
+    let as_box = joined(vec![Shape::Cuboid(cube), through()]);
+    let as_hull = joined(vec![through(), Shape::Polyhedron(hull)]);
+    let (a, b) = (
+        as_box.mass_properties(2.0).unwrap(),
+        as_hull.mass_properties(2.0).unwrap(),
     );
-    let oval = Shape::Ellipsoid(Ellipsoid::new([1.0, 2.0, 2.0], Vector3::zeros()).unwrap());
-    let grown = Shape::Rounded(Box::new(Rounded::new(oval, 0.1).unwrap()));
+    let gap = (a.center() - b.center()).amax();
+    assert!(gap <= 1e-10, "{gap:e}");
+    let gap = (a.inertia() - b.inertia()).amax();
+    assert!(gap <= 1e-10, "{gap:e}");
+}
+
+/// Apart: closed forms only, whatever the parts are.
+#[test]
+fn parts_that_do_not_meet_are_added() {
+    let block = |x: f64| {
+        let cuboid = Shape::Cuboid(Cuboid::new([0.3, 0.4, 0.5]).unwrap());
+        let rounded = Shape::Rounded(Box::new(Rounded::new(cuboid, 0.1).unwrap()));
+        rounded.translated(&(Vector3::x() * x))
+    };
+    let one = block(0.0).mass_properties(1.0).unwrap();
+    let two = joined(vec![block(-1.0), block(1.0)])
+        .mass_properties(2.0)
+        .unwrap();
+    let expected = one.inertia() * 2.0 + diagonal(0.0, 2.0, 2.0);
+    assert!(near(two.inertia(), &expected, 1e-12));
+    let near_by = joined(vec![block(0.0), block(0.5)]).mass_properties(1.0);
+    assert_eq!(near_by.unwrap_err().kind(), "unknown-mass-properties");
+}
+
+/// A spheroid grown by a ball is a body of revolution; its outline in the angle of the spheroid's
+/// makes the integrands periodic, which the trapezoidal rule takes exactly.
+#[test]
+fn rounded_ellipsoids() {
+    for (a, b, r) in [
+        (2.0f64, 1.0, 0.3),
+        (0.3, 1.0, 0.5),
+        (1.0, 1.0, 1.0),
+        (5.0, 1.0, 2.0),
+    ] {
+        let n = 4000;
+        let mut sums = [0.0; 3];
+        for k in 0..n {
+            let t = PI * (f64::from(k) + 0.5) / f64::from(n);
+            let (sin, cos) = t.sin_cos();
+            // Normal of (a cos t, b sin t), and the derivative of the abscissa.
+            let norm = (b * b * cos * cos + a * a * sin * sin).sqrt();
+            let x = a * cos + r * b * cos / norm;
+            let radius = b * sin + r * a * sin / norm;
+            let dx = -a * sin
+                - r * b * sin / norm
+                - r * b * cos * (a * a - b * b) * sin * cos / norm.powi(3);
+            let q = radius * radius;
+            let weight = -dx * PI / f64::from(n);
+            for (sum, term) in sums.iter_mut().zip([q, q * x * x, q * q]) {
+                *sum += weight * term;
+            }
+        }
+        let [volume, second, fourth] = sums;
+        let across = second / volume + 0.25 * fourth / volume;
+        let expected = diagonal(0.5 * fourth / volume, across, across);
+        let oval = Shape::Ellipsoid(Ellipsoid::new([a, b, b], Vector3::y()).unwrap());
+        let grown = Shape::Rounded(Box::new(Rounded::new(oval, r).unwrap()));
+        let found = grown.mass_properties(1.0).unwrap();
+        let gap = (found.inertia() - expected).amax() / expected.amax();
+        assert!(gap <= 1e-11, "{a} {b} {r}: {gap:e}");
+        assert!((found.center() - Vector3::y()).amax() <= 1e-13);
+    }
+}
+
+#[test]
+fn shapes_without_a_rule_ask_for_the_inertia() {
+    let lens = EllipsoidIntersection::new(vec![
+        Ellipsoid::sphere(1.0, Vector3::zeros()).unwrap(),
+        Ellipsoid::sphere(1.0, Vector3::x()).unwrap(),
+    ]);
+    let lens = Shape::Intersection(lens.unwrap());
+    let grown = Shape::Rounded(Box::new(Rounded::new(lens, 0.1).unwrap()));
     assert_eq!(
         grown.mass_properties(1.0).unwrap_err().kind(),
         "unknown-mass-properties"
     );
-    let grown = Shape::Rounded(Box::new(Rounded::new(ball(0.0), 1.0).unwrap()));
+    let grown = Shape::Rounded(Box::new(Rounded::new(ball(1.0, [0.0; 3]), 1.0).unwrap()));
     let inertia = *grown.mass_properties(5.0).unwrap().inertia();
     assert!(near(&inertia, &(Matrix3::identity() * 8.0), 1e-14));
 }

@@ -3,8 +3,8 @@
 
 use carom_geometry::sdf::SignedDistance;
 use carom_geometry::{
-    Cuboid, Ellipsoid, EllipsoidIntersection, HalfSpace, PatchKind, Polyhedron, Rounded, Shape,
-    SupportMap, Union,
+    Cuboid, Ellipsoid, EllipsoidIntersection, GeometryError, HalfSpace, PatchKind, Polyhedron,
+    Rounded, Shape, SupportMap, Union,
 };
 use carom_lie::{Se3, So3};
 use nalgebra::Vector3;
@@ -33,8 +33,14 @@ fn paper_cube() -> Shape {
     Shape::Rounded(Box::new(Rounded::new(cube, 1e-13).unwrap()))
 }
 
+fn intersection<const N: usize>(
+    parts: [Ellipsoid; N],
+) -> Result<EllipsoidIntersection, GeometryError> {
+    EllipsoidIntersection::new(parts.to_vec())
+}
+
 fn lens() -> EllipsoidIntersection {
-    EllipsoidIntersection::new(ellipsoid([1.0; 3], 0.5), ellipsoid([1.0; 3], -0.5)).unwrap()
+    intersection([ellipsoid([1.0; 3], 0.5), ellipsoid([1.0; 3], -0.5)]).unwrap()
 }
 
 fn check_gap(shape: &Shape, normal: Vector3<f64>, at: Se3, expected: (f64, [f64; 3], [f64; 3])) {
@@ -163,36 +169,77 @@ fn the_lens_in_closed_form() {
 #[test]
 fn ellipsoids_that_do_not_meet_have_no_intersection() {
     for x in [2.0, 2.1, 50.0] {
-        let apart = EllipsoidIntersection::new(ellipsoid([1.0; 3], 0.0), ellipsoid([1.0; 3], x));
+        let apart = intersection([ellipsoid([1.0; 3], 0.0), ellipsoid([1.0; 3], x)]);
         assert_eq!(apart.unwrap_err().kind(), "empty-intersection");
     }
-    assert!(
-        EllipsoidIntersection::new(ellipsoid([1.0; 3], 0.0), ellipsoid([1.0; 3], 1.99)).is_ok()
-    );
-    let nested = EllipsoidIntersection::new(ellipsoid([1.0; 3], 0.1), ellipsoid([5.0; 3], 0.0));
+    assert!(intersection([ellipsoid([1.0; 3], 0.0), ellipsoid([1.0; 3], 1.99)]).is_ok());
+    let nested = intersection([ellipsoid([1.0; 3], 0.1), ellipsoid([5.0; 3], 0.0)]);
     assert!((nested.unwrap().support(&Vector3::z()).value + 1.0).abs() <= 1e-15);
 }
 
-/// Sampling the common part of two unequal ellipsoids never finds a lower point.
+/// Three unit balls half a radius off an axis, a third of a turn apart: on the axis all meet at the
+/// height 0.866, the root of 3/4.
+#[test]
+fn three_balls_meet_in_a_corner() {
+    let ball = |k: u32| {
+        let angle = f64::from(k) * std::f64::consts::TAU / 3.0;
+        Ellipsoid::sphere(1.0, v(angle.cos(), angle.sin(), 0.0) * 0.5).unwrap()
+    };
+    let three = intersection([ball(0), ball(1), ball(2)]).unwrap();
+    for tilt in [0.0, 0.1, -0.1] {
+        let d = v(tilt, 0.5 * tilt, 2.0);
+        let support = three.support(&d);
+        let corner = v(0.0, 0.0, -(0.75f64.sqrt()));
+        assert!(
+            (support.point - corner).amax() <= 1e-14,
+            "{tilt}: {support:?}"
+        );
+        assert!((support.value - corner.dot(&d)).abs() <= 1e-14);
+    }
+    // Sideways two of them meet in an edge, or one ends alone.
+    let edge = three.support(&v(-1.0, 0.0, 0.0)).point;
+    let expected = v((13.0f64 / 16.0).sqrt() - 0.25, 0.0, 0.0);
+    assert!((edge - expected).amax() <= 1e-14, "{edge}");
+    let alone = three.support(&v(1.0, 0.0, 0.0)).point;
+    assert!((alone - v(-0.5, 0.0, 0.0)).amax() <= 1e-14);
+    let apart = intersection([ball(0), ball(1), ellipsoid([0.1; 3], 5.0)]);
+    assert_eq!(apart.unwrap_err().kind(), "empty-intersection");
+    // Two at a time meet, all three do not.
+    let far = |k: u32| {
+        let angle = f64::from(k) * std::f64::consts::TAU / 3.0;
+        Ellipsoid::sphere(1.0, v(angle.cos(), angle.sin(), 0.0) * 1.05).unwrap()
+    };
+    assert!(intersection([far(0), far(1)]).is_ok());
+    assert_eq!(
+        intersection([far(0), far(1), far(2)]).unwrap_err().kind(),
+        "empty-intersection"
+    );
+}
+
+/// Sampling the common part of two or three unequal ellipsoids never finds a lower point.
 #[test]
 fn the_intersections_support_is_its_lowest_point() {
     let (a, b) = (
         Ellipsoid::new([2.0, 1.0, 0.7], v(0.2, 0.1, 0.0)).unwrap(),
         Ellipsoid::new([0.8, 1.5, 1.0], v(-0.3, 0.2, 0.3)).unwrap(),
     );
-    let both = EllipsoidIntersection::new(a, b).unwrap();
-    for k in 0..40 {
-        let t = f64::from(k);
-        let d = v((1.3 * t).sin(), (2.1 * t).cos(), (0.7 * t).sin());
-        let support = both.support(&d);
-        for part in [&a, &b] {
-            assert!(part.level(&support.point) <= 1.0 + 1e-12);
-        }
-        for i in 0..4000 {
-            let s = f64::from(i);
-            let p = v((12.9 * s).sin(), (78.2 * s).sin(), (37.7 * s).sin()) * 1.6;
-            if a.level(&p) <= 1.0 && b.level(&p) <= 1.0 {
-                assert!(p.dot(&d) >= support.value - 1e-12);
+    let c = Ellipsoid::new([1.2, 1.1, 0.6], v(0.1, -0.3, 0.2)).unwrap();
+    for both in [intersection([a, b]), intersection([a, b, c])] {
+        let both = both.unwrap();
+        let parts = both.parts();
+        for k in 0..40 {
+            let t = f64::from(k);
+            let d = v((1.3 * t).sin(), (2.1 * t).cos(), (0.7 * t).sin());
+            let support = both.support(&d);
+            for part in parts {
+                assert!(part.level(&support.point) <= 1.0 + 1e-12);
+            }
+            for i in 0..4000 {
+                let s = f64::from(i);
+                let p = v((12.9 * s).sin(), (78.2 * s).sin(), (37.7 * s).sin()) * 1.6;
+                if parts.iter().all(|part| part.level(&p) <= 1.0) {
+                    assert!(p.dot(&d) >= support.value - 1e-12);
+                }
             }
         }
     }

@@ -4,7 +4,7 @@ use crate::record::{Quantity, Record};
 use crate::scenario::{Configuration, begin};
 use crate::sliding::{
     ICOSAHEDRON_TETRAHEDRON, ICOSAHEDRON_VELOCITY, LawName, Setup, energy_figure, hodograph_figure,
-    impulse_figure, quantities, trace_table,
+    impulse_figure, impulse_space_figure, quantities, trace_table,
 };
 use crate::{Overrides, Scenario, ScenarioError};
 use carom_impact::two_body::{BodyPair, RigidBody};
@@ -80,6 +80,12 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
             "Hodograph of the icosahedron on the tetrahedron",
             "Jia & Wang, Fig. 4(a). Sliding bends, enters the origin along the attracting \
              direction, and the contact sticks.",
+            &setup,
+            &trace,
+        ),
+        impulse_space_figure(
+            "fig5_impulse_space",
+            "Impulse curve in space",
             &setup,
             &trace,
         ),

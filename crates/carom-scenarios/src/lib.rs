@@ -36,6 +36,7 @@ mod penny_restitution;
 mod penny_superellipse;
 mod pin_and_ball;
 mod plate_on_legs;
+mod projection;
 mod rack_break;
 mod recompression;
 pub mod record;
@@ -47,6 +48,7 @@ mod scenario;
 mod simultaneous;
 mod sliding;
 mod snakeboard;
+mod tangential_compliance;
 mod three_ball_masses;
 mod zeno_block;
 

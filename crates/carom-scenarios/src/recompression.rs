@@ -109,8 +109,10 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
         "policies",
         "Where restitution is first interrupted",
         "At 0.0095 m/s restitution is first interrupted: the impulse is continuous only if each \
-         compression loses its share. The jump at 0.0081 m/s is there under both: below it the \
-         energy is used up just before the interruption.",
+         compression loses its share. The jump at 0.0081 m/s is there under both, and is one of \
+         mechanics: below it the energy is used up just before the interruption, and the bodies part \
+         at a speed that vanishes; above it they still touch, and friction, which drives them \
+         together, makes an impact without collision of that touch.",
         Axis::linear("closing speed", "m/s"),
         Axis::linear("total normal impulse", "N s"),
     );

@@ -72,7 +72,7 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
             )?;
             setup.law = law;
             let impact = setup.trace()?.impact;
-            let change = impact.normal_work + impact.friction_work;
+            let change = impact.energy_change();
             row.push(change);
             changes.push(change);
         }

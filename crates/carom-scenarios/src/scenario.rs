@@ -97,6 +97,7 @@ pub const SCENARIOS: &[Scenario] = &[
     crate::ball_impacts::SCENARIO,
     crate::recompression::SCENARIO,
     crate::restitution_laws::SCENARIO,
+    crate::tangential_compliance::SCENARIO,
     crate::bouncing::BOUNCING_BODY,
     crate::bouncing::ELLIPSOID_HORIZONTAL,
     crate::bouncing::ELLIPSOID_TILTED,
@@ -175,6 +176,7 @@ mod tests {
         shown_is_default::<crate::ball_impacts::Config>();
         shown_is_default::<crate::recompression::Config>();
         shown_is_default::<crate::restitution_laws::Config>();
+        shown_is_default::<crate::tangential_compliance::Config>();
         shown_is_default::<crate::bouncing::Config<crate::bouncing::BouncingBody>>();
         shown_is_default::<crate::bouncing::Config<crate::bouncing::EllipsoidHorizontal>>();
         shown_is_default::<crate::bouncing::Config<crate::bouncing::EllipsoidTilted>>();

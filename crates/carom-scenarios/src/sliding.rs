@@ -3,6 +3,7 @@
 
 use crate::ScenarioError;
 use crate::config::finite;
+use crate::projection::Camera;
 use crate::record::{Axis, Color, Column, Figure, LineStyle, Mark, PointShape, Quantity, Table};
 use carom_impact::two_body::{
     ContactInertia, Event, ImpactOptions, InvariantDirection, InvariantDirections, RestitutionLaw,
@@ -241,6 +242,91 @@ pub(crate) fn impulse_figure(name: &str, title: &str, setup: &Setup, trace: &Tra
             shape,
             color,
         });
+    }
+    figure
+}
+
+/// The impulse curve in space, in parallel projection: the paper's Fig. 5. The trace's table has its
+/// coordinates.
+pub(crate) fn impulse_space_figure(
+    name: &str,
+    title: &str,
+    setup: &Setup,
+    trace: &Trace,
+) -> Figure {
+    let curve: Vec<Vector3<f64>> = trace.points.iter().map(|p| p.impulse).collect();
+    let last = trace.impact.impulse;
+    let (w, v) = (&setup.inertia, setup.velocity);
+    let stick = |z: f64| {
+        let [x, y] = (v.xy() + w.coupling() * z).into();
+        let tangential = w.tangential().try_inverse()? * -Vector2::new(x, y);
+        Some(Vector3::new(tangential.x, tangential.y, z))
+    };
+    let sticking: Vec<Vector3<f64>> = [0.0, last.z].into_iter().filter_map(stick).collect();
+    // The plane on which the normal velocity is zero, over the tangential impulses in the picture.
+    let (mut low, mut high) = (Vector2::zeros(), Vector2::zeros());
+    for point in curve.iter().chain(&sticking) {
+        low = low.inf(&point.xy());
+        high = high.sup(&point.xy());
+    }
+    let at_rest = |x: f64, y: f64| {
+        let coupled = w.coupling().dot(&Vector2::new(x, y));
+        Vector3::new(x, y, -(v.z + coupled) / w.matrix()[(2, 2)])
+    };
+    let plane = [
+        at_rest(low.x, low.y),
+        at_rest(high.x, low.y),
+        at_rest(high.x, high.y),
+        at_rest(low.x, high.y),
+    ];
+    let camera = Camera::beside(Vector3::new(0.8, -0.6, 0.0), 20.0);
+    let mut figure = Figure::new(
+        name,
+        title,
+        "Jia & Wang, Fig. 5, in parallel projection: the impulse starts at the origin, crosses the \
+         plane of compression (gray), on which the normal velocity is zero, reaches the line of \
+         sticking (dashed) and follows it.",
+        Axis::linear("projected impulse", "N s"),
+        Axis::linear("projected impulse, upwards", "N s"),
+    )
+    .equal_aspect();
+    let (x, y) = camera.project(&plane);
+    let color = Color::Gray;
+    figure.marks.push(Mark::Polygon { x, y, color });
+    let reach = 1.15 * last.norm();
+    for (axis, label) in [
+        (Vector3::x(), "x"),
+        (Vector3::y(), "y"),
+        (Vector3::z(), "normal"),
+    ] {
+        let sign = if axis.dot(&last) < 0.0 { -1.0 } else { 1.0 };
+        let length = if axis.z > 0.0 { reach } else { 0.6 * reach };
+        let sense = if sign < 0.0 { "−" } else { "" };
+        figure.marks.push(Mark::Arrow {
+            from: [0.0; 2],
+            to: camera.place(&(axis * (sign * length))),
+            color,
+            label: Some(format!("{sense}{label}")),
+        });
+    }
+    let (x, y) = camera.project(&sticking);
+    figure.marks.push(styled(
+        "line of sticking",
+        x,
+        y,
+        LineStyle::Dashed,
+        Color::Green,
+    ));
+    let (x, y) = camera.project(&curve);
+    figure.marks.push(Mark::line("impulse", x, y, Color::Blue));
+    for event in trace.impact.events.iter() {
+        let [x, y] = camera.place(&event.impulse.into());
+        figure.marks.push(point_mark(
+            event_phrase(event.event),
+            x,
+            y,
+            event_look(event.event),
+        ));
     }
     figure
 }

@@ -101,6 +101,7 @@ pub(super) fn in_axes(found: &FrictionalDiagnostics, axes: &Matrix3<f64>) -> Map
         put("energy_compression_j", impact.compression_energy.into());
         put("normal_work_j", impact.normal_work.into());
         put("friction_work_j", impact.friction_work.into());
+        put("energy_gain_j", impact.energy_gain().into());
         put("final_mode", impact.mode.name().into());
         put("contact_mode", ContactMode::of(impact).name().into());
         put("recompressed", impact.recompressed.into());

@@ -181,17 +181,18 @@ impl ShapeConfig {
                 let parts = build_all(key, parts)?;
                 Shape::Union(Union::new(parts).map_err(wrong)?)
             }
-            Self::Intersection { parts } => match build_all(key, parts)?.as_slice() {
-                [Shape::Ellipsoid(a), Shape::Ellipsoid(b)] => {
-                    Shape::Intersection(EllipsoidIntersection::new(*a, *b).map_err(wrong)?)
-                }
-                _ => {
-                    return Err(ScenarioError::value(
+            Self::Intersection { parts } => {
+                let ellipsoid = |shape| match shape {
+                    Shape::Ellipsoid(ellipsoid) => Ok(ellipsoid),
+                    _ => Err(ScenarioError::value(
                         key,
-                        "an intersection takes two ellipsoids",
-                    ));
-                }
-            },
+                        "an intersection takes ellipsoids",
+                    )),
+                };
+                let parts = build_all(key, parts)?.into_iter().map(ellipsoid);
+                let parts = parts.collect::<Result<Vec<_>, _>>()?;
+                Shape::Intersection(EllipsoidIntersection::new(parts).map_err(wrong)?)
+            }
         };
         Ok(shape)
     }

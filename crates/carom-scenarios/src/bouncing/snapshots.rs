@@ -1,15 +1,19 @@
 //! Fig. 4: the body along its path, from the side and from above.
 
 use super::System;
-use super::outline::{Camera, outline};
+use super::outline::views;
 use crate::ScenarioError;
+use crate::projection::Camera;
 use crate::record::{Axis, Color, Figure, LineStyle, Mark, PointShape, Quantity, Record};
 use carom_geometry::HalfSpace;
-use carom_variational::{Flight, State, Trajectory};
+use carom_variational::{Flight, Trajectory};
 use nalgebra::Vector3;
 
 /// Impacts drawn; later ones would cover them.
 const IMPACTS: usize = 3;
+
+/// Least distance of two bodies drawn, in radii.
+const APART: f64 = 0.6;
 
 /// Points of the path.
 const PATH_POINTS: usize = 240;
@@ -34,13 +38,14 @@ pub(super) fn snapshots<F: Flight>(
         .collect::<Result<_, _>>()?;
     let (first, last) = (path[0], path[path.len() - 1]);
 
-    let camera = Camera::beside(last - first);
+    let camera = Camera::beside(last - first, 15.0);
     let (x, y) = camera.project(&path);
     let mut figure = Figure::new(
         "snapshots",
         "Snapshots",
-        "Fig. 4: the body at the start, at its first impacts and between them, in parallel \
-         projection from 15 degrees above; the center of mass in gray.",
+        "Fig. 4: the body at the start, at its first impacts (red) and between them, in parallel \
+         projection from 15 degrees above; the path of the center of mass in gray. Later bodies \
+         cover earlier ones; those that would cover an impact are left out.",
         Axis::linear("along the path", "m"),
         Axis::linear("height and depth", "m"),
     )
@@ -54,42 +59,60 @@ pub(super) fn snapshots<F: Flight>(
         color: Color::Gray,
     });
     let colors = [Color::Blue, Color::Vermillion];
-    for (time, is_impact) in drawn_times(run, end) {
+    for (time, is_impact) in drawn_times(system, run, &camera, end)? {
         let state = run.state_at(time)?;
-        for line in outline(&system.shape) {
-            let (x, y) = camera.project(&in_space(&state, &line));
-            figure = figure.mark(Mark::Line {
-                label: None,
-                x,
-                y,
-                style: LineStyle::Solid,
-                color: colors[usize::from(is_impact)],
-            });
+        let color = colors[usize::from(is_impact)];
+        for view in views(&system.shape, &state, &camera) {
+            let (x, y) = camera.project(&view.silhouette);
+            figure = figure.mark(Mark::Polygon { x, y, color });
+            for line in view.lines {
+                let (x, y) = camera.project(&line);
+                figure = figure.mark(Mark::Line {
+                    label: None,
+                    x,
+                    y,
+                    style: LineStyle::Solid,
+                    color,
+                });
+            }
         }
     }
     record.figures.push(figure);
     top_view(run, record)
 }
 
-/// The start, the impacts, and the middle of every flight.
-fn drawn_times<F: Flight>(run: &Trajectory<'_, F>, end: f64) -> Vec<(f64, bool)> {
-    let mut drawn = vec![(0.0, false)];
-    let mut previous = 0.0;
-    for impact in run.impacts().iter().take(IMPACTS) {
-        // Hits in quick succession would only blacken the picture.
-        if impact.time - previous > 0.3 {
-            drawn.push((0.5 * (previous + impact.time), false));
-            drawn.push((impact.time, true));
+/// The start, the impacts, the end and the middle of every flight, in order of time; without those
+/// that would cover more important ones.
+fn drawn_times<F: Flight>(
+    system: &System,
+    run: &Trajectory<'_, F>,
+    camera: &Camera,
+    end: f64,
+) -> Result<Vec<(f64, bool)>, ScenarioError> {
+    let hits: Vec<f64> = run.impacts().iter().take(IMPACTS).map(|i| i.time).collect();
+    let bounds = std::iter::once(&0.0).chain(&hits).zip(&hits);
+    let middles = bounds.map(|(from, to)| 0.5 * (from + to));
+    let impacts = hits.iter().map(|time| (*time, true));
+    let candidates = std::iter::once((0.0, false))
+        .chain(impacts)
+        .chain(std::iter::once((end, false)))
+        .chain(middles.map(|t| (t, false)));
+    let apart = APART * carom_geometry::SupportMap::bounding_radius(&system.shape);
+    let mut drawn: Vec<(f64, bool, [f64; 2])> = Vec::new();
+    for (time, is_impact) in candidates {
+        let [x, y] = camera.place(&run.state_at(time)?.position);
+        if drawn
+            .iter()
+            .all(|(_, _, [a, b])| (x - a).hypot(y - b) >= apart)
+        {
+            drawn.push((time, is_impact, [x, y]));
         }
-        previous = impact.time;
     }
-    drawn.push((end, false));
-    drawn
-}
-
-fn in_space(state: &State, line: &[Vector3<f64>]) -> Vec<Vector3<f64>> {
-    let configuration = state.configuration();
-    line.iter().map(|point| configuration.act(point)).collect()
+    drawn.sort_by(|a, b| a.0.total_cmp(&b.0));
+    Ok(drawn
+        .into_iter()
+        .map(|(time, is_impact, _)| (time, is_impact))
+        .collect())
 }
 
 /// A piece of the plane under the path.

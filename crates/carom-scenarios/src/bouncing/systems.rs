@@ -127,7 +127,7 @@ impl Case for BouncingBody {
 [body.shape]                 # \"ellipsoid\" {semi_axes, center}, \"box\" {half_extents},\n\
 type = \"ellipsoid\"           # \"polyhedron\" {vertices} (their hull), \"mesh\" {vertices, triangles} or\n\
 semi_axes = [2.0, 3.0, 4.0]  # {file} (.stl, .obj), \"rounded\" {eps, base}, \"union\" {parts},\n\
-center = [0.0, 0.0, 0.0]     # \"intersection\" {parts} of two ellipsoids; m\n",
+center = [0.0, 0.0, 0.0]     # \"intersection\" {parts} of ellipsoids; m\n",
         "[0.0, 0.0, 1.0]",
         "[0.0, 0.0, 10.0]",
         "[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]",

@@ -146,6 +146,39 @@ fn an_unbalanced_shape_is_moved_to_its_center_of_mass() {
     assert!((quantity(&a, "lowest_gap_m") - quantity(&b, "lowest_gap_m")).abs() <= 1e-12);
 }
 
+/// The shapes that the configuration knows, alone and joined, without an inertia.
+#[test]
+fn every_shape_has_an_inertia_at_uniform_density() {
+    let ball = |x: f64| {
+        format!("{{type = \"ellipsoid\", semi_axes = [0.6, 0.6, 0.6], center = [{x}, 0.1, 0.0]}}")
+    };
+    let block = "{type = \"box\", half_extents = [0.5, 0.4, 0.3]}";
+    let wedge = "{type = \"polyhedron\", vertices = [[0,0,0],[1,0,0],[0,1,0],[0,0,1]]}";
+    let parts = |kind: &str, parts: &[&str]| {
+        format!("{{type = \"{kind}\", parts = [{}]}}", parts.join(", "))
+    };
+    let lens = parts("intersection", &[&ball(0.0), &ball(0.5), &ball(0.3)]);
+    for shape in [
+        ball(0.0),
+        block.to_owned(),
+        wedge.to_owned(),
+        lens.clone(),
+        parts("union", &[block, &ball(0.6), wedge]),
+        parts("union", &[&lens, block]),
+        format!("{{type = \"rounded\", eps = 0.1, base = {wedge}}}"),
+        "{type = \"rounded\", eps = 0.1, base = {type = \"ellipsoid\", semi_axes = [0.5, 0.3, 0.2]}}"
+            .to_owned(),
+    ] {
+        let toml = format!(
+            "time_step = 0.002\nmax_impacts = 2\n[body]\nshape = {shape}\n[initial]\n\
+             position = [0, 0, 3]\nangular_momentum = [0.1, 0.05, 0.02]\n"
+        );
+        let record = run("bouncing-body", &toml);
+        assert_eq!(record.status, "max-impacts", "{shape}");
+        assert!(quantity(&record, "energy_max_error_j") <= 1e-10, "{shape}");
+    }
+}
+
 #[test]
 fn faults_name_their_key() {
     for (toml, key, text) in [
@@ -178,6 +211,17 @@ fn faults_name_their_key() {
           triangles = [[2,1,0],[3,0,1],[3,2,0],[3,2,1]]",
             "body.shape",
             "not closed",
+        ),
+        (
+            "[body.shape]\ntype = \"intersection\"\nparts = [{type = \"box\", half_extents = [1,1,1]}]",
+            "body.shape",
+            "ellipsoids",
+        ),
+        (
+            "[body.shape]\ntype = \"mesh\"\nvertices = [[0,0,0],[1,0,0],[0,1,0],[0,0,1]]\n\
+          triangles = [[0,1,2],[0,3,1],[0,2,3],[1,3,2]]",
+            "body.shape",
+            "outwards",
         ),
         (
             "[body.shape]\ntype = \"mesh\"\nfile = \"missing.stl\"",

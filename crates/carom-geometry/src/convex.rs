@@ -1,0 +1,450 @@
+//! Convex bodies as lists of constraints: their common parts, and integrals over them.
+
+use crate::mass_properties::Moments;
+use crate::quadrature::Adaptive;
+use crate::{Cuboid, Ellipsoid, Polyhedron};
+use nalgebra::{Matrix3, Matrix6, Vector3, Vector6};
+use std::f64::consts::TAU;
+
+/// Relative error asked of the integrals.
+const QUADRATURE: f64 = 1e-12;
+
+/// Directions around the axis of a cone of rays at which the constraint that ends them is looked at.
+const SECTORS: usize = 48;
+
+/// Where all levels are at least this close to 1 there is no interior.
+const INTERIOR: f64 = 1e-12;
+
+/// Constraints with less slack at the end of the barrier's path are met; it leaves them far less.
+const MET: f64 = 1e-6;
+
+/// Most steps of Newton's method for one barrier.
+const MAX_NEWTON: usize = 60;
+
+/// A level below one inside, above one outside.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Constraint {
+    /// In the ellipsoid.
+    Ellipsoid(Ellipsoid),
+    /// On the inner side of a plane: $1 + n\cdot\rho - b \le 1$ with a normal of the length of an
+    /// inverse size.
+    Plane { normal: Vector3<f64>, offset: f64 },
+}
+
+impl Constraint {
+    fn level(&self, point: &Vector3<f64>) -> f64 {
+        match self {
+            Self::Ellipsoid(ellipsoid) => ellipsoid.level(point),
+            Self::Plane { normal, offset } => 1.0 + normal.dot(point) - offset,
+        }
+    }
+
+    fn gradient(&self, point: &Vector3<f64>) -> Vector3<f64> {
+        match self {
+            Self::Ellipsoid(e) => {
+                let squares = e.semi_axes().component_mul(e.semi_axes());
+                (point - e.center()).component_div(&squares) * 2.0
+            }
+            Self::Plane { normal, .. } => *normal,
+        }
+    }
+
+    fn hessian(&self) -> Vector3<f64> {
+        match self {
+            Self::Ellipsoid(e) => e.semi_axes().map(|a| 2.0 / (a * a)),
+            Self::Plane { .. } => Vector3::zeros(),
+        }
+    }
+
+    /// Where a ray from an inner point leaves.
+    fn exit(&self, from: &Vector3<f64>, direction: &Vector3<f64>) -> f64 {
+        match self {
+            Self::Ellipsoid(e) => {
+                let p = (from - e.center()).component_div(e.semi_axes());
+                let d = direction.component_div(e.semi_axes());
+                let (along, room) = (p.dot(&d), (1.0 - p.norm_squared()).max(0.0));
+                let root = (along * along + d.norm_squared() * room).sqrt();
+                if along > 0.0 {
+                    room / (along + root)
+                } else {
+                    (root - along) / d.norm_squared()
+                }
+            }
+            Self::Plane { normal, offset } => {
+                let rate = normal.dot(direction);
+                if rate > 0.0 {
+                    (offset - normal.dot(from)).max(0.0) / rate
+                } else {
+                    f64::INFINITY
+                }
+            }
+        }
+    }
+}
+
+/// A bounded convex body with an interior.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Convex {
+    constraints: Vec<Constraint>,
+    /// A point well inside.
+    inner: Vector3<f64>,
+}
+
+impl Convex {
+    pub(crate) fn ellipsoid(ellipsoid: &Ellipsoid) -> Self {
+        Self {
+            constraints: vec![Constraint::Ellipsoid(*ellipsoid)],
+            inner: *ellipsoid.center(),
+        }
+    }
+
+    pub(crate) fn cuboid(cuboid: &Cuboid) -> Self {
+        let side = |axis: usize, sign: f64| {
+            let mut normal = Vector3::zeros();
+            normal[axis] = sign / cuboid.half_extents()[axis];
+            let offset = normal.dot(cuboid.center()) + 1.0;
+            Constraint::Plane { normal, offset }
+        };
+        Self {
+            constraints: (0..6)
+                .map(|k| side(k / 2, if k % 2 == 0 { 1.0 } else { -1.0 }))
+                .collect(),
+            inner: *cuboid.center(),
+        }
+    }
+
+    /// `polyhedron` must be convex.
+    pub(crate) fn polyhedron(polyhedron: &Polyhedron) -> Self {
+        let mesh = polyhedron.mesh();
+        let inner = mesh.middle();
+        let size = mesh
+            .vertices()
+            .iter()
+            .fold(0.0, |r, v| f64::max(r, (v - inner).norm()));
+        let face = |[a, b, c]: [Vector3<f64>; 3]| {
+            let normal = (b - a).cross(&(c - a)).normalize() / size;
+            let offset = normal.dot(&a);
+            Constraint::Plane { normal, offset }
+        };
+        let mut constraints: Vec<Constraint> = Vec::new();
+        for plane in mesh.corners().map(face) {
+            // Triangles of one face are one plane.
+            if !constraints.iter().any(|other| is_same_plane(other, &plane)) {
+                constraints.push(plane);
+            }
+        }
+        Self { constraints, inner }
+    }
+
+    /// The common part, if it has an interior.
+    pub(crate) fn common(parts: &[&Self]) -> Option<Self> {
+        let constraints: Vec<Constraint> = parts
+            .iter()
+            .flat_map(|part| part.constraints.iter().copied())
+            .collect();
+        let count = parts.len() as f64;
+        let start = parts.iter().map(|part| part.inner / count).sum();
+        let inner = inner_point(&constraints, start)?;
+        Some(Self { constraints, inner })
+    }
+
+    pub(crate) fn inner(&self) -> &Vector3<f64> {
+        &self.inner
+    }
+
+    pub(crate) fn translated(&self, by: &Vector3<f64>) -> Self {
+        let moved = |constraint: &Constraint| match constraint {
+            Constraint::Ellipsoid(ellipsoid) => Constraint::Ellipsoid(ellipsoid.translated(by)),
+            Constraint::Plane { normal, offset } => Constraint::Plane {
+                normal: *normal,
+                offset: offset + normal.dot(by),
+            },
+        };
+        Self {
+            constraints: self.constraints.iter().map(moved).collect(),
+            inner: self.inner + by,
+        }
+    }
+
+    /// Largest level at a point.
+    fn level(&self, point: &Vector3<f64>) -> f64 {
+        let levels = self.constraints.iter().map(|c| c.level(point));
+        levels.fold(f64::NEG_INFINITY, f64::max)
+    }
+
+    /// A lowest point along a direction that is not zero.
+    ///
+    /// Follows the logarithmic barrier from the inner point, then solves the conditions of
+    /// Karush, Kuhn and Tucker with the constraints that are met there.
+    pub(crate) fn lowest(&self, direction: &Vector3<f64>) -> Vector3<f64> {
+        let count = self.constraints.len() as f64;
+        let reach = self.exit(&self.inner, &(-direction / direction.norm())).0;
+        // The barrier's value is within count/sharpness of the minimum.
+        let mut sharpness = count / (direction.norm() * reach);
+        let last = sharpness * 1e11;
+        let mut point = self.inner;
+        while sharpness < last {
+            sharpness *= 16.0;
+            point = barrier_center(&self.constraints, point, &(direction * sharpness), 1.0);
+        }
+        self.polished(point, direction, sharpness).unwrap_or(point)
+    }
+
+    /// The minimizer on the constraints met at a point next to it; `None` unless Newton's method
+    /// finds one that is feasible with multipliers that push outwards.
+    fn polished(
+        &self,
+        start: Vector3<f64>,
+        direction: &Vector3<f64>,
+        sharpness: f64,
+    ) -> Option<Vector3<f64>> {
+        let met = self.tightest(&start);
+        let met = met.iter().filter_map(|(slack, c)| c.map(|c| (*slack, c)));
+        let size = self.exit(&self.inner, &direction.normalize()).0;
+        let unit = direction.norm() * size;
+        let mut point = start;
+        let mut multipliers = [0.0; 3];
+        for (multiplier, (slack, _)) in multipliers.iter_mut().zip(met.clone()) {
+            *multiplier = 1.0 / (sharpness * slack * unit);
+        }
+        for _ in 0..8 {
+            let mut matrix = Matrix6::identity();
+            let mut residual = Vector6::zeros();
+            let mut curvature = Vector3::zeros();
+            let mut pull = direction * (size / unit);
+            for (k, (_, constraint)) in met.clone().enumerate() {
+                let gradient = constraint.gradient(&point) * size;
+                pull += gradient * multipliers[k];
+                curvature += constraint.hessian() * (multipliers[k] * size * size);
+                for axis in 0..3 {
+                    matrix[(axis, 3 + k)] = gradient[axis];
+                    matrix[(3 + k, axis)] = gradient[axis];
+                }
+                matrix[(3 + k, 3 + k)] = 0.0;
+                residual[3 + k] = 1.0 - constraint.level(&point);
+            }
+            for axis in 0..3 {
+                matrix[(axis, axis)] = curvature[axis];
+                residual[axis] = -pull[axis];
+            }
+            let step = matrix.lu().solve(&residual)?;
+            point += step.fixed_rows::<3>(0) * size;
+            for (multiplier, change) in multipliers.iter_mut().zip(step.iter().skip(3)) {
+                *multiplier += change;
+            }
+            if step.fixed_rows::<3>(0).amax() <= 1e-15 {
+                break;
+            }
+        }
+        let pushes = multipliers.iter().take(met.count()).all(|m| *m >= 0.0);
+        let is_sound =
+            pushes && self.level(&point) <= 1.0 + 1e-13 && (point - start).amax() <= 1e-3 * size;
+        is_sound.then_some(point)
+    }
+
+    /// The constraints that are met at a point, at most three, the tightest first, with their slack.
+    fn tightest(&self, point: &Vector3<f64>) -> [(f64, Option<&Constraint>); 3] {
+        let mut met = [(MET, None); 3];
+        for constraint in &self.constraints {
+            let mut entry = (1.0 - constraint.level(point), Some(constraint));
+            for place in &mut met {
+                if entry.0 < place.0 {
+                    std::mem::swap(place, &mut entry);
+                }
+            }
+        }
+        met
+    }
+
+    /// Length of a ray from a point inside, and the constraint that ends it.
+    fn exit(&self, from: &Vector3<f64>, direction: &Vector3<f64>) -> (f64, usize) {
+        let exits = self.constraints.iter().map(|c| c.exit(from, direction));
+        exits
+            .enumerate()
+            .fold((f64::INFINITY, 0), |best, (index, length)| {
+                if length < best.0 {
+                    (length, index)
+                } else {
+                    best
+                }
+            })
+    }
+
+    /// Volume and moments, as integrals over the directions of rays from the inner point.
+    ///
+    /// A circle of directions is cut where another constraint begins to end the rays; what is left
+    /// is smooth between the latitudes at which such seams begin, which adaptive quadrature isolates.
+    pub(crate) fn moments(&self) -> Moments {
+        // In units of some radius, so that volumes and moments are comparable.
+        let size = self.exit(&self.inner, &Vector3::z()).0;
+        let quadrature = Adaptive::new();
+        let tolerance = QUADRATURE * largest(&self.latitude(&quadrature, size, 0.3));
+        let latitude = |z: f64| self.latitude(&quadrature, size, z);
+        let sums = quadrature.integrate(&latitude, [-1.0, 1.0], tolerance);
+        let [volume, x, y, z, xx, yy, zz, xy, yz, zx] = sums;
+        let (s3, s4, s5) = (size.powi(3), size.powi(4), size.powi(5));
+        let about_inner = Moments {
+            volume: volume * s3,
+            first: Vector3::new(x, y, z) * s4,
+            second: Matrix3::new(xx, xy, zx, xy, yy, yz, zx, yz, zz) * s5,
+        };
+        about_inner.moved(&self.inner)
+    }
+
+    /// The integrals over a circle of latitude, $z$ the sine of its angle.
+    fn latitude(&self, quadrature: &Adaptive, size: f64, z: f64) -> [f64; 10] {
+        let across = ((1.0 - z) * (1.0 + z)).max(0.0).sqrt();
+        let ray = |longitude: f64| {
+            let (sin, cos) = longitude.sin_cos();
+            let direction = Vector3::new(across * cos, across * sin, z);
+            (direction, self.exit(&self.inner, &direction))
+        };
+        let integrand = |longitude: f64| {
+            let (d, (length, _)) = ray(longitude);
+            let r = length / size;
+            let (r3, r4, r5) = (r.powi(3) / 3.0, r.powi(4) / 4.0, r.powi(5) / 5.0);
+            [
+                r3,
+                r4 * d.x,
+                r4 * d.y,
+                r4 * d.z,
+                r5 * d.x * d.x,
+                r5 * d.y * d.y,
+                r5 * d.z * d.z,
+                r5 * d.x * d.y,
+                r5 * d.y * d.z,
+                r5 * d.z * d.x,
+            ]
+        };
+        let cuts = seams(|longitude| ray(longitude).1.1);
+        let tolerance = 0.01 * QUADRATURE * largest(&integrand(0.3));
+        let mut sums = [0.0; 10];
+        for (from, to) in cuts.iter().zip(cuts.iter().skip(1)) {
+            let piece = quadrature.integrate(&integrand, [*from, *to], tolerance);
+            sums.iter_mut().zip(piece).for_each(|(sum, x)| *sum += x);
+        }
+        sums
+    }
+}
+
+fn largest(values: &[f64]) -> f64 {
+    values.iter().fold(0.0, |m, x| f64::max(m, x.abs()))
+}
+
+/// The angles of a turn at which a function with whole values changes, with the ends of the turn.
+/// Changes that come in pairs between two samples are left to the quadrature.
+fn seams(function: impl Fn(f64) -> usize) -> Vec<f64> {
+    let mut cuts = vec![0.0];
+    for sector in 0..SECTORS {
+        let at = |k: usize| TAU * k as f64 / SECTORS as f64;
+        let (mut from, to) = (at(sector), at(sector + 1));
+        let last = function(to);
+        let mut present = function(from);
+        while present != last && cuts.len() < 8 * SECTORS {
+            let (mut low, mut high) = (from, to);
+            loop {
+                let middle = 0.5 * (low + high);
+                if middle <= low || middle >= high {
+                    break;
+                }
+                if function(middle) == present {
+                    low = middle;
+                } else {
+                    high = middle;
+                }
+            }
+            cuts.push(high);
+            from = high;
+            present = function(high);
+        }
+    }
+    cuts.push(TAU);
+    cuts
+}
+
+fn is_same_plane(a: &Constraint, b: &Constraint) -> bool {
+    match (a, b) {
+        (
+            Constraint::Plane { normal, offset },
+            Constraint::Plane {
+                normal: other,
+                offset: far,
+            },
+        ) => (normal - other).norm() <= 1e-12 * normal.norm() && (offset - far).abs() <= 1e-12,
+        _ => false,
+    }
+}
+
+/// A point well inside all constraints; `None` if they have no common interior.
+///
+/// Lowers a bound on all levels from one analytic center to the next. The multipliers of the barrier
+/// at a center show how low the bound can get.
+fn inner_point(constraints: &[Constraint], start: Vector3<f64>) -> Option<Vector3<f64>> {
+    let worst = |point: &Vector3<f64>| {
+        let levels = constraints.iter().map(|c| c.level(point));
+        levels.fold(f64::NEG_INFINITY, f64::max)
+    };
+    let mut point = start;
+    let mut highest = worst(&point);
+    let mut bound = highest + 1.0;
+    for _ in 0..200 {
+        point = barrier_center(constraints, point, &Vector3::zeros(), bound);
+        highest = worst(&point);
+        let inverse: f64 = constraints
+            .iter()
+            .map(|c| 1.0 / (bound - c.level(&point)))
+            .sum();
+        let least = bound - constraints.len() as f64 / inverse;
+        if least >= 1.0 - INTERIOR {
+            return None;
+        }
+        // Half way to the best there can be is well inside.
+        if highest < 1.0 && highest - least <= 0.5 * (1.0 - least) {
+            return Some(point);
+        }
+        bound = highest + 0.1 * (bound - highest);
+    }
+    (highest < 1.0 - INTERIOR).then_some(point)
+}
+
+/// Minimizes $d\cdot\rho - \sum\log(t - f_i)$, $t$ the level, by damped Newton steps from a point
+/// with all $f_i < t$.
+fn barrier_center(
+    constraints: &[Constraint],
+    mut point: Vector3<f64>,
+    direction: &Vector3<f64>,
+    level: f64,
+) -> Vector3<f64> {
+    for _ in 0..MAX_NEWTON {
+        let mut gradient = *direction;
+        let mut hessian = Matrix3::zeros();
+        for constraint in constraints {
+            let slack = level - constraint.level(&point);
+            let slope = constraint.gradient(&point) / slack;
+            gradient += slope;
+            hessian +=
+                slope * slope.transpose() + Matrix3::from_diagonal(&constraint.hessian()) / slack;
+        }
+        let Some(factor) = hessian.cholesky() else {
+            break;
+        };
+        let step = factor.solve(&gradient);
+        // Newton's decrement measures the distance in the barrier's own metric; steps of size
+        // 1/(1 + decrement) stay inside, for the barrier is self-concordant.
+        let decrement = gradient.dot(&step).max(0.0).sqrt();
+        let length = if decrement > 0.25 {
+            1.0 / (1.0 + decrement)
+        } else {
+            1.0
+        };
+        let next = point - step * length;
+        if constraints.iter().any(|c| c.level(&next) >= level) {
+            break;
+        }
+        point = next;
+        if decrement <= 1e-7 {
+            break;
+        }
+    }
+    point
+}

@@ -1,0 +1,219 @@
+//! Volume and moments of shapes at uniform density.
+
+use crate::convex::Convex;
+use crate::mass_properties::Moments;
+use crate::quadrature::Adaptive;
+use crate::{Ellipsoid, GeometryError, MassProperties, Rounded, Shape, SupportMap};
+use nalgebra::{Matrix3, Vector3};
+use std::f64::consts::FRAC_PI_2;
+
+/// Error of a rounded ellipsoid's moments, relative.
+const QUADRATURE: f64 = 1e-12;
+
+/// Most common parts of a union's parts that are integrated.
+const MAX_OVERLAPS: usize = 64;
+
+/// Mass, center and inertia of a shape at uniform density.
+pub(crate) fn mass_properties(shape: &Shape, mass: f64) -> Result<MassProperties, GeometryError> {
+    let mut solids = Vec::new();
+    collect(shape, 0.0, &mut solids);
+    match solids.as_slice() {
+        [Shape::Ellipsoid(ellipsoid)] => MassProperties::ellipsoid(ellipsoid, mass),
+        [Shape::Cuboid(cuboid)] => MassProperties::cuboid(cuboid, mass),
+        [Shape::Polyhedron(polyhedron)] => MassProperties::mesh(polyhedron.mesh(), mass),
+        [Shape::Ellipsoid(a), Shape::Ellipsoid(b)] if is_coaxial(a, b) => {
+            MassProperties::coaxial_ellipsoids(a, b, mass)
+        }
+        solids => {
+            // Moments about a point of the body lose nothing to its distance from the origin.
+            let origin = middle(shape);
+            let solids: Vec<Shape> = solids.iter().map(|s| s.translated(&-origin)).collect();
+            union(&solids)?.properties(mass, origin)
+        }
+    }
+}
+
+/// Center of the box around a shape.
+fn middle(shape: &Shape) -> Vector3<f64> {
+    Vector3::from_fn(|axis, _| 0.5 * (extent(shape, axis, 1.0) - extent(shape, axis, -1.0)))
+}
+
+/// Least coordinate along an axis (`sign` 1), or minus the largest (-1).
+fn extent(shape: &Shape, axis: usize, sign: f64) -> f64 {
+    let mut direction = Vector3::zeros();
+    direction[axis] = sign;
+    shape.support(&direction).value
+}
+
+fn is_coaxial(a: &Ellipsoid, b: &Ellipsoid) -> bool {
+    let apart = b.center() - a.center();
+    apart.iter().filter(|x| **x != 0.0).count() <= 1
+}
+
+/// The shapes that a shape is the union of, each grown by a ball of radius `by`.
+fn collect(shape: &Shape, by: f64, solids: &mut Vec<Shape>) {
+    match shape {
+        Shape::Union(union) => {
+            for part in union.parts() {
+                collect(part, by, solids);
+            }
+        }
+        Shape::Rounded(rounded) => collect(rounded.base(), by + rounded.radius(), solids),
+        solid if by == 0.0 => solids.push(solid.clone()),
+        Shape::Ellipsoid(ellipsoid) if ellipsoid.grown_sphere(by).is_some() => {
+            solids.extend(ellipsoid.grown_sphere(by).map(Shape::Ellipsoid));
+        }
+        solid => {
+            // The radius was checked when the shape was made.
+            let grown = Rounded::new(solid.clone(), by);
+            solids.extend(grown.ok().map(|r| Shape::Rounded(Box::new(r))));
+        }
+    }
+}
+
+fn unknown<T>(shape: &'static str) -> Result<T, GeometryError> {
+    Err(GeometryError::UnknownMassProperties { shape })
+}
+
+/// Moments of the union of solids: those of each, less those of each two's common part, and so on.
+fn union(solids: &[Shape]) -> Result<Moments, GeometryError> {
+    let mut total = Moments::default();
+    for solid in solids {
+        total.add(&moments(solid)?, 1.0);
+    }
+    let mut budget = MAX_OVERLAPS;
+    for first in 0..solids.len() {
+        let near = (first + 1..solids.len()).filter(|k| is_near(&solids[first], &solids[*k]));
+        let near: Vec<usize> = near.collect();
+        if near.is_empty() {
+            continue;
+        }
+        let others: Option<Vec<Convex>> = near.iter().map(|k| convex(&solids[*k])).collect();
+        match (convex(&solids[first]), others) {
+            (Some(body), Some(others)) => {
+                overlaps(&body, &others, -1.0, &mut total, &mut budget)?;
+            }
+            _ => return unknown("a union of overlapping parts that are rounded or not convex"),
+        }
+    }
+    Ok(total)
+}
+
+/// Adds what a body has in common with each subset of others, with alternating signs.
+fn overlaps(
+    body: &Convex,
+    others: &[Convex],
+    sign: f64,
+    total: &mut Moments,
+    budget: &mut usize,
+) -> Result<(), GeometryError> {
+    for (k, other) in others.iter().enumerate() {
+        let Some(common) = Convex::common(&[body, other]) else {
+            continue;
+        };
+        if *budget == 0 {
+            return unknown("a union of so many overlapping parts");
+        }
+        *budget -= 1;
+        total.add(&common.moments(), sign);
+        overlaps(&common, &others[k + 1..], -sign, total, budget)?;
+    }
+    Ok(())
+}
+
+/// Whether the boxes around two shapes overlap.
+fn is_near(a: &Shape, b: &Shape) -> bool {
+    (0..3).all(|axis| {
+        extent(a, axis, 1.0) < -extent(b, axis, -1.0)
+            && extent(b, axis, 1.0) < -extent(a, axis, -1.0)
+    })
+}
+
+fn convex(solid: &Shape) -> Option<Convex> {
+    match solid {
+        Shape::Ellipsoid(ellipsoid) => Some(Convex::ellipsoid(ellipsoid)),
+        Shape::Cuboid(cuboid) => Some(Convex::cuboid(cuboid)),
+        Shape::Polyhedron(polyhedron) if polyhedron.is_convex() => {
+            Some(Convex::polyhedron(polyhedron))
+        }
+        Shape::Intersection(common) => Some(common.body().clone()),
+        _ => None,
+    }
+}
+
+/// Moments of a shape that is not a union, about the body's origin.
+fn moments(solid: &Shape) -> Result<Moments, GeometryError> {
+    match solid {
+        Shape::Ellipsoid(e) => {
+            let volume = 4.0 / 3.0 * std::f64::consts::PI * e.semi_axes().product();
+            Ok(Moments::centered(volume, e.semi_axes(), 5.0).moved(e.center()))
+        }
+        Shape::Cuboid(cuboid) => {
+            let half = cuboid.half_extents();
+            Ok(Moments::centered(8.0 * half.product(), half, 3.0).moved(cuboid.center()))
+        }
+        Shape::Polyhedron(polyhedron) => Ok(Moments::mesh(polyhedron.mesh())),
+        Shape::Intersection(common) => Ok(common.body().moments()),
+        Shape::Rounded(rounded) => match rounded.base() {
+            Shape::Ellipsoid(ellipsoid) => Ok(rounded_ellipsoid(ellipsoid, rounded.radius())),
+            Shape::Cuboid(cuboid) => Ok(Moments::rounded(&cuboid.mesh(), rounded.radius())),
+            Shape::Polyhedron(polyhedron) if polyhedron.is_convex() => {
+                Ok(Moments::rounded(polyhedron.mesh(), rounded.radius()))
+            }
+            _ => unknown("a rounded body that is not convex or an intersection"),
+        },
+        Shape::Union(_) => unknown("a union in a union"),
+    }
+}
+
+/// An ellipsoid grown by a ball, as an integral over its surface.
+///
+/// With the outward normal $n$, the support function $h$, principal curvatures $k_i$ and
+/// $p = \rho + \varepsilon n$, the grown surface has $p\cdot n = h + \varepsilon$ and the area
+/// $(1 + \varepsilon k_1)(1 + \varepsilon k_2)\mathrm{d}S$; the divergence theorem turns moments
+/// into integrals of $\tfrac13 p\cdot n$ and $\tfrac15 pp^Tp\cdot n$.
+fn rounded_ellipsoid(ellipsoid: &Ellipsoid, radius: f64) -> Moments {
+    let a = ellipsoid.semi_axes();
+    // In units of an axis.
+    let size = a.max();
+    let (a, radius) = (a / size, radius / size);
+    let squares = a.component_mul(&a);
+    let determinant = a.product();
+    let integrand = |z: f64, longitude: f64| {
+        let across = ((1.0 - z) * (1.0 + z)).max(0.0).sqrt();
+        let (sin, cos) = longitude.sin_cos();
+        let u = Vector3::new(across * cos, across * sin, z);
+        let point = a.component_mul(&u);
+        let slope = u.component_div(&a);
+        let steep = slope.norm();
+        let normal = slope / steep;
+        let mean =
+            (squares.sum() - point.norm_squared()) / (determinant * determinant * steep.powi(3));
+        let gauss = 1.0 / (determinant * determinant * steep.powi(4));
+        let area = determinant * steep * (1.0 + radius * (mean + radius * gauss));
+        let p = point + normal * radius;
+        let flux = area * p.dot(&normal);
+        [
+            flux / 3.0,
+            flux * p.x * p.x / 5.0,
+            flux * p.y * p.y / 5.0,
+            flux * p.z * p.z / 5.0,
+        ]
+    };
+    let quadrature = Adaptive::new();
+    // Of the size of the result.
+    let tolerance = QUADRATURE * (determinant + radius.powi(3));
+    let quarter = |z: f64| {
+        let along = |longitude: f64| integrand(z, longitude);
+        quadrature.integrate(&along, [0.0, FRAC_PI_2], 0.1 * tolerance)
+    };
+    // Eight octants are alike.
+    let sums = quadrature.integrate(&quarter, [0.0, 1.0], tolerance);
+    let [volume, xx, yy, zz] = sums.map(|x| 8.0 * x);
+    let moments = Moments {
+        volume: volume * size.powi(3),
+        first: Vector3::zeros(),
+        second: Matrix3::from_diagonal(&Vector3::new(xx, yy, zz)) * size.powi(5),
+    };
+    moments.moved(ellipsoid.center())
+}
