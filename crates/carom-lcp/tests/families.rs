@@ -129,7 +129,7 @@ fn powers_of_two_change_not_a_bit() {
 }
 
 /// Murty 1978 and Fathi 1979: the path visits exponentially many bases.
-/// Up to eight rows have code of their own; a covering vector of ones asks for the same path from the
+/// Up to ten rows have code of their own; a covering vector of ones asks for the same path from the
 /// general code.
 #[test]
 fn small_problems_take_the_path_of_the_general_code() {
@@ -145,7 +145,7 @@ fn small_problems_take_the_path_of_the_general_code() {
         let path = (report.status, report.n_pivots, report.attempt);
         (path, workspace.basis().to_vec(), workspace.z().to_vec())
     };
-    for n in 1..=8 {
+    for n in 1..=10 {
         for seed in 0..300 {
             let rank = 1 + (seed as usize) % n;
             let problems = [

@@ -1,4 +1,4 @@
-//! Problems of up to eight rows, with lengths that the compiler knows.
+//! Problems of up to ten rows, with lengths that the compiler knows.
 //!
 //! The path is that of [`super::tableau`], with the same rules, on a condensed tableau instead of a
 //! list of pivots: updating all of its short columns at once takes less time than one column waits
@@ -12,7 +12,7 @@ use crate::certificate::{Certificate, assess_fixed};
 use crate::scalar::{larger, reduce};
 
 /// The largest dimension that is solved here.
-pub(super) const SMALL_DIM: usize = 8;
+pub(super) const SMALL_DIM: usize = 10;
 
 /// Matrices and vectors whose largest entries are in this range need no scaling.
 const UNSCALED: std::ops::Range<f64> = 1e-60..1e60;
@@ -50,6 +50,8 @@ impl Small<'_> {
             6 => self.run::<6, 7>(problem),
             7 => self.run::<7, 8>(problem),
             8 => self.run::<8, 9>(problem),
+            9 => self.run::<9, 10>(problem),
+            10 => self.run::<10, 11>(problem),
             _ => None,
         }
     }
