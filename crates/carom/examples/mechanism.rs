@@ -9,7 +9,8 @@ use carom::variational::generalized::{CollisionIntegrator, Trajectory};
 use std::error::Error;
 use std::f64::consts::FRAC_PI_2;
 
-fn main() -> Result<(), Box<dyn Error>> {
+/// Runs the example.
+pub fn main() -> Result<(), Box<dyn Error>> {
     // Two rods hang from the origin; coordinates are the angle of the upper one from straight down
     // and that of the lower one from the upper one.
     let mut builder = PlanarBuilder::new([0.0, -9.81]);

@@ -8,53 +8,44 @@ use carom::variational::TimeGrid;
 use carom::variational::generalized::{CollisionIntegrator, Trajectory};
 use nalgebra::DMatrix;
 
+const MASS: f64 = 1.0;
+const STIFFNESS: f64 = 4.0;
+
 #[derive(Debug)]
-struct Bead {
-    mass: f64,
-    stiffness: f64,
-    contacts: [PointContact; 1],
-}
+struct Bead([PointContact; 1]);
 
 impl MechanicalSystem for Bead {
     fn dimension(&self) -> usize {
         2 // radius and angle
     }
-
     fn mass_matrix(&self, q: &[f64], out: &mut DMatrix<f64>) {
-        out[(0, 0)] = self.mass;
-        out[(1, 1)] = self.mass * q[0] * q[0];
+        out[(0, 0)] = MASS;
+        out[(1, 1)] = MASS * q[0] * q[0];
     }
-
     fn dynamics(&self, at: &Motion<'_>, _wanted: Derivatives, out: &mut Dynamics) {
         let (r, omega) = (at.configuration[0], at.velocity[1]);
         self.mass_matrix(at.configuration, &mut out.mass_matrix);
         // The angular momentum m r^2 omega depends on r, and the kinetic energy m r^2 omega^2 / 2.
-        out.momentum_derivative[(1, 0)] = 2.0 * self.mass * r * omega;
-        out.kinetic_hessian[(0, 0)] = self.mass * omega * omega;
-        out.potential = 0.5 * self.stiffness * r * r;
-        out.potential_gradient[0] = self.stiffness * r;
-        out.potential_hessian[(0, 0)] = self.stiffness;
+        out.momentum_derivative[(1, 0)] = 2.0 * MASS * r * omega;
+        out.kinetic_hessian[(0, 0)] = MASS * omega * omega;
+        out.potential = 0.5 * STIFFNESS * r * r;
+        out.potential_gradient[0] = STIFFNESS * r;
+        out.potential_hessian[(0, 0)] = STIFFNESS;
     }
-
     fn contacts(&self) -> &[PointContact] {
-        &self.contacts
+        &self.0
     }
-
     fn gap(&self, _contact: usize, q: &[f64]) -> f64 {
         0.5 - q[0] * q[1].cos()
     }
-
     fn gap_gradient(&self, _contact: usize, q: &[f64], out: &mut [f64]) {
         out.copy_from_slice(&[-q[1].cos(), q[0] * q[1].sin()]);
     }
 }
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let bead = Bead {
-        mass: 1.0,
-        stiffness: 4.0,
-        contacts: [PointContact::frictionless("wall")],
-    };
+/// Runs the example.
+pub fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let bead = Bead([PointContact::frictionless("wall")]);
     let law = Propagative::default();
     let integrator = CollisionIntegrator::new(&bead, &law)?;
     let start = integrator.state(0.0, &[1.0, 2.0], &[0.0, -1.0])?;

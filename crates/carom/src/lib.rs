@@ -53,4 +53,7 @@ mod documents {
 
     #[doc = include_str!("../../../docs/src/your-own-impact.md")]
     mod your_own_impact {}
+
+    #[doc = include_str!("../../../docs/src/your-own-mechanism.md")]
+    mod your_own_mechanism {}
 }

@@ -14,10 +14,14 @@ mod collision_integrator;
 mod judge;
 #[path = "../examples/lcp.rs"]
 mod lcp;
+#[path = "../examples/mechanism.rs"]
+mod mechanism;
 #[path = "../examples/moreau_newton.rs"]
 mod moreau_newton;
 #[path = "../examples/nonholonomic.rs"]
 mod nonholonomic;
+#[path = "../examples/own_mechanism.rs"]
+mod own_mechanism;
 #[path = "../examples/penny_billiard.rs"]
 mod penny_billiard;
 #[path = "../examples/plastic.rs"]
@@ -42,8 +46,10 @@ const EXAMPLES: &[(&str, Main)] = &[
     }),
     ("judge", || judge::main().unwrap()),
     ("lcp", || lcp::main().unwrap()),
+    ("mechanism", || mechanism::main().unwrap()),
     ("moreau_newton", || moreau_newton::main().unwrap()),
     ("nonholonomic", || nonholonomic::main().unwrap()),
+    ("own_mechanism", || own_mechanism::main().unwrap()),
     ("penny_billiard", || penny_billiard::main().unwrap()),
     ("plastic", || plastic::main().unwrap()),
     ("propagative", || propagative::main().unwrap()),
