@@ -164,6 +164,8 @@ await page.evaluate(() => scrollTo(0, 0));
 await page.locator("#filter input").fill("penny");
 const visible = await page.locator("article:visible").count();
 expect(visible > 0 && visible < await page.locator("article").count(), "the filter does not filter");
+expect(await page.locator("table.items:visible").count() < await page.locator("table.items").count(),
+  "the filter leaves tables without rows");
 await shoot(page, "filter");
 await page.context().close();
 

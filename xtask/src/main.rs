@@ -2,6 +2,7 @@
 
 mod engines;
 mod gallery;
+mod golden;
 mod layers;
 mod links;
 mod tidy;

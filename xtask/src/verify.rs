@@ -1,9 +1,9 @@
 //! `cargo xtask verify`: every scenario still gives the numbers that were blessed, and those that
 //! the papers print.
 
-use crate::engines;
+use crate::{engines, golden};
 use anyhow::{Context, bail, ensure};
-use carom_scenarios::{Overrides, Record, SCENARIOS, Scenario, export};
+use carom_scenarios::{Overrides, Record, SCENARIOS, Scenario};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -53,7 +53,7 @@ pub(crate) fn verify(root: &Path, args: &Args) -> anyhow::Result<()> {
         }
         if args.bless {
             std::fs::create_dir_all(&golden)?;
-            std::fs::write(&path, export::json(&fresh)?)?;
+            std::fs::write(&path, golden::text(&fresh)?)?;
         } else {
             lines.extend(differences(&read(&path)?, &fresh));
         }

@@ -46,6 +46,7 @@ mod penny_restitution;
 mod penny_superellipse;
 mod pin_and_ball;
 mod plate_on_legs;
+mod played;
 mod progress;
 mod projection;
 mod rack_break;

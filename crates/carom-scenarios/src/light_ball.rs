@@ -1,5 +1,6 @@
 //! A light ball between a wall and a heavy block: the impacts count the digits of π.
 
+use crate::animation::{Animation, Outline, PlaneBody};
 use crate::config::{count, positive};
 use crate::model::{System, diagnostics, linspace, propagative, relative_energy_change, row};
 use crate::record::{Axis, Color, Column, Figure, LineStyle, Mark, Quantity, Record, Table};
@@ -39,16 +40,24 @@ mass_ratio = 7.0    # one more block, of any mass ratio
 ";
 }
 
+/// Velocities of ball and block (m/s) before.
+const APPROACH: [f64; 2] = [0.0, -1.0];
+
+/// Contact of ball and wall, then of block and ball; the block is `ratio` times as heavy.
+fn between_wall_and_block(ratio: f64) -> Result<System, ScenarioError> {
+    let normals = vec![row(2, &[(0, 1.0)]), row(2, &[(0, -1.0), (1, 1.0)])];
+    System::diagonal(&[1.0, ratio], normals)
+}
+
 /// The block approaches the ball, which touches it and the wall.
 fn collide(ratio: f64) -> Result<(ImpactOutcome, f64), ScenarioError> {
-    let normals = vec![row(2, &[(0, 1.0)]), row(2, &[(0, -1.0), (1, 1.0)])];
-    let system = System::diagonal(&[1.0, ratio], normals)?;
+    let system = between_wall_and_block(ratio)?;
     let exponent = system
         .uniqueness()?
         .pairs
         .first()
         .map_or(0.0, |pair| pair.exponent);
-    Ok((system.resolve(&[0.0, -1.0], &propagative(1.0)?)?, exponent))
+    Ok((system.resolve(&APPROACH, &propagative(1.0)?)?, exponent))
 }
 
 fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
@@ -120,5 +129,71 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
         .push(Mark::points("carom", ratios, impacts, Color::Blue));
     record.tables.push(table);
     record.figures.push(figure);
+    record.animations.push(apart()?);
     Ok(record)
+}
+
+/// Mass of the block in the animation, over that of the ball.
+const PLAYED_RATIO: f64 = 100.0;
+
+/// The impacts one after another, when ball, block and wall begin apart.
+///
+/// The velocities are those of the chain that resolves all contacts at once, and between two impacts
+/// nothing accelerates, so each time of impact is a quotient of a gap and its rate.
+fn apart() -> Result<Animation, ScenarioError> {
+    let (outcome, _) = collide(PLAYED_RATIO)?;
+    let sequence = diagnostics(&outcome).sequence.unwrap_or_default();
+    let chain = between_wall_and_block(PLAYED_RATIO)?.chain(&APPROACH, &sequence)?;
+    // Distances of the ball from the wall and of the block from the ball, less half the sizes.
+    let mut places = [1.0, 2.0];
+    let mut frames = vec![(0.0, places)];
+    for (contact, velocity) in sequence.iter().zip(&chain) {
+        let [Some(ball), Some(block)] = [0, 1].map(|k| velocity.get(k).copied()) else {
+            break;
+        };
+        let [gap, rate] = match contact {
+            0 => [places[0], ball],
+            _ => [places[1] - places[0], block - ball],
+        };
+        let wait = -gap / rate;
+        places = [places[0] + wait * ball, places[1] + wait * block];
+        let time = frames.last().map_or(0.0, |(time, _)| *time);
+        frames.push((time + wait, places));
+    }
+    let impacts: Vec<f64> = frames.iter().skip(1).map(|(time, _)| *time).collect();
+    if let (Some(velocity), Some((time, _))) = (chain.last(), frames.last().copied()) {
+        let leave = |k: usize| places[k] + velocity.get(k).copied().unwrap_or(0.0);
+        frames.push((time + 1.0, [leave(0), leave(1)]));
+    }
+    let radius = 0.05;
+    let half = 0.2;
+    let ball = vec![Outline::disk([radius, radius], radius, Color::Orange)];
+    let (left, right) = (2.0 * radius, 2.0 * (radius + half));
+    let block = vec![Outline::polygon(
+        [
+            [left, 0.0],
+            [right, 0.0],
+            [right, 2.0 * half],
+            [left, 2.0 * half],
+        ],
+        Color::Blue,
+    )];
+    let times = frames.iter().map(|(time, _)| *time).collect();
+    let body = |outlines, k: usize| {
+        PlaneBody::new(outlines, frames.iter().map(|(_, at)| [at[k], 0.0, 0.0]))
+    };
+    Ok(Animation::plane(
+        "apart",
+        "The digits of π",
+        format!(
+            "A block {PLAYED_RATIO} times as heavy as the ball: {} impacts one after another, as many as \
+             when all touch at once.",
+            impacts.len()
+        ),
+        times,
+        impacts,
+    )
+    .fixed(Outline::line([[0.0, 0.6], [0.0, 0.0], [3.0, 0.0]], Color::Gray))
+    .body(body(ball, 0))
+    .body(body(block, 1)))
 }

@@ -49,7 +49,11 @@ pub(crate) struct Item {
 struct Number {
     quantity: String,
     printed: f64,
+    #[serde(default)]
     within: f64,
+    /// Whether what is printed is a lower bound.
+    #[serde(default)]
+    at_least: bool,
 }
 
 /// Where an item is found in the records.
@@ -77,11 +81,15 @@ pub(crate) struct Compared {
     pub(crate) ours: f64,
     pub(crate) printed: f64,
     within: f64,
+    pub(crate) at_least: bool,
 }
 
 impl Compared {
-    /// Whether ours rounds to what is printed. NaN does not.
+    /// Whether ours rounds to what is printed, or is above a printed bound. NaN does not.
     pub(crate) fn agrees(&self) -> bool {
+        if self.at_least {
+            return self.ours >= self.printed;
+        }
         // Printed decimals are not binary ones: a rounding of each side is allowed.
         let rounding = 4.0 * f64::EPSILON * self.printed.abs();
         (self.ours - self.printed).abs() <= self.within + rounding
@@ -230,6 +238,7 @@ impl Number {
             ours: quantity.value,
             printed: self.printed,
             within: self.within,
+            at_least: self.at_least,
         })
     }
 }

@@ -3,6 +3,7 @@
   const filter = document.querySelector("#filter");
   const [input, count] = [filter.querySelector("input"), filter.querySelector("span")];
   const parts = [...document.querySelectorAll("article, tr.item")];
+  const tables = [...document.querySelectorAll("table.items")];
   // The data of the players is not what a reader looks for.
   const words = (part) => {
     const copy = part.cloneNode(true);
@@ -18,6 +19,9 @@
     parts.forEach((part, k) => {
       part.hidden = !texts[k].includes(wanted);
       if (!part.hidden) shown += 1;
+    });
+    tables.forEach((table) => {
+      table.hidden = !table.querySelector("tr.item:not([hidden])");
     });
     count.textContent = wanted ? `${shown} of ${parts.length}` : "";
   });

@@ -351,15 +351,21 @@ fn number_row(entry: &Entry<'_>, number: &Compared) -> String {
     } else {
         format!(" {}", escape(&number.unit))
     };
+    let error = minus(&export::difference(number.ours, number.printed));
+    let (bound, error) = if number.at_least {
+        ("at least ", String::new())
+    } else {
+        ("", error)
+    };
     format!(
-        "<tr><td><a href=\"#{}\">{}</a></td><td><code>{}</code></td><td class=\"n\">{}{unit}</td>\
+        "<tr><td><a href=\"#{}\">{}</a></td><td><code>{}</code></td><td class=\"n\">{bound}{}{unit}</td>\
          <td class=\"n\">{}{unit}</td><td class=\"n\">{}</td><td class=\"{class}\">{verdict}</td></tr>\n",
         entry.anchor,
         escape(&entry.item.label),
         escape(&number.place.name),
         minus(&export::shown(number.printed)),
         minus(&export::shown(number.ours)),
-        minus(&export::difference(number.ours, number.printed))
+        error
     )
 }
 

@@ -1,6 +1,6 @@
 //! What the animations of scenarios must show.
 
-use super::{Animation, MOST_FRAMES, PlaneBody, Scene, SpaceBody};
+use super::{Animation, MOST_FRAMES, PlaneBody, PlaneShape, Scene, SpaceBody};
 use crate::{Overrides, Record, scenario};
 use nalgebra::{Matrix3, Quaternion, UnitQuaternion};
 use serde_json::Value;
@@ -131,4 +131,72 @@ fn paths_through_the_impact_end_at_the_outcomes() {
     for (end, expected) in ends.iter().flatten().zip(expected.iter().flatten()) {
         assert!((end - expected).abs() <= 1e-5, "{end} for {expected}");
     }
+}
+
+/// Where a point of a body is in a frame.
+fn point(body: &PlaneBody, [u, v]: [f64; 2], k: usize) -> [f64; 2] {
+    let (sin, cos) = body.angle.get(k).copied().unwrap_or(0.0).sin_cos();
+    [body.x[k] + cos * u - sin * v, body.y[k] + sin * u + cos * v]
+}
+
+/// Of the two corners that hit, the lower one is on the floor at each impact, to 1e-5 of the picture,
+/// 2.8 m wide, and a turn of 1e-5 of the corner's 0.7 m.
+#[test]
+fn the_played_block_hits_with_a_marked_corner() {
+    let record = run("tilted-block", "");
+    let animation = &record.animations[0];
+    let block = &plane(animation)[0];
+    assert_eq!(animation.impacts.len(), 5);
+    for time in &animation.impacts {
+        let k = frame(animation, *time);
+        let corners = [[-0.5, -0.5], [0.5, -0.5]].map(|corner| point(block, corner, k)[1]);
+        let lowest = corners[0].min(corners[1]);
+        assert!(lowest.abs() <= 4e-5, "{corners:?} at {time}");
+    }
+}
+
+/// Both gaits fall with tail and left foot level, so both touch in the first impact; lengths are in cm,
+/// and 1e-5 of the picture and of a turn at the end of a limb of 20 cm are below 1e-3.
+#[test]
+fn the_played_robot_lands_on_tail_and_foot() {
+    let record = run("tail-runner", "");
+    for animation in &record.animations {
+        // Drawn from back to front: right leg, posterior part, anterior ball, left leg.
+        let bodies = plane(animation);
+        let k = frame(animation, animation.impacts[0]);
+        for body in [&bodies[2], &bodies[5]] {
+            let PlaneShape::Line { x, .. } = &body.outlines[0].shape else {
+                unreachable!("a limb")
+            };
+            let end = x.iter().copied().fold(0.0, f64::max);
+            let [_, height] = point(body, [end, 0.0], k);
+            assert!(height.abs() <= 1e-3, "{}: {height}", animation.name);
+        }
+    }
+}
+
+/// Galperin (2003): 31 impacts. At each the ball is at the wall or at the block, never through either,
+/// and 1e-5 of the picture, 3 m wide, is rounding.
+#[test]
+fn the_light_ball_is_where_it_hits() {
+    let record = run("light-ball", "");
+    let animation = &record.animations[0];
+    let [ball, block] = [0, 1].map(|k| &plane(animation)[k].x);
+    assert_eq!(animation.impacts.len(), 31);
+    for (k, (ball, block)) in ball.iter().zip(block).enumerate() {
+        let gaps = [*ball, block - ball];
+        assert!(gaps.iter().all(|gap| *gap >= -4e-5), "frame {k}: {gaps:?}");
+        if animation.impacts.contains(&animation.times[k]) {
+            assert!(gaps[0].min(gaps[1]) <= 4e-5, "frame {k}: {gaps:?}");
+        }
+    }
+    // Energy: the block leaves with what it brought, but for the ball's share.
+    let speed = |x: &[f64]| {
+        let last = x.len() - 1;
+        let time = animation.times[last] - animation.times[last - 1];
+        (x[last] - x[last - 1]) / time
+    };
+    let energy = speed(ball).powi(2) + 100.0 * speed(block).powi(2);
+    // 3e-5 m of rounding in a second, at 100 times the mass.
+    assert!((energy - 100.0).abs() <= 2e-2, "{energy}");
 }

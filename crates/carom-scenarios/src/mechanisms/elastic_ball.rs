@@ -1,8 +1,10 @@
 //! A ball falls and bounces, elastic and with restitution.
 
-use super::report::{Times, describe, figure, simulate};
+use super::report::{Motion, Times, describe, figure, simulate};
+use crate::animation::{Animation, Outline};
 use crate::config::{finite, positive};
 use crate::model::propagative;
+use crate::played::Played;
 use crate::record::{Axis, Color, Mark, Quantity, Record};
 use crate::scenario::{Configuration, begin};
 use crate::{Overrides, Scenario, ScenarioError};
@@ -113,5 +115,43 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
         .marks
         .push(Mark::line("with restitution", x, y, Color::Orange));
     record.figures.push(drawing);
+    let text = (
+        "elastic",
+        "The elastic ball",
+        "It comes back to its height.",
+    );
+    record
+        .animations
+        .push(played(text, &elastic, config.height, Color::Blue));
+    let text = (
+        "restitution",
+        "The ball with restitution",
+        "Shorter and shorter flights, then rest: once they are shorter than the time step, the impact \
+         is made plastic.",
+    );
+    record
+        .animations
+        .push(played(text, &resting, config.height, Color::Orange));
     Ok(record)
+}
+
+/// Radius of the drawn ball over the height of its fall; the coordinate is its lowest point.
+const DRAWN_RADIUS: f64 = 0.1;
+
+fn played(
+    (name, title, caption): (&str, &str, &str),
+    motion: &Motion,
+    height: f64,
+    color: Color,
+) -> Animation {
+    let radius = DRAWN_RADIUS * height;
+    let played = Played::new(&motion.trajectory);
+    let disk = vec![Outline::disk([0.0, radius], radius, color)];
+    played
+        .animation(name, title, caption)
+        .fixed(Outline::line(
+            [[-0.5 * height, 0.0], [0.5 * height, 0.0]],
+            Color::Gray,
+        ))
+        .body(played.body(disk, |q| [q[0], q[1], 0.0]))
 }

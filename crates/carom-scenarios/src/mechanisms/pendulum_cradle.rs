@@ -1,9 +1,11 @@
 //! Newton's cradle on its strings.
 
-use super::report::{Times, describe, figure, simulate};
+use super::report::{Motion, Times, describe, figure, simulate};
+use crate::animation::{Animation, Outline};
 use crate::config::{count, finite};
 use crate::model::propagative;
-use crate::record::{Axis, Quantity, Record};
+use crate::played::Played;
+use crate::record::{Axis, Color, Quantity, Record};
 use crate::scenario::{Configuration, begin};
 use crate::{Overrides, Scenario, ScenarioError};
 use carom_mechanism::systems::PendulumCradle;
@@ -125,5 +127,32 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
         &motion,
         &lines,
     ));
+    record.animations.push(played(&config, &motion));
     Ok(record)
+}
+
+fn played(config: &Config, motion: &Motion) -> Animation {
+    let pivot = |i: usize| 2.0 * config.radius * i as f64;
+    let played = Played::new(&motion.trajectory);
+    let mut animation = played
+        .animation(
+            "motion",
+            "Newton's cradle",
+            "The first ball swings in, the last one out, and back.",
+        )
+        .fixed(Outline::line(
+            [
+                [pivot(0) - config.radius, 0.0],
+                [pivot(config.balls) - config.radius, 0.0],
+            ],
+            Color::Gray,
+        ));
+    for i in 0..config.balls {
+        let ball = vec![
+            Outline::line([[0.0, 0.0], [0.0, -config.length]], Color::Gray),
+            Outline::disk([0.0, -config.length], config.radius, Color::Blue),
+        ];
+        animation = animation.body(played.body(ball, |q| [pivot(i), 0.0, q[i]]));
+    }
+    animation
 }

@@ -1,9 +1,11 @@
 //! A block falls on one corner.
 
-use super::report::{Times, describe, figure, simulate};
+use super::report::{Motion, Times, describe, figure, simulate};
+use crate::animation::{Animation, Outline};
 use crate::config::{finite, positive};
 use crate::model::propagative;
-use crate::record::{Axis, Quantity, Record};
+use crate::played::Played;
+use crate::record::{Axis, Color, Quantity, Record};
 use crate::scenario::{Configuration, begin};
 use crate::{Overrides, Scenario, ScenarioError};
 use carom_mechanism::systems::Block;
@@ -132,5 +134,33 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
         &motion,
         &[(1, "height"), (2, "angle")],
     ));
+    record.animations.push(played(&config, &motion));
     Ok(record)
+}
+
+fn played(config: &Config, motion: &Motion) -> Animation {
+    let (a, b) = (config.half_width, config.half_height);
+    let corners = [[-a, -b], [a, -b], [a, b], [-a, b]];
+    let hitting = match config.corners {
+        Corners::Lower => &corners[..2],
+        Corners::All => &corners[..],
+    };
+    let size = a.hypot(b);
+    let marks = hitting
+        .iter()
+        .map(|corner| Outline::disk(*corner, 0.04 * size, Color::Vermillion));
+    let block = Outline::polygon(corners, Color::Blue);
+    let outlines = std::iter::once(block).chain(marks).collect();
+    let played = Played::new(&motion.trajectory);
+    played
+        .animation(
+            "motion",
+            "A block falls on one corner",
+            "Only the marked corners hit the floor.",
+        )
+        .fixed(Outline::line(
+            [[-2.0 * size, 0.0], [2.0 * size, 0.0]],
+            Color::Gray,
+        ))
+        .body(played.body(outlines, |q| [q[0], q[1], q[2]]))
 }

@@ -1,8 +1,10 @@
 //! A pendulum against a wall: the order of the integrator.
 
-use super::report::{Times, describe, figure, simulate};
+use super::report::{Motion, Times, describe, figure, simulate};
+use crate::animation::{Animation, Outline};
 use crate::config::{count, finite, positive};
 use crate::model::propagative;
+use crate::played::Played;
 use crate::record::{Axis, Color, Column, Figure, LineStyle, Mark, Quantity, Record, Table};
 use crate::scenario::{Configuration, begin};
 use crate::{Overrides, Scenario, ScenarioError};
@@ -145,6 +147,7 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
                 &motion,
                 &[(0, "angle")],
             ));
+            record.animations.push(played(config.length, &motion));
         }
     }
     let steps: Vec<f64> = table.rows.iter().map(|row| row[0]).collect();
@@ -174,4 +177,27 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
     record.figures.push(drawing);
     record.tables.push(table);
     Ok(record)
+}
+
+/// Radius of the drawn bob over the length of the rod; the mass is a point.
+const DRAWN_RADIUS: f64 = 0.08;
+
+fn played(length: f64, motion: &Motion) -> Animation {
+    let radius = DRAWN_RADIUS * length;
+    let pendulum = vec![
+        Outline::line([[0.0, 0.0], [0.0, -length]], Color::Gray),
+        Outline::disk([0.0, -length], radius, Color::Blue),
+    ];
+    let played = Played::new(&motion.trajectory);
+    played
+        .animation(
+            "motion",
+            "A pendulum against a wall",
+            "In the run with the shortest step. The wall stands where the drawn bob touches it.",
+        )
+        .fixed(Outline::line(
+            [[-radius, -1.2 * length], [-radius, -0.7 * length]],
+            Color::Gray,
+        ))
+        .body(played.body(pendulum, |q| [0.0, 0.0, q[0]]))
 }

@@ -75,14 +75,25 @@ pub(super) fn floor(from: f64, to: f64) -> Mark {
 }
 
 fn limb(from: [f64; 2], to: [f64; 2], color: Color) -> Mark {
+    let corners = limb_corners(from, to);
+    Mark::Polygon {
+        x: corners.iter().map(|corner| corner[0]).collect(),
+        y: corners.iter().map(|corner| corner[1]).collect(),
+        color,
+    }
+}
+
+/// A limb or tail as wide as it is.
+pub(super) fn limb_corners(from: [f64; 2], to: [f64; 2]) -> [[f64; 2]; 4] {
     let [dx, dy] = [to[0] - from[0], to[1] - from[1]];
     let half = 0.5 * LIMB_WIDTH / dx.hypot(dy);
     let (nx, ny) = (-half * dy, half * dx);
-    Mark::Polygon {
-        x: vec![from[0] + nx, to[0] + nx, to[0] - nx, from[0] - nx],
-        y: vec![from[1] + ny, to[1] + ny, to[1] - ny, from[1] - ny],
-        color,
-    }
+    [
+        [from[0] + nx, from[1] + ny],
+        [to[0] + nx, to[1] + ny],
+        [to[0] - nx, to[1] - ny],
+        [from[0] - nx, from[1] - ny],
+    ]
 }
 
 /// The schematic: the coordinates as arcs at their joints.

@@ -41,8 +41,10 @@ pub(super) struct Comparison {
     /// The same from the contact velocities before, $4|c|\sqrt{b_u^2 + b_w^2 - 2cb_ub_w}/\lVert
     /// p\rVert$, which holds for two impacts.
     pub(super) first_predicted: f64,
-    /// Impacts of either run.
-    pub(super) impacts: [usize; 2],
+    /// The robot that ran.
+    pub(super) robot: TailRunner,
+    /// Its runs: the most, then the least approaching contact first.
+    pub(super) runs: [Trajectory; 2],
     /// Time and distance of the momenta over the first one, from the first impact on.
     pub(super) series: Vec<[f64; 2]>,
 }
@@ -155,7 +157,8 @@ pub(super) fn compare(
         first_contacts: first.contacts.clone(),
         first_indeterminacy,
         first_predicted,
-        impacts: runs.each_ref().map(|run| run.end.n_impacts),
         series,
+        robot,
+        runs,
     })
 }

@@ -21,6 +21,7 @@
 mod design;
 mod drawing;
 mod gaits;
+mod playback;
 mod robot;
 mod run;
 mod search;

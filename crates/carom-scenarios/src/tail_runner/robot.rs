@@ -174,18 +174,18 @@ pub struct TailRunner {
     /// The lengths it was built with.
     pub lengths: Lengths,
     /// Distance from the spine joint to the posterior center, cm.
-    posterior_center: f64,
+    pub(super) posterior_center: f64,
     /// Distance from the spine joint to the tip of the tail, cm.
-    tail_tip: f64,
-    handles: Handles,
+    pub(super) tail_tip: f64,
+    pub(super) handles: Handles,
 }
 
 /// The robot's links; a leg is its thigh and its shank.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Handles {
-    anterior: Link,
-    legs: [[Link; 2]; 2],
-    posterior: Link,
+pub(super) struct Handles {
+    pub(super) anterior: Link,
+    pub(super) legs: [[Link; 2]; 2],
+    pub(super) posterior: Link,
 }
 
 /// A thigh or a shank, and what its length changes.

@@ -3,6 +3,7 @@
 use super::design::{TailRunners, UNKNOWNS};
 use super::drawing;
 use super::gaits::{Comparison, Drop, compare};
+use super::playback;
 use super::robot::{Drive, GRAVITY, LEFT_FOOT, Layout, Lengths, Stance, TAIL, TailRunner};
 use super::table::{INITIAL, OPTIMIZED, Row};
 use crate::config::{finite, positive};
@@ -102,6 +103,9 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
     for (name, stance) in &gaits {
         let comparison = compare(lengths, config.layout, &config.drive, stance, &drop)?;
         report(&mut record, name, &comparison, &drop);
+        let [run, _] = &comparison.runs;
+        let played = playback::motion(name, &comparison.robot, run);
+        record.animations.push(played);
         comparisons.push(comparison);
     }
     if let [optimized, straight] = comparisons.as_slice() {
@@ -212,7 +216,8 @@ fn report(record: &mut Record, name: &str, comparison: &Comparison, drop: &Drop)
         )
         .note("of the grid after the first impact"),
     ]);
-    for (rule, impacts) in ["most", "least"].iter().zip(comparison.impacts) {
+    for (rule, run) in ["most", "least"].iter().zip(&comparison.runs) {
+        let impacts = run.end.n_impacts;
         let name = format!("{name}_impacts_{rule}_approaching_first");
         record
             .quantities

@@ -71,6 +71,19 @@ fn a_number_that_misses_needs_a_reason() {
 }
 
 #[test]
+fn a_bound_is_met_from_above() {
+    let number = "numbers = [{ quantity = \"ours/q\", printed = 1e5, at_least = true }]";
+    let faults = |value: f64| {
+        catalog(number)
+            .faults(&[record("ours", &[], value)], &members)
+            .len()
+    };
+    assert_eq!(faults(3e5), 0);
+    assert_eq!(faults(0.9e5), 1);
+    assert_eq!(faults(f64::NAN), 1);
+}
+
+#[test]
 fn an_item_has_data_or_says_why_not() {
     let records = [record("ours", &["fig1"], 0.0)];
     let faults = |item: &str| catalog(item).faults(&records, &members).len();
@@ -89,4 +102,5 @@ fn the_catalog_names_what_the_records_hold() {
     let catalog = Catalog::load().unwrap();
     let faults = catalog.faults(&records, &of_paper);
     assert!(faults.is_empty(), "{}", faults.join("\n"));
+    assert_eq!(catalog.not_yet(&records, &of_paper), [""; 0]);
 }
