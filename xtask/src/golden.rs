@@ -11,7 +11,11 @@ const DECIMALS: usize = 5;
 
 /// A record as it stands in `golden/`: as exported, but for rounded figures.
 pub(crate) fn text(record: &Record) -> anyhow::Result<String> {
-    let mut value: Value = serde_json::from_str(&export::json(record)?)?;
+    Ok(with_rounded_figures(&export::json(record)?)?)
+}
+
+fn with_rounded_figures(record: &str) -> serde_json::Result<String> {
+    let mut value: Value = serde_json::from_str(record)?;
     if let Some(figures) = value.get_mut("figures") {
         round(figures);
     }

@@ -154,7 +154,7 @@ fn played(config: &Config, motion: &Motion) -> Animation {
     let played = Played::new(&motion.trajectory);
     played
         .animation(
-            "motion",
+            "fall",
             "A block falls on one corner",
             "Only the marked corners hit the floor.",
         )
