@@ -7,16 +7,22 @@
 use crate::{Progress, ScenarioError};
 use carom_impact::frictional::{CounterRng, Draw, Sampler};
 use rayon::prelude::*;
-use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Choices in a generation.
-const POPULATION: u64 = 256;
+/// Random choices to begin with.
+const FOUNDERS: u64 = 2048;
 
-/// Generations for each direction.
+/// Generations, that of the random choices included.
 const GENERATIONS: u64 = 30;
 
-/// Choices of a generation that have offspring.
+/// Offspring in a generation for each direction.
+const OFFSPRING: u64 = 128;
+
+/// Choices of a direction that have offspring.
 const PARENTS: usize = 32;
+
+/// Velocities that differ by less, over the largest of a contact row before the impact, are the
+/// same.
+const SAME: f64 = 1e-9;
 
 /// Steps of which caps are chosen; then they begin again.
 const STEPS: usize = 6;
@@ -29,11 +35,28 @@ const MUTATION: f64 = 0.25;
 struct Choice {
     fractions: Vec<f64>,
     seed: u64,
-    /// What is sought, larger is better; $-\infty$ if the impact does not end.
-    value: f64,
+}
+
+/// A choice whose impact ends, with the velocities of all contact rows then.
+struct Found {
+    choice: Choice,
+    rows: Vec<f64>,
+}
+
+/// The search along one contact row.
+struct Direction {
+    row: usize,
+    sign: f64,
+    /// Nothing exceeds this: contacts do not approach after the impact.
+    bound: f64,
+    /// Values and choices, best first; at most [`PARENTS`].
+    best: Vec<(f64, Choice)>,
 }
 
 /// Least and largest velocity of every contact row that evolution finds.
+///
+/// Every outcome met counts for all rows, whichever it was bred for. Nothing is bred towards normal
+/// velocities below zero, which no outcome has.
 ///
 /// The result depends on the sampler alone, for any number of threads.
 ///
@@ -44,69 +67,95 @@ pub fn extremes(
     sampler: &Sampler<'_>,
     progress: &Progress,
 ) -> Result<Vec<[f64; 2]>, ScenarioError> {
-    let contacts = sampler.problem().contacts();
-    let directions = 2 * contacts.row(contacts.len());
-    let done = AtomicU64::new(0);
-    let found = (0..directions)
-        .into_par_iter()
-        .map(|direction| {
-            let found = most(sampler, direction)?;
-            let done = 1 + done.fetch_add(1, Ordering::Relaxed);
-            progress.report("extremes", done, directions as u64);
-            Ok(found)
-        })
-        .collect::<Result<Vec<f64>, ScenarioError>>()?;
-    Ok(found
+    let same = SAME * sampler.speed();
+    let seed = sampler.options().seed;
+    let n = STEPS * sampler.problem().contacts().len();
+    let mut directions = Direction::all(sampler);
+    let mut born: Vec<Choice> = (0..FOUNDERS)
+        .map(|i| Choice::random(n, &mut CounterRng::new(seed, u64::MAX, i)))
+        .collect();
+    for generation in 1..=GENERATIONS {
+        for found in evaluate(sampler, &born)?.into_iter().flatten() {
+            directions.iter_mut().for_each(|d| d.offer(&found));
+        }
+        progress.report("extremes", generation, GENERATIONS);
+        // Changes shrink by a thousand, which refines what is found.
+        let width = 1e-3f64.powf(generation as f64 / GENERATIONS as f64);
+        born.clear();
+        for (i, direction) in (0..).zip(&directions) {
+            if direction.most() >= direction.bound - same {
+                continue;
+            }
+            let mut rng = CounterRng::new(seed, u64::MAX - 1 - i, generation);
+            born.extend((0..OFFSPRING).filter_map(|_| direction.offspring(&mut rng, width)));
+        }
+    }
+    let most: Vec<f64> = directions.iter().map(Direction::most).collect();
+    Ok(most
         .chunks_exact(2)
         .map(|pair| [-pair[0], pair[1]])
         .collect())
 }
 
-/// The largest velocity found of a row (direction odd), or of the row reversed (even).
-fn most(sampler: &Sampler<'_>, direction: usize) -> Result<f64, ScenarioError> {
-    let n = STEPS * sampler.problem().contacts().len();
-    let mut draw = Draw::default();
-    let mut rows = Vec::new();
-    let mut evaluate = |choice: &mut Choice| -> Result<(), ScenarioError> {
-        sampler.replay(&choice.fractions, choice.seed, &mut draw)?;
-        choice.value = f64::NEG_INFINITY;
-        if draw.is_ended {
-            sampler.contact_velocity(&draw, &mut rows);
-            let along = rows.get(direction / 2).copied().unwrap_or(0.0);
-            choice.value = if direction.is_multiple_of(2) {
-                -along
-            } else {
-                along
-            };
-        }
-        Ok(())
-    };
-    let mut best: Vec<Choice> = Vec::new();
-    for generation in 0..=GENERATIONS {
-        // Changes shrink by a thousand, which refines what is found.
-        let width = 1e-3f64.powf(generation as f64 / GENERATIONS as f64);
-        let mut rng = CounterRng::new(
-            sampler.options().seed,
-            u64::MAX - direction as u64,
-            generation,
-        );
-        let mut offspring = Vec::with_capacity(POPULATION as usize);
-        for _ in 0..POPULATION {
-            let mut choice = match best.get((rng.next_uniform() * best.len() as f64) as usize) {
-                Some(parent) => parent.mutated(&mut rng, width),
-                None => Choice::random(n, &mut rng),
-            };
-            evaluate(&mut choice)?;
-            offspring.push(choice);
-        }
-        best.extend(offspring);
-        // Stable, so that ties do not depend on anything but the order of birth.
-        best.sort_by(|a, b| b.value.total_cmp(&a.value));
-        best.truncate(PARENTS);
+/// Where choices lead, in their order; `None` for impacts that do not end.
+fn evaluate(
+    sampler: &Sampler<'_>,
+    choices: &[Choice],
+) -> Result<Vec<Option<Found>>, ScenarioError> {
+    choices
+        .par_iter()
+        .map_init(Draw::default, |draw, choice| {
+            sampler.replay(&choice.fractions, choice.seed, draw)?;
+            if !draw.is_ended {
+                return Ok(None);
+            }
+            let mut rows = Vec::new();
+            sampler.contact_velocity(draw, &mut rows);
+            let choice = choice.clone();
+            Ok(Some(Found { choice, rows }))
+        })
+        .collect()
+}
+
+impl Direction {
+    /// Both directions of every row, the least first.
+    fn all(sampler: &Sampler<'_>) -> Vec<Self> {
+        let contacts = sampler.problem().contacts();
+        let is_normal = |row: usize| (0..contacts.len()).any(|i| contacts.row(i) == row);
+        let rows = 0..contacts.row(contacts.len());
+        rows.flat_map(|row| [(row, -1.0), (row, 1.0)])
+            .map(|(row, sign)| Self {
+                row,
+                sign,
+                bound: if sign < 0.0 && is_normal(row) {
+                    0.0
+                } else {
+                    f64::INFINITY
+                },
+                best: Vec::with_capacity(PARENTS + 1),
+            })
+            .collect()
     }
-    Ok(best
-        .first()
-        .map_or(f64::NEG_INFINITY, |choice| choice.value))
+
+    fn offer(&mut self, found: &Found) {
+        let value = self.sign * found.rows.get(self.row).copied().unwrap_or(0.0);
+        // Behind its equals, so that ties depend on nothing but the order of birth.
+        let at = self.best.partition_point(|(v, _)| *v >= value);
+        if at < PARENTS {
+            self.best.insert(at, (value, found.choice.clone()));
+            self.best.truncate(PARENTS);
+        }
+    }
+
+    fn most(&self) -> f64 {
+        self.best.first().map_or(f64::NEG_INFINITY, |(v, _)| *v)
+    }
+
+    fn offspring(&self, rng: &mut CounterRng, width: f64) -> Option<Choice> {
+        let parent = (rng.next_uniform() * self.best.len() as f64) as usize;
+        let (_, choice) = self.best.get(parent)?;
+        Some(choice.mutated(rng, width))
+    }
 }
 
 impl Choice {
@@ -114,7 +163,6 @@ impl Choice {
         Self {
             fractions: (0..n).map(|_| fraction(rng)).collect(),
             seed: rng.next_bits(),
-            value: f64::NEG_INFINITY,
         }
     }
 
