@@ -129,19 +129,20 @@ fn powers_of_two_change_not_a_bit() {
 }
 
 /// Murty 1978 and Fathi 1979: the path visits exponentially many bases.
-/// Up to ten rows have code of their own; a covering vector of ones asks for the same path from the
-/// general code.
+/// Up to ten rows have code of their own; a start from the basis of all $w$ asks for the same path
+/// from the general code.
 #[test]
 fn small_problems_take_the_path_of_the_general_code() {
     let mut workspace = LemkeWorkspace::new();
-    let mut solve = |lcp: &Lcp, cover: Option<Vec<f64>>| {
-        let options = LemkeOptions {
-            cover,
-            ..LemkeOptions::default()
+    let mut solve = |lcp: &Lcp, is_small: bool| {
+        let lemke = Lemke::default();
+        let slack = vec![false; lcp.dim()];
+        let report = if is_small {
+            lemke.solve_into(lcp.view(), &mut workspace)
+        } else {
+            lemke.solve_from(lcp.view(), &slack, &mut workspace)
         };
-        let report = Lemke { options }
-            .solve_into(lcp.view(), &mut workspace)
-            .unwrap();
+        let report = report.unwrap();
         let path = (report.status, report.n_pivots, report.attempt);
         (path, workspace.basis().to_vec(), workspace.z().to_vec())
     };
@@ -159,8 +160,8 @@ fn small_problems_take_the_path_of_the_general_code() {
                 delassus_chain(seed, n),
             ];
             for (family, lcp) in problems.iter().enumerate() {
-                let small = solve(lcp, None);
-                let general = solve(lcp, Some(vec![1.0; n]));
+                let small = solve(lcp, true);
+                let general = solve(lcp, false);
                 let name = format!("family {family}, n = {n}, seed {seed}");
                 assert_eq!((small.0, &small.1), (general.0, &general.1), "{name}");
                 // Both are rounded; what an ill-conditioned basis makes of that may differ.

@@ -406,7 +406,7 @@ impl Lemke {
     ) -> LemkeReport {
         let n = problem.dim();
         workspace.resize(n);
-        let is_small = basis.is_none() && n <= SMALL_DIM && self.options.cover.is_none();
+        let is_small = basis.is_none() && n <= SMALL_DIM;
         if is_small && let Some(report) = self.solve_small(problem, workspace) {
             return report;
         }
@@ -435,6 +435,7 @@ impl Lemke {
     ) -> Option<LemkeReport> {
         let (certificate, n_pivots) = Small {
             thresholds: thresholds::<f64>(&FIRST, problem.dim()),
+            cover: self.options.cover.as_deref(),
             max_pivots: self.limit(problem.dim()),
             max_residual: self.options.refine_above.min(GOOD_RESIDUAL),
             z: &mut workspace.z,

@@ -30,7 +30,7 @@ pub(super) struct Scales {
 }
 
 /// The factor that brings a magnitude into \[1, 2).
-fn inverse_power(x: f64) -> f64 {
+pub(super) fn inverse_power(x: f64) -> f64 {
     power_of_two(-exponent(x))
 }
 

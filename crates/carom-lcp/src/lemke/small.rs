@@ -6,6 +6,7 @@
 //! path, numbers near the end of their range and an answer that asks for corrections are left to the
 //! general code, which starts anew.
 
+use super::scales::inverse_power;
 use super::tableau::{Thresholds, advance_lanes, ratios_fixed};
 use crate::LcpRef;
 use crate::certificate::{Certificate, assess_fixed};
@@ -14,8 +15,8 @@ use crate::scalar::{larger, reduce};
 /// The largest dimension that is solved here.
 pub(super) const SMALL_DIM: usize = 10;
 
-/// Matrices and vectors whose largest entries are in this range need no scaling.
-const UNSCALED: std::ops::Range<f64> = 1e-60..1e60;
+/// Within this range of the largest entries of matrix and vector nothing overflows.
+const ORDINARY: std::ops::Range<f64> = 1e-60..1e60;
 
 /// Pivots of an ordinary path.
 const MAX_PIVOTS: usize = 8 * SMALL_DIM;
@@ -23,6 +24,8 @@ const MAX_PIVOTS: usize = 8 * SMALL_DIM;
 /// What the caller allows and where the answer goes, in slices of n entries.
 pub(super) struct Small<'a> {
     pub thresholds: Thresholds,
+    /// Covering vector (n), in the units of $w$; ones if there is none.
+    pub cover: Option<&'a [f64]>,
     pub max_pivots: usize,
     /// The largest residual that is an answer.
     pub max_residual: f64,
@@ -36,9 +39,9 @@ impl Small<'_> {
     /// pivots. `None` otherwise, with unspecified vectors.
     #[inline]
     pub(super) fn solve(&mut self, problem: LcpRef<'_>) -> Option<(Certificate, usize)> {
-        let is_unscaled = UNSCALED.contains(&problem.matrix_max())
-            && (UNSCALED.contains(&problem.vector_max()) || problem.vector_max() == 0.0);
-        if !is_unscaled {
+        let is_ordinary = ORDINARY.contains(&problem.matrix_max())
+            && (ORDINARY.contains(&problem.vector_max()) || problem.vector_max() == 0.0);
+        if !is_ordinary {
             return None;
         }
         match problem.dim() {
@@ -63,7 +66,18 @@ impl Small<'_> {
     ) -> Option<(Certificate, usize)> {
         let columns = problem.matrix().as_chunks::<N>().0;
         let vector = problem.vector().first_chunk::<N>()?;
-        let path = Path::<N, M>::follow(columns, vector, self.thresholds, self.max_pivots)?;
+        let cover = match self.cover {
+            Some(cover) => cover.first_chunk::<N>()?,
+            None => &[1.0; N],
+        };
+        let scale = inverse_power(problem.matrix_max());
+        let scaled = Posed {
+            columns,
+            scale,
+            vector,
+            cover,
+        };
+        let path = Path::<N, M>::follow(&scaled, self.thresholds, self.max_pivots)?;
         let z = self.z.first_chunk_mut::<N>()?;
         let w = self.w.first_chunk_mut::<N>()?;
         let basis = self.basis.first_chunk_mut::<N>()?;
@@ -71,7 +85,7 @@ impl Small<'_> {
         *basis = [false; N];
         for (variable, value) in path.basic.into_iter().zip(path.rhs) {
             if let Some(j) = variable.checked_sub(N).filter(|j| *j < N) {
-                z[j] = value;
+                z[j] = value * scale;
                 basis[j] = true;
             }
         }
@@ -79,6 +93,14 @@ impl Small<'_> {
         let is_fine = found.holds_by_rows && found.certificate.residual <= self.max_residual;
         is_fine.then_some((found.certificate, path.n_pivots))
     }
+}
+
+/// The system $w - sMz' - dz_0 = q$ with a power of two $s$ and $z = sz'$.
+struct Posed<'a, const N: usize> {
+    columns: &'a [[f64; N]],
+    scale: f64,
+    vector: &'a [f64; N],
+    cover: &'a [f64; N],
 }
 
 /// A complementary basis at the end of a path.
@@ -94,12 +116,8 @@ struct Path<const N: usize, const M: usize> {
 
 impl<const N: usize, const M: usize> Path<N, M> {
     #[inline]
-    fn follow(
-        columns: &[[f64; N]],
-        vector: &[f64; N],
-        thresholds: Thresholds,
-        max_pivots: usize,
-    ) -> Option<Self> {
+    fn follow(posed: &Posed<'_, N>, thresholds: Thresholds, max_pivots: usize) -> Option<Self> {
+        let vector = posed.vector;
         let mut path = Self {
             basic: std::array::from_fn(|i| i),
             rhs: *vector,
@@ -113,18 +131,20 @@ impl<const N: usize, const M: usize> Path<N, M> {
             return None;
         }
         // Columns of the nonbasic variables; the last is the artificial one's.
-        let mut tableau = [[-1.0; N]; M];
-        for (entries, column) in tableau.iter_mut().zip(columns) {
-            *entries = column.map(|m| -m);
+        let mut tableau = [posed.cover.map(|d| -d); M];
+        for (entries, column) in tableau.iter_mut().zip(posed.columns) {
+            *entries = column.map(|m| m * -posed.scale);
         }
         // Which column has the nonbasic variable of each pair (w, z), and which the one that left
         // last, whose pair has two.
         let mut slot: [usize; N] = std::array::from_fn(|j| j);
         let mut spare = N;
         // The last of the smallest, as if all rows were perturbed.
-        let mut first = 0;
-        for (i, q) in vector.iter().enumerate() {
-            first = if *q <= vector[first] { i } else { first };
+        let (mut first, mut least) = (0, f64::INFINITY);
+        for (i, (q, d)) in vector.iter().zip(posed.cover).enumerate() {
+            let quotient = q / d;
+            first = if quotient <= least { i } else { first };
+            least = if quotient <= least { quotient } else { least };
         }
         let mut rhs_max = path.advance(&tableau[N], first);
         exchange(&mut tableau, N, first);
