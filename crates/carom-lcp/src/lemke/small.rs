@@ -2,12 +2,14 @@
 //!
 //! The path is that of [`super::tableau`], with the same rules, on a condensed tableau instead of a
 //! list of pivots: updating all of its short columns at once takes less time than one column waits
-//! for one pivot after the other. Only the ordinary problem is solved here. A tie, a ray, a long
-//! path, numbers near the end of their range and an answer that asks for corrections are left to the
-//! general code, which starts anew.
+//! for one pivot after the other. Only the ordinary problem is solved here. A ray, a long path, numbers
+//! near the end of their range and an answer that asks for corrections are left to the general code,
+//! which starts anew.
 
 use super::scales::inverse_power;
-use super::tableau::{Thresholds, advance_lanes, ratios_fixed};
+use super::tableau::{
+    Thresholds, advance_lanes, keep_smallest, largest_fixed, ratios_fixed, stablest, tie_rounding,
+};
 use crate::LcpRef;
 use crate::certificate::{Certificate, assess_fixed};
 use crate::scalar::{larger, reduce};
@@ -89,7 +91,19 @@ impl Small<'_> {
                 basis[j] = true;
             }
         }
-        let found = assess_fixed(columns, vector, problem.vector_max(), z, w)?;
+        let mut found = assess_fixed(columns, vector, problem.vector_max(), z, w)?;
+        if !found.holds_by_rows {
+            // What rounding left of a zero may be all there is in a row without other terms.
+            let zero = self.thresholds.tie * path.rhs_max;
+            for (variable, value) in path.basic.into_iter().zip(path.rhs) {
+                if value <= zero
+                    && let Some(z) = variable.checked_sub(N).and_then(|j| z.get_mut(j))
+                {
+                    *z = 0.0;
+                }
+            }
+            found = assess_fixed(columns, vector, problem.vector_max(), z, w)?;
+        }
         let is_fine = found.holds_by_rows && found.certificate.residual <= self.max_residual;
         is_fine.then_some((found.certificate, path.n_pivots))
     }
@@ -111,6 +125,8 @@ struct Path<const N: usize, const M: usize> {
     basic: [usize; N],
     /// Values of the basic variables.
     rhs: [f64; N],
+    /// The largest of them.
+    rhs_max: f64,
     n_pivots: usize,
 }
 
@@ -121,6 +137,7 @@ impl<const N: usize, const M: usize> Path<N, M> {
         let mut path = Self {
             basic: std::array::from_fn(|i| i),
             rhs: *vector,
+            rhs_max: 0.0,
             n_pivots: 0,
         };
         if vector.iter().all(|q| *q >= 0.0) {
@@ -146,7 +163,7 @@ impl<const N: usize, const M: usize> Path<N, M> {
             first = if quotient <= least { i } else { first };
             least = if quotient <= least { quotient } else { least };
         }
-        let mut rhs_max = path.advance(&tableau[N], first);
+        path.advance(&tableau[N], first);
         exchange(&mut tableau, N, first);
         path.basic[first] = 2 * N;
         let mut left = first;
@@ -162,37 +179,74 @@ impl<const N: usize, const M: usize> Path<N, M> {
             let at = std::mem::replace(&mut slot[pair], spare);
             spare = at;
             let excess = ratios_fixed(&tableau[at], &path.rhs, thresholds.pivot);
-            let zero = thresholds.tie * rhs_max;
+            let zero = thresholds.tie * path.rhs_max;
             if excess[first] <= zero {
                 path.advance(&tableau[at], first);
                 path.basic[first] = entering;
                 return Some(path);
             }
-            let (mut count, mut row) = (0, 0);
+            let (mut count, mut ties) = (0, [0; N]);
             for (i, excess) in excess.iter().enumerate() {
-                let is_tied = *excess <= zero;
-                count += usize::from(is_tied);
-                row = if is_tied { i } else { row };
+                ties[count] = i;
+                count += usize::from(*excess <= zero);
             }
-            if count != 1 {
-                return None;
-            }
-            rhs_max = path.advance(&tableau[at], row);
+            let row = match count {
+                0 => return None,
+                1 => ties[0],
+                _ => path.break_ties(&tableau, &slot, at, (pair, entering), &mut ties[..count])?,
+            };
+            path.advance(&tableau[at], row);
             exchange(&mut tableau, at, row);
             left = std::mem::replace(&mut path.basic[row], entering);
         }
     }
 
-    /// Lets the variable of a column enter until the variable of a row is zero. Returns the largest
-    /// basic variable.
+    /// The lexicographic rule of the general code: the columns of the inverse of the basis are those
+    /// of the slack variables.
+    #[cold]
+    fn break_ties(
+        &self,
+        tableau: &[[f64; N]; M],
+        slot: &[usize; N],
+        at: usize,
+        (pair, entering): (usize, usize),
+        ties: &mut [usize],
+    ) -> Option<usize> {
+        let mut count = ties.len();
+        for (j, slot) in slot.iter().enumerate() {
+            if let Some(row) = self.basic.iter().position(|variable| *variable == j) {
+                // A unit column: only its own row is not zero, and that is positive.
+                if let Some(k) = ties[..count].iter().position(|i| *i == row) {
+                    ties[k..count].rotate_left(1);
+                    count -= 1;
+                }
+            } else {
+                // The entering slack variable has left its pair's column to the one that left.
+                let column = if j == pair && entering == j {
+                    at
+                } else {
+                    *slot
+                };
+                let u = &tableau[column];
+                let zero = tie_rounding::<f64>(N) * largest_fixed(u);
+                count = keep_smallest(&mut ties[..count], &tableau[at], u, zero);
+            }
+            if count <= 1 {
+                return ties[..count].first().copied();
+            }
+        }
+        stablest(&ties[..count], &tableau[at])
+    }
+
+    /// Lets the variable of a column enter until the variable of a row is zero.
     #[inline(always)]
-    fn advance(&mut self, column: &[f64; N], row: usize) -> f64 {
+    fn advance(&mut self, column: &[f64; N], row: usize) {
         let step = self.rhs[row] * (1.0 / column[row]);
         let mut most = [0.0; N];
         advance_lanes(&mut self.rhs, column, step, &mut most);
         self.rhs[row] = larger(step, 0.0);
+        self.rhs_max = larger(reduce(most, larger), step);
         self.n_pivots += 1;
-        larger(reduce(most, larger), step)
     }
 }
 

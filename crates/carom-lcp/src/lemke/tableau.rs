@@ -431,9 +431,7 @@ impl<T: Scalar> Tableau<T> {
             }
         }
         // Equal to working precision: the stablest pivot.
-        let x = self.etas.entering();
-        let larger = |a: usize, b: usize| if x[b] > x[a] { b } else { a };
-        self.ties.iter().copied().reduce(larger).unwrap_or(0)
+        stablest(&self.ties, self.etas.entering()).unwrap_or(0)
     }
 
     /// Applies the pivots to the generic vector that have been made since the last tie.
@@ -464,12 +462,9 @@ impl<T: Scalar> Tableau<T> {
     fn keep_smallest(&mut self, column: impl Fn(&Self) -> &[T]) {
         let mut ties = std::mem::take(&mut self.ties);
         let (x, u) = (self.etas.entering(), column(self));
-        let rounding = 64.0 * T::ROUNDOFF * (self.n + 8) as f64;
-        let zero = T::from_f64(rounding) * largest(u);
-        let quotients = ties.iter().map(|i| u[*i] / x[*i]);
-        if let Some(smallest) = quotients.reduce(|a, b| if b < a { b } else { a }) {
-            ties.retain(|i| u[*i] - smallest * x[*i] <= zero);
-        }
+        let zero = T::from_f64(tie_rounding::<T>(self.n)) * largest(u);
+        let kept = keep_smallest(&mut ties, x, u, zero);
+        ties.truncate(kept);
         self.ties = ties;
     }
 
@@ -728,6 +723,35 @@ fn smallest_lanes<T: Scalar, const N: usize>(
     }
 }
 
+/// Fraction of the largest entry of a column by which two of its quotients may differ and be equal.
+pub(super) fn tie_rounding<T: Scalar>(n: usize) -> f64 {
+    64.0 * T::ROUNDOFF * (n + 8) as f64
+}
+
+/// Moves those tied rows to the front in which the quotient `u`/`x` is smallest, up to `zero`; returns
+/// how many they are.
+pub(super) fn keep_smallest<T: Scalar>(ties: &mut [usize], x: &[T], u: &[T], zero: T) -> usize {
+    let quotients = ties.iter().map(|i| u[*i] / x[*i]);
+    let Some(smallest) = quotients.reduce(|a, b| if b < a { b } else { a }) else {
+        return 0;
+    };
+    let mut kept = 0;
+    for k in 0..ties.len() {
+        let i = ties[k];
+        if u[i] - smallest * x[i] <= zero {
+            ties[kept] = i;
+            kept += 1;
+        }
+    }
+    kept
+}
+
+/// The first of the rows with the largest entry.
+pub(super) fn stablest<T: Scalar>(rows: &[usize], x: &[T]) -> Option<usize> {
+    let larger = |a: usize, b: usize| if x[b] > x[a] { b } else { a };
+    rows.iter().copied().reduce(larger)
+}
+
 /// What the ratio test finds in the entering column.
 struct Ratios<T> {
     /// Its largest absolute entry.
@@ -758,9 +782,7 @@ pub(super) fn ratios_fixed<const N: usize>(
     rhs: &[f64; N],
     pivot: f64,
 ) -> [f64; N] {
-    let mut most = [0.0; N];
-    largest_lanes(column, &mut most);
-    let floor = pivot * reduce(most, larger);
+    let floor = pivot * largest_fixed(column);
     let mut least = [f64::INFINITY; N];
     smallest_lanes(column, rhs, &|x, b| quotient(x, b, floor), &mut least);
     let step = reduce(least, smaller);
@@ -816,6 +838,14 @@ fn largest<T: Scalar>(column: &[T]) -> T {
         largest_lanes(x, &mut lanes);
     }
     reduce(lanes, larger)
+}
+
+/// [`largest`] of a column whose length the compiler knows.
+#[inline(always)]
+pub(super) fn largest_fixed<const N: usize>(column: &[f64; N]) -> f64 {
+    let mut most = [0.0; N];
+    largest_lanes(column, &mut most);
+    reduce(most, larger)
 }
 
 /// The largest absolute entry so far in every lane.
