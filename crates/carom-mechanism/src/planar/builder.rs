@@ -179,9 +179,8 @@ impl PlanarBuilder {
     /// # Errors
     ///
     /// [`MechanismError::Empty`], [`MechanismError::UnknownLink`],
-    /// [`MechanismError::NonFinite`], [`MechanismError::NegativeParameter`],
-    /// [`MechanismError::InvalidInertia`], [`MechanismError::InvalidRestitution`], and
-    /// [`MechanismError::Massless`] for a coordinate that moves no inertia.
+    /// [`MechanismError::InvalidLink`], [`MechanismError::InvalidInertia`],
+    /// [`MechanismError::InvalidContact`], and [`MechanismError::Massless`] for a coordinate that moves no inertia.
     pub fn build(self) -> Result<PlanarMechanism, MechanismError> {
         match self.fault {
             Some(fault) => Err(fault),
