@@ -10,7 +10,7 @@
 //! | QuantEcon, Lemke | | | | | | | 5270 | |
 #![allow(clippy::unwrap_used, missing_docs)]
 
-#[path = "../../crates/carom-lcp/tests/common/mod.rs"]
+#[path = "../../crates/carom-lcp/tests/it/common/mod.rs"]
 mod common;
 
 use carom_lcp::{ContactLcp, Lcp, LcpRef, Lemke, LemkeWorkspace, principal_pivoting};

@@ -1,0 +1,115 @@
+//! What the documents show on the command line works.
+
+use crate::common::{answers, carom};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn document(path: &str) -> String {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    std::fs::read_to_string(root.join(path)).unwrap()
+}
+
+/// Fenced blocks in a language.
+fn blocks(text: &str, language: &str) -> Vec<String> {
+    let fence = format!("```{language}\n");
+    let body = |part: &str| part.split("```").next().unwrap().to_owned();
+    text.split(&fence).skip(1).map(body).collect()
+}
+
+/// A block of JSON on one line.
+fn line(block: &str) -> String {
+    let value: Value = serde_json::from_str(block).unwrap_or_else(|e| panic!("{e}: {block}"));
+    value.to_string()
+}
+
+/// The command that a line of input belongs to.
+fn command(line: &str) -> &'static str {
+    if line.contains("_plus\"") {
+        "judge"
+    } else if line.contains("\"vector\"") {
+        "lcp"
+    } else {
+        "resolve"
+    }
+}
+
+#[test]
+fn every_json_block_is_answered() {
+    let mut commands = Vec::new();
+    for path in ["docs/src/command-line.md", "docs/src/your-own-impact.md"] {
+        for block in blocks(&document(path), "json") {
+            let line = line(&block);
+            let name = command(&line);
+            let output = carom(&[name], &line);
+            assert_eq!(output.status.code(), Some(0), "{path}: {output:?}");
+            assert_eq!(answers(&output).len(), 1);
+            commands.push(name);
+        }
+    }
+    for name in ["judge", "lcp", "resolve"] {
+        assert!(commands.contains(&name), "no example of {name}");
+    }
+}
+
+/// The how-tos, in their order, in a folder with the files that they name.
+#[test]
+fn every_how_to_runs() {
+    let text = document("docs/src/command-line.md");
+    let json: Vec<String> = blocks(&text, "json").iter().map(|b| line(b)).collect();
+    let folder = tempfile::tempdir().unwrap();
+    for (file, name) in [
+        ("problems.jsonl", "resolve"),
+        ("engine.jsonl", "judge"),
+        ("complementarity.jsonl", "lcp"),
+    ] {
+        let lines: Vec<&str> = json
+            .iter()
+            .map(String::as_str)
+            .filter(|line| command(line) == name)
+            .collect();
+        std::fs::write(folder.path().join(file), lines.join("\n")).unwrap();
+    }
+    let mut seen = Vec::new();
+    for shell in blocks(&text, "sh") {
+        for line in shell.lines().filter(|line| line.starts_with("carom ")) {
+            let (command, file) = match line.split_once(" > ") {
+                Some((command, file)) => (command, Some(PathBuf::from(file))),
+                None => (line, None),
+            };
+            let words: Vec<&str> = command.split_whitespace().skip(1).collect();
+            let output = Command::new(env!("CARGO_BIN_EXE_carom"))
+                .args(&words)
+                .current_dir(folder.path())
+                .output()
+                .unwrap();
+            assert!(output.status.success(), "{line}: {output:?}");
+            if let Some(file) = file {
+                std::fs::write(folder.path().join(file), output.stdout).unwrap();
+            }
+            seen.push(words[0].to_owned());
+        }
+    }
+    for name in ["list", "show", "run", "resolve", "judge", "lcp"] {
+        assert!(seen.iter().any(|s| s == name), "no how-to for {name}");
+    }
+}
+
+/// `echo '...' | tr -d '\n' | cargo run --release -- COMMAND`
+#[test]
+fn the_lines_of_the_readme_are_answered() {
+    let text = document("README.md");
+    let mut commands = Vec::new();
+    for shell in blocks(&text, "sh") {
+        let Some((_, rest)) = shell.split_once("echo '") else {
+            continue;
+        };
+        let (input, rest) = rest.split_once('\'').unwrap();
+        let name = rest.trim_end().rsplit(' ').next().unwrap().to_owned();
+        let output = carom(&[&name], &input.replace('\n', ""));
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        assert_eq!(answers(&output).len(), 1);
+        commands.push(name);
+    }
+    assert_eq!(commands, ["resolve", "judge"]);
+}

@@ -1,0 +1,8 @@
+//! Integration tests of the command line, one binary: linking is most of what a test binary costs.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod cli;
+mod common;
+mod documents;
+mod judge;
+mod simultaneous;

@@ -1,0 +1,216 @@
+//! Single answers: all contacts at once, or one at a time.
+
+use super::systems::*;
+use carom_impact::frictional::{AnitescuPotra, MoreauNewton, Sequential, all_simultaneous};
+use carom_impact::{Diagnostics, ImpactError, ImpactLaw, ImpactStatus};
+
+/// Contact velocities of all outcomes, in order of their first modes.
+fn outcomes(system: &System) -> Vec<Vec<f64>> {
+    let all = system.pose(|problem| all_simultaneous(problem).unwrap());
+    let rows = |s: &carom_impact::frictional::ModeSolution| {
+        system.contact_velocity(&s.outcome.velocity_plus)
+    };
+    all.iter().map(rows).collect()
+}
+
+#[track_caller]
+fn assert_contains(outcomes: &[Vec<f64>], expected: &[f64], tolerance: f64) {
+    let is_it = |o: &Vec<f64>| {
+        o.len() == expected.len()
+            && o.iter()
+                .zip(expected)
+                .all(|(a, b)| (a - b).abs() <= tolerance)
+    };
+    assert!(
+        outcomes.iter().any(is_it),
+        "{expected:?} not in {outcomes:?}"
+    );
+}
+
+/// Halm & Posa, Section 5.1: a flat drop comes to rest, and only so.
+#[test]
+fn the_block_rests_if_both_corners_act_at_once() {
+    let outcomes = outcomes(&rocking_block());
+    assert_eq!(outcomes.len(), 1);
+    assert_contains(&outcomes, &[0.0; 4], 1e-12);
+}
+
+/// Section 5.2: lift, stick and slide of the trailing foot.
+#[test]
+fn the_compass_gait_has_three_simultaneous_outcomes() {
+    let system = compass_gait();
+    let outcomes = outcomes(&system);
+    assert_eq!(outcomes.len(), 3);
+    for (vn_b, vt_b) in [
+        (0.0995551756, 0.1980196039),
+        (0.0, 0.0),
+        (0.0, 0.1284904325),
+    ] {
+        assert_contains(&outcomes, &[0.0, 0.0, vn_b, vt_b], 1e-9);
+    }
+    let one = system.pose(|problem| AnitescuPotra::default().resolve(problem).unwrap());
+    assert_contains(
+        &outcomes,
+        &system.contact_velocity(&one.velocity_plus),
+        1e-12,
+    );
+}
+
+#[test]
+fn the_box_and_the_stack_rest_if_all_contacts_act_at_once() {
+    for system in [box_and_wall(), disk_stack(1.0)] {
+        let outcomes = outcomes(&system);
+        assert_eq!(outcomes.len(), 1);
+        assert!(outcomes[0].iter().all(|v| v.abs() <= 1e-10));
+        let one = system.pose(|problem| AnitescuPotra::default().resolve(problem).unwrap());
+        assert!(one.velocity_plus.0.amax() <= 1e-12);
+    }
+}
+
+#[test]
+fn one_contact_after_the_other() {
+    let first = |order: &[usize]| Sequential {
+        order: order.to_vec(),
+        ..Sequential::default()
+    };
+    let run = |system: &System, order: &[usize]| {
+        let outcome = system.pose(|problem| first(order).resolve(problem).unwrap());
+        let Diagnostics::Sequential { sequence, .. } = outcome.diagnostics else {
+            panic!("not a sequential outcome");
+        };
+        (system.contact_velocity(&outcome.velocity_plus), sequence)
+    };
+    // A, then B: 0.21 of the speed of the drop.
+    let (rows, sequence) = run(&rocking_block(), &[0, 1]);
+    let lift = 0.21 * (2.0f64 * 9.81 * 0.01).sqrt();
+    assert_all_close(&rows, &[lift, 0.0, 0.0, 0.0], 1e-12, "block, A first");
+    assert_eq!(sequence, [0, 1]);
+    let (rows, sequence) = run(&rocking_block(), &[1, 0]);
+    assert_all_close(&rows, &[0.0, 0.0, lift, 0.0], 1e-12, "block, B first");
+    assert_eq!(sequence, [1, 0]);
+    for order in [[0, 1], [1, 0]] {
+        let (rows, sequence) = run(&compass_gait(), &order);
+        assert_all_close(
+            &rows,
+            &[0.0, 0.0, 0.0995551756, 0.1980196039],
+            1e-9,
+            "compass",
+        );
+        assert_eq!(sequence, [0]);
+        let (rows, sequence) = run(&box_and_wall(), &order);
+        let end = [0.0, 0.3057648058, 0.1056422865, 0.0725421704];
+        assert_all_close(&rows, &end, 1e-9, "box");
+        // The floor is not hit first.
+        assert_eq!(sequence, [1, 0]);
+    }
+}
+
+#[test]
+fn an_order_that_names_no_contact_is_refused_and_one_that_forgets_some_is_completed() {
+    let law = |order: Vec<usize>| Sequential {
+        order,
+        ..Sequential::default()
+    };
+    let error = rocking_block().pose(|p| law(vec![2]).resolve(p).unwrap_err());
+    assert_eq!(error.kind(), "invalid-contact");
+    let outcome = rocking_block().pose(|p| law(vec![1]).resolve(p).unwrap());
+    assert!(outcome.audit.penetration_residual <= 1e-12);
+}
+
+/// Newton's restitution on every contact reverses a flat drop.
+#[test]
+fn moreau_newton_reverses_a_flat_drop() {
+    let mut system = rocking_block();
+    for contact in &mut system.contacts {
+        contact.restitution = 0.5;
+    }
+    let outcome = system.pose(|problem| MoreauNewton::default().resolve(problem).unwrap());
+    let expected: Vec<f64> = system.velocity.iter().map(|v| -0.5 * v).collect();
+    assert_all_close(
+        outcome.velocity_plus.0.as_slice(),
+        &expected,
+        1e-13,
+        "velocity",
+    );
+    assert!(outcome.audit.friction_residual <= 1e-13);
+}
+
+/// A point on an incline-free floor: friction takes mu times the normal impulse, or all.
+#[test]
+fn a_point_slides_or_sticks() {
+    use nalgebra::DMatrix;
+    let floor = |mu| vec![contact(&[0.0, 1.0], &[&[1.0, 0.0]], mu)];
+    for (mu, slide) in [(0.5, 2.0), (2.0, 0.0)] {
+        let system = System::new(DMatrix::identity(2, 2), floor(mu), &[3.0, -2.0]);
+        for law in [
+            &AnitescuPotra::default() as &dyn ImpactLaw,
+            &MoreauNewton::default(),
+            &Sequential::default(),
+        ] {
+            let outcome = system.pose(|problem| law.resolve(problem).unwrap());
+            assert_all_close(
+                outcome.velocity_plus.0.as_slice(),
+                &[slide, 0.0],
+                1e-14,
+                law.name(),
+            );
+            assert_all_close(
+                outcome.impulses.as_slice(),
+                &[2.0, slide - 3.0],
+                1e-14,
+                law.name(),
+            );
+        }
+    }
+}
+
+/// In space the polygon with its corner against the sliding direction is exact.
+#[test]
+fn a_point_in_space_slides_against_a_corner_of_the_polygon() {
+    use nalgebra::DMatrix;
+    let (t1, t2) = ([1.0, 0.0, 0.0], [0.0, 1.0, 0.0]);
+    let floor = vec![contact(&[0.0, 0.0, 1.0], &[&t1, &t2], 0.5)];
+    let system = System::new(DMatrix::identity(3, 3), floor, &[0.0, 3.0, -2.0]);
+    let law = |k| AnitescuPotra {
+        friction_directions: k,
+    };
+    for k in [None, Some(8)] {
+        let outcome = system.pose(|p| law(k).resolve(p).unwrap());
+        assert_all_close(
+            outcome.velocity_plus.0.as_slice(),
+            &[0.0, 2.0, 0.0],
+            1e-14,
+            "velocity",
+        );
+    }
+    let error = system.pose(|p| law(Some(2)).resolve(p).unwrap_err());
+    assert!(matches!(
+        error,
+        ImpactError::InvalidOption {
+            what: "friction_directions",
+            ..
+        }
+    ));
+}
+
+#[test]
+fn separating_contacts_change_nothing() {
+    let system = rocking_block();
+    let up = [0.3, 1.0, 0.1];
+    for law in [
+        &AnitescuPotra::default() as &dyn ImpactLaw,
+        &MoreauNewton::default(),
+        &Sequential::default(),
+        &carom_impact::frictional::SetValued::default(),
+    ] {
+        let outcome = system.pose_at(&up, |problem| law.resolve(problem).unwrap());
+        assert_eq!(outcome.status, ImpactStatus::Separating);
+        assert_eq!(outcome.velocity_plus.0.as_slice(), up);
+        let none = System {
+            contacts: vec![],
+            ..system.clone()
+        };
+        let outcome = none.pose(|problem| law.resolve(problem).unwrap());
+        assert_eq!(outcome.status, ImpactStatus::Separating);
+    }
+}

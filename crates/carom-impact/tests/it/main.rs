@@ -1,0 +1,13 @@
+//! Integration tests of carom-impact, one binary: linking is most of what a test binary costs.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod common;
+mod conservation;
+mod frictional;
+mod judge;
+mod nonholonomic;
+mod plastic;
+mod propagative;
+mod properties;
+mod snapshots;
+mod two_body;

@@ -1,0 +1,293 @@
+//! The other methods, bounds, classes and contacts, each against something independent.
+
+use crate::common::*;
+use carom_lcp::*;
+use nalgebra::{DMatrix, DVector, dmatrix, dvector};
+
+/// The solution for a P matrix is unique, so two methods must agree.
+#[test]
+fn principal_pivoting_agrees_with_lemke_on_p_matrices() {
+    for seed in 0..200 {
+        let n = 1 + (seed % 20) as usize;
+        for lcp in [pd_skew(seed, n), p_matrix(seed, n)] {
+            let one = Lemke::default().solve(&lcp).unwrap();
+            let two = principal_pivoting(&lcp, None);
+            assert_eq!(two.status, LcpStatus::Solved, "seed {seed}");
+            let size = 1.0 + one.z.amax();
+            assert!((&one.z - &two.z).amax() <= 1e-9 * size, "seed {seed}");
+        }
+    }
+}
+
+#[test]
+fn principal_pivoting_solves_semidefinite_problems_or_ends_on_a_ray() {
+    for seed in 0..200 {
+        let lcp = integer_psd(seed, 8, 4);
+        let solution = principal_pivoting(&lcp, None);
+        assert_eq!(solution.status, LcpStatus::Solved, "seed {seed}");
+    }
+    // Skew: every diagonal entry is zero, only block pivots move.
+    let skew = Lcp::new(dmatrix![0.0, 1.0; -1.0, 0.0], dvector![-1.0, 2.0]).unwrap();
+    let solution = principal_pivoting(&skew, None);
+    assert_eq!(solution.status, LcpStatus::Solved);
+    assert_eq!(solution.z.as_slice(), [2.0, 1.0]);
+    let infeasible = Lcp::new(dmatrix![0.0], dvector![-1.0]).unwrap();
+    assert_eq!(principal_pivoting(&infeasible, None).status, LcpStatus::Ray);
+}
+
+#[test]
+fn sweeps_approach_the_solution() {
+    for seed in 0..20 {
+        let lcp = delassus_chain(seed, 12);
+        let exact = Lemke::default().solve(&lcp).unwrap();
+        let sweeps = GaussSeidel::default().solve(&lcp, None).unwrap();
+        assert_eq!(sweeps.status, LcpStatus::Solved);
+        assert!((&exact.z - &sweeps.z).amax() <= 1e-6 * exact.z.amax().max(1.0));
+        let again = GaussSeidel::default().solve(&lcp, Some(&sweeps.z)).unwrap();
+        assert_eq!(again.n_pivots, 0);
+    }
+    let zero = Lcp::new(dmatrix![0.0], dvector![1.0]).unwrap();
+    let error = GaussSeidel::default().solve(&zero, None).unwrap_err();
+    assert_eq!(error.kind(), "non-positive-diagonal");
+}
+
+/// Painlevé's rod: two solutions, not connected.
+#[test]
+fn enumeration_tells_isolated_solutions_from_continua() {
+    let painleve = Lcp::new(dmatrix![-0.5], dvector![1.0]).unwrap();
+    let all = enumerate(painleve.view()).unwrap();
+    assert_eq!(all.solutions.len(), 2);
+    assert!(all.segments.is_empty() && all.rays.is_empty());
+
+    // w = 0 for any z: a ray of solutions.
+    let free = Lcp::new(dmatrix![0.0], dvector![0.0]).unwrap();
+    let all = enumerate(free.view()).unwrap();
+    assert_eq!((all.solutions.len(), all.rays.len()), (1, 1));
+    assert_eq!(all.directions[0].as_slice(), [1.0]);
+
+    // A box on four corners: two diagonals carry it, and everything between.
+    let corners = dmatrix![
+        7.0, 1.0, 1.0, -5.0; 1.0, 7.0, -5.0, 1.0; 1.0, -5.0, 7.0, 1.0; -5.0, 1.0, 1.0, 7.0
+    ];
+    let lcp = Lcp::new(corners, DVector::from_element(4, -1.0)).unwrap();
+    let all = enumerate(lcp.view()).unwrap();
+    assert_eq!((all.solutions.len(), all.segments.len()), (2, 1));
+    assert!(all.n_singular > 0);
+    assert_eq!(
+        enumerate(pd_skew(1, 17).view()).unwrap_err().kind(),
+        "too-large"
+    );
+}
+
+#[test]
+fn bounds_hold_and_unbounded_variables_solve_their_equations() {
+    let infinity = f64::INFINITY;
+    for seed in 0..100 {
+        let n = 6;
+        let lcp = pd_skew(seed, n);
+        let (m, q) = (lcp.matrix().clone(), lcp.vector().clone());
+        let lower = dvector![0.0, -infinity, -0.3, -infinity, 0.1, 0.0];
+        let upper = dvector![infinity, infinity, 0.3, 0.2, 0.1, infinity];
+        let boxed = BoxedLcp::new(m, q, lower.clone(), upper.clone()).unwrap();
+        let solution = boxed.solve(&Lemke::default()).unwrap();
+        assert_eq!(solution.status, LcpStatus::Solved, "seed {seed}");
+        for i in 0..n {
+            let (z, w) = (solution.z[i], solution.w[i]);
+            assert!(z >= lower[i] && z <= upper[i]);
+            // The projection form of the conditions, with the unit step.
+            let projected = (z - w).clamp(lower[i], upper[i]);
+            assert!((z - projected).abs() <= 1e-12, "seed {seed}, {i}: {z} {w}");
+        }
+    }
+    let plain = pd_skew(3, 8);
+    let (zero, none) = (DVector::zeros(8), DVector::from_element(8, infinity));
+    let boxed = BoxedLcp::new(plain.matrix().clone(), plain.vector().clone(), zero, none).unwrap();
+    let z = Lemke::default().solve(&plain).unwrap().z;
+    assert_eq!(boxed.solve(&Lemke::default()).unwrap().z, z);
+}
+
+#[test]
+fn faults_of_bounds_are_named() {
+    let (m, q) = (dmatrix![1.0], dvector![-1.0]);
+    let kind = |l: f64, u: f64| {
+        let error = BoxedLcp::new(m.clone(), q.clone(), dvector![l], dvector![u]).unwrap_err();
+        error.kind()
+    };
+    assert_eq!(kind(1.0, 0.0), "empty-bounds");
+    assert_eq!(kind(f64::NAN, 0.0), "non-finite");
+    assert_eq!(kind(f64::INFINITY, f64::INFINITY), "non-finite");
+    let free = dvector![f64::NEG_INFINITY];
+    let boxed = BoxedLcp::new(dmatrix![0.0], q, free.clone(), -free).unwrap();
+    let error = boxed.solve(&Lemke::default()).unwrap_err();
+    assert_eq!(error, LcpError::SingularFreeBlock { n_free: 1 });
+}
+
+/// Members and non-members from Cottle, Pang & Stone 1992, and by construction.
+#[test]
+fn classes_are_told_apart() {
+    use Verdict::{Borderline, No, Yes};
+    let class = |m: DMatrix<f64>| {
+        let c = MatrixClass::of(&m).unwrap();
+        (c.positive_definite, c.p, c.strictly_copositive, c.is_z)
+    };
+    assert_eq!(class(dmatrix![2.0, 1.0; 1.0, 2.0]), (Yes, Yes, Yes, false));
+    assert_eq!(class(dmatrix![2.0, -1.0; -1.0, 2.0]), (Yes, Yes, Yes, true));
+    // P, and not positive definite: Murty's matrix.
+    assert_eq!(class(dmatrix![1.0, 0.0; 4.0, 1.0]), (No, Yes, Yes, false));
+    // The same with the sign turned: not copositive either, since x = (1, 1) gives -2.
+    assert_eq!(class(dmatrix![1.0, 0.0; -4.0, 1.0]), (No, Yes, No, true));
+    // Two coincident contacts.
+    assert_eq!(
+        class(dmatrix![1.0, 1.0; 1.0, 1.0]),
+        (Borderline, Borderline, Yes, false)
+    );
+    assert_eq!(
+        class(dmatrix![1.0, -1.0; -1.0, 1.0]),
+        (Borderline, Borderline, Borderline, true)
+    );
+    // Horn's form: copositive, neither positive semidefinite nor with nonnegative part.
+    let horn = DMatrix::from_fn(5, 5, |i, j| match (i + 5 - j) % 5 {
+        0 | 2 | 3 => 1.0,
+        _ => -1.0,
+    });
+    let horn = MatrixClass::of(&horn).unwrap();
+    assert_eq!(
+        (horn.positive_definite, horn.strictly_copositive),
+        (No, Borderline)
+    );
+    let large = MatrixClass::of(&DMatrix::identity(30, 30)).unwrap();
+    assert_eq!((large.positive_definite, large.p), (Yes, Verdict::TooLarge));
+}
+
+/// Every principal minor by determinants.
+#[test]
+fn p_matrices_are_those_with_positive_principal_minors() {
+    for seed in 0..300 {
+        let n = 1 + (seed % 5) as usize;
+        let m = dense(seed, n).matrix() + DMatrix::identity(n, n) * 1.5;
+        let minors = (1..1usize << n).map(|mask| {
+            let s: Vec<usize> = (0..n).filter(|i| mask >> i & 1 == 1).collect();
+            DMatrix::from_fn(s.len(), s.len(), |i, j| m[(s[i], s[j])]).determinant()
+        });
+        let expected = if minors.fold(f64::INFINITY, f64::min) > 0.0 {
+            Verdict::Yes
+        } else {
+            Verdict::No
+        };
+        assert_eq!(MatrixClass::of(&m).unwrap().p, expected, "seed {seed}");
+    }
+}
+
+/// One planar contact on a unit mass with an eccentric contact point: it sticks or slides as the
+/// friction coefficient says.
+#[test]
+fn a_planar_contact_sticks_or_slides() {
+    let delassus = dmatrix![1.0, 0.0; 0.0, 2.0];
+    let velocity = dvector![-1.0, 0.5];
+    let solve = |friction: f64| {
+        let rows = ContactRows {
+            delassus: &delassus,
+            velocity: &velocity,
+            n_tangents: 1,
+            friction: &[friction],
+            restitution: &[0.0],
+        };
+        let contact = ContactLcp::new(&rows, 2).unwrap();
+        assert_eq!(contact.lcp().dim(), 4);
+        let solution = Lemke::default().solve(contact.lcp()).unwrap();
+        assert_eq!(solution.status, LcpStatus::Solved);
+        contact.impulses(solution.z.as_slice()).unwrap()
+    };
+    // Normal impulse 1; -0.25 of tangential impulse stops the sliding.
+    for (friction, tangential) in [(0.5, -0.25), (0.1, -0.1), (0.0, 0.0)] {
+        let impulses = solve(friction);
+        assert!((impulses - dvector![1.0, tangential]).amax() <= 1e-15);
+    }
+}
+
+/// Halm & Posa, Eqs. (31)-(33) and (72)-(75): blocks and signs, contact by contact.
+#[test]
+fn the_layout_is_that_of_anitescu_and_potra() {
+    let g = dmatrix![
+        4.0, 1.0, 0.5, 0.2; 1.0, 3.0, 0.1, 0.3; 0.5, 0.1, 5.0, 0.7; 0.2, 0.3, 0.7, 6.0
+    ];
+    let b = dvector![-1.0, 0.25, -2.0, 0.5];
+    let rows = ContactRows {
+        delassus: &g,
+        velocity: &b,
+        n_tangents: 1,
+        friction: &[0.3, 0.4],
+        restitution: &[0.0, 0.5],
+    };
+    let contact = ContactLcp::with_caps(&rows, 2, &[7.0, 8.0]).unwrap();
+    let (m, q) = (contact.lcp().matrix(), contact.lcp().vector());
+    // Caps 2, normals 2, directions 4, cones 2.
+    assert_eq!(
+        q.as_slice(),
+        [7.0, 8.0, -1.0, -3.0, 0.25, -0.25, 0.5, -0.5, 0.0, 0.0]
+    );
+    assert_eq!(
+        m.row(0).iter().copied().collect::<Vec<_>>(),
+        [0., 0., -1., 0., 0., 0., 0., 0., 0., 0.]
+    );
+    assert_eq!(
+        m.row(2).iter().copied().collect::<Vec<_>>(),
+        [1., 0., 4., 0.5, 1., -1., 0.2, -0.2, 0., 0.]
+    );
+    assert_eq!(
+        m.row(7).iter().copied().collect::<Vec<_>>(),
+        [0., 0., -0.2, -0.7, -0.3, 0.3, -6., 6., 0., 1.]
+    );
+    assert_eq!(
+        m.row(9).iter().copied().collect::<Vec<_>>(),
+        [0., 0., 0., 0.4, 0., 0., -1., -1., 0., 0.]
+    );
+    let free = ContactLcp::new(&rows, 2).unwrap();
+    assert_eq!(free.lcp().matrix(), &m.view((2, 2), (8, 8)).into_owned());
+}
+
+/// $z^TMz = \lVert\bar J^T\bar\lambda\rVert^2 + \lambda_n^T\mu\gamma$ (Halm & Posa, Theorem 6):
+/// copositive, and every impact is solved.
+#[test]
+fn contact_matrices_are_copositive() {
+    for seed in 0..20 {
+        let contacts = pile(seed, 1, 1.0, 1.0);
+        for directions in [3, 4, 5, 8] {
+            let contact = ContactLcp::new(&contacts.rows(), directions).unwrap();
+            let m = contact.lcp().matrix();
+            let mut stream = Stream(seed);
+            for _ in 0..50 {
+                let x = stream.vector(contact.lcp().dim()).abs();
+                assert!(x.dot(&(m * &x)) >= -1e-12 * x.norm_squared() * m.amax());
+            }
+            let solution = Lemke::default().solve(contact.lcp()).unwrap();
+            assert_eq!(solution.status, LcpStatus::Solved);
+            let impulses = contact.impulses(solution.z.as_slice()).unwrap();
+            let after = &contacts.velocity + &contacts.delassus * &impulses;
+            for c in 0..4 {
+                assert!(after[3 * c] >= -1e-12, "seed {seed}");
+                let tangential = impulses[3 * c + 1].hypot(impulses[3 * c + 2]);
+                let cone = contacts.friction[c] * impulses[3 * c];
+                assert!(tangential <= cone + 1e-12, "seed {seed}");
+            }
+        }
+    }
+}
+
+#[test]
+fn faults_of_contacts_are_named() {
+    let (g, b) = (DMatrix::identity(3, 3), DVector::zeros(3));
+    let rows = |friction: &'static [f64], n_tangents: usize| ContactRows {
+        delassus: &g,
+        velocity: &b,
+        n_tangents,
+        friction,
+        restitution: &[0.0],
+    };
+    let message = |result: Result<ContactLcp, LcpError>| result.unwrap_err().to_string();
+    assert!(message(ContactLcp::new(&rows(&[-1.0], 2), 4)).contains("friction is -1"));
+    assert!(message(ContactLcp::new(&rows(&[f64::NAN], 2), 4)).contains("friction is NaN"));
+    assert!(message(ContactLcp::new(&rows(&[0.5], 2), 2)).contains("directions is 2"));
+    assert!(message(ContactLcp::new(&rows(&[0.5], 1), 2)).contains("delassus"));
+    assert!(message(ContactLcp::with_caps(&rows(&[0.5], 2), 4, &[-1.0])).contains("cap is -1"));
+}

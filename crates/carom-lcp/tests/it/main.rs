@@ -1,0 +1,8 @@
+//! Integration tests of carom-lcp, one binary: linking is most of what a test binary costs.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod classic;
+mod common;
+mod companions;
+mod families;
+mod robustness;
