@@ -55,7 +55,6 @@ pub mod record;
 mod reflection_wedge;
 mod restitution_laws;
 mod rolling_ball;
-pub mod sampling;
 mod scenario;
 mod simultaneous;
 mod sliding;

@@ -4,11 +4,10 @@ use super::kelvin_voigt::{KelvinVoigt, Landing, NotFollowed};
 use super::rocking_block::block;
 use crate::config::{count, finite, positive};
 use crate::record::{Axis, Color, Column, Figure, Mark, PointShape, Quantity, Record, Table};
-use crate::sampling::summarize;
 use crate::scenario::{Configuration, begin};
 use crate::{Overrides, Progress, Scenario, ScenarioError};
 use carom_impact::ImpactLaw;
-use carom_impact::frictional::{CapDistribution, Sampler, Sequential, SetValued};
+use carom_impact::frictional::{CapDistribution, Sampler, Sequential, SetValued, summarize};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -182,7 +181,7 @@ fn rigid(config: &Config, progress: &Progress) -> Result<Rigid, ScenarioError> {
             ..SetValued::default()
         };
         Ok(Rigid {
-            outcomes: summarize(&Sampler::new(problem, &law)?, progress)?.velocities,
+            outcomes: summarize(&Sampler::new(problem, &law)?, &progress.samples())?.velocities,
             sequential,
         })
     })
