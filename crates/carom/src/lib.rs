@@ -42,6 +42,7 @@ pub use carom_lcp as lcp;
 pub use carom_lie as lie;
 pub use carom_mechanism as mechanism;
 pub use carom_metric as metric;
+pub use carom_numeric::NUMERICS_VERSION;
 pub use carom_scenarios as scenarios;
 pub use carom_variational as variational;
 
