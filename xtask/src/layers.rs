@@ -13,8 +13,8 @@ use anyhow::{Context, ensure};
 use toml::{Table, Value};
 
 /// Every crate with its level.
-const LEVELS: [(&str, u8); 12] = [
 const LEVELS: [(&str, u8); 13] = [
+    ("carom-numeric", 0),
     ("carom-metric", 0),
     ("carom-lie", 0),
     ("carom-lcp", 0),
