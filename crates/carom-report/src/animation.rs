@@ -8,7 +8,7 @@
 //!
 //! # Rounding
 //!
-//! Frames are for the eye. [`Scenario::run`](crate::Scenario::run) rounds lengths to the largest
+//! Frames are for the eye. [`Animation::round`] rounds lengths to the largest
 //! power of ten that is at most $10^{-5}$ of the extent of the motion, angles and quaternions to
 //! $10^{-5}$, and times to at most $10^{-6}$ of the duration; a run's own numbers, which stand in
 //! its quantities and tables, are never rounded.
@@ -297,8 +297,8 @@ impl Animation {
     /// A ball that falls for a second and bounces:
     ///
     /// ```
-    /// use carom_scenarios::animation::{Animation, Outline, PlaneBody};
-    /// use carom_scenarios::record::Color;
+    /// use carom_report::animation::{Animation, Outline, PlaneBody};
+    /// use carom_report::record::Color;
     ///
     /// let impact = 0.8;
     /// let height = |t: f64| 4.905 * (impact * impact - t * t);
