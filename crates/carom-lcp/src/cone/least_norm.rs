@@ -84,7 +84,8 @@ impl LeastNorm {
                 }
             }
             largest = largest.max(pivot);
-            if !(pivot > SAFE_PIVOT * largest) {
+            let is_safe = pivot > SAFE_PIVOT * largest;
+            if !is_safe {
                 return false;
             }
             if row != k {
@@ -138,7 +139,8 @@ impl LeastNorm {
             }
             let norm = pivot.max(0.0).sqrt();
             largest = largest.max(norm);
-            if !(norm > tolerance * largest) {
+            let is_pivot = norm > tolerance * largest;
+            if !is_pivot {
                 return k;
             }
             if best != k {

@@ -72,9 +72,7 @@ pub(super) fn residual_of(problem: &ConeProblem<'_>, impulse: &[f64], after: &[f
         ]);
         // Not `max`, which would swallow NaN.
         let error = root * error;
-        if !(error <= worst) {
-            worst = error;
-        }
+        worst = if error <= worst { worst } else { error };
         size = size.max(norm(b) / root).max(root * norm(l));
     }
     match worst {

@@ -117,7 +117,8 @@ impl Block {
 
     fn uncapped(&self, [normal, x, y]: [f64; 3]) -> SingleContact {
         // A tangential velocity that friction turns into approach is no impact.
-        if !(normal < 0.0) {
+        let is_approaching = normal < 0.0;
+        if !is_approaching {
             return SingleContact {
                 impulse: [0.0; 3],
                 mode: ConeMode::Open,
@@ -155,7 +156,8 @@ impl Block {
                     slip: 0.0,
                 };
             }
-            if !(f > 0.0) || length == 0.0 {
+            let is_short = f > 0.0 && length > 0.0;
+            if !is_short {
                 break;
             }
             let m = [l[0] * r[0], l[1] * r[1]];
@@ -171,7 +173,8 @@ impl Block {
                 (slope + root) / curvature
             };
             let next = a + h;
-            if !(next > a) || !next.is_finite() {
+            let is_step = next > a && next.is_finite();
+            if !is_step {
                 break;
             }
             let is_last = h <= 1e-16 * next;
@@ -219,14 +222,16 @@ impl Block {
             if length <= radius && step == 0 {
                 return slide(from_axes(axis, l), ConeMode::Stick, 0.0);
             }
-            if !(length > radius) {
+            let is_short = length > radius;
+            if !is_short {
                 break;
             }
             // Newton on the reciprocal length, which is concave in a: it comes from the left.
             let drop = (l[0] * l[0] * r[0] + l[1] * l[1] * r[1]) / length;
             let h = (length - radius) / radius * (length / drop);
             let next = a + h;
-            if !(next > a) || !next.is_finite() {
+            let is_step = next > a && next.is_finite();
+            if !is_step {
                 break;
             }
             let is_last = h <= 1e-16 * next;

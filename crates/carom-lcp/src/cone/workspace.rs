@@ -171,9 +171,9 @@ impl ConeWorkspace {
         self.start.clear();
         self.start.resize(n, 0.0);
         let found = self.attempt(problem, ConeStart::Zero, &mut answer)
-            || self.from_compliant(problem, &mut answer)
-            || self.from_sweeps(problem, &mut answer)
-            || self.from_polygons(problem, &mut answer)?;
+            || self.try_compliant(problem, &mut answer)
+            || self.try_sweeps(problem, &mut answer)
+            || self.try_polygons(problem, &mut answer)?;
         self.finish(problem, selection, found, answer)
     }
 
@@ -295,7 +295,7 @@ impl ConeWorkspace {
         residual_of(problem, &self.trial, &self.trial_after)
     }
 
-    fn from_sweeps(&mut self, problem: &ConeProblem<'_>, answer: &mut ConeAnswer) -> bool {
+    fn try_sweeps(&mut self, problem: &ConeProblem<'_>, answer: &mut ConeAnswer) -> bool {
         self.sweeps.prepare(&self.system);
         self.start.fill(0.0);
         let mut done = 0;
@@ -310,7 +310,7 @@ impl ConeWorkspace {
         false
     }
 
-    fn from_polygons(
+    fn try_polygons(
         &mut self,
         problem: &ConeProblem<'_>,
         answer: &mut ConeAnswer,
@@ -331,7 +331,7 @@ impl ConeWorkspace {
         Ok(false)
     }
 
-    fn from_compliant(&mut self, problem: &ConeProblem<'_>, answer: &mut ConeAnswer) -> bool {
+    fn try_compliant(&mut self, problem: &ConeProblem<'_>, answer: &mut ConeAnswer) -> bool {
         let Self {
             even,
             system,
