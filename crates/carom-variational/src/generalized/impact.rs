@@ -153,6 +153,10 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, S> {
         }
         let law = Propagative {
             max_nodes: self.options.indeterminacy_nodes,
+            draws: OrderSample {
+                orders: DRAWN_ORDERS,
+                seed: 0,
+            },
             ..Propagative::default()
         };
         law.resolve_all(problem).ok().map(|set| set.indeterminacy)
