@@ -12,6 +12,10 @@ use carom_mechanism::MechanicalSystem;
 use carom_metric::{Covector, Tangent, kernel};
 use nalgebra::DVector;
 
+/// A gap rate below this fraction of the momentum is what arithmetic left of a contact that closed:
+/// coarser than what a single impact law calls rounding, since a run adds up many of them.
+const ROUNDING: f64 = 1e-12;
+
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Ending {
