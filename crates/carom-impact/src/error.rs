@@ -127,7 +127,10 @@ pub enum ImpactError {
         found: Box<ImpactOutcome>,
     },
     /// The answer did not pass the gate, also after a refinement in twice the precision.
-    #[error("inaccurate: {rule}, by {measure:e} of its own terms (1e-9 is allowed){}", named(contacts))]
+    #[error(
+        "inaccurate: {rule}, by {measure:e} of its own terms (1e-9 is allowed){}",
+        named(contacts)
+    )]
     Inaccurate {
         /// The rule that is broken worst.
         rule: GateRule,
@@ -182,6 +185,9 @@ pub enum ImpactError {
     /// Admissible impulses of the contacts balance each other: nothing bounds the impact.
     #[error("the friction cone is not pointed: impulses can balance each other without end")]
     NotPointed,
+    /// Bounds of all outcomes need a mass matrix that is provably positive definite.
+    #[error("the mass matrix is singular to working precision: no bound can be proven")]
+    UnprovenBound,
     /// Modes are enumerated for few contacts only, and only in the plane.
     #[error(
         "limit of {max} planar contacts for enumeration exceeded: {contacts} contacts with {tangents} tangents"
@@ -281,6 +287,7 @@ impl ImpactError {
             Self::InvalidOption { .. } => "invalid-option",
             Self::SampleLimit { .. } => "sample-limit",
             Self::NotPointed => "not-pointed",
+            Self::UnprovenBound => "unproven-bound",
             Self::EnumerationLimit { .. } => "enumeration-limit",
             Self::SingleContactLaw { .. } => "single-contact-law",
             Self::WrongTangents { .. } => "wrong-tangents",

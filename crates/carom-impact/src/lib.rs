@@ -64,11 +64,11 @@ pub use law::{ImpactLaw, SetValuedLaw};
 pub use margin::{JAM_MARGIN, Margin};
 pub use nonholonomic::{Nonholonomic, NonholonomicDiagnostics, Restitution, Rough};
 pub use outcome::{
-    Diagnostics, DrawnOrders, FrictionalDiagnostics, ImpactOutcome, ImpactStatus, OutcomeSet,
-    PropagativeDiagnostics,
+    ConeDiagnostics, Diagnostics, DrawnOrders, FrictionalDiagnostics, ImpactOutcome, ImpactStatus,
+    OutcomeSet, PolygonDiagnostics, PropagativeDiagnostics,
 };
-pub use plastic::{Plastic, PlasticRule};
 pub use own_terms::GRAZING_TOLERANCE;
+pub use plastic::{Plastic, PlasticRule};
 pub use problem::ImpactProblem;
 pub use propagative::{Propagative, Selection, SequenceFilter};
 pub use registry::{LAWS, LawEntry, law};

@@ -29,8 +29,8 @@ use crate::jump::{Jump, separating};
 use crate::plastic::plastic_jump;
 use crate::restitution::blend;
 use crate::{
-    Diagnostics, DrawnOrders, EnergeticRestitution, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem,
-    ImpactStatus, OutcomeSet, PlasticRule, PropagativeDiagnostics, SetValuedLaw,
+    Diagnostics, DrawnOrders, EnergeticRestitution, ImpactError, ImpactLaw, ImpactOutcome,
+    ImpactProblem, ImpactStatus, OutcomeSet, PlasticRule, PropagativeDiagnostics, SetValuedLaw,
 };
 use spread::{farthest_first, farthest_pair};
 use tree::merge_tolerances;

@@ -1,6 +1,7 @@
 //! Simultaneous frictional impact: the laws, their steps, samples and bounds.
 
 mod bounds;
+mod cones;
 mod inclusion;
 mod laws;
 mod painleve;
