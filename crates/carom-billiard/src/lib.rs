@@ -32,8 +32,6 @@ pub mod knife_edge;
 mod march;
 pub mod no_slip_disk;
 pub mod penny;
-mod polynomial;
-mod quadrature;
 pub mod rolling_ball;
 pub mod sleigh;
 pub mod snakeboard;

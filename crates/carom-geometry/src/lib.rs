@@ -41,7 +41,6 @@ mod hull;
 mod mass_properties;
 mod mesh;
 mod patch;
-mod quadrature;
 pub mod sdf;
 mod shape;
 mod uniform;

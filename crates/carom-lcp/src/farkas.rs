@@ -5,7 +5,7 @@
 //! signs are exact, so the sums are evaluated without rounding where rounding could decide.
 
 use crate::LcpRef;
-use crate::scalar::{two_product, two_sum};
+use carom_numeric::sums::{two_product, two_sum};
 
 /// Products below this may lose the low half of their exact value.
 const SMALLEST_PRODUCT: f64 = 1e-280;
