@@ -43,14 +43,9 @@ const TOOLS: [&str; 2] = ["xtask", "carom-benches"];
 const UPPER_LEVEL: u8 = 3;
 
 /// Files, random numbers, threads, arguments and plots stay out of the mechanics. The name covers
-/// the family: `serde` also stands for `serde_json`.
+/// the family: `serde` also stands for `serde_json`. As an optional dependency, behind a feature,
+/// each is allowed everywhere.
 const UPPER_PACKAGES: [&str; 5] = ["clap", "plotters", "rand", "rayon", "serde"];
-
-/// A set-valued law takes its random generator as an argument.
-const UPPER_EXCEPTIONS: [(&str, &str); 2] = [
-    ("carom-impact", "rand_chacha"),
-    ("carom-impact", "rand_core"),
-];
 
 /// One line for every dependency in `root/crates/*/Cargo.toml` that the levels forbid.
 pub(crate) fn violations(root: &Path) -> anyhow::Result<Vec<String>> {
@@ -95,8 +90,8 @@ fn check(label: &str, manifest: &Table, workspace: &Table) -> Vec<String> {
         )];
     };
     let mut lines = Vec::new();
-    for (section, dependency) in dependencies(manifest, workspace) {
-        if let Some(problem) = problem(name, level, &section, &dependency) {
+    for (section, dependency, is_optional) in dependencies(manifest, workspace) {
+        if let Some(problem) = problem(name, level, &section, &dependency, is_optional) {
             lines.push(format!(
                 "{label}: [{section}] {name} -> {dependency}: {problem}"
             ));
@@ -113,7 +108,13 @@ fn level_of(name: &str) -> Option<u8> {
 }
 
 /// Why `name` may not depend on `dependency`, if so.
-fn problem(name: &str, level: u8, section: &str, dependency: &str) -> Option<String> {
+fn problem(
+    name: &str,
+    level: u8,
+    section: &str,
+    dependency: &str,
+    is_optional: bool,
+) -> Option<String> {
     if let Some(below) = level_of(dependency) {
         let is_allowed = below < level || SIDEWAYS.contains(&(name, dependency));
         return (!is_allowed).then(|| {
@@ -131,14 +132,14 @@ fn problem(name: &str, level: u8, section: &str, dependency: &str) -> Option<Str
             .strip_prefix(upper)
             .is_some_and(|rest| rest.is_empty() || rest.starts_with(['_', '-']))
     });
-    let is_excepted = UPPER_EXCEPTIONS.contains(&(name, dependency));
     let is_for_tests = section.ends_with("dev-dependencies");
-    (is_upper && level < UPPER_LEVEL && !is_excepted && !is_for_tests)
+    (is_upper && level < UPPER_LEVEL && !is_optional && !is_for_tests)
         .then(|| format!("allowed from level {UPPER_LEVEL} up, and {name} is level {level}"))
 }
 
-/// Section and package name of every dependency, those of single platforms included.
-fn dependencies(manifest: &Table, workspace: &Table) -> Vec<(String, String)> {
+/// Section, package name and whether it is optional, for every dependency, those of single platforms
+/// included.
+fn dependencies(manifest: &Table, workspace: &Table) -> Vec<(String, String, bool)> {
     let mut tables = vec![(String::new(), manifest)];
     if let Some(targets) = manifest.get("target").and_then(Value::as_table) {
         for (target, table) in targets {
@@ -158,9 +159,11 @@ fn dependencies(manifest: &Table, workspace: &Table) -> Vec<(String, String)> {
                 .into_iter()
                 .flatten()
             {
+                let is_optional = value.get("optional").and_then(Value::as_bool);
                 found.push((
                     format!("{prefix}{section}"),
                     package_name(key, value, workspace),
+                    is_optional.unwrap_or(false),
                 ));
             }
         }
@@ -286,7 +289,7 @@ mod tests {
                 "#
             )
         };
-        assert_eq!(lines(&manifest("carom-variational")).len(), 5);
+        assert_eq!(lines(&manifest("carom-variational")).len(), 4);
         assert_eq!(lines(&manifest("carom-impact")).len(), 4);
         assert_eq!(lines(&manifest("carom-scenarios")), [""; 0]);
     }

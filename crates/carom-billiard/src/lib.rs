@@ -41,3 +41,12 @@ mod trig;
 pub use error::BilliardError;
 pub use march::{March, march};
 pub use table::{Ellipse, Superellipse, Table};
+
+// Crates whose types stand in signatures here.
+pub use carom_impact as impact;
+pub use carom_metric as metric;
+pub use nalgebra;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

@@ -34,3 +34,10 @@ pub use metric::{FAER_MIN_DIM, KineticMetric};
 pub use normals::{UnitNormals, Wedge};
 pub use reflect::orthonormal_span;
 pub use vector::{Covector, Tangent};
+
+// Crates whose types stand in signatures here.
+pub use nalgebra;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

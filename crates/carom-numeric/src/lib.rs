@@ -20,3 +20,7 @@ pub mod sums;
 mod version;
 
 pub use version::NUMERICS_VERSION;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

@@ -70,3 +70,7 @@ pub use error::ScenarioError;
 pub use progress::Progress;
 pub use record::Record;
 pub use scenario::{SCENARIOS, Scenario, scenario};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}
