@@ -13,7 +13,7 @@ use anyhow::{Context, ensure};
 use toml::{Table, Value};
 
 /// Every crate with its level.
-const LEVELS: [(&str, u8); 12] = [
+const LEVELS: &[(&str, u8)] = &[
     ("carom-numeric", 0),
     ("carom-metric", 0),
     ("carom-lie", 0),
@@ -23,14 +23,18 @@ const LEVELS: [(&str, u8); 12] = [
     ("carom-mechanism", 1),
     ("carom-billiard", 2),
     ("carom-variational", 2),
+    ("carom-report", 3),
     ("carom-scenarios", 3),
+    ("carom-wire", 3),
     ("carom", 4),
     ("carom-cli", 4),
 ];
 
-/// Arrows within one level: the binary may use the facade, everything the numerical tools.
-const SIDEWAYS: [(&str, &str); 4] = [
+/// Arrows within one level: the binary may use the facade, scenarios the data
+/// that they report, everything the numerical tools.
+const SIDEWAYS: [(&str, &str); 5] = [
     ("carom-cli", "carom"),
+    ("carom-scenarios", "carom-report"),
     ("carom-metric", "carom-numeric"),
     ("carom-lie", "carom-numeric"),
     ("carom-lcp", "carom-numeric"),
@@ -43,9 +47,11 @@ const TOOLS: [&str; 2] = ["xtask", "carom-benches"];
 const UPPER_LEVEL: u8 = 3;
 
 /// Files, random numbers, threads, arguments and plots stay out of the mechanics. The name covers
-/// the family: `serde` also stands for `serde_json`. As an optional dependency, behind a feature,
-/// each is allowed everywhere.
+/// the family: `serde` also stands for `serde_json`.
 const UPPER_PACKAGES: [&str; 5] = ["clap", "plotters", "rand", "rayon", "serde"];
+
+/// What a feature of any crate may add: derives, and threads of the caller's for independent runs.
+const FEATURES: [&str; 2] = ["serde", "rayon"];
 
 /// One line for every dependency in `root/crates/*/Cargo.toml` that the levels forbid.
 pub(crate) fn violations(root: &Path) -> anyhow::Result<Vec<String>> {
@@ -91,7 +97,10 @@ fn check(label: &str, manifest: &Table, workspace: &Table) -> Vec<String> {
     };
     let mut lines = Vec::new();
     for (section, dependency, is_optional) in dependencies(manifest, workspace) {
-        if let Some(problem) = problem(name, level, &section, &dependency, is_optional) {
+        if is_optional && FEATURES.contains(&dependency.as_str()) {
+            continue;
+        }
+        if let Some(problem) = problem(name, level, &section, &dependency) {
             lines.push(format!(
                 "{label}: [{section}] {name} -> {dependency}: {problem}"
             ));
@@ -108,13 +117,7 @@ fn level_of(name: &str) -> Option<u8> {
 }
 
 /// Why `name` may not depend on `dependency`, if so.
-fn problem(
-    name: &str,
-    level: u8,
-    section: &str,
-    dependency: &str,
-    is_optional: bool,
-) -> Option<String> {
+fn problem(name: &str, level: u8, section: &str, dependency: &str) -> Option<String> {
     if let Some(below) = level_of(dependency) {
         let is_allowed = below < level || SIDEWAYS.contains(&(name, dependency));
         return (!is_allowed).then(|| {
@@ -133,12 +136,12 @@ fn problem(
             .is_some_and(|rest| rest.is_empty() || rest.starts_with(['_', '-']))
     });
     let is_for_tests = section.ends_with("dev-dependencies");
-    (is_upper && level < UPPER_LEVEL && !is_optional && !is_for_tests)
+    (is_upper && level < UPPER_LEVEL && !is_for_tests)
         .then(|| format!("allowed from level {UPPER_LEVEL} up, and {name} is level {level}"))
 }
 
-/// Section, package name and whether it is optional, for every dependency, those of single platforms
-/// included.
+/// Section and package name of every dependency, those of single platforms included, and whether
+/// only a feature adds it.
 fn dependencies(manifest: &Table, workspace: &Table) -> Vec<(String, String, bool)> {
     let mut tables = vec![(String::new(), manifest)];
     if let Some(targets) = manifest.get("target").and_then(Value::as_table) {
@@ -159,11 +162,10 @@ fn dependencies(manifest: &Table, workspace: &Table) -> Vec<(String, String, boo
                 .into_iter()
                 .flatten()
             {
-                let is_optional = value.get("optional").and_then(Value::as_bool);
                 found.push((
                     format!("{prefix}{section}"),
                     package_name(key, value, workspace),
-                    is_optional.unwrap_or(false),
+                    value.get("optional").and_then(Value::as_bool) == Some(true),
                 ));
             }
         }
@@ -280,7 +282,7 @@ mod tests {
             format!(
                 r#"
                 package.name = "{name}"
-                dependencies.serde = {{ version = "1", optional = true }}
+                dependencies.serde = "1"
                 dependencies.serde_json = "1"
                 dependencies.rand = "0.9"
                 dependencies.rand_chacha = "0.9"
@@ -289,9 +291,20 @@ mod tests {
                 "#
             )
         };
-        assert_eq!(lines(&manifest("carom-variational")).len(), 4);
-        assert_eq!(lines(&manifest("carom-impact")).len(), 4);
+        assert_eq!(lines(&manifest("carom-variational")).len(), 5);
+        assert_eq!(lines(&manifest("carom-impact")).len(), 5);
         assert_eq!(lines(&manifest("carom-scenarios")), [""; 0]);
+    }
+
+    #[test]
+    fn a_feature_may_add_derives_and_threads_but_no_files() {
+        let manifest = r#"
+            package.name = "carom-impact"
+            dependencies.serde = { version = "1", optional = true }
+            dependencies.rayon = { workspace = true, optional = true }
+            dependencies.serde_json = { version = "1", optional = true }
+        "#;
+        assert_eq!(lines(manifest).len(), 1);
     }
 
     #[test]

@@ -151,7 +151,7 @@ mod tests {
         assert!(!lu(&mut [f64::NAN, 2.0, 2.0, 4.0], 2, &mut pivots));
         assert_eq!(cholesky(&mut [1.0, 1.0, 1.0, 1.0], 2), Err(2));
         assert_eq!(cholesky(&mut [1.0, 2.0, 2.0, 1.0], 2), Err(2));
-        assert_eq!(cholesky(&mut [1.0, f64::NAN, f64::NAN, 1.0], 2), Err(1));
+        assert_eq!(cholesky(&mut [1.0, f64::NAN, f64::NAN, 1.0], 2), Err(2));
     }
 
     #[test]

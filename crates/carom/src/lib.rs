@@ -12,13 +12,15 @@
 //! | [`mechanism`] | `carom-mechanism` | mechanical systems in generalized coordinates |
 //! | [`variational`] | `carom-variational` | flights, first contact, hybrid runs |
 //! | [`billiard`] | `carom-billiard` | nonholonomic billiards, impact by impact |
+//! | `report` | `carom-report` | records, tables, figures, animations and their files |
 //! | `scenarios` | `carom-scenarios` | the papers' examples as named runs |
 //!
 //! | feature | adds |
 //! | --- | --- |
-//! | `scenarios` (default) | the module `scenarios`, and with it files, plots and configuration formats |
+//! | `scenarios` (default) | the modules `scenarios` and `report`, and with them files, plots and configuration formats |
 //! | `meshes` | meshes from the bytes of STL and OBJ files (part of `scenarios`) |
 //! | `serde` | velocities, momenta and contacts can be serialized |
+//! | `rayon` | samples of set-valued impacts on all threads of the current pool; the same bits |
 //! | `faer` | faster factorizations from dimension 48 on; results differ by rounding only |
 //!
 //! Crates whose types stand in signatures come along: [`nalgebra`].
@@ -52,6 +54,8 @@ pub use carom_lie as lie;
 pub use carom_mechanism as mechanism;
 pub use carom_metric as metric;
 pub use carom_numeric::NUMERICS_VERSION;
+#[cfg(feature = "scenarios")]
+pub use carom_report as report;
 #[cfg(feature = "scenarios")]
 pub use carom_scenarios as scenarios;
 pub use carom_variational as variational;

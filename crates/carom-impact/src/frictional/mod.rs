@@ -45,6 +45,7 @@ mod modes;
 mod painleve;
 mod polygon;
 mod sampler;
+mod samples;
 mod sequential;
 mod simultaneous;
 mod space;
@@ -58,6 +59,7 @@ pub use modes::{EndMode, MAX_MODE_CONTACTS, ModeSolution, all_simultaneous, all_
 pub use painleve::{ImpactWithoutCollision, impact_without_collision};
 pub use polygon::DEFAULT_DIRECTIONS;
 pub use sampler::{BranchPolicy, CapDistribution, Draw, Sampler, SetValued};
+pub use samples::{Coverage, SampleSummary, sampled_outcomes, summarize};
 pub use sequential::Sequential;
 pub use simultaneous::{AnitescuPotra, MoreauNewton};
 pub use stepper::{ImpactStepper, Step, StepWorkspace};
