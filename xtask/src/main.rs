@@ -7,6 +7,7 @@ mod header;
 mod layers;
 mod links;
 mod numerics;
+mod packages;
 mod packed;
 mod tidy;
 mod verify;
@@ -27,6 +28,8 @@ enum Command {
     Layers,
     /// Check that the version of the numbers moves exactly when golden numbers move.
     Numerics(numerics::Args),
+    /// Check how many packages the core brings along.
+    Packages,
     /// Check what is published: every README's example and the formulas of the documentation.
     Packed(packed::Args),
     /// Check doc comments for markup that rustdoc eats, library code for panics, documents for
@@ -43,6 +46,7 @@ fn main() -> anyhow::Result<()> {
         Command::Layers => finish("layers", &layers::violations(&root)?),
         Command::Header => header::write(&root),
         Command::Numerics(args) => finish("numerics", &numerics::numerics(&root, &args)?),
+        Command::Packages => finish("packages", &packages::violations(&root)?),
         Command::Packed(args) => finish("packed", &packed::packed(&root, &args)?),
         Command::Verify(args) => verify::verify(&root, &args),
         Command::Tidy => {

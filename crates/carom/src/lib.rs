@@ -70,6 +70,9 @@ mod documents {
     #[doc = include_str!("../../../README.md")]
     mod readme {}
 
+    #[doc = include_str!("../../../docs/src/quick-start.md")]
+    mod quick_start {}
+
     #[doc = include_str!("../../../docs/src/your-own-impact.md")]
     mod your_own_impact {}
 
