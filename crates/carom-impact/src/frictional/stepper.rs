@@ -2,13 +2,13 @@
 
 use super::basis::LcpBasis;
 use super::polygon::directions;
-use super::rng::CounterRng;
 use super::space::ContactSpace;
 use crate::draft::Opening;
 use crate::gate::Rules;
 use crate::{ContactSet, ImpactError};
 use carom_lcp::{ContactLcp, LcpRef, LcpStatus, Lemke, LemkeOptions, LemkeWorkspace};
 use carom_metric::{Tangent, kernel};
+use carom_numeric::random::CounterRng;
 use nalgebra::{DMatrix, DVector};
 
 /// Largest violation of complementarity of an accepted step, over the terms of the row.
