@@ -1,5 +1,7 @@
 //! Sums of products in twice the working precision.
 
+use carom_numeric::sums::{two_product, two_sum};
+
 /// An unevaluated sum `high + low` of two numbers, about 106 bits.
 ///
 /// Dekker (1971), Ogita, Rump & Oishi, *Accurate sum and dot product* (2005).
@@ -12,16 +14,14 @@ pub(crate) struct Twice {
 impl Twice {
     /// Adds a number.
     pub(crate) fn add(&mut self, x: f64) {
-        let sum = self.high + x;
-        let part = sum - self.high;
-        self.low += (self.high - (sum - part)) + (x - part);
-        self.high = sum;
+        let (high, error) = two_sum(self.high, x);
+        self.high = high;
+        self.low += error;
     }
 
-    /// Adds a product, whose rounding error a fused multiplication gives exactly.
+    /// Adds a product with its rounding error.
     pub(crate) fn add_product(&mut self, x: f64, y: f64) {
-        let product = x * y;
-        let error = x.mul_add(y, -product);
+        let (product, error) = two_product(x, y);
         self.add(product);
         self.low += error;
     }

@@ -37,7 +37,11 @@ fn command(line: &str) -> &'static str {
 #[test]
 fn every_json_block_is_answered() {
     let mut commands = Vec::new();
-    for path in ["docs/src/command-line.md", "docs/src/your-own-impact.md"] {
+    for path in [
+        "docs/src/command-line.md",
+        "docs/src/your-own-impact.md",
+        "docs/src/your-own-robot.md",
+    ] {
         for block in blocks(&document(path), "json") {
             let line = line(&block);
             let name = command(&line);
@@ -50,6 +54,25 @@ fn every_json_block_is_answered() {
     for name in ["judge", "lcp", "resolve"] {
         assert!(commands.contains(&name), "no example of {name}");
     }
+}
+
+/// Under every block of the page on verdicts stands the command and the status that it gives.
+#[test]
+fn every_verdict_is_the_one_that_the_page_states() {
+    let text = document("docs/src/verdicts.md");
+    let mut seen = Vec::new();
+    for part in text.split("```json\n").skip(1) {
+        let (block, rest) = part.split_once("```").unwrap();
+        let stated = rest.trim_start().lines().next().unwrap();
+        let (name, status) = stated.split_once(": ").unwrap();
+        let output = carom(&[name.trim_matches('`')], &line(block));
+        let found = answers(&output).remove(0);
+        let kind = found["error"]["kind"].as_str();
+        let found = kind.or(found["status"].as_str());
+        assert_eq!(found, Some(status.trim_matches('`')), "{block}{output:?}");
+        seen.push(status.to_owned());
+    }
+    assert!(seen.len() >= 12, "{seen:?}");
 }
 
 /// The how-tos, in their order, in a folder with the files that they name.

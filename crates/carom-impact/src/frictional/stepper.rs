@@ -3,7 +3,6 @@
 use super::basis::LcpBasis;
 use super::friction_cone::{ConeShape, FrictionCone};
 use super::polygon::directions;
-use super::rng::CounterRng;
 use super::round::{RoundStep, RoundWorkspace};
 use super::space::ContactSpace;
 use crate::draft::Opening;
@@ -12,6 +11,7 @@ use crate::{ContactSet, ImpactError};
 use carom_lcp::cone::{ConeAnswer, ConeSelection};
 use carom_lcp::{ContactLcp, LcpRef, LcpStatus, Lemke, LemkeOptions, LemkeWorkspace};
 use carom_metric::{Tangent, kernel};
+use carom_numeric::random::CounterRng;
 use nalgebra::{DMatrix, DVector};
 
 /// Largest violation of complementarity of an accepted step, over the terms of the row.

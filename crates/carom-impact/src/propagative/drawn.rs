@@ -4,15 +4,14 @@ use super::chain::refuse_jam;
 use super::tree::{Found, Layout, leaf, merge_tolerances};
 use super::{DEFAULT_MAX_IMPACTS, Propagative, SEQUENCE_LIMIT, SequenceFilter, minimal};
 use crate::{DrawnOrders, ImpactError, ImpactProblem};
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng, SeedableRng};
+use carom_numeric::random::CounterRng;
 
 /// How many orders of impact are drawn, and from which stream of random numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OrderSample {
     /// Orders, at most [`MAX_ORDERS`].
     pub orders: u64,
-    /// Seed of a ChaCha8 stream.
+    /// Seed of the random numbers.
     pub seed: u64,
 }
 
@@ -48,11 +47,11 @@ pub(super) fn draw(
     let limit = law.max_impacts.unwrap_or(DEFAULT_MAX_IMPACTS);
     let tolerances = merge_tolerances(problem);
     let start = layout.start(problem);
-    let mut stream = ChaCha8Rng::seed_from_u64(sample.seed);
     let mut row = start.clone();
     let mut approaching = Vec::with_capacity(layout.m);
     let mut met: Vec<u64> = Vec::new();
-    for _ in 0..sample.orders {
+    for order in 0..sample.orders {
+        let mut stream = CounterRng::new(sample.seed, order, 0);
         row.copy_from_slice(&start);
         let mut sequence = Vec::new();
         let mut impacts = 0;
@@ -66,7 +65,7 @@ pub(super) fn draw(
             if impacts == limit {
                 return Err(ImpactError::LimitExceeded { impacts });
             }
-            let pick = (u128::from(stream.next_u64()) * approaching.len() as u128) >> 64;
+            let pick = (u128::from(stream.next_bits()) * approaching.len() as u128) >> 64;
             let contact = approaching[pick as usize];
             layout.reflect(problem, &mut row, contact);
             impacts += 1;

@@ -40,29 +40,24 @@ pub(super) fn farthest_pair(jumps: &[Jump], is_exact: bool) -> (usize, usize, f6
 /// At most `limit` of the jumps, those of `first` before all others, then always the one farthest
 /// from those taken (Gonzalez 1985). Ties go to the lower index.
 pub(super) fn farthest_first(jumps: &[Jump], first: &[usize], limit: usize) -> Vec<usize> {
-    let mut taken: Vec<usize> = Vec::with_capacity(limit.min(jumps.len()));
+    let limit = limit.min(jumps.len());
+    let mut taken: Vec<usize> = Vec::with_capacity(limit);
     let mut nearest = vec![f64::INFINITY; jumps.len()];
-    let mut take = |i: usize, nearest: &mut Vec<f64>| {
+    let mut wanted = first.iter().copied();
+    while taken.len() < limit {
+        let next = match wanted.next() {
+            Some(next) => next,
+            None => largest(nearest.iter().copied()).0,
+        };
+        if nearest[next] == f64::NEG_INFINITY {
+            continue;
+        }
         for (nearest, jump) in nearest.iter_mut().zip(jumps) {
-            *nearest = f64::min(*nearest, jumps[i].distance(jump));
+            *nearest = f64::min(*nearest, jumps[next].distance(jump));
         }
         // Taken ones are out, also among equal ones.
-        nearest[i] = f64::NEG_INFINITY;
-        taken.push(i);
-        taken.len()
-    };
-    for &i in first {
-        if nearest[i] > f64::NEG_INFINITY {
-            take(i, &mut nearest);
-        }
-    }
-    let mut n = first.len().min(jumps.len());
-    while n < limit.min(jumps.len()) {
-        let (next, distance) = largest(nearest.iter().copied());
-        if distance == f64::NEG_INFINITY {
-            break;
-        }
-        n = take(next, &mut nearest);
+        nearest[next] = f64::NEG_INFINITY;
+        taken.push(next);
     }
     taken
 }
@@ -70,7 +65,8 @@ pub(super) fn farthest_first(jumps: &[Jump], first: &[usize], limit: usize) -> V
 fn largest(numbers: impl Iterator<Item = f64>) -> (usize, f64) {
     let mut best = (0, f64::NEG_INFINITY);
     for (i, x) in numbers.enumerate() {
-        if x > best.1 {
+        // Written so that the first number counts whatever it is.
+        if i == 0 || x > best.1 {
             best = (i, x);
         }
     }

@@ -11,3 +11,4 @@ mod propagative;
 mod properties;
 mod snapshots;
 mod two_body;
+mod verdicts;
