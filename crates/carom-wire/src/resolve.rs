@@ -428,10 +428,13 @@ fn propagative(
 /// What a set of outcomes is worth: whether it is all, and if not, how much is missing.
 fn set_fields(set: &OutcomeSet) -> Map<String, Value> {
     let followed = || {
-        let paths = set.outcomes.iter().map(|outcome| match &outcome.diagnostics {
-            Diagnostics::Propagative(found) => found.n_sequences,
-            _ => 1,
-        });
+        let paths = set
+            .outcomes
+            .iter()
+            .map(|outcome| match &outcome.diagnostics {
+                Diagnostics::Propagative(found) => found.n_sequences,
+                _ => 1,
+            });
         paths.fold(0u64, u64::saturating_add)
     };
     let fields = json!({

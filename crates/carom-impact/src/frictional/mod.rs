@@ -44,6 +44,7 @@ mod friction_cone;
 mod inclusion;
 mod lipschitz;
 mod modes;
+#[cfg(feature = "bounds")]
 mod outer;
 mod painleve;
 mod polygon;
@@ -57,11 +58,12 @@ mod stepper;
 
 pub use bounds::{NetBound, TerminationBounds};
 pub use carom_lcp::cone::{ConeMode, ConeSelection};
-pub use friction_cone::FrictionCone;
 pub use carom_numeric::random::CounterRng;
+pub use friction_cone::FrictionCone;
 pub use inclusion::{InclusionPath, RatePiece, integrate_elastic_inclusion, integrate_inclusion};
 pub use lipschitz::{MAX_CONE_UNKNOWNS, StepLipschitz};
 pub use modes::{EndMode, MAX_MODE_CONTACTS, ModeSolution, all_simultaneous, all_steps};
+#[cfg(feature = "bounds")]
 pub use outer::{
     BoundCertificate, BoundMethod, ConeCertificate, Moment, OuterBound, OuterBounds, Relaxation,
     outer_bound,

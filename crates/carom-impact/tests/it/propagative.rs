@@ -2,7 +2,9 @@
 //! independent implementation.
 
 use crate::common::*;
-use carom_impact::propagative::{OrderSample, MINIMALITY_LIMIT, TwoContacts, collapse_restitution, is_minimal};
+use carom_impact::propagative::{
+    MINIMALITY_LIMIT, OrderSample, TwoContacts, collapse_restitution, is_minimal,
+};
 use carom_impact::{
     Contact, ContactSet, EnergeticRestitution, ImpactError, ImpactLaw, ImpactProblem, ImpactStatus,
     Propagative, Selection, SequenceFilter, SetValuedLaw, uniqueness,
