@@ -38,6 +38,7 @@ mod invariants;
 pub mod judge;
 mod jump;
 mod law;
+mod laws;
 mod margin;
 mod nnls;
 pub mod nonholonomic;
@@ -45,7 +46,6 @@ mod outcome;
 pub mod plastic;
 mod problem;
 pub mod propagative;
-mod registry;
 mod restitution;
 mod routh;
 pub mod two_body;
@@ -56,6 +56,10 @@ pub use contact::{Contact, ContactSet};
 pub use error::ImpactError;
 pub use invariants::Invariants;
 pub use law::{ImpactLaw, SetValuedLaw};
+pub use laws::{
+    ContactCount, ContactKeys, LAWS, Law, LawInfo, NonholonomicElastic, NonholonomicNewton,
+    NonholonomicProjected, NonholonomicProjectedNewton, OptionInfo, Outcomes,
+};
 pub use margin::{JAM_MARGIN, Margin};
 pub use nonholonomic::{Nonholonomic, NonholonomicDiagnostics, Restitution, Rough};
 pub use outcome::{
@@ -65,7 +69,6 @@ pub use outcome::{
 pub use plastic::{Plastic, PlasticRule};
 pub use problem::{FEASIBILITY_TOLERANCE, ImpactProblem};
 pub use propagative::{Propagative, Selection, SequenceFilter};
-pub use registry::{LAWS, LawEntry, law};
 pub use restitution::EnergeticRestitution;
 pub use routh::{ContactMode, Routh, TwoBody};
 pub use uniqueness::{PairUniqueness, Uniqueness, uniqueness};

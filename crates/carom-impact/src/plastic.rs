@@ -1,6 +1,7 @@
 //! Perfectly inelastic impact.
 
 use crate::jump::{Jump, separating};
+use crate::laws::BuiltIn;
 use crate::nnls::nonnegative_least_squares;
 use crate::problem::Numbers;
 use crate::{Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus};
@@ -26,7 +27,7 @@ pub enum PlasticRule {
     },
 }
 
-/// The plastic law (`"plastic"`): the outcome that keeps the least energy, by its
+/// The plastic law (`plastic`): the outcome that keeps the least energy, by its
 /// [`PlasticRule`]. It never gains energy, and applying it twice changes nothing.
 ///
 /// # Examples
@@ -44,14 +45,17 @@ pub enum PlasticRule {
 /// # Ok::<(), carom_impact::ImpactError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 pub struct Plastic {
     /// Which contacts close.
+    #[cfg_attr(feature = "serde", serde(rename = "plastic"))]
     pub rule: PlasticRule,
 }
 
 impl ImpactLaw for Plastic {
     fn name(&self) -> &'static str {
-        "plastic"
+        Self::INFO.name
     }
 
     fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {

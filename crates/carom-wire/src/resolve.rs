@@ -169,7 +169,7 @@ pub(crate) fn check_law(value: &Value) -> Result<(), WireError> {
 }
 
 fn known_law(law: &str) -> Result<(), WireError> {
-    if carom_impact::law(law).is_some() {
+    if carom_impact::Law::named(law).is_some() {
         return Ok(());
     }
     let known: Vec<&str> = carom_impact::LAWS.iter().map(|entry| entry.name).collect();

@@ -4,9 +4,10 @@ use super::polygon::directions;
 use super::space::ContactSpace;
 use super::stepper::{StepProblem, StepWorkspace};
 use crate::jump::separating;
+use crate::laws::BuiltIn;
 use crate::{Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus};
 
-/// The simultaneous law of Anitescu and Potra (`"anitescu-potra"`): every contact at once, without
+/// The simultaneous law of Anitescu and Potra (`anitescu-potra`): every contact at once, without
 /// restitution, one complementarity problem.
 ///
 /// Kinetic energy never grows. There may be several outcomes, of which this is the one that
@@ -14,6 +15,8 @@ use crate::{Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, I
 ///
 /// Halm & Posa, Eq. (31).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 pub struct AnitescuPotra {
     /// Directions of the friction polygon: 2 in the plane, at least 3 in space. `None`: 2 and
     /// [`DEFAULT_DIRECTIONS`](super::DEFAULT_DIRECTIONS).
@@ -22,7 +25,7 @@ pub struct AnitescuPotra {
 
 impl ImpactLaw for AnitescuPotra {
     fn name(&self) -> &'static str {
-        "anitescu-potra"
+        Self::INFO.name
     }
 
     fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
@@ -31,12 +34,14 @@ impl ImpactLaw for AnitescuPotra {
     }
 }
 
-/// Moreau's law with Newton's restitution (`"moreau-newton"`):
+/// Moreau's law with Newton's restitution (`moreau-newton`):
 /// $0 \le b_n^+ + e b_n^- \perp \lambda_n \ge 0$ for every contact, friction against the
 /// tangential velocity after the impact.
 ///
 /// With friction and restitution kinetic energy may grow (Kane & Levinson 1985): the audit says so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 pub struct MoreauNewton {
     /// As in [`AnitescuPotra`].
     pub friction_directions: Option<usize>,
@@ -44,7 +49,7 @@ pub struct MoreauNewton {
 
 impl ImpactLaw for MoreauNewton {
     fn name(&self) -> &'static str {
-        "moreau-newton"
+        Self::INFO.name
     }
 
     fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {

@@ -21,6 +21,7 @@ pub use tree::SequenceFilter;
 pub use unfold::{TwoContacts, Unfolding};
 
 use crate::jump::{Jump, separating};
+use crate::laws::BuiltIn;
 use crate::plastic::plastic_jump;
 use crate::restitution::blend;
 use crate::{
@@ -35,7 +36,7 @@ pub const SEQUENCE_LIMIT: u64 = 10_000;
 /// Cap on the impacts of a chain that is followed one by one.
 pub const DEFAULT_MAX_IMPACTS: u64 = 10_000_000;
 
-/// The propagative law (`"propagative"`).
+/// The propagative law (`propagative`).
 ///
 /// Elastic by default; with a [`restitution`](Self::restitution) below 1 the outcome lies between
 /// the plastic and the elastic one such that the whole event loses the energy that the coefficient
@@ -67,6 +68,8 @@ pub const DEFAULT_MAX_IMPACTS: u64 = 10_000_000;
 /// # Ok::<(), carom_impact::ImpactError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 pub struct Propagative {
     /// Which approaching contact acts next.
     pub selection: Selection,
@@ -80,6 +83,7 @@ pub struct Propagative {
     /// Cap on the states visited when all outcomes are asked for.
     pub max_nodes: usize,
     /// Which sequences count when all outcomes are asked for.
+    #[cfg_attr(feature = "serde", serde(rename = "sequences"))]
     pub filter: SequenceFilter,
 }
 
@@ -108,6 +112,11 @@ struct Elastic {
 }
 
 impl Propagative {
+    fn check(&self, problem: &ImpactProblem<'_>) -> Result<(), ImpactError> {
+        self.restitution.check()?;
+        self.selection.validate(problem.contacts().len())
+    }
+
     /// The elastic outcome by the selection rule.
     fn elastic(&self, problem: &ImpactProblem<'_>) -> Result<Elastic, ImpactError> {
         if let Some(pair) = TwoContacts::when_steep(problem) {
@@ -174,11 +183,11 @@ impl Propagative {
 
 impl ImpactLaw for Propagative {
     fn name(&self) -> &'static str {
-        "propagative"
+        Self::INFO.name
     }
 
     fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
-        self.selection.validate(problem.contacts().len())?;
+        self.check(problem)?;
         if !problem.is_approaching() {
             return self.unchanged(problem, Vec::new());
         }
@@ -192,7 +201,7 @@ impl SetValuedLaw for Propagative {
     /// Every outcome over all orders of impact, by breadth-first search over momenta
     /// with merging of equal states, or in closed form for two steep contacts.
     fn resolve_all(&self, problem: &ImpactProblem<'_>) -> Result<OutcomeSet, ImpactError> {
-        self.selection.validate(problem.contacts().len())?;
+        self.check(problem)?;
         if !problem.is_approaching() {
             let outcomes = vec![self.unchanged(problem, vec![0])?];
             let preferred = Some(0);
