@@ -2,7 +2,8 @@
 
 use crate::error::{WireError, typed};
 use crate::frictional::{self, FrictionalInput};
-use crate::{Answer, Progress, bodies, simultaneous};
+use crate::limits::{MAX_CONTACTS, MAX_DIMENSION, check_length, check_options};
+use crate::{Answer, Progress, bodies, nearest_name, simultaneous};
 use carom_impact::{
     Audit, Contact, ContactSet, Diagnostics, EnergeticRestitution, ImpactError, ImpactLaw,
     ImpactOutcome, ImpactProblem, Nonholonomic, OutcomeSet, Plastic, PlasticRule, Propagative,
@@ -173,7 +174,12 @@ fn known_law(law: &str) -> Result<(), WireError> {
         return Ok(());
     }
     let known: Vec<&str> = carom_impact::LAWS.iter().map(|entry| entry.name).collect();
-    let message = format!("law: unknown law `{law}`; known: {}", known.join(", "));
+    let hint = nearest_name(law, known.iter().copied())
+        .map_or_else(String::new, |name| format!("; did you mean `{name}`?"));
+    let message = format!(
+        "law: unknown law `{law}`; known: {}{hint}",
+        known.join(", ")
+    );
     Err(WireError::new("unknown-law", message))
 }
 
@@ -205,6 +211,7 @@ pub fn resolve(problem: &Problem) -> Result<Resolved, WireError> {
 }
 
 fn fields(input: &Problem, progress: Progress<'_>) -> Result<Map<String, Value>, WireError> {
+    check_options(&input.options, input.velocity.len())?;
     let metric = metric(&input.mass_matrix)?;
     let contacts = contact_set(&metric, &input.contacts, &input.constraints)?;
     let problem = pose(&contacts, &input.velocity)?;
@@ -230,6 +237,7 @@ fn fields(input: &Problem, progress: Progress<'_>) -> Result<Map<String, Value>,
 }
 
 pub(crate) fn metric(mass_matrix: &[Vec<f64>]) -> Result<KineticMetric, WireError> {
+    check_length("mass_matrix", mass_matrix.len(), "rows", MAX_DIMENSION)?;
     KineticMetric::new(matrix(mass_matrix)?).map_err(|e| at("mass_matrix", &e.into()))
 }
 
@@ -238,6 +246,8 @@ pub(crate) fn contact_set<'m>(
     contacts: &[ContactInput],
     constraints: &[Vec<f64>],
 ) -> Result<ContactSet<'m>, WireError> {
+    check_length("contacts", contacts.len(), "contacts", MAX_CONTACTS)?;
+    check_length("constraints", constraints.len(), "rows", MAX_DIMENSION)?;
     let covectors = |rows: &[Vec<f64>]| rows.iter().map(|row| Covector::from_slice(row)).collect();
     let contacts = contacts.iter().map(|contact| Contact {
         normal: Covector::from_slice(&contact.normal),
