@@ -96,3 +96,7 @@ fn solve_with_progress(
         Command::Lcp => lcp::solve(problem),
     }
 }
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}
