@@ -1,7 +1,7 @@
 //! `carom laws`: what the laws are, what they take and what their options mean.
 
 use crate::Failure;
-use crate::text::{self, WIDTH};
+use crate::text;
 use carom::impact::{ContactCount, LAWS, LawInfo, Outcomes};
 use serde_json::{Value, json};
 use std::io::Write;
@@ -126,6 +126,7 @@ fn as_json(law: &LawInfo) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::WIDTH;
 
     #[test]
     fn tables_fit_the_terminal() {
