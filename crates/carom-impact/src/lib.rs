@@ -32,8 +32,10 @@
 
 mod audit;
 mod contact;
+mod draft;
 mod error;
 pub mod frictional;
+mod gate;
 mod invariants;
 pub mod judge;
 mod jump;
@@ -43,17 +45,20 @@ mod margin;
 mod nnls;
 pub mod nonholonomic;
 mod outcome;
+mod own_terms;
 pub mod plastic;
 mod problem;
 pub mod propagative;
 mod restitution;
 mod routh;
+mod twice;
 pub mod two_body;
 pub mod uniqueness;
 
 pub use audit::{Audit, audit};
 pub use contact::{Contact, ContactSet};
 pub use error::ImpactError;
+pub use gate::GateRule;
 pub use invariants::Invariants;
 pub use law::{ImpactLaw, SetValuedLaw};
 pub use laws::{
@@ -63,11 +68,12 @@ pub use laws::{
 pub use margin::{JAM_MARGIN, Margin};
 pub use nonholonomic::{Nonholonomic, NonholonomicDiagnostics, Restitution, Rough};
 pub use outcome::{
-    Diagnostics, FrictionalDiagnostics, ImpactOutcome, ImpactStatus, OutcomeSet,
+    Diagnostics, DrawnOrders, FrictionalDiagnostics, ImpactOutcome, ImpactStatus, OutcomeSet,
     PropagativeDiagnostics,
 };
 pub use plastic::{Plastic, PlasticRule};
-pub use problem::{FEASIBILITY_TOLERANCE, ImpactProblem};
+pub use own_terms::GRAZING_TOLERANCE;
+pub use problem::ImpactProblem;
 pub use propagative::{Propagative, Selection, SequenceFilter};
 pub use restitution::EnergeticRestitution;
 pub use routh::{ContactMode, Routh, TwoBody};

@@ -75,7 +75,7 @@ pub(crate) fn blend(
         let d = e - p;
         a += d * d;
         b += (z + p) * d;
-        reference += z * z;
+        reference += ((z + p) * d).abs();
     }
     // ‖p_e‖² − ‖p_p‖² = ‖d‖² + 2⟨p_p, d⟩, and ⟨p_p, d⟩ ≥ 0 up to rounding.
     let b = if b > 1e-15 * reference { b } else { 0.0 };

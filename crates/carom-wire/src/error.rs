@@ -64,6 +64,7 @@ fn index_of(error: &ImpactError) -> Option<usize> {
         | ImpactError::ConstrainedContact { contact }
         | ImpactError::TooManyTangents { contact, .. }
         | ImpactError::InvalidFriction { contact, .. }
+        | ImpactError::MissingTangents { contact }
         | ImpactError::InvalidContact { contact, .. } => Some(*contact),
         ImpactError::DependentConstraints { row } | ImpactError::ConstraintViolated { row, .. } => {
             Some(*row)

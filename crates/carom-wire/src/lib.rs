@@ -24,6 +24,7 @@
 mod bodies;
 mod error;
 mod frictional;
+mod ignored;
 mod judge;
 mod keys;
 mod lcp;

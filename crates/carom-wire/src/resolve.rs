@@ -2,6 +2,7 @@
 
 use crate::error::{WireError, typed};
 use crate::frictional::{self, FrictionalInput};
+use crate::ignored::ignored;
 use crate::limits::{MAX_CONTACTS, MAX_DIMENSION, check_length, check_options};
 use crate::{Answer, Progress, bodies, nearest_name, simultaneous};
 use carom_impact::{
@@ -31,8 +32,7 @@ pub struct Problem {
     pub mass_matrix: Vec<Vec<f64>>,
     /// Velocity before the impact (n).
     pub velocity: Vec<f64>,
-    /// The contacts.
-    #[serde(default)]
+    /// The contacts; an empty list is allowed, leaving it out is not.
     pub contacts: Vec<ContactInput>,
     /// Constraint one-forms, each of length n.
     #[serde(default)]
@@ -117,12 +117,29 @@ enum SelectionInput {
     Random(u64),
 }
 
-#[derive(Deserialize, Clone, Copy, Default)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Deserialize, Clone, Copy)]
+#[serde(
+    untagged,
+    expecting = "expected \"one\", \"all\" or {\"sample\": N, \"seed\": s}"
+)]
 enum OutcomesInput {
-    #[default]
+    Named(OutcomesName),
+    Sample(SampleInput),
+}
+
+#[derive(Deserialize, Clone, Copy)]
+#[serde(rename_all = "kebab-case")]
+enum OutcomesName {
     One,
     All,
+}
+
+#[derive(Deserialize, Clone, Copy)]
+#[serde(deny_unknown_fields)]
+struct SampleInput {
+    sample: u64,
+    #[serde(default)]
+    seed: u64,
 }
 
 #[derive(Deserialize, Clone, Copy, Default)]
@@ -139,9 +156,11 @@ struct PropagativeInput {
     selection: SelectionInput,
     restitution: Option<f64>,
     plastic: PlasticInput,
-    outcomes: OutcomesInput,
+    outcomes: Option<OutcomesInput>,
     max_impacts: Option<u64>,
     max_nodes: Option<usize>,
+    samples: Option<u64>,
+    seed: u64,
     sequences: SequencesInput,
 }
 
@@ -233,6 +252,10 @@ fn fields(input: &Problem, progress: Progress<'_>) -> Result<Map<String, Value>,
         _ => propagative(&problem, typed(options, "options")?)?,
     };
     fields.shift_insert(0, "law".to_owned(), input.law.as_str().into());
+    let ignored = ignored(&input.law, &input.contacts);
+    if !ignored.is_empty() {
+        fields.insert("ignored".to_owned(), json!(ignored));
+    }
     Ok(fields)
 }
 
@@ -354,39 +377,84 @@ fn propagative(
         plastic: options.plastic.rule(),
         max_impacts: options.max_impacts,
         max_nodes: options.max_nodes.unwrap_or(defaults.max_nodes),
+        draws: OrderSample {
+            orders: options.samples.unwrap_or(defaults.draws.orders),
+            seed: options.seed,
+        },
         filter: match options.sequences {
             SequencesInput::Approaching => SequenceFilter::Approaching,
             SequencesInput::Minimal => SequenceFilter::Minimal,
         },
     };
-    let (mut fields, indeterminacy) = match options.outcomes {
-        OutcomesInput::One => {
+    let refused = |error: ImpactError| match error {
+        ImpactError::InvalidOption { .. } => at("options.outcomes", &error),
+        other => other.into(),
+    };
+    let set = match options.outcomes {
+        None | Some(OutcomesInput::Named(OutcomesName::One)) => None,
+        Some(OutcomesInput::Named(OutcomesName::All)) => {
+            Some(law.resolve_all(problem).map_err(refused)?)
+        }
+        Some(OutcomesInput::Sample(SampleInput { sample, seed })) => {
+            let orders = OrderSample {
+                orders: sample,
+                seed,
+            };
+            Some(law.sample(problem, orders).map_err(refused)?)
+        }
+    };
+    let mut found = Map::new();
+    let mut fields = match &set {
+        None => {
             let outcome = law.resolve(problem)?;
             // Cheap for up to two contacts; for more, ask for all outcomes.
-            let indeterminacy = match problem.contacts().n_distinct() {
-                0..=2 => Some(law.resolve_all(problem)?.indeterminacy),
-                _ => None,
-            };
-            (outcome_fields(problem, &outcome), indeterminacy)
+            if problem.contacts().n_distinct() <= 2 {
+                let all = law.resolve_all(problem)?;
+                found.insert("indeterminacy".to_owned(), all.indeterminacy.into());
+            }
+            outcome_fields(problem, &outcome)
         }
-        OutcomesInput::All => {
-            let set = law.resolve_all(problem)?;
-            let mut fields = match set.preferred.and_then(|i| set.outcomes.get(i)) {
-                Some(outcome) => outcome_fields(problem, outcome),
-                None => Map::new(),
-            };
-            fields.insert("outcomes".to_owned(), outcomes(problem, &set));
-            (fields, Some(set.indeterminacy))
+        Some(set) => {
+            let preferred = set.preferred.and_then(|i| set.outcomes.get(i));
+            let mut fields =
+                preferred.map_or_else(Map::new, |outcome| outcome_fields(problem, outcome));
+            fields.insert("outcomes".to_owned(), outcomes(problem, set));
+            if set.omitted > 0 {
+                fields.insert("omitted".to_owned(), set.omitted.into());
+            }
+            found = set_fields(set);
+            fields
         }
     };
     if let Some(Value::Object(diagnostics)) = fields.get_mut("diagnostics") {
         let cosines = rows(&problem.contacts().cosines());
         diagnostics.insert("cosines".to_owned(), json!(cosines));
-        if let Some(xi) = indeterminacy {
-            diagnostics.insert("indeterminacy".to_owned(), xi.into());
-        }
+        diagnostics.append(&mut found);
     }
     Ok(fields)
+}
+
+/// What a set of outcomes is worth: whether it is all, and if not, how much is missing.
+fn set_fields(set: &OutcomeSet) -> Map<String, Value> {
+    let followed = || {
+        let paths = set.outcomes.iter().map(|outcome| match &outcome.diagnostics {
+            Diagnostics::Propagative(found) => found.n_sequences,
+            _ => 1,
+        });
+        paths.fold(0u64, u64::saturating_add)
+    };
+    let fields = json!({
+        "complete": set.complete,
+        "orders": set.drawn.map_or_else(followed, |drawn| drawn.orders),
+        "distinct": set.outcomes.len() + set.omitted,
+        "indeterminacy": set.indeterminacy,
+        "indeterminacy_is": if set.complete { "exact" } else { "lower-bound" },
+        "new_outcome_rate": set.drawn.map_or(0.0, |drawn| drawn.new_outcome_rate),
+    });
+    match fields {
+        Value::Object(fields) => fields,
+        _ => Map::new(),
+    }
 }
 
 fn outcomes(problem: &ImpactProblem<'_>, set: &OutcomeSet) -> Value {
@@ -423,7 +491,7 @@ pub(crate) fn outcome_fields(
     put("energy_minus_j", audit.energy_minus_j.into());
     put("energy_plus_j", audit.energy_plus_j.into());
     put("status", outcome.status.name().into());
-    put("diagnostics", diagnostics(problem, &outcome.diagnostics));
+    put("diagnostics", diagnostics(&outcome.diagnostics));
     put("audit", audit_fields(audit));
     fields
 }
@@ -447,7 +515,7 @@ pub(crate) fn audit_fields(audit: &Audit) -> Value {
     })
 }
 
-fn diagnostics(problem: &ImpactProblem<'_>, diagnostics: &Diagnostics) -> Value {
+fn diagnostics(diagnostics: &Diagnostics) -> Value {
     let mut fields = Map::new();
     let mut put = |key: &str, value: Value| fields.insert(key.to_owned(), value);
     match diagnostics {
@@ -466,10 +534,19 @@ fn diagnostics(problem: &ImpactProblem<'_>, diagnostics: &Diagnostics) -> Value 
         Diagnostics::Plastic { adhesive } => {
             put("adhesive", json!(adhesive));
         }
-        Diagnostics::Complementarity { pivots } => {
+        Diagnostics::Complementarity {
+            pivots,
+            velocity_residual,
+        } => {
             put("pivots", (*pivots).into());
+            put("velocity_residual", (*velocity_residual).into());
         }
-        Diagnostics::Sequential { sequence, pivots } => {
+        Diagnostics::Sequential {
+            sequence,
+            pivots,
+            velocity_residual,
+        } => {
+            put("velocity_residual", (*velocity_residual).into());
             put("sequence", json!(sequence));
             put("pivots", (*pivots).into());
         }
@@ -493,23 +570,6 @@ fn diagnostics(problem: &ImpactProblem<'_>, diagnostics: &Diagnostics) -> Value 
             put("sequence", json!(d.sequence));
         }
         _ => {}
-    }
-    let has_friction = matches!(
-        diagnostics,
-        Diagnostics::Rough
-            | Diagnostics::Complementarity { .. }
-            | Diagnostics::Sequential { .. }
-            | Diagnostics::SetValued { .. }
-    );
-    if !has_friction
-        && problem
-            .contacts()
-            .contacts()
-            .iter()
-            .any(|contact| contact.friction > 0.0)
-    {
-        // These laws are frictionless; silence would let the answer pass for a frictional one.
-        put("ignored", json!(["friction"]));
     }
     Value::Object(fields)
 }

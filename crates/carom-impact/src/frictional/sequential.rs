@@ -5,6 +5,7 @@ use super::space::ContactSpace;
 use super::stepper::{StepProblem, StepWorkspace};
 use crate::jump::separating;
 use crate::laws::BuiltIn;
+use crate::own_terms::GRAZING_TOLERANCE;
 use crate::{Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus};
 
 /// Contacts are resolved one at a time, without restitution, in a cycle (`sequential`).
@@ -60,6 +61,7 @@ impl ImpactLaw for Sequential {
 
     fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
         let cycle = self.cycle(problem.contacts().len())?;
+        problem.contacts().require_tangents()?;
         let space = ContactSpace::new(problem.contacts());
         let k = directions(space.n_tangents, self.friction_directions)?;
         if !problem.is_approaching() {
@@ -69,6 +71,7 @@ impl ImpactLaw for Sequential {
                 Diagnostics::Sequential {
                     sequence,
                     pivots: 0,
+                    velocity_residual: 0.0,
                 },
             );
         }
@@ -79,13 +82,15 @@ impl ImpactLaw for Sequential {
             singles.push((StepProblem::new(&alone, k, false)?, alone));
         }
         let mut velocity = space.velocity(problem.momentum());
+        let mut grazing = space.grazing(problem);
         let mut total = vec![0.0; space.n_slots()];
         let mut workspace = StepWorkspace::new();
         let (mut sequence, mut pivots) = (Vec::new(), 0);
+        let mut velocity_residual = 0.0;
         let mut quiet = 0;
         for &contact in cycle.iter().cycle() {
             let slots = contact * width..(contact + 1) * width;
-            if velocity[slots.start] >= -problem.tolerance() {
+            if velocity[slots.start] >= -grazing[contact] {
                 quiet += 1;
                 if quiet >= cycle.len() {
                     break;
@@ -106,10 +111,19 @@ impl ImpactLaw for Sequential {
             for (slot, l) in slots.zip(&workspace.impulse) {
                 total[slot] += l;
                 velocity.axpy(*l, &space.gram.column(slot), 1.0);
+                for (i, grazing) in grazing.iter_mut().enumerate() {
+                    let made = l * space.gram[(i * width, slot)];
+                    *grazing = f64::max(*grazing, GRAZING_TOLERANCE * made.abs());
+                }
             }
+            velocity_residual = f64::max(velocity_residual, workspace.residual);
             sequence.push(contact);
         }
-        let diagnostics = Diagnostics::Sequential { sequence, pivots };
+        let diagnostics = Diagnostics::Sequential {
+            sequence,
+            pivots,
+            velocity_residual,
+        };
         space.outcome(problem, &total, ImpactStatus::Resolved, diagnostics)
     }
 }

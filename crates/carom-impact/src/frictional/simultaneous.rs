@@ -3,6 +3,7 @@
 use super::polygon::directions;
 use super::space::ContactSpace;
 use super::stepper::{StepProblem, StepWorkspace};
+use crate::gate::Rules;
 use crate::jump::separating;
 use crate::laws::BuiltIn;
 use crate::{Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus};
@@ -30,7 +31,12 @@ impl ImpactLaw for AnitescuPotra {
 
     fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
         let inelastic = vec![0.0; problem.contacts().len()];
-        resolve(problem, self.friction_directions, &inelastic)
+        resolve(
+            problem,
+            self.friction_directions,
+            &inelastic,
+            &Rules::FRICTIONAL,
+        )
     }
 }
 
@@ -55,7 +61,14 @@ impl ImpactLaw for MoreauNewton {
     fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
         let contacts = problem.contacts().contacts();
         let restitution: Vec<f64> = contacts.iter().map(|c| c.restitution).collect();
-        resolve(problem, self.friction_directions, &restitution)
+        // Newton's ratio may gain energy against friction, and asks contacts that separate to
+        // approach at most e times as fast.
+        let rules = Rules {
+            may_gain: true,
+            may_be_infeasible: true,
+            ..Rules::FRICTIONAL
+        };
+        resolve(problem, self.friction_directions, &restitution, &rules)
     }
 }
 
@@ -63,27 +76,33 @@ fn resolve(
     problem: &ImpactProblem<'_>,
     friction_directions: Option<usize>,
     restitution: &[f64],
+    rules: &Rules<'_>,
 ) -> Result<ImpactOutcome, ImpactError> {
-    let space = ContactSpace::new(problem.contacts());
+    let contacts = problem.contacts();
+    contacts.require_tangents()?;
+    let space = ContactSpace::new(contacts);
     let k = directions(space.n_tangents, friction_directions)?;
     if !problem.is_approaching() {
-        return separating(problem, Diagnostics::Complementarity { pivots: 0 });
+        let diagnostics = Diagnostics::Complementarity {
+            pivots: 0,
+            velocity_residual: 0.0,
+        };
+        return separating(problem, diagnostics);
     }
     let lcp = StepProblem::new(&space, k, false)?;
     let velocity = space.velocity(problem.momentum());
+    let before = velocity.as_slice();
     let mut workspace = StepWorkspace::new();
-    lcp.solve(
-        &space,
-        velocity.as_slice(),
-        &[],
-        restitution,
-        &mut workspace,
-    )?;
-    let pivots = workspace.n_pivots;
-    space.outcome(
+    lcp.solve(&space, before, &[], restitution, &mut workspace)?;
+    let mut basis = lcp.basis(&space, before, restitution, &workspace);
+    space.draft(problem, &workspace.impulse).outcome(
         problem,
-        &workspace.impulse,
+        rules,
+        &mut basis,
         ImpactStatus::Resolved,
-        Diagnostics::Complementarity { pivots },
+        Diagnostics::Complementarity {
+            pivots: workspace.n_pivots,
+            velocity_residual: workspace.residual,
+        },
     )
 }

@@ -239,16 +239,8 @@ fn propagative(case: &Case<'_>) -> Answer {
         max_nodes: case.options.max_nodes,
         ..Propagative::default()
     };
-    let (outcomes, is_complete) = match law.resolve_all(case.problem) {
-        Ok(set) => (set.outcomes, set.complete),
-        // Some orders are better than none, and one there always is; what they miss is said.
-        Err(ImpactError::OutcomeLimitExceeded { found, .. }) => {
-            let mut outcomes = found.outcomes;
-            outcomes.push(law.resolve(case.problem)?);
-            (outcomes, false)
-        }
-        Err(error) => return Err(error),
-    };
+    let set = law.resolve_all(case.problem)?;
+    let (outcomes, is_complete) = (set.outcomes, set.complete);
     let rules = [
         (PlasticRule::Cone, "cone"),
         (

@@ -12,3 +12,4 @@ mod propagative;
 mod properties;
 mod snapshots;
 mod two_body;
+mod verdicts;
