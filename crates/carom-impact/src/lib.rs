@@ -40,6 +40,7 @@ mod invariants;
 pub mod judge;
 mod jump;
 mod law;
+mod laws;
 mod margin;
 mod nnls;
 pub mod nonholonomic;
@@ -48,7 +49,6 @@ mod own_terms;
 pub mod plastic;
 mod problem;
 pub mod propagative;
-mod registry;
 mod restitution;
 mod routh;
 mod twice;
@@ -61,6 +61,10 @@ pub use error::ImpactError;
 pub use gate::GateRule;
 pub use invariants::Invariants;
 pub use law::{ImpactLaw, SetValuedLaw};
+pub use laws::{
+    ContactCount, ContactKeys, LAWS, Law, LawInfo, NonholonomicElastic, NonholonomicNewton,
+    NonholonomicProjected, NonholonomicProjectedNewton, OptionInfo, Outcomes,
+};
 pub use margin::{JAM_MARGIN, Margin};
 pub use nonholonomic::{Nonholonomic, NonholonomicDiagnostics, Restitution, Rough};
 pub use outcome::{
@@ -71,7 +75,6 @@ pub use own_terms::GRAZING_TOLERANCE;
 pub use plastic::{Plastic, PlasticRule};
 pub use problem::ImpactProblem;
 pub use propagative::{Propagative, Selection, SequenceFilter};
-pub use registry::{LAWS, LawEntry, law};
 pub use restitution::EnergeticRestitution;
 pub use routh::{ContactMode, Routh, TwoBody};
 pub use uniqueness::{PairUniqueness, Uniqueness, uniqueness};

@@ -3,6 +3,7 @@
 use crate::draft::Targets;
 use crate::gate::Rules;
 use crate::jump::{Jump, separating};
+use crate::laws::BuiltIn;
 use crate::nnls::nonnegative_least_squares;
 use crate::own_terms::{GRAZING_TOLERANCE, groups};
 use crate::problem::Numbers;
@@ -48,7 +49,7 @@ impl PlasticRule {
     }
 }
 
-/// The plastic law (`"plastic"`): the outcome that keeps the least energy, by its
+/// The plastic law (`plastic`): the outcome that keeps the least energy, by its
 /// [`PlasticRule`]. It never gains energy, and applying it twice changes nothing.
 ///
 /// # Examples
@@ -66,14 +67,17 @@ impl PlasticRule {
 /// # Ok::<(), carom_impact::ImpactError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 pub struct Plastic {
     /// Which contacts close.
+    #[cfg_attr(feature = "serde", serde(rename = "plastic"))]
     pub rule: PlasticRule,
 }
 
 impl ImpactLaw for Plastic {
     fn name(&self) -> &'static str {
-        "plastic"
+        Self::INFO.name
     }
 
     fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {

@@ -2,6 +2,7 @@
 
 use crate::draft::{Draft, Opening};
 use crate::gate::Rules;
+use crate::laws::BuiltIn;
 use crate::two_body::{
     ContactImpact, ContactInertia, ContactResponse, FinalMode, ImpactOptions, RestitutionLaw,
     solve_impact,
@@ -12,7 +13,7 @@ use crate::{
 };
 use nalgebra::{Matrix2, Matrix3, Vector3};
 
-/// The Coulomb impact of one contact (`"routh"`): sliding, stick and reversed sliding as the
+/// The Coulomb impact of one contact (`routh`): sliding, stick and reversed sliding as the
 /// impulse grows, exact in the plane and in space.
 ///
 /// The contact has one tangent (plane), two (space) or none (no friction); its rows are taken as
@@ -46,6 +47,8 @@ use nalgebra::{Matrix2, Matrix3, Vector3};
 /// # Ok::<(), carom_impact::ImpactError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(transparent))]
 pub struct Routh {
     /// How the impact is resolved.
     pub options: ImpactOptions,
@@ -53,7 +56,7 @@ pub struct Routh {
 
 impl ImpactLaw for Routh {
     fn name(&self) -> &'static str {
-        "routh"
+        Self::INFO.name
     }
 
     fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
@@ -61,11 +64,13 @@ impl ImpactLaw for Routh {
     }
 }
 
-/// The frictional impact of two rigid bodies in space (`"two-body"`), Jia & Wang.
+/// The frictional impact of two rigid bodies in space (`two-body`), Jia & Wang.
 ///
 /// The same physics as [`Routh`], for one contact with two tangents; the problem of two bodies is
 /// built by [`BodyPair`](crate::two_body::BodyPair).
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(transparent))]
 pub struct TwoBody {
     /// How the impact is resolved.
     pub options: ImpactOptions,
@@ -73,7 +78,7 @@ pub struct TwoBody {
 
 impl ImpactLaw for TwoBody {
     fn name(&self) -> &'static str {
-        "two-body"
+        Self::INFO.name
     }
 
     fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {

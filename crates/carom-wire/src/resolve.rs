@@ -3,8 +3,8 @@
 use crate::error::{WireError, typed};
 use crate::frictional::{self, FrictionalInput};
 use crate::ignored::ignored;
-use crate::{Answer, Progress, bodies, simultaneous};
-use carom_impact::propagative::OrderSample;
+use crate::limits::{MAX_CONTACTS, MAX_DIMENSION, check_length, check_options};
+use crate::{Answer, Progress, bodies, nearest_name, simultaneous};
 use carom_impact::{
     Audit, Contact, ContactSet, Diagnostics, EnergeticRestitution, ImpactError, ImpactLaw,
     ImpactOutcome, ImpactProblem, Nonholonomic, OutcomeSet, Plastic, PlasticRule, Propagative,
@@ -189,11 +189,16 @@ pub(crate) fn check_law(value: &Value) -> Result<(), WireError> {
 }
 
 fn known_law(law: &str) -> Result<(), WireError> {
-    if carom_impact::law(law).is_some() {
+    if carom_impact::Law::named(law).is_some() {
         return Ok(());
     }
     let known: Vec<&str> = carom_impact::LAWS.iter().map(|entry| entry.name).collect();
-    let message = format!("law: unknown law `{law}`; known: {}", known.join(", "));
+    let hint = nearest_name(law, known.iter().copied())
+        .map_or_else(String::new, |name| format!("; did you mean `{name}`?"));
+    let message = format!(
+        "law: unknown law `{law}`; known: {}{hint}",
+        known.join(", ")
+    );
     Err(WireError::new("unknown-law", message))
 }
 
@@ -225,6 +230,7 @@ pub fn resolve(problem: &Problem) -> Result<Resolved, WireError> {
 }
 
 fn fields(input: &Problem, progress: Progress<'_>) -> Result<Map<String, Value>, WireError> {
+    check_options(&input.options, input.velocity.len())?;
     let metric = metric(&input.mass_matrix)?;
     let contacts = contact_set(&metric, &input.contacts, &input.constraints)?;
     let problem = pose(&contacts, &input.velocity)?;
@@ -254,6 +260,7 @@ fn fields(input: &Problem, progress: Progress<'_>) -> Result<Map<String, Value>,
 }
 
 pub(crate) fn metric(mass_matrix: &[Vec<f64>]) -> Result<KineticMetric, WireError> {
+    check_length("mass_matrix", mass_matrix.len(), "rows", MAX_DIMENSION)?;
     KineticMetric::new(matrix(mass_matrix)?).map_err(|e| at("mass_matrix", &e.into()))
 }
 
@@ -262,6 +269,8 @@ pub(crate) fn contact_set<'m>(
     contacts: &[ContactInput],
     constraints: &[Vec<f64>],
 ) -> Result<ContactSet<'m>, WireError> {
+    check_length("contacts", contacts.len(), "contacts", MAX_CONTACTS)?;
+    check_length("constraints", constraints.len(), "rows", MAX_DIMENSION)?;
     let covectors = |rows: &[Vec<f64>]| rows.iter().map(|row| Covector::from_slice(row)).collect();
     let contacts = contacts.iter().map(|contact| Contact {
         normal: Covector::from_slice(&contact.normal),

@@ -7,6 +7,8 @@ use crate::ImpactError;
 ///
 /// In the plane both are the same, and exact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
 pub enum FrictionCone {
     /// The cone itself.
     #[default]

@@ -5,6 +5,7 @@ use super::friction_cone::FrictionCone;
 use super::modes::{check_planar, solutions};
 use super::stepper::{ImpactStepper, StepWorkspace};
 use crate::jump::separating;
+use crate::laws::BuiltIn;
 use crate::own_terms::GRAZING_TOLERANCE;
 use crate::{
     Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus, OutcomeSet,
@@ -50,7 +51,7 @@ pub enum CapDistribution {
     },
 }
 
-/// Samples of every outcome that friction and simultaneity allow (`"set-valued"`).
+/// Samples of every outcome that friction and simultaneity allow (`set-valued`).
 ///
 /// Algorithms 1 and 2 of Halm & Posa. A sample is a sequence of steps with random caps until no
 /// contact approaches; it depends on the problem, the options and its index alone. Kinetic energy
@@ -62,6 +63,8 @@ pub enum CapDistribution {
 /// the identity on an impact that has ended only if steps have one solution. Here the limit is
 /// the number of steps, and the closing step is applied to samples that have not ended.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 pub struct SetValued {
     /// Largest cap $h$ on the impulses of a step, on the normal rows as given, N·s. `None`: the
     /// largest impulse that stops an approaching contact alone.
@@ -473,7 +476,7 @@ impl SetValued {
 
 impl ImpactLaw for SetValued {
     fn name(&self) -> &'static str {
-        "set-valued"
+        Self::INFO.name
     }
 
     /// The first sample that ends.

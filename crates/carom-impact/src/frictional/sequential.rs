@@ -5,16 +5,19 @@ use super::round::RoundStep;
 use super::space::ContactSpace;
 use super::stepper::{StepProblem, StepWorkspace};
 use crate::jump::separating;
+use crate::laws::BuiltIn;
 use crate::own_terms::GRAZING_TOLERANCE;
 use crate::{Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus};
 
-/// Contacts are resolved one at a time, without restitution, in a cycle (`"sequential"`).
+/// Contacts are resolved one at a time, without restitution, in a cycle (`sequential`).
 ///
 /// Each impact is that of [`AnitescuPotra`](super::AnitescuPotra) on the contact alone; a contact
 /// that does not approach is passed over. The impact ends when none approaches.
 ///
 /// Ivanov 1995; Halm & Posa, Section 1.1.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 pub struct Sequential {
     /// Contacts in the order in which they are asked, over and over. Empty: as given. Contacts
     /// that it leaves out are asked after those that it names.
@@ -78,7 +81,7 @@ impl Single {
 
 impl ImpactLaw for Sequential {
     fn name(&self) -> &'static str {
-        "sequential"
+        Self::INFO.name
     }
 
     fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {

@@ -6,13 +6,14 @@ use super::space::ContactSpace;
 use super::stepper::{StepProblem, StepWorkspace};
 use crate::gate::Rules;
 use crate::jump::separating;
+use crate::laws::BuiltIn;
 use crate::{
     ConeDiagnostics, Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem,
     ImpactStatus,
 };
 use carom_lcp::cone::{ConeMode, ConeSelection};
 
-/// The simultaneous law of Anitescu and Potra (`"anitescu-potra"`): every contact at once, without
+/// The simultaneous law of Anitescu and Potra (`anitescu-potra`): every contact at once, without
 /// restitution, one complementarity problem.
 ///
 /// Kinetic energy never grows. There may be several outcomes. In the plane this is the one that
@@ -22,6 +23,8 @@ use carom_lcp::cone::{ConeMode, ConeSelection};
 ///
 /// Halm & Posa, Eq. (31).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 pub struct AnitescuPotra {
     /// Shape of the friction cones of spatial contacts.
     pub friction_cone: FrictionCone,
@@ -31,7 +34,7 @@ pub struct AnitescuPotra {
 
 impl ImpactLaw for AnitescuPotra {
     fn name(&self) -> &'static str {
-        "anitescu-potra"
+        Self::INFO.name
     }
 
     fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
@@ -46,12 +49,14 @@ impl ImpactLaw for AnitescuPotra {
     }
 }
 
-/// Moreau's law with Newton's restitution (`"moreau-newton"`):
+/// Moreau's law with Newton's restitution (`moreau-newton`):
 /// $0 \le b_n^+ + e b_n^- \perp \lambda_n \ge 0$ for every contact, friction against the
 /// tangential velocity after the impact.
 ///
 /// With friction and restitution kinetic energy may grow (Kane & Levinson 1985): the audit says so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 pub struct MoreauNewton {
     /// Shape of the friction cones of spatial contacts.
     pub friction_cone: FrictionCone,
@@ -61,7 +66,7 @@ pub struct MoreauNewton {
 
 impl ImpactLaw for MoreauNewton {
     fn name(&self) -> &'static str {
-        "moreau-newton"
+        Self::INFO.name
     }
 
     fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {

@@ -3,6 +3,7 @@
 use crate::draft::{Draft, Targets};
 use crate::gate::Rules;
 use crate::jump::separating;
+use crate::laws::BuiltIn;
 use crate::own_terms::{groups, row_velocity};
 use crate::problem::Numbers;
 use crate::{Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus};
@@ -12,7 +13,7 @@ use smallvec::smallvec;
 /// Directions of the impulse below this fraction of the largest are none.
 const RANK_TOLERANCE: f64 = 1e-12;
 
-/// The law of rough contacts (`"nonholonomic-rough"`): impulses on the normal and every tangent
+/// The law of rough contacts (`nonholonomic-rough`): impulses on the normal and every tangent
 /// row, which together reverse the contact's velocity,
 ///
 /// $$ v^+ = v^- - (1 + e)\Pi v^-, $$
@@ -44,6 +45,8 @@ const RANK_TOLERANCE: f64 = 1e-12;
 /// # Ok::<(), carom_impact::ImpactError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 pub struct Rough {
     restitution: f64,
 }
@@ -55,19 +58,27 @@ impl Rough {
     ///
     /// [`ImpactError::InvalidRestitution`] unless it lies in \[0, 1\].
     pub fn new(restitution: f64) -> Result<Self, ImpactError> {
-        if !(0.0..=1.0).contains(&restitution) {
-            return Err(ImpactError::InvalidRestitution { value: restitution });
+        let law = Self { restitution };
+        law.check()?;
+        Ok(law)
+    }
+
+    fn check(&self) -> Result<(), ImpactError> {
+        if !(0.0..=1.0).contains(&self.restitution) {
+            let value = self.restitution;
+            return Err(ImpactError::InvalidRestitution { value });
         }
-        Ok(Self { restitution })
+        Ok(())
     }
 }
 
 impl ImpactLaw for Rough {
     fn name(&self) -> &'static str {
-        "nonholonomic-rough"
+        Self::INFO.name
     }
 
     fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
+        self.check()?;
         let contacts = problem.contacts();
         let approaching = |&i: &usize| problem.approaches(i);
         let rows: Vec<usize> = (0..contacts.len())

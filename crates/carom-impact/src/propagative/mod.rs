@@ -26,6 +26,7 @@ pub use unfold::{TwoContacts, Unfolding};
 use crate::draft::{self, Basis, Opening};
 use crate::gate::Rules;
 use crate::jump::{Jump, separating};
+use crate::laws::BuiltIn;
 use crate::plastic::plastic_jump;
 use crate::restitution::blend;
 use crate::{
@@ -44,7 +45,7 @@ pub const MAX_OUTCOMES: usize = 1000;
 /// Cap on the impacts of a chain that is followed one by one.
 pub const DEFAULT_MAX_IMPACTS: u64 = 10_000_000;
 
-/// The propagative law (`"propagative"`).
+/// The propagative law (`propagative`).
 ///
 /// Elastic by default; with a [`restitution`](Self::restitution) below 1 the outcome lies between
 /// the plastic and the elastic one such that the whole event loses the energy that the coefficient
@@ -76,6 +77,8 @@ pub const DEFAULT_MAX_IMPACTS: u64 = 10_000_000;
 /// # Ok::<(), carom_impact::ImpactError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 pub struct Propagative {
     /// Which approaching contact acts next.
     pub selection: Selection,
@@ -91,6 +94,7 @@ pub struct Propagative {
     /// How many, and from which seed.
     pub draws: OrderSample,
     /// Which sequences count when all outcomes are asked for.
+    #[cfg_attr(feature = "serde", serde(rename = "sequences"))]
     pub filter: SequenceFilter,
 }
 
@@ -120,6 +124,11 @@ struct Elastic {
 }
 
 impl Propagative {
+    fn check(&self, problem: &ImpactProblem<'_>) -> Result<(), ImpactError> {
+        self.restitution.check()?;
+        self.selection.validate(problem.contacts().len())
+    }
+
     /// The elastic outcome by the selection rule.
     fn elastic(&self, problem: &ImpactProblem<'_>) -> Result<Elastic, ImpactError> {
         if let Some(pair) = TwoContacts::when_steep(problem) {
@@ -196,11 +205,11 @@ impl Propagative {
 
 impl ImpactLaw for Propagative {
     fn name(&self) -> &'static str {
-        "propagative"
+        Self::INFO.name
     }
 
     fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
-        self.selection.validate(problem.contacts().len())?;
+        self.check(problem)?;
         if !problem.is_approaching() {
             return self.unchanged(problem, Vec::new());
         }
@@ -216,7 +225,7 @@ impl SetValuedLaw for Propagative {
     /// than [`max_nodes`](Propagative::max_nodes) states, random orders are followed to their ends
     /// as well ([`draws`](Propagative::draws)), and the set is incomplete.
     fn resolve_all(&self, problem: &ImpactProblem<'_>) -> Result<OutcomeSet, ImpactError> {
-        self.selection.validate(problem.contacts().len())?;
+        self.check(problem)?;
         if !problem.is_approaching() {
             return self.nothing_happens(problem);
         }

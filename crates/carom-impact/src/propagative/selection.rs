@@ -11,6 +11,8 @@ const TIE_TOLERANCE: f64 = 1e-9;
 /// Ties are broken by the lowest contact index, so that symmetric problems have the same answer
 /// on every machine.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Selection {
     /// The contact that approaches fastest in the kinetic metric.
     #[default]

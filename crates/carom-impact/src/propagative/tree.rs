@@ -22,6 +22,8 @@ const HASHED_LEVEL: usize = 16;
 
 /// Which sequences of impacts count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum SequenceFilter {
     /// Every order in which each impact acts on an approaching contact: how the papers' examples
     /// use the model.
