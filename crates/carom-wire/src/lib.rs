@@ -22,6 +22,8 @@
 //! ```
 
 mod bodies;
+mod bounds;
+mod cone;
 mod error;
 mod frictional;
 mod ignored;

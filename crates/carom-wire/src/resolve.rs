@@ -5,6 +5,7 @@ use crate::frictional::{self, FrictionalInput};
 use crate::ignored::ignored;
 use crate::limits::{MAX_CONTACTS, MAX_DIMENSION, check_length, check_options};
 use crate::{Answer, Progress, bodies, nearest_name, simultaneous};
+use carom_impact::frictional::FrictionCone;
 use carom_impact::{
     Audit, Contact, ContactSet, Diagnostics, EnergeticRestitution, ImpactError, ImpactLaw,
     ImpactOutcome, ImpactProblem, Nonholonomic, OutcomeSet, Plastic, PlasticRule, Propagative,
@@ -518,6 +519,14 @@ pub(crate) fn audit_fields(audit: &Audit) -> Value {
     })
 }
 
+/// `"round"`, or the number of directions.
+fn cone_name(cone: FrictionCone) -> Value {
+    match cone {
+        FrictionCone::Round => "round".into(),
+        FrictionCone::Polygon(k) => k.into(),
+    }
+}
+
 fn diagnostics(diagnostics: &Diagnostics) -> Value {
     let mut fields = Map::new();
     let mut put = |key: &str, value: Value| fields.insert(key.to_owned(), value);
@@ -540,9 +549,26 @@ fn diagnostics(diagnostics: &Diagnostics) -> Value {
         Diagnostics::Complementarity {
             pivots,
             velocity_residual,
+            polygon,
         } => {
             put("pivots", (*pivots).into());
             put("velocity_residual", (*velocity_residual).into());
+            if let Some(polygon) = polygon {
+                put("cone", cone_name(polygon.cone));
+                put("cone_residual", polygon.cone_residual.into());
+                put("cone_error", polygon.cone_error.into());
+            }
+        }
+        Diagnostics::Cone(cone) => {
+            let modes: Vec<&str> = cone.modes.iter().map(|mode| mode.name()).collect();
+            put("cone", cone_name(FrictionCone::Round));
+            put("residual", cone.residual.into());
+            put("velocity_residual", cone.velocity_residual.into());
+            put("family", cone.family.into());
+            put("selection", cone.selection.name().into());
+            put("modes", json!(modes));
+            put("pivots", cone.pivots.into());
+            put("newton_steps", cone.newton_steps.into());
         }
         Diagnostics::Sequential {
             sequence,

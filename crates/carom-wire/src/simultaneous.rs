@@ -1,6 +1,8 @@
 //! The laws of simultaneous frictional impact.
 
 use crate::Progress;
+use crate::bounds::{BoundsInput, bounds};
+use crate::cone::{FrictionConeInput, SelectionInput, friction_cone};
 use crate::error::{WireError, typed};
 use crate::resolve::{at, outcome_fields};
 use carom_impact::frictional::{
@@ -21,13 +23,17 @@ enum OutcomesInput {
 #[derive(Deserialize, Default)]
 #[serde(default, deny_unknown_fields)]
 struct MoreauNewtonInput {
+    friction_cone: Option<FrictionConeInput>,
     friction_directions: Option<usize>,
+    selection: SelectionInput,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(default, deny_unknown_fields)]
 struct AnitescuPotraInput {
+    friction_cone: Option<FrictionConeInput>,
     friction_directions: Option<usize>,
+    selection: SelectionInput,
     outcomes: Option<OutcomesInput>,
 }
 
@@ -35,6 +41,7 @@ struct AnitescuPotraInput {
 #[serde(default, deny_unknown_fields)]
 struct SequentialInput {
     order: Vec<usize>,
+    friction_cone: Option<FrictionConeInput>,
     friction_directions: Option<usize>,
     max_impacts: Option<u64>,
 }
@@ -64,10 +71,12 @@ struct SetValuedInput {
     seed: u64,
     max_steps: Option<usize>,
     epsilon: Option<f64>,
+    friction_cone: Option<FrictionConeInput>,
     friction_directions: Option<usize>,
     branch: BranchInput,
     caps: CapsInput,
     outcomes: Option<OutcomesInput>,
+    bounds: Option<BoundsInput>,
 }
 
 /// Spread of the exponents of random covering vectors.
@@ -86,7 +95,12 @@ pub(crate) fn resolve(
         "moreau-newton" => {
             let input: MoreauNewtonInput = typed(options, "options")?;
             let law = MoreauNewton {
-                friction_directions: input.friction_directions,
+                friction_cone: friction_cone(
+                    problem,
+                    input.friction_cone,
+                    input.friction_directions,
+                )?,
+                selection: input.selection.selection(),
             };
             one(problem, &law)
         }
@@ -95,8 +109,12 @@ pub(crate) fn resolve(
             let input: SequentialInput = typed(options, "options")?;
             let defaults = Sequential::default();
             let law = Sequential {
+                friction_cone: friction_cone(
+                    problem,
+                    input.friction_cone,
+                    input.friction_directions,
+                )?,
                 order: input.order,
-                friction_directions: input.friction_directions,
                 max_impacts: input.max_impacts.unwrap_or(defaults.max_impacts),
             };
             one(problem, &law)
@@ -125,7 +143,8 @@ fn anitescu_potra(
     input: AnitescuPotraInput,
 ) -> Result<Map<String, Value>, WireError> {
     let law = AnitescuPotra {
-        friction_directions: input.friction_directions,
+        friction_cone: friction_cone(problem, input.friction_cone, input.friction_directions)?,
+        selection: input.selection.selection(),
     };
     let mut fields = one(problem, &law)?;
     if input.outcomes == Some(OutcomesInput::All) {
@@ -170,7 +189,7 @@ fn set_valued(
         seed: input.seed,
         max_steps: input.max_steps.unwrap_or(defaults.max_steps),
         epsilon: input.epsilon,
-        friction_directions: input.friction_directions,
+        friction_cone: friction_cone(problem, input.friction_cone, input.friction_directions)?,
         branch: match input.branch {
             BranchInput::Fixed => BranchPolicy::Fixed,
             BranchInput::Enumerate => BranchPolicy::Enumerate,
@@ -194,6 +213,11 @@ fn set_valued(
     };
     let mut fields = outcome_fields(problem, first);
     fields.insert("diagnostics".to_owned(), diagnostics(&sampler, &summary));
+    if let Some(input_bounds) = &input.bounds {
+        let known = (input.outcomes != Some(OutcomesInput::One)).then_some(all.as_slice());
+        let bounds = bounds(&sampler, input_bounds, known)?;
+        fields.insert("bounds".to_owned(), bounds);
+    }
     if input.outcomes != Some(OutcomesInput::One) {
         let all = all
             .iter()

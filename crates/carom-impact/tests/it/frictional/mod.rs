@@ -4,6 +4,8 @@ mod bounds;
 mod cones;
 mod inclusion;
 mod laws;
+#[cfg(feature = "bounds")]
+mod outer;
 mod painleve;
 mod properties;
 mod sampling;
