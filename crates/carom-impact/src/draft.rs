@@ -128,12 +128,7 @@ impl Basis for Targets {
 }
 
 /// Impulses on rows, in the least-norm way, that bring them to wanted velocities.
-fn reach(
-    contacts: &ContactSet<'_>,
-    wanted: &[(usize, f64)],
-    after: &[f64],
-    impulse: &mut [f64],
-) {
+fn reach(contacts: &ContactSet<'_>, wanted: &[(usize, f64)], after: &[f64], impulse: &mut [f64]) {
     if wanted.is_empty() {
         return;
     }

@@ -127,7 +127,10 @@ pub enum ImpactError {
         found: Box<ImpactOutcome>,
     },
     /// The answer did not pass the gate, also after a refinement in twice the precision.
-    #[error("inaccurate: {rule}, by {measure:e} of its own terms (1e-9 is allowed){}", named(contacts))]
+    #[error(
+        "inaccurate: {rule}, by {measure:e} of its own terms (1e-9 is allowed){}",
+        named(contacts)
+    )]
     Inaccurate {
         /// The rule that is broken worst.
         rule: GateRule,

@@ -191,7 +191,11 @@ pub(crate) fn inspect(
     for (i, contact) in contacts.contacts().iter().enumerate() {
         let first = contacts.row(i);
         let impulse = answer.impulses[first];
-        let rates = add(contact.normal.0.as_slice(), contacts.row_scale(first), impulse);
+        let rates = add(
+            contact.normal.0.as_slice(),
+            contacts.row_scale(first),
+            impulse,
+        );
         let wall = rules.wall_rates.get(contacts.place(i)).copied();
         let approach = match wall {
             None | Some(0.0) => rates.after,
@@ -214,7 +218,11 @@ pub(crate) fn inspect(
         .zip(answer.constraint_impulses)
     {
         let row = form.0.as_slice();
-        let rates = add(row, kernel::power_of_two_scale(kernel::max_abs(row)), multiplier);
+        let rates = add(
+            row,
+            kernel::power_of_two_scale(kernel::max_abs(row)),
+            multiplier,
+        );
         let excess = rates.after.abs() - rates.before.abs();
         if !(excess <= GATE_TOLERANCE * rates.size) {
             is_suspect = true;
@@ -334,7 +342,11 @@ impl OwnTerms {
             .zip(answer.constraint_impulses)
         {
             let row = form.0.as_slice();
-            add(row, kernel::power_of_two_scale(kernel::max_abs(row)), multiplier);
+            add(
+                row,
+                kernel::power_of_two_scale(kernel::max_abs(row)),
+                multiplier,
+            );
         }
         Self {
             before,
@@ -447,11 +459,7 @@ impl OwnTerms {
             let excess = tangential - contact.friction * impulse.max(0.0);
             if !(excess <= 0.0) {
                 let sizes = rows.zip(&contact.tangents).map(|(row, t)| natural(row, t));
-                raise(
-                    GateRule::Friction,
-                    i,
-                    excess / sizes.fold(0.0, f64::max),
-                );
+                raise(GateRule::Friction, i, excess / sizes.fold(0.0, f64::max));
             }
         }
         if let Some(breach) = &mut worst {
@@ -461,4 +469,3 @@ impl OwnTerms {
         worst
     }
 }
-

@@ -71,8 +71,8 @@ pub use outcome::{
     Diagnostics, DrawnOrders, FrictionalDiagnostics, ImpactOutcome, ImpactStatus, OutcomeSet,
     PropagativeDiagnostics,
 };
-pub use plastic::{Plastic, PlasticRule};
 pub use own_terms::GRAZING_TOLERANCE;
+pub use plastic::{Plastic, PlasticRule};
 pub use problem::ImpactProblem;
 pub use propagative::{Propagative, Selection, SequenceFilter};
 pub use restitution::EnergeticRestitution;

@@ -60,7 +60,12 @@ fn most_violated(
     let mut entering = None;
     for j in (0..y.ncols()).filter(|j| is_free(*j)) {
         let b = y.column(j).dot(residual);
-        let size: f64 = y.column(j).iter().zip(terms).map(|(y, t)| y.abs() * t).sum();
+        let size: f64 = y
+            .column(j)
+            .iter()
+            .zip(terms)
+            .map(|(y, t)| y.abs() * t)
+            .sum();
         if b < worst && b < -tolerance * size {
             worst = b;
             entering = Some(j);

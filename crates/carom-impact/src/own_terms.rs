@@ -101,7 +101,10 @@ fn connected(mass: &DMatrix<f64>, row: &[f64]) -> Vec<bool> {
     let mut touched: Vec<bool> = row.iter().map(|a| *a != 0.0).collect();
     let mut open: Vec<usize> = (0..touched.len()).filter(|k| touched[*k]).collect();
     while let Some(k) = open.pop() {
-        let Some(column) = mass.as_slice().get(k * mass.nrows()..(k + 1) * mass.nrows()) else {
+        let Some(column) = mass
+            .as_slice()
+            .get(k * mass.nrows()..(k + 1) * mass.nrows())
+        else {
             continue;
         };
         for (j, (entry, is_touched)) in column.iter().zip(touched.iter_mut()).enumerate() {

@@ -173,7 +173,13 @@ fn outcome(
         friction: contact.friction,
         impact,
     }));
-    Draft::new(problem, impulse.collect()).outcome(problem, &rules, &mut Opening, status, diagnostics)
+    Draft::new(problem, impulse.collect()).outcome(
+        problem,
+        &rules,
+        &mut Opening,
+        status,
+        diagnostics,
+    )
 }
 
 /// What a planar impact does tangentially: the cases of Wang & Mason (1992), "C" in compression,

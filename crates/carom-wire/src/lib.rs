@@ -31,6 +31,8 @@ mod lcp;
 mod limits;
 mod line;
 mod nearest;
+mod options;
+mod outcome;
 mod resolve;
 mod simultaneous;
 

@@ -262,7 +262,10 @@ impl StepProblem {
                 raise(missed, gamma_size.max(impulse.abs()));
             }
             let unit = |size: f64| if size == 0.0 { 1.0 } else { size };
-            raise((gamma / unit(gamma_size)).min(slack / unit(slack_size)), 1.0);
+            raise(
+                (gamma / unit(gamma_size)).min(slack / unit(slack_size)),
+                1.0,
+            );
         }
         largest
     }

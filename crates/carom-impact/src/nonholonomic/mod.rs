@@ -229,12 +229,12 @@ impl Nonholonomic {
             }
             next = most_approaching(&velocity, &grazing);
         }
-        let (jump, basis): (_, &mut dyn Basis) = if self.restitution == Restitution::Elastic && at_rest
-        {
-            (Jump::elastic(problem, impulse, change), &mut draft::Elastic)
-        } else {
-            (Jump { impulse, change }, &mut Opening)
-        };
+        let (jump, basis): (_, &mut dyn Basis) =
+            if self.restitution == Restitution::Elastic && at_rest {
+                (Jump::elastic(problem, impulse, change), &mut draft::Elastic)
+            } else {
+                (Jump { impulse, change }, &mut Opening)
+            };
         let rules = Rules {
             may_be_infeasible: true,
             wall_rates: if at_rest { &[] } else { rates },

@@ -1,8 +1,8 @@
 //! Orders of impact drawn at random, where there are too many to follow.
 
+use super::chain::refuse_jam;
 use super::tree::{Found, Layout, leaf, merge_tolerances};
 use super::{DEFAULT_MAX_IMPACTS, Propagative, SEQUENCE_LIMIT, SequenceFilter, minimal};
-use super::chain::refuse_jam;
 use crate::{DrawnOrders, ImpactError, ImpactProblem};
 use carom_numeric::random::CounterRng;
 

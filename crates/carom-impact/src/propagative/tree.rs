@@ -269,7 +269,10 @@ pub(super) fn grow(problem: &ImpactProblem<'_>, law: &Propagative) -> Result<Fou
     let states = tolerances.iter();
     let states = states.map(|outcome| outcome * (MERGE_TOLERANCE / OUTCOME_TOLERANCE));
     let states: Vec<f64> = states.collect();
-    let (mut level, mut next) = (Level::new(layout, states.clone()), Level::new(layout, states));
+    let (mut level, mut next) = (
+        Level::new(layout, states.clone()),
+        Level::new(layout, states),
+    );
     let mut child = layout.start(problem);
     let root = Node {
         paths: 1,

@@ -89,7 +89,9 @@ impl TwoContacts {
     /// The chain that starts at `first` (0 or 1); `None` if that contact does not approach.
     pub fn unfold(&self, first: usize) -> Option<Unfolding> {
         let mut velocities = self.b.iter().zip(&self.grazing);
-        let approaches = velocities.nth(first).is_some_and(|(b, grazing)| *b < -grazing);
+        let approaches = velocities
+            .nth(first)
+            .is_some_and(|(b, grazing)| *b < -grazing);
         if !approaches || self.wedge.sin < CLOSED_WEDGE {
             return None;
         }
@@ -174,9 +176,7 @@ impl TwoContacts {
     ) -> Result<Elastic, ImpactError> {
         self.refuse_closed_wedge(problem.contacts())?;
         let mut selector = super::selection::Selector::new(&law.selection, problem.contacts());
-        let first = selector
-            .next(&self.b, &self.grazing)
-            .unwrap_or(0);
+        let first = selector.next(&self.b, &self.grazing).unwrap_or(0);
         match self.checked(problem, law, first)? {
             Some(leaf) => Ok(leaf),
             // Only reached by grazing momenta: nothing happens.

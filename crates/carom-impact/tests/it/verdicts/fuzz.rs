@@ -30,7 +30,11 @@ fn hostile(random: &mut Random) -> Case {
     }
     for contact in &mut case.contacts {
         contact.normal.0 *= random.decades(-3.0, 3.0);
-        contact.restitution = if random.below(2) == 0 { random.unit() } else { 0.0 };
+        contact.restitution = if random.below(2) == 0 {
+            random.unit()
+        } else {
+            0.0
+        };
         if random.below(8) == 0 {
             contact.friction *= 1e3;
         }
@@ -94,7 +98,9 @@ fn judge_again(problems: usize, seed: u64) {
         *tally.entry((law.name().to_owned(), status)).or_default() += 1;
     }
     println!("{tally:#?}");
-    let inaccurate = tally.iter().filter(|((_, status), _)| status == "inaccurate");
+    let inaccurate = tally
+        .iter()
+        .filter(|((_, status), _)| status == "inaccurate");
     let inaccurate: usize = inaccurate.map(|(_, n)| n).sum();
     assert!(
         1000 * inaccurate <= problems,

@@ -7,7 +7,9 @@ use carom_impact::{OutcomeSet, Propagative};
 
 /// Balls on a line of masses 1 and `heavy` in turn, the first and the last one running inwards.
 fn squeezed(n: usize, heavy: f64) -> (Vec<f64>, Vec<f64>) {
-    let masses = (0..n).map(|i| if i % 2 == 0 { 1.0 } else { heavy }).collect();
+    let masses = (0..n)
+        .map(|i| if i % 2 == 0 { 1.0 } else { heavy })
+        .collect();
     let mut velocity = vec![0.0; n];
     (velocity[0], velocity[n - 1]) = (1.0, -1.0);
     (masses, velocity)
@@ -29,7 +31,10 @@ fn collide(masses: &[f64], v: &mut [f64], i: usize) {
 
 fn distance(masses: &[f64], a: &[f64], b: &[f64]) -> f64 {
     let terms = masses.iter().zip(a).zip(b);
-    terms.map(|((m, a), b)| m * (a - b) * (a - b)).sum::<f64>().sqrt()
+    terms
+        .map(|((m, a), b)| m * (a - b) * (a - b))
+        .sum::<f64>()
+        .sqrt()
 }
 
 /// The spread of random orders, written from scratch.
@@ -95,10 +100,8 @@ fn all_orders_of_a_long_chain_are_answered_in_part() {
     let (masses, velocity) = squeezed(12, 2.0);
     let law = Propagative {
         max_nodes: 2000,
-        draws: OrderSample {
-            orders: 300,
-            seed: 1,
-        },
+        samples: 300,
+        seed: 1,
         ..Propagative::default()
     };
     let set = chain(&masses).try_all(&law, &velocity).unwrap();

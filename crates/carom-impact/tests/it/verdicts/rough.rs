@@ -25,7 +25,12 @@ fn a_rough_impact_is_refused_exactly_where_it_penetrates_or_pulls() {
         let e = random.unit();
         // (1 + e) times the projection onto the rows of the closing contacts.
         let rows = DMatrix::from_fn(closing.len(), n, |i, k| closing[i].normal.0[k]);
-        let responses = case.mass.clone().cholesky().unwrap().solve(&rows.transpose());
+        let responses = case
+            .mass
+            .clone()
+            .cholesky()
+            .unwrap()
+            .solve(&rows.transpose());
         let impulses = (&rows * &responses)
             .lu()
             .solve(&(-(1.0 + e) * &rows * &v))
