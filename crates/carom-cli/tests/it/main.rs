@@ -5,4 +5,6 @@ mod cli;
 mod common;
 mod documents;
 mod judge;
+mod laws;
+mod protocol;
 mod simultaneous;

@@ -67,10 +67,10 @@ fn restitution_of(outcome: &ImpactOutcome) -> f64 {
 
 fn infeasible(error: ImpactError) -> (f64, ImpactOutcome) {
     match error {
-        ImpactError::InfeasibleLaw {
-            effective_restitution,
-            found,
-        } => (effective_restitution, *found),
+        ImpactError::InfeasibleLaw { contacts, found } => {
+            assert!(!contacts.is_empty());
+            (restitution_of(&found), *found)
+        }
         other => panic!("{other}"),
     }
 }

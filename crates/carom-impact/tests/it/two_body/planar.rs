@@ -6,7 +6,7 @@ use carom_impact::two_body::{
 };
 use carom_impact::{
     Contact, ContactMode, ContactSet, Diagnostics, ImpactError, ImpactLaw, ImpactOutcome,
-    ImpactProblem, ImpactStatus, Routh, TwoBody, law,
+    ImpactProblem, ImpactStatus, Law, Routh, TwoBody,
 };
 use carom_metric::{Covector, KineticMetric, Tangent};
 use nalgebra::{DMatrix, DVector, Matrix3, Vector3};
@@ -365,7 +365,7 @@ fn what_is_not_an_impact_of_bodies_is_refused() {
     let none = ContactSet::new(&metric, vec![]).unwrap();
     let problem = ImpactProblem::new(&none, Tangent::from_slice(&[0.0, -1.0])).unwrap();
     for name in ["routh", "two-body"] {
-        let error = law(name).unwrap().resolve(&problem).unwrap_err();
+        let error = Law::named(name).unwrap().resolve(&problem).unwrap_err();
         assert_eq!(error, ImpactError::SingleContactLaw { found: 0 });
     }
 }
