@@ -6,3 +6,4 @@ mod common;
 mod documents;
 mod judge;
 mod simultaneous;
+mod verdicts;
