@@ -14,6 +14,9 @@ use nalgebra::{DMatrix, DVector};
 /// Largest violation of complementarity of an accepted step, over the terms of the row.
 const GOOD_RESIDUAL: f64 = 1e-9;
 
+/// What earlier steps made and cancelled leaves this fraction of it, over [`GOOD_RESIDUAL`].
+const EARLIER: f64 = 1e-5;
+
 /// Covering vectors tried before a step counts as unsolved.
 const MAX_ATTEMPTS: u64 = 16;
 
@@ -143,6 +146,7 @@ impl StepProblem {
                 impulse,
                 after,
                 terms,
+                made,
                 n_pivots,
                 ..
             } = &mut *workspace;
@@ -161,8 +165,9 @@ impl StepProblem {
             after.clear();
             after.extend_from_slice(velocity);
             terms.clear();
-            let slots = velocity.iter().enumerate();
-            terms.extend(slots.map(|(slot, b)| b.abs() * (1.0 + e(slot))));
+            made.resize(velocity.len(), 0.0);
+            let slots = velocity.iter().zip(&*made).enumerate();
+            terms.extend(slots.map(|(slot, (b, made))| b.abs() * (1.0 + e(slot)) + EARLIER * made));
             for (column, l) in space.gram.column_iter().zip(impulse.iter()) {
                 if *l != 0.0 {
                     for ((after, terms), g) in after.iter_mut().zip(&mut *terms).zip(&column) {
@@ -174,6 +179,10 @@ impl StepProblem {
             let residual = self.residual(space, velocity, caps, e, workspace);
             workspace.residual = residual;
             if residual <= GOOD_RESIDUAL {
+                let StepWorkspace { terms, made, .. } = &mut *workspace;
+                for (made, terms) in made.iter_mut().zip(terms) {
+                    *made = f64::max(*made, *terms);
+                }
                 return Ok(());
             }
             best = best.min(residual);
@@ -360,6 +369,8 @@ pub struct StepWorkspace {
     /// Velocities of the slots after it, and the sizes of the terms that make them.
     pub(super) after: Vec<f64>,
     terms: Vec<f64>,
+    /// The same over the event so far; whoever starts an event sets it.
+    pub(super) made: Vec<f64>,
     pub(super) n_pivots: usize,
     pub(super) residual: f64,
 }
@@ -382,6 +393,7 @@ impl StepWorkspace {
             impulse: Vec::new(),
             after: Vec::new(),
             terms: Vec::new(),
+            made: Vec::new(),
             n_pivots: 0,
             residual: 0.0,
         }
@@ -533,6 +545,7 @@ impl<'a> ImpactStepper<'a> {
                 workspace.set_cover(cover.len(), Some(&mut next));
             }
         }
+        workspace.made = self.space.sizes(problem.momentum());
         self.problem
             .solve(&self.space, slots.as_slice(), &caps, &[], workspace)?;
         let (mut beta, mut gamma) = self.problem.multipliers(workspace);
