@@ -67,29 +67,37 @@
 //! | [`MatrixClass`] | what theorems promise about a matrix |
 
 mod auto;
+mod backward;
+mod balance;
 mod boxed;
 mod certificate;
 mod class;
 mod contact;
+mod enclosure;
 mod enumerate;
 mod error;
+mod exact;
 mod farkas;
+mod gate;
 mod gauss_seidel;
 mod lemke;
 mod pivoting;
 mod problem;
 mod scalar;
 mod status;
+mod work;
 
 pub use auto::{AutoChoice, auto};
+pub use backward::SOLVED_ERROR;
 pub use boxed::{BoxedLcp, BoxedSolution};
-pub use certificate::{Certificate, SOLVED_RESIDUAL};
+pub use certificate::Certificate;
 pub use class::{MAX_CLASS_DIM, MatrixClass, Verdict};
 pub use contact::{ContactLcp, ContactRows};
-pub use enumerate::{Enumeration, MAX_ENUMERATE_DIM, enumerate};
+pub use enumerate::{Enumerate, Enumeration, MAX_ENUMERATE_DIM, enumerate};
 pub use error::LcpError;
 pub use gauss_seidel::GaussSeidel;
 pub use lemke::{Attempt, Lemke, LemkeOptions, LemkeReport, LemkeWorkspace};
 pub use pivoting::principal_pivoting;
 pub use problem::{Lcp, LcpRef, LcpSolution, MAX_DIM};
-pub use status::LcpStatus;
+pub use status::{LcpStatus, Proof};
+pub use work::{DEFAULT_MAX_WORK, Limit};
