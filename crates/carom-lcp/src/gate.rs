@@ -72,6 +72,7 @@ pub(crate) fn judged(
         proof,
         farkas: Vec::new(),
         limit: is_limited.then(|| work.limit().unwrap_or(Limit::Pivots)),
+        attempt: None,
         n_pivots: work.n_pivots,
     }
 }

@@ -1,7 +1,7 @@
 //! The problem, owned or borrowed, and its solution.
 
 use crate::certificate::{Certificate, certify};
-use crate::{LcpError, LcpStatus, Limit, Proof};
+use crate::{Attempt, LcpError, LcpStatus, Limit, Proof};
 use nalgebra::{DMatrix, DVector};
 
 /// Largest dimension of a dense problem: its matrix takes 800 MB.
@@ -259,6 +259,8 @@ pub struct LcpSolution {
     pub farkas: Vec<f64>,
     /// The budget that was used up, for [`LcpStatus::IterationLimit`].
     pub limit: Option<Limit>,
+    /// The attempt of Lemke's method that gave the answer; `None` for other methods.
+    pub attempt: Option<Attempt>,
     /// Pivots or sweeps made, those of abandoned attempts included.
     pub n_pivots: u64,
 }

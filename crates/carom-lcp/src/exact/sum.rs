@@ -116,7 +116,7 @@ mod tests {
             (-22, 7),
             (1, 1),
             (10_i64.pow(17) + 1, 10),
-            (5, 1 << 40),
+            (5, 1i64 << 40),
         ] {
             let found = ratio(&BigInt::from(a), &BigInt::from(b), 0);
             assert_eq!(found, a as f64 / b as f64, "{a}/{b}");

@@ -289,6 +289,7 @@ impl Lemke {
             proof: report.proof,
             farkas: answers.farkas,
             limit: report.limit,
+            attempt: Some(report.attempt),
             n_pivots: report.n_pivots,
         })
     }

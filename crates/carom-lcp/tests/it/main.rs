@@ -6,3 +6,4 @@ mod common;
 mod companions;
 mod families;
 mod robustness;
+mod verdicts;

@@ -167,7 +167,8 @@ proptest! {
             let (certificate, _) = lcp.certify(&answer.z).unwrap();
             prop_assert_eq!(certificate.residual.to_bits(), answer.certificate.residual.to_bits());
             let is_solved = answer.status == LcpStatus::Solved;
-            prop_assert_eq!(is_solved, certificate.residual <= SOLVED_RESIDUAL);
+            prop_assert!(!is_solved || certificate.backward_error <= SOLVED_ERROR);
+            prop_assert_eq!(is_solved, matches!(answer.proof, Some(Proof::Residual | Proof::Exact)));
         }
         let class = MatrixClass::of(lcp.matrix()).unwrap();
         prop_assert!(!class.explain_ray().is_empty());
