@@ -1,7 +1,7 @@
 //! All complementary bases of a small problem.
 
 use crate::backward::{SOLVED_ERROR, backward_error};
-use crate::exact::{Decision, Integers, Support, decide, solve_support};
+use crate::exact::{Decision, Integers, Residues, Support, decide, solve_support};
 use crate::gate::judged;
 use crate::lemke::basic_solution;
 use crate::work::{DEFAULT_MAX_WORK, Limit, Work};
@@ -14,6 +14,9 @@ pub const MAX_ENUMERATE_DIM: usize = 16;
 
 /// A pivot below this fraction of the largest needs exact arithmetic to tell it from zero.
 const RANK: f64 = 1e-12;
+
+/// Below this fraction of the largest an entry may be rounding.
+const NOISE: f64 = 1e-14;
 
 /// Two solutions closer than this are the same.
 const SAME: f64 = 1e-9;
@@ -166,7 +169,7 @@ fn crosses(a: Signs, b: Signs) -> bool {
 struct Visitor<'a> {
     problem: LcpRef<'a>,
     matrix: DMatrix<f64>,
-    integers: Option<Integers>,
+    integers: Option<(Integers, Residues)>,
     workspace: LemkeWorkspace,
     /// Solutions by the positive entries of $z$: equal solutions have the same.
     by_support: HashMap<u32, Vec<usize>>,
@@ -194,18 +197,28 @@ impl Visitor<'_> {
                 return true;
             }
         }
-        let problem = self.problem;
-        let integers = self.integers.get_or_insert_with(|| Integers::new(problem));
+        let (integers, residues) = self.integers();
+        if residues.is_singular(&support) {
+            self.n_singular += 1;
+            self.keep_direction(&support, block, &column_max);
+            return true;
+        }
         match solve_support(integers, &basis, work) {
             Support::Solution(z) => self.keep_solution(DVector::from_vec(z), work),
-            Support::NoSolution => {}
+            Support::NoSolution | Support::Singular => {}
             Support::Undecided => return false,
-            Support::Singular => {
-                self.n_singular += 1;
-                self.keep_direction(&support, block, &column_max);
-            }
         }
         true
+    }
+
+    /// The problem in integers, made when it is needed first.
+    fn integers(&mut self) -> &(Integers, Residues) {
+        let problem = self.problem;
+        self.integers.get_or_insert_with(|| {
+            let integers = Integers::new(problem);
+            let residues = Residues::new(&integers);
+            (integers, residues)
+        })
     }
 
     /// The block of a support with rows and columns at largest entry one, so that no unit decides
@@ -228,11 +241,12 @@ impl Visitor<'_> {
         (block, column_max)
     }
 
-    fn keep_solution(&mut self, z: DVector<f64>, work: &mut Work) {
+    fn keep_solution(&mut self, mut z: DVector<f64>, work: &mut Work) {
         // Nearly all bases end here.
         if backward_error(self.problem, z.as_slice()) > SOLVED_ERROR {
             return;
         }
+        self.drop_noise(&mut z);
         let solution = judged(self.problem, z, LcpStatus::Inaccurate, work);
         if solution.status != LcpStatus::Solved {
             return;
@@ -250,6 +264,21 @@ impl Visitor<'_> {
         if !known.iter().any(is_known) {
             known.push(self.solutions.len());
             self.solutions.push((solution, signs));
+        }
+    }
+
+    /// Sets entries to zero that rounding alone has made positive, so that equal solutions of
+    /// different bases have equal signs.
+    fn drop_noise(&self, z: &mut DVector<f64>) {
+        let largest = z.amax();
+        for j in 0..z.len() {
+            let entry = z[j];
+            if entry > 0.0 && entry <= NOISE * largest {
+                z[j] = 0.0;
+                if backward_error(self.problem, z.as_slice()) > NOISE {
+                    z[j] = entry;
+                }
+            }
         }
     }
 
@@ -294,7 +323,7 @@ impl Visitor<'_> {
     /// No nonsingular basis has a solution: a singular one may.
     fn settle(&mut self, all: &mut Enumeration, work: &mut Work) {
         let problem = self.problem;
-        let integers = self.integers.get_or_insert_with(|| Integers::new(problem));
+        let (integers, _) = self.integers();
         let accept = |z: &[f64]| backward_error(problem, z) <= SOLVED_ERROR;
         match decide(problem, integers, accept, work) {
             Decision::Solved(z) => {

@@ -4,15 +4,19 @@ use crate::backward::{SOLVED_ERROR, backward_error};
 use crate::balance::Balance;
 use crate::certificate::{Certificate, certify};
 use crate::enclosure::{Enclosed, enclose};
-use crate::exact::{EXACT_DIM, Integers, Support, solve_support};
+use crate::exact::{Integers, Support, solve_support};
 use crate::work::Work;
 use crate::{LcpRef, LcpSolution, LcpStatus, Limit, Proof};
 use nalgebra::DVector;
 
+/// The largest dimension at which rational arithmetic is tried.
+const MAX_PROVEN_DIM: usize = 300;
+
 /// Proves that a complementary basis, `true` where $z_i$ is basic, has a solution; writes it into
 /// `z` (n), to the last digits.
 ///
-/// By verified bounds, up to [`EXACT_DIM`] also where signs are exactly zero.
+/// By verified bounds; where signs are exactly zero, in rational arithmetic, up to
+/// [`MAX_PROVEN_DIM`] and a quarter of the budget.
 pub(crate) fn prove(problem: LcpRef<'_>, basis: &[bool], z: &mut [f64], work: &mut Work) -> bool {
     let n = problem.dim();
     let k = basis.iter().filter(|is_basic| **is_basic).count() as u64;
@@ -22,10 +26,15 @@ pub(crate) fn prove(problem: LcpRef<'_>, basis: &[bool], z: &mut [f64], work: &m
     match enclose(problem, basis, z) {
         Enclosed::Solution => return true,
         Enclosed::NoSolution => return false,
-        Enclosed::Unknown if n > EXACT_DIM => return false,
+        Enclosed::Unknown if n > MAX_PROVEN_DIM => return false,
         Enclosed::Unknown => {}
     }
-    match solve_support(&Integers::new(problem), basis, work) {
+    let given = work.left() / 4;
+    let mut part = work.part(given);
+    let support = solve_support(&Integers::new(problem), basis, &mut part);
+    // Its pivots are no search.
+    work.take_back(&part, given);
+    match support {
         Support::Solution(exact) if backward_error(problem, &exact) <= SOLVED_ERROR => {
             z.copy_from_slice(&exact);
             true

@@ -63,9 +63,14 @@ impl Work {
         }
     }
 
-    /// Takes over what a part of this budget has spent, which had `given` multiply-adds.
+    /// Takes over the multiply-adds that a part of this budget has spent, which had `given`.
     pub(crate) fn take_back(&mut self, part: &Self, given: u64) {
         self.left = self.left.saturating_sub(given - part.left.min(given));
+    }
+
+    /// The same, and its pivots.
+    pub(crate) fn take_back_pivots(&mut self, part: &Self, given: u64) {
+        self.take_back(part, given);
         self.pivots_left = part.pivots_left;
         self.n_pivots = part.n_pivots;
     }

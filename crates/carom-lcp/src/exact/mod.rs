@@ -8,7 +8,7 @@ mod path;
 mod sum;
 
 pub(crate) use decide::{Decision, decide, feasibility};
-pub(crate) use integers::Integers;
+pub(crate) use integers::{Integers, Residues};
 pub(crate) use path::{ExactEnd, follow};
 pub(crate) use sum::ExactSum;
 

@@ -419,7 +419,7 @@ impl<'a> Search<'a> {
         let given = self.work.left() / 2;
         let mut part = self.work.part(given);
         let refuted = feasibility(problem, &integers, &mut part);
-        self.work.take_back(&part, given);
+        self.work.take_back_pivots(&part, given);
         if let Some(proof) = refuted {
             self.refute(proof, answers);
             return;
