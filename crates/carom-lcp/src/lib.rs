@@ -64,6 +64,7 @@
 //! | [`auto`] | tries them in turn and says why |
 //! | [`BoxedLcp`] | variables between bounds, or without |
 //! | [`ContactLcp`] | the problems of contact with friction |
+//! | [`cone`] | contacts with round friction cones |
 //! | [`MatrixClass`] | what theorems promise about a matrix |
 
 mod auto;
@@ -72,6 +73,7 @@ mod balance;
 mod boxed;
 mod certificate;
 mod class;
+pub mod cone;
 mod contact;
 mod enclosure;
 mod enumerate;

@@ -4,6 +4,7 @@
 mod classic;
 mod common;
 mod companions;
+mod cones;
 mod families;
 mod robustness;
 mod verdicts;
