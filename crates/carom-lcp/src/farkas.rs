@@ -5,8 +5,13 @@
 //! signs are exact, so the sums are evaluated without rounding where rounding could decide.
 
 use crate::LcpRef;
+<<<<<<< HEAD
 use crate::exact::ExactSum;
 use crate::scalar::{two_product, two_sum};
+=======
+use carom_numeric::sums::ExactSum;
+use std::cmp::Ordering;
+>>>>>>> main
 
 /// Products below this may lose the low half of their exact value.
 const SMALLEST_PRODUCT: f64 = 1e-280;
@@ -66,30 +71,21 @@ fn sign_by_expansion(a: &[f64], u: &[f64]) -> Option<i32> {
     if sum.abs() > bound {
         return Some(if sum < 0.0 { -1 } else { 1 });
     }
-    // A nonoverlapping expansion (Shewchuk 1997): its last component has the sign of the sum.
-    let mut expansion: Vec<f64> = Vec::new();
+    let mut exact = ExactSum::default();
     for (a, u) in products() {
-        let (high, low) = two_product(*a, *u);
-        for mut x in [low, high] {
-            let mut kept = 0;
-            for k in 0..expansion.len() {
-                let (s, e) = two_sum(x, expansion[k]);
-                if e != 0.0 {
-                    expansion[kept] = e;
-                    kept += 1;
-                }
-                x = s;
-            }
-            expansion.truncate(kept);
-            if x != 0.0 {
-                expansion.push(x);
-            }
-        }
+        exact.add_product(*a, *u);
     }
+<<<<<<< HEAD
     Some(match expansion.last() {
         None => 0,
         Some(x) if *x < 0.0 => -1,
         Some(_) => 1,
+=======
+    Some(match exact.sign() {
+        Ordering::Equal => Sign::Zero,
+        Ordering::Less => Sign::Negative,
+        Ordering::Greater => Sign::Positive,
+>>>>>>> main
     })
 }
 

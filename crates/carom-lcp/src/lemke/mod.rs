@@ -9,11 +9,21 @@ mod search;
 mod small;
 mod tableau;
 
+<<<<<<< HEAD
 use crate::balance::Balance;
 use crate::certificate::Certificate;
 use crate::scalar::Double;
 use crate::work::{DEFAULT_MAX_WORK, Work};
 use crate::{Lcp, LcpError, LcpRef, LcpSolution, LcpStatus, Limit, Proof};
+=======
+use crate::certificate::{Assessment, Certificate, assess};
+use crate::enumerate::enumerate;
+use crate::farkas::proves_infeasible;
+use crate::problem::bounded;
+use crate::scalar::{Double, Scalar};
+use crate::{Lcp, LcpError, LcpRef, LcpSolution, LcpStatus};
+use carom_numeric::random::generic;
+>>>>>>> main
 use nalgebra::DVector;
 use search::Search;
 use tableau::Tableau;
@@ -366,6 +376,7 @@ impl Lemke {
         workspace.answers.farkas.clear();
         Search::new(&self.options, problem, work).run(basis, workspace)
     }
+<<<<<<< HEAD
 }
 
 /// A number in \[1, 2) that only the seed and the position decide.
@@ -376,4 +387,310 @@ fn generic(seed: u64, i: usize) -> f64 {
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     1.0 + ((x ^ (x >> 31)) >> 12) as f64 * 2f64.powi(-52)
+=======
+
+    /// The ordinary small problem; `None` if it is not one.
+    #[inline]
+    fn solve_small(
+        &self,
+        problem: LcpRef<'_>,
+        workspace: &mut LemkeWorkspace,
+    ) -> Option<LemkeReport> {
+        let (certificate, n_pivots) = Small {
+            thresholds: thresholds::<f64>(&FIRST, problem.dim()),
+            cover: self.options.cover.as_deref(),
+            max_pivots: self.limit(problem.dim()),
+            max_residual: self.options.refine_above.min(GOOD_RESIDUAL),
+            z: &mut workspace.z,
+            w: &mut workspace.w,
+            basis: &mut workspace.basis,
+        }
+        .solve(problem)?;
+        Some(LemkeReport {
+            status: LcpStatus::Solved,
+            certificate,
+            n_pivots,
+            attempt: Attempt::of_first(n_pivots),
+        })
+    }
+}
+
+/// By what an answer is compared with those of other attempts.
+#[derive(Clone, Copy, Debug)]
+struct Quality {
+    certificate: Certificate,
+    /// The residual in equilibrated variables, unless every row holds by itself. It finds what
+    /// the certificate overlooks: rows so small that anything counts as zero in them.
+    equilibrated: f64,
+}
+
+impl Quality {
+    /// Judges an answer; `scales` is scratch.
+    #[inline]
+    fn new(
+        problem: LcpRef<'_>,
+        found: &Assessment,
+        scales: &mut Scales,
+        z: &[f64],
+        w: &[f64],
+        terms: &[f64],
+    ) -> Self {
+        let mut quality = Self::of(found.certificate);
+        if !found.holds_by_rows {
+            scales.set(problem, Scaling::Equilibrated);
+            quality.equilibrated = scales.equilibrated_residual(z, w, terms);
+        }
+        quality
+    }
+
+    fn of(certificate: Certificate) -> Self {
+        Self {
+            certificate,
+            equilibrated: 0.0,
+        }
+    }
+
+    fn worst(&self) -> f64 {
+        self.certificate.residual.max(self.equilibrated)
+    }
+}
+
+/// The attempts at one problem.
+struct Search<'a> {
+    options: &'a LemkeOptions,
+    problem: LcpRef<'a>,
+    limit: usize,
+    /// The best answer so far, whose vectors are in the workspace.
+    best: (Quality, Attempt),
+    is_infeasible: bool,
+    is_ray: bool,
+    is_limit: bool,
+    n_pivots: usize,
+}
+
+impl Search<'_> {
+    /// The usual case. True if there is nothing left to do.
+    fn first(&mut self, basis: Option<&[bool]>, workspace: &mut LemkeWorkspace) -> bool {
+        let thresholds = thresholds::<f64>(&FIRST, self.problem.dim());
+        let LemkeWorkspace {
+            tableau,
+            z,
+            w,
+            terms,
+            scales,
+            basis: last_basis,
+            cover,
+            ..
+        } = workspace;
+        tableau.pose(self.problem, FIRST.scaling);
+        let is_warm =
+            basis.is_some_and(|basis| tableau.start_from(self.problem, basis, thresholds));
+        if !is_warm {
+            if basis.is_some() {
+                tableau.pose(self.problem, FIRST.scaling);
+            }
+            tableau.set_cover(self.options.cover.as_deref());
+        }
+        let end = tableau.follow(self.problem, thresholds, self.limit);
+        self.n_pivots += tableau.n_pivots;
+        tableau.write_variables(z);
+        tableau.write_basis(last_basis);
+        let quality = self.assess(end, tableau, scales, z, w, terms);
+        self.best = (quality, Attempt::of_first(self.n_pivots));
+        (end == PathEnd::Ray && self.proves_infeasible(tableau, cover))
+            || self.settles(end, quality)
+    }
+
+    /// All that can still be tried. True if there is nothing left to do.
+    fn again(&mut self, workspace: &mut LemkeWorkspace) -> bool {
+        let plans = PLANS.iter().take(self.options.max_attempts - 1);
+        for plan in plans {
+            let mut tableau = std::mem::replace(&mut workspace.tableau, Tableau::new());
+            let done = self.attempt(plan, &mut tableau, workspace);
+            workspace.tableau = tableau;
+            if done {
+                return true;
+            }
+        }
+        if self.options.max_attempts <= PLANS.len() + 1 {
+            return false;
+        }
+        // Paths that are too long stay so with more digits.
+        if !self.is_limit {
+            let mut tableau = workspace
+                .double
+                .take()
+                .unwrap_or_else(|| Box::new(Tableau::new()));
+            let done = self.attempt(&DOUBLE, &mut tableau, workspace);
+            workspace.double = Some(tableau);
+            if done {
+                return true;
+            }
+        }
+        self.problem.dim() <= ENUMERATE_DIM && self.enumerate(workspace)
+    }
+
+    /// One attempt. True if it settles the problem.
+    fn attempt<T: Scalar>(
+        &mut self,
+        plan: &Plan,
+        tableau: &mut Tableau<T>,
+        workspace: &mut LemkeWorkspace,
+    ) -> bool {
+        let n = self.problem.dim();
+        tableau.pose(self.problem, plan.scaling);
+        if plan.cover == 0 {
+            tableau.set_cover(None);
+        } else {
+            spread(plan.cover, n, &mut workspace.cover);
+            tableau.set_cover(Some(&workspace.cover));
+        }
+        let limit = match self.options.max_pivots {
+            // Other paths are tried because they may be short.
+            None if self.is_limit => self.limit.min(50 * n + 1000),
+            _ => self.limit,
+        };
+        let end = tableau.follow(self.problem, thresholds::<T>(plan, n), limit);
+        self.n_pivots += tableau.n_pivots;
+        workspace.z_other.resize(n, 0.0);
+        workspace.w_other.resize(n, 0.0);
+        let LemkeWorkspace {
+            z_other: z,
+            w_other: w,
+            terms,
+            scales,
+            ..
+        } = workspace;
+        tableau.write_variables(z);
+        let quality = self.assess(end, tableau, scales, z, w, terms);
+        if end == PathEnd::Ray && self.proves_infeasible(tableau, &mut workspace.cover) {
+            return true;
+        }
+        if self.is_better(quality) {
+            self.best = (quality, plan.attempt);
+            tableau.write_basis(&mut workspace.basis);
+            std::mem::swap(&mut workspace.z, &mut workspace.z_other);
+            std::mem::swap(&mut workspace.w, &mut workspace.w_other);
+        }
+        self.settles(end, quality)
+    }
+
+    /// Tries all complementary bases.
+    fn enumerate(&mut self, workspace: &mut LemkeWorkspace) -> bool {
+        let Ok(all) = enumerate(self.problem) else {
+            return false;
+        };
+        let residual = |s: &&LcpSolution| s.certificate.residual;
+        let best = all
+            .solutions
+            .iter()
+            .min_by(|a, b| residual(a).total_cmp(&residual(b)));
+        match best {
+            Some(solution) if solution.certificate.residual < self.best.0.worst() => {
+                let quality = Quality::of(solution.certificate);
+                self.best = (quality, Attempt::Enumeration);
+                workspace.z.copy_from_slice(solution.z.as_slice());
+                workspace.w.copy_from_slice(solution.w.as_slice());
+                workspace.basis.clear();
+                workspace.basis.extend(solution.z.iter().map(|z| *z > 0.0));
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Certifies an answer, after corrections where it needs them.
+    #[inline]
+    fn assess<T: Scalar>(
+        &self,
+        end: PathEnd,
+        tableau: &mut Tableau<T>,
+        scales: &mut Scales,
+        z: &mut [f64],
+        w: &mut [f64],
+        terms: &mut [f64],
+    ) -> Quality {
+        let mut found = assess(self.problem, z, w, terms);
+        let is_fine = |found: &Assessment| {
+            found.holds_by_rows && found.certificate.residual <= self.options.refine_above
+        };
+        if end == PathEnd::Complementary {
+            // Rounding of a variable that is zero in exact arithmetic may be all there is in a
+            // row without other terms.
+            if !found.holds_by_rows && tableau.drop_noise(z) {
+                found = assess(self.problem, z, w, terms);
+            }
+            if !is_fine(&found) && tableau.refine(self.problem, z) {
+                found = assess(self.problem, z, w, terms);
+            }
+        }
+        if !found.certificate.residual.is_finite() {
+            // Beyond the range of numbers: not an answer, but no NaN either.
+            z.iter_mut().for_each(|z| *z = bounded(*z));
+            found = assess(self.problem, z, w, terms);
+        }
+        Quality::new(self.problem, &found, scales, z, w, terms)
+    }
+
+    fn is_better(&self, quality: Quality) -> bool {
+        quality.worst() < self.best.0.worst()
+    }
+
+    fn settles(&mut self, end: PathEnd, quality: Quality) -> bool {
+        match end {
+            PathEnd::Ray => self.is_ray = true,
+            PathEnd::Limit => self.is_limit = true,
+            PathEnd::Complementary | PathEnd::Breakdown => {}
+        }
+        quality.worst() <= GOOD_RESIDUAL
+            || (end == PathEnd::Limit && self.options.max_pivots.is_some())
+    }
+
+    fn proves_infeasible<T: Scalar>(
+        &mut self,
+        tableau: &Tableau<T>,
+        direction: &mut Vec<f64>,
+    ) -> bool {
+        direction.clear();
+        direction.resize(self.problem.dim(), 0.0);
+        tableau.write_ray(direction);
+        self.is_infeasible = proves_infeasible(self.problem, direction);
+        self.is_infeasible
+    }
+
+    fn report(&self) -> LemkeReport {
+        let claimed = if self.is_infeasible {
+            LcpStatus::Infeasible
+        } else if self.is_limit {
+            LcpStatus::IterationLimit
+        } else if self.is_ray {
+            LcpStatus::Ray
+        } else {
+            LcpStatus::Inaccurate
+        };
+        LemkeReport {
+            status: self.best.0.certificate.judge(claimed),
+            certificate: self.best.0.certificate,
+            n_pivots: self.n_pivots,
+            attempt: self.best.1,
+        }
+    }
+}
+
+/// A path with the precision of `T` decides ties by what rounding can reach.
+fn thresholds<T: Scalar>(plan: &Plan, n: usize) -> Thresholds {
+    let digits = T::ROUNDOFF / f64::ROUNDOFF;
+    Thresholds {
+        pivot: plan.pivot * digits,
+        tie: 8.0 * T::ROUNDOFF * (n + 8) as f64,
+        refactor: plan.refactor,
+    }
+}
+
+/// Entries in \[1, 2) that only the seed and the position decide: no two paths alike, and no two
+/// rows tied.
+fn spread(seed: u64, n: usize, cover: &mut Vec<f64>) {
+    cover.clear();
+    cover.extend((0..n).map(|i| generic(seed, i as u64)));
+>>>>>>> main
 }

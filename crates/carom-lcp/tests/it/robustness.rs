@@ -144,7 +144,8 @@ fn any_problem() -> impl Strategy<Value = Lcp> {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: 3000,
+        // Exponents over the whole range make rational arithmetic slow.
+        cases: 200,
         failure_persistence: None,
         rng_seed: proptest::test_runner::RngSeed::Fixed(7),
         ..ProptestConfig::default()
