@@ -106,11 +106,8 @@ pub use gauss_seidel::GaussSeidel;
 pub use lemke::{Attempt, Lemke, LemkeOptions, LemkeReport, LemkeWorkspace};
 pub use pivoting::principal_pivoting;
 pub use problem::{Lcp, LcpRef, LcpSolution, MAX_DIM};
-<<<<<<< HEAD
 pub use status::{LcpStatus, Proof};
 pub use work::{DEFAULT_MAX_WORK, Limit};
-=======
-pub use status::LcpStatus;
 
 // Crates whose types stand in signatures here.
 pub use nalgebra;
@@ -118,4 +115,3 @@ pub use nalgebra;
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 mod readme {}
->>>>>>> main
