@@ -2,8 +2,8 @@
 
 use crate::LcpRef;
 use crate::certificate::max_abs;
-use crate::exact::ExactSum;
-use crate::scalar::{two_product, two_sum};
+use crate::exact::ProductSum;
+use carom_numeric::sums::{two_product, two_sum};
 
 /// Backward error up to which an answer counts as a solution.
 pub const SOLVED_ERROR: f64 = 1e-12;
@@ -72,7 +72,7 @@ fn exact_row(problem: LcpRef<'_>, z: &[f64], i: usize) -> f64 {
     let products = z.iter().enumerate();
     let products = products.filter_map(|(j, z)| Some((*problem.column(j).get(i)?, *z)));
     let constant = problem.vector().get(i).map(|q| (*q, 1.0));
-    ExactSum::of(products.chain(constant)).relative()
+    ProductSum::of(products.chain(constant)).relative()
 }
 
 #[cfg(test)]

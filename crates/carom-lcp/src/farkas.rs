@@ -5,13 +5,8 @@
 //! signs are exact, so the sums are evaluated without rounding where rounding could decide.
 
 use crate::LcpRef;
-<<<<<<< HEAD
-use crate::exact::ExactSum;
-use crate::scalar::{two_product, two_sum};
-=======
+use crate::exact::ProductSum;
 use carom_numeric::sums::ExactSum;
-use std::cmp::Ordering;
->>>>>>> main
 
 /// Products below this may lose the low half of their exact value.
 const SMALLEST_PRODUCT: f64 = 1e-280;
@@ -51,7 +46,7 @@ pub(crate) fn is_certificate(problem: LcpRef<'_>, u: &[f64]) -> bool {
 fn sign(a: &[f64], u: &[f64]) -> i32 {
     sign_by_expansion(a, u).unwrap_or_else(|| {
         let products = a.iter().copied().zip(u.iter().copied());
-        ExactSum::of(products).sign()
+        ProductSum::of(products).sign()
     })
 }
 
@@ -75,18 +70,7 @@ fn sign_by_expansion(a: &[f64], u: &[f64]) -> Option<i32> {
     for (a, u) in products() {
         exact.add_product(*a, *u);
     }
-<<<<<<< HEAD
-    Some(match expansion.last() {
-        None => 0,
-        Some(x) if *x < 0.0 => -1,
-        Some(_) => 1,
-=======
-    Some(match exact.sign() {
-        Ordering::Equal => Sign::Zero,
-        Ordering::Less => Sign::Negative,
-        Ordering::Greater => Sign::Positive,
->>>>>>> main
-    })
+    Some(exact.sign() as i32)
 }
 
 #[cfg(test)]

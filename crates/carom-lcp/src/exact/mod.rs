@@ -10,7 +10,7 @@ mod sum;
 pub(crate) use decide::{Decision, decide, feasibility};
 pub(crate) use integers::{Integers, Residues};
 pub(crate) use path::{ExactEnd, follow};
-pub(crate) use sum::ExactSum;
+pub(crate) use sum::ProductSum;
 
 use crate::work::Work;
 use dictionary::Dictionary;

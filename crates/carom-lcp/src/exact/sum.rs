@@ -63,12 +63,12 @@ fn scale(mut x: f64, exponent: i64) -> f64 {
 
 /// $\sum a_k b_k$ and $\sum |a_k b_k|$, times one power of two.
 #[derive(Clone, Debug)]
-pub(crate) struct ExactSum {
+pub(crate) struct ProductSum {
     sum: BigInt,
     size: BigInt,
 }
 
-impl ExactSum {
+impl ProductSum {
     /// Of finite factors.
     pub(crate) fn of(products: impl Iterator<Item = (f64, f64)> + Clone) -> Self {
         let decoded = || {
@@ -134,10 +134,10 @@ mod tests {
     fn nothing_is_lost_between_the_ends_of_the_exponent_range() {
         let tiny = f64::from_bits(1);
         let products = [(f64::MAX, f64::MAX), (tiny, tiny), (-f64::MAX, f64::MAX)];
-        assert_eq!(ExactSum::of(products.into_iter()).sign(), 1);
+        assert_eq!(ProductSum::of(products.into_iter()).sign(), 1);
         let none = [(0.0, 1.0)];
-        assert_eq!(ExactSum::of(none.into_iter()).relative(), 0.0);
+        assert_eq!(ProductSum::of(none.into_iter()).relative(), 0.0);
         let third = [(1.0, 1.0), (-1.0, 2.0)];
-        assert_eq!(ExactSum::of(third.into_iter()).relative(), -1.0 / 3.0);
+        assert_eq!(ProductSum::of(third.into_iter()).relative(), -1.0 / 3.0);
     }
 }

@@ -1,6 +1,5 @@
 //! Attempts at one problem, from the cheapest to the surest, and the gate that every answer passes.
 
-use super::generic;
 use super::scales::Scaling;
 use super::small::{SMALL_DIM, Small};
 use super::tableau::{PathEnd, Tableau, Thresholds};
@@ -15,6 +14,7 @@ use crate::gate::{certify_nothing, prove};
 use crate::scalar::Scalar;
 use crate::work::{DOUBLE_COST, Work};
 use crate::{LcpRef, LcpStatus, Limit, Proof};
+use carom_numeric::random::generic;
 
 /// The largest residual of an answer that is taken at once.
 const GOOD_RESIDUAL: f64 = 1e-12;
@@ -495,5 +495,5 @@ fn thresholds<T: Scalar>(plan: &Plan, n: usize) -> Thresholds {
 /// rows tied.
 fn spread(seed: u64, n: usize, cover: &mut Vec<f64>) {
     cover.clear();
-    cover.extend((0..n).map(|i| generic(seed, i)));
+    cover.extend((0..n).map(|i| generic(seed, i as u64)));
 }

@@ -1,10 +1,10 @@
 //! The path of Lemke's method: pivots, the ratio test, ties.
 
 use super::etas::Etas;
-use super::generic;
 use super::scales::{Scales, Scaling};
 use crate::LcpRef;
 use crate::scalar::{Double, Scalar, larger, reduce, smaller};
+use carom_numeric::random::generic;
 
 /// From this dimension on ties are broken by a generic vector first.
 const GENERIC_FROM: usize = 17;
