@@ -151,7 +151,7 @@ impl StepProblem {
                 ..
             } = &mut *workspace;
             let report = lemke.solve_into(LcpRef::new(&self.matrix, vector)?, memory)?;
-            *n_pivots += report.n_pivots;
+            *n_pivots += report.n_pivots as usize;
             if report.status != LcpStatus::Solved {
                 status = report.status;
             }
@@ -386,7 +386,11 @@ impl StepWorkspace {
     pub fn new() -> Self {
         Self {
             lemke: Lemke {
-                options: LemkeOptions::default(),
+                options: LemkeOptions {
+                    // Impulses and velocities are judged here.
+                    proofs: false,
+                    ..LemkeOptions::default()
+                },
             },
             memory: LemkeWorkspace::new(),
             vector: Vec::new(),
