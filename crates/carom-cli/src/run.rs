@@ -99,17 +99,17 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     let record = scenario
         .run(&Overrides {
             toml,
+            file: args.config.clone(),
             assignments,
             progress: crate::progress::on_terminal(),
         })
         .map_err(|error| {
-            let file = args
-                .config
-                .as_ref()
-                .filter(|_| error.to_string().starts_with("line "));
+            // A file has its name in front already.
+            let text = error.to_string();
+            let file = args.config.as_ref().map(|path| path.display().to_string());
             let message = match file {
-                Some(path) => format!("{}: {error}", path.display()),
-                None => format!("{}: {error}", scenario.name),
+                Some(file) if text.starts_with(&file) => text,
+                _ => format!("{}: {text}", scenario.name),
             };
             if error.is_configuration() {
                 Failure::Usage(message)

@@ -1,46 +1,22 @@
 //! A point in an orthogonal corner: Seghete & Murphey, Theorem 2.
 
-use crate::config::{count, finite};
+use crate::ScenarioError;
+use crate::config::{Input, count};
 use crate::propagative::model::{System, diagnostics, propagative, row};
 use crate::propagative::outcomes;
-use crate::scenario::{Configuration, begin};
-use crate::{Overrides, Scenario, ScenarioError};
 use carom_report::record::{Column, Quantity, Record, Table};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
-pub(crate) const SCENARIO: Scenario = Scenario::new::<Config>(
-    "orthogonal-corner",
-    "orthogonal normals: every order gives the same outcome",
-    "Seghete & Murphey",
-    "Theorem 2",
-    run,
-);
-
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Config {
     momentum: Vec<f64>,
 }
 
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            momentum: vec![-1.0, -2.0, -3.0],
-        }
-    }
-}
-
-impl Configuration for Config {
-    const TOML: &'static str = "\
-momentum = [-1.0, -2.0, -3.0]    # kg m/s, of a unit mass, one entry per wall
-";
-}
-
-fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
-    let (config, mut record) = begin::<Config>(overrides)?;
+pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
+    let (config, mut record) = input.begin::<Config>()?;
     let n = config.momentum.len();
     count("momentum", n, 1, 8)?;
-    finite("momentum", &config.momentum)?;
     let normals = (0..n).map(|i| row(n, &[(i, 1.0)])).collect();
     let system = System::diagonal(&vec![1.0; n], normals)?;
     let set = system.resolve_all(&config.momentum, &propagative(1.0)?)?;

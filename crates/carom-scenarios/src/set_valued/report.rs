@@ -39,14 +39,6 @@ pub(super) struct Sampling {
 }
 
 impl Sampling {
-    fn validate(&self) -> Result<(), ScenarioError> {
-        crate::config::positive("impulse_step", &[self.impulse_step])?;
-        if self.samples == 0 {
-            return Err(ScenarioError::value("samples", "at least 1 is needed"));
-        }
-        crate::config::count("max_steps", self.max_steps, 1, 100_000)
-    }
-
     /// As in the paper: uniform caps, and of several solutions of a step the one that Lemke's
     /// method finds.
     fn plain(&self) -> SetValued {
@@ -108,7 +100,6 @@ pub(super) fn report(
     planes: &[Plane],
     progress: &Progress,
 ) -> Result<(), ScenarioError> {
-    sampling.validate()?;
     let names = system.row_names();
     let columns = |first: &[(&str, &str)]| -> Vec<Column> {
         let first = first.iter().map(|(name, unit)| Column::new(*name, *unit));

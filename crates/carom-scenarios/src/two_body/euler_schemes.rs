@@ -1,43 +1,22 @@
 //! Accuracy of the paper's integration schemes beside ours: Jia & Wang, Table 1.
 
-use crate::scenario::{Configuration, begin};
+use crate::ScenarioError;
+use crate::config::{Input, Positive};
 use crate::two_body::sliding::{
     ICOSAHEDRON_TETRAHEDRON, ICOSAHEDRON_VELOCITY, PIN_BALL, PIN_VELOCITY, Setup,
 };
-use crate::{Overrides, Scenario, ScenarioError};
 use carom_impact::two_body::{
     ContactResponse, EulerScheme, ImpactOptions, euler_impact, solve_impact,
 };
 use carom_report::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
 use nalgebra::Vector3;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
-pub(crate) const SCENARIO: Scenario = Scenario::new::<Config>(
-    "euler-schemes",
-    "iterations and errors of the paper's integration schemes beside the exact impact",
-    "Jia & Wang",
-    "Table 1, section 6.4",
-    run,
-);
-
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Config {
-    h1: f64,
-    h2: f64,
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Self { h1: 0.01, h2: 0.01 }
-    }
-}
-
-impl Configuration for Config {
-    const TOML: &'static str = "\
-h1 = 0.01     # of the variable step, Eq. (36)
-h2 = 0.01
-";
+    h1: Positive,
+    h2: Positive,
 }
 
 /// A contact of the table, with the steps of its schemes and what the paper prints.
@@ -74,10 +53,8 @@ const IMPACTS: [Impact; 2] = [
     },
 ];
 
-fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
-    let (config, mut record) = begin::<Config>(overrides)?;
-    crate::config::positive("h1", &[config.h1])?;
-    crate::config::positive("h2", &[config.h2])?;
+pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
+    let (config, mut record) = input.begin::<Config>()?;
     for impact in IMPACTS {
         one(&impact, &config, &mut record)?;
     }
@@ -103,7 +80,7 @@ fn one(impact: &Impact, config: &Config, record: &mut Record) -> Result<(), Scen
         Ok((found.iterations as f64, (found.impulse - exact).norm()))
     };
     let [truth, pure, fixed] = impact.steps;
-    let (first, second) = (config.h1, config.h2);
+    let (first, second) = (*config.h1, *config.h2);
     let schemes = [
         ("truth", EulerScheme::Fixed { step: truth }),
         ("ni", EulerScheme::Pure { step: pure }),

@@ -1,7 +1,6 @@
 //! Runs of the integrator, and what every scenario says about one.
 
 use crate::ScenarioError;
-use crate::config::{finite, positive};
 use carom_impact::ImpactLaw;
 use carom_mechanism::MechanicalSystem;
 use carom_report::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
@@ -20,8 +19,6 @@ pub(crate) struct Times {
 
 impl Times {
     pub(crate) fn check(&self) -> Result<(), ScenarioError> {
-        positive("time_step", &[self.step])?;
-        positive("duration", &[self.duration])?;
         if self.duration > MAX_STEPS * self.step {
             return Err(ScenarioError::value(
                 "duration",
@@ -47,7 +44,6 @@ pub(crate) fn simulate<S: MechanicalSystem>(
     velocity: &[f64],
     times: Times,
 ) -> Result<Motion, ScenarioError> {
-    finite("initial state", configuration)?;
     let integrator = CollisionIntegrator::new(system, law)?;
     let start = integrator.state(0.0, configuration, velocity)?;
     let grid = TimeGrid::duration(times.step, times.duration)?;

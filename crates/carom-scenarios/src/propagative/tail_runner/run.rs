@@ -6,76 +6,27 @@ use super::gaits::{Comparison, Drop, compare};
 use super::playback;
 use super::robot::{Drive, GRAVITY, LEFT_FOOT, Layout, Lengths, Stance, TAIL, TailRunner};
 use super::table::{INITIAL, OPTIMIZED, Row};
-use crate::config::{finite, positive};
-use crate::scenario::{Configuration, begin};
-use crate::{Overrides, Scenario, ScenarioError};
+use crate::ScenarioError;
+use crate::config::{Input, Positive};
 use carom_mechanism::MechanicalSystem;
 use carom_mechanism::design::{DesignFamily, PairAngle, RootOptions, min_norm_newton};
 use carom_report::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
 use nalgebra::DMatrix;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
-pub(crate) const SCENARIO: Scenario = Scenario::new::<Config>(
-    "tail-runner",
-    "TREX: a running robot whose double impact is designed to have one outcome",
-    "Seghete & Murphey",
-    "Table I, Figs. 6, 7 and 8",
-    run,
-);
-
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Config {
-    lift: f64,
-    duration: f64,
-    time_step: f64,
+    lift: Positive,
+    duration: Positive,
+    time_step: Positive,
     cosine: f64,
     layout: Layout,
     drive: Drive,
 }
 
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            lift: 17.0,
-            duration: 0.3,
-            time_step: 1e-3,
-            cosine: OPTIMIZED.printed_product,
-            layout: Layout::default(),
-            drive: Drive::default(),
-        }
-    }
-}
-
-impl Configuration for Config {
-    const TOML: &'static str = "\
-lift = 17.0                    # cm, height from which both gaits are dropped (paper)
-duration = 0.3                 # s
-time_step = 1e-3               # s; the paper does not say
-cosine = -2.28e-7              # of the normals in the optimized gait (paper)
-
-[layout]
-spine = \"posterior\"            # or \"tangency\": where the posterior part turns
-tail = \"cone\"                  # or \"printed\": the rule for the length of the tail
-
-# Chosen: the paper gives gains without units and no springs. dyn cm/rad and dyn cm s/rad.
-[drive]
-knee_stiffness = 1e7
-knee_damping = 1e5
-spine_stiffness = 3e7
-spine_damping = 3e5
-hip_proportional = 1e8         # the paper's 1e5, read in kg cm^2/s^2
-hip_derivative = 1e7           # the paper's 1e4
-hip_rate = 6.283185307179586   # rad/s, after the first impact
-";
-}
-
-fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
-    let (config, mut record) = begin::<Config>(overrides)?;
-    positive("lift", &[config.lift])?;
-    positive("duration", &[config.duration])?;
-    positive("time_step", &[config.time_step])?;
-    finite("cosine", &[config.cosine])?;
+pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
+    let (config, mut record) = input.begin::<Config>()?;
     let family = TailRunners {
         layout: config.layout,
     };
@@ -95,9 +46,9 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
     table_one(&mut record, &family, lengths, &gaits)?;
 
     let drop = Drop {
-        lift: config.lift,
-        duration: config.duration,
-        time_step: config.time_step,
+        lift: *config.lift,
+        duration: *config.duration,
+        time_step: *config.time_step,
     };
     let mut comparisons = Vec::with_capacity(2);
     for (name, stance) in &gaits {
