@@ -4,6 +4,7 @@ use crate::config::Input;
 use crate::{Overrides, ScenarioError};
 use carom_report::Record;
 use carom_report::animation::Animation;
+use carom_report::record::Quantity;
 
 /// A named, configurable run that reproduces something.
 #[derive(Clone, Copy, Debug)]
@@ -33,6 +34,13 @@ impl Scenario {
         record.scenario = self.name.to_owned();
         record.summary = self.summary.to_owned();
         record.animations.iter_mut().for_each(Animation::round);
+        if !input.is_default_but_for(&[]) {
+            // Papers print numbers for their own parameters.
+            record
+                .quantities
+                .iter_mut()
+                .for_each(Quantity::forget_printed);
+        }
         let fault = match record.non_finite() {
             Some(path) => Some(format!("a non-finite result at {path}")),
             None => record.animations.iter().find_map(|animation| {

@@ -150,32 +150,51 @@ fn file_error(path: &Path, source: std::io::Error) -> ExportError {
 
 /// The record's quantities as an aligned table for the terminal.
 ///
-/// The columns for published values are left out when there are none.
+/// Every expected value has a line with its kind: `printed` in a paper, `closed form`, or
+/// `independent`. The columns for them are left out when there are none.
 #[must_use]
 pub fn summary(record: &Record) -> String {
-    let compared = record.quantities.iter().any(|q| q.paper.is_some());
+    let compared = record.quantities.iter().any(|q| q.expected().count() > 0);
     let mut rows = vec![heading_row(compared)];
-    rows.extend(record.quantities.iter().map(|q| quantity_row(q, compared)));
+    rows.extend(record.quantities.iter().flat_map(quantity_rows));
     align(&rows)
 }
 
 fn heading_row(compared: bool) -> Vec<String> {
-    let all = ["quantity", "value", "unit", "paper", "difference"];
+    let all = [
+        "quantity",
+        "value",
+        "unit",
+        "expected",
+        "difference",
+        "kind",
+        "from",
+    ];
     let shown = if compared { all.len() } else { 3 };
     all.iter().take(shown).map(|s| (*s).to_owned()).collect()
 }
 
-fn quantity_row(quantity: &Quantity, compared: bool) -> Vec<String> {
-    let mut row = vec![
+/// A line for the quantity, and further ones if more than one value is expected.
+fn quantity_rows(quantity: &Quantity) -> Vec<Vec<String>> {
+    let mut head = vec![
         quantity.name.clone(),
         shown(quantity.value),
         quantity.unit.clone(),
     ];
-    if compared {
-        row.push(quantity.paper.map_or_else(String::new, shown));
-        row.push(difference_of(quantity).unwrap_or_default());
+    let mut rows = Vec::new();
+    for (kind, value, source) in quantity.expected() {
+        head.extend([
+            shown(value),
+            difference(quantity.value, value),
+            kind.to_owned(),
+            source.to_owned(),
+        ]);
+        rows.push(std::mem::replace(&mut head, vec![String::new(); 3]));
     }
-    row
+    if rows.is_empty() {
+        rows.push(head);
+    }
+    rows
 }
 
 /// Pads cells to common widths: numbers flush right, names and units flush left.
@@ -191,8 +210,8 @@ fn align(rows: &[Vec<String>]) -> String {
         let cells = row.iter().zip(&widths).enumerate();
         let line: Vec<String> = cells
             .map(|(i, (cell, width))| match i {
-                0 | 2 => format!("{cell:<width$}"),
-                _ => format!("{cell:>width$}"),
+                1 | 3 | 4 => format!("{cell:>width$}"),
+                _ => format!("{cell:<width$}"),
             })
             .collect();
         out.push_str(line.join("  ").trim_end());
@@ -258,12 +277,6 @@ pub fn difference(value: f64, published: f64) -> String {
     format!("{sign}{} %", significant(100.0 * relative.abs(), 3))
 }
 
-/// The difference of a quantity from its published value, if it has one.
-fn difference_of(quantity: &Quantity) -> Option<String> {
-    let published = quantity.paper?;
-    Some(difference(quantity.value, published))
-}
-
 /// A name followed by its unit in brackets, if it has one.
 fn with_unit(name: &str, unit: &str) -> String {
     if unit.is_empty() {
@@ -283,7 +296,9 @@ mod tests {
         let line = Mark::line("v", vec![0.0, 1.0], vec![1.0, 2.0], Color::Blue);
         let mut record = Record::new("drop", "A drop.");
         record.quantities = vec![
-            Quantity::new("speed_m_s", 0.1 + 0.2, "m/s").paper(0.25, "Eq. 1"),
+            Quantity::new("speed_m_s", 0.1 + 0.2, "m/s")
+                .printed(0.25, 0.005, "Eq. 1")
+                .independent(0.31, "another program"),
             Quantity::new("count", 12.0, ""),
         ];
         record.tables = vec![Table::new("Speed / time", "", vec![Column::new("t", "s")])];
@@ -349,19 +364,19 @@ mod tests {
 
     #[test]
     fn differences() {
-        let of = |value, paper| difference_of(&Quantity::new("q", value, "").paper(paper, ""));
-        assert_eq!(of(1.5, 1.0).as_deref(), Some("+50 %"));
-        assert_eq!(of(-1.5, -1.0).as_deref(), Some("-50 %"));
-        assert_eq!(of(1.0 + 2e-9, 1.0).as_deref(), Some("+2.0e-9"));
-        assert_eq!(of(-1e-3, 0.0).as_deref(), Some("-1.0e-3 (absolute)"));
-        assert_eq!(of(2.0, 2.0).as_deref(), Some("0"));
+        assert_eq!(difference(1.5, 1.0), "+50 %");
+        assert_eq!(difference(-1.5, -1.0), "-50 %");
+        assert_eq!(difference(1.0 + 2e-9, 1.0), "+2.0e-9");
+        assert_eq!(difference(-1e-3, 0.0), "-1.0e-3 (absolute)");
+        assert_eq!(difference(2.0, 2.0), "0");
     }
 
     #[test]
     fn summary_is_aligned() {
         let expected = "\
-quantity   value  unit  paper  difference
-speed_m_s    0.3  m/s    0.25       +20 %
+quantity   value  unit  expected  difference  kind         from
+speed_m_s    0.3  m/s       0.25       +20 %  printed      Eq. 1
+                            0.31     -3.23 %  independent  another program
 count         12
 ";
         assert_eq!(summary(&record()), expected);

@@ -52,17 +52,17 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let [a, b, _] = *config.half_extents;
     record.quantities.extend([
         Quantity::new("face_area_m2", area(&face.patch()), "m^2")
-            .paper(4.0 * a * b, "the face of the box itself"),
+            .closed_form(4.0 * a * b, "the face of the box itself"),
         Quantity::new("edge_length_m", length(&edge.patch()), "m")
-            .paper(2.0 * b, "the edge of the box itself"),
+            .closed_form(2.0 * b, "the edge of the box itself"),
         Quantity::new("corner_points", corner.patch().len() as f64, "")
             .note("1 if neither tilt is a multiple of a right angle"),
     ]);
     let (gap_error, point_error) = offsets(&floor, &bare, &rounded, tilted);
     record.quantities.extend([
         Quantity::new("offset_gap_error_m", gap_error, "m")
-            .paper(0.0, "Eq. (66): the gap of the box less the radius"),
-        Quantity::new("offset_point_error_m", point_error, "m").paper(
+            .closed_form(0.0, "Eq. (66): the gap of the box less the radius"),
+        Quantity::new("offset_point_error_m", point_error, "m").closed_form(
             0.0,
             "Eq. (65): the closest point moves by the radius along the normal",
         ),

@@ -47,7 +47,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         let speed = (config.speed * config.speed + 2.0 * *config.pull * *config.wall).sqrt();
         record.quantities.push(
             Quantity::new("first_speed_m_per_s", first.before.speed.abs(), "m/s")
-                .paper(speed, "conservation of energy"),
+                .closed_form(speed, "conservation of energy"),
         );
     }
     record.tables.push(table(

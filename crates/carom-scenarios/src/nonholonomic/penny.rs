@@ -215,11 +215,11 @@ fn closed_form<T: Wall>(
     let source = "closed form on the circle";
     if let Some(exact) = orbit.impacts().nth(run.events.len() - 1) {
         record.quantities.extend([
-            Quantity::new("last_impact_s", last.time, "s").paper(exact.time, source),
+            Quantity::new("last_impact_s", last.time, "s").closed_form(exact.time, source),
             Quantity::new("theta_dot_last_rad_per_s", last.state.theta_dot, "rad/s")
-                .paper(exact.velocity_plus[0], source),
+                .closed_form(exact.velocity_plus[0], source),
             Quantity::new("phi_dot_last_rad_per_s", last.state.phi_dot, "rad/s")
-                .paper(exact.velocity_plus[1], source),
+                .closed_form(exact.velocity_plus[1], source),
         ]);
     }
     let [theta_dot, phi_dot] = orbit.limit();

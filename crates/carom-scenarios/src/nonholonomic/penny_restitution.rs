@@ -77,9 +77,9 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         let values: Vec<f64> = degrees.iter().map(|&angle| restitution(angle)).collect();
         record.quantities.extend([
             Quantity::new(format!("{key}_head_on"), restitution(0.0), "")
-                .paper(head_on, "2 cos² β - 1"),
+                .closed_form(head_on, "2 cos² β - 1"),
             Quantity::new(format!("{key}_side_on"), restitution(90.0), "")
-                .paper(side_on, "2 cos² β - 1"),
+                .closed_form(side_on, "2 cos² β - 1"),
         ]);
         figure
             .marks

@@ -131,6 +131,6 @@ fn focal_product(start: &BallState, hits: &[Hit<BallState>], a: f64, b: f64) -> 
             product(&last.state),
             "m^4/s^2",
         )
-        .paper(product(start), "invariant of the elliptical billiard"),
+        .closed_form(product(start), "invariant of the elliptical billiard"),
     )
 }

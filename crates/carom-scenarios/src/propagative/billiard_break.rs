@@ -212,13 +212,13 @@ fn curves(config: &Config, record: &mut Record) -> Result<(), ScenarioError> {
                 indeterminacy(radii, FRAC_PI_2, 0.0)?,
                 "",
             )
-            .paper(0.0, "Fig. 5, Sec. VII-A"),
+            .printed(0.0, 1e-12, "Fig. 5, Sec. VII-A"),
             Quantity::new(
                 name("indeterminacy_180_deg"),
                 indeterminacy(radii, PI, 0.0)?,
                 "",
             )
-            .paper(0.0, "Fig. 5, Sec. VII-A"),
+            .printed(0.0, 1e-12, "Fig. 5, Sec. VII-A"),
         ]);
         figure.marks.push(Mark::Line {
             label: Some(format!("r_c / r = {ratio:.4}")),

@@ -41,7 +41,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let pairs = system.uniqueness()?.pairs;
     record
         .quantities
-        .push(Quantity::new("cosine", system.cosine()?, "").paper(
+        .push(Quantity::new("cosine", system.cosine()?, "").closed_form(
             (b2 - 2.0 * a2) / (b2 + 4.0 * a2),
             "(b^2 - 2a^2)/(b^2 + 4a^2)",
         ));

@@ -62,7 +62,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         let digits = (std::f64::consts::PI * 10f64.powi(k as i32)).floor();
         record.quantities.push(
             Quantity::new(format!("impacts_100_to_the_{k}"), impacts, "")
-                .paper(digits, "digits of pi (Galperin 2003)"),
+                .closed_form(digits, "digits of pi (Galperin 2003)"),
         );
     }
     let (impacts, outcome) = push(*config.mass_ratio)?;

@@ -84,7 +84,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         record
             .quantities
             .push(if paper && *config.restitution == 1.0 && n == 3 {
-                quantity.paper([0.0, 0.0, 1.0][i], "Example 1, Eq. (15)")
+                quantity.printed([0.0, 0.0, 1.0][i], 1e-12, "Example 1, Eq. (15)")
             } else {
                 quantity
             });
@@ -180,7 +180,7 @@ fn loss_against_speed(
         let quantity = Quantity::new(name, worst, "%");
         record.quantities.push(if three_equal {
             let closed_form = 100.0 * (1.0 - restitution * restitution) * 2.0 / 3.0;
-            quantity.paper(closed_form, "Eqs. (16)-(18): (1 - R^2) 2/3")
+            quantity.closed_form(closed_form, "Eqs. (16)-(18): (1 - R^2) 2/3")
         } else {
             quantity
         });

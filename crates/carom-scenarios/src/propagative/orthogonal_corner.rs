@@ -29,9 +29,10 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let factorial = (1..=approaching as u64).product::<u64>() as f64;
     let [outcomes, indeterminacy] = outcomes::spread(&set);
     record.quantities.extend([
-        outcomes.paper(1.0, "Theorem 2"),
-        Quantity::new("sequences", sequences as f64, "").paper(factorial, "Theorem 2: n! orders"),
-        indeterminacy.paper(0.0, "Theorem 2"),
+        outcomes.closed_form(1.0, "Theorem 2"),
+        Quantity::new("sequences", sequences as f64, "")
+            .closed_form(factorial, "Theorem 2: n! orders"),
+        indeterminacy.closed_form(0.0, "Theorem 2"),
     ]);
     let mut table = Table::new(
         "momentum",

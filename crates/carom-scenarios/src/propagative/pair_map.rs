@@ -46,7 +46,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
             "c = -cos(pi/m)"
         };
         record.quantities.push(
-            Quantity::new(format!("worst_indeterminacy_m_{m}"), worst, "").paper(0.0, source),
+            Quantity::new(format!("worst_indeterminacy_m_{m}"), worst, "").closed_form(0.0, source),
         );
     }
     let axis = || Axis::linear("cosine c of the normals", "").range(-0.95, 0.95);

@@ -101,7 +101,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let sharp = (std::f64::consts::FRAC_PI_2 / gamma).ceil();
     record.quantities.extend([
         Quantity::new("cosine", system.cosine()?, "")
-            .paper(-(2.0 * gamma).cos(), "c = -cos 2 gamma"),
+            .closed_form(-(2.0 * gamma).cos(), "c = -cos 2 gamma"),
         Quantity::new("sharp_bound", sharp, "")
             .note("ceil(pi / 2 gamma); the paper proves ceil(pi / gamma)"),
         Quantity::new("indeterminacy", set.indeterminacy, ""),

@@ -49,7 +49,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         table.rows.push(vec![f64::from(m), ratio, xi]);
         record.quantities.push(
             Quantity::new(format!("worst_indeterminacy_m_{m}"), xi, "")
-                .paper(0.0, "c = -cos(pi/m)"),
+                .closed_form(0.0, "c = -cos(pi/m)"),
         );
     }
     let mut figure = Figure::new(

@@ -203,7 +203,7 @@ fn ball(record: &mut Record, config: &Config) -> Result<(), ScenarioError> {
         Quantity::new("ball_impact_length", impulse, "N s")
             .note("length of the impact in s, while time stands still"),
         Quantity::new("ball_clock_at_rest", end.clock, "")
-            .paper(1.0 / (1.0 + weight), "Section 4.1: dt/ds = 1/(1 + mg)"),
+            .closed_form(1.0 / (1.0 + weight), "Section 4.1: dt/ds = 1/(1 + mg)"),
         Quantity::new("ball_end_time_s", end.time, "s"),
         Quantity::new("ball_length", path.length(), ""),
     ]);

@@ -95,7 +95,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         if let Some(lift) = sequential.and_then(|t| t.rows.first()?.get(3).copied()) {
             record.quantities.push(
                 Quantity::new("sequential_lift_m_per_s", lift, "m/s")
-                    .paper(0.21 * speed, "closed form: 0.21 of the speed of the drop"),
+                    .closed_form(0.21 * speed, "closed form: 0.21 of the speed of the drop"),
             );
         }
     }

@@ -41,11 +41,11 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         let w = pair.inertia()?.matrix();
         record.quantities.extend([
             Quantity::new(format!("{name}_tangential_per_kg"), w[(0, 0)], "1/kg")
-                .paper(3.5 / mass, "7/2 of the inverse reduced mass"),
+                .closed_form(3.5 / mass, "7/2 of the inverse reduced mass"),
             Quantity::new(format!("{name}_normal_per_kg"), w[(2, 2)], "1/kg")
-                .paper(1.0 / mass, "the inverse reduced mass"),
+                .closed_form(1.0 / mass, "the inverse reduced mass"),
             Quantity::new(format!("{name}_coupling_per_kg"), w[(0, 2)], "1/kg")
-                .paper(0.0, "central impact"),
+                .closed_form(0.0, "central impact"),
         ]);
         inertia = [0, 1, 2].map(|i| [0, 1, 2].map(|j| w[(i, j)]));
     }

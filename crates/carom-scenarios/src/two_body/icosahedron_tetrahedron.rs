@@ -65,17 +65,22 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
 
 /// Says what the paper prints where our value differs from it or has more digits.
 fn annotate(quantities: &mut [Quantity]) {
-    let printed = "the paper prints";
+    let euler = "the error of the paper's Euler step, of the size that its Table 1 reports";
     for quantity in quantities {
-        quantity.note = Some(match quantity.name.as_str() {
-            "impulse_x_ns" => {
-                format!("{printed} -0.00326657; an error of the size of its Table 1, see the book")
-            }
-            "impulse_y_ns" => format!("{printed} -0.0592263"),
-            "impulse_z_ns" => format!("{printed} 0.1007, a multiple of its step 0.00095"),
-            "stick_demand" => format!("|B^-1 d|, {printed} 0.3157"),
+        let (printed, within, place, differs) = match quantity.name.as_str() {
+            "impulse_x_ns" => (-0.00326657, 5e-9, "Eq. (15)", Some(euler)),
+            "impulse_y_ns" => (-0.0592263, 5e-8, "Eq. (15)", Some(euler)),
+            "impulse_z_ns" => (
+                0.1007,
+                5e-5,
+                "Eq. (15), a multiple of the step 0.00095",
+                Some(euler),
+            ),
+            "stick_demand" => (0.3157, 5e-5, "Eq. (23), |B^-1 d|", None),
             _ => continue,
-        });
+        };
+        *quantity = quantity.clone().printed(printed, within, place);
+        quantity.differs = differs.map(str::to_owned);
     }
 }
 

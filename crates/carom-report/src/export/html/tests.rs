@@ -8,7 +8,11 @@ fn hostile() -> Record {
     let line = Mark::line(evil, vec![0.0, 1.0], vec![0.0, 1.0], Color::Sky);
     let mut record = Record::new(evil, evil);
     record.parameters = serde_json::json!({ evil: evil });
-    record.quantities = vec![Quantity::new(evil, 1.5, evil).paper(1.0, evil).note(evil)];
+    record.quantities = vec![
+        Quantity::new(evil, 1.5, evil)
+            .printed(1.0, 0.5, evil)
+            .note(evil),
+    ];
     record.tables = vec![Table {
         rows: vec![vec![-0.5]; MAX_ROWS + 1],
         ..Table::new("t", evil, vec![Column::new(evil, evil)])

@@ -7,7 +7,7 @@ use crate::propagative::model::propagative;
 use crate::propagative::played::Played;
 use carom_mechanism::systems::Block;
 use carom_report::animation::{Animation, Outline};
-use carom_report::record::{Axis, Color, Mark, Quantity, Record};
+use carom_report::record::{Axis, Color, Mark, Quantity, Record, ReferenceKind};
 use serde::Deserialize;
 
 #[derive(Debug, Deserialize)]
@@ -39,7 +39,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         &mut record,
         &elastic,
         &bounces,
-        "free fall, sqrt(2h/g) (2k + 1)",
+        (ReferenceKind::ClosedForm, "free fall, sqrt(2h/g) (2k + 1)"),
         &coordinates,
     );
     record.quantities.push(Quantity::new(
@@ -53,7 +53,8 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     for (k, time) in resting.impact_times().into_iter().enumerate() {
         let name = format!("restitution_impact_{}_time_s", k + 1);
         record.quantities.push(
-            Quantity::new(name, time, "s").paper(expected, "free fall, shrinking by restitution"),
+            Quantity::new(name, time, "s")
+                .closed_form(expected, "free fall, shrinking by restitution"),
         );
         expected += 2.0 * fall * r.powi(k as i32 + 1);
     }

@@ -7,7 +7,7 @@ use crate::propagative::model::propagative;
 use crate::propagative::played::Played;
 use carom_mechanism::systems::PendulumCradle;
 use carom_report::animation::{Animation, Outline};
-use carom_report::record::{Axis, Color, Quantity, Record};
+use carom_report::record::{Axis, Color, Quantity, Record, ReferenceKind};
 use serde::Deserialize;
 
 #[derive(Debug, PartialEq, Deserialize)]
@@ -61,7 +61,10 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         &mut record,
         &motion,
         reference,
-        "independent implementation, same step",
+        (
+            ReferenceKind::Independent,
+            "another implementation, same step",
+        ),
         &coordinates,
     );
     record.quantities.push(Quantity::new(

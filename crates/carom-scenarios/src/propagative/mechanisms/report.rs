@@ -3,7 +3,9 @@
 use crate::ScenarioError;
 use carom_impact::ImpactLaw;
 use carom_mechanism::MechanicalSystem;
-use carom_report::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
+use carom_report::record::{
+    Axis, Color, Column, Figure, Mark, Quantity, Record, ReferenceKind, Table,
+};
 use carom_variational::TimeGrid;
 use carom_variational::generalized::{CollisionIntegrator, LogEntry, Trajectory};
 
@@ -88,20 +90,20 @@ impl Motion {
     }
 }
 
-/// Writes the status, the impact times beside a reference (each with its source), the events and the
+/// Writes the status, the impact times beside a reference (with its kind and source), the events and the
 /// states of a run.
 pub(crate) fn describe(
     record: &mut Record,
     motion: &Motion,
     reference: &[f64],
-    source: &str,
+    (kind, source): (ReferenceKind, &str),
     coordinates: &[(&str, &str)],
 ) {
     record.status = motion.trajectory.end.ending.name().to_owned();
     for (k, time) in motion.impact_times().into_iter().enumerate() {
         let quantity = Quantity::new(format!("impact_{}_time_s", k + 1), time, "s");
         record.quantities.push(match reference.get(k) {
-            Some(value) => quantity.paper(*value, source),
+            Some(value) => quantity.reference(kind, *value, source),
             None => quantity,
         });
     }

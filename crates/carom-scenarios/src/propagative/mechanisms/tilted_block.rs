@@ -7,7 +7,7 @@ use crate::propagative::model::propagative;
 use crate::propagative::played::Played;
 use carom_mechanism::systems::Block;
 use carom_report::animation::{Animation, Outline};
-use carom_report::record::{Axis, Color, Quantity, Record};
+use carom_report::record::{Axis, Color, Quantity, Record, ReferenceKind};
 use serde::Deserialize;
 
 #[derive(Debug, PartialEq, Deserialize)]
@@ -74,7 +74,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         &mut record,
         &motion,
         reference,
-        "exact flights between impacts",
+        (ReferenceKind::Independent, "exact flights between impacts"),
         &coordinates,
     );
     record.quantities.push(Quantity::new(

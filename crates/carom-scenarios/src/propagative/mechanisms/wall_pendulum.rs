@@ -7,7 +7,9 @@ use crate::propagative::model::propagative;
 use crate::propagative::played::Played;
 use carom_mechanism::systems::Pendulum;
 use carom_report::animation::{Animation, Outline};
-use carom_report::record::{Axis, Color, Column, Figure, LineStyle, Mark, Quantity, Record, Table};
+use carom_report::record::{
+    Axis, Color, Column, Figure, LineStyle, Mark, Quantity, Record, ReferenceKind, Table,
+};
 use serde::Deserialize;
 use std::f64::consts::{FRAC_PI_2, PI};
 
@@ -87,7 +89,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         let quantity = Quantity::new(name, error, "s");
         let reference = REFERENCE.get(k).filter(|_| input.is_default_but_for(&[]));
         record.quantities.push(match reference {
-            Some(value) => quantity.paper(*value, "independent implementation, same step"),
+            Some(value) => quantity.independent(*value, "another implementation, same step"),
             None => quantity,
         });
         if before.is_some() {
@@ -97,7 +99,13 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         }
         before = Some(error);
         if k == *config.halvings {
-            describe(&mut record, &motion, &[], "", &[("angle", "rad")]);
+            describe(
+                &mut record,
+                &motion,
+                &[],
+                (ReferenceKind::Independent, ""),
+                &[("angle", "rad")],
+            );
             record.figures.push(figure(
                 "angle",
                 "A pendulum against a wall",
