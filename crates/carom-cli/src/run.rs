@@ -36,9 +36,18 @@ pub(crate) struct RunArgs {
     /// Seed of the random numbers, for scenarios that draw any.
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// Write record.json, *.csv, *.svg and index.html into this folder.
+    /// Write record.json, *.csv, every figure and index.html into this folder.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// Formats of the figures: svg, and png and pdf where they are built in.
+    #[arg(
+        long,
+        value_name = "FORMATS",
+        value_delimiter = ',',
+        default_value = "svg",
+        requires = "out"
+    )]
+    format: Vec<export::Format>,
     /// Print the record as JSON instead of the summary.
     #[arg(long)]
     json: bool,
@@ -130,7 +139,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
         format!("{}: {}\n\n{status}{table}", record.scenario, record.summary)
     };
     let written = match &args.out {
-        Some(dir) => export::write_all(&record, dir).map_err(unwritable)?,
+        Some(dir) => export::write_all(&record, dir, &args.format).map_err(unwritable)?,
         None => Vec::new(),
     };
     let mut out = std::io::stdout().lock();

@@ -5,6 +5,7 @@
 //! against a paper without running it again.
 
 use crate::animation::Animation;
+use carom_numeric::NUMERICS_VERSION;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -15,6 +16,10 @@ pub struct Record {
     pub scenario: String,
     /// What the run shows, in a sentence or two.
     pub summary: String,
+    /// Version of carom's arithmetic, [`NUMERICS_VERSION`]: results that carry the same one were computed
+    /// alike.
+    #[serde(default)]
+    pub numerics: u32,
     /// How the run ended; `"completed"` unless the scenario says otherwise.
     pub status: String,
     /// Input parameters, as the scenario read them.
@@ -39,6 +44,7 @@ impl Record {
         Self {
             scenario: scenario.into(),
             summary: summary.into(),
+            numerics: NUMERICS_VERSION,
             status: "completed".to_owned(),
             parameters: serde_json::Value::Null,
             quantities: Vec::new(),

@@ -16,7 +16,6 @@ mod list;
 mod nonholonomic;
 mod progress;
 mod propagative;
-pub mod sampling;
 mod scenario;
 mod set_valued;
 mod two_body;

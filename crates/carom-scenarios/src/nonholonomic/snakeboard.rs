@@ -5,7 +5,7 @@ use crate::config::{Fraction, Input, Positive};
 use carom_billiard::snakeboard::Snakeboard;
 use carom_impact::{Diagnostics, ImpactError, Nonholonomic, Restitution};
 use carom_metric::Tangent;
-use carom_report::record::{Column, Quantity, Record, Table};
+use carom_report::record::{Axis, Color, Column, Figure, LineStyle, Mark, Quantity, Record, Table};
 use nalgebra::Vector2;
 use serde::Deserialize;
 
@@ -71,12 +71,46 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     );
     let e = *config.restitution;
     let laws = [
-        ("elastic", Restitution::Elastic),
-        ("projected", Restitution::Projected),
-        ("newton", Restitution::Newton(e)),
-        ("projected_newton", Restitution::ProjectedNewton(e)),
+        ("elastic", ("elastic", Color::Blue), Restitution::Elastic),
+        (
+            "projected",
+            ("projected", Color::Green),
+            Restitution::Projected,
+        ),
+        (
+            "newton",
+            ("Newton", Color::Vermillion),
+            Restitution::Newton(e),
+        ),
+        (
+            "projected_newton",
+            ("projected Newton", Color::Purple),
+            Restitution::ProjectedNewton(e),
+        ),
     ];
-    for ((name, restitution), number) in laws.into_iter().zip(1_u32..) {
+    let mut figure = Figure::new(
+        "velocities",
+        "Snakeboard: velocity of its center after the impact",
+        "Top view. The nose hits the wall, whose direction is dashed; each law sends the center \
+         off in its own way, also those that are inadmissible (see the table).",
+        Axis::linear("velocity x", "m/s"),
+        Axis::linear("velocity y", "m/s"),
+    )
+    .equal_aspect()
+    .mark(Mark::Line {
+        label: Some("wall".to_owned()),
+        x: [-1.0, 1.0].map(|k| -k * config.speed * wall.y).to_vec(),
+        y: [-1.0, 1.0].map(|k| k * config.speed * wall.x).to_vec(),
+        style: LineStyle::Dashed,
+        color: Color::Gray,
+    })
+    .mark(Mark::Arrow {
+        from: [0.0; 2],
+        to: [velocity[0], velocity[1]],
+        color: Color::Black,
+        label: Some("before".to_owned()),
+    });
+    for ((name, label, restitution), number) in laws.into_iter().zip(1_u32..) {
         let law =
             Nonholonomic::new(restitution).map_err(|e| ScenarioError::value("restitution", e))?;
         let at = board.at_impact(
@@ -103,6 +137,13 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
                 "the nose does not approach the wall",
             ));
         };
+        let (label, color) = label;
+        figure.marks.push(Mark::Arrow {
+            from: [0.0; 2],
+            to: [outcome.velocity_plus.0[0], outcome.velocity_plus.0[1]],
+            color,
+            label: Some(label.to_owned()),
+        });
         record.quantities.push(Quantity::new(
             format!("{name}_effective_restitution"),
             effective,
@@ -114,5 +155,6 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         table.rows.push(row);
     }
     record.tables.push(table);
+    record.figures.push(figure);
     Ok(record)
 }

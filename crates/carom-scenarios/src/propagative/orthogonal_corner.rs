@@ -4,7 +4,9 @@ use crate::ScenarioError;
 use crate::config::{Input, count};
 use crate::propagative::model::{System, diagnostics, propagative, row};
 use crate::propagative::outcomes;
-use carom_report::record::{Column, Quantity, Record, Table};
+use carom_report::record::{
+    Axis, Color, Column, Figure, LineStyle, Mark, PointShape, Quantity, Record, Table,
+};
 use serde::Deserialize;
 
 #[derive(Debug, Deserialize)]
@@ -49,5 +51,64 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
             .extend(pairs.map(|(minus, plus)| vec![*minus, *plus]));
     }
     record.tables.push(table);
+    record.figures.push(orders(&system, &config.momentum)?);
     Ok(record)
+}
+
+/// Two orders of the impacts, seen in the plane of the first two momenta: both end in one corner.
+fn orders(system: &System, momentum: &[f64]) -> Result<Figure, ScenarioError> {
+    let mut figure = Figure::new(
+        "orders",
+        "Orthogonal corner: two orders, one outcome",
+        "Each impact reflects one momentum; the first contact first, or the last one first, both \
+         end at the same place. Contacts are numbered from 1; the plane is that of the first two.",
+        Axis::linear("momentum 1", "kg m/s"),
+        Axis::linear("momentum 2", "kg m/s"),
+    )
+    .equal_aspect();
+    let approaching: Vec<usize> = (0..momentum.len())
+        .filter(|i| momentum.get(*i).is_some_and(|p| *p < 0.0))
+        .collect();
+    let backwards = approaching.iter().rev().copied().collect();
+    for (label, order, style, color) in [
+        (
+            "first contact first",
+            approaching,
+            LineStyle::Solid,
+            Color::Blue,
+        ),
+        (
+            "last contact first",
+            backwards,
+            LineStyle::Dashed,
+            Color::Vermillion,
+        ),
+    ] {
+        let path = system.chain(momentum, &order)?;
+        let at = |i: usize| path.iter().map(move |p| p.get(i).copied().unwrap_or(0.0));
+        let (x, y): (Vec<f64>, Vec<f64>) = (at(0).collect(), at(1).collect());
+        if figure.marks.is_empty() {
+            for (label, k, shape) in [
+                ("before", 0, PointShape::Square),
+                ("after", path.len().saturating_sub(1), PointShape::Circle),
+            ] {
+                let place = |list: &[f64]| list.get(k).copied().into_iter().collect();
+                figure.marks.push(Mark::Points {
+                    label: Some(label.to_owned()),
+                    x: place(&x),
+                    y: place(&y),
+                    shape,
+                    color: Color::Black,
+                });
+            }
+        }
+        figure.marks.push(Mark::Line {
+            label: Some(label.to_owned()),
+            x,
+            y,
+            style,
+            color,
+        });
+    }
+    Ok(figure)
 }

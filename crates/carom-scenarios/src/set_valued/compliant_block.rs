@@ -3,10 +3,9 @@
 use super::kelvin_voigt::{KelvinVoigt, Landing, NotFollowed};
 use super::rocking_block::block;
 use crate::config::{Count, Input, NonNegative, Positive};
-use crate::sampling::summarize;
 use crate::{Progress, ScenarioError};
 use carom_impact::ImpactLaw;
-use carom_impact::frictional::{CapDistribution, Sampler, Sequential, SetValued};
+use carom_impact::frictional::{CapDistribution, Sampler, Sequential, SetValued, summarize};
 use carom_report::record::{
     Axis, Color, Column, Figure, Mark, PointShape, Quantity, Record, Table,
 };
@@ -110,7 +109,7 @@ fn rigid(config: &Config, progress: &Progress) -> Result<Rigid, ScenarioError> {
             ..SetValued::default()
         };
         Ok(Rigid {
-            outcomes: summarize(&Sampler::new(problem, &law)?, progress)?.velocities,
+            outcomes: summarize(&Sampler::new(problem, &law)?, &progress.samples())?.velocities,
             sequential,
         })
     })
@@ -147,6 +146,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         &Sweep {
             name: "stiffness",
             quantity: Column::new("log10_stiffness_a_over_b", ""),
+            what: "log10 of stiffness A over B,",
             title: "Compliant block: one corner stiffer than the other",
             values: &decades,
             landings: &landings,
@@ -164,6 +164,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         &Sweep {
             name: "angle",
             quantity: Column::new("angle", "deg"),
+            what: "angle in degrees,",
             title: "Compliant block: one corner lands before the other",
             values: &angles,
             landings: &landings,
@@ -184,10 +185,20 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     Ok(record)
 }
 
+/// Colors of a sweep, in its order.
+const SWEEP: [Color; 5] = [
+    Color::Blue,
+    Color::Sky,
+    Color::Green,
+    Color::Orange,
+    Color::Vermillion,
+];
+
 /// Drops that differ in one quantity.
 struct Sweep<'a> {
     name: &'static str,
     quantity: Column,
+    what: &'static str,
     title: &'static str,
     values: &'a [f64],
     landings: &'a [Landing],
@@ -230,8 +241,8 @@ fn add(record: &mut Record, rigid: &Rigid, sweep: &Sweep<'_>) {
             .push(vec![*value, na, nb, ta, tb, ia, ib, landing.duration]);
     }
     record.tables.push(table);
-    let points = |label: &str, points: Vec<[f64; 2]>, shape, color| Mark::Points {
-        label: Some(label.to_owned()),
+    let points = |label: String, points: Vec<[f64; 2]>, shape, color| Mark::Points {
+        label: Some(label),
         x: points.iter().map(|p| p[0]).collect(),
         y: points.iter().map(|p| p[1]).collect(),
         shape,
@@ -242,35 +253,43 @@ fn add(record: &mut Record, rigid: &Rigid, sweep: &Sweep<'_>) {
             .filter_map(|row| Some([*row.first()?, *row.get(2)?]))
             .collect()
     };
-    record.figures.push(
-        Figure::new(
-            format!("fig12_{}", sweep.name),
-            sweep.title,
+    let mut figure = Figure::new(
+        format!("fig12_{}", sweep.name),
+        sweep.title,
+        format!(
             "Normal velocities of the corners after the impact: samples of the rigid set of \
-             outcomes, and drops on corners that give way.",
-            Axis::linear("normal velocity at A", "m/s"),
-            Axis::linear("normal velocity at B", "m/s"),
-        )
-        .equal_aspect()
-        .mark(points(
-            "rigid, any overlap",
-            normals(&rigid.outcomes),
-            PointShape::Circle,
-            Color::Sky,
-        ))
-        .mark(points(
-            "rigid, one after the other",
-            normals(&rigid.sequential),
-            PointShape::Square,
-            Color::Black,
-        ))
-        .mark(points(
-            "compliant",
-            sweep.landings.iter().map(|l| l.normal_velocity).collect(),
+             outcomes (gray), and drops on corners that give way, colored by {}.",
+            sweep.what
+        ),
+        Axis::linear("normal velocity at A", "m/s"),
+        Axis::linear("normal velocity at B", "m/s"),
+    )
+    .equal_aspect()
+    .mark(points(
+        "rigid, any overlap".to_owned(),
+        normals(&rigid.outcomes),
+        PointShape::Circle,
+        Color::Gray,
+    ))
+    .mark(points(
+        "rigid, one after the other".to_owned(),
+        normals(&rigid.sequential),
+        PointShape::Square,
+        Color::Black,
+    ));
+    // Equal shares of the sweep, from the lowest values to the highest.
+    let share = sweep.landings.len().div_ceil(SWEEP.len()).max(1);
+    let values = sweep.values.chunks(share);
+    for ((values, landings), color) in values.zip(sweep.landings.chunks(share)).zip(SWEEP) {
+        let ends = [values.first(), values.last()].map(|v| v.copied().unwrap_or_default());
+        figure.marks.push(points(
+            format!("{} {:.1} to {:.1}", sweep.what, ends[0], ends[1]),
+            landings.iter().map(|l| l.normal_velocity).collect(),
             PointShape::Cross,
-            Color::Vermillion,
-        )),
-    );
+            color,
+        ));
+    }
+    record.figures.push(figure);
 }
 
 #[cfg(test)]

@@ -129,14 +129,31 @@ fn one_contact(record: &mut Record, config: &Config) -> Result<(), ScenarioError
             .filter_map(|e| e.get(i).copied())
             .collect()
     };
+    // What forces on the two edges of the cone do to the contact velocity, drawn to the height that
+    // it must climb.
+    let [vn, vt] = config.contact_velocity;
+    let edge = |side: f64| {
+        let [dn, dt] = [nn + side * nt, nt + side * tt];
+        let length = if dn > 0.0 { -vn / dn } else { -vn / nn };
+        [vt + length * dt, vn + length * dn]
+    };
+    let [left, right] = [edge(-*config.friction), edge(*config.friction)];
+    let cone = Mark::Polygon {
+        x: vec![vt, left[0], right[0]],
+        y: vec![vn, left[1], right[1]],
+        color: Color::Orange,
+    };
     record.figures.push(
         Figure::new(
             "fig3",
             "One contact: slide, stick, end",
-            "The contact velocity follows the reaction until it neither slides nor approaches.",
+            "The contact velocity follows the reaction until it neither slides nor approaches. The \
+             velocity changes along the friction cone, here at the start: along an edge while it \
+             slides, inside once it sticks.",
             Axis::linear("tangential velocity", "m/s"),
             Axis::linear("normal velocity", "m/s"),
         )
+        .mark(cone)
         .mark(line(Some("impact".to_owned()), row(1), row(0), Color::Blue))
         .mark(Mark::points("events", row(1), row(0), Color::Black)),
     );

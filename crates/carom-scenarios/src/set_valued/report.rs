@@ -3,11 +3,10 @@
 use super::playback::playback;
 use super::system::FrictionalSystem;
 use crate::extremes::extremes;
-use crate::sampling::{SampleSummary, summarize};
 use crate::{Progress, ScenarioError};
 use carom_impact::frictional::{
-    BranchPolicy, CapDistribution, Draw, Sampler, Sequential, SetValued, StepLipschitz,
-    TerminationBounds, all_simultaneous,
+    BranchPolicy, CapDistribution, Draw, SampleSummary, Sampler, Sequential, SetValued,
+    StepLipschitz, TerminationBounds, all_simultaneous, summarize,
 };
 use carom_impact::{Diagnostics, ImpactError, ImpactLaw, ImpactProblem};
 use carom_report::record::{
@@ -162,9 +161,9 @@ pub(super) fn report(
         bounds(record, problem, sampling)?;
         stretch(record, problem, sampling)?;
         let plain = Sampler::new(problem, &sampling.plain())?;
-        let plain_summary = summarize(&plain, progress)?;
+        let plain_summary = summarize(&plain, &progress.samples())?;
         let search = Sampler::new(problem, &sampling.search(system.contacts.len()))?;
-        let search_summary = summarize(&search, progress)?;
+        let search_summary = summarize(&search, &progress.samples())?;
         quantities(record, &plain_summary, &search_summary, table_3);
         let breeding = Sampler::new(problem, &sampling.breeding())?;
         let bred = extremes(&breeding, progress)?;

@@ -123,6 +123,11 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
             slowest,
         ]);
         let sequence = impact.events.sequence();
+        let label = instance.name.trim_start_matches("fig");
+        let label = match label.trim_end_matches(char::is_alphabetic) {
+            number if number == label => number.to_owned(),
+            number => format!("{number}({})", &label[number.len()..]),
+        };
         record.quantities.push(
             Quantity::new(
                 format!("{}_impulse_z_ns", instance.name),
@@ -133,12 +138,8 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         );
         record.figures.push(hodograph_figure(
             instance.name,
-            &format!("Hodograph for friction {}", instance.friction),
-            &format!(
-                "Jia & Wang, Fig. {}. Events {sequence}. {}",
-                instance.name.trim_start_matches("fig"),
-                instance.what
-            ),
+            &format!("Jia & Wang, Fig. {label}: friction {}", instance.friction),
+            &format!("Hodograph. Events {sequence}. {}", instance.what),
             &setup,
             &trace,
         ));

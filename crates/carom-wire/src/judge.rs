@@ -1,13 +1,14 @@
-//! `carom judge`: outcomes that somebody else computed.
+//! Outcomes that somebody else computed, as JSON.
 
-use super::bodies::{self, BodyInput, PlaceInput};
-use super::{ContactInput, at, by_contact, check_law, contact_set, metric, pose};
-use crate::lines::{Answer, Unanswered, typed};
-use carom::impact::judge::{
+use crate::Answer;
+use crate::bodies::{self, BodyInput, PlaceInput};
+use crate::error::{WireError, typed};
+use crate::resolve::{ContactInput, at, by_contact, check_law, contact_set, metric, pose};
+use carom_impact::judge::{
     ContactReport, JudgeOptions, Judgement, LawMatch, OutcomeSetDistance, SetMethod,
 };
-use carom::impact::{ImpactError, ImpactProblem};
-use carom::metric::Tangent;
+use carom_impact::{ImpactError, ImpactProblem};
+use carom_metric::Tangent;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -78,7 +79,7 @@ impl OptionsInput {
 }
 
 /// Judges one outcome.
-pub(crate) fn judge(value: Value) -> Result<Answer, Unanswered> {
+pub(crate) fn judge(value: Value) -> Result<Answer, WireError> {
     check_law(&value)?;
     let fields = if value.get("mass_matrix").is_none() && value.get("body1").is_some() {
         of_bodies(&typed(value, "")?)?
@@ -91,7 +92,7 @@ pub(crate) fn judge(value: Value) -> Result<Answer, Unanswered> {
     })
 }
 
-fn of_problem(input: &AlgebraicInput) -> Result<Map<String, Value>, Unanswered> {
+fn of_problem(input: &AlgebraicInput) -> Result<Map<String, Value>, WireError> {
     let metric = metric(&input.mass_matrix)?;
     let contacts = contact_set(&metric, &input.contacts, &input.constraints)?;
     let problem = pose(&contacts, &input.velocity)?;
@@ -106,7 +107,7 @@ fn of_problem(input: &AlgebraicInput) -> Result<Map<String, Value>, Unanswered> 
     )
 }
 
-fn of_bodies(input: &BodiesInput) -> Result<Map<String, Value>, Unanswered> {
+fn of_bodies(input: &BodiesInput) -> Result<Map<String, Value>, WireError> {
     let pair = bodies::pair(&input.contact, &input.body1, input.body2.as_ref())?;
     let metric = bodies::metric(&pair)?;
     let contacts = bodies::contact_set(&metric, &pair, input.friction, input.restitution)?;
@@ -122,11 +123,11 @@ fn of_bodies(input: &BodiesInput) -> Result<Map<String, Value>, Unanswered> {
             (None, None) => {}
             (None, Some(_)) => {
                 let message = format!("missing field `{key}`: there is a body2");
-                return Err(Unanswered::new("invalid-input", message));
+                return Err(WireError::new("invalid-input", message));
             }
             (Some(_), None) => {
                 let message = format!("{key}: there is no body2");
-                return Err(Unanswered::new("invalid-input", message));
+                return Err(WireError::new("invalid-input", message));
             }
         }
     }
@@ -145,11 +146,11 @@ fn verdict(
     problem: &ImpactProblem<'_>,
     after: &Tangent,
     options: &OptionsInput,
-    wrong: impl Fn(ImpactError) -> Unanswered,
+    wrong: impl Fn(ImpactError) -> WireError,
     law: Option<&str>,
-) -> Result<Map<String, Value>, Unanswered> {
+) -> Result<Map<String, Value>, WireError> {
     let judgement =
-        carom::impact::judge::judge(problem, after, &options.options()).map_err(|e| match e {
+        carom_impact::judge::judge(problem, after, &options.options()).map_err(|e| match e {
             ImpactError::InvalidOption { .. } => at("options", &e),
             _ => wrong(e),
         })?;

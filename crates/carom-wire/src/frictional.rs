@@ -1,12 +1,12 @@
 //! The laws for one frictional contact, `routh` and `two-body`, and their diagnostics.
 
-use super::{outcome_fields, rows};
-use crate::lines::Unanswered;
-use carom::impact::two_body::{
+use crate::error::WireError;
+use crate::resolve::{outcome_fields, rows};
+use carom_impact::two_body::{
     ContactInertia, ImpactOptions, InvariantDirections, Recompression, RestitutionLaw,
     invariant_directions,
 };
-use carom::impact::{
+use carom_impact::{
     ContactMode, FrictionalDiagnostics, ImpactLaw, ImpactOutcome, ImpactProblem, Routh, TwoBody,
 };
 use nalgebra::{DMatrix, Matrix3, Vector3};
@@ -33,7 +33,7 @@ enum RecompressionInput {
 /// Options of both laws.
 #[derive(Deserialize, Default)]
 #[serde(default, deny_unknown_fields)]
-pub(super) struct FrictionalInput {
+pub(crate) struct FrictionalInput {
     restitution_law: RestitutionInput,
     recompression: RecompressionInput,
     tangential_impact: bool,
@@ -56,40 +56,40 @@ impl FrictionalInput {
         }
     }
 
-    pub(super) fn routh(&self) -> Routh {
+    pub(crate) fn routh(&self) -> Routh {
         let options = self.options();
         Routh { options }
     }
 
-    pub(super) fn two_body(&self) -> TwoBody {
+    pub(crate) fn two_body(&self) -> TwoBody {
         let options = self.options();
         TwoBody { options }
     }
 }
 
-pub(super) fn resolve(
+pub(crate) fn resolve(
     problem: &ImpactProblem<'_>,
     law: &dyn ImpactLaw,
-) -> Result<Map<String, Value>, Unanswered> {
+) -> Result<Map<String, Value>, WireError> {
     let outcome = outcome(problem, law)?;
     Ok(outcome_fields(problem, &outcome))
 }
 
-pub(super) fn outcome(
+pub(crate) fn outcome(
     problem: &ImpactProblem<'_>,
     law: &dyn ImpactLaw,
-) -> Result<ImpactOutcome, Unanswered> {
+) -> Result<ImpactOutcome, WireError> {
     Ok(law.resolve(problem)?)
 }
 
 /// Diagnostics in the axes of the contact rows: tangents first, normal last.
-pub(super) fn diagnostics(found: &FrictionalDiagnostics) -> Map<String, Value> {
+pub(crate) fn diagnostics(found: &FrictionalDiagnostics) -> Map<String, Value> {
     in_axes(found, &Matrix3::identity())
 }
 
 /// Diagnostics with matrices and directions turned into other axes by a rotation whose columns are
 /// the contact's.
-pub(super) fn in_axes(found: &FrictionalDiagnostics, axes: &Matrix3<f64>) -> Map<String, Value> {
+pub(crate) fn in_axes(found: &FrictionalDiagnostics, axes: &Matrix3<f64>) -> Map<String, Value> {
     let mut fields = Map::new();
     let mut put = |key: &str, value: Value| fields.insert(key.to_owned(), value);
     let w = axes * found.inertia.matrix() * axes.transpose();

@@ -1,15 +1,13 @@
 //! The laws of simultaneous frictional impact.
 
-use super::{at, outcome_fields};
-use crate::lines::{Unanswered, typed};
-use crate::progress::on_terminal;
-use carom::impact::frictional::{
-    AnitescuPotra, BranchPolicy, CapDistribution, EndMode, ModeSolution, MoreauNewton, Sampler,
-    Sequential, SetValued, all_simultaneous,
+use crate::Progress;
+use crate::error::{WireError, typed};
+use crate::resolve::{at, outcome_fields};
+use carom_impact::frictional::{
+    AnitescuPotra, BranchPolicy, CapDistribution, EndMode, ModeSolution, MoreauNewton,
+    SampleSummary, Sampler, Sequential, SetValued, all_simultaneous, sampled_outcomes, summarize,
 };
-use carom::impact::{ImpactError, ImpactLaw, ImpactProblem};
-use carom::scenarios::ScenarioError;
-use carom::scenarios::sampling::{SampleSummary, outcomes, summarize};
+use carom_impact::{ImpactError, ImpactLaw, ImpactProblem};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -78,11 +76,12 @@ const SPREAD: f64 = 6.0;
 /// Probability that a mixed cap switches its contact off.
 const OFF: f64 = 0.25;
 
-pub(super) fn resolve(
+pub(crate) fn resolve(
     law: &str,
     problem: &ImpactProblem<'_>,
     options: Value,
-) -> Result<Map<String, Value>, Unanswered> {
+    progress: Progress<'_>,
+) -> Result<Map<String, Value>, WireError> {
     match law {
         "moreau-newton" => {
             let input: MoreauNewtonInput = typed(options, "options")?;
@@ -102,12 +101,12 @@ pub(super) fn resolve(
             };
             one(problem, &law)
         }
-        _ => set_valued(problem, typed(options, "options")?),
+        _ => set_valued(problem, typed(options, "options")?, progress),
     }
 }
 
 /// Names the option that a law refuses.
-fn refused(error: ImpactError) -> Unanswered {
+fn refused(error: ImpactError) -> WireError {
     match error {
         ImpactError::InvalidOption { .. } | ImpactError::InvalidContact { .. } => {
             at("options", &error)
@@ -116,7 +115,7 @@ fn refused(error: ImpactError) -> Unanswered {
     }
 }
 
-fn one(problem: &ImpactProblem<'_>, law: &dyn ImpactLaw) -> Result<Map<String, Value>, Unanswered> {
+fn one(problem: &ImpactProblem<'_>, law: &dyn ImpactLaw) -> Result<Map<String, Value>, WireError> {
     let outcome = law.resolve(problem).map_err(refused)?;
     Ok(outcome_fields(problem, &outcome))
 }
@@ -124,7 +123,7 @@ fn one(problem: &ImpactProblem<'_>, law: &dyn ImpactLaw) -> Result<Map<String, V
 fn anitescu_potra(
     problem: &ImpactProblem<'_>,
     input: AnitescuPotraInput,
-) -> Result<Map<String, Value>, Unanswered> {
+) -> Result<Map<String, Value>, WireError> {
     let law = AnitescuPotra {
         friction_directions: input.friction_directions,
     };
@@ -162,7 +161,8 @@ fn mode_name(mode: EndMode) -> &'static str {
 fn set_valued(
     problem: &ImpactProblem<'_>,
     input: SetValuedInput,
-) -> Result<Map<String, Value>, Unanswered> {
+    progress: Progress<'_>,
+) -> Result<Map<String, Value>, WireError> {
     let defaults = SetValued::default();
     let law = SetValued {
         impulse_step: input.impulse_step,
@@ -182,19 +182,12 @@ fn set_valued(
         },
     };
     let sampler = Sampler::new(problem, &law).map_err(refused)?;
-    let failed = |error| match error {
-        ScenarioError::Impact(error) => error.into(),
-        other => Unanswered::new("sampling", other),
-    };
     // Outcomes of millions of samples fill the memory; their summary does not.
     let (summary, all) = if input.outcomes == Some(OutcomesInput::One) {
         let outcome = law.resolve(problem).map_err(refused)?;
-        (
-            summarize(&sampler, &on_terminal()).map_err(failed)?,
-            vec![outcome],
-        )
+        (summarize(&sampler, progress)?, vec![outcome])
     } else {
-        outcomes(&sampler).map_err(failed)?
+        sampled_outcomes(&sampler)?
     };
     let Some(first) = all.first() else {
         return Err(law.none_ended().into());

@@ -1,7 +1,8 @@
-//! `carom lcp`: linear complementarity problems as JSON Lines.
+//! Linear complementarity problems as JSON.
 
-use crate::lines::{Answer, Unanswered, typed};
-use carom::lcp::{
+use crate::Answer;
+use crate::error::{WireError, typed};
+use carom_lcp::{
     Certificate, Lcp, LcpError, LcpStatus, Lemke, LemkeOptions, LemkeWorkspace, MatrixClass, auto,
     enumerate,
 };
@@ -25,16 +26,15 @@ struct ProblemInput {
 }
 
 /// Answers one problem.
-pub(crate) fn solve(value: Value) -> Result<Answer, Unanswered> {
+pub(crate) fn solve(value: Value) -> Result<Answer, WireError> {
     let input: ProblemInput = typed(value, "")?;
     let method = input.method.as_deref().unwrap_or("lemke");
     if !METHODS.contains(&method) {
         let known = METHODS.join(", ");
         let message = format!("method: unknown method `{method}`; known: {known}");
-        return Err(Unanswered::new("unknown-method", message));
+        return Err(WireError::new("unknown-method", message));
     }
-    let unanswered = |e: LcpError| Unanswered::new(e.kind(), e);
-    let lcp = Lcp::from_rows(&input.matrix, input.vector).map_err(unanswered)?;
+    let lcp = Lcp::from_rows(&input.matrix, input.vector)?;
     // JSON costs more than a correction of the last digits.
     let options = LemkeOptions {
         max_pivots: input.max_pivots,
@@ -42,9 +42,9 @@ pub(crate) fn solve(value: Value) -> Result<Answer, Unanswered> {
         ..LemkeOptions::default()
     };
     match method {
-        "enumerate" => all(&lcp).map_err(unanswered),
+        "enumerate" => Ok(all(&lcp)?),
         "auto" => {
-            let (solution, choice) = auto(&lcp, options).map_err(unanswered)?;
+            let (solution, choice) = auto(&lcp, options)?;
             let mut answer = fields(
                 solution.status,
                 solution.z.as_slice(),
@@ -58,9 +58,7 @@ pub(crate) fn solve(value: Value) -> Result<Answer, Unanswered> {
         }
         _ => {
             let mut workspace = LemkeWorkspace::new();
-            let report = Lemke { options }
-                .solve_into(lcp.view(), &mut workspace)
-                .map_err(unanswered)?;
+            let report = Lemke { options }.solve_into(lcp.view(), &mut workspace)?;
             let mut answer = fields(
                 report.status,
                 workspace.z(),
@@ -70,7 +68,7 @@ pub(crate) fn solve(value: Value) -> Result<Answer, Unanswered> {
             );
             answer.insert("attempt".to_owned(), report.attempt.name().into());
             if report.status == LcpStatus::Ray {
-                let class = MatrixClass::of(lcp.matrix()).map_err(unanswered)?;
+                let class = MatrixClass::of(lcp.matrix())?;
                 answer.insert("explanation".to_owned(), class.explain_ray().into());
             }
             Ok(settled(report.status, answer))

@@ -1,14 +1,13 @@
-//! Samples of set-valued impacts, in parallel, and what they say about the set.
+//! Samples of set-valued impacts, and what they say about the set.
 //!
-//! Every sample depends on the seed and its index alone, and all statistics are sums of integers,
+//! With the feature `rayon` they are drawn on all threads of the current pool. Every sample depends on the seed and its index alone, and all statistics are sums of integers,
 //! minima and maxima, or computed from the first samples in order: any number of threads gives the
 //! same bits. Memory does not grow with the number of samples, unless outcomes are kept.
 
-use crate::{Progress, ScenarioError};
-use carom_impact::ImpactOutcome;
-use carom_impact::frictional::{Draw, Sampler};
-use rayon::prelude::*;
+use super::sampler::{Draw, Sampler};
+use crate::{ImpactError, ImpactOutcome};
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 /// Samples that one task draws.
 const CHUNK: u64 = 512;
@@ -93,15 +92,16 @@ impl Share {
     }
 }
 
-/// Draws all samples of a sampler and summarizes them, saying now and then how far it is.
+/// Draws all samples of a sampler and summarizes them. `progress` is called now and then with
+/// the number of samples drawn so far and the number of all.
 ///
 /// # Errors
 ///
 /// Those of [`Sampler::draw`].
 pub fn summarize(
     sampler: &Sampler<'_>,
-    progress: &Progress,
-) -> Result<SampleSummary, ScenarioError> {
+    progress: &dyn Fn(u64, u64),
+) -> Result<SampleSummary, ImpactError> {
     Ok(run(sampler, false, progress)?.0)
 }
 
@@ -110,33 +110,30 @@ pub fn summarize(
 /// # Errors
 ///
 /// As [`summarize`].
-pub fn outcomes(
+pub fn sampled_outcomes(
     sampler: &Sampler<'_>,
-) -> Result<(SampleSummary, Vec<ImpactOutcome>), ScenarioError> {
-    run(sampler, true, &Progress::default())
+) -> Result<(SampleSummary, Vec<ImpactOutcome>), ImpactError> {
+    run(sampler, true, &|_, _| {})
 }
 
 fn run(
     sampler: &Sampler<'_>,
     keep_outcomes: bool,
-    progress: &Progress,
-) -> Result<(SampleSummary, Vec<ImpactOutcome>), ScenarioError> {
+    progress: &dyn Fn(u64, u64),
+) -> Result<(SampleSummary, Vec<ImpactOutcome>), ImpactError> {
     let samples = sampler.options().samples;
     let n_chunks = samples.div_ceil(CHUNK);
     let mut total = Share::default();
     let mut next = 0;
     while next < n_chunks {
         let end = n_chunks.min(next + ROUND);
-        let shares = (next..end)
-            .into_par_iter()
-            .map_init(Draw::default, |draw, chunk| {
-                let range = chunk * CHUNK..samples.min((chunk + 1) * CHUNK);
-                share(sampler, range, draw, keep_outcomes)
-            })
-            .collect::<Result<Vec<_>, _>>()?;
+        let shares = in_turn(next..end, |draw, chunk| {
+            let range = chunk * CHUNK..samples.min((chunk + 1) * CHUNK);
+            share(sampler, range, draw, keep_outcomes)
+        })?;
         shares.into_iter().for_each(|share| total.add(share));
         next = end;
-        progress.report("samples", samples.min(end * CHUNK), samples);
+        progress(samples.min(end * CHUNK), samples);
     }
     let summary = SampleSummary {
         samples,
@@ -152,12 +149,38 @@ fn run(
     Ok((summary, total.outcomes))
 }
 
+/// The shares of all chunks, in their order.
+#[cfg(feature = "rayon")]
+fn in_turn(
+    chunks: Range<u64>,
+    share: impl Fn(&mut Draw, u64) -> Result<Share, ImpactError> + Sync,
+) -> Result<Vec<Share>, ImpactError> {
+    use rayon::prelude::*;
+    chunks
+        .into_par_iter()
+        .map_init(Draw::default, &share)
+        .collect()
+}
+
+/// The shares of all chunks, in their order.
+#[cfg(not(feature = "rayon"))]
+fn in_turn(
+    mut chunks: Range<u64>,
+    share: impl Fn(&mut Draw, u64) -> Result<Share, ImpactError>,
+) -> Result<Vec<Share>, ImpactError> {
+    let mut draw = Draw::default();
+    chunks.try_fold(Vec::new(), |mut shares, chunk| {
+        shares.push(share(&mut draw, chunk)?);
+        Ok(shares)
+    })
+}
+
 fn share(
     sampler: &Sampler<'_>,
-    range: std::ops::Range<u64>,
+    range: Range<u64>,
     draw: &mut Draw,
     keep_outcomes: bool,
-) -> Result<Share, ScenarioError> {
+) -> Result<Share, ImpactError> {
     let mut share = Share::default();
     let mut rows = Vec::new();
     let at_rest = NO_EXTENT * sampler.speed();
@@ -254,12 +277,12 @@ fn directed_distance(a: &[Vec<f64>], b: &[Vec<f64>]) -> f64 {
     a.iter().map(nearest).fold(0.0, f64::max).sqrt()
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "rayon"))]
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use carom_impact::frictional::SetValued;
-    use carom_impact::{Contact, ContactSet, ImpactProblem};
+    use crate::frictional::SetValued;
+    use crate::{Contact, ContactSet, ImpactProblem};
     use carom_metric::{Covector, KineticMetric, Tangent};
     use nalgebra::DMatrix;
 
@@ -285,7 +308,7 @@ mod tests {
                 .num_threads(threads)
                 .build()
                 .unwrap();
-            pool.install(|| outcomes(&sampler)).unwrap()
+            pool.install(|| sampled_outcomes(&sampler)).unwrap()
         };
         let one = on(1);
         for threads in [2, 3] {

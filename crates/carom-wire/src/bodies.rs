@@ -1,18 +1,18 @@
 //! `two-body` in its bodies form: two rigid bodies in world axes, or one on a fixed half-space.
 
-use super::frictional::{FrictionalInput, in_axes, outcome};
-use super::{at, audit_fields};
-use crate::lines::Unanswered;
-use carom::impact::two_body::{BodyPair, RigidBody};
-use carom::impact::{ContactSet, Diagnostics, ImpactError, ImpactProblem};
-use carom::metric::KineticMetric;
+use crate::error::WireError;
+use crate::frictional::{FrictionalInput, in_axes, outcome};
+use crate::resolve::{at, audit_fields};
+use carom_impact::two_body::{BodyPair, RigidBody};
+use carom_impact::{ContactSet, Diagnostics, ImpactError, ImpactProblem};
+use carom_metric::KineticMetric;
 use nalgebra::{Matrix3, Vector3};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct BodiesInput {
+pub(crate) struct BodiesInput {
     #[serde(default, rename = "id")]
     _id: Value,
     #[serde(rename = "law")]
@@ -26,19 +26,19 @@ pub(super) struct BodiesInput {
     #[serde(default)]
     body2: Option<BodyInput>,
     #[serde(default)]
-    pub(super) options: Map<String, Value>,
+    pub(crate) options: Map<String, Value>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct PlaceInput {
+pub(crate) struct PlaceInput {
     point: [f64; 3],
     normal: [f64; 3],
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct BodyInput {
+pub(crate) struct BodyInput {
     mass: f64,
     inertia: [[f64; 3]; 3],
     center: [f64; 3],
@@ -61,17 +61,17 @@ impl BodyInput {
 }
 
 /// Whether the input is in this form.
-pub(super) fn is_meant(value: &Value) -> bool {
+pub(crate) fn is_meant(value: &Value) -> bool {
     value.get("law").and_then(Value::as_str) == Some("two-body")
         && value.get("mass_matrix").is_none()
 }
 
 /// Two bodies, or one on a fixed half-space.
-pub(super) fn pair(
+pub(crate) fn pair(
     contact: &PlaceInput,
     body1: &BodyInput,
     body2: Option<&BodyInput>,
-) -> Result<BodyPair, Unanswered> {
+) -> Result<BodyPair, WireError> {
     BodyPair::new(
         body1.body(),
         body2.map(BodyInput::body),
@@ -80,25 +80,25 @@ pub(super) fn pair(
     )
     .map_err(|e| match &e {
         ImpactError::InvalidBody { body, what } => {
-            Unanswered::new(e.kind(), format!("body{body}: {what}"))
+            WireError::new(e.kind(), format!("body{body}: {what}"))
         }
         _ => at("contact", &e),
     })
 }
 
-pub(super) fn metric(pair: &BodyPair) -> Result<KineticMetric, Unanswered> {
+pub(crate) fn metric(pair: &BodyPair) -> Result<KineticMetric, WireError> {
     KineticMetric::new(pair.mass_matrix()).map_err(|e| at("body masses and inertias", &e.into()))
 }
 
-pub(super) fn contact_set<'m>(
+pub(crate) fn contact_set<'m>(
     metric: &'m KineticMetric,
     pair: &BodyPair,
     friction: f64,
     restitution: f64,
-) -> Result<ContactSet<'m>, Unanswered> {
+) -> Result<ContactSet<'m>, WireError> {
     let contact = pair.contact(friction, restitution);
     ContactSet::new(metric, vec![contact]).map_err(|e| match &e {
-        ImpactError::InvalidFriction { value, .. } => Unanswered::new(
+        ImpactError::InvalidFriction { value, .. } => WireError::new(
             e.kind(),
             format!("friction: {value} must be finite and at least 0"),
         ),
@@ -107,17 +107,17 @@ pub(super) fn contact_set<'m>(
     })
 }
 
-pub(super) fn pose<'a>(
+pub(crate) fn pose<'a>(
     contacts: &'a ContactSet<'a>,
     pair: &BodyPair,
-) -> Result<ImpactProblem<'a>, Unanswered> {
+) -> Result<ImpactProblem<'a>, WireError> {
     ImpactProblem::new(contacts, pair.velocity()).map_err(|e| at("velocities", &e))
 }
 
-pub(super) fn resolve(
+pub(crate) fn resolve(
     input: &BodiesInput,
     options: &FrictionalInput,
-) -> Result<Map<String, Value>, Unanswered> {
+) -> Result<Map<String, Value>, WireError> {
     let pair = pair(&input.contact, &input.body1, input.body2.as_ref())?;
     let metric = metric(&pair)?;
     let contacts = contact_set(&metric, &pair, input.friction, input.restitution)?;

@@ -1,60 +1,89 @@
 //! Impact problems and outcomes as JSON: the contract with other languages.
 
-mod bodies;
-mod frictional;
-mod judge;
-mod simultaneous;
-
-pub(crate) use judge::judge;
-
-use crate::lines::{Answer, Unanswered, typed};
-use carom::impact::{
+use crate::error::{WireError, typed};
+use crate::frictional::{self, FrictionalInput};
+use crate::{Answer, Progress, bodies, simultaneous};
+use carom_impact::{
     Audit, Contact, ContactSet, Diagnostics, EnergeticRestitution, ImpactError, ImpactLaw,
     ImpactOutcome, ImpactProblem, Nonholonomic, OutcomeSet, Plastic, PlasticRule, Propagative,
     Restitution, Rough, Selection, SequenceFilter, SetValuedLaw,
 };
-use carom::metric::{Covector, KineticMetric, Tangent};
-use frictional::FrictionalInput;
+use carom_metric::{Covector, KineticMetric, Tangent};
 use nalgebra::DMatrix;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-fn at(key: &str, error: &ImpactError) -> Unanswered {
-    Unanswered::new(error.kind(), format!("{key}: {error}"))
+pub(crate) fn at(key: &str, error: &ImpactError) -> WireError {
+    WireError::at(key, error)
 }
 
-impl From<ImpactError> for Unanswered {
-    fn from(error: ImpactError) -> Self {
-        Self::new(error.kind(), error)
+/// An impact in generalized velocities, as it is read from JSON.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Problem {
+    #[serde(default, rename = "id")]
+    _id: Value,
+    /// Name of the law, as in [`LAWS`](carom_impact::LAWS).
+    pub law: String,
+    /// Mass matrix, a list of its n rows.
+    pub mass_matrix: Vec<Vec<f64>>,
+    /// Velocity before the impact (n).
+    pub velocity: Vec<f64>,
+    /// The contacts.
+    #[serde(default)]
+    pub contacts: Vec<ContactInput>,
+    /// Constraint one-forms, each of length n.
+    #[serde(default)]
+    pub constraints: Vec<Vec<f64>>,
+    /// The law's options by their keys.
+    #[serde(default)]
+    pub options: Map<String, Value>,
+}
+
+impl Problem {
+    /// A problem without contacts, constraints and options.
+    pub fn new(law: impl Into<String>, mass_matrix: Vec<Vec<f64>>, velocity: Vec<f64>) -> Self {
+        Self {
+            _id: Value::Null,
+            law: law.into(),
+            mass_matrix,
+            velocity,
+            contacts: Vec::new(),
+            constraints: Vec::new(),
+            options: Map::new(),
+        }
     }
 }
 
-#[derive(Deserialize)]
+/// A contact, as it is read from JSON.
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct ProblemInput {
-    #[serde(default, rename = "id")]
-    _id: Value,
-    law: String,
-    mass_matrix: Vec<Vec<f64>>,
-    velocity: Vec<f64>,
+pub struct ContactInput {
+    /// Gradient of the gap (n), positive towards separation.
+    pub normal: Vec<f64>,
+    /// Tangential velocities as rows, each of length n: none, one in the plane, two in space.
     #[serde(default)]
-    contacts: Vec<ContactInput>,
+    pub tangents: Vec<Vec<f64>>,
+    /// Coulomb coefficient.
     #[serde(default)]
-    constraints: Vec<Vec<f64>>,
+    pub friction: f64,
+    /// Newton's coefficient of restitution.
     #[serde(default)]
-    options: Map<String, Value>,
+    pub restitution: f64,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ContactInput {
-    normal: Vec<f64>,
-    #[serde(default)]
-    tangents: Vec<Vec<f64>>,
-    #[serde(default)]
-    friction: f64,
-    #[serde(default)]
-    restitution: f64,
+/// The answer to a [`Problem`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Resolved {
+    fields: Map<String, Value>,
+}
+
+impl Resolved {
+    /// The answer as it is written, without an `id`.
+    pub fn to_value(&self) -> Value {
+        Value::Object(self.fields.clone())
+    }
 }
 
 #[derive(Deserialize, Clone, Copy, Default)]
@@ -132,37 +161,58 @@ struct RestitutionInput {
 }
 
 /// Refuses a law that does not exist before anything else: the other keys depend on the law.
-fn check_law(value: &Value) -> Result<(), Unanswered> {
+pub(crate) fn check_law(value: &Value) -> Result<(), WireError> {
     match value.get("law").and_then(Value::as_str) {
-        Some(law) if carom::impact::law(law).is_none() => {
-            let known: Vec<&str> = carom::impact::LAWS.iter().map(|entry| entry.name).collect();
-            let message = format!("law: unknown law `{law}`; known: {}", known.join(", "));
-            Err(Unanswered::new("unknown-law", message))
-        }
+        Some(law) => known_law(law),
         _ => Ok(()),
     }
 }
 
-/// Answers one problem.
-pub(crate) fn resolve(value: Value) -> Result<Answer, Unanswered> {
+fn known_law(law: &str) -> Result<(), WireError> {
+    if carom_impact::law(law).is_some() {
+        return Ok(());
+    }
+    let known: Vec<&str> = carom_impact::LAWS.iter().map(|entry| entry.name).collect();
+    let message = format!("law: unknown law `{law}`; known: {}", known.join(", "));
+    Err(WireError::new("unknown-law", message))
+}
+
+/// Answers one problem in either form.
+pub(crate) fn answer(value: Value, progress: Progress<'_>) -> Result<Answer, WireError> {
     check_law(&value)?;
-    if bodies::is_meant(&value) {
+    let fields = if bodies::is_meant(&value) {
         let mut input: bodies::BodiesInput = typed(value, "")?;
         let options = Value::Object(std::mem::take(&mut input.options));
-        return Ok(Answer {
-            fields: bodies::resolve(&input, &typed(options, "options")?)?,
-            is_solved: true,
-        });
-    }
-    let input: ProblemInput = typed(value, "")?;
+        bodies::resolve(&input, &typed(options, "options")?)?
+    } else {
+        fields(&typed(value, "")?, progress)?
+    };
+    Ok(Answer {
+        fields,
+        is_solved: true,
+    })
+}
+
+/// Resolves an impact.
+///
+/// # Errors
+///
+/// A [`WireError`] that names the key or option at fault, or says why the law has no answer.
+pub fn resolve(problem: &Problem) -> Result<Resolved, WireError> {
+    known_law(&problem.law)?;
+    let fields = fields(problem, &|_, _| {})?;
+    Ok(Resolved { fields })
+}
+
+fn fields(input: &Problem, progress: Progress<'_>) -> Result<Map<String, Value>, WireError> {
     let metric = metric(&input.mass_matrix)?;
     let contacts = contact_set(&metric, &input.contacts, &input.constraints)?;
     let problem = pose(&contacts, &input.velocity)?;
-    let options = Value::Object(input.options);
+    let options = Value::Object(input.options.clone());
     let mut fields = match input.law.as_str() {
         "plastic" => plastic(&problem, typed(options, "options")?)?,
         "moreau-newton" | "anitescu-potra" | "sequential" | "set-valued" => {
-            simultaneous::resolve(&input.law, &problem, options)?
+            simultaneous::resolve(&input.law, &problem, options, progress)?
         }
         "routh" => {
             let options: FrictionalInput = typed(options, "options")?;
@@ -175,22 +225,19 @@ pub(crate) fn resolve(value: Value) -> Result<Answer, Unanswered> {
         law if law.starts_with("nonholonomic-") => nonholonomic(&problem, law, options)?,
         _ => propagative(&problem, typed(options, "options")?)?,
     };
-    fields.shift_insert(0, "law".to_owned(), Value::String(input.law));
-    Ok(Answer {
-        fields,
-        is_solved: true,
-    })
+    fields.shift_insert(0, "law".to_owned(), input.law.as_str().into());
+    Ok(fields)
 }
 
-fn metric(mass_matrix: &[Vec<f64>]) -> Result<KineticMetric, Unanswered> {
+pub(crate) fn metric(mass_matrix: &[Vec<f64>]) -> Result<KineticMetric, WireError> {
     KineticMetric::new(matrix(mass_matrix)?).map_err(|e| at("mass_matrix", &e.into()))
 }
 
-fn contact_set<'m>(
+pub(crate) fn contact_set<'m>(
     metric: &'m KineticMetric,
     contacts: &[ContactInput],
     constraints: &[Vec<f64>],
-) -> Result<ContactSet<'m>, Unanswered> {
+) -> Result<ContactSet<'m>, WireError> {
     let covectors = |rows: &[Vec<f64>]| rows.iter().map(|row| Covector::from_slice(row)).collect();
     let contacts = contacts.iter().map(|contact| Contact {
         normal: Covector::from_slice(&contact.normal),
@@ -208,19 +255,19 @@ fn contact_set<'m>(
     )
 }
 
-fn pose<'a>(
+pub(crate) fn pose<'a>(
     contacts: &'a ContactSet<'a>,
     velocity: &[f64],
-) -> Result<ImpactProblem<'a>, Unanswered> {
+) -> Result<ImpactProblem<'a>, WireError> {
     ImpactProblem::new(contacts, Tangent::from_slice(velocity)).map_err(|e| at("velocity", &e))
 }
 
-fn matrix(rows: &[Vec<f64>]) -> Result<DMatrix<f64>, Unanswered> {
+fn matrix(rows: &[Vec<f64>]) -> Result<DMatrix<f64>, WireError> {
     let n = rows.len();
     if let Some((i, row)) = rows.iter().enumerate().find(|(_, row)| row.len() != n) {
         let found = row.len();
         let message = format!("mass_matrix: row {i} has {found} entries where there are {n} rows");
-        return Err(Unanswered::new("not-square", message));
+        return Err(WireError::new("not-square", message));
     }
     Ok(DMatrix::from_fn(n, n, |i, j| rows[i][j]))
 }
@@ -228,7 +275,7 @@ fn matrix(rows: &[Vec<f64>]) -> Result<DMatrix<f64>, Unanswered> {
 fn plastic(
     problem: &ImpactProblem<'_>,
     options: PlasticLawInput,
-) -> Result<Map<String, Value>, Unanswered> {
+) -> Result<Map<String, Value>, WireError> {
     let law = Plastic {
         rule: options.plastic.rule(),
     };
@@ -239,7 +286,7 @@ fn nonholonomic(
     problem: &ImpactProblem<'_>,
     law: &str,
     options: Value,
-) -> Result<Map<String, Value>, Unanswered> {
+) -> Result<Map<String, Value>, WireError> {
     let restitution = match law {
         "nonholonomic-elastic" | "nonholonomic-projected" => {
             typed::<NoOptions>(options, "options").map(|_| 1.0)?
@@ -261,7 +308,7 @@ fn nonholonomic(
     };
     let outcome = law
         .resolve(problem)
-        .map_err(|e| Unanswered::new(e.kind(), format!("law: {e}")))?;
+        .map_err(|e| WireError::new(e.kind(), format!("law: {e}")))?;
     let mut fields = outcome_fields(problem, &outcome);
     // One contact has one impulse; a list where there are several.
     let normal_impulse = |i: usize| outcome.impulses[problem.contacts().row(i)];
@@ -282,7 +329,7 @@ fn nonholonomic(
 fn propagative(
     problem: &ImpactProblem<'_>,
     options: PropagativeInput,
-) -> Result<Map<String, Value>, Unanswered> {
+) -> Result<Map<String, Value>, WireError> {
     let defaults = Propagative::default();
     let restitution = EnergeticRestitution::new(options.restitution.unwrap_or(1.0))
         .map_err(|e| at("options.restitution", &e))?;
@@ -340,14 +387,17 @@ fn outcomes(problem: &ImpactProblem<'_>, set: &OutcomeSet) -> Value {
     Value::Array(fields.collect())
 }
 
-fn rows(matrix: &DMatrix<f64>) -> Vec<Vec<f64>> {
+pub(crate) fn rows(matrix: &DMatrix<f64>) -> Vec<Vec<f64>> {
     matrix
         .row_iter()
         .map(|row| row.iter().copied().collect())
         .collect()
 }
 
-fn outcome_fields(problem: &ImpactProblem<'_>, outcome: &ImpactOutcome) -> Map<String, Value> {
+pub(crate) fn outcome_fields(
+    problem: &ImpactProblem<'_>,
+    outcome: &ImpactOutcome,
+) -> Map<String, Value> {
     let impulses = by_contact(problem, outcome.impulses.as_slice());
     let audit = &outcome.audit;
     let mut fields = Map::new();
@@ -369,14 +419,14 @@ fn outcome_fields(problem: &ImpactProblem<'_>, outcome: &ImpactOutcome) -> Map<S
 }
 
 /// Numbers on the contact rows, a list for each contact.
-fn by_contact<'n>(problem: &ImpactProblem<'_>, numbers: &'n [f64]) -> Vec<&'n [f64]> {
+pub(crate) fn by_contact<'n>(problem: &ImpactProblem<'_>, numbers: &'n [f64]) -> Vec<&'n [f64]> {
     let contacts = problem.contacts();
     (0..contacts.len())
         .filter_map(|i| numbers.get(contacts.row(i)..contacts.row(i + 1)))
         .collect()
 }
 
-fn audit_fields(audit: &Audit) -> Value {
+pub(crate) fn audit_fields(audit: &Audit) -> Value {
     json!({
         "contact_work_j": audit.contact_work_j,
         "momentum_residual": audit.momentum_residual,
