@@ -68,13 +68,14 @@ pub(crate) fn list(args: &ListArgs) -> Result<(), Failure> {
         writeln!(out, "{:#}", json!(entries))?;
         return Ok(());
     }
-    let width = SCENARIOS.iter().map(|s| s.name.len()).max().unwrap_or(0);
+    let mut paper = "";
     for s in SCENARIOS {
-        writeln!(
-            out,
-            "{:width$}  {} [{}: {}]",
-            s.name, s.summary, s.paper, s.reproduces
-        )?;
+        if s.paper != paper {
+            let gap = if paper.is_empty() { "" } else { "\n" };
+            writeln!(out, "{gap}{}", s.paper)?;
+            paper = s.paper;
+        }
+        writeln!(out, "  {} [{}]\n      {}", s.name, s.reproduces, s.summary)?;
     }
     Ok(())
 }

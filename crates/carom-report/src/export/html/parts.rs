@@ -59,13 +59,23 @@ fn quantity(quantity: &Quantity) -> String {
     let note = quantity.note.clone().filter(|note| !note.is_empty());
     let remarks: Vec<String> = sources.chain(differs).chain(note).collect();
     format!(
-        "<tr><td><code>{}</code></td><td class=\"n\">{}</td><td>{}</td><td class=\"n\">{expected}</td>\
-         <td class=\"n\">{differences}</td><td>{}</td></tr>\n",
+        "<tr><td><code>{}</code></td><td class=\"n\">{}</td><td>{}</td><td class=\"n\"{}>{expected}</td>\
+         <td class=\"n\"{}>{differences}</td><td>{}</td></tr>\n",
         escape(&quantity.name),
         minus(&shown(quantity.value)),
         escape(&quantity.unit),
+        label("expected", &expected),
+        label("difference", &differences),
         escape(&remarks.join("; "))
     )
+}
+
+/// What a phone writes before a value that has one.
+fn label(name: &str, value: &str) -> String {
+    if value.is_empty() {
+        return String::new();
+    }
+    format!(" data-label=\"{name}\"")
 }
 
 /// Numbers on a page deserve a real minus sign.
