@@ -27,3 +27,7 @@ pub use list::{SCENARIOS, scenario};
 pub use progress::Progress;
 pub use propagative::tail_runner;
 pub use scenario::Scenario;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}
