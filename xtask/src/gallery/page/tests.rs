@@ -79,3 +79,10 @@ fn figures_of_a_scenario_have_titles_of_their_own() {
         assert_eq!(titles.len(), all, "{}: {titles:?}", record.scenario);
     }
 }
+
+#[test]
+fn every_scenario_has_a_figure() {
+    for record in golden() {
+        assert!(!record.figures.is_empty(), "{}", record.scenario);
+    }
+}
