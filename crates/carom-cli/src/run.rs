@@ -154,12 +154,16 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Jaro and Winkler's likeness above which a name is worth suggesting; 1 is the same name.
+const ALIKE: f64 = 0.75;
+
 fn find(name: &str) -> Result<&'static Scenario, Failure> {
     scenario(name).ok_or_else(|| {
-        let close = SCENARIOS
-            .iter()
-            .map(|s| s.name)
-            .find(|s| s.contains(name) || name.contains(s));
+        let likeness = |s: &&str| strsim::jaro_winkler(s, name);
+        let names = SCENARIOS.iter().map(|s| s.name);
+        let close = names
+            .max_by(|a, b| likeness(a).total_cmp(&likeness(b)))
+            .filter(|s| likeness(s) > ALIKE);
         let hint = close.map_or_else(
             || "see `carom list`".to_owned(),
             |s| format!("did you mean `{s}`?"),

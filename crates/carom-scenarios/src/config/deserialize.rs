@@ -15,7 +15,18 @@ impl<'de> Deserializer<'de> for &'de Value {
             Kind::Float(value) if value.is_finite() => visitor.visit_f64(*value),
             Kind::Float(value) => Err(Fault::new(format!("{value} must be finite"))),
             Kind::Text(value) => visitor.visit_borrowed_str(value),
-            Kind::List(items) => visitor.visit_seq(Items { items, next: 0 }),
+            Kind::List(items) => {
+                let mut access = Items { items, next: 0 };
+                let value = visitor.visit_seq(&mut access)?;
+                // An array of fixed length stops when it is full.
+                if access.next < items.len() {
+                    let (given, taken) = (items.len(), access.next);
+                    return Err(Fault::new(format!(
+                        "{given} entries where {taken} are expected"
+                    )));
+                }
+                Ok(value)
+            }
             Kind::Table(entries) => visitor.visit_map(Entries { entries, next: 0 }),
         }
     }

@@ -10,6 +10,7 @@ struct Config {
     samples: Count<2, 10>,
     name: String,
     limit: Option<usize>,
+    place: [f64; 2],
     shape: Shape,
 }
 
@@ -26,6 +27,7 @@ masses = [1.0]
 restitution = 0.5
 samples = 3
 name = \"a\"
+place = [1.0, 2.0]
 
 [shape]
 type = \"disk\"
@@ -55,7 +57,7 @@ fn fault(toml: &str, assignments: &[&str]) -> String {
 #[test]
 fn assignments_come_after_the_file_and_bare_words_are_strings() {
     let read = parameters("masses = [2.0]", &["masses=[3, 4.5]", "name=word"]);
-    let expected = r#"{"masses":[3.0,4.5],"restitution":0.5,"samples":3,"name":"word","shape":{"type":"disk","radius":1.0}}"#;
+    let expected = r#"{"masses":[3.0,4.5],"restitution":0.5,"samples":3,"name":"word","place":[1.0,2.0],"shape":{"type":"disk","radius":1.0}}"#;
     assert_eq!(read, expected);
 }
 
@@ -115,6 +117,14 @@ fn a_fault_of_type_or_range_in_the_file_is_named_with_its_place() {
         (
             "[shape]\nradius = inf",
             "line 2, column 10: key `shape.radius`: inf must be finite",
+        ),
+        (
+            "place = [1.0]",
+            "line 1, column 9: key `place`: invalid length 1",
+        ),
+        (
+            "place = [1, 2, 3]",
+            "key `place`: 3 entries where 2 are expected",
         ),
         ("restitution = = 1", "my.toml: line 1, column 15: "),
     ] {
