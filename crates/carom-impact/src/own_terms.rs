@@ -75,8 +75,7 @@ pub(crate) fn approaches(
     total: f64,
     around: impl FnOnce() -> f64,
 ) -> bool {
-    rate < -grazing
-        && (-rate > ROUNDING_TOLERANCE * total || -rate > ROUNDING_TOLERANCE * around())
+    rate < -grazing && (-rate > ROUNDING_TOLERANCE * total || -rate > ROUNDING_TOLERANCE * around())
 }
 
 /// Whether a velocity violates a constraint, by the same two questions.

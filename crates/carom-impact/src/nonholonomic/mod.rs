@@ -244,8 +244,7 @@ impl Nonholonomic {
                 _ => Jump { impulse, change },
             };
             (jump, &mut struck)
-        } else if self.restitution == Restitution::Elastic && at_rest
-        {
+        } else if self.restitution == Restitution::Elastic && at_rest {
             (Jump::elastic(problem, impulse, change), &mut draft::Elastic)
         } else {
             (Jump { impulse, change }, &mut Opening)
