@@ -8,10 +8,14 @@ use crate::{
 };
 use carom_metric::{Tangent, kernel};
 use nalgebra::{DMatrix, DVector};
-use smallvec::smallvec;
+use smallvec::{SmallVec, smallvec};
 
 /// Corrections that one refinement makes with the final basis.
 const CORRECTIONS: usize = 3;
+
+/// Contacts that approach or pull by more than this fraction of their own terms do not do so for
+/// numerical reasons.
+const SMALL_BREACH: f64 = 1e-6;
 
 /// Impulses that a law has found, not yet an outcome.
 #[derive(Clone, Debug)]
@@ -30,6 +34,12 @@ pub(crate) trait Basis {
     /// Whether the law asks for velocities at all.
     fn has_residual(&self) -> bool {
         false
+    }
+
+    /// Whether a correction can be the answer to a breach. A basis that only knows that contacts
+    /// open must not open those that the law leaves closing.
+    fn can_correct(&self, breach: &Breach) -> bool {
+        !breach.is_feasibility || breach.measure <= SMALL_BREACH
     }
 
     /// Largest velocity that a pushing or sticking row misses, over its own terms; `after` are the
@@ -98,10 +108,19 @@ impl Basis for Elastic {
 }
 
 /// Rows that end with a given scaled velocity.
-pub(crate) struct Targets(pub(crate) Vec<(usize, f64)>);
+pub(crate) struct Targets {
+    /// Rows of the Jacobian and the velocities of their unit rows.
+    pub(crate) rows: SmallVec<[(usize, f64); 4]>,
+    /// Whether an answer that misses them is none.
+    pub(crate) are_required: bool,
+}
 
 impl Basis for Targets {
     fn has_residual(&self) -> bool {
+        self.are_required
+    }
+
+    fn can_correct(&self, _breach: &Breach) -> bool {
         true
     }
 
@@ -111,7 +130,7 @@ impl Basis for Targets {
         after: &[f64],
         terms: &[f64],
     ) -> Option<f64> {
-        Some(worst(self.0.iter().map(|&(row, target)| {
+        Some(worst(self.rows.iter().map(|&(row, target)| {
             (after[row] - target).abs() / unit(terms[row])
         })))
     }
@@ -123,7 +142,7 @@ impl Basis for Targets {
         after: &[f64],
         impulse: &mut [f64],
     ) {
-        reach(contacts, &self.0, after, impulse);
+        reach(contacts, &self.rows, after, impulse);
     }
 }
 
@@ -229,8 +248,9 @@ impl Draft {
             return built.audited(problem, status, diagnostics);
         }
         let mut found = judge(problem, &built, rules, basis);
-        if found.breach.is_some() {
-            built = self.refine(problem, basis);
+        if let Some(breach) = &found.breach {
+            let corrects = basis.can_correct(breach);
+            built = self.refine(problem, basis, corrects);
             found = judge(problem, &built, rules, basis);
         }
         let Some(breach) = found.breach else {
@@ -272,14 +292,19 @@ impl Draft {
     /// Recomputes the velocity from the impulses in twice the precision and corrects the impulses
     /// by what the rows of the basis miss.
     #[cold]
-    fn refine(&mut self, problem: &ImpactProblem<'_>, basis: &mut dyn Basis) -> Built {
+    fn refine(
+        &mut self,
+        problem: &ImpactProblem<'_>,
+        basis: &mut dyn Basis,
+        corrects: bool,
+    ) -> Built {
         let contacts = problem.contacts();
         let scale = problem.scale();
         let minus: Numbers = scaled(problem.velocity_minus().0.as_slice(), scale);
         let still: Numbers = smallvec![0.0; minus.len()];
         let before = rates(contacts, &minus, &still);
         let mut response = Response::new(problem, &self.impulse);
-        for _ in 0..CORRECTIONS {
+        for _ in 0..if corrects { CORRECTIONS } else { 0 } {
             let after = rates(contacts, &minus, &response.change);
             basis.correct(contacts, &before, &after, &mut self.impulse);
             response = Response::new(problem, &self.impulse);

@@ -65,14 +65,17 @@ pub(crate) fn row_velocity(row: &[f64], velocity: &[f64], norm: f64, scale: f64)
     }
 }
 
-/// Whether a contact approaches: faster than its own terms can be rounded, and than the momentum
-/// around it can. `around` gives $p_c$ and is asked only if `total`, the whole momentum, cannot
-/// decide.
+/// Whether a contact approaches: faster than its own terms can be rounded (`grazing`), and than the
+/// momentum around it can. `around` gives $p_c$ and is asked only if `total`, the whole momentum,
+/// cannot decide.
 #[inline]
-pub(crate) fn approaches(velocity: RowVelocity, total: f64, around: impl FnOnce() -> f64) -> bool {
-    let RowVelocity { rate, size } = velocity;
-    rate < -GRAZING_TOLERANCE * size
-        && (-rate > ROUNDING_TOLERANCE * total || -rate > ROUNDING_TOLERANCE * around())
+pub(crate) fn approaches(
+    rate: f64,
+    grazing: f64,
+    total: f64,
+    around: impl FnOnce() -> f64,
+) -> bool {
+    rate < -grazing && (-rate > ROUNDING_TOLERANCE * total || -rate > ROUNDING_TOLERANCE * around())
 }
 
 /// Whether a velocity violates a constraint, by the same two questions.

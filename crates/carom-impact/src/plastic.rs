@@ -45,7 +45,10 @@ impl PlasticRule {
         let is_closed = |j: &usize| self != Self::Cone || jump.impulse[*j] > 0.0;
         let closed = (0..contacts.n_distinct()).filter(is_closed);
         let row = |j: usize| (contacts.row(contacts.contact_at(j)), 0.0);
-        Targets(closed.map(row).collect())
+        Targets {
+            rows: closed.map(row).collect(),
+            are_required: contacts.n_distinct() > 1,
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! One impact: contacts at a configuration and the velocity before.
 
 use crate::own_terms::{self, GRAZING_TOLERANCE, RowVelocity};
-use crate::{ContactSet, ImpactError};
+use crate::{Contact, ContactSet, ImpactError};
 use carom_metric::{Tangent, kernel};
 use smallvec::{SmallVec, smallvec};
 
@@ -69,7 +69,18 @@ impl<'a> ImpactProblem<'a> {
             is_approaching: false,
         };
         problem.check_constraints()?;
-        problem.is_approaching = (0..contacts.len()).any(|i| problem.approaches(i));
+        problem.is_approaching = if contacts.n_distinct() == contacts.len() {
+            // The velocities are those of the contacts, in their order.
+            let mut velocities = problem.unit_velocity.iter().zip(&problem.grazing);
+            let mut given = contacts.contacts().iter();
+            velocities.any(|(rate, grazing)| {
+                let contact = given.next();
+                let around = || contact.map_or(0.0, |contact| problem.around(contact));
+                own_terms::approaches(*rate, *grazing, norm, around)
+            })
+        } else {
+            (0..contacts.len()).any(|i| problem.approaches(i))
+        };
         Ok(problem)
     }
 
@@ -121,10 +132,15 @@ impl<'a> ImpactProblem<'a> {
         };
         let entries = self.velocity.0.as_slice();
         let velocity = self.contacts.normal_velocity(contact, entries, self.scale);
-        own_terms::approaches(velocity, self.norm, || {
-            let normal = given.normal.0.as_slice();
-            own_terms::momentum_around(self.contacts.metric(), normal, &self.momentum)
-        })
+        let grazing = GRAZING_TOLERANCE * velocity.size;
+        own_terms::approaches(velocity.rate, grazing, self.norm, || self.around(given))
+    }
+
+    /// Momentum of the parts that a contact touches.
+    #[cold]
+    fn around(&self, contact: &Contact) -> f64 {
+        let normal = contact.normal.0.as_slice();
+        own_terms::momentum_around(self.contacts.metric(), normal, &self.momentum)
     }
 
     /// Scaled whitened momentum (n).

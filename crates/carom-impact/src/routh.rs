@@ -82,6 +82,7 @@ impl ImpactLaw for TwoBody {
     }
 
     fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
+        problem.contacts().require_tangents()?;
         if let [contact] = problem.contacts().contacts()
             && contact.tangents.len() != 2
         {

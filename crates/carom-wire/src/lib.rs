@@ -23,7 +23,6 @@
 
 mod bodies;
 mod bounds;
-mod cone;
 mod error;
 mod frictional;
 mod ignored;
@@ -33,6 +32,8 @@ mod lcp;
 mod limits;
 mod line;
 mod nearest;
+mod options;
+mod outcome;
 mod resolve;
 mod simultaneous;
 

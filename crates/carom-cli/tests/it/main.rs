@@ -8,3 +8,4 @@ mod judge;
 mod laws;
 mod protocol;
 mod simultaneous;
+mod verdicts;

@@ -4,6 +4,7 @@ use super::space::ContactSpace;
 use super::stepper::StepProblem;
 use crate::ContactSet;
 use crate::draft::{Basis, unit, worst};
+use crate::gate::Breach;
 use nalgebra::{DMatrix, DVector};
 
 /// Which contacts push, stick and slide, and the unknowns that say so.
@@ -28,6 +29,10 @@ impl LcpBasis<'_> {
 
 impl Basis for LcpBasis<'_> {
     fn has_residual(&self) -> bool {
+        true
+    }
+
+    fn can_correct(&self, _breach: &Breach) -> bool {
         true
     }
 

@@ -4,6 +4,8 @@ use super::bounds::TerminationBounds;
 use super::friction_cone::FrictionCone;
 use super::modes::{check_planar, solutions};
 use super::stepper::{ImpactStepper, StepWorkspace};
+use crate::draft::Opening;
+use crate::gate::Rules;
 use crate::jump::separating;
 use crate::laws::BuiltIn;
 use crate::own_terms::GRAZING_TOLERANCE;
@@ -111,6 +113,8 @@ pub struct Sampler<'a> {
     impulse_step: f64,
     /// Scaled slot velocities before.
     before: Vec<f64>,
+    /// Sizes of their terms.
+    sizes: Vec<f64>,
     /// Below which a normal velocity before counts as ended.
     ended: Vec<f64>,
     /// Scaled caps of a whole step, one for each contact.
@@ -188,6 +192,7 @@ impl<'a> Sampler<'a> {
             caps: to_caps(impulse_step),
             closing,
             before: before.as_slice().to_vec(),
+            sizes: space.sizes(problem.momentum()),
             ended,
             impulse_step,
             options: options.clone(),
@@ -324,6 +329,8 @@ impl<'a> Sampler<'a> {
         draw.velocity.extend_from_slice(&self.before);
         draw.impulse.clear();
         draw.impulse.resize(self.before.len(), 0.0);
+        draw.workspace.made.clear();
+        draw.workspace.made.extend_from_slice(&self.sizes);
         draw.is_ended = !self.is_colliding(&draw.velocity, &draw.impulse);
     }
 
@@ -420,9 +427,12 @@ impl<'a> Sampler<'a> {
             steps: draw.steps,
             pivots: draw.pivots,
         };
-        self.stepper
-            .space
-            .outcome(self.problem, &draw.impulse, status, diagnostics)
+        let rules = Rules {
+            may_approach: !draw.is_ended,
+            ..Rules::FRICTIONAL
+        };
+        let draft = self.stepper.space.draft(self.problem, &draw.impulse);
+        draft.outcome(self.problem, &rules, &mut Opening, status, diagnostics)
     }
 }
 

@@ -108,6 +108,7 @@ impl ImpactLaw for Sequential {
         }
         let mut velocity = space.velocity(problem.momentum());
         let mut grazing = space.grazing(problem);
+        let mut made = space.sizes(problem.momentum());
         let mut total = vec![0.0; space.n_slots()];
         let mut workspace = StepWorkspace::new();
         let (mut sequence, mut pivots) = (Vec::new(), 0);
@@ -129,11 +130,15 @@ impl ImpactLaw for Sequential {
                 });
             }
             let alone = &velocity.as_slice()[slots.clone()];
+            workspace.made = made[slots.clone()].to_vec();
             singles[contact].solve(alone, &mut workspace)?;
             pivots += workspace.n_pivots;
             for (slot, l) in slots.zip(&workspace.impulse) {
                 total[slot] += l;
                 velocity.axpy(*l, &space.gram.column(slot), 1.0);
+                for (made, g) in made.iter_mut().zip(&space.gram.column(slot)) {
+                    *made += (l * g).abs();
+                }
                 for (i, grazing) in grazing.iter_mut().enumerate() {
                     let made = l * space.gram[(i * width, slot)];
                     *grazing = f64::max(*grazing, GRAZING_TOLERANCE * made.abs());

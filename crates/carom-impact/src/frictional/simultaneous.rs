@@ -160,6 +160,7 @@ fn with_polygons(
     let velocity = space.velocity(problem.momentum());
     let before = velocity.as_slice();
     let mut workspace = StepWorkspace::new();
+    workspace.made = space.sizes(problem.momentum());
     lcp.solve(space, before, &[], restitution, &mut workspace)?;
     let mut basis = lcp.basis(space, before, restitution, &workspace);
     let impulse = &workspace.impulse;

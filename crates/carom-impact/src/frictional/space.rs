@@ -149,6 +149,12 @@ impl ContactSpace {
         )
     }
 
+    /// Sizes of the terms that the scaled velocities of the slots are sums of.
+    pub(super) fn sizes(&self, momentum: &[f64]) -> Vec<f64> {
+        let size = |slot| dot_and_size(self.column(slot), momentum).1;
+        (0..self.n_slots()).map(size).collect()
+    }
+
     /// Scaled velocities of the contacts' normals that still count as grazing before the impact:
     /// by the terms of the row as given, and of the whitened one that the slots are computed from.
     pub(super) fn grazing(&self, problem: &ImpactProblem<'_>) -> Vec<f64> {

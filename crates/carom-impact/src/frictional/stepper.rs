@@ -2,7 +2,7 @@
 
 use super::basis::LcpBasis;
 use super::friction_cone::{ConeShape, FrictionCone};
-use super::polygon::directions;
+use super::polygon::{DEFAULT_DIRECTIONS, directions};
 use super::round::{RoundStep, RoundWorkspace};
 use super::space::ContactSpace;
 use crate::draft::Opening;
@@ -16,6 +16,9 @@ use nalgebra::{DMatrix, DVector};
 
 /// Largest violation of complementarity of an accepted step, over the terms of the row.
 const GOOD_RESIDUAL: f64 = 1e-9;
+
+/// What earlier steps made and cancelled leaves this fraction of it, over [`GOOD_RESIDUAL`].
+const EARLIER: f64 = 1e-5;
 
 /// Covering vectors tried before a step counts as unsolved.
 const MAX_ATTEMPTS: u64 = 16;
@@ -146,11 +149,12 @@ impl StepProblem {
                 impulse,
                 after,
                 terms,
+                made,
                 n_pivots,
                 ..
             } = &mut *workspace;
             let report = lemke.solve_into(LcpRef::new(&self.matrix, vector)?, memory)?;
-            *n_pivots += report.n_pivots;
+            *n_pivots += report.n_pivots as usize;
             if report.status != LcpStatus::Solved {
                 status = report.status;
             }
@@ -164,8 +168,9 @@ impl StepProblem {
             after.clear();
             after.extend_from_slice(velocity);
             terms.clear();
-            let slots = velocity.iter().enumerate();
-            terms.extend(slots.map(|(slot, b)| b.abs() * (1.0 + e(slot))));
+            made.resize(velocity.len(), 0.0);
+            let slots = velocity.iter().zip(&*made).enumerate();
+            terms.extend(slots.map(|(slot, (b, made))| b.abs() * (1.0 + e(slot)) + EARLIER * made));
             for (column, l) in space.gram.column_iter().zip(impulse.iter()) {
                 if *l != 0.0 {
                     for ((after, terms), g) in after.iter_mut().zip(&mut *terms).zip(&column) {
@@ -177,6 +182,10 @@ impl StepProblem {
             let residual = self.residual(space, velocity, caps, e, workspace);
             workspace.residual = residual;
             if residual <= GOOD_RESIDUAL {
+                let StepWorkspace { terms, made, .. } = &mut *workspace;
+                for (made, terms) in made.iter_mut().zip(terms) {
+                    *made = f64::max(*made, *terms);
+                }
                 return Ok(());
             }
             best = best.min(residual);
@@ -363,6 +372,8 @@ pub struct StepWorkspace {
     /// Velocities of the slots after it, and the sizes of the terms that make them.
     pub(super) after: Vec<f64>,
     terms: Vec<f64>,
+    /// The same over the event so far; whoever starts an event sets it.
+    pub(super) made: Vec<f64>,
     pub(super) n_pivots: usize,
     pub(super) residual: f64,
     round: RoundWorkspace,
@@ -379,13 +390,18 @@ impl StepWorkspace {
     pub fn new() -> Self {
         Self {
             lemke: Lemke {
-                options: LemkeOptions::default(),
+                options: LemkeOptions {
+                    // Impulses and velocities are judged here.
+                    proofs: false,
+                    ..LemkeOptions::default()
+                },
             },
             memory: LemkeWorkspace::new(),
             vector: Vec::new(),
             impulse: Vec::new(),
             after: Vec::new(),
             terms: Vec::new(),
+            made: Vec::new(),
             n_pivots: 0,
             residual: 0.0,
             round: RoundWorkspace::default(),
@@ -494,13 +510,7 @@ impl<'a> ImpactStepper<'a> {
         contacts.require_tangents()?;
         let space = ContactSpace::new(contacts);
         let k = directions(space.n_tangents, friction_directions)?;
-        let problem = StepProblem::new(&space, k, true)?;
-        Ok(Self {
-            contacts,
-            space,
-            problem,
-            round: None,
-        })
+        Self::of(contacts, space, k, false)
     }
 
     /// The same with friction cones of a shape.
@@ -508,11 +518,25 @@ impl<'a> ImpactStepper<'a> {
         contacts: &'a ContactSet<'a>,
         cone: FrictionCone,
     ) -> Result<Self, ImpactError> {
-        let mut stepper = Self::new(contacts, cone.directions())?;
-        if cone.shape(stepper.space.n_tangents)? == ConeShape::Round {
-            stepper.round = Some(RoundStep::new(&stepper.space));
+        let space = ContactSpace::new(contacts);
+        match cone.shape(space.n_tangents)? {
+            ConeShape::Round => Self::of(contacts, space, DEFAULT_DIRECTIONS, true),
+            ConeShape::Polygon(k) => Self::of(contacts, space, k, false),
         }
-        Ok(stepper)
+    }
+
+    fn of(
+        contacts: &'a ContactSet<'a>,
+        space: ContactSpace,
+        directions: usize,
+        is_round: bool,
+    ) -> Result<Self, ImpactError> {
+        Ok(Self {
+            problem: StepProblem::new(&space, directions, true)?,
+            round: is_round.then(|| RoundStep::new(&space)),
+            contacts,
+            space,
+        })
     }
 
     /// A step on scaled velocities and caps of the slots, left in the workspace. Round cones with a
@@ -607,6 +631,7 @@ impl<'a> ImpactStepper<'a> {
                 workspace.set_cover(cover.len(), Some(&mut next));
             }
         }
+        workspace.made = self.space.sizes(problem.momentum());
         self.problem
             .solve(&self.space, slots.as_slice(), &caps, &[], workspace)?;
         let (mut beta, mut gamma) = self.problem.multipliers(workspace);

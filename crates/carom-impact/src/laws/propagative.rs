@@ -36,7 +36,7 @@ impl BuiltIn for Propagative {
                 key: "outcomes",
                 default: "\"one\"",
                 unit: "",
-                meaning: "\"all\": every order of impacts",
+                meaning: "\"all\": every order of impacts; {\"sample\": N, \"seed\": s}: N random orders",
             },
             OptionInfo {
                 key: "max_impacts",
@@ -48,7 +48,19 @@ impl BuiltIn for Propagative {
                 key: "max_nodes",
                 default: "200000",
                 unit: "",
-                meaning: "states visited for \"all\"",
+                meaning: "states visited for \"all\"; beyond, random orders are followed to their ends",
+            },
+            OptionInfo {
+                key: "samples",
+                default: "2000",
+                unit: "",
+                meaning: "how many orders those are",
+            },
+            OptionInfo {
+                key: "seed",
+                default: "0",
+                unit: "",
+                meaning: "of those orders",
             },
             OptionInfo {
                 key: "sequences",

@@ -42,14 +42,14 @@ mod rough;
 pub use restitution::Restitution;
 pub use rough::Rough;
 
-use crate::draft::{self, Basis, Opening};
+use crate::draft::{self, Basis, Opening, Targets};
 use crate::gate::Rules;
 use crate::jump::{Jump, separating};
 use crate::own_terms::{GRAZING_TOLERANCE, dot_and_size};
 use crate::problem::Numbers;
 use crate::{Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus};
 use carom_metric::kernel;
-use smallvec::smallvec;
+use smallvec::{SmallVec, smallvec};
 
 /// Impacts after which a sequence over several contacts is given up.
 const DEFAULT_MAX_IMPACTS: u64 = 100_000;
@@ -229,12 +229,26 @@ impl Nonholonomic {
             }
             next = most_approaching(&velocity, &grazing);
         }
-        let (jump, basis): (_, &mut dyn Basis) =
-            if self.restitution == Restitution::Elastic && at_rest {
-                (Jump::elastic(problem, impulse, change), &mut draft::Elastic)
-            } else {
-                (Jump { impulse, change }, &mut Opening)
+        let mut struck = Targets {
+            rows: SmallVec::new(),
+            are_required: false,
+        };
+        if let ([rate], Some(e)) = (rates, diagnostics.effective_restitution) {
+            let row = contacts.row(contacts.contact_at(0));
+            let before = problem.unit_velocity().first().copied().unwrap_or(0.0);
+            struck.rows.push((row, -e * (before + rate) - rate));
+        }
+        let (jump, basis): (_, &mut dyn Basis) = if n == 1 {
+            let jump = match self.restitution {
+                Restitution::Elastic if at_rest => Jump::elastic(problem, impulse, change),
+                _ => Jump { impulse, change },
             };
+            (jump, &mut struck)
+        } else if self.restitution == Restitution::Elastic && at_rest {
+            (Jump::elastic(problem, impulse, change), &mut draft::Elastic)
+        } else {
+            (Jump { impulse, change }, &mut Opening)
+        };
         let rules = Rules {
             may_be_infeasible: true,
             wall_rates: if at_rest { &[] } else { rates },

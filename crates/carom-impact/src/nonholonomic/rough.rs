@@ -89,7 +89,7 @@ impl ImpactLaw for Rough {
             return separating(problem, Diagnostics::Rough);
         }
         let entries = problem.velocity_minus().0.as_slice();
-        let targets: Vec<(usize, f64)> = contacts
+        let targets = contacts
             .jacobian_rows()
             .enumerate()
             .filter(|(row, _)| rows.contains(row))
@@ -98,8 +98,11 @@ impl ImpactLaw for Rough {
                 let given = covector.0.as_slice();
                 let velocity = row_velocity(given, entries, norm, problem.scale());
                 (row, -self.restitution * velocity.rate)
-            })
-            .collect();
+            });
+        let mut targets = Targets {
+            rows: targets.collect(),
+            are_required: true,
+        };
         let n = problem.momentum().len();
         let (of, of_row) = groups(n, rows.iter().map(|row| contacts.unit_row(*row)));
         let mut impulse: Numbers = smallvec![0.0; contacts.row(contacts.len())];
@@ -132,7 +135,7 @@ impl ImpactLaw for Rough {
         Draft::new(problem, impulse).outcome(
             problem,
             &rules,
-            &mut Targets(targets),
+            &mut targets,
             ImpactStatus::Resolved,
             Diagnostics::Rough,
         )

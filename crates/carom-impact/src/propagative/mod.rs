@@ -91,8 +91,10 @@ pub struct Propagative {
     pub max_impacts: Option<u64>,
     /// States visited when all outcomes are asked for; then orders are drawn at random.
     pub max_nodes: usize,
-    /// How many, and from which seed.
-    pub draws: OrderSample,
+    /// How many orders are drawn then.
+    pub samples: u64,
+    /// Seed of their random numbers.
+    pub seed: u64,
     /// Which sequences count when all outcomes are asked for.
     #[cfg_attr(feature = "serde", serde(rename = "sequences"))]
     pub filter: SequenceFilter,
@@ -106,7 +108,8 @@ impl Default for Propagative {
             plastic: PlasticRule::default(),
             max_impacts: None,
             max_nodes: 200_000,
-            draws: OrderSample::default(),
+            samples: OrderSample::default().orders,
+            seed: OrderSample::default().seed,
             filter: SequenceFilter::default(),
         }
     }
@@ -223,7 +226,7 @@ impl SetValuedLaw for Propagative {
     /// Every outcome over all orders of impact, by breadth-first search over momenta
     /// with merging of equal states, or in closed form for two steep contacts. Where that takes more
     /// than [`max_nodes`](Propagative::max_nodes) states, random orders are followed to their ends
-    /// as well ([`draws`](Propagative::draws)), and the set is incomplete.
+    /// as well ([`samples`](Propagative::samples)), and the set is incomplete.
     fn resolve_all(&self, problem: &ImpactProblem<'_>) -> Result<OutcomeSet, ImpactError> {
         self.check(problem)?;
         if !problem.is_approaching() {
@@ -236,7 +239,11 @@ impl SetValuedLaw for Propagative {
         let drawn = if found.exhausted {
             None
         } else {
-            Some(drawn::draw(problem, self, self.draws, &mut found)?)
+            let sample = OrderSample {
+                orders: self.samples,
+                seed: self.seed,
+            };
+            Some(drawn::draw(problem, self, sample, &mut found)?)
         };
         self.collect(problem, found, drawn)
     }

@@ -2,9 +2,7 @@
 //! independent implementation.
 
 use crate::common::*;
-use carom_impact::propagative::{
-    MINIMALITY_LIMIT, OrderSample, TwoContacts, collapse_restitution, is_minimal,
-};
+use carom_impact::propagative::{MINIMALITY_LIMIT, TwoContacts, collapse_restitution, is_minimal};
 use carom_impact::{
     Contact, ContactSet, EnergeticRestitution, ImpactError, ImpactLaw, ImpactProblem, ImpactStatus,
     Propagative, Selection, SequenceFilter, SetValuedLaw, uniqueness,
@@ -1161,10 +1159,8 @@ fn a_cap_on_states_leaves_a_part_of_the_set() {
     let system = rack(5);
     let law = Propagative {
         max_nodes: 1000,
-        draws: OrderSample {
-            orders: 50,
-            seed: 0,
-        },
+        samples: 50,
+        seed: 0,
         ..Propagative::default()
     };
     let part = system.try_all(&law, &cue(&system)).unwrap();

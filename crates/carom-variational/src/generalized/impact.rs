@@ -4,7 +4,6 @@ use super::IntegratorError;
 use super::bond::Bond;
 use super::event::{Event, Impact};
 use super::run::Run;
-use carom_impact::propagative::OrderSample;
 use carom_impact::{
     Contact, ContactSet, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, Plastic,
     Propagative, SetValuedLaw,
@@ -157,10 +156,8 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, S> {
         }
         let law = Propagative {
             max_nodes: self.options.indeterminacy_nodes,
-            draws: OrderSample {
-                orders: DRAWN_ORDERS,
-                seed: 0,
-            },
+            samples: DRAWN_ORDERS,
+            seed: 0,
             ..Propagative::default()
         };
         law.resolve_all(problem).ok().map(|set| set.indeterminacy)

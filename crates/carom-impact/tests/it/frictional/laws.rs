@@ -194,7 +194,7 @@ fn a_point_in_space_slides_against_a_corner_of_the_polygon() {
     assert!(matches!(
         error,
         ImpactError::InvalidOption {
-            what: "friction_directions",
+            what: "friction_cone (friction_directions)",
             ..
         }
     ));

@@ -144,7 +144,10 @@ fn a_contact_without_tangents_rebounds_at_e() {
     let metric = KineticMetric::new(DMatrix::from_diagonal_element(2, 2, 2.0)).unwrap();
     let mut floor = Contact::frictionless(Covector::from_slice(&[0.0, 3.0]));
     floor.restitution = 0.5;
-    floor.friction = 0.7;
+    let mut rough = floor.clone();
+    rough.friction = 0.7;
+    let error = resolve(&metric, rough, &[1.0, -2.0], &Routh::default()).unwrap_err();
+    assert_eq!(error.kind(), "missing-tangents");
     let outcome = resolve(&metric, floor, &[1.0, -2.0], &Routh::default()).unwrap();
     let gap = (outcome.velocity_plus.0 - DVector::from_vec(vec![1.0, 1.0])).amax();
     assert!(gap <= 1e-15 * 4.0, "{gap:e}");

@@ -82,7 +82,12 @@ fn judge_again(problems: usize, seed: u64) {
         let case = hostile(&mut random);
         let law = laws[k % laws.len()];
         let status = match case.resolve(law) {
-            Err(error) => error.kind().to_owned(),
+            Err(error) => {
+                if error.kind() == "inaccurate" {
+                    println!("{k} {}: {error}", law.name());
+                }
+                error.kind().to_owned()
+            }
             Ok(outcome) => {
                 match outcome.status {
                     ImpactStatus::Resolved => {

@@ -100,10 +100,8 @@ fn all_orders_of_a_long_chain_are_answered_in_part() {
     let (masses, velocity) = squeezed(12, 2.0);
     let law = Propagative {
         max_nodes: 2000,
-        draws: OrderSample {
-            orders: 300,
-            seed: 1,
-        },
+        samples: 300,
+        seed: 1,
         ..Propagative::default()
     };
     let set = chain(&masses).try_all(&law, &velocity).unwrap();
