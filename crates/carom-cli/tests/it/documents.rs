@@ -149,7 +149,7 @@ fn the_keys_of_the_book_are_those_that_are_read() {
     for (title, command) in [
         ("Resolving impacts", carom_wire::Command::Resolve),
         ("Judging outcomes", carom_wire::Command::Judge),
-        ("Complementarity problems", carom_wire::Command::Lcp),
+        ("Linear complementarity problems", carom_wire::Command::Lcp),
     ] {
         let section = section(&text, title);
         let known: Vec<&str> = carom_wire::keys(command).iter().map(|k| k.key).collect();
