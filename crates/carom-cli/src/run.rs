@@ -1,6 +1,6 @@
 //! `carom list`, `carom show` and `carom run`: the scenarios.
 
-use crate::Failure;
+use crate::{Failure, text};
 use carom::report::export;
 use carom::scenarios::{Overrides, SCENARIOS, Scenario, scenario};
 use serde_json::json;
@@ -68,14 +68,26 @@ pub(crate) fn list(args: &ListArgs) -> Result<(), Failure> {
         writeln!(out, "{:#}", json!(entries))?;
         return Ok(());
     }
-    let mut paper = "";
+    let width = SCENARIOS.iter().map(|s| s.name.len()).max().unwrap_or(0) + 4;
+    let mut papers: Vec<&str> = Vec::new();
     for s in SCENARIOS {
-        if s.paper != paper {
-            let gap = if paper.is_empty() { "" } else { "\n" };
-            writeln!(out, "{gap}{}", s.paper)?;
-            paper = s.paper;
+        if !papers.contains(&s.paper) {
+            papers.push(s.paper);
         }
-        writeln!(out, "  {} [{}]\n      {}", s.name, s.reproduces, s.summary)?;
+    }
+    for (k, paper) in papers.into_iter().enumerate() {
+        if k > 0 {
+            writeln!(out)?;
+        }
+        write!(out, "{}", text::entry("", 0, paper))?;
+        for s in SCENARIOS.iter().filter(|s| s.paper == paper) {
+            let description = format!("{} [{}]", s.summary, s.reproduces);
+            write!(
+                out,
+                "{}",
+                text::entry(&format!("  {}", s.name), width, &description)
+            )?;
+        }
     }
     Ok(())
 }
@@ -89,7 +101,7 @@ pub(crate) fn show(args: &ShowArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
+pub(crate) fn run(args: &RunArgs, is_quiet: bool) -> Result<(), Failure> {
     let scenario = find(&args.name)?;
     let toml = match &args.config {
         None => String::new(),
@@ -111,7 +123,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
             toml,
             file: args.config.clone(),
             assignments,
-            progress: crate::progress::on_terminal(),
+            progress: crate::progress::on_terminal(is_quiet),
         })
         .map_err(|error| {
             // A file has its name in front already.
@@ -143,6 +155,9 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
         Some(dir) => export::write_all(&record, dir, &args.format).map_err(unwritable)?,
         None => Vec::new(),
     };
+    if is_quiet && !args.json && args.out.is_some() {
+        return Ok(());
+    }
     let mut out = std::io::stdout().lock();
     write!(out, "{text}")?;
     if !args.json {
@@ -154,20 +169,10 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Jaro and Winkler's likeness above which a name is worth suggesting; 1 is the same name.
-const ALIKE: f64 = 0.75;
-
 fn find(name: &str) -> Result<&'static Scenario, Failure> {
     scenario(name).ok_or_else(|| {
-        let likeness = |s: &&str| strsim::jaro_winkler(s, name);
         let names = SCENARIOS.iter().map(|s| s.name);
-        let close = names
-            .max_by(|a, b| likeness(a).total_cmp(&likeness(b)))
-            .filter(|s| likeness(s) > ALIKE);
-        let hint = close.map_or_else(
-            || "see `carom list`".to_owned(),
-            |s| format!("did you mean `{s}`?"),
-        );
+        let hint = text::did_you_mean(name, names).unwrap_or_else(|| "see `carom list`".to_owned());
         Failure::Usage(format!("unknown scenario `{name}`; {hint}"))
     })
 }
