@@ -2,6 +2,7 @@
 
 use crate::Answer;
 use crate::error::{WireError, typed};
+use crate::limits::{MAX_DIMENSION, check_length};
 use carom_lcp::{
     Attempt, AutoChoice, DEFAULT_MAX_WORK, Enumerate, Lcp, LcpError, LcpSolution, LcpStatus, Lemke,
     LemkeOptions, MatrixClass, Proof, auto,
@@ -41,6 +42,8 @@ pub(crate) fn solve(value: Value) -> Result<Answer, WireError> {
         let message = format!("method: unknown method `{method}`; known: {known}");
         return Err(WireError::new("unknown-method", message));
     }
+    check_length("matrix", input.matrix.len(), "rows", MAX_DIMENSION)?;
+    check_length("vector", input.vector.len(), "entries", MAX_DIMENSION)?;
     let lcp = Lcp::from_rows(&input.matrix, input.vector)?;
     let max_work = match input.max_work {
         None => DEFAULT_MAX_WORK,
