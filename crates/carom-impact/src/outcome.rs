@@ -95,6 +95,8 @@ pub enum Diagnostics {
     Nonholonomic(NonholonomicDiagnostics),
     /// Of the rough law.
     Rough,
+    /// Of a law with nothing to say beyond the outcome.
+    None,
 }
 
 impl Diagnostics {

@@ -155,7 +155,9 @@ impl StepProblem {
             } = &mut *workspace;
             let report = lemke.solve_into(LcpRef::new(&self.matrix, vector)?, memory)?;
             *n_pivots += report.n_pivots as usize;
-            if report.status != LcpStatus::Solved {
+            // Any candidate is judged here: rows of the problem whose terms are rounding alone say
+            // nothing about velocities.
+            if !matches!(report.status, LcpStatus::Solved | LcpStatus::Inaccurate) {
                 status = report.status;
             }
             // Velocities and impulses decide, not the solver's own scale.
