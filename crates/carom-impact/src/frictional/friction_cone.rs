@@ -13,7 +13,7 @@ pub enum FrictionCone {
     /// The cone itself.
     #[default]
     Round,
-    /// A regular polygon inside it, with this many directions: at least 3 in space (2 in the plane).
+    /// A regular polygon inside it, with this many directions: 4 to 256 in space (2 in the plane).
     /// The answer depends on how it is turned; with 4 directions velocities are off by several
     /// percent.
     Polygon(usize),
