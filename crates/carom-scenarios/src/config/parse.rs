@@ -56,6 +56,9 @@ fn entries(table: DeTable<'_>, place: &impl Fn(usize) -> Place) -> Result<Vec<En
             Err(fault) => Err(fault.within(key, at)),
         }
     };
+    // A parsed table is sorted by its keys; a record shows them in the order of the text.
+    let mut table: Vec<_> = table.into_iter().collect();
+    table.sort_by_key(|(key, _)| key.span().start);
     table.into_iter().map(entry).collect()
 }
 

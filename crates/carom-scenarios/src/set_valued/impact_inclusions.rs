@@ -321,9 +321,11 @@ mod tests {
         }
         // Slide to (0, -1), stick to (0, 0).
         let fig3 = record.figures.iter().find(|f| f.name == "fig3").unwrap();
-        let Some(Mark::Line { x, y, .. }) = fig3.marks.first() else {
-            unreachable!()
-        };
+        let line = fig3.marks.iter().find_map(|mark| match mark {
+            Mark::Line { x, y, .. } => Some((x, y)),
+            _ => None,
+        });
+        let (x, y) = line.unwrap();
         assert_eq!(x.len(), 3);
         for (actual, expected) in
             x.iter()
