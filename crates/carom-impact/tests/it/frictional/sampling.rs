@@ -2,7 +2,7 @@
 
 use super::systems::*;
 use carom_impact::frictional::{
-    BranchPolicy, CapDistribution, Draw, Sampler, SetValued, TerminationBounds,
+    BranchPolicy, CapDistribution, Draw, FrictionCone, Sampler, SetValued, TerminationBounds,
 };
 use carom_impact::{ImpactError, ImpactLaw, SetValuedLaw};
 
@@ -232,7 +232,7 @@ fn options_that_make_no_sense_are_refused() {
         with(|l| l.max_steps = 0),
         with(|l| l.epsilon = Some(0.3)),
         with(|l| l.epsilon = Some(0.0)),
-        with(|l| l.friction_directions = Some(3)),
+        with(|l| l.friction_cone = FrictionCone::Polygon(3)),
         with(|l| l.branch = BranchPolicy::RandomCovering { spread: -1.0 }),
         with(|l| l.caps = CapDistribution::Mixed { off: 1.0 }),
     ] {
