@@ -51,6 +51,9 @@ mod simultaneous;
 mod space;
 mod stepper;
 
+pub(crate) use polygon::directions;
+pub(crate) use space::ContactSpace;
+
 pub use bounds::{NetBound, TerminationBounds};
 pub use inclusion::{InclusionPath, RatePiece, integrate_elastic_inclusion, integrate_inclusion};
 pub use lipschitz::{MAX_CONE_UNKNOWNS, StepLipschitz};

@@ -10,7 +10,7 @@ pub const DEFAULT_DIRECTIONS: usize = 4;
 /// # Errors
 ///
 /// [`ImpactError::InvalidOption`] for fewer than 3 in space, or other than 2 in the plane.
-pub(super) fn directions(
+pub(crate) fn directions(
     n_tangents: usize,
     requested: Option<usize>,
 ) -> Result<usize, ImpactError> {

@@ -133,6 +133,18 @@ pub struct Draw {
     caps: Vec<f64>,
 }
 
+impl Draw {
+    /// Scaled velocities of the slots so far.
+    pub(crate) fn velocity(&self) -> &[f64] {
+        &self.velocity
+    }
+
+    /// Scaled impulses on the slots so far.
+    pub(crate) fn impulse(&self) -> &[f64] {
+        &self.impulse
+    }
+}
+
 impl<'a> Sampler<'a> {
     /// Prepares samples of a problem.
     ///

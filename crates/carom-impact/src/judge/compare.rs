@@ -1,7 +1,8 @@
 //! What each law would have answered.
 
 use super::fit::nearest_coefficient;
-use super::{Case, OutcomeSetDistance, SetMethod};
+use super::membership::{Known, Membership, SAME, SetVerdict};
+use super::Case;
 use crate::frictional::{AnitescuPotra, MoreauNewton, Sequential, all_simultaneous};
 use crate::two_body::{ImpactOptions, RestitutionLaw};
 use crate::{
@@ -11,8 +12,8 @@ use crate::{
 use carom_metric::Tangent;
 use nalgebra::DVector;
 
-/// Contacts whose orders the sequential law is asked for one by one: 24 of them.
-const MAX_PERMUTED: usize = 4;
+/// Contacts whose orders the sequential law is asked for one by one: 120 of them.
+const MAX_PERMUTED: usize = 5;
 
 /// Planar contacts for which every simultaneous outcome is found.
 const MAX_MODE_CONTACTS: usize = crate::frictional::MAX_MODE_CONTACTS;
@@ -26,6 +27,28 @@ pub struct RestitutionFit {
     pub is_fitted: bool,
 }
 
+/// Whether a law gives an outcome.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LawVerdict {
+    /// One of its answers is the outcome, within the tolerance.
+    Match,
+    /// None of its answers is.
+    NoMatch,
+    /// None of those found is, and there may be more.
+    Unknown,
+}
+
+impl LawVerdict {
+    /// Stable identifier.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Match => "match",
+            Self::NoMatch => "no-match",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
 /// The nearest answer of one law.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LawMatch {
@@ -35,6 +58,8 @@ pub struct LawMatch {
     pub distance: f64,
     /// Whether that is within the tolerance.
     pub matches: bool,
+    /// Whether the law gives the outcome: its other answers are taken into account.
+    pub verdict: LawVerdict,
     /// The coefficient of restitution, for laws that take one; `None` also where it makes no
     /// difference.
     pub restitution: Option<RestitutionFit>,
@@ -60,43 +85,90 @@ struct Candidate {
     restitution: Option<RestitutionFit>,
     detail: String,
     velocity_plus: Tangent,
+    /// Whether all answers of the law were looked at.
+    is_all: bool,
 }
 
 type Answer = Result<Candidate, ImpactError>;
 
+/// The answers of the laws without restitution, which are members of the set of outcomes.
+pub(super) struct Inelastic {
+    simultaneous: Option<Answer>,
+    sequential: Option<Answer>,
+    /// All of them.
+    pub(super) known: Vec<Known>,
+}
+
+impl Inelastic {
+    pub(super) fn of(case: &Case<'_>) -> Self {
+        let mut known = Vec::new();
+        Self {
+            simultaneous: case
+                .asks("anitescu-potra")
+                .then(|| anitescu_potra(case, &mut known)),
+            sequential: case
+                .asks("sequential")
+                .then(|| sequential(case, &mut known)),
+            known,
+        }
+    }
+}
+
 /// Every law of the crate, in the order of its list.
 pub(super) fn all(
     case: &Case<'_>,
-    set: Option<&OutcomeSetDistance>,
+    inelastic: &Inelastic,
+    set: Option<&SetVerdict>,
 ) -> (Vec<LawMatch>, Vec<Refusal>) {
     let mut laws = Vec::new();
     let mut refused = Vec::new();
     let mut add = |law: &'static str, answer: Answer| match answer {
-        Ok(candidate) => laws.push(LawMatch {
-            law,
-            distance: candidate.distance,
-            matches: case.is_same(candidate.distance),
-            restitution: candidate.restitution,
-            detail: candidate.detail,
-            velocity_plus: candidate.velocity_plus,
-        }),
+        Ok(candidate) => {
+            let matches = case.is_same(candidate.distance);
+            laws.push(LawMatch {
+                law,
+                distance: candidate.distance,
+                matches,
+                verdict: match (matches, candidate.is_all) {
+                    (true, _) => LawVerdict::Match,
+                    (false, true) => LawVerdict::NoMatch,
+                    (false, false) => LawVerdict::Unknown,
+                },
+                restitution: candidate.restitution,
+                detail: candidate.detail,
+                velocity_plus: candidate.velocity_plus,
+            });
+        }
         Err(error) => refused.push(Refusal { law, error }),
     };
+    // The same physics under two names.
+    let twin = two_tangents(case.problem.contacts()).then_some("two-body");
     for law in crate::LAWS.iter().map(|entry| entry.name) {
-        let Some(answer) = ask(case, set, law) else {
+        if !case.asks(law) && !(law == "routh" && twin.is_some_and(|twin| case.asks(twin))) {
+            continue;
+        }
+        let Some(answer) = ask(case, inelastic, set, law) else {
             continue;
         };
-        add(law, answer.clone());
-        // The same physics under two names.
-        if law == "routh" && two_tangents(case.problem.contacts()) {
-            add("two-body", answer);
+        if case.asks(law) {
+            add(law, answer.clone());
+        }
+        if let (true, Some(twin)) = (law == "routh", twin)
+            && case.asks(twin)
+        {
+            add(twin, answer);
         }
     }
     (laws, refused)
 }
 
 /// The nearest answer of a law, `None` if it has nothing to say about problems of this kind.
-fn ask(case: &Case<'_>, set: Option<&OutcomeSetDistance>, law: &str) -> Option<Answer> {
+fn ask(
+    case: &Case<'_>,
+    inelastic: &Inelastic,
+    set: Option<&SetVerdict>,
+    law: &str,
+) -> Option<Answer> {
     let contacts = case.problem.contacts();
     let has_constraints = !contacts.constraint_forms().is_empty();
     let has_tangents = contacts.contacts().iter().any(|c| !c.tangents.is_empty());
@@ -107,8 +179,8 @@ fn ask(case: &Case<'_>, set: Option<&OutcomeSetDistance>, law: &str) -> Option<A
         "propagative" => Some(propagative(case)),
         "plastic" => Some(plastic(case)),
         "moreau-newton" => Some(moreau_newton(case)),
-        "anitescu-potra" => Some(anitescu_potra(case)),
-        "sequential" => Some(sequential(case)),
+        "anitescu-potra" => inelastic.simultaneous.clone(),
+        "sequential" => inelastic.sequential.clone(),
         "set-valued" => set.map(|set| Ok(set_valued(set))),
         "routh" => (contacts.len() == 1).then(|| routh(case)),
         "nonholonomic-elastic" => nonholonomic(Restitution::Elastic),
@@ -137,12 +209,19 @@ fn two_tangents(contacts: &ContactSet<'_>) -> bool {
 }
 
 impl Case<'_> {
+    /// Whether a law is asked.
+    fn asks(&self, law: &str) -> bool {
+        let names = self.options.laws.as_ref();
+        names.is_none_or(|names| names.iter().any(|name| name == law))
+    }
+
     fn candidate(&self, velocity_plus: Tangent, detail: String) -> Candidate {
         Candidate {
             distance: self.distance(&velocity_plus),
             restitution: None,
             detail,
             velocity_plus,
+            is_all: true,
         }
     }
 
@@ -280,7 +359,10 @@ fn propagative(case: &Case<'_>) -> Answer {
         }
         let elastic = case.whitened(&outcome.velocity_plus);
         for (plastic, rule) in &plastic {
-            let next = on_segment(case, plastic, &elastic, (&order, rule));
+            let next = Candidate {
+                is_all: is_complete,
+                ..on_segment(case, plastic, &elastic, (&order, rule))
+            };
             best = Some(case.better(best, Ok(next)));
         }
     }
@@ -329,6 +411,7 @@ fn on_segment(
         }),
         detail,
         velocity_plus: case.velocity(&at(alpha)),
+        is_all: true,
     }
 }
 
@@ -347,7 +430,9 @@ fn plastic(case: &Case<'_>) -> Answer {
 
 /// With the restitution of every contact as given, or with one for all.
 fn moreau_newton(case: &Case<'_>) -> Answer {
-    let law = MoreauNewton::default();
+    let law = MoreauNewton {
+        friction_directions: case.options.friction_directions,
+    };
     let common = case.common_restitution();
     let fitted = case.fitted(common, String::new(), |e| case.with_restitution(e, &law));
     if common.is_some() {
@@ -358,31 +443,50 @@ fn moreau_newton(case: &Case<'_>) -> Answer {
 }
 
 /// Every outcome of a few planar contacts, else the one that the law finds.
-fn anitescu_potra(case: &Case<'_>) -> Answer {
+fn anitescu_potra(case: &Case<'_>, known: &mut Vec<Known>) -> Answer {
     let contacts = case.problem.contacts();
     let is_planar = contacts.contacts().iter().all(|c| c.tangents.len() < 2);
-    let law = AnitescuPotra::default();
+    let law = AnitescuPotra {
+        friction_directions: case.options.friction_directions,
+    };
     let mut best = case.fixed(&law, String::new());
-    if is_planar && contacts.len() <= MAX_MODE_CONTACTS {
-        for solution in all_simultaneous(case.problem)? {
-            let velocity = solution.outcome.velocity_plus;
-            let next = case.candidate(velocity, String::new());
-            best = case.better(Some(best), Ok(next));
+    if let Ok(own) = &mut best {
+        own.is_all = is_planar && contacts.len() <= MAX_MODE_CONTACTS;
+        known.push(Known {
+            velocity: own.velocity_plus.clone(),
+            sequence: None,
+        });
+        // One branch is enough if it is the outcome.
+        if own.is_all && own.distance > SAME {
+            for solution in all_simultaneous(case.problem)? {
+                let velocity = solution.outcome.velocity_plus;
+                known.push(Known {
+                    velocity: velocity.clone(),
+                    sequence: None,
+                });
+                let next = case.candidate(velocity, String::new());
+                best = case.better(Some(best), Ok(next));
+            }
         }
     }
     best
 }
 
-/// Every order of a few contacts, else the order given and its reverse.
-fn sequential(case: &Case<'_>) -> Answer {
+/// The nearest outcome of all orders of a few contacts, else of the order given, its reverse and
+/// their rotations.
+fn sequential(case: &Case<'_>, known: &mut Vec<Known>) -> Answer {
     let m = case.problem.contacts().len();
     let given: Vec<usize> = (0..m).collect();
     let orders = if m <= MAX_PERMUTED {
         permutations(&given)
     } else {
-        vec![given.clone(), given.into_iter().rev().collect()]
+        let reverse: Vec<usize> = given.iter().rev().copied().collect();
+        let rotated = |order: &Vec<usize>, k: usize| [&order[k..], &order[..k]].concat();
+        (0..m)
+            .flat_map(|k| [rotated(&given, k), rotated(&reverse, k)])
+            .collect()
     };
-    let mut best = None;
+    let mut best: Option<Answer> = None;
     for order in orders {
         let detail = if m > 1 {
             format!("order {order:?}")
@@ -391,9 +495,37 @@ fn sequential(case: &Case<'_>) -> Answer {
         };
         let law = Sequential {
             order,
+            friction_directions: case.options.friction_directions,
             ..Sequential::default()
         };
-        best = Some(case.better(best, case.fixed(&law, detail)));
+        let outcome = match law.resolve(case.problem) {
+            Ok(outcome) => outcome,
+            Err(error) => {
+                best = best.or(Some(Err(error)));
+                continue;
+            }
+        };
+        if let Diagnostics::Sequential { sequence, .. } = outcome.diagnostics {
+            known.push(Known {
+                velocity: outcome.velocity_plus.clone(),
+                sequence: Some((sequence, law)),
+            });
+        }
+        let next = Candidate {
+            is_all: m <= MAX_PERMUTED,
+            ..case.candidate(outcome.velocity_plus, detail)
+        };
+        let is_nearer = match &best {
+            Some(Ok(best)) => next.distance < best.distance,
+            _ => true,
+        };
+        if is_nearer {
+            let is_it = next.distance <= SAME;
+            best = Some(Ok(next));
+            if is_it {
+                break;
+            }
+        }
     }
     best.unwrap_or_else(|| case.fixed(&Sequential::default(), String::new()))
 }
@@ -436,14 +568,15 @@ fn routh(case: &Case<'_>) -> Answer {
     best.unwrap_or(Err(ImpactError::SingleContactLaw { found: 0 }))
 }
 
-fn set_valued(set: &OutcomeSetDistance) -> Candidate {
+fn set_valued(set: &SetVerdict) -> Candidate {
     Candidate {
         distance: set.distance,
         restitution: None,
-        detail: match set.method {
-            SetMethod::Exact => "nearest member of the set".to_owned(),
-            SetMethod::Sampled { members } => format!("nearest of {members} members drawn"),
+        detail: match &set.membership {
+            Membership::Inside(_) => "member of the set".to_owned(),
+            _ => format!("nearest of {} members", set.members),
         },
         velocity_plus: set.nearest.clone(),
+        is_all: matches!(set.membership, Membership::Outside { .. }),
     }
 }

@@ -31,31 +31,40 @@
 mod compare;
 mod explain;
 mod fit;
-mod outcome_set;
+mod membership;
+mod tasks;
 mod verdict;
 
-pub use compare::{LawMatch, Refusal, RestitutionFit};
+pub use compare::{LawMatch, LawVerdict, Refusal, RestitutionFit};
 pub use explain::Explanation;
-pub use outcome_set::{OutcomeSetDistance, SetMethod};
+pub use membership::{
+    Membership, OutsideReason, SetVerdict, Witness, WitnessCone, WitnessFault,
+};
+pub use tasks::{Serial, Tasks};
 
 use crate::{Audit, ImpactError, ImpactProblem, audit};
 use carom_metric::{Tangent, kernel};
 use nalgebra::DVector;
 
 /// Numeric knobs of [`judge`].
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct JudgeOptions {
     /// Distance up to which an outcome counts as the same, in (0, 1).
     ///
     /// The default is $10^{-5}$: velocities of order one printed with six decimals, or computed in
     /// single precision, are that good.
     pub tolerance: f64,
-    /// Members drawn where the set of outcomes is sampled; 0: do not ask for the set.
+    /// Samples of the set of outcomes drawn at most; 0: do not ask for the set.
     pub samples: u64,
     /// Seed of those samples.
     pub seed: u64,
     /// Cap on the states visited when all orders of the propagative law are followed.
     pub max_nodes: usize,
+    /// Names of the laws that are asked; `None`: all that the problem admits.
+    pub laws: Option<Vec<String>>,
+    /// Directions of the friction polygon in space, for all laws and the set; `None`: their
+    /// default.
+    pub friction_directions: Option<usize>,
 }
 
 impl Default for JudgeOptions {
@@ -65,6 +74,8 @@ impl Default for JudgeOptions {
             samples: 512,
             seed: 0,
             max_nodes: 20_000,
+            laws: None,
+            friction_directions: None,
         }
     }
 }
@@ -121,8 +132,8 @@ pub struct Judgement {
     pub laws: Vec<LawMatch>,
     /// The laws that do not, and why.
     pub refused: Vec<Refusal>,
-    /// Distance to the set of inelastic frictional outcomes; `None` if it was not asked for.
-    pub outcome_set: Option<OutcomeSetDistance>,
+    /// How it lies to the set of inelastic frictional outcomes; `None` if that was not asked.
+    pub outcome_set: Option<SetVerdict>,
 }
 
 impl Judgement {
@@ -188,6 +199,20 @@ pub fn judge(
     velocity_plus: &Tangent,
     options: &JudgeOptions,
 ) -> Result<Judgement, ImpactError> {
+    judge_on(problem, velocity_plus, options, &Serial)
+}
+
+/// The same on threads that the caller lends. The judgement does not depend on them.
+///
+/// # Errors
+///
+/// As [`judge`].
+pub fn judge_on(
+    problem: &ImpactProblem<'_>,
+    velocity_plus: &Tangent,
+    options: &JudgeOptions,
+    tasks: &dyn Tasks,
+) -> Result<Judgement, ImpactError> {
     if !(options.tolerance > 0.0 && options.tolerance < 1.0) {
         return Err(ImpactError::InvalidOption {
             what: "tolerance",
@@ -195,7 +220,7 @@ pub fn judge(
             allowed: "between 0 and 1",
         });
     }
-    let case = Case::new(problem, velocity_plus, *options)?;
+    let case = Case::new(problem, velocity_plus, options.clone())?;
     let explanation = explain::explain(&case)?;
     let audit = audit(
         problem,
@@ -206,13 +231,20 @@ pub fn judge(
     let energy_ratio = (audit.energy_minus_j > 0.0)
         .then(|| audit.energy_plus_j / audit.energy_minus_j)
         .filter(|ratio| ratio.is_finite());
+    let inelastic = compare::Inelastic::of(&case);
     let outcome_set = match options.samples {
         0 => None,
-        _ => Some(outcome_set::distance(&case)?),
+        _ => Some(membership::decide(
+            &case,
+            &audit,
+            &explanation,
+            &inelastic.known,
+            tasks,
+        )?),
     };
-    let (laws, refused) = compare::all(&case, outcome_set.as_ref());
+    let (laws, refused) = compare::all(&case, &inelastic, outcome_set.as_ref());
     Ok(Judgement {
-        options: *options,
+        options: options.clone(),
         is_approaching: problem.is_approaching(),
         audit,
         energy_ratio,

@@ -7,4 +7,4 @@ mod painleve;
 mod properties;
 mod sampling;
 mod steps;
-mod systems;
+pub pub mod systems;

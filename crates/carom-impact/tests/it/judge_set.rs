@@ -1,0 +1,182 @@
+//! Membership in the set of inelastic frictional outcomes: witnesses and proofs.
+
+use crate::frictional::systems::{
+    System, box_and_wall, compass_gait, contact, disk_stack, rocking_block,
+};
+use carom_impact::frictional::{
+    AnitescuPotra, BranchPolicy, CapDistribution, CounterRng, Sequential, SetValued,
+    all_simultaneous,
+};
+use carom_impact::judge::{
+    JudgeOptions, LawVerdict, Membership, OutsideReason, SetVerdict, Tasks, Witness, WitnessCone,
+    judge, judge_on,
+};
+use carom_impact::{Contact, ImpactLaw, ImpactProblem, SetValuedLaw};
+use carom_metric::Tangent;
+use nalgebra::{DMatrix, DVector};
+
+/// A box in space on four corners, its sides 1 m, `depth` and `height`.
+fn box_in_space(depth: f64, height: f64, velocity: &[f64; 6]) -> System {
+    let (a, b, c) = (1.0, depth, height);
+    let inertia = [b * b + c * c, a * a + c * c, a * a + b * b].map(|x| x / 12.0);
+    let mass = DMatrix::from_diagonal(&DVector::from_vec(vec![
+        1.0, 1.0, 1.0, inertia[0], inertia[1], inertia[2],
+    ]));
+    let corner = |sx: f64, sy: f64| {
+        // The velocity of a corner is v + omega x r.
+        let (x, y, z) = (0.5 * sx * a, 0.5 * sy * b, -0.5 * c);
+        contact(
+            &[0.0, 0.0, 1.0, y, -x, 0.0],
+            &[&[1.0, 0.0, 0.0, 0.0, z, -y], &[0.0, 1.0, 0.0, -z, 0.0, x]],
+            0.5,
+        )
+    };
+    let contacts = vec![
+        corner(-1.0, -1.0),
+        corner(1.0, -1.0),
+        corner(1.0, 1.0),
+        corner(-1.0, 1.0),
+    ];
+    System::new(mass, contacts, velocity)
+}
+
+/// The systems, and the fraction of their members that must be recognized.
+fn systems() -> Vec<(&'static str, System, f64)> {
+    vec![
+        ("rocking block", rocking_block(), 1.0),
+        ("compass gait", compass_gait(), 1.0),
+        ("box and wall", box_and_wall(), 1.0),
+        ("disk stack", disk_stack(1.0), 0.96),
+        (
+            "flat box",
+            box_in_space(1.5, 2.0, &[0.4, 0.1, -0.5, 0.2, 0.1, 0.3]),
+            0.96,
+        ),
+        (
+            "tilted box",
+            box_in_space(0.8, 0.5, &[0.7, -0.3, -1.0, 0.8, -0.5, 0.2]),
+            0.96,
+        ),
+    ]
+}
+
+/// Members drawn with other seeds, steps and caps than the search uses.
+fn members(system: &System, problem: &ImpactProblem<'_>, count: u64) -> Vec<Tangent> {
+    let uniform = SetValued {
+        impulse_step: Some(system.impulse_step),
+        samples: count / 2,
+        seed: 4711,
+        max_steps: 100,
+        ..SetValued::default()
+    };
+    let mixed = SetValued {
+        impulse_step: Some(0.37 * system.impulse_step),
+        seed: 815,
+        branch: BranchPolicy::RandomCovering { spread: 4.0 },
+        caps: CapDistribution::Mixed { off: 0.3 },
+        ..uniform.clone()
+    };
+    [uniform, mixed]
+        .iter()
+        .flat_map(|law| law.resolve_all(problem).unwrap().outcomes)
+        .map(|outcome| outcome.velocity_plus)
+        .collect()
+}
+
+fn judged(problem: &ImpactProblem<'_>, after: &Tangent) -> SetVerdict {
+    let judgement = judge(problem, after, &JudgeOptions::default()).unwrap();
+    judgement.outcome_set.unwrap()
+}
+
+/// The definition of a chain of steps, from the mass matrix and the rows as they were given.
+fn assert_chain(system: &System, after: &Tangent, witness: &Witness, what: &str) {
+    let Witness::Steps { cone, steps } = witness else {
+        panic!("{what}: {witness:?}");
+    };
+    let WitnessCone::Polygon(k) = *cone else {
+        panic!("{what}: {cone:?}");
+    };
+    let inverse = system.metric.mass_matrix().clone().try_inverse().unwrap();
+    let speed = 2.0 * system.velocity.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
+    let mut velocity = DVector::from_column_slice(&system.velocity);
+    for impulses in steps {
+        let mut row = 0;
+        let mut momentum = DVector::zeros(velocity.len());
+        for Contact { normal, tangents, .. } in &system.contacts {
+            for covector in std::iter::once(normal).chain(tangents) {
+                momentum += &covector.0 * impulses[row];
+                row += 1;
+            }
+        }
+        velocity += &inverse * momentum;
+        let mut row = 0;
+        for contact in &system.contacts {
+            let normal = impulses[row];
+            let tau = &impulses.as_slice()[row + 1..row + 1 + contact.tangents.len()];
+            row += 1 + contact.tangents.len();
+            assert!(normal >= -1e-9, "{what}: pulls {normal}");
+            if normal > 1e-9 {
+                let b = contact.normal.0.dot(&velocity);
+                assert!(b <= 1e-8 * speed, "{what}: pushes while it opens, {b}");
+            }
+            let limit = contact.friction * normal;
+            let sliding: Vec<f64> =
+                contact.tangents.iter().map(|t| t.0.dot(&velocity)).collect();
+            let directions: Vec<Vec<f64>> = (0..k)
+                .map(|j| {
+                    let angle = std::f64::consts::TAU * j as f64 / k as f64;
+                    [angle.cos(), angle.sin()][..tau.len()].to_vec()
+                })
+                .collect();
+            let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(x, y)| x * y).sum::<f64>();
+            let most = directions.iter().map(|d| -dot(d, &sliding)).fold(0.0, f64::max);
+            let lack = dot(tau, &sliding) + limit * most;
+            assert!(lack <= 1e-8 * limit.max(1e-3) * speed, "{what}: dissipates less by {lack}");
+            // Within the polygon: no direction between two corners reaches farther than they do.
+            let half = std::f64::consts::PI / k as f64;
+            let reach = if tau.len() == 1 {
+                tau[0].abs()
+            } else {
+                (0..k)
+                    .map(|j| half * (2 * j + 1) as f64)
+                    .map(|a| dot(tau, &[a.cos(), a.sin()]) / half.cos())
+                    .fold(0.0, f64::max)
+            };
+            assert!(reach <= limit + 1e-8 * limit.max(1.0), "{what}: {reach} > {limit}");
+        }
+    }
+    for contact in &system.contacts {
+        assert!(contact.normal.0.dot(&velocity) >= -1e-9 * speed);
+    }
+    let error = (velocity - &after.0).amax();
+    assert!(error <= 1e-8 * speed, "{what}: ends {error} away");
+}
+
+/// Samples of other seeds, step sizes, caps and branches than those of the search.
+#[test]
+fn members_are_recognized_and_proven() {
+    for (name, system, share) in systems() {
+        system.pose(|problem| {
+            let members = members(&system, problem, 24);
+            let mut inside = 0;
+            for (k, after) in members.iter().enumerate() {
+                let set = judged(problem, after);
+                match &set.membership {
+                    Membership::Inside(witness) => {
+                        inside += 1;
+                        let what = format!("{name} {k}");
+                        witness.check(problem, after).unwrap();
+                        assert_chain(&system, after, witness, &what);
+                    }
+                    Membership::Outside { reason, margin } => {
+                        panic!("{name} {k}: outside, {reason:?} {margin}")
+                    }
+                    Membership::Unknown => {}
+                }
+            }
+            let found = inside as f64 / members.len() as f64;
+            println!("{name}: {inside} of {}", members.len());
+            assert!(found >= share, "{name}: {inside} of {}", members.len());
+        });
+    }
+}
