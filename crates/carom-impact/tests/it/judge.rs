@@ -1,7 +1,9 @@
 //! Outcomes that somebody else computed: fits, laws and sets.
 
 use carom_impact::frictional::{CounterRng, RatePiece, integrate_inclusion};
-use carom_impact::judge::{EnergyChange, JudgeOptions, Judgement, LawMatch, SetMethod, judge};
+use carom_impact::judge::{
+    EnergyChange, JudgeOptions, Judgement, LawMatch, LawVerdict, Membership, OutsideReason, judge,
+};
 use carom_impact::{
     Contact, ContactSet, EnergeticRestitution, ImpactError, ImpactLaw, ImpactProblem, LAWS,
     Plastic, PlasticRule, Propagative, Routh, audit, law,
@@ -364,16 +366,20 @@ fn two_smooth_contacts_have_an_exact_set() {
                 let after = end.outcome.velocity_plus;
                 let set = judge(problem, &after, &options).unwrap().outcome_set;
                 let set = set.unwrap();
-                assert_eq!(set.method, SetMethod::Exact);
                 // A path has ended when contacts approach no faster than 1e-10.
                 assert!(set.distance <= 1e-9, "{x} {y} {share}: {set:?}");
+                let Membership::Inside(witness) = &set.membership else {
+                    panic!("{x} {y} {share}: {set:?}");
+                };
+                witness.check(problem, &after).unwrap();
                 lifts.push(after.0[2]);
             }
             // What is not on the line is not in the set: a path's end, raised a little.
             let middle = lifts.iter().sum::<f64>() / 50.0;
             let after = Tangent::from_slice(&[0.2, 0.5, middle]);
-            let set = judge(problem, &after, &options).unwrap().outcome_set;
-            assert!(set.unwrap().distance > 0.05);
+            let set = judge(problem, &after, &options).unwrap().outcome_set.unwrap();
+            assert!(set.distance > 0.05);
+            assert!(matches!(set.membership, Membership::Outside { margin, .. } if margin > 0.05));
         });
     }
 }

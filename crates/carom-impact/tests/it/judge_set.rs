@@ -180,3 +180,166 @@ fn members_are_recognized_and_proven() {
         });
     }
 }
+
+/// What the laws themselves answer is never in doubt.
+#[test]
+fn answers_of_the_laws_are_members_and_matches() {
+    for (name, system, _) in systems() {
+        system.pose(|problem| {
+            let m = problem.contacts().len();
+            let mut answers = vec![("anitescu-potra", AnitescuPotra::default().resolve(problem))];
+            for k in 0..m {
+                let order: Vec<usize> = (0..m).map(|i| (i + k) % m).collect();
+                let law = Sequential {
+                    order: order.into_iter().rev().collect(),
+                    ..Sequential::default()
+                };
+                answers.push(("sequential", law.resolve(problem)));
+            }
+            for seed in 0..3 {
+                let law = SetValued {
+                    seed,
+                    ..SetValued::default()
+                };
+                answers.push(("set-valued", law.resolve(problem)));
+            }
+            if name != "flat box" && name != "tilted box" {
+                for solution in all_simultaneous(problem).unwrap() {
+                    answers.push(("anitescu-potra", Ok(solution.outcome)));
+                }
+            }
+            for (law, answer) in answers {
+                let after = answer.unwrap().velocity_plus;
+                let judgement = judge(problem, &after, &JudgeOptions::default()).unwrap();
+                let set = judgement.outcome_set.as_ref().unwrap();
+                let Membership::Inside(witness) = &set.membership else {
+                    panic!("{name}, {law}: {set:?}");
+                };
+                assert_chain(&system, &after, witness, name);
+                let found = judgement.laws.iter().find(|entry| entry.law == law).unwrap();
+                assert!(found.distance <= 1e-9, "{name}, {law}: {found:?}");
+                assert_eq!(found.verdict, LawVerdict::Match);
+            }
+        });
+    }
+}
+
+/// Velocities that no chain of steps makes, each with the reason that it shows most plainly.
+#[test]
+fn what_no_chain_makes_is_outside_for_the_right_reason() {
+    for (name, system, _) in systems() {
+        system.pose(|problem| {
+            let rest = AnitescuPotra::default().resolve(problem).unwrap();
+            let end = &rest.velocity_plus.0;
+            let before = DVector::from_column_slice(&system.velocity);
+            let lift = |speed: f64| {
+                // The velocity change that opens every contact, by impulses that push.
+                let mut opened = end.clone();
+                let inverse = system.metric.mass_matrix().clone().try_inverse().unwrap();
+                for contact in &system.contacts {
+                    opened += &inverse * &contact.normal.0 * speed;
+                }
+                opened
+            };
+            let outside = |after: &DVector<f64>| {
+                let set = judged(problem, &Tangent(after.clone()));
+                match set.membership {
+                    Membership::Outside { reason, margin } => {
+                        // Every member is that far: those that are known are.
+                        assert!(set.distance >= margin, "{name}: {set:?}");
+                        Some(reason)
+                    }
+                    _ => None,
+                }
+            };
+            assert_eq!(outside(&before), Some(OutsideReason::Penetrates), "{name}");
+            let faster = lift(100.0);
+            assert_eq!(outside(&faster), Some(OutsideReason::Energy), "{name}");
+        });
+    }
+    // A block that bounces, slides less than friction can make it, and moves by itself.
+    let block = rocking_block();
+    let speed = -block.velocity[1];
+    block.pose(|problem| {
+        let reason = |v: [f64; 3]| match judged(problem, &Tangent::from_slice(&v)).membership {
+            Membership::Outside { reason, .. } => Some(reason),
+            _ => None,
+        };
+        assert_eq!(reason([0.0, 0.5 * speed, 0.0]), Some(OutsideReason::AllOpen));
+        assert_eq!(
+            reason([0.0, 1.5 * speed, 0.0]),
+            Some(OutsideReason::Energy)
+        );
+    });
+    // One corner of a smooth floor: nothing pushes sideways, and one contact only so much.
+    let point = System::new(
+        DMatrix::identity(3, 3),
+        vec![contact(&[0.0, 1.0, 0.0], &[&[1.0, 0.0, 0.0]], 0.3)],
+        &[1.0, -1.0, 0.2],
+    );
+    point.pose(|problem| {
+        let reason = |v: [f64; 3]| match judged(problem, &Tangent::from_slice(&v)).membership {
+            Membership::Outside { reason, .. } => Some(reason),
+            _ => None,
+        };
+        assert_eq!(reason([0.6, 0.0, 0.2]), Some(OutsideReason::FrictionCone));
+        assert_eq!(reason([0.7, 0.0, 0.1]), Some(OutsideReason::Momentum));
+        assert_eq!(reason([0.7, 0.0, 0.2]), None);
+        assert_eq!(reason([0.7, 0.1, 0.2]), Some(OutsideReason::AllOpen));
+    });
+}
+
+/// Lent threads, even ones that run tasks backwards, change nothing.
+#[test]
+fn threads_change_no_judgement() {
+    struct Backwards;
+    impl Tasks for Backwards {
+        fn run(&self, count: usize, task: &(dyn Fn(usize) + Sync)) {
+            (0..count).rev().for_each(task);
+        }
+    }
+    for (_, system, _) in systems() {
+        system.pose(|problem| {
+            let options = JudgeOptions {
+                samples: 128,
+                ..JudgeOptions::default()
+            };
+            let mut rng = CounterRng::new(1, 2, 3);
+            let mut after = members(&system, problem, 2).remove(0);
+            for nudge in [0.0, 1e-3] {
+                after.0.iter_mut().for_each(|x| *x += nudge * rng.next_uniform());
+                let one = judge(problem, &after, &options).unwrap();
+                let other = judge_on(problem, &after, &options, &Backwards).unwrap();
+                assert_eq!(one, other);
+            }
+        });
+    }
+}
+
+/// A witness with a fault is refused.
+#[test]
+fn false_witnesses_are_refused() {
+    let system = rocking_block();
+    system.pose(|problem| {
+        let after = members(&system, problem, 8).remove(1);
+        let set = judged(problem, &after);
+        let Membership::Inside(Witness::Steps { cone, steps }) = set.membership else {
+            panic!("{set:?}");
+        };
+        let checked = |steps: Vec<DVector<f64>>| {
+            Witness::Steps { cone, steps }.check(problem, &after)
+        };
+        checked(steps.clone()).unwrap();
+        for row in 0..4 {
+            let mut changed = steps.clone();
+            changed[0][row] += 1e-3;
+            assert!(checked(changed).is_err());
+        }
+        let mut pulling = steps.clone();
+        pulling.push(DVector::from_vec(vec![-1e-3, 0.0, 0.0, 0.0]));
+        pulling.push(DVector::from_vec(vec![1e-3, 0.0, 0.0, 0.0]));
+        assert!(checked(pulling).is_err());
+        assert!(checked(vec![DVector::zeros(3)]).is_err());
+        assert!(Witness::Separating.check(problem, &after).is_err());
+    });
+}

@@ -7,4 +7,4 @@ mod painleve;
 mod properties;
 mod sampling;
 mod steps;
-pub pub mod systems;
+pub mod systems;
