@@ -3,9 +3,11 @@
 use crate::Answer;
 use crate::bodies::{self, BodyInput, PlaceInput};
 use crate::error::{WireError, typed};
-use crate::resolve::{ContactInput, at, by_contact, check_law, contact_set, metric, pose};
+use crate::resolve::{
+    ContactInput, at, by_contact, check_law, contact_set, known_law, metric, pose,
+};
 use carom_impact::judge::{
-    ContactReport, JudgeOptions, Judgement, LawMatch, OutcomeSetDistance, SetMethod,
+    ContactReport, JudgeOptions, Judgement, LawMatch, Membership, SetVerdict, Witness, WitnessCone,
 };
 use carom_impact::{ImpactError, ImpactProblem};
 use carom_metric::Tangent;
@@ -64,17 +66,24 @@ struct OptionsInput {
     samples: Option<u64>,
     seed: u64,
     max_nodes: Option<usize>,
+    laws: Option<Vec<String>>,
+    friction_directions: Option<usize>,
 }
 
 impl OptionsInput {
-    fn options(&self) -> JudgeOptions {
+    fn options(&self) -> Result<JudgeOptions, WireError> {
+        for name in self.laws.iter().flatten() {
+            known_law(name)?;
+        }
         let defaults = JudgeOptions::default();
-        JudgeOptions {
+        Ok(JudgeOptions {
             tolerance: self.tolerance.unwrap_or(defaults.tolerance),
             samples: self.samples.unwrap_or(defaults.samples),
             seed: self.seed,
             max_nodes: self.max_nodes.unwrap_or(defaults.max_nodes),
-        }
+            laws: self.laws.clone(),
+            friction_directions: self.friction_directions,
+        })
     }
 }
 
@@ -150,7 +159,7 @@ fn verdict(
     law: Option<&str>,
 ) -> Result<Map<String, Value>, WireError> {
     let judgement =
-        carom_impact::judge::judge(problem, after, &options.options()).map_err(|e| match e {
+        carom_impact::judge::judge(problem, after, &options.options()?).map_err(|e| match e {
             ImpactError::InvalidOption { .. } => at("options", &e),
             _ => wrong(e),
         })?;
@@ -208,10 +217,9 @@ fn fields(problem: &ImpactProblem<'_>, judgement: &Judgement) -> Map<String, Val
     put("laws", judgement.laws.iter().map(law_fields).collect());
     put("refused", refused.collect());
     let set = judgement.outcome_set.as_ref();
-    let tolerance = judgement.options.tolerance;
     put(
         "outcome_set",
-        set.map_or(Value::Null, |set| set_fields(set, tolerance)),
+        set.map_or(Value::Null, |set| set_fields(problem, set)),
     );
     fields
 }
@@ -229,6 +237,7 @@ fn law_fields(law: &LawMatch) -> Value {
     let mut put = |key: &str, value: Value| fields.insert(key.to_owned(), value);
     put("law", law.law.into());
     put("matches", law.matches.into());
+    put("verdict", law.verdict.name().into());
     put("distance", law.distance.into());
     if let Some(fit) = law.restitution {
         put("restitution", fit.value.into());
@@ -241,15 +250,47 @@ fn law_fields(law: &LawMatch) -> Value {
     Value::Object(fields)
 }
 
-fn set_fields(set: &OutcomeSetDistance, tolerance: f64) -> Value {
-    let mut fields = json!({
-        "contains": set.distance <= tolerance,
-        "distance": set.distance,
-        "method": set.method.name(),
-        "nearest": set.nearest.0.as_slice(),
-    });
-    if let SetMethod::Sampled { members } = set.method {
-        fields["members"] = members.into();
+fn set_fields(problem: &ImpactProblem<'_>, set: &SetVerdict) -> Value {
+    let mut fields = Map::new();
+    let mut put = |key: &str, value: Value| fields.insert(key.to_owned(), value);
+    put("membership", set.membership.name().into());
+    put("contains", json!(set.membership.contains()));
+    match &set.membership {
+        Membership::Inside(witness) => {
+            put("witness", witness_fields(problem, witness));
+        }
+        Membership::Outside { reason, margin } => {
+            put("reason", reason.name().into());
+            put("margin", (*margin).into());
+        }
+        Membership::Unknown => {}
     }
-    fields
+    put("distance", set.distance.into());
+    put("nearest", json!(set.nearest.0.as_slice()));
+    put("members", set.members.into());
+    Value::Object(fields)
+}
+
+fn witness_fields(problem: &ImpactProblem<'_>, witness: &Witness) -> Value {
+    match witness {
+        Witness::Separating => json!({"kind": "separating"}),
+        Witness::Steps { cone, steps } => {
+            let cone = match cone {
+                WitnessCone::Polygon(k) => json!(k),
+                WitnessCone::Round => json!("round"),
+            };
+            let steps = steps
+                .iter()
+                .map(|step| by_contact(problem, step.as_slice()));
+            json!({"kind": "steps", "cone": cone, "steps": steps.collect::<Vec<_>>()})
+        }
+        Witness::Sequential(law) => {
+            let mut options = Map::new();
+            options.insert("order".to_owned(), json!(law.order));
+            if let Some(k) = law.friction_directions {
+                options.insert("friction_directions".to_owned(), k.into());
+            }
+            json!({"kind": "law", "law": "sequential", "options": options})
+        }
+    }
 }

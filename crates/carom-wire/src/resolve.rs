@@ -168,7 +168,7 @@ pub(crate) fn check_law(value: &Value) -> Result<(), WireError> {
     }
 }
 
-fn known_law(law: &str) -> Result<(), WireError> {
+pub(crate) fn known_law(law: &str) -> Result<(), WireError> {
     if carom_impact::law(law).is_some() {
         return Ok(());
     }

@@ -1,8 +1,8 @@
 //! What each law would have answered.
 
+use super::Case;
 use super::fit::nearest_coefficient;
 use super::membership::{Known, Membership, SAME, SetVerdict};
-use super::Case;
 use crate::frictional::{AnitescuPotra, MoreauNewton, Sequential, all_simultaneous};
 use crate::two_body::{ImpactOptions, RestitutionLaw};
 use crate::{

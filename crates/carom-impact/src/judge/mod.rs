@@ -37,10 +37,7 @@ mod verdict;
 
 pub use compare::{LawMatch, LawVerdict, Refusal, RestitutionFit};
 pub use explain::Explanation;
-pub use membership::{
-    Membership, OutsideReason, SetVerdict, Witness, WitnessCone, WitnessFault,
-};
-pub use tasks::{Serial, Tasks};
+pub use membership::{Membership, OutsideReason, SetVerdict, Witness, WitnessCone, WitnessFault};
 
 use crate::{Audit, ImpactError, ImpactProblem, audit};
 use carom_metric::{Tangent, kernel};
@@ -199,20 +196,6 @@ pub fn judge(
     velocity_plus: &Tangent,
     options: &JudgeOptions,
 ) -> Result<Judgement, ImpactError> {
-    judge_on(problem, velocity_plus, options, &Serial)
-}
-
-/// The same on threads that the caller lends. The judgement does not depend on them.
-///
-/// # Errors
-///
-/// As [`judge`].
-pub fn judge_on(
-    problem: &ImpactProblem<'_>,
-    velocity_plus: &Tangent,
-    options: &JudgeOptions,
-    tasks: &dyn Tasks,
-) -> Result<Judgement, ImpactError> {
     if !(options.tolerance > 0.0 && options.tolerance < 1.0) {
         return Err(ImpactError::InvalidOption {
             what: "tolerance",
@@ -239,7 +222,6 @@ pub fn judge_on(
             &audit,
             &explanation,
             &inelastic.known,
-            tasks,
         )?),
     };
     let (laws, refused) = compare::all(&case, &inelastic, outcome_set.as_ref());

@@ -150,8 +150,11 @@ fn outcome_set(judgement: &Judgement) -> Option<String> {
     let distance = rounded(set.distance);
     Some(match &set.membership {
         Membership::Inside(_) => "It lies in the set of inelastic outcomes.".to_owned(),
+        Membership::Outside { margin, .. } if rounded(*margin) == distance => {
+            format!("It lies {distance} away from the set of inelastic outcomes.")
+        }
         Membership::Outside { margin, .. } => format!(
-            "It lies outside the set of inelastic outcomes, by {} at least.",
+            "It lies between {} and {distance} away from the set of inelastic outcomes.",
             rounded(*margin)
         ),
         Membership::Unknown => format!(

@@ -4,12 +4,10 @@ use crate::frictional::systems::{
     System, box_and_wall, compass_gait, contact, disk_stack, rocking_block,
 };
 use carom_impact::frictional::{
-    AnitescuPotra, BranchPolicy, CapDistribution, CounterRng, Sequential, SetValued,
-    all_simultaneous,
+    AnitescuPotra, BranchPolicy, CapDistribution, Sequential, SetValued, all_simultaneous,
 };
 use carom_impact::judge::{
-    JudgeOptions, LawVerdict, Membership, OutsideReason, SetVerdict, Tasks, Witness, WitnessCone,
-    judge, judge_on,
+    JudgeOptions, LawVerdict, Membership, OutsideReason, SetVerdict, Witness, WitnessCone, judge,
 };
 use carom_impact::{Contact, ImpactLaw, ImpactProblem, SetValuedLaw};
 use carom_metric::Tangent;
@@ -102,7 +100,10 @@ fn assert_chain(system: &System, after: &Tangent, witness: &Witness, what: &str)
     for impulses in steps {
         let mut row = 0;
         let mut momentum = DVector::zeros(velocity.len());
-        for Contact { normal, tangents, .. } in &system.contacts {
+        for Contact {
+            normal, tangents, ..
+        } in &system.contacts
+        {
             for covector in std::iter::once(normal).chain(tangents) {
                 momentum += &covector.0 * impulses[row];
                 row += 1;
@@ -120,8 +121,11 @@ fn assert_chain(system: &System, after: &Tangent, witness: &Witness, what: &str)
                 assert!(b <= 1e-8 * speed, "{what}: pushes while it opens, {b}");
             }
             let limit = contact.friction * normal;
-            let sliding: Vec<f64> =
-                contact.tangents.iter().map(|t| t.0.dot(&velocity)).collect();
+            let sliding: Vec<f64> = contact
+                .tangents
+                .iter()
+                .map(|t| t.0.dot(&velocity))
+                .collect();
             let directions: Vec<Vec<f64>> = (0..k)
                 .map(|j| {
                     let angle = std::f64::consts::TAU * j as f64 / k as f64;
@@ -129,9 +133,15 @@ fn assert_chain(system: &System, after: &Tangent, witness: &Witness, what: &str)
                 })
                 .collect();
             let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(x, y)| x * y).sum::<f64>();
-            let most = directions.iter().map(|d| -dot(d, &sliding)).fold(0.0, f64::max);
+            let most = directions
+                .iter()
+                .map(|d| -dot(d, &sliding))
+                .fold(0.0, f64::max);
             let lack = dot(tau, &sliding) + limit * most;
-            assert!(lack <= 1e-8 * limit.max(1e-3) * speed, "{what}: dissipates less by {lack}");
+            assert!(
+                lack <= 1e-8 * limit.max(1e-3) * speed,
+                "{what}: dissipates less by {lack}"
+            );
             // Within the polygon: no direction between two corners reaches farther than they do.
             let half = std::f64::consts::PI / k as f64;
             let reach = if tau.len() == 1 {
@@ -142,7 +152,10 @@ fn assert_chain(system: &System, after: &Tangent, witness: &Witness, what: &str)
                     .map(|a| dot(tau, &[a.cos(), a.sin()]) / half.cos())
                     .fold(0.0, f64::max)
             };
-            assert!(reach <= limit + 1e-8 * limit.max(1.0), "{what}: {reach} > {limit}");
+            assert!(
+                reach <= limit + 1e-8 * limit.max(1.0),
+                "{what}: {reach} > {limit}"
+            );
         }
     }
     for contact in &system.contacts {
@@ -216,7 +229,11 @@ fn answers_of_the_laws_are_members_and_matches() {
                     panic!("{name}, {law}: {set:?}");
                 };
                 assert_chain(&system, &after, witness, name);
-                let found = judgement.laws.iter().find(|entry| entry.law == law).unwrap();
+                let found = judgement
+                    .laws
+                    .iter()
+                    .find(|entry| entry.law == law)
+                    .unwrap();
                 assert!(found.distance <= 1e-9, "{name}, {law}: {found:?}");
                 assert_eq!(found.verdict, LawVerdict::Match);
             }
@@ -265,11 +282,11 @@ fn what_no_chain_makes_is_outside_for_the_right_reason() {
             Membership::Outside { reason, .. } => Some(reason),
             _ => None,
         };
-        assert_eq!(reason([0.0, 0.5 * speed, 0.0]), Some(OutsideReason::AllOpen));
         assert_eq!(
-            reason([0.0, 1.5 * speed, 0.0]),
-            Some(OutsideReason::Energy)
+            reason([0.0, 0.5 * speed, 0.0]),
+            Some(OutsideReason::AllOpen)
         );
+        assert_eq!(reason([0.0, 1.5 * speed, 0.0]), Some(OutsideReason::Energy));
     });
     // One corner of a smooth floor: nothing pushes sideways, and one contact only so much.
     let point = System::new(
@@ -289,33 +306,6 @@ fn what_no_chain_makes_is_outside_for_the_right_reason() {
     });
 }
 
-/// Lent threads, even ones that run tasks backwards, change nothing.
-#[test]
-fn threads_change_no_judgement() {
-    struct Backwards;
-    impl Tasks for Backwards {
-        fn run(&self, count: usize, task: &(dyn Fn(usize) + Sync)) {
-            (0..count).rev().for_each(task);
-        }
-    }
-    for (_, system, _) in systems() {
-        system.pose(|problem| {
-            let options = JudgeOptions {
-                samples: 128,
-                ..JudgeOptions::default()
-            };
-            let mut rng = CounterRng::new(1, 2, 3);
-            let mut after = members(&system, problem, 2).remove(0);
-            for nudge in [0.0, 1e-3] {
-                after.0.iter_mut().for_each(|x| *x += nudge * rng.next_uniform());
-                let one = judge(problem, &after, &options).unwrap();
-                let other = judge_on(problem, &after, &options, &Backwards).unwrap();
-                assert_eq!(one, other);
-            }
-        });
-    }
-}
-
 /// A witness with a fault is refused.
 #[test]
 fn false_witnesses_are_refused() {
@@ -326,9 +316,8 @@ fn false_witnesses_are_refused() {
         let Membership::Inside(Witness::Steps { cone, steps }) = set.membership else {
             panic!("{set:?}");
         };
-        let checked = |steps: Vec<DVector<f64>>| {
-            Witness::Steps { cone, steps }.check(problem, &after)
-        };
+        let checked =
+            |steps: Vec<DVector<f64>>| Witness::Steps { cone, steps }.check(problem, &after);
         checked(steps.clone()).unwrap();
         for row in 0..4 {
             let mut changed = steps.clone();

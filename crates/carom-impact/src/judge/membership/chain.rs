@@ -167,12 +167,18 @@ impl Edges {
             return StepMode::Stick;
         }
         let speed = |d: &[f64; 2]| d[0] * sliding[0] + d[1] * sliding[1];
-        let least = self.directions.iter().map(speed).fold(f64::INFINITY, f64::min);
+        let least = self
+            .directions
+            .iter()
+            .map(speed)
+            .fold(f64::INFINITY, f64::min);
         let is_least = |j: usize| speed(&self.directions[j % self.n_directions]) <= least + zero;
         let k = self.n_directions;
         match (0..k).find(|j| is_least(*j) && is_least(j + 1)) {
             Some(edge) if self.space.n_tangents > 1 => StepMode::Edge(edge),
-            _ => (0..k).find(|j| is_least(*j)).map_or(StepMode::Stick, StepMode::Slide),
+            _ => (0..k)
+                .find(|j| is_least(*j))
+                .map_or(StepMode::Stick, StepMode::Slide),
         }
     }
 
@@ -321,7 +327,9 @@ impl Edges {
     fn add_end(&self, program: &mut Program, columns: &[usize], last: Option<&[StepMode]>) {
         let width = self.space.width();
         for i in 0..self.n_contacts() {
-            let pushes = last.and_then(|modes| modes.get(i)).is_some_and(|m| *m != StepMode::Off);
+            let pushes = last
+                .and_then(|modes| modes.get(i))
+                .is_some_and(|m| *m != StepMode::Off);
             if !pushes {
                 self.rule(program, Rule::AtLeast, columns, &[(i * width, 1.0)]);
             }

@@ -154,8 +154,7 @@ impl Program {
             });
             let lu = matrix.lu();
             for _ in 0..=CORRECTIONS {
-                let residual =
-                    DVector::from_fn(size, |r, _| -lines[tight[r]].residual(self, &x));
+                let residual = DVector::from_fn(size, |r, _| -lines[tight[r]].residual(self, &x));
                 let step = lu.solve(&residual)?;
                 for (j, d) in unknowns.iter().zip(step.iter()) {
                     x[*j] += d;
@@ -453,10 +452,8 @@ mod tests {
 
     #[test]
     fn rules_that_nothing_meets_are_seen() {
-        let rows: [(Rule, &[f64], f64); 2] = [
-            (Rule::AtLeast, &[1.0], 1.0),
-            (Rule::AtLeast, &[-1.0], -0.5),
-        ];
+        let rows: [(Rule, &[f64], f64); 2] =
+            [(Rule::AtLeast, &[1.0], 1.0), (Rule::AtLeast, &[-1.0], -0.5)];
         assert_eq!(optimum(&program(1, &rows)), None);
     }
 
@@ -469,7 +466,13 @@ mod tests {
             let mut rng = CounterRng::new(5, sample, 0);
             let mut draw = || 2.0 * rng.next_uniform() - 1.0;
             let mut random = Program::new(3);
-            for rule in [Rule::AtLeast, Rule::AtLeast, Rule::Near, Rule::Near, Rule::Near] {
+            for rule in [
+                Rule::AtLeast,
+                Rule::AtLeast,
+                Rule::Near,
+                Rule::Near,
+                Rule::Near,
+            ] {
                 let b = draw();
                 random.push(rule, b, |row| row.iter_mut().for_each(|x| *x = draw()));
             }
@@ -505,14 +508,16 @@ mod tests {
             if code.count_ones() as usize != n {
                 continue;
             }
-            let tight: Vec<&(Vec<f64>, f64)> =
-                (0..m).filter(|i| code >> i & 1 == 1).map(|i| &planes[i]).collect();
+            let tight: Vec<&(Vec<f64>, f64)> = (0..m)
+                .filter(|i| code >> i & 1 == 1)
+                .map(|i| &planes[i])
+                .collect();
             let a = DMatrix::from_fn(n, n, |r, c| tight[r].0[c]);
             let b = DVector::from_fn(n, |r, _| tight[r].1);
             let Some(x) = a.lu().solve(&b) else { continue };
-            let is_met = planes.iter().all(|(a, b)| {
-                a.iter().zip(x.iter()).map(|(a, x)| a * x).sum::<f64>() >= b - 1e-9
-            });
+            let is_met = planes
+                .iter()
+                .all(|(a, b)| a.iter().zip(x.iter()).map(|(a, x)| a * x).sum::<f64>() >= b - 1e-9);
             let value = x[n - 1];
             if is_met && best.is_none_or(|best| value < best) {
                 best = Some(value);

@@ -26,7 +26,6 @@ mod witness;
 pub use outside::OutsideReason;
 pub use witness::{Witness, WitnessCone, WitnessFault};
 
-use super::tasks::Tasks;
 use super::{Case, Explanation};
 use crate::frictional::Sequential;
 use crate::{Audit, ImpactError};
@@ -97,7 +96,6 @@ pub(super) fn decide(
     audit: &Audit,
     fit: &Explanation,
     known: &[Known],
-    tasks: &dyn Tasks,
 ) -> Result<SetVerdict, ImpactError> {
     let before = case.problem.velocity_minus();
     let mut nearest = Nearest::default();
@@ -111,20 +109,17 @@ pub(super) fn decide(
         nearest.see(case, member.velocity.clone());
     }
     let tolerance = case.options.tolerance.max(SAME);
-    if let Some((reason, margin)) = outside::proof(case, audit, fit, tolerance) {
+    let exact = match smooth::nearest_of_all(case)? {
+        Some(velocity) => nearest.see(case, velocity),
+        None => 0.0,
+    };
+    let proof = outside::proof(case, audit, fit, tolerance)
+        .or((exact > tolerance).then_some((OutsideReason::ExactSet, exact)));
+    if let Some((reason, margin)) = proof {
+        let margin = margin.max(exact);
         return Ok(nearest.verdict(case, Membership::Outside { reason, margin }));
     }
-    if let Some(velocity) = smooth::nearest_of_all(case)? {
-        let distance = nearest.see(case, velocity);
-        if distance > tolerance {
-            let membership = Membership::Outside {
-                reason: OutsideReason::ExactSet,
-                margin: distance,
-            };
-            return Ok(nearest.verdict(case, membership));
-        }
-    }
-    search::search(case, known, nearest, tasks)
+    search::search(case, known, nearest)
 }
 
 /// The nearest member seen.

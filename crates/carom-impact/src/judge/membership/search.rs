@@ -4,11 +4,9 @@ use super::chain::{Attempt, Chain, Edges};
 use super::modes::ModeSequence;
 use super::witness::{Witness, WitnessCone};
 use super::{Known, Membership, Nearest, SAME, SetVerdict};
-use crate::frictional::{
-    AnitescuPotra, BranchPolicy, CapDistribution, Draw, Sampler, SetValued,
-};
+use crate::frictional::{AnitescuPotra, BranchPolicy, CapDistribution, Draw, Sampler, SetValued};
 use crate::judge::Case;
-use crate::judge::tasks::{Tasks, map};
+use crate::judge::tasks::map;
 use crate::{ContactSet, ImpactError, ImpactLaw, ImpactProblem};
 use carom_metric::{Tangent, kernel};
 use nalgebra::DVector;
@@ -55,7 +53,6 @@ struct Ranked {
 struct Search<'c, 'p> {
     case: &'c Case<'p>,
     edges: &'c Edges,
-    tasks: &'c dyn Tasks,
     nearest: Nearest,
     /// Sequences that were tried.
     seen: HashSet<ModeSequence>,
@@ -72,7 +69,6 @@ pub(super) fn search(
     case: &Case<'_>,
     known: &[Known],
     nearest: Nearest,
-    tasks: &dyn Tasks,
 ) -> Result<SetVerdict, ImpactError> {
     let problem = case.problem;
     let edges = Edges::new(
@@ -88,7 +84,6 @@ pub(super) fn search(
     let mut search = Search {
         case,
         edges: &edges,
-        tasks,
         nearest,
         seen: HashSet::new(),
         ranked: Vec::new(),
@@ -194,7 +189,7 @@ impl Search<'_, '_> {
     fn attempt_all(&mut self, mut sequences: Vec<ModeSequence>, cutoff: f64) -> Option<Witness> {
         sequences.retain(|s| s.n_steps() <= MAX_STEPS && self.seen.insert(s.clone()));
         let edges = self.edges;
-        let results = map(self.tasks, sequences.len(), |i| {
+        let results = map(sequences.len(), |i| {
             let mut work = 0;
             let attempt = match sequences.get(i) {
                 Some(sequence) => edges.attempt(sequence, cutoff, &mut work),
@@ -220,7 +215,6 @@ impl Search<'_, '_> {
 
     /// Looks at the end of a chain: a witness if it is the velocity.
     fn look_at(&mut self, chain: &Chain) -> Option<Witness> {
-        let problem = self.case.problem;
         let mut total = vec![0.0; self.edges.space.n_slots()];
         for step in &chain.steps {
             kernel::add_scaled(&mut total, 1.0, step);
@@ -231,38 +225,56 @@ impl Search<'_, '_> {
         if distance > SAME {
             return None;
         }
-        let rows = |step: &Vec<f64>| {
-            self.edges
-                .space
-                .on_rows(step, problem.scale(), problem.contacts())
-        };
-        let witness = Witness::Steps {
-            cone: self.cone(),
-            steps: chain.steps.iter().map(rows).collect(),
-        };
+        let witness = self.steps(&chain.steps);
         self.is_good(&witness).then_some(witness)
+    }
+
+    /// A chain by its scaled impulses on the slots.
+    fn steps(&self, steps: &[Vec<f64>]) -> Witness {
+        let problem = self.case.problem;
+        let rows = |step: &Vec<f64>| {
+            let space = &self.edges.space;
+            space.on_rows(step, problem.scale(), problem.contacts())
+        };
+        Witness::Steps {
+            cone: self.cone(),
+            steps: steps.iter().map(rows).collect(),
+        }
     }
 
     /// Samples of the set: after each batch the mode sequences of those that came nearest.
     fn samples(&mut self) -> Result<Option<Witness>, ImpactError> {
         let samplers = samplers(self.case)?;
         let total = self.case.options.samples;
+        let mut met = HashSet::new();
         let mut drawn: Vec<(f64, u64, ModeSequence)> = Vec::new();
         let mut first = 0;
         while first < total && self.work < self.budget {
             let end = total.min(first + BATCH);
             let count = (end - first).div_ceil(TASK);
             let (edges, case) = (self.edges, self.case);
-            let batch = map(self.tasks, count as usize, |task| {
+            let batch = map(count as usize, |task| {
                 let start = first + task as u64 * TASK;
                 let mut draw = Draw::default();
                 (start..end.min(start + TASK))
                     .filter_map(|sample| one_sample(case, edges, &samplers, sample, &mut draw))
                     .collect::<Vec<_>>()
             });
-            for (velocity, sample, sequence) in batch.into_iter().flatten() {
+            for Sampled {
+                velocity,
+                sample,
+                sequence,
+                steps,
+            } in batch.into_iter().flatten()
+            {
                 let distance = self.nearest.see(self.case, velocity);
-                if !self.seen.contains(&sequence) && drawn.iter().all(|(_, _, s)| *s != sequence) {
+                if distance <= SAME {
+                    let witness = self.steps(&steps);
+                    if self.is_good(&witness) {
+                        return Ok(Some(witness));
+                    }
+                }
+                if met.insert(sequence.clone()) {
                     drawn.push((distance, sample, sequence));
                 }
             }
@@ -270,7 +282,6 @@ impl Search<'_, '_> {
             let rest = drawn.split_off(drawn.len().min(TRIED));
             let sequences = std::mem::replace(&mut drawn, rest);
             let sequences: Vec<ModeSequence> = sequences.into_iter().map(|(_, _, s)| s).collect();
-            self.seen.extend(sequences.iter().cloned());
             if let Some(witness) = self.attempt_with_ends(sequences) {
                 return Ok(Some(witness));
             }
@@ -342,6 +353,15 @@ fn samplers<'p>(case: &Case<'p>) -> Result<Vec<Sampler<'p>>, ImpactError> {
     Ok(all)
 }
 
+/// A sample that ended.
+struct Sampled {
+    velocity: Tangent,
+    sample: u64,
+    sequence: ModeSequence,
+    /// Scaled impulses of each step on the slots.
+    steps: Vec<Vec<f64>>,
+}
+
 /// Draws a sample: its end and its modes; `None` if it does not end.
 fn one_sample(
     case: &Case<'_>,
@@ -349,15 +369,22 @@ fn one_sample(
     samplers: &[Sampler<'_>],
     sample: u64,
     draw: &mut Draw,
-) -> Option<(Tangent, u64, ModeSequence)> {
+) -> Option<Sampled> {
     let kinds = samplers.len() as u64;
     let sampler = samplers.get((sample % kinds) as usize)?;
     let mut sequence = ModeSequence::new(edges.n_contacts());
+    let mut steps: Vec<Vec<f64>> = Vec::new();
     let mut before: Vec<f64> = Vec::new();
     let observed = sampler.draw_observed(sample / kinds, draw, |draw| {
         if before.len() == draw.impulse().len() {
-            let step: Vec<f64> = draw.impulse().iter().zip(&before).map(|(a, b)| a - b).collect();
+            let step: Vec<f64> = draw
+                .impulse()
+                .iter()
+                .zip(&before)
+                .map(|(a, b)| a - b)
+                .collect();
             sequence.push(&edges.modes(&step, draw.velocity()));
+            steps.push(step);
         }
         before.clear();
         before.extend_from_slice(draw.impulse());
@@ -367,7 +394,12 @@ fn one_sample(
     }
     let mut end = case.before();
     kernel::add_scaled(end.as_mut_slice(), 1.0, &edges.space.change(draw.impulse()));
-    Some((case.velocity(&end), sample, sequence))
+    Some(Sampled {
+        velocity: case.velocity(&end),
+        sample,
+        sequence,
+        steps,
+    })
 }
 
 /// Single impacts in a given order: impulses on all rows, and the velocity after each.

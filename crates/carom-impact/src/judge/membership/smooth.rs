@@ -9,12 +9,15 @@ use nalgebra::DVector;
 /// normal, of two normals, or of any number of which none opens another.
 pub(super) fn nearest_of_all(case: &Case<'_>) -> Result<Option<Tangent>, ImpactError> {
     let contacts = case.problem.contacts();
-    let is_smooth = |contact: &crate::Contact| contact.friction == 0.0 || contact.tangents.is_empty();
+    let is_smooth =
+        |contact: &crate::Contact| contact.friction == 0.0 || contact.tangents.is_empty();
     if !case.problem.is_approaching() || !contacts.contacts().iter().all(is_smooth) {
         return Ok(None);
     }
     if contacts.n_distinct() == 1 || none_opens_another(contacts) {
-        return Ok(Some(Plastic::default().resolve(case.problem)?.velocity_plus));
+        return Ok(Some(
+            Plastic::default().resolve(case.problem)?.velocity_plus,
+        ));
     }
     Ok((contacts.n_distinct() == 2).then(|| smooth_pair(case)))
 }

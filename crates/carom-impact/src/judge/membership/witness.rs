@@ -138,10 +138,7 @@ fn end(
         metric.whiten_velocity_into(velocity.as_slice(), whitened.as_mut_slice());
         Ok(kernel::norm(whitened.as_slice()))
     };
-    let sizes = [
-        norm(&problem.velocity_minus().0)?,
-        norm(&velocity_plus.0)?,
-    ];
+    let sizes = [norm(&problem.velocity_minus().0)?, norm(&velocity_plus.0)?];
     let reference = sizes.into_iter().find(|size| *size > 0.0).unwrap_or(1.0);
     let distance = norm(&(&found.0 - &velocity_plus.0))? / reference;
     if distance <= END {
@@ -210,7 +207,11 @@ impl<'a> Rows<'a> {
         for (contact, given) in self.contacts.contacts().iter().enumerate() {
             let first = self.contacts.row(contact);
             let of_impulse = |r: usize| {
-                let inverse_mass = self.jacobian.row(r).transpose().dot(&self.effects.column(r));
+                let inverse_mass = self
+                    .jacobian
+                    .row(r)
+                    .transpose()
+                    .dot(&self.effects.column(r));
                 if inverse_mass > 0.0 {
                     terms[r] / inverse_mass
                 } else {
@@ -234,14 +235,15 @@ impl<'a> Rows<'a> {
             if normal > RULE * slack {
                 obey("pushes while it opens", b[first], terms[first])?;
             }
-            let tangents: Vec<usize> =
-                (first + 1..first + 1 + given.tangents.len()).collect();
+            let tangents: Vec<usize> = (first + 1..first + 1 + given.tangents.len()).collect();
             let limit = given.friction * normal.max(0.0);
             let mut tau = [0.0; 2];
             let mut sliding = [0.0; 2];
             let (mut widest, mut power) = (given.friction * slack, 0.0);
-            for ((t, row), (tau, u)) in
-                tangents.iter().enumerate().zip(tau.iter_mut().zip(&mut sliding))
+            for ((t, row), (tau, u)) in tangents
+                .iter()
+                .enumerate()
+                .zip(tau.iter_mut().zip(&mut sliding))
             {
                 let _ = t;
                 *tau = impulses[*row];
@@ -253,7 +255,11 @@ impl<'a> Rows<'a> {
                 WitnessCone::Polygon(k) if tangents.len() > 1 => Some(k),
                 _ => None,
             };
-            obey("has friction beyond its cone", reach(tau, polygon) - limit, widest)?;
+            obey(
+                "has friction beyond its cone",
+                reach(tau, polygon) - limit,
+                widest,
+            )?;
             let most = limit * support(sliding, polygon);
             let dissipated = tau[0] * sliding[0] + tau[1] * sliding[1];
             obey("dissipates less than it could", dissipated + most, power)?;
