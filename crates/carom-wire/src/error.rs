@@ -36,6 +36,14 @@ impl WireError {
         }
     }
 
+    /// The same fault of a part of the input.
+    pub(crate) fn within(self, place: &str) -> Self {
+        Self {
+            message: format!("{place}: {}", self.message),
+            ..self
+        }
+    }
+
     /// The error as it is written: `{"kind": ..., "message": ...}`.
     pub fn to_value(&self) -> Value {
         json!({ "kind": self.kind, "message": self.message })

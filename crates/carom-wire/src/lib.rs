@@ -25,6 +25,7 @@ mod bodies;
 mod error;
 mod frictional;
 mod judge;
+mod judge_steps;
 mod lcp;
 mod resolve;
 mod simultaneous;

@@ -5,6 +5,8 @@ use super::space::ContactSpace;
 use super::stepper::{StepProblem, StepWorkspace};
 use crate::jump::separating;
 use crate::{Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus};
+use carom_metric::Tangent;
+use nalgebra::DVector;
 
 /// The simultaneous law of Anitescu and Potra (`"anitescu-potra"`): every contact at once, without
 /// restitution, one complementarity problem.
@@ -42,6 +44,44 @@ pub struct MoreauNewton {
     pub friction_directions: Option<usize>,
 }
 
+impl MoreauNewton {
+    /// The same with a restitution of another velocity than that before the impact: $0 \le b_n^+ + e
+    /// \hat b_n \perp \lambda_n \ge 0$ with $\hat b = J\hat v$, `approach` = $\hat v$ (n).
+    ///
+    /// A time step adds external impulses and impacts at once: the velocity before is then the one
+    /// without contact, but restitution means that of the velocity the step began with.
+    ///
+    /// # Errors
+    ///
+    /// As [`resolve`](ImpactLaw::resolve), and [`ImpactError::Metric`] for `approach`.
+    pub fn resolve_from(
+        &self,
+        problem: &ImpactProblem<'_>,
+        approach: &Tangent,
+    ) -> Result<ImpactOutcome, ImpactError> {
+        let contacts = problem.contacts();
+        let metric = contacts.metric();
+        metric.check_vector("velocity of approach", approach.0.as_slice())?;
+        let mut whitened = approach.0.clone();
+        metric.whiten_velocity_into(approach.0.as_slice(), whitened.as_mut_slice());
+        whitened *= problem.scale();
+        let space = ContactSpace::new(contacts);
+        let approach = space.velocity(whitened.as_slice());
+        let mut velocity = space.velocity(problem.momentum());
+        let width = space.width();
+        let mut is_asked = problem.is_approaching();
+        for (i, contact) in contacts.contacts().iter().enumerate() {
+            let slot = i * width;
+            velocity[slot] += contact.restitution * approach[slot];
+            is_asked |= velocity[slot] < -problem.tolerance();
+        }
+        if !is_asked {
+            return separating(problem, Diagnostics::Complementarity { pivots: 0 });
+        }
+        simultaneous(problem, &space, self.friction_directions, &velocity, &[])
+    }
+}
+
 impl ImpactLaw for MoreauNewton {
     fn name(&self) -> &'static str {
         "moreau-newton"
@@ -60,20 +100,26 @@ fn resolve(
     restitution: &[f64],
 ) -> Result<ImpactOutcome, ImpactError> {
     let space = ContactSpace::new(problem.contacts());
-    let k = directions(space.n_tangents, friction_directions)?;
+    directions(space.n_tangents, friction_directions)?;
     if !problem.is_approaching() {
         return separating(problem, Diagnostics::Complementarity { pivots: 0 });
     }
-    let lcp = StepProblem::new(&space, k, false)?;
     let velocity = space.velocity(problem.momentum());
+    simultaneous(problem, &space, friction_directions, &velocity, restitution)
+}
+
+/// The outcome of all contacts at once, from the velocities of their slots.
+fn simultaneous(
+    problem: &ImpactProblem<'_>,
+    space: &ContactSpace,
+    friction_directions: Option<usize>,
+    velocity: &DVector<f64>,
+    restitution: &[f64],
+) -> Result<ImpactOutcome, ImpactError> {
+    let k = directions(space.n_tangents, friction_directions)?;
+    let lcp = StepProblem::new(space, k, false)?;
     let mut workspace = StepWorkspace::new();
-    lcp.solve(
-        &space,
-        velocity.as_slice(),
-        &[],
-        restitution,
-        &mut workspace,
-    )?;
+    lcp.solve(space, velocity.as_slice(), &[], restitution, &mut workspace)?;
     let pivots = workspace.n_pivots;
     space.outcome(
         problem,

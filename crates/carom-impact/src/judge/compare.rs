@@ -269,11 +269,11 @@ impl Case<'_> {
         Ok(best)
     }
 
-    /// The same problem with another restitution at every contact.
+    /// The outcome of a law on the same problem with another restitution at every contact.
     fn with_restitution(
         &self,
         restitution: f64,
-        law: &dyn ImpactLaw,
+        resolve: impl Fn(&ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError>,
     ) -> Result<ImpactOutcome, ImpactError> {
         let set = self.problem.contacts();
         let changed = |contact: &Contact| Contact {
@@ -285,8 +285,10 @@ impl Case<'_> {
             set.contacts().iter().map(changed).collect(),
             set.constraint_forms().to_vec(),
         )?;
-        let problem = ImpactProblem::new(&contacts, self.problem.velocity_minus().clone())?;
-        law.resolve(&problem)
+        resolve(&ImpactProblem::new(
+            &contacts,
+            self.problem.velocity_minus().clone(),
+        )?)
     }
 
     /// The coefficient of all contacts, if they have one in common.
@@ -433,12 +435,19 @@ fn moreau_newton(case: &Case<'_>) -> Answer {
     let law = MoreauNewton {
         friction_directions: case.options.friction_directions,
     };
+    // The bits of the law itself where a step adds nothing.
+    let is_step = case.approach != case.problem.velocity_minus();
+    let resolve = |problem: &ImpactProblem<'_>| match is_step {
+        true => law.resolve_from(problem, case.approach),
+        false => law.resolve(problem),
+    };
     let common = case.common_restitution();
-    let fitted = case.fitted(common, String::new(), |e| case.with_restitution(e, &law));
+    let fitted = case.fitted(common, String::new(), |e| case.with_restitution(e, resolve));
     if common.is_some() {
         return fitted;
     }
-    let own = case.fixed(&law, "restitution of each contact as given".to_owned());
+    let detail = "restitution of each contact as given".to_owned();
+    let own = resolve(case.problem).map(|outcome| case.candidate(outcome.velocity_plus, detail));
     case.better(Some(own), fitted)
 }
 
@@ -561,7 +570,7 @@ fn routh(case: &Case<'_>) -> Answer {
         };
         let detail = format!("{} restitution", restitution_law.name());
         let next = case.fitted(case.common_restitution(), detail, |e| {
-            case.with_restitution(e, &law)
+            case.with_restitution(e, |problem| law.resolve(problem))
         });
         best = Some(case.better(best, next));
     }

@@ -196,6 +196,26 @@ pub fn judge(
     velocity_plus: &Tangent,
     options: &JudgeOptions,
 ) -> Result<Judgement, ImpactError> {
+    judge_time_step(problem, problem.velocity_minus(), velocity_plus, options)
+}
+
+/// Judges one time step of an engine, which adds external impulses and impacts at once.
+///
+/// `problem` is posed with the velocity that the step would have led to without contact:
+/// $v + M^{-1}P$ with the external impulse $P$, or $v + h(M + hD)^{-1}f$ of an engine that is
+/// implicit in damping, whose $M + hD$ then is the mass matrix. Momentum, energy, laws and the set
+/// start from there. Newton's ratios, and the restitution of the law that prescribes them
+/// (`"moreau-newton"`), are those of the velocity `approach` (n) with which the step began.
+///
+/// # Errors
+///
+/// As [`judge`].
+pub fn judge_time_step(
+    problem: &ImpactProblem<'_>,
+    approach: &Tangent,
+    velocity_plus: &Tangent,
+    options: &JudgeOptions,
+) -> Result<Judgement, ImpactError> {
     if !(options.tolerance > 0.0 && options.tolerance < 1.0) {
         return Err(ImpactError::InvalidOption {
             what: "tolerance",
@@ -203,7 +223,7 @@ pub fn judge(
             allowed: "between 0 and 1",
         });
     }
-    let case = Case::new(problem, velocity_plus, options.clone())?;
+    let case = Case::new(problem, approach, velocity_plus, options.clone())?;
     let explanation = explain::explain(&case)?;
     let audit = audit(
         problem,
@@ -241,6 +261,8 @@ pub fn judge(
 /// An outcome to be judged, in whitened coordinates scaled like its problem.
 struct Case<'a> {
     problem: &'a ImpactProblem<'a>,
+    /// The velocity that coefficients of restitution refer to.
+    approach: &'a Tangent,
     velocity_plus: &'a Tangent,
     options: JudgeOptions,
     /// Whitened velocity after.
@@ -252,13 +274,16 @@ struct Case<'a> {
 impl<'a> Case<'a> {
     fn new(
         problem: &'a ImpactProblem<'a>,
+        approach: &'a Tangent,
         velocity_plus: &'a Tangent,
         options: JudgeOptions,
     ) -> Result<Self, ImpactError> {
         let metric = problem.contacts().metric();
+        metric.check_vector("velocity of approach", approach.0.as_slice())?;
         metric.check_vector("velocity after", velocity_plus.0.as_slice())?;
         let mut case = Self {
             problem,
+            approach,
             velocity_plus,
             options,
             after: DVector::zeros(metric.dim()),
@@ -312,7 +337,7 @@ fn contact_reports(case: &Case<'_>) -> Vec<ContactReport> {
     let report = |i: usize| {
         let j = contacts.place(i);
         let norm = contacts.normal_norm(i) / scale;
-        let minus = case.problem.unit_velocity()[j];
+        let minus = contacts.unit_contact_velocity(j, case.approach.0.as_slice(), scale);
         let plus = contacts.unit_contact_velocity(j, after, scale);
         // From the scaled velocities: rows and velocities of any size.
         let restitution = (minus < -case.problem.tolerance()).then(|| -plus / minus);

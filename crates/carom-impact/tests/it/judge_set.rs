@@ -168,9 +168,20 @@ fn assert_chain(system: &System, after: &Tangent, witness: &Witness, what: &str)
 /// Samples of other seeds, step sizes, caps and branches than those of the search.
 #[test]
 fn members_are_recognized_and_proven() {
+    recognize(8);
+}
+
+/// The same on many samples: `cargo test --release -- --ignored --nocapture`.
+#[test]
+#[ignore = "a tally of 600 members"]
+fn many_members_are_recognized_and_proven() {
+    recognize(100);
+}
+
+fn recognize(count: u64) {
     for (name, system, share) in systems() {
         system.pose(|problem| {
-            let members = members(&system, problem, 24);
+            let members = members(&system, problem, count);
             let mut inside = 0;
             for (k, after) in members.iter().enumerate() {
                 let set = judged(problem, after);
