@@ -6,7 +6,7 @@ use crate::resolve::{ContactInput, at, contact_set, metric};
 use carom_impact::judge::JudgeOptions;
 use carom_metric::{KineticMetric, Tangent};
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 /// The steps in their order.
 #[derive(Deserialize)]

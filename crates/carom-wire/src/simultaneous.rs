@@ -2,10 +2,11 @@
 
 use crate::Progress;
 use crate::error::{WireError, typed};
-use crate::resolve::{at, outcome_fields};
+use crate::resolve::{at, by_contact, outcome_fields};
 use carom_impact::frictional::{
-    AnitescuPotra, BranchPolicy, CapDistribution, EndMode, ModeSolution, MoreauNewton,
-    SampleSummary, Sampler, Sequential, SetValued, all_simultaneous, sampled_outcomes, summarize,
+    AnitescuPotra, BranchPolicy, CAP_OFF, COVERING_SPREAD, CapDistribution, EndMode, ModeSolution,
+    MoreauNewton, SampleSummary, Sampler, SamplingProbe, Sequential, SetValued, all_simultaneous,
+    ambiguous_steps, sampled_outcomes, summarize,
 };
 use carom_impact::{ImpactError, ImpactLaw, ImpactProblem};
 use serde::Deserialize;
@@ -46,6 +47,7 @@ enum BranchInput {
     Fixed,
     Random,
     Enumerate,
+    Auto,
 }
 
 #[derive(Deserialize, Default)]
@@ -54,6 +56,7 @@ enum CapsInput {
     #[default]
     Uniform,
     Mixed,
+    Auto,
 }
 
 #[derive(Deserialize, Default)]
@@ -70,11 +73,13 @@ struct SetValuedInput {
     outcomes: Option<OutcomesInput>,
 }
 
-/// Spread of the exponents of random covering vectors.
-const SPREAD: f64 = 6.0;
+/// A branch policy that meets other solutions of a step.
+const RANDOM: BranchPolicy = BranchPolicy::RandomCovering {
+    spread: COVERING_SPREAD,
+};
 
-/// Probability that a mixed cap switches its contact off.
-const OFF: f64 = 0.25;
+/// Caps that meet sequential extremes.
+const MIXED: CapDistribution = CapDistribution::Mixed { off: CAP_OFF };
 
 pub(crate) fn resolve(
     law: &str,
@@ -164,7 +169,7 @@ fn set_valued(
     progress: Progress<'_>,
 ) -> Result<Map<String, Value>, WireError> {
     let defaults = SetValued::default();
-    let law = SetValued {
+    let mut law = SetValued {
         impulse_step: input.impulse_step,
         samples: input.samples.unwrap_or(defaults.samples),
         seed: input.seed,
@@ -172,15 +177,26 @@ fn set_valued(
         epsilon: input.epsilon,
         friction_directions: input.friction_directions,
         branch: match input.branch {
-            BranchInput::Fixed => BranchPolicy::Fixed,
+            BranchInput::Fixed | BranchInput::Auto => BranchPolicy::Fixed,
             BranchInput::Enumerate => BranchPolicy::Enumerate,
-            BranchInput::Random => BranchPolicy::RandomCovering { spread: SPREAD },
+            BranchInput::Random => RANDOM,
         },
         caps: match input.caps {
-            CapsInput::Uniform => CapDistribution::Uniform,
-            CapsInput::Mixed => CapDistribution::Mixed { off: OFF },
+            CapsInput::Uniform | CapsInput::Auto => CapDistribution::Uniform,
+            CapsInput::Mixed => MIXED,
         },
     };
+    let (auto_branch, auto_caps) = (
+        matches!(input.branch, BranchInput::Auto),
+        matches!(input.caps, CapsInput::Auto),
+    );
+    if auto_branch || auto_caps {
+        let sampler = Sampler::new(problem, &law).map_err(refused)?;
+        if ambiguous_steps(&sampler)? > 0.0 {
+            law.branch = if auto_branch { RANDOM } else { law.branch };
+            law.caps = if auto_caps { MIXED } else { law.caps };
+        }
+    }
     let sampler = Sampler::new(problem, &law).map_err(refused)?;
     // Outcomes of millions of samples fill the memory; their summary does not.
     let (summary, all) = if input.outcomes == Some(OutcomesInput::One) {
@@ -193,7 +209,11 @@ fn set_valued(
         return Err(law.none_ended().into());
     };
     let mut fields = outcome_fields(problem, first);
-    fields.insert("diagnostics".to_owned(), diagnostics(&sampler, &summary));
+    let probe = SamplingProbe::new(&sampler, &summary)?;
+    fields.insert(
+        "diagnostics".to_owned(),
+        diagnostics(&sampler, &summary, &probe),
+    );
     if input.outcomes != Some(OutcomesInput::One) {
         let all = all
             .iter()
@@ -203,17 +223,22 @@ fn set_valued(
     Ok(fields)
 }
 
-fn diagnostics(sampler: &Sampler<'_>, summary: &SampleSummary) -> Value {
+fn diagnostics(sampler: &Sampler<'_>, summary: &SampleSummary, probe: &SamplingProbe) -> Value {
     let contacts = sampler.problem().contacts();
-    // One list of extents for each contact: its normal, then its tangents.
+    // One list for each contact: its normal, then its tangents.
     let hull: Vec<&[[f64; 2]]> = (0..contacts.len())
         .filter_map(|i| summary.hull.get(contacts.row(i)..contacts.row(i + 1)))
         .collect();
+    let gaps = by_contact(sampler.problem(), &probe.gap_to_extremes);
     let coverage = summary.coverage.map(|coverage| {
         json!({
             "cells": coverage.cells,
-            "new_cell_rate": coverage.new_cell_rate,
+            // A sampler that never takes the other solutions knows nothing of new ones.
+            "new_cell_rate": (!probe.branch_blind).then_some(coverage.new_cell_rate),
             "split_half_distance": coverage.split_half_distance,
+            "ambiguous_steps": probe.ambiguous_steps,
+            "gap_to_extremes": gaps,
+            "branch_blind": probe.branch_blind,
         })
     });
     json!({

@@ -39,11 +39,13 @@
 //! solvable linear complementarity problems*, 1997.
 
 mod bounds;
+mod choice;
 mod inclusion;
 mod lipschitz;
 mod modes;
 mod painleve;
 mod polygon;
+mod probe;
 mod sampler;
 mod samples;
 mod sequential;
@@ -56,12 +58,16 @@ pub(crate) use space::ContactSpace;
 
 pub use bounds::{NetBound, TerminationBounds};
 pub use carom_numeric::random::CounterRng;
+pub use choice::SampleChoice;
 pub use inclusion::{InclusionPath, RatePiece, integrate_elastic_inclusion, integrate_inclusion};
 pub use lipschitz::{MAX_CONE_UNKNOWNS, StepLipschitz};
 pub use modes::{EndMode, MAX_MODE_CONTACTS, ModeSolution, all_simultaneous, all_steps};
 pub use painleve::{ImpactWithoutCollision, impact_without_collision};
 pub use polygon::DEFAULT_DIRECTIONS;
-pub use sampler::{BranchPolicy, CapDistribution, Draw, Sampler, SetValued};
+pub use probe::{SamplingProbe, ambiguous_steps};
+pub use sampler::{
+    BranchPolicy, CAP_OFF, COVERING_SPREAD, CapDistribution, Draw, Sampler, SetValued,
+};
 pub use samples::{Coverage, SampleSummary, sampled_outcomes, summarize};
 pub use sequential::Sequential;
 pub use simultaneous::{AnitescuPotra, MoreauNewton};

@@ -17,6 +17,12 @@ use nalgebra::{DMatrix, DVector};
 /// $\lVert p\rVert$, in unit normals.
 const ENDED: f64 = 1e-10;
 
+/// A good spread of the exponents of random covering vectors.
+pub const COVERING_SPREAD: f64 = 6.0;
+
+/// A good probability that a contact is switched off in a step.
+pub const CAP_OFF: f64 = 0.25;
+
 /// Which solution of a step is taken where there are several.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub enum BranchPolicy {
@@ -26,7 +32,7 @@ pub enum BranchPolicy {
     /// A random covering vector for every step, with entries $\exp(U(-a, a))$: every vector may
     /// lead to another solution.
     RandomCovering {
-        /// The spread $a$; 6 is a good one.
+        /// The spread $a$; [`COVERING_SPREAD`] is a good one.
         spread: f64,
     },
     /// Any of all solutions of a step, with equal probability: planar contacts only, at most
@@ -142,6 +148,11 @@ impl Draw {
     /// Scaled impulses on the slots so far.
     pub(crate) fn impulse(&self) -> &[f64] {
         &self.impulse
+    }
+
+    /// Scaled caps of the last step.
+    pub(crate) fn caps(&self) -> &[f64] {
+        &self.caps
     }
 }
 
@@ -327,12 +338,30 @@ impl<'a> Sampler<'a> {
             BranchPolicy::Enumerate => return self.any_step(rng, draw),
             BranchPolicy::Fixed => draw.workspace.set_cover(0, None),
             BranchPolicy::RandomCovering { spread } => {
-                let mut entry = || (spread * (2.0 * rng.next_uniform() - 1.0)).exp();
-                draw.workspace
-                    .set_cover(self.stepper.dim(), Some(&mut entry));
+                self.cover_randomly(spread, rng, &mut draw.workspace);
             }
         }
         self.step(draw)
+    }
+
+    fn cover_randomly(&self, spread: f64, rng: &mut CounterRng, workspace: &mut StepWorkspace) {
+        let mut entry = || (spread * (2.0 * rng.next_uniform() - 1.0)).exp();
+        workspace.set_cover(self.stepper.dim(), Some(&mut entry));
+    }
+
+    /// Makes a step from slot velocities with a random covering vector; its end is left in the
+    /// workspace.
+    pub(super) fn other_step(
+        &self,
+        velocity: &[f64],
+        caps: &[f64],
+        rng: &mut CounterRng,
+        workspace: &mut StepWorkspace,
+    ) -> Result<(), ImpactError> {
+        self.cover_randomly(COVERING_SPREAD, rng, workspace);
+        self.stepper
+            .problem
+            .solve(&self.stepper.space, velocity, caps, &[], workspace)
     }
 
     fn draw_caps(&self, rng: &mut CounterRng, caps: &mut Vec<f64>) {

@@ -4,7 +4,7 @@
 #[cfg(feature = "rayon")]
 pub(super) fn map<T: Send>(count: usize, task: impl Fn(usize) -> T + Sync) -> Vec<T> {
     use rayon::prelude::*;
-    (0..count).into_par_iter().map(task).collect()
+    (0..count).into_par_iter().map(&task).collect()
 }
 
 /// The results of independent tasks, in the order of their indices.

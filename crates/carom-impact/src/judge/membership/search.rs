@@ -4,19 +4,16 @@ use super::chain::{Attempt, Chain, Edges};
 use super::modes::ModeSequence;
 use super::witness::{Witness, WitnessCone};
 use super::{Known, Membership, Nearest, SAME, SetVerdict};
-use crate::frictional::{AnitescuPotra, BranchPolicy, CapDistribution, Draw, Sampler, SetValued};
+use crate::frictional::{
+    AnitescuPotra, BranchPolicy, CAP_OFF, COVERING_SPREAD, CapDistribution, Draw, Sampler,
+    SetValued,
+};
 use crate::judge::Case;
 use crate::judge::tasks::map;
 use crate::{ContactSet, ImpactError, ImpactLaw, ImpactProblem};
 use carom_metric::{Tangent, kernel};
 use nalgebra::DVector;
 use std::collections::HashSet;
-
-/// Probability that a contact is switched off in a step of a sample.
-const OFF: f64 = 0.25;
-
-/// Spread of random covering vectors.
-const SPREAD: f64 = 6.0;
 
 /// Sizes of steps, over the impulse that stops a contact alone.
 const STEP_SIZES: [f64; 3] = [1.0, 0.5, 2.0];
@@ -342,8 +339,10 @@ fn samplers<'p>(case: &Case<'p>) -> Result<Vec<Sampler<'p>>, ImpactError> {
     for size in STEP_SIZES {
         let law = SetValued {
             impulse_step: Some(size * step),
-            branch: BranchPolicy::RandomCovering { spread: SPREAD },
-            caps: CapDistribution::Mixed { off: OFF },
+            branch: BranchPolicy::RandomCovering {
+                spread: COVERING_SPREAD,
+            },
+            caps: CapDistribution::Mixed { off: CAP_OFF },
             ..plain.clone()
         };
         if step > 0.0 {
