@@ -1,6 +1,6 @@
 //! Samples that are bred instead of drawn.
 
-use super::rng::CounterRng;
+use carom_numeric::random::CounterRng;
 
 /// Probability that a cap of an offspring differs from its parent's.
 const MUTATION: f64 = 0.25;

@@ -1,11 +1,11 @@
 //! What samples of a set do not see.
 
 use super::choice::SampleChoice;
-use super::rng::CounterRng;
 use super::sampler::{BranchPolicy, COVERING_SPREAD, Draw, Sampler, SetValued};
 use super::samples::SampleSummary;
 use super::stepper::StepWorkspace;
 use crate::ImpactError;
+use carom_numeric::random::CounterRng;
 
 /// Steps of which other solutions are sought.
 const STEPS: usize = 256;

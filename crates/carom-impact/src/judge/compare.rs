@@ -2,7 +2,7 @@
 
 use super::Case;
 use super::fit::nearest_coefficient;
-use super::membership::{Known, Membership, SAME, SetVerdict};
+use super::membership::{Known, Membership, Origin, SAME, SetVerdict, Witness};
 use crate::frictional::{AnitescuPotra, MoreauNewton, Sequential, all_simultaneous};
 use crate::two_body::{ImpactOptions, RestitutionLaw};
 use crate::{
@@ -179,7 +179,10 @@ fn ask(
         "propagative" => Some(propagative(case)),
         "plastic" => Some(plastic(case)),
         "moreau-newton" => Some(moreau_newton(case)),
-        "anitescu-potra" => inelastic.simultaneous.clone(),
+        "anitescu-potra" => inelastic
+            .simultaneous
+            .clone()
+            .map(|own| branch(case, own, set)),
         "sequential" => inelastic.sequential.clone(),
         "set-valued" => set.map(|set| Ok(set_valued(set))),
         "routh" => (contacts.len() == 1).then(|| routh(case)),
@@ -201,6 +204,21 @@ fn ask(
             })
         }),
         _ => None,
+    }
+}
+
+/// A chain of one step is an answer of the simultaneous law, of which it finds one of several.
+fn branch(case: &Case<'_>, own: Answer, set: Option<&SetVerdict>) -> Answer {
+    let is_found = matches!(&own, Ok(own) if own.distance <= SAME);
+    match set {
+        Some(SetVerdict {
+            membership: Membership::Inside(Witness::Steps { steps, .. }),
+            nearest,
+            ..
+        }) if steps.len() == 1 && !is_found => {
+            Ok(case.candidate(nearest.clone(), "member of a family".to_owned()))
+        }
+        _ => own,
     }
 }
 
@@ -458,25 +476,26 @@ fn anitescu_potra(case: &Case<'_>, known: &mut Vec<Known>) -> Answer {
     let law = AnitescuPotra {
         friction_directions: case.options.friction_directions,
     };
-    let mut best = case.fixed(&law, String::new());
-    if let Ok(own) = &mut best {
-        own.is_all = is_planar && contacts.len() <= MAX_MODE_CONTACTS;
+    let is_enumerable = is_planar && contacts.len() <= MAX_MODE_CONTACTS;
+    let mut candidate = |outcome: ImpactOutcome| {
         known.push(Known {
-            velocity: own.velocity_plus.clone(),
-            sequence: None,
+            velocity: outcome.velocity_plus.clone(),
+            origin: Origin::Simultaneous(outcome.impulses),
         });
-        // One branch is enough if it is the outcome.
-        if own.is_all && own.distance > SAME {
-            for solution in all_simultaneous(case.problem)? {
-                let velocity = solution.outcome.velocity_plus;
-                known.push(Known {
-                    velocity: velocity.clone(),
-                    sequence: None,
-                });
-                let next = case.candidate(velocity, String::new());
-                best = case.better(Some(best), Ok(next));
-            }
+        Candidate {
+            is_all: is_enumerable,
+            ..case.candidate(outcome.velocity_plus, String::new())
         }
+    };
+    let own = candidate(law.resolve(case.problem)?);
+    // One branch is enough if it is the outcome.
+    if !is_enumerable || own.distance <= SAME {
+        return Ok(own);
+    }
+    let mut best = Ok(own);
+    for solution in all_simultaneous(case.problem)? {
+        let next = candidate(solution.outcome);
+        best = case.better(Some(best), Ok(next));
     }
     best
 }
@@ -517,7 +536,7 @@ fn sequential(case: &Case<'_>, known: &mut Vec<Known>) -> Answer {
         if let Diagnostics::Sequential { sequence, .. } = outcome.diagnostics {
             known.push(Known {
                 velocity: outcome.velocity_plus.clone(),
-                sequence: Some((sequence, law)),
+                origin: Origin::Sequential(sequence, law),
             });
         }
         let next = Candidate {

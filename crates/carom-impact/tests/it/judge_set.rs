@@ -4,7 +4,8 @@ use crate::frictional::systems::{
     System, box_and_wall, compass_gait, contact, disk_stack, rocking_block,
 };
 use carom_impact::frictional::{
-    AnitescuPotra, BranchPolicy, CapDistribution, Sequential, SetValued, all_simultaneous,
+    AnitescuPotra, BranchPolicy, CapDistribution, CounterRng, Sequential, SetValued,
+    all_simultaneous,
 };
 use carom_impact::judge::{
     JudgeOptions, LawVerdict, Membership, OutsideReason, SetVerdict, Witness, WitnessCone, judge,
@@ -315,6 +316,78 @@ fn what_no_chain_makes_is_outside_for_the_right_reason() {
         assert_eq!(reason([0.7, 0.0, 0.2]), None);
         assert_eq!(reason([0.7, 0.1, 0.2]), Some(OutsideReason::AllOpen));
     });
+}
+
+/// A random mechanism of 35 degrees of freedom on eight corners in space.
+fn mechanism() -> System {
+    let mut rng = CounterRng::new(35, 8, 0);
+    let mut draw = || 2.0 * rng.next_uniform() - 1.0;
+    let n = 35;
+    let root = DMatrix::from_fn(n, n, |_, _| draw());
+    let mass = &root * root.transpose() + DMatrix::identity(n, n);
+    let mut row = || (0..n).map(|_| draw()).collect::<Vec<f64>>();
+    let contacts = (0..8)
+        .map(|_| contact(&row(), &[&row(), &row()], 0.6))
+        .collect();
+    let velocity = row();
+    System::new(mass, contacts, &velocity)
+}
+
+/// What judging costs, over what 512 samples cost: `cargo test --release -- --ignored --nocapture`.
+#[test]
+#[ignore = "times"]
+fn judging_costs_no_more_than_sampling() {
+    use carom_impact::frictional::{Sampler, SamplingProbe, summarize};
+    use std::time::Instant;
+    for (name, system) in [("disk stack", disk_stack(1.0)), ("mechanism", mechanism())] {
+        system.pose(|problem| {
+            let start = Instant::now();
+            let law = SetValued {
+                samples: 512,
+                ..SetValued::default()
+            };
+            let sampler = Sampler::new(problem, &law).unwrap();
+            let summary = summarize(&sampler, &|_, _| {}).unwrap();
+            let samples = start.elapsed().as_secs_f64();
+            SamplingProbe::new(&sampler, &summary).unwrap();
+            let all = start.elapsed().as_secs_f64();
+            println!("{name}: samples {samples:.4} s, with their probe {all:.4} s");
+            let mut cases = vec![(
+                "anitescu-potra".to_owned(),
+                AnitescuPotra::default()
+                    .resolve(problem)
+                    .unwrap()
+                    .velocity_plus,
+            )];
+            for (k, member) in members(&system, problem, 12).into_iter().enumerate() {
+                cases.push((format!("member {k}"), member));
+            }
+            let mut near = cases[0].1.clone();
+            near.0 *= 0.97;
+            cases.push(("nearly a member".to_owned(), near));
+            for (what, after) in cases {
+                let start = Instant::now();
+                let judgement = judge(problem, &after, &JudgeOptions::default()).unwrap();
+                let time = start.elapsed().as_secs_f64();
+                let start = Instant::now();
+                let options = JudgeOptions {
+                    samples: 0,
+                    ..JudgeOptions::default()
+                };
+                judge(problem, &after, &options).unwrap();
+                let laws = start.elapsed().as_secs_f64();
+                let set = judgement.outcome_set.unwrap();
+                println!(
+                    "  {what}: {} of {} members, {:.2e}; {:.2} T, of it laws {:.2} T",
+                    set.membership.name(),
+                    set.members,
+                    set.distance,
+                    time / samples,
+                    laws / samples
+                );
+            }
+        });
+    }
 }
 
 /// A witness with a fault is refused.

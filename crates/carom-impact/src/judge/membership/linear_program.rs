@@ -1,5 +1,6 @@
 //! Small dense linear programs: the least distance to a target under linear rules.
 
+use carom_numeric::sums::{two_product, two_sum};
 use nalgebra::{DMatrix, DVector};
 
 /// Coefficients of a tableau below this are none: pivots on them would be rounding.
@@ -222,16 +223,14 @@ impl Line {
     }
 }
 
-/// $a \cdot x - b$ with products and sums free of error up to twice the precision.
+/// $a \cdot x - b$ in twice the precision.
 fn dot_residual(a: &[f64], x: &[f64], b: f64) -> f64 {
     let (mut high, mut low) = (-b, 0.0);
     for (a, x) in a.iter().zip(x) {
-        let product = a * x;
-        let product_error = a.mul_add(*x, -product);
-        let sum = high + product;
-        let part = sum - high;
-        low += (high - (sum - part)) + (product - part) + product_error;
+        let (product, product_error) = two_product(*a, *x);
+        let (sum, sum_error) = two_sum(high, product);
         high = sum;
+        low += product_error + sum_error;
     }
     high + low
 }

@@ -30,6 +30,7 @@ use super::{Case, Explanation};
 use crate::frictional::Sequential;
 use crate::{Audit, ImpactError};
 use carom_metric::Tangent;
+use nalgebra::DVector;
 
 /// Distance up to which a member is the velocity asked about.
 pub(super) const SAME: f64 = 1e-9;
@@ -86,8 +87,15 @@ pub struct SetVerdict {
 /// A member that is known before the search begins: the answer of a law.
 pub(super) struct Known {
     pub(super) velocity: Tangent,
-    /// Contacts in the order in which they were resolved; `None`: all at once.
-    pub(super) sequence: Option<(Vec<usize>, Sequential)>,
+    pub(super) origin: Origin,
+}
+
+/// How a law came to its answer.
+pub(super) enum Origin {
+    /// All contacts at once, with these impulses on the rows as given.
+    Simultaneous(DVector<f64>),
+    /// One contact after the other, in this order.
+    Sequential(Vec<usize>, Sequential),
 }
 
 /// Decides about the outcome of a case.

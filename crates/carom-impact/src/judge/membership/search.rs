@@ -3,7 +3,7 @@
 use super::chain::{Attempt, Chain, Edges};
 use super::modes::ModeSequence;
 use super::witness::{Witness, WitnessCone};
-use super::{Known, Membership, Nearest, SAME, SetVerdict};
+use super::{Known, Membership, Nearest, Origin, SAME, SetVerdict};
 use crate::frictional::{
     AnitescuPotra, BranchPolicy, CAP_OFF, COVERING_SPREAD, CapDistribution, Draw, Sampler,
     SetValued,
@@ -114,14 +114,20 @@ impl Search<'_, '_> {
     fn known(&mut self, known: &[Known]) -> Option<Witness> {
         let mut order: Vec<(f64, &Known)> = known
             .iter()
-            .filter(|member| member.sequence.is_some())
             .map(|member| (self.case.distance(&member.velocity), member))
             .collect();
         order.sort_by(|a, b| a.0.total_cmp(&b.0));
         order.truncate(STARTS);
         for (distance, member) in order {
-            let Some((contacts, law)) = &member.sequence else {
-                continue;
+            let (contacts, law) = match &member.origin {
+                Origin::Simultaneous(impulses) if distance <= SAME => {
+                    match self.proven(vec![impulses.clone()]) {
+                        Some(witness) => return Some(witness),
+                        None => continue,
+                    }
+                }
+                Origin::Simultaneous(_) => continue,
+                Origin::Sequential(contacts, law) => (contacts, law),
             };
             if distance <= SAME && contacts.len() > MAX_LISTED {
                 let witness = Witness::Sequential(law.clone());
@@ -133,11 +139,8 @@ impl Search<'_, '_> {
                 continue;
             };
             if distance <= SAME {
-                let witness = Witness::Steps {
-                    cone: self.cone(),
-                    steps: steps.iter().map(|(impulses, _)| impulses.clone()).collect(),
-                };
-                if self.is_good(&witness) {
+                let impulses = steps.iter().map(|(impulses, _)| impulses.clone());
+                if let Some(witness) = self.proven(impulses.collect()) {
                     return Some(witness);
                 }
             }
@@ -149,8 +152,21 @@ impl Search<'_, '_> {
         None
     }
 
-    fn cone(&self) -> WitnessCone {
-        WitnessCone::Polygon(self.edges.n_directions())
+    /// The witness of a chain of impulses on the rows, if it keeps the rules: in the polygon, or
+    /// in the round cone where a law made it there.
+    fn proven(&self, steps: Vec<DVector<f64>>) -> Option<Witness> {
+        let polygon = WitnessCone::Polygon(self.edges.n_directions());
+        let mut witness = Witness::Steps {
+            cone: polygon,
+            steps,
+        };
+        if self.is_good(&witness) {
+            return Some(witness);
+        }
+        if let Witness::Steps { cone, .. } = &mut witness {
+            *cone = WitnessCone::Round;
+        }
+        self.is_good(&witness).then_some(witness)
     }
 
     fn is_good(&self, witness: &Witness) -> bool {
@@ -222,21 +238,17 @@ impl Search<'_, '_> {
         if distance > SAME {
             return None;
         }
-        let witness = self.steps(&chain.steps);
-        self.is_good(&witness).then_some(witness)
+        self.proven(self.on_rows(&chain.steps))
     }
 
-    /// A chain by its scaled impulses on the slots.
-    fn steps(&self, steps: &[Vec<f64>]) -> Witness {
+    /// Impulses on the rows as given from scaled impulses on the slots.
+    fn on_rows(&self, steps: &[Vec<f64>]) -> Vec<DVector<f64>> {
         let problem = self.case.problem;
         let rows = |step: &Vec<f64>| {
             let space = &self.edges.space;
             space.on_rows(step, problem.scale(), problem.contacts())
         };
-        Witness::Steps {
-            cone: self.cone(),
-            steps: steps.iter().map(rows).collect(),
-        }
+        steps.iter().map(rows).collect()
     }
 
     /// Samples of the set: after each batch the mode sequences of those that came nearest.
@@ -266,8 +278,7 @@ impl Search<'_, '_> {
             {
                 let distance = self.nearest.see(self.case, velocity);
                 if distance <= SAME {
-                    let witness = self.steps(&steps);
-                    if self.is_good(&witness) {
+                    if let Some(witness) = self.proven(self.on_rows(&steps)) {
                         return Ok(Some(witness));
                     }
                 }
