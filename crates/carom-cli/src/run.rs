@@ -1,6 +1,6 @@
 //! `carom list`, `carom show` and `carom run`: the scenarios.
 
-use crate::Failure;
+use crate::{Failure, text};
 use carom::report::export;
 use carom::scenarios::{Overrides, SCENARIOS, Scenario, scenario};
 use serde_json::json;
@@ -59,13 +59,26 @@ pub(crate) fn list(args: &ListArgs) -> Result<(), Failure> {
         writeln!(out, "{:#}", json!(entries))?;
         return Ok(());
     }
-    let width = SCENARIOS.iter().map(|s| s.name.len()).max().unwrap_or(0);
+    let width = SCENARIOS.iter().map(|s| s.name.len()).max().unwrap_or(0) + 4;
+    let mut papers: Vec<&str> = Vec::new();
     for s in SCENARIOS {
-        writeln!(
-            out,
-            "{:width$}  {} [{}: {}]",
-            s.name, s.summary, s.paper, s.reproduces
-        )?;
+        if !papers.contains(&s.paper) {
+            papers.push(s.paper);
+        }
+    }
+    for (k, paper) in papers.into_iter().enumerate() {
+        if k > 0 {
+            writeln!(out)?;
+        }
+        write!(out, "{}", text::entry("", 0, paper))?;
+        for s in SCENARIOS.iter().filter(|s| s.paper == paper) {
+            let description = format!("{} [{}]", s.summary, s.reproduces);
+            write!(
+                out,
+                "{}",
+                text::entry(&format!("  {}", s.name), width, &description)
+            )?;
+        }
     }
     Ok(())
 }
@@ -79,7 +92,7 @@ pub(crate) fn show(args: &ShowArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
+pub(crate) fn run(args: &RunArgs, is_quiet: bool) -> Result<(), Failure> {
     let scenario = find(&args.name)?;
     let toml = match &args.config {
         None => String::new(),
@@ -100,7 +113,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
         .run(&Overrides {
             toml,
             assignments,
-            progress: crate::progress::on_terminal(),
+            progress: crate::progress::on_terminal(is_quiet),
         })
         .map_err(|error| {
             let file = args
@@ -133,6 +146,9 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
         Some(dir) => export::write_all(&record, dir).map_err(unwritable)?,
         None => Vec::new(),
     };
+    if is_quiet && !args.json && args.out.is_some() {
+        return Ok(());
+    }
     let mut out = std::io::stdout().lock();
     write!(out, "{text}")?;
     if !args.json {
@@ -146,14 +162,8 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
 
 fn find(name: &str) -> Result<&'static Scenario, Failure> {
     scenario(name).ok_or_else(|| {
-        let close = SCENARIOS
-            .iter()
-            .map(|s| s.name)
-            .find(|s| s.contains(name) || name.contains(s));
-        let hint = close.map_or_else(
-            || "see `carom list`".to_owned(),
-            |s| format!("did you mean `{s}`?"),
-        );
+        let names = SCENARIOS.iter().map(|s| s.name);
+        let hint = text::did_you_mean(name, names).unwrap_or_else(|| "see `carom list`".to_owned());
         Failure::Usage(format!("unknown scenario `{name}`; {hint}"))
     })
 }

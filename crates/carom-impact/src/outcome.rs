@@ -62,6 +62,8 @@ pub enum Diagnostics {
     Complementarity {
         /// Pivots made.
         pivots: usize,
+        /// Largest velocity that a pushing or sticking contact misses, over its own terms.
+        velocity_residual: f64,
     },
     /// Of the sequential law.
     Sequential {
@@ -69,6 +71,8 @@ pub enum Diagnostics {
         sequence: Vec<usize>,
         /// Pivots made.
         pivots: usize,
+        /// The same as for the simultaneous laws, largest over the single impacts.
+        velocity_residual: f64,
     },
     /// Of one outcome of the set-valued law.
     SetValued {
@@ -85,6 +89,22 @@ pub enum Diagnostics {
     Nonholonomic(NonholonomicDiagnostics),
     /// Of the rough law.
     Rough,
+}
+
+impl Diagnostics {
+    /// The same with the velocity residual that the gate has found, if it is reported.
+    pub(crate) fn with_velocity_residual(mut self, residual: Option<f64>) -> Self {
+        if let (
+            Self::Complementarity {
+                velocity_residual, ..
+            },
+            Some(residual),
+        ) = (&mut self, residual)
+        {
+            *velocity_residual = residual;
+        }
+        self
+    }
 }
 
 /// How a frictional impact came about.
@@ -107,7 +127,8 @@ pub struct PropagativeDiagnostics {
     pub sequence: Option<Vec<usize>>,
     /// Number of elementary impacts.
     pub impacts: u64,
-    /// Distinct orders that lead to this outcome (1 when only one was followed; saturating).
+    /// Distinct orders that lead to this outcome (1 when only one was followed; saturating), or the
+    /// number of drawn orders that did.
     pub n_sequences: u64,
     /// Lengths of those orders, ascending; empty when only one was followed.
     pub lengths: Vec<u64>,
@@ -117,16 +138,33 @@ pub struct PropagativeDiagnostics {
     pub adhesive: Vec<usize>,
 }
 
-/// All outcomes of an impact.
+/// Outcomes of an impact.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OutcomeSet {
-    /// The outcomes, shortest sequence first.
+    /// The outcomes, shortest sequence first. Of a set that is incomplete or has more than
+    /// [`MAX_OUTCOMES`](crate::propagative::MAX_OUTCOMES), the two farthest apart, the preferred
+    /// one, then always the one farthest from those before it: a part that spreads as far as all.
     pub outcomes: Vec<ImpactOutcome>,
-    /// The one that the law's selection rule prefers, unless the set is incomplete.
+    /// The one that the law's selection rule prefers.
     pub preferred: Option<usize>,
     /// Diameter of the set over the norm of the momentum before,
-    /// $\xi = \max \lVert p_i - p_j\rVert / \lVert p^-\rVert$: the indeterminacy.
+    /// $\xi = \max \lVert p_i - p_j\rVert / \lVert p^-\rVert$: the indeterminacy. Of an incomplete
+    /// set that of the outcomes listed, a lower bound.
     pub indeterminacy: f64,
     /// Whether every order was followed to its end.
     pub complete: bool,
+    /// Distinct outcomes that were met and are not listed.
+    pub omitted: usize,
+    /// How orders were drawn, if they were.
+    pub drawn: Option<DrawnOrders>,
+}
+
+/// Orders of impact that were drawn at random, because there are too many or by request.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DrawnOrders {
+    /// Orders followed to their end.
+    pub orders: u64,
+    /// Share of the orders whose outcome no other of them met: the Good-Turing estimate of the
+    /// chance that the next order brings a new outcome (Good, *Biometrika*, 1953).
+    pub new_outcome_rate: f64,
 }

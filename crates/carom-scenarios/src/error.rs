@@ -60,10 +60,10 @@ impl ScenarioError {
                     | ImpactError::EnumerationLimit { .. }
                     | ImpactError::SampleLimit { .. }
                     | ImpactError::NotPointed
-                    | ImpactError::OutcomeLimitExceeded { .. }
                     | ImpactError::MinimalityLimitExceeded { .. }
                     | ImpactError::NoElasticOutcome { .. }
                     | ImpactError::InfeasibleLaw { .. }
+                    | ImpactError::Inaccurate { .. }
                     | ImpactError::NotConverged { .. }
                     | ImpactError::ImpactStepLimit { .. }
             )

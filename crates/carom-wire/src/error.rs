@@ -72,6 +72,7 @@ fn index_of(error: &ImpactError) -> Option<usize> {
         | ImpactError::ConstrainedContact { contact }
         | ImpactError::TooManyTangents { contact, .. }
         | ImpactError::InvalidFriction { contact, .. }
+        | ImpactError::MissingTangents { contact }
         | ImpactError::InvalidContact { contact, .. } => Some(*contact),
         ImpactError::DependentConstraints { row } | ImpactError::ConstraintViolated { row, .. } => {
             Some(*row)
@@ -83,17 +84,29 @@ fn index_of(error: &ImpactError) -> Option<usize> {
 
 /// Reads a value into a type; the message names the key.
 pub(crate) fn typed<T: DeserializeOwned>(value: Value, prefix: &str) -> Result<T, WireError> {
-    serde_path_to_error::deserialize(value).map_err(|error| {
-        let path = match error.path().to_string().as_str() {
+    typed_by(value, prefix, |value| T::deserialize(value))
+}
+
+/// What [`typed_by`] reads from.
+pub(crate) type Tracked<'t> = serde_path_to_error::Deserializer<'t, 't, Value>;
+
+/// The same, by a function.
+pub(crate) fn typed_by<T>(
+    value: Value,
+    prefix: &str,
+    read: impl FnOnce(Tracked<'_>) -> Result<T, serde_json::Error>,
+) -> Result<T, WireError> {
+    let mut track = serde_path_to_error::Track::new();
+    let found = read(serde_path_to_error::Deserializer::new(value, &mut track));
+    found.map_err(|error| {
+        let path = match track.path().to_string().as_str() {
             "." => prefix.to_owned(),
             path if prefix.is_empty() => path.to_owned(),
             path => format!("{prefix}.{path}"),
         };
-        let message = error.into_inner().to_string();
-        let message = if path.is_empty() {
-            message
-        } else {
-            format!("{path}: {message}")
+        let message = match path.as_str() {
+            "" => error.to_string(),
+            path => format!("{path}: {error}"),
         };
         WireError::new("invalid-input", message)
     })

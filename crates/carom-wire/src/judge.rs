@@ -4,9 +4,9 @@ use crate::Answer;
 use crate::bodies::{self, BodyInput, PlaceInput};
 use crate::error::{WireError, typed};
 use crate::judge_steps;
-use crate::resolve::{
-    ContactInput, at, by_contact, check_law, contact_set, known_law, metric, pose,
-};
+use crate::options::known_law;
+use crate::outcome::by_contact;
+use crate::resolve::{ContactInput, at, check_law, contact_set, metric, pose};
 use carom_impact::judge::{
     ContactReport, JudgeOptions, Judgement, LawMatch, Membership, SetVerdict, Witness, WitnessCone,
     judge_time_step,

@@ -2,6 +2,7 @@
 
 use crate::Answer;
 use crate::error::{WireError, typed};
+use crate::limits::{MAX_DIMENSION, check_length};
 use carom_lcp::{
     Certificate, Lcp, LcpError, LcpStatus, Lemke, LemkeOptions, LemkeWorkspace, MatrixClass, auto,
     enumerate,
@@ -34,6 +35,8 @@ pub(crate) fn solve(value: Value) -> Result<Answer, WireError> {
         let message = format!("method: unknown method `{method}`; known: {known}");
         return Err(WireError::new("unknown-method", message));
     }
+    check_length("matrix", input.matrix.len(), "rows", MAX_DIMENSION)?;
+    check_length("vector", input.vector.len(), "entries", MAX_DIMENSION)?;
     let lcp = Lcp::from_rows(&input.matrix, input.vector)?;
     // JSON costs more than a correction of the last digits.
     let options = LemkeOptions {

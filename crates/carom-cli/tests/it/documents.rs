@@ -56,6 +56,25 @@ fn every_json_block_is_answered() {
     }
 }
 
+/// Under every block of the page on verdicts stands the command and the status that it gives.
+#[test]
+fn every_verdict_is_the_one_that_the_page_states() {
+    let text = document("docs/src/verdicts.md");
+    let mut seen = Vec::new();
+    for part in text.split("```json\n").skip(1) {
+        let (block, rest) = part.split_once("```").unwrap();
+        let stated = rest.trim_start().lines().next().unwrap();
+        let (name, status) = stated.split_once(": ").unwrap();
+        let output = carom(&[name.trim_matches('`')], &line(block));
+        let found = answers(&output).remove(0);
+        let kind = found["error"]["kind"].as_str();
+        let found = kind.or(found["status"].as_str());
+        assert_eq!(found, Some(status.trim_matches('`')), "{block}{output:?}");
+        seen.push(status.to_owned());
+    }
+    assert!(seen.len() >= 12, "{seen:?}");
+}
+
 /// The how-tos, in their order, in a folder with the files that they name.
 #[test]
 fn every_how_to_runs() {

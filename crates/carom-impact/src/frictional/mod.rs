@@ -38,6 +38,7 @@
 //! Anitescu & Potra, *Formulating dynamic multi-rigid-body contact problems with friction as
 //! solvable linear complementarity problems*, 1997.
 
+mod basis;
 mod bounds;
 mod choice;
 mod inclusion;

@@ -11,7 +11,7 @@ use carom_numeric::random::CounterRng;
 const STEPS: usize = 256;
 
 /// Covering vectors tried for each.
-const COVERS: usize = 4;
+const COVERS: usize = 2;
 
 /// Solutions closer than this fraction of $\lVert p\rVert$ are one.
 const SAME: f64 = 1e-6;
@@ -19,11 +19,15 @@ const SAME: f64 = 1e-6;
 /// Generations in which extremes are bred.
 const GENERATIONS: u64 = 200;
 
-/// Offspring of a generation at most.
-const MOST_OFFSPRING: u64 = 64;
+/// Pivots that breeding may make, over those of the samples, and at most.
+const PIVOT_SHARE: f64 = 0.5;
+const MOST_PIVOTS: f64 = 1e7;
 
 /// Steps of which the caps of a breeding choice are its own; then they begin again.
 const OWN_STEPS: usize = 6;
+
+/// Steps of a choice: those that take more seldom end at all.
+const MOST_STEPS: usize = 24;
 
 /// Extents below this fraction of the fastest contact row before the impact are none.
 const NO_EXTENT: f64 = 1e-6;
@@ -43,8 +47,8 @@ pub struct SamplingProbe {
 }
 
 impl SamplingProbe {
-    /// Probes a sampler beside the summary of its samples. Breeding costs about as much as the
-    /// samples did, 12800 of them at most.
+    /// Probes a sampler beside the summary of its samples. Breeding makes half as many pivots as the
+    /// samples did, $10^7$ at most.
     ///
     /// The extremes are bred over 200 generations with caps and covering vectors of their own. Like
     /// the samples they lie in the set, so the gap is a lower bound.
@@ -131,6 +135,7 @@ fn gap_to_extremes(
         branch: BranchPolicy::RandomCovering {
             spread: COVERING_SPREAD,
         },
+        max_steps: sampler.options().max_steps.min(MOST_STEPS),
         ..sampler.options().clone()
     };
     let breeder = Sampler::new(sampler.problem(), &law)?;
@@ -156,31 +161,34 @@ fn gap_to_extremes(
     }
     let mut draw = Draw::default();
     let mut rows = Vec::new();
-    let offspring = law.samples.div_ceil(GENERATIONS).min(MOST_OFFSPRING);
-    for generation in 0..GENERATIONS {
-        let width = 1e-3f64.powf(generation as f64 / GENERATIONS as f64);
-        for child in 0..offspring {
-            let index = generation * offspring + child;
-            let mut rng = CounterRng::new(law.seed, u64::MAX / 2 - index, 0);
-            let turn = (index % directions.len() as u64) as usize;
-            let parent = directions.get(turn).and_then(|d| d.choice.as_ref());
-            let choice = match parent {
-                Some(parent) => parent.mutated(&mut rng, width),
-                None => SampleChoice::random(n, &mut rng),
-            };
-            breeder.replay(&choice.fractions, choice.seed, &mut draw)?;
-            if !draw.is_ended {
+    let budget = PIVOT_SHARE * summary.pivots_per_sample * summary.samples as f64;
+    let budget = budget.min(MOST_PIVOTS);
+    let (mut pivots, mut index) = (0.0, 0u64);
+    while pivots < budget && index < GENERATIONS * law.samples {
+        // Changes shrink by a thousand from the first generation to the last.
+        let generation = (GENERATIONS as f64 * pivots / budget).floor();
+        let width = 1e-3f64.powf(generation / GENERATIONS as f64);
+        let mut rng = CounterRng::new(law.seed, u64::MAX / 2 - index, 0);
+        let turn = (index % directions.len() as u64) as usize;
+        let parent = directions.get(turn).and_then(|d| d.choice.as_ref());
+        let choice = match parent {
+            Some(parent) => parent.mutated(&mut rng, width),
+            None => SampleChoice::random(n, &mut rng),
+        };
+        index += 1;
+        breeder.replay(&choice.fractions, choice.seed, &mut draw)?;
+        pivots += draw.pivots as f64;
+        if !draw.is_ended {
+            continue;
+        }
+        breeder.contact_velocity(&draw, &mut rows);
+        for direction in &mut directions {
+            let Some(v) = rows.get(direction.row) else {
                 continue;
-            }
-            breeder.contact_velocity(&draw, &mut rows);
-            for direction in &mut directions {
-                let Some(v) = rows.get(direction.row) else {
-                    continue;
-                };
-                if direction.sign * v > direction.value {
-                    direction.value = direction.sign * v;
-                    direction.choice = Some(choice.clone());
-                }
+            };
+            if direction.sign * v > direction.value {
+                direction.value = direction.sign * v;
+                direction.choice = Some(choice.clone());
             }
         }
     }

@@ -4,15 +4,19 @@ use super::polygon::directions;
 use super::space::ContactSpace;
 use super::stepper::{StepProblem, StepWorkspace};
 use crate::jump::separating;
+use crate::laws::BuiltIn;
+use crate::own_terms::GRAZING_TOLERANCE;
 use crate::{Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus};
 
-/// Contacts are resolved one at a time, without restitution, in a cycle (`"sequential"`).
+/// Contacts are resolved one at a time, without restitution, in a cycle (`sequential`).
 ///
 /// Each impact is that of [`AnitescuPotra`](super::AnitescuPotra) on the contact alone; a contact
 /// that does not approach is passed over. The impact ends when none approaches.
 ///
 /// Ivanov 1995; Halm & Posa, Section 1.1.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 pub struct Sequential {
     /// Contacts in the order in which they are asked, over and over. Empty: as given. Contacts
     /// that it leaves out are asked after those that it names.
@@ -52,11 +56,12 @@ impl Sequential {
 
 impl ImpactLaw for Sequential {
     fn name(&self) -> &'static str {
-        "sequential"
+        Self::INFO.name
     }
 
     fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
         let cycle = self.cycle(problem.contacts().len())?;
+        problem.contacts().require_tangents()?;
         let space = ContactSpace::new(problem.contacts());
         let k = directions(space.n_tangents, self.friction_directions)?;
         if !problem.is_approaching() {
@@ -66,6 +71,7 @@ impl ImpactLaw for Sequential {
                 Diagnostics::Sequential {
                     sequence,
                     pivots: 0,
+                    velocity_residual: 0.0,
                 },
             );
         }
@@ -76,13 +82,16 @@ impl ImpactLaw for Sequential {
             singles.push((StepProblem::new(&alone, k, false)?, alone));
         }
         let mut velocity = space.velocity(problem.momentum());
+        let mut grazing = space.grazing(problem);
+        let mut made = space.sizes(problem.momentum());
         let mut total = vec![0.0; space.n_slots()];
         let mut workspace = StepWorkspace::new();
         let (mut sequence, mut pivots) = (Vec::new(), 0);
+        let mut velocity_residual = 0.0;
         let mut quiet = 0;
         for &contact in cycle.iter().cycle() {
             let slots = contact * width..(contact + 1) * width;
-            if velocity[slots.start] >= -problem.tolerance() {
+            if velocity[slots.start] >= -grazing[contact] {
                 quiet += 1;
                 if quiet >= cycle.len() {
                     break;
@@ -98,15 +107,28 @@ impl ImpactLaw for Sequential {
             let alone = &velocity.as_slice()[slots.clone()];
             let (lcp, single) = &singles[contact];
             workspace.set_cover(0, None);
+            workspace.made = made[slots.clone()].to_vec();
             lcp.solve(single, alone, &[], &[], &mut workspace)?;
             pivots += workspace.n_pivots;
             for (slot, l) in slots.zip(&workspace.impulse) {
                 total[slot] += l;
                 velocity.axpy(*l, &space.gram.column(slot), 1.0);
+                for (made, g) in made.iter_mut().zip(&space.gram.column(slot)) {
+                    *made += (l * g).abs();
+                }
+                for (i, grazing) in grazing.iter_mut().enumerate() {
+                    let made = l * space.gram[(i * width, slot)];
+                    *grazing = f64::max(*grazing, GRAZING_TOLERANCE * made.abs());
+                }
             }
+            velocity_residual = f64::max(velocity_residual, workspace.residual);
             sequence.push(contact);
         }
-        let diagnostics = Diagnostics::Sequential { sequence, pivots };
+        let diagnostics = Diagnostics::Sequential {
+            sequence,
+            pivots,
+            velocity_residual,
+        };
         space.outcome(problem, &total, ImpactStatus::Resolved, diagnostics)
     }
 }

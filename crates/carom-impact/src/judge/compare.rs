@@ -6,8 +6,9 @@ use super::membership::{Known, Membership, Origin, SAME, SetVerdict, Witness};
 use crate::frictional::{AnitescuPotra, MoreauNewton, Sequential, all_simultaneous};
 use crate::two_body::{ImpactOptions, RestitutionLaw};
 use crate::{
-    Contact, ContactSet, Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem,
-    Nonholonomic, Plastic, PlasticRule, Propagative, Restitution, Rough, Routh, SetValuedLaw,
+    Contact, ContactSet, Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, Law,
+    NonholonomicNewton, NonholonomicProjectedNewton, Plastic, PlasticRule, Propagative, Rough,
+    Routh, SetValuedLaw,
 };
 use carom_metric::Tangent;
 use nalgebra::DVector;
@@ -15,8 +16,8 @@ use nalgebra::DVector;
 /// Contacts whose orders the sequential law is asked for one by one: 120 of them.
 const MAX_PERMUTED: usize = 5;
 
-/// Planar contacts for which every simultaneous outcome is found.
-const MAX_MODE_CONTACTS: usize = crate::frictional::MAX_MODE_CONTACTS;
+/// Planar contacts for which every simultaneous outcome is found: 64 modes.
+const MAX_MODE_CONTACTS: usize = 3;
 
 /// A coefficient of restitution that a law was given or fitted with.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -141,22 +142,13 @@ pub(super) fn all(
         }
         Err(error) => refused.push(Refusal { law, error }),
     };
-    // The same physics under two names.
-    let twin = two_tangents(case.problem.contacts()).then_some("two-body");
-    for law in crate::LAWS.iter().map(|entry| entry.name) {
-        if !case.asks(law) && !(law == "routh" && twin.is_some_and(|twin| case.asks(twin))) {
+    for law in Law::all() {
+        let name = law.info().name;
+        if !case.asks(name) {
             continue;
         }
-        let Some(answer) = ask(case, inelastic, set, law) else {
-            continue;
-        };
-        if case.asks(law) {
-            add(law, answer.clone());
-        }
-        if let (true, Some(twin)) = (law == "routh", twin)
-            && case.asks(twin)
-        {
-            add(twin, answer);
+        if let Some(answer) = ask(case, inelastic, set, &law) {
+            add(name, answer);
         }
     }
     (laws, refused)
@@ -167,43 +159,44 @@ fn ask(
     case: &Case<'_>,
     inelastic: &Inelastic,
     set: Option<&SetVerdict>,
-    law: &str,
+    law: &Law,
 ) -> Option<Answer> {
     let contacts = case.problem.contacts();
     let has_constraints = !contacts.constraint_forms().is_empty();
     let has_tangents = contacts.contacts().iter().any(|c| !c.tangents.is_empty());
-    let nonholonomic = |restitution| {
-        has_constraints.then(|| case.fixed(&Nonholonomic::of(restitution), String::new()))
-    };
     match law {
-        "propagative" => Some(propagative(case)),
-        "plastic" => Some(plastic(case)),
-        "moreau-newton" => Some(moreau_newton(case)),
-        "anitescu-potra" => inelastic
+        Law::Propagative(_) => Some(propagative(case)),
+        Law::Plastic(_) => Some(plastic(case)),
+        Law::MoreauNewton(_) => Some(moreau_newton(case)),
+        Law::AnitescuPotra(_) => inelastic
             .simultaneous
             .clone()
             .map(|own| branch(case, own, set)),
-        "sequential" => inelastic.sequential.clone(),
-        "set-valued" => set.map(|set| Ok(set_valued(set))),
-        "routh" => (contacts.len() == 1).then(|| routh(case)),
-        "nonholonomic-elastic" => nonholonomic(Restitution::Elastic),
-        "nonholonomic-projected" => nonholonomic(Restitution::Projected),
-        "nonholonomic-newton" => has_constraints.then(|| {
-            case.fitted(None, String::new(), |e| {
-                Nonholonomic::new(Restitution::Newton(e))?.resolve(case.problem)
+        Law::Sequential(_) => inelastic.sequential.clone(),
+        Law::SetValued(_) => match contacts.require_tangents() {
+            Ok(()) => set.map(|set| Ok(set_valued(set))),
+            Err(error) => Some(Err(error)),
+        },
+        Law::Routh(_) => (contacts.len() == 1).then(|| routh(case)),
+        // The same physics under another name.
+        Law::TwoBody(_) => two_tangents(contacts).then(|| routh(case)),
+        Law::NonholonomicElastic(law) => has_constraints.then(|| case.fixed(law, String::new())),
+        Law::NonholonomicProjected(law) => has_constraints.then(|| case.fixed(law, String::new())),
+        Law::NonholonomicNewton(_) => has_constraints.then(|| {
+            case.fitted(None, String::new(), |restitution| {
+                NonholonomicNewton { restitution }.resolve(case.problem)
             })
         }),
-        "nonholonomic-projected-newton" => has_constraints.then(|| {
-            case.fitted(None, String::new(), |e| {
-                Nonholonomic::new(Restitution::ProjectedNewton(e))?.resolve(case.problem)
+        Law::NonholonomicProjectedNewton(_) => has_constraints.then(|| {
+            case.fitted(None, String::new(), |restitution| {
+                NonholonomicProjectedNewton { restitution }.resolve(case.problem)
             })
         }),
-        "nonholonomic-rough" => has_tangents.then(|| {
+        Law::NonholonomicRough(_) => has_tangents.then(|| {
             case.fitted(None, String::new(), |e| {
                 Rough::new(e)?.resolve(case.problem)
             })
         }),
-        _ => None,
     }
 }
 
@@ -344,16 +337,8 @@ fn propagative(case: &Case<'_>) -> Answer {
         max_nodes: case.options.max_nodes,
         ..Propagative::default()
     };
-    let (outcomes, is_complete) = match law.resolve_all(case.problem) {
-        Ok(set) => (set.outcomes, set.complete),
-        // Some orders are better than none, and one there always is; what they miss is said.
-        Err(ImpactError::OutcomeLimitExceeded { found, .. }) => {
-            let mut outcomes = found.outcomes;
-            outcomes.push(law.resolve(case.problem)?);
-            (outcomes, false)
-        }
-        Err(error) => return Err(error),
-    };
+    let set = law.resolve_all(case.problem)?;
+    let (outcomes, is_complete) = (set.outcomes, set.complete);
     let rules = [
         (PlasticRule::Cone, "cone"),
         (
@@ -454,8 +439,7 @@ fn moreau_newton(case: &Case<'_>) -> Answer {
         friction_directions: case.options.friction_directions,
     };
     // The bits of the law itself where a step adds nothing.
-    let is_step = case.approach != case.problem.velocity_minus();
-    let resolve = |problem: &ImpactProblem<'_>| match is_step {
+    let resolve = |problem: &ImpactProblem<'_>| match case.is_step() {
         true => law.resolve_from(problem, case.approach),
         false => law.resolve(problem),
     };

@@ -39,6 +39,7 @@ pub use compare::{LawMatch, LawVerdict, Refusal, RestitutionFit};
 pub use explain::Explanation;
 pub use membership::{Membership, OutsideReason, SetVerdict, Witness, WitnessCone, WitnessFault};
 
+use crate::own_terms::GRAZING_TOLERANCE;
 use crate::{Audit, ImpactError, ImpactProblem, audit};
 use carom_metric::{Tangent, kernel};
 use nalgebra::DVector;
@@ -237,6 +238,7 @@ pub fn judge_time_step(
     let inelastic = compare::Inelastic::of(&case);
     let outcome_set = match options.samples {
         0 => None,
+        _ if problem.contacts().require_tangents().is_err() => None,
         _ => Some(membership::decide(
             &case,
             &audit,
@@ -325,6 +327,11 @@ impl<'a> Case<'a> {
         (self.whitened(velocity) - &self.after).norm() / self.reference
     }
 
+    /// Whether the velocity before is not the one that restitution refers to.
+    fn is_step(&self) -> bool {
+        self.approach != self.problem.velocity_minus()
+    }
+
     fn is_same(&self, distance: f64) -> bool {
         distance <= self.options.tolerance
     }
@@ -335,12 +342,17 @@ fn contact_reports(case: &Case<'_>) -> Vec<ContactReport> {
     let scale = case.problem.scale();
     let after = case.velocity_plus.0.as_slice();
     let report = |i: usize| {
-        let j = contacts.place(i);
         let norm = contacts.normal_norm(i) / scale;
-        let minus = contacts.unit_contact_velocity(j, case.approach.0.as_slice(), scale);
-        let plus = contacts.unit_contact_velocity(j, after, scale);
+        let before = contacts.normal_velocity(i, case.approach.0.as_slice(), scale);
+        let minus = before.rate;
+        let plus = contacts.normal_velocity(i, after, scale).rate;
+        let approaches = if case.is_step() {
+            minus < -GRAZING_TOLERANCE * before.size
+        } else {
+            case.problem.approaches(i)
+        };
         // From the scaled velocities: rows and velocities of any size.
-        let restitution = (minus < -case.problem.tolerance()).then(|| -plus / minus);
+        let restitution = approaches.then(|| -plus / minus);
         ContactReport {
             normal_velocity_minus: minus * norm,
             normal_velocity_plus: plus * norm,

@@ -137,8 +137,10 @@ fn steps_of_a_sample_on_average() {
         ..paper(&system)
     };
     let (_, mean, _) = samples(&system, &random, 1 << 13);
+    // How often each solution of a step is found depends on the units of the unknowns: 2.043 where
+    // the multipliers of the cones are in those of the rows as given. This one is our own.
     assert!(
-        (mean - 2.043).abs() <= 0.04,
+        (mean - 1.952).abs() <= 0.04,
         "compass, random branch: {mean}"
     );
     for (mass, expected) in [(1.0, 2.366), (5.0, 6.678)] {
