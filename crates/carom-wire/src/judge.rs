@@ -126,6 +126,10 @@ fn of_problem(input: &AlgebraicInput) -> Result<Map<String, Value>, WireError> {
         input.law.as_deref(),
     )?;
     step.energies(&mut fields);
+    let is_ignored = |contact: &ContactInput| contact.friction > 0.0 && contact.tangents.is_empty();
+    if input.contacts.iter().any(is_ignored) {
+        fields.insert("ignored".to_owned(), json!(["friction"]));
+    }
     Ok(fields)
 }
 

@@ -55,6 +55,7 @@ mod space;
 mod stepper;
 
 pub(crate) use polygon::directions;
+pub(crate) use sequential::SingleImpacts;
 pub(crate) use space::ContactSpace;
 
 pub use bounds::{NetBound, TerminationBounds};

@@ -3,14 +3,14 @@
 use super::Case;
 use super::fit::nearest_coefficient;
 use super::membership::{Known, Membership, Origin, SAME, SetVerdict, Witness};
-use crate::frictional::{AnitescuPotra, MoreauNewton, Sequential, all_simultaneous};
+use crate::frictional::{AnitescuPotra, MoreauNewton, Sequential, SingleImpacts, all_simultaneous};
 use crate::two_body::{ImpactOptions, RestitutionLaw};
 use crate::{
     Contact, ContactSet, Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, Law,
     NonholonomicNewton, NonholonomicProjectedNewton, Plastic, PlasticRule, Propagative, Rough,
     Routh, SetValuedLaw,
 };
-use carom_metric::Tangent;
+use carom_metric::{Tangent, kernel};
 use nalgebra::DVector;
 
 /// Contacts whose orders the sequential law is asked for one by one: 120 of them.
@@ -498,48 +498,55 @@ fn sequential(case: &Case<'_>, known: &mut Vec<Known>) -> Answer {
             .flat_map(|k| [rotated(&given, k), rotated(&reverse, k)])
             .collect()
     };
-    let mut best: Option<Answer> = None;
+    let friction_directions = case.options.friction_directions;
+    let singles = SingleImpacts::new(case.problem, friction_directions)?;
+    let mut best: Option<(f64, Sequential)> = None;
+    let mut failed = None;
     for order in orders {
-        let detail = if m > 1 {
-            format!("order {order:?}")
-        } else {
-            String::new()
-        };
         let law = Sequential {
             order,
-            friction_directions: case.options.friction_directions,
+            friction_directions,
             ..Sequential::default()
         };
-        let outcome = match law.resolve(case.problem) {
-            Ok(outcome) => outcome,
+        let found = match singles.run(&law.cycle(m)?, law.max_impacts) {
+            Ok(found) => found,
             Err(error) => {
-                best = best.or(Some(Err(error)));
+                failed = failed.or(Some(error));
                 continue;
             }
         };
-        if let Diagnostics::Sequential { sequence, .. } = outcome.diagnostics {
-            known.push(Known {
-                velocity: outcome.velocity_plus.clone(),
-                origin: Origin::Sequential(sequence, law),
-            });
+        let mut end = case.before();
+        kernel::add_scaled(
+            end.as_mut_slice(),
+            1.0,
+            &singles.space.change(&found.impulse),
+        );
+        let velocity = case.velocity(&end);
+        let distance = case.distance(&velocity);
+        if best.as_ref().is_none_or(|(least, _)| distance < *least) {
+            best = Some((distance, law.clone()));
         }
-        let next = Candidate {
-            is_all: m <= MAX_PERMUTED,
-            ..case.candidate(outcome.velocity_plus, detail)
-        };
-        let is_nearer = match &best {
-            Some(Ok(best)) => next.distance < best.distance,
-            _ => true,
-        };
-        if is_nearer {
-            let is_it = next.distance <= SAME;
-            best = Some(Ok(next));
-            if is_it {
-                break;
-            }
+        known.push(Known {
+            velocity,
+            origin: Origin::Sequential(found.sequence, law),
+        });
+        if distance <= SAME {
+            break;
         }
     }
-    best.unwrap_or_else(|| case.fixed(&Sequential::default(), String::new()))
+    let law = match (best, failed) {
+        (Some((_, law)), _) => law,
+        (None, Some(error)) => return Err(error),
+        (None, None) => Sequential::default(),
+    };
+    let detail = match m {
+        0 | 1 => String::new(),
+        _ => format!("order {:?}", law.order),
+    };
+    Ok(Candidate {
+        is_all: m <= MAX_PERMUTED,
+        ..case.fixed(&law, detail)?
+    })
 }
 
 fn permutations(items: &[usize]) -> Vec<Vec<usize>> {
