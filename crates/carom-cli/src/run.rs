@@ -36,9 +36,18 @@ pub(crate) struct RunArgs {
     /// Seed of the random numbers, for scenarios that draw any.
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// Write record.json, *.csv, *.svg and index.html into this folder.
+    /// Write record.json, *.csv, every figure and index.html into this folder.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// Formats of the figures: svg, and png and pdf where they are built in.
+    #[arg(
+        long,
+        value_name = "FORMATS",
+        value_delimiter = ',',
+        default_value = "svg",
+        requires = "out"
+    )]
+    format: Vec<export::Format>,
     /// Print the record as JSON instead of the summary.
     #[arg(long)]
     json: bool,
@@ -112,17 +121,17 @@ pub(crate) fn run(args: &RunArgs, is_quiet: bool) -> Result<(), Failure> {
     let record = scenario
         .run(&Overrides {
             toml,
+            file: args.config.clone(),
             assignments,
             progress: crate::progress::on_terminal(is_quiet),
         })
         .map_err(|error| {
-            let file = args
-                .config
-                .as_ref()
-                .filter(|_| error.to_string().starts_with("line "));
+            // A file has its name in front already.
+            let text = error.to_string();
+            let file = args.config.as_ref().map(|path| path.display().to_string());
             let message = match file {
-                Some(path) => format!("{}: {error}", path.display()),
-                None => format!("{}: {error}", scenario.name),
+                Some(file) if text.starts_with(&file) => text,
+                _ => format!("{}: {text}", scenario.name),
             };
             if error.is_configuration() {
                 Failure::Usage(message)
@@ -143,7 +152,7 @@ pub(crate) fn run(args: &RunArgs, is_quiet: bool) -> Result<(), Failure> {
         format!("{}: {}\n\n{status}{table}", record.scenario, record.summary)
     };
     let written = match &args.out {
-        Some(dir) => export::write_all(&record, dir).map_err(unwritable)?,
+        Some(dir) => export::write_all(&record, dir, &args.format).map_err(unwritable)?,
         None => Vec::new(),
     };
     if is_quiet && !args.json && args.out.is_some() {

@@ -185,6 +185,9 @@ pub enum ImpactError {
     /// Admissible impulses of the contacts balance each other: nothing bounds the impact.
     #[error("the friction cone is not pointed: impulses can balance each other without end")]
     NotPointed,
+    /// Bounds of all outcomes need a mass matrix that is provably positive definite.
+    #[error("the mass matrix is singular to working precision: no bound can be proven")]
+    UnprovenBound,
     /// Modes are enumerated for few contacts only, and only in the plane.
     #[error(
         "limit of {max} planar contacts for enumeration exceeded: {contacts} contacts with {tangents} tangents"
@@ -284,6 +287,7 @@ impl ImpactError {
             Self::InvalidOption { .. } => "invalid-option",
             Self::SampleLimit { .. } => "sample-limit",
             Self::NotPointed => "not-pointed",
+            Self::UnprovenBound => "unproven-bound",
             Self::EnumerationLimit { .. } => "enumeration-limit",
             Self::SingleContactLaw { .. } => "single-contact-law",
             Self::WrongTangents { .. } => "wrong-tangents",

@@ -68,8 +68,8 @@ pub use laws::{
 pub use margin::{JAM_MARGIN, Margin};
 pub use nonholonomic::{Nonholonomic, NonholonomicDiagnostics, Restitution, Rough};
 pub use outcome::{
-    Diagnostics, DrawnOrders, FrictionalDiagnostics, ImpactOutcome, ImpactStatus, OutcomeSet,
-    PropagativeDiagnostics,
+    ConeDiagnostics, Diagnostics, DrawnOrders, FrictionalDiagnostics, ImpactOutcome, ImpactStatus,
+    OutcomeSet, PolygonDiagnostics, PropagativeDiagnostics,
 };
 pub use own_terms::GRAZING_TOLERANCE;
 pub use plastic::{Plastic, PlasticRule};

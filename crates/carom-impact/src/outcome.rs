@@ -1,8 +1,10 @@
 //! What an impact law answers.
 
 use crate::Audit;
+use crate::frictional::FrictionCone;
 use crate::nonholonomic::NonholonomicDiagnostics;
 use crate::two_body::{ContactImpact, ContactInertia};
+use carom_lcp::cone::{ConeMode, ConeSelection};
 use carom_metric::Tangent;
 use nalgebra::DVector;
 
@@ -64,7 +66,11 @@ pub enum Diagnostics {
         pivots: usize,
         /// Largest velocity that a pushing or sticking contact misses, over its own terms.
         velocity_residual: f64,
+        /// Of contacts in space: how far the polygon's answer is from that of round cones.
+        polygon: Option<PolygonDiagnostics>,
     },
+    /// Of the simultaneous laws with round friction cones.
+    Cone(Box<ConeDiagnostics>),
     /// Of the sequential law.
     Sequential {
         /// Contacts in the order of their impacts.
@@ -89,22 +95,57 @@ pub enum Diagnostics {
     Nonholonomic(NonholonomicDiagnostics),
     /// Of the rough law.
     Rough,
+    /// Of a law with nothing to say beyond the outcome.
+    None,
 }
 
 impl Diagnostics {
     /// The same with the velocity residual that the gate has found, if it is reported.
     pub(crate) fn with_velocity_residual(mut self, residual: Option<f64>) -> Self {
-        if let (
-            Self::Complementarity {
-                velocity_residual, ..
-            },
-            Some(residual),
-        ) = (&mut self, residual)
-        {
-            *velocity_residual = residual;
+        match (&mut self, residual) {
+            (
+                Self::Complementarity {
+                    velocity_residual, ..
+                },
+                Some(residual),
+            ) => *velocity_residual = residual,
+            (Self::Cone(cone), Some(residual)) => cone.velocity_residual = residual,
+            _ => {}
         }
         self
     }
+}
+
+/// How contacts with round friction cones came to their impulses.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ConeDiagnostics {
+    /// The [`cone_residual`](carom_lcp::cone::cone_residual) of the impulses.
+    pub residual: f64,
+    /// Largest velocity that a pushing or sticking contact misses, over its own terms.
+    pub velocity_residual: f64,
+    /// Dimension of the continuum of velocities after the impact of which this is a member; 0 if
+    /// they are isolated.
+    pub family: usize,
+    /// How the member was chosen.
+    pub selection: ConeSelection,
+    /// What each contact does.
+    pub modes: Vec<ConeMode>,
+    /// Lemke pivots made.
+    pub pivots: usize,
+    /// Newton steps made.
+    pub newton_steps: usize,
+}
+
+/// How good friction polygons are in place of round cones.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PolygonDiagnostics {
+    /// The polygon.
+    pub cone: FrictionCone,
+    /// The [`cone_residual`](carom_lcp::cone::cone_residual) of the polygon's impulses.
+    pub cone_residual: f64,
+    /// $\lVert v_{\text{polygon}} - v_{\text{round}}\rVert_M/\lVert v^-\rVert_M$ for the round
+    /// answer that Newton's method finds from the polygon's: an estimate; `None` if it finds none.
+    pub cone_error: Option<f64>,
 }
 
 /// How a frictional impact came about.

@@ -10,7 +10,7 @@ use nalgebra::{DMatrix, DVector};
 /// Results on both sides differ by rounding only. A factorization of dimension 128 takes the loop
 /// about 1.8 times as long; building faer takes two minutes of processor time.
 ///
-/// `cargo bench -p carom-benches --bench metric` prints the measurement behind it.
+/// `cargo bench -p carom-benches --features bench --bench metric` prints the measurement behind it.
 pub const FAER_MIN_DIM: usize = 48;
 
 /// A mirror pair of entries may differ by this much of the largest entry.

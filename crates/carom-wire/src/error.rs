@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 /// Why a problem was not answered.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{message}")]
 #[non_exhaustive]
 pub struct WireError {
@@ -16,6 +16,8 @@ pub struct WireError {
     pub message: String,
     /// Index of the contact, body, row or entry that is at fault, where there is one.
     pub index: Option<usize>,
+    /// How far the best answer is from a solution, where there is one that is not good enough.
+    pub residual: Option<f64>,
 }
 
 impl WireError {
@@ -25,6 +27,7 @@ impl WireError {
             kind: kind.to_owned(),
             message: message.to_string(),
             index: None,
+            residual: None,
         }
     }
 
@@ -32,6 +35,7 @@ impl WireError {
     pub(crate) fn at(key: &str, error: &ImpactError) -> Self {
         Self {
             index: index_of(error),
+            residual: residual_of(error),
             ..Self::new(error.kind(), format!("{key}: {error}"))
         }
     }
@@ -44,9 +48,17 @@ impl WireError {
         }
     }
 
-    /// The error as it is written: `{"kind": ..., "message": ...}`.
+    /// The error as it is written: `{"kind": ..., "message": ...}`, with `"residual"` where there is
+    /// one.
     pub fn to_value(&self) -> Value {
-        json!({ "kind": self.kind, "message": self.message })
+        match self.residual {
+            None => json!({ "kind": self.kind, "message": self.message }),
+            Some(residual) => json!({
+                "kind": self.kind,
+                "message": self.message,
+                "residual": residual,
+            }),
+        }
     }
 }
 
@@ -54,6 +66,7 @@ impl From<ImpactError> for WireError {
     fn from(error: ImpactError) -> Self {
         Self {
             index: index_of(&error),
+            residual: residual_of(&error),
             ..Self::new(error.kind(), error)
         }
     }
@@ -62,6 +75,14 @@ impl From<ImpactError> for WireError {
 impl From<LcpError> for WireError {
     fn from(error: LcpError) -> Self {
         Self::new(error.kind(), error)
+    }
+}
+
+/// The residual of an answer that is not good enough; an infinite one says nothing.
+fn residual_of(error: &ImpactError) -> Option<f64> {
+    match error {
+        ImpactError::Complementarity { residual, .. } if residual.is_finite() => Some(*residual),
+        _ => None,
     }
 }
 

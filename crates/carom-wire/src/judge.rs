@@ -7,6 +7,7 @@ use crate::judge_steps;
 use crate::options::known_law;
 use crate::outcome::by_contact;
 use crate::resolve::{ContactInput, at, check_law, contact_set, metric, pose};
+use carom_impact::frictional::FrictionCone;
 use carom_impact::judge::{
     ContactReport, JudgeOptions, Judgement, LawMatch, Membership, SetVerdict, Witness, WitnessCone,
     judge_time_step,
@@ -73,6 +74,7 @@ pub(crate) struct OptionsInput {
     max_nodes: Option<usize>,
     laws: Option<Vec<String>>,
     friction_directions: Option<usize>,
+    friction_cone: Option<FrictionCone>,
 }
 
 impl OptionsInput {
@@ -80,6 +82,16 @@ impl OptionsInput {
         for name in self.laws.iter().flatten() {
             known_law(name)?;
         }
+        let friction_cone = match (self.friction_cone, self.friction_directions) {
+            (None, None) => FrictionCone::default(),
+            (Some(cone), None) => cone,
+            (None, Some(k)) => FrictionCone::Polygon(k),
+            (Some(cone), Some(k)) if cone == FrictionCone::Polygon(k) => cone,
+            (Some(_), Some(_)) => {
+                let message = "options: friction_cone and friction_directions mean different cones";
+                return Err(WireError::new("invalid-option", message));
+            }
+        };
         let defaults = JudgeOptions::default();
         Ok(JudgeOptions {
             tolerance: self.tolerance.unwrap_or(defaults.tolerance),
@@ -87,7 +99,7 @@ impl OptionsInput {
             seed: self.seed,
             max_nodes: self.max_nodes.unwrap_or(defaults.max_nodes),
             laws: self.laws.clone(),
-            friction_directions: self.friction_directions,
+            friction_cone,
         })
     }
 }
@@ -394,7 +406,7 @@ fn witness_fields(problem: &ImpactProblem<'_>, witness: &Witness) -> Value {
         Witness::Sequential(law) => {
             let mut options = Map::new();
             options.insert("order".to_owned(), json!(law.order));
-            if let Some(k) = law.friction_directions {
+            if let Some(k) = law.friction_cone.directions() {
                 options.insert("friction_directions".to_owned(), k.into());
             }
             json!({"kind": "law", "law": "sequential", "options": options})

@@ -22,6 +22,7 @@
 //! ```
 
 mod bodies;
+mod bounds;
 mod error;
 mod frictional;
 mod ignored;

@@ -1,9 +1,9 @@
 //! A law from its name and its options.
 
-use crate::error::{WireError, typed_by};
+use crate::error::{WireError, typed, typed_by};
 use crate::nearest_name;
 use carom_impact::{ImpactError, LAWS, Law};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 /// The law of a name, with default options.
 pub(crate) fn known_law(name: &str) -> Result<Law, WireError> {
@@ -22,7 +22,7 @@ pub(crate) fn known_law(name: &str) -> Result<Law, WireError> {
 /// A law with its options, and what is asked of it.
 pub(crate) struct Asked {
     pub(crate) law: Law,
-    /// Options that are not the law's own: `outcomes`, where it may have several.
+    /// Options that are not the law's own: `outcomes`, where it may have several, and `bounds`.
     rest: Map<String, Value>,
 }
 
@@ -33,9 +33,12 @@ impl Asked {
         let mut own = options.clone();
         own.retain(|_, value| !value.is_null());
         let mut rest = Map::new();
-        if let Some(value) = own.shift_remove("outcomes") {
-            rest.insert("outcomes".to_owned(), value);
+        for key in ["outcomes", "bounds"] {
+            if let Some(value) = own.shift_remove(key) {
+                rest.insert(key.to_owned(), value);
+            }
         }
+        merge_directions(&mut own)?;
         let law = typed_by(Value::Object(own), "options", |options| {
             law.with_options(options)
         })?;
@@ -46,6 +49,30 @@ impl Asked {
     pub(crate) fn take(&mut self, key: &str) -> Option<Value> {
         self.rest.shift_remove(key)
     }
+}
+
+/// `friction_directions: k` is `friction_cone: {"polygon": k}`; both are refused if they differ.
+fn merge_directions(options: &mut Map<String, Value>) -> Result<(), WireError> {
+    let Some(directions) = options.shift_remove("friction_directions") else {
+        return Ok(());
+    };
+    let k: usize = typed(directions, "options.friction_directions")?;
+    let polygon = json!({ "polygon": k });
+    if let Some(cone) = options.get("friction_cone") {
+        // In the plane two directions are the cone, and laws refuse two in space.
+        let is_same = *cone == polygon || (k == 2 && *cone == "round");
+        if !is_same {
+            return Err(WireError::new(
+                "invalid-option",
+                format!(
+                    "options.friction_cone is {cone} and options.friction_directions is {k}: \
+                     give one of them"
+                ),
+            ));
+        }
+    }
+    options.insert("friction_cone".to_owned(), polygon);
+    Ok(())
 }
 
 /// Refuses an option that the law does not have.
@@ -95,7 +122,6 @@ pub(crate) fn refused(law: &Law, error: ImpactError) -> WireError {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     #[test]
     fn the_options_of_a_law_are_those_that_are_read() {

@@ -1,6 +1,7 @@
 //! Outcomes as JSON.
 
 use crate::frictional;
+use carom_impact::frictional::FrictionCone;
 use carom_impact::{Audit, Diagnostics, ImpactOutcome, ImpactProblem, OutcomeSet};
 use nalgebra::DMatrix;
 use serde_json::{Map, Value, json};
@@ -89,6 +90,14 @@ pub(crate) fn audit_fields(audit: &Audit) -> Value {
     })
 }
 
+/// `"round"`, or the number of directions.
+fn cone_name(cone: FrictionCone) -> Value {
+    match cone {
+        FrictionCone::Round => "round".into(),
+        FrictionCone::Polygon(k) => k.into(),
+    }
+}
+
 fn diagnostics(problem: &ImpactProblem<'_>, outcome: &ImpactOutcome) -> Value {
     let mut fields = Map::new();
     let mut put = |key: &str, value: Value| fields.insert(key.to_owned(), value);
@@ -111,9 +120,26 @@ fn diagnostics(problem: &ImpactProblem<'_>, outcome: &ImpactOutcome) -> Value {
         Diagnostics::Complementarity {
             pivots,
             velocity_residual,
+            polygon,
         } => {
             put("pivots", (*pivots).into());
             put("velocity_residual", (*velocity_residual).into());
+            if let Some(polygon) = polygon {
+                put("cone", cone_name(polygon.cone));
+                put("cone_residual", polygon.cone_residual.into());
+                put("cone_error", polygon.cone_error.into());
+            }
+        }
+        Diagnostics::Cone(cone) => {
+            let modes: Vec<&str> = cone.modes.iter().map(|mode| mode.name()).collect();
+            put("cone", cone_name(FrictionCone::Round));
+            put("residual", cone.residual.into());
+            put("velocity_residual", cone.velocity_residual.into());
+            put("family", cone.family.into());
+            put("selection", cone.selection.name().into());
+            put("modes", json!(modes));
+            put("pivots", cone.pivots.into());
+            put("newton_steps", cone.newton_steps.into());
         }
         Diagnostics::Sequential {
             sequence,

@@ -169,10 +169,11 @@ fn by_law(
 ) -> Result<Map<String, Value>, WireError> {
     let mut asked = Asked::read(law, options)?;
     let outcomes = asked.take("outcomes");
+    let bounds = asked.take("bounds");
     match &asked.law {
         Law::Propagative(law) => propagative(problem, law, outcomes),
         Law::AnitescuPotra(law) => simultaneous::anitescu_potra(problem, law, outcomes),
-        Law::SetValued(law) => simultaneous::set_valued(problem, law, outcomes, progress),
+        Law::SetValued(law) => simultaneous::set_valued(problem, law, outcomes, bounds, progress),
         law @ (Law::Plastic(_)
         | Law::MoreauNewton(_)
         | Law::Sequential(_)

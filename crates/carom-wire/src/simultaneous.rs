@@ -1,6 +1,7 @@
 //! The laws of simultaneous frictional impact.
 
 use crate::Progress;
+use crate::bounds::{BoundsInput, bounds};
 use crate::error::{WireError, typed};
 use crate::options::refused;
 use crate::outcome::{by_contact, outcome_fields};
@@ -68,9 +69,13 @@ pub(crate) fn set_valued(
     problem: &ImpactProblem<'_>,
     law: &SetValued,
     outcomes: Option<Value>,
+    bounded: Option<Value>,
     progress: Progress<'_>,
 ) -> Result<Map<String, Value>, WireError> {
     let outcomes = read(outcomes)?;
+    let bounded: Option<BoundsInput> = bounded
+        .map(|value| typed(value, "options.bounds"))
+        .transpose()?;
     let refused = |error| refused(&law.clone().into(), error);
     let sampler = Sampler::new(problem, law).map_err(refused)?;
     // Outcomes of millions of samples fill the memory; their summary does not.
@@ -89,6 +94,10 @@ pub(crate) fn set_valued(
         "diagnostics".to_owned(),
         diagnostics(&sampler, &summary, &probe),
     );
+    if let Some(asked) = &bounded {
+        let known = (outcomes != Some(OutcomesInput::One)).then_some(all.as_slice());
+        fields.insert("bounds".to_owned(), bounds(&sampler, asked, known)?);
+    }
     if outcomes != Some(OutcomesInput::One) {
         let all = all
             .iter()

@@ -4,17 +4,32 @@
 //! same.
 
 use carom_wire::{Line, WireError, refuse};
+use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, Once};
 
 /// Where the last panic happened; samples of one line may panic on another thread.
 static PLACE: Mutex<String> = Mutex::new(String::new());
 
-/// Keeps the place of a panic instead of printing a backtrace.
-pub(super) fn keep_panics_quiet() {
+thread_local! {
+    /// Whether this thread answers lines.
+    static ANSWERS: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Says that this thread answers lines: its panics are kept and not printed.
+pub(super) fn keep_panics_of_this_thread() {
+    ANSWERS.set(true);
+}
+
+/// Keeps the place of a panic on threads that answer lines, instead of printing a backtrace.
+pub(super) fn keep_panics() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        std::panic::set_hook(Box::new(|panic| {
+        let others = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            if !ANSWERS.get() {
+                return others(panic);
+            }
             let place = panic.location().map(ToString::to_string);
             if let Ok(mut last) = PLACE.lock() {
                 *last = place.unwrap_or_default();
@@ -44,7 +59,8 @@ mod tests {
 
     #[test]
     fn a_panic_is_an_error_of_its_line_and_says_where() {
-        keep_panics_quiet();
+        keep_panics();
+        keep_panics_of_this_thread();
         let line = isolated(r#"{"id": "a", "law": 1}"#, || panic!("index {}", 7));
         assert!(!line.is_solved);
         let value: serde_json::Value = serde_json::from_str(&line.text).unwrap();

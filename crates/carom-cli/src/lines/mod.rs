@@ -33,13 +33,14 @@ pub(crate) struct Args {
 pub(crate) fn answer_all(args: &Args, command: Command, is_quiet: bool) -> Result<(), Failure> {
     let input = open(args)?;
     let threads = usize::from(args.threads.unwrap_or(0));
+    isolation::keep_panics();
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(threads)
+        .start_handler(|_| isolation::keep_panics_of_this_thread())
         .build()
         .map_err(|e| Failure::Usage(format!("cannot start threads: {e}")))?;
     let lines = reader::start(input)
         .map_err(|e| Failure::Usage(format!("cannot start a thread that reads: {e}")))?;
-    isolation::keep_panics_quiet();
     let mut output = BufWriter::new(std::io::stdout().lock());
     let mut all_solved = true;
     let mut arrived = VecDeque::new();

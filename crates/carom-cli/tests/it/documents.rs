@@ -136,3 +136,38 @@ fn the_lines_of_the_readme_are_answered() {
     }
     assert_eq!(commands, ["resolve", "judge"]);
 }
+
+/// The chapter that describes the keys of a command.
+fn section<'t>(text: &'t str, title: &str) -> &'t str {
+    let (_, rest) = text.split_once(&format!("\n## {title}\n")).unwrap();
+    rest.split("\n## ").next().unwrap()
+}
+
+#[test]
+fn the_keys_of_the_book_are_those_that_are_read() {
+    let text = document("docs/src/command-line.md");
+    for (title, command) in [
+        ("Resolving impacts", carom_wire::Command::Resolve),
+        ("Judging outcomes", carom_wire::Command::Judge),
+        ("Linear complementarity problems", carom_wire::Command::Lcp),
+    ] {
+        let section = section(&text, title);
+        let known: Vec<&str> = carom_wire::keys(command).iter().map(|k| k.key).collect();
+        for key in &known {
+            // In a table, a sentence or the example.
+            let is_said = [format!("`{key}`"), format!("\"{key}\"")];
+            assert!(
+                is_said.iter().any(|said| section.contains(said)),
+                "{title}: {key}"
+            );
+        }
+        let mut is_table = false;
+        for line in section.lines() {
+            is_table = line.starts_with("| key |") || is_table && line.starts_with('|');
+            let first = line.split('|').nth(1).unwrap_or_default();
+            for key in first.split('`').skip(1).step_by(2).filter(|_| is_table) {
+                assert!(known.contains(&key), "{title}: {key} is not read");
+            }
+        }
+    }
+}

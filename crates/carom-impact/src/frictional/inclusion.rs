@@ -168,6 +168,7 @@ fn follow(
             Diagnostics::Complementarity {
                 pivots: 0,
                 velocity_residual: 0.0,
+                polygon: None,
             },
         )?,
         events,

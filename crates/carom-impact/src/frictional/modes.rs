@@ -148,6 +148,7 @@ fn enumerate(
         let diagnostics = Diagnostics::Complementarity {
             pivots: 0,
             velocity_residual: 0.0,
+            polygon: None,
         };
         let rules = Rules {
             may_approach: caps.is_some(),

@@ -1,6 +1,7 @@
 //! Outcomes drawn from the set.
 
 use super::bounds::TerminationBounds;
+use super::friction_cone::FrictionCone;
 use super::modes::{check_planar, solutions};
 use super::probe::ambiguous_steps;
 use super::stepper::{ImpactStepper, StepWorkspace};
@@ -91,8 +92,8 @@ pub struct SetValued {
     pub max_steps: usize,
     /// Accuracy $\varepsilon < h$ of the closing step of Algorithm 2, N·s; none if `None`.
     pub epsilon: Option<f64>,
-    /// Directions of the friction polygon, as in [`AnitescuPotra`](super::AnitescuPotra).
-    pub friction_directions: Option<usize>,
+    /// Shape of the friction cones of spatial contacts.
+    pub friction_cone: FrictionCone,
     /// Which of several solutions of a step is taken.
     pub branch: BranchPolicy,
     /// How caps are drawn.
@@ -107,7 +108,7 @@ impl Default for SetValued {
             seed: 0,
             max_steps: 100,
             epsilon: None,
-            friction_directions: None,
+            friction_cone: FrictionCone::Round,
             branch: BranchPolicy::default(),
             caps: CapDistribution::default(),
         }
@@ -182,7 +183,7 @@ impl<'a> Sampler<'a> {
     pub fn new(problem: &'a ImpactProblem<'a>, options: &SetValued) -> Result<Self, ImpactError> {
         let options = &options.settled(problem)?;
         let contacts = problem.contacts();
-        let stepper = ImpactStepper::new(contacts, options.friction_directions)?;
+        let stepper = ImpactStepper::with_cone(contacts, options.friction_cone)?;
         let space = &stepper.space;
         let (m, width, scale) = (space.n_contacts, space.width(), problem.scale());
         let before = space.velocity(problem.momentum());
@@ -203,7 +204,7 @@ impl<'a> Sampler<'a> {
         let closing = match options.epsilon {
             None => None,
             Some(epsilon) => {
-                let psi = TerminationBounds::psi(contacts, options.friction_directions)?;
+                let psi = TerminationBounds::psi(contacts, options.friction_cone.directions())?;
                 Some(to_caps(epsilon / (3.0 * psi)))
             }
         };
@@ -432,7 +433,6 @@ impl<'a> Sampler<'a> {
     }
 
     fn step(&self, draw: &mut Draw) -> Result<(), ImpactError> {
-        let space = &self.stepper.space;
         let Draw {
             workspace,
             velocity,
@@ -440,9 +440,7 @@ impl<'a> Sampler<'a> {
             caps,
             ..
         } = draw;
-        self.stepper
-            .problem
-            .solve(space, velocity, caps, &[], workspace)?;
+        self.stepper.solve(velocity, caps, workspace)?;
         velocity.copy_from_slice(&workspace.after);
         for (total, l) in impulse.iter_mut().zip(&workspace.impulse) {
             *total += l;

@@ -1,6 +1,7 @@
 //! One contact at a time.
 
-use super::polygon::directions;
+use super::friction_cone::{ConeShape, FrictionCone};
+use super::round::RoundStep;
 use super::space::ContactSpace;
 use super::stepper::{StepProblem, StepWorkspace};
 use crate::jump::separating;
@@ -21,8 +22,8 @@ pub struct Sequential {
     /// Contacts in the order in which they are asked, over and over. Empty: as given. Contacts
     /// that it leaves out are asked after those that it names.
     pub order: Vec<usize>,
-    /// Directions of the friction polygon, as in [`AnitescuPotra`](super::AnitescuPotra).
-    pub friction_directions: Option<usize>,
+    /// Shape of the friction cones of spatial contacts.
+    pub friction_cone: FrictionCone,
     /// Cap on single impacts.
     pub max_impacts: u64,
 }
@@ -31,7 +32,7 @@ impl Default for Sequential {
     fn default() -> Self {
         Self {
             order: Vec::new(),
-            friction_directions: None,
+            friction_cone: FrictionCone::Round,
             max_impacts: 10_000,
         }
     }
@@ -54,6 +55,30 @@ impl Sequential {
     }
 }
 
+/// One contact as if the others were open.
+enum Single {
+    Round(RoundStep),
+    Polygon(StepProblem, ContactSpace),
+}
+
+impl Single {
+    fn new(alone: ContactSpace, shape: ConeShape) -> Result<Self, ImpactError> {
+        Ok(match shape {
+            ConeShape::Round => Self::Round(RoundStep::new(&alone)),
+            ConeShape::Polygon(k) => Self::Polygon(StepProblem::new(&alone, k, false)?, alone),
+        })
+    }
+
+    /// Leaves the impulses in the workspace.
+    fn solve(&self, velocity: &[f64], workspace: &mut StepWorkspace) -> Result<(), ImpactError> {
+        workspace.set_cover(0, None);
+        match self {
+            Self::Polygon(lcp, space) => lcp.solve(space, velocity, &[], &[], workspace),
+            Self::Round(round) => workspace.solve_round(round, velocity, &[]),
+        }
+    }
+}
+
 impl ImpactLaw for Sequential {
     fn name(&self) -> &'static str {
         Self::INFO.name
@@ -61,7 +86,7 @@ impl ImpactLaw for Sequential {
 
     fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
         let cycle = self.cycle(problem.contacts().len())?;
-        let singles = SingleImpacts::new(problem, self.friction_directions)?;
+        let singles = SingleImpacts::new(problem, self.friction_cone)?;
         if !problem.is_approaching() {
             let sequence = Vec::new();
             return separating(
@@ -89,7 +114,7 @@ impl ImpactLaw for Sequential {
 pub(crate) struct SingleImpacts<'p> {
     problem: &'p ImpactProblem<'p>,
     pub(crate) space: ContactSpace,
-    singles: Vec<(StepProblem, ContactSpace)>,
+    singles: Vec<Single>,
 }
 
 /// Where single impacts in one order lead.
@@ -105,15 +130,15 @@ pub(crate) struct InOrder {
 impl<'p> SingleImpacts<'p> {
     pub(crate) fn new(
         problem: &'p ImpactProblem<'p>,
-        friction_directions: Option<usize>,
+        friction_cone: FrictionCone,
     ) -> Result<Self, ImpactError> {
         problem.contacts().require_tangents()?;
         let space = ContactSpace::new(problem.contacts());
-        let k = directions(space.n_tangents, friction_directions)?;
+        let shape = friction_cone.shape(space.n_tangents)?;
         let mut singles = Vec::with_capacity(space.n_contacts);
         for contact in 0..space.n_contacts {
             let alone = space.single(contact);
-            singles.push((StepProblem::new(&alone, k, false)?, alone));
+            singles.push(Single::new(alone, shape)?);
         }
         Ok(Self {
             problem,
@@ -150,10 +175,8 @@ impl<'p> SingleImpacts<'p> {
                 });
             }
             let alone = &velocity.as_slice()[slots.clone()];
-            let (lcp, single) = &self.singles[contact];
-            workspace.set_cover(0, None);
             workspace.made = made[slots.clone()].to_vec();
-            lcp.solve(single, alone, &[], &[], &mut workspace)?;
+            self.singles[contact].solve(alone, &mut workspace)?;
             pivots += workspace.n_pivots;
             for (slot, l) in slots.zip(&workspace.impulse) {
                 impulse[slot] += l;

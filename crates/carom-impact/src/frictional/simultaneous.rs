@@ -1,36 +1,38 @@
 //! All contacts at once.
 
-use super::polygon::directions;
+use super::friction_cone::{ConeShape, FrictionCone};
+use super::round::{RoundStep, RoundWorkspace, diagnostics, polygon_error, targets};
 use super::space::ContactSpace;
 use super::stepper::{StepProblem, StepWorkspace};
 use crate::gate::Rules;
 use crate::jump::separating;
 use crate::laws::BuiltIn;
 use crate::own_terms::GRAZING_TOLERANCE;
-use crate::{Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus};
+use crate::{
+    ConeDiagnostics, Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem,
+    ImpactStatus,
+};
+use carom_lcp::cone::{ConeMode, ConeSelection};
 use carom_metric::Tangent;
 use nalgebra::DVector;
-
-/// Diagnostics where no contact approaches.
-const NOTHING: Diagnostics = Diagnostics::Complementarity {
-    pivots: 0,
-    velocity_residual: 0.0,
-};
 
 /// The simultaneous law of Anitescu and Potra (`anitescu-potra`): every contact at once, without
 /// restitution, one complementarity problem.
 ///
-/// Kinetic energy never grows. There may be several outcomes, of which this is the one that
-/// Lemke's method finds; [`all_simultaneous`](super::all_simultaneous) finds them all.
+/// Kinetic energy never grows. There may be several outcomes. In the plane this is the one that
+/// Lemke's method finds, and [`all_simultaneous`](super::all_simultaneous) finds them all. In space
+/// dependent contacts that slide leave a continuum of them, of which
+/// [`selection`](Self::selection) takes a member.
 ///
 /// Halm & Posa, Eq. (31).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 pub struct AnitescuPotra {
-    /// Directions of the friction polygon: 2 in the plane, at least 3 in space. `None`: 2 and
-    /// [`DEFAULT_DIRECTIONS`](super::DEFAULT_DIRECTIONS).
-    pub friction_directions: Option<usize>,
+    /// Shape of the friction cones of spatial contacts.
+    pub friction_cone: FrictionCone,
+    /// Which of a continuum of outcomes is taken, with round cones.
+    pub selection: ConeSelection,
 }
 
 impl ImpactLaw for AnitescuPotra {
@@ -42,7 +44,8 @@ impl ImpactLaw for AnitescuPotra {
         let inelastic = vec![0.0; problem.contacts().len()];
         resolve(
             problem,
-            self.friction_directions,
+            self.friction_cone,
+            self.selection,
             &inelastic,
             &Rules::FRICTIONAL,
         )
@@ -58,8 +61,10 @@ impl ImpactLaw for AnitescuPotra {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 pub struct MoreauNewton {
-    /// As in [`AnitescuPotra`].
-    pub friction_directions: Option<usize>,
+    /// Shape of the friction cones of spatial contacts.
+    pub friction_cone: FrictionCone,
+    /// Which of a continuum of outcomes is taken, with round cones.
+    pub selection: ConeSelection,
 }
 
 impl MoreauNewton {
@@ -86,27 +91,24 @@ impl MoreauNewton {
         whitened *= problem.scale();
         let space = ContactSpace::new(contacts);
         let approach = space.velocity(whitened.as_slice());
-        let mut velocity = space.velocity(problem.momentum());
-        let width = space.width();
+        let mut before = space.velocity(problem.momentum());
         let mut is_asked = problem.is_approaching();
         for (i, contact) in contacts.contacts().iter().enumerate() {
-            let slot = i * width;
+            let slot = i * space.width();
             let bounce = contact.restitution * approach[slot];
-            let size = velocity[slot].abs() + bounce.abs();
-            velocity[slot] += bounce;
-            is_asked |= velocity[slot] < -GRAZING_TOLERANCE * size;
+            let size = before[slot].abs() + bounce.abs();
+            before[slot] += bounce;
+            is_asked |= before[slot] < -GRAZING_TOLERANCE * size;
         }
-        if !is_asked {
-            return separating(problem, NOTHING);
-        }
-        simultaneous(
+        let event = Event {
             problem,
-            &space,
-            self.friction_directions,
-            &velocity,
-            &[],
-            &Self::RULES,
-        )
+            space: &space,
+            before,
+            is_asked,
+            restitution: &vec![0.0; contacts.len()],
+            rules: &Self::RULES,
+        };
+        event.resolve(self.friction_cone, self.selection)
     }
 
     /// Newton's ratio may gain energy against friction, and asks contacts that separate to approach
@@ -116,6 +118,18 @@ impl MoreauNewton {
         may_be_infeasible: true,
         ..Rules::FRICTIONAL
     };
+}
+
+/// One impact of all contacts at once.
+struct Event<'e> {
+    problem: &'e ImpactProblem<'e>,
+    space: &'e ContactSpace,
+    /// Scaled velocities of the slots from which impulses start.
+    before: DVector<f64>,
+    /// Whether any contact approaches.
+    is_asked: bool,
+    restitution: &'e [f64],
+    rules: &'e Rules<'e>,
 }
 
 impl ImpactLaw for MoreauNewton {
@@ -128,7 +142,8 @@ impl ImpactLaw for MoreauNewton {
         let restitution: Vec<f64> = contacts.iter().map(|c| c.restitution).collect();
         resolve(
             problem,
-            self.friction_directions,
+            self.friction_cone,
+            self.selection,
             &restitution,
             &Self::RULES,
         )
@@ -137,52 +152,115 @@ impl ImpactLaw for MoreauNewton {
 
 fn resolve(
     problem: &ImpactProblem<'_>,
-    friction_directions: Option<usize>,
+    friction_cone: FrictionCone,
+    selection: ConeSelection,
     restitution: &[f64],
     rules: &Rules<'_>,
 ) -> Result<ImpactOutcome, ImpactError> {
     let contacts = problem.contacts();
     contacts.require_tangents()?;
     let space = ContactSpace::new(contacts);
-    directions(space.n_tangents, friction_directions)?;
-    if !problem.is_approaching() {
-        return separating(problem, NOTHING);
-    }
-    let velocity = space.velocity(problem.momentum());
-    simultaneous(
+    let event = Event {
         problem,
-        &space,
-        friction_directions,
-        &velocity,
+        before: space.velocity(problem.momentum()),
+        space: &space,
+        is_asked: problem.is_approaching(),
         restitution,
         rules,
-    )
+    };
+    event.resolve(friction_cone, selection)
 }
 
-/// The outcome of all contacts at once, from the velocities of their slots.
-fn simultaneous(
-    problem: &ImpactProblem<'_>,
-    space: &ContactSpace,
-    friction_directions: Option<usize>,
-    velocity: &DVector<f64>,
-    restitution: &[f64],
-    rules: &Rules<'_>,
-) -> Result<ImpactOutcome, ImpactError> {
-    let k = directions(space.n_tangents, friction_directions)?;
-    let lcp = StepProblem::new(space, k, false)?;
-    let before = velocity.as_slice();
-    let mut workspace = StepWorkspace::new();
-    workspace.made = space.sizes(problem.momentum());
-    lcp.solve(space, before, &[], restitution, &mut workspace)?;
-    let mut basis = lcp.basis(space, before, restitution, &workspace);
-    space.draft(problem, &workspace.impulse).outcome(
-        problem,
-        rules,
-        &mut basis,
-        ImpactStatus::Resolved,
-        Diagnostics::Complementarity {
-            pivots: workspace.n_pivots,
-            velocity_residual: workspace.residual,
-        },
-    )
+impl Event<'_> {
+    fn resolve(
+        &self,
+        friction_cone: FrictionCone,
+        selection: ConeSelection,
+    ) -> Result<ImpactOutcome, ImpactError> {
+        match friction_cone.shape(self.space.n_tangents)? {
+            ConeShape::Round => self.with_cones(selection),
+            ConeShape::Polygon(k) => self.with_polygons(k),
+        }
+    }
+
+    fn with_cones(&self, selection: ConeSelection) -> Result<ImpactOutcome, ImpactError> {
+        let Self {
+            problem,
+            space,
+            before,
+            restitution,
+            rules,
+            ..
+        } = self;
+        let before = before.as_slice();
+        let contacts = problem.contacts();
+        if !self.is_asked {
+            let nothing = ConeDiagnostics {
+                residual: 0.0,
+                velocity_residual: 0.0,
+                family: 0,
+                selection,
+                modes: vec![ConeMode::Open; space.n_contacts],
+                pivots: 0,
+                newton_steps: 0,
+            };
+            return separating(problem, Diagnostics::Cone(Box::new(nothing)));
+        }
+        let mut workspace = RoundWorkspace::default();
+        let round = RoundStep::new(space);
+        let answer = round.solve(before, restitution, &[], selection, &mut workspace)?;
+        let modes = workspace.cone.modes();
+        let mut targets = targets(space, contacts, before, restitution, modes);
+        space.draft(problem, &workspace.impulse).outcome(
+            problem,
+            rules,
+            &mut targets,
+            ImpactStatus::Resolved,
+            Diagnostics::Cone(Box::new(diagnostics(&answer, &workspace))),
+        )
+    }
+
+    fn with_polygons(&self, k: usize) -> Result<ImpactOutcome, ImpactError> {
+        let Self {
+            problem,
+            space,
+            before,
+            restitution,
+            rules,
+            ..
+        } = self;
+        let before = before.as_slice();
+        let complementarity = |pivots, velocity_residual, polygon| Diagnostics::Complementarity {
+            pivots,
+            velocity_residual,
+            polygon,
+        };
+        if !self.is_asked {
+            return separating(problem, complementarity(0, 0.0, None));
+        }
+        let lcp = StepProblem::new(space, k, false)?;
+        let mut workspace = StepWorkspace::new();
+        workspace.made = space.sizes(problem.momentum());
+        lcp.solve(space, before, &[], restitution, &mut workspace)?;
+        let mut basis = lcp.basis(space, before, restitution, &workspace);
+        let impulse = &workspace.impulse;
+        let polygon = match space.n_tangents {
+            2.. => Some(polygon_error(
+                space,
+                problem,
+                k,
+                before,
+                restitution,
+                impulse,
+            )?),
+            _ => None,
+        };
+        space.draft(problem, impulse).outcome(
+            problem,
+            rules,
+            &mut basis,
+            ImpactStatus::Resolved,
+            complementarity(workspace.n_pivots, workspace.residual, polygon),
+        )
+    }
 }

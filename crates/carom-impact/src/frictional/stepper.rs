@@ -1,11 +1,14 @@
 //! One step of a frictional impact as a complementarity problem.
 
 use super::basis::LcpBasis;
-use super::polygon::directions;
+use super::friction_cone::{ConeShape, FrictionCone};
+use super::polygon::{DEFAULT_DIRECTIONS, directions};
+use super::round::{RoundStep, RoundWorkspace};
 use super::space::ContactSpace;
 use crate::draft::Opening;
 use crate::gate::Rules;
 use crate::{ContactSet, ImpactError};
+use carom_lcp::cone::{ConeAnswer, ConeSelection};
 use carom_lcp::{ContactLcp, LcpRef, LcpStatus, Lemke, LemkeOptions, LemkeWorkspace};
 use carom_metric::{Tangent, kernel};
 use carom_numeric::random::CounterRng;
@@ -151,8 +154,10 @@ impl StepProblem {
                 ..
             } = &mut *workspace;
             let report = lemke.solve_into(LcpRef::new(&self.matrix, vector)?, memory)?;
-            *n_pivots += report.n_pivots;
-            if report.status != LcpStatus::Solved {
+            *n_pivots += report.n_pivots as usize;
+            // Any candidate is judged here: rows of the problem whose terms are rounding alone say
+            // nothing about velocities.
+            if !matches!(report.status, LcpStatus::Solved | LcpStatus::Inaccurate) {
                 status = report.status;
             }
             // Velocities and impulses decide, not the solver's own scale.
@@ -373,6 +378,7 @@ pub struct StepWorkspace {
     pub(super) made: Vec<f64>,
     pub(super) n_pivots: usize,
     pub(super) residual: f64,
+    round: RoundWorkspace,
 }
 
 impl Default for StepWorkspace {
@@ -386,7 +392,11 @@ impl StepWorkspace {
     pub fn new() -> Self {
         Self {
             lemke: Lemke {
-                options: LemkeOptions::default(),
+                options: LemkeOptions {
+                    // Impulses and velocities are judged here.
+                    proofs: false,
+                    ..LemkeOptions::default()
+                },
             },
             memory: LemkeWorkspace::new(),
             vector: Vec::new(),
@@ -396,7 +406,28 @@ impl StepWorkspace {
             made: Vec::new(),
             n_pivots: 0,
             residual: 0.0,
+            round: RoundWorkspace::default(),
         }
+    }
+
+    /// Solves a problem with round cones; impulses and velocities of the slots are left here.
+    pub(super) fn solve_round(
+        &mut self,
+        round: &RoundStep,
+        velocity: &[f64],
+        caps: &[f64],
+    ) -> Result<(), ImpactError> {
+        let answer = round.solve(velocity, &[], caps, ConeSelection::First, &mut self.round)?;
+        self.keep_round(round, &answer);
+        Ok(())
+    }
+
+    fn keep_round(&mut self, round: &RoundStep, answer: &ConeAnswer) {
+        self.impulse.clear();
+        self.impulse.extend_from_slice(&self.round.impulse);
+        round.after(&self.round, &mut self.after);
+        self.n_pivots = answer.n_pivots;
+        self.residual = answer.residual;
     }
 
     /// The covering vector of the next solves, n entries, each the `entry` of its index; the
@@ -465,6 +496,7 @@ pub struct ImpactStepper<'a> {
     contacts: &'a ContactSet<'a>,
     pub(super) space: ContactSpace,
     pub(super) problem: StepProblem,
+    round: Option<RoundStep>,
 }
 
 impl<'a> ImpactStepper<'a> {
@@ -480,12 +512,68 @@ impl<'a> ImpactStepper<'a> {
         contacts.require_tangents()?;
         let space = ContactSpace::new(contacts);
         let k = directions(space.n_tangents, friction_directions)?;
-        let problem = StepProblem::new(&space, k, true)?;
+        Self::of(contacts, space, k, false)
+    }
+
+    /// The same with friction cones of a shape.
+    pub(super) fn with_cone(
+        contacts: &'a ContactSet<'a>,
+        cone: FrictionCone,
+    ) -> Result<Self, ImpactError> {
+        let space = ContactSpace::new(contacts);
+        match cone.shape(space.n_tangents)? {
+            ConeShape::Round => Self::of(contacts, space, DEFAULT_DIRECTIONS, true),
+            ConeShape::Polygon(k) => Self::of(contacts, space, k, false),
+        }
+    }
+
+    fn of(
+        contacts: &'a ContactSet<'a>,
+        space: ContactSpace,
+        directions: usize,
+        is_round: bool,
+    ) -> Result<Self, ImpactError> {
         Ok(Self {
+            problem: StepProblem::new(&space, directions, true)?,
+            round: is_round.then(|| RoundStep::new(&space)),
             contacts,
             space,
-            problem,
         })
+    }
+
+    /// A step on scaled velocities and caps of the slots, left in the workspace. Round cones with a
+    /// covering vector take the solution that is near the polygons' for it.
+    pub(super) fn solve(
+        &self,
+        velocity: &[f64],
+        caps: &[f64],
+        workspace: &mut StepWorkspace,
+    ) -> Result<(), ImpactError> {
+        let Some(round) = &self.round else {
+            return self
+                .problem
+                .solve(&self.space, velocity, caps, &[], workspace);
+        };
+        let is_free = workspace.lemke.options.cover.is_none();
+        if !is_free
+            && self
+                .problem
+                .solve(&self.space, velocity, caps, &[], workspace)
+                .is_ok()
+        {
+            let pivots = workspace.n_pivots;
+            let StepWorkspace {
+                impulse,
+                round: memory,
+                ..
+            } = &mut *workspace;
+            if let Some(answer) = round.solve_near(velocity, &[], caps, impulse, memory)? {
+                workspace.keep_round(round, &answer);
+                workspace.n_pivots += pivots;
+                return Ok(());
+            }
+        }
+        workspace.solve_round(round, velocity, caps)
     }
 
     /// The contacts.
@@ -567,6 +655,7 @@ impl<'a> ImpactStepper<'a> {
             crate::Diagnostics::Complementarity {
                 pivots: workspace.n_pivots,
                 velocity_residual: workspace.residual,
+                polygon: None,
             },
         )?;
         Ok(Step {

@@ -436,7 +436,8 @@ fn plastic(case: &Case<'_>) -> Answer {
 /// With the restitution of every contact as given, or with one for all.
 fn moreau_newton(case: &Case<'_>) -> Answer {
     let law = MoreauNewton {
-        friction_directions: case.options.friction_directions,
+        friction_cone: case.options.friction_cone,
+        ..MoreauNewton::default()
     };
     // The bits of the law itself where a step adds nothing.
     let resolve = |problem: &ImpactProblem<'_>| match case.is_step() {
@@ -458,7 +459,8 @@ fn anitescu_potra(case: &Case<'_>, known: &mut Vec<Known>) -> Answer {
     let contacts = case.problem.contacts();
     let is_planar = contacts.contacts().iter().all(|c| c.tangents.len() < 2);
     let law = AnitescuPotra {
-        friction_directions: case.options.friction_directions,
+        friction_cone: case.options.friction_cone,
+        ..AnitescuPotra::default()
     };
     let is_enumerable = is_planar && contacts.len() <= MAX_MODE_CONTACTS;
     let mut candidate = |outcome: ImpactOutcome| {
@@ -498,14 +500,14 @@ fn sequential(case: &Case<'_>, known: &mut Vec<Known>) -> Answer {
             .flat_map(|k| [rotated(&given, k), rotated(&reverse, k)])
             .collect()
     };
-    let friction_directions = case.options.friction_directions;
-    let singles = SingleImpacts::new(case.problem, friction_directions)?;
+    let friction_cone = case.options.friction_cone;
+    let singles = SingleImpacts::new(case.problem, friction_cone)?;
     let mut best: Option<(f64, Sequential)> = None;
     let mut failed = None;
     for order in orders {
         let law = Sequential {
             order,
-            friction_directions,
+            friction_cone,
             ..Sequential::default()
         };
         let found = match singles.run(&law.cycle(m)?, law.max_impacts) {

@@ -39,6 +39,7 @@ pub use compare::{LawMatch, LawVerdict, Refusal, RestitutionFit};
 pub use explain::Explanation;
 pub use membership::{Membership, OutsideReason, SetVerdict, Witness, WitnessCone, WitnessFault};
 
+use crate::frictional::FrictionCone;
 use crate::own_terms::GRAZING_TOLERANCE;
 use crate::{Audit, ImpactError, ImpactProblem, audit};
 use carom_metric::{Tangent, kernel};
@@ -60,9 +61,8 @@ pub struct JudgeOptions {
     pub max_nodes: usize,
     /// Names of the laws that are asked; `None`: all that the problem admits.
     pub laws: Option<Vec<String>>,
-    /// Directions of the friction polygon in space, for all laws and the set; `None`: their
-    /// default.
-    pub friction_directions: Option<usize>,
+    /// Shape of the friction cones of spatial contacts, for all laws and the set.
+    pub friction_cone: FrictionCone,
 }
 
 impl Default for JudgeOptions {
@@ -73,7 +73,7 @@ impl Default for JudgeOptions {
             seed: 0,
             max_nodes: 20_000,
             laws: None,
-            friction_directions: None,
+            friction_cone: FrictionCone::default(),
         }
     }
 }

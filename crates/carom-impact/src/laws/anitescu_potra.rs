@@ -14,7 +14,9 @@ impl BuiltIn for AnitescuPotra {
         energy: "lost to friction and impact",
         may_gain_energy: false,
         options: &[
+            OptionInfo::FRICTION_CONE,
             OptionInfo::FRICTION_DIRECTIONS,
+            OptionInfo::SELECTION,
             OptionInfo {
                 key: "outcomes",
                 default: "\"one\"",

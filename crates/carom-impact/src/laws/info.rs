@@ -120,12 +120,28 @@ pub struct OptionInfo {
 }
 
 impl OptionInfo {
-    /// Directions of the friction polygon, an option of all laws that solve a complementarity
-    /// problem with friction.
+    /// Shape of the friction cones, an option of all laws that solve a complementarity problem
+    /// with friction.
+    pub(crate) const FRICTION_CONE: Self = Self {
+        key: "friction_cone",
+        default: "\"round\"",
+        unit: "",
+        meaning: "{\"polygon\": k}: polygons of k directions, in space at least 3",
+    };
+
+    /// The same as a number of directions.
     pub(crate) const FRICTION_DIRECTIONS: Self = Self {
         key: "friction_directions",
-        default: "2 in the plane, 4 in space",
+        default: "none",
         unit: "",
-        meaning: "directions of the friction polygon; in space at least 3",
+        meaning: "k: the same as \"friction_cone\": {\"polygon\": k}",
+    };
+
+    /// Which of a family of outcomes is taken, an option of the simultaneous laws.
+    pub(crate) const SELECTION: Self = Self {
+        key: "selection",
+        default: "\"even\"",
+        unit: "",
+        meaning: "which of a family of outcomes: that of equally compliant contacts; \"first\": any",
     };
 }

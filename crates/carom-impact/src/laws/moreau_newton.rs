@@ -13,7 +13,11 @@ impl BuiltIn for MoreauNewton {
         outcomes: Outcomes::Single,
         energy: "lost to friction and impact; friction with restitution may gain",
         may_gain_energy: true,
-        options: &[OptionInfo::FRICTION_DIRECTIONS],
+        options: &[
+            OptionInfo::FRICTION_CONE,
+            OptionInfo::FRICTION_DIRECTIONS,
+            OptionInfo::SELECTION,
+        ],
         example: r#"{"law":"moreau-newton","mass_matrix":[[1,0,0],[0,1,0],[0,0,0.4]],"velocity":[0.3,-1,0.1],"contacts":[{"normal":[0,1,-0.6],"tangents":[[1,0,1]],"friction":0.7,"restitution":0.5},{"normal":[0,1,0.5],"tangents":[[1,0,1]],"friction":0.7,"restitution":0.5}]}"#,
     };
 }

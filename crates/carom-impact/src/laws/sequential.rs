@@ -20,6 +20,7 @@ impl BuiltIn for Sequential {
                 unit: "",
                 meaning: "contacts in the order in which they are asked; those left out come last",
             },
+            OptionInfo::FRICTION_CONE,
             OptionInfo::FRICTION_DIRECTIONS,
             OptionInfo {
                 key: "max_impacts",

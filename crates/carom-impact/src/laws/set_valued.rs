@@ -44,6 +44,7 @@ impl BuiltIn for SetValued {
                 unit: "N·s",
                 meaning: "closing step for samples that have not ended, less than `impulse_step`",
             },
+            OptionInfo::FRICTION_CONE,
             OptionInfo::FRICTION_DIRECTIONS,
             OptionInfo {
                 key: "branch",
@@ -56,6 +57,12 @@ impl BuiltIn for SetValued {
                 default: "\"uniform\"",
                 unit: "",
                 meaning: "\"mixed\": contacts are switched off at random; \"auto\": mixed if steps have several solutions",
+            },
+            OptionInfo {
+                key: "bounds",
+                default: "none",
+                unit: "",
+                meaning: "{\"directions\": \"contact\" or rows, \"relaxation\": \"cone\" or \"moment\"}: proven bounds of all outcomes",
             },
             OptionInfo {
                 key: "outcomes",

@@ -2,11 +2,15 @@
 
 use super::linear_program::{Program, Rule, Solved, Vertex};
 use super::modes::{ModeSequence, StepMode};
-use crate::frictional::{ContactSpace, directions};
+use super::witness::WitnessCone;
+use crate::frictional::{ContactSpace, FrictionCone, directions};
 use crate::{ImpactError, ImpactProblem};
 use carom_metric::kernel;
 use nalgebra::DMatrix;
 use std::f64::consts::TAU;
+
+/// Directions of the polygon inscribed in a round cone, where sticking contacts are sought.
+const INSCRIBED: usize = 16;
 
 /// Contact and sliding velocities below this fraction of $\lVert p\rVert$ are zero when modes are
 /// read off.
@@ -19,6 +23,8 @@ const ZERO: f64 = 1e-9;
 #[derive(Clone, Debug)]
 pub(super) struct Edges {
     pub(super) space: ContactSpace,
+    /// The cone in which chains must be.
+    pub(super) cone: WitnessCone,
     /// Directions of the polygon; 0 without friction.
     n_directions: usize,
     /// The directions, in two tangents or one.
@@ -65,15 +71,21 @@ pub(super) enum Attempt {
 }
 
 impl Edges {
-    /// The cones of a problem, with polygons of so many directions in space, and an outcome's
-    /// whitened velocity scaled like the problem.
+    /// The cones of a problem, and an outcome's whitened velocity scaled like the problem.
     pub(super) fn new(
         problem: &ImpactProblem<'_>,
-        friction_directions: Option<usize>,
+        friction_cone: FrictionCone,
         after: &[f64],
     ) -> Result<Self, ImpactError> {
         let space = ContactSpace::new(problem.contacts());
-        let k = directions(space.n_tangents, friction_directions)?;
+        let cone = match (friction_cone, space.n_tangents) {
+            (FrictionCone::Round, 2..) => WitnessCone::Round,
+            (cone, _) => WitnessCone::Polygon(directions(space.n_tangents, cone.directions())?),
+        };
+        let k = match cone {
+            WitnessCone::Polygon(k) => k,
+            WitnessCone::Round => INSCRIBED,
+        };
         let list = (0..k).map(|j| match space.n_tangents {
             1 => [if j == 0 { 1.0 } else { -1.0 }, 0.0],
             _ => {
@@ -82,6 +94,7 @@ impl Edges {
             }
         });
         let mut edges = Self {
+            cone,
             n_directions: k,
             directions: list.collect(),
             rays: Vec::with_capacity(space.n_contacts),
@@ -137,16 +150,11 @@ impl Edges {
         self.space.n_contacts
     }
 
-    /// Directions of the polygon; 0 without friction.
-    pub(super) fn n_directions(&self) -> usize {
-        self.n_directions
-    }
-
     /// The modes that each contact may have.
     pub(super) fn choices(&self) -> Vec<Vec<StepMode>> {
         let of = |friction: &f64| {
             let mut modes = vec![StepMode::Off, StepMode::Stick];
-            if *friction > 0.0 {
+            if *friction > 0.0 && self.cone != WitnessCone::Round {
                 modes.extend((0..self.n_directions).map(StepMode::Slide));
                 if self.space.n_tangents > 1 {
                     modes.extend((0..self.n_directions).map(StepMode::Edge));
@@ -234,7 +242,13 @@ impl Edges {
 
     /// The chain of these modes that ends nearest to the target, if any ends within the cutoff
     /// (scaled).
+    ///
+    /// In round cones only chains of sticking contacts are linear programs, with polygons inscribed.
     pub(super) fn attempt(&self, sequence: &ModeSequence, cutoff: f64, work: &mut u64) -> Attempt {
+        let slides = |mode: &StepMode| matches!(mode, StepMode::Slide(_) | StepMode::Edge(_));
+        if self.cone == WitnessCone::Round && sequence.steps().flatten().any(slides) {
+            return Attempt::Undecided;
+        }
         // Rays of all steps, and where those of each step end.
         let mut rays: Vec<(usize, &Ray)> = Vec::new();
         let mut ends = Vec::with_capacity(sequence.n_steps());

@@ -2,7 +2,7 @@
 
 use super::chain::{Attempt, Chain, Edges};
 use super::modes::ModeSequence;
-use super::witness::{Witness, WitnessCone};
+use super::witness::Witness;
 use super::{Known, Membership, Nearest, Origin, SAME, SetVerdict};
 use crate::frictional::{
     AnitescuPotra, BranchPolicy, CAP_OFF, COVERING_SPREAD, CapDistribution, Draw, Sampler,
@@ -68,11 +68,7 @@ pub(super) fn search(
     nearest: Nearest,
 ) -> Result<SetVerdict, ImpactError> {
     let problem = case.problem;
-    let edges = Edges::new(
-        problem,
-        case.options.friction_directions,
-        case.after.as_slice(),
-    )?;
+    let edges = Edges::new(problem, case.options.friction_cone, case.after.as_slice())?;
     let mut last = vec![edges.last_modes(0.0)];
     let loose = edges.last_modes(case.options.tolerance);
     if last.first() != Some(&loose) {
@@ -152,20 +148,12 @@ impl Search<'_, '_> {
         None
     }
 
-    /// The witness of a chain of impulses on the rows, if it keeps the rules: in the polygon, or
-    /// in the round cone where a law made it there.
+    /// The witness of a chain of impulses on the rows, if it keeps the rules.
     fn proven(&self, steps: Vec<DVector<f64>>) -> Option<Witness> {
-        let polygon = WitnessCone::Polygon(self.edges.n_directions());
-        let mut witness = Witness::Steps {
-            cone: polygon,
+        let witness = Witness::Steps {
+            cone: self.edges.cone,
             steps,
         };
-        if self.is_good(&witness) {
-            return Some(witness);
-        }
-        if let Witness::Steps { cone, .. } = &mut witness {
-            *cone = WitnessCone::Round;
-        }
         self.is_good(&witness).then_some(witness)
     }
 
@@ -341,7 +329,7 @@ fn samplers<'p>(case: &Case<'p>) -> Result<Vec<Sampler<'p>>, ImpactError> {
     let plain = SetValued {
         samples: case.options.samples,
         seed: case.options.seed,
-        friction_directions: case.options.friction_directions,
+        friction_cone: case.options.friction_cone,
         ..SetValued::default()
     };
     let first = Sampler::new(case.problem, &plain)?;
@@ -420,7 +408,8 @@ fn one_after_the_other(
 ) -> Result<Vec<(DVector<f64>, Tangent)>, ImpactError> {
     let all = problem.contacts();
     let single = AnitescuPotra {
-        friction_directions: law.friction_directions,
+        friction_cone: law.friction_cone,
+        ..AnitescuPotra::default()
     };
     let alone = |contact: &usize| match all.contacts().get(*contact) {
         Some(given) => ContactSet::constrained(

@@ -2,8 +2,8 @@
 
 use super::systems::*;
 use carom_impact::frictional::{
-    BranchPolicy, CapDistribution, Draw, Sampler, SamplingProbe, SetValued, TerminationBounds,
-    summarize,
+    BranchPolicy, CapDistribution, Draw, FrictionCone, Sampler, SamplingProbe, SetValued,
+    TerminationBounds, summarize,
 };
 use carom_impact::{ImpactError, ImpactLaw, SetValuedLaw};
 
@@ -233,7 +233,7 @@ fn options_that_make_no_sense_are_refused() {
         with(|l| l.max_steps = 0),
         with(|l| l.epsilon = Some(0.3)),
         with(|l| l.epsilon = Some(0.0)),
-        with(|l| l.friction_directions = Some(3)),
+        with(|l| l.friction_cone = FrictionCone::Polygon(3)),
         with(|l| l.branch = BranchPolicy::RandomCovering { spread: -1.0 }),
         with(|l| l.caps = CapDistribution::Mixed { off: 1.0 }),
     ] {
