@@ -76,7 +76,7 @@ pub use outer::{
     outer_bound,
 };
 pub use painleve::{ImpactWithoutCollision, impact_without_collision};
-pub use polygon::DEFAULT_DIRECTIONS;
+pub use polygon::{DEFAULT_DIRECTIONS, MAX_DIRECTIONS};
 pub use probe::{SamplingProbe, ambiguous_steps};
 pub use sampler::{
     BranchPolicy, CAP_OFF, COVERING_SPREAD, CapDistribution, Draw, Sampler, SetValued,
