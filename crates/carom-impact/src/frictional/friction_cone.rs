@@ -40,10 +40,18 @@ impl FrictionCone {
     pub(super) fn shape(self, n_tangents: usize) -> Result<ConeShape, ImpactError> {
         match (self, n_tangents) {
             (Self::Round, 2..) => Ok(ConeShape::Round),
-            _ => Ok(ConeShape::Polygon(directions(
-                n_tangents,
-                self.directions(),
-            )?)),
+            _ => directions(n_tangents, self.directions())
+                .map(ConeShape::Polygon)
+                .map_err(|error| match error {
+                    ImpactError::InvalidOption { value, allowed, .. } => {
+                        ImpactError::InvalidOption {
+                            what: "friction_cone (friction_directions)",
+                            value,
+                            allowed,
+                        }
+                    }
+                    other => other,
+                }),
         }
     }
 }
