@@ -96,7 +96,12 @@ fn solve_with_progress(
 ) -> Result<Answer, WireError> {
     match command {
         Command::Resolve => resolve::answer(problem, progress),
-        Command::Judge => judge::judge(problem),
+        Command::Judge => {
+            if let Some(Value::Object(options)) = problem.get("options") {
+                limits::check_options(options)?;
+            }
+            judge::judge(problem)
+        }
         Command::Lcp => lcp::solve(problem),
     }
 }

@@ -48,21 +48,22 @@ pub(crate) fn check_length(
     Ok(())
 }
 
-/// Refuses options that ask for too much, before a law sees them; `dim` numbers are written for
-/// each sample unless only a summary is asked for.
-pub(crate) fn check_options(options: &Map<String, Value>, dim: usize) -> Result<(), WireError> {
+/// Refuses samples that would be written with more numbers than one line can bear.
+pub(crate) fn check_written(samples: u64, dim: usize) -> Result<(), WireError> {
+    let written = samples.saturating_mul(dim as u64);
+    if written > MAX_WRITTEN {
+        let key = "options.samples (times the dimension)";
+        return Err(too_large(key, written, "numbers", MAX_WRITTEN));
+    }
+    Ok(())
+}
+
+/// Refuses options that ask for too many samples or steps, before anything sees them.
+pub(crate) fn check_options(options: &Map<String, Value>) -> Result<(), WireError> {
     let count = |key: &str| options.get(key).and_then(Value::as_u64);
     for (key, limit) in [("samples", MAX_SAMPLES), ("max_steps", MAX_STEPS)] {
         if let Some(value) = count(key).filter(|value| *value > limit) {
             return Err(too_large(&format!("options.{key}"), value, key, limit));
-        }
-    }
-    let is_summary = options.get("outcomes").and_then(Value::as_str) == Some("one");
-    if let Some(samples) = count("samples").filter(|_| !is_summary) {
-        let written = samples.saturating_mul(dim as u64);
-        if written > MAX_WRITTEN {
-            let key = "options.samples (times the dimension)";
-            return Err(too_large(key, written, "numbers", MAX_WRITTEN));
         }
     }
     Ok(())

@@ -147,7 +147,7 @@ pub fn resolve(problem: &Problem) -> Result<Resolved, WireError> {
 
 fn fields(input: &Problem, progress: Progress<'_>) -> Result<Map<String, Value>, WireError> {
     let law = known_law(&input.law)?;
-    check_options(&input.options, input.velocity.len())?;
+    check_options(&input.options)?;
     let metric = metric(&input.mass_matrix)?;
     let contacts = contact_set(&metric, &input.contacts, &input.constraints)?;
     let problem = pose(&contacts, &input.velocity)?;

@@ -3,6 +3,7 @@
 use crate::Progress;
 use crate::bounds::{BoundsInput, bounds};
 use crate::error::{WireError, typed};
+use crate::limits::check_written;
 use crate::options::refused;
 use crate::outcome::outcome_fields;
 use carom_impact::frictional::{
@@ -73,6 +74,9 @@ pub(crate) fn set_valued(
     progress: Progress<'_>,
 ) -> Result<Map<String, Value>, WireError> {
     let outcomes = read(outcomes)?;
+    if outcomes != Some(OutcomesInput::One) {
+        check_written(law.samples, problem.velocity_minus().0.len())?;
+    }
     let bounded: Option<BoundsInput> = bounded
         .map(|value| typed(value, "options.bounds"))
         .transpose()?;

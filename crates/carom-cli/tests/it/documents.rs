@@ -39,6 +39,7 @@ fn every_json_block_is_answered() {
     let mut commands = Vec::new();
     for path in [
         "docs/src/command-line.md",
+        "docs/src/round-cones.md",
         "docs/src/your-own-impact.md",
         "docs/src/your-own-robot.md",
     ] {

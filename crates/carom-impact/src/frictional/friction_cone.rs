@@ -13,7 +13,7 @@ pub enum FrictionCone {
     /// The cone itself.
     #[default]
     Round,
-    /// A regular polygon inside it, with this many directions: at least 3 in space (2 in the plane).
+    /// A regular polygon inside it, with this many directions: 4 to 256 in space (2 in the plane).
     /// The answer depends on how it is turned; with 4 directions velocities are off by several
     /// percent.
     Polygon(usize),
@@ -40,10 +40,18 @@ impl FrictionCone {
     pub(super) fn shape(self, n_tangents: usize) -> Result<ConeShape, ImpactError> {
         match (self, n_tangents) {
             (Self::Round, 2..) => Ok(ConeShape::Round),
-            _ => Ok(ConeShape::Polygon(directions(
-                n_tangents,
-                self.directions(),
-            )?)),
+            _ => directions(n_tangents, self.directions())
+                .map(ConeShape::Polygon)
+                .map_err(|error| match error {
+                    ImpactError::InvalidOption { value, allowed, .. } => {
+                        ImpactError::InvalidOption {
+                            what: "friction_cone (friction_directions)",
+                            value,
+                            allowed,
+                        }
+                    }
+                    other => other,
+                }),
         }
     }
 }

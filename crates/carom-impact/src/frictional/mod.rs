@@ -69,7 +69,7 @@ pub use outer::{
     outer_bound,
 };
 pub use painleve::{ImpactWithoutCollision, impact_without_collision};
-pub use polygon::DEFAULT_DIRECTIONS;
+pub use polygon::{DEFAULT_DIRECTIONS, MAX_DIRECTIONS};
 pub use sampler::{BranchPolicy, CapDistribution, Draw, Sampler, SetValued};
 pub use samples::{Coverage, SampleSummary, sampled_outcomes, summarize};
 pub use sequential::Sequential;

@@ -200,7 +200,10 @@ pub(super) fn targets(
             (ConeMode::Slide, _) => None,
         }
     });
-    Targets(wanted.collect())
+    Targets {
+        rows: wanted.collect(),
+        are_required: true,
+    }
 }
 
 /// How far a polygon's impulses are from the round cones' answer.

@@ -126,7 +126,7 @@ impl OptionInfo {
         key: "friction_cone",
         default: "\"round\"",
         unit: "",
-        meaning: "{\"polygon\": k}: polygons of k directions, in space at least 3",
+        meaning: "{\"polygon\": k}: polygons of k directions, 4 to 256 in space",
     };
 
     /// The same as a number of directions.

@@ -5,7 +5,7 @@ use crate::config::{Fraction, Input, Positive};
 use carom_billiard::snakeboard::Snakeboard;
 use carom_impact::{Diagnostics, ImpactError, Nonholonomic, Restitution};
 use carom_metric::Tangent;
-use carom_report::record::{Axis, Color, Column, Figure, LineStyle, Mark, Quantity, Record, Table};
+use carom_report::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
 use nalgebra::Vector2;
 use serde::Deserialize;
 
@@ -88,28 +88,23 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
             Restitution::ProjectedNewton(e),
         ),
     ];
+    // The board moves along itself, before and after.
+    let along = |v: &[f64]| [v[0] * cos + v[1] * sin, v[3]];
+    let before = along(&velocity);
     let mut figure = Figure::new(
         "velocities",
-        "Snakeboard: velocity of its center after the impact",
-        "Top view. The nose hits the wall, whose direction is dashed; each law sends the center \
-         off in its own way, also those that are inadmissible (see the table).",
-        Axis::linear("velocity x", "m/s"),
-        Axis::linear("velocity y", "m/s"),
+        "Snakeboard: what each law does to its motion",
+        "From the velocities before the impact to those after it, under each law, also those that are \
+         inadmissible (see the table).",
+        Axis::linear("velocity along the board", "m/s"),
+        Axis::linear("rate of the rotor", "rad/s"),
     )
-    .equal_aspect()
-    .mark(Mark::Line {
-        label: Some("wall".to_owned()),
-        x: [-1.0, 1.0].map(|k| -k * config.speed * wall.y).to_vec(),
-        y: [-1.0, 1.0].map(|k| k * config.speed * wall.x).to_vec(),
-        style: LineStyle::Dashed,
-        color: Color::Gray,
-    })
-    .mark(Mark::Arrow {
-        from: [0.0; 2],
-        to: [velocity[0], velocity[1]],
-        color: Color::Black,
-        label: Some("before".to_owned()),
-    });
+    .mark(Mark::points(
+        "before",
+        vec![before[0]],
+        vec![before[1]],
+        Color::Black,
+    ));
     for ((name, label, restitution), number) in laws.into_iter().zip(1_u32..) {
         let law =
             Nonholonomic::new(restitution).map_err(|e| ScenarioError::value("restitution", e))?;
@@ -139,8 +134,8 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         };
         let (label, color) = label;
         figure.marks.push(Mark::Arrow {
-            from: [0.0; 2],
-            to: [outcome.velocity_plus.0[0], outcome.velocity_plus.0[1]],
+            from: before,
+            to: along(outcome.velocity_plus.0.as_slice()),
             color,
             label: Some(label.to_owned()),
         });

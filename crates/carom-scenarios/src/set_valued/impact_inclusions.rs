@@ -95,6 +95,9 @@ fn dry_friction(record: &mut Record, config: &Config) -> Result<(), ScenarioErro
     Ok(())
 }
 
+/// Height of the drawn friction cone over the normal velocity that the contact must lose.
+const CONE: f64 = 0.3;
+
 /// Routh's method, Eq. (36), as the inclusion of one contact.
 fn one_contact(record: &mut Record, config: &Config) -> Result<(), ScenarioError> {
     let [nn, nt, tt] = config.delassus;
@@ -129,12 +132,11 @@ fn one_contact(record: &mut Record, config: &Config) -> Result<(), ScenarioError
             .filter_map(|e| e.get(i).copied())
             .collect()
     };
-    // What forces on the two edges of the cone do to the contact velocity, drawn to the height that
-    // it must climb.
+    // What forces on the two edges of the cone do to the contact velocity.
     let [vn, vt] = config.contact_velocity;
     let edge = |side: f64| {
         let [dn, dt] = [nn + side * nt, nt + side * tt];
-        let length = if dn > 0.0 { -vn / dn } else { -vn / nn };
+        let length = -CONE * vn / if dn > 0.0 { dn } else { nn };
         [vt + length * dt, vn + length * dn]
     };
     let [left, right] = [edge(-*config.friction), edge(*config.friction)];

@@ -97,7 +97,7 @@ fn a_polygon_tells_how_far_it_is_from_the_cone() {
         let error = told.cone_error.unwrap();
         // Nothing turns: the kinetic norm is the Euclidean one.
         let off = (&outcome.velocity_plus.0 - &round.velocity_plus.0).norm() / speed;
-        assert_close(error, off, 1e-9, "cone error");
+        assert_all_close(&[error], &[off], 1e-9, "cone error");
         assert!(told.cone_residual > 0.0);
         errors.push(error);
     }
