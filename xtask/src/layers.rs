@@ -13,7 +13,7 @@ use anyhow::{Context, ensure};
 use toml::{Table, Value};
 
 /// Every crate with its level.
-const LEVELS: [(&str, u8); 12] = [
+const LEVELS: [(&str, u8); 13] = [
     ("carom-numeric", 0),
     ("carom-metric", 0),
     ("carom-lie", 0),
@@ -23,17 +23,20 @@ const LEVELS: [(&str, u8); 12] = [
     ("carom-mechanism", 1),
     ("carom-billiard", 2),
     ("carom-variational", 2),
+    ("carom-motion", 2),
     ("carom-scenarios", 3),
     ("carom", 4),
     ("carom-cli", 4),
 ];
 
-/// Arrows within one level: the binary may use the facade, everything the numerical tools.
-const SIDEWAYS: [(&str, &str); 4] = [
+/// Arrows within one level: the binary may use the facade, everything the numerical tools, motion the
+/// flights.
+const SIDEWAYS: [(&str, &str); 5] = [
     ("carom-cli", "carom"),
     ("carom-metric", "carom-numeric"),
     ("carom-lie", "carom-numeric"),
     ("carom-lcp", "carom-numeric"),
+    ("carom-motion", "carom-variational"),
 ];
 
 /// Packages outside `crates/`, on which no crate may depend.
