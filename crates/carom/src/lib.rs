@@ -12,6 +12,7 @@
 //! | [`mechanism`] | `carom-mechanism` | mechanical systems in generalized coordinates |
 //! | [`variational`] | `carom-variational` | flights, first contact, hybrid runs |
 //! | [`billiard`] | `carom-billiard` | nonholonomic billiards, impact by impact |
+//! | [`report`] | `carom-report` | records, tables, figures, animations and their files |
 //! | [`scenarios`] | `carom-scenarios` | the papers' examples as named runs |
 //!
 //! # Examples
@@ -43,6 +44,7 @@ pub use carom_lie as lie;
 pub use carom_mechanism as mechanism;
 pub use carom_metric as metric;
 pub use carom_numeric::NUMERICS_VERSION;
+pub use carom_report as report;
 pub use carom_scenarios as scenarios;
 pub use carom_variational as variational;
 
