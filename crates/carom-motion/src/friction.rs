@@ -131,7 +131,10 @@ impl Kick<'_> {
         let mut columns: Vec<(usize, Vector3<f64>)> = Vec::new();
         let mut rows: Vec<usize> = Vec::new();
         for (c, (mu, friction)) in self.friction.iter().enumerate() {
-            let (n, t) = (impulses[3 * c], Vector2::new(impulses[3 * c + 1], impulses[3 * c + 2]));
+            let (n, t) = (
+                impulses[3 * c],
+                Vector2::new(impulses[3 * c + 1], impulses[3 * c + 2]),
+            );
             if n <= 0.0 {
                 continue;
             }
@@ -164,8 +167,9 @@ impl Kick<'_> {
         });
         let svd = matrix.svd(true, true);
         for _ in 0..2 {
-            let all: Vec<Vector3<f64>> =
-                (0..self.friction.len()).map(|c| self.velocity_of(c, impulses)).collect();
+            let all: Vec<Vector3<f64>> = (0..self.friction.len())
+                .map(|c| self.velocity_of(c, impulses))
+                .collect();
             let rhs = DVector::from_iterator(rows.len(), rows.iter().map(|r| -all[r / 3][r % 3]));
             let cut = 1e-11 * svd.singular_values.max();
             let Ok(change) = svd.solve(&rhs, cut) else {
@@ -185,7 +189,10 @@ impl Kick<'_> {
         let small = 100.0 * ACCURACY * scale;
         self.friction.iter().enumerate().all(|(c, (mu, friction))| {
             let w = self.velocity_of(c, impulses);
-            let (n, t) = (impulses[3 * c], Vector2::new(impulses[3 * c + 1], impulses[3 * c + 2]));
+            let (n, t) = (
+                impulses[3 * c],
+                Vector2::new(impulses[3 * c + 1], impulses[3 * c + 2]),
+            );
             let slip = Vector2::new(w.y, w.z);
             if n == 0.0 {
                 return w.x >= -small;
@@ -282,7 +289,11 @@ fn slip_direction(
     let mut best: Option<f64> = None;
     for k in 0..SCAN {
         // Outwards from the guess: 0, 1, -1, 2, ...
-        let sector = if k % 2 == 0 { (k / 2) as f64 } else { -((k / 2 + 1) as f64) };
+        let sector = if k % 2 == 0 {
+            (k / 2) as f64
+        } else {
+            -((k / 2 + 1) as f64)
+        };
         let (mut low, mut high) = (start + sector * step, start + (sector + 1.0) * step);
         let (Some(at_low), Some(at_high)) = (after(low), after(high)) else {
             continue;
@@ -314,7 +325,11 @@ fn slip_direction(
                 (high, value_high) = (next, turn);
             }
         }
-        let angle = if value_low.abs() < value_high.abs() { low } else { high };
+        let angle = if value_low.abs() < value_high.abs() {
+            low
+        } else {
+            high
+        };
         if after(angle).is_some_and(|(_, along)| along >= 0.0) {
             best = Some(angle);
             break;
@@ -345,7 +360,10 @@ mod tests {
     fn friction_opposes_the_slip_that_is_left() {
         let block = Matrix3::new(2.0, 0.4, -0.3, 0.4, 3.0, 0.2, -0.3, 0.2, 2.5);
         let (impulse, after) = solve(&block, Vector3::new(-1.0, 0.5, 2.0), 0.3);
-        let (t, u) = (Vector2::new(impulse.y, impulse.z), Vector2::new(after.y, after.z));
+        let (t, u) = (
+            Vector2::new(impulse.y, impulse.z),
+            Vector2::new(after.y, after.z),
+        );
         assert!(after.x.abs() <= 1e-15);
         assert!((t.norm() - 0.3 * impulse.x).abs() <= 1e-15);
         assert!(t.perp(&u).abs() <= 1e-14 && t.dot(&u) < 0.0);

@@ -113,7 +113,8 @@ impl Rows {
                 for s in row.shares.iter().flatten() {
                     for o in other.shares.iter().flatten() {
                         if s.place == o.place {
-                            entry += s.linear.dot(&o.moved.linear) + s.angular.dot(&o.moved.angular);
+                            entry +=
+                                s.linear.dot(&o.moved.linear) + s.angular.dot(&o.moved.angular);
                         }
                     }
                 }
@@ -157,7 +158,10 @@ impl Rows {
 
     /// The impulse of a contact as a vector in space, on the first body.
     pub(crate) fn impulse(&self, contact: usize, impulses: &[f64]) -> Vector3<f64> {
-        match (self.frames.get(contact), impulses.get(3 * contact..3 * contact + 3)) {
+        match (
+            self.frames.get(contact),
+            impulses.get(3 * contact..3 * contact + 3),
+        ) {
             (Some(frame), Some(parts)) => frame.iter().zip(parts).map(|(d, x)| d * *x).sum(),
             _ => Vector3::zeros(),
         }

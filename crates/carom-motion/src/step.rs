@@ -62,6 +62,8 @@ pub(crate) struct PairStep {
 /// A step.
 #[derive(Clone, Debug)]
 pub(crate) struct Step {
+    /// Length (s).
+    pub(crate) length: f64,
     /// States after the first kick: from here the bodies fly.
     pub(crate) launched: Vec<State>,
     /// States after the second kick.
@@ -81,7 +83,6 @@ pub(crate) struct Step {
 pub(crate) struct StepScene<'a> {
     pub(crate) flights: &'a Flights,
     pub(crate) bodies: Vec<&'a Body>,
-    pub(crate) names: Vec<usize>,
     pub(crate) pairs: Vec<StepPair<'a>>,
     /// Time at the start, for messages (s).
     pub(crate) time: f64,
@@ -100,7 +101,10 @@ impl StepScene<'_> {
 
     fn states_of<'s>(&'s self, pair: &'s StepPair<'_>, states: &'s [State]) -> [&'s State; 2] {
         let first = states.get(pair.first).unwrap_or(pair.fixed);
-        let second = pair.second.and_then(|p| states.get(p)).unwrap_or(pair.fixed);
+        let second = pair
+            .second
+            .and_then(|p| states.get(p))
+            .unwrap_or(pair.fixed);
         [first, second]
     }
 
@@ -109,7 +113,12 @@ impl StepScene<'_> {
             return;
         };
         let second = pair.second.and_then(|place| self.side(place, states));
-        out.rows.push(&point.point, &point.normal, self.side(pair.first, states), second);
+        out.rows.push(
+            &point.point,
+            &point.normal,
+            self.side(pair.first, states),
+            second,
+        );
         out.points.push((index, point));
     }
 
@@ -124,7 +133,13 @@ impl StepScene<'_> {
             let [here, there] = self.states_of(pair, states);
             let mut memory = PairMemory::new();
             pair::contact_points(
-                pair.body, here, &pair.other, there, &mut memory, pair.tolerance, &mut found,
+                pair.body,
+                here,
+                &pair.other,
+                there,
+                &mut memory,
+                pair.tolerance,
+                &mut found,
             );
             for point in &found {
                 self.push(&mut out, index, *point, states);
@@ -153,11 +168,13 @@ impl StepScene<'_> {
         let flights = self.bodies.iter().zip(states);
         flights
             .map(|(body, state)| {
-                self.flights.advance(body, state, h).map_err(|source| MotionError::Flight {
-                    body: body.name.clone(),
-                    time: self.time,
-                    source,
-                })
+                self.flights
+                    .advance(body, state, h)
+                    .map_err(|source| MotionError::Flight {
+                        body: body.name.clone(),
+                        time: self.time,
+                        source,
+                    })
             })
             .collect()
     }
@@ -185,15 +202,18 @@ impl StepScene<'_> {
         let (mut mobility, mut before, mut after) = (Vec::new(), Vec::new(), Vec::new());
         start.rows.mobility(&mut mobility);
         start.rows.velocities(&self.velocities(states), &mut before);
-        let scale = before.iter().fold(0.0, |s: f64, x| s.max(x.abs()))
-            + self.flights.gravity.norm() * h;
+        let scale =
+            before.iter().fold(0.0, |s: f64, x| s.max(x.abs())) + self.flights.gravity.norm() * h;
         let still = STILL * scale;
         let slip_of = |velocities: &[f64], c: usize| {
             let at = |k: usize| velocities.get(3 * c + k).copied().unwrap_or_default();
             Vector2::new(at(1), at(2))
         };
         let friction_of = |c: usize| {
-            let pair = start.points.get(c).and_then(|(index, _)| self.pairs.get(*index));
+            let pair = start
+                .points
+                .get(c)
+                .and_then(|(index, _)| self.pairs.get(*index));
             pair.map_or(0.0, |pair| pair.friction)
         };
         let contacts = start.points.len();
@@ -220,8 +240,11 @@ impl StepScene<'_> {
             start.rows.apply(&first, &mut launched);
             landed = self.fly(&launched, h)?;
             end = self.moved(&start, &landed);
-            start.rows.velocities(&self.velocities(&launched), &mut begin_velocities);
-            end.rows.velocities(&self.velocities(&landed), &mut end_velocities);
+            start
+                .rows
+                .velocities(&self.velocities(&launched), &mut begin_velocities);
+            end.rows
+                .velocities(&self.velocities(&landed), &mut end_velocities);
             // Mean rates without the impulses, as if the flight did not change the rows.
             let mut velocity = vec![0.0; rows];
             for (c, (_, point)) in end.points.iter().enumerate() {
@@ -246,11 +269,14 @@ impl StepScene<'_> {
             let mut change: f64 = 0.0;
             for i in 0..rows {
                 let row = mobility.iter().skip(i * rows).take(rows);
-                let moved: f64 = row.zip(next.iter().zip(&first)).map(|(w, (x, y))| w * (x - y)).sum();
+                let moved: f64 = row
+                    .zip(next.iter().zip(&first))
+                    .map(|(w, (x, y))| w * (x - y))
+                    .sum();
                 change = change.max(moved.abs());
             }
-            let converged = change <= 4.0 * f64::EPSILON * scale
-                || (change <= 1e-13 * scale && change >= last);
+            let converged =
+                change <= 4.0 * f64::EPSILON * scale || (change <= 1e-13 * scale && change >= last);
             if converged {
                 break;
             }
@@ -279,7 +305,9 @@ impl StepScene<'_> {
         }
         let mut velocity = Vec::new();
         second_points.rows.mobility(&mut mobility);
-        second_points.rows.velocities(&self.velocities(&landed), &mut velocity);
+        second_points
+            .rows
+            .velocities(&self.velocities(&landed), &mut velocity);
         let coulomb: Vec<(f64, Friction)> = closed
             .iter()
             .map(|c| match friction_of(*c) {
@@ -302,10 +330,19 @@ impl StepScene<'_> {
         }
         let mut states_end = landed.clone();
         second_points.rows.apply(&second, &mut states_end);
-        second_points.rows.velocities(&self.velocities(&states_end), &mut after);
+        second_points
+            .rows
+            .velocities(&self.velocities(&states_end), &mut after);
         loss -= work(&second, &velocity, &after);
         // What the friction of sliding alone would leave of the slip.
         let mut slip_left = f64::INFINITY;
+        for (place, c) in closed.iter().enumerate() {
+            if let Some((_, Friction::Against(slip))) = rubbed.get(*c)
+                && second.get(3 * place).is_some_and(|n| *n > 0.0)
+            {
+                slip_left = slip_left.min(slip.dot(&slip_of(&after, place)));
+            }
+        }
         let stops = closed.iter().enumerate().any(|(place, c)| {
             let Some((_, Friction::Against(slip))) = rubbed.get(*c) else {
                 return false;
@@ -332,7 +369,9 @@ impl StepScene<'_> {
                 let mut reversed = landed.clone();
                 second_points.rows.apply(&sliding, &mut reversed);
                 let mut velocities = Vec::new();
-                second_points.rows.velocities(&self.velocities(&reversed), &mut velocities);
+                second_points
+                    .rows
+                    .velocities(&self.velocities(&reversed), &mut velocities);
                 for (place, c) in closed.iter().enumerate() {
                     if let Some((_, Friction::Against(slip))) = rubbed.get(*c) {
                         slip_left = slip_left.min(slip.dot(&slip_of(&velocities, place)));
@@ -376,19 +415,26 @@ impl StepScene<'_> {
         let mut of_end = vec![0.0; rows];
         for (place, c) in closed.iter().enumerate() {
             for k in 0..3 {
-                if let (Some(to), Some(from)) = (of_end.get_mut(3 * c + k), second.get(3 * place + k)) {
+                if let (Some(to), Some(from)) =
+                    (of_end.get_mut(3 * c + k), second.get(3 * place + k))
+                {
                     *to = *from;
                 }
             }
         }
         if let Some(place) = states_end.iter().position(|s| !is_finite(s)) {
-            let body = self.bodies.get(place).map(|b| b.name.clone()).unwrap_or_default();
+            let body = self
+                .bodies
+                .get(place)
+                .map(|b| b.name.clone())
+                .unwrap_or_default();
             return Err(MotionError::NonFinite {
                 body,
                 time: self.time,
             });
         }
         Ok(Step {
+            length: h,
             launched,
             end: states_end,
             pairs,
@@ -400,6 +446,10 @@ impl StepScene<'_> {
 }
 
 pub(crate) fn is_finite(state: &State) -> bool {
-    let all = [&state.position, &state.linear_momentum, &state.angular_momentum];
+    let all = [
+        &state.position,
+        &state.linear_momentum,
+        &state.angular_momentum,
+    ];
     all.iter().all(|v| v.iter().all(|x| x.is_finite()))
 }

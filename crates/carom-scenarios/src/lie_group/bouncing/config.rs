@@ -8,7 +8,9 @@ use carom_geometry::{
     Rounded, Shape, TriangleMesh, Union,
 };
 use carom_lie::So3;
-use carom_variational::{ImpactRule, RigidBody, State, TimeGrid, VariationalError};
+use carom_variational::{
+    ColliderOptions, ImpactRule, OnZeno, RigidBody, State, TimeGrid, VariationalError,
+};
 use nalgebra::{Matrix3, Vector3};
 use serde::{Deserialize, Serialize};
 use std::marker::PhantomData;
@@ -31,6 +33,16 @@ pub(crate) enum Rule {
     DiscreteEnergy,
 }
 
+/// What happens where impacts accumulate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Zeno {
+    Rest,
+    Stop,
+    Error,
+    Continue,
+}
+
 /// Keys as documented with `bouncing-body`; what is left out is the case's.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, bound = "")]
@@ -43,6 +55,8 @@ pub(crate) struct Config<C: Case> {
     pub(super) impact_rule: Rule,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) max_impacts: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) on_zeno: Option<Zeno>,
     pub(super) body: BodyConfig<C>,
     pub(super) plane: PlaneConfig<C>,
     pub(super) initial: InitialConfig<C>,
@@ -239,6 +253,28 @@ impl<C: Case> Config<C> {
 
     pub(super) fn max_impacts(&self) -> Option<usize> {
         self.max_impacts
+    }
+
+    /// Whether a run that ends where impacts accumulate has failed.
+    pub(super) fn zeno_is_error(&self) -> bool {
+        self.on_zeno == Some(Zeno::Error)
+    }
+
+    pub(super) fn collider_options(&self) -> Result<ColliderOptions, ScenarioError> {
+        let on_zeno = match self.on_zeno {
+            None | Some(Zeno::Stop | Zeno::Error) => OnZeno::Stop,
+            Some(Zeno::Continue) => OnZeno::Continue,
+            Some(Zeno::Rest) => {
+                return Err(ScenarioError::value(
+                    "on_zeno",
+                    "a bouncing body has no lasting contact: use the scenario `world` for \"rest\"",
+                ));
+            }
+        };
+        Ok(ColliderOptions {
+            on_zeno,
+            ..ColliderOptions::default()
+        })
     }
 
     pub(super) fn time_grid(&self) -> Result<TimeGrid, ScenarioError> {

@@ -19,7 +19,8 @@ use crate::scenario::begin;
 use crate::{Overrides, Record, Scenario, ScenarioError};
 use carom_geometry::{HalfSpace, Shape};
 use carom_variational::{
-    Collider, ExactFlight, Flight, FreeFlight, ImpactRule, RigidBody, State, TimeGrid, Trajectory,
+    Collider, ColliderOptions, ExactFlight, Flight, FreeFlight, ImpactRule, RigidBody, RunStatus,
+    State, TimeGrid, Trajectory,
 };
 use config::Integrator;
 
@@ -71,9 +72,10 @@ impl System {
     fn collider<'a, F: Flight>(
         &'a self,
         flight: &'a F,
+        options: ColliderOptions,
     ) -> Result<Collider<'a, Shape, F>, ScenarioError> {
         let collider = Collider::new(&self.body, &self.shape, &self.plane, flight, self.rule)?;
-        Ok(collider)
+        Ok(collider.with_options(options))
     }
 }
 
@@ -113,13 +115,16 @@ fn simulate<C: Case, F: Flight>(
     flight: &F,
     record: &mut Record,
 ) -> Result<(), ScenarioError> {
-    let collider = system.collider(flight)?;
+    let collider = system.collider(flight, config.collider_options()?)?;
     let grid = config.time_grid()?;
     let run = Trajectory::record(&collider, &system.initial, &grid, config.max_impacts())
         .map_err(config::name_key)?;
     report::report::<C, F>(config, system, flight, &run, record)?;
     snapshots::snapshots(system, &run, record)?;
     playback::playback(system, &run, record)?;
+    if matches!(run.end().status, RunStatus::Stopped(_)) {
+        return Ok(());
+    }
     if C::LONG_STEPS > 0 {
         let grid = TimeGrid::steps(config.time_step(), C::LONG_STEPS)?;
         long_run::long_run(&collider, system, flight, &grid, record)?;

@@ -48,6 +48,7 @@ fn above<C: Case>(
         integrator: Integrator::Lgvi,
         impact_rule: Rule::Hamiltonian,
         max_impacts: None,
+        on_zeno: None,
         body,
         plane: PlaneConfig {
             normal,
@@ -86,6 +87,7 @@ restitution = 1.0            # Newton's: the gap rate becomes -restitution times
 integrator = \"lgvi\"          # \"lgvi\", \"lgvi4\" (fourth order), \"exact\"\n\
 impact_rule = \"hamiltonian\"  # or \"discrete-energy\" (with \"lgvi\" and restitution 1)\n\
 # max_impacts = 1000         # stop after so many\n\
+# on_zeno = \"stop\"           # where impacts accumulate: \"stop\", \"error\", \"continue\" (never merge them)\n\
 \n\
 [body]\n\
 mass = 1.0                   # kg\n",
