@@ -52,12 +52,6 @@ const UPPER_LEVEL: u8 = 3;
 /// the family: `serde` also stands for `serde_json`.
 const UPPER_PACKAGES: [&str; 5] = ["clap", "plotters", "rand", "rayon", "serde"];
 
-/// A set-valued law takes its random generator as an argument.
-const UPPER_EXCEPTIONS: [(&str, &str); 2] = [
-    ("carom-impact", "rand_chacha"),
-    ("carom-impact", "rand_core"),
-];
-
 /// What a feature of any crate may add: derives, and threads of the caller's for independent runs.
 const FEATURES: [&str; 2] = ["serde", "rayon"];
 
@@ -143,9 +137,8 @@ fn problem(name: &str, level: u8, section: &str, dependency: &str) -> Option<Str
             .strip_prefix(upper)
             .is_some_and(|rest| rest.is_empty() || rest.starts_with(['_', '-']))
     });
-    let is_excepted = UPPER_EXCEPTIONS.contains(&(name, dependency));
     let is_for_tests = section.ends_with("dev-dependencies");
-    (is_upper && level < UPPER_LEVEL && !is_excepted && !is_for_tests)
+    (is_upper && level < UPPER_LEVEL && !is_for_tests)
         .then(|| format!("allowed from level {UPPER_LEVEL} up, and {name} is level {level}"))
 }
 
@@ -301,7 +294,7 @@ mod tests {
             )
         };
         assert_eq!(lines(&manifest("carom-variational")).len(), 5);
-        assert_eq!(lines(&manifest("carom-impact")).len(), 4);
+        assert_eq!(lines(&manifest("carom-impact")).len(), 5);
         assert_eq!(lines(&manifest("carom-scenarios")), [""; 0]);
     }
 

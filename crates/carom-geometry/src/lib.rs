@@ -43,7 +43,6 @@ mod mass_properties;
 mod mesh;
 pub mod pair;
 mod patch;
-mod quadrature;
 pub mod sdf;
 mod shape;
 mod uniform;
@@ -57,3 +56,11 @@ pub use shape::{
     Cuboid, Ellipsoid, EllipsoidIntersection, Polyhedron, Rounded, Shape, Support, SupportMap,
     Union,
 };
+
+// Crates whose types stand in signatures here.
+pub use carom_lie as lie;
+pub use nalgebra;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

@@ -64,12 +64,14 @@
 //! | [`auto`] | tries them in turn and says why |
 //! | [`BoxedLcp`] | variables between bounds, or without |
 //! | [`ContactLcp`] | the problems of contact with friction |
+//! | [`cone`] | contacts with round friction cones |
 //! | [`MatrixClass`] | what theorems promise about a matrix |
 
 mod auto;
 mod boxed;
 mod certificate;
 mod class;
+pub mod cone;
 mod contact;
 mod enumerate;
 mod error;
@@ -93,3 +95,10 @@ pub use lemke::{Attempt, Lemke, LemkeOptions, LemkeReport, LemkeWorkspace};
 pub use pivoting::principal_pivoting;
 pub use problem::{Lcp, LcpRef, LcpSolution, MAX_DIM};
 pub use status::LcpStatus;
+
+// Crates whose types stand in signatures here.
+pub use nalgebra;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

@@ -5,6 +5,8 @@
 //! $\lvert\Lambda_t\rvert\le\mu\Lambda_n$, or slides with $\Lambda_t = -\mu\Lambda_n\hat u$ along its
 //! slip $\hat u = w_t/\lvert w_t\rvert$, or along a slip that is given.
 
+use carom_lcp::LcpStatus;
+use carom_lcp::cone::{ConeProblem, ConeWorkspace};
 use nalgebra::{DMatrix, DVector, Matrix3, Vector2, Vector3};
 
 /// Sweeps over all contacts before the modes are taken from what was found.
@@ -70,6 +72,13 @@ impl Kick<'_> {
         if !scale.is_finite() {
             return false;
         }
+        if contacts == 1 {
+            self.relax(0, impulses, scale);
+            return impulses.iter().all(|x| x.is_finite());
+        }
+        if self.by_cones(impulses, scale) {
+            return true;
+        }
         for round in 0..ROUNDS {
             let mut change = f64::INFINITY;
             for _ in 0..SWEEPS {
@@ -98,6 +107,32 @@ impl Kick<'_> {
         }
         // What is left is below what a step can feel.
         self.residual(impulses) <= 1e-10 * scale
+    }
+
+    /// Coulomb contacts by the semismooth Newton method for round cones; false if a contact is rubbed
+    /// against a given slip, or the answer is not good enough.
+    fn by_cones(&self, impulses: &mut [f64], scale: f64) -> bool {
+        if self.friction.iter().any(|(_, f)| matches!(f, Friction::Against(_))) {
+            return false;
+        }
+        let friction: Vec<f64> = self.friction.iter().map(|(mu, _)| *mu).collect();
+        let Ok(problem) = ConeProblem::new(self.mobility, self.velocity, &friction, &[]) else {
+            return false;
+        };
+        let mut workspace = ConeWorkspace::new();
+        let solved = workspace.solve_from(&problem, impulses);
+        if !solved.is_ok_and(|answer| answer.status == LcpStatus::Solved) {
+            return false;
+        }
+        let mut found = workspace.impulse().to_vec();
+        if self.residual(&found) > 10.0 * ACCURACY * scale && !self.finish(&mut found, scale) {
+            found.copy_from_slice(workspace.impulse());
+            if self.residual(&found) > 1e-11 * scale {
+                return false;
+            }
+        }
+        impulses.copy_from_slice(&found);
+        true
     }
 
     /// Solves one contact with the impulses of the others; returns the change of its velocity.

@@ -196,7 +196,8 @@ impl Run<'_, '_> {
             let Some(lasting) = self.lasting.get_mut(pair) else {
                 continue;
             };
-            lasting.forces = [lasting.forces[1], (middle, result.pressed / island.length)];
+            lasting.forces.rotate_left(1);
+            lasting.forces[2] = (middle, result.pressed / island.length);
             if result.pressed > 0.0 && lasting.slides != Some(result.slides) {
                 // The step begins with what is new, unless it ends with it.
                 lasting.slides = Some(result.slides);
@@ -225,10 +226,8 @@ impl Run<'_, '_> {
             }
             opened = true;
             if let Some(lasting) = self.lasting.remove(pair) {
-                let [(t1, f1), (t2, f2)] = lasting.forces;
-                // Where the force that was there last would have vanished.
-                let previous = [(t1, f1), (t2, f2)];
-                let at = release_time(&previous, island.begin.high, time.high);
+                let begin = island.begin.high - island.length;
+                let at = release_time(&lasting.forces, begin, time.high);
                 (self.observe)(Event::Released {
                     time: at,
                     pair: *pair,
@@ -259,13 +258,11 @@ impl Run<'_, '_> {
     }
 }
 
-/// When a force that fell would have vanished: not before the step before the one without it, nor
-/// after that.
-fn release_time(forces: &[(f64, f64); 2], begin: f64, end: f64) -> f64 {
-    let [(t1, f1), (t2, f2)] = *forces;
-    // The last entry is that of the step without a force.
-    if f1 > 0.0 && t2 > t1 && f2 <= 0.0 {
-        return begin;
+/// When the normal force vanishes, by the line through the last two that pushed.
+fn release_time(forces: &[(f64, f64); 3], begin: f64, end: f64) -> f64 {
+    let [(t1, f1), (t2, f2), _] = *forces;
+    if f1 > f2 && f2 > 0.0 && t2 > t1 {
+        return (t2 + f2 * (t2 - t1) / (f1 - f2)).clamp(begin, end);
     }
     end
 }

@@ -45,8 +45,8 @@ pub(crate) struct Motion {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Lasting {
     pub(crate) slides: Option<bool>,
-    /// Middle of the last steps and the mean normal force in them.
-    pub(crate) forces: [(f64, f64); 2],
+    /// Middle of the last steps and the mean normal force in them, the latest last.
+    pub(crate) forces: [(f64, f64); 3],
 }
 
 /// Bodies that lasting contacts connect, in a step.

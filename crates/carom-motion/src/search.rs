@@ -156,8 +156,13 @@ impl Search<'_> {
                 if closing >= 0.0 || speed == 0.0 {
                     return Some(None);
                 }
-                // |d + t u| = sum, with |d| - sum as given and without cancellation.
                 let length = d.norm();
+                // Touching, and not coming nearer by more than rounding.
+                let band = BAND * (sum + x.amax().max(y.amax()));
+                if length - sum <= band && -closing / length * horizon <= band {
+                    return Some(None);
+                }
+                // |d + t u| = sum, with |d| - sum as given and without cancellation.
                 let excess = (length - sum) * (length + sum);
                 let nearest = d - u * (closing / speed);
                 let depth = (sum - nearest.norm()) * (sum + nearest.norm());
@@ -379,7 +384,10 @@ fn rate_of_nothing() -> PathRate {
 fn first_zero(gap: f64, rate: f64, acceleration: f64, band: f64, horizon: f64) -> Option<f64> {
     let gap = if gap.abs() <= band { 0.0 } else { gap };
     let time = if gap <= 0.0 {
-        // In contact: back after a flight, or at once if it approaches.
+        // In contact: back after a flight, or at once if it approaches by more than rounding.
+        if acceleration >= 0.0 && -rate * horizon <= band {
+            return None;
+        }
         if rate < 0.0 || (rate == 0.0 && acceleration < 0.0) {
             0.0
         } else if acceleration < 0.0 {

@@ -21,3 +21,7 @@ pub mod export;
 pub mod record;
 
 pub use record::Record;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

@@ -25,3 +25,7 @@ pub use error::ScenarioError;
 pub use progress::Progress;
 pub use propagative::tail_runner;
 pub use scenario::{SCENARIOS, Scenario, scenario};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

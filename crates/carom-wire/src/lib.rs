@@ -136,3 +136,7 @@ fn refusal(id: Value, error: &WireError) -> Line {
         text: json!({ "id": id, "error": error.to_value() }).to_string(),
     }
 }
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

@@ -102,6 +102,8 @@ fn core(a: &Placed<'_>, b: &Placed<'_>, memory: &mut Memory) -> Closest {
     if smooth
         && memory.normal.is_some()
         && let Some(found) = newton(a, b, &guess, Features::Free)
+        // Of bodies that are apart any stationary point is the maximum.
+        && found.value > 0.0
     {
         return at_feature(a, b, &found, &Simplex::new());
     }

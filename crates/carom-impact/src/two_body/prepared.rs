@@ -1,6 +1,6 @@
 //! Many impacts of one configuration.
 
-use super::arc::{Arc, Path, monotone_root_near};
+use super::arc::{Arc, Path};
 use super::flow::{Flow, centrifugal};
 use super::impact::{ContactResponse, Scaled, follow};
 use super::inertia::ContactInertia;
@@ -10,6 +10,7 @@ use super::state::State;
 use super::tail::Tail;
 use super::trace::Blind;
 use crate::ImpactError;
+use carom_numeric::roots;
 use nalgebra::Vector3;
 use std::f64::consts::TAU;
 
@@ -121,7 +122,8 @@ pub(super) struct Leg {
     turned: f64,
     /// Angle turned on the leg.
     turn: f64,
-    /// Parameter per angle at both ends, over their ratio on the leg.
+    /// The arc's parameter is a function of the angle turned. Its slope at both ends of the leg, each
+    /// divided by the mean slope over the leg: what [`guess`](Self::guess) interpolates with.
     slopes: [f64; 2],
 }
 
@@ -227,7 +229,7 @@ impl Atlas {
         }
         Some(Entry {
             legs,
-            at: monotone_root_near(guess, [0.0, arc.end()], ends, cross),
+            at: roots::newton_from(guess, [0.0, arc.end()], ends, cross),
             tail: sector.tail,
         })
     }

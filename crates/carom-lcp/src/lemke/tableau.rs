@@ -75,7 +75,9 @@ pub(super) struct Tableau<T> {
 /// The vector that comes before the unit vectors in the lexicographic order. It decides nearly
 /// every tie by itself, where unit vectors may take dozens of columns.
 ///
-/// Any order does that starts positive: this vector is, at the basis of all $w$.
+/// A lexicographic order rules out cycles if every row is positive in it at the first basis. That
+/// holds with any vector in front whose entries are positive there, as those of this one are at the
+/// basis of all $w$.
 #[derive(Clone, Debug)]
 struct Generic<T> {
     /// Only from [`GENERIC_FROM`] on and from the basis of all $w$.
@@ -340,7 +342,7 @@ impl<T: Scalar> Tableau<T> {
         for (i, (x, b)) in column.iter().zip(&self.rhs).enumerate() {
             if smallest < T::ZERO && quotient(*x, *b) == smallest {
                 let generic = if self.generic.is_used {
-                    generic(0, i)
+                    generic(0, i as u64)
                 } else {
                     0.0
                 };
@@ -446,7 +448,7 @@ impl<T: Scalar> Tableau<T> {
         if *n_applied == 0 {
             if *dim != self.n {
                 *dim = self.n;
-                let entries = (0..self.n).map(|j| T::from_f64(generic(0, j)));
+                let entries = (0..self.n).map(|j| T::from_f64(generic(0, j as u64)));
                 posed.clear();
                 posed.extend(entries);
                 posed.resize(self.stride, T::ZERO);

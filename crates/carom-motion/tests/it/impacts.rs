@@ -13,7 +13,7 @@ fn a_ball_with_spin_bounces_by_the_closed_form() {
         v(1.0, -0.4, 0.0),
         v(30.0, 20.0, -8.0),
     );
-    let (_, end, log) = run(&spec(vec![ball], vec![floor()], mu, e), 1.5);
+    let (_, end, log) = run(&spec(vec![ball], vec![floor()], mu, e), 2.0);
     assert_eq!(end.ending, Ending::Completed);
     assert!(log.impacts.len() >= 3);
     let (mut x, mut vel, mut w) = (v(0.0, 0.0, 1.0), v(1.0, -0.4, 0.0), v(30.0, 20.0, -8.0));

@@ -3,6 +3,7 @@
 use crate::config::positive;
 use crate::scenario::{Configuration, begin};
 use crate::{Overrides, Scenario, ScenarioError};
+use carom_numeric::quadrature::gauss_legendre;
 use carom_report::animation::{Animation, MOST_FRAMES, Outline, PlaneBody};
 use carom_report::record::{Axis, Color, Column, Figure, LineStyle, Mark, Quantity, Record, Table};
 use serde::{Deserialize, Serialize};
@@ -223,34 +224,12 @@ impl Block {
             2.0 * apex
                 / (2.0 * self.kappa * apex * (apex - half_fall + self.alpha).cos() * sinc).sqrt()
         };
-        let nodes = gauss_legendre(40);
+        let nodes = gauss_legendre::<40>();
         let terms = nodes
             .iter()
             .map(|(node, weight)| 0.5 * x * weight * integrand(0.5 * x * (1.0 + node)));
         terms.sum()
     }
-}
-
-/// Nodes and weights of Gauss-Legendre quadrature on [-1, 1], by Newton's method.
-fn gauss_legendre(n: usize) -> Vec<(f64, f64)> {
-    let node = |k: usize| {
-        let mut x = (std::f64::consts::PI * (k as f64 + 0.75) / (n as f64 + 0.5)).cos();
-        let mut derivative = 1.0;
-        for _ in 0..8 {
-            let (mut previous, mut value) = (1.0, x);
-            for j in 2..=n {
-                let j = j as f64;
-                (previous, value) = (
-                    value,
-                    ((2.0 * j - 1.0) * x * value - (j - 1.0) * previous) / j,
-                );
-            }
-            derivative = n as f64 * (x * value - previous) / (x * x - 1.0);
-            x -= value / derivative;
-        }
-        (x, 2.0 / ((1.0 - x * x) * derivative * derivative))
-    };
-    (0..n).map(node).collect()
 }
 
 fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {

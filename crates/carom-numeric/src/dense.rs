@@ -1,39 +1,53 @@
 //! Factorizations of small matrices in place, column-major, without allocation.
+//!
+//! Slices shorter than their dimensions say are the caller's bug and panic.
 
-use carom_metric::kernel;
+use crate::kernel;
 
 /// A pivot this small against its diagonal entry, per unit of dimension, is lost in rounding.
 const LOST_PIVOT: f64 = 4.0 * f64::EPSILON;
 
-/// Overwrites the lower triangle of a symmetric matrix (n × n) by its Cholesky factor. False if
-/// the matrix is not positive definite to working precision.
-pub(crate) fn cholesky(matrix: &mut [f64], n: usize) -> bool {
-    let lost = LOST_PIVOT * n as f64;
-    for j in 0..n {
-        let given = matrix[j * n + j];
-        let mut pivot = given;
-        for k in 0..j {
-            pivot -= matrix[k * n + j] * matrix[k * n + j];
-        }
-        // Written so that NaN fails.
-        if !(pivot > lost * given.abs() && pivot.is_finite()) {
-            return false;
-        }
-        let root = pivot.sqrt();
-        matrix[j * n + j] = root;
-        for i in j + 1..n {
-            let mut entry = matrix[j * n + i];
-            for k in 0..j {
-                entry -= matrix[k * n + i] * matrix[k * n + j];
-            }
-            matrix[j * n + i] = entry / root;
-        }
-    }
-    true
+/// Whether a pivot of a matrix of dimension `n` is not lost in rounding against the diagonal entry as
+/// given. NaN and infinities are lost.
+#[inline]
+pub fn is_regular(pivot: f64, given: f64, n: usize) -> bool {
+    pivot > LOST_PIVOT * n as f64 * given.abs() && pivot.is_finite()
 }
 
-/// $x \leftarrow L^{-1}x$.
-pub(crate) fn whiten(lower: &[f64], x: &mut [f64]) {
+/// Overwrites the lower triangle of a symmetric matrix (n × n) by its Cholesky factor $L$; what stands
+/// above the diagonal is neither read nor changed.
+///
+/// # Errors
+///
+/// The size of the smallest leading block that is not positive definite to working precision.
+///
+/// # Examples
+///
+/// ```
+/// let mut matrix = [4.0, 2.0, 2.0, 10.0];
+/// assert_eq!(carom_numeric::dense::cholesky(&mut matrix, 2), Ok(()));
+/// assert_eq!(matrix, [2.0, 1.0, 2.0, 3.0]);
+/// ```
+pub fn cholesky(matrix: &mut [f64], n: usize) -> Result<(), usize> {
+    for j in 0..n {
+        let (done, rest) = matrix.split_at_mut(j * n);
+        let column = &mut rest[j..n];
+        let given = column[0];
+        for before in done.chunks_exact(n) {
+            kernel::add_scaled(column, -before[j], &before[j..]);
+        }
+        if !is_regular(column[0], given, n) {
+            return Err(j + 1);
+        }
+        let root = column[0].sqrt();
+        column[0] = root;
+        column[1..].iter_mut().for_each(|x| *x /= root);
+    }
+    Ok(())
+}
+
+/// $x \leftarrow L^{-1}x$ with the factor of [`cholesky`] (n × n, n the length of `x`).
+pub fn whiten(lower: &[f64], x: &mut [f64]) {
     let n = x.len();
     for j in 0..n {
         let column = &lower[j * n..(j + 1) * n];
@@ -43,8 +57,8 @@ pub(crate) fn whiten(lower: &[f64], x: &mut [f64]) {
     }
 }
 
-/// $z \leftarrow L^{-T}z$.
-pub(crate) fn unwhiten(lower: &[f64], z: &mut [f64]) {
+/// $z \leftarrow L^{-T}z$ with the factor of [`cholesky`].
+pub fn unwhiten(lower: &[f64], z: &mut [f64]) {
     let n = z.len();
     for j in (0..n).rev() {
         let column = &lower[j * n..(j + 1) * n];
@@ -52,9 +66,9 @@ pub(crate) fn unwhiten(lower: &[f64], z: &mut [f64]) {
     }
 }
 
-/// Overwrites a matrix (n × n) by its LU factors with row exchanges. False if it is singular to
+/// Overwrites a matrix (n × n) by its LU factors and `pivots` (n) by the row exchanges. False if it is singular to
 /// working precision: a pivot vanishes against the largest entry of its column, or is not finite.
-pub(crate) fn lu(matrix: &mut [f64], n: usize, pivots: &mut [usize]) -> bool {
+pub fn lu(matrix: &mut [f64], n: usize, pivots: &mut [usize]) -> bool {
     for j in 0..n {
         let column = &matrix[j * n..(j + 1) * n];
         let size = kernel::max_abs(column);
@@ -94,7 +108,7 @@ pub(crate) fn lu(matrix: &mut [f64], n: usize, pivots: &mut [usize]) -> bool {
 }
 
 /// Solves with the factors of [`lu`].
-pub(crate) fn lu_solve(factors: &[f64], pivots: &[usize], x: &mut [f64]) {
+pub fn lu_solve(factors: &[f64], pivots: &[usize], x: &mut [f64]) {
     let n = x.len();
     for (j, &pivot) in pivots.iter().enumerate().take(n) {
         x.swap(j, pivot);
@@ -135,16 +149,16 @@ mod tests {
         let mut pivots = [0; 2];
         assert!(!lu(&mut [1.0, 2.0, 2.0, 4.0], 2, &mut pivots));
         assert!(!lu(&mut [f64::NAN, 2.0, 2.0, 4.0], 2, &mut pivots));
-        assert!(!cholesky(&mut [1.0, 1.0, 1.0, 1.0], 2));
-        assert!(!cholesky(&mut [1.0, 2.0, 2.0, 1.0], 2));
-        assert!(!cholesky(&mut [1.0, f64::NAN, f64::NAN, 1.0], 2));
+        assert_eq!(cholesky(&mut [1.0, 1.0, 1.0, 1.0], 2), Err(2));
+        assert_eq!(cholesky(&mut [1.0, 2.0, 2.0, 1.0], 2), Err(2));
+        assert_eq!(cholesky(&mut [1.0, f64::NAN, f64::NAN, 1.0], 2), Err(2));
     }
 
     #[test]
     fn whitening_twice_solves_with_a_mass_matrix() {
         let mass = [4.0, 2.0, 2.0, 10.0];
         let mut lower = mass;
-        assert!(cholesky(&mut lower, 2));
+        assert_eq!(cholesky(&mut lower, 2), Ok(()));
         // Momentum of the velocity (1, -2).
         let mut x = [0.0, -18.0];
         whiten(&lower, &mut x);

@@ -13,15 +13,19 @@ const MAX_STEPS: usize = 1200;
 
 /// Which end of the interval to start from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Direction {
+pub enum Direction {
+    /// Smallest root first.
     Ascending,
+    /// Largest root first.
     Descending,
 }
 
 /// Whether to look for further roots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Search {
+pub enum Search {
+    /// Look for the next root.
     Continue,
+    /// This root was enough.
     Stop,
 }
 
@@ -29,8 +33,24 @@ pub(crate) enum Search {
 /// powers, in the order of `direction`.
 ///
 /// `last` is its value at 1, computed by the caller, so that pieces which share an end agree on
-/// its sign. Zero counts as positive.
-pub(crate) fn roots<const N: usize>(
+/// its sign. Zero counts as positive. A double root, where the polynomial does not change its sign,
+/// is not reported.
+///
+/// # Examples
+///
+/// The roots of $(x - 1/4)(x - 1/2) = 1/8 - 3x/4 + x^2$:
+///
+/// ```
+/// use carom_numeric::polynomial::{Direction, Search, roots, value_at_one};
+/// let a = [0.125, -0.75, 1.0];
+/// let mut found = Vec::new();
+/// roots(&a, value_at_one(&a), Direction::Ascending, &mut |x| {
+///     found.push(x);
+///     Search::Continue
+/// });
+/// assert_eq!(found, [0.25, 0.5]);
+/// ```
+pub fn roots<const N: usize>(
     a: &[f64; N],
     last: f64,
     direction: Direction,
@@ -43,8 +63,8 @@ pub(crate) fn roots<const N: usize>(
     isolate(a, &b, 0.0, 1.0, 0, direction, found)
 }
 
-/// Sum of the coefficients times signs: the value at 1, or at -1 with alternating signs.
-pub(crate) fn value_at_one<const N: usize>(a: &[f64; N]) -> f64 {
+/// The value at 1 of a polynomial with monomial coefficients `a`: their sum.
+pub fn value_at_one<const N: usize>(a: &[f64; N]) -> f64 {
     a.iter().sum()
 }
 

@@ -1,4 +1,4 @@
-//! Scalar loops shared by the metric and the impact laws.
+//! Loops over slices: norms, inner products, scaling.
 
 /// Sums of squares between this and its inverse have lost nothing to the exponent range.
 const SAFE_SQUARE: f64 = 1e-250;
