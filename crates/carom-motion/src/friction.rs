@@ -112,7 +112,11 @@ impl Kick<'_> {
     /// Coulomb contacts by the semismooth Newton method for round cones; false if a contact is rubbed
     /// against a given slip, or the answer is not good enough.
     fn by_cones(&self, impulses: &mut [f64], scale: f64) -> bool {
-        if self.friction.iter().any(|(_, f)| matches!(f, Friction::Against(_))) {
+        if self
+            .friction
+            .iter()
+            .any(|(_, f)| matches!(f, Friction::Against(_)))
+        {
             return false;
         }
         let friction: Vec<f64> = self.friction.iter().map(|(mu, _)| *mu).collect();

@@ -237,6 +237,11 @@ impl World {
         }
     }
 
+    /// States of all bodies at the start.
+    pub fn initial_states(&self) -> &[State] {
+        &self.initial
+    }
+
     /// Number of bodies.
     pub fn n_bodies(&self) -> usize {
         self.bodies.len()

@@ -12,6 +12,7 @@ mod config;
 mod error;
 pub mod extremes;
 mod lie_group;
+mod motion;
 mod nonholonomic;
 mod progress;
 mod propagative;

@@ -138,6 +138,7 @@ pub const SCENARIOS: &[Scenario] = &[
     crate::beyond::no_slip_disk::SCENARIO,
     crate::nonholonomic::snakeboard::SCENARIO,
     crate::nonholonomic::controlled_penny::SCENARIO,
+    crate::motion::world::SCENARIO,
 ];
 
 /// The scenario of that name.
@@ -240,6 +241,7 @@ mod tests {
         shown_is_default::<crate::beyond::no_slip_disk::Config>();
         shown_is_default::<crate::nonholonomic::snakeboard::Config>();
         shown_is_default::<crate::nonholonomic::controlled_penny::Config>();
+        shown_is_default::<crate::motion::world::Config>();
     }
 
     #[test]

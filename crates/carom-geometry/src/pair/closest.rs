@@ -9,6 +9,9 @@ use smallvec::SmallVec;
 /// Newton steps on the sphere.
 const MAX_NEWTON: usize = 30;
 
+/// Overlaps below this fraction of a body's radius are those of touching bodies.
+const SHALLOW: f64 = 1e-3;
+
 /// Features that are exchanged for better ones.
 const MAX_EXCHANGES: usize = 20;
 
@@ -102,8 +105,9 @@ fn core(a: &Placed<'_>, b: &Placed<'_>, memory: &mut Memory) -> Closest {
     if smooth
         && memory.normal.is_some()
         && let Some(found) = newton(a, b, &guess, Features::Free)
-        // Of bodies that are apart any stationary point is the maximum.
-        && found.value > 0.0
+        // Of bodies that are apart any stationary point is the maximum; where they overlap by little,
+        // the others are as deep as the bodies are wide.
+        && found.value > -SHALLOW * a.part.bounding_radius().min(b.part.bounding_radius())
     {
         return at_feature(a, b, &found, &Simplex::new());
     }
@@ -133,6 +137,13 @@ fn core(a: &Placed<'_>, b: &Placed<'_>, memory: &mut Memory) -> Closest {
     }
     simplex.truncate(3);
     let mut best = fallback;
+    // The direction of the closest point, good to what it has lost by cancellation.
+    let towards = gjk::reduce(&mut simplex.clone()).and_then(|v| Candidate::new(a, b, &v));
+    if let Some(candidate) = towards
+        && candidate.value > best.value
+    {
+        best = candidate;
+    }
     for _ in 0..MAX_EXCHANGES {
         for vertex in &mut simplex {
             *vertex = Vertex::of(a, b, vertex.a, vertex.b);

@@ -71,7 +71,7 @@ pub(super) fn separate(a: &Placed<'_>, b: &Placed<'_>, simplex: &mut Simplex) ->
 
 /// Keeps the vertices whose hull holds the point closest to the origin and returns that point; `None`
 /// if the origin is inside a tetrahedron.
-fn reduce(simplex: &mut Simplex) -> Option<Vector3<f64>> {
+pub(super) fn reduce(simplex: &mut Simplex) -> Option<Vector3<f64>> {
     let p: SmallVec<[Vector3<f64>; 4]> = simplex.iter().map(|v| v.difference).collect();
     let (closest, mask) = match p[..] {
         [x] => (x, 0b1),

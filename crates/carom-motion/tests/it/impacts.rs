@@ -27,7 +27,8 @@ fn a_ball_with_spin_bounces_by_the_closed_form() {
         let u = vel + w.cross(&v(0.0, 0.0, -r));
         let ut = v(u.x, u.y, 0.0);
         let pn = (1.0 + e) * m * u.z.abs();
-        let pt = ut.normalize() * -(mu * pn).min(2.0 / 7.0 * m * ut.norm());
+        let along = ut.try_normalize(1e-12).unwrap_or_default();
+        let pt = along * -(mu * pn).min(2.0 / 7.0 * m * ut.norm());
         let p = pt + v(0.0, 0.0, pn);
         near(&impact.contacts[0].impulse, &p, 1e-12);
         vel += p / m;

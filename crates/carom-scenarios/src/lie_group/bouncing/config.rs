@@ -130,6 +130,11 @@ pub(crate) enum ShapeConfig {
         #[serde(default)]
         center: [f64; 3],
     },
+    Sphere {
+        radius: f64,
+        #[serde(default)]
+        center: [f64; 3],
+    },
     Box {
         half_extents: [f64; 3],
     },
@@ -157,12 +162,16 @@ pub(crate) enum ShapeConfig {
 }
 
 impl ShapeConfig {
-    fn build(&self, key: &str) -> Result<Shape, ScenarioError> {
+    /// The shape; faults are named after `key`.
+    pub(crate) fn build(&self, key: &str) -> Result<Shape, ScenarioError> {
         let wrong = |error: GeometryError| ScenarioError::value(key, error);
         let points = |list: &[[f64; 3]]| list.iter().map(|p| Vector3::from(*p)).collect::<Vec<_>>();
         let shape = match self {
             Self::Ellipsoid { semi_axes, center } => {
                 Shape::Ellipsoid(Ellipsoid::new(*semi_axes, Vector3::from(*center)).map_err(wrong)?)
+            }
+            Self::Sphere { radius, center } => {
+                Shape::Ellipsoid(Ellipsoid::sphere(*radius, Vector3::from(*center)).map_err(wrong)?)
             }
             Self::Box { half_extents } => Shape::Cuboid(Cuboid::new(*half_extents).map_err(wrong)?),
             Self::Polyhedron { vertices } => {

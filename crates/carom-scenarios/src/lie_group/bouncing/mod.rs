@@ -9,7 +9,8 @@ mod sensitivity;
 mod snapshots;
 mod systems;
 
-pub(crate) use config::Config;
+pub(crate) use config::{Config, ShapeConfig};
+pub(crate) use playback::solids;
 pub(crate) use systems::{
     BouncingBody, Case, Cube, Dumbbell, EllipsoidHorizontal, EllipsoidTilted, EllipsoidUnion,
     Tetrahedron,

@@ -1,0 +1,3 @@
+//! Motion: worlds of rigid bodies and mechanisms of one's own, from a file.
+
+pub(crate) mod world;
