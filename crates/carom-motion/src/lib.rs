@@ -12,10 +12,10 @@
 //! Energy and momentum are accounted for on the way: [`Balance`].
 
 mod body;
+mod collision;
 mod error;
 mod events;
 mod friction;
-mod impact;
 mod island;
 mod pair;
 mod rows;
@@ -30,3 +30,13 @@ pub use error::MotionError;
 pub use events::{Balance, Ending, Event, Impact, ImpactContact, RunEnd};
 pub use run::Limits;
 pub use world::{Laws, OnZeno, SingleLaw, Surface, World, WorldSpec};
+
+pub use carom_geometry as geometry;
+pub use carom_impact as impact;
+pub use carom_lie as lie;
+pub use carom_variational::State;
+pub use nalgebra;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

@@ -542,8 +542,7 @@ impl<'w> Run<'w, '_> {
             return false;
         };
         let (a, b) = (&self.motions[i], &self.motions[j]);
-        let (v, _) = world.velocity(i, &a.state);
-        let (w, _) = world.velocity(j, &b.state);
+        let (v, w) = (world.drift(i, &a.state), world.drift(j, &b.state));
         let g = world.flights.gravity;
         let place = |m: &Motion, v: &Vector3<f64>, mobile: bool| {
             let t = from.since(m.time);

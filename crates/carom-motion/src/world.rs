@@ -269,6 +269,14 @@ impl World {
         )
     }
 
+    /// Velocity of a body's center of mass in space (m/s).
+    pub(crate) fn drift(&self, body: usize, state: &State) -> Vector3<f64> {
+        match self.bodies.get(body).and_then(|b| b.rigid.as_ref()) {
+            Some(rigid) => state.linear_momentum / rigid.mass(),
+            None => Vector3::zeros(),
+        }
+    }
+
     /// Kinetic and potential energy of a body (J).
     pub fn energy(&self, body: usize, state: &State) -> f64 {
         self.bodies

@@ -139,6 +139,7 @@ pub const SCENARIOS: &[Scenario] = &[
     crate::nonholonomic::snakeboard::SCENARIO,
     crate::nonholonomic::controlled_penny::SCENARIO,
     crate::motion::world::SCENARIO,
+    crate::motion::mechanism::SCENARIO,
 ];
 
 /// The scenario of that name.
@@ -242,6 +243,7 @@ mod tests {
         shown_is_default::<crate::nonholonomic::snakeboard::Config>();
         shown_is_default::<crate::nonholonomic::controlled_penny::Config>();
         shown_is_default::<crate::motion::world::Config>();
+        shown_is_default::<crate::motion::mechanism::Config>();
     }
 
     #[test]

@@ -174,7 +174,7 @@ impl Run<'_, '_> {
         if let (Some(motion), Some(second)) = (self.motions.get(unknown), world.bodies.get(unknown))
         {
             // Far apart whatever the other did in the meantime.
-            let (v, _) = world.velocity(unknown, &motion.state);
+            let v = world.drift(unknown, &motion.state);
             let passed = time.since(motion.time).abs();
             let fall = world.flights.gravity.norm() * passed * passed;
             let reach = world.bodies[known].radius + second.radius + tolerance;
