@@ -355,8 +355,7 @@ impl Run<'_, '_> {
                 normal_velocity: touching.velocities[3 * c],
             });
         }
-        let lossy = loss > LOSS * energy_minus;
-        self.remember(touching, &impulses, lossy, time);
+        self.remember(touching, &impulses, loss > LOSS * energy_minus, time);
         self.n_impacts += 1;
         let impact = Impact {
             time: time.high,
@@ -413,7 +412,9 @@ impl Run<'_, '_> {
             let Some(last) = bounces.last.replace(time) else {
                 continue;
             };
-            if !lossy {
+            // Late impacts lose little of all the energy, but all that they have.
+            let surface = self.world.surface(pair.0, pair.1);
+            if !lossy && surface.restitution == 1.0 {
                 *bounces = Bounces {
                     last: Some(time),
                     ..Bounces::default()
