@@ -3,7 +3,8 @@
 use crate::Answer;
 use crate::bodies::{self, BodyInput, PlaceInput};
 use crate::error::{WireError, typed};
-use crate::resolve::{ContactInput, at, by_contact, check_law, contact_set, metric, pose};
+use crate::outcome::by_contact;
+use crate::resolve::{ContactInput, at, check_law, contact_set, metric, pose};
 use carom_impact::judge::{
     ContactReport, JudgeOptions, Judgement, LawMatch, OutcomeSetDistance, SetMethod,
 };

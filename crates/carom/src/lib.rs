@@ -12,16 +12,18 @@
 //! | [`mechanism`] | `carom-mechanism` | mechanical systems in generalized coordinates |
 //! | [`variational`] | `carom-variational` | flights, first contact, hybrid runs |
 //! | [`motion`] | `carom-motion` | worlds of rigid bodies in time |
-//! | [`billiard`] | `carom-billiard` | nonholonomic billiards, impact by impact |
+//! | `billiard` | `carom-billiard` | nonholonomic billiards, impact by impact |
 //! | `report` | `carom-report` | records, tables, figures, animations and their files |
 //! | `scenarios` | `carom-scenarios` | the papers' examples as named runs |
 //!
 //! | feature | adds |
 //! | --- | --- |
+//! | `billiard` (default) | the module `billiard` |
 //! | `scenarios` (default) | the modules `scenarios` and `report`, and with them files, plots and configuration formats |
 //! | `meshes` | meshes from the bytes of STL and OBJ files (part of `scenarios`) |
 //! | `serde` | velocities, momenta and contacts can be serialized |
 //! | `rayon` | samples of set-valued impacts on all threads of the current pool; the same bits |
+//! | `pictures` | figures as PNG and PDF |
 //! | `faer` | faster factorizations from dimension 48 on; results differ by rounding only |
 //!
 //! Crates whose types stand in signatures come along: [`nalgebra`].
@@ -47,6 +49,7 @@
 //! # Ok::<(), carom::impact::ImpactError>(())
 //! ```
 
+#[cfg(feature = "billiard")]
 pub use carom_billiard as billiard;
 pub use carom_geometry as geometry;
 pub use carom_impact as impact;

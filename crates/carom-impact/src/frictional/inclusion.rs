@@ -165,7 +165,11 @@ fn follow(
             problem,
             path.impulse.as_slice(),
             status,
-            Diagnostics::Complementarity { pivots: 0 },
+            Diagnostics::Complementarity {
+                pivots: 0,
+                velocity_residual: 0.0,
+                polygon: None,
+            },
         )?,
         events,
         compression_work: path

@@ -38,12 +38,17 @@
 //! Anitescu & Potra, *Formulating dynamic multi-rigid-body contact problems with friction as
 //! solvable linear complementarity problems*, 1997.
 
+mod basis;
 mod bounds;
+mod friction_cone;
 mod inclusion;
 mod lipschitz;
 mod modes;
+#[cfg(feature = "bounds")]
+mod outer;
 mod painleve;
 mod polygon;
+mod round;
 mod sampler;
 mod samples;
 mod sequential;
@@ -52,12 +57,19 @@ mod space;
 mod stepper;
 
 pub use bounds::{NetBound, TerminationBounds};
+pub use carom_lcp::cone::{ConeMode, ConeSelection};
 pub use carom_numeric::random::CounterRng;
+pub use friction_cone::FrictionCone;
 pub use inclusion::{InclusionPath, RatePiece, integrate_elastic_inclusion, integrate_inclusion};
 pub use lipschitz::{MAX_CONE_UNKNOWNS, StepLipschitz};
 pub use modes::{EndMode, MAX_MODE_CONTACTS, ModeSolution, all_simultaneous, all_steps};
+#[cfg(feature = "bounds")]
+pub use outer::{
+    BoundCertificate, BoundMethod, ConeCertificate, Moment, OuterBound, OuterBounds, Relaxation,
+    outer_bound,
+};
 pub use painleve::{ImpactWithoutCollision, impact_without_collision};
-pub use polygon::DEFAULT_DIRECTIONS;
+pub use polygon::{DEFAULT_DIRECTIONS, MAX_DIRECTIONS};
 pub use sampler::{BranchPolicy, CapDistribution, Draw, Sampler, SetValued};
 pub use samples::{Coverage, SampleSummary, sampled_outcomes, summarize};
 pub use sequential::Sequential;

@@ -1,9 +1,14 @@
 //! Outcomes drawn from the set.
 
 use super::bounds::TerminationBounds;
+use super::friction_cone::FrictionCone;
 use super::modes::{check_planar, solutions};
 use super::stepper::{ImpactStepper, StepWorkspace};
+use crate::draft::Opening;
+use crate::gate::Rules;
 use crate::jump::separating;
+use crate::laws::BuiltIn;
+use crate::own_terms::GRAZING_TOLERANCE;
 use crate::{
     Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus, OutcomeSet,
     SetValuedLaw,
@@ -13,8 +18,7 @@ use carom_metric::kernel;
 use carom_numeric::random::CounterRng;
 use nalgebra::{DMatrix, DVector};
 
-/// An impact has ended when no contact approaches by more than this fraction of
-/// $\lVert p\rVert$, in unit normals.
+/// An impact has ended when no contact approaches by more than this fraction of its own terms.
 const ENDED: f64 = 1e-10;
 
 /// Which solution of a step is taken where there are several.
@@ -49,7 +53,7 @@ pub enum CapDistribution {
     },
 }
 
-/// Samples of every outcome that friction and simultaneity allow (`"set-valued"`).
+/// Samples of every outcome that friction and simultaneity allow (`set-valued`).
 ///
 /// Algorithms 1 and 2 of Halm & Posa. A sample is a sequence of steps with random caps until no
 /// contact approaches; it depends on the problem, the options and its index alone. Kinetic energy
@@ -61,6 +65,8 @@ pub enum CapDistribution {
 /// the identity on an impact that has ended only if steps have one solution. Here the limit is
 /// the number of steps, and the closing step is applied to samples that have not ended.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 pub struct SetValued {
     /// Largest cap $h$ on the impulses of a step, on the normal rows as given, N·s. `None`: the
     /// largest impulse that stops an approaching contact alone.
@@ -73,8 +79,8 @@ pub struct SetValued {
     pub max_steps: usize,
     /// Accuracy $\varepsilon < h$ of the closing step of Algorithm 2, N·s; none if `None`.
     pub epsilon: Option<f64>,
-    /// Directions of the friction polygon, as in [`AnitescuPotra`](super::AnitescuPotra).
-    pub friction_directions: Option<usize>,
+    /// Shape of the friction cones of spatial contacts.
+    pub friction_cone: FrictionCone,
     /// Which of several solutions of a step is taken.
     pub branch: BranchPolicy,
     /// How caps are drawn.
@@ -89,7 +95,7 @@ impl Default for SetValued {
             seed: 0,
             max_steps: 100,
             epsilon: None,
-            friction_directions: None,
+            friction_cone: FrictionCone::Round,
             branch: BranchPolicy::default(),
             caps: CapDistribution::default(),
         }
@@ -107,6 +113,10 @@ pub struct Sampler<'a> {
     impulse_step: f64,
     /// Scaled slot velocities before.
     before: Vec<f64>,
+    /// Sizes of their terms.
+    sizes: Vec<f64>,
+    /// Below which a normal velocity before counts as ended.
+    ended: Vec<f64>,
     /// Scaled caps of a whole step, one for each contact.
     caps: Vec<f64>,
     /// Scaled caps of the closing step.
@@ -142,10 +152,12 @@ impl<'a> Sampler<'a> {
     /// and its size is not defined, and those of [`ImpactStepper::new`].
     pub fn new(problem: &'a ImpactProblem<'a>, options: &SetValued) -> Result<Self, ImpactError> {
         let contacts = problem.contacts();
-        let stepper = ImpactStepper::new(contacts, options.friction_directions)?;
+        let stepper = ImpactStepper::with_cone(contacts, options.friction_cone)?;
         let space = &stepper.space;
         let (m, width, scale) = (space.n_contacts, space.width(), problem.scale());
         let before = space.velocity(problem.momentum());
+        let grazing = space.grazing(problem).into_iter();
+        let ended = grazing.map(|b| b * (ENDED / GRAZING_TOLERANCE)).collect();
         let stopping = |i: usize| -before[i * width] / (space.normal_norm(i) * scale);
         let largest = (0..m).map(stopping).fold(0.0, f64::max);
         let impulse_step = options.impulse_step.unwrap_or(largest);
@@ -161,7 +173,7 @@ impl<'a> Sampler<'a> {
         let closing = match options.epsilon {
             None => None,
             Some(epsilon) => {
-                let psi = TerminationBounds::psi(contacts, options.friction_directions)?;
+                let psi = TerminationBounds::psi(contacts, options.friction_cone.directions())?;
                 Some(to_caps(epsilon / (3.0 * psi)))
             }
         };
@@ -180,6 +192,8 @@ impl<'a> Sampler<'a> {
             caps: to_caps(impulse_step),
             closing,
             before: before.as_slice().to_vec(),
+            sizes: space.sizes(problem.momentum()),
+            ended,
             impulse_step,
             options: options.clone(),
             stepper,
@@ -206,10 +220,19 @@ impl<'a> Sampler<'a> {
         kernel::max_abs(&self.rows_before)
     }
 
-    fn is_colliding(&self, velocity: &[f64]) -> bool {
-        let width = self.stepper.space.width();
-        let ended = -ENDED * self.problem.norm();
-        velocity.iter().step_by(width).any(|b| *b < ended)
+    /// Whether a contact approaches by more than what its own terms leave: the velocity before and
+    /// what the impulses so far made and cancelled.
+    fn is_colliding(&self, velocity: &[f64], impulse: &[f64]) -> bool {
+        let space = &self.stepper.space;
+        let width = space.width();
+        let normals = velocity.iter().step_by(width).zip(&self.ended);
+        normals.enumerate().any(|(i, (b, ended))| {
+            *b < -*ended && {
+                let column = space.gram.column(i * width);
+                let made = column.iter().zip(impulse).map(|(g, l)| (g * l).abs());
+                *b < -ENDED * made.sum::<f64>()
+            }
+        })
     }
 
     /// Draws a sample into `draw`.
@@ -306,7 +329,9 @@ impl<'a> Sampler<'a> {
         draw.velocity.extend_from_slice(&self.before);
         draw.impulse.clear();
         draw.impulse.resize(self.before.len(), 0.0);
-        draw.is_ended = !self.is_colliding(&draw.velocity);
+        draw.workspace.made.clear();
+        draw.workspace.made.extend_from_slice(&self.sizes);
+        draw.is_ended = !self.is_colliding(&draw.velocity, &draw.impulse);
     }
 
     /// A step with the caps in `draw` to the solution that the policy takes.
@@ -341,7 +366,7 @@ impl<'a> Sampler<'a> {
     fn any_step(&self, rng: &mut CounterRng, draw: &mut Draw) -> Result<(), ImpactError> {
         let space = &self.stepper.space;
         let velocity = DVector::from_column_slice(&draw.velocity);
-        let found = solutions(space, &velocity, Some(&draw.caps), self.problem.norm())?;
+        let found = solutions(space, &velocity, Some(&draw.caps))?;
         let choice = (rng.next_uniform() * found.len() as f64) as usize;
         let Some(solution) = found.get(choice) else {
             return Err(ImpactError::Complementarity {
@@ -354,12 +379,11 @@ impl<'a> Sampler<'a> {
             kernel::add_scaled(&mut draw.velocity, *l, space.gram.column(slot).as_slice());
         }
         draw.steps += 1;
-        draw.is_ended = !self.is_colliding(&draw.velocity);
+        draw.is_ended = !self.is_colliding(&draw.velocity, &draw.impulse);
         Ok(())
     }
 
     fn step(&self, draw: &mut Draw) -> Result<(), ImpactError> {
-        let space = &self.stepper.space;
         let Draw {
             workspace,
             velocity,
@@ -367,16 +391,14 @@ impl<'a> Sampler<'a> {
             caps,
             ..
         } = draw;
-        self.stepper
-            .problem
-            .solve(space, velocity, caps, &[], workspace)?;
+        self.stepper.solve(velocity, caps, workspace)?;
         velocity.copy_from_slice(&workspace.after);
         for (total, l) in impulse.iter_mut().zip(&workspace.impulse) {
             *total += l;
         }
         draw.steps += 1;
         draw.pivots += draw.workspace.n_pivots;
-        draw.is_ended = !self.is_colliding(&draw.velocity);
+        draw.is_ended = !self.is_colliding(&draw.velocity, &draw.impulse);
         Ok(())
     }
 
@@ -405,9 +427,12 @@ impl<'a> Sampler<'a> {
             steps: draw.steps,
             pivots: draw.pivots,
         };
-        self.stepper
-            .space
-            .outcome(self.problem, &draw.impulse, status, diagnostics)
+        let rules = Rules {
+            may_approach: !draw.is_ended,
+            ..Rules::FRICTIONAL
+        };
+        let draft = self.stepper.space.draft(self.problem, &draw.impulse);
+        draft.outcome(self.problem, &rules, &mut Opening, status, diagnostics)
     }
 }
 
@@ -461,7 +486,7 @@ impl SetValued {
 
 impl ImpactLaw for SetValued {
     fn name(&self) -> &'static str {
-        "set-valued"
+        Self::INFO.name
     }
 
     /// The first sample that ends.
@@ -517,6 +542,8 @@ impl SetValuedLaw for SetValued {
             preferred: Some(0),
             indeterminacy: if norm > 0.0 { diameter / norm } else { 0.0 },
             complete: false,
+            omitted: 0,
+            drawn: None,
         })
     }
 }

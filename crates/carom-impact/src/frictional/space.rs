@@ -1,9 +1,12 @@
 //! Contact space of frictional laws.
 
+use crate::draft::{Draft, Opening};
+use crate::gate::Rules;
+use crate::own_terms::{GRAZING_TOLERANCE, dot_and_size};
 use crate::problem::Numbers;
 use crate::{ContactSet, Diagnostics, ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus};
 use carom_lcp::ContactRows;
-use carom_metric::{Tangent, kernel};
+use carom_metric::kernel;
 use nalgebra::{DMatrix, DVector};
 use smallvec::smallvec;
 
@@ -115,17 +118,10 @@ impl ContactSpace {
         }
     }
 
-    /// Scale of the cone multiplier of a contact, $1/\sqrt{\max(\mu, 1)}$ for $\mu$ and sliding
-    /// speed on the rows as given.
-    ///
-    /// Among several solutions of a step it shifts how often each is found.
+    /// Scale of the cone multiplier of a contact, $1/\sqrt{\max(\hat\mu, 1)}$ with
+    /// $\hat\mu$ of the slots, so that units of rows change nothing.
     pub(super) fn cone_scale(&self, contact: usize) -> f64 {
-        let tangent = self.tangent_norm(contact);
-        if tangent == 0.0 {
-            return 1.0;
-        }
-        let friction = self.friction[contact] * self.normal_norm(contact) / tangent;
-        1.0 / (tangent * friction.max(1.0).sqrt())
+        1.0 / self.friction[contact].max(1.0).sqrt()
     }
 
     /// Whitened slot.
@@ -151,6 +147,25 @@ impl ContactSpace {
             self.n_slots(),
             slots.map(|column| kernel::dot(column.as_slice(), momentum)),
         )
+    }
+
+    /// Sizes of the terms that the scaled velocities of the slots are sums of.
+    pub(super) fn sizes(&self, momentum: &[f64]) -> Vec<f64> {
+        let size = |slot| dot_and_size(self.column(slot), momentum).1;
+        (0..self.n_slots()).map(size).collect()
+    }
+
+    /// Scaled velocities of the contacts' normals that still count as grazing before the impact:
+    /// by the terms of the row as given, and of the whitened one that the slots are computed from.
+    pub(super) fn grazing(&self, problem: &ImpactProblem<'_>) -> Vec<f64> {
+        let contacts = problem.contacts();
+        let entries = problem.velocity_minus().0.as_slice();
+        let of = |i: usize| {
+            let given = contacts.normal_velocity(i, entries, problem.scale());
+            let (_, size) = dot_and_size(self.column(i * self.width()), problem.momentum());
+            GRAZING_TOLERANCE * f64::max(given.size, size)
+        };
+        (0..self.n_contacts).map(of).collect()
     }
 
     /// The problem's rows for the assembly of its complementarity problem.
@@ -196,7 +211,23 @@ impl ContactSpace {
         change
     }
 
-    /// The outcome that scaled impulses on the slots make, audited.
+    /// Factors between the unit rows of the Jacobian and the slots: velocities of a slot are that
+    /// times those of its unit row, impulses on a unit row that times those on its slot.
+    pub(super) fn unit_rows<'a>(
+        &'a self,
+        contacts: &'a ContactSet<'_>,
+    ) -> impl Iterator<Item = (usize, usize, f64)> + 'a {
+        let width = self.width();
+        let slots = self.rows.iter().zip(&self.factors).enumerate();
+        slots.filter_map(move |(slot, (row, factor))| {
+            row.map(|row| match slot % width {
+                0 => (slot, row, 1.0),
+                _ => (slot, row, factor * contacts.row_norm(row)),
+            })
+        })
+    }
+
+    /// The outcome that scaled impulses on the slots make, if it passes the gate.
     pub(super) fn outcome(
         &self,
         problem: &ImpactProblem<'_>,
@@ -204,28 +235,21 @@ impl ContactSpace {
         status: ImpactStatus,
         diagnostics: Diagnostics,
     ) -> Result<ImpactOutcome, ImpactError> {
+        let rules = Rules::FRICTIONAL;
+        let draft = self.draft(problem, impulse);
+        draft.outcome(problem, &rules, &mut Opening, status, diagnostics)
+    }
+
+    /// Scaled impulses on the slots as impulses on unit rows.
+    pub(super) fn draft(&self, problem: &ImpactProblem<'_>, impulse: &[f64]) -> Draft {
         let contacts = problem.contacts();
-        let unscale = 1.0 / problem.scale();
-        let mut change = self.change(impulse);
-        contacts.metric().unwhiten_velocity_in_place(&mut change);
-        let mut velocity_plus = problem.velocity_minus().0.clone();
-        kernel::add_scaled(velocity_plus.as_mut_slice(), unscale, &change);
-        let mut impulses = DVector::zeros(contacts.row(contacts.len()));
-        for ((row, factor), l) in self.rows.iter().zip(&self.factors).zip(impulse) {
-            if let Some(row) = *row {
-                impulses[row] = l * factor * unscale;
-            }
+        let mut on_rows: Numbers = smallvec![0.0; contacts.row(contacts.len())];
+        for (slot, row, factor) in self.unit_rows(contacts) {
+            on_rows[row] = impulse[slot] * factor;
         }
-        let constraint_impulses = contacts.constraint_impulses(&impulses);
-        let velocity_plus = Tangent(velocity_plus);
-        let audit = crate::audit(problem, &velocity_plus, &impulses, &constraint_impulses)?;
-        Ok(ImpactOutcome {
-            velocity_plus,
-            impulses,
-            constraint_impulses,
-            status,
-            audit,
-            diagnostics,
-        })
+        Draft {
+            impulse: on_rows,
+            change: self.change(impulse),
+        }
     }
 }

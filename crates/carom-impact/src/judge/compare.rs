@@ -5,8 +5,9 @@ use super::{Case, OutcomeSetDistance, SetMethod};
 use crate::frictional::{AnitescuPotra, MoreauNewton, Sequential, all_simultaneous};
 use crate::two_body::{ImpactOptions, RestitutionLaw};
 use crate::{
-    Contact, ContactSet, Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem,
-    Nonholonomic, Plastic, PlasticRule, Propagative, Restitution, Rough, Routh, SetValuedLaw,
+    Contact, ContactSet, Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, Law,
+    NonholonomicNewton, NonholonomicProjectedNewton, Plastic, PlasticRule, Propagative, Rough,
+    Routh, SetValuedLaw,
 };
 use carom_metric::Tangent;
 use nalgebra::DVector;
@@ -82,53 +83,46 @@ pub(super) fn all(
         }),
         Err(error) => refused.push(Refusal { law, error }),
     };
-    for law in crate::LAWS.iter().map(|entry| entry.name) {
-        let Some(answer) = ask(case, set, law) else {
-            continue;
-        };
-        add(law, answer.clone());
-        // The same physics under two names.
-        if law == "routh" && two_tangents(case.problem.contacts()) {
-            add("two-body", answer);
+    for law in Law::all() {
+        if let Some(answer) = ask(case, set, &law) {
+            add(law.info().name, answer);
         }
     }
     (laws, refused)
 }
 
 /// The nearest answer of a law, `None` if it has nothing to say about problems of this kind.
-fn ask(case: &Case<'_>, set: Option<&OutcomeSetDistance>, law: &str) -> Option<Answer> {
+fn ask(case: &Case<'_>, set: Option<&OutcomeSetDistance>, law: &Law) -> Option<Answer> {
     let contacts = case.problem.contacts();
     let has_constraints = !contacts.constraint_forms().is_empty();
     let has_tangents = contacts.contacts().iter().any(|c| !c.tangents.is_empty());
-    let nonholonomic = |restitution| {
-        has_constraints.then(|| case.fixed(&Nonholonomic::of(restitution), String::new()))
-    };
     match law {
-        "propagative" => Some(propagative(case)),
-        "plastic" => Some(plastic(case)),
-        "moreau-newton" => Some(moreau_newton(case)),
-        "anitescu-potra" => Some(anitescu_potra(case)),
-        "sequential" => Some(sequential(case)),
-        "set-valued" => set.map(|set| Ok(set_valued(set))),
-        "routh" => (contacts.len() == 1).then(|| routh(case)),
-        "nonholonomic-elastic" => nonholonomic(Restitution::Elastic),
-        "nonholonomic-projected" => nonholonomic(Restitution::Projected),
-        "nonholonomic-newton" => has_constraints.then(|| {
-            case.fitted(None, String::new(), |e| {
-                Nonholonomic::new(Restitution::Newton(e))?.resolve(case.problem)
+        Law::Propagative(_) => Some(propagative(case)),
+        Law::Plastic(_) => Some(plastic(case)),
+        Law::MoreauNewton(_) => Some(moreau_newton(case)),
+        Law::AnitescuPotra(_) => Some(anitescu_potra(case)),
+        Law::Sequential(_) => Some(sequential(case)),
+        Law::SetValued(_) => set.map(|set| Ok(set_valued(set))),
+        Law::Routh(_) => (contacts.len() == 1).then(|| routh(case)),
+        // The same physics under another name.
+        Law::TwoBody(_) => two_tangents(contacts).then(|| routh(case)),
+        Law::NonholonomicElastic(law) => has_constraints.then(|| case.fixed(law, String::new())),
+        Law::NonholonomicProjected(law) => has_constraints.then(|| case.fixed(law, String::new())),
+        Law::NonholonomicNewton(_) => has_constraints.then(|| {
+            case.fitted(None, String::new(), |restitution| {
+                NonholonomicNewton { restitution }.resolve(case.problem)
             })
         }),
-        "nonholonomic-projected-newton" => has_constraints.then(|| {
-            case.fitted(None, String::new(), |e| {
-                Nonholonomic::new(Restitution::ProjectedNewton(e))?.resolve(case.problem)
+        Law::NonholonomicProjectedNewton(_) => has_constraints.then(|| {
+            case.fitted(None, String::new(), |restitution| {
+                NonholonomicProjectedNewton { restitution }.resolve(case.problem)
             })
         }),
-        "nonholonomic-rough" => has_tangents.then(|| {
+        Law::NonholonomicRough(_) => has_tangents.then(|| {
             case.fitted(None, String::new(), |e| {
                 Rough::new(e)?.resolve(case.problem)
             })
         }),
-        _ => None,
     }
 }
 
@@ -245,16 +239,8 @@ fn propagative(case: &Case<'_>) -> Answer {
         max_nodes: case.options.max_nodes,
         ..Propagative::default()
     };
-    let (outcomes, is_complete) = match law.resolve_all(case.problem) {
-        Ok(set) => (set.outcomes, set.complete),
-        // Some orders are better than none, and one there always is; what they miss is said.
-        Err(ImpactError::OutcomeLimitExceeded { found, .. }) => {
-            let mut outcomes = found.outcomes;
-            outcomes.push(law.resolve(case.problem)?);
-            (outcomes, false)
-        }
-        Err(error) => return Err(error),
-    };
+    let set = law.resolve_all(case.problem)?;
+    let (outcomes, is_complete) = (set.outcomes, set.complete);
     let rules = [
         (PlasticRule::Cone, "cone"),
         (

@@ -251,8 +251,7 @@ fn combine(
             target.copy_from(&(column / length));
         }
     }
-    let size = change.norm();
-    let x = nonnegative_least_squares(&y, &-change, 1e-14 * size)?;
+    let x = nonnegative_least_squares(&y, &-change, 1e-14)?;
     let residual = &y * &x - change;
     let mut impulses = DVector::zeros(n_rows(contacts));
     let mut active = Vec::new();

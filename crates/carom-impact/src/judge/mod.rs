@@ -299,9 +299,9 @@ fn contact_reports(case: &Case<'_>) -> Vec<ContactReport> {
         let j = contacts.place(i);
         let norm = contacts.normal_norm(i) / scale;
         let minus = case.problem.unit_velocity()[j];
-        let plus = contacts.unit_contact_velocity(j, after, scale);
+        let plus = contacts.normal_velocity(i, after, scale).rate;
         // From the scaled velocities: rows and velocities of any size.
-        let restitution = (minus < -case.problem.tolerance()).then(|| -plus / minus);
+        let restitution = case.problem.approaches(i).then(|| -plus / minus);
         ContactReport {
             normal_velocity_minus: minus * norm,
             normal_velocity_plus: plus * norm,

@@ -3,8 +3,8 @@
 use carom_impact::frictional::{CounterRng, RatePiece, integrate_inclusion};
 use carom_impact::judge::{EnergyChange, JudgeOptions, Judgement, LawMatch, SetMethod, judge};
 use carom_impact::{
-    Contact, ContactSet, EnergeticRestitution, ImpactError, ImpactLaw, ImpactProblem, LAWS,
-    Plastic, PlasticRule, Propagative, Routh, audit, law,
+    Contact, ContactSet, EnergeticRestitution, ImpactError, ImpactLaw, ImpactProblem, LAWS, Law,
+    Plastic, PlasticRule, Propagative, Routh, audit,
 };
 use carom_metric::{Covector, KineticMetric, Tangent};
 use nalgebra::{DMatrix, DVector, dmatrix, dvector};
@@ -188,8 +188,9 @@ fn every_law_recognizes_its_own_outcome() {
             velocity -= &form.0 * (form.0.dot(&velocity) / form.0.norm_squared());
         }
         posed(mass, contacts, &forms, velocity.as_slice(), |problem| {
-            for name in LAWS.iter().map(|entry| entry.name) {
-                let Ok(outcome) = law(name).unwrap().resolve(problem) else {
+            for law in Law::all() {
+                let name = law.name();
+                let Ok(outcome) = law.resolve(problem) else {
                     continue;
                 };
                 let options = JudgeOptions {

@@ -67,10 +67,10 @@ fn restitution_of(outcome: &ImpactOutcome) -> f64 {
 
 fn infeasible(error: ImpactError) -> (f64, ImpactOutcome) {
     match error {
-        ImpactError::InfeasibleLaw {
-            effective_restitution,
-            found,
-        } => (effective_restitution, *found),
+        ImpactError::InfeasibleLaw { contacts, found } => {
+            assert!(!contacts.is_empty());
+            (restitution_of(&found), *found)
+        }
         other => panic!("{other}"),
     }
 }
@@ -605,7 +605,8 @@ mod properties {
         let inverse = mass.clone().try_inverse()?;
         let inside = &projector * &inverse * &dh;
         let cos2 = dh.dot(&inside) / dh.dot(&(&inverse * &dh));
-        let v = &projector * v;
+        // Nothing but rounding is left in a coordinate that a constraint alone stops.
+        let v = (&projector * v).map(|x| if x.abs() < 1e-15 { 0.0 } else { x });
         let u = dh.dot(&v);
         if cos2 < 1e-3 || u.abs() < 1e-3 {
             return None;

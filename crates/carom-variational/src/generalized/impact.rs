@@ -22,6 +22,9 @@ const FORBIDDEN: f64 = 64.0 * f64::EPSILON;
 /// An event that loses more than this fraction of the energy is not elastic.
 const LOSS: f64 = 1e-12;
 
+/// Orders drawn for the indeterminacy of an event with too many to follow.
+const DRAWN_ORDERS: u64 = 200;
+
 /// Contacts within this multiple of the tolerance make an event fragile.
 const NEAR: f64 = 10.0;
 
@@ -180,6 +183,8 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, S> {
         }
         let law = Propagative {
             max_nodes: self.options.indeterminacy_nodes,
+            samples: DRAWN_ORDERS,
+            seed: 0,
             ..Propagative::default()
         };
         law.resolve_all(problem).ok().map(|set| set.indeterminacy)

@@ -1,8 +1,11 @@
 //! Simultaneous frictional impact: the laws, their steps, samples and bounds.
 
 mod bounds;
+mod cones;
 mod inclusion;
 mod laws;
+#[cfg(feature = "bounds")]
+mod outer;
 mod painleve;
 mod properties;
 mod sampling;

@@ -2,7 +2,7 @@
 
 use super::systems::*;
 use carom_impact::frictional::{
-    BranchPolicy, CapDistribution, Draw, Sampler, SetValued, TerminationBounds,
+    BranchPolicy, CapDistribution, Draw, FrictionCone, Sampler, SetValued, TerminationBounds,
 };
 use carom_impact::{ImpactError, ImpactLaw, SetValuedLaw};
 
@@ -136,8 +136,10 @@ fn steps_of_a_sample_on_average() {
         ..paper(&system)
     };
     let (_, mean, _) = samples(&system, &random, 1 << 13);
+    // How often each solution of a step is found depends on the units of the unknowns: 2.043 where
+    // the multipliers of the cones are in those of the rows as given. This one is our own.
     assert!(
-        (mean - 2.043).abs() <= 0.04,
+        (mean - 1.952).abs() <= 0.04,
         "compass, random branch: {mean}"
     );
     for (mass, expected) in [(1.0, 2.366), (5.0, 6.678)] {
@@ -230,7 +232,7 @@ fn options_that_make_no_sense_are_refused() {
         with(|l| l.max_steps = 0),
         with(|l| l.epsilon = Some(0.3)),
         with(|l| l.epsilon = Some(0.0)),
-        with(|l| l.friction_directions = Some(3)),
+        with(|l| l.friction_cone = FrictionCone::Polygon(3)),
         with(|l| l.branch = BranchPolicy::RandomCovering { spread: -1.0 }),
         with(|l| l.caps = CapDistribution::Mixed { off: 1.0 }),
     ] {

@@ -1,6 +1,7 @@
 //! Impacts, energies and invariants of a run.
 
-use super::{Case, Config, System};
+use super::System;
+use super::config::Config;
 use crate::ScenarioError;
 use carom_report::record::{Axis, Color, Column, Figure, LineStyle, Mark, Quantity, Record, Table};
 use carom_variational::{Flight, Impact, RigidBody, RunStatus, State, Trajectory};
@@ -30,8 +31,8 @@ impl Energies {
     }
 }
 
-pub(super) fn report<C: Case, F: Flight>(
-    config: &Config<C>,
+pub(super) fn report<F: Flight>(
+    config: &Config,
     system: &System,
     flight: &F,
     run: &Trajectory<'_, F>,

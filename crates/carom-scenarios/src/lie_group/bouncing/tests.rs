@@ -200,7 +200,7 @@ fn faults_name_their_key() {
             "not a rotation",
         ),
         ("[plane]\nnormal = [0,0,0]", "plane.normal", "zero"),
-        ("restitution = 2.0", "restitution", "[0, 1]"),
+        ("restitution = 2.0", "restitution", "between 0 and 1"),
         (
             "restitution = 0.5\nimpact_rule = \"discrete-energy\"",
             "impact_rule",

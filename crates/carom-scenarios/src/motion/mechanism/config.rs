@@ -1,72 +1,15 @@
 //! The configuration of a planar mechanism, and what can be wrong with it.
 
 use crate::ScenarioError;
-use crate::scenario::Configuration;
-use carom_impact::frictional::{AnitescuPotra, MoreauNewton};
-use carom_impact::{EnergeticRestitution, ImpactLaw, LAWS, Propagative, law};
+use carom_impact::{ImpactLaw, LAWS, Law};
 use carom_mechanism::MechanismError;
 use carom_mechanism::planar::{
     Actuator, Inertia, Line, LineContact, Link, PlanarBuilder, PlanarMechanism, Reference, Spring,
 };
 use carom_variational::generalized::{IntegratorError, IntegratorOptions};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
-const MECHANISM: &str = r#"duration = 2.0                     # s
-time_step = 0.001                  # s
-gravity = [0.0, -9.80665]          # m/s^2
-# max_impacts = 1000
-# on_zeno = "rest"                 # where impacts accumulate: "rest", "stop", "error", "continue"
-
-[law]
-name = "moreau-newton"             # any law of `carom resolve` for contacts of a system
-options = {}
-
-[[links]]                          # parents before children
-name = "cart"
-parent = "ground"                  # default
-joint = "slider"                   # "slider", "hinge", or "floating" (x, y, angle; parent ground)
-anchor = [0.0, 0.0]                # m, in the parent's frame at coordinate 0
-direction = [1.0, 0.0]             # of a slider
-mass = 1.0                         # kg; several bodies: [[links.bodies]] with the same keys
-center = [0.0, 0.0]                # m, in the link's frame
-inertia = 0.0                      # kg m^2, about the center of mass
-position = 0.0                     # m or rad; [x, y, angle] if floating
-velocity = 0.5                     # m/s or rad/s
-
-[[links]]
-name = "pole"
-parent = "cart"
-joint = "hinge"
-anchor = [0.0, 0.0]
-angle = -1.5707963267948966        # rad, of a hinge at coordinate 0
-mass = 0.3
-center = [0.4, 0.0]
-inertia = 0.016
-position = 0.6
-# spring = { stiffness = 10.0, damping = 0.0, rest = 0.0 }
-# actuator = { proportional = 1.0, derivative = 0.1, reference = { hold = 0.0, rate = 0.0, start = 0.0 } }
-
-[[contacts]]
-name = "right-stop"                # unique
-link = "cart"
-point = [0.1, 0.0]                 # m, in the link's frame; radius = r for a wheel about it
-line = { point = [0.4, 0.0], normal = [-1.0, 0.0] }   # normal to the free side
-friction = 0.0
-restitution = 1.0
-
-[[contacts]]
-name = "left-stop"
-link = "cart"
-point = [-0.1, 0.0]
-line = { point = [-0.4, 0.0], normal = [1.0, 0.0] }
-friction = 0.0
-restitution = 1.0
-
-[output]
-sample_step = 0.01                 # s; 0: start and end only
-"#;
-
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Config {
     #[serde(default = "duration")]
@@ -75,18 +18,18 @@ pub(crate) struct Config {
     time_step: f64,
     #[serde(default = "gravity")]
     gravity: [f64; 2],
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     max_impacts: Option<usize>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     on_zeno: Option<Zeno>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     seed: Option<u64>,
     #[serde(default)]
     law: LawConfig,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     links: Option<Vec<LinkConfig>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    contacts: Option<Vec<ContactConfig>>,
+    #[serde(default)]
+    pub(super) contacts: Option<Vec<ContactConfig>>,
     #[serde(default)]
     output: Output,
 }
@@ -119,7 +62,7 @@ fn along_x() -> [f64; 2] {
     [1.0, 0.0]
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Zeno {
     Rest,
@@ -128,32 +71,25 @@ enum Zeno {
     Continue,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct LawConfig {
     #[serde(default = "moreau_newton")]
     name: String,
     #[serde(default)]
-    options: Options,
+    options: toml::Table,
 }
 
 impl Default for LawConfig {
     fn default() -> Self {
         Self {
             name: moreau_newton(),
-            options: Options::default(),
+            options: toml::Table::new(),
         }
     }
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Options {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    restitution: Option<f64>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Joint {
     Slider,
@@ -161,7 +97,7 @@ enum Joint {
     Floating,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(untagged)]
 enum Coordinates {
     One(f64),
@@ -190,12 +126,12 @@ impl Coordinates {
                 return Err(ScenarioError::value(key, "this joint has one coordinate"));
             }
         };
-        crate::config::finite(key, &values)?;
+        crate::motion::finite(key, &values)?;
         Ok(values)
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct LinkConfig {
     name: String,
@@ -208,25 +144,25 @@ struct LinkConfig {
     direction: [f64; 2],
     #[serde(default)]
     angle: f64,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     mass: Option<f64>,
     #[serde(default)]
     center: [f64; 2],
     #[serde(default)]
     inertia: f64,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     bodies: Vec<BodyConfig>,
     #[serde(default)]
     position: Coordinates,
     #[serde(default)]
     velocity: Coordinates,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     spring: Option<SpringConfig>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     actuator: Option<ActuatorConfig>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct BodyConfig {
     mass: f64,
@@ -236,7 +172,7 @@ struct BodyConfig {
     inertia: f64,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SpringConfig {
     stiffness: f64,
@@ -246,7 +182,7 @@ struct SpringConfig {
     rest: f64,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ActuatorConfig {
     proportional: f64,
@@ -255,7 +191,7 @@ struct ActuatorConfig {
     reference: ReferenceConfig,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ReferenceConfig {
     hold: f64,
@@ -265,9 +201,9 @@ struct ReferenceConfig {
     start: f64,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct ContactConfig {
+pub(super) struct ContactConfig {
     name: String,
     link: String,
     point: [f64; 2],
@@ -280,14 +216,14 @@ struct ContactConfig {
     restitution: f64,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct LineConfig {
     point: [f64; 2],
     normal: [f64; 2],
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Output {
     #[serde(default = "sample_step")]
@@ -300,27 +236,6 @@ impl Default for Output {
             sample_step: sample_step(),
         }
     }
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        toml::from_str(MECHANISM).unwrap_or_else(|_| Self {
-            duration: duration(),
-            time_step: time_step(),
-            gravity: gravity(),
-            max_impacts: None,
-            on_zeno: None,
-            seed: None,
-            law: LawConfig::default(),
-            links: None,
-            contacts: None,
-            output: Output::default(),
-        })
-    }
-}
-
-impl Configuration for Config {
-    const TOML: &'static str = MECHANISM;
 }
 
 /// A mechanism ready to run.
@@ -356,22 +271,9 @@ impl Setup {
 }
 
 impl Config {
-    /// Without links, the default's; a file that gives links gives all of the mechanism.
-    pub(super) fn resolved(self) -> Self {
-        if self.links.is_some() {
-            return self;
-        }
-        let defaults = Self::default();
-        Self {
-            links: defaults.links,
-            contacts: self.contacts.or(defaults.contacts),
-            ..self
-        }
-    }
-
     pub(super) fn setup(&self) -> Result<Setup, ScenarioError> {
-        crate::config::positive("time_step", &[self.time_step])?;
-        crate::config::finite("gravity", &self.gravity)?;
+        crate::motion::positive("time_step", &[self.time_step])?;
+        crate::motion::finite("gravity", &self.gravity)?;
         let sample_step = self.output.sample_step;
         if !(sample_step >= 0.0 && sample_step.is_finite()) {
             let message = format!("{sample_step} must be at least 0 and finite");
@@ -562,26 +464,12 @@ impl Config {
                 contact.name
             ));
         }
-        if self.law.options.restitution.is_some() && name != "propagative" {
-            let message = format!("`{name}` has no such option");
-            return Err(ScenarioError::value("law.options.restitution", message));
-        }
-        Ok(match name {
-            "moreau-newton" => Box::new(MoreauNewton::default()),
-            "anitescu-potra" => Box::new(AnitescuPotra::default()),
-            "propagative" => {
-                let default = Propagative::default();
-                let restitution = match self.law.options.restitution {
-                    Some(value) => EnergeticRestitution::new(value)
-                        .map_err(|error| ScenarioError::value("law.options.restitution", error))?,
-                    None => default.restitution,
-                };
-                Box::new(Propagative {
-                    restitution,
-                    ..default
-                })
-            }
-            other => law(other).unwrap_or_else(|| Box::new(MoreauNewton::default())),
-        })
+        let Some(law) = Law::named(name) else {
+            return complain(format!("unknown law `{name}`"));
+        };
+        let law = law
+            .with_options(self.law.options.clone())
+            .map_err(|error| ScenarioError::value("law.options", error.message()))?;
+        Ok(Box::new(law))
     }
 }

@@ -3,25 +3,19 @@
 mod config;
 mod report;
 
-pub(crate) use config::Config;
-
-use crate::{Overrides, Record, Scenario, ScenarioError};
+use crate::ScenarioError;
+use crate::config::Input;
+use carom_report::Record;
 use carom_variational::TimeGrid;
 use carom_variational::generalized::{CollisionIntegrator, Ending, Trajectory};
+use config::Config;
 
-pub(crate) const SCENARIO: Scenario = Scenario::new::<Config>(
-    "mechanism",
-    "a planar mechanism as you like: links, springs, actuators, contacts with fixed lines",
-    "carom",
-    "beyond the papers: the collision integrator for any planar mechanism",
-    run,
-);
-
-fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
-    let config: Config = crate::config::read(overrides)?;
-    let config = config.resolved();
-    let mut record = Record::new("", "");
-    record.parameters = crate::config::parameters(&config);
+/// Any mechanism; a file that gives links gives all of it.
+pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
+    let (mut config, mut record) = input.begin::<Config>()?;
+    if input.is_given("links") && !input.is_given("contacts") {
+        config.contacts = None;
+    }
     let setup = config.setup()?;
     let integrator = CollisionIntegrator::new(&setup.mechanism, setup.law.as_ref())
         .map_err(|error| ScenarioError::value("contacts", error))?

@@ -1,19 +1,17 @@
 //! The configuration of a world, and what can be wrong with it.
 
-use super::default::WORLD;
 use crate::ScenarioError;
 use crate::lie_group::bouncing::ShapeConfig;
-use crate::scenario::Configuration;
 use carom_geometry::{GeometryError, HalfSpace, MassProperties, Shape};
-use carom_impact::frictional::{AnitescuPotra, MoreauNewton, SetValued};
+use carom_impact::frictional::SetValued;
 use carom_impact::two_body::{ImpactOptions, RestitutionLaw};
-use carom_impact::{EnergeticRestitution, ImpactLaw, LAWS, Propagative, Routh, law};
+use carom_impact::{ImpactLaw, LAWS, Law, Routh};
 use carom_lie::{Se3, So3};
 use carom_motion::{
     BodySpec, FlightRule, Limits, MotionError, OnZeno, PlaneSpec, SingleLaw, Surface, WorldSpec,
 };
 use nalgebra::{Matrix3, Vector3};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 /// Impacts without time between them before a run stops.
 const EVENTS_PER_INSTANT: usize = 10_000;
@@ -24,7 +22,7 @@ const MAX_ROWS: usize = 5_000_000;
 /// Laws that know nothing of friction.
 const FRICTIONLESS: [&str; 2] = ["propagative", "plastic"];
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Config {
     #[serde(default = "defaults::duration")]
@@ -35,21 +33,21 @@ pub(crate) struct Config {
     flight: FlightConfig,
     #[serde(default = "defaults::time_step")]
     pub(super) time_step: f64,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     max_impacts: Option<usize>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     on_zeno: Option<ZenoConfig>,
     #[serde(default)]
     seed: u64,
     #[serde(default)]
     law: LawConfig,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     contact: Option<ContactConfig>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pairs: Option<Vec<PairConfig>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     bodies: Option<Vec<BodyConfig>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     planes: Option<Vec<PlaneConfig>>,
     #[serde(default)]
     pub(super) output: OutputConfig,
@@ -79,7 +77,7 @@ mod defaults {
     }
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum FlightConfig {
     #[default]
@@ -89,7 +87,7 @@ enum FlightConfig {
     Lgvi6,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum ZenoConfig {
     Rest,
@@ -98,7 +96,7 @@ enum ZenoConfig {
     Continue,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum RestitutionConfig {
     #[default]
@@ -107,7 +105,7 @@ enum RestitutionConfig {
     Newton,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct LawConfig {
     #[serde(default = "defaults::single")]
@@ -117,7 +115,7 @@ struct LawConfig {
     #[serde(default)]
     restitution_law: RestitutionConfig,
     #[serde(default)]
-    options: OptionsConfig,
+    options: toml::Table,
 }
 
 impl Default for LawConfig {
@@ -126,57 +124,43 @@ impl Default for LawConfig {
             single: defaults::single(),
             several: defaults::several(),
             restitution_law: RestitutionConfig::default(),
-            options: OptionsConfig::default(),
+            options: toml::Table::new(),
         }
     }
 }
 
-/// Options of the law for several contacts.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct OptionsConfig {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    restitution: Option<f64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    friction_directions: Option<usize>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    impulse_step: Option<f64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    max_steps: Option<usize>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ContactConfig {
     friction: f64,
     restitution: f64,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PairConfig {
     between: [String; 2],
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     friction: Option<f64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     restitution: Option<f64>,
     #[serde(default = "defaults::is_true")]
     collide: bool,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct BodyConfig {
     name: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     mass: Option<f64>,
     shape: ShapeConfig,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     inertia: Option<[[f64; 3]; 3]>,
     position: [f64; 3],
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     quaternion: Option<[f64; 4]>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     rotation: Option<[[f64; 3]; 3]>,
     #[serde(default)]
     velocity: [f64; 3],
@@ -186,7 +170,7 @@ struct BodyConfig {
     fixed: bool,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PlaneConfig {
     name: String,
@@ -195,7 +179,7 @@ struct PlaneConfig {
     offset: f64,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum ImpactOutput {
     #[default]
@@ -203,7 +187,7 @@ pub(super) enum ImpactOutput {
     None,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct OutputConfig {
     #[serde(default = "defaults::sample_step")]
@@ -221,31 +205,6 @@ impl Default for OutputConfig {
     }
 }
 
-impl Default for Config {
-    fn default() -> Self {
-        // The text is checked by a test; an empty world would be its fault.
-        toml::from_str(WORLD).unwrap_or_else(|_| Self {
-            duration: defaults::duration(),
-            gravity: defaults::gravity(),
-            flight: FlightConfig::Exact,
-            time_step: defaults::time_step(),
-            max_impacts: None,
-            on_zeno: None,
-            seed: 0,
-            law: LawConfig::default(),
-            contact: None,
-            pairs: None,
-            bodies: None,
-            planes: None,
-            output: OutputConfig::default(),
-        })
-    }
-}
-
-impl Configuration for Config {
-    const TOML: &'static str = WORLD;
-}
-
 /// A world ready to run.
 pub(super) struct Setup {
     pub(super) spec: WorldSpec,
@@ -256,6 +215,7 @@ pub(super) struct Setup {
     pub(super) zeno_is_error: bool,
     pub(super) impacts: ImpactOutput,
     law: LawConfig,
+    several: Law,
     seed: u64,
     options: ImpactOptions,
 }
@@ -282,8 +242,8 @@ impl Setup {
             "routh" => Single::Any(Box::new(Routh {
                 options: self.options,
             })),
-            name => match law(name) {
-                Some(law) => Single::Any(law),
+            name => match Law::named(name) {
+                Some(law) => Single::Any(Box::new(law)),
                 None => Single::TwoBody(self.options),
             },
         }
@@ -291,36 +251,12 @@ impl Setup {
 
     /// The law for several contacts; samples of a set-valued one are numbered by the impacts.
     pub(super) fn several(&self, index: usize) -> Box<dyn ImpactLaw> {
-        let options = &self.law.options;
-        let friction_directions = options.friction_directions;
-        match self.law.several.as_str() {
-            "moreau-newton" => Box::new(MoreauNewton {
-                friction_directions,
-                ..MoreauNewton::default()
+        match &self.several {
+            Law::SetValued(law) => Box::new(SetValued {
+                seed: self.seed.wrapping_add(index as u64),
+                ..law.clone()
             }),
-            "anitescu-potra" => Box::new(AnitescuPotra {
-                friction_directions,
-                ..AnitescuPotra::default()
-            }),
-            "propagative" => {
-                let default = Propagative::default();
-                let given = options.restitution.map(EnergeticRestitution::new);
-                Box::new(Propagative {
-                    restitution: given.and_then(Result::ok).unwrap_or(default.restitution),
-                    ..default
-                })
-            }
-            "set-valued" => {
-                let default = SetValued::default();
-                Box::new(SetValued {
-                    seed: self.seed.wrapping_add(index as u64),
-                    impulse_step: options.impulse_step,
-                    max_steps: options.max_steps.unwrap_or(default.max_steps),
-                    friction_directions,
-                    ..default
-                })
-            }
-            name => law(name).unwrap_or_else(|| Box::new(MoreauNewton::default())),
+            law => Box::new(law.clone()),
         }
     }
 
@@ -336,28 +272,30 @@ impl Setup {
 }
 
 impl Config {
-    /// Without bodies and planes, the default's; a file that gives either gives all of the world.
-    pub(super) fn resolved(self) -> Result<Self, ScenarioError> {
-        let defaults = Self::default();
-        if self.bodies.is_none() && self.planes.is_none() {
-            return Ok(Self {
-                contact: self.contact.or(defaults.contact),
-                pairs: self.pairs.or(defaults.pairs),
-                bodies: defaults.bodies,
-                planes: defaults.planes,
-                ..self
-            });
+    /// A file that gives bodies or planes gives all of the world.
+    pub(super) fn keep_given(&mut self, given: &dyn Fn(&str) -> bool) -> Result<(), ScenarioError> {
+        if !given("bodies") && !given("planes") {
+            return Ok(());
         }
-        if self.contact.is_none() {
+        if !given("contact") {
             let message = "missing: `friction` and `restitution` of every pair";
             return Err(ScenarioError::value("contact", message));
         }
-        Ok(self)
+        if !given("bodies") {
+            self.bodies = None;
+        }
+        if !given("planes") {
+            self.planes = None;
+        }
+        if !given("pairs") {
+            self.pairs = None;
+        }
+        Ok(())
     }
 
     pub(super) fn setup(&self) -> Result<Setup, ScenarioError> {
-        crate::config::finite("gravity", &self.gravity)?;
-        crate::config::positive("time_step", &[self.time_step])?;
+        crate::motion::finite("gravity", &self.gravity)?;
+        crate::motion::positive("time_step", &[self.time_step])?;
         let steps = self.duration / self.time_step;
         if !(self.duration >= 0.0 && steps <= 1e12) {
             let message = format!(
@@ -404,7 +342,7 @@ impl Config {
             surface,
             pairs,
         };
-        self.check_laws(&spec)?;
+        let several = self.check_laws(&spec)?;
         let restitutes = |s: &Surface| s.collide && s.restitution < 1.0;
         let lossy = restitutes(&surface) || spec.pairs.iter().any(|(_, s)| restitutes(s));
         let on_zeno = match self.on_zeno {
@@ -428,6 +366,7 @@ impl Config {
             zeno_is_error: self.on_zeno == Some(ZenoConfig::Error),
             impacts: self.output.impacts,
             law: self.law.clone(),
+            several,
             seed: self.seed,
             options: ImpactOptions {
                 restitution_law: match self.law.restitution_law {
@@ -512,7 +451,7 @@ impl Config {
         self.pairs.iter().flatten().enumerate().map(one).collect()
     }
 
-    fn check_laws(&self, spec: &WorldSpec) -> Result<(), ScenarioError> {
+    fn check_laws(&self, spec: &WorldSpec) -> Result<Law, ScenarioError> {
         let rubs = |s: &Surface| s.collide && s.friction > 0.0;
         let friction = rubs(&spec.surface) || spec.pairs.iter().any(|(_, s)| rubs(s));
         for (key, name) in [
@@ -536,32 +475,11 @@ impl Config {
             let message = format!("`{}` resolves one contact only", self.law.several);
             return Err(ScenarioError::value("law.several", message));
         }
-        let options = &self.law.options;
-        let takes: &[&str] = match self.law.several.as_str() {
-            "moreau-newton" | "anitescu-potra" => &["friction_directions"],
-            "propagative" => &["restitution"],
-            "set-valued" => &["friction_directions", "impulse_step", "max_steps"],
-            _ => &[],
+        let Some(law) = Law::named(&self.law.several) else {
+            return Err(ScenarioError::value("law.several", "unknown law"));
         };
-        let given = [
-            ("restitution", options.restitution.is_some()),
-            ("friction_directions", options.friction_directions.is_some()),
-            ("impulse_step", options.impulse_step.is_some()),
-            ("max_steps", options.max_steps.is_some()),
-        ];
-        for (name, is_given) in given {
-            if is_given && !takes.contains(&name) {
-                let message = format!("`{}` has no such option", self.law.several);
-                return Err(ScenarioError::value(
-                    &format!("law.options.{name}"),
-                    message,
-                ));
-            }
-        }
-        if let Some(value) = options.restitution {
-            restitution("law.options.restitution", value)?;
-        }
-        Ok(())
+        law.with_options(self.law.options.clone())
+            .map_err(|error| ScenarioError::value("law.options", error.message()))
     }
 
     fn bodies(&self) -> Result<(Vec<BodySpec>, Vec<Shape>), ScenarioError> {
@@ -616,9 +534,9 @@ impl BodyConfig {
     fn build(&self, key: &str) -> Result<BodySpec, ScenarioError> {
         let of = |part: &str| format!("{key}.{part}");
         let named = |message: String| format!("`{}`: {message}", self.name);
-        crate::config::finite(&of("position"), &self.position)?;
-        crate::config::finite(&of("velocity"), &self.velocity)?;
-        crate::config::finite(&of("angular_velocity"), &self.angular_velocity)?;
+        crate::motion::finite(&of("position"), &self.position)?;
+        crate::motion::finite(&of("velocity"), &self.velocity)?;
+        crate::motion::finite(&of("angular_velocity"), &self.angular_velocity)?;
         let shape = self.shape.build(&of("shape"))?;
         let still = self.velocity == [0.0; 3] && self.angular_velocity == [0.0; 3];
         if self.fixed && !still {
@@ -687,7 +605,7 @@ impl BodyConfig {
             }
             (Some([w, x, y, z]), None) => {
                 let key = format!("{key}.quaternion");
-                crate::config::finite(&key, &[*w, *x, *y, *z])?;
+                crate::motion::finite(&key, &[*w, *x, *y, *z])?;
                 let length = (w * w + x * x + y * y + z * z).sqrt();
                 if (length - 1.0).abs() > 1e-6 {
                     let message = format!("[{w}, {x}, {y}, {z}] has the length {length}, not 1");

@@ -1,28 +1,19 @@
 //! `carom run world`: rigid bodies, planes and impact laws of one's own.
 
 mod config;
-mod default;
 mod report;
 
-pub(crate) use config::Config;
-
-use crate::{Overrides, Record, Scenario, ScenarioError};
+use crate::ScenarioError;
+use crate::config::Input;
 use carom_motion::{Event, World};
+use carom_report::Record;
+use config::Config;
 use report::Log;
 
-pub(crate) const SCENARIO: Scenario = Scenario::new::<Config>(
-    "world",
-    "rigid bodies in a container: shapes, planes, friction, restitution and impact laws as you like",
-    "carom",
-    "beyond the papers: their impact laws in time",
-    run,
-);
-
-fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
-    let config: Config = crate::config::read(overrides)?;
-    let config = config.resolved()?;
-    let mut record = Record::new("", "");
-    record.parameters = crate::config::parameters(&config);
+/// Any world.
+pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
+    let (mut config, mut record) = input.begin::<Config>()?;
+    config.keep_given(&|key| input.is_given(key))?;
     let setup = config.setup()?;
     let world = World::new(&setup.spec).map_err(|error| setup.name_key(&error))?;
     let mut log = Log::new(&world, &setup);
