@@ -215,6 +215,14 @@ scenarios! {
             "the bouncing penny with constant torques about the vertical and the axle",
             "Sec. VII, future work";
     }
+    "carom" {
+        "world" motion::world::run,
+            "rigid bodies in a container: shapes, planes, friction, restitution and laws as you like",
+            "beyond the papers: their impact laws in time";
+        "mechanism" motion::mechanism::run,
+            "a planar mechanism as you like: links, springs, actuators, contacts with fixed lines",
+            "beyond the papers: the collision integrator for any planar mechanism";
+    }
 }
 
 /// The scenario of that name.
