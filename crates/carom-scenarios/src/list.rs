@@ -108,6 +108,15 @@ scenarios! {
         "zeno-block" set_valued::zeno_block::run,
             "a rocking block comes to rest after infinitely many impacts in finite time",
             "Section 4.3, Figs. 7 and 8";
+        "sliding-box" set_valued::sliding_box::run,
+            "a box slides on four corners: how wrong friction polygons are",
+            "beyond the paper: round friction cones";
+        "four-legged-table" set_valued::four_legged_table::run,
+            "a table lands on four legs: the family of outcomes and its even member",
+            "beyond the paper: round friction cones";
+        "impact-bounds" set_valued::impact_bounds::run,
+            "samples of outcomes inside proven bounds",
+            "beyond the paper: bounds of all outcomes";
     }
     "Jia & Wang" {
         "icosahedron-tetrahedron" two_body::icosahedron_tetrahedron::run,
