@@ -11,6 +11,7 @@
 //! | [`lcp`] | `carom-lcp` | linear complementarity problems |
 //! | [`mechanism`] | `carom-mechanism` | mechanical systems in generalized coordinates |
 //! | [`variational`] | `carom-variational` | flights, first contact, hybrid runs |
+//! | [`motion`] | `carom-motion` | worlds of rigid bodies in time |
 //! | `billiard` | `carom-billiard` | nonholonomic billiards, impact by impact |
 //! | `report` | `carom-report` | records, tables, figures, animations and their files |
 //! | `scenarios` | `carom-scenarios` | the papers' examples as named runs |
@@ -56,6 +57,7 @@ pub use carom_lcp as lcp;
 pub use carom_lie as lie;
 pub use carom_mechanism as mechanism;
 pub use carom_metric as metric;
+pub use carom_motion as motion;
 pub use carom_numeric::NUMERICS_VERSION;
 #[cfg(feature = "scenarios")]
 pub use carom_report as report;
