@@ -2,7 +2,6 @@
 
 use crate::Answer;
 use crate::bodies::{self, BodyInput, PlaceInput};
-use crate::bounds::passed_bound;
 use crate::error::{WireError, typed};
 use crate::judge_steps;
 use crate::options::known_law;
@@ -264,7 +263,7 @@ pub(crate) fn verdict(
     let judgement = judged(step, after, &options.options()?, wrong)?;
     let problem = &step.problem;
     let mut fields = balance(problem, &judgement);
-    answers(problem, after, &judgement, &mut fields);
+    answers(problem, &judgement, &mut fields);
     if let Some(law) = law {
         let claimed = judgement.laws.iter().find(|entry| entry.law == law);
         fields.insert(
@@ -324,12 +323,7 @@ pub(crate) fn balance(problem: &ImpactProblem<'_>, judgement: &Judgement) -> Map
 }
 
 /// Laws and the set of outcomes.
-fn answers(
-    problem: &ImpactProblem<'_>,
-    after: &Tangent,
-    judgement: &Judgement,
-    fields: &mut Map<String, Value>,
-) {
+fn answers(problem: &ImpactProblem<'_>, judgement: &Judgement, fields: &mut Map<String, Value>) {
     let matches: Vec<&str> = judgement.matches().map(|law| law.law).collect();
     let refused = judgement.refused.iter().map(|refusal| {
         json!({
@@ -342,13 +336,10 @@ fn answers(
     let mut put = |key: &str, value: Value| fields.insert(key.to_owned(), value);
     put("laws", judgement.laws.iter().map(law_fields).collect());
     put("refused", refused.collect());
-    let tolerance = judgement.options.tolerance;
     let set = judgement.outcome_set.as_ref();
     put(
         "outcome_set",
-        set.map_or(Value::Null, |set| {
-            set_fields(problem, after, set, tolerance)
-        }),
+        set.map_or(Value::Null, |set| set_fields(problem, set)),
     );
 }
 
@@ -378,31 +369,11 @@ fn law_fields(law: &LawMatch) -> Value {
     Value::Object(fields)
 }
 
-fn set_fields(
-    problem: &ImpactProblem<'_>,
-    after: &Tangent,
-    set: &SetVerdict,
-    tolerance: f64,
-) -> Value {
+fn set_fields(problem: &ImpactProblem<'_>, set: &SetVerdict) -> Value {
     let mut fields = Map::new();
     let mut put = |key: &str, value: Value| fields.insert(key.to_owned(), value);
-    // A member passes no bound.
-    let passed = match &set.membership {
-        Membership::Inside(_) => None,
-        _ => passed_bound(problem, after, &set.nearest, tolerance),
-    };
-    match (&set.membership, &passed) {
-        (Membership::Unknown, Some(passed)) => {
-            put("membership", "outside".into());
-            put("contains", false.into());
-            put("reason", "bound".into());
-            put("margin", passed.margin.into());
-        }
-        (membership, _) => {
-            put("membership", membership.name().into());
-            put("contains", json!(membership.contains()));
-        }
-    }
+    put("membership", set.membership.name().into());
+    put("contains", json!(set.membership.contains()));
     match &set.membership {
         Membership::Inside(witness) => {
             put("witness", witness_fields(problem, witness));
@@ -413,10 +384,6 @@ fn set_fields(
         }
         Membership::Unknown => {}
     }
-    put(
-        "outside",
-        passed.map_or(Value::Null, |passed| passed.fields),
-    );
     put("distance", set.distance.into());
     put("nearest", json!(set.nearest.0.as_slice()));
     put("members", set.members.into());
