@@ -166,7 +166,15 @@ pub(crate) fn run(args: &RunArgs, is_quiet: bool) -> Result<(), Failure> {
             None => writeln!(out, "\nadd --out DIR for figures, tables and the record")?,
         }
     }
-    Ok(())
+    // A run that stopped on its way has a record, and has failed.
+    match record.results.get("error").and_then(|e| e.get("message")) {
+        Some(message) => Err(Failure::Unsolved(format!(
+            "{}: {}",
+            record.scenario,
+            message.as_str().unwrap_or("stopped")
+        ))),
+        None => Ok(()),
+    }
 }
 
 fn find(name: &str) -> Result<&'static Scenario, Failure> {

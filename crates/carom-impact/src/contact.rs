@@ -42,7 +42,7 @@ impl Contact {
         1 + self.tangents.len()
     }
 
-    fn rows(&self) -> impl Iterator<Item = &Covector> {
+    fn rows(&self) -> impl Iterator<Item = &Covector> + Clone {
         std::iter::once(&self.normal).chain(&self.tangents)
     }
 
@@ -362,7 +362,7 @@ impl<'m> ContactSet<'m> {
     }
 
     /// All rows of the Jacobian as given: every contact's normal, then its tangents.
-    pub(crate) fn jacobian_rows(&self) -> impl Iterator<Item = &Covector> {
+    pub(crate) fn jacobian_rows(&self) -> impl Iterator<Item = &Covector> + Clone {
         self.contacts.iter().flat_map(Contact::rows)
     }
 

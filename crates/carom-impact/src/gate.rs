@@ -388,7 +388,7 @@ impl OwnTerms {
                 let row = form.0.as_slice();
                 let scale = kernel::power_of_two_scale(kernel::max_abs(row));
                 let (before, after, size) = self.of(row, scale);
-                (after.abs() - before.abs()) / size
+                (after.abs() - before.abs()) / if size == 0.0 { 1.0 } else { size }
             })
             .fold(0.0, |worst, x| if x <= worst { worst } else { x });
         (!(worst <= GATE_TOLERANCE)).then_some(Breach {

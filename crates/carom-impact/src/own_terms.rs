@@ -90,7 +90,32 @@ pub(crate) fn violates(velocity: RowVelocity, around: impl FnOnce() -> f64) -> b
 /// momentum is its own.
 #[cold]
 pub(crate) fn momentum_around(metric: &KineticMetric, row: &[f64], momentum: &[f64]) -> f64 {
-    let touched = connected(metric.mass_matrix(), row);
+    momentum_linked(metric, row, std::iter::empty(), momentum)
+}
+
+/// The same where `links` (rows of length n) connect degrees of freedom as the mass matrix does.
+#[cold]
+pub(crate) fn momentum_linked<'r>(
+    metric: &KineticMetric,
+    row: &[f64],
+    links: impl Iterator<Item = &'r [f64]> + Clone,
+    momentum: &[f64],
+) -> f64 {
+    let mut touched: Vec<bool> = row.iter().map(|a| *a != 0.0).collect();
+    loop {
+        let before = touched.clone();
+        spread(metric.mass_matrix(), &mut touched);
+        for link in links.clone() {
+            let mut entries = link.iter().zip(&touched);
+            if entries.any(|(a, is_touched)| *a != 0.0 && *is_touched) {
+                let entries = touched.iter_mut().zip(link);
+                entries.for_each(|(is_touched, a)| *is_touched |= *a != 0.0);
+            }
+        }
+        if touched == before {
+            break;
+        }
+    }
     let own: Vec<f64> = momentum
         .iter()
         .zip(&touched)
@@ -99,15 +124,12 @@ pub(crate) fn momentum_around(metric: &KineticMetric, row: &[f64], momentum: &[f
     kernel::norm(&own)
 }
 
-/// The degrees of freedom that the mass matrix connects with the nonzero entries of a row.
-fn connected(mass: &DMatrix<f64>, row: &[f64]) -> Vec<bool> {
-    let mut touched: Vec<bool> = row.iter().map(|a| *a != 0.0).collect();
+/// Touches what the mass matrix connects with what is touched.
+fn spread(mass: &DMatrix<f64>, touched: &mut [bool]) {
+    let n = mass.nrows();
     let mut open: Vec<usize> = (0..touched.len()).filter(|k| touched[*k]).collect();
     while let Some(k) = open.pop() {
-        let Some(column) = mass
-            .as_slice()
-            .get(k * mass.nrows()..(k + 1) * mass.nrows())
-        else {
+        let Some(column) = mass.as_slice().get(k * n..(k + 1) * n) else {
             continue;
         };
         for (j, (entry, is_touched)) in column.iter().zip(touched.iter_mut()).enumerate() {
@@ -117,7 +139,6 @@ fn connected(mass: &DMatrix<f64>, row: &[f64]) -> Vec<bool> {
             }
         }
     }
-    touched
 }
 
 /// Groups the whitened coordinates that `rows` (whitened) connect: two coordinates are in one group

@@ -91,7 +91,12 @@ impl<'a> ImpactProblem<'a> {
             let entries = form.0.as_slice();
             let velocity =
                 own_terms::row_velocity(entries, self.velocity.0.as_slice(), norm, self.scale);
-            let around = || own_terms::momentum_around(metric, entries, &self.momentum);
+            // An impact leaves rounding of everything that its impulses reach.
+            let rows = self.contacts.jacobian_rows();
+            let links = rows.chain(self.contacts.constraint_forms());
+            let links = links.map(|row| row.0.as_slice());
+            let momentum = &self.momentum;
+            let around = || own_terms::momentum_linked(metric, entries, links, momentum);
             if own_terms::violates(velocity, around) {
                 return Err(ImpactError::ConstraintViolated {
                     row,

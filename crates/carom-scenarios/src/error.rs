@@ -88,6 +88,7 @@ impl ScenarioError {
                 VariationalError::StepTooLarge { .. }
                     | VariationalError::NoDiscreteEnergyRoot { .. }
                     | VariationalError::ContactSearchLimit { .. }
+                    | VariationalError::EventLimit { .. }
                     | VariationalError::Impact(_)
             ),
             Self::Design(error) => !matches!(

@@ -13,6 +13,7 @@ mod error;
 pub mod extremes;
 mod lie_group;
 mod list;
+mod motion;
 mod nonholonomic;
 mod progress;
 mod propagative;

@@ -108,6 +108,15 @@ scenarios! {
         "zeno-block" set_valued::zeno_block::run,
             "a rocking block comes to rest after infinitely many impacts in finite time",
             "Section 4.3, Figs. 7 and 8";
+        "sliding-box" set_valued::sliding_box::run,
+            "a box slides on four corners: how wrong friction polygons are",
+            "beyond the paper: round friction cones";
+        "four-legged-table" set_valued::four_legged_table::run,
+            "a table lands on four legs: the family of outcomes and its even member",
+            "beyond the paper: round friction cones";
+        "impact-bounds" set_valued::impact_bounds::run,
+            "samples of outcomes inside proven bounds",
+            "beyond the paper: bounds of all outcomes";
     }
     "Jia & Wang" {
         "icosahedron-tetrahedron" two_body::icosahedron_tetrahedron::run,
@@ -205,6 +214,14 @@ scenarios! {
         "controlled-penny" nonholonomic::controlled_penny::run,
             "the bouncing penny with constant torques about the vertical and the axle",
             "Sec. VII, future work";
+    }
+    "carom" {
+        "world" motion::world::run,
+            "rigid bodies in a container: shapes, planes, friction, restitution and laws as you like",
+            "beyond the papers: their impact laws in time";
+        "mechanism" motion::mechanism::run,
+            "a planar mechanism as you like: links, springs, actuators, contacts with fixed lines",
+            "beyond the papers: the collision integrator for any planar mechanism";
     }
 }
 

@@ -40,6 +40,14 @@ impl WireError {
         }
     }
 
+    /// The same fault of a part of the input.
+    pub(crate) fn within(self, place: &str) -> Self {
+        Self {
+            message: format!("{place}: {}", self.message),
+            ..self
+        }
+    }
+
     /// The error as it is written: `{"kind": ..., "message": ...}`, with `"residual"` where there is
     /// one.
     pub fn to_value(&self) -> Value {

@@ -27,6 +27,7 @@ mod error;
 mod frictional;
 mod ignored;
 mod judge;
+mod judge_steps;
 mod keys;
 mod lcp;
 mod limits;

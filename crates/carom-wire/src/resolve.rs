@@ -58,7 +58,7 @@ impl Problem {
 }
 
 /// A contact, as it is read from JSON.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ContactInput {
     /// Gradient of the gap (n), positive towards separation.

@@ -5,10 +5,10 @@ use crate::bounds::{BoundsInput, bounds};
 use crate::error::{WireError, typed};
 use crate::limits::check_written;
 use crate::options::refused;
-use crate::outcome::outcome_fields;
+use crate::outcome::{by_contact, outcome_fields};
 use carom_impact::frictional::{
-    AnitescuPotra, EndMode, ModeSolution, SampleSummary, Sampler, SetValued, all_simultaneous,
-    sampled_outcomes, summarize,
+    AnitescuPotra, EndMode, ModeSolution, SampleSummary, Sampler, SamplingProbe, SetValued,
+    all_simultaneous, sampled_outcomes, summarize,
 };
 use carom_impact::{ImpactLaw, ImpactProblem, Law};
 use serde::Deserialize;
@@ -93,7 +93,11 @@ pub(crate) fn set_valued(
         return Err(law.none_ended().into());
     };
     let mut fields = outcome_fields(problem, first);
-    fields.insert("diagnostics".to_owned(), diagnostics(&sampler, &summary));
+    let probe = SamplingProbe::new(&sampler, &summary)?;
+    fields.insert(
+        "diagnostics".to_owned(),
+        diagnostics(&sampler, &summary, &probe),
+    );
     if let Some(asked) = &bounded {
         let known = (outcomes != Some(OutcomesInput::One)).then_some(all.as_slice());
         fields.insert("bounds".to_owned(), bounds(&sampler, asked, known)?);
@@ -107,17 +111,22 @@ pub(crate) fn set_valued(
     Ok(fields)
 }
 
-fn diagnostics(sampler: &Sampler<'_>, summary: &SampleSummary) -> Value {
+fn diagnostics(sampler: &Sampler<'_>, summary: &SampleSummary, probe: &SamplingProbe) -> Value {
     let contacts = sampler.problem().contacts();
-    // One list of extents for each contact: its normal, then its tangents.
+    // One list for each contact: its normal, then its tangents.
     let hull: Vec<&[[f64; 2]]> = (0..contacts.len())
         .filter_map(|i| summary.hull.get(contacts.row(i)..contacts.row(i + 1)))
         .collect();
+    let gaps = by_contact(sampler.problem(), &probe.gap_to_extremes);
     let coverage = summary.coverage.map(|coverage| {
         json!({
             "cells": coverage.cells,
-            "new_cell_rate": coverage.new_cell_rate,
+            // A sampler that never takes the other solutions knows nothing of new ones.
+            "new_cell_rate": (!probe.branch_blind).then_some(coverage.new_cell_rate),
             "split_half_distance": coverage.split_half_distance,
+            "ambiguous_steps": probe.ambiguous_steps,
+            "gap_to_extremes": gaps,
+            "branch_blind": probe.branch_blind,
         })
     });
     json!({

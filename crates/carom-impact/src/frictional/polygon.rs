@@ -15,7 +15,7 @@ pub const MAX_DIRECTIONS: usize = 256;
 ///
 /// [`ImpactError::InvalidOption`] for fewer than 4 or more than [`MAX_DIRECTIONS`] in space, or other
 /// than 2 in the plane.
-pub(super) fn directions(
+pub(crate) fn directions(
     n_tangents: usize,
     requested: Option<usize>,
 ) -> Result<usize, ImpactError> {

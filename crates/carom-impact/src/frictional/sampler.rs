@@ -3,6 +3,7 @@
 use super::bounds::TerminationBounds;
 use super::friction_cone::FrictionCone;
 use super::modes::{check_planar, solutions};
+use super::probe::ambiguous_steps;
 use super::stepper::{ImpactStepper, StepWorkspace};
 use crate::draft::Opening;
 use crate::gate::Rules;
@@ -21,6 +22,12 @@ use nalgebra::{DMatrix, DVector};
 /// An impact has ended when no contact approaches by more than this fraction of its own terms.
 const ENDED: f64 = 1e-10;
 
+/// A good spread of the exponents of random covering vectors.
+pub const COVERING_SPREAD: f64 = 6.0;
+
+/// A good probability that a contact is switched off in a step.
+pub const CAP_OFF: f64 = 0.25;
+
 /// Which solution of a step is taken where there are several.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub enum BranchPolicy {
@@ -30,13 +37,16 @@ pub enum BranchPolicy {
     /// A random covering vector for every step, with entries $\exp(U(-a, a))$: every vector may
     /// lead to another solution.
     RandomCovering {
-        /// The spread $a$; 6 is a good one.
+        /// The spread $a$; [`COVERING_SPREAD`] is a good one.
         spread: f64,
     },
     /// Any of all solutions of a step, with equal probability: planar contacts only, at most
     /// [`MAX_MODE_CONTACTS`](super::MAX_MODE_CONTACTS) of them, and a hundred times the work.
     /// Lemke's method does not reach solutions between two others; this does.
     Enumerate,
+    /// Random covering vectors if sampled steps have several solutions
+    /// ([`ambiguous_steps`](super::ambiguous_steps)), else always the same.
+    Auto,
 }
 
 /// How the caps of a step are drawn.
@@ -51,6 +61,9 @@ pub enum CapDistribution {
         /// Probability in \[0, 1) that a contact is switched off in a step.
         off: f64,
     },
+    /// Contacts are switched off with probability [`CAP_OFF`] if sampled steps have several
+    /// solutions, else caps are uniform.
+    Auto,
 }
 
 /// Samples of every outcome that friction and simultaneity allow (`set-valued`).
@@ -143,6 +156,23 @@ pub struct Draw {
     caps: Vec<f64>,
 }
 
+impl Draw {
+    /// Scaled velocities of the slots so far.
+    pub(crate) fn velocity(&self) -> &[f64] {
+        &self.velocity
+    }
+
+    /// Scaled impulses on the slots so far.
+    pub(crate) fn impulse(&self) -> &[f64] {
+        &self.impulse
+    }
+
+    /// Scaled caps of the last step.
+    pub(crate) fn caps(&self) -> &[f64] {
+        &self.caps
+    }
+}
+
 impl<'a> Sampler<'a> {
     /// Prepares samples of a problem.
     ///
@@ -151,6 +181,7 @@ impl<'a> Sampler<'a> {
     /// [`ImpactError::InvalidOption`], [`ImpactError::NotPointed`] if a closing step is asked for
     /// and its size is not defined, and those of [`ImpactStepper::new`].
     pub fn new(problem: &'a ImpactProblem<'a>, options: &SetValued) -> Result<Self, ImpactError> {
+        let options = &options.settled(problem)?;
         let contacts = problem.contacts();
         let stepper = ImpactStepper::with_cone(contacts, options.friction_cone)?;
         let space = &stepper.space;
@@ -338,14 +369,30 @@ impl<'a> Sampler<'a> {
     fn random_step(&self, rng: &mut CounterRng, draw: &mut Draw) -> Result<(), ImpactError> {
         match self.options.branch {
             BranchPolicy::Enumerate => return self.any_step(rng, draw),
-            BranchPolicy::Fixed => draw.workspace.set_cover(0, None),
+            BranchPolicy::Fixed | BranchPolicy::Auto => draw.workspace.set_cover(0, None),
             BranchPolicy::RandomCovering { spread } => {
-                let mut entry = || (spread * (2.0 * rng.next_uniform() - 1.0)).exp();
-                draw.workspace
-                    .set_cover(self.stepper.dim(), Some(&mut entry));
+                self.cover_randomly(spread, rng, &mut draw.workspace);
             }
         }
         self.step(draw)
+    }
+
+    fn cover_randomly(&self, spread: f64, rng: &mut CounterRng, workspace: &mut StepWorkspace) {
+        let mut entry = || (spread * (2.0 * rng.next_uniform() - 1.0)).exp();
+        workspace.set_cover(self.stepper.dim(), Some(&mut entry));
+    }
+
+    /// Makes a step from slot velocities with a random covering vector; its end is left in the
+    /// workspace.
+    pub(super) fn other_step(
+        &self,
+        velocity: &[f64],
+        caps: &[f64],
+        rng: &mut CounterRng,
+        workspace: &mut StepWorkspace,
+    ) -> Result<(), ImpactError> {
+        self.cover_randomly(COVERING_SPREAD, rng, workspace);
+        self.stepper.solve(velocity, caps, workspace)
     }
 
     fn draw_caps(&self, rng: &mut CounterRng, caps: &mut Vec<f64>) {
@@ -437,6 +484,32 @@ impl<'a> Sampler<'a> {
 }
 
 impl SetValued {
+    /// The same with policies in place of those that depend on the problem.
+    fn settled(&self, problem: &ImpactProblem<'_>) -> Result<Self, ImpactError> {
+        let (branch, caps) = (
+            self.branch == BranchPolicy::Auto,
+            self.caps == CapDistribution::Auto,
+        );
+        let mut settled = self.clone();
+        if branch {
+            settled.branch = BranchPolicy::Fixed;
+        }
+        if caps {
+            settled.caps = CapDistribution::Uniform;
+        }
+        if (branch || caps) && ambiguous_steps(&Sampler::new(problem, &settled)?)? > 0.0 {
+            if branch {
+                settled.branch = BranchPolicy::RandomCovering {
+                    spread: COVERING_SPREAD,
+                };
+            }
+            if caps {
+                settled.caps = CapDistribution::Mixed { off: CAP_OFF };
+            }
+        }
+        Ok(settled)
+    }
+
     fn validate(&self, impulse_step: f64, is_approaching: bool) -> Result<(), ImpactError> {
         let refuse = |what, value, allowed| {
             Err(ImpactError::InvalidOption {

@@ -40,7 +40,7 @@ impl Default for Sequential {
 
 impl Sequential {
     /// The whole cycle.
-    fn cycle(&self, n_contacts: usize) -> Result<Vec<usize>, ImpactError> {
+    pub(crate) fn cycle(&self, n_contacts: usize) -> Result<Vec<usize>, ImpactError> {
         let mut cycle = self.order.clone();
         if let Some(&contact) = cycle.iter().find(|contact| **contact >= n_contacts) {
             return Err(ImpactError::InvalidContact {
@@ -86,9 +86,7 @@ impl ImpactLaw for Sequential {
 
     fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
         let cycle = self.cycle(problem.contacts().len())?;
-        problem.contacts().require_tangents()?;
-        let space = ContactSpace::new(problem.contacts());
-        let shape = self.friction_cone.shape(space.n_tangents)?;
+        let singles = SingleImpacts::new(problem, self.friction_cone)?;
         if !problem.is_approaching() {
             let sequence = Vec::new();
             return separating(
@@ -100,16 +98,63 @@ impl ImpactLaw for Sequential {
                 },
             );
         }
-        let width = space.width();
+        let found = singles.run(&cycle, self.max_impacts)?;
+        let diagnostics = Diagnostics::Sequential {
+            sequence: found.sequence,
+            pivots: found.pivots,
+            velocity_residual: found.velocity_residual,
+        };
+        singles
+            .space
+            .outcome(problem, &found.impulse, ImpactStatus::Resolved, diagnostics)
+    }
+}
+
+/// The impacts of each contact alone, ready for any order.
+pub(crate) struct SingleImpacts<'p> {
+    problem: &'p ImpactProblem<'p>,
+    pub(crate) space: ContactSpace,
+    singles: Vec<Single>,
+}
+
+/// Where single impacts in one order lead.
+pub(crate) struct InOrder {
+    /// Scaled impulses on the slots, added up.
+    pub(crate) impulse: Vec<f64>,
+    /// Contacts in the order of the impacts.
+    pub(crate) sequence: Vec<usize>,
+    pivots: usize,
+    velocity_residual: f64,
+}
+
+impl<'p> SingleImpacts<'p> {
+    pub(crate) fn new(
+        problem: &'p ImpactProblem<'p>,
+        friction_cone: FrictionCone,
+    ) -> Result<Self, ImpactError> {
+        problem.contacts().require_tangents()?;
+        let space = ContactSpace::new(problem.contacts());
+        let shape = friction_cone.shape(space.n_tangents)?;
         let mut singles = Vec::with_capacity(space.n_contacts);
         for contact in 0..space.n_contacts {
             let alone = space.single(contact);
             singles.push(Single::new(alone, shape)?);
         }
+        Ok(Self {
+            problem,
+            space,
+            singles,
+        })
+    }
+
+    /// Impacts in the order of a cycle, until no contact approaches.
+    pub(crate) fn run(&self, cycle: &[usize], max_impacts: u64) -> Result<InOrder, ImpactError> {
+        let (problem, space) = (self.problem, &self.space);
+        let width = space.width();
         let mut velocity = space.velocity(problem.momentum());
         let mut grazing = space.grazing(problem);
         let mut made = space.sizes(problem.momentum());
-        let mut total = vec![0.0; space.n_slots()];
+        let mut impulse = vec![0.0; space.n_slots()];
         let mut workspace = StepWorkspace::new();
         let (mut sequence, mut pivots) = (Vec::new(), 0);
         let mut velocity_residual = 0.0;
@@ -124,17 +169,17 @@ impl ImpactLaw for Sequential {
                 continue;
             }
             quiet = 0;
-            if sequence.len() as u64 >= self.max_impacts {
+            if sequence.len() as u64 >= max_impacts {
                 return Err(ImpactError::LimitExceeded {
-                    impacts: self.max_impacts,
+                    impacts: max_impacts,
                 });
             }
             let alone = &velocity.as_slice()[slots.clone()];
             workspace.made = made[slots.clone()].to_vec();
-            singles[contact].solve(alone, &mut workspace)?;
+            self.singles[contact].solve(alone, &mut workspace)?;
             pivots += workspace.n_pivots;
             for (slot, l) in slots.zip(&workspace.impulse) {
-                total[slot] += l;
+                impulse[slot] += l;
                 velocity.axpy(*l, &space.gram.column(slot), 1.0);
                 for (made, g) in made.iter_mut().zip(&space.gram.column(slot)) {
                     *made += (l * g).abs();
@@ -147,11 +192,11 @@ impl ImpactLaw for Sequential {
             velocity_residual = f64::max(velocity_residual, workspace.residual);
             sequence.push(contact);
         }
-        let diagnostics = Diagnostics::Sequential {
+        Ok(InOrder {
+            impulse,
             sequence,
             pivots,
             velocity_residual,
-        };
-        space.outcome(problem, &total, ImpactStatus::Resolved, diagnostics)
+        })
     }
 }

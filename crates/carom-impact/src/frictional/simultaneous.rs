@@ -7,11 +7,14 @@ use super::stepper::{StepProblem, StepWorkspace};
 use crate::gate::Rules;
 use crate::jump::separating;
 use crate::laws::BuiltIn;
+use crate::own_terms::GRAZING_TOLERANCE;
 use crate::{
     ConeDiagnostics, Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem,
     ImpactStatus,
 };
 use carom_lcp::cone::{ConeMode, ConeSelection};
+use carom_metric::Tangent;
+use nalgebra::DVector;
 
 /// The simultaneous law of Anitescu and Potra (`anitescu-potra`): every contact at once, without
 /// restitution, one complementarity problem.
@@ -64,6 +67,71 @@ pub struct MoreauNewton {
     pub selection: ConeSelection,
 }
 
+impl MoreauNewton {
+    /// The same with a restitution of another velocity than that before the impact: $0 \le b_n^+ + e
+    /// \hat b_n \perp \lambda_n \ge 0$ with $\hat b = J\hat v$, `approach` = $\hat v$ (n).
+    ///
+    /// A time step adds external impulses and impacts at once: the velocity before is then the one
+    /// without contact, but restitution means that of the velocity the step began with.
+    ///
+    /// # Errors
+    ///
+    /// As [`resolve`](ImpactLaw::resolve), and [`ImpactError::Metric`] for `approach`.
+    pub fn resolve_from(
+        &self,
+        problem: &ImpactProblem<'_>,
+        approach: &Tangent,
+    ) -> Result<ImpactOutcome, ImpactError> {
+        let contacts = problem.contacts();
+        contacts.require_tangents()?;
+        let metric = contacts.metric();
+        metric.check_vector("velocity of approach", approach.0.as_slice())?;
+        let mut whitened = approach.0.clone();
+        metric.whiten_velocity_into(approach.0.as_slice(), whitened.as_mut_slice());
+        whitened *= problem.scale();
+        let space = ContactSpace::new(contacts);
+        let approach = space.velocity(whitened.as_slice());
+        let mut before = space.velocity(problem.momentum());
+        let mut is_asked = problem.is_approaching();
+        for (i, contact) in contacts.contacts().iter().enumerate() {
+            let slot = i * space.width();
+            let bounce = contact.restitution * approach[slot];
+            let size = before[slot].abs() + bounce.abs();
+            before[slot] += bounce;
+            is_asked |= before[slot] < -GRAZING_TOLERANCE * size;
+        }
+        let event = Event {
+            problem,
+            space: &space,
+            before,
+            is_asked,
+            restitution: &vec![0.0; contacts.len()],
+            rules: &Self::RULES,
+        };
+        event.resolve(self.friction_cone, self.selection)
+    }
+
+    /// Newton's ratio may gain energy against friction, and asks contacts that separate to approach
+    /// at most e times as fast.
+    const RULES: Rules<'static> = Rules {
+        may_gain: true,
+        may_be_infeasible: true,
+        ..Rules::FRICTIONAL
+    };
+}
+
+/// One impact of all contacts at once.
+struct Event<'e> {
+    problem: &'e ImpactProblem<'e>,
+    space: &'e ContactSpace,
+    /// Scaled velocities of the slots from which impulses start.
+    before: DVector<f64>,
+    /// Whether any contact approaches.
+    is_asked: bool,
+    restitution: &'e [f64],
+    rules: &'e Rules<'e>,
+}
+
 impl ImpactLaw for MoreauNewton {
     fn name(&self) -> &'static str {
         Self::INFO.name
@@ -72,19 +140,12 @@ impl ImpactLaw for MoreauNewton {
     fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
         let contacts = problem.contacts().contacts();
         let restitution: Vec<f64> = contacts.iter().map(|c| c.restitution).collect();
-        // Newton's ratio may gain energy against friction, and asks contacts that separate to
-        // approach at most e times as fast.
-        let rules = Rules {
-            may_gain: true,
-            may_be_infeasible: true,
-            ..Rules::FRICTIONAL
-        };
         resolve(
             problem,
             self.friction_cone,
             self.selection,
             &restitution,
-            &rules,
+            &Self::RULES,
         )
     }
 }
@@ -99,87 +160,107 @@ fn resolve(
     let contacts = problem.contacts();
     contacts.require_tangents()?;
     let space = ContactSpace::new(contacts);
-    match friction_cone.shape(space.n_tangents)? {
-        ConeShape::Round => with_cones(problem, &space, selection, restitution, rules),
-        ConeShape::Polygon(k) => with_polygons(problem, &space, k, restitution, rules),
-    }
-}
-
-fn with_cones(
-    problem: &ImpactProblem<'_>,
-    space: &ContactSpace,
-    selection: ConeSelection,
-    restitution: &[f64],
-    rules: &Rules<'_>,
-) -> Result<ImpactOutcome, ImpactError> {
-    let contacts = problem.contacts();
-    if !problem.is_approaching() {
-        let nothing = ConeDiagnostics {
-            residual: 0.0,
-            velocity_residual: 0.0,
-            family: 0,
-            selection,
-            modes: vec![ConeMode::Open; space.n_contacts],
-            pivots: 0,
-            newton_steps: 0,
-        };
-        return separating(problem, Diagnostics::Cone(Box::new(nothing)));
-    }
-    let velocity = space.velocity(problem.momentum());
-    let before = velocity.as_slice();
-    let mut workspace = RoundWorkspace::default();
-    let round = RoundStep::new(space);
-    let answer = round.solve(before, restitution, &[], selection, &mut workspace)?;
-    let modes = workspace.cone.modes();
-    let mut targets = targets(space, contacts, before, restitution, modes);
-    space.draft(problem, &workspace.impulse).outcome(
+    let event = Event {
         problem,
+        before: space.velocity(problem.momentum()),
+        space: &space,
+        is_asked: problem.is_approaching(),
+        restitution,
         rules,
-        &mut targets,
-        ImpactStatus::Resolved,
-        Diagnostics::Cone(Box::new(diagnostics(&answer, &workspace))),
-    )
+    };
+    event.resolve(friction_cone, selection)
 }
 
-fn with_polygons(
-    problem: &ImpactProblem<'_>,
-    space: &ContactSpace,
-    k: usize,
-    restitution: &[f64],
-    rules: &Rules<'_>,
-) -> Result<ImpactOutcome, ImpactError> {
-    let complementarity = |pivots, velocity_residual, polygon| Diagnostics::Complementarity {
-        pivots,
-        velocity_residual,
-        polygon,
-    };
-    if !problem.is_approaching() {
-        return separating(problem, complementarity(0, 0.0, None));
+impl Event<'_> {
+    fn resolve(
+        &self,
+        friction_cone: FrictionCone,
+        selection: ConeSelection,
+    ) -> Result<ImpactOutcome, ImpactError> {
+        match friction_cone.shape(self.space.n_tangents)? {
+            ConeShape::Round => self.with_cones(selection),
+            ConeShape::Polygon(k) => self.with_polygons(k),
+        }
     }
-    let lcp = StepProblem::new(space, k, false)?;
-    let velocity = space.velocity(problem.momentum());
-    let before = velocity.as_slice();
-    let mut workspace = StepWorkspace::new();
-    workspace.made = space.sizes(problem.momentum());
-    lcp.solve(space, before, &[], restitution, &mut workspace)?;
-    let mut basis = lcp.basis(space, before, restitution, &workspace);
-    let impulse = &workspace.impulse;
-    let polygon = match space.n_tangents {
-        2.. => Some(polygon_error(
-            space,
+
+    fn with_cones(&self, selection: ConeSelection) -> Result<ImpactOutcome, ImpactError> {
+        let Self {
             problem,
-            k,
+            space,
             before,
             restitution,
-            impulse,
-        )?),
-        _ => None,
-    };
-    space.draft(problem, impulse).outcome(
-        problem,
-        rules,
-        &mut basis,
-        ImpactStatus::Resolved,
-        complementarity(workspace.n_pivots, workspace.residual, polygon),
-    )
+            rules,
+            ..
+        } = self;
+        let before = before.as_slice();
+        let contacts = problem.contacts();
+        if !self.is_asked {
+            let nothing = ConeDiagnostics {
+                residual: 0.0,
+                velocity_residual: 0.0,
+                family: 0,
+                selection,
+                modes: vec![ConeMode::Open; space.n_contacts],
+                pivots: 0,
+                newton_steps: 0,
+            };
+            return separating(problem, Diagnostics::Cone(Box::new(nothing)));
+        }
+        let mut workspace = RoundWorkspace::default();
+        let round = RoundStep::new(space);
+        let answer = round.candidate(before, restitution, &[], selection, &mut workspace)?;
+        let modes = workspace.cone.modes();
+        let mut targets = targets(space, contacts, before, restitution, modes);
+        space.draft(problem, &workspace.impulse).outcome(
+            problem,
+            rules,
+            &mut targets,
+            ImpactStatus::Resolved,
+            Diagnostics::Cone(Box::new(diagnostics(&answer, &workspace))),
+        )
+    }
+
+    fn with_polygons(&self, k: usize) -> Result<ImpactOutcome, ImpactError> {
+        let Self {
+            problem,
+            space,
+            before,
+            restitution,
+            rules,
+            ..
+        } = self;
+        let before = before.as_slice();
+        let complementarity = |pivots, velocity_residual, polygon| Diagnostics::Complementarity {
+            pivots,
+            velocity_residual,
+            polygon,
+        };
+        if !self.is_asked {
+            return separating(problem, complementarity(0, 0.0, None));
+        }
+        let lcp = StepProblem::new(space, k, false)?;
+        let mut workspace = StepWorkspace::new();
+        workspace.made = space.sizes(problem.momentum());
+        lcp.solve(space, before, &[], restitution, &mut workspace)?;
+        let mut basis = lcp.basis(space, before, restitution, &workspace);
+        let impulse = &workspace.impulse;
+        let polygon = match space.n_tangents {
+            2.. => Some(polygon_error(
+                space,
+                problem,
+                k,
+                before,
+                restitution,
+                impulse,
+            )?),
+            _ => None,
+        };
+        space.draft(problem, impulse).outcome(
+            problem,
+            rules,
+            &mut basis,
+            ImpactStatus::Resolved,
+            complementarity(workspace.n_pivots, workspace.residual, polygon),
+        )
+    }
 }

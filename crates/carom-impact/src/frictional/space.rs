@@ -17,15 +17,15 @@ use smallvec::smallvec;
 /// friction cone stays round, and $\mu$ changes accordingly. Contacts without friction lose their
 /// tangents; where others have more, the missing ones are zero rows.
 #[derive(Clone, Debug)]
-pub(super) struct ContactSpace {
-    pub(super) n_contacts: usize,
-    pub(super) n_tangents: usize,
+pub(crate) struct ContactSpace {
+    pub(crate) n_contacts: usize,
+    pub(crate) n_tangents: usize,
     /// $\mu$ in the units of the slots.
-    pub(super) friction: Vec<f64>,
+    pub(crate) friction: Vec<f64>,
     /// Zero restitution for every contact.
-    pub(super) inelastic: Vec<f64>,
+    pub(crate) inelastic: Vec<f64>,
     /// Gram matrix of the slots.
-    pub(super) gram: DMatrix<f64>,
+    pub(crate) gram: DMatrix<f64>,
     /// Row of the Jacobian of each slot.
     rows: Vec<Option<usize>>,
     /// Factor that brings the given row to the slot; impulses on it take the same factor.
@@ -35,7 +35,7 @@ pub(super) struct ContactSpace {
 }
 
 impl ContactSpace {
-    pub(super) fn new(contacts: &ContactSet<'_>) -> Self {
+    pub(crate) fn new(contacts: &ContactSet<'_>) -> Self {
         let m = contacts.len();
         let given = contacts.contacts();
         let is_rough = |i: usize| given[i].friction > 0.0;
@@ -96,22 +96,22 @@ impl ContactSpace {
         }
     }
 
-    pub(super) fn width(&self) -> usize {
+    pub(crate) fn width(&self) -> usize {
         1 + self.n_tangents
     }
 
-    pub(super) fn n_slots(&self) -> usize {
+    pub(crate) fn n_slots(&self) -> usize {
         self.rows.len()
     }
 
     /// The factor of an impulse on the normal row of a contact, as given, to its slot.
-    pub(super) fn normal_norm(&self, contact: usize) -> f64 {
+    pub(crate) fn normal_norm(&self, contact: usize) -> f64 {
         1.0 / self.factors[contact * self.width()]
     }
 
     /// The factor of a tangential velocity of a contact from its slot to the rows as given; 0
     /// without tangents.
-    pub(super) fn tangent_norm(&self, contact: usize) -> f64 {
+    pub(crate) fn tangent_norm(&self, contact: usize) -> f64 {
         match self.factors.get(contact * self.width() + 1) {
             Some(factor) if self.n_tangents > 0 && *factor > 0.0 => 1.0 / factor,
             _ => 0.0,
@@ -125,13 +125,13 @@ impl ContactSpace {
     }
 
     /// Whitened slot.
-    pub(super) fn column(&self, slot: usize) -> &[f64] {
+    pub(crate) fn column(&self, slot: usize) -> &[f64] {
         let n = self.columns.nrows();
         &self.columns.as_slice()[slot * n..(slot + 1) * n]
     }
 
     /// Velocities that unit impulses on the slots make, n × slots.
-    pub(super) fn primal_columns(&self, contacts: &ContactSet<'_>) -> DMatrix<f64> {
+    pub(crate) fn primal_columns(&self, contacts: &ContactSet<'_>) -> DMatrix<f64> {
         let mut primal = self.columns.clone();
         let n = primal.nrows();
         for column in primal.as_mut_slice().chunks_exact_mut(n) {
@@ -141,7 +141,7 @@ impl ContactSpace {
     }
 
     /// Scaled velocities of the slots.
-    pub(super) fn velocity(&self, momentum: &[f64]) -> DVector<f64> {
+    pub(crate) fn velocity(&self, momentum: &[f64]) -> DVector<f64> {
         let slots = self.columns.column_iter();
         DVector::from_iterator(
             self.n_slots(),
@@ -169,7 +169,7 @@ impl ContactSpace {
     }
 
     /// The problem's rows for the assembly of its complementarity problem.
-    pub(super) fn contact_rows<'a>(
+    pub(crate) fn contact_rows<'a>(
         &'a self,
         velocity: &'a DVector<f64>,
         restitution: &'a [f64],
@@ -184,7 +184,7 @@ impl ContactSpace {
     }
 
     /// The part of the space that belongs to one contact.
-    pub(super) fn single(&self, contact: usize) -> Self {
+    pub(crate) fn single(&self, contact: usize) -> Self {
         let width = self.width();
         let slots = contact * width..(contact + 1) * width;
         let gram = self.gram.view((slots.start, slots.start), (width, width));
@@ -201,7 +201,7 @@ impl ContactSpace {
     }
 
     /// Whitened, scaled momentum change that impulses on the slots make.
-    pub(super) fn change(&self, impulse: &[f64]) -> Numbers {
+    pub(crate) fn change(&self, impulse: &[f64]) -> Numbers {
         let mut change: Numbers = smallvec![0.0; self.columns.nrows()];
         for (column, l) in self.columns.column_iter().zip(impulse) {
             if *l != 0.0 {
@@ -209,6 +209,31 @@ impl ContactSpace {
             }
         }
         change
+    }
+
+    /// Impulses on the rows as given from scaled impulses on the slots.
+    pub(crate) fn on_rows(
+        &self,
+        impulse: &[f64],
+        scale: f64,
+        contacts: &ContactSet<'_>,
+    ) -> DVector<f64> {
+        let mut impulses = DVector::zeros(contacts.row(contacts.len()));
+        for ((row, factor), l) in self.rows.iter().zip(&self.factors).zip(impulse) {
+            if let Some(row) = *row {
+                impulses[row] = l * factor / scale;
+            }
+        }
+        impulses
+    }
+
+    /// Scaled impulses on the slots from impulses on the rows as given.
+    pub(crate) fn of_rows(&self, impulses: &[f64], scale: f64) -> Vec<f64> {
+        let of = |(row, factor): (&Option<usize>, &f64)| match row.and_then(|r| impulses.get(r)) {
+            Some(l) => l / factor * scale,
+            None => 0.0,
+        };
+        self.rows.iter().zip(&self.factors).map(of).collect()
     }
 
     /// Factors between the unit rows of the Jacobian and the slots: velocities of a slot are that

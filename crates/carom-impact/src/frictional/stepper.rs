@@ -267,7 +267,8 @@ impl StepProblem {
                 gamma_size = f64::max(gamma_size, size(unknown));
             }
             let mut slack = space.friction[i] * normal;
-            let mut slack_size = slack.abs();
+            // An open contact's impulse is rounding: against what could push, not against itself.
+            let mut slack_size = space.friction[i] * terms[slot].max(normal);
             for (unknown, z) in unknowns.iter().zip(&workspace.memory.z()[directions]) {
                 let impulse = z * unknown.scale;
                 slack -= impulse;

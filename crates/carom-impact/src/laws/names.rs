@@ -1,7 +1,7 @@
 //! Options that are written as one word although the type has parameters.
 
 use crate::PlasticRule;
-use crate::frictional::{BranchPolicy, CapDistribution};
+use crate::frictional::{BranchPolicy, CAP_OFF, COVERING_SPREAD, CapDistribution};
 use serde::de::{Deserialize, Deserializer, Error as _};
 use serde::ser::{Error as _, Serialize, Serializer};
 
@@ -36,11 +36,13 @@ by_name!(PlasticRule {
 
 by_name!(BranchPolicy {
     "fixed" => Self::Fixed,
-    "random" => Self::RandomCovering { spread: 6.0 },
+    "random" => Self::RandomCovering { spread: COVERING_SPREAD },
     "enumerate" => Self::Enumerate,
+    "auto" => Self::Auto,
 });
 
 by_name!(CapDistribution {
     "uniform" => Self::Uniform,
-    "mixed" => Self::Mixed { off: 0.25 },
+    "mixed" => Self::Mixed { off: CAP_OFF },
+    "auto" => Self::Auto,
 });

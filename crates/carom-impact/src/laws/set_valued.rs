@@ -50,13 +50,13 @@ impl BuiltIn for SetValued {
                 key: "branch",
                 default: "\"fixed\"",
                 unit: "",
-                meaning: "which solution of a step is taken: \"random\", \"enumerate\"",
+                meaning: "which solution of a step is taken: \"random\", \"enumerate\"; \"auto\": random if steps have several",
             },
             OptionInfo {
                 key: "caps",
                 default: "\"uniform\"",
                 unit: "",
-                meaning: "\"mixed\": contacts are switched off at random",
+                meaning: "\"mixed\": contacts are switched off at random; \"auto\": mixed if steps have several solutions",
             },
             OptionInfo {
                 key: "bounds",

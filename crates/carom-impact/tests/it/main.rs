@@ -5,6 +5,7 @@ mod common;
 mod conservation;
 mod frictional;
 mod judge;
+mod judge_set;
 mod laws;
 mod nonholonomic;
 mod plastic;

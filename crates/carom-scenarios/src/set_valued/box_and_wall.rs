@@ -24,7 +24,7 @@ pub(crate) struct Config {
 }
 
 impl Config {
-    fn system(&self) -> Result<FrictionalSystem, ScenarioError> {
+    pub(super) fn system(&self) -> Result<FrictionalSystem, ScenarioError> {
         if self.tilt_deg.abs() >= 45.0 {
             let message = format!("{} must lie between -45 and 45", self.tilt_deg);
             return Err(ScenarioError::value("tilt_deg", message));

@@ -26,7 +26,7 @@ pub(crate) struct Config {
 }
 
 impl Config {
-    fn system(&self) -> Result<FrictionalSystem, ScenarioError> {
+    pub(super) fn system(&self) -> Result<FrictionalSystem, ScenarioError> {
         // Coordinates: hip x, y, leading and trailing angle. A point at d down a leg lies at
         // hip + d (sin, -cos).
         let angles = [self.leading_angle_deg, self.trailing_angle_deg].map(f64::to_radians);

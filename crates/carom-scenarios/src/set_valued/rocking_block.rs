@@ -25,7 +25,7 @@ pub(crate) struct Config {
 }
 
 impl Config {
-    fn system(&self) -> Result<FrictionalSystem, ScenarioError> {
+    pub(super) fn system(&self) -> Result<FrictionalSystem, ScenarioError> {
         let speed = (2.0 * *self.gravity * *self.drop).sqrt();
         Ok(block(
             *self.width,

@@ -10,4 +10,4 @@ mod painleve;
 mod properties;
 mod sampling;
 mod steps;
-mod systems;
+pub mod systems;

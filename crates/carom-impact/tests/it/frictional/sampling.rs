@@ -2,7 +2,8 @@
 
 use super::systems::*;
 use carom_impact::frictional::{
-    BranchPolicy, CapDistribution, Draw, FrictionCone, Sampler, SetValued, TerminationBounds,
+    BranchPolicy, CapDistribution, Draw, FrictionCone, Sampler, SamplingProbe, SetValued,
+    TerminationBounds, summarize,
 };
 use carom_impact::{ImpactError, ImpactLaw, SetValuedLaw};
 
@@ -293,4 +294,37 @@ fn trying_all_modes_finds_the_outcome_between_two_others() {
     };
     let error = crowd.pose(|p| law.resolve(p).unwrap_err());
     assert_eq!(error.kind(), "enumeration-limit");
+}
+
+/// The compass gait has steps with two or three solutions, of which a fixed covering vector finds
+/// one; the block dropped flat has none.
+#[test]
+fn samples_know_what_they_do_not_see() {
+    let probe = |system: System, branch| {
+        system.pose(|problem| {
+            let law = SetValued {
+                samples: 400,
+                branch,
+                ..SetValued::default()
+            };
+            let sampler = Sampler::new(problem, &law).unwrap();
+            let summary = summarize(&sampler, &|_, _| {}).unwrap();
+            SamplingProbe::new(&sampler, &summary).unwrap()
+        })
+    };
+    let block = probe(rocking_block(), BranchPolicy::Fixed);
+    assert!(block.ambiguous_steps == 0.0 && !block.branch_blind);
+    // Bred extremes of the block are sequential outcomes, which uniform caps do not meet.
+    assert_eq!(block.gap_to_extremes.len(), 4);
+    assert!(
+        block
+            .gap_to_extremes
+            .iter()
+            .all(|gap| (0.0..1.0).contains(gap))
+    );
+    assert!(block.gap_to_extremes[0] > 0.0);
+    let gait = probe(compass_gait(), BranchPolicy::Fixed);
+    assert!(gait.ambiguous_steps > 0.0 && gait.branch_blind, "{gait:?}");
+    let random = probe(compass_gait(), BranchPolicy::RandomCovering { spread: 6.0 });
+    assert!(random.ambiguous_steps > 0.0 && !random.branch_blind);
 }

@@ -8,7 +8,9 @@ use carom_geometry::{
     Rounded, Shape, TriangleMesh, Union,
 };
 use carom_lie::So3;
-use carom_variational::{ImpactRule, RigidBody, State, TimeGrid, VariationalError};
+use carom_variational::{
+    ColliderOptions, ImpactRule, OnZeno, RigidBody, State, TimeGrid, VariationalError,
+};
 use nalgebra::{Matrix3, Vector3};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
@@ -30,6 +32,16 @@ pub(crate) enum Rule {
     DiscreteEnergy,
 }
 
+/// What happens where impacts accumulate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Zeno {
+    Rest,
+    Stop,
+    Error,
+    Continue,
+}
+
 /// Keys as documented with `bouncing-body`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -41,6 +53,7 @@ pub(crate) struct Config {
     pub(super) integrator: Integrator,
     pub(super) impact_rule: Rule,
     pub(super) max_impacts: Option<usize>,
+    pub(super) on_zeno: Option<Zeno>,
     pub(super) body: BodyConfig,
     pub(super) plane: PlaneConfig,
     pub(super) initial: InitialConfig,
@@ -79,6 +92,11 @@ pub(crate) enum ShapeConfig {
         #[serde(default)]
         center: [f64; 3],
     },
+    Sphere {
+        radius: f64,
+        #[serde(default)]
+        center: [f64; 3],
+    },
     Box {
         half_extents: [f64; 3],
     },
@@ -103,12 +121,16 @@ pub(crate) enum ShapeConfig {
 }
 
 impl ShapeConfig {
-    fn build(&self, key: &str) -> Result<Shape, ScenarioError> {
+    /// The shape; faults are named after `key`.
+    pub(crate) fn build(&self, key: &str) -> Result<Shape, ScenarioError> {
         let wrong = |error: GeometryError| ScenarioError::value(key, error);
         let points = |list: &[[f64; 3]]| list.iter().map(|p| Vector3::from(*p)).collect::<Vec<_>>();
         let shape = match self {
             Self::Ellipsoid { semi_axes, center } => {
                 Shape::Ellipsoid(Ellipsoid::new(*semi_axes, Vector3::from(*center)).map_err(wrong)?)
+            }
+            Self::Sphere { radius, center } => {
+                Shape::Ellipsoid(Ellipsoid::sphere(*radius, Vector3::from(*center)).map_err(wrong)?)
             }
             Self::Box { half_extents } => Shape::Cuboid(Cuboid::new(*half_extents).map_err(wrong)?),
             Self::Polyhedron { vertices } => {
@@ -187,6 +209,28 @@ impl Config {
     /// Whether the energy should be kept.
     pub(super) fn is_conservative(&self) -> bool {
         *self.restitution == 1.0 && self.impact_rule == Rule::Hamiltonian
+    }
+
+    /// Whether a run that ends where impacts accumulate has failed.
+    pub(super) fn zeno_is_error(&self) -> bool {
+        self.on_zeno == Some(Zeno::Error)
+    }
+
+    pub(super) fn collider_options(&self) -> Result<ColliderOptions, ScenarioError> {
+        let on_zeno = match self.on_zeno {
+            None | Some(Zeno::Stop | Zeno::Error) => OnZeno::Stop,
+            Some(Zeno::Continue) => OnZeno::Continue,
+            Some(Zeno::Rest) => {
+                return Err(ScenarioError::value(
+                    "on_zeno",
+                    "a bouncing body has no lasting contact: use the scenario `world` for \"rest\"",
+                ));
+            }
+        };
+        Ok(ColliderOptions {
+            on_zeno,
+            ..ColliderOptions::default()
+        })
     }
 
     pub(super) fn time_grid(&self) -> Result<TimeGrid, ScenarioError> {

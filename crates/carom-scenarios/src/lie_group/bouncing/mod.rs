@@ -8,12 +8,16 @@ mod report;
 mod sensitivity;
 mod snapshots;
 
+pub(crate) use config::ShapeConfig;
+pub(crate) use playback::solids;
+
 use crate::ScenarioError;
 use crate::config::Input;
 use carom_geometry::{HalfSpace, Shape};
 use carom_report::Record;
 use carom_variational::{
-    Collider, ExactFlight, Flight, FreeFlight, ImpactRule, RigidBody, State, TimeGrid, Trajectory,
+    Collider, ColliderOptions, ExactFlight, Flight, FreeFlight, ImpactRule, RigidBody, RunStatus,
+    State, TimeGrid, Trajectory,
 };
 use config::{Config, Integrator};
 
@@ -35,9 +39,10 @@ impl System {
     fn collider<'a, F: Flight>(
         &'a self,
         flight: &'a F,
+        options: ColliderOptions,
     ) -> Result<Collider<'a, Shape, F>, ScenarioError> {
         let collider = Collider::new(&self.body, &self.shape, &self.plane, flight, self.rule)?;
-        Ok(collider)
+        Ok(collider.with_options(options))
     }
 }
 
@@ -100,13 +105,16 @@ fn simulate<F: Flight>(
     extras: Extras,
     record: &mut Record,
 ) -> Result<(), ScenarioError> {
-    let collider = system.collider(flight)?;
+    let collider = system.collider(flight, config.collider_options()?)?;
     let grid = config.time_grid()?;
     let run = Trajectory::record(&collider, &system.initial, &grid, config.max_impacts)
         .map_err(config::name_key)?;
     report::report(config, system, flight, &run, record)?;
     snapshots::snapshots(system, &run, record)?;
     playback::playback(system, &run, record)?;
+    if matches!(run.end().status, RunStatus::Stopped(_)) {
+        return Ok(());
+    }
     if extras.long_steps > 0 {
         let grid = TimeGrid::steps(config.time_step, extras.long_steps)?;
         long_run::long_run(&collider, system, flight, &grid, record)?;
