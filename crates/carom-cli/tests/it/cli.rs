@@ -300,9 +300,9 @@ fn the_methods_of_lcp_say_what_they_found() {
     assert_eq!(unsolved[0]["status"], "infeasible");
     assert_eq!(unsolved[1]["status"], "iteration-limit");
     assert_eq!(unsolved[1]["pivots"], 1);
-    // The path ends on a ray; that no complementary cone holds the vector is proven.
+    // The path ends on a ray; that there is no solution is proven.
     assert_eq!(unsolved[2]["status"], "infeasible");
-    assert_eq!(unsolved[2]["proof"], "bases");
+    assert_eq!(unsolved[2]["proof"], "farkas");
 }
 
 #[test]

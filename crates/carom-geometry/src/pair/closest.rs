@@ -59,7 +59,12 @@ impl Closest {
 /// The gap of two convex parts, from where it was found last.
 pub fn closest(a: &Placed<'_>, b: &Placed<'_>, memory: &mut Memory) -> Closest {
     let margin = a.part.margin + b.part.margin;
-    let core = core(a, b, memory);
+    let is_cold = memory.normal.is_none() && memory.points.is_empty();
+    let mut core = core(a, b, memory);
+    if !is_cold && !core.is_proven(a, b) {
+        *memory = Memory::default();
+        core = self::core(a, b, memory);
+    }
     memory.normal = Some(core.normal);
     Closest {
         gap: core.gap - margin,
@@ -68,6 +73,19 @@ pub fn closest(a: &Placed<'_>, b: &Placed<'_>, memory: &mut Memory) -> Closest {
         normal: core.normal,
     }
 }
+
+impl Closest {
+    /// Whether the slab is as wide as the points are apart: then, by duality, neither can be improved.
+    /// Bodies that overlap have no such proof and count as proven.
+    fn is_proven(&self, a: &Placed<'_>, b: &Placed<'_>) -> bool {
+        let size = a.part.bounding_radius() + b.part.bounding_radius();
+        let apart = (self.point_a - self.point_b).norm();
+        self.gap <= 0.0 || (apart - self.gap).abs() <= PROOF_TOLERANCE * (size + apart)
+    }
+}
+
+/// Width of the slab against the distance of the points, over the size, that proves a gap.
+const PROOF_TOLERANCE: f64 = 1e-10;
 
 /// A normal with the value of $g$ for it.
 #[derive(Clone, Copy)]

@@ -40,9 +40,8 @@ pub struct LemkeOptions {
     pub max_attempts: usize,
     /// Whether answers that are large against the data are proven, and problems that no path
     /// solves are decided, in exact arithmetic. Off for callers with a gate of their own: then
-    /// `Solved` says that the backward error is small, and no more, and the first complementary
-    /// basis with a [residual](Certificate::residual) of at most $10^{-15}$ ends the search as
-    /// `Inaccurate`, where rows that are rounding alone fail.
+    /// `Solved` says that the backward error is small, and no more, and `Inaccurate` may mean
+    /// rows that are rounding alone.
     pub proofs: bool,
 }
 

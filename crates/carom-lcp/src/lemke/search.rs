@@ -19,9 +19,6 @@ use carom_numeric::random::generic;
 /// The largest residual of an answer that is taken at once.
 const GOOD_RESIDUAL: f64 = 1e-12;
 
-/// The largest residual of an answer whose rows fail by rounding alone.
-const TINY_RESIDUAL: f64 = 1e-15;
-
 /// What one attempt does differently.
 struct Plan {
     attempt: Attempt,
@@ -303,11 +300,7 @@ impl<'a> Search<'a> {
             }
         }
         self.judge(end, attempt, tableau, answers);
-        // Who has a gate of their own decides about rows that are rounding alone.
-        let is_left_to_caller = !self.options.proofs
-            && end == PathEnd::Complementary
-            && self.certificate.residual <= TINY_RESIDUAL;
-        self.proof.is_some() || self.work.limit().is_some() || is_left_to_caller
+        self.proof.is_some() || self.work.limit().is_some()
     }
 
     /// The gate. Keeps the answer if it is better than those before.
