@@ -280,7 +280,10 @@ fn visible(page: &str) -> String {
             kept.push_str(before);
             rest = match inside.split_once(&close) {
                 Some((_, after)) if is_tag => after,
-                _ => inside,
+                _ => {
+                    kept.push_str(&open);
+                    inside
+                }
             };
         }
         kept.push_str(rest);

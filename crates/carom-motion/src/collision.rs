@@ -10,7 +10,7 @@ use crate::run::{Bounces, Run};
 use crate::time::Time;
 use crate::world::{OnZeno, SingleLaw};
 use carom_impact::two_body::{ContactInertia, ContactResponse, solve_impact};
-use carom_impact::{Contact, ContactSet, ImpactError, ImpactLaw, ImpactProblem};
+use carom_impact::{Contact, ContactSet, ImpactError, ImpactLaw, ImpactProblem, TwoBody};
 use carom_metric::{Covector, KineticMetric, Tangent};
 use carom_variational::State;
 use nalgebra::{DMatrix, Matrix3, Vector3};
@@ -482,7 +482,7 @@ impl Run<'_, '_> {
             let surface = surface_of(pair);
             if surface.friction == 0.0 {
                 let impulse = self.frictionless(bodies, *pair, touching, surface.restitution);
-                return Ok(("two-body", vec![impulse, 0.0, 0.0]));
+                return Ok((TwoBody::default().name(), vec![impulse, 0.0, 0.0]));
             }
             let mut w = Vec::new();
             touching.rows.mobility(&mut w);
@@ -505,7 +505,10 @@ impl Run<'_, '_> {
                 ContactResponse::Impact(impact) => impact.impulse,
                 _ => Vector3::zeros(),
             };
-            return Ok(("two-body", vec![impulse.z, impulse.x, impulse.y]));
+            return Ok((
+                TwoBody::default().name(),
+                vec![impulse.z, impulse.x, impulse.y],
+            ));
         }
         let metric = KineticMetric::new(self.mass(bodies)).map_err(|e| at(e.into()))?;
         let contact = |(c, (pair, _)): (usize, &((usize, usize), ContactPoint))| {

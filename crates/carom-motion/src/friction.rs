@@ -106,7 +106,7 @@ impl Kick<'_> {
             }
         }
         // What is left is below what a step can feel.
-        self.residual(impulses) <= 1e-8 * scale
+        self.residual(impulses) <= 1e-10 * scale
     }
 
     /// Coulomb contacts by the semismooth Newton method for round cones; false if a contact is rubbed

@@ -42,15 +42,6 @@ pub(crate) struct Rows {
 pub(crate) type Side<'a> = Option<(usize, &'a Body, &'a State)>;
 
 impl Rows {
-    pub(crate) fn clear(&mut self) {
-        self.rows.clear();
-        self.frames.clear();
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.frames.len()
-    }
-
     /// Adds the rows of a contact at a point in space, with its normal into the first body.
     pub(crate) fn push(
         &mut self,

@@ -5,6 +5,7 @@ use carom_impact::frictional::{
     BoundCertificate, BoundMethod, Draw, OuterBounds, Relaxation, Sampler,
 };
 use carom_impact::{ImpactError, ImpactOutcome, ImpactProblem};
+use carom_metric::Tangent;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -156,12 +157,69 @@ fn inner(
     Ok(extremes)
 }
 
+/// A bound that a velocity passes.
+pub(crate) struct PassedBound {
+    /// `{"direction", "value", "bound", "certificate"}`.
+    pub(crate) fields: Value,
+    /// By how much, over the kinetic norms of the direction and of the velocity before.
+    pub(crate) margin: f64,
+}
+
+/// A bound that a velocity passes by more than a tolerance: away from the nearest member known, then
+/// along the contact rows both ways. It proves that the velocity is no outcome.
+///
+/// The closed forms do not count: of one contact they bound the limit of small steps, while larger
+/// steps end elsewhere.
+pub(crate) fn passed_bound(
+    problem: &ImpactProblem<'_>,
+    after: &Tangent,
+    nearest: &Tangent,
+    tolerance: f64,
+) -> Option<PassedBound> {
+    let metric = problem.contacts().metric();
+    let bounds = OuterBounds::new(problem).ok()?;
+    let away = metric.flat(&Tangent(&after.0 - &nearest.0)).ok()?;
+    let contacts = problem.contacts().contacts().iter();
+    let rows = contacts.flat_map(|c| std::iter::once(&c.normal).chain(&c.tangents));
+    let speed = (2.0 * problem.energy_minus_j()).sqrt();
+    for direction in std::iter::once(&away).chain(rows) {
+        let c = direction.0.as_slice();
+        // No direction at all, for a velocity that is the nearest member.
+        let Ok(bound) = bounds.bound(c, Relaxation::Cone) else {
+            continue;
+        };
+        if bound.method == BoundMethod::Exact {
+            return None;
+        }
+        let value = direction.0.dot(&after.0);
+        let size = metric.norm(direction).ok()? * speed;
+        let sides = [
+            (1.0, value, bound.outer[1], &bound.max),
+            (-1.0, -value, -bound.outer[0], &bound.min),
+        ];
+        for (sign, value, limit, certificate) in sides {
+            let margin = (value - limit) / size;
+            if margin > tolerance {
+                let direction: Vec<f64> = c.iter().map(|c| sign * c).collect();
+                let fields = json!({
+                    "direction": direction,
+                    "value": value,
+                    "bound": limit,
+                    "certificate": proofs(certificate),
+                });
+                return Some(PassedBound { fields, margin });
+            }
+        }
+    }
+    None
+}
+
 fn proofs(certificates: &[BoundCertificate]) -> Vec<Value> {
     certificates.iter().filter_map(proof).collect()
 }
 
 /// A proof with the names of its multipliers.
-pub(crate) fn proof(certificate: &BoundCertificate) -> Option<Value> {
+fn proof(certificate: &BoundCertificate) -> Option<Value> {
     match certificate {
         BoundCertificate::Cone(cone) => {
             Some(json!({ "last": cone.last, "nu": cone.nu, "w": cone.w }))

@@ -2,6 +2,7 @@
 
 use crate::Answer;
 use crate::bodies::{self, BodyInput, PlaceInput};
+use crate::bounds::passed_bound;
 use crate::error::{WireError, typed};
 use crate::judge_steps;
 use crate::options::known_law;
@@ -263,7 +264,7 @@ pub(crate) fn verdict(
     let judgement = judged(step, after, &options.options()?, wrong)?;
     let problem = &step.problem;
     let mut fields = balance(problem, &judgement);
-    answers(problem, &judgement, &mut fields);
+    answers(problem, after, &judgement, &mut fields);
     if let Some(law) = law {
         let claimed = judgement.laws.iter().find(|entry| entry.law == law);
         fields.insert(
@@ -323,7 +324,12 @@ pub(crate) fn balance(problem: &ImpactProblem<'_>, judgement: &Judgement) -> Map
 }
 
 /// Laws and the set of outcomes.
-fn answers(problem: &ImpactProblem<'_>, judgement: &Judgement, fields: &mut Map<String, Value>) {
+fn answers(
+    problem: &ImpactProblem<'_>,
+    after: &Tangent,
+    judgement: &Judgement,
+    fields: &mut Map<String, Value>,
+) {
     let matches: Vec<&str> = judgement.matches().map(|law| law.law).collect();
     let refused = judgement.refused.iter().map(|refusal| {
         json!({
@@ -336,10 +342,13 @@ fn answers(problem: &ImpactProblem<'_>, judgement: &Judgement, fields: &mut Map<
     let mut put = |key: &str, value: Value| fields.insert(key.to_owned(), value);
     put("laws", judgement.laws.iter().map(law_fields).collect());
     put("refused", refused.collect());
+    let tolerance = judgement.options.tolerance;
     let set = judgement.outcome_set.as_ref();
     put(
         "outcome_set",
-        set.map_or(Value::Null, |set| set_fields(problem, set)),
+        set.map_or(Value::Null, |set| {
+            set_fields(problem, after, set, tolerance)
+        }),
     );
 }
 
@@ -369,11 +378,31 @@ fn law_fields(law: &LawMatch) -> Value {
     Value::Object(fields)
 }
 
-fn set_fields(problem: &ImpactProblem<'_>, set: &SetVerdict) -> Value {
+fn set_fields(
+    problem: &ImpactProblem<'_>,
+    after: &Tangent,
+    set: &SetVerdict,
+    tolerance: f64,
+) -> Value {
     let mut fields = Map::new();
     let mut put = |key: &str, value: Value| fields.insert(key.to_owned(), value);
-    put("membership", set.membership.name().into());
-    put("contains", json!(set.membership.contains()));
+    // A member passes no bound.
+    let passed = match &set.membership {
+        Membership::Inside(_) => None,
+        _ => passed_bound(problem, after, &set.nearest, tolerance),
+    };
+    match (&set.membership, &passed) {
+        (Membership::Unknown, Some(passed)) => {
+            put("membership", "outside".into());
+            put("contains", false.into());
+            put("reason", "bound".into());
+            put("margin", passed.margin.into());
+        }
+        (membership, _) => {
+            put("membership", membership.name().into());
+            put("contains", json!(membership.contains()));
+        }
+    }
     match &set.membership {
         Membership::Inside(witness) => {
             put("witness", witness_fields(problem, witness));
@@ -384,6 +413,10 @@ fn set_fields(problem: &ImpactProblem<'_>, set: &SetVerdict) -> Value {
         }
         Membership::Unknown => {}
     }
+    put(
+        "outside",
+        passed.map_or(Value::Null, |passed| passed.fields),
+    );
     put("distance", set.distance.into());
     put("nearest", json!(set.nearest.0.as_slice()));
     put("members", set.members.into());

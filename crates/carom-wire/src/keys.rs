@@ -47,9 +47,24 @@ const JUDGE: &[KeyInfo] = &[
     key("mass_matrix", "n rows of n"),
     key("velocity", "n, before the impact"),
     key("velocity_plus", "n, after the impact: what is judged"),
+    key(
+        "velocity_free",
+        "n, what a time step would have had without contact; stands in for velocity",
+    ),
+    key(
+        "external_impulse",
+        "n, instead of velocity_free: what gravity and actuators add in the step",
+    ),
+    key(
+        "steps",
+        "several time steps instead of one: objects with these keys",
+    ),
     key("contacts", "as for resolve"),
     key("constraints", "as for resolve"),
-    key("options", "tolerance, samples, seed, max_nodes"),
+    key(
+        "options",
+        "laws, friction_directions, tolerance, samples, seed, max_nodes",
+    ),
     key(
         "body1",
         "as for resolve, with velocity1_plus and angular_velocity1_plus",
@@ -78,6 +93,14 @@ const LCP: &[KeyInfo] = &[
     key(
         "max_pivots",
         "limit of pivots; null: enough for all problems met",
+    ),
+    key(
+        "max_work",
+        "limit of elementary multiply-adds over all attempts, 2e10 by default",
+    ),
+    key(
+        "max_solutions",
+        "of \"enumerate\": solutions that are listed, 1000 by default",
     ),
 ];
 
@@ -125,7 +148,14 @@ mod tests {
                 Command::Resolve,
                 vec![r#"{"law":"plastic","?":0}"#, r#"{"law":"two-body","?":0}"#],
             ),
-            (Command::Judge, vec![r#"{"?":0}"#, r#"{"body1":0,"?":0}"#]),
+            (
+                Command::Judge,
+                vec![
+                    r#"{"?":0}"#,
+                    r#"{"body1":0,"?":0}"#,
+                    r#"{"?":0,"steps":[]}"#,
+                ],
+            ),
             (Command::Lcp, vec![r#"{"?":0}"#]),
         ] {
             // The unknown key must come before a fault of another.

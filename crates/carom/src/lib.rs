@@ -11,7 +11,7 @@
 //! | [`lcp`] | `carom-lcp` | linear complementarity problems |
 //! | [`mechanism`] | `carom-mechanism` | mechanical systems in generalized coordinates |
 //! | [`variational`] | `carom-variational` | flights, first contact, hybrid runs |
-//! | [`motion`] | `carom-motion` | worlds of rigid bodies in time |
+//! | `motion` | `carom-motion` | worlds of rigid bodies in time |
 //! | `billiard` | `carom-billiard` | nonholonomic billiards, impact by impact |
 //! | `report` | `carom-report` | records, tables, figures, animations and their files |
 //! | `scenarios` | `carom-scenarios` | the papers' examples as named runs |
@@ -19,11 +19,13 @@
 //! | feature | adds |
 //! | --- | --- |
 //! | `billiard` (default) | the module `billiard` |
+//! | `motion` (default) | the module `motion` |
 //! | `scenarios` (default) | the modules `scenarios` and `report`, and with them files, plots and configuration formats |
 //! | `meshes` | meshes from the bytes of STL and OBJ files (part of `scenarios`) |
 //! | `serde` | velocities, momenta and contacts can be serialized |
 //! | `rayon` | samples of set-valued impacts on all threads of the current pool; the same bits |
 //! | `pictures` | figures as PNG and PDF |
+//! | `bounds` | proven bounds of all outcomes of an impact |
 //! | `faer` | faster factorizations from dimension 48 on; results differ by rounding only |
 //!
 //! Crates whose types stand in signatures come along: [`nalgebra`].
@@ -57,6 +59,7 @@ pub use carom_lcp as lcp;
 pub use carom_lie as lie;
 pub use carom_mechanism as mechanism;
 pub use carom_metric as metric;
+#[cfg(feature = "motion")]
 pub use carom_motion as motion;
 pub use carom_numeric::NUMERICS_VERSION;
 #[cfg(feature = "scenarios")]

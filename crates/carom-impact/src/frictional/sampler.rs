@@ -392,9 +392,7 @@ impl<'a> Sampler<'a> {
         workspace: &mut StepWorkspace,
     ) -> Result<(), ImpactError> {
         self.cover_randomly(COVERING_SPREAD, rng, workspace);
-        self.stepper
-            .problem
-            .solve(&self.stepper.space, velocity, caps, &[], workspace)
+        self.stepper.solve(velocity, caps, workspace)
     }
 
     fn draw_caps(&self, rng: &mut CounterRng, caps: &mut Vec<f64>) {

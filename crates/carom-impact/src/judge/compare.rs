@@ -4,6 +4,7 @@ use super::Case;
 use super::fit::nearest_coefficient;
 use super::membership::{Known, Membership, Origin, SAME, SetVerdict, Witness};
 use crate::frictional::{AnitescuPotra, MoreauNewton, Sequential, SingleImpacts, all_simultaneous};
+use crate::laws::BuiltIn;
 use crate::two_body::{ImpactOptions, RestitutionLaw};
 use crate::{
     Contact, ContactSet, Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, Law,
@@ -105,10 +106,10 @@ impl Inelastic {
         let mut known = Vec::new();
         Self {
             simultaneous: case
-                .asks("anitescu-potra")
+                .asks(AnitescuPotra::INFO.name)
                 .then(|| anitescu_potra(case, &mut known)),
             sequential: case
-                .asks("sequential")
+                .asks(Sequential::INFO.name)
                 .then(|| sequential(case, &mut known)),
             known,
         }
