@@ -1,7 +1,6 @@
 //! The keys of a line, for help and documents. A test compares them with what is read.
 
 use crate::Command;
-use carom_impact::Law;
 
 /// A key of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,8 +116,9 @@ pub fn keys(command: Command) -> &'static [KeyInfo] {
 /// A line that is answered.
 pub fn example(command: Command) -> &'static str {
     match command {
-        // The example of the first law of the table.
-        Command::Resolve => Law::all().next().map_or("", |law| law.info().example),
+        Command::Resolve => {
+            r#"{"id":"cradle","law":"propagative","mass_matrix":[[1,0,0],[0,1,0],[0,0,1]],"velocity":[1,0,0],"contacts":[{"normal":[-1,1,0]},{"normal":[0,-1,1]}]}"#
+        }
         Command::Judge => {
             r#"{"id":"cradle","mass_matrix":[[1,0,0],[0,1,0],[0,0,1]],"velocity":[1,0,0],"velocity_plus":[0,0,1],"contacts":[{"normal":[-1,1,0]},{"normal":[0,-1,1]}]}"#
         }

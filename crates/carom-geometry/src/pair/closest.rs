@@ -186,6 +186,9 @@ fn core(a: &Placed<'_>, b: &Placed<'_>, memory: &mut Memory) -> Closest {
         }
         simplex.push(best.support);
     }
+    if apart && (a.part.is_smooth() || b.part.is_smooth()) {
+        approach(a, b, &simplex, &mut best);
+    }
     if (a.part.is_smooth() || b.part.is_smooth())
         && let Some(found) = newton(a, b, &best.normal, Features::Free)
         && found.value > best.value
@@ -194,6 +197,34 @@ fn core(a: &Placed<'_>, b: &Placed<'_>, memory: &mut Memory) -> Closest {
     }
     memory.points = simplex.iter().take(3).map(|v| (v.a, v.b)).collect();
     at_feature(a, b, &best, &simplex)
+}
+
+/// Steps of Gilbert, Johnson and Keerthi that bring a normal near enough for Newton's method.
+const MAX_APPROACHES: usize = 60;
+
+/// Width of the slab against the distance found, over the size, at which Newton's method takes over.
+const NEAR: f64 = 1e-5;
+
+/// Brings the best normal of two bodies that are apart near the widest slab: the closest point of a simplex
+/// of the difference is replaced by the one of a better simplex until its distance is the slab's width.
+fn approach(a: &Placed<'_>, b: &Placed<'_>, simplex: &Simplex, best: &mut Candidate) {
+    let size = a.part.bounding_radius() + b.part.bounding_radius();
+    let mut points = simplex.clone();
+    for _ in 0..MAX_APPROACHES {
+        let Some(nearest) = gjk::reduce(&mut points) else {
+            return;
+        };
+        let Some(candidate) = Candidate::new(a, b, &nearest) else {
+            return;
+        };
+        if candidate.value > best.value {
+            *best = candidate;
+        }
+        if nearest.norm() - best.value <= NEAR * size {
+            return;
+        }
+        points.push(candidate.support);
+    }
 }
 
 /// Calls with every nonempty subset of at most three vertices.
@@ -338,18 +369,30 @@ fn at_feature(a: &Placed<'_>, b: &Placed<'_>, best: &Candidate, simplex: &Simple
     let mut points = (best.support.a, best.support.b);
     let size = a.part.bounding_radius() + b.part.bounding_radius();
     let level = |v: &&Vertex| (v.difference.dot(&n) - best.value).abs() <= 1e-12 * size;
-    let on: SmallVec<[Vertex; 4]> = simplex.iter().filter(level).copied().collect();
-    if on.len() > 1 && on.len() <= 3 {
+    let on: Simplex = simplex.iter().filter(level).copied().collect();
+    // Of more points than span a feature, those whose hull holds the closest point.
+    let mut spanning = if best.value > 0.0 {
+        simplex.clone()
+    } else {
+        Simplex::new()
+    };
+    gjk::reduce(&mut spanning);
+    for feature in [on, spanning] {
+        if feature.len() < 2 || feature.len() > 3 {
+            continue;
+        }
         // Weights of the point of the feature that the origin projects to.
         let flat = |v: &Vertex| v.difference - n * v.difference.dot(&n);
-        if let Some(weights) = weights(&on.iter().map(flat).collect::<SmallVec<[_; 3]>>()) {
+        if let Some(weights) = weights(&feature.iter().map(flat).collect::<SmallVec<[_; 3]>>()) {
             let sum = |f: &dyn Fn(&Vertex) -> Vector3<f64>| {
-                on.iter()
+                feature
+                    .iter()
                     .zip(&weights)
                     .map(|(v, w)| f(v) * *w)
                     .sum::<Vector3<f64>>()
             };
             points = (sum(&|v| v.a), sum(&|v| v.b));
+            break;
         }
     }
     let mut closest = Closest {
@@ -358,13 +401,13 @@ fn at_feature(a: &Placed<'_>, b: &Placed<'_>, best: &Candidate, simplex: &Simple
         point_a: a.outward(&points.0),
         point_b: b.outward(&points.1),
     };
-    // A smooth body's point is right; the other's lies on the normal through it.
-    if simplex.is_empty() || on.len() <= 1 {
-        if a.part.is_smooth() && !b.part.is_smooth() {
-            closest.point_b = closest.point_a - n * best.value;
-        } else if b.part.is_smooth() && !a.part.is_smooth() {
-            closest.point_a = closest.point_b + n * best.value;
-        }
+    // The lowest point of a smooth body is unique; the other body's lies on the normal through it.
+    if a.part.is_smooth() && !b.part.is_smooth() {
+        closest.point_a = a.outward(&best.support.a);
+        closest.point_b = closest.point_a - n * best.value;
+    } else if b.part.is_smooth() && !a.part.is_smooth() {
+        closest.point_b = b.outward(&best.support.b);
+        closest.point_a = closest.point_b + n * best.value;
     }
     closest
 }

@@ -208,7 +208,7 @@ impl Event<'_> {
         }
         let mut workspace = RoundWorkspace::default();
         let round = RoundStep::new(space);
-        let answer = round.solve(before, restitution, &[], selection, &mut workspace)?;
+        let answer = round.candidate(before, restitution, &[], selection, &mut workspace)?;
         let modes = workspace.cone.modes();
         let mut targets = targets(space, contacts, before, restitution, modes);
         space.draft(problem, &workspace.impulse).outcome(

@@ -521,6 +521,7 @@ impl<'a> ImpactStepper<'a> {
         contacts: &'a ContactSet<'a>,
         cone: FrictionCone,
     ) -> Result<Self, ImpactError> {
+        contacts.require_tangents()?;
         let space = ContactSpace::new(contacts);
         match cone.shape(space.n_tangents)? {
             ConeShape::Round => Self::of(contacts, space, DEFAULT_DIRECTIONS, true),

@@ -85,11 +85,14 @@ mod drawn {
                 "Liberation Sans",
                 "Noto Sans",
             ];
-            let has = |family: &&str| {
+            let has = |family: &str| {
                 let mut names = fonts.faces().flat_map(|face| &face.families);
                 names.any(|(name, _)| name == family)
             };
-            let found = sans.iter().find(has).map(|name| (*name).to_owned());
+            let found = sans
+                .into_iter()
+                .find(|family| has(family))
+                .map(str::to_owned);
             let first = || Some(fonts.faces().next()?.families.first()?.0.clone());
             if let Some(family) = found.or_else(first) {
                 fonts.set_sans_serif_family(family);

@@ -450,23 +450,29 @@ impl Config {
     fn law(&self, contacts: &[ContactConfig]) -> Result<Box<dyn ImpactLaw>, ScenarioError> {
         let name = self.law.name.as_str();
         let complain = |message: String| Err(ScenarioError::value("law.name", message));
-        if !LAWS.iter().any(|entry| entry.name == name) {
+        let Some(law) = Law::named(name) else {
             let known: Vec<&str> = LAWS.iter().map(|entry| entry.name).collect();
             return complain(format!("unknown law `{name}`; known: {}", known.join(", ")));
-        }
-        if name == "two-body" || name.starts_with("nonholonomic") {
+        };
+        let is_of_another_kind = matches!(
+            law,
+            Law::TwoBody(_)
+                | Law::NonholonomicElastic(_)
+                | Law::NonholonomicProjected(_)
+                | Law::NonholonomicNewton(_)
+                | Law::NonholonomicProjectedNewton(_)
+                | Law::NonholonomicRough(_)
+        );
+        if is_of_another_kind {
             return complain(format!("`{name}` is no law for contacts of a mechanism"));
         }
         let rubs = contacts.iter().find(|contact| contact.friction > 0.0);
-        if let (Some(contact), "propagative" | "plastic") = (rubs, name) {
+        if let (Some(contact), false) = (rubs, law.info().uses.friction) {
             return complain(format!(
                 "`{name}` cannot take the friction of `{}`",
                 contact.name
             ));
         }
-        let Some(law) = Law::named(name) else {
-            return complain(format!("unknown law `{name}`"));
-        };
         let law = law
             .with_options(self.law.options.clone())
             .map_err(|error| ScenarioError::value("law.options", error.message()))?;

@@ -5,7 +5,7 @@ use crate::lie_group::bouncing::ShapeConfig;
 use carom_geometry::{GeometryError, HalfSpace, MassProperties, Shape};
 use carom_impact::frictional::SetValued;
 use carom_impact::two_body::{ImpactOptions, RestitutionLaw};
-use carom_impact::{ImpactLaw, LAWS, Law, Routh};
+use carom_impact::{ContactCount, ImpactLaw, LAWS, Law, Routh};
 use carom_lie::{Se3, So3};
 use carom_motion::{
     BodySpec, FlightRule, Limits, MotionError, OnZeno, PlaneSpec, SingleLaw, Surface, WorldSpec,
@@ -18,9 +18,6 @@ const EVENTS_PER_INSTANT: usize = 10_000;
 
 /// Rows of a trajectory.
 const MAX_ROWS: usize = 5_000_000;
-
-/// Laws that know nothing of friction.
-const FRICTIONLESS: [&str; 2] = ["propagative", "plastic"];
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -237,15 +234,12 @@ impl Single {
 
 impl Setup {
     pub(super) fn single(&self) -> Single {
-        match self.law.single.as_str() {
-            "two-body" => Single::TwoBody(self.options),
-            "routh" => Single::Any(Box::new(Routh {
+        match Law::named(&self.law.single) {
+            Some(Law::TwoBody(_)) | None => Single::TwoBody(self.options),
+            Some(Law::Routh(_)) => Single::Any(Box::new(Routh {
                 options: self.options,
             })),
-            name => match Law::named(name) {
-                Some(law) => Single::Any(Box::new(law)),
-                None => Single::TwoBody(self.options),
-            },
+            Some(law) => Single::Any(Box::new(law)),
         }
     }
 
@@ -458,26 +452,24 @@ impl Config {
             ("law.single", &self.law.single),
             ("law.several", &self.law.several),
         ] {
-            if !LAWS.iter().any(|entry| entry.name == name) {
+            let Some(law) = Law::named(name) else {
                 let known: Vec<&str> = LAWS.iter().map(|entry| entry.name).collect();
                 let message = format!("unknown law `{name}`; known: {}", known.join(", "));
                 return Err(ScenarioError::value(key, message));
-            }
-            let frictionless =
-                FRICTIONLESS.contains(&name.as_str()) || name.starts_with("nonholonomic");
-            if friction && frictionless {
+            };
+            if friction && !law.info().uses.friction {
                 let message =
                     format!("`{name}` cannot take friction; set it to 0 or choose another law");
                 return Err(ScenarioError::value(key, message));
             }
         }
-        if ["two-body", "routh"].contains(&self.law.several.as_str()) {
-            let message = format!("`{}` resolves one contact only", self.law.several);
-            return Err(ScenarioError::value("law.several", message));
-        }
         let Some(law) = Law::named(&self.law.several) else {
             return Err(ScenarioError::value("law.several", "unknown law"));
         };
+        if law.info().contacts == ContactCount::One {
+            let message = format!("`{}` resolves one contact only", self.law.several);
+            return Err(ScenarioError::value("law.several", message));
+        }
         law.with_options(self.law.options.clone())
             .map_err(|error| ScenarioError::value("law.options", error.message()))
     }
