@@ -35,6 +35,9 @@ use nalgebra::DVector;
 /// Distance up to which a member is the velocity asked about.
 pub(super) const SAME: f64 = 1e-9;
 
+/// Distances from a set below this may be rounding of the fits, whatever the tolerance.
+const PROVABLE: f64 = 1e-6;
+
 /// What is known about a velocity and the set of inelastic frictional outcomes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Membership {
@@ -116,7 +119,7 @@ pub(super) fn decide(
     for member in known {
         nearest.see(case, member.velocity.clone());
     }
-    let tolerance = case.options.tolerance.max(SAME);
+    let tolerance = case.options.tolerance.max(PROVABLE);
     let exact = match smooth::nearest_of_all(case)? {
         Some(velocity) => nearest.see(case, velocity),
         None => 0.0,
