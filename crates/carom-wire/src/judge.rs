@@ -7,6 +7,7 @@ use crate::judge_steps;
 use crate::options::known_law;
 use crate::outcome::by_contact;
 use crate::resolve::{ContactInput, at, check_law, contact_set, metric, pose};
+use carom_impact::ImpactLaw;
 use carom_impact::frictional::FrictionCone;
 use carom_impact::judge::{
     ContactReport, JudgeOptions, Judgement, LawMatch, Membership, SetVerdict, Witness, WitnessCone,
@@ -409,7 +410,7 @@ fn witness_fields(problem: &ImpactProblem<'_>, witness: &Witness) -> Value {
             if let Some(k) = law.friction_cone.directions() {
                 options.insert("friction_directions".to_owned(), k.into());
             }
-            json!({"kind": "law", "law": "sequential", "options": options})
+            json!({"kind": "law", "law": law.name(), "options": options})
         }
     }
 }

@@ -16,6 +16,10 @@ const FEASIBLE: f64 = 1e-10;
 /// Outcomes closer than this fraction of $\lVert p\rVert$ are one.
 const SAME: f64 = 1e-6;
 
+/// Part of its own terms below which a gradient is rounding. Friction coefficients of $10^5$ make terms that
+/// cancel, so nothing larger will do.
+const ROUNDING: f64 = 1e-16;
+
 /// How a contact ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EndMode {
@@ -278,9 +282,11 @@ fn attempt(
             column /= length;
         }
     }
-    let x = nonnegative_least_squares(&y, &z, 1e-13)?;
-    let residual = (&y * &x + &z).amax();
-    let is_met = residual <= FEASIBLE * norm;
+    let x = nonnegative_least_squares(&y, &z, ROUNDING)?;
+    let residual = &y * &x + &z;
+    let terms = y.abs() * &x + z.abs();
+    let mut rows = residual.iter().zip(&terms);
+    let is_met = rows.all(|(left, terms)| left.abs() <= FEASIBLE * terms.max(norm));
     if !is_met {
         return Ok(None);
     }

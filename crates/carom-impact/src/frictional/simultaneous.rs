@@ -4,12 +4,13 @@ use super::friction_cone::{ConeShape, FrictionCone};
 use super::round::{RoundStep, RoundWorkspace, diagnostics, polygon_error, targets};
 use super::space::ContactSpace;
 use super::stepper::{StepProblem, StepWorkspace};
-use crate::gate::Rules;
+use crate::draft::Basis;
+use crate::gate::{Breach, Rules};
 use crate::jump::separating;
 use crate::laws::BuiltIn;
 use crate::own_terms::GRAZING_TOLERANCE;
 use crate::{
-    ConeDiagnostics, Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem,
+    ConeDiagnostics, ContactSet, Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem,
     ImpactStatus,
 };
 use carom_lcp::cone::{ConeMode, ConeSelection};
@@ -92,12 +93,14 @@ impl MoreauNewton {
         let space = ContactSpace::new(contacts);
         let approach = space.velocity(whitened.as_slice());
         let mut before = space.velocity(problem.momentum());
+        let mut bounces = Vec::with_capacity(contacts.len());
         let mut is_asked = problem.is_approaching();
         for (i, contact) in contacts.contacts().iter().enumerate() {
             let slot = i * space.width();
             let bounce = contact.restitution * approach[slot];
             let size = before[slot].abs() + bounce.abs();
             before[slot] += bounce;
+            bounces.push(bounce);
             is_asked |= before[slot] < -GRAZING_TOLERANCE * size;
         }
         let event = Event {
@@ -106,6 +109,7 @@ impl MoreauNewton {
             before,
             is_asked,
             restitution: &vec![0.0; contacts.len()],
+            bounces: &bounces,
             rules: &Self::RULES,
         };
         event.resolve(self.friction_cone, self.selection)
@@ -129,7 +133,61 @@ struct Event<'e> {
     /// Whether any contact approaches.
     is_asked: bool,
     restitution: &'e [f64],
+    /// What `before` has beyond the velocities of the contacts' normals before the impact; empty for
+    /// nothing.
+    bounces: &'e [f64],
     rules: &'e Rules<'e>,
+}
+
+/// The basis of an impact from velocities that are not those before it: normal velocities count
+/// from there.
+struct Shifted<'b> {
+    basis: &'b mut dyn Basis,
+    bounces: &'b [f64],
+}
+
+impl Shifted<'_> {
+    fn shifted(&self, contacts: &ContactSet<'_>, velocities: &[f64]) -> Vec<f64> {
+        let mut velocities = velocities.to_vec();
+        for (i, bounce) in self.bounces.iter().enumerate() {
+            if let Some(velocity) = velocities.get_mut(contacts.row(i)) {
+                *velocity += bounce;
+            }
+        }
+        velocities
+    }
+}
+
+impl Basis for Shifted<'_> {
+    fn has_residual(&self) -> bool {
+        self.basis.has_residual()
+    }
+
+    fn can_correct(&self, breach: &Breach) -> bool {
+        self.basis.can_correct(breach)
+    }
+
+    fn velocity_residual(
+        &self,
+        contacts: &ContactSet<'_>,
+        after: &[f64],
+        terms: &[f64],
+    ) -> Option<f64> {
+        let after = self.shifted(contacts, after);
+        self.basis.velocity_residual(contacts, &after, terms)
+    }
+
+    fn correct(
+        &mut self,
+        contacts: &ContactSet<'_>,
+        before: &[f64],
+        after: &[f64],
+        impulse: &mut [f64],
+    ) {
+        let before = self.shifted(contacts, before);
+        let after = self.shifted(contacts, after);
+        self.basis.correct(contacts, &before, &after, impulse);
+    }
 }
 
 impl ImpactLaw for MoreauNewton {
@@ -166,6 +224,7 @@ fn resolve(
         space: &space,
         is_asked: problem.is_approaching(),
         restitution,
+        bounces: &[],
         rules,
     };
     event.resolve(friction_cone, selection)
@@ -214,7 +273,10 @@ impl Event<'_> {
         space.draft(problem, &workspace.impulse).outcome(
             problem,
             rules,
-            &mut targets,
+            &mut Shifted {
+                basis: &mut targets,
+                bounces: self.bounces,
+            },
             ImpactStatus::Resolved,
             Diagnostics::Cone(Box::new(diagnostics(&answer, &workspace))),
         )
@@ -258,7 +320,10 @@ impl Event<'_> {
         space.draft(problem, impulse).outcome(
             problem,
             rules,
-            &mut basis,
+            &mut Shifted {
+                basis: &mut basis,
+                bounces: self.bounces,
+            },
             ImpactStatus::Resolved,
             complementarity(workspace.n_pivots, workspace.residual, polygon),
         )

@@ -7,6 +7,7 @@ use super::round::{RoundStep, RoundWorkspace};
 use super::space::ContactSpace;
 use crate::draft::Opening;
 use crate::gate::Rules;
+use crate::own_terms::GRAZING_TOLERANCE;
 use crate::{ContactSet, ImpactError};
 use carom_lcp::cone::{ConeAnswer, ConeSelection};
 use carom_lcp::{ContactLcp, LcpRef, LcpStatus, Lemke, LemkeOptions, LemkeWorkspace};
@@ -17,8 +18,9 @@ use nalgebra::{DMatrix, DVector};
 /// Largest violation of complementarity of an accepted step, over the terms of the row.
 const GOOD_RESIDUAL: f64 = 1e-9;
 
-/// What earlier steps made and cancelled leaves this fraction of it, over [`GOOD_RESIDUAL`].
-const EARLIER: f64 = 1e-5;
+/// What earlier steps made and cancelled leaves this fraction of it, over [`GOOD_RESIDUAL`]: what grazes in an
+/// event is no fault of a later step.
+const EARLIER: f64 = GRAZING_TOLERANCE / GOOD_RESIDUAL;
 
 /// Covering vectors tried before a step counts as unsolved.
 const MAX_ATTEMPTS: u64 = 16;
