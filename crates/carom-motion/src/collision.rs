@@ -123,7 +123,8 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// Everything that touches, directly or through others, the bodies of a list.
+    /// Everything that touches, directly or through others, the bodies of a list: bodies and touching pairs.
+    #[allow(clippy::type_complexity, reason = "two lists, named above")]
     fn island_of(
         &mut self,
         seeds: &[usize],

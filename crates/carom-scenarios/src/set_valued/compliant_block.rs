@@ -118,7 +118,7 @@ fn rigid(config: &Config, progress: &Progress) -> Result<Rigid, ScenarioError> {
 pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let (config, mut record) = input.begin::<Config>()?;
     let model = config.model()?;
-    let rigid = rigid(&config, &input.progress)?;
+    let rigid = rigid(&config, input.progress)?;
     let farthest = rigid.sequential.iter().flat_map(|rows| [rows[0], rows[2]]);
     let farthest = farthest.fold(0.0, f64::max);
     record.quantities.push(

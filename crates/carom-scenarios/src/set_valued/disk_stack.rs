@@ -103,7 +103,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
                 y: 6,
             },
         ],
-        &input.progress,
+        input.progress,
     )?;
     Ok(record)
 }

@@ -213,7 +213,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
                 y: 2,
             },
         ],
-        &input.progress,
+        input.progress,
     )?;
     Ok(record)
 }

@@ -87,7 +87,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
                 y: 0,
             },
         ],
-        &input.progress,
+        input.progress,
     )?;
     if *config.width == 1.0 && *config.height == 2.0 && *config.friction == 1.0 {
         let speed = (2.0 * *config.gravity * *config.drop).sqrt();

@@ -65,7 +65,7 @@ fn two_smooth(given: &Given) -> Option<Vec<Vec<f64>>> {
         } else {
             vec![[0.0, 0.0], [left, 0.0], [0.0, right]]
         }
-    } else if y[0] < 0.0 && p[1] >= 0.0 && y[1] >= 0.0 || y[0] < 0.0 && y[1] < 0.0 && p[1] >= 0.0 {
+    } else if y[0] < 0.0 && p[1] >= 0.0 {
         vec![[0.0, p[1]]]
     } else if y[1] < 0.0 && p[0] >= 0.0 {
         vec![[p[0], 0.0]]

@@ -483,7 +483,7 @@ mod tests {
                     met += 1;
                 }
                 (None, None) => {}
-                other => assert!(false, "{sample}: {other:?}"),
+                other => panic!("{sample}: {other:?}"),
             }
         }
         assert!(met > 100);

@@ -121,9 +121,9 @@ fn groups(contacts: &ContactSet<'_>) -> Vec<Vec<usize>> {
         let mut next = 0;
         while let Some(&contact) = members.get(next) {
             next += 1;
-            for other in 0..m {
-                if group_of[other].is_none() && acts(contact, other) {
-                    group_of[other] = Some(groups.len());
+            for (other, group) in group_of.iter_mut().enumerate() {
+                if group.is_none() && acts(contact, other) {
+                    *group = Some(groups.len());
                     members.push(other);
                 }
             }

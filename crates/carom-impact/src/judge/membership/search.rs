@@ -265,10 +265,10 @@ impl Search<'_, '_> {
             } in batch.into_iter().flatten()
             {
                 let distance = self.nearest.see(self.case, velocity);
-                if distance <= SAME {
-                    if let Some(witness) = self.proven(self.on_rows(&steps)) {
-                        return Ok(Some(witness));
-                    }
+                if distance <= SAME
+                    && let Some(witness) = self.proven(self.on_rows(&steps))
+                {
+                    return Ok(Some(witness));
                 }
                 if met.insert(sequence.clone()) {
                     drawn.push((distance, sample, sequence));

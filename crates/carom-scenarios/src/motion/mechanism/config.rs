@@ -114,7 +114,7 @@ impl Coordinates {
     fn of(self, joint: Joint, key: &str) -> Result<Vec<f64>, ScenarioError> {
         let values = match (joint, self) {
             (Joint::Floating, Self::Three(list)) => list.to_vec(),
-            (Joint::Floating, Self::One(x)) if x == 0.0 => vec![0.0; 3],
+            (Joint::Floating, Self::One(0.0)) => vec![0.0; 3],
             (Joint::Floating, Self::One(_)) => {
                 return Err(ScenarioError::value(
                     key,

@@ -100,7 +100,7 @@ impl<'w> Log<'w> {
         if states.len() <= MOST_GAPS {
             self.lowest = self.lowest.min(self.world.lowest_gap(states));
         }
-        if self.n_samples % self.frame_stride == 0 {
+        if self.n_samples.is_multiple_of(self.frame_stride) {
             self.frames.push((time, states.to_vec()));
         }
         self.n_samples += 1;
