@@ -415,7 +415,7 @@ fn judging_costs_no_more_than_sampling() {
             println!("{name}: samples {samples:.4} s, with their probe {all:.4} s");
             let mut cases = vec![(
                 "anitescu-potra".to_owned(),
-                AnitescuPotra::default()
+                simultaneous(&system)
                     .resolve(problem)
                     .unwrap()
                     .velocity_plus,
@@ -426,6 +426,8 @@ fn judging_costs_no_more_than_sampling() {
             let mut near = cases[0].1.clone();
             near.0 *= 0.97;
             cases.push(("nearly a member".to_owned(), near));
+            let between = Tangent((&cases[2].1.0 + &cases[9].1.0) * 0.5);
+            cases.push(("between two members".to_owned(), between));
             for (what, after) in cases {
                 let start = Instant::now();
                 let judgement = judge(problem, &after, &options(&system)).unwrap();

@@ -39,7 +39,11 @@ const MAX_LISTED: usize = 256;
 
 /// Multiply-adds in linear programs: of any search, and for each sample.
 const LEAST_WORK: u64 = 20_000_000;
-const WORK_PER_SAMPLE: u64 = 150_000;
+const WORK_PER_SAMPLE: u64 = 60_000;
+
+/// Pivots that samples may make, over those that as many plain samples would: random branches,
+/// small steps and contacts switched off make more of them.
+const PIVOT_SHARE: f64 = 0.8;
 
 /// A sequence of modes, and how near its best chain ends (scaled).
 struct Ranked {
@@ -246,7 +250,11 @@ impl Search<'_, '_> {
         let mut met = HashSet::new();
         let mut drawn: Vec<(f64, u64, ModeSequence)> = Vec::new();
         let mut first = 0;
-        while first < total && self.work < self.budget {
+        let (mut pivots, mut plain, mut n_plain) = (0.0, 0.0, 0.0f64);
+        while first < total
+            && self.work < self.budget
+            && (first == 0 || pivots * n_plain < PIVOT_SHARE * plain * total as f64)
+        {
             let end = total.min(first + BATCH);
             let count = (end - first).div_ceil(TASK);
             let (edges, case) = (self.edges, self.case);
@@ -262,8 +270,15 @@ impl Search<'_, '_> {
                 sample,
                 sequence,
                 steps,
+                pivots: own,
+                is_plain,
             } in batch.into_iter().flatten()
             {
+                pivots += own;
+                if is_plain {
+                    plain += own;
+                    n_plain += 1.0;
+                }
                 let distance = self.nearest.see(self.case, velocity);
                 if distance <= SAME
                     && let Some(witness) = self.proven(self.on_rows(&steps))
@@ -358,6 +373,9 @@ struct Sampled {
     sequence: ModeSequence,
     /// Scaled impulses of each step on the slots.
     steps: Vec<Vec<f64>>,
+    pivots: f64,
+    /// Whether it is a sample as the law draws it by default.
+    is_plain: bool,
 }
 
 /// Draws a sample: its end and its modes; `None` if it does not end.
@@ -397,6 +415,8 @@ fn one_sample(
         sample,
         sequence,
         steps,
+        pivots: draw.pivots as f64,
+        is_plain: sample % kinds == 0,
     })
 }
 
