@@ -416,7 +416,7 @@ fn one_sample(
         sequence,
         steps,
         pivots: draw.pivots as f64,
-        is_plain: sample % kinds == 0,
+        is_plain: sample.is_multiple_of(kinds),
     })
 }
 
