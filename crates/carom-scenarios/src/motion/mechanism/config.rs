@@ -1,7 +1,7 @@
 //! The configuration of a planar mechanism, and what can be wrong with it.
 
 use crate::ScenarioError;
-use carom_impact::{ImpactLaw, LAWS, Law};
+use carom_impact::{ImpactLaw, LAWS, Law, MoreauNewton};
 use carom_mechanism::MechanismError;
 use carom_mechanism::planar::{
     Actuator, Inertia, Line, LineContact, Link, PlanarBuilder, PlanarMechanism, Reference, Spring,
@@ -55,7 +55,7 @@ fn ground() -> String {
 }
 
 fn moreau_newton() -> String {
-    "moreau-newton".to_owned()
+    MoreauNewton::NAME.to_owned()
 }
 
 fn along_x() -> [f64; 2] {
