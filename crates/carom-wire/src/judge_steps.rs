@@ -154,7 +154,7 @@ impl Totals {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use crate::{Command, solve};
-    use carom_impact::MoreauNewton;
+    use carom_impact::frictional::MoreauNewton;
     use serde_json::{Value, json};
 
     fn judged(line: Value) -> serde_json::Map<String, Value> {

@@ -1,7 +1,8 @@
 //! The configuration of a planar mechanism, and what can be wrong with it.
 
 use crate::ScenarioError;
-use carom_impact::{ImpactLaw, LAWS, Law, MoreauNewton};
+use carom_impact::frictional::MoreauNewton;
+use carom_impact::{ImpactLaw, LAWS, Law};
 use carom_mechanism::MechanismError;
 use carom_mechanism::planar::{
     Actuator, Inertia, Line, LineContact, Link, PlanarBuilder, PlanarMechanism, Reference, Spring,

@@ -51,7 +51,8 @@ pub(crate) struct Config {
 }
 
 mod defaults {
-    use carom_impact::{MoreauNewton, TwoBody};
+    use carom_impact::TwoBody;
+    use carom_impact::frictional::MoreauNewton;
 
     pub(super) fn duration() -> f64 {
         2.0
