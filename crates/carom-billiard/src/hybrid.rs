@@ -15,8 +15,8 @@ use std::fmt::Debug;
 
 pub use penny::{Ending, Limits};
 
-/// Windows without an impact after which none is expected.
-const MAX_WINDOWS: usize = 1_000_000;
+/// Windows without an impact after which the search ends.
+const MAX_WINDOWS: usize = 100_000;
 
 /// A wall function of a state: negative inside, and its rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -187,11 +187,16 @@ fn next_hit<B: Billiard>(
                 bound: billiard.bound(&at, guard).1,
                 horizon: end,
             };
-            let found = march(search, |t| {
-                let Guard { value, rate } = billiard.guard(&billiard.flow(start, begin + t), guard);
+            let along = |from: &B::State, time: f64| {
+                let Guard { value, rate } = billiard.guard(&billiard.flow(from, time), guard);
                 (value, rate)
-            });
-            if let Some(time) = found {
+            };
+            // Within the window from its beginning, whose cost does not grow with time; an impact
+            // that is there is located from the start, where nothing has been rounded yet.
+            if march(search, |t| along(&at, t)).is_none() {
+                continue;
+            }
+            if let Some(time) = march(search, |t| along(start, begin + t)) {
                 end = time;
                 first = Some((begin + time, guard));
             }
@@ -203,11 +208,11 @@ fn next_hit<B: Billiard>(
         if begin >= horizon {
             break;
         }
-        at = billiard.flow(start, begin);
+        at = billiard.flow(&at, end);
     }
-    Err(if horizon.is_finite() {
+    Err(if begin >= horizon {
         Ending::TimeLimit
     } else {
-        Ending::NeverHits
+        Ending::NoImpactFound
     })
 }
