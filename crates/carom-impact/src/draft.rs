@@ -1,6 +1,7 @@
 //! From impulses to an outcome: the only way to one, for every law.
 
 use crate::gate::{Answer, Breach, GATE_TOLERANCE, GateRule, OwnTerms, Rules, inspect};
+use crate::own_terms::dot_and_size;
 use crate::problem::Numbers;
 use crate::twice::{Twice, dot_of_sum};
 use crate::{
@@ -11,11 +12,17 @@ use nalgebra::{DMatrix, DVector};
 use smallvec::{SmallVec, smallvec};
 
 /// Corrections that one refinement makes with the final basis.
-const CORRECTIONS: usize = 3;
+const CORRECTIONS: usize = 6;
 
 /// Contacts that approach or pull by more than this fraction of their own terms do not do so for
 /// numerical reasons.
 const SMALL_BREACH: f64 = 1e-6;
+
+/// Singular values of unit rows below this fraction of the largest are those of dependent rows.
+const FLAT: f64 = 1e-11;
+
+/// A constraint velocity before an impact below this fraction of its own terms is their rounding.
+const GIVEN_ROUNDING: f64 = 8.0 * f64::EPSILON;
 
 /// Impulses that a law has found, not yet an outcome.
 #[derive(Clone, Debug)]
@@ -155,12 +162,18 @@ fn reach(contacts: &ContactSet<'_>, wanted: &[(usize, f64)], after: &[f64], impu
     let columns = DMatrix::from_fn(n, wanted.len(), |i, k| contacts.unit_row(wanted[k].0)[i]);
     let missing = wanted.iter().map(|&(row, target)| target - after[row]);
     let missing = DVector::from_iterator(wanted.len(), missing);
-    let gram = columns.tr_mul(&columns).svd(true, true);
-    let cutoff = 1e-12 * gram.singular_values.max();
-    if let Ok(correction) = gram.solve(&missing, cutoff) {
-        for (&(row, _), l) in wanted.iter().zip(correction.iter()) {
-            impulse[row] += l;
-        }
+    // The Gram matrix by its factors: the singular values are not squared.
+    let svd = columns.svd(false, true);
+    let (Some(axes), sizes) = (&svd.v_t, &svd.singular_values) else {
+        return;
+    };
+    let cutoff = FLAT * sizes.max();
+    let along = axes * missing;
+    let scaled = along.iter().zip(sizes.iter());
+    let scaled = scaled.map(|(x, s)| if *s > cutoff { x / (s * s) } else { 0.0 });
+    let correction = axes.tr_mul(&DVector::from_iterator(sizes.len(), scaled));
+    for (&(row, _), l) in wanted.iter().zip(correction.iter()) {
+        impulse[row] += l;
     }
 }
 
@@ -282,9 +295,14 @@ impl Draft {
         let mut velocity_plus = problem.velocity_minus().0.clone();
         let unscale = 1.0 / problem.scale();
         kernel::add_scaled(velocity_plus.as_mut_slice(), unscale, &self.change);
+        let mut constraint_impulses = contacts.constraint_impulses(&impulses);
+        if !constraint_impulses.is_empty() {
+            let missed = restore_constraints(problem, velocity_plus.as_mut_slice());
+            constraint_impulses += missed;
+        }
         Built {
             velocity_plus: Tangent(velocity_plus),
-            constraint_impulses: contacts.constraint_impulses(&impulses),
+            constraint_impulses,
             impulses,
         }
     }
@@ -351,6 +369,36 @@ fn judge(
         breach,
         velocity_residual,
     }
+}
+
+/// Brings a velocity (n) back to the constraints, with the multipliers that do it.
+///
+/// Where an impact leaves little of a velocity, rounding of what it was is no small part of what is
+/// left. What the velocity before missed beyond rounding stays.
+fn restore_constraints(problem: &ImpactProblem<'_>, velocity: &mut [f64]) -> DVector<f64> {
+    let contacts = problem.contacts();
+    let metric = contacts.metric();
+    let (n, scale) = (velocity.len(), problem.scale());
+    let still: Numbers = smallvec![0.0; n];
+    let before = scaled(problem.velocity_minus().0.as_slice(), scale);
+    let after = scaled(velocity, scale);
+    let missed = contacts.constraint_forms().iter().map(|form| {
+        let row = form.0.as_slice();
+        let given = dot_of_sum(row, &before, &still);
+        let (_, size) = dot_and_size(row, &before);
+        let is_rounding = given.abs() <= GIVEN_ROUNDING * size;
+        dot_of_sum(row, &after, &still) - if is_rounding { 0.0 } else { given }
+    });
+    let missed = DVector::from_iterator(contacts.constraint_forms().len(), missed);
+    let multipliers = contacts.stop_constraints(missed);
+    let mut change: Numbers = smallvec![0.0; n];
+    for (form, multiplier) in contacts.constraint_forms().iter().zip(&multipliers) {
+        kernel::add_scaled(&mut change, *multiplier, form.0.as_slice());
+    }
+    metric.whiten_in_place(&mut change);
+    metric.unwhiten_velocity_in_place(&mut change);
+    kernel::add_scaled(velocity, 1.0 / scale, &change);
+    multipliers / scale
 }
 
 fn scaled(velocity: &[f64], scale: f64) -> Numbers {

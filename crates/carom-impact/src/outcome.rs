@@ -88,6 +88,8 @@ pub enum Diagnostics {
         steps: usize,
         /// Pivots made.
         pivots: usize,
+        /// Largest velocity that a pushing or sticking row of a step missed, over its own terms.
+        velocity_residual: f64,
     },
     /// Of the laws for one frictional contact.
     Frictional(Box<FrictionalDiagnostics>),

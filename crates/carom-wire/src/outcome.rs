@@ -154,10 +154,12 @@ fn diagnostics(problem: &ImpactProblem<'_>, outcome: &ImpactOutcome) -> Value {
             sample,
             steps,
             pivots,
+            velocity_residual,
         } => {
             put("sample", (*sample).into());
             put("steps", (*steps).into());
             put("pivots", (*pivots).into());
+            put("velocity_residual", (*velocity_residual).into());
         }
         Diagnostics::Frictional(found) => return Value::Object(frictional::diagnostics(found)),
         Diagnostics::Nonholonomic(d) => {

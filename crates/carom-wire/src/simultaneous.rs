@@ -10,7 +10,7 @@ use carom_impact::frictional::{
     AnitescuPotra, EndMode, ModeSolution, SampleSummary, Sampler, SamplingProbe, SetValued,
     all_simultaneous, sampled_outcomes, summarize,
 };
-use carom_impact::{ImpactLaw, ImpactProblem, Law};
+use carom_impact::{Diagnostics, ImpactLaw, ImpactProblem, Law};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -94,10 +94,14 @@ pub(crate) fn set_valued(
     };
     let mut fields = outcome_fields(problem, first);
     let probe = SamplingProbe::new(&sampler, &summary)?;
-    fields.insert(
-        "diagnostics".to_owned(),
-        diagnostics(&sampler, &summary, &probe),
-    );
+    let mut of_all = diagnostics(&sampler, &summary, &probe);
+    if let Diagnostics::SetValued {
+        velocity_residual, ..
+    } = first.diagnostics
+    {
+        of_all["velocity_residual"] = velocity_residual.into();
+    }
+    fields.insert("diagnostics".to_owned(), of_all);
     if let Some(asked) = &bounded {
         let known = (outcomes != Some(OutcomesInput::One)).then_some(all.as_slice());
         fields.insert("bounds".to_owned(), bounds(&sampler, asked, known)?);

@@ -65,6 +65,16 @@ impl EndMode {
             _ => None,
         }
     }
+
+    /// Whether it pushes as much as it takes to stop approaching.
+    pub(super) fn is_closed(self) -> bool {
+        matches!(self, Self::Stick | Self::SlidePlus | Self::SlideMinus)
+    }
+
+    /// Whether it pushes and does not slide.
+    pub(super) fn sticks(self) -> bool {
+        matches!(self, Self::Stick | Self::SaturatedStick)
+    }
 }
 
 /// An outcome and the modes that lead to it.
@@ -128,7 +138,7 @@ pub(super) struct Found {
     change: Vec<f64>,
     /// Impulses on the slots.
     pub(super) impulse: Vec<f64>,
-    modes: Vec<Vec<EndMode>>,
+    pub(super) modes: Vec<Vec<EndMode>>,
 }
 
 fn enumerate(

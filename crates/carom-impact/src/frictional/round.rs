@@ -2,7 +2,8 @@
 
 use super::friction_cone::FrictionCone;
 use super::space::ContactSpace;
-use crate::draft::Targets;
+use crate::draft::{Basis, Targets};
+use crate::gate::Breach;
 use crate::outcome::{ConeDiagnostics, PolygonDiagnostics};
 use crate::{ContactSet, ImpactError, ImpactProblem};
 use carom_lcp::LcpStatus;
@@ -10,9 +11,13 @@ use carom_lcp::cone::{
     ConeAnswer, ConeMode, ConeProblem, ConeSelection, ConeWorkspace, cone_residual,
 };
 use carom_metric::kernel;
+use nalgebra::{DMatrix, DVector};
 
 /// Residual of an answer that a refinement in twice the precision can still mend.
 const NEAR: f64 = 1e-6;
+
+/// Singular values below this fraction of the largest are those of dependent rows.
+const FLAT: f64 = 1e-14;
 
 /// The part of a cone problem that belongs to the configuration.
 ///
@@ -200,30 +205,135 @@ pub(super) fn diagnostics(answer: &ConeAnswer, workspace: &RoundWorkspace) -> Co
     }
 }
 
-/// The velocities that pushing and sticking rows end with: what a refinement restores.
-pub(super) fn targets(
-    space: &ContactSpace,
-    contacts: &ContactSet<'_>,
-    before: &[f64],
-    restitution: &[f64],
-    modes: &[ConeMode],
-) -> Targets {
-    let width = space.width();
-    let wanted = space.unit_rows(contacts).filter_map(|(slot, row, _)| {
-        let contact = slot / width;
-        match (modes.get(contact)?, slot % width) {
-            (ConeMode::Open, _) => None,
-            (_, 0) => {
-                let e = restitution.get(contact).copied().unwrap_or(0.0);
-                Some((row, -e * before[slot]))
+/// Which contacts push, stick and slide: what a refinement keeps.
+pub(super) struct RoundBasis<'a> {
+    space: &'a ContactSpace,
+    modes: Vec<ConeMode>,
+    /// The velocities that pushing and sticking rows end with.
+    targets: Targets,
+}
+
+impl<'a> RoundBasis<'a> {
+    /// Of an answer with these modes, for slots at velocities `before`.
+    pub(super) fn new(
+        space: &'a ContactSpace,
+        contacts: &ContactSet<'_>,
+        before: &[f64],
+        restitution: &[f64],
+        modes: &[ConeMode],
+    ) -> Self {
+        let width = space.width();
+        let wanted = space.unit_rows(contacts).filter_map(|(slot, row, _)| {
+            let contact = slot / width;
+            match (modes.get(contact)?, slot % width) {
+                (ConeMode::Open, _) => None,
+                (_, 0) => {
+                    let e = restitution.get(contact).copied().unwrap_or(0.0);
+                    Some((row, -e * before[slot]))
+                }
+                (ConeMode::Stick, _) => Some((row, 0.0)),
+                (ConeMode::Slide, _) => None,
             }
-            (ConeMode::Stick, _) => Some((row, 0.0)),
-            (ConeMode::Slide, _) => None,
+        });
+        Self {
+            space,
+            modes: modes.to_vec(),
+            targets: Targets {
+                rows: wanted.collect(),
+                are_required: true,
+            },
         }
-    });
-    Targets {
-        rows: wanted.collect(),
-        are_required: true,
+    }
+}
+
+impl Basis for RoundBasis<'_> {
+    fn has_residual(&self) -> bool {
+        true
+    }
+
+    fn can_correct(&self, _breach: &Breach) -> bool {
+        true
+    }
+
+    fn velocity_residual(
+        &self,
+        contacts: &ContactSet<'_>,
+        after: &[f64],
+        terms: &[f64],
+    ) -> Option<f64> {
+        self.targets.velocity_residual(contacts, after, terms)
+    }
+
+    /// A Newton step on the velocities that pushing and sticking rows miss, and on the friction
+    /// $\lambda_t + \mu\lambda_n u_t/|u_t|$ of contacts that slide.
+    fn correct(
+        &mut self,
+        contacts: &ContactSet<'_>,
+        _before: &[f64],
+        after: &[f64],
+        impulse: &mut [f64],
+    ) {
+        let space = self.space;
+        let (width, n_slots) = (space.width(), space.n_slots());
+        let (mut u, mut l) = (vec![0.0; n_slots], vec![0.0; n_slots]);
+        let mut missed = vec![0.0; n_slots];
+        let mut active = Vec::with_capacity(n_slots);
+        for (slot, row, factor) in space.unit_rows(contacts) {
+            let is_open = self.modes.get(slot / width).is_none_or(|mode| *mode == ConeMode::Open);
+            if is_open || factor == 0.0 {
+                continue;
+            }
+            u[slot] = after[row] * factor;
+            l[slot] = impulse[row] / factor;
+            active.push((slot, row, factor));
+            let target = self.targets.rows.iter().find(|(other, _)| *other == row);
+            missed[slot] = u[slot] - target.map_or(0.0, |(_, target)| target * factor);
+        }
+        let k = active.len();
+        let mut matrix = DMatrix::from_fn(k, k, |i, j| space.gram[(active[i].0, active[j].0)]);
+        for (i, (slot, _, _)) in active.iter().enumerate() {
+            let contact = slot / width;
+            let normal = contact * width;
+            if self.modes[contact] != ConeMode::Slide || *slot == normal {
+                continue;
+            }
+            let friction = space.friction[contact];
+            let tangents = normal + 1..normal + width;
+            let speed = kernel::norm(&u[tangents.clone()]);
+            if speed == 0.0 {
+                continue;
+            }
+            let direction = u[*slot] / speed;
+            missed[*slot] = l[*slot] + friction * l[normal] * direction;
+            for (j, (other, _, _)) in active.iter().enumerate() {
+                // How the velocities across the sliding direction turn it.
+                let along: f64 = tangents
+                    .clone()
+                    .map(|t| u[t] / speed * space.gram[(t, *other)])
+                    .sum();
+                let across = space.gram[(*slot, *other)] - direction * along;
+                let own = if other == slot {
+                    1.0
+                } else if *other == normal {
+                    friction * direction
+                } else {
+                    0.0
+                };
+                matrix[(i, j)] = own + friction * l[normal] / speed * across;
+            }
+        }
+        let missing = DVector::from_iterator(k, active.iter().map(|(slot, _, _)| -missed[*slot]));
+        let svd = matrix.svd(true, true);
+        let cutoff = FLAT * svd.singular_values.max();
+        let Ok(correction) = svd.solve(&missing, cutoff) else {
+            return;
+        };
+        if !kernel::is_finite(correction.as_slice()) {
+            return;
+        }
+        for ((_, row, factor), x) in active.iter().zip(correction.iter()) {
+            impulse[*row] += x * factor;
+        }
     }
 }
 

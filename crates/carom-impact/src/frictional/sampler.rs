@@ -22,6 +22,12 @@ use nalgebra::{DMatrix, DVector};
 /// An impact has ended when no contact approaches by more than this fraction of its own terms.
 const ENDED: f64 = 1e-10;
 
+/// Steps of the default size that can make the impulses of the simultaneous impact.
+const USUAL_STEPS: f64 = 16.0;
+
+/// Powers of [`USUAL_STEPS`] that the default size may grow by.
+const WEDGED: usize = 12;
+
 /// A good spread of the exponents of random covering vectors.
 pub const COVERING_SPREAD: f64 = 6.0;
 
@@ -81,8 +87,12 @@ pub enum CapDistribution {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 pub struct SetValued {
-    /// Largest cap $h$ on the impulses of a step, on the normal rows as given, N·s. `None`: the
-    /// largest impulse that stops an approaching contact alone.
+    /// Largest cap $h$ on the impulses of a step, on the normal rows as given, N·s.
+    ///
+    /// `None`: the largest impulse that stops an approaching contact alone, and where contacts wedge
+    /// each other sixteen times that, or a power of it, so that about sixteen steps can make the
+    /// impulses of the simultaneous impact. It is one number on rows of unit kinetic length: it does not
+    /// depend on the lengths of the rows.
     pub impulse_step: Option<f64>,
     /// Samples drawn.
     pub samples: u64,
@@ -150,6 +160,8 @@ pub struct Draw {
     pub pivots: usize,
     /// Whether the impact has ended.
     pub is_ended: bool,
+    /// Largest velocity residual of its steps.
+    pub velocity_residual: f64,
     workspace: StepWorkspace,
     velocity: Vec<f64>,
     impulse: Vec<f64>,
@@ -185,22 +197,27 @@ impl<'a> Sampler<'a> {
         let contacts = problem.contacts();
         let stepper = ImpactStepper::with_cone(contacts, options.friction_cone)?;
         let space = &stepper.space;
-        let (m, width, scale) = (space.n_contacts, space.width(), problem.scale());
+        let (m, scale) = (space.n_contacts, problem.scale());
         let before = space.velocity(problem.momentum());
         let grazing = space.grazing(problem).into_iter();
         let ended = grazing.map(|b| b * (ENDED / GRAZING_TOLERANCE)).collect();
-        let stopping = |i: usize| -before[i * width] / (space.normal_norm(i) * scale);
-        let largest = (0..m).map(stopping).fold(0.0, f64::max);
-        let impulse_step = options.impulse_step.unwrap_or(largest);
-        options.validate(impulse_step, problem.is_approaching())?;
-        if options.branch == BranchPolicy::Enumerate {
-            check_planar(space)?;
-        }
         let to_caps = |size: f64| -> Vec<f64> {
             (0..m)
                 .map(|i| size * space.normal_norm(i) * scale)
                 .collect()
         };
+        let sizes = space.sizes(problem.momentum());
+        let caps = match options.impulse_step {
+            Some(step) => to_caps(step),
+            None => vec![default_cap(&stepper, before.as_slice(), &sizes); m],
+        };
+        let on_row = |(i, cap): (usize, &f64)| cap / (space.normal_norm(i) * scale);
+        let largest = caps.iter().enumerate().map(on_row).fold(0.0, f64::max);
+        let impulse_step = options.impulse_step.unwrap_or(largest);
+        options.validate(impulse_step, problem.is_approaching())?;
+        if options.branch == BranchPolicy::Enumerate {
+            check_planar(space)?;
+        }
         let closing = match options.epsilon {
             None => None,
             Some(epsilon) => {
@@ -220,10 +237,10 @@ impl<'a> Sampler<'a> {
             problem,
             rows_before: rows_before.collect(),
             rows_from_slots,
-            caps: to_caps(impulse_step),
+            caps,
             closing,
             before: before.as_slice().to_vec(),
-            sizes: space.sizes(problem.momentum()),
+            sizes,
             ended,
             impulse_step,
             options: options.clone(),
@@ -231,7 +248,15 @@ impl<'a> Sampler<'a> {
         })
     }
 
-    /// The impulse step in use, N·s.
+    /// The same with steps of `size` times the impulse.
+    pub(crate) fn resized(mut self, size: f64) -> Self {
+        self.caps.iter_mut().for_each(|cap| *cap *= size);
+        self.impulse_step *= size;
+        self
+    }
+
+    /// The impulse step in use, N·s. Of the default step, which is one number on rows of unit kinetic
+    /// length, the largest on the rows as given.
     pub fn impulse_step(&self) -> f64 {
         self.impulse_step
     }
@@ -356,6 +381,7 @@ impl<'a> Sampler<'a> {
         draw.sample = sample;
         draw.steps = 0;
         draw.pivots = 0;
+        draw.velocity_residual = 0.0;
         draw.velocity.clear();
         draw.velocity.extend_from_slice(&self.before);
         draw.impulse.clear();
@@ -421,9 +447,25 @@ impl<'a> Sampler<'a> {
                 residual: f64::INFINITY,
             });
         };
+        let mut terms: Vec<f64> = draw.velocity.iter().map(|b| b.abs()).collect();
         for (slot, l) in solution.impulse.iter().enumerate() {
+            let column = space.gram.column(slot);
             draw.impulse[slot] += l;
-            kernel::add_scaled(&mut draw.velocity, *l, space.gram.column(slot).as_slice());
+            kernel::add_scaled(&mut draw.velocity, *l, column.as_slice());
+            let made = column.iter().map(|g| (g * l).abs());
+            terms.iter_mut().zip(made).for_each(|(t, made)| *t += made);
+        }
+        let width = space.width();
+        let modes = solution.modes.first().into_iter().flatten().enumerate();
+        for (slot, ends) in modes.flat_map(|(i, mode)| {
+            let normal = (i * width, mode.is_closed());
+            let tangents = i * width + 1..(i + 1) * width;
+            std::iter::once(normal).chain(tangents.map(|slot| (slot, mode.sticks())))
+        }) {
+            if ends && terms[slot] > 0.0 {
+                let missed = draw.velocity[slot].abs() / terms[slot];
+                draw.velocity_residual = f64::max(draw.velocity_residual, missed);
+            }
         }
         draw.steps += 1;
         draw.is_ended = !self.is_colliding(&draw.velocity, &draw.impulse);
@@ -445,6 +487,7 @@ impl<'a> Sampler<'a> {
         }
         draw.steps += 1;
         draw.pivots += draw.workspace.n_pivots;
+        draw.velocity_residual = f64::max(draw.velocity_residual, draw.workspace.residual);
         draw.is_ended = !self.is_colliding(&draw.velocity, &draw.impulse);
         Ok(())
     }
@@ -473,6 +516,7 @@ impl<'a> Sampler<'a> {
             sample: draw.sample,
             steps: draw.steps,
             pivots: draw.pivots,
+            velocity_residual: draw.velocity_residual,
         };
         let rules = Rules {
             may_approach: !draw.is_ended,
@@ -481,6 +525,33 @@ impl<'a> Sampler<'a> {
         let draft = self.stepper.space.draft(self.problem, &draw.impulse);
         draft.outcome(self.problem, &rules, &mut Opening, status, diagnostics)
     }
+}
+
+/// The default cap on slots: see [`SetValued::impulse_step`].
+fn default_cap(stepper: &ImpactStepper<'_>, before: &[f64], sizes: &[f64]) -> f64 {
+    let width = stepper.space.width();
+    let normals = before.iter().step_by(width);
+    let stopping = normals.fold(0.0, |largest, b| f64::max(largest, -b));
+    let mut workspace = StepWorkspace::new();
+    let mut cap = stopping;
+    for _ in 0..WEDGED {
+        let most = USUAL_STEPS * cap;
+        if !(cap > 0.0 && most.is_finite()) {
+            break;
+        }
+        workspace.set_cover(0, None);
+        workspace.made = sizes.to_vec();
+        let caps = vec![most; stepper.space.n_contacts];
+        if stepper.solve(before, &caps, &mut workspace).is_err() {
+            break;
+        }
+        let mut pushes = workspace.impulse.iter().step_by(width);
+        if pushes.all(|push| *push < 0.999 * most) {
+            return cap;
+        }
+        cap = most;
+    }
+    stopping
 }
 
 impl SetValued {
@@ -570,6 +641,7 @@ impl ImpactLaw for SetValued {
                 sample: 0,
                 steps: 0,
                 pivots: 0,
+                velocity_residual: 0.0,
             };
             return separating(problem, diagnostics);
         }

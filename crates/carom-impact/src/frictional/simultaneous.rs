@@ -1,7 +1,7 @@
 //! All contacts at once.
 
 use super::friction_cone::{ConeShape, FrictionCone};
-use super::round::{RoundStep, RoundWorkspace, diagnostics, polygon_error, targets};
+use super::round::{RoundBasis, RoundStep, RoundWorkspace, diagnostics, polygon_error};
 use super::space::ContactSpace;
 use super::stepper::{StepProblem, StepWorkspace};
 use crate::draft::Basis;
@@ -269,12 +269,12 @@ impl Event<'_> {
         let round = RoundStep::new(space);
         let answer = round.candidate(before, restitution, &[], selection, &mut workspace)?;
         let modes = workspace.cone.modes();
-        let mut targets = targets(space, contacts, before, restitution, modes);
+        let mut basis = RoundBasis::new(space, contacts, before, restitution, modes);
         space.draft(problem, &workspace.impulse).outcome(
             problem,
             rules,
             &mut Shifted {
-                basis: &mut targets,
+                basis: &mut basis,
                 bounces: self.bounces,
             },
             ImpactStatus::Resolved,

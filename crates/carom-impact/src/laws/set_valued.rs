@@ -16,7 +16,7 @@ impl BuiltIn for SetValued {
         options: &[
             OptionInfo {
                 key: "impulse_step",
-                default: "the largest impulse that stops a contact alone",
+                default: "the largest impulse that stops a contact alone; more where contacts wedge each other",
                 unit: "N·s",
                 meaning: "largest cap of a step",
             },

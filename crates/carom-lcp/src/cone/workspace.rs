@@ -23,6 +23,9 @@ const SWEEPS: [usize; 2] = [3, 15];
 /// Times the polygons are turned.
 const MAX_TURNS: usize = 8;
 
+/// Times the polygons are subdivided: each halves what a direction is missed by.
+const MAX_SUBDIVISIONS: usize = 48;
+
 /// What a contact does in the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum ConeMode {
@@ -88,6 +91,9 @@ pub enum ConeStart {
     Polygon,
     /// Polygons with a vertex against the sliding of the polygon before.
     TurnedPolygon,
+    /// Polygons that get such a vertex more and more: each has a solution, and they come to one of the
+    /// cones, however ill-conditioned the matrix.
+    SubdividedPolygon,
 }
 
 /// How a solve ended; the vectors are in the workspace.
@@ -175,7 +181,8 @@ impl ConeWorkspace {
         let found = self.attempt(problem, ConeStart::Zero, &mut answer)
             || self.try_compliant(problem, &mut answer)
             || self.try_sweeps(problem, &mut answer)
-            || self.try_polygons(problem, &mut answer)?;
+            || self.try_polygons(problem, &mut answer)?
+            || self.try_subdivisions(problem, &mut answer)?;
         self.finish(problem, selection, found, answer)
     }
 
@@ -319,7 +326,7 @@ impl ConeWorkspace {
     ) -> Result<bool, LcpError> {
         self.polygons.align(problem.n_contacts());
         for turn in 0..=MAX_TURNS {
-            self.n_pivots += self.polygons.solve(&self.system, &mut self.start)?;
+            self.n_pivots += self.polygons.solve(&self.system, false, &mut self.start)?;
             let start = match turn {
                 0 => ConeStart::Polygon,
                 _ => ConeStart::TurnedPolygon,
@@ -329,6 +336,29 @@ impl ConeWorkspace {
             }
             self.system.after(&self.start, &mut self.trial);
             self.polygons.turn(&self.trial);
+        }
+        Ok(false)
+    }
+
+    fn try_subdivisions(
+        &mut self,
+        problem: &ConeProblem<'_>,
+        answer: &mut ConeAnswer,
+    ) -> Result<bool, LcpError> {
+        self.polygons.align(problem.n_contacts());
+        for _ in 0..=MAX_SUBDIVISIONS {
+            self.n_pivots += self.polygons.solve(&self.system, true, &mut self.start)?;
+            self.newton
+                .run(&self.system, &self.start, GOOD_RESIDUAL, 0);
+            if self.accept(problem, ConeStart::SubdividedPolygon, answer)
+                || self.attempt(problem, ConeStart::SubdividedPolygon, answer)
+            {
+                return Ok(true);
+            }
+            self.system.after(&self.start, &mut self.trial);
+            if !self.polygons.subdivide(&self.trial) {
+                break;
+            }
         }
         Ok(false)
     }

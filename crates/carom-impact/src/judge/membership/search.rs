@@ -352,7 +352,6 @@ fn samplers<'p>(case: &Case<'p>) -> Result<Vec<Sampler<'p>>, ImpactError> {
     let mut all = vec![first];
     for size in STEP_SIZES {
         let law = SetValued {
-            impulse_step: Some(size * step),
             branch: BranchPolicy::RandomCovering {
                 spread: COVERING_SPREAD,
             },
@@ -360,7 +359,7 @@ fn samplers<'p>(case: &Case<'p>) -> Result<Vec<Sampler<'p>>, ImpactError> {
             ..plain.clone()
         };
         if step > 0.0 {
-            all.push(Sampler::new(case.problem, &law)?);
+            all.push(Sampler::new(case.problem, &law)?.resized(size));
         }
     }
     Ok(all)
