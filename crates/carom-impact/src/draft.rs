@@ -12,7 +12,11 @@ use nalgebra::{DMatrix, DVector};
 use smallvec::{SmallVec, smallvec};
 
 /// Corrections that one refinement makes with the final basis.
-const CORRECTIONS: usize = 6;
+const CORRECTIONS: usize = 3;
+
+/// Refinements until the gate lets an answer pass: where contacts slide in space a correction is a
+/// Newton step.
+const REFINEMENTS: usize = 4;
 
 /// Contacts that approach or pull by more than this fraction of their own terms do not do so for
 /// numerical reasons.
@@ -242,7 +246,7 @@ impl Draft {
     }
 
     /// The outcome of the impulses, if it passes the gate; what fails for numerical reasons is
-    /// refined once, with the `basis` that the law has decided on.
+    /// refined, with the `basis` that the law has decided on.
     ///
     /// # Errors
     ///
@@ -261,10 +265,14 @@ impl Draft {
             return built.audited(problem, status, diagnostics);
         }
         let mut found = judge(problem, &built, rules, basis);
-        if let Some(breach) = &found.breach {
+        for _ in 0..REFINEMENTS {
+            let Some(breach) = &found.breach else { break };
             let corrects = basis.can_correct(breach);
             built = self.refine(problem, basis, corrects);
             found = judge(problem, &built, rules, basis);
+            if !corrects {
+                break;
+            }
         }
         let Some(breach) = found.breach else {
             let diagnostics = diagnostics.with_velocity_residual(found.velocity_residual);

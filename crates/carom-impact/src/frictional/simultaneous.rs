@@ -198,12 +198,16 @@ impl ImpactLaw for MoreauNewton {
     fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
         let contacts = problem.contacts().contacts();
         let restitution: Vec<f64> = contacts.iter().map(|c| c.restitution).collect();
+        let rules = Rules {
+            may_be_infeasible: restitution.iter().any(|e| *e > 0.0),
+            ..Self::RULES
+        };
         resolve(
             problem,
             self.friction_cone,
             self.selection,
             &restitution,
-            &Self::RULES,
+            &rules,
         )
     }
 }

@@ -136,7 +136,7 @@ fn badly_conditioned_impacts_are_answered() {
     ];
     for k in 0..150 {
         let condition = random.decades(6.0, 12.0);
-        let (n_contacts, tangents) = (1 + random.below(3), random.below(2));
+        let (n_contacts, tangents) = (1 + random.below(3), random.below(3));
         let case = Case::random(&mut random, condition, n_contacts, tangents);
         for law in laws {
             let outcome = match case.resolve(law) {

@@ -1,8 +1,8 @@
 //! What does not matter: units of rows, far bodies, the order in which things are listed.
 
 use super::{Case, Random};
-use carom_impact::frictional::{AnitescuPotra, MoreauNewton, Sequential};
-use carom_impact::{ImpactLaw, Nonholonomic, Plastic, Propagative, Restitution, Rough};
+use carom_impact::frictional::{AnitescuPotra, MoreauNewton, Sequential, SetValued};
+use carom_impact::{Contact, ImpactLaw, Nonholonomic, Plastic, Propagative, Restitution, Rough};
 use carom_metric::Covector;
 use nalgebra::DMatrix;
 
@@ -128,4 +128,47 @@ fn a_slow_approach_beside_a_fast_body_is_an_impact() {
     let outcome = case.resolve(&Plastic::default()).unwrap();
     assert_eq!(outcome.status.name(), "resolved");
     assert_eq!(outcome.velocity_plus.0.as_slice(), [0.0, 1e17]);
+}
+
+/// The default step is one number on rows of unit kinetic length.
+#[test]
+fn units_of_rows_change_no_sample() {
+    let mut random = Random(13);
+    let law = SetValued {
+        samples: 4,
+        ..SetValued::default()
+    };
+    for k in 0..60 {
+        let tangents = random.below(2);
+        let case = Case::random(&mut random, 100.0, 2, tangents);
+        let mut scaled = case.clone();
+        for contact in &mut scaled.contacts {
+            let c = random.decades(-3.0, 3.0);
+            contact.normal.0 *= c;
+            contact.tangents.iter_mut().for_each(|row| row.0 *= c);
+        }
+        agree(&law, &case, &scaled, 1e-7, &format!("{k}"));
+    }
+}
+
+/// Two walls that meet at a thousandth of a radian take a thousand times the impulse that stops a
+/// contact alone.
+#[test]
+fn samples_of_a_steep_wedge_end() {
+    let angle: f64 = 1e-3;
+    let wall = |side: f64| Contact {
+        normal: Covector::from_slice(&[side * angle.cos(), angle.sin()]),
+        tangents: Vec::new(),
+        friction: 0.0,
+        restitution: 0.0,
+    };
+    let case = Case {
+        mass: DMatrix::identity(2, 2),
+        velocity: vec![0.0, -1.0],
+        contacts: vec![wall(1.0), wall(-1.0)],
+    };
+    let outcome = case.resolve(&SetValued::default()).unwrap();
+    let impulse = outcome.impulses[0] + outcome.impulses[1];
+    assert!((impulse * angle.sin() - 1.0).abs() < 1e-9, "{impulse}");
+    assert!(outcome.velocity_plus.0.amax() < 1e-6);
 }
