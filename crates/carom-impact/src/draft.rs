@@ -25,8 +25,8 @@ const SMALL_BREACH: f64 = 1e-6;
 /// Singular values of unit rows below this fraction of the largest are those of dependent rows.
 const FLAT: f64 = 1e-11;
 
-/// A constraint velocity before an impact below this fraction of its own terms is their rounding.
-const GIVEN_ROUNDING: f64 = 8.0 * f64::EPSILON;
+/// A constraint velocity below this fraction of its own terms is their rounding.
+const ADMISSIBLE: f64 = 4.0 * f64::EPSILON;
 
 /// Impulses that a law has found, not yet an outcome.
 #[derive(Clone, Debug)]
@@ -379,34 +379,40 @@ fn judge(
     }
 }
 
-/// Brings a velocity (n) back to the constraints, with the multipliers that do it.
+/// Brings a velocity (n) back to the constraints; the multipliers that do it.
 ///
 /// Where an impact leaves little of a velocity, rounding of what it was is no small part of what is
-/// left. What the velocity before missed beyond rounding stays.
+/// left.
 fn restore_constraints(problem: &ImpactProblem<'_>, velocity: &mut [f64]) -> DVector<f64> {
     let contacts = problem.contacts();
-    let metric = contacts.metric();
+    let (metric, forms) = (contacts.metric(), contacts.constraint_forms());
     let (n, scale) = (velocity.len(), problem.scale());
     let still: Numbers = smallvec![0.0; n];
-    let before = scaled(problem.velocity_minus().0.as_slice(), scale);
-    let after = scaled(velocity, scale);
-    let missed = contacts.constraint_forms().iter().map(|form| {
-        let row = form.0.as_slice();
-        let given = dot_of_sum(row, &before, &still);
-        let (_, size) = dot_and_size(row, &before);
-        let is_rounding = given.abs() <= GIVEN_ROUNDING * size;
-        dot_of_sum(row, &after, &still) - if is_rounding { 0.0 } else { given }
-    });
-    let missed = DVector::from_iterator(contacts.constraint_forms().len(), missed);
-    let multipliers = contacts.stop_constraints(missed);
-    let mut change: Numbers = smallvec![0.0; n];
-    for (form, multiplier) in contacts.constraint_forms().iter().zip(&multipliers) {
-        kernel::add_scaled(&mut change, *multiplier, form.0.as_slice());
+    let mut total = DVector::zeros(forms.len());
+    for _ in 0..CORRECTIONS {
+        let after = scaled(velocity, scale);
+        let mut is_missed = false;
+        let missed = forms.iter().map(|form| {
+            let row = form.0.as_slice();
+            let missed = dot_of_sum(row, &after, &still);
+            is_missed |= missed.abs() > ADMISSIBLE * dot_and_size(row, &after).1;
+            missed
+        });
+        let missed = DVector::from_iterator(forms.len(), missed);
+        if !is_missed {
+            break;
+        }
+        let multipliers = contacts.stop_constraints(missed);
+        let mut change: Numbers = smallvec![0.0; n];
+        for (form, multiplier) in forms.iter().zip(&multipliers) {
+            kernel::add_scaled(&mut change, *multiplier, form.0.as_slice());
+        }
+        metric.whiten_in_place(&mut change);
+        metric.unwhiten_velocity_in_place(&mut change);
+        kernel::add_scaled(velocity, 1.0 / scale, &change);
+        total += multipliers / scale;
     }
-    metric.whiten_in_place(&mut change);
-    metric.unwhiten_velocity_in_place(&mut change);
-    kernel::add_scaled(velocity, 1.0 / scale, &change);
-    multipliers / scale
+    total
 }
 
 fn scaled(velocity: &[f64], scale: f64) -> Numbers {

@@ -290,6 +290,9 @@ impl Basis for RoundBasis<'_> {
             missed[slot] = u[slot] - target.map_or(0.0, |(_, target)| target * factor);
         }
         let k = active.len();
+        if k == 0 {
+            return;
+        }
         let mut matrix = DMatrix::from_fn(k, k, |i, j| space.gram[(active[i].0, active[j].0)]);
         for (i, (slot, _, _)) in active.iter().enumerate() {
             let contact = slot / width;

@@ -134,13 +134,20 @@ fn badly_conditioned_impacts_are_answered() {
         &MoreauNewton::default(),
         &Plastic::default(),
     ];
+    let (mut spatial, mut refused) = (0, 0);
     for k in 0..150 {
         let condition = random.decades(6.0, 12.0);
         let (n_contacts, tangents) = (1 + random.below(3), random.below(3));
         let case = Case::random(&mut random, condition, n_contacts, tangents);
         for law in laws {
+            spatial += usize::from(tangents == 2);
             let outcome = match case.resolve(law) {
                 Ok(outcome) => outcome,
+                // Round cones that contacts hardly tell apart: a refusal is honest.
+                Err(error) if tangents == 2 && error.kind() == "inaccurate" => {
+                    refused += 1;
+                    continue;
+                }
                 Err(error) => panic!("{k} {} condition {condition:e}: {error}", law.name()),
             };
             if outcome.status == ImpactStatus::Resolved {
@@ -149,4 +156,5 @@ fn badly_conditioned_impacts_are_answered() {
             }
         }
     }
+    assert!(50 * refused <= spatial, "{refused} of {spatial}");
 }
