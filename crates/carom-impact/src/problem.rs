@@ -5,6 +5,9 @@ use crate::{Contact, ContactSet, ImpactError};
 use carom_metric::{Tangent, kernel};
 use smallvec::{SmallVec, smallvec};
 
+/// Four times the least positive number.
+const LEAST: f64 = f64::from_bits(4);
+
 /// Numbers of one small problem, without a heap allocation.
 pub(crate) type Numbers = SmallVec<[f64; 8]>;
 
@@ -97,7 +100,10 @@ impl<'a> ImpactProblem<'a> {
             let links = links.map(|row| row.0.as_slice());
             let momentum = &self.momentum;
             let around = || own_terms::momentum_linked(metric, entries, links, momentum);
-            if own_terms::violates(velocity, around) {
+            // A velocity that has all but vanished is rounded to multiples of the least number.
+            let least = vec![LEAST; entries.len()];
+            let rounding = own_terms::row_velocity(entries, &least, norm, self.scale).size;
+            if velocity.rate.abs() > rounding && own_terms::violates(velocity, around) {
                 return Err(ImpactError::ConstraintViolated {
                     row,
                     residual: velocity.rate.abs() / velocity.size,
