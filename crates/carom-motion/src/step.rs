@@ -14,6 +14,7 @@
 
 use crate::MotionError;
 use crate::body::{Body, Flights, Velocity};
+use crate::dependent::Dependent;
 use crate::friction::{Friction, Kick};
 use crate::pair::{self, ContactPoint, Other, PairMemory};
 use crate::rows::{Rows, Side, work};
@@ -76,6 +77,22 @@ pub(crate) struct Step {
     pub(crate) slip_left: f64,
     /// Impulses of the first and second kick, for the next start.
     pub(crate) impulses: [Vec<f64>; 2],
+}
+
+impl Step {
+    /// The same forces for another time, if the step ends where it began.
+    pub(crate) fn stretched(&self, length: f64) -> Self {
+        let share = length / self.length;
+        let mut out = self.clone();
+        out.length = length;
+        out.loss *= share;
+        for pair in &mut out.pairs {
+            pair.pressed *= share;
+            pair.pressed_first *= share;
+            pair.impulse *= share;
+        }
+        out
+    }
 }
 
 /// The bodies and pairs of one island.
@@ -217,6 +234,19 @@ impl StepScene<'_> {
             pair.map_or(0.0, |pair| pair.friction)
         };
         let contacts = start.points.len();
+        // Rounding of gaps and of velocities.
+        let (mut noise, mut speed_noise) = (0.0_f64, 0.0_f64);
+        for (body, (state, velocity)) in self
+            .bodies
+            .iter()
+            .zip(states.iter().zip(self.velocities(states)))
+        {
+            noise = noise.max(state.position.amax() + body.radius);
+            let speed = velocity.linear.norm() + velocity.angular.norm() * body.radius;
+            speed_noise = speed_noise.max(speed);
+        }
+        noise *= 16.0 * f64::EPSILON;
+        speed_noise *= 16.0 * f64::EPSILON;
         // Contacts that slide are rubbed against the slip that they have.
         let rubbed: Vec<(f64, Friction)> = (0..contacts)
             .map(|c| {
@@ -229,6 +259,12 @@ impl StepScene<'_> {
                 (mu, friction)
             })
             .collect();
+        // Rows whose velocities count.
+        let counted = (0..rows).filter(|row| {
+            let law = rubbed.get(row / 3).map(|(_, law)| *law);
+            row % 3 == 0 || law == Some(Friction::Coulomb)
+        });
+        let dependent = Dependent::new(&mobility, rows, counted.collect());
         // First kick.
         let mut launched = states.to_vec();
         let mut landed = states.to_vec();
@@ -257,11 +293,13 @@ impl StepScene<'_> {
                 let row = mobility.iter().skip(i * rows).take(rows);
                 *v -= row.zip(&first).map(|(w, x)| w * x).sum::<f64>();
             }
+            dependent.make_consistent(&mut velocity);
             let mut next = first.clone();
             let kick = Kick {
                 mobility: &mobility,
                 velocity: &velocity,
                 friction: &rubbed,
+                noise: noise / h,
             };
             if !kick.solve(&mut next) {
                 return Err(failed());
@@ -275,8 +313,8 @@ impl StepScene<'_> {
                     .sum();
                 change = change.max(moved.abs());
             }
-            let converged =
-                change <= 4.0 * f64::EPSILON * scale || (change <= 1e-13 * scale && change >= last);
+            let converged = change <= 4.0 * f64::EPSILON * scale + 0.05 * noise / h
+                || (change <= 1e-13 * scale && change >= last);
             if converged {
                 break;
             }
@@ -324,6 +362,7 @@ impl StepScene<'_> {
             mobility: &mobility,
             velocity: &velocity,
             friction: &coulomb,
+            noise: speed_noise,
         };
         if !kick.solve(&mut second) {
             return Err(failed());
@@ -364,6 +403,7 @@ impl StepScene<'_> {
                 mobility: &mobility,
                 velocity: &velocity,
                 friction: &against,
+                noise: speed_noise,
             };
             if kick.solve(&mut sliding) {
                 let mut reversed = landed.clone();
