@@ -405,6 +405,7 @@ impl<'w> Run<'w, '_> {
             bodies: bodies.iter().map(|i| &world.bodies[*i]).collect(),
             pairs: pairs.iter().map(of_pair).collect(),
             time: time.high,
+            time_step: world.time_step,
         }
     }
 

@@ -163,20 +163,16 @@ impl Course {
 
     /// A number of one body in every frame.
     pub(super) fn of_body(&self, body: usize, value: impl Fn(&State) -> f64) -> Vec<f64> {
-        let states = self.frames.iter().filter_map(|(_, states)| states.get(body));
+        let states = self
+            .frames
+            .iter()
+            .filter_map(|(_, states)| states.get(body));
         states.map(value).collect()
     }
 
     /// State of a body at the end.
     pub(super) fn last(&self, body: usize) -> Option<&State> {
         self.frames.last()?.1.get(body)
-    }
-
-    /// Each body of each impact with the time.
-    pub(super) fn hits(&self) -> Vec<(usize, f64)> {
-        let all = self.impacts.iter();
-        all.flat_map(|impact| impact.contacts.iter().map(|c| (c.first, impact.time)))
-            .collect()
     }
 }
 
