@@ -1,6 +1,7 @@
 //! The configuration of a planar mechanism, and what can be wrong with it.
 
 use crate::ScenarioError;
+use carom_impact::frictional::MoreauNewton;
 use carom_impact::{ImpactLaw, LAWS, Law};
 use carom_mechanism::MechanismError;
 use carom_mechanism::planar::{
@@ -55,7 +56,7 @@ fn ground() -> String {
 }
 
 fn moreau_newton() -> String {
-    "moreau-newton".to_owned()
+    MoreauNewton::NAME.to_owned()
 }
 
 fn along_x() -> [f64; 2] {
