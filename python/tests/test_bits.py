@@ -217,9 +217,14 @@ def test_many_configurations_are_the_single_ones() -> None:
     velocities = rng.normal(size=(size, n))
     coefficients = {"friction": [0.3, 0.6], "restitution": 0.2}
     many = carom.resolve_many(masses, rows, velocities, "moreau-newton", **coefficients)
-    assert list(many.errors) == [4] and many.errors[4].kind == "not-positive-definite"
+    assert many.errors[4].kind == "not-positive-definite" and len(many.errors) < 5
     for i in set(range(size)) - {4}:
         impact = carom.Impact(masses[i], carom.Contacts.from_rows(rows[i], **coefficients))
+        if i in many.errors:
+            with pytest.raises(carom.CaromError) as error:
+                impact.resolve(velocities[i], "moreau-newton")
+            assert error.value == many.errors[i]
+            continue
         one = impact.resolve(velocities[i], "moreau-newton")
         assert many.velocity_plus[i].tobytes() == one.velocity_plus.tobytes()
         assert many.impulses[i].tobytes() == one.impulses.tobytes()

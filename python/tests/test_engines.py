@@ -107,6 +107,19 @@ def test_pinocchio_drops_masses_of_shapes_that_touch_nothing(tmp_path: pathlib.P
     assert pin.computeTotalMass(pin.buildModelFromMJCF(str(path))) < 0.9 * mass
 
 
+def test_drake_changes_an_inertia_that_no_body_has() -> None:
+    pin = pytest.importorskip("pinocchio")
+    moments = " ".join(f'{key}="1e-3"' for key in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz"))
+    inertial = f'<inertial><mass value="1"/><inertia {moments}/></inertial>'
+    text = f'<robot name="rod"><link name="rod">{inertial}</link></robot>'
+    plant = drake_plant(text, "urdf")
+    ours = plant.CalcMassMatrix(plant.CreateDefaultContext())[:3, :3]
+    model = pin.buildModelFromXML(text, pin.JointModelFreeFlyer())
+    theirs = pin.crba(model, model.createData(), pin.neutral(model))[3:, 3:]
+    np.testing.assert_allclose(np.triu(theirs), np.triu(np.full((3, 3), 1e-3)), atol=1e-15)
+    assert np.abs(np.triu(ours - theirs)).max() > 1e-4
+
+
 ARM = """<robot name="arm">{links}{joints}</robot>"""
 
 
@@ -151,7 +164,11 @@ def published() -> dict[str, pathlib.Path]:
 
 
 def without_shapes(path: pathlib.Path) -> str:
+    """A robot without its meshes, and with the moments of go1's base that a body can have."""
     robot = tree.parse(path).getroot()
+    for inertia in robot.iter("inertia"):
+        if len(set(inertia.attrib.values())) == 1:
+            inertia.attrib.update(ixy="0", ixz="0", iyz="0")
     for link in robot.iter("link"):
         for shape in [*link.findall("visual"), *link.findall("collision")]:
             link.remove(shape)

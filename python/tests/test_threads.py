@@ -86,7 +86,7 @@ INTERRUPTED = {
     "sample": "impact.sample(velocities[0], 3_000_000, outcomes='one')",
     "lines": "carom.json_lines('resolve', '\\n'.join([impact.problem(velocities[0], 'set-valued',"
     " samples=20000)] * 200))",
-    "run": "carom.run('bouncing-body', set={'duration': 1e5, 'integrator': 'lgvi4'})",
+    "run": "carom.run('bouncing-body', set={'duration': 4e4, 'integrator': 'lgvi4'})",
 }
 
 
@@ -162,7 +162,8 @@ def test_what_is_pickled_comes_back() -> None:
 
 def test_bits_decide_equality() -> None:
     one = carom.Impact(np.eye(1), carom.Contacts([]))
-    assert one.resolve([0.0], "plastic") != one.resolve([-0.0], "plastic")
-    assert one.resolve([0.0], "plastic") == one.resolve([0.0], "plastic")
+    next_to_one = float(np.nextafter(1.0, 2.0))
+    assert one.resolve([1.0], "plastic") != one.resolve([next_to_one], "plastic")
+    assert one.resolve([1.0], "plastic") == one.resolve([1.0], "plastic")
     assert carom.Impact([[1.0]], carom.Contacts([[0.0]] * 0)) == one
     assert one != carom.Impact([[2.0]], carom.Contacts([]))

@@ -72,7 +72,7 @@ class Contacts:
             elif isinstance(tangents, Sequence) and not isinstance(tangents, (str, bytes)):
                 listed = tangents
             else:
-                listed = list(floats(tangents, "tangents", (size, None, n)))  # type: ignore[arg-type]
+                listed = list(floats(tangents, "tangents", (size, None, n)))
             if len(listed) != size:
                 raise CaromError(
                     "dimension-mismatch", f"tangents: {len(listed)} sets, expected {size}, one a contact"

@@ -1,4 +1,4 @@
-from typing import Any
+from typing import Any, final
 
 from numpy.typing import NDArray
 import numpy as np
@@ -8,10 +8,28 @@ from ._errors import CaromError
 _Floats = NDArray[np.float64]
 _Table = tuple[_Floats, int, list[tuple[int, CaromError]]]
 
+__all__ = [
+    "Answer",
+    "Impact",
+    "LAWS",
+    "NUMERICS_VERSION",
+    "Record",
+    "__version__",
+    "judge_rows",
+    "json_lines",
+    "main",
+    "resolve_many",
+    "run",
+    "scenarios",
+    "show",
+    "solve",
+]
+
 LAWS: list[str]
 NUMERICS_VERSION: int
 __version__: str
 
+@final
 class Answer:
     @staticmethod
     def from_text(text: str) -> Answer: ...
@@ -25,6 +43,7 @@ class Answer:
     def position(self, list: str, keys: list[str]) -> int | None: ...
     def text(self, id: Any = ...) -> str: ...
 
+@final
 class Impact:
     def __new__(
         cls,
@@ -62,6 +81,7 @@ class Impact:
         options: dict[str, Any],
     ) -> Answer: ...
 
+@final
 class Record:
     @staticmethod
     def from_text(text: str) -> Record: ...

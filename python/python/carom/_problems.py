@@ -50,7 +50,7 @@ def lcp(
     --------
     >>> import carom
     >>> carom.lcp([[1.0]], [-2.0]).z, carom.lcp([[-1.0]], [-2.0]).status
-    (array([2.]), 'ray')
+    (array([2.]), 'infeasible')
     """
     m = floats(matrix, "matrix", (None, None))
     q = floats(vector, "vector", (len(m),))

@@ -76,7 +76,8 @@ class Result:
         str
             One JSON object.
         """
-        return self._answer.text(id)
+        answer: _native.Answer = self._answer
+        return answer.text(id)
 
     def __eq__(self, other: object) -> bool:
         if type(self) is not type(other) or not isinstance(other, Result):
@@ -158,7 +159,8 @@ class Outcome(Result):
     @property
     def constraint_impulses(self) -> Floats:
         """Impulses on the constraint rows; empty without constraints."""
-        numbers = self._answer.numbers("constraint_impulses")
+        answer: _native.Answer = self._answer
+        numbers = answer.numbers("constraint_impulses")
         return np.zeros(0) if numbers is None else numbers
 
 
@@ -196,7 +198,8 @@ class OutcomeSet(Result):
 
     def _column(self, key: str) -> Floats:
         size = len(self)
-        numbers = self._answer.column("outcomes", key)
+        answer: _native.Answer = self._answer
+        numbers = answer.column("outcomes", key)
         if numbers is None:
             return np.zeros((size, 0))
         return numbers.reshape(size, -1) if size else numbers.reshape(0, 0)
@@ -225,10 +228,12 @@ class OutcomeSet(Result):
     @property
     def preferred(self) -> int | None:
         """Index of the outcome that the law prefers, if it is among them."""
-        return self._answer.position("outcomes", ["velocity_plus", "impulses"])
+        answer: _native.Answer = self._answer
+        return answer.position("outcomes", ["velocity_plus", "impulses"])
 
     def __len__(self) -> int:
-        return self._answer.length("outcomes")
+        answer: _native.Answer = self._answer
+        return answer.length("outcomes")
 
     def __getitem__(self, index: int) -> Outcome:
         size = len(self)
