@@ -12,6 +12,9 @@ const RANK_TOLERANCE: f64 = 1e-12;
 /// Descent along a unit generator, over the size of the change, that is no longer worth a step.
 const STATIONARY: f64 = 1e-13;
 
+/// Corrections of a least-squares solution.
+const MAX_CORRECTIONS: usize = 10;
+
 /// Steps of the projection onto round cones; the directions converge quadratically.
 const MAX_STEPS: usize = 100;
 
@@ -121,11 +124,24 @@ fn least_norm(contacts: &ContactSet<'_>, change: &DVector<f64>) -> DVector<f64> 
     if rows == 0 {
         return DVector::zeros(0);
     }
-    let svd = unit_rows(contacts).svd(true, true);
+    let matrix = unit_rows(contacts);
+    let svd = matrix.clone().svd(true, true);
     let cutoff = RANK_TOLERANCE * svd.singular_values.max();
-    let unit = svd
-        .solve(change, cutoff)
-        .unwrap_or_else(|_| DVector::zeros(rows));
+    let solve = |change: &DVector<f64>| {
+        svd.solve(change, cutoff)
+            .unwrap_or_else(|_| DVector::zeros(rows))
+    };
+    let mut unit = solve(change);
+    let mut left = change - &matrix * &unit;
+    // Nearly parallel rows make the factors inaccurate: what they leave is solved for again.
+    for _ in 0..MAX_CORRECTIONS {
+        let corrected = &unit + solve(&left);
+        let remains = change - &matrix * &corrected;
+        if remains.norm() >= left.norm() {
+            break;
+        }
+        (unit, left) = (corrected, remains);
+    }
     DVector::from_fn(rows, |row, _| unit[row] / contacts.row_norm(row))
 }
 
