@@ -8,7 +8,8 @@ use crate::outcome::{outcome_fields, outcomes, rows, set_fields};
 use crate::{Answer, Progress, bodies, simultaneous};
 use carom_impact::propagative::OrderSample;
 use carom_impact::{
-    Contact, ContactSet, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, Law, Propagative, SetValuedLaw,
+    Contact, ContactSet, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, Law, Propagative,
+    SetValuedLaw,
 };
 use carom_metric::{Covector, KineticMetric, Tangent};
 use nalgebra::DMatrix;
@@ -199,10 +200,7 @@ impl Request {
     /// # Errors
     ///
     /// As [`answer`](Self::answer).
-    pub fn outcome(
-        &self,
-        problem: &ImpactProblem<'_>,
-    ) -> Result<Option<ImpactOutcome>, WireError> {
+    pub fn outcome(&self, problem: &ImpactProblem<'_>) -> Result<Option<ImpactOutcome>, WireError> {
         let asked = self.asked()?;
         let is_plain = |key: &str| asked.rest(key).is_none_or(|value| value == "one");
         if matches!(asked.law, Law::SetValued(_)) || !is_plain("outcomes") || !is_plain("bounds") {
