@@ -71,6 +71,7 @@ class Impact:
     def resolve_batch(
         self, velocities: _Floats, law: str, options: dict[str, Any], threads: int
     ) -> _Table: ...
+    def loop_seconds(self, velocities: _Floats, law: str) -> float: ...
     def judge(
         self,
         velocity: _Floats,
