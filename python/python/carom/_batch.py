@@ -36,8 +36,8 @@ class _Columns:
         --------
         >>> import carom
         >>> ball = carom.Impact([[2.0]], carom.Contacts([[1.0]]))
-        >>> ball.resolve_batch([[-1.0]], "plastic").to_dict()["impulses"]
-        [[2.0]]
+        >>> ball.resolve_batch([[-1.0]], "plastic").to_dict()["velocity_plus"]
+        [[0.0]]
         """
         columns = {name: getattr(self, name) for name in self._names}
         return {
@@ -65,8 +65,8 @@ class _Columns:
         --------
         >>> import carom
         >>> ball = carom.Impact([[2.0]], carom.Contacts([[1.0]]))
-        >>> ball.resolve_batch([[-1.0]], "plastic").to_json(1)[:36]
-        '{"id": 1, "velocity_plus": [[0.0]], '
+        >>> ball.resolve_batch([[-1.0]], "plastic").to_json(1)[:33]
+        '{"id": 1, "velocity_plus": [[0.0]'
         """
         return json.dumps(_without_nan({"id": id, **self.to_dict()}), allow_nan=False)
 

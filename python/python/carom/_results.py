@@ -21,6 +21,12 @@ class Result:
     ----------
     answer : object
         The answer of the extension module. Results are made by carom, not by its users.
+
+    Examples
+    --------
+    >>> import carom
+    >>> isinstance(carom.lcp([[2.0]], [-1.0]), carom.Result)
+    True
     """
 
     #: Keys whose lists within lists are one array.
