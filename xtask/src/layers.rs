@@ -23,6 +23,7 @@ const LEVELS: [(&str, u8); 12] = [
     ("carom-mechanism", 1),
     ("carom-billiard", 2),
     ("carom-variational", 2),
+    ("carom-fit", 3),
     ("carom-scenarios", 3),
     ("carom", 4),
     ("carom-cli", 4),
