@@ -8,21 +8,24 @@ use carom_impact::{Contact, ContactSet, ImpactError};
 use carom_metric::{Covector, KineticMetric, MetricError, Tangent};
 use nalgebra::{DMatrix, DVector, Matrix3, Vector3};
 
-/// A pseudo-random stream of numbers in \[0, 1), good enough to fill matrices.
-///
-/// SplitMix64 (Steele, Lea & Flood, 2014).
+/// A pseudo-random stream of numbers, good enough to fill matrices.
 #[derive(Clone, Debug)]
-pub struct Stream(pub u64);
+pub struct Stream {
+    seed: u64,
+    position: u64,
+}
 
 impl Stream {
+    /// The stream with this seed, from its start.
+    pub fn new(seed: u64) -> Self {
+        Self { seed, position: 0 }
+    }
+
     /// The next number in \[`low`, `high`).
     pub fn uniform(&mut self, low: f64, high: f64) -> f64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^= z >> 31;
-        low + (high - low) * (z >> 11) as f64 * 2f64.powi(-53)
+        let position = self.position;
+        self.position += 1;
+        carom_numeric::random::uniform(self.seed, position, low, high)
     }
 
     /// `n` numbers in \[-1, 1).
@@ -33,14 +36,14 @@ impl Stream {
 
 /// A dense, well-conditioned mass matrix (n × n).
 pub fn dense_mass(n: usize) -> DMatrix<f64> {
-    let mut stream = Stream(n as u64);
+    let mut stream = Stream::new(n as u64);
     let a = DMatrix::from_fn(n, n, |_, _| stream.uniform(-1.0, 1.0));
     &a * a.transpose() / n as f64 + DMatrix::identity(n, n)
 }
 
 /// Generic covectors of length n.
 pub fn dense_covectors(n: usize, count: usize) -> Vec<Covector> {
-    let mut stream = Stream(!(n as u64));
+    let mut stream = Stream::new(!(n as u64));
     (0..count).map(|_| Covector(stream.vector(n))).collect()
 }
 
@@ -131,7 +134,7 @@ pub struct RandomPair {
 impl RandomPair {
     /// The random problem with this number.
     pub fn new(number: u64) -> Self {
-        let mut stream = Stream(number);
+        let mut stream = Stream::new(number);
         let mut vector = |low, high| [(); 3].map(|()| stream.uniform(low, high));
         let masses = vector(0.5, 2.0);
         let [mut u, mut v] = [vector(-1.0, 1.0), vector(-1.0, 1.0)];
@@ -189,7 +192,7 @@ impl RandomImpact {
     /// The random impact with this number. Inverse inertia $AA^T + 0.02$ with uniform $A$ in
     /// \[-1, 1).
     pub fn new(number: u64) -> Self {
-        let mut stream = Stream(number);
+        let mut stream = Stream::new(number);
         let a = Matrix3::from_fn(|_, _| stream.uniform(-1.0, 1.0));
         let [x, y, z] = [(); 3].map(|()| stream.uniform(-1.0, 1.0));
         Self {
@@ -203,7 +206,7 @@ impl RandomImpact {
     /// The same with one principal inverse inertia a hundred to a million times smaller.
     pub fn stiff(number: u64) -> Self {
         let mut impact = Self::new(number);
-        let mut stream = Stream(!number);
+        let mut stream = Stream::new(!number);
         let axis = Vector3::from([(); 3].map(|()| stream.uniform(-1.0, 1.0))).normalize();
         let shrink = 1.0 - 10f64.powf(stream.uniform(-3.0, -1.0));
         let squeeze = Matrix3::identity() - axis * axis.transpose() * shrink;

@@ -1,7 +1,7 @@
 //! The page on engines quotes the scenario `engine-survey`: its table is the scenario's.
 
 use anyhow::{Context, ensure};
-use carom_scenarios::Record;
+use carom_report::Record;
 use serde_json::Value;
 use std::fmt::Write;
 use std::path::Path;

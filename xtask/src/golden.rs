@@ -1,6 +1,6 @@
 //! The text of a golden record.
 
-use carom_scenarios::{Record, export};
+use carom_report::{Record, export};
 use serde_json::Value;
 
 /// Decimals of the mantissa of a number in a figure: six digits.
@@ -39,7 +39,7 @@ fn round(value: &mut Value) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use carom_scenarios::record::{Axis, Color, Figure, Mark, Quantity};
+    use carom_report::record::{Axis, Color, Figure, Mark, Quantity};
 
     #[test]
     fn figures_are_rounded_and_nothing_else() {

@@ -3,8 +3,12 @@
 mod engines;
 mod gallery;
 mod golden;
+mod header;
 mod layers;
 mod links;
+mod numerics;
+mod packages;
+mod packed;
 mod tidy;
 mod verify;
 
@@ -18,8 +22,16 @@ use clap::Parser;
 enum Command {
     /// Show every figure of the papers, and what is beyond them, on one offline page.
     Gallery(gallery::Args),
+    /// Write the header with which a documentation host shows formulas.
+    Header,
     /// Check that dependencies between the crates point down the levels.
     Layers,
+    /// Check that the version of the numbers moves exactly when golden numbers move.
+    Numerics(numerics::Args),
+    /// Check how many packages the core brings along.
+    Packages,
+    /// Check what is published: every README's example and the formulas of the documentation.
+    Packed(packed::Args),
     /// Check doc comments for markup that rustdoc eats, library code for panics, documents for
     /// links that lead nowhere.
     Tidy,
@@ -32,10 +44,15 @@ fn main() -> anyhow::Result<()> {
     match Command::parse() {
         Command::Gallery(args) => gallery::gallery(&root, &args),
         Command::Layers => finish("layers", &layers::violations(&root)?),
+        Command::Header => header::write(&root),
+        Command::Numerics(args) => finish("numerics", &numerics::numerics(&root, &args)?),
+        Command::Packages => finish("packages", &packages::violations(&root)?),
+        Command::Packed(args) => finish("packed", &packed::packed(&root, &args)?),
         Command::Verify(args) => verify::verify(&root, &args),
         Command::Tidy => {
             let mut violations = tidy::violations(&root)?;
             violations.extend(links::violations(&root)?);
+            violations.extend(header::violations(&root)?);
             finish("tidy", &violations)
         }
     }

@@ -181,7 +181,7 @@ fn shape(record: &Record) -> Vec<(String, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use carom_scenarios::record::Quantity;
+    use carom_report::record::Quantity;
 
     fn record(value: f64) -> Record {
         let mut record = Record::new("a", "b");

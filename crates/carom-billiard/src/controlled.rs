@@ -8,9 +8,9 @@ use crate::Table;
 use crate::error::finite;
 use crate::hybrid::{AtImpact, Billiard, Guard};
 use crate::penny::{PennyState, Rim, RollingPenny};
-use crate::quadrature::integrate;
 use carom_impact::Contact;
 use carom_metric::{Covector, Tangent};
+use carom_numeric::quadrature::panels;
 use nalgebra::{DMatrix, DVector, Vector2};
 
 /// A penny with torques on a table.
@@ -71,13 +71,14 @@ impl<T: Table> Billiard for ControlledPenny<T> {
     fn flow(&self, state: &PennyState, time: f64) -> PennyState {
         let angle = |rate: f64, acceleration: f64, t: f64| (rate + 0.5 * acceleration * t) * t;
         let phase = state.phi_dot.abs() * time + 0.5 * self.heading.abs() * time * time;
-        let path = integrate(time, phase, |t| {
+        let [x, y] = panels(time, phase, |t| {
             let (sin, cos) = (state.phi + angle(state.phi_dot, self.heading, t)).sin_cos();
-            (state.theta_dot + self.rolling * t) * Vector2::new(cos, sin)
+            let rate = state.theta_dot + self.rolling * t;
+            [rate * cos, rate * sin]
         });
         PennyState {
-            x: state.x + self.penny.radius() * path.x,
-            y: state.y + self.penny.radius() * path.y,
+            x: state.x + self.penny.radius() * x,
+            y: state.y + self.penny.radius() * y,
             theta: state.theta + angle(state.theta_dot, self.rolling, time),
             phi: state.phi + angle(state.phi_dot, self.heading, time),
             theta_dot: state.theta_dot + self.rolling * time,

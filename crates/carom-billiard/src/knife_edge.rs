@@ -8,11 +8,11 @@
 use crate::BilliardError;
 use crate::error::{finite, positive};
 use crate::hybrid::{AtImpact, Billiard, Guard};
-use crate::quadrature::integrate;
 use crate::trig::sinc;
 use carom_impact::Contact;
 use carom_metric::{Covector, Tangent};
-use nalgebra::{DMatrix, DVector, Vector2};
+use carom_numeric::quadrature::panels;
+use nalgebra::{DMatrix, DVector};
 
 /// A knife edge above a wall.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -66,13 +66,14 @@ impl Billiard for KnifeEdge {
     type State = KnifeState;
 
     fn flow(&self, state: &KnifeState, time: f64) -> KnifeState {
-        let path = integrate(time, 2.0 * state.phi_dot * time, |t| {
+        let [x, y] = panels(time, 2.0 * state.phi_dot * time, |t| {
             let (sin, cos) = (state.phi + state.phi_dot * t).sin_cos();
-            self.speed(state, t) * Vector2::new(cos, sin)
+            let speed = self.speed(state, t);
+            [speed * cos, speed * sin]
         });
         KnifeState {
-            x: state.x + path.x,
-            y: state.y + path.y,
+            x: state.x + x,
+            y: state.y + y,
             phi: state.phi + state.phi_dot * time,
             speed: self.speed(state, time),
             phi_dot: state.phi_dot,

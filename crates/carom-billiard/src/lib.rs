@@ -32,8 +32,6 @@ pub mod knife_edge;
 mod march;
 pub mod no_slip_disk;
 pub mod penny;
-mod polynomial;
-mod quadrature;
 pub mod rolling_ball;
 pub mod sleigh;
 pub mod snakeboard;
@@ -43,3 +41,12 @@ mod trig;
 pub use error::BilliardError;
 pub use march::{March, march};
 pub use table::{Ellipse, Superellipse, Table};
+
+// Crates whose types stand in signatures here.
+pub use carom_impact as impact;
+pub use carom_metric as metric;
+pub use nalgebra;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

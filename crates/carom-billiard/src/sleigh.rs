@@ -14,9 +14,9 @@
 use crate::BilliardError;
 use crate::error::{finite, positive};
 use crate::hybrid::{AtImpact, Billiard, Guard};
-use crate::quadrature::integrate;
 use carom_impact::Contact;
 use carom_metric::{Covector, Tangent};
+use carom_numeric::quadrature::panels;
 use nalgebra::{Vector2, dmatrix};
 
 /// A sleigh in an arena.
@@ -141,14 +141,15 @@ impl Billiard for Sleigh {
     fn flow(&self, state: &SleighState, time: f64) -> SleighState {
         let k = self.gyration2().sqrt();
         let phase = self.invariant_speed(state) / k * (1.0 + self.offset / k) * time;
-        let path = integrate(time, phase, |t| {
+        let [x, y] = panels(time, phase, |t| {
             let now = self.turn(state, t);
             let (sin, cos) = now.phi.sin_cos();
-            now.speed * Vector2::new(cos, sin)
+            let speed = now.speed;
+            [speed * cos, speed * sin]
         });
         SleighState {
-            x: state.x + path.x,
-            y: state.y + path.y,
+            x: state.x + x,
+            y: state.y + y,
             ..self.turn(state, time)
         }
     }

@@ -8,13 +8,27 @@ use std::time::{Duration, Instant};
 /// Between two updates, and before the first: short runs say nothing.
 const INTERVAL: Duration = Duration::from_millis(500);
 
-/// Says nothing if stderr is no terminal.
+/// Of a scenario. Says nothing if stderr is no terminal.
 pub(crate) fn on_terminal() -> Progress {
     if !std::io::stderr().is_terminal() {
         return Progress::default();
     }
+    Progress::new(shown())
+}
+
+/// Of the samples of one line. Says nothing if stderr is no terminal.
+pub(crate) fn samples_on_terminal() -> impl Fn(u64, u64) {
+    let show = std::io::stderr().is_terminal().then(shown);
+    move |done, total| {
+        if let Some(show) = &show {
+            show("samples", done, total);
+        }
+    }
+}
+
+fn shown() -> impl Fn(&str, u64, u64) {
     let shown = Mutex::new((Instant::now(), false));
-    Progress::new(move |what, done, total| {
+    move |what, done, total| {
         // Whoever comes second has nothing newer to say.
         let Ok(mut shown) = shown.try_lock() else {
             return;
@@ -31,5 +45,5 @@ pub(crate) fn on_terminal() -> Progress {
         let mut stderr = std::io::stderr().lock();
         let _ = write!(stderr, "\r\x1b[K{line}");
         let _ = stderr.flush();
-    })
+    }
 }

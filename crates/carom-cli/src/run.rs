@@ -1,7 +1,8 @@
 //! `carom list`, `carom show` and `carom run`: the scenarios.
 
 use crate::Failure;
-use carom::scenarios::{Overrides, SCENARIOS, Scenario, export, scenario};
+use carom::report::export;
+use carom::scenarios::{Overrides, SCENARIOS, Scenario, scenario};
 use serde_json::json;
 use std::io::Write;
 use std::path::PathBuf;

@@ -1,8 +1,9 @@
 //! Convex bodies as lists of constraints: their common parts, and integrals over them.
 
 use crate::mass_properties::Moments;
-use crate::quadrature::Adaptive;
 use crate::{Cuboid, Ellipsoid, Polyhedron};
+use carom_numeric::quadrature::Adaptive;
+use carom_numeric::roots;
 use nalgebra::{Matrix3, Matrix6, Vector3, Vector6};
 use std::f64::consts::TAU;
 
@@ -277,7 +278,7 @@ impl Convex {
     pub(crate) fn moments(&self) -> Moments {
         // In units of some radius, so that volumes and moments are comparable.
         let size = self.exit(&self.inner, &Vector3::z()).0;
-        let quadrature = Adaptive::new();
+        let quadrature = Adaptive::default();
         let tolerance = QUADRATURE * largest(&self.latitude(&quadrature, size, 0.3));
         let latitude = |z: f64| self.latitude(&quadrature, size, z);
         let sums = quadrature.integrate(&latitude, [-1.0, 1.0], tolerance);
@@ -341,21 +342,9 @@ fn seams(function: impl Fn(f64) -> usize) -> Vec<f64> {
         let last = function(to);
         let mut present = function(from);
         while present != last && cuts.len() < 8 * SECTORS {
-            let (mut low, mut high) = (from, to);
-            loop {
-                let middle = 0.5 * (low + high);
-                if middle <= low || middle >= high {
-                    break;
-                }
-                if function(middle) == present {
-                    low = middle;
-                } else {
-                    high = middle;
-                }
-            }
-            cuts.push(high);
-            from = high;
-            present = function(high);
+            from = roots::bisect(from, to, |angle| function(angle) == present);
+            cuts.push(from);
+            present = function(from);
         }
     }
     cuts.push(TAU);

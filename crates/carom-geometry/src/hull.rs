@@ -1,23 +1,53 @@
 //! The convex hull of points, incrementally and with exact orientation tests.
 
 use crate::GeometryError;
+use carom_numeric::sums::{ExactSum, two_product};
 use nalgebra::Vector3;
-use robust::{Coord3D, orient3d};
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-/// Exact sign: positive if `p` lies strictly on the outer side of the triangle.
+/// Errors of the plain determinant below are at most this much of the sum of its terms' sizes, with
+/// room to spare (Shewchuk 1997, Section 4.3).
+const DETERMINANT_ERROR: f64 = 8.0 * f64::EPSILON;
+
+/// Whether `p` lies strictly on the outer side of the triangle, without rounding.
 fn outside(points: &[Vector3<f64>], [a, b, c]: [usize; 3], p: usize) -> bool {
-    let at = |i: usize| {
-        let v = points[i];
-        Coord3D {
-            x: v.x,
-            y: v.y,
-            z: v.z,
+    let corners = [points[a], points[b], points[c], points[p]];
+    // The determinant of the corners seen from `p` is positive where they appear counterclockwise
+    // from the other side: inside.
+    let [a, b, c] = [0, 1, 2].map(|i| corners[i] - corners[3]);
+    let determinant = a.dot(&b.cross(&c));
+    let size: f64 = (0..3)
+        .map(|i| {
+            let (j, k) = ((i + 1) % 3, (i + 2) % 3);
+            a[i].abs() * ((b[j] * c[k]).abs() + (b[k] * c[j]).abs())
+        })
+        .sum();
+    if determinant.abs() > DETERMINANT_ERROR * size {
+        return determinant < 0.0;
+    }
+    exact_orientation(&corners) == Ordering::Less
+}
+
+/// The sign of the determinant of four points with a column of ones, from its 24 products.
+fn exact_orientation(corners: &[Vector3<f64>; 4]) -> Ordering {
+    let mut sum = ExactSum::default();
+    let mut add = |[a, b, c]: [usize; 3], sign: f64| {
+        let [a, b, c] = [corners[a], corners[b], corners[c]];
+        for i in 0..3 {
+            let (j, k) = ((i + 1) % 3, (i + 2) % 3);
+            for (j, k, sign) in [(j, k, sign), (k, j, -sign)] {
+                let (high, low) = two_product(b[j], c[k]);
+                sum.add_product(sign * a[i], low);
+                sum.add_product(sign * a[i], high);
+            }
         }
     };
-    // `orient3d` is positive if the fourth point lies below the plane through the others, where
-    // they appear counterclockwise from above: inside.
-    orient3d(at(a), at(b), at(c), at(p)) < 0.0
+    add([0, 1, 2], 1.0);
+    add([0, 1, 3], -1.0);
+    add([0, 2, 3], 1.0);
+    add([1, 2, 3], -1.0);
+    sum.sign()
 }
 
 /// The triangles of the hull, outward, as indices into `points`.
@@ -84,6 +114,26 @@ fn simplex(points: &[Vector3<f64>]) -> Result<Vec<[usize; 3]>, GeometryError> {
 mod tests {
     use super::*;
     use std::collections::BTreeSet;
+
+    /// A plane through three points with coordinates in binary fractions, and a fourth that is on it or
+    /// off it by the last bit of a coordinate.
+    #[test]
+    fn orientation_is_exact() {
+        let point = |x: f64, y: f64| Vector3::new(x, y, 0.125 * (x + y));
+        let flat = [point(0.5, 0.25), point(12.0, 0.5), point(24.0, 24.0)];
+        for i in 0..64 {
+            let (x, y) = (0.5 + f64::from(i) * 2f64.powi(-48), 0.5);
+            let z = 0.125 * (x + y);
+            for (z, side) in [
+                (z, Ordering::Equal),
+                (z.next_up(), Ordering::Less),
+                (z.next_down(), Ordering::Greater),
+            ] {
+                let corners = [flat[0], flat[1], flat[2], Vector3::new(x, y, z)];
+                assert_eq!(exact_orientation(&corners), side, "{i} {z}");
+            }
+        }
+    }
 
     fn vertices(triangles: &[[usize; 3]]) -> BTreeSet<usize> {
         triangles.iter().flatten().copied().collect()

@@ -41,7 +41,6 @@ mod hull;
 mod mass_properties;
 mod mesh;
 mod patch;
-mod quadrature;
 pub mod sdf;
 mod shape;
 mod uniform;
@@ -55,3 +54,11 @@ pub use shape::{
     Cuboid, Ellipsoid, EllipsoidIntersection, Polyhedron, Rounded, Shape, Support, SupportMap,
     Union,
 };
+
+// Crates whose types stand in signatures here.
+pub use carom_lie as lie;
+pub use nalgebra;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

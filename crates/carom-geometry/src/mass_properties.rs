@@ -1,7 +1,7 @@
 //! Mass, center of mass and inertia.
 
-use crate::quadrature::gauss_legendre;
 use crate::{Cuboid, Ellipsoid, GeometryError, TriangleMesh};
+use carom_numeric::quadrature::gauss_legendre;
 use nalgebra::{Matrix3, Vector3};
 use std::collections::BTreeMap;
 use std::f64::consts::{FRAC_PI_2, PI};

@@ -3,6 +3,7 @@
 use crate::{GeometryError, hull};
 use nalgebra::Vector3;
 use std::collections::BTreeMap;
+#[cfg(feature = "meshes")]
 use std::io::Cursor;
 
 /// A closed, outward oriented triangle mesh.
@@ -96,6 +97,7 @@ impl TriangleMesh {
     /// # Errors
     ///
     /// [`GeometryError::MeshFile`] and those of [`new`](Self::new).
+    #[cfg(feature = "meshes")]
     pub fn from_stl(bytes: &[u8]) -> Result<Self, GeometryError> {
         let message = |e: std::io::Error| GeometryError::MeshFile {
             message: format!("not a readable STL: {e}"),
@@ -113,6 +115,7 @@ impl TriangleMesh {
     /// # Errors
     ///
     /// [`GeometryError::MeshFile`] and those of [`new`](Self::new).
+    #[cfg(feature = "meshes")]
     pub fn from_obj(bytes: &[u8]) -> Result<Self, GeometryError> {
         let options = tobj::LoadOptions {
             triangulate: true,

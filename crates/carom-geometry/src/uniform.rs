@@ -2,8 +2,8 @@
 
 use crate::convex::Convex;
 use crate::mass_properties::Moments;
-use crate::quadrature::Adaptive;
 use crate::{Ellipsoid, GeometryError, MassProperties, Rounded, Shape, SupportMap};
+use carom_numeric::quadrature::Adaptive;
 use nalgebra::{Matrix3, Vector3};
 use std::f64::consts::FRAC_PI_2;
 
@@ -200,7 +200,7 @@ fn rounded_ellipsoid(ellipsoid: &Ellipsoid, radius: f64) -> Moments {
             flux * p.z * p.z / 5.0,
         ]
     };
-    let quadrature = Adaptive::new();
+    let quadrature = Adaptive::default();
     // Of the size of the result.
     let tolerance = QUADRATURE * (determinant + radius.powi(3));
     let quarter = |z: f64| {

@@ -12,6 +12,7 @@ const DUPLICATE_TOLERANCE: f64 = 1e-11;
 
 /// A closed contact, in generalized coordinates.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Contact {
     /// Gradient of the gap function (n), as given, positive towards separation.
     pub normal: Covector,

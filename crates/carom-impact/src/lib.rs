@@ -69,3 +69,12 @@ pub use registry::{LAWS, LawEntry, law};
 pub use restitution::EnergeticRestitution;
 pub use routh::{ContactMode, Routh, TwoBody};
 pub use uniqueness::{PairUniqueness, Uniqueness, uniqueness};
+
+// Crates whose types stand in signatures here.
+pub use carom_lcp as lcp;
+pub use carom_metric as metric;
+pub use nalgebra;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

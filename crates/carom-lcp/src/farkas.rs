@@ -5,7 +5,8 @@
 //! signs are exact, so the sums are evaluated without rounding where rounding could decide.
 
 use crate::LcpRef;
-use crate::scalar::{two_product, two_sum};
+use carom_numeric::sums::ExactSum;
+use std::cmp::Ordering;
 
 /// Products below this may lose the low half of their exact value.
 const SMALLEST_PRODUCT: f64 = 1e-280;
@@ -72,30 +73,14 @@ fn exact_sign(a: &[f64], u: &[f64]) -> Option<Sign> {
             Sign::Positive
         });
     }
-    // A nonoverlapping expansion (Shewchuk 1997): its last component has the sign of the sum.
-    let mut expansion: Vec<f64> = Vec::new();
+    let mut exact = ExactSum::default();
     for (a, u) in products() {
-        let (high, low) = two_product(*a, *u);
-        for mut x in [low, high] {
-            let mut kept = 0;
-            for k in 0..expansion.len() {
-                let (s, e) = two_sum(x, expansion[k]);
-                if e != 0.0 {
-                    expansion[kept] = e;
-                    kept += 1;
-                }
-                x = s;
-            }
-            expansion.truncate(kept);
-            if x != 0.0 {
-                expansion.push(x);
-            }
-        }
+        exact.add_product(*a, *u);
     }
-    Some(match expansion.last() {
-        None => Sign::Zero,
-        Some(x) if *x < 0.0 => Sign::Negative,
-        Some(_) => Sign::Positive,
+    Some(match exact.sign() {
+        Ordering::Equal => Sign::Zero,
+        Ordering::Less => Sign::Negative,
+        Ordering::Greater => Sign::Positive,
     })
 }
 

@@ -93,3 +93,10 @@ pub use lemke::{Attempt, Lemke, LemkeOptions, LemkeReport, LemkeWorkspace};
 pub use pivoting::principal_pivoting;
 pub use problem::{Lcp, LcpRef, LcpSolution, MAX_DIM};
 pub use status::LcpStatus;
+
+// Crates whose types stand in signatures here.
+pub use nalgebra;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

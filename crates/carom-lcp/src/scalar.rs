@@ -1,5 +1,6 @@
 //! Arithmetic: powers of two, and numbers of twice the precision.
 
+use carom_numeric::sums::{two_product, two_sum};
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
 /// What the tableau needs of a number.
@@ -157,27 +158,6 @@ impl Div for Double {
         let third = rest.high / other.high;
         Self::renormalized(first, second) + Self::from_f64(third)
     }
-}
-
-/// Sum and rounding error. Knuth's two-sum.
-#[inline]
-pub(crate) fn two_sum(a: f64, b: f64) -> (f64, f64) {
-    let s = a + b;
-    let t = s - a;
-    (s, (a - (s - t)) + (b - t))
-}
-
-/// Product and rounding error, without a fused multiply-add. Dekker's product.
-#[inline]
-pub(crate) fn two_product(a: f64, b: f64) -> (f64, f64) {
-    let split = |x: f64| {
-        let t = 134_217_729.0 * x;
-        let high = t - (t - x);
-        (high, x - high)
-    };
-    let p = a * b;
-    let ((ah, al), (bh, bl)) = (split(a), split(b));
-    (p, ((ah * bh - p) + ah * bl + al * bh) + al * bl)
 }
 
 /// The exponent $e$ with $2^e \le |x| < 2^{e+1}$, denormals included; 0 for 0, NaN and infinities.

@@ -49,3 +49,10 @@ pub use group::LieGroup;
 pub use hat::{asym, hat, sym, vee};
 pub use se3::Se3;
 pub use so3::{ROTATION_TOLERANCE, So3};
+
+// Crates whose types stand in signatures here.
+pub use nalgebra;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

@@ -39,3 +39,11 @@ pub use contact::PointContact;
 pub use dynamics::{Derivatives, Dynamics};
 pub use error::{DesignError, MechanismError};
 pub use system::{MechanicalSystem, Motion};
+
+// Crates whose types stand in signatures here.
+pub use carom_metric as metric;
+pub use nalgebra;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

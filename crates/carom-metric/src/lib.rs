@@ -19,18 +19,25 @@
 //! | [`Wedge`] | the feasible wedge of two contacts | angle $\gamma$ |
 //!
 //! All arithmetic happens in *whitened* coordinates ($M = LL^T$, covectors $L^{-1}a$, velocities
-//! $L^Tv$), in which the metric is Euclidean. Small matrices are factored by nalgebra,
-//! large ones ([`FAER_MIN_DIM`]) by faer.
+//! $L^Tv$), in which the metric is Euclidean. Matrices are factored by a loop
+//! over columns; with the feature `faer`, large ones ([`FAER_MIN_DIM`]) by faer.
 
 mod error;
-pub mod kernel;
 mod metric;
 mod normals;
 mod reflect;
 mod vector;
 
+pub use carom_numeric::kernel;
 pub use error::MetricError;
 pub use metric::{FAER_MIN_DIM, KineticMetric};
 pub use normals::{UnitNormals, Wedge};
 pub use reflect::orthonormal_span;
 pub use vector::{Covector, Tangent};
+
+// Crates whose types stand in signatures here.
+pub use nalgebra;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

@@ -1,7 +1,7 @@
 //! Unit normals in whitened coordinates, their Gram matrix and the angles between them.
 
-use crate::kernel;
 use crate::{Covector, KineticMetric, MetricError};
+use carom_numeric::kernel;
 use nalgebra::DMatrix;
 use smallvec::SmallVec;
 

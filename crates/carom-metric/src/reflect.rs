@@ -1,7 +1,7 @@
 //! Reset map and projections of momenta.
 
-use crate::kernel;
 use crate::{Covector, KineticMetric, MetricError, UnitNormals};
+use carom_numeric::kernel;
 use nalgebra::{DMatrix, DVector};
 
 /// Singular values below this fraction of the largest do not count towards the span.

@@ -1,5 +1,26 @@
 //! Small numerical tools that several of carom's crates need, without dependencies.
+//!
+//! | module | holds |
+//! | --- | --- |
+//! | [`kernel`] | norms and inner products of slices that neither overflow nor underflow |
+//! | [`dense`] | Cholesky and LU factorizations in place |
+//! | [`roots`] | roots inside a bracket: bisection, Newton's method kept inside |
+//! | [`polynomial`] | all roots of a polynomial on the unit interval, none missed |
+//! | [`quadrature`] | Gauss-Legendre rules: fixed, on panels, adaptive |
+//! | [`sums`] | sums and products with their rounding errors |
+//! | [`random`] | random numbers that depend on a seed and a position alone |
 
+pub mod dense;
+pub mod kernel;
+pub mod polynomial;
+pub mod quadrature;
+pub mod random;
+pub mod roots;
+pub mod sums;
 mod version;
 
 pub use version::NUMERICS_VERSION;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

@@ -17,6 +17,11 @@ impl Progress {
         Self(Some(Arc::new(observer)))
     }
 
+    /// What an observer of samples is told.
+    pub(crate) fn samples(&self) -> impl Fn(u64, u64) + '_ {
+        |done, total| self.report("samples", done, total)
+    }
+
     /// Tells the observer.
     pub(crate) fn report(&self, what: &str, done: u64, total: u64) {
         if let Some(observer) = &self.0 {

@@ -1,14 +1,12 @@
 //! Time as a state: a motion with impacts as one continuous curve.
 
 use crate::VariationalError;
+use carom_numeric::roots;
 use nalgebra::DVector;
 use std::fmt;
 
 /// Ends of segments must meet within this fraction of the largest entry met so far.
 const CONTINUOUS: f64 = 1e-9;
-
-/// Steps allowed to the inversion of $s(t)$; bisection alone needs about 60.
-const MAX_INVERSION: usize = 200;
 
 /// A stretch of motion between impacts: a flight, or a sustained contact whose force is known.
 pub trait Motion: fmt::Debug + Send + Sync {
@@ -321,34 +319,17 @@ impl TimeEmbedding {
     /// inside a bracket.
     fn time_along(&self, motion: &dyn Motion, duration: f64, along: f64) -> f64 {
         let length = |t: f64| t + self.impulse_scale * motion.normal_impulse(t);
-        let (mut low, mut high) = (0.0, duration.min(along));
-        let mut t = if length(duration) > 0.0 {
-            (duration * (along / length(duration))).clamp(low, high)
+        let high = duration.min(along);
+        let guess = if length(duration) > 0.0 {
+            (duration * (along / length(duration))).clamp(0.0, high)
         } else {
             0.0
         };
-        for _ in 0..MAX_INVERSION {
-            let excess = length(t) - along;
-            if excess == 0.0 {
-                return t;
-            }
-            if excess > 0.0 {
-                high = t;
-            } else {
-                low = t;
-            }
-            let newton = t - excess / (1.0 + self.impulse_scale * motion.normal_force(t));
-            let next = if newton > low && newton < high {
-                newton
-            } else {
-                0.5 * (low + high)
-            };
-            if next == t || next <= low || next >= high {
-                return t;
-            }
-            t = next;
-        }
-        t
+        // The left side is at most s at 0 and at least s at the upper end.
+        roots::newton_from(guess, [0.0, high], [-along, 1.0], |t| {
+            let rate = 1.0 + self.impulse_scale * motion.normal_force(t);
+            (length(t) - along, rate)
+        })
     }
 
     /// All $s$ at which the clock shows `time` (s): a single one, or an interval for the time of an

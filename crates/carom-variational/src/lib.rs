@@ -72,3 +72,15 @@ pub use run::{Collider, ColliderOptions, Event, RunEnd, RunStatus, TimeGrid};
 pub use search::ContactSearch;
 pub use trajectory::Trajectory;
 pub use turning::Turning;
+
+// Crates whose types stand in signatures here.
+pub use carom_geometry as geometry;
+pub use carom_impact as impact;
+pub use carom_lie as lie;
+pub use carom_mechanism as mechanism;
+pub use carom_metric as metric;
+pub use nalgebra;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

@@ -12,7 +12,18 @@
 //! | [`mechanism`] | `carom-mechanism` | mechanical systems in generalized coordinates |
 //! | [`variational`] | `carom-variational` | flights, first contact, hybrid runs |
 //! | [`billiard`] | `carom-billiard` | nonholonomic billiards, impact by impact |
-//! | [`scenarios`] | `carom-scenarios` | the papers' examples as named runs |
+//! | `report` | `carom-report` | records, tables, figures, animations and their files |
+//! | `scenarios` | `carom-scenarios` | the papers' examples as named runs |
+//!
+//! | feature | adds |
+//! | --- | --- |
+//! | `scenarios` (default) | the modules `scenarios` and `report`, and with them files, plots and configuration formats |
+//! | `meshes` | meshes from the bytes of STL and OBJ files (part of `scenarios`) |
+//! | `serde` | velocities, momenta and contacts can be serialized |
+//! | `rayon` | samples of set-valued impacts on all threads of the current pool; the same bits |
+//! | `faer` | faster factorizations from dimension 48 on; results differ by rounding only |
+//!
+//! Crates whose types stand in signatures come along: [`nalgebra`].
 //!
 //! # Examples
 //!
@@ -22,9 +33,9 @@
 //! ```
 //! use carom::impact::{Contact, ContactSet, ImpactProblem, Propagative, SetValuedLaw};
 //! use carom::metric::{Covector, KineticMetric, Tangent};
-//! use nalgebra::{DMatrix, dvector};
+//! use carom::nalgebra::{DMatrix, DVector};
 //!
-//! let metric = KineticMetric::new(DMatrix::from_diagonal(&dvector![1.0, 0.5, 3.0]))?;
+//! let metric = KineticMetric::new(DMatrix::from_diagonal(&DVector::from_vec(vec![1.0, 0.5, 3.0])))?;
 //! let normals = [[-1.0, 1.0, 0.0], [0.0, -1.0, 1.0]].map(|u| Covector::from_slice(&u));
 //! let contacts = ContactSet::new(&metric, normals.map(Contact::frictionless).to_vec())?;
 //! let problem = ImpactProblem::new(&contacts, Tangent::from_slice(&[1.0, 0.0, -1.0]))?;
@@ -43,14 +54,24 @@ pub use carom_lie as lie;
 pub use carom_mechanism as mechanism;
 pub use carom_metric as metric;
 pub use carom_numeric::NUMERICS_VERSION;
+#[cfg(feature = "scenarios")]
+pub use carom_report as report;
+#[cfg(feature = "scenarios")]
 pub use carom_scenarios as scenarios;
 pub use carom_variational as variational;
+pub use nalgebra;
 
 /// The programs of the documents compile and run.
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "scenarios"))]
 mod documents {
+    #[doc = include_str!("../README.md")]
+    mod crate_readme {}
+
     #[doc = include_str!("../../../README.md")]
     mod readme {}
+
+    #[doc = include_str!("../../../docs/src/quick-start.md")]
+    mod quick_start {}
 
     #[doc = include_str!("../../../docs/src/your-own-impact.md")]
     mod your_own_impact {}

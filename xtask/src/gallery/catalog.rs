@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use anyhow::Context as _;
-use carom_scenarios::Record;
+use carom_report::Record;
 use serde::Deserialize;
 
 /// The list of every figure and table.

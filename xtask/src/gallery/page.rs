@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use anyhow::Context as _;
-use carom_scenarios::export::{self, html, svg};
-use carom_scenarios::record::Figure;
+use carom_report::export::{self, html, svg};
+use carom_report::record::Figure;
 use carom_scenarios::{Record, SCENARIOS, Scenario};
 use html::{escape, minus};
 

@@ -16,9 +16,9 @@
 //!
 //! Both rims run on one circle, so the crossings of the rim that was hit serve the other one too.
 
-use crate::polynomial::{Direction, Search, roots, value_at_one};
 use crate::table::{Ellipse, Table};
 use crate::trig::atan_over;
+use carom_numeric::polynomial::{Direction, Search, roots, value_at_one};
 use nalgebra::Vector2;
 use smallvec::SmallVec;
 use std::f64::consts::{FRAC_PI_2, PI, SQRT_2};

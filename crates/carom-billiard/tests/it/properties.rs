@@ -6,12 +6,13 @@
 )]
 
 use crate::common::{billiard, close, paper_penny, paper_start, relative};
-use carom_billiard::ensemble::{perturbation, uniform};
+use carom_billiard::ensemble::perturbation;
 use carom_billiard::penny::{
     Ending, Event, Limits, PennyBilliard, PennyState, Rim, RollingPenny, flow_jacobian,
 };
 use carom_billiard::{Ellipse, Table};
 use carom_impact::Restitution;
+use carom_numeric::random::uniform;
 use nalgebra::{Matrix2, Vector2, Vector5};
 
 /// An ellipse that does not say so: impacts are found by certified steps.

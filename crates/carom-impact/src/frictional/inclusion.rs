@@ -1,9 +1,9 @@
 //! The impact differential inclusion in the plane, followed exactly from event to event.
 
-use super::rng::CounterRng;
 use super::space::ContactSpace;
 use crate::{Diagnostics, ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus};
 use carom_lcp::{Lcp, LcpStatus, Lemke, LemkeOptions};
+use carom_numeric::random::CounterRng;
 use nalgebra::{DMatrix, DVector};
 
 /// Velocities below this fraction of $\lVert p\rVert$ are zero.

@@ -2,7 +2,6 @@
 
 use super::bounds::TerminationBounds;
 use super::modes::{check_planar, solutions};
-use super::rng::CounterRng;
 use super::stepper::{ImpactStepper, StepWorkspace};
 use crate::jump::separating;
 use crate::{
@@ -11,6 +10,7 @@ use crate::{
 };
 use carom_lcp::LcpStatus;
 use carom_metric::kernel;
+use carom_numeric::random::CounterRng;
 use nalgebra::{DMatrix, DVector};
 
 /// An impact has ended when no contact approaches by more than this fraction of

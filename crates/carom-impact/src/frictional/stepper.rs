@@ -1,11 +1,11 @@
 //! One step of a frictional impact as a complementarity problem.
 
 use super::polygon::directions;
-use super::rng::CounterRng;
 use super::space::ContactSpace;
 use crate::{ContactSet, ImpactError};
 use carom_lcp::{ContactLcp, LcpRef, LcpStatus, Lemke, LemkeOptions, LemkeWorkspace};
 use carom_metric::{Tangent, kernel};
+use carom_numeric::random::CounterRng;
 use nalgebra::{DMatrix, DVector};
 
 /// Largest violation of complementarity of an accepted step, over the largest velocity.

@@ -1,8 +1,7 @@
 //! Which of several approaching contacts acts next.
 
 use crate::ImpactError;
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng, SeedableRng};
+use carom_numeric::random::CounterRng;
 
 /// Contact velocities this close, over the momentum's norm, are a tie.
 const TIE_TOLERANCE: f64 = 1e-9;
@@ -20,7 +19,7 @@ pub enum Selection {
     LeastApproaching,
     /// The first in this order that approaches; contacts not named come last, by index.
     Priority(Vec<usize>),
-    /// Any, from a ChaCha8 stream with this seed.
+    /// Any, by random numbers that this seed decides, the same on every machine.
     Random(u64),
 }
 
@@ -49,7 +48,7 @@ pub(super) enum Selector {
     Least,
     /// Distinct normals in order of priority.
     Order(Vec<usize>),
-    Random(Box<ChaCha8Rng>),
+    Random(CounterRng),
 }
 
 impl Selector {
@@ -67,7 +66,7 @@ impl Selector {
                 }
                 Self::Order(places)
             }
-            Selection::Random(seed) => Self::Random(Box::new(ChaCha8Rng::seed_from_u64(*seed))),
+            Selection::Random(seed) => Self::Random(CounterRng::new(*seed, 0, 0)),
         }
     }
 
@@ -93,7 +92,7 @@ impl Selector {
                 if count == 0 {
                     return None;
                 }
-                let pick = (u128::from(stream.next_u64()) * count) >> 64;
+                let pick = (u128::from(stream.next_bits()) * count) >> 64;
                 let mut approaching = (0..b.len()).filter(|&j| b[j] < -tolerance);
                 approaching.nth(pick as usize)
             }

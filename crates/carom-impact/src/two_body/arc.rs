@@ -2,6 +2,7 @@
 
 use super::flow::Flow;
 use super::state::State;
+use carom_numeric::roots;
 
 /// Order of the polynomials.
 const ORDER: usize = 20;
@@ -296,7 +297,7 @@ impl Path for Arc {
         let (first, last) = (cross(0.0).0, cross(end).0);
         let mut pieces = 1;
         if first * last < 0.0 {
-            cuts[1] = monotone_root([0.0, end], [first, last], cross);
+            cuts[1] = roots::newton([0.0, end], [first, last], cross);
             pieces = 2;
         }
         for piece in 0..pieces {
@@ -304,7 +305,7 @@ impl Path for Arc {
             let slope = |t| self.normal_slope(flow, t);
             let (low, high) = (slope(a).0, slope(b).0);
             if low * high < 0.0 && count < 2 {
-                found[count] = monotone_root([a, b], [low, high], slope);
+                found[count] = roots::newton([a, b], [low, high], slope);
                 count += 1;
             }
         }
@@ -377,59 +378,4 @@ pub(super) trait Path {
 
     /// The state at a parameter, from the state at the start.
     fn at(&self, base: &State, t: f64) -> State;
-}
-
-/// Root of a function with one sign change on an interval: Newton's method kept inside a shrinking
-/// bracket. `function` returns the value and the derivative; `values` are those at the ends.
-#[inline]
-pub(super) fn monotone_root(
-    ends: [f64; 2],
-    values: [f64; 2],
-    function: impl Fn(f64) -> (f64, f64),
-) -> f64 {
-    let guess = ends[0] + (ends[1] - ends[0]) * (values[0] / (values[0] - values[1]));
-    monotone_root_near(guess, ends, values, function)
-}
-
-/// [`monotone_root`] from a guess inside the interval.
-#[inline]
-pub(super) fn monotone_root_near(
-    guess: f64,
-    [mut low, mut high]: [f64; 2],
-    values: [f64; 2],
-    function: impl Fn(f64) -> (f64, f64),
-) -> f64 {
-    if values[0] == 0.0 {
-        return low;
-    }
-    if values[1] == 0.0 {
-        return high;
-    }
-    let rising = values[1] > 0.0;
-    let mut at = guess;
-    for _ in 0..100 {
-        let (value, slope) = function(at);
-        if value == 0.0 {
-            return at;
-        }
-        if (value > 0.0) == rising {
-            high = at;
-        } else {
-            low = at;
-        }
-        let newton = at - value / slope;
-        if (newton - at).abs() <= 2.0 * f64::EPSILON * at.abs() {
-            return newton.clamp(low, high);
-        }
-        // Also where the slope is zero or not a number.
-        at = if newton > low && newton < high {
-            newton
-        } else {
-            0.5 * (low + high)
-        };
-        if !(low < at && at < high) {
-            return at;
-        }
-    }
-    at
 }

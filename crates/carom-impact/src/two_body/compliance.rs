@@ -5,6 +5,7 @@ use super::inertia::ContactInertia;
 use super::options::ImpactOptions;
 use super::series::{Mode, Series};
 use crate::ImpactError;
+use carom_numeric::roots;
 use nalgebra::Vector3;
 
 /// Most steps of integration; a step is a fraction of the fastest oscillation of the springs.
@@ -310,9 +311,14 @@ impl Springs {
         let mut from = 0.0;
         for part in 1..=PARTS {
             let to = length * f64::from(part) / f64::from(PARTS);
-            let ends = (normal(to) <= 0.0).then(|| (root(normal, from, to), normal_switch));
-            let changes = (tangential(to) < 0.0)
-                .then(|| (root(tangential, from, to), Switch::TangentialMode));
+            let ends = (normal(to) <= 0.0)
+                .then(|| (roots::bisect(from, to, |s| normal(s) > 0.0), normal_switch));
+            let changes = (tangential(to) < 0.0).then(|| {
+                (
+                    roots::bisect(from, to, |s| tangential(s) > 0.0),
+                    Switch::TangentialMode,
+                )
+            });
             match (ends, changes) {
                 (Some(a), Some(b)) => return Some(if b.0 < a.0 { b } else { a }),
                 (Some(found), None) | (None, Some(found)) => return Some(found),
@@ -320,20 +326,5 @@ impl Springs {
             }
         }
         None
-    }
-}
-
-/// Where a function that is positive after `low` and not at `high` loses its sign.
-fn root(function: impl Fn(f64) -> f64, mut low: f64, mut high: f64) -> f64 {
-    loop {
-        let middle = 0.5 * (low + high);
-        if middle <= low || middle >= high {
-            return high;
-        }
-        if function(middle) > 0.0 {
-            low = middle;
-        } else {
-            high = middle;
-        }
     }
 }

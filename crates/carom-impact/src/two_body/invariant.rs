@@ -1,8 +1,8 @@
 //! Invariant directions of sliding.
 
-use super::arc::monotone_root;
 use super::flow::Flow;
 use super::inertia::ContactInertia;
+use carom_numeric::roots;
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
 /// Below this fraction of the isotropic part, what turns the sliding direction is rounding.
@@ -118,7 +118,7 @@ fn zeros(p: f64, q: f64, big: f64) -> Vec<f64> {
         let low = FRAC_PI_2 * quadrant as f64;
         let high = low + FRAC_PI_2;
         if (a > 0.0) != (b > 0.0) {
-            found.push(monotone_root([low, high], [a, b], g));
+            found.push(roots::newton([low, high], [a, b], g));
             continue;
         }
         let u0 = if quadrant % 2 == 0 {
@@ -130,8 +130,8 @@ fn zeros(p: f64, q: f64, big: f64) -> Vec<f64> {
         if middle == 0.0 {
             found.push(u0);
         } else if (middle > 0.0) != (a > 0.0) {
-            found.push(monotone_root([low, u0], [a, middle], g));
-            found.push(monotone_root([u0, high], [middle, b], g));
+            found.push(roots::newton([low, u0], [a, middle], g));
+            found.push(roots::newton([u0, high], [middle, b], g));
         }
     }
     found

@@ -1,6 +1,6 @@
 //! Many impacts of one configuration.
 
-use super::arc::{Arc, Path, monotone_root_near};
+use super::arc::{Arc, Path};
 use super::flow::{Flow, centrifugal};
 use super::impact::{ContactResponse, Scaled, follow};
 use super::inertia::ContactInertia;
@@ -10,6 +10,7 @@ use super::state::State;
 use super::tail::Tail;
 use super::trace::Blind;
 use crate::ImpactError;
+use carom_numeric::roots;
 use nalgebra::Vector3;
 use std::f64::consts::TAU;
 
@@ -227,7 +228,7 @@ impl Atlas {
         }
         Some(Entry {
             legs,
-            at: monotone_root_near(guess, [0.0, arc.end()], ends, cross),
+            at: roots::newton_from(guess, [0.0, arc.end()], ends, cross),
             tail: sector.tail,
         })
     }

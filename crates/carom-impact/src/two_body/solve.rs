@@ -1,6 +1,6 @@
 //! The impact as a sequence of phases.
 
-use super::arc::{Arc, Path, monotone_root};
+use super::arc::{Arc, Path};
 use super::events::{End, Event, EventPoint, Events, Normal, Phase};
 use super::flow::{Flow, centrifugal, normalized};
 use super::inertia::ContactInertia;
@@ -11,6 +11,7 @@ use super::state::State;
 use super::tail::Tail;
 use super::trace::Recorder;
 use crate::ImpactError;
+use carom_numeric::roots;
 
 /// Sliding slower than this fraction of the contact velocity is none.
 const REST: f64 = 4.0 * f64::EPSILON;
@@ -367,7 +368,7 @@ impl<'a, R: Recorder> Run<'a, R> {
                 let (velocity, rate) = arc.normal_velocity(t);
                 (velocity - level, rate)
             };
-            monotone_root([from, to], [first - level, last - level], value)
+            roots::newton([from, to], [first - level, last - level], value)
         };
         // Compression and restitution alternate, each at most twice on a monotone piece.
         for _ in 0..4 {
@@ -433,7 +434,7 @@ impl<'a, R: Recorder> Run<'a, R> {
                 };
                 let last = energy(to).0;
                 (last <= 0.0)
-                    .then(|| monotone_root([from, to], [energy(from).0.max(0.0), last], energy))
+                    .then(|| roots::newton([from, to], [energy(from).0.max(0.0), last], energy))
             }
             End::Impulse(end) => {
                 let left = |t: f64| {
@@ -442,7 +443,7 @@ impl<'a, R: Recorder> Run<'a, R> {
                 };
                 let last = left(to).0;
                 (last >= 0.0)
-                    .then(|| monotone_root([from, to], [left(from).0.min(0.0), last], left))
+                    .then(|| roots::newton([from, to], [left(from).0.min(0.0), last], left))
             }
             End::Velocity(end) => {
                 let short = |t: f64| {
@@ -451,7 +452,7 @@ impl<'a, R: Recorder> Run<'a, R> {
                 };
                 let last = short(to).0;
                 (last >= 0.0)
-                    .then(|| monotone_root([from, to], [short(from).0.min(0.0), last], short))
+                    .then(|| roots::newton([from, to], [short(from).0.min(0.0), last], short))
             }
         }
     }

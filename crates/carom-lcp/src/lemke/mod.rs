@@ -14,6 +14,7 @@ use crate::farkas::proves_infeasible;
 use crate::problem::bounded;
 use crate::scalar::{Double, Scalar};
 use crate::{Lcp, LcpError, LcpRef, LcpSolution, LcpStatus};
+use carom_numeric::random::generic;
 use nalgebra::DVector;
 use scales::{Scales, Scaling};
 use small::{SMALL_DIM, Small};
@@ -728,15 +729,5 @@ fn thresholds<T: Scalar>(plan: &Plan, n: usize) -> Thresholds {
 /// rows tied.
 fn spread(seed: u64, n: usize, cover: &mut Vec<f64>) {
     cover.clear();
-    cover.extend((0..n).map(|i| generic(seed, i)));
-}
-
-/// A number in \[1, 2) that only the seed and the position decide.
-///
-/// SplitMix64 (Steele, Lea & Flood 2014).
-fn generic(seed: u64, i: usize) -> f64 {
-    let mut x = (i as u64 + (seed << 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    1.0 + ((x ^ (x >> 31)) >> 12) as f64 * 2f64.powi(-52)
+    cover.extend((0..n).map(|i| generic(seed, i as u64)));
 }

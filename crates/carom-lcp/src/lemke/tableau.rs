@@ -340,7 +340,7 @@ impl<T: Scalar> Tableau<T> {
         for (i, (x, b)) in column.iter().zip(&self.rhs).enumerate() {
             if smallest < T::ZERO && quotient(*x, *b) == smallest {
                 let generic = if self.generic.is_used {
-                    generic(0, i)
+                    generic(0, i as u64)
                 } else {
                     0.0
                 };
@@ -446,7 +446,7 @@ impl<T: Scalar> Tableau<T> {
         if *n_applied == 0 {
             if *dim != self.n {
                 *dim = self.n;
-                let entries = (0..self.n).map(|j| T::from_f64(generic(0, j)));
+                let entries = (0..self.n).map(|j| T::from_f64(generic(0, j as u64)));
                 posed.clear();
                 posed.extend(entries);
                 posed.resize(self.stride, T::ZERO);

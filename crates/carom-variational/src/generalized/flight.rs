@@ -2,11 +2,11 @@
 
 use super::IntegratorError;
 use super::bond::{Bond, Combinations, ContactMode, FRICTION_LIMIT};
-use super::dense;
 use super::run::Run;
 use super::step::{Failure, Point, Rows};
 use carom_mechanism::MechanicalSystem;
 use carom_metric::kernel;
+use carom_numeric::dense;
 
 /// Impulses and sliding velocities below this fraction of what moves in a step have no sign.
 const SIGN_TOLERANCE: f64 = 1e-10;

@@ -39,7 +39,6 @@
 //! Seghete & Murphey, *A propagative model of simultaneous impact*, Sec. VI.
 
 mod bond;
-mod dense;
 mod error;
 mod event;
 mod flight;

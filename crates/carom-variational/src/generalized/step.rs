@@ -1,9 +1,9 @@
 //! One step: the forced discrete Euler-Lagrange equations in the mean velocity.
 
 use super::bond::{Bond, ContactMode};
-use super::dense;
 use carom_mechanism::{Derivatives, Dynamics, MechanicalSystem, Motion};
 use carom_metric::kernel;
+use carom_numeric::dense;
 use nalgebra::DMatrix;
 
 /// Newton's iterations for one step.
@@ -434,7 +434,7 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
         point.mass.fill(0.0);
         self.system
             .mass_matrix(&point.configuration, &mut point.mass);
-        if !dense::cholesky(point.mass.as_mut_slice(), self.n) {
+        if dense::cholesky(point.mass.as_mut_slice(), self.n).is_err() {
             return Err(Failure::MassNotPositiveDefinite);
         }
         point.velocity_from_momentum();

@@ -1,6 +1,6 @@
 use super::*;
 use crate::gallery::{golden, members as of_paper};
-use carom_scenarios::record::{Axis, Figure, Quantity};
+use carom_report::record::{Axis, Figure, Quantity};
 
 fn record(scenario: &str, figures: &[&str], value: f64) -> Record {
     let mut record = Record::new(scenario, "");

@@ -1,0 +1,121 @@
+//! The command line of carom as a library, for programs that ship it under another name.
+
+mod lines;
+mod progress;
+mod run;
+
+use clap::{Parser, Subcommand};
+use std::ffi::OsString;
+use std::io::Write;
+
+/// What happens when rigid bodies hit: the papers' scenarios, and impacts as JSON Lines.
+///
+/// Exit status: 0 all solved; 1 something could not be solved; 2 bad usage or unreadable input.
+#[derive(Parser)]
+#[command(name = "carom", version, propagate_version = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// List every scenario and what it reproduces.
+    List(run::ListArgs),
+    /// Print a scenario's default configuration as commented TOML.
+    Show(run::ShowArgs),
+    /// Run a scenario: a table of results, and records and figures with --out.
+    Run(run::RunArgs),
+    /// Resolve impact problems, one JSON object a line, one answer a line.
+    Resolve(lines::Args),
+    /// Judge outcomes that an engine computed, one JSON object a line, one verdict a line.
+    Judge(lines::Args),
+    /// Solve linear complementarity problems, one JSON object a line, one answer a line.
+    Lcp(lines::Args),
+}
+
+/// Why the program ends without success.
+enum Failure {
+    /// Bad usage or unreadable input: exit status 2.
+    Usage(String),
+    /// Something could not be solved: exit status 1. Already reported if empty.
+    Unsolved(String),
+    /// The reader of our output has gone: nothing to complain about.
+    Closed,
+}
+
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Self {
+        match error.kind() {
+            std::io::ErrorKind::BrokenPipe => Self::Closed,
+            _ => Self::Usage(format!("cannot write the output: {error}")),
+        }
+    }
+}
+
+/// Runs the command line, the name of the program first, and returns its exit status: 0 all solved,
+/// 1 something could not be solved, 2 bad usage or unreadable input.
+///
+/// Reads standard input, writes standard output and standard error.
+pub fn main_from(args: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> u8 {
+    let cli = match Cli::try_parse_from(args) {
+        Ok(cli) => cli,
+        Err(error) if !error.use_stderr() => {
+            // Help and version were asked for.
+            let _ = error.print();
+            return 0;
+        }
+        Err(error) => return report(&Failure::Usage(usage(&error))),
+    };
+    let done = match cli.command {
+        Command::List(args) => run::list(&args),
+        Command::Show(args) => run::show(&args),
+        Command::Run(args) => run::run(&args),
+        Command::Resolve(args) => lines::answer_all(&args, carom_wire::Command::Resolve),
+        Command::Judge(args) => lines::answer_all(&args, carom_wire::Command::Judge),
+        Command::Lcp(args) => lines::answer_all(&args, carom_wire::Command::Lcp),
+    };
+    match done {
+        Ok(()) => 0,
+        Err(failure) => report(&failure),
+    }
+}
+
+/// clap's message without its usage lines.
+fn usage(error: &clap::Error) -> String {
+    let text = error.to_string();
+    let mut lines = text
+        .lines()
+        .map(str::trim)
+        .take_while(|line| !line.starts_with("Usage:"));
+    let first = lines
+        .next()
+        .unwrap_or("bad usage")
+        .trim_start_matches("error: ")
+        .to_owned();
+    let rest: Vec<&str> = lines.filter(|line| !line.is_empty()).collect();
+    let message = if rest.is_empty() {
+        first
+    } else {
+        format!("{first} {}", rest.join(" "))
+    };
+    if message.contains("Usage") || message.starts_with("What happens") {
+        return "a command is needed: list, show, run, resolve, judge or lcp; see --help"
+            .to_owned();
+    }
+    message
+}
+
+/// One line on stderr; a closed stderr is no reason to fail differently.
+fn report(failure: &Failure) -> u8 {
+    let (code, message) = match failure {
+        Failure::Usage(message) => (2, message.as_str()),
+        Failure::Unsolved(message) => (1, message.as_str()),
+        Failure::Closed => return 0,
+    };
+    if !message.is_empty() {
+        let line = message.replace('\n', " ");
+        let _ = writeln!(std::io::stderr(), "carom: {line}");
+    }
+    code
+}

@@ -1,0 +1,320 @@
+//! Samples of set-valued impacts, and what they say about the set.
+//!
+//! With the feature `rayon` they are drawn on all threads of the current pool. Every sample depends on the seed and its index alone, and all statistics are sums of integers,
+//! minima and maxima, or computed from the first samples in order: any number of threads gives the
+//! same bits. Memory does not grow with the number of samples, unless outcomes are kept.
+
+use super::sampler::{Draw, Sampler};
+use crate::{ImpactError, ImpactOutcome};
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+/// Samples that one task draws.
+const CHUNK: u64 = 512;
+
+/// Tasks between two reports of progress: memory is that of so many.
+const ROUND: u64 = 128;
+
+/// Contact velocities are kept of this many samples.
+const KEPT: u64 = 1 << 14;
+
+/// Cells along each contact row when coverage is measured.
+const CELLS: f64 = 32.0;
+
+/// Velocities below this fraction of the fastest contact row before the impact are rest, and
+/// extents below it none.
+const NO_EXTENT: f64 = 1e-6;
+
+/// Samples in each half when halves are compared.
+const HALF: usize = 1024;
+
+/// What samples of one impact say about the set of its outcomes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SampleSummary {
+    /// Samples drawn.
+    pub samples: u64,
+    /// Samples that ended within their steps.
+    pub terminated: u64,
+    /// Complementarity problems solved for each sample, on average.
+    pub lcp_per_sample: f64,
+    /// Pivots made for each sample, on average.
+    pub pivots_per_sample: f64,
+    /// Samples by number of steps.
+    pub histogram: Vec<u64>,
+    /// Least and largest velocity of every contact row over the samples that ended.
+    pub hull: Vec<[f64; 2]>,
+    /// Samples that ended with all contact velocities below $10^{-6}$ of the fastest before.
+    pub at_rest: u64,
+    /// How well the samples cover the set; `None` for fewer than two that ended.
+    pub coverage: Option<Coverage>,
+    /// Velocities of all contact rows after the first samples that ended.
+    pub velocities: Vec<Vec<f64>>,
+}
+
+/// How well samples cover the set, measured on the first 16384 of them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Coverage {
+    /// Cells of the hull, divided into 32 along every row, that samples have met.
+    pub cells: usize,
+    /// Fraction of the second half of the samples that met a cell not met by the first half.
+    pub new_cell_rate: f64,
+    /// Largest distance of a sample in one part to the nearest in the other (1024 in each at
+    /// most), in units of the largest extent.
+    pub split_half_distance: f64,
+}
+
+/// One task's share.
+#[derive(Default)]
+struct Share {
+    terminated: u64,
+    steps: u64,
+    pivots: u64,
+    at_rest: u64,
+    histogram: Vec<u64>,
+    hull: Vec<[f64; 2]>,
+    velocities: Vec<Vec<f64>>,
+    outcomes: Vec<ImpactOutcome>,
+}
+
+impl Share {
+    /// Adds the share of the samples that follow.
+    fn add(&mut self, next: Self) {
+        self.terminated += next.terminated;
+        self.steps += next.steps;
+        self.pivots += next.pivots;
+        self.at_rest += next.at_rest;
+        for (steps, count) in next.histogram.into_iter().enumerate() {
+            add(&mut self.histogram, steps, count);
+        }
+        widen(&mut self.hull, &next.hull);
+        self.velocities.extend(next.velocities);
+        self.outcomes.extend(next.outcomes);
+    }
+}
+
+/// Draws all samples of a sampler and summarizes them. `progress` is called now and then with
+/// the number of samples drawn so far and the number of all.
+///
+/// # Errors
+///
+/// Those of [`Sampler::draw`].
+pub fn summarize(
+    sampler: &Sampler<'_>,
+    progress: &dyn Fn(u64, u64),
+) -> Result<SampleSummary, ImpactError> {
+    Ok(run(sampler, false, progress)?.0)
+}
+
+/// The same, and the outcomes of the samples that ended, in the order of the samples.
+///
+/// # Errors
+///
+/// As [`summarize`].
+pub fn sampled_outcomes(
+    sampler: &Sampler<'_>,
+) -> Result<(SampleSummary, Vec<ImpactOutcome>), ImpactError> {
+    run(sampler, true, &|_, _| {})
+}
+
+fn run(
+    sampler: &Sampler<'_>,
+    keep_outcomes: bool,
+    progress: &dyn Fn(u64, u64),
+) -> Result<(SampleSummary, Vec<ImpactOutcome>), ImpactError> {
+    let samples = sampler.options().samples;
+    let n_chunks = samples.div_ceil(CHUNK);
+    let mut total = Share::default();
+    let mut next = 0;
+    while next < n_chunks {
+        let end = n_chunks.min(next + ROUND);
+        let shares = in_turn(next..end, |draw, chunk| {
+            let range = chunk * CHUNK..samples.min((chunk + 1) * CHUNK);
+            share(sampler, range, draw, keep_outcomes)
+        })?;
+        shares.into_iter().for_each(|share| total.add(share));
+        next = end;
+        progress(samples.min(end * CHUNK), samples);
+    }
+    let summary = SampleSummary {
+        samples,
+        terminated: total.terminated,
+        lcp_per_sample: total.steps as f64 / samples as f64,
+        pivots_per_sample: total.pivots as f64 / samples as f64,
+        histogram: total.histogram,
+        coverage: coverage(&total.hull, &total.velocities, NO_EXTENT * sampler.speed()),
+        hull: total.hull,
+        at_rest: total.at_rest,
+        velocities: total.velocities,
+    };
+    Ok((summary, total.outcomes))
+}
+
+/// The shares of all chunks, in their order.
+#[cfg(feature = "rayon")]
+fn in_turn(
+    chunks: Range<u64>,
+    share: impl Fn(&mut Draw, u64) -> Result<Share, ImpactError> + Sync,
+) -> Result<Vec<Share>, ImpactError> {
+    use rayon::prelude::*;
+    chunks
+        .into_par_iter()
+        .map_init(Draw::default, &share)
+        .collect()
+}
+
+/// The shares of all chunks, in their order.
+#[cfg(not(feature = "rayon"))]
+fn in_turn(
+    mut chunks: Range<u64>,
+    share: impl Fn(&mut Draw, u64) -> Result<Share, ImpactError>,
+) -> Result<Vec<Share>, ImpactError> {
+    let mut draw = Draw::default();
+    chunks.try_fold(Vec::new(), |mut shares, chunk| {
+        shares.push(share(&mut draw, chunk)?);
+        Ok(shares)
+    })
+}
+
+fn share(
+    sampler: &Sampler<'_>,
+    range: Range<u64>,
+    draw: &mut Draw,
+    keep_outcomes: bool,
+) -> Result<Share, ImpactError> {
+    let mut share = Share::default();
+    let mut rows = Vec::new();
+    let at_rest = NO_EXTENT * sampler.speed();
+    for sample in range {
+        sampler.draw(sample, draw)?;
+        share.steps += draw.steps as u64;
+        share.pivots += draw.pivots as u64;
+        add(&mut share.histogram, draw.steps, 1);
+        if !draw.is_ended {
+            continue;
+        }
+        share.terminated += 1;
+        sampler.contact_velocity(draw, &mut rows);
+        share.at_rest += u64::from(rows.iter().all(|v| v.abs() <= at_rest));
+        if share.hull.is_empty() {
+            share.hull.extend(rows.iter().map(|v| [*v; 2]));
+        } else {
+            for (extent, v) in share.hull.iter_mut().zip(&rows) {
+                *extent = [extent[0].min(*v), extent[1].max(*v)];
+            }
+        }
+        if sample < KEPT {
+            share.velocities.push(rows.clone());
+        }
+        if keep_outcomes {
+            share.outcomes.push(sampler.outcome(draw)?);
+        }
+    }
+    Ok(share)
+}
+
+fn add(histogram: &mut Vec<u64>, steps: usize, count: u64) {
+    if histogram.len() <= steps {
+        histogram.resize(steps + 1, 0);
+    }
+    if let Some(entry) = histogram.get_mut(steps) {
+        *entry += count;
+    }
+}
+
+fn widen(hull: &mut Vec<[f64; 2]>, other: &[[f64; 2]]) {
+    if hull.is_empty() {
+        hull.extend_from_slice(other);
+        return;
+    }
+    for (extent, other) in hull.iter_mut().zip(other) {
+        *extent = [extent[0].min(other[0]), extent[1].max(other[1])];
+    }
+}
+
+fn coverage(hull: &[[f64; 2]], velocities: &[Vec<f64>], no_extent: f64) -> Option<Coverage> {
+    if velocities.len() < 2 {
+        return None;
+    }
+    let longest = hull.iter().fold(0.0, |m, e| f64::max(m, e[1] - e[0]));
+    let cell = |rows: &Vec<f64>| -> Vec<u8> {
+        let along = |(v, [low, high]): (&f64, &[f64; 2])| {
+            let extent = high - low;
+            if extent > no_extent {
+                ((v - low) / extent * CELLS).min(CELLS - 1.0) as u8
+            } else {
+                0
+            }
+        };
+        rows.iter().zip(hull).map(along).collect()
+    };
+    let (first, second) = velocities.split_at(velocities.len() / 2);
+    let mut met: BTreeSet<Vec<u8>> = first.iter().map(cell).collect();
+    let second_cells: Vec<Vec<u8>> = second.iter().map(cell).collect();
+    let is_new = |c: &&Vec<u8>| !met.contains(*c);
+    let new_cell_rate = second_cells.iter().filter(is_new).count() as f64 / second.len() as f64;
+    met.extend(second_cells);
+    let (a, b) = (
+        &first[..first.len().min(HALF)],
+        &second[..second.len().min(HALF)],
+    );
+    let distance = directed_distance(a, b).max(directed_distance(b, a));
+    Some(Coverage {
+        cells: met.len(),
+        new_cell_rate,
+        split_half_distance: if longest > no_extent {
+            distance / longest
+        } else {
+            0.0
+        },
+    })
+}
+
+/// Largest distance of a point of `a` to the nearest of `b`.
+fn directed_distance(a: &[Vec<f64>], b: &[Vec<f64>]) -> f64 {
+    let square =
+        |p: &[f64], q: &[f64]| -> f64 { p.iter().zip(q).map(|(p, q)| (p - q) * (p - q)).sum() };
+    let nearest = |p: &Vec<f64>| b.iter().map(|q| square(p, q)).fold(f64::INFINITY, f64::min);
+    a.iter().map(nearest).fold(0.0, f64::max).sqrt()
+}
+
+#[cfg(all(test, feature = "rayon"))]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::frictional::SetValued;
+    use crate::{Contact, ContactSet, ImpactProblem};
+    use carom_metric::{Covector, KineticMetric, Tangent};
+    use nalgebra::DMatrix;
+
+    #[test]
+    fn any_number_of_threads_gives_the_same_summary() {
+        let metric = KineticMetric::new(DMatrix::identity(3, 3)).unwrap();
+        let contact = |x: f64| Contact {
+            normal: Covector::from_slice(&[0.0, 1.0, x]),
+            tangents: vec![Covector::from_slice(&[1.0, 0.0, 1.0])],
+            friction: 0.7,
+            restitution: 0.0,
+        };
+        let contacts = ContactSet::new(&metric, vec![contact(-0.6), contact(0.5)]).unwrap();
+        let velocity = Tangent::from_slice(&[0.3, -1.0, 0.1]);
+        let problem = ImpactProblem::new(&contacts, velocity).unwrap();
+        let law = SetValued {
+            samples: 3000,
+            ..SetValued::default()
+        };
+        let sampler = Sampler::new(&problem, &law).unwrap();
+        let on = |threads| {
+            let pool = rayon::ThreadPoolBuilder::new()
+                .num_threads(threads)
+                .build()
+                .unwrap();
+            pool.install(|| sampled_outcomes(&sampler)).unwrap()
+        };
+        let one = on(1);
+        for threads in [2, 3] {
+            assert_eq!(on(threads), one);
+        }
+        assert_eq!(one.0.terminated as usize, one.1.len());
+        assert_eq!(one.0.histogram.iter().sum::<u64>(), 3000);
+    }
+}

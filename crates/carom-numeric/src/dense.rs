@@ -1,0 +1,171 @@
+//! Factorizations of small matrices in place, column-major, without allocation.
+//!
+//! Slices shorter than their dimensions say are the caller's bug and panic.
+
+use crate::kernel;
+
+/// A pivot this small against its diagonal entry, per unit of dimension, is lost in rounding.
+const LOST_PIVOT: f64 = 4.0 * f64::EPSILON;
+
+/// Whether a pivot of a matrix of dimension `n` is not lost in rounding against the diagonal entry as
+/// given. NaN and infinities are lost.
+#[inline]
+pub fn is_regular(pivot: f64, given: f64, n: usize) -> bool {
+    pivot > LOST_PIVOT * n as f64 * given.abs() && pivot.is_finite()
+}
+
+/// Overwrites the lower triangle of a symmetric matrix (n × n) by its Cholesky factor $L$; what stands
+/// above the diagonal is neither read nor changed.
+///
+/// # Errors
+///
+/// The size of the smallest leading block that is not positive definite to working precision.
+///
+/// # Examples
+///
+/// ```
+/// let mut matrix = [4.0, 2.0, 2.0, 10.0];
+/// assert_eq!(carom_numeric::dense::cholesky(&mut matrix, 2), Ok(()));
+/// assert_eq!(matrix, [2.0, 1.0, 2.0, 3.0]);
+/// ```
+pub fn cholesky(matrix: &mut [f64], n: usize) -> Result<(), usize> {
+    for j in 0..n {
+        let (done, rest) = matrix.split_at_mut(j * n);
+        let column = &mut rest[j..n];
+        let given = column[0];
+        for before in done.chunks_exact(n) {
+            kernel::add_scaled(column, -before[j], &before[j..]);
+        }
+        if !is_regular(column[0], given, n) {
+            return Err(j + 1);
+        }
+        let root = column[0].sqrt();
+        column[0] = root;
+        column[1..].iter_mut().for_each(|x| *x /= root);
+    }
+    Ok(())
+}
+
+/// $x \leftarrow L^{-1}x$ with the factor of [`cholesky`] (n × n, n the length of `x`).
+pub fn whiten(lower: &[f64], x: &mut [f64]) {
+    let n = x.len();
+    for j in 0..n {
+        let column = &lower[j * n..(j + 1) * n];
+        x[j] /= column[j];
+        let (head, tail) = x.split_at_mut(j + 1);
+        kernel::add_scaled(tail, -head[j], &column[j + 1..]);
+    }
+}
+
+/// $z \leftarrow L^{-T}z$ with the factor of [`cholesky`].
+pub fn unwhiten(lower: &[f64], z: &mut [f64]) {
+    let n = z.len();
+    for j in (0..n).rev() {
+        let column = &lower[j * n..(j + 1) * n];
+        z[j] = (z[j] - kernel::dot(&column[j + 1..], &z[j + 1..])) / column[j];
+    }
+}
+
+/// Overwrites a matrix (n × n) by its LU factors and `pivots` (n) by the row exchanges. False if it is singular to
+/// working precision: a pivot vanishes against the largest entry of its column, or is not finite.
+pub fn lu(matrix: &mut [f64], n: usize, pivots: &mut [usize]) -> bool {
+    for j in 0..n {
+        let column = &matrix[j * n..(j + 1) * n];
+        let size = kernel::max_abs(column);
+        let mut best = j;
+        for i in j + 1..n {
+            if column[i].abs() > column[best].abs() {
+                best = i;
+            }
+        }
+        pivots[j] = best;
+        // Written so that NaN fails.
+        if !(column[best].abs() > f64::EPSILON * size && size.is_finite()) {
+            return false;
+        }
+        if best != j {
+            for k in 0..n {
+                matrix.swap(k * n + j, k * n + best);
+            }
+        }
+        let pivot = matrix[j * n + j];
+        for i in j + 1..n {
+            matrix[j * n + i] /= pivot;
+        }
+        for k in j + 1..n {
+            let (head, tail) = matrix.split_at_mut(k * n);
+            let factor = tail[j];
+            if factor != 0.0 {
+                kernel::add_scaled(
+                    &mut tail[j + 1..n],
+                    -factor,
+                    &head[j * n + j + 1..(j + 1) * n],
+                );
+            }
+        }
+    }
+    true
+}
+
+/// Solves with the factors of [`lu`].
+pub fn lu_solve(factors: &[f64], pivots: &[usize], x: &mut [f64]) {
+    let n = x.len();
+    for (j, &pivot) in pivots.iter().enumerate().take(n) {
+        x.swap(j, pivot);
+    }
+    for j in 0..n {
+        let (head, tail) = x.split_at_mut(j + 1);
+        kernel::add_scaled(tail, -head[j], &factors[j * n + j + 1..(j + 1) * n]);
+    }
+    for j in (0..n).rev() {
+        x[j] /= factors[j * n + j];
+        let (head, tail) = x.split_at_mut(j);
+        kernel::add_scaled(head, -tail[0], &factors[j * n..j * n + j]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A matrix without structure whose inverse is known: a product of elementary ones.
+    const A: [f64; 9] = [2.0, 4.0, -2.0, 1.0, -6.0, 7.0, 1.0, 0.0, 2.0];
+
+    #[test]
+    fn lu_solves_with_row_exchanges() {
+        let x = [1.0, -2.0, 3.0];
+        let mut b: Vec<f64> = (0..3)
+            .map(|i| (0..3).map(|j| A[j * 3 + i] * x[j]).sum())
+            .collect();
+        let (mut factors, mut pivots) = (A, [0; 3]);
+        assert!(lu(&mut factors, 3, &mut pivots));
+        lu_solve(&factors, &pivots, &mut b);
+        let error = b.iter().zip(x).map(|(a, b)| (a - b).abs());
+        assert!(error.fold(0.0, f64::max) <= 1e-14, "{b:?}");
+    }
+
+    #[test]
+    fn singular_and_nan_matrices_are_refused() {
+        let mut pivots = [0; 2];
+        assert!(!lu(&mut [1.0, 2.0, 2.0, 4.0], 2, &mut pivots));
+        assert!(!lu(&mut [f64::NAN, 2.0, 2.0, 4.0], 2, &mut pivots));
+        assert_eq!(cholesky(&mut [1.0, 1.0, 1.0, 1.0], 2), Err(2));
+        assert_eq!(cholesky(&mut [1.0, 2.0, 2.0, 1.0], 2), Err(2));
+        assert_eq!(cholesky(&mut [1.0, f64::NAN, f64::NAN, 1.0], 2), Err(2));
+    }
+
+    #[test]
+    fn whitening_twice_solves_with_a_mass_matrix() {
+        let mass = [4.0, 2.0, 2.0, 10.0];
+        let mut lower = mass;
+        assert_eq!(cholesky(&mut lower, 2), Ok(()));
+        // Momentum of the velocity (1, -2).
+        let mut x = [0.0, -18.0];
+        whiten(&lower, &mut x);
+        unwhiten(&lower, &mut x);
+        assert!(
+            (x[0] - 1.0).abs() <= 1e-15 && (x[1] + 2.0).abs() <= 1e-15,
+            "{x:?}"
+        );
+    }
+}

@@ -1,0 +1,73 @@
+//! Loops over slices: norms, inner products, scaling.
+
+/// Sums of squares between this and its inverse have lost nothing to the exponent range.
+const SAFE_SQUARE: f64 = 1e-250;
+
+/// Whether every entry is finite.
+#[inline]
+pub fn is_finite(x: &[f64]) -> bool {
+    // Without branches: an infinity or a NaN makes the sum NaN.
+    x.iter().fold(0.0, |sum, x| sum + 0.0 * x) == 0.0
+}
+
+/// The power of two that brings a magnitude to about one; 1 for 0.
+///
+/// Multiplying by it is exact, so that squares neither overflow nor vanish and the answer
+/// does not depend on the units in which a problem is posed.
+#[inline]
+pub fn power_of_two_scale(magnitude: f64) -> f64 {
+    if magnitude == 0.0 || !magnitude.is_finite() {
+        return 1.0;
+    }
+    let exponent = ((magnitude.to_bits() >> 52) & 0x7ff) as i64 - 1023;
+    f64::from_bits(((1023 - exponent.clamp(-1000, 1000)) as u64) << 52)
+}
+
+/// Largest absolute entry; 0 for none.
+#[inline]
+pub fn max_abs(x: &[f64]) -> f64 {
+    x.iter().fold(0.0, |m, v| f64::max(m, v.abs()))
+}
+
+/// Euclidean inner product.
+#[inline]
+pub fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(x, y)| x * y).sum()
+}
+
+/// Euclidean norm that neither overflows nor underflows.
+#[inline]
+pub fn norm(x: &[f64]) -> f64 {
+    let square = dot(x, x);
+    if (SAFE_SQUARE..1.0 / SAFE_SQUARE).contains(&square) {
+        return square.sqrt();
+    }
+    let scale = power_of_two_scale(max_abs(x));
+    x.iter()
+        .map(|v| (v * scale) * (v * scale))
+        .sum::<f64>()
+        .sqrt()
+        / scale
+}
+
+/// `y += a x`.
+#[inline]
+pub fn add_scaled(y: &mut [f64], a: f64, x: &[f64]) {
+    for (y, x) in y.iter_mut().zip(x) {
+        *y += a * x;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_norm_survives_the_ends_of_the_exponent_range() {
+        let (huge, tiny) = (2f64.powi(700), 2f64.powi(-700));
+        assert_eq!(norm(&[3.0 * huge, 4.0 * huge]), 5.0 * huge);
+        assert_eq!(norm(&[3.0 * tiny, 4.0 * tiny]), 5.0 * tiny);
+        assert!((norm(&[3e-310, 4e-310]) - 5e-310).abs() < 1e-322);
+        assert_eq!(norm(&[]), 0.0);
+    }
+}

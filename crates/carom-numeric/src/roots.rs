@@ -1,0 +1,102 @@
+//! Roots inside a bracket, to the last digits.
+
+/// Most steps of Newton's method in a bracket; bisection alone needs 64 between neighbors of one size.
+const MAX_STEPS: usize = 100;
+
+/// The end of a bracket, its upper one, at which a property that holds at `low` and not at `high` has
+/// just been lost; both ends are then neighboring numbers.
+///
+/// # Examples
+///
+/// ```
+/// let root = carom_numeric::roots::bisect(0.0, 2.0, |x| x * x < 2.0);
+/// assert!((root - 2f64.sqrt()).abs() < 1e-15);
+/// ```
+pub fn bisect(mut low: f64, mut high: f64, mut holds: impl FnMut(f64) -> bool) -> f64 {
+    loop {
+        let middle = 0.5 * (low + high);
+        // Also where an end is not a number.
+        if !(middle > low && middle < high) {
+            return high;
+        }
+        if holds(middle) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+}
+
+/// Root of a function with one sign change on an interval: Newton's method kept inside a shrinking
+/// bracket. `function` returns the value and the derivative; `values` are those at the ends.
+#[inline]
+pub fn newton(ends: [f64; 2], values: [f64; 2], function: impl Fn(f64) -> (f64, f64)) -> f64 {
+    let guess = ends[0] + (ends[1] - ends[0]) * (values[0] / (values[0] - values[1]));
+    newton_from(guess, ends, values, function)
+}
+
+/// [`newton`] from a guess inside the interval.
+#[inline]
+pub fn newton_from(
+    guess: f64,
+    [mut low, mut high]: [f64; 2],
+    values: [f64; 2],
+    function: impl Fn(f64) -> (f64, f64),
+) -> f64 {
+    if values[0] == 0.0 {
+        return low;
+    }
+    if values[1] == 0.0 {
+        return high;
+    }
+    let rising = values[1] > 0.0;
+    let mut at = guess;
+    for _ in 0..MAX_STEPS {
+        let (value, slope) = function(at);
+        if value == 0.0 {
+            return at;
+        }
+        if (value > 0.0) == rising {
+            high = at;
+        } else {
+            low = at;
+        }
+        let newton = at - value / slope;
+        if (newton - at).abs() <= 2.0 * f64::EPSILON * at.abs() {
+            return newton.clamp(low, high);
+        }
+        // Also where the slope is zero or not a number.
+        at = if newton > low && newton < high {
+            newton
+        } else {
+            0.5 * (low + high)
+        };
+        if !(low < at && at < high) {
+            return at;
+        }
+    }
+    at
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_root_at_an_end_or_without_a_slope_is_found() {
+        let cube = |x: f64| (x.powi(3), 3.0 * x * x);
+        assert_eq!(newton([0.0, 1.0], [0.0, 1.0], cube), 0.0);
+        assert_eq!(newton([-1.0, 0.0], [-1.0, 0.0], cube), 0.0);
+        let flat = newton([-1.0, 2.0], [-1.0, 8.0], cube);
+        assert!(flat.abs() < 1e-8, "{flat}");
+        let falling = newton([0.0, 3.0], [1.0, -2.0], |x| (1.0 - x, -1.0));
+        assert_eq!(falling, 1.0);
+    }
+
+    #[test]
+    fn bisection_ends_on_any_interval() {
+        assert_eq!(bisect(1.0, 1.0, |_| true), 1.0);
+        assert!(bisect(0.0, f64::NAN, |_| true).is_nan());
+        assert_eq!(bisect(0.0, f64::MAX, |x| x < 1e-300), 1e-300);
+    }
+}

@@ -1,0 +1,101 @@
+//! Sums and products whose rounding error is known, and sums without any.
+
+use std::cmp::Ordering;
+
+/// Sum and its rounding error: `a + b` is exactly the sum of both results. Knuth's two-sum.
+///
+/// # Examples
+///
+/// ```
+/// assert_eq!(carom_numeric::sums::two_sum(1e16, 1.0), (1e16, 1.0));
+/// ```
+#[inline]
+pub fn two_sum(a: f64, b: f64) -> (f64, f64) {
+    let s = a + b;
+    let t = s - a;
+    (s, (a - (s - t)) + (b - t))
+}
+
+/// Product and its rounding error, without a fused multiply-add. Dekker's product.
+#[inline]
+pub fn two_product(a: f64, b: f64) -> (f64, f64) {
+    let split = |x: f64| {
+        let t = 134_217_729.0 * x;
+        let high = t - (t - x);
+        (high, x - high)
+    };
+    let p = a * b;
+    let ((ah, al), (bh, bl)) = (split(a), split(b));
+    (p, ((ah * bh - p) + ah * bl + al * bh) + al * bl)
+}
+
+/// A sum of numbers without rounding.
+///
+/// It is kept as a nonoverlapping expansion (Shewchuk, *Adaptive precision floating-point arithmetic and
+/// fast robust geometric predicates*, 1997): parts of growing size, the last of which has the sign of
+/// the sum. Exact as long as no part overflows.
+///
+/// # Examples
+///
+/// ```
+/// use carom_numeric::sums::ExactSum;
+/// use std::cmp::Ordering;
+/// let mut sum = ExactSum::default();
+/// for x in [2f64.powi(80), 1.0, -(2f64.powi(80))] {
+///     sum.add(x);
+/// }
+/// assert_eq!(sum.sign(), Ordering::Greater);
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct ExactSum {
+    parts: Vec<f64>,
+}
+
+impl ExactSum {
+    /// Adds a number.
+    pub fn add(&mut self, mut x: f64) {
+        let mut kept = 0;
+        for k in 0..self.parts.len() {
+            let (s, e) = two_sum(x, self.parts[k]);
+            if e != 0.0 {
+                self.parts[kept] = e;
+                kept += 1;
+            }
+            x = s;
+        }
+        self.parts.truncate(kept);
+        if x != 0.0 {
+            self.parts.push(x);
+        }
+    }
+
+    /// Adds a product of two numbers, both parts of which must be in the range of normal numbers.
+    pub fn add_product(&mut self, a: f64, b: f64) {
+        let (high, low) = two_product(a, b);
+        self.add(low);
+        self.add(high);
+    }
+
+    /// The sign of the sum: `Less` for a negative one.
+    pub fn sign(&self) -> Ordering {
+        let last = self.parts.last().copied().unwrap_or(0.0);
+        last.partial_cmp(&0.0).unwrap_or(Ordering::Equal)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_product_keeps_its_rounding_error() {
+        // In binary 3 × 0.1 exceeds 0.3 by less than a unit in the last place.
+        let mut sum = ExactSum::default();
+        sum.add_product(0.1, 3.0);
+        sum.add_product(-0.3, 1.0);
+        assert_eq!(sum.sign(), Ordering::Greater);
+        sum.add_product(-0.1, 3.0);
+        sum.add_product(0.3, 1.0);
+        assert_eq!(sum.sign(), Ordering::Equal);
+    }
+}

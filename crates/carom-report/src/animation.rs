@@ -1,0 +1,715 @@
+//! Motion as plain data: bodies with a pose at each of a list of times.
+//!
+//! An [`Animation`] is to a player what a [`Figure`](crate::record::Figure) is to a renderer: shapes
+//! that never change, and where they are in each frame. A player interpolates between two frames,
+//! and an impact is a frame of its own, so that bodies turn around where they touch and not beside
+//! it. The clock need not be time: a path through an impact runs over the impulse, or over the
+//! elementary impacts that resolve it.
+//!
+//! # Rounding
+//!
+//! Frames are for the eye. [`Animation::round`] rounds lengths to the largest
+//! power of ten that is at most $10^{-5}$ of the extent of the motion, angles and quaternions to
+//! $10^{-5}$, and times to at most $10^{-6}$ of the duration; a run's own numbers, which stand in
+//! its quantities and tables, are never rounded.
+
+use serde::{Deserialize, Serialize};
+
+use crate::record::{Color, Column};
+
+/// Most frames of an animation.
+pub const MOST_FRAMES: usize = 600;
+
+/// Bodies in motion.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Animation {
+    /// Name, unique in its record.
+    pub name: String,
+    /// Title above the picture.
+    pub title: String,
+    /// Caption below the picture.
+    pub caption: String,
+    /// What passes while the animation plays, and its unit.
+    pub clock: Column,
+    /// Clock at each frame, never decreasing.
+    pub times: Vec<f64>,
+    /// Clock at the impacts; each is also the clock of a frame.
+    pub impacts: Vec<f64>,
+    /// What moves.
+    pub scene: Scene,
+}
+
+/// Bodies in the plane or in space.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "space", rename_all = "kebab-case")]
+pub enum Scene {
+    /// Outlines in the plane, x to the right and y up.
+    Plane {
+        /// Labels of axes through the origin, for paths in a plane of velocities; drawings of
+        /// bodies have none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        axes: Option<[String; 2]>,
+        /// What never moves.
+        fixed: Vec<Outline>,
+        /// What moves.
+        bodies: Vec<PlaneBody>,
+        /// Arrows, drawn above the bodies.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        arrows: Vec<MovingArrow>,
+    },
+    /// Solids above a plane, z up.
+    Space {
+        /// Normal of the plane, out of the solid ground.
+        normal: [f64; 3],
+        /// The ground is where `normal . z + offset <= 0` (m).
+        offset: f64,
+        /// What moves.
+        bodies: Vec<SpaceBody>,
+    },
+}
+
+/// A shape in the plane, in the axes of its body or, if fixed, of the picture.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Outline {
+    /// What is drawn.
+    pub shape: PlaneShape,
+    /// Color of the line; a closed shape is filled with a light tint of it.
+    #[serde(default)]
+    pub color: Color,
+}
+
+/// A shape in the plane.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "kebab-case")]
+pub enum PlaneShape {
+    /// A disk.
+    Disk {
+        /// Center, x.
+        x: f64,
+        /// Center, y.
+        y: f64,
+        /// Radius.
+        radius: f64,
+    },
+    /// A polyline.
+    Line {
+        /// Abscissas.
+        x: Vec<f64>,
+        /// Ordinates.
+        y: Vec<f64>,
+        /// Whether the last point is joined to the first and the inside is filled.
+        #[serde(default)]
+        closed: bool,
+    },
+}
+
+impl Outline {
+    /// A disk.
+    pub fn disk(center: [f64; 2], radius: f64, color: Color) -> Self {
+        let [x, y] = center;
+        let shape = PlaneShape::Disk { x, y, radius };
+        Self { shape, color }
+    }
+
+    /// An open polyline: a link, a wall, a floor.
+    pub fn line(points: impl IntoIterator<Item = [f64; 2]>, color: Color) -> Self {
+        Self::polyline(points, false, color)
+    }
+
+    /// A closed, filled polygon.
+    pub fn polygon(points: impl IntoIterator<Item = [f64; 2]>, color: Color) -> Self {
+        Self::polyline(points, true, color)
+    }
+
+    fn polyline(points: impl IntoIterator<Item = [f64; 2]>, closed: bool, color: Color) -> Self {
+        let (x, y) = points.into_iter().map(|[x, y]| (x, y)).unzip();
+        let shape = PlaneShape::Line { x, y, closed };
+        Self { shape, color }
+    }
+}
+
+/// A rigid outline in the plane and its pose in every frame.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PlaneBody {
+    /// Name beside the body; may be empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub label: String,
+    /// Its outlines, in the axes of the body.
+    pub outlines: Vec<Outline>,
+    /// Abscissa of the body's origin.
+    pub x: Vec<f64>,
+    /// Ordinate of the body's origin.
+    pub y: Vec<f64>,
+    /// Angle, counterclockwise (rad); empty if the body never turns.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub angle: Vec<f64>,
+    /// Whether the origin leaves its path behind.
+    #[serde(default)]
+    pub trail: bool,
+}
+
+impl PlaneBody {
+    /// A body with a pose `[x, y, angle]` for every frame.
+    pub fn new(outlines: Vec<Outline>, poses: impl IntoIterator<Item = [f64; 3]>) -> Self {
+        let mut body = Self {
+            label: String::new(),
+            outlines,
+            x: Vec::new(),
+            y: Vec::new(),
+            angle: Vec::new(),
+            trail: false,
+        };
+        for [x, y, angle] in poses {
+            body.x.push(x);
+            body.y.push(y);
+            body.angle.push(angle);
+        }
+        if body.angle.iter().all(|angle| *angle == 0.0) {
+            body.angle.clear();
+        }
+        body
+    }
+
+    /// Draws the path of the body's origin behind it.
+    #[must_use]
+    pub fn trail(mut self) -> Self {
+        self.trail = true;
+        self
+    }
+
+    /// Writes a name beside the body.
+    #[must_use]
+    pub fn label(mut self, label: impl Into<String>) -> Self {
+        self.label = label.into();
+        self
+    }
+}
+
+/// An arrow whose tail and length change: a velocity, an impulse.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MovingArrow {
+    /// Name beside the tip; may be empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub label: String,
+    /// Color.
+    pub color: Color,
+    /// Tail, x.
+    pub x: Vec<f64>,
+    /// Tail, y.
+    pub y: Vec<f64>,
+    /// Tip from the tail, x, in lengths of the picture.
+    pub dx: Vec<f64>,
+    /// Tip from the tail, y.
+    pub dy: Vec<f64>,
+}
+
+impl MovingArrow {
+    /// An arrow with a tail and a tip from there, `[x, y, dx, dy]`, for every frame.
+    pub fn new(color: Color, frames: impl IntoIterator<Item = [f64; 4]>) -> Self {
+        let mut arrow = Self {
+            label: String::new(),
+            color,
+            x: Vec::new(),
+            y: Vec::new(),
+            dx: Vec::new(),
+            dy: Vec::new(),
+        };
+        for [x, y, dx, dy] in frames {
+            arrow.x.push(x);
+            arrow.y.push(y);
+            arrow.dx.push(dx);
+            arrow.dy.push(dy);
+        }
+        arrow
+    }
+}
+
+/// A rigid body in space and its pose in every frame.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SpaceBody {
+    /// Its parts, in the axes of the body.
+    pub solids: Vec<Solid>,
+    /// Color.
+    pub color: Color,
+    /// Coordinates of the body's origin, x, y and z apart (m).
+    pub position: [Vec<f64>; 3],
+    /// Unit quaternion from body to space, x, y, z and w apart, in small steps from frame to frame.
+    pub rotation: [Vec<f64>; 4],
+}
+
+impl SpaceBody {
+    /// A body with a position and a unit quaternion `[x, y, z, w]` for every frame.
+    ///
+    /// The sign of each quaternion is chosen so that it is near the one before.
+    pub fn new(
+        solids: Vec<Solid>,
+        color: Color,
+        poses: impl IntoIterator<Item = ([f64; 3], [f64; 4])>,
+    ) -> Self {
+        let mut body = Self {
+            solids,
+            color,
+            position: Default::default(),
+            rotation: Default::default(),
+        };
+        let mut previous = [0.0, 0.0, 0.0, 1.0];
+        for (position, quaternion) in poses {
+            let along: f64 = previous.iter().zip(&quaternion).map(|(a, b)| a * b).sum();
+            previous = quaternion.map(|q| if along < 0.0 { -q } else { q });
+            push(&mut body.position, position);
+            push(&mut body.rotation, previous);
+        }
+        body
+    }
+}
+
+fn push<const N: usize>(columns: &mut [Vec<f64>; N], values: [f64; N]) {
+    for (column, value) in columns.iter_mut().zip(values) {
+        column.push(value);
+    }
+}
+
+/// A solid in space, in the axes of its body.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "kebab-case")]
+pub enum Solid {
+    /// An ellipsoid along the body's axes.
+    Ellipsoid {
+        /// Semi-axes (m).
+        semi_axes: [f64; 3],
+        /// Center (m).
+        center: [f64; 3],
+    },
+    /// Triangles, counterclockwise from outside.
+    Mesh {
+        /// Vertices (m).
+        vertices: Vec<[f64; 3]>,
+        /// Indices of three vertices each.
+        triangles: Vec<[usize; 3]>,
+    },
+}
+
+impl Animation {
+    /// An animation of outlines in the plane, still without bodies; the clock is time in seconds.
+    ///
+    /// # Examples
+    ///
+    /// A ball that falls for a second and bounces:
+    ///
+    /// ```
+    /// use carom_report::animation::{Animation, Outline, PlaneBody};
+    /// use carom_report::record::Color;
+    ///
+    /// let impact = 0.8;
+    /// let height = |t: f64| 4.905 * (impact * impact - t * t);
+    /// let times = Animation::frames(0.0, 1.0, 20, &[impact]);
+    /// let poses = times.iter().map(|t| {
+    ///     let t = impact - (t - impact).abs();
+    ///     [0.0, height(t) + 0.1, 0.0]
+    /// });
+    /// let ball = PlaneBody::new(vec![Outline::disk([0.0, 0.0], 0.1, Color::Blue)], poses);
+    /// let drop = Animation::plane("drop", "A drop", "A ball bounces.", times.clone(), vec![impact])
+    ///     .fixed(Outline::line([[-1.0, 0.0], [1.0, 0.0]], Color::Gray))
+    ///     .body(ball);
+    /// assert_eq!(drop.problem(), None);
+    /// ```
+    pub fn plane(
+        name: impl Into<String>,
+        title: impl Into<String>,
+        caption: impl Into<String>,
+        times: Vec<f64>,
+        impacts: Vec<f64>,
+    ) -> Self {
+        let scene = Scene::Plane {
+            axes: None,
+            fixed: Vec::new(),
+            bodies: Vec::new(),
+            arrows: Vec::new(),
+        };
+        Self {
+            name: name.into(),
+            title: title.into(),
+            caption: caption.into(),
+            clock: Column::new("time", "s"),
+            times,
+            impacts,
+            scene,
+        }
+    }
+
+    /// An animation of solids above the plane `normal . z + offset = 0`, over time in seconds.
+    pub fn space(
+        name: impl Into<String>,
+        title: impl Into<String>,
+        caption: impl Into<String>,
+        (times, impacts): (Vec<f64>, Vec<f64>),
+        (normal, offset): ([f64; 3], f64),
+        bodies: Vec<SpaceBody>,
+    ) -> Self {
+        Self {
+            scene: Scene::Space {
+                normal,
+                offset,
+                bodies,
+            },
+            ..Self::plane(name, title, caption, times, impacts)
+        }
+    }
+
+    /// Replaces the clock: its name and unit.
+    #[must_use]
+    pub fn clock(mut self, name: impl Into<String>, unit: impl Into<String>) -> Self {
+        self.clock = Column::new(name, unit);
+        self
+    }
+
+    /// Adds an outline that never moves; in space there is only the ground.
+    #[must_use]
+    pub fn fixed(mut self, outline: Outline) -> Self {
+        if let Scene::Plane { fixed, .. } = &mut self.scene {
+            fixed.push(outline);
+        }
+        self
+    }
+
+    /// Adds a body in the plane.
+    #[must_use]
+    pub fn body(mut self, body: PlaneBody) -> Self {
+        if let Scene::Plane { bodies, .. } = &mut self.scene {
+            bodies.push(body);
+        }
+        self
+    }
+
+    /// Adds an arrow in the plane.
+    #[must_use]
+    pub fn arrow(mut self, arrow: MovingArrow) -> Self {
+        if let Scene::Plane { arrows, .. } = &mut self.scene {
+            arrows.push(arrow);
+        }
+        self
+    }
+
+    /// Draws axes through the origin of the plane.
+    #[must_use]
+    pub fn axes(mut self, x: impl Into<String>, y: impl Into<String>) -> Self {
+        if let Scene::Plane { axes, .. } = &mut self.scene {
+            *axes = Some([x.into(), y.into()]);
+        }
+        self
+    }
+
+    /// Times of frames: `n` equal intervals from `start` to `end`, and the given instants between.
+    ///
+    /// Instants beyond [`MOST_FRAMES`] are left out, the later ones first.
+    #[must_use]
+    pub fn frames(start: f64, end: f64, n: usize, instants: &[f64]) -> Vec<f64> {
+        let n = n.clamp(1, MOST_FRAMES - 1);
+        let even = (0..=n).map(|k| start + (end - start) * k as f64 / n as f64);
+        let room = MOST_FRAMES - 1 - n;
+        let inside = instants.iter().copied().filter(|t| start < *t && *t < end);
+        let mut times: Vec<f64> = even.chain(inside.take(room)).collect();
+        times.sort_by(f64::total_cmp);
+        times.dedup();
+        times
+    }
+
+    /// Where a NaN or infinity stands, if there is one.
+    pub fn non_finite(&self) -> Option<String> {
+        let mut lists = vec![("times", &self.times), ("impacts", &self.impacts)];
+        self.scene.series(&mut lists);
+        lists
+            .iter()
+            .find(|(_, list)| !all_finite(list))
+            .map(|(name, _)| (*name).to_owned())
+            .or_else(|| self.scene.non_finite().map(str::to_owned))
+    }
+
+    /// What is wrong with the animation, if anything: lengths, order, indices, or a number that is
+    /// not finite.
+    #[must_use]
+    pub fn problem(&self) -> Option<String> {
+        let n = self.times.len();
+        if n == 0 || n > MOST_FRAMES {
+            return Some(format!("{n} frames; 1 to {MOST_FRAMES} are possible"));
+        }
+        let mut series = Vec::new();
+        self.scene.series(&mut series);
+        if let Some((name, list)) = series.iter().find(|(_, list)| list.len() != n) {
+            return Some(format!("{} of {name} for {n} frames", list.len()));
+        }
+        if let Some(name) = self.non_finite() {
+            return Some(format!("a number of {name} is not finite"));
+        }
+        if !self.times.is_sorted() {
+            return Some("times decrease".to_owned());
+        }
+        if let Some(impact) = self.impacts.iter().find(|t| !self.times.contains(t)) {
+            return Some(format!("no frame at the impact at {impact}"));
+        }
+        self.scene.problem()
+    }
+
+    /// Rounds every number as the [module](self) says.
+    pub fn round(&mut self) {
+        let duration = extent(&[&self.times]);
+        let decimals = decimals(duration, 1e-6);
+        for time in self.times.iter_mut().chain(&mut self.impacts) {
+            *time = rounded(*time, decimals);
+        }
+        self.scene.round();
+    }
+}
+
+impl Scene {
+    /// Every list with one number for each frame, by name.
+    fn series<'a>(&'a self, lists: &mut Vec<(&'static str, &'a Vec<f64>)>) {
+        match self {
+            Self::Plane { bodies, arrows, .. } => {
+                for body in bodies {
+                    lists.extend([("x", &body.x), ("y", &body.y)]);
+                    if !body.angle.is_empty() {
+                        lists.push(("angle", &body.angle));
+                    }
+                }
+                for arrow in arrows {
+                    lists.extend([("x", &arrow.x), ("y", &arrow.y)]);
+                    lists.extend([("dx", &arrow.dx), ("dy", &arrow.dy)]);
+                }
+            }
+            Self::Space { bodies, .. } => {
+                for body in bodies {
+                    lists.extend(body.position.iter().map(|list| ("position", list)));
+                    lists.extend(body.rotation.iter().map(|list| ("rotation", list)));
+                }
+            }
+        }
+    }
+
+    /// What of the shapes and the ground is not finite.
+    fn non_finite(&self) -> Option<&'static str> {
+        let good = match self {
+            Self::Plane { .. } => self.outlines().all(|outline| outline.shape.is_finite()),
+            Self::Space {
+                normal,
+                offset,
+                bodies,
+            } => {
+                let mut solids = bodies.iter().flat_map(|body| &body.solids);
+                all_finite(normal) && offset.is_finite() && solids.all(Solid::is_finite)
+            }
+        };
+        (!good).then_some("shapes")
+    }
+
+    /// All outlines of a scene in the plane.
+    fn outlines(&self) -> impl Iterator<Item = &Outline> {
+        let (bodies, fixed): (&[PlaneBody], &[Outline]) = match self {
+            Self::Plane { bodies, fixed, .. } => (bodies, fixed),
+            Self::Space { .. } => (&[], &[]),
+        };
+        bodies.iter().flat_map(|body| &body.outlines).chain(fixed)
+    }
+
+    /// What is wrong with the shapes, apart from numbers that are not finite.
+    fn problem(&self) -> Option<String> {
+        match self {
+            Self::Plane { .. } => self.outlines().find_map(|outline| outline.shape.problem()),
+            Self::Space { normal, bodies, .. } => {
+                if *normal == [0.0; 3] {
+                    return Some("the ground's normal is zero".to_owned());
+                }
+                let mut solids = bodies.iter().flat_map(|body| &body.solids);
+                solids.find_map(Solid::problem)
+            }
+        }
+    }
+
+    fn round(&mut self) {
+        match self {
+            Self::Plane {
+                fixed,
+                bodies,
+                arrows,
+                ..
+            } => {
+                let paths = bodies.iter().map(|body| (&body.x, &body.y));
+                let tails = arrows.iter().map(|arrow| (&arrow.x, &arrow.y));
+                let shapes = bodies.iter().flat_map(|body| &body.outlines);
+                let shapes = shapes.chain(&*fixed).map(|outline| outline.shape.size());
+                let (x, y): (Vec<_>, Vec<_>) = paths
+                    .chain(tails)
+                    .map(|(x, y)| (x.as_slice(), y.as_slice()))
+                    .unzip();
+                let size = shapes.fold(extent(&x).max(extent(&y)), f64::max);
+                let decimals = decimals(size, LENGTH_SHARE);
+                let outlines = bodies.iter_mut().flat_map(|body| &mut body.outlines);
+                for outline in outlines.chain(fixed) {
+                    outline.shape.round(decimals);
+                }
+                for body in bodies {
+                    round_all([&mut body.x, &mut body.y], decimals);
+                    round_all([&mut body.angle], ANGLE_DECIMALS);
+                }
+                for arrow in arrows {
+                    let lists = [&mut arrow.x, &mut arrow.y, &mut arrow.dx, &mut arrow.dy];
+                    round_all(lists, decimals);
+                }
+            }
+            Self::Space { bodies, .. } => {
+                let lists = bodies.iter().flat_map(|body| &body.position);
+                let sizes = bodies.iter().flat_map(|body| &body.solids).map(Solid::size);
+                let moved = lists.map(|list| extent(&[list])).fold(0.0, f64::max);
+                let decimals = decimals(sizes.fold(moved, f64::max), LENGTH_SHARE);
+                for body in bodies {
+                    round_all(&mut body.position, decimals);
+                    round_all(&mut body.rotation, ANGLE_DECIMALS);
+                    body.solids.iter_mut().for_each(|s| s.round(decimals));
+                }
+            }
+        }
+    }
+}
+
+impl PlaneShape {
+    fn is_finite(&self) -> bool {
+        match self {
+            Self::Disk { x, y, radius } => all_finite(&[*x, *y, *radius]),
+            Self::Line { x, y, .. } => all_finite(x) && all_finite(y),
+        }
+    }
+
+    fn problem(&self) -> Option<String> {
+        match self {
+            Self::Disk { radius, .. } if *radius < 0.0 => Some(format!("disk of radius {radius}")),
+            Self::Line { x, y, .. } if x.len() != y.len() => {
+                Some(format!("outline of {} x and {} y", x.len(), y.len()))
+            }
+            _ => None,
+        }
+    }
+
+    fn size(&self) -> f64 {
+        match self {
+            Self::Disk { radius, .. } => 2.0 * radius,
+            Self::Line { x, y, .. } => extent(&[x]).max(extent(&[y])),
+        }
+    }
+
+    fn round(&mut self, decimals: i32) {
+        match self {
+            Self::Disk { x, y, radius } => {
+                for v in [x, y, radius] {
+                    *v = rounded(*v, decimals);
+                }
+            }
+            Self::Line { x, y, .. } => round_all([x, y], decimals),
+        }
+    }
+}
+
+impl Solid {
+    fn is_finite(&self) -> bool {
+        match self {
+            Self::Ellipsoid { semi_axes, center } => all_finite(semi_axes) && all_finite(center),
+            Self::Mesh { vertices, .. } => vertices.iter().all(|vertex| all_finite(vertex)),
+        }
+    }
+
+    fn problem(&self) -> Option<String> {
+        match self {
+            Self::Ellipsoid { semi_axes, .. } => semi_axes
+                .iter()
+                .any(|a| *a <= 0.0)
+                .then(|| format!("ellipsoid with semi-axes {semi_axes:?}")),
+            Self::Mesh {
+                vertices,
+                triangles,
+            } => {
+                let n = vertices.len();
+                let mut outside = triangles.iter().filter(|t| t.iter().any(|i| *i >= n));
+                let triangle = outside.next()?;
+                Some(format!("triangle {triangle:?} of {n} vertices"))
+            }
+        }
+    }
+
+    fn size(&self) -> f64 {
+        match self {
+            Self::Ellipsoid { semi_axes, .. } => semi_axes
+                .iter()
+                .fold(0.0, |size, a| f64::max(size, 2.0 * a)),
+            Self::Mesh { vertices, .. } => {
+                let axis = |k: usize| vertices.iter().filter_map(move |v| v.get(k).copied());
+                (0..3)
+                    .map(|k| extent(&[&axis(k).collect::<Vec<_>>()]))
+                    .fold(0.0, f64::max)
+            }
+        }
+    }
+
+    fn round(&mut self, decimals: i32) {
+        // Semi-axes stay: they are few, and none may become 0.
+        if let Self::Mesh { vertices, .. } = self {
+            for v in vertices.iter_mut().flatten() {
+                *v = rounded(*v, decimals);
+            }
+        }
+    }
+}
+
+/// Share of the extent of the motion to which lengths are rounded.
+const LENGTH_SHARE: f64 = 1e-5;
+
+/// Decimals of angles in radians and of quaternions.
+const ANGLE_DECIMALS: i32 = 5;
+
+fn all_finite(values: &[f64]) -> bool {
+    values.iter().all(|v| v.is_finite())
+}
+
+/// Largest less smallest number of all lists; 0 for none.
+fn extent(lists: &[&[f64]]) -> f64 {
+    let values = || lists.iter().copied().flatten().copied();
+    let low = values().fold(f64::INFINITY, f64::min);
+    let high = values().fold(f64::NEG_INFINITY, f64::max);
+    (high - low).max(0.0)
+}
+
+/// Decimals whose last place is at most `share` of a size.
+fn decimals(size: f64, share: f64) -> i32 {
+    let place = size * share;
+    if place.is_finite() && place > 0.0 {
+        // The range of `f64` in powers of ten bounds the cast.
+        (-place.log10()).ceil() as i32
+    } else {
+        ANGLE_DECIMALS
+    }
+}
+
+/// A number rounded to so many decimals, which may be negative.
+fn rounded(value: f64, decimals: i32) -> f64 {
+    // Powers of ten up to 22 are exact, and dividing by one gives the nearest number to the decimal.
+    let rounded = if decimals >= 0 {
+        let unit = 10f64.powi(decimals);
+        (value * unit).round() / unit
+    } else {
+        let unit = 10f64.powi(-decimals);
+        (value / unit).round() * unit
+    };
+    // No negative zeros, and no overflow of a large product.
+    if rounded.is_finite() {
+        rounded + 0.0
+    } else {
+        value
+    }
+}
+
+fn round_all<'a>(lists: impl IntoIterator<Item = &'a mut Vec<f64>>, decimals: i32) {
+    for value in lists.into_iter().flatten() {
+        *value = rounded(*value, decimals);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,27 @@
+//! What a run reports, as data, and its forms for people and programs.
+//!
+//! A [`Record`] holds quantities, tables, figures and animations; it computes nothing. [`export`]
+//! makes JSON, CSV, SVG and HTML of it and knows no mechanics.
+//!
+//! # Examples
+//!
+//! ```
+//! use carom_report::Record;
+//! use carom_report::record::Quantity;
+//!
+//! let mut record = Record::new("drop", "A ball falls from one meter.");
+//! record.quantities.push(Quantity::new("time_s", 0.4516, "s"));
+//! assert!(carom_report::export::summary(&record).contains("0.4516"));
+//! assert!(carom_report::export::json(&record)?.contains("\"time_s\""));
+//! # Ok::<(), carom_report::export::ExportError>(())
+//! ```
+
+pub mod animation;
+pub mod export;
+pub mod record;
+
+pub use record::Record;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

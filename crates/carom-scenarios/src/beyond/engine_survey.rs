@@ -1,0 +1,360 @@
+//! Impacts that rigid-body engines computed, judged.
+
+use crate::propagative::model::{chain_normals, row};
+use crate::scenario::{Configuration, begin};
+use crate::{Overrides, Scenario, ScenarioError};
+use carom_impact::judge::{JudgeOptions, Judgement, judge};
+use carom_impact::{Contact, ContactSet, ImpactProblem};
+use carom_metric::{KineticMetric, Tangent};
+use carom_report::record::{
+    Axis, Color, Column, Figure, Mark, PointShape, Quantity, Record, Table,
+};
+use nalgebra::DMatrix;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+pub(crate) const SCENARIO: Scenario = Scenario::new::<Config>(
+    "engine-survey",
+    "what rigid-body engines make of six impacts: energy, laws and distances, judged",
+    "rigid-body engines",
+    "Bullet, MuJoCo, Drake, DART, Rapier, ODE, Siconos: velocities after an impact",
+    run,
+);
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Config {
+    tolerance: f64,
+    samples: u64,
+    seed: u64,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        let options = JudgeOptions::default();
+        Self {
+            tolerance: options.tolerance,
+            samples: options.samples,
+            seed: options.seed,
+        }
+    }
+}
+
+impl Configuration for Config {
+    const TOML: &'static str = "\
+# Every outcome in the data file is judged as `carom judge` does it.
+tolerance = 1e-5     # distance up to which outcomes are the same
+samples = 512        # members of the set of inelastic outcomes, where it is sampled
+seed = 0
+";
+}
+
+/// What engines gave: time step 1 ms (MuJoCo 0.1 ms), measured by us.
+///
+/// Balls: 1 kg, in a row, the first at 1 m/s, restitution 1; velocities after, m/s. Flat drops: a
+/// box that lands flat; the upward velocity after over the speed before. Rocking block: 0.2 m wide,
+/// 1 m high, no restitution; its angular velocity after over that before.
+const MEASURED: &str = include_str!("../../data/engine_impacts.csv");
+
+/// One outcome of one engine.
+struct Measured<'d> {
+    case: &'d str,
+    engine: &'d str,
+    version: &'d str,
+    solver: &'d str,
+    numbers: Vec<f64>,
+}
+
+fn measured() -> Result<Vec<Measured<'static>>, ScenarioError> {
+    let bad = |line: &str| ScenarioError::value("engine_impacts.csv", line);
+    let mut all = Vec::new();
+    for line in MEASURED.lines().skip(1) {
+        let fields: Vec<&'static str> = line.split(',').collect();
+        let [case, engine, version, solver, numbers] = fields[..] else {
+            return Err(bad(line));
+        };
+        let numbers = numbers.split_whitespace().map(str::parse);
+        all.push(Measured {
+            case,
+            engine,
+            version,
+            solver,
+            numbers: numbers.collect::<Result<_, _>>().map_err(|_| bad(line))?,
+        });
+    }
+    Ok(all)
+}
+
+/// An impact that engines were given.
+struct Case {
+    name: &'static str,
+    mass: DMatrix<f64>,
+    contacts: Vec<Contact>,
+    before: Vec<f64>,
+    /// The velocity after from what was measured.
+    after: fn(&[f64]) -> Vec<f64>,
+    /// The law whose answer is the textbook's.
+    textbook: &'static str,
+}
+
+fn balls(name: &'static str, n: usize) -> Case {
+    let contact = |normal| Contact {
+        restitution: 1.0,
+        ..Contact::frictionless(normal)
+    };
+    let mut before = vec![0.0; n];
+    before[0] = 1.0;
+    Case {
+        name,
+        mass: DMatrix::identity(n, n),
+        contacts: chain_normals(n).into_iter().map(contact).collect(),
+        before,
+        after: <[f64]>::to_vec,
+        textbook: "propagative",
+    }
+}
+
+/// The vertical motion alone: the records say how fast boxes turn, not about which axis.
+fn flat(name: &'static str, restitution: f64) -> Case {
+    Case {
+        name,
+        mass: DMatrix::identity(1, 1),
+        contacts: vec![Contact {
+            restitution,
+            ..Contact::frictionless(row(1, &[(0, 1.0)]))
+        }],
+        before: vec![-1.0],
+        after: <[f64]>::to_vec,
+        textbook: "moreau-newton",
+    }
+}
+
+/// The block turns about its left corner and lands on the right one; the engines' angular velocity
+/// is read as turning about the new corner.
+fn rocking() -> Case {
+    let (x, y) = (0.1, 0.5);
+    let corner = |x: f64| Contact {
+        normal: row(3, &[(1, 1.0), (2, x)]),
+        tangents: vec![row(3, &[(0, 1.0), (2, y)])],
+        friction: 1.0,
+        restitution: 0.0,
+    };
+    let inertia = (4.0 * x * x + 4.0 * y * y) / 12.0;
+    Case {
+        name: "rocking-block",
+        mass: DMatrix::from_diagonal(&nalgebra::dvector![1.0, 1.0, inertia]),
+        contacts: vec![corner(-x), corner(x)],
+        before: vec![y, -x, -1.0],
+        after: |ratio| ratio.iter().flat_map(|r| [0.5 * r, 0.1 * r, -r]).collect(),
+        textbook: "anitescu-potra",
+    }
+}
+
+fn cases() -> Vec<Case> {
+    vec![
+        balls("three-balls", 3),
+        balls("five-balls", 5),
+        balls("three-balls-apart", 3),
+        flat("flat-drop", 1.0),
+        flat("flat-drop-half", 0.5),
+        rocking(),
+    ]
+}
+
+fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
+    let (config, mut record) = begin::<Config>(overrides)?;
+    let options = JudgeOptions {
+        tolerance: config.tolerance,
+        samples: config.samples,
+        seed: config.seed,
+        ..JudgeOptions::default()
+    };
+    let all = measured()?;
+    let mut entries = Vec::new();
+    for case in cases() {
+        let metric = KineticMetric::new(case.mass)?;
+        let contacts = ContactSet::new(&metric, case.contacts)?;
+        let problem = ImpactProblem::new(&contacts, Tangent::from_slice(&case.before))?;
+        let mut table = table(case.name);
+        let (mut recognized, mut gained) = (0, 0);
+        for measured in all.iter().filter(|m| m.case == case.name) {
+            let after = Tangent::from_slice(&(case.after)(&measured.numbers));
+            let judgement = judge(&problem, &after, &options)?;
+            table.rows.push(numbers(&judgement, case.textbook));
+            recognized += usize::from(judgement.matches().next().is_some());
+            gained +=
+                usize::from(judgement.energy_change() == carom_impact::judge::EnergyChange::Gained);
+            entries.push(entry(measured, &after, &judgement));
+        }
+        let prefix = case.name.replace('-', "_");
+        let count = table.rows.len() as f64;
+        for (name, value) in [
+            ("outcomes", count),
+            ("matching_a_law", recognized as f64),
+            ("gaining_energy", gained as f64),
+        ] {
+            let quantity = Quantity::new(format!("{prefix}_{name}"), value, "");
+            record.quantities.push(quantity);
+        }
+        record.tables.push(table);
+    }
+    record.figures.push(figure(&all));
+    record
+        .results
+        .insert("judgements".to_owned(), Value::Array(entries));
+    Ok(record)
+}
+
+fn table(case: &str) -> Table {
+    Table::new(
+        case.replace('-', "_"),
+        format!("{case}: one row for each solver, in the order of `judgements`."),
+        [
+            "energy_ratio",
+            "distance_to_nearest",
+            "distance_to_textbook",
+            "penetration_residual",
+            "friction_residual",
+            "distance_to_outcome_set",
+        ]
+        .map(|name| Column::new(name, ""))
+        .to_vec(),
+    )
+}
+
+fn numbers(judgement: &Judgement, textbook: &str) -> Vec<f64> {
+    let nearest = judgement.nearest().map_or(0.0, |law| law.distance);
+    let textbook = judgement.laws.iter().find(|law| law.law == textbook);
+    vec![
+        judgement.energy_ratio.unwrap_or_default(),
+        nearest,
+        textbook.map_or(0.0, |law| law.distance),
+        judgement.audit.penetration_residual,
+        judgement.explanation.friction_residual,
+        judgement
+            .outcome_set
+            .as_ref()
+            .map_or(0.0, |set| set.distance),
+    ]
+}
+
+fn entry(measured: &Measured<'_>, after: &Tangent, judgement: &Judgement) -> Value {
+    let laws = judgement.matches().map(|law| {
+        json!({
+            "law": law.law,
+            "restitution": law.restitution.map(|fit| fit.value),
+            "fitted": law.restitution.is_some_and(|fit| fit.is_fitted),
+        })
+    });
+    json!({
+        "case": measured.case,
+        "engine": measured.engine,
+        "version": measured.version,
+        "solver": measured.solver,
+        "velocity_plus": after.0.as_slice(),
+        "energy_ratio": judgement.energy_ratio,
+        "nearest": judgement.nearest().map(|law| law.law),
+        "distance": judgement.nearest().map(|law| law.distance),
+        "matches": laws.collect::<Vec<Value>>(),
+        "verdict": judgement.verdict(),
+    })
+}
+
+/// Three balls: a row for each law and each solver, with the three velocities after.
+fn figure(all: &[Measured<'_>]) -> Figure {
+    let third = 1.0 / 3.0;
+    let mut rows: Vec<(String, Vec<f64>)> = vec![
+        ("propagative law".to_owned(), vec![0.0, 0.0, 1.0]),
+        (
+            "Newton's restitution".to_owned(),
+            vec![-third, 2.0 * third, 2.0 * third],
+        ),
+        ("plastic law".to_owned(), vec![third; 3]),
+    ];
+    for measured in all.iter().filter(|m| m.case == "three-balls") {
+        let name = format!("{} {}", measured.engine, measured.solver);
+        rows.push((name, measured.numbers.clone()));
+    }
+    let n = rows.len() as f64;
+    let height = |row: usize| n - row as f64;
+    let mut figure = Figure::new(
+        "three_balls",
+        "Three equal balls, restitution 1: what engines answer",
+        "Velocities after the first ball has hit the other two at 1 m/s: three laws, then the engines.",
+        Axis::linear("velocity after", "m/s").range(-1.4, 1.1),
+        Axis::linear("laws, then engines", "").range(0.0, n + 1.0),
+    );
+    let balls = [
+        ("first ball", PointShape::Circle, Color::Blue),
+        ("second ball", PointShape::Square, Color::Orange),
+        ("third ball", PointShape::Triangle, Color::Green),
+    ];
+    for (ball, (label, shape, color)) in balls.into_iter().enumerate() {
+        let velocity = |(_, v): &(String, Vec<f64>)| v.get(ball).copied().unwrap_or_default();
+        figure.marks.push(Mark::Points {
+            label: Some(label.to_owned()),
+            x: rows.iter().map(velocity).collect(),
+            y: (0..rows.len()).map(height).collect(),
+            shape,
+            color,
+        });
+    }
+    for (row, (text, _)) in rows.into_iter().enumerate() {
+        figure.marks.push(Mark::Text {
+            x: -0.95,
+            y: height(row),
+            text,
+        });
+    }
+    figure
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn judgements() -> Vec<Value> {
+        let record = SCENARIO.run(&Overrides::default()).unwrap();
+        record.results["judgements"].as_array().unwrap().clone()
+    }
+
+    /// Siconos solves the complementarity problem of Moreau's law; the answers of the others are
+    /// known from their velocities alone.
+    #[test]
+    fn a_complementarity_solver_is_recognized_in_every_case() {
+        let all = judgements();
+        let of = |case: &str| {
+            let entry = all
+                .iter()
+                .find(|e| e["engine"] == "Siconos" && e["case"] == case);
+            let laws = entry.unwrap()["matches"].as_array().unwrap().clone();
+            laws.iter().any(|law| {
+                (law["law"] == "moreau-newton" || law["law"] == "anitescu-potra")
+                    && law["fitted"] == false
+            })
+        };
+        for case in [
+            "three-balls",
+            "five-balls",
+            "flat-drop",
+            "flat-drop-half",
+            "rocking-block",
+        ] {
+            assert!(of(case), "{case}");
+        }
+    }
+
+    #[test]
+    fn an_engine_that_does_nothing_is_said_to() {
+        let all = judgements();
+        let ode = all
+            .iter()
+            .find(|e| e["engine"] == "ODE" && e["solver"] == "Dantzig");
+        let verdict = ode.unwrap()["verdict"].as_str().unwrap();
+        assert!(
+            verdict.contains("Leaves contact 0 approaching"),
+            "{verdict}"
+        );
+    }
+}

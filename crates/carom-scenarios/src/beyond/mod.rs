@@ -1,0 +1,4 @@
+//! Beyond the five papers.
+
+pub(crate) mod engine_survey;
+pub(crate) mod no_slip_disk;

@@ -1,0 +1,159 @@
+//! The run to play, in space.
+
+use super::System;
+use crate::ScenarioError;
+use carom_geometry::{Shape, SupportMap, TriangleMesh};
+use carom_report::animation::{Animation, Solid, SpaceBody};
+use carom_report::record::{Color, Record};
+use carom_variational::{Flight, State, Trajectory};
+use nalgebra::Vector3;
+use std::f64::consts::{PI, TAU};
+
+/// Frames beside those at the impacts.
+const FRAMES: usize = 200;
+
+/// Impacts with a frame of their own.
+const IMPACTS: usize = 200;
+
+/// Rounding below this share of the body's size cannot be seen.
+const VISIBLE: f64 = 0.01;
+
+/// Directions across and down the sphere that sample a rounded shape.
+const DIRECTIONS: [usize; 2] = [32, 16];
+
+pub(super) fn playback<F: Flight>(
+    system: &System,
+    run: &Trajectory<'_, F>,
+    record: &mut Record,
+) -> Result<(), ScenarioError> {
+    let end = run.end().time;
+    let mut impacts: Vec<f64> = run.impacts().iter().map(|impact| impact.time).collect();
+    impacts.truncate(IMPACTS);
+    let times = Animation::frames(0.0, end, FRAMES, &impacts);
+    impacts.retain(|impact| times.contains(impact));
+    let poses = times
+        .iter()
+        .map(|time| run.state_at(*time).map(|state| pose(&state)))
+        .collect::<Result<Vec<_>, _>>()?;
+    let body = SpaceBody::new(solids(&system.shape), Color::Blue, poses);
+    let normal = system.plane.normal();
+    let animation = Animation::space(
+        "motion",
+        "The run",
+        "The body over the plane, its path and its shade along the normal. Spheres and ellipsoids \
+         are two-toned to show how they turn.",
+        (times, impacts),
+        ([normal.x, normal.y, normal.z], system.plane.offset()),
+        vec![body],
+    );
+    record.animations.push(animation);
+    Ok(())
+}
+
+fn pose(state: &State) -> ([f64; 3], [f64; 4]) {
+    let (w, v) = state.rotation.quaternion();
+    (state.position.into(), [v.x, v.y, v.z, w])
+}
+
+/// The shape as ellipsoids and meshes.
+fn solids(shape: &Shape) -> Vec<Solid> {
+    match shape {
+        Shape::Ellipsoid(ellipsoid) => vec![Solid::Ellipsoid {
+            semi_axes: (*ellipsoid.semi_axes()).into(),
+            center: (*ellipsoid.center()).into(),
+        }],
+        Shape::Cuboid(cuboid) => vec![mesh(&cuboid.mesh())],
+        Shape::Polyhedron(polyhedron) => vec![mesh(polyhedron.mesh())],
+        Shape::Union(union) => union.parts().iter().flat_map(solids).collect(),
+        Shape::Rounded(rounded) if rounded.radius() <= VISIBLE * shape.bounding_radius() => {
+            solids(rounded.base())
+        }
+        _ => vec![hull(shape)],
+    }
+}
+
+fn mesh(mesh: &TriangleMesh) -> Solid {
+    Solid::Mesh {
+        vertices: mesh.vertices().iter().map(|v| (*v).into()).collect(),
+        triangles: mesh.triangles().to_vec(),
+    }
+}
+
+/// The outermost points of a convex shape in the directions of a grid on the sphere.
+fn hull(shape: &Shape) -> Solid {
+    let [across, down] = DIRECTIONS;
+    let vertex = |k: usize| {
+        let (i, j) = (k % across, k / across);
+        let (sin_u, cos_u) = (TAU * i as f64 / across as f64).sin_cos();
+        let (sin_v, cos_v) = (PI * j as f64 / down as f64).sin_cos();
+        // The support is the lowest point along a direction.
+        let inward = -Vector3::new(sin_v * cos_u, sin_v * sin_u, cos_v);
+        shape.support(&inward).point.into()
+    };
+    let cell = |k: usize| {
+        let (i, j) = (k % across, k / across);
+        let right = (i + 1) % across;
+        let (top, bottom) = (j * across, (j + 1) * across);
+        [
+            [top + i, bottom + i, bottom + right],
+            [top + i, bottom + right, top + right],
+        ]
+    };
+    Solid::Mesh {
+        vertices: (0..across * (down + 1)).map(vertex).collect(),
+        triangles: (0..across * down).flat_map(cell).collect(),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use carom_geometry::{Cuboid, Ellipsoid, Rounded, Union};
+
+    fn volume(solid: &Solid) -> f64 {
+        let Solid::Mesh {
+            vertices,
+            triangles,
+        } = solid
+        else {
+            return 0.0;
+        };
+        let corner = |i: usize| Vector3::from(vertices[i]);
+        let cone = |t: &[usize; 3]| corner(t[0]).dot(&corner(t[1]).cross(&corner(t[2]))) / 6.0;
+        triangles.iter().map(cone).sum()
+    }
+
+    /// The faces of a sphere's hull look outward, and its volume is nearly the ball's.
+    #[test]
+    fn a_sampled_ball_is_a_ball() {
+        let ball = Shape::Ellipsoid(Ellipsoid::sphere(2.0, Vector3::zeros()).unwrap());
+        let exact = 32.0 / 3.0 * PI;
+        let found = volume(&hull(&ball));
+        // Chords of 1/16 turn cut off about their angle squared over 6 in each of two directions.
+        assert!(found < exact && found > 0.95 * exact, "{found} of {exact}");
+    }
+
+    #[test]
+    fn only_rounding_that_can_be_seen_is_drawn() {
+        let rounded = |radius: f64| {
+            let cube = Shape::Cuboid(Cuboid::new([1.0; 3]).unwrap());
+            let rounded = Rounded::new(cube, radius).unwrap();
+            solids(&Shape::Rounded(Box::new(rounded)))
+        };
+        let sharp = rounded(1e-6);
+        assert!((volume(&sharp[0]) - 8.0).abs() <= 1e-12);
+        let soft = rounded(0.5);
+        // Between the cube and the cube of its bounding box.
+        let found = volume(&soft[0]);
+        assert!(found > 8.0 && found < 27.0, "{found}");
+    }
+
+    #[test]
+    fn a_union_is_drawn_part_by_part() {
+        let ball =
+            |x: f64| Shape::Ellipsoid(Ellipsoid::sphere(1.0, Vector3::new(x, 0.0, 0.0)).unwrap());
+        let union = Union::new(vec![ball(-1.0), ball(1.0)]).unwrap();
+        assert_eq!(solids(&Shape::Union(union)).len(), 2);
+    }
+}

@@ -1,0 +1,187 @@
+//! Fig. 4: the body along its path, from the side and from above.
+
+use super::System;
+use super::outline::views;
+use crate::ScenarioError;
+use crate::common::projection::Camera;
+use carom_geometry::HalfSpace;
+use carom_report::record::{Axis, Color, Figure, LineStyle, Mark, PointShape, Quantity, Record};
+use carom_variational::{Flight, Trajectory};
+use nalgebra::Vector3;
+
+/// Impacts drawn; later ones would cover them.
+const IMPACTS: usize = 3;
+
+/// Least distance of two bodies drawn, in radii.
+const APART: f64 = 0.6;
+
+/// Points of the path.
+const PATH_POINTS: usize = 240;
+
+pub(super) fn snapshots<F: Flight>(
+    system: &System,
+    run: &Trajectory<'_, F>,
+    record: &mut Record,
+) -> Result<(), ScenarioError> {
+    let hits = run.impacts();
+    // Up to the flight after the last impact drawn.
+    let end = hits.get(IMPACTS).map_or(run.end().time, |next| {
+        0.5 * (next.time + hits[IMPACTS - 1].time)
+    });
+    let times = (0..=PATH_POINTS).map(|k| end * k as f64 / PATH_POINTS as f64);
+    let mut times: Vec<f64> = times.chain(hits.iter().map(|i| i.time)).collect();
+    times.retain(|time| *time <= end);
+    times.sort_by(f64::total_cmp);
+    let path: Vec<Vector3<f64>> = times
+        .iter()
+        .map(|&time| run.state_at(time).map(|state| state.position))
+        .collect::<Result<_, _>>()?;
+    let (first, last) = (path[0], path[path.len() - 1]);
+
+    let camera = Camera::beside(last - first, 15.0);
+    let (x, y) = camera.project(&path);
+    let mut figure = Figure::new(
+        "snapshots",
+        "Snapshots",
+        "Fig. 4: the body at the start, at its first impacts (red) and between them, in parallel \
+         projection from 15 degrees above; the path of the center of mass in gray. Later bodies \
+         cover earlier ones; those that would cover an impact are left out.",
+        Axis::linear("along the path", "m"),
+        Axis::linear("height and depth", "m"),
+    )
+    .equal_aspect()
+    .mark(ground(system, &camera, &path))
+    .mark(Mark::Line {
+        label: None,
+        x,
+        y,
+        style: LineStyle::Solid,
+        color: Color::Gray,
+    });
+    let colors = [Color::Blue, Color::Vermillion];
+    for (time, is_impact) in drawn_times(system, run, &camera, end)? {
+        let state = run.state_at(time)?;
+        let color = colors[usize::from(is_impact)];
+        for view in views(&system.shape, &state, &camera) {
+            let (x, y) = camera.project(&view.silhouette);
+            figure = figure.mark(Mark::Polygon { x, y, color });
+            for line in view.lines {
+                let (x, y) = camera.project(&line);
+                figure = figure.mark(Mark::Line {
+                    label: None,
+                    x,
+                    y,
+                    style: LineStyle::Solid,
+                    color,
+                });
+            }
+        }
+    }
+    record.figures.push(figure);
+    top_view(run, record)
+}
+
+/// The start, the impacts, the end and the middle of every flight, in order of time; without those
+/// that would cover more important ones.
+fn drawn_times<F: Flight>(
+    system: &System,
+    run: &Trajectory<'_, F>,
+    camera: &Camera,
+    end: f64,
+) -> Result<Vec<(f64, bool)>, ScenarioError> {
+    let hits: Vec<f64> = run.impacts().iter().take(IMPACTS).map(|i| i.time).collect();
+    let bounds = std::iter::once(&0.0).chain(&hits).zip(&hits);
+    let middles = bounds.map(|(from, to)| 0.5 * (from + to));
+    let impacts = hits.iter().map(|time| (*time, true));
+    let candidates = std::iter::once((0.0, false))
+        .chain(impacts)
+        .chain(std::iter::once((end, false)))
+        .chain(middles.map(|t| (t, false)));
+    let apart = APART * carom_geometry::SupportMap::bounding_radius(&system.shape);
+    let mut drawn: Vec<(f64, bool, [f64; 2])> = Vec::new();
+    for (time, is_impact) in candidates {
+        let [x, y] = camera.place(&run.state_at(time)?.position);
+        if drawn
+            .iter()
+            .all(|(_, _, [a, b])| (x - a).hypot(y - b) >= apart)
+        {
+            drawn.push((time, is_impact, [x, y]));
+        }
+    }
+    drawn.sort_by(|a, b| a.0.total_cmp(&b.0));
+    Ok(drawn
+        .into_iter()
+        .map(|(time, is_impact, _)| (time, is_impact))
+        .collect())
+}
+
+/// A piece of the plane under the path.
+fn ground(system: &System, camera: &Camera, path: &[Vector3<f64>]) -> Mark {
+    let radius = carom_geometry::SupportMap::bounding_radius(&system.shape);
+    let along = (path[path.len() - 1] - path[0])
+        .component_mul(&Vector3::new(1.0, 1.0, 0.0))
+        .try_normalize(1e-12)
+        .unwrap_or_else(Vector3::x);
+    let across = Vector3::z().cross(&along) * radius;
+    let (begin, end) = (
+        path[0] - along * radius,
+        path[path.len() - 1] + along * radius,
+    );
+    let corners = [begin - across, end - across, end + across, begin + across];
+    let corners = corners.map(|corner| drop_onto(&system.plane, &corner));
+    let (x, y) = camera.project(&corners);
+    Mark::Polygon {
+        x,
+        y,
+        color: Color::Gray,
+    }
+}
+
+/// The point of the plane vertically below or above; the point itself for a vertical plane.
+fn drop_onto(plane: &HalfSpace, point: &Vector3<f64>) -> Vector3<f64> {
+    let slope = plane.normal().z;
+    if slope.abs() < 1e-6 {
+        return point - plane.normal() * plane.height(point);
+    }
+    point - Vector3::z() * (plane.height(point) / slope)
+}
+
+/// The path of the center of mass from above, and how far it is from straight.
+fn top_view<F: Flight>(run: &Trajectory<'_, F>, record: &mut Record) -> Result<(), ScenarioError> {
+    let nodes: Vec<Vector3<f64>> = run.nodes().map(|(_, state)| state.position).collect();
+    let begin = nodes[0];
+    let chord = (run.end().state.position - begin).component_mul(&Vector3::new(1.0, 1.0, 0.0));
+    let direction = chord.try_normalize(1e-12).unwrap_or_else(Vector3::x);
+    let off = |p: &Vector3<f64>| direction.x * (p.y - begin.y) - direction.y * (p.x - begin.x);
+    let bend = nodes
+        .iter()
+        .fold(0.0, |most: f64, p| most.max(off(p).abs()));
+    record.quantities.push(
+        Quantity::new("top_view_bend_m", bend, "m")
+            .note("largest distance of the path, seen from above, from its chord"),
+    );
+    let camera = Camera::above();
+    let stride = (nodes.len() / PATH_POINTS).max(1);
+    let (x, y) = camera.project(nodes.iter().step_by(stride));
+    let (hit_x, hit_y) = camera.project(run.impacts().iter().map(|i| &i.after.position));
+    let figure = Figure::new(
+        "top_view",
+        "Path from above",
+        "Fig. 4, seen from above: straight over a level plane, because the impulse is vertical. Over \
+         a tilted plane it has a kink at every impact and is straight between them: a polygon, where \
+         the paper speaks of a curve (and calls the tilted case III; it is II).",
+        Axis::linear("x", "m"),
+        Axis::linear("y", "m"),
+    )
+    .equal_aspect()
+    .mark(Mark::line("center of mass", x, y, Color::Blue))
+    .mark(Mark::Points {
+        label: Some("impacts".to_owned()),
+        x: hit_x,
+        y: hit_y,
+        shape: PointShape::Circle,
+        color: Color::Vermillion,
+    });
+    record.figures.push(figure);
+    Ok(())
+}

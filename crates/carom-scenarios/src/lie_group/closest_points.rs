@@ -1,0 +1,348 @@
+//! Bodies that touch a plane in a face, along an edge or in a corner, and bodies rounded by a ball.
+
+use crate::config::{finite, positive};
+use crate::scenario::{Configuration, begin};
+use crate::{Overrides, Scenario, ScenarioError};
+use carom_geometry::{Cuboid, HalfSpace, Rounded, Shape, SupportMap};
+use carom_lie::{Se3, So3};
+use carom_report::record::{Axis, Color, Figure, LineStyle, Mark, PointShape, Quantity, Record};
+use nalgebra::Vector3;
+use serde::{Deserialize, Serialize};
+use std::f64::consts::{FRAC_PI_4, TAU};
+
+pub(crate) const SCENARIO: Scenario = Scenario::new::<Config>(
+    "closest-points",
+    "where a box and its rounded form touch a plane: a face, an edge, a corner",
+    "Tran & Leok",
+    "Figs. 2 and 3, Eq. (66)",
+    run,
+);
+
+/// Directions that trace an outline.
+const DIRECTIONS: usize = 180;
+
+/// Points within this share of the body's size are touching.
+const TOUCHING: f64 = 1e-9;
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Config {
+    half_extents: [f64; 3],
+    radii: Vec<f64>,
+    tilt: [f64; 2],
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            half_extents: [1.0, 0.8, 0.6],
+            radii: vec![0.15, 0.3],
+            tilt: [0.3, 0.5],
+        }
+    }
+}
+
+impl Configuration for Config {
+    const TOML: &'static str = "\
+half_extents = [1.0, 0.8, 0.6]  # m, of the box
+radii = [0.15, 0.3]             # m, of the balls that round it; far larger than one would take
+tilt = [0.3, 0.5]               # rad, of the corner's view: about x, then about y
+";
+}
+
+fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
+    let (config, mut record) = begin::<Config>(overrides)?;
+    positive("half_extents", &config.half_extents)?;
+    positive("radii", &config.radii)?;
+    finite("tilt", &config.tilt)?;
+    let [tilt_x, tilt_y] = config.tilt;
+    let cuboid =
+        Cuboid::new(config.half_extents).map_err(|e| ScenarioError::value("half_extents", e))?;
+    let bare = Shape::Cuboid(cuboid);
+    let rounded = config
+        .radii
+        .iter()
+        .map(|radius| {
+            let rounded = Rounded::new(bare.clone(), *radius)
+                .map_err(|e| ScenarioError::value("radii", e))?;
+            Ok((*radius, Shape::Rounded(Box::new(rounded))))
+        })
+        .collect::<Result<Vec<_>, ScenarioError>>()?;
+    let Some((_, smooth)) = rounded.first() else {
+        return Err(ScenarioError::value("radii", "at least one is needed"));
+    };
+    let tilted = So3::exp(&(Vector3::y() * tilt_y)).compose(&So3::exp(&(Vector3::x() * tilt_x)));
+    let on_edge = So3::exp(&(Vector3::y() * FRAC_PI_4));
+    let floor =
+        HalfSpace::new(Vector3::z(), 0.0).map_err(|e| ScenarioError::value("half_extents", e))?;
+
+    let face = Pose::resting(&floor, smooth, So3::identity());
+    let edge = Pose::resting(&floor, smooth, on_edge);
+    let corner = Pose::resting(&floor, smooth, tilted);
+    let [a, b, _] = config.half_extents;
+    record.quantities.extend([
+        Quantity::new("face_area_m2", area(&face.patch()), "m^2")
+            .paper(4.0 * a * b, "the face of the box itself"),
+        Quantity::new("edge_length_m", length(&edge.patch()), "m")
+            .paper(2.0 * b, "the edge of the box itself"),
+        Quantity::new("corner_points", corner.patch().len() as f64, "")
+            .note("1 if neither tilt is a multiple of a right angle"),
+    ]);
+    let (gap_error, point_error) = offsets(&floor, &bare, &rounded, tilted);
+    record.quantities.extend([
+        Quantity::new("offset_gap_error_m", gap_error, "m")
+            .paper(0.0, "Eq. (66): the gap of the box less the radius"),
+        Quantity::new("offset_point_error_m", point_error, "m").paper(
+            0.0,
+            "Eq. (65): the closest point moves by the radius along the normal",
+        ),
+    ]);
+    record.figures = vec![
+        from_below(
+            "fig2a_face",
+            "A smooth body on a face",
+            "Fig. 2(a): both curvatures vanish at the closest points, which fill a face. The rounded \
+             box seen from below, with its closest points.",
+            &face,
+        ),
+        from_below(
+            "fig2b_edge",
+            "A smooth body on an edge",
+            "Fig. 2(b): one curvature vanishes, and the closest points fill an edge. The rounded box, \
+             turned by 45 degrees, seen from below.",
+            &edge,
+        ),
+        level_sets(&bare, &rounded),
+        closest(&floor, &bare, smooth, tilted, &corner),
+    ];
+    Ok(record)
+}
+
+/// A body that touches the floor.
+struct Pose<'a> {
+    floor: &'a HalfSpace,
+    shape: &'a Shape,
+    at: Se3,
+}
+
+impl<'a> Pose<'a> {
+    /// With that rotation, its center as high as it must be.
+    fn resting(floor: &'a HalfSpace, shape: &'a Shape, rotation: So3) -> Self {
+        let lowest = floor
+            .gap(shape, &Se3::new(rotation, Vector3::zeros()))
+            .value;
+        let at = Se3::new(rotation, Vector3::z() * -lowest);
+        Self { floor, shape, at }
+    }
+
+    /// Points of the outline in the plane of two directions, right and up.
+    fn outline(&self, right: &Vector3<f64>, up: &Vector3<f64>) -> Vec<[f64; 2]> {
+        let point = |k: usize| {
+            let (sin, cos) = (TAU * k as f64 / DIRECTIONS as f64).sin_cos();
+            let outward = right * cos + up * sin;
+            // The support is the lowest point along a direction.
+            let inward = self.at.rotation.rotate_back(&-outward);
+            let p = self.at.act(&self.shape.support(&inward).point);
+            [right.dot(&p), up.dot(&p)]
+        };
+        (0..=DIRECTIONS).map(point).collect()
+    }
+
+    /// The closest points, in space, around their middle.
+    fn patch(&self) -> Vec<Vector3<f64>> {
+        let tolerance = TOUCHING * self.shape.bounding_radius();
+        let patch = self.floor.contact_patch(self.shape, &self.at, tolerance);
+        let mut points: Vec<Vector3<f64>> = patch.points_b.iter().map(|p| self.at.act(p)).collect();
+        let middle = points.iter().sum::<Vector3<f64>>() / points.len() as f64;
+        let angle = |p: &Vector3<f64>| (p.y - middle.y).atan2(p.x - middle.x);
+        points.sort_by(|p, q| angle(p).total_cmp(&angle(q)));
+        points
+    }
+}
+
+/// Area of a polygon in a horizontal plane.
+fn area(corners: &[Vector3<f64>]) -> f64 {
+    let next = corners.iter().cycle().skip(1);
+    let cross = |(p, q): (&Vector3<f64>, &Vector3<f64>)| p.x * q.y - p.y * q.x;
+    0.5 * corners.iter().zip(next).map(cross).sum::<f64>()
+}
+
+/// Largest distance of two points.
+fn length(points: &[Vector3<f64>]) -> f64 {
+    let others = points
+        .iter()
+        .flat_map(|p| points.iter().map(move |q| (p - q).norm()));
+    others.fold(0.0, f64::max)
+}
+
+/// Largest errors of Eqs. (65) and (66) over the radii: of the gap, and of the closest point.
+fn offsets(floor: &HalfSpace, bare: &Shape, rounded: &[(f64, Shape)], rotation: So3) -> (f64, f64) {
+    let at = Se3::new(rotation, Vector3::new(0.0, 0.0, 3.0));
+    let base = floor.gap(bare, &at);
+    let mut errors: (f64, f64) = (0.0, 0.0);
+    for (radius, shape) in rounded {
+        let gap = floor.gap(shape, &at);
+        let moved = base.point_b - base.normal_b * *radius;
+        errors.0 = errors.0.max((gap.value - (base.value - radius)).abs());
+        errors.1 = errors.1.max((gap.point_b - moved).norm());
+    }
+    errors
+}
+
+fn meters(label: &str) -> Axis {
+    Axis::linear(label, "m")
+}
+
+fn curve(label: &str, points: &[[f64; 2]], style: LineStyle, color: Color) -> Mark {
+    let (x, y) = points.iter().map(|[x, y]| (*x, *y)).unzip();
+    Mark::Line {
+        label: Some(label.to_owned()),
+        x,
+        y,
+        style,
+        color,
+    }
+}
+
+/// The outline of a body and its closest points, seen along the normal.
+fn from_below(name: &str, title: &str, caption: &str, pose: &Pose<'_>) -> Figure {
+    let outline = pose.outline(&Vector3::x(), &Vector3::y());
+    let patch: Vec<[f64; 2]> = pose.patch().iter().map(|p| [p.x, p.y]).collect();
+    let (x, y): (Vec<f64>, Vec<f64>) = patch.iter().map(|[x, y]| (*x, *y)).unzip();
+    let mut figure = Figure::new(name, title, caption, meters("x"), meters("y"))
+        .equal_aspect()
+        .mark(curve("body", &outline, LineStyle::Solid, Color::Gray));
+    if patch.len() > 2 {
+        figure = figure.mark(Mark::Polygon {
+            x: x.clone(),
+            y: y.clone(),
+            color: Color::Vermillion,
+        });
+    } else {
+        figure = figure.mark(curve("", &patch, LineStyle::Solid, Color::Vermillion));
+    }
+    figure.mark(Mark::points("closest points", x, y, Color::Vermillion))
+}
+
+/// Fig. 3(a): the box and its offsets, in the plane through its middle.
+fn level_sets(bare: &Shape, rounded: &[(f64, Shape)]) -> Figure {
+    let section = |shape: &Shape| {
+        let point = |k: usize| {
+            let (sin, cos) = (TAU * k as f64 / DIRECTIONS as f64).sin_cos();
+            let p = shape.support(&Vector3::new(-cos, 0.0, -sin)).point;
+            [p.x, p.z]
+        };
+        (0..=DIRECTIONS).map(point).collect::<Vec<_>>()
+    };
+    let mut figure = Figure::new(
+        "fig3a_level_sets",
+        "A box and its rounded forms",
+        "Fig. 3(a): the boundaries at a distance from the box, exaggerated. Faces and edges move \
+         out, corners become round.",
+        meters("x"),
+        meters("z"),
+    )
+    .equal_aspect()
+    .mark(curve(
+        "box",
+        &section(bare),
+        LineStyle::Solid,
+        Color::Orange,
+    ));
+    let colors = [Color::Blue, Color::Green, Color::Purple, Color::Sky];
+    for ((radius, shape), color) in rounded.iter().zip(colors.iter().cycle()) {
+        let label = format!("radius {radius} m");
+        figure = figure.mark(curve(&label, &section(shape), LineStyle::Solid, *color));
+    }
+    figure
+}
+
+/// Fig. 3(b): the closest point of the rounded box on its round corner.
+fn closest(
+    floor: &HalfSpace,
+    bare: &Shape,
+    smooth: &Shape,
+    rotation: So3,
+    corner: &Pose<'_>,
+) -> Figure {
+    let side = |shape| {
+        let at = Se3::new(rotation, corner.at.translation);
+        Pose { floor, shape, at }.outline(&Vector3::x(), &Vector3::z())
+    };
+    let point = |shape| {
+        let gap = floor.gap(shape, &corner.at);
+        let p = corner.at.act(&gap.point_b);
+        [p.x, p.z]
+    };
+    let (sharp, round) = (point(bare), point(smooth));
+    let outlines = [side(bare), side(smooth)];
+    let ends = outlines
+        .iter()
+        .flatten()
+        .fold([0.0, 0.0], |[l, r], [x, _]| {
+            [f64::min(l, *x), f64::max(r, *x)]
+        });
+    let dot = |label: &str, [x, y]: [f64; 2], shape, color| Mark::Points {
+        label: Some(label.to_owned()),
+        x: vec![x],
+        y: vec![y],
+        shape,
+        color,
+    };
+    let [bare_outline, round_outline] = outlines;
+    let ground = ends.map(|x| [x, 0.0]);
+    Figure::new(
+        "fig3b_closest_point",
+        "The closest point of a rounded box",
+        "Fig. 3(b): the closest point of the box, a corner, and that of the rounded box, the radius \
+         along the normal towards the plane. Seen from the side.",
+        meters("x"),
+        meters("z"),
+    )
+    .equal_aspect()
+    .mark(curve("plane", &ground, LineStyle::Solid, Color::Gray))
+    .mark(curve("box", &bare_outline, LineStyle::Solid, Color::Orange))
+    .mark(curve("rounded", &round_outline, LineStyle::Solid, Color::Blue))
+    .mark(Mark::Arrow {
+        from: sharp,
+        to: round,
+        color: Color::Black,
+        label: None,
+    })
+    .mark(dot("corner", sharp, PointShape::Square, Color::Orange))
+    .mark(dot("closest point", round, PointShape::Circle, Color::Vermillion))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn quantity(toml: &str, name: &str) -> f64 {
+        let overrides = Overrides {
+            toml: toml.to_owned(),
+            ..Overrides::default()
+        };
+        let record = SCENARIO.run(&overrides).unwrap();
+        let quantity = record.quantities.iter().find(|q| q.name == name);
+        quantity.unwrap().value
+    }
+
+    #[test]
+    fn a_tilted_box_touches_in_one_corner_and_a_turned_one_along_an_edge() {
+        assert_eq!(quantity("", "corner_points"), 1.0);
+        assert_eq!(quantity("tilt = [0.0, 0.5]", "corner_points"), 2.0);
+        assert_eq!(quantity("tilt = [0.0, 0.0]", "corner_points"), 4.0);
+    }
+
+    #[test]
+    fn a_body_without_a_radius_is_refused() {
+        let overrides = Overrides {
+            toml: "radii = []".to_owned(),
+            ..Overrides::default()
+        };
+        let error = SCENARIO.run(&overrides).unwrap_err();
+        assert!(error.is_configuration());
+        assert!(error.to_string().contains("radii"), "{error}");
+    }
+}

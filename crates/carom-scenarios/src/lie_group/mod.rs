@@ -1,0 +1,4 @@
+//! Tran & Leok: a rigid body that bounces on a plane, and the closest points it needs.
+
+pub(crate) mod bouncing;
+pub(crate) mod closest_points;

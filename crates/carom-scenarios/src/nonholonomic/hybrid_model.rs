@@ -1,0 +1,100 @@
+//! What the scenarios of other nonholonomic billiards share.
+
+use crate::ScenarioError;
+use crate::nonholonomic::penny_model::Law;
+use carom_billiard::hybrid::{Ending, Hit};
+use carom_impact::Nonholonomic;
+use carom_report::animation::{Animation, Outline, PlaneBody};
+use carom_report::record::{Column, Quantity, Table};
+
+/// A law of impact with its coefficient of restitution.
+pub(crate) fn nonholonomic(law: Law, restitution: f64) -> Result<Nonholonomic, ScenarioError> {
+    Ok(Nonholonomic::new(law.restitution(restitution)?)?)
+}
+
+/// Hits that ended as asked for, or by themselves.
+pub(crate) fn status(ending: Ending) -> String {
+    match ending {
+        Ending::ImpactLimit => "completed",
+        other => other.name(),
+    }
+    .to_owned()
+}
+
+/// A table of impacts: number, time, then what `columns` says of each state after.
+pub(crate) fn table<S>(
+    hits: &[Hit<S>],
+    caption: &str,
+    columns: &[(&str, &str)],
+    row: impl Fn(&Hit<S>) -> Vec<f64>,
+) -> Table {
+    let mut headings = vec![Column::new("n", ""), Column::new("time", "s")];
+    headings.extend(columns.iter().map(|(name, unit)| Column::new(*name, *unit)));
+    let mut table = Table::new("impacts", caption, headings);
+    for (n, hit) in (1_u32..).zip(hits) {
+        let mut values = vec![f64::from(n), hit.time];
+        values.extend(row(hit));
+        table.rows.push(values);
+    }
+    table
+}
+
+/// Numbers that every run has.
+pub(crate) fn quantities<S>(hits: &[Hit<S>]) -> Vec<Quantity> {
+    let lost: f64 = hits.iter().map(|hit| hit.energy_change_j).sum();
+    vec![
+        Quantity::new("impacts", hits.len() as f64, ""),
+        Quantity::new("energy_change_j", lost, "J").note("at all impacts together"),
+    ]
+}
+
+/// Frames of a played run, beside those at its impacts.
+const FRAMES: usize = 200;
+
+/// Impacts of a played run.
+const PLAYED_IMPACTS: usize = 40;
+
+/// A run to play: outlines that move with a pose. The text is a name, a title and a caption.
+pub(crate) fn motion<S: Clone>(
+    (name, title, caption): (&str, &str, &str),
+    start: &S,
+    hits: &[Hit<S>],
+    flow: impl Fn(&S, f64) -> S,
+    outlines: Vec<Outline>,
+    pose: impl Fn(&S) -> [f64; 3],
+) -> Animation {
+    let mut impacts: Vec<f64> = hits.iter().map(|hit| hit.time).collect();
+    impacts.truncate(PLAYED_IMPACTS);
+    let end = impacts.last().copied().unwrap_or(1.0);
+    let times = Animation::frames(0.0, end, FRAMES, &impacts);
+    let poses = times.iter().map(|time| {
+        let before = hits.partition_point(|hit| hit.time <= *time);
+        let (state, since) = match before.checked_sub(1).and_then(|k| hits.get(k)) {
+            Some(hit) => (&hit.state, hit.time),
+            None => (start, 0.0),
+        };
+        pose(&flow(state, time - since))
+    });
+    let body = PlaneBody::new(outlines, poses).trail();
+    Animation::plane(name, title, caption, times, impacts).body(body)
+}
+
+/// A path through the states between impacts.
+pub(crate) fn path<S: Clone>(
+    start: &S,
+    hits: &[Hit<S>],
+    samples: usize,
+    flow: impl Fn(&S, f64) -> S,
+    place: impl Fn(&S) -> [f64; 2],
+) -> (Vec<f64>, Vec<f64>) {
+    let mut points = vec![place(start)];
+    let (mut state, mut time) = (start.clone(), 0.0);
+    for hit in hits {
+        for k in 1..=samples {
+            let t = (hit.time - time) * k as f64 / samples as f64;
+            points.push(place(&flow(&state, t)));
+        }
+        (state, time) = (hit.state.clone(), hit.time);
+    }
+    points.into_iter().map(|[x, y]| (x, y)).unzip()
+}

@@ -1,0 +1,325 @@
+//! The rolling penny on a table, impact by impact.
+
+use crate::config::{self, count, positive};
+use crate::nonholonomic::penny_model::{
+    InitialConfig, Law, PennyConfig, TableConfig, TableKind, drawing, motion, named, trajectory,
+};
+use crate::scenario::{Configuration, begin};
+use crate::{Overrides, Scenario, ScenarioError};
+use carom_billiard::Table as Wall;
+use carom_billiard::circle::CircleOrbit;
+use carom_billiard::penny::{Ending, Limits, PennyBilliard, PennyState, Run};
+use carom_report::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+pub(crate) const SCENARIO: Scenario = Scenario::new::<Config>(
+    "penny",
+    "a rolling penny bounces between the walls of a table, without slipping",
+    "Clark & Bloch",
+    "Figs. 1-4, one law and table at a time",
+    run,
+);
+
+/// Impacts of the paper's figures.
+const FIGURE_IMPACTS: usize = 20;
+
+/// Impacts that a run may make, so that its record stays readable.
+const MOST_IMPACTS: usize = 100_000;
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Config {
+    law: Law,
+    restitution: f64,
+    // Absent, not the default: a duration alone lifts the limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    impacts: Option<usize>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    duration: Option<f64>,
+    penny: PennyConfig,
+    table: TableConfig,
+    initial: InitialConfig,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            law: Law::Elastic,
+            restitution: 0.6,
+            impacts: Some(FIGURE_IMPACTS),
+            duration: None,
+            penny: PennyConfig::default(),
+            table: TableConfig::default(),
+            initial: InitialConfig::default(),
+        }
+    }
+}
+
+impl Configuration for Config {
+    const TOML: &'static str = "\
+law = \"elastic\"            # \"projected\" (the paper's plastic), \"newton\", \"projected-newton\"
+restitution = 0.6          # of the last two
+impacts = 20               # or duration = 30.0, in seconds, or both
+
+[penny]                    # the paper's Table I
+radius = 0.01              # m
+mass = 0.0025              # kg
+spin_inertia = 1.25e-7     # I, about the axle, kg m^2
+heading_inertia = 6.25e-8  # J, about the vertical, kg m^2
+
+[table]
+type = \"ellipse\"           # or \"superellipse\", which has an exponent (4.0) of at least 2
+semi_axes = [0.15, 0.20]   # m
+
+[initial]                  # Sec. VI-A
+x = 0.0                    # m
+y = 0.0                    # m
+theta = 0.0                # rad, rolling angle
+phi = 1.5707963267948966   # rad, heading
+theta_dot = 10.0           # rad/s
+phi_dot = 0.2              # rad/s
+";
+}
+
+fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
+    let (mut config, mut record) = begin::<Config>(overrides)?;
+    if config.impacts.is_none() && config.duration.is_none() {
+        config.impacts = Some(FIGURE_IMPACTS);
+    }
+    record.parameters = config::parameters(&config);
+    let limits = limits(config.impacts, config.duration)?;
+    let restitution = config.law.restitution(config.restitution)?;
+    let penny = config.penny.build()?;
+    let start = config.initial.build()?;
+    let billiard = PennyBilliard::new(penny, config.table.build()?, restitution).map_err(named)?;
+    let run = billiard.run(start, limits).map_err(named)?;
+
+    record.status = status(&run, config.duration.is_some()).to_owned();
+    let table = impacts(&run);
+    record
+        .results
+        .insert("impacts".to_owned(), details(&table, &run));
+    let energy = Energy::of(&billiard, &run);
+    record.results.insert(
+        "energy".to_owned(),
+        json!({
+            "initial_j": energy.initial,
+            "final_j": energy.last,
+            "max_abs_error_j": energy.error,
+        }),
+    );
+    record.quantities = quantities(&billiard, &run, &energy);
+    if let TableKind::Ellipse = config.table.kind
+        && let [a, b] = config.table.semi_axes
+        && a == b
+        && start.theta_dot > 0.0
+        && start.phi_dot != 0.0
+        && (start.x, start.y) == (0.0, 0.0)
+    {
+        closed_form(&billiard, a, &run, &mut record)?;
+    }
+    record.tables.push(table);
+    record.figures = figures(&config, &billiard, &run);
+    let text = ("motion", "The run");
+    record
+        .animations
+        .push(motion(text, &config.table, &billiard, &run));
+    Ok(record)
+}
+
+/// The limits of a run; a duration alone lifts that on impacts, up to what a record holds.
+fn limits(impacts: Option<usize>, duration: Option<f64>) -> Result<Limits, ScenarioError> {
+    if let Some(impacts) = impacts {
+        count("impacts", impacts, 1, MOST_IMPACTS)?;
+    }
+    if let Some(duration) = duration {
+        positive("duration", &[duration])?;
+    }
+    Ok(Limits {
+        impacts: impacts.unwrap_or(MOST_IMPACTS),
+        duration: duration.unwrap_or(f64::INFINITY),
+    })
+}
+
+/// What was asked for is completed; with a duration the number of impacts is a limit.
+pub(crate) fn status(run: &Run, by_duration: bool) -> &'static str {
+    match run.ending {
+        Ending::ImpactLimit if !by_duration => "completed",
+        ending => ending.name(),
+    }
+}
+
+/// Every impact as a row; the rim is 1 for the front and -1 for the back.
+pub(crate) fn impacts(run: &Run) -> Table {
+    let mut table = Table::new(
+        "impacts",
+        "State after each impact; rim 1 is the front, -1 the back.",
+        vec![
+            Column::new("n", ""),
+            Column::new("time", "s"),
+            Column::new("rim", ""),
+            Column::new("x", "m"),
+            Column::new("y", "m"),
+            Column::new("theta", "rad"),
+            Column::new("phi", "rad"),
+            Column::new("theta_dot_plus", "rad/s"),
+            Column::new("phi_dot_plus", "rad/s"),
+            Column::new("normal_velocity", "m/s"),
+        ],
+    );
+    table.rows = (run.events.iter().zip(1_u32..))
+        .map(|(event, n)| {
+            let s = &event.state;
+            vec![
+                f64::from(n),
+                event.time,
+                event.rim.sign(),
+                s.x,
+                s.y,
+                s.theta,
+                s.phi,
+                s.theta_dot,
+                s.phi_dot,
+                event.normal_velocity,
+            ]
+        })
+        .collect();
+    table
+}
+
+/// The rows of the table as objects, for readers of JSON.
+fn details(table: &Table, run: &Run) -> Value {
+    let object = |(row, event): (&Vec<f64>, &carom_billiard::penny::Event)| {
+        let fields = table.columns.iter().zip(row).map(|(column, value)| {
+            let value = match column.name.as_str() {
+                "n" => json!(*value as u64),
+                "rim" => json!(event.rim.name()),
+                _ => json!(value),
+            };
+            (column.name.clone(), value)
+        });
+        Value::Object(fields.collect())
+    };
+    table.rows.iter().zip(&run.events).map(object).collect()
+}
+
+/// Energy balance of a run.
+pub(crate) struct Energy {
+    pub(crate) initial: f64,
+    pub(crate) last: f64,
+    /// Largest difference from the initial energy and the losses in closed form.
+    pub(crate) error: f64,
+}
+
+impl Energy {
+    pub(crate) fn of<T: Wall>(billiard: &PennyBilliard<T>, run: &Run) -> Self {
+        let initial = billiard.penny().energy(&run.start);
+        let mut energy = Self {
+            initial,
+            last: initial,
+            error: 0.0,
+        };
+        let mut expected = initial;
+        for event in &run.events {
+            expected += event.energy_change_j;
+            energy.last = billiard.penny().energy(&event.state);
+            energy.error = energy.error.max((energy.last - expected).abs());
+        }
+        energy
+    }
+}
+
+fn quantities<T: Wall>(billiard: &PennyBilliard<T>, run: &Run, energy: &Energy) -> Vec<Quantity> {
+    let mut quantities = vec![
+        Quantity::new("impacts", run.events.len() as f64, ""),
+        Quantity::new("end_time_s", run.time, "s"),
+        Quantity::new("energy_initial_j", energy.initial, "J"),
+        Quantity::new("energy_final_j", energy.last, "J"),
+        Quantity::new("energy_error_j", energy.error, "J")
+            .note("largest difference from the losses in closed form"),
+    ];
+    if let (Some(first), Some(last)) = (run.events.first(), run.events.last()) {
+        let off_wall = run
+            .events
+            .iter()
+            .map(|e| {
+                let rim = billiard.penny().rim(&e.state, e.rim);
+                billiard.table().value(rim).abs()
+            })
+            .fold(0.0, f64::max);
+        quantities.extend([
+            Quantity::new("first_impact_s", first.time, "s"),
+            Quantity::new(
+                "effective_restitution_first",
+                first.effective_restitution,
+                "",
+            ),
+            Quantity::new("effective_restitution_last", last.effective_restitution, ""),
+            Quantity::new("wall_residual", off_wall, "")
+                .note("largest wall function at an impact; 0 on the wall"),
+        ]);
+    }
+    quantities
+}
+
+/// On a circle every impact is known in closed form.
+fn closed_form<T: Wall>(
+    billiard: &PennyBilliard<T>,
+    radius: f64,
+    run: &Run,
+    record: &mut Record,
+) -> Result<(), ScenarioError> {
+    let start: PennyState = run.start;
+    let orbit = CircleOrbit::from_center(billiard.penny(), radius, start, billiard.restitution())?;
+    let (Some(orbit), Some(last)) = (orbit, run.events.last()) else {
+        return Ok(());
+    };
+    let source = "closed form on the circle";
+    if let Some(exact) = orbit.impacts().nth(run.events.len() - 1) {
+        record.quantities.extend([
+            Quantity::new("last_impact_s", last.time, "s").paper(exact.time, source),
+            Quantity::new("theta_dot_last_rad_per_s", last.state.theta_dot, "rad/s")
+                .paper(exact.velocity_plus[0], source),
+            Quantity::new("phi_dot_last_rad_per_s", last.state.phi_dot, "rad/s")
+                .paper(exact.velocity_plus[1], source),
+        ]);
+    }
+    let [theta_dot, phi_dot] = orbit.limit();
+    record.quantities.extend([
+        Quantity::new("rotation_number", orbit.rotation_number(), "")
+            .note("turns of the wall point per impact, over a pair of impacts"),
+        Quantity::new("limit_theta_dot_rad_per_s", theta_dot, "rad/s")
+            .note("of a law that loses energy"),
+        Quantity::new("limit_phi_dot_rad_per_s", phi_dot, "rad/s"),
+    ]);
+    Ok(())
+}
+
+fn figures<T: Wall>(config: &Config, billiard: &PennyBilliard<T>, run: &Run) -> Vec<Figure> {
+    let table = trajectory(
+        drawing(
+            &config.table,
+            "trajectory",
+            "Rolling penny on a table",
+            "Path of the center and the wall points that the rims hit.",
+        ),
+        billiard,
+        run,
+    );
+    if run.events.is_empty() {
+        return vec![table];
+    }
+    let numbers: Vec<f64> = (1..=run.events.len()).map(|n| n as f64).collect();
+    let speeds = run.events.iter().map(|e| e.normal_velocity).collect();
+    let speed = Figure::new(
+        "normal-velocity",
+        "Normal speed of the rim",
+        "Speed of the rim into the wall at each impact. A law that loses energy lets it fall \
+         geometrically; the intervals between impacts stay positive.",
+        Axis::linear("impact", ""),
+        Axis::log("normal speed", "m/s"),
+    )
+    .mark(Mark::points("impacts", numbers, speeds, Color::Blue));
+    vec![table, speed]
+}

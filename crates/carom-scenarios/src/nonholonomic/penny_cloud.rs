@@ -1,0 +1,222 @@
+//! A hundred pennies that start almost alike.
+
+use crate::config::{count, positive};
+use crate::nonholonomic::penny_model::{
+    InitialConfig, Law, PennyConfig, TableConfig, drawing, named,
+};
+use crate::scenario::{Configuration, begin};
+use crate::{Overrides, Scenario, ScenarioError};
+use carom_billiard::ensemble::perturbation;
+use carom_billiard::penny::{Limits, PennyBilliard, PennyState};
+use carom_report::record::{
+    Axis, Color, Column, Figure, Mark, PointShape, Quantity, Record, Table,
+};
+use serde::{Deserialize, Serialize};
+
+pub(crate) const SCENARIO: Scenario = Scenario::new::<Config>(
+    "penny-cloud",
+    "a cloud of pennies that start almost alike spreads over the table",
+    "Clark & Bloch",
+    "Fig. 5",
+    run,
+);
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Config {
+    starts: usize,
+    amplitude: f64,
+    times: Vec<f64>,
+    seed: u64,
+    law: Law,
+    restitution: f64,
+    penny: PennyConfig,
+    table: TableConfig,
+    initial: InitialConfig,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            starts: 100,
+            amplitude: 0.005,
+            times: vec![1.0, 5.0, 10.0, 20.0],
+            seed: 2019,
+            law: Law::Elastic,
+            restitution: 0.6,
+            penny: PennyConfig::default(),
+            table: TableConfig::default(),
+            initial: InitialConfig::default(),
+        }
+    }
+}
+
+impl Configuration for Config {
+    const TOML: &'static str = "\
+starts = 100
+amplitude = 0.005          # rad/s, of both rates; uniform, which is our choice
+times = [1.0, 5.0, 10.0, 20.0]  # s, ascending; our choice
+seed = 2019                # of the perturbations
+law = \"elastic\"            # \"projected\", \"newton\", \"projected-newton\"
+restitution = 0.6          # of the last two
+
+[penny]                    # the paper's Table I
+radius = 0.01              # m
+mass = 0.0025              # kg
+spin_inertia = 1.25e-7     # kg m^2
+heading_inertia = 6.25e-8  # kg m^2
+
+[table]                    # an ellipse: on a circle the motion is integrable
+type = \"ellipse\"           # or \"superellipse\", which has an exponent (4.0)
+semi_axes = [0.15, 0.20]   # m
+
+[initial]                  # Sec. VI-A
+x = 0.0                    # m
+y = 0.0                    # m
+theta = 0.0                # rad
+phi = 1.5707963267948966   # rad
+theta_dot = 10.0           # rad/s
+phi_dot = 0.2              # rad/s
+";
+}
+
+fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
+    let (config, mut record) = begin::<Config>(overrides)?;
+    count("starts", config.starts, 1, 10_000)?;
+    count("times", config.times.len(), 1, 100)?;
+    positive("times", &config.times)?;
+    positive("amplitude", &[config.amplitude])?;
+    if !config.times.is_sorted() {
+        return Err(ScenarioError::value("times", "must ascend"));
+    }
+    let penny = config.penny.build()?;
+    let start = config.initial.build()?;
+    let restitution = config.law.restitution(config.restitution)?;
+    let billiard = PennyBilliard::new(penny, config.table.build()?, restitution).map_err(named)?;
+    let last = config.times.last().copied().unwrap_or_default();
+
+    // One list of states per time.
+    let mut clouds: Vec<Vec<PennyState>> = vec![Vec::new(); config.times.len()];
+    let mut impacts = 0;
+    for index in 0..config.starts as u64 {
+        let [theta_dot, phi_dot] = perturbation(config.seed, index, config.amplitude);
+        let start = PennyState {
+            theta_dot: start.theta_dot + theta_dot,
+            phi_dot: start.phi_dot + phi_dot,
+            ..start
+        };
+        let run = billiard.run(start, Limits::duration(last)).map_err(named)?;
+        impacts += run.events.len();
+        for (cloud, time) in clouds.iter_mut().zip(&config.times) {
+            cloud.push(run.state_at(&penny, *time));
+        }
+    }
+
+    record
+        .quantities
+        .push(Quantity::new("impacts", impacts as f64, "").note("of all starts together"));
+    let mut summary = Table::new(
+        "spread",
+        "Mean and standard deviation of the cloud, and the largest distance of two of its members.",
+        vec![
+            Column::new("time", "s"),
+            Column::new("mean_x", "m"),
+            Column::new("mean_y", "m"),
+            Column::new("std_x", "m"),
+            Column::new("std_y", "m"),
+            Column::new("largest_distance", "m"),
+        ],
+    );
+    let mut members = Table::new(
+        "cloud",
+        "Every member at every time.",
+        vec![
+            Column::new("time", "s"),
+            Column::new("start", ""),
+            Column::new("x", "m"),
+            Column::new("y", "m"),
+            Column::new("phi", "rad"),
+            Column::new("theta_dot", "rad/s"),
+            Column::new("phi_dot", "rad/s"),
+        ],
+    );
+    for (cloud, &time) in clouds.iter().zip(&config.times) {
+        let x: Vec<f64> = cloud.iter().map(|s| s.x).collect();
+        let y: Vec<f64> = cloud.iter().map(|s| s.y).collect();
+        let ((mean_x, std_x), (mean_y, std_y)) = (moments(&x), moments(&y));
+        let distance = largest_distance(&x, &y);
+        summary
+            .rows
+            .push(vec![time, mean_x, mean_y, std_x, std_y, distance]);
+        for (i, s) in cloud.iter().enumerate() {
+            members.rows.push(vec![
+                time,
+                i as f64,
+                s.x,
+                s.y,
+                s.phi,
+                s.theta_dot,
+                s.phi_dot,
+            ]);
+        }
+        let figure = drawing(
+            &config.table,
+            &format!("cloud-{time}-s").replace('.', "_"),
+            &format!("{} pennies after {time} s", config.starts),
+            &format!(
+                "Centers of pennies whose rates of rolling and turning differ by up to {} rad/s \
+                 from the common start.",
+                config.amplitude
+            ),
+        );
+        record.figures.push(figure.mark(Mark::Points {
+            label: Some("centers".to_owned()),
+            x,
+            y,
+            shape: PointShape::Circle,
+            color: Color::Blue,
+        }));
+    }
+    let column = |k: usize| summary.rows.iter().map(|row| row[k]).collect::<Vec<f64>>();
+    let spread = Figure::new(
+        "spread",
+        "Growth of the cloud",
+        "Standard deviations and largest distance of two members against time.",
+        Axis::linear("time", "s"),
+        Axis::log("spread", "m"),
+    );
+    if config.starts > 1 {
+        record.figures.push(
+            spread
+                .mark(Mark::line("x", column(0), column(3), Color::Blue))
+                .mark(Mark::line("y", column(0), column(4), Color::Orange))
+                .mark(Mark::line(
+                    "largest distance",
+                    column(0),
+                    column(5),
+                    Color::Green,
+                )),
+        );
+    }
+    record.tables.push(summary);
+    record.tables.push(members);
+    Ok(record)
+}
+
+/// Mean and population standard deviation.
+fn moments(values: &[f64]) -> (f64, f64) {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let variance = values.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>() / n;
+    (mean, variance.sqrt())
+}
+
+fn largest_distance(x: &[f64], y: &[f64]) -> f64 {
+    let mut largest: f64 = 0.0;
+    for i in 0..x.len() {
+        for j in 0..i {
+            largest = largest.max((x[i] - x[j]).hypot(y[i] - y[j]));
+        }
+    }
+    largest
+}

@@ -1,0 +1,345 @@
+//! Configuration and drawing that the penny's scenarios share.
+
+use crate::ScenarioError;
+use crate::common::linspace;
+use crate::config::{finite, positive};
+use carom_billiard::penny::{Event, PennyBilliard, PennyState, RollingPenny, Run};
+use carom_billiard::{BilliardError, Ellipse, Superellipse, Table};
+use carom_impact::Restitution;
+use carom_report::animation::{Animation, Outline, PlaneBody};
+use carom_report::record::{Axis, Color, Figure, LineStyle, Mark, PointShape};
+use serde::{Deserialize, Serialize};
+
+/// Points of a drawn table outline.
+const OUTLINE: usize = 361;
+
+/// Every so many points of the outline are enough behind a moving body; divides their number
+/// less one, so that the outline closes.
+const WALL_STRIDE: usize = 3;
+
+/// Impacts that a drawing shows; more are a blot.
+const DRAWN_IMPACTS: usize = 300;
+
+/// Largest turn and shift between drawn points of a path, rad and m of 0.2 m.
+const PATH_STEP: f64 = 0.05;
+
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Law {
+    Elastic,
+    Projected,
+    Newton,
+    ProjectedNewton,
+}
+
+impl Law {
+    /// The law with its coefficient of restitution.
+    pub(crate) fn restitution(self, e: f64) -> Result<Restitution, ScenarioError> {
+        let restitution = match self {
+            Self::Elastic => Restitution::Elastic,
+            Self::Projected => Restitution::Projected,
+            Self::Newton => Restitution::Newton(e),
+            Self::ProjectedNewton => Restitution::ProjectedNewton(e),
+        };
+        match restitution.validate() {
+            Ok(()) => Ok(restitution),
+            Err(error) => Err(ScenarioError::value("restitution", error)),
+        }
+    }
+}
+
+/// The paper's Table I.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct PennyConfig {
+    pub(crate) radius: f64,
+    pub(crate) mass: f64,
+    pub(crate) spin_inertia: f64,
+    pub(crate) heading_inertia: f64,
+}
+
+impl Default for PennyConfig {
+    fn default() -> Self {
+        Self {
+            radius: 0.01,
+            mass: 0.0025,
+            spin_inertia: 1.25e-7,
+            heading_inertia: 6.25e-8,
+        }
+    }
+}
+
+impl PennyConfig {
+    pub(crate) fn build(&self) -> Result<RollingPenny, ScenarioError> {
+        positive("penny.radius", &[self.radius])?;
+        positive("penny.mass", &[self.mass])?;
+        positive("penny.spin_inertia", &[self.spin_inertia])?;
+        positive("penny.heading_inertia", &[self.heading_inertia])?;
+        Ok(RollingPenny::new(
+            self.radius,
+            self.mass,
+            self.spin_inertia,
+            self.heading_inertia,
+        )?)
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum TableKind {
+    Ellipse,
+    Superellipse,
+}
+
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct TableConfig {
+    #[serde(rename = "type")]
+    pub(crate) kind: TableKind,
+    pub(crate) semi_axes: [f64; 2],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) exponent: Option<f64>,
+}
+
+impl Default for TableConfig {
+    fn default() -> Self {
+        Self {
+            kind: TableKind::Ellipse,
+            semi_axes: [0.15, 0.2],
+            exponent: None,
+        }
+    }
+}
+
+impl TableConfig {
+    pub(crate) fn build(&self) -> Result<Box<dyn Table>, ScenarioError> {
+        positive("table.semi_axes", &self.semi_axes)?;
+        let [a, b] = self.semi_axes;
+        match (self.kind, self.exponent) {
+            (TableKind::Ellipse, None) => Ok(Box::new(Ellipse::new(a, b)?)),
+            (TableKind::Ellipse, Some(_)) => Err(ScenarioError::value(
+                "table.exponent",
+                "an ellipse has none; use type = \"superellipse\"",
+            )),
+            (TableKind::Superellipse, exponent) => {
+                let table = Superellipse::new(a, b, exponent.unwrap_or(4.0))
+                    .map_err(|e| ScenarioError::value("table.exponent", e))?;
+                Ok(Box::new(table))
+            }
+        }
+    }
+
+    /// The wall as what never moves.
+    pub(crate) fn wall(&self) -> Outline {
+        let (x, y) = self.outline();
+        let every = x.iter().zip(&y).step_by(WALL_STRIDE);
+        Outline::line(every.map(|(x, y)| [*x, *y]), Color::Gray)
+    }
+
+    /// The wall as a polyline.
+    pub(crate) fn outline(&self) -> (Vec<f64>, Vec<f64>) {
+        let [a, b] = self.semi_axes;
+        let exponent = match self.kind {
+            TableKind::Ellipse => 2.0,
+            TableKind::Superellipse => self.exponent.unwrap_or(4.0),
+        };
+        let bend = |c: f64| c.signum() * c.abs().powf(2.0 / exponent);
+        linspace(0.0, std::f64::consts::TAU, OUTLINE)
+            .into_iter()
+            .map(|angle| (a * bend(angle.cos()), b * bend(angle.sin())))
+            .unzip()
+    }
+}
+
+/// The paper's Sec. VI-A.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct InitialConfig {
+    pub(crate) x: f64,
+    pub(crate) y: f64,
+    pub(crate) theta: f64,
+    pub(crate) phi: f64,
+    pub(crate) theta_dot: f64,
+    pub(crate) phi_dot: f64,
+}
+
+impl Default for InitialConfig {
+    fn default() -> Self {
+        Self {
+            x: 0.0,
+            y: 0.0,
+            theta: 0.0,
+            phi: std::f64::consts::FRAC_PI_2,
+            theta_dot: 10.0,
+            phi_dot: 0.2,
+        }
+    }
+}
+
+impl InitialConfig {
+    pub(crate) fn build(&self) -> Result<PennyState, ScenarioError> {
+        for (key, value) in [
+            ("initial.x", self.x),
+            ("initial.y", self.y),
+            ("initial.theta", self.theta),
+            ("initial.phi", self.phi),
+            ("initial.theta_dot", self.theta_dot),
+            ("initial.phi_dot", self.phi_dot),
+        ] {
+            finite(key, &[value])?;
+        }
+        Ok(PennyState {
+            x: self.x,
+            y: self.y,
+            theta: self.theta,
+            phi: self.phi,
+            theta_dot: self.theta_dot,
+            phi_dot: self.phi_dot,
+        })
+    }
+}
+
+/// Names the key that an error of the billiard is about.
+pub(crate) fn named(error: BilliardError) -> ScenarioError {
+    match error {
+        BilliardError::TableTooSmall { .. } => ScenarioError::value("table.semi_axes", error),
+        BilliardError::PenetratingStart { .. } => ScenarioError::value("initial", error),
+        other => other.into(),
+    }
+}
+
+pub(crate) fn meters(label: &str) -> Axis {
+    Axis::linear(label, "m")
+}
+
+/// A drawing of a table.
+pub(crate) fn drawing(table: &TableConfig, name: &str, title: &str, caption: &str) -> Figure {
+    let (x, y) = table.outline();
+    Figure::new(name, title, caption, meters("x"), meters("y"))
+        .equal_aspect()
+        .mark(Mark::Line {
+            label: Some("wall".to_owned()),
+            x,
+            y,
+            style: LineStyle::Solid,
+            color: Color::Gray,
+        })
+}
+
+/// Path of the center, sampled finely enough to look smooth.
+pub(crate) fn path(penny: &RollingPenny, run: &Run, size: f64) -> (Vec<f64>, Vec<f64>) {
+    let (mut x, mut y) = (vec![run.start.x], vec![run.start.y]);
+    let ends = run.events.iter().map(|e| e.time).chain([run.time]);
+    let mut begin = 0.0;
+    for end in ends {
+        let state = run.state_at(penny, begin);
+        let shift = penny.radius() * state.theta_dot.abs() / size;
+        let samples = ((shift + state.phi_dot.abs()) * (end - begin) / PATH_STEP).ceil();
+        for time in linspace(begin, end, samples.clamp(2.0, 400.0) as usize)
+            .into_iter()
+            .skip(1)
+        {
+            let at = penny.flow(&state, time - begin);
+            x.push(at.x);
+            y.push(at.y);
+        }
+        begin = end;
+    }
+    (x, y)
+}
+
+/// Axis ranges around what a run does from its first impact on, with half a radius to spare.
+pub(crate) fn close_up(mut figure: Figure, penny: &RollingPenny, run: &Run) -> Figure {
+    let (Some(first), Some(last)) = (run.events.first(), run.events.last()) else {
+        return figure;
+    };
+    let mut points: Vec<_> = run.events.iter().map(|e| (e.point.x, e.point.y)).collect();
+    points.extend(run.events.iter().map(|e| (e.state.x, e.state.y)));
+    for k in 0..=40 {
+        let between = first.time + (last.time - first.time) * f64::from(k) / 40.0;
+        let state = run.state_at(penny, between);
+        points.push((state.x, state.y));
+    }
+    let margin = 0.5 * penny.radius();
+    let range = |of: fn(&(f64, f64)) -> f64| {
+        let low = points.iter().map(of).fold(f64::INFINITY, f64::min);
+        let high = points.iter().map(of).fold(f64::NEG_INFINITY, f64::max);
+        [low - margin, high + margin]
+    };
+    figure.x.range = Some(range(|p| p.0));
+    figure.y.range = Some(range(|p| p.1));
+    figure
+}
+
+/// Frames of a played run, beside those at its impacts.
+const FRAMES: usize = 240;
+
+/// Impacts of a played run.
+const PLAYED_IMPACTS: usize = 60;
+
+/// What one sees of a played penny.
+pub(crate) const FROM_ABOVE: &str =
+    "Seen from above: the penny stands on its edge, its front rim is marked.";
+
+/// A penny on its edge from above: a line along its heading, with a dot in front.
+pub(crate) fn from_above(radius: f64) -> Vec<Outline> {
+    vec![
+        Outline::line([[-radius, 0.0], [radius, 0.0]], Color::Blue),
+        Outline::disk([radius, 0.0], 0.12 * radius, Color::Vermillion),
+    ]
+}
+
+/// A run to play, seen from above.
+pub(crate) fn motion<T: Table>(
+    text: (&str, &str),
+    table: &TableConfig,
+    billiard: &PennyBilliard<T>,
+    run: &Run,
+) -> Animation {
+    let played = run.events.get(PLAYED_IMPACTS).map_or(run.time, |e| e.time);
+    let mut impacts: Vec<f64> = run.events.iter().map(|e| e.time).collect();
+    impacts.truncate(PLAYED_IMPACTS);
+    let times = Animation::frames(0.0, played, FRAMES, &impacts);
+    impacts.retain(|impact| times.contains(impact));
+    let penny = billiard.penny();
+    let poses = times.iter().map(|time| {
+        let at = run.state_at(penny, *time);
+        [at.x, at.y, at.phi]
+    });
+    let body = PlaneBody::new(from_above(penny.radius()), poses).trail();
+    let caption = FROM_ABOVE;
+    let (name, title) = text;
+    Animation::plane(name, title, caption, times, impacts)
+        .fixed(table.wall())
+        .body(body)
+}
+
+/// A run on its table: path of the center and impact points of both rims.
+pub(crate) fn trajectory<T: Table>(
+    mut figure: Figure,
+    billiard: &PennyBilliard<T>,
+    run: &Run,
+) -> Figure {
+    let mut shown = run.clone();
+    if let Some(next) = run.events.get(DRAWN_IMPACTS) {
+        shown.events.truncate(DRAWN_IMPACTS);
+        shown.time = next.time;
+        figure.caption = format!("{} The first {DRAWN_IMPACTS} impacts.", figure.caption);
+    }
+    let run = &shown;
+    let (x, y) = path(billiard.penny(), run, billiard.table().diameter());
+    figure.marks.push(Mark::line("center", x, y, Color::Blue));
+    let points = |name: &str, shape: PointShape, color: Color| {
+        let hits: Vec<&Event> = run.events.iter().filter(|e| e.rim.name() == name).collect();
+        Mark::Points {
+            label: Some(format!("{name} rim hits")),
+            x: hits.iter().map(|e| e.point.x).collect(),
+            y: hits.iter().map(|e| e.point.y).collect(),
+            shape,
+            color,
+        }
+    };
+    figure
+        .mark(points("front", PointShape::Circle, Color::Vermillion))
+        .mark(points("back", PointShape::Triangle, Color::Green))
+}

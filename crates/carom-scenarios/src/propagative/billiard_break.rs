@@ -1,0 +1,282 @@
+//! A ball hits two others at once: Seghete & Murphey, Figs. 4 and 5.
+
+use crate::common::linspace;
+use crate::config::{count, finite, positive};
+use crate::propagative::handed_on::{Ball, handed_on};
+use crate::propagative::model::{System, disk_normal, propagative};
+use crate::propagative::outcomes;
+use crate::scenario::{Configuration, begin};
+use crate::{Overrides, Scenario, ScenarioError};
+use carom_report::record::{Axis, Color, Column, Figure, LineStyle, Mark, Quantity, Record, Table};
+use serde::{Deserialize, Serialize};
+use std::f64::consts::{FRAC_PI_2, PI};
+
+pub(crate) const SCENARIO: Scenario = Scenario::new::<Config>(
+    "billiard-break",
+    "a ball hits two others at once: how much the order of impacts matters",
+    "Seghete & Murphey",
+    "Figs. 4 and 5, Eq. (31)",
+    run,
+);
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Config {
+    radii: [f64; 3],
+    angle: f64,
+    direction: f64,
+    radius_ratios: Vec<f64>,
+    samples: usize,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            radii: [1.0; 3],
+            angle: 2.0 * PI / 3.0,
+            direction: 0.0,
+            radius_ratios: vec![1.0, PI6_RATIO],
+            samples: 361,
+        }
+    }
+}
+
+/// Radius of the hitting ball over that of the others at which they touch at 30 degrees.
+const PI6_RATIO: f64 = 2.863_703_305_156_273_7;
+
+impl Configuration for Config {
+    const TOML: &'static str = "\
+# Balls a and b are hit by ball c; masses are proportional to the cube of the radius.
+radii = [1.0, 1.0, 1.0]              # m, of a, b, c
+angle = 2.0943951023931953           # rad, between the directions from c to a and b
+direction = 0.0                      # rad, of c's unit velocity from their bisector
+
+# The curves of Fig. 5: ball c's radius over that of equal balls a and b. The paper does not give
+# its radii; 2.8637 is where a and b touch at its 30 degrees.
+radius_ratios = [1.0, 2.8637033051562737]
+samples = 361
+";
+}
+
+/// The three balls with c at the origin, moving with unit speed.
+struct Break {
+    system: System,
+    centers: [[f64; 2]; 3],
+    velocity: [f64; 6],
+}
+
+fn posed(radii: [f64; 3], angle: f64, direction: f64) -> Result<Break, ScenarioError> {
+    let [a, b, c] = radii;
+    let place = |side: f64, r: f64| {
+        let reach = r + c;
+        [
+            reach * (0.5 * angle).cos(),
+            side * reach * (0.5 * angle).sin(),
+        ]
+    };
+    let centers = [place(1.0, a), place(-1.0, b), [0.0, 0.0]];
+    let masses: Vec<f64> = radii.iter().flat_map(|r| [r.powi(3); 2]).collect();
+    let normals = [0, 1].map(|i| disk_normal(&centers, 2, i));
+    let velocity = [0.0, 0.0, 0.0, 0.0, direction.cos(), direction.sin()];
+    Ok(Break {
+        system: System::diagonal(&masses, normals.to_vec())?,
+        centers,
+        velocity,
+    })
+}
+
+/// Smallest angle, at which a and b touch each other (law of cosines).
+fn smallest_angle([a, b, c]: [f64; 3]) -> f64 {
+    let (ca, cb, ab) = (c + a, c + b, a + b);
+    ((ca * ca + cb * cb - ab * ab) / (2.0 * ca * cb)).acos()
+}
+
+fn indeterminacy(radii: [f64; 3], angle: f64, direction: f64) -> Result<f64, ScenarioError> {
+    let posed = posed(radii, angle, direction)?;
+    Ok(posed
+        .system
+        .resolve_all(&posed.velocity, &propagative(1.0)?)?
+        .indeterminacy)
+}
+
+fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
+    let (config, mut record) = begin::<Config>(overrides)?;
+    positive("radii", &config.radii)?;
+    positive("radius_ratios", &config.radius_ratios)?;
+    finite("direction", &[config.direction])?;
+    count("samples", config.samples, 2, 100_000)?;
+    let least = smallest_angle(config.radii);
+    if !(config.angle >= least * (1.0 - 1e-12) && config.angle <= PI) {
+        let message = format!(
+            "{} must lie between {least}, where a and b touch, and pi",
+            config.angle
+        );
+        return Err(ScenarioError::value("angle", message));
+    }
+    single(&config, &mut record)?;
+    curves(&config, &mut record)?;
+    Ok(record)
+}
+
+/// Fig. 4: one break and the velocities of both orders.
+fn single(config: &Config, record: &mut Record) -> Result<(), ScenarioError> {
+    let posed = posed(config.radii, config.angle, config.direction)?;
+    let set = posed
+        .system
+        .resolve_all(&posed.velocity, &propagative(1.0)?)?;
+    let mut figure = Figure::new(
+        "fig4_break",
+        "Billiard break",
+        "Ball c arrives from the left (black). Velocities after the impact by each order.",
+        Axis::linear("x", "m"),
+        Axis::linear("y", "m"),
+    )
+    .equal_aspect();
+    for ((center, radius), name) in posed.centers.iter().zip(config.radii).zip(["a", "b", "c"]) {
+        figure.marks.push(Mark::Disk {
+            x: center[0],
+            y: center[1],
+            radius,
+            label: Some(name.to_owned()),
+            color: Color::Gray,
+        });
+    }
+    // Velocity arrows are drawn at this many meters per m/s.
+    let length = 1.5 * config.radii[2];
+    let [dx, dy] = [
+        config.direction.cos() * length,
+        config.direction.sin() * length,
+    ];
+    let tail = [-dx * 1.8, -dy * 1.8];
+    figure.marks.push(Mark::Arrow {
+        from: tail,
+        to: [tail[0] + dx * 0.8, tail[1] + dy * 0.8],
+        color: Color::Black,
+        label: None,
+    });
+    let mut table = Table::new(
+        "outcomes",
+        "Velocities after the impact.",
+        std::iter::once(Column::new("outcome", ""))
+            .chain(
+                ["x_a", "y_a", "x_b", "y_b", "x_c", "y_c"]
+                    .map(|q| Column::new(format!("velocity_{q}"), "m/s")),
+            )
+            .collect(),
+    );
+    for (k, outcome) in set.outcomes.iter().enumerate() {
+        let v = outcome.velocity_plus.0.as_slice();
+        table.rows.push(
+            std::iter::once((k + 1) as f64)
+                .chain(v.iter().copied())
+                .collect(),
+        );
+        for (ball, center) in posed.centers.iter().enumerate() {
+            let to = [
+                center[0] + length * v[2 * ball],
+                center[1] + length * v[2 * ball + 1],
+            ];
+            let color = [Color::Blue, Color::Vermillion][k % 2];
+            figure.marks.push(Mark::Arrow {
+                from: *center,
+                to,
+                color,
+                label: None,
+            });
+        }
+    }
+    for (k, outcome) in set.outcomes.iter().enumerate().take(2) {
+        let balls = (0..3).map(|i| Ball {
+            center: posed.centers[i],
+            radius: config.radii[i],
+            label: ["a", "b", "c"][i].to_owned(),
+            coordinates: [Some(2 * i), Some(2 * i + 1)],
+        });
+        let text = (
+            ["order_1", "order_2"][k],
+            ["The break, first order", "The break, second order"][k],
+            "Arrows are velocities.",
+        );
+        let (v, balls) = (&posed.velocity, balls.collect());
+        let motion = handed_on(text, &posed.system, v, outcome, balls, length)?;
+        record.animations.extend(motion);
+    }
+    let cosine = Quantity::new("cosine", posed.system.cosine()?, "");
+    record.quantities.push(cosine);
+    record.quantities.extend(outcomes::spread(&set));
+    record.tables.push(table);
+    record.figures.push(figure);
+    Ok(())
+}
+
+/// Fig. 5: indeterminacy against the angle.
+fn curves(config: &Config, record: &mut Record) -> Result<(), ScenarioError> {
+    let mut figure = Figure::new(
+        "fig5_indeterminacy",
+        "Indeterminacy of the billiard break",
+        "Distance of the two outcomes over the momentum's norm, against the angle between the \
+         balls that are hit. It vanishes at 90 degrees, where the normals are orthogonal, and at \
+         180 degrees, as in the paper; its vertical scale cannot be recovered from the paper, \
+         which does not give its radii.",
+        Axis::linear("angle between the balls", "deg").range(20.0, 180.0),
+        Axis::linear("indeterminacy ξ", ""),
+    );
+    let mut table = Table::new(
+        "indeterminacy",
+        "Indeterminacy against the angle, for each ratio of radii.",
+        vec![
+            Column::new("radius_ratio", ""),
+            Column::new("angle", "rad"),
+            Column::new("indeterminacy", ""),
+        ],
+    );
+    let colors = [Color::Blue, Color::Vermillion, Color::Green, Color::Purple];
+    for (k, &ratio) in config.radius_ratios.iter().enumerate() {
+        let radii = [1.0, 1.0, ratio];
+        let least = smallest_angle(radii);
+        let angles = linspace(least, PI, config.samples);
+        let mut values = Vec::with_capacity(angles.len());
+        for &angle in &angles {
+            let xi = indeterminacy(radii, angle, 0.0)?;
+            table.rows.push(vec![ratio, angle, xi]);
+            values.push(xi);
+        }
+        let name = |what: &str| format!("{what}_ratio_{:.3}", ratio);
+        record.quantities.extend([
+            Quantity::new(name("smallest_angle_rad"), least, "rad"),
+            Quantity::new(
+                name("indeterminacy_max"),
+                values.iter().copied().fold(0.0, f64::max),
+                "",
+            ),
+            Quantity::new(
+                name("indeterminacy_90_deg"),
+                indeterminacy(radii, FRAC_PI_2, 0.0)?,
+                "",
+            )
+            .paper(0.0, "Fig. 5, Sec. VII-A"),
+            Quantity::new(
+                name("indeterminacy_180_deg"),
+                indeterminacy(radii, PI, 0.0)?,
+                "",
+            )
+            .paper(0.0, "Fig. 5, Sec. VII-A"),
+        ]);
+        figure.marks.push(Mark::Line {
+            label: Some(format!("r_c / r = {ratio:.4}")),
+            x: angles.iter().map(|a| a.to_degrees()).collect(),
+            y: values,
+            style: LineStyle::Solid,
+            color: colors[k % colors.len()],
+        });
+    }
+    figure.marks.push(Mark::points(
+        "paper: ξ = 0",
+        vec![90.0, 180.0],
+        vec![0.0, 0.0],
+        Color::Black,
+    ));
+    record.tables.push(table);
+    record.figures.push(figure);
+    Ok(())
+}

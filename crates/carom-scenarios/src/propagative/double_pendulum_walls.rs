@@ -1,0 +1,168 @@
+//! A double pendulum between two walls.
+
+use crate::config::{finite, positive};
+use crate::propagative::mechanism_motion::motion;
+use crate::propagative::mechanism_run::{AuditedRun, Start};
+use crate::propagative::model::propagative;
+use crate::scenario::{Configuration, begin};
+use crate::{Overrides, Scenario, ScenarioError};
+use carom_mechanism::MechanismError;
+use carom_mechanism::planar::{Inertia, Line, LineContact, Link, PlanarBuilder, PlanarMechanism};
+use carom_report::animation::Outline;
+use carom_report::record::{Axis, Color, Figure, LineStyle, Mark, Record};
+use serde::{Deserialize, Serialize};
+
+pub(crate) const SCENARIO: Scenario = Scenario::new::<Config>(
+    "double-pendulum-walls",
+    "a double pendulum of two rods swings between two walls",
+    "Seghete & Murphey",
+    "Sec. VI, an example: a planar mechanism with its energy audited",
+    run,
+);
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Config {
+    lengths: [f64; 2],
+    masses: [f64; 2],
+    gravity: f64,
+    wall_distance: f64,
+    angles: [f64; 2],
+    angular_velocities: [f64; 2],
+    restitution: f64,
+    duration: f64,
+    time_step: f64,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            lengths: [1.0, 0.8],
+            masses: [1.0, 0.8],
+            gravity: 9.81,
+            wall_distance: 0.6,
+            angles: [0.6, -0.6],
+            angular_velocities: [0.0, 0.0],
+            restitution: 1.0,
+            duration: 5.0,
+            time_step: 1e-3,
+        }
+    }
+}
+
+impl Configuration for Config {
+    const TOML: &'static str = "\
+lengths = [1.0, 0.8]               # m, of the upper and the lower rod
+masses = [1.0, 0.8]                # kg
+gravity = 9.81                     # m/s^2, downwards
+wall_distance = 0.6                # m, of either wall from the pivot
+angles = [0.6, -0.6]               # rad: upper rod from straight down, lower rod from the upper one
+angular_velocities = [0.0, 0.0]    # rad/s, of these angles
+restitution = 1.0                  # energetic, of every impact
+duration = 5.0                     # s
+time_step = 1e-3                   # s
+";
+}
+
+impl Config {
+    /// The pendulum with its lower rod, and the link that carries it.
+    fn mechanism(&self) -> Result<(PlanarMechanism, [Link; 2]), MechanismError> {
+        let mut builder = PlanarBuilder::new([0.0, -self.gravity]);
+        // Angles count from straight down.
+        let down = -std::f64::consts::FRAC_PI_2;
+        let upper = builder.hinge(Link::GROUND, [0.0, 0.0], down);
+        let lower = builder.hinge(upper, [self.lengths[0], 0.0], 0.0);
+        let links = [upper, lower];
+        for ((link, length), mass) in links.into_iter().zip(self.lengths).zip(self.masses) {
+            builder.body(link, Inertia::rod(mass, [0.0, 0.0], [length, 0.0]));
+            for (side, name) in [(-1.0, "left"), (1.0, "right")] {
+                let wall = Line::new([side * self.wall_distance, 0.0], [-side, 0.0])?;
+                builder.contact(link, LineContact::point(name, [length, 0.0], wall));
+            }
+        }
+        Ok((builder.build()?, links))
+    }
+}
+
+fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
+    let (config, mut record) = begin::<Config>(overrides)?;
+    positive("lengths", &config.lengths)?;
+    positive("masses", &config.masses)?;
+    positive("wall_distance", &[config.wall_distance])?;
+    positive("time_step", &[config.time_step])?;
+    positive("duration", &[config.duration])?;
+    finite("gravity", &[config.gravity])?;
+    finite("angles", &config.angles)?;
+    finite("angular_velocities", &config.angular_velocities)?;
+    let law = propagative(config.restitution)?;
+    let (mechanism, links) = config.mechanism()?;
+    let start = Start {
+        configuration: &config.angles,
+        velocity: &config.angular_velocities,
+        time_step: config.time_step,
+        duration: config.duration,
+    };
+    let run = AuditedRun::new(&mechanism, &law, &start)?;
+    run.report(&mechanism, &mut record);
+    record.figures.push(paths(&config, &mechanism, links, &run));
+    let rods: Vec<(Link, f64)> = links.into_iter().zip(config.lengths).collect();
+    let mut played = motion(
+        "The run",
+        "Elbow and tip hit the walls.",
+        &mechanism,
+        &rods,
+        &run,
+    );
+    let reach = config.lengths[0] + config.lengths[1];
+    for x in [-config.wall_distance, config.wall_distance] {
+        played = played.fixed(Outline::line(
+            [[x, -1.1 * reach], [x, 0.1 * reach]],
+            Color::Gray,
+        ));
+    }
+    record.animations.push(played);
+    Ok(record)
+}
+
+fn paths(
+    config: &Config,
+    mechanism: &PlanarMechanism,
+    links: [Link; 2],
+    run: &AuditedRun,
+) -> Figure {
+    let reach = config.lengths[0] + config.lengths[1];
+    let mut figure = Figure::new(
+        "paths",
+        "A double pendulum between two walls",
+        "Paths of the elbow and of the tip; black: the pendulum at the start.",
+        Axis::linear("x", "m"),
+        Axis::linear("y", "m"),
+    )
+    .equal_aspect();
+    for side in [-1.0, 1.0] {
+        figure.marks.push(Mark::Line {
+            label: None,
+            x: vec![side * config.wall_distance; 2],
+            y: vec![-1.1 * reach, 0.1 * reach],
+            style: LineStyle::Solid,
+            color: Color::Gray,
+        });
+    }
+    let end = |place: usize, q: &[f64]| {
+        let point = mechanism.point(links[place], [config.lengths[place], 0.0], q);
+        point.unwrap_or_default()
+    };
+    for (place, label, color) in [(0, "elbow", Color::Sky), (1, "tip", Color::Vermillion)] {
+        let path = run.snapshots(1000).map(|q| end(place, q));
+        let (x, y) = path.map(|[x, y]| (x, y)).unzip();
+        figure.marks.push(Mark::line(label, x, y, color));
+    }
+    let [elbow, tip] = [end(0, &config.angles), end(1, &config.angles)];
+    figure.marks.push(Mark::line(
+        "start",
+        vec![0.0, elbow[0], tip[0]],
+        vec![0.0, elbow[1], tip[1]],
+        Color::Black,
+    ));
+    figure
+}

@@ -1,0 +1,175 @@
+//! A block that lands flat on two corners; a rod when it has no height.
+
+use crate::common::linspace;
+use crate::config::{count, finite, positive};
+use crate::propagative::model::{System, propagative, row};
+use crate::propagative::outcomes;
+use crate::scenario::{Configuration, begin};
+use crate::{Overrides, Scenario, ScenarioError};
+use carom_report::record::{Axis, Color, Column, Figure, LineStyle, Mark, Quantity, Record, Table};
+use serde::{Deserialize, Serialize};
+
+pub(crate) const SCENARIO: Scenario = Scenario::new::<Config>(
+    "falling-block",
+    "a block or rod lands flat: a rod has one outcome, a square block two",
+    "Seghete & Murphey",
+    "Theorems 2 and 3 on real bodies",
+    run,
+);
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Config {
+    half_width: f64,
+    half_height: f64,
+    mass: f64,
+    velocity: [f64; 3],
+    restitution: f64,
+    max_aspect: f64,
+    samples: usize,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            half_width: 0.5,
+            half_height: 0.5,
+            mass: 1.0,
+            velocity: [0.0, -1.0, 0.0],
+            restitution: 1.0,
+            max_aspect: 3.0,
+            samples: 301,
+        }
+    }
+}
+
+impl Configuration for Config {
+    const TOML: &'static str = "\
+half_width = 0.5                 # m
+half_height = 0.5                # m; 0 is a rod
+mass = 1.0                       # kg, uniform
+velocity = [0.0, -1.0, 0.0]      # m/s, m/s, rad/s: x, y, rotation
+restitution = 1.0                # energetic, of the whole event
+
+# The figure: worst indeterminacy against height over width.
+max_aspect = 3.0
+samples = 301
+";
+}
+
+/// Coordinates (x, y, angle); contacts at the left and the right lower corner.
+fn block(half_width: f64, half_height: f64, mass: f64) -> Result<System, ScenarioError> {
+    let inertia = mass * (half_width * half_width + half_height * half_height) / 3.0;
+    let normals = [-half_width, half_width].map(|x| row(3, &[(1, 1.0), (2, x)]));
+    System::diagonal(&[mass, mass, inertia], normals.to_vec())
+}
+
+fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
+    let (config, mut record) = begin::<Config>(overrides)?;
+    positive("half_width", &[config.half_width])?;
+    positive("mass", &[config.mass])?;
+    positive("max_aspect", &[config.max_aspect])?;
+    finite("velocity", &config.velocity)?;
+    count("samples", config.samples, 2, 100_000)?;
+    if !(config.half_height >= 0.0 && config.half_height.is_finite()) {
+        return Err(ScenarioError::value(
+            "half_height",
+            format!("{} must be at least 0", config.half_height),
+        ));
+    }
+    let system = block(config.half_width, config.half_height, config.mass)?;
+    let set = system.resolve_all(&config.velocity, &propagative(config.restitution)?)?;
+    let (a2, b2) = (config.half_width.powi(2), config.half_height.powi(2));
+    let pairs = system.uniqueness()?.pairs;
+    record
+        .quantities
+        .push(Quantity::new("cosine", system.cosine()?, "").paper(
+            (b2 - 2.0 * a2) / (b2 + 4.0 * a2),
+            "(b^2 - 2a^2)/(b^2 + 4a^2)",
+        ));
+    for pair in &pairs {
+        record.quantities.push(
+            Quantity::new("exponent", pair.exponent, "")
+                .note("pi / 2 gamma; an integer means one outcome"),
+        );
+        record.quantities.push(Quantity::new(
+            "worst_indeterminacy",
+            pair.worst_indeterminacy,
+            "",
+        ));
+    }
+    record.quantities.extend(outcomes::spread(&set));
+    let mut table = outcomes::table(
+        "Velocities after the impact, one row per outcome.",
+        &set,
+        &[
+            ("velocity_x", "m/s"),
+            ("velocity_y", "m/s"),
+            ("angular_velocity", "rad/s"),
+        ],
+    );
+    table.columns.push(Column::new("energy_change", "J"));
+    for (row, outcome) in table.rows.iter_mut().zip(&set.outcomes) {
+        row.push(outcome.audit.energy_change_j());
+    }
+    record.tables.push(table);
+    aspects(&config, &mut record)?;
+    Ok(record)
+}
+
+fn aspects(config: &Config, record: &mut Record) -> Result<(), ScenarioError> {
+    let aspects = linspace(0.0, config.max_aspect, config.samples);
+    let mut worst = Vec::with_capacity(aspects.len());
+    let mut flat = Vec::with_capacity(aspects.len());
+    let mut table = Table::new(
+        "aspect",
+        "Indeterminacy against height over width.",
+        vec![
+            Column::new("aspect", ""),
+            Column::new("cosine", ""),
+            Column::new("worst", ""),
+            Column::new("falling_flat", ""),
+        ],
+    );
+    for &aspect in &aspects {
+        let system = block(0.5, 0.5 * aspect, 1.0)?;
+        let set = system.resolve_all(&[0.0, -1.0, 0.0], &propagative(1.0)?)?;
+        let pair = system.worst_indeterminacy()?;
+        table
+            .rows
+            .push(vec![aspect, system.cosine()?, pair, set.indeterminacy]);
+        worst.push(pair);
+        flat.push(set.indeterminacy);
+    }
+    let mut figure = Figure::new(
+        "aspect_indeterminacy",
+        "A block lands flat",
+        "Indeterminacy against the block's shape: worst over all velocities, and for a fall without \
+         rotation (they coincide). One outcome only for the rod (m = 3) and for height = √2 width (m = 2).",
+        Axis::linear("height over width", "").range(0.0, config.max_aspect),
+        Axis::linear("indeterminacy ξ", ""),
+    );
+    figure.marks.push(Mark::line(
+        "worst velocity",
+        aspects.clone(),
+        worst,
+        Color::Blue,
+    ));
+    figure.marks.push(Mark::Line {
+        label: Some("falling flat".to_owned()),
+        x: aspects,
+        y: flat,
+        style: LineStyle::Dashed,
+        color: Color::Orange,
+    });
+    let unique = vec![0.0, std::f64::consts::SQRT_2];
+    figure.marks.push(Mark::points(
+        "theory: ξ = 0",
+        unique,
+        vec![0.0; 2],
+        Color::Black,
+    ));
+    record.tables.push(table);
+    record.figures.push(figure);
+    Ok(())
+}

@@ -1,0 +1,101 @@
+//! Elementary impacts in slow motion: disks that stay where they are while velocities are handed on.
+
+use crate::ScenarioError;
+use crate::propagative::model::{System, diagnostics};
+use carom_impact::ImpactOutcome;
+use carom_report::animation::{Animation, MovingArrow, Outline, PlaneBody};
+use carom_report::record::Color;
+
+/// Elementary impacts worth watching one by one.
+const MOST_IMPACTS: usize = 60;
+
+/// Share of each unit of the clock during which nothing changes.
+const PAUSE: f64 = 0.6;
+
+/// A disk of the scene.
+pub(crate) struct Ball {
+    pub(crate) center: [f64; 2],
+    pub(crate) radius: f64,
+    pub(crate) label: String,
+    /// Coordinates that are its place along x and y; it never leaves a line without one.
+    pub(crate) coordinates: [Option<usize>; 2],
+}
+
+impl Ball {
+    /// Its velocity among those of all coordinates.
+    fn velocity(&self, all: &[f64]) -> [f64; 2] {
+        let of = |k: Option<usize>| k.and_then(|k| all.get(k)).copied().unwrap_or(0.0);
+        self.coordinates.map(of)
+    }
+}
+
+/// The impact of an outcome by the propagative law, one elementary impact for each unit of the
+/// clock; the balls come in before 0 and leave at the end. `None` for too many impacts.
+///
+/// Arrows and motions are `scale` meters for a meter per second.
+pub(crate) fn handed_on(
+    (name, title, caption): (&str, &str, &str),
+    system: &System,
+    velocity: &[f64],
+    outcome: &ImpactOutcome,
+    balls: Vec<Ball>,
+    scale: f64,
+) -> Result<Option<Animation>, ScenarioError> {
+    let Some(sequence) = diagnostics(outcome).sequence else {
+        return Ok(None);
+    };
+    if sequence.is_empty() || sequence.len() > MOST_IMPACTS {
+        return Ok(None);
+    }
+    let mut steps = system.chain(velocity, &sequence)?;
+    let plus = outcome.velocity_plus.0.as_slice();
+    // A restitution of the whole event acts once, after the chain.
+    if steps.last().is_some_and(|last| distance(last, plus) > 1e-9) {
+        steps.push(plus.to_vec());
+    }
+    let last = steps.len() as f64 - 1.0;
+    // Frames: a time, the velocities there, and how far the balls have come before and since.
+    let mut frames = vec![(-1.0, 0, -1.0)];
+    for k in 0..steps.len() {
+        let k_time = k as f64;
+        frames.push((k_time, k, 0.0));
+        if k + 1 < steps.len() {
+            frames.push((k_time + PAUSE, k, 0.0));
+        }
+    }
+    frames.push((last + 1.0, steps.len() - 1, 1.0));
+    let times: Vec<f64> = frames.iter().map(|frame| frame.0).collect();
+    let impacts = (1..steps.len()).map(|k| k as f64).collect();
+    let caption = format!("{caption} One elementary impact for each unit of the clock.");
+    let mut animation =
+        Animation::plane(name, title, caption, times, impacts).clock("elementary impact", "");
+    for ball in balls {
+        let [x, y] = ball.center;
+        let at = |(_, step, way): &(f64, usize, f64)| {
+            let [u, v] = steps.get(*step).map_or([0.0; 2], |v| ball.velocity(v));
+            ([x + way * scale * u, y + way * scale * v], [u, v])
+        };
+        let poses = frames.iter().map(|frame| {
+            let ([x, y], _) = at(frame);
+            [x, y, 0.0]
+        });
+        let disk = Outline::disk([0.0; 2], ball.radius, Color::Blue);
+        let arrow = MovingArrow::new(
+            Color::Vermillion,
+            frames.iter().map(|frame| {
+                let ([x, y], [u, v]) = at(frame);
+                [x, y, scale * u, scale * v]
+            }),
+        );
+        let body = PlaneBody::new(vec![disk], poses).label(ball.label);
+        animation = animation.body(body).arrow(arrow);
+    }
+    Ok(Some(animation))
+}
+
+fn distance(a: &[f64], b: &[f64]) -> f64 {
+    a.iter()
+        .zip(b)
+        .map(|(a, b)| (a - b).abs())
+        .fold(0.0, f64::max)
+}

@@ -1,0 +1,200 @@
+//! A light ball between a wall and a heavy block: the impacts count the digits of π.
+
+use crate::common::linspace;
+use crate::config::{count, positive};
+use crate::propagative::model::{System, diagnostics, propagative, relative_energy_change, row};
+use crate::scenario::{Configuration, begin};
+use crate::{Overrides, Scenario, ScenarioError};
+use carom_impact::ImpactOutcome;
+use carom_report::animation::{Animation, Outline, PlaneBody};
+use carom_report::record::{Axis, Color, Column, Figure, LineStyle, Mark, Quantity, Record, Table};
+use serde::{Deserialize, Serialize};
+
+pub(crate) const SCENARIO: Scenario = Scenario::new::<Config>(
+    "light-ball",
+    "a light ball between a wall and a heavy block: the impacts count the digits of pi",
+    "Seghete & Murphey",
+    "Theorem 1, with the sharp bound",
+    run,
+);
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Config {
+    digits: usize,
+    mass_ratio: f64,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            digits: 6,
+            mass_ratio: 7.0,
+        }
+    }
+}
+
+impl Configuration for Config {
+    const TOML: &'static str = "\
+digits = 6          # blocks 100^k times heavier than the ball, k = 0 .. digits; at most 7
+mass_ratio = 7.0    # one more block, of any mass ratio
+";
+}
+
+/// Velocities of ball and block (m/s) before.
+const APPROACH: [f64; 2] = [0.0, -1.0];
+
+/// Contact of ball and wall, then of block and ball; the block is `ratio` times as heavy.
+fn between_wall_and_block(ratio: f64) -> Result<System, ScenarioError> {
+    let normals = vec![row(2, &[(0, 1.0)]), row(2, &[(0, -1.0), (1, 1.0)])];
+    System::diagonal(&[1.0, ratio], normals)
+}
+
+/// The block approaches the ball, which touches it and the wall.
+fn collide(ratio: f64) -> Result<(ImpactOutcome, f64), ScenarioError> {
+    let system = between_wall_and_block(ratio)?;
+    let exponent = system
+        .uniqueness()?
+        .pairs
+        .first()
+        .map_or(0.0, |pair| pair.exponent);
+    Ok((system.resolve(&APPROACH, &propagative(1.0)?)?, exponent))
+}
+
+fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
+    let (config, mut record) = begin::<Config>(overrides)?;
+    count("digits", config.digits, 0, 7)?;
+    positive("mass_ratio", &[config.mass_ratio])?;
+    let mut table = Table::new(
+        "impacts",
+        "Elementary impacts against the mass of the block.",
+        vec![
+            Column::new("mass_ratio", ""),
+            Column::new("impacts", ""),
+            Column::new("sharp_bound", ""),
+            Column::new("energy_error", ""),
+        ],
+    );
+    let mut push = |ratio: f64| -> Result<(f64, ImpactOutcome), ScenarioError> {
+        let (outcome, exponent) = collide(ratio)?;
+        let impacts = diagnostics(&outcome).impacts as f64;
+        let energy = relative_energy_change(&outcome);
+        table
+            .rows
+            .push(vec![ratio, impacts, exponent.ceil(), energy]);
+        Ok((impacts, outcome))
+    };
+    for k in 0..=config.digits {
+        let (impacts, _) = push(100f64.powi(k as i32))?;
+        let digits = (std::f64::consts::PI * 10f64.powi(k as i32)).floor();
+        record.quantities.push(
+            Quantity::new(format!("impacts_100_to_the_{k}"), impacts, "")
+                .paper(digits, "digits of pi (Galperin 2003)"),
+        );
+    }
+    let (impacts, outcome) = push(config.mass_ratio)?;
+    record
+        .quantities
+        .push(Quantity::new("impacts_mass_ratio", impacts, ""));
+    for (name, v) in ["ball", "block"].iter().zip(outcome.velocity_plus.0.iter()) {
+        record.quantities.push(Quantity::new(
+            format!("velocity_plus_{name}_m_per_s"),
+            *v,
+            "m/s",
+        ));
+    }
+    let ratios: Vec<f64> = table.rows.iter().map(|row| row[0]).collect();
+    let impacts: Vec<f64> = table.rows.iter().map(|row| row[1]).collect();
+    let decades = linspace(0.0, 2.0 * config.digits.max(1) as f64, 101);
+    let curve: Vec<f64> = decades.iter().map(|d| 10f64.powf(*d)).collect();
+    let bound = curve
+        .iter()
+        .map(|r| std::f64::consts::PI / (1.0 / r.sqrt()).atan())
+        .collect();
+    let mut figure = Figure::new(
+        "impacts",
+        "Impacts of a light ball between a wall and a block",
+        "Number of elementary impacts, each from one closed form; the line is π / arctan √(m/M).",
+        Axis::log("mass of the block over mass of the ball", ""),
+        Axis::log("impacts", ""),
+    );
+    figure.marks.push(Mark::Line {
+        label: Some("π / arctan √(m/M)".to_owned()),
+        x: curve,
+        y: bound,
+        style: LineStyle::Dashed,
+        color: Color::Gray,
+    });
+    figure
+        .marks
+        .push(Mark::points("carom", ratios, impacts, Color::Blue));
+    record.tables.push(table);
+    record.figures.push(figure);
+    record.animations.push(apart()?);
+    Ok(record)
+}
+
+/// Mass of the block in the animation, over that of the ball.
+const PLAYED_RATIO: f64 = 100.0;
+
+/// The impacts one after another, when ball, block and wall begin apart.
+///
+/// The velocities are those of the chain that resolves all contacts at once, and between two impacts
+/// nothing accelerates, so each time of impact is a quotient of a gap and its rate.
+fn apart() -> Result<Animation, ScenarioError> {
+    let (outcome, _) = collide(PLAYED_RATIO)?;
+    let sequence = diagnostics(&outcome).sequence.unwrap_or_default();
+    let chain = between_wall_and_block(PLAYED_RATIO)?.chain(&APPROACH, &sequence)?;
+    // Distances of the ball from the wall and of the block from the ball, less half the sizes.
+    let mut places = [1.0, 2.0];
+    let mut frames = vec![(0.0, places)];
+    for (contact, velocity) in sequence.iter().zip(&chain) {
+        let [Some(ball), Some(block)] = [0, 1].map(|k| velocity.get(k).copied()) else {
+            break;
+        };
+        let [gap, rate] = match contact {
+            0 => [places[0], ball],
+            _ => [places[1] - places[0], block - ball],
+        };
+        let wait = -gap / rate;
+        places = [places[0] + wait * ball, places[1] + wait * block];
+        let time = frames.last().map_or(0.0, |(time, _)| *time);
+        frames.push((time + wait, places));
+    }
+    let impacts: Vec<f64> = frames.iter().skip(1).map(|(time, _)| *time).collect();
+    if let (Some(velocity), Some((time, _))) = (chain.last(), frames.last().copied()) {
+        let leave = |k: usize| places[k] + velocity.get(k).copied().unwrap_or(0.0);
+        frames.push((time + 1.0, [leave(0), leave(1)]));
+    }
+    let radius = 0.05;
+    let half = 0.2;
+    let ball = vec![Outline::disk([radius, radius], radius, Color::Orange)];
+    let (left, right) = (2.0 * radius, 2.0 * (radius + half));
+    let block = vec![Outline::polygon(
+        [
+            [left, 0.0],
+            [right, 0.0],
+            [right, 2.0 * half],
+            [left, 2.0 * half],
+        ],
+        Color::Blue,
+    )];
+    let times = frames.iter().map(|(time, _)| *time).collect();
+    let body = |outlines, k: usize| {
+        PlaneBody::new(outlines, frames.iter().map(|(_, at)| [at[k], 0.0, 0.0]))
+    };
+    Ok(Animation::plane(
+        "apart",
+        "The digits of π",
+        format!(
+            "A block {PLAYED_RATIO} times as heavy as the ball: {} impacts one after another, as many as \
+             when all touch at once.",
+            impacts.len()
+        ),
+        times,
+        impacts,
+    )
+    .fixed(Outline::line([[0.0, 0.6], [0.0, 0.0], [3.0, 0.0]], Color::Gray))
+    .body(body(ball, 0))
+    .body(body(block, 1)))
+}

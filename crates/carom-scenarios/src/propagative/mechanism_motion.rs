@@ -1,0 +1,38 @@
+//! Runs of planar mechanisms to play.
+
+use crate::propagative::mechanism_run::AuditedRun;
+use crate::propagative::played::Played;
+use carom_mechanism::planar::{Link, PlanarMechanism};
+use carom_report::animation::{Animation, Outline};
+use carom_report::record::Color;
+
+/// Radius of a drawn joint over the length of its rod.
+const JOINT: f64 = 0.03;
+
+/// A run of rods, each a link with a length along its first axis.
+pub(crate) fn motion(
+    title: &str,
+    caption: &str,
+    mechanism: &PlanarMechanism,
+    rods: &[(Link, f64)],
+    run: &AuditedRun,
+) -> Animation {
+    let played = Played::new(&run.trajectory);
+    let mut animation = played.animation("motion", title, caption);
+    for (k, &(link, length)) in rods.iter().enumerate() {
+        let color = if k % 2 == 0 { Color::Blue } else { Color::Sky };
+        let outlines = vec![
+            Outline::line([[0.0, 0.0], [length, 0.0]], color),
+            Outline::disk([0.0, 0.0], JOINT * length, color),
+            Outline::disk([length, 0.0], JOINT * length, color),
+        ];
+        animation = animation.body(played.body(outlines, |q| pose(mechanism, link, q)));
+    }
+    animation
+}
+
+/// Where a link of the mechanism is.
+pub(crate) fn pose(mechanism: &PlanarMechanism, link: Link, q: &[f64]) -> [f64; 3] {
+    let [x, y] = mechanism.point(link, [0.0, 0.0], q).unwrap_or_default();
+    [x, y, mechanism.angle(link, q).unwrap_or_default()]
+}

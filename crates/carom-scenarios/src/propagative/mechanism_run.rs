@@ -1,0 +1,167 @@
+//! Runs of planar mechanisms with an audit of their energy.
+
+use crate::ScenarioError;
+use carom_impact::ImpactLaw;
+use carom_mechanism::MechanicalSystem;
+use carom_mechanism::planar::PlanarMechanism;
+use carom_report::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
+use carom_variational::TimeGrid;
+use carom_variational::generalized::{CollisionIntegrator, Ending, Impact, Trajectory};
+
+/// Most steps of a run that keeps all its states.
+const MAX_STEPS: f64 = 1e6;
+
+/// Rows of a table of the energy, about.
+const ENERGY_ROWS: usize = 400;
+
+/// Where a run begins and how it is followed.
+pub(crate) struct Start<'a> {
+    pub(crate) configuration: &'a [f64],
+    pub(crate) velocity: &'a [f64],
+    pub(crate) time_step: f64,
+    pub(crate) duration: f64,
+}
+
+/// A run and its energies.
+pub(crate) struct AuditedRun {
+    pub(crate) trajectory: Trajectory,
+    /// Time, kinetic and potential energy on the grid.
+    energies: Vec<[f64; 3]>,
+}
+
+impl AuditedRun {
+    pub(crate) fn new(
+        mechanism: &PlanarMechanism,
+        law: &dyn ImpactLaw,
+        start: &Start<'_>,
+    ) -> Result<Self, ScenarioError> {
+        if start.duration > MAX_STEPS * start.time_step {
+            let message = format!("more than {MAX_STEPS} steps");
+            return Err(ScenarioError::value("time_step", message));
+        }
+        let integrator = CollisionIntegrator::new(mechanism, law)?;
+        let initial = integrator.state(0.0, start.configuration, start.velocity)?;
+        let grid = TimeGrid::duration(start.time_step, start.duration)?;
+        let trajectory = Trajectory::record(&integrator, &initial, &grid, None)?;
+        let mut energies = Vec::with_capacity(trajectory.states.len());
+        for state in &trajectory.states {
+            let (kinetic, potential) = integrator.energies(state)?;
+            energies.push([state.time, kinetic, potential]);
+        }
+        Ok(Self {
+            trajectory,
+            energies,
+        })
+    }
+
+    fn lost(impact: &Impact) -> f64 {
+        -impact.outcome.audit.energy_change_j()
+    }
+
+    /// Status, impacts and the balance of the energy, with the table and figure of the latter.
+    pub(crate) fn report(&self, mechanism: &PlanarMechanism, record: &mut Record) {
+        if let Ending::Stopped(error) = &self.trajectory.end.ending {
+            let message = error.to_string().into();
+            record.results.insert("error".to_owned(), message);
+        }
+        record.status = self.trajectory.end.ending.name().to_owned();
+        let mut impacts = Table::new(
+            "impacts",
+            "Impacts, with the contact of each elementary impact where there is only one.",
+            vec![
+                Column::new("time", "s"),
+                Column::new("contacts", ""),
+                Column::new("first_contact", ""),
+                Column::new("energy_lost", "J"),
+            ],
+        );
+        for impact in self.trajectory.impacts() {
+            let first = impact.contacts.first().copied().unwrap_or_default();
+            impacts.rows.push(vec![
+                impact.time,
+                impact.contacts.len() as f64,
+                first as f64,
+                Self::lost(impact),
+            ]);
+        }
+        let mut energy = Table::new(
+            "energy",
+            "Energy over time; lost: at all impacts before; drift: what the integrator made.",
+            vec![
+                Column::new("time", "s"),
+                Column::new("kinetic", "J"),
+                Column::new("potential", "J"),
+                Column::new("lost", "J"),
+                Column::new("drift", "J"),
+            ],
+        );
+        let initial = self.energies.first().map_or(0.0, |[_, t, v]| t + v);
+        let mut pending = self.trajectory.impacts().peekable();
+        let (mut lost, mut largest) = (0.0, 0.0f64);
+        let every = (self.energies.len() / ENERGY_ROWS).max(1);
+        for (k, &[time, kinetic, potential]) in self.energies.iter().enumerate() {
+            while let Some(impact) = pending.next_if(|impact| impact.time <= time) {
+                lost += Self::lost(impact);
+            }
+            let drift = kinetic + potential + lost - initial;
+            largest = largest.max(drift.abs());
+            if k % every == 0 || k + 1 == self.energies.len() {
+                let row = vec![time, kinetic, potential, lost, drift];
+                energy.rows.push(row);
+            }
+        }
+        let last = self.energies.last().map_or(0.0, |[_, t, v]| t + v);
+        let violated = self.lowest_gap(mechanism);
+        record.quantities.extend([
+            Quantity::new("impacts", impacts.rows.len() as f64, ""),
+            Quantity::new("energy_initial_j", initial, "J"),
+            Quantity::new("energy_final_j", last, "J"),
+            Quantity::new("energy_lost_at_impacts_j", lost, "J"),
+            Quantity::new("largest_energy_drift_j", largest, "J").note(
+                "energy plus losses less the initial energy; of the order of the step squared",
+            ),
+            Quantity::new("lowest_gap_m", violated, "m").note("on the grid"),
+        ]);
+        record.figures.push(budget(&energy));
+        record.tables.push(impacts);
+        record.tables.push(energy);
+    }
+
+    fn lowest_gap(&self, mechanism: &PlanarMechanism) -> f64 {
+        let mut gaps = vec![0.0; mechanism.contacts().len()];
+        let mut lowest = f64::INFINITY;
+        for state in &self.trajectory.states {
+            mechanism.gaps(state.configuration.as_slice(), &mut gaps);
+            lowest = gaps.iter().copied().fold(lowest, f64::min);
+        }
+        if lowest.is_finite() { lowest } else { 0.0 }
+    }
+
+    /// The configurations on the grid, evenly thinned to about `count`.
+    pub(crate) fn snapshots(&self, count: usize) -> impl Iterator<Item = &[f64]> {
+        let every = (self.trajectory.states.len() / count.max(1)).max(1);
+        let states = self.trajectory.states.iter().step_by(every);
+        states.map(|state| state.configuration.as_slice())
+    }
+}
+
+fn budget(energy: &Table) -> Figure {
+    let column = |k: usize| -> Vec<f64> { energy.rows.iter().map(|row| row[k]).collect() };
+    let mut figure = Figure::new(
+        "energy",
+        "Where the energy is",
+        "Kinetic and potential energy, and what the impacts have taken.",
+        Axis::linear("time", "s"),
+        Axis::linear("energy", "J"),
+    );
+    for (label, k, color) in [
+        ("kinetic", 1, Color::Blue),
+        ("potential", 2, Color::Orange),
+        ("lost at impacts", 3, Color::Vermillion),
+    ] {
+        figure
+            .marks
+            .push(Mark::line(label, column(0), column(k), color));
+    }
+    figure
+}

@@ -1,0 +1,157 @@
+//! A ball falls and bounces, elastic and with restitution.
+
+use super::report::{Motion, Times, describe, figure, simulate};
+use crate::config::{finite, positive};
+use crate::propagative::model::propagative;
+use crate::propagative::played::Played;
+use crate::scenario::{Configuration, begin};
+use crate::{Overrides, Scenario, ScenarioError};
+use carom_mechanism::systems::Block;
+use carom_report::animation::{Animation, Outline};
+use carom_report::record::{Axis, Color, Mark, Quantity, Record};
+use serde::{Deserialize, Serialize};
+
+pub(crate) const SCENARIO: Scenario = Scenario::new::<Config>(
+    "elastic-ball",
+    "a ball bounces: times of free fall to the last digits; with restitution it comes to rest",
+    "Seghete & Murphey",
+    "Sec. VI on a system with a closed form",
+    run,
+);
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Config {
+    height: f64,
+    gravity: f64,
+    restitution: f64,
+    time_step: f64,
+    duration: f64,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            height: 1.0,
+            gravity: 9.81,
+            restitution: 0.6,
+            time_step: 0.01,
+            duration: 2.0,
+        }
+    }
+}
+
+impl Configuration for Config {
+    const TOML: &'static str = "\
+height = 1.0         # m, released at rest
+gravity = 9.81       # m/s^2
+restitution = 0.6    # of the second ball; the first is elastic
+time_step = 0.01     # s
+duration = 2.0       # s
+";
+}
+
+fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
+    let (config, mut record) = begin::<Config>(overrides)?;
+    let times = Times {
+        step: config.time_step,
+        duration: config.duration,
+    };
+    times.check()?;
+    positive("height", &[config.height])?;
+    positive("gravity", &[config.gravity])?;
+    finite("restitution", &[config.restitution])?;
+    let ball = Block::ball(1.0, [0.0, -config.gravity])?;
+    let start = [0.0, config.height, 0.0];
+    let elastic = simulate(&ball, &propagative(1.0)?, &start, &[0.0; 3], times)?;
+    let fall = (2.0 * config.height / config.gravity).sqrt();
+    let bounces: Vec<f64> = (0..elastic.impact_times().len())
+        .map(|k| fall * (2 * k + 1) as f64)
+        .collect();
+    let coordinates = [("x", "m"), ("height", "m"), ("angle", "rad")];
+    describe(
+        &mut record,
+        &elastic,
+        &bounces,
+        "free fall, sqrt(2h/g) (2k + 1)",
+        &coordinates,
+    );
+    record.quantities.push(Quantity::new(
+        "max_abs_energy_error_j",
+        elastic.energy_error(),
+        "J",
+    ));
+    let r = config.restitution;
+    let resting = simulate(&ball, &propagative(r)?, &start, &[0.0; 3], times)?;
+    let mut expected = fall;
+    for (k, time) in resting.impact_times().into_iter().enumerate() {
+        let name = format!("restitution_impact_{}_time_s", k + 1);
+        record.quantities.push(
+            Quantity::new(name, time, "s").paper(expected, "free fall, shrinking by restitution"),
+        );
+        expected += 2.0 * fall * r.powi(k as i32 + 1);
+    }
+    let plastic = resting.trajectory.impacts().filter(|i| i.accumulated);
+    record.quantities.push(
+        Quantity::new("plastic_impacts", plastic.count() as f64, "")
+            .note("the third hit in a row after a flight shorter than the time step"),
+    );
+    if r < 1.0 {
+        record.quantities.push(
+            Quantity::new("accumulation_time_s", fall * (1.0 + r) / (1.0 - r), "s")
+                .note("closed form: where infinitely many bounces would end"),
+        );
+    }
+    let mut drawing = figure(
+        "height",
+        "A ball bounces",
+        "Height over time: elastic, and with restitution until it comes to rest.",
+        Axis::linear("height", "m"),
+        &elastic,
+        &[(1, "elastic")],
+    );
+    let (x, y) = resting.coordinate(1);
+    drawing
+        .marks
+        .push(Mark::line("with restitution", x, y, Color::Orange));
+    record.figures.push(drawing);
+    let text = (
+        "elastic",
+        "The elastic ball",
+        "It comes back to its height.",
+    );
+    record
+        .animations
+        .push(played(text, &elastic, config.height, Color::Blue));
+    let text = (
+        "restitution",
+        "The ball with restitution",
+        "Shorter and shorter flights, then rest: once they are shorter than the time step, the impact \
+         is made plastic.",
+    );
+    record
+        .animations
+        .push(played(text, &resting, config.height, Color::Orange));
+    Ok(record)
+}
+
+/// Radius of the drawn ball over the height of its fall; the coordinate is its lowest point.
+const DRAWN_RADIUS: f64 = 0.1;
+
+fn played(
+    (name, title, caption): (&str, &str, &str),
+    motion: &Motion,
+    height: f64,
+    color: Color,
+) -> Animation {
+    let radius = DRAWN_RADIUS * height;
+    let played = Played::new(&motion.trajectory);
+    let disk = vec![Outline::disk([0.0, radius], radius, color)];
+    played
+        .animation(name, title, caption)
+        .fixed(Outline::line(
+            [[-0.5 * height, 0.0], [0.5 * height, 0.0]],
+            Color::Gray,
+        ))
+        .body(played.body(disk, |q| [q[0], q[1], 0.0]))
+}

@@ -1,0 +1,199 @@
+//! Runs of the integrator, and what every scenario says about one.
+
+use crate::ScenarioError;
+use crate::config::{finite, positive};
+use carom_impact::ImpactLaw;
+use carom_mechanism::MechanicalSystem;
+use carom_report::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
+use carom_variational::TimeGrid;
+use carom_variational::generalized::{CollisionIntegrator, LogEntry, Trajectory};
+
+/// Steps of one run, so that a slip in the configuration does not run for hours.
+const MAX_STEPS: f64 = 1e6;
+
+/// How long to run, and in which steps.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Times {
+    pub(crate) step: f64,
+    pub(crate) duration: f64,
+}
+
+impl Times {
+    pub(crate) fn check(&self) -> Result<(), ScenarioError> {
+        positive("time_step", &[self.step])?;
+        positive("duration", &[self.duration])?;
+        if self.duration > MAX_STEPS * self.step {
+            return Err(ScenarioError::value(
+                "duration",
+                format!("{} is more than {MAX_STEPS} steps", self.duration),
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// A run with the total energy at its states.
+#[derive(Debug)]
+pub(crate) struct Motion {
+    pub(crate) trajectory: Trajectory,
+    pub(crate) energies: Vec<f64>,
+}
+
+/// Runs a system from a configuration and a velocity.
+pub(crate) fn simulate<S: MechanicalSystem>(
+    system: &S,
+    law: &dyn ImpactLaw,
+    configuration: &[f64],
+    velocity: &[f64],
+    times: Times,
+) -> Result<Motion, ScenarioError> {
+    finite("initial state", configuration)?;
+    let integrator = CollisionIntegrator::new(system, law)?;
+    let start = integrator.state(0.0, configuration, velocity)?;
+    let grid = TimeGrid::duration(times.step, times.duration)?;
+    let trajectory = Trajectory::record(&integrator, &start, &grid, None)?;
+    let mut energies = Vec::with_capacity(trajectory.states.len());
+    for state in &trajectory.states {
+        let (kinetic, potential) = integrator.energies(state)?;
+        energies.push(kinetic + potential);
+    }
+    Ok(Motion {
+        trajectory,
+        energies,
+    })
+}
+
+impl Motion {
+    pub(crate) fn impact_times(&self) -> Vec<f64> {
+        self.trajectory
+            .impacts()
+            .map(|impact| impact.time)
+            .collect()
+    }
+
+    /// Largest deviation of the energy from the initial one (J).
+    pub(crate) fn energy_error(&self) -> f64 {
+        let first = self.energies.first().copied().unwrap_or(0.0);
+        let errors = self.energies.iter().map(|energy| (energy - first).abs());
+        errors.fold(0.0, f64::max)
+    }
+
+    /// Largest change of the energy in an elastic impact (J).
+    pub(crate) fn impact_energy_error(&self) -> f64 {
+        let impacts = self.trajectory.impacts();
+        let changes = impacts.map(|impact| impact.outcome.audit.energy_change_j().abs());
+        changes.fold(0.0, f64::max)
+    }
+
+    /// Coordinate `i` over time.
+    pub(crate) fn coordinate(&self, i: usize) -> (Vec<f64>, Vec<f64>) {
+        let states = self.trajectory.states.iter();
+        states.map(|s| (s.time, s.configuration[i])).unzip()
+    }
+}
+
+/// Writes the status, the impact times beside a reference (each with its source), the events and the
+/// states of a run.
+pub(crate) fn describe(
+    record: &mut Record,
+    motion: &Motion,
+    reference: &[f64],
+    source: &str,
+    coordinates: &[(&str, &str)],
+) {
+    record.status = motion.trajectory.end.ending.name().to_owned();
+    for (k, time) in motion.impact_times().into_iter().enumerate() {
+        let quantity = Quantity::new(format!("impact_{}_time_s", k + 1), time, "s");
+        record.quantities.push(match reference.get(k) {
+            Some(value) => quantity.paper(*value, source),
+            None => quantity,
+        });
+    }
+    record.tables.push(events(motion));
+    record.tables.push(states(motion, coordinates));
+}
+
+/// One row per impact.
+fn events(motion: &Motion) -> Table {
+    let columns = [
+        ("time", "s"),
+        ("contacts", ""),
+        ("first_contact", ""),
+        ("elementary_impacts", ""),
+        ("energy_change", "J"),
+        ("indeterminacy", ""),
+        ("plastic", ""),
+    ];
+    let mut table = Table::new(
+        "impacts",
+        "Impacts: how many contacts take part, the first of them, the length of the chain, and \
+         whether it was made plastic because impacts accumulate.",
+        columns.map(|(name, unit)| Column::new(name, unit)).into(),
+    );
+    for impact in motion.trajectory.impacts() {
+        let length = impact.sequence().map_or(1, |sequence| sequence.len());
+        table.rows.push(vec![
+            impact.time,
+            impact.contacts.len() as f64,
+            impact.contacts.first().map_or(0.0, |i| *i as f64),
+            length as f64,
+            impact.outcome.audit.energy_change_j(),
+            impact.indeterminacy.unwrap_or(0.0),
+            f64::from(u8::from(impact.accumulated)),
+        ]);
+    }
+    table
+}
+
+fn states(motion: &Motion, coordinates: &[(&str, &str)]) -> Table {
+    let mut columns = vec![Column::new("time", "s")];
+    columns.extend(
+        coordinates
+            .iter()
+            .map(|(name, unit)| Column::new(*name, *unit)),
+    );
+    columns.push(Column::new("energy", "J"));
+    let mut table = Table::new("states", "The motion on the grid of time.", columns);
+    for (state, energy) in motion.trajectory.states.iter().zip(&motion.energies) {
+        let mut row = vec![state.time];
+        row.extend(state.configuration.iter());
+        row.push(*energy);
+        table.rows.push(row);
+    }
+    table
+}
+
+/// Coordinates over time, with the impacts as points on the first.
+pub(crate) fn figure(
+    name: &str,
+    title: &str,
+    caption: &str,
+    axis: Axis,
+    motion: &Motion,
+    coordinates: &[(usize, &str)],
+) -> Figure {
+    const COLORS: [Color; 3] = [Color::Blue, Color::Orange, Color::Green];
+    let mut figure = Figure::new(name, title, caption, Axis::linear("time", "s"), axis);
+    for ((i, label), color) in coordinates.iter().zip(COLORS.into_iter().cycle()) {
+        let (x, y) = motion.coordinate(*i);
+        figure.marks.push(Mark::line(*label, x, y, color));
+    }
+    let hits = motion
+        .trajectory
+        .log
+        .iter()
+        .filter_map(|entry| match entry {
+            LogEntry::Impact(impact) => {
+                let first = coordinates.first().map_or(0, |(i, _)| *i);
+                Some((impact.time, impact.configuration[first]))
+            }
+            _ => None,
+        });
+    let (x, y): (Vec<f64>, Vec<f64>) = hits.unzip();
+    if !x.is_empty() {
+        figure
+            .marks
+            .push(Mark::points("impacts", x, y, Color::Black));
+    }
+    figure
+}

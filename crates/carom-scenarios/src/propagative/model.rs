@@ -1,0 +1,159 @@
+//! Mass matrices and contact normals that several scenarios share.
+
+use crate::ScenarioError;
+use carom_impact::{
+    Contact, ContactSet, EnergeticRestitution, ImpactError, ImpactLaw, ImpactOutcome,
+    ImpactProblem, OutcomeSet, Propagative, PropagativeDiagnostics, SetValuedLaw, Uniqueness,
+    uniqueness,
+};
+use carom_metric::{Covector, KineticMetric, Tangent};
+use nalgebra::{DMatrix, DVector};
+
+/// A system at the moment of impact: mass matrix and gap gradients.
+#[derive(Clone, Debug)]
+pub(crate) struct System {
+    metric: KineticMetric,
+    normals: Vec<Covector>,
+}
+
+impl System {
+    pub(crate) fn new(mass: DMatrix<f64>, normals: Vec<Covector>) -> Result<Self, ScenarioError> {
+        Ok(Self {
+            metric: KineticMetric::new(mass)?,
+            normals,
+        })
+    }
+
+    /// A system with a diagonal mass matrix.
+    pub(crate) fn diagonal(masses: &[f64], normals: Vec<Covector>) -> Result<Self, ScenarioError> {
+        Self::new(
+            DMatrix::from_diagonal(&DVector::from_column_slice(masses)),
+            normals,
+        )
+    }
+
+    fn contacts(&self) -> Result<ContactSet<'_>, ScenarioError> {
+        let contacts = self
+            .normals
+            .iter()
+            .cloned()
+            .map(Contact::frictionless)
+            .collect();
+        Ok(ContactSet::new(&self.metric, contacts)?)
+    }
+
+    /// Cosine of the first two unit normals.
+    pub(crate) fn cosine(&self) -> Result<f64, ScenarioError> {
+        let contacts = self.contacts()?;
+        let (rows, columns) = contacts.cosines().shape();
+        if rows < 2 || columns < 2 {
+            return Err(ScenarioError::value("contacts", "two are needed"));
+        }
+        Ok(contacts.cosines()[(0, 1)])
+    }
+
+    pub(crate) fn uniqueness(&self) -> Result<Uniqueness, ScenarioError> {
+        Ok(uniqueness(&self.contacts()?))
+    }
+
+    /// Worst indeterminacy of the first two contacts; 0 if they are one.
+    pub(crate) fn worst_indeterminacy(&self) -> Result<f64, ScenarioError> {
+        let pairs = self.uniqueness()?.pairs;
+        Ok(pairs.first().map_or(0.0, |pair| pair.worst_indeterminacy))
+    }
+
+    pub(crate) fn resolve(
+        &self,
+        velocity: &[f64],
+        law: &Propagative,
+    ) -> Result<ImpactOutcome, ScenarioError> {
+        self.solve(velocity, |problem| law.resolve(problem))
+    }
+
+    pub(crate) fn resolve_all(
+        &self,
+        velocity: &[f64],
+        law: &Propagative,
+    ) -> Result<OutcomeSet, ScenarioError> {
+        self.solve(velocity, |problem| law.resolve_all(problem))
+    }
+
+    /// Velocities before a chain of elastic elementary impacts and after each of them.
+    pub(crate) fn chain(
+        &self,
+        velocity: &[f64],
+        sequence: &[usize],
+    ) -> Result<Vec<Vec<f64>>, ScenarioError> {
+        let mut momentum = self.metric.flat(&Tangent::from_slice(velocity))?;
+        let mut steps = vec![velocity.to_vec()];
+        for normal in sequence.iter().filter_map(|i| self.normals.get(*i)) {
+            momentum = self.metric.reflect(&momentum, normal)?;
+            steps.push(self.metric.sharp(&momentum)?.0.as_slice().to_vec());
+        }
+        Ok(steps)
+    }
+
+    fn solve<T>(
+        &self,
+        velocity: &[f64],
+        solve: impl FnOnce(&ImpactProblem<'_>) -> Result<T, ImpactError>,
+    ) -> Result<T, ScenarioError> {
+        let contacts = self.contacts()?;
+        let problem = ImpactProblem::new(&contacts, Tangent::from_slice(velocity))?;
+        Ok(solve(&problem)?)
+    }
+}
+
+/// The propagative law with an event-wide restitution.
+pub(crate) fn propagative(restitution: f64) -> Result<Propagative, ScenarioError> {
+    let restitution = EnergeticRestitution::new(restitution)?;
+    Ok(Propagative {
+        restitution,
+        ..Propagative::default()
+    })
+}
+
+/// Normals of neighbors on a line: gap `i` is $x_{i+1} - x_i$ less the radii.
+pub(crate) fn chain_normals(bodies: usize) -> Vec<Covector> {
+    (1..bodies)
+        .map(|i| row(bodies, &[(i - 1, -1.0), (i, 1.0)]))
+        .collect()
+}
+
+/// Two normals in the Euclidean plane whose feasible wedge opens along x by `half_angle` each way.
+pub(crate) fn wedge_normals(half_angle: f64) -> [Covector; 2] {
+    [1.0, -1.0].map(|sign| row(2, &[(0, half_angle.sin()), (1, sign * half_angle.cos())]))
+}
+
+/// Normal of two touching disks in the plane, with coordinates $(x_1, y_1, x_2, y_2, \dots)$.
+pub(crate) fn disk_normal(centers: &[[f64; 2]], i: usize, j: usize) -> Covector {
+    let [dx, dy] = [centers[j][0] - centers[i][0], centers[j][1] - centers[i][1]];
+    let distance = dx.hypot(dy);
+    let (dx, dy) = (dx / distance, dy / distance);
+    let entries = [(2 * i, -dx), (2 * i + 1, -dy), (2 * j, dx), (2 * j + 1, dy)];
+    row(2 * centers.len(), &entries)
+}
+
+/// A covector of length `n` with the given entries.
+pub(crate) fn row(n: usize, entries: &[(usize, f64)]) -> Covector {
+    let mut row = DVector::zeros(n);
+    for &(i, value) in entries {
+        if let Some(entry) = row.get_mut(i) {
+            *entry = value;
+        }
+    }
+    Covector(row)
+}
+
+/// The propagative diagnostics of an outcome.
+pub(crate) fn diagnostics(outcome: &ImpactOutcome) -> PropagativeDiagnostics {
+    match &outcome.diagnostics {
+        carom_impact::Diagnostics::Propagative(diagnostics) => diagnostics.clone(),
+        _ => PropagativeDiagnostics::default(),
+    }
+}
+
+/// Change of the energy, as a fraction of the energy before.
+pub(crate) fn relative_energy_change(outcome: &ImpactOutcome) -> f64 {
+    outcome.audit.energy_change_j() / outcome.audit.energy_minus_j
+}

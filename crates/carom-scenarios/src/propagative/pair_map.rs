@@ -1,0 +1,143 @@
+//! Uniqueness map of two contacts: indeterminacy over cosine and direction.
+
+use crate::common::linspace;
+use crate::config::count;
+use crate::propagative::model::{System, propagative, wedge_normals};
+use crate::scenario::{Configuration, begin};
+use crate::{Overrides, Scenario, ScenarioError};
+use carom_report::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
+use serde::{Deserialize, Serialize};
+use std::f64::consts::PI;
+
+pub(crate) const SCENARIO: Scenario = Scenario::new::<Config>(
+    "uniqueness-pair-map",
+    "when two contacts have one outcome: indeterminacy over cosine and direction",
+    "Seghete & Murphey",
+    "Theorems 2 and 3, extended to c = -cos(pi/m)",
+    run,
+);
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Config {
+    cosines: usize,
+    directions: usize,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            cosines: 121,
+            directions: 61,
+        }
+    }
+}
+
+impl Configuration for Config {
+    const TOML: &'static str = "\
+cosines = 121       # samples of the cosine of the normals, in (-0.95, 0.95)
+directions = 61     # samples of the direction s: polar angle pi + s gamma, both approach
+";
+}
+
+fn wedge(gamma: f64) -> Result<System, ScenarioError> {
+    System::diagonal(&[1.0, 1.0], wedge_normals(gamma).to_vec())
+}
+
+fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
+    let (config, mut record) = begin::<Config>(overrides)?;
+    count("cosines", config.cosines, 2, 1000)?;
+    count("directions", config.directions, 2, 1000)?;
+    let cosines = linspace(-0.95, 0.95, config.cosines);
+    let directions = linspace(-0.99, 0.99, config.directions);
+    let law = propagative(1.0)?;
+    let mut values = vec![Vec::with_capacity(cosines.len()); directions.len()];
+    for &c in &cosines {
+        let gamma = 0.5 * (-c).acos();
+        let system = wedge(gamma)?;
+        for (row, s) in values.iter_mut().zip(&directions) {
+            let theta = PI + s * gamma;
+            row.push(
+                system
+                    .resolve_all(&[theta.cos(), theta.sin()], &law)?
+                    .indeterminacy,
+            );
+        }
+    }
+    let worst = worst_curve(&cosines)?;
+    for m in 2..=6 {
+        let worst = worst_at(PI / (2.0 * f64::from(m)))?;
+        let source = if m <= 3 {
+            "Theorems 2 and 3"
+        } else {
+            "c = -cos(pi/m)"
+        };
+        record.quantities.push(
+            Quantity::new(format!("worst_indeterminacy_m_{m}"), worst, "").paper(0.0, source),
+        );
+    }
+    let axis = || Axis::linear("cosine c of the normals", "").range(-0.95, 0.95);
+    let mut map = Figure::new(
+        "pair_map",
+        "Indeterminacy of two contacts",
+        "Both contacts approach at the polar angle π + sγ. Dark vertical stripes are the angles \
+         c = −cos(π/m) at which the order does not matter.",
+        axis(),
+        Axis::linear("direction s", ""),
+    );
+    map.marks.push(Mark::Heatmap {
+        label: "indeterminacy ξ".to_owned(),
+        unit: String::new(),
+        x: cosines.clone(),
+        y: directions,
+        values,
+    });
+    let mut curve = Figure::new(
+        "pair_worst",
+        "Worst indeterminacy of two contacts",
+        "Over all momenta; zero exactly where π/2γ is an integer m ≥ 2.",
+        axis(),
+        Axis::linear("worst indeterminacy ξ", ""),
+    );
+    let mut table = Table::new(
+        "worst",
+        "Worst indeterminacy against the cosine.",
+        vec![
+            Column::new("cosine", ""),
+            Column::new("worst_indeterminacy", ""),
+        ],
+    );
+    table.rows = worst.iter().map(|p| p.to_vec()).collect();
+    curve.marks.push(Mark::line(
+        "worst over momenta",
+        worst.iter().map(|p| p[0]).collect(),
+        worst.iter().map(|p| p[1]).collect(),
+        Color::Blue,
+    ));
+    let unique: Vec<f64> = (2..=9).map(|m| -(PI / f64::from(m)).cos()).collect();
+    let zeros = vec![0.0; unique.len()];
+    curve
+        .marks
+        .push(Mark::points("c = −cos(π/m)", unique, zeros, Color::Black));
+    record.tables.push(table);
+    record.figures.extend([map, curve]);
+    Ok(record)
+}
+
+fn worst_at(gamma: f64) -> Result<f64, ScenarioError> {
+    wedge(gamma)?.worst_indeterminacy()
+}
+
+/// Cosine and worst indeterminacy; four samples a cell of the map, and the zeros between them.
+fn worst_curve(cosines: &[f64]) -> Result<Vec<[f64; 2]>, ScenarioError> {
+    let [first, .., last] = cosines else {
+        return Ok(Vec::new());
+    };
+    let (first, last) = (*first, *last);
+    let mut samples = linspace(first, last, 4 * cosines.len());
+    let zeros = (2..=9).map(|m| -(PI / f64::from(m)).cos());
+    samples.extend(zeros.filter(|c| (first..=last).contains(c)));
+    samples.sort_by(f64::total_cmp);
+    let point = |c: f64| Ok([c, worst_at(0.5 * (-c).acos())?]);
+    samples.into_iter().map(point).collect()
+}

@@ -1,0 +1,126 @@
+//! A plate lands on four legs at once: more contacts than they have freedom.
+
+use crate::config::{finite, positive};
+use crate::propagative::model::{System, diagnostics, propagative, row};
+use crate::propagative::outcomes;
+use crate::scenario::{Configuration, begin};
+use crate::{Overrides, Scenario, ScenarioError};
+use carom_report::record::{Axis, Color, Figure, Mark, Quantity, Record};
+use serde::{Deserialize, Serialize};
+
+pub(crate) const SCENARIO: Scenario = Scenario::new::<Config>(
+    "plate-on-legs",
+    "a plate lands on four legs: dependent normals and many outcomes",
+    "Seghete & Murphey",
+    "Sec. IV beyond two contacts, dependent normals",
+    run,
+);
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Config {
+    half_sides: [f64; 2],
+    mass: f64,
+    momentum: [f64; 3],
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            half_sides: [1.0, 2.0],
+            mass: 1.0,
+            momentum: [-1.0, 0.2, -0.1],
+        }
+    }
+}
+
+impl Configuration for Config {
+    const TOML: &'static str = "\
+half_sides = [1.0, 2.0]          # m; a thin uniform plate with a leg under each corner
+mass = 1.0                       # kg
+momentum = [-1.0, 0.2, -0.1]     # kg m/s up, kg m^2/s about x and about y
+";
+}
+
+fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
+    let (config, mut record) = begin::<Config>(overrides)?;
+    positive("half_sides", &config.half_sides)?;
+    positive("mass", &[config.mass])?;
+    finite("momentum", &config.momentum)?;
+    let [a, b] = config.half_sides;
+    // Coordinates (z, rotation about x, rotation about y): the height of the corner (x, y) is
+    // z + y θx − x θy.
+    let masses = [
+        config.mass,
+        config.mass * b * b / 3.0,
+        config.mass * a * a / 3.0,
+    ];
+    let corners = [[a, b], [a, -b], [-a, b], [-a, -b]];
+    let normals = corners.map(|[x, y]| row(3, &[(0, 1.0), (1, y), (2, -x)]));
+    let system = System::diagonal(&masses, normals.to_vec())?;
+    let velocity: Vec<f64> = config
+        .momentum
+        .iter()
+        .zip(masses)
+        .map(|(p, m)| p / m)
+        .collect();
+    let set = system.resolve_all(&velocity, &propagative(1.0)?)?;
+    let lengths: Vec<u64> = set
+        .outcomes
+        .iter()
+        .flat_map(|o| diagnostics(o).lengths)
+        .collect();
+    let bound =
+        |pick: fn(u64, u64) -> u64| lengths.iter().copied().reduce(pick).unwrap_or(0) as f64;
+    let [outcomes, indeterminacy] = outcomes::spread(&set);
+    record.quantities.extend([
+        Quantity::new("cosine", system.cosine()?, ""),
+        outcomes,
+        Quantity::new("shortest_sequence", bound(u64::min), ""),
+        Quantity::new("longest_sequence", bound(u64::max), ""),
+        indeterminacy,
+    ]);
+    let table = outcomes::table(
+        "One row per outcome.",
+        &set,
+        &[
+            ("velocity_z", "m/s"),
+            ("angular_velocity_x", "rad/s"),
+            ("angular_velocity_y", "rad/s"),
+        ],
+    );
+    let mut figure = Figure::new(
+        "outcomes",
+        "A plate lands on four legs",
+        "Angular velocity after the impact for every order of the legs; all of them keep the energy.",
+        Axis::linear("angular velocity about x", "rad/s"),
+        Axis::linear("angular velocity about y", "rad/s"),
+    );
+    let colors = [
+        Color::Blue,
+        Color::Green,
+        Color::Orange,
+        Color::Purple,
+        Color::Vermillion,
+        Color::Sky,
+    ];
+    let mut impacts: Vec<f64> = table.rows.iter().map(|row| row[0]).collect();
+    impacts.sort_by(f64::total_cmp);
+    impacts.dedup();
+    for (k, count) in impacts.iter().enumerate() {
+        let rows: Vec<&Vec<f64>> = table.rows.iter().filter(|row| row[0] == *count).collect();
+        let (x, y) = (
+            rows.iter().map(|r| r[3]).collect(),
+            rows.iter().map(|r| r[4]).collect(),
+        );
+        figure.marks.push(Mark::points(
+            format!("{count} impacts"),
+            x,
+            y,
+            colors[k % colors.len()],
+        ));
+    }
+    record.tables.push(table);
+    record.figures.push(figure);
+    Ok(record)
+}

@@ -1,0 +1,179 @@
+//! A cue ball breaks a triangular rack of touching balls.
+
+use crate::config::{count, positive};
+use crate::propagative::model::{
+    System, diagnostics, disk_normal, propagative, relative_energy_change,
+};
+use crate::propagative::outcomes;
+use crate::scenario::{Configuration, begin};
+use crate::{Overrides, Scenario, ScenarioError};
+use carom_impact::{Propagative, Selection};
+use carom_report::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
+use serde::{Deserialize, Serialize};
+
+pub(crate) const SCENARIO: Scenario = Scenario::new::<Config>(
+    "rack-break",
+    "a cue ball breaks a triangular rack of touching balls",
+    "Seghete & Murphey",
+    "Sec. IV beyond two contacts",
+    run,
+);
+
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Order {
+    MostApproaching,
+    LeastApproaching,
+    Random,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Config {
+    rows: usize,
+    speed: f64,
+    restitution: f64,
+    selection: Order,
+    seed: u64,
+    all_outcomes_up_to_rows: usize,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            rows: 5,
+            speed: 1.0,
+            restitution: 1.0,
+            selection: Order::MostApproaching,
+            seed: 0,
+            all_outcomes_up_to_rows: 2,
+        }
+    }
+}
+
+impl Configuration for Config {
+    const TOML: &'static str = "\
+rows = 5                           # of the rack; 5 rows are the 15 balls of the game
+speed = 1.0                        # m/s, of the cue ball
+restitution = 1.0                  # energetic, of the whole event
+selection = \"most-approaching\"     # or \"least-approaching\", \"random\"
+seed = 0                           # of \"random\"
+all_outcomes_up_to_rows = 2        # follow every order of impacts for racks this small
+";
+}
+
+/// Cue ball and rack in contact; unit masses and unit radii.
+fn centers(rows: usize) -> Vec<[f64; 2]> {
+    let mut centers = vec![[-2.0, 0.0]];
+    for i in 0..rows {
+        for j in 0..=i {
+            centers.push([3f64.sqrt() * i as f64, 2.0 * j as f64 - i as f64]);
+        }
+    }
+    centers
+}
+
+fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
+    let (config, mut record) = begin::<Config>(overrides)?;
+    count("rows", config.rows, 1, 12)?;
+    count(
+        "all_outcomes_up_to_rows",
+        config.all_outcomes_up_to_rows,
+        0,
+        3,
+    )?;
+    positive("speed", &[config.speed])?;
+    let centers = centers(config.rows);
+    let touching = |a: [f64; 2], b: [f64; 2]| ((a[0] - b[0]).hypot(a[1] - b[1]) - 2.0).abs() < 1e-9;
+    let mut normals = Vec::new();
+    for i in 0..centers.len() {
+        for j in i + 1..centers.len() {
+            if touching(centers[i], centers[j]) {
+                normals.push(disk_normal(&centers, i, j));
+            }
+        }
+    }
+    let n_contacts = normals.len();
+    let system = System::diagonal(&vec![1.0; 2 * centers.len()], normals)?;
+    let mut velocity = vec![0.0; 2 * centers.len()];
+    velocity[0] = config.speed;
+    let selection = match config.selection {
+        Order::MostApproaching => Selection::MostApproaching,
+        Order::LeastApproaching => Selection::LeastApproaching,
+        Order::Random => Selection::Random(config.seed),
+    };
+    let law = Propagative {
+        selection,
+        ..propagative(config.restitution)?
+    };
+    let outcome = system.resolve(&velocity, &law)?;
+    let v = outcome.velocity_plus.0.as_slice();
+    let momentum: f64 = v.iter().step_by(2).sum();
+    record.quantities.extend([
+        Quantity::new("contacts", n_contacts as f64, ""),
+        Quantity::new("impacts", diagnostics(&outcome).impacts as f64, ""),
+        Quantity::new("cue_velocity_x_m_per_s", v[0], "m/s"),
+        Quantity::new("momentum_x_over_initial", momentum / config.speed, ""),
+        Quantity::new(
+            "energy_change_over_initial",
+            relative_energy_change(&outcome),
+            "",
+        ),
+        Quantity::new(
+            "penetration_residual",
+            outcome.audit.penetration_residual,
+            "",
+        ),
+    ]);
+    if config.rows <= config.all_outcomes_up_to_rows {
+        let set = system.resolve_all(&velocity, &law)?;
+        record.quantities.extend(outcomes::spread(&set));
+    }
+    let mut table = Table::new(
+        "balls",
+        "Centers and velocities after the impact; the cue ball first.",
+        vec![
+            Column::new("x", "ball radii"),
+            Column::new("y", "ball radii"),
+            Column::new("velocity_x", "m/s"),
+            Column::new("velocity_y", "m/s"),
+        ],
+    );
+    let mut figure = Figure::new(
+        "break",
+        "Break of a rack",
+        "Velocities after the impact (arrows). The cue ball, gray, comes from the left.",
+        Axis::linear("x", "ball radii"),
+        Axis::linear("y", "ball radii"),
+    )
+    .equal_aspect();
+    for (k, center) in centers.iter().enumerate() {
+        let color = if k == 0 { Color::Gray } else { Color::Sky };
+        let [x, y] = *center;
+        figure.marks.push(Mark::Disk {
+            x,
+            y,
+            radius: 1.0,
+            label: None,
+            color,
+        });
+        table.rows.push(vec![x, y, v[2 * k], v[2 * k + 1]]);
+    }
+    let fastest = v.chunks(2).map(|v| v[0].hypot(v[1])).fold(0.0, f64::max);
+    for (center, v) in centers.iter().zip(v.chunks(2)) {
+        // The fastest ball's arrow is three radii long; slower than 1 % is not drawn.
+        if v[0].hypot(v[1]) > 0.01 * fastest {
+            let scale = 3.0 / fastest;
+            let to = [center[0] + scale * v[0], center[1] + scale * v[1]];
+            figure.marks.push(Mark::Arrow {
+                from: *center,
+                to,
+                color: Color::Vermillion,
+                label: None,
+            });
+        }
+    }
+    record.tables.push(table);
+    record.figures.push(figure);
+    Ok(record)
+}

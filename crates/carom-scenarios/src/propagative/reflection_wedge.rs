@@ -1,0 +1,138 @@
+//! The images of a momentum: Seghete & Murphey, Fig. 3.
+
+use crate::common::linspace;
+use crate::config::finite;
+use crate::propagative::model::{System, diagnostics, propagative, wedge_normals};
+use crate::scenario::{Configuration, begin};
+use crate::{Overrides, Scenario, ScenarioError};
+use carom_report::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
+use serde::{Deserialize, Serialize};
+
+pub(crate) const SCENARIO: Scenario = Scenario::new::<Config>(
+    "reflection-wedge",
+    "two contacts in the plane: the chain of reflections into the feasible wedge",
+    "Seghete & Murphey",
+    "Fig. 3, Theorem 1",
+    run,
+);
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Config {
+    half_angle: f64,
+    direction: f64,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            half_angle: 0.36,
+            direction: 0.2,
+        }
+    }
+}
+
+impl Configuration for Config {
+    const TOML: &'static str = "\
+half_angle = 0.36    # rad, half opening of the feasible wedge, in (0, pi/2)
+direction = 0.2      # the momentum points at the polar angle pi + direction * half_angle
+";
+}
+
+fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
+    let (config, mut record) = begin::<Config>(overrides)?;
+    let gamma = config.half_angle;
+    if !(gamma > 1e-3 && gamma < std::f64::consts::FRAC_PI_2) {
+        return Err(ScenarioError::value(
+            "half_angle",
+            format!("{gamma} must lie in (1e-3, pi/2)"),
+        ));
+    }
+    finite("direction", &[config.direction])?;
+    let normals = wedge_normals(gamma);
+    let system = System::diagonal(&[1.0, 1.0], normals.to_vec())?;
+    let theta = std::f64::consts::PI + config.direction * gamma;
+    let start = [theta.cos(), theta.sin()];
+    let set = system.resolve_all(&start, &propagative(1.0)?)?;
+
+    let mut figure = Figure::new(
+        "fig3_wedge",
+        "Reflections into the feasible wedge",
+        "Shaded: feasible momenta. Each line is one order of impacts.",
+        Axis::linear("momentum along r", "").range(-1.25, 1.25),
+        Axis::linear("momentum along e", "").range(-1.25, 1.25),
+    )
+    .equal_aspect();
+    let mut corners = vec![[0.0, 0.0]];
+    let rim = linspace(-gamma, gamma, 41);
+    corners.extend(rim.iter().map(|a| [a.cos(), a.sin()]));
+    figure.marks.push(Mark::Polygon {
+        x: corners.iter().map(|c| c[0]).collect(),
+        y: corners.iter().map(|c| c[1]).collect(),
+        color: Color::Sky,
+    });
+    let arrow = |to: [f64; 2], color, label: &str| Mark::Arrow {
+        from: [0.0, 0.0],
+        to,
+        color,
+        label: Some(label.to_owned()),
+    };
+    figure.marks.push(arrow(start, Color::Black, "p-"));
+    let mut table = Table::new(
+        "images",
+        "Momentum after each impact, by the order that leads to each outcome.",
+        vec![
+            Column::new("outcome", ""),
+            Column::new("impact", ""),
+            Column::new("contact", ""),
+            Column::new("p_r", ""),
+            Column::new("p_e", ""),
+        ],
+    );
+    for (k, outcome) in set.outcomes.iter().enumerate() {
+        let color = [Color::Blue, Color::Vermillion][k % 2];
+        let mut p = start;
+        let mut path = vec![p];
+        for (step, contact) in diagnostics(outcome)
+            .sequence
+            .unwrap_or_default()
+            .into_iter()
+            .enumerate()
+        {
+            let u = &normals[contact].0;
+            let b = p[0] * u[0] + p[1] * u[1];
+            p = [p[0] - 2.0 * b * u[0], p[1] - 2.0 * b * u[1]];
+            path.push(p);
+            table.rows.push(vec![
+                k as f64,
+                (step + 1) as f64,
+                contact as f64,
+                p[0],
+                p[1],
+            ]);
+        }
+        let label = format!("outcome {}, {} impacts", k + 1, path.len() - 1);
+        let (x, y) = (
+            path.iter().map(|p| p[0]).collect(),
+            path.iter().map(|p| p[1]).collect(),
+        );
+        figure.marks.push(Mark::line(label, x, y, color));
+        figure.marks.push(arrow(p, color, &format!("p+ {}", k + 1)));
+        record.quantities.push(Quantity::new(
+            format!("impacts_{}", k + 1),
+            (path.len() - 1) as f64,
+            "",
+        ));
+    }
+    let sharp = (std::f64::consts::FRAC_PI_2 / gamma).ceil();
+    record.quantities.extend([
+        Quantity::new("cosine", system.cosine()?, "")
+            .paper(-(2.0 * gamma).cos(), "c = -cos 2 gamma"),
+        Quantity::new("sharp_bound", sharp, "")
+            .note("ceil(pi / 2 gamma); the paper proves ceil(pi / gamma)"),
+        Quantity::new("indeterminacy", set.indeterminacy, ""),
+    ]);
+    record.tables.push(table);
+    record.figures.push(figure);
+    Ok(record)
+}

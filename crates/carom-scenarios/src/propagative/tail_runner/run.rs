@@ -1,0 +1,300 @@
+//! Scenario `tail-runner`: Table I, Figs. 6 and 7, and Fig. 8.
+
+use super::design::{TailRunners, UNKNOWNS};
+use super::drawing;
+use super::gaits::{Comparison, Drop, compare};
+use super::playback;
+use super::robot::{Drive, GRAVITY, LEFT_FOOT, Layout, Lengths, Stance, TAIL, TailRunner};
+use super::table::{INITIAL, OPTIMIZED, Row};
+use crate::config::{finite, positive};
+use crate::scenario::{Configuration, begin};
+use crate::{Overrides, Scenario, ScenarioError};
+use carom_mechanism::MechanicalSystem;
+use carom_mechanism::design::{DesignFamily, PairAngle, RootOptions, min_norm_newton};
+use carom_report::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
+use nalgebra::DMatrix;
+use serde::{Deserialize, Serialize};
+
+pub(crate) const SCENARIO: Scenario = Scenario::new::<Config>(
+    "tail-runner",
+    "TREX: a running robot whose double impact is designed to have one outcome",
+    "Seghete & Murphey",
+    "Table I, Figs. 6, 7 and 8",
+    run,
+);
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Config {
+    lift: f64,
+    duration: f64,
+    time_step: f64,
+    cosine: f64,
+    layout: Layout,
+    drive: Drive,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            lift: 17.0,
+            duration: 0.3,
+            time_step: 1e-3,
+            cosine: OPTIMIZED.printed_product,
+            layout: Layout::default(),
+            drive: Drive::default(),
+        }
+    }
+}
+
+impl Configuration for Config {
+    const TOML: &'static str = "\
+lift = 17.0                    # cm, height from which both gaits are dropped (paper)
+duration = 0.3                 # s
+time_step = 1e-3               # s; the paper does not say
+cosine = -2.28e-7              # of the normals in the optimized gait (paper)
+
+[layout]
+spine = \"posterior\"            # or \"tangency\": where the posterior part turns
+tail = \"cone\"                  # or \"printed\": the rule for the length of the tail
+
+# Chosen: the paper gives gains without units and no springs. dyn cm/rad and dyn cm s/rad.
+[drive]
+knee_stiffness = 1e7
+knee_damping = 1e5
+spine_stiffness = 3e7
+spine_damping = 3e5
+hip_proportional = 1e8         # the paper's 1e5, read in kg cm^2/s^2
+hip_derivative = 1e7           # the paper's 1e4
+hip_rate = 6.283185307179586   # rad/s, after the first impact
+";
+}
+
+fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
+    let (config, mut record) = begin::<Config>(overrides)?;
+    positive("lift", &[config.lift])?;
+    positive("duration", &[config.duration])?;
+    positive("time_step", &[config.time_step])?;
+    finite("cosine", &[config.cosine])?;
+    let family = TailRunners {
+        layout: config.layout,
+    };
+
+    let equations = family.closed(Some(config.cosine));
+    let printed = TailRunners::unknowns_of(OPTIMIZED.lengths, &OPTIMIZED.stance);
+    let options = RootOptions::default();
+    let root = min_norm_newton(&equations, &printed, &[1.0; UNKNOWNS], &options)?;
+    let mut z = [0.0; UNKNOWNS];
+    z.copy_from_slice(&root.unknowns);
+    let (lengths, stance) = TailRunners::split(&z);
+    let robot = TailRunner::passive(lengths, config.layout, GRAVITY)?;
+    let straight = robot.straight_stance().ok_or_else(|| {
+        ScenarioError::value("layout", "straight legs are longer than the tail reaches")
+    })?;
+    let gaits = [("optimized", stance), ("straight", straight)];
+    table_one(&mut record, &family, lengths, &gaits)?;
+
+    let drop = Drop {
+        lift: config.lift,
+        duration: config.duration,
+        time_step: config.time_step,
+    };
+    let mut comparisons = Vec::with_capacity(2);
+    for (name, stance) in &gaits {
+        let comparison = compare(lengths, config.layout, &config.drive, stance, &drop)?;
+        report(&mut record, name, &comparison, &drop);
+        let [run, _] = &comparison.runs;
+        let played = playback::motion(name, &comparison.robot, run);
+        record.animations.push(played);
+        comparisons.push(comparison);
+    }
+    if let [optimized, straight] = comparisons.as_slice() {
+        let ratio = straight.median() / optimized.median();
+        record.quantities.push(
+            Quantity::new("median_ratio", ratio, "")
+                .note("the paper says more than five orders of magnitude"),
+        );
+        let figure = series(&mut record, optimized, straight);
+        record.figures.push(figure);
+    }
+    drawings(&mut record, config.layout, &robot, &gaits)?;
+    Ok(record)
+}
+
+/// Table I: the printed rows, and the two gaits of the polished design.
+fn table_one(
+    record: &mut Record,
+    family: &TailRunners,
+    lengths: Lengths,
+    gaits: &[(&'static str, Stance)],
+) -> Result<(), ScenarioError> {
+    let mut columns: Vec<Column> = [
+        ("x", "cm"),
+        ("y", "cm"),
+        ("theta", "rad"),
+        ("phi_l", "rad"),
+        ("phi_r", "rad"),
+        ("gamma_l", "rad"),
+        ("gamma_r", "rad"),
+        ("phi_t", "rad"),
+        ("r1", "cm"),
+        ("r2", "cm"),
+        ("l_u", "cm"),
+        ("l_l", "cm"),
+        ("cosine", ""),
+        ("product", "1/g"),
+        ("tail_height", "cm"),
+        ("foot_height", "cm"),
+    ]
+    .map(|(name, unit)| Column::new(name, unit))
+    .into();
+    columns.push(Column::new("mass", "g"));
+    let mut table = Table::new(
+        "table_1",
+        "Table I: the two printed rows with what this model says of them, and the two gaits of the \
+         optimized robot after both contacts are closed. Columns as printed.",
+        columns,
+    );
+    let rows = [&INITIAL, &OPTIMIZED].map(|row| (row.name, row.stance, row.lengths));
+    let ours = gaits.iter().map(|&(name, stance)| (name, stance, lengths));
+    for (place, (name, stance, lengths)) in rows.into_iter().chain(ours).enumerate() {
+        let point = family.at(&TailRunners::unknowns_of(lengths, &stance))?;
+        let angle = PairAngle::new(&point, [TAIL, LEFT_FOOT])?;
+        let mut mass = DMatrix::zeros(stance.len(), stance.len());
+        point.mechanism.mass_matrix(&stance, &mut mass);
+        let [x, y, theta, hip_l, knee_l, hip_r, knee_r, tail] = stance;
+        let mut row = vec![x, y, theta, hip_l, hip_r, knee_l, knee_r, tail];
+        row.extend(lengths.to_table());
+        row.extend([angle.cosine, angle.product, angle.gaps[0], angle.gaps[1]]);
+        row.push(mass[(0, 0)]);
+        table.rows.push(row);
+        if place >= 2 {
+            continue;
+        }
+        let printed = [&INITIAL, &OPTIMIZED][place].printed_product;
+        record.quantities.extend([
+            Quantity::new(format!("{name}_printed_row_cosine"), angle.cosine, "")
+                .note(format!("the paper prints {printed}, not reproduced")),
+            Quantity::new(
+                format!("{name}_printed_row_tail_height_cm"),
+                angle.gaps[0],
+                "cm",
+            )
+            .note("0 up to the digits printed"),
+            Quantity::new(
+                format!("{name}_printed_row_foot_height_cm"),
+                angle.gaps[1],
+                "cm",
+            )
+            .note("0 up to the digits printed, which allow 0.15"),
+        ]);
+    }
+    record.tables.push(table);
+    Ok(())
+}
+
+fn report(record: &mut Record, name: &str, comparison: &Comparison, drop: &Drop) {
+    let contacts = |count: usize| Quantity::new(format!("{name}_first_contacts"), count as f64, "");
+    record.quantities.extend([
+        Quantity::new(format!("{name}_cosine"), comparison.cosine, ""),
+        Quantity::new(format!("{name}_first_impact_s"), comparison.first_time, "s")
+            .paper(drop.fall_time(), "closed form, sqrt(2 h / g)"),
+        contacts(comparison.first_contacts.len()).note("tail and left foot together"),
+        Quantity::new(
+            format!("{name}_first_indeterminacy"),
+            comparison.first_indeterminacy,
+            "",
+        )
+        .paper(
+            comparison.first_predicted,
+            "closed form for two impacts, 4 |c| sqrt(bu^2 + bw^2 - 2 c bu bw) / |p|",
+        ),
+        Quantity::new(
+            format!("{name}_median_indeterminacy"),
+            comparison.median(),
+            "",
+        )
+        .note("of the grid after the first impact"),
+    ]);
+    for (rule, run) in ["most", "least"].iter().zip(&comparison.runs) {
+        let impacts = run.end.n_impacts;
+        let name = format!("{name}_impacts_{rule}_approaching_first");
+        record
+            .quantities
+            .push(Quantity::new(name, impacts as f64, ""));
+    }
+}
+
+fn series(record: &mut Record, optimized: &Comparison, straight: &Comparison) -> Figure {
+    let mut figure = Figure::new(
+        "fig8",
+        "Fig. 8: indeterminacy of two gaits of the same robot",
+        "Distance of the momenta of two runs that resolve simultaneous impacts in opposite orders, \
+         over the momentum, both in the kinetic metric. Straight legs against the stance in which \
+         the normals of tail and foot are orthogonal to 2e-7.",
+        Axis::linear("time", "s"),
+        Axis::log("indeterminacy", ""),
+    );
+    for (name, comparison, color) in [
+        ("optimized", optimized, Color::Blue),
+        ("straight", straight, Color::Vermillion),
+    ] {
+        let mut table = Table::new(
+            format!("indeterminacy_{name}"),
+            format!("Fig. 8, {name} gait: distance of two runs from the first impact on."),
+            vec![Column::new("time", "s"), Column::new("indeterminacy", "")],
+        );
+        table.rows = comparison.series.iter().map(|row| row.to_vec()).collect();
+        let seen = comparison.series.iter().filter(|[_, xi]| *xi > 0.0);
+        let (x, y) = seen.map(|[time, xi]| (*time, *xi)).unzip();
+        figure
+            .marks
+            .push(Mark::line(format!("{name} gait"), x, y, color));
+        record.tables.push(table);
+    }
+    figure
+}
+
+fn drawings(
+    record: &mut Record,
+    layout: Layout,
+    polished: &TailRunner,
+    gaits: &[(&'static str, Stance)],
+) -> Result<(), ScenarioError> {
+    let build = |row: &Row| TailRunner::passive(row.lengths, layout, GRAVITY);
+    let [initial, optimized] = [build(&INITIAL)?, build(&OPTIMIZED)?];
+
+    let mut figure = drawing::figure(
+        "fig6",
+        "Fig. 6: the robot and its coordinates",
+        "The initial row of Table I to scale. Dotted: the direction from which an angle is measured, \
+         counterclockwise; blue: left leg, gray: right leg.",
+    );
+    figure.marks.push(drawing::floor(-15.0, 30.0));
+    drawing::robot(&mut figure, &initial, &INITIAL.stance, 0.0, "");
+    drawing::schematic(&mut figure, &initial, &INITIAL.stance);
+    record.figures.push(figure);
+
+    let mut figure = drawing::figure(
+        "fig7",
+        "Fig. 7: the two systems of Table I",
+        "To scale, left as optimized by the paper, right as chosen by hand.",
+    );
+    figure.marks.push(drawing::floor(-15.0, 80.0));
+    drawing::robot(&mut figure, &optimized, &OPTIMIZED.stance, 0.0, "optimized");
+    drawing::robot(&mut figure, &initial, &INITIAL.stance, 50.0, "initial");
+    record.figures.push(figure);
+
+    let mut figure = drawing::figure(
+        "gaits",
+        "The two gaits of Fig. 8 at the first impact",
+        "To scale: the same robot with the stance that makes the normals orthogonal, and with \
+         straight legs.",
+    );
+    figure.marks.push(drawing::floor(-15.0, 90.0));
+    for ((name, stance), shift) in gaits.iter().zip([0.0, 55.0]) {
+        drawing::robot(&mut figure, polished, stance, shift, name);
+    }
+    record.figures.push(figure);
+    Ok(())
+}

@@ -1,0 +1,307 @@
+//! Scenario `tail-runner-design`: from Table I's start to orthogonal normals.
+
+use super::design::{TailRunners, UNKNOWN_NAMES, UNKNOWNS};
+use super::robot::{Layout, TailRunner};
+use super::table::{INITIAL, OPTIMIZED};
+use super::{drawing, robot};
+use crate::config::{count, finite};
+use crate::scenario::{Configuration, begin};
+use crate::{Overrides, Scenario, ScenarioError};
+use carom_mechanism::DesignError;
+use carom_mechanism::design::{
+    DesignFamily, PairAngle, Root, RootOptions, min_norm_newton, nearest_root,
+};
+use carom_report::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
+use serde::{Deserialize, Serialize};
+
+pub(crate) const SCENARIO: Scenario = Scenario::new::<Config>(
+    "tail-runner-design",
+    "lengths and stance of a running robot for which a double impact has one outcome",
+    "Seghete & Murphey",
+    "Table I, Fig. 7",
+    run,
+);
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Config {
+    cosine: f64,
+    length_scale: f64,
+    perturbed_starts: usize,
+    angle_perturbation: f64,
+    length_perturbation: f64,
+    layout: Layout,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            cosine: 0.0,
+            length_scale: 1.0,
+            perturbed_starts: 100,
+            angle_perturbation: 0.1,
+            length_perturbation: 0.5,
+            layout: Layout::default(),
+        }
+    }
+}
+
+impl Configuration for Config {
+    const TOML: &'static str = "\
+cosine = 0.0                   # wanted between the normals of tail and left foot; -cos(pi/m) makes
+                               # the outcome unique for any m = 2, 3, ...
+length_scale = 1.0             # cm, as long as one radian when steps are measured
+perturbed_starts = 100         # of the sequence around the start; at most 10000
+angle_perturbation = 0.1       # rad, either way
+length_perturbation = 0.5      # cm, either way
+
+[layout]
+spine = \"posterior\"            # or \"tangency\": where the posterior part turns
+tail = \"cone\"                  # or \"printed\": the rule for the length of the tail
+";
+}
+
+/// What a search ended with.
+struct Found {
+    root: Root,
+    angle: PairAngle,
+}
+
+impl Config {
+    fn scales(&self) -> [f64; UNKNOWNS] {
+        UNKNOWN_NAMES.map(|(_, unit)| if unit == "cm" { self.length_scale } else { 1.0 })
+    }
+
+    fn perturbation(&self) -> [f64; UNKNOWNS] {
+        UNKNOWN_NAMES.map(|(_, unit)| match unit {
+            "cm" => self.length_perturbation,
+            _ => self.angle_perturbation,
+        })
+    }
+}
+
+/// Moves y and θ alone until tail and left foot touch the floor.
+pub(super) fn close(family: &TailRunners, start: &[f64; UNKNOWNS]) -> Result<Root, DesignError> {
+    let mut scales = [0.0; UNKNOWNS];
+    scales[0] = 1.0;
+    scales[1] = 1.0;
+    min_norm_newton(
+        &family.closed(None),
+        start,
+        &scales,
+        &RootOptions::default(),
+    )
+}
+
+/// A point of the unit cube that fills it evenly: multiples of powers of the root of
+/// $x^{12} = x + 1$, modulo one.
+fn spread(index: usize) -> [f64; UNKNOWNS] {
+    let base = (0..64).fold(1.0f64, |x, _| (1.0 + x).powf(1.0 / (UNKNOWNS + 1) as f64));
+    let mut power = 1.0;
+    std::array::from_fn(|_| {
+        power /= base;
+        ((index + 1) as f64 * power).fract()
+    })
+}
+
+fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
+    let (config, mut record) = begin::<Config>(overrides)?;
+    finite("cosine", &[config.cosine])?;
+    if config.cosine.abs() >= 1.0 {
+        return Err(ScenarioError::value("cosine", "must lie between -1 and 1"));
+    }
+    crate::config::positive("length_scale", &[config.length_scale])?;
+    count("perturbed_starts", config.perturbed_starts, 0, 10_000)?;
+    for (key, value) in [
+        ("angle_perturbation", config.angle_perturbation),
+        ("length_perturbation", config.length_perturbation),
+    ] {
+        if !(value >= 0.0 && value.is_finite()) {
+            return Err(ScenarioError::value(key, "must not be negative"));
+        }
+    }
+    let family = TailRunners {
+        layout: config.layout,
+    };
+    let equations = family.closed(Some(config.cosine));
+    let (scales, options) = (config.scales(), RootOptions::default());
+    let angle = |z: &[f64]| PairAngle::new(&family.at(z)?, equations.contacts);
+    let found = |root: Root| -> Result<Found, DesignError> {
+        let angle = angle(&root.unknowns)?;
+        Ok(Found { root, angle })
+    };
+
+    let printed = TailRunners::unknowns_of(INITIAL.lengths, &INITIAL.stance);
+    let start = found(close(&family, &printed)?)?;
+    let newton = found(min_norm_newton(
+        &equations,
+        &start.root.unknowns,
+        &scales,
+        &options,
+    )?)?;
+    let nearest = found(nearest_root(
+        &equations,
+        &start.root.unknowns,
+        &scales,
+        &options,
+    )?)?;
+    report(&mut record, &start, &newton, &nearest);
+
+    let mut starts = Table::new(
+        "perturbed_starts",
+        "Searches from perturbed starts: 1 and 0 say whether they ended at a root, distances are \
+         from the perturbed start.",
+        vec![
+            Column::new("cosine_at_start", ""),
+            Column::new("newton_converged", ""),
+            Column::new("newton_steps", ""),
+            Column::new("newton_distance", ""),
+            Column::new("nearest_converged", ""),
+            Column::new("nearest_steps", ""),
+            Column::new("nearest_distance", ""),
+        ],
+    );
+    let reach = config.perturbation();
+    let mut worst: f64 = 0.0;
+    for index in 0..config.perturbed_starts {
+        let mut z = [0.0; UNKNOWNS];
+        let origin = start.root.unknowns.iter().zip(reach);
+        for ((z, share), (origin, reach)) in z.iter_mut().zip(spread(index)).zip(origin) {
+            *z = origin + (2.0 * share - 1.0) * reach;
+        }
+        // A start outside the bounds counts as a search that did not converge.
+        let mut row = vec![angle(&z).map_or(0.0, |angle| angle.cosine)];
+        for root in [
+            min_norm_newton(&equations, &z, &scales, &options),
+            nearest_root(&equations, &z, &scales, &options),
+        ] {
+            match root.and_then(&found) {
+                Ok(Found { root, angle }) => {
+                    worst = worst.max((angle.cosine - config.cosine).abs());
+                    row.extend([1.0, root.iterations as f64, root.distance]);
+                }
+                Err(_) => row.extend([0.0; 3]),
+            }
+        }
+        starts.rows.push(row);
+    }
+    let converged = |column: usize| starts.rows.iter().map(|row| row[column]).sum::<f64>();
+    record.quantities.extend([
+        Quantity::new("perturbed_starts", config.perturbed_starts as f64, ""),
+        Quantity::new("perturbed_newton_converged", converged(1), ""),
+        Quantity::new("perturbed_nearest_converged", converged(4), ""),
+        Quantity::new("perturbed_largest_cosine_error", worst, ""),
+    ]);
+    record.figures.push(distances(&starts));
+    record.tables.push(starts);
+    record
+        .figures
+        .push(stances(&family, [&start, &newton, &nearest])?);
+    Ok(record)
+}
+
+fn report(record: &mut Record, start: &Found, newton: &Found, nearest: &Found) {
+    let prints = format!(
+        "the paper prints {} at its start and {} at its optimum",
+        INITIAL.printed_product, OPTIMIZED.printed_product
+    );
+    record.quantities.extend([
+        Quantity::new("start_y_cm", start.root.unknowns[0], "cm"),
+        Quantity::new("start_theta_rad", start.root.unknowns[1], "rad"),
+        Quantity::new("start_cosine", start.angle.cosine, "").note(prints),
+    ]);
+    for (name, found) in [("newton", newton), ("nearest", nearest)] {
+        let Found { root, angle } = found;
+        let gap = angle.gaps.iter().fold(0.0f64, |m, gap| m.max(gap.abs()));
+        record.quantities.extend([
+            Quantity::new(format!("{name}_steps"), root.iterations as f64, ""),
+            Quantity::new(format!("{name}_distance"), root.distance, "")
+                .note("root of the sum of squares, cm and rad"),
+            Quantity::new(format!("{name}_cosine"), angle.cosine, ""),
+            Quantity::new(format!("{name}_product_per_g"), angle.product, "1/g")
+                .note("of the gap gradients as they are"),
+            Quantity::new(format!("{name}_largest_gap_cm"), gap, "cm"),
+        ]);
+    }
+    let [initial, optimized] =
+        [&INITIAL, &OPTIMIZED].map(|row| TailRunners::unknowns_of(row.lengths, &row.stance));
+    let mut table = Table::new(
+        "designs",
+        "Table I: the start with both contacts closed, the two designs found from it, the rows that \
+         the paper prints, and the gradient of the cosine at the start (per cm or rad).",
+        vec![
+            Column::new("start", "cm or rad"),
+            Column::new("newton", "cm or rad"),
+            Column::new("nearest", "cm or rad"),
+            Column::new("paper_initial", "cm or rad"),
+            Column::new("paper_optimized", "cm or rad"),
+            Column::new("cosine_gradient", "1/cm or 1/rad"),
+        ],
+    );
+    for (i, (initial, optimized)) in initial.into_iter().zip(optimized).enumerate() {
+        table.rows.push(vec![
+            start.root.unknowns[i],
+            newton.root.unknowns[i],
+            nearest.root.unknowns[i],
+            initial,
+            optimized,
+            start.angle.cosine_gradient[i],
+        ]);
+    }
+    record.tables.push(table);
+    for (i, (name, unit)) in UNKNOWN_NAMES.iter().enumerate() {
+        for (design, found) in [("newton", newton), ("nearest", nearest)] {
+            record.quantities.push(Quantity::new(
+                format!("{design}_{name}_{unit}"),
+                found.root.unknowns[i],
+                *unit,
+            ));
+        }
+    }
+}
+
+fn distances(starts: &Table) -> Figure {
+    let mut figure = Figure::new(
+        "distances",
+        "How far a start is from a unique outcome",
+        "Each perturbed start, with the distance to the root that Newton's steps of least length \
+         find and to the nearest one.",
+        Axis::linear("cosine at the start", ""),
+        Axis::linear("distance to the root, cm and rad", ""),
+    );
+    for (label, column, color) in [
+        ("minimum-norm Newton", 1, Color::Orange),
+        ("nearest root", 4, Color::Blue),
+    ] {
+        let (mut x, mut y) = (Vec::new(), Vec::new());
+        for row in starts.rows.iter().filter(|row| row[column] == 1.0) {
+            x.push(row[0]);
+            y.push(row[column + 2]);
+        }
+        figure.marks.push(Mark::points(label, x, y, color));
+    }
+    figure
+}
+
+fn stances(family: &TailRunners, designs: [&Found; 3]) -> Result<Figure, ScenarioError> {
+    let mut figure = drawing::figure(
+        "stances",
+        "The start and the two designs",
+        "To scale: the closed start, the design of minimum-norm Newton, and the nearest one. Blue \
+         is the left leg, gray the right one.",
+    );
+    let spacing = 50.0;
+    figure
+        .marks
+        .push(drawing::floor(-15.0, 2.0 * spacing + 35.0));
+    let labels = ["start", "minimum-norm Newton", "nearest root"];
+    for ((found, label), place) in designs.into_iter().zip(labels).zip(0..) {
+        let mut z = [0.0; UNKNOWNS];
+        z.copy_from_slice(&found.root.unknowns);
+        let (lengths, stance) = TailRunners::split(&z);
+        let robot = TailRunner::passive(lengths, family.layout, robot::GRAVITY)?;
+        let shift = spacing * f64::from(place);
+        drawing::robot(&mut figure, &robot, &stance, shift, label);
+    }
+    Ok(figure)
+}

@@ -1,0 +1,114 @@
+//! Uniqueness map of three balls in a row: which masses make the outcome unique.
+
+use crate::common::linspace;
+use crate::config::{count, positive};
+use crate::propagative::model::{System, chain_normals};
+use crate::scenario::{Configuration, begin};
+use crate::{Overrides, Scenario, ScenarioError};
+use carom_report::record::{Axis, Color, Column, Figure, LineStyle, Mark, Quantity, Record, Table};
+use serde::{Deserialize, Serialize};
+use std::f64::consts::PI;
+
+pub(crate) const SCENARIO: Scenario = Scenario::new::<Config>(
+    "three-ball-masses",
+    "which masses of three balls in a row make their impact unique",
+    "Seghete & Murphey",
+    "Theorem 3, as a map over masses",
+    run,
+);
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Config {
+    samples: usize,
+    max_ratio: f64,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            samples: 101,
+            max_ratio: 10.0,
+        }
+    }
+}
+
+impl Configuration for Config {
+    const TOML: &'static str = "\
+samples = 101        # along each axis
+max_ratio = 10.0     # masses m_B/m_A and m_C/m_A from 1/max_ratio to max_ratio
+";
+}
+
+fn worst(masses: [f64; 3]) -> Result<f64, ScenarioError> {
+    System::diagonal(&masses, chain_normals(3))?.worst_indeterminacy()
+}
+
+fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
+    let (config, mut record) = begin::<Config>(overrides)?;
+    count("samples", config.samples, 2, 500)?;
+    positive("max_ratio", &[config.max_ratio - 1.0])?;
+    let decades = config.max_ratio.log10();
+    let axis = linspace(-decades, decades, config.samples);
+    let mut values = Vec::with_capacity(axis.len());
+    for &c in &axis {
+        let row = axis
+            .iter()
+            .map(|&b| worst([1.0, 10f64.powf(b), 10f64.powf(c)]));
+        values.push(row.collect::<Result<Vec<_>, _>>()?);
+    }
+    let mut table = Table::new(
+        "unique_masses",
+        "Middle masses with a unique outcome between equal outer balls, m_B = m_A (1/cos(pi/m) - 1).",
+        vec![
+            Column::new("m", ""),
+            Column::new("mass_ratio", ""),
+            Column::new("worst_indeterminacy", ""),
+        ],
+    );
+    for m in 3..=6 {
+        let ratio = 1.0 / (PI / f64::from(m)).cos() - 1.0;
+        let xi = worst([1.0, ratio, 1.0])?;
+        table.rows.push(vec![f64::from(m), ratio, xi]);
+        record.quantities.push(
+            Quantity::new(format!("worst_indeterminacy_m_{m}"), xi, "")
+                .paper(0.0, "c = -cos(pi/m)"),
+        );
+    }
+    let mut figure = Figure::new(
+        "mass_map",
+        "Worst indeterminacy of three balls in a row",
+        "The lines are the masses with a unique outcome, c = −cos(π/m); equal masses lie on m = 3.",
+        Axis::linear("log10 of m_B / m_A", "").range(-decades, decades),
+        Axis::linear("log10 of m_C / m_A", "").range(-decades, decades),
+    );
+    figure.marks.push(Mark::Heatmap {
+        label: "worst indeterminacy ξ".to_owned(),
+        unit: String::new(),
+        x: axis.clone(),
+        y: axis,
+        values,
+    });
+    for m in 3..=6 {
+        // c² = m_A m_C / ((m_A + m_B)(m_B + m_C)), solved for m_C with m_A = 1.
+        let c2 = (PI / f64::from(m)).cos().powi(2);
+        let curve = linspace(-decades, decades, 401)
+            .into_iter()
+            .filter_map(|log_b| {
+                let b = 10f64.powf(log_b);
+                let c = c2 * (1.0 + b) * b / (1.0 - c2 * (1.0 + b));
+                (c > 0.0 && c.log10().abs() <= decades).then(|| [log_b, c.log10()])
+            });
+        let curve: Vec<[f64; 2]> = curve.collect();
+        figure.marks.push(Mark::Line {
+            label: Some(format!("unique, m = {m}")),
+            x: curve.iter().map(|p| p[0]).collect(),
+            y: curve.iter().map(|p| p[1]).collect(),
+            style: [LineStyle::Solid, LineStyle::Dashed, LineStyle::Dotted][(m as usize) % 3],
+            color: [Color::Vermillion, Color::Orange, Color::Sky, Color::Black][(m as usize) % 4],
+        });
+    }
+    record.tables.push(table);
+    record.figures.push(figure);
+    Ok(record)
+}

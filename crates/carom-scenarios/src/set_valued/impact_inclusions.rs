@@ -1,0 +1,375 @@
+//! The differential inclusions that Halm & Posa explain their model with: Figs. 2, 3 and 6.
+
+use crate::config::{finite, positive};
+use crate::scenario::{Configuration, begin};
+use crate::{Overrides, Scenario, ScenarioError};
+use carom_impact::frictional::{RatePiece, integrate_inclusion};
+use carom_impact::{Contact, ContactSet, ImpactProblem};
+use carom_metric::{Covector, KineticMetric, Tangent};
+use carom_report::record::{Axis, Color, Figure, LineStyle, Mark, Quantity, Record};
+use carom_variational::{EmbeddedState, Motion, TimeEmbedding};
+use nalgebra::{DVector, dmatrix, dvector};
+use serde::{Deserialize, Serialize};
+
+pub(crate) const SCENARIO: Scenario = Scenario::new::<Config>(
+    "impact-inclusions",
+    "dry friction, one sliding contact and a falling ball as differential inclusions",
+    "Halm & Posa",
+    "Figs. 2, 3 and 6",
+    run,
+);
+
+/// Points along a curve that is drawn.
+const DRAWN: usize = 200;
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Config {
+    sliding_velocities: Vec<[f64; 2]>,
+    delassus: [f64; 3],
+    friction: f64,
+    contact_velocity: [f64; 2],
+    ball_mass: f64,
+    gravity: f64,
+    ball_state: [f64; 2],
+    rest_length: f64,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        let third = 2.0 / 3.0;
+        Self {
+            sliding_velocities: vec![[-0.4, 0.7], [0.7, 0.2]],
+            delassus: [0.470518711285018, 0.112828355569129, 0.0802064292799615],
+            friction: 3.8624074024071717,
+            contact_velocity: [-1.3472963553338606, 1.969615506024416],
+            ball_mass: 1.0,
+            gravity: 1.0,
+            ball_state: [third, third],
+            rest_length: 2.0,
+        }
+    }
+}
+
+impl Configuration for Config {
+    const TOML: &'static str = "\
+# Fig. 2: velocities (m/s) of points that dry friction of 1 m/s^2 brings to rest.
+sliding_velocities = [[-0.4, 0.7], [0.7, 0.2]]
+
+# Fig. 3: one planar contact; inverse inertia g_nn, g_nt, g_tt (1/kg), normal and tangential velocity.
+delassus = [0.470518711285018, 0.112828355569129, 0.0802064292799615]
+friction = 3.8624074024071717
+contact_velocity = [-1.3472963553338606, 1.969615506024416]   # m/s
+
+# Fig. 6: a ball above the floor, its height (m) and velocity (m/s).
+ball_mass = 1.0                # kg
+gravity = 1.0                  # m/s^2
+ball_state = [0.6666666666666666, 0.6666666666666666]
+rest_length = 2.0              # of the curve after the ball has come to rest
+";
+}
+
+fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
+    let (config, mut record) = begin::<Config>(overrides)?;
+    dry_friction(&mut record, &config)?;
+    one_contact(&mut record, &config)?;
+    ball(&mut record, &config)?;
+    Ok(record)
+}
+
+/// $\dot v \in -\operatorname{Unit}(v)$, Eqs. (4)-(5): $v = \max(\lVert v_0\rVert - t, 0)\hat v_0$.
+fn dry_friction(record: &mut Record, config: &Config) -> Result<(), ScenarioError> {
+    record.figures.push(
+        Figure::new(
+            "fig2_unit",
+            "The set-valued direction of a velocity",
+            "Unit(v) is the direction of v, and at rest any direction or none.",
+            Axis::linear("v", "m/s"),
+            Axis::linear("Unit(v)", ""),
+        )
+        .mark(line(
+            None,
+            vec![-1.0, 0.0, 0.0, 1.0],
+            vec![-1.0, -1.0, 1.0, 1.0],
+            Color::Blue,
+        )),
+    );
+    let mut figure = Figure::new(
+        "fig2_paths",
+        "Dry friction stops in finite time",
+        "Velocities lose 1 m/s each second, along straight lines to rest.",
+        Axis::linear("first velocity", "m/s"),
+        Axis::linear("second velocity", "m/s"),
+    )
+    .equal_aspect();
+    for (i, start) in config.sliding_velocities.iter().enumerate() {
+        finite("sliding_velocities", start)?;
+        let speed = start[0].hypot(start[1]);
+        record
+            .quantities
+            .push(Quantity::new(format!("stop_{}_s", i + 1), speed, "s"));
+        let color = if i.is_multiple_of(2) {
+            Color::Blue
+        } else {
+            Color::Vermillion
+        };
+        let at = |t: f64| {
+            let left = if speed > 0.0 {
+                (speed - t).max(0.0) / speed
+            } else {
+                0.0
+            };
+            [left * start[0], left * start[1]]
+        };
+        let [middle, end] = [0.7 * speed, speed].map(at);
+        figure.marks.push(line(
+            Some(format!("from ({}, {})", start[0], start[1])),
+            vec![start[0], end[0]],
+            vec![start[1], end[1]],
+            color,
+        ));
+        figure.marks.push(Mark::Arrow {
+            from: *start,
+            to: middle,
+            color,
+            label: None,
+        });
+    }
+    record.figures.push(figure);
+    Ok(())
+}
+
+/// Routh's method, Eq. (36), as the inclusion of one contact.
+fn one_contact(record: &mut Record, config: &Config) -> Result<(), ScenarioError> {
+    finite("contact_velocity", &config.contact_velocity)?;
+    let [nn, nt, tt] = config.delassus;
+    let inverse = dmatrix![nn, nt; nt, tt];
+    let mass = inverse.try_inverse().ok_or_else(|| {
+        ScenarioError::value("delassus", "the inverse inertia must be positive definite")
+    })?;
+    let metric = KineticMetric::new(mass)?;
+    let contact = Contact {
+        normal: Covector::from_slice(&[1.0, 0.0]),
+        tangents: vec![Covector::from_slice(&[0.0, 1.0])],
+        friction: config.friction,
+        restitution: 0.0,
+    };
+    let contacts = ContactSet::new(&metric, vec![contact])?;
+    let velocity = Tangent::from_slice(&config.contact_velocity);
+    let problem = ImpactProblem::new(&contacts, velocity)?;
+    // One piece, so that all events are those of the contact.
+    let piece = RatePiece {
+        rates: vec![1.0],
+        length: 1e9,
+    };
+    let path = integrate_inclusion(&problem, &[piece], None)?;
+    let impulses = &path.outcome.impulses;
+    record.quantities.extend([
+        Quantity::new("contact_normal_impulse_n_s", path.impulse, "N s"),
+        Quantity::new("contact_tangential_impulse_n_s", impulses[1], "N s"),
+    ]);
+    let row = |i: usize| -> Vec<f64> {
+        path.events
+            .iter()
+            .filter_map(|e| e.get(i).copied())
+            .collect()
+    };
+    record.figures.push(
+        Figure::new(
+            "fig3",
+            "One contact: slide, stick, end",
+            "The contact velocity follows the reaction until it neither slides nor approaches.",
+            Axis::linear("tangential velocity", "m/s"),
+            Axis::linear("normal velocity", "m/s"),
+        )
+        .mark(line(Some("impact".to_owned()), row(1), row(0), Color::Blue))
+        .mark(Mark::points("events", row(1), row(0), Color::Black)),
+    );
+    Ok(())
+}
+
+#[derive(Debug)]
+struct Flight {
+    state: [f64; 2],
+    gravity: f64,
+}
+
+impl Motion for Flight {
+    fn state(&self, t: f64) -> (DVector<f64>, DVector<f64>) {
+        let [height, velocity] = self.state;
+        (
+            dvector![height + t * (velocity - 0.5 * self.gravity * t)],
+            dvector![velocity - self.gravity * t],
+        )
+    }
+}
+
+/// On the floor, carrying its weight.
+#[derive(Debug)]
+struct Rest {
+    weight: f64,
+}
+
+impl Motion for Rest {
+    fn state(&self, _time: f64) -> (DVector<f64>, DVector<f64>) {
+        (dvector![0.0], dvector![0.0])
+    }
+
+    fn normal_impulse(&self, time: f64) -> f64 {
+        self.weight * time
+    }
+
+    fn normal_force(&self, _time: f64) -> f64 {
+        self.weight
+    }
+}
+
+fn ball(record: &mut Record, config: &Config) -> Result<(), ScenarioError> {
+    positive("ball_mass", &[config.ball_mass])?;
+    positive("gravity", &[config.gravity])?;
+    positive("rest_length", &[config.rest_length])?;
+    let [height, velocity] = config.ball_state;
+    positive("ball_state", &[height])?;
+    finite("ball_state", &[velocity])?;
+    let landing = (velocity * velocity + 2.0 * config.gravity * height).sqrt();
+    let flight = (velocity + landing) / config.gravity;
+    let weight = config.ball_mass * config.gravity;
+    let impulse = config.ball_mass * landing;
+    let mut path = TimeEmbedding::new(dvector![height], dvector![velocity], 1.0)?;
+    let motion = Flight {
+        state: config.ball_state,
+        gravity: config.gravity,
+    };
+    path.push_motion(motion, flight)?;
+    path.push_impact(&[(impulse, dvector![0.0])])?;
+    path.push_motion(Rest { weight }, config.rest_length / (1.0 + weight))?;
+    let end = path.state_at(path.length())?;
+    record.quantities.extend([
+        Quantity::new("ball_flight_s", flight, "s"),
+        Quantity::new("ball_impact_length", impulse, "N s")
+            .note("length of the impact in s, while time stands still"),
+        Quantity::new("ball_clock_at_rest", end.clock, "")
+            .paper(1.0 / (1.0 + weight), "Section 4.1: dt/ds = 1/(1 + mg)"),
+        Quantity::new("ball_end_time_s", end.time, "s"),
+        Quantity::new("ball_length", path.length(), ""),
+    ]);
+    let states: Vec<(f64, EmbeddedState)> = (0..=DRAWN)
+        .map(|k| {
+            let s = path.length() * k as f64 / DRAWN as f64;
+            Ok((s, path.state_at(s)?))
+        })
+        .collect::<Result<_, ScenarioError>>()?;
+    let take = |f: fn(&(f64, EmbeddedState)) -> f64| -> Vec<f64> { states.iter().map(f).collect() };
+    let parameter = take(|x| x.0);
+    let curve = |label: &str, y: Vec<f64>, style, color| Mark::Line {
+        label: Some(label.to_owned()),
+        x: parameter.clone(),
+        y,
+        style,
+        color,
+    };
+    record.figures.extend([
+        Figure::new(
+            "fig6_phase",
+            "A ball lands: height and velocity",
+            "In flight along a parabola, in the impact straight up: nothing jumps.",
+            Axis::linear("height", "m"),
+            Axis::linear("velocity", "m/s"),
+        )
+        .mark(line(
+            None,
+            take(|x| x.1.configuration[0]),
+            take(|x| x.1.velocity[0]),
+            Color::Blue,
+        )),
+        Figure::new(
+            "fig6_s",
+            "A ball lands: by the parameter s",
+            "Time stands still in the impact, and passes more slowly than s at rest.",
+            Axis::linear("s", ""),
+            Axis::linear("height, velocity, time", "m, m/s, s"),
+        )
+        .mark(curve(
+            "height",
+            take(|x| x.1.configuration[0]),
+            LineStyle::Solid,
+            Color::Blue,
+        ))
+        .mark(curve(
+            "velocity",
+            take(|x| x.1.velocity[0]),
+            LineStyle::Dashed,
+            Color::Vermillion,
+        ))
+        .mark(curve(
+            "time",
+            take(|x| x.1.time),
+            LineStyle::Dotted,
+            Color::Black,
+        )),
+    ]);
+    Ok(())
+}
+
+fn line(label: Option<String>, x: Vec<f64>, y: Vec<f64>, color: Color) -> Mark {
+    Mark::Line {
+        label,
+        x,
+        y,
+        style: LineStyle::Solid,
+        color,
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    /// Closed forms, and for the contact an independent implementation.
+    #[test]
+    fn the_figures_of_the_paper() {
+        let record = SCENARIO.run(&Overrides::default()).unwrap();
+        for (name, expected, tolerance) in [
+            ("stop_1_s", 0.65f64.sqrt(), 1e-15),
+            ("stop_2_s", 0.53f64.sqrt(), 1e-15),
+            ("contact_normal_impulse_n_s", 13.207181107909015, 1e-11),
+            ("contact_tangential_impulse_n_s", -43.13569452215761, 1e-11),
+            ("ball_flight_s", 2.0, 1e-14),
+            ("ball_impact_length", 4.0 / 3.0, 1e-14),
+            ("ball_clock_at_rest", 0.5, 1e-14),
+            ("ball_end_time_s", 3.0, 1e-14),
+        ] {
+            let found = record.quantities.iter().find(|q| q.name == name);
+            let actual = found.unwrap().value;
+            assert!((actual - expected).abs() <= tolerance, "{name}: {actual}");
+        }
+        // Slide to (0, -1), stick to (0, 0).
+        let fig3 = record.figures.iter().find(|f| f.name == "fig3").unwrap();
+        let Some(Mark::Line { x, y, .. }) = fig3.marks.first() else {
+            unreachable!()
+        };
+        assert_eq!(x.len(), 3);
+        for (actual, expected) in
+            x.iter()
+                .chain(y)
+                .zip([1.969615506, 0.0, 0.0, -1.347296355, -1.0, 0.0])
+        {
+            assert!((actual - expected).abs() <= 1e-9, "{actual}");
+        }
+    }
+
+    #[test]
+    fn bad_input_is_refused() {
+        let run = |set: &str| {
+            let overrides = Overrides {
+                assignments: vec![set.to_owned()],
+                ..Overrides::default()
+            };
+            SCENARIO.run(&overrides).unwrap_err().to_string()
+        };
+        assert!(run("delassus=[1.0, 1.0, 1.0]").contains("delassus"));
+        assert!(run("ball_state=[-1.0, 0.0]").contains("ball_state"));
+        assert!(run("gravity=0").contains("gravity"));
+    }
+}

@@ -1,0 +1,18 @@
+//! Simultaneous frictional impacts: Halm & Posa, Section 5.
+//!
+//! One file for each system, from its parameters to mass matrix and contact rows. What they report
+//! is common: every simultaneous outcome, both sequential ones, samples of the set as in the paper,
+//! and samples that search for its extremes.
+
+pub(crate) mod box_and_wall;
+pub(crate) mod compass_gait;
+pub(crate) mod compliant_block;
+pub(crate) mod disk_stack;
+pub(crate) mod impact_inclusions;
+mod kelvin_voigt;
+mod playback;
+pub(crate) mod ramone;
+mod report;
+pub(crate) mod rocking_block;
+mod system;
+pub(crate) mod zeno_block;

@@ -1,0 +1,356 @@
+//! The robot RAMone puts its foot down: Halm & Posa, Table 7 and Fig. 13.
+
+use super::report::{Plane, Sampling, report};
+use super::system::{FrictionalSystem, NamedContact};
+use crate::config::finite;
+use crate::scenario::{Configuration, begin};
+use crate::{Overrides, Scenario, ScenarioError};
+use carom_report::record::Record;
+use nalgebra::DMatrix;
+use serde::{Deserialize, Serialize};
+
+pub(crate) const SCENARIO: Scenario = Scenario::new::<Config>(
+    "ramone",
+    "a five-link robot takes a step: the leading foot sticks, the trailing one lifts or slides",
+    "Halm & Posa",
+    "Table 7, Fig. 13, Table 3",
+    run,
+);
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Config {
+    trunk_angle_deg: f64,
+    leading_hip_deg: f64,
+    leading_knee_deg: f64,
+    trailing_hip_deg: f64,
+    trunk_rate: f64,
+    friction: f64,
+    impulse_step: f64,
+    samples: u64,
+    seed: u64,
+    max_steps: usize,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            trunk_angle_deg: 16.0,
+            leading_hip_deg: -70.0,
+            leading_knee_deg: -2.0,
+            trailing_hip_deg: 70.0,
+            trunk_rate: 1.0,
+            friction: 1e5,
+            impulse_step: 1.0,
+            samples: 1 << 14,
+            seed: 0,
+            max_steps: 10,
+        }
+    }
+}
+
+impl Configuration for Config {
+    const TOML: &'static str = "\
+# Trunk and two legs of thigh and shank with round feet; masses and lengths of the robot of Remy
+# (2017). Both feet touch the floor, which decides the trailing knee.
+trunk_angle_deg = 16.0
+leading_hip_deg = -70.0
+leading_knee_deg = -2.0
+trailing_hip_deg = 70.0
+trunk_rate = 1.0               # rad/s; joints do not move, the trailing foot B is at rest
+friction = 1e5
+
+# Samples of the set of outcomes.
+impulse_step = 1.0             # N s, largest cap on an impulse in one step
+samples = 16384                # the paper: 2^20
+seed = 0
+max_steps = 10                # steps allowed to a sample; the search takes ten times as many
+";
+}
+
+/// Masses in kg, inertias in kg m^2 about the centers of mass, lengths in m.
+mod robot {
+    pub(super) const TRUNK_MASS: f64 = 7.9026;
+    pub(super) const THIGH_MASS: f64 = 0.7887;
+    pub(super) const SHANK_MASS: f64 = 0.510;
+    pub(super) const TRUNK_INERTIA: f64 = 0.08;
+    pub(super) const THIGH_INERTIA: f64 = 0.00221;
+    pub(super) const SHANK_INERTIA: f64 = 0.00652;
+    /// Hip below the center of mass of the trunk.
+    pub(super) const TRUNK: f64 = 0.137675;
+    /// Center of mass of the thigh below the hip.
+    pub(super) const THIGH_CENTER: f64 = 0.019399;
+    pub(super) const THIGH: f64 = 0.2;
+    /// Center of mass of the shank below the knee.
+    pub(super) const SHANK_CENTER: f64 = 0.165235;
+    /// Center of the foot below the knee.
+    pub(super) const SHANK: f64 = 0.2385;
+    pub(super) const FOOT_RADIUS: f64 = 0.02815;
+}
+
+/// Coordinates: x and y of the trunk, trunk angle, then hip and knee of the leading leg, hip and
+/// knee of the trailing leg; joints relative to the link above.
+const N: usize = 7;
+
+/// Velocity of a point as rows on the coordinates.
+#[derive(Clone, Debug)]
+struct Point {
+    x: [f64; N],
+    y: [f64; N],
+}
+
+impl Point {
+    fn trunk() -> Self {
+        let (mut x, mut y) = ([0.0; N], [0.0; N]);
+        x[0] = 1.0;
+        y[1] = 1.0;
+        Self { x, y }
+    }
+
+    /// The point at `length` (sin a, -cos a) from this one, where `a` is the sum of the
+    /// coordinates named.
+    fn down(&self, length: f64, angle: f64, coordinates: &[usize]) -> Self {
+        let mut point = self.clone();
+        let (sin, cos) = angle.sin_cos();
+        for i in coordinates {
+            point.x[*i] += length * cos;
+            point.y[*i] += length * sin;
+        }
+        point
+    }
+}
+
+fn add_body(mass: &mut DMatrix<f64>, m: f64, inertia: f64, center: &Point, turns: &[usize]) {
+    for i in 0..N {
+        for j in 0..N {
+            mass[(i, j)] += m * (center.x[i] * center.x[j] + center.y[i] * center.y[j]);
+        }
+    }
+    for i in turns {
+        for j in turns {
+            mass[(*i, *j)] += inertia;
+        }
+    }
+}
+
+impl Config {
+    /// Trailing knee angle that puts both feet on the floor.
+    fn trailing_knee(&self) -> Result<f64, ScenarioError> {
+        use robot::{SHANK, THIGH};
+        let trunk = self.trunk_angle_deg.to_radians();
+        let thigh = trunk + self.leading_hip_deg.to_radians();
+        let shank = thigh + self.leading_knee_deg.to_radians();
+        let other = trunk + self.trailing_hip_deg.to_radians();
+        let sine = (SHANK * shank.cos() + THIGH * thigh.cos() - THIGH * other.cos()) / SHANK;
+        if !(-1.0..=1.0).contains(&sine) {
+            return Err(ScenarioError::value(
+                "trunk_angle_deg",
+                format!(
+                    "{}: the trailing foot cannot reach the floor (the sine of its shank's \
+                     inclination would be {sine})",
+                    self.trunk_angle_deg
+                ),
+            ));
+        }
+        Ok(sine.asin() - other - std::f64::consts::FRAC_PI_2)
+    }
+
+    fn system(&self) -> Result<FrictionalSystem, ScenarioError> {
+        for (key, value) in [
+            ("trunk_angle_deg", self.trunk_angle_deg),
+            ("leading_hip_deg", self.leading_hip_deg),
+            ("leading_knee_deg", self.leading_knee_deg),
+            ("trailing_hip_deg", self.trailing_hip_deg),
+            ("trunk_rate", self.trunk_rate),
+        ] {
+            finite(key, &[value])?;
+        }
+        let trunk = self.trunk_angle_deg.to_radians();
+        let legs = [
+            (
+                "A",
+                self.leading_hip_deg.to_radians(),
+                self.leading_knee_deg.to_radians(),
+                3,
+            ),
+            (
+                "B",
+                self.trailing_hip_deg.to_radians(),
+                self.trailing_knee()?,
+                5,
+            ),
+        ];
+        let mut mass = DMatrix::zeros(N, N);
+        let body = Point::trunk();
+        add_body(
+            &mut mass,
+            robot::TRUNK_MASS,
+            robot::TRUNK_INERTIA,
+            &body,
+            &[2],
+        );
+        let hip = body.down(robot::TRUNK, trunk, &[2]);
+        let mut contacts = Vec::new();
+        for (name, hip_angle, knee_angle, first) in legs {
+            let (thigh, shank) = ([2, first], [2, first, first + 1]);
+            let thigh_angle = trunk + hip_angle;
+            let shank_angle = thigh_angle + knee_angle;
+            let center = hip.down(robot::THIGH_CENTER, thigh_angle, &thigh);
+            add_body(
+                &mut mass,
+                robot::THIGH_MASS,
+                robot::THIGH_INERTIA,
+                &center,
+                &thigh,
+            );
+            let knee = hip.down(robot::THIGH, thigh_angle, &thigh);
+            let center = knee.down(robot::SHANK_CENTER, shank_angle, &shank);
+            add_body(
+                &mut mass,
+                robot::SHANK_MASS,
+                robot::SHANK_INERTIA,
+                &center,
+                &shank,
+            );
+            let mut foot = knee.down(robot::SHANK, shank_angle, &shank);
+            // The lowest point of the foot moves with the shank.
+            for i in shank {
+                foot.x[i] += robot::FOOT_RADIUS;
+            }
+            contacts.push(NamedContact {
+                name,
+                normal: foot.y.to_vec(),
+                tangent: foot.x.to_vec(),
+            });
+        }
+        let mut velocity = vec![0.0; N];
+        velocity[2] = self.trunk_rate;
+        if let Some(trailing) = contacts.last() {
+            velocity[0] = -self.trunk_rate * trailing.tangent[2];
+            velocity[1] = -self.trunk_rate * trailing.normal[2];
+        }
+        Ok(FrictionalSystem {
+            mass,
+            contacts,
+            friction: self.friction,
+            velocity,
+        })
+    }
+}
+
+fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
+    let (config, mut record) = begin::<Config>(overrides)?;
+    let system = config.system()?;
+    let sampling = Sampling {
+        impulse_step: config.impulse_step,
+        samples: config.samples,
+        seed: config.seed,
+        max_steps: config.max_steps,
+    };
+    report(
+        &mut record,
+        &system,
+        &sampling,
+        3.20,
+        &[
+            Plane {
+                name: "fig13_trailing",
+                title: "RAMone: trailing foot B",
+                x: 3,
+                y: 2,
+            },
+            Plane {
+                name: "fig13_normal",
+                title: "RAMone: normal velocities of the feet",
+                x: 0,
+                y: 2,
+            },
+        ],
+        &overrides.progress,
+    )?;
+    Ok(record)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use carom_impact::frictional::{TerminationBounds, all_simultaneous, all_steps};
+
+    /// Halm & Posa, Section 5.2.4: lift, stick and slide of the trailing foot; digits of an
+    /// independent implementation.
+    #[test]
+    fn the_trailing_foot_has_three_outcomes() {
+        let system = Config::default().system().unwrap();
+        let known = [
+            (0.000330823045150086, -0.02735008962041474),
+            (0.0, 0.0),
+            (0.0, -0.019516304638802495),
+        ];
+        let all = system
+            .pose(|problem| Ok(all_simultaneous(problem)?))
+            .unwrap();
+        assert_eq!(all.len(), 3);
+        for solution in &all {
+            let velocity = solution.outcome.velocity_plus.0.as_slice();
+            let rows = system.contact_velocity(velocity);
+            assert!(rows[0].abs() <= 1e-10 && rows[1].abs() <= 1e-10);
+            let is_it = |(vn, vt): &(f64, f64)| {
+                (rows[2] - vn).abs() <= 1e-10 && (rows[3] - vt).abs() <= 1e-10
+            };
+            assert_eq!(known.iter().filter(|k| is_it(k)).count(), 1, "{rows:?}");
+        }
+    }
+
+    /// Constants of an independent implementation, which prints up to nine digits of them.
+    #[test]
+    fn its_bounds() {
+        let bounds = Config::default()
+            .system()
+            .unwrap()
+            .pose(|problem| Ok(TerminationBounds::new(problem, 1.0, None)?))
+            .unwrap();
+        for (actual, expected) in [
+            (bounds.pointedness, 0.602709726),
+            (bounds.inclusion_impulse, 4.77438251),
+            (bounds.euclidean_r, 0.417040708),
+            (bounds.psi, 3972373.966),
+        ] {
+            assert!((actual / expected - 1.0).abs() <= 1e-6, "{actual}");
+        }
+        assert_eq!((bounds.euclidean_c, bounds.kinetic_c), (116.0, 20.0));
+    }
+
+    #[test]
+    fn a_step_has_three_solutions() {
+        let system = Config::default().system().unwrap();
+        let caps = [0.3934, 0.1327];
+        let all = system
+            .pose(|problem| Ok(all_steps(problem, &caps)?))
+            .unwrap();
+        assert_eq!(all.len(), 3);
+        for trunk_rate in [1.5049021420, 1.5046820773, 1.5048389797] {
+            let rate = |s: &carom_impact::frictional::ModeSolution| s.outcome.velocity_plus.0[2];
+            let nearest = all.iter().map(|s| (rate(s) - trunk_rate).abs());
+            assert!(nearest.fold(f64::INFINITY, f64::min) <= 1e-9);
+        }
+    }
+
+    /// Parameters to rows: reference values of an independent implementation.
+    #[test]
+    fn the_robot_stands_on_both_feet() {
+        let system = Config::default().system().unwrap();
+        let close = |a: f64, b: f64| (a - b).abs() <= 1e-12;
+        assert!(close(system.velocity[0], -0.4114162619245758));
+        assert!(close(system.velocity[1], -0.21051823339278636));
+        assert!(close(system.contacts[0].normal[2], -0.3215804869672616));
+        assert!(close(system.contacts[1].tangent[6], 0.2651232631874426));
+        assert!(close(system.mass[(2, 2)], 0.29886286122408856));
+        assert!(close(system.mass[(5, 6)], 0.019713149122055136));
+        let error = Config {
+            trunk_angle_deg: 17.0,
+            ..Config::default()
+        };
+        assert!(error.system().unwrap_err().to_string().contains("reach"));
+    }
+}

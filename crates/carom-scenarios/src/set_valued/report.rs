@@ -1,0 +1,452 @@
+//! What the scenarios of simultaneous impact have in common.
+
+use super::playback::playback;
+use super::system::FrictionalSystem;
+use crate::extremes::extremes;
+use crate::{Progress, ScenarioError};
+use carom_impact::frictional::{
+    BranchPolicy, CapDistribution, Draw, SampleSummary, Sampler, Sequential, SetValued,
+    StepLipschitz, TerminationBounds, all_simultaneous, summarize,
+};
+use carom_impact::{Diagnostics, ImpactError, ImpactLaw, ImpactProblem};
+use carom_report::record::{
+    Axis, Color, Column, Figure, Mark, PointShape, Quantity, Record, Table,
+};
+
+/// Samples whose paths are drawn.
+const DRAWN_PATHS: u64 = 400;
+
+/// Outcomes that are drawn.
+const DRAWN_OUTCOMES: usize = 1500;
+
+/// Spread of the random covering vectors of the search.
+const SPREAD: f64 = 6.0;
+
+/// Probability that the search switches a contact off in a step.
+const OFF: f64 = 0.25;
+
+/// Radius (N s) and failure probability of the net of Lemma 1 that is reported.
+const NET: f64 = 0.05;
+
+/// How samples are drawn.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sampling {
+    pub(super) impulse_step: f64,
+    pub(super) samples: u64,
+    pub(super) seed: u64,
+    pub(super) max_steps: usize,
+}
+
+impl Sampling {
+    fn validate(&self) -> Result<(), ScenarioError> {
+        crate::config::positive("impulse_step", &[self.impulse_step])?;
+        if self.samples == 0 {
+            return Err(ScenarioError::value("samples", "at least 1 is needed"));
+        }
+        crate::config::count("max_steps", self.max_steps, 1, 100_000)
+    }
+
+    /// As in the paper: uniform caps, and of several solutions of a step the one that Lemke's
+    /// method finds.
+    fn plain(&self) -> SetValued {
+        SetValued {
+            impulse_step: Some(self.impulse_step),
+            samples: self.samples,
+            seed: self.seed,
+            max_steps: self.max_steps,
+            ..SetValued::default()
+        }
+    }
+
+    /// For evolution: any solution of a step that a covering vector leads to.
+    fn breeding(&self) -> SetValued {
+        SetValued {
+            max_steps: 10 * self.max_steps,
+            branch: BranchPolicy::RandomCovering { spread: SPREAD },
+            ..self.plain()
+        }
+    }
+
+    /// Contacts are switched off at random, and any solution of a step may be taken: of two
+    /// contacts all are tried, which takes longer.
+    fn search(&self, contacts: usize) -> SetValued {
+        let is_small = contacts <= 2;
+        SetValued {
+            max_steps: 10 * self.max_steps,
+            samples: if is_small {
+                self.samples.div_ceil(4)
+            } else {
+                self.samples
+            },
+            branch: if is_small {
+                BranchPolicy::Enumerate
+            } else {
+                BranchPolicy::RandomCovering { spread: SPREAD }
+            },
+            caps: CapDistribution::Mixed { off: OFF },
+            ..self.plain()
+        }
+    }
+}
+
+/// A plane of contact velocities that a figure shows: two row indices.
+pub(super) struct Plane {
+    pub(super) name: &'static str,
+    pub(super) title: &'static str,
+    pub(super) x: usize,
+    pub(super) y: usize,
+}
+
+/// Fills a record. `table_3` is what the paper prints of its samples: complementarity problems for
+/// each.
+pub(super) fn report(
+    record: &mut Record,
+    system: &FrictionalSystem,
+    sampling: &Sampling,
+    table_3: f64,
+    planes: &[Plane],
+    progress: &Progress,
+) -> Result<(), ScenarioError> {
+    sampling.validate()?;
+    let names = system.row_names();
+    let columns = |first: &[(&str, &str)]| -> Vec<Column> {
+        let first = first.iter().map(|(name, unit)| Column::new(*name, *unit));
+        let rows = names.iter().map(|name| Column::new(name.clone(), "m/s"));
+        first.chain(rows).collect()
+    };
+    let before = system.contact_velocity(&system.velocity);
+    let mut simultaneous = Vec::new();
+    let mut sequential = Vec::new();
+    system.pose(|problem| {
+        let mut table = Table::new(
+            "simultaneous",
+            "Every outcome if all contacts act at once (Anitescu and Potra), with the number of \
+             contact modes that lead there.",
+            columns(&[("modes", ""), ("energy_change", "J")]),
+        );
+        for solution in all_simultaneous(problem)? {
+            let outcome = &solution.outcome;
+            let rows = system.contact_velocity(outcome.velocity_plus.0.as_slice());
+            let mut row = vec![solution.modes.len() as f64, outcome.audit.energy_change_j()];
+            row.extend(&rows);
+            table.rows.push(row);
+            simultaneous.push(rows);
+        }
+        record.quantities.push(Quantity::new(
+            "simultaneous_outcomes",
+            simultaneous.len() as f64,
+            "",
+        ));
+        record.tables.push(table);
+
+        let mut table = Table::new(
+            "sequential",
+            "One contact at a time, each first in turn.",
+            columns(&[
+                ("first_contact", ""),
+                ("impacts", ""),
+                ("energy_change", "J"),
+            ]),
+        );
+        for first in 0..system.contacts.len() {
+            let law = Sequential {
+                order: vec![first],
+                ..Sequential::default()
+            };
+            let outcome = law.resolve(problem)?;
+            let impacts = match &outcome.diagnostics {
+                Diagnostics::Sequential { sequence, .. } => sequence.len(),
+                _ => 0,
+            };
+            let rows = system.contact_velocity(outcome.velocity_plus.0.as_slice());
+            let energy = outcome.audit.energy_change_j();
+            let mut row = vec![(first + 1) as f64, impacts as f64, energy];
+            row.extend(&rows);
+            table.rows.push(row);
+            sequential.push(rows);
+        }
+        record.tables.push(table);
+
+        bounds(record, problem, sampling)?;
+        stretch(record, problem, sampling)?;
+        let plain = Sampler::new(problem, &sampling.plain())?;
+        let plain_summary = summarize(&plain, &progress.samples())?;
+        let search = Sampler::new(problem, &sampling.search(system.contacts.len()))?;
+        let search_summary = summarize(&search, &progress.samples())?;
+        quantities(record, &plain_summary, &search_summary, table_3);
+        let breeding = Sampler::new(problem, &sampling.breeding())?;
+        let bred = extremes(&breeding, progress)?;
+        extents(
+            record,
+            &names,
+            [&plain_summary.hull, &search_summary.hull, &bred],
+            plain.speed(),
+        );
+        let path_rows = paths(&search)?;
+        for plane in planes {
+            record.figures.push(figure(
+                plane,
+                &names,
+                &before,
+                &path_rows,
+                &search_summary,
+                &simultaneous,
+                &sequential,
+            ));
+        }
+        match planes.first() {
+            Some(plane) => playback(record, system, &simultaneous, [plane.x, plane.y]),
+            None => Ok(()),
+        }
+    })
+}
+
+/// How long the impact can take; a cone that is not pointed is said and no fault.
+fn bounds(
+    record: &mut Record,
+    problem: &ImpactProblem<'_>,
+    sampling: &Sampling,
+) -> Result<(), ScenarioError> {
+    let bounds = match TerminationBounds::new(problem, sampling.impulse_step, None) {
+        Ok(bounds) => bounds,
+        Err(ImpactError::NotPointed) => {
+            record.quantities.push(
+                Quantity::new("pointedness", 0.0, "1/sqrt(kg)")
+                    .note("contacts can push against each other: nothing bounds the impact"),
+            );
+            return Ok(());
+        }
+        Err(error) => return Err(error.into()),
+    };
+    record.quantities.extend([
+        Quantity::new("pointedness", bounds.pointedness, "1/sqrt(kg)")
+            .note("least admissible force of unit normal size; positive: every impact ends"),
+        Quantity::new(
+            "inclusion_impulse_bound_n_s",
+            bounds.inclusion_impulse,
+            "N s",
+        )
+        .note("no impact takes more normal impulse"),
+        Quantity::new("theorem_8_c", bounds.euclidean_c, ""),
+        Quantity::new("theorem_8_c_kinetic", bounds.kinetic_c, "")
+            .note("the same with kinetic norms throughout"),
+        Quantity::new("psi", bounds.psi, "").note("sets the closing step of Algorithm 2"),
+    ]);
+    Ok(())
+}
+
+/// How much steps stretch, and how many samples Lemma 1 asks for then; nothing where that is not
+/// computed.
+fn stretch(
+    record: &mut Record,
+    problem: &ImpactProblem<'_>,
+    sampling: &Sampling,
+) -> Result<(), ScenarioError> {
+    let step = match StepLipschitz::new(problem.contacts(), None) {
+        Ok(step) => step,
+        Err(ImpactError::EnumerationLimit { .. }) => return Ok(()),
+        Err(error) => return Err(error.into()),
+    };
+    record.quantities.extend([
+        Quantity::new("step_cones", step.cones as f64, "")
+            .note("cones on which a step is linear in velocity and caps"),
+        Quantity::new("step_lipschitz", step.constant, "").note(if step.is_multivalued {
+            "of every solution by itself: steps have several, so Lemma 1 does not apply"
+        } else {
+            "exact Lipschitz constant of a step, in the coordinates as given"
+        }),
+    ]);
+    let net = step.net(sampling.max_steps, sampling.impulse_step, NET);
+    record.quantities.push(
+        Quantity::new("log10_samples_for_a_net", net.log10_samples(NET), "")
+            .note("Eq. (171) at radius and failure probability 0.05, if steps had one solution"),
+    );
+    Ok(())
+}
+
+fn quantities(record: &mut Record, plain: &SampleSummary, search: &SampleSummary, table_3: f64) {
+    let note = format!("Table 3 prints {table_3}, with another solver and quasi-random caps");
+    let rate = |count: u64, of: u64| {
+        if of > 0 {
+            count as f64 / of as f64
+        } else {
+            0.0
+        }
+    };
+    record.quantities.extend([
+        Quantity::new("lcp_per_sample", plain.lcp_per_sample, "").note(note),
+        Quantity::new("pivots_per_sample", plain.pivots_per_sample, ""),
+        Quantity::new("terminated", rate(plain.terminated, plain.samples), "")
+            .note("fraction of the samples"),
+        Quantity::new("at_rest", rate(plain.at_rest, plain.terminated), "")
+            .note("fraction of the samples that end with all contacts at rest"),
+        Quantity::new("search_lcp_per_sample", search.lcp_per_sample, ""),
+        Quantity::new(
+            "search_terminated",
+            rate(search.terminated, search.samples),
+            "",
+        ),
+    ]);
+    for (prefix, summary) in [("", plain), ("search_", search)] {
+        if let Some(coverage) = &summary.coverage {
+            record.quantities.extend([
+                Quantity::new(format!("{prefix}new_cell_rate"), coverage.new_cell_rate, "")
+                    .note("second half of the samples in cells that the first half has not met"),
+                Quantity::new(
+                    format!("{prefix}split_half_distance"),
+                    coverage.split_half_distance,
+                    "",
+                )
+                .note("Hausdorff distance of two parts of the sample over the largest extent"),
+            ]);
+        }
+    }
+    let mut table = Table::new(
+        "steps",
+        "Fraction of the samples by complementarity problems solved.",
+        vec![Column::new("steps", ""), Column::new("fraction", "")],
+    );
+    for (steps, count) in plain.histogram.iter().enumerate() {
+        table
+            .rows
+            .push(vec![steps as f64, rate(*count, plain.samples)]);
+    }
+    record.tables.push(table);
+}
+
+/// `hulls`: as sampled in the paper, by the search, by evolution.
+fn extents(record: &mut Record, names: &[String], hulls: [&[[f64; 2]]; 3], speed: f64) {
+    // The velocity of a closed contact is rounding.
+    let snap = |v: f64| if v.abs() <= 1e-9 * speed { 0.0 } else { v };
+    let columns = [
+        "row",
+        "least",
+        "most",
+        "search_least",
+        "search_most",
+        "bred_least",
+        "bred_most",
+    ];
+    let mut table = Table::new(
+        "extents",
+        "Least and largest velocity of each contact row (in the order of the other tables) after \
+         the impact: as sampled in the paper, by the search, and by evolution towards each of \
+         them. All are met by outcomes of the set; none is proven extreme.",
+        columns
+            .map(|name| Column::new(name, if name == "row" { "" } else { "m/s" }))
+            .to_vec(),
+    );
+    let [plain, search, bred] = hulls;
+    let rows = plain.iter().zip(search).zip(bred);
+    for (i, (name, ((plain, search), bred))) in names.iter().zip(rows).enumerate() {
+        let extents = [plain, search, bred].map(|extent| extent.map(snap));
+        let mut row = vec![(i + 1) as f64];
+        row.extend(extents.as_flattened());
+        table.rows.push(row);
+        let least = extents.iter().map(|e| e[0]).fold(f64::INFINITY, f64::min);
+        let most = extents
+            .iter()
+            .map(|e| e[1])
+            .fold(f64::NEG_INFINITY, f64::max);
+        record.quantities.extend([
+            Quantity::new(format!("{name}_least_m_per_s"), least, "m/s"),
+            Quantity::new(format!("{name}_most_m_per_s"), most, "m/s"),
+        ]);
+    }
+    record.tables.push(table);
+}
+
+/// Contact velocities met on the way, before the end.
+fn paths(sampler: &Sampler<'_>) -> Result<Vec<Vec<f64>>, ScenarioError> {
+    let mut met = Vec::new();
+    let mut draw = Draw::default();
+    let mut rows = Vec::new();
+    for sample in 0..DRAWN_PATHS.min(sampler.options().samples) {
+        sampler.draw_observed(sample, &mut draw, |draw| {
+            if draw.steps > 0 && !draw.is_ended {
+                sampler.contact_velocity(draw, &mut rows);
+                met.push(rows.clone());
+            }
+        })?;
+    }
+    Ok(met)
+}
+
+fn figure(
+    plane: &Plane,
+    names: &[String],
+    before: &[f64],
+    paths: &[Vec<f64>],
+    summary: &SampleSummary,
+    simultaneous: &[Vec<f64>],
+    sequential: &[Vec<f64>],
+) -> Figure {
+    let axis = |row: usize| {
+        let name = names.get(row).map_or("", String::as_str);
+        let kind = if name.starts_with("vn") {
+            "normal"
+        } else {
+            "tangential"
+        };
+        let contact = name.rsplit('_').next().unwrap_or("");
+        Axis::linear(format!("{kind} velocity at {contact}"), "m/s")
+    };
+    // Rounding is not worth an axis.
+    let fastest = before.iter().fold(0.0, |m, v| f64::max(m, v.abs()));
+    let snap = |v: f64| if v.abs() <= 1e-9 * fastest { 0.0 } else { v };
+    let take = |points: &[Vec<f64>], row: usize| -> Vec<f64> {
+        let row = points.iter().filter_map(|p| p.get(row).copied());
+        row.map(snap).collect()
+    };
+    let points = |label: &str, points: &[Vec<f64>], shape, color| Mark::Points {
+        label: Some(label.to_owned()),
+        x: take(points, plane.x),
+        y: take(points, plane.y),
+        shape,
+        color,
+    };
+    let outcomes: Vec<Vec<f64>> = summary
+        .velocities
+        .iter()
+        .take(DRAWN_OUTCOMES)
+        .cloned()
+        .collect();
+    Figure::new(
+        plane.name,
+        plane.title,
+        "Velocities met during the impact and after it, over samples of every overlap of the \
+         contacts; beside them the outcomes if all contacts act at once, and one after the other.",
+        axis(plane.x),
+        axis(plane.y),
+    )
+    .mark(points(
+        "during the impact",
+        paths,
+        PointShape::Circle,
+        Color::Sky,
+    ))
+    .mark(points(
+        "after it",
+        &outcomes,
+        PointShape::Circle,
+        Color::Blue,
+    ))
+    .mark(points(
+        "before",
+        &[before.to_vec()],
+        PointShape::Square,
+        Color::Black,
+    ))
+    .mark(points(
+        "all at once",
+        simultaneous,
+        PointShape::Triangle,
+        Color::Vermillion,
+    ))
+    .mark(points(
+        "one after the other",
+        sequential,
+        PointShape::Cross,
+        Color::Orange,
+    ))
+}

@@ -1,0 +1,551 @@
+//! A rocking block comes to rest after infinitely many impacts: Halm & Posa, Figs. 7 and 8.
+
+use crate::config::positive;
+use crate::scenario::{Configuration, begin};
+use crate::{Overrides, Scenario, ScenarioError};
+use carom_numeric::quadrature::gauss_legendre;
+use carom_report::animation::{Animation, MOST_FRAMES, Outline, PlaneBody};
+use carom_report::record::{Axis, Color, Column, Figure, LineStyle, Mark, Quantity, Record, Table};
+use serde::{Deserialize, Serialize};
+
+pub(crate) const SCENARIO: Scenario = Scenario::new::<Config>(
+    "zeno-block",
+    "a rocking block comes to rest after infinitely many impacts in finite time",
+    "Halm & Posa",
+    "Section 4.3, Figs. 7 and 8",
+    run,
+);
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Config {
+    width: f64,
+    height: f64,
+    mass: f64,
+    gravity: f64,
+    angular_velocity: f64,
+    friction: f64,
+    half_cycles: usize,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            width: 1.0,
+            height: 2.0,
+            mass: 1.0,
+            gravity: 9.81,
+            angular_velocity: 1.0,
+            friction: 1.0,
+            half_cycles: 12,
+        }
+    }
+}
+
+impl Configuration for Config {
+    const TOML: &'static str = "\
+# A uniform block pivots about its lower left corner A, lands on B, pivots about B, and so on.
+width = 1.0                    # m
+height = 2.0                   # m
+mass = 1.0                     # kg
+gravity = 9.81                 # m/s^2
+angular_velocity = 1.0         # rad/s, at the start, flat on the floor
+friction = 1.0                 # enough to keep the corners from sliding
+half_cycles = 12               # shown
+";
+}
+
+/// Half cycles summed before the rest is a geometric series to the last digit.
+const SUMMED: usize = 2000;
+
+/// Angular velocities below this fraction of the first are in the geometric tail.
+const TAIL: f64 = 1e-17;
+
+/// Points drawn of each half of a half cycle.
+const DRAWN: usize = 24;
+
+/// Every so many of them are played.
+const PLAYED_STRIDE: usize = 3;
+
+/// A uniform block on a corner.
+#[derive(Clone, Copy, Debug)]
+struct Block {
+    width: f64,
+    height: f64,
+    mass: f64,
+    gravity: f64,
+    /// Angle of the diagonal from the floor.
+    alpha: f64,
+    /// $\kappa = mgr/(I + mr^2)$: $\ddot\theta = -\kappa\cos(\theta + \alpha)$.
+    kappa: f64,
+    /// Angular velocity after an impact over that before, Eq. (68).
+    ratio: f64,
+}
+
+/// One pivoting phase, from leaving the floor to landing on the other corner.
+#[derive(Clone, Copy, Debug)]
+struct HalfCycle {
+    /// Angular velocity at its start.
+    speed: f64,
+    apex: f64,
+    duration: f64,
+    /// Normal impulse of the pivot while it pivots.
+    pivot_impulse: f64,
+    /// Normal impulse of the landing.
+    landing_impulse: f64,
+}
+
+impl HalfCycle {
+    /// Length in $s$, $ds = (1 + \lambda_n) dt$, landing included.
+    fn length(&self) -> f64 {
+        self.duration + self.pivot_impulse + self.landing_impulse
+    }
+}
+
+impl Block {
+    fn new(config: &Config) -> Result<Self, ScenarioError> {
+        for (key, value) in [
+            ("width", config.width),
+            ("height", config.height),
+            ("mass", config.mass),
+            ("gravity", config.gravity),
+            ("angular_velocity", config.angular_velocity),
+        ] {
+            positive(key, &[value])?;
+        }
+        let (w, h) = (config.width, config.height);
+        // I = m (w² + h²)/12 and r² = (w² + h²)/4, so I + m r² = m (w² + h²)/3, and
+        // r² cos 2α = (w² - h²)/4.
+        let diagonal = w.hypot(h);
+        let ratio =
+            ((h * h - w * w) / 4.0 + diagonal * diagonal / 12.0) * 3.0 / (diagonal * diagonal);
+        let block = Self {
+            width: w,
+            height: h,
+            mass: config.mass,
+            gravity: config.gravity,
+            alpha: h.atan2(w),
+            kappa: 1.5 * config.gravity / diagonal,
+            ratio,
+        };
+        if ratio <= 0.0 {
+            let message = "the block is so flat that its first landing stops it: no rocking";
+            return Err(ScenarioError::value("height", message));
+        }
+        let needed = (h * (1.0 - ratio) / (w * (1.0 + ratio))).max(block.pivot_friction(config)?);
+        if !config.friction.is_finite() || config.friction < needed {
+            let message = format!(
+                "{}: at least {needed} keeps the corners still",
+                config.friction
+            );
+            return Err(ScenarioError::value("friction", message));
+        }
+        Ok(block)
+    }
+
+    /// Friction that the pivot needs in the first half cycle, the highest.
+    fn pivot_friction(&self, config: &Config) -> Result<f64, ScenarioError> {
+        let half_cycle = self.half_cycle(config.angular_velocity)?;
+        let needed = (0..=400).map(|k| {
+            let theta = half_cycle.apex * f64::from(k) / 400.0;
+            let (normal, tangential) = self.pivot_force(theta, half_cycle.apex);
+            if normal > 0.0 {
+                tangential.abs() / normal
+            } else {
+                f64::INFINITY
+            }
+        });
+        Ok(needed.fold(0.0, f64::max))
+    }
+
+    /// $\dot\theta^2 = 2\kappa(\sin(\theta^\ast + \alpha) - \sin(\theta + \alpha))$.
+    fn square_rate(&self, theta: f64, apex: f64) -> f64 {
+        let middle = 0.5 * (apex + theta) + self.alpha;
+        4.0 * self.kappa * middle.cos() * (0.5 * (apex - theta)).sin()
+    }
+
+    /// Force on the pivot, N: normal and tangential.
+    fn pivot_force(&self, theta: f64, apex: f64) -> (f64, f64) {
+        let r = 0.5 * self.width.hypot(self.height);
+        let (sin, cos) = (theta + self.alpha).sin_cos();
+        let (acceleration, square) = (-self.kappa * cos, self.square_rate(theta, apex));
+        (
+            self.mass * (self.gravity + r * (acceleration * cos - square * sin)),
+            self.mass * r * (-acceleration * sin - square * cos),
+        )
+    }
+
+    /// The half cycle that starts with an angular velocity.
+    fn half_cycle(&self, speed: f64) -> Result<HalfCycle, ScenarioError> {
+        let apex = self.apex(speed).ok_or_else(|| {
+            let message = format!("{speed}: the block passes upright and does not come back");
+            ScenarioError::value("angular_velocity", message)
+        })?;
+        let duration = 2.0 * self.time_from_apex(1.0, apex);
+        let (m, w) = (self.mass, self.width);
+        Ok(HalfCycle {
+            speed,
+            apex,
+            duration,
+            // Vertical momentum from m w θ̇/2 to -m w θ̇/2.
+            pivot_impulse: m * self.gravity * duration - m * w * speed,
+            landing_impulse: 0.5 * m * w * (1.0 + self.ratio) * speed,
+        })
+    }
+
+    /// Largest angle, Eq. (57), without cancellation; `None` if the block passes upright.
+    ///
+    /// # Departure from the source
+    ///
+    /// The paper prints $-\sin\alpha$ in the arcsine, which gives -2.07 rad for its own example;
+    /// with the plus sign it is the 0.22 rad that the text states.
+    fn apex(&self, speed: f64) -> Option<f64> {
+        let (sin, cos) = self.alpha.sin_cos();
+        let e = speed * speed / (2.0 * self.kappa);
+        let inside = cos * cos - 2.0 * e * sin - e * e;
+        if inside <= 0.0 {
+            return None;
+        }
+        let sine = e * cos + sin * (2.0 * e * sin + e * e) / (cos + inside.sqrt());
+        Some(sine.asin())
+    }
+
+    /// Time between the apex and the angle $\theta^\ast(1 - x^2)$.
+    ///
+    /// In $x$ the integrand $d\theta/\dot\theta$ is smooth: 40 Gauss points give all digits.
+    fn time_from_apex(&self, x: f64, apex: f64) -> f64 {
+        let integrand = |x: f64| {
+            let half_fall = 0.5 * apex * x * x;
+            let sinc = if half_fall > 0.0 {
+                half_fall.sin() / half_fall
+            } else {
+                1.0
+            };
+            2.0 * apex
+                / (2.0 * self.kappa * apex * (apex - half_fall + self.alpha).cos() * sinc).sqrt()
+        };
+        let nodes = gauss_legendre::<40>();
+        let terms = nodes
+            .iter()
+            .map(|(node, weight)| 0.5 * x * weight * integrand(0.5 * x * (1.0 + node)));
+        terms.sum()
+    }
+}
+
+fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
+    let (config, mut record) = begin::<Config>(overrides)?;
+    crate::config::count("half_cycles", config.half_cycles, 1, 60)?;
+    let block = Block::new(&config)?;
+    let first = block.half_cycle(config.angular_velocity)?;
+    let (mut t, mut s) = (0.0, 0.0);
+    let mut speed = config.angular_velocity;
+    let mut table = Table::new(
+        "half_cycles",
+        "Half cycles: pivoting, then landing on the other corner.",
+        [
+            ("half_cycle", ""),
+            ("angular_velocity", "rad/s"),
+            ("apex", "rad"),
+            ("duration", "s"),
+            ("pivot_impulse", "N s"),
+            ("landing_impulse", "N s"),
+            ("time_at_landing", "s"),
+            ("s_at_landing", ""),
+            ("s_after_landing", ""),
+        ]
+        .into_iter()
+        .map(|(name, unit)| Column::new(name, unit))
+        .collect(),
+    );
+    let mut curves = Curves::default();
+    let mut landings = Vec::new();
+    for k in 0..SUMMED {
+        if speed <= TAIL * config.angular_velocity {
+            break;
+        }
+        let half_cycle = block.half_cycle(speed)?;
+        if k < config.half_cycles {
+            let s_landing = s + half_cycle.duration + half_cycle.pivot_impulse;
+            table.rows.push(vec![
+                k as f64,
+                speed,
+                half_cycle.apex,
+                half_cycle.duration,
+                half_cycle.pivot_impulse,
+                half_cycle.landing_impulse,
+                t + half_cycle.duration,
+                s_landing,
+                s_landing + half_cycle.landing_impulse,
+            ]);
+            curves.add(&block, &half_cycle, k, t, s);
+            landings.push(t + half_cycle.duration);
+        }
+        t += half_cycle.duration;
+        s += half_cycle.length();
+        speed *= block.ratio;
+    }
+    if block.ratio < 1.0 && speed > 0.0 {
+        // For small motions durations are proportional to the speed.
+        let last = block.half_cycle(speed)?;
+        t += last.duration / (1.0 - block.ratio);
+        s += last.length() / (1.0 - block.ratio);
+    }
+    let weight = block.mass * block.gravity;
+    let identity = (1.0 + weight) * t - 0.5 * block.mass * block.width * config.angular_velocity;
+    record.status = "zeno".to_owned();
+    record.quantities.extend([
+        Quantity::new("apex_rad", first.apex, "rad").note("Section 4.3 prints 0.22"),
+        Quantity::new("first_half_cycle_s", first.duration, "s").note("Fig. 8 shows about 1"),
+        Quantity::new("impact_ratio", block.ratio, ""),
+        Quantity::new("accumulation_time_s", t, "s").note("Section 4.3 prints 2.67"),
+        Quantity::new("accumulation_s", s, "")
+            .paper(identity, "(1 + mg) t - m w omega / 2, by vertical momentum")
+            .note("Section 4.3 prints 28.4"),
+        Quantity::new("bound_time_s", first.duration / (1.0 - block.ratio), "s").note("Eq. (70)"),
+        Quantity::new("bound_s", first.length() / (1.0 - block.ratio), "").note("Eq. (69)"),
+        Quantity::new("rate_at_rest", 1.0 / (1.0 + weight), "").note("dt/ds once the block rests"),
+    ]);
+    record.tables.push(table);
+    record.animations.push(curves.motion(&block, landings));
+    curves.finish(&mut record, t, s, 1.0 / (1.0 + weight));
+    Ok(record)
+}
+
+/// What is drawn of the motion.
+#[derive(Default)]
+struct Curves {
+    t: Vec<f64>,
+    s: Vec<f64>,
+    angle: Vec<f64>,
+    rate: Vec<f64>,
+    /// $dt/ds$.
+    clock: Vec<f64>,
+}
+
+impl Curves {
+    fn add(&mut self, block: &Block, half_cycle: &HalfCycle, index: usize, t0: f64, s0: f64) {
+        // Angles are negative while the block pivots about B.
+        let side = if index.is_multiple_of(2) { 1.0 } else { -1.0 };
+        let apex = half_cycle.apex;
+        let half = 0.5 * half_cycle.duration;
+        for k in 0..=2 * DRAWN {
+            let x = k as f64 / DRAWN as f64 - 1.0;
+            let theta = apex * (1.0 - x * x);
+            let time = half + x.signum() * block.time_from_apex(x.abs(), apex);
+            let rate = -x.signum() * block.square_rate(theta, apex).max(0.0).sqrt();
+            // Impulse of the pivot so far, from the vertical momentum m r cos(θ + α) θ̇.
+            let r = 0.5 * block.width.hypot(block.height);
+            let momentum = block.mass * r * (theta + block.alpha).cos() * rate;
+            let start = 0.5 * block.mass * block.width * half_cycle.speed;
+            let impulse = block.mass * block.gravity * time + momentum - start;
+            let (normal, _) = block.pivot_force(theta, apex);
+            self.push(
+                t0 + time,
+                s0 + time + impulse,
+                side * theta,
+                side * rate,
+                1.0 / (1.0 + normal),
+            );
+        }
+        // The landing takes no time.
+        let t = t0 + half_cycle.duration;
+        let landing = s0 + half_cycle.duration + half_cycle.pivot_impulse;
+        self.push(t, landing, 0.0, -side * half_cycle.speed, 0.0);
+        let after = -side * block.ratio * half_cycle.speed;
+        self.push(t, landing + half_cycle.landing_impulse, 0.0, after, 0.0);
+    }
+
+    fn push(&mut self, t: f64, s: f64, angle: f64, rate: f64, clock: f64) {
+        self.t.push(t);
+        self.s.push(s);
+        self.angle.push(angle);
+        self.rate.push(rate);
+        self.clock.push(clock);
+    }
+
+    /// The block to play: it turns about corner A where the angle is positive, else about B.
+    fn motion(&self, block: &Block, landings: Vec<f64>) -> Animation {
+        let (w, h) = (block.width, block.height);
+        // Twice the samples of a half cycle and its landing, with nothing left out at the landings.
+        let per_cycle = 2 * DRAWN + 3;
+        let shown = |k: usize| {
+            let k = k % per_cycle;
+            k.is_multiple_of(PLAYED_STRIDE) || k > 2 * DRAWN
+        };
+        let kept: Vec<usize> = (0..self.t.len())
+            .filter(|k| shown(*k))
+            .take(MOST_FRAMES)
+            .collect();
+        let at = |list: &[f64], k: usize| list.get(k).copied().unwrap_or(0.0);
+        let times: Vec<f64> = kept.iter().map(|k| at(&self.t, *k)).collect();
+        let poses = kept.iter().map(|k| {
+            let angle = at(&self.angle, *k);
+            // The origin of the block is the middle of its base.
+            let pivot = 0.5 * w * if angle < 0.0 { 1.0 } else { -1.0 };
+            let (sin, cos) = angle.sin_cos();
+            [pivot - pivot * cos, -pivot * sin, angle]
+        });
+        let corners = [[-0.5 * w, 0.0], [0.5 * w, 0.0], [0.5 * w, h], [-0.5 * w, h]];
+        let body = PlaneBody::new(vec![Outline::polygon(corners, Color::Blue)], poses);
+        let impacts = landings.into_iter().filter(|t| times.contains(t)).collect();
+        Animation::plane(
+            "motion",
+            "The block rocks",
+            "The landings come ever faster and accumulate; the half cycles of the table are played.",
+            times,
+            impacts,
+        )
+        .fixed(Outline::line([[-1.5 * w, 0.0], [1.5 * w, 0.0]], Color::Gray))
+        .body(body)
+    }
+
+    fn finish(mut self, record: &mut Record, t_end: f64, s_end: f64, rest: f64) {
+        // Between the last half cycle shown and rest there are infinitely many more.
+        let clock = Mark::Line {
+            label: None,
+            x: self.s.clone(),
+            y: self.clock.clone(),
+            style: LineStyle::Solid,
+            color: Color::Blue,
+        };
+        let at_rest = Mark::Line {
+            label: None,
+            x: vec![s_end, s_end + 3.0],
+            y: vec![rest; 2],
+            style: LineStyle::Solid,
+            color: Color::Blue,
+        };
+        for extra in [0.0, 3.0] {
+            self.push(t_end + rest * extra, s_end + extra, 0.0, 0.0, rest);
+        }
+        let motion = |name, title, caption, axis: Axis, at: &[f64]| {
+            let mut figure = Figure::new(
+                name,
+                title,
+                caption,
+                axis,
+                Axis::linear("angle and angular velocity", "rad, rad/s"),
+            );
+            figure.marks.push(Mark::line(
+                "angle",
+                at.to_vec(),
+                self.angle.clone(),
+                Color::Blue,
+            ));
+            figure.marks.push(Mark::Line {
+                label: Some("angular velocity".to_owned()),
+                x: at.to_vec(),
+                y: self.rate.clone(),
+                style: LineStyle::Dashed,
+                color: Color::Vermillion,
+            });
+            figure
+        };
+        record.figures.extend([
+            motion(
+                "fig8_time",
+                "Zeno block against time",
+                "Landings are jumps of the angular velocity; they accumulate at the time where the \
+                 block comes to rest.",
+                Axis::linear("time t", "s"),
+                &self.t,
+            ),
+            motion(
+                "fig8_s",
+                "Zeno block against s",
+                "In s, time and normal impulse added up, a landing has a length and nothing jumps.",
+                Axis::linear("s", ""),
+                &self.s,
+            ),
+            Figure::new(
+                "fig8_clock",
+                "Zeno block: how fast time passes",
+                "Time stands still during landings and passes at the constant rate 1/(1 + mg) at \
+                 rest.",
+                Axis::linear("s", ""),
+                Axis::linear("dt/ds", ""),
+            )
+            .mark(clock)
+            .mark(at_rest),
+        ]);
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    /// Halm & Posa print 0.22, 2.67 and 28.4; the digits are those of an independent
+    /// implementation.
+    #[test]
+    fn the_block_of_the_paper() {
+        let config = Config::default();
+        let block = Block::new(&config).unwrap();
+        let rows = [
+            [
+                1.0,
+                0.21975939112053114,
+                0.9873278073159657,
+                8.685685789769623,
+                0.85,
+            ],
+            [
+                0.7,
+                0.09179826686813411,
+                0.5439420390901748,
+                4.636071403474615,
+                0.595,
+            ],
+            [
+                0.49,
+                0.042620875802233324,
+                0.3533004907978049,
+                2.9758778147264664,
+                0.4165,
+            ],
+        ];
+        for [speed, apex, duration, pivot, landing] in rows {
+            let half_cycle = block.half_cycle(speed).unwrap();
+            for (actual, expected) in [
+                (half_cycle.apex, apex),
+                (half_cycle.duration, duration),
+                (half_cycle.pivot_impulse, pivot),
+                (half_cycle.landing_impulse, landing),
+            ] {
+                assert!((actual - expected).abs() <= 1e-13, "{actual} {expected}");
+            }
+        }
+        assert!((block.kappa - 6.58074805778188).abs() <= 1e-13);
+        let record = SCENARIO.run(&Overrides::default()).unwrap();
+        let value = |name: &str| {
+            record
+                .quantities
+                .iter()
+                .find(|q| q.name == name)
+                .unwrap()
+                .value
+        };
+        assert!((value("accumulation_time_s") - 2.671421398374244).abs() <= 1e-12);
+        assert!((value("accumulation_s") - 28.378065316425577).abs() <= 1e-11);
+        assert!((value("bound_s") - 35.0767119902853).abs() <= 1e-11);
+        assert!((value("bound_time_s") - 3.291092691053219).abs() <= 1e-12);
+    }
+
+    #[test]
+    fn blocks_that_do_not_rock_are_refused() {
+        let run = |set: &str| {
+            let overrides = Overrides {
+                assignments: vec![set.to_owned()],
+                ..Overrides::default()
+            };
+            SCENARIO.run(&overrides).unwrap_err().to_string()
+        };
+        assert!(
+            run("angular_velocity=1.2").contains("upright")
+                || run("angular_velocity=1.3").contains("upright")
+        );
+        assert!(run("friction=0.3").contains("friction"));
+        assert!(run("height=0.5").contains("height"));
+    }
+}

@@ -1,0 +1,132 @@
+//! Balls: Jia & Wang, Fig. 2.
+
+use crate::common::linspace;
+use crate::config::positive;
+use crate::scenario::{Configuration, begin};
+use crate::two_body::sliding::Setup;
+use crate::{Overrides, Scenario, ScenarioError};
+use carom_impact::two_body::{BodyPair, RigidBody};
+use carom_report::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
+use nalgebra::{Matrix3, Vector3};
+use serde::{Deserialize, Serialize};
+
+pub(crate) const SCENARIO: Scenario = Scenario::new::<Config>(
+    "ball-impacts",
+    "two balls, and a ball on a half-space: straight sliding in closed form",
+    "Jia & Wang",
+    "Fig. 2",
+    run,
+);
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Config {
+    masses: [f64; 2],
+    radii: [f64; 2],
+    friction: f64,
+    restitution: f64,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            masses: [0.5, 0.8],
+            radii: [0.05, 0.06],
+            friction: 0.2,
+            restitution: 0.8,
+        }
+    }
+}
+
+impl Configuration for Config {
+    const TOML: &'static str = "\
+masses = [0.5, 0.8]      # kg; the first ball also hits a half-space
+radii = [0.05, 0.06]     # m
+friction = 0.2
+restitution = 0.8
+";
+}
+
+fn ball(mass: f64, radius: f64, height: f64) -> RigidBody {
+    RigidBody {
+        mass,
+        inertia: Matrix3::from_diagonal_element(0.4 * mass * radius * radius),
+        center: Vector3::new(0.0, 0.0, height),
+        velocity: Vector3::zeros(),
+        angular_velocity: Vector3::zeros(),
+    }
+}
+
+fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
+    let (config, mut record) = begin::<Config>(overrides)?;
+    positive("masses", &config.masses)?;
+    positive("radii", &config.radii)?;
+    let ([m1, m2], [r1, r2]) = (config.masses, config.radii);
+    let (upper, lower) = (ball(m1, r1, r1), ball(m2, r2, -r2));
+    let mut inertia = [[0.0; 3]; 3];
+    for (name, second, mass) in [
+        ("balls", Some(lower), 1.0 / (1.0 / m1 + 1.0 / m2)),
+        ("half_space", None, m1),
+    ] {
+        let pair = BodyPair::new(upper, second, Vector3::zeros(), Vector3::z())?;
+        let w = pair.inertia()?.matrix();
+        record.quantities.extend([
+            Quantity::new(format!("{name}_tangential_per_kg"), w[(0, 0)], "1/kg")
+                .paper(3.5 / mass, "7/2 of the inverse reduced mass"),
+            Quantity::new(format!("{name}_normal_per_kg"), w[(2, 2)], "1/kg")
+                .paper(1.0 / mass, "the inverse reduced mass"),
+            Quantity::new(format!("{name}_coupling_per_kg"), w[(0, 2)], "1/kg")
+                .paper(0.0, "central impact"),
+        ]);
+        inertia = [0, 1, 2].map(|i| [0, 1, 2].map(|j| w[(i, j)]));
+    }
+    // Sliding speed after the impact on the half-space against that before it.
+    let before = linspace(0.0, 3.0, 61);
+    let mut table = Table::new(
+        "half_space",
+        "Sliding before and after a ball hits a half-space at 1 m/s.",
+        vec![
+            Column::new("sliding_before", "m/s"),
+            Column::new("sliding_after", "m/s"),
+            Column::new("friction_work", "J"),
+        ],
+    );
+    for &speed in &before {
+        let setup = Setup::new(
+            &inertia,
+            [speed, 0.0, -1.0],
+            config.friction,
+            config.restitution,
+        )?;
+        let impact = setup.trace()?.impact;
+        let after = impact.velocity_plus.x;
+        table.rows.push(vec![speed, after, impact.friction_work]);
+    }
+    let stops = 3.5 * config.friction * (1.0 + config.restitution);
+    record.quantities.push(
+        Quantity::new("fastest_sliding_that_stops_m_s", stops, "m/s")
+            .note("7/2 mu (1 + e) for a closing speed of 1 m/s"),
+    );
+    let mut figure = Figure::new(
+        "half_space_sliding",
+        "A ball hits a half-space at 1 m/s",
+        "Friction slows sliding by 7/2 μ (1 + e), at most to rest.",
+        Axis::linear("sliding speed before", "m/s"),
+        Axis::linear("sliding speed after", "m/s"),
+    );
+    let column = |k: usize| table.rows.iter().map(|row| row[k]).collect::<Vec<_>>();
+    figure
+        .marks
+        .push(Mark::line("after", column(0), column(1), Color::Blue));
+    let free: Vec<f64> = before.clone();
+    figure.marks.push(Mark::Line {
+        label: Some("without friction".to_owned()),
+        x: before,
+        y: free,
+        style: carom_report::record::LineStyle::Dashed,
+        color: Color::Gray,
+    });
+    record.figures.push(figure);
+    record.tables.push(table);
+    Ok(record)
+}

@@ -1,0 +1,200 @@
+//! Accuracy of the paper's integration schemes beside ours: Jia & Wang, Table 1.
+
+use crate::scenario::{Configuration, begin};
+use crate::two_body::sliding::{
+    ICOSAHEDRON_TETRAHEDRON, ICOSAHEDRON_VELOCITY, PIN_BALL, PIN_VELOCITY, Setup,
+};
+use crate::{Overrides, Scenario, ScenarioError};
+use carom_impact::two_body::{
+    ContactResponse, EulerScheme, ImpactOptions, euler_impact, solve_impact,
+};
+use carom_report::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
+use nalgebra::Vector3;
+use serde::{Deserialize, Serialize};
+
+pub(crate) const SCENARIO: Scenario = Scenario::new::<Config>(
+    "euler-schemes",
+    "iterations and errors of the paper's integration schemes beside the exact impact",
+    "Jia & Wang",
+    "Table 1, section 6.4",
+    run,
+);
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Config {
+    h1: f64,
+    h2: f64,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self { h1: 0.01, h2: 0.01 }
+    }
+}
+
+impl Configuration for Config {
+    const TOML: &'static str = "\
+h1 = 0.01     # of the variable step, Eq. (36)
+h2 = 0.01
+";
+}
+
+/// A contact of the table, with the steps of its schemes and what the paper prints.
+struct Impact {
+    name: &'static str,
+    inertia: [[f64; 3]; 3],
+    velocity: [f64; 3],
+    friction: f64,
+    restitution: f64,
+    /// Of truth, NI, FS.
+    steps: [f64; 3],
+    /// Iterations of truth, NI, FS, VS.
+    printed: [u32; 4],
+}
+
+const IMPACTS: [Impact; 2] = [
+    Impact {
+        name: "icosahedron",
+        inertia: ICOSAHEDRON_TETRAHEDRON,
+        velocity: ICOSAHEDRON_VELOCITY,
+        friction: 0.8,
+        restitution: 0.95,
+        steps: [1e-6, 0.00095, 0.001],
+        printed: [68212, 107, 69, 29],
+    },
+    Impact {
+        name: "pin",
+        inertia: PIN_BALL,
+        velocity: PIN_VELOCITY,
+        friction: 0.7,
+        restitution: 0.7,
+        steps: [1e-6, 0.001, 0.002],
+        printed: [165_073, 2586, 83, 29],
+    },
+];
+
+fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
+    let (config, mut record) = begin::<Config>(overrides)?;
+    crate::config::positive("h1", &[config.h1])?;
+    crate::config::positive("h2", &[config.h2])?;
+    for impact in IMPACTS {
+        one(&impact, &config, &mut record)?;
+    }
+    Ok(record)
+}
+
+fn one(impact: &Impact, config: &Config, record: &mut Record) -> Result<(), ScenarioError> {
+    let setup = Setup::new(
+        &impact.inertia,
+        impact.velocity,
+        impact.friction,
+        impact.restitution,
+    )?;
+    let exact = setup.trace()?.impact.impulse;
+    let euler = |scheme: EulerScheme| -> Result<(f64, f64), ScenarioError> {
+        let found = euler_impact(
+            &setup.inertia,
+            &setup.velocity,
+            setup.friction,
+            setup.restitution,
+            &scheme,
+        )?;
+        Ok((found.iterations as f64, (found.impulse - exact).norm()))
+    };
+    let [truth, pure, fixed] = impact.steps;
+    let (first, second) = (config.h1, config.h2);
+    let schemes = [
+        ("truth", EulerScheme::Fixed { step: truth }),
+        ("ni", EulerScheme::Pure { step: pure }),
+        ("fs", EulerScheme::Fixed { step: fixed }),
+        ("vs", EulerScheme::Variable { first, second }),
+    ];
+    let mut table = Table::new(
+        format!("{}_schemes", impact.name),
+        "Table 1 (rows: truth, NI, FS, VS) and this library at four tolerances: iterations, the \
+         paper's iterations (0: none), error against the exact impulse.",
+        vec![
+            Column::new("iterations", ""),
+            Column::new("paper_iterations", ""),
+            Column::new("error", "N s"),
+        ],
+    );
+    let mut shown = [Vec::new(), Vec::new()];
+    for ((name, scheme), printed) in schemes.into_iter().zip(impact.printed) {
+        let (iterations, error) = euler(scheme)?;
+        table.rows.push(vec![iterations, f64::from(printed), error]);
+        record.quantities.push(
+            Quantity::new(format!("{}_{name}_iterations", impact.name), iterations, "")
+                .note(format!("the paper prints {printed}")),
+        );
+        record.quantities.push(Quantity::new(
+            format!("{}_{name}_error_ns", impact.name),
+            error,
+            "N s",
+        ));
+        shown[0].push(iterations);
+        shown[1].push(error);
+    }
+    let mut ours = [Vec::new(), Vec::new()];
+    for tolerance in [1e-3, 1e-5, 1e-7, 1e-9] {
+        let options = ImpactOptions {
+            tolerance,
+            ..setup.options()
+        };
+        let (steps, error) = arcs(&setup, &options, &exact)?;
+        // Below rounding there is nothing to see.
+        let error = error.max(1e-16);
+        table.rows.push(vec![steps, 0.0, error]);
+        ours[0].push(steps);
+        ours[1].push(error);
+    }
+    let mut figure = Figure::new(
+        format!("table1_{}", impact.name),
+        format!("Work and error, {}", impact.name),
+        "Jia & Wang's schemes of Table 1 (each at one setting) and Taylor arcs at tolerances from \
+         1e-3 to 1e-9. One arc costs about as much as twenty Euler steps.",
+        Axis::log("iterations", ""),
+        Axis::log("error of the impulse", "N s"),
+    );
+    for (k, (label, color)) in [
+        ("NI", Color::Orange),
+        ("FS", Color::Green),
+        ("VS", Color::Vermillion),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let (x, y) = (vec![shown[0][k + 1]], vec![shown[1][k + 1]]);
+        figure.marks.push(Mark::points(label, x, y, color));
+    }
+    let [x, y] = ours;
+    figure
+        .marks
+        .push(Mark::points("this library", x, y, Color::Blue));
+    record.tables.push(table);
+    record.figures.push(figure);
+    Ok(())
+}
+
+/// Arcs and error of the library at a tolerance.
+fn arcs(
+    setup: &Setup,
+    options: &ImpactOptions,
+    exact: &Vector3<f64>,
+) -> Result<(f64, f64), ScenarioError> {
+    let response = solve_impact(
+        &setup.inertia,
+        &setup.velocity,
+        setup.friction,
+        setup.restitution,
+        options,
+    )?;
+    match response {
+        ContactResponse::Impact(found) => Ok((found.steps as f64, (found.impulse - exact).norm())),
+        _ => Err(ScenarioError::value(
+            "velocity",
+            "the contact does not close",
+        )),
+    }
+}

@@ -1,0 +1,182 @@
+//! Bundles of hodographs: Jia & Wang, Figs. 6 and 8.
+
+use crate::config::count;
+use crate::scenario::{Configuration, begin};
+use crate::two_body::sliding::{ICOSAHEDRON_TETRAHEDRON, Setup, hodograph, rays, sliding_plane};
+use crate::{Overrides, Scenario, ScenarioError};
+use carom_impact::two_body::Event;
+use carom_report::record::{
+    Color, Column, Figure, LineStyle, Mark, PointShape, Quantity, Record, Table,
+};
+use serde::{Deserialize, Serialize};
+use std::f64::consts::TAU;
+
+pub(crate) const SCENARIO: Scenario = Scenario::new::<Config>(
+    "hodograph-bundles",
+    "hodographs of all sliding directions, with and without friction to stop them",
+    "Jia & Wang",
+    "Figs. 6 and 8",
+    run,
+);
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Config {
+    restitution: f64,
+    stopping: usize,
+    drifting: usize,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            restitution: 0.95,
+            stopping: 15,
+            drifting: 13,
+        }
+    }
+}
+
+impl Configuration for Config {
+    const TOML: &'static str = "\
+restitution = 0.95
+stopping = 15     # hodographs in Fig. 6: friction 0.8, closing at 0.2 m/s
+drifting = 13     # hodographs in Fig. 8: friction 0.25, closing at 0.8 m/s
+";
+}
+
+fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
+    let (config, mut record) = begin::<Config>(overrides)?;
+    count("stopping", config.stopping, 1, 360)?;
+    count("drifting", config.drifting, 1, 360)?;
+    let mut table = Table::new(
+        "bundles",
+        "Start directions, total normal impulse, and where sliding stops (0 if it does not).",
+        vec![
+            Column::new("friction", ""),
+            Column::new("angle", "rad"),
+            Column::new("impulse_z", "N s"),
+            Column::new("sliding_stops", "N s"),
+        ],
+    );
+    let fig6 = bundle(
+        &config,
+        &mut table,
+        config.stopping,
+        0.8,
+        -0.2,
+        "fig6_bundle",
+    )?;
+    let (figure, stopped) = fig6;
+    record.figures.push(figure);
+    record.quantities.push(
+        Quantity::new("fig6_not_stopped", (config.stopping - stopped) as f64, "")
+            .note("the paper counts 4 of 15"),
+    );
+    let fig8 = bundle(
+        &config,
+        &mut table,
+        config.drifting,
+        0.25,
+        -0.8,
+        "fig8_bundle",
+    )?;
+    let (figure, stopped) = fig8;
+    record.figures.push(figure);
+    record
+        .quantities
+        .push(Quantity::new("fig8_stopped", stopped as f64, "").note(
+            "the start on the repelling direction; the paper lets six join the centrifugal \
+             direction, which no hodograph reaches unless it starts there",
+        ));
+    record.tables.push(table);
+    Ok(record)
+}
+
+/// Unit sliding velocities at equal angles, the first on the repelling centripetal direction.
+fn bundle(
+    config: &Config,
+    table: &mut Table,
+    number: usize,
+    friction: f64,
+    vz: f64,
+    name: &str,
+) -> Result<(Figure, usize), ScenarioError> {
+    let probe = Setup::new(
+        &ICOSAHEDRON_TETRAHEDRON,
+        [1.0, 0.0, vz],
+        friction,
+        config.restitution,
+    )?;
+    let directions = probe.directions();
+    let repelling = directions.iter().find(|d| !d.attracting);
+    let first = repelling.map_or(0.0, |d| d.angle);
+    let mut figure = sliding_plane(
+        name,
+        &format!("{number} hodographs, friction {friction}"),
+        "Unit sliding velocities (dots) at equal angles; crosses: where they are when the impact \
+         ends.",
+    );
+    let mut marks = Vec::new();
+    let mut named = Vec::new();
+    let mut starts = [Vec::new(), Vec::new()];
+    let mut ends = [Vec::new(), Vec::new()];
+    let mut stopped = 0;
+    let mut longest: f64 = 1.0;
+    for k in 0..number {
+        let angle = first + TAU * k as f64 / number as f64;
+        let velocity = [angle.cos(), angle.sin(), vz];
+        let setup = Setup::new(
+            &ICOSAHEDRON_TETRAHEDRON,
+            velocity,
+            friction,
+            config.restitution,
+        )?;
+        let trace = setup.trace()?;
+        let stop = trace.impact.events.first(Event::SlipZero);
+        stopped += usize::from(stop.is_some());
+        table.rows.push(vec![
+            friction,
+            angle,
+            trace.impact.impulse.z,
+            stop.map_or(0.0, |s| s.impulse[2]),
+        ]);
+        let (x, y) = hodograph(&trace.points);
+        let after = trace.impact.velocity_plus;
+        longest = longest.max(after.xy().norm());
+        starts[0].push(velocity[0]);
+        starts[1].push(velocity[1]);
+        ends[0].push(after.x);
+        ends[1].push(after.y);
+        let (kind, color) = if stop.is_some() {
+            ("sliding stops", Color::Blue)
+        } else {
+            ("slides to the end", Color::Orange)
+        };
+        let is_new = !named.contains(&kind);
+        named.push(kind);
+        marks.push(Mark::Line {
+            label: is_new.then(|| kind.to_owned()),
+            x,
+            y,
+            style: LineStyle::Solid,
+            color,
+        });
+    }
+    figure.marks = rays(&directions, longest);
+    figure.marks.extend(marks);
+    let points = |label: &str, [x, y]: [Vec<f64>; 2], shape, color| Mark::Points {
+        label: Some(label.to_owned()),
+        x,
+        y,
+        shape,
+        color,
+    };
+    figure
+        .marks
+        .push(points("before", starts, PointShape::Circle, Color::Black));
+    figure
+        .marks
+        .push(points("after", ends, PointShape::Cross, Color::Purple));
+    Ok((figure, stopped))
+}

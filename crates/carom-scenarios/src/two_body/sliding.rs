@@ -1,0 +1,487 @@
+//! What the scenarios of one frictional contact share: the papers' contacts, traces as tables and
+//! figures.
+
+use crate::ScenarioError;
+use crate::common::projection::Camera;
+use crate::config::finite;
+use carom_impact::two_body::{
+    ContactInertia, Event, ImpactOptions, InvariantDirection, InvariantDirections, RestitutionLaw,
+    Trace, TracePoint, invariant_directions, trace_impact,
+};
+use carom_report::animation::{Animation, MovingArrow, Outline, PlaneBody};
+use carom_report::record::{
+    Axis, Color, Column, Figure, LineStyle, Mark, PointShape, Quantity, Table,
+};
+use nalgebra::{Matrix3, Vector2, Vector3};
+use serde::{Deserialize, Serialize};
+
+/// Inverse inertia matrix of the icosahedron and the tetrahedron, Jia & Wang, Eq. (13), made
+/// symmetric.
+pub(crate) const ICOSAHEDRON_TETRAHEDRON: [[f64; 3]; 3] = [
+    [11.5984, -0.910367, 2.44236],
+    [-0.910367, 9.90134, 1.95747],
+    [2.44236, 1.95747, 2.59042],
+];
+
+/// Inverse inertia matrix of the pin and the ball, Jia & Wang, section 6.4.
+pub(crate) const PIN_BALL: [[f64; 3]; 3] = [
+    [1.55465, 0.00238676, -0.360808],
+    [0.00238676, 5.15191, -0.00313296],
+    [-0.360808, -0.00313296, 1.105],
+];
+
+/// Contact velocity of Fig. 3. The paper does not print the attitudes of the bodies, on which it
+/// depends; these follow from its inverse inertia matrix and velocities after the impact.
+pub(crate) const ICOSAHEDRON_VELOCITY: [f64; 3] = [-0.261976, 0.386329, -0.077174];
+
+/// Contact velocity of Fig. 11, fitted to the impulse that the paper prints.
+pub(crate) const PIN_VELOCITY: [f64; 3] = [-0.206913, 0.117655, -1.506903];
+
+/// Restitution law by name.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum LawName {
+    #[default]
+    Energetic,
+    Poisson,
+    Newton,
+}
+
+impl LawName {
+    fn law(self) -> RestitutionLaw {
+        match self {
+            Self::Energetic => RestitutionLaw::Energetic,
+            Self::Poisson => RestitutionLaw::Poisson,
+            Self::Newton => RestitutionLaw::Newton,
+        }
+    }
+}
+
+/// One impact at one contact.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Setup {
+    pub(crate) inertia: ContactInertia,
+    pub(crate) velocity: Vector3<f64>,
+    pub(crate) friction: f64,
+    pub(crate) restitution: f64,
+    pub(crate) law: LawName,
+}
+
+impl Setup {
+    pub(crate) fn new(
+        inertia: &[[f64; 3]; 3],
+        velocity: [f64; 3],
+        friction: f64,
+        restitution: f64,
+    ) -> Result<Self, ScenarioError> {
+        finite("velocity", &velocity)?;
+        Ok(Self {
+            inertia: ContactInertia::from_matrix(&Matrix3::from_fn(|i, j| inertia[i][j]))?,
+            velocity: velocity.into(),
+            friction,
+            restitution,
+            law: LawName::default(),
+        })
+    }
+
+    pub(crate) fn options(&self) -> ImpactOptions {
+        ImpactOptions {
+            restitution_law: self.law.law(),
+            ..ImpactOptions::default()
+        }
+    }
+
+    pub(crate) fn trace(&self) -> Result<Trace, ScenarioError> {
+        let trace = trace_impact(
+            &self.inertia,
+            &self.velocity,
+            self.friction,
+            self.restitution,
+            &self.options(),
+        )?;
+        trace.ok_or_else(|| ScenarioError::value("velocity", "the contact does not close"))
+    }
+
+    pub(crate) fn directions(&self) -> Vec<InvariantDirection> {
+        match invariant_directions(&self.inertia, self.friction) {
+            InvariantDirections::Discrete(list) => list,
+            InvariantDirections::All => Vec::new(),
+        }
+    }
+}
+
+fn event_look(event: Event) -> (PointShape, Color) {
+    match event {
+        Event::CompressionEnd => (PointShape::Square, Color::Vermillion),
+        Event::LaterCompressionEnd => (PointShape::Square, Color::Orange),
+        Event::RestitutionEnd => (PointShape::Triangle, Color::Purple),
+        Event::SlipZero => (PointShape::Cross, Color::Black),
+        Event::StraightSlip => (PointShape::Circle, Color::Gray),
+        Event::Interruption => (PointShape::Cross, Color::Orange),
+    }
+}
+
+fn point_mark(label: &str, x: f64, y: f64, (shape, color): (PointShape, Color)) -> Mark {
+    Mark::Points {
+        label: Some(label.to_owned()),
+        x: vec![x],
+        y: vec![y],
+        shape,
+        color,
+    }
+}
+
+fn styled(label: &str, x: Vec<f64>, y: Vec<f64>, style: LineStyle, color: Color) -> Mark {
+    Mark::Line {
+        label: (!label.is_empty()).then(|| label.to_owned()),
+        x,
+        y,
+        style,
+        color,
+    }
+}
+
+/// Rays of the invariant directions, as long as `length`; one legend entry for each kind.
+pub(crate) fn rays(directions: &[InvariantDirection], length: f64) -> Vec<Mark> {
+    let kind = |d: &InvariantDirection| match (d.is_centrifugal(), d.attracting) {
+        (true, _) => ("centrifugal direction", Color::Vermillion),
+        (false, true) => ("centripetal, attracting", Color::Green),
+        (false, false) => ("centripetal, repelling", Color::Gray),
+    };
+    let mut named: Vec<&str> = Vec::new();
+    let ray = |d: &InvariantDirection| {
+        let ((name, color), [c, s]) = (kind(d), d.direction());
+        let label = if named.contains(&name) { "" } else { name };
+        named.push(name);
+        let (x, y) = (vec![0.0, length * c], vec![0.0, length * s]);
+        styled(label, x, y, LineStyle::Dashed, color)
+    };
+    directions.iter().map(ray).collect()
+}
+
+/// A figure in the plane of the sliding velocity.
+pub(crate) fn sliding_plane(name: &str, title: &str, caption: &str) -> Figure {
+    Figure::new(
+        name,
+        title,
+        caption,
+        Axis::linear("sliding velocity, x", "m/s"),
+        Axis::linear("sliding velocity, y", "m/s"),
+    )
+    .equal_aspect()
+}
+
+/// Sliding velocities of a trace.
+pub(crate) fn hodograph(points: &[TracePoint]) -> (Vec<f64>, Vec<f64>) {
+    let x = points.iter().map(|p| p.velocity.x).collect();
+    let y = points.iter().map(|p| p.velocity.y).collect();
+    (x, y)
+}
+
+/// The hodograph of an impact, with its events and the invariant directions.
+pub(crate) fn hodograph_figure(
+    name: &str,
+    title: &str,
+    caption: &str,
+    setup: &Setup,
+    trace: &Trace,
+) -> Figure {
+    let mut figure = sliding_plane(name, title, caption);
+    let largest = |m: f64, p: &TracePoint| m.max(p.velocity.xy().norm());
+    let length = 0.9 * trace.points.iter().fold(0.0, largest);
+    figure.marks = rays(&setup.directions(), length);
+    let (x, y) = hodograph(&trace.points);
+    figure
+        .marks
+        .push(Mark::line("sliding velocity", x, y, Color::Blue));
+    let look = (PointShape::Circle, Color::Blue);
+    let v = setup.velocity;
+    figure.marks.push(point_mark("before", v.x, v.y, look));
+    for event in trace.impact.events.iter() {
+        let [x, y, _] = event.velocity;
+        let mark = point_mark(event_phrase(event.event), x, y, event_look(event.event));
+        figure.marks.push(mark);
+    }
+    figure
+}
+
+/// Frames of a played hodograph.
+const FRAMES: usize = 200;
+
+/// The sliding velocity over the normal impulse, to play.
+pub(crate) fn slide(setup: &Setup, trace: &Trace) -> Animation {
+    let stride = trace.points.len().div_ceil(FRAMES).max(1);
+    let last = trace.points.len().saturating_sub(1);
+    let shown = trace.points.iter().enumerate();
+    let shown = shown.filter(|(k, _)| k % stride == 0 || *k == last);
+    let points: Vec<&TracePoint> = shown.map(|(_, point)| point).collect();
+    let reach = points.iter().map(|p| p.velocity.xy().norm());
+    let reach = reach.fold(0.0, f64::max);
+    let times = points.iter().map(|p| p.impulse.z).collect();
+    let velocity = |p: &&TracePoint| [p.velocity.x, p.velocity.y, 0.0];
+    let point = Outline::disk([0.0; 2], 0.015 * reach, Color::Vermillion);
+    let arrow = |p: &&TracePoint| [0.0, 0.0, p.velocity.x, p.velocity.y];
+    let mut animation = Animation::plane(
+        "sliding",
+        "Sliding through the impact",
+        "The sliding velocity as the normal impulse grows; the figure shows the whole curve \
+         at once. Gray: the directions along which sliding never turns.",
+        times,
+        Vec::new(),
+    )
+    .clock("normal impulse", "N s")
+    .axes("sliding velocity x [m/s]", "y [m/s]")
+    .body(PlaneBody::new(vec![point], points.iter().map(velocity)).trail())
+    .arrow(MovingArrow::new(Color::Blue, points.iter().map(arrow)));
+    for direction in setup.directions() {
+        let [x, y] = direction.direction();
+        let end = [x * 0.9 * reach, y * 0.9 * reach];
+        animation = animation.fixed(Outline::line([[0.0, 0.0], end], Color::Gray));
+    }
+    animation
+}
+
+/// Tangential impulse against the normal one, with the line of sticking: the paper's Fig. 5 in two
+/// projections.
+pub(crate) fn impulse_figure(name: &str, title: &str, setup: &Setup, trace: &Trace) -> Figure {
+    let mut figure = Figure::new(
+        name,
+        title,
+        "Solid: the impulse curve. Dashed: the line of sticking, on which sliding is zero.",
+        Axis::linear("normal impulse", "N s"),
+        Axis::linear("tangential impulse", "N s"),
+    );
+    let z: Vec<f64> = trace.points.iter().map(|p| p.impulse.z).collect();
+    let last = trace.impact.impulse.z;
+    let inverse = setup.inertia.tangential().try_inverse();
+    for (k, (label, color)) in [("along x", Color::Blue), ("along y", Color::Green)]
+        .into_iter()
+        .enumerate()
+    {
+        let y = trace.points.iter().map(|p| p.impulse[k]).collect();
+        figure.marks.push(Mark::line(label, z.clone(), y, color));
+        if let Some(inverse) = inverse {
+            let stick = |z: f64| {
+                let start: Vector2<f64> = setup.velocity.xy() + setup.inertia.coupling() * z;
+                -(inverse * start)[k]
+            };
+            let (x, y) = (vec![0.0, last], vec![stick(0.0), stick(last)]);
+            figure
+                .marks
+                .push(styled("", x, y, LineStyle::Dashed, color));
+        }
+    }
+    for event in trace.impact.events.iter() {
+        let [x, y, z] = event.impulse;
+        let (shape, color) = event_look(event.event);
+        figure.marks.push(Mark::Points {
+            label: Some(event_phrase(event.event).to_owned()),
+            x: vec![z, z],
+            y: vec![x, y],
+            shape,
+            color,
+        });
+    }
+    figure
+}
+
+/// The impulse curve in space, in parallel projection: the paper's Fig. 5. The trace's table has its
+/// coordinates.
+pub(crate) fn impulse_space_figure(
+    name: &str,
+    title: &str,
+    setup: &Setup,
+    trace: &Trace,
+) -> Figure {
+    let curve: Vec<Vector3<f64>> = trace.points.iter().map(|p| p.impulse).collect();
+    let last = trace.impact.impulse;
+    let (w, v) = (&setup.inertia, setup.velocity);
+    let stick = |z: f64| {
+        let [x, y] = (v.xy() + w.coupling() * z).into();
+        let tangential = w.tangential().try_inverse()? * -Vector2::new(x, y);
+        Some(Vector3::new(tangential.x, tangential.y, z))
+    };
+    let sticking: Vec<Vector3<f64>> = [0.0, last.z].into_iter().filter_map(stick).collect();
+    // The plane on which the normal velocity is zero, over the tangential impulses in the picture.
+    let (mut low, mut high) = (Vector2::zeros(), Vector2::zeros());
+    for point in curve.iter().chain(&sticking) {
+        low = low.inf(&point.xy());
+        high = high.sup(&point.xy());
+    }
+    let at_rest = |x: f64, y: f64| {
+        let coupled = w.coupling().dot(&Vector2::new(x, y));
+        Vector3::new(x, y, -(v.z + coupled) / w.matrix()[(2, 2)])
+    };
+    let plane = [
+        at_rest(low.x, low.y),
+        at_rest(high.x, low.y),
+        at_rest(high.x, high.y),
+        at_rest(low.x, high.y),
+    ];
+    let camera = Camera::beside(Vector3::new(0.8, -0.6, 0.0), 20.0);
+    let mut figure = Figure::new(
+        name,
+        title,
+        "Jia & Wang, Fig. 5, in parallel projection: the impulse starts at the origin, crosses the \
+         plane of compression (gray), on which the normal velocity is zero, reaches the line of \
+         sticking (dashed) and follows it.",
+        Axis::linear("projected impulse", "N s"),
+        Axis::linear("projected impulse, upwards", "N s"),
+    )
+    .equal_aspect();
+    let (x, y) = camera.project(&plane);
+    let color = Color::Gray;
+    figure.marks.push(Mark::Polygon { x, y, color });
+    let reach = 1.15 * last.norm();
+    for (axis, label) in [
+        (Vector3::x(), "x"),
+        (Vector3::y(), "y"),
+        (Vector3::z(), "normal"),
+    ] {
+        let sign = if axis.dot(&last) < 0.0 { -1.0 } else { 1.0 };
+        let length = if axis.z > 0.0 { reach } else { 0.6 * reach };
+        let sense = if sign < 0.0 { "−" } else { "" };
+        figure.marks.push(Mark::Arrow {
+            from: [0.0; 2],
+            to: camera.place(&(axis * (sign * length))),
+            color,
+            label: Some(format!("{sense}{label}")),
+        });
+    }
+    let (x, y) = camera.project(&sticking);
+    figure.marks.push(styled(
+        "line of sticking",
+        x,
+        y,
+        LineStyle::Dashed,
+        Color::Green,
+    ));
+    let (x, y) = camera.project(&curve);
+    figure.marks.push(Mark::line("impulse", x, y, Color::Blue));
+    for event in trace.impact.events.iter() {
+        let [x, y] = camera.place(&event.impulse.into());
+        figure.marks.push(point_mark(
+            event_phrase(event.event),
+            x,
+            y,
+            event_look(event.event),
+        ));
+    }
+    figure
+}
+
+/// Stored energy and normal velocity against the normal impulse.
+pub(crate) fn energy_figure(name: &str, title: &str, trace: &Trace) -> Figure {
+    let mut figure = Figure::new(
+        name,
+        title,
+        "The ends of compression lose their share at once.",
+        Axis::linear("normal impulse", "N s"),
+        Axis::linear("elastic energy stored", "J"),
+    );
+    let z: Vec<f64> = trace.points.iter().map(|p| p.impulse.z).collect();
+    let energy = trace.points.iter().map(|p| p.energy).collect();
+    figure
+        .marks
+        .push(Mark::line("stored energy", z, energy, Color::Blue));
+    for event in trace.impact.events.iter() {
+        let mark = point_mark(
+            event_phrase(event.event),
+            event.impulse[2],
+            event.energy,
+            event_look(event.event),
+        );
+        figure.marks.push(mark);
+    }
+    figure
+}
+
+/// The trace as a table.
+pub(crate) fn trace_table(trace: &Trace) -> Table {
+    let mut table = Table::new(
+        "trace",
+        "Impulse, contact velocity and stored energy along the impact.",
+        vec![
+            Column::new("impulse_x", "N s"),
+            Column::new("impulse_y", "N s"),
+            Column::new("impulse_z", "N s"),
+            Column::new("velocity_x", "m/s"),
+            Column::new("velocity_y", "m/s"),
+            Column::new("velocity_z", "m/s"),
+            Column::new("energy", "J"),
+        ],
+    );
+    let row = |p: &TracePoint| {
+        let (i, v) = (p.impulse, p.velocity);
+        vec![i.x, i.y, i.z, v.x, v.y, v.z, p.energy]
+    };
+    table.rows = trace.points.iter().map(row).collect();
+    table
+}
+
+/// What an impact is characterized by.
+pub(crate) fn quantities(setup: &Setup, trace: &Trace) -> Vec<Quantity> {
+    let impact = &trace.impact;
+    let mut list = vec![
+        Quantity::new("impulse_x_ns", impact.impulse.x, "N s"),
+        Quantity::new("impulse_y_ns", impact.impulse.y, "N s"),
+        Quantity::new("impulse_z_ns", impact.impulse.z, "N s"),
+        Quantity::new("velocity_plus_x_m_s", impact.velocity_plus.x, "m/s"),
+        Quantity::new("velocity_plus_y_m_s", impact.velocity_plus.y, "m/s"),
+        Quantity::new("velocity_plus_z_m_s", impact.velocity_plus.z, "m/s"),
+        Quantity::new("compression_energy_j", impact.compression_energy, "J"),
+        Quantity::new("normal_work_j", impact.normal_work, "J"),
+        Quantity::new("friction_work_j", impact.friction_work, "J"),
+        Quantity::new("stick_demand", setup.inertia.stick_demand(), "")
+            .note("|B^-1 d|: friction above it can stick"),
+        Quantity::new(
+            "normal_margin",
+            setup.inertia.normal_margin(setup.friction),
+            "1/kg",
+        )
+        .note("w_zz - mu |d|: positive, the normal velocity never falls"),
+    ];
+    for event in impact.events.iter() {
+        list.push(
+            Quantity::new(
+                format!("event_{}_ns", event_key(event.event)),
+                event.impulse[2],
+                "N s",
+            )
+            .note(format!("normal impulse when {}", event_phrase(event.event))),
+        );
+    }
+    for (k, direction) in setup.directions().iter().enumerate() {
+        let kind = match (direction.is_centrifugal(), direction.attracting) {
+            (true, _) => "centrifugal, attracting",
+            (false, true) => "centripetal, attracting",
+            (false, false) => "centripetal, repelling",
+        };
+        list.push(
+            Quantity::new(format!("direction_{}_rad", k + 1), direction.angle, "rad").note(kind),
+        );
+    }
+    list
+}
+
+fn event_key(event: Event) -> &'static str {
+    match event {
+        Event::CompressionEnd => "c",
+        Event::RestitutionEnd => "r",
+        Event::SlipZero => "s",
+        Event::StraightSlip => "l",
+        Event::Interruption => "k",
+        Event::LaterCompressionEnd => "c2",
+    }
+}
+
+fn event_phrase(event: Event) -> &'static str {
+    match event {
+        Event::CompressionEnd => "compression ends",
+        Event::RestitutionEnd => "restitution ends",
+        Event::SlipZero => "sliding stops",
+        Event::StraightSlip => "sliding becomes straight",
+        Event::Interruption => "restitution is interrupted",
+        Event::LaterCompressionEnd => "the second compression ends",
+    }
+}

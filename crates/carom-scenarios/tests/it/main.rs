@@ -1,0 +1,5 @@
+//! What the scenarios must show.
+#![allow(clippy::unwrap_used)]
+
+mod animations;
+mod tail_runner;

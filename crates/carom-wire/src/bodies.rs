@@ -1,0 +1,152 @@
+//! `two-body` in its bodies form: two rigid bodies in world axes, or one on a fixed half-space.
+
+use crate::error::WireError;
+use crate::frictional::{FrictionalInput, in_axes, outcome};
+use crate::resolve::{at, audit_fields};
+use carom_impact::two_body::{BodyPair, RigidBody};
+use carom_impact::{ContactSet, Diagnostics, ImpactError, ImpactProblem};
+use carom_metric::KineticMetric;
+use nalgebra::{Matrix3, Vector3};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct BodiesInput {
+    #[serde(default, rename = "id")]
+    _id: Value,
+    #[serde(rename = "law")]
+    _law: String,
+    #[serde(default)]
+    friction: f64,
+    #[serde(default)]
+    restitution: f64,
+    contact: PlaceInput,
+    body1: BodyInput,
+    #[serde(default)]
+    body2: Option<BodyInput>,
+    #[serde(default)]
+    pub(crate) options: Map<String, Value>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PlaceInput {
+    point: [f64; 3],
+    normal: [f64; 3],
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct BodyInput {
+    mass: f64,
+    inertia: [[f64; 3]; 3],
+    center: [f64; 3],
+    #[serde(default)]
+    velocity: [f64; 3],
+    #[serde(default)]
+    angular_velocity: [f64; 3],
+}
+
+impl BodyInput {
+    fn body(&self) -> RigidBody {
+        RigidBody {
+            mass: self.mass,
+            inertia: Matrix3::from_fn(|i, j| self.inertia[i][j]),
+            center: self.center.into(),
+            velocity: self.velocity.into(),
+            angular_velocity: self.angular_velocity.into(),
+        }
+    }
+}
+
+/// Whether the input is in this form.
+pub(crate) fn is_meant(value: &Value) -> bool {
+    value.get("law").and_then(Value::as_str) == Some("two-body")
+        && value.get("mass_matrix").is_none()
+}
+
+/// Two bodies, or one on a fixed half-space.
+pub(crate) fn pair(
+    contact: &PlaceInput,
+    body1: &BodyInput,
+    body2: Option<&BodyInput>,
+) -> Result<BodyPair, WireError> {
+    BodyPair::new(
+        body1.body(),
+        body2.map(BodyInput::body),
+        contact.point.into(),
+        contact.normal.into(),
+    )
+    .map_err(|e| match &e {
+        ImpactError::InvalidBody { body, what } => {
+            WireError::new(e.kind(), format!("body{body}: {what}"))
+        }
+        _ => at("contact", &e),
+    })
+}
+
+pub(crate) fn metric(pair: &BodyPair) -> Result<KineticMetric, WireError> {
+    KineticMetric::new(pair.mass_matrix()).map_err(|e| at("body masses and inertias", &e.into()))
+}
+
+pub(crate) fn contact_set<'m>(
+    metric: &'m KineticMetric,
+    pair: &BodyPair,
+    friction: f64,
+    restitution: f64,
+) -> Result<ContactSet<'m>, WireError> {
+    let contact = pair.contact(friction, restitution);
+    ContactSet::new(metric, vec![contact]).map_err(|e| match &e {
+        ImpactError::InvalidFriction { value, .. } => WireError::new(
+            e.kind(),
+            format!("friction: {value} must be finite and at least 0"),
+        ),
+        ImpactError::InvalidRestitution { .. } => at("restitution", &e),
+        _ => at("contact", &e),
+    })
+}
+
+pub(crate) fn pose<'a>(
+    contacts: &'a ContactSet<'a>,
+    pair: &BodyPair,
+) -> Result<ImpactProblem<'a>, WireError> {
+    ImpactProblem::new(contacts, pair.velocity()).map_err(|e| at("velocities", &e))
+}
+
+pub(crate) fn resolve(
+    input: &BodiesInput,
+    options: &FrictionalInput,
+) -> Result<Map<String, Value>, WireError> {
+    let pair = pair(&input.contact, &input.body1, input.body2.as_ref())?;
+    let metric = metric(&pair)?;
+    let contacts = contact_set(&metric, &pair, input.friction, input.restitution)?;
+    let problem = pose(&contacts, &pair)?;
+    let outcome = outcome(&problem, &options.two_body())?;
+    let frame = pair.frame();
+    let [normal, x, y] = [0, 1, 2].map(|i| outcome.impulses[i]);
+    let impulse = frame * Vector3::new(x, y, normal);
+    let mut fields = Map::new();
+    let mut put = |key: &str, value: Value| fields.insert(key.to_owned(), value);
+    put("law", "two-body".into());
+    put("impulse", json!([impulse.x, impulse.y, impulse.z]));
+    let after = outcome.velocity_plus.0.as_slice();
+    for (body, velocities) in after.chunks(6).enumerate() {
+        put(
+            &format!("velocity{}_plus", body + 1),
+            json!(velocities[..3]),
+        );
+        put(
+            &format!("angular_velocity{}_plus", body + 1),
+            json!(velocities[3..]),
+        );
+    }
+    put("energy_minus_j", outcome.audit.energy_minus_j.into());
+    put("energy_plus_j", outcome.audit.energy_plus_j.into());
+    put("status", outcome.status.name().into());
+    if let Diagnostics::Frictional(found) = &outcome.diagnostics {
+        put("diagnostics", Value::Object(in_axes(found, &frame)));
+    }
+    put("audit", audit_fields(&outcome.audit));
+    Ok(fields)
+}

@@ -1,0 +1,143 @@
+//! The laws for one frictional contact, `routh` and `two-body`, and their diagnostics.
+
+use crate::error::WireError;
+use crate::resolve::{outcome_fields, rows};
+use carom_impact::two_body::{
+    ContactInertia, ImpactOptions, InvariantDirections, Recompression, RestitutionLaw,
+    invariant_directions,
+};
+use carom_impact::{
+    ContactMode, FrictionalDiagnostics, ImpactLaw, ImpactOutcome, ImpactProblem, Routh, TwoBody,
+};
+use nalgebra::{DMatrix, Matrix3, Vector3};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+#[derive(Deserialize, Clone, Copy, Default)]
+#[serde(rename_all = "kebab-case")]
+enum RestitutionInput {
+    #[default]
+    Energetic,
+    Poisson,
+    Newton,
+}
+
+#[derive(Deserialize, Clone, Copy, Default)]
+#[serde(rename_all = "kebab-case")]
+enum RecompressionInput {
+    #[default]
+    EachCompression,
+    Single,
+}
+
+/// Options of both laws.
+#[derive(Deserialize, Default)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct FrictionalInput {
+    restitution_law: RestitutionInput,
+    recompression: RecompressionInput,
+    tangential_impact: bool,
+}
+
+impl FrictionalInput {
+    fn options(&self) -> ImpactOptions {
+        ImpactOptions {
+            restitution_law: match self.restitution_law {
+                RestitutionInput::Energetic => RestitutionLaw::Energetic,
+                RestitutionInput::Poisson => RestitutionLaw::Poisson,
+                RestitutionInput::Newton => RestitutionLaw::Newton,
+            },
+            recompression: match self.recompression {
+                RecompressionInput::EachCompression => Recompression::EachCompression,
+                RecompressionInput::Single => Recompression::Single,
+            },
+            tangential_impact: self.tangential_impact,
+            ..ImpactOptions::default()
+        }
+    }
+
+    pub(crate) fn routh(&self) -> Routh {
+        let options = self.options();
+        Routh { options }
+    }
+
+    pub(crate) fn two_body(&self) -> TwoBody {
+        let options = self.options();
+        TwoBody { options }
+    }
+}
+
+pub(crate) fn resolve(
+    problem: &ImpactProblem<'_>,
+    law: &dyn ImpactLaw,
+) -> Result<Map<String, Value>, WireError> {
+    let outcome = outcome(problem, law)?;
+    Ok(outcome_fields(problem, &outcome))
+}
+
+pub(crate) fn outcome(
+    problem: &ImpactProblem<'_>,
+    law: &dyn ImpactLaw,
+) -> Result<ImpactOutcome, WireError> {
+    Ok(law.resolve(problem)?)
+}
+
+/// Diagnostics in the axes of the contact rows: tangents first, normal last.
+pub(crate) fn diagnostics(found: &FrictionalDiagnostics) -> Map<String, Value> {
+    in_axes(found, &Matrix3::identity())
+}
+
+/// Diagnostics with matrices and directions turned into other axes by a rotation whose columns are
+/// the contact's.
+pub(crate) fn in_axes(found: &FrictionalDiagnostics, axes: &Matrix3<f64>) -> Map<String, Value> {
+    let mut fields = Map::new();
+    let mut put = |key: &str, value: Value| fields.insert(key.to_owned(), value);
+    let w = axes * found.inertia.matrix() * axes.transpose();
+    let w = 0.5 * (w + w.transpose());
+    put("events", "".into());
+    if let Some(impact) = &found.impact {
+        put("events", impact.events.sequence().into());
+        put("impulse_compression", impact.compression_impulse.into());
+        put("energy_compression_j", impact.compression_energy.into());
+        put("normal_work_j", impact.normal_work.into());
+        put("friction_work_j", impact.friction_work.into());
+        put("energy_gain_j", impact.energy_gain().into());
+        put("final_mode", impact.mode.name().into());
+        put("contact_mode", ContactMode::of(impact).name().into());
+        put("recompressed", impact.recompressed.into());
+        let at: Vec<f64> = impact.events.iter().map(|e| e.impulse[2]).collect();
+        put("event_impulses", json!(at));
+    }
+    put(
+        "inverse_inertia",
+        json!(rows(&DMatrix::from_fn(3, 3, |i, j| w[(i, j)]))),
+    );
+    put("stick_demand", found.inertia.stick_demand().into());
+    directions(&found.inertia, found.friction, axes, &mut put);
+    fields
+}
+
+fn directions(
+    inertia: &ContactInertia,
+    friction: f64,
+    axes: &Matrix3<f64>,
+    put: &mut impl FnMut(&str, Value) -> Option<Value>,
+) {
+    match invariant_directions(inertia, friction) {
+        // Every direction is one: nothing to list.
+        InvariantDirections::All => {
+            put("invariant_directions", json!([]));
+            put("all_directions_invariant", true.into());
+        }
+        InvariantDirections::Discrete(list) => {
+            let unit = |d: [f64; 2]| {
+                let world = axes * Vector3::new(d[0], d[1], 0.0);
+                [world.x, world.y, world.z]
+            };
+            let vectors: Vec<[f64; 3]> = list.iter().map(|d| unit(d.direction())).collect();
+            let rates: Vec<f64> = list.iter().map(|d| d.lambda).collect();
+            put("invariant_directions", json!(vectors));
+            put("invariant_rates", json!(rates));
+        }
+    }
+}
