@@ -74,7 +74,7 @@ pub trait Billiard {
     /// A time, and a bound on the second derivative of the wall function over that time.
     fn bound(&self, state: &Self::State, guard: usize) -> (f64, f64);
 
-    /// What the impact is.
+    /// The impact problem at wall `guard`: mass matrix, constraints, contact and velocity before.
     fn at_impact(&self, state: &Self::State, guard: usize) -> AtImpact;
 
     /// The state with another velocity, in the coordinates of [`at_impact`](Self::at_impact).

@@ -47,7 +47,7 @@ pub enum GeometryError {
     ZeroNormal,
     /// An extent that must be positive is not.
     #[error("{what} {value} must be positive")]
-    BadExtent {
+    InvalidExtent {
         /// The quantity, in the words of the caller.
         what: &'static str,
         /// Value given.
@@ -55,7 +55,7 @@ pub enum GeometryError {
     },
     /// A rounding radius must be at least 0.
     #[error("rounding radius {value} must be at least 0")]
-    BadRounding {
+    InvalidRounding {
         /// Value given.
         value: f64,
     },
@@ -134,8 +134,8 @@ impl GeometryError {
             Self::InertiaNotPositiveDefinite { .. } => "inertia-not-positive-definite",
             Self::InertiaUnphysical { .. } => "inertia-unphysical",
             Self::ZeroNormal => "zero-normal",
-            Self::BadExtent { .. } => "bad-extent",
-            Self::BadRounding { .. } => "bad-rounding",
+            Self::InvalidExtent { .. } => "invalid-extent",
+            Self::InvalidRounding { .. } => "invalid-rounding",
             Self::TooFewVertices { .. } => "too-few-vertices",
             Self::Flat => "flat",
             Self::VertexOutOfRange { .. } => "vertex-out-of-range",
@@ -170,7 +170,7 @@ impl GeometryError {
                 return Err(Self::NonFinite { what });
             }
             if value <= 0.0 {
-                return Err(Self::BadExtent { what, value });
+                return Err(Self::InvalidExtent { what, value });
             }
         }
         Ok(())

@@ -64,12 +64,14 @@
 //! | [`auto`] | tries them in turn and says why |
 //! | [`BoxedLcp`] | variables between bounds, or without |
 //! | [`ContactLcp`] | the problems of contact with friction |
+//! | [`cone`] | contacts with round friction cones |
 //! | [`MatrixClass`] | what theorems promise about a matrix |
 
 mod auto;
 mod boxed;
 mod certificate;
 mod class;
+pub mod cone;
 mod contact;
 mod enumerate;
 mod error;

@@ -16,7 +16,7 @@ pub struct PointContact {
 
 impl PointContact {
     /// A contact without friction and without a slide, perfectly elastic.
-    pub fn frictionless(name: impl Into<String>) -> Self {
+    pub fn elastic(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
             friction: 0.0,

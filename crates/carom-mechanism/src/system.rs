@@ -60,7 +60,7 @@ pub struct Motion<'a> {
 ///     }
 /// }
 ///
-/// let ball = Ball { contacts: vec![PointContact::frictionless("floor")] };
+/// let ball = Ball { contacts: vec![PointContact::elastic("floor")] };
 /// let mut dynamics = Dynamics::new(1);
 /// let motion = Motion { time: 0.0, configuration: &[3.0], velocity: &[10.0] };
 /// ball.dynamics(&motion, Derivatives::Second, &mut dynamics);

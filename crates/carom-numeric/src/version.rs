@@ -5,5 +5,5 @@
 /// It moves when, and only when, a number of `golden/` moves: two results that carry the same
 /// version, in records and JSON answers under the key `numerics`, were computed by the same
 /// arithmetic up to the last digits. `cargo xtask numerics` compares the golden records with the
-/// digest that stands beside this version in `crates/carom-numeric/numerics.toml`.
+/// digests that stand beside this version in `crates/carom-numeric/golden.toml`.
 pub const NUMERICS_VERSION: u32 = 1;

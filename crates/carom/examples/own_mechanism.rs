@@ -45,7 +45,7 @@ impl MechanicalSystem for Bead {
 
 /// Runs the example.
 pub fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let bead = Bead([PointContact::frictionless("wall")]);
+    let bead = Bead([PointContact::elastic("wall")]);
     let law = Propagative::default();
     let integrator = CollisionIntegrator::new(&bead, &law)?;
     let start = integrator.state(0.0, &[1.0, 2.0], &[0.0, -1.0])?;

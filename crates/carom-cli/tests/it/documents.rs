@@ -37,7 +37,11 @@ fn command(line: &str) -> &'static str {
 #[test]
 fn every_json_block_is_answered() {
     let mut commands = Vec::new();
-    for path in ["docs/src/command-line.md", "docs/src/your-own-impact.md"] {
+    for path in [
+        "docs/src/command-line.md",
+        "docs/src/your-own-impact.md",
+        "docs/src/your-own-robot.md",
+    ] {
         for block in blocks(&document(path), "json") {
             let line = line(&block);
             let name = command(&line);

@@ -15,7 +15,7 @@ impl Cuboid {
     ///
     /// # Errors
     ///
-    /// [`GeometryError::BadExtent`], [`GeometryError::NonFinite`].
+    /// [`GeometryError::InvalidExtent`], [`GeometryError::NonFinite`].
     pub fn new(half_extents: [f64; 3]) -> Result<Self, GeometryError> {
         GeometryError::check_positive("half extent", &half_extents)?;
         Ok(Self {

@@ -16,7 +16,7 @@ impl Ellipsoid {
     ///
     /// # Errors
     ///
-    /// [`GeometryError::BadExtent`], [`GeometryError::NonFinite`].
+    /// [`GeometryError::InvalidExtent`], [`GeometryError::NonFinite`].
     pub fn new(semi_axes: [f64; 3], center: Vector3<f64>) -> Result<Self, GeometryError> {
         GeometryError::check_positive("semi-axis", &semi_axes)?;
         GeometryError::check_finite("center", center.iter())?;

@@ -27,7 +27,7 @@ pub struct Support {
     pub value: f64,
 }
 
-/// A body as its lower support map.
+/// A body that a plane can touch, known by its support map: the lowest point along any direction.
 ///
 /// $\sigma$ is concave and positively homogeneous: $\sigma(kd) = k\sigma(d)$ for $k > 0$, also for
 /// directions that are not of unit length.

@@ -15,12 +15,12 @@ impl<S> Rounded<S> {
     ///
     /// # Errors
     ///
-    /// [`GeometryError::BadRounding`].
+    /// [`GeometryError::InvalidRounding`].
     pub fn new(base: S, radius: f64) -> Result<Self, GeometryError> {
         if radius >= 0.0 && radius.is_finite() {
             Ok(Self { base, radius })
         } else {
-            Err(GeometryError::BadRounding { value: radius })
+            Err(GeometryError::InvalidRounding { value: radius })
         }
     }
 

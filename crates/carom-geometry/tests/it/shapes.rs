@@ -350,7 +350,7 @@ fn bad_shapes_are_refused_by_name() {
     let kind = |r: Result<Ellipsoid, carom_geometry::GeometryError>| r.unwrap_err().kind();
     assert_eq!(
         kind(Ellipsoid::new([1.0, 0.0, 1.0], Vector3::zeros())),
-        "bad-extent"
+        "invalid-extent"
     );
     assert_eq!(
         kind(Ellipsoid::new([1.0, f64::NAN, 1.0], Vector3::zeros())),
@@ -358,7 +358,7 @@ fn bad_shapes_are_refused_by_name() {
     );
     assert_eq!(
         Cuboid::new([1.0, -1.0, 1.0]).unwrap_err().kind(),
-        "bad-extent"
+        "invalid-extent"
     );
     assert_eq!(
         HalfSpace::new(Vector3::zeros(), 0.0).unwrap_err().kind(),
@@ -370,7 +370,7 @@ fn bad_shapes_are_refused_by_name() {
     );
     assert_eq!(
         Rounded::new(lens(), -0.1).unwrap_err().kind(),
-        "bad-rounding"
+        "invalid-rounding"
     );
     assert_eq!(
         Polyhedron::new(&[Vector3::zeros(); 3]).unwrap_err().kind(),

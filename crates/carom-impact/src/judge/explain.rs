@@ -23,11 +23,13 @@ pub struct Explanation {
     pub impulses: DVector<f64>,
     /// Best multipliers of the constraint one-forms.
     pub constraint_impulses: DVector<f64>,
-    /// What no impulses on the rows explain.
+    /// Part of the momentum change (kinetic norm, relative) that no impulses on the given rows can make.
     pub momentum_residual: f64,
-    /// What no impulses explain that push.
+    /// Part of the momentum change (kinetic norm, relative) that no impulses can make whose normal
+    /// parts push: those of any tangential size, none pulling.
     pub pull_residual: f64,
-    /// What no impulses within the friction cones explain.
+    /// Part of the momentum change (kinetic norm, relative) that no impulses within the friction
+    /// cones can make.
     pub friction_residual: f64,
     /// The best impulses within the friction cones, on the rows as given.
     pub admissible_impulses: DVector<f64>,

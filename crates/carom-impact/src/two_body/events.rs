@@ -77,7 +77,8 @@ impl Events {
         self.iter().find(|point| point.event == event)
     }
 
-    /// The same in units that are worth this much.
+    /// The same events with every impulse, velocity and energy multiplied back from the scaled
+    /// problem that was solved: one of its units is `impulse` N·s, or `velocity` m/s.
     pub(super) fn rescaled(&self, impulse: f64, velocity: f64) -> Self {
         let mut events = *self;
         for point in events.points.iter_mut().take(events.len) {

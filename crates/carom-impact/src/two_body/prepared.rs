@@ -122,7 +122,8 @@ pub(super) struct Leg {
     turned: f64,
     /// Angle turned on the leg.
     turn: f64,
-    /// Parameter per angle at both ends, over their ratio on the leg.
+    /// The arc's parameter is a function of the angle turned. Its slope at both ends of the leg, each
+    /// divided by the mean slope over the leg: what [`guess`](Self::guess) interpolates with.
     slopes: [f64; 2],
 }
 

@@ -75,7 +75,9 @@ pub(super) struct Tableau<T> {
 /// The vector that comes before the unit vectors in the lexicographic order. It decides nearly
 /// every tie by itself, where unit vectors may take dozens of columns.
 ///
-/// Any order does that starts positive: this vector is, at the basis of all $w$.
+/// A lexicographic order rules out cycles if every row is positive in it at the first basis. That
+/// holds with any vector in front whose entries are positive there, as those of this one are at the
+/// basis of all $w$.
 #[derive(Clone, Debug)]
 struct Generic<T> {
     /// Only from [`GENERIC_FROM`] on and from the basis of all $w$.

@@ -4,5 +4,6 @@
 mod classic;
 mod common;
 mod companions;
+mod cones;
 mod families;
 mod robustness;

@@ -26,7 +26,7 @@ pub struct DesignPoint {
     pub influences: Vec<Influence>,
 }
 
-/// Mechanisms and stances that depend on numbers $z$.
+/// A family of mechanisms, each in a stance of its own, that depends on a list of unknowns $z$.
 pub trait DesignFamily {
     /// Number of unknowns $z$.
     fn unknowns(&self) -> usize;

@@ -7,7 +7,7 @@ use nalgebra::{DMatrix, DVector};
 /// A row that depends on the ones before it up to this, at unit length, is singular.
 const RANK_TOLERANCE: f64 = 1e-10;
 
-/// When to stop.
+/// When the search for a root stops: tolerances, and the number of steps.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RootOptions {
     /// Largest residual of a root, in the units of the equations.

@@ -27,7 +27,7 @@ impl BallsOnLine {
         for mass in masses {
             positive("mass", *mass)?;
         }
-        let name = |i| PointContact::frictionless(format!("ball {i}, ball {}", i + 1));
+        let name = |i| PointContact::elastic(format!("ball {i}, ball {}", i + 1));
         Ok(Self {
             masses: masses.to_vec(),
             radius: positive("radius", radius)?,

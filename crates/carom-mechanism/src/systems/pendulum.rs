@@ -31,7 +31,7 @@ impl Pendulum {
             mass: positive("mass", mass)?,
             gravity: finite("gravity", gravity)?,
             wall: finite("wall angle", wall)?,
-            contacts: [PointContact::frictionless("wall")],
+            contacts: [PointContact::elastic("wall")],
         })
     }
 }

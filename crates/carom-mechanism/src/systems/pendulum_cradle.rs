@@ -34,7 +34,7 @@ impl PendulumCradle {
         gravity: f64,
     ) -> Result<Self, MechanismError> {
         positive("number of balls", count as f64)?;
-        let name = |i| PointContact::frictionless(format!("ball {i}, ball {}", i + 1));
+        let name = |i| PointContact::elastic(format!("ball {i}, ball {}", i + 1));
         Ok(Self {
             length: positive("length", length)?,
             radius: positive("radius", radius)?,

@@ -384,7 +384,7 @@ impl Slot {
     fn new(half_width: f64) -> Self {
         Self {
             half_width,
-            contacts: ["left", "right"].map(carom_mechanism::PointContact::frictionless),
+            contacts: ["left", "right"].map(carom_mechanism::PointContact::elastic),
         }
     }
 }
@@ -554,7 +554,7 @@ impl MechanicalSystem for Bead {
 #[test]
 fn curved_coordinates_are_of_order_two() {
     let bead = Bead {
-        contacts: [carom_mechanism::PointContact::frictionless("wall")],
+        contacts: [carom_mechanism::PointContact::elastic("wall")],
     };
     let (r, angle, omega) = (1.0f64, 2.0f64, -1.0);
     let (x, u) = (r * angle.cos(), -r * omega * angle.sin());
@@ -621,7 +621,7 @@ impl MechanicalSystem for Hill {
 #[test]
 fn a_point_leaves_a_hill_at_two_thirds_of_its_height() {
     let hill = Hill {
-        contacts: [carom_mechanism::PointContact::frictionless("hill")],
+        contacts: [carom_mechanism::PointContact::elastic("hill")],
     };
     let tilt = 0.1f64;
     for h in [0.01, 0.001] {

@@ -1,0 +1,52 @@
+//! Sweeps of exact one-contact solutions: a start for Newton's method.
+
+use super::newton::Scaled;
+use super::problem::WIDTH;
+use super::single::Block;
+
+/// The blocks of the contacts, prepared once for a matrix.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Sweeps {
+    blocks: Vec<Block>,
+    after: Vec<f64>,
+}
+
+impl Sweeps {
+    /// Prepares the diagonal blocks.
+    pub(super) fn prepare(&mut self, system: &Scaled) {
+        self.blocks.clear();
+        let contacts = system.friction.iter().enumerate();
+        self.blocks.extend(contacts.map(|(i, friction)| {
+            let entry = |r: usize, c: usize| system.column(i * WIDTH + c)[i * WIDTH + r];
+            Block::new(entry, *friction)
+        }));
+    }
+
+    /// Solves each contact for the impulses of the others, `n_sweeps` times.
+    pub(super) fn run(&mut self, system: &Scaled, impulse: &mut [f64], n_sweeps: usize) {
+        system.after(impulse, &mut self.after);
+        for _ in 0..n_sweeps {
+            for (i, block) in self.blocks.iter().enumerate() {
+                let first = i * WIDTH;
+                // What is left of the velocities without the contact's own impulses.
+                let mut alone = [0.0; WIDTH];
+                for (t, x) in alone.iter_mut().enumerate() {
+                    *x = self.after[first + t];
+                    for (s, l) in impulse[first..first + WIDTH].iter().enumerate() {
+                        *x -= system.column(first + s)[first + t] * l;
+                    }
+                }
+                let solution = block.solve(alone, system.caps[i]).impulse;
+                for (s, new) in solution.into_iter().enumerate() {
+                    let change = new - impulse[first + s];
+                    if change != 0.0 {
+                        impulse[first + s] = new;
+                        for (x, g) in self.after.iter_mut().zip(system.column(first + s)) {
+                            *x += g * change;
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,310 @@
+//! Least-norm solutions of square systems that may be singular.
+
+/// Pivots below this fraction of the largest count as zero.
+pub(super) const RANK_TOLERANCE: f64 = 1e-11;
+
+/// An elimination whose pivots stay above this fraction of the largest is trusted; other systems
+/// are decided by orthogonal transformations.
+const SAFE_PIVOT: f64 = 1e-5;
+
+/// Householder factorization with column pivoting, and the memory for it.
+///
+/// $AP = QR$ with the rank r decided by the pivots; the columns of $R$ beyond r are then removed by
+/// transformations from the right, which leaves the solution of least norm.
+#[derive(Clone, Debug, Default)]
+pub(super) struct LeastNorm {
+    /// Column-major matrix, set up with [`begin`](Self::begin).
+    pub(super) matrix: Vec<f64>,
+    rows: usize,
+    columns: usize,
+    order: Vec<usize>,
+    factor: Vec<f64>,
+    scratch: Vec<f64>,
+}
+
+impl LeastNorm {
+    /// Room for a matrix, with zeros.
+    pub(super) fn begin(&mut self, rows: usize, columns: usize) {
+        self.rows = rows;
+        self.columns = columns;
+        self.matrix.clear();
+        self.matrix.resize(rows * columns, 0.0);
+    }
+
+    /// Writes the least-norm least-squares solution $x$ of $Ax = r$ over `rhs`, for as many
+    /// columns as rows.
+    pub(super) fn solve(&mut self, rhs: &mut [f64]) {
+        if self.eliminate(rhs) {
+            return;
+        }
+        let rank = self.factorize(rhs, RANK_TOLERANCE);
+        self.reduce(rank);
+        let (n, a) = (self.rows, &self.matrix);
+        for i in (0..rank).rev() {
+            let x = rhs[i] / a[i * n + i];
+            rhs[i] = x;
+            for (r, c) in rhs[..i].iter_mut().zip(&a[i * n..]) {
+                *r -= c * x;
+            }
+        }
+        for x in &mut rhs[rank..] {
+            *x = 0.0;
+        }
+        for i in 0..rank {
+            let mut sum = rhs[i];
+            for k in rank..self.columns {
+                sum += a[k * n + i] * rhs[k];
+            }
+            sum *= self.factor[i];
+            rhs[i] -= sum;
+            for k in rank..self.columns {
+                rhs[k] -= sum * a[k * n + i];
+            }
+        }
+        self.scratch.clear();
+        self.scratch.extend_from_slice(rhs);
+        for (x, column) in self.scratch.iter().zip(&self.order) {
+            rhs[*column] = *x;
+        }
+    }
+
+    /// Gaussian elimination on a copy. Whether every pivot was safe, so that `rhs` is the solution.
+    fn eliminate(&mut self, rhs: &mut [f64]) -> bool {
+        let n = self.rows;
+        let a = &mut self.scratch;
+        a.clear();
+        a.extend_from_slice(&self.matrix);
+        a.extend_from_slice(rhs);
+        let mut largest = 0.0f64;
+        for k in 0..n {
+            let (mut row, mut pivot) = (k, 0.0f64);
+            for (i, x) in a[k * n..(k + 1) * n].iter().enumerate().skip(k) {
+                if x.abs() > pivot {
+                    (row, pivot) = (i, x.abs());
+                }
+            }
+            largest = largest.max(pivot);
+            let is_safe = pivot > SAFE_PIVOT * largest;
+            if !is_safe {
+                return false;
+            }
+            if row != k {
+                for j in k..=n {
+                    a.swap(j * n + row, j * n + k);
+                }
+            }
+            let (left, right) = a.split_at_mut((k + 1) * n);
+            let (head, lower) = left[k * n..].split_at_mut(k + 1);
+            let inverse = 1.0 / head[k];
+            for x in &mut *lower {
+                *x *= inverse;
+            }
+            for column in right.chunks_exact_mut(n) {
+                let (head, tail) = column.split_at_mut(k + 1);
+                let top = head[k];
+                if top != 0.0 {
+                    for (x, l) in tail.iter_mut().zip(&*lower) {
+                        *x -= l * top;
+                    }
+                }
+            }
+        }
+        let (a, x) = a.split_at_mut(n * n);
+        for k in (0..n).rev() {
+            let value = x[k] / a[k * n + k];
+            x[k] = value;
+            for (r, c) in x[..k].iter_mut().zip(&a[k * n..]) {
+                *r -= c * value;
+            }
+        }
+        rhs.copy_from_slice(x);
+        true
+    }
+
+    /// Triangle in place, transforming `rhs` (rows, or none) along; returns the rank.
+    fn factorize(&mut self, rhs: &mut [f64], tolerance: f64) -> usize {
+        let (m, n) = (self.rows, self.columns);
+        self.order.clear();
+        self.order.extend(0..n);
+        let mut largest = 0.0f64;
+        for k in 0..m.min(n) {
+            // Norms of what is left of the columns; the matrices are small.
+            let (mut best, mut pivot) = (k, -1.0);
+            for j in k..n {
+                let column = &self.matrix[j * m + k..(j + 1) * m];
+                let square: f64 = column.iter().map(|x| x * x).sum();
+                if square > pivot {
+                    (best, pivot) = (j, square);
+                }
+            }
+            let norm = pivot.max(0.0).sqrt();
+            largest = largest.max(norm);
+            let is_pivot = norm > tolerance * largest;
+            if !is_pivot {
+                return k;
+            }
+            if best != k {
+                self.order.swap(k, best);
+                for i in 0..m {
+                    self.matrix.swap(k * m + i, best * m + i);
+                }
+            }
+            let (left, right) = self.matrix.split_at_mut((k + 1) * m);
+            let v = &mut left[k * m + k..];
+            let head = v[0];
+            let alpha = if head > 0.0 { -norm } else { norm };
+            v[0] = head - alpha;
+            // H = I - v v^T / (norm (norm + |head|)).
+            let scale = 1.0 / (norm * (norm + head.abs()));
+            for column in right.chunks_exact_mut(m) {
+                reflect(v, scale, &mut column[k..]);
+            }
+            if !rhs.is_empty() {
+                reflect(v, scale, &mut rhs[k..]);
+            }
+            v[0] = alpha;
+        }
+        m.min(n)
+    }
+
+    /// Removes what is right of the leading triangle by reflections from the right.
+    fn reduce(&mut self, rank: usize) {
+        let (m, n) = (self.rows, self.columns);
+        self.factor.clear();
+        self.factor.resize(rank, 0.0);
+        if rank == n {
+            return;
+        }
+        let a = &mut self.matrix;
+        for i in (0..rank).rev() {
+            let head = a[i * m + i];
+            let rest: f64 = (rank..n).map(|k| a[k * m + i] * a[k * m + i]).sum();
+            if rest == 0.0 {
+                continue;
+            }
+            let norm = (head * head + rest).sqrt();
+            let alpha = if head > 0.0 { -norm } else { norm };
+            let v = head - alpha;
+            // With the head of the reflector scaled to one.
+            for k in rank..n {
+                a[k * m + i] /= v;
+            }
+            let tau = -v / alpha;
+            self.factor[i] = tau;
+            a[i * m + i] = alpha;
+            for j in 0..i {
+                let mut sum = a[i * m + j];
+                for k in rank..n {
+                    sum += a[k * m + i] * a[k * m + j];
+                }
+                sum *= tau;
+                a[i * m + j] -= sum;
+                for k in rank..n {
+                    a[k * m + j] -= sum * a[k * m + i];
+                }
+            }
+        }
+    }
+
+    /// Writes a basis of the null space (columns of length `columns`) and returns its dimension.
+    pub(super) fn null_space(&mut self, tolerance: f64, basis: &mut Vec<f64>) -> usize {
+        let rank = self.factorize(&mut [], tolerance);
+        let (m, n) = (self.rows, self.columns);
+        basis.clear();
+        basis.resize(n * (n - rank), 0.0);
+        for (vector, k) in basis.chunks_exact_mut(n.max(1)).zip(rank..n) {
+            vector[self.order[k]] = 1.0;
+            self.scratch.clear();
+            self.scratch
+                .extend((0..rank).map(|i| -self.matrix[k * m + i]));
+            for i in (0..rank).rev() {
+                let x = self.scratch[i] / self.matrix[i * m + i];
+                self.scratch[i] = x;
+                for r in 0..i {
+                    self.scratch[r] -= self.matrix[i * m + r] * x;
+                }
+                vector[self.order[i]] = x;
+            }
+        }
+        n - rank
+    }
+
+    /// The rank of the matrix, counting pivots above an absolute size.
+    pub(super) fn rank_above(&mut self, size: f64) -> usize {
+        self.factorize(&mut [], 0.0);
+        let (m, n) = (self.rows, self.columns);
+        (0..m.min(n))
+            .take_while(|k| self.matrix[k * m + k].abs() > size)
+            .count()
+    }
+}
+
+#[inline]
+fn reflect(v: &[f64], scale: f64, x: &mut [f64]) {
+    let dot: f64 = v.iter().zip(&*x).map(|(v, x)| v * x).sum();
+    let factor = scale * dot;
+    for (x, v) in x.iter_mut().zip(v) {
+        *x -= factor * v;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn solve(rows: &[&[f64]], rhs: &[f64]) -> Vec<f64> {
+        let n = rows.len();
+        let mut system = LeastNorm::default();
+        system.begin(n, n);
+        for (i, row) in rows.iter().enumerate() {
+            for (j, x) in row.iter().enumerate() {
+                system.matrix[j * n + i] = *x;
+            }
+        }
+        let mut x = rhs.to_vec();
+        system.solve(&mut x);
+        x
+    }
+
+    #[test]
+    fn a_singular_system_has_its_shortest_solution() {
+        let x = solve(
+            &[&[1.0, 2.0, 2.0], &[2.0, 4.0, 4.0], &[0.0, 0.0, 0.0]],
+            &[9.0, 18.0, 0.0],
+        );
+        for (x, y) in x.iter().zip([1.0, 2.0, 2.0]) {
+            assert!((x - y).abs() < 1e-14, "{x} {y}");
+        }
+    }
+
+    #[test]
+    fn a_singular_system_of_rank_two_has_its_shortest_solution() {
+        // Two copies of one unknown share its value.
+        let x = solve(
+            &[&[2.0, 2.0, 1.0], &[2.0, 2.0, 1.0], &[1.0, 1.0, 3.0]],
+            &[5.0, 5.0, 5.0],
+        );
+        for (x, y) in x.iter().zip([1.0, 1.0, 1.0]) {
+            assert!((x - y).abs() < 1e-14, "{x} {y}");
+        }
+    }
+
+    #[test]
+    fn a_regular_system_is_solved() {
+        let x = solve(&[&[0.0, 2.0], &[3.0, 1.0]], &[2.0, 7.0]);
+        assert!((x[0] - 2.0).abs() < 1e-15 && (x[1] - 1.0).abs() < 1e-15);
+    }
+
+    #[test]
+    fn the_null_space_is_what_the_matrix_does_not_see() {
+        let mut system = LeastNorm::default();
+        system.begin(2, 3);
+        system
+            .matrix
+            .copy_from_slice(&[1.0, 0.0, 1.0, 0.0, 0.0, 1.0]);
+        let mut basis = Vec::new();
+        assert_eq!(system.null_space(1e-12, &mut basis), 1);
+        assert!((basis[0] + basis[1]).abs() < 1e-15 && basis[2].abs() < 1e-15);
+        assert!(basis[0].abs() > 0.5);
+    }
+}

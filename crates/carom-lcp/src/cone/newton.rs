@@ -1,0 +1,321 @@
+//! Semismooth Newton steps of least norm.
+
+use super::least_norm::LeastNorm;
+use super::problem::WIDTH;
+use super::residual::onto_disc;
+use super::workspace::ConeMode;
+
+/// Steps from one start; three or four are usual.
+pub(super) const MAX_STEPS: usize = 30;
+
+/// Halvings of a step that does not lower the error.
+const MAX_HALVINGS: usize = 12;
+
+/// An error below this fraction of the velocities and impulses is rounding.
+const ROUNDING: f64 = 2e-15;
+
+/// Within this fraction of the velocities of the edge between two pieces a contact is on the one that
+/// does less: it is open rather than closed, and sticks rather than slides. Dependent contacts are often on
+/// an edge, and rounding must not say where they go from there.
+const TIE: f64 = 1e-12;
+
+/// A problem at unit scale: normals of diagonal one, tangents of mean diagonal one.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Scaled {
+    pub(super) n: usize,
+    /// Column-major Delassus matrix.
+    pub(super) matrix: Vec<f64>,
+    /// Velocities before, normals times $1 + e$.
+    pub(super) velocity: Vec<f64>,
+    pub(super) friction: Vec<f64>,
+    pub(super) caps: Vec<f64>,
+    /// Impulses as given over scaled ones.
+    pub(super) factors: Vec<f64>,
+    /// The diagonal of the matrix, and the diagonal $D$ of equally compliant contacts.
+    pub(super) rigid: Vec<f64>,
+    pub(super) compliance: Vec<f64>,
+}
+
+impl Scaled {
+    pub(super) fn n_contacts(&self) -> usize {
+        self.friction.len()
+    }
+
+    pub(super) fn column(&self, j: usize) -> &[f64] {
+        &self.matrix[j * self.n..(j + 1) * self.n]
+    }
+
+    /// Makes the matrix $G + \epsilon D$.
+    pub(super) fn soften(&mut self, epsilon: f64) {
+        let diagonal = self.rigid.iter().zip(&self.compliance);
+        for (i, (g, d)) in diagonal.enumerate() {
+            self.matrix[i * self.n + i] = g + epsilon * d;
+        }
+    }
+
+    /// Velocities that impulses leave.
+    pub(super) fn after(&self, impulse: &[f64], out: &mut Vec<f64>) {
+        out.clear();
+        out.extend_from_slice(&self.velocity);
+        for (j, l) in impulse.iter().enumerate() {
+            if *l != 0.0 {
+                for (x, g) in out.iter_mut().zip(self.column(j)) {
+                    *x += l * g;
+                }
+            }
+        }
+    }
+}
+
+/// Which piece of the projections a contact is on.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+enum Piece {
+    #[default]
+    Open,
+    /// Normal at its cap or not; tangential impulse inside the disc.
+    Stick { is_capped: bool },
+    /// The same on the edge, in a direction, with the disc's radius over the distance of what is
+    /// projected.
+    Slide {
+        is_capped: bool,
+        direction: [f64; 2],
+        ratio: f64,
+        friction: f64,
+    },
+    /// No friction.
+    Smooth { is_capped: bool },
+}
+
+/// Impulses, what they leave, and how far they are from the equations.
+#[derive(Clone, Debug, Default)]
+struct Point {
+    impulse: Vec<f64>,
+    after: Vec<f64>,
+    error: Vec<f64>,
+    pieces: Vec<Piece>,
+    norm: f64,
+}
+
+impl Point {
+    /// Evaluates the equations at the impulses.
+    fn evaluate(&mut self, system: &Scaled, speed: f64) {
+        let tie = TIE * speed;
+        system.after(&self.impulse, &mut self.after);
+        self.error.clear();
+        self.pieces.clear();
+        let mut squares = 0.0;
+        let contacts = self
+            .impulse
+            .chunks_exact(WIDTH)
+            .zip(self.after.chunks_exact(WIDTH));
+        let limits = system.friction.iter().zip(&system.caps);
+        for ((l, u), (friction, cap)) in contacts.zip(limits) {
+            let (&[l0, l1, l2], &[u0, u1, u2]) = (l, u) else {
+                continue;
+            };
+            let free = l0 - u0;
+            let normal = free.clamp(0.0, *cap);
+            let is_capped = free >= *cap;
+            let radius = friction * normal;
+            let (x, y) = (l1 - u1, l2 - u2);
+            let (px, py) = onto_disc(x, y, radius);
+            let piece = if free <= tie {
+                Piece::Open
+            } else if *friction == 0.0 {
+                Piece::Smooth { is_capped }
+            } else if x.hypot(y) <= radius + tie {
+                Piece::Stick { is_capped }
+            } else {
+                let distance = x.hypot(y);
+                Piece::Slide {
+                    is_capped,
+                    direction: [x / distance, y / distance],
+                    ratio: radius / distance,
+                    friction: *friction,
+                }
+            };
+            let error = [l0 - normal, l1 - px, l2 - py];
+            squares += error[0] * error[0] + error[1] * error[1] + error[2] * error[2];
+            self.error.extend_from_slice(&error);
+            self.pieces.push(piece);
+        }
+        self.norm = squares.sqrt();
+    }
+}
+
+/// The method with its memory.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Newton {
+    here: Point,
+    trial: Point,
+    step: Vec<f64>,
+    active: Vec<usize>,
+    rhs: Vec<f64>,
+    linear: LeastNorm,
+}
+
+impl Newton {
+    /// From `start` towards a solution in at most `max_steps`. Returns whether the error fell to
+    /// `goal` of the size of the problem, and the number of steps; the best point is
+    /// [`impulse`](Self::impulse).
+    pub(super) fn run(
+        &mut self,
+        system: &Scaled,
+        start: &[f64],
+        goal: f64,
+        max_steps: usize,
+    ) -> (bool, usize) {
+        self.here.impulse.clear();
+        self.here.impulse.extend_from_slice(start);
+        let speed = largest(&system.velocity);
+        self.here.evaluate(system, speed);
+        let mut n_steps = 0;
+        loop {
+            let size = speed.max(largest(&self.here.impulse));
+            let is_good = self.here.norm <= goal * size;
+            if !self.here.norm.is_finite() || n_steps == max_steps {
+                return (is_good, n_steps);
+            }
+            if self.here.norm <= ROUNDING * size {
+                return (true, n_steps);
+            }
+            n_steps += 1;
+            self.direction(system);
+            let before = self.here.norm;
+            if !self.search(system, speed) {
+                return (is_good, n_steps);
+            }
+            if is_good && self.here.norm > 0.1 * before {
+                return (true, n_steps);
+            }
+        }
+    }
+
+    /// The impulses reached.
+    pub(super) fn impulse(&self) -> &[f64] {
+        &self.here.impulse
+    }
+
+    /// Whether contacts are open, stick or slide.
+    pub(super) fn modes(&self, out: &mut Vec<ConeMode>) {
+        out.clear();
+        out.extend(self.here.pieces.iter().map(|piece| match piece {
+            Piece::Open => ConeMode::Open,
+            Piece::Stick { .. } => ConeMode::Stick,
+            Piece::Slide { .. } | Piece::Smooth { .. } => ConeMode::Slide,
+        }));
+    }
+
+    /// Halves the step until the error falls; whether it did.
+    fn search(&mut self, system: &Scaled, speed: f64) -> bool {
+        let mut length = 1.0;
+        for _ in 0..=MAX_HALVINGS {
+            self.trial.impulse.clear();
+            let moved = self.here.impulse.iter().zip(&self.step);
+            self.trial
+                .impulse
+                .extend(moved.map(|(l, d)| l + length * d));
+            self.trial.evaluate(system, speed);
+            if self.trial.norm < (1.0 - 1e-4 * length) * self.here.norm {
+                std::mem::swap(&mut self.here, &mut self.trial);
+                return true;
+            }
+            length *= 0.5;
+        }
+        false
+    }
+
+    /// The least-norm Newton step. The impulses of open contacts go to zero whatever the others do.
+    fn direction(&mut self, system: &Scaled) {
+        let Self {
+            here,
+            step,
+            active,
+            rhs,
+            linear,
+            ..
+        } = self;
+        step.clear();
+        step.extend(here.error.iter().map(|e| -e));
+        active.clear();
+        let closed = here.pieces.iter().enumerate();
+        active.extend(closed.filter(|(_, p)| **p != Piece::Open).map(|(i, _)| i));
+        let k = WIDTH * active.len();
+        linear.begin(k, k);
+        rhs.clear();
+        for i in &*active {
+            rhs.extend_from_slice(&step[i * WIDTH..(i + 1) * WIDTH]);
+        }
+        for (row, i) in active.iter().enumerate() {
+            let piece = here.pieces[*i];
+            for (column, j) in active.iter().enumerate() {
+                for t in 0..WIDTH {
+                    let g = system.column(j * WIDTH + t);
+                    let entries = derivative(piece, &g[i * WIDTH..], (i == j).then_some(t));
+                    let at = (column * WIDTH + t) * k + row * WIDTH;
+                    linear.matrix[at..at + WIDTH].copy_from_slice(&entries);
+                }
+            }
+            for (j, piece_j) in here.pieces.iter().enumerate() {
+                if *piece_j != Piece::Open {
+                    continue;
+                }
+                for t in 0..WIDTH {
+                    let d = step[j * WIDTH + t];
+                    if d != 0.0 {
+                        let g = system.column(j * WIDTH + t);
+                        let entries = derivative(piece, &g[i * WIDTH..], None);
+                        for (r, x) in rhs[row * WIDTH..].iter_mut().zip(entries) {
+                            *r -= x * d;
+                        }
+                    }
+                }
+            }
+        }
+        linear.solve(rhs);
+        for (row, i) in active.iter().enumerate() {
+            step[i * WIDTH..(i + 1) * WIDTH].copy_from_slice(&rhs[row * WIDTH..(row + 1) * WIDTH]);
+        }
+    }
+}
+
+/// Derivative of a contact's equations with respect to one impulse that changes its velocities at
+/// the rates `g`; `own` is the component if the impulse is the contact's.
+#[inline]
+fn derivative(piece: Piece, g: &[f64], own: Option<usize>) -> [f64; 3] {
+    let &[gn, gx, gy, ..] = g else {
+        return [0.0; 3];
+    };
+    let unit = |t: usize| if own == Some(t) { 1.0 } else { 0.0 };
+    let normal = |is_capped: bool| if is_capped { unit(0) } else { gn };
+    match piece {
+        Piece::Open => [unit(0), unit(1), unit(2)],
+        Piece::Smooth { is_capped } => [normal(is_capped), unit(1), unit(2)],
+        Piece::Stick { is_capped } => [normal(is_capped), gx, gy],
+        Piece::Slide {
+            is_capped,
+            direction: [x, y],
+            ratio,
+            friction,
+        } => {
+            let (qx, qy) = (unit(1) - gx, unit(2) - gy);
+            // How much the disc grows, less what the projection loses along its edge.
+            let grown = if is_capped {
+                0.0
+            } else {
+                friction * (unit(0) - gn)
+            };
+            let edge = grown - ratio * (x * qx + y * qy);
+            [
+                normal(is_capped),
+                unit(1) - ratio * qx - edge * x,
+                unit(2) - ratio * qy - edge * y,
+            ]
+        }
+    }
+}
+
+/// Largest absolute value.
+pub(super) fn largest(x: &[f64]) -> f64 {
+    x.iter().fold(0.0, |a, x| f64::max(a, x.abs()))
+}

@@ -1,0 +1,191 @@
+//! The problem as given.
+
+use crate::LcpError;
+use crate::problem::MAX_DIM;
+
+/// Rows of a contact: its normal and two tangents.
+pub(super) const WIDTH: usize = 3;
+
+/// Most contacts: the polygon problem of each takes ten rows.
+const MAX_CONTACTS: usize = MAX_DIM / 12;
+
+/// Contacts with round friction cones, at velocities $b$ before the impact.
+///
+/// Rows are ordered contact by contact: the normal, then two orthogonal tangents of equal scale. A
+/// tangent row may be zero, or parallel to the other.
+#[derive(Clone, Copy, Debug)]
+pub struct ConeProblem<'a> {
+    delassus: &'a [f64],
+    velocity: &'a [f64],
+    friction: &'a [f64],
+    restitution: &'a [f64],
+    caps: &'a [f64],
+}
+
+impl<'a> ConeProblem<'a> {
+    /// m contacts with the symmetric Delassus matrix $G$ (3m × 3m, 1/kg), the velocities $b$ of
+    /// their rows (3m, m/s), friction coefficients $\mu \ge 0$ (m) and Newton restitutions
+    /// $e \in [0, 1]$ (m, or none for 0).
+    ///
+    /// # Errors
+    ///
+    /// [`LcpError::DimensionMismatch`], [`LcpError::TooLarge`], [`LcpError::NonFinite`],
+    /// [`LcpError::OutOfRange`] and, for a normal that no impulse moves,
+    /// [`LcpError::NonPositiveDiagonal`].
+    ///
+    /// # Examples
+    ///
+    /// A mass point slides on; a steeper one would stop:
+    ///
+    /// ```
+    /// use carom_lcp::cone::{ConeProblem, ConeSelection, ConeWorkspace};
+    /// let delassus = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0];
+    /// let problem = ConeProblem::new(&delassus, &[-1.0, 0.6, 0.8], &[0.5], &[])?;
+    /// let mut workspace = ConeWorkspace::new();
+    /// workspace.solve(&problem, ConeSelection::Even)?;
+    /// assert!((workspace.impulse()[0] - 1.0).abs() < 1e-15);
+    /// assert!((workspace.impulse()[1] + 0.3).abs() < 1e-15);
+    /// # Ok::<(), carom_lcp::LcpError>(())
+    /// ```
+    pub fn new(
+        delassus: &'a [f64],
+        velocity: &'a [f64],
+        friction: &'a [f64],
+        restitution: &'a [f64],
+    ) -> Result<Self, LcpError> {
+        let m = friction.len();
+        if m > MAX_CONTACTS {
+            let max = MAX_CONTACTS;
+            return Err(LcpError::TooLarge { n: m, max });
+        }
+        let n = WIDTH * m;
+        check_len("delassus matrix", n * n, delassus.len())?;
+        check_len("velocity", n, velocity.len())?;
+        check_finite("delassus matrix", delassus)?;
+        check_finite("velocity", velocity)?;
+        check_range("friction", friction, f64::MAX, "finite and not negative")?;
+        if !restitution.is_empty() {
+            check_len("restitution", m, restitution.len())?;
+            check_range("restitution", restitution, 1.0, "in [0, 1]")?;
+        }
+        for i in 0..m {
+            let index = i * WIDTH;
+            let value = delassus[index * n + index];
+            if value <= 0.0 {
+                return Err(LcpError::NonPositiveDiagonal { index, value });
+            }
+        }
+        Ok(Self {
+            delassus,
+            velocity,
+            friction,
+            restitution,
+            caps: &[],
+        })
+    }
+
+    /// The same with an upper bound on each normal impulse (m, N·s): a contact may then still
+    /// approach while its impulse is at the bound, the sub-step of set-valued impact.
+    ///
+    /// # Errors
+    ///
+    /// [`LcpError::DimensionMismatch`], [`LcpError::OutOfRange`].
+    pub fn with_caps(self, caps: &'a [f64]) -> Result<Self, LcpError> {
+        check_len("caps", self.n_contacts(), caps.len())?;
+        check_range("cap", caps, f64::MAX, "finite and not negative")?;
+        Ok(Self { caps, ..self })
+    }
+
+    /// Number of contacts m.
+    pub fn n_contacts(&self) -> usize {
+        self.friction.len()
+    }
+
+    /// Number of rows, 3m.
+    pub fn dim(&self) -> usize {
+        self.velocity.len()
+    }
+
+    /// Velocities before (3m).
+    pub fn velocity(&self) -> &'a [f64] {
+        self.velocity
+    }
+
+    /// Friction coefficient of a contact.
+    pub fn friction(&self, contact: usize) -> f64 {
+        self.friction.get(contact).copied().unwrap_or(0.0)
+    }
+
+    /// Restitution of a contact.
+    pub fn restitution(&self, contact: usize) -> f64 {
+        self.restitution.get(contact).copied().unwrap_or(0.0)
+    }
+
+    /// Upper bound on the normal impulse of a contact; infinite without one.
+    pub fn cap(&self, contact: usize) -> f64 {
+        self.caps.get(contact).copied().unwrap_or(f64::INFINITY)
+    }
+
+    /// Column of the Delassus matrix.
+    pub(super) fn column(&self, j: usize) -> &'a [f64] {
+        let n = self.dim();
+        &self.delassus[j * n..(j + 1) * n]
+    }
+
+    /// Diagonal entries of a contact's block.
+    pub(super) fn diagonal(&self, contact: usize) -> [f64; WIDTH] {
+        let first = contact * WIDTH;
+        std::array::from_fn(|k| self.column(first + k)[first + k])
+    }
+
+    /// Writes $u = b + G\lambda$.
+    pub(super) fn velocity_after(&self, impulse: &[f64], out: &mut Vec<f64>) {
+        out.clear();
+        out.extend_from_slice(self.velocity);
+        for (j, l) in impulse.iter().enumerate() {
+            if *l != 0.0 {
+                for (x, g) in out.iter_mut().zip(self.column(j)) {
+                    *x += l * g;
+                }
+            }
+        }
+    }
+}
+
+fn check_len(what: &'static str, expected: usize, found: usize) -> Result<(), LcpError> {
+    if expected == found {
+        return Ok(());
+    }
+    Err(LcpError::DimensionMismatch {
+        what,
+        expected,
+        found,
+    })
+}
+
+fn check_finite(what: &'static str, values: &[f64]) -> Result<(), LcpError> {
+    match values.iter().position(|x| !x.is_finite()) {
+        None => Ok(()),
+        Some(index) => Err(LcpError::NonFinite {
+            what,
+            index,
+            value: values[index],
+        }),
+    }
+}
+
+fn check_range(
+    what: &'static str,
+    values: &[f64],
+    most: f64,
+    allowed: &'static str,
+) -> Result<(), LcpError> {
+    match values.iter().find(|x| !(0.0..=most).contains(*x)) {
+        None => Ok(()),
+        Some(&value) => Err(LcpError::OutOfRange {
+            what,
+            value,
+            allowed,
+        }),
+    }
+}

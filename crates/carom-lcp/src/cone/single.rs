@@ -1,0 +1,276 @@
+//! One contact in closed form.
+
+use super::problem::{ConeProblem, WIDTH};
+use super::workspace::ConeMode;
+use crate::LcpError;
+
+/// Eigenvalues of the tangential block below this fraction of the largest are rows that are zero
+/// or parallel: no impulse along them does anything.
+const FLAT: f64 = 1e-14;
+
+/// Steps towards the least root; a handful is usual.
+const MAX_STEPS: usize = 200;
+
+/// The impulse of one contact alone.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SingleContact {
+    /// Impulse on the normal and the two tangents, N·s.
+    pub impulse: [f64; 3],
+    /// Whether the contact stays open, sticks or slides.
+    pub mode: ConeMode,
+    /// Sliding: the $a > 0$ of $u_t = -a\lambda_t$, in 1/kg. Else 0.
+    pub slip: f64,
+}
+
+/// Solves a problem of one contact with a positive definite block, in closed form but for one
+/// root.
+///
+/// With $g = G_{tn}$, $S = G_{tt} - gg^T/G_{nn}$, $\bar b_n = (1 + e) b_n < 0$ and
+/// $w = b_t - g\bar b_n/G_{nn}$, the tangential impulse of a contact that slides with
+/// $u_t = -a\lambda_t$ is $\lambda_t(a) = -(S + a)^{-1}w$, and
+///
+/// $$ f(a) = \lVert\lambda_t(a)\rVert + \frac{\mu}{G_{nn}}(\bar b_n + g\cdot\lambda_t(a)) $$
+///
+/// vanishes. The contact sticks if $f(0) \le 0$; since $f(\infty) < 0$ there is a solution always.
+/// There may be up to three: **the least $a$ is taken**, which loses the most energy.
+///
+/// The least root is reached from the left: $\lVert\lambda_t(a)\rVert$ is convex, so that a parabola
+/// bounds $f$ from below, and its zero is never beyond the root. The steps are Newton's where $f$
+/// is convex.
+///
+/// # Errors
+///
+/// [`LcpError::DimensionMismatch`] unless the problem has one contact.
+///
+/// Cf. Bonnefon & Daviet, *Quartic formulation of Coulomb 3D frictional contact*, 2011.
+pub fn single_contact(problem: &ConeProblem<'_>) -> Result<SingleContact, LcpError> {
+    if problem.n_contacts() != 1 {
+        return Err(LcpError::DimensionMismatch {
+            what: "friction",
+            expected: 1,
+            found: problem.n_contacts(),
+        });
+    }
+    let block = Block::new(|i, j| problem.column(j)[i], problem.friction(0));
+    let &[normal, x, y] = problem.velocity() else {
+        return Err(LcpError::DimensionMismatch {
+            what: "velocity",
+            expected: WIDTH,
+            found: problem.dim(),
+        });
+    };
+    let normal = (1.0 + problem.restitution(0)) * normal;
+    Ok(block.solve([normal, x, y], problem.cap(0)))
+}
+
+/// One contact's block of the Delassus matrix, with its tangents turned to the axes of $S$.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Block {
+    /// $G_{nn}$.
+    normal: f64,
+    friction: f64,
+    /// First eigenvector of $S$; the second is a quarter turn further.
+    axis: [f64; 2],
+    /// Eigenvalues of $S$; infinite where no impulse does anything.
+    stiff: [f64; 2],
+    /// $g$ in those axes.
+    coupling: [f64; 2],
+    /// $G_{tt}$ as given.
+    tangent: [f64; 3],
+    /// $g$ as given.
+    given_coupling: [f64; 2],
+}
+
+impl Block {
+    /// From the entries of a 3 × 3 block.
+    pub(super) fn new(entry: impl Fn(usize, usize) -> f64, friction: f64) -> Self {
+        let normal = entry(0, 0);
+        let g = [entry(1, 0), entry(2, 0)];
+        let tangent = [entry(1, 1), entry(2, 1), entry(2, 2)];
+        let s = [
+            tangent[0] - g[0] * g[0] / normal,
+            tangent[1] - g[0] * g[1] / normal,
+            tangent[2] - g[1] * g[1] / normal,
+        ];
+        let (values, axis) = eigen(s);
+        let flat = FLAT * tangent[0].max(tangent[2]);
+        let stiff = values.map(|s| if s > flat { s } else { f64::INFINITY });
+        Self {
+            normal,
+            friction,
+            axis,
+            stiff,
+            coupling: into_axes(axis, g),
+            tangent,
+            given_coupling: g,
+        }
+    }
+
+    /// The impulse for velocities $\bar b_n$, $b_t$ and a cap on the normal impulse.
+    pub(super) fn solve(&self, velocity: [f64; 3], cap: f64) -> SingleContact {
+        let solution = self.uncapped(velocity);
+        if solution.impulse[0] <= cap {
+            return solution;
+        }
+        self.saturated(velocity, cap)
+    }
+
+    fn uncapped(&self, [normal, x, y]: [f64; 3]) -> SingleContact {
+        // A tangential velocity that friction turns into approach is no impact.
+        let is_approaching = normal < 0.0;
+        if !is_approaching {
+            return SingleContact {
+                impulse: [0.0; 3],
+                mode: ConeMode::Open,
+                slip: 0.0,
+            };
+        }
+        let frictionless = SingleContact {
+            impulse: [-normal / self.normal, 0.0, 0.0],
+            mode: ConeMode::Slide,
+            slip: f64::INFINITY,
+        };
+        if self.friction == 0.0 {
+            return frictionless;
+        }
+        let w = into_axes(self.axis, [x, y]);
+        let w = [
+            w[0] - self.coupling[0] * (normal / self.normal),
+            w[1] - self.coupling[1] * (normal / self.normal),
+        ];
+        let ratio = self.friction / self.normal;
+        let (g, s) = (self.coupling, self.stiff);
+        let mut a = 0.0;
+        let mut l = [0.0; 2];
+        for step in 0..MAX_STEPS {
+            let r = [1.0 / (s[0] + a), 1.0 / (s[1] + a)];
+            l = [-w[0] * r[0], -w[1] * r[1]];
+            let length = l[0].hypot(l[1]);
+            let push = normal + g[0] * l[0] + g[1] * l[1];
+            let f = length + ratio * push;
+            if f <= 0.0 && step == 0 {
+                let t = from_axes(self.axis, l);
+                return SingleContact {
+                    impulse: [-push / self.normal, t[0], t[1]],
+                    mode: ConeMode::Stick,
+                    slip: 0.0,
+                };
+            }
+            let is_short = f > 0.0 && length > 0.0;
+            if !is_short {
+                break;
+            }
+            let m = [l[0] * r[0], l[1] * r[1]];
+            let slope = -(l[0] * m[0] + l[1] * m[1]) / length - ratio * (g[0] * m[0] + g[1] * m[1]);
+            // The second derivative of the length is positive; that of the rest is at least
+            // -curvature from here on.
+            let bend = |k: usize| f64::max(0.0, -g[k] * m[k] * r[k]);
+            let curvature = 2.0 * ratio * (bend(0) + bend(1));
+            let root = (slope * slope + 2.0 * curvature * f).sqrt();
+            let h = if slope <= 0.0 {
+                2.0 * f / (root - slope)
+            } else {
+                (slope + root) / curvature
+            };
+            let next = a + h;
+            let is_step = next > a && next.is_finite();
+            if !is_step {
+                break;
+            }
+            let is_last = h <= 1e-16 * next;
+            a = next;
+            if is_last {
+                break;
+            }
+        }
+        let length = l[0].hypot(l[1]);
+        let t = from_axes(self.axis, l);
+        SingleContact {
+            impulse: [length / self.friction, t[0], t[1]],
+            mode: ConeMode::Slide,
+            slip: a,
+        }
+    }
+
+    /// The normal impulse is at its cap: $\lambda_t$ minimizes
+    /// $\frac12\lambda_t^TG_{tt}\lambda_t + (b_t + g\lambda_{\max})\cdot\lambda_t$ over the disc.
+    fn saturated(&self, [_, x, y]: [f64; 3], cap: f64) -> SingleContact {
+        let (values, axis) = eigen(self.tangent);
+        let flat = FLAT * values[0].max(values[1]);
+        let s = values.map(|s| if s > flat { s } else { f64::INFINITY });
+        let w = into_axes(
+            axis,
+            [
+                x + self.given_coupling[0] * cap,
+                y + self.given_coupling[1] * cap,
+            ],
+        );
+        let radius = self.friction * cap;
+        let slide = |impulse: [f64; 2], mode, slip| SingleContact {
+            impulse: [cap, impulse[0], impulse[1]],
+            mode,
+            slip,
+        };
+        if radius == 0.0 {
+            return slide([0.0; 2], ConeMode::Slide, f64::INFINITY);
+        }
+        let (mut a, mut l) = (0.0, [0.0; 2]);
+        for step in 0..MAX_STEPS {
+            let r = [1.0 / (s[0] + a), 1.0 / (s[1] + a)];
+            l = [-w[0] * r[0], -w[1] * r[1]];
+            let length = l[0].hypot(l[1]);
+            if length <= radius && step == 0 {
+                return slide(from_axes(axis, l), ConeMode::Stick, 0.0);
+            }
+            let is_short = length > radius;
+            if !is_short {
+                break;
+            }
+            // Newton on the reciprocal length, which is concave in a: it comes from the left.
+            let drop = (l[0] * l[0] * r[0] + l[1] * l[1] * r[1]) / length;
+            let h = (length - radius) / radius * (length / drop);
+            let next = a + h;
+            let is_step = next > a && next.is_finite();
+            if !is_step {
+                break;
+            }
+            let is_last = h <= 1e-16 * next;
+            a = next;
+            if is_last {
+                break;
+            }
+        }
+        let length = l[0].hypot(l[1]);
+        let factor = if length > 0.0 { radius / length } else { 0.0 };
+        let t = from_axes(axis, [l[0] * factor, l[1] * factor]);
+        slide(t, ConeMode::Slide, a)
+    }
+}
+
+/// Eigenvalues and the first eigenvector of a symmetric matrix $\[\[s_0, s_1\], \[s_1, s_2\]\]$.
+fn eigen(s: [f64; 3]) -> ([f64; 2], [f64; 2]) {
+    if s[1] == 0.0 {
+        return ([s[0], s[2]], [1.0, 0.0]);
+    }
+    // One Jacobi rotation.
+    let theta = (s[2] - s[0]) / (2.0 * s[1]);
+    let t = theta.signum() / (theta.abs() + theta.hypot(1.0));
+    let c = 1.0 / t.hypot(1.0);
+    ([s[0] - t * s[1], s[2] + t * s[1]], [c, -t * c])
+}
+
+#[inline]
+fn into_axes(axis: [f64; 2], x: [f64; 2]) -> [f64; 2] {
+    [
+        axis[0] * x[0] + axis[1] * x[1],
+        axis[0] * x[1] - axis[1] * x[0],
+    ]
+}
+
+#[inline]
+fn from_axes(axis: [f64; 2], x: [f64; 2]) -> [f64; 2] {
+    [
+        axis[0] * x[0] - axis[1] * x[1],
+        axis[1] * x[0] + axis[0] * x[1],
+    ]
+}

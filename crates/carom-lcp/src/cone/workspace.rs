@@ -1,0 +1,449 @@
+//! The whole solution: starts, Newton's method, certificate, selection.
+
+use super::even::Even;
+use super::gauss_seidel::Sweeps;
+use super::newton::{MAX_STEPS, Newton, Scaled};
+use super::polygon::Polygons;
+use super::problem::{ConeProblem, WIDTH};
+use super::residual::{CONE_RESIDUAL, residual_of};
+use super::single::single_contact;
+use crate::{LcpError, LcpStatus};
+
+/// An answer of this residual is not sought further.
+const GOOD_RESIDUAL: f64 = 1e-12;
+
+/// Newton steps from zero. A problem that takes more may have several solutions, and a long path
+/// comes to any of them; compliant contacts that become stiffer come to the one that does not depend
+/// on axes and order.
+const EASY_STEPS: usize = 8;
+
+/// Numbers of Gauss-Seidel sweeps before Newton's method.
+const SWEEPS: [usize; 2] = [3, 15];
+
+/// Times the polygons are turned.
+const MAX_TURNS: usize = 8;
+
+/// What a contact does in the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum ConeMode {
+    /// No impulse.
+    #[default]
+    Open,
+    /// It pushes and does not slide.
+    Stick,
+    /// It pushes, slides, and friction is at its limit.
+    Slide,
+}
+
+impl ConeMode {
+    /// Stable identifier.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Stick => "stick",
+            Self::Slide => "slide",
+        }
+    }
+}
+
+/// Which solution is wanted where there are several.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum ConeSelection {
+    /// Of a continuum of solutions the limit of equally compliant contacts, $G + \epsilon D$ with
+    /// $\epsilon \to 0$ and $D = \mathrm{diag}(c_i I_3)$, $c_i = \mathrm{tr}(G_{ii})/3$. It does not
+    /// depend on units, on the lengths of rows, on the tangent axes or the order of the contacts.
+    #[default]
+    Even,
+    /// The one that is found first.
+    First,
+}
+
+impl ConeSelection {
+    /// Stable identifier.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Even => "even",
+            Self::First => "first",
+        }
+    }
+}
+
+/// Which start led to the answer. They are tried in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum ConeStart {
+    /// One contact in closed form.
+    ClosedForm,
+    /// Impulses given by the caller.
+    Given,
+    /// No impulses.
+    Zero,
+    /// Compliant contacts that become stiffer and stiffer.
+    Compliant,
+    /// Gauss-Seidel sweeps.
+    GaussSeidel,
+    /// Polygons of eight directions in place of the cones.
+    Polygon,
+    /// Polygons with a vertex against the sliding of the polygon before.
+    TurnedPolygon,
+}
+
+/// How a solve ended; the vectors are in the workspace.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ConeAnswer {
+    /// [`LcpStatus::Solved`] if the residual is at most [`CONE_RESIDUAL`], else
+    /// [`LcpStatus::Inaccurate`].
+    pub status: LcpStatus,
+    /// The [`cone_residual`](super::cone_residual) of the impulses.
+    pub residual: f64,
+    /// The start that led to the answer.
+    pub start: ConeStart,
+    /// Newton steps of all attempts.
+    pub n_newton_steps: usize,
+    /// Lemke pivots of all attempts.
+    pub n_pivots: usize,
+    /// Dimension of the continuum of velocities after the impact, to first order, with the contacts
+    /// that touch kept closed. 0: the velocities are isolated.
+    pub family: usize,
+    /// How the answer was chosen: [`Even`](ConeSelection::Even) also where there was no choice,
+    /// [`First`](ConeSelection::First) if it was asked for or the even member was not found.
+    pub selection: ConeSelection,
+}
+
+/// Memory that solves reuse: none is allocated for a problem not larger than an earlier one that
+/// needed the same methods.
+#[derive(Clone, Debug, Default)]
+pub struct ConeWorkspace {
+    impulse: Vec<f64>,
+    after: Vec<f64>,
+    modes: Vec<ConeMode>,
+    start: Vec<f64>,
+    trial: Vec<f64>,
+    trial_after: Vec<f64>,
+    system: Scaled,
+    newton: Newton,
+    sweeps: Sweeps,
+    polygons: Polygons,
+    even: Even,
+    n_newton_steps: usize,
+    n_pivots: usize,
+}
+
+impl ConeWorkspace {
+    /// An empty workspace.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Impulses of the last solve on the rows as given (3m), N·s.
+    pub fn impulse(&self) -> &[f64] {
+        &self.impulse
+    }
+
+    /// Velocities $b + G\lambda$ of the rows after the last solve (3m), m/s.
+    pub fn velocity(&self) -> &[f64] {
+        &self.after
+    }
+
+    /// What the contacts do (m).
+    pub fn modes(&self) -> &[ConeMode] {
+        &self.modes
+    }
+
+    /// Solves a problem.
+    ///
+    /// # Errors
+    ///
+    /// [`LcpError::NonFinite`] if velocities overflow. An answer that misses its accuracy is no
+    /// error but has [`LcpStatus::Inaccurate`].
+    pub fn solve(
+        &mut self,
+        problem: &ConeProblem<'_>,
+        selection: ConeSelection,
+    ) -> Result<ConeAnswer, LcpError> {
+        if problem.n_contacts() == 1
+            && let Some(answer) = self.closed_form(problem, selection)
+        {
+            return Ok(answer);
+        }
+        let mut answer = self.begin(problem, ConeStart::Zero)?;
+        let n = self.system.n;
+        self.start.clear();
+        self.start.resize(n, 0.0);
+        let found = self.attempt(problem, ConeStart::Zero, &mut answer)
+            || self.try_compliant(problem, &mut answer)
+            || self.try_sweeps(problem, &mut answer)
+            || self.try_polygons(problem, &mut answer)?;
+        self.finish(problem, selection, found, answer)
+    }
+
+    /// Solves a problem by Newton's method from impulses on the rows as given, and nothing else.
+    ///
+    /// # Errors
+    ///
+    /// As [`solve`](Self::solve), and [`LcpError::DimensionMismatch`].
+    pub fn solve_from(
+        &mut self,
+        problem: &ConeProblem<'_>,
+        impulse: &[f64],
+    ) -> Result<ConeAnswer, LcpError> {
+        if impulse.len() != problem.dim() {
+            return Err(LcpError::DimensionMismatch {
+                what: "impulse",
+                expected: problem.dim(),
+                found: impulse.len(),
+            });
+        }
+        let mut answer = self.begin(problem, ConeStart::Given)?;
+        self.start.clear();
+        let scaled = impulse.iter().zip(&self.system.factors);
+        self.start.extend(scaled.map(|(l, factor)| l / factor));
+        let found = self.attempt(problem, ConeStart::Given, &mut answer);
+        self.finish(problem, ConeSelection::First, found, answer)
+    }
+
+    fn closed_form(
+        &mut self,
+        problem: &ConeProblem<'_>,
+        selection: ConeSelection,
+    ) -> Option<ConeAnswer> {
+        let single = single_contact(problem).ok()?;
+        self.impulse.clear();
+        self.impulse.extend_from_slice(&single.impulse);
+        problem.velocity_after(&self.impulse, &mut self.after);
+        let residual = residual_of(problem, &self.impulse, &self.after);
+        self.modes.clear();
+        self.modes.push(single.mode);
+        (residual <= GOOD_RESIDUAL).then_some(ConeAnswer {
+            status: LcpStatus::Solved,
+            residual,
+            start: ConeStart::ClosedForm,
+            n_newton_steps: 0,
+            n_pivots: 0,
+            family: 0,
+            selection,
+        })
+    }
+
+    /// Scales the problem.
+    fn begin(
+        &mut self,
+        problem: &ConeProblem<'_>,
+        start: ConeStart,
+    ) -> Result<ConeAnswer, LcpError> {
+        self.n_newton_steps = 0;
+        self.n_pivots = 0;
+        self.impulse.clear();
+        self.impulse.resize(problem.dim(), 0.0);
+        problem.velocity_after(&self.impulse, &mut self.after);
+        self.modes.clear();
+        self.modes.resize(problem.n_contacts(), ConeMode::Open);
+        scale(problem, &mut self.system)?;
+        Ok(ConeAnswer {
+            status: LcpStatus::Inaccurate,
+            residual: residual_of(problem, &self.impulse, &self.after),
+            start,
+            n_newton_steps: 0,
+            n_pivots: 0,
+            family: 0,
+            selection: ConeSelection::First,
+        })
+    }
+
+    /// Newton's method from `self.start`. The best point so far is kept; whether it is good.
+    fn attempt(
+        &mut self,
+        problem: &ConeProblem<'_>,
+        start: ConeStart,
+        answer: &mut ConeAnswer,
+    ) -> bool {
+        let max_steps = match start {
+            ConeStart::Zero => EASY_STEPS,
+            _ => MAX_STEPS,
+        };
+        let (_, steps) = self
+            .newton
+            .run(&self.system, &self.start, GOOD_RESIDUAL, max_steps);
+        self.n_newton_steps += steps;
+        self.accept(problem, start, answer)
+    }
+
+    /// Keeps Newton's point if it is better than the best so far; whether that is good.
+    fn accept(
+        &mut self,
+        problem: &ConeProblem<'_>,
+        start: ConeStart,
+        answer: &mut ConeAnswer,
+    ) -> bool {
+        let residual = self.judge(problem);
+        if residual < answer.residual || (residual <= GOOD_RESIDUAL && start == ConeStart::Zero) {
+            std::mem::swap(&mut self.impulse, &mut self.trial);
+            std::mem::swap(&mut self.after, &mut self.trial_after);
+            self.newton.modes(&mut self.modes);
+            answer.residual = residual;
+            answer.start = start;
+        }
+        answer.residual <= GOOD_RESIDUAL
+    }
+
+    /// The residual of Newton's point on the problem as given.
+    fn judge(&mut self, problem: &ConeProblem<'_>) -> f64 {
+        self.trial.clear();
+        let scaled = self.newton.impulse().iter().zip(&self.system.factors);
+        self.trial.extend(scaled.map(|(l, factor)| l * factor));
+        problem.velocity_after(&self.trial, &mut self.trial_after);
+        residual_of(problem, &self.trial, &self.trial_after)
+    }
+
+    fn try_sweeps(&mut self, problem: &ConeProblem<'_>, answer: &mut ConeAnswer) -> bool {
+        self.sweeps.prepare(&self.system);
+        self.start.fill(0.0);
+        let mut done = 0;
+        for n_sweeps in SWEEPS {
+            self.sweeps
+                .run(&self.system, &mut self.start, n_sweeps - done);
+            done = n_sweeps;
+            if self.attempt(problem, ConeStart::GaussSeidel, answer) {
+                return true;
+            }
+        }
+        false
+    }
+
+    fn try_polygons(
+        &mut self,
+        problem: &ConeProblem<'_>,
+        answer: &mut ConeAnswer,
+    ) -> Result<bool, LcpError> {
+        self.polygons.align(problem.n_contacts());
+        for turn in 0..=MAX_TURNS {
+            self.n_pivots += self.polygons.solve(&self.system, &mut self.start)?;
+            let start = match turn {
+                0 => ConeStart::Polygon,
+                _ => ConeStart::TurnedPolygon,
+            };
+            if self.attempt(problem, start, answer) {
+                return Ok(true);
+            }
+            self.system.after(&self.start, &mut self.trial);
+            self.polygons.turn(&self.trial);
+        }
+        Ok(false)
+    }
+
+    fn try_compliant(&mut self, problem: &ConeProblem<'_>, answer: &mut ConeAnswer) -> bool {
+        let Self {
+            even,
+            system,
+            newton,
+            sweeps,
+            ..
+        } = self;
+        even.harden(system, newton, sweeps, &mut self.n_newton_steps);
+        self.start.clear();
+        self.start.extend_from_slice(self.even.start());
+        self.system.soften(0.0);
+        self.attempt(problem, ConeStart::Compliant, answer)
+    }
+
+    /// Counts the continuum, moves to its even member, and says how good the answer is.
+    fn finish(
+        &mut self,
+        problem: &ConeProblem<'_>,
+        selection: ConeSelection,
+        found: bool,
+        mut answer: ConeAnswer,
+    ) -> Result<ConeAnswer, LcpError> {
+        if answer.residual <= CONE_RESIDUAL {
+            answer.status = LcpStatus::Solved;
+            self.start.clear();
+            let scaled = self.impulse.iter().zip(&self.system.factors);
+            self.start.extend(scaled.map(|(l, factor)| l / factor));
+            answer.family = self.even.family(&self.system, &self.start, &self.modes);
+            if selection == ConeSelection::Even {
+                if answer.family == 0 {
+                    answer.selection = ConeSelection::Even;
+                } else if found {
+                    self.select(problem, &mut answer);
+                }
+            }
+        }
+        answer.n_newton_steps = self.n_newton_steps;
+        answer.n_pivots = self.n_pivots;
+        Ok(answer)
+    }
+
+    /// Moves to the even member if it is found.
+    fn select(&mut self, problem: &ConeProblem<'_>, answer: &mut ConeAnswer) {
+        let Self {
+            even,
+            system,
+            newton,
+            sweeps,
+            start,
+            ..
+        } = self;
+        let is_found = even.select(system, newton, sweeps, start, &mut self.n_newton_steps);
+        if !is_found {
+            return;
+        }
+        let residual = self.judge(problem);
+        if residual <= GOOD_RESIDUAL {
+            std::mem::swap(&mut self.impulse, &mut self.trial);
+            std::mem::swap(&mut self.after, &mut self.trial_after);
+            self.newton.modes(&mut self.modes);
+            answer.residual = residual;
+            answer.selection = ConeSelection::Even;
+        }
+    }
+}
+
+/// Brings normals to diagonal one and the tangents of each contact to mean diagonal one.
+fn scale(problem: &ConeProblem<'_>, system: &mut Scaled) -> Result<(), LcpError> {
+    let (m, n) = (problem.n_contacts(), problem.dim());
+    system.n = n;
+    system.factors.clear();
+    system.friction.clear();
+    system.caps.clear();
+    system.compliance.clear();
+    for i in 0..m {
+        let [normal, x, y] = problem.diagonal(i);
+        let mean = 0.5 * (x + y);
+        let tangent = if mean > 0.0 { mean } else { normal };
+        let (s, t) = (1.0 / normal.sqrt(), 1.0 / tangent.sqrt());
+        let compliance = (normal + x + y) / 3.0;
+        system.factors.extend_from_slice(&[s, t, t]);
+        system.friction.push(problem.friction(i) * (s / t));
+        system.caps.push(problem.cap(i) / s);
+        let (normal, tangent) = (compliance * s * s, compliance * t * t);
+        system
+            .compliance
+            .extend_from_slice(&[normal, tangent, tangent]);
+    }
+    system.matrix.clear();
+    for (j, factor) in system.factors.iter().enumerate() {
+        let column = problem.column(j).iter().zip(&system.factors);
+        system.matrix.extend(column.map(|(g, f)| f * g * factor));
+    }
+    system.rigid.clear();
+    let diagonal = system.matrix.iter().step_by(n + 1);
+    system.rigid.extend(diagonal);
+    system.velocity.clear();
+    for (row, (b, f)) in problem.velocity().iter().zip(&system.factors).enumerate() {
+        let e = match row % WIDTH {
+            0 => problem.restitution(row / WIDTH),
+            _ => 0.0,
+        };
+        system.velocity.push((1.0 + e) * b * f);
+    }
+    for (what, values) in [
+        ("delassus matrix", &system.matrix),
+        ("velocity", &system.velocity),
+    ] {
+        if let Some(index) = values.iter().position(|x| !x.is_finite()) {
+            let value = values[index];
+            return Err(LcpError::NonFinite { what, index, value });
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,236 @@
+//! Rigid bodies in contact, as rows and Delassus matrix.
+
+use crate::common::Stream;
+use carom_lcp::cone::ConeProblem;
+use nalgebra::{DMatrix, DVector, Matrix3, Vector3};
+
+/// Velocities are (v, ω) body after body.
+#[derive(Default)]
+pub struct Scene {
+    masses: Vec<f64>,
+    inertias: Vec<Vector3<f64>>,
+    rows: Vec<DVector<f64>>,
+    pub friction: Vec<f64>,
+    pub restitution: Vec<f64>,
+    pub velocity: DVector<f64>,
+}
+
+/// The problem in contact space.
+pub struct Posed {
+    pub delassus: DMatrix<f64>,
+    pub before: DVector<f64>,
+    pub friction: Vec<f64>,
+    pub restitution: Vec<f64>,
+    /// $M^{-1}J^T$.
+    pub inverse_rows: DMatrix<f64>,
+    pub mass: DVector<f64>,
+    pub velocity: DVector<f64>,
+}
+
+impl Scene {
+    /// A box of half extents and unit density per kilogram.
+    pub fn body(&mut self, mass: f64, half: [f64; 3]) -> usize {
+        let [x, y, z] = half.map(|h| h * h / 3.0);
+        self.masses.push(mass);
+        self.inertias.push(mass * Vector3::new(y + z, x + z, x + y));
+        self.masses.len() - 1
+    }
+
+    /// A contact at offsets from two centers (or one and the world), the normal pointing into the
+    /// first body.
+    pub fn contact(
+        &mut self,
+        first: (usize, [f64; 3]),
+        second: Option<(usize, [f64; 3])>,
+        axes: Matrix3<f64>,
+        friction: f64,
+    ) {
+        for axis in [2, 0, 1] {
+            let d: Vector3<f64> = axes.column(axis).into_owned();
+            let mut row = DVector::zeros(6 * self.masses.len());
+            let mut add = |(body, offset): (usize, [f64; 3]), sign: f64| {
+                let torque = Vector3::from(offset).cross(&d);
+                for k in 0..3 {
+                    row[6 * body + k] += sign * d[k];
+                    row[6 * body + 3 + k] += sign * torque[k];
+                }
+            };
+            add(first, 1.0);
+            if let Some(second) = second {
+                add(second, -1.0);
+            }
+            self.rows.push(row);
+        }
+        self.friction.push(friction);
+        self.restitution.push(0.0);
+    }
+
+    pub fn pose(&self) -> Posed {
+        let n = 6 * self.masses.len();
+        let mass = DVector::from_fn(n, |i, _| match i % 6 {
+            0..3 => self.masses[i / 6],
+            k => self.inertias[i / 6][k - 3],
+        });
+        let rows = DMatrix::from_fn(self.rows.len(), n, |i, j| {
+            self.rows[i].get(j).copied().unwrap_or(0.0)
+        });
+        let inverse_rows = DMatrix::from_fn(n, self.rows.len(), |i, j| rows[(j, i)] / mass[i]);
+        Posed {
+            delassus: &rows * &inverse_rows,
+            before: &rows * &self.velocity,
+            friction: self.friction.clone(),
+            restitution: self.restitution.clone(),
+            inverse_rows,
+            mass,
+            velocity: self.velocity.clone(),
+        }
+    }
+}
+
+impl Posed {
+    pub fn problem(&self) -> ConeProblem<'_> {
+        ConeProblem::new(
+            self.delassus.as_slice(),
+            self.before.as_slice(),
+            &self.friction,
+            &self.restitution,
+        )
+        .unwrap()
+    }
+
+    pub fn velocity_plus(&self, impulse: &[f64]) -> DVector<f64> {
+        &self.velocity + &self.inverse_rows * DVector::from_column_slice(impulse)
+    }
+
+    /// Kinetic norm.
+    pub fn norm(&self, velocity: &DVector<f64>) -> f64 {
+        velocity.component_mul(velocity).dot(&self.mass).sqrt()
+    }
+}
+
+pub fn upright() -> Matrix3<f64> {
+    Matrix3::identity()
+}
+
+/// The box of 1 × 1.5 × 2 m and 1 kg on four corners.
+pub fn four_corners(velocity: [f64; 6], friction: f64) -> Scene {
+    let mut scene = Scene::default();
+    let body = scene.body(1.0, [0.5, 0.75, 1.0]);
+    for (x, y) in [(-0.5, -0.75), (0.5, -0.75), (-0.5, 0.75), (0.5, 0.75)] {
+        scene.contact((body, [x, y, -1.0]), None, upright(), friction);
+    }
+    scene.velocity = DVector::from_column_slice(&velocity);
+    scene
+}
+
+pub const FAMILIES: [&str; 8] = [
+    "one contact",
+    "box",
+    "table",
+    "pile of two",
+    "pile of three",
+    "floor and wall",
+    "robot feet",
+    "generic",
+];
+
+/// A random problem of a family.
+pub fn random(family: &str, seed: u64) -> Scene {
+    let mut stream = Stream(seed);
+    let s = &mut stream;
+    let mut scene = Scene::default();
+    let friction = s.uniform(0.1, 1.5);
+    let half = [
+        s.uniform(0.3, 1.0),
+        s.uniform(0.3, 1.0),
+        s.uniform(0.3, 1.0),
+    ];
+    match family {
+        "box" => {
+            let body = scene.body(s.uniform(0.5, 3.0), half);
+            corners(&mut scene, body, half, friction);
+        }
+        "table" => {
+            let body = scene.body(s.uniform(0.5, 3.0), half);
+            let legs = 4 + s.below(5);
+            for leg in 0..legs {
+                let angle =
+                    std::f64::consts::TAU * (leg as f64 + s.uniform(-0.2, 0.2)) / legs as f64;
+                let offset = [angle.cos(), angle.sin(), -half[2]];
+                scene.contact((body, offset), None, upright(), friction);
+            }
+        }
+        "pile of two" | "pile of three" => {
+            let n = if family == "pile of two" { 2 } else { 3 };
+            let mut size = half;
+            for i in 0..n {
+                let body = scene.body(s.uniform(0.5, 3.0), size);
+                if i == 0 {
+                    corners(&mut scene, body, size, friction);
+                } else {
+                    let friction = s.uniform(0.1, 1.5);
+                    for (x, y) in [(-1.0, -1.0), (1.0, -1.0), (-1.0, 1.0), (1.0, 1.0)] {
+                        let (x, y) = (x * size[0], y * size[1]);
+                        let below = (body - 1, [x, y, half[2]]);
+                        scene.contact((body, [x, y, -size[2]]), Some(below), upright(), friction);
+                    }
+                }
+                size = [0.8 * size[0], 0.8 * size[1], half[2]];
+            }
+        }
+        "floor and wall" => {
+            let body = scene.body(s.uniform(0.5, 3.0), half);
+            corners(&mut scene, body, half, friction);
+            // The wall's normal is -x.
+            let wall = Matrix3::new(0.0, 0.0, -1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0);
+            let friction = s.uniform(0.1, 1.5);
+            for y in [-1.0, 1.0] {
+                let offset = [half[0], y * half[1], half[2]];
+                scene.contact((body, offset), None, wall, friction);
+            }
+        }
+        "robot feet" => {
+            let body = scene.body(s.uniform(5.0, 30.0), [0.2, 0.2, 0.4]);
+            let height = -s.uniform(0.6, 1.0);
+            for side in [-1.0, 1.0] {
+                for (x, y) in [(-0.1, -0.05), (0.1, -0.05), (-0.1, 0.05), (0.1, 0.05)] {
+                    let offset = [x, y + 0.15 * side, height];
+                    scene.contact((body, offset), None, upright(), friction);
+                }
+            }
+        }
+        _ => {
+            let n = if family == "one contact" {
+                1
+            } else {
+                1 + s.below(4)
+            };
+            let body = scene.body(s.uniform(0.5, 3.0), half);
+            for _ in 0..n {
+                let offset = [s.normal(), s.normal(), s.normal()];
+                let axes = frame(s);
+                let friction = s.uniform(0.1, 1.5);
+                scene.contact((body, offset), None, axes, friction);
+            }
+        }
+    }
+    let n = 6 * scene.masses.len();
+    scene.velocity = DVector::from_fn(n, |i, _| s.normal() - if i % 6 == 2 { 1.0 } else { 0.0 });
+    if s.below(3) == 0 {
+        let e = s.uniform(0.0, 1.0);
+        scene.restitution.fill(e);
+    }
+    scene
+}
+
+fn corners(scene: &mut Scene, body: usize, half: [f64; 3], friction: f64) {
+    for (x, y) in [(-1.0, -1.0), (1.0, -1.0), (-1.0, 1.0), (1.0, 1.0)] {
+        let offset = [x * half[0], y * half[1], -half[2]];
+        scene.contact((body, offset), None, upright(), friction);
+    }
+}
+
+/// A random frame.
+pub fn frame(s: &mut Stream) -> Matrix3<f64> {
+    Matrix3::from_fn(|_, _| s.normal()).qr().q()
+}
