@@ -132,6 +132,14 @@ impl Case {
         (normals, slides.collect())
     }
 
+    /// Normal velocity of the touching vertex before and after, if there is just one.
+    pub(crate) fn corner_speeds(&self) -> Option<[f64; 2]> {
+        match self.touches.as_slice() {
+            [touch] => Some([touch.normal.dot(&self.before), touch.normal.dot(&self.after)]),
+            _ => None,
+        }
+    }
+
     fn metric(&self, inertia_factor: f64) -> Result<KineticMetric, ImpactError> {
         let matrix = self.mass_matrix(inertia_factor);
         Ok(KineticMetric::new(DMatrix::from_fn(6, 6, |i, j| matrix[(i, j)]))?)
