@@ -8,7 +8,9 @@ import { pathToFileURL } from "node:url";
 import { chromium } from "playwright-core";
 
 const [dir, shots] = process.argv.slice(2);
-const url = pathToFileURL(join(resolve(dir), "index.html")).href;
+const pages = readdirSync(dir).filter((name) => name.endsWith(".html"));
+const chapters = pages.filter((name) => name !== "index.html");
+const FIRST = "seghete-murphey.html";
 const faults = [];
 const expect = (holds, what) => {
   if (!holds) faults.push(what);
@@ -28,8 +30,8 @@ const browser = await chromium.launch({
     "--disable-background-networking", "--disable-component-update", "--disable-sync"],
 });
 
-/** A fresh page of the gallery that reports what goes wrong on it. */
-async function open(what, options = {}) {
+/** A page of the gallery, opened afresh, that reports what goes wrong on it. */
+async function open(what, options = {}, file = FIRST) {
   const context = await browser.newContext({ viewport: { width: 1200, height: 900 }, ...options });
   const page = await context.newPage();
   page.setDefaultTimeout(5000);
@@ -40,7 +42,7 @@ async function open(what, options = {}) {
   page.on("request", (request) => {
     if (!/^(file|data|blob):/.test(request.url())) faults.push(`${what}: asks for ${request.url()}`);
   });
-  await page.goto(url, { waitUntil: "load" });
+  await page.goto(pathToFileURL(join(resolve(dir), file)).href, { waitUntil: "load" });
   return page;
 }
 
@@ -74,113 +76,123 @@ const bytes = weigh(dir);
 expect(bytes < 10e6, `the folder weighs ${bytes} bytes`);
 let load = Infinity;
 for (let k = 0; k < 3; k += 1) {
-  const page = await open("load");
+  const page = await open("load", {}, "index.html");
   const time = await page.evaluate(() => performance.getEntriesByType("navigation")[0].loadEventEnd);
   load = Math.min(load, time);
   await page.context().close();
 }
 expect(load < 2000, `the page loads in ${load} ms`);
 
-// Players.
-const page = await open("players");
-const players = page.locator(".player");
-const count = await players.count();
-expect(count > 0, "no players");
-expect(await page.locator(".player canvas").count() < count, "all players are made at once");
-await shoot(page, "top");
-let moved = 0;
-async function tryPlayer(k) {
-  const player = players.nth(k);
-  // An article that was never near has no size yet; its anchor has.
-  await player.evaluate((element) => element.scrollIntoView({ block: "center" }));
-  const canvas = player.locator("canvas");
-  await canvas.waitFor();
-  const title = (await canvas.getAttribute("aria-label")).split(".")[0];
-  const at = `player ${k} (${title})`;
-  const clock = player.locator("output");
-  const value = () => clock.textContent();
-  const picture = () => canvas.evaluate((element) => element.toDataURL());
-  const paused = () => player.locator("button").getAttribute("aria-label");
-  const [text, drawn] = [await value(), await picture()];
-  expect(await paused() === "Play", `${at} starts by itself`);
-  await canvas.focus();
-  await page.keyboard.press(" ");
-  await page.waitForFunction(([element, old]) => element.textContent !== old,
-    [await clock.elementHandle(), text], { timeout: 5000 }).catch(() => {});
-  await page.waitForTimeout(400);
-  expect(await paused() === "Pause", `${at} does not play by the space bar`);
-  await page.keyboard.press(" ");
-  const later = await value();
-  expect(later !== text, `${at} does not move: ${text}`);
-  await page.waitForTimeout(120);
-  expect(await value() === later, `${at} does not pause`);
-  await page.keyboard.press("End");
-  const end = await value();
-  await page.keyboard.press("ArrowLeft");
-  expect(await value() !== end, `${at} does not step`);
-  await page.keyboard.press("Home");
-  expect(await value() === text, `${at} does not go back to its start`);
-  expect(await picture() === drawn, `${at} does not show its start again`);
-  const bar = player.locator("input");
-  await bar.fill("500");
-  const middle = await value();
-  expect(middle !== text && middle !== end, `${at} does not scrub`);
-  expect(await picture() !== drawn, `${at} shows the same in the middle`);
-  await canvas.focus();
-  await page.keyboard.press("ArrowUp");
-  expect(await player.locator("select").inputValue() === "2", `${at} does not go faster`);
-  if (await canvas.evaluate((element) => element.classList.contains("turns"))) {
-    const before = await picture();
-    const box = await canvas.boundingBox();
-    await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
-    await page.mouse.down();
-    await page.mouse.move(box.x + box.width / 2 + 80, box.y + box.height / 2 + 10);
-    await page.mouse.up();
-    expect(await picture() !== before, `${at} does not turn under the pointer`);
-    const turned = await picture();
+// Players, figures and the filter of every chapter.
+let [moved, figures] = [0, 0];
+async function tryChapter(file) {
+  const page = await open(file, {}, file);
+  const players = page.locator(".player");
+  const count = await players.count();
+  expect(count > 0, "no players");
+  expect(await page.locator(".player canvas").count() < count, "all players are made at once");
+  await shoot(page, `top-${file}`);
+  async function tryPlayer(k) {
+    const player = players.nth(k);
+    // An article that was never near has no size yet; its anchor has.
+    await player.evaluate((element) => element.scrollIntoView({ block: "center" }));
+    const canvas = player.locator("canvas");
+    await canvas.waitFor();
+    const title = (await canvas.getAttribute("aria-label")).split(".")[0];
+    const at = `${file}, player ${k} (${title})`;
+    const clock = player.locator("output");
+    const value = () => clock.textContent();
+    const picture = () => canvas.evaluate((element) => element.toDataURL());
+    const paused = () => player.locator("button").getAttribute("aria-label");
+    const [text, drawn] = [await value(), await picture()];
+    expect(await paused() === "Play", `${at} starts by itself`);
     await canvas.focus();
-    await page.keyboard.press("Shift+ArrowLeft");
-    expect(await picture() !== turned, `${at} does not turn by keys`);
+    await page.keyboard.press(" ");
+    await page.waitForFunction(([element, old]) => element.textContent !== old,
+      [await clock.elementHandle(), text], { timeout: 5000 }).catch(() => {});
+    await page.waitForTimeout(400);
+    expect(await paused() === "Pause", `${at} does not play by the space bar`);
+    await page.keyboard.press(" ");
+    const later = await value();
+    expect(later !== text, `${at} does not move: ${text}`);
+    await page.waitForTimeout(120);
+    expect(await value() === later, `${at} does not pause`);
+    await page.keyboard.press("End");
+    const end = await value();
+    await page.keyboard.press("ArrowLeft");
+    expect(await value() !== end, `${at} does not step`);
+    await page.keyboard.press("Home");
+    expect(await value() === text, `${at} does not go back to its start`);
+    expect(await picture() === drawn, `${at} does not show its start again`);
+    const bar = player.locator("input");
+    await bar.fill("0.5");
+    const middle = await value();
+    expect(middle !== text && middle !== end, `${at} does not scrub`);
+    expect(await picture() !== drawn, `${at} shows the same in the middle`);
+    await canvas.focus();
+    await page.keyboard.press("ArrowUp");
+    expect(await player.locator("select").inputValue() === "2", `${at} does not go faster`);
+    if (await canvas.evaluate((element) => element.classList.contains("turns"))) {
+      const before = await picture();
+      const box = await canvas.boundingBox();
+      await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+      await page.mouse.down();
+      await page.mouse.move(box.x + box.width / 2 + 80, box.y + box.height / 2 + 10);
+      await page.mouse.up();
+      expect(await picture() !== before, `${at} does not turn under the pointer`);
+      const turned = await picture();
+      await canvas.focus();
+      await page.keyboard.press("Shift+ArrowLeft");
+      expect(await picture() !== turned, `${at} does not turn by keys`);
+    }
+    const name = (await player.locator("xpath=../..").getAttribute("id")) ?? `player-${k}`;
+    if (shots) await player.screenshot({ path: join(shots, `player-${name}.png`) });
+    moved += 1;
   }
-  const name = (await player.locator("xpath=../..").getAttribute("id")) ?? `player-${k}`;
-  if (shots) await player.screenshot({ path: join(shots, `player-${name}.png`) });
-  moved += 1;
+  for (let k = 0; k < count; k += 1) await attempt(`${file}, player ${k}`, () => tryPlayer(k));
+
+  // Figures.
+  await scroll(page);
+  const broken = await page.evaluate(async () => {
+    const images = [...document.images];
+    images.forEach((image) => { image.loading = "eager"; });
+    await Promise.all(images.map((image) => image.decode().catch(() => {})));
+    return images.filter((image) => image.naturalWidth === 0).map((image) => image.src);
+  });
+  figures += await page.locator("figure img").count();
+  expect(broken.length === 0, `${file}: figures that do not load: ${broken.join(", ")}`);
+
+  // Filter.
+  await page.evaluate(() => scrollTo(0, 0));
+  const last = await page.locator("article").last().getAttribute("id");
+  await page.locator("#filter input").fill(last);
+  const visible = await page.locator("article:visible").count();
+  expect(visible > 0 && (visible < await page.locator("article").count() || visible === 1),
+    `${file}: the filter does not filter`);
+  await page.locator("#filter input").fill("no scenario has these words");
+  expect(await page.locator("section:visible").count() === 0, `${file}: the filter leaves empty sections`);
+  await shoot(page, `filter-${file}`);
+  await page.context().close();
 }
-for (let k = 0; k < count; k += 1) await attempt(`player ${k}`, () => tryPlayer(k));
-
-// Figures.
-await scroll(page);
-const broken = await page.evaluate(async () => {
-  const images = [...document.images];
-  images.forEach((image) => { image.loading = "eager"; });
-  await Promise.all(images.map((image) => image.decode().catch(() => {})));
-  return images.filter((image) => image.naturalWidth === 0).map((image) => image.src);
-});
-const figures = await page.locator("figure img").count();
-expect(broken.length === 0, `figures that do not load: ${broken.join(", ")}`);
-
-// Filter.
-await page.evaluate(() => scrollTo(0, 0));
-await page.locator("#filter input").fill("penny");
-const visible = await page.locator("article:visible").count();
-expect(visible > 0 && visible < await page.locator("article").count(), "the filter does not filter");
-expect(await page.locator("table.items:visible").count() < await page.locator("table.items").count(),
-  "the filter leaves tables without rows");
-await shoot(page, "filter");
-await page.context().close();
+for (const file of chapters) await attempt(file, () => tryChapter(file));
 
 // A phone, light and dark: nothing wider than the window.
-async function tryPhone(colorScheme) {
-  const phone = await open("phone", {
-    viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true, deviceScaleFactor: 2, colorScheme });
+async function tryPhone(colorScheme, file) {
+  const phone = await open(`phone, ${file}`, {
+    viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true, deviceScaleFactor: 2, colorScheme },
+  file);
   await scroll(phone);
   const [wide, narrow] = await phone.evaluate(() => {
     const root = document.documentElement;
     return [root.scrollWidth, root.clientWidth];
   });
   expect(wide <= narrow && narrow === 360, `${wide} pixels on a phone of ${narrow}`);
+  const beyond = await phone.evaluate(() => [...document.querySelectorAll(".items td, .numbers td")]
+    .filter((cell) => cell.getBoundingClientRect().right > innerWidth + 1).length);
+  expect(beyond === 0, `${file}: ${beyond} verdicts and values beyond the edge of a phone`);
   await phone.evaluate(() => scrollTo(0, 0));
-  await shoot(phone, `phone-${colorScheme}-top`);
+  await shoot(phone, `phone-${colorScheme}-${file}`);
+  if (file !== FIRST) return phone.context().close();
   const first = phone.locator(".player").first();
   await first.evaluate((element) => element.scrollIntoView({ block: "center" }));
   await first.locator("canvas").waitFor();
@@ -195,7 +207,11 @@ async function tryPhone(colorScheme) {
   await shoot(phone, `phone-${colorScheme}-figure`);
   await phone.context().close();
 }
-for (const scheme of ["light", "dark"]) await attempt(`phone, ${scheme}`, () => tryPhone(scheme));
+for (const file of pages) {
+  for (const scheme of file === FIRST ? ["light", "dark"] : ["light"]) {
+    await attempt(`phone, ${scheme}, ${file}`, () => tryPhone(scheme, file));
+  }
+}
 
 // Dark.
 await attempt("dark", async () => {

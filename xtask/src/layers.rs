@@ -23,6 +23,7 @@ const LEVELS: &[(&str, u8)] = &[
     ("carom-mechanism", 1),
     ("carom-billiard", 2),
     ("carom-variational", 2),
+    ("carom-motion", 2),
     ("carom-fit", 3),
     ("carom-report", 3),
     ("carom-scenarios", 3),
@@ -32,13 +33,15 @@ const LEVELS: &[(&str, u8)] = &[
 ];
 
 /// Arrows within one level: the binary may use the facade, scenarios the data
-/// that they report, everything the numerical tools.
-const SIDEWAYS: [(&str, &str); 5] = [
+/// that they report, motion the flights, everything the numerical tools.
+const SIDEWAYS: [(&str, &str); 7] = [
     ("carom-cli", "carom"),
     ("carom-scenarios", "carom-report"),
+    ("carom-fit", "carom-report"),
     ("carom-metric", "carom-numeric"),
     ("carom-lie", "carom-numeric"),
     ("carom-lcp", "carom-numeric"),
+    ("carom-motion", "carom-variational"),
 ];
 
 /// Packages outside `crates/`, on which no crate may depend.

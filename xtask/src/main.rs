@@ -4,6 +4,7 @@ mod engines;
 mod gallery;
 mod golden;
 mod header;
+mod laws;
 mod layers;
 mod links;
 mod numerics;
@@ -24,6 +25,8 @@ enum Command {
     Gallery(gallery::Args),
     /// Write the header with which a documentation host shows formulas.
     Header,
+    /// Check, or write, the page of the book that lists the laws.
+    Laws(laws::Args),
     /// Check that dependencies between the crates point down the levels.
     Layers,
     /// Check that the version of the numbers moves exactly when golden numbers move.
@@ -43,6 +46,7 @@ fn main() -> anyhow::Result<()> {
     let root = workspace_root();
     match Command::parse() {
         Command::Gallery(args) => gallery::gallery(&root, &args),
+        Command::Laws(args) => finish("laws", &laws::laws(&root, &args)?),
         Command::Layers => finish("layers", &layers::violations(&root)?),
         Command::Header => header::write(&root),
         Command::Numerics(args) => finish("numerics", &numerics::numerics(&root, &args)?),

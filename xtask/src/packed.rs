@@ -243,7 +243,7 @@ fn pages(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
     Ok(pages)
 }
 
-/// The text after the first dollar sign that a reader of the page sees.
+/// The text after the first dollar sign that a reader of the page sees, or what KaTeX refused.
 fn raw_formula(browser: &str, page: &Path) -> anyhow::Result<Option<String>> {
     let output = Command::new(browser)
         .args([
@@ -258,6 +258,9 @@ fn raw_formula(browser: &str, page: &Path) -> anyhow::Result<Option<String>> {
         .with_context(|| format!("{browser} cannot be run"))?;
     let page = String::from_utf8_lossy(&output.stdout).into_owned();
     ensure!(page.contains("</html>"), "{browser} printed no page");
+    if let Some((_, fault)) = page.split_once("class=\"katex-error\"") {
+        return Ok(Some(fault.chars().take(80).collect()));
+    }
     let text = visible(&page);
     Ok(text
         .split_once('$')
@@ -277,7 +280,10 @@ fn visible(page: &str) -> String {
             kept.push_str(before);
             rest = match inside.split_once(&close) {
                 Some((_, after)) if is_tag => after,
-                _ => inside,
+                _ => {
+                    kept.push_str(&open);
+                    inside
+                }
             };
         }
         kept.push_str(rest);

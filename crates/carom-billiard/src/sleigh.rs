@@ -17,7 +17,7 @@ use crate::hybrid::{AtImpact, Billiard, Guard};
 use carom_impact::Contact;
 use carom_metric::{Covector, Tangent};
 use carom_numeric::quadrature::panels;
-use nalgebra::{Vector2, dmatrix};
+use nalgebra::{DMatrix, Vector2};
 
 /// A sleigh in an arena.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -187,11 +187,21 @@ impl Billiard for Sleigh {
         let n = self.gradient(state);
         let across = self.offset * (-n.x * sin + n.y * cos);
         AtImpact {
-            mass: dmatrix![
-                m, 0.0, -lever * sin;
-                0.0, m, lever * cos;
-                -lever * sin, lever * cos, self.inertia + lever * self.offset
-            ],
+            mass: DMatrix::from_row_slice(
+                3,
+                3,
+                &[
+                    m,
+                    0.0,
+                    -lever * sin,
+                    0.0,
+                    m,
+                    lever * cos,
+                    -lever * sin,
+                    lever * cos,
+                    self.inertia + lever * self.offset,
+                ],
+            ),
             forms: vec![Covector::from_slice(&[-sin, cos, 0.0])],
             contact: Contact::frictionless(Covector::from_slice(&[-n.x, -n.y, -across])),
             velocity: Tangent::from_slice(&[state.speed * cos, state.speed * sin, state.phi_dot]),

@@ -10,7 +10,7 @@ use crate::error::{finite, positive};
 use crate::hybrid::AtImpact;
 use carom_impact::Contact;
 use carom_metric::{Covector, Tangent};
-use nalgebra::{Vector2, dmatrix};
+use nalgebra::{DMatrix, Vector2};
 
 /// A snakeboard.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -83,13 +83,37 @@ impl Snakeboard {
         };
         let turn = self.nose_distance * (-wall.x * theta.sin() + wall.y * theta.cos());
         Ok(AtImpact {
-            mass: dmatrix![
-                m, 0.0, 0.0, 0.0, 0.0;
-                0.0, m, 0.0, 0.0, 0.0;
-                0.0, 0.0, board, j0, 0.0;
-                0.0, 0.0, j0, j0, 0.0;
-                0.0, 0.0, 0.0, 0.0, 2.0 * j1
-            ],
+            mass: DMatrix::from_row_slice(
+                5,
+                5,
+                &[
+                    m,
+                    0.0,
+                    0.0,
+                    0.0,
+                    0.0,
+                    0.0,
+                    m,
+                    0.0,
+                    0.0,
+                    0.0,
+                    0.0,
+                    0.0,
+                    board,
+                    j0,
+                    0.0,
+                    0.0,
+                    0.0,
+                    j0,
+                    j0,
+                    0.0,
+                    0.0,
+                    0.0,
+                    0.0,
+                    0.0,
+                    2.0 * j1,
+                ],
+            ),
             forms: vec![wheels(theta + phi, 1.0), wheels(theta - phi, -1.0)],
             contact: Contact::frictionless(Covector::from_slice(&[
                 -wall.x, -wall.y, -turn, 0.0, 0.0,

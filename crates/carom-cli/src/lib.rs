@@ -1,10 +1,13 @@
 //! The command line of carom as a library, for programs that ship it under another name.
 
+mod help;
+mod laws;
 mod lines;
 mod progress;
 mod run;
+mod text;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::ffi::OsString;
 use std::io::Write;
 
@@ -14,6 +17,9 @@ use std::io::Write;
 #[derive(Parser)]
 #[command(name = "carom", version, propagate_version = true)]
 struct Cli {
+    /// Say nothing that was not asked for: no progress, and with --out no summary.
+    #[arg(long, short, global = true)]
+    quiet: bool,
     #[command(subcommand)]
     command: Command,
 }
@@ -32,6 +38,12 @@ enum Command {
     Judge(lines::Args),
     /// Solve linear complementarity problems, one JSON object a line, one answer a line.
     Lcp(lines::Args),
+    /// List the impact laws, or the options of one and an example.
+    Laws(laws::LawsArgs),
+    /// Print completions for a shell.
+    Completions(help::CompletionsArgs),
+    /// Print the manual page.
+    Man,
 }
 
 /// Why the program ends without success.
@@ -58,7 +70,9 @@ impl From<std::io::Error> for Failure {
 ///
 /// Reads standard input, writes standard output and standard error.
 pub fn main_from(args: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> u8 {
-    let cli = match Cli::try_parse_from(args) {
+    let command = || help::with_keys(Cli::command());
+    let parsed = command().try_get_matches_from(args);
+    let cli = match parsed.and_then(|found| Cli::from_arg_matches(&found)) {
         Ok(cli) => cli,
         Err(error) if !error.use_stderr() => {
             // Help and version were asked for.
@@ -67,13 +81,17 @@ pub fn main_from(args: impl IntoIterator<Item = impl Into<OsString> + Clone>) ->
         }
         Err(error) => return report(&Failure::Usage(usage(&error))),
     };
+    let answer = |args: &lines::Args, command| lines::answer_all(args, command, cli.quiet);
     let done = match cli.command {
         Command::List(args) => run::list(&args),
         Command::Show(args) => run::show(&args),
-        Command::Run(args) => run::run(&args),
-        Command::Resolve(args) => lines::answer_all(&args, carom_wire::Command::Resolve),
-        Command::Judge(args) => lines::answer_all(&args, carom_wire::Command::Judge),
-        Command::Lcp(args) => lines::answer_all(&args, carom_wire::Command::Lcp),
+        Command::Run(args) => run::run(&args, cli.quiet),
+        Command::Resolve(args) => answer(&args, carom_wire::Command::Resolve),
+        Command::Judge(args) => answer(&args, carom_wire::Command::Judge),
+        Command::Lcp(args) => answer(&args, carom_wire::Command::Lcp),
+        Command::Laws(args) => laws::laws(&args),
+        Command::Completions(args) => help::completions(&args, command()).map_err(Failure::from),
+        Command::Man => help::manual(command()).map_err(Failure::from),
     };
     match done {
         Ok(()) => 0,
@@ -100,7 +118,7 @@ fn usage(error: &clap::Error) -> String {
         format!("{first} {}", rest.join(" "))
     };
     if message.contains("Usage") || message.starts_with("What happens") {
-        return "a command is needed: list, show, run, resolve, judge or lcp; see --help"
+        return "a command is needed: list, show, run, resolve, judge, lcp or laws; see --help"
             .to_owned();
     }
     message

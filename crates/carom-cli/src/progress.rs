@@ -8,17 +8,17 @@ use std::time::{Duration, Instant};
 /// Between two updates, and before the first: short runs say nothing.
 const INTERVAL: Duration = Duration::from_millis(500);
 
-/// Of a scenario. Says nothing if stderr is no terminal.
-pub(crate) fn on_terminal() -> Progress {
-    if !std::io::stderr().is_terminal() {
+/// Of a scenario. Says nothing if stderr is no terminal, or if that is wanted.
+pub(crate) fn on_terminal(is_quiet: bool) -> Progress {
+    if is_quiet || !std::io::stderr().is_terminal() {
         return Progress::default();
     }
     Progress::new(shown())
 }
 
-/// Of the samples of one line. Says nothing if stderr is no terminal.
-pub(crate) fn samples_on_terminal() -> impl Fn(u64, u64) {
-    let show = std::io::stderr().is_terminal().then(shown);
+/// Of the samples of one line. Says nothing if stderr is no terminal, or if that is wanted.
+pub(crate) fn samples_on_terminal(is_quiet: bool) -> impl Fn(u64, u64) {
+    let show = (!is_quiet && std::io::stderr().is_terminal()).then(shown);
     move |done, total| {
         if let Some(show) = &show {
             show("samples", done, total);

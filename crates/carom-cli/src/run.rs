@@ -1,6 +1,6 @@
 //! `carom list`, `carom show` and `carom run`: the scenarios.
 
-use crate::Failure;
+use crate::{Failure, text};
 use carom::report::export;
 use carom::scenarios::{Overrides, SCENARIOS, Scenario, scenario};
 use serde_json::json;
@@ -36,9 +36,18 @@ pub(crate) struct RunArgs {
     /// Seed of the random numbers, for scenarios that draw any.
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// Write record.json, *.csv, *.svg and index.html into this folder.
+    /// Write record.json, *.csv, every figure and index.html into this folder.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// Formats of the figures: svg, and png and pdf where they are built in.
+    #[arg(
+        long,
+        value_name = "FORMATS",
+        value_delimiter = ',',
+        default_value = "svg",
+        requires = "out"
+    )]
+    format: Vec<export::Format>,
     /// Print the record as JSON instead of the summary.
     #[arg(long)]
     json: bool,
@@ -59,13 +68,26 @@ pub(crate) fn list(args: &ListArgs) -> Result<(), Failure> {
         writeln!(out, "{:#}", json!(entries))?;
         return Ok(());
     }
-    let width = SCENARIOS.iter().map(|s| s.name.len()).max().unwrap_or(0);
+    let width = SCENARIOS.iter().map(|s| s.name.len()).max().unwrap_or(0) + 4;
+    let mut papers: Vec<&str> = Vec::new();
     for s in SCENARIOS {
-        writeln!(
-            out,
-            "{:width$}  {} [{}: {}]",
-            s.name, s.summary, s.paper, s.reproduces
-        )?;
+        if !papers.contains(&s.paper) {
+            papers.push(s.paper);
+        }
+    }
+    for (k, paper) in papers.into_iter().enumerate() {
+        if k > 0 {
+            writeln!(out)?;
+        }
+        write!(out, "{}", text::entry("", 0, paper))?;
+        for s in SCENARIOS.iter().filter(|s| s.paper == paper) {
+            let description = format!("{} [{}]", s.summary, s.reproduces);
+            write!(
+                out,
+                "{}",
+                text::entry(&format!("  {}", s.name), width, &description)
+            )?;
+        }
     }
     Ok(())
 }
@@ -79,7 +101,7 @@ pub(crate) fn show(args: &ShowArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
+pub(crate) fn run(args: &RunArgs, is_quiet: bool) -> Result<(), Failure> {
     let scenario = find(&args.name)?;
     let toml = match &args.config {
         None => String::new(),
@@ -99,17 +121,17 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     let record = scenario
         .run(&Overrides {
             toml,
+            file: args.config.clone(),
             assignments,
-            progress: crate::progress::on_terminal(),
+            progress: crate::progress::on_terminal(is_quiet),
         })
         .map_err(|error| {
-            let file = args
-                .config
-                .as_ref()
-                .filter(|_| error.to_string().starts_with("line "));
+            // A file has its name in front already.
+            let text = error.to_string();
+            let file = args.config.as_ref().map(|path| path.display().to_string());
             let message = match file {
-                Some(path) => format!("{}: {error}", path.display()),
-                None => format!("{}: {error}", scenario.name),
+                Some(file) if text.starts_with(&file) => text,
+                _ => format!("{}: {text}", scenario.name),
             };
             if error.is_configuration() {
                 Failure::Usage(message)
@@ -130,9 +152,12 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
         format!("{}: {}\n\n{status}{table}", record.scenario, record.summary)
     };
     let written = match &args.out {
-        Some(dir) => export::write_all(&record, dir).map_err(unwritable)?,
+        Some(dir) => export::write_all(&record, dir, &args.format).map_err(unwritable)?,
         None => Vec::new(),
     };
+    if is_quiet && !args.json && args.out.is_some() {
+        return Ok(());
+    }
     let mut out = std::io::stdout().lock();
     write!(out, "{text}")?;
     if !args.json {
@@ -141,19 +166,21 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
             None => writeln!(out, "\nadd --out DIR for figures, tables and the record")?,
         }
     }
-    Ok(())
+    // A run that stopped on its way has a record, and has failed.
+    match record.results.get("error").and_then(|e| e.get("message")) {
+        Some(message) => Err(Failure::Unsolved(format!(
+            "{}: {}",
+            record.scenario,
+            message.as_str().unwrap_or("stopped")
+        ))),
+        None => Ok(()),
+    }
 }
 
 fn find(name: &str) -> Result<&'static Scenario, Failure> {
     scenario(name).ok_or_else(|| {
-        let close = SCENARIOS
-            .iter()
-            .map(|s| s.name)
-            .find(|s| s.contains(name) || name.contains(s));
-        let hint = close.map_or_else(
-            || "see `carom list`".to_owned(),
-            |s| format!("did you mean `{s}`?"),
-        );
+        let names = SCENARIOS.iter().map(|s| s.name);
+        let hint = text::did_you_mean(name, names).unwrap_or_else(|| "see `carom list`".to_owned());
         Failure::Usage(format!("unknown scenario `{name}`; {hint}"))
     })
 }

@@ -65,6 +65,10 @@ pub enum GeometryError {
         /// Vertices given.
         found: usize,
     },
+    /// A mesh that meets other bodies must be its own convex hull, or be given as a union of convex
+    /// parts.
+    #[error("the mesh is not convex: give a union of convex parts")]
+    NotConvex,
     /// All points of a body lie in one plane.
     #[error("all points lie in one plane: the body has no volume")]
     Flat,
@@ -137,6 +141,7 @@ impl GeometryError {
             Self::InvalidExtent { .. } => "invalid-extent",
             Self::InvalidRounding { .. } => "invalid-rounding",
             Self::TooFewVertices { .. } => "too-few-vertices",
+            Self::NotConvex => "not-convex",
             Self::Flat => "flat",
             Self::VertexOutOfRange { .. } => "vertex-out-of-range",
             Self::TooFewTriangles { .. } => "too-few-triangles",

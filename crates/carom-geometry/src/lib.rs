@@ -20,6 +20,7 @@
 //! | edges and faces that touch | [`HalfSpace::contact_patch`], [`ContactPatch`] |
 //! | mass, center and inertia | [`MassProperties`] |
 //! | closed triangle meshes, STL and OBJ | [`TriangleMesh`] |
+//! | gap, normal and touching points of two convex bodies | [`pair`] |
 //! | convex hulls | [`TriangleMesh::hull`] |
 //! | signed distances | [`sdf`] |
 //!
@@ -40,6 +41,7 @@ mod half_space;
 mod hull;
 mod mass_properties;
 mod mesh;
+pub mod pair;
 mod patch;
 pub mod sdf;
 mod shape;

@@ -34,6 +34,20 @@ impl Audit {
     pub fn energy_change_j(&self) -> f64 {
         self.energy_plus_j - self.energy_minus_j
     }
+
+    /// Whether every number is finite.
+    pub(crate) fn is_finite(&self) -> bool {
+        let residuals = [
+            self.energy_minus_j,
+            self.energy_plus_j,
+            self.momentum_residual,
+            self.penetration_residual,
+            self.adhesion_residual,
+            self.friction_residual,
+            self.constraint_residual,
+        ];
+        kernel::is_finite(&residuals) && kernel::is_finite(&self.contact_work_j)
+    }
 }
 
 /// Balances an outcome: velocity after (n), impulses on the contact rows and on the constraint
@@ -118,15 +132,15 @@ pub fn audit(
             (after, scale)
         };
         let (normal_velocity, scale) = add(first, &contact.normal);
-        let mut tangential = 0.0;
+        let mut tangential = 0.0f64;
         for (row, tangent) in (first + 1..).zip(&contact.tangents) {
             add(row, tangent);
-            tangential += impulses[row] * impulses[row];
+            tangential = tangential.hypot(impulses[row]);
         }
         audit.contact_work_j.push(work);
         let norm = contacts.normal_norm(i);
         let normal_impulse = impulses[first];
-        let excess = tangential.sqrt() - contact.friction * normal_impulse.max(0.0);
+        let excess = tangential - contact.friction * normal_impulse.max(0.0);
         raise(
             &mut audit.penetration_residual,
             -normal_velocity / (norm * scale) * per_norm,

@@ -2,9 +2,11 @@
 
 use crate::ImpactError;
 use crate::margin::{self, Margin};
+use crate::own_terms::{self, RowVelocity};
+use crate::problem::Numbers;
 use carom_metric::{Covector, KineticMetric, MetricError, UnitNormals, kernel};
 use nalgebra::{DMatrix, DVector};
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 use std::sync::OnceLock;
 
 /// Unit normals closer than this are one contact given twice.
@@ -40,7 +42,7 @@ impl Contact {
         1 + self.tangents.len()
     }
 
-    fn rows(&self) -> impl Iterator<Item = &Covector> {
+    fn rows(&self) -> impl Iterator<Item = &Covector> + Clone {
         std::iter::once(&self.normal).chain(&self.tangents)
     }
 
@@ -257,6 +259,15 @@ impl<'m> ContactSet<'m> {
             .map_or(self.rows.len(), |place| place.row)
     }
 
+    /// Refuses rough contacts without tangents, for laws with friction.
+    pub(crate) fn require_tangents(&self) -> Result<(), ImpactError> {
+        let is_missing = |contact: &Contact| contact.friction > 0.0 && contact.tangents.is_empty();
+        match self.contacts.iter().position(is_missing) {
+            Some(contact) => Err(ImpactError::MissingTangents { contact }),
+            None => Ok(()),
+        }
+    }
+
     /// Metric norm of the normal of contact `i`, under the constraints.
     #[inline]
     pub fn normal_norm(&self, i: usize) -> f64 {
@@ -342,27 +353,25 @@ impl<'m> ContactSet<'m> {
         kernel::power_of_two_scale(self.rows.norm(row))
     }
 
-    /// Velocity of distinct normal `j` in units of the metric, $\langle p, u_j\rangle$, times
-    /// `scale`. Rows and velocities of any size: neither factor meets the other unscaled.
-    pub(crate) fn unit_contact_velocity(&self, j: usize, velocity: &[f64], scale: f64) -> f64 {
-        let Distinct { contact, row, .. } = self.distinct[j];
-        let norm = self.rows.norm(row);
-        let row_scale = self.row_scale(row);
-        let normal = self.contacts[contact].normal.0.as_slice();
-        let products = normal
-            .iter()
-            .zip(velocity)
-            .map(|(u, v)| (u * row_scale) * (v * scale));
-        products.sum::<f64>() / (norm * row_scale)
+    /// Velocity of the normal of contact `i` in units of the metric, times `scale`, and the size
+    /// of its terms.
+    #[inline]
+    pub(crate) fn normal_velocity(&self, i: usize, velocity: &[f64], scale: f64) -> RowVelocity {
+        let normal = self.contacts[i].normal.0.as_slice();
+        own_terms::row_velocity(normal, velocity, self.normal_norm(i), scale)
     }
 
-    /// Impulses on the rows as given from impulses on the distinct unit normals: shared equally
-    /// among duplicates, none on tangents.
-    pub(crate) fn impulses_on_rows(&self, unit_impulse: &[f64]) -> DVector<f64> {
-        let mut impulses = DVector::zeros(self.rows.len());
+    /// All rows of the Jacobian as given: every contact's normal, then its tangents.
+    pub(crate) fn jacobian_rows(&self) -> impl Iterator<Item = &Covector> + Clone {
+        self.contacts.iter().flat_map(Contact::rows)
+    }
+
+    /// Impulses on all unit rows from impulses on the distinct unit normals: shared equally among
+    /// duplicates, none on tangents.
+    pub(crate) fn impulses_on_unit_rows(&self, unit_impulse: &[f64]) -> Numbers {
+        let mut impulses: Numbers = smallvec![0.0; self.rows.len()];
         for &Place { row, distinct } in &self.places {
-            let share = unit_impulse[distinct] / self.distinct[distinct].multiplicity as f64;
-            impulses[row] = share / self.rows.norm(row);
+            impulses[row] = unit_impulse[distinct] / self.distinct[distinct].multiplicity as f64;
         }
         impulses
     }
@@ -374,11 +383,23 @@ impl<'m> ContactSet<'m> {
             return DVector::zeros(0);
         };
         let mut force = DVector::zeros(self.metric.dim());
-        for (row, covector) in self.contacts.iter().flat_map(Contact::rows).enumerate() {
+        for (row, covector) in self.jacobian_rows().enumerate() {
             force.axpy(impulses[row], &covector.0, 1.0);
         }
         self.metric.whiten_in_place(force.as_mut_slice());
         -constraints.multipliers(&force)
+    }
+
+    /// Multipliers that take the velocities $c = Av$ of the constraints away,
+    /// $AM^{-1}A^T\lambda = -c$.
+    pub(crate) fn stop_constraints(&self, mut velocity: DVector<f64>) -> DVector<f64> {
+        if let Some(constraints) = &self.constraints {
+            // R is regular: dependent forms were refused.
+            let triangle = &constraints.triangle;
+            triangle.tr_solve_upper_triangular_mut(&mut velocity);
+            triangle.solve_upper_triangular_mut(&mut velocity);
+        }
+        -velocity
     }
 
     /// Orthonormal whitened basis of the constraint one-forms (n × m), if there are any.

@@ -1,6 +1,6 @@
 //! Why an impact could not be posed or resolved.
 
-use crate::{ImpactOutcome, OutcomeSet};
+use crate::{GateRule, ImpactOutcome};
 use carom_lcp::{LcpError, LcpStatus};
 use carom_metric::MetricError;
 
@@ -87,16 +87,6 @@ pub enum ImpactError {
         /// Impacts made.
         impacts: u64,
     },
-    /// The tree of impact orders reached its cap.
-    #[error(
-        "limit of {nodes} states reached after {} outcomes; raise max_nodes", found.outcomes.len()
-    )]
-    OutcomeLimitExceeded {
-        /// States visited.
-        nodes: usize,
-        /// The outcomes found so far, flagged incomplete.
-        found: Box<OutcomeSet>,
-    },
     /// Minimality is tested on all subsequences, which is too much for a chain this long.
     #[error(
         "limit of {limit} impacts for the test of minimality exceeded by a sequence of {impacts}"
@@ -125,15 +115,37 @@ pub enum ImpactError {
         /// Number of contacts.
         contacts: usize,
     },
-    /// The velocity after a nonholonomic impact would still approach the contact.
+    /// What the law asks for here leaves contacts approaching, pulling, or outside their friction
+    /// cone: no error of arithmetic, the law does not fit the impact.
     #[error(
-        "law is infeasible here: its effective restitution is {effective_restitution}, so the contact would still approach"
+        "law is infeasible here: its exact answer leaves contacts {contacts:?} approaching, pulling or outside their friction cone; another law fits"
     )]
     InfeasibleLaw {
-        /// Normal velocity after over that before, reversed; negative.
-        effective_restitution: f64,
+        /// The contacts, ascending.
+        contacts: Vec<usize>,
         /// What the law gives nevertheless.
         found: Box<ImpactOutcome>,
+    },
+    /// The answer did not pass the gate, also after a refinement in twice the precision.
+    #[error(
+        "inaccurate: {rule}, by {measure:e} of its own terms (1e-9 is allowed){}",
+        named(contacts)
+    )]
+    Inaccurate {
+        /// The rule that is broken worst.
+        rule: GateRule,
+        /// By how much, as a fraction of the terms that it is the sum of.
+        measure: f64,
+        /// Contacts that break it, where the rule is about contacts.
+        contacts: Vec<usize>,
+    },
+    /// A law with friction was given a rough contact whose directions of slip are missing.
+    #[error(
+        "contact {contact} has friction but no tangents: give one tangent row in the plane, two in space, or friction 0"
+    )]
+    MissingTangents {
+        /// Index of the contact.
+        contact: usize,
     },
     /// An iteration that terminates in exact arithmetic did not; the numbers say how far it got.
     #[error("the active-set projection did not settle within {iterations} iterations")]
@@ -173,6 +185,9 @@ pub enum ImpactError {
     /// Admissible impulses of the contacts balance each other: nothing bounds the impact.
     #[error("the friction cone is not pointed: impulses can balance each other without end")]
     NotPointed,
+    /// Bounds of all outcomes need a mass matrix that is provably positive definite.
+    #[error("the mass matrix is singular to working precision: no bound can be proven")]
+    UnprovenBound,
     /// Modes are enumerated for few contacts only, and only in the plane.
     #[error(
         "limit of {max} planar contacts for enumeration exceeded: {contacts} contacts with {tangents} tangents"
@@ -260,17 +275,19 @@ impl ImpactError {
             Self::Overflow => "overflow",
             Self::NoElasticOutcome { .. } => "no-elastic-outcome",
             Self::LimitExceeded { .. } => "limit-exceeded",
-            Self::OutcomeLimitExceeded { .. } => "outcome-limit-exceeded",
             Self::MinimalityLimitExceeded { .. } => "minimality-limit-exceeded",
             Self::AdhesiveImpulse { .. } => "adhesive-impulse",
             Self::InvalidContact { .. } => "invalid-contact",
             Self::InfeasibleLaw { .. } => "infeasible-law",
+            Self::Inaccurate { .. } => "inaccurate",
+            Self::MissingTangents { .. } => "missing-tangents",
             Self::NotConverged { .. } => "not-converged",
             Self::Lcp(source) => source.kind(),
             Self::Complementarity { status, .. } => status.name(),
             Self::InvalidOption { .. } => "invalid-option",
             Self::SampleLimit { .. } => "sample-limit",
             Self::NotPointed => "not-pointed",
+            Self::UnprovenBound => "unproven-bound",
             Self::EnumerationLimit { .. } => "enumeration-limit",
             Self::SingleContactLaw { .. } => "single-contact-law",
             Self::WrongTangents { .. } => "wrong-tangents",
@@ -282,5 +299,13 @@ impl ImpactError {
             Self::ContactVelocityNonFinite { .. } => "non-finite",
             Self::ImpactStepLimit { .. } => "step-limit",
         }
+    }
+}
+
+/// Contacts for a message, nothing for none.
+fn named(contacts: &[usize]) -> String {
+    match contacts {
+        [] => String::new(),
+        contacts => format!(", at contacts {contacts:?}"),
     }
 }

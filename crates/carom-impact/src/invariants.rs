@@ -96,7 +96,9 @@ impl ContactSet<'_> {
             return 0.0;
         }
         let place = self.place(i);
-        let b = self.unit_contact_velocity(place, velocity, 1.0);
+        let b = self
+            .normal_velocity(self.contact_at(place), velocity, 1.0)
+            .rate;
         if b.is_nan() || b >= 0.0 {
             return 0.0;
         }

@@ -1,8 +1,11 @@
 //! A change of momentum made of impulses on the distinct unit normals.
 
+use crate::draft::{Basis, Draft, Opening};
+use crate::gate::Rules;
+use crate::own_terms::{GRAZING_TOLERANCE, dot_and_size};
 use crate::problem::Numbers;
-use crate::{Diagnostics, ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus, audit};
-use carom_metric::{Tangent, kernel};
+use crate::{Diagnostics, ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus};
+use carom_metric::kernel;
 use smallvec::smallvec;
 
 /// Impulses on the distinct unit normals and the whitened momentum change that they make.
@@ -64,40 +67,43 @@ impl Jump {
         squares.sum::<f64>().sqrt()
     }
 
-    /// Contacts that the jump pulls on.
+    /// Contacts that the jump pulls on, by more than rounding of what makes their velocity.
     pub(crate) fn adhesive(&self, problem: &ImpactProblem<'_>) -> Vec<usize> {
+        if !self.impulse.iter().any(|l| *l < 0.0) {
+            return Vec::new();
+        }
         let contacts = problem.contacts();
-        let pulled = |&i: &usize| self.impulse[contacts.place(i)] < -problem.tolerance();
+        let mut made: Numbers = problem
+            .momentum()
+            .iter()
+            .zip(&self.change)
+            .map(|(p, w)| p.abs() + (p + w).abs())
+            .collect();
+        for (j, l) in self.impulse.iter().enumerate() {
+            for (made, u) in made.iter_mut().zip(contacts.unit(j)) {
+                *made += (l * u).abs();
+            }
+        }
+        let pulled = |&i: &usize| {
+            let j = contacts.place(i);
+            let (_, terms) = dot_and_size(contacts.unit(j), &made);
+            self.impulse[j] < -GRAZING_TOLERANCE * terms
+        };
         (0..contacts.len()).filter(pulled).collect()
     }
 
-    /// Outcome of the jump, audited.
+    /// Outcome of the jump, if it passes the gate.
     pub(crate) fn outcome(
-        mut self,
+        self,
         problem: &ImpactProblem<'_>,
+        rules: &Rules<'_>,
+        basis: &mut dyn Basis,
         status: ImpactStatus,
         diagnostics: Diagnostics,
     ) -> Result<ImpactOutcome, ImpactError> {
-        let contacts = problem.contacts();
-        let unscale = 1.0 / problem.scale();
-        self.impulse.iter_mut().for_each(|x| *x *= unscale);
-        contacts
-            .metric()
-            .unwhiten_velocity_in_place(&mut self.change);
-        let mut velocity_plus = problem.velocity_minus().0.clone();
-        kernel::add_scaled(velocity_plus.as_mut_slice(), unscale, &self.change);
-        let impulses = contacts.impulses_on_rows(&self.impulse);
-        let constraint_impulses = contacts.constraint_impulses(&impulses);
-        let velocity_plus = Tangent(velocity_plus);
-        let audit = audit::audit(problem, &velocity_plus, &impulses, &constraint_impulses)?;
-        Ok(ImpactOutcome {
-            velocity_plus,
-            impulses,
-            constraint_impulses,
-            status,
-            audit,
-            diagnostics,
-        })
+        let impulse = problem.contacts().impulses_on_unit_rows(&self.impulse);
+        let change = self.change;
+        Draft { impulse, change }.outcome(problem, rules, basis, status, diagnostics)
     }
 }
 
@@ -107,5 +113,13 @@ pub(crate) fn separating(
     diagnostics: Diagnostics,
 ) -> Result<ImpactOutcome, ImpactError> {
     let impulse = smallvec![0.0; problem.contacts().n_distinct()];
-    Jump::from_impulse(problem, impulse).outcome(problem, ImpactStatus::Separating, diagnostics)
+    let jump = Jump::from_impulse(problem, impulse);
+    let rules = Rules::FRICTIONLESS;
+    jump.outcome(
+        problem,
+        &rules,
+        &mut Opening,
+        ImpactStatus::Separating,
+        diagnostics,
+    )
 }

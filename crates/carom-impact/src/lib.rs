@@ -32,40 +32,49 @@
 
 mod audit;
 mod contact;
+mod draft;
 mod error;
 pub mod frictional;
+mod gate;
 mod invariants;
 pub mod judge;
 mod jump;
 mod law;
+mod laws;
 mod margin;
 mod nnls;
 pub mod nonholonomic;
 mod outcome;
+mod own_terms;
 pub mod plastic;
 mod problem;
 pub mod propagative;
-mod registry;
 mod restitution;
 mod routh;
+mod twice;
 pub mod two_body;
 pub mod uniqueness;
 
 pub use audit::{Audit, audit};
 pub use contact::{Contact, ContactSet};
 pub use error::ImpactError;
+pub use gate::GateRule;
 pub use invariants::Invariants;
 pub use law::{ImpactLaw, SetValuedLaw};
+pub use laws::{
+    ContactCount, ContactKeys, LAWS, Law, LawInfo, NonholonomicElastic, NonholonomicNewton,
+    NonholonomicProjected, NonholonomicProjectedNewton, OptionInfo, Outcomes,
+};
 pub use margin::{JAM_MARGIN, Margin};
 pub use nonholonomic::{Nonholonomic, NonholonomicDiagnostics, Restitution, Rough};
 pub use outcome::{
-    Diagnostics, FrictionalDiagnostics, ImpactOutcome, ImpactStatus, OutcomeSet,
-    PropagativeDiagnostics,
+    ConeDiagnostics, Diagnostics, DrawnOrders, FrictionalDiagnostics, ImpactOutcome, ImpactStatus,
+    OutcomeSet, PolygonDiagnostics, PropagativeDiagnostics,
 };
+pub use own_terms::GRAZING_TOLERANCE;
 pub use plastic::{Plastic, PlasticRule};
-pub use problem::{FEASIBILITY_TOLERANCE, ImpactProblem};
+pub use problem::ImpactProblem;
 pub use propagative::{Propagative, Selection, SequenceFilter};
-pub use registry::{LAWS, LawEntry, law};
 pub use restitution::EnergeticRestitution;
 pub use routh::{ContactMode, Routh, TwoBody};
 pub use uniqueness::{PairUniqueness, Uniqueness, uniqueness};

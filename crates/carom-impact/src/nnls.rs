@@ -8,7 +8,9 @@ use nalgebra::{DMatrix, DVector};
 ///
 /// Lawson and Hanson's method: the passive columns stay linearly independent, so dependent
 /// columns are legal, and each inner solve is a QR factorization of the columns themselves, never
-/// of their Gram matrix. The residual $z + Yx$ is unique; $x$ is one minimizer.
+/// of their Gram matrix. The residual $z + Yx$ is unique; $x$ is one minimizer. A gradient
+/// $y_j\cdot(z + Yx)$ counts as zero below `tolerance` times the size of its own terms,
+/// $\sum_k|y_{jk}|(|z_k| + \sum_i|y_{ik}x_i|)$.
 ///
 /// # Errors
 ///
@@ -24,8 +26,16 @@ pub(crate) fn nonnegative_least_squares(
     let mut refused = vec![false; m];
     let limit = 10 * m + 10;
     for _ in 0..limit {
-        let residual = z + y * &x;
-        let Some(entering) = most_violated(y, &residual, &passive, &refused, tolerance) else {
+        let mut residual = z.clone();
+        let mut terms = z.abs();
+        for (column, &x) in y.column_iter().zip(x.iter()) {
+            if x != 0.0 {
+                residual.axpy(x, &column, 1.0);
+                terms.zip_apply(&column, |terms, y| *terms += (x * y).abs());
+            }
+        }
+        let is_free = |j: usize| !refused[j] && !passive.contains(&j);
+        let Some(entering) = most_violated(y, &residual, &terms, is_free, tolerance) else {
             return Ok(x);
         };
         passive.push(entering);
@@ -42,15 +52,21 @@ pub(crate) fn nonnegative_least_squares(
 fn most_violated(
     y: &DMatrix<f64>,
     residual: &DVector<f64>,
-    passive: &[usize],
-    refused: &[bool],
+    terms: &DVector<f64>,
+    is_free: impl Fn(usize) -> bool,
     tolerance: f64,
 ) -> Option<usize> {
-    let mut worst = -tolerance;
+    let mut worst = 0.0;
     let mut entering = None;
-    for j in (0..y.ncols()).filter(|j| !refused[*j] && !passive.contains(j)) {
+    for j in (0..y.ncols()).filter(|j| is_free(*j)) {
         let b = y.column(j).dot(residual);
-        if b < worst {
+        let size: f64 = y
+            .column(j)
+            .iter()
+            .zip(terms)
+            .map(|(y, t)| y.abs() * t)
+            .sum();
+        if b < worst && b < -tolerance * size {
             worst = b;
             entering = Some(j);
         }

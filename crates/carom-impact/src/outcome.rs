@@ -1,8 +1,10 @@
 //! What an impact law answers.
 
 use crate::Audit;
+use crate::frictional::FrictionCone;
 use crate::nonholonomic::NonholonomicDiagnostics;
 use crate::two_body::{ContactImpact, ContactInertia};
+use carom_lcp::cone::{ConeMode, ConeSelection};
 use carom_metric::Tangent;
 use nalgebra::DVector;
 
@@ -62,13 +64,21 @@ pub enum Diagnostics {
     Complementarity {
         /// Pivots made.
         pivots: usize,
+        /// Largest velocity that a pushing or sticking contact misses, over its own terms.
+        velocity_residual: f64,
+        /// Of contacts in space: how far the polygon's answer is from that of round cones.
+        polygon: Option<PolygonDiagnostics>,
     },
+    /// Of the simultaneous laws with round friction cones.
+    Cone(Box<ConeDiagnostics>),
     /// Of the sequential law.
     Sequential {
         /// Contacts in the order of their impacts.
         sequence: Vec<usize>,
         /// Pivots made.
         pivots: usize,
+        /// The same as for the simultaneous laws, largest over the single impacts.
+        velocity_residual: f64,
     },
     /// Of one outcome of the set-valued law.
     SetValued {
@@ -85,6 +95,57 @@ pub enum Diagnostics {
     Nonholonomic(NonholonomicDiagnostics),
     /// Of the rough law.
     Rough,
+    /// Of a law with nothing to say beyond the outcome.
+    None,
+}
+
+impl Diagnostics {
+    /// The same with the velocity residual that the gate has found, if it is reported.
+    pub(crate) fn with_velocity_residual(mut self, residual: Option<f64>) -> Self {
+        match (&mut self, residual) {
+            (
+                Self::Complementarity {
+                    velocity_residual, ..
+                },
+                Some(residual),
+            ) => *velocity_residual = residual,
+            (Self::Cone(cone), Some(residual)) => cone.velocity_residual = residual,
+            _ => {}
+        }
+        self
+    }
+}
+
+/// How contacts with round friction cones came to their impulses.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ConeDiagnostics {
+    /// The [`cone_residual`](carom_lcp::cone::cone_residual) of the impulses.
+    pub residual: f64,
+    /// Largest velocity that a pushing or sticking contact misses, over its own terms.
+    pub velocity_residual: f64,
+    /// Dimension of the continuum of velocities after the impact of which this is a member; 0 if
+    /// they are isolated.
+    pub family: usize,
+    /// How the member was chosen.
+    pub selection: ConeSelection,
+    /// What each contact does.
+    pub modes: Vec<ConeMode>,
+    /// Lemke pivots made.
+    pub pivots: usize,
+    /// Newton steps made.
+    pub newton_steps: usize,
+}
+
+/// How good friction polygons are in place of round cones.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PolygonDiagnostics {
+    /// The polygon.
+    pub cone: FrictionCone,
+    /// The [`cone_residual`](carom_lcp::cone::cone_residual) of the polygon's impulses.
+    pub cone_residual: f64,
+    /// $\lVert v_{\text{polygon}} - v_{\text{round}}\rVert_M/\lVert v^-\rVert_M$ for the round
+    /// answer that Newton's method finds from the polygon's: an estimate; `None` if it finds none.
+    pub cone_error: Option<f64>,
 }
 
 /// How a frictional impact came about.
@@ -107,7 +168,8 @@ pub struct PropagativeDiagnostics {
     pub sequence: Option<Vec<usize>>,
     /// Number of elementary impacts.
     pub impacts: u64,
-    /// Distinct orders that lead to this outcome (1 when only one was followed; saturating).
+    /// Distinct orders that lead to this outcome (1 when only one was followed; saturating), or the
+    /// number of drawn orders that did.
     pub n_sequences: u64,
     /// Lengths of those orders, ascending; empty when only one was followed.
     pub lengths: Vec<u64>,
@@ -117,16 +179,33 @@ pub struct PropagativeDiagnostics {
     pub adhesive: Vec<usize>,
 }
 
-/// All outcomes of an impact.
+/// Outcomes of an impact.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OutcomeSet {
-    /// The outcomes, shortest sequence first.
+    /// The outcomes, shortest sequence first. Of a set that is incomplete or has more than
+    /// [`MAX_OUTCOMES`](crate::propagative::MAX_OUTCOMES), the two farthest apart, the preferred
+    /// one, then always the one farthest from those before it: a part that spreads as far as all.
     pub outcomes: Vec<ImpactOutcome>,
-    /// The one that the law's selection rule prefers, unless the set is incomplete.
+    /// The one that the law's selection rule prefers.
     pub preferred: Option<usize>,
     /// Diameter of the set over the norm of the momentum before,
-    /// $\xi = \max \lVert p_i - p_j\rVert / \lVert p^-\rVert$: the indeterminacy.
+    /// $\xi = \max \lVert p_i - p_j\rVert / \lVert p^-\rVert$: the indeterminacy. Of an incomplete
+    /// set that of the outcomes listed, a lower bound.
     pub indeterminacy: f64,
     /// Whether every order was followed to its end.
     pub complete: bool,
+    /// Distinct outcomes that were met and are not listed.
+    pub omitted: usize,
+    /// How orders were drawn, if they were.
+    pub drawn: Option<DrawnOrders>,
+}
+
+/// Orders of impact that were drawn at random, because there are too many or by request.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DrawnOrders {
+    /// Orders followed to their end.
+    pub orders: u64,
+    /// Share of the orders whose outcome no other of them met: the Good-Turing estimate of the
+    /// chance that the next order brings a new outcome (Good, *Biometrika*, 1953).
+    pub new_outcome_rate: f64,
 }

@@ -1,7 +1,11 @@
 //! Perfectly inelastic impact.
 
+use crate::draft::Targets;
+use crate::gate::Rules;
 use crate::jump::{Jump, separating};
+use crate::laws::BuiltIn;
 use crate::nnls::nonnegative_least_squares;
+use crate::own_terms::{GRAZING_TOLERANCE, groups};
 use crate::problem::Numbers;
 use crate::{Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus};
 use nalgebra::{DMatrix, DVector};
@@ -26,7 +30,29 @@ pub enum PlasticRule {
     },
 }
 
-/// The plastic law (`"plastic"`): the outcome that keeps the least energy, by its
+impl PlasticRule {
+    /// What outcomes by this rule obey.
+    pub(crate) fn gate(self) -> Rules<'static> {
+        Rules {
+            may_pull: self != Self::Cone,
+            ..Rules::FRICTIONLESS
+        }
+    }
+
+    /// The contacts that end closed.
+    fn closed(self, problem: &ImpactProblem<'_>, jump: &Jump) -> Targets {
+        let contacts = problem.contacts();
+        let is_closed = |j: &usize| self != Self::Cone || jump.impulse[*j] > 0.0;
+        let closed = (0..contacts.n_distinct()).filter(is_closed);
+        let row = |j: usize| (contacts.row(contacts.contact_at(j)), 0.0);
+        Targets {
+            rows: closed.map(row).collect(),
+            are_required: contacts.n_distinct() > 1,
+        }
+    }
+}
+
+/// The plastic law (`plastic`): the outcome that keeps the least energy, by its
 /// [`PlasticRule`]. It never gains energy, and applying it twice changes nothing.
 ///
 /// # Examples
@@ -44,14 +70,17 @@ pub enum PlasticRule {
 /// # Ok::<(), carom_impact::ImpactError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 pub struct Plastic {
     /// Which contacts close.
+    #[cfg_attr(feature = "serde", serde(rename = "plastic"))]
     pub rule: PlasticRule,
 }
 
 impl ImpactLaw for Plastic {
     fn name(&self) -> &'static str {
-        "plastic"
+        Self::INFO.name
     }
 
     fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
@@ -65,8 +94,11 @@ impl ImpactLaw for Plastic {
         }
         let jump = plastic_jump(problem, self.rule)?;
         let adhesive = jump.adhesive(problem);
+        let mut closed = self.rule.closed(problem, &jump);
         jump.outcome(
             problem,
+            &self.rule.gate(),
+            &mut closed,
             ImpactStatus::Resolved,
             Diagnostics::Plastic { adhesive },
         )
@@ -81,7 +113,7 @@ pub(crate) fn plastic_jump(
     match rule {
         PlasticRule::Cone => cone(problem),
         PlasticRule::ProjectAll { allow_adhesion } => {
-            let jump = project_all(problem);
+            let jump = project_all(problem)?;
             let contacts = jump.adhesive(problem);
             if allow_adhesion || contacts.is_empty() {
                 Ok(jump)
@@ -92,28 +124,50 @@ pub(crate) fn plastic_jump(
     }
 }
 
-fn normals(problem: &ImpactProblem<'_>) -> DMatrix<f64> {
+/// Solves for the impulses of each group of contacts that no other group shares a coordinate with,
+/// on the coordinates of that group alone: a far body of any momentum is not even looked at.
+fn by_groups(
+    problem: &ImpactProblem<'_>,
+    solve: impl Fn(&DMatrix<f64>, &DVector<f64>) -> Result<DVector<f64>, ImpactError>,
+) -> Result<Jump, ImpactError> {
     let contacts = problem.contacts();
-    let n = problem.momentum().len();
-    DMatrix::from_fn(n, contacts.n_distinct(), |i, j| contacts.unit(j)[i])
+    let (n, m) = (problem.momentum().len(), contacts.n_distinct());
+    let (of, of_row) = groups(n, (0..m).map(|j| contacts.unit(j)));
+    let mut impulse: Numbers = smallvec![0.0; m];
+    for group in 0..n {
+        let members: Vec<usize> = (0..m).filter(|j| of_row[*j] == group).collect();
+        if members.is_empty() {
+            continue;
+        }
+        let coordinates: Vec<usize> = (0..n).filter(|k| of[*k] == group).collect();
+        let normals = DMatrix::from_fn(coordinates.len(), members.len(), |k, j| {
+            contacts.unit(members[j])[coordinates[k]]
+        });
+        let momentum = coordinates.iter().map(|k| problem.momentum()[*k]);
+        let momentum = DVector::from_iterator(coordinates.len(), momentum);
+        let found = solve(&normals, &momentum)?;
+        for (j, l) in members.into_iter().zip(found.iter()) {
+            impulse[j] = *l;
+        }
+    }
+    Ok(Jump::from_impulse(problem, impulse))
 }
 
 fn cone(problem: &ImpactProblem<'_>) -> Result<Jump, ImpactError> {
     if let [b] = problem.unit_velocity() {
         return Ok(Jump::from_impulse(problem, smallvec![f64::max(0.0, -b)]));
     }
-    let z = DVector::from_column_slice(problem.momentum());
-    let impulse = nonnegative_least_squares(&normals(problem), &z, problem.tolerance())?;
-    Ok(Jump::from_impulse(problem, impulse.as_slice().into()))
+    by_groups(problem, |normals, momentum| {
+        nonnegative_least_squares(normals, momentum, GRAZING_TOLERANCE)
+    })
 }
 
 /// Minimum-norm impulses that stop every contact, by the pseudo-inverse of the whitened normals.
-fn project_all(problem: &ImpactProblem<'_>) -> Jump {
-    let z = DVector::from_column_slice(problem.momentum());
-    let svd = normals(problem).svd(true, true);
-    let cutoff = 1e-12 * svd.singular_values.max();
-    let impulse = svd.solve(&-z, cutoff).unwrap_or_else(|_| DVector::zeros(0));
-    let mut impulse = Numbers::from_slice(impulse.as_slice());
-    impulse.resize(problem.contacts().n_distinct(), 0.0);
-    Jump::from_impulse(problem, impulse)
+fn project_all(problem: &ImpactProblem<'_>) -> Result<Jump, ImpactError> {
+    by_groups(problem, |normals, momentum| {
+        let svd = normals.clone().svd(true, true);
+        let cutoff = 1e-12 * svd.singular_values.max();
+        let solution = svd.solve(&-momentum, cutoff);
+        Ok(solution.unwrap_or_else(|_| DVector::zeros(normals.ncols())))
+    })
 }

@@ -1,14 +1,9 @@
 //! One impact: contacts at a configuration and the velocity before.
 
-use crate::{ContactSet, ImpactError};
+use crate::own_terms::{self, GRAZING_TOLERANCE, RowVelocity};
+use crate::{Contact, ContactSet, ImpactError};
 use carom_metric::{Tangent, kernel};
 use smallvec::{SmallVec, smallvec};
-
-/// Contact velocities below this fraction of the momentum's norm are grazing.
-pub const FEASIBILITY_TOLERANCE: f64 = 1e-12;
-
-/// How well the velocity before an impact must satisfy the constraints.
-const CONSTRAINT_TOLERANCE: f64 = 1e-9;
 
 /// Numbers of one small problem, without a heap allocation.
 pub(crate) type Numbers = SmallVec<[f64; 8]>;
@@ -28,6 +23,9 @@ pub struct ImpactProblem<'a> {
     norm: f64,
     /// Scaled velocity of each distinct unit normal, $b_j = \langle p, u_j\rangle$.
     unit_velocity: Numbers,
+    /// Below which it is grazing.
+    grazing: Numbers,
+    is_approaching: bool,
 }
 
 impl<'a> ImpactProblem<'a> {
@@ -51,10 +49,15 @@ impl<'a> ImpactProblem<'a> {
         if !energy_j.is_finite() {
             return Err(ImpactError::Overflow);
         }
-        let unit_velocity = (0..contacts.n_distinct())
-            .map(|j| contacts.unit_contact_velocity(j, entries, scale))
-            .collect();
-        let problem = Self {
+        let mut unit_velocity = Numbers::with_capacity(contacts.n_distinct());
+        let mut grazing = Numbers::with_capacity(contacts.n_distinct());
+        for j in 0..contacts.n_distinct() {
+            let contact = contacts.contact_at(j);
+            let RowVelocity { rate, size } = contacts.normal_velocity(contact, entries, scale);
+            unit_velocity.push(rate);
+            grazing.push(GRAZING_TOLERANCE * size);
+        }
+        let mut problem = Self {
             contacts,
             velocity,
             energy_j,
@@ -62,19 +65,42 @@ impl<'a> ImpactProblem<'a> {
             momentum,
             norm,
             unit_velocity,
+            grazing,
+            is_approaching: false,
         };
         problem.check_constraints()?;
+        problem.is_approaching = if contacts.n_distinct() == contacts.len() {
+            // The velocities are those of the contacts, in their order.
+            let mut velocities = problem.unit_velocity.iter().zip(&problem.grazing);
+            let mut given = contacts.contacts().iter();
+            velocities.any(|(rate, grazing)| {
+                let contact = given.next();
+                let around = || contact.map_or(0.0, |contact| problem.around(contact));
+                own_terms::approaches(*rate, *grazing, norm, around)
+            })
+        } else {
+            (0..contacts.len()).any(|i| problem.approaches(i))
+        };
         Ok(problem)
     }
 
     fn check_constraints(&self) -> Result<(), ImpactError> {
+        let metric = self.contacts.metric();
         for (row, form) in self.contacts.constraint_forms().iter().enumerate() {
-            let size = self.contacts.metric().norm(form)? * self.norm / self.scale;
-            let residual = form.0.dot(&self.velocity.0).abs();
-            if residual > CONSTRAINT_TOLERANCE * size {
+            let norm = metric.norm(form)?;
+            let entries = form.0.as_slice();
+            let velocity =
+                own_terms::row_velocity(entries, self.velocity.0.as_slice(), norm, self.scale);
+            // An impact leaves rounding of everything that its impulses reach.
+            let rows = self.contacts.jacobian_rows();
+            let links = rows.chain(self.contacts.constraint_forms());
+            let links = links.map(|row| row.0.as_slice());
+            let momentum = &self.momentum;
+            let around = || own_terms::momentum_linked(metric, entries, links, momentum);
+            if own_terms::violates(velocity, around) {
                 return Err(ImpactError::ConstraintViolated {
                     row,
-                    residual: residual / size,
+                    residual: velocity.rate.abs() / velocity.size,
                 });
             }
         }
@@ -97,9 +123,29 @@ impl<'a> ImpactProblem<'a> {
         self.energy_j
     }
 
-    /// Whether any contact approaches by more than grazing, $b_i < -10^{-12}\lVert p\rVert$.
+    /// Whether any contact [approaches](Self::approaches). If none does the bodies separate.
     pub fn is_approaching(&self) -> bool {
-        self.unit_velocity.iter().any(|&b| b < -self.tolerance())
+        self.is_approaching
+    }
+
+    /// Whether a contact approaches by more than grazing, on its own terms: faster than
+    /// $10^{-12}\sum_k|n_kv_k|$ and, per kinetic length of the normal, than $10^{-15}$ of the
+    /// momentum of the parts that it touches. False for an index that is no contact.
+    pub fn approaches(&self, contact: usize) -> bool {
+        let Some(given) = self.contacts.contacts().get(contact) else {
+            return false;
+        };
+        let entries = self.velocity.0.as_slice();
+        let velocity = self.contacts.normal_velocity(contact, entries, self.scale);
+        let grazing = GRAZING_TOLERANCE * velocity.size;
+        own_terms::approaches(velocity.rate, grazing, self.norm, || self.around(given))
+    }
+
+    /// Momentum of the parts that a contact touches.
+    #[cold]
+    fn around(&self, contact: &Contact) -> f64 {
+        let normal = contact.normal.0.as_slice();
+        own_terms::momentum_around(self.contacts.metric(), normal, &self.momentum)
     }
 
     /// Scaled whitened momentum (n).
@@ -126,9 +172,10 @@ impl<'a> ImpactProblem<'a> {
         &self.unit_velocity
     }
 
-    /// Scaled contact velocity that still counts as grazing.
+    /// Scaled velocities of the distinct unit normals that still count as grazing before the
+    /// impact.
     #[inline]
-    pub(crate) fn tolerance(&self) -> f64 {
-        FEASIBILITY_TOLERANCE * self.norm
+    pub(crate) fn grazing(&self) -> &[f64] {
+        &self.grazing
     }
 }

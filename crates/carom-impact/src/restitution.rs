@@ -7,7 +7,11 @@ use crate::{ImpactError, ImpactProblem};
 ///
 /// $R = \sqrt{1 - \Delta E / E_p}$, where $E_p$ is the energy that the plastic outcome loses and
 /// $\Delta E$ the energy that the event loses. For one contact it is Newton's coefficient.
+///
+/// [`new`](Self::new) checks it; a value that was deserialized is checked by the law that uses it.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(transparent))]
 pub struct EnergeticRestitution(f64);
 
 impl EnergeticRestitution {
@@ -25,6 +29,11 @@ impl EnergeticRestitution {
         } else {
             Err(ImpactError::InvalidRestitution { value })
         }
+    }
+
+    /// Refuses a deserialized value outside \[0, 1\].
+    pub(crate) fn check(self) -> Result<(), ImpactError> {
+        Self::new(self.0).map(|_| ())
     }
 
     /// The coefficient.
@@ -66,7 +75,7 @@ pub(crate) fn blend(
         let d = e - p;
         a += d * d;
         b += (z + p) * d;
-        reference += z * z;
+        reference += ((z + p) * d).abs();
     }
     // ‖p_e‖² − ‖p_p‖² = ‖d‖² + 2⟨p_p, d⟩, and ⟨p_p, d⟩ ≥ 0 up to rounding.
     let b = if b > 1e-15 * reference { b } else { 0.0 };

@@ -1,17 +1,19 @@
 //! Frictional impact of one contact of any system, by Routh's idea: follow the impulse.
 
-use crate::audit::audit;
+use crate::draft::{Draft, Opening};
+use crate::gate::Rules;
+use crate::laws::BuiltIn;
 use crate::two_body::{
-    ContactImpact, ContactInertia, ContactResponse, FinalMode, ImpactOptions, solve_impact,
+    ContactImpact, ContactInertia, ContactResponse, FinalMode, ImpactOptions, RestitutionLaw,
+    solve_impact,
 };
 use crate::{
     Diagnostics, FrictionalDiagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem,
     ImpactStatus,
 };
-use carom_metric::{Covector, Tangent};
-use nalgebra::{DVector, Matrix2, Matrix3, Vector3};
+use nalgebra::{Matrix2, Matrix3, Vector3};
 
-/// The Coulomb impact of one contact (`"routh"`): sliding, stick and reversed sliding as the
+/// The Coulomb impact of one contact (`routh`): sliding, stick and reversed sliding as the
 /// impulse grows, exact in the plane and in space.
 ///
 /// The contact has one tangent (plane), two (space) or none (no friction); its rows are taken as
@@ -45,6 +47,8 @@ use nalgebra::{DVector, Matrix2, Matrix3, Vector3};
 /// # Ok::<(), carom_impact::ImpactError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(transparent))]
 pub struct Routh {
     /// How the impact is resolved.
     pub options: ImpactOptions,
@@ -52,7 +56,7 @@ pub struct Routh {
 
 impl ImpactLaw for Routh {
     fn name(&self) -> &'static str {
-        "routh"
+        Self::INFO.name
     }
 
     fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
@@ -60,11 +64,13 @@ impl ImpactLaw for Routh {
     }
 }
 
-/// The frictional impact of two rigid bodies in space (`"two-body"`), Jia & Wang.
+/// The frictional impact of two rigid bodies in space (`two-body`), Jia & Wang.
 ///
 /// The same physics as [`Routh`], for one contact with two tangents; the problem of two bodies is
 /// built by [`BodyPair`](crate::two_body::BodyPair).
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(transparent))]
 pub struct TwoBody {
     /// How the impact is resolved.
     pub options: ImpactOptions,
@@ -72,10 +78,11 @@ pub struct TwoBody {
 
 impl ImpactLaw for TwoBody {
     fn name(&self) -> &'static str {
-        "two-body"
+        Self::INFO.name
     }
 
     fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
+        problem.contacts().require_tangents()?;
         if let [contact] = problem.contacts().contacts()
             && contact.tangents.len() != 2
         {
@@ -96,6 +103,7 @@ fn contact_space(
         let found = contacts.len();
         return Err(ImpactError::SingleContactLaw { found });
     };
+    contacts.require_tangents()?;
     let g = contacts.delassus();
     let v = &problem.velocity_minus().0;
     let normal = contact.normal.0.dot(v);
@@ -122,8 +130,12 @@ fn resolve(
     problem: &ImpactProblem<'_>,
     options: &ImpactOptions,
 ) -> Result<ImpactOutcome, ImpactError> {
-    let (inertia, velocity) = contact_space(problem)?;
+    let (inertia, mut velocity) = contact_space(problem)?;
     let contact = &problem.contacts().contacts()[0];
+    if !problem.is_approaching() {
+        // Grazing is touching without closing.
+        velocity.z = velocity.z.max(0.0);
+    }
     let response = solve_impact(
         &inertia,
         &velocity,
@@ -136,48 +148,39 @@ fn resolve(
         ContactResponse::Jammed => (ImpactStatus::Jammed, None),
         ContactResponse::Impact(impact) => (ImpactStatus::Resolved, Some(impact)),
     };
-    outcome(problem, inertia, status, impact)
+    outcome(problem, inertia, options.restitution_law, status, impact)
 }
 
-/// Velocity after and audit of an impulse at the contact.
+/// The outcome of an impulse at the contact.
 fn outcome(
     problem: &ImpactProblem<'_>,
     inertia: ContactInertia,
+    restitution_law: RestitutionLaw,
     status: ImpactStatus,
     impact: Option<ContactImpact>,
 ) -> Result<ImpactOutcome, ImpactError> {
     let contacts = problem.contacts();
     let contact = &contacts.contacts()[0];
     let [x, y, z] = impact.map_or([0.0; 3], |impact| impact.impulse.into());
-    let on_rows = [z, x, y];
-    let impulses = DVector::from_column_slice(&on_rows[..contact.n_rows()]);
-    let constraint_impulses = contacts.constraint_impulses(&impulses);
-    let mut velocity_plus = problem.velocity_minus().0.clone();
-    if impact.is_some() {
-        let mut momentum = DVector::zeros(velocity_plus.len());
-        let rows = std::iter::once(&contact.normal).chain(&contact.tangents);
-        for (row, impulse) in rows.zip(on_rows) {
-            momentum.axpy(impulse, &row.0, 1.0);
-        }
-        for (form, multiplier) in contacts.constraint_forms().iter().zip(&constraint_impulses) {
-            momentum.axpy(*multiplier, &form.0, 1.0);
-        }
-        velocity_plus += contacts.metric().sharp(&Covector(momentum))?.0;
-    }
-    let velocity_plus = Tangent(velocity_plus);
-    let audit = audit(problem, &velocity_plus, &impulses, &constraint_impulses)?;
-    Ok(ImpactOutcome {
-        velocity_plus,
-        impulses,
-        constraint_impulses,
+    let on_rows = [z, x, y].into_iter().take(contact.n_rows()).enumerate();
+    let impulse = on_rows.map(|(row, l)| l * contacts.row_norm(row) * problem.scale());
+    let rules = Rules {
+        // Newton's and Poisson's restitution may gain energy against friction.
+        may_gain: restitution_law != RestitutionLaw::Energetic,
+        ..Rules::FRICTIONAL
+    };
+    let diagnostics = Diagnostics::Frictional(Box::new(FrictionalDiagnostics {
+        inertia,
+        friction: contact.friction,
+        impact,
+    }));
+    Draft::new(problem, impulse.collect()).outcome(
+        problem,
+        &rules,
+        &mut Opening,
         status,
-        audit,
-        diagnostics: Diagnostics::Frictional(Box::new(FrictionalDiagnostics {
-            inertia,
-            friction: contact.friction,
-            impact,
-        })),
-    })
+        diagnostics,
+    )
 }
 
 /// What a planar impact does tangentially: the cases of Wang & Mason (1992), "C" in compression,

@@ -1,8 +1,9 @@
 //! The method for the problem at hand.
 
+use crate::work::Work;
 use crate::{
-    Lcp, LcpError, LcpSolution, LcpStatus, Lemke, LemkeOptions, MAX_ENUMERATE_DIM, enumerate,
-    principal_pivoting,
+    Enumerate, Lcp, LcpError, LcpSolution, LcpStatus, Lemke, LemkeOptions, MAX_ENUMERATE_DIM,
+    pivoting,
 };
 
 /// What [`auto`] did.
@@ -16,65 +17,64 @@ pub struct AutoChoice {
 
 /// Solves a problem by the method that suits it, and says why.
 ///
-/// Lemke's method comes first: it processes the matrices of impact laws, and its certificate says
+/// Lemke's method comes first: it processes the matrices of impact laws, and the gate says
 /// whether it succeeded. If it did not, principal pivoting is tried, which does not end on rays,
-/// and then all complementary bases if they are few.
+/// and then all complementary bases if they are few. The budgets of the options cover all of
+/// them together.
 ///
 /// # Errors
 ///
 /// As [`Lemke::solve`].
 pub fn auto(problem: &Lcp, options: LemkeOptions) -> Result<(LcpSolution, AutoChoice), LcpError> {
-    let max_pivots = options.max_pivots;
-    let solution = Lemke { options }.solve(problem)?;
-    let lemke = |reason: String| AutoChoice {
-        method: "lemke",
-        reason,
+    let mut work = Work::new(options.max_work, options.max_pivots);
+    let mut solution = Lemke { options }.solve_within(problem, &mut work)?;
+    let choice = |method, reason: &str| AutoChoice {
+        method,
+        reason: reason.to_owned(),
     };
     match solution.status {
         LcpStatus::Solved if solution.n_pivots == 0 => {
-            return Ok((
-                solution,
-                lemke("the vector is nonnegative: z = 0".to_owned()),
-            ));
+            let reason = "the vector is nonnegative: z = 0";
+            return Ok((solution, choice("lemke", reason)));
         }
-        LcpStatus::Solved => {
-            return Ok((solution, lemke("the certificate holds".to_owned())));
-        }
+        LcpStatus::Solved => return Ok((solution, choice("lemke", "the certificate holds"))),
         LcpStatus::Infeasible => {
-            return Ok((solution, lemke("proven to be infeasible".to_owned())));
+            return Ok((solution, choice("lemke", "proven to be infeasible")));
         }
         _ => {}
     }
-    let ended = solution.status.name();
-    let other = principal_pivoting(problem, max_pivots);
+    if let Some(limit) = work.limit() {
+        let reason = format!("the budget of {} is used up", limit.name());
+        return Ok((solution, choice("lemke", &reason)));
+    }
+    let ended = format!("lemke ended with {}", solution.status);
+    let other = pivoting::solve(problem.view(), &mut work);
     if other.status == LcpStatus::Solved {
-        let choice = AutoChoice {
-            method: "principal-pivoting",
-            reason: format!("lemke ended with {ended}"),
-        };
-        return Ok((other, choice));
+        return Ok((other, choice("principal-pivoting", &ended)));
     }
-    if problem.dim() <= MAX_ENUMERATE_DIM {
-        let all = enumerate(problem.view())?;
-        let (n_bases, n_singular) = (1usize << problem.dim(), all.n_singular);
-        return Ok(match all.solutions.into_iter().next() {
-            Some(found) => {
-                let choice = AutoChoice {
-                    method: "enumerate",
-                    reason: format!("lemke ended with {ended}"),
-                };
-                (found, choice)
-            }
-            None => {
-                let reason = format!(
-                    "none of the {n_bases} complementary bases solves it ({n_singular} are singular)"
-                );
-                (solution, lemke(reason))
-            }
-        });
+    solution.n_pivots = work.n_pivots;
+    if problem.dim() > MAX_ENUMERATE_DIM {
+        let reason = format!("principal pivoting ended with {}", other.status);
+        return Ok((solution, choice("lemke", &reason)));
     }
-    Ok((
-        solution,
-        lemke(format!("principal pivoting ended with {}", other.status)),
-    ))
+    let first = Enumerate {
+        max_solutions: 1,
+        ..Enumerate::default()
+    };
+    let all = first.within(problem.view(), &mut work)?;
+    if let Some(mut found) = all.solutions.into_iter().next() {
+        found.n_pivots = work.n_pivots;
+        return Ok((found, choice("enumerate", &ended)));
+    }
+    solution.n_pivots = work.n_pivots;
+    if all.proof.is_some() {
+        (solution.status, solution.proof) = (LcpStatus::Infeasible, all.proof);
+        (solution.farkas, solution.limit) = (all.farkas, None);
+        return Ok((solution, choice("enumerate", "proven to be infeasible")));
+    }
+    if let Some(limit) = work.limit() {
+        (solution.status, solution.limit) = (LcpStatus::IterationLimit, Some(limit));
+    }
+    let reason = format!("{} complementary bases were tried in vain", all.n_bases);
+    Ok((solution, choice("lemke", &reason)))
 }

@@ -1,6 +1,6 @@
 //! Variables between bounds, and without.
 
-use crate::certificate::SOLVED_RESIDUAL;
+use crate::backward::SOLVED_ERROR;
 use crate::problem::{check_dim, check_finite};
 use crate::{Lcp, LcpError, LcpStatus, Lemke};
 use nalgebra::{DMatrix, DVector};
@@ -41,12 +41,12 @@ pub struct BoxedSolution {
     pub z: DVector<f64>,
     /// $w = Mz + q$ (n).
     pub w: DVector<f64>,
-    /// The largest violation of the conditions on $w_i$, over
-    /// $\omega = \max_{ij} |M_{ij}||z_j| + \lVert q\rVert_\infty$. Variables within
-    /// $10^{-9}$ of the size of $z$ of a bound count as at that bound.
-    pub residual: f64,
+    /// The largest violation of a condition on $w_i$, over the terms of its own row,
+    /// $|q_i| + \sum_j |M_{ij}||z_j|$. Variables within $10^{-12}$ of a bound, relative to their own
+    /// size, count as at that bound.
+    pub backward_error: f64,
     /// Pivots made.
-    pub n_pivots: usize,
+    pub n_pivots: u64,
 }
 
 impl BoxedLcp {
@@ -201,34 +201,37 @@ impl BoxedLcp {
         Ok(self.judged(z, solution.status, solution.n_pivots))
     }
 
-    fn judged(&self, z: DVector<f64>, claimed: LcpStatus, n_pivots: usize) -> BoxedSolution {
+    fn judged(&self, z: DVector<f64>, claimed: LcpStatus, n_pivots: u64) -> BoxedSolution {
         let w = &self.matrix * &z + &self.vector;
-        let columns = self.matrix.column_iter().zip(z.iter());
-        let terms = columns.fold(0.0f64, |m, (column, z)| m.max(column.amax() * z.abs()));
-        let (omega, near) = (terms + self.vector.amax(), 1e-9 * z.amax());
-        let mut residual = 0.0f64;
+        let terms = self.matrix.abs() * z.abs() + self.vector.abs();
+        let mut backward_error = 0.0f64;
         for (i, z) in z.iter().enumerate() {
-            let (l, u) = (self.lower[i], self.upper[i]);
+            let is_at = |bound: f64| {
+                let size = bound.abs().max(z.abs());
+                bound.is_finite() && (z - bound).abs() <= SOLVED_ERROR * size
+            };
             let mut violation = w[i].abs();
-            if z - l <= near {
+            if is_at(self.lower[i]) {
                 violation = violation.min((-w[i]).max(0.0));
             }
-            if u - z <= near {
+            if is_at(self.upper[i]) {
                 violation = violation.min(w[i].max(0.0));
             }
             let relative = if violation == 0.0 {
                 0.0
             } else {
-                violation / omega
+                violation / terms[i]
             };
-            residual = if relative <= residual {
-                residual
+            // Keeps NaN.
+            backward_error = if relative <= backward_error {
+                backward_error
             } else {
                 relative
             };
         }
         let status = match claimed {
-            _ if residual <= SOLVED_RESIDUAL => LcpStatus::Solved,
+            // The gate of the equivalent problem has been passed.
+            LcpStatus::Solved if backward_error <= SOLVED_ERROR => LcpStatus::Solved,
             LcpStatus::Solved => LcpStatus::Inaccurate,
             other => other,
         };
@@ -236,7 +239,7 @@ impl BoxedLcp {
             status,
             z,
             w,
-            residual,
+            backward_error,
             n_pivots,
         }
     }

@@ -1,17 +1,22 @@
 //! All complementary bases of a small problem.
 
+use crate::backward::{SOLVED_ERROR, backward_error};
+use crate::exact::{Decision, Integers, Residues, Support, decide, solve_support};
+use crate::gate::judged;
 use crate::lemke::basic_solution;
-use crate::{LcpError, LcpRef, LcpSolution, LcpStatus, LemkeWorkspace};
+use crate::work::{DEFAULT_MAX_WORK, Limit, Work};
+use crate::{LcpError, LcpRef, LcpSolution, LcpStatus, LemkeWorkspace, Proof};
 use nalgebra::{DMatrix, DVector};
+use std::collections::HashMap;
 
 /// Largest dimension: 65 536 bases.
 pub const MAX_ENUMERATE_DIM: usize = 16;
 
-/// Residual of a basic solution, whose equations are solved to the last digits.
-const RESIDUAL: f64 = 1e-13;
-
-/// A singular value below this fraction of the largest is zero.
+/// A pivot below this fraction of the largest needs exact arithmetic to tell it from zero.
 const RANK: f64 = 1e-12;
+
+/// Below this fraction of the largest an entry may be rounding.
+const NOISE: f64 = 1e-14;
 
 /// Two solutions closer than this are the same.
 const SAME: f64 = 1e-9;
@@ -20,8 +25,18 @@ const SAME: f64 = 1e-9;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Enumeration {
     /// The distinct basic solutions, in the order of their bases (the basis of all $w$ first,
-    /// $z_0$ toggled fastest).
+    /// $z_0$ toggled fastest); every one passes the gate of
+    /// [`LcpStatus::Solved`](crate::LcpStatus::Solved). If there is no basic one, some solution of a
+    /// singular basis.
     pub solutions: Vec<LcpSolution>,
+    /// Whether all bases were tried: false if a budget was reached.
+    pub is_complete: bool,
+    /// The work budget, if it was reached.
+    pub limit: Option<Limit>,
+    /// Why there is no solution, if there is none and the search is complete.
+    pub proof: Option<Proof>,
+    /// $u$ (n) of [`Proof::Farkas`], else empty.
+    pub farkas: Vec<f64>,
     /// Pairs of solutions, each complementary to the other: every point between them is a
     /// solution too.
     pub segments: Vec<(usize, usize)>,
@@ -30,11 +45,13 @@ pub struct Enumeration {
     pub directions: Vec<DVector<f64>>,
     /// Solution and direction: every point of the ray from one along the other is a solution.
     pub rays: Vec<(usize, usize)>,
-    /// Bases that are singular, out of $2^n$.
+    /// Bases that are singular, of those that were tried.
     pub n_singular: usize,
+    /// Bases that were tried, out of $2^n$.
+    pub n_bases: usize,
 }
 
-/// Tries all $2^n$ complementary bases.
+/// Tries all $2^n$ complementary bases, with default budgets.
 ///
 /// A problem whose matrix is nondegenerate (no singular basis) has no other solutions than these.
 ///
@@ -55,43 +72,160 @@ pub struct Enumeration {
 /// # Ok::<(), carom_lcp::LcpError>(())
 /// ```
 pub fn enumerate(problem: LcpRef<'_>) -> Result<Enumeration, LcpError> {
-    let n = problem.dim();
-    if n > MAX_ENUMERATE_DIM {
-        return Err(LcpError::TooLarge {
-            n,
-            max: MAX_ENUMERATE_DIM,
-        });
-    }
-    let mut all = Enumeration {
-        solutions: Vec::new(),
-        segments: Vec::new(),
-        directions: Vec::new(),
-        rays: Vec::new(),
-        n_singular: 0,
-    };
-    let matrix = DMatrix::from_column_slice(n, n, problem.matrix());
-    let mut workspace = LemkeWorkspace::new();
-    for mask in 0..1usize << n {
-        let support: Vec<usize> = (0..n).filter(|i| mask >> i & 1 == 1).collect();
-        all.visit(problem, &matrix, &support, &mut workspace);
-    }
-    all.connect(&matrix);
-    Ok(all)
+    Enumerate::default().solve(problem)
 }
 
-impl Enumeration {
-    fn visit(
-        &mut self,
+/// [`enumerate`](fn@enumerate) within budgets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Enumerate {
+    /// Solutions listed, at least 1.
+    pub max_solutions: usize,
+    /// Multiply-adds allowed, as [`LemkeOptions::max_work`](crate::LemkeOptions::max_work).
+    pub max_work: u64,
+}
+
+impl Default for Enumerate {
+    fn default() -> Self {
+        Self {
+            max_solutions: 1000,
+            max_work: DEFAULT_MAX_WORK,
+        }
+    }
+}
+
+impl Enumerate {
+    /// Tries all complementary bases until a budget is reached.
+    ///
+    /// # Errors
+    ///
+    /// [`LcpError::TooLarge`] beyond [`MAX_ENUMERATE_DIM`].
+    pub fn solve(&self, problem: LcpRef<'_>) -> Result<Enumeration, LcpError> {
+        self.within(problem, &mut Work::new(self.max_work, None))
+    }
+
+    /// The same within the rest of a budget.
+    pub(crate) fn within(
+        &self,
         problem: LcpRef<'_>,
-        matrix: &DMatrix<f64>,
-        support: &[usize],
-        workspace: &mut LemkeWorkspace,
-    ) {
+        work: &mut Work,
+    ) -> Result<Enumeration, LcpError> {
+        let n = problem.dim();
+        if n > MAX_ENUMERATE_DIM {
+            return Err(LcpError::TooLarge {
+                n,
+                max: MAX_ENUMERATE_DIM,
+            });
+        }
+        let mut visitor = Visitor {
+            problem,
+            matrix: DMatrix::from_column_slice(n, n, problem.matrix()),
+            integers: None,
+            workspace: LemkeWorkspace::new(),
+            by_support: HashMap::new(),
+            solutions: Vec::new(),
+            directions: Vec::new(),
+            n_singular: 0,
+        };
+        let (mut n_bases, mut is_complete) = (0, true);
+        for mask in 0..1u32 << n {
+            let is_full = visitor.solutions.len() >= self.max_solutions.max(1);
+            if is_full || !visitor.visit(mask, work) {
+                is_complete = false;
+                break;
+            }
+            n_bases += 1;
+        }
+        let mut all = Enumeration {
+            solutions: Vec::new(),
+            is_complete,
+            limit: None,
+            proof: None,
+            farkas: Vec::new(),
+            segments: Vec::new(),
+            directions: Vec::new(),
+            rays: Vec::new(),
+            n_singular: visitor.n_singular,
+            n_bases,
+        };
+        if is_complete && visitor.solutions.is_empty() {
+            visitor.settle(&mut all, work);
+        }
+        visitor.connect(&mut all, work);
+        all.directions = visitor.directions.into_iter().map(|(u, _)| u).collect();
+        all.solutions = visitor.solutions.into_iter().map(|(s, _)| s).collect();
+        all.limit = work.limit();
+        Ok(all)
+    }
+}
+
+/// Which entries of $z$ and of $w$ are positive, one bit each.
+type Signs = (u32, u32);
+
+/// Each complementary to the other.
+fn crosses(a: Signs, b: Signs) -> bool {
+    a.0 & b.1 == 0 && b.0 & a.1 == 0
+}
+
+struct Visitor<'a> {
+    problem: LcpRef<'a>,
+    matrix: DMatrix<f64>,
+    integers: Option<(Integers, Residues)>,
+    workspace: LemkeWorkspace,
+    /// Solutions by the positive entries of $z$: equal solutions have the same.
+    by_support: HashMap<u32, Vec<usize>>,
+    solutions: Vec<(LcpSolution, Signs)>,
+    directions: Vec<(DVector<f64>, Signs)>,
+    n_singular: usize,
+}
+
+impl Visitor<'_> {
+    /// Tries a basis. False if the budget is used up.
+    fn visit(&mut self, mask: u32, work: &mut Work) -> bool {
+        let n = self.problem.dim();
+        let support: Vec<usize> = (0..n).filter(|i| mask >> i & 1 == 1).collect();
+        let basis: Vec<bool> = (0..n).map(|i| mask >> i & 1 == 1).collect();
         let k = support.len();
-        let mut basis = vec![false; problem.dim()];
-        support.iter().for_each(|i| basis[*i] = true);
-        // Rows and columns at largest entry one, so that no unit decides what is singular.
-        let mut block = DMatrix::from_fn(k, k, |i, j| matrix[(support[i], support[j])]);
+        if !work.spend((n * n + 2 * k * k * k) as u64) {
+            return false;
+        }
+        let (block, column_max) = self.block(&support);
+        if k == 0 || smallest_pivot(&block) > RANK {
+            let found = basic_solution(self.problem, &basis, &mut self.workspace);
+            if let Some(z) = found {
+                let z = DVector::from_column_slice(z);
+                self.keep_solution(z, work);
+                return true;
+            }
+        }
+        let (integers, residues) = self.integers();
+        if residues.is_singular(&support) {
+            self.n_singular += 1;
+            self.keep_direction(&support, block, &column_max);
+            return true;
+        }
+        match solve_support(integers, &basis, work) {
+            Support::Solution(z) => self.keep_solution(DVector::from_vec(z), work),
+            Support::NoSolution | Support::Singular => {}
+            Support::Undecided => return false,
+        }
+        true
+    }
+
+    /// The problem in integers, made when it is needed first.
+    fn integers(&mut self) -> &(Integers, Residues) {
+        let problem = self.problem;
+        self.integers.get_or_insert_with(|| {
+            let integers = Integers::new(problem);
+            let residues = Residues::new(&integers);
+            (integers, residues)
+        })
+    }
+
+    /// The block of a support with rows and columns at largest entry one, so that no unit decides
+    /// what is singular, and what its columns were divided by.
+    fn block(&self, support: &[usize]) -> (DMatrix<f64>, Vec<f64>) {
+        let k = support.len();
+        let mut block = DMatrix::from_fn(k, k, |i, j| self.matrix[(support[i], support[j])]);
         for i in 0..k {
             let largest = block.row(i).amax();
             if largest > 0.0 {
@@ -104,78 +238,147 @@ impl Enumeration {
                 block.column_mut(j).unscale_mut(*largest);
             }
         }
-        if k == 0 || smallest_pivot(&block) > RANK {
-            match basic_solution(problem, &basis, workspace) {
-                Some((z, residual)) if residual <= RESIDUAL => {
-                    self.keep_solution(problem, DVector::from_column_slice(z));
-                }
-                _ => {}
-            }
+        (block, column_max)
+    }
+
+    fn keep_solution(&mut self, mut z: DVector<f64>, work: &mut Work) {
+        // Nearly all bases end here.
+        if backward_error(self.problem, z.as_slice()) > SOLVED_ERROR {
             return;
         }
-        self.n_singular += 1;
+        self.drop_noise(&mut z);
+        let solution = judged(self.problem, z, LcpStatus::Inaccurate, work);
+        if solution.status != LcpStatus::Solved {
+            return;
+        }
+        let signs = signs(self.problem, solution.z.as_slice());
+        let known = self.by_support.entry(signs.0).or_default();
+        let is_known = |index: &usize| {
+            self.solutions.get(*index).is_some_and(|(known, _)| {
+                let pairs = known.z.iter().zip(solution.z.iter());
+                pairs
+                    .into_iter()
+                    .all(|(a, b)| (a - b).abs() <= SAME * a.max(*b))
+            })
+        };
+        if !known.iter().any(is_known) {
+            known.push(self.solutions.len());
+            self.solutions.push((solution, signs));
+        }
+    }
+
+    /// Sets entries to zero that rounding alone has made positive, so that equal solutions of
+    /// different bases have equal signs.
+    fn drop_noise(&self, z: &mut DVector<f64>) {
+        let largest = z.amax();
+        for j in 0..z.len() {
+            let entry = z[j];
+            if entry > 0.0 && entry <= NOISE * largest {
+                z[j] = 0.0;
+                if backward_error(self.problem, z.as_slice()) > NOISE {
+                    z[j] = entry;
+                }
+            }
+        }
+    }
+
+    /// Keeps the null vector of a singular block if it is a direction of solutions.
+    fn keep_direction(&mut self, support: &[usize], block: DMatrix<f64>, column_max: &[f64]) {
+        // The last right singular vector; with a larger null space smaller supports decide.
         let Some(v_t) = block.svd(false, true).v_t else {
             return;
         };
-        // The last right singular vector; with a larger null space smaller supports decide.
-        let x = v_t.row(k - 1).transpose();
-        let x = if x.sum() < 0.0 { -x } else { x };
-        if x.iter().all(|x| *x >= -RANK.sqrt() * 1e-3) {
-            let mut u = DVector::zeros(problem.dim());
-            for ((i, x), largest) in support.iter().zip(x.iter()).zip(&column_max) {
-                u[*i] = if *largest > 0.0 { x / largest } else { *x };
+        let Some(last) = v_t.row_iter().last() else {
+            return;
+        };
+        let sign = if last.sum() < 0.0 { -1.0 } else { 1.0 };
+        let mut u = DVector::zeros(self.problem.dim());
+        for ((i, x), largest) in support.iter().zip(last.iter()).zip(column_max) {
+            let x = sign * x;
+            if x < -SAME {
+                return;
             }
-            self.keep_direction(matrix, u);
+            // Zero but for rounding.
+            let x = if x < SAME { 0.0 } else { x };
+            u[*i] = if *largest > 0.0 { x / largest } else { x };
         }
-    }
-
-    fn keep_solution(&mut self, problem: LcpRef<'_>, z: DVector<f64>) {
-        let largest = z.amax();
-        if !largest.is_finite() {
-            return;
-        }
-        let is_known = |known: &LcpSolution| (&known.z - &z).amax() <= SAME * largest;
-        if self.solutions.iter().any(is_known) {
-            return;
-        }
-        let solution = LcpSolution::judged(problem, z, LcpStatus::Inaccurate, 0);
-        if solution.certificate.residual <= RESIDUAL {
-            self.solutions.push(solution);
-        }
-    }
-
-    fn keep_direction(&mut self, matrix: &DMatrix<f64>, u: DVector<f64>) {
-        let u = u.map(|u| u.max(0.0));
         let largest = u.amax();
         if largest <= 0.0 || !largest.is_finite() {
             return;
         }
-        let u = u / largest;
-        let w = matrix * &u;
-        let size = term_size(matrix, &u);
-        let is_solution =
-            |(u, w): (&f64, &f64)| *w >= -SAME * size && (*u <= SAME || w.abs() <= SAME * size);
-        let is_new = |known: &DVector<f64>| (known - &u).amax() > SAME;
-        if u.iter().zip(w.iter()).all(is_solution) && self.directions.iter().all(is_new) {
-            self.directions.push(u);
+        u.unscale_mut(largest);
+        let zero = vec![0.0; self.problem.dim()];
+        let Ok(homogeneous) = LcpRef::new(self.problem.matrix(), &zero) else {
+            return;
+        };
+        let is_new = |(known, _): &(DVector<f64>, Signs)| (known - &u).amax() > SAME;
+        if backward_error(homogeneous, u.as_slice()) <= SOLVED_ERROR
+            && self.directions.iter().all(is_new)
+        {
+            let signs = signs(homogeneous, u.as_slice());
+            self.directions.push((u, signs));
         }
     }
 
-    fn connect(&mut self, matrix: &DMatrix<f64>) {
-        for (i, a) in self.solutions.iter().enumerate() {
-            for (j, b) in self.solutions.iter().enumerate().skip(i + 1) {
-                if crosses(matrix, a, &b.z, &b.w) && crosses(matrix, b, &a.z, &a.w) {
-                    self.segments.push((i, j));
-                }
+    /// No nonsingular basis has a solution: a singular one may.
+    fn settle(&mut self, all: &mut Enumeration, work: &mut Work) {
+        let problem = self.problem;
+        let (integers, _) = self.integers();
+        let accept = |z: &[f64]| backward_error(problem, z) <= SOLVED_ERROR;
+        match decide(problem, integers, accept, work) {
+            Decision::Solved(z) => {
+                let z = DVector::from_vec(z);
+                let mut found = judged(problem, z, LcpStatus::Inaccurate, work);
+                let signs = signs(problem, found.z.as_slice());
+                found.status = LcpStatus::Solved;
+                found.proof = Some(Proof::Exact);
+                self.solutions.push((found, signs));
             }
-            for (j, u) in self.directions.iter().enumerate() {
-                let mu = matrix * u;
-                if crosses(matrix, a, u, &mu) {
-                    self.rays.push((i, j));
-                }
+            Decision::Farkas(u) => {
+                all.proof = Some(Proof::Farkas);
+                all.farkas = u;
             }
+            Decision::Bases => all.proof = Some(Proof::Bases),
+            Decision::OutOfRange => {}
+            Decision::Undecided => all.is_complete = false,
         }
     }
+
+    fn connect(&self, all: &mut Enumeration, work: &mut Work) {
+        let n = self.solutions.len();
+        for (i, (_, a)) in self.solutions.iter().enumerate() {
+            if !work.spend((n - i + self.directions.len()) as u64) {
+                return;
+            }
+            let others = self.solutions.iter().enumerate().skip(i + 1);
+            let linked = others.filter(|(_, (_, b))| crosses(*a, *b));
+            all.segments.extend(linked.map(|(j, _)| (i, j)));
+            let directions = self.directions.iter().enumerate();
+            let linked = directions.filter(|(_, (_, b))| crosses(*a, *b));
+            all.rays.extend(linked.map(|(j, _)| (i, j)));
+        }
+    }
+}
+
+/// The signs of $z$ (n) and of $w = Mz + q$, where $w_i$ counts as zero up to rounding of the terms
+/// of its own row.
+fn signs(problem: LcpRef<'_>, z: &[f64]) -> Signs {
+    let mut signs = (0, 0);
+    for (i, q) in problem.vector().iter().enumerate() {
+        let (mut w, mut size) = (*q, q.abs());
+        for (j, z) in z.iter().enumerate() {
+            let product = problem.column(j).get(i).map_or(0.0, |m| m * z);
+            w += product;
+            size += product.abs();
+        }
+        if z.get(i).is_some_and(|z| *z > 0.0) {
+            signs.0 |= 1 << i;
+        }
+        if w > SOLVED_ERROR * size {
+            signs.1 |= 1 << i;
+        }
+    }
+    signs
 }
 
 /// The smallest pivot of a square matrix under complete pivoting.
@@ -183,27 +386,4 @@ fn smallest_pivot(block: &DMatrix<f64>) -> f64 {
     let lu = block.clone().full_piv_lu();
     let pivots = lu.u().diagonal();
     pivots.iter().fold(f64::INFINITY, |m, u| m.min(u.abs()))
-}
-
-/// Whether $z^Tv = 0$ and $u^Tw = 0$ up to rounding, for a solution $(z, w)$ and another pair.
-fn crosses(
-    matrix: &DMatrix<f64>,
-    solution: &LcpSolution,
-    u: &DVector<f64>,
-    v: &DVector<f64>,
-) -> bool {
-    let (z_max, u_max) = (solution.z.amax(), u.amax());
-    let w_size = term_size(matrix, &solution.z).max(solution.w.amax());
-    let v_size = term_size(matrix, u).max(v.amax());
-    let is_zero = |x: f64, size: f64| x.abs() <= SAME * size;
-    (0..u.len()).all(|i| {
-        (is_zero(solution.z[i], z_max) || is_zero(v[i], v_size))
-            && (is_zero(u[i], u_max) || is_zero(solution.w[i], w_size))
-    })
-}
-
-/// The largest $|M_{ij}||z_j|$.
-fn term_size(matrix: &DMatrix<f64>, z: &DVector<f64>) -> f64 {
-    let columns = matrix.column_iter().zip(z.iter());
-    columns.fold(0.0, |m, (column, z)| m.max(column.amax() * z.abs()))
 }

@@ -5,8 +5,8 @@
 //! signs are exact, so the sums are evaluated without rounding where rounding could decide.
 
 use crate::LcpRef;
+use crate::exact::ProductSum;
 use carom_numeric::sums::ExactSum;
-use std::cmp::Ordering;
 
 /// Products below this may lose the low half of their exact value.
 const SMALLEST_PRODUCT: f64 = 1e-280;
@@ -35,26 +35,23 @@ pub(crate) fn proves_infeasible(problem: LcpRef<'_>, direction: &mut [f64]) -> b
     is_certificate(problem, integers)
 }
 
-fn is_certificate(problem: LcpRef<'_>, u: &[f64]) -> bool {
-    let n = problem.dim();
-    exact_sign(problem.vector(), u) == Some(Sign::Negative)
-        && (0..n).all(|j| {
-            matches!(
-                exact_sign(problem.column(j), u),
-                Some(Sign::Negative | Sign::Zero)
-            )
-        })
+/// Whether $u \ge 0$, $M^Tu \le 0$ and $q^Tu < 0$ hold exactly for these doubles (n).
+pub(crate) fn is_certificate(problem: LcpRef<'_>, u: &[f64]) -> bool {
+    u.iter().all(|u| *u >= 0.0 && u.is_finite())
+        && sign(problem.vector(), u) < 0
+        && (0..problem.dim()).all(|j| sign(problem.column(j), u) <= 0)
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Sign {
-    Negative,
-    Zero,
-    Positive,
+/// The sign of $a \cdot u$ without rounding: -1, 0 or 1.
+fn sign(a: &[f64], u: &[f64]) -> i32 {
+    sign_by_expansion(a, u).unwrap_or_else(|| {
+        let products = a.iter().copied().zip(u.iter().copied());
+        ProductSum::of(products).sign()
+    })
 }
 
 /// The sign of $a \cdot u$; `None` where products overflow or vanish.
-fn exact_sign(a: &[f64], u: &[f64]) -> Option<Sign> {
+fn sign_by_expansion(a: &[f64], u: &[f64]) -> Option<i32> {
     let products = || a.iter().zip(u).filter(|(a, u)| **a != 0.0 && **u != 0.0);
     let (mut sum, mut size) = (0.0, 0.0);
     for (a, u) in products() {
@@ -67,21 +64,13 @@ fn exact_sign(a: &[f64], u: &[f64]) -> Option<Sign> {
     }
     let bound = 2.0 * (a.len() + 2) as f64 * f64::EPSILON * size;
     if sum.abs() > bound {
-        return Some(if sum < 0.0 {
-            Sign::Negative
-        } else {
-            Sign::Positive
-        });
+        return Some(if sum < 0.0 { -1 } else { 1 });
     }
     let mut exact = ExactSum::default();
     for (a, u) in products() {
         exact.add_product(*a, *u);
     }
-    Some(match exact.sign() {
-        Ordering::Equal => Sign::Zero,
-        Ordering::Less => Sign::Negative,
-        Ordering::Greater => Sign::Positive,
-    })
+    Some(exact.sign() as i32)
 }
 
 #[cfg(test)]
@@ -91,16 +80,12 @@ mod tests {
     #[test]
     fn signs_are_exact_where_a_plain_sum_cancels() {
         let big = 2f64.powi(80);
-        assert_eq!(
-            exact_sign(&[big, 1.0, -big], &[1.0; 3]),
-            Some(Sign::Positive)
-        );
-        assert_eq!(exact_sign(&[0.1, -0.3], &[3.0, 1.0]), {
-            // In binary 3 × 0.1 exceeds 0.3 by less than a unit in the last place.
-            Some(Sign::Positive)
-        });
-        assert_eq!(exact_sign(&[big, -big], &[1.0; 2]), Some(Sign::Zero));
-        assert_eq!(exact_sign(&[1e-200], &[1e-200]), None);
+        assert_eq!(sign(&[big, 1.0, -big], &[1.0; 3]), 1);
+        // In binary 3 × 0.1 exceeds 0.3 by less than a unit in the last place.
+        assert_eq!(sign(&[0.1, -0.3], &[3.0, 1.0]), 1);
+        assert_eq!(sign(&[big, -big], &[1.0; 2]), 0);
+        assert_eq!(sign_by_expansion(&[1e-200], &[1e-200]), None);
+        assert_eq!(sign(&[1e-200, -1e-200], &[1e-200, 2e-200]), -1);
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! Projected Gauss-Seidel: cheap sweeps for large or approximate solves.
 
-use crate::certificate::SOLVED_RESIDUAL;
-use crate::{Lcp, LcpError, LcpSolution, LcpStatus};
+use crate::gate::judged;
+use crate::lemke::basic_solution;
+use crate::work::{DEFAULT_MAX_WORK, Work};
+use crate::{Lcp, LcpError, LcpSolution, LcpStatus, LemkeWorkspace};
 use nalgebra::DVector;
 
 /// Sweeps between two certificates.
@@ -37,7 +39,8 @@ pub struct GaussSeidel {
     pub max_sweeps: usize,
     /// Relaxation $\omega$, in (0, 2).
     pub relaxation: f64,
-    /// Residual at which to stop.
+    /// [Residual](crate::Certificate::residual) at which to stop. The equations of the variables
+    /// that are then in use are solved to the last digits, and that answer is judged.
     pub residual: f64,
 }
 
@@ -46,7 +49,7 @@ impl Default for GaussSeidel {
         Self {
             max_sweeps: 10_000,
             relaxation: 1.0,
-            residual: 0.1 * SOLVED_RESIDUAL,
+            residual: 1e-10,
         }
     }
 }
@@ -95,8 +98,7 @@ impl GaussSeidel {
             // From scratch, so that rounding does not accumulate over the sweeps.
             let (certificate, mut w) = problem.certify(&z)?;
             if certificate.residual <= self.residual || n_sweeps >= self.max_sweeps {
-                let claimed = LcpStatus::IterationLimit;
-                return Ok(LcpSolution::judged(problem.view(), z, claimed, n_sweeps));
+                return Ok(finish(problem, z, &w, n_sweeps as u64));
             }
             for _ in 0..SWEEPS_PER_CHECK.min(self.max_sweeps - n_sweeps) {
                 for (i, column) in problem.matrix().column_iter().enumerate() {
@@ -111,4 +113,31 @@ impl GaussSeidel {
             }
         }
     }
+}
+
+/// The solution of the basis that the sweeps have found, if it is one; else where they stopped.
+fn finish(problem: &Lcp, z: DVector<f64>, w: &DVector<f64>, n_sweeps: u64) -> LcpSolution {
+    let diagonal = problem.matrix().diagonal();
+    let rows = z.iter().zip(w.iter()).zip(diagonal.iter());
+    let basis: Vec<bool> = rows.map(|((z, w), m)| m * z > *w).collect();
+    let mut workspace = LemkeWorkspace::new();
+    let refined = basic_solution(problem.view(), &basis, &mut workspace);
+    let answers = refined
+        .map(DVector::from_column_slice)
+        .into_iter()
+        .chain([z]);
+    let mut work = Work::new(DEFAULT_MAX_WORK, None);
+    work.n_pivots = n_sweeps;
+    let mut last = None;
+    for z in answers {
+        let found = judged(problem.view(), z, LcpStatus::IterationLimit, &mut work);
+        if found.status == LcpStatus::Solved {
+            return found;
+        }
+        last = Some(found);
+    }
+    last.unwrap_or_else(|| {
+        let zero = DVector::zeros(problem.dim());
+        judged(problem.view(), zero, LcpStatus::IterationLimit, &mut work)
+    })
 }

@@ -39,18 +39,23 @@
 //!
 //! # What an answer is worth
 //!
-//! The path is computed in floating point, so its end is a claim. The [`Certificate`] evaluates
-//! $w = Mz + q$ from the problem as given and measures, with
-//! $\omega = \max_{ij}|M_{ij}||z_j| + \lVert q\rVert_\infty$,
+//! The path is computed in floating point, so its end is a claim. A gate decides, on the problem as
+//! given, after the method has finished: the [`backward_error`](Certificate::backward_error)
 //!
-//! $$ r = \max_i \left| \min\left( \frac{z_i}{\lVert z\rVert_\infty}, \frac{w_i}{\omega} \right) \right|. $$
+//! $$ \eta = \max_i \frac{|w_i| \text{ if } z_i > 0, \text{ else } \max(0, -w_i)}{|q_i| + \sum_j |M_{ij}| z_j} $$
 //!
-//! Only $r \le 10^{-9}$ is called [`Solved`](LcpStatus::Solved). Otherwise, and also where rows or
-//! columns are so small that $r$ overlooks them, more is tried: basic variables within rounding of
-//! zero are set to zero, the solution is corrected in twice the precision, and further attempts
-//! follow ([`Attempt`]): equilibration, other covering vectors, the whole path in twice the precision.
-//! A ray is called [`Infeasible`](LcpStatus::Infeasible) only with a Farkas certificate whose
-//! signs are exact.
+//! is at most $10^{-12}$, which means that $z$ solves a problem whose entries differ by no more than
+//! that fraction of themselves. An answer that is large against the data
+//! ([`is_heavy`](LcpSolution::is_heavy)) can have a small error where there is no solution; it also
+//! needs a proof that the basis has a solution with these signs, by verified bounds or
+//! in rational arithmetic. Only then it is called [`Solved`](LcpStatus::Solved).
+//!
+//! Otherwise more is tried: basic variables within rounding of zero are set to zero, the solution is
+//! corrected in twice the precision, and further attempts follow ([`Attempt`]): equilibration, other
+//! covering vectors, the whole path in twice the precision, and rational arithmetic, which decides
+//! every problem of up to eight rows. [`Infeasible`](LcpStatus::Infeasible) is said with a
+//! [`Proof`] only: a Farkas certificate whose signs are exact, or all complementary cones. A budget of
+//! counted operations ([`LemkeOptions::max_work`]) covers all attempts.
 //!
 //! # What is here
 //!
@@ -60,7 +65,7 @@
 //! | [`Lemke`] | the method of choice; [`LemkeWorkspace`] makes it free of allocations |
 //! | [`principal_pivoting`] | Cottle-Dantzig and Keller, for P and positive semidefinite matrices |
 //! | [`GaussSeidel`] | cheap sweeps of low accuracy |
-//! | [`enumerate`] | every basic solution of a small problem |
+//! | [`enumerate`](fn@enumerate), [`Enumerate`] | every basic solution of a small problem |
 //! | [`auto`] | tries them in turn and says why |
 //! | [`BoxedLcp`] | variables between bounds, or without |
 //! | [`ContactLcp`] | the problems of contact with friction |
@@ -68,33 +73,41 @@
 //! | [`MatrixClass`] | what theorems promise about a matrix |
 
 mod auto;
+mod backward;
+mod balance;
 mod boxed;
 mod certificate;
 mod class;
 pub mod cone;
 mod contact;
+mod enclosure;
 mod enumerate;
 mod error;
+mod exact;
 mod farkas;
+mod gate;
 mod gauss_seidel;
 mod lemke;
 mod pivoting;
 mod problem;
 mod scalar;
 mod status;
+mod work;
 
 pub use auto::{AutoChoice, auto};
+pub use backward::SOLVED_ERROR;
 pub use boxed::{BoxedLcp, BoxedSolution};
-pub use certificate::{Certificate, SOLVED_RESIDUAL};
+pub use certificate::Certificate;
 pub use class::{MAX_CLASS_DIM, MatrixClass, Verdict};
 pub use contact::{ContactLcp, ContactRows};
-pub use enumerate::{Enumeration, MAX_ENUMERATE_DIM, enumerate};
+pub use enumerate::{Enumerate, Enumeration, MAX_ENUMERATE_DIM, enumerate};
 pub use error::LcpError;
 pub use gauss_seidel::GaussSeidel;
 pub use lemke::{Attempt, Lemke, LemkeOptions, LemkeReport, LemkeWorkspace};
 pub use pivoting::principal_pivoting;
 pub use problem::{Lcp, LcpRef, LcpSolution, MAX_DIM};
-pub use status::LcpStatus;
+pub use status::{LcpStatus, Proof};
+pub use work::{DEFAULT_MAX_WORK, Limit};
 
 // Crates whose types stand in signatures here.
 pub use nalgebra;

@@ -1,7 +1,11 @@
 //! Principal pivoting: one negative variable at a time, no artificial variable.
 
 use crate::certificate::max_abs;
-use crate::{Lcp, LcpRef, LcpSolution, LcpStatus, Lemke, LemkeOptions, LemkeWorkspace};
+use crate::gate::judged;
+use crate::lemke::basic_solution;
+use crate::scalar::larger;
+use crate::work::{DEFAULT_MAX_WORK, Work};
+use crate::{Lcp, LcpRef, LcpSolution, LcpStatus, LemkeWorkspace};
 use nalgebra::DVector;
 
 /// Below this fraction of the largest entry of the tableau an entry is zero.
@@ -36,32 +40,27 @@ const NEGLIGIBLE: f64 = 1e-11;
 ///
 /// Cottle & Dantzig, *Complementary pivot theory of mathematical programming*, 1968; Keller, *The
 /// general quadratic optimization problem*, 1973; Cottle, Pang & Stone 1992, Section 4.2.
-pub fn principal_pivoting(problem: &Lcp, max_pivots: Option<usize>) -> LcpSolution {
+pub fn principal_pivoting(problem: &Lcp, max_pivots: Option<u64>) -> LcpSolution {
+    let mut work = Work::new(DEFAULT_MAX_WORK, max_pivots);
+    solve(problem.view(), &mut work)
+}
+
+/// [`principal_pivoting`] within a budget.
+pub(crate) fn solve(problem: LcpRef<'_>, work: &mut Work) -> LcpSolution {
     let n = problem.dim();
-    let limit = max_pivots.unwrap_or(50 * n + 1000);
-    let mut tableau = Tableau::new(problem.view());
-    let claimed = tableau.run(limit);
+    let each = 2 * (n * n) as u64;
+    let mut tableau = Tableau::new(problem);
+    let claimed = tableau.run(work.pivots(each).min(50 * n as u64 + 1000));
+    work.spend_pivots(tableau.n_pivots, each);
     if claimed != LcpStatus::Solved {
-        let z = DVector::zeros(n);
-        return LcpSolution::judged(problem.view(), z, claimed, tableau.n_pivots);
+        return judged(problem, DVector::zeros(n), claimed, work);
     }
-    // The solution of a basis is Lemke's start: no pivot is left to do.
-    let polish = Lemke {
-        options: LemkeOptions {
-            max_pivots: Some(0),
-            max_attempts: 1,
-            ..LemkeOptions::default()
-        },
-    };
     let mut workspace = LemkeWorkspace::new();
-    let polished = polish.solve_from(problem.view(), &tableau.is_flipped, &mut workspace);
-    let z = match polished {
-        Ok(report) if report.status == LcpStatus::Solved => {
-            DVector::from_column_slice(workspace.z())
-        }
-        _ => tableau.variables(),
+    let z = match basic_solution(problem, &tableau.is_flipped, &mut workspace) {
+        Some(z) => DVector::from_column_slice(z),
+        None => tableau.variables(),
     };
-    LcpSolution::judged(problem.view(), z, claimed, tableau.n_pivots)
+    judged(problem, z, claimed, work)
 }
 
 /// The principal transform $y = \bar q + \bar M x$: `x` are the nonbasic variables, $w_i$ where
@@ -71,7 +70,7 @@ struct Tableau {
     /// $\bar M$ in rows of n + 1, the last column $\bar q$.
     entries: Vec<f64>,
     is_flipped: Vec<bool>,
-    n_pivots: usize,
+    n_pivots: u64,
 }
 
 /// What stops the driving variable.
@@ -117,14 +116,15 @@ impl Tableau {
     fn variables(&self) -> DVector<f64> {
         DVector::from_fn(self.n, |i, _| {
             if self.is_flipped[i] {
-                self.right(i).max(0.0)
+                // NaN stays.
+                larger(0.0, self.right(i))
             } else {
                 0.0
             }
         })
     }
 
-    fn run(&mut self, limit: usize) -> LcpStatus {
+    fn run(&mut self, limit: u64) -> LcpStatus {
         let n = self.n;
         let scale = (0..n).fold(0.0f64, |m, i| m.max(self.right(i).abs()));
         // Pairs that nothing stopped since the last progress.

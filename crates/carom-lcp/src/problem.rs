@@ -1,7 +1,7 @@
 //! The problem, owned or borrowed, and its solution.
 
 use crate::certificate::{Certificate, certify};
-use crate::{LcpError, LcpStatus};
+use crate::{Attempt, LcpError, LcpStatus, Limit, Proof};
 use nalgebra::{DMatrix, DVector};
 
 /// Largest dimension of a dense problem: its matrix takes 800 MB.
@@ -239,19 +239,10 @@ fn scan<const N: usize>(chunks: &[[f64; N]]) -> (f64, f64) {
     (most.into_iter().fold(0.0, larger), sums.iter().sum())
 }
 
-/// A variable within the range of numbers, whatever overflow made of it.
-pub(crate) fn bounded(z: f64) -> f64 {
-    if z.is_nan() {
-        0.0
-    } else {
-        z.clamp(0.0, f64::MAX)
-    }
-}
-
 /// An answer with its certificate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LcpSolution {
-    /// How the attempt ended. Unless [`Solved`](LcpStatus::Solved), `z` is where it stopped.
+    /// How the attempt ended. Unless [`Solved`](LcpStatus::Solved), `z` is the best that was met.
     pub status: LcpStatus,
     /// The variables (n), nonnegative.
     pub z: DVector<f64>,
@@ -259,27 +250,17 @@ pub struct LcpSolution {
     pub w: DVector<f64>,
     /// Residuals of `z` on the problem as given.
     pub certificate: Certificate,
+    /// Whether `z` is so large against the data that a small backward error proves nothing: with
+    /// rows and columns of the matrix at largest entry one, it exceeds the vector $10^4$ times.
+    pub is_heavy: bool,
+    /// Why the status is true; `None` where nothing is proven.
+    pub proof: Option<Proof>,
+    /// $u$ (n) of [`Proof::Farkas`], else empty.
+    pub farkas: Vec<f64>,
+    /// The budget that was used up, for [`LcpStatus::IterationLimit`].
+    pub limit: Option<Limit>,
+    /// The attempt of Lemke's method that gave the answer; `None` for other methods.
+    pub attempt: Option<Attempt>,
     /// Pivots or sweeps made, those of abandoned attempts included.
-    pub n_pivots: usize,
-}
-
-impl LcpSolution {
-    /// Certifies `z` and decides between the claimed status and the truth.
-    pub(crate) fn judged(
-        problem: LcpRef<'_>,
-        z: DVector<f64>,
-        claimed: LcpStatus,
-        n_pivots: usize,
-    ) -> Self {
-        let z = z.map(bounded);
-        let mut w = DVector::zeros(problem.dim());
-        let certificate = certify(problem, z.as_slice(), w.as_mut_slice());
-        Self {
-            status: certificate.judge(claimed),
-            z,
-            w,
-            certificate,
-            n_pivots,
-        }
-    }
+    pub n_pivots: u64,
 }

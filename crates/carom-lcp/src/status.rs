@@ -4,23 +4,23 @@ use std::fmt;
 
 /// How an attempt at a linear complementarity problem ended.
 ///
-/// [`Solved`](Self::Solved) is decided by the [`Certificate`](crate::Certificate) of the answer on
-/// the problem as given, never by the method that found it.
+/// Decided on the problem as given after a method has finished, never by the method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum LcpStatus {
-    /// The residual is at most [`SOLVED_RESIDUAL`](crate::SOLVED_RESIDUAL).
+    /// The backward error is at most [`SOLVED_ERROR`](crate::SOLVED_ERROR), and an answer that is
+    /// large against the data ([`LcpSolution::is_heavy`](crate::LcpSolution::is_heavy)) is proven.
     Solved,
-    /// Every path tried ended on a secondary ray: the method cannot decide this problem.
+    /// The path ended on a secondary ray, and no proof either way was reached.
     ///
     /// For the classes in [`MatrixClass`](crate::MatrixClass) that Lemke's method processes it
     /// means that there is no solution.
     Ray,
-    /// The limit on pivots or sweeps was reached.
+    /// A limit on pivots, sweeps or work was reached.
     IterationLimit,
-    /// No $z \ge 0$ has $Mz + q \ge 0$: proven by a certificate checked in exact arithmetic.
+    /// There is no solution: proven.
     Infeasible,
-    /// A method claimed an answer that fails the certificate.
+    /// There is a candidate that fails the certificate.
     Inaccurate,
 }
 
@@ -40,5 +40,32 @@ impl LcpStatus {
 impl fmt::Display for LcpStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
+    }
+}
+
+/// Why a status is true.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Proof {
+    /// Solved: the backward error.
+    Residual,
+    /// Solved: the system of the basis has one solution, and its signs are right in exact
+    /// arithmetic; `z` is that solution, rounded.
+    Exact,
+    /// Infeasible: some $u \ge 0$ has $M^Tu \le 0$ and $q^Tu < 0$, exactly.
+    Farkas,
+    /// Infeasible: none of the $2^n$ complementary cones holds $q$, exactly.
+    Bases,
+}
+
+impl Proof {
+    /// Stable kebab-case identifier.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Residual => "residual",
+            Self::Exact => "exact",
+            Self::Farkas => "farkas",
+            Self::Bases => "bases",
+        }
     }
 }

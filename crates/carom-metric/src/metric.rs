@@ -10,7 +10,7 @@ use nalgebra::{DMatrix, DVector};
 /// Results on both sides differ by rounding only. A factorization of dimension 128 takes the loop
 /// about 1.8 times as long; building faer takes two minutes of processor time.
 ///
-/// `cargo bench -p carom-benches --bench metric` prints the measurement behind it.
+/// `cargo bench -p carom-benches --features bench --bench metric` prints the measurement behind it.
 pub const FAER_MIN_DIM: usize = 48;
 
 /// A mirror pair of entries may differ by this much of the largest entry.
@@ -305,4 +305,41 @@ fn factor_small(mass: &DMatrix<f64>) -> Result<DMatrix<f64>, usize> {
     let mut lower = mass.clone();
     dense::cholesky(lower.as_mut_slice(), mass.nrows())?;
     Ok(lower)
+}
+
+#[cfg(all(test, feature = "faer"))]
+mod tests {
+    use super::*;
+
+    /// A dense matrix with eigenvalues between 1 and about n.
+    fn dense_mass(n: usize) -> DMatrix<f64> {
+        let entry = |i: usize, j: usize| {
+            let position = (i * n + j) as u64;
+            carom_numeric::random::uniform(7, position, -1.0, 1.0)
+        };
+        let a = DMatrix::from_fn(n, n, entry);
+        &a * a.transpose() / n as f64 + DMatrix::identity(n, n)
+    }
+
+    #[test]
+    fn the_loop_and_faer_agree_to_rounding() {
+        for n in [FAER_MIN_DIM, 65, 128] {
+            let mass = dense_mass(n);
+            let fast = factor(&mass).map(|l| l.lower_triangle());
+            let slow = factor_small(&mass).map(|l| l.lower_triangle());
+            let (Ok(fast), Ok(slow)) = (fast, slow) else {
+                panic!("a positive definite matrix was refused");
+            };
+            assert!((fast - slow).amax() <= 1e-14 * mass.amax(), "{n}");
+        }
+    }
+
+    #[test]
+    fn faer_says_where_a_matrix_is_singular_as_the_loop_does() {
+        let n = 60;
+        let mut mass = DMatrix::identity(n, n);
+        mass[(50, 50)] = 0.0;
+        assert_eq!(factor(&mass).err(), Some(51));
+        assert_eq!(factor_small(&mass).err(), Some(51));
+    }
 }

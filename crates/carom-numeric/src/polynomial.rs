@@ -48,7 +48,8 @@ pub enum Search {
 ///     found.push(x);
 ///     Search::Continue
 /// });
-/// assert_eq!(found, [0.25, 0.5]);
+/// assert_eq!(found.len(), 2);
+/// assert!((found[0] - 0.25).abs() <= 1e-15 && (found[1] - 0.5).abs() <= 1e-15);
 /// ```
 pub fn roots<const N: usize>(
     a: &[f64; N],

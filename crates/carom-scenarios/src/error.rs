@@ -16,6 +16,14 @@ pub enum ScenarioError {
         /// What is wrong, with the key and, for a file, the line and column.
         message: String,
     },
+    /// A value that the scenario cannot use.
+    #[error("key `{key}`: {message}")]
+    Key {
+        /// Path of the key, as in `body.shape.parts[1]`.
+        key: String,
+        /// What is wrong with its value.
+        message: String,
+    },
     /// An impact could not be posed or resolved.
     #[error(transparent)]
     Impact(#[from] ImpactError),
@@ -45,8 +53,9 @@ pub enum ScenarioError {
 impl ScenarioError {
     /// A value that the scenario cannot use.
     pub(crate) fn value(key: &str, message: impl std::fmt::Display) -> Self {
-        Self::Config {
-            message: format!("key `{key}`: {message}"),
+        Self::Key {
+            key: key.to_owned(),
+            message: message.to_string(),
         }
     }
 
@@ -60,16 +69,16 @@ impl ScenarioError {
                     | ImpactError::EnumerationLimit { .. }
                     | ImpactError::SampleLimit { .. }
                     | ImpactError::NotPointed
-                    | ImpactError::OutcomeLimitExceeded { .. }
                     | ImpactError::MinimalityLimitExceeded { .. }
                     | ImpactError::NoElasticOutcome { .. }
                     | ImpactError::InfeasibleLaw { .. }
+                    | ImpactError::Inaccurate { .. }
                     | ImpactError::NotConverged { .. }
                     | ImpactError::ImpactStepLimit { .. }
             )
         };
         match self {
-            Self::Config { .. } | Self::Mechanism(_) => true,
+            Self::Config { .. } | Self::Key { .. } | Self::Mechanism(_) => true,
             // What happens on the way has a time.
             Self::Integrator(error) => error.time().is_none(),
             Self::Integration { .. } => false,
@@ -79,6 +88,7 @@ impl ScenarioError {
                 VariationalError::StepTooLarge { .. }
                     | VariationalError::NoDiscreteEnergyRoot { .. }
                     | VariationalError::ContactSearchLimit { .. }
+                    | VariationalError::EventLimit { .. }
                     | VariationalError::Impact(_)
             ),
             Self::Design(error) => !matches!(

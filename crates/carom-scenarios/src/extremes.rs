@@ -5,7 +5,7 @@
 //! the extents are bounds from within, and every one can be replayed; none is proven extreme.
 
 use crate::{Progress, ScenarioError};
-use carom_impact::frictional::{CounterRng, Draw, Sampler};
+use carom_impact::frictional::{CounterRng, Draw, SampleChoice, Sampler};
 use rayon::prelude::*;
 
 /// Random choices to begin with.
@@ -17,7 +17,7 @@ const GENERATIONS: u64 = 30;
 /// Offspring in a generation for each direction.
 const OFFSPRING: u64 = 128;
 
-/// Choices of a direction that have offspring.
+/// SampleChoices of a direction that have offspring.
 const PARENTS: usize = 32;
 
 /// Velocities that differ by less, over the largest of a contact row before the impact, are the
@@ -27,19 +27,9 @@ const SAME: f64 = 1e-9;
 /// Steps of which caps are chosen; then they begin again.
 const STEPS: usize = 6;
 
-/// Probability that a cap of an offspring differs from its parent's.
-const MUTATION: f64 = 0.25;
-
-/// One choice: fractions of the caps, and the seed of the choice among solutions.
-#[derive(Clone, Debug)]
-struct Choice {
-    fractions: Vec<f64>,
-    seed: u64,
-}
-
 /// A choice whose impact ends, with the velocities of all contact rows then.
 struct Found {
-    choice: Choice,
+    choice: SampleChoice,
     rows: Vec<f64>,
 }
 
@@ -50,7 +40,7 @@ struct Direction {
     /// Nothing exceeds this: contacts do not approach after the impact.
     bound: f64,
     /// Values and choices, best first; at most [`PARENTS`].
-    best: Vec<(f64, Choice)>,
+    best: Vec<(f64, SampleChoice)>,
 }
 
 /// Least and largest velocity of every contact row that evolution finds.
@@ -71,8 +61,8 @@ pub fn extremes(
     let seed = sampler.options().seed;
     let n = STEPS * sampler.problem().contacts().len();
     let mut directions = Direction::all(sampler);
-    let mut born: Vec<Choice> = (0..FOUNDERS)
-        .map(|i| Choice::random(n, &mut CounterRng::new(seed, u64::MAX, i)))
+    let mut born: Vec<SampleChoice> = (0..FOUNDERS)
+        .map(|i| SampleChoice::random(n, &mut CounterRng::new(seed, u64::MAX, i)))
         .collect();
     for generation in 1..=GENERATIONS {
         for found in evaluate(sampler, &born)?.into_iter().flatten() {
@@ -100,7 +90,7 @@ pub fn extremes(
 /// Where choices lead, in their order; `None` for impacts that do not end.
 fn evaluate(
     sampler: &Sampler<'_>,
-    choices: &[Choice],
+    choices: &[SampleChoice],
 ) -> Result<Vec<Option<Found>>, ScenarioError> {
     choices
         .par_iter()
@@ -151,49 +141,10 @@ impl Direction {
         self.best.first().map_or(f64::NEG_INFINITY, |(v, _)| *v)
     }
 
-    fn offspring(&self, rng: &mut CounterRng, width: f64) -> Option<Choice> {
+    fn offspring(&self, rng: &mut CounterRng, width: f64) -> Option<SampleChoice> {
         let parent = (rng.next_uniform() * self.best.len() as f64) as usize;
         let (_, choice) = self.best.get(parent)?;
         Some(choice.mutated(rng, width))
-    }
-}
-
-impl Choice {
-    fn random(n: usize, rng: &mut CounterRng) -> Self {
-        Self {
-            fractions: (0..n).map(|_| fraction(rng)).collect(),
-            seed: rng.next_bits(),
-        }
-    }
-
-    fn mutated(&self, rng: &mut CounterRng, width: f64) -> Self {
-        let mut child = self.clone();
-        for x in &mut child.fractions {
-            if rng.next_uniform() >= MUTATION {
-                continue;
-            }
-            *x = if rng.next_uniform() < 0.5 {
-                fraction(rng)
-            } else {
-                (*x + width * (2.0 * rng.next_uniform() - 1.0)).clamp(0.0, 1.0)
-            };
-        }
-        if rng.next_uniform() < MUTATION {
-            child.seed = rng.next_bits();
-        }
-        child
-    }
-}
-
-/// A fraction of a cap: often none or all of it, where the extremes are.
-fn fraction(rng: &mut CounterRng) -> f64 {
-    let kind = rng.next_uniform();
-    if kind < 0.3 {
-        0.0
-    } else if kind < 0.4 {
-        1.0
-    } else {
-        rng.next_uniform()
     }
 }
 

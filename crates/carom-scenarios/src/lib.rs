@@ -12,6 +12,8 @@ mod config;
 mod error;
 pub mod extremes;
 mod lie_group;
+mod list;
+mod motion;
 mod nonholonomic;
 mod progress;
 mod propagative;
@@ -22,9 +24,10 @@ mod two_body;
 pub use carom_report::{self, Record};
 pub use config::Overrides;
 pub use error::ScenarioError;
+pub use list::{SCENARIOS, scenario};
 pub use progress::Progress;
 pub use propagative::tail_runner;
-pub use scenario::{SCENARIOS, Scenario, scenario};
+pub use scenario::Scenario;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

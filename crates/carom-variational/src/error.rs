@@ -65,6 +65,14 @@ pub enum VariationalError {
         /// Time within the step (s).
         time: f64,
     },
+    /// Impacts do not end within a step.
+    #[error("more than {limit} impacts in the step at time {time}")]
+    EventLimit {
+        /// Impacts allowed.
+        limit: usize,
+        /// Time of the last one (s).
+        time: f64,
+    },
     /// A number that describes a segment of an embedded trajectory makes no sense.
     #[error("{what}, not {value}")]
     BadEmbedding {
@@ -112,6 +120,7 @@ impl VariationalError {
             Self::DiscreteEnergyUnavailable => "discrete-energy-unavailable",
             Self::NoDiscreteEnergyRoot { .. } => "no-discrete-energy-root",
             Self::ContactSearchLimit { .. } => "contact-search-limit",
+            Self::EventLimit { .. } => "event-limit",
             Self::BadEmbedding { .. } => "bad-embedding",
             Self::Discontinuous { .. } => "discontinuous",
             Self::OutOfRange { .. } => "out-of-range",

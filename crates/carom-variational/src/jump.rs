@@ -48,6 +48,11 @@ impl ImpactRule {
         }
     }
 
+    /// Whether an impact takes energy out of the motion.
+    pub(crate) fn loses_energy(&self) -> bool {
+        self.restitution() < 1.0
+    }
+
     fn restitution(&self) -> f64 {
         match *self {
             Self::Newton { restitution } => restitution,

@@ -68,7 +68,7 @@ pub use error::VariationalError;
 pub use flight::{ExactFlight, Flight, FreeFlight, PathRate, Potential, PotentialFlight};
 pub use increment::increment;
 pub use jump::{Impact, ImpactPoint, ImpactRule};
-pub use run::{Collider, ColliderOptions, Event, RunEnd, RunStatus, TimeGrid};
+pub use run::{Collider, ColliderOptions, Event, OnZeno, RunEnd, RunStatus, TimeGrid};
 pub use search::ContactSearch;
 pub use trajectory::Trajectory;
 pub use turning::Turning;

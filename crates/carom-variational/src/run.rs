@@ -5,6 +5,7 @@ use crate::search::{Bounds, Contact, ContactSearch, Scene};
 use crate::zeno::Accumulation;
 use crate::{Flight, ImpactRule, RigidBody, State, VariationalError};
 use carom_geometry::{HalfSpace, SupportMap};
+use nalgebra::Vector3;
 
 /// A uniform grid of time, with a shorter last step if the duration asks for one.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -82,24 +83,42 @@ pub struct ColliderOptions {
     /// How contacts are found.
     pub search: ContactSearch,
     /// Impacts in one step that count as an accumulation.
+    /// A run stops with [`VariationalError::EventLimit`] beyond them.
     pub max_impacts_per_step: usize,
     /// Points this close to the lowest one, as a fraction of the body's radius, take part in an
     /// impact.
     pub contact_tolerance: f64,
+    /// What happens where impacts accumulate.
+    pub on_zeno: OnZeno,
+}
+
+/// What a run does where infinitely many impacts of a contact happen in a finite time.
+///
+/// Impacts accumulate only if each of them loses energy: elastic ones never do, however fast they
+/// follow on each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum OnZeno {
+    /// The run ends at the accumulation point with [`RunStatus::Zeno`].
+    #[default]
+    Stop,
+    /// Every impact is resolved on its own, until there are more than
+    /// [`max_impacts_per_step`](ColliderOptions::max_impacts_per_step).
+    Continue,
 }
 
 impl Default for ColliderOptions {
     fn default() -> Self {
         Self {
             search: ContactSearch::FirstContact,
-            max_impacts_per_step: 200,
+            max_impacts_per_step: 10_000,
             contact_tolerance: 1e-9,
+            on_zeno: OnZeno::Stop,
         }
     }
 }
 
-/// How a run or a step ended, as mechanics allows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum RunStatus {
     /// The whole time was run.
@@ -111,16 +130,19 @@ pub enum RunStatus {
     Zeno,
     /// The body lies on the plane without moving.
     AtRest,
+    /// The motion could not be continued, for this reason; what was reported before stands.
+    Stopped(VariationalError),
 }
 
 impl RunStatus {
     /// Stable identifier, for reports that machines read.
-    pub fn name(self) -> &'static str {
+    pub fn name(&self) -> &'static str {
         match self {
             Self::Completed => "completed",
             Self::MaxImpacts => "max-impacts",
             Self::Zeno => "zeno",
             Self::AtRest => "at-rest",
+            Self::Stopped(_) => "stopped",
         }
     }
 }
@@ -142,7 +164,7 @@ pub enum Event<'e> {
 }
 
 /// Where a run stands after it ended.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct RunEnd {
     /// How it ended.
     pub status: RunStatus,
@@ -224,8 +246,8 @@ impl<'a, S: SupportMap, F: Flight> Collider<'a, S, F> {
     ///
     /// # Errors
     ///
-    /// [`VariationalError::NonFinite`], [`VariationalError::InitialPenetration`], [`VariationalError::StepTooLarge`] and, for the
-    /// discrete-energy rule, [`VariationalError::NoDiscreteEnergyRoot`].
+    /// [`VariationalError::NonFinite`] and [`VariationalError::InitialPenetration`] of the initial
+    /// state. What stops the motion on its way is [`RunStatus::Stopped`].
     pub fn run(
         &self,
         initial: &State,
@@ -253,11 +275,13 @@ impl<'a, S: SupportMap, F: Flight> Collider<'a, S, F> {
             state: *initial,
             bounds: None,
             touching: gap <= band,
+            resting: false,
+            time: 0.0,
             accumulation: Accumulation::default(),
             n_impacts: 0,
             max_impacts: max_impacts.unwrap_or(usize::MAX),
         };
-        let resting = run.touching && run.is_still();
+        run.resting = run.touching && run.is_still();
         observe(Event::Grid {
             step: 0,
             time: 0.0,
@@ -268,14 +292,12 @@ impl<'a, S: SupportMap, F: Flight> Collider<'a, S, F> {
         }
         for step in 0..grid.n_steps() {
             run.time_step = grid.length(step);
-            if let Some((status, time)) = run.step(grid.time(step), observe)? {
-                let status = if resting && step == 0 && status == RunStatus::Zeno {
-                    RunStatus::AtRest
-                } else {
-                    status
-                };
-                return Ok(run.end(status, time, step));
+            match run.step(grid.time(step), observe) {
+                Ok(None) => (),
+                Ok(Some((status, time))) => return Ok(run.end(status, time, step)),
+                Err(error) => return Ok(run.end(RunStatus::Stopped(error), run.time, step)),
             }
+            run.resting = false;
             observe(Event::Grid {
                 step: step + 1,
                 time: grid.time(step + 1),
@@ -299,6 +321,10 @@ struct Run<'r, 'a, S, F> {
     bounds: Option<Bounds>,
     /// Whether the state is one of contact.
     touching: bool,
+    /// Whether the body began at rest on the plane, in the first step.
+    resting: bool,
+    /// Time of the state (s).
+    time: f64,
     accumulation: Accumulation,
     n_impacts: usize,
     max_impacts: usize,
@@ -344,14 +370,14 @@ impl<S: SupportMap, F: Flight> Run<'_, '_, S, F> {
         let mut since_impact = 0.0;
         for _ in 0..self.collider.options.max_impacts_per_step {
             let left = self.time_step - done;
+            self.time = begin + done;
             if self.touching {
                 self.touching = false;
                 let split = Split {
                     before: since_impact,
                     after: left,
                 };
-                let time = begin + done;
-                if let Some(end) = self.hit(time, done, split, observe)? {
+                if let Some(end) = self.hit(done, split, observe)? {
                     return Ok(Some(end));
                 }
             }
@@ -369,9 +395,10 @@ impl<S: SupportMap, F: Flight> Run<'_, '_, S, F> {
             since_impact = contact.time;
             self.touching = true;
         }
-        let time = begin + done;
-        self.stop()?;
-        Ok(Some((RunStatus::Zeno, time)))
+        Err(VariationalError::EventLimit {
+            limit: self.collider.options.max_impacts_per_step,
+            time: self.time,
+        })
     }
 
     fn next_contact(
@@ -394,7 +421,6 @@ impl<S: SupportMap, F: Flight> Run<'_, '_, S, F> {
     /// The impact of the present state, if any touching point approaches.
     fn hit(
         &mut self,
-        time: f64,
         done: f64,
         split: Split,
         observe: &mut dyn FnMut(Event<'_>),
@@ -417,6 +443,7 @@ impl<S: SupportMap, F: Flight> Run<'_, '_, S, F> {
         let Some(mut impact) = resolved else {
             return Ok(None);
         };
+        let time = self.time;
         impact.time = time;
         impact.alpha = done / self.time_step;
         self.state = impact.after;
@@ -426,10 +453,14 @@ impl<S: SupportMap, F: Flight> Run<'_, '_, S, F> {
         if self.n_impacts >= self.max_impacts {
             return Ok(Some((RunStatus::MaxImpacts, time)));
         }
+        if self.resting {
+            return self.settle(&impact);
+        }
+        if !collider.rule.loses_energy() || collider.options.on_zeno == OnZeno::Continue {
+            return Ok(None);
+        }
         // A fall from a few times the rounding of the gap: the next impact can hardly be located.
-        let bounds = self.bounds();
-        let fall = impact.gap_rate * impact.gap_rate / (2.0 * bounds.down());
-        let rebound = fall / (4.0 * self.scene.band(&self.state));
+        let rebound = self.fall(&impact) / (4.0 * self.scene.band(&self.state));
         match self.accumulation.add(time, self.time_step, rebound) {
             Some(rest) => {
                 // From the state that approaches, so that no rebound is left at the end.
@@ -440,6 +471,44 @@ impl<S: SupportMap, F: Flight> Run<'_, '_, S, F> {
                 Ok(Some((RunStatus::Zeno, time + rest)))
             }
             None => Ok(None),
+        }
+    }
+
+    /// A body that began at rest on the plane and is only pressed against it stays there, whatever
+    /// its restitution: its impacts are the rounding of the gap.
+    fn settle(&mut self, impact: &Impact) -> Result<Option<(RunStatus, f64)>, VariationalError> {
+        if self.fall(impact) > 4.0 * self.scene.band(&self.state) {
+            self.resting = false;
+            return Ok(None);
+        }
+        self.state = impact.before;
+        self.stop()?;
+        Ok(Some((RunStatus::AtRest, impact.time)))
+    }
+
+    /// Height from which the fastest approaching point would fall to its speed under the
+    /// acceleration that it has: gravity and the body's rotation. Infinite if it does not fall.
+    fn fall(&self, impact: &Impact) -> f64 {
+        let (body, flight) = (self.collider.body, self.collider.flight);
+        let fastest = impact
+            .points
+            .iter()
+            .min_by(|a, b| a.gap_rate.total_cmp(&b.gap_rate));
+        let point = fastest.map_or_else(Vector3::zeros, |point| point.point_b);
+        let momentum = &impact.after.angular_momentum;
+        let spin = body.angular_velocity(momentum);
+        let spin_rate = body.angular_velocity(&momentum.cross(&spin));
+        let turning = spin_rate.cross(&point) + spin.cross(&spin.cross(&point));
+        let acceleration = self
+            .collider
+            .plane
+            .normal()
+            .dot(&flight.acceleration(body, &impact.after))
+            + impact.normal_b.dot(&turning);
+        if acceleration < 0.0 {
+            impact.gap_rate * impact.gap_rate / (-2.0 * acceleration)
+        } else {
+            f64::INFINITY
         }
     }
 

@@ -78,13 +78,6 @@ pub(crate) struct Bounds {
     fall: f64,
 }
 
-impl Bounds {
-    /// Largest acceleration towards the plane.
-    pub(crate) fn down(&self) -> f64 {
-        self.down
-    }
-}
-
 /// A point of the path.
 struct Probe {
     time: f64,

@@ -105,12 +105,23 @@ impl<'a, F: Flight> Trajectory<'a, F> {
             .advance(self.body, state, (time - begin).max(0.0))
     }
 
-    /// Largest absolute difference of the energy at a grid point or an impact from the initial one
-    /// (J).
+    /// Largest absolute difference of the energy from the initial one (J), at the grid, at the impacts
+    /// and at the end of the run, after what the impacts removed is added.
     pub fn max_energy_error(&self) -> f64 {
         let energy = |state: &State| self.flight.energy(self.body, state);
         let initial = self.states.first().map_or(0.0, energy);
-        let errors = self.states.iter().map(|s| (energy(s) - initial).abs());
-        errors.fold(0.0, f64::max)
+        let (mut removed, mut worst): (f64, f64) = (0.0, 0.0);
+        let (mut grid, mut impacts) = (self.grid.iter().peekable(), self.impacts.iter());
+        for (node, state) in self.states.iter().enumerate() {
+            if grid.next_if(|&&of_grid| of_grid == node).is_none()
+                && let Some(impact) = impacts.next()
+            {
+                let before = energy(&impact.before);
+                worst = worst.max((before + removed - initial).abs());
+                removed += before - energy(&impact.after);
+            }
+            worst = worst.max((energy(state) + removed - initial).abs());
+        }
+        worst.max((energy(&self.end.state) + removed - initial).abs())
     }
 }

@@ -20,10 +20,11 @@ pub(crate) struct Accumulation {
 }
 
 impl Accumulation {
-    /// Adds an impact, with the height of its rebound over one that is lost in rounding. Returns the
-    /// time that is left to the accumulation point, extrapolated as a geometric series, once three
-    /// gaps in a row have shrunk and the rest is less than $10^{-9}$ of the step, or the rebounds are
-    /// lost. Three rebounds in a row that are lost are a contact that lasts: nothing is left.
+    /// Adds an impact that loses energy, with the height of its rebound over one that is lost in
+    /// rounding. Returns the time that is left to the accumulation point, extrapolated as a geometric
+    /// series, once three gaps between four impacts have shrunk and the rest is less than $10^{-9}$ of
+    /// the step, or the rebounds are lost. Three rebounds in a row that are lost are a contact that
+    /// lasts: nothing is left.
     pub(crate) fn add(&mut self, time: f64, time_step: f64, rebound: f64) -> Option<f64> {
         let is_lost = rebound <= 1.0;
         self.lost = if is_lost { self.lost + 1 } else { 0 };

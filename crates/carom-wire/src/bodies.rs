@@ -1,10 +1,12 @@
 //! `two-body` in its bodies form: two rigid bodies in world axes, or one on a fixed half-space.
 
 use crate::error::WireError;
-use crate::frictional::{FrictionalInput, in_axes, outcome};
-use crate::resolve::{at, audit_fields};
+use crate::frictional::in_axes;
+use crate::options::{Asked, known_law, refused};
+use crate::outcome::audit_fields;
+use crate::resolve::at;
 use carom_impact::two_body::{BodyPair, RigidBody};
-use carom_impact::{ContactSet, Diagnostics, ImpactError, ImpactProblem};
+use carom_impact::{ContactSet, Diagnostics, ImpactError, ImpactLaw, ImpactProblem, Law};
 use carom_metric::KineticMetric;
 use nalgebra::{Matrix3, Vector3};
 use serde::Deserialize;
@@ -15,8 +17,7 @@ use serde_json::{Map, Value, json};
 pub(crate) struct BodiesInput {
     #[serde(default, rename = "id")]
     _id: Value,
-    #[serde(rename = "law")]
-    _law: String,
+    law: String,
     #[serde(default)]
     friction: f64,
     #[serde(default)]
@@ -26,7 +27,7 @@ pub(crate) struct BodiesInput {
     #[serde(default)]
     body2: Option<BodyInput>,
     #[serde(default)]
-    pub(crate) options: Map<String, Value>,
+    options: Map<String, Value>,
 }
 
 #[derive(Deserialize)]
@@ -62,8 +63,8 @@ impl BodyInput {
 
 /// Whether the input is in this form.
 pub(crate) fn is_meant(value: &Value) -> bool {
-    value.get("law").and_then(Value::as_str) == Some("two-body")
-        && value.get("mass_matrix").is_none()
+    let law = value.get("law").and_then(Value::as_str);
+    matches!(law.and_then(Law::named), Some(Law::TwoBody(_))) && value.get("mass_matrix").is_none()
 }
 
 /// Two bodies, or one on a fixed half-space.
@@ -114,21 +115,19 @@ pub(crate) fn pose<'a>(
     ImpactProblem::new(contacts, pair.velocity()).map_err(|e| at("velocities", &e))
 }
 
-pub(crate) fn resolve(
-    input: &BodiesInput,
-    options: &FrictionalInput,
-) -> Result<Map<String, Value>, WireError> {
+pub(crate) fn resolve(input: &BodiesInput) -> Result<Map<String, Value>, WireError> {
+    let law = Asked::read(&known_law(&input.law)?, &input.options)?.law;
     let pair = pair(&input.contact, &input.body1, input.body2.as_ref())?;
     let metric = metric(&pair)?;
     let contacts = contact_set(&metric, &pair, input.friction, input.restitution)?;
     let problem = pose(&contacts, &pair)?;
-    let outcome = outcome(&problem, &options.two_body())?;
+    let outcome = law.resolve(&problem).map_err(|e| refused(&law, e))?;
     let frame = pair.frame();
     let [normal, x, y] = [0, 1, 2].map(|i| outcome.impulses[i]);
     let impulse = frame * Vector3::new(x, y, normal);
     let mut fields = Map::new();
     let mut put = |key: &str, value: Value| fields.insert(key.to_owned(), value);
-    put("law", "two-body".into());
+    put("law", law.info().name.into());
     put("impulse", json!([impulse.x, impulse.y, impulse.z]));
     let after = outcome.velocity_plus.0.as_slice();
     for (body, velocities) in after.chunks(6).enumerate() {

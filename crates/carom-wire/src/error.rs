@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 /// Why a problem was not answered.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{message}")]
 #[non_exhaustive]
 pub struct WireError {
@@ -16,6 +16,8 @@ pub struct WireError {
     pub message: String,
     /// Index of the contact, body, row or entry that is at fault, where there is one.
     pub index: Option<usize>,
+    /// How far the best answer is from a solution, where there is one that is not good enough.
+    pub residual: Option<f64>,
 }
 
 impl WireError {
@@ -25,6 +27,7 @@ impl WireError {
             kind: kind.to_owned(),
             message: message.to_string(),
             index: None,
+            residual: None,
         }
     }
 
@@ -32,13 +35,30 @@ impl WireError {
     pub(crate) fn at(key: &str, error: &ImpactError) -> Self {
         Self {
             index: index_of(error),
+            residual: residual_of(error),
             ..Self::new(error.kind(), format!("{key}: {error}"))
         }
     }
 
-    /// The error as it is written: `{"kind": ..., "message": ...}`.
+    /// The same fault of a part of the input.
+    pub(crate) fn within(self, place: &str) -> Self {
+        Self {
+            message: format!("{place}: {}", self.message),
+            ..self
+        }
+    }
+
+    /// The error as it is written: `{"kind": ..., "message": ...}`, with `"residual"` where there is
+    /// one.
     pub fn to_value(&self) -> Value {
-        json!({ "kind": self.kind, "message": self.message })
+        match self.residual {
+            None => json!({ "kind": self.kind, "message": self.message }),
+            Some(residual) => json!({
+                "kind": self.kind,
+                "message": self.message,
+                "residual": residual,
+            }),
+        }
     }
 }
 
@@ -46,6 +66,7 @@ impl From<ImpactError> for WireError {
     fn from(error: ImpactError) -> Self {
         Self {
             index: index_of(&error),
+            residual: residual_of(&error),
             ..Self::new(error.kind(), error)
         }
     }
@@ -57,6 +78,14 @@ impl From<LcpError> for WireError {
     }
 }
 
+/// The residual of an answer that is not good enough; an infinite one says nothing.
+fn residual_of(error: &ImpactError) -> Option<f64> {
+    match error {
+        ImpactError::Complementarity { residual, .. } if residual.is_finite() => Some(*residual),
+        _ => None,
+    }
+}
+
 /// What an error points at.
 fn index_of(error: &ImpactError) -> Option<usize> {
     match error {
@@ -64,6 +93,7 @@ fn index_of(error: &ImpactError) -> Option<usize> {
         | ImpactError::ConstrainedContact { contact }
         | ImpactError::TooManyTangents { contact, .. }
         | ImpactError::InvalidFriction { contact, .. }
+        | ImpactError::MissingTangents { contact }
         | ImpactError::InvalidContact { contact, .. } => Some(*contact),
         ImpactError::DependentConstraints { row } | ImpactError::ConstraintViolated { row, .. } => {
             Some(*row)
@@ -75,17 +105,29 @@ fn index_of(error: &ImpactError) -> Option<usize> {
 
 /// Reads a value into a type; the message names the key.
 pub(crate) fn typed<T: DeserializeOwned>(value: Value, prefix: &str) -> Result<T, WireError> {
-    serde_path_to_error::deserialize(value).map_err(|error| {
-        let path = match error.path().to_string().as_str() {
+    typed_by(value, prefix, |value| T::deserialize(value))
+}
+
+/// What [`typed_by`] reads from.
+pub(crate) type Tracked<'t> = serde_path_to_error::Deserializer<'t, 't, Value>;
+
+/// The same, by a function.
+pub(crate) fn typed_by<T>(
+    value: Value,
+    prefix: &str,
+    read: impl FnOnce(Tracked<'_>) -> Result<T, serde_json::Error>,
+) -> Result<T, WireError> {
+    let mut track = serde_path_to_error::Track::new();
+    let found = read(serde_path_to_error::Deserializer::new(value, &mut track));
+    found.map_err(|error| {
+        let path = match track.path().to_string().as_str() {
             "." => prefix.to_owned(),
             path if prefix.is_empty() => path.to_owned(),
             path => format!("{prefix}.{path}"),
         };
-        let message = error.into_inner().to_string();
-        let message = if path.is_empty() {
-            message
-        } else {
-            format!("{path}: {message}")
+        let message = match path.as_str() {
+            "" => error.to_string(),
+            path => format!("{path}: {error}"),
         };
         WireError::new("invalid-input", message)
     })

@@ -1,86 +1,10 @@
-//! The laws for one frictional contact, `routh` and `two-body`, and their diagnostics.
+//! Diagnostics of the laws for one frictional contact, `routh` and `two-body`.
 
-use crate::error::WireError;
-use crate::resolve::{outcome_fields, rows};
-use carom_impact::two_body::{
-    ContactInertia, ImpactOptions, InvariantDirections, Recompression, RestitutionLaw,
-    invariant_directions,
-};
-use carom_impact::{
-    ContactMode, FrictionalDiagnostics, ImpactLaw, ImpactOutcome, ImpactProblem, Routh, TwoBody,
-};
+use crate::outcome::rows;
+use carom_impact::two_body::{ContactInertia, InvariantDirections, invariant_directions};
+use carom_impact::{ContactMode, FrictionalDiagnostics};
 use nalgebra::{DMatrix, Matrix3, Vector3};
-use serde::Deserialize;
 use serde_json::{Map, Value, json};
-
-#[derive(Deserialize, Clone, Copy, Default)]
-#[serde(rename_all = "kebab-case")]
-enum RestitutionInput {
-    #[default]
-    Energetic,
-    Poisson,
-    Newton,
-}
-
-#[derive(Deserialize, Clone, Copy, Default)]
-#[serde(rename_all = "kebab-case")]
-enum RecompressionInput {
-    #[default]
-    EachCompression,
-    Single,
-}
-
-/// Options of both laws.
-#[derive(Deserialize, Default)]
-#[serde(default, deny_unknown_fields)]
-pub(crate) struct FrictionalInput {
-    restitution_law: RestitutionInput,
-    recompression: RecompressionInput,
-    tangential_impact: bool,
-}
-
-impl FrictionalInput {
-    fn options(&self) -> ImpactOptions {
-        ImpactOptions {
-            restitution_law: match self.restitution_law {
-                RestitutionInput::Energetic => RestitutionLaw::Energetic,
-                RestitutionInput::Poisson => RestitutionLaw::Poisson,
-                RestitutionInput::Newton => RestitutionLaw::Newton,
-            },
-            recompression: match self.recompression {
-                RecompressionInput::EachCompression => Recompression::EachCompression,
-                RecompressionInput::Single => Recompression::Single,
-            },
-            tangential_impact: self.tangential_impact,
-            ..ImpactOptions::default()
-        }
-    }
-
-    pub(crate) fn routh(&self) -> Routh {
-        let options = self.options();
-        Routh { options }
-    }
-
-    pub(crate) fn two_body(&self) -> TwoBody {
-        let options = self.options();
-        TwoBody { options }
-    }
-}
-
-pub(crate) fn resolve(
-    problem: &ImpactProblem<'_>,
-    law: &dyn ImpactLaw,
-) -> Result<Map<String, Value>, WireError> {
-    let outcome = outcome(problem, law)?;
-    Ok(outcome_fields(problem, &outcome))
-}
-
-pub(crate) fn outcome(
-    problem: &ImpactProblem<'_>,
-    law: &dyn ImpactLaw,
-) -> Result<ImpactOutcome, WireError> {
-    Ok(law.resolve(problem)?)
-}
 
 /// Diagnostics in the axes of the contact rows: tangents first, normal last.
 pub(crate) fn diagnostics(found: &FrictionalDiagnostics) -> Map<String, Value> {

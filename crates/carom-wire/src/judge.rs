@@ -3,12 +3,18 @@
 use crate::Answer;
 use crate::bodies::{self, BodyInput, PlaceInput};
 use crate::error::{WireError, typed};
-use crate::resolve::{ContactInput, at, by_contact, check_law, contact_set, metric, pose};
+use crate::judge_steps;
+use crate::options::known_law;
+use crate::outcome::by_contact;
+use crate::resolve::{ContactInput, at, check_law, contact_set, metric, pose};
+use carom_impact::ImpactLaw;
+use carom_impact::frictional::FrictionCone;
 use carom_impact::judge::{
-    ContactReport, JudgeOptions, Judgement, LawMatch, OutcomeSetDistance, SetMethod,
+    ContactReport, JudgeOptions, Judgement, LawMatch, Membership, SetVerdict, Witness, WitnessCone,
+    judge_time_step,
 };
-use carom_impact::{ImpactError, ImpactProblem};
-use carom_metric::Tangent;
+use carom_impact::{ContactSet, ImpactError, ImpactProblem};
+use carom_metric::{Covector, MetricError, Tangent};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -24,6 +30,9 @@ struct AlgebraicInput {
     velocity: Vec<f64>,
     velocity_plus: Vec<f64>,
     #[serde(default)]
+    velocity_free: Option<Vec<f64>>,
+    #[serde(default)]
+    external_impulse: Option<Vec<f64>>,
     contacts: Vec<ContactInput>,
     #[serde(default)]
     constraints: Vec<Vec<f64>>,
@@ -57,31 +66,51 @@ struct BodiesInput {
     options: OptionsInput,
 }
 
-#[derive(Deserialize, Default)]
+#[derive(Clone, Deserialize, Default)]
 #[serde(default, deny_unknown_fields)]
-struct OptionsInput {
+pub(crate) struct OptionsInput {
     tolerance: Option<f64>,
     samples: Option<u64>,
     seed: u64,
     max_nodes: Option<usize>,
+    laws: Option<Vec<String>>,
+    friction_directions: Option<usize>,
+    friction_cone: Option<FrictionCone>,
 }
 
 impl OptionsInput {
-    fn options(&self) -> JudgeOptions {
+    pub(crate) fn options(&self) -> Result<JudgeOptions, WireError> {
+        for name in self.laws.iter().flatten() {
+            known_law(name)?;
+        }
+        let friction_cone = match (self.friction_cone, self.friction_directions) {
+            (None, None) => FrictionCone::default(),
+            (Some(cone), None) => cone,
+            (None, Some(k)) => FrictionCone::Polygon(k),
+            (Some(cone), Some(k)) if cone == FrictionCone::Polygon(k) => cone,
+            (Some(_), Some(_)) => {
+                let message = "options: friction_cone and friction_directions mean different cones";
+                return Err(WireError::new("invalid-option", message));
+            }
+        };
         let defaults = JudgeOptions::default();
-        JudgeOptions {
+        Ok(JudgeOptions {
             tolerance: self.tolerance.unwrap_or(defaults.tolerance),
             samples: self.samples.unwrap_or(defaults.samples),
             seed: self.seed,
             max_nodes: self.max_nodes.unwrap_or(defaults.max_nodes),
-        }
+            laws: self.laws.clone(),
+            friction_cone,
+        })
     }
 }
 
 /// Judges one outcome.
 pub(crate) fn judge(value: Value) -> Result<Answer, WireError> {
     check_law(&value)?;
-    let fields = if value.get("mass_matrix").is_none() && value.get("body1").is_some() {
+    let fields = if value.get("steps").is_some() {
+        judge_steps::of_steps(&typed(value, "")?)?
+    } else if value.get("mass_matrix").is_none() && value.get("body1").is_some() {
         of_bodies(&typed(value, "")?)?
     } else {
         of_problem(&typed(value, "")?)?
@@ -95,16 +124,94 @@ pub(crate) fn judge(value: Value) -> Result<Answer, WireError> {
 fn of_problem(input: &AlgebraicInput) -> Result<Map<String, Value>, WireError> {
     let metric = metric(&input.mass_matrix)?;
     let contacts = contact_set(&metric, &input.contacts, &input.constraints)?;
-    let problem = pose(&contacts, &input.velocity)?;
+    let step = TimeStep::new(
+        &contacts,
+        &input.velocity,
+        input.velocity_free.as_deref(),
+        input.external_impulse.as_deref(),
+    )?;
     let after = Tangent::from_slice(&input.velocity_plus);
-    let wrong = |e: ImpactError| at("velocity_plus", &e);
-    verdict(
-        &problem,
+    let mut fields = verdict(
+        &step,
         &after,
         &input.options,
-        wrong,
+        |e| at("velocity_plus", &e),
         input.law.as_deref(),
-    )
+    )?;
+    step.energies(&mut fields);
+    let is_ignored = |contact: &ContactInput| contact.friction > 0.0 && contact.tangents.is_empty();
+    if input.contacts.iter().any(is_ignored) {
+        fields.insert("ignored".to_owned(), json!(["friction"]));
+    }
+    Ok(fields)
+}
+
+/// A problem that starts with what would have been without contact.
+pub(crate) struct TimeStep<'a> {
+    pub(crate) problem: ImpactProblem<'a>,
+    /// The velocity that the step began with.
+    pub(crate) approach: Tangent,
+    /// Its energy, if the step adds anything external.
+    energy_j: Option<f64>,
+}
+
+impl<'a> TimeStep<'a> {
+    pub(crate) fn new(
+        contacts: &'a ContactSet<'a>,
+        velocity: &[f64],
+        free: Option<&[f64]>,
+        impulse: Option<&[f64]>,
+    ) -> Result<Self, WireError> {
+        let metric = contacts.metric();
+        let wrong = |key: &'static str| move |e: MetricError| at(key, &e.into());
+        let approach = Tangent::from_slice(velocity);
+        let start = match (free, impulse) {
+            (None, None) => {
+                return Ok(Self {
+                    problem: pose(contacts, velocity)?,
+                    approach,
+                    energy_j: None,
+                });
+            }
+            (Some(_), Some(_)) => {
+                let message = "velocity_free and external_impulse: give one of them";
+                return Err(WireError::new("invalid-input", message.to_owned()));
+            }
+            (Some(free), None) => Tangent::from_slice(free),
+            (None, Some(impulse)) => {
+                let impulse = Covector::from_slice(impulse);
+                let added = metric.sharp(&impulse).map_err(wrong("external_impulse"))?;
+                metric.energy(&approach).map_err(wrong("velocity"))?;
+                Tangent(&approach.0 + added.0)
+            }
+        };
+        let energy = metric.energy(&approach).map_err(wrong("velocity"))?;
+        let key = match free {
+            Some(_) => "velocity_free",
+            None => "external_impulse",
+        };
+        Ok(Self {
+            problem: ImpactProblem::new(contacts, start).map_err(|e| at(key, &e))?,
+            approach,
+            energy_j: Some(energy),
+        })
+    }
+
+    /// Work of everything but contacts, J.
+    pub(crate) fn external_work_j(&self) -> f64 {
+        let free = self.problem.energy_minus_j();
+        self.energy_j.map_or(0.0, |energy| free - energy)
+    }
+
+    /// Puts the energies of an external impulse, if there is one.
+    pub(crate) fn energies(&self, fields: &mut Map<String, Value>) {
+        if self.energy_j.is_some() {
+            let free = self.problem.energy_minus_j();
+            fields.insert("energy_free_j".to_owned(), free.into());
+            let work = self.external_work_j();
+            fields.insert("external_work_j".to_owned(), work.into());
+        }
+    }
 }
 
 fn of_bodies(input: &BodiesInput) -> Result<Map<String, Value>, WireError> {
@@ -112,6 +219,11 @@ fn of_bodies(input: &BodiesInput) -> Result<Map<String, Value>, WireError> {
     let metric = bodies::metric(&pair)?;
     let contacts = bodies::contact_set(&metric, &pair, input.friction, input.restitution)?;
     let problem = bodies::pose(&contacts, &pair)?;
+    let step = TimeStep {
+        approach: problem.velocity_minus().clone(),
+        problem,
+        energy_j: None,
+    };
     let mut after = [input.velocity1_plus, input.angular_velocity1_plus].concat();
     let second = [
         ("velocity2_plus", input.velocity2_plus),
@@ -132,29 +244,27 @@ fn of_bodies(input: &BodiesInput) -> Result<Map<String, Value>, WireError> {
         }
     }
     let after = Tangent::from_slice(&after);
-    let wrong = |e: ImpactError| at("velocities after", &e);
     verdict(
-        &problem,
+        &step,
         &after,
         &input.options,
-        wrong,
+        |e| at("velocities after", &e),
         input.law.as_deref(),
     )
 }
 
-fn verdict(
-    problem: &ImpactProblem<'_>,
+/// Judges an outcome in full.
+pub(crate) fn verdict(
+    step: &TimeStep<'_>,
     after: &Tangent,
     options: &OptionsInput,
     wrong: impl Fn(ImpactError) -> WireError,
     law: Option<&str>,
 ) -> Result<Map<String, Value>, WireError> {
-    let judgement =
-        carom_impact::judge::judge(problem, after, &options.options()).map_err(|e| match e {
-            ImpactError::InvalidOption { .. } => at("options", &e),
-            _ => wrong(e),
-        })?;
-    let mut fields = fields(problem, &judgement);
+    let judgement = judged(step, after, &options.options()?, wrong)?;
+    let problem = &step.problem;
+    let mut fields = balance(problem, &judgement);
+    answers(problem, &judgement, &mut fields);
     if let Some(law) = law {
         let claimed = judgement.laws.iter().find(|entry| entry.law == law);
         fields.insert(
@@ -165,20 +275,25 @@ fn verdict(
     Ok(fields)
 }
 
-fn fields(problem: &ImpactProblem<'_>, judgement: &Judgement) -> Map<String, Value> {
+/// The judgement of a step.
+pub(crate) fn judged(
+    step: &TimeStep<'_>,
+    after: &Tangent,
+    options: &JudgeOptions,
+    wrong: impl Fn(ImpactError) -> WireError,
+) -> Result<Judgement, WireError> {
+    judge_time_step(&step.problem, &step.approach, after, options).map_err(|e| match e {
+        ImpactError::InvalidOption { .. } => at("options", &e),
+        _ => wrong(e),
+    })
+}
+
+/// Energies, impulses, residuals and contacts.
+pub(crate) fn balance(problem: &ImpactProblem<'_>, judgement: &Judgement) -> Map<String, Value> {
     let (audit, fit) = (&judgement.audit, &judgement.explanation);
-    let matches: Vec<&str> = judgement.matches().map(|law| law.law).collect();
-    let refused = judgement.refused.iter().map(|refusal| {
-        json!({
-            "law": refusal.law,
-            "kind": refusal.error.kind(),
-            "message": refusal.error.to_string(),
-        })
-    });
     let mut fields = Map::new();
     let mut put = |key: &str, value: Value| fields.insert(key.to_owned(), value);
     put("verdict", judgement.verdict().into());
-    put("matches", json!(matches));
     put("tolerance", judgement.options.tolerance.into());
     put("energy_minus_j", audit.energy_minus_j.into());
     put("energy_plus_j", audit.energy_plus_j.into());
@@ -205,15 +320,28 @@ fn fields(problem: &ImpactProblem<'_>, judgement: &Judgement) -> Map<String, Val
     }
     let contacts = judgement.contacts.iter().map(contact_fields);
     put("contacts", contacts.collect());
+    fields
+}
+
+/// Laws and the set of outcomes.
+fn answers(problem: &ImpactProblem<'_>, judgement: &Judgement, fields: &mut Map<String, Value>) {
+    let matches: Vec<&str> = judgement.matches().map(|law| law.law).collect();
+    let refused = judgement.refused.iter().map(|refusal| {
+        json!({
+            "law": refusal.law,
+            "kind": refusal.error.kind(),
+            "message": refusal.error.to_string(),
+        })
+    });
+    fields.shift_insert(1, "matches".to_owned(), json!(matches));
+    let mut put = |key: &str, value: Value| fields.insert(key.to_owned(), value);
     put("laws", judgement.laws.iter().map(law_fields).collect());
     put("refused", refused.collect());
     let set = judgement.outcome_set.as_ref();
-    let tolerance = judgement.options.tolerance;
     put(
         "outcome_set",
-        set.map_or(Value::Null, |set| set_fields(set, tolerance)),
+        set.map_or(Value::Null, |set| set_fields(problem, set)),
     );
-    fields
 }
 
 fn contact_fields(contact: &ContactReport) -> Value {
@@ -229,6 +357,7 @@ fn law_fields(law: &LawMatch) -> Value {
     let mut put = |key: &str, value: Value| fields.insert(key.to_owned(), value);
     put("law", law.law.into());
     put("matches", law.matches.into());
+    put("verdict", law.verdict.name().into());
     put("distance", law.distance.into());
     if let Some(fit) = law.restitution {
         put("restitution", fit.value.into());
@@ -241,15 +370,47 @@ fn law_fields(law: &LawMatch) -> Value {
     Value::Object(fields)
 }
 
-fn set_fields(set: &OutcomeSetDistance, tolerance: f64) -> Value {
-    let mut fields = json!({
-        "contains": set.distance <= tolerance,
-        "distance": set.distance,
-        "method": set.method.name(),
-        "nearest": set.nearest.0.as_slice(),
-    });
-    if let SetMethod::Sampled { members } = set.method {
-        fields["members"] = members.into();
+fn set_fields(problem: &ImpactProblem<'_>, set: &SetVerdict) -> Value {
+    let mut fields = Map::new();
+    let mut put = |key: &str, value: Value| fields.insert(key.to_owned(), value);
+    put("membership", set.membership.name().into());
+    put("contains", json!(set.membership.contains()));
+    match &set.membership {
+        Membership::Inside(witness) => {
+            put("witness", witness_fields(problem, witness));
+        }
+        Membership::Outside { reason, margin } => {
+            put("reason", reason.name().into());
+            put("margin", (*margin).into());
+        }
+        Membership::Unknown => {}
     }
-    fields
+    put("distance", set.distance.into());
+    put("nearest", json!(set.nearest.0.as_slice()));
+    put("members", set.members.into());
+    Value::Object(fields)
+}
+
+fn witness_fields(problem: &ImpactProblem<'_>, witness: &Witness) -> Value {
+    match witness {
+        Witness::Separating => json!({"kind": "separating"}),
+        Witness::Steps { cone, steps } => {
+            let cone = match cone {
+                WitnessCone::Polygon(k) => json!(k),
+                WitnessCone::Round => json!("round"),
+            };
+            let steps = steps
+                .iter()
+                .map(|step| by_contact(problem, step.as_slice()));
+            json!({"kind": "steps", "cone": cone, "steps": steps.collect::<Vec<_>>()})
+        }
+        Witness::Sequential(law) => {
+            let mut options = Map::new();
+            options.insert("order".to_owned(), json!(law.order));
+            if let Some(k) = law.friction_cone.directions() {
+                options.insert("friction_directions".to_owned(), k.into());
+            }
+            json!({"kind": "law", "law": law.name(), "options": options})
+        }
+    }
 }

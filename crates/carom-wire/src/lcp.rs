@@ -2,9 +2,10 @@
 
 use crate::Answer;
 use crate::error::{WireError, typed};
+use crate::limits::{MAX_DIMENSION, check_length};
 use carom_lcp::{
-    Certificate, Lcp, LcpError, LcpStatus, Lemke, LemkeOptions, LemkeWorkspace, MatrixClass, auto,
-    enumerate,
+    Attempt, AutoChoice, DEFAULT_MAX_WORK, Enumerate, Lcp, LcpError, LcpSolution, LcpStatus, Lemke,
+    LemkeOptions, MatrixClass, Proof, auto,
 };
 use nalgebra::DVector;
 use serde::Deserialize;
@@ -22,8 +23,15 @@ struct ProblemInput {
     #[serde(default)]
     method: Option<String>,
     #[serde(default)]
-    max_pivots: Option<usize>,
+    max_pivots: Option<u64>,
+    #[serde(default)]
+    max_work: Option<f64>,
+    #[serde(default)]
+    max_solutions: Option<u64>,
 }
+
+/// Solutions that an answer lists, unless told otherwise, and the most it may be told.
+const SOLUTIONS: (u64, u64) = (1000, 1_000_000);
 
 /// Answers one problem.
 pub(crate) fn solve(value: Value) -> Result<Answer, WireError> {
@@ -34,46 +42,64 @@ pub(crate) fn solve(value: Value) -> Result<Answer, WireError> {
         let message = format!("method: unknown method `{method}`; known: {known}");
         return Err(WireError::new("unknown-method", message));
     }
+    check_length("matrix", input.matrix.len(), "rows", MAX_DIMENSION)?;
+    check_length("vector", input.vector.len(), "entries", MAX_DIMENSION)?;
     let lcp = Lcp::from_rows(&input.matrix, input.vector)?;
+    let max_work = match input.max_work {
+        None => DEFAULT_MAX_WORK,
+        // A count: rounded to nearest, at most the largest integer.
+        Some(work) if work >= 0.0 => work.round() as u64,
+        Some(work) => {
+            return Err(invalid(format!(
+                "max_work is {work}: it must not be negative"
+            )));
+        }
+    };
+    let max_solutions = input.max_solutions.unwrap_or(SOLUTIONS.0);
+    if !(1..=SOLUTIONS.1).contains(&max_solutions) {
+        let most = SOLUTIONS.1;
+        let message = format!("max_solutions is {max_solutions}: it must be from 1 to {most}");
+        return Err(invalid(message));
+    }
     // JSON costs more than a correction of the last digits.
     let options = LemkeOptions {
         max_pivots: input.max_pivots,
+        max_work,
         refine_above: 0.0,
         ..LemkeOptions::default()
     };
     match method {
-        "enumerate" => Ok(all(&lcp)?),
+        "enumerate" => {
+            let enumerate = Enumerate {
+                max_solutions: max_solutions as usize,
+                max_work,
+            };
+            Ok(all(&lcp, enumerate)?)
+        }
         "auto" => {
             let (solution, choice) = auto(&lcp, options)?;
-            let mut answer = fields(
-                solution.status,
-                solution.z.as_slice(),
-                solution.w.as_slice(),
-                &solution.certificate,
-                solution.n_pivots,
-            );
-            answer.insert("method".to_owned(), choice.method.into());
-            answer.insert("reason".to_owned(), choice.reason.into());
+            let AutoChoice { method, reason } = choice;
+            let mut answer = fields(&solution);
+            answer.insert("method".to_owned(), method.into());
+            answer.insert("reason".to_owned(), reason.into());
             Ok(settled(solution.status, answer))
         }
         _ => {
-            let mut workspace = LemkeWorkspace::new();
-            let report = Lemke { options }.solve_into(lcp.view(), &mut workspace)?;
-            let mut answer = fields(
-                report.status,
-                workspace.z(),
-                workspace.w(),
-                &report.certificate,
-                report.n_pivots,
-            );
-            answer.insert("attempt".to_owned(), report.attempt.name().into());
-            if report.status == LcpStatus::Ray {
+            let solution = Lemke { options }.solve(&lcp)?;
+            let mut answer = fields(&solution);
+            let attempt = solution.attempt.map(Attempt::name);
+            answer.insert("attempt".to_owned(), json!(attempt));
+            if solution.status == LcpStatus::Ray {
                 let class = MatrixClass::of(lcp.matrix())?;
                 answer.insert("explanation".to_owned(), class.explain_ray().into());
             }
-            Ok(settled(report.status, answer))
+            Ok(settled(solution.status, answer))
         }
     }
+}
+
+fn invalid(message: String) -> WireError {
+    WireError::new("invalid-option", message)
 }
 
 fn settled(status: LcpStatus, fields: Map<String, Value>) -> Answer {
@@ -83,56 +109,71 @@ fn settled(status: LcpStatus, fields: Map<String, Value>) -> Answer {
     }
 }
 
-fn fields(
-    status: LcpStatus,
-    z: &[f64],
-    w: &[f64],
-    certificate: &Certificate,
-    pivots: usize,
-) -> Map<String, Value> {
+fn fields(solution: &LcpSolution) -> Map<String, Value> {
     let mut fields = Map::new();
     let mut put = |key: &str, value: Value| fields.insert(key.to_owned(), value);
-    put("status", status.name().into());
-    put("z", json!(z));
-    put("w", json!(w));
-    // Not finite only if z is not: there is no answer to speak of.
-    put("residual", json!(certificate.residual.min(f64::MAX)));
-    put("pivots", pivots.into());
+    put("status", solution.status.name().into());
+    put("z", json!(solution.z.as_slice()));
+    put("w", json!(solution.w.as_slice()));
+    put("residual", solution.certificate.residual.into());
+    put("backward_error", solution.certificate.backward_error.into());
+    put("heavy", solution.is_heavy.into());
+    put("proof", json!(solution.proof.map(Proof::name)));
+    if solution.proof == Some(Proof::Farkas) {
+        put("farkas", json!(solution.farkas));
+    }
+    if let Some(limit) = solution.limit {
+        put("limit", limit.name().into());
+    }
+    put("pivots", solution.n_pivots.into());
     fields
 }
 
 /// All basic solutions; the first stands at the top.
-fn all(lcp: &Lcp) -> Result<Answer, LcpError> {
-    let all = enumerate(lcp.view())?;
-    let bases = 1usize << lcp.dim();
-    let mut answer = match all.solutions.first() {
-        Some(s) => fields(
-            s.status,
-            s.z.as_slice(),
-            s.w.as_slice(),
-            &s.certificate,
-            bases,
-        ),
+fn all(lcp: &Lcp, enumerate: Enumerate) -> Result<Answer, LcpError> {
+    let all = enumerate.solve(lcp.view())?;
+    let is_solved = !all.solutions.is_empty();
+    let mut first = match all.solutions.first() {
+        Some(first) => first.clone(),
         None => {
             let z = DVector::zeros(lcp.dim());
             let (certificate, w) = lcp.certify(&z)?;
-            let status = LcpStatus::Infeasible;
-            fields(status, z.as_slice(), w.as_slice(), &certificate, bases)
+            let status = match (all.proof, all.limit) {
+                (Some(_), _) => LcpStatus::Infeasible,
+                (_, Some(_)) => LcpStatus::IterationLimit,
+                _ => LcpStatus::Inaccurate,
+            };
+            LcpSolution {
+                status,
+                z,
+                w,
+                certificate,
+                is_heavy: false,
+                proof: all.proof,
+                farkas: all.farkas.clone(),
+                limit: all.limit,
+                attempt: None,
+                n_pivots: 0,
+            }
         }
     };
+    first.n_pivots = all.n_bases as u64;
+    let mut answer = fields(&first);
     let solutions = all.solutions.iter().map(|s| {
         json!({
             "z": s.z.as_slice(), "w": s.w.as_slice(), "residual": s.certificate.residual,
+            "backward_error": s.certificate.backward_error, "heavy": s.is_heavy,
+            "proof": s.proof.map(Proof::name),
         })
     });
     answer.insert("solutions".to_owned(), solutions.collect());
+    answer.insert("complete".to_owned(), all.is_complete.into());
     answer.insert("segments".to_owned(), json!(all.segments));
     let rays = all.rays.iter().filter_map(|(i, j)| {
         Some(json!({"solution": i, "direction": all.directions.get(*j)?.as_slice()}))
     });
     answer.insert("rays".to_owned(), rays.collect());
     answer.insert("singular_bases".to_owned(), all.n_singular.into());
-    let is_solved = !all.solutions.is_empty();
     Ok(Answer {
         fields: answer,
         is_solved,

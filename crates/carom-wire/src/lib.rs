@@ -22,17 +22,32 @@
 //! ```
 
 mod bodies;
+mod bounds;
 mod error;
 mod frictional;
+mod ignored;
 mod judge;
+mod judge_steps;
+mod keys;
 mod lcp;
+mod limits;
+mod line;
+mod nearest;
+mod options;
+mod outcome;
 mod resolve;
 mod simultaneous;
 
 pub use error::WireError;
+pub use keys::{KeyInfo, example, keys};
+pub use limits::{
+    MAX_CONTACTS, MAX_DIMENSION, MAX_LINE_BYTES, MAX_NESTING, MAX_SAMPLES, MAX_STEPS, MAX_WRITTEN,
+};
+pub use line::{answer_line, answer_line_with_progress, refuse, refuse_long_line};
+pub use nearest::nearest_name;
 pub use resolve::{ContactInput, Problem, Resolved, resolve};
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 /// What is asked of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,16 +81,13 @@ pub struct Line {
 /// Is told how many samples of a set-valued impact are drawn, and of how many.
 pub type Progress<'a> = &'a dyn Fn(u64, u64);
 
-/// Tells nobody.
-const SILENT: Progress<'static> = &|_, _| {};
-
 /// Answers a problem.
 ///
 /// # Errors
 ///
 /// A [`WireError`] that names the key, option or value at fault, or says why there is no answer.
 pub fn solve(command: Command, problem: Value) -> Result<Answer, WireError> {
-    solve_with_progress(command, problem, SILENT)
+    solve_with_progress(command, problem, &|_, _| {})
 }
 
 fn solve_with_progress(
@@ -85,55 +97,13 @@ fn solve_with_progress(
 ) -> Result<Answer, WireError> {
     match command {
         Command::Resolve => resolve::answer(problem, progress),
-        Command::Judge => judge::judge(problem),
-        Command::Lcp => lcp::solve(problem),
-    }
-}
-
-/// Answers one line; `line_number` is what an error calls it.
-pub fn answer_line(command: Command, line_number: usize, line: &str) -> Line {
-    answer_line_with_progress(command, line_number, line, SILENT)
-}
-
-/// The same, for work that takes long.
-pub fn answer_line_with_progress(
-    command: Command,
-    line_number: usize,
-    line: &str,
-    progress: Progress<'_>,
-) -> Line {
-    let value: Value = match serde_json::from_str(line) {
-        Ok(value) => value,
-        Err(error) => {
-            return refusal(Value::Null, &not_json(line_number, &error));
-        }
-    };
-    let id = value.get("id").cloned().unwrap_or(Value::Null);
-    match solve_with_progress(command, value, progress) {
-        Ok(mut answer) => {
-            answer.fields.shift_insert(0, "id".to_owned(), id);
-            Line {
-                is_solved: answer.is_solved,
-                text: Value::Object(answer.fields).to_string(),
+        Command::Judge => {
+            if let Some(Value::Object(options)) = problem.get("options") {
+                limits::check_options(options)?;
             }
+            judge::judge(problem)
         }
-        Err(error) => refusal(id, &error),
-    }
-}
-
-/// The parser sees one line and calls it the first.
-fn not_json(number: usize, error: &serde_json::Error) -> WireError {
-    let message = error.to_string();
-    let place = format!(" at line {} column {}", error.line(), error.column());
-    let message = message.strip_suffix(&place).unwrap_or(&message);
-    let message = format!("line {number} column {}: {message}", error.column());
-    WireError::new("invalid-json", message)
-}
-
-fn refusal(id: Value, error: &WireError) -> Line {
-    Line {
-        is_solved: false,
-        text: json!({ "id": id, "error": error.to_value() }).to_string(),
+        Command::Lcp => lcp::solve(problem),
     }
 }
 

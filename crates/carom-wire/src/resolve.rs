@@ -1,12 +1,14 @@
 //! Impact problems and outcomes as JSON: the contract with other languages.
 
 use crate::error::{WireError, typed};
-use crate::frictional::{self, FrictionalInput};
+use crate::ignored::ignored;
+use crate::limits::{MAX_CONTACTS, MAX_DIMENSION, check_length, check_options};
+use crate::options::{Asked, known_law, refused};
+use crate::outcome::{outcome_fields, outcomes, rows, set_fields};
 use crate::{Answer, Progress, bodies, simultaneous};
+use carom_impact::propagative::OrderSample;
 use carom_impact::{
-    Audit, Contact, ContactSet, Diagnostics, EnergeticRestitution, ImpactError, ImpactLaw,
-    ImpactOutcome, ImpactProblem, Nonholonomic, OutcomeSet, Plastic, PlasticRule, Propagative,
-    Restitution, Rough, Selection, SequenceFilter, SetValuedLaw,
+    Contact, ContactSet, ImpactError, ImpactLaw, ImpactProblem, Law, Propagative, SetValuedLaw,
 };
 use carom_metric::{Covector, KineticMetric, Tangent};
 use nalgebra::DMatrix;
@@ -30,8 +32,7 @@ pub struct Problem {
     pub mass_matrix: Vec<Vec<f64>>,
     /// Velocity before the impact (n).
     pub velocity: Vec<f64>,
-    /// The contacts.
-    #[serde(default)]
+    /// The contacts; an empty list is allowed, leaving it out is not.
     pub contacts: Vec<ContactInput>,
     /// Constraint one-forms, each of length n.
     #[serde(default)]
@@ -57,7 +58,7 @@ impl Problem {
 }
 
 /// A contact, as it is read from JSON.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ContactInput {
     /// Gradient of the gap (n), positive towards separation.
@@ -86,104 +87,45 @@ impl Resolved {
     }
 }
 
-#[derive(Deserialize, Clone, Copy, Default)]
-#[serde(rename_all = "kebab-case")]
-enum PlasticInput {
-    #[default]
-    Cone,
-    ProjectAll,
-}
-
-impl PlasticInput {
-    /// `project-all` reports pulling contacts instead of refusing them.
-    fn rule(self) -> PlasticRule {
-        match self {
-            Self::Cone => PlasticRule::Cone,
-            Self::ProjectAll => PlasticRule::ProjectAll {
-                allow_adhesion: true,
-            },
-        }
-    }
-}
-
-#[derive(Deserialize, Default)]
-#[serde(rename_all = "kebab-case")]
-enum SelectionInput {
-    #[default]
-    MostApproaching,
-    LeastApproaching,
-    Priority(Vec<usize>),
-    Random(u64),
-}
-
-#[derive(Deserialize, Clone, Copy, Default)]
-#[serde(rename_all = "kebab-case")]
+/// Which outcomes of a set are asked for.
+#[derive(Deserialize, Clone, Copy)]
+#[serde(
+    untagged,
+    expecting = "expected \"one\", \"all\" or {\"sample\": N, \"seed\": s}"
+)]
 enum OutcomesInput {
-    #[default]
+    Named(OutcomesName),
+    Sample(SampleInput),
+}
+
+#[derive(Deserialize, Clone, Copy)]
+#[serde(rename_all = "kebab-case")]
+enum OutcomesName {
     One,
     All,
 }
 
-#[derive(Deserialize, Clone, Copy, Default)]
-#[serde(rename_all = "kebab-case")]
-enum SequencesInput {
-    #[default]
-    Approaching,
-    Minimal,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default, deny_unknown_fields)]
-struct PropagativeInput {
-    selection: SelectionInput,
-    restitution: Option<f64>,
-    plastic: PlasticInput,
-    outcomes: OutcomesInput,
-    max_impacts: Option<u64>,
-    max_nodes: Option<usize>,
-    sequences: SequencesInput,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default, deny_unknown_fields)]
-struct PlasticLawInput {
-    plastic: PlasticInput,
-}
-
-#[derive(Deserialize)]
+#[derive(Deserialize, Clone, Copy)]
 #[serde(deny_unknown_fields)]
-struct NoOptions {}
-
-#[derive(Deserialize, Default)]
-#[serde(default, deny_unknown_fields)]
-struct RestitutionInput {
-    restitution: f64,
+struct SampleInput {
+    sample: u64,
+    #[serde(default)]
+    seed: u64,
 }
 
 /// Refuses a law that does not exist before anything else: the other keys depend on the law.
 pub(crate) fn check_law(value: &Value) -> Result<(), WireError> {
     match value.get("law").and_then(Value::as_str) {
-        Some(law) => known_law(law),
+        Some(law) => known_law(law).map(|_| ()),
         _ => Ok(()),
     }
-}
-
-fn known_law(law: &str) -> Result<(), WireError> {
-    if carom_impact::law(law).is_some() {
-        return Ok(());
-    }
-    let known: Vec<&str> = carom_impact::LAWS.iter().map(|entry| entry.name).collect();
-    let message = format!("law: unknown law `{law}`; known: {}", known.join(", "));
-    Err(WireError::new("unknown-law", message))
 }
 
 /// Answers one problem in either form.
 pub(crate) fn answer(value: Value, progress: Progress<'_>) -> Result<Answer, WireError> {
     check_law(&value)?;
     let fields = if bodies::is_meant(&value) {
-        let mut input: bodies::BodiesInput = typed(value, "")?;
-        let options = Value::Object(std::mem::take(&mut input.options));
-        bodies::resolve(&input, &typed(options, "options")?)?
+        bodies::resolve(&typed(value, "")?)?
     } else {
         fields(&typed(value, "")?, progress)?
     };
@@ -199,37 +141,57 @@ pub(crate) fn answer(value: Value, progress: Progress<'_>) -> Result<Answer, Wir
 ///
 /// A [`WireError`] that names the key or option at fault, or says why the law has no answer.
 pub fn resolve(problem: &Problem) -> Result<Resolved, WireError> {
-    known_law(&problem.law)?;
     let fields = fields(problem, &|_, _| {})?;
     Ok(Resolved { fields })
 }
 
 fn fields(input: &Problem, progress: Progress<'_>) -> Result<Map<String, Value>, WireError> {
+    let law = known_law(&input.law)?;
+    check_options(&input.options)?;
     let metric = metric(&input.mass_matrix)?;
     let contacts = contact_set(&metric, &input.contacts, &input.constraints)?;
     let problem = pose(&contacts, &input.velocity)?;
-    let options = Value::Object(input.options.clone());
-    let mut fields = match input.law.as_str() {
-        "plastic" => plastic(&problem, typed(options, "options")?)?,
-        "moreau-newton" | "anitescu-potra" | "sequential" | "set-valued" => {
-            simultaneous::resolve(&input.law, &problem, options, progress)?
-        }
-        "routh" => {
-            let options: FrictionalInput = typed(options, "options")?;
-            frictional::resolve(&problem, &options.routh())?
-        }
-        "two-body" => {
-            let options: FrictionalInput = typed(options, "options")?;
-            frictional::resolve(&problem, &options.two_body())?
-        }
-        law if law.starts_with("nonholonomic-") => nonholonomic(&problem, law, options)?,
-        _ => propagative(&problem, typed(options, "options")?)?,
-    };
-    fields.shift_insert(0, "law".to_owned(), input.law.as_str().into());
+    let mut fields = by_law(&problem, &law, &input.options, progress)?;
+    fields.shift_insert(0, "law".to_owned(), law.info().name.into());
+    let ignored = ignored(law.info().uses, &input.contacts);
+    if !ignored.is_empty() {
+        fields.insert("ignored".to_owned(), json!(ignored));
+    }
     Ok(fields)
 }
 
+/// The answer of a law with options. What laws with several outcomes say beyond them differs.
+fn by_law(
+    problem: &ImpactProblem<'_>,
+    law: &Law,
+    options: &Map<String, Value>,
+    progress: Progress<'_>,
+) -> Result<Map<String, Value>, WireError> {
+    let mut asked = Asked::read(law, options)?;
+    let outcomes = asked.take("outcomes");
+    let bounds = asked.take("bounds");
+    match &asked.law {
+        Law::Propagative(law) => propagative(problem, law, outcomes),
+        Law::AnitescuPotra(law) => simultaneous::anitescu_potra(problem, law, outcomes),
+        Law::SetValued(law) => simultaneous::set_valued(problem, law, outcomes, bounds, progress),
+        law @ (Law::Plastic(_)
+        | Law::MoreauNewton(_)
+        | Law::Sequential(_)
+        | Law::Routh(_)
+        | Law::TwoBody(_)
+        | Law::NonholonomicElastic(_)
+        | Law::NonholonomicProjected(_)
+        | Law::NonholonomicNewton(_)
+        | Law::NonholonomicProjectedNewton(_)
+        | Law::NonholonomicRough(_)) => {
+            let outcome = law.resolve(problem).map_err(|e| refused(law, e))?;
+            Ok(outcome_fields(problem, &outcome))
+        }
+    }
+}
+
 pub(crate) fn metric(mass_matrix: &[Vec<f64>]) -> Result<KineticMetric, WireError> {
+    check_length("mass_matrix", mass_matrix.len(), "rows", MAX_DIMENSION)?;
     KineticMetric::new(matrix(mass_matrix)?).map_err(|e| at("mass_matrix", &e.into()))
 }
 
@@ -238,6 +200,8 @@ pub(crate) fn contact_set<'m>(
     contacts: &[ContactInput],
     constraints: &[Vec<f64>],
 ) -> Result<ContactSet<'m>, WireError> {
+    check_length("contacts", contacts.len(), "contacts", MAX_CONTACTS)?;
+    check_length("constraints", constraints.len(), "rows", MAX_DIMENSION)?;
     let covectors = |rows: &[Vec<f64>]| rows.iter().map(|row| Covector::from_slice(row)).collect();
     let contacts = contacts.iter().map(|contact| Contact {
         normal: Covector::from_slice(&contact.normal),
@@ -272,234 +236,55 @@ fn matrix(rows: &[Vec<f64>]) -> Result<DMatrix<f64>, WireError> {
     Ok(DMatrix::from_fn(n, n, |i, j| rows[i][j]))
 }
 
-fn plastic(
-    problem: &ImpactProblem<'_>,
-    options: PlasticLawInput,
-) -> Result<Map<String, Value>, WireError> {
-    let law = Plastic {
-        rule: options.plastic.rule(),
-    };
-    Ok(outcome_fields(problem, &law.resolve(problem)?))
-}
-
-fn nonholonomic(
-    problem: &ImpactProblem<'_>,
-    law: &str,
-    options: Value,
-) -> Result<Map<String, Value>, WireError> {
-    let restitution = match law {
-        "nonholonomic-elastic" | "nonholonomic-projected" => {
-            typed::<NoOptions>(options, "options").map(|_| 1.0)?
-        }
-        _ => typed::<RestitutionInput>(options, "options")?.restitution,
-    };
-    let wrong = |e: ImpactError| at("options.restitution", &e);
-    let law: Box<dyn ImpactLaw> = match law {
-        "nonholonomic-rough" => Box::new(Rough::new(restitution).map_err(wrong)?),
-        _ => Box::new(
-            Nonholonomic::new(match law {
-                "nonholonomic-elastic" => Restitution::Elastic,
-                "nonholonomic-projected" => Restitution::Projected,
-                "nonholonomic-newton" => Restitution::Newton(restitution),
-                _ => Restitution::ProjectedNewton(restitution),
-            })
-            .map_err(wrong)?,
-        ),
-    };
-    let outcome = law
-        .resolve(problem)
-        .map_err(|e| WireError::new(e.kind(), format!("law: {e}")))?;
-    let mut fields = outcome_fields(problem, &outcome);
-    // One contact has one impulse; a list where there are several.
-    let normal_impulse = |i: usize| outcome.impulses[problem.contacts().row(i)];
-    let alpha = match problem.contacts().len() {
-        1 => normal_impulse(0).into(),
-        n => (0..n).map(normal_impulse).collect::<Vec<f64>>().into(),
-    };
-    if let Some(Value::Object(diagnostics)) = fields.get_mut("diagnostics") {
-        diagnostics.insert("alpha".to_owned(), alpha);
-        diagnostics.insert(
-            "lambda".to_owned(),
-            outcome.constraint_impulses.as_slice().into(),
-        );
-    }
-    Ok(fields)
-}
-
 fn propagative(
     problem: &ImpactProblem<'_>,
-    options: PropagativeInput,
+    law: &Propagative,
+    outcomes_asked: Option<Value>,
 ) -> Result<Map<String, Value>, WireError> {
-    let defaults = Propagative::default();
-    let restitution = EnergeticRestitution::new(options.restitution.unwrap_or(1.0))
-        .map_err(|e| at("options.restitution", &e))?;
-    let law = Propagative {
-        selection: match options.selection {
-            SelectionInput::MostApproaching => Selection::MostApproaching,
-            SelectionInput::LeastApproaching => Selection::LeastApproaching,
-            SelectionInput::Priority(order) => Selection::Priority(order),
-            SelectionInput::Random(seed) => Selection::Random(seed),
-        },
-        restitution,
-        plastic: options.plastic.rule(),
-        max_impacts: options.max_impacts,
-        max_nodes: options.max_nodes.unwrap_or(defaults.max_nodes),
-        filter: match options.sequences {
-            SequencesInput::Approaching => SequenceFilter::Approaching,
-            SequencesInput::Minimal => SequenceFilter::Minimal,
-        },
-    };
-    let (mut fields, indeterminacy) = match options.outcomes {
-        OutcomesInput::One => {
-            let outcome = law.resolve(problem)?;
-            // Cheap for up to two contacts; for more, ask for all outcomes.
-            let indeterminacy = match problem.contacts().n_distinct() {
-                0..=2 => Some(law.resolve_all(problem)?.indeterminacy),
-                _ => None,
-            };
-            (outcome_fields(problem, &outcome), indeterminacy)
+    let asked: Option<OutcomesInput> = outcomes_asked
+        .map(|value| typed(value, "options.outcomes"))
+        .transpose()?;
+    let refused = |error| refused(&law.clone().into(), error);
+    let set = match asked {
+        None | Some(OutcomesInput::Named(OutcomesName::One)) => None,
+        Some(OutcomesInput::Named(OutcomesName::All)) => {
+            Some(law.resolve_all(problem).map_err(refused)?)
         }
-        OutcomesInput::All => {
-            let set = law.resolve_all(problem)?;
-            let mut fields = match set.preferred.and_then(|i| set.outcomes.get(i)) {
-                Some(outcome) => outcome_fields(problem, outcome),
-                None => Map::new(),
+        Some(OutcomesInput::Sample(SampleInput { sample, seed })) => {
+            let orders = OrderSample {
+                orders: sample,
+                seed,
             };
-            fields.insert("outcomes".to_owned(), outcomes(problem, &set));
-            (fields, Some(set.indeterminacy))
+            Some(law.sample(problem, orders).map_err(refused)?)
+        }
+    };
+    let mut found = Map::new();
+    let mut fields = match &set {
+        None => {
+            let outcome = law.resolve(problem).map_err(refused)?;
+            // Cheap for up to two contacts; for more, ask for all outcomes.
+            if problem.contacts().n_distinct() <= 2 {
+                let all = law.resolve_all(problem).map_err(refused)?;
+                found.insert("indeterminacy".to_owned(), all.indeterminacy.into());
+            }
+            outcome_fields(problem, &outcome)
+        }
+        Some(set) => {
+            let preferred = set.preferred.and_then(|i| set.outcomes.get(i));
+            let mut fields =
+                preferred.map_or_else(Map::new, |outcome| outcome_fields(problem, outcome));
+            fields.insert("outcomes".to_owned(), outcomes(problem, set));
+            if set.omitted > 0 {
+                fields.insert("omitted".to_owned(), set.omitted.into());
+            }
+            found = set_fields(set);
+            fields
         }
     };
     if let Some(Value::Object(diagnostics)) = fields.get_mut("diagnostics") {
         let cosines = rows(&problem.contacts().cosines());
         diagnostics.insert("cosines".to_owned(), json!(cosines));
-        if let Some(xi) = indeterminacy {
-            diagnostics.insert("indeterminacy".to_owned(), xi.into());
-        }
+        diagnostics.append(&mut found);
     }
     Ok(fields)
-}
-
-fn outcomes(problem: &ImpactProblem<'_>, set: &OutcomeSet) -> Value {
-    let fields = set
-        .outcomes
-        .iter()
-        .map(|outcome| Value::Object(outcome_fields(problem, outcome)));
-    Value::Array(fields.collect())
-}
-
-pub(crate) fn rows(matrix: &DMatrix<f64>) -> Vec<Vec<f64>> {
-    matrix
-        .row_iter()
-        .map(|row| row.iter().copied().collect())
-        .collect()
-}
-
-pub(crate) fn outcome_fields(
-    problem: &ImpactProblem<'_>,
-    outcome: &ImpactOutcome,
-) -> Map<String, Value> {
-    let impulses = by_contact(problem, outcome.impulses.as_slice());
-    let audit = &outcome.audit;
-    let mut fields = Map::new();
-    let mut put = |key: &str, value: Value| fields.insert(key.to_owned(), value);
-    put("velocity_plus", json!(outcome.velocity_plus.0.as_slice()));
-    put("impulses", json!(impulses));
-    if !outcome.constraint_impulses.is_empty() {
-        put(
-            "constraint_impulses",
-            json!(outcome.constraint_impulses.as_slice()),
-        );
-    }
-    put("energy_minus_j", audit.energy_minus_j.into());
-    put("energy_plus_j", audit.energy_plus_j.into());
-    put("status", outcome.status.name().into());
-    put("diagnostics", diagnostics(problem, &outcome.diagnostics));
-    put("audit", audit_fields(audit));
-    fields
-}
-
-/// Numbers on the contact rows, a list for each contact.
-pub(crate) fn by_contact<'n>(problem: &ImpactProblem<'_>, numbers: &'n [f64]) -> Vec<&'n [f64]> {
-    let contacts = problem.contacts();
-    (0..contacts.len())
-        .filter_map(|i| numbers.get(contacts.row(i)..contacts.row(i + 1)))
-        .collect()
-}
-
-pub(crate) fn audit_fields(audit: &Audit) -> Value {
-    json!({
-        "contact_work_j": audit.contact_work_j,
-        "momentum_residual": audit.momentum_residual,
-        "penetration_residual": audit.penetration_residual,
-        "adhesion_residual": audit.adhesion_residual,
-        "friction_residual": audit.friction_residual,
-        "constraint_residual": audit.constraint_residual,
-    })
-}
-
-fn diagnostics(problem: &ImpactProblem<'_>, diagnostics: &Diagnostics) -> Value {
-    let mut fields = Map::new();
-    let mut put = |key: &str, value: Value| fields.insert(key.to_owned(), value);
-    match diagnostics {
-        Diagnostics::Propagative(d) => {
-            if let Some(sequence) = &d.sequence {
-                put("sequence", json!(sequence));
-            }
-            put("impacts", d.impacts.into());
-            put("n_sequences", d.n_sequences.into());
-            if !d.lengths.is_empty() {
-                put("lengths", json!(d.lengths));
-            }
-            put("alpha", d.alpha.into());
-            put("adhesive", json!(d.adhesive));
-        }
-        Diagnostics::Plastic { adhesive } => {
-            put("adhesive", json!(adhesive));
-        }
-        Diagnostics::Complementarity { pivots } => {
-            put("pivots", (*pivots).into());
-        }
-        Diagnostics::Sequential { sequence, pivots } => {
-            put("sequence", json!(sequence));
-            put("pivots", (*pivots).into());
-        }
-        Diagnostics::SetValued {
-            sample,
-            steps,
-            pivots,
-        } => {
-            put("sample", (*sample).into());
-            put("steps", (*steps).into());
-            put("pivots", (*pivots).into());
-        }
-        Diagnostics::Frictional(found) => return Value::Object(frictional::diagnostics(found)),
-        Diagnostics::Nonholonomic(d) => {
-            if let Some(e) = d.effective_restitution {
-                put("effective_restitution", e.into());
-            }
-            if let Some(c) = d.cos2_beta {
-                put("cos2_beta", c.into());
-            }
-            put("sequence", json!(d.sequence));
-        }
-        _ => {}
-    }
-    let has_friction = matches!(
-        diagnostics,
-        Diagnostics::Rough
-            | Diagnostics::Complementarity { .. }
-            | Diagnostics::Sequential { .. }
-            | Diagnostics::SetValued { .. }
-    );
-    if !has_friction
-        && problem
-            .contacts()
-            .contacts()
-            .iter()
-            .any(|contact| contact.friction > 0.0)
-    {
-        // These laws are frictionless; silence would let the answer pass for a frictional one.
-        put("ignored", json!(["friction"]));
-    }
-    Value::Object(fields)
 }

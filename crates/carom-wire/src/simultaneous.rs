@@ -1,13 +1,16 @@
 //! The laws of simultaneous frictional impact.
 
 use crate::Progress;
+use crate::bounds::{BoundsInput, bounds};
 use crate::error::{WireError, typed};
-use crate::resolve::{at, outcome_fields};
+use crate::limits::check_written;
+use crate::options::refused;
+use crate::outcome::{by_contact, outcome_fields};
 use carom_impact::frictional::{
-    AnitescuPotra, BranchPolicy, CapDistribution, EndMode, ModeSolution, MoreauNewton,
-    SampleSummary, Sampler, Sequential, SetValued, all_simultaneous, sampled_outcomes, summarize,
+    AnitescuPotra, EndMode, ModeSolution, SampleSummary, Sampler, SamplingProbe, SetValued,
+    all_simultaneous, sampled_outcomes, summarize,
 };
-use carom_impact::{ImpactError, ImpactLaw, ImpactProblem};
+use carom_impact::{ImpactLaw, ImpactProblem, Law};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -18,117 +21,22 @@ enum OutcomesInput {
     All,
 }
 
-#[derive(Deserialize, Default)]
-#[serde(default, deny_unknown_fields)]
-struct MoreauNewtonInput {
-    friction_directions: Option<usize>,
+fn read(outcomes: Option<Value>) -> Result<Option<OutcomesInput>, WireError> {
+    outcomes
+        .map(|value| typed(value, "options.outcomes"))
+        .transpose()
 }
 
-#[derive(Deserialize, Default)]
-#[serde(default, deny_unknown_fields)]
-struct AnitescuPotraInput {
-    friction_directions: Option<usize>,
-    outcomes: Option<OutcomesInput>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default, deny_unknown_fields)]
-struct SequentialInput {
-    order: Vec<usize>,
-    friction_directions: Option<usize>,
-    max_impacts: Option<u64>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(rename_all = "kebab-case")]
-enum BranchInput {
-    #[default]
-    Fixed,
-    Random,
-    Enumerate,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(rename_all = "kebab-case")]
-enum CapsInput {
-    #[default]
-    Uniform,
-    Mixed,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default, deny_unknown_fields)]
-struct SetValuedInput {
-    impulse_step: Option<f64>,
-    samples: Option<u64>,
-    seed: u64,
-    max_steps: Option<usize>,
-    epsilon: Option<f64>,
-    friction_directions: Option<usize>,
-    branch: BranchInput,
-    caps: CapsInput,
-    outcomes: Option<OutcomesInput>,
-}
-
-/// Spread of the exponents of random covering vectors.
-const SPREAD: f64 = 6.0;
-
-/// Probability that a mixed cap switches its contact off.
-const OFF: f64 = 0.25;
-
-pub(crate) fn resolve(
-    law: &str,
+pub(crate) fn anitescu_potra(
     problem: &ImpactProblem<'_>,
-    options: Value,
-    progress: Progress<'_>,
+    law: &AnitescuPotra,
+    outcomes: Option<Value>,
 ) -> Result<Map<String, Value>, WireError> {
-    match law {
-        "moreau-newton" => {
-            let input: MoreauNewtonInput = typed(options, "options")?;
-            let law = MoreauNewton {
-                friction_directions: input.friction_directions,
-            };
-            one(problem, &law)
-        }
-        "anitescu-potra" => anitescu_potra(problem, typed(options, "options")?),
-        "sequential" => {
-            let input: SequentialInput = typed(options, "options")?;
-            let defaults = Sequential::default();
-            let law = Sequential {
-                order: input.order,
-                friction_directions: input.friction_directions,
-                max_impacts: input.max_impacts.unwrap_or(defaults.max_impacts),
-            };
-            one(problem, &law)
-        }
-        _ => set_valued(problem, typed(options, "options")?, progress),
-    }
-}
-
-/// Names the option that a law refuses.
-fn refused(error: ImpactError) -> WireError {
-    match error {
-        ImpactError::InvalidOption { .. } | ImpactError::InvalidContact { .. } => {
-            at("options", &error)
-        }
-        other => other.into(),
-    }
-}
-
-fn one(problem: &ImpactProblem<'_>, law: &dyn ImpactLaw) -> Result<Map<String, Value>, WireError> {
+    let outcomes = read(outcomes)?;
+    let refused = |error| refused(&Law::from(*law), error);
     let outcome = law.resolve(problem).map_err(refused)?;
-    Ok(outcome_fields(problem, &outcome))
-}
-
-fn anitescu_potra(
-    problem: &ImpactProblem<'_>,
-    input: AnitescuPotraInput,
-) -> Result<Map<String, Value>, WireError> {
-    let law = AnitescuPotra {
-        friction_directions: input.friction_directions,
-    };
-    let mut fields = one(problem, &law)?;
-    if input.outcomes == Some(OutcomesInput::All) {
+    let mut fields = outcome_fields(problem, &outcome);
+    if outcomes == Some(OutcomesInput::All) {
         let all = all_simultaneous(problem).map_err(refused)?;
         let solution = |solution: &ModeSolution| {
             let mut fields = outcome_fields(problem, &solution.outcome);
@@ -158,32 +66,24 @@ fn mode_name(mode: EndMode) -> &'static str {
     }
 }
 
-fn set_valued(
+pub(crate) fn set_valued(
     problem: &ImpactProblem<'_>,
-    input: SetValuedInput,
+    law: &SetValued,
+    outcomes: Option<Value>,
+    bounded: Option<Value>,
     progress: Progress<'_>,
 ) -> Result<Map<String, Value>, WireError> {
-    let defaults = SetValued::default();
-    let law = SetValued {
-        impulse_step: input.impulse_step,
-        samples: input.samples.unwrap_or(defaults.samples),
-        seed: input.seed,
-        max_steps: input.max_steps.unwrap_or(defaults.max_steps),
-        epsilon: input.epsilon,
-        friction_directions: input.friction_directions,
-        branch: match input.branch {
-            BranchInput::Fixed => BranchPolicy::Fixed,
-            BranchInput::Enumerate => BranchPolicy::Enumerate,
-            BranchInput::Random => BranchPolicy::RandomCovering { spread: SPREAD },
-        },
-        caps: match input.caps {
-            CapsInput::Uniform => CapDistribution::Uniform,
-            CapsInput::Mixed => CapDistribution::Mixed { off: OFF },
-        },
-    };
-    let sampler = Sampler::new(problem, &law).map_err(refused)?;
+    let outcomes = read(outcomes)?;
+    if outcomes != Some(OutcomesInput::One) {
+        check_written(law.samples, problem.velocity_minus().0.len())?;
+    }
+    let bounded: Option<BoundsInput> = bounded
+        .map(|value| typed(value, "options.bounds"))
+        .transpose()?;
+    let refused = |error| refused(&law.clone().into(), error);
+    let sampler = Sampler::new(problem, law).map_err(refused)?;
     // Outcomes of millions of samples fill the memory; their summary does not.
-    let (summary, all) = if input.outcomes == Some(OutcomesInput::One) {
+    let (summary, all) = if outcomes == Some(OutcomesInput::One) {
         let outcome = law.resolve(problem).map_err(refused)?;
         (summarize(&sampler, progress)?, vec![outcome])
     } else {
@@ -193,8 +93,16 @@ fn set_valued(
         return Err(law.none_ended().into());
     };
     let mut fields = outcome_fields(problem, first);
-    fields.insert("diagnostics".to_owned(), diagnostics(&sampler, &summary));
-    if input.outcomes != Some(OutcomesInput::One) {
+    let probe = SamplingProbe::new(&sampler, &summary)?;
+    fields.insert(
+        "diagnostics".to_owned(),
+        diagnostics(&sampler, &summary, &probe),
+    );
+    if let Some(asked) = &bounded {
+        let known = (outcomes != Some(OutcomesInput::One)).then_some(all.as_slice());
+        fields.insert("bounds".to_owned(), bounds(&sampler, asked, known)?);
+    }
+    if outcomes != Some(OutcomesInput::One) {
         let all = all
             .iter()
             .map(|outcome| Value::Object(outcome_fields(problem, outcome)));
@@ -203,17 +111,22 @@ fn set_valued(
     Ok(fields)
 }
 
-fn diagnostics(sampler: &Sampler<'_>, summary: &SampleSummary) -> Value {
+fn diagnostics(sampler: &Sampler<'_>, summary: &SampleSummary, probe: &SamplingProbe) -> Value {
     let contacts = sampler.problem().contacts();
-    // One list of extents for each contact: its normal, then its tangents.
+    // One list for each contact: its normal, then its tangents.
     let hull: Vec<&[[f64; 2]]> = (0..contacts.len())
         .filter_map(|i| summary.hull.get(contacts.row(i)..contacts.row(i + 1)))
         .collect();
+    let gaps = by_contact(sampler.problem(), &probe.gap_to_extremes);
     let coverage = summary.coverage.map(|coverage| {
         json!({
             "cells": coverage.cells,
-            "new_cell_rate": coverage.new_cell_rate,
+            // A sampler that never takes the other solutions knows nothing of new ones.
+            "new_cell_rate": (!probe.branch_blind).then_some(coverage.new_cell_rate),
             "split_half_distance": coverage.split_half_distance,
+            "ambiguous_steps": probe.ambiguous_steps,
+            "gap_to_extremes": gaps,
+            "branch_blind": probe.branch_blind,
         })
     });
     json!({

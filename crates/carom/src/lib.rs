@@ -11,16 +11,21 @@
 //! | [`lcp`] | `carom-lcp` | linear complementarity problems |
 //! | [`mechanism`] | `carom-mechanism` | mechanical systems in generalized coordinates |
 //! | [`variational`] | `carom-variational` | flights, first contact, hybrid runs |
-//! | [`billiard`] | `carom-billiard` | nonholonomic billiards, impact by impact |
+//! | `motion` | `carom-motion` | worlds of rigid bodies in time |
+//! | `billiard` | `carom-billiard` | nonholonomic billiards, impact by impact |
 //! | `report` | `carom-report` | records, tables, figures, animations and their files |
 //! | `scenarios` | `carom-scenarios` | the papers' examples as named runs |
 //!
 //! | feature | adds |
 //! | --- | --- |
+//! | `billiard` (default) | the module `billiard` |
+//! | `motion` (default) | the module `motion` |
 //! | `scenarios` (default) | the modules `scenarios` and `report`, and with them files, plots and configuration formats |
 //! | `meshes` | meshes from the bytes of STL and OBJ files (part of `scenarios`) |
 //! | `serde` | velocities, momenta and contacts can be serialized |
 //! | `rayon` | samples of set-valued impacts on all threads of the current pool; the same bits |
+//! | `pictures` | figures as PNG and PDF |
+//! | `bounds` | proven bounds of all outcomes of an impact |
 //! | `faer` | faster factorizations from dimension 48 on; results differ by rounding only |
 //!
 //! Crates whose types stand in signatures come along: [`nalgebra`].
@@ -46,6 +51,7 @@
 //! # Ok::<(), carom::impact::ImpactError>(())
 //! ```
 
+#[cfg(feature = "billiard")]
 pub use carom_billiard as billiard;
 pub use carom_geometry as geometry;
 pub use carom_impact as impact;
@@ -53,6 +59,8 @@ pub use carom_lcp as lcp;
 pub use carom_lie as lie;
 pub use carom_mechanism as mechanism;
 pub use carom_metric as metric;
+#[cfg(feature = "motion")]
+pub use carom_motion as motion;
 pub use carom_numeric::NUMERICS_VERSION;
 #[cfg(feature = "scenarios")]
 pub use carom_report as report;

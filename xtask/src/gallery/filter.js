@@ -2,8 +2,8 @@
   "use strict";
   const filter = document.querySelector("#filter");
   const [input, count] = [filter.querySelector("input"), filter.querySelector("span")];
-  const parts = [...document.querySelectorAll("article, tr.item")];
-  const tables = [...document.querySelectorAll("table.items")];
+  const parts = [...document.querySelectorAll("article, .item")];
+  const sections = [...document.querySelectorAll("section")];
   // The data of the players is not what a reader looks for.
   const words = (part) => {
     const copy = part.cloneNode(true);
@@ -20,8 +20,9 @@
       part.hidden = !texts[k].includes(wanted);
       if (!part.hidden) shown += 1;
     });
-    tables.forEach((table) => {
-      table.hidden = !table.querySelector("tr.item:not([hidden])");
+    // A heading over nothing goes with what stood below it.
+    sections.forEach((section) => {
+      section.hidden = !section.querySelector("article:not([hidden]), .item:not([hidden])");
     });
     count.textContent = wanted ? `${shown} of ${parts.length}` : "";
   });

@@ -26,63 +26,149 @@ struct Entry<'a> {
     anchor: String,
 }
 
-/// Names and texts of all files.
+/// A page of the gallery: the scenarios of one paper, or those beyond the papers.
+struct Chapter<'a> {
+    file: String,
+    title: String,
+    subtitle: String,
+    entries: Vec<Entry<'a>>,
+    scenarios: Vec<&'static Scenario>,
+}
+
+/// Names and texts of all files: a page a paper, their figures, and `index.html`, the last one.
 pub(super) fn files(
     catalog: &Catalog,
     records: &[Record],
 ) -> anyhow::Result<Vec<(String, String)>> {
     let mut files = Vec::new();
-    let mut body = String::new();
-    let mut contents = String::new();
-    let (mut shown, mut with_data) = (0, 0);
-    let mut papers: Vec<(String, String, Vec<Entry<'_>>)> = Vec::new();
+    let chapters = chapters(catalog, records)?;
+    for chapter in &chapters {
+        let page = chapter_page(chapter, records, &mut files)?;
+        files.push((chapter.file.clone(), page));
+    }
+    files.push(("index.html".to_owned(), index(&chapters)));
+    Ok(files)
+}
+
+fn chapters<'a>(catalog: &'a Catalog, records: &[Record]) -> anyhow::Result<Vec<Chapter<'a>>> {
+    let scenarios = |of: &dyn Fn(&Scenario) -> bool| -> Vec<&'static Scenario> {
+        let has_record = |s: &&Scenario| records.iter().any(|r| r.scenario == s.name);
+        SCENARIOS
+            .iter()
+            .filter(|s| of(s))
+            .filter(has_record)
+            .collect()
+    };
+    let mut chapters = Vec::new();
     for (index, paper) in catalog.papers.iter().enumerate() {
-        let entries = entries(paper, index, records);
-        shown += count(&entries, |s| {
-            !matches!(s, Standing::NoData | Standing::NotYet)
-        });
-        with_data += count(&entries, |s| s != Standing::NoData);
-        papers.push((paper.authors.clone(), paper.title.clone(), entries));
-    }
-    for (index, (authors, title, entries)) in papers.iter().enumerate() {
-        let anchor = format!("paper-{}", index + 1);
-        write_paper(&mut body, &anchor, authors, title, entries);
-        let of_paper = |s: &&Scenario| s.paper == authors;
-        let cards = SCENARIOS.iter().filter(of_paper);
-        scenarios(&mut body, cards, records, entries, &mut files)?;
-        contents_of(&mut contents, &anchor, authors, title, records, |s| {
-            s.paper == authors
+        let name = paper.authors.to_lowercase().replace(" & ", "-");
+        chapters.push(Chapter {
+            file: export::file_name(&name, "html")?,
+            title: paper.authors.clone(),
+            subtitle: paper.title.clone(),
+            entries: entries(paper, index, records),
+            scenarios: scenarios(&|s| s.paper == paper.authors),
         });
     }
-    let other = |s: &Scenario| catalog.papers.iter().all(|p| p.authors != s.paper);
-    if SCENARIOS.iter().any(other) {
-        let (anchor, title) = ("beyond", "Beyond the five papers");
-        let _ = writeln!(body, "<h2 id=\"{anchor}\">{title}</h2>");
-        let cards = SCENARIOS.iter().filter(|s| other(s));
-        scenarios(&mut body, cards, records, &[], &mut files)?;
-        contents_of(&mut contents, anchor, title, "", records, other);
+    let beyond = scenarios(&|s| catalog.papers.iter().all(|p| p.authors != s.paper));
+    if !beyond.is_empty() {
+        chapters.push(Chapter {
+            file: "beyond.html".to_owned(),
+            title: "Beyond the five papers".to_owned(),
+            subtitle: String::new(),
+            entries: Vec::new(),
+            scenarios: beyond,
+        });
     }
-    let head = format!(
+    Ok(chapters)
+}
+
+/// The field that narrows a page; hidden where scripts do not run.
+const FIELD: &str = "<p id=\"filter\" hidden><label>Show only what mentions \
+    <input type=\"search\"></label> <span></span></p>\n";
+
+fn chapter_page(
+    chapter: &Chapter<'_>,
+    records: &[Record],
+    files: &mut Vec<(String, String)>,
+) -> anyhow::Result<String> {
+    let mut body = format!(
+        "<p><a href=\"index.html\">carom gallery</a></p>\n<h1>{}</h1>\n<p><i>{}</i></p>\n{FIELD}",
+        escape(&chapter.title),
+        escape(&chapter.subtitle)
+    );
+    if !chapter.entries.is_empty() {
+        body.push_str("<section>\n<h2 id=\"paper\">In the paper</h2>\n");
+        write_paper(&mut body, &chapter.entries);
+        body.push_str("</section>\n");
+    }
+    body.push_str("<section>\n<h2 id=\"scenarios\">Scenarios</h2>\n");
+    let mut plays = false;
+    for scenario in &chapter.scenarios {
+        if let Some(record) = records.iter().find(|r| r.scenario == scenario.name) {
+            plays |= !record.animations.is_empty();
+            card(&mut body, scenario, record, &chapter.entries, files)
+                .with_context(|| scenario.name)?;
+        }
+    }
+    body.push_str("</section>\n");
+    Ok(page(
+        &format!("{}: carom gallery", chapter.title),
+        &body,
+        plays,
+    ))
+}
+
+fn page(title: &str, body: &str, plays: bool) -> String {
+    let script = format!("<script>\n{FILTER}</script>\n");
+    html::page(title, STYLE, &format!("{body}{script}"), plays)
+}
+
+/// The page that leads to the others.
+fn index(chapters: &[Chapter<'_>]) -> String {
+    let of = |chapter: &Chapter<'_>, with: &dyn Fn(Standing) -> bool| count(&chapter.entries, with);
+    let is_shown = |s: Standing| !matches!(s, Standing::NoData | Standing::NotYet);
+    let has_data = |s: Standing| s != Standing::NoData;
+    let total =
+        |with: &dyn Fn(Standing) -> bool| chapters.iter().map(|c| of(c, with)).sum::<usize>();
+    let mut body = format!(
         "<h1>carom: what happens when rigid bodies hit</h1>\n\
          <p>Every figure and table of five papers that carries data, and more, as runs of this \
          program: parameters, what the paper states, our numbers, how far they are apart, and the \
          command that makes them (in the repository, <code>carom</code> is <code>cargo run --release \
-         --</code>). {shown} of {with_data} are there. Everything is in this folder; nothing is \
-         fetched.</p>\n\
-         <p id=\"filter\" hidden><label>Show only what mentions <input type=\"search\"></label> \
-         <span></span></p>\n\
-         <nav aria-label=\"Contents\">\n<ul>\n{contents}</ul>\n</nav>\n"
+         --</code>). {} of {} are there. Everything is in this folder; nothing is fetched.</p>\n{FIELD}",
+        total(&is_shown),
+        total(&has_data)
     );
-    let script = format!("<script>\n{FILTER}</script>\n");
-    let plays = records.iter().any(|record| !record.animations.is_empty());
-    let page = html::page(
-        "carom gallery",
-        STYLE,
-        &format!("{head}{body}{script}"),
-        plays,
-    );
-    files.push(("index.html".to_owned(), page));
-    Ok(files)
+    for chapter in chapters {
+        let file = &chapter.file;
+        let _ = writeln!(
+            body,
+            "<section>\n<h2><a href=\"{file}\">{}</a></h2>\n<p><i>{}</i></p>\n<ul>",
+            escape(&chapter.title),
+            escape(&chapter.subtitle)
+        );
+        if !chapter.entries.is_empty() {
+            let _ = writeln!(
+                body,
+                "<li class=\"item\"><a href=\"{file}#paper\">Its figures and tables</a>: {} of {} \
+                 are there</li>",
+                of(chapter, &is_shown),
+                of(chapter, &has_data)
+            );
+        }
+        for scenario in &chapter.scenarios {
+            let _ = writeln!(
+                body,
+                "<li class=\"item\"><a href=\"{file}#{0}\">{0}</a>: {1} <small>({2})</small></li>",
+                escape(scenario.name),
+                escape(scenario.summary),
+                escape(scenario.reproduces)
+            );
+        }
+        body.push_str("</ul>\n</section>\n");
+    }
+    page("carom gallery", &body, false)
 }
 
 fn entries<'a>(paper: &'a Paper, index: usize, records: &[Record]) -> Vec<Entry<'a>> {
@@ -100,37 +186,11 @@ fn count(entries: &[Entry<'_>], of: impl Fn(Standing) -> bool) -> usize {
     standings.filter(|s| of(*s)).count()
 }
 
-fn contents_of(
-    out: &mut String,
-    anchor: &str,
-    authors: &str,
-    title: &str,
-    records: &[Record],
-    of: impl Fn(&Scenario) -> bool,
-) {
-    let links: Vec<String> = SCENARIOS
-        .iter()
-        .filter(|s| of(s) && records.iter().any(|r| r.scenario == s.name))
-        .map(|s| format!("<a href=\"#{0}\">{0}</a>", escape(s.name)))
-        .collect();
-    let separator = if title.is_empty() { "" } else { ": " };
-    let _ = writeln!(
-        out,
-        "<li><a href=\"#{anchor}\">{}</a>{separator}<i>{}</i><br><small>{}</small></li>",
-        escape(authors),
-        escape(title),
-        links.join(" · ")
-    );
-}
-
-/// The heading of a paper and the table of its figures.
-fn write_paper(out: &mut String, anchor: &str, authors: &str, title: &str, entries: &[Entry<'_>]) {
-    let _ = writeln!(
-        out,
-        "<h2 id=\"{anchor}\">{}</h2>\n<p><i>{}</i></p>\n<div class=\"scroll\"><table class=\"items\">\n\
-         <thead><tr><th>In the paper</th><th>It states</th><th>Here</th></tr></thead>\n<tbody>",
-        escape(authors),
-        escape(title)
+/// The table of a paper's figures and tables.
+fn write_paper(out: &mut String, entries: &[Entry<'_>]) {
+    out.push_str(
+        "<div class=\"scroll\"><table class=\"items\">\n\
+         <thead><tr><th>In the paper</th><th>It states</th><th>Here</th></tr></thead>\n<tbody>\n",
     );
     for entry in entries {
         let item = entry.item;
@@ -202,22 +262,7 @@ fn standing(entry: &Entry<'_>) -> String {
     format!("<span class=\"{class}\">{}</span>", escape(&text))
 }
 
-/// The cards of scenarios.
-fn scenarios<'s>(
-    out: &mut String,
-    scenarios: impl Iterator<Item = &'s Scenario>,
-    records: &[Record],
-    entries: &[Entry<'_>],
-    files: &mut Vec<(String, String)>,
-) -> anyhow::Result<()> {
-    for scenario in scenarios {
-        if let Some(record) = records.iter().find(|r| r.scenario == scenario.name) {
-            card(out, scenario, record, entries, files).with_context(|| scenario.name)?;
-        }
-    }
-    Ok(())
-}
-
+/// A scenario with all that it shows.
 fn card(
     out: &mut String,
     scenario: &Scenario,
@@ -238,7 +283,7 @@ fn card(
     if !about.is_empty() {
         let _ = writeln!(
             out,
-            "<div class=\"scroll\"><table>\n<thead><tr><th>In the paper</th><th>Quantity</th>\
+            "<div class=\"scroll\"><table class=\"numbers\">\n<thead><tr><th>In the paper</th><th>Quantity</th>\
              <th class=\"n\">Paper</th><th class=\"n\">Here</th><th class=\"n\">Error</th>\
              <th></th></tr></thead>\n<tbody>\n{about}</tbody>\n</table></div>\n{}",
             reasons(scenario.name, entries)
@@ -358,8 +403,9 @@ fn number_row(entry: &Entry<'_>, number: &Compared) -> String {
         ("", error)
     };
     format!(
-        "<tr><td><a href=\"#{}\">{}</a></td><td><code>{}</code></td><td class=\"n\">{bound}{}{unit}</td>\
-         <td class=\"n\">{}{unit}</td><td class=\"n\">{}</td><td class=\"{class}\">{verdict}</td></tr>\n",
+        "<tr><td><a href=\"#{}\">{}</a></td><td><code>{}</code></td><td class=\"n\" data-label=\"paper\">{bound}{}{unit}</td>\
+         <td class=\"n\" data-label=\"here\">{}{unit}</td><td class=\"n\" data-label=\"error\">{}</td>\
+         <td class=\"{class}\">{verdict}</td></tr>\n",
         entry.anchor,
         escape(&entry.item.label),
         escape(&number.place.name),

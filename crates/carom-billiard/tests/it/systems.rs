@@ -14,7 +14,7 @@ use carom_billiard::rolling_ball::{BallState, RollingBall};
 use carom_billiard::sleigh::{Sleigh, SleighState};
 use carom_billiard::snakeboard::Snakeboard;
 use carom_billiard::{BilliardError, Ellipse};
-use carom_impact::{ImpactError, Nonholonomic, Restitution, Rough};
+use carom_impact::{Diagnostics, ImpactError, Nonholonomic, Restitution, Rough};
 use carom_metric::Tangent;
 use nalgebra::Vector2;
 
@@ -63,14 +63,14 @@ fn knife_edge_falls_on_its_wall() {
         steep,
         Limits::impacts(1),
     );
-    let Err(BilliardError::Impact(ImpactError::InfeasibleLaw {
-        effective_restitution,
-        ..
-    })) = error
-    else {
+    let Err(BilliardError::Impact(ImpactError::InfeasibleLaw { contacts, found })) = error else {
         panic!("{error:?}");
     };
-    close(effective_restitution, -0.5, 1e-14);
+    assert_eq!(contacts, [0]);
+    let Diagnostics::Nonholonomic(diagnostics) = found.diagnostics else {
+        panic!("{:?}", found.diagnostics);
+    };
+    close(diagnostics.effective_restitution.unwrap(), -0.5, 1e-14);
 }
 
 fn sleigh_run(restitution: Restitution, impacts: usize) -> (Sleigh, Vec<SleighState>, Vec<f64>) {

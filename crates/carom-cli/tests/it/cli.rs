@@ -300,9 +300,9 @@ fn the_methods_of_lcp_say_what_they_found() {
     assert_eq!(unsolved[0]["status"], "infeasible");
     assert_eq!(unsolved[1]["status"], "iteration-limit");
     assert_eq!(unsolved[1]["pivots"], 1);
-    assert_eq!(unsolved[2]["status"], "ray");
-    let explanation = unsolved[2]["explanation"].as_str().unwrap();
-    assert!(explanation.contains("decides nothing"), "{explanation}");
+    // The path ends on a ray; that there is no solution is proven.
+    assert_eq!(unsolved[2]["status"], "infeasible");
+    assert_eq!(unsolved[2]["proof"], "farkas");
 }
 
 #[test]
@@ -325,12 +325,7 @@ fn every_fault_of_a_complementarity_problem_names_its_key() {
         ("matrix", Value::Null, "invalid-input", "matrix"),
         ("vector", json!([1]), "dimension-mismatch", "matrix"),
         ("vector", json!(["x", 1]), "invalid-input", "vector[0]"),
-        (
-            "vector",
-            json!(vec![0.0; 100_000]),
-            "too-large",
-            "dimension",
-        ),
+        ("vector", json!(vec![0.0; 100_000]), "too-large", "vector"),
         ("method", json!("magic"), "unknown-method", "method"),
         ("max_pivots", json!(-1), "invalid-input", "max_pivots"),
         ("surprise", json!(1), "invalid-input", "surprise"),

@@ -39,6 +39,7 @@ fn every_json_block_is_answered() {
     let mut commands = Vec::new();
     for path in [
         "docs/src/command-line.md",
+        "docs/src/round-cones.md",
         "docs/src/your-own-impact.md",
         "docs/src/your-own-robot.md",
     ] {
@@ -54,6 +55,25 @@ fn every_json_block_is_answered() {
     for name in ["judge", "lcp", "resolve"] {
         assert!(commands.contains(&name), "no example of {name}");
     }
+}
+
+/// Under every block of the page on verdicts stands the command and the status that it gives.
+#[test]
+fn every_verdict_is_the_one_that_the_page_states() {
+    let text = document("docs/src/verdicts.md");
+    let mut seen = Vec::new();
+    for part in text.split("```json\n").skip(1) {
+        let (block, rest) = part.split_once("```").unwrap();
+        let stated = rest.trim_start().lines().next().unwrap();
+        let (name, status) = stated.split_once(": ").unwrap();
+        let output = carom(&[name.trim_matches('`')], &line(block));
+        let found = answers(&output).remove(0);
+        let kind = found["error"]["kind"].as_str();
+        let found = kind.or(found["status"].as_str());
+        assert_eq!(found, Some(status.trim_matches('`')), "{block}{output:?}");
+        seen.push(status.to_owned());
+    }
+    assert!(seen.len() >= 12, "{seen:?}");
 }
 
 /// The how-tos, in their order, in a folder with the files that they name.
@@ -116,4 +136,39 @@ fn the_lines_of_the_readme_are_answered() {
         commands.push(name);
     }
     assert_eq!(commands, ["resolve", "judge"]);
+}
+
+/// The chapter that describes the keys of a command.
+fn section<'t>(text: &'t str, title: &str) -> &'t str {
+    let (_, rest) = text.split_once(&format!("\n## {title}\n")).unwrap();
+    rest.split("\n## ").next().unwrap()
+}
+
+#[test]
+fn the_keys_of_the_book_are_those_that_are_read() {
+    let text = document("docs/src/command-line.md");
+    for (title, command) in [
+        ("Resolving impacts", carom_wire::Command::Resolve),
+        ("Judging outcomes", carom_wire::Command::Judge),
+        ("Linear complementarity problems", carom_wire::Command::Lcp),
+    ] {
+        let section = section(&text, title);
+        let known: Vec<&str> = carom_wire::keys(command).iter().map(|k| k.key).collect();
+        for key in &known {
+            // In a table, a sentence or the example.
+            let is_said = [format!("`{key}`"), format!("\"{key}\"")];
+            assert!(
+                is_said.iter().any(|said| section.contains(said)),
+                "{title}: {key}"
+            );
+        }
+        let mut is_table = false;
+        for line in section.lines() {
+            is_table = line.starts_with("| key |") || is_table && line.starts_with('|');
+            let first = line.split('|').nth(1).unwrap_or_default();
+            for key in first.split('`').skip(1).step_by(2).filter(|_| is_table) {
+                assert!(known.contains(&key), "{title}: {key} is not read");
+            }
+        }
+    }
 }

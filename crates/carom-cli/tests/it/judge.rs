@@ -37,7 +37,8 @@ fn an_engine_that_gains_energy_is_told_so() {
         "{verdict}"
     );
     assert_eq!(answer["outcome_set"]["contains"], false);
-    assert_eq!(answer["outcome_set"]["method"], "exact");
+    assert_eq!(answer["outcome_set"]["membership"], "outside");
+    assert_eq!(answer["outcome_set"]["reason"], "energy");
 }
 
 #[test]

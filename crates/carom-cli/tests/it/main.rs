@@ -5,4 +5,7 @@ mod cli;
 mod common;
 mod documents;
 mod judge;
+mod laws;
+mod protocol;
 mod simultaneous;
+mod verdicts;

@@ -3,4 +3,5 @@
 
 mod mass_properties;
 mod mesh;
+mod pairs;
 mod shapes;

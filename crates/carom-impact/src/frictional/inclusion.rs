@@ -3,10 +3,11 @@
 use super::space::ContactSpace;
 use crate::{Diagnostics, ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus};
 use carom_lcp::{Lcp, LcpStatus, Lemke, LemkeOptions};
+use carom_metric::kernel;
 use carom_numeric::random::CounterRng;
 use nalgebra::{DMatrix, DVector};
 
-/// Velocities below this fraction of $\lVert p\rVert$ are zero.
+/// Velocities below this fraction of the largest terms of a contact row are zero.
 const ZERO: f64 = 1e-10;
 
 /// Events allowed.
@@ -108,7 +109,7 @@ fn follow(
     check(pieces, m)?;
     let mut path = Path {
         space: &space,
-        zero: ZERO * problem.norm(),
+        zero: ZERO * kernel::max_abs(&space.sizes(problem.momentum())),
         velocity: space.velocity(problem.momentum()),
         impulse: DVector::zeros(space.n_slots()),
         work: (0..m)
@@ -165,7 +166,11 @@ fn follow(
             problem,
             path.impulse.as_slice(),
             status,
-            Diagnostics::Complementarity { pivots: 0 },
+            Diagnostics::Complementarity {
+                pivots: 0,
+                velocity_residual: 0.0,
+                polygon: None,
+            },
         )?,
         events,
         compression_work: path

@@ -38,12 +38,19 @@
 //! Anitescu & Potra, *Formulating dynamic multi-rigid-body contact problems with friction as
 //! solvable linear complementarity problems*, 1997.
 
+mod basis;
 mod bounds;
+mod choice;
+mod friction_cone;
 mod inclusion;
 mod lipschitz;
 mod modes;
+#[cfg(feature = "bounds")]
+mod outer;
 mod painleve;
 mod polygon;
+mod probe;
+mod round;
 mod sampler;
 mod samples;
 mod sequential;
@@ -51,14 +58,29 @@ mod simultaneous;
 mod space;
 mod stepper;
 
+pub(crate) use polygon::directions;
+pub(crate) use sequential::SingleImpacts;
+pub(crate) use space::ContactSpace;
+
 pub use bounds::{NetBound, TerminationBounds};
+pub use carom_lcp::cone::{ConeMode, ConeSelection};
 pub use carom_numeric::random::CounterRng;
+pub use choice::SampleChoice;
+pub use friction_cone::FrictionCone;
 pub use inclusion::{InclusionPath, RatePiece, integrate_elastic_inclusion, integrate_inclusion};
 pub use lipschitz::{MAX_CONE_UNKNOWNS, StepLipschitz};
 pub use modes::{EndMode, MAX_MODE_CONTACTS, ModeSolution, all_simultaneous, all_steps};
+#[cfg(feature = "bounds")]
+pub use outer::{
+    BoundCertificate, BoundMethod, ConeCertificate, Moment, OuterBound, OuterBounds, Relaxation,
+    outer_bound,
+};
 pub use painleve::{ImpactWithoutCollision, impact_without_collision};
-pub use polygon::DEFAULT_DIRECTIONS;
-pub use sampler::{BranchPolicy, CapDistribution, Draw, Sampler, SetValued};
+pub use polygon::{DEFAULT_DIRECTIONS, MAX_DIRECTIONS};
+pub use probe::{SamplingProbe, ambiguous_steps};
+pub use sampler::{
+    BranchPolicy, CAP_OFF, COVERING_SPREAD, CapDistribution, Draw, Sampler, SetValued,
+};
 pub use samples::{Coverage, SampleSummary, sampled_outcomes, summarize};
 pub use sequential::Sequential;
 pub use simultaneous::{AnitescuPotra, MoreauNewton};

@@ -1,6 +1,8 @@
 //! Every outcome of a planar problem, by trying how each contact may end.
 
 use super::space::ContactSpace;
+use crate::draft::Opening;
+use crate::gate::Rules;
 use crate::nnls::nonnegative_least_squares;
 use crate::{Diagnostics, ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus};
 use nalgebra::{DMatrix, DVector};
@@ -13,6 +15,10 @@ const FEASIBLE: f64 = 1e-10;
 
 /// Outcomes closer than this fraction of $\lVert p\rVert$ are one.
 const SAME: f64 = 1e-6;
+
+/// Part of its own terms below which a gradient is rounding. Friction coefficients of $10^5$ make terms that
+/// cancel, so nothing larger will do.
+const ROUNDING: f64 = 1e-16;
 
 /// How a contact ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -136,15 +142,24 @@ fn enumerate(
         caps.iter().enumerate().map(scaled).collect()
     });
     let velocity = space.velocity(problem.momentum());
-    let found = solutions(&space, &velocity, caps.as_deref(), problem.norm())?;
+    let found = solutions(&space, &velocity, caps.as_deref())?;
     let solution = |Found { impulse, modes, .. }| {
         let status = if problem.is_approaching() {
             ImpactStatus::Resolved
         } else {
             ImpactStatus::Separating
         };
-        let diagnostics = Diagnostics::Complementarity { pivots: 0 };
-        let outcome = space.outcome(problem, &impulse, status, diagnostics)?;
+        let diagnostics = Diagnostics::Complementarity {
+            pivots: 0,
+            velocity_residual: 0.0,
+            polygon: None,
+        };
+        let rules = Rules {
+            may_approach: caps.is_some(),
+            ..Rules::FRICTIONAL
+        };
+        let draft = space.draft(problem, &impulse);
+        let outcome = draft.outcome(problem, &rules, &mut Opening, status, diagnostics)?;
         Ok(ModeSolution { outcome, modes })
     };
     found.into_iter().map(solution).collect()
@@ -155,9 +170,10 @@ pub(super) fn solutions(
     space: &ContactSpace,
     velocity: &DVector<f64>,
     caps: Option<&[f64]>,
-    norm: f64,
 ) -> Result<Vec<Found>, ImpactError> {
     let m = space.n_contacts;
+    // The velocities of the contacts and nothing else of the system.
+    let norm = velocity.amax();
     let n_modes = if caps.is_some() { 7usize } else { 4 };
     let mut found: Vec<Found> = Vec::new();
     for code in 0..n_modes.pow(m as u32) {
@@ -266,9 +282,11 @@ fn attempt(
             column /= length;
         }
     }
-    let x = nonnegative_least_squares(&y, &z, 1e-13 * norm)?;
-    let residual = (&y * &x + &z).amax();
-    let is_met = residual <= FEASIBLE * norm;
+    let x = nonnegative_least_squares(&y, &z, ROUNDING)?;
+    let residual = &y * &x + &z;
+    let terms = y.abs() * &x + z.abs();
+    let mut rows = residual.iter().zip(&terms);
+    let is_met = rows.all(|(left, terms)| left.abs() <= FEASIBLE * terms.max(norm));
     if !is_met {
         return Ok(None);
     }

@@ -5,12 +5,17 @@ use crate::ImpactError;
 /// Directions of the friction polygon in space if none are asked for.
 pub const DEFAULT_DIRECTIONS: usize = 4;
 
+/// The most directions of a friction polygon: with so many its corners and sides differ by less than
+/// $10^{-4}$.
+pub const MAX_DIRECTIONS: usize = 256;
+
 /// Directions for contacts with `n_tangents` tangents.
 ///
 /// # Errors
 ///
-/// [`ImpactError::InvalidOption`] for fewer than 3 in space, or other than 2 in the plane.
-pub(super) fn directions(
+/// [`ImpactError::InvalidOption`] for fewer than 4 or more than [`MAX_DIRECTIONS`] in space, or other
+/// than 2 in the plane.
+pub(crate) fn directions(
     n_tangents: usize,
     requested: Option<usize>,
 ) -> Result<usize, ImpactError> {
@@ -19,8 +24,8 @@ pub(super) fn directions(
         1 => (2, requested.is_none_or(|k| k == 2), "2 in the plane"),
         _ => (
             DEFAULT_DIRECTIONS,
-            requested.is_none_or(|k| k >= 3),
-            "at least 3 in space",
+            requested.is_none_or(|k| (4..=MAX_DIRECTIONS).contains(&k)),
+            "4 to 256 in space",
         ),
     };
     if is_allowed {

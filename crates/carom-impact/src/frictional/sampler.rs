@@ -1,9 +1,15 @@
 //! Outcomes drawn from the set.
 
 use super::bounds::TerminationBounds;
+use super::friction_cone::FrictionCone;
 use super::modes::{check_planar, solutions};
+use super::probe::ambiguous_steps;
 use super::stepper::{ImpactStepper, StepWorkspace};
+use crate::draft::Opening;
+use crate::gate::Rules;
 use crate::jump::separating;
+use crate::laws::BuiltIn;
+use crate::own_terms::GRAZING_TOLERANCE;
 use crate::{
     Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus, OutcomeSet,
     SetValuedLaw,
@@ -13,9 +19,14 @@ use carom_metric::kernel;
 use carom_numeric::random::CounterRng;
 use nalgebra::{DMatrix, DVector};
 
-/// An impact has ended when no contact approaches by more than this fraction of
-/// $\lVert p\rVert$, in unit normals.
+/// An impact has ended when no contact approaches by more than this fraction of its own terms.
 const ENDED: f64 = 1e-10;
+
+/// A good spread of the exponents of random covering vectors.
+pub const COVERING_SPREAD: f64 = 6.0;
+
+/// A good probability that a contact is switched off in a step.
+pub const CAP_OFF: f64 = 0.25;
 
 /// Which solution of a step is taken where there are several.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
@@ -26,13 +37,16 @@ pub enum BranchPolicy {
     /// A random covering vector for every step, with entries $\exp(U(-a, a))$: every vector may
     /// lead to another solution.
     RandomCovering {
-        /// The spread $a$; 6 is a good one.
+        /// The spread $a$; [`COVERING_SPREAD`] is a good one.
         spread: f64,
     },
     /// Any of all solutions of a step, with equal probability: planar contacts only, at most
     /// [`MAX_MODE_CONTACTS`](super::MAX_MODE_CONTACTS) of them, and a hundred times the work.
     /// Lemke's method does not reach solutions between two others; this does.
     Enumerate,
+    /// Random covering vectors if sampled steps have several solutions
+    /// ([`ambiguous_steps`](super::ambiguous_steps)), else always the same.
+    Auto,
 }
 
 /// How the caps of a step are drawn.
@@ -47,9 +61,12 @@ pub enum CapDistribution {
         /// Probability in \[0, 1) that a contact is switched off in a step.
         off: f64,
     },
+    /// Contacts are switched off with probability [`CAP_OFF`] if sampled steps have several
+    /// solutions, else caps are uniform.
+    Auto,
 }
 
-/// Samples of every outcome that friction and simultaneity allow (`"set-valued"`).
+/// Samples of every outcome that friction and simultaneity allow (`set-valued`).
 ///
 /// Algorithms 1 and 2 of Halm & Posa. A sample is a sequence of steps with random caps until no
 /// contact approaches; it depends on the problem, the options and its index alone. Kinetic energy
@@ -61,6 +78,8 @@ pub enum CapDistribution {
 /// the identity on an impact that has ended only if steps have one solution. Here the limit is
 /// the number of steps, and the closing step is applied to samples that have not ended.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 pub struct SetValued {
     /// Largest cap $h$ on the impulses of a step, on the normal rows as given, N·s. `None`: the
     /// largest impulse that stops an approaching contact alone.
@@ -73,8 +92,8 @@ pub struct SetValued {
     pub max_steps: usize,
     /// Accuracy $\varepsilon < h$ of the closing step of Algorithm 2, N·s; none if `None`.
     pub epsilon: Option<f64>,
-    /// Directions of the friction polygon, as in [`AnitescuPotra`](super::AnitescuPotra).
-    pub friction_directions: Option<usize>,
+    /// Shape of the friction cones of spatial contacts.
+    pub friction_cone: FrictionCone,
     /// Which of several solutions of a step is taken.
     pub branch: BranchPolicy,
     /// How caps are drawn.
@@ -89,7 +108,7 @@ impl Default for SetValued {
             seed: 0,
             max_steps: 100,
             epsilon: None,
-            friction_directions: None,
+            friction_cone: FrictionCone::Round,
             branch: BranchPolicy::default(),
             caps: CapDistribution::default(),
         }
@@ -107,6 +126,10 @@ pub struct Sampler<'a> {
     impulse_step: f64,
     /// Scaled slot velocities before.
     before: Vec<f64>,
+    /// Sizes of their terms.
+    sizes: Vec<f64>,
+    /// Below which a normal velocity before counts as ended.
+    ended: Vec<f64>,
     /// Scaled caps of a whole step, one for each contact.
     caps: Vec<f64>,
     /// Scaled caps of the closing step.
@@ -133,6 +156,23 @@ pub struct Draw {
     caps: Vec<f64>,
 }
 
+impl Draw {
+    /// Scaled velocities of the slots so far.
+    pub(crate) fn velocity(&self) -> &[f64] {
+        &self.velocity
+    }
+
+    /// Scaled impulses on the slots so far.
+    pub(crate) fn impulse(&self) -> &[f64] {
+        &self.impulse
+    }
+
+    /// Scaled caps of the last step.
+    pub(crate) fn caps(&self) -> &[f64] {
+        &self.caps
+    }
+}
+
 impl<'a> Sampler<'a> {
     /// Prepares samples of a problem.
     ///
@@ -141,11 +181,14 @@ impl<'a> Sampler<'a> {
     /// [`ImpactError::InvalidOption`], [`ImpactError::NotPointed`] if a closing step is asked for
     /// and its size is not defined, and those of [`ImpactStepper::new`].
     pub fn new(problem: &'a ImpactProblem<'a>, options: &SetValued) -> Result<Self, ImpactError> {
+        let options = &options.settled(problem)?;
         let contacts = problem.contacts();
-        let stepper = ImpactStepper::new(contacts, options.friction_directions)?;
+        let stepper = ImpactStepper::with_cone(contacts, options.friction_cone)?;
         let space = &stepper.space;
         let (m, width, scale) = (space.n_contacts, space.width(), problem.scale());
         let before = space.velocity(problem.momentum());
+        let grazing = space.grazing(problem).into_iter();
+        let ended = grazing.map(|b| b * (ENDED / GRAZING_TOLERANCE)).collect();
         let stopping = |i: usize| -before[i * width] / (space.normal_norm(i) * scale);
         let largest = (0..m).map(stopping).fold(0.0, f64::max);
         let impulse_step = options.impulse_step.unwrap_or(largest);
@@ -161,7 +204,7 @@ impl<'a> Sampler<'a> {
         let closing = match options.epsilon {
             None => None,
             Some(epsilon) => {
-                let psi = TerminationBounds::psi(contacts, options.friction_directions)?;
+                let psi = TerminationBounds::psi(contacts, options.friction_cone.directions())?;
                 Some(to_caps(epsilon / (3.0 * psi)))
             }
         };
@@ -180,6 +223,8 @@ impl<'a> Sampler<'a> {
             caps: to_caps(impulse_step),
             closing,
             before: before.as_slice().to_vec(),
+            sizes: space.sizes(problem.momentum()),
+            ended,
             impulse_step,
             options: options.clone(),
             stepper,
@@ -206,10 +251,19 @@ impl<'a> Sampler<'a> {
         kernel::max_abs(&self.rows_before)
     }
 
-    fn is_colliding(&self, velocity: &[f64]) -> bool {
-        let width = self.stepper.space.width();
-        let ended = -ENDED * self.problem.norm();
-        velocity.iter().step_by(width).any(|b| *b < ended)
+    /// Whether a contact approaches by more than what its own terms leave: the velocity before and
+    /// what the impulses so far made and cancelled.
+    fn is_colliding(&self, velocity: &[f64], impulse: &[f64]) -> bool {
+        let space = &self.stepper.space;
+        let width = space.width();
+        let normals = velocity.iter().step_by(width).zip(&self.ended);
+        normals.enumerate().any(|(i, (b, ended))| {
+            *b < -*ended && {
+                let column = space.gram.column(i * width);
+                let made = column.iter().zip(impulse).map(|(g, l)| (g * l).abs());
+                *b < -ENDED * made.sum::<f64>()
+            }
+        })
     }
 
     /// Draws a sample into `draw`.
@@ -306,21 +360,39 @@ impl<'a> Sampler<'a> {
         draw.velocity.extend_from_slice(&self.before);
         draw.impulse.clear();
         draw.impulse.resize(self.before.len(), 0.0);
-        draw.is_ended = !self.is_colliding(&draw.velocity);
+        draw.workspace.made.clear();
+        draw.workspace.made.extend_from_slice(&self.sizes);
+        draw.is_ended = !self.is_colliding(&draw.velocity, &draw.impulse);
     }
 
     /// A step with the caps in `draw` to the solution that the policy takes.
     fn random_step(&self, rng: &mut CounterRng, draw: &mut Draw) -> Result<(), ImpactError> {
         match self.options.branch {
             BranchPolicy::Enumerate => return self.any_step(rng, draw),
-            BranchPolicy::Fixed => draw.workspace.set_cover(0, None),
+            BranchPolicy::Fixed | BranchPolicy::Auto => draw.workspace.set_cover(0, None),
             BranchPolicy::RandomCovering { spread } => {
-                let mut entry = || (spread * (2.0 * rng.next_uniform() - 1.0)).exp();
-                draw.workspace
-                    .set_cover(self.stepper.dim(), Some(&mut entry));
+                self.cover_randomly(spread, rng, &mut draw.workspace);
             }
         }
         self.step(draw)
+    }
+
+    fn cover_randomly(&self, spread: f64, rng: &mut CounterRng, workspace: &mut StepWorkspace) {
+        let mut entry = || (spread * (2.0 * rng.next_uniform() - 1.0)).exp();
+        workspace.set_cover(self.stepper.dim(), Some(&mut entry));
+    }
+
+    /// Makes a step from slot velocities with a random covering vector; its end is left in the
+    /// workspace.
+    pub(super) fn other_step(
+        &self,
+        velocity: &[f64],
+        caps: &[f64],
+        rng: &mut CounterRng,
+        workspace: &mut StepWorkspace,
+    ) -> Result<(), ImpactError> {
+        self.cover_randomly(COVERING_SPREAD, rng, workspace);
+        self.stepper.solve(velocity, caps, workspace)
     }
 
     fn draw_caps(&self, rng: &mut CounterRng, caps: &mut Vec<f64>) {
@@ -341,7 +413,7 @@ impl<'a> Sampler<'a> {
     fn any_step(&self, rng: &mut CounterRng, draw: &mut Draw) -> Result<(), ImpactError> {
         let space = &self.stepper.space;
         let velocity = DVector::from_column_slice(&draw.velocity);
-        let found = solutions(space, &velocity, Some(&draw.caps), self.problem.norm())?;
+        let found = solutions(space, &velocity, Some(&draw.caps))?;
         let choice = (rng.next_uniform() * found.len() as f64) as usize;
         let Some(solution) = found.get(choice) else {
             return Err(ImpactError::Complementarity {
@@ -354,12 +426,11 @@ impl<'a> Sampler<'a> {
             kernel::add_scaled(&mut draw.velocity, *l, space.gram.column(slot).as_slice());
         }
         draw.steps += 1;
-        draw.is_ended = !self.is_colliding(&draw.velocity);
+        draw.is_ended = !self.is_colliding(&draw.velocity, &draw.impulse);
         Ok(())
     }
 
     fn step(&self, draw: &mut Draw) -> Result<(), ImpactError> {
-        let space = &self.stepper.space;
         let Draw {
             workspace,
             velocity,
@@ -367,16 +438,14 @@ impl<'a> Sampler<'a> {
             caps,
             ..
         } = draw;
-        self.stepper
-            .problem
-            .solve(space, velocity, caps, &[], workspace)?;
+        self.stepper.solve(velocity, caps, workspace)?;
         velocity.copy_from_slice(&workspace.after);
         for (total, l) in impulse.iter_mut().zip(&workspace.impulse) {
             *total += l;
         }
         draw.steps += 1;
         draw.pivots += draw.workspace.n_pivots;
-        draw.is_ended = !self.is_colliding(&draw.velocity);
+        draw.is_ended = !self.is_colliding(&draw.velocity, &draw.impulse);
         Ok(())
     }
 
@@ -405,13 +474,42 @@ impl<'a> Sampler<'a> {
             steps: draw.steps,
             pivots: draw.pivots,
         };
-        self.stepper
-            .space
-            .outcome(self.problem, &draw.impulse, status, diagnostics)
+        let rules = Rules {
+            may_approach: !draw.is_ended,
+            ..Rules::FRICTIONAL
+        };
+        let draft = self.stepper.space.draft(self.problem, &draw.impulse);
+        draft.outcome(self.problem, &rules, &mut Opening, status, diagnostics)
     }
 }
 
 impl SetValued {
+    /// The same with policies in place of those that depend on the problem.
+    fn settled(&self, problem: &ImpactProblem<'_>) -> Result<Self, ImpactError> {
+        let (branch, caps) = (
+            self.branch == BranchPolicy::Auto,
+            self.caps == CapDistribution::Auto,
+        );
+        let mut settled = self.clone();
+        if branch {
+            settled.branch = BranchPolicy::Fixed;
+        }
+        if caps {
+            settled.caps = CapDistribution::Uniform;
+        }
+        if (branch || caps) && ambiguous_steps(&Sampler::new(problem, &settled)?)? > 0.0 {
+            if branch {
+                settled.branch = BranchPolicy::RandomCovering {
+                    spread: COVERING_SPREAD,
+                };
+            }
+            if caps {
+                settled.caps = CapDistribution::Mixed { off: CAP_OFF };
+            }
+        }
+        Ok(settled)
+    }
+
     fn validate(&self, impulse_step: f64, is_approaching: bool) -> Result<(), ImpactError> {
         let refuse = |what, value, allowed| {
             Err(ImpactError::InvalidOption {
@@ -461,7 +559,7 @@ impl SetValued {
 
 impl ImpactLaw for SetValued {
     fn name(&self) -> &'static str {
-        "set-valued"
+        Self::INFO.name
     }
 
     /// The first sample that ends.
@@ -517,6 +615,8 @@ impl SetValuedLaw for SetValued {
             preferred: Some(0),
             indeterminacy: if norm > 0.0 { diameter / norm } else { 0.0 },
             complete: false,
+            omitted: 0,
+            drawn: None,
         })
     }
 }

@@ -1,24 +1,29 @@
 //! One contact at a time.
 
-use super::polygon::directions;
+use super::friction_cone::{ConeShape, FrictionCone};
+use super::round::RoundStep;
 use super::space::ContactSpace;
 use super::stepper::{StepProblem, StepWorkspace};
 use crate::jump::separating;
+use crate::laws::BuiltIn;
+use crate::own_terms::GRAZING_TOLERANCE;
 use crate::{Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus};
 
-/// Contacts are resolved one at a time, without restitution, in a cycle (`"sequential"`).
+/// Contacts are resolved one at a time, without restitution, in a cycle (`sequential`).
 ///
 /// Each impact is that of [`AnitescuPotra`](super::AnitescuPotra) on the contact alone; a contact
 /// that does not approach is passed over. The impact ends when none approaches.
 ///
 /// Ivanov 1995; Halm & Posa, Section 1.1.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 pub struct Sequential {
     /// Contacts in the order in which they are asked, over and over. Empty: as given. Contacts
     /// that it leaves out are asked after those that it names.
     pub order: Vec<usize>,
-    /// Directions of the friction polygon, as in [`AnitescuPotra`](super::AnitescuPotra).
-    pub friction_directions: Option<usize>,
+    /// Shape of the friction cones of spatial contacts.
+    pub friction_cone: FrictionCone,
     /// Cap on single impacts.
     pub max_impacts: u64,
 }
@@ -27,7 +32,7 @@ impl Default for Sequential {
     fn default() -> Self {
         Self {
             order: Vec::new(),
-            friction_directions: None,
+            friction_cone: FrictionCone::Round,
             max_impacts: 10_000,
         }
     }
@@ -35,7 +40,7 @@ impl Default for Sequential {
 
 impl Sequential {
     /// The whole cycle.
-    fn cycle(&self, n_contacts: usize) -> Result<Vec<usize>, ImpactError> {
+    pub(crate) fn cycle(&self, n_contacts: usize) -> Result<Vec<usize>, ImpactError> {
         let mut cycle = self.order.clone();
         if let Some(&contact) = cycle.iter().find(|contact| **contact >= n_contacts) {
             return Err(ImpactError::InvalidContact {
@@ -50,15 +55,38 @@ impl Sequential {
     }
 }
 
+/// One contact as if the others were open.
+enum Single {
+    Round(RoundStep),
+    Polygon(StepProblem, ContactSpace),
+}
+
+impl Single {
+    fn new(alone: ContactSpace, shape: ConeShape) -> Result<Self, ImpactError> {
+        Ok(match shape {
+            ConeShape::Round => Self::Round(RoundStep::new(&alone)),
+            ConeShape::Polygon(k) => Self::Polygon(StepProblem::new(&alone, k, false)?, alone),
+        })
+    }
+
+    /// Leaves the impulses in the workspace.
+    fn solve(&self, velocity: &[f64], workspace: &mut StepWorkspace) -> Result<(), ImpactError> {
+        workspace.set_cover(0, None);
+        match self {
+            Self::Polygon(lcp, space) => lcp.solve(space, velocity, &[], &[], workspace),
+            Self::Round(round) => workspace.solve_round(round, velocity, &[]),
+        }
+    }
+}
+
 impl ImpactLaw for Sequential {
     fn name(&self) -> &'static str {
-        "sequential"
+        Self::INFO.name
     }
 
     fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
         let cycle = self.cycle(problem.contacts().len())?;
-        let space = ContactSpace::new(problem.contacts());
-        let k = directions(space.n_tangents, self.friction_directions)?;
+        let singles = SingleImpacts::new(problem, self.friction_cone)?;
         if !problem.is_approaching() {
             let sequence = Vec::new();
             return separating(
@@ -66,23 +94,74 @@ impl ImpactLaw for Sequential {
                 Diagnostics::Sequential {
                     sequence,
                     pivots: 0,
+                    velocity_residual: 0.0,
                 },
             );
         }
-        let width = space.width();
+        let found = singles.run(&cycle, self.max_impacts)?;
+        let diagnostics = Diagnostics::Sequential {
+            sequence: found.sequence,
+            pivots: found.pivots,
+            velocity_residual: found.velocity_residual,
+        };
+        singles
+            .space
+            .outcome(problem, &found.impulse, ImpactStatus::Resolved, diagnostics)
+    }
+}
+
+/// The impacts of each contact alone, ready for any order.
+pub(crate) struct SingleImpacts<'p> {
+    problem: &'p ImpactProblem<'p>,
+    pub(crate) space: ContactSpace,
+    singles: Vec<Single>,
+}
+
+/// Where single impacts in one order lead.
+pub(crate) struct InOrder {
+    /// Scaled impulses on the slots, added up.
+    pub(crate) impulse: Vec<f64>,
+    /// Contacts in the order of the impacts.
+    pub(crate) sequence: Vec<usize>,
+    pivots: usize,
+    velocity_residual: f64,
+}
+
+impl<'p> SingleImpacts<'p> {
+    pub(crate) fn new(
+        problem: &'p ImpactProblem<'p>,
+        friction_cone: FrictionCone,
+    ) -> Result<Self, ImpactError> {
+        problem.contacts().require_tangents()?;
+        let space = ContactSpace::new(problem.contacts());
+        let shape = friction_cone.shape(space.n_tangents)?;
         let mut singles = Vec::with_capacity(space.n_contacts);
         for contact in 0..space.n_contacts {
             let alone = space.single(contact);
-            singles.push((StepProblem::new(&alone, k, false)?, alone));
+            singles.push(Single::new(alone, shape)?);
         }
+        Ok(Self {
+            problem,
+            space,
+            singles,
+        })
+    }
+
+    /// Impacts in the order of a cycle, until no contact approaches.
+    pub(crate) fn run(&self, cycle: &[usize], max_impacts: u64) -> Result<InOrder, ImpactError> {
+        let (problem, space) = (self.problem, &self.space);
+        let width = space.width();
         let mut velocity = space.velocity(problem.momentum());
-        let mut total = vec![0.0; space.n_slots()];
+        let mut grazing = space.grazing(problem);
+        let mut made = space.sizes(problem.momentum());
+        let mut impulse = vec![0.0; space.n_slots()];
         let mut workspace = StepWorkspace::new();
         let (mut sequence, mut pivots) = (Vec::new(), 0);
+        let mut velocity_residual = 0.0;
         let mut quiet = 0;
         for &contact in cycle.iter().cycle() {
             let slots = contact * width..(contact + 1) * width;
-            if velocity[slots.start] >= -problem.tolerance() {
+            if velocity[slots.start] >= -grazing[contact] {
                 quiet += 1;
                 if quiet >= cycle.len() {
                     break;
@@ -90,23 +169,34 @@ impl ImpactLaw for Sequential {
                 continue;
             }
             quiet = 0;
-            if sequence.len() as u64 >= self.max_impacts {
+            if sequence.len() as u64 >= max_impacts {
                 return Err(ImpactError::LimitExceeded {
-                    impacts: self.max_impacts,
+                    impacts: max_impacts,
                 });
             }
             let alone = &velocity.as_slice()[slots.clone()];
-            let (lcp, single) = &singles[contact];
-            workspace.set_cover(0, None);
-            lcp.solve(single, alone, &[], &[], &mut workspace)?;
+            workspace.made = made[slots.clone()].to_vec();
+            self.singles[contact].solve(alone, &mut workspace)?;
             pivots += workspace.n_pivots;
             for (slot, l) in slots.zip(&workspace.impulse) {
-                total[slot] += l;
+                impulse[slot] += l;
                 velocity.axpy(*l, &space.gram.column(slot), 1.0);
+                for (made, g) in made.iter_mut().zip(&space.gram.column(slot)) {
+                    *made += (l * g).abs();
+                }
+                for (i, grazing) in grazing.iter_mut().enumerate() {
+                    let made = l * space.gram[(i * width, slot)];
+                    *grazing = f64::max(*grazing, GRAZING_TOLERANCE * made.abs());
+                }
             }
+            velocity_residual = f64::max(velocity_residual, workspace.residual);
             sequence.push(contact);
         }
-        let diagnostics = Diagnostics::Sequential { sequence, pivots };
-        space.outcome(problem, &total, ImpactStatus::Resolved, diagnostics)
+        Ok(InOrder {
+            impulse,
+            sequence,
+            pivots,
+            velocity_residual,
+        })
     }
 }

@@ -1,84 +1,331 @@
 //! All contacts at once.
 
-use super::polygon::directions;
+use super::friction_cone::{ConeShape, FrictionCone};
+use super::round::{RoundStep, RoundWorkspace, diagnostics, polygon_error, targets};
 use super::space::ContactSpace;
 use super::stepper::{StepProblem, StepWorkspace};
+use crate::draft::Basis;
+use crate::gate::{Breach, Rules};
 use crate::jump::separating;
-use crate::{Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus};
+use crate::laws::BuiltIn;
+use crate::own_terms::GRAZING_TOLERANCE;
+use crate::{
+    ConeDiagnostics, ContactSet, Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem,
+    ImpactStatus,
+};
+use carom_lcp::cone::{ConeMode, ConeSelection};
+use carom_metric::Tangent;
+use nalgebra::DVector;
 
-/// The simultaneous law of Anitescu and Potra (`"anitescu-potra"`): every contact at once, without
+/// The simultaneous law of Anitescu and Potra (`anitescu-potra`): every contact at once, without
 /// restitution, one complementarity problem.
 ///
-/// Kinetic energy never grows. There may be several outcomes, of which this is the one that
-/// Lemke's method finds; [`all_simultaneous`](super::all_simultaneous) finds them all.
+/// Kinetic energy never grows. There may be several outcomes. In the plane this is the one that
+/// Lemke's method finds, and [`all_simultaneous`](super::all_simultaneous) finds them all. In space
+/// dependent contacts that slide leave a continuum of them, of which
+/// [`selection`](Self::selection) takes a member.
 ///
 /// Halm & Posa, Eq. (31).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 pub struct AnitescuPotra {
-    /// Directions of the friction polygon: 2 in the plane, at least 3 in space. `None`: 2 and
-    /// [`DEFAULT_DIRECTIONS`](super::DEFAULT_DIRECTIONS).
-    pub friction_directions: Option<usize>,
+    /// Shape of the friction cones of spatial contacts.
+    pub friction_cone: FrictionCone,
+    /// Which of a continuum of outcomes is taken, with round cones.
+    pub selection: ConeSelection,
 }
 
 impl ImpactLaw for AnitescuPotra {
     fn name(&self) -> &'static str {
-        "anitescu-potra"
+        Self::INFO.name
     }
 
     fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
         let inelastic = vec![0.0; problem.contacts().len()];
-        resolve(problem, self.friction_directions, &inelastic)
+        resolve(
+            problem,
+            self.friction_cone,
+            self.selection,
+            &inelastic,
+            &Rules::FRICTIONAL,
+        )
     }
 }
 
-/// Moreau's law with Newton's restitution (`"moreau-newton"`):
+/// Moreau's law with Newton's restitution (`moreau-newton`):
 /// $0 \le b_n^+ + e b_n^- \perp \lambda_n \ge 0$ for every contact, friction against the
 /// tangential velocity after the impact.
 ///
 /// With friction and restitution kinetic energy may grow (Kane & Levinson 1985): the audit says so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 pub struct MoreauNewton {
-    /// As in [`AnitescuPotra`].
-    pub friction_directions: Option<usize>,
+    /// Shape of the friction cones of spatial contacts.
+    pub friction_cone: FrictionCone,
+    /// Which of a continuum of outcomes is taken, with round cones.
+    pub selection: ConeSelection,
+}
+
+impl MoreauNewton {
+    /// The same with a restitution of another velocity than that before the impact: $0 \le b_n^+ + e
+    /// \hat b_n \perp \lambda_n \ge 0$ with $\hat b = J\hat v$, `approach` = $\hat v$ (n).
+    ///
+    /// A time step adds external impulses and impacts at once: the velocity before is then the one
+    /// without contact, but restitution means that of the velocity the step began with.
+    ///
+    /// # Errors
+    ///
+    /// As [`resolve`](ImpactLaw::resolve), and [`ImpactError::Metric`] for `approach`.
+    pub fn resolve_from(
+        &self,
+        problem: &ImpactProblem<'_>,
+        approach: &Tangent,
+    ) -> Result<ImpactOutcome, ImpactError> {
+        let contacts = problem.contacts();
+        contacts.require_tangents()?;
+        let metric = contacts.metric();
+        metric.check_vector("velocity of approach", approach.0.as_slice())?;
+        let mut whitened = approach.0.clone();
+        metric.whiten_velocity_into(approach.0.as_slice(), whitened.as_mut_slice());
+        whitened *= problem.scale();
+        let space = ContactSpace::new(contacts);
+        let approach = space.velocity(whitened.as_slice());
+        let mut before = space.velocity(problem.momentum());
+        let mut bounces = Vec::with_capacity(contacts.len());
+        let mut is_asked = problem.is_approaching();
+        for (i, contact) in contacts.contacts().iter().enumerate() {
+            let slot = i * space.width();
+            let bounce = contact.restitution * approach[slot];
+            let size = before[slot].abs() + bounce.abs();
+            before[slot] += bounce;
+            bounces.push(bounce);
+            is_asked |= before[slot] < -GRAZING_TOLERANCE * size;
+        }
+        let event = Event {
+            problem,
+            space: &space,
+            before,
+            is_asked,
+            restitution: &vec![0.0; contacts.len()],
+            bounces: &bounces,
+            rules: &Self::RULES,
+        };
+        event.resolve(self.friction_cone, self.selection)
+    }
+
+    /// Newton's ratio may gain energy against friction, and asks contacts that separate to approach
+    /// at most e times as fast.
+    const RULES: Rules<'static> = Rules {
+        may_gain: true,
+        may_be_infeasible: true,
+        ..Rules::FRICTIONAL
+    };
+}
+
+/// One impact of all contacts at once.
+struct Event<'e> {
+    problem: &'e ImpactProblem<'e>,
+    space: &'e ContactSpace,
+    /// Scaled velocities of the slots from which impulses start.
+    before: DVector<f64>,
+    /// Whether any contact approaches.
+    is_asked: bool,
+    restitution: &'e [f64],
+    /// What `before` has beyond the velocities of the contacts' normals before the impact; empty for
+    /// nothing.
+    bounces: &'e [f64],
+    rules: &'e Rules<'e>,
+}
+
+/// The basis of an impact from velocities that are not those before it: normal velocities count
+/// from there.
+struct Shifted<'b> {
+    basis: &'b mut dyn Basis,
+    bounces: &'b [f64],
+}
+
+impl Shifted<'_> {
+    fn shifted(&self, contacts: &ContactSet<'_>, velocities: &[f64]) -> Vec<f64> {
+        let mut velocities = velocities.to_vec();
+        for (i, bounce) in self.bounces.iter().enumerate() {
+            if let Some(velocity) = velocities.get_mut(contacts.row(i)) {
+                *velocity += bounce;
+            }
+        }
+        velocities
+    }
+}
+
+impl Basis for Shifted<'_> {
+    fn has_residual(&self) -> bool {
+        self.basis.has_residual()
+    }
+
+    fn can_correct(&self, breach: &Breach) -> bool {
+        self.basis.can_correct(breach)
+    }
+
+    fn velocity_residual(
+        &self,
+        contacts: &ContactSet<'_>,
+        after: &[f64],
+        terms: &[f64],
+    ) -> Option<f64> {
+        let after = self.shifted(contacts, after);
+        self.basis.velocity_residual(contacts, &after, terms)
+    }
+
+    fn correct(
+        &mut self,
+        contacts: &ContactSet<'_>,
+        before: &[f64],
+        after: &[f64],
+        impulse: &mut [f64],
+    ) {
+        let before = self.shifted(contacts, before);
+        let after = self.shifted(contacts, after);
+        self.basis.correct(contacts, &before, &after, impulse);
+    }
 }
 
 impl ImpactLaw for MoreauNewton {
     fn name(&self) -> &'static str {
-        "moreau-newton"
+        Self::INFO.name
     }
 
     fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
         let contacts = problem.contacts().contacts();
         let restitution: Vec<f64> = contacts.iter().map(|c| c.restitution).collect();
-        resolve(problem, self.friction_directions, &restitution)
+        resolve(
+            problem,
+            self.friction_cone,
+            self.selection,
+            &restitution,
+            &Self::RULES,
+        )
     }
 }
 
 fn resolve(
     problem: &ImpactProblem<'_>,
-    friction_directions: Option<usize>,
+    friction_cone: FrictionCone,
+    selection: ConeSelection,
     restitution: &[f64],
+    rules: &Rules<'_>,
 ) -> Result<ImpactOutcome, ImpactError> {
-    let space = ContactSpace::new(problem.contacts());
-    let k = directions(space.n_tangents, friction_directions)?;
-    if !problem.is_approaching() {
-        return separating(problem, Diagnostics::Complementarity { pivots: 0 });
-    }
-    let lcp = StepProblem::new(&space, k, false)?;
-    let velocity = space.velocity(problem.momentum());
-    let mut workspace = StepWorkspace::new();
-    lcp.solve(
-        &space,
-        velocity.as_slice(),
-        &[],
-        restitution,
-        &mut workspace,
-    )?;
-    let pivots = workspace.n_pivots;
-    space.outcome(
+    let contacts = problem.contacts();
+    contacts.require_tangents()?;
+    let space = ContactSpace::new(contacts);
+    let event = Event {
         problem,
-        &workspace.impulse,
-        ImpactStatus::Resolved,
-        Diagnostics::Complementarity { pivots },
-    )
+        before: space.velocity(problem.momentum()),
+        space: &space,
+        is_asked: problem.is_approaching(),
+        restitution,
+        bounces: &[],
+        rules,
+    };
+    event.resolve(friction_cone, selection)
+}
+
+impl Event<'_> {
+    fn resolve(
+        &self,
+        friction_cone: FrictionCone,
+        selection: ConeSelection,
+    ) -> Result<ImpactOutcome, ImpactError> {
+        match friction_cone.shape(self.space.n_tangents)? {
+            ConeShape::Round => self.with_cones(selection),
+            ConeShape::Polygon(k) => self.with_polygons(k),
+        }
+    }
+
+    fn with_cones(&self, selection: ConeSelection) -> Result<ImpactOutcome, ImpactError> {
+        let Self {
+            problem,
+            space,
+            before,
+            restitution,
+            rules,
+            ..
+        } = self;
+        let before = before.as_slice();
+        let contacts = problem.contacts();
+        if !self.is_asked {
+            let nothing = ConeDiagnostics {
+                residual: 0.0,
+                velocity_residual: 0.0,
+                family: 0,
+                selection,
+                modes: vec![ConeMode::Open; space.n_contacts],
+                pivots: 0,
+                newton_steps: 0,
+            };
+            return separating(problem, Diagnostics::Cone(Box::new(nothing)));
+        }
+        let mut workspace = RoundWorkspace::default();
+        let round = RoundStep::new(space);
+        let answer = round.candidate(before, restitution, &[], selection, &mut workspace)?;
+        let modes = workspace.cone.modes();
+        let mut targets = targets(space, contacts, before, restitution, modes);
+        space.draft(problem, &workspace.impulse).outcome(
+            problem,
+            rules,
+            &mut Shifted {
+                basis: &mut targets,
+                bounces: self.bounces,
+            },
+            ImpactStatus::Resolved,
+            Diagnostics::Cone(Box::new(diagnostics(&answer, &workspace))),
+        )
+    }
+
+    fn with_polygons(&self, k: usize) -> Result<ImpactOutcome, ImpactError> {
+        let Self {
+            problem,
+            space,
+            before,
+            restitution,
+            rules,
+            ..
+        } = self;
+        let before = before.as_slice();
+        let complementarity = |pivots, velocity_residual, polygon| Diagnostics::Complementarity {
+            pivots,
+            velocity_residual,
+            polygon,
+        };
+        if !self.is_asked {
+            return separating(problem, complementarity(0, 0.0, None));
+        }
+        let lcp = StepProblem::new(space, k, false)?;
+        let mut workspace = StepWorkspace::new();
+        workspace.made = space.sizes(problem.momentum());
+        lcp.solve(space, before, &[], restitution, &mut workspace)?;
+        let mut basis = lcp.basis(space, before, restitution, &workspace);
+        let impulse = &workspace.impulse;
+        let polygon = match space.n_tangents {
+            2.. => Some(polygon_error(
+                space,
+                problem,
+                k,
+                before,
+                restitution,
+                impulse,
+            )?),
+            _ => None,
+        };
+        space.draft(problem, impulse).outcome(
+            problem,
+            rules,
+            &mut Shifted {
+                basis: &mut basis,
+                bounces: self.bounces,
+            },
+            ImpactStatus::Resolved,
+            complementarity(workspace.n_pivots, workspace.residual, polygon),
+        )
+    }
 }

@@ -1,9 +1,12 @@
 //! Contact space of frictional laws.
 
+use crate::draft::{Draft, Opening};
+use crate::gate::Rules;
+use crate::own_terms::{GRAZING_TOLERANCE, dot_and_size};
 use crate::problem::Numbers;
 use crate::{ContactSet, Diagnostics, ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus};
 use carom_lcp::ContactRows;
-use carom_metric::{Tangent, kernel};
+use carom_metric::kernel;
 use nalgebra::{DMatrix, DVector};
 use smallvec::smallvec;
 
@@ -14,15 +17,15 @@ use smallvec::smallvec;
 /// friction cone stays round, and $\mu$ changes accordingly. Contacts without friction lose their
 /// tangents; where others have more, the missing ones are zero rows.
 #[derive(Clone, Debug)]
-pub(super) struct ContactSpace {
-    pub(super) n_contacts: usize,
-    pub(super) n_tangents: usize,
+pub(crate) struct ContactSpace {
+    pub(crate) n_contacts: usize,
+    pub(crate) n_tangents: usize,
     /// $\mu$ in the units of the slots.
-    pub(super) friction: Vec<f64>,
+    pub(crate) friction: Vec<f64>,
     /// Zero restitution for every contact.
-    pub(super) inelastic: Vec<f64>,
+    pub(crate) inelastic: Vec<f64>,
     /// Gram matrix of the slots.
-    pub(super) gram: DMatrix<f64>,
+    pub(crate) gram: DMatrix<f64>,
     /// Row of the Jacobian of each slot.
     rows: Vec<Option<usize>>,
     /// Factor that brings the given row to the slot; impulses on it take the same factor.
@@ -32,7 +35,7 @@ pub(super) struct ContactSpace {
 }
 
 impl ContactSpace {
-    pub(super) fn new(contacts: &ContactSet<'_>) -> Self {
+    pub(crate) fn new(contacts: &ContactSet<'_>) -> Self {
         let m = contacts.len();
         let given = contacts.contacts();
         let is_rough = |i: usize| given[i].friction > 0.0;
@@ -93,49 +96,42 @@ impl ContactSpace {
         }
     }
 
-    pub(super) fn width(&self) -> usize {
+    pub(crate) fn width(&self) -> usize {
         1 + self.n_tangents
     }
 
-    pub(super) fn n_slots(&self) -> usize {
+    pub(crate) fn n_slots(&self) -> usize {
         self.rows.len()
     }
 
     /// The factor of an impulse on the normal row of a contact, as given, to its slot.
-    pub(super) fn normal_norm(&self, contact: usize) -> f64 {
+    pub(crate) fn normal_norm(&self, contact: usize) -> f64 {
         1.0 / self.factors[contact * self.width()]
     }
 
     /// The factor of a tangential velocity of a contact from its slot to the rows as given; 0
     /// without tangents.
-    pub(super) fn tangent_norm(&self, contact: usize) -> f64 {
+    pub(crate) fn tangent_norm(&self, contact: usize) -> f64 {
         match self.factors.get(contact * self.width() + 1) {
             Some(factor) if self.n_tangents > 0 && *factor > 0.0 => 1.0 / factor,
             _ => 0.0,
         }
     }
 
-    /// Scale of the cone multiplier of a contact, $1/\sqrt{\max(\mu, 1)}$ for $\mu$ and sliding
-    /// speed on the rows as given.
-    ///
-    /// Among several solutions of a step it shifts how often each is found.
+    /// Scale of the cone multiplier of a contact, $1/\sqrt{\max(\hat\mu, 1)}$ with
+    /// $\hat\mu$ of the slots, so that units of rows change nothing.
     pub(super) fn cone_scale(&self, contact: usize) -> f64 {
-        let tangent = self.tangent_norm(contact);
-        if tangent == 0.0 {
-            return 1.0;
-        }
-        let friction = self.friction[contact] * self.normal_norm(contact) / tangent;
-        1.0 / (tangent * friction.max(1.0).sqrt())
+        1.0 / self.friction[contact].max(1.0).sqrt()
     }
 
     /// Whitened slot.
-    pub(super) fn column(&self, slot: usize) -> &[f64] {
+    pub(crate) fn column(&self, slot: usize) -> &[f64] {
         let n = self.columns.nrows();
         &self.columns.as_slice()[slot * n..(slot + 1) * n]
     }
 
     /// Velocities that unit impulses on the slots make, n × slots.
-    pub(super) fn primal_columns(&self, contacts: &ContactSet<'_>) -> DMatrix<f64> {
+    pub(crate) fn primal_columns(&self, contacts: &ContactSet<'_>) -> DMatrix<f64> {
         let mut primal = self.columns.clone();
         let n = primal.nrows();
         for column in primal.as_mut_slice().chunks_exact_mut(n) {
@@ -145,7 +141,7 @@ impl ContactSpace {
     }
 
     /// Scaled velocities of the slots.
-    pub(super) fn velocity(&self, momentum: &[f64]) -> DVector<f64> {
+    pub(crate) fn velocity(&self, momentum: &[f64]) -> DVector<f64> {
         let slots = self.columns.column_iter();
         DVector::from_iterator(
             self.n_slots(),
@@ -153,8 +149,27 @@ impl ContactSpace {
         )
     }
 
+    /// Sizes of the terms that the scaled velocities of the slots are sums of.
+    pub(super) fn sizes(&self, momentum: &[f64]) -> Vec<f64> {
+        let size = |slot| dot_and_size(self.column(slot), momentum).1;
+        (0..self.n_slots()).map(size).collect()
+    }
+
+    /// Scaled velocities of the contacts' normals that still count as grazing before the impact:
+    /// by the terms of the row as given, and of the whitened one that the slots are computed from.
+    pub(super) fn grazing(&self, problem: &ImpactProblem<'_>) -> Vec<f64> {
+        let contacts = problem.contacts();
+        let entries = problem.velocity_minus().0.as_slice();
+        let of = |i: usize| {
+            let given = contacts.normal_velocity(i, entries, problem.scale());
+            let (_, size) = dot_and_size(self.column(i * self.width()), problem.momentum());
+            GRAZING_TOLERANCE * f64::max(given.size, size)
+        };
+        (0..self.n_contacts).map(of).collect()
+    }
+
     /// The problem's rows for the assembly of its complementarity problem.
-    pub(super) fn contact_rows<'a>(
+    pub(crate) fn contact_rows<'a>(
         &'a self,
         velocity: &'a DVector<f64>,
         restitution: &'a [f64],
@@ -169,7 +184,7 @@ impl ContactSpace {
     }
 
     /// The part of the space that belongs to one contact.
-    pub(super) fn single(&self, contact: usize) -> Self {
+    pub(crate) fn single(&self, contact: usize) -> Self {
         let width = self.width();
         let slots = contact * width..(contact + 1) * width;
         let gram = self.gram.view((slots.start, slots.start), (width, width));
@@ -186,7 +201,7 @@ impl ContactSpace {
     }
 
     /// Whitened, scaled momentum change that impulses on the slots make.
-    pub(super) fn change(&self, impulse: &[f64]) -> Numbers {
+    pub(crate) fn change(&self, impulse: &[f64]) -> Numbers {
         let mut change: Numbers = smallvec![0.0; self.columns.nrows()];
         for (column, l) in self.columns.column_iter().zip(impulse) {
             if *l != 0.0 {
@@ -196,7 +211,48 @@ impl ContactSpace {
         change
     }
 
-    /// The outcome that scaled impulses on the slots make, audited.
+    /// Impulses on the rows as given from scaled impulses on the slots.
+    pub(crate) fn on_rows(
+        &self,
+        impulse: &[f64],
+        scale: f64,
+        contacts: &ContactSet<'_>,
+    ) -> DVector<f64> {
+        let mut impulses = DVector::zeros(contacts.row(contacts.len()));
+        for ((row, factor), l) in self.rows.iter().zip(&self.factors).zip(impulse) {
+            if let Some(row) = *row {
+                impulses[row] = l * factor / scale;
+            }
+        }
+        impulses
+    }
+
+    /// Scaled impulses on the slots from impulses on the rows as given.
+    pub(crate) fn of_rows(&self, impulses: &[f64], scale: f64) -> Vec<f64> {
+        let of = |(row, factor): (&Option<usize>, &f64)| match row.and_then(|r| impulses.get(r)) {
+            Some(l) => l / factor * scale,
+            None => 0.0,
+        };
+        self.rows.iter().zip(&self.factors).map(of).collect()
+    }
+
+    /// Factors between the unit rows of the Jacobian and the slots: velocities of a slot are that
+    /// times those of its unit row, impulses on a unit row that times those on its slot.
+    pub(super) fn unit_rows<'a>(
+        &'a self,
+        contacts: &'a ContactSet<'_>,
+    ) -> impl Iterator<Item = (usize, usize, f64)> + 'a {
+        let width = self.width();
+        let slots = self.rows.iter().zip(&self.factors).enumerate();
+        slots.filter_map(move |(slot, (row, factor))| {
+            row.map(|row| match slot % width {
+                0 => (slot, row, 1.0),
+                _ => (slot, row, factor * contacts.row_norm(row)),
+            })
+        })
+    }
+
+    /// The outcome that scaled impulses on the slots make, if it passes the gate.
     pub(super) fn outcome(
         &self,
         problem: &ImpactProblem<'_>,
@@ -204,28 +260,21 @@ impl ContactSpace {
         status: ImpactStatus,
         diagnostics: Diagnostics,
     ) -> Result<ImpactOutcome, ImpactError> {
+        let rules = Rules::FRICTIONAL;
+        let draft = self.draft(problem, impulse);
+        draft.outcome(problem, &rules, &mut Opening, status, diagnostics)
+    }
+
+    /// Scaled impulses on the slots as impulses on unit rows.
+    pub(super) fn draft(&self, problem: &ImpactProblem<'_>, impulse: &[f64]) -> Draft {
         let contacts = problem.contacts();
-        let unscale = 1.0 / problem.scale();
-        let mut change = self.change(impulse);
-        contacts.metric().unwhiten_velocity_in_place(&mut change);
-        let mut velocity_plus = problem.velocity_minus().0.clone();
-        kernel::add_scaled(velocity_plus.as_mut_slice(), unscale, &change);
-        let mut impulses = DVector::zeros(contacts.row(contacts.len()));
-        for ((row, factor), l) in self.rows.iter().zip(&self.factors).zip(impulse) {
-            if let Some(row) = *row {
-                impulses[row] = l * factor * unscale;
-            }
+        let mut on_rows: Numbers = smallvec![0.0; contacts.row(contacts.len())];
+        for (slot, row, factor) in self.unit_rows(contacts) {
+            on_rows[row] = impulse[slot] * factor;
         }
-        let constraint_impulses = contacts.constraint_impulses(&impulses);
-        let velocity_plus = Tangent(velocity_plus);
-        let audit = crate::audit(problem, &velocity_plus, &impulses, &constraint_impulses)?;
-        Ok(ImpactOutcome {
-            velocity_plus,
-            impulses,
-            constraint_impulses,
-            status,
-            audit,
-            diagnostics,
-        })
+        Draft {
+            impulse: on_rows,
+            change: self.change(impulse),
+        }
     }
 }

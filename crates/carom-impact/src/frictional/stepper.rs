@@ -1,15 +1,26 @@
 //! One step of a frictional impact as a complementarity problem.
 
-use super::polygon::directions;
+use super::basis::LcpBasis;
+use super::friction_cone::{ConeShape, FrictionCone};
+use super::polygon::{DEFAULT_DIRECTIONS, directions};
+use super::round::{RoundStep, RoundWorkspace};
 use super::space::ContactSpace;
+use crate::draft::Opening;
+use crate::gate::Rules;
+use crate::own_terms::GRAZING_TOLERANCE;
 use crate::{ContactSet, ImpactError};
+use carom_lcp::cone::{ConeAnswer, ConeSelection};
 use carom_lcp::{ContactLcp, LcpRef, LcpStatus, Lemke, LemkeOptions, LemkeWorkspace};
 use carom_metric::{Tangent, kernel};
 use carom_numeric::random::CounterRng;
 use nalgebra::{DMatrix, DVector};
 
-/// Largest violation of complementarity of an accepted step, over the largest velocity.
+/// Largest violation of complementarity of an accepted step, over the terms of the row.
 const GOOD_RESIDUAL: f64 = 1e-9;
+
+/// What earlier steps made and cancelled leaves this fraction of it, over [`GOOD_RESIDUAL`]: what grazes in an
+/// event is no fault of a later step.
+const EARLIER: f64 = GRAZING_TOLERANCE / GOOD_RESIDUAL;
 
 /// Covering vectors tried before a step counts as unsolved.
 const MAX_ATTEMPTS: u64 = 16;
@@ -26,13 +37,13 @@ struct Unknown {
 /// The complementarity problem of a contact space, up to its vector.
 ///
 /// Symmetric scaling keeps the matrix copositive: unknowns are divided by the square root of their
-/// diagonal entry, cone multipliers by $\sqrt{\max(\mu, 1)}$ (on the rows as given), cap
+/// diagonal entry, cone multipliers by $\sqrt{\max(\hat\mu, 1)}$ (on the slots), cap
 /// multipliers inversely to their normal impulse. Without it friction coefficients of $10^5$ lose
 /// everything.
 #[derive(Clone, Debug)]
 pub(super) struct StepProblem {
     n_caps: usize,
-    n_directions: usize,
+    pub(super) n_directions: usize,
     unknowns: Vec<Unknown>,
     /// Scaled matrix, column after column.
     matrix: Vec<f64>,
@@ -125,7 +136,6 @@ impl StepProblem {
             _ => 0.0,
         };
         self.vector(velocity, caps, e, &mut workspace.vector);
-        let size = kernel::max_abs(velocity);
         workspace.n_pivots = 0;
         let mut best = f64::INFINITY;
         let mut status = LcpStatus::Inaccurate;
@@ -140,14 +150,20 @@ impl StepProblem {
                 vector,
                 impulse,
                 after,
+                terms,
+                made,
                 n_pivots,
                 ..
             } = &mut *workspace;
             let report = lemke.solve_into(LcpRef::new(&self.matrix, vector)?, memory)?;
-            *n_pivots += report.n_pivots;
-            if report.status != LcpStatus::Solved {
+            *n_pivots += report.n_pivots as usize;
+            // Any candidate is judged here: rows of the problem whose terms are rounding alone say
+            // nothing about velocities.
+            if !matches!(report.status, LcpStatus::Solved | LcpStatus::Inaccurate) {
                 status = report.status;
-                best = best.min(report.certificate.residual);
+            }
+            // Velocities and impulses decide, not the solver's own scale.
+            if !kernel::is_finite(memory.z()) {
                 continue;
             }
             impulse.clear();
@@ -155,14 +171,25 @@ impl StepProblem {
             self.add_impulse(memory.z(), impulse);
             after.clear();
             after.extend_from_slice(velocity);
+            terms.clear();
+            made.resize(velocity.len(), 0.0);
+            let slots = velocity.iter().zip(&*made).enumerate();
+            terms.extend(slots.map(|(slot, (b, made))| b.abs() * (1.0 + e(slot)) + EARLIER * made));
             for (column, l) in space.gram.column_iter().zip(impulse.iter()) {
                 if *l != 0.0 {
-                    kernel::add_scaled(after, *l, column.as_slice());
+                    for ((after, terms), g) in after.iter_mut().zip(&mut *terms).zip(&column) {
+                        *after += l * g;
+                        *terms += (l * g).abs();
+                    }
                 }
             }
-            let residual = self.residual(space, velocity, caps, e, workspace) / size;
+            let residual = self.residual(space, velocity, caps, e, workspace);
             workspace.residual = residual;
             if residual <= GOOD_RESIDUAL {
+                let StepWorkspace { terms, made, .. } = &mut *workspace;
+                for (made, terms) in made.iter_mut().zip(terms) {
+                    *made = f64::max(*made, *terms);
+                }
                 return Ok(());
             }
             best = best.min(residual);
@@ -197,7 +224,8 @@ impl StepProblem {
     /// How far impulses and velocities of the last attempt are from complementarity: the largest
     /// $|\lambda_n - \mathrm{clamp}(\lambda_n - b_n^+, 0, \lambda_{\max})|$,
     /// $|\min(\lambda_D, b_D^+ + \gamma)|$ and $|\min(\gamma, \mu\lambda_n - \sum\lambda_D)|$ with
-    /// the smallest admissible $\gamma = \max(0, -b_D^+)$, in slots of unit length.
+    /// the smallest admissible $\gamma = \max(0, -b_D^+)$, in slots of unit length, each over the
+    /// terms that it is the sum of.
     fn residual(
         &self,
         space: &ContactSpace,
@@ -207,36 +235,54 @@ impl StepProblem {
         workspace: &StepWorkspace,
     ) -> f64 {
         let (m, width) = (space.n_contacts, space.width());
-        let after = &workspace.after;
+        let (after, terms) = (&workspace.after, &workspace.terms);
         let mut largest = 0.0f64;
-        let mut raise = |x: f64| {
-            largest = if x.abs() <= largest { largest } else { x.abs() };
+        let mut raise = |x: f64, size: f64| {
+            let ratio = if x == 0.0 { 0.0 } else { x.abs() / size };
+            largest = if ratio <= largest { largest } else { ratio };
         };
         for i in 0..m {
             let slot = i * width;
             let normal = workspace.impulse[slot];
             let cap = caps.get(i).copied().unwrap_or(f64::INFINITY);
             let b = after[slot] + e(slot) * velocity[slot];
-            raise(normal - (normal - b).clamp(0.0, cap));
+            let missed = normal - (normal - b).clamp(0.0, cap);
+            raise(missed, terms[slot].max(normal));
             if space.n_tangents == 0 {
                 continue;
             }
             let k = self.n_directions;
             let first = self.n_caps + m + i * k;
             let directions = first..first + k;
-            let speed = |unknown: &Unknown| -> f64 {
-                let terms = unknown.slots.iter().map(|(slot, c)| c * after[*slot]);
-                terms.sum()
+            let sum = |unknown: &Unknown, of: &[f64]| -> f64 {
+                unknown.slots.iter().map(|(slot, c)| c * of[*slot]).sum()
+            };
+            let size = |unknown: &Unknown| -> f64 {
+                let slots = unknown.slots.iter();
+                slots.map(|(slot, c)| c.abs() * terms[*slot]).sum()
             };
             let unknowns = &self.unknowns[directions.clone()];
-            let gamma = unknowns.iter().fold(0.0, |g, u| f64::max(g, -speed(u)));
+            let mut gamma = 0.0;
+            let mut gamma_size = 0.0;
+            for unknown in unknowns {
+                gamma = f64::max(gamma, -sum(unknown, after));
+                gamma_size = f64::max(gamma_size, size(unknown));
+            }
             let mut slack = space.friction[i] * normal;
+            // An open contact's impulse is rounding: against what could push, not against itself.
+            let mut slack_size = space.friction[i] * terms[slot].max(normal);
             for (unknown, z) in unknowns.iter().zip(&workspace.memory.z()[directions]) {
                 let impulse = z * unknown.scale;
                 slack -= impulse;
-                raise(impulse.min(speed(unknown) + gamma));
+                slack_size += impulse.abs();
+                let missed = impulse.min(sum(unknown, after) + gamma);
+                raise(missed, gamma_size.max(impulse.abs()));
             }
-            raise(gamma.min(slack));
+            let unit = |size: f64| if size == 0.0 { 1.0 } else { size };
+            raise(
+                (gamma / unit(gamma_size)).min(slack / unit(slack_size)),
+                1.0,
+            );
         }
         largest
     }
@@ -267,6 +313,48 @@ impl StepProblem {
         DMatrix::from_column_slice(n, n, &self.matrix)
     }
 
+    /// What the last solve, without caps, has decided.
+    pub(super) fn basis<'a>(
+        &'a self,
+        space: &'a ContactSpace,
+        before: &[f64],
+        restitution: &'a [f64],
+        workspace: &StepWorkspace,
+    ) -> LcpBasis<'a> {
+        LcpBasis {
+            problem: self,
+            space,
+            restitution,
+            z: workspace.memory.z().to_vec(),
+            is_basic: workspace.memory.basis().to_vec(),
+            before: before.to_vec(),
+        }
+    }
+
+    /// The scaled rows $w$ of the problem without caps, for velocities of the slots (less what
+    /// restitution asks for) and unknowns whose multipliers count.
+    pub(super) fn rows(&self, slots: &[f64], z: &[f64]) -> Vec<f64> {
+        let n = self.dim();
+        let mut w: Vec<f64> = self
+            .unknowns
+            .iter()
+            .map(|unknown| {
+                let terms = unknown.slots.iter().map(|(slot, c)| c * slots[*slot]);
+                unknown.scale * terms.sum::<f64>()
+            })
+            .collect();
+        for (j, column) in self.matrix.chunks_exact(n).enumerate() {
+            let is_multiplier = self.unknowns[j].slots.is_empty();
+            for (i, entry) in column.iter().enumerate() {
+                // Impulses act on the rows of multipliers only here: on the others through `slots`.
+                if is_multiplier || self.unknowns[i].slots.is_empty() {
+                    w[i] += entry * z[j];
+                }
+            }
+        }
+        w
+    }
+
     /// Multipliers of the last solve: $\beta$ of the caps and $\gamma$ of the cones, m each or
     /// empty.
     pub(super) fn multipliers(&self, workspace: &StepWorkspace) -> (Vec<f64>, Vec<f64>) {
@@ -286,10 +374,14 @@ pub struct StepWorkspace {
     vector: Vec<f64>,
     /// Impulses on the slots that the last solve found.
     pub(super) impulse: Vec<f64>,
-    /// Velocities of the slots after it.
+    /// Velocities of the slots after it, and the sizes of the terms that make them.
     pub(super) after: Vec<f64>,
+    terms: Vec<f64>,
+    /// The same over the event so far; whoever starts an event sets it.
+    pub(super) made: Vec<f64>,
     pub(super) n_pivots: usize,
     pub(super) residual: f64,
+    round: RoundWorkspace,
 }
 
 impl Default for StepWorkspace {
@@ -303,15 +395,42 @@ impl StepWorkspace {
     pub fn new() -> Self {
         Self {
             lemke: Lemke {
-                options: LemkeOptions::default(),
+                options: LemkeOptions {
+                    // Impulses and velocities are judged here.
+                    proofs: false,
+                    ..LemkeOptions::default()
+                },
             },
             memory: LemkeWorkspace::new(),
             vector: Vec::new(),
             impulse: Vec::new(),
             after: Vec::new(),
+            terms: Vec::new(),
+            made: Vec::new(),
             n_pivots: 0,
             residual: 0.0,
+            round: RoundWorkspace::default(),
         }
+    }
+
+    /// Solves a problem with round cones; impulses and velocities of the slots are left here.
+    pub(super) fn solve_round(
+        &mut self,
+        round: &RoundStep,
+        velocity: &[f64],
+        caps: &[f64],
+    ) -> Result<(), ImpactError> {
+        let answer = round.solve(velocity, &[], caps, ConeSelection::First, &mut self.round)?;
+        self.keep_round(round, &answer);
+        Ok(())
+    }
+
+    fn keep_round(&mut self, round: &RoundStep, answer: &ConeAnswer) {
+        self.impulse.clear();
+        self.impulse.extend_from_slice(&self.round.impulse);
+        round.after(&self.round, &mut self.after);
+        self.n_pivots = answer.n_pivots;
+        self.residual = answer.residual;
     }
 
     /// The covering vector of the next solves, n entries, each the `entry` of its index; the
@@ -380,6 +499,7 @@ pub struct ImpactStepper<'a> {
     contacts: &'a ContactSet<'a>,
     pub(super) space: ContactSpace,
     pub(super) problem: StepProblem,
+    round: Option<RoundStep>,
 }
 
 impl<'a> ImpactStepper<'a> {
@@ -392,14 +512,72 @@ impl<'a> ImpactStepper<'a> {
         contacts: &'a ContactSet<'a>,
         friction_directions: Option<usize>,
     ) -> Result<Self, ImpactError> {
+        contacts.require_tangents()?;
         let space = ContactSpace::new(contacts);
         let k = directions(space.n_tangents, friction_directions)?;
-        let problem = StepProblem::new(&space, k, true)?;
+        Self::of(contacts, space, k, false)
+    }
+
+    /// The same with friction cones of a shape.
+    pub(super) fn with_cone(
+        contacts: &'a ContactSet<'a>,
+        cone: FrictionCone,
+    ) -> Result<Self, ImpactError> {
+        contacts.require_tangents()?;
+        let space = ContactSpace::new(contacts);
+        match cone.shape(space.n_tangents)? {
+            ConeShape::Round => Self::of(contacts, space, DEFAULT_DIRECTIONS, true),
+            ConeShape::Polygon(k) => Self::of(contacts, space, k, false),
+        }
+    }
+
+    fn of(
+        contacts: &'a ContactSet<'a>,
+        space: ContactSpace,
+        directions: usize,
+        is_round: bool,
+    ) -> Result<Self, ImpactError> {
         Ok(Self {
+            problem: StepProblem::new(&space, directions, true)?,
+            round: is_round.then(|| RoundStep::new(&space)),
             contacts,
             space,
-            problem,
         })
+    }
+
+    /// A step on scaled velocities and caps of the slots, left in the workspace. Round cones with a
+    /// covering vector take the solution that is near the polygons' for it.
+    pub(super) fn solve(
+        &self,
+        velocity: &[f64],
+        caps: &[f64],
+        workspace: &mut StepWorkspace,
+    ) -> Result<(), ImpactError> {
+        let Some(round) = &self.round else {
+            return self
+                .problem
+                .solve(&self.space, velocity, caps, &[], workspace);
+        };
+        let is_free = workspace.lemke.options.cover.is_none();
+        if !is_free
+            && self
+                .problem
+                .solve(&self.space, velocity, caps, &[], workspace)
+                .is_ok()
+        {
+            let pivots = workspace.n_pivots;
+            let StepWorkspace {
+                impulse,
+                round: memory,
+                ..
+            } = &mut *workspace;
+            if let Some(answer) = round.solve_near(velocity, &[], caps, impulse, memory)? {
+                workspace.keep_round(round, &answer);
+                workspace.n_pivots += pivots;
+                return Ok(());
+            }
+        }
+        workspace.solve_round(round, velocity, caps)
     }
 
     /// The contacts.
@@ -459,6 +637,7 @@ impl<'a> ImpactStepper<'a> {
                 workspace.set_cover(cover.len(), Some(&mut next));
             }
         }
+        workspace.made = self.space.sizes(problem.momentum());
         self.problem
             .solve(&self.space, slots.as_slice(), &caps, &[], workspace)?;
         let (mut beta, mut gamma) = self.problem.multipliers(workspace);
@@ -468,12 +647,19 @@ impl<'a> ImpactStepper<'a> {
         for (i, gamma) in gamma.iter_mut().enumerate() {
             *gamma *= self.space.tangent_norm(i) / scale;
         }
-        let outcome = self.space.outcome(
+        let rules = Rules {
+            may_approach: true,
+            ..Rules::FRICTIONAL
+        };
+        let outcome = self.space.draft(&problem, &workspace.impulse).outcome(
             &problem,
-            &workspace.impulse,
+            &rules,
+            &mut Opening,
             crate::ImpactStatus::Resolved,
             crate::Diagnostics::Complementarity {
                 pivots: workspace.n_pivots,
+                velocity_residual: workspace.residual,
+                polygon: None,
             },
         )?;
         Ok(Step {

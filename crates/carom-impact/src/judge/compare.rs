@@ -1,21 +1,24 @@
 //! What each law would have answered.
 
+use super::Case;
 use super::fit::nearest_coefficient;
-use super::{Case, OutcomeSetDistance, SetMethod};
-use crate::frictional::{AnitescuPotra, MoreauNewton, Sequential, all_simultaneous};
+use super::membership::{Known, Membership, Origin, SAME, SetVerdict, Witness};
+use crate::frictional::{AnitescuPotra, MoreauNewton, Sequential, SingleImpacts, all_simultaneous};
+use crate::laws::BuiltIn;
 use crate::two_body::{ImpactOptions, RestitutionLaw};
 use crate::{
-    Contact, ContactSet, Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem,
-    Nonholonomic, Plastic, PlasticRule, Propagative, Restitution, Rough, Routh, SetValuedLaw,
+    Contact, ContactSet, Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, Law,
+    NonholonomicNewton, NonholonomicProjectedNewton, Plastic, PlasticRule, Propagative, Rough,
+    Routh, SetValuedLaw,
 };
-use carom_metric::Tangent;
+use carom_metric::{Tangent, kernel};
 use nalgebra::DVector;
 
-/// Contacts whose orders the sequential law is asked for one by one: 24 of them.
-const MAX_PERMUTED: usize = 4;
+/// Contacts whose orders the sequential law is asked for one by one: 120 of them.
+const MAX_PERMUTED: usize = 5;
 
-/// Planar contacts for which every simultaneous outcome is found.
-const MAX_MODE_CONTACTS: usize = crate::frictional::MAX_MODE_CONTACTS;
+/// Planar contacts for which every simultaneous outcome is found: 64 modes.
+const MAX_MODE_CONTACTS: usize = 3;
 
 /// A coefficient of restitution that a law was given or fitted with.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -24,6 +27,28 @@ pub struct RestitutionFit {
     pub value: f64,
     /// Whether it was chosen to fit; otherwise it is the problem's or the law's own.
     pub is_fitted: bool,
+}
+
+/// Whether a law gives an outcome.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LawVerdict {
+    /// One of its answers is the outcome, within the tolerance.
+    Match,
+    /// None of its answers is.
+    NoMatch,
+    /// None of those found is, and there may be more.
+    Unknown,
+}
+
+impl LawVerdict {
+    /// Stable identifier.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Match => "match",
+            Self::NoMatch => "no-match",
+            Self::Unknown => "unknown",
+        }
+    }
 }
 
 /// The nearest answer of one law.
@@ -35,6 +60,8 @@ pub struct LawMatch {
     pub distance: f64,
     /// Whether that is within the tolerance.
     pub matches: bool,
+    /// Whether the law gives the outcome: its other answers are taken into account.
+    pub verdict: LawVerdict,
     /// The coefficient of restitution, for laws that take one; `None` also where it makes no
     /// difference.
     pub restitution: Option<RestitutionFit>,
@@ -60,75 +87,132 @@ struct Candidate {
     restitution: Option<RestitutionFit>,
     detail: String,
     velocity_plus: Tangent,
+    /// Whether all answers of the law were looked at.
+    is_all: bool,
 }
 
 type Answer = Result<Candidate, ImpactError>;
 
+/// The answers of the laws without restitution, which are members of the set of outcomes.
+pub(super) struct Inelastic {
+    simultaneous: Option<Answer>,
+    sequential: Option<Answer>,
+    /// All of them.
+    pub(super) known: Vec<Known>,
+}
+
+impl Inelastic {
+    pub(super) fn of(case: &Case<'_>) -> Self {
+        let mut known = Vec::new();
+        Self {
+            simultaneous: case
+                .asks(AnitescuPotra::INFO.name)
+                .then(|| anitescu_potra(case, &mut known)),
+            sequential: case
+                .asks(Sequential::INFO.name)
+                .then(|| sequential(case, &mut known)),
+            known,
+        }
+    }
+}
+
 /// Every law of the crate, in the order of its list.
 pub(super) fn all(
     case: &Case<'_>,
-    set: Option<&OutcomeSetDistance>,
+    inelastic: &Inelastic,
+    set: Option<&SetVerdict>,
 ) -> (Vec<LawMatch>, Vec<Refusal>) {
     let mut laws = Vec::new();
     let mut refused = Vec::new();
     let mut add = |law: &'static str, answer: Answer| match answer {
-        Ok(candidate) => laws.push(LawMatch {
-            law,
-            distance: candidate.distance,
-            matches: case.is_same(candidate.distance),
-            restitution: candidate.restitution,
-            detail: candidate.detail,
-            velocity_plus: candidate.velocity_plus,
-        }),
+        Ok(candidate) => {
+            let matches = case.is_same(candidate.distance);
+            laws.push(LawMatch {
+                law,
+                distance: candidate.distance,
+                matches,
+                verdict: match (matches, candidate.is_all) {
+                    (true, _) => LawVerdict::Match,
+                    (false, true) => LawVerdict::NoMatch,
+                    (false, false) => LawVerdict::Unknown,
+                },
+                restitution: candidate.restitution,
+                detail: candidate.detail,
+                velocity_plus: candidate.velocity_plus,
+            });
+        }
         Err(error) => refused.push(Refusal { law, error }),
     };
-    for law in crate::LAWS.iter().map(|entry| entry.name) {
-        let Some(answer) = ask(case, set, law) else {
+    for law in Law::all() {
+        let name = law.info().name;
+        if !case.asks(name) {
             continue;
-        };
-        add(law, answer.clone());
-        // The same physics under two names.
-        if law == "routh" && two_tangents(case.problem.contacts()) {
-            add("two-body", answer);
+        }
+        if let Some(answer) = ask(case, inelastic, set, &law) {
+            add(name, answer);
         }
     }
     (laws, refused)
 }
 
 /// The nearest answer of a law, `None` if it has nothing to say about problems of this kind.
-fn ask(case: &Case<'_>, set: Option<&OutcomeSetDistance>, law: &str) -> Option<Answer> {
+fn ask(
+    case: &Case<'_>,
+    inelastic: &Inelastic,
+    set: Option<&SetVerdict>,
+    law: &Law,
+) -> Option<Answer> {
     let contacts = case.problem.contacts();
     let has_constraints = !contacts.constraint_forms().is_empty();
     let has_tangents = contacts.contacts().iter().any(|c| !c.tangents.is_empty());
-    let nonholonomic = |restitution| {
-        has_constraints.then(|| case.fixed(&Nonholonomic::of(restitution), String::new()))
-    };
     match law {
-        "propagative" => Some(propagative(case)),
-        "plastic" => Some(plastic(case)),
-        "moreau-newton" => Some(moreau_newton(case)),
-        "anitescu-potra" => Some(anitescu_potra(case)),
-        "sequential" => Some(sequential(case)),
-        "set-valued" => set.map(|set| Ok(set_valued(set))),
-        "routh" => (contacts.len() == 1).then(|| routh(case)),
-        "nonholonomic-elastic" => nonholonomic(Restitution::Elastic),
-        "nonholonomic-projected" => nonholonomic(Restitution::Projected),
-        "nonholonomic-newton" => has_constraints.then(|| {
-            case.fitted(None, String::new(), |e| {
-                Nonholonomic::new(Restitution::Newton(e))?.resolve(case.problem)
+        Law::Propagative(_) => Some(propagative(case)),
+        Law::Plastic(_) => Some(plastic(case)),
+        Law::MoreauNewton(_) => Some(moreau_newton(case)),
+        Law::AnitescuPotra(_) => inelastic
+            .simultaneous
+            .clone()
+            .map(|own| branch(case, own, set)),
+        Law::Sequential(_) => inelastic.sequential.clone(),
+        Law::SetValued(_) => match contacts.require_tangents() {
+            Ok(()) => set.map(|set| Ok(set_valued(set))),
+            Err(error) => Some(Err(error)),
+        },
+        Law::Routh(_) => (contacts.len() == 1).then(|| routh(case)),
+        // The same physics under another name.
+        Law::TwoBody(_) => two_tangents(contacts).then(|| routh(case)),
+        Law::NonholonomicElastic(law) => has_constraints.then(|| case.fixed(law, String::new())),
+        Law::NonholonomicProjected(law) => has_constraints.then(|| case.fixed(law, String::new())),
+        Law::NonholonomicNewton(_) => has_constraints.then(|| {
+            case.fitted(None, String::new(), |restitution| {
+                NonholonomicNewton { restitution }.resolve(case.problem)
             })
         }),
-        "nonholonomic-projected-newton" => has_constraints.then(|| {
-            case.fitted(None, String::new(), |e| {
-                Nonholonomic::new(Restitution::ProjectedNewton(e))?.resolve(case.problem)
+        Law::NonholonomicProjectedNewton(_) => has_constraints.then(|| {
+            case.fitted(None, String::new(), |restitution| {
+                NonholonomicProjectedNewton { restitution }.resolve(case.problem)
             })
         }),
-        "nonholonomic-rough" => has_tangents.then(|| {
+        Law::NonholonomicRough(_) => has_tangents.then(|| {
             case.fitted(None, String::new(), |e| {
                 Rough::new(e)?.resolve(case.problem)
             })
         }),
-        _ => None,
+    }
+}
+
+/// A chain of one step is an answer of the simultaneous law, of which it finds one of several.
+fn branch(case: &Case<'_>, own: Answer, set: Option<&SetVerdict>) -> Answer {
+    let is_found = matches!(&own, Ok(own) if own.distance <= SAME);
+    match set {
+        Some(SetVerdict {
+            membership: Membership::Inside(Witness::Steps { steps, .. }),
+            nearest,
+            ..
+        }) if steps.len() == 1 && !is_found => {
+            Ok(case.candidate(nearest.clone(), "member of a family".to_owned()))
+        }
+        _ => own,
     }
 }
 
@@ -137,12 +221,19 @@ fn two_tangents(contacts: &ContactSet<'_>) -> bool {
 }
 
 impl Case<'_> {
+    /// Whether a law is asked.
+    fn asks(&self, law: &str) -> bool {
+        let names = self.options.laws.as_ref();
+        names.is_none_or(|names| names.iter().any(|name| name == law))
+    }
+
     fn candidate(&self, velocity_plus: Tangent, detail: String) -> Candidate {
         Candidate {
             distance: self.distance(&velocity_plus),
             restitution: None,
             detail,
             velocity_plus,
+            is_all: true,
         }
     }
 
@@ -190,11 +281,11 @@ impl Case<'_> {
         Ok(best)
     }
 
-    /// The same problem with another restitution at every contact.
+    /// The outcome of a law on the same problem with another restitution at every contact.
     fn with_restitution(
         &self,
         restitution: f64,
-        law: &dyn ImpactLaw,
+        resolve: impl Fn(&ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError>,
     ) -> Result<ImpactOutcome, ImpactError> {
         let set = self.problem.contacts();
         let changed = |contact: &Contact| Contact {
@@ -206,8 +297,10 @@ impl Case<'_> {
             set.contacts().iter().map(changed).collect(),
             set.constraint_forms().to_vec(),
         )?;
-        let problem = ImpactProblem::new(&contacts, self.problem.velocity_minus().clone())?;
-        law.resolve(&problem)
+        resolve(&ImpactProblem::new(
+            &contacts,
+            self.problem.velocity_minus().clone(),
+        )?)
     }
 
     /// The coefficient of all contacts, if they have one in common.
@@ -245,16 +338,8 @@ fn propagative(case: &Case<'_>) -> Answer {
         max_nodes: case.options.max_nodes,
         ..Propagative::default()
     };
-    let (outcomes, is_complete) = match law.resolve_all(case.problem) {
-        Ok(set) => (set.outcomes, set.complete),
-        // Some orders are better than none, and one there always is; what they miss is said.
-        Err(ImpactError::OutcomeLimitExceeded { found, .. }) => {
-            let mut outcomes = found.outcomes;
-            outcomes.push(law.resolve(case.problem)?);
-            (outcomes, false)
-        }
-        Err(error) => return Err(error),
-    };
+    let set = law.resolve_all(case.problem)?;
+    let (outcomes, is_complete) = (set.outcomes, set.complete);
     let rules = [
         (PlasticRule::Cone, "cone"),
         (
@@ -280,7 +365,10 @@ fn propagative(case: &Case<'_>) -> Answer {
         }
         let elastic = case.whitened(&outcome.velocity_plus);
         for (plastic, rule) in &plastic {
-            let next = on_segment(case, plastic, &elastic, (&order, rule));
+            let next = Candidate {
+                is_all: is_complete,
+                ..on_segment(case, plastic, &elastic, (&order, rule))
+            };
             best = Some(case.better(best, Ok(next)));
         }
     }
@@ -329,6 +417,7 @@ fn on_segment(
         }),
         detail,
         velocity_plus: case.velocity(&at(alpha)),
+        is_all: true,
     }
 }
 
@@ -347,55 +436,120 @@ fn plastic(case: &Case<'_>) -> Answer {
 
 /// With the restitution of every contact as given, or with one for all.
 fn moreau_newton(case: &Case<'_>) -> Answer {
-    let law = MoreauNewton::default();
+    let law = MoreauNewton {
+        friction_cone: case.options.friction_cone,
+        ..MoreauNewton::default()
+    };
+    // The bits of the law itself where a step adds nothing.
+    let resolve = |problem: &ImpactProblem<'_>| match case.is_step() {
+        true => law.resolve_from(problem, case.approach),
+        false => law.resolve(problem),
+    };
     let common = case.common_restitution();
-    let fitted = case.fitted(common, String::new(), |e| case.with_restitution(e, &law));
+    let fitted = case.fitted(common, String::new(), |e| case.with_restitution(e, resolve));
     if common.is_some() {
         return fitted;
     }
-    let own = case.fixed(&law, "restitution of each contact as given".to_owned());
+    let detail = "restitution of each contact as given".to_owned();
+    let own = resolve(case.problem).map(|outcome| case.candidate(outcome.velocity_plus, detail));
     case.better(Some(own), fitted)
 }
 
 /// Every outcome of a few planar contacts, else the one that the law finds.
-fn anitescu_potra(case: &Case<'_>) -> Answer {
+fn anitescu_potra(case: &Case<'_>, known: &mut Vec<Known>) -> Answer {
     let contacts = case.problem.contacts();
     let is_planar = contacts.contacts().iter().all(|c| c.tangents.len() < 2);
-    let law = AnitescuPotra::default();
-    let mut best = case.fixed(&law, String::new());
-    if is_planar && contacts.len() <= MAX_MODE_CONTACTS {
-        for solution in all_simultaneous(case.problem)? {
-            let velocity = solution.outcome.velocity_plus;
-            let next = case.candidate(velocity, String::new());
-            best = case.better(Some(best), Ok(next));
+    let law = AnitescuPotra {
+        friction_cone: case.options.friction_cone,
+        ..AnitescuPotra::default()
+    };
+    let is_enumerable = is_planar && contacts.len() <= MAX_MODE_CONTACTS;
+    let mut candidate = |outcome: ImpactOutcome| {
+        known.push(Known {
+            velocity: outcome.velocity_plus.clone(),
+            origin: Origin::Simultaneous(outcome.impulses),
+        });
+        Candidate {
+            is_all: is_enumerable,
+            ..case.candidate(outcome.velocity_plus, String::new())
         }
+    };
+    let own = candidate(law.resolve(case.problem)?);
+    // One branch is enough if it is the outcome.
+    if !is_enumerable || own.distance <= SAME {
+        return Ok(own);
+    }
+    let mut best = Ok(own);
+    for solution in all_simultaneous(case.problem)? {
+        let next = candidate(solution.outcome);
+        best = case.better(Some(best), Ok(next));
     }
     best
 }
 
-/// Every order of a few contacts, else the order given and its reverse.
-fn sequential(case: &Case<'_>) -> Answer {
+/// The nearest outcome of all orders of a few contacts, else of the order given, its reverse and
+/// their rotations.
+fn sequential(case: &Case<'_>, known: &mut Vec<Known>) -> Answer {
     let m = case.problem.contacts().len();
     let given: Vec<usize> = (0..m).collect();
     let orders = if m <= MAX_PERMUTED {
         permutations(&given)
     } else {
-        vec![given.clone(), given.into_iter().rev().collect()]
+        let reverse: Vec<usize> = given.iter().rev().copied().collect();
+        let rotated = |order: &Vec<usize>, k: usize| [&order[k..], &order[..k]].concat();
+        (0..m)
+            .flat_map(|k| [rotated(&given, k), rotated(&reverse, k)])
+            .collect()
     };
-    let mut best = None;
+    let friction_cone = case.options.friction_cone;
+    let singles = SingleImpacts::new(case.problem, friction_cone)?;
+    let mut best: Option<(f64, Sequential)> = None;
+    let mut failed = None;
     for order in orders {
-        let detail = if m > 1 {
-            format!("order {order:?}")
-        } else {
-            String::new()
-        };
         let law = Sequential {
             order,
+            friction_cone,
             ..Sequential::default()
         };
-        best = Some(case.better(best, case.fixed(&law, detail)));
+        let found = match singles.run(&law.cycle(m)?, law.max_impacts) {
+            Ok(found) => found,
+            Err(error) => {
+                failed = failed.or(Some(error));
+                continue;
+            }
+        };
+        let mut end = case.before();
+        kernel::add_scaled(
+            end.as_mut_slice(),
+            1.0,
+            &singles.space.change(&found.impulse),
+        );
+        let velocity = case.velocity(&end);
+        let distance = case.distance(&velocity);
+        if best.as_ref().is_none_or(|(least, _)| distance < *least) {
+            best = Some((distance, law.clone()));
+        }
+        known.push(Known {
+            velocity,
+            origin: Origin::Sequential(found.sequence, law),
+        });
+        if distance <= SAME {
+            break;
+        }
     }
-    best.unwrap_or_else(|| case.fixed(&Sequential::default(), String::new()))
+    let law = match (best, failed) {
+        (Some((_, law)), _) => law,
+        (None, Some(error)) => return Err(error),
+        (None, None) => Sequential::default(),
+    };
+    let detail = match m {
+        0 | 1 => String::new(),
+        _ => format!("order {:?}", law.order),
+    };
+    Ok(Candidate {
+        is_all: m <= MAX_PERMUTED,
+        ..case.fixed(&law, detail)?
+    })
 }
 
 fn permutations(items: &[usize]) -> Vec<Vec<usize>> {
@@ -429,21 +583,22 @@ fn routh(case: &Case<'_>) -> Answer {
         };
         let detail = format!("{} restitution", restitution_law.name());
         let next = case.fitted(case.common_restitution(), detail, |e| {
-            case.with_restitution(e, &law)
+            case.with_restitution(e, |problem| law.resolve(problem))
         });
         best = Some(case.better(best, next));
     }
     best.unwrap_or(Err(ImpactError::SingleContactLaw { found: 0 }))
 }
 
-fn set_valued(set: &OutcomeSetDistance) -> Candidate {
+fn set_valued(set: &SetVerdict) -> Candidate {
     Candidate {
         distance: set.distance,
         restitution: None,
-        detail: match set.method {
-            SetMethod::Exact => "nearest member of the set".to_owned(),
-            SetMethod::Sampled { members } => format!("nearest of {members} members drawn"),
+        detail: match &set.membership {
+            Membership::Inside(_) => "member of the set".to_owned(),
+            _ => format!("nearest of {} members", set.members),
         },
         velocity_plus: set.nearest.clone(),
+        is_all: matches!(set.membership, Membership::Outside { .. }),
     }
 }

@@ -66,7 +66,13 @@ pub(super) fn explain(case: &Case<'_>) -> Result<Explanation, ImpactError> {
     let impulses = least_norm(contacts, &free);
     let span = residual(contacts, &free, &impulses);
     let pushing = combine(contacts, &free, &one_sided(contacts))?;
-    let cone = project_onto_cones(contacts, &free)?;
+    let mut cone = project_onto_cones(contacts, &free)?;
+    // Impulses on the edge of their cones explain themselves: what is beyond the edge is cut off.
+    let cut = within_cones(contacts, &impulses);
+    let left = residual(contacts, &free, &cut);
+    if left.norm() < cone.residual.norm() {
+        (cone.impulses, cone.residual) = (cut, left);
+    }
     let unscale = 1.0 / case.problem.scale();
     let relative = |residual: &DVector<f64>| residual.norm() / case.reference;
     let momentum_residual = relative(&span);
@@ -82,6 +88,22 @@ pub(super) fn explain(case: &Case<'_>) -> Result<Explanation, ImpactError> {
         friction_residual: relative(&cone.residual).max(pull_residual),
         admissible_impulses: cone.impulses * unscale,
     })
+}
+
+/// Impulses with pulling normal parts set to zero and tangential ones shortened to the friction cones.
+fn within_cones(contacts: &ContactSet<'_>, impulses: &DVector<f64>) -> DVector<f64> {
+    let mut cut = impulses.clone();
+    for (i, contact) in contacts.contacts().iter().enumerate() {
+        let row = contacts.row(i);
+        let normal = cut[row].max(0.0);
+        cut[row] = normal;
+        let mut tangential = cut.rows_mut(row + 1, contact.tangents.len());
+        let (length, limit) = (tangential.norm(), contact.friction * normal);
+        if length > limit {
+            tangential *= limit / length;
+        }
+    }
+    cut
 }
 
 fn n_rows(contacts: &ContactSet<'_>) -> usize {
@@ -251,8 +273,7 @@ fn combine(
             target.copy_from(&(column / length));
         }
     }
-    let size = change.norm();
-    let x = nonnegative_least_squares(&y, &-change, 1e-14 * size)?;
+    let x = nonnegative_least_squares(&y, &-change, 1e-14)?;
     let residual = &y * &x - change;
     let mut impulses = DVector::zeros(n_rows(contacts));
     let mut active = Vec::new();

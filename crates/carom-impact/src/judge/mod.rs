@@ -31,31 +31,38 @@
 mod compare;
 mod explain;
 mod fit;
-mod outcome_set;
+mod membership;
+mod tasks;
 mod verdict;
 
-pub use compare::{LawMatch, Refusal, RestitutionFit};
+pub use compare::{LawMatch, LawVerdict, Refusal, RestitutionFit};
 pub use explain::Explanation;
-pub use outcome_set::{OutcomeSetDistance, SetMethod};
+pub use membership::{Membership, OutsideReason, SetVerdict, Witness, WitnessCone, WitnessFault};
 
+use crate::frictional::FrictionCone;
+use crate::own_terms::GRAZING_TOLERANCE;
 use crate::{Audit, ImpactError, ImpactProblem, audit};
 use carom_metric::{Tangent, kernel};
 use nalgebra::DVector;
 
 /// Numeric knobs of [`judge`].
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct JudgeOptions {
     /// Distance up to which an outcome counts as the same, in (0, 1).
     ///
     /// The default is $10^{-5}$: velocities of order one printed with six decimals, or computed in
     /// single precision, are that good.
     pub tolerance: f64,
-    /// Members drawn where the set of outcomes is sampled; 0: do not ask for the set.
+    /// Samples of the set of outcomes drawn at most; 0: do not ask for the set.
     pub samples: u64,
     /// Seed of those samples.
     pub seed: u64,
     /// Cap on the states visited when all orders of the propagative law are followed.
     pub max_nodes: usize,
+    /// Names of the laws that are asked; `None`: all that the problem admits.
+    pub laws: Option<Vec<String>>,
+    /// Shape of the friction cones of spatial contacts, for all laws and the set.
+    pub friction_cone: FrictionCone,
 }
 
 impl Default for JudgeOptions {
@@ -65,6 +72,8 @@ impl Default for JudgeOptions {
             samples: 512,
             seed: 0,
             max_nodes: 20_000,
+            laws: None,
+            friction_cone: FrictionCone::default(),
         }
     }
 }
@@ -121,8 +130,8 @@ pub struct Judgement {
     pub laws: Vec<LawMatch>,
     /// The laws that do not, and why.
     pub refused: Vec<Refusal>,
-    /// Distance to the set of inelastic frictional outcomes; `None` if it was not asked for.
-    pub outcome_set: Option<OutcomeSetDistance>,
+    /// How it lies to the set of inelastic frictional outcomes; `None` if that was not asked.
+    pub outcome_set: Option<SetVerdict>,
 }
 
 impl Judgement {
@@ -188,6 +197,26 @@ pub fn judge(
     velocity_plus: &Tangent,
     options: &JudgeOptions,
 ) -> Result<Judgement, ImpactError> {
+    judge_time_step(problem, problem.velocity_minus(), velocity_plus, options)
+}
+
+/// Judges one time step of an engine, which adds external impulses and impacts at once.
+///
+/// `problem` is posed with the velocity that the step would have led to without contact:
+/// $v + M^{-1}P$ with the external impulse $P$, or $v + h(M + hD)^{-1}f$ of an engine that is
+/// implicit in damping, whose $M + hD$ then is the mass matrix. Momentum, energy, laws and the set
+/// start from there. Newton's ratios, and the restitution of the law that prescribes them
+/// (`"moreau-newton"`), are those of the velocity `approach` (n) with which the step began.
+///
+/// # Errors
+///
+/// As [`judge`].
+pub fn judge_time_step(
+    problem: &ImpactProblem<'_>,
+    approach: &Tangent,
+    velocity_plus: &Tangent,
+    options: &JudgeOptions,
+) -> Result<Judgement, ImpactError> {
     if !(options.tolerance > 0.0 && options.tolerance < 1.0) {
         return Err(ImpactError::InvalidOption {
             what: "tolerance",
@@ -195,7 +224,7 @@ pub fn judge(
             allowed: "between 0 and 1",
         });
     }
-    let case = Case::new(problem, velocity_plus, *options)?;
+    let case = Case::new(problem, approach, velocity_plus, options.clone())?;
     let explanation = explain::explain(&case)?;
     let audit = audit(
         problem,
@@ -206,13 +235,20 @@ pub fn judge(
     let energy_ratio = (audit.energy_minus_j > 0.0)
         .then(|| audit.energy_plus_j / audit.energy_minus_j)
         .filter(|ratio| ratio.is_finite());
+    let inelastic = compare::Inelastic::of(&case);
     let outcome_set = match options.samples {
         0 => None,
-        _ => Some(outcome_set::distance(&case)?),
+        _ if problem.contacts().require_tangents().is_err() => None,
+        _ => Some(membership::decide(
+            &case,
+            &audit,
+            &explanation,
+            &inelastic.known,
+        )?),
     };
-    let (laws, refused) = compare::all(&case, outcome_set.as_ref());
+    let (laws, refused) = compare::all(&case, &inelastic, outcome_set.as_ref());
     Ok(Judgement {
-        options: *options,
+        options: options.clone(),
         is_approaching: problem.is_approaching(),
         audit,
         energy_ratio,
@@ -227,6 +263,8 @@ pub fn judge(
 /// An outcome to be judged, in whitened coordinates scaled like its problem.
 struct Case<'a> {
     problem: &'a ImpactProblem<'a>,
+    /// The velocity that coefficients of restitution refer to.
+    approach: &'a Tangent,
     velocity_plus: &'a Tangent,
     options: JudgeOptions,
     /// Whitened velocity after.
@@ -238,13 +276,16 @@ struct Case<'a> {
 impl<'a> Case<'a> {
     fn new(
         problem: &'a ImpactProblem<'a>,
+        approach: &'a Tangent,
         velocity_plus: &'a Tangent,
         options: JudgeOptions,
     ) -> Result<Self, ImpactError> {
         let metric = problem.contacts().metric();
+        metric.check_vector("velocity of approach", approach.0.as_slice())?;
         metric.check_vector("velocity after", velocity_plus.0.as_slice())?;
         let mut case = Self {
             problem,
+            approach,
             velocity_plus,
             options,
             after: DVector::zeros(metric.dim()),
@@ -286,6 +327,11 @@ impl<'a> Case<'a> {
         (self.whitened(velocity) - &self.after).norm() / self.reference
     }
 
+    /// Whether the velocity before is not the one that restitution refers to.
+    fn is_step(&self) -> bool {
+        self.approach != self.problem.velocity_minus()
+    }
+
     fn is_same(&self, distance: f64) -> bool {
         distance <= self.options.tolerance
     }
@@ -296,12 +342,17 @@ fn contact_reports(case: &Case<'_>) -> Vec<ContactReport> {
     let scale = case.problem.scale();
     let after = case.velocity_plus.0.as_slice();
     let report = |i: usize| {
-        let j = contacts.place(i);
         let norm = contacts.normal_norm(i) / scale;
-        let minus = case.problem.unit_velocity()[j];
-        let plus = contacts.unit_contact_velocity(j, after, scale);
+        let before = contacts.normal_velocity(i, case.approach.0.as_slice(), scale);
+        let minus = before.rate;
+        let plus = contacts.normal_velocity(i, after, scale).rate;
+        let approaches = if case.is_step() {
+            minus < -GRAZING_TOLERANCE * before.size
+        } else {
+            case.problem.approaches(i)
+        };
         // From the scaled velocities: rows and velocities of any size.
-        let restitution = (minus < -case.problem.tolerance()).then(|| -plus / minus);
+        let restitution = approaches.then(|| -plus / minus);
         ContactReport {
             normal_velocity_minus: minus * norm,
             normal_velocity_plus: plus * norm,

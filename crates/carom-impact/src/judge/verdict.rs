@@ -1,6 +1,6 @@
 //! A judgement in words.
 
-use super::{EnergyChange, Judgement, LawMatch, SetMethod};
+use super::{EnergyChange, Judgement, LawMatch, Membership};
 
 /// Laws named one by one before they are only counted.
 const MAX_NAMED: usize = 4;
@@ -148,15 +148,19 @@ fn outcome_set(judgement: &Judgement) -> Option<String> {
         return None;
     }
     let distance = rounded(set.distance);
-    if set.distance <= judgement.options.tolerance {
-        return Some("It lies in the set of inelastic outcomes.".to_owned());
-    }
-    Some(match set.method {
-        SetMethod::Exact => {
+    Some(match &set.membership {
+        Membership::Inside(_) => "It lies in the set of inelastic outcomes.".to_owned(),
+        Membership::Outside { margin, .. } if rounded(*margin) == distance => {
             format!("It lies {distance} away from the set of inelastic outcomes.")
         }
-        SetMethod::Sampled { members } => format!(
-            "None of {members} members of the set of inelastic outcomes comes nearer than {distance}."
+        Membership::Outside { margin, .. } => format!(
+            "It lies between {} and {distance} away from the set of inelastic outcomes.",
+            rounded(*margin)
+        ),
+        Membership::Unknown => format!(
+            "Whether it lies in the set of inelastic outcomes is unknown: of {} members the \
+             nearest is {distance} away.",
+            set.members
         ),
     })
 }

@@ -42,11 +42,14 @@ mod rough;
 pub use restitution::Restitution;
 pub use rough::Rough;
 
+use crate::draft::{self, Basis, Opening, Targets};
+use crate::gate::Rules;
 use crate::jump::{Jump, separating};
+use crate::own_terms::{GRAZING_TOLERANCE, dot_and_size};
 use crate::problem::Numbers;
 use crate::{Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus};
 use carom_metric::kernel;
-use smallvec::smallvec;
+use smallvec::{SmallVec, smallvec};
 
 /// Impacts after which a sequence over several contacts is given up.
 const DEFAULT_MAX_IMPACTS: u64 = 100_000;
@@ -180,7 +183,14 @@ impl Nonholonomic {
         let mut velocity: Numbers = problem.unit_velocity().into();
         velocity.iter_mut().zip(rates).for_each(|(b, r)| *b += r);
         let mut diagnostics = NonholonomicDiagnostics::default();
-        let Some(first) = most_approaching(&velocity, problem.tolerance()) else {
+        let mut grazing = Numbers::from_slice(problem.grazing());
+        grazing
+            .iter_mut()
+            .zip(rates)
+            .for_each(|(grazing, r)| *grazing += GRAZING_TOLERANCE * r.abs());
+        let at_rest = rates.iter().all(|&r| r == 0.0);
+        let first = most_approaching(&velocity, &grazing);
+        let Some(first) = first.filter(|_| !at_rest || problem.is_approaching()) else {
             return separating(problem, Diagnostics::Nonholonomic(diagnostics));
         };
         if n > 1 && self.restitution.bounces() {
@@ -191,7 +201,6 @@ impl Nonholonomic {
         }
         let mut impulse: Numbers = smallvec![0.0; n];
         let mut change: Numbers = smallvec![0.0; problem.momentum().len()];
-        let mut infeasible = false;
         let mut next = Some(first);
         while let Some(j) = next {
             if diagnostics.sequence.len() as u64 >= self.max_impacts {
@@ -207,38 +216,51 @@ impl Nonholonomic {
                 diagnostics.cos2_beta = Some(strike.cos2_beta);
             }
             diagnostics.sequence.push(contacts.contact_at(j));
-            infeasible = strike.effective_restitution < FEASIBLE_RESTITUTION;
-            if infeasible || n == 1 {
+            // What still approaches would be struck for ever.
+            if strike.effective_restitution < FEASIBLE_RESTITUTION || n == 1 {
                 break;
             }
-            for (k, b) in velocity.iter_mut().enumerate() {
-                let momentum = problem.momentum().iter().zip(&change);
-                let products = momentum
-                    .zip(contacts.unit(k))
-                    .map(|((p, w), u)| (p + w) * u);
-                *b = products.sum::<f64>() + rates[k];
+            let momentum = problem.momentum().iter().zip(&change);
+            let momentum: Numbers = momentum.map(|(p, w)| p + w).collect();
+            for (k, (b, grazing)) in velocity.iter_mut().zip(&mut grazing).enumerate() {
+                let (rate, size) = dot_and_size(contacts.unit(k), &momentum);
+                *b = rate + rates[k];
+                *grazing = f64::max(*grazing, GRAZING_TOLERANCE * (size + rates[k].abs()));
             }
-            next = most_approaching(&velocity, problem.tolerance());
+            next = most_approaching(&velocity, &grazing);
         }
-        let at_rest = rates.iter().all(|&r| r == 0.0);
-        let jump = if self.restitution == Restitution::Elastic && at_rest {
-            Jump::elastic(problem, impulse, change)
-        } else {
-            Jump { impulse, change }
+        let mut struck = Targets {
+            rows: SmallVec::new(),
+            are_required: false,
         };
-        let effective_restitution = diagnostics.effective_restitution.unwrap_or_default();
-        let outcome = jump.outcome(
+        if let ([rate], Some(e)) = (rates, diagnostics.effective_restitution) {
+            let row = contacts.row(contacts.contact_at(0));
+            let before = problem.unit_velocity().first().copied().unwrap_or(0.0);
+            struck.rows.push((row, -e * (before + rate) - rate));
+        }
+        let (jump, basis): (_, &mut dyn Basis) = if n == 1 {
+            let jump = match self.restitution {
+                Restitution::Elastic if at_rest => Jump::elastic(problem, impulse, change),
+                _ => Jump { impulse, change },
+            };
+            (jump, &mut struck)
+        } else if self.restitution == Restitution::Elastic && at_rest {
+            (Jump::elastic(problem, impulse, change), &mut draft::Elastic)
+        } else {
+            (Jump { impulse, change }, &mut Opening)
+        };
+        let rules = Rules {
+            may_be_infeasible: true,
+            wall_rates: if at_rest { &[] } else { rates },
+            ..Rules::FRICTIONLESS
+        };
+        jump.outcome(
             problem,
+            &rules,
+            basis,
             ImpactStatus::Resolved,
             Diagnostics::Nonholonomic(diagnostics),
-        )?;
-        if infeasible {
-            return Err(ImpactError::InfeasibleLaw {
-                effective_restitution,
-                found: Box::new(outcome),
-            });
-        }
-        Ok(outcome)
+        )
     }
 
     fn strike(
@@ -284,10 +306,9 @@ impl ImpactLaw for Nonholonomic {
     }
 }
 
-fn most_approaching(velocity: &[f64], tolerance: f64) -> Option<usize> {
-    let (j, &b) = velocity
-        .iter()
-        .enumerate()
-        .min_by(|(_, a), (_, b)| a.total_cmp(b))?;
-    (b < -tolerance).then_some(j)
+fn most_approaching(velocity: &[f64], grazing: &[f64]) -> Option<usize> {
+    let velocities = velocity.iter().zip(grazing).enumerate();
+    let approaching = velocities.filter(|(_, (b, grazing))| **b < -**grazing);
+    let most = approaching.min_by(|(_, (a, _)), (_, (b, _))| a.total_cmp(b));
+    most.map(|(j, _)| j)
 }

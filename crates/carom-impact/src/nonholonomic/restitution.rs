@@ -1,6 +1,10 @@
 //! The four restitutions of a nonholonomic impact.
 
-use crate::ImpactError;
+use crate::laws::BuiltIn;
+use crate::{
+    ImpactError, NonholonomicElastic, NonholonomicNewton, NonholonomicProjected,
+    NonholonomicProjectedNewton,
+};
 
 /// How much of the normal velocity an impact under constraints gives back.
 ///
@@ -51,10 +55,10 @@ impl Restitution {
     /// Name of the law with this restitution.
     pub fn law_name(self) -> &'static str {
         match self {
-            Self::Elastic => "nonholonomic-elastic",
-            Self::Projected => "nonholonomic-projected",
-            Self::Newton(_) => "nonholonomic-newton",
-            Self::ProjectedNewton(_) => "nonholonomic-projected-newton",
+            Self::Elastic => NonholonomicElastic::INFO.name,
+            Self::Projected => NonholonomicProjected::INFO.name,
+            Self::Newton(_) => NonholonomicNewton::INFO.name,
+            Self::ProjectedNewton(_) => NonholonomicProjectedNewton::INFO.name,
         }
     }
 

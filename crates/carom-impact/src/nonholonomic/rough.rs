@@ -1,18 +1,19 @@
 //! Rough impact: no slip at the contact.
 
+use crate::draft::{Draft, Targets};
+use crate::gate::Rules;
 use crate::jump::separating;
+use crate::laws::BuiltIn;
+use crate::own_terms::{groups, row_velocity};
 use crate::problem::Numbers;
-use crate::{
-    Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus, audit,
-};
-use carom_metric::kernel;
+use crate::{Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus};
 use nalgebra::{DMatrix, DVector};
 use smallvec::smallvec;
 
 /// Directions of the impulse below this fraction of the largest are none.
 const RANK_TOLERANCE: f64 = 1e-12;
 
-/// The law of rough contacts (`"nonholonomic-rough"`): impulses on the normal and every tangent
+/// The law of rough contacts (`nonholonomic-rough`): impulses on the normal and every tangent
 /// row, which together reverse the contact's velocity,
 ///
 /// $$ v^+ = v^- - (1 + e)\Pi v^-, $$
@@ -44,6 +45,8 @@ const RANK_TOLERANCE: f64 = 1e-12;
 /// # Ok::<(), carom_impact::ImpactError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 pub struct Rough {
     restitution: f64,
 }
@@ -55,24 +58,29 @@ impl Rough {
     ///
     /// [`ImpactError::InvalidRestitution`] unless it lies in \[0, 1\].
     pub fn new(restitution: f64) -> Result<Self, ImpactError> {
-        if !(0.0..=1.0).contains(&restitution) {
-            return Err(ImpactError::InvalidRestitution { value: restitution });
+        let law = Self { restitution };
+        law.check()?;
+        Ok(law)
+    }
+
+    fn check(&self) -> Result<(), ImpactError> {
+        if !(0.0..=1.0).contains(&self.restitution) {
+            let value = self.restitution;
+            return Err(ImpactError::InvalidRestitution { value });
         }
-        Ok(Self { restitution })
+        Ok(())
     }
 }
 
 impl ImpactLaw for Rough {
     fn name(&self) -> &'static str {
-        "nonholonomic-rough"
+        Self::INFO.name
     }
 
     fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
+        self.check()?;
         let contacts = problem.contacts();
-        let approaching = |&i: &usize| {
-            let b = problem.unit_velocity()[contacts.place(i)];
-            b < -problem.tolerance()
-        };
+        let approaching = |&i: &usize| problem.approaches(i);
         let rows: Vec<usize> = (0..contacts.len())
             .filter(approaching)
             .flat_map(|i| contacts.row(i)..contacts.row(i + 1))
@@ -80,33 +88,56 @@ impl ImpactLaw for Rough {
         if rows.is_empty() {
             return separating(problem, Diagnostics::Rough);
         }
+        let entries = problem.velocity_minus().0.as_slice();
+        let targets = contacts
+            .jacobian_rows()
+            .enumerate()
+            .filter(|(row, _)| rows.contains(row))
+            .map(|(row, covector)| {
+                let norm = contacts.row_norm(row);
+                let given = covector.0.as_slice();
+                let velocity = row_velocity(given, entries, norm, problem.scale());
+                (row, -self.restitution * velocity.rate)
+            });
+        let mut targets = Targets {
+            rows: targets.collect(),
+            are_required: true,
+        };
         let n = problem.momentum().len();
-        let columns = DMatrix::from_fn(n, rows.len(), |i, k| contacts.unit_row(rows[k])[i]);
-        let svd = columns.svd(true, true);
-        let cutoff = RANK_TOLERANCE * svd.singular_values.max();
-        let target = -(1.0 + self.restitution) * DVector::from_column_slice(problem.momentum());
-        let unit_impulse = svd
-            .solve(&target, cutoff)
-            .unwrap_or_else(|_| DVector::zeros(rows.len()));
-        let unscale = 1.0 / problem.scale();
-        let mut change: Numbers = smallvec![0.0; n];
-        let mut impulses = DVector::zeros(contacts.row(contacts.len()));
-        for (&row, &impulse) in rows.iter().zip(unit_impulse.iter()) {
-            kernel::add_scaled(&mut change, impulse, contacts.unit_row(row));
-            impulses[row] = impulse * unscale / contacts.row_norm(row);
+        let (of, of_row) = groups(n, rows.iter().map(|row| contacts.unit_row(*row)));
+        let mut impulse: Numbers = smallvec![0.0; contacts.row(contacts.len())];
+        // Rows that share no coordinate do not see each other.
+        for group in 0..n {
+            let members = rows.iter().zip(&of_row).filter(|(_, of)| **of == group);
+            let members: Vec<usize> = members.map(|(row, _)| *row).collect();
+            if members.is_empty() {
+                continue;
+            }
+            let coordinates: Vec<usize> = (0..n).filter(|k| of[*k] == group).collect();
+            let columns = DMatrix::from_fn(coordinates.len(), members.len(), |i, k| {
+                contacts.unit_row(members[k])[coordinates[i]]
+            });
+            let momentum = coordinates.iter().map(|k| problem.momentum()[*k]);
+            let momentum = DVector::from_iterator(coordinates.len(), momentum);
+            let svd = columns.svd(true, true);
+            let cutoff = RANK_TOLERANCE * svd.singular_values.max();
+            let target = -(1.0 + self.restitution) * momentum;
+            if let Ok(found) = svd.solve(&target, cutoff) {
+                for (row, l) in members.into_iter().zip(found.iter()) {
+                    impulse[row] = *l;
+                }
+            }
         }
-        contacts.metric().unwhiten_velocity_in_place(&mut change);
-        let mut velocity_plus = problem.velocity_minus().clone();
-        kernel::add_scaled(velocity_plus.0.as_mut_slice(), unscale, &change);
-        let constraint_impulses = contacts.constraint_impulses(&impulses);
-        let audit = audit::audit(problem, &velocity_plus, &impulses, &constraint_impulses)?;
-        Ok(ImpactOutcome {
-            velocity_plus,
-            impulses,
-            constraint_impulses,
-            status: ImpactStatus::Resolved,
-            audit,
-            diagnostics: Diagnostics::Rough,
-        })
+        let rules = Rules {
+            may_be_infeasible: true,
+            ..Rules::FRICTIONLESS
+        };
+        Draft::new(problem, impulse).outcome(
+            problem,
+            &rules,
+            &mut targets,
+            ImpactStatus::Resolved,
+            Diagnostics::Rough,
+        )
     }
 }

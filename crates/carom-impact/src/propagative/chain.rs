@@ -3,6 +3,7 @@
 use super::selection::Selector;
 use super::{DEFAULT_MAX_IMPACTS, Elastic, Propagative, SEQUENCE_LIMIT};
 use crate::jump::Jump;
+use crate::own_terms::{GRAZING_TOLERANCE, dot_and_size};
 use crate::problem::Numbers;
 use crate::{ContactSet, ImpactError, ImpactProblem};
 use carom_metric::kernel;
@@ -22,22 +23,22 @@ pub(super) fn follow(
     law: &Propagative,
 ) -> Result<Elastic, ImpactError> {
     let contacts = problem.contacts();
-    let tolerance = problem.tolerance();
     let limit = law.max_impacts.unwrap_or(DEFAULT_MAX_IMPACTS);
     let mut selector = Selector::new(&law.selection, contacts);
     let mut b = Numbers::from_slice(problem.unit_velocity());
+    let mut grazing = Numbers::from_slice(problem.grazing());
     let mut momentum = Numbers::from_slice(problem.momentum());
     let mut impulse: Numbers = smallvec![0.0; b.len()];
     let mut sequence = Vec::with_capacity(8);
     let mut impacts = 0;
-    while let Some(i) = selector.next(&b, tolerance, problem.norm()) {
+    while let Some(i) = selector.next(&b, &grazing) {
         if impacts >= SUSPICION.min(limit) && impacts % SUSPICION == 0 || impacts == limit {
-            refuse_jam(problem, &b)?;
+            refuse_jam(problem, &b, &grazing)?;
         }
         if impacts == limit {
             return Err(ImpactError::LimitExceeded { impacts });
         }
-        impulse[i] += reflect(contacts, &mut momentum, &mut b, i);
+        impulse[i] += reflect(contacts, &mut momentum, &mut b, &mut grazing, i);
         impacts += 1;
         if impacts <= SEQUENCE_LIMIT {
             sequence.push(i);
@@ -54,34 +55,36 @@ pub(super) fn follow(
 }
 
 /// One elementary impact at contact `i`: the whitened momentum and the contact velocities after
-/// it. Returns the impulse on the unit normal.
+/// it, and what counts as grazing, which grows with the terms of a row in the course of the event.
+/// Returns the impulse on the unit normal.
 #[inline]
 pub(super) fn reflect(
     contacts: &ContactSet<'_>,
     momentum: &mut [f64],
     b: &mut [f64],
+    grazing: &mut [f64],
     i: usize,
 ) -> f64 {
     let lambda = -2.0 * b[i];
     kernel::add_scaled(momentum, lambda, contacts.unit(i));
-    for (j, b) in b.iter_mut().enumerate() {
-        *b = if j == i {
-            -*b
-        } else {
-            kernel::dot(contacts.unit(j), momentum)
-        };
+    for (j, (b, grazing)) in b.iter_mut().zip(grazing).enumerate() {
+        let (velocity, size) = dot_and_size(contacts.unit(j), momentum);
+        *b = if j == i { -*b } else { velocity };
+        *grazing = f64::max(*grazing, GRAZING_TOLERANCE * size);
     }
     lambda
 }
 
 /// Says so if the contacts jam each other and one of them approaches.
-pub(super) fn refuse_jam(problem: &ImpactProblem<'_>, b: &[f64]) -> Result<(), ImpactError> {
+pub(super) fn refuse_jam(
+    problem: &ImpactProblem<'_>,
+    b: &[f64],
+    grazing: &[f64],
+) -> Result<(), ImpactError> {
     let contacts = problem.contacts();
     let jammed = contacts.margin()?.jammed();
-    if jammed
-        .iter()
-        .any(|&i| b[contacts.place(i)] < -problem.tolerance())
-    {
+    let approaches = |&i: &usize| b[contacts.place(i)] < -grazing[contacts.place(i)];
+    if jammed.iter().any(approaches) {
         return Err(ImpactError::NoElasticOutcome { jammed });
     }
     Ok(())

@@ -41,13 +41,14 @@ pub(super) fn places_are_minimal(
     }
     let feasible = |subsequence: u32| {
         let mut b = Numbers::from_slice(problem.unit_velocity());
+        let mut grazing = Numbers::from_slice(problem.grazing());
         let mut momentum = Numbers::from_slice(problem.momentum());
         for (k, &i) in sequence.iter().enumerate() {
             if subsequence >> k & 1 == 1 {
-                reflect(problem.contacts(), &mut momentum, &mut b, i);
+                reflect(problem.contacts(), &mut momentum, &mut b, &mut grazing, i);
             }
         }
-        b.iter().all(|&x| x >= -problem.tolerance())
+        b.iter().zip(&grazing).all(|(b, grazing)| *b >= -grazing)
     };
     let whole = (1u32 << impacts) - 1;
     Ok(feasible(whole) && !(0..whole).any(feasible))

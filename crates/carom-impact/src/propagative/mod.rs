@@ -9,33 +9,43 @@
 
 mod chain;
 mod collapse;
+mod drawn;
 mod minimal;
 mod selection;
+mod spread;
 mod tree;
 mod unfold;
 
 pub use collapse::collapse_restitution;
+pub use drawn::{MAX_ORDERS, OrderSample};
 pub use minimal::{MINIMALITY_LIMIT, is_minimal};
 pub use selection::Selection;
 pub use tree::SequenceFilter;
 pub use unfold::{TwoContacts, Unfolding};
 
+use crate::draft::{self, Basis, Opening};
+use crate::gate::Rules;
 use crate::jump::{Jump, separating};
+use crate::laws::BuiltIn;
 use crate::plastic::plastic_jump;
 use crate::restitution::blend;
 use crate::{
-    Diagnostics, EnergeticRestitution, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem,
-    ImpactStatus, OutcomeSet, PlasticRule, PropagativeDiagnostics, SetValuedLaw,
+    Diagnostics, DrawnOrders, EnergeticRestitution, ImpactError, ImpactLaw, ImpactOutcome,
+    ImpactProblem, ImpactStatus, OutcomeSet, PlasticRule, PropagativeDiagnostics, SetValuedLaw,
 };
-use std::borrow::Cow;
+use spread::{farthest_first, farthest_pair};
+use tree::merge_tolerances;
 
 /// Sequences are reported up to this many impacts.
 pub const SEQUENCE_LIMIT: u64 = 10_000;
 
+/// Outcomes of a set that are listed; the others are counted.
+pub const MAX_OUTCOMES: usize = 1000;
+
 /// Cap on the impacts of a chain that is followed one by one.
 pub const DEFAULT_MAX_IMPACTS: u64 = 10_000_000;
 
-/// The propagative law (`"propagative"`).
+/// The propagative law (`propagative`).
 ///
 /// Elastic by default; with a [`restitution`](Self::restitution) below 1 the outcome lies between
 /// the plastic and the elastic one such that the whole event loses the energy that the coefficient
@@ -67,6 +77,8 @@ pub const DEFAULT_MAX_IMPACTS: u64 = 10_000_000;
 /// # Ok::<(), carom_impact::ImpactError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 pub struct Propagative {
     /// Which approaching contact acts next.
     pub selection: Selection,
@@ -77,9 +89,14 @@ pub struct Propagative {
     /// Cap on elementary impacts. `None`: [`DEFAULT_MAX_IMPACTS`] where impacts are followed one
     /// by one, no cap where two contacts are unfolded in closed form.
     pub max_impacts: Option<u64>,
-    /// Cap on the states visited when all outcomes are asked for.
+    /// States visited when all outcomes are asked for; then orders are drawn at random.
     pub max_nodes: usize,
+    /// How many orders are drawn then.
+    pub samples: u64,
+    /// Seed of their random numbers.
+    pub seed: u64,
     /// Which sequences count when all outcomes are asked for.
+    #[cfg_attr(feature = "serde", serde(rename = "sequences"))]
     pub filter: SequenceFilter,
 }
 
@@ -91,6 +108,8 @@ impl Default for Propagative {
             plastic: PlasticRule::default(),
             max_impacts: None,
             max_nodes: 200_000,
+            samples: OrderSample::default().orders,
+            seed: OrderSample::default().seed,
             filter: SequenceFilter::default(),
         }
     }
@@ -108,6 +127,11 @@ struct Elastic {
 }
 
 impl Propagative {
+    fn check(&self, problem: &ImpactProblem<'_>) -> Result<(), ImpactError> {
+        self.restitution.check()?;
+        self.selection.validate(problem.contacts().len())
+    }
+
     /// The elastic outcome by the selection rule.
     fn elastic(&self, problem: &ImpactProblem<'_>) -> Result<Elastic, ImpactError> {
         if let Some(pair) = TwoContacts::when_steep(problem) {
@@ -141,8 +165,18 @@ impl Propagative {
             alpha,
             adhesive: jump.adhesive(problem),
         };
+        let rules = match plastic {
+            None => Rules::FRICTIONLESS,
+            Some(_) => self.plastic.gate(),
+        };
+        let basis: &mut dyn Basis = match plastic {
+            None => &mut draft::Elastic,
+            Some(_) => &mut Opening,
+        };
         jump.outcome(
             problem,
+            &rules,
+            basis,
             ImpactStatus::Resolved,
             Diagnostics::Propagative(diagnostics),
         )
@@ -174,11 +208,11 @@ impl Propagative {
 
 impl ImpactLaw for Propagative {
     fn name(&self) -> &'static str {
-        "propagative"
+        Self::INFO.name
     }
 
     fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
-        self.selection.validate(problem.contacts().len())?;
+        self.check(problem)?;
         if !problem.is_approaching() {
             return self.unchanged(problem, Vec::new());
         }
@@ -190,71 +224,123 @@ impl ImpactLaw for Propagative {
 
 impl SetValuedLaw for Propagative {
     /// Every outcome over all orders of impact, by breadth-first search over momenta
-    /// with merging of equal states, or in closed form for two steep contacts.
+    /// with merging of equal states, or in closed form for two steep contacts. Where that takes more
+    /// than [`max_nodes`](Propagative::max_nodes) states, random orders are followed to their ends
+    /// as well ([`samples`](Propagative::samples)), and the set is incomplete.
     fn resolve_all(&self, problem: &ImpactProblem<'_>) -> Result<OutcomeSet, ImpactError> {
-        self.selection.validate(problem.contacts().len())?;
+        self.check(problem)?;
         if !problem.is_approaching() {
-            let outcomes = vec![self.unchanged(problem, vec![0])?];
-            let preferred = Some(0);
-            return Ok(OutcomeSet {
-                outcomes,
-                preferred,
-                indeterminacy: 0.0,
-                complete: true,
-            });
+            return self.nothing_happens(problem);
         }
-        let plastic = self.plastic(problem)?;
-        let found = match TwoContacts::when_steep(problem) {
+        let mut found = match TwoContacts::when_steep(problem) {
             Some(pair) => pair.all(problem, self)?,
             None => tree::grow(problem, self)?,
         };
-        let preferred = if found.exhausted {
-            Some(self.elastic(problem)?.jump)
-        } else {
+        let drawn = if found.exhausted {
             None
+        } else {
+            let sample = OrderSample {
+                orders: self.samples,
+                seed: self.seed,
+            };
+            Some(drawn::draw(problem, self, sample, &mut found)?)
         };
-        let preferred = preferred.and_then(|jump| nearest(&jump, &found.leaves));
-        let jumps = found.leaves.iter().map(|leaf| match &plastic {
-            None => Cow::Borrowed(&leaf.jump),
-            Some(p) => {
-                Cow::Owned(p.towards(&leaf.jump, blend(problem, p, &leaf.jump, self.restitution)))
-            }
-        });
-        let indeterminacy = diameter(&jumps.collect::<Vec<_>>()) / problem.norm();
-        let finish = |leaf| self.finish(problem, plastic.as_ref(), leaf);
-        let outcomes = found
-            .leaves
+        self.collect(problem, found, drawn)
+    }
+}
+
+impl Propagative {
+    /// Outcomes of random orders of impact alone: at each state one of the approaching contacts,
+    /// with equal chances. The set is incomplete; equal outcomes are merged.
+    ///
+    /// # Errors
+    ///
+    /// [`ImpactError::InvalidOption`] for no order or more than [`MAX_ORDERS`]; as
+    /// [`resolve`](ImpactLaw::resolve).
+    pub fn sample(
+        &self,
+        problem: &ImpactProblem<'_>,
+        sample: OrderSample,
+    ) -> Result<OutcomeSet, ImpactError> {
+        self.selection.validate(problem.contacts().len())?;
+        if !problem.is_approaching() {
+            return self.nothing_happens(problem);
+        }
+        if let Some(pair) = TwoContacts::when_steep(problem) {
+            // Both orders in closed form: drawing would follow thousands of impacts one by one.
+            return self.collect(problem, pair.all(problem, self)?, None);
+        }
+        let mut found = tree::Found::default();
+        let drawn = drawn::draw(problem, self, sample, &mut found)?;
+        self.collect(problem, found, Some(drawn))
+    }
+
+    fn nothing_happens(&self, problem: &ImpactProblem<'_>) -> Result<OutcomeSet, ImpactError> {
+        Ok(OutcomeSet {
+            outcomes: vec![self.unchanged(problem, vec![0])?],
+            preferred: Some(0),
+            indeterminacy: 0.0,
+            complete: true,
+            omitted: 0,
+            drawn: None,
+        })
+    }
+
+    /// The set of what was found: all of it, or the part that spreads farthest.
+    fn collect(
+        &self,
+        problem: &ImpactProblem<'_>,
+        mut found: tree::Found,
+        drawn: Option<DrawnOrders>,
+    ) -> Result<OutcomeSet, ImpactError> {
+        let plastic = self.plastic(problem)?;
+        let mut own = self.elastic(problem)?;
+        let preferred = if found.exhausted {
+            nearest(&own.jump, &found.leaves)
+        } else {
+            // An order like any other, drawn or not.
+            own.n_sequences = 0;
+            Some(found.push(own, &merge_tolerances(problem)))
+        };
+        let blended = |leaf: &Elastic| match &plastic {
+            None => leaf.jump.clone(),
+            Some(p) => p.towards(&leaf.jump, blend(problem, p, &leaf.jump, self.restitution)),
+        };
+        let jumps: Vec<Jump> = found.leaves.iter().map(blended).collect();
+        let complete = found.exhausted;
+        let (a, b, mut diameter) = farthest_pair(&jumps, complete);
+        let is_whole = complete && jumps.len() <= MAX_OUTCOMES;
+        let listed: Vec<usize> = if is_whole {
+            (0..jumps.len()).collect()
+        } else {
+            let mut first = vec![a, b];
+            first.extend(preferred);
+            farthest_first(&jumps, &first, MAX_OUTCOMES)
+        };
+        if !complete {
+            let listed: Vec<Jump> = listed.iter().map(|i| jumps[*i].clone()).collect();
+            diameter = f64::max(diameter, farthest_pair(&listed, true).2);
+        }
+        let omitted = jumps.len() - listed.len();
+        let preferred = preferred.and_then(|i| listed.iter().position(|j| *j == i));
+        let mut leaves: Vec<Option<Elastic>> = found.leaves.into_iter().map(Some).collect();
+        let outcomes = listed
             .into_iter()
-            .map(finish)
+            .filter_map(|i| leaves.get_mut(i).and_then(Option::take))
+            .map(|leaf| self.finish(problem, plastic.as_ref(), leaf))
             .collect::<Result<Vec<_>, _>>()?;
-        let set = OutcomeSet {
+        Ok(OutcomeSet {
             outcomes,
             preferred,
-            indeterminacy,
-            complete: found.exhausted,
-        };
-        if set.complete {
-            Ok(set)
-        } else {
-            Err(ImpactError::OutcomeLimitExceeded {
-                nodes: found.nodes,
-                found: Box::new(set),
-            })
-        }
+            indeterminacy: diameter / problem.norm(),
+            complete,
+            omitted,
+            drawn,
+        })
     }
 }
 
 fn nearest(jump: &Jump, leaves: &[Elastic]) -> Option<usize> {
     let distance = |i: &usize| leaves[*i].jump.distance(jump);
     (0..leaves.len()).min_by(|a, b| distance(a).total_cmp(&distance(b)))
-}
-
-fn diameter(jumps: &[Cow<'_, Jump>]) -> f64 {
-    let mut largest = 0.0;
-    for (i, a) in jumps.iter().enumerate() {
-        for b in &jumps[i + 1..] {
-            largest = f64::max(largest, a.distance(b));
-        }
-    }
-    largest
 }

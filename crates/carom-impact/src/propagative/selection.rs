@@ -3,7 +3,7 @@
 use crate::ImpactError;
 use carom_numeric::random::CounterRng;
 
-/// Contact velocities this close, over the momentum's norm, are a tie.
+/// Contact velocities this close to the one sought, over its size, are a tie.
 const TIE_TOLERANCE: f64 = 1e-9;
 
 /// The rule that picks one of the approaching contacts.
@@ -11,6 +11,8 @@ const TIE_TOLERANCE: f64 = 1e-9;
 /// Ties are broken by the lowest contact index, so that symmetric problems have the same answer
 /// on every machine.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Selection {
     /// The contact that approaches fastest in the kinetic metric.
     #[default]
@@ -70,31 +72,30 @@ impl Selector {
         }
     }
 
-    /// The next contact to act, or `None` when none approaches faster than `tolerance`.
-    pub(super) fn next(&mut self, b: &[f64], tolerance: f64, norm: f64) -> Option<usize> {
-        let tie = TIE_TOLERANCE * norm;
+    /// The next contact to act, or `None` when none approaches by more than grazing; `grazing` is
+    /// the largest velocity of each that still counts as that.
+    pub(super) fn next(&mut self, b: &[f64], grazing: &[f64]) -> Option<usize> {
+        let approaches = |&j: &usize| b[j] < -grazing[j];
+        let approaching = (0..b.len()).filter(approaches);
+        // Velocities that differ by rounding alone are equal.
+        let tie = |b: f64, j: usize| TIE_TOLERANCE * b.abs() + grazing[j];
         match self {
             Self::Most => {
-                let most = b.iter().copied().fold(f64::INFINITY, f64::min);
-                if most >= -tolerance {
-                    return None;
-                }
-                b.iter().position(|&x| x < -tolerance && x <= most + tie)
+                let most = approaching.clone().map(|j| b[j]).reduce(f64::min)?;
+                approaching.clone().find(|&j| b[j] <= most + tie(most, j))
             }
             Self::Least => {
-                let approaching = b.iter().copied().filter(|&x| x < -tolerance);
-                let least = approaching.fold(f64::NEG_INFINITY, f64::max);
-                b.iter().position(|&x| x < -tolerance && x >= least - tie)
+                let least = approaching.clone().map(|j| b[j]).reduce(f64::max)?;
+                approaching.clone().find(|&j| b[j] >= least - tie(least, j))
             }
-            Self::Order(order) => order.iter().copied().find(|&j| b[j] < -tolerance),
+            Self::Order(order) => order.iter().copied().find(approaches),
             Self::Random(stream) => {
-                let count = b.iter().filter(|&&x| x < -tolerance).count() as u128;
+                let count = approaching.clone().count() as u128;
                 if count == 0 {
                     return None;
                 }
                 let pick = (u128::from(stream.next_bits()) * count) >> 64;
-                let mut approaching = (0..b.len()).filter(|&j| b[j] < -tolerance);
-                approaching.nth(pick as usize)
+                approaching.clone().nth(pick as usize)
             }
         }
     }

@@ -4,15 +4,17 @@ use super::chain::{reflect, refuse_jam};
 use super::minimal::places_are_minimal;
 use super::{DEFAULT_MAX_IMPACTS, Elastic, Propagative, SEQUENCE_LIMIT};
 use crate::jump::Jump;
+use crate::own_terms::groups;
 use crate::problem::Numbers;
 use crate::{ImpactError, ImpactProblem};
 use carom_metric::kernel;
 use std::collections::HashMap;
 
-/// States of one level closer than this, over the momentum's norm, are the same.
+/// States of one level are the same if no coordinate differs by more than this fraction of the
+/// momentum of the parts that contacts connect with it.
 const MERGE_TOLERANCE: f64 = 1e-9;
 
-/// Outcomes closer than this, over the momentum's norm, are the same.
+/// The same for outcomes.
 const OUTCOME_TOLERANCE: f64 = 1e-7;
 
 /// Levels larger than this are searched by hashing.
@@ -20,6 +22,8 @@ const HASHED_LEVEL: usize = 16;
 
 /// Which sequences of impacts count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum SequenceFilter {
     /// Every order in which each impact acts on an approaching contact: how the papers' examples
     /// use the model.
@@ -37,31 +41,36 @@ pub(super) struct Found {
     pub(super) leaves: Vec<Elastic>,
     pub(super) nodes: usize,
     pub(super) exhausted: bool,
+    hash: HashMap<i64, Vec<usize>>,
 }
 
 impl Found {
-    /// Adds an outcome, merging it with an equal one.
-    pub(super) fn push(&mut self, mut leaf: Elastic, problem: &ImpactProblem<'_>) {
+    /// Adds an outcome, merging it with an equal one; returns its place among the leaves.
+    /// `tolerances` are those of [`merge_tolerances`].
+    pub(super) fn push(&mut self, mut leaf: Elastic, tolerances: &[f64]) -> usize {
         if leaf.lengths.is_empty() {
             leaf.lengths.push(leaf.impacts);
         }
-        let same = |other: &&mut Elastic| {
-            other.jump.distance(&leaf.jump) <= OUTCOME_TOLERANCE * problem.norm()
+        let cell = cell(&leaf.jump.change, tolerances);
+        let near = (-1..=1).filter_map(|d| self.hash.get(&cell.saturating_add(d)));
+        let same = |i: &usize| is_same(&self.leaves[*i].jump.change, &leaf.jump.change, tolerances);
+        let place = near.flatten().copied().filter(same).min();
+        let Some(place) = place else {
+            self.hash.entry(cell).or_default().push(self.leaves.len());
+            self.leaves.push(leaf);
+            return self.leaves.len() - 1;
         };
-        match self.leaves.iter_mut().find(same) {
-            None => self.leaves.push(leaf),
-            Some(other) => {
-                other.n_sequences = other.n_sequences.saturating_add(leaf.n_sequences);
-                if let Err(place) = other.lengths.binary_search(&leaf.impacts) {
-                    other.lengths.insert(place, leaf.impacts);
-                }
-                if leaf.impacts < other.impacts {
-                    other.impacts = leaf.impacts;
-                    other.sequence = leaf.sequence;
-                    other.jump = leaf.jump;
-                }
-            }
+        let other = &mut self.leaves[place];
+        other.n_sequences = other.n_sequences.saturating_add(leaf.n_sequences);
+        if let Err(place) = other.lengths.binary_search(&leaf.impacts) {
+            other.lengths.insert(place, leaf.impacts);
         }
+        if leaf.impacts < other.impacts {
+            other.impacts = leaf.impacts;
+            other.sequence = leaf.sequence;
+            other.jump = leaf.jump;
+        }
+        place
     }
 
     /// For two contacts the minimal sequences are the shortest ones.
@@ -76,53 +85,102 @@ impl Found {
     }
 }
 
-/// Place of a state's parts in a row of numbers: the whitened momentum, the contact velocities
-/// and the impulses so far.
+/// How far the whitened coordinates of equal outcomes may differ: the whole momentum does not
+/// matter, only that of the parts that contacts connect.
+pub(super) fn merge_tolerances(problem: &ImpactProblem<'_>) -> Vec<f64> {
+    let contacts = problem.contacts();
+    let momentum = problem.momentum();
+    let normals = (0..contacts.n_distinct()).map(|j| contacts.unit(j));
+    let (of, _) = groups(momentum.len(), normals);
+    let mut squares = vec![0.0; momentum.len()];
+    for (group, p) in of.iter().zip(momentum) {
+        squares[*group] += p * p;
+    }
+    let size = |group: &usize| OUTCOME_TOLERANCE * squares[*group].sqrt();
+    of.iter().map(size).collect()
+}
+
+fn is_same(a: &[f64], b: &[f64], tolerances: &[f64]) -> bool {
+    let mut triples = a.iter().zip(b).zip(tolerances);
+    triples.all(|((a, b), tolerance)| (a - b).abs() <= *tolerance)
+}
+
+/// Cell of a generic linear functional of a momentum: equal ones differ by less than a cell, so
+/// that the neighbors of a cell are enough.
+fn cell(momentum: &[f64], tolerances: &[f64]) -> i64 {
+    // Irrational weights in (0.5, 1.5): no symmetry of a problem makes states collide.
+    let weight = |i: usize| 0.5 + (i as f64 * 0.618_033_988_749_895 + 0.25).fract();
+    let moving = momentum.iter().zip(tolerances).enumerate();
+    let moving = moving.filter(|(_, (_, tolerance))| **tolerance > 0.0);
+    let terms = moving.map(|(i, (x, tolerance))| weight(i) * (x / tolerance));
+    (terms.sum::<f64>() / (1.5 * momentum.len() as f64)).floor() as i64
+}
+
+/// Place of a state's parts in a row of numbers: the whitened momentum, the contact velocities,
+/// what counts as grazing of them, and the impulses so far.
 ///
 /// The momentum is the state proper, for the reason given at [`follow`](super::chain::follow);
 /// the velocities follow from it.
 #[derive(Clone, Copy)]
-struct Layout {
+pub(super) struct Layout {
     n: usize,
-    m: usize,
+    pub(super) m: usize,
 }
 
 /// One state, borrowed.
-struct State<'a> {
+pub(super) struct State<'a> {
     momentum: &'a [f64],
     b: &'a [f64],
+    grazing: &'a [f64],
     impulse: &'a [f64],
 }
 
+impl State<'_> {
+    pub(super) fn approaches(&self, i: usize) -> bool {
+        self.b[i] < -self.grazing[i]
+    }
+}
+
 impl Layout {
-    fn size(self) -> usize {
-        self.n + 2 * self.m
+    pub(super) fn of(problem: &ImpactProblem<'_>) -> Self {
+        Self {
+            n: problem.momentum().len(),
+            m: problem.contacts().n_distinct(),
+        }
     }
 
-    fn read(self, row: &[f64]) -> State<'_> {
+    fn size(self) -> usize {
+        self.n + 3 * self.m
+    }
+
+    pub(super) fn read(self, row: &[f64]) -> State<'_> {
         let (momentum, rest) = row.split_at(self.n);
-        let (b, impulse) = rest.split_at(self.m);
+        let (b, rest) = rest.split_at(self.m);
+        let (grazing, impulse) = rest.split_at(self.m);
         State {
             momentum,
             b,
+            grazing,
             impulse,
         }
     }
 
     /// The state before the impact.
-    fn start(self, problem: &ImpactProblem<'_>) -> Vec<f64> {
+    pub(super) fn start(self, problem: &ImpactProblem<'_>) -> Vec<f64> {
         let mut row = Vec::with_capacity(self.size());
         row.extend_from_slice(problem.momentum());
         row.extend_from_slice(problem.unit_velocity());
+        row.extend_from_slice(problem.grazing());
         row.resize(self.size(), 0.0);
         row
     }
 
     /// Lets contact `i` act on a state.
-    fn reflect(self, problem: &ImpactProblem<'_>, row: &mut [f64], i: usize) {
+    pub(super) fn reflect(self, problem: &ImpactProblem<'_>, row: &mut [f64], i: usize) {
         let (momentum, rest) = row.split_at_mut(self.n);
-        let (b, impulse) = rest.split_at_mut(self.m);
-        impulse[i] += reflect(problem.contacts(), momentum, b, i);
+        let (b, rest) = rest.split_at_mut(self.m);
+        let (grazing, impulse) = rest.split_at_mut(self.m);
+        impulse[i] += reflect(problem.contacts(), momentum, b, grazing, i);
     }
 }
 
@@ -138,7 +196,7 @@ struct Node {
 /// One level of the tree: all states after the same number of impacts.
 struct Level {
     layout: Layout,
-    tolerance: f64,
+    tolerances: Vec<f64>,
     nodes: Vec<Node>,
     /// The states of the nodes, one row after the other.
     rows: Vec<f64>,
@@ -146,10 +204,10 @@ struct Level {
 }
 
 impl Level {
-    fn new(layout: Layout, tolerance: f64) -> Self {
+    fn new(layout: Layout, tolerances: Vec<f64>) -> Self {
         Self {
             layout,
-            tolerance,
+            tolerances,
             nodes: Vec::new(),
             rows: Vec::new(),
             hash: HashMap::new(),
@@ -172,18 +230,12 @@ impl Level {
     }
 
     /// The node with this momentum, if there is one.
-    ///
-    /// Hashes a generic linear functional of the momentum: equal states differ by less than a
-    /// cell in it, so that the neighbors of a cell are enough.
     fn find(&self, momentum: &[f64]) -> Option<usize> {
-        let same = |k: &usize| {
-            let mut pairs = self.momentum(*k).iter().zip(momentum);
-            pairs.all(|(x, y)| (x - y).abs() <= self.tolerance)
-        };
+        let same = |k: &usize| is_same(self.momentum(*k), momentum, &self.tolerances);
         if self.nodes.len() <= HASHED_LEVEL {
             return (0..self.nodes.len()).find(same);
         }
-        let cell = self.cell(momentum);
+        let cell = cell(momentum, &self.tolerances);
         let near = (cell - 1..=cell + 1).filter_map(|c| self.hash.get(&c));
         near.flatten().copied().filter(|k| same(k)).min()
     }
@@ -197,34 +249,30 @@ impl Level {
         }
         let first = if place == HASHED_LEVEL { 0 } else { place };
         for k in first..=place {
-            let cell = self.cell(self.momentum(k));
+            let cell = cell(self.momentum(k), &self.tolerances);
             self.hash.entry(cell).or_default().push(k);
         }
-    }
-
-    fn cell(&self, momentum: &[f64]) -> i64 {
-        // Irrational weights in (0.5, 1.5): no symmetry of a problem makes states collide.
-        let weight = |i: usize| 0.5 + (i as f64 * 0.618_033_988_749_895 + 0.25).fract();
-        let terms = momentum.iter().enumerate().map(|(i, x)| weight(i) * x);
-        (terms.sum::<f64>() / (1.5 * self.tolerance * momentum.len() as f64)).floor() as i64
     }
 }
 
 /// Follows every order of impact, level by level.
 pub(super) fn grow(problem: &ImpactProblem<'_>, law: &Propagative) -> Result<Found, ImpactError> {
-    refuse_jam(problem, problem.unit_velocity())?;
-    let layout = Layout {
-        n: problem.momentum().len(),
-        m: problem.contacts().n_distinct(),
-    };
+    refuse_jam(problem, problem.unit_velocity(), problem.grazing())?;
+    let layout = Layout::of(problem);
+    let tolerances = merge_tolerances(problem);
     if law.filter == SequenceFilter::Minimal {
-        return grow_minimal(problem, law, layout);
+        return grow_minimal(problem, law, layout, &tolerances);
     }
     let limit = law.max_impacts.unwrap_or(DEFAULT_MAX_IMPACTS);
     let mut found = Found::default();
     let mut history: Vec<(usize, usize)> = vec![(0, usize::MAX)];
-    let merge = MERGE_TOLERANCE * problem.norm();
-    let (mut level, mut next) = (Level::new(layout, merge), Level::new(layout, merge));
+    let states = tolerances.iter();
+    let states = states.map(|outcome| outcome * (MERGE_TOLERANCE / OUTCOME_TOLERANCE));
+    let states: Vec<f64> = states.collect();
+    let (mut level, mut next) = (
+        Level::new(layout, states.clone()),
+        Level::new(layout, states),
+    );
     let mut child = layout.start(problem);
     let root = Node {
         paths: 1,
@@ -239,12 +287,12 @@ pub(super) fn grow(problem: &ImpactProblem<'_>, law: &Propagative) -> Result<Fou
             let state = layout.read(parent);
             let mut feasible = true;
             for i in 0..layout.m {
-                if state.b[i] >= -problem.tolerance() {
+                if !state.approaches(i) {
                     continue;
                 }
                 feasible = false;
                 if impacts == limit {
-                    refuse_jam(problem, state.b)?;
+                    refuse_jam(problem, state.b, state.grazing)?;
                     return Err(ImpactError::LimitExceeded { impacts });
                 }
                 child.copy_from_slice(parent);
@@ -271,7 +319,7 @@ pub(super) fn grow(problem: &ImpactProblem<'_>, law: &Propagative) -> Result<Fou
             if feasible {
                 let sequence = (impacts <= SEQUENCE_LIMIT).then(|| read(&history, node.history));
                 let leaf = leaf(problem, &state, impacts, node.paths, sequence);
-                found.push(leaf, problem);
+                found.push(leaf, &tolerances);
             }
         }
         std::mem::swap(&mut level, &mut next);
@@ -281,7 +329,7 @@ pub(super) fn grow(problem: &ImpactProblem<'_>, law: &Propagative) -> Result<Fou
     Ok(found)
 }
 
-fn leaf(
+pub(super) fn leaf(
     problem: &ImpactProblem<'_>,
     state: &State<'_>,
     impacts: u64,
@@ -316,17 +364,19 @@ fn grow_minimal(
     problem: &ImpactProblem<'_>,
     law: &Propagative,
     layout: Layout,
+    tolerances: &[f64],
 ) -> Result<Found, ImpactError> {
     let mut found = Found::default();
     let limit = law.max_impacts.unwrap_or(DEFAULT_MAX_IMPACTS);
     let mut stack = vec![(layout.start(problem), Vec::new())];
     while let Some((row, sequence)) = stack.pop() {
         let state = layout.read(&row);
-        let approaching = |i: &usize| state.b[*i] < -problem.tolerance();
+        let approaching = |i: &usize| state.approaches(*i);
         if !(0..layout.m).any(|i| approaching(&i)) {
             if layout.m == 2 || places_are_minimal(problem, &sequence)? {
                 let impacts = sequence.len() as u64;
-                found.push(leaf(problem, &state, impacts, 1, Some(sequence)), problem);
+                let leaf = leaf(problem, &state, impacts, 1, Some(sequence));
+                found.push(leaf, tolerances);
             }
             continue;
         }

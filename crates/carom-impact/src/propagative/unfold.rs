@@ -1,8 +1,10 @@
 //! Two contacts in closed form.
 
+use super::tree::merge_tolerances;
 use super::{Elastic, Propagative, SEQUENCE_LIMIT};
 use crate::jump::Jump;
-use crate::problem::{FEASIBILITY_TOLERANCE, Numbers};
+use crate::own_terms::GRAZING_TOLERANCE;
+use crate::problem::Numbers;
 use crate::{ContactSet, ImpactError, ImpactProblem};
 use carom_metric::{Wedge, kernel};
 use smallvec::smallvec;
@@ -31,7 +33,7 @@ pub struct TwoContacts {
     /// Coordinates of the momentum along the basis, and the contact velocities.
     xy: [f64; 2],
     b: [f64; 2],
-    tolerance: f64,
+    grazing: [f64; 2],
 }
 
 /// The end of an alternating chain of impacts at two contacts.
@@ -47,7 +49,7 @@ impl TwoContacts {
     /// Unfolds a problem with exactly two distinct normals; `None` for any other number.
     pub fn new(problem: &ImpactProblem<'_>) -> Option<Self> {
         let contacts: &ContactSet<'_> = problem.contacts();
-        let (2, [bu, bv]) = (contacts.n_distinct(), problem.unit_velocity()) else {
+        let ([bu, bv], [gu, gv]) = (problem.unit_velocity(), problem.grazing()) else {
             return None;
         };
         let (u, v) = (contacts.unit(0), contacts.unit(1));
@@ -67,7 +69,7 @@ impl TwoContacts {
             wedge,
             basis,
             b: [*bu, *bv],
-            tolerance: problem.tolerance(),
+            grazing: [*gu, *gv],
         })
     }
 
@@ -86,8 +88,11 @@ impl TwoContacts {
 
     /// The chain that starts at `first` (0 or 1); `None` if that contact does not approach.
     pub fn unfold(&self, first: usize) -> Option<Unfolding> {
-        let approaching = self.b.get(first).is_some_and(|&b| b < -self.tolerance);
-        if !approaching || self.wedge.sin < CLOSED_WEDGE {
+        let mut velocities = self.b.iter().zip(&self.grazing);
+        let approaches = velocities
+            .nth(first)
+            .is_some_and(|(b, grazing)| *b < -grazing);
+        if !approaches || self.wedge.sin < CLOSED_WEDGE {
             return None;
         }
         let theta = self.xy[1].atan2(self.xy[0]);
@@ -95,7 +100,7 @@ impl TwoContacts {
         let angle = mirrored.rem_euclid(TAU);
         // A last impact within the feasibility tolerance is grazing: not an impact.
         let spacing = 2.0 * self.gamma;
-        let impacts = ((angle - FEASIBILITY_TOLERANCE) / spacing - 0.5)
+        let impacts = ((angle - GRAZING_TOLERANCE) / spacing - 0.5)
             .ceil()
             .max(1.0);
         let left = angle - spacing * impacts;
@@ -171,9 +176,7 @@ impl TwoContacts {
     ) -> Result<Elastic, ImpactError> {
         self.refuse_closed_wedge(problem.contacts())?;
         let mut selector = super::selection::Selector::new(&law.selection, problem.contacts());
-        let first = selector
-            .next(&self.b, self.tolerance, problem.norm())
-            .unwrap_or(0);
+        let first = selector.next(&self.b, &self.grazing).unwrap_or(0);
         match self.checked(problem, law, first)? {
             Some(leaf) => Ok(leaf),
             // Only reached by grazing momenta: nothing happens.
@@ -195,10 +198,11 @@ impl TwoContacts {
         law: &Propagative,
     ) -> Result<super::tree::Found, ImpactError> {
         self.refuse_closed_wedge(problem.contacts())?;
+        let tolerances = merge_tolerances(problem);
         let mut found = super::tree::Found::default();
         for first in [0, 1] {
             if let Some(leaf) = self.checked(problem, law, first)? {
-                found.push(leaf, problem);
+                found.push(leaf, &tolerances);
             }
         }
         if law.filter == super::SequenceFilter::Minimal {

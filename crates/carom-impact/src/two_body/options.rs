@@ -2,6 +2,8 @@
 
 /// When restitution ends. The hodograph does not depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum RestitutionLaw {
     /// Stronge's: restitution releases $e^2$ of the energy that compression stored,
     /// Jia & Wang, section 2.2. The only one of the three that never creates energy.
@@ -31,6 +33,8 @@ impl RestitutionLaw {
 /// is left, so that a second compression follows. Jia & Wang do not see this case (their footnote 4
 /// rules it out, but their own Fig. 4(d) configuration shows it for slower closing).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Recompression {
     /// Each compression loses its share: $E \leftarrow E_k + e^2(E - E_k)$ with $E_k$ the energy
     /// when restitution was interrupted. The outcome is then continuous where an interruption
@@ -44,6 +48,8 @@ pub enum Recompression {
 
 /// How a two-body impact is resolved.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 pub struct ImpactOptions {
     /// When restitution ends.
     pub restitution_law: RestitutionLaw,
@@ -52,6 +58,7 @@ pub struct ImpactOptions {
     /// Relative truncation error allowed in each step of curved sliding, in
     /// \[1e-15, 1e-3\] (values outside are brought to the nearer end). For well-conditioned inertia
     /// the error of the outcome stays below it, mostly by a factor of a hundred or more.
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub tolerance: f64,
     /// Resolve a contact that touches without closing ($v_z^- = 0$) when friction drives the bodies
     /// together: the limit $v_z^- \to 0^-$, an impact without collision. Otherwise such a contact is

@@ -14,8 +14,8 @@
 //!
 //! A semismooth Newton method on the equations of the projections,
 //!
-//! $$ \lambda_n = [\lambda_n - (u_n + e b_n)]_+, \qquad
-//! \lambda_t = P_{\lVert x\rVert \le \mu[\lambda_n - (u_n + e b_n)]_+}(\lambda_t - u_t), $$
+//! $$ \lambda_n = \max(0, \lambda_n - (u_n + e b_n)), \qquad
+//! \lambda_t = P_{\lVert x\rVert \le \mu\lambda_n}(\lambda_t - u_t), $$
 //!
 //! (Alart & Curnier 1991) with steps of least norm, because $G$ is singular where contacts
 //! depend on each other. It starts from zero, from compliant contacts that become stiffer, from a

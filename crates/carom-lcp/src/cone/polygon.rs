@@ -29,6 +29,8 @@ impl Default for Polygons {
     fn default() -> Self {
         let options = LemkeOptions {
             max_attempts: 1,
+            // A guess, judged by who asked for it.
+            proofs: false,
             ..LemkeOptions::default()
         };
         Self {
@@ -124,6 +126,6 @@ impl Polygons {
                 *l += c * z;
             }
         }
-        Ok(report.n_pivots)
+        Ok(report.n_pivots as usize)
     }
 }

@@ -11,7 +11,7 @@ pub const CONE_RESIDUAL: f64 = 1e-9;
 /// With $g_i$ the largest diagonal entry of block $G_{ii}$, $u = b + G\lambda$ and
 /// $\hat u_i = (u_n + e b_n + \mu\lVert u_t\rVert, u_t)_i$,
 ///
-/// $$ r = \frac{\max_i \sqrt{g_i}\,\lVert \lambda_i - P_K(\lambda_i - \hat u_i/g_i)\rVert}
+/// $$ r = \frac{\max_i \sqrt{g_i} \lVert \lambda_i - P_K(\lambda_i - \hat u_i/g_i)\rVert}
 /// {\max_i \max(\lVert b_i\rVert/\sqrt{g_i}, \sqrt{g_i}\lVert\lambda_i\rVert)} $$
 ///
 /// with $P_K$ the Euclidean projection onto the friction cone. $\hat u$ is De Saxcé and Feng's:

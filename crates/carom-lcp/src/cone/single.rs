@@ -247,7 +247,7 @@ impl Block {
     }
 }
 
-/// Eigenvalues and the first eigenvector of a symmetric matrix $\[\[s_0, s_1\], \[s_1, s_2\]\]$.
+/// Eigenvalues and the first eigenvector of a symmetric matrix $(s_0, s_1; s_1, s_2)$.
 fn eigen(s: [f64; 3]) -> ([f64; 2], [f64; 2]) {
     if s[1] == 0.0 {
         return ([s[0], s[2]], [1.0, 0.0]);

@@ -48,6 +48,8 @@ impl ConeMode {
 
 /// Which solution is wanted where there are several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
 pub enum ConeSelection {
     /// Of a continuum of solutions the limit of equally compliant contacts, $G + \epsilon D$ with
     /// $\epsilon \to 0$ and $D = \mathrm{diag}(c_i I_3)$, $c_i = \mathrm{tr}(G_{ii})/3$. It does not

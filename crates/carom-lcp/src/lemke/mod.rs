@@ -5,33 +5,32 @@
 
 mod etas;
 mod scales;
+mod search;
 mod small;
 mod tableau;
 
-use crate::certificate::{Assessment, Certificate, assess};
-use crate::enumerate::enumerate;
-use crate::farkas::proves_infeasible;
-use crate::problem::bounded;
-use crate::scalar::{Double, Scalar};
-use crate::{Lcp, LcpError, LcpRef, LcpSolution, LcpStatus};
-use carom_numeric::random::generic;
+use crate::balance::Balance;
+use crate::certificate::Certificate;
+use crate::scalar::Double;
+use crate::work::{DEFAULT_MAX_WORK, Work};
+use crate::{Lcp, LcpError, LcpRef, LcpSolution, LcpStatus, Limit, Proof};
 use nalgebra::DVector;
-use scales::{Scales, Scaling};
-use small::{SMALL_DIM, Small};
-use tableau::{PathEnd, Tableau, Thresholds};
+use search::Search;
+use tableau::Tableau;
 
-/// Above this residual the next attempt is made; the best answer is kept.
-const GOOD_RESIDUAL: f64 = 1e-12;
-
-/// Up to this dimension all complementary bases are tried when every path has failed.
-const ENUMERATE_DIM: usize = 8;
+pub(crate) use search::basic_solution;
 
 /// Numeric knobs of [`Lemke`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct LemkeOptions {
-    /// Pivots allowed in one attempt. `None`: $2^{n+1}$ for n up to 16, which is enough for every
-    /// known exponential family, else $50n + 2^{14}$. With a number, reaching it ends the search.
-    pub max_pivots: Option<usize>,
+    /// Pivots allowed in all attempts together; reaching it ends the search. Besides, an attempt
+    /// makes way for the next after $2^{n+1}$ pivots for n up to 16, which is enough for every
+    /// known exponential family, else after $50n + 2^{14}$.
+    pub max_pivots: Option<u64>,
+    /// Multiply-adds allowed in all attempts together; reaching it ends the search. Counted, not
+    /// timed, so that answers are reproducible: a pivot of n rows counts $n^2$, exact operations
+    /// the products of their words.
+    pub max_work: u64,
     /// Covering vector $d > 0$ (n) of the first attempt, in the units of $w$. `None`: ones.
     pub cover: Option<Vec<f64>>,
     /// Residual above which the final basis is factored again and its solution corrected in
@@ -39,15 +38,22 @@ pub struct LemkeOptions {
     pub refine_above: f64,
     /// Attempts allowed, at least 1; each costs about as much as the first. See [`Attempt`].
     pub max_attempts: usize,
+    /// Whether answers that are large against the data are proven, and problems that no path
+    /// solves are decided, in exact arithmetic. Off for callers with a gate of their own: then
+    /// `Solved` says that the backward error is small, and no more, and `Inaccurate` may mean
+    /// rows that are rounding alone.
+    pub proofs: bool,
 }
 
 impl Default for LemkeOptions {
     fn default() -> Self {
         Self {
             max_pivots: None,
+            max_work: DEFAULT_MAX_WORK,
             cover: None,
             refine_above: 1e-14,
             max_attempts: usize::MAX,
+            proofs: true,
         }
     }
 }
@@ -66,12 +72,13 @@ pub enum Attempt {
     OtherCover,
     /// Numbers of twice the precision, refactored.
     DoublePrecision,
-    /// All complementary bases (n up to 8).
-    Enumeration,
+    /// Rational arithmetic: the complementary cones (n up to 8), or feasibility and the path (n up
+    /// to 40).
+    Exact,
 }
 
 impl Attempt {
-    fn of_first(n_pivots: usize) -> Self {
+    fn of_first(n_pivots: u64) -> Self {
         match n_pivots {
             0 => Self::Immediate,
             _ => Self::First,
@@ -86,7 +93,7 @@ impl Attempt {
             Self::Equilibrated => "equilibrated",
             Self::OtherCover => "other-cover",
             Self::DoublePrecision => "double-precision",
-            Self::Enumeration => "enumeration",
+            Self::Exact => "exact",
         }
     }
 }
@@ -99,9 +106,15 @@ pub struct LemkeReport {
     /// Residuals of the answer on the problem as given.
     pub certificate: Certificate,
     /// Pivots of all attempts.
-    pub n_pivots: usize,
+    pub n_pivots: u64,
     /// The attempt that gave the answer.
     pub attempt: Attempt,
+    /// As [`LcpSolution::is_heavy`]; false without [`proofs`](LemkeOptions::proofs).
+    pub is_heavy: bool,
+    /// Why the status is true.
+    pub proof: Option<Proof>,
+    /// The budget that was used up, for [`LcpStatus::IterationLimit`].
+    pub limit: Option<Limit>,
 }
 
 /// Memory that solves reuse: none is allocated when a problem is not larger than an earlier one,
@@ -114,15 +127,23 @@ pub struct LemkeWorkspace {
     tableau: Tableau<f64>,
     /// For the last resort; empty until it is needed.
     double: Option<Box<Tableau<Double>>>,
+    answers: Answers,
+}
+
+/// The best answer so far, and one that is compared with it.
+#[derive(Clone, Debug)]
+struct Answers {
     z: Vec<f64>,
     w: Vec<f64>,
     /// Sizes of the terms of each row.
     terms: Vec<f64>,
+    basis: Vec<bool>,
     z_other: Vec<f64>,
     w_other: Vec<f64>,
-    scales: Scales,
-    basis: Vec<bool>,
+    basis_other: Vec<bool>,
     cover: Vec<f64>,
+    balance: Balance,
+    farkas: Vec<f64>,
 }
 
 impl Default for LemkeWorkspace {
@@ -138,14 +159,18 @@ impl LemkeWorkspace {
             room: 0,
             tableau: Tableau::new(),
             double: None,
-            z: Vec::new(),
-            w: Vec::new(),
-            terms: Vec::new(),
-            z_other: Vec::new(),
-            w_other: Vec::new(),
-            scales: Scales::new(),
-            basis: Vec::new(),
-            cover: Vec::new(),
+            answers: Answers {
+                z: Vec::new(),
+                w: Vec::new(),
+                terms: Vec::new(),
+                basis: Vec::new(),
+                z_other: Vec::new(),
+                w_other: Vec::new(),
+                basis_other: Vec::new(),
+                cover: Vec::new(),
+                balance: Balance::new(),
+                farkas: Vec::new(),
+            },
         }
     }
 
@@ -155,11 +180,12 @@ impl LemkeWorkspace {
         if n > self.room {
             self.make_room(n);
         }
-        if self.z.len() != n {
-            for vector in [&mut self.z, &mut self.w, &mut self.terms] {
+        let answers = &mut self.answers;
+        if answers.z.len() != n {
+            for vector in [&mut answers.z, &mut answers.w, &mut answers.terms] {
                 vector.resize(n, 0.0);
             }
-            self.basis.resize(n, false);
+            answers.basis.resize(n, false);
         }
     }
 
@@ -167,36 +193,44 @@ impl LemkeWorkspace {
     fn make_room(&mut self, n: usize) {
         self.room = n;
         self.tableau.reserve(n);
+        let answers = &mut self.answers;
         for vector in [
-            &mut self.z,
-            &mut self.w,
-            &mut self.terms,
-            &mut self.z_other,
-            &mut self.w_other,
-            &mut self.cover,
+            &mut answers.z,
+            &mut answers.w,
+            &mut answers.terms,
+            &mut answers.z_other,
+            &mut answers.w_other,
+            &mut answers.cover,
         ] {
             tableau::reserve(vector, n);
         }
-        tableau::reserve(&mut self.basis, n);
-        self.scales.reserve(n);
+        tableau::reserve(&mut answers.basis, n);
+        tableau::reserve(&mut answers.basis_other, n);
+        answers.balance.reserve(n);
     }
 
     /// The variables $z$ of the last solve (n).
     #[inline]
     pub fn z(&self) -> &[f64] {
-        &self.z
+        &self.answers.z
     }
 
     /// $w = Mz + q$ of the last solve (n), evaluated from the problem as given.
     #[inline]
     pub fn w(&self) -> &[f64] {
-        &self.w
+        &self.answers.w
     }
 
     /// Which $z_i$ are basic at the end of the last solve (n): a start for a similar problem.
     #[inline]
     pub fn basis(&self) -> &[bool] {
-        &self.basis
+        &self.answers.basis
+    }
+
+    /// The certificate $u$ (n) of the last solve that ended with [`Proof::Farkas`]; else empty.
+    #[inline]
+    pub fn farkas(&self) -> &[f64] {
+        &self.answers.farkas
     }
 }
 
@@ -226,94 +260,6 @@ pub struct Lemke {
     pub options: LemkeOptions,
 }
 
-/// The solution of a complementary basis, `true` where $z_i$ is basic, to the last digits, and the
-/// larger of its residuals as given and in equilibrated variables. `None` if the basis is singular
-/// to working precision. Negative entries are set to zero: the residual tells.
-pub(crate) fn basic_solution<'w>(
-    problem: LcpRef<'_>,
-    basis: &[bool],
-    workspace: &'w mut LemkeWorkspace,
-) -> Option<(&'w [f64], f64)> {
-    let n = problem.dim();
-    workspace.resize(n);
-    let LemkeWorkspace {
-        tableau,
-        z,
-        w,
-        terms,
-        scales,
-        ..
-    } = workspace;
-    tableau.pose(problem, Scaling::Equilibrated);
-    let is_regular = tableau.start_from(problem, basis, thresholds::<f64>(&FIRST, n))
-        && tableau.refine(problem, z);
-    if !is_regular {
-        return None;
-    }
-    let found = assess(problem, z, w, terms);
-    let quality = Quality::new(problem, &found, scales, z, w, terms);
-    Some((z, quality.worst()))
-}
-
-/// What one attempt does differently.
-struct Plan {
-    attempt: Attempt,
-    scaling: Scaling,
-    /// Seed of the covering vector; 0 for ones.
-    cover: u64,
-    pivot: f64,
-    refactor: usize,
-}
-
-/// Attempts after the first, before twice the precision.
-const PLANS: [Plan; 4] = [
-    Plan {
-        attempt: Attempt::Equilibrated,
-        scaling: Scaling::Equilibrated,
-        cover: 0,
-        pivot: 1e-13,
-        refactor: 0,
-    },
-    Plan {
-        attempt: Attempt::OtherCover,
-        scaling: Scaling::Equilibrated,
-        cover: 1,
-        pivot: 1e-11,
-        refactor: 0,
-    },
-    Plan {
-        attempt: Attempt::OtherCover,
-        scaling: Scaling::Equilibrated,
-        cover: 2,
-        pivot: 1e-9,
-        refactor: 4,
-    },
-    Plan {
-        attempt: Attempt::OtherCover,
-        scaling: Scaling::Uniform,
-        cover: 3,
-        pivot: 1e-12,
-        refactor: 1,
-    },
-];
-
-/// The last attempt.
-const DOUBLE: Plan = Plan {
-    attempt: Attempt::DoublePrecision,
-    scaling: Scaling::Equilibrated,
-    cover: 0,
-    pivot: 1e-12,
-    refactor: 0,
-};
-
-const FIRST: Plan = Plan {
-    attempt: Attempt::First,
-    scaling: Scaling::Uniform,
-    cover: 0,
-    pivot: 1e-12,
-    refactor: 0,
-};
-
 impl Lemke {
     /// Solves a problem.
     ///
@@ -321,13 +267,30 @@ impl Lemke {
     ///
     /// [`LcpError::DimensionMismatch`] and [`LcpError::InvalidCover`] for the covering vector.
     pub fn solve(&self, problem: &Lcp) -> Result<LcpSolution, LcpError> {
+        let mut work = Work::new(self.options.max_work, self.options.max_pivots);
+        self.solve_within(problem, &mut work)
+    }
+
+    /// The same within the rest of a budget, instead of those of the options.
+    pub(crate) fn solve_within(
+        &self,
+        problem: &Lcp,
+        work: &mut Work,
+    ) -> Result<LcpSolution, LcpError> {
+        self.check_cover(problem.dim())?;
         let mut workspace = LemkeWorkspace::new();
-        let report = self.solve_into(problem.view(), &mut workspace)?;
+        let report = self.search(problem.view(), None, &mut workspace, work);
+        let answers = workspace.answers;
         Ok(LcpSolution {
             status: report.status,
-            z: DVector::from_vec(workspace.z),
-            w: DVector::from_vec(workspace.w),
+            z: DVector::from_vec(answers.z),
+            w: DVector::from_vec(answers.w),
             certificate: report.certificate,
+            is_heavy: report.is_heavy,
+            proof: report.proof,
+            farkas: answers.farkas,
+            limit: report.limit,
+            attempt: Some(report.attempt),
             n_pivots: report.n_pivots,
         })
     }
@@ -343,7 +306,8 @@ impl Lemke {
         workspace: &mut LemkeWorkspace,
     ) -> Result<LemkeReport, LcpError> {
         self.check_cover(problem.dim())?;
-        Ok(self.search(problem, None, workspace))
+        let mut work = Work::new(self.options.max_work, self.options.max_pivots);
+        Ok(self.search(problem, None, workspace, &mut work))
     }
 
     /// Solves a problem from a complementary basis, `true` where $z_i$ is basic (n). If it is
@@ -367,7 +331,8 @@ impl Lemke {
             });
         }
         self.check_cover(problem.dim())?;
-        Ok(self.search(problem, Some(basis), workspace))
+        let mut work = Work::new(self.options.max_work, self.options.max_pivots);
+        Ok(self.search(problem, Some(basis), workspace, &mut work))
     }
 
     fn check_cover(&self, n: usize) -> Result<(), LcpError> {
@@ -391,343 +356,15 @@ impl Lemke {
         }
     }
 
-    fn limit(&self, n: usize) -> usize {
-        match self.options.max_pivots {
-            Some(limit) => limit,
-            None if n <= 16 => (2usize << n).max(64),
-            None => 50 * n + (1 << 14),
-        }
-    }
-
     fn search(
         &self,
         problem: LcpRef<'_>,
         basis: Option<&[bool]>,
         workspace: &mut LemkeWorkspace,
+        work: &mut Work,
     ) -> LemkeReport {
-        let n = problem.dim();
-        workspace.resize(n);
-        let is_small = basis.is_none() && n <= SMALL_DIM;
-        if is_small && let Some(report) = self.solve_small(problem, workspace) {
-            return report;
-        }
-        let mut search = Search {
-            options: &self.options,
-            problem,
-            limit: self.limit(n),
-            best: (Quality::of(Certificate::HOPELESS), Attempt::First),
-            is_infeasible: false,
-            is_ray: false,
-            is_limit: false,
-            n_pivots: 0,
-        };
-        if !search.first(basis, workspace) && self.options.max_attempts > 1 {
-            search.again(workspace);
-        }
-        search.report()
+        workspace.resize(problem.dim());
+        workspace.answers.farkas.clear();
+        Search::new(&self.options, problem, work).run(basis, workspace)
     }
-
-    /// The ordinary small problem; `None` if it is not one.
-    #[inline]
-    fn solve_small(
-        &self,
-        problem: LcpRef<'_>,
-        workspace: &mut LemkeWorkspace,
-    ) -> Option<LemkeReport> {
-        let (certificate, n_pivots) = Small {
-            thresholds: thresholds::<f64>(&FIRST, problem.dim()),
-            cover: self.options.cover.as_deref(),
-            max_pivots: self.limit(problem.dim()),
-            max_residual: self.options.refine_above.min(GOOD_RESIDUAL),
-            z: &mut workspace.z,
-            w: &mut workspace.w,
-            basis: &mut workspace.basis,
-        }
-        .solve(problem)?;
-        Some(LemkeReport {
-            status: LcpStatus::Solved,
-            certificate,
-            n_pivots,
-            attempt: Attempt::of_first(n_pivots),
-        })
-    }
-}
-
-/// By what an answer is compared with those of other attempts.
-#[derive(Clone, Copy, Debug)]
-struct Quality {
-    certificate: Certificate,
-    /// The residual in equilibrated variables, unless every row holds by itself. It finds what
-    /// the certificate overlooks: rows so small that anything counts as zero in them.
-    equilibrated: f64,
-}
-
-impl Quality {
-    /// Judges an answer; `scales` is scratch.
-    #[inline]
-    fn new(
-        problem: LcpRef<'_>,
-        found: &Assessment,
-        scales: &mut Scales,
-        z: &[f64],
-        w: &[f64],
-        terms: &[f64],
-    ) -> Self {
-        let mut quality = Self::of(found.certificate);
-        if !found.holds_by_rows {
-            scales.set(problem, Scaling::Equilibrated);
-            quality.equilibrated = scales.equilibrated_residual(z, w, terms);
-        }
-        quality
-    }
-
-    fn of(certificate: Certificate) -> Self {
-        Self {
-            certificate,
-            equilibrated: 0.0,
-        }
-    }
-
-    fn worst(&self) -> f64 {
-        self.certificate.residual.max(self.equilibrated)
-    }
-}
-
-/// The attempts at one problem.
-struct Search<'a> {
-    options: &'a LemkeOptions,
-    problem: LcpRef<'a>,
-    limit: usize,
-    /// The best answer so far, whose vectors are in the workspace.
-    best: (Quality, Attempt),
-    is_infeasible: bool,
-    is_ray: bool,
-    is_limit: bool,
-    n_pivots: usize,
-}
-
-impl Search<'_> {
-    /// The usual case. True if there is nothing left to do.
-    fn first(&mut self, basis: Option<&[bool]>, workspace: &mut LemkeWorkspace) -> bool {
-        let thresholds = thresholds::<f64>(&FIRST, self.problem.dim());
-        let LemkeWorkspace {
-            tableau,
-            z,
-            w,
-            terms,
-            scales,
-            basis: last_basis,
-            cover,
-            ..
-        } = workspace;
-        tableau.pose(self.problem, FIRST.scaling);
-        let is_warm =
-            basis.is_some_and(|basis| tableau.start_from(self.problem, basis, thresholds));
-        if !is_warm {
-            if basis.is_some() {
-                tableau.pose(self.problem, FIRST.scaling);
-            }
-            tableau.set_cover(self.options.cover.as_deref());
-        }
-        let end = tableau.follow(self.problem, thresholds, self.limit);
-        self.n_pivots += tableau.n_pivots;
-        tableau.write_variables(z);
-        tableau.write_basis(last_basis);
-        let quality = self.assess(end, tableau, scales, z, w, terms);
-        self.best = (quality, Attempt::of_first(self.n_pivots));
-        (end == PathEnd::Ray && self.proves_infeasible(tableau, cover))
-            || self.settles(end, quality)
-    }
-
-    /// All that can still be tried. True if there is nothing left to do.
-    fn again(&mut self, workspace: &mut LemkeWorkspace) -> bool {
-        let plans = PLANS.iter().take(self.options.max_attempts - 1);
-        for plan in plans {
-            let mut tableau = std::mem::replace(&mut workspace.tableau, Tableau::new());
-            let done = self.attempt(plan, &mut tableau, workspace);
-            workspace.tableau = tableau;
-            if done {
-                return true;
-            }
-        }
-        if self.options.max_attempts <= PLANS.len() + 1 {
-            return false;
-        }
-        // Paths that are too long stay so with more digits.
-        if !self.is_limit {
-            let mut tableau = workspace
-                .double
-                .take()
-                .unwrap_or_else(|| Box::new(Tableau::new()));
-            let done = self.attempt(&DOUBLE, &mut tableau, workspace);
-            workspace.double = Some(tableau);
-            if done {
-                return true;
-            }
-        }
-        self.problem.dim() <= ENUMERATE_DIM && self.enumerate(workspace)
-    }
-
-    /// One attempt. True if it settles the problem.
-    fn attempt<T: Scalar>(
-        &mut self,
-        plan: &Plan,
-        tableau: &mut Tableau<T>,
-        workspace: &mut LemkeWorkspace,
-    ) -> bool {
-        let n = self.problem.dim();
-        tableau.pose(self.problem, plan.scaling);
-        if plan.cover == 0 {
-            tableau.set_cover(None);
-        } else {
-            spread(plan.cover, n, &mut workspace.cover);
-            tableau.set_cover(Some(&workspace.cover));
-        }
-        let limit = match self.options.max_pivots {
-            // Other paths are tried because they may be short.
-            None if self.is_limit => self.limit.min(50 * n + 1000),
-            _ => self.limit,
-        };
-        let end = tableau.follow(self.problem, thresholds::<T>(plan, n), limit);
-        self.n_pivots += tableau.n_pivots;
-        workspace.z_other.resize(n, 0.0);
-        workspace.w_other.resize(n, 0.0);
-        let LemkeWorkspace {
-            z_other: z,
-            w_other: w,
-            terms,
-            scales,
-            ..
-        } = workspace;
-        tableau.write_variables(z);
-        let quality = self.assess(end, tableau, scales, z, w, terms);
-        if end == PathEnd::Ray && self.proves_infeasible(tableau, &mut workspace.cover) {
-            return true;
-        }
-        if self.is_better(quality) {
-            self.best = (quality, plan.attempt);
-            tableau.write_basis(&mut workspace.basis);
-            std::mem::swap(&mut workspace.z, &mut workspace.z_other);
-            std::mem::swap(&mut workspace.w, &mut workspace.w_other);
-        }
-        self.settles(end, quality)
-    }
-
-    /// Tries all complementary bases.
-    fn enumerate(&mut self, workspace: &mut LemkeWorkspace) -> bool {
-        let Ok(all) = enumerate(self.problem) else {
-            return false;
-        };
-        let residual = |s: &&LcpSolution| s.certificate.residual;
-        let best = all
-            .solutions
-            .iter()
-            .min_by(|a, b| residual(a).total_cmp(&residual(b)));
-        match best {
-            Some(solution) if solution.certificate.residual < self.best.0.worst() => {
-                let quality = Quality::of(solution.certificate);
-                self.best = (quality, Attempt::Enumeration);
-                workspace.z.copy_from_slice(solution.z.as_slice());
-                workspace.w.copy_from_slice(solution.w.as_slice());
-                workspace.basis.clear();
-                workspace.basis.extend(solution.z.iter().map(|z| *z > 0.0));
-                true
-            }
-            _ => false,
-        }
-    }
-
-    /// Certifies an answer, after corrections where it needs them.
-    #[inline]
-    fn assess<T: Scalar>(
-        &self,
-        end: PathEnd,
-        tableau: &mut Tableau<T>,
-        scales: &mut Scales,
-        z: &mut [f64],
-        w: &mut [f64],
-        terms: &mut [f64],
-    ) -> Quality {
-        let mut found = assess(self.problem, z, w, terms);
-        let is_fine = |found: &Assessment| {
-            found.holds_by_rows && found.certificate.residual <= self.options.refine_above
-        };
-        if end == PathEnd::Complementary {
-            // Rounding of a variable that is zero in exact arithmetic may be all there is in a
-            // row without other terms.
-            if !found.holds_by_rows && tableau.drop_noise(z) {
-                found = assess(self.problem, z, w, terms);
-            }
-            if !is_fine(&found) && tableau.refine(self.problem, z) {
-                found = assess(self.problem, z, w, terms);
-            }
-        }
-        if !found.certificate.residual.is_finite() {
-            // Beyond the range of numbers: not an answer, but no NaN either.
-            z.iter_mut().for_each(|z| *z = bounded(*z));
-            found = assess(self.problem, z, w, terms);
-        }
-        Quality::new(self.problem, &found, scales, z, w, terms)
-    }
-
-    fn is_better(&self, quality: Quality) -> bool {
-        quality.worst() < self.best.0.worst()
-    }
-
-    fn settles(&mut self, end: PathEnd, quality: Quality) -> bool {
-        match end {
-            PathEnd::Ray => self.is_ray = true,
-            PathEnd::Limit => self.is_limit = true,
-            PathEnd::Complementary | PathEnd::Breakdown => {}
-        }
-        quality.worst() <= GOOD_RESIDUAL
-            || (end == PathEnd::Limit && self.options.max_pivots.is_some())
-    }
-
-    fn proves_infeasible<T: Scalar>(
-        &mut self,
-        tableau: &Tableau<T>,
-        direction: &mut Vec<f64>,
-    ) -> bool {
-        direction.clear();
-        direction.resize(self.problem.dim(), 0.0);
-        tableau.write_ray(direction);
-        self.is_infeasible = proves_infeasible(self.problem, direction);
-        self.is_infeasible
-    }
-
-    fn report(&self) -> LemkeReport {
-        let claimed = if self.is_infeasible {
-            LcpStatus::Infeasible
-        } else if self.is_limit {
-            LcpStatus::IterationLimit
-        } else if self.is_ray {
-            LcpStatus::Ray
-        } else {
-            LcpStatus::Inaccurate
-        };
-        LemkeReport {
-            status: self.best.0.certificate.judge(claimed),
-            certificate: self.best.0.certificate,
-            n_pivots: self.n_pivots,
-            attempt: self.best.1,
-        }
-    }
-}
-
-/// A path with the precision of `T` decides ties by what rounding can reach.
-fn thresholds<T: Scalar>(plan: &Plan, n: usize) -> Thresholds {
-    let digits = T::ROUNDOFF / f64::ROUNDOFF;
-    Thresholds {
-        pivot: plan.pivot * digits,
-        tie: 8.0 * T::ROUNDOFF * (n + 8) as f64,
-        refactor: plan.refactor,
-    }
-}
-
-/// Entries in \[1, 2) that only the seed and the position decide: no two paths alike, and no two
-/// rows tied.
-fn spread(seed: u64, n: usize, cover: &mut Vec<f64>) {
-    cover.clear();
-    cover.extend((0..n).map(|i| generic(seed, i as u64)));
 }

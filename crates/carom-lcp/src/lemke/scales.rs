@@ -2,7 +2,7 @@
 
 use super::tableau::reserve;
 use crate::LcpRef;
-use crate::scalar::{Scalar, exponent, larger, power_of_two, scale_by_power};
+use crate::scalar::{Scalar, exponent, power_of_two, scale_by_power};
 
 /// How many factors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -163,22 +163,5 @@ impl Scales {
             Scaling::Uniform => scaled,
             Scaling::Equilibrated => scaled * self.column[j],
         }
-    }
-
-    /// The natural residual in equilibrated variables, with the sizes of the terms of each row:
-    /// a small row or column counts as much as a large one.
-    pub(super) fn equilibrated_residual(&self, z: &[f64], w: &[f64], terms: &[f64]) -> f64 {
-        let inverse = |c: &f64| power_of_two(-exponent(*c));
-        let scaled_z = || z.iter().zip(&self.column).map(|(z, c)| z * inverse(c));
-        let scaled = |x: &[f64], i: usize| x[i] * self.row[i];
-        let z_max = scaled_z().fold(0.0, larger);
-        let omega = (0..z.len()).map(|i| scaled(terms, i)).fold(0.0, larger);
-        let ratio = |x: f64, size: f64| if x == 0.0 { 0.0 } else { x / size };
-        let rows = scaled_z().enumerate();
-        rows.map(|(i, z)| {
-            let (z, w) = (ratio(z, z_max), ratio(scaled(w, i), omega));
-            if z < w { z.abs() } else { w.abs() }
-        })
-        .fold(0.0, larger)
     }
 }

@@ -11,6 +11,7 @@ use super::tableau::{
     Thresholds, advance_lanes, keep_smallest, largest_fixed, ratios_fixed, stablest, tie_rounding,
 };
 use crate::LcpRef;
+use crate::balance::is_surely_light;
 use crate::certificate::{Certificate, assess_fixed};
 use crate::scalar::{larger, reduce};
 
@@ -21,26 +22,35 @@ pub(super) const SMALL_DIM: usize = 10;
 const ORDINARY: std::ops::Range<f64> = 1e-60..1e60;
 
 /// Pivots of an ordinary path.
-const MAX_PIVOTS: usize = 8 * SMALL_DIM;
+const MAX_PIVOTS: u64 = 8 * SMALL_DIM as u64;
+
+/// An answer that holds by rows.
+pub(super) struct Found {
+    pub certificate: Certificate,
+    pub n_pivots: u64,
+    /// Whether the answer is surely not heavy.
+    pub is_light: bool,
+}
 
 /// What the caller allows and where the answer goes, in slices of n entries.
 pub(super) struct Small<'a> {
     pub thresholds: Thresholds,
     /// Covering vector (n), in the units of $w$; ones if there is none.
     pub cover: Option<&'a [f64]>,
-    pub max_pivots: usize,
+    pub max_pivots: u64,
     /// The largest residual that is an answer.
     pub max_residual: f64,
     pub z: &'a mut [f64],
     pub w: &'a mut [f64],
+    /// Sizes of the terms of each row.
+    pub terms: &'a mut [f64],
     pub basis: &'a mut [bool],
 }
 
 impl Small<'_> {
-    /// Writes the solution of an ordinary problem; returns its certificate and the number of
-    /// pivots. `None` otherwise, with unspecified vectors.
+    /// Writes the solution of an ordinary problem. `None` otherwise, with unspecified vectors.
     #[inline]
-    pub(super) fn solve(&mut self, problem: LcpRef<'_>) -> Option<(Certificate, usize)> {
+    pub(super) fn solve(&mut self, problem: LcpRef<'_>) -> Option<Found> {
         let is_ordinary = ORDINARY.contains(&problem.matrix_max())
             && (ORDINARY.contains(&problem.vector_max()) || problem.vector_max() == 0.0);
         if !is_ordinary {
@@ -62,10 +72,7 @@ impl Small<'_> {
     }
 
     /// `M` is `N` + 1.
-    fn run<const N: usize, const M: usize>(
-        &mut self,
-        problem: LcpRef<'_>,
-    ) -> Option<(Certificate, usize)> {
+    fn run<const N: usize, const M: usize>(&mut self, problem: LcpRef<'_>) -> Option<Found> {
         let columns = problem.matrix().as_chunks::<N>().0;
         let vector = problem.vector().first_chunk::<N>()?;
         let cover = match self.cover {
@@ -82,6 +89,7 @@ impl Small<'_> {
         let path = Path::<N, M>::follow(&scaled, self.thresholds, self.max_pivots)?;
         let z = self.z.first_chunk_mut::<N>()?;
         let w = self.w.first_chunk_mut::<N>()?;
+        let terms = self.terms.first_chunk_mut::<N>()?;
         let basis = self.basis.first_chunk_mut::<N>()?;
         *z = [0.0; N];
         *basis = [false; N];
@@ -91,7 +99,7 @@ impl Small<'_> {
                 basis[j] = true;
             }
         }
-        let mut found = assess_fixed(columns, vector, problem.vector_max(), z, w)?;
+        let mut found = assess_fixed(problem, columns, vector, z, w, terms)?;
         if !found.holds_by_rows {
             // What rounding left of a zero may be all there is in a row without other terms.
             let zero = self.thresholds.tie * path.rhs_max;
@@ -102,10 +110,14 @@ impl Small<'_> {
                     *z = 0.0;
                 }
             }
-            found = assess_fixed(columns, vector, problem.vector_max(), z, w)?;
+            found = assess_fixed(problem, columns, vector, z, w, terms)?;
         }
         let is_fine = found.holds_by_rows && found.certificate.residual <= self.max_residual;
-        is_fine.then_some((found.certificate, path.n_pivots))
+        is_fine.then(|| Found {
+            certificate: found.certificate,
+            n_pivots: path.n_pivots,
+            is_light: is_surely_light(terms, vector),
+        })
     }
 }
 
@@ -127,12 +139,12 @@ struct Path<const N: usize, const M: usize> {
     rhs: [f64; N],
     /// The largest of them.
     rhs_max: f64,
-    n_pivots: usize,
+    n_pivots: u64,
 }
 
 impl<const N: usize, const M: usize> Path<N, M> {
     #[inline]
-    fn follow(posed: &Posed<'_, N>, thresholds: Thresholds, max_pivots: usize) -> Option<Self> {
+    fn follow(posed: &Posed<'_, N>, thresholds: Thresholds, max_pivots: u64) -> Option<Self> {
         let vector = posed.vector;
         let mut path = Self {
             basic: std::array::from_fn(|i| i),

@@ -1,10 +1,10 @@
 //! The path of Lemke's method: pivots, the ratio test, ties.
 
 use super::etas::Etas;
-use super::generic;
 use super::scales::{Scales, Scaling};
 use crate::LcpRef;
 use crate::scalar::{Double, Scalar, larger, reduce, smaller};
+use carom_numeric::random::generic;
 
 /// From this dimension on ties are broken by a generic vector first.
 const GENERIC_FROM: usize = 17;
@@ -69,7 +69,7 @@ pub(super) struct Tableau<T> {
     start: Vec<usize>,
     entering: usize,
     correction: Correction<T>,
-    pub(super) n_pivots: usize,
+    pub(super) n_pivots: u64,
 }
 
 /// The vector that comes before the unit vectors in the lexicographic order. It decides nearly
@@ -279,7 +279,7 @@ impl<T: Scalar> Tableau<T> {
         &mut self,
         problem: LcpRef<'_>,
         thresholds: Thresholds,
-        limit: usize,
+        limit: u64,
     ) -> PathEnd {
         let artificial = 2 * self.n;
         self.tie = thresholds.tie;
@@ -693,7 +693,8 @@ impl<T: Scalar> Tableau<T> {
         }
         for (j, z) in z.iter_mut().enumerate() {
             *z = match values.get(self.row_of[n + j]) {
-                Some(value) => self.scales.variable(j, value.to_f64().max(0.0)),
+                // NaN stays.
+                Some(value) => self.scales.variable(j, larger(0.0, value.to_f64())),
                 None => 0.0,
             };
         }
@@ -860,7 +861,7 @@ fn largest_lanes<T: Scalar, const N: usize>(x: &[T; N], most: &mut [T; N]) {
 }
 
 /// Corrections of a refined solution; each gains the digits that the factorization is worth.
-const MAX_CORRECTIONS: usize = 8;
+const MAX_CORRECTIONS: usize = 20;
 
 fn widen<T: Scalar>(x: T) -> Double {
     let high = x.to_f64();

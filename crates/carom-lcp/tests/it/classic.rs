@@ -88,7 +88,7 @@ fn every_solvable_problem_is_solved_to_the_last_digits() {
 
 /// The status of a problem without solution never claims more than is known.
 #[test]
-fn unsolvable_problems_end_on_a_ray_or_are_proven_infeasible() {
+fn unsolvable_problems_are_proven_infeasible() {
     let unsolvable = problems().into_iter().filter(|p| !p.has_solution);
     let ends: Vec<String> = unsolvable
         .map(|p| {
@@ -102,7 +102,7 @@ fn unsolvable_problems_end_on_a_ray_or_are_proven_infeasible() {
             "one_d_infeasible_zero infeasible",
             "one_d_infeasible_neg infeasible",
             "painleve_inconsistent infeasible",
-            "murty_2_2 ray",
+            "murty_2_2 infeasible",
             "murty_2_9 infeasible",
             "kostreva_2 infeasible",
             "pang_isolated infeasible",
@@ -142,7 +142,7 @@ fn the_path_is_that_of_exact_arithmetic() {
             continue;
         }
         assert_eq!(
-            (end, solution.n_pivots as u64),
+            (end, solution.n_pivots),
             // A ray is found by the pivot that does not happen.
             (expected, pivots),
             "{}",
@@ -192,6 +192,6 @@ fn auto_says_why() {
     );
     assert_eq!(
         reason("murty_2_2"),
-        "ray: lemke: none of the 4 complementary bases solves it (0 are singular)"
+        "infeasible: lemke: proven to be infeasible"
     );
 }

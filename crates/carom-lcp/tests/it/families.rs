@@ -1,7 +1,9 @@
 //! Seeded families of problems: all that have a solution are solved.
 
 use crate::common::*;
-use carom_lcp::{Attempt, ContactLcp, Lcp, LcpStatus, Lemke, LemkeOptions, LemkeWorkspace};
+use carom_lcp::{
+    Attempt, ContactLcp, Lcp, LcpStatus, Lemke, LemkeOptions, LemkeWorkspace, SOLVED_ERROR,
+};
 
 /// Solves and returns residual and attempt.
 fn solved(lcp: &Lcp, name: &str) -> (f64, Attempt) {
@@ -12,6 +14,10 @@ fn solved(lcp: &Lcp, name: &str) -> (f64, Attempt) {
     assert_eq!(report.status, LcpStatus::Solved, "{name}: {report:?}");
     // A thousand times below what counts as solved.
     assert!(report.certificate.residual <= 1e-12, "{name}: {report:?}");
+    assert!(
+        report.certificate.backward_error <= SOLVED_ERROR,
+        "{name}: {report:?}"
+    );
     (report.certificate.residual, report.attempt)
 }
 

@@ -7,3 +7,4 @@ mod companions;
 mod cones;
 mod families;
 mod robustness;
+mod verdicts;

@@ -144,7 +144,8 @@ fn any_problem() -> impl Strategy<Value = Lcp> {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: 3000,
+        // Exponents over the whole range make rational arithmetic slow.
+        cases: 200,
         failure_persistence: None,
         rng_seed: proptest::test_runner::RngSeed::Fixed(7),
         ..ProptestConfig::default()
@@ -167,7 +168,8 @@ proptest! {
             let (certificate, _) = lcp.certify(&answer.z).unwrap();
             prop_assert_eq!(certificate.residual.to_bits(), answer.certificate.residual.to_bits());
             let is_solved = answer.status == LcpStatus::Solved;
-            prop_assert_eq!(is_solved, certificate.residual <= SOLVED_RESIDUAL);
+            prop_assert!(!is_solved || certificate.backward_error <= SOLVED_ERROR);
+            prop_assert_eq!(is_solved, matches!(answer.proof, Some(Proof::Residual | Proof::Exact)));
         }
         let class = MatrixClass::of(lcp.matrix()).unwrap();
         prop_assert!(!class.explain_ray().is_empty());

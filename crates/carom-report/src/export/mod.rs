@@ -1,12 +1,15 @@
 //! Writes a [`Record`] for people and programs: JSON, CSV, SVG, HTML, and text.
 
 pub mod csv;
+mod folder;
 pub mod html;
+mod picture;
 pub mod svg;
 
-use std::collections::BTreeSet;
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
+pub use folder::write_all;
+pub use picture::Format;
+
+use std::path::PathBuf;
 
 use crate::record::{Quantity, Record};
 
@@ -34,6 +37,9 @@ pub enum ExportError {
     /// The drawing backend failed.
     #[error("drawing failed: {0}")]
     Drawing(String),
+    /// A format for figures that this build does not have.
+    #[error("figures as {0}: unknown, or left out of this build; `svg` is always there")]
+    Format(String),
     /// JSON could not be written.
     #[error("JSON: {0}")]
     Json(#[from] serde_json::Error),
@@ -64,40 +70,6 @@ pub fn json(record: &Record) -> Result<String, ExportError> {
     Ok(text)
 }
 
-/// Writes `record.json`, every table, every figure, and `index.html` to `dir`.
-///
-/// All texts are made before the first file is, so a bad record writes nothing,
-/// and each file is put in place whole. Returns the paths in that order.
-///
-/// # Errors
-///
-/// A record that cannot be drawn or written, or a failure of the file system.
-pub fn write_all(record: &Record, dir: &Path) -> Result<Vec<PathBuf>, ExportError> {
-    let files = texts(record)?;
-    std::fs::create_dir_all(dir).map_err(|source| file_error(dir, source))?;
-    files
-        .iter()
-        .map(|(name, text)| write_file(dir, name, text))
-        .collect()
-}
-
-/// Names and texts of all files.
-fn texts(record: &Record) -> Result<Vec<(String, String)>, ExportError> {
-    let mut files = vec![("record.json".to_owned(), json(record)?)];
-    for table in &record.tables {
-        files.push((file_name(&table.name, "csv")?, csv::csv(table)?));
-    }
-    for figure in &record.figures {
-        files.push((file_name(&figure.name, "svg")?, svg::svg(figure)?));
-    }
-    files.push(("index.html".to_owned(), html::html(record)?));
-    let mut seen = BTreeSet::new();
-    match files.iter().find(|(name, _)| !seen.insert(name.as_str())) {
-        Some((name, _)) => Err(ExportError::Name(name.clone())),
-        None => Ok(files),
-    }
-}
-
 /// A file name of `[a-z0-9-_]` only, which every file system and URL accepts.
 ///
 /// # Errors
@@ -116,66 +88,53 @@ pub fn file_name(name: &str, extension: &str) -> Result<String, ExportError> {
     Ok(format!("{stem}.{extension}"))
 }
 
-/// Writes beside the destination and renames, so that no reader sees half a file.
-fn write_file(dir: &Path, name: &str, text: &str) -> Result<PathBuf, ExportError> {
-    let path = dir.join(name);
-    let fail = |source| file_error(&path, source);
-    let mut file = temporary(dir).map_err(fail)?;
-    file.write_all(text.as_bytes()).map_err(fail)?;
-    file.as_file().sync_all().map_err(fail)?;
-    file.persist(&path).map_err(|e| fail(e.error))?;
-    Ok(path)
-}
-
-/// Temporary files are private by default; results should follow the umask.
-#[cfg(unix)]
-fn temporary(dir: &Path) -> std::io::Result<tempfile::NamedTempFile> {
-    use std::os::unix::fs::PermissionsExt as _;
-    tempfile::Builder::new()
-        .permissions(std::fs::Permissions::from_mode(0o666))
-        .tempfile_in(dir)
-}
-
-#[cfg(not(unix))]
-fn temporary(dir: &Path) -> std::io::Result<tempfile::NamedTempFile> {
-    tempfile::NamedTempFile::new_in(dir)
-}
-
-fn file_error(path: &Path, source: std::io::Error) -> ExportError {
-    ExportError::File {
-        path: path.to_owned(),
-        source,
-    }
-}
-
 /// The record's quantities as an aligned table for the terminal.
 ///
-/// The columns for published values are left out when there are none.
+/// Every expected value has a line with its kind: `printed` in a paper, `closed form`, or
+/// `independent`. The columns for them are left out when there are none.
 #[must_use]
 pub fn summary(record: &Record) -> String {
-    let compared = record.quantities.iter().any(|q| q.paper.is_some());
+    let compared = record.quantities.iter().any(|q| q.expected().count() > 0);
     let mut rows = vec![heading_row(compared)];
-    rows.extend(record.quantities.iter().map(|q| quantity_row(q, compared)));
+    rows.extend(record.quantities.iter().flat_map(quantity_rows));
     align(&rows)
 }
 
 fn heading_row(compared: bool) -> Vec<String> {
-    let all = ["quantity", "value", "unit", "paper", "difference"];
+    let all = [
+        "quantity",
+        "value",
+        "unit",
+        "expected",
+        "difference",
+        "kind",
+        "from",
+    ];
     let shown = if compared { all.len() } else { 3 };
     all.iter().take(shown).map(|s| (*s).to_owned()).collect()
 }
 
-fn quantity_row(quantity: &Quantity, compared: bool) -> Vec<String> {
-    let mut row = vec![
+/// A line for the quantity, and further ones if more than one value is expected.
+fn quantity_rows(quantity: &Quantity) -> Vec<Vec<String>> {
+    let mut head = vec![
         quantity.name.clone(),
         shown(quantity.value),
         quantity.unit.clone(),
     ];
-    if compared {
-        row.push(quantity.paper.map_or_else(String::new, shown));
-        row.push(difference_of(quantity).unwrap_or_default());
+    let mut rows = Vec::new();
+    for (kind, value, source) in quantity.expected() {
+        head.extend([
+            shown(value),
+            difference(quantity.value, value),
+            kind.to_owned(),
+            source.to_owned(),
+        ]);
+        rows.push(std::mem::replace(&mut head, vec![String::new(); 3]));
     }
-    row
+    if rows.is_empty() {
+        rows.push(head);
+    }
+    rows
 }
 
 /// Pads cells to common widths: numbers flush right, names and units flush left.
@@ -191,8 +150,8 @@ fn align(rows: &[Vec<String>]) -> String {
         let cells = row.iter().zip(&widths).enumerate();
         let line: Vec<String> = cells
             .map(|(i, (cell, width))| match i {
-                0 | 2 => format!("{cell:<width$}"),
-                _ => format!("{cell:>width$}"),
+                1 | 3 | 4 => format!("{cell:>width$}"),
+                _ => format!("{cell:<width$}"),
             })
             .collect();
         out.push_str(line.join("  ").trim_end());
@@ -258,12 +217,6 @@ pub fn difference(value: f64, published: f64) -> String {
     format!("{sign}{} %", significant(100.0 * relative.abs(), 3))
 }
 
-/// The difference of a quantity from its published value, if it has one.
-fn difference_of(quantity: &Quantity) -> Option<String> {
-    let published = quantity.paper?;
-    Some(difference(quantity.value, published))
-}
-
 /// A name followed by its unit in brackets, if it has one.
 fn with_unit(name: &str, unit: &str) -> String {
     if unit.is_empty() {
@@ -278,12 +231,14 @@ mod tests {
     use super::*;
     use crate::record::{Axis, Color, Column, Figure, Mark, Table};
 
-    fn record() -> Record {
+    pub(super) fn record() -> Record {
         let axis = || Axis::linear("t", "s");
         let line = Mark::line("v", vec![0.0, 1.0], vec![1.0, 2.0], Color::Blue);
         let mut record = Record::new("drop", "A drop.");
         record.quantities = vec![
-            Quantity::new("speed_m_s", 0.1 + 0.2, "m/s").paper(0.25, "Eq. 1"),
+            Quantity::new("speed_m_s", 0.1 + 0.2, "m/s")
+                .printed(0.25, 0.005, "Eq. 1")
+                .independent(0.31, "another program"),
             Quantity::new("count", 12.0, ""),
         ];
         record.tables = vec![Table::new("Speed / time", "", vec![Column::new("t", "s")])];
@@ -292,46 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn writes_every_file_and_nothing_else() -> Result<(), Box<dyn std::error::Error>> {
-        let dir = tempfile::tempdir()?;
-        let out = dir.path().join("a/b");
-        // Twice, as a second run must replace the first one's files.
-        write_all(&record(), &out)?;
-        let paths = write_all(&record(), &out)?;
-        let names: Vec<_> = paths.iter().filter_map(|p| p.file_name()).collect();
-        assert_eq!(
-            names,
-            ["record.json", "speed---time.csv", "speed.svg", "index.html"]
-        );
-        assert_eq!(std::fs::read_dir(&out)?.count(), 4);
-        assert_eq!(
-            std::fs::read_to_string(out.join("record.json"))?,
-            json(&record())?
-        );
-        Ok(())
-    }
-
-    #[test]
-    fn a_bad_record_writes_nothing() -> Result<(), Box<dyn std::error::Error>> {
-        let dir = tempfile::tempdir()?;
-        let out = dir.path().join("out");
-        let mut bad = record();
-        bad.quantities.push(Quantity::new("q", f64::NAN, ""));
-        assert!(matches!(
-            write_all(&bad, &out),
-            Err(ExportError::NonFinite(_))
-        ));
-        assert!(!out.exists());
-        Ok(())
-    }
-
-    #[test]
-    fn names_that_clash_or_vanish_are_refused() {
-        let mut twice = record();
-        twice
-            .tables
-            .push(Table::new("speed - time", "", Vec::new()));
-        assert!(matches!(texts(&twice), Err(ExportError::Name(_))));
+    fn a_name_without_letters_is_no_file_name() {
         assert!(matches!(file_name("../", "csv"), Err(ExportError::Name(_))));
     }
 
@@ -349,19 +265,19 @@ mod tests {
 
     #[test]
     fn differences() {
-        let of = |value, paper| difference_of(&Quantity::new("q", value, "").paper(paper, ""));
-        assert_eq!(of(1.5, 1.0).as_deref(), Some("+50 %"));
-        assert_eq!(of(-1.5, -1.0).as_deref(), Some("-50 %"));
-        assert_eq!(of(1.0 + 2e-9, 1.0).as_deref(), Some("+2.0e-9"));
-        assert_eq!(of(-1e-3, 0.0).as_deref(), Some("-1.0e-3 (absolute)"));
-        assert_eq!(of(2.0, 2.0).as_deref(), Some("0"));
+        assert_eq!(difference(1.5, 1.0), "+50 %");
+        assert_eq!(difference(-1.5, -1.0), "-50 %");
+        assert_eq!(difference(1.0 + 2e-9, 1.0), "+2.0e-9");
+        assert_eq!(difference(-1e-3, 0.0), "-1.0e-3 (absolute)");
+        assert_eq!(difference(2.0, 2.0), "0");
     }
 
     #[test]
     fn summary_is_aligned() {
         let expected = "\
-quantity   value  unit  paper  difference
-speed_m_s    0.3  m/s    0.25       +20 %
+quantity   value  unit  expected  difference  kind         from
+speed_m_s    0.3  m/s       0.25       +20 %  printed      Eq. 1
+                            0.31     -3.23 %  independent  another program
 count         12
 ";
         assert_eq!(summary(&record()), expected);

@@ -1,8 +1,8 @@
 //! Impacts that rigid-body engines computed, judged.
 
+use crate::ScenarioError;
+use crate::config::Input;
 use crate::propagative::model::{chain_normals, row};
-use crate::scenario::{Configuration, begin};
-use crate::{Overrides, Scenario, ScenarioError};
 use carom_impact::judge::{JudgeOptions, Judgement, judge};
 use carom_impact::{Contact, ContactSet, ImpactProblem};
 use carom_metric::{KineticMetric, Tangent};
@@ -10,43 +10,15 @@ use carom_report::record::{
     Axis, Color, Column, Figure, Mark, PointShape, Quantity, Record, Table,
 };
 use nalgebra::DMatrix;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
-pub(crate) const SCENARIO: Scenario = Scenario::new::<Config>(
-    "engine-survey",
-    "what rigid-body engines make of six impacts: energy, laws and distances, judged",
-    "rigid-body engines",
-    "Bullet, MuJoCo, Drake, DART, Rapier, ODE, Siconos: velocities after an impact",
-    run,
-);
-
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Config {
     tolerance: f64,
     samples: u64,
     seed: u64,
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        let options = JudgeOptions::default();
-        Self {
-            tolerance: options.tolerance,
-            samples: options.samples,
-            seed: options.seed,
-        }
-    }
-}
-
-impl Configuration for Config {
-    const TOML: &'static str = "\
-# Every outcome in the data file is judged as `carom judge` does it.
-tolerance = 1e-5     # distance up to which outcomes are the same
-samples = 512        # members of the set of inelastic outcomes, where it is sampled
-seed = 0
-";
 }
 
 /// What engines gave: time step 1 ms (MuJoCo 0.1 ms), measured by us.
@@ -161,8 +133,8 @@ fn cases() -> Vec<Case> {
     ]
 }
 
-fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
-    let (config, mut record) = begin::<Config>(overrides)?;
+pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
+    let (config, mut record) = input.begin::<Config>()?;
     let options = JudgeOptions {
         tolerance: config.tolerance,
         samples: config.samples,
@@ -313,9 +285,13 @@ fn figure(all: &[Measured<'_>]) -> Figure {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use crate::Overrides;
 
     fn judgements() -> Vec<Value> {
-        let record = SCENARIO.run(&Overrides::default()).unwrap();
+        let record = crate::scenario("engine-survey")
+            .unwrap()
+            .run(&Overrides::default())
+            .unwrap();
         record.results["judgements"].as_array().unwrap().clone()
     }
 

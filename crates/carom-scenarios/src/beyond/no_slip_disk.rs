@@ -1,84 +1,42 @@
 //! A disk bounces in a strip without slipping.
 
-use crate::config::{count, finite, positive};
+use crate::ScenarioError;
+use crate::config::{Count, Input, Positive};
 use crate::nonholonomic::hybrid_model::{motion, path, quantities, status, table};
 use crate::nonholonomic::penny_model::meters;
-use crate::scenario::{Configuration, begin};
-use crate::{Overrides, Scenario, ScenarioError};
 use carom_billiard::hybrid::{Billiard, Limits, follow};
 use carom_billiard::no_slip_disk::{DiskState, NoSlipDisk};
 use carom_impact::Rough;
 use carom_report::animation::Outline;
 use carom_report::record::{Color, Figure, LineStyle, Mark, Quantity, Record};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
-pub(crate) const SCENARIO: Scenario = Scenario::new::<Config>(
-    "no-slip-disk",
-    "a disk that cannot slip at the walls stays in one part of a strip",
-    "Cox & Feres",
-    "bounded orbits of no-slip billiards",
-    run,
-);
-
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Config {
-    impacts: usize,
-    width: f64,
-    radius: f64,
-    mass: f64,
-    inertia: f64,
+    impacts: Count<1, 100_000>,
+    width: Positive,
+    radius: Positive,
+    mass: Positive,
+    inertia: Positive,
     velocity: [f64; 2],
     spin: f64,
 }
 
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            impacts: 200,
-            width: 2.0,
-            radius: 0.5,
-            mass: 1.0,
-            inertia: 0.125,
-            velocity: [0.4, 1.0],
-            spin: 0.7,
-        }
-    }
-}
-
-impl Configuration for Config {
-    const TOML: &'static str = "\
-impacts = 200
-width = 2.0             # of the strip, m
-radius = 0.5            # m
-mass = 1.0              # kg
-inertia = 0.125         # kg m^2; m r^2 / 2 is a homogeneous disk
-velocity = [0.4, 1.0]   # m/s, along and across; from the lower wall
-spin = 0.7              # rad/s
-";
-}
-
-fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
-    let (config, mut record) = begin::<Config>(overrides)?;
-    count("impacts", config.impacts, 1, 100_000)?;
-    positive("width", &[config.width])?;
-    positive("radius", &[config.radius])?;
-    positive("mass", &[config.mass])?;
-    positive("inertia", &[config.inertia])?;
-    finite("velocity", &config.velocity)?;
-    finite("spin", &[config.spin])?;
-    let disk = NoSlipDisk::new(config.mass, config.radius, config.inertia, config.width)
+pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
+    let (config, mut record) = input.begin::<Config>()?;
+    let disk = NoSlipDisk::new(*config.mass, *config.radius, *config.inertia, *config.width)
         .map_err(|e| ScenarioError::value("width", e))?;
     let [x_dot, y_dot] = config.velocity;
     let start = DiskState {
         x: 0.0,
-        y: config.radius,
+        y: *config.radius,
         x_dot,
         y_dot,
         spin: config.spin,
     };
     let rough = Rough::new(1.0)?;
-    let (hits, ending) = follow(&disk, &rough, start, Limits::impacts(config.impacts))?;
+    let (hits, ending) = follow(&disk, &rough, start, Limits::impacts(*config.impacts))?;
     record.status = status(ending);
     record.quantities = quantities(&hits);
     let (low, high) = hits.iter().fold((0.0f64, 0.0f64), |(low, high), hit| {
@@ -109,11 +67,11 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
         &start,
         &hits,
         |s, t| disk.flow(s, t),
-        vec![Outline::disk([0.0; 2], config.radius, Color::Blue)],
+        vec![Outline::disk([0.0; 2], *config.radius, Color::Blue)],
         |s| [s.x, s.y, 0.0],
     );
-    for wall in [0.0, config.width] {
-        let ends = [low - 2.0 * config.radius, high + 2.0 * config.radius];
+    for wall in [0.0, *config.width] {
+        let ends = [low - 2.0 * *config.radius, high + 2.0 * *config.radius];
         played = played.fixed(Outline::line(ends.map(|x| [x, wall]), Color::Gray));
     }
     record.animations.push(played);
@@ -125,10 +83,10 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
         meters("y"),
     )
     .equal_aspect();
-    for wall in [0.0, config.width] {
+    for wall in [0.0, *config.width] {
         figure.marks.push(Mark::Line {
             label: None,
-            x: vec![low - 2.0 * config.radius, high + 2.0 * config.radius],
+            x: vec![low - 2.0 * *config.radius, high + 2.0 * *config.radius],
             y: vec![wall; 2],
             style: LineStyle::Solid,
             color: Color::Gray,

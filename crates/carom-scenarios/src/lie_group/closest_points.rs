@@ -1,22 +1,13 @@
 //! Bodies that touch a plane in a face, along an edge or in a corner, and bodies rounded by a ball.
 
-use crate::config::{finite, positive};
-use crate::scenario::{Configuration, begin};
-use crate::{Overrides, Scenario, ScenarioError};
+use crate::ScenarioError;
+use crate::config::{Input, Positive};
 use carom_geometry::{Cuboid, HalfSpace, Rounded, Shape, SupportMap};
 use carom_lie::{Se3, So3};
 use carom_report::record::{Axis, Color, Figure, LineStyle, Mark, PointShape, Quantity, Record};
 use nalgebra::Vector3;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use std::f64::consts::{FRAC_PI_4, TAU};
-
-pub(crate) const SCENARIO: Scenario = Scenario::new::<Config>(
-    "closest-points",
-    "where a box and its rounded form touch a plane: a face, an edge, a corner",
-    "Tran & Leok",
-    "Figs. 2 and 3, Eq. (66)",
-    run,
-);
 
 /// Directions that trace an outline.
 const DIRECTIONS: usize = 180;
@@ -24,40 +15,19 @@ const DIRECTIONS: usize = 180;
 /// Points within this share of the body's size are touching.
 const TOUCHING: f64 = 1e-9;
 
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Config {
-    half_extents: [f64; 3],
-    radii: Vec<f64>,
+    half_extents: Positive<[f64; 3]>,
+    radii: Positive<Vec<f64>>,
     tilt: [f64; 2],
 }
 
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            half_extents: [1.0, 0.8, 0.6],
-            radii: vec![0.15, 0.3],
-            tilt: [0.3, 0.5],
-        }
-    }
-}
-
-impl Configuration for Config {
-    const TOML: &'static str = "\
-half_extents = [1.0, 0.8, 0.6]  # m, of the box
-radii = [0.15, 0.3]             # m, of the balls that round it; far larger than one would take
-tilt = [0.3, 0.5]               # rad, of the corner's view: about x, then about y
-";
-}
-
-fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
-    let (config, mut record) = begin::<Config>(overrides)?;
-    positive("half_extents", &config.half_extents)?;
-    positive("radii", &config.radii)?;
-    finite("tilt", &config.tilt)?;
+pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
+    let (config, mut record) = input.begin::<Config>()?;
     let [tilt_x, tilt_y] = config.tilt;
     let cuboid =
-        Cuboid::new(config.half_extents).map_err(|e| ScenarioError::value("half_extents", e))?;
+        Cuboid::new(*config.half_extents).map_err(|e| ScenarioError::value("half_extents", e))?;
     let bare = Shape::Cuboid(cuboid);
     let rounded = config
         .radii
@@ -79,20 +49,20 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
     let face = Pose::resting(&floor, smooth, So3::identity());
     let edge = Pose::resting(&floor, smooth, on_edge);
     let corner = Pose::resting(&floor, smooth, tilted);
-    let [a, b, _] = config.half_extents;
+    let [a, b, _] = *config.half_extents;
     record.quantities.extend([
         Quantity::new("face_area_m2", area(&face.patch()), "m^2")
-            .paper(4.0 * a * b, "the face of the box itself"),
+            .closed_form(4.0 * a * b, "the face of the box itself"),
         Quantity::new("edge_length_m", length(&edge.patch()), "m")
-            .paper(2.0 * b, "the edge of the box itself"),
+            .closed_form(2.0 * b, "the edge of the box itself"),
         Quantity::new("corner_points", corner.patch().len() as f64, "")
             .note("1 if neither tilt is a multiple of a right angle"),
     ]);
     let (gap_error, point_error) = offsets(&floor, &bare, &rounded, tilted);
     record.quantities.extend([
         Quantity::new("offset_gap_error_m", gap_error, "m")
-            .paper(0.0, "Eq. (66): the gap of the box less the radius"),
-        Quantity::new("offset_point_error_m", point_error, "m").paper(
+            .closed_form(0.0, "Eq. (66): the gap of the box less the radius"),
+        Quantity::new("offset_point_error_m", point_error, "m").closed_form(
             0.0,
             "Eq. (65): the closest point moves by the radius along the normal",
         ),
@@ -316,14 +286,17 @@ fn closest(
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use super::*;
+    use crate::Overrides;
 
     fn quantity(toml: &str, name: &str) -> f64 {
         let overrides = Overrides {
             toml: toml.to_owned(),
             ..Overrides::default()
         };
-        let record = SCENARIO.run(&overrides).unwrap();
+        let record = crate::scenario("closest-points")
+            .unwrap()
+            .run(&overrides)
+            .unwrap();
         let quantity = record.quantities.iter().find(|q| q.name == name);
         quantity.unwrap().value
     }
@@ -341,7 +314,10 @@ mod tests {
             toml: "radii = []".to_owned(),
             ..Overrides::default()
         };
-        let error = SCENARIO.run(&overrides).unwrap_err();
+        let error = crate::scenario("closest-points")
+            .unwrap()
+            .run(&overrides)
+            .unwrap_err();
         assert!(error.is_configuration());
         assert!(error.to_string().contains("radii"), "{error}");
     }

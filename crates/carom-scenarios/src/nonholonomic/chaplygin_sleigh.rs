@@ -1,91 +1,39 @@
 //! The Chaplygin sleigh in a circular arena.
 
-use crate::config::{count, finite, positive};
+use crate::ScenarioError;
+use crate::config::{Count, Fraction, Input, Positive};
 use crate::nonholonomic::hybrid_model::{motion, nonholonomic, path, quantities, status, table};
 use crate::nonholonomic::penny_model::{Law, TableConfig, drawing};
-use crate::scenario::{Configuration, begin};
-use crate::{Overrides, Scenario, ScenarioError};
 use carom_billiard::hybrid::{Billiard, Limits, follow};
 use carom_billiard::sleigh::{Sleigh, SleighState};
 use carom_report::animation::Outline;
 use carom_report::record::{Color, Mark, PointShape, Quantity, Record};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
-pub(crate) const SCENARIO: Scenario = Scenario::new::<Config>(
-    "chaplygin-sleigh",
-    "a sleigh on a blade with a round bumper bounces in a circular arena",
-    "Clark & Bloch",
-    "Sec. IV on another classical system",
-    run,
-);
-
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Config {
     law: Law,
-    restitution: f64,
-    impacts: usize,
-    mass: f64,
-    inertia: f64,
-    offset: f64,
-    bumper: f64,
-    arena: f64,
+    restitution: Fraction,
+    impacts: Count<1, 10_000>,
+    mass: Positive,
+    inertia: Positive,
+    offset: Positive,
+    bumper: Positive,
+    arena: Positive,
     phi: f64,
     speed: f64,
     phi_dot: f64,
 }
 
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            law: Law::Elastic,
-            restitution: 0.5,
-            impacts: 8,
-            mass: 1.0,
-            inertia: 0.1,
-            offset: 0.2,
-            bumper: 0.1,
-            arena: 2.0,
-            phi: 0.3,
-            speed: 1.0,
-            phi_dot: 1.5,
-        }
-    }
-}
-
-impl Configuration for Config {
-    const TOML: &'static str = "\
-law = \"elastic\"     # \"projected\", \"newton\", \"projected-newton\"
-restitution = 0.5   # of the last two
-impacts = 8
-mass = 1.0          # kg
-inertia = 0.1       # about the center of mass, kg m^2
-offset = 0.2        # of the center of mass ahead of the blade, m
-bumper = 0.1        # radius about the center of mass, m
-arena = 2.0         # radius, m
-phi = 0.3           # heading at the start, rad; the blade is in the middle
-speed = 1.0         # m/s
-phi_dot = 1.5       # rad/s
-";
-}
-
-fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
-    let (config, mut record) = begin::<Config>(overrides)?;
-    count("impacts", config.impacts, 1, 10_000)?;
-    positive("mass", &[config.mass])?;
-    positive("inertia", &[config.inertia])?;
-    positive("offset", &[config.offset])?;
-    positive("bumper", &[config.bumper])?;
-    positive("arena", &[config.arena])?;
-    finite("phi", &[config.phi])?;
-    finite("speed", &[config.speed])?;
-    finite("phi_dot", &[config.phi_dot])?;
+pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
+    let (config, mut record) = input.begin::<Config>()?;
     let sleigh = Sleigh::new(
-        config.mass,
-        config.inertia,
-        config.offset,
-        config.bumper,
-        config.arena,
+        *config.mass,
+        *config.inertia,
+        *config.offset,
+        *config.bumper,
+        *config.arena,
     )?;
     let start = SleighState {
         phi: config.phi,
@@ -93,8 +41,8 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
         phi_dot: config.phi_dot,
         ..SleighState::default()
     };
-    let law = nonholonomic(config.law, config.restitution)?;
-    let (hits, ending) = follow(&sleigh, &law, start, Limits::impacts(config.impacts))?;
+    let law = nonholonomic(config.law, *config.restitution)?;
+    let (hits, ending) = follow(&sleigh, &law, start, Limits::impacts(*config.impacts))?;
     record.status = status(ending);
     record.quantities = quantities(&hits);
     if let Some(last) = hits.last() {
@@ -119,10 +67,7 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
             vec![s.x, s.y, s.phi, s.speed, s.phi_dot]
         },
     ));
-    let arena = TableConfig {
-        semi_axes: [config.arena; 2],
-        ..TableConfig::default()
-    };
+    let arena = TableConfig::ellipse([*config.arena; 2]);
     let center = |s: &SleighState| {
         let c = sleigh.center(s);
         [c.x, c.y]
@@ -131,14 +76,14 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
     let (hit_x, hit_y) = hits
         .iter()
         .map(|hit| {
-            let c = sleigh.center(&hit.state) * (config.arena / (config.arena - config.bumper));
+            let c = sleigh.center(&hit.state) * (*config.arena / (*config.arena - *config.bumper));
             (c.x, c.y)
         })
         .unzip();
     // The blade is the origin of the moving axes, which look where the sleigh heads.
-    let ahead = config.offset;
+    let ahead = *config.offset;
     let outlines = vec![
-        Outline::disk([ahead, 0.0], config.bumper, Color::Blue),
+        Outline::disk([ahead, 0.0], *config.bumper, Color::Blue),
         Outline::line([[-0.5 * ahead, 0.0], [0.5 * ahead, 0.0]], Color::Vermillion),
         Outline::line([[0.0, 0.0], [ahead, 0.0]], Color::Gray),
     ];

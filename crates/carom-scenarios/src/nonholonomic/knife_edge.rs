@@ -1,102 +1,53 @@
 //! A knife edge on an incline above a wall.
 
-use crate::config::{count, finite, positive};
+use crate::ScenarioError;
+use crate::config::{Count, Fraction, Input, Positive};
 use crate::nonholonomic::hybrid_model::{motion, nonholonomic, path, quantities, status, table};
 use crate::nonholonomic::penny_model::{Law, meters};
-use crate::scenario::{Configuration, begin};
-use crate::{Overrides, Scenario, ScenarioError};
 use carom_billiard::hybrid::{Billiard, Limits, follow};
 use carom_billiard::knife_edge::{KnifeEdge, KnifeState};
 use carom_report::animation::Outline;
 use carom_report::record::{Color, Figure, LineStyle, Mark, PointShape, Quantity, Record};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use std::f64::consts::FRAC_PI_2;
 
 /// Half length of the drawn blade over the width of the run.
 const BLADE: f64 = 0.03;
 
-pub(crate) const SCENARIO: Scenario = Scenario::new::<Config>(
-    "knife-edge",
-    "a turning blade slides down an incline onto a wall",
-    "Clark & Bloch",
-    "Sec. IV on another classical system",
-    run,
-);
-
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Config {
     law: Law,
-    restitution: f64,
-    impacts: usize,
-    mass: f64,
-    inertia: f64,
-    pull: f64,
-    wall: f64,
+    restitution: Fraction,
+    impacts: Count<1, 10_000>,
+    mass: Positive,
+    inertia: Positive,
+    pull: Positive,
+    wall: Positive,
     phi: f64,
     speed: f64,
     phi_dot: f64,
 }
 
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            law: Law::Elastic,
-            restitution: 0.5,
-            impacts: 8,
-            mass: 1.0,
-            inertia: 0.5,
-            pull: 1.0,
-            wall: 0.3,
-            phi: 0.0,
-            speed: 0.0,
-            phi_dot: 1.0,
-        }
-    }
-}
-
-impl Configuration for Config {
-    const TOML: &'static str = "\
-law = \"elastic\"     # \"newton\"; \"projected\" and \"projected-newton\" fail on an oblique blade
-restitution = 0.5   # of the laws of Newton
-impacts = 8
-mass = 1.0          # kg
-inertia = 0.5       # kg m^2
-pull = 1.0          # g sin(slope) along x, m/s^2
-wall = 0.3          # x of the wall, m
-phi = 0.0           # heading at the start, rad; the blade starts at the origin
-speed = 0.0         # along the blade, m/s
-phi_dot = 1.0       # rad/s
-";
-}
-
-fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
-    let (config, mut record) = begin::<Config>(overrides)?;
-    count("impacts", config.impacts, 1, 10_000)?;
-    positive("mass", &[config.mass])?;
-    positive("inertia", &[config.inertia])?;
-    positive("pull", &[config.pull])?;
-    positive("wall", &[config.wall])?;
-    finite("phi", &[config.phi])?;
-    finite("speed", &[config.speed])?;
-    finite("phi_dot", &[config.phi_dot])?;
-    let blade = KnifeEdge::new(config.mass, config.inertia, config.pull, config.wall)?;
+pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
+    let (config, mut record) = input.begin::<Config>()?;
+    let blade = KnifeEdge::new(*config.mass, *config.inertia, *config.pull, *config.wall)?;
     let start = KnifeState {
         phi: config.phi,
         speed: config.speed,
         phi_dot: config.phi_dot,
         ..KnifeState::default()
     };
-    let law = nonholonomic(config.law, config.restitution)?;
-    let (hits, ending) = follow(&blade, &law, start, Limits::impacts(config.impacts))?;
+    let law = nonholonomic(config.law, *config.restitution)?;
+    let (hits, ending) = follow(&blade, &law, start, Limits::impacts(*config.impacts))?;
     record.status = status(ending);
     record.quantities = quantities(&hits);
     if let Some(first) = hits.first() {
         // Energy: half the square of the speed is the drop times the pull, from rest.
-        let speed = (config.speed * config.speed + 2.0 * config.pull * config.wall).sqrt();
+        let speed = (config.speed * config.speed + 2.0 * *config.pull * *config.wall).sqrt();
         record.quantities.push(
             Quantity::new("first_speed_m_per_s", first.before.speed.abs(), "m/s")
-                .paper(speed, "conservation of energy"),
+                .closed_form(speed, "conservation of energy"),
         );
     }
     record.tables.push(table(
@@ -123,7 +74,7 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
         (low.min(*y), high.max(*y))
     });
     let half = BLADE * (high - low);
-    let ends = |x: [f64; 2]| x.map(|x| [x, -config.wall]);
+    let ends = |x: [f64; 2]| x.map(|x| [x, -*config.wall]);
     let played = motion(
         (
             "motion",
@@ -155,7 +106,7 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
         .mark(Mark::Line {
             label: Some("wall".to_owned()),
             x: vec![low, high],
-            y: vec![-config.wall; 2],
+            y: vec![-*config.wall; 2],
             style: LineStyle::Solid,
             color: Color::Gray,
         })

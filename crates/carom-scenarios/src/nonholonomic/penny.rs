@@ -1,95 +1,46 @@
 //! The rolling penny on a table, impact by impact.
 
-use crate::config::{self, count, positive};
+use crate::ScenarioError;
+use crate::config::{Count, Fraction, Input, Positive};
 use crate::nonholonomic::penny_model::{
     InitialConfig, Law, PennyConfig, TableConfig, TableKind, drawing, motion, named, trajectory,
 };
-use crate::scenario::{Configuration, begin};
-use crate::{Overrides, Scenario, ScenarioError};
 use carom_billiard::Table as Wall;
 use carom_billiard::circle::CircleOrbit;
 use carom_billiard::penny::{Ending, Limits, PennyBilliard, PennyState, Run};
 use carom_report::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::{Value, json};
-
-pub(crate) const SCENARIO: Scenario = Scenario::new::<Config>(
-    "penny",
-    "a rolling penny bounces between the walls of a table, without slipping",
-    "Clark & Bloch",
-    "Figs. 1-4, one law and table at a time",
-    run,
-);
-
-/// Impacts of the paper's figures.
-const FIGURE_IMPACTS: usize = 20;
 
 /// Impacts that a run may make, so that its record stays readable.
 const MOST_IMPACTS: usize = 100_000;
 
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Config {
     law: Law,
-    restitution: f64,
+    restitution: Fraction,
     // Absent, not the default: a duration alone lifts the limit.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    impacts: Option<usize>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    duration: Option<f64>,
+    impacts: Option<Count<1, MOST_IMPACTS>>,
+    duration: Option<Positive>,
     penny: PennyConfig,
     table: TableConfig,
     initial: InitialConfig,
 }
 
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            law: Law::Elastic,
-            restitution: 0.6,
-            impacts: Some(FIGURE_IMPACTS),
-            duration: None,
-            penny: PennyConfig::default(),
-            table: TableConfig::default(),
-            initial: InitialConfig::default(),
+pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
+    let (mut config, mut record) = input.begin::<Config>()?;
+    if config.duration.is_some() && !input.is_given("impacts") {
+        config.impacts = None;
+        if let Some(parameters) = record.parameters.as_object_mut() {
+            parameters.shift_remove("impacts");
         }
     }
-}
-
-impl Configuration for Config {
-    const TOML: &'static str = "\
-law = \"elastic\"            # \"projected\" (the paper's plastic), \"newton\", \"projected-newton\"
-restitution = 0.6          # of the last two
-impacts = 20               # or duration = 30.0, in seconds, or both
-
-[penny]                    # the paper's Table I
-radius = 0.01              # m
-mass = 0.0025              # kg
-spin_inertia = 1.25e-7     # I, about the axle, kg m^2
-heading_inertia = 6.25e-8  # J, about the vertical, kg m^2
-
-[table]
-type = \"ellipse\"           # or \"superellipse\", which has an exponent (4.0) of at least 2
-semi_axes = [0.15, 0.20]   # m
-
-[initial]                  # Sec. VI-A
-x = 0.0                    # m
-y = 0.0                    # m
-theta = 0.0                # rad, rolling angle
-phi = 1.5707963267948966   # rad, heading
-theta_dot = 10.0           # rad/s
-phi_dot = 0.2              # rad/s
-";
-}
-
-fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
-    let (mut config, mut record) = begin::<Config>(overrides)?;
-    if config.impacts.is_none() && config.duration.is_none() {
-        config.impacts = Some(FIGURE_IMPACTS);
-    }
-    record.parameters = config::parameters(&config);
-    let limits = limits(config.impacts, config.duration)?;
-    let restitution = config.law.restitution(config.restitution)?;
+    let limits = Limits {
+        impacts: config.impacts.map_or(MOST_IMPACTS, |impacts| *impacts),
+        duration: config.duration.map_or(f64::INFINITY, |duration| *duration),
+    };
+    let restitution = config.law.restitution(*config.restitution)?;
     let penny = config.penny.build()?;
     let start = config.initial.build()?;
     let billiard = PennyBilliard::new(penny, config.table.build()?, restitution).map_err(named)?;
@@ -126,20 +77,6 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
         .animations
         .push(motion(text, &config.table, &billiard, &run));
     Ok(record)
-}
-
-/// The limits of a run; a duration alone lifts that on impacts, up to what a record holds.
-fn limits(impacts: Option<usize>, duration: Option<f64>) -> Result<Limits, ScenarioError> {
-    if let Some(impacts) = impacts {
-        count("impacts", impacts, 1, MOST_IMPACTS)?;
-    }
-    if let Some(duration) = duration {
-        positive("duration", &[duration])?;
-    }
-    Ok(Limits {
-        impacts: impacts.unwrap_or(MOST_IMPACTS),
-        duration: duration.unwrap_or(f64::INFINITY),
-    })
 }
 
 /// What was asked for is completed; with a duration the number of impacts is a limit.
@@ -278,11 +215,11 @@ fn closed_form<T: Wall>(
     let source = "closed form on the circle";
     if let Some(exact) = orbit.impacts().nth(run.events.len() - 1) {
         record.quantities.extend([
-            Quantity::new("last_impact_s", last.time, "s").paper(exact.time, source),
+            Quantity::new("last_impact_s", last.time, "s").closed_form(exact.time, source),
             Quantity::new("theta_dot_last_rad_per_s", last.state.theta_dot, "rad/s")
-                .paper(exact.velocity_plus[0], source),
+                .closed_form(exact.velocity_plus[0], source),
             Quantity::new("phi_dot_last_rad_per_s", last.state.phi_dot, "rad/s")
-                .paper(exact.velocity_plus[1], source),
+                .closed_form(exact.velocity_plus[1], source),
         ]);
     }
     let [theta_dot, phi_dot] = orbit.limit();

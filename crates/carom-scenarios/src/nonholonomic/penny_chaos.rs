@@ -1,29 +1,20 @@
 //! Order and chaos of the elastic penny: Lyapunov exponents and a Poincaré section.
 
-use crate::config::count;
+use crate::ScenarioError;
+use crate::config::{Count, Input};
 use crate::nonholonomic::penny_model::{InitialConfig, PennyConfig, named};
-use crate::scenario::{Configuration, begin};
-use crate::{Overrides, Scenario, ScenarioError};
 use carom_billiard::Ellipse;
 use carom_billiard::penny::{Event, Limits, PennyBilliard, PennyState};
 use carom_impact::Restitution;
 use carom_report::record::{
     Axis, Color, Column, Figure, Mark, PointShape, Quantity, Record, Table,
 };
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
-pub(crate) const SCENARIO: Scenario = Scenario::new::<Config>(
-    "penny-chaos",
-    "the elastic penny is integrable on a circle and mixed on an ellipse",
-    "Clark & Bloch",
-    "Sec. VII, open questions on chaos and measure",
-    run,
-);
-
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Config {
-    impacts: usize,
+    impacts: Count<10, 100_000>,
     circle: [f64; 2],
     ellipse: [f64; 2],
     penny: PennyConfig,
@@ -31,59 +22,8 @@ pub(crate) struct Config {
     regular: InitialConfig,
 }
 
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            impacts: 2000,
-            circle: [0.2, 0.2],
-            ellipse: [0.15, 0.2],
-            penny: PennyConfig::default(),
-            initial: InitialConfig::default(),
-            regular: InitialConfig {
-                x: 0.083,
-                y: -0.102,
-                theta: 0.0,
-                phi: -0.584,
-                theta_dot: 9.95,
-                phi_dot: 2.42,
-            },
-        }
-    }
-}
-
-impl Configuration for Config {
-    const TOML: &'static str = "\
-impacts = 2000             # of each orbit
-circle = [0.2, 0.2]        # m, semi-axes
-ellipse = [0.15, 0.2]      # m
-
-[penny]                    # the paper's Table I
-radius = 0.01              # m
-mass = 0.0025              # kg
-spin_inertia = 1.25e-7     # kg m^2
-heading_inertia = 6.25e-8  # kg m^2
-
-[initial]                  # Sec. VI-A
-x = 0.0                    # m
-y = 0.0                    # m
-theta = 0.0                # rad
-phi = 1.5707963267948966   # rad
-theta_dot = 10.0           # rad/s
-phi_dot = 0.2              # rad/s
-
-[regular]                  # a start in an island of the ellipse
-x = 0.083                  # m
-y = -0.102                 # m
-theta = 0.0                # rad
-phi = -0.584               # rad
-theta_dot = 9.95           # rad/s
-phi_dot = 2.42             # rad/s
-";
-}
-
-fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
-    let (config, mut record) = begin::<Config>(overrides)?;
-    count("impacts", config.impacts, 10, 100_000)?;
+pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
+    let (config, mut record) = input.begin::<Config>()?;
     let penny = config.penny.build()?;
     let billiard = |[a, b]: [f64; 2]| {
         let table = Ellipse::new(a, b)?;
@@ -125,7 +65,7 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
     for (index, (name, billiard, start, color)) in orbits.into_iter().enumerate() {
         let (mut n, mut estimates) = (5, (Vec::new(), Vec::new()));
         let mut worst: f64 = 0.0;
-        while n <= config.impacts {
+        while n <= *config.impacts {
             let (lyapunov, _) = billiard.lyapunov(start, n).map_err(named)?;
             worst = worst.max(lyapunov.max_log_det);
             let largest = lyapunov.per_impact.into_iter().fold(f64::MIN, f64::max);
@@ -149,7 +89,7 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
         }
         growth.marks.push(Mark::line(name, x, y, color));
         let run = billiard
-            .run(start, Limits::impacts(config.impacts))
+            .run(start, Limits::impacts(*config.impacts))
             .map_err(named)?;
         let one_rim: Vec<&Event> = run.events.iter().step_by(2).collect();
         let points: Vec<_> = one_rim.iter().map(|e| billiard.section_point(e)).collect();

@@ -1,105 +1,48 @@
 //! A hundred pennies that start almost alike.
 
-use crate::config::{count, positive};
+use crate::ScenarioError;
+use crate::config::{Count, Fraction, Input, Positive, count};
 use crate::nonholonomic::penny_model::{
     InitialConfig, Law, PennyConfig, TableConfig, drawing, named,
 };
-use crate::scenario::{Configuration, begin};
-use crate::{Overrides, Scenario, ScenarioError};
 use carom_billiard::ensemble::perturbation;
 use carom_billiard::penny::{Limits, PennyBilliard, PennyState};
 use carom_report::record::{
     Axis, Color, Column, Figure, Mark, PointShape, Quantity, Record, Table,
 };
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
-pub(crate) const SCENARIO: Scenario = Scenario::new::<Config>(
-    "penny-cloud",
-    "a cloud of pennies that start almost alike spreads over the table",
-    "Clark & Bloch",
-    "Fig. 5",
-    run,
-);
-
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Config {
-    starts: usize,
-    amplitude: f64,
-    times: Vec<f64>,
+    starts: Count<1, 10_000>,
+    amplitude: Positive,
+    times: Positive<Vec<f64>>,
     seed: u64,
     law: Law,
-    restitution: f64,
+    restitution: Fraction,
     penny: PennyConfig,
     table: TableConfig,
     initial: InitialConfig,
 }
 
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            starts: 100,
-            amplitude: 0.005,
-            times: vec![1.0, 5.0, 10.0, 20.0],
-            seed: 2019,
-            law: Law::Elastic,
-            restitution: 0.6,
-            penny: PennyConfig::default(),
-            table: TableConfig::default(),
-            initial: InitialConfig::default(),
-        }
-    }
-}
-
-impl Configuration for Config {
-    const TOML: &'static str = "\
-starts = 100
-amplitude = 0.005          # rad/s, of both rates; uniform, which is our choice
-times = [1.0, 5.0, 10.0, 20.0]  # s, ascending; our choice
-seed = 2019                # of the perturbations
-law = \"elastic\"            # \"projected\", \"newton\", \"projected-newton\"
-restitution = 0.6          # of the last two
-
-[penny]                    # the paper's Table I
-radius = 0.01              # m
-mass = 0.0025              # kg
-spin_inertia = 1.25e-7     # kg m^2
-heading_inertia = 6.25e-8  # kg m^2
-
-[table]                    # an ellipse: on a circle the motion is integrable
-type = \"ellipse\"           # or \"superellipse\", which has an exponent (4.0)
-semi_axes = [0.15, 0.20]   # m
-
-[initial]                  # Sec. VI-A
-x = 0.0                    # m
-y = 0.0                    # m
-theta = 0.0                # rad
-phi = 1.5707963267948966   # rad
-theta_dot = 10.0           # rad/s
-phi_dot = 0.2              # rad/s
-";
-}
-
-fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
-    let (config, mut record) = begin::<Config>(overrides)?;
-    count("starts", config.starts, 1, 10_000)?;
+pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
+    let (config, mut record) = input.begin::<Config>()?;
     count("times", config.times.len(), 1, 100)?;
-    positive("times", &config.times)?;
-    positive("amplitude", &[config.amplitude])?;
     if !config.times.is_sorted() {
         return Err(ScenarioError::value("times", "must ascend"));
     }
     let penny = config.penny.build()?;
     let start = config.initial.build()?;
-    let restitution = config.law.restitution(config.restitution)?;
+    let restitution = config.law.restitution(*config.restitution)?;
     let billiard = PennyBilliard::new(penny, config.table.build()?, restitution).map_err(named)?;
     let last = config.times.last().copied().unwrap_or_default();
 
     // One list of states per time.
     let mut clouds: Vec<Vec<PennyState>> = vec![Vec::new(); config.times.len()];
     let mut impacts = 0;
-    for index in 0..config.starts as u64 {
-        let [theta_dot, phi_dot] = perturbation(config.seed, index, config.amplitude);
+    for index in 0..*config.starts as u64 {
+        let [theta_dot, phi_dot] = perturbation(config.seed, index, *config.amplitude);
         let start = PennyState {
             theta_dot: start.theta_dot + theta_dot,
             phi_dot: start.phi_dot + phi_dot,
@@ -107,7 +50,7 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
         };
         let run = billiard.run(start, Limits::duration(last)).map_err(named)?;
         impacts += run.events.len();
-        for (cloud, time) in clouds.iter_mut().zip(&config.times) {
+        for (cloud, time) in clouds.iter_mut().zip(config.times.iter()) {
             cloud.push(run.state_at(&penny, *time));
         }
     }
@@ -140,7 +83,7 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
             Column::new("phi_dot", "rad/s"),
         ],
     );
-    for (cloud, &time) in clouds.iter().zip(&config.times) {
+    for (cloud, &time) in clouds.iter().zip(config.times.iter()) {
         let x: Vec<f64> = cloud.iter().map(|s| s.x).collect();
         let y: Vec<f64> = cloud.iter().map(|s| s.y).collect();
         let ((mean_x, std_x), (mean_y, std_y)) = (moments(&x), moments(&y));
@@ -162,11 +105,11 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
         let figure = drawing(
             &config.table,
             &format!("cloud-{time}-s").replace('.', "_"),
-            &format!("{} pennies after {time} s", config.starts),
+            &format!("{} pennies after {time} s", *config.starts),
             &format!(
                 "Centers of pennies whose rates of rolling and turning differ by up to {} rad/s \
                  from the common start.",
-                config.amplitude
+                *config.amplitude
             ),
         );
         record.figures.push(figure.mark(Mark::Points {
@@ -185,7 +128,7 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
         Axis::linear("time", "s"),
         Axis::log("spread", "m"),
     );
-    if config.starts > 1 {
+    if *config.starts > 1 {
         record.figures.push(
             spread
                 .mark(Mark::line("x", column(0), column(3), Color::Blue))

@@ -1,71 +1,27 @@
 //! The paper's four trajectories: two tables, two laws.
 
-use crate::config::count;
+use crate::ScenarioError;
+use crate::config::{Count, Input};
 use crate::nonholonomic::penny::{Energy, impacts};
 use crate::nonholonomic::penny_model::{
     InitialConfig, Law, PennyConfig, TableConfig, close_up, drawing, motion, named, trajectory,
 };
-use crate::scenario::{Configuration, begin};
-use crate::{Overrides, Scenario, ScenarioError};
 use carom_billiard::penny::{Limits, PennyBilliard};
 use carom_report::record::{Axis, Color, Column, Figure, LineStyle, Mark, Quantity, Record, Table};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
-pub(crate) const SCENARIO: Scenario = Scenario::new::<Config>(
-    "penny-figures",
-    "the penny on a circular and an elliptical table, elastic and projected",
-    "Clark & Bloch",
-    "Figs. 1-4",
-    run,
-);
-
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Config {
-    impacts: usize,
+    impacts: Count<1, 10_000>,
     circle: [f64; 2],
     ellipse: [f64; 2],
     penny: PennyConfig,
     initial: InitialConfig,
 }
 
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            impacts: 20,
-            circle: [0.2, 0.2],
-            ellipse: [0.15, 0.2],
-            penny: PennyConfig::default(),
-            initial: InitialConfig::default(),
-        }
-    }
-}
-
-impl Configuration for Config {
-    const TOML: &'static str = "\
-impacts = 20
-circle = [0.2, 0.2]        # m, semi-axes of the first table
-ellipse = [0.15, 0.2]      # m, of the second
-
-[penny]                    # Table I
-radius = 0.01              # m
-mass = 0.0025              # kg
-spin_inertia = 1.25e-7     # kg m^2
-heading_inertia = 6.25e-8  # kg m^2
-
-[initial]                  # Sec. VI-A
-x = 0.0                    # m
-y = 0.0                    # m
-theta = 0.0                # rad
-phi = 1.5707963267948966   # rad
-theta_dot = 10.0           # rad/s
-phi_dot = 0.2              # rad/s
-";
-}
-
-fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
-    let (config, mut record) = begin::<Config>(overrides)?;
-    count("impacts", config.impacts, 1, 10_000)?;
+pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
+    let (config, mut record) = input.begin::<Config>()?;
     let penny = config.penny.build()?;
     let start = config.initial.build()?;
     let mut energies = Table::new(
@@ -92,14 +48,11 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
         (4, "ellipse", config.ellipse, Law::Projected),
     ];
     for (number, shape, semi_axes, law) in cases {
-        let table = TableConfig {
-            semi_axes,
-            ..TableConfig::default()
-        };
+        let table = TableConfig::ellipse(semi_axes);
         let billiard =
             PennyBilliard::new(penny, table.build()?, law.restitution(1.0)?).map_err(named)?;
         let run = billiard
-            .run(start, Limits::impacts(config.impacts))
+            .run(start, Limits::impacts(*config.impacts))
             .map_err(named)?;
         let text = (
             format!("motion-{number}"),

@@ -2,13 +2,13 @@
 
 use crate::ScenarioError;
 use crate::common::linspace;
-use crate::config::{finite, positive};
+use crate::config::Positive;
 use carom_billiard::penny::{Event, PennyBilliard, PennyState, RollingPenny, Run};
 use carom_billiard::{BilliardError, Ellipse, Superellipse, Table};
 use carom_impact::Restitution;
 use carom_report::animation::{Animation, Outline, PlaneBody};
 use carom_report::record::{Axis, Color, Figure, LineStyle, Mark, PointShape};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 /// Points of a drawn table outline.
 const OUTLINE: usize = 361;
@@ -23,7 +23,7 @@ const DRAWN_IMPACTS: usize = 300;
 /// Largest turn and shift between drawn points of a path, rad and m of 0.2 m.
 const PATH_STEP: f64 = 0.05;
 
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Law {
     Elastic,
@@ -49,74 +49,60 @@ impl Law {
 }
 
 /// The paper's Table I.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct PennyConfig {
-    pub(crate) radius: f64,
-    pub(crate) mass: f64,
-    pub(crate) spin_inertia: f64,
-    pub(crate) heading_inertia: f64,
-}
-
-impl Default for PennyConfig {
-    fn default() -> Self {
-        Self {
-            radius: 0.01,
-            mass: 0.0025,
-            spin_inertia: 1.25e-7,
-            heading_inertia: 6.25e-8,
-        }
-    }
+    pub(crate) radius: Positive,
+    pub(crate) mass: Positive,
+    pub(crate) spin_inertia: Positive,
+    pub(crate) heading_inertia: Positive,
 }
 
 impl PennyConfig {
     pub(crate) fn build(&self) -> Result<RollingPenny, ScenarioError> {
-        positive("penny.radius", &[self.radius])?;
-        positive("penny.mass", &[self.mass])?;
-        positive("penny.spin_inertia", &[self.spin_inertia])?;
-        positive("penny.heading_inertia", &[self.heading_inertia])?;
         Ok(RollingPenny::new(
-            self.radius,
-            self.mass,
-            self.spin_inertia,
-            self.heading_inertia,
+            *self.radius,
+            *self.mass,
+            *self.spin_inertia,
+            *self.heading_inertia,
         )?)
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum TableKind {
     Ellipse,
     Superellipse,
 }
 
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct TableConfig {
     #[serde(rename = "type")]
     pub(crate) kind: TableKind,
     pub(crate) semi_axes: [f64; 2],
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) exponent: Option<f64>,
 }
 
-impl Default for TableConfig {
-    fn default() -> Self {
+impl TableConfig {
+    pub(crate) fn ellipse(semi_axes: [f64; 2]) -> Self {
         Self {
             kind: TableKind::Ellipse,
-            semi_axes: [0.15, 0.2],
+            semi_axes,
             exponent: None,
         }
     }
-}
 
-impl TableConfig {
     pub(crate) fn build(&self) -> Result<Box<dyn Table>, ScenarioError> {
-        positive("table.semi_axes", &self.semi_axes)?;
         let [a, b] = self.semi_axes;
         match (self.kind, self.exponent) {
-            (TableKind::Ellipse, None) => Ok(Box::new(Ellipse::new(a, b)?)),
+            (TableKind::Ellipse, None) => {
+                let table = Ellipse::new(a, b);
+                Ok(Box::new(
+                    table.map_err(|e| ScenarioError::value("table.semi_axes", e))?,
+                ))
+            }
             (TableKind::Ellipse, Some(_)) => Err(ScenarioError::value(
                 "table.exponent",
                 "an ellipse has none; use type = \"superellipse\"",
@@ -152,8 +138,8 @@ impl TableConfig {
 }
 
 /// The paper's Sec. VI-A.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct InitialConfig {
     pub(crate) x: f64,
     pub(crate) y: f64,
@@ -163,31 +149,8 @@ pub(crate) struct InitialConfig {
     pub(crate) phi_dot: f64,
 }
 
-impl Default for InitialConfig {
-    fn default() -> Self {
-        Self {
-            x: 0.0,
-            y: 0.0,
-            theta: 0.0,
-            phi: std::f64::consts::FRAC_PI_2,
-            theta_dot: 10.0,
-            phi_dot: 0.2,
-        }
-    }
-}
-
 impl InitialConfig {
     pub(crate) fn build(&self) -> Result<PennyState, ScenarioError> {
-        for (key, value) in [
-            ("initial.x", self.x),
-            ("initial.y", self.y),
-            ("initial.theta", self.theta),
-            ("initial.phi", self.phi),
-            ("initial.theta_dot", self.theta_dot),
-            ("initial.phi_dot", self.phi_dot),
-        ] {
-            finite(key, &[value])?;
-        }
         Ok(PennyState {
             x: self.x,
             y: self.y,

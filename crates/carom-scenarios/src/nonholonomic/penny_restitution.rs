@@ -1,44 +1,22 @@
 //! What the law that the paper calls plastic gives back, for disks, hoops and bobbins.
 
+use crate::ScenarioError;
 use crate::common::linspace;
-use crate::config::count;
-use crate::scenario::{Configuration, begin};
-use crate::{Overrides, Scenario, ScenarioError};
+use crate::config::{Count, Input};
 use carom_billiard::penny::{Rim, RollingPenny};
 use carom_impact::Restitution;
 use carom_report::record::{Axis, Color, Column, Figure, LineStyle, Mark, Quantity, Record, Table};
 use nalgebra::Vector2;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
-pub(crate) const SCENARIO: Scenario = Scenario::new::<Config>(
-    "penny-restitution",
-    "the projected law bounces: thin disk 1/3 to 3/5, and a bobbin would enter the wall",
-    "Clark & Bloch",
-    "Eqs. (18), (20)",
-    run,
-);
-
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Config {
-    samples: usize,
+    samples: Count<2, 10_000>,
 }
 
-impl Default for Config {
-    fn default() -> Self {
-        Self { samples: 91 }
-    }
-}
-
-impl Configuration for Config {
-    const TOML: &'static str = "\
-samples = 91    # angles between the heading and the wall's normal, 0 to 90 degrees
-";
-}
-
-fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
-    let (config, mut record) = begin::<Config>(overrides)?;
-    count("samples", config.samples, 2, 10_000)?;
+pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
+    let (config, mut record) = input.begin::<Config>()?;
     // Unit mass and radius: I and J in units of m R².
     let bodies = [
         (
@@ -59,7 +37,7 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
             [-1.0 / 3.0, 0.6],
         ),
     ];
-    let degrees = linspace(0.0, 90.0, config.samples);
+    let degrees = linspace(0.0, 90.0, *config.samples);
     let mut table = Table::new(
         "effective-restitution",
         "Effective restitution of the projected law against the angle between the heading and the \
@@ -99,9 +77,9 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
         let values: Vec<f64> = degrees.iter().map(|&angle| restitution(angle)).collect();
         record.quantities.extend([
             Quantity::new(format!("{key}_head_on"), restitution(0.0), "")
-                .paper(head_on, "2 cos² β - 1"),
+                .closed_form(head_on, "2 cos² β - 1"),
             Quantity::new(format!("{key}_side_on"), restitution(90.0), "")
-                .paper(side_on, "2 cos² β - 1"),
+                .closed_form(side_on, "2 cos² β - 1"),
         ]);
         figure
             .marks

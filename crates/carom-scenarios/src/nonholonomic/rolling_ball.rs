@@ -1,10 +1,9 @@
 //! A ball rolls between smooth and rough cushions.
 
-use crate::config::{count, finite, positive};
+use crate::ScenarioError;
+use crate::config::{Count, Input, Positive};
 use crate::nonholonomic::hybrid_model::{motion, path, quantities, status, table};
 use crate::nonholonomic::penny_model::{TableConfig, drawing};
-use crate::scenario::{Configuration, begin};
-use crate::{Overrides, Scenario, ScenarioError};
 use carom_billiard::hybrid::{Billiard, Hit, Limits, follow};
 use carom_billiard::rolling_ball::{BallState, RollingBall};
 use carom_billiard::{BilliardError, Ellipse};
@@ -12,73 +11,29 @@ use carom_impact::{ImpactLaw, Nonholonomic, Restitution, Rough};
 use carom_report::animation::Outline;
 use carom_report::record::{Color, Mark, Quantity, Record};
 use nalgebra::Vector2;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 /// Radius of the point that shows the center, over the shorter semi-axis.
 const POINT: f64 = 0.04;
 
-pub(crate) const SCENARIO: Scenario = Scenario::new::<Config>(
-    "rolling-ball",
-    "a rolling ball on an elliptical table, with smooth and rough cushions",
-    "Clark & Bloch",
-    "Sec. IV on another classical system",
-    run,
-);
-
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Config {
-    impacts: usize,
-    semi_axes: [f64; 2],
-    mass: f64,
-    radius: f64,
-    inertia: f64,
+    impacts: Count<1, 10_000>,
+    semi_axes: Positive<[f64; 2]>,
+    mass: Positive,
+    radius: Positive,
+    inertia: Positive,
     position: [f64; 2],
     velocity: [f64; 2],
     spin: f64,
 }
 
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            impacts: 40,
-            semi_axes: [0.15, 0.2],
-            mass: 1.0,
-            radius: 1.0,
-            inertia: 0.4,
-            position: [0.02, -0.03],
-            velocity: [0.1, 0.07],
-            spin: 0.3,
-        }
-    }
-}
-
-impl Configuration for Config {
-    const TOML: &'static str = "\
-impacts = 40
-semi_axes = [0.15, 0.2]    # m, of the region of the ball's center
-mass = 1.0                 # kg
-radius = 1.0               # m
-inertia = 0.4              # kg m^2; 2/5 m r^2 is a solid ball
-position = [0.02, -0.03]   # m
-velocity = [0.1, 0.07]     # m/s
-spin = 0.3                 # rad/s, about the vertical
-";
-}
-
-fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
-    let (config, mut record) = begin::<Config>(overrides)?;
-    count("impacts", config.impacts, 1, 10_000)?;
-    positive("semi_axes", &config.semi_axes)?;
-    positive("mass", &[config.mass])?;
-    positive("radius", &[config.radius])?;
-    positive("inertia", &[config.inertia])?;
-    finite("position", &config.position)?;
-    finite("velocity", &config.velocity)?;
-    finite("spin", &[config.spin])?;
-    let [a, b] = config.semi_axes;
+pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
+    let (config, mut record) = input.begin::<Config>()?;
+    let [a, b] = *config.semi_axes;
     let table_shape = Ellipse::new(a, b)?;
-    let ball = RollingBall::new(config.mass, config.radius, config.inertia, table_shape)?;
+    let ball = RollingBall::new(*config.mass, *config.radius, *config.inertia, table_shape)?;
     let start = BallState {
         position: Vector2::from(config.position),
         velocity: Vector2::from(config.velocity),
@@ -91,7 +46,7 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
         ("rough", &rough, Color::Orange),
     ];
     for (name, law, color) in laws {
-        let (hits, ending) = follow(&ball, law, start, Limits::impacts(config.impacts)).map_err(
+        let (hits, ending) = follow(&ball, law, start, Limits::impacts(*config.impacts)).map_err(
             |error| match error {
                 BilliardError::PenetratingStart { .. } => ScenarioError::value("position", error),
                 other => other.into(),
@@ -130,10 +85,7 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
         record.tables.push(rows);
         let place = |s: &BallState| [s.position.x, s.position.y];
         let (x, y) = path(&start, &hits, 1, |s, t| ball.flow(s, t), place);
-        let outline = TableConfig {
-            semi_axes: config.semi_axes,
-            ..TableConfig::default()
-        };
+        let outline = TableConfig::ellipse(*config.semi_axes);
         let played = motion(
             (
                 &format!("{name}-motion"),
@@ -179,6 +131,6 @@ fn focal_product(start: &BallState, hits: &[Hit<BallState>], a: f64, b: f64) -> 
             product(&last.state),
             "m^4/s^2",
         )
-        .paper(product(start), "invariant of the elliptical billiard"),
+        .closed_form(product(start), "invariant of the elliptical billiard"),
     )
 }

@@ -1,104 +1,41 @@
 //! A snakeboard hits a wall with its nose, under every law.
 
-use crate::config::{finite, positive};
-use crate::scenario::{Configuration, begin};
-use crate::{Overrides, Scenario, ScenarioError};
+use crate::ScenarioError;
+use crate::config::{Fraction, Input, Positive};
 use carom_billiard::snakeboard::Snakeboard;
 use carom_impact::{Diagnostics, ImpactError, Nonholonomic, Restitution};
 use carom_metric::Tangent;
-use carom_report::record::{Column, Quantity, Record, Table};
+use carom_report::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
 use nalgebra::Vector2;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
-pub(crate) const SCENARIO: Scenario = Scenario::new::<Config>(
-    "snakeboard",
-    "a snakeboard hits a wall with its nose: four laws side by side",
-    "Clark & Bloch",
-    "Sec. IV with two constraints in five coordinates",
-    run,
-);
-
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Config {
-    mass: f64,
-    inertia: f64,
-    rotor_inertia: f64,
-    wheel_inertia: f64,
-    wheel_distance: f64,
-    nose_distance: f64,
+    mass: Positive,
+    inertia: Positive,
+    rotor_inertia: Positive,
+    wheel_inertia: Positive,
+    wheel_distance: Positive,
+    nose_distance: Positive,
     theta: f64,
     phi: f64,
     wall_normal: [f64; 2],
     speed: f64,
     rotor_rate: f64,
     wheel_rate: f64,
-    restitution: f64,
+    restitution: Fraction,
 }
 
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            mass: 6.0,
-            inertia: 0.4,
-            rotor_inertia: 0.6,
-            wheel_inertia: 0.02,
-            wheel_distance: 0.3,
-            nose_distance: 0.35,
-            theta: 0.3,
-            phi: 0.4,
-            wall_normal: [0.8, 0.6],
-            speed: 1.0,
-            rotor_rate: -0.66,
-            wheel_rate: -0.3,
-            restitution: 0.5,
-        }
-    }
-}
-
-impl Configuration for Config {
-    const TOML: &'static str = "\
-mass = 6.0                # kg
-inertia = 0.4             # of the board, kg m^2
-rotor_inertia = 0.6       # kg m^2
-wheel_inertia = 0.02      # of one axle, kg m^2
-wheel_distance = 0.3      # m, from the center
-nose_distance = 0.35      # m
-theta = 0.3               # board angle, rad
-phi = 0.4                 # wheel angle, rad
-wall_normal = [0.8, 0.6]  # out of the free side
-speed = 1.0               # of the center along its admissible direction, m/s
-rotor_rate = -0.66        # rad/s
-wheel_rate = -0.3         # rad/s
-restitution = 0.5         # of Newton's laws
-";
-}
-
-fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
-    let (config, mut record) = begin::<Config>(overrides)?;
-    for (key, value) in [
-        ("mass", config.mass),
-        ("inertia", config.inertia),
-        ("rotor_inertia", config.rotor_inertia),
-        ("wheel_inertia", config.wheel_inertia),
-        ("wheel_distance", config.wheel_distance),
-        ("nose_distance", config.nose_distance),
-    ] {
-        positive(key, &[value])?;
-    }
-    finite("theta", &[config.theta])?;
-    finite("phi", &[config.phi])?;
-    finite("wall_normal", &config.wall_normal)?;
-    finite("speed", &[config.speed])?;
-    finite("rotor_rate", &[config.rotor_rate])?;
-    finite("wheel_rate", &[config.wheel_rate])?;
+pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
+    let (config, mut record) = input.begin::<Config>()?;
     let board = Snakeboard::new(
-        config.mass,
-        config.inertia,
-        config.rotor_inertia,
-        config.wheel_inertia,
-        config.wheel_distance,
-        config.nose_distance,
+        *config.mass,
+        *config.inertia,
+        *config.rotor_inertia,
+        *config.wheel_inertia,
+        *config.wheel_distance,
+        *config.nose_distance,
     )?;
     let wall = Vector2::from(config.wall_normal);
     if wall.norm() == 0.0 {
@@ -110,7 +47,7 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
     let velocity = [
         config.speed * cos,
         config.speed * sin,
-        config.speed * config.phi.tan() / config.wheel_distance,
+        config.speed * config.phi.tan() / *config.wheel_distance,
         config.rotor_rate,
         config.wheel_rate,
     ];
@@ -132,14 +69,43 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
         .map(|(name, unit)| Column::new(name, unit))
         .to_vec(),
     );
-    let e = config.restitution;
+    let e = *config.restitution;
     let laws = [
-        ("elastic", Restitution::Elastic),
-        ("projected", Restitution::Projected),
-        ("newton", Restitution::Newton(e)),
-        ("projected_newton", Restitution::ProjectedNewton(e)),
+        ("elastic", ("elastic", Color::Blue), Restitution::Elastic),
+        (
+            "projected",
+            ("projected", Color::Green),
+            Restitution::Projected,
+        ),
+        (
+            "newton",
+            ("Newton", Color::Vermillion),
+            Restitution::Newton(e),
+        ),
+        (
+            "projected_newton",
+            ("projected Newton", Color::Purple),
+            Restitution::ProjectedNewton(e),
+        ),
     ];
-    for ((name, restitution), number) in laws.into_iter().zip(1_u32..) {
+    // The board moves along itself, before and after.
+    let along = |v: &[f64]| [v[0] * cos + v[1] * sin, v[3]];
+    let before = along(&velocity);
+    let mut figure = Figure::new(
+        "velocities",
+        "Snakeboard: what each law does to its motion",
+        "From the velocities before the impact to those after it, under each law, also those that are \
+         inadmissible (see the table).",
+        Axis::linear("velocity along the board", "m/s"),
+        Axis::linear("rate of the rotor", "rad/s"),
+    )
+    .mark(Mark::points(
+        "before",
+        vec![before[0]],
+        vec![before[1]],
+        Color::Black,
+    ));
+    for ((name, label, restitution), number) in laws.into_iter().zip(1_u32..) {
         let law =
             Nonholonomic::new(restitution).map_err(|e| ScenarioError::value("restitution", e))?;
         let at = board.at_impact(
@@ -166,6 +132,13 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
                 "the nose does not approach the wall",
             ));
         };
+        let (label, color) = label;
+        figure.marks.push(Mark::Arrow {
+            from: before,
+            to: along(outcome.velocity_plus.0.as_slice()),
+            color,
+            label: Some(label.to_owned()),
+        });
         record.quantities.push(Quantity::new(
             format!("{name}_effective_restitution"),
             effective,
@@ -177,5 +150,6 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
         table.rows.push(row);
     }
     record.tables.push(table);
+    record.figures.push(figure);
     Ok(record)
 }

@@ -1,61 +1,23 @@
 //! A ball hits two others at once: Seghete & Murphey, Figs. 4 and 5.
 
+use crate::ScenarioError;
 use crate::common::linspace;
-use crate::config::{count, finite, positive};
+use crate::config::{Count, Input, Positive};
 use crate::propagative::handed_on::{Ball, handed_on};
 use crate::propagative::model::{System, disk_normal, propagative};
 use crate::propagative::outcomes;
-use crate::scenario::{Configuration, begin};
-use crate::{Overrides, Scenario, ScenarioError};
 use carom_report::record::{Axis, Color, Column, Figure, LineStyle, Mark, Quantity, Record, Table};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use std::f64::consts::{FRAC_PI_2, PI};
 
-pub(crate) const SCENARIO: Scenario = Scenario::new::<Config>(
-    "billiard-break",
-    "a ball hits two others at once: how much the order of impacts matters",
-    "Seghete & Murphey",
-    "Figs. 4 and 5, Eq. (31)",
-    run,
-);
-
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Config {
-    radii: [f64; 3],
+    radii: Positive<[f64; 3]>,
     angle: f64,
     direction: f64,
-    radius_ratios: Vec<f64>,
-    samples: usize,
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            radii: [1.0; 3],
-            angle: 2.0 * PI / 3.0,
-            direction: 0.0,
-            radius_ratios: vec![1.0, PI6_RATIO],
-            samples: 361,
-        }
-    }
-}
-
-/// Radius of the hitting ball over that of the others at which they touch at 30 degrees.
-const PI6_RATIO: f64 = 2.863_703_305_156_273_7;
-
-impl Configuration for Config {
-    const TOML: &'static str = "\
-# Balls a and b are hit by ball c; masses are proportional to the cube of the radius.
-radii = [1.0, 1.0, 1.0]              # m, of a, b, c
-angle = 2.0943951023931953           # rad, between the directions from c to a and b
-direction = 0.0                      # rad, of c's unit velocity from their bisector
-
-# The curves of Fig. 5: ball c's radius over that of equal balls a and b. The paper does not give
-# its radii; 2.8637 is where a and b touch at its 30 degrees.
-radius_ratios = [1.0, 2.8637033051562737]
-samples = 361
-";
+    radius_ratios: Positive<Vec<f64>>,
+    samples: Count<2, 100_000>,
 }
 
 /// The three balls with c at the origin, moving with unit speed.
@@ -99,13 +61,9 @@ fn indeterminacy(radii: [f64; 3], angle: f64, direction: f64) -> Result<f64, Sce
         .indeterminacy)
 }
 
-fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
-    let (config, mut record) = begin::<Config>(overrides)?;
-    positive("radii", &config.radii)?;
-    positive("radius_ratios", &config.radius_ratios)?;
-    finite("direction", &[config.direction])?;
-    count("samples", config.samples, 2, 100_000)?;
-    let least = smallest_angle(config.radii);
+pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
+    let (config, mut record) = input.begin::<Config>()?;
+    let least = smallest_angle(*config.radii);
     if !(config.angle >= least * (1.0 - 1e-12) && config.angle <= PI) {
         let message = format!(
             "{} must lie between {least}, where a and b touch, and pi",
@@ -120,7 +78,7 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
 
 /// Fig. 4: one break and the velocities of both orders.
 fn single(config: &Config, record: &mut Record) -> Result<(), ScenarioError> {
-    let posed = posed(config.radii, config.angle, config.direction)?;
+    let posed = posed(*config.radii, config.angle, config.direction)?;
     let set = posed
         .system
         .resolve_all(&posed.velocity, &propagative(1.0)?)?;
@@ -132,7 +90,7 @@ fn single(config: &Config, record: &mut Record) -> Result<(), ScenarioError> {
         Axis::linear("y", "m"),
     )
     .equal_aspect();
-    for ((center, radius), name) in posed.centers.iter().zip(config.radii).zip(["a", "b", "c"]) {
+    for ((center, radius), name) in posed.centers.iter().zip(*config.radii).zip(["a", "b", "c"]) {
         figure.marks.push(Mark::Disk {
             x: center[0],
             y: center[1],
@@ -234,7 +192,7 @@ fn curves(config: &Config, record: &mut Record) -> Result<(), ScenarioError> {
     for (k, &ratio) in config.radius_ratios.iter().enumerate() {
         let radii = [1.0, 1.0, ratio];
         let least = smallest_angle(radii);
-        let angles = linspace(least, PI, config.samples);
+        let angles = linspace(least, PI, *config.samples);
         let mut values = Vec::with_capacity(angles.len());
         for &angle in &angles {
             let xi = indeterminacy(radii, angle, 0.0)?;
@@ -254,13 +212,13 @@ fn curves(config: &Config, record: &mut Record) -> Result<(), ScenarioError> {
                 indeterminacy(radii, FRAC_PI_2, 0.0)?,
                 "",
             )
-            .paper(0.0, "Fig. 5, Sec. VII-A"),
+            .printed(0.0, 1e-12, "Fig. 5, Sec. VII-A"),
             Quantity::new(
                 name("indeterminacy_180_deg"),
                 indeterminacy(radii, PI, 0.0)?,
                 "",
             )
-            .paper(0.0, "Fig. 5, Sec. VII-A"),
+            .printed(0.0, 1e-12, "Fig. 5, Sec. VII-A"),
         ]);
         figure.marks.push(Mark::Line {
             label: Some(format!("r_c / r = {ratio:.4}")),

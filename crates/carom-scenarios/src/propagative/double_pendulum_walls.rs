@@ -1,67 +1,28 @@
 //! A double pendulum between two walls.
 
-use crate::config::{finite, positive};
+use crate::ScenarioError;
+use crate::config::{Fraction, Input, Positive};
 use crate::propagative::mechanism_motion::motion;
 use crate::propagative::mechanism_run::{AuditedRun, Start};
 use crate::propagative::model::propagative;
-use crate::scenario::{Configuration, begin};
-use crate::{Overrides, Scenario, ScenarioError};
 use carom_mechanism::MechanismError;
 use carom_mechanism::planar::{Inertia, Line, LineContact, Link, PlanarBuilder, PlanarMechanism};
 use carom_report::animation::Outline;
 use carom_report::record::{Axis, Color, Figure, LineStyle, Mark, Record};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
-pub(crate) const SCENARIO: Scenario = Scenario::new::<Config>(
-    "double-pendulum-walls",
-    "a double pendulum of two rods swings between two walls",
-    "Seghete & Murphey",
-    "Sec. VI, an example: a planar mechanism with its energy audited",
-    run,
-);
-
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Config {
-    lengths: [f64; 2],
-    masses: [f64; 2],
+    lengths: Positive<[f64; 2]>,
+    masses: Positive<[f64; 2]>,
     gravity: f64,
-    wall_distance: f64,
+    wall_distance: Positive,
     angles: [f64; 2],
     angular_velocities: [f64; 2],
-    restitution: f64,
-    duration: f64,
-    time_step: f64,
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            lengths: [1.0, 0.8],
-            masses: [1.0, 0.8],
-            gravity: 9.81,
-            wall_distance: 0.6,
-            angles: [0.6, -0.6],
-            angular_velocities: [0.0, 0.0],
-            restitution: 1.0,
-            duration: 5.0,
-            time_step: 1e-3,
-        }
-    }
-}
-
-impl Configuration for Config {
-    const TOML: &'static str = "\
-lengths = [1.0, 0.8]               # m, of the upper and the lower rod
-masses = [1.0, 0.8]                # kg
-gravity = 9.81                     # m/s^2, downwards
-wall_distance = 0.6                # m, of either wall from the pivot
-angles = [0.6, -0.6]               # rad: upper rod from straight down, lower rod from the upper one
-angular_velocities = [0.0, 0.0]    # rad/s, of these angles
-restitution = 1.0                  # energetic, of every impact
-duration = 5.0                     # s
-time_step = 1e-3                   # s
-";
+    restitution: Fraction,
+    duration: Positive,
+    time_step: Positive,
 }
 
 impl Config {
@@ -73,10 +34,10 @@ impl Config {
         let upper = builder.hinge(Link::GROUND, [0.0, 0.0], down);
         let lower = builder.hinge(upper, [self.lengths[0], 0.0], 0.0);
         let links = [upper, lower];
-        for ((link, length), mass) in links.into_iter().zip(self.lengths).zip(self.masses) {
+        for ((link, length), mass) in links.into_iter().zip(*self.lengths).zip(*self.masses) {
             builder.body(link, Inertia::rod(mass, [0.0, 0.0], [length, 0.0]));
             for (side, name) in [(-1.0, "left"), (1.0, "right")] {
-                let wall = Line::new([side * self.wall_distance, 0.0], [-side, 0.0])?;
+                let wall = Line::new([side * *self.wall_distance, 0.0], [-side, 0.0])?;
                 builder.contact(link, LineContact::point(name, [length, 0.0], wall));
             }
         }
@@ -84,28 +45,20 @@ impl Config {
     }
 }
 
-fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
-    let (config, mut record) = begin::<Config>(overrides)?;
-    positive("lengths", &config.lengths)?;
-    positive("masses", &config.masses)?;
-    positive("wall_distance", &[config.wall_distance])?;
-    positive("time_step", &[config.time_step])?;
-    positive("duration", &[config.duration])?;
-    finite("gravity", &[config.gravity])?;
-    finite("angles", &config.angles)?;
-    finite("angular_velocities", &config.angular_velocities)?;
-    let law = propagative(config.restitution)?;
+pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
+    let (config, mut record) = input.begin::<Config>()?;
+    let law = propagative(*config.restitution)?;
     let (mechanism, links) = config.mechanism()?;
     let start = Start {
         configuration: &config.angles,
         velocity: &config.angular_velocities,
-        time_step: config.time_step,
-        duration: config.duration,
+        time_step: *config.time_step,
+        duration: *config.duration,
     };
     let run = AuditedRun::new(&mechanism, &law, &start)?;
     run.report(&mechanism, &mut record);
     record.figures.push(paths(&config, &mechanism, links, &run));
-    let rods: Vec<(Link, f64)> = links.into_iter().zip(config.lengths).collect();
+    let rods: Vec<(Link, f64)> = links.into_iter().zip(*config.lengths).collect();
     let mut played = motion(
         "The run",
         "Elbow and tip hit the walls.",
@@ -114,7 +67,7 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
         &run,
     );
     let reach = config.lengths[0] + config.lengths[1];
-    for x in [-config.wall_distance, config.wall_distance] {
+    for x in [-*config.wall_distance, *config.wall_distance] {
         played = played.fixed(Outline::line(
             [[x, -1.1 * reach], [x, 0.1 * reach]],
             Color::Gray,
@@ -142,7 +95,7 @@ fn paths(
     for side in [-1.0, 1.0] {
         figure.marks.push(Mark::Line {
             label: None,
-            x: vec![side * config.wall_distance; 2],
+            x: vec![side * *config.wall_distance; 2],
             y: vec![-1.1 * reach, 0.1 * reach],
             style: LineStyle::Solid,
             color: Color::Gray,

@@ -1,60 +1,23 @@
 //! A block that lands flat on two corners; a rod when it has no height.
 
+use crate::ScenarioError;
 use crate::common::linspace;
-use crate::config::{count, finite, positive};
+use crate::config::{Count, Fraction, Input, Positive};
 use crate::propagative::model::{System, propagative, row};
 use crate::propagative::outcomes;
-use crate::scenario::{Configuration, begin};
-use crate::{Overrides, Scenario, ScenarioError};
 use carom_report::record::{Axis, Color, Column, Figure, LineStyle, Mark, Quantity, Record, Table};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
-pub(crate) const SCENARIO: Scenario = Scenario::new::<Config>(
-    "falling-block",
-    "a block or rod lands flat: a rod has one outcome, a square block two",
-    "Seghete & Murphey",
-    "Theorems 2 and 3 on real bodies",
-    run,
-);
-
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Config {
-    half_width: f64,
+    half_width: Positive,
     half_height: f64,
-    mass: f64,
+    mass: Positive,
     velocity: [f64; 3],
-    restitution: f64,
-    max_aspect: f64,
-    samples: usize,
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            half_width: 0.5,
-            half_height: 0.5,
-            mass: 1.0,
-            velocity: [0.0, -1.0, 0.0],
-            restitution: 1.0,
-            max_aspect: 3.0,
-            samples: 301,
-        }
-    }
-}
-
-impl Configuration for Config {
-    const TOML: &'static str = "\
-half_width = 0.5                 # m
-half_height = 0.5                # m; 0 is a rod
-mass = 1.0                       # kg, uniform
-velocity = [0.0, -1.0, 0.0]      # m/s, m/s, rad/s: x, y, rotation
-restitution = 1.0                # energetic, of the whole event
-
-# The figure: worst indeterminacy against height over width.
-max_aspect = 3.0
-samples = 301
-";
+    restitution: Fraction,
+    max_aspect: Positive,
+    samples: Count<2, 100_000>,
 }
 
 /// Coordinates (x, y, angle); contacts at the left and the right lower corner.
@@ -64,26 +27,21 @@ fn block(half_width: f64, half_height: f64, mass: f64) -> Result<System, Scenari
     System::diagonal(&[mass, mass, inertia], normals.to_vec())
 }
 
-fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
-    let (config, mut record) = begin::<Config>(overrides)?;
-    positive("half_width", &[config.half_width])?;
-    positive("mass", &[config.mass])?;
-    positive("max_aspect", &[config.max_aspect])?;
-    finite("velocity", &config.velocity)?;
-    count("samples", config.samples, 2, 100_000)?;
+pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
+    let (config, mut record) = input.begin::<Config>()?;
     if !(config.half_height >= 0.0 && config.half_height.is_finite()) {
         return Err(ScenarioError::value(
             "half_height",
             format!("{} must be at least 0", config.half_height),
         ));
     }
-    let system = block(config.half_width, config.half_height, config.mass)?;
-    let set = system.resolve_all(&config.velocity, &propagative(config.restitution)?)?;
+    let system = block(*config.half_width, config.half_height, *config.mass)?;
+    let set = system.resolve_all(&config.velocity, &propagative(*config.restitution)?)?;
     let (a2, b2) = (config.half_width.powi(2), config.half_height.powi(2));
     let pairs = system.uniqueness()?.pairs;
     record
         .quantities
-        .push(Quantity::new("cosine", system.cosine()?, "").paper(
+        .push(Quantity::new("cosine", system.cosine()?, "").closed_form(
             (b2 - 2.0 * a2) / (b2 + 4.0 * a2),
             "(b^2 - 2a^2)/(b^2 + 4a^2)",
         ));
@@ -118,7 +76,7 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
 }
 
 fn aspects(config: &Config, record: &mut Record) -> Result<(), ScenarioError> {
-    let aspects = linspace(0.0, config.max_aspect, config.samples);
+    let aspects = linspace(0.0, *config.max_aspect, *config.samples);
     let mut worst = Vec::with_capacity(aspects.len());
     let mut flat = Vec::with_capacity(aspects.len());
     let mut table = Table::new(
@@ -146,7 +104,7 @@ fn aspects(config: &Config, record: &mut Record) -> Result<(), ScenarioError> {
         "A block lands flat",
         "Indeterminacy against the block's shape: worst over all velocities, and for a fall without \
          rotation (they coincide). One outcome only for the rod (m = 3) and for height = √2 width (m = 2).",
-        Axis::linear("height over width", "").range(0.0, config.max_aspect),
+        Axis::linear("height over width", "").range(0.0, *config.max_aspect),
         Axis::linear("indeterminacy ξ", ""),
     );
     figure.marks.push(Mark::line(

@@ -30,7 +30,7 @@ impl Ball {
 }
 
 /// The impact of an outcome by the propagative law, one elementary impact for each unit of the
-/// clock; the balls come in before 0 and leave at the end. `None` for too many impacts.
+/// clock; the balls come in during the first unit and leave in the last one. `None` for too many impacts.
 ///
 /// Arrows and motions are `scale` meters for a meter per second.
 pub(crate) fn handed_on(
@@ -55,20 +55,22 @@ pub(crate) fn handed_on(
     }
     let last = steps.len() as f64 - 1.0;
     // Frames: a time, the velocities there, and how far the balls have come before and since.
-    let mut frames = vec![(-1.0, 0, -1.0)];
+    let mut frames = vec![(0.0, 0, -1.0)];
     for k in 0..steps.len() {
-        let k_time = k as f64;
+        let k_time = (k + 1) as f64;
         frames.push((k_time, k, 0.0));
         if k + 1 < steps.len() {
             frames.push((k_time + PAUSE, k, 0.0));
         }
     }
-    frames.push((last + 1.0, steps.len() - 1, 1.0));
+    frames.push((last + 2.0, steps.len() - 1, 1.0));
     let times: Vec<f64> = frames.iter().map(|frame| frame.0).collect();
-    let impacts = (1..steps.len()).map(|k| k as f64).collect();
-    let caption = format!("{caption} One elementary impact for each unit of the clock.");
-    let mut animation =
-        Animation::plane(name, title, caption, times, impacts).clock("elementary impact", "");
+    let impacts = (1..steps.len()).map(|k| (k + 1) as f64).collect();
+    let caption = format!(
+        "{caption} The balls come in during the first unit of the clock; then there is one elementary \
+         impact for each unit."
+    );
+    let mut animation = Animation::plane(name, title, caption, times, impacts).clock("step", "");
     for ball in balls {
         let [x, y] = ball.center;
         let at = |(_, step, way): &(f64, usize, f64)| {

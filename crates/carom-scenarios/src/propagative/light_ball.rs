@@ -1,44 +1,19 @@
 //! A light ball between a wall and a heavy block: the impacts count the digits of π.
 
+use crate::ScenarioError;
 use crate::common::linspace;
-use crate::config::{count, positive};
+use crate::config::{Count, Input, Positive};
 use crate::propagative::model::{System, diagnostics, propagative, relative_energy_change, row};
-use crate::scenario::{Configuration, begin};
-use crate::{Overrides, Scenario, ScenarioError};
 use carom_impact::ImpactOutcome;
 use carom_report::animation::{Animation, Outline, PlaneBody};
 use carom_report::record::{Axis, Color, Column, Figure, LineStyle, Mark, Quantity, Record, Table};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
-pub(crate) const SCENARIO: Scenario = Scenario::new::<Config>(
-    "light-ball",
-    "a light ball between a wall and a heavy block: the impacts count the digits of pi",
-    "Seghete & Murphey",
-    "Theorem 1, with the sharp bound",
-    run,
-);
-
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Config {
-    digits: usize,
-    mass_ratio: f64,
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            digits: 6,
-            mass_ratio: 7.0,
-        }
-    }
-}
-
-impl Configuration for Config {
-    const TOML: &'static str = "\
-digits = 6          # blocks 100^k times heavier than the ball, k = 0 .. digits; at most 7
-mass_ratio = 7.0    # one more block, of any mass ratio
-";
+    digits: Count<0, 7>,
+    mass_ratio: Positive,
 }
 
 /// Velocities of ball and block (m/s) before.
@@ -61,10 +36,8 @@ fn collide(ratio: f64) -> Result<(ImpactOutcome, f64), ScenarioError> {
     Ok((system.resolve(&APPROACH, &propagative(1.0)?)?, exponent))
 }
 
-fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
-    let (config, mut record) = begin::<Config>(overrides)?;
-    count("digits", config.digits, 0, 7)?;
-    positive("mass_ratio", &[config.mass_ratio])?;
+pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
+    let (config, mut record) = input.begin::<Config>()?;
     let mut table = Table::new(
         "impacts",
         "Elementary impacts against the mass of the block.",
@@ -84,15 +57,15 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
             .push(vec![ratio, impacts, exponent.ceil(), energy]);
         Ok((impacts, outcome))
     };
-    for k in 0..=config.digits {
+    for k in 0..=*config.digits {
         let (impacts, _) = push(100f64.powi(k as i32))?;
         let digits = (std::f64::consts::PI * 10f64.powi(k as i32)).floor();
         record.quantities.push(
             Quantity::new(format!("impacts_100_to_the_{k}"), impacts, "")
-                .paper(digits, "digits of pi (Galperin 2003)"),
+                .closed_form(digits, "digits of pi (Galperin 2003)"),
         );
     }
-    let (impacts, outcome) = push(config.mass_ratio)?;
+    let (impacts, outcome) = push(*config.mass_ratio)?;
     record
         .quantities
         .push(Quantity::new("impacts_mass_ratio", impacts, ""));

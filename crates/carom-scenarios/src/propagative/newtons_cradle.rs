@@ -1,59 +1,25 @@
 //! Newton's cradle: Seghete & Murphey, Example 1 and Fig. 2.
 
+use crate::ScenarioError;
 use crate::common::linspace;
-use crate::config::{finite, positive};
+use crate::config::{Fraction, Input, Positive};
 use crate::propagative::handed_on::{Ball, handed_on};
 use crate::propagative::model::{
     System, chain_normals, diagnostics, propagative, relative_energy_change,
 };
-use crate::scenario::{Configuration, begin};
-use crate::{Overrides, Scenario, ScenarioError};
 use carom_report::record::{
     Axis, Color, Column, Figure, LineStyle, Mark, PointShape, Quantity, Record, Table,
 };
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
-pub(crate) const SCENARIO: Scenario = Scenario::new::<Config>(
-    "newtons-cradle",
-    "balls in a row: energy loss against speed, beside a rigid-body engine",
-    "Seghete & Murphey",
-    "Example 1, Eq. (15), Fig. 2",
-    run,
-);
-
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Config {
-    masses: Vec<f64>,
+    masses: Positive<Vec<f64>>,
     velocities: Vec<f64>,
-    restitution: f64,
-    restitutions: Vec<f64>,
-    max_speed: f64,
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            masses: vec![1.0; 3],
-            velocities: vec![1.0, 0.0, 0.0],
-            restitution: 1.0,
-            restitutions: vec![1.0, 0.7, 0.0],
-            max_speed: 10.0,
-        }
-    }
-}
-
-impl Configuration for Config {
-    const TOML: &'static str = "\
-# All balls touch and move on one line; any number of them.
-masses = [1.0, 1.0, 1.0]          # kg
-velocities = [1.0, 0.0, 0.0]      # m/s, before the impact
-restitution = 1.0                 # energetic, of the whole event, in [0, 1]
-
-# The figure: the first ball hits the others at rest, speeds up to max_speed.
-restitutions = [1.0, 0.7, 0.0]
-max_speed = 10.0                  # m/s
-";
+    restitution: Fraction,
+    restitutions: Fraction<Vec<f64>>,
+    max_speed: Positive,
 }
 
 /// Measured outcomes of a rigid-body engine (Bullet 3.2.7 through its Python binding) for three
@@ -83,22 +49,19 @@ fn engine_runs() -> Vec<EngineRun> {
     ENGINE.lines().skip(1).filter_map(run).collect()
 }
 
-fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
-    let (config, mut record) = begin::<Config>(overrides)?;
+pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
+    let (config, mut record) = input.begin::<Config>()?;
     let n = config.masses.len();
     crate::config::count("masses", n, 2, 200)?;
-    positive("masses", &config.masses)?;
-    finite("velocities", &config.velocities)?;
     if config.velocities.len() != n {
         let message = format!("{} entries for {n} masses", config.velocities.len());
         return Err(ScenarioError::value("velocities", message));
     }
-    positive("max_speed", &[config.max_speed])?;
     let system = System::diagonal(&config.masses, chain_normals(n))?;
 
-    let law = propagative(config.restitution)?;
+    let law = propagative(*config.restitution)?;
     let outcome = system.resolve(&config.velocities, &law)?;
-    let paper = config.masses == [1.0; 3] && config.velocities == [1.0, 0.0, 0.0];
+    let paper = *config.masses == [1.0; 3] && config.velocities == [1.0, 0.0, 0.0];
     let mut balls = Table::new(
         "balls",
         "Velocities before and after the impact.",
@@ -120,8 +83,8 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
         let quantity = Quantity::new(format!("velocity_plus_{}_m_per_s", i + 1), v_plus, "m/s");
         record
             .quantities
-            .push(if paper && config.restitution == 1.0 && n == 3 {
-                quantity.paper([0.0, 0.0, 1.0][i], "Example 1, Eq. (15)")
+            .push(if paper && *config.restitution == 1.0 && n == 3 {
+                quantity.printed([0.0, 0.0, 1.0][i], 1e-12, "Example 1, Eq. (15)")
             } else {
                 quantity
             });
@@ -175,14 +138,14 @@ fn loss_against_speed(
     let engine = engine_runs();
     let three_equal =
         config.masses.len() == 3 && config.masses.iter().all(|m| *m == config.masses[0]);
-    let speeds = linspace(config.max_speed / 40.0, config.max_speed, 40);
+    let speeds = linspace(*config.max_speed / 40.0, *config.max_speed, 40);
     let mut figure = Figure::new(
         "fig2b_energy_loss",
         "Newton's cradle: energy lost in the impact",
         "Lines: propagative law. Points: a rigid-body engine (Bullet 3.2.7), three equal balls in \
          exact contact, 60 Hz and 6 kHz steps. Negative loss is energy from nowhere; it neither \
          depends smoothly on the speed nor vanishes with the time step.",
-        Axis::linear("speed of the first ball", "m/s").range(0.0, config.max_speed),
+        Axis::linear("speed of the first ball", "m/s").range(0.0, *config.max_speed),
         Axis::linear("energy loss", "%"),
     );
     let mut table = Table::new(
@@ -217,7 +180,7 @@ fn loss_against_speed(
         let quantity = Quantity::new(name, worst, "%");
         record.quantities.push(if three_equal {
             let closed_form = 100.0 * (1.0 - restitution * restitution) * 2.0 / 3.0;
-            quantity.paper(closed_form, "Eqs. (16)-(18): (1 - R^2) 2/3")
+            quantity.closed_form(closed_form, "Eqs. (16)-(18): (1 - R^2) 2/3")
         } else {
             quantity
         });
@@ -226,7 +189,7 @@ fn loss_against_speed(
                 let runs: Vec<&EngineRun> = engine
                     .iter()
                     .filter(|r| r.gap == 0.0 && r.restitution == restitution)
-                    .filter(|r| r.frequency_hz == frequency && r.speed <= config.max_speed)
+                    .filter(|r| r.frequency_hz == frequency && r.speed <= *config.max_speed)
                     .collect();
                 if !runs.is_empty() {
                     figure.marks.push(Mark::Points {

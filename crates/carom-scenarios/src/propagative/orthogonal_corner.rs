@@ -1,46 +1,24 @@
 //! A point in an orthogonal corner: Seghete & Murphey, Theorem 2.
 
-use crate::config::{count, finite};
+use crate::ScenarioError;
+use crate::config::{Input, count};
 use crate::propagative::model::{System, diagnostics, propagative, row};
 use crate::propagative::outcomes;
-use crate::scenario::{Configuration, begin};
-use crate::{Overrides, Scenario, ScenarioError};
-use carom_report::record::{Column, Quantity, Record, Table};
-use serde::{Deserialize, Serialize};
+use carom_report::record::{
+    Axis, Color, Column, Figure, LineStyle, Mark, PointShape, Quantity, Record, Table,
+};
+use serde::Deserialize;
 
-pub(crate) const SCENARIO: Scenario = Scenario::new::<Config>(
-    "orthogonal-corner",
-    "orthogonal normals: every order gives the same outcome",
-    "Seghete & Murphey",
-    "Theorem 2",
-    run,
-);
-
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Config {
     momentum: Vec<f64>,
 }
 
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            momentum: vec![-1.0, -2.0, -3.0],
-        }
-    }
-}
-
-impl Configuration for Config {
-    const TOML: &'static str = "\
-momentum = [-1.0, -2.0, -3.0]    # kg m/s, of a unit mass, one entry per wall
-";
-}
-
-fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
-    let (config, mut record) = begin::<Config>(overrides)?;
+pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
+    let (config, mut record) = input.begin::<Config>()?;
     let n = config.momentum.len();
     count("momentum", n, 1, 8)?;
-    finite("momentum", &config.momentum)?;
     let normals = (0..n).map(|i| row(n, &[(i, 1.0)])).collect();
     let system = System::diagonal(&vec![1.0; n], normals)?;
     let set = system.resolve_all(&config.momentum, &propagative(1.0)?)?;
@@ -53,9 +31,10 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
     let factorial = (1..=approaching as u64).product::<u64>() as f64;
     let [outcomes, indeterminacy] = outcomes::spread(&set);
     record.quantities.extend([
-        outcomes.paper(1.0, "Theorem 2"),
-        Quantity::new("sequences", sequences as f64, "").paper(factorial, "Theorem 2: n! orders"),
-        indeterminacy.paper(0.0, "Theorem 2"),
+        outcomes.closed_form(1.0, "Theorem 2"),
+        Quantity::new("sequences", sequences as f64, "")
+            .closed_form(factorial, "Theorem 2: n! orders"),
+        indeterminacy.closed_form(0.0, "Theorem 2"),
     ]);
     let mut table = Table::new(
         "momentum",
@@ -72,5 +51,64 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
             .extend(pairs.map(|(minus, plus)| vec![*minus, *plus]));
     }
     record.tables.push(table);
+    record.figures.push(orders(&system, &config.momentum)?);
     Ok(record)
+}
+
+/// Two orders of the impacts, seen in the plane of the first two momenta: both end in one corner.
+fn orders(system: &System, momentum: &[f64]) -> Result<Figure, ScenarioError> {
+    let mut figure = Figure::new(
+        "orders",
+        "Orthogonal corner: two orders, one outcome",
+        "Each impact reflects one momentum; the first contact first, or the last one first, both \
+         end at the same place. Contacts are numbered from 1; the plane is that of the first two.",
+        Axis::linear("momentum 1", "kg m/s"),
+        Axis::linear("momentum 2", "kg m/s"),
+    )
+    .equal_aspect();
+    let approaching: Vec<usize> = (0..momentum.len())
+        .filter(|i| momentum.get(*i).is_some_and(|p| *p < 0.0))
+        .collect();
+    let backwards = approaching.iter().rev().copied().collect();
+    for (label, order, style, color) in [
+        (
+            "first contact first",
+            approaching,
+            LineStyle::Solid,
+            Color::Blue,
+        ),
+        (
+            "last contact first",
+            backwards,
+            LineStyle::Dashed,
+            Color::Vermillion,
+        ),
+    ] {
+        let path = system.chain(momentum, &order)?;
+        let at = |i: usize| path.iter().map(move |p| p.get(i).copied().unwrap_or(0.0));
+        let (x, y): (Vec<f64>, Vec<f64>) = (at(0).collect(), at(1).collect());
+        if figure.marks.is_empty() {
+            for (label, k, shape) in [
+                ("before", 0, PointShape::Square),
+                ("after", path.len().saturating_sub(1), PointShape::Circle),
+            ] {
+                let place = |list: &[f64]| list.get(k).copied().into_iter().collect();
+                figure.marks.push(Mark::Points {
+                    label: Some(label.to_owned()),
+                    x: place(&x),
+                    y: place(&y),
+                    shape,
+                    color: Color::Black,
+                });
+            }
+        }
+        figure.marks.push(Mark::Line {
+            label: Some(label.to_owned()),
+            x,
+            y,
+            style,
+            color,
+        });
+    }
+    Ok(figure)
 }

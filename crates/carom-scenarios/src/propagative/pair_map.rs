@@ -1,55 +1,28 @@
 //! Uniqueness map of two contacts: indeterminacy over cosine and direction.
 
+use crate::ScenarioError;
 use crate::common::linspace;
-use crate::config::count;
+use crate::config::{Count, Input};
 use crate::propagative::model::{System, propagative, wedge_normals};
-use crate::scenario::{Configuration, begin};
-use crate::{Overrides, Scenario, ScenarioError};
 use carom_report::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use std::f64::consts::PI;
 
-pub(crate) const SCENARIO: Scenario = Scenario::new::<Config>(
-    "uniqueness-pair-map",
-    "when two contacts have one outcome: indeterminacy over cosine and direction",
-    "Seghete & Murphey",
-    "Theorems 2 and 3, extended to c = -cos(pi/m)",
-    run,
-);
-
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Config {
-    cosines: usize,
-    directions: usize,
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            cosines: 121,
-            directions: 61,
-        }
-    }
-}
-
-impl Configuration for Config {
-    const TOML: &'static str = "\
-cosines = 121       # samples of the cosine of the normals, in (-0.95, 0.95)
-directions = 61     # samples of the direction s: polar angle pi + s gamma, both approach
-";
+    cosines: Count<2, 1000>,
+    directions: Count<2, 1000>,
 }
 
 fn wedge(gamma: f64) -> Result<System, ScenarioError> {
     System::diagonal(&[1.0, 1.0], wedge_normals(gamma).to_vec())
 }
 
-fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
-    let (config, mut record) = begin::<Config>(overrides)?;
-    count("cosines", config.cosines, 2, 1000)?;
-    count("directions", config.directions, 2, 1000)?;
-    let cosines = linspace(-0.95, 0.95, config.cosines);
-    let directions = linspace(-0.99, 0.99, config.directions);
+pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
+    let (config, mut record) = input.begin::<Config>()?;
+    let cosines = linspace(-0.95, 0.95, *config.cosines);
+    let directions = linspace(-0.99, 0.99, *config.directions);
     let law = propagative(1.0)?;
     let mut values = vec![Vec::with_capacity(cosines.len()); directions.len()];
     for &c in &cosines {
@@ -73,7 +46,7 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
             "c = -cos(pi/m)"
         };
         record.quantities.push(
-            Quantity::new(format!("worst_indeterminacy_m_{m}"), worst, "").paper(0.0, source),
+            Quantity::new(format!("worst_indeterminacy_m_{m}"), worst, "").closed_form(0.0, source),
         );
     }
     let axis = || Axis::linear("cosine c of the normals", "").range(-0.95, 0.95);

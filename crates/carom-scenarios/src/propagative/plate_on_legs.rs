@@ -1,59 +1,29 @@
 //! A plate lands on four legs at once: more contacts than they have freedom.
 
-use crate::config::{finite, positive};
+use crate::ScenarioError;
+use crate::config::{Input, Positive};
 use crate::propagative::model::{System, diagnostics, propagative, row};
 use crate::propagative::outcomes;
-use crate::scenario::{Configuration, begin};
-use crate::{Overrides, Scenario, ScenarioError};
 use carom_report::record::{Axis, Color, Figure, Mark, Quantity, Record};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
-pub(crate) const SCENARIO: Scenario = Scenario::new::<Config>(
-    "plate-on-legs",
-    "a plate lands on four legs: dependent normals and many outcomes",
-    "Seghete & Murphey",
-    "Sec. IV beyond two contacts, dependent normals",
-    run,
-);
-
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Config {
-    half_sides: [f64; 2],
-    mass: f64,
+    half_sides: Positive<[f64; 2]>,
+    mass: Positive,
     momentum: [f64; 3],
 }
 
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            half_sides: [1.0, 2.0],
-            mass: 1.0,
-            momentum: [-1.0, 0.2, -0.1],
-        }
-    }
-}
-
-impl Configuration for Config {
-    const TOML: &'static str = "\
-half_sides = [1.0, 2.0]          # m; a thin uniform plate with a leg under each corner
-mass = 1.0                       # kg
-momentum = [-1.0, 0.2, -0.1]     # kg m/s up, kg m^2/s about x and about y
-";
-}
-
-fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
-    let (config, mut record) = begin::<Config>(overrides)?;
-    positive("half_sides", &config.half_sides)?;
-    positive("mass", &[config.mass])?;
-    finite("momentum", &config.momentum)?;
-    let [a, b] = config.half_sides;
+pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
+    let (config, mut record) = input.begin::<Config>()?;
+    let [a, b] = *config.half_sides;
     // Coordinates (z, rotation about x, rotation about y): the height of the corner (x, y) is
     // z + y θx − x θy.
     let masses = [
-        config.mass,
-        config.mass * b * b / 3.0,
-        config.mass * a * a / 3.0,
+        *config.mass,
+        *config.mass * b * b / 3.0,
+        *config.mass * a * a / 3.0,
     ];
     let corners = [[a, b], [a, -b], [-a, b], [-a, -b]];
     let normals = corners.map(|[x, y]| row(3, &[(0, 1.0), (1, y), (2, -x)]));

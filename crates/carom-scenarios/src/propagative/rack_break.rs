@@ -1,25 +1,16 @@
 //! A cue ball breaks a triangular rack of touching balls.
 
-use crate::config::{count, positive};
+use crate::ScenarioError;
+use crate::config::{Count, Fraction, Input, Positive, count};
 use crate::propagative::model::{
     System, diagnostics, disk_normal, propagative, relative_energy_change,
 };
 use crate::propagative::outcomes;
-use crate::scenario::{Configuration, begin};
-use crate::{Overrides, Scenario, ScenarioError};
 use carom_impact::{Propagative, Selection};
 use carom_report::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
-pub(crate) const SCENARIO: Scenario = Scenario::new::<Config>(
-    "rack-break",
-    "a cue ball breaks a triangular rack of touching balls",
-    "Seghete & Murphey",
-    "Sec. IV beyond two contacts",
-    run,
-);
-
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Order {
     MostApproaching,
@@ -27,39 +18,15 @@ enum Order {
     Random,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Config {
-    rows: usize,
-    speed: f64,
-    restitution: f64,
+    rows: Count<1, 12>,
+    speed: Positive,
+    restitution: Fraction,
     selection: Order,
     seed: u64,
     all_outcomes_up_to_rows: usize,
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            rows: 5,
-            speed: 1.0,
-            restitution: 1.0,
-            selection: Order::MostApproaching,
-            seed: 0,
-            all_outcomes_up_to_rows: 2,
-        }
-    }
-}
-
-impl Configuration for Config {
-    const TOML: &'static str = "\
-rows = 5                           # of the rack; 5 rows are the 15 balls of the game
-speed = 1.0                        # m/s, of the cue ball
-restitution = 1.0                  # energetic, of the whole event
-selection = \"most-approaching\"     # or \"least-approaching\", \"random\"
-seed = 0                           # of \"random\"
-all_outcomes_up_to_rows = 2        # follow every order of impacts for racks this small
-";
 }
 
 /// Cue ball and rack in contact; unit masses and unit radii.
@@ -73,17 +40,15 @@ fn centers(rows: usize) -> Vec<[f64; 2]> {
     centers
 }
 
-fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
-    let (config, mut record) = begin::<Config>(overrides)?;
-    count("rows", config.rows, 1, 12)?;
+pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
+    let (config, mut record) = input.begin::<Config>()?;
     count(
         "all_outcomes_up_to_rows",
         config.all_outcomes_up_to_rows,
         0,
         3,
     )?;
-    positive("speed", &[config.speed])?;
-    let centers = centers(config.rows);
+    let centers = centers(*config.rows);
     let touching = |a: [f64; 2], b: [f64; 2]| ((a[0] - b[0]).hypot(a[1] - b[1]) - 2.0).abs() < 1e-9;
     let mut normals = Vec::new();
     for i in 0..centers.len() {
@@ -96,7 +61,7 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
     let n_contacts = normals.len();
     let system = System::diagonal(&vec![1.0; 2 * centers.len()], normals)?;
     let mut velocity = vec![0.0; 2 * centers.len()];
-    velocity[0] = config.speed;
+    velocity[0] = *config.speed;
     let selection = match config.selection {
         Order::MostApproaching => Selection::MostApproaching,
         Order::LeastApproaching => Selection::LeastApproaching,
@@ -104,7 +69,7 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
     };
     let law = Propagative {
         selection,
-        ..propagative(config.restitution)?
+        ..propagative(*config.restitution)?
     };
     let outcome = system.resolve(&velocity, &law)?;
     let v = outcome.velocity_plus.0.as_slice();
@@ -113,7 +78,7 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
         Quantity::new("contacts", n_contacts as f64, ""),
         Quantity::new("impacts", diagnostics(&outcome).impacts as f64, ""),
         Quantity::new("cue_velocity_x_m_per_s", v[0], "m/s"),
-        Quantity::new("momentum_x_over_initial", momentum / config.speed, ""),
+        Quantity::new("momentum_x_over_initial", momentum / *config.speed, ""),
         Quantity::new(
             "energy_change_over_initial",
             relative_energy_change(&outcome),
@@ -125,7 +90,7 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
             "",
         ),
     ]);
-    if config.rows <= config.all_outcomes_up_to_rows {
+    if *config.rows <= config.all_outcomes_up_to_rows {
         let set = system.resolve_all(&velocity, &law)?;
         record.quantities.extend(outcomes::spread(&set));
     }

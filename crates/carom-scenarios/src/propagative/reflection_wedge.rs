@@ -1,46 +1,21 @@
 //! The images of a momentum: Seghete & Murphey, Fig. 3.
 
+use crate::ScenarioError;
 use crate::common::linspace;
-use crate::config::finite;
+use crate::config::Input;
 use crate::propagative::model::{System, diagnostics, propagative, wedge_normals};
-use crate::scenario::{Configuration, begin};
-use crate::{Overrides, Scenario, ScenarioError};
 use carom_report::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
-pub(crate) const SCENARIO: Scenario = Scenario::new::<Config>(
-    "reflection-wedge",
-    "two contacts in the plane: the chain of reflections into the feasible wedge",
-    "Seghete & Murphey",
-    "Fig. 3, Theorem 1",
-    run,
-);
-
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Config {
     half_angle: f64,
     direction: f64,
 }
 
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            half_angle: 0.36,
-            direction: 0.2,
-        }
-    }
-}
-
-impl Configuration for Config {
-    const TOML: &'static str = "\
-half_angle = 0.36    # rad, half opening of the feasible wedge, in (0, pi/2)
-direction = 0.2      # the momentum points at the polar angle pi + direction * half_angle
-";
-}
-
-fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
-    let (config, mut record) = begin::<Config>(overrides)?;
+pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
+    let (config, mut record) = input.begin::<Config>()?;
     let gamma = config.half_angle;
     if !(gamma > 1e-3 && gamma < std::f64::consts::FRAC_PI_2) {
         return Err(ScenarioError::value(
@@ -48,7 +23,6 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
             format!("{gamma} must lie in (1e-3, pi/2)"),
         ));
     }
-    finite("direction", &[config.direction])?;
     let normals = wedge_normals(gamma);
     let system = System::diagonal(&[1.0, 1.0], normals.to_vec())?;
     let theta = std::f64::consts::PI + config.direction * gamma;
@@ -127,7 +101,7 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
     let sharp = (std::f64::consts::FRAC_PI_2 / gamma).ceil();
     record.quantities.extend([
         Quantity::new("cosine", system.cosine()?, "")
-            .paper(-(2.0 * gamma).cos(), "c = -cos 2 gamma"),
+            .closed_form(-(2.0 * gamma).cos(), "c = -cos 2 gamma"),
         Quantity::new("sharp_bound", sharp, "")
             .note("ceil(pi / 2 gamma); the paper proves ceil(pi / gamma)"),
         Quantity::new("indeterminacy", set.indeterminacy, ""),

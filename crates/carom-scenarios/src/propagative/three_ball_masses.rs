@@ -1,55 +1,32 @@
 //! Uniqueness map of three balls in a row: which masses make the outcome unique.
 
+use crate::ScenarioError;
 use crate::common::linspace;
-use crate::config::{count, positive};
+use crate::config::{Count, Input};
 use crate::propagative::model::{System, chain_normals};
-use crate::scenario::{Configuration, begin};
-use crate::{Overrides, Scenario, ScenarioError};
 use carom_report::record::{Axis, Color, Column, Figure, LineStyle, Mark, Quantity, Record, Table};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use std::f64::consts::PI;
 
-pub(crate) const SCENARIO: Scenario = Scenario::new::<Config>(
-    "three-ball-masses",
-    "which masses of three balls in a row make their impact unique",
-    "Seghete & Murphey",
-    "Theorem 3, as a map over masses",
-    run,
-);
-
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Config {
-    samples: usize,
+    samples: Count<2, 500>,
     max_ratio: f64,
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            samples: 101,
-            max_ratio: 10.0,
-        }
-    }
-}
-
-impl Configuration for Config {
-    const TOML: &'static str = "\
-samples = 101        # along each axis
-max_ratio = 10.0     # masses m_B/m_A and m_C/m_A from 1/max_ratio to max_ratio
-";
 }
 
 fn worst(masses: [f64; 3]) -> Result<f64, ScenarioError> {
     System::diagonal(&masses, chain_normals(3))?.worst_indeterminacy()
 }
 
-fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
-    let (config, mut record) = begin::<Config>(overrides)?;
-    count("samples", config.samples, 2, 500)?;
-    positive("max_ratio", &[config.max_ratio - 1.0])?;
+pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
+    let (config, mut record) = input.begin::<Config>()?;
+    if config.max_ratio <= 1.0 {
+        let message = format!("{} must be above 1", config.max_ratio);
+        return Err(ScenarioError::value("max_ratio", message));
+    }
     let decades = config.max_ratio.log10();
-    let axis = linspace(-decades, decades, config.samples);
+    let axis = linspace(-decades, decades, *config.samples);
     let mut values = Vec::with_capacity(axis.len());
     for &c in &axis {
         let row = axis
@@ -72,7 +49,7 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
         table.rows.push(vec![f64::from(m), ratio, xi]);
         record.quantities.push(
             Quantity::new(format!("worst_indeterminacy_m_{m}"), xi, "")
-                .paper(0.0, "c = -cos(pi/m)"),
+                .closed_form(0.0, "c = -cos(pi/m)"),
         );
     }
     let mut figure = Figure::new(

@@ -2,133 +2,59 @@
 
 use super::kelvin_voigt::{KelvinVoigt, Landing, NotFollowed};
 use super::rocking_block::block;
-use crate::config::{count, finite, positive};
-use crate::scenario::{Configuration, begin};
-use crate::{Overrides, Progress, Scenario, ScenarioError};
+use crate::config::{Count, Input, NonNegative, Positive};
+use crate::{Progress, ScenarioError};
 use carom_impact::ImpactLaw;
 use carom_impact::frictional::{CapDistribution, Sampler, Sequential, SetValued, summarize};
 use carom_report::record::{
     Axis, Color, Column, Figure, Mark, PointShape, Quantity, Record, Table,
 };
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
-
-pub(crate) const SCENARIO: Scenario = Scenario::new::<Config>(
-    "compliant-block",
-    "a block dropped on corners that give way lands where the rigid set of outcomes says",
-    "Halm & Posa",
-    "Section 5.4.1, Fig. 12",
-    run,
-);
+use serde::Deserialize;
 
 /// Probability that a sample of the rigid set switches a corner off in a step.
 const OFF: f64 = 0.25;
 
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Config {
-    width: f64,
-    height: f64,
-    mass: f64,
-    gravity: f64,
-    drop: f64,
-    friction: f64,
-    stiffness: f64,
-    damping_ratio: f64,
-    sliding_scale: f64,
-    rest_speed: f64,
+    width: Positive,
+    height: Positive,
+    mass: Positive,
+    gravity: Positive,
+    drop: Positive,
+    friction: NonNegative,
+    stiffness: Positive,
+    damping_ratio: Positive,
+    sliding_scale: Positive,
+    rest_speed: Positive,
     decades: f64,
     angle_deg: f64,
-    drops: usize,
-    impulse_step: f64,
+    drops: Count<2, 10_000>,
+    impulse_step: Positive,
     samples: u64,
     seed: u64,
 }
 
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            width: 1.0,
-            height: 2.0,
-            mass: 1.0,
-            gravity: 9.81,
-            drop: 0.01,
-            friction: 1.0,
-            stiffness: 1e6,
-            damping_ratio: 5.0,
-            sliding_scale: 1e-10,
-            rest_speed: 1e-3,
-            decades: 5.0,
-            angle_deg: 0.01,
-            drops: 51,
-            impulse_step: 0.3,
-            samples: 2048,
-            seed: 0,
-        }
-    }
-}
-
-impl Configuration for Config {
-    const TOML: &'static str = "\
-# A uniform block falls on its lower corners A (left) and B (right), which are springs with dampers.
-width = 1.0                    # m
-height = 2.0                   # m
-mass = 1.0                     # kg
-gravity = 9.81                 # m/s^2
-drop = 0.01                    # m
-friction = 1.0
-stiffness = 1e6                # N/m, of the softer corner
-damping_ratio = 5.0
-sliding_scale = 1e-10          # m/s; friction is proportional to slower sliding
-rest_speed = 1e-3              # m/s; an impact ends below this times mass over stiffness
-
-# What is varied, from minus to plus.
-decades = 5.0                  # of the ratio of the corners' stiffness; the drop is flat
-angle_deg = 0.01               # of the block; the corners are equal
-drops = 51                     # of each kind
-
-# Samples of the rigid set of outcomes.
-impulse_step = 0.3             # N s
-samples = 2048
-seed = 0
-";
-}
-
 impl Config {
     fn model(&self) -> Result<KelvinVoigt, ScenarioError> {
-        for (key, value) in [
-            ("width", self.width),
-            ("height", self.height),
-            ("mass", self.mass),
-            ("gravity", self.gravity),
-            ("drop", self.drop),
-            ("stiffness", self.stiffness),
-            ("damping_ratio", self.damping_ratio),
-            ("sliding_scale", self.sliding_scale),
-            ("rest_speed", self.rest_speed),
-            ("impulse_step", self.impulse_step),
-        ] {
-            positive(key, &[value])?;
-        }
-        finite("friction", &[self.friction])?;
         if !(0.0..=8.0).contains(&self.decades) {
             let message = format!("{} must lie in [0, 8]", self.decades);
             return Err(ScenarioError::value("decades", message));
         }
-        count("drops", self.drops, 2, 10_000)?;
         let model = KelvinVoigt {
-            width: self.width,
-            height: self.height,
-            mass: self.mass,
-            gravity: self.gravity,
-            friction: self.friction,
-            stiffness: [self.stiffness; 2],
-            damping_ratio: self.damping_ratio,
-            sliding_scale: self.sliding_scale,
-            rest_speed: self.rest_speed,
+            width: *self.width,
+            height: *self.height,
+            mass: *self.mass,
+            gravity: *self.gravity,
+            friction: *self.friction,
+            stiffness: [*self.stiffness; 2],
+            damping_ratio: *self.damping_ratio,
+            sliding_scale: *self.sliding_scale,
+            rest_speed: *self.rest_speed,
         };
         if !(0.0..45.0).contains(&self.angle_deg)
-            || model.raised(self.angle_deg.to_radians()) >= self.drop
+            || model.raised(self.angle_deg.to_radians()) >= *self.drop
         {
             let message = format!(
                 "{}: at this angle the block touches before it falls",
@@ -140,14 +66,14 @@ impl Config {
     }
 
     fn speed(&self) -> f64 {
-        (2.0 * self.gravity * self.drop).sqrt()
+        (2.0 * *self.gravity * *self.drop).sqrt()
     }
 
     /// Evenly spaced values from minus to plus `most`, 0 exactly in the middle of an odd number.
     fn sweep(&self, most: f64) -> Vec<f64> {
-        let last = (self.drops - 1) as f64;
+        let last = (*self.drops - 1) as f64;
         let value = |k: usize| most * (2.0 * k as f64 - last) / last;
-        (0..self.drops).map(value).collect()
+        (0..*self.drops).map(value).collect()
     }
 }
 
@@ -159,10 +85,10 @@ struct Rigid {
 
 fn rigid(config: &Config, progress: &Progress) -> Result<Rigid, ScenarioError> {
     let system = block(
-        config.width,
-        config.height,
-        config.mass,
-        config.friction,
+        *config.width,
+        *config.height,
+        *config.mass,
+        *config.friction,
         config.speed(),
     );
     system.pose(|problem| {
@@ -176,7 +102,7 @@ fn rigid(config: &Config, progress: &Progress) -> Result<Rigid, ScenarioError> {
             sequential.push(system.contact_velocity(outcome.velocity_plus.0.as_slice()));
         }
         let law = SetValued {
-            impulse_step: Some(config.impulse_step),
+            impulse_step: Some(*config.impulse_step),
             samples: config.samples,
             seed: config.seed,
             caps: CapDistribution::Mixed { off: OFF },
@@ -189,10 +115,10 @@ fn rigid(config: &Config, progress: &Progress) -> Result<Rigid, ScenarioError> {
     })
 }
 
-fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
-    let (config, mut record) = begin::<Config>(overrides)?;
+pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
+    let (config, mut record) = input.begin::<Config>()?;
     let model = config.model()?;
-    let rigid = rigid(&config, &overrides.progress)?;
+    let rigid = rigid(&config, input.progress)?;
     let farthest = rigid.sequential.iter().flat_map(|rows| [rows[0], rows[2]]);
     let farthest = farthest.fold(0.0, f64::max);
     record.quantities.push(
@@ -210,7 +136,7 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
     let decades = config.sweep(config.decades);
     let by_stiffness = |decades: f64| {
         let [a, b] = [decades.max(0.0), (-decades).max(0.0)];
-        let stiffness = [a, b].map(|d| config.stiffness * 10f64.powf(d));
+        let stiffness = [a, b].map(|d| *config.stiffness * 10f64.powf(d));
         KelvinVoigt { stiffness, ..model }.drop(0.0, speed)
     };
     let landings = follow(&by_stiffness, &decades)?;
@@ -220,6 +146,7 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
         &Sweep {
             name: "stiffness",
             quantity: Column::new("log10_stiffness_a_over_b", ""),
+            what: "log10 of stiffness A over B,",
             title: "Compliant block: one corner stiffer than the other",
             values: &decades,
             landings: &landings,
@@ -237,6 +164,7 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
         &Sweep {
             name: "angle",
             quantity: Column::new("angle", "deg"),
+            what: "angle in degrees,",
             title: "Compliant block: one corner lands before the other",
             values: &angles,
             landings: &landings,
@@ -246,19 +174,31 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
     );
     if let (Some(last), true) = (landings.last(), config.angle_deg > 0.0) {
         record.quantities.push(
-            Quantity::new("first_corner_share", last.first_share, "").note(
-                "impulse of the lower corner before the other one touches, at the largest angle; \
-                 Section 5.4.1 prints 0.999992",
-            ),
+            Quantity::new("first_corner_share", last.first_share, "")
+                .printed(0.999992, 5e-7, "Section 5.4.1")
+                .note(
+                    "impulse of the lower corner before the other one touches, at the largest \
+                     angle",
+                ),
         );
     }
     Ok(record)
 }
 
+/// Colors of a sweep, in its order.
+const SWEEP: [Color; 5] = [
+    Color::Blue,
+    Color::Sky,
+    Color::Green,
+    Color::Orange,
+    Color::Vermillion,
+];
+
 /// Drops that differ in one quantity.
 struct Sweep<'a> {
     name: &'static str,
     quantity: Column,
+    what: &'static str,
     title: &'static str,
     values: &'a [f64],
     landings: &'a [Landing],
@@ -301,8 +241,8 @@ fn add(record: &mut Record, rigid: &Rigid, sweep: &Sweep<'_>) {
             .push(vec![*value, na, nb, ta, tb, ia, ib, landing.duration]);
     }
     record.tables.push(table);
-    let points = |label: &str, points: Vec<[f64; 2]>, shape, color| Mark::Points {
-        label: Some(label.to_owned()),
+    let points = |label: String, points: Vec<[f64; 2]>, shape, color| Mark::Points {
+        label: Some(label),
         x: points.iter().map(|p| p[0]).collect(),
         y: points.iter().map(|p| p[1]).collect(),
         shape,
@@ -313,47 +253,56 @@ fn add(record: &mut Record, rigid: &Rigid, sweep: &Sweep<'_>) {
             .filter_map(|row| Some([*row.first()?, *row.get(2)?]))
             .collect()
     };
-    record.figures.push(
-        Figure::new(
-            format!("fig12_{}", sweep.name),
-            sweep.title,
+    let mut figure = Figure::new(
+        format!("fig12_{}", sweep.name),
+        sweep.title,
+        format!(
             "Normal velocities of the corners after the impact: samples of the rigid set of \
-             outcomes, and drops on corners that give way.",
-            Axis::linear("normal velocity at A", "m/s"),
-            Axis::linear("normal velocity at B", "m/s"),
-        )
-        .equal_aspect()
-        .mark(points(
-            "rigid, any overlap",
-            normals(&rigid.outcomes),
-            PointShape::Circle,
-            Color::Sky,
-        ))
-        .mark(points(
-            "rigid, one after the other",
-            normals(&rigid.sequential),
-            PointShape::Square,
-            Color::Black,
-        ))
-        .mark(points(
-            "compliant",
-            sweep.landings.iter().map(|l| l.normal_velocity).collect(),
+             outcomes (gray), and drops on corners that give way, colored by {}.",
+            sweep.what
+        ),
+        Axis::linear("normal velocity at A", "m/s"),
+        Axis::linear("normal velocity at B", "m/s"),
+    )
+    .equal_aspect()
+    .mark(points(
+        "rigid, any overlap".to_owned(),
+        normals(&rigid.outcomes),
+        PointShape::Circle,
+        Color::Gray,
+    ))
+    .mark(points(
+        "rigid, one after the other".to_owned(),
+        normals(&rigid.sequential),
+        PointShape::Square,
+        Color::Black,
+    ));
+    // Equal shares of the sweep, from the lowest values to the highest.
+    let share = sweep.landings.len().div_ceil(SWEEP.len()).max(1);
+    let values = sweep.values.chunks(share);
+    for ((values, landings), color) in values.zip(sweep.landings.chunks(share)).zip(SWEEP) {
+        let ends = [values.first(), values.last()].map(|v| v.copied().unwrap_or_default());
+        figure.marks.push(points(
+            format!("{} {:.1} to {:.1}", sweep.what, ends[0], ends[1]),
+            landings.iter().map(|l| l.normal_velocity).collect(),
             PointShape::Cross,
-            Color::Vermillion,
-        )),
-    );
+            color,
+        ));
+    }
+    record.figures.push(figure);
 }
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use crate::Overrides;
 
     /// Digits of an independent implementation (Radau with another event handling), whose two
     /// methods agree to $10^{-10}$.
     #[test]
     fn drops_of_an_independent_implementation() {
-        let config = Config::default();
+        let config = crate::list::defaults::<Config>("compliant-block");
         let model = config.model().unwrap();
         for (decades, lift) in [
             (5, 0.09189128949),
@@ -387,7 +336,10 @@ mod tests {
     /// Halm & Posa, Section 5.4.1 and Fig. 12.
     #[test]
     fn what_the_paper_says_of_its_figure() {
-        let record = SCENARIO.run(&Overrides::default()).unwrap();
+        let record = crate::scenario("compliant-block")
+            .unwrap()
+            .run(&Overrides::default())
+            .unwrap();
         let value = |name: &str| {
             let found = record.quantities.iter().find(|q| q.name == name);
             found.unwrap().value
@@ -402,14 +354,14 @@ mod tests {
     /// Impulse and momentum: what the corners give stops the block, and gravity works on.
     #[test]
     fn the_impulses_of_the_corners_account_for_the_momentum() {
-        let config = Config::default();
+        let config = crate::list::defaults::<Config>("compliant-block");
         let model = config.model().unwrap();
         let landing = model.drop(0.005f64.to_radians(), config.speed()).unwrap();
         let raised = model.raised(0.005f64.to_radians());
-        let fall = (config.speed().powi(2) - 2.0 * config.gravity * raised).sqrt();
+        let fall = (config.speed().powi(2) - 2.0 * *config.gravity * raised).sqrt();
         let [a, b] = landing.normal_velocity;
         let gained: f64 = landing.impulse.iter().sum();
-        let expected = 0.5 * (a + b) + fall + config.gravity * landing.duration;
+        let expected = 0.5 * (a + b) + fall + *config.gravity * landing.duration;
         // The corners of an inclined block are not equally far: by up to 2e-4 rad times 0.1 m/s.
         assert!((gained - expected).abs() <= 2e-5, "{gained} {expected}");
     }
@@ -421,7 +373,11 @@ mod tests {
                 assignments: vec![set.to_owned()],
                 ..Overrides::default()
             };
-            SCENARIO.run(&overrides).unwrap_err().to_string()
+            crate::scenario("compliant-block")
+                .unwrap()
+                .run(&overrides)
+                .unwrap_err()
+                .to_string()
         };
         assert!(run("angle_deg=10").contains("angle_deg"));
         assert!(run("stiffness=0").contains("stiffness"));

@@ -2,74 +2,30 @@
 
 use super::report::{Plane, Sampling, report};
 use super::system::{FrictionalSystem, NamedContact};
-use crate::config::positive;
-use crate::scenario::{Configuration, begin};
-use crate::{Overrides, Scenario, ScenarioError};
+use crate::ScenarioError;
+use crate::config::{Count, Input, NonNegative, Positive};
 use carom_report::record::Record;
 use nalgebra::DMatrix;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
+use std::num::NonZeroU64;
 
-pub(crate) const SCENARIO: Scenario = Scenario::new::<Config>(
-    "disk-stack",
-    "a disk falls onto two disks that lie side by side: five contacts",
-    "Halm & Posa",
-    "Table 8, Fig. 14, Table 3",
-    run,
-);
-
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Config {
-    radius: f64,
-    mass: f64,
-    speed: f64,
-    friction: f64,
-    impulse_step: f64,
-    samples: u64,
+    radius: Positive,
+    mass: Positive,
+    speed: Positive,
+    friction: NonNegative,
+    impulse_step: Positive,
+    samples: NonZeroU64,
     seed: u64,
-    max_steps: usize,
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            radius: 1.0,
-            mass: 1.0,
-            speed: 1.0,
-            friction: 3f64.sqrt(),
-            impulse_step: 1.0,
-            samples: 1 << 14,
-            seed: 0,
-            max_steps: 10,
-        }
-    }
-}
-
-impl Configuration for Config {
-    const TOML: &'static str = "\
-# Three equal uniform disks; the upper one falls between two that lie side by side on the floor.
-# Contacts: A left disk on the floor, B right disk on the floor, C left and upper disk, D right and
-# upper disk, E left and right disk.
-radius = 1.0                   # m
-mass = 1.0                     # kg, each; the samples of the paper were made with 5 kg
-speed = 1.0                    # m/s, downwards
-friction = 1.7320508075688772
-
-# Samples of the set of outcomes.
-impulse_step = 1.0             # N s, largest cap on an impulse in one step
-samples = 16384                # the paper: 2^20
-seed = 0
-max_steps = 10                # steps allowed to a sample; the search takes ten times as many
-";
+    max_steps: Count<1, 100_000>,
 }
 
 impl Config {
     fn system(&self) -> Result<FrictionalSystem, ScenarioError> {
-        positive("radius", &[self.radius])?;
-        positive("mass", &[self.mass])?;
-        positive("speed", &[self.speed])?;
-        let inertia = 0.5 * self.mass * self.radius * self.radius;
-        let masses = [self.mass, self.mass, inertia].repeat(3);
+        let inertia = 0.5 * *self.mass * *self.radius * *self.radius;
+        let masses = [*self.mass, *self.mass, inertia].repeat(3);
         // Bodies: upper, left, right, each x, y, angle.
         const UPPER: usize = 0;
         const LEFT: usize = 1;
@@ -78,7 +34,7 @@ impl Config {
             let (mut normal, mut tangent) = (vec![0.0; 9], vec![0.0; 9]);
             normal[3 * body + 1] = 1.0;
             tangent[3 * body] = 1.0;
-            tangent[3 * body + 2] = self.radius;
+            tangent[3 * body + 2] = *self.radius;
             NamedContact {
                 name,
                 normal,
@@ -93,7 +49,7 @@ impl Config {
                 normal[3 * body + 1] = sign * n[1];
                 tangent[3 * body] = sign * n[1];
                 tangent[3 * body + 1] = -sign * n[0];
-                tangent[3 * body + 2] = self.radius;
+                tangent[3 * body + 2] = *self.radius;
             }
             NamedContact {
                 name,
@@ -103,7 +59,7 @@ impl Config {
         };
         let up = 3f64.sqrt() / 2.0;
         let mut velocity = vec![0.0; 9];
-        velocity[3 * UPPER + 1] = -self.speed;
+        velocity[3 * UPPER + 1] = -*self.speed;
         Ok(FrictionalSystem {
             mass: DMatrix::from_diagonal(&nalgebra::DVector::from_vec(masses)),
             contacts: vec![
@@ -113,20 +69,20 @@ impl Config {
                 pair("D", RIGHT, UPPER, [-0.5, up]),
                 pair("E", LEFT, RIGHT, [1.0, 0.0]),
             ],
-            friction: self.friction,
+            friction: *self.friction,
             velocity,
         })
     }
 }
 
-fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
-    let (config, mut record) = begin::<Config>(overrides)?;
+pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
+    let (config, mut record) = input.begin::<Config>()?;
     let system = config.system()?;
     let sampling = Sampling {
-        impulse_step: config.impulse_step,
-        samples: config.samples,
+        impulse_step: *config.impulse_step,
+        samples: config.samples.get(),
         seed: config.seed,
-        max_steps: config.max_steps,
+        max_steps: *config.max_steps,
     };
     report(
         &mut record,
@@ -147,7 +103,7 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
                 y: 6,
             },
         ],
-        &overrides.progress,
+        input.progress,
     )?;
     Ok(record)
 }

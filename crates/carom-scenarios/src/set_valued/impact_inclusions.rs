@@ -1,76 +1,33 @@
 //! The differential inclusions that Halm & Posa explain their model with: Figs. 2, 3 and 6.
 
-use crate::config::{finite, positive};
-use crate::scenario::{Configuration, begin};
-use crate::{Overrides, Scenario, ScenarioError};
+use crate::ScenarioError;
+use crate::config::{Input, NonNegative, Positive};
 use carom_impact::frictional::{RatePiece, integrate_inclusion};
 use carom_impact::{Contact, ContactSet, ImpactProblem};
 use carom_metric::{Covector, KineticMetric, Tangent};
 use carom_report::record::{Axis, Color, Figure, LineStyle, Mark, Quantity, Record};
 use carom_variational::{EmbeddedState, Motion, TimeEmbedding};
 use nalgebra::{DVector, dmatrix, dvector};
-use serde::{Deserialize, Serialize};
-
-pub(crate) const SCENARIO: Scenario = Scenario::new::<Config>(
-    "impact-inclusions",
-    "dry friction, one sliding contact and a falling ball as differential inclusions",
-    "Halm & Posa",
-    "Figs. 2, 3 and 6",
-    run,
-);
+use serde::Deserialize;
 
 /// Points along a curve that is drawn.
 const DRAWN: usize = 200;
 
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Config {
     sliding_velocities: Vec<[f64; 2]>,
     delassus: [f64; 3],
-    friction: f64,
+    friction: NonNegative,
     contact_velocity: [f64; 2],
-    ball_mass: f64,
-    gravity: f64,
+    ball_mass: Positive,
+    gravity: Positive,
     ball_state: [f64; 2],
-    rest_length: f64,
+    rest_length: Positive,
 }
 
-impl Default for Config {
-    fn default() -> Self {
-        let third = 2.0 / 3.0;
-        Self {
-            sliding_velocities: vec![[-0.4, 0.7], [0.7, 0.2]],
-            delassus: [0.470518711285018, 0.112828355569129, 0.0802064292799615],
-            friction: 3.8624074024071717,
-            contact_velocity: [-1.3472963553338606, 1.969615506024416],
-            ball_mass: 1.0,
-            gravity: 1.0,
-            ball_state: [third, third],
-            rest_length: 2.0,
-        }
-    }
-}
-
-impl Configuration for Config {
-    const TOML: &'static str = "\
-# Fig. 2: velocities (m/s) of points that dry friction of 1 m/s^2 brings to rest.
-sliding_velocities = [[-0.4, 0.7], [0.7, 0.2]]
-
-# Fig. 3: one planar contact; inverse inertia g_nn, g_nt, g_tt (1/kg), normal and tangential velocity.
-delassus = [0.470518711285018, 0.112828355569129, 0.0802064292799615]
-friction = 3.8624074024071717
-contact_velocity = [-1.3472963553338606, 1.969615506024416]   # m/s
-
-# Fig. 6: a ball above the floor, its height (m) and velocity (m/s).
-ball_mass = 1.0                # kg
-gravity = 1.0                  # m/s^2
-ball_state = [0.6666666666666666, 0.6666666666666666]
-rest_length = 2.0              # of the curve after the ball has come to rest
-";
-}
-
-fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
-    let (config, mut record) = begin::<Config>(overrides)?;
+pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
+    let (config, mut record) = input.begin::<Config>()?;
     dry_friction(&mut record, &config)?;
     one_contact(&mut record, &config)?;
     ball(&mut record, &config)?;
@@ -103,7 +60,6 @@ fn dry_friction(record: &mut Record, config: &Config) -> Result<(), ScenarioErro
     )
     .equal_aspect();
     for (i, start) in config.sliding_velocities.iter().enumerate() {
-        finite("sliding_velocities", start)?;
         let speed = start[0].hypot(start[1]);
         record
             .quantities
@@ -139,9 +95,11 @@ fn dry_friction(record: &mut Record, config: &Config) -> Result<(), ScenarioErro
     Ok(())
 }
 
+/// Height of the drawn friction cone over the normal velocity that the contact must lose.
+const CONE: f64 = 0.3;
+
 /// Routh's method, Eq. (36), as the inclusion of one contact.
 fn one_contact(record: &mut Record, config: &Config) -> Result<(), ScenarioError> {
-    finite("contact_velocity", &config.contact_velocity)?;
     let [nn, nt, tt] = config.delassus;
     let inverse = dmatrix![nn, nt; nt, tt];
     let mass = inverse.try_inverse().ok_or_else(|| {
@@ -151,7 +109,7 @@ fn one_contact(record: &mut Record, config: &Config) -> Result<(), ScenarioError
     let contact = Contact {
         normal: Covector::from_slice(&[1.0, 0.0]),
         tangents: vec![Covector::from_slice(&[0.0, 1.0])],
-        friction: config.friction,
+        friction: *config.friction,
         restitution: 0.0,
     };
     let contacts = ContactSet::new(&metric, vec![contact])?;
@@ -174,14 +132,30 @@ fn one_contact(record: &mut Record, config: &Config) -> Result<(), ScenarioError
             .filter_map(|e| e.get(i).copied())
             .collect()
     };
+    // What forces on the two edges of the cone do to the contact velocity.
+    let [vn, vt] = config.contact_velocity;
+    let edge = |side: f64| {
+        let [dn, dt] = [nn + side * nt, nt + side * tt];
+        let length = -CONE * vn / if dn > 0.0 { dn } else { nn };
+        [vt + length * dt, vn + length * dn]
+    };
+    let [left, right] = [edge(-*config.friction), edge(*config.friction)];
+    let cone = Mark::Polygon {
+        x: vec![vt, left[0], right[0]],
+        y: vec![vn, left[1], right[1]],
+        color: Color::Orange,
+    };
     record.figures.push(
         Figure::new(
             "fig3",
             "One contact: slide, stick, end",
-            "The contact velocity follows the reaction until it neither slides nor approaches.",
+            "The contact velocity follows the reaction until it neither slides nor approaches. The \
+             velocity changes along the friction cone, here at the start: along an edge while it \
+             slides, inside once it sticks.",
             Axis::linear("tangential velocity", "m/s"),
             Axis::linear("normal velocity", "m/s"),
         )
+        .mark(cone)
         .mark(line(Some("impact".to_owned()), row(1), row(0), Color::Blue))
         .mark(Mark::points("events", row(1), row(0), Color::Black)),
     );
@@ -225,31 +199,30 @@ impl Motion for Rest {
 }
 
 fn ball(record: &mut Record, config: &Config) -> Result<(), ScenarioError> {
-    positive("ball_mass", &[config.ball_mass])?;
-    positive("gravity", &[config.gravity])?;
-    positive("rest_length", &[config.rest_length])?;
     let [height, velocity] = config.ball_state;
-    positive("ball_state", &[height])?;
-    finite("ball_state", &[velocity])?;
-    let landing = (velocity * velocity + 2.0 * config.gravity * height).sqrt();
-    let flight = (velocity + landing) / config.gravity;
-    let weight = config.ball_mass * config.gravity;
-    let impulse = config.ball_mass * landing;
+    if height <= 0.0 {
+        let message = format!("{height} must be positive");
+        return Err(ScenarioError::value("ball_state[0]", message));
+    }
+    let landing = (velocity * velocity + 2.0 * *config.gravity * height).sqrt();
+    let flight = (velocity + landing) / *config.gravity;
+    let weight = *config.ball_mass * *config.gravity;
+    let impulse = *config.ball_mass * landing;
     let mut path = TimeEmbedding::new(dvector![height], dvector![velocity], 1.0)?;
     let motion = Flight {
         state: config.ball_state,
-        gravity: config.gravity,
+        gravity: *config.gravity,
     };
     path.push_motion(motion, flight)?;
     path.push_impact(&[(impulse, dvector![0.0])])?;
-    path.push_motion(Rest { weight }, config.rest_length / (1.0 + weight))?;
+    path.push_motion(Rest { weight }, *config.rest_length / (1.0 + weight))?;
     let end = path.state_at(path.length())?;
     record.quantities.extend([
         Quantity::new("ball_flight_s", flight, "s"),
         Quantity::new("ball_impact_length", impulse, "N s")
             .note("length of the impact in s, while time stands still"),
         Quantity::new("ball_clock_at_rest", end.clock, "")
-            .paper(1.0 / (1.0 + weight), "Section 4.1: dt/ds = 1/(1 + mg)"),
+            .closed_form(1.0 / (1.0 + weight), "Section 4.1: dt/ds = 1/(1 + mg)"),
         Quantity::new("ball_end_time_s", end.time, "s"),
         Quantity::new("ball_length", path.length(), ""),
     ]);
@@ -325,11 +298,15 @@ fn line(label: Option<String>, x: Vec<f64>, y: Vec<f64>, color: Color) -> Mark {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use crate::Overrides;
 
     /// Closed forms, and for the contact an independent implementation.
     #[test]
     fn the_figures_of_the_paper() {
-        let record = SCENARIO.run(&Overrides::default()).unwrap();
+        let record = crate::scenario("impact-inclusions")
+            .unwrap()
+            .run(&Overrides::default())
+            .unwrap();
         for (name, expected, tolerance) in [
             ("stop_1_s", 0.65f64.sqrt(), 1e-15),
             ("stop_2_s", 0.53f64.sqrt(), 1e-15),
@@ -346,9 +323,11 @@ mod tests {
         }
         // Slide to (0, -1), stick to (0, 0).
         let fig3 = record.figures.iter().find(|f| f.name == "fig3").unwrap();
-        let Some(Mark::Line { x, y, .. }) = fig3.marks.first() else {
-            unreachable!()
-        };
+        let line = fig3.marks.iter().find_map(|mark| match mark {
+            Mark::Line { x, y, .. } => Some((x, y)),
+            _ => None,
+        });
+        let (x, y) = line.unwrap();
         assert_eq!(x.len(), 3);
         for (actual, expected) in
             x.iter()
@@ -366,7 +345,11 @@ mod tests {
                 assignments: vec![set.to_owned()],
                 ..Overrides::default()
             };
-            SCENARIO.run(&overrides).unwrap_err().to_string()
+            crate::scenario("impact-inclusions")
+                .unwrap()
+                .run(&overrides)
+                .unwrap_err()
+                .to_string()
         };
         assert!(run("delassus=[1.0, 1.0, 1.0]").contains("delassus"));
         assert!(run("ball_state=[-1.0, 0.0]").contains("ball_state"));

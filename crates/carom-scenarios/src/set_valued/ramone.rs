@@ -2,70 +2,26 @@
 
 use super::report::{Plane, Sampling, report};
 use super::system::{FrictionalSystem, NamedContact};
-use crate::config::finite;
-use crate::scenario::{Configuration, begin};
-use crate::{Overrides, Scenario, ScenarioError};
+use crate::ScenarioError;
+use crate::config::{Count, Input, NonNegative, Positive};
 use carom_report::record::Record;
 use nalgebra::DMatrix;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
+use std::num::NonZeroU64;
 
-pub(crate) const SCENARIO: Scenario = Scenario::new::<Config>(
-    "ramone",
-    "a five-link robot takes a step: the leading foot sticks, the trailing one lifts or slides",
-    "Halm & Posa",
-    "Table 7, Fig. 13, Table 3",
-    run,
-);
-
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Config {
     trunk_angle_deg: f64,
     leading_hip_deg: f64,
     leading_knee_deg: f64,
     trailing_hip_deg: f64,
     trunk_rate: f64,
-    friction: f64,
-    impulse_step: f64,
-    samples: u64,
+    friction: NonNegative,
+    impulse_step: Positive,
+    samples: NonZeroU64,
     seed: u64,
-    max_steps: usize,
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            trunk_angle_deg: 16.0,
-            leading_hip_deg: -70.0,
-            leading_knee_deg: -2.0,
-            trailing_hip_deg: 70.0,
-            trunk_rate: 1.0,
-            friction: 1e5,
-            impulse_step: 1.0,
-            samples: 1 << 14,
-            seed: 0,
-            max_steps: 10,
-        }
-    }
-}
-
-impl Configuration for Config {
-    const TOML: &'static str = "\
-# Trunk and two legs of thigh and shank with round feet; masses and lengths of the robot of Remy
-# (2017). Both feet touch the floor, which decides the trailing knee.
-trunk_angle_deg = 16.0
-leading_hip_deg = -70.0
-leading_knee_deg = -2.0
-trailing_hip_deg = 70.0
-trunk_rate = 1.0               # rad/s; joints do not move, the trailing foot B is at rest
-friction = 1e5
-
-# Samples of the set of outcomes.
-impulse_step = 1.0             # N s, largest cap on an impulse in one step
-samples = 16384                # the paper: 2^20
-seed = 0
-max_steps = 10                # steps allowed to a sample; the search takes ten times as many
-";
+    max_steps: Count<1, 100_000>,
 }
 
 /// Masses in kg, inertias in kg m^2 about the centers of mass, lengths in m.
@@ -156,15 +112,6 @@ impl Config {
     }
 
     fn system(&self) -> Result<FrictionalSystem, ScenarioError> {
-        for (key, value) in [
-            ("trunk_angle_deg", self.trunk_angle_deg),
-            ("leading_hip_deg", self.leading_hip_deg),
-            ("leading_knee_deg", self.leading_knee_deg),
-            ("trailing_hip_deg", self.trailing_hip_deg),
-            ("trunk_rate", self.trunk_rate),
-        ] {
-            finite(key, &[value])?;
-        }
         let trunk = self.trunk_angle_deg.to_radians();
         let legs = [
             (
@@ -232,20 +179,20 @@ impl Config {
         Ok(FrictionalSystem {
             mass,
             contacts,
-            friction: self.friction,
+            friction: *self.friction,
             velocity,
         })
     }
 }
 
-fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
-    let (config, mut record) = begin::<Config>(overrides)?;
+pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
+    let (config, mut record) = input.begin::<Config>()?;
     let system = config.system()?;
     let sampling = Sampling {
-        impulse_step: config.impulse_step,
-        samples: config.samples,
+        impulse_step: *config.impulse_step,
+        samples: config.samples.get(),
         seed: config.seed,
-        max_steps: config.max_steps,
+        max_steps: *config.max_steps,
     };
     report(
         &mut record,
@@ -266,7 +213,7 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
                 y: 2,
             },
         ],
-        &overrides.progress,
+        input.progress,
     )?;
     Ok(record)
 }
@@ -281,7 +228,7 @@ mod tests {
     /// independent implementation.
     #[test]
     fn the_trailing_foot_has_three_outcomes() {
-        let system = Config::default().system().unwrap();
+        let system = crate::list::defaults::<Config>("ramone").system().unwrap();
         let known = [
             (0.000330823045150086, -0.02735008962041474),
             (0.0, 0.0),
@@ -305,7 +252,7 @@ mod tests {
     /// Constants of an independent implementation, which prints up to nine digits of them.
     #[test]
     fn its_bounds() {
-        let bounds = Config::default()
+        let bounds = crate::list::defaults::<Config>("ramone")
             .system()
             .unwrap()
             .pose(|problem| Ok(TerminationBounds::new(problem, 1.0, None)?))
@@ -323,7 +270,7 @@ mod tests {
 
     #[test]
     fn a_step_has_three_solutions() {
-        let system = Config::default().system().unwrap();
+        let system = crate::list::defaults::<Config>("ramone").system().unwrap();
         let caps = [0.3934, 0.1327];
         let all = system
             .pose(|problem| Ok(all_steps(problem, &caps)?))
@@ -339,7 +286,7 @@ mod tests {
     /// Parameters to rows: reference values of an independent implementation.
     #[test]
     fn the_robot_stands_on_both_feet() {
-        let system = Config::default().system().unwrap();
+        let system = crate::list::defaults::<Config>("ramone").system().unwrap();
         let close = |a: f64, b: f64| (a - b).abs() <= 1e-12;
         assert!(close(system.velocity[0], -0.4114162619245758));
         assert!(close(system.velocity[1], -0.21051823339278636));
@@ -349,7 +296,7 @@ mod tests {
         assert!(close(system.mass[(5, 6)], 0.019713149122055136));
         let error = Config {
             trunk_angle_deg: 17.0,
-            ..Config::default()
+            ..crate::list::defaults::<Config>("ramone")
         };
         assert!(error.system().unwrap_err().to_string().contains("reach"));
     }

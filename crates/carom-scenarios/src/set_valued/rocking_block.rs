@@ -2,88 +2,36 @@
 
 use super::report::{Plane, Sampling, report};
 use super::system::{FrictionalSystem, NamedContact};
-use crate::config::positive;
-use crate::scenario::{Configuration, begin};
-use crate::{Overrides, Scenario, ScenarioError};
+use crate::ScenarioError;
+use crate::config::{Count, Input, NonNegative, Positive};
 use carom_report::record::{Quantity, Record};
 use nalgebra::DMatrix;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
+use std::num::NonZeroU64;
 
-pub(crate) const SCENARIO: Scenario = Scenario::new::<Config>(
-    "rocking-block",
-    "a block dropped flat on two corners rests or rocks, depending on who pushes first",
-    "Halm & Posa",
-    "Table 4, Figs. 1 and 9, Table 3",
-    run,
-);
-
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Config {
-    width: f64,
-    height: f64,
-    mass: f64,
-    gravity: f64,
-    drop: f64,
-    friction: f64,
-    impulse_step: f64,
-    samples: u64,
+    width: Positive,
+    height: Positive,
+    mass: Positive,
+    gravity: Positive,
+    drop: Positive,
+    friction: NonNegative,
+    impulse_step: Positive,
+    samples: NonZeroU64,
     seed: u64,
-    max_steps: usize,
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            width: 1.0,
-            height: 2.0,
-            mass: 1.0,
-            gravity: 9.81,
-            drop: 0.01,
-            friction: 1.0,
-            impulse_step: 0.3,
-            samples: 1 << 14,
-            seed: 0,
-            max_steps: 10,
-        }
-    }
-}
-
-impl Configuration for Config {
-    const TOML: &'static str = "\
-# A uniform block falls flat on its lower corners A (left) and B (right).
-width = 1.0                    # m
-height = 2.0                   # m
-mass = 1.0                     # kg
-gravity = 9.81                 # m/s^2
-drop = 0.01                    # m
-friction = 1.0
-
-# Samples of the set of outcomes.
-impulse_step = 0.3             # N s, largest cap on an impulse in one step
-samples = 16384                # the paper: 2^14
-seed = 0
-max_steps = 10                # steps allowed to a sample; the search takes ten times as many
-";
+    max_steps: Count<1, 100_000>,
 }
 
 impl Config {
-    fn system(&self) -> Result<FrictionalSystem, ScenarioError> {
-        for (key, value) in [
-            ("width", self.width),
-            ("height", self.height),
-            ("mass", self.mass),
-            ("gravity", self.gravity),
-            ("drop", self.drop),
-        ] {
-            positive(key, &[value])?;
-        }
-        let speed = (2.0 * self.gravity * self.drop).sqrt();
+    pub(super) fn system(&self) -> Result<FrictionalSystem, ScenarioError> {
+        let speed = (2.0 * *self.gravity * *self.drop).sqrt();
         Ok(block(
-            self.width,
-            self.height,
-            self.mass,
-            self.friction,
+            *self.width,
+            *self.height,
+            *self.mass,
+            *self.friction,
             speed,
         ))
     }
@@ -111,14 +59,14 @@ pub(super) fn block(
     }
 }
 
-fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
-    let (config, mut record) = begin::<Config>(overrides)?;
+pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
+    let (config, mut record) = input.begin::<Config>()?;
     let system = config.system()?;
     let sampling = Sampling {
-        impulse_step: config.impulse_step,
-        samples: config.samples,
+        impulse_step: *config.impulse_step,
+        samples: config.samples.get(),
         seed: config.seed,
-        max_steps: config.max_steps,
+        max_steps: *config.max_steps,
     };
     report(
         &mut record,
@@ -139,15 +87,15 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
                 y: 0,
             },
         ],
-        &overrides.progress,
+        input.progress,
     )?;
-    if config.width == 1.0 && config.height == 2.0 && config.friction == 1.0 {
-        let speed = (2.0 * config.gravity * config.drop).sqrt();
+    if *config.width == 1.0 && *config.height == 2.0 && *config.friction == 1.0 {
+        let speed = (2.0 * *config.gravity * *config.drop).sqrt();
         let sequential = record.tables.iter().find(|t| t.name == "sequential");
         if let Some(lift) = sequential.and_then(|t| t.rows.first()?.get(3).copied()) {
             record.quantities.push(
                 Quantity::new("sequential_lift_m_per_s", lift, "m/s")
-                    .paper(0.21 * speed, "closed form: 0.21 of the speed of the drop"),
+                    .closed_form(0.21 * speed, "closed form: 0.21 of the speed of the drop"),
             );
         }
     }

@@ -1,58 +1,22 @@
 //! A rocking block comes to rest after infinitely many impacts: Halm & Posa, Figs. 7 and 8.
 
-use crate::config::positive;
-use crate::scenario::{Configuration, begin};
-use crate::{Overrides, Scenario, ScenarioError};
+use crate::ScenarioError;
+use crate::config::{Count, Input, NonNegative, Positive};
 use carom_numeric::quadrature::gauss_legendre;
 use carom_report::animation::{Animation, MOST_FRAMES, Outline, PlaneBody};
 use carom_report::record::{Axis, Color, Column, Figure, LineStyle, Mark, Quantity, Record, Table};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
-pub(crate) const SCENARIO: Scenario = Scenario::new::<Config>(
-    "zeno-block",
-    "a rocking block comes to rest after infinitely many impacts in finite time",
-    "Halm & Posa",
-    "Section 4.3, Figs. 7 and 8",
-    run,
-);
-
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Config {
-    width: f64,
-    height: f64,
-    mass: f64,
-    gravity: f64,
-    angular_velocity: f64,
-    friction: f64,
-    half_cycles: usize,
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            width: 1.0,
-            height: 2.0,
-            mass: 1.0,
-            gravity: 9.81,
-            angular_velocity: 1.0,
-            friction: 1.0,
-            half_cycles: 12,
-        }
-    }
-}
-
-impl Configuration for Config {
-    const TOML: &'static str = "\
-# A uniform block pivots about its lower left corner A, lands on B, pivots about B, and so on.
-width = 1.0                    # m
-height = 2.0                   # m
-mass = 1.0                     # kg
-gravity = 9.81                 # m/s^2
-angular_velocity = 1.0         # rad/s, at the start, flat on the floor
-friction = 1.0                 # enough to keep the corners from sliding
-half_cycles = 12               # shown
-";
+    width: Positive,
+    height: Positive,
+    mass: Positive,
+    gravity: Positive,
+    angular_velocity: Positive,
+    friction: NonNegative,
+    half_cycles: Count<1, 60>,
 }
 
 /// Half cycles summed before the rest is a geometric series to the last digit.
@@ -104,16 +68,7 @@ impl HalfCycle {
 
 impl Block {
     fn new(config: &Config) -> Result<Self, ScenarioError> {
-        for (key, value) in [
-            ("width", config.width),
-            ("height", config.height),
-            ("mass", config.mass),
-            ("gravity", config.gravity),
-            ("angular_velocity", config.angular_velocity),
-        ] {
-            positive(key, &[value])?;
-        }
-        let (w, h) = (config.width, config.height);
+        let (w, h) = (*config.width, *config.height);
         // I = m (w² + h²)/12 and r² = (w² + h²)/4, so I + m r² = m (w² + h²)/3, and
         // r² cos 2α = (w² - h²)/4.
         let diagonal = w.hypot(h);
@@ -122,10 +77,10 @@ impl Block {
         let block = Self {
             width: w,
             height: h,
-            mass: config.mass,
-            gravity: config.gravity,
+            mass: *config.mass,
+            gravity: *config.gravity,
             alpha: h.atan2(w),
-            kappa: 1.5 * config.gravity / diagonal,
+            kappa: 1.5 * *config.gravity / diagonal,
             ratio,
         };
         if ratio <= 0.0 {
@@ -133,10 +88,10 @@ impl Block {
             return Err(ScenarioError::value("height", message));
         }
         let needed = (h * (1.0 - ratio) / (w * (1.0 + ratio))).max(block.pivot_friction(config)?);
-        if !config.friction.is_finite() || config.friction < needed {
+        if !config.friction.is_finite() || *config.friction < needed {
             let message = format!(
                 "{}: at least {needed} keeps the corners still",
-                config.friction
+                *config.friction
             );
             return Err(ScenarioError::value("friction", message));
         }
@@ -145,7 +100,7 @@ impl Block {
 
     /// Friction that the pivot needs in the first half cycle, the highest.
     fn pivot_friction(&self, config: &Config) -> Result<f64, ScenarioError> {
-        let half_cycle = self.half_cycle(config.angular_velocity)?;
+        let half_cycle = self.half_cycle(*config.angular_velocity)?;
         let needed = (0..=400).map(|k| {
             let theta = half_cycle.apex * f64::from(k) / 400.0;
             let (normal, tangential) = self.pivot_force(theta, half_cycle.apex);
@@ -232,13 +187,12 @@ impl Block {
     }
 }
 
-fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
-    let (config, mut record) = begin::<Config>(overrides)?;
-    crate::config::count("half_cycles", config.half_cycles, 1, 60)?;
+pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
+    let (config, mut record) = input.begin::<Config>()?;
     let block = Block::new(&config)?;
-    let first = block.half_cycle(config.angular_velocity)?;
+    let first = block.half_cycle(*config.angular_velocity)?;
     let (mut t, mut s) = (0.0, 0.0);
-    let mut speed = config.angular_velocity;
+    let mut speed = *config.angular_velocity;
     let mut table = Table::new(
         "half_cycles",
         "Half cycles: pivoting, then landing on the other corner.",
@@ -260,11 +214,11 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
     let mut curves = Curves::default();
     let mut landings = Vec::new();
     for k in 0..SUMMED {
-        if speed <= TAIL * config.angular_velocity {
+        if speed <= TAIL * *config.angular_velocity {
             break;
         }
         let half_cycle = block.half_cycle(speed)?;
-        if k < config.half_cycles {
+        if k < *config.half_cycles {
             let s_landing = s + half_cycle.duration + half_cycle.pivot_impulse;
             table.rows.push(vec![
                 k as f64,
@@ -291,16 +245,16 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
         s += last.length() / (1.0 - block.ratio);
     }
     let weight = block.mass * block.gravity;
-    let identity = (1.0 + weight) * t - 0.5 * block.mass * block.width * config.angular_velocity;
+    let identity = (1.0 + weight) * t - 0.5 * block.mass * block.width * *config.angular_velocity;
     record.status = "zeno".to_owned();
     record.quantities.extend([
-        Quantity::new("apex_rad", first.apex, "rad").note("Section 4.3 prints 0.22"),
+        Quantity::new("apex_rad", first.apex, "rad").printed(0.22, 0.005, "Section 4.3"),
         Quantity::new("first_half_cycle_s", first.duration, "s").note("Fig. 8 shows about 1"),
         Quantity::new("impact_ratio", block.ratio, ""),
-        Quantity::new("accumulation_time_s", t, "s").note("Section 4.3 prints 2.67"),
+        Quantity::new("accumulation_time_s", t, "s").printed(2.67, 0.005, "Section 4.3"),
         Quantity::new("accumulation_s", s, "")
-            .paper(identity, "(1 + mg) t - m w omega / 2, by vertical momentum")
-            .note("Section 4.3 prints 28.4"),
+            .closed_form(identity, "(1 + mg) t - m w omega / 2, by vertical momentum")
+            .printed(28.4, 0.05, "Section 4.3"),
         Quantity::new("bound_time_s", first.duration / (1.0 - block.ratio), "s").note("Eq. (70)"),
         Quantity::new("bound_s", first.length() / (1.0 - block.ratio), "").note("Eq. (69)"),
         Quantity::new("rate_at_rest", 1.0 / (1.0 + weight), "").note("dt/ds once the block rests"),
@@ -475,12 +429,13 @@ impl Curves {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use crate::Overrides;
 
     /// Halm & Posa print 0.22, 2.67 and 28.4; the digits are those of an independent
     /// implementation.
     #[test]
     fn the_block_of_the_paper() {
-        let config = Config::default();
+        let config = crate::list::defaults::<Config>("zeno-block");
         let block = Block::new(&config).unwrap();
         let rows = [
             [
@@ -517,7 +472,10 @@ mod tests {
             }
         }
         assert!((block.kappa - 6.58074805778188).abs() <= 1e-13);
-        let record = SCENARIO.run(&Overrides::default()).unwrap();
+        let record = crate::scenario("zeno-block")
+            .unwrap()
+            .run(&Overrides::default())
+            .unwrap();
         let value = |name: &str| {
             record
                 .quantities
@@ -539,7 +497,11 @@ mod tests {
                 assignments: vec![set.to_owned()],
                 ..Overrides::default()
             };
-            SCENARIO.run(&overrides).unwrap_err().to_string()
+            crate::scenario("zeno-block")
+                .unwrap()
+                .run(&overrides)
+                .unwrap_err()
+                .to_string()
         };
         assert!(
             run("angular_velocity=1.2").contains("upright")

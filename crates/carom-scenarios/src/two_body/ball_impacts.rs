@@ -1,50 +1,21 @@
 //! Balls: Jia & Wang, Fig. 2.
 
+use crate::ScenarioError;
 use crate::common::linspace;
-use crate::config::positive;
-use crate::scenario::{Configuration, begin};
+use crate::config::{Fraction, Input, NonNegative, Positive};
 use crate::two_body::sliding::Setup;
-use crate::{Overrides, Scenario, ScenarioError};
 use carom_impact::two_body::{BodyPair, RigidBody};
 use carom_report::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
 use nalgebra::{Matrix3, Vector3};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
-pub(crate) const SCENARIO: Scenario = Scenario::new::<Config>(
-    "ball-impacts",
-    "two balls, and a ball on a half-space: straight sliding in closed form",
-    "Jia & Wang",
-    "Fig. 2",
-    run,
-);
-
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Config {
-    masses: [f64; 2],
-    radii: [f64; 2],
-    friction: f64,
-    restitution: f64,
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            masses: [0.5, 0.8],
-            radii: [0.05, 0.06],
-            friction: 0.2,
-            restitution: 0.8,
-        }
-    }
-}
-
-impl Configuration for Config {
-    const TOML: &'static str = "\
-masses = [0.5, 0.8]      # kg; the first ball also hits a half-space
-radii = [0.05, 0.06]     # m
-friction = 0.2
-restitution = 0.8
-";
+    masses: Positive<[f64; 2]>,
+    radii: Positive<[f64; 2]>,
+    friction: NonNegative,
+    restitution: Fraction,
 }
 
 fn ball(mass: f64, radius: f64, height: f64) -> RigidBody {
@@ -57,11 +28,9 @@ fn ball(mass: f64, radius: f64, height: f64) -> RigidBody {
     }
 }
 
-fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
-    let (config, mut record) = begin::<Config>(overrides)?;
-    positive("masses", &config.masses)?;
-    positive("radii", &config.radii)?;
-    let ([m1, m2], [r1, r2]) = (config.masses, config.radii);
+pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
+    let (config, mut record) = input.begin::<Config>()?;
+    let ([m1, m2], [r1, r2]) = (*config.masses, *config.radii);
     let (upper, lower) = (ball(m1, r1, r1), ball(m2, r2, -r2));
     let mut inertia = [[0.0; 3]; 3];
     for (name, second, mass) in [
@@ -72,11 +41,11 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
         let w = pair.inertia()?.matrix();
         record.quantities.extend([
             Quantity::new(format!("{name}_tangential_per_kg"), w[(0, 0)], "1/kg")
-                .paper(3.5 / mass, "7/2 of the inverse reduced mass"),
+                .closed_form(3.5 / mass, "7/2 of the inverse reduced mass"),
             Quantity::new(format!("{name}_normal_per_kg"), w[(2, 2)], "1/kg")
-                .paper(1.0 / mass, "the inverse reduced mass"),
+                .closed_form(1.0 / mass, "the inverse reduced mass"),
             Quantity::new(format!("{name}_coupling_per_kg"), w[(0, 2)], "1/kg")
-                .paper(0.0, "central impact"),
+                .closed_form(0.0, "central impact"),
         ]);
         inertia = [0, 1, 2].map(|i| [0, 1, 2].map(|j| w[(i, j)]));
     }
@@ -95,14 +64,14 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
         let setup = Setup::new(
             &inertia,
             [speed, 0.0, -1.0],
-            config.friction,
-            config.restitution,
+            *config.friction,
+            *config.restitution,
         )?;
         let impact = setup.trace()?.impact;
         let after = impact.velocity_plus.x;
         table.rows.push(vec![speed, after, impact.friction_work]);
     }
-    let stops = 3.5 * config.friction * (1.0 + config.restitution);
+    let stops = 3.5 * *config.friction * (1.0 + *config.restitution);
     record.quantities.push(
         Quantity::new("fastest_sliding_that_stops_m_s", stops, "m/s")
             .note("7/2 mu (1 + e) for a closing speed of 1 m/s"),

@@ -1,54 +1,25 @@
 //! Bundles of hodographs: Jia & Wang, Figs. 6 and 8.
 
-use crate::config::count;
-use crate::scenario::{Configuration, begin};
+use crate::ScenarioError;
+use crate::config::{Count, Fraction, Input};
 use crate::two_body::sliding::{ICOSAHEDRON_TETRAHEDRON, Setup, hodograph, rays, sliding_plane};
-use crate::{Overrides, Scenario, ScenarioError};
 use carom_impact::two_body::Event;
 use carom_report::record::{
     Color, Column, Figure, LineStyle, Mark, PointShape, Quantity, Record, Table,
 };
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use std::f64::consts::TAU;
 
-pub(crate) const SCENARIO: Scenario = Scenario::new::<Config>(
-    "hodograph-bundles",
-    "hodographs of all sliding directions, with and without friction to stop them",
-    "Jia & Wang",
-    "Figs. 6 and 8",
-    run,
-);
-
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Config {
-    restitution: f64,
-    stopping: usize,
-    drifting: usize,
+    restitution: Fraction,
+    stopping: Count<1, 360>,
+    drifting: Count<1, 360>,
 }
 
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            restitution: 0.95,
-            stopping: 15,
-            drifting: 13,
-        }
-    }
-}
-
-impl Configuration for Config {
-    const TOML: &'static str = "\
-restitution = 0.95
-stopping = 15     # hodographs in Fig. 6: friction 0.8, closing at 0.2 m/s
-drifting = 13     # hodographs in Fig. 8: friction 0.25, closing at 0.8 m/s
-";
-}
-
-fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
-    let (config, mut record) = begin::<Config>(overrides)?;
-    count("stopping", config.stopping, 1, 360)?;
-    count("drifting", config.drifting, 1, 360)?;
+pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
+    let (config, mut record) = input.begin::<Config>()?;
     let mut table = Table::new(
         "bundles",
         "Start directions, total normal impulse, and where sliding stops (0 if it does not).",
@@ -62,7 +33,7 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
     let fig6 = bundle(
         &config,
         &mut table,
-        config.stopping,
+        *config.stopping,
         0.8,
         -0.2,
         "fig6_bundle",
@@ -70,13 +41,16 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
     let (figure, stopped) = fig6;
     record.figures.push(figure);
     record.quantities.push(
-        Quantity::new("fig6_not_stopped", (config.stopping - stopped) as f64, "")
-            .note("the paper counts 4 of 15"),
+        Quantity::new("fig6_not_stopped", (*config.stopping - stopped) as f64, "").printed(
+            4.0,
+            0.0,
+            "Fig. 6, of 15 hodographs",
+        ),
     );
     let fig8 = bundle(
         &config,
         &mut table,
-        config.drifting,
+        *config.drifting,
         0.25,
         -0.8,
         "fig8_bundle",
@@ -106,7 +80,7 @@ fn bundle(
         &ICOSAHEDRON_TETRAHEDRON,
         [1.0, 0.0, vz],
         friction,
-        config.restitution,
+        *config.restitution,
     )?;
     let directions = probe.directions();
     let repelling = directions.iter().find(|d| !d.attracting);
@@ -130,7 +104,7 @@ fn bundle(
             &ICOSAHEDRON_TETRAHEDRON,
             velocity,
             friction,
-            config.restitution,
+            *config.restitution,
         )?;
         let trace = setup.trace()?;
         let stop = trace.impact.events.first(Event::SlipZero);

@@ -1,36 +1,16 @@
 //! The modified instances of Figs. 4, 7 and 10 of Jia & Wang.
 
-use crate::scenario::{Configuration, begin};
+use crate::ScenarioError;
+use crate::config::{Fraction, Input};
 use crate::two_body::sliding::{ICOSAHEDRON_TETRAHEDRON, Setup, hodograph_figure};
-use crate::{Overrides, Scenario, ScenarioError};
 use carom_impact::two_body::Event;
 use carom_report::record::{Column, Quantity, Record, Table};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
-pub(crate) const SCENARIO: Scenario = Scenario::new::<Config>(
-    "hodographs",
-    "hodographs of the icosahedron's impact for other friction and speeds",
-    "Jia & Wang",
-    "Figs. 4, 7 and 10",
-    run,
-);
-
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Config {
-    restitution: f64,
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Self { restitution: 0.95 }
-    }
-}
-
-impl Configuration for Config {
-    const TOML: &'static str = "\
-restitution = 0.95    # of all instances; friction and velocities are those of the figures
-";
+    restitution: Fraction,
 }
 
 /// An instance of a figure.
@@ -103,8 +83,8 @@ const INSTANCES: [Instance; 8] = [
     ),
 ];
 
-fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
-    let (config, mut record) = begin::<Config>(overrides)?;
+pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
+    let (config, mut record) = input.begin::<Config>()?;
     let mut table = Table::new(
         "instances",
         "Impulse, events (normal impulse; 0 if absent) and closest approach to the origin.",
@@ -123,7 +103,7 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
             &ICOSAHEDRON_TETRAHEDRON,
             instance.velocity,
             instance.friction,
-            config.restitution,
+            *config.restitution,
         )?;
         let trace = setup.trace()?;
         let impact = &trace.impact;
@@ -143,6 +123,11 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
             slowest,
         ]);
         let sequence = impact.events.sequence();
+        let label = instance.name.trim_start_matches("fig");
+        let label = match label.trim_end_matches(char::is_alphabetic) {
+            number if number == label => number.to_owned(),
+            number => format!("{number}({})", &label[number.len()..]),
+        };
         record.quantities.push(
             Quantity::new(
                 format!("{}_impulse_z_ns", instance.name),
@@ -153,12 +138,8 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
         );
         record.figures.push(hodograph_figure(
             instance.name,
-            &format!("Hodograph for friction {}", instance.friction),
-            &format!(
-                "Jia & Wang, Fig. {}. Events {sequence}. {}",
-                instance.name.trim_start_matches("fig"),
-                instance.what
-            ),
+            &format!("Jia & Wang, Fig. {label}: friction {}", instance.friction),
+            &format!("Hodograph. Events {sequence}. {}", instance.what),
             &setup,
             &trace,
         ));

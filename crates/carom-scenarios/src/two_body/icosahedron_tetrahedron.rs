@@ -1,67 +1,33 @@
 //! An icosahedron falls on a tetrahedron: Jia & Wang, Figs. 3, 4(a) and 5.
 
-use crate::scenario::{Configuration, begin};
+use crate::ScenarioError;
+use crate::config::{Fraction, Input, NonNegative};
 use crate::two_body::sliding::{
-    ICOSAHEDRON_TETRAHEDRON, ICOSAHEDRON_VELOCITY, LawName, Setup, energy_figure, hodograph_figure,
-    impulse_figure, impulse_space_figure, quantities, slide, trace_table,
+    ICOSAHEDRON_TETRAHEDRON, LawName, Setup, energy_figure, hodograph_figure, impulse_figure,
+    impulse_space_figure, quantities, slide, trace_table,
 };
-use crate::{Overrides, Scenario, ScenarioError};
 use carom_impact::two_body::{BodyPair, RigidBody};
 use carom_report::record::{Quantity, Record};
 use nalgebra::{Matrix3, Quaternion, UnitQuaternion, Vector3};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
-pub(crate) const SCENARIO: Scenario = Scenario::new::<Config>(
-    "icosahedron-tetrahedron",
-    "a truncated icosahedron hits a tetrahedron: sliding turns, stops and sticks",
-    "Jia & Wang",
-    "Figs. 3, 4(a), 5, Eqs. (13), (15), (23)",
-    run,
-);
-
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Config {
     inverse_inertia: [[f64; 3]; 3],
     velocity: [f64; 3],
-    friction: f64,
-    restitution: f64,
+    friction: NonNegative,
+    restitution: Fraction,
     restitution_law: LawName,
 }
 
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            inverse_inertia: ICOSAHEDRON_TETRAHEDRON,
-            velocity: ICOSAHEDRON_VELOCITY,
-            friction: 0.8,
-            restitution: 0.95,
-            restitution_law: LawName::default(),
-        }
-    }
-}
-
-impl Configuration for Config {
-    const TOML: &'static str = "\
-inverse_inertia = [              # 1/kg, Eq. (13); tangents x and y, then the normal
-    [11.5984, -0.910367, 2.44236],
-    [-0.910367, 9.90134, 1.95747],
-    [2.44236, 1.95747, 2.59042],
-]
-velocity = [-0.261976, 0.386329, -0.077174]   # m/s, of the contact; the third closes if negative
-friction = 0.8
-restitution = 0.95
-restitution_law = \"energetic\"    # or \"poisson\", \"newton\"
-";
-}
-
-fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
-    let (config, mut record) = begin::<Config>(overrides)?;
+pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
+    let (config, mut record) = input.begin::<Config>()?;
     let mut setup = Setup::new(
         &config.inverse_inertia,
         config.velocity,
-        config.friction,
-        config.restitution,
+        *config.friction,
+        *config.restitution,
     )?;
     setup.law = config.restitution_law;
     let trace = setup.trace()?;
@@ -99,17 +65,22 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
 
 /// Says what the paper prints where our value differs from it or has more digits.
 fn annotate(quantities: &mut [Quantity]) {
-    let printed = "the paper prints";
+    let euler = "the error of the paper's Euler step, of the size that its Table 1 reports";
     for quantity in quantities {
-        quantity.note = Some(match quantity.name.as_str() {
-            "impulse_x_ns" => {
-                format!("{printed} -0.00326657; an error of the size of its Table 1, see the book")
-            }
-            "impulse_y_ns" => format!("{printed} -0.0592263"),
-            "impulse_z_ns" => format!("{printed} 0.1007, a multiple of its step 0.00095"),
-            "stick_demand" => format!("|B^-1 d|, {printed} 0.3157"),
+        let (printed, within, place, differs) = match quantity.name.as_str() {
+            "impulse_x_ns" => (-0.00326657, 5e-9, "Eq. (15)", Some(euler)),
+            "impulse_y_ns" => (-0.0592263, 5e-8, "Eq. (15)", Some(euler)),
+            "impulse_z_ns" => (
+                0.1007,
+                5e-5,
+                "Eq. (15), a multiple of the step 0.00095",
+                Some(euler),
+            ),
+            "stick_demand" => (0.3157, 5e-5, "Eq. (23), |B^-1 d|", None),
             _ => continue,
-        });
+        };
+        *quantity = quantity.clone().printed(printed, within, place);
+        quantity.differs = differs.map(str::to_owned);
     }
 }
 

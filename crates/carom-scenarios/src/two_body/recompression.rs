@@ -1,62 +1,32 @@
 //! A second compression, which Jia & Wang do not see, in their Fig. 4(d) configuration.
 
+use crate::ScenarioError;
 use crate::common::linspace;
-use crate::config::count;
-use crate::scenario::{Configuration, begin};
+use crate::config::{Count, Fraction, Input, NonNegative};
 use crate::two_body::sliding::{ICOSAHEDRON_TETRAHEDRON, Setup, energy_figure, trace_table};
-use crate::{Overrides, Scenario, ScenarioError};
 use carom_impact::two_body::{ContactResponse, ImpactOptions, Recompression, solve_impact};
 use carom_report::record::{
     Axis, Color, Column, Figure, Mark, PointShape, Quantity, Record, Table,
 };
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
-pub(crate) const SCENARIO: Scenario = Scenario::new::<Config>(
-    "recompression",
-    "strong friction compresses a contact twice: two ways to count the loss",
-    "Jia & Wang",
-    "Fig. 4(d) closing more slowly; footnote 4",
-    run,
-);
-
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Config {
-    friction: f64,
-    restitution: f64,
+    friction: NonNegative,
+    restitution: Fraction,
     closing_speed: f64,
-    samples: usize,
+    samples: Count<2, 10_000>,
 }
 
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            friction: 3.0,
-            restitution: 0.5,
-            closing_speed: 0.0085,
-            samples: 121,
-        }
-    }
-}
-
-impl Configuration for Config {
-    const TOML: &'static str = "\
-friction = 3.0
-restitution = 0.5
-closing_speed = 0.0085    # m/s, of the impact that is shown in detail
-samples = 121             # closing speeds in the comparison, 0.004 to 0.012 m/s
-";
-}
-
-fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
-    let (config, mut record) = begin::<Config>(overrides)?;
-    count("samples", config.samples, 2, 10_000)?;
+pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
+    let (config, mut record) = input.begin::<Config>()?;
     let setup = |closing: f64| {
         Setup::new(
             &ICOSAHEDRON_TETRAHEDRON,
             [-0.261976, 0.386329, -closing],
-            config.friction,
-            config.restitution,
+            *config.friction,
+            *config.restitution,
         )
     };
     let shown = setup(config.closing_speed)?;
@@ -67,7 +37,7 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
             .note(format!("events {sequence}")),
         Quantity::new(
             "normal_margin",
-            shown.inertia.normal_margin(config.friction),
+            shown.inertia.normal_margin(*config.friction),
             "1/kg",
         )
         .note("w_zz - mu |d|; the paper holds that it is never negative"),
@@ -81,7 +51,7 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
             Column::new("single", "N s"),
         ],
     );
-    for closing in linspace(0.004, 0.012, config.samples) {
+    for closing in linspace(0.004, 0.012, *config.samples) {
         let setup = setup(closing)?;
         let total = |recompression| -> Result<f64, ScenarioError> {
             let options = ImpactOptions {

@@ -1,50 +1,22 @@
 //! The three laws of restitution at one contact.
 
+use crate::ScenarioError;
 use crate::common::linspace;
-use crate::config::count;
-use crate::scenario::{Configuration, begin};
+use crate::config::{Count, Input, NonNegative};
 use crate::two_body::sliding::{ICOSAHEDRON_TETRAHEDRON, LawName, Setup};
-use crate::{Overrides, Scenario, ScenarioError};
 use carom_report::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
-pub(crate) const SCENARIO: Scenario = Scenario::new::<Config>(
-    "restitution-laws",
-    "Stronge's, Poisson's and Newton's restitution: Newton's can create energy",
-    "Jia & Wang",
-    "section 1, energetic inconsistency of Newton's hypothesis",
-    run,
-);
-
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Config {
     velocity: [f64; 3],
-    friction: f64,
-    samples: usize,
+    friction: NonNegative,
+    samples: Count<2, 10_000>,
 }
 
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            velocity: [-0.7733755372, -0.6339481670, -0.8380414992],
-            friction: 0.5,
-            samples: 51,
-        }
-    }
-}
-
-impl Configuration for Config {
-    const TOML: &'static str = "\
-velocity = [-0.7733755372, -0.6339481670, -0.8380414992]    # m/s; our choice
-friction = 0.5
-samples = 51      # coefficients of restitution in [0, 1]
-";
-}
-
-fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
-    let (config, mut record) = begin::<Config>(overrides)?;
-    count("samples", config.samples, 2, 10_000)?;
+pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
+    let (config, mut record) = input.begin::<Config>()?;
     let laws = [
         (LawName::Energetic, "energetic", Color::Blue),
         (LawName::Poisson, "poisson", Color::Green),
@@ -58,16 +30,16 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
         Axis::linear("coefficient of restitution", ""),
         Axis::linear("change of kinetic energy", "J"),
     );
-    let coefficients = linspace(0.0, 1.0, config.samples);
+    let coefficients = linspace(0.0, 1.0, *config.samples);
     let mut rows: Vec<Vec<f64>> = coefficients.iter().map(|e| vec![*e]).collect();
     for (law, name, color) in laws {
         columns.push(Column::new(name, "J"));
-        let mut changes = Vec::with_capacity(config.samples);
+        let mut changes = Vec::with_capacity(*config.samples);
         for (row, &e) in rows.iter_mut().zip(&coefficients) {
             let mut setup = Setup::new(
                 &ICOSAHEDRON_TETRAHEDRON,
                 config.velocity,
-                config.friction,
+                *config.friction,
                 e,
             )?;
             setup.law = law;

@@ -3,7 +3,6 @@
 
 use crate::ScenarioError;
 use crate::common::projection::Camera;
-use crate::config::finite;
 use carom_impact::two_body::{
     ContactInertia, Event, ImpactOptions, InvariantDirection, InvariantDirections, RestitutionLaw,
     Trace, TracePoint, invariant_directions, trace_impact,
@@ -13,7 +12,7 @@ use carom_report::record::{
     Axis, Color, Column, Figure, LineStyle, Mark, PointShape, Quantity, Table,
 };
 use nalgebra::{Matrix3, Vector2, Vector3};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 /// Inverse inertia matrix of the icosahedron and the tetrahedron, Jia & Wang, Eq. (13), made
 /// symmetric.
@@ -38,7 +37,7 @@ pub(crate) const ICOSAHEDRON_VELOCITY: [f64; 3] = [-0.261976, 0.386329, -0.07717
 pub(crate) const PIN_VELOCITY: [f64; 3] = [-0.206913, 0.117655, -1.506903];
 
 /// Restitution law by name.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum LawName {
     #[default]
@@ -74,7 +73,6 @@ impl Setup {
         friction: f64,
         restitution: f64,
     ) -> Result<Self, ScenarioError> {
-        finite("velocity", &velocity)?;
         Ok(Self {
             inertia: ContactInertia::from_matrix(&Matrix3::from_fn(|i, j| inertia[i][j]))?,
             velocity: velocity.into(),

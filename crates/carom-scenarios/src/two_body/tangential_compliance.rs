@@ -1,54 +1,21 @@
 //! A contact that gives way sideways, from soft to rigid.
 
-use crate::config::count;
-use crate::scenario::{Configuration, begin};
-use crate::two_body::sliding::{ICOSAHEDRON_TETRAHEDRON, ICOSAHEDRON_VELOCITY, Setup};
-use crate::{Overrides, Scenario, ScenarioError};
+use crate::ScenarioError;
+use crate::config::{Count, Fraction, Input, NonNegative};
+use crate::two_body::sliding::{ICOSAHEDRON_TETRAHEDRON, Setup};
 use carom_impact::two_body::{CompliantImpact, CompliantPhase, compliant_impact};
 use carom_report::record::{Axis, Color, Column, Figure, LineStyle, Mark, Quantity, Record, Table};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
-pub(crate) const SCENARIO: Scenario = Scenario::new::<Config>(
-    "tangential-compliance",
-    "springs at the contact that give way sideways too, from soft to rigid",
-    "Jia & Wang",
-    "beyond the paper: its impact of Fig. 3 on lumped springs",
-    run,
-);
-
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Config {
     velocity: [f64; 3],
-    friction: f64,
-    restitution: f64,
+    friction: NonNegative,
+    restitution: Fraction,
     softest: f64,
     hardest: f64,
-    samples: usize,
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            velocity: ICOSAHEDRON_VELOCITY,
-            friction: 0.8,
-            restitution: 0.95,
-            softest: 0.1,
-            hardest: 1000.0,
-            samples: 81,
-        }
-    }
-}
-
-impl Configuration for Config {
-    const TOML: &'static str = "\
-velocity = [-0.261976, 0.386329, -0.077174]   # m/s, of the contact; the third closes if negative
-friction = 0.8
-restitution = 0.95
-softest = 0.1        # tangential stiffness over normal stiffness
-hardest = 1000.0
-samples = 81         # between them, in equal ratios
-";
+    samples: Count<2, 10_000>,
 }
 
 fn letters(impact: &CompliantImpact) -> String {
@@ -59,9 +26,8 @@ fn letters(impact: &CompliantImpact) -> String {
     names.collect::<Vec<_>>().join("-")
 }
 
-fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
-    let (config, mut record) = begin::<Config>(overrides)?;
-    count("samples", config.samples, 2, 10_000)?;
+pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
+    let (config, mut record) = input.begin::<Config>()?;
     let ordered = 0.0 < config.softest && config.softest < config.hardest;
     if !(ordered && config.hardest.is_finite()) {
         return Err(ScenarioError::value(
@@ -72,8 +38,8 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
     let setup = Setup::new(
         &ICOSAHEDRON_TETRAHEDRON,
         config.velocity,
-        config.friction,
-        config.restitution,
+        *config.friction,
+        *config.restitution,
     )?;
     let on_springs = |ratio: f64| -> Result<CompliantImpact, ScenarioError> {
         let found = compliant_impact(
@@ -112,8 +78,8 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
         .map(|(name, unit)| Column::new(*name, unit))
         .collect(),
     );
-    let steps = (config.samples - 1) as f64;
-    for k in 0..config.samples {
+    let steps = (*config.samples - 1) as f64;
+    for k in 0..*config.samples {
         let ratio = config.softest * (config.hardest / config.softest).powf(k as f64 / steps);
         let found = on_springs(ratio)?;
         let (i, v) = (found.impulse, found.velocity_plus);

@@ -2,4 +2,5 @@
 #![allow(clippy::unwrap_used)]
 
 mod animations;
+mod configuration;
 mod tail_runner;

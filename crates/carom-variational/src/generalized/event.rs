@@ -52,7 +52,8 @@ pub struct Impact {
     /// Contacts that lasted before the event and do not any more.
     pub released: Vec<usize>,
     /// Distance of the outcomes of different orders of elastic impacts over the momentum before,
-    /// $\xi$; `None` for one contact, jammed contacts, or too many orders.
+    /// $\xi$; of drawn orders, and a lower bound, where there are too many; `None` for one contact or
+    /// jammed ones.
     pub indeterminacy: Option<f64>,
     /// How much the outcome would differ, over the momentum before, if the contacts within ten times
     /// the tolerance took part too; `None` if there are none, or the law has no answer with them. A

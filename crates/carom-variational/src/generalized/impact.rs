@@ -15,8 +15,15 @@ use nalgebra::{DMatrix, DVector};
 /// Contact velocities after an impact within this fraction of the momentum before are none.
 const STILL: f64 = 1e-10;
 
+/// A slide that moves the system by less than this fraction of what the gap moves it, in the kinetic
+/// norm, is one that the joints forbid.
+const FORBIDDEN: f64 = 64.0 * f64::EPSILON;
+
 /// An event that loses more than this fraction of the energy is not elastic.
 const LOSS: f64 = 1e-12;
+
+/// Orders drawn for the indeterminacy of an event with too many to follow.
+const DRAWN_ORDERS: u64 = 200;
 
 /// Contacts within this multiple of the tolerance make an event fragile.
 const NEAR: f64 = 10.0;
@@ -50,17 +57,40 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, S> {
         let mut normal = DVector::zeros(n);
         system.gap_gradient(contact, q, normal.as_mut_slice());
         let mut tangents = Vec::new();
-        if data.has_slide {
-            let mut tangent = DVector::zeros(n);
-            system.slide_gradient(contact, q, tangent.as_mut_slice());
+        if let Some(tangent) = self.slide_row(contact) {
             tangents.push(Covector(tangent));
         }
+        let friction = if tangents.is_empty() {
+            0.0
+        } else {
+            data.friction
+        };
         Contact {
             normal: Covector(normal),
             tangents,
-            friction: data.friction,
+            friction,
             restitution: data.restitution,
         }
+    }
+
+    /// Gradient of the slide of a contact at the start; `None` if the contact has none, or if its
+    /// joints forbid the slide there, so that no velocity of the system changes it and friction has
+    /// nothing to act on.
+    fn slide_row(&self, contact: usize) -> Option<DVector<f64>> {
+        let system = self.stepper.system();
+        let q = &self.start.configuration;
+        if !system.contacts()[contact].has_slide {
+            return None;
+        }
+        let (mut normal, mut tangent) = (vec![0.0; q.len()], vec![0.0; q.len()]);
+        system.gap_gradient(contact, q, &mut normal);
+        system.slide_gradient(contact, q, &mut tangent);
+        let row = DVector::from_column_slice(&tangent);
+        let (size, moved) = (
+            self.start.norm_of(&mut normal),
+            self.start.norm_of(&mut tangent),
+        );
+        (moved > FORBIDDEN * size).then_some(row)
     }
 
     /// Whether the flight that ends now makes the hit of a contact plastic: the third in a row
@@ -153,6 +183,8 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, S> {
         }
         let law = Propagative {
             max_nodes: self.options.indeterminacy_nodes,
+            samples: DRAWN_ORDERS,
+            seed: 0,
             ..Propagative::default()
         };
         law.resolve_all(problem).ok().map(|set| set.indeterminacy)
@@ -215,7 +247,10 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, S> {
     /// Adds a bond, unless the others hold the contact already; false then.
     fn bond(&mut self, contact: usize) -> bool {
         let system = self.stepper.system();
-        let friction = system.contacts()[contact].friction;
+        let friction = match self.slide_row(contact) {
+            Some(_) => system.contacts()[contact].friction,
+            None => 0.0,
+        };
         let bond = Bond::new(contact, self.start.gaps[contact], friction);
         self.bonds.push(bond);
         self.rows

@@ -20,7 +20,8 @@ pub struct IntegratorOptions {
     pub max_events_per_step: usize,
     /// A step that cannot be solved is halved this often.
     pub max_halvings: usize,
-    /// Momenta visited to find the indeterminacy of a simultaneous event; 0 leaves it out.
+    /// Momenta visited to find the indeterminacy of a simultaneous event, before orders are drawn at
+    /// random; 0 leaves it out.
     pub indeterminacy_nodes: usize,
 }
 

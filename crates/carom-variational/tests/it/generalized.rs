@@ -2,6 +2,7 @@
 
 use carom_impact::{EnergeticRestitution, ImpactLaw, Plastic, Propagative};
 use carom_mechanism::MechanicalSystem;
+use carom_mechanism::planar::{Inertia, Line, LineContact, Link, PlanarBuilder};
 use carom_mechanism::systems::{BallsOnLine, Block, Pendulum, PendulumCradle};
 use carom_variational::TimeGrid;
 use carom_variational::generalized::{
@@ -724,4 +725,29 @@ fn an_almost_simultaneous_landing_is_fragile() {
         "{:?}",
         impact.fragility
     );
+}
+
+/// A guide forbids the slide at the end stops: friction has nothing to act on there.
+#[test]
+fn a_cart_runs_between_its_end_stops() {
+    for friction in [0.0, 0.3] {
+        let mut builder = PlanarBuilder::new(DOWN);
+        let cart = builder.slider(Link::GROUND, [0.0, 0.0], [1.0, 0.0]);
+        builder.body(cart, Inertia::point(1.0, [0.0, 0.0]));
+        for (name, x, normal) in [("right", 1.0, -1.0), ("left", -1.0, 1.0)] {
+            let line = Line::new([x, 0.0], [normal, 0.0]).unwrap();
+            let contact = LineContact {
+                friction,
+                ..LineContact::point(name, [0.0, 0.0], line)
+            };
+            builder.contact(cart, contact);
+        }
+        let system = builder.build().unwrap();
+        let law = carom_impact::frictional::MoreauNewton::default();
+        let run = record(&system, &law, &[0.0], &[0.5], 0.01, 7.0);
+        let times: Vec<f64> = run.impacts().map(|impact| impact.time).collect();
+        assert_eq!(times.len(), 2, "{times:?}");
+        close(times[0], 2.0, 1e-12);
+        close(times[1], 6.0, 1e-12);
+    }
 }

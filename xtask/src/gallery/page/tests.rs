@@ -6,40 +6,49 @@ fn page() -> Vec<(String, String)> {
     files(&Catalog::load().unwrap(), &golden()).unwrap()
 }
 
+/// Values of an attribute on a page.
+fn quoted(page: &str, name: &str) -> Vec<String> {
+    let opening = format!(" {name}=\"");
+    let parts = page.split(&opening).skip(1);
+    parts
+        .map(|p| p.split('"').next().unwrap().to_owned())
+        .collect()
+}
+
 #[test]
-fn the_page_stands_alone_and_every_link_leads_somewhere() {
+fn every_page_stands_alone_and_every_link_leads_somewhere() {
     let files = page();
-    let (name, index) = files.last().unwrap();
-    assert_eq!(name, "index.html");
-    let quoted = |name: &str| -> Vec<String> {
-        let opening = format!(" {name}=\"");
-        let parts = index.split(&opening).skip(1);
-        parts
-            .map(|p| p.split('"').next().unwrap().to_owned())
-            .collect()
-    };
-    let ids = quoted("id");
-    for target in quoted("href") {
-        match target.strip_prefix('#') {
-            Some(id) => assert!(ids.iter().any(|i| i == id), "no place {id}"),
-            None if target == "data:," => {}
-            None => assert!(
-                files.iter().any(|(name, _)| *name == target),
-                "no file {target}"
-            ),
+    assert_eq!(files.last().unwrap().0, "index.html");
+    let find = |name: &str| files.iter().find(|(file, _)| file == name);
+    let pages = files.iter().filter(|(name, _)| name.ends_with(".html"));
+    for (name, text) in pages.clone() {
+        for target in quoted(text, "href") {
+            if target == "data:," {
+                continue;
+            }
+            let (file, id) = target.split_once('#').unwrap_or((&target, ""));
+            let file = if file.is_empty() { name } else { file };
+            let (_, linked) = find(file).unwrap_or_else(|| panic!("{name}: no file {file}"));
+            assert!(
+                id.is_empty() || quoted(linked, "id").iter().any(|i| i == id),
+                "{name}: no place {target}"
+            );
         }
+        for source in quoted(text, "src") {
+            assert!(find(&source).is_some(), "{name}: no file {source}");
+        }
+        let ids = quoted(text, "id");
+        let mut unique = ids.clone();
+        unique.sort();
+        unique.dedup();
+        assert_eq!(unique.len(), ids.len(), "{name}: an id twice");
+        assert!(!text.contains("http"), "{name} would fetch something");
     }
-    for source in quoted("src") {
-        assert!(
-            files.iter().any(|(name, _)| *name == source),
-            "no file {source}"
-        );
-    }
-    let mut unique = ids.clone();
-    unique.sort();
-    unique.dedup();
-    assert_eq!(unique.len(), ids.len(), "an id twice");
-    assert!(!index.contains("http"), "something would be fetched");
+    assert_eq!(
+        pages.count(),
+        7,
+        "five papers, what is beyond, and the index"
+    );
     // Names of the format itself.
     for (name, text) in &files {
         let text = text.replace("http://www.w3.org/2000/svg", "");
@@ -52,9 +61,28 @@ fn the_page_is_light_and_shows_every_scenario() {
     let files = page();
     let weight: usize = files.iter().map(|(_, text)| text.len()).sum();
     assert!(weight < 10_000_000, "{weight} bytes");
-    let (_, index) = files.last().unwrap();
     for record in golden() {
         let command = format!("carom run {} --out out", record.scenario);
-        assert!(index.contains(&command), "{}", record.scenario);
+        let shows = |(_, text): &&(String, String)| text.contains(&command);
+        assert_eq!(files.iter().filter(shows).count(), 1, "{}", record.scenario);
+    }
+}
+
+/// Pictures that differ are told apart by their titles.
+#[test]
+fn figures_of_a_scenario_have_titles_of_their_own() {
+    for record in golden() {
+        let mut titles: Vec<&str> = record.figures.iter().map(|f| f.title.as_str()).collect();
+        titles.sort_unstable();
+        let all = titles.len();
+        titles.dedup();
+        assert_eq!(titles.len(), all, "{}: {titles:?}", record.scenario);
+    }
+}
+
+#[test]
+fn every_scenario_has_a_figure() {
+    for record in golden() {
+        assert!(!record.figures.is_empty(), "{}", record.scenario);
     }
 }

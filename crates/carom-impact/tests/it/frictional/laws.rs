@@ -1,7 +1,9 @@
 //! Single answers: all contacts at once, or one at a time.
 
 use super::systems::*;
-use carom_impact::frictional::{AnitescuPotra, MoreauNewton, Sequential, all_simultaneous};
+use carom_impact::frictional::{
+    AnitescuPotra, FrictionCone, MoreauNewton, Sequential, all_simultaneous,
+};
 use carom_impact::{Diagnostics, ImpactError, ImpactLaw, ImpactStatus};
 
 /// Contact velocities of all outcomes, in order of their first modes.
@@ -171,11 +173,16 @@ fn a_point_in_space_slides_against_a_corner_of_the_polygon() {
     let (t1, t2) = ([1.0, 0.0, 0.0], [0.0, 1.0, 0.0]);
     let floor = vec![contact(&[0.0, 0.0, 1.0], &[&t1, &t2], 0.5)];
     let system = System::new(DMatrix::identity(3, 3), floor, &[0.0, 3.0, -2.0]);
-    let law = |k| AnitescuPotra {
-        friction_directions: k,
+    let law = |friction_cone| AnitescuPotra {
+        friction_cone,
+        ..AnitescuPotra::default()
     };
-    for k in [None, Some(8)] {
-        let outcome = system.pose(|p| law(k).resolve(p).unwrap());
+    for cone in [
+        FrictionCone::Round,
+        FrictionCone::Polygon(4),
+        FrictionCone::Polygon(8),
+    ] {
+        let outcome = system.pose(|p| law(cone).resolve(p).unwrap());
         assert_all_close(
             outcome.velocity_plus.0.as_slice(),
             &[0.0, 2.0, 0.0],
@@ -183,11 +190,11 @@ fn a_point_in_space_slides_against_a_corner_of_the_polygon() {
             "velocity",
         );
     }
-    let error = system.pose(|p| law(Some(2)).resolve(p).unwrap_err());
+    let error = system.pose(|p| law(FrictionCone::Polygon(2)).resolve(p).unwrap_err());
     assert!(matches!(
         error,
         ImpactError::InvalidOption {
-            what: "friction_directions",
+            what: "friction_cone (friction_directions)",
             ..
         }
     ));

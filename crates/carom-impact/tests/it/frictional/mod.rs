@@ -1,10 +1,13 @@
 //! Simultaneous frictional impact: the laws, their steps, samples and bounds.
 
 mod bounds;
+mod cones;
 mod inclusion;
 mod laws;
+#[cfg(feature = "bounds")]
+mod outer;
 mod painleve;
 mod properties;
 mod sampling;
 mod steps;
-mod systems;
+pub mod systems;

@@ -2,8 +2,8 @@
 
 use super::systems::*;
 use carom_impact::frictional::{
-    AnitescuPotra, Draw, ImpactStepper, RatePiece, Sampler, Sequential, SetValued, StepWorkspace,
-    TerminationBounds, all_simultaneous, integrate_inclusion,
+    AnitescuPotra, Draw, FrictionCone, ImpactStepper, RatePiece, Sampler, Sequential, SetValued,
+    StepWorkspace, TerminationBounds, all_simultaneous, integrate_inclusion,
 };
 use carom_impact::{ContactSet, ImpactLaw, ImpactProblem, Routh};
 use carom_lcp::{Lcp, LcpStatus, Lemke};
@@ -66,6 +66,10 @@ fn any_system() -> impl Strategy<Value = (System, Vec<f64>, Option<usize>)> {
 
 fn energy(system: &System, v: &DVector<f64>) -> f64 {
     system.metric.energy(&Tangent(v.clone())).unwrap()
+}
+
+fn cone(directions: Option<usize>) -> FrictionCone {
+    directions.map_or(FrictionCone::Round, FrictionCone::Polygon)
 }
 
 proptest! {
@@ -137,8 +141,9 @@ proptest! {
     #[test]
     fn laws_keep_their_promises((system, _, k) in any_system()) {
         system.pose(|problem| {
-            let simultaneous = AnitescuPotra { friction_directions: k };
-            let sequential = Sequential { friction_directions: k, ..Sequential::default() };
+            let friction_cone = cone(k);
+            let simultaneous = AnitescuPotra { friction_cone, ..AnitescuPotra::default() };
+            let sequential = Sequential { friction_cone, ..Sequential::default() };
             for law in [&simultaneous as &dyn ImpactLaw, &sequential] {
                 let outcome = match law.resolve(problem) {
                     // A jam may bounce between its contacts without end.
@@ -160,7 +165,7 @@ proptest! {
     /// contacts agrees with the outcome.
     #[test]
     fn samples_are_outcomes((system, _, k) in any_system(), seed in any::<u64>()) {
-        let law = SetValued { friction_directions: k, seed, max_steps: 200, ..SetValued::default() };
+        let law = SetValued { friction_cone: cone(k), seed, max_steps: 200, ..SetValued::default() };
         system.pose(|problem| {
             let sampler = Sampler::new(problem, &law).unwrap();
             let (mut draw, mut rows) = (Draw::default(), Vec::new());

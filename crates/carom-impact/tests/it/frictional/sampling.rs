@@ -2,7 +2,8 @@
 
 use super::systems::*;
 use carom_impact::frictional::{
-    BranchPolicy, CapDistribution, Draw, Sampler, SetValued, TerminationBounds,
+    BranchPolicy, CapDistribution, Draw, FrictionCone, Sampler, SamplingProbe, SetValued,
+    TerminationBounds, summarize,
 };
 use carom_impact::{ImpactError, ImpactLaw, SetValuedLaw};
 
@@ -136,8 +137,10 @@ fn steps_of_a_sample_on_average() {
         ..paper(&system)
     };
     let (_, mean, _) = samples(&system, &random, 1 << 13);
+    // How often each solution of a step is found depends on the units of the unknowns: 2.043 where
+    // the multipliers of the cones are in those of the rows as given. This one is our own.
     assert!(
-        (mean - 2.043).abs() <= 0.04,
+        (mean - 1.952).abs() <= 0.04,
         "compass, random branch: {mean}"
     );
     for (mass, expected) in [(1.0, 2.366), (5.0, 6.678)] {
@@ -230,7 +233,7 @@ fn options_that_make_no_sense_are_refused() {
         with(|l| l.max_steps = 0),
         with(|l| l.epsilon = Some(0.3)),
         with(|l| l.epsilon = Some(0.0)),
-        with(|l| l.friction_directions = Some(3)),
+        with(|l| l.friction_cone = FrictionCone::Polygon(3)),
         with(|l| l.branch = BranchPolicy::RandomCovering { spread: -1.0 }),
         with(|l| l.caps = CapDistribution::Mixed { off: 1.0 }),
     ] {
@@ -291,4 +294,37 @@ fn trying_all_modes_finds_the_outcome_between_two_others() {
     };
     let error = crowd.pose(|p| law.resolve(p).unwrap_err());
     assert_eq!(error.kind(), "enumeration-limit");
+}
+
+/// The compass gait has steps with two or three solutions, of which a fixed covering vector finds
+/// one; the block dropped flat has none.
+#[test]
+fn samples_know_what_they_do_not_see() {
+    let probe = |system: System, branch| {
+        system.pose(|problem| {
+            let law = SetValued {
+                samples: 400,
+                branch,
+                ..SetValued::default()
+            };
+            let sampler = Sampler::new(problem, &law).unwrap();
+            let summary = summarize(&sampler, &|_, _| {}).unwrap();
+            SamplingProbe::new(&sampler, &summary).unwrap()
+        })
+    };
+    let block = probe(rocking_block(), BranchPolicy::Fixed);
+    assert!(block.ambiguous_steps == 0.0 && !block.branch_blind);
+    // Bred extremes of the block are sequential outcomes, which uniform caps do not meet.
+    assert_eq!(block.gap_to_extremes.len(), 4);
+    assert!(
+        block
+            .gap_to_extremes
+            .iter()
+            .all(|gap| (0.0..1.0).contains(gap))
+    );
+    assert!(block.gap_to_extremes[0] > 0.0);
+    let gait = probe(compass_gait(), BranchPolicy::Fixed);
+    assert!(gait.ambiguous_steps > 0.0 && gait.branch_blind, "{gait:?}");
+    let random = probe(compass_gait(), BranchPolicy::RandomCovering { spread: 6.0 });
+    assert!(random.ambiguous_steps > 0.0 && !random.branch_blind);
 }

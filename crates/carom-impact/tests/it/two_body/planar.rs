@@ -6,7 +6,7 @@ use carom_impact::two_body::{
 };
 use carom_impact::{
     Contact, ContactMode, ContactSet, Diagnostics, ImpactError, ImpactLaw, ImpactOutcome,
-    ImpactProblem, ImpactStatus, Routh, TwoBody, law,
+    ImpactProblem, ImpactStatus, Law, Routh, TwoBody,
 };
 use carom_metric::{Covector, KineticMetric, Tangent};
 use nalgebra::{DMatrix, DVector, Matrix3, Vector3};
@@ -144,7 +144,10 @@ fn a_contact_without_tangents_rebounds_at_e() {
     let metric = KineticMetric::new(DMatrix::from_diagonal_element(2, 2, 2.0)).unwrap();
     let mut floor = Contact::frictionless(Covector::from_slice(&[0.0, 3.0]));
     floor.restitution = 0.5;
-    floor.friction = 0.7;
+    let mut rough = floor.clone();
+    rough.friction = 0.7;
+    let error = resolve(&metric, rough, &[1.0, -2.0], &Routh::default()).unwrap_err();
+    assert_eq!(error.kind(), "missing-tangents");
     let outcome = resolve(&metric, floor, &[1.0, -2.0], &Routh::default()).unwrap();
     let gap = (outcome.velocity_plus.0 - DVector::from_vec(vec![1.0, 1.0])).amax();
     assert!(gap <= 1e-15 * 4.0, "{gap:e}");
@@ -365,7 +368,7 @@ fn what_is_not_an_impact_of_bodies_is_refused() {
     let none = ContactSet::new(&metric, vec![]).unwrap();
     let problem = ImpactProblem::new(&none, Tangent::from_slice(&[0.0, -1.0])).unwrap();
     for name in ["routh", "two-body"] {
-        let error = law(name).unwrap().resolve(&problem).unwrap_err();
+        let error = Law::named(name).unwrap().resolve(&problem).unwrap_err();
         assert_eq!(error, ImpactError::SingleContactLaw { found: 0 });
     }
 }

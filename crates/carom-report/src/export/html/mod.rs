@@ -6,7 +6,7 @@ mod parts;
 
 pub use parts::{animation, minus, parameters, quantities, table};
 
-use super::{ExportError, file_name, svg};
+use super::{ExportError, Format, file_name, svg};
 use crate::record::{Figure, Record, Table};
 use parts::MAX_ROWS;
 use std::fmt::Write as _;
@@ -15,12 +15,12 @@ const STYLE: &str = include_str!("style.css");
 
 const PLAYER: &str = include_str!("player.js");
 
-/// The record as an HTML page.
+/// The record as an HTML page, which links to the files of each figure in these formats.
 ///
 /// # Errors
 ///
 /// A record that cannot be drawn or written.
-pub fn html(record: &Record) -> Result<String, ExportError> {
+pub fn html(record: &Record, formats: &[Format]) -> Result<String, ExportError> {
     let mut body = format!(
         "<h1>{}</h1>\n<p>{}</p>\n<p class=\"status\">Status: {}. \
          All data: <a href=\"record.json\">record.json</a>.</p>\n",
@@ -35,7 +35,9 @@ pub fn html(record: &Record) -> Result<String, ExportError> {
         body.push_str(&scalars);
     }
     section(&mut body, "Playback", &record.animations, animation)?;
-    section(&mut body, "Figures", &record.figures, figure)?;
+    section(&mut body, "Figures", &record.figures, |f| {
+        figure(f, formats)
+    })?;
     section(&mut body, "Tables", &record.tables, folded_table)?;
     let plays = !record.animations.is_empty();
     Ok(page(&record.scenario, "", &body, plays))
@@ -80,12 +82,18 @@ fn section<T>(
     Ok(())
 }
 
-fn figure(figure: &Figure) -> Result<String, ExportError> {
+fn figure(figure: &Figure, formats: &[Format]) -> Result<String, ExportError> {
+    let mut links = String::new();
+    for format in formats {
+        let file = file_name(&figure.name, format.extension())?;
+        let name = format.extension().to_uppercase();
+        // Writing to a string cannot fail.
+        let _ = write!(links, " <a href=\"{file}\">{name}</a>");
+    }
     Ok(format!(
-        "<figure>\n<div class=\"wide\">\n{}</div>\n<figcaption>{} <a href=\"{}\">SVG</a></figcaption>\n</figure>\n",
+        "<figure>\n<div class=\"wide\">\n{}</div>\n<figcaption>{}{links}</figcaption>\n</figure>\n",
         svg::svg(figure)?,
         escape(&figure.caption),
-        file_name(&figure.name, "svg")?
     ))
 }
 

@@ -2,7 +2,7 @@
 
 use super::escape;
 use crate::animation::Animation;
-use crate::export::{ExportError, csv, difference_of, shown};
+use crate::export::{ExportError, csv, difference, shown};
 use crate::record::{Quantity, Record, Table};
 
 /// The record's parameters, folded; nothing if it has none.
@@ -21,7 +21,7 @@ pub fn parameters(record: &Record) -> Result<String, ExportError> {
     ))
 }
 
-/// Scalar results beside the published ones; nothing if there are none.
+/// Scalar results beside the expected ones; nothing if there are none.
 #[must_use]
 pub fn quantities(quantities: &[Quantity]) -> String {
     if quantities.is_empty() {
@@ -29,30 +29,53 @@ pub fn quantities(quantities: &[Quantity]) -> String {
     }
     let rows: String = quantities.iter().map(quantity).collect();
     format!(
-        "<div class=\"scroll\"><table>\n<thead><tr><th>Quantity</th>\
-         <th class=\"n\">Value</th><th>Unit</th><th class=\"n\">Paper</th>\
-         <th class=\"n\">Difference</th><th>Source and notes</th></tr></thead>\n\
+        "<div class=\"scroll\"><table class=\"values\">\n<thead><tr><th>Quantity</th>\
+         <th class=\"n\">Value</th><th>Unit</th><th class=\"n\">Expected</th>\
+         <th class=\"n\">Difference</th><th>Kind, source and notes</th></tr></thead>\n\
          <tbody>\n{rows}</tbody>\n</table></div>\n"
     )
 }
 
 fn quantity(quantity: &Quantity) -> String {
-    let paper = quantity.paper.map(shown);
-    let remarks: Vec<&str> = [&quantity.source, &quantity.note]
-        .into_iter()
-        .filter_map(|text| text.as_deref())
-        .filter(|text| !text.is_empty())
-        .collect();
+    let lines = |text: &dyn Fn((&'static str, f64, &str)) -> String| {
+        quantity
+            .expected()
+            .map(text)
+            .collect::<Vec<_>>()
+            .join("<br>")
+    };
+    let expected = lines(&|(_, value, _)| minus(&shown(value)));
+    let differences = lines(&|(_, value, _)| minus(&difference(quantity.value, value)));
+    let sources = quantity
+        .expected()
+        .map(|(kind, _, source)| match source.is_empty() {
+            true => kind.to_owned(),
+            false => format!("{kind}: {source}"),
+        });
+    let differs = quantity
+        .differs
+        .as_ref()
+        .map(|why| format!("differs: {why}"));
+    let note = quantity.note.clone().filter(|note| !note.is_empty());
+    let remarks: Vec<String> = sources.chain(differs).chain(note).collect();
     format!(
-        "<tr><td><code>{}</code></td><td class=\"n\">{}</td><td>{}</td><td class=\"n\">{}</td>\
-         <td class=\"n\">{}</td><td>{}</td></tr>\n",
+        "<tr><td><code>{}</code></td><td class=\"n\">{}</td><td>{}</td><td class=\"n\"{}>{expected}</td>\
+         <td class=\"n\"{}>{differences}</td><td>{}</td></tr>\n",
         escape(&quantity.name),
         minus(&shown(quantity.value)),
         escape(&quantity.unit),
-        minus(&paper.unwrap_or_default()),
-        minus(&difference_of(quantity).unwrap_or_default()),
+        label("expected", &expected),
+        label("difference", &differences),
         escape(&remarks.join("; "))
     )
+}
+
+/// What a phone writes before a value that has one.
+fn label(name: &str, value: &str) -> String {
+    if value.is_empty() {
+        return String::new();
+    }
+    format!(" data-label=\"{name}\"")
 }
 
 /// Numbers on a page deserve a real minus sign.

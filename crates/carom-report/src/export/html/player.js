@@ -469,7 +469,7 @@
       this.canvas.title = keys + (spatial ? " Drag to turn the view." : "");
       this.button = element("button", { type: "button", className: "play" });
       this.bar = element("input", {
-        type: "range", min: 0, max: 1000, step: 1, value: 0, className: "scrub" });
+        type: "range", min: 0, max: 1, step: 0.01, value: 0, className: "scrub" });
       this.bar.setAttribute("aria-label", this.data.clock.name);
       this.clock = element("output", { className: "clock" });
       this.select = element("select", { className: "speed" });
@@ -485,7 +485,7 @@
       this.button.addEventListener("click", () => this.toggle());
       this.bar.addEventListener("input", () => {
         this.pause();
-        this.seek(mix(this.start, this.end, this.bar.value / 1000));
+        this.seek(mix(this.start, this.end, Number(this.bar.value)));
       });
       this.select.addEventListener("change", () => { this.speed = Number(this.select.value); });
       this.root.addEventListener("keydown", (event) => this.key(event));
@@ -587,7 +587,7 @@
     seek(t) {
       this.t = Math.min(this.end, Math.max(this.start, t));
       const share = (this.t - this.start) / (this.end - this.start || 1);
-      this.bar.value = Math.round(1000 * share);
+      this.bar.value = share;
       this.draw();
     }
 

@@ -8,7 +8,11 @@ fn hostile() -> Record {
     let line = Mark::line(evil, vec![0.0, 1.0], vec![0.0, 1.0], Color::Sky);
     let mut record = Record::new(evil, evil);
     record.parameters = serde_json::json!({ evil: evil });
-    record.quantities = vec![Quantity::new(evil, 1.5, evil).paper(1.0, evil).note(evil)];
+    record.quantities = vec![
+        Quantity::new(evil, 1.5, evil)
+            .printed(1.0, 0.5, evil)
+            .note(evil),
+    ];
     record.tables = vec![Table {
         rows: vec![vec![-0.5]; MAX_ROWS + 1],
         ..Table::new("t", evil, vec![Column::new(evil, evil)])
@@ -23,7 +27,7 @@ fn hostile() -> Record {
 
 #[test]
 fn everything_is_escaped() -> Result<(), ExportError> {
-    let page = html(&hostile())?;
+    let page = html(&hostile(), &[Format::Svg])?;
     assert!(!page.contains("<script>&"));
     assert!(page.contains("&lt;script&gt;&amp;&quot;&#39;"));
     // The data of the player, and the player.
@@ -40,7 +44,7 @@ fn everything_is_escaped() -> Result<(), ExportError> {
 
 #[test]
 fn shows_comparison_figure_and_part_of_a_long_table() -> Result<(), ExportError> {
-    let page = html(&hostile())?;
+    let page = html(&hostile(), &[Format::Svg])?;
     assert!(page.contains("+50 %"));
     assert!(page.contains("<svg "));
     assert!(page.contains("(201 rows)"));
@@ -50,7 +54,7 @@ fn shows_comparison_figure_and_part_of_a_long_table() -> Result<(), ExportError>
 
 #[test]
 fn nothing_is_fetched() -> Result<(), ExportError> {
-    let page = html(&hostile())?;
+    let page = html(&hostile(), &[Format::Svg])?;
     let namespace = "http://www.w3.org/2000/svg";
     assert!(!page.replace(namespace, "").contains("http"));
     Ok(())
@@ -60,7 +64,7 @@ fn nothing_is_fetched() -> Result<(), ExportError> {
 fn a_page_without_motion_has_no_script() -> Result<(), ExportError> {
     let mut still = hostile();
     still.animations.clear();
-    assert!(!html(&still)?.contains("<script"));
+    assert!(!html(&still, &[Format::Svg])?.contains("<script"));
     Ok(())
 }
 
@@ -68,5 +72,8 @@ fn a_page_without_motion_has_no_script() -> Result<(), ExportError> {
 fn what_cannot_be_played_is_refused() {
     let mut bad = hostile();
     bad.animations.iter_mut().for_each(|a| a.times.reverse());
-    assert!(matches!(html(&bad), Err(ExportError::Shape(_))));
+    assert!(matches!(
+        html(&bad, &[Format::Svg]),
+        Err(ExportError::Shape(_))
+    ));
 }

@@ -1,22 +1,23 @@
 //! The configuration of a bouncing body.
 
-use super::{Case, System};
+use super::System;
 use crate::ScenarioError;
-use crate::scenario::Configuration;
+use crate::config::{Fraction, count};
 use carom_geometry::{
     Cuboid, Ellipsoid, EllipsoidIntersection, GeometryError, HalfSpace, MassProperties, Polyhedron,
     Rounded, Shape, TriangleMesh, Union,
 };
 use carom_lie::So3;
-use carom_variational::{ImpactRule, RigidBody, State, TimeGrid, VariationalError};
+use carom_variational::{
+    ColliderOptions, ImpactRule, OnZeno, RigidBody, State, TimeGrid, VariationalError,
+};
 use nalgebra::{Matrix3, Vector3};
-use serde::{Deserialize, Serialize};
-use std::marker::PhantomData;
+use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
 type Rows = [[f64; 3]; 3];
 
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Integrator {
     Lgvi,
@@ -24,95 +25,75 @@ pub(crate) enum Integrator {
     Exact,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Rule {
     Hamiltonian,
     DiscreteEnergy,
 }
 
-/// Keys as documented with `bouncing-body`; what is left out is the case's.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields, bound = "")]
-pub(crate) struct Config<C: Case> {
+/// What happens where impacts accumulate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Zeno {
+    Rest,
+    Stop,
+    Error,
+    Continue,
+}
+
+/// Keys as documented with `bouncing-body`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Config {
     pub(super) duration: f64,
     pub(super) time_step: f64,
     pub(super) gravity: f64,
-    pub(super) restitution: f64,
+    pub(super) restitution: Fraction,
     pub(super) integrator: Integrator,
     pub(super) impact_rule: Rule,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) max_impacts: Option<usize>,
-    pub(super) body: BodyConfig<C>,
-    pub(super) plane: PlaneConfig<C>,
-    pub(super) initial: InitialConfig<C>,
+    pub(super) on_zeno: Option<Zeno>,
+    pub(super) body: BodyConfig,
+    pub(super) plane: PlaneConfig,
+    pub(super) initial: InitialConfig,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields, bound = "")]
-pub(crate) struct BodyConfig<C: Case> {
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct BodyConfig {
     pub(super) mass: f64,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) inertia: Option<Rows>,
     pub(super) shape: ShapeConfig,
-    #[serde(skip)]
-    pub(super) case: PhantomData<C>,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields, bound = "")]
-pub(crate) struct PlaneConfig<C: Case> {
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PlaneConfig {
     pub(super) normal: [f64; 3],
     pub(super) offset: f64,
-    #[serde(skip)]
-    pub(super) case: PhantomData<C>,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields, bound = "")]
-pub(crate) struct InitialConfig<C: Case> {
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct InitialConfig {
     pub(super) position: [f64; 3],
     pub(super) rotation: Rows,
     pub(super) linear_momentum: [f64; 3],
     pub(super) angular_momentum: [f64; 3],
-    #[serde(skip)]
-    pub(super) case: PhantomData<C>,
-}
-
-impl<C: Case> Default for Config<C> {
-    fn default() -> Self {
-        C::config()
-    }
-}
-
-impl<C: Case> Default for BodyConfig<C> {
-    fn default() -> Self {
-        C::config().body
-    }
-}
-
-impl<C: Case> Default for PlaneConfig<C> {
-    fn default() -> Self {
-        C::config().plane
-    }
-}
-
-impl<C: Case> Default for InitialConfig<C> {
-    fn default() -> Self {
-        C::config().initial
-    }
-}
-
-impl<C: Case> Configuration for Config<C> {
-    const TOML: &'static str = C::TOML;
 }
 
 /// A shape as data.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(tag = "type", rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) enum ShapeConfig {
     Ellipsoid {
         semi_axes: [f64; 3],
+        #[serde(default)]
+        center: [f64; 3],
+    },
+    Sphere {
+        radius: f64,
         #[serde(default)]
         center: [f64; 3],
     },
@@ -123,11 +104,8 @@ pub(crate) enum ShapeConfig {
         vertices: Vec<[f64; 3]>,
     },
     Mesh {
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         vertices: Option<Vec<[f64; 3]>>,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         triangles: Option<Vec<[usize; 3]>>,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         file: Option<PathBuf>,
     },
     Rounded {
@@ -143,12 +121,16 @@ pub(crate) enum ShapeConfig {
 }
 
 impl ShapeConfig {
-    fn build(&self, key: &str) -> Result<Shape, ScenarioError> {
+    /// The shape; faults are named after `key`.
+    pub(crate) fn build(&self, key: &str) -> Result<Shape, ScenarioError> {
         let wrong = |error: GeometryError| ScenarioError::value(key, error);
         let points = |list: &[[f64; 3]]| list.iter().map(|p| Vector3::from(*p)).collect::<Vec<_>>();
         let shape = match self {
             Self::Ellipsoid { semi_axes, center } => {
                 Shape::Ellipsoid(Ellipsoid::new(*semi_axes, Vector3::from(*center)).map_err(wrong)?)
+            }
+            Self::Sphere { radius, center } => {
+                Shape::Ellipsoid(Ellipsoid::sphere(*radius, Vector3::from(*center)).map_err(wrong)?)
             }
             Self::Box { half_extents } => Shape::Cuboid(Cuboid::new(*half_extents).map_err(wrong)?),
             Self::Polyhedron { vertices } => {
@@ -223,39 +205,48 @@ fn read_mesh(key: &str, file: &Path) -> Result<TriangleMesh, ScenarioError> {
     mesh.map_err(|error| place(error.to_string()))
 }
 
-impl<C: Case> Config<C> {
-    pub(super) fn integrator(&self) -> Integrator {
-        self.integrator
-    }
-
-    pub(super) fn time_step(&self) -> f64 {
-        self.time_step
-    }
-
+impl Config {
     /// Whether the energy should be kept.
     pub(super) fn is_conservative(&self) -> bool {
-        self.restitution == 1.0 && self.impact_rule == Rule::Hamiltonian
+        *self.restitution == 1.0 && self.impact_rule == Rule::Hamiltonian
     }
 
-    pub(super) fn max_impacts(&self) -> Option<usize> {
-        self.max_impacts
+    /// Whether a run that ends where impacts accumulate has failed.
+    pub(super) fn zeno_is_error(&self) -> bool {
+        self.on_zeno == Some(Zeno::Error)
+    }
+
+    pub(super) fn collider_options(&self) -> Result<ColliderOptions, ScenarioError> {
+        let on_zeno = match self.on_zeno {
+            None | Some(Zeno::Stop | Zeno::Error) => OnZeno::Stop,
+            Some(Zeno::Continue) => OnZeno::Continue,
+            Some(Zeno::Rest) => {
+                return Err(ScenarioError::value(
+                    "on_zeno",
+                    "a bouncing body has no lasting contact: use the scenario `world` for \"rest\"",
+                ));
+            }
+        };
+        Ok(ColliderOptions {
+            on_zeno,
+            ..ColliderOptions::default()
+        })
     }
 
     pub(super) fn time_grid(&self) -> Result<TimeGrid, ScenarioError> {
         let grid = TimeGrid::duration(self.time_step, self.duration).map_err(name_key)?;
         // The trajectory is kept.
-        crate::config::count("duration", grid.n_steps(), 0, 5_000_000)?;
+        count("duration", grid.n_steps(), 0, 5_000_000)?;
         Ok(grid)
     }
 
     pub(super) fn system(&self) -> Result<System, ScenarioError> {
-        crate::config::finite("gravity", &[self.gravity])?;
         let rule = match self.impact_rule {
             Rule::Hamiltonian => ImpactRule::Newton {
-                restitution: self.restitution,
+                restitution: *self.restitution,
             },
             Rule::DiscreteEnergy => {
-                let possible = self.integrator == Integrator::Lgvi && self.restitution == 1.0;
+                let possible = self.integrator == Integrator::Lgvi && *self.restitution == 1.0;
                 if !possible {
                     let error = VariationalError::DiscreteEnergyUnavailable;
                     return Err(ScenarioError::value("impact_rule", error));
@@ -263,12 +254,6 @@ impl<C: Case> Config<C> {
                 ImpactRule::DiscreteEnergy
             }
         };
-        if !(0.0..=1.0).contains(&self.restitution) {
-            let error = VariationalError::BadRestitution {
-                value: self.restitution,
-            };
-            return Err(ScenarioError::value("restitution", error));
-        }
         let (body, shape) = self.body.build()?;
         let normal = Vector3::from(self.plane.normal);
         let plane = HalfSpace::new(normal, self.plane.offset)
@@ -284,7 +269,7 @@ impl<C: Case> Config<C> {
     }
 }
 
-impl<C: Case> BodyConfig<C> {
+impl BodyConfig {
     /// The body, and the shape about its center of mass.
     fn build(&self) -> Result<(RigidBody, Shape), ScenarioError> {
         let shape = self.shape.build("body.shape")?;
@@ -311,16 +296,9 @@ impl<C: Case> BodyConfig<C> {
     }
 }
 
-impl<C: Case> InitialConfig<C> {
+impl InitialConfig {
     fn state(&self) -> Result<State, ScenarioError> {
         let rotation = Matrix3::from_fn(|i, j| self.rotation[i][j]);
-        for (key, values) in [
-            ("initial.position", &self.position),
-            ("initial.linear_momentum", &self.linear_momentum),
-            ("initial.angular_momentum", &self.angular_momentum),
-        ] {
-            crate::config::finite(key, values)?;
-        }
         Ok(State {
             position: Vector3::from(self.position),
             rotation: So3::from_matrix(&rotation)

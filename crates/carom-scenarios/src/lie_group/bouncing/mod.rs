@@ -7,54 +7,22 @@ mod playback;
 mod report;
 mod sensitivity;
 mod snapshots;
-mod systems;
 
-pub(crate) use config::Config;
-pub(crate) use systems::{
-    BouncingBody, Case, Cube, Dumbbell, EllipsoidHorizontal, EllipsoidTilted, EllipsoidUnion,
-    Tetrahedron,
-};
+pub(crate) use config::ShapeConfig;
+pub(crate) use playback::solids;
 
-use crate::scenario::begin;
-use crate::{Overrides, Record, Scenario, ScenarioError};
+use crate::ScenarioError;
+use crate::config::Input;
 use carom_geometry::{HalfSpace, Shape};
+use carom_report::Record;
 use carom_variational::{
-    Collider, ExactFlight, Flight, FreeFlight, ImpactRule, RigidBody, State, TimeGrid, Trajectory,
+    Collider, ColliderOptions, ExactFlight, Flight, FreeFlight, ImpactRule, RigidBody, RunStatus,
+    State, TimeGrid, Trajectory,
 };
-use config::Integrator;
+use config::{Config, Integrator};
 
-const PAPER: &str = "Tran & Leok";
-
-macro_rules! scenarios {
-    ($($constant:ident: $case:ident, $name:literal, $summary:literal, $reproduces:literal;)*) => {
-        $(pub(crate) const $constant: Scenario =
-            Scenario::new::<Config<$case>>($name, $summary, PAPER, $reproduces, run::<$case>);)*
-    };
-}
-
-scenarios! {
-    BOUNCING_BODY: BouncingBody, "bouncing-body",
-        "any rigid body above a plane: shape, inertia, plane and start as you like",
-        "Algorithms 5.1 and 5.2";
-    ELLIPSOID_HORIZONTAL: EllipsoidHorizontal, "ellipsoid-horizontal",
-        "a triaxial ellipsoid bounces on a level plane",
-        "Table 3, case I; Figs. 4a, 5a, 6a";
-    ELLIPSOID_TILTED: EllipsoidTilted, "ellipsoid-tilted",
-        "the same ellipsoid on a plane tilted by two degrees",
-        "Table 3, case II; Figs. 4b, 5b, 6b";
-    ELLIPSOID_UNION: EllipsoidUnion, "ellipsoid-union",
-        "two ellipsoids joined, over 100 000 steps",
-        "Table 3, case III; Figs. 4c, 5c, 6c";
-    CUBE: Cube, "cube",
-        "a cube, over 100 000 steps, and how fast nearby starts part",
-        "Table 3, case IV; Figs. 4d, 5d, 6d, 7, 8";
-    DUMBBELL: Dumbbell, "dumbbell",
-        "two balls joined",
-        "beyond the paper: a body with a small moment of inertia";
-    TETRAHEDRON: Tetrahedron, "tetrahedron",
-        "a rounded regular tetrahedron",
-        "beyond the paper: several impacts in a short time";
-}
+/// Steps of the long runs of Tran & Leok, Fig. 6.
+const LONG_STEPS: usize = 100_000;
 
 /// A system ready to run.
 #[derive(Clone, Debug)]
@@ -71,60 +39,87 @@ impl System {
     fn collider<'a, F: Flight>(
         &'a self,
         flight: &'a F,
+        options: ColliderOptions,
     ) -> Result<Collider<'a, Shape, F>, ScenarioError> {
         let collider = Collider::new(&self.body, &self.shape, &self.plane, flight, self.rule)?;
-        Ok(collider)
+        Ok(collider.with_options(options))
     }
 }
 
-fn run<C: Case>(overrides: &Overrides) -> Result<Record, ScenarioError> {
-    let (config, mut record) = begin::<Config<C>>(overrides)?;
+/// What a scenario shows beyond the run itself.
+#[derive(Clone, Copy, Debug, Default)]
+struct Extras {
+    /// Steps of a long run for the energy's drift; 0 for none.
+    long_steps: usize,
+    /// Whether to follow perturbed starts.
+    sensitivity: bool,
+}
+
+/// Any body.
+pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
+    run_with(input, Extras::default())
+}
+
+/// Tran & Leok, Table 3, case III, with the printed shift and the printed moments without their
+/// antisymmetric part.
+pub(crate) fn ellipsoid_union(input: &Input<'_>) -> Result<Record, ScenarioError> {
+    let extras = Extras {
+        long_steps: LONG_STEPS,
+        sensitivity: false,
+    };
+    run_with(input, extras)
+}
+
+/// Tran & Leok, Table 3, case IV.
+pub(crate) fn cube(input: &Input<'_>) -> Result<Record, ScenarioError> {
+    let extras = Extras {
+        long_steps: LONG_STEPS,
+        sensitivity: true,
+    };
+    run_with(input, extras)
+}
+
+fn run_with(input: &Input<'_>, extras: Extras) -> Result<Record, ScenarioError> {
+    let (config, mut record) = input.begin::<Config>()?;
     let system = config.system()?;
-    match config.integrator() {
-        Integrator::Lgvi => simulate(
-            &config,
-            &system,
-            &FreeFlight::lgvi(system.gravity),
-            &mut record,
-        )?,
+    let gravity = system.gravity;
+    let report = &mut record;
+    match config.integrator {
+        Integrator::Lgvi => simulate(&config, &system, &FreeFlight::lgvi(gravity), extras, report),
         Integrator::Lgvi4 => {
-            simulate(
-                &config,
-                &system,
-                &FreeFlight::suzuki4(system.gravity),
-                &mut record,
-            )?;
+            let flight = FreeFlight::suzuki4(gravity);
+            simulate(&config, &system, &flight, extras, report)
         }
         Integrator::Exact => {
-            simulate(
-                &config,
-                &system,
-                &ExactFlight::new(system.gravity),
-                &mut record,
-            )?;
+            let flight = ExactFlight::new(gravity);
+            simulate(&config, &system, &flight, extras, report)
         }
-    }
+    }?;
     Ok(record)
 }
 
-fn simulate<C: Case, F: Flight>(
-    config: &Config<C>,
+fn simulate<F: Flight>(
+    config: &Config,
     system: &System,
     flight: &F,
+    extras: Extras,
     record: &mut Record,
 ) -> Result<(), ScenarioError> {
-    let collider = system.collider(flight)?;
+    let collider = system.collider(flight, config.collider_options()?)?;
     let grid = config.time_grid()?;
-    let run = Trajectory::record(&collider, &system.initial, &grid, config.max_impacts())
+    let run = Trajectory::record(&collider, &system.initial, &grid, config.max_impacts)
         .map_err(config::name_key)?;
-    report::report::<C, F>(config, system, flight, &run, record)?;
+    report::report(config, system, flight, &run, record)?;
     snapshots::snapshots(system, &run, record)?;
     playback::playback(system, &run, record)?;
-    if C::LONG_STEPS > 0 {
-        let grid = TimeGrid::steps(config.time_step(), C::LONG_STEPS)?;
+    if matches!(run.end().status, RunStatus::Stopped(_)) {
+        return Ok(());
+    }
+    if extras.long_steps > 0 {
+        let grid = TimeGrid::steps(config.time_step, extras.long_steps)?;
         long_run::long_run(&collider, system, flight, &grid, record)?;
     }
-    if C::SENSITIVITY {
+    if extras.sensitivity {
         sensitivity::sensitivity(&collider, system, &run, record)?;
     }
     Ok(())

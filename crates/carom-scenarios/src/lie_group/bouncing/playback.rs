@@ -56,7 +56,7 @@ fn pose(state: &State) -> ([f64; 3], [f64; 4]) {
 }
 
 /// The shape as ellipsoids and meshes.
-fn solids(shape: &Shape) -> Vec<Solid> {
+pub(crate) fn solids(shape: &Shape) -> Vec<Solid> {
     match shape {
         Shape::Ellipsoid(ellipsoid) => vec![Solid::Ellipsoid {
             semi_axes: (*ellipsoid.semi_axes()).into(),

@@ -1,9 +1,10 @@
 //! Impacts, energies and invariants of a run.
 
-use super::{Case, Config, System};
+use super::System;
+use super::config::Config;
 use crate::ScenarioError;
 use carom_report::record::{Axis, Color, Column, Figure, LineStyle, Mark, Quantity, Record, Table};
-use carom_variational::{Flight, Impact, RigidBody, State, Trajectory};
+use carom_variational::{Flight, Impact, RigidBody, RunStatus, State, Trajectory};
 use nalgebra::{Matrix3, Vector3};
 use serde_json::{Value, json};
 
@@ -30,14 +31,26 @@ impl Energies {
     }
 }
 
-pub(super) fn report<C: Case, F: Flight>(
-    config: &Config<C>,
+pub(super) fn report<F: Flight>(
+    config: &Config,
     system: &System,
     flight: &F,
     run: &Trajectory<'_, F>,
     record: &mut Record,
 ) -> Result<(), ScenarioError> {
     record.status = run.end().status.name().to_owned();
+    match &run.end().status {
+        RunStatus::Stopped(error) => fail(record, error.kind(), &error.to_string()),
+        RunStatus::Zeno if config.zeno_is_error() => {
+            let time = run.end().time;
+            fail(
+                record,
+                "zeno",
+                &format!("impacts accumulate at time {time}"),
+            );
+        }
+        _ => (),
+    }
     results(system, flight, run, record);
     quantities(system, flight, run, record);
     record.tables.push(impacts(system, run));
@@ -46,6 +59,11 @@ pub(super) fn report<C: Case, F: Flight>(
         energy_error(system, flight, run, record);
     }
     Ok(())
+}
+
+fn fail(record: &mut Record, kind: &str, message: &str) {
+    let error = json!({"kind": kind, "message": message});
+    record.results.insert("error".to_owned(), error);
 }
 
 fn list(v: &Vector3<f64>) -> Value {
@@ -87,9 +105,7 @@ fn results<F: Flight>(system: &System, flight: &F, run: &Trajectory<'_, F>, reco
     let end = run.end();
     let energy = |state: &State| flight.energy(&system.body, state);
     let impacts: Vec<Value> = run.impacts().iter().map(impact_value).collect();
-    let worst = run
-        .max_energy_error()
-        .max((energy(&end.state) - energy(&system.initial)).abs());
+    let worst = run.max_energy_error();
     for (key, value) in [
         ("impacts", Value::Array(impacts)),
         ("final", with_state(json!({"time": end.time}), &end.state)),
@@ -187,11 +203,33 @@ fn thinned<'r, F: Flight>(
     run.grid().step_by(stride)
 }
 
+/// Unit quaternion with $w \ge 0$, velocity, and angular velocity in space.
+fn attitude_and_velocities(body: &RigidBody, state: &State) -> [f64; 10] {
+    let (w, v) = state.rotation.quaternion();
+    let sign = if w < 0.0 { -1.0 } else { 1.0 };
+    let velocity = state.linear_momentum / body.mass();
+    let spin = body.angular_velocity(&state.angular_momentum);
+    let spin = state.rotation.rotate(&spin);
+    [
+        sign * w,
+        sign * v.x,
+        sign * v.y,
+        sign * v.z,
+        velocity.x,
+        velocity.y,
+        velocity.z,
+        spin.x,
+        spin.y,
+        spin.z,
+    ]
+}
+
 /// Fig. 5: energies, with a vertical jump at each impact.
 fn energies<F: Flight>(system: &System, flight: &F, run: &Trajectory<'_, F>, record: &mut Record) {
     let mut table = Table::new(
         "trajectory",
-        "The run on the grid of time, thinned.",
+        "The run on the grid of time, thinned: position, gap, energies, attitude (body to space), \
+         velocity and angular velocity in space.",
         ["time", "x", "y", "z", "gap"]
             .iter()
             .zip(["s", "m", "m", "m", "m"])
@@ -200,13 +238,16 @@ fn energies<F: Flight>(system: &System, flight: &F, run: &Trajectory<'_, F>, rec
                 Column::new("translational_and_potential", "J"),
                 Column::new("rotational", "J"),
             ])
+            .chain(["qw", "qx", "qy", "qz"].map(|name| Column::new(name, "")))
+            .chain(["vx", "vy", "vz"].map(|name| Column::new(name, "m/s")))
+            .chain(["wx", "wy", "wz"].map(|name| Column::new(name, "rad/s")))
             .collect(),
     );
     for (time, state) in thinned(run) {
         let energies = Energies::of(flight, &system.body, state);
         let gap = system.plane.gap(&system.shape, &state.configuration());
         let x = &state.position;
-        table.rows.push(vec![
+        let mut row = vec![
             time,
             x.x,
             x.y,
@@ -214,7 +255,9 @@ fn energies<F: Flight>(system: &System, flight: &F, run: &Trajectory<'_, F>, rec
             gap.value,
             energies.translational,
             energies.rotational,
-        ]);
+        ];
+        row.extend(attitude_and_velocities(&system.body, state));
+        table.rows.push(row);
     }
     record.tables.push(table);
 

@@ -1,70 +1,36 @@
 //! A ball falls and bounces, elastic and with restitution.
 
 use super::report::{Motion, Times, describe, figure, simulate};
-use crate::config::{finite, positive};
+use crate::ScenarioError;
+use crate::config::{Fraction, Input, Positive};
 use crate::propagative::model::propagative;
 use crate::propagative::played::Played;
-use crate::scenario::{Configuration, begin};
-use crate::{Overrides, Scenario, ScenarioError};
 use carom_mechanism::systems::Block;
 use carom_report::animation::{Animation, Outline};
-use carom_report::record::{Axis, Color, Mark, Quantity, Record};
-use serde::{Deserialize, Serialize};
+use carom_report::record::{Axis, Color, Mark, Quantity, Record, ReferenceKind};
+use serde::Deserialize;
 
-pub(crate) const SCENARIO: Scenario = Scenario::new::<Config>(
-    "elastic-ball",
-    "a ball bounces: times of free fall to the last digits; with restitution it comes to rest",
-    "Seghete & Murphey",
-    "Sec. VI on a system with a closed form",
-    run,
-);
-
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Config {
-    height: f64,
-    gravity: f64,
-    restitution: f64,
-    time_step: f64,
-    duration: f64,
+    height: Positive,
+    gravity: Positive,
+    restitution: Fraction,
+    time_step: Positive,
+    duration: Positive,
 }
 
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            height: 1.0,
-            gravity: 9.81,
-            restitution: 0.6,
-            time_step: 0.01,
-            duration: 2.0,
-        }
-    }
-}
-
-impl Configuration for Config {
-    const TOML: &'static str = "\
-height = 1.0         # m, released at rest
-gravity = 9.81       # m/s^2
-restitution = 0.6    # of the second ball; the first is elastic
-time_step = 0.01     # s
-duration = 2.0       # s
-";
-}
-
-fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
-    let (config, mut record) = begin::<Config>(overrides)?;
+pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
+    let (config, mut record) = input.begin::<Config>()?;
     let times = Times {
-        step: config.time_step,
-        duration: config.duration,
+        step: *config.time_step,
+        duration: *config.duration,
     };
     times.check()?;
-    positive("height", &[config.height])?;
-    positive("gravity", &[config.gravity])?;
-    finite("restitution", &[config.restitution])?;
-    let ball = Block::ball(1.0, [0.0, -config.gravity])?;
-    let start = [0.0, config.height, 0.0];
+    let ball = Block::ball(1.0, [0.0, -*config.gravity])?;
+    let start = [0.0, *config.height, 0.0];
     let elastic = simulate(&ball, &propagative(1.0)?, &start, &[0.0; 3], times)?;
-    let fall = (2.0 * config.height / config.gravity).sqrt();
+    let fall = (2.0 * *config.height / *config.gravity).sqrt();
     let bounces: Vec<f64> = (0..elastic.impact_times().len())
         .map(|k| fall * (2 * k + 1) as f64)
         .collect();
@@ -73,7 +39,7 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
         &mut record,
         &elastic,
         &bounces,
-        "free fall, sqrt(2h/g) (2k + 1)",
+        (ReferenceKind::ClosedForm, "free fall, sqrt(2h/g) (2k + 1)"),
         &coordinates,
     );
     record.quantities.push(Quantity::new(
@@ -81,13 +47,14 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
         elastic.energy_error(),
         "J",
     ));
-    let r = config.restitution;
+    let r = *config.restitution;
     let resting = simulate(&ball, &propagative(r)?, &start, &[0.0; 3], times)?;
     let mut expected = fall;
     for (k, time) in resting.impact_times().into_iter().enumerate() {
         let name = format!("restitution_impact_{}_time_s", k + 1);
         record.quantities.push(
-            Quantity::new(name, time, "s").paper(expected, "free fall, shrinking by restitution"),
+            Quantity::new(name, time, "s")
+                .closed_form(expected, "free fall, shrinking by restitution"),
         );
         expected += 2.0 * fall * r.powi(k as i32 + 1);
     }
@@ -122,7 +89,7 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
     );
     record
         .animations
-        .push(played(text, &elastic, config.height, Color::Blue));
+        .push(played(text, &elastic, *config.height, Color::Blue));
     let text = (
         "restitution",
         "The ball with restitution",
@@ -131,7 +98,7 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
     );
     record
         .animations
-        .push(played(text, &resting, config.height, Color::Orange));
+        .push(played(text, &resting, *config.height, Color::Orange));
     Ok(record)
 }
 

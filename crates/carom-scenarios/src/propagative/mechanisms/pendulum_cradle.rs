@@ -1,110 +1,70 @@
 //! Newton's cradle on its strings.
 
 use super::report::{Motion, Times, describe, figure, simulate};
-use crate::config::{count, finite};
+use crate::ScenarioError;
+use crate::config::{Count, Fraction, Input, Positive, count};
 use crate::propagative::model::propagative;
 use crate::propagative::played::Played;
-use crate::scenario::{Configuration, begin};
-use crate::{Overrides, Scenario, ScenarioError};
 use carom_mechanism::systems::PendulumCradle;
 use carom_report::animation::{Animation, Outline};
-use carom_report::record::{Axis, Color, Quantity, Record};
-use serde::{Deserialize, Serialize};
+use carom_report::record::{Axis, Color, Quantity, Record, ReferenceKind};
+use serde::Deserialize;
 
-pub(crate) const SCENARIO: Scenario = Scenario::new::<Config>(
-    "pendulum-cradle",
-    "Newton's cradle in time: the first ball swings in, the last one out, and back",
-    "Seghete & Murphey",
-    "Example 1 with the time stepper of Sec. VI",
-    run,
-);
-
-#[derive(Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Config {
-    balls: usize,
+    balls: Count<1, 20>,
     raised: usize,
     angle: f64,
     length: f64,
     radius: f64,
     mass: f64,
     gravity: f64,
-    restitution: f64,
-    time_step: f64,
-    duration: f64,
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            balls: 3,
-            raised: 1,
-            angle: 0.5,
-            length: 1.0,
-            radius: 0.1,
-            mass: 1.0,
-            gravity: 9.81,
-            restitution: 1.0,
-            time_step: 0.01,
-            duration: 2.5,
-        }
-    }
-}
-
-impl Configuration for Config {
-    const TOML: &'static str = "\
-balls = 3
-raised = 1           # how many on the left start raised
-angle = 0.5          # rad, by how much
-length = 1.0         # m
-radius = 0.1         # m, of a ball
-mass = 1.0           # kg, of a ball
-gravity = 9.81       # m/s^2
-restitution = 1.0    # of a whole event
-time_step = 0.01     # s
-duration = 2.5       # s
-";
+    restitution: Fraction,
+    time_step: Positive,
+    duration: Positive,
 }
 
 /// Impacts of the default run, by an independent implementation with the same time step.
 const REFERENCE: [f64; 2] = [0.509505349099, 1.528515965599];
 
-fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
-    let (config, mut record) = begin::<Config>(overrides)?;
+pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
+    let (config, mut record) = input.begin::<Config>()?;
     let times = Times {
-        step: config.time_step,
-        duration: config.duration,
+        step: *config.time_step,
+        duration: *config.duration,
     };
     times.check()?;
-    count("balls", config.balls, 1, 20)?;
-    count("raised", config.raised, 0, config.balls)?;
-    finite("angle", &[config.angle])?;
+    count("raised", config.raised, 0, *config.balls)?;
     let cradle = PendulumCradle::new(
-        config.balls,
+        *config.balls,
         config.length,
         config.radius,
         config.mass,
         config.gravity,
     )?;
-    let law = propagative(config.restitution)?;
-    let mut start = vec![0.0; config.balls];
+    let law = propagative(*config.restitution)?;
+    let mut start = vec![0.0; *config.balls];
     for angle in start.iter_mut().take(config.raised) {
         *angle = -config.angle;
     }
-    let velocity = vec![0.0; config.balls];
+    let velocity = vec![0.0; *config.balls];
     let motion = simulate(&cradle, &law, &start, &velocity, times)?;
-    let reference = if config == Config::default() {
+    let reference = if input.is_default_but_for(&[]) {
         &REFERENCE[..]
     } else {
         &[]
     };
-    let names: Vec<String> = (1..=config.balls).map(|i| format!("angle_{i}")).collect();
+    let names: Vec<String> = (1..=*config.balls).map(|i| format!("angle_{i}")).collect();
     let coordinates: Vec<_> = names.iter().map(|name| (name.as_str(), "rad")).collect();
     describe(
         &mut record,
         &motion,
         reference,
-        "independent implementation, same step",
+        (
+            ReferenceKind::Independent,
+            "another implementation, same step",
+        ),
         &coordinates,
     );
     record.quantities.push(Quantity::new(
@@ -117,7 +77,7 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
         motion.impact_energy_error(),
         "J",
     ));
-    let labels: Vec<String> = (1..=config.balls).map(|i| format!("ball {i}")).collect();
+    let labels: Vec<String> = (1..=*config.balls).map(|i| format!("ball {i}")).collect();
     let lines: Vec<_> = labels.iter().map(String::as_str).enumerate().collect();
     record.figures.push(figure(
         "angles",
@@ -143,11 +103,11 @@ fn played(config: &Config, motion: &Motion) -> Animation {
         .fixed(Outline::line(
             [
                 [pivot(0) - config.radius, 0.0],
-                [pivot(config.balls) - config.radius, 0.0],
+                [pivot(*config.balls) - config.radius, 0.0],
             ],
             Color::Gray,
         ));
-    for i in 0..config.balls {
+    for i in 0..*config.balls {
         let ball = vec![
             Outline::line([[0.0, 0.0], [0.0, -config.length]], Color::Gray),
             Outline::disk([0.0, -config.length], config.radius, Color::Blue),

@@ -1,10 +1,11 @@
 //! Runs of the integrator, and what every scenario says about one.
 
 use crate::ScenarioError;
-use crate::config::{finite, positive};
 use carom_impact::ImpactLaw;
 use carom_mechanism::MechanicalSystem;
-use carom_report::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
+use carom_report::record::{
+    Axis, Color, Column, Figure, Mark, Quantity, Record, ReferenceKind, Table,
+};
 use carom_variational::TimeGrid;
 use carom_variational::generalized::{CollisionIntegrator, LogEntry, Trajectory};
 
@@ -20,8 +21,6 @@ pub(crate) struct Times {
 
 impl Times {
     pub(crate) fn check(&self) -> Result<(), ScenarioError> {
-        positive("time_step", &[self.step])?;
-        positive("duration", &[self.duration])?;
         if self.duration > MAX_STEPS * self.step {
             return Err(ScenarioError::value(
                 "duration",
@@ -47,7 +46,6 @@ pub(crate) fn simulate<S: MechanicalSystem>(
     velocity: &[f64],
     times: Times,
 ) -> Result<Motion, ScenarioError> {
-    finite("initial state", configuration)?;
     let integrator = CollisionIntegrator::new(system, law)?;
     let start = integrator.state(0.0, configuration, velocity)?;
     let grid = TimeGrid::duration(times.step, times.duration)?;
@@ -92,20 +90,20 @@ impl Motion {
     }
 }
 
-/// Writes the status, the impact times beside a reference (each with its source), the events and the
+/// Writes the status, the impact times beside a reference (with its kind and source), the events and the
 /// states of a run.
 pub(crate) fn describe(
     record: &mut Record,
     motion: &Motion,
     reference: &[f64],
-    source: &str,
+    (kind, source): (ReferenceKind, &str),
     coordinates: &[(&str, &str)],
 ) {
     record.status = motion.trajectory.end.ending.name().to_owned();
     for (k, time) in motion.impact_times().into_iter().enumerate() {
         let quantity = Quantity::new(format!("impact_{}_time_s", k + 1), time, "s");
         record.quantities.push(match reference.get(k) {
-            Some(value) => quantity.paper(*value, source),
+            Some(value) => quantity.reference(kind, *value, source),
             None => quantity,
         });
     }

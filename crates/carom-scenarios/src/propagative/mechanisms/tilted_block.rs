@@ -1,77 +1,36 @@
 //! A block falls on one corner.
 
 use super::report::{Motion, Times, describe, figure, simulate};
-use crate::config::{finite, positive};
+use crate::ScenarioError;
+use crate::config::{Fraction, Input, Positive};
 use crate::propagative::model::propagative;
 use crate::propagative::played::Played;
-use crate::scenario::{Configuration, begin};
-use crate::{Overrides, Scenario, ScenarioError};
 use carom_mechanism::systems::Block;
 use carom_report::animation::{Animation, Outline};
-use carom_report::record::{Axis, Color, Quantity, Record};
-use serde::{Deserialize, Serialize};
+use carom_report::record::{Axis, Color, Quantity, Record, ReferenceKind};
+use serde::Deserialize;
 
-pub(crate) const SCENARIO: Scenario = Scenario::new::<Config>(
-    "tilted-block",
-    "an elastic block falls on one corner: flights without step error, energy kept in every impact",
-    "Seghete & Murphey",
-    "Sec. VI on a system with exact flights",
-    run,
-);
-
-#[derive(Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Config {
-    half_width: f64,
+    half_width: Positive,
     half_height: f64,
-    mass: f64,
+    mass: Positive,
     height: f64,
     tilt: f64,
     gravity: f64,
-    restitution: f64,
+    restitution: Fraction,
     corners: Corners,
-    time_step: f64,
-    duration: f64,
+    time_step: Positive,
+    duration: Positive,
 }
 
 /// Which corners hit the floor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Corners {
     Lower,
     All,
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            half_width: 0.5,
-            half_height: 0.5,
-            mass: 1.0,
-            height: 1.2,
-            tilt: 0.1,
-            gravity: 9.81,
-            restitution: 1.0,
-            corners: Corners::Lower,
-            time_step: 0.01,
-            duration: 2.0,
-        }
-    }
-}
-
-impl Configuration for Config {
-    const TOML: &'static str = "\
-half_width = 0.5     # m
-half_height = 0.5    # m; 0 is a rod
-mass = 1.0           # kg
-height = 1.2         # m, of the center, released at rest
-tilt = 0.1           # rad
-gravity = 9.81       # m/s^2
-restitution = 1.0    # of a whole event
-corners = \"lower\"    # \"lower\": two contacts, as in the reference run; \"all\": four
-time_step = 0.01     # s
-duration = 2.0       # s
-";
 }
 
 /// Impacts of the default run, by bisection of the closed-form gaps between impacts.
@@ -83,37 +42,39 @@ const REFERENCE: [f64; 5] = [
     1.436372447021781,
 ];
 
-fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
-    let (config, mut record) = begin::<Config>(overrides)?;
+pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
+    let (config, mut record) = input.begin::<Config>()?;
     let times = Times {
-        step: config.time_step,
-        duration: config.duration,
+        step: *config.time_step,
+        duration: *config.duration,
     };
     times.check()?;
-    positive("half_width", &[config.half_width])?;
-    positive("mass", &[config.mass])?;
-    finite("height, tilt", &[config.height, config.tilt])?;
     let gravity = [0.0, -config.gravity];
-    let block = Block::new(config.half_width, config.half_height, config.mass, gravity)?;
+    let block = Block::new(
+        *config.half_width,
+        config.half_height,
+        *config.mass,
+        gravity,
+    )?;
     let block = match config.corners {
         Corners::Lower => block.with_lower_corners(),
         Corners::All => block,
     };
-    let law = propagative(config.restitution)?;
+    let law = propagative(*config.restitution)?;
     let start = [0.0, config.height, config.tilt];
     let motion = simulate(&block, &law, &start, &[0.0; 3], times)?;
     // The flights have no step error, so the reference holds for every step.
-    let changed = Config {
-        time_step: Config::default().time_step,
-        ..config
-    } != Config::default();
-    let reference = if changed { &[][..] } else { &REFERENCE };
+    let reference = if input.is_default_but_for(&["time_step"]) {
+        &REFERENCE[..]
+    } else {
+        &[]
+    };
     let coordinates = [("x", "m"), ("y", "m"), ("angle", "rad")];
     describe(
         &mut record,
         &motion,
         reference,
-        "exact flights between impacts",
+        (ReferenceKind::Independent, "exact flights between impacts"),
         &coordinates,
     );
     record.quantities.push(Quantity::new(
@@ -139,7 +100,7 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
 }
 
 fn played(config: &Config, motion: &Motion) -> Animation {
-    let (a, b) = (config.half_width, config.half_height);
+    let (a, b) = (*config.half_width, config.half_height);
     let corners = [[-a, -b], [a, -b], [a, b], [-a, b]];
     let hitting = match config.corners {
         Corners::Lower => &corners[..2],

@@ -33,8 +33,5 @@ pub use robot::{
     TailRule, TailRunner,
 };
 
-pub(crate) use run::SCENARIO;
-pub(crate) use search::SCENARIO as DESIGN;
-
-#[cfg(test)]
-pub(crate) use {run::Config, search::Config as DesignConfig};
+pub(crate) use run::run;
+pub(crate) use search::run as search;

@@ -5,7 +5,7 @@ use carom_mechanism::planar::{
     Actuator, Inertia, Line, LineContact, Link, PlanarBuilder, PlanarMechanism, Reference, Spring,
     Variation,
 };
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use std::f64::consts::PI;
 
 /// Density of the two body balls, g/cm³ (the paper's).
@@ -32,7 +32,7 @@ pub const RIGHT_FOOT: usize = 2;
 pub type Stance = [f64; 8];
 
 /// The four lengths that the paper leaves to the designer, in cm.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Lengths {
     /// Radius $r_1$ of the anterior ball, which carries the hips.
@@ -68,7 +68,7 @@ impl Lengths {
 }
 
 /// Where the posterior part turns against the anterior one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SpineJoint {
     /// In the center of the posterior ball.
@@ -79,7 +79,7 @@ pub enum SpineJoint {
 }
 
 /// How long the tail is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TailRule {
     /// It ends at the apex of the cone around the two balls, $l = r_2(r_1 + r_2)/(r_1 - r_2)$
@@ -122,8 +122,8 @@ impl TailRule {
 }
 
 /// What the paper leaves open about the geometry.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Layout {
     /// Where the spine bends.
     pub spine: SpineJoint,
@@ -132,8 +132,8 @@ pub struct Layout {
 }
 
 /// Springs, dampers and gains at the joints, in dyn·cm/rad and dyn·cm·s/rad.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Drive {
     /// Stiffness of the knees.
     pub knee_stiffness: f64,

@@ -4,61 +4,24 @@ use super::design::{TailRunners, UNKNOWN_NAMES, UNKNOWNS};
 use super::robot::{Layout, TailRunner};
 use super::table::{INITIAL, OPTIMIZED};
 use super::{drawing, robot};
-use crate::config::{count, finite};
-use crate::scenario::{Configuration, begin};
-use crate::{Overrides, Scenario, ScenarioError};
+use crate::ScenarioError;
+use crate::config::{Count, Input, Positive};
 use carom_mechanism::DesignError;
 use carom_mechanism::design::{
     DesignFamily, PairAngle, Root, RootOptions, min_norm_newton, nearest_root,
 };
 use carom_report::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
-pub(crate) const SCENARIO: Scenario = Scenario::new::<Config>(
-    "tail-runner-design",
-    "lengths and stance of a running robot for which a double impact has one outcome",
-    "Seghete & Murphey",
-    "Table I, Fig. 7",
-    run,
-);
-
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Config {
     cosine: f64,
-    length_scale: f64,
-    perturbed_starts: usize,
+    length_scale: Positive,
+    perturbed_starts: Count<0, 10_000>,
     angle_perturbation: f64,
     length_perturbation: f64,
     layout: Layout,
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            cosine: 0.0,
-            length_scale: 1.0,
-            perturbed_starts: 100,
-            angle_perturbation: 0.1,
-            length_perturbation: 0.5,
-            layout: Layout::default(),
-        }
-    }
-}
-
-impl Configuration for Config {
-    const TOML: &'static str = "\
-cosine = 0.0                   # wanted between the normals of tail and left foot; -cos(pi/m) makes
-                               # the outcome unique for any m = 2, 3, ...
-length_scale = 1.0             # cm, as long as one radian when steps are measured
-perturbed_starts = 100         # of the sequence around the start; at most 10000
-angle_perturbation = 0.1       # rad, either way
-length_perturbation = 0.5      # cm, either way
-
-[layout]
-spine = \"posterior\"            # or \"tangency\": where the posterior part turns
-tail = \"cone\"                  # or \"printed\": the rule for the length of the tail
-";
 }
 
 /// What a search ended with.
@@ -69,7 +32,13 @@ struct Found {
 
 impl Config {
     fn scales(&self) -> [f64; UNKNOWNS] {
-        UNKNOWN_NAMES.map(|(_, unit)| if unit == "cm" { self.length_scale } else { 1.0 })
+        UNKNOWN_NAMES.map(|(_, unit)| {
+            if unit == "cm" {
+                *self.length_scale
+            } else {
+                1.0
+            }
+        })
     }
 
     fn perturbation(&self) -> [f64; UNKNOWNS] {
@@ -104,14 +73,11 @@ fn spread(index: usize) -> [f64; UNKNOWNS] {
     })
 }
 
-fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
-    let (config, mut record) = begin::<Config>(overrides)?;
-    finite("cosine", &[config.cosine])?;
+pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
+    let (config, mut record) = input.begin::<Config>()?;
     if config.cosine.abs() >= 1.0 {
         return Err(ScenarioError::value("cosine", "must lie between -1 and 1"));
     }
-    crate::config::positive("length_scale", &[config.length_scale])?;
-    count("perturbed_starts", config.perturbed_starts, 0, 10_000)?;
     for (key, value) in [
         ("angle_perturbation", config.angle_perturbation),
         ("length_perturbation", config.length_perturbation),
@@ -163,7 +129,7 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
     );
     let reach = config.perturbation();
     let mut worst: f64 = 0.0;
-    for index in 0..config.perturbed_starts {
+    for index in 0..*config.perturbed_starts {
         let mut z = [0.0; UNKNOWNS];
         let origin = start.root.unknowns.iter().zip(reach);
         for ((z, share), (origin, reach)) in z.iter_mut().zip(spread(index)).zip(origin) {
@@ -187,7 +153,7 @@ fn run(overrides: &Overrides) -> Result<Record, ScenarioError> {
     }
     let converged = |column: usize| starts.rows.iter().map(|row| row[column]).sum::<f64>();
     record.quantities.extend([
-        Quantity::new("perturbed_starts", config.perturbed_starts as f64, ""),
+        Quantity::new("perturbed_starts", *config.perturbed_starts as f64, ""),
         Quantity::new("perturbed_newton_converged", converged(1), ""),
         Quantity::new("perturbed_nearest_converged", converged(4), ""),
         Quantity::new("perturbed_largest_cosine_error", worst, ""),

@@ -1,0 +1,54 @@
+//! What `--help` says about the keys of a line; completions and the manual page.
+
+use crate::text::entry;
+use carom_wire::{Command, example, keys};
+use std::io::Write;
+
+/// The keys that a line may have, and one example.
+fn lines(command: Command) -> String {
+    let mut text = "Keys of a line:\n".to_owned();
+    for info in keys(command) {
+        text.push_str(&entry(&format!("  {}", info.key), 26, info.meaning));
+    }
+    if command == Command::Resolve {
+        text.push_str("\nLaws and their options: `carom laws`, `carom laws NAME`.\n");
+    }
+    text.push_str(&format!("\nExample:\n{}\n", example(command)));
+    text
+}
+
+/// The command line with the keys of its lines in the help of its commands.
+pub(crate) fn with_keys(command: clap::Command) -> clap::Command {
+    let all = [
+        ("resolve", Command::Resolve),
+        ("judge", Command::Judge),
+        ("lcp", Command::Lcp),
+    ];
+    all.into_iter().fold(command, |command, (name, asked)| {
+        command.mut_subcommand(name, |sub| sub.after_help(lines(asked)))
+    })
+}
+
+/// Arguments of `carom completions`.
+#[derive(clap::Args)]
+pub(crate) struct CompletionsArgs {
+    /// The shell.
+    shell: clap_complete::Shell,
+}
+
+/// Prints completions.
+pub(crate) fn completions(
+    args: &CompletionsArgs,
+    mut command: clap::Command,
+) -> std::io::Result<()> {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut command, "carom", &mut script);
+    std::io::stdout().lock().write_all(&script)
+}
+
+/// Prints the manual page, in troff.
+pub(crate) fn manual(command: clap::Command) -> std::io::Result<()> {
+    let mut page = Vec::new();
+    clap_mangen::Man::new(command).render(&mut page)?;
+    std::io::stdout().lock().write_all(&page)
+}

@@ -1,0 +1,158 @@
+//! JSON Lines: one problem a line in, one answer a line out, in the same order.
+//!
+//! A thread reads, the caller's thread writes, and a pool answers in between. Whatever has arrived
+//! is answered: a program that writes one line and waits for its answer gets it.
+
+mod isolation;
+mod reader;
+
+use crate::Failure;
+use carom_wire::{Command, Line, answer_line_with_progress, refuse_long_line};
+use reader::RawLine;
+use std::collections::{BTreeMap, VecDeque};
+use std::fs::File;
+use std::io::{BufWriter, Read, Write};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
+
+/// Lines answered together at most; the order of answers does not depend on it.
+const BATCH: usize = 1024;
+
+/// Arguments of every command that answers lines.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// File of JSON Lines; standard input if left out or `-`.
+    file: Option<PathBuf>,
+    /// Threads; the answers are the same for any number. Default: all cores.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Option<u16>,
+}
+
+/// Answers every line.
+pub(crate) fn answer_all(args: &Args, command: Command, is_quiet: bool) -> Result<(), Failure> {
+    let input = open(args)?;
+    let threads = usize::from(args.threads.unwrap_or(0));
+    isolation::keep_panics();
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .start_handler(|_| isolation::keep_panics_of_this_thread())
+        .build()
+        .map_err(|e| Failure::Usage(format!("cannot start threads: {e}")))?;
+    let lines = reader::start(input)
+        .map_err(|e| Failure::Usage(format!("cannot start a thread that reads: {e}")))?;
+    let mut output = BufWriter::new(std::io::stdout().lock());
+    let mut all_solved = true;
+    let mut arrived = VecDeque::new();
+    loop {
+        let more = if arrived.is_empty() {
+            // Nothing to do but wait.
+            lines.recv().ok()
+        } else if arrived.len() < BATCH {
+            lines.try_recv().ok()
+        } else {
+            None
+        };
+        if let Some(more) = more {
+            let more = more.map_err(|e| Failure::Usage(format!("cannot read the input: {e}")))?;
+            arrived.extend(more);
+            continue;
+        }
+        if arrived.is_empty() {
+            break;
+        }
+        let batch: Vec<RawLine> = arrived.drain(..arrived.len().min(BATCH)).collect();
+        all_solved &= answer_batch(&pool, &batch, command, is_quiet, &mut output)?;
+    }
+    if all_solved {
+        Ok(())
+    } else {
+        Err(Failure::Unsolved(String::new()))
+    }
+}
+
+fn open(args: &Args) -> Result<Box<dyn Read + Send>, Failure> {
+    let Some(path) = args.file.as_ref().filter(|path| path.as_os_str() != "-") else {
+        return Ok(Box::new(std::io::stdin()));
+    };
+    let unreadable = |e| Failure::Usage(format!("cannot read {}: {e}", path.display()));
+    let file = File::open(path).map_err(unreadable)?;
+    if file.metadata().map_err(unreadable)?.is_dir() {
+        let path = path.display();
+        return Err(Failure::Usage(format!(
+            "cannot read {path}: it is a folder"
+        )));
+    }
+    Ok(Box::new(file))
+}
+
+/// Answers some lines, and writes each answer as soon as it and those before it are there. Whether
+/// all lines were solved.
+fn answer_batch(
+    pool: &rayon::ThreadPool,
+    batch: &[RawLine],
+    command: Command,
+    is_quiet: bool,
+    output: &mut impl Write,
+) -> std::io::Result<bool> {
+    let is_stopped = AtomicBool::new(false);
+    let (send, receive) = mpsc::channel::<(usize, Line)>();
+    pool.in_place_scope(|scope| {
+        for (index, line) in batch.iter().enumerate() {
+            let (send, is_stopped) = (send.clone(), &is_stopped);
+            scope.spawn(move |_| {
+                if !is_stopped.load(Ordering::Relaxed) {
+                    // The receiver is gone only if nobody reads the answers any more.
+                    let _ = send.send((index, answer(line, command, is_quiet)));
+                }
+            });
+        }
+        drop(send);
+        let written = write_in_order(&receive, output);
+        if written.is_err() {
+            is_stopped.store(true, Ordering::Relaxed);
+        }
+        written
+    })
+}
+
+fn answer(line: &RawLine, command: Command, is_quiet: bool) -> Line {
+    // A line that is not UTF-8 is not JSON either, and is answered as such.
+    let text = String::from_utf8_lossy(&line.start);
+    if line.length > line.start.len() {
+        return refuse_long_line(line.number, &text, line.length);
+    }
+    isolation::isolated(&text, || {
+        let progress = crate::progress::samples_on_terminal(is_quiet);
+        answer_line_with_progress(command, line.number, text.trim(), &progress)
+    })
+}
+
+fn write_in_order(
+    answers: &mpsc::Receiver<(usize, Line)>,
+    output: &mut impl Write,
+) -> std::io::Result<bool> {
+    let mut all_solved = true;
+    let mut early = BTreeMap::new();
+    let mut next = 0;
+    loop {
+        let (index, line) = match answers.try_recv() {
+            Ok(answer) => answer,
+            Err(_) => {
+                // Nothing is ready: whoever waits for an answer gets what there is.
+                output.flush()?;
+                match answers.recv() {
+                    Ok(answer) => answer,
+                    Err(_) => return Ok(all_solved),
+                }
+            }
+        };
+        early.insert(index, line);
+        while let Some(line) = early.remove(&next) {
+            all_solved &= line.is_solved;
+            output.write_all(line.text.as_bytes())?;
+            output.write_all(b"\n")?;
+            next += 1;
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! Lines as they arrive, read by a thread of its own.
+
+use carom_wire::MAX_LINE_BYTES;
+use std::io::{ErrorKind, Read};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+
+/// Bytes asked for at once.
+const BUFFER: usize = 1 << 18;
+
+/// Reads that may wait to be answered.
+const WAITING: usize = 4;
+
+/// One line of input.
+pub(super) struct RawLine {
+    /// Its number in the input, from 1.
+    pub(super) number: usize,
+    /// Its bytes, of a line that is too long the first ones.
+    pub(super) start: Vec<u8>,
+    /// How many bytes it has.
+    pub(super) length: usize,
+}
+
+/// The complete lines of each read that brought any, blank ones left out.
+pub(super) fn start(
+    input: Box<dyn Read + Send>,
+) -> std::io::Result<Receiver<std::io::Result<Vec<RawLine>>>> {
+    let (send, receive) = sync_channel(WAITING);
+    std::thread::Builder::new()
+        .name("reader".to_owned())
+        .spawn(move || read(input, &send))?;
+    Ok(receive)
+}
+
+fn read(mut input: impl Read, send: &SyncSender<std::io::Result<Vec<RawLine>>>) {
+    let mut buffer = vec![0; BUFFER];
+    let mut splitter = Splitter::default();
+    loop {
+        let lines = match input.read(&mut buffer) {
+            Ok(0) => {
+                let mut last = Vec::new();
+                splitter.end_line(&mut last);
+                let _ = send.send(Ok(last));
+                return;
+            }
+            Ok(n) => splitter.split(buffer.get(..n).unwrap_or_default()),
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            Err(error) => {
+                let _ = send.send(Err(error));
+                return;
+            }
+        };
+        // Without a receiver nobody wants more.
+        if !lines.is_empty() && send.send(Ok(lines)).is_err() {
+            return;
+        }
+    }
+}
+
+/// Cuts a stream of bytes into lines.
+#[derive(Default)]
+struct Splitter {
+    /// Lines ended so far.
+    number: usize,
+    /// What there is of the line that has not ended.
+    start: Vec<u8>,
+    /// Its bytes so far.
+    length: usize,
+}
+
+impl Splitter {
+    /// The lines that end within `bytes`.
+    fn split(&mut self, bytes: &[u8]) -> Vec<RawLine> {
+        let mut lines = Vec::new();
+        let mut parts = bytes.split(|byte| *byte == b'\n').peekable();
+        while let Some(part) = parts.next() {
+            let kept = part.len().min(MAX_LINE_BYTES - self.start.len());
+            self.start
+                .extend_from_slice(part.get(..kept).unwrap_or(part));
+            self.length += part.len();
+            if parts.peek().is_some() {
+                self.end_line(&mut lines);
+            }
+        }
+        lines
+    }
+
+    fn end_line(&mut self, lines: &mut Vec<RawLine>) {
+        self.number += 1;
+        let start = std::mem::take(&mut self.start);
+        let length = std::mem::take(&mut self.length);
+        if !start.trim_ascii().is_empty() || length > start.len() {
+            lines.push(RawLine {
+                number: self.number,
+                start,
+                length,
+            });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_do_not_depend_on_how_the_bytes_arrive() {
+        let text = b"one\n\n  \ntwo\r\nthree";
+        for size in 1..text.len() {
+            let mut splitter = Splitter::default();
+            let mut lines = Vec::new();
+            for bytes in text.chunks(size) {
+                lines.extend(splitter.split(bytes));
+            }
+            splitter.end_line(&mut lines);
+            let found: Vec<(usize, &[u8])> = lines
+                .iter()
+                .map(|line| (line.number, line.start.trim_ascii()))
+                .collect();
+            let expected: [(usize, &[u8]); 3] = [(1, b"one"), (4, b"two"), (5, b"three")];
+            assert_eq!(found, expected);
+        }
+    }
+
+    #[test]
+    fn of_a_line_that_is_too_long_only_the_start_is_kept() {
+        let mut splitter = Splitter::default();
+        let part = vec![b'x'; 1 << 20];
+        let mut lines = Vec::new();
+        for _ in 0..66 {
+            lines.extend(splitter.split(&part));
+        }
+        lines.extend(splitter.split(b"\nnext\n"));
+        assert_eq!(lines[0].start.len(), MAX_LINE_BYTES);
+        assert_eq!(lines[0].length, 66 << 20);
+        assert_eq!(
+            (lines[1].number, lines[1].start.as_slice()),
+            (2, &b"next"[..])
+        );
+    }
+}

@@ -1,0 +1,105 @@
+//! The front door: laws, names, help, completions.
+
+use crate::common::{answers, carom};
+use carom::impact::LAWS;
+
+fn stdout(args: &[&str]) -> String {
+    let output = carom(args, "");
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn every_law_is_listed_and_its_example_is_answered_as_itself() {
+    let table = stdout(&["laws"]);
+    for law in LAWS {
+        assert!(table.lines().any(|line| line.starts_with(law.name)));
+        let details = stdout(&["laws", law.name]);
+        for option in law.options {
+            assert!(details.contains(option.key), "{details}");
+        }
+        let example = details.lines().last().unwrap();
+        let output = carom(&["resolve"], example);
+        let answer = answers(&output).remove(0);
+        assert_eq!(answer["law"], law.name, "{answer}");
+        assert!(
+            answer["status"] == "resolved" || answer["status"] == "separating",
+            "{answer}"
+        );
+    }
+}
+
+#[test]
+fn a_name_that_is_nearly_right_is_suggested() {
+    for (args, name) in [
+        (vec!["laws", "moreau-newtn"], "`moreau-newton`"),
+        (vec!["run", "newton-cradle"], "`newtons-cradle`"),
+        (vec!["show", "bouncing-boddy"], "`bouncing-body`"),
+    ] {
+        let output = carom(&args, "");
+        assert_eq!(output.status.code(), Some(2));
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert!(
+            message.contains("did you mean") && message.contains(name),
+            "{message}"
+        );
+    }
+    let line = r#"{"law":"plastik","mass_matrix":[[1]],"velocity":[1],"contacts":[]}"#;
+    let answer = answers(&carom(&["resolve"], line)).remove(0);
+    let message = answer["error"]["message"].as_str().unwrap();
+    assert!(message.contains("did you mean `plastic`?"), "{message}");
+}
+
+#[test]
+fn help_shows_the_keys_of_a_line_and_one_that_works() {
+    for (name, key) in [
+        ("resolve", "mass_matrix"),
+        ("judge", "velocity_plus"),
+        ("lcp", "max_pivots"),
+    ] {
+        let help = stdout(&[name, "--help"]);
+        assert!(help.contains(key), "{help}");
+        let example = help.lines().rfind(|line| line.starts_with('{')).unwrap();
+        let output = carom(&[name], example);
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+    }
+}
+
+#[test]
+fn shells_and_the_manual_know_every_command() {
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let script = stdout(&["completions", shell]);
+        assert!(
+            script.contains("resolve") && script.contains("laws"),
+            "{shell}"
+        );
+    }
+    let page = stdout(&["man"]);
+    assert!(
+        page.starts_with(".ie") && page.contains("completions"),
+        "{page}"
+    );
+}
+
+#[test]
+fn the_list_fits_a_terminal_and_is_grouped_by_paper() {
+    let list = stdout(&["list"]);
+    for line in list.lines() {
+        assert!(line.chars().count() <= 100, "{line}");
+    }
+    for scenario in carom::scenarios::SCENARIOS {
+        let name = format!("  {} ", scenario.name);
+        assert!(list.lines().any(|line| line.starts_with(&name)), "{name}");
+    }
+}
+
+#[test]
+fn quiet_runs_write_files_and_nothing_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().to_str().unwrap();
+    assert_eq!(
+        stdout(&["run", "newtons-cradle", "--quiet", "--out", out]),
+        ""
+    );
+    assert!(folder.path().join("record.json").exists());
+}

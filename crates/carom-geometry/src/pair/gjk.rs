@@ -1,0 +1,160 @@
+//! The closest point of a difference of convex bodies, by Gilbert, Johnson & Keerthi (1988).
+
+use super::part::Placed;
+use nalgebra::Vector3;
+use smallvec::SmallVec;
+
+/// Support evaluations of one call.
+const MAX_ITERATIONS: usize = 128;
+
+/// A vertex of the difference of two bodies and the points that make it, each in its body.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Vertex {
+    pub(super) difference: Vector3<f64>,
+    pub(super) a: Vector3<f64>,
+    pub(super) b: Vector3<f64>,
+}
+
+impl Vertex {
+    pub(super) fn of(
+        a: &Placed<'_>,
+        b: &Placed<'_>,
+        from_a: Vector3<f64>,
+        from_b: Vector3<f64>,
+    ) -> Self {
+        // The positions first: their difference is small where the bodies are near.
+        let difference = (a.position - b.position) + (a.rotation * from_a - b.rotation * from_b);
+        Self {
+            difference,
+            a: from_a,
+            b: from_b,
+        }
+    }
+
+    /// The vertex of the difference that is lowest along a direction of space.
+    pub(super) fn lowest(a: &Placed<'_>, b: &Placed<'_>, direction: &Vector3<f64>) -> Self {
+        let (low, high) = (a.lowest(direction), b.lowest(&-direction));
+        Self::of(a, b, low, high)
+    }
+}
+
+/// At most four vertices.
+pub(super) type Simplex = SmallVec<[Vertex; 4]>;
+
+/// Grows a simplex, not empty, towards the origin. Returns whether the origin is outside of the
+/// difference: then the simplex holds the closest feature.
+pub(super) fn separate(a: &Placed<'_>, b: &Placed<'_>, simplex: &mut Simplex) -> bool {
+    let mut before = f64::INFINITY;
+    for _ in 0..MAX_ITERATIONS {
+        let Some(direction) = reduce(simplex) else {
+            return false;
+        };
+        let length = direction.norm();
+        let scale = simplex
+            .iter()
+            .fold(0.0, |s: f64, v| s.max(v.difference.norm()));
+        if length <= 1e-15 * scale {
+            return false;
+        }
+        let unit = direction / length;
+        let next = Vertex::lowest(a, b, &unit);
+        let gain = length - next.difference.dot(&unit);
+        let known = simplex.iter().any(|v| v.a == next.a && v.b == next.b);
+        if known || gain <= 4.0 * f64::EPSILON * scale || length >= before {
+            return true;
+        }
+        before = length;
+        simplex.push(next);
+    }
+    true
+}
+
+/// Keeps the vertices whose hull holds the point closest to the origin and returns that point; `None`
+/// if the origin is inside a tetrahedron.
+pub(super) fn reduce(simplex: &mut Simplex) -> Option<Vector3<f64>> {
+    let p: SmallVec<[Vector3<f64>; 4]> = simplex.iter().map(|v| v.difference).collect();
+    let (closest, mask) = match p[..] {
+        [x] => (x, 0b1),
+        [x, y] => segment(&x, &y),
+        [x, y, z] => triangle(&x, &y, &z),
+        [x, y, z, w] => tetrahedron([x, y, z, w])?,
+        _ => return None,
+    };
+    let mut place = 0;
+    simplex.retain(|_| {
+        place += 1;
+        mask >> (place - 1) & 1 == 1
+    });
+    Some(closest)
+}
+
+fn segment(x: &Vector3<f64>, y: &Vector3<f64>) -> (Vector3<f64>, u8) {
+    let along = y - x;
+    let t = -x.dot(&along) / along.norm_squared();
+    if t >= 1.0 {
+        (*y, 0b10)
+    } else if t > 0.0 {
+        (x + along * t, 0b11)
+    } else {
+        // Also where both points are one.
+        (*x, 0b01)
+    }
+}
+
+/// Ericson, *Real-Time Collision Detection* (2005), Sec. 5.1.5; in the inside the point is along the
+/// normal, which does not cancel.
+fn triangle(x: &Vector3<f64>, y: &Vector3<f64>, z: &Vector3<f64>) -> (Vector3<f64>, u8) {
+    let (xy, xz) = (y - x, z - x);
+    let (d1, d2) = (-xy.dot(x), -xz.dot(x));
+    if d1 <= 0.0 && d2 <= 0.0 {
+        return (*x, 0b001);
+    }
+    let (d3, d4) = (-xy.dot(y), -xz.dot(y));
+    if d3 >= 0.0 && d4 <= d3 {
+        return (*y, 0b010);
+    }
+    let vc = d1 * d4 - d3 * d2;
+    if vc <= 0.0 && d1 >= 0.0 && d3 <= 0.0 {
+        return (x + xy * (d1 / (d1 - d3)), 0b011);
+    }
+    let (d5, d6) = (-xy.dot(z), -xz.dot(z));
+    if d6 >= 0.0 && d5 <= d6 {
+        return (*z, 0b100);
+    }
+    let vb = d5 * d2 - d1 * d6;
+    if vb <= 0.0 && d2 >= 0.0 && d6 <= 0.0 {
+        return (x + xz * (d2 / (d2 - d6)), 0b101);
+    }
+    let va = d3 * d6 - d5 * d4;
+    if va <= 0.0 && d4 - d3 >= 0.0 && d5 - d6 >= 0.0 {
+        let share = (d4 - d3) / ((d4 - d3) + (d5 - d6));
+        return (y + (z - y) * share, 0b110);
+    }
+    let normal = xy.cross(&xz);
+    (normal * (normal.dot(x) / normal.norm_squared()), 0b111)
+}
+
+/// The closest of the faces that the origin is outside of.
+fn tetrahedron(p: [Vector3<f64>; 4]) -> Option<(Vector3<f64>, u8)> {
+    const FACES: [([usize; 3], usize); 4] = [
+        ([0, 1, 2], 3),
+        ([0, 2, 3], 1),
+        ([0, 3, 1], 2),
+        ([1, 3, 2], 0),
+    ];
+    let mut best: Option<(Vector3<f64>, u8)> = None;
+    for ([i, j, k], other) in FACES {
+        let normal = (p[j] - p[i]).cross(&(p[k] - p[i]));
+        let (inner, origin) = (normal.dot(&(p[other] - p[i])), -normal.dot(&p[i]));
+        // A flat tetrahedron is outside of every face.
+        if inner * origin > 0.0 {
+            continue;
+        }
+        let (closest, mask) = triangle(&p[i], &p[j], &p[k]);
+        if best.is_none_or(|(b, _)| closest.norm_squared() < b.norm_squared()) {
+            let bit = |bit: usize, vertex: usize| (mask >> bit & 1) << vertex;
+            best = Some((closest, bit(0, i) | bit(1, j) | bit(2, k)));
+        }
+    }
+    best
+}

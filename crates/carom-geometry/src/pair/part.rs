@@ -1,0 +1,237 @@
+//! Convex parts of bodies, and where they are.
+
+use crate::{Ellipsoid, EllipsoidIntersection, GeometryError, Shape, SupportMap};
+use carom_lie::Se3;
+use nalgebra::{Matrix3, Vector3};
+
+/// What a part is inside its rounding.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Core {
+    /// One point: a sphere with its rounding.
+    Point(Vector3<f64>),
+    /// An ellipsoid.
+    Ellipsoid(Ellipsoid),
+    /// The convex hull of vertices.
+    Vertices(Vec<Vector3<f64>>),
+    /// Another body without edges along which faces meet.
+    Smooth(Box<EllipsoidIntersection>),
+}
+
+/// A convex part of a body: a core grown by a ball.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Part {
+    pub(super) core: Core,
+    pub(super) margin: f64,
+    radius: f64,
+}
+
+impl Part {
+    /// The convex parts of a shape: one, or those of the parts of a union.
+    ///
+    /// # Errors
+    ///
+    /// [`GeometryError::NotConvex`] for a mesh that is not its own convex hull.
+    pub fn of_shape(shape: &Shape) -> Result<Vec<Self>, GeometryError> {
+        let part = |core| {
+            Ok(vec![Self {
+                core,
+                margin: 0.0,
+                radius: shape.bounding_radius(),
+            }])
+        };
+        match shape {
+            Shape::Ellipsoid(ellipsoid) => {
+                let a = ellipsoid.semi_axes();
+                if a.x == a.y && a.y == a.z {
+                    return Ok(vec![Self {
+                        core: Core::Point(*ellipsoid.center()),
+                        margin: a.x,
+                        radius: shape.bounding_radius(),
+                    }]);
+                }
+                part(Core::Ellipsoid(*ellipsoid))
+            }
+            Shape::Cuboid(cuboid) => part(Core::Vertices(cuboid.mesh().vertices().to_vec())),
+            Shape::Polyhedron(polyhedron) if polyhedron.is_convex() => {
+                part(Core::Vertices(polyhedron.vertices().to_vec()))
+            }
+            Shape::Polyhedron(_) => Err(GeometryError::NotConvex),
+            Shape::Rounded(rounded) => {
+                let mut parts = Self::of_shape(rounded.base())?;
+                for part in &mut parts {
+                    part.margin += rounded.radius();
+                    part.radius += rounded.radius();
+                }
+                Ok(parts)
+            }
+            Shape::Union(union) => {
+                let parts = union.parts().iter().map(Self::of_shape);
+                Ok(parts.collect::<Result<Vec<_>, _>>()?.concat())
+            }
+            Shape::Intersection(both) => part(Core::Smooth(Box::new(both.clone()))),
+        }
+    }
+
+    /// The center and the radius of a part that is a sphere.
+    pub fn sphere(&self) -> Option<(Vector3<f64>, f64)> {
+        match &self.core {
+            Core::Point(center) => Some((*center, self.margin)),
+            _ => None,
+        }
+    }
+
+    /// Radius of a ball about the body's origin that holds the part (m).
+    pub fn bounding_radius(&self) -> f64 {
+        self.radius
+    }
+
+    /// Radius of the ball that the core is grown by (m).
+    pub fn margin(&self) -> f64 {
+        self.margin
+    }
+
+    /// The lowest point of the core along a direction of the body, of any length.
+    pub fn lowest(&self, direction: &Vector3<f64>) -> Vector3<f64> {
+        match &self.core {
+            Core::Point(point) => *point,
+            Core::Ellipsoid(ellipsoid) => ellipsoid.support(direction).point,
+            Core::Vertices(vertices) => {
+                let mut best = (f64::INFINITY, Vector3::zeros());
+                for vertex in vertices {
+                    let value = vertex.dot(direction);
+                    if value < best.0 {
+                        best = (value, *vertex);
+                    }
+                }
+                best.1
+            }
+            Core::Smooth(body) => body.support(direction).point,
+        }
+    }
+
+    /// Whether the core has curved faces, so that its lowest point moves with the direction.
+    pub(super) fn is_smooth(&self) -> bool {
+        matches!(self.core, Core::Ellipsoid(_) | Core::Smooth(_))
+    }
+
+    /// Whether the core is a polytope, with corners, edges and faces.
+    pub fn has_corners(&self) -> bool {
+        matches!(self.core, Core::Vertices(_))
+    }
+
+    /// $\sigma$ of the part along a direction of the body.
+    pub fn support_value(&self, direction: &Vector3<f64>) -> f64 {
+        self.lowest(direction).dot(direction) - self.margin * direction.norm()
+    }
+
+    /// The same without the rounding: along the core alone.
+    pub fn core_support_value(&self, direction: &Vector3<f64>) -> f64 {
+        self.lowest(direction).dot(direction)
+    }
+
+    /// Reports the touching features along a unit direction: the vertices of the part with
+    /// $d\cdot\rho \le \sigma(d) +$ `tolerance`, on its surface.
+    pub fn lowest_features(
+        &self,
+        direction: &Vector3<f64>,
+        tolerance: f64,
+        report: &mut dyn FnMut(Vector3<f64>),
+    ) {
+        let shift = direction * self.margin;
+        match &self.core {
+            Core::Vertices(vertices) => {
+                let lowest = self.lowest(direction).dot(direction);
+                for vertex in vertices {
+                    if vertex.dot(direction) <= lowest + tolerance {
+                        report(vertex - shift);
+                    }
+                }
+            }
+            _ => report(self.lowest(direction) - shift),
+        }
+    }
+}
+
+/// A part where it is in space.
+#[derive(Clone, Copy, Debug)]
+pub struct Placed<'a> {
+    pub(super) part: &'a Part,
+    pub(super) rotation: Matrix3<f64>,
+    pub(super) position: Vector3<f64>,
+}
+
+impl<'a> Placed<'a> {
+    /// A part of a body at a configuration.
+    pub fn new(part: &'a Part, configuration: &Se3) -> Self {
+        Self {
+            part,
+            rotation: configuration.rotation.matrix(),
+            position: configuration.translation,
+        }
+    }
+
+    /// Whether the core is a polytope.
+    pub fn has_corners(&self) -> bool {
+        self.part.has_corners()
+    }
+
+    /// Radius of the ball that the core is grown by (m).
+    pub fn margin(&self) -> f64 {
+        self.part.margin
+    }
+
+    /// As [`Part::lowest_features`], along a unit direction of space; points in the body.
+    pub fn features(
+        &self,
+        direction: &Vector3<f64>,
+        tolerance: f64,
+        report: &mut dyn FnMut(Vector3<f64>),
+    ) {
+        self.part
+            .lowest_features(&self.inward(direction), tolerance, report);
+    }
+
+    /// A direction of space seen from the body.
+    pub(super) fn inward(&self, direction: &Vector3<f64>) -> Vector3<f64> {
+        self.rotation.tr_mul(direction)
+    }
+
+    /// A point of the body in space.
+    pub(super) fn outward(&self, point: &Vector3<f64>) -> Vector3<f64> {
+        self.position + self.rotation * point
+    }
+
+    /// The lowest point of the core along a direction of space, in the body.
+    pub(super) fn lowest(&self, direction: &Vector3<f64>) -> Vector3<f64> {
+        self.part.lowest(&self.inward(direction))
+    }
+
+    /// Second derivative of $\sigma$ along directions of space.
+    pub(super) fn bend(&self, direction: &Vector3<f64>) -> Matrix3<f64> {
+        let d = self.inward(direction);
+        let bend = match &self.part.core {
+            Core::Ellipsoid(ellipsoid) => {
+                let squares = ellipsoid.semi_axes().component_mul(ellipsoid.semi_axes());
+                let qd = squares.component_mul(&d);
+                let h = qd.dot(&d).max(0.0).sqrt();
+                if h == 0.0 {
+                    return Matrix3::zeros();
+                }
+                qd * qd.transpose() / (h * h * h) - Matrix3::from_diagonal(&squares) / h
+            }
+            Core::Smooth(_) => {
+                // The derivative of the support point, by central differences.
+                const STEP: f64 = 1e-5;
+                let size = STEP * d.norm();
+                let column = |k: usize| {
+                    let e = Vector3::ith(k, size);
+                    (self.part.lowest(&(d + e)) - self.part.lowest(&(d - e))) / (2.0 * size)
+                };
+                let m = Matrix3::from_columns(&[column(0), column(1), column(2)]);
+                (m + m.transpose()) * 0.5
+            }
+            Core::Point(_) | Core::Vertices(_) => return Matrix3::zeros(),
+        };
+        self.rotation * bend * self.rotation.transpose()
+    }
+}

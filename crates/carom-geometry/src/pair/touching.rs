@@ -1,0 +1,219 @@
+//! Points in which two bodies touch: the corners of what their touching faces have in common.
+
+use super::closest::Closest;
+use super::part::{Core, Placed};
+use super::tangents;
+use nalgebra::{Vector2, Vector3};
+
+/// A point in which two bodies touch.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TouchingPoint {
+    /// In the middle of the two bodies, in space (m).
+    pub point: Vector3<f64>,
+    /// Distance of the bodies there, along the normal of the pair (m).
+    pub gap: f64,
+}
+
+type Polygon = Vec<Vector2<f64>>;
+
+/// A touching face: its corners along two tangents, and its height along the normal as a plane.
+struct Face {
+    corners: Polygon,
+    /// Height at the origin of the tangents' plane, and its slopes.
+    height: [f64; 3],
+}
+
+impl Face {
+    /// `sign` is 1 for the body above the normal's plane, whose lowest points touch, and -1 for the
+    /// one below.
+    fn new(
+        body: &Placed<'_>,
+        n: &Vector3<f64>,
+        origin: &Vector3<f64>,
+        sign: f64,
+        tolerance: f64,
+    ) -> Self {
+        let [t1, t2] = tangents(n);
+        let mut corners = Vec::new();
+        let mut heights = Vec::new();
+        let towards = body.inward(&(n * sign));
+        body.part
+            .lowest_features(&towards, tolerance, &mut |point| {
+                let from = body.outward(&point) - origin;
+                let flat = Vector2::new(t1.dot(&from), t2.dot(&from));
+                if !corners
+                    .iter()
+                    .any(|c: &Vector2<f64>| (c - flat).norm() <= tolerance)
+                {
+                    corners.push(flat);
+                    heights.push(n.dot(&from));
+                }
+            });
+        let height = plane(&corners, &heights);
+        Self {
+            corners: in_order(corners),
+            height,
+        }
+    }
+
+    fn height_at(&self, at: &Vector2<f64>) -> f64 {
+        self.height[0] + self.height[1] * at.x + self.height[2] * at.y
+    }
+}
+
+/// The plane through heights over points, by the two directions that they span best.
+fn plane(points: &[Vector2<f64>], heights: &[f64]) -> [f64; 3] {
+    let (Some(first), Some(base)) = (points.first(), heights.first()) else {
+        return [0.0; 3];
+    };
+    let far = |measure: &dyn Fn(&Vector2<f64>) -> f64| {
+        let best = points
+            .iter()
+            .enumerate()
+            .max_by(|a, b| measure(a.1).total_cmp(&measure(b.1)));
+        best.map_or(0, |(i, _)| i)
+    };
+    let i = far(&|p| (p - first).norm_squared());
+    let (Some(p), Some(hp)) = (points.get(i), heights.get(i)) else {
+        return [*base, 0.0, 0.0];
+    };
+    let e = p - first;
+    if e.norm_squared() == 0.0 {
+        return [*base, 0.0, 0.0];
+    }
+    let j = far(&|q| e.perp(&(q - first)).abs());
+    let (Some(q), Some(hq)) = (points.get(j), heights.get(j)) else {
+        return [*base, 0.0, 0.0];
+    };
+    let f = q - first;
+    let area = e.perp(&f);
+    let slope = if area.abs() > 1e-9 * e.norm_squared() {
+        let (a, b) = (hp - base, hq - base);
+        Vector2::new(a * f.y - b * e.y, b * e.x - a * f.x) / area
+    } else {
+        e * ((hp - base) / e.norm_squared())
+    };
+    [base - slope.dot(first), slope.x, slope.y]
+}
+
+/// Corners counterclockwise about their center, without those inside.
+fn in_order(mut corners: Polygon) -> Polygon {
+    if corners.len() < 3 {
+        return corners;
+    }
+    // Andrew's monotone chain.
+    corners.sort_by(|a, b| a.x.total_cmp(&b.x).then(a.y.total_cmp(&b.y)));
+    let mut hull: Polygon = Vec::with_capacity(corners.len() + 1);
+    for pass in 0..2 {
+        let floor = hull.len() + 1;
+        let mut add = |p: &Vector2<f64>| {
+            while hull.len() > floor {
+                let (x, y) = (hull[hull.len() - 2], hull[hull.len() - 1]);
+                if (y - x).perp(&(p - x)) > 0.0 {
+                    break;
+                }
+                hull.pop();
+            }
+            hull.push(*p);
+        };
+        if pass == 0 {
+            corners.iter().for_each(&mut add);
+        } else {
+            corners.iter().rev().for_each(&mut add);
+        }
+        hull.pop();
+    }
+    hull
+}
+
+/// The part of a polygon, or of a segment, within a convex polygon: Sutherland & Hodgman (1974).
+fn clip(mut subject: Polygon, by: &[Vector2<f64>], slack: f64) -> Polygon {
+    let n = by.len();
+    for k in 0..n {
+        let (from, to) = (by[k], by[(k + 1) % n]);
+        let edge = (to - from).normalize();
+        let inside = |p: &Vector2<f64>| edge.perp(&(p - from)) + slack;
+        let mut next = Polygon::with_capacity(subject.len() + 2);
+        let m = subject.len();
+        for i in 0..m {
+            let (p, q) = (subject[i], subject[(i + 1) % m]);
+            let (dp, dq) = (inside(&p), inside(&q));
+            if dp >= 0.0 {
+                next.push(p);
+            }
+            // A segment has one side only.
+            if m > 1 && (m > 2 || i == 0) && (dp < 0.0) != (dq < 0.0) && dp != 0.0 && dq != 0.0 {
+                next.push(p + (q - p) * (dp / (dp - dq)));
+            }
+        }
+        subject = next;
+    }
+    subject
+}
+
+/// Where two edges cross, or the end points of what parallel ones share.
+fn cross(a: &[Vector2<f64>], b: &[Vector2<f64>]) -> Polygon {
+    let (Some(a0), Some(a1), Some(b0), Some(b1)) = (a.first(), a.get(1), b.first(), b.get(1))
+    else {
+        return Polygon::new();
+    };
+    let (e, f) = (a1 - a0, b1 - b0);
+    let area = e.perp(&f);
+    if area.abs() > 1e-9 * e.norm() * f.norm() {
+        let t = (b0 - a0).perp(&f) / area;
+        return vec![a0 + e * t.clamp(0.0, 1.0)];
+    }
+    let unit = e.normalize();
+    let along = |p: &Vector2<f64>| unit.dot(&(p - a0));
+    let (b_low, b_high) = (along(b0).min(along(b1)), along(b0).max(along(b1)));
+    let (low, high) = (b_low.max(0.0), b_high.min(e.norm()));
+    if low >= high {
+        return vec![a0 + unit * low.min(e.norm())];
+    }
+    vec![a0 + unit * low, a0 + unit * high]
+}
+
+/// Every point in which two parts touch within a tolerance (m), given where they are closest; at
+/// least one.
+pub fn touching(
+    a: &Placed<'_>,
+    b: &Placed<'_>,
+    closest: &Closest,
+    tolerance: f64,
+    report: &mut dyn FnMut(TouchingPoint),
+) {
+    let one = TouchingPoint {
+        point: closest.middle(),
+        gap: closest.gap,
+    };
+    let corners = |p: &Placed<'_>| matches!(p.part.core, Core::Vertices(_));
+    if !corners(a) || !corners(b) {
+        return report(one);
+    }
+    let n = closest.normal;
+    let origin = closest.middle();
+    let over = Face::new(a, &n, &origin, 1.0, tolerance);
+    let under = Face::new(b, &n, &origin, -1.0, tolerance);
+    let points = match (over.corners.len(), under.corners.len()) {
+        (0 | 1, _) | (_, 0 | 1) => return report(one),
+        (2, 2) => cross(&over.corners, &under.corners),
+        (_, 2) => clip(under.corners.clone(), &over.corners, tolerance),
+        (_, _) => clip(over.corners.clone(), &under.corners, tolerance),
+    };
+    if points.is_empty() {
+        return report(one);
+    }
+    let [t1, t2] = tangents(&n);
+    let mut known = Polygon::new();
+    for at in points {
+        if known.iter().any(|k| (k - at).norm() <= 4.0 * tolerance) {
+            continue;
+        }
+        known.push(at);
+        let (high, low) = (over.height_at(&at), under.height_at(&at));
+        report(TouchingPoint {
+            point: origin + t1 * at.x + t2 * at.y + n * (0.5 * (high + low)),
+            gap: high - low,
+        });
+    }
+}

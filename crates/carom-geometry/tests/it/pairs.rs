@@ -1,0 +1,71 @@
+//! Gaps of pairs of convex bodies.
+
+use carom_geometry::pair::{Memory, Part, Placed, closest};
+use carom_geometry::{Cuboid, Ellipsoid, Shape};
+use carom_lie::{Se3, So3};
+use nalgebra::Vector3;
+
+/// Numbers in [-1, 1] that look random, from a seed.
+fn noise(seed: &mut u64) -> f64 {
+    *seed = seed
+        .wrapping_mul(6_364_136_223_846_793_005)
+        .wrapping_add(1_442_695_040_888_963_407);
+    (*seed >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+}
+
+fn vector(seed: &mut u64) -> Vector3<f64> {
+    Vector3::new(noise(seed), noise(seed), noise(seed))
+}
+
+fn part(shape: Shape) -> Part {
+    Part::of_shape(&shape).unwrap().remove(0)
+}
+
+/// The gap is the largest width of a slab between the bodies, found without a start and from one that
+/// is far off; the closest points lie on the bodies.
+#[test]
+fn the_gap_is_the_widest_slab_between_two_bodies() {
+    let mut seed = 7;
+    for k in 0..400 {
+        let axes = || [0.3, 0.7, 1.1];
+        let shape = |boxed: bool| match boxed {
+            true => part(Shape::Cuboid(Cuboid::new(axes()).unwrap())),
+            false => part(Shape::Ellipsoid(
+                Ellipsoid::new(axes(), Vector3::zeros()).unwrap(),
+            )),
+        };
+        let (first, second) = (shape(k % 2 == 0), shape(k % 4 < 2));
+        let pose = |at: Vector3<f64>, seed: &mut u64| Se3::new(So3::exp(&(vector(seed) * 3.0)), at);
+        let away = vector(&mut seed).normalize() * (2.2 + 0.5 * noise(&mut seed));
+        let (here, there) = (pose(away, &mut seed), pose(Vector3::zeros(), &mut seed));
+        let (a, b) = (Placed::new(&first, &here), Placed::new(&second, &there));
+        let found = closest(&a, &b, &mut Memory::default());
+        let off = closest(&a, &b, &mut Memory::starting(vector(&mut seed).normalize()));
+        let g = |n: &Vector3<f64>| {
+            n.dot(&(here.translation - there.translation))
+                + first.support_value(&here.rotation.rotate_back(n))
+                + second.support_value(&there.rotation.rotate_back(&-n))
+        };
+        assert!((g(&found.normal) - found.gap).abs() <= 1e-14);
+        if found.gap <= 0.0 {
+            continue;
+        }
+        assert!(
+            (found.gap - off.gap).abs() <= 1e-13,
+            "{k}: {} {}",
+            found.gap,
+            off.gap
+        );
+        let apart = (found.point_a - found.point_b).norm();
+        assert!(
+            (apart - found.gap).abs() <= 1e-12,
+            "{k}: {apart} {}",
+            found.gap
+        );
+        for _ in 0..50 {
+            let near = (found.normal + vector(&mut seed) * 0.1).normalize();
+            let any = vector(&mut seed).normalize();
+            assert!(g(&near).max(g(&any)) <= found.gap + 1e-14);
+        }
+    }
+}

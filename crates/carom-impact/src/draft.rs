@@ -1,0 +1,452 @@
+//! From impulses to an outcome: the only way to one, for every law.
+
+use crate::gate::{Answer, Breach, GATE_TOLERANCE, GateRule, OwnTerms, Rules, inspect};
+use crate::problem::Numbers;
+use crate::twice::{Twice, dot_of_sum};
+use crate::{
+    ContactSet, Diagnostics, ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus, audit,
+};
+use carom_metric::{Tangent, kernel};
+use nalgebra::{DMatrix, DVector};
+use smallvec::{SmallVec, smallvec};
+
+/// Corrections that one refinement makes with the final basis.
+const CORRECTIONS: usize = 3;
+
+/// Contacts that approach or pull by more than this fraction of their own terms do not do so for
+/// numerical reasons.
+const SMALL_BREACH: f64 = 1e-6;
+
+/// Impulses that a law has found, not yet an outcome.
+#[derive(Clone, Debug)]
+pub(crate) struct Draft {
+    /// Scaled impulses on the unit rows of the Jacobian.
+    pub(crate) impulse: Numbers,
+    /// Scaled whitened momentum change that they make. It stands beside the impulses because for a
+    /// nearly flat wedge it is small while they are large: summing it anew would lose the digits
+    /// that matter.
+    pub(crate) change: Numbers,
+}
+
+/// What a law decided before it computed impulses: which contacts push, stick, slide, and how they
+/// end. With it impulses can be corrected without deciding anew.
+pub(crate) trait Basis {
+    /// Whether the law asks for velocities at all.
+    fn has_residual(&self) -> bool {
+        false
+    }
+
+    /// Whether a correction can be the answer to a breach. A basis that only knows that contacts
+    /// open must not open those that the law leaves closing.
+    fn can_correct(&self, breach: &Breach) -> bool {
+        !breach.is_feasibility || breach.measure <= SMALL_BREACH
+    }
+
+    /// Largest velocity that a pushing or sticking row misses, over its own terms; `after` are the
+    /// scaled velocities of the unit rows, `terms` their sizes $S$.
+    fn velocity_residual(
+        &self,
+        _contacts: &ContactSet<'_>,
+        _after: &[f64],
+        _terms: &[f64],
+    ) -> Option<f64> {
+        None
+    }
+
+    /// Corrects the scaled impulses on the unit rows, given the scaled velocities of the rows
+    /// before and after.
+    fn correct(
+        &mut self,
+        contacts: &ContactSet<'_>,
+        before: &[f64],
+        after: &[f64],
+        impulse: &mut [f64],
+    );
+}
+
+/// Of laws that only promise that contacts open: those that still approach are stopped.
+pub(crate) struct Opening;
+
+impl Basis for Opening {
+    fn correct(
+        &mut self,
+        contacts: &ContactSet<'_>,
+        _before: &[f64],
+        after: &[f64],
+        impulse: &mut [f64],
+    ) {
+        let approaching = |i: &usize| after[contacts.row(*i)] < 0.0;
+        let rows = (0..contacts.len()).filter(approaching);
+        let wanted: Vec<(usize, f64)> = rows.map(|i| (contacts.row(i), 0.0)).collect();
+        reach(contacts, &wanted, after, impulse);
+    }
+}
+
+/// Of elastic laws: the impulses are scaled so that energy is kept, then as [`Opening`].
+pub(crate) struct Elastic;
+
+impl Basis for Elastic {
+    fn correct(
+        &mut self,
+        contacts: &ContactSet<'_>,
+        before: &[f64],
+        after: &[f64],
+        impulse: &mut [f64],
+    ) {
+        // K(s) - K(0) = s Σλb⁻ + s²/2 Σλ(b⁺ - b⁻).
+        let (mut linear, mut quadratic) = (0.0, 0.0);
+        for ((l, minus), plus) in impulse.iter().zip(before).zip(after) {
+            linear += l * minus;
+            quadratic += l * (plus - minus);
+        }
+        if quadratic > 0.0 {
+            let s = -2.0 * linear / quadratic;
+            impulse.iter_mut().for_each(|l| *l *= s);
+        }
+        Opening.correct(contacts, before, after, impulse);
+    }
+}
+
+/// Rows that end with a given scaled velocity.
+pub(crate) struct Targets {
+    /// Rows of the Jacobian and the velocities of their unit rows.
+    pub(crate) rows: SmallVec<[(usize, f64); 4]>,
+    /// Whether an answer that misses them is none.
+    pub(crate) are_required: bool,
+}
+
+impl Basis for Targets {
+    fn has_residual(&self) -> bool {
+        self.are_required
+    }
+
+    fn can_correct(&self, _breach: &Breach) -> bool {
+        true
+    }
+
+    fn velocity_residual(
+        &self,
+        _contacts: &ContactSet<'_>,
+        after: &[f64],
+        terms: &[f64],
+    ) -> Option<f64> {
+        Some(worst(self.rows.iter().map(|&(row, target)| {
+            (after[row] - target).abs() / unit(terms[row])
+        })))
+    }
+
+    fn correct(
+        &mut self,
+        contacts: &ContactSet<'_>,
+        _before: &[f64],
+        after: &[f64],
+        impulse: &mut [f64],
+    ) {
+        reach(contacts, &self.rows, after, impulse);
+    }
+}
+
+/// Impulses on rows, in the least-norm way, that bring them to wanted velocities.
+fn reach(contacts: &ContactSet<'_>, wanted: &[(usize, f64)], after: &[f64], impulse: &mut [f64]) {
+    if wanted.is_empty() {
+        return;
+    }
+    let n = contacts.metric().dim();
+    let columns = DMatrix::from_fn(n, wanted.len(), |i, k| contacts.unit_row(wanted[k].0)[i]);
+    let missing = wanted.iter().map(|&(row, target)| target - after[row]);
+    let missing = DVector::from_iterator(wanted.len(), missing);
+    let gram = columns.tr_mul(&columns).svd(true, true);
+    let cutoff = 1e-12 * gram.singular_values.max();
+    if let Ok(correction) = gram.solve(&missing, cutoff) {
+        for (&(row, _), l) in wanted.iter().zip(correction.iter()) {
+            impulse[row] += l;
+        }
+    }
+}
+
+/// The largest of some numbers; NaN if one is.
+pub(crate) fn worst(numbers: impl Iterator<Item = f64>) -> f64 {
+    numbers.fold(0.0, |worst, x| if x <= worst { worst } else { x })
+}
+
+/// The divisor that makes 0/0 = 0.
+pub(crate) fn unit(size: f64) -> f64 {
+    if size == 0.0 { 1.0 } else { size }
+}
+
+/// An answer in the units of the system.
+struct Built {
+    velocity_plus: Tangent,
+    impulses: DVector<f64>,
+    constraint_impulses: DVector<f64>,
+}
+
+impl Built {
+    fn answer(&self) -> Answer<'_> {
+        Answer {
+            velocity_plus: self.velocity_plus.0.as_slice(),
+            impulses: self.impulses.as_slice(),
+            constraint_impulses: self.constraint_impulses.as_slice(),
+        }
+    }
+
+    fn audited(
+        self,
+        problem: &ImpactProblem<'_>,
+        status: ImpactStatus,
+        diagnostics: Diagnostics,
+    ) -> Result<ImpactOutcome, ImpactError> {
+        let Self {
+            velocity_plus,
+            impulses,
+            constraint_impulses,
+        } = self;
+        let audit = audit::audit(problem, &velocity_plus, &impulses, &constraint_impulses)?;
+        if !audit.is_finite() {
+            return Err(ImpactError::Overflow);
+        }
+        Ok(ImpactOutcome {
+            velocity_plus,
+            impulses,
+            constraint_impulses,
+            status,
+            audit,
+            diagnostics,
+        })
+    }
+}
+
+impl Draft {
+    /// Sums the impulses.
+    pub(crate) fn new(problem: &ImpactProblem<'_>, impulse: Numbers) -> Self {
+        let mut change: Numbers = smallvec![0.0; problem.momentum().len()];
+        for (row, &l) in impulse.iter().enumerate() {
+            if l != 0.0 {
+                kernel::add_scaled(&mut change, l, problem.contacts().unit_row(row));
+            }
+        }
+        Self { impulse, change }
+    }
+
+    /// The outcome of the impulses, if it passes the gate; what fails for numerical reasons is
+    /// refined once, with the `basis` that the law has decided on.
+    ///
+    /// # Errors
+    ///
+    /// [`ImpactError::Inaccurate`]; [`ImpactError::InfeasibleLaw`] if the rules say that the law's
+    /// exact answer may penetrate or pull, and it does; [`ImpactError::Overflow`].
+    pub(crate) fn outcome(
+        mut self,
+        problem: &ImpactProblem<'_>,
+        rules: &Rules<'_>,
+        basis: &mut dyn Basis,
+        status: ImpactStatus,
+        diagnostics: Diagnostics,
+    ) -> Result<ImpactOutcome, ImpactError> {
+        let mut built = self.build(problem);
+        if status != ImpactStatus::Resolved {
+            return built.audited(problem, status, diagnostics);
+        }
+        let mut found = judge(problem, &built, rules, basis);
+        if let Some(breach) = &found.breach {
+            let corrects = basis.can_correct(breach);
+            built = self.refine(problem, basis, corrects);
+            found = judge(problem, &built, rules, basis);
+        }
+        let Some(breach) = found.breach else {
+            let diagnostics = diagnostics.with_velocity_residual(found.velocity_residual);
+            return built.audited(problem, status, diagnostics);
+        };
+        if rules.may_be_infeasible && breach.is_feasibility {
+            return Err(ImpactError::InfeasibleLaw {
+                contacts: breach.contacts,
+                found: Box::new(built.audited(problem, status, diagnostics)?),
+            });
+        }
+        if breach.rule == GateRule::Finite {
+            return Err(ImpactError::Overflow);
+        }
+        Err(ImpactError::Inaccurate {
+            rule: breach.rule,
+            measure: breach.measure,
+            contacts: breach.contacts,
+        })
+    }
+
+    fn build(&mut self, problem: &ImpactProblem<'_>) -> Built {
+        let contacts = problem.contacts();
+        let impulses = given(problem, &self.impulse);
+        contacts
+            .metric()
+            .unwhiten_velocity_in_place(&mut self.change);
+        let mut velocity_plus = problem.velocity_minus().0.clone();
+        let unscale = 1.0 / problem.scale();
+        kernel::add_scaled(velocity_plus.as_mut_slice(), unscale, &self.change);
+        Built {
+            velocity_plus: Tangent(velocity_plus),
+            constraint_impulses: contacts.constraint_impulses(&impulses),
+            impulses,
+        }
+    }
+
+    /// Recomputes the velocity from the impulses in twice the precision and corrects the impulses
+    /// by what the rows of the basis miss.
+    #[cold]
+    fn refine(
+        &mut self,
+        problem: &ImpactProblem<'_>,
+        basis: &mut dyn Basis,
+        corrects: bool,
+    ) -> Built {
+        let contacts = problem.contacts();
+        let scale = problem.scale();
+        let minus: Numbers = scaled(problem.velocity_minus().0.as_slice(), scale);
+        let still: Numbers = smallvec![0.0; minus.len()];
+        let before = rates(contacts, &minus, &still);
+        let mut response = Response::new(problem, &self.impulse);
+        for _ in 0..if corrects { CORRECTIONS } else { 0 } {
+            let after = rates(contacts, &minus, &response.change);
+            basis.correct(contacts, &before, &after, &mut self.impulse);
+            response = Response::new(problem, &self.impulse);
+        }
+        let sums = minus.iter().zip(&response.change);
+        let velocity_plus = sums.map(|(minus, change)| (minus + change) / scale);
+        Built {
+            velocity_plus: Tangent(DVector::from_iterator(minus.len(), velocity_plus)),
+            impulses: response.impulses,
+            constraint_impulses: response.multipliers,
+        }
+    }
+}
+
+/// What the gate finds.
+struct Found {
+    breach: Option<Breach>,
+    velocity_residual: Option<f64>,
+}
+
+fn judge(
+    problem: &ImpactProblem<'_>,
+    built: &Built,
+    rules: &Rules<'_>,
+    basis: &dyn Basis,
+) -> Found {
+    let answer = built.answer();
+    let mut breach = inspect(problem, &answer, rules);
+    let mut velocity_residual = None;
+    if breach.is_none() && basis.has_residual() {
+        let contacts = problem.contacts();
+        let terms = OwnTerms::new(problem, &answer).of_unit_rows(contacts);
+        let plus = scaled(answer.velocity_plus, problem.scale());
+        let still: Numbers = smallvec![0.0; plus.len()];
+        let after = rates(contacts, &plus, &still);
+        velocity_residual = basis.velocity_residual(contacts, &after, &terms);
+        if let Some(residual) = velocity_residual
+            && !(residual <= GATE_TOLERANCE)
+        {
+            breach = Some(Breach::of(GateRule::Velocity, residual));
+        }
+    }
+    Found {
+        breach,
+        velocity_residual,
+    }
+}
+
+fn scaled(velocity: &[f64], scale: f64) -> Numbers {
+    velocity.iter().map(|v| v * scale).collect()
+}
+
+/// Impulses on the rows as given from scaled ones on unit rows.
+fn given(problem: &ImpactProblem<'_>, impulse: &[f64]) -> DVector<f64> {
+    let unscale = 1.0 / problem.scale();
+    let impulses = impulse.iter().enumerate();
+    let impulses = impulses.map(|(row, l)| l * unscale / problem.contacts().row_norm(row));
+    DVector::from_iterator(impulse.len(), impulses)
+}
+
+/// Velocities of the unit rows for a velocity `x + y`, in twice the precision.
+fn rates(contacts: &ContactSet<'_>, x: &[f64], y: &[f64]) -> Numbers {
+    let rows = contacts.jacobian_rows().enumerate();
+    rows.map(|(row, covector)| {
+        let row_scale = contacts.row_scale(row);
+        let entries: Numbers = scaled(covector.0.as_slice(), row_scale);
+        dot_of_sum(&entries, x, y) / (contacts.row_norm(row) * row_scale)
+    })
+    .collect()
+}
+
+/// The scaled velocity that impulses on the rows as given make, in about twice the precision.
+struct Response {
+    change: Numbers,
+    impulses: DVector<f64>,
+    multipliers: DVector<f64>,
+}
+
+impl Response {
+    fn new(problem: &ImpactProblem<'_>, impulse: &[f64]) -> Self {
+        let contacts = problem.contacts();
+        let impulses = given(problem, impulse);
+        let mut multipliers = contacts.constraint_impulses(&impulses);
+        let mut change = solve(problem, &impulses, &multipliers);
+        if !multipliers.is_empty() {
+            let still: Numbers = smallvec![0.0; change.len()];
+            let left = contacts.constraint_forms().iter();
+            let left = left.map(|form| dot_of_sum(form.0.as_slice(), &change, &still));
+            let left = DVector::from_iterator(multipliers.len(), left);
+            multipliers += contacts.stop_constraints(left) / problem.scale();
+            change = solve(problem, &impulses, &multipliers);
+        }
+        Self {
+            change,
+            impulses,
+            multipliers,
+        }
+    }
+}
+
+/// Scaled $M^{-1}(J^T\lambda + A^T\nu)$ with residuals in twice the precision.
+fn solve(
+    problem: &ImpactProblem<'_>,
+    impulses: &DVector<f64>,
+    multipliers: &DVector<f64>,
+) -> Numbers {
+    let contacts = problem.contacts();
+    let metric = contacts.metric();
+    let (n, scale) = (metric.dim(), problem.scale());
+    let mut force = vec![Twice::default(); n];
+    let mut add = |row: &[f64], row_scale: f64, impulse: f64| {
+        let impulse = impulse * (scale / row_scale);
+        for (force, a) in force.iter_mut().zip(row) {
+            force.add_product(a * row_scale, impulse);
+        }
+    };
+    for (row, covector) in contacts.jacobian_rows().enumerate() {
+        add(
+            covector.0.as_slice(),
+            contacts.row_scale(row),
+            impulses[row],
+        );
+    }
+    for (form, multiplier) in contacts.constraint_forms().iter().zip(multipliers) {
+        let row = form.0.as_slice();
+        let row_scale = kernel::power_of_two_scale(kernel::max_abs(row));
+        add(row, row_scale, *multiplier);
+    }
+    let mass = metric.mass_matrix().as_slice();
+    let mut change: Numbers = smallvec![0.0; n];
+    for _ in 0..CORRECTIONS {
+        let mut residual: Numbers = smallvec![0.0; n];
+        for ((residual, force), row) in residual.iter_mut().zip(&force).zip(mass.chunks_exact(n)) {
+            let mut sum = *force;
+            for (m, x) in row.iter().zip(&change) {
+                sum.add_product(*m, -x);
+            }
+            *residual = sum.value();
+        }
+        metric.whiten_in_place(&mut residual);
+        metric.unwhiten_velocity_in_place(&mut residual);
+        kernel::add_scaled(&mut change, 1.0, &residual);
+    }
+    change
+}

@@ -1,0 +1,105 @@
+//! The final basis of a frictional complementarity problem, kept to correct its impulses.
+
+use super::space::ContactSpace;
+use super::stepper::StepProblem;
+use crate::ContactSet;
+use crate::draft::{Basis, unit, worst};
+use crate::gate::Breach;
+use nalgebra::{DMatrix, DVector};
+
+/// Which contacts push, stick and slide, and the unknowns that say so.
+pub(super) struct LcpBasis<'a> {
+    pub(super) problem: &'a StepProblem,
+    pub(super) space: &'a ContactSpace,
+    /// Newton restitutions of the contacts; none for inelastic ones.
+    pub(super) restitution: &'a [f64],
+    pub(super) z: Vec<f64>,
+    pub(super) is_basic: Vec<bool>,
+    /// Scaled velocities of the slots before.
+    pub(super) before: Vec<f64>,
+}
+
+impl LcpBasis<'_> {
+    /// What each normal slot asks for: $-e b^-$.
+    fn target(&self, contact: usize) -> f64 {
+        let e = self.restitution.get(contact).copied().unwrap_or(0.0);
+        -e * self.before[contact * self.space.width()]
+    }
+}
+
+impl Basis for LcpBasis<'_> {
+    fn has_residual(&self) -> bool {
+        true
+    }
+
+    fn can_correct(&self, _breach: &Breach) -> bool {
+        true
+    }
+
+    fn velocity_residual(
+        &self,
+        contacts: &ContactSet<'_>,
+        after: &[f64],
+        terms: &[f64],
+    ) -> Option<f64> {
+        let width = self.space.width();
+        let m = self.space.n_contacts;
+        let missed = self.space.unit_rows(contacts).map(|(slot, row, _)| {
+            let contact = slot / width;
+            if !(self.z[contact] > 0.0) {
+                return 0.0;
+            }
+            let target = match slot % width {
+                0 => self.target(contact),
+                _ => {
+                    let gamma = self.z[m * (1 + self.problem.n_directions) + contact];
+                    if gamma > 0.0 {
+                        return 0.0;
+                    }
+                    0.0
+                }
+            };
+            (after[row] - target).abs() / unit(terms[row])
+        });
+        Some(worst(missed))
+    }
+
+    fn correct(
+        &mut self,
+        contacts: &ContactSet<'_>,
+        _before: &[f64],
+        after: &[f64],
+        impulse: &mut [f64],
+    ) {
+        let mut slots = vec![0.0; self.space.n_slots()];
+        for (slot, row, factor) in self.space.unit_rows(contacts) {
+            slots[slot] = after[row] * factor;
+        }
+        let width = self.space.width();
+        for contact in 0..self.space.n_contacts {
+            slots[contact * width] -= self.target(contact);
+        }
+        let w = self.problem.rows(&slots, &self.z);
+        let basic: Vec<usize> = (0..self.z.len()).filter(|i| self.is_basic[*i]).collect();
+        let matrix = self.problem.scaled_matrix();
+        let block = DMatrix::from_fn(basic.len(), basic.len(), |i, j| {
+            matrix[(basic[i], basic[j])]
+        });
+        let missing = DVector::from_iterator(basic.len(), basic.iter().map(|i| -w[*i]));
+        let Some(correction) = block.lu().solve(&missing) else {
+            return;
+        };
+        if !correction.iter().all(|x| x.is_finite()) {
+            return;
+        }
+        let mut change = vec![0.0; self.z.len()];
+        for (i, x) in basic.into_iter().zip(correction.iter()) {
+            self.z[i] += x;
+            change[i] = *x;
+        }
+        let on_slots = self.problem.impulse(&change, self.space.n_slots());
+        for (slot, row, factor) in self.space.unit_rows(contacts) {
+            impulse[row] += on_slots[slot] * factor;
+        }
+    }
+}

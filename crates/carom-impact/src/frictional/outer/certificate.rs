@@ -1,0 +1,121 @@
+//! Proofs of bounds, checked in outward-rounded arithmetic on the numbers as they stand.
+
+use super::given::Given;
+use super::interval::{Interval, dot, exact};
+use super::moment::Moment;
+use crate::{ImpactError, ImpactProblem};
+use std::ops::Add;
+
+/// Proof of an upper bound of $c\cdot v^+$ over all outcomes in which a contact closes last.
+///
+/// Anyone can check it without the program that found it. The bounds of the contacts together, the
+/// largest of them, hold for every outcome.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum BoundCertificate {
+    /// Of Theorem 1, see [`ConeCertificate`].
+    Cone(ConeCertificate),
+    /// Of Theorem 2, see [`Moment`].
+    Moment(Box<Moment>),
+}
+
+/// Multipliers with $J_{n,i}w \ge \mu_i\lVert J_{t,i}w\rVert$ for every contact and $\nu_i \ge 0$ for all
+/// but the last one. They prove
+///
+/// $$ c\cdot v^+ \le -w\cdot Mv^- + \lVert c + J_n^T\nu + Mw\rVert_{M^{-1}}\lVert v^-\rVert_M, $$
+///
+/// because impulses add up in the friction cones, contacts open, and energy falls.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ConeCertificate {
+    /// The contact that is the last to close.
+    pub last: usize,
+    /// Multipliers of the normal velocities after the impact (m).
+    pub nu: Vec<f64>,
+    /// A velocity that every admissible impulse does work on (n).
+    pub w: Vec<f64>,
+}
+
+impl BoundCertificate {
+    /// The contact that is the last to close.
+    pub fn last(&self) -> usize {
+        match self {
+            Self::Cone(cone) => cone.last,
+            Self::Moment(moment) => moment.last,
+        }
+    }
+
+    /// The upper bound of `direction` $\cdot v^+$ that this proves, rounded up; `None` if it proves
+    /// none.
+    ///
+    /// # Errors
+    ///
+    /// [`ImpactError::InvalidOption`] for a direction of the wrong length, and
+    /// [`ImpactError::UnprovenBound`] for a mass matrix that is singular to working precision.
+    pub fn verify(
+        &self,
+        problem: &ImpactProblem<'_>,
+        direction: &[f64],
+    ) -> Result<Option<f64>, ImpactError> {
+        let given = Given::new(problem)?;
+        super::check_direction(direction, given.velocity.len())?;
+        Ok(self.bound(&given, direction))
+    }
+
+    pub(super) fn bound(&self, given: &Given, direction: &[f64]) -> Option<f64> {
+        match self {
+            Self::Cone(cone) => cone.bound(given, direction),
+            Self::Moment(moment) => moment.bound(given, direction),
+        }
+    }
+}
+
+impl ConeCertificate {
+    /// No multipliers: energy falls.
+    pub(super) fn energy(last: usize, given: &Given) -> Self {
+        Self {
+            last,
+            nu: vec![0.0; given.contacts.len()],
+            w: vec![0.0; given.velocity.len()],
+        }
+    }
+
+    /// Whether it is [`energy`](Self::energy).
+    pub(super) fn is_energy(&self) -> bool {
+        self.nu.iter().chain(&self.w).all(|x| *x == 0.0)
+    }
+
+    pub(super) fn bound(&self, given: &Given, direction: &[f64]) -> Option<f64> {
+        if !is_signed(&self.nu, self.last, given) || !given.is_dual(&self.w) {
+            return None;
+        }
+        if self.w.len() != given.velocity.len() {
+            return None;
+        }
+        let w = exact(&self.w);
+        let momentum = given.momentum(&w);
+        let pushed = pushed(given, direction, &self.nu);
+        let sum: Vec<Interval> = pushed.iter().zip(&momentum).map(|(a, b)| *a + *b).collect();
+        let norm = given.norm_high(&sum);
+        let work = dot(&momentum, &exact(&given.velocity));
+        let bound = Interval::from(norm) * Interval::from(given.speed) - work;
+        bound.high.is_finite().then_some(bound.high)
+    }
+}
+
+/// Whether multipliers of normal velocities have the signs that they need.
+pub(super) fn is_signed(nu: &[f64], last: usize, given: &Given) -> bool {
+    let is_right = |(i, x): (usize, &f64)| x.is_finite() && (i == last || *x >= 0.0);
+    nu.len() == given.contacts.len() && last < nu.len() && nu.iter().enumerate().all(is_right)
+}
+
+/// $c + J_n^T\nu$.
+pub(super) fn pushed(given: &Given, direction: &[f64], nu: &[f64]) -> Vec<Interval> {
+    (0..direction.len())
+        .map(|k| {
+            let terms = given.contacts.iter().zip(nu);
+            terms
+                .map(|(contact, nu)| Interval::from(contact.normal[k]) * Interval::from(*nu))
+                .fold(Interval::from(direction[k]), Add::add)
+        })
+        .collect()
+}

@@ -1,0 +1,403 @@
+//! Bounds that hold for every outcome of an impact, with proofs.
+//!
+//! Samples show the set of outcomes from inside. Here is the other side: for a direction $c$, numbers
+//! that $c\cdot v^+$ never passes, whatever the order and overlap of the pushes, for friction
+//! coefficients and the velocity as given.
+//!
+//! **Theorem 1.** Let $\nu \in \mathbb R^m$, and $w$ with
+//! $J_{n,i}w \ge \mu_i\lVert J_{t,i}w\rVert$ for every contact. For every outcome with
+//! $J_{n,j}v^+ = 0$, and $\nu_i \ge 0$ for $i \ne j$,
+//!
+//! $$ c\cdot v^+ \le -w\cdot Mv^- + \lVert c + J_n^T\nu + Mw\rVert_{M^{-1}}\lVert v^-\rVert_M. $$
+//!
+//! *Proof.* Impulses add up in the friction cones, so that $w\cdot M(v^+ - v^-) \ge 0$; contacts
+//! open, so that $\nu\cdot J_nv^+ \ge 0$; hence
+//! $c\cdot v^+ \le (c + J_n^T\nu + Mw)\cdot v^+ - w\cdot Mv^-$, and energy falls. An impact ends when
+//! some contact $j$ closes last, $J_{n,j}v^+ = 0$: the largest of the bounds over $j$ holds for all
+//! outcomes.
+//!
+//! The best multipliers solve a conic program for each $j$. They are rounded so that the
+//! inequalities hold exactly, and the bound is evaluated upwards: a [`BoundCertificate`] is valid in
+//! exact arithmetic on the numbers as printed, whatever the solver did.
+//!
+//! It is a proof and no estimate: often it is five or ten times as wide as what can happen. In the
+//! plane [`Relaxation::Moment`] is tighter.
+
+mod certificate;
+mod exact;
+mod given;
+mod interval;
+mod moment;
+mod program;
+
+pub use certificate::{BoundCertificate, ConeCertificate};
+pub use moment::Moment;
+
+use crate::{ImpactError, ImpactProblem};
+use given::Given;
+use moment::MomentProgram;
+use nalgebra::DVector;
+use program::Whitened;
+
+/// Shifts towards the interior, each eight times the one before, until a certificate is proven.
+const MAX_SHIFTS: i32 = 14;
+
+/// How bounds are sought.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Relaxation {
+    /// Theorem 1: momentum, friction cones, energy and the last contact.
+    #[default]
+    Cone,
+    /// Theorem 2, for planar contacts: a quadratic function that no push increases. See [`Moment`].
+    Moment,
+}
+
+/// How a bound was proven.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum BoundMethod {
+    /// The set of outcomes is known: one contact, two without friction, or none that approaches.
+    Exact,
+    /// By Theorem 1.
+    Cone,
+    /// By Theorem 2.
+    Moment,
+    /// Because energy falls: $\lVert c\rVert_{M^{-1}}\lVert v^-\rVert_M$.
+    Energy,
+}
+
+impl BoundMethod {
+    /// Stable identifier.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Exact => "exact",
+            Self::Cone => "cone",
+            Self::Moment => "moment",
+            Self::Energy => "energy",
+        }
+    }
+}
+
+/// Bounds of $c\cdot v^+$ over all outcomes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OuterBound {
+    /// Lower and upper bound.
+    pub outer: [f64; 2],
+    /// How they were proven.
+    pub method: BoundMethod,
+    /// Proofs of the lower bound, as upper bounds of $-c\cdot v^+$, one for each contact that may
+    /// close last; none for [`BoundMethod::Exact`].
+    pub min: Vec<BoundCertificate>,
+    /// Proofs of the upper bound.
+    pub max: Vec<BoundCertificate>,
+}
+
+/// Bounds of `direction` $\cdot v^+$ (n) over all outcomes of an impact.
+///
+/// # Errors
+///
+/// [`ImpactError::InvalidOption`] for a direction of the wrong length, zero or not finite, and for
+/// [`Relaxation::Moment`] in space; [`ImpactError::UnprovenBound`] for a mass matrix that is singular to
+/// working precision.
+///
+/// # Examples
+///
+/// A disk that hits a wall obliquely never leaves it faster than it came:
+///
+/// ```
+/// use carom_impact::frictional::{Relaxation, outer_bound};
+/// use carom_impact::{Contact, ContactSet, ImpactProblem};
+/// use carom_metric::{Covector, KineticMetric, Tangent};
+/// use nalgebra::DMatrix;
+/// let metric = KineticMetric::new(DMatrix::identity(2, 2))?;
+/// let wall = |x, y| Contact::frictionless(Covector::from_slice(&[x, y]));
+/// let contacts = ContactSet::new(&metric, vec![wall(1.0, 0.0), wall(0.6, 0.8), wall(0.0, 1.0)])?;
+/// let problem = ImpactProblem::new(&contacts, Tangent::from_slice(&[-1.0, -1.0]))?;
+/// let bound = outer_bound(&problem, &[1.0, 0.0], Relaxation::Cone)?;
+/// // Rounded outward: never below the bound in exact arithmetic.
+/// let speed = 2.0_f64.sqrt() + 1e-12;
+/// assert!(bound.outer[0] >= -speed && bound.outer[1] <= speed);
+/// for proof in &bound.max {
+///     assert!(proof.verify(&problem, &[1.0, 0.0])?.is_some_and(|b| b <= bound.outer[1]));
+/// }
+/// # Ok::<(), carom_impact::ImpactError>(())
+/// ```
+pub fn outer_bound(
+    problem: &ImpactProblem<'_>,
+    direction: &[f64],
+    relaxation: Relaxation,
+) -> Result<OuterBound, ImpactError> {
+    OuterBounds::new(problem)?.bound(direction, relaxation)
+}
+
+/// Bounds in several directions of one problem: what they share is computed once.
+pub struct OuterBounds {
+    given: Given,
+    whitened: Option<Whitened>,
+    /// Whitened velocity on which every admissible impulse does work.
+    interior: Option<DVector<f64>>,
+    /// Whitening: $L$ of the mass matrix.
+    lower: nalgebra::DMatrix<f64>,
+    /// Velocities with the extremes of every direction.
+    exact: Option<Vec<Vec<f64>>>,
+    is_planar: bool,
+}
+
+impl std::fmt::Debug for OuterBounds {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("OuterBounds")
+            .field("contacts", &self.given.contacts.len())
+            .field("is_exact", &self.exact.is_some())
+            .finish_non_exhaustive()
+    }
+}
+
+impl OuterBounds {
+    /// Prepares a problem.
+    ///
+    /// # Errors
+    ///
+    /// [`ImpactError::UnprovenBound`] for a mass matrix that is singular to working precision.
+    pub fn new(problem: &ImpactProblem<'_>) -> Result<Self, ImpactError> {
+        problem.contacts().require_tangents()?;
+        let given = Given::new(problem)?;
+        let exact = exact::outcomes(problem, &given)?;
+        let factor = given
+            .mass
+            .clone()
+            .cholesky()
+            .ok_or(ImpactError::UnprovenBound)?;
+        let lower = factor.l();
+        let is_free = problem.contacts().constraint_forms().is_empty();
+        let whitened = (is_free && given.speed > 0.0)
+            .then(|| whiten(&given, &lower))
+            .flatten();
+        let interior = match (&exact, &whitened) {
+            (None, Some(whitened)) => whitened.interior(),
+            _ => None,
+        };
+        let is_planar = given.contacts.iter().all(|c| c.tangents.len() <= 1);
+        Ok(Self {
+            given,
+            whitened,
+            interior,
+            lower,
+            exact,
+            is_planar,
+        })
+    }
+
+    /// Bounds in a direction (n).
+    ///
+    /// # Errors
+    ///
+    /// As [`outer_bound`].
+    pub fn bound(
+        &self,
+        direction: &[f64],
+        relaxation: Relaxation,
+    ) -> Result<OuterBound, ImpactError> {
+        check_direction(direction, self.given.velocity.len())?;
+        if relaxation == Relaxation::Moment && !self.is_planar {
+            return Err(ImpactError::InvalidOption {
+                what: "relaxation",
+                value: 2.0,
+                allowed: "\"cone\" for contacts with two tangents",
+            });
+        }
+        if let Some(velocities) = &self.exact {
+            let mut outer = [f64::INFINITY, f64::NEG_INFINITY];
+            for v in velocities {
+                let x: f64 = direction.iter().zip(v).map(|(c, v)| c * v).sum();
+                outer = [outer[0].min(x), outer[1].max(x)];
+            }
+            return Ok(OuterBound {
+                outer,
+                method: BoundMethod::Exact,
+                min: Vec::new(),
+                max: Vec::new(),
+            });
+        }
+        let opposite: Vec<f64> = direction.iter().map(|c| -c).collect();
+        let (high, max) = self.side(direction, relaxation);
+        let (low, min) = self.side(&opposite, relaxation);
+        let is_energy = |c: &BoundCertificate| match c {
+            BoundCertificate::Cone(cone) => cone.is_energy(),
+            BoundCertificate::Moment(_) => false,
+        };
+        let method = match relaxation {
+            _ if max.iter().chain(&min).all(is_energy) => BoundMethod::Energy,
+            Relaxation::Cone => BoundMethod::Cone,
+            Relaxation::Moment => BoundMethod::Moment,
+        };
+        Ok(OuterBound {
+            outer: [-low, high],
+            method,
+            min,
+            max,
+        })
+    }
+
+    /// The largest of the contacts' bounds, and their proofs.
+    fn side(&self, direction: &[f64], relaxation: Relaxation) -> (f64, Vec<BoundCertificate>) {
+        let mut largest = f64::NEG_INFINITY;
+        let mut proofs = Vec::with_capacity(self.given.contacts.len());
+        for last in 0..self.given.contacts.len() {
+            let (bound, proof) = self.best(direction, last, relaxation);
+            largest = largest.max(bound);
+            proofs.push(proof);
+        }
+        (largest, proofs)
+    }
+
+    /// The best proven bound if a contact closes last.
+    fn best(
+        &self,
+        direction: &[f64],
+        last: usize,
+        relaxation: Relaxation,
+    ) -> (f64, BoundCertificate) {
+        let energy = BoundCertificate::Cone(ConeCertificate::energy(last, &self.given));
+        let mut best = match energy.bound(&self.given, direction) {
+            Some(bound) => (bound, energy),
+            // The numbers overflow: what cannot be bounded is unbounded.
+            None => (f64::INFINITY, energy),
+        };
+        let mut offer = |found: Option<(f64, BoundCertificate)>| {
+            if let Some(found) = found
+                && found.0 < best.0
+            {
+                best = found;
+            }
+        };
+        let Some(whitened) = &self.whitened else {
+            return best;
+        };
+        offer(self.cone(whitened, direction, last));
+        if relaxation == Relaxation::Moment {
+            offer(self.moment(whitened, direction, last));
+        }
+        best
+    }
+
+    fn cone(
+        &self,
+        whitened: &Whitened,
+        direction: &[f64],
+        last: usize,
+    ) -> Option<(f64, BoundCertificate)> {
+        let c = self.whiten(direction)?;
+        let length = c.norm();
+        let (nu, w) = whitened.best(&(c / length), last)?;
+        let nu = self.on_rows(&nu, last, length);
+        (0..MAX_SHIFTS).find_map(|k| {
+            let shifted = match (&self.interior, k) {
+                (_, 0) => w.clone(),
+                (Some(interior), k) => &w + interior * (1e-14 * 8f64.powi(k) * w.norm().max(1.0)),
+                (None, _) => return None,
+            };
+            let certificate = BoundCertificate::Cone(ConeCertificate {
+                last,
+                nu: nu.clone(),
+                w: self.on_coordinates(&(shifted * length))?,
+            });
+            let bound = certificate.bound(&self.given, direction)?;
+            Some((bound, certificate))
+        })
+    }
+
+    fn moment(
+        &self,
+        whitened: &Whitened,
+        direction: &[f64],
+        last: usize,
+    ) -> Option<(f64, BoundCertificate)> {
+        let c = self.whiten(direction)?;
+        let length = c.norm();
+        let program = MomentProgram::new(whitened);
+        let found = program.best(&(c / length), last)?;
+        (0..MAX_SHIFTS).find_map(|k| {
+            let shift = match (&self.interior, k) {
+                (_, 0) => DVector::zeros(whitened.dim()),
+                (Some(interior), k) => interior * (1e-13 * 8f64.powi(k)),
+                (None, _) => return None,
+            };
+            let moment = found.on_rows(self, &shift, length)?;
+            let certificate = BoundCertificate::Moment(Box::new(moment));
+            let bound = certificate.bound(&self.given, direction)?;
+            Some((bound, certificate))
+        })
+    }
+
+    /// $L^{-1}c$.
+    fn whiten(&self, covector: &[f64]) -> Option<DVector<f64>> {
+        let c = DVector::from_column_slice(covector);
+        self.lower.solve_lower_triangular(&c)
+    }
+
+    /// $L^{-T}\hat w$.
+    fn on_coordinates(&self, w: &DVector<f64>) -> Option<Vec<f64>> {
+        let w = self.lower.tr_solve_lower_triangular(w)?;
+        Some(w.as_slice().to_vec())
+    }
+
+    /// Multipliers of unit normals on the rows as given, with the signs that they need.
+    fn on_rows(&self, nu: &[f64], last: usize, length: f64) -> Vec<f64> {
+        let rows = nu.iter().zip(&self.given.contacts).enumerate();
+        rows.map(|(i, (nu, contact))| {
+            let norm = self.whiten(&contact.normal).map_or(1.0, |u| u.norm());
+            let nu = if i == last { *nu } else { nu.max(0.0) };
+            nu * length / norm
+        })
+        .collect()
+    }
+}
+
+/// The problem in whitened coordinates.
+fn whiten(given: &Given, lower: &nalgebra::DMatrix<f64>) -> Option<Whitened> {
+    let solve = |row: &[f64]| lower.solve_lower_triangular(&DVector::from_column_slice(row));
+    let (mut normals, mut slides) = (Vec::new(), Vec::new());
+    for contact in &given.contacts {
+        let normal = solve(&contact.normal)?;
+        let norm = normal.norm();
+        let mut tangents = Vec::new();
+        for tangent in &contact.tangents {
+            tangents.push(solve(tangent)? * (contact.friction / norm));
+        }
+        normals.push(normal / norm);
+        slides.push(tangents);
+    }
+    let momentum = lower.tr_mul(&DVector::from_column_slice(&given.velocity));
+    let norm = momentum.norm();
+    Some(Whitened {
+        normals,
+        slides,
+        momentum: momentum / norm,
+    })
+}
+
+/// Whether a direction is one.
+pub(super) fn check_direction(direction: &[f64], n: usize) -> Result<(), ImpactError> {
+    let refuse = |what, value, allowed| {
+        Err(ImpactError::InvalidOption {
+            what,
+            value,
+            allowed,
+        })
+    };
+    if direction.len() != n {
+        let length = direction.len() as f64;
+        return refuse(
+            "bounds: length of a direction",
+            length,
+            "that of the velocity",
+        );
+    }
+    if let Some(x) = direction.iter().find(|x| !x.is_finite()) {
+        return refuse("bounds: entry of a direction", *x, "finite");
+    }
+    if direction.iter().all(|x| *x == 0.0) {
+        return refuse("bounds: length of a direction", 0.0, "positive");
+    }
+    Ok(())
+}

@@ -1,0 +1,526 @@
+//! Theorem 2: bounds for planar contacts from a quadratic function that no push increases.
+
+use super::OuterBounds;
+use super::certificate::{is_signed, pushed};
+use super::given::{Definite, Given, GivenContact};
+use super::interval::{Interval, dot, exact, up};
+use super::program::{ConicProgram, Whitened, place, symmetric};
+use nalgebra::{DMatrix, DVector, SymmetricEigen};
+use std::ops::Add;
+
+/// Rounds of cuts of the semidefinite constraint.
+const MAX_ROUNDS: usize = 40;
+
+/// A matrix counts as semidefinite above this eigenvalue; what is missing is added to the bound.
+const SEMIDEFINITE: f64 = 1e-7;
+
+/// Box around every unknown of the program.
+const LARGEST: f64 = 1e3;
+
+/// Proof of an upper bound for planar contacts by a function $W(v) = \tfrac12v^TPv + a\cdot v$.
+///
+/// With $f_{i\sigma} = M^{-1}(J_{n,i} - \mu_i\sigma J_{t,i})^T$, the acceleration by a contact that
+/// slides in direction $\sigma = \pm1$, and $\alpha, \beta \ge 0$,
+///
+/// $$ \lVert Pf_{i\sigma} - \alpha_{i\sigma}J_{n,i}^T + \sigma\beta_{i\sigma}J_{t,i}^T
+/// \rVert_{M^{-1}} \lVert v^-\rVert_M \le -a\cdot f_{i\sigma} $$
+///
+/// says that $W$ never grows: a contact pushes only while $J_{n,i}v \le 0$, and slides with
+/// $\sigma J_{t,i}v \ge 0$. With $\tau \ge 0$ and $\nu_i, \eta_{ij} \ge 0$, free where the last contact
+/// is involved, $Q = P - \sum\eta_{ij}(J_{n,i}^TJ_{n,j} + J_{n,j}^TJ_{n,i})/2 + \tau M$ positive
+/// definite and $r = c - a + J_n^T\nu$,
+///
+/// $$ c\cdot v^+ \le W(v^-) + \tfrac\tau2\lVert v^-\rVert_M^2 + \tfrac12r^TQ^{-1}r. $$
+#[derive(Clone, Debug, PartialEq)]
+pub struct Moment {
+    /// The contact that is the last to close.
+    pub last: usize,
+    /// $P$, symmetric (n × n).
+    pub p: Vec<Vec<f64>>,
+    /// $a$ (n).
+    pub a: Vec<f64>,
+    /// $\alpha_{i\sigma}$ (2m), contact by contact, $\sigma = +1$ first.
+    pub alpha: Vec<f64>,
+    /// $\beta_{i\sigma}$ (2m).
+    pub beta: Vec<f64>,
+    /// $\nu$ (m).
+    pub nu: Vec<f64>,
+    /// $\eta_{ij}$ (m × m), zero below the diagonal.
+    pub eta: Vec<Vec<f64>>,
+    /// $\tau$.
+    pub tau: f64,
+}
+
+impl Moment {
+    /// The bound that this proves, rounded up.
+    pub(super) fn bound(&self, given: &Given, direction: &[f64]) -> Option<f64> {
+        let n = given.velocity.len();
+        if !self.is_shaped(given) || !self.never_grows(given) {
+            return None;
+        }
+        let a = exact(&self.a);
+        let pushed = pushed(given, direction, &self.nu);
+        let r: Vec<Interval> = pushed.iter().zip(&a).map(|(x, a)| *x - *a).collect();
+        let (middle, error) = self.quadratic(given);
+        // A smaller matrix has a larger inverse.
+        let largest = middle.diagonal().amax();
+        let shift = up(up(2.0 * error) + 4.0 * f64::EPSILON * largest);
+        let least = DMatrix::from_fn(n, n, |i, j| {
+            middle[(i, j)] - if i == j { shift } else { 0.0 }
+        });
+        let inverse = Definite::new(&least, 0.0)?.inverse_square(&r);
+        let v = exact(&given.velocity);
+        let rows: Vec<Interval> = self.p.iter().map(|row| dot(&exact(row), &v)).collect();
+        let half = Interval::from(0.5);
+        let speed = Interval::from(given.speed);
+        let bound = half * dot(&v, &rows)
+            + dot(&a, &v)
+            + half * Interval::from(self.tau) * speed * speed
+            + half * Interval::from(inverse);
+        bound.high.is_finite().then_some(bound.high)
+    }
+
+    fn is_shaped(&self, given: &Given) -> bool {
+        let (n, m) = (given.velocity.len(), given.contacts.len());
+        let is_planar = given.contacts.iter().all(|c| c.tangents.len() <= 1);
+        let sizes = self.p.len() == n
+            && self.p.iter().all(|row| row.len() == n)
+            && self.a.len() == n
+            && self.alpha.len() == 2 * m
+            && self.beta.len() == 2 * m
+            && self.eta.len() == m
+            && self.eta.iter().all(|row| row.len() == m);
+        let is_symmetric = || (0..n).all(|i| (0..i).all(|j| self.p[i][j] == self.p[j][i]));
+        let is_free = |i: usize, j: usize| i == self.last || j == self.last;
+        let signs = || {
+            let mut pairs = (0..m).flat_map(|i| (0..m).map(move |j| (i, j)));
+            pairs.all(|(i, j)| self.eta[i][j] >= 0.0 || is_free(i, j))
+                && self.alpha.iter().chain(&self.beta).all(|x| *x >= 0.0)
+                && self.tau >= 0.0
+        };
+        is_planar && sizes && is_symmetric() && signs() && is_signed(&self.nu, self.last, given)
+    }
+
+    /// Proven: no push increases $W$.
+    fn never_grows(&self, given: &Given) -> bool {
+        let a = exact(&self.a);
+        given.contacts.iter().enumerate().all(|(i, contact)| {
+            directions(contact).all(|(s, sigma)| {
+                let k = 2 * i + s;
+                let f = given.metric.inverse(&row(contact, sigma));
+                let mut sum = Vec::with_capacity(f.len());
+                for (l, p) in self.p.iter().enumerate() {
+                    let mut entry = dot(&exact(p), &f)
+                        - Interval::from(self.alpha[k]) * Interval::from(contact.normal[l]);
+                    for tangent in &contact.tangents {
+                        entry = entry
+                            + Interval::from(sigma * self.beta[k]) * Interval::from(tangent[l]);
+                    }
+                    sum.push(entry);
+                }
+                up(given.norm_high(&sum) * given.speed) <= -dot(&a, &f).high
+            })
+        })
+    }
+
+    /// $Q$ and a bound on the norm of what rounding did to it.
+    fn quadratic(&self, given: &Given) -> (DMatrix<f64>, f64) {
+        let n = given.velocity.len();
+        let mut square = Interval::ZERO;
+        let mut middle = DMatrix::zeros(n, n);
+        for k in 0..n {
+            for l in 0..=k {
+                let mut entry = Interval::from(self.p[k][l])
+                    + Interval::from(self.tau) * Interval::from(given.mass[(k, l)]);
+                for (i, left) in given.contacts.iter().enumerate() {
+                    for (j, right) in given.contacts.iter().enumerate() {
+                        let product = Interval::from(left.normal[k])
+                            * Interval::from(right.normal[l])
+                            + Interval::from(right.normal[k]) * Interval::from(left.normal[l]);
+                        entry = entry - Interval::from(0.5 * self.eta[i][j]) * product;
+                    }
+                }
+                let x = entry.middle();
+                let radius = Interval::from(entry.radius(x));
+                let times = if k == l { 1.0 } else { 2.0 };
+                square = square + Interval::from(times) * radius * radius;
+                middle[(k, l)] = x;
+                middle[(l, k)] = x;
+            }
+        }
+        (middle, square.root_high())
+    }
+}
+
+/// Sliding directions of a contact; one suffices without friction.
+fn directions(contact: &GivenContact) -> impl Iterator<Item = (usize, f64)> {
+    let n = if contact.tangents.is_empty() { 1 } else { 2 };
+    [(0, 1.0), (1, -1.0)].into_iter().take(n)
+}
+
+/// $J_n - \mu\sigma J_t$.
+fn row(contact: &GivenContact, sigma: f64) -> Vec<Interval> {
+    let factor = Interval::from(sigma * contact.friction);
+    (0..contact.normal.len())
+        .map(|k| {
+            let tangents = contact.tangents.iter();
+            tangents
+                .map(|tangent| -(factor * Interval::from(tangent[k])))
+                .fold(Interval::from(contact.normal[k]), Add::add)
+        })
+        .collect()
+}
+
+/// An affine function of the unknowns.
+#[derive(Clone)]
+struct Affine {
+    terms: Vec<f64>,
+    constant: f64,
+}
+
+impl Affine {
+    fn add(&mut self, other: &Self, factor: f64) {
+        for (x, y) in self.terms.iter_mut().zip(&other.terms) {
+            *x += factor * y;
+        }
+        self.constant += factor * other.constant;
+    }
+
+    fn row(&self) -> (Vec<(usize, f64)>, f64) {
+        let terms = self.terms.iter().copied().enumerate();
+        (terms.filter(|(_, x)| *x != 0.0).collect(), self.constant)
+    }
+
+    fn at(&self, x: &[f64]) -> f64 {
+        let products = self.terms.iter().zip(x).map(|(a, x)| a * x);
+        self.constant + products.sum::<f64>()
+    }
+}
+
+/// The program for the best proof, in whitened coordinates.
+pub(super) struct MomentProgram<'a> {
+    whitened: &'a Whitened,
+    n: usize,
+    m: usize,
+}
+
+/// A proof in whitened coordinates.
+pub(super) struct Found {
+    n: usize,
+    m: usize,
+    last: usize,
+    x: Vec<f64>,
+    tau: f64,
+}
+
+impl<'a> MomentProgram<'a> {
+    pub(super) fn new(whitened: &'a Whitened) -> Self {
+        let (n, m) = (whitened.dim(), whitened.normals.len());
+        Self { whitened, n, m }
+    }
+
+    fn at_a(&self) -> usize {
+        self.n * (self.n + 1) / 2
+    }
+
+    fn at_alpha(&self) -> usize {
+        self.at_a() + self.n
+    }
+
+    fn at_nu(&self) -> usize {
+        self.at_alpha() + 4 * self.m
+    }
+
+    fn at_eta(&self) -> usize {
+        self.at_nu() + self.m
+    }
+
+    /// $\tau$; the epigraph variable $t$ follows.
+    fn at_tau(&self) -> usize {
+        self.at_eta() + self.m * (self.m + 1) / 2
+    }
+
+    fn zero(&self) -> Affine {
+        Affine {
+            terms: vec![0.0; self.at_tau() + 2],
+            constant: 0.0,
+        }
+    }
+
+    fn unknown(&self, k: usize) -> Affine {
+        let mut unknown = self.zero();
+        unknown.terms[k] = 1.0;
+        unknown
+    }
+
+    /// $\begin{pmatrix} t & r^T \\\\ r & Q\end{pmatrix}$.
+    fn matrix(&self, direction: &DVector<f64>) -> Vec<Vec<Affine>> {
+        let normals = &self.whitened.normals;
+        let mut matrix = vec![vec![self.zero(); self.n + 1]; self.n + 1];
+        matrix[0][0] = self.unknown(self.at_tau() + 1);
+        for k in 0..self.n {
+            let mut r = self.zero();
+            r.constant = direction[k];
+            r.terms[self.at_a() + k] = -1.0;
+            for (i, normal) in normals.iter().enumerate() {
+                r.terms[self.at_nu() + i] = normal[k];
+            }
+            matrix[0][k + 1] = r.clone();
+            matrix[k + 1][0] = r;
+            for l in 0..self.n {
+                let q = &mut matrix[k + 1][l + 1];
+                q.terms[place(self.n, k, l)] = 1.0;
+                if k == l {
+                    q.terms[self.at_tau()] = 1.0;
+                }
+                for i in 0..self.m {
+                    for j in i..self.m {
+                        let (u, w) = (&normals[i], &normals[j]);
+                        q.terms[self.at_eta() + place(self.m, i, j)] =
+                            -0.5 * (u[k] * w[l] + w[k] * u[l]);
+                    }
+                }
+            }
+        }
+        matrix
+    }
+
+    /// What does not depend on cuts.
+    fn constraints(&self, last: usize) -> ConicProgram {
+        let mut program = ConicProgram::default();
+        let Whitened {
+            normals, slides, ..
+        } = self.whitened;
+        for (i, (normal, slides)) in normals.iter().zip(slides).enumerate() {
+            let n_directions = if slides.is_empty() { 1 } else { 2 };
+            for (s, sigma) in [1.0, -1.0].into_iter().enumerate().take(n_directions) {
+                let mut f = normal.clone();
+                for slide in slides {
+                    f -= slide * sigma;
+                }
+                let mut head = self.zero();
+                for (k, f) in f.iter().enumerate() {
+                    head.terms[self.at_a() + k] = -f;
+                }
+                let mut rows = vec![head.row()];
+                for k in 0..self.n {
+                    let mut entry = self.zero();
+                    for (l, f) in f.iter().enumerate() {
+                        entry.terms[place(self.n, k, l)] += f;
+                    }
+                    entry.terms[self.at_alpha() + 2 * i + s] = -normal[k];
+                    for slide in slides {
+                        entry.terms[self.at_alpha() + 2 * self.m + 2 * i + s] = sigma * slide[k];
+                    }
+                    rows.push(entry.row());
+                }
+                program.norm_below(rows);
+            }
+        }
+        for k in 0..4 * self.m {
+            program.nonnegative(vec![(self.at_alpha() + k, 1.0)], 0.0);
+        }
+        for i in 0..self.m {
+            if i != last {
+                program.nonnegative(vec![(self.at_nu() + i, 1.0)], 0.0);
+            }
+            for j in i..self.m {
+                if i != last && j != last {
+                    program.nonnegative(vec![(self.at_eta() + place(self.m, i, j), 1.0)], 0.0);
+                }
+            }
+        }
+        program.nonnegative(vec![(self.at_tau(), 1.0)], 0.0);
+        for k in 0..self.at_tau() + 2 {
+            program.nonnegative(vec![(k, -1.0)], LARGEST);
+            program.nonnegative(vec![(k, 1.0)], LARGEST);
+        }
+        program
+    }
+
+    fn cost(&self) -> Vec<f64> {
+        let p = &self.whitened.momentum;
+        let mut cost = vec![0.0; self.at_tau() + 2];
+        for k in 0..self.n {
+            for l in 0..self.n {
+                cost[place(self.n, k, l)] += 0.5 * p[k] * p[l];
+            }
+            cost[self.at_a() + k] = p[k];
+        }
+        cost[self.at_tau()] = 0.5;
+        cost[self.at_tau() + 1] = 0.5;
+        cost
+    }
+
+    /// The best proof for a direction of unit length.
+    ///
+    /// The semidefinite constraint is replaced by that of its 2 × 2 sections, first along the axes,
+    /// then along the eigenvectors that a solution violates. What is left of the violation is
+    /// repaired by a larger $\tau$, so that any round's solution is a proof.
+    pub(super) fn best(&self, direction: &DVector<f64>, last: usize) -> Option<Found> {
+        let matrix = self.matrix(direction);
+        let mut program = self.constraints(last);
+        let size = self.n + 1;
+        let axis = |k: usize| DVector::from_fn(size, |i, _| if i == k { 1.0 } else { 0.0 });
+        for k in 0..size {
+            for l in 0..k {
+                section(&mut program, self, &matrix, &axis(k), &axis(l));
+            }
+        }
+        let cost = self.cost();
+        let mut best: Option<(f64, Found)> = None;
+        for _ in 0..MAX_ROUNDS {
+            let Some(x) = program.minimize(&cost) else {
+                break;
+            };
+            if let Some((value, tau)) = self.repaired(&matrix, &x)
+                && best.as_ref().is_none_or(|(b, _)| value < *b)
+            {
+                let found = Found {
+                    n: self.n,
+                    m: self.m,
+                    last,
+                    x: x.clone(),
+                    tau,
+                };
+                best = Some((value, found));
+            }
+            let at = DMatrix::from_fn(size, size, |i, j| matrix[i][j].at(&x));
+            let eigen = SymmetricEigen::new(at);
+            let mut order: Vec<usize> = (0..size).collect();
+            order.sort_by(|i, j| eigen.eigenvalues[*i].total_cmp(&eigen.eigenvalues[*j]));
+            if eigen.eigenvalues[order[0]] >= -SEMIDEFINITE {
+                break;
+            }
+            let vector = |k: usize| eigen.eigenvectors.column(order[k]).into_owned();
+            for k in 1..size {
+                section(&mut program, self, &matrix, &vector(0), &vector(k));
+            }
+        }
+        best.map(|(_, found)| found)
+    }
+
+    /// The best $\tau$ for the other unknowns, and the bound with it.
+    fn repaired(&self, matrix: &[Vec<Affine>], x: &[f64]) -> Option<(f64, f64)> {
+        let given = x[self.at_tau()];
+        let q = DMatrix::from_fn(self.n, self.n, |i, j| matrix[i + 1][j + 1].at(x));
+        let r = DVector::from_fn(self.n, |i, _| matrix[0][i + 1].at(x));
+        let eigen = SymmetricEigen::new(q);
+        let parts = eigen.eigenvectors.tr_mul(&r);
+        // Q less its own multiple of the metric.
+        let rest: Vec<f64> = eigen.eigenvalues.iter().map(|q| q - given).collect();
+        let least = rest.iter().fold(0.0, |a, q| f64::max(a, -q)) + 1e-9;
+        let slope = |tau: f64| -> f64 {
+            let terms = rest.iter().zip(parts.iter());
+            1.0 - terms.map(|(q, r)| (r / (q + tau)).powi(2)).sum::<f64>()
+        };
+        let (mut low, mut high) = (least, least + parts.norm() + 1.0);
+        for _ in 0..200 {
+            let middle = 0.5 * (low + high);
+            if slope(middle) < 0.0 {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        let tau = high;
+        let inverse: f64 = rest
+            .iter()
+            .zip(parts.iter())
+            .map(|(q, r)| r * r / (q + tau))
+            .sum();
+        let cost = self.cost();
+        let linear: f64 = cost[..self.at_alpha()]
+            .iter()
+            .zip(x)
+            .map(|(c, x)| c * x)
+            .sum();
+        let value = linear + 0.5 * tau + 0.5 * inverse;
+        value.is_finite().then_some((value, tau))
+    }
+}
+
+/// The section of the matrix in the plane of two vectors is positive semidefinite.
+fn section(
+    program: &mut ConicProgram,
+    unknowns: &MomentProgram<'_>,
+    matrix: &[Vec<Affine>],
+    u: &DVector<f64>,
+    w: &DVector<f64>,
+) {
+    let form = |a: &DVector<f64>, b: &DVector<f64>| {
+        let mut sum = unknowns.zero();
+        for (row, a) in matrix.iter().zip(a.iter()) {
+            for (entry, b) in row.iter().zip(b.iter()) {
+                if a * b != 0.0 {
+                    sum.add(entry, a * b);
+                }
+            }
+        }
+        sum
+    };
+    let (uu, uw, ww) = (form(u, u), form(u, w), form(w, w));
+    let (mut sum, mut difference, mut cross) = (uu.clone(), uu, unknowns.zero());
+    sum.add(&ww, 1.0);
+    difference.add(&ww, -1.0);
+    cross.add(&uw, 2.0);
+    program.norm_below(vec![sum.row(), difference.row(), cross.row()]);
+}
+
+impl Found {
+    /// The proof on the rows and coordinates as given, for a direction of a length, with a shift of $a$
+    /// against an interior velocity.
+    pub(super) fn on_rows(
+        &self,
+        bounds: &OuterBounds,
+        shift: &DVector<f64>,
+        length: f64,
+    ) -> Option<Moment> {
+        let (n, m) = (self.n, self.m);
+        let lower = &bounds.lower;
+        let speed = bounds.given.speed;
+        let n_p = n * (n + 1) / 2;
+        let p = lower * symmetric(n, self.x.get(..n_p)?) * lower.transpose() * (length / speed);
+        let a = DVector::from_column_slice(self.x.get(n_p..n_p + n)?) - shift;
+        let a = lower * a * length;
+        let at_nu = n_p + n + 4 * m;
+        let norms: Vec<f64> = bounds
+            .given
+            .contacts
+            .iter()
+            .map(|c| bounds.whiten(&c.normal).map_or(1.0, |u| u.norm()))
+            .collect();
+        let clip = |x: f64, is_free: bool| if is_free { x } else { x.max(0.0) };
+        let per_mode = |first: usize, beta: bool| -> Vec<f64> {
+            let modes = self.x[first..first + 2 * m].iter().enumerate();
+            modes
+                .map(|(k, x)| {
+                    let friction = bounds.given.contacts[k / 2].friction;
+                    let factor = if beta { friction } else { 1.0 };
+                    clip(*x, false) * factor * length / speed
+                })
+                .collect()
+        };
+        let eta = |i: usize, j: usize| {
+            if j < i {
+                return 0.0;
+            }
+            let x = self.x[at_nu + m + place(m, i, j)];
+            clip(x, i == self.last || j == self.last) * length / (speed * norms[i] * norms[j])
+        };
+        Some(Moment {
+            last: self.last,
+            p: (0..n)
+                .map(|i| (0..n).map(|j| p[(i.max(j), i.min(j))]).collect())
+                .collect(),
+            a: a.as_slice().to_vec(),
+            alpha: per_mode(n_p + n, false),
+            beta: per_mode(n_p + n + 2 * m, true),
+            nu: bounds.on_rows(&self.x[at_nu..at_nu + m], self.last, length),
+            eta: (0..m)
+                .map(|i| (0..m).map(|j| eta(i, j)).collect())
+                .collect(),
+            tau: self.tau * length / speed,
+        })
+    }
+}

@@ -1,0 +1,257 @@
+//! Contacts with round friction cones, on the slots of a contact space.
+
+use super::friction_cone::FrictionCone;
+use super::space::ContactSpace;
+use crate::draft::Targets;
+use crate::outcome::{ConeDiagnostics, PolygonDiagnostics};
+use crate::{ContactSet, ImpactError, ImpactProblem};
+use carom_lcp::LcpStatus;
+use carom_lcp::cone::{
+    ConeAnswer, ConeMode, ConeProblem, ConeSelection, ConeWorkspace, cone_residual,
+};
+use carom_metric::kernel;
+
+/// Residual of an answer that a refinement in twice the precision can still mend.
+const NEAR: f64 = 1e-6;
+
+/// The part of a cone problem that belongs to the configuration.
+///
+/// The rows of each contact are divided by the kinetic length of its normal, all three by the same
+/// number: residuals and the even member of a family are those of the rows as given.
+#[derive(Clone, Debug)]
+pub(super) struct RoundStep {
+    delassus: Vec<f64>,
+    friction: Vec<f64>,
+    /// Velocities of a row over those of its slot; impulses on the slot over those on the row.
+    factors: Vec<f64>,
+}
+
+/// Memory of round steps.
+#[derive(Clone, Debug, Default)]
+pub(super) struct RoundWorkspace {
+    pub(super) cone: ConeWorkspace,
+    velocity: Vec<f64>,
+    start: Vec<f64>,
+    /// Impulses on the slots that the last solve found.
+    pub(super) impulse: Vec<f64>,
+}
+
+impl RoundStep {
+    /// For contacts with two tangents.
+    pub(super) fn new(space: &ContactSpace) -> Self {
+        let (width, n) = (space.width(), space.n_slots());
+        let mut factors = Vec::with_capacity(n);
+        let mut friction = Vec::with_capacity(space.n_contacts);
+        for i in 0..space.n_contacts {
+            let ratio = space.tangent_norm(i) / space.normal_norm(i);
+            let ratio = if ratio > 0.0 { ratio } else { 1.0 };
+            friction.push(space.friction[i] / ratio);
+            factors.push(1.0);
+            factors.extend(std::iter::repeat_n(ratio, width - 1));
+        }
+        let mut delassus = Vec::with_capacity(n * n);
+        for (column, right) in space.gram.column_iter().zip(&factors) {
+            let entries = column.iter().zip(&factors);
+            delassus.extend(entries.map(|(g, left)| left * g * right));
+        }
+        Self {
+            delassus,
+            friction,
+            factors,
+        }
+    }
+
+    fn problem<'a>(
+        &'a self,
+        velocity: &'a [f64],
+        restitution: &'a [f64],
+        caps: &'a [f64],
+    ) -> Result<ConeProblem<'a>, ImpactError> {
+        let problem = ConeProblem::new(&self.delassus, velocity, &self.friction, restitution)?;
+        match caps {
+            [] => Ok(problem),
+            caps => Ok(problem.with_caps(caps)?),
+        }
+    }
+
+    /// Velocities of the slots as velocities of the rows.
+    fn on_rows(&self, velocity: &[f64], out: &mut Vec<f64>) {
+        out.clear();
+        out.extend(velocity.iter().zip(&self.factors).map(|(u, f)| u * f));
+    }
+
+    /// Solves for the impulses on the slots, which are left in the workspace.
+    pub(super) fn solve(
+        &self,
+        velocity: &[f64],
+        restitution: &[f64],
+        caps: &[f64],
+        selection: ConeSelection,
+        workspace: &mut RoundWorkspace,
+    ) -> Result<ConeAnswer, ImpactError> {
+        let answer = self.candidate(velocity, restitution, caps, selection, workspace)?;
+        if answer.status == LcpStatus::Solved {
+            return Ok(answer);
+        }
+        refused(&answer)
+    }
+
+    /// The same for an outcome whose velocities the gate asks: it also takes an answer that misses
+    /// the solver's own scale by little.
+    pub(super) fn candidate(
+        &self,
+        velocity: &[f64],
+        restitution: &[f64],
+        caps: &[f64],
+        selection: ConeSelection,
+        workspace: &mut RoundWorkspace,
+    ) -> Result<ConeAnswer, ImpactError> {
+        let RoundWorkspace {
+            cone,
+            velocity: rows,
+            ..
+        } = workspace;
+        self.on_rows(velocity, rows);
+        let problem = self.problem(rows, restitution, caps)?;
+        let answer = cone.solve(&problem, selection)?;
+        self.keep(workspace);
+        let is_near = answer.status == LcpStatus::Inaccurate && answer.residual <= NEAR;
+        if answer.status == LcpStatus::Solved || is_near {
+            return Ok(answer);
+        }
+        refused(&answer)
+    }
+
+    /// The same by Newton's method from impulses on the slots, or `None` if that fails.
+    pub(super) fn solve_near(
+        &self,
+        velocity: &[f64],
+        restitution: &[f64],
+        caps: &[f64],
+        start: &[f64],
+        workspace: &mut RoundWorkspace,
+    ) -> Result<Option<ConeAnswer>, ImpactError> {
+        let RoundWorkspace {
+            cone,
+            velocity: rows,
+            start: on_rows,
+            ..
+        } = workspace;
+        self.on_rows(velocity, rows);
+        on_rows.clear();
+        on_rows.extend(start.iter().zip(&self.factors).map(|(l, f)| l / f));
+        let problem = self.problem(rows, restitution, caps)?;
+        let answer = cone.solve_from(&problem, on_rows)?;
+        self.keep(workspace);
+        Ok((answer.status == LcpStatus::Solved).then_some(answer))
+    }
+
+    fn keep(&self, workspace: &mut RoundWorkspace) {
+        let RoundWorkspace { cone, impulse, .. } = workspace;
+        impulse.clear();
+        impulse.extend(cone.impulse().iter().zip(&self.factors).map(|(l, f)| l * f));
+    }
+
+    /// Velocities of the slots after the last solve.
+    pub(super) fn after(&self, workspace: &RoundWorkspace, out: &mut Vec<f64>) {
+        out.clear();
+        let rows = workspace.cone.velocity().iter().zip(&self.factors);
+        out.extend(rows.map(|(u, f)| u / f));
+    }
+
+    /// The residual of impulses on the slots.
+    pub(super) fn residual(
+        &self,
+        velocity: &[f64],
+        restitution: &[f64],
+        impulse: &[f64],
+    ) -> Result<f64, ImpactError> {
+        let mut rows = Vec::new();
+        self.on_rows(velocity, &mut rows);
+        let impulse: Vec<f64> = impulse
+            .iter()
+            .zip(&self.factors)
+            .map(|(l, f)| l / f)
+            .collect();
+        Ok(cone_residual(
+            &self.problem(&rows, restitution, &[])?,
+            &impulse,
+        )?)
+    }
+}
+
+fn refused(answer: &ConeAnswer) -> Result<ConeAnswer, ImpactError> {
+    Err(ImpactError::Complementarity {
+        status: answer.status,
+        residual: answer.residual,
+    })
+}
+
+/// What an answer reports.
+pub(super) fn diagnostics(answer: &ConeAnswer, workspace: &RoundWorkspace) -> ConeDiagnostics {
+    ConeDiagnostics {
+        residual: answer.residual,
+        velocity_residual: 0.0,
+        family: answer.family,
+        selection: answer.selection,
+        modes: workspace.cone.modes().to_vec(),
+        pivots: answer.n_pivots,
+        newton_steps: answer.n_newton_steps,
+    }
+}
+
+/// The velocities that pushing and sticking rows end with: what a refinement restores.
+pub(super) fn targets(
+    space: &ContactSpace,
+    contacts: &ContactSet<'_>,
+    before: &[f64],
+    restitution: &[f64],
+    modes: &[ConeMode],
+) -> Targets {
+    let width = space.width();
+    let wanted = space.unit_rows(contacts).filter_map(|(slot, row, _)| {
+        let contact = slot / width;
+        match (modes.get(contact)?, slot % width) {
+            (ConeMode::Open, _) => None,
+            (_, 0) => {
+                let e = restitution.get(contact).copied().unwrap_or(0.0);
+                Some((row, -e * before[slot]))
+            }
+            (ConeMode::Stick, _) => Some((row, 0.0)),
+            (ConeMode::Slide, _) => None,
+        }
+    });
+    Targets {
+        rows: wanted.collect(),
+        are_required: true,
+    }
+}
+
+/// How far a polygon's impulses are from the round cones' answer.
+pub(super) fn polygon_error(
+    space: &ContactSpace,
+    problem: &ImpactProblem<'_>,
+    directions: usize,
+    velocity: &[f64],
+    restitution: &[f64],
+    impulse: &[f64],
+) -> Result<PolygonDiagnostics, ImpactError> {
+    let round = RoundStep::new(space);
+    let cone_residual = round.residual(velocity, restitution, impulse)?;
+    let mut workspace = RoundWorkspace::default();
+    let near = round.solve_near(velocity, restitution, &[], impulse, &mut workspace)?;
+    let cone_error = near.map(|_| {
+        let difference: Vec<f64> = workspace
+            .impulse
+            .iter()
+            .zip(impulse)
+            .map(|(l, k)| l - k)
+            .collect();
+        kernel::norm(&space.change(&difference)) / problem.norm()
+    });
+    Ok(PolygonDiagnostics {
+        cone: FrictionCone::Polygon(directions),
+        cone_residual,
+        cone_error,
+    })
+}

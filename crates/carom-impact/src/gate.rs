@@ -1,0 +1,471 @@
+//! What an outcome must satisfy before it is called one: the input and the answer alone decide.
+//!
+//! With $b_r$ the velocity of row $r$, $S$ its own terms (see
+//! [`own_terms`](crate::own_terms)) and every limit $10^{-9}$ of them:
+//!
+//! 1. every number is finite;
+//! 2. momentum: $|M(v^+-v^-) - J^T\lambda - A^T\nu|_k$ against
+//!    $(|M||v^+-v^-| + |J|^T|\lambda| + |A|^T|\nu|)_k$, for every coordinate $k$;
+//! 3. no contact approaches: $b_i^+ \ge -10^{-9}S_i$, and no constraint is worse violated than before;
+//! 4. no contact pulls, $\lambda_i \ge -10^{-9}S_i/\lVert n_i\rVert^2$, and friction stays in its cone;
+//! 5. no energy is gained: $\sum_r\lambda_r(b_r^-+b_r^+)/2$ against
+//!    $\sum_r|\lambda_r|(|b_r^-|+|b_r^+|)/2$.
+//!
+//! Velocities are rounded numbers. Where an impact is so gentle that the last digit of $v^+$ is more
+//! than $10^{-9}$ of what changed, two units of that digit are allowed in rules 2 and 5.
+
+use crate::own_terms::dot_and_size;
+use crate::problem::Numbers;
+use crate::{ContactSet, ImpactProblem};
+use carom_metric::kernel;
+use smallvec::smallvec;
+use std::fmt;
+
+/// Largest violation of a rule, as a fraction of its own terms.
+pub(crate) const GATE_TOLERANCE: f64 = 1e-9;
+
+/// Rounding of the velocities that rules 2 and 5 allow: two units of the last digit.
+const ROUNDING: f64 = 2.0 * f64::EPSILON;
+
+/// Which rules an answer of a law has to obey.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rules<'r> {
+    /// Impulses on tangents stay in the cone of the contact's friction coefficient.
+    pub(crate) friction: bool,
+    /// Contacts may pull: the law says which do.
+    pub(crate) may_pull: bool,
+    /// Contacts may approach after it: a part of an impact, not its end.
+    pub(crate) may_approach: bool,
+    /// Energy may grow, as Newton's and Poisson's restitution with friction allow.
+    pub(crate) may_gain: bool,
+    /// The exact answer of the law may penetrate or pull.
+    pub(crate) may_be_infeasible: bool,
+    /// Scaled velocities of the walls along the distinct unit normals, empty for walls at rest.
+    pub(crate) wall_rates: &'r [f64],
+}
+
+impl Rules<'_> {
+    /// Of frictionless laws whose answers are feasible.
+    pub(crate) const FRICTIONLESS: Self = Self {
+        friction: false,
+        may_pull: false,
+        may_approach: false,
+        may_gain: false,
+        may_be_infeasible: false,
+        wall_rates: &[],
+    };
+
+    /// Of frictional laws whose answers are feasible.
+    pub(crate) const FRICTIONAL: Self = Self {
+        friction: true,
+        ..Self::FRICTIONLESS
+    };
+}
+
+/// What an answer must satisfy to be called resolved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum GateRule {
+    /// Every number is finite.
+    Finite,
+    /// Impulses explain the change of momentum.
+    Momentum,
+    /// No contact approaches after the impact.
+    Approach,
+    /// Constraints hold after the impact.
+    Constraint,
+    /// No contact pulls.
+    Pull,
+    /// Friction stays in its cone.
+    Friction,
+    /// No energy is gained.
+    Energy,
+    /// Contacts that push end with the velocity that the law asks for.
+    Velocity,
+}
+
+impl fmt::Display for GateRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Finite => "a number is not finite",
+            Self::Momentum => "the impulses do not explain the change of momentum",
+            Self::Approach => "a contact still approaches",
+            Self::Constraint => "a constraint is violated",
+            Self::Pull => "a contact pulls",
+            Self::Friction => "friction leaves its cone",
+            Self::Energy => "energy is gained",
+            Self::Velocity => "a pushing contact misses the velocity that the law asks for",
+        })
+    }
+}
+
+/// How an answer fails.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Breach {
+    /// The rule that is broken worst.
+    pub(crate) rule: GateRule,
+    /// By how much, as a fraction of its own terms.
+    pub(crate) measure: f64,
+    /// Contacts that approach after the impact, pull or leave their cone.
+    pub(crate) contacts: Vec<usize>,
+    /// Whether nothing but rules 3 and 4 is broken at contacts.
+    pub(crate) is_feasibility: bool,
+}
+
+impl Breach {
+    pub(crate) fn of(rule: GateRule, measure: f64) -> Self {
+        Self {
+            rule,
+            measure,
+            contacts: Vec::new(),
+            is_feasibility: false,
+        }
+    }
+
+    fn join(&mut self, other: Self) {
+        self.is_feasibility &= other.is_feasibility;
+        self.contacts.extend(other.contacts);
+        if !(self.measure >= other.measure) {
+            self.rule = other.rule;
+            self.measure = other.measure;
+        }
+    }
+}
+
+/// An answer in the units of the system.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Answer<'a> {
+    pub(crate) velocity_plus: &'a [f64],
+    pub(crate) impulses: &'a [f64],
+    pub(crate) constraint_impulses: &'a [f64],
+}
+
+/// Asks the five rules of an answer; `None` if it passes.
+///
+/// Here only what is cheap: contacts that look bad on fewer terms than $S$ has are looked at again.
+pub(crate) fn inspect(
+    problem: &ImpactProblem<'_>,
+    answer: &Answer<'_>,
+    rules: &Rules<'_>,
+) -> Option<Breach> {
+    let contacts = problem.contacts();
+    let metric = contacts.metric();
+    let n = metric.dim();
+    for numbers in [
+        answer.velocity_plus,
+        answer.impulses,
+        answer.constraint_impulses,
+    ] {
+        if !kernel::is_finite(numbers) {
+            return Some(Breach::of(GateRule::Finite, f64::INFINITY));
+        }
+    }
+    let scale = problem.scale();
+    let scaled = |v: &[f64]| -> Numbers { v.iter().map(|x| x * scale).collect() };
+    let before = scaled(problem.velocity_minus().0.as_slice());
+    let after = scaled(answer.velocity_plus);
+
+    // Momentum left unexplained, the size of its terms, and what rounding of v⁺ is worth.
+    let mut left: Numbers = smallvec![0.0; n];
+    let mut size: Numbers = smallvec![0.0; n];
+    let (mut work, mut work_size) = (0.0, 0.0);
+    let mut add = |row: &[f64], row_scale: f64, impulse: f64| {
+        let impulse = impulse * (scale / row_scale);
+        let mut rates = RowRates::default();
+        for (k, a) in row.iter().enumerate() {
+            let a = a * row_scale;
+            let (minus, plus) = (a * before[k], a * after[k]);
+            rates.before += minus;
+            rates.after += plus;
+            rates.size += minus.abs() + plus.abs();
+            left[k] -= a * impulse;
+            size[k] += (a * impulse).abs();
+        }
+        work += 0.5 * impulse * (rates.before + rates.after);
+        work_size += impulse.abs()
+            * (0.5 * GATE_TOLERANCE * (rates.before.abs() + rates.after.abs())
+                + ROUNDING * rates.size);
+        rates
+    };
+    let mut is_suspect = false;
+    for (i, contact) in contacts.contacts().iter().enumerate() {
+        let first = contacts.row(i);
+        let impulse = answer.impulses[first];
+        let rates = add(
+            contact.normal.0.as_slice(),
+            contacts.row_scale(first),
+            impulse,
+        );
+        let wall = rules.wall_rates.get(contacts.place(i)).copied();
+        let approach = match wall {
+            None | Some(0.0) => rates.after,
+            Some(rate) => rates.after + rate * contacts.row_norm(first) * contacts.row_scale(first),
+        };
+        is_suspect |= !(approach >= -GATE_TOLERANCE * rates.size) && !rules.may_approach;
+        is_suspect |= !(impulse >= 0.0) && !rules.may_pull;
+        let mut tangential = 0.0f64;
+        for (row, tangent) in (first + 1..).zip(&contact.tangents) {
+            let impulse = answer.impulses[row];
+            add(tangent.0.as_slice(), contacts.row_scale(row), impulse);
+            tangential = tangential.hypot(impulse);
+        }
+        is_suspect |= rules.friction && !(tangential <= contact.friction * impulse);
+    }
+    let mut constraint = None;
+    for (form, &multiplier) in contacts
+        .constraint_forms()
+        .iter()
+        .zip(answer.constraint_impulses)
+    {
+        let row = form.0.as_slice();
+        let rates = add(
+            row,
+            kernel::power_of_two_scale(kernel::max_abs(row)),
+            multiplier,
+        );
+        let excess = rates.after.abs() - rates.before.abs();
+        if !(excess <= GATE_TOLERANCE * rates.size) {
+            is_suspect = true;
+            constraint = Some(Breach::of(GateRule::Constraint, excess / rates.size));
+        }
+    }
+    let mut breach: Option<Breach> = None;
+    let mut raise = |found: Breach| match &mut breach {
+        None => breach = Some(found),
+        Some(breach) => breach.join(found),
+    };
+    // Written so that NaN fails, here and above.
+    if !rules.may_gain && rules.wall_rates.is_empty() && !(work <= work_size) {
+        raise(Breach::of(
+            GateRule::Energy,
+            GATE_TOLERANCE * work / work_size,
+        ));
+    }
+    if let Some(found) = check_momentum(metric, [&before, &after], &left, &size) {
+        raise(found);
+    }
+    if is_suspect {
+        let terms = OwnTerms::new(problem, answer);
+        if let Some(found) = constraint
+            && let Some(worse) = terms.constraints(problem, answer, found)
+        {
+            raise(worse);
+        }
+        if let Some(found) = terms.feasibility(problem, answer, rules) {
+            raise(found);
+        }
+    }
+    breach
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct RowRates {
+    before: f64,
+    after: f64,
+    size: f64,
+}
+
+/// Rule 2, with what the impulses leave and the size of their terms.
+fn check_momentum(
+    metric: &carom_metric::KineticMetric,
+    [before, after]: [&[f64]; 2],
+    left: &[f64],
+    size: &[f64],
+) -> Option<Breach> {
+    let n = metric.dim();
+    let mass = metric.mass_matrix().as_slice();
+    let mut worst: Option<Breach> = None;
+    // Symmetric: a column is a row.
+    for ((row, left), size) in mass.chunks_exact(n).zip(left).zip(size) {
+        let (mut momentum, mut terms, mut rounding) = (*left, *size, 0.0);
+        for ((m, minus), plus) in row.iter().zip(before).zip(after) {
+            let product = m * (plus - minus);
+            momentum += product;
+            terms += product.abs();
+            rounding += m.abs() * (minus.abs() + plus.abs());
+        }
+        if !(momentum.abs() <= GATE_TOLERANCE * terms + ROUNDING * rounding) {
+            let found = Breach::of(GateRule::Momentum, momentum.abs() / terms);
+            match &mut worst {
+                None => worst = Some(found),
+                Some(worst) => worst.join(found),
+            }
+        }
+    }
+    worst
+}
+
+/// The own terms $S$ of every row, for scaled velocities.
+pub(crate) struct OwnTerms {
+    before: Numbers,
+    after: Numbers,
+    /// $|v_k^-| + |v_k^+| + \sum_r|(M^{-1}a_r^T)_k\lambda_r|$.
+    made: Numbers,
+}
+
+impl OwnTerms {
+    #[cold]
+    pub(crate) fn new(problem: &ImpactProblem<'_>, answer: &Answer<'_>) -> Self {
+        let contacts = problem.contacts();
+        let metric = contacts.metric();
+        let scale = problem.scale();
+        let scaled = |v: &[f64]| -> Numbers { v.iter().map(|x| x * scale).collect() };
+        let before = scaled(problem.velocity_minus().0.as_slice());
+        let after = scaled(answer.velocity_plus);
+        let mut made: Numbers = before
+            .iter()
+            .zip(&after)
+            .map(|(minus, plus)| minus.abs() + plus.abs())
+            .collect();
+        let mut add = |row: &[f64], row_scale: f64, impulse: f64| {
+            if impulse == 0.0 {
+                return;
+            }
+            let impulse = impulse * (scale / row_scale);
+            let mut column: Numbers = row.iter().map(|a| a * row_scale).collect();
+            metric.whiten_in_place(&mut column);
+            metric.unwhiten_velocity_in_place(&mut column);
+            for (made, x) in made.iter_mut().zip(&column) {
+                *made += (x * impulse).abs();
+            }
+        };
+        for (row, covector) in contacts.jacobian_rows().enumerate() {
+            add(
+                covector.0.as_slice(),
+                contacts.row_scale(row),
+                answer.impulses[row],
+            );
+        }
+        for (form, &multiplier) in contacts
+            .constraint_forms()
+            .iter()
+            .zip(answer.constraint_impulses)
+        {
+            let row = form.0.as_slice();
+            add(
+                row,
+                kernel::power_of_two_scale(kernel::max_abs(row)),
+                multiplier,
+            );
+        }
+        Self {
+            before,
+            after,
+            made,
+        }
+    }
+
+    /// Velocity before, after and $S$ of a row times its power of two, scaled.
+    pub(crate) fn of(&self, row: &[f64], row_scale: f64) -> (f64, f64, f64) {
+        let scaled: Numbers = row.iter().map(|a| a * row_scale).collect();
+        let (before, _) = dot_and_size(&scaled, &self.before);
+        let (after, _) = dot_and_size(&scaled, &self.after);
+        let (_, size) = dot_and_size(&scaled, &self.made);
+        (before, after, size)
+    }
+
+    /// $S$ of every row of the Jacobian over its kinetic length, scaled.
+    pub(crate) fn of_unit_rows(&self, contacts: &ContactSet<'_>) -> Vec<f64> {
+        let sizes = contacts.jacobian_rows().enumerate().map(|(row, covector)| {
+            let row_scale = contacts.row_scale(row);
+            let (_, _, size) = self.of(covector.0.as_slice(), row_scale);
+            size / (contacts.row_norm(row) * row_scale)
+        });
+        sizes.collect()
+    }
+
+    fn constraints(
+        &self,
+        problem: &ImpactProblem<'_>,
+        answer: &Answer<'_>,
+        found: Breach,
+    ) -> Option<Breach> {
+        let forms = problem.contacts().constraint_forms();
+        let worst = forms
+            .iter()
+            .zip(answer.constraint_impulses)
+            .map(|(form, _)| {
+                let row = form.0.as_slice();
+                let scale = kernel::power_of_two_scale(kernel::max_abs(row));
+                let (before, after, size) = self.of(row, scale);
+                (after.abs() - before.abs()) / if size == 0.0 { 1.0 } else { size }
+            })
+            .fold(0.0, |worst, x| if x <= worst { worst } else { x });
+        (!(worst <= GATE_TOLERANCE)).then_some(Breach {
+            measure: worst,
+            ..found
+        })
+    }
+
+    /// Rules 3 and 4 on all terms.
+    fn feasibility(
+        &self,
+        problem: &ImpactProblem<'_>,
+        answer: &Answer<'_>,
+        rules: &Rules<'_>,
+    ) -> Option<Breach> {
+        let contacts = problem.contacts();
+        let metric = contacts.metric();
+        let scale = problem.scale();
+        let mut worst: Option<Breach> = None;
+        let mut raise = |rule, contact, measure: f64| {
+            if measure <= GATE_TOLERANCE {
+                return;
+            }
+            let found = Breach {
+                rule,
+                measure,
+                contacts: vec![contact],
+                is_feasibility: true,
+            };
+            match &mut worst {
+                None => worst = Some(found),
+                Some(worst) => worst.join(found),
+            }
+        };
+        // The impulse that would make S of a row, as given.
+        let natural = |row: usize, covector: &carom_metric::Covector| {
+            let row_scale = contacts.row_scale(row);
+            let (_, _, size) = self.of(covector.0.as_slice(), row_scale);
+            let mut whitened: Numbers = covector.0.iter().map(|a| a * row_scale).collect();
+            metric.whiten_in_place(&mut whitened);
+            size / kernel::dot(&whitened, &whitened) * row_scale / scale
+        };
+        for (i, contact) in contacts.contacts().iter().enumerate() {
+            let first = contacts.row(i);
+            let row_scale = contacts.row_scale(first);
+            let (_, after, size) = self.of(contact.normal.0.as_slice(), row_scale);
+            let wall = rules.wall_rates.get(contacts.place(i)).copied();
+            let wall = wall.unwrap_or(0.0) * contacts.row_norm(first) * row_scale;
+            let approach = after + wall;
+            if !(approach >= 0.0) && !rules.may_approach {
+                raise(GateRule::Approach, i, -approach / (size + wall.abs()));
+            }
+            let impulse = answer.impulses[first];
+            if !(impulse >= 0.0) && !rules.may_pull {
+                raise(
+                    GateRule::Pull,
+                    i,
+                    -impulse / natural(first, &contact.normal),
+                );
+            }
+            if !rules.friction {
+                continue;
+            }
+            let rows = first + 1..contacts.row(i + 1);
+            let tangential = rows
+                .clone()
+                .fold(0.0f64, |sum, row| sum.hypot(answer.impulses[row]));
+            let excess = tangential - contact.friction * impulse.max(0.0);
+            if !(excess <= 0.0) {
+                let sizes = rows.zip(&contact.tangents).map(|(row, t)| natural(row, t));
+                raise(GateRule::Friction, i, excess / sizes.fold(0.0, f64::max));
+            }
+        }
+        if let Some(breach) = &mut worst {
+            breach.contacts.sort_unstable();
+            breach.contacts.dedup();
+        }
+        worst
+    }
+}

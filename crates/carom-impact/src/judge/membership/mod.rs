@@ -1,0 +1,167 @@
+//! Whether a velocity is an inelastic frictional outcome.
+//!
+//! A *step* leads from $v$ to $v' = v + M^{-1}\sum_i(n_i^T\lambda_i + T_i^T\tau_i)$ with
+//! $\lambda_i \ge 0$, positive only where $n_i v' \le 0$, and friction $\tau_i$ within its cone that
+//! dissipates most at $v'$. The set holds every velocity at which no contact approaches and to which
+//! a finite chain of steps leads from the velocity before. Among its members are all answers of
+//! [`AnitescuPotra`](crate::frictional::AnitescuPotra) (one step),
+//! [`Sequential`](crate::frictional::Sequential) (one contact a step) and
+//! [`SetValued`](crate::frictional::SetValued) (steps with caps) with the same friction polygon, and
+//! paths of constant rates through the inclusion of Halm & Posa, whose pieces are steps.
+//!
+//! Membership is claimed with a [`Witness`], a chain that anyone can check, and denied with a proof
+//! ([`OutsideReason`]); else it is unknown. For fixed *modes* of all contacts in all steps every rule
+//! is linear in the impulses, so that one small linear program finds the chain that ends nearest to
+//! the velocity. Modes are taken from the answers of laws, then from samples of the set, the nearest
+//! first, and changed one at a time as long as that brings the end nearer.
+
+mod chain;
+mod linear_program;
+mod modes;
+mod outside;
+mod search;
+mod smooth;
+mod witness;
+
+pub use outside::OutsideReason;
+pub use witness::{Witness, WitnessCone, WitnessFault};
+
+use super::{Case, Explanation};
+use crate::frictional::Sequential;
+use crate::{Audit, ImpactError};
+use carom_metric::Tangent;
+use nalgebra::DVector;
+
+/// Distance up to which a member is the velocity asked about.
+pub(super) const SAME: f64 = 1e-9;
+
+/// Distances from a set below this may be rounding of the fits, whatever the tolerance.
+const PROVABLE: f64 = 1e-6;
+
+/// What is known about a velocity and the set of inelastic frictional outcomes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Membership {
+    /// It is a member, and this proves it.
+    Inside(Witness),
+    /// It is none.
+    Outside {
+        /// What proves it.
+        reason: OutsideReason,
+        /// Distance from every member at least, relative.
+        margin: f64,
+    },
+    /// Neither was shown.
+    Unknown,
+}
+
+impl Membership {
+    /// Stable identifier: `"inside"`, `"outside"` or `"unknown"`.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Inside(_) => "inside",
+            Self::Outside { .. } => "outside",
+            Self::Unknown => "unknown",
+        }
+    }
+
+    /// Whether the set contains the velocity, if that is known.
+    pub fn contains(&self) -> Option<bool> {
+        match self {
+            Self::Inside(_) => Some(true),
+            Self::Outside { .. } => Some(false),
+            Self::Unknown => None,
+        }
+    }
+}
+
+/// How a velocity lies to the set of inelastic frictional outcomes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SetVerdict {
+    /// Inside, outside or unknown.
+    pub membership: Membership,
+    /// Distance to the nearest member known, relative; the set may come nearer.
+    pub distance: f64,
+    /// That member (n).
+    pub nearest: Tangent,
+    /// Members that were looked at.
+    pub members: u64,
+}
+
+/// A member that is known before the search begins: the answer of a law.
+pub(super) struct Known {
+    pub(super) velocity: Tangent,
+    pub(super) origin: Origin,
+}
+
+/// How a law came to its answer.
+pub(super) enum Origin {
+    /// All contacts at once, with these impulses on the rows as given.
+    Simultaneous(DVector<f64>),
+    /// One contact after the other, in this order.
+    Sequential(Vec<usize>, Sequential),
+}
+
+/// Decides about the outcome of a case.
+pub(super) fn decide(
+    case: &Case<'_>,
+    audit: &Audit,
+    fit: &Explanation,
+    known: &[Known],
+) -> Result<SetVerdict, ImpactError> {
+    let before = case.problem.velocity_minus();
+    let mut nearest = Nearest::default();
+    if !case.problem.is_approaching() {
+        nearest.see(case, before.clone());
+        if nearest.distance <= SAME {
+            return Ok(nearest.verdict(case, Membership::Inside(Witness::Separating)));
+        }
+    }
+    for member in known {
+        nearest.see(case, member.velocity.clone());
+    }
+    let tolerance = case.options.tolerance.max(PROVABLE);
+    let exact = match smooth::nearest_of_all(case)? {
+        Some(velocity) => nearest.see(case, velocity),
+        None => 0.0,
+    };
+    let proof = outside::proof(case, audit, fit, tolerance)
+        .or((exact > tolerance).then_some((OutsideReason::ExactSet, exact)));
+    if let Some((reason, margin)) = proof {
+        let margin = margin.max(exact);
+        return Ok(nearest.verdict(case, Membership::Outside { reason, margin }));
+    }
+    search::search(case, known, nearest)
+}
+
+/// The nearest member seen.
+#[derive(Default)]
+struct Nearest {
+    best: Option<Tangent>,
+    distance: f64,
+    members: u64,
+}
+
+impl Nearest {
+    /// Looks at one more member. The result is its distance.
+    fn see(&mut self, case: &Case<'_>, velocity: Tangent) -> f64 {
+        self.members += 1;
+        let distance = case.distance(&velocity);
+        if self.best.is_none() || distance < self.distance {
+            self.distance = distance;
+            self.best = Some(velocity);
+        }
+        distance
+    }
+
+    fn verdict(self, case: &Case<'_>, membership: Membership) -> SetVerdict {
+        let nearest = self
+            .best
+            .unwrap_or_else(|| case.problem.velocity_minus().clone());
+        SetVerdict {
+            distance: case.distance(&nearest),
+            membership,
+            nearest,
+            members: self.members,
+        }
+    }
+}

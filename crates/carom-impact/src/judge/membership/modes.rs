@@ -1,0 +1,119 @@
+//! What every contact does in every step of a chain.
+
+/// What a contact does in one step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum StepMode {
+    /// No impulse.
+    Off,
+    /// It pushes, and its tangential velocity after the step is zero (or it has no friction).
+    Stick,
+    /// It pushes, and friction acts along this direction of the polygon.
+    Slide(usize),
+    /// It pushes, and friction acts between this direction of the polygon and the next.
+    Edge(usize),
+}
+
+/// Modes of all contacts, step after step.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct ModeSequence {
+    n_contacts: usize,
+    modes: Vec<StepMode>,
+}
+
+impl ModeSequence {
+    /// No steps yet.
+    pub(super) fn new(n_contacts: usize) -> Self {
+        Self {
+            n_contacts: n_contacts.max(1),
+            modes: Vec::new(),
+        }
+    }
+
+    pub(super) fn n_steps(&self) -> usize {
+        self.modes.len() / self.n_contacts
+    }
+
+    /// The steps: a mode for each contact.
+    pub(super) fn steps(&self) -> impl DoubleEndedIterator<Item = &[StepMode]> {
+        self.modes.chunks_exact(self.n_contacts)
+    }
+
+    /// Adds a step, unless nothing happens in it or it repeats the one before: impulses of equal
+    /// steps add up to those of one.
+    pub(super) fn push(&mut self, step: &[StepMode]) {
+        let is_idle = step.iter().all(|mode| *mode == StepMode::Off);
+        if !is_idle && self.steps().next_back() != Some(step) {
+            self.modes.extend_from_slice(step);
+        }
+    }
+
+    /// The same with a last step more.
+    pub(super) fn then(&self, step: &[StepMode]) -> Self {
+        let mut longer = self.clone();
+        longer.push(step);
+        longer
+    }
+
+    /// The sequences next to this one: one contact changes its mode in one step, or one contact
+    /// acts alone in a step more.
+    pub(super) fn neighbors(&self, choices: &[Vec<StepMode>]) -> Vec<Self> {
+        let mut all = Vec::new();
+        for (at, mode) in self.modes.iter().enumerate() {
+            let others = choices.get(at % self.n_contacts).into_iter().flatten();
+            for other in others.filter(|other| *other != mode) {
+                let mut modes = self.modes.clone();
+                modes[at] = *other;
+                all.push(self.rebuilt(&modes));
+            }
+        }
+        for step in 0..=self.n_steps() {
+            for (contact, modes) in choices.iter().enumerate() {
+                for mode in modes.iter().filter(|mode| **mode != StepMode::Off) {
+                    let mut alone = vec![StepMode::Off; self.n_contacts];
+                    alone[contact] = *mode;
+                    let (head, tail) = self.modes.split_at(step * self.n_contacts);
+                    all.push(self.rebuilt(&[head, &alone, tail].concat()));
+                }
+            }
+        }
+        all
+    }
+
+    /// A sequence of modes without idle and repeated steps.
+    fn rebuilt(&self, modes: &[StepMode]) -> Self {
+        let mut sequence = Self::new(self.n_contacts);
+        for step in modes.chunks_exact(self.n_contacts) {
+            sequence.push(step);
+        }
+        sequence
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::StepMode::{Off, Slide, Stick};
+    use super::*;
+
+    #[test]
+    fn idle_and_repeated_steps_are_left_out() {
+        let mut sequence = ModeSequence::new(2);
+        for step in [[Off, Off], [Stick, Off], [Stick, Off], [Off, Slide(1)]] {
+            sequence.push(&step);
+        }
+        assert_eq!(sequence.n_steps(), 2);
+        assert_eq!(sequence.then(&[Off, Slide(1)]), sequence);
+        assert_eq!(sequence.then(&[Stick, Stick]).n_steps(), 3);
+    }
+
+    #[test]
+    fn neighbors_change_one_contact_or_add_one_step() {
+        let mut sequence = ModeSequence::new(2);
+        sequence.push(&[Stick, Off]);
+        let choices = [vec![Off, Stick], vec![Off, Stick]];
+        let neighbors = sequence.neighbors(&choices);
+        // Two changes, and two contacts before or after.
+        assert_eq!(neighbors.len(), 2 + 4);
+        assert!(neighbors.iter().any(|s| s.n_steps() == 0));
+        assert!(neighbors.iter().any(|s| s.n_steps() == 2));
+    }
+}

@@ -1,0 +1,134 @@
+//! Proofs that no chain of steps leads to a velocity.
+
+use crate::judge::{Case, Explanation};
+use crate::{Audit, ContactSet};
+use carom_metric::kernel;
+
+/// What every inelastic frictional outcome does and a velocity does not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OutsideReason {
+    /// No contact approaches afterwards.
+    Penetrates,
+    /// Only contacts and constraints change momentum.
+    Momentum,
+    /// Contacts do not pull.
+    Pulls,
+    /// The impulses add up to one within the sum of the friction cones.
+    FrictionCone,
+    /// Energy does not grow.
+    Energy,
+    /// Of the contacts among bodies whose velocities changed one was still closed in the last step,
+    /// and nothing happened after it: not all of them open.
+    AllOpen,
+    /// The set is known as a whole.
+    ExactSet,
+}
+
+impl OutsideReason {
+    /// Stable identifier.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Penetrates => "penetrates",
+            Self::Momentum => "momentum",
+            Self::Pulls => "pulls",
+            Self::FrictionCone => "friction-cone",
+            Self::Energy => "energy",
+            Self::AllOpen => "all-open",
+            Self::ExactSet => "exact-set",
+        }
+    }
+}
+
+/// The first proof, with how far every member is at least, relative.
+///
+/// Each test bounds the distance from below: to the half-space of velocities that leave a contact,
+/// to the velocities that impulses of a kind can make, to the ball of the energy before, to the
+/// velocities that leave some contact closed.
+pub(super) fn proof(
+    case: &Case<'_>,
+    audit: &Audit,
+    fit: &Explanation,
+    tolerance: f64,
+) -> Option<(OutsideReason, f64)> {
+    let penetration = audit.penetration_residual * per_reference(case);
+    let growth = (kernel::norm(case.after.as_slice()) - case.problem.norm()) / case.reference;
+    [
+        (OutsideReason::Penetrates, penetration),
+        (OutsideReason::Momentum, fit.momentum_residual),
+        (OutsideReason::Pulls, fit.pull_residual),
+        (OutsideReason::FrictionCone, fit.friction_residual),
+        (OutsideReason::Energy, growth),
+        (OutsideReason::AllOpen, all_open(case)),
+    ]
+    .into_iter()
+    .find(|(_, margin)| *margin > tolerance)
+}
+
+/// From residuals over the momentum before (scaled: over 1 if there was none) to distances.
+fn per_reference(case: &Case<'_>) -> f64 {
+    let norm = case.problem.norm();
+    if norm > 0.0 {
+        norm / case.reference
+    } else {
+        case.problem.scale() / case.reference
+    }
+}
+
+/// The largest distance, over the groups of bodies that contacts connect, to velocities that leave
+/// one of the group's contacts closed or nothing changed.
+fn all_open(case: &Case<'_>) -> f64 {
+    let contacts = case.problem.contacts();
+    let change = &case.after - case.before();
+    let mut largest = 0.0f64;
+    for group in groups(contacts) {
+        let mut changed = 0.0;
+        let mut opening = f64::INFINITY;
+        for contact in &group {
+            let normal = contacts.unit_row(contacts.row(*contact));
+            opening = opening.min(kernel::dot(normal, case.after.as_slice()));
+            for row in contacts.row(*contact)..contacts.row(contact + 1) {
+                // The change along a row is at most that of the group.
+                let along = kernel::dot(contacts.unit_row(row), change.as_slice());
+                changed = f64::max(changed, along.abs());
+            }
+        }
+        largest = largest.max(opening.min(changed) / case.reference);
+    }
+    largest
+}
+
+/// Contacts that act on each other, directly or through others. Impulses of one group change no
+/// velocity of another.
+fn groups(contacts: &ContactSet<'_>) -> Vec<Vec<usize>> {
+    let m = contacts.len();
+    let acts = |i: usize, j: usize| {
+        let rows = |c: usize| contacts.row(c)..contacts.row(c + 1);
+        rows(i).any(|a| {
+            rows(j).any(|b| {
+                let pairs = contacts.unit_row(a).iter().zip(contacts.unit_row(b));
+                pairs.into_iter().any(|(x, y)| x * y != 0.0)
+            })
+        })
+    };
+    let mut group_of: Vec<Option<usize>> = vec![None; m];
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    for start in 0..m {
+        if group_of[start].is_some() {
+            continue;
+        }
+        let mut members = vec![start];
+        group_of[start] = Some(groups.len());
+        let mut next = 0;
+        while let Some(&contact) = members.get(next) {
+            next += 1;
+            for (other, group) in group_of.iter_mut().enumerate() {
+                if group.is_none() && acts(contact, other) {
+                    *group = Some(groups.len());
+                    members.push(other);
+                }
+            }
+        }
+        groups.push(members);
+    }
+    groups
+}

@@ -1,0 +1,465 @@
+//! The search for a chain of steps that leads to a velocity.
+
+use super::chain::{Attempt, Chain, Edges};
+use super::modes::ModeSequence;
+use super::witness::Witness;
+use super::{Known, Membership, Nearest, Origin, SAME, SetVerdict};
+use crate::frictional::{
+    AnitescuPotra, BranchPolicy, CAP_OFF, COVERING_SPREAD, CapDistribution, Draw, Sampler,
+    SetValued,
+};
+use crate::judge::Case;
+use crate::judge::tasks::map;
+use crate::{ContactSet, ImpactError, ImpactLaw, ImpactProblem};
+use carom_metric::{Tangent, kernel};
+use nalgebra::DVector;
+use std::collections::HashSet;
+
+/// Sizes of steps, over the impulse that stops a contact alone.
+const STEP_SIZES: [f64; 3] = [1.0, 0.5, 2.0];
+
+/// Samples in a batch, and in a task of it.
+const BATCH: u64 = 64;
+const TASK: u64 = 8;
+
+/// Mode sequences of samples that are tried after each batch, the nearest first.
+const TRIED: usize = 6;
+
+/// Sequences from which the local search starts.
+const STARTS: usize = 4;
+
+/// Neighbors that are tried at once.
+const NEIGHBORS: usize = 16;
+
+/// Steps of the longest mode sequence that is tried.
+const MAX_STEPS: usize = 24;
+
+/// Steps of the longest chain that is listed as a witness.
+const MAX_LISTED: usize = 256;
+
+/// Multiply-adds in linear programs: of any search, and for each sample.
+const LEAST_WORK: u64 = 20_000_000;
+const WORK_PER_SAMPLE: u64 = 60_000;
+
+/// Pivots that samples may make, over those that as many plain samples would: random branches,
+/// small steps and contacts switched off make more of them.
+const PIVOT_SHARE: f64 = 0.8;
+
+/// A sequence of modes, and how near its best chain ends (scaled).
+struct Ranked {
+    sequence: ModeSequence,
+    value: f64,
+}
+
+struct Search<'c, 'p> {
+    case: &'c Case<'p>,
+    edges: &'c Edges,
+    nearest: Nearest,
+    /// Sequences that were tried.
+    seen: HashSet<ModeSequence>,
+    /// The best of them, best first.
+    ranked: Vec<Ranked>,
+    /// The last steps that chains to the velocity may have.
+    last: Vec<Vec<super::modes::StepMode>>,
+    work: u64,
+    budget: u64,
+}
+
+/// Searches for a witness. Members met on the way are looked at.
+pub(super) fn search(
+    case: &Case<'_>,
+    known: &[Known],
+    nearest: Nearest,
+) -> Result<SetVerdict, ImpactError> {
+    let problem = case.problem;
+    let edges = Edges::new(problem, case.options.friction_cone, case.after.as_slice())?;
+    let mut last = vec![edges.last_modes(0.0)];
+    let loose = edges.last_modes(case.options.tolerance);
+    if last.first() != Some(&loose) {
+        last.push(loose);
+    }
+    let mut search = Search {
+        case,
+        edges: &edges,
+        nearest,
+        seen: HashSet::new(),
+        ranked: Vec::new(),
+        last,
+        work: 0,
+        budget: LEAST_WORK + WORK_PER_SAMPLE * case.options.samples,
+    };
+    let witness = match search.one_step() {
+        Some(witness) => Some(witness),
+        None => match search.known(known) {
+            Some(witness) => Some(witness),
+            None => match search.samples()? {
+                Some(witness) => Some(witness),
+                None => search.local(),
+            },
+        },
+    };
+    let membership = witness.map_or(Membership::Unknown, Membership::Inside);
+    Ok(search.nearest.verdict(case, membership))
+}
+
+impl Search<'_, '_> {
+    /// Chains of one step: the simultaneous law with all its branches.
+    fn one_step(&mut self) -> Option<Witness> {
+        let start = ModeSequence::new(self.edges.n_contacts());
+        let sequences: Vec<ModeSequence> = self.last.iter().map(|last| start.then(last)).collect();
+        self.attempt_all(sequences, f64::INFINITY)
+    }
+
+    /// The chains by which laws came to their answers, the nearest answers first.
+    fn known(&mut self, known: &[Known]) -> Option<Witness> {
+        let mut order: Vec<(f64, &Known)> = known
+            .iter()
+            .map(|member| (self.case.distance(&member.velocity), member))
+            .collect();
+        order.sort_by(|a, b| a.0.total_cmp(&b.0));
+        order.truncate(STARTS);
+        for (distance, member) in order {
+            let (contacts, law) = match &member.origin {
+                Origin::Simultaneous(impulses) if distance <= SAME => {
+                    match self.proven(vec![impulses.clone()]) {
+                        Some(witness) => return Some(witness),
+                        None => continue,
+                    }
+                }
+                Origin::Simultaneous(_) => continue,
+                Origin::Sequential(contacts, law) => (contacts, law),
+            };
+            if distance <= SAME && contacts.len() > MAX_LISTED {
+                let witness = Witness::Sequential(law.clone());
+                if self.is_good(&witness) {
+                    return Some(witness);
+                }
+            }
+            let Ok(steps) = one_after_the_other(self.case.problem, contacts, law) else {
+                continue;
+            };
+            if distance <= SAME {
+                let impulses = steps.iter().map(|(impulses, _)| impulses.clone());
+                if let Some(witness) = self.proven(impulses.collect()) {
+                    return Some(witness);
+                }
+            }
+            let sequence = self.sequence_of(&steps);
+            if let Some(witness) = self.attempt_with_ends(vec![sequence]) {
+                return Some(witness);
+            }
+        }
+        None
+    }
+
+    /// The witness of a chain of impulses on the rows, if it keeps the rules.
+    fn proven(&self, steps: Vec<DVector<f64>>) -> Option<Witness> {
+        let witness = Witness::Steps {
+            cone: self.edges.cone,
+            steps,
+        };
+        self.is_good(&witness).then_some(witness)
+    }
+
+    fn is_good(&self, witness: &Witness) -> bool {
+        witness
+            .check(self.case.problem, self.case.velocity_plus)
+            .is_ok()
+    }
+
+    /// Modes of steps given by their impulses on the rows and the velocities after.
+    fn sequence_of(&self, steps: &[(DVector<f64>, Tangent)]) -> ModeSequence {
+        let mut sequence = ModeSequence::new(self.edges.n_contacts());
+        let scale = self.case.problem.scale();
+        for (impulses, velocity) in steps {
+            let slots = self.edges.space.of_rows(impulses.as_slice(), scale);
+            let whitened = self.case.whitened(velocity);
+            let after = self.edges.space.velocity(whitened.as_slice());
+            sequence.push(&self.edges.modes(&slots, after.as_slice()));
+        }
+        sequence
+    }
+
+    /// Tries sequences, each with the last steps that may end at the velocity.
+    fn attempt_with_ends(&mut self, sequences: Vec<ModeSequence>) -> Option<Witness> {
+        let mut all = Vec::new();
+        for sequence in &sequences {
+            all.extend(self.last.iter().map(|last| sequence.then(last)));
+        }
+        self.attempt_all(all, f64::INFINITY)
+    }
+
+    /// Tries sequences at once. The first that leads to the velocity is the witness; of the others
+    /// those that end nearer than `cutoff` (scaled) are remembered.
+    fn attempt_all(&mut self, mut sequences: Vec<ModeSequence>, cutoff: f64) -> Option<Witness> {
+        sequences.retain(|s| s.n_steps() <= MAX_STEPS && self.seen.insert(s.clone()));
+        let edges = self.edges;
+        let results = map(sequences.len(), |i| {
+            let mut work = 0;
+            let attempt = match sequences.get(i) {
+                Some(sequence) => edges.attempt(sequence, cutoff, &mut work),
+                None => Attempt::Undecided,
+            };
+            (attempt, work)
+        });
+        for (sequence, (attempt, work)) in sequences.into_iter().zip(results) {
+            self.work += work;
+            let Attempt::Nearest(chain) = attempt else {
+                continue;
+            };
+            if let Some(witness) = self.look_at(&chain) {
+                return Some(witness);
+            }
+            let value = chain.value;
+            let at = self.ranked.partition_point(|other| other.value <= value);
+            self.ranked.insert(at, Ranked { sequence, value });
+            self.ranked.truncate(4 * STARTS);
+        }
+        None
+    }
+
+    /// Looks at the end of a chain: a witness if it is the velocity.
+    fn look_at(&mut self, chain: &Chain) -> Option<Witness> {
+        let mut total = vec![0.0; self.edges.space.n_slots()];
+        for step in &chain.steps {
+            kernel::add_scaled(&mut total, 1.0, step);
+        }
+        let mut end = self.case.before();
+        kernel::add_scaled(end.as_mut_slice(), 1.0, &self.edges.space.change(&total));
+        let distance = self.nearest.see(self.case, self.case.velocity(&end));
+        if distance > SAME {
+            return None;
+        }
+        self.proven(self.on_rows(&chain.steps))
+    }
+
+    /// Impulses on the rows as given from scaled impulses on the slots.
+    fn on_rows(&self, steps: &[Vec<f64>]) -> Vec<DVector<f64>> {
+        let problem = self.case.problem;
+        let rows = |step: &Vec<f64>| {
+            let space = &self.edges.space;
+            space.on_rows(step, problem.scale(), problem.contacts())
+        };
+        steps.iter().map(rows).collect()
+    }
+
+    /// Samples of the set: after each batch the mode sequences of those that came nearest.
+    fn samples(&mut self) -> Result<Option<Witness>, ImpactError> {
+        let samplers = samplers(self.case)?;
+        let total = self.case.options.samples;
+        let mut met = HashSet::new();
+        let mut drawn: Vec<(f64, u64, ModeSequence)> = Vec::new();
+        let mut first = 0;
+        let (mut pivots, mut plain, mut n_plain) = (0.0, 0.0, 0.0f64);
+        while first < total
+            && self.work < self.budget
+            && (first == 0 || pivots * n_plain < PIVOT_SHARE * plain * total as f64)
+        {
+            let end = total.min(first + BATCH);
+            let count = (end - first).div_ceil(TASK);
+            let (edges, case) = (self.edges, self.case);
+            let batch = map(count as usize, |task| {
+                let start = first + task as u64 * TASK;
+                let mut draw = Draw::default();
+                (start..end.min(start + TASK))
+                    .filter_map(|sample| one_sample(case, edges, &samplers, sample, &mut draw))
+                    .collect::<Vec<_>>()
+            });
+            for Sampled {
+                velocity,
+                sample,
+                sequence,
+                steps,
+                pivots: own,
+                is_plain,
+            } in batch.into_iter().flatten()
+            {
+                pivots += own;
+                if is_plain {
+                    plain += own;
+                    n_plain += 1.0;
+                }
+                let distance = self.nearest.see(self.case, velocity);
+                if distance <= SAME
+                    && let Some(witness) = self.proven(self.on_rows(&steps))
+                {
+                    return Ok(Some(witness));
+                }
+                if met.insert(sequence.clone()) {
+                    drawn.push((distance, sample, sequence));
+                }
+            }
+            drawn.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+            let rest = drawn.split_off(drawn.len().min(TRIED));
+            let sequences = std::mem::replace(&mut drawn, rest);
+            let sequences: Vec<ModeSequence> = sequences.into_iter().map(|(_, _, s)| s).collect();
+            if let Some(witness) = self.attempt_with_ends(sequences) {
+                return Ok(Some(witness));
+            }
+            drawn.truncate(8 * TRIED);
+            first = end;
+        }
+        Ok(None)
+    }
+
+    /// Changes one mode or adds one step, as long as the end comes nearer.
+    fn local(&mut self) -> Option<Witness> {
+        let choices = self.edges.choices();
+        let starts: Vec<(ModeSequence, f64)> = self
+            .ranked
+            .iter()
+            .take(STARTS)
+            .map(|ranked| (ranked.sequence.clone(), ranked.value))
+            .collect();
+        for (mut sequence, mut value) in starts {
+            'climb: loop {
+                let neighbors = sequence.neighbors(&choices);
+                for some in neighbors.chunks(NEIGHBORS) {
+                    if self.work >= self.budget {
+                        return None;
+                    }
+                    self.ranked.clear();
+                    let cutoff = value * (1.0 - 1e-6);
+                    if let Some(witness) = self.attempt_all(some.to_vec(), cutoff) {
+                        return Some(witness);
+                    }
+                    if let Some(better) = self.ranked.first()
+                        && better.value < value
+                    {
+                        value = better.value;
+                        sequence = better.sequence.clone();
+                        continue 'climb;
+                    }
+                }
+                break;
+            }
+        }
+        None
+    }
+}
+
+/// Samplers of the set: the default one, and ones with random branches, contacts switched off and
+/// steps of several sizes.
+fn samplers<'p>(case: &Case<'p>) -> Result<Vec<Sampler<'p>>, ImpactError> {
+    let plain = SetValued {
+        samples: case.options.samples,
+        seed: case.options.seed,
+        friction_cone: case.options.friction_cone,
+        ..SetValued::default()
+    };
+    let first = Sampler::new(case.problem, &plain)?;
+    let step = first.impulse_step();
+    let mut all = vec![first];
+    for size in STEP_SIZES {
+        let law = SetValued {
+            impulse_step: Some(size * step),
+            branch: BranchPolicy::RandomCovering {
+                spread: COVERING_SPREAD,
+            },
+            caps: CapDistribution::Mixed { off: CAP_OFF },
+            ..plain.clone()
+        };
+        if step > 0.0 {
+            all.push(Sampler::new(case.problem, &law)?);
+        }
+    }
+    Ok(all)
+}
+
+/// A sample that ended.
+struct Sampled {
+    velocity: Tangent,
+    sample: u64,
+    sequence: ModeSequence,
+    /// Scaled impulses of each step on the slots.
+    steps: Vec<Vec<f64>>,
+    pivots: f64,
+    /// Whether it is a sample as the law draws it by default.
+    is_plain: bool,
+}
+
+/// Draws a sample: its end and its modes; `None` if it does not end.
+fn one_sample(
+    case: &Case<'_>,
+    edges: &Edges,
+    samplers: &[Sampler<'_>],
+    sample: u64,
+    draw: &mut Draw,
+) -> Option<Sampled> {
+    let kinds = samplers.len() as u64;
+    let sampler = samplers.get((sample % kinds) as usize)?;
+    let mut sequence = ModeSequence::new(edges.n_contacts());
+    let mut steps: Vec<Vec<f64>> = Vec::new();
+    let mut before: Vec<f64> = Vec::new();
+    let observed = sampler.draw_observed(sample / kinds, draw, |draw| {
+        if before.len() == draw.impulse().len() {
+            let step: Vec<f64> = draw
+                .impulse()
+                .iter()
+                .zip(&before)
+                .map(|(a, b)| a - b)
+                .collect();
+            sequence.push(&edges.modes(&step, draw.velocity()));
+            steps.push(step);
+        }
+        before.clear();
+        before.extend_from_slice(draw.impulse());
+    });
+    if observed.is_err() || !draw.is_ended {
+        return None;
+    }
+    let mut end = case.before();
+    kernel::add_scaled(end.as_mut_slice(), 1.0, &edges.space.change(draw.impulse()));
+    Some(Sampled {
+        velocity: case.velocity(&end),
+        sample,
+        sequence,
+        steps,
+        pivots: draw.pivots as f64,
+        is_plain: sample.is_multiple_of(kinds),
+    })
+}
+
+/// Single impacts in a given order: impulses on all rows, and the velocity after each.
+fn one_after_the_other(
+    problem: &ImpactProblem<'_>,
+    order: &[usize],
+    law: &crate::frictional::Sequential,
+) -> Result<Vec<(DVector<f64>, Tangent)>, ImpactError> {
+    let all = problem.contacts();
+    let single = AnitescuPotra {
+        friction_cone: law.friction_cone,
+        ..AnitescuPotra::default()
+    };
+    let alone = |contact: &usize| match all.contacts().get(*contact) {
+        Some(given) => ContactSet::constrained(
+            all.metric(),
+            vec![given.clone()],
+            all.constraint_forms().to_vec(),
+        ),
+        None => Err(ImpactError::InvalidContact {
+            what: "order",
+            contact: *contact,
+            contacts: all.len(),
+        }),
+    };
+    let mut sets = Vec::with_capacity(all.len());
+    for contact in 0..all.len() {
+        sets.push(alone(&contact)?);
+    }
+    let mut velocity = problem.velocity_minus().clone();
+    let mut steps = Vec::with_capacity(order.len());
+    for contact in order.iter().take(MAX_LISTED) {
+        let Some(set) = sets.get(*contact) else {
+            continue;
+        };
+        let outcome = single.resolve(&ImpactProblem::new(set, velocity)?)?;
+        let mut impulses = DVector::zeros(all.row(all.len()));
+        for (k, l) in outcome.impulses.iter().enumerate() {
+            impulses[all.row(*contact) + k] = *l;
+        }
+        velocity = outcome.velocity_plus.clone();
+        steps.push((impulses, outcome.velocity_plus));
+    }
+    Ok(steps)
+}

@@ -1,0 +1,93 @@
+//! Sets that are known as a whole: contacts without friction.
+
+use crate::judge::Case;
+use crate::{ContactSet, ImpactError, ImpactLaw, Plastic};
+use carom_metric::{Tangent, kernel};
+use nalgebra::DVector;
+
+/// The nearest member where the whole set is known: of contacts without friction that all share one
+/// normal, of two normals, or of any number of which none opens another.
+pub(super) fn nearest_of_all(case: &Case<'_>) -> Result<Option<Tangent>, ImpactError> {
+    let contacts = case.problem.contacts();
+    let is_smooth =
+        |contact: &crate::Contact| contact.friction == 0.0 || contact.tangents.is_empty();
+    if !case.problem.is_approaching() || !contacts.contacts().iter().all(is_smooth) {
+        return Ok(None);
+    }
+    if contacts.n_distinct() == 1 || none_opens_another(contacts) {
+        return Ok(Some(
+            Plastic::default().resolve(case.problem)?.velocity_plus,
+        ));
+    }
+    Ok((contacts.n_distinct() == 2).then(|| smooth_pair(case)))
+}
+
+/// Whether pushing at a contact closes every other one, or leaves it alone.
+///
+/// Then a contact that has pushed ends closed: its own impulse stops at zero velocity, and others
+/// only lower it. The end solves $0 \le \lambda \perp b + G\lambda \ge 0$, whose velocity is unique:
+/// without friction the set has one member, the plastic outcome.
+fn none_opens_another(contacts: &ContactSet<'_>) -> bool {
+    let n = contacts.n_distinct();
+    (0..n).all(|i| (0..i).all(|j| kernel::dot(contacts.unit(i), contacts.unit(j)) <= 0.0))
+}
+
+/// The nearest member of the set of two distinct normals without friction, each of which opens the
+/// other (cosine $c > 0$).
+///
+/// Every end has a contact closed and the other not approaching, and the ends form a path: from one
+/// contact first to the other first, over the plastic outcome where they leave different contacts
+/// closed.
+fn smooth_pair(case: &Case<'_>) -> Tangent {
+    let contacts = case.problem.contacts();
+    let [b0, b1] = case.problem.unit_velocity() else {
+        return case.problem.velocity_minus().clone();
+    };
+    let wedge = contacts.wedge(0, 1);
+    let c = kernel::dot(contacts.unit(0), contacts.unit(1));
+    // 1 - c² = sin² 2γ, without cancellation.
+    let determinant = (2.0 * wedge.sin * wedge.cos).powi(2);
+    let end = |[x, y]: [f64; 2]| {
+        let mut end = case.before();
+        kernel::add_scaled(end.as_mut_slice(), x, contacts.unit(0));
+        kernel::add_scaled(end.as_mut_slice(), y, contacts.unit(1));
+        end
+    };
+    let first = |own: f64, other: f64| {
+        let push = (-own).max(0.0);
+        [push, (-(other + c * push)).max(0.0)]
+    };
+    let zero_first = first(*b0, *b1);
+    let [one, zero] = first(*b1, *b0);
+    let one_first = [zero, one];
+    // Whether the first contact ends open, the second closed.
+    let opens_first = |[x, y]: [f64; 2]| b0 + x + c * y > b1 + c * x + y;
+    let (start, finish) = (end(zero_first), end(one_first));
+    let corners = if opens_first(zero_first) == opens_first(one_first) {
+        vec![start, finish]
+    } else {
+        let both = [(c * b1 - b0) / determinant, (c * b0 - b1) / determinant];
+        vec![start, end(both), finish]
+    };
+    let nearest = corners
+        .windows(2)
+        .map(|pair| on_segment(&case.after, pair))
+        .min_by(|a, b| {
+            let far = |end: &DVector<f64>| (end - &case.after).norm();
+            far(a).total_cmp(&far(b))
+        });
+    case.velocity(&nearest.unwrap_or_else(|| case.before()))
+}
+
+/// The nearest point of a segment.
+fn on_segment(target: &DVector<f64>, ends: &[DVector<f64>]) -> DVector<f64> {
+    let [a, b] = ends else {
+        return ends.first().unwrap_or(target).clone();
+    };
+    let d = b - a;
+    let length = d.norm_squared();
+    if length == 0.0 {
+        return a.clone();
+    }
+    a + &d * (d.dot(&(target - a)) / length).clamp(0.0, 1.0)
+}

@@ -1,0 +1,314 @@
+//! Proofs of membership, and the check that anyone can make of them.
+
+use crate::frictional::Sequential;
+use crate::{ContactSet, ImpactError, ImpactLaw, ImpactProblem};
+use carom_metric::{Tangent, kernel};
+use nalgebra::{DMatrix, DVector};
+use std::f64::consts::{PI, TAU};
+
+/// How well every rule of a step must hold, over the terms that it was computed from.
+const RULE: f64 = 1e-8;
+
+/// How near the last velocity must come, relative to the motion there was.
+const END: f64 = 1e-9;
+
+/// The friction cone in which a chain of steps was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WitnessCone {
+    /// A regular polygon with so many corners, the first along the first tangent; 2 in the plane,
+    /// where it is exact; 0 without friction.
+    Polygon(usize),
+    /// The round cone.
+    Round,
+}
+
+/// Why a velocity is known to be an inelastic frictional outcome.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Witness {
+    /// No contact approaches, and nothing happens.
+    Separating,
+    /// A chain of steps leads there.
+    Steps {
+        /// Where friction impulses lie.
+        cone: WitnessCone,
+        /// Impulses of each step on the contact rows as given, N·s.
+        steps: Vec<DVector<f64>>,
+    },
+    /// The law of single impacts one after the other gives it, in too many steps to be listed.
+    Sequential(Sequential),
+}
+
+/// A rule that a witness breaks.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum WitnessFault {
+    /// A step has another number of impulses than there are contact rows.
+    #[error("step {step} has {found} impulses on {rows} contact rows")]
+    Shape {
+        /// The step.
+        step: usize,
+        /// Impulses that it has.
+        found: usize,
+        /// Rows that there are.
+        rows: usize,
+    },
+    /// A contact pulls, pushes while it opens, or its friction leaves the cone or dissipates less
+    /// than it could.
+    #[error("step {step}, contact {contact}: {rule} by {excess:e} of its terms")]
+    Step {
+        /// The step.
+        step: usize,
+        /// The contact.
+        contact: usize,
+        /// What it does.
+        rule: &'static str,
+        /// By how much, over the terms that the rule was computed from.
+        excess: f64,
+    },
+    /// A contact still approaches at the end.
+    #[error("contact {contact} approaches at the end by {excess:e} of its terms")]
+    Approaching {
+        /// The contact.
+        contact: usize,
+        /// By how much, over the terms of its velocity.
+        excess: f64,
+    },
+    /// The last velocity is another.
+    #[error("the last velocity is {distance:e} away")]
+    End {
+        /// Relative distance.
+        distance: f64,
+    },
+    /// The law does not answer.
+    #[error(transparent)]
+    Impact(#[from] ImpactError),
+}
+
+impl Witness {
+    /// Checks the witness against the definition of the set: every step from $v$ to
+    ///
+    /// $$ v' = v + M^{-1}\sum_i (n_i^T\lambda_i + T_i^T\tau_i) $$
+    ///
+    /// has $\lambda_i \ge 0$, positive only where $n_i v' \le 0$, friction within its cone that
+    /// dissipates most at $v'$, and after the last step no contact approaches and the velocity is
+    /// `velocity_plus` (n). Rules hold within $10^{-8}$ of the sums of absolute terms that they are
+    /// computed from, the end within $10^{-9}$ of the motion there was.
+    ///
+    /// The check starts from the rows as given and shares nothing with the search.
+    ///
+    /// # Errors
+    ///
+    /// The first [`WitnessFault`].
+    pub fn check(
+        &self,
+        problem: &ImpactProblem<'_>,
+        velocity_plus: &Tangent,
+    ) -> Result<(), WitnessFault> {
+        let before = problem.velocity_minus();
+        match self {
+            Self::Separating => end(problem, before, velocity_plus),
+            Self::Sequential(law) => {
+                let outcome = law.resolve(problem)?;
+                end(problem, &outcome.velocity_plus, velocity_plus)
+            }
+            Self::Steps { cone, steps } => {
+                let rows = Rows::new(problem.contacts());
+                let mut velocity = before.0.clone();
+                let mut size = velocity.abs();
+                for (k, impulses) in steps.iter().enumerate() {
+                    size = rows.check(k, *cone, impulses, &mut velocity)?;
+                }
+                rows.check_open(&velocity, &size)?;
+                end(problem, &Tangent(velocity), velocity_plus)
+            }
+        }
+    }
+}
+
+/// Whether two velocities are the same, in the kinetic metric.
+fn end(
+    problem: &ImpactProblem<'_>,
+    found: &Tangent,
+    velocity_plus: &Tangent,
+) -> Result<(), WitnessFault> {
+    let metric = problem.contacts().metric();
+    let norm = |velocity: &DVector<f64>| -> Result<f64, ImpactError> {
+        let mut whitened = velocity.clone();
+        metric.check_vector("velocity", velocity.as_slice())?;
+        metric.whiten_velocity_into(velocity.as_slice(), whitened.as_mut_slice());
+        Ok(kernel::norm(whitened.as_slice()))
+    };
+    let sizes = [norm(&problem.velocity_minus().0)?, norm(&velocity_plus.0)?];
+    let reference = sizes.into_iter().find(|size| *size > 0.0).unwrap_or(1.0);
+    let distance = norm(&(&found.0 - &velocity_plus.0))? / reference;
+    if distance <= END {
+        Ok(())
+    } else {
+        Err(WitnessFault::End { distance })
+    }
+}
+
+/// Contact rows as given, and the velocities that unit impulses on them make.
+struct Rows<'a> {
+    contacts: &'a ContactSet<'a>,
+    /// Rows of the Jacobian.
+    jacobian: DMatrix<f64>,
+    /// Velocities that unit impulses make, n × rows.
+    effects: DMatrix<f64>,
+}
+
+impl<'a> Rows<'a> {
+    fn new(contacts: &'a ContactSet<'a>) -> Self {
+        let n = contacts.metric().dim();
+        let rows: Vec<&DVector<f64>> = contacts
+            .contacts()
+            .iter()
+            .flat_map(|c| std::iter::once(&c.normal.0).chain(c.tangents.iter().map(|t| &t.0)))
+            .collect();
+        let mut effects = DMatrix::zeros(n, rows.len());
+        for (r, mut effect) in effects.column_iter_mut().enumerate() {
+            let norm = contacts.row_norm(r);
+            for (x, u) in effect.iter_mut().zip(contacts.unit_row(r)) {
+                *x = norm * u;
+            }
+            let mut column: Vec<f64> = effect.iter().copied().collect();
+            contacts.metric().unwhiten_velocity_in_place(&mut column);
+            effect.copy_from_slice(&column);
+        }
+        Self {
+            contacts,
+            jacobian: DMatrix::from_fn(rows.len(), n, |r, k| rows[r][k]),
+            effects,
+        }
+    }
+
+    /// Checks one step and makes it. The result is the size of the terms of each velocity.
+    fn check(
+        &self,
+        step: usize,
+        cone: WitnessCone,
+        impulses: &DVector<f64>,
+        velocity: &mut DVector<f64>,
+    ) -> Result<DVector<f64>, WitnessFault> {
+        let rows = self.jacobian.nrows();
+        if impulses.len() != rows {
+            return Err(WitnessFault::Shape {
+                step,
+                found: impulses.len(),
+                rows,
+            });
+        }
+        let after = &*velocity + &self.effects * impulses;
+        let made = self.effects.abs() * impulses.abs();
+        let size = velocity.abs() + after.abs() + made;
+        // Velocities of the rows after, and the sizes of the terms of velocities and impulses.
+        let b = &self.jacobian * &after;
+        let terms = self.jacobian.abs() * &size;
+        for (contact, given) in self.contacts.contacts().iter().enumerate() {
+            let first = self.contacts.row(contact);
+            let of_impulse = |r: usize| {
+                let inverse_mass = self
+                    .jacobian
+                    .row(r)
+                    .transpose()
+                    .dot(&self.effects.column(r));
+                if inverse_mass > 0.0 {
+                    terms[r] / inverse_mass
+                } else {
+                    0.0
+                }
+            };
+            let obey = |rule: &'static str, excess: f64, size: f64| {
+                if excess <= RULE * size {
+                    return Ok(());
+                }
+                Err(WitnessFault::Step {
+                    step,
+                    contact,
+                    rule,
+                    excess: excess / size,
+                })
+            };
+            let normal = impulses[first];
+            let slack = of_impulse(first);
+            obey("pulls", -normal, slack)?;
+            if normal > RULE * slack {
+                obey("pushes while it opens", b[first], terms[first])?;
+            }
+            let tangents: Vec<usize> = (first + 1..first + 1 + given.tangents.len()).collect();
+            let limit = given.friction * normal.max(0.0);
+            let mut tau = [0.0; 2];
+            let mut sliding = [0.0; 2];
+            let (mut widest, mut power) = (given.friction * slack, 0.0);
+            for ((t, row), (tau, u)) in tangents
+                .iter()
+                .enumerate()
+                .zip(tau.iter_mut().zip(&mut sliding))
+            {
+                let _ = t;
+                *tau = impulses[*row];
+                *u = b[*row];
+                widest += of_impulse(*row);
+                power += (tau.abs() + limit) * terms[*row];
+            }
+            let polygon = match cone {
+                WitnessCone::Polygon(k) if tangents.len() > 1 => Some(k),
+                _ => None,
+            };
+            obey(
+                "has friction beyond its cone",
+                reach(tau, polygon) - limit,
+                widest,
+            )?;
+            let most = limit * support(sliding, polygon);
+            let dissipated = tau[0] * sliding[0] + tau[1] * sliding[1];
+            obey("dissipates less than it could", dissipated + most, power)?;
+        }
+        *velocity = after;
+        Ok(size)
+    }
+
+    /// No contact approaches.
+    fn check_open(&self, velocity: &DVector<f64>, size: &DVector<f64>) -> Result<(), WitnessFault> {
+        let b = &self.jacobian * velocity;
+        let terms = self.jacobian.abs() * size;
+        for contact in 0..self.contacts.len() {
+            let row = self.contacts.row(contact);
+            if !(-b[row] <= END * terms[row]) {
+                return Err(WitnessFault::Approaching {
+                    contact,
+                    excess: -b[row] / terms[row],
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The least friction limit that allows a tangential impulse.
+fn reach([x, y]: [f64; 2], polygon: Option<usize>) -> f64 {
+    match polygon {
+        None => x.hypot(y),
+        Some(k) => {
+            let half = PI / k as f64;
+            let edge = |j: usize| {
+                let angle = half * (2 * j + 1) as f64;
+                (x * angle.cos() + y * angle.sin()) / half.cos()
+            };
+            (0..k).map(edge).fold(0.0, f64::max)
+        }
+    }
+}
+
+/// The largest $-d \cdot u$ over the directions of a cone.
+fn support([x, y]: [f64; 2], polygon: Option<usize>) -> f64 {
+    match polygon {
+        None => x.hypot(y),
+        Some(k) => (0..k)
+            .map(|j| {
+                let angle = TAU * j as f64 / k as f64;
+                -(x * angle.cos() + y * angle.sin())
+            })
+            .fold(0.0, f64::max),
+    }
+}

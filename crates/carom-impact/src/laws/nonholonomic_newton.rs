@@ -1,0 +1,44 @@
+//! Newton's restitution inside the velocities that the constraints admit.
+
+use super::{BuiltIn, ContactCount, ContactKeys, LawInfo, OptionInfo, Outcomes};
+use crate::{ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, Nonholonomic, Restitution};
+
+/// Newton's restitution inside the velocities that the constraints admit
+/// (`nonholonomic-newton`), the law [`Restitution::Newton`].
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
+pub struct NonholonomicNewton {
+    /// Newton's coefficient, in \[0, 1\].
+    pub restitution: f64,
+}
+
+impl ImpactLaw for NonholonomicNewton {
+    fn name(&self) -> &'static str {
+        Self::INFO.name
+    }
+
+    fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
+        Nonholonomic::new(Restitution::Newton(self.restitution))?.resolve(problem)
+    }
+}
+
+impl BuiltIn for NonholonomicNewton {
+    const INFO: LawInfo = LawInfo {
+        name: "nonholonomic-newton",
+        summary: "Newton restitution under constraints",
+        reference: "Clark & Bloch, Eqs. (15)-(17)",
+        uses: ContactKeys::NORMAL,
+        contacts: ContactCount::Any,
+        outcomes: Outcomes::Single,
+        energy: "kept or lost",
+        may_gain_energy: false,
+        options: &[OptionInfo {
+            key: "restitution",
+            default: "0.0",
+            unit: "",
+            meaning: "Newton's coefficient, in [0, 1]",
+        }],
+        example: r#"{"law":"nonholonomic-newton","mass_matrix":[[1,0],[0,1]],"velocity":[-1,-1],"contacts":[{"normal":[1,0]}],"constraints":[[1,-1]]}"#,
+    };
+}

@@ -1,0 +1,36 @@
+//! Elastic reflection as if there were no constraints, then projection onto them.
+
+use super::{BuiltIn, ContactCount, ContactKeys, LawInfo, Outcomes};
+use crate::{ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, Nonholonomic, Restitution};
+
+/// Elastic reflection as if there were no constraints, then projection onto them
+/// (`nonholonomic-projected`), the law [`Restitution::Projected`].
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
+pub struct NonholonomicProjected {}
+
+impl ImpactLaw for NonholonomicProjected {
+    fn name(&self) -> &'static str {
+        Self::INFO.name
+    }
+
+    fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
+        Nonholonomic::new(Restitution::Projected)?.resolve(problem)
+    }
+}
+
+impl BuiltIn for NonholonomicProjected {
+    const INFO: LawInfo = LawInfo {
+        name: "nonholonomic-projected",
+        summary: "elastic as if unconstrained, then projected onto the constraints",
+        reference: "Clark & Bloch, Eqs. (18), (20)",
+        uses: ContactKeys::NORMAL,
+        contacts: ContactCount::Any,
+        outcomes: Outcomes::Single,
+        energy: "kept or lost",
+        may_gain_energy: false,
+        options: &[],
+        example: r#"{"law":"nonholonomic-projected","mass_matrix":[[1,0],[0,1]],"velocity":[-1,-1],"contacts":[{"normal":[1,0]}],"constraints":[[1,-1]]}"#,
+    };
+}

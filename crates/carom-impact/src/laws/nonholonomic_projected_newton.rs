@@ -1,0 +1,44 @@
+//! Newton's restitution as if there were no constraints, then projection onto them.
+
+use super::{BuiltIn, ContactCount, ContactKeys, LawInfo, OptionInfo, Outcomes};
+use crate::{ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, Nonholonomic, Restitution};
+
+/// Newton's restitution as if there were no constraints, then projection onto them
+/// (`nonholonomic-projected-newton`), the law [`Restitution::ProjectedNewton`].
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
+pub struct NonholonomicProjectedNewton {
+    /// Newton's coefficient, in \[0, 1\].
+    pub restitution: f64,
+}
+
+impl ImpactLaw for NonholonomicProjectedNewton {
+    fn name(&self) -> &'static str {
+        Self::INFO.name
+    }
+
+    fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
+        Nonholonomic::new(Restitution::ProjectedNewton(self.restitution))?.resolve(problem)
+    }
+}
+
+impl BuiltIn for NonholonomicProjectedNewton {
+    const INFO: LawInfo = LawInfo {
+        name: "nonholonomic-projected-newton",
+        summary: "Newton restitution as if unconstrained, then projected onto the constraints",
+        reference: "Clark & Bloch, Eqs. (18), (20)",
+        uses: ContactKeys::NORMAL,
+        contacts: ContactCount::Any,
+        outcomes: Outcomes::Single,
+        energy: "kept or lost",
+        may_gain_energy: false,
+        options: &[OptionInfo {
+            key: "restitution",
+            default: "0.0",
+            unit: "",
+            meaning: "Newton's coefficient, in [0, 1]",
+        }],
+        example: r#"{"law":"nonholonomic-projected-newton","mass_matrix":[[1,0],[0,1]],"velocity":[-1,-1],"contacts":[{"normal":[1,0]}],"options":{"restitution":1},"constraints":[[1,-1]]}"#,
+    };
+}

@@ -1,0 +1,95 @@
+//! Orders of impact drawn at random, where there are too many to follow.
+
+use super::chain::refuse_jam;
+use super::tree::{Found, Layout, leaf, merge_tolerances};
+use super::{DEFAULT_MAX_IMPACTS, Propagative, SEQUENCE_LIMIT, SequenceFilter, minimal};
+use crate::{DrawnOrders, ImpactError, ImpactProblem};
+use carom_numeric::random::CounterRng;
+
+/// How many orders of impact are drawn, and from which stream of random numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OrderSample {
+    /// Orders, at most [`MAX_ORDERS`].
+    pub orders: u64,
+    /// Seed of the random numbers.
+    pub seed: u64,
+}
+
+/// The most orders that are drawn.
+pub const MAX_ORDERS: u64 = 1_000_000;
+
+impl Default for OrderSample {
+    fn default() -> Self {
+        Self {
+            orders: 2000,
+            seed: 0,
+        }
+    }
+}
+
+/// Follows random orders to their ends, at each state one of the approaching contacts with equal
+/// chances, and adds their outcomes to those already found.
+pub(super) fn draw(
+    problem: &ImpactProblem<'_>,
+    law: &Propagative,
+    sample: OrderSample,
+    found: &mut Found,
+) -> Result<DrawnOrders, ImpactError> {
+    if sample.orders == 0 || sample.orders > MAX_ORDERS {
+        return Err(ImpactError::InvalidOption {
+            what: "orders to sample",
+            value: sample.orders as f64,
+            allowed: "from 1 to 1000000",
+        });
+    }
+    refuse_jam(problem, problem.unit_velocity(), problem.grazing())?;
+    let layout = Layout::of(problem);
+    let limit = law.max_impacts.unwrap_or(DEFAULT_MAX_IMPACTS);
+    let tolerances = merge_tolerances(problem);
+    let start = layout.start(problem);
+    let mut row = start.clone();
+    let mut approaching = Vec::with_capacity(layout.m);
+    let mut met: Vec<u64> = Vec::new();
+    for order in 0..sample.orders {
+        let mut stream = CounterRng::new(sample.seed, order, 0);
+        row.copy_from_slice(&start);
+        let mut sequence = Vec::new();
+        let mut impacts = 0;
+        loop {
+            let state = layout.read(&row);
+            approaching.clear();
+            approaching.extend((0..layout.m).filter(|i| state.approaches(*i)));
+            if approaching.is_empty() {
+                break;
+            }
+            if impacts == limit {
+                return Err(ImpactError::LimitExceeded { impacts });
+            }
+            let pick = (u128::from(stream.next_bits()) * approaching.len() as u128) >> 64;
+            let contact = approaching[pick as usize];
+            layout.reflect(problem, &mut row, contact);
+            impacts += 1;
+            if impacts <= SEQUENCE_LIMIT {
+                sequence.push(contact);
+            }
+        }
+        if law.filter == SequenceFilter::Minimal
+            && !(sequence.len() <= minimal::MINIMALITY_LIMIT
+                && minimal::places_are_minimal(problem, &sequence)?)
+        {
+            continue;
+        }
+        let sequence = (impacts <= SEQUENCE_LIMIT).then_some(sequence);
+        let end = leaf(problem, &layout.read(&row), impacts, 1, sequence);
+        let place = found.push(end, &tolerances);
+        if place >= met.len() {
+            met.resize(place + 1, 0);
+        }
+        met[place] += 1;
+    }
+    let once = met.iter().filter(|n| **n == 1).count();
+    Ok(DrawnOrders {
+        orders: sample.orders,
+        new_outcome_rate: once as f64 / sample.orders as f64,
+    })
+}

@@ -1,0 +1,57 @@
+//! Sums of products in twice the working precision.
+
+use carom_numeric::sums::{two_product, two_sum};
+
+/// An unevaluated sum `high + low` of two numbers, about 106 bits.
+///
+/// Dekker (1971), Ogita, Rump & Oishi, *Accurate sum and dot product* (2005).
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Twice {
+    high: f64,
+    low: f64,
+}
+
+impl Twice {
+    /// Adds a number.
+    pub(crate) fn add(&mut self, x: f64) {
+        let (high, error) = two_sum(self.high, x);
+        self.high = high;
+        self.low += error;
+    }
+
+    /// Adds a product with its rounding error.
+    pub(crate) fn add_product(&mut self, x: f64, y: f64) {
+        let (product, error) = two_product(x, y);
+        self.add(product);
+        self.low += error;
+    }
+
+    /// The sum, rounded once.
+    pub(crate) fn value(self) -> f64 {
+        self.high + self.low
+    }
+}
+
+/// $\sum_k a_k(x_k + y_k)$ in twice the precision: a velocity kept as what was given and what was
+/// added to it.
+pub(crate) fn dot_of_sum(a: &[f64], x: &[f64], y: &[f64]) -> f64 {
+    let mut sum = Twice::default();
+    for ((a, x), y) in a.iter().zip(x).zip(y) {
+        sum.add_product(*a, *x);
+        sum.add_product(*a, *y);
+    }
+    sum.value()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cancelling_terms_leave_the_small_one() {
+        let (a, x) = ([1e17, 1.0, -1e17], [1.0, 0.75, 1.0]);
+        assert_eq!(dot_of_sum(&a, &x, &[0.0, 0.25, 0.0]), 1.0);
+        let tenth = [0.1, -0.1];
+        assert_eq!(dot_of_sum(&tenth, &[0.3, 0.3], &[0.0; 2]), 0.0);
+    }
+}

@@ -1,0 +1,481 @@
+//! Membership in the set of inelastic frictional outcomes: witnesses and proofs.
+
+use crate::frictional::systems::{
+    System, box_and_wall, compass_gait, contact, disk_stack, rocking_block,
+};
+use carom_impact::frictional::{
+    AnitescuPotra, BranchPolicy, CapDistribution, CounterRng, FrictionCone, Sequential, SetValued,
+    all_simultaneous,
+};
+use carom_impact::judge::{
+    JudgeOptions, LawVerdict, Membership, OutsideReason, SetVerdict, Witness, WitnessCone, judge,
+};
+use carom_impact::{Contact, ImpactLaw, ImpactProblem, SetValuedLaw};
+use carom_metric::Tangent;
+use nalgebra::{DMatrix, DVector};
+
+/// A box in space on four corners, its sides 1 m, `depth` and `height`.
+fn box_in_space(depth: f64, height: f64, velocity: &[f64; 6]) -> System {
+    let (a, b, c) = (1.0, depth, height);
+    let inertia = [b * b + c * c, a * a + c * c, a * a + b * b].map(|x| x / 12.0);
+    let mass = DMatrix::from_diagonal(&DVector::from_vec(vec![
+        1.0, 1.0, 1.0, inertia[0], inertia[1], inertia[2],
+    ]));
+    let corner = |sx: f64, sy: f64| {
+        // The velocity of a corner is v + omega x r.
+        let (x, y, z) = (0.5 * sx * a, 0.5 * sy * b, -0.5 * c);
+        contact(
+            &[0.0, 0.0, 1.0, y, -x, 0.0],
+            &[&[1.0, 0.0, 0.0, 0.0, z, -y], &[0.0, 1.0, 0.0, -z, 0.0, x]],
+            0.5,
+        )
+    };
+    let contacts = vec![
+        corner(-1.0, -1.0),
+        corner(1.0, -1.0),
+        corner(1.0, 1.0),
+        corner(-1.0, 1.0),
+    ];
+    System::new(mass, contacts, velocity)
+}
+
+/// The systems, and the fraction of their members that must be recognized.
+fn systems() -> Vec<(&'static str, System, f64)> {
+    vec![
+        ("rocking block", rocking_block(), 1.0),
+        ("compass gait", compass_gait(), 1.0),
+        ("box and wall", box_and_wall(), 1.0),
+        ("disk stack", disk_stack(1.0), 0.96),
+        (
+            "flat box",
+            box_in_space(1.5, 2.0, &[0.4, 0.1, -0.5, 0.2, 0.1, 0.3]),
+            0.96,
+        ),
+        (
+            "tilted box",
+            box_in_space(0.8, 0.5, &[0.7, -0.3, -1.0, 0.8, -0.5, 0.2]),
+            0.96,
+        ),
+    ]
+}
+
+/// Members drawn with other seeds, steps and caps than the search uses.
+fn members(system: &System, problem: &ImpactProblem<'_>, count: u64) -> Vec<Tangent> {
+    let uniform = SetValued {
+        friction_cone: cone(system),
+        impulse_step: Some(system.impulse_step),
+        samples: count / 2,
+        seed: 4711,
+        max_steps: 100,
+        ..SetValued::default()
+    };
+    let mixed = SetValued {
+        impulse_step: Some(0.37 * system.impulse_step),
+        seed: 815,
+        branch: BranchPolicy::RandomCovering { spread: 4.0 },
+        caps: CapDistribution::Mixed { off: 0.3 },
+        ..uniform.clone()
+    };
+    [uniform, mixed]
+        .iter()
+        .flat_map(|law| law.resolve_all(problem).unwrap().outcomes)
+        .map(|outcome| outcome.velocity_plus)
+        .collect()
+}
+
+/// Polygons in space, exact cones in the plane.
+fn options(system: &System) -> JudgeOptions {
+    JudgeOptions {
+        friction_cone: cone(system),
+        ..JudgeOptions::default()
+    }
+}
+
+fn cone(system: &System) -> FrictionCone {
+    let is_spatial = system.contacts.iter().any(|c| c.tangents.len() == 2);
+    FrictionCone::Polygon(if is_spatial { 4 } else { 2 })
+}
+
+fn judged(system: &System, problem: &ImpactProblem<'_>, after: &Tangent) -> SetVerdict {
+    let judgement = judge(problem, after, &options(system)).unwrap();
+    judgement.outcome_set.unwrap()
+}
+
+/// The definition of a chain of steps, from the mass matrix and the rows as they were given.
+fn assert_chain(system: &System, after: &Tangent, witness: &Witness, what: &str) {
+    let Witness::Steps { cone, steps } = witness else {
+        panic!("{what}: {witness:?}");
+    };
+    let WitnessCone::Polygon(k) = *cone else {
+        panic!("{what}: {cone:?}");
+    };
+    let inverse = system.metric.mass_matrix().clone().try_inverse().unwrap();
+    let speed = 2.0 * system.velocity.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
+    let mut velocity = DVector::from_column_slice(&system.velocity);
+    for impulses in steps {
+        let mut row = 0;
+        let mut momentum = DVector::zeros(velocity.len());
+        for Contact {
+            normal, tangents, ..
+        } in &system.contacts
+        {
+            for covector in std::iter::once(normal).chain(tangents) {
+                momentum += &covector.0 * impulses[row];
+                row += 1;
+            }
+        }
+        velocity += &inverse * momentum;
+        let mut row = 0;
+        for contact in &system.contacts {
+            let normal = impulses[row];
+            let tau = &impulses.as_slice()[row + 1..row + 1 + contact.tangents.len()];
+            row += 1 + contact.tangents.len();
+            assert!(normal >= -1e-9, "{what}: pulls {normal}");
+            if normal > 1e-9 {
+                let b = contact.normal.0.dot(&velocity);
+                assert!(b <= 1e-8 * speed, "{what}: pushes while it opens, {b}");
+            }
+            let limit = contact.friction * normal;
+            let sliding: Vec<f64> = contact
+                .tangents
+                .iter()
+                .map(|t| t.0.dot(&velocity))
+                .collect();
+            let directions: Vec<Vec<f64>> = (0..k)
+                .map(|j| {
+                    let angle = std::f64::consts::TAU * j as f64 / k as f64;
+                    [angle.cos(), angle.sin()][..tau.len()].to_vec()
+                })
+                .collect();
+            let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(x, y)| x * y).sum::<f64>();
+            let most = directions
+                .iter()
+                .map(|d| -dot(d, &sliding))
+                .fold(0.0, f64::max);
+            let lack = dot(tau, &sliding) + limit * most;
+            assert!(
+                lack <= 1e-8 * limit.max(1e-3) * speed,
+                "{what}: dissipates less by {lack}"
+            );
+            // Within the polygon: no direction between two corners reaches farther than they do.
+            let half = std::f64::consts::PI / k as f64;
+            let reach = if tau.len() == 1 {
+                tau[0].abs()
+            } else {
+                (0..k)
+                    .map(|j| half * (2 * j + 1) as f64)
+                    .map(|a| dot(tau, &[a.cos(), a.sin()]) / half.cos())
+                    .fold(0.0, f64::max)
+            };
+            assert!(
+                reach <= limit + 1e-8 * limit.max(1.0),
+                "{what}: {reach} > {limit}"
+            );
+        }
+    }
+    for contact in &system.contacts {
+        assert!(contact.normal.0.dot(&velocity) >= -1e-9 * speed);
+    }
+    let error = (velocity - &after.0).amax();
+    assert!(error <= 1e-8 * speed, "{what}: ends {error} away");
+}
+
+/// Samples of other seeds, step sizes, caps and branches than those of the search.
+#[test]
+fn members_are_recognized_and_proven() {
+    recognize(8);
+}
+
+/// The same on many samples: `cargo test --release -- --ignored --nocapture`.
+#[test]
+#[ignore = "a tally of 600 members"]
+fn many_members_are_recognized_and_proven() {
+    recognize(100);
+}
+
+fn recognize(count: u64) {
+    for (name, system, share) in systems() {
+        system.pose(|problem| {
+            let members = members(&system, problem, count);
+            let mut inside = 0;
+            for (k, after) in members.iter().enumerate() {
+                let set = judged(&system, problem, after);
+                match &set.membership {
+                    Membership::Inside(witness) => {
+                        inside += 1;
+                        let what = format!("{name} {k}");
+                        witness.check(problem, after).unwrap();
+                        assert_chain(&system, after, witness, &what);
+                    }
+                    Membership::Outside { reason, margin } => {
+                        panic!("{name} {k}: outside, {reason:?} {margin}")
+                    }
+                    Membership::Unknown => {}
+                }
+            }
+            let found = inside as f64 / members.len() as f64;
+            println!("{name}: {inside} of {}", members.len());
+            assert!(found >= share, "{name}: {inside} of {}", members.len());
+        });
+    }
+}
+
+fn simultaneous(system: &System) -> AnitescuPotra {
+    AnitescuPotra {
+        friction_cone: cone(system),
+        ..AnitescuPotra::default()
+    }
+}
+
+/// Round cones: the answers of the laws prove themselves.
+#[test]
+fn answers_in_round_cones_are_members() {
+    for (name, system, _) in systems().split_off(4) {
+        system.pose(|problem| {
+            let mut answers = vec![
+                ("anitescu-potra", AnitescuPotra::default().resolve(problem)),
+                ("set-valued", SetValued::default().resolve(problem)),
+            ];
+            for order in [vec![0, 1, 2, 3], vec![2, 0, 3, 1]] {
+                let law = Sequential {
+                    order,
+                    ..Sequential::default()
+                };
+                answers.push(("sequential", law.resolve(problem)));
+            }
+            for (law, answer) in answers {
+                let after = answer.unwrap().velocity_plus;
+                let judgement = judge(problem, &after, &JudgeOptions::default()).unwrap();
+                let set = judgement.outcome_set.as_ref().unwrap();
+                let Membership::Inside(witness) = &set.membership else {
+                    panic!("{name}, {law}: {set:?}");
+                };
+                witness.check(problem, &after).unwrap();
+                let found = judgement
+                    .laws
+                    .iter()
+                    .find(|entry| entry.law == law)
+                    .unwrap();
+                assert_eq!(found.verdict, LawVerdict::Match, "{name}: {found:?}");
+            }
+        });
+    }
+}
+
+/// What the laws themselves answer is never in doubt.
+#[test]
+fn answers_of_the_laws_are_members_and_matches() {
+    for (name, system, _) in systems() {
+        system.pose(|problem| {
+            let m = problem.contacts().len();
+            let mut answers = vec![("anitescu-potra", simultaneous(&system).resolve(problem))];
+            for k in 0..m {
+                let order: Vec<usize> = (0..m).map(|i| (i + k) % m).collect();
+                let law = Sequential {
+                    order: order.into_iter().rev().collect(),
+                    friction_cone: cone(&system),
+                    ..Sequential::default()
+                };
+                answers.push(("sequential", law.resolve(problem)));
+            }
+            for seed in 0..3 {
+                let law = SetValued {
+                    seed,
+                    friction_cone: cone(&system),
+                    ..SetValued::default()
+                };
+                answers.push(("set-valued", law.resolve(problem)));
+            }
+            if name != "flat box" && name != "tilted box" {
+                for solution in all_simultaneous(problem).unwrap() {
+                    answers.push(("anitescu-potra", Ok(solution.outcome)));
+                }
+            }
+            for (law, answer) in answers {
+                let after = answer.unwrap().velocity_plus;
+                let judgement = judge(problem, &after, &options(&system)).unwrap();
+                let set = judgement.outcome_set.as_ref().unwrap();
+                let Membership::Inside(witness) = &set.membership else {
+                    panic!("{name}, {law}: {set:?}");
+                };
+                assert_chain(&system, &after, witness, name);
+                let found = judgement
+                    .laws
+                    .iter()
+                    .find(|entry| entry.law == law)
+                    .unwrap();
+                assert!(found.distance <= 1e-9, "{name}, {law}: {found:?}");
+                assert_eq!(found.verdict, LawVerdict::Match);
+            }
+        });
+    }
+}
+
+/// Velocities that no chain of steps makes, each with the reason that it shows most plainly.
+#[test]
+fn what_no_chain_makes_is_outside_for_the_right_reason() {
+    for (name, system, _) in systems() {
+        system.pose(|problem| {
+            let rest = simultaneous(&system).resolve(problem).unwrap();
+            let end = &rest.velocity_plus.0;
+            let before = DVector::from_column_slice(&system.velocity);
+            let lift = |speed: f64| {
+                // The velocity change that opens every contact, by impulses that push.
+                let mut opened = end.clone();
+                let inverse = system.metric.mass_matrix().clone().try_inverse().unwrap();
+                for contact in &system.contacts {
+                    opened += &inverse * &contact.normal.0 * speed;
+                }
+                opened
+            };
+            let outside = |after: &DVector<f64>| {
+                let set = judged(&system, problem, &Tangent(after.clone()));
+                match set.membership {
+                    Membership::Outside { reason, margin } => {
+                        // Every member is that far: those that are known are.
+                        assert!(set.distance >= margin, "{name}: {set:?}");
+                        Some(reason)
+                    }
+                    _ => None,
+                }
+            };
+            assert_eq!(outside(&before), Some(OutsideReason::Penetrates), "{name}");
+            let faster = lift(100.0);
+            assert_eq!(outside(&faster), Some(OutsideReason::Energy), "{name}");
+        });
+    }
+    // A block that bounces, slides less than friction can make it, and moves by itself.
+    let block = rocking_block();
+    let speed = -block.velocity[1];
+    block.pose(|problem| {
+        let reason =
+            |v: [f64; 3]| match judged(&block, problem, &Tangent::from_slice(&v)).membership {
+                Membership::Outside { reason, .. } => Some(reason),
+                _ => None,
+            };
+        assert_eq!(
+            reason([0.0, 0.5 * speed, 0.0]),
+            Some(OutsideReason::AllOpen)
+        );
+        assert_eq!(reason([0.0, 1.5 * speed, 0.0]), Some(OutsideReason::Energy));
+    });
+    // One corner of a smooth floor: nothing pushes sideways, and one contact only so much.
+    let point = System::new(
+        DMatrix::identity(3, 3),
+        vec![contact(&[0.0, 1.0, 0.0], &[&[1.0, 0.0, 0.0]], 0.3)],
+        &[1.0, -1.0, 0.2],
+    );
+    point.pose(|problem| {
+        let reason =
+            |v: [f64; 3]| match judged(&point, problem, &Tangent::from_slice(&v)).membership {
+                Membership::Outside { reason, .. } => Some(reason),
+                _ => None,
+            };
+        assert_eq!(reason([0.6, 0.0, 0.2]), Some(OutsideReason::FrictionCone));
+        assert_eq!(reason([0.7, 0.0, 0.1]), Some(OutsideReason::Momentum));
+        assert_eq!(reason([0.7, 0.0, 0.2]), None);
+        assert_eq!(reason([0.7, 0.1, 0.2]), Some(OutsideReason::AllOpen));
+    });
+}
+
+/// A random mechanism of 35 degrees of freedom on eight corners in space.
+fn mechanism() -> System {
+    let mut rng = CounterRng::new(35, 8, 0);
+    let mut draw = || 2.0 * rng.next_uniform() - 1.0;
+    let n = 35;
+    let root = DMatrix::from_fn(n, n, |_, _| draw());
+    let mass = &root * root.transpose() + DMatrix::identity(n, n);
+    let mut row = || (0..n).map(|_| draw()).collect::<Vec<f64>>();
+    let contacts = (0..8)
+        .map(|_| contact(&row(), &[&row(), &row()], 0.6))
+        .collect();
+    let velocity = row();
+    System::new(mass, contacts, &velocity)
+}
+
+/// What judging costs, over what 512 samples cost: `cargo test --release -- --ignored --nocapture`.
+#[test]
+#[ignore = "times"]
+fn judging_costs_no_more_than_sampling() {
+    use carom_impact::frictional::{Sampler, SamplingProbe, summarize};
+    use std::time::Instant;
+    for (name, system) in [("disk stack", disk_stack(1.0)), ("mechanism", mechanism())] {
+        system.pose(|problem| {
+            let start = Instant::now();
+            let law = SetValued {
+                samples: 512,
+                friction_cone: cone(&system),
+                ..SetValued::default()
+            };
+            let sampler = Sampler::new(problem, &law).unwrap();
+            let summary = summarize(&sampler, &|_, _| {}).unwrap();
+            let samples = start.elapsed().as_secs_f64();
+            SamplingProbe::new(&sampler, &summary).unwrap();
+            let all = start.elapsed().as_secs_f64();
+            println!("{name}: samples {samples:.4} s, with their probe {all:.4} s");
+            let mut cases = vec![(
+                "anitescu-potra".to_owned(),
+                simultaneous(&system)
+                    .resolve(problem)
+                    .unwrap()
+                    .velocity_plus,
+            )];
+            for (k, member) in members(&system, problem, 12).into_iter().enumerate() {
+                cases.push((format!("member {k}"), member));
+            }
+            let mut near = cases[0].1.clone();
+            near.0 *= 0.97;
+            cases.push(("nearly a member".to_owned(), near));
+            let between = Tangent((&cases[2].1.0 + &cases[9].1.0) * 0.5);
+            cases.push(("between two members".to_owned(), between));
+            for (what, after) in cases {
+                let start = Instant::now();
+                let judgement = judge(problem, &after, &options(&system)).unwrap();
+                let time = start.elapsed().as_secs_f64();
+                let start = Instant::now();
+                let options = JudgeOptions {
+                    samples: 0,
+                    ..options(&system)
+                };
+                judge(problem, &after, &options).unwrap();
+                let laws = start.elapsed().as_secs_f64();
+                let set = judgement.outcome_set.unwrap();
+                println!(
+                    "  {what}: {} of {} members, {:.2e}; {:.2} T, of it laws {:.2} T",
+                    set.membership.name(),
+                    set.members,
+                    set.distance,
+                    time / samples,
+                    laws / samples
+                );
+            }
+        });
+    }
+}
+
+/// A witness with a fault is refused.
+#[test]
+fn false_witnesses_are_refused() {
+    let system = rocking_block();
+    system.pose(|problem| {
+        let after = members(&system, problem, 8).remove(1);
+        let set = judged(&system, problem, &after);
+        let Membership::Inside(Witness::Steps { cone, steps }) = set.membership else {
+            panic!("{set:?}");
+        };
+        let checked =
+            |steps: Vec<DVector<f64>>| Witness::Steps { cone, steps }.check(problem, &after);
+        checked(steps.clone()).unwrap();
+        for row in 0..4 {
+            let mut changed = steps.clone();
+            changed[0][row] += 1e-3;
+            assert!(checked(changed).is_err());
+        }
+        let mut pulling = steps.clone();
+        pulling.push(DVector::from_vec(vec![-1e-3, 0.0, 0.0, 0.0]));
+        pulling.push(DVector::from_vec(vec![1e-3, 0.0, 0.0, 0.0]));
+        assert!(checked(pulling).is_err());
+        assert!(checked(vec![DVector::zeros(3)]).is_err());
+        assert!(Witness::Separating.check(problem, &after).is_err());
+    });
+}

@@ -1,0 +1,244 @@
+//! Whether a problem has a solution at all.
+//!
+//! Relaxed, complementarity left out, a problem is a system of inequalities; the dual simplex
+//! method with nothing to minimize decides it. Where its answer has $z_i w_i > 0$, a solution has
+//! one of them zero: two smaller systems. The tree of these covers all $2^n$ complementary cones,
+//! those of singular bases included.
+
+use super::dictionary::Dictionary;
+use super::integers::Integers;
+use super::sum::ratio;
+use crate::LcpRef;
+use crate::farkas::is_certificate;
+use crate::work::Work;
+use num_bigint::{BigInt, Sign};
+
+/// A relative change that leaves room for the rounding of a certificate.
+const ROOM: f64 = 1e-9;
+
+/// What is known about a problem.
+#[derive(Clone, Debug)]
+pub(crate) enum Decision {
+    /// Variables (n) of a solution, rounded to nearest.
+    Solved(Vec<f64>),
+    /// A certificate (n) that no $z \ge 0$ has $Mz + q \ge 0$, exact for these doubles.
+    Farkas(Vec<f64>),
+    /// No complementary cone holds the vector.
+    Bases,
+    /// There are solutions, but none was found that the doubles hold.
+    OutOfRange,
+    /// Out of budget.
+    Undecided,
+}
+
+/// Decides a problem; `accept` says whether rounded variables are an answer.
+pub(crate) fn decide(
+    problem: LcpRef<'_>,
+    integers: &Integers,
+    accept: impl FnMut(&[f64]) -> bool,
+    work: &mut Work,
+) -> Decision {
+    let mut root = Dictionary::of_slacks(integers, false);
+    match restore(&mut root, work) {
+        Restored::Infeasible(row) => proof(problem, &root, row, integers, work),
+        Restored::Undecided => Decision::Undecided,
+        Restored::Feasible => search(root, integers, accept, work),
+    }
+}
+
+/// The same without complementarity: [`Decision::Farkas`] or [`Decision::Bases`] where no
+/// $z \ge 0$ has $Mz + q \ge 0$, `None` where one has or the budget is used up.
+pub(crate) fn feasibility(
+    problem: LcpRef<'_>,
+    integers: &Integers,
+    work: &mut Work,
+) -> Option<Decision> {
+    let mut root = Dictionary::of_slacks(integers, false);
+    match restore(&mut root, work) {
+        Restored::Infeasible(row) => Some(proof(problem, &root, row, integers, work)),
+        Restored::Undecided | Restored::Feasible => None,
+    }
+}
+
+fn search(
+    root: Dictionary,
+    integers: &Integers,
+    mut accept: impl FnMut(&[f64]) -> bool,
+    work: &mut Work,
+) -> Decision {
+    let n = integers.dim();
+    let mut is_out_of_range = false;
+    // Feasible dictionaries, and which pairs have a member that is fixed at zero.
+    let mut open = vec![(root, vec![false; n])];
+    while let Some((dictionary, fixed)) = open.pop() {
+        let is_positive = |variable: usize| {
+            let row = dictionary.row_of(variable);
+            row.is_some_and(|row| dictionary.value(row).sign() == Sign::Plus)
+        };
+        let violated = (0..n).find(|i| is_positive(*i) && is_positive(n + i));
+        let pair = match violated {
+            Some(pair) => pair,
+            None => {
+                let z = dictionary.variables(integers);
+                if accept(&z) {
+                    return Decision::Solved(z);
+                }
+                // Beyond the doubles; other solutions may not be.
+                match fixed.iter().position(|is_fixed| !is_fixed) {
+                    Some(pair) => pair,
+                    None => {
+                        is_out_of_range = true;
+                        continue;
+                    }
+                }
+            }
+        };
+        let mut fixed = fixed;
+        fixed[pair] = true;
+        for variable in [pair, n + pair] {
+            let mut child = dictionary.clone();
+            match fix(&mut child, variable, work) {
+                Restored::Feasible => open.push((child, fixed.clone())),
+                Restored::Infeasible(_) => {}
+                Restored::Undecided => return Decision::Undecided,
+            }
+        }
+    }
+    if is_out_of_range {
+        Decision::OutOfRange
+    } else {
+        Decision::Bases
+    }
+}
+
+/// How the dual simplex method ended.
+enum Restored {
+    Feasible,
+    /// A row that no nonnegative nonbasic variables satisfy.
+    Infeasible(usize),
+    Undecided,
+}
+
+/// Fixes a variable at zero and restores feasibility.
+fn fix(dictionary: &mut Dictionary, variable: usize, work: &mut Work) -> Restored {
+    if let Some(row) = dictionary.row_of(variable) {
+        let Some(column) = dictionary.any_entry(row) else {
+            // A constant.
+            return match dictionary.value(row).sign() {
+                Sign::NoSign => Restored::Feasible,
+                _ => Restored::Infeasible(row),
+            };
+        };
+        if !dictionary.pivot(row, column, work) {
+            return Restored::Undecided;
+        }
+    }
+    if let Some(column) = dictionary.column_of(variable) {
+        dictionary.drop_column(column);
+    }
+    restore(dictionary, work)
+}
+
+/// Pivots until all basic variables are nonnegative.
+///
+/// The most negative variable leaves and the largest entry enters, which is quick; if that takes
+/// long, the least indices do, which cannot cycle (Bland 1977).
+fn restore(dictionary: &mut Dictionary, work: &mut Work) -> Restored {
+    let n = dictionary.basic.len();
+    for step in 0usize.. {
+        let negative = (0..n).filter(|i| dictionary.value(*i).sign() == Sign::Minus);
+        let is_quick = step < 4 * n + 16;
+        let row = if is_quick {
+            negative.min_by_key(|i| dictionary.value(*i))
+        } else {
+            negative.min_by_key(|i| dictionary.basic[*i])
+        };
+        let Some(row) = row else {
+            return Restored::Feasible;
+        };
+        let columns = 0..dictionary.nonbasic.len();
+        let positive = columns.filter(|c| dictionary.entry(row, *c).sign() == Sign::Plus);
+        let column = if is_quick {
+            positive.max_by_key(|c| dictionary.entry(row, *c))
+        } else {
+            positive.min_by_key(|c| dictionary.nonbasic[*c])
+        };
+        let Some(column) = column else {
+            return Restored::Infeasible(row);
+        };
+        if !dictionary.pivot(row, column, work) {
+            return Restored::Undecided;
+        }
+    }
+    Restored::Undecided
+}
+
+/// The certificate that a row without solution means, if doubles can hold it.
+fn proof(
+    problem: LcpRef<'_>,
+    dictionary: &Dictionary,
+    row: usize,
+    integers: &Integers,
+    work: &mut Work,
+) -> Decision {
+    let u = certificate(dictionary, row, integers);
+    if is_certificate(problem, &u) {
+        return Decision::Farkas(u);
+    }
+    // Rounding spoiled the equations among the signs. A certificate for slightly larger entries
+    // has room for it.
+    let raised = |entries: &[f64]| -> Vec<f64> {
+        let raise = |x: &f64| (x + ROOM * x.abs()).clamp(f64::MIN, f64::MAX);
+        entries.iter().map(raise).collect()
+    };
+    let (matrix, vector) = (raised(problem.matrix()), raised(problem.vector()));
+    let Ok(other) = LcpRef::new(&matrix, &vector) else {
+        return Decision::Bases;
+    };
+    let integers = Integers::new(other);
+    let mut root = Dictionary::of_slacks(&integers, false);
+    if let Restored::Infeasible(row) = restore(&mut root, work) {
+        let u = certificate(&root, row, &integers);
+        if is_certificate(problem, &u) {
+            return Decision::Farkas(u);
+        }
+    }
+    Decision::Bases
+}
+
+/// $u$ (n) of largest entry about one: how often each row of $w = Mz + q$ is in a row of the
+/// dictionary.
+fn certificate(dictionary: &Dictionary, row: usize, integers: &Integers) -> Vec<f64> {
+    let n = integers.dim();
+    let mut u = vec![BigInt::ZERO; n];
+    if let Some(u) = u.get_mut(dictionary.basic[row]) {
+        *u = dictionary.denominator().clone();
+    }
+    for (column, variable) in dictionary.nonbasic.iter().enumerate() {
+        if let Some(u) = u.get_mut(*variable) {
+            *u = -dictionary.entry(row, column);
+        }
+    }
+    let common = u.iter().fold(BigInt::ZERO, greatest_common_divisor);
+    let nonzero = |u: &&BigInt| u.sign() != Sign::NoSign;
+    let sizes = u.iter().zip(&integers.row);
+    let sizes = sizes.filter(|(u, _)| nonzero(u));
+    let most = sizes.map(|(u, r)| u.bits() as i64 + r).max();
+    let shift = most.unwrap_or(0) - common.bits() as i64;
+    let entries = u.iter().zip(&integers.row);
+    entries
+        .map(|(u, r)| match u.sign() {
+            Sign::NoSign => 0.0,
+            _ => ratio(u, &common, r - shift),
+        })
+        .collect()
+}
+
+fn greatest_common_divisor(a: BigInt, b: &BigInt) -> BigInt {
+    let (mut a, mut b) = (a, b.clone());
+    while b.sign() != Sign::NoSign {
+        let rest = &a % &b;
+        a = std::mem::replace(&mut b, rest);
+    }
+    if a.sign() == Sign::Minus { -a } else { a }
+}

@@ -1,0 +1,151 @@
+//! A dictionary of integers: basic variables as functions of nonbasic ones.
+
+use super::integers::Integers;
+use super::sum::ratio;
+use crate::work::Work;
+use num_bigint::{BigInt, Sign};
+
+/// $\delta x_B = b + A x_N$ with integers $A$, $b$ and one denominator $\delta > 0$.
+///
+/// Variables are numbered $w_0, \dots, w_{n-1}, z_0, \dots, z_{n-1}$ and last the artificial one.
+/// Every entry is a minor of the problem, so that divisions by the last denominator leave no
+/// remainder (Edmonds, *Systems of distinct representatives and linear algebra*, 1967).
+#[derive(Clone, Debug)]
+pub(super) struct Dictionary {
+    n: usize,
+    /// $A$ in rows, each with its $b$ at the end.
+    rows: Vec<Vec<BigInt>>,
+    denominator: BigInt,
+    pub basic: Vec<usize>,
+    pub nonbasic: Vec<usize>,
+}
+
+impl Dictionary {
+    /// $w = q + Mz$, with the column of an artificial variable of covering vector 1 if asked for.
+    pub(super) fn of_slacks(integers: &Integers, is_covered: bool) -> Self {
+        let n = integers.dim();
+        let rows = integers.rows().map(|row| {
+            let mut row = row.to_vec();
+            if is_covered {
+                row.insert(n, BigInt::from(1));
+            }
+            row
+        });
+        Self {
+            n,
+            rows: rows.collect(),
+            denominator: BigInt::from(1),
+            basic: (0..n).collect(),
+            nonbasic: (n..2 * n + usize::from(is_covered)).collect(),
+        }
+    }
+
+    /// $A_{ij}$.
+    pub(super) fn entry(&self, row: usize, column: usize) -> &BigInt {
+        &self.rows[row][column]
+    }
+
+    /// $b_i$.
+    pub(super) fn value(&self, row: usize) -> &BigInt {
+        &self.rows[row][self.nonbasic.len()]
+    }
+
+    pub(super) fn denominator(&self) -> &BigInt {
+        &self.denominator
+    }
+
+    /// The row of a variable, if it is basic.
+    pub(super) fn row_of(&self, variable: usize) -> Option<usize> {
+        self.basic.iter().position(|basic| *basic == variable)
+    }
+
+    /// The column of a variable, if it is nonbasic.
+    pub(super) fn column_of(&self, variable: usize) -> Option<usize> {
+        self.nonbasic.iter().position(|v| *v == variable)
+    }
+
+    /// A column with the shortest nonzero entry in a row.
+    pub(super) fn any_entry(&self, row: usize) -> Option<usize> {
+        let columns = 0..self.nonbasic.len();
+        let nonzero = columns.filter(|c| self.entry(row, *c).sign() != Sign::NoSign);
+        nonzero.min_by_key(|c| self.entry(row, *c).bits())
+    }
+
+    /// Whether all basic variables are nonnegative.
+    pub(super) fn is_feasible(&self) -> bool {
+        (0..self.rows.len()).all(|i| self.value(i).sign() != Sign::Minus)
+    }
+
+    /// Fixes a nonbasic variable at zero.
+    pub(super) fn drop_column(&mut self, column: usize) {
+        self.nonbasic.remove(column);
+        for row in &mut self.rows {
+            row.remove(column);
+        }
+    }
+
+    /// Fixes all nonbasic variables at zero but some.
+    pub(super) fn retain_columns(&mut self, keep: impl Fn(usize) -> bool) {
+        for column in (0..self.nonbasic.len()).rev() {
+            if !keep(self.nonbasic[column]) {
+                self.drop_column(column);
+            }
+        }
+    }
+
+    /// Exchanges the variables of a row and a column whose entry is not zero. False if the budget
+    /// is used up.
+    pub(super) fn pivot(&mut self, row: usize, column: usize, work: &mut Work) -> bool {
+        let pivot_row = self.rows[row].clone();
+        let pivot = pivot_row[column].clone();
+        let (limbs, last) = (self.limbs(), self.denominator.clone());
+        for (i, target) in self.rows.iter_mut().enumerate() {
+            if i == row {
+                for x in target.iter_mut() {
+                    *x = -&*x;
+                }
+                target[column] = last.clone();
+                continue;
+            }
+            let factor = std::mem::replace(&mut target[column], BigInt::ZERO);
+            for (x, r) in target.iter_mut().zip(&pivot_row) {
+                if factor.sign() != Sign::NoSign && r.sign() != Sign::NoSign {
+                    *x = (&*x * &pivot - &factor * r) / &last;
+                } else if x.sign() != Sign::NoSign {
+                    *x = &*x * &pivot / &last;
+                }
+            }
+            target[column] = factor;
+        }
+        self.denominator = pivot;
+        if self.denominator.sign() == Sign::Minus {
+            self.denominator = -&self.denominator;
+            for x in self.rows.iter_mut().flatten() {
+                *x = -&*x;
+            }
+        }
+        std::mem::swap(&mut self.basic[row], &mut self.nonbasic[column]);
+        let entries = (self.rows.len() * pivot_row.len()) as u64;
+        // Two products and a quotient, and what memory costs.
+        work.spend_pivots(1, entries.saturating_mul(3 * limbs * limbs + 64))
+    }
+
+    /// The length of the numbers in words.
+    fn limbs(&self) -> u64 {
+        let values = (0..self.rows.len()).map(|i| self.value(i).bits());
+        let bits = values.max().unwrap_or(0).max(self.denominator.bits());
+        bits / 64 + 1
+    }
+
+    /// The variables $z$ (n) of the problem as given, rounded to nearest.
+    pub(super) fn variables(&self, integers: &Integers) -> Vec<f64> {
+        let mut z = vec![0.0; self.n];
+        for (i, variable) in self.basic.iter().enumerate() {
+            let index = variable.checked_sub(self.n);
+            if let Some(j) = index.filter(|j| *j < self.n) {
+                z[j] = ratio(self.value(i), &self.denominator, integers.column[j]);
+            }
+        }
+        z
+    }
+}

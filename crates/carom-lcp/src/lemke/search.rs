@@ -1,0 +1,499 @@
+//! Attempts at one problem, from the cheapest to the surest, and the gate that every answer passes.
+
+use super::scales::Scaling;
+use super::small::{SMALL_DIM, Small};
+use super::tableau::{PathEnd, Tableau, Thresholds};
+use super::{Answers, Attempt, LemkeOptions, LemkeReport, LemkeWorkspace};
+use crate::backward::{SOLVED_ERROR, backward_error};
+use crate::balance::is_surely_light;
+use crate::certificate::{Certificate, assess, certify};
+use crate::exact::{DECISIVE_DIM, Decision, EXACT_DIM, ExactEnd, Integers};
+use crate::exact::{decide, feasibility, follow};
+use crate::farkas::proves_infeasible;
+use crate::gate::{certify_nothing, prove};
+use crate::scalar::Scalar;
+use crate::work::{DOUBLE_COST, Work};
+use crate::{LcpRef, LcpStatus, Limit, Proof};
+use carom_numeric::random::generic;
+
+/// The largest residual of an answer that is taken at once.
+const GOOD_RESIDUAL: f64 = 1e-12;
+
+/// What one attempt does differently.
+struct Plan {
+    attempt: Attempt,
+    scaling: Scaling,
+    /// Seed of the covering vector; 0 for ones.
+    cover: u64,
+    pivot: f64,
+    refactor: usize,
+}
+
+const FIRST: Plan = Plan {
+    attempt: Attempt::First,
+    scaling: Scaling::Uniform,
+    cover: 0,
+    pivot: 1e-12,
+    refactor: 0,
+};
+
+/// Attempts after the first, before twice the precision.
+const PLANS: [Plan; 4] = [
+    Plan {
+        attempt: Attempt::Equilibrated,
+        scaling: Scaling::Equilibrated,
+        cover: 0,
+        pivot: 1e-13,
+        refactor: 0,
+    },
+    Plan {
+        attempt: Attempt::OtherCover,
+        scaling: Scaling::Equilibrated,
+        cover: 1,
+        pivot: 1e-11,
+        refactor: 0,
+    },
+    Plan {
+        attempt: Attempt::OtherCover,
+        scaling: Scaling::Equilibrated,
+        cover: 2,
+        pivot: 1e-9,
+        refactor: 4,
+    },
+    Plan {
+        attempt: Attempt::OtherCover,
+        scaling: Scaling::Uniform,
+        cover: 3,
+        pivot: 1e-12,
+        refactor: 1,
+    },
+];
+
+/// The last attempt along a path in floating point.
+const DOUBLE: Plan = Plan {
+    attempt: Attempt::DoublePrecision,
+    scaling: Scaling::Equilibrated,
+    cover: 0,
+    pivot: 1e-12,
+    refactor: 0,
+};
+
+/// The solution of a complementary basis, `true` where $z_i$ is basic, to the last digits. `None`
+/// if the basis is singular to working precision. Negative entries are set to zero: the gate
+/// tells.
+pub(crate) fn basic_solution<'w>(
+    problem: LcpRef<'_>,
+    basis: &[bool],
+    workspace: &'w mut LemkeWorkspace,
+) -> Option<&'w [f64]> {
+    let n = problem.dim();
+    workspace.resize(n);
+    let LemkeWorkspace {
+        tableau, answers, ..
+    } = workspace;
+    tableau.pose(problem, Scaling::Equilibrated);
+    let is_regular = tableau.start_from(problem, basis, thresholds::<f64>(&FIRST, n))
+        && tableau.refine(problem, &mut answers.z);
+    is_regular.then_some(&answers.z)
+}
+
+/// The attempts at one problem. The best answer so far stands in the workspace.
+pub(super) struct Search<'a> {
+    options: &'a LemkeOptions,
+    problem: LcpRef<'a>,
+    work: &'a mut Work,
+    certificate: Certificate,
+    attempt: Attempt,
+    is_heavy: bool,
+    proof: Option<Proof>,
+    /// Some attempt ended with an answer that fails the gate.
+    has_candidate: bool,
+    is_ray: bool,
+    /// An attempt made way for the next.
+    is_long: bool,
+}
+
+/// An answer before the gate.
+struct Candidate<'w> {
+    z: &'w mut Vec<f64>,
+    w: &'w mut Vec<f64>,
+    basis: &'w mut Vec<bool>,
+    terms: &'w mut Vec<f64>,
+}
+
+impl<'a> Search<'a> {
+    pub(super) fn new(options: &'a LemkeOptions, problem: LcpRef<'a>, work: &'a mut Work) -> Self {
+        Self {
+            options,
+            problem,
+            work,
+            certificate: Certificate::HOPELESS,
+            attempt: Attempt::First,
+            is_heavy: false,
+            proof: None,
+            has_candidate: false,
+            is_ray: false,
+            is_long: false,
+        }
+    }
+
+    pub(super) fn run(
+        mut self,
+        basis: Option<&[bool]>,
+        workspace: &mut LemkeWorkspace,
+    ) -> LemkeReport {
+        let is_small = basis.is_none() && self.problem.dim() <= SMALL_DIM;
+        if is_small && self.options.refine_above > 0.0 && self.small(&mut workspace.answers) {
+            return self.report();
+        }
+        if !self.first(basis, workspace) && self.options.max_attempts > 1 {
+            self.again(workspace);
+        }
+        self.report()
+    }
+
+    /// The ordinary small problem. False if it is not one.
+    #[inline]
+    fn small(&mut self, answers: &mut Answers) -> bool {
+        let n = self.problem.dim();
+        let found = Small {
+            thresholds: thresholds::<f64>(&FIRST, n),
+            cover: self.options.cover.as_deref(),
+            max_pivots: self.attempt_limit((n * n) as u64),
+            max_residual: self.options.refine_above.min(GOOD_RESIDUAL),
+            z: &mut answers.z,
+            w: &mut answers.w,
+            terms: &mut answers.terms,
+            basis: &mut answers.basis,
+        }
+        .solve(self.problem);
+        let Some(found) = found else {
+            return false;
+        };
+        let is_light = found.is_light
+            || !self.options.proofs
+            || !answers.balance.is_heavy(self.problem, &answers.z);
+        if is_light {
+            self.certificate = found.certificate;
+            self.attempt = Attempt::of_first(found.n_pivots);
+            self.proof = Some(Proof::Residual);
+            self.work.n_pivots = found.n_pivots;
+        }
+        is_light
+    }
+
+    /// Pivots of one attempt, at `each` multiply-adds.
+    fn attempt_limit(&self, each: u64) -> u64 {
+        let n = self.problem.dim();
+        let usual = match n {
+            // Other paths are tried because they may be short.
+            _ if self.is_long => 50 * n as u64 + 1000,
+            0..=16 => (2u64 << n).max(64),
+            _ => 50 * n as u64 + (1 << 14),
+        };
+        let usual = match self.options.max_pivots {
+            // More than usual is wanted: a share of the budget.
+            Some(_) => usual.max(self.work.left() / 16 / each.max(1)),
+            None => usual,
+        };
+        self.work.pivots(each).min(usual)
+    }
+
+    /// The usual case. True if there is nothing left to do.
+    fn first(&mut self, basis: Option<&[bool]>, workspace: &mut LemkeWorkspace) -> bool {
+        let n = self.problem.dim();
+        let thresholds = thresholds::<f64>(&FIRST, n);
+        let tableau = &mut workspace.tableau;
+        tableau.pose(self.problem, FIRST.scaling);
+        let is_warm =
+            basis.is_some_and(|basis| tableau.start_from(self.problem, basis, thresholds));
+        if !is_warm {
+            if basis.is_some() {
+                tableau.pose(self.problem, FIRST.scaling);
+            }
+            tableau.set_cover(self.options.cover.as_deref());
+        }
+        let limit = self.attempt_limit((n * n) as u64);
+        let end = tableau.follow(self.problem, thresholds, limit);
+        self.certificate = Certificate::HOPELESS;
+        let attempt = Attempt::of_first(tableau.n_pivots);
+        self.finish(end, attempt, 1, tableau, &mut workspace.answers)
+    }
+
+    /// All that can still be tried.
+    fn again(&mut self, workspace: &mut LemkeWorkspace) {
+        for plan in PLANS.iter().take(self.options.max_attempts - 1) {
+            if self.attempt(plan, 1, &mut workspace.tableau, &mut workspace.answers) {
+                return;
+            }
+        }
+        if self.options.max_attempts <= PLANS.len() + 1 {
+            return;
+        }
+        // Paths that are too long stay so with more digits.
+        if !self.is_long {
+            let tableau = workspace
+                .double
+                .get_or_insert_with(|| Box::new(Tableau::new()));
+            if self.attempt(&DOUBLE, DOUBLE_COST, tableau, &mut workspace.answers) {
+                return;
+            }
+        }
+        if self.options.proofs && self.problem.dim() <= EXACT_DIM {
+            self.exactly(&mut workspace.answers);
+        }
+    }
+
+    /// One attempt, whose numbers cost as much as `cost` plain ones. True if there is nothing left
+    /// to do.
+    fn attempt<T: Scalar>(
+        &mut self,
+        plan: &Plan,
+        cost: u64,
+        tableau: &mut Tableau<T>,
+        answers: &mut Answers,
+    ) -> bool {
+        let n = self.problem.dim();
+        tableau.pose(self.problem, plan.scaling);
+        if plan.cover == 0 {
+            tableau.set_cover(None);
+        } else {
+            spread(plan.cover, n, &mut answers.cover);
+            tableau.set_cover(Some(&answers.cover));
+        }
+        let limit = self.attempt_limit(cost * (n * n) as u64);
+        let end = tableau.follow(self.problem, thresholds::<T>(plan, n), limit);
+        self.finish(end, plan.attempt, cost, tableau, answers)
+    }
+
+    /// Pays for a path and judges what it ended with. True if there is nothing left to do.
+    fn finish<T: Scalar>(
+        &mut self,
+        end: PathEnd,
+        attempt: Attempt,
+        cost: u64,
+        tableau: &mut Tableau<T>,
+        answers: &mut Answers,
+    ) -> bool {
+        let n = self.problem.dim();
+        let each = cost * (n * n) as u64;
+        self.work.spend_pivots(tableau.n_pivots, each);
+        match end {
+            PathEnd::Ray => self.is_ray = true,
+            PathEnd::Limit if self.work.pivots(each) == 0 => {
+                // What is left does not pay for a pivot.
+                if self.work.limit().is_none() {
+                    self.work.spend(each);
+                }
+            }
+            PathEnd::Limit => self.is_long = true,
+            PathEnd::Complementary | PathEnd::Breakdown => {}
+        }
+        if end == PathEnd::Ray {
+            answers.cover.clear();
+            answers.cover.resize(n, 0.0);
+            tableau.write_ray(&mut answers.cover);
+            if proves_infeasible(self.problem, &mut answers.cover) {
+                self.proof = Some(Proof::Farkas);
+                answers.farkas.clear();
+                answers.farkas.extend_from_slice(&answers.cover);
+            }
+        }
+        self.judge(end, attempt, tableau, answers);
+        self.proof.is_some() || self.work.limit().is_some()
+    }
+
+    /// The gate. Keeps the answer if it is better than those before.
+    fn judge<T: Scalar>(
+        &mut self,
+        end: PathEnd,
+        attempt: Attempt,
+        tableau: &mut Tableau<T>,
+        answers: &mut Answers,
+    ) {
+        let n = self.problem.dim();
+        answers.z_other.resize(n, 0.0);
+        answers.w_other.resize(n, 0.0);
+        tableau.write_basis(&mut answers.basis_other);
+        let mut candidate = Candidate {
+            z: &mut answers.z_other,
+            w: &mut answers.w_other,
+            basis: &mut answers.basis_other,
+            terms: &mut answers.terms,
+        };
+        let certificate = self.correct(end, tableau, &mut candidate);
+        let error = certificate.backward_error;
+        let is_first = self.certificate.backward_error == f64::INFINITY;
+        if !error.is_finite() {
+            // Overflow: no answer.
+            if is_first {
+                let nothing = certify_nothing(self.problem, candidate.z, candidate.w);
+                self.keep(nothing, attempt, answers);
+            }
+            return;
+        }
+        let (mut is_heavy, mut proof) = (false, None);
+        if error <= SOLVED_ERROR && self.proof.is_none() {
+            is_heavy = self.options.proofs
+                && !is_surely_light(candidate.terms, self.problem.vector())
+                && answers.balance.is_heavy(self.problem, candidate.z);
+            if !is_heavy {
+                proof = Some(Proof::Residual);
+            } else if prove(self.problem, candidate.basis, candidate.z, self.work) {
+                proof = Some(Proof::Exact);
+            }
+        }
+        self.has_candidate |= end == PathEnd::Complementary && proof.is_none();
+        let is_better = error < self.certificate.backward_error;
+        if proof.is_some() || is_first || (is_better && self.proof.is_none()) {
+            let certificate = match proof {
+                Some(Proof::Exact) => certify(self.problem, candidate.z, candidate.w),
+                _ => certificate,
+            };
+            self.keep(certificate, attempt, answers);
+            self.is_heavy = is_heavy;
+            self.proof = self.proof.or(proof);
+        }
+    }
+
+    fn keep(&mut self, certificate: Certificate, attempt: Attempt, answers: &mut Answers) {
+        self.certificate = certificate;
+        self.attempt = attempt;
+        std::mem::swap(&mut answers.z, &mut answers.z_other);
+        std::mem::swap(&mut answers.w, &mut answers.w_other);
+        std::mem::swap(&mut answers.basis, &mut answers.basis_other);
+    }
+
+    /// Reads an answer from a tableau, corrects it where it needs that, and certifies it.
+    #[inline]
+    fn correct<T: Scalar>(
+        &self,
+        end: PathEnd,
+        tableau: &mut Tableau<T>,
+        candidate: &mut Candidate<'_>,
+    ) -> Certificate {
+        let Candidate { z, w, terms, .. } = candidate;
+        tableau.write_variables(z);
+        let is_fine = |found: &crate::certificate::Assessment| {
+            let most = self.options.refine_above;
+            found.holds_by_rows && most > 0.0 && found.certificate.residual <= most
+        };
+        let mut found = assess(self.problem, z, w, terms);
+        if end == PathEnd::Complementary {
+            // Rounding of a variable that is zero in exact arithmetic may be all there is in a
+            // row without other terms.
+            if !found.holds_by_rows && tableau.drop_noise(z) {
+                found = assess(self.problem, z, w, terms);
+            }
+            if !is_fine(&found) && tableau.refine(self.problem, z) {
+                if backward_error(self.problem, z) > SOLVED_ERROR {
+                    tableau.drop_noise(z);
+                }
+                found = assess(self.problem, z, w, terms);
+            }
+        }
+        if is_fine(&found) {
+            return found.certificate;
+        }
+        Certificate {
+            backward_error: backward_error(self.problem, z),
+            ..found.certificate
+        }
+    }
+
+    /// Decides what no path in floating point has.
+    fn exactly(&mut self, answers: &mut Answers) {
+        let problem = self.problem;
+        let integers = Integers::new(problem);
+        if problem.dim() <= DECISIVE_DIM {
+            let accept = |z: &[f64]| backward_error(problem, z) <= SOLVED_ERROR;
+            match decide(problem, &integers, accept, self.work) {
+                Decision::Solved(z) => self.adopt(&z, answers),
+                Decision::OutOfRange => self.has_candidate = true,
+                Decision::Undecided => {}
+                proof => self.refute(proof, answers),
+            }
+            return;
+        }
+        // The path needs as much again.
+        let given = self.work.left() / 2;
+        let mut part = self.work.part(given);
+        let refuted = feasibility(problem, &integers, &mut part);
+        self.work.take_back_pivots(&part, given);
+        if let Some(proof) = refuted {
+            self.refute(proof, answers);
+            return;
+        }
+        match follow(&integers, self.work) {
+            ExactEnd::Solved(z) => self.adopt(&z, answers),
+            ExactEnd::Ray => self.is_ray = true,
+            ExactEnd::Undecided => {}
+        }
+    }
+
+    /// Takes over an exact solution, unless doubles cannot hold it.
+    fn adopt(&mut self, z: &[f64], answers: &mut Answers) {
+        if backward_error(self.problem, z) > SOLVED_ERROR {
+            self.has_candidate = true;
+            return;
+        }
+        answers.z.copy_from_slice(z);
+        answers.basis.clear();
+        answers.basis.extend(z.iter().map(|z| *z > 0.0));
+        self.certificate = certify(self.problem, &answers.z, &mut answers.w);
+        self.is_heavy = answers.balance.is_heavy(self.problem, z);
+        self.attempt = Attempt::Exact;
+        self.proof = Some(Proof::Exact);
+    }
+
+    fn refute(&mut self, decision: Decision, answers: &mut Answers) {
+        self.attempt = Attempt::Exact;
+        self.proof = Some(match decision {
+            Decision::Farkas(u) => {
+                answers.farkas = u;
+                Proof::Farkas
+            }
+            _ => Proof::Bases,
+        });
+    }
+
+    fn report(&self) -> LemkeReport {
+        let limit = self.work.limit();
+        let status = match self.proof {
+            Some(Proof::Residual | Proof::Exact) => LcpStatus::Solved,
+            Some(Proof::Farkas | Proof::Bases) => LcpStatus::Infeasible,
+            None if limit.is_some() => LcpStatus::IterationLimit,
+            None if self.has_candidate => LcpStatus::Inaccurate,
+            None if self.is_long => LcpStatus::IterationLimit,
+            None if self.is_ray => LcpStatus::Ray,
+            None => LcpStatus::Inaccurate,
+        };
+        let is_limited = status == LcpStatus::IterationLimit;
+        LemkeReport {
+            status,
+            certificate: self.certificate,
+            n_pivots: self.work.n_pivots,
+            attempt: self.attempt,
+            is_heavy: self.is_heavy,
+            proof: self.proof,
+            limit: is_limited.then(|| limit.unwrap_or(Limit::Pivots)),
+        }
+    }
+}
+
+/// A path with the precision of `T` decides ties by what rounding can reach.
+fn thresholds<T: Scalar>(plan: &Plan, n: usize) -> Thresholds {
+    let digits = T::ROUNDOFF / f64::ROUNDOFF;
+    Thresholds {
+        pivot: plan.pivot * digits,
+        tie: 8.0 * T::ROUNDOFF * (n + 8) as f64,
+        refactor: plan.refactor,
+    }
+}
+
+/// Entries in \[1, 2) that only the seed and the position decide: no two paths alike, and no two
+/// rows tied.
+fn spread(seed: u64, n: usize, cover: &mut Vec<f64>) {
+    cover.clear();
+    cover.extend((0..n).map(|i| generic(seed, i as u64)));
+}

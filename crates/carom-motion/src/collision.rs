@@ -1,0 +1,683 @@
+//! What happens when things touch: the island, the law, and which contacts last.
+
+use crate::MotionError;
+use crate::body::Velocity;
+use crate::events::{Ending, Event, Impact, ImpactContact};
+use crate::friction::{Friction, Kick};
+use crate::pair::{self, ContactPoint, Other, PairMemory};
+use crate::rows::{Rows, Side};
+use crate::run::{Bounces, Run};
+use crate::time::Time;
+use crate::world::{OnZeno, SingleLaw};
+use carom_impact::two_body::{ContactInertia, ContactResponse, solve_impact};
+use carom_impact::{Contact, ContactSet, ImpactError, ImpactLaw, ImpactProblem, TwoBody};
+use carom_metric::{Covector, KineticMetric, Tangent};
+use carom_variational::State;
+use nalgebra::{DMatrix, Matrix3, Vector3};
+
+/// Contact velocities within this fraction of the speeds around them are none.
+const STILL: f64 = 1e-10;
+
+/// An event that loses more than this fraction of the energy is not elastic.
+const LOSS: f64 = 1e-12;
+
+/// An interval between impacts that shrinks by less than this does not accumulate.
+const SHRINKING: f64 = 0.999;
+
+/// Impacts accumulate once what is left until then is this fraction of the time step.
+const REST: f64 = 1e-6;
+
+/// The touching points of an island.
+struct Touching {
+    points: Vec<((usize, usize), ContactPoint)>,
+    rows: Rows,
+    /// Velocities of the rows.
+    velocities: Vec<f64>,
+    /// Speeds around the contacts.
+    scale: f64,
+}
+
+impl Run<'_, '_> {
+    /// Two things touch at a time.
+    pub(crate) fn touch(&mut self, pair: (usize, usize), time: Time) -> Result<(), MotionError> {
+        let in_step = |thing: usize| self.motions.get(thing).is_some_and(|m| m.island.is_some());
+        let time = if in_step(pair.0) || in_step(pair.1) {
+            self.touch_in_step(pair, time)?
+        } else {
+            time
+        };
+        self.impact(&[pair.0, pair.1], Some(pair), time)
+    }
+
+    /// When a pair touches of which a body is in a step: a step that ends earlier ends elsewhere, by
+    /// what the order of the method makes of it.
+    fn touch_in_step(&self, pair: (usize, usize), time: Time) -> Result<Time, MotionError> {
+        let world = self.world;
+        let (body, other) = (&world.bodies[pair.0], world.thing(pair.1));
+        let mut time = time;
+        let mut earliest = Time::default();
+        for thing in [pair.0, pair.1] {
+            let motion = self.motions.get(thing);
+            if let Some(island) = motion.and_then(|m| self.islands.get(m.island?)?.as_ref()) {
+                earliest = earliest.max(island.begin);
+            } else if let Some(motion) = motion {
+                earliest = earliest.max(motion.time);
+            }
+        }
+        let mut memory = PairMemory::new();
+        for _ in 0..12 {
+            let here = self.state_at(pair.0, time)?;
+            let there = self.state_at(pair.1, time)?;
+            let gap = pair::gap(body, &here, &other, &there, &mut memory);
+            let scale = pair::gap_scale(body, &here, &other, &there);
+            let rate = rate(body, &here, &other, &there, &gap.points, &gap.normal);
+            if gap.value.abs() <= 32.0 * f64::EPSILON * scale || rate >= 0.0 {
+                break;
+            }
+            let next = time.plus(-gap.value / rate);
+            if next.since(earliest) <= 0.0 || next.since(time).abs() > world.time_step {
+                break;
+            }
+            time = next;
+        }
+        Ok(time)
+    }
+
+    /// Contacts at the start: those that approach hit, those that press last.
+    pub(crate) fn settle(&mut self) -> Result<(), MotionError> {
+        for body in 0..self.world.n_bodies() {
+            if self.world.is_mobile(body) && self.motions[body].island.is_none() {
+                self.impact(&[body], None, Time::default())?;
+            }
+            if self.ended.is_some() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Brings a body to a time; one in a step with all of its island, whose step ends here.
+    fn gather(
+        &mut self,
+        body: usize,
+        time: Time,
+        bodies: &mut Vec<usize>,
+    ) -> Result<(), MotionError> {
+        let island = self.motions[body].island;
+        match island {
+            Some(index) => {
+                let members = self.stop_step(index, time)?;
+                for member in members {
+                    if !bodies.contains(&member) {
+                        bodies.push(member);
+                    }
+                }
+            }
+            None => {
+                self.bring(body, time)?;
+                if !bodies.contains(&body) {
+                    bodies.push(body);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Everything that touches, directly or through others, the bodies of a list: bodies and touching pairs.
+    #[allow(clippy::type_complexity, reason = "two lists, named above")]
+    fn island_of(
+        &mut self,
+        seeds: &[usize],
+        time: Time,
+    ) -> Result<(Vec<usize>, Vec<(usize, usize)>), MotionError> {
+        let world = self.world;
+        let mut bodies = Vec::new();
+        let mut pairs = Vec::new();
+        for &seed in seeds {
+            if world.is_mobile(seed) && !bodies.contains(&seed) {
+                self.gather(seed, time, &mut bodies)?;
+            }
+        }
+        let mut next = 0;
+        while let Some(&body) = bodies.get(next) {
+            next += 1;
+            for thing in 0..world.n_things() {
+                let Some(pair) = world.pair_of(body, thing) else {
+                    continue;
+                };
+                if pairs.contains(&pair) {
+                    continue;
+                }
+                if !self.lasting.contains_key(&pair) && !self.is_touching(pair, body, time)? {
+                    continue;
+                }
+                pairs.push(pair);
+                if world.is_mobile(thing) && !bodies.contains(&thing) {
+                    self.gather(thing, time, &mut bodies)?;
+                }
+            }
+        }
+        bodies.sort_unstable();
+        pairs.sort_unstable();
+        Ok((bodies, pairs))
+    }
+
+    fn is_touching(
+        &mut self,
+        pair: (usize, usize),
+        known: usize,
+        time: Time,
+    ) -> Result<bool, MotionError> {
+        let world = self.world;
+        let unknown = if pair.0 == known { pair.1 } else { pair.0 };
+        let tolerance = world.tolerance(pair.0, pair.1);
+        let here = self.motions[known].state;
+        if let (Some(motion), Some(second)) = (self.motions.get(unknown), world.bodies.get(unknown))
+        {
+            // Far apart whatever the other did in the meantime.
+            let v = world.drift(unknown, &motion.state);
+            let passed = time.since(motion.time).abs();
+            let fall = world.flights.gravity.norm() * passed * passed;
+            let reach = world.bodies[known].radius + second.radius + tolerance;
+            let moved = v.norm() * passed + fall;
+            let apart = (here.position - motion.state.position).norm();
+            if motion.island.is_none() && apart - moved > reach * (1.0 + 1e-9) {
+                return Ok(false);
+            }
+        }
+        let there = self.state_at(unknown, time)?;
+        let (first, second) = if pair.0 == known {
+            (here, there)
+        } else {
+            (there, here)
+        };
+        if let Some(other) = world.bodies.get(pair.1) {
+            let reach = world.bodies[pair.0].radius + other.radius + tolerance;
+            if (first.position - second.position).norm() > reach * (1.0 + 1e-9) {
+                return Ok(false);
+            }
+        }
+        let memory = self.memory.entry(pair).or_default();
+        let gap = pair::gap(
+            &world.bodies[pair.0],
+            &first,
+            &world.thing(pair.1),
+            &second,
+            memory,
+        );
+        Ok(gap.value <= tolerance)
+    }
+
+    /// The touching points of some pairs.
+    fn touching(&mut self, bodies: &[usize], pairs: &[(usize, usize)]) -> Touching {
+        let world = self.world;
+        let mut out = Touching {
+            points: Vec::new(),
+            rows: Rows::default(),
+            velocities: Vec::new(),
+            scale: 0.0,
+        };
+        let mut found = Vec::new();
+        for &pair in pairs {
+            found.clear();
+            let here = self.motions[pair.0].state;
+            let there = match self.motions.get(pair.1) {
+                Some(motion) => motion.state,
+                None => *world.initial_of(pair.1),
+            };
+            let memory = self.memory.entry(pair).or_default();
+            pair::contact_points(
+                &world.bodies[pair.0],
+                &here,
+                &world.thing(pair.1),
+                &there,
+                memory,
+                world.tolerance(pair.0, pair.1),
+                &mut found,
+            );
+            out.points.extend(found.iter().map(|point| (pair, *point)));
+        }
+        for ((i, j), point) in &out.points {
+            out.rows.push(
+                &point.point,
+                &point.normal,
+                self.side(bodies, *i),
+                self.side(bodies, *j),
+            );
+        }
+        let velocities: Vec<Velocity> = bodies.iter().map(|i| self.velocity(*i)).collect();
+        out.rows.velocities(&velocities, &mut out.velocities);
+        for (body, velocity) in bodies.iter().zip(&velocities) {
+            let turn = velocity.angular.norm() * world.bodies[*body].radius;
+            out.scale = out.scale.max(velocity.linear.norm() + turn);
+        }
+        out
+    }
+
+    fn velocity(&self, body: usize) -> Velocity {
+        Velocity::of(&self.world.bodies[body], &self.motions[body].state)
+    }
+
+    fn side(&self, bodies: &[usize], thing: usize) -> Side<'_> {
+        let place = bodies.iter().position(|i| *i == thing)?;
+        Some((
+            place,
+            self.world.bodies.get(thing)?,
+            &self.motions.get(thing)?.state,
+        ))
+    }
+
+    /// Resolves what touches at a time, if anything approaches, and lets contacts last.
+    pub(crate) fn impact(
+        &mut self,
+        seeds: &[usize],
+        trigger: Option<(usize, usize)>,
+        time: Time,
+    ) -> Result<(), MotionError> {
+        let (bodies, pairs) = self.island_of(seeds, time)?;
+        let touching = self.touching(&bodies, &pairs);
+        let gravity = self.world.flights.gravity.norm() * self.world.time_step;
+        let still = STILL * (touching.scale + gravity);
+        let approaches = |limit: f64, of: &dyn Fn((usize, usize)) -> bool| {
+            let points = touching.points.iter().enumerate();
+            points
+                .filter(|(_, (pair, _))| of(*pair))
+                .any(|(c, _)| touching.velocities[3 * c] < -limit)
+        };
+        if approaches(still, &|_| true) {
+            self.resolve(&bodies, &touching, still, time)?;
+        }
+        if self.ended.is_some() {
+            return Ok(());
+        }
+        self.establish(&bodies, &pairs, time)?;
+        // Neither an impact nor a lasting contact: it opens by itself, or barely touches.
+        if let Some(pair) = trigger
+            && !self.lasting.contains_key(&pair)
+            && !approaches(still, &|_| true)
+            && approaches(0.0, &|p| p == pair)
+        {
+            self.resolve(&bodies, &touching, still, time)?;
+        }
+        self.restart(&bodies, time)
+    }
+
+    /// Poses the impact to the law and takes over its answer.
+    fn resolve(
+        &mut self,
+        bodies: &[usize],
+        touching: &Touching,
+        still: f64,
+        time: Time,
+    ) -> Result<(), MotionError> {
+        let world = self.world;
+        let before: Vec<State> = bodies.iter().map(|i| self.motions[*i].state).collect();
+        let energy_minus = self.kinetic(bodies, &before);
+        let accumulated = self.accumulates(touching, still, time);
+        let (law, impulses) = if accumulated {
+            ("accumulated", self.inelastic(touching, time)?)
+        } else {
+            self.ask_law(bodies, touching, time)?
+        };
+        let mut after = before.clone();
+        touching.rows.apply(&impulses, &mut after);
+        let energy_plus = self.kinetic(bodies, &after);
+        for (body, state) in bodies.iter().zip(&after) {
+            if !crate::step::is_finite(state) {
+                return Err(MotionError::NonFinite {
+                    body: world.bodies[*body].name.clone(),
+                    time: time.high,
+                });
+            }
+        }
+        let loss = energy_minus - energy_plus;
+        self.balance.impact_loss += loss;
+        for (body, state) in bodies.iter().zip(&after) {
+            let energy = world.energy(*body, state);
+            let stamp = self.new_stamp();
+            let motion = &mut self.motions[*body];
+            self.drift += energy - motion.energy;
+            (motion.state, motion.energy, motion.stamp) = (*state, energy, stamp);
+        }
+        self.drift += loss;
+        self.balance.energy_error = self.balance.energy_error.max(self.drift.abs());
+        let mut contacts = Vec::with_capacity(touching.points.len());
+        for (c, ((first, second), point)) in touching.points.iter().enumerate() {
+            let impulse = touching.rows.impulse(c, &impulses);
+            if !world.is_mobile(*second) {
+                self.balance.supports[*second] += impulse;
+            }
+            contacts.push(ImpactContact {
+                first: *first,
+                second: *second,
+                point: point.point,
+                normal: point.normal,
+                impulse,
+                normal_velocity: touching.velocities[3 * c],
+            });
+        }
+        self.remember(touching, &impulses, loss > LOSS * energy_minus, time);
+        self.n_impacts += 1;
+        let impact = Impact {
+            time: time.high,
+            law,
+            energy_minus,
+            energy_plus,
+            contacts,
+        };
+        (self.observe)(Event::Impact(&impact));
+        if accumulated && self.limits.on_zeno == OnZeno::Stop {
+            self.ended = Some(Ending::Zeno);
+        } else if self.n_impacts >= self.limits.impacts {
+            self.ended = Some(Ending::MaxImpacts);
+        }
+        Ok(())
+    }
+
+    /// Whether the impacts of a contact that approaches accumulate here: at least four whose intervals
+    /// shrink geometrically and that lose energy, with next to nothing left.
+    fn accumulates(&self, touching: &Touching, still: f64, time: Time) -> bool {
+        if self.limits.on_zeno == OnZeno::Continue {
+            return false;
+        }
+        let step = self.world.time_step;
+        touching.points.iter().enumerate().any(|(c, (pair, _))| {
+            let Some(bounces) = self.bounces.get(pair) else {
+                return false;
+            };
+            let Some(last) = bounces.last else {
+                return false;
+            };
+            if touching.velocities[3 * c] >= -still && touching.points.len() > 1 {
+                return false;
+            }
+            let interval = time.since(last);
+            let ratio = interval / bounces.interval;
+            let left = interval * ratio / (1.0 - ratio);
+            let shrinks = bounces.shrunk >= 2 && ratio < SHRINKING && left <= REST * step;
+            shrinks || (bounces.short >= 2 && interval <= REST * step)
+        })
+    }
+
+    /// Keeps the times of the impacts of each pair.
+    fn remember(&mut self, touching: &Touching, impulses: &[f64], lossy: bool, time: Time) {
+        let step = self.world.time_step;
+        let mut done: Vec<(usize, usize)> = Vec::new();
+        for (c, (pair, _)) in touching.points.iter().enumerate() {
+            let hit = impulses.get(3 * c).is_some_and(|x| *x > 0.0);
+            if !hit || done.contains(pair) {
+                continue;
+            }
+            done.push(*pair);
+            let bounces = self.bounces.entry(*pair).or_default();
+            let Some(last) = bounces.last.replace(time) else {
+                continue;
+            };
+            // Late impacts lose little of all the energy, but all that they have.
+            let surface = self.world.surface(pair.0, pair.1);
+            if !lossy && surface.restitution == 1.0 {
+                *bounces = Bounces {
+                    last: Some(time),
+                    ..Bounces::default()
+                };
+                continue;
+            }
+            let interval = time.since(last);
+            let shrinks = bounces.interval > 0.0 && interval < SHRINKING * bounces.interval;
+            bounces.shrunk = if shrinks { bounces.shrunk + 1 } else { 0 };
+            bounces.short = if interval <= REST * step {
+                bounces.short + 1
+            } else {
+                0
+            };
+            bounces.interval = interval;
+        }
+    }
+
+    /// Impulses without restitution, with friction: where infinitely many impacts end.
+    fn inelastic(&self, touching: &Touching, time: Time) -> Result<Vec<f64>, MotionError> {
+        let mut mobility = Vec::new();
+        touching.rows.mobility(&mut mobility);
+        let friction: Vec<(f64, Friction)> = touching
+            .points
+            .iter()
+            .map(|((i, j), _)| match self.world.surface(*i, *j).friction {
+                0.0 => (0.0, Friction::Frictionless),
+                mu => (mu, Friction::Coulomb),
+            })
+            .collect();
+        let mut impulses = vec![0.0; touching.velocities.len()];
+        let kick = Kick {
+            mobility: &mobility,
+            velocity: &touching.velocities,
+            friction: &friction,
+        };
+        if kick.solve(&mut impulses) {
+            Ok(impulses)
+        } else {
+            Err(MotionError::ContactForces { time: time.high })
+        }
+    }
+
+    /// Name of the law and its impulses, three rows for each point.
+    fn ask_law(
+        &self,
+        bodies: &[usize],
+        touching: &Touching,
+        time: Time,
+    ) -> Result<(&'static str, Vec<f64>), MotionError> {
+        let at = |source: ImpactError| MotionError::Impact {
+            time: time.high,
+            source,
+        };
+        let surface_of = |pair: &(usize, usize)| {
+            let mut surface = self.world.surface(pair.0, pair.1);
+            if self.lasting.contains_key(pair) {
+                surface.restitution = 0.0;
+            }
+            surface
+        };
+        if let ([(pair, _)], SingleLaw::TwoBody(options)) =
+            (touching.points.as_slice(), self.laws.single)
+        {
+            let surface = surface_of(pair);
+            if surface.friction == 0.0 {
+                let impulse = self.frictionless(bodies, *pair, touching, surface.restitution);
+                return Ok((TwoBody::default().name(), vec![impulse, 0.0, 0.0]));
+            }
+            let mut w = Vec::new();
+            touching.rows.mobility(&mut w);
+            let entry = |i: usize, j: usize| w.get(3 * i + j).copied().unwrap_or_default();
+            // The law counts the normal last.
+            let order = [1, 2, 0];
+            let matrix = Matrix3::from_fn(|i, j| entry(order[i], order[j]));
+            let inertia = ContactInertia::from_matrix(&matrix).map_err(at)?;
+            let v = &touching.velocities;
+            let velocity = Vector3::new(v[1], v[2], v[0]);
+            let response = solve_impact(
+                &inertia,
+                &velocity,
+                surface.friction,
+                surface.restitution,
+                &options,
+            )
+            .map_err(at)?;
+            let impulse = match response {
+                ContactResponse::Impact(impact) => impact.impulse,
+                _ => Vector3::zeros(),
+            };
+            return Ok((
+                TwoBody::default().name(),
+                vec![impulse.z, impulse.x, impulse.y],
+            ));
+        }
+        let metric = KineticMetric::new(self.mass(bodies)).map_err(|e| at(e.into()))?;
+        let contact = |(c, (pair, _)): (usize, &((usize, usize), ContactPoint))| {
+            let surface = surface_of(pair);
+            let row =
+                |k: usize| Covector::from_slice(&touching.rows.covector(3 * c + k, bodies.len()));
+            Contact {
+                normal: row(0),
+                tangents: match surface.friction > 0.0 {
+                    true => vec![row(1), row(2)],
+                    false => Vec::new(),
+                },
+                friction: surface.friction,
+                restitution: surface.restitution,
+            }
+        };
+        let contacts: Vec<Contact> = touching.points.iter().enumerate().map(contact).collect();
+        let set = ContactSet::new(&metric, contacts).map_err(at)?;
+        let entries: Vec<f64> = bodies
+            .iter()
+            .map(|i| self.velocity(*i))
+            .flat_map(|v| [v.linear, v.angular])
+            .flat_map(|v| [v.x, v.y, v.z])
+            .collect();
+        let problem = ImpactProblem::new(&set, Tangent::from_slice(&entries)).map_err(at)?;
+        let several;
+        let law: &dyn ImpactLaw = match (touching.points.len(), self.laws.single) {
+            (1, SingleLaw::Any(law)) => law,
+            _ => {
+                several = (self.laws.several)(self.n_impacts);
+                several.as_ref()
+            }
+        };
+        let outcome = law.resolve(&problem).map_err(at)?;
+        let mut impulses = Vec::with_capacity(3 * touching.points.len());
+        for (c, contact) in set.contacts().iter().enumerate() {
+            for k in 0..3 {
+                let given = k < contact.n_rows();
+                let value = if given {
+                    outcome.impulses[set.row(c) + k]
+                } else {
+                    0.0
+                };
+                impulses.push(value);
+            }
+        }
+        Ok((law.name(), impulses))
+    }
+
+    /// $\lambda = -(1+e)u/\kappa$, in a form that reflects a sphere's velocity exactly.
+    fn frictionless(
+        &self,
+        bodies: &[usize],
+        pair: (usize, usize),
+        touching: &Touching,
+        restitution: f64,
+    ) -> f64 {
+        let mut w = Vec::new();
+        touching.rows.mobility(&mut w);
+        let Some(rigid) = &self.world.bodies[pair.0].rigid else {
+            return 0.0;
+        };
+        let alone = self.world.bodies[pair.0].sphere.is_some() && bodies.len() == 1;
+        if alone && let Some((_, point)) = touching.points.first() {
+            // The center moves alone: the mass drops out.
+            let momentum = point
+                .normal
+                .dot(&self.motions[pair.0].state.linear_momentum);
+            return -(1.0 + restitution) * momentum;
+        }
+        let mobility = w.first().copied().unwrap_or(1.0 / rigid.mass());
+        -(1.0 + restitution) * touching.velocities[0] / mobility
+    }
+
+    fn mass(&self, bodies: &[usize]) -> DMatrix<f64> {
+        let mut mass = DMatrix::zeros(6 * bodies.len(), 6 * bodies.len());
+        for (place, body) in bodies.iter().enumerate() {
+            let Some(rigid) = &self.world.bodies[*body].rigid else {
+                continue;
+            };
+            for i in 0..3 {
+                mass[(6 * place + i, 6 * place + i)] = rigid.mass();
+                for j in 0..3 {
+                    mass[(6 * place + 3 + i, 6 * place + 3 + j)] = rigid.inertia()[(i, j)];
+                }
+            }
+        }
+        mass
+    }
+
+    /// Lets the contacts last that neither approach nor leave and press; those that do not press any
+    /// more open.
+    fn establish(
+        &mut self,
+        bodies: &[usize],
+        pairs: &[(usize, usize)],
+        time: Time,
+    ) -> Result<(), MotionError> {
+        let world = self.world;
+        let touching = self.touching(bodies, pairs);
+        let gravity = world.flights.gravity.norm() * world.time_step;
+        let still = STILL * (touching.scale + gravity);
+        let mut candidates: Vec<(usize, usize)> = Vec::new();
+        for (c, (pair, _)) in touching.points.iter().enumerate() {
+            if touching.velocities[3 * c] <= still && !candidates.contains(pair) {
+                candidates.push(*pair);
+            }
+        }
+        let mut pressing = Vec::new();
+        if !candidates.is_empty() {
+            let states: Vec<State> = bodies.iter().map(|i| self.motions[*i].state).collect();
+            let scene = self.scene(bodies, &candidates, time);
+            let trial = 0.01 * world.time_step;
+            let step = scene.step(&states, trial, None)?;
+            let most = step
+                .pairs
+                .iter()
+                .fold(0.0, |m: f64, p| m.max(p.pressed_first));
+            let moved = bodies
+                .iter()
+                .filter_map(|i| world.bodies[*i].rigid.as_ref());
+            let mass = moved.map(|rigid| rigid.mass()).fold(0.0, f64::max);
+            let rounding = 1e-9 * mass * (world.flights.gravity.norm() * trial + still);
+            for (pair, result) in candidates.iter().zip(&step.pairs) {
+                if result.pressed_first > (1e-9 * most).max(rounding) {
+                    pressing.push((*pair, result.slides));
+                }
+            }
+        }
+        for pair in pairs {
+            let presses = pressing.iter().any(|(p, _)| p == pair);
+            if !presses && self.lasting.remove(pair).is_some() {
+                (self.observe)(Event::Released {
+                    time: time.high,
+                    pair: *pair,
+                });
+            }
+        }
+        for (pair, slides) in pressing {
+            if self.lasting.contains_key(&pair) {
+                continue;
+            }
+            self.lasting.entry(pair).or_default().slides = Some(slides);
+            self.bounces.remove(&pair);
+            let time = time.high;
+            (self.observe)(Event::Established { time, pair });
+            (self.observe)(Event::Mode { time, pair, slides });
+        }
+        Ok(())
+    }
+}
+
+/// Rate of the gap at the closest points.
+fn rate(
+    body: &crate::body::Body,
+    state: &State,
+    other: &Other<'_>,
+    other_state: &State,
+    points: &[Vector3<f64>; 2],
+    normal: &Vector3<f64>,
+) -> f64 {
+    let at = |body: &crate::body::Body, state: &State, point: &Vector3<f64>| {
+        let arm = state.rotation.rotate_back(&(point - state.position));
+        Velocity::of(body, state).at(&state.rotation, &arm)
+    };
+    let moving = match other {
+        Other::Body(second) => at(second, other_state, &points[1]),
+        Other::Plane(_) => Vector3::zeros(),
+    };
+    normal.dot(&(at(body, state, &points[0]) - moving))
+}

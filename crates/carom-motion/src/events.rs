@@ -1,0 +1,162 @@
+//! What a run reports, and the queue of what is to come.
+
+use crate::MotionError;
+use crate::time::Time;
+use carom_variational::State;
+use nalgebra::Vector3;
+use std::cmp::Ordering;
+
+/// One contact point of an impact.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ImpactContact {
+    /// A mobile body; of two mobile ones the earlier.
+    pub first: usize,
+    /// The other body, or a plane: bodies are counted first.
+    pub second: usize,
+    /// The point in space (m).
+    pub point: Vector3<f64>,
+    /// Unit normal, from the second into the first.
+    pub normal: Vector3<f64>,
+    /// Impulse on the first, in space (N s).
+    pub impulse: Vector3<f64>,
+    /// Normal velocity before, negative if they approach (m/s).
+    pub normal_velocity: f64,
+}
+
+/// One instant of impact.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Impact {
+    /// Time (s).
+    pub time: f64,
+    /// Name of the law that answered; `accumulated` where infinitely many impacts end.
+    pub law: &'static str,
+    /// Kinetic energy of the bodies involved before (J).
+    pub energy_minus: f64,
+    /// Kinetic energy of the bodies involved after (J).
+    pub energy_plus: f64,
+    /// The points.
+    pub contacts: Vec<ImpactContact>,
+}
+
+/// Something that happens during a run.
+#[derive(Clone, Copy, Debug)]
+pub enum Event<'e> {
+    /// A time that was asked for.
+    Sample {
+        /// Time (s).
+        time: f64,
+        /// States of all bodies.
+        states: &'e [State],
+    },
+    /// An impact.
+    Impact(&'e Impact),
+    /// A contact begins to last.
+    Established {
+        /// Time (s).
+        time: f64,
+        /// The two things.
+        pair: (usize, usize),
+    },
+    /// A lasting contact slides or sticks from now on.
+    Mode {
+        /// Time (s).
+        time: f64,
+        /// The two things.
+        pair: (usize, usize),
+        /// Whether it slides.
+        slides: bool,
+    },
+    /// A lasting contact opens.
+    Released {
+        /// Time (s).
+        time: f64,
+        /// The two things.
+        pair: (usize, usize),
+    },
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Ending {
+    /// The whole time was run.
+    Completed,
+    /// As many impacts as asked for happened.
+    MaxImpacts,
+    /// Impacts accumulate, and the run was to stop there.
+    Zeno,
+    /// The motion could not be continued.
+    Stopped(MotionError),
+}
+
+/// Where energy and momentum went.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Balance {
+    /// Energy that impacts took (J).
+    pub impact_loss: f64,
+    /// Energy that lasting contacts took (J).
+    pub contact_loss: f64,
+    /// Largest difference of the energy and its losses from the energy at the start (J).
+    pub energy_error: f64,
+    /// Impulses of planes and fixed bodies on the others, by thing (N s).
+    pub supports: Vec<Vector3<f64>>,
+}
+
+/// Where a run stands after it ended.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunEnd {
+    /// How it ended.
+    pub ending: Ending,
+    /// Time (s).
+    pub time: f64,
+    /// States of all bodies.
+    pub states: Vec<State>,
+    /// Instants of impact.
+    pub n_impacts: usize,
+    /// Steps of lasting contact and of variational flights.
+    pub n_steps: usize,
+    /// Energy and momentum.
+    pub balance: Balance,
+}
+
+/// What can be next.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Next {
+    /// Two things touch; the stamps say which flights this was found for.
+    Touch {
+        pair: (usize, usize),
+        stamps: (u64, u64),
+    },
+    /// The step of an island ends.
+    StepEnd { island: usize, stamp: u64 },
+}
+
+/// An entry of the queue; the earliest is the greatest.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Entry {
+    pub(crate) time: Time,
+    pub(crate) next: Next,
+}
+
+impl Entry {
+    fn order(&self) -> (usize, usize, usize) {
+        match self.next {
+            Next::StepEnd { island, .. } => (0, island, 0),
+            Next::Touch { pair, .. } => (1, pair.0, pair.1),
+        }
+    }
+}
+
+impl Eq for Entry {}
+
+impl PartialOrd for Entry {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Entry {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let time = other.time.compare(&self.time);
+        time.then_with(|| other.order().cmp(&self.order()))
+    }
+}

@@ -1,0 +1,417 @@
+//! Impulses of contacts that do not restitute, with Coulomb friction in the round cone.
+//!
+//! For contact velocities $w = q + W\Lambda$ of all rows, each contact has
+//! $0 \le \Lambda_n \perp w_n \ge 0$ and either sticks, $w_t = 0$ with
+//! $\lvert\Lambda_t\rvert\le\mu\Lambda_n$, or slides with $\Lambda_t = -\mu\Lambda_n\hat u$ along its
+//! slip $\hat u = w_t/\lvert w_t\rvert$, or along a slip that is given.
+
+use carom_lcp::LcpStatus;
+use carom_lcp::cone::{ConeProblem, ConeWorkspace};
+use nalgebra::{DMatrix, DVector, Matrix3, Vector2, Vector3};
+
+/// Sweeps over all contacts before the modes are taken from what was found.
+const SWEEPS: usize = 60;
+
+/// Rounds of sweeps and direct solutions.
+const ROUNDS: usize = 40;
+
+/// A contact velocity is found to this fraction of the largest one.
+const ACCURACY: f64 = 1e-14;
+
+/// What friction does at a contact.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Friction {
+    /// None.
+    Frictionless,
+    /// Against a slip that is given, a unit vector of the tangents.
+    Against(Vector2<f64>),
+    /// Coulomb's law.
+    Coulomb,
+}
+
+/// The contacts of one kick; rows are normal, first and second tangent of each contact in turn.
+#[derive(Debug)]
+pub(crate) struct Kick<'a> {
+    /// $W$, row by row.
+    pub(crate) mobility: &'a [f64],
+    /// Velocities without impulses, $q$.
+    pub(crate) velocity: &'a [f64],
+    pub(crate) friction: &'a [(f64, Friction)],
+}
+
+impl Kick<'_> {
+    fn rows(&self) -> usize {
+        self.velocity.len()
+    }
+
+    fn entry(&self, i: usize, j: usize) -> f64 {
+        self.mobility[i * self.rows() + j]
+    }
+
+    fn block(&self, c: usize) -> Matrix3<f64> {
+        Matrix3::from_fn(|i, j| self.entry(3 * c + i, 3 * c + j))
+    }
+
+    /// Contact velocities of a contact under the impulses.
+    fn velocity_of(&self, c: usize, impulses: &[f64]) -> Vector3<f64> {
+        Vector3::from_fn(|k, _| {
+            let row = 3 * c + k;
+            let entries = self.mobility[row * self.rows()..(row + 1) * self.rows()].iter();
+            self.velocity[row] + entries.zip(impulses).map(|(w, x)| w * x).sum::<f64>()
+        })
+    }
+
+    /// Finds the impulses from those of a start; whether they were found.
+    pub(crate) fn solve(&self, impulses: &mut [f64]) -> bool {
+        let contacts = self.friction.len();
+        let scale = self.velocity.iter().fold(0.0, |s: f64, x| s.max(x.abs()));
+        if scale == 0.0 || contacts == 0 {
+            impulses.fill(0.0);
+            return true;
+        }
+        if !scale.is_finite() {
+            return false;
+        }
+        if contacts == 1 {
+            self.relax(0, impulses, scale);
+            return impulses.iter().all(|x| x.is_finite());
+        }
+        if self.by_cones(impulses, scale) {
+            return true;
+        }
+        for round in 0..ROUNDS {
+            let mut change = f64::INFINITY;
+            for _ in 0..SWEEPS {
+                change = 0.0;
+                for c in 0..contacts {
+                    change = f64::max(change, self.relax(c, impulses, scale));
+                }
+                if change <= ACCURACY * scale {
+                    return true;
+                }
+            }
+            if !change.is_finite() {
+                return false;
+            }
+            let before = impulses.to_vec();
+            if self.finish(impulses, scale) {
+                return true;
+            }
+            // The modes were not right, or the answer is not unique: sweep on.
+            if round % 2 == 1 {
+                impulses.copy_from_slice(&before);
+            }
+            if impulses.iter().any(|x| !x.is_finite()) {
+                impulses.copy_from_slice(&before);
+            }
+        }
+        // What is left is below what a step can feel.
+        self.residual(impulses) <= 1e-10 * scale
+    }
+
+    /// Coulomb contacts by the semismooth Newton method for round cones; false if a contact is rubbed
+    /// against a given slip, or the answer is not good enough.
+    fn by_cones(&self, impulses: &mut [f64], scale: f64) -> bool {
+        if self
+            .friction
+            .iter()
+            .any(|(_, f)| matches!(f, Friction::Against(_)))
+        {
+            return false;
+        }
+        let friction: Vec<f64> = self.friction.iter().map(|(mu, _)| *mu).collect();
+        let Ok(problem) = ConeProblem::new(self.mobility, self.velocity, &friction, &[]) else {
+            return false;
+        };
+        let mut workspace = ConeWorkspace::new();
+        let solved = workspace.solve_from(&problem, impulses);
+        if !solved.is_ok_and(|answer| answer.status == LcpStatus::Solved) {
+            return false;
+        }
+        let mut found = workspace.impulse().to_vec();
+        if self.residual(&found) > 10.0 * ACCURACY * scale && !self.finish(&mut found, scale) {
+            found.copy_from_slice(workspace.impulse());
+            if self.residual(&found) > 1e-11 * scale {
+                return false;
+            }
+        }
+        impulses.copy_from_slice(&found);
+        true
+    }
+
+    /// Solves one contact with the impulses of the others; returns the change of its velocity.
+    fn relax(&self, c: usize, impulses: &mut [f64], scale: f64) -> f64 {
+        let block = self.block(c);
+        let old = Vector3::new(impulses[3 * c], impulses[3 * c + 1], impulses[3 * c + 2]);
+        let free = self.velocity_of(c, impulses) - block * old;
+        let (mu, friction) = self.friction[c];
+        let new = one_contact(&block, &free, mu, friction, scale);
+        impulses[3 * c..3 * c + 3].copy_from_slice(new.as_slice());
+        (block * (new - old)).amax()
+    }
+
+    /// Largest violation of the conditions, as a velocity.
+    fn residual(&self, impulses: &[f64]) -> f64 {
+        let one = |c: usize| {
+            let block = self.block(c);
+            let old = Vector3::new(impulses[3 * c], impulses[3 * c + 1], impulses[3 * c + 2]);
+            let w = self.velocity_of(c, impulses);
+            let (mu, friction) = self.friction[c];
+            let new = one_contact(&block, &(w - block * old), mu, friction, 0.0);
+            (block * (new - old)).amax()
+        };
+        (0..self.friction.len()).map(one).fold(0.0, f64::max)
+    }
+
+    /// Solves for all contacts at once in the modes that the impulses have, with the smallest change of
+    /// the impulses; whether the answer is consistent.
+    fn finish(&self, impulses: &mut [f64], scale: f64) -> bool {
+        // Unknowns: a column of W for each, and the rows that vanish.
+        let mut columns: Vec<(usize, Vector3<f64>)> = Vec::new();
+        let mut rows: Vec<usize> = Vec::new();
+        for (c, (mu, friction)) in self.friction.iter().enumerate() {
+            let (n, t) = (
+                impulses[3 * c],
+                Vector2::new(impulses[3 * c + 1], impulses[3 * c + 2]),
+            );
+            if n <= 0.0 {
+                continue;
+            }
+            let slides = match friction {
+                Friction::Frictionless => Some(Vector2::zeros()),
+                Friction::Against(slip) => Some(*slip),
+                Friction::Coulomb if t.norm() >= mu * n * (1.0 - 1e-12) && *mu > 0.0 => {
+                    Some(-t / (mu * n))
+                }
+                Friction::Coulomb if *mu == 0.0 => Some(Vector2::zeros()),
+                Friction::Coulomb => None,
+            };
+            rows.push(3 * c);
+            match slides {
+                Some(slip) => {
+                    columns.push((c, Vector3::new(1.0, -mu * slip.x, -mu * slip.y)));
+                }
+                None => {
+                    rows.extend([3 * c + 1, 3 * c + 2]);
+                    columns.extend((0..3).map(|k| (c, Vector3::ith(k, 1.0))));
+                }
+            }
+        }
+        if columns.is_empty() {
+            return false;
+        }
+        let matrix = DMatrix::from_fn(rows.len(), columns.len(), |i, j| {
+            let (c, x) = columns[j];
+            (0..3).map(|k| self.entry(rows[i], 3 * c + k) * x[k]).sum()
+        });
+        let svd = matrix.svd(true, true);
+        for _ in 0..2 {
+            let all: Vec<Vector3<f64>> = (0..self.friction.len())
+                .map(|c| self.velocity_of(c, impulses))
+                .collect();
+            let rhs = DVector::from_iterator(rows.len(), rows.iter().map(|r| -all[r / 3][r % 3]));
+            let cut = 1e-11 * svd.singular_values.max();
+            let Ok(change) = svd.solve(&rhs, cut) else {
+                return false;
+            };
+            for ((c, x), change) in columns.iter().zip(change.iter()) {
+                for k in 0..3 {
+                    impulses[3 * c + k] += x[k] * change;
+                }
+            }
+        }
+        self.is_consistent(impulses, scale)
+    }
+
+    /// Whether impulses meet every condition to rounding.
+    fn is_consistent(&self, impulses: &[f64], scale: f64) -> bool {
+        let small = 100.0 * ACCURACY * scale;
+        self.friction.iter().enumerate().all(|(c, (mu, friction))| {
+            let w = self.velocity_of(c, impulses);
+            let (n, t) = (
+                impulses[3 * c],
+                Vector2::new(impulses[3 * c + 1], impulses[3 * c + 2]),
+            );
+            let slip = Vector2::new(w.y, w.z);
+            if n == 0.0 {
+                return w.x >= -small;
+            }
+            let normal = n >= 0.0 && w.x.abs() <= small;
+            let tangential = match friction {
+                Friction::Frictionless => true,
+                Friction::Against(u) => (t + u * (mu * n)).norm() <= 1e-9 * mu * n,
+                Friction::Coulomb => {
+                    let inside = t.norm() <= mu * n * (1.0 + 1e-12);
+                    let opposed = (t * slip.norm() + slip * (mu * n)).norm()
+                        <= 1e-10 * mu * n * slip.norm() + mu * n * small;
+                    inside && (slip.norm() <= small || opposed)
+                }
+            };
+            normal && tangential
+        })
+    }
+}
+
+/// The impulse of one contact with the mobility `g`, whose velocity without it is `q`.
+fn one_contact(
+    g: &Matrix3<f64>,
+    q: &Vector3<f64>,
+    mu: f64,
+    friction: Friction,
+    scale: f64,
+) -> Vector3<f64> {
+    if q.x >= 0.0 {
+        return Vector3::zeros();
+    }
+    let coupling = Vector2::new(g.m12, g.m13);
+    let sliding = |slip: &Vector2<f64>| {
+        let effective = g.m11 - mu * coupling.dot(slip);
+        (effective > 0.0).then(|| {
+            let n = -q.x / effective;
+            Vector3::new(n, -mu * n * slip.x, -mu * n * slip.y)
+        })
+    };
+    let normal_only = Vector3::new(-q.x / g.m11, 0.0, 0.0);
+    match friction {
+        Friction::Frictionless => return normal_only,
+        Friction::Against(slip) => return sliding(&slip).unwrap_or(normal_only),
+        Friction::Coulomb if mu == 0.0 => return normal_only,
+        Friction::Coulomb => (),
+    }
+    let stick = g.cholesky().map(|factor| -factor.solve(q));
+    if let Some(stick) = stick {
+        let t = stick.y.hypot(stick.z);
+        if stick.x >= 0.0 && t <= mu * stick.x {
+            return stick;
+        }
+    }
+    let before = Vector2::new(q.y, q.z);
+    let guess = match (before.norm() > 1e-14 * scale, stick) {
+        (true, _) => before,
+        (false, Some(stick)) => -Vector2::new(stick.y, stick.z),
+        (false, None) => Vector2::x(),
+    };
+    match slip_direction(g, q, mu, &guess) {
+        Some(slip) => sliding(&slip).unwrap_or(normal_only),
+        None => normal_only,
+    }
+}
+
+/// The direction in which a contact slides after its impulse: $\hat u\times u^+(\hat u) = 0$ with
+/// $\hat u\cdot u^+ > 0$, next to a guess. A root is looked for; iterating $\hat u\leftarrow u^+$
+/// diverges once the impulse exceeds the slip that is left.
+fn slip_direction(
+    g: &Matrix3<f64>,
+    q: &Vector3<f64>,
+    mu: f64,
+    guess: &Vector2<f64>,
+) -> Option<Vector2<f64>> {
+    const SCAN: usize = 32;
+    let after = |angle: f64| {
+        let slip = Vector2::new(angle.cos(), angle.sin());
+        let effective = g.m11 - mu * (g.m12 * slip.x + g.m13 * slip.y);
+        if effective <= 0.0 {
+            return None;
+        }
+        let n = -q.x / effective;
+        let impulse = Vector3::new(n, -mu * n * slip.x, -mu * n * slip.y);
+        let u = q + g * impulse;
+        Some((slip.x * u.z - slip.y * u.y, slip.x * u.y + slip.y * u.z))
+    };
+    let start = guess.y.atan2(guess.x);
+    if let Some((turn, along)) = after(start)
+        && turn.abs() <= 1e-16 * along
+    {
+        return Some(Vector2::new(start.cos(), start.sin()));
+    }
+    let step = std::f64::consts::TAU / SCAN as f64;
+    let mut best: Option<f64> = None;
+    for k in 0..SCAN {
+        // Outwards from the guess: 0, 1, -1, 2, ...
+        let sector = if k % 2 == 0 {
+            (k / 2) as f64
+        } else {
+            -((k / 2 + 1) as f64)
+        };
+        let (mut low, mut high) = (start + sector * step, start + (sector + 1.0) * step);
+        let (Some(at_low), Some(at_high)) = (after(low), after(high)) else {
+            continue;
+        };
+        if (at_low.0 > 0.0) == (at_high.0 > 0.0) {
+            continue;
+        }
+        let (mut value_low, mut value_high) = (at_low.0, at_high.0);
+        for iteration in 0..200 {
+            // Chords, halved at one end when they get stuck (Illinois), with a middle now and then.
+            let chord = (low * value_high - high * value_low) / (value_high - value_low);
+            let next = match iteration % 4 != 3 && chord > low && chord < high {
+                true => chord,
+                false => 0.5 * (low + high),
+            };
+            if next <= low || next >= high {
+                break;
+            }
+            let Some((turn, _)) = after(next) else {
+                break;
+            };
+            if turn == 0.0 {
+                (low, high) = (next, next);
+                break;
+            }
+            if (turn > 0.0) == (value_low > 0.0) {
+                (low, value_low) = (next, turn);
+            } else {
+                (high, value_high) = (next, turn);
+            }
+        }
+        let angle = if value_low.abs() < value_high.abs() {
+            low
+        } else {
+            high
+        };
+        if after(angle).is_some_and(|(_, along)| along >= 0.0) {
+            best = Some(angle);
+            break;
+        }
+    }
+    best.map(|angle| Vector2::new(angle.cos(), angle.sin()))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn solve(block: &Matrix3<f64>, q: Vector3<f64>, mu: f64) -> (Vector3<f64>, Vector3<f64>) {
+        let mobility: Vec<f64> = block.transpose().iter().copied().collect();
+        let mut impulses = [0.0; 3];
+        let kick = Kick {
+            mobility: &mobility,
+            velocity: q.as_slice(),
+            friction: &[(mu, Friction::Coulomb)],
+        };
+        assert!(kick.solve(&mut impulses));
+        let impulse = Vector3::from(impulses);
+        (impulse, q + block * impulse)
+    }
+
+    #[test]
+    fn friction_opposes_the_slip_that_is_left() {
+        let block = Matrix3::new(2.0, 0.4, -0.3, 0.4, 3.0, 0.2, -0.3, 0.2, 2.5);
+        let (impulse, after) = solve(&block, Vector3::new(-1.0, 0.5, 2.0), 0.3);
+        let (t, u) = (
+            Vector2::new(impulse.y, impulse.z),
+            Vector2::new(after.y, after.z),
+        );
+        assert!(after.x.abs() <= 1e-15);
+        assert!((t.norm() - 0.3 * impulse.x).abs() <= 1e-15);
+        assert!(t.perp(&u).abs() <= 1e-14 && t.dot(&u) < 0.0);
+    }
+
+    #[test]
+    fn a_contact_sticks_within_its_cone() {
+        let block = Matrix3::new(2.0, 0.4, -0.3, 0.4, 3.0, 0.2, -0.3, 0.2, 2.5);
+        let (impulse, after) = solve(&block, Vector3::new(-1.0, 0.1, 0.0), 0.9);
+        assert!(after.norm() <= 1e-15 && impulse.x > 0.0);
+    }
+}

@@ -1,0 +1,42 @@
+//! Many rigid bodies in time: flights, impacts by any law, lasting contact.
+//!
+//! A [`World`] is made of bodies, mobile and fixed, and planes. Between impacts the bodies fly, exactly
+//! or by variational integrators; the first contact of every pair is certified, none is missed however
+//! long a step is. At an impact the contacts of the whole island that touches are posed to an impact
+//! law at once. Contacts that neither approach nor leave and press last, with Coulomb friction in the
+//! round cone, in steps of kick, free flight, kick, until they open.
+//!
+//! 1. a [`WorldSpec`] of [`BodySpec`]s and [`PlaneSpec`]s makes a [`World`];
+//! 2. [`World::run`] with [`Laws`] and [`Limits`] reports every [`Event`], and how it ended.
+//!
+//! Energy and momentum are accounted for on the way: [`Balance`].
+
+mod body;
+mod collision;
+mod error;
+mod events;
+mod friction;
+mod island;
+mod pair;
+mod rows;
+mod run;
+mod search;
+mod step;
+mod time;
+mod world;
+
+pub use body::{BodySpec, FlightRule, PlaneSpec};
+pub use error::MotionError;
+pub use events::{Balance, Ending, Event, Impact, ImpactContact, RunEnd};
+pub use run::Limits;
+pub use world::{Laws, OnZeno, SingleLaw, Surface, World, WorldSpec};
+
+pub use carom_geometry as geometry;
+pub use carom_impact as impact;
+pub use carom_lie as lie;
+pub use carom_variational::State;
+pub use nalgebra;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

@@ -1,0 +1,417 @@
+//! The first contact of two bodies that fly, or of a body and a plane.
+//!
+//! Every unit vector $n$ gives a lower bound of the gap, so a slab between two bodies is a proof that
+//! they are apart. From a point of the paths, with $n$ fixed in space,
+//!
+//! $$ L(\tau) = n\cdot(x_{12} + \tau\dot x_{12}) + \sigma_1(d_1 + \tau\dot d_1)
+//!    + \sigma_2(d_2 + \tau\dot d_2) - \tfrac{B}2\tau^2, \qquad \dot d_i = d_i\times\Omega_i, $$
+//!
+//! is concave and below the gap: $B$ bounds the accelerations of points of the bodies, and common
+//! gravity cancels. The search goes to the last time with $L \ge 0$ and takes a new $n$ there; near a
+//! contact the gap falls quadratically. Spheres have closed forms.
+
+use crate::MotionError;
+use crate::body::{Body, Flights};
+use crate::pair::{self, Other, PairGap, PairMemory, Slab};
+use carom_geometry::pair::Part;
+use carom_variational::{PathRate, State, VariationalError};
+use nalgebra::Vector3;
+
+/// Gaps within this many units of rounding are contact.
+const BAND: f64 = 64.0 * f64::EPSILON;
+
+/// The contact is located to this many units of rounding of the gap.
+const TARGET: f64 = 8.0 * f64::EPSILON;
+
+/// Evaluations of a path that are certified.
+const MAX_CERTIFIED: usize = 512;
+
+/// Shortest stride of the evaluations after those, as a fraction of the horizon.
+const SHORTEST_STRIDE: f64 = 1.0 / 4096.0;
+
+/// Evaluations of a path in one search.
+const MAX_EVALUATIONS: usize = 10_000;
+
+/// A flight: where a body was, and since how long.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Launch<'a> {
+    pub(crate) body: &'a Body,
+    pub(crate) state: &'a State,
+    /// Time from the launch to the start of the search (s).
+    pub(crate) since: f64,
+}
+
+/// A pair whose contact is looked for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Search<'a> {
+    pub(crate) flights: &'a Flights,
+    pub(crate) first: Launch<'a>,
+    pub(crate) other: Other<'a>,
+    /// Launch of the second; of no meaning for a plane.
+    pub(crate) second: Launch<'a>,
+    /// Time of the start of the search, for messages (s).
+    pub(crate) begin: f64,
+}
+
+/// A point of the two paths.
+struct Node {
+    time: f64,
+    states: [State; 2],
+    rates: [PathRate; 2],
+    gap: PairGap,
+    /// Rate of the gap.
+    rate: f64,
+}
+
+impl Search<'_> {
+    /// Time of the first contact after the start, at most `horizon`; `None` if there is none.
+    ///
+    /// If the pair touches at the start, it must not approach.
+    pub(crate) fn first_contact(
+        &self,
+        horizon: f64,
+        memory: &mut PairMemory,
+    ) -> Result<Option<f64>, MotionError> {
+        if let Some(found) = self.spheres(horizon) {
+            return Ok(found);
+        }
+        let mut at = self.probe(0.0, memory)?;
+        let scale = pair::gap_scale(self.first.body, &at.states[0], &self.other, &at.states[1]);
+        let (band, target) = (BAND * scale, TARGET * scale);
+        let floor = at.gap.value.min(0.0) - band;
+        let bound = self.bound(horizon);
+        let touched = at.gap.value <= target;
+        let mut left_start = !touched;
+        for evaluation in 0..MAX_EVALUATIONS {
+            let left = horizon - at.time;
+            if left <= 0.0 {
+                return Ok(None);
+            }
+            let coarse = evaluation >= MAX_CERTIFIED;
+            let mut tau = self.certified(&at, left, floor, bound);
+            if tau >= left {
+                return Ok(None);
+            }
+            // A pair that starts in contact and leaves it may do so slowly.
+            let least = f64::EPSILON * (self.begin.abs() + horizon);
+            tau = tau.max(least);
+            if coarse {
+                tau = tau.max(SHORTEST_STRIDE * horizon);
+            }
+            let next = self.probe((at.time + tau).min(horizon), memory)?;
+            left_start |= next.gap.value > band;
+            if next.gap.value <= target && next.rate < 0.0 {
+                if left_start || next.gap.value < floor {
+                    return self.refine(at, next, target, memory).map(Some);
+                }
+                // Still at the start: it approaches after all.
+                if next.gap.value <= floor + 0.5 * band {
+                    return Ok(Some(next.time));
+                }
+            }
+            at = next;
+        }
+        Err(MotionError::ContactSearchLimit {
+            first: self.first.body.name.clone(),
+            second: self.other.name().to_owned(),
+            limit: MAX_EVALUATIONS,
+            time: self.begin + at.time,
+        })
+    }
+
+    /// Closed forms for spheres about their centers of mass: `None` for other pairs.
+    fn spheres(&self, horizon: f64) -> Option<Option<f64>> {
+        let radius = self.first.body.sphere?;
+        let start = |launch: &Launch<'_>| {
+            let state = self
+                .flights
+                .advance(launch.body, launch.state, launch.since)
+                .ok()?;
+            let velocity = launch
+                .body
+                .rigid
+                .as_ref()
+                .map_or_else(Vector3::zeros, |rigid| state.linear_momentum / rigid.mass());
+            Some((state.position, velocity))
+        };
+        let (x, v) = start(&self.first)?;
+        match self.other {
+            Other::Plane(plane) => {
+                let n = plane.half_space.normal();
+                let gap = plane.half_space.height(&x) - radius;
+                let (rate, fall) = (n.dot(&v), n.dot(&self.flights.gravity));
+                let scale = plane.half_space.gap_scale(&x, radius);
+                Some(first_zero(gap, rate, fall, BAND * scale, horizon))
+            }
+            Other::Body(second) => {
+                let other = second.sphere?;
+                if !second.is_mobile() && self.flights.gravity != Vector3::zeros() {
+                    return None;
+                }
+                let (y, w) = start(&self.second)?;
+                let (d, u) = (x - y, v - w);
+                let sum = radius + other;
+                let speed = u.norm_squared();
+                let closing = d.dot(&u);
+                if closing >= 0.0 || speed == 0.0 {
+                    return Some(None);
+                }
+                let length = d.norm();
+                // Touching, and not coming nearer by more than rounding.
+                let band = BAND * (sum + x.amax().max(y.amax()));
+                if length - sum <= band && -closing / length * horizon <= band {
+                    return Some(None);
+                }
+                // |d + t u| = sum, with |d| - sum as given and without cancellation.
+                let excess = (length - sum) * (length + sum);
+                let nearest = d - u * (closing / speed);
+                let depth = (sum - nearest.norm()) * (sum + nearest.norm());
+                if depth < 0.0 {
+                    return Some(None);
+                }
+                let root = (speed * depth).sqrt();
+                let time = (excess / (root - closing)).max(0.0);
+                Some((time <= horizon).then_some(time))
+            }
+        }
+    }
+
+    fn probe(&self, time: f64, memory: &mut PairMemory) -> Result<Node, MotionError> {
+        let fly = |launch: &Launch<'_>| {
+            self.flights
+                .advance_with_rate(launch.body, launch.state, launch.since + time)
+                .map_err(|source| self.flight_error(launch, source))
+        };
+        let (state, rate) = fly(&self.first)?;
+        let (other_state, other_rate) = match self.other {
+            Other::Body(_) => fly(&self.second)?,
+            Other::Plane(_) => (*self.second.state, rate_of_nothing()),
+        };
+        let found = pair::gap(self.first.body, &state, &self.other, &other_state, memory);
+        let at = |state: &State, rate: &PathRate, point: &Vector3<f64>| {
+            let arm = state.rotation.rotate_back(&(point - state.position));
+            rate.linear + state.rotation.rotate(&rate.angular.cross(&arm))
+        };
+        let moving = match self.other {
+            Other::Body(_) => at(&other_state, &other_rate, &found.points[1]),
+            Other::Plane(_) => Vector3::zeros(),
+        };
+        let relative = at(&state, &rate, &found.points[0]) - moving;
+        Ok(Node {
+            time,
+            states: [state, other_state],
+            rates: [rate, other_rate],
+            rate: found.normal.dot(&relative),
+            gap: found,
+        })
+    }
+
+    fn flight_error(&self, launch: &Launch<'_>, source: VariationalError) -> MotionError {
+        MotionError::Flight {
+            body: launch.body.name.clone(),
+            time: self.begin,
+            source,
+        }
+    }
+
+    /// $B$: of both rotations. Gravity that is not common is exact.
+    fn bound(&self, horizon: f64) -> f64 {
+        let of = |launch: &Launch<'_>| {
+            self.flights
+                .acceleration_bound(launch.body, launch.state, launch.since + horizon)
+        };
+        match self.other {
+            Other::Body(_) => of(&self.first) + of(&self.second),
+            Other::Plane(_) => of(&self.first),
+        }
+    }
+
+    /// Acceleration of the first body against the second by gravity.
+    fn gravity(&self) -> Vector3<f64> {
+        match self.other {
+            Other::Body(second) if second.is_mobile() => Vector3::zeros(),
+            _ => self.flights.gravity,
+        }
+    }
+
+    /// How long no pair of parts is closer than `floor`, at most `left`.
+    fn certified(&self, at: &Node, left: f64, floor: f64, bound: f64) -> f64 {
+        let mut tau = left;
+        for slab in &at.gap.slabs {
+            tau = self.certified_slab(at, slab, tau, floor, bound);
+            if tau <= 0.0 {
+                break;
+            }
+        }
+        tau
+    }
+
+    fn certified_slab(&self, at: &Node, slab: &Slab, left: f64, floor: f64, bound: f64) -> f64 {
+        let n = slab.normal;
+        let fall = n.dot(&self.gravity()).min(0.0);
+        let d1 = at.states[0].rotation.rotate_back(&n);
+        let turn1 = d1.cross(&at.rates[0].angular);
+        let (parts, opposite): (&[Part], Option<&Part>) = match self.other {
+            Other::Plane(_) => (&self.first.body.parts, None),
+            Other::Body(second) => (
+                self.first
+                    .body
+                    .parts
+                    .get(slab.part..=slab.part)
+                    .unwrap_or_default(),
+                second.parts.get(slab.other),
+            ),
+        };
+        let d2 = at.states[1].rotation.rotate_back(&-n);
+        let turn2 = d2.cross(&at.rates[1].angular);
+        let base = match self.other {
+            Other::Plane(plane) => plane.half_space.height(&at.states[0].position),
+            Other::Body(_) => n.dot(&(at.states[0].position - at.states[1].position)),
+        };
+        let drift = n.dot(&(at.rates[0].linear - at.rates[1].linear));
+        let value = |tau: f64| {
+            let lowest = |part: &Part, d: &Vector3<f64>| part.core_support_value(d) - part.margin();
+            let turned = d1 + turn1 * tau;
+            let first = parts
+                .iter()
+                .map(|p| lowest(p, &turned))
+                .fold(f64::INFINITY, f64::min);
+            let second = opposite.map_or(0.0, |p| lowest(p, &(d2 + turn2 * tau)));
+            base + tau * drift + first + second + 0.5 * (fall - bound) * tau * tau
+        };
+        let end = value(left);
+        if end >= floor {
+            return left;
+        }
+        // Where the lowest point of the present alone would reach the floor.
+        let down = bound - fall;
+        let mut rate = drift;
+        if let Some(lowest) = parts
+            .iter()
+            .map(|p| p.lowest(&d1))
+            .min_by(|a, b| a.dot(&d1).total_cmp(&b.dot(&d1)))
+        {
+            rate += lowest.dot(&turn1);
+        }
+        if let Some(part) = opposite {
+            rate += part.lowest(&d2).dot(&turn2);
+        }
+        let room = (slab.gap - floor).max(0.0);
+        let root = (rate * rate + 2.0 * down * room).sqrt();
+        let guess = if rate < 0.0 {
+            2.0 * room / (root - rate)
+        } else {
+            (rate + root) / down
+        };
+        let (mut low, mut high, mut beyond) = (0.0, left, end);
+        let mut at_low = value(0.0);
+        let mut tau = if guess < left { guess } else { 0.5 * left };
+        for _ in 0..60 {
+            let now = value(tau);
+            if now >= floor {
+                (low, at_low) = (tau, now);
+                break;
+            }
+            (high, beyond) = (tau, now);
+            tau *= 0.5;
+        }
+        // Chords of a concave function reach its root from below.
+        for _ in 0..3 {
+            if at_low <= floor || high - low <= 1e-3 * low {
+                break;
+            }
+            let chord = low + (high - low) * (at_low - floor) / (at_low - beyond);
+            let now = value(chord);
+            if chord <= low || chord >= high {
+                break;
+            }
+            if now >= floor {
+                (low, at_low) = (chord, now);
+            } else {
+                (high, beyond) = (chord, now);
+            }
+        }
+        low
+    }
+
+    /// The contact between a point with a gap and one without, on the free side of it.
+    fn refine(
+        &self,
+        low: Node,
+        high: Node,
+        target: f64,
+        memory: &mut PairMemory,
+    ) -> Result<f64, MotionError> {
+        if high.gap.value >= -target {
+            return Ok(high.time);
+        }
+        let (mut low, mut at) = (low.time, high);
+        let mut high = at.time;
+        for _ in 0..200 {
+            let newton = at.time - at.gap.value / at.rate;
+            let middle = 0.5 * (low + high);
+            let next = if newton > low && newton < high {
+                newton
+            } else {
+                middle
+            };
+            if next <= low || next >= high {
+                break;
+            }
+            at = self.probe(next, memory)?;
+            if at.gap.value.abs() <= target {
+                return Ok(at.time);
+            }
+            if at.gap.value > 0.0 {
+                low = next;
+            } else {
+                high = next;
+            }
+        }
+        Ok(low)
+    }
+}
+
+fn rate_of_nothing() -> PathRate {
+    PathRate {
+        linear: Vector3::zeros(),
+        angular: Vector3::zeros(),
+    }
+}
+
+/// First time at which $g + ut + \tfrac a2t^2$ falls to 0, at most `horizon`. A start within the band
+/// is contact: it comes back only if it leaves.
+fn first_zero(gap: f64, rate: f64, acceleration: f64, band: f64, horizon: f64) -> Option<f64> {
+    let gap = if gap.abs() <= band { 0.0 } else { gap };
+    let time = if gap <= 0.0 {
+        // In contact: back after a flight, or at once if it approaches by more than rounding.
+        if acceleration >= 0.0 && -rate * horizon <= band {
+            return None;
+        }
+        if rate < 0.0 || (rate == 0.0 && acceleration < 0.0) {
+            0.0
+        } else if acceleration < 0.0 {
+            -2.0 * rate / acceleration
+        } else {
+            return None;
+        }
+    } else {
+        let discriminant = rate * rate - 2.0 * acceleration * gap;
+        if discriminant < 0.0 {
+            return None;
+        }
+        let root = discriminant.sqrt();
+        if rate <= 0.0 {
+            // Both roots positive or one: the smaller positive one.
+            if root - rate == 0.0 {
+                return None;
+            }
+            2.0 * gap / (root - rate)
+        } else if acceleration < 0.0 {
+            (rate + root) / -acceleration
+        } else {
+            return None;
+        }
+    };
+    (time <= horizon).then_some(time)
+}

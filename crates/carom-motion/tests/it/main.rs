@@ -1,0 +1,6 @@
+//! Worlds of rigid bodies against closed forms.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+mod contact;
+mod impacts;

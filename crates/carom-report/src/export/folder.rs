@@ -1,0 +1,200 @@
+//! All files of a record in one folder, put in place together.
+
+use super::{ExportError, Format, csv, file_name, html, json};
+use crate::record::Record;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// Writes `record.json`, every table, every figure in every format, and `index.html` to `dir`.
+///
+/// All files are written to a new folder beside `dir` first, so a record or disk at fault changes
+/// nothing. If `dir` is missing, empty, or holds an earlier run and nothing else, the new folder takes
+/// its place as a whole. In a folder with other files, which stay, the new files are moved one by
+/// one. Returns their paths.
+///
+/// # Errors
+///
+/// A record that cannot be drawn or written, a format that this build lacks, or a failure of the
+/// file system.
+pub fn write_all(
+    record: &Record,
+    dir: &Path,
+    formats: &[Format],
+) -> Result<Vec<PathBuf>, ExportError> {
+    let files = contents(record, formats)?;
+    let parent = match dir.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    let fail = |path: &Path| {
+        let path = path.to_owned();
+        move |source| ExportError::File { path, source }
+    };
+    std::fs::create_dir_all(parent).map_err(fail(parent))?;
+    let fresh = folder_beside(parent).map_err(fail(parent))?;
+    for (name, bytes) in &files {
+        let path = fresh.path().join(name);
+        std::fs::write(&path, bytes).map_err(fail(&path))?;
+        std::fs::File::open(&path)
+            .and_then(|file| file.sync_all())
+            .map_err(fail(&path))?;
+    }
+    if is_replaceable(dir) {
+        // Moved aside before it is removed, so that the two folders change places at once.
+        let old = folder_beside(parent).map_err(fail(parent))?;
+        if dir.exists() {
+            std::fs::rename(dir, old.path().join("old")).map_err(fail(dir))?;
+        }
+        std::fs::rename(fresh.keep(), dir).map_err(fail(dir))?;
+    } else {
+        for (name, _) in &files {
+            let path = dir.join(name);
+            std::fs::rename(fresh.path().join(name), &path).map_err(fail(&path))?;
+        }
+    }
+    Ok(files.iter().map(|(name, _)| dir.join(name)).collect())
+}
+
+/// Temporary folders are private by default; results should follow the umask.
+fn folder_beside(parent: &Path) -> std::io::Result<tempfile::TempDir> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".carom-");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        builder.permissions(std::fs::Permissions::from_mode(0o777));
+    }
+    builder.tempdir_in(parent)
+}
+
+/// Whether nothing would be lost with a folder: it is missing, empty, or an earlier run's.
+fn is_replaceable(dir: &Path) -> bool {
+    let Ok(entries) = std::fs::read_dir(dir) else {
+        return !dir.exists();
+    };
+    let names: BTreeSet<String> = entries
+        .filter_map(|entry| Some(entry.ok()?.file_name().to_string_lossy().into_owned()))
+        .collect();
+    if names.is_empty() {
+        return true;
+    }
+    let text = std::fs::read_to_string(dir.join("record.json")).unwrap_or_default();
+    let Ok(earlier) = serde_json::from_str::<Record>(&text) else {
+        return false;
+    };
+    file_names(&earlier, &Format::ALL).is_ok_and(|own| {
+        let own: BTreeSet<String> = own.into_iter().collect();
+        names.is_subset(&own)
+    })
+}
+
+/// Names of all files of a record.
+fn file_names(record: &Record, formats: &[Format]) -> Result<Vec<String>, ExportError> {
+    let mut names = vec!["record.json".to_owned(), "index.html".to_owned()];
+    for table in &record.tables {
+        names.push(file_name(&table.name, "csv")?);
+    }
+    for figure in &record.figures {
+        for format in formats {
+            names.push(file_name(&figure.name, format.extension())?);
+        }
+    }
+    Ok(names)
+}
+
+/// Names and contents of all files.
+fn contents(record: &Record, formats: &[Format]) -> Result<Vec<(String, Vec<u8>)>, ExportError> {
+    let mut seen = BTreeSet::new();
+    for name in file_names(record, formats)? {
+        if !seen.insert(name.clone()) {
+            return Err(ExportError::Name(name));
+        }
+    }
+    let mut files = vec![("record.json".to_owned(), json(record)?.into_bytes())];
+    for table in &record.tables {
+        files.push((
+            file_name(&table.name, "csv")?,
+            csv::csv(table)?.into_bytes(),
+        ));
+    }
+    for figure in &record.figures {
+        for format in formats {
+            let name = file_name(&figure.name, format.extension())?;
+            files.push((name, format.draw(figure)?));
+        }
+    }
+    let page = html::html(record, formats)?;
+    files.push(("index.html".to_owned(), page.into_bytes()));
+    Ok(files)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::record;
+    use super::*;
+    use crate::record::{Quantity, Table};
+
+    type Tested = Result<(), Box<dyn std::error::Error>>;
+
+    fn names(dir: &Path) -> Result<Vec<String>, std::io::Error> {
+        let mut names = Vec::new();
+        for entry in std::fs::read_dir(dir)? {
+            names.push(entry?.file_name().to_string_lossy().into_owned());
+        }
+        names.sort();
+        Ok(names)
+    }
+
+    const ALL: [&str; 4] = ["index.html", "record.json", "speed---time.csv", "speed.svg"];
+
+    #[test]
+    fn a_second_run_takes_the_place_of_the_first_one() -> Tested {
+        let dir = tempfile::tempdir()?;
+        let out = dir.path().join("a/b");
+        let mut first = record();
+        first.tables.push(Table::new("gone", "", Vec::new()));
+        write_all(&first, &out, &[Format::Svg])?;
+        assert_eq!(names(&out)?.len(), 5);
+        let paths = write_all(&record(), &out, &[Format::Svg])?;
+        assert_eq!(paths.len(), 4);
+        assert_eq!(names(&out)?, ALL);
+        assert_eq!(names(&dir.path().join("a"))?, ["b"]);
+        let text = std::fs::read_to_string(out.join("record.json"))?;
+        assert_eq!(text, json(&record())?);
+        Ok(())
+    }
+
+    #[test]
+    fn other_files_of_a_folder_stay() -> Tested {
+        let dir = tempfile::tempdir()?;
+        let note = dir.path().join("notes.txt");
+        std::fs::write(&note, "mine")?;
+        for _ in 0..2 {
+            write_all(&record(), dir.path(), &[Format::Svg])?;
+            assert_eq!(names(dir.path())?.len(), 5);
+            assert_eq!(std::fs::read_to_string(&note)?, "mine");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn a_bad_record_writes_nothing() -> Tested {
+        let dir = tempfile::tempdir()?;
+        let mut bad = record();
+        bad.quantities.push(Quantity::new("q", f64::NAN, ""));
+        let written = write_all(&bad, &dir.path().join("out"), &[Format::Svg]);
+        assert!(matches!(written, Err(ExportError::NonFinite(_))));
+        assert!(names(dir.path())?.is_empty());
+        Ok(())
+    }
+
+    #[test]
+    fn names_that_clash_are_refused() {
+        let mut twice = record();
+        twice
+            .tables
+            .push(Table::new("speed - time", "", Vec::new()));
+        let written = contents(&twice, &[Format::Svg]);
+        assert!(matches!(written, Err(ExportError::Name(_))));
+    }
+}

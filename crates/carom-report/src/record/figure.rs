@@ -1,0 +1,313 @@
+//! Figures as data: axes and marks.
+
+use super::{bad_cell, bad_number};
+use serde::{Deserialize, Serialize};
+
+/// A figure: two axes and the marks drawn on them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Figure {
+    /// Name, from which the file name is made.
+    pub name: String,
+    /// Title above the plot; may be empty.
+    pub title: String,
+    /// Caption below the figure.
+    pub caption: String,
+    /// Horizontal axis.
+    pub x: Axis,
+    /// Vertical axis.
+    pub y: Axis,
+    /// Marks, drawn in this order, except that heat maps come first and text last.
+    pub marks: Vec<Mark>,
+    /// Whether one unit is as long on both axes, as in a drawing of bodies.
+    #[serde(default)]
+    pub equal_aspect: bool,
+}
+
+impl Figure {
+    /// A figure without marks.
+    pub fn new(
+        name: impl Into<String>,
+        title: impl Into<String>,
+        caption: impl Into<String>,
+        x: Axis,
+        y: Axis,
+    ) -> Self {
+        Self {
+            name: name.into(),
+            title: title.into(),
+            caption: caption.into(),
+            x,
+            y,
+            marks: Vec::new(),
+            equal_aspect: false,
+        }
+    }
+
+    /// Makes one unit as long on both axes.
+    #[must_use]
+    pub fn equal_aspect(mut self) -> Self {
+        self.equal_aspect = true;
+        self
+    }
+
+    /// Adds a mark.
+    #[must_use]
+    pub fn mark(mut self, mark: Mark) -> Self {
+        self.marks.push(mark);
+        self
+    }
+
+    pub(super) fn non_finite(&self) -> Option<String> {
+        let axis = |name: &str, axis: &Axis| {
+            let [low, high] = axis.range.unwrap_or_default();
+            bad_number(&format!("{name}.range"), &[low, high])
+        };
+        let mark =
+            |(i, mark): (usize, &Mark)| mark.non_finite().map(|path| format!("marks[{i}].{path}"));
+        axis("x", &self.x)
+            .or_else(|| axis("y", &self.y))
+            .or_else(|| self.marks.iter().enumerate().find_map(mark))
+    }
+}
+
+/// One axis of a figure.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Axis {
+    /// Label, without its unit.
+    pub label: String,
+    /// Unit; empty if dimensionless.
+    pub unit: String,
+    /// How values map to length.
+    #[serde(default)]
+    pub scale: Scale,
+    /// Values at the two ends; found from the marks when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub range: Option<[f64; 2]>,
+}
+
+impl Axis {
+    /// A linear axis that fits the marks.
+    pub fn linear(label: impl Into<String>, unit: impl Into<String>) -> Self {
+        Self {
+            label: label.into(),
+            unit: unit.into(),
+            scale: Scale::Linear,
+            range: None,
+        }
+    }
+
+    /// A logarithmic axis that fits the marks.
+    pub fn log(label: impl Into<String>, unit: impl Into<String>) -> Self {
+        Self {
+            scale: Scale::Log,
+            ..Self::linear(label, unit)
+        }
+    }
+
+    /// Fixes the values at the two ends, the lower one first.
+    #[must_use]
+    pub fn range(mut self, low: f64, high: f64) -> Self {
+        self.range = Some([low, high]);
+        self
+    }
+}
+
+/// How an axis maps values to length.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scale {
+    /// Equal differences are equally long.
+    #[default]
+    Linear,
+    /// Equal ratios are equally long; values must be positive.
+    Log,
+}
+
+/// Something drawn on a figure's axes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "kebab-case")]
+pub enum Mark {
+    /// A polyline.
+    Line {
+        /// Legend entry.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        label: Option<String>,
+        /// Abscissas.
+        x: Vec<f64>,
+        /// Ordinates.
+        y: Vec<f64>,
+        /// Dash pattern.
+        #[serde(default)]
+        style: LineStyle,
+        /// Color.
+        #[serde(default)]
+        color: Color,
+    },
+    /// Separate points.
+    Points {
+        /// Legend entry.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        label: Option<String>,
+        /// Abscissas.
+        x: Vec<f64>,
+        /// Ordinates.
+        y: Vec<f64>,
+        /// Symbol.
+        #[serde(default)]
+        shape: PointShape,
+        /// Color.
+        #[serde(default)]
+        color: Color,
+    },
+    /// A grid of colored cells with a color bar; at most one in a figure.
+    Heatmap {
+        /// What the color shows.
+        label: String,
+        /// Its unit; empty if dimensionless.
+        unit: String,
+        /// Cell centers along x, increasing.
+        x: Vec<f64>,
+        /// Cell centers along y, increasing.
+        y: Vec<f64>,
+        /// One row of values for each y, with one value for each x.
+        values: Vec<Vec<f64>>,
+    },
+    /// A filled disk.
+    Disk {
+        /// Center, x.
+        x: f64,
+        /// Center, y.
+        y: f64,
+        /// Radius in the axes' unit.
+        radius: f64,
+        /// Text drawn in the center.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        label: Option<String>,
+        /// Color of the outline; the fill is a light tint of it.
+        #[serde(default)]
+        color: Color,
+    },
+    /// A closed, filled polygon.
+    Polygon {
+        /// Corner abscissas.
+        x: Vec<f64>,
+        /// Corner ordinates.
+        y: Vec<f64>,
+        /// Color of the outline; the fill is a light tint of it.
+        #[serde(default)]
+        color: Color,
+    },
+    /// An arrow.
+    Arrow {
+        /// Tail.
+        from: [f64; 2],
+        /// Tip.
+        to: [f64; 2],
+        /// Color.
+        #[serde(default)]
+        color: Color,
+        /// Text drawn beyond the tip.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        label: Option<String>,
+    },
+    /// Text centered on a point.
+    Text {
+        /// Center, x.
+        x: f64,
+        /// Center, y.
+        y: f64,
+        /// The text.
+        text: String,
+    },
+}
+
+impl Mark {
+    /// A solid line with a legend entry.
+    pub fn line(label: impl Into<String>, x: Vec<f64>, y: Vec<f64>, color: Color) -> Self {
+        Self::Line {
+            label: Some(label.into()),
+            x,
+            y,
+            style: LineStyle::Solid,
+            color,
+        }
+    }
+
+    /// Round points with a legend entry.
+    pub fn points(label: impl Into<String>, x: Vec<f64>, y: Vec<f64>, color: Color) -> Self {
+        Self::Points {
+            label: Some(label.into()),
+            x,
+            y,
+            shape: PointShape::Circle,
+            color,
+        }
+    }
+
+    fn non_finite(&self) -> Option<String> {
+        match self {
+            Self::Line { x, y, .. } | Self::Points { x, y, .. } | Self::Polygon { x, y, .. } => {
+                bad_number("x", x).or_else(|| bad_number("y", y))
+            }
+            Self::Heatmap { x, y, values, .. } => bad_number("x", x)
+                .or_else(|| bad_number("y", y))
+                .or_else(|| bad_cell("values", values)),
+            Self::Disk { x, y, radius, .. } => bad_number("disk", &[*x, *y, *radius]),
+            Self::Arrow { from, to, .. } => {
+                bad_number("from", from).or_else(|| bad_number("to", to))
+            }
+            Self::Text { x, y, .. } => bad_number("text", &[*x, *y]),
+        }
+    }
+}
+
+/// Dash pattern of a line.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LineStyle {
+    /// Unbroken.
+    #[default]
+    Solid,
+    /// Long dashes.
+    Dashed,
+    /// Dots.
+    Dotted,
+}
+
+/// Symbol of a point.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PointShape {
+    /// Filled circle.
+    #[default]
+    Circle,
+    /// Open square.
+    Square,
+    /// Diagonal cross.
+    Cross,
+    /// Filled triangle.
+    Triangle,
+}
+
+/// The Okabe-Ito palette, which color-blind readers can tell apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Color {
+    /// Black.
+    #[default]
+    Black,
+    /// Blue.
+    Blue,
+    /// Orange.
+    Orange,
+    /// Bluish green.
+    Green,
+    /// Vermillion.
+    Vermillion,
+    /// Reddish purple.
+    Purple,
+    /// Sky blue.
+    Sky,
+    /// Gray.
+    Gray,
+}

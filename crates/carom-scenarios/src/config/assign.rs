@@ -1,0 +1,68 @@
+//! Assignments of the form `key.path=value`.
+
+use super::fault::Fault;
+use super::parse::assigned;
+use super::value::{Entry, Kind, Place, Value, insert};
+
+/// Sets one key, one element of a list, or a whole list or table.
+pub(super) fn assign(root: &mut Value, assignment: &str, place: Place) -> Result<(), Fault> {
+    let complain = |message: String| Fault {
+        place: Some(place),
+        ..Fault::new(message)
+    };
+    let (path, text) = assignment
+        .split_once('=')
+        .ok_or_else(|| complain("expected key.path=value".to_owned()))?;
+    let value = assigned(text, place)?;
+    let mut keys: Vec<&str> = path.split('.').map(str::trim).collect();
+    if keys.iter().any(|key| key.is_empty()) {
+        return Err(complain("empty key".to_owned()));
+    }
+    let last = keys.pop().unwrap_or_default();
+    let mut at = root;
+    for key in keys {
+        at = inner(at, key, place).map_err(complain)?;
+    }
+    match &mut at.kind {
+        Kind::Table(table) => insert(
+            table,
+            Entry {
+                key: last.to_owned(),
+                place,
+                value,
+            },
+        ),
+        _ => inner(at, last, place).map_err(complain)?.merge(value),
+    }
+    Ok(())
+}
+
+/// The part under a key or an index; a key that a table lacks starts as a table.
+fn inner<'v>(value: &'v mut Value, key: &str, place: Place) -> Result<&'v mut Value, String> {
+    match &mut value.kind {
+        Kind::Table(table) => {
+            let index = table.iter().position(|entry| entry.key == key);
+            let index = index.unwrap_or_else(|| {
+                table.push(Entry {
+                    key: key.to_owned(),
+                    place,
+                    value: Value {
+                        kind: Kind::Table(Vec::new()),
+                        place,
+                    },
+                });
+                table.len() - 1
+            });
+            let entry = table.get_mut(index);
+            entry.map(|entry| &mut entry.value).ok_or_else(String::new)
+        }
+        Kind::List(items) => {
+            let length = items.len();
+            let index = key.parse::<usize>().ok();
+            index.and_then(|index| items.get_mut(index)).ok_or_else(|| {
+                format!("`{key}` is no element of a list of {length}, which count from 0")
+            })
+        }
+        _ => Err(format!("`{key}` is a part of what has no parts")),
+    }
+}

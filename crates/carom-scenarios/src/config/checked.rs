@@ -1,0 +1,118 @@
+//! Numbers within a range, checked where they are read.
+//!
+//! Every number of a configuration is finite. What a key needs beyond that its type says, so that
+//! the range is checked with the place at hand: a fault names file, line and key.
+
+use crate::ScenarioError;
+use serde::de::{Deserialize, Deserializer, Error};
+use std::fmt;
+use std::ops::Deref;
+
+/// One number or a list of them.
+pub(crate) trait Numbers {
+    fn numbers(&self) -> &[f64];
+}
+
+impl Numbers for f64 {
+    fn numbers(&self) -> &[f64] {
+        std::slice::from_ref(self)
+    }
+}
+
+impl<const N: usize> Numbers for [f64; N] {
+    fn numbers(&self) -> &[f64] {
+        self
+    }
+}
+
+impl Numbers for Vec<f64> {
+    fn numbers(&self) -> &[f64] {
+        self
+    }
+}
+
+macro_rules! checked {
+    ($($(#[$doc:meta])* $name:ident($x:ident): $holds:expr, $must:literal;)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq)]
+        pub(crate) struct $name<T = f64>(T);
+
+        impl<T> Deref for $name<T> {
+            type Target = T;
+
+            fn deref(&self) -> &T {
+                &self.0
+            }
+        }
+
+        impl<'de, T: Deserialize<'de> + Numbers> Deserialize<'de> for $name<T> {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let value = T::deserialize(deserializer)?;
+                match value.numbers().iter().find(|&&$x| !($holds)) {
+                    Some(wrong) => Err(D::Error::custom(format_args!("{wrong} must {}", $must))),
+                    None => Ok(Self(value)),
+                }
+            }
+        }
+    )*};
+}
+
+checked! {
+    /// Above 0.
+    Positive(x): x > 0.0, "be positive";
+    /// At least 0.
+    NonNegative(x): x >= 0.0, "not be negative";
+    /// In [0, 1].
+    Fraction(x): (0.0..=1.0).contains(&x), "lie between 0 and 1";
+}
+
+/// A count within bounds that keep a run and its figures usable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Count<const LOW: usize, const HIGH: usize>(usize);
+
+impl<const LOW: usize, const HIGH: usize> Deref for Count<LOW, HIGH> {
+    type Target = usize;
+
+    fn deref(&self) -> &usize {
+        &self.0
+    }
+}
+
+impl<'de, const LOW: usize, const HIGH: usize> Deserialize<'de> for Count<LOW, HIGH> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = usize::deserialize(deserializer)?;
+        if (LOW..=HIGH).contains(&value) {
+            return Ok(Self(value));
+        }
+        Err(D::Error::custom(Outside {
+            value,
+            low: LOW,
+            high: HIGH,
+        }))
+    }
+}
+
+struct Outside {
+    value: usize,
+    low: usize,
+    high: usize,
+}
+
+impl fmt::Display for Outside {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { value, low, high } = self;
+        write!(f, "{value} must lie between {low} and {high}")
+    }
+}
+
+/// A number of things that a key leads to, such as the entries of its list, within bounds.
+///
+/// # Errors
+///
+/// [`ScenarioError::Key`].
+pub(crate) fn count(key: &str, value: usize, low: usize, high: usize) -> Result<(), ScenarioError> {
+    if (low..=high).contains(&value) {
+        return Ok(());
+    }
+    Err(ScenarioError::value(key, Outside { value, low, high }))
+}

@@ -1,0 +1,135 @@
+//! Configurations: a scenario's commented TOML, a user's file over it, and assignments over both.
+//!
+//! The defaults stand in the TOML alone. The three are merged into one [`value::Value`] whose parts
+//! know where they were given, and a configuration type is made of it once; so a fault of type or
+//! range is reported with key and place, whoever gave the value.
+
+mod assign;
+mod checked;
+mod deserialize;
+mod fault;
+mod parse;
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;
+mod value;
+
+pub(crate) use checked::{Count, Fraction, NonNegative, Positive, count};
+
+use crate::{Progress, ScenarioError};
+use carom_report::Record;
+use fault::Fault;
+use serde::de::DeserializeOwned;
+use std::path::PathBuf;
+use value::{Place, Value};
+
+/// What a user changes of a scenario's default configuration.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Overrides {
+    /// TOML text of a file; keys left out keep their defaults.
+    pub toml: String,
+    /// Where that text was read from, for messages.
+    pub file: Option<PathBuf>,
+    /// Assignments `key.path=value`, applied after the file in this order; the elements of a list
+    /// count from 0, as in `masses.1=3`.
+    pub assignments: Vec<String>,
+    /// Who is told how far a long run is.
+    pub progress: Progress,
+}
+
+/// A scenario's defaults as overridden.
+#[derive(Debug)]
+pub(crate) struct Input<'a> {
+    value: Value,
+    defaults: Value,
+    overrides: &'a Overrides,
+    pub(crate) progress: &'a Progress,
+}
+
+impl<'a> Input<'a> {
+    /// Merges what the user gives over the scenario's TOML.
+    ///
+    /// # Errors
+    ///
+    /// [`ScenarioError::Config`] for text that is not TOML, and for assignments to nothing.
+    pub(crate) fn new(toml: &str, overrides: &'a Overrides) -> Result<Self, ScenarioError> {
+        let named = |fault| located(overrides, fault);
+        let defaults = parse::file(toml, |_| Place::Default).map_err(named)?;
+        let file = parse::file(&overrides.toml, |byte| {
+            parse::in_file(&overrides.toml, byte)
+        });
+        let mut value = defaults.clone();
+        value.merge(file.map_err(named)?);
+        for (index, assignment) in overrides.assignments.iter().enumerate() {
+            assign::assign(&mut value, assignment, Place::Assignment(index)).map_err(named)?;
+        }
+        Ok(Self {
+            value,
+            defaults,
+            overrides,
+            progress: &overrides.progress,
+        })
+    }
+
+    /// Reads the configuration and starts the record with it.
+    ///
+    /// # Errors
+    ///
+    /// [`ScenarioError::Config`] that names key and place.
+    pub(crate) fn begin<C: DeserializeOwned>(&self) -> Result<(C, Record), ScenarioError> {
+        let config = C::deserialize(&self.value).map_err(|fault| located(self.overrides, fault))?;
+        let mut record = Record::new("", "");
+        record.parameters = self.value.json();
+        Ok((config, record))
+    }
+
+    /// Whether nothing differs from the scenario's own values, or only these keys do.
+    pub(crate) fn is_default_but_for(&self, keys: &[&str]) -> bool {
+        let without = |value: &Value| match value.json() {
+            serde_json::Value::Object(mut map) => {
+                map.retain(|key, _| !keys.contains(&key.as_str()));
+                map
+            }
+            _ => serde_json::Map::new(),
+        };
+        without(&self.value) == without(&self.defaults)
+    }
+
+    /// Whether the user gives this key.
+    pub(crate) fn is_given(&self, key: &str) -> bool {
+        self.value.place_of(key) != Place::Default
+    }
+
+    /// An error about a key with the place where that key was given.
+    pub(crate) fn locate(&self, error: ScenarioError) -> ScenarioError {
+        match error {
+            ScenarioError::Key { key, message } => {
+                let place = Some(self.value.place_of(&key));
+                let fault = Fault {
+                    path: vec![key],
+                    place,
+                    message,
+                };
+                located(self.overrides, fault)
+            }
+            other => other,
+        }
+    }
+}
+
+/// A fault in words: file, line and column, or assignment; then key and message.
+fn located(overrides: &Overrides, fault: Fault) -> ScenarioError {
+    let message = match fault.place {
+        Some(Place::File { line, column }) => {
+            let file = overrides.file.as_ref();
+            let file = file.map_or_else(String::new, |path| format!("{}: ", path.display()));
+            format!("{file}line {line}, column {column}: {fault}")
+        }
+        Some(Place::Assignment(index)) => {
+            let text = overrides.assignments.get(index).map_or("", String::as_str);
+            format!("--set {text}: {fault}")
+        }
+        Some(Place::Default) | None => fault.to_string(),
+    };
+    ScenarioError::Config { message }
+}

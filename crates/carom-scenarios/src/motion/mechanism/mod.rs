@@ -1,0 +1,46 @@
+//! `carom run mechanism`: a planar mechanism of one's own.
+
+mod config;
+mod report;
+
+use crate::ScenarioError;
+use crate::config::Input;
+use carom_report::Record;
+use carom_variational::TimeGrid;
+use carom_variational::generalized::{CollisionIntegrator, Ending, Trajectory};
+use config::Config;
+
+/// Any mechanism; a file that gives links gives all of it.
+pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
+    let (mut config, mut record) = input.begin::<Config>()?;
+    if input.is_given("links") && !input.is_given("contacts") {
+        config.contacts = None;
+    }
+    let setup = config.setup()?;
+    let integrator = CollisionIntegrator::new(&setup.mechanism, setup.law.as_ref())
+        .map_err(|error| ScenarioError::value("contacts", error))?
+        .with_options(setup.options)?;
+    let start = integrator.state(0.0, &setup.position, &setup.velocity)?;
+    let grid = TimeGrid::duration(setup.time_step, setup.duration)
+        .map_err(|error| ScenarioError::value("duration", error))?;
+    crate::config::count("duration", grid.n_steps(), 0, 5_000_000)?;
+    let fly = |impacts| {
+        Trajectory::record(&integrator, &start, &grid, impacts)
+            .map_err(|error| setup.name_key(error))
+    };
+    let mut trajectory = fly(setup.max_impacts)?;
+    // A run that is to end where impacts accumulate ends with the impact that says so.
+    let accumulated = trajectory.impacts().position(|impact| impact.accumulated);
+    let zeno = setup.stops_at_zeno && accumulated.is_some();
+    if let (true, Some(last)) = (setup.stops_at_zeno, accumulated) {
+        trajectory = fly(Some(last + 1))?;
+    }
+    let status = match (&trajectory.end.ending, zeno) {
+        (Ending::Stopped(_), _) => "stopped",
+        (_, true) => "zeno",
+        (ending, _) => ending.name(),
+    };
+    record.status = status.to_owned();
+    report::report(&setup, &integrator, &trajectory, zeno, &mut record)?;
+    Ok(record)
+}

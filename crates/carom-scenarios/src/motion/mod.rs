@@ -1,0 +1,25 @@
+//! Motion: worlds of rigid bodies and mechanisms of one's own, from a file.
+
+pub(crate) mod mechanism;
+pub(crate) mod world;
+
+use crate::ScenarioError;
+
+/// Every entry of a list must be finite.
+fn finite(key: &str, values: &[f64]) -> Result<(), ScenarioError> {
+    match values.iter().find(|x| !x.is_finite()) {
+        Some(value) => Err(ScenarioError::value(key, format!("{value} must be finite"))),
+        None => Ok(()),
+    }
+}
+
+/// Every entry of a list must be finite and positive.
+fn positive(key: &str, values: &[f64]) -> Result<(), ScenarioError> {
+    match values.iter().find(|x| !(x.is_finite() && **x > 0.0)) {
+        Some(value) => {
+            let message = format!("{value} must be positive");
+            Err(ScenarioError::value(key, message))
+        }
+        None => Ok(()),
+    }
+}

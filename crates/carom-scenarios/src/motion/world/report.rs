@@ -1,0 +1,377 @@
+//! The record of a world's motion.
+
+use super::config::{ImpactOutput, Setup};
+use crate::lie_group::bouncing::solids;
+use carom_motion::{Ending, Event, Impact, RunEnd, World};
+use carom_report::animation::{Animation, SpaceBody};
+use carom_report::record::{Color, Quantity, Record};
+use carom_variational::State;
+use nalgebra::Vector3;
+use serde_json::{Map, Value, json};
+
+/// Bodies up to which the lowest gap is looked for at every sample.
+const MOST_GAPS: usize = 200;
+
+/// Frames of an animation.
+const FRAMES: usize = 300;
+
+/// Bodies that are drawn.
+const MOST_DRAWN: usize = 60;
+
+const COLUMNS: [&str; 15] = [
+    "time", "body", "x", "y", "z", "qw", "qx", "qy", "qz", "vx", "vy", "vz", "wx", "wy", "wz",
+];
+
+/// A contact that lasts or lasted.
+struct LastingContact {
+    pair: (usize, usize),
+    begin: f64,
+    end: Option<f64>,
+    modes: Vec<(f64, bool)>,
+}
+
+/// What a run reported.
+pub(super) struct Log<'w> {
+    world: &'w World,
+    impacts_wanted: bool,
+    rows: Vec<Value>,
+    impacts: Vec<Value>,
+    contacts: Vec<LastingContact>,
+    frames: Vec<(f64, Vec<State>)>,
+    frame_stride: usize,
+    n_samples: usize,
+    hits: Vec<f64>,
+    lowest: f64,
+}
+
+impl<'w> Log<'w> {
+    pub(super) fn new(world: &'w World, setup: &Setup) -> Self {
+        Self {
+            world,
+            impacts_wanted: setup.impacts == ImpactOutput::All,
+            rows: Vec::new(),
+            impacts: Vec::new(),
+            contacts: Vec::new(),
+            frames: Vec::new(),
+            frame_stride: setup.samples.len().div_ceil(FRAMES).max(1),
+            n_samples: 0,
+            hits: Vec::new(),
+            lowest: f64::INFINITY,
+        }
+    }
+
+    pub(super) fn note(&mut self, event: &Event<'_>) {
+        match *event {
+            Event::Sample { time, states } => self.sample(time, states),
+            Event::Impact(impact) => {
+                self.hits.push(impact.time);
+                if self.impacts_wanted {
+                    self.impacts.push(self.impact(impact));
+                }
+            }
+            Event::Established { time, pair } => self.contacts.push(LastingContact {
+                pair,
+                begin: time,
+                end: None,
+                modes: Vec::new(),
+            }),
+            Event::Mode { time, pair, slides } => {
+                if let Some(contact) = self.open(pair) {
+                    contact.modes.push((time, slides));
+                }
+            }
+            Event::Released { time, pair } => {
+                if let Some(contact) = self.open(pair) {
+                    contact.end = Some(time.max(contact.begin));
+                }
+            }
+        }
+    }
+
+    fn open(&mut self, pair: (usize, usize)) -> Option<&mut LastingContact> {
+        let open = |contact: &&mut LastingContact| contact.pair == pair && contact.end.is_none();
+        self.contacts.iter_mut().rev().find(open)
+    }
+
+    fn sample(&mut self, time: f64, states: &[State]) {
+        for (body, state) in states.iter().enumerate() {
+            self.rows.push(row(self.world, time, body, state));
+        }
+        if states.len() <= MOST_GAPS {
+            self.lowest = self.lowest.min(self.world.lowest_gap(states));
+        }
+        if self.n_samples.is_multiple_of(self.frame_stride) {
+            self.frames.push((time, states.to_vec()));
+        }
+        self.n_samples += 1;
+    }
+
+    fn impact(&self, impact: &Impact) -> Value {
+        let contact = |c: &carom_motion::ImpactContact| {
+            json!({
+                "first": self.world.name(c.first),
+                "second": self.world.name(c.second),
+                "point": list(&c.point),
+                "normal": list(&c.normal),
+                "impulse": list(&c.impulse),
+                "normal_velocity": c.normal_velocity,
+            })
+        };
+        json!({
+            "time": impact.time,
+            "law": impact.law,
+            "energy_minus_j": impact.energy_minus,
+            "energy_plus_j": impact.energy_plus,
+            "contacts": impact.contacts.iter().map(contact).collect::<Vec<_>>(),
+        })
+    }
+}
+
+fn list(v: &Vector3<f64>) -> Value {
+    json!([v.x, v.y, v.z])
+}
+
+/// Unit quaternion w, x, y, z with $w \ge 0$.
+fn quaternion(state: &State) -> [f64; 4] {
+    let (w, v) = state.rotation.quaternion();
+    let sign = if w < 0.0 { -1.0 } else { 1.0 };
+    [sign * w, sign * v.x, sign * v.y, sign * v.z]
+}
+
+fn row(world: &World, time: f64, body: usize, state: &State) -> Value {
+    let (velocity, spin) = world.velocity(body, state);
+    let mut row = vec![json!(time), json!(body)];
+    let vectors = [&state.position, &velocity, &spin];
+    row.extend(vectors[0].iter().map(|x| json!(x)));
+    row.extend(quaternion(state).map(|x| json!(x)));
+    row.extend(vectors[1].iter().chain(vectors[2].iter()).map(|x| json!(x)));
+    Value::Array(row)
+}
+
+pub(super) fn report(
+    world: &World,
+    setup: &Setup,
+    log: &Log<'_>,
+    end: &RunEnd,
+    record: &mut Record,
+) {
+    let (status, error) = match &end.ending {
+        Ending::Completed => ("completed", None),
+        Ending::MaxImpacts => ("max-impacts", None),
+        Ending::Zeno => (
+            "zeno",
+            setup.zeno_is_error.then(|| {
+                let message = format!("impacts accumulate at time {}", end.time);
+                json!({"kind": "zeno", "message": message})
+            }),
+        ),
+        Ending::Stopped(error) => (
+            "stopped",
+            Some(json!({"kind": error.kind(), "message": error.to_string()})),
+        ),
+    };
+    record.status = status.to_owned();
+    let n = world.n_bodies();
+    let lowest = log.lowest.min(world.lowest_gap(&end.states));
+    let mut rows = log.rows.clone();
+    // The end, unless it was sampled.
+    let sampled = rows
+        .last()
+        .and_then(|row| row.get(0))
+        .and_then(Value::as_f64);
+    if sampled != Some(end.time) {
+        rows.extend((0..n).map(|body| row(world, end.time, body, &end.states[body])));
+    }
+    let energy = |states: &[State]| -> f64 {
+        states
+            .iter()
+            .enumerate()
+            .map(|(body, state)| world.energy(body, state))
+            .sum()
+    };
+    let initial = world.initial_states();
+    let momentum = |states: &[State]| -> Vector3<f64> {
+        states.iter().map(|state| state.linear_momentum).sum()
+    };
+    let mass: f64 = setup
+        .spec
+        .bodies
+        .iter()
+        .filter_map(|b| b.mass.as_ref())
+        .map(|m| m.mass())
+        .sum();
+    let gravity = setup.gravity * (mass * end.time);
+    let mut supports = Map::new();
+    let mut given = Vector3::zeros();
+    for (thing, impulse) in end.balance.supports.iter().enumerate() {
+        if thing >= n || world.is_fixed(thing) {
+            supports.insert(world.name(thing).to_owned(), list(impulse));
+            given += impulse;
+        }
+    }
+    let (before, after) = (momentum(initial), momentum(&end.states));
+    let momentum_error = (before + gravity + given - after).amax();
+    let final_states: Vec<Value> = end
+        .states
+        .iter()
+        .enumerate()
+        .map(|(body, state)| {
+            let (velocity, spin) = world.velocity(body, state);
+            json!({
+                "body": world.name(body),
+                "position": list(&state.position),
+                "quaternion": quaternion(state),
+                "velocity": list(&velocity),
+                "angular_velocity": list(&spin),
+            })
+        })
+        .collect();
+    let balance = &end.balance;
+    let mut results = vec![
+        (
+            "bodies",
+            json!((0..n).map(|body| world.name(body)).collect::<Vec<_>>()),
+        ),
+        ("n_impacts", json!(end.n_impacts)),
+        ("n_steps", json!(end.n_steps)),
+        (
+            "lowest_gap_m",
+            if lowest.is_finite() {
+                json!(lowest)
+            } else {
+                Value::Null
+            },
+        ),
+        ("trajectory", json!({"columns": COLUMNS, "rows": rows})),
+        ("impacts", Value::Array(log.impacts.clone())),
+        (
+            "contacts",
+            Value::Array(log.contacts.iter().map(|c| contact(world, c)).collect()),
+        ),
+        ("final", Value::Array(final_states)),
+        ("final_time", json!(end.time)),
+        (
+            "energy",
+            json!({
+                "initial_j": energy(initial),
+                "final_j": energy(&end.states),
+                "impact_loss_j": balance.impact_loss,
+                "contact_loss_j": balance.contact_loss,
+                "max_abs_error_j": balance.energy_error,
+            }),
+        ),
+        (
+            "momentum",
+            json!({
+                "initial": list(&before),
+                "final": list(&after),
+                "gravity": list(&gravity),
+                "supports": supports,
+                "max_abs_error": momentum_error,
+            }),
+        ),
+    ];
+    if let Some(error) = error {
+        results.push(("error", error));
+    }
+    for (key, value) in results {
+        record.results.insert(key.to_owned(), value);
+    }
+    record.quantities.extend([
+        Quantity::new("impacts", end.n_impacts as f64, ""),
+        Quantity::new("contacts_that_lasted", log.contacts.len() as f64, ""),
+        Quantity::new("energy_initial_j", energy(initial), "J"),
+        Quantity::new("energy_final_j", energy(&end.states), "J"),
+        Quantity::new("impact_loss_j", balance.impact_loss, "J"),
+        Quantity::new("contact_loss_j", balance.contact_loss, "J"),
+        Quantity::new("energy_max_error_j", balance.energy_error, "J")
+            .note("the energy with what impacts and lasting contacts took, against the start"),
+        Quantity::new("momentum_error_ns", momentum_error, "N s"),
+    ]);
+    if lowest.is_finite() {
+        record
+            .quantities
+            .push(Quantity::new("lowest_gap_m", lowest, "m"));
+    }
+    playback(world, setup, log, record);
+}
+
+fn contact(world: &World, contact: &LastingContact) -> Value {
+    let modes: Vec<Value> = contact
+        .modes
+        .iter()
+        .map(|(time, slides)| {
+            json!({"time": time, "mode": if *slides { "sliding" } else { "sticking" }})
+        })
+        .collect();
+    json!({
+        "first": world.name(contact.pair.0),
+        "second": world.name(contact.pair.1),
+        "begin": contact.begin,
+        "end": contact.end,
+        "modes": modes,
+    })
+}
+
+const COLORS: [Color; 4] = [Color::Blue, Color::Vermillion, Color::Green, Color::Orange];
+
+/// The run to play.
+fn playback(world: &World, setup: &Setup, log: &Log<'_>, record: &mut Record) {
+    if log.frames.len() < 2 || world.n_bodies() > MOST_DRAWN {
+        return;
+    }
+    let times: Vec<f64> = log.frames.iter().map(|(time, _)| *time).collect();
+    let body = |i: usize| {
+        let poses = log
+            .frames
+            .iter()
+            .filter_map(|(_, states)| states.get(i))
+            .map(|state| {
+                let (w, v) = state.rotation.quaternion();
+                (state.position.into(), [v.x, v.y, v.z, w])
+            });
+        let color = match world.is_fixed(i) {
+            true => Color::Gray,
+            false => COLORS[i % COLORS.len()],
+        };
+        SpaceBody::new(solids(&setup.shapes[i]), color, poses.collect::<Vec<_>>())
+    };
+    let bodies: Vec<SpaceBody> = (0..world.n_bodies()).map(body).collect();
+    let hits: Vec<f64> = log
+        .hits
+        .iter()
+        .copied()
+        .filter(|hit| times.contains(hit))
+        .collect();
+    // The plane that is most like a floor, or one below everything.
+    let up = setup
+        .gravity
+        .try_normalize(0.0)
+        .map_or_else(Vector3::z, |g| -g);
+    let floor = setup
+        .spec
+        .planes
+        .iter()
+        .map(|plane| &plane.half_space)
+        .filter(|plane| plane.normal().dot(&up) > 0.3)
+        .max_by(|a, b| a.normal().dot(&up).total_cmp(&b.normal().dot(&up)));
+    let ground = match floor {
+        Some(plane) => ((*plane.normal()).into(), plane.offset()),
+        None => {
+            let all = log.frames.iter().flat_map(|(_, states)| states);
+            let low = all
+                .map(|s| up.dot(&s.position))
+                .fold(f64::INFINITY, f64::min);
+            (up.into(), 1.0 - low)
+        }
+    };
+    record.animations.push(Animation::space(
+        "motion",
+        "The run",
+        "The bodies, their paths and their shades. Spheres and ellipsoids are two-toned to show how \
+         they turn; fixed bodies are gray, walls are not drawn.",
+        (times, hits),
+        ground,
+        bodies,
+    ));
+}

@@ -1,0 +1,88 @@
+//! A box slides on four corners: how wrong friction polygons are.
+
+use super::spatial_box::BoxConfig;
+use crate::ScenarioError;
+use crate::config::Input;
+use carom_impact::frictional::{AnitescuPotra, FrictionCone};
+use carom_impact::{Diagnostics, ImpactLaw};
+use carom_report::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
+use serde::Deserialize;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Config {
+    directions: Vec<usize>,
+    #[serde(rename = "box")]
+    body: BoxConfig,
+}
+
+pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
+    let (config, mut record) = input.begin::<Config>()?;
+    let mut table = Table::new(
+        "polygon_error",
+        "Distance of the polygon's answer from that of the round cone, over the kinetic norm of the \
+         velocity before.",
+        vec![
+            Column::new("directions", ""),
+            Column::new("cone_error", ""),
+            Column::new("cone_residual", ""),
+        ],
+    );
+    config.body.pose(|problem| {
+        let outcome = AnitescuPotra::default().resolve(problem)?;
+        let names = ["vx", "vy", "vz", "wx", "wy", "wz"];
+        for (k, (name, v)) in names.iter().zip(outcome.velocity_plus.0.iter()).enumerate() {
+            let (suffix, unit) = if k < 3 {
+                ("m_per_s", "m/s")
+            } else {
+                ("rad_per_s", "rad/s")
+            };
+            record
+                .quantities
+                .push(Quantity::new(format!("{name}_plus_{suffix}"), *v, unit));
+        }
+        if let Diagnostics::Cone(cone) = &outcome.diagnostics {
+            record
+                .quantities
+                .push(Quantity::new("family", cone.family as f64, ""));
+        }
+        for k in &config.directions {
+            let law = AnitescuPotra {
+                friction_cone: FrictionCone::Polygon(*k),
+                ..AnitescuPotra::default()
+            };
+            let outcome = law.resolve(problem)?;
+            if let Diagnostics::Complementarity {
+                polygon: Some(polygon),
+                ..
+            } = outcome.diagnostics
+                && let Some(error) = polygon.cone_error
+            {
+                table
+                    .rows
+                    .push(vec![*k as f64, error, polygon.cone_residual]);
+            }
+        }
+        Ok(())
+    })?;
+    let column = |k: usize| -> Vec<f64> {
+        table
+            .rows
+            .iter()
+            .filter_map(|r| r.get(k).copied())
+            .collect()
+    };
+    let figure = Figure::new(
+        "polygon_error",
+        "Sliding box: error of friction polygons",
+        "How far a polygon's answer is from the round cone's depends on the number of directions, and \
+         on how it is turned.",
+        Axis::log("directions", ""),
+        Axis::log("error over the velocity before", ""),
+    );
+    record
+        .figures
+        .push(figure.mark(Mark::points("polygon", column(0), column(1), Color::Blue)));
+    record.tables.push(table);
+    Ok(record)
+}

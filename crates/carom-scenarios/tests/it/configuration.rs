@@ -1,0 +1,90 @@
+//! What every scenario does with its configuration.
+
+use carom_scenarios::{Overrides, SCENARIOS, scenario};
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+fn fault(name: &str, toml: &str) -> String {
+    let overrides = Overrides {
+        toml: toml.to_owned(),
+        file: Some(PathBuf::from("my.toml")),
+        ..Overrides::default()
+    };
+    let error = scenario(name).unwrap().run(&overrides).unwrap_err();
+    assert!(error.is_configuration(), "{name}: {error}");
+    error.to_string()
+}
+
+#[test]
+fn names_are_unique() {
+    let names: BTreeSet<_> = SCENARIOS.iter().map(|s| s.name).collect();
+    assert_eq!(names.len(), SCENARIOS.len());
+}
+
+/// Every key of the TOML that is shown is known, none is missing, and no other is taken.
+#[test]
+fn every_scenario_reads_its_own_toml_and_refuses_another_key() {
+    for scenario in SCENARIOS {
+        let text = fault(scenario.name, "\nno_such_key = 1");
+        let expected = "my.toml: line 2, column 1: key `no_such_key`: unknown field";
+        assert!(text.starts_with(expected), "{}: {text}", scenario.name);
+    }
+}
+
+#[test]
+fn a_value_out_of_range_is_named_with_file_line_and_key() {
+    for (name, toml, expected) in [
+        (
+            "newtons-cradle",
+            "restitution = nan",
+            "line 1, column 15: key `restitution`",
+        ),
+        (
+            "newtons-cradle",
+            "\nmasses = [1.0, -1.0]",
+            "line 2, column 10: key `masses`",
+        ),
+        (
+            "newtons-cradle",
+            "velocities = [1.0]",
+            "line 1, column 14: key `velocities`",
+        ),
+        (
+            "rocking-block",
+            "friction = -1.0",
+            "line 1, column 12: key `friction`",
+        ),
+        (
+            "bouncing-body",
+            "[body.shape]\nsemi_axes = [1.0, 0.0, 1.0]",
+            "line 1, column 1: key `body.shape`",
+        ),
+        (
+            "bouncing-body",
+            "[initial]\nrotation = [[2,0,0],[0,1,0],[0,0,1]]",
+            "line 2, column 12: key `initial.rotation`",
+        ),
+        (
+            "penny",
+            "[table]\nsemi_axes = [0.1, -0.1]",
+            "line 2, column 13: key `table.semi_axes`",
+        ),
+        (
+            "penny",
+            "[penny]\nmass = 0",
+            "line 2, column 8: key `penny.mass`",
+        ),
+        ("penny", "impacts = 0", "line 1, column 11: key `impacts`"),
+        (
+            "zeno-block",
+            "half_cycles = 61",
+            "line 1, column 15: key `half_cycles`",
+        ),
+    ] {
+        let text = fault(name, toml);
+        assert!(
+            text.starts_with(&format!("my.toml: {expected}")),
+            "{name}: {text}"
+        );
+    }
+}

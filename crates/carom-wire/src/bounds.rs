@@ -1,0 +1,181 @@
+//! Bounds of all outcomes, as they are asked for and written.
+
+use crate::error::WireError;
+use carom_impact::frictional::{
+    BoundCertificate, BoundMethod, Draw, OuterBounds, Relaxation, Sampler,
+};
+use carom_impact::{ImpactError, ImpactOutcome, ImpactProblem};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+/// `{"directions": "contact" | [[n numbers], ...], "relaxation": "cone" | "moment"}`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct BoundsInput {
+    #[serde(default)]
+    directions: DirectionsInput,
+    #[serde(default)]
+    relaxation: RelaxationInput,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum DirectionsInput {
+    Named(NamedDirections),
+    Given(Vec<Vec<f64>>),
+}
+
+impl Default for DirectionsInput {
+    fn default() -> Self {
+        Self::Named(NamedDirections::Contact)
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum NamedDirections {
+    Contact,
+}
+
+#[derive(Deserialize, Clone, Copy, Default)]
+#[serde(rename_all = "lowercase")]
+enum RelaxationInput {
+    #[default]
+    Cone,
+    Moment,
+}
+
+/// A direction, with the contact and row it is of.
+struct Direction {
+    entries: Vec<f64>,
+    row: Option<(usize, usize)>,
+}
+
+/// Bounds in every direction asked for, with the extremes of the samples inside them.
+pub(crate) fn bounds(
+    sampler: &Sampler<'_>,
+    input: &BoundsInput,
+    outcomes: Option<&[ImpactOutcome]>,
+) -> Result<Value, WireError> {
+    let problem = sampler.problem();
+    let directions = directions(problem, input);
+    let relaxation = match input.relaxation {
+        RelaxationInput::Cone => Relaxation::Cone,
+        RelaxationInput::Moment => Relaxation::Moment,
+    };
+    let bounds = OuterBounds::new(problem)?;
+    let mut found = Vec::with_capacity(directions.len());
+    for (k, direction) in directions.iter().enumerate() {
+        let bound = bounds.bound(&direction.entries, relaxation);
+        found.push(bound.map_err(|error| refused(k, &error))?);
+    }
+    let inner = inner(sampler, &directions, outcomes)?;
+    let written = directions.iter().zip(found).zip(inner);
+    let written = written.map(|((direction, bound), inner)| {
+        let [low, high] = bound.outer;
+        let inner = match (bound.method, inner) {
+            (BoundMethod::Exact, _) => bound.outer,
+            (_, [a, b]) => [a.clamp(low, high), b.clamp(low, high)],
+        };
+        let mut fields = Map::new();
+        let mut put = |key: &str, value: Value| fields.insert(key.to_owned(), value);
+        put("direction", json!(direction.entries));
+        if let Some((contact, row)) = direction.row {
+            put("contact", contact.into());
+            put("row", row.into());
+        }
+        put("inner", json!(inner));
+        put("outer", json!(bound.outer));
+        put("method", bound.method.name().into());
+        put(
+            "certificate",
+            json!({ "min": proofs(&bound.min), "max": proofs(&bound.max) }),
+        );
+        Value::Object(fields)
+    });
+    Ok(Value::Array(written.collect()))
+}
+
+fn refused(index: usize, error: &ImpactError) -> WireError {
+    WireError::new(
+        error.kind(),
+        format!("options.bounds: direction {index}: {error}"),
+    )
+}
+
+fn directions(problem: &ImpactProblem<'_>, input: &BoundsInput) -> Vec<Direction> {
+    match &input.directions {
+        DirectionsInput::Given(list) => list
+            .iter()
+            .map(|entries| Direction {
+                entries: entries.clone(),
+                row: None,
+            })
+            .collect(),
+        DirectionsInput::Named(NamedDirections::Contact) => {
+            let contacts = problem.contacts().contacts().iter().enumerate();
+            let rows = contacts.flat_map(|(i, contact)| {
+                let rows = std::iter::once(&contact.normal).chain(&contact.tangents);
+                rows.enumerate().map(move |(row, covector)| Direction {
+                    entries: covector.0.as_slice().to_vec(),
+                    row: Some((i, row)),
+                })
+            });
+            rows.collect()
+        }
+    }
+}
+
+/// Least and largest value of each direction over the samples.
+fn inner(
+    sampler: &Sampler<'_>,
+    directions: &[Direction],
+    outcomes: Option<&[ImpactOutcome]>,
+) -> Result<Vec<[f64; 2]>, WireError> {
+    let mut extremes = vec![[f64::INFINITY, f64::NEG_INFINITY]; directions.len()];
+    let mut meet = |velocity: &[f64]| {
+        for (extreme, direction) in extremes.iter_mut().zip(directions) {
+            let products = direction.entries.iter().zip(velocity).map(|(c, v)| c * v);
+            let x: f64 = products.sum();
+            *extreme = [extreme[0].min(x), extreme[1].max(x)];
+        }
+    };
+    if let Some(outcomes) = outcomes {
+        for outcome in outcomes {
+            meet(outcome.velocity_plus.0.as_slice());
+        }
+    } else {
+        let mut draw = Draw::default();
+        for sample in 0..sampler.options().samples {
+            sampler.draw(sample, &mut draw)?;
+            if draw.is_ended {
+                meet(sampler.outcome(&draw)?.velocity_plus.0.as_slice());
+            }
+        }
+    }
+    Ok(extremes)
+}
+
+fn proofs(certificates: &[BoundCertificate]) -> Vec<Value> {
+    certificates.iter().filter_map(proof).collect()
+}
+
+/// A proof with the names of its multipliers.
+pub(crate) fn proof(certificate: &BoundCertificate) -> Option<Value> {
+    match certificate {
+        BoundCertificate::Cone(cone) => {
+            Some(json!({ "last": cone.last, "nu": cone.nu, "w": cone.w }))
+        }
+        BoundCertificate::Moment(moment) => Some(json!({
+            "last": moment.last,
+            "p": moment.p,
+            "a": moment.a,
+            "alpha": moment.alpha,
+            "beta": moment.beta,
+            "nu": moment.nu,
+            "eta": moment.eta,
+            "tau": moment.tau,
+        })),
+        _ => None,
+    }
+}

@@ -1,0 +1,30 @@
+//! The name that was meant.
+
+/// The known name nearest to an unknown one, if it is near: one that contains it or is contained
+/// in it, or differs in less than a third of its letters.
+///
+/// # Examples
+///
+/// ```
+/// let names = ["plastic", "propagative", "routh"];
+/// assert_eq!(carom_wire::nearest_name("plastik", names), Some("plastic"));
+/// assert_eq!(carom_wire::nearest_name("propagate", names), Some("propagative"));
+/// assert_eq!(carom_wire::nearest_name("magic", names), None);
+/// ```
+pub fn nearest_name<'n>(
+    unknown: &str,
+    names: impl IntoIterator<Item = &'n str>,
+) -> Option<&'n str> {
+    let lower = unknown.to_lowercase();
+    let rank = |name: &str| {
+        let distance = strsim::damerau_levenshtein(&lower, name);
+        let contains = lower.len() >= 4 && (name.contains(&lower) || lower.contains(name));
+        let is_near = 3 * distance < lower.chars().count().max(name.chars().count());
+        (contains || is_near).then_some(distance)
+    };
+    let near = names
+        .into_iter()
+        .filter_map(|name| Some((rank(name)?, name)));
+    near.min_by_key(|(distance, _)| *distance)
+        .map(|(_, name)| name)
+}

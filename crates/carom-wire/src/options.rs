@@ -1,0 +1,160 @@
+//! A law from its name and its options.
+
+use crate::error::{WireError, typed, typed_by};
+use crate::nearest_name;
+use carom_impact::{ImpactError, LAWS, Law};
+use serde_json::{Map, Value, json};
+
+/// The law of a name, with default options.
+pub(crate) fn known_law(name: &str) -> Result<Law, WireError> {
+    Law::named(name).ok_or_else(|| {
+        let known: Vec<&str> = LAWS.iter().map(|info| info.name).collect();
+        let hint = nearest_name(name, known.iter().copied())
+            .map_or_else(String::new, |name| format!("; did you mean `{name}`?"));
+        let message = format!(
+            "law: unknown law `{name}`; known: {}{hint}",
+            known.join(", ")
+        );
+        WireError::new("unknown-law", message)
+    })
+}
+
+/// A law with its options, and what is asked of it.
+pub(crate) struct Asked {
+    pub(crate) law: Law,
+    /// Options that are not the law's own: `outcomes`, where it may have several, and `bounds`.
+    rest: Map<String, Value>,
+}
+
+impl Asked {
+    /// Reads the options of a law; null is the same as leaving an option out.
+    pub(crate) fn read(law: &Law, options: &Map<String, Value>) -> Result<Self, WireError> {
+        check_keys(law, options)?;
+        let mut own = options.clone();
+        own.retain(|_, value| !value.is_null());
+        let mut rest = Map::new();
+        for key in ["outcomes", "bounds"] {
+            if let Some(value) = own.shift_remove(key) {
+                rest.insert(key.to_owned(), value);
+            }
+        }
+        merge_directions(&mut own)?;
+        let law = typed_by(Value::Object(own), "options", |options| {
+            law.with_options(options)
+        })?;
+        Ok(Self { law, rest })
+    }
+
+    /// An option that is not the law's own.
+    pub(crate) fn take(&mut self, key: &str) -> Option<Value> {
+        self.rest.shift_remove(key)
+    }
+}
+
+/// `friction_directions: k` is `friction_cone: {"polygon": k}`; both are refused if they differ.
+fn merge_directions(options: &mut Map<String, Value>) -> Result<(), WireError> {
+    let Some(directions) = options.shift_remove("friction_directions") else {
+        return Ok(());
+    };
+    let k: usize = typed(directions, "options.friction_directions")?;
+    let polygon = json!({ "polygon": k });
+    if let Some(cone) = options.get("friction_cone") {
+        // In the plane two directions are the cone, and laws refuse two in space.
+        let is_same = *cone == polygon || (k == 2 && *cone == "round");
+        if !is_same {
+            return Err(WireError::new(
+                "invalid-option",
+                format!(
+                    "options.friction_cone is {cone} and options.friction_directions is {k}: \
+                     give one of them"
+                ),
+            ));
+        }
+    }
+    options.insert("friction_cone".to_owned(), polygon);
+    Ok(())
+}
+
+/// Refuses an option that the law does not have.
+fn check_keys(law: &Law, options: &Map<String, Value>) -> Result<(), WireError> {
+    let known: Vec<&str> = law.info().options.iter().map(|option| option.key).collect();
+    let Some(key) = options.keys().find(|key| !known.contains(&key.as_str())) else {
+        return Ok(());
+    };
+    let quoted: Vec<String> = known.iter().map(|key| format!("`{key}`")).collect();
+    let expected = match quoted.as_slice() {
+        [] => "there are no fields".to_owned(),
+        [one] => format!("expected {one}"),
+        [one, other] => format!("expected {one} or {other}"),
+        all => format!("expected one of {}", all.join(", ")),
+    };
+    let hint = nearest_name(key, known)
+        .map_or_else(String::new, |name| format!("; did you mean `{name}`?"));
+    let message = format!("options.{key}: unknown field `{key}`, {expected}{hint}");
+    Err(WireError::new("invalid-input", message))
+}
+
+/// What a law refuses, with the key where it stands.
+pub(crate) fn refused(law: &Law, error: ImpactError) -> WireError {
+    let is_nonholonomic = matches!(
+        law,
+        Law::NonholonomicElastic(_)
+            | Law::NonholonomicProjected(_)
+            | Law::NonholonomicNewton(_)
+            | Law::NonholonomicProjectedNewton(_)
+            | Law::NonholonomicRough(_)
+    );
+    match (law, &error) {
+        (_, ImpactError::InvalidRestitution { .. }) => WireError::at("options.restitution", &error),
+        _ if is_nonholonomic => WireError::at("law", &error),
+        (Law::Propagative(_), ImpactError::InvalidOption { .. }) => {
+            WireError::at("options.outcomes", &error)
+        }
+        (Law::Propagative(_), _) => error.into(),
+        (_, ImpactError::InvalidOption { .. } | ImpactError::InvalidContact { .. }) => {
+            WireError::at("options", &error)
+        }
+        _ => error.into(),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_options_of_a_law_are_those_that_are_read() {
+        for law in Law::all() {
+            let written = serde_json::to_value(&law).unwrap();
+            assert_eq!(written["law"], law.info().name);
+            let written = written["options"].as_object().unwrap();
+            let listed = law.info().options;
+            // Read apart from the law, or a second word for an option that it has.
+            let elsewhere = ["outcomes", "friction_directions", "bounds"];
+            for option in listed.iter().filter(|o| !elsewhere.contains(&o.key)) {
+                let default = &written[option.key];
+                // What depends on the problem is told in words.
+                if let Ok(told) = serde_json::from_str::<Value>(option.default) {
+                    assert_eq!(*default, told, "{} {}", law.info().name, option.key);
+                }
+            }
+            for key in written.keys() {
+                assert!(listed.iter().any(|option| option.key == key), "{key}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_unknown_option_is_named_with_the_nearest_known_one() {
+        let law = known_law("sequential").unwrap();
+        let options = json!({"max_impact": 3});
+        let error = Asked::read(&law, options.as_object().unwrap());
+        let message = error.map(|_| ()).unwrap_err().message;
+        assert!(message.starts_with("options.max_impact: unknown field `max_impact`"));
+        assert!(
+            message.ends_with("did you mean `max_impacts`?"),
+            "{message}"
+        );
+    }
+}

@@ -1,0 +1,192 @@
+//! Outcomes as JSON.
+
+use crate::frictional;
+use carom_impact::frictional::FrictionCone;
+use carom_impact::{Audit, Diagnostics, ImpactOutcome, ImpactProblem, OutcomeSet};
+use nalgebra::DMatrix;
+use serde_json::{Map, Value, json};
+
+/// What a set of outcomes is worth: whether it is all, and if not, how much is missing.
+pub(crate) fn set_fields(set: &OutcomeSet) -> Map<String, Value> {
+    let followed = || {
+        let paths = set
+            .outcomes
+            .iter()
+            .map(|outcome| match &outcome.diagnostics {
+                Diagnostics::Propagative(found) => found.n_sequences,
+                _ => 1,
+            });
+        paths.fold(0u64, u64::saturating_add)
+    };
+    let fields = json!({
+        "complete": set.complete,
+        "orders": set.drawn.map_or_else(followed, |drawn| drawn.orders),
+        "distinct": set.outcomes.len() + set.omitted,
+        "indeterminacy": set.indeterminacy,
+        "indeterminacy_is": if set.complete { "exact" } else { "lower-bound" },
+        "new_outcome_rate": set.drawn.map_or(0.0, |drawn| drawn.new_outcome_rate),
+    });
+    match fields {
+        Value::Object(fields) => fields,
+        _ => Map::new(),
+    }
+}
+
+pub(crate) fn outcomes(problem: &ImpactProblem<'_>, set: &OutcomeSet) -> Value {
+    let fields = set
+        .outcomes
+        .iter()
+        .map(|outcome| Value::Object(outcome_fields(problem, outcome)));
+    Value::Array(fields.collect())
+}
+
+pub(crate) fn rows(matrix: &DMatrix<f64>) -> Vec<Vec<f64>> {
+    matrix
+        .row_iter()
+        .map(|row| row.iter().copied().collect())
+        .collect()
+}
+
+pub(crate) fn outcome_fields(
+    problem: &ImpactProblem<'_>,
+    outcome: &ImpactOutcome,
+) -> Map<String, Value> {
+    let impulses = by_contact(problem, outcome.impulses.as_slice());
+    let audit = &outcome.audit;
+    let mut fields = Map::new();
+    let mut put = |key: &str, value: Value| fields.insert(key.to_owned(), value);
+    put("velocity_plus", json!(outcome.velocity_plus.0.as_slice()));
+    put("impulses", json!(impulses));
+    if !outcome.constraint_impulses.is_empty() {
+        put(
+            "constraint_impulses",
+            json!(outcome.constraint_impulses.as_slice()),
+        );
+    }
+    put("energy_minus_j", audit.energy_minus_j.into());
+    put("energy_plus_j", audit.energy_plus_j.into());
+    put("status", outcome.status.name().into());
+    put("diagnostics", diagnostics(problem, outcome));
+    put("audit", audit_fields(audit));
+    fields
+}
+
+/// Numbers on the contact rows, a list for each contact.
+pub(crate) fn by_contact<'n>(problem: &ImpactProblem<'_>, numbers: &'n [f64]) -> Vec<&'n [f64]> {
+    let contacts = problem.contacts();
+    (0..contacts.len())
+        .filter_map(|i| numbers.get(contacts.row(i)..contacts.row(i + 1)))
+        .collect()
+}
+
+pub(crate) fn audit_fields(audit: &Audit) -> Value {
+    json!({
+        "contact_work_j": audit.contact_work_j,
+        "momentum_residual": audit.momentum_residual,
+        "penetration_residual": audit.penetration_residual,
+        "adhesion_residual": audit.adhesion_residual,
+        "friction_residual": audit.friction_residual,
+        "constraint_residual": audit.constraint_residual,
+    })
+}
+
+/// `"round"`, or the number of directions.
+fn cone_name(cone: FrictionCone) -> Value {
+    match cone {
+        FrictionCone::Round => "round".into(),
+        FrictionCone::Polygon(k) => k.into(),
+    }
+}
+
+fn diagnostics(problem: &ImpactProblem<'_>, outcome: &ImpactOutcome) -> Value {
+    let mut fields = Map::new();
+    let mut put = |key: &str, value: Value| fields.insert(key.to_owned(), value);
+    match &outcome.diagnostics {
+        Diagnostics::Propagative(d) => {
+            if let Some(sequence) = &d.sequence {
+                put("sequence", json!(sequence));
+            }
+            put("impacts", d.impacts.into());
+            put("n_sequences", d.n_sequences.into());
+            if !d.lengths.is_empty() {
+                put("lengths", json!(d.lengths));
+            }
+            put("alpha", d.alpha.into());
+            put("adhesive", json!(d.adhesive));
+        }
+        Diagnostics::Plastic { adhesive } => {
+            put("adhesive", json!(adhesive));
+        }
+        Diagnostics::Complementarity {
+            pivots,
+            velocity_residual,
+            polygon,
+        } => {
+            put("pivots", (*pivots).into());
+            put("velocity_residual", (*velocity_residual).into());
+            if let Some(polygon) = polygon {
+                put("cone", cone_name(polygon.cone));
+                put("cone_residual", polygon.cone_residual.into());
+                put("cone_error", polygon.cone_error.into());
+            }
+        }
+        Diagnostics::Cone(cone) => {
+            let modes: Vec<&str> = cone.modes.iter().map(|mode| mode.name()).collect();
+            put("cone", cone_name(FrictionCone::Round));
+            put("residual", cone.residual.into());
+            put("velocity_residual", cone.velocity_residual.into());
+            put("family", cone.family.into());
+            put("selection", cone.selection.name().into());
+            put("modes", json!(modes));
+            put("pivots", cone.pivots.into());
+            put("newton_steps", cone.newton_steps.into());
+        }
+        Diagnostics::Sequential {
+            sequence,
+            pivots,
+            velocity_residual,
+        } => {
+            put("velocity_residual", (*velocity_residual).into());
+            put("sequence", json!(sequence));
+            put("pivots", (*pivots).into());
+        }
+        Diagnostics::SetValued {
+            sample,
+            steps,
+            pivots,
+        } => {
+            put("sample", (*sample).into());
+            put("steps", (*steps).into());
+            put("pivots", (*pivots).into());
+        }
+        Diagnostics::Frictional(found) => return Value::Object(frictional::diagnostics(found)),
+        Diagnostics::Nonholonomic(d) => {
+            if let Some(e) = d.effective_restitution {
+                put("effective_restitution", e.into());
+            }
+            if let Some(c) = d.cos2_beta {
+                put("cos2_beta", c.into());
+            }
+            put("sequence", json!(d.sequence));
+            put("alpha", normal_impulses(problem, outcome));
+            put("lambda", json!(outcome.constraint_impulses.as_slice()));
+        }
+        Diagnostics::Rough => {
+            put("alpha", normal_impulses(problem, outcome));
+            put("lambda", json!(outcome.constraint_impulses.as_slice()));
+        }
+        _ => {}
+    }
+    Value::Object(fields)
+}
+
+/// One contact has one impulse; a list where there are several.
+fn normal_impulses(problem: &ImpactProblem<'_>, outcome: &ImpactOutcome) -> Value {
+    let contacts = problem.contacts();
+    let normal = |i: usize| outcome.impulses.get(contacts.row(i)).copied();
+    let all: Vec<f64> = (0..contacts.len()).filter_map(normal).collect();
+    match all.as_slice() {
+        [one] => (*one).into(),
+        _ => json!(all),
+    }
+}

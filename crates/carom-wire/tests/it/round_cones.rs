@@ -1,0 +1,139 @@
+//! Round friction cones and bounds, as they are asked for and written.
+
+use carom_wire::{Command, answer_line};
+use serde_json::{Value, json};
+
+fn resolve(problem: &Value) -> Value {
+    let answer = answer_line(Command::Resolve, 1, &problem.to_string());
+    serde_json::from_str(&answer.text).unwrap()
+}
+
+/// A box of 1 × 1.5 × 2 m and 1 kg on four corners; velocities are (v, ω).
+fn slab(law: &str, velocity: [f64; 6], friction: f64, options: Value) -> Value {
+    let (x, y, z) = (1.0, 1.5, 2.0);
+    let inertia = [y * y + z * z, x * x + z * z, x * x + y * y].map(|s: f64| s / 12.0);
+    let diagonal = [1.0, 1.0, 1.0, inertia[0], inertia[1], inertia[2]];
+    let mass: Vec<Vec<f64>> = (0..6)
+        .map(|i| {
+            (0..6)
+                .map(|j| if i == j { diagonal[i] } else { 0.0 })
+                .collect()
+        })
+        .collect();
+    let corners = [(-0.5, -0.75), (0.5, -0.75), (-0.5, 0.75), (0.5, 0.75)];
+    let contacts: Vec<Value> = corners
+        .map(|(x, y)| {
+            json!({
+                "normal": [0, 0, 1, y, -x, 0],
+                "tangents": [[1, 0, 0, 0, -1, -y], [0, 1, 0, 1, 0, x]],
+                "friction": friction,
+            })
+        })
+        .to_vec();
+    json!({
+        "law": law, "mass_matrix": mass, "velocity": velocity, "contacts": contacts,
+        "options": options,
+    })
+}
+
+fn numbers(value: &Value) -> Vec<f64> {
+    let list = value.as_array().unwrap();
+    list.iter().map(|x| x.as_f64().unwrap()).collect()
+}
+
+fn block(options: Value) -> Value {
+    let corner = |x: f64| json!({"normal": [0, 1, x], "tangents": [[1, 0, 1]], "friction": 1});
+    json!({
+        "law": "set-valued",
+        "mass_matrix": [[1, 0, 0], [0, 1, 0], [0, 0, 5.0 / 12.0]], "velocity": [0.2, -1, 0.3],
+        "contacts": [corner(-0.5), corner(0.5)], "options": options,
+    })
+}
+
+#[test]
+fn a_box_slides_on_round_cones_by_default() {
+    let velocity = [1.4, 0.67, -0.5, 0.0, 0.0, 0.0];
+    let answer = resolve(&slab("anitescu-potra", velocity, 0.5, json!({})));
+    let found = &answer["diagnostics"];
+    assert_eq!(found["cone"], "round");
+    assert!(found["residual"].as_f64().unwrap() <= 1e-12);
+    assert!(found["family"].is_u64() && found["newton_steps"].is_u64());
+    assert_eq!(found["modes"].as_array().unwrap().len(), 4);
+    let v = numbers(&answer["velocity_plus"]);
+    assert!((v[0] - 1.1744937108).abs() < 1e-9 && (v[1] - 0.562079133).abs() < 1e-9);
+}
+
+#[test]
+fn the_older_key_asks_for_the_same_polygon() {
+    let velocity = [1.4, 0.67, -0.5, 0.0, 0.0, 0.0];
+    let ask = |options| resolve(&slab("anitescu-potra", velocity, 0.5, options));
+    let one = ask(json!({"friction_cone": {"polygon": 4}}));
+    assert_eq!(one, ask(json!({"friction_directions": 4})));
+    let both = json!({"friction_cone": {"polygon": 4}, "friction_directions": 4});
+    assert_eq!(one, ask(both));
+    assert_eq!(one["diagnostics"]["cone"], 4);
+    let error = one["diagnostics"]["cone_error"].as_f64().unwrap();
+    assert!((error - 0.068).abs() <= 0.002, "{error}");
+}
+
+#[test]
+fn an_option_that_says_nothing_sensible_is_named() {
+    let velocity = [1.4, 0.67, -0.5, 0.0, 0.0, 0.0];
+    for (options, key) in [
+        (json!({"friction_cone": {"polygon": 2}}), "friction_cone"),
+        (json!({"friction_directions": 2}), "friction_directions"),
+        (json!({"friction_cone": "square"}), "friction_cone"),
+        (
+            json!({"friction_cone": {"polygon": 4}, "friction_directions": 8}),
+            "friction_cone",
+        ),
+        (
+            json!({"friction_cone": "round", "friction_directions": 8}),
+            "friction_cone",
+        ),
+        (json!({"selection": "odd"}), "selection"),
+    ] {
+        let answer = resolve(&slab("anitescu-potra", velocity, 0.5, options.clone()));
+        let message = answer["error"]["message"].as_str().unwrap();
+        assert!(message.contains(key), "{options}: {message}");
+    }
+    for bounds in [
+        json!({"directions": [[1, 0]]}),
+        json!({"directions": [[0, 0, 0]]}),
+        json!({"directions": "everywhere"}),
+        json!({"relaxation": "guess"}),
+    ] {
+        let answer = resolve(&block(json!({"bounds": bounds, "samples": 8})));
+        let message = answer["error"]["message"].as_str().unwrap();
+        assert!(message.contains("bounds"), "{bounds}: {message}");
+    }
+    let spatial = json!({"bounds": {"relaxation": "moment"}, "samples": 4});
+    let answer = resolve(&slab("set-valued", velocity, 0.5, spatial));
+    assert_eq!(answer["error"]["kind"], "invalid-option");
+}
+
+#[test]
+fn bounds_hold_every_outcome_and_carry_their_proofs() {
+    for (relaxation, outcomes) in [("cone", "all"), ("moment", "one")] {
+        let bounds = json!({"directions": "contact", "relaxation": relaxation});
+        let options = json!({"bounds": bounds, "samples": 64, "outcomes": outcomes});
+        let answer = resolve(&block(options));
+        let bounds = answer["bounds"].as_array().unwrap();
+        assert_eq!(bounds.len(), 4);
+        for (k, bound) in bounds.iter().enumerate() {
+            assert_eq!(bound["contact"], k / 2);
+            assert_eq!(bound["row"], k % 2);
+            assert_eq!(bound["method"], relaxation);
+            let (inner, outer) = (numbers(&bound["inner"]), numbers(&bound["outer"]));
+            assert!(outer[0] <= inner[0] && inner[0] <= inner[1] && inner[1] <= outer[1]);
+            for side in ["min", "max"] {
+                let proofs = bound["certificate"][side].as_array().unwrap();
+                assert_eq!(proofs.len(), 2);
+                for (last, proof) in proofs.iter().enumerate() {
+                    assert_eq!(proof["last"], last);
+                    assert_eq!(numbers(&proof["nu"]).len(), 2);
+                }
+            }
+        }
+    }
+}

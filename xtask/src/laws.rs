@@ -1,0 +1,160 @@
+//! `cargo xtask laws`: the page of the book that lists every law, made from the table of
+//! `carom-impact`, so that it cannot fall behind.
+
+use anyhow::Context;
+use carom_impact::{ContactCount, LAWS, LawInfo, Outcomes};
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+
+/// Flags of `cargo xtask laws`.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Write the page instead of comparing with it.
+    #[arg(long)]
+    bless: bool,
+}
+
+/// The page, from the workspace's root.
+const PAGE: &str = "docs/src/laws.md";
+
+/// Writes the page, or one line if it is not what the table says.
+pub(crate) fn laws(root: &Path, args: &Args) -> anyhow::Result<Vec<String>> {
+    let path = root.join(PAGE);
+    if args.bless {
+        fs::write(&path, page()).with_context(|| format!("writing {}", path.display()))?;
+    }
+    violations(root)
+}
+
+/// One line if the page is not what the table says.
+pub(crate) fn violations(root: &Path) -> anyhow::Result<Vec<String>> {
+    let path = root.join(PAGE);
+    let found = fs::read_to_string(&path).with_context(|| format!("reading {}", path.display()))?;
+    let is_same = found.replace("\r\n", "\n") == page();
+    let line = format!("{PAGE} is not what the laws say; run `cargo xtask laws --bless`");
+    Ok(if is_same { Vec::new() } else { vec![line] })
+}
+
+fn page() -> String {
+    let mut text = PREFACE.to_owned();
+    text.push_str("| law | answers | uses | contacts | outcomes | source |\n");
+    text.push_str("| --- | --- | --- | --- | --- | --- |\n");
+    for law in LAWS {
+        let mut uses = vec!["normal"];
+        uses.extend(law.uses.names());
+        let uses: Vec<String> = uses.iter().map(|key| format!("`{key}`")).collect();
+        let contacts = match law.contacts {
+            ContactCount::Any => "any",
+            ContactCount::One => "one",
+        };
+        let outcomes = match law.outcomes {
+            Outcomes::Single => "one",
+            Outcomes::OneOfMany | Outcomes::Many => "several",
+        };
+        let cells = [
+            law.summary,
+            &uses.join(", "),
+            contacts,
+            outcomes,
+            law.reference,
+        ];
+        row(&mut text, law, &cells);
+    }
+    text.push_str("\n## Energy\n\n| law | kinetic energy | may grow |\n| --- | --- | --- |\n");
+    for law in LAWS {
+        let may = if law.may_gain_energy { "yes" } else { "no" };
+        row(&mut text, law, &[law.energy, may]);
+    }
+    text.push_str("\n## Options\n\n| law | option | default | |\n| --- | --- | --- | --- |\n");
+    for law in LAWS {
+        if law.options.is_empty() {
+            row(&mut text, law, &["none", "", ""]);
+        }
+        for option in law.options {
+            let is_json = serde_json::from_str::<serde_json::Value>(option.default).is_ok();
+            let default = match is_json {
+                true => format!("`{}`", option.default),
+                false => option.default.to_owned(),
+            };
+            let meaning = match option.unit {
+                "" => option.meaning.to_owned(),
+                unit => format!("{}, {unit}", option.meaning),
+            };
+            row(
+                &mut text,
+                law,
+                &[&format!("`{}`", option.key), &default, &meaning],
+            );
+        }
+    }
+    text
+}
+
+fn row(text: &mut String, law: &LawInfo, cells: &[&str]) {
+    // Writing to a string does not fail.
+    let _ = writeln!(text, "| `{}` | {} |", law.name, cells.join(" | "));
+}
+
+const PREFACE: &str = "\
+# The laws
+
+<!-- Written by `cargo xtask laws --bless` from `carom-impact/src/laws/`. -->
+
+`carom laws` prints this table, `carom laws NAME` the options of one law and a line that it answers. Keys of a
+contact that a law does not use are listed in `ignored` of its answer.
+
+";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_book_lists_the_laws_as_they_are() {
+        assert_eq!(violations(&crate::workspace_root()).unwrap(), [""; 0]);
+    }
+
+    #[test]
+    fn no_law_is_dispatched_by_its_name() {
+        let root = crate::workspace_root();
+        for law in LAWS {
+            let quoted = format!("\"{}\"", law.name);
+            let mut files = Vec::new();
+            sources(&root.join("crates"), &mut |path, text| {
+                let is_source = path.components().any(|part| part.as_os_str() == "src");
+                // Tests at the end of a file may name a law.
+                let code = text.split("#[cfg(test)]").next().unwrap_or(text);
+                let lines = code.lines().filter(|line| line.contains(&quoted));
+                // Comments, lines of JSON, and an option whose key is the name of a law.
+                let says = |line: &&str| {
+                    let line = line.trim_start();
+                    let is_key = line.starts_with("key:") || line.contains("rename = ");
+                    !line.starts_with("//") && !line.contains("r#\"") && !is_key
+                };
+                let said = lines.filter(says);
+                if is_source && said.count() > 0 {
+                    files.push(path.to_path_buf());
+                }
+            });
+            // A word that is also something else: tables of scenarios.
+            files.retain(|path| {
+                !path
+                    .components()
+                    .any(|p| p.as_os_str() == "carom-scenarios")
+            });
+            assert_eq!(files.len(), 1, "{quoted}: {files:?}");
+        }
+    }
+
+    fn sources(folder: &Path, visit: &mut impl FnMut(&Path, &str)) {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                sources(&path, visit);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                visit(&path, &fs::read_to_string(&path).unwrap());
+            }
+        }
+    }
+}
