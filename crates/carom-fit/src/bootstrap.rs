@@ -5,12 +5,12 @@
 //! piecewise smooth in the parameters, and a cell of the grid is a fraction of a standard error. A
 //! resample whose optimum falls on the edge of the grid is searched again with the law itself.
 
+use crate::FitError;
 use crate::likelihood::best_scale;
 use crate::objective::Model;
 use crate::predict::Case;
 use crate::robust::quantile;
 use crate::simplex::{Domain, Point, maximize};
-use crate::FitError;
 use carom_impact::frictional::CounterRng;
 use nalgebra::Vector6;
 use rayon::prelude::*;
@@ -39,7 +39,10 @@ fn reach(model: &Model<'_>, cases: &[Case], optimum: &Point) -> Domain {
     let top = model.log_likelihood(cases, optimum);
     let mut domain = range;
     for k in 0..range.n {
-        for (bound, end) in [(&mut domain.low, range.low[k]), (&mut domain.high, range.high[k])] {
+        for (bound, end) in [
+            (&mut domain.low, range.low[k]),
+            (&mut domain.high, range.high[k]),
+        ] {
             let mut share = FIRST_STEP;
             bound[k] = loop {
                 let step = share * (range.high[k] - range.low[k]);
@@ -134,7 +137,8 @@ impl Surrogate {
         (0..self.domain.n).any(|k| {
             let margin = 1e-3 * (self.domain.high[k] - self.domain.low[k]);
             let low = point[k] <= self.domain.low[k] + margin && self.domain.low[k] > range.low[k];
-            let high = point[k] >= self.domain.high[k] - margin && self.domain.high[k] < range.high[k];
+            let high =
+                point[k] >= self.domain.high[k] - margin && self.domain.high[k] < range.high[k];
             low || high
         })
     }

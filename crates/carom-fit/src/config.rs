@@ -1,7 +1,7 @@
 //! A setup as TOML.
 
-use crate::setup::{Body, DetectOptions, PlaneSetup, Setup};
 use crate::FitError;
+use crate::setup::{Body, DetectOptions, PlaneSetup, Setup};
 use nalgebra::{Matrix3, Vector3};
 use serde::Deserialize;
 
@@ -108,7 +108,11 @@ impl Setup {
                 }
                 corners(&half)
             }
-            (None, Some(vertices)) => vertices.get_ref().iter().map(|v| Vector3::from(*v)).collect(),
+            (None, Some(vertices)) => vertices
+                .get_ref()
+                .iter()
+                .map(|v| Vector3::from(*v))
+                .collect(),
             (Some(both), Some(_)) => {
                 let why = "give half_extents or vertices, not both";
                 return Err(at(both.span(), "body.half_extents", why));
@@ -128,7 +132,11 @@ impl Setup {
         }
         let offset = match file.plane.offset.get_ref() {
             Offset::Given(offset) if !offset.is_finite() => {
-                return Err(at(file.plane.offset.span(), "plane.offset", "is not finite"));
+                return Err(at(
+                    file.plane.offset.span(),
+                    "plane.offset",
+                    "is not finite",
+                ));
             }
             Offset::Given(offset) => Some(*offset),
             Offset::Estimated(Word::Estimate) => None,

@@ -1,8 +1,8 @@
 //! Samples at which something acts besides gravity, and the flights between them.
 
+use crate::Poses;
 use crate::noise::{NoiseModel, bend};
 use crate::setup::DetectOptions;
-use crate::Poses;
 use std::ops::Range;
 
 /// Standard gravity (m/s²), in whose terms the smallest acceleration that counts is given.

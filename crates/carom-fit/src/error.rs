@@ -95,7 +95,7 @@ pub enum PoseError {
         found: usize,
     },
     /// The text is not a table, or its bytes could not be read.
-    #[error("line {line}: {message}")]
+    #[error("line {line}: no column can be read from here on: {message}")]
     Unreadable {
         /// Line near the fault.
         line: u64,
@@ -112,7 +112,9 @@ pub enum FitError {
     #[error("{0}")]
     Configuration(String),
     /// No toss ends at rest, so the plane cannot be estimated.
-    #[error("plane.offset: no toss ends with the body resting on a face; give the offset in metres")]
+    #[error(
+        "plane.offset: no toss ends with the body resting on a face; give the offset in metres"
+    )]
     NoRestingPose,
     /// Too few poses in flight to estimate noise and gravity.
     #[error(

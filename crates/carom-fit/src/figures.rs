@@ -47,7 +47,9 @@ fn map(cases: &Cases, best: &LawFit) -> Option<Figure> {
     }
     let axis = |center: f64, end: f64| -> Vec<f64> {
         let (low, high) = ((center - 0.2).max(0.0), (center + 0.2).min(end));
-        (0..MAP_CELLS).map(|i| low + (high - low) * i as f64 / (MAP_CELLS - 1) as f64).collect()
+        (0..MAP_CELLS)
+            .map(|i| low + (high - low) * i as f64 / (MAP_CELLS - 1) as f64)
+            .collect()
     };
     let (p, top) = (best.parameters, best.score.log_likelihood);
     let (x, y) = (axis(p.restitution, 1.0), axis(p.friction, 2.0));
@@ -55,7 +57,9 @@ fn map(cases: &Cases, best: &LawFit) -> Option<Figure> {
         .iter()
         .map(|&friction| {
             let at = |&restitution: &f64| {
-                let p = p.with(Parameter::Restitution, restitution).with(Parameter::Friction, friction);
+                let p = p
+                    .with(Parameter::Restitution, restitution)
+                    .with(Parameter::Friction, friction);
                 let found = cases.score(best.law, &p, None);
                 found.map_or(DEEPEST, |score| (score.log_likelihood - top).max(DEEPEST))
             };
@@ -80,11 +84,19 @@ fn map(cases: &Cases, best: &LawFit) -> Option<Figure> {
         let found = best.estimates.iter().find(|e| e.parameter == parameter);
         found.and_then(|e| e.interval)
     };
-    if let (Some([a, b]), Some([c, d])) = (interval(Parameter::Restitution), interval(Parameter::Friction)) {
+    if let (Some([a, b]), Some([c, d])) = (
+        interval(Parameter::Restitution),
+        interval(Parameter::Friction),
+    ) {
         let (x, y) = (vec![a, b, b, a, a], vec![c, c, d, d, c]);
         figure = figure.mark(Mark::line("95 % intervals", x, y, Color::Vermillion));
     }
-    Some(figure.mark(Mark::points("estimate", vec![p.restitution], vec![p.friction], Color::Vermillion)))
+    Some(figure.mark(Mark::points(
+        "estimate",
+        vec![p.restitution],
+        vec![p.friction],
+        Color::Vermillion,
+    )))
 }
 
 /// How often a law misses by how much.
@@ -100,7 +112,11 @@ fn histogram(analysis: &Analysis, best: &LawFit) -> Figure {
         Axis::linear("misfit", "").range(0.0, LAST_BIN),
         Axis::linear("impacts", ""),
     );
-    let fits = analysis.fits.iter().chain(&analysis.baselines).filter(|fit| fit.law != FitLaw::NoImpact);
+    let fits = analysis
+        .fits
+        .iter()
+        .chain(&analysis.baselines)
+        .filter(|fit| fit.law != FitLaw::NoImpact);
     for (fit, color) in fits.zip(COLORS.into_iter().cycle()) {
         let mut counts = [0.0; BINS];
         for d in &fit.score.misfits {
@@ -137,7 +153,10 @@ fn panels(analysis: &Analysis, best: &LawFit) -> Vec<Figure> {
                 }
             }
             let all = || x.iter().chain(&y).copied();
-            let ends = vec![all().fold(f64::INFINITY, f64::min), all().fold(f64::NEG_INFINITY, f64::max)];
+            let ends = vec![
+                all().fold(f64::INFINITY, f64::min),
+                all().fold(f64::NEG_INFINITY, f64::max),
+            ];
             Figure::new(
                 format!("predicted-{name}"),
                 format!("{name} after the impact, by {}", best.law.name()),
@@ -158,12 +177,18 @@ fn by_kind(best: &LawFit) -> Option<Figure> {
     }
     let mut figure = Figure::new(
         "by-kind",
-        format!("{} fitted to corners, edges and faces alone", best.law.name()),
+        format!(
+            "{} fitted to corners, edges and faces alone",
+            best.law.name()
+        ),
         "1: one vertex touches, 2: two, 3: three or more. One law should give one height.",
         Axis::linear("vertices that touch", "").range(0.5, 3.5),
         Axis::linear("coefficient", ""),
     );
-    for (parameter, color) in [(Parameter::Restitution, Color::Blue), (Parameter::Friction, Color::Orange)] {
+    for (parameter, color) in [
+        (Parameter::Restitution, Color::Blue),
+        (Parameter::Friction, Color::Orange),
+    ] {
         if !best.law.uses().contains(&parameter) {
             continue;
         }
@@ -173,15 +198,28 @@ fn by_kind(best: &LawFit) -> Option<Figure> {
             Kind::Face => 3.0,
         });
         let y = best.by_kind.iter().map(|fit| fit.parameters.get(parameter));
-        figure = figure.mark(Mark::points(parameter.name(), x.collect(), y.collect(), color));
+        figure = figure.mark(Mark::points(
+            parameter.name(),
+            x.collect(),
+            y.collect(),
+            color,
+        ));
     }
     Some(figure)
 }
 
 /// What no impulse explains, and the energy that came back.
 fn explained(analysis: &Analysis) -> Figure {
-    let x = analysis.bounds.iter().map(|bound| bound.unexplained).collect();
-    let y = analysis.bounds.iter().map(|bound| bound.energy_ratio).collect();
+    let x = analysis
+        .bounds
+        .iter()
+        .map(|bound| bound.unexplained)
+        .collect();
+    let y = analysis
+        .bounds
+        .iter()
+        .map(|bound| bound.energy_ratio)
+        .collect();
     Figure::new(
         "explained",
         "What no rigid law explains",
@@ -190,8 +228,18 @@ fn explained(analysis: &Analysis) -> Figure {
         Axis::linear("energy after over energy before", ""),
     )
     .mark(Mark::points("impacts", x, y, Color::Blue))
-    .mark(Mark::line("1.02", vec![0.0, 0.1], vec![1.02, 1.02], Color::Vermillion))
-    .mark(Mark::line("0.1", vec![0.1, 0.1], vec![0.0, 1.02], Color::Vermillion))
+    .mark(Mark::line(
+        "1.02",
+        vec![0.0, 0.1],
+        vec![1.02, 1.02],
+        Color::Vermillion,
+    ))
+    .mark(Mark::line(
+        "0.1",
+        vec![0.1, 0.1],
+        vec![0.0, 1.02],
+        Color::Vermillion,
+    ))
 }
 
 /// Newton's ratio of single corners against the speed of approach.

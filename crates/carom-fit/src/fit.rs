@@ -1,5 +1,6 @@
 //! The parameters of a law that make measured impacts most probable.
 
+use crate::FitError;
 use crate::bootstrap::{interval, resampled_optima};
 use crate::impact::{Impact, Kind};
 use crate::law::{FitLaw, Parameter, Parameters};
@@ -9,7 +10,6 @@ use crate::predict::Case;
 use crate::robust::median;
 use crate::setup::{Plane, Setup};
 use crate::simplex::maximize;
-use crate::FitError;
 
 /// A parameter's log likelihood must fall by this much towards both ends of its range.
 const IDENTIFIABLE_FALL: f64 = 1.92;
@@ -268,7 +268,12 @@ impl Cases {
     fn falls(&self, model: &Model<'_>, k: usize, optimum: &[f64; 3], top: f64) -> bool {
         let parameter = model.free[k];
         let [low, high] = parameter.range();
-        let others: Vec<Parameter> = model.free.iter().copied().filter(|p| *p != parameter).collect();
+        let others: Vec<Parameter> = model
+            .free
+            .iter()
+            .copied()
+            .filter(|p| *p != parameter)
+            .collect();
         [low, high].into_iter().all(|end| {
             if (optimum[k] - end).abs() <= 1e-6 * (high - low) {
                 return true;
@@ -287,7 +292,12 @@ impl Cases {
     }
 
     fn by_kind(&self, model: &Model<'_>, all: &Parameters, misfits: &[f64]) -> Vec<KindFit> {
-        let free: Vec<Parameter> = model.free.iter().copied().filter(|p| *p != Parameter::Inertia).collect();
+        let free: Vec<Parameter> = model
+            .free
+            .iter()
+            .copied()
+            .filter(|p| *p != Parameter::Inertia)
+            .collect();
         let alone = Model {
             free: &free,
             fixed: *all,
@@ -298,7 +308,10 @@ impl Cases {
             .filter_map(|kind| {
                 let cases = self.part(|i| self.kinds[i] == kind);
                 let kinds = self.kinds.iter().zip(misfits);
-                let mut own: Vec<f64> = kinds.filter(|(k, _)| **k == kind).map(|(_, d)| *d).collect();
+                let mut own: Vec<f64> = kinds
+                    .filter(|(k, _)| **k == kind)
+                    .map(|(_, d)| *d)
+                    .collect();
                 let median_residual = median(&mut own)?;
                 let (point, _) = alone.nearby(&cases, alone.point(all));
                 Some(KindFit {
@@ -312,7 +325,12 @@ impl Cases {
     }
 
     fn per_toss(&self, model: &Model<'_>, all: &Parameters) -> Option<TossFits> {
-        let free: Vec<Parameter> = model.free.iter().copied().filter(|p| *p != Parameter::Inertia).collect();
+        let free: Vec<Parameter> = model
+            .free
+            .iter()
+            .copied()
+            .filter(|p| *p != Parameter::Inertia)
+            .collect();
         if free.is_empty() {
             return None;
         }
@@ -338,7 +356,11 @@ impl Cases {
             let square = fits.iter().map(|p| (get(p) - mean).powi(2)).sum::<f64>();
             Variation {
                 mean,
-                spread: if fits.len() > 1 { (square / (n - 1.0)).sqrt() } else { 0.0 },
+                spread: if fits.len() > 1 {
+                    (square / (n - 1.0)).sqrt()
+                } else {
+                    0.0
+                },
             }
         };
         (!fits.is_empty()).then(|| TossFits {

@@ -1,10 +1,10 @@
 //! Isolated impacts of a body on a plane.
 
+use crate::Poses;
 use crate::episode::{Verdict, episodes, verdict};
 use crate::meet::Flights;
 use crate::noise::NoiseModel;
 use crate::setup::Setup;
-use crate::Poses;
 use carom_lie::So3;
 use nalgebra::{SMatrix, Vector3};
 use rayon::prelude::*;

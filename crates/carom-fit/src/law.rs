@@ -1,8 +1,8 @@
 //! The laws that can be held against measured impacts, and their parameters.
 
 use crate::FitError;
-use carom_impact::two_body::RestitutionLaw;
 use carom_impact::frictional::{AnitescuPotra, MoreauNewton, Sequential, SetValued};
+use carom_impact::two_body::RestitutionLaw;
 use carom_impact::{ImpactLaw, Plastic, Routh};
 
 /// A law of prediction.

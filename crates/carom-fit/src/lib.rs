@@ -33,6 +33,7 @@ mod report;
 mod robust;
 mod setup;
 mod simplex;
+pub mod synthetic;
 
 pub use error::{FitError, PoseError};
 pub use explain::OuterBound;
@@ -46,3 +47,7 @@ pub use poses::{PoseTable, Poses, read_poses};
 pub use predict::predict;
 pub use report::{Analysis, Request, analyze};
 pub use setup::{Body, DetectOptions, Plane, PlaneSetup, Setup};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

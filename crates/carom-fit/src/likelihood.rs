@@ -17,7 +17,9 @@ const MAX_ITERATIONS: usize = 10_000;
 pub fn log_density(misfit: f64, scale: f64) -> f64 {
     // Gamma(5) = 24, Gamma(2) = 1.
     let ratio = misfit / scale;
-    24.0_f64.ln() - 3.0 * (NU * PI).ln() - DIMENSION * scale.ln()
+    24.0_f64.ln()
+        - 3.0 * (NU * PI).ln()
+        - DIMENSION * scale.ln()
         - 0.5 * (NU + DIMENSION) * (ratio * ratio / NU).ln_1p()
 }
 

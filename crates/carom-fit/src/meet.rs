@@ -1,10 +1,9 @@
 //! Two flights that meet: the states just before and after an impact, by least squares.
 
+use crate::Poses;
 use crate::noise::NoiseModel;
 use crate::setup::Body;
-use crate::Poses;
 use carom_lie::So3;
-use carom_variational::{ExactFlight, Flight, State};
 use nalgebra::{Matrix3, SMatrix, SVector, Vector3};
 use std::ops::Range;
 
@@ -107,24 +106,15 @@ impl Flights<'_> {
             let derivative = So3::right_jacobian(&phi) * time;
             return Some((from.compose(&So3::exp(&phi)), derivative));
         }
-        let fly = |angular: &Vector3<f64>| {
-            let state = State {
-                position: Vector3::zeros(),
-                rotation: *from,
-                linear_momentum: Vector3::zeros(),
-                angular_momentum: self.body.rigid.inertia() * angular,
-            };
-            let flight = ExactFlight::new(Vector3::zeros());
-            flight.advance(&self.body.rigid, &state, time).ok()
-        };
-        let end = fly(angular)?.rotation;
+        let fly = |angular: &Vector3<f64>| self.body.turned(from, angular, time);
+        let end = fly(angular)?;
         let step = 1e-5 * angular.norm().max(1.0);
         let mut derivative = Matrix3::zeros();
         for axis in 0..3 {
             let mut shift = Vector3::zeros();
             shift[axis] = step;
-            let ahead = end.inverse().compose(&fly(&(angular + shift))?.rotation).log();
-            let behind = end.inverse().compose(&fly(&(angular - shift))?.rotation).log();
+            let ahead = end.inverse().compose(&fly(&(angular + shift))?).log();
+            let behind = end.inverse().compose(&fly(&(angular - shift))?).log();
             derivative.set_column(axis, &((ahead - behind) / (2.0 * step)));
         }
         Some((end, derivative))
@@ -188,7 +178,9 @@ impl Flights<'_> {
             return *angular;
         }
         let momentum = from.rotate(&(self.body.rigid.inertia() * angular));
-        self.body.rigid.angular_velocity(&end.rotate_back(&momentum))
+        self.body
+            .rigid
+            .angular_velocity(&end.rotate_back(&momentum))
     }
 
     /// Gauss-Newton steps, halved until the sum of squares does not grow.
@@ -276,7 +268,9 @@ impl Flights<'_> {
             let share = k as f64 / (STARTS - 1) as f64;
             let start = self.guess(earliest + (latest - earliest) * share);
             if let Some(found) = self.descend(start, false, START_STEPS)
-                && best.as_ref().is_none_or(|(_, sums)| found.1.cost < sums.cost)
+                && best
+                    .as_ref()
+                    .is_none_or(|(_, sums)| found.1.cost < sums.cost)
             {
                 best = Some(found);
             }
@@ -319,7 +313,11 @@ fn scaled(sums: &Sums, is_timed: bool) -> (Normal, Vector) {
     }
     let scale = Vector::from_fn(|i, _| {
         let diagonal = normal[(i, i)];
-        if diagonal > 0.0 { 1.0 / diagonal.sqrt() } else { 1.0 }
+        if diagonal > 0.0 {
+            1.0 / diagonal.sqrt()
+        } else {
+            1.0
+        }
     });
     let mut unit = Normal::from_fn(|i, j| normal[(i, j)] * scale[i] * scale[j]);
     for i in 0..UNKNOWNS {
@@ -349,7 +347,9 @@ fn covariance(sums: &Sums, rotation: &So3) -> Option<SMatrix<f64, 12, 12>> {
             return None;
         }
         let inverse = factor.inverse();
-        Some(Normal::from_fn(|i, j| inverse[(i, j)] * scale[i] * scale[j]))
+        Some(Normal::from_fn(|i, j| {
+            inverse[(i, j)] * scale[i] * scale[j]
+        }))
     };
     let body = inverse(true).or_else(|| inverse(false))?;
     let mut block = body.fixed_view::<12, 12>(MOTION[0], MOTION[0]).into_owned();

@@ -67,12 +67,21 @@ pub fn estimate_noise(poses: &[Poses], setup: &Setup) -> Result<NoiseModel, FitE
             .collect();
         for k in 1..toss.position.len().saturating_sub(1) {
             let all = [k - 1, k, k + 1];
-            if !all.iter().all(|&i| height.get(i).is_some_and(|z| *z > FLIGHT_HEIGHT)) {
+            if !all
+                .iter()
+                .all(|&i| height.get(i).is_some_and(|z| *z > FLIGHT_HEIGHT))
+            {
                 continue;
             }
             let bend = bend(toss, k);
-            let first = toss.rotation[k - 1].inverse().compose(&toss.rotation[k]).log();
-            let second = toss.rotation[k].inverse().compose(&toss.rotation[k + 1]).log();
+            let first = toss.rotation[k - 1]
+                .inverse()
+                .compose(&toss.rotation[k])
+                .log();
+            let second = toss.rotation[k]
+                .inverse()
+                .compose(&toss.rotation[k + 1])
+                .log();
             for axis in 0..3 {
                 accelerations[axis].push(bend[axis] / (h * h));
                 bends[axis].push(bend[axis]);

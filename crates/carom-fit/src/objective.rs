@@ -1,10 +1,10 @@
 //! Misfits of a law on all impacts, as a function of its parameters.
 
+use crate::FitError;
 use crate::law::{FitLaw, Parameter, Parameters};
 use crate::likelihood::{Likelihood, best_scale};
 use crate::predict::Case;
 use crate::simplex::{Domain, Point, maximize};
-use crate::FitError;
 use carom_impact::ImpactError;
 use rayon::prelude::*;
 
@@ -26,7 +26,9 @@ impl Model<'_> {
     /// Parameters with the free ones at a point.
     pub(crate) fn at(&self, point: &Point) -> Parameters {
         let free = self.free.iter().zip(point);
-        free.fold(self.fixed, |p, (&parameter, &value)| p.with(parameter, value))
+        free.fold(self.fixed, |p, (&parameter, &value)| {
+            p.with(parameter, value)
+        })
     }
 
     /// The free parameters of a set of values.

@@ -1,18 +1,15 @@
 //! What an impact law says of a measured impact.
 
+use crate::FitError;
 use crate::impact::Impact;
 use crate::law::{FitLaw, Parameters};
 use crate::noise::tangents;
 use crate::setup::{Plane, Setup};
-use crate::FitError;
 use carom_impact::frictional::{AnitescuPotra, Draw, MoreauNewton, Sampler, Sequential, SetValued};
 use carom_impact::two_body::ImpactOptions;
 use carom_impact::{Contact, ContactSet, ImpactError, ImpactLaw, ImpactProblem, Plastic, Routh};
 use carom_metric::{Covector, KineticMetric, Tangent};
 use nalgebra::{DMatrix, Matrix3, Matrix6, SVector, Vector3, Vector6};
-
-/// Directions of the friction polygon of the laws that have one.
-pub(crate) const DIRECTIONS: usize = 16;
 
 /// A touching vertex as rows on (velocity, angular velocity), world axes.
 #[derive(Clone, Debug)]
@@ -84,7 +81,9 @@ impl Case {
             after: Vector6::from(impact.velocity_plus),
             speed: 0.0,
             gyration,
-            gyration_factor: gyration.cholesky().map_or(Matrix3::zeros(), |c| c.l().transpose()),
+            gyration_factor: gyration
+                .cholesky()
+                .map_or(Matrix3::zeros(), |c| c.l().transpose()),
         };
         case.speed = case.norm(&before);
         case
@@ -94,7 +93,9 @@ impl Case {
     pub(crate) fn norm(&self, u: &Vector6<f64>) -> f64 {
         let v = u.fixed_rows::<3>(0);
         let omega = u.fixed_rows::<3>(3);
-        (v.norm_squared() + omega.dot(&(self.gyration * omega))).max(0.0).sqrt()
+        (v.norm_squared() + omega.dot(&(self.gyration * omega)))
+            .max(0.0)
+            .sqrt()
     }
 
     /// Kinetic energy with the configured inertia, over the mass (m²/s²).
@@ -135,14 +136,19 @@ impl Case {
     /// Normal velocity of the touching vertex before and after, if there is just one.
     pub(crate) fn corner_speeds(&self) -> Option<[f64; 2]> {
         match self.touches.as_slice() {
-            [touch] => Some([touch.normal.dot(&self.before), touch.normal.dot(&self.after)]),
+            [touch] => Some([
+                touch.normal.dot(&self.before),
+                touch.normal.dot(&self.after),
+            ]),
             _ => None,
         }
     }
 
     fn metric(&self, inertia_factor: f64) -> Result<KineticMetric, ImpactError> {
         let matrix = self.mass_matrix(inertia_factor);
-        Ok(KineticMetric::new(DMatrix::from_fn(6, 6, |i, j| matrix[(i, j)]))?)
+        Ok(KineticMetric::new(DMatrix::from_fn(6, 6, |i, j| {
+            matrix[(i, j)]
+        }))?)
     }
 
     fn contact(&self, touch: &Touch, p: &Parameters, is_frictional: bool) -> Contact {
@@ -185,20 +191,15 @@ impl Case {
         let by = |law_object: &dyn ImpactLaw| {
             self.posed(law, p, |problem| {
                 let outcome = law_object.resolve(problem)?;
-                Ok(Vector6::from_column_slice(outcome.velocity_plus.0.as_slice()))
+                Ok(Vector6::from_column_slice(
+                    outcome.velocity_plus.0.as_slice(),
+                ))
             })
         };
         match law {
-            FitLaw::MoreauNewton => by(&MoreauNewton {
-                friction_directions: Some(DIRECTIONS),
-            }),
-            FitLaw::AnitescuPotra => by(&AnitescuPotra {
-                friction_directions: Some(DIRECTIONS),
-            }),
-            FitLaw::Sequential => by(&Sequential {
-                friction_directions: Some(DIRECTIONS),
-                ..Sequential::default()
-            }),
+            FitLaw::MoreauNewton => by(&MoreauNewton::default()),
+            FitLaw::AnitescuPotra => by(&AnitescuPotra::default()),
+            FitLaw::Sequential => by(&Sequential::default()),
             FitLaw::Routh(restitution_law) => by(&Routh {
                 options: ImpactOptions {
                     restitution_law,
@@ -216,7 +217,6 @@ impl Case {
         SetValued {
             samples,
             seed,
-            friction_directions: Some(DIRECTIONS),
             ..SetValued::default()
         }
     }
@@ -265,9 +265,12 @@ impl Case {
         };
         let lower = factor.l();
         let mut momentum = lower.transpose() * self.before;
-        for axis in orthonormal(&lower, self.touches.iter().flat_map(|touch| {
-            [touch.normal, touch.tangents[0], touch.tangents[1]]
-        })) {
+        for axis in orthonormal(
+            &lower,
+            self.touches
+                .iter()
+                .flat_map(|touch| [touch.normal, touch.tangents[0], touch.tangents[1]]),
+        ) {
             momentum -= axis * axis.dot(&momentum);
         }
         lower

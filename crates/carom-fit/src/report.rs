@@ -16,9 +16,6 @@ use nalgebra::Vector6;
 use rayon::prelude::*;
 use serde_json::{Map, Value, json};
 
-/// Fewest impacts from which a law is fitted.
-const FEWEST_IMPACTS: usize = 10;
-
 /// Outcomes that are drawn of the set-valued law for each impact.
 const SET_SAMPLES: u64 = 256;
 /// A measured velocity this near to an outcome, over the speed before, lies in the set.
@@ -73,7 +70,11 @@ pub fn analyze(
     let noise = estimate_noise(poses, setup)?;
     let census = find_impacts(poses, setup, &noise);
     let cases = Cases::new(&census.impacts, setup, &noise.plane);
-    let mut steps: Vec<f64> = poses.iter().map(Poses::time_step).filter(|h| *h > 0.0).collect();
+    let mut steps: Vec<f64> = poses
+        .iter()
+        .map(Poses::time_step)
+        .filter(|h| *h > 0.0)
+        .collect();
     let step = crate::robust::median(&mut steps).unwrap_or(f64::INFINITY);
     let mut analysis = Analysis {
         noise,
@@ -88,7 +89,7 @@ pub fn analyze(
         census,
         cases,
     };
-    if analysis.census.impacts.len() < FEWEST_IMPACTS {
+    if !analysis.has_enough_impacts() {
         return Ok(analysis);
     }
     let cases = &analysis.cases;
@@ -126,7 +127,9 @@ impl Request {
     /// ranked law.
     fn set_parameters(&self, best: Option<Parameters>) -> Parameters {
         let best = best.unwrap_or(self.fixed);
-        self.free.iter().fold(self.fixed, |p, &free| p.with(free, best.get(free)))
+        self.free
+            .iter()
+            .fold(self.fixed, |p, &free| p.with(free, best.get(free)))
     }
 }
 
@@ -156,6 +159,15 @@ fn three(mut values: Vec<f64>) -> [f64; 3] {
 }
 
 impl Analysis {
+    /// Fewest isolated impacts from which a law is fitted.
+    pub const FEWEST_IMPACTS: usize = 10;
+
+    /// Whether there were enough impacts to fit or to score a law.
+    #[must_use]
+    pub fn has_enough_impacts(&self) -> bool {
+        self.census.impacts.len() >= Self::FEWEST_IMPACTS
+    }
+
     /// The fits, most probable first (Akaike's criterion).
     #[must_use]
     pub fn ranking(&self) -> Vec<&LawFit> {
@@ -167,7 +179,7 @@ impl Analysis {
     /// `fitted`, `evaluated` or `too-few-impacts`.
     #[must_use]
     pub fn status(&self) -> &'static str {
-        if self.census.impacts.len() < FEWEST_IMPACTS {
+        if !self.has_enough_impacts() {
             "too-few-impacts"
         } else if self.is_evaluation {
             "evaluated"
@@ -195,8 +207,19 @@ impl Analysis {
             ("plane", self.plane()),
             ("laws", self.fits.iter().map(law_value).collect()),
             ("baselines", self.baselines.iter().map(law_value).collect()),
-            ("ranking", self.ranking().iter().map(|fit| Value::from(fit.law.name())).collect()),
-            ("best", self.ranking().first().map_or(Value::Null, |fit| Value::from(fit.law.name()))),
+            (
+                "ranking",
+                self.ranking()
+                    .iter()
+                    .map(|fit| Value::from(fit.law.name()))
+                    .collect(),
+            ),
+            (
+                "best",
+                self.ranking()
+                    .first()
+                    .map_or(Value::Null, |fit| Value::from(fit.law.name())),
+            ),
             ("explained", self.explained()),
             ("impacts", self.impact_values()),
         ];
@@ -216,7 +239,13 @@ impl Analysis {
     }
 
     fn data(&self) -> Value {
-        let count = |kind| self.census.impacts.iter().filter(|i| i.kind == kind).count();
+        let count = |kind| {
+            self.census
+                .impacts
+                .iter()
+                .filter(|i| i.kind == kind)
+                .count()
+        };
         json!({
             "tosses": self.tosses,
             "samples": self.samples,
@@ -250,7 +279,11 @@ impl Analysis {
         if self.bounds.is_empty() {
             return Value::Null;
         }
-        let outside = self.bounds.iter().filter(|bound| bound.is_outside()).count();
+        let outside = self
+            .bounds
+            .iter()
+            .filter(|bound| bound.is_outside())
+            .count();
         json!({
             "unexplained": three(self.bounds.iter().map(|b| b.unexplained).collect()),
             "energy_ratio": three(self.bounds.iter().map(|b| b.energy_ratio).collect()),
@@ -260,14 +293,20 @@ impl Analysis {
 
     fn impact_values(&self) -> Value {
         let all = self.census.impacts.iter().enumerate();
-        all.map(|(i, impact)| self.impact_value(i, impact)).collect()
+        all.map(|(i, impact)| self.impact_value(i, impact))
+            .collect()
     }
 
     fn impact_value(&self, i: usize, impact: &Impact) -> Value {
         let gap = impact.gaps.iter().copied().fold(f64::INFINITY, f64::min);
         let fits = self.fits.iter().chain(&self.baselines);
         let residual: Map<String, Value> = fits
-            .filter_map(|fit| Some((fit.law.name().to_owned(), (*fit.score.misfits.get(i)?).into())))
+            .filter_map(|fit| {
+                Some((
+                    fit.law.name().to_owned(),
+                    (*fit.score.misfits.get(i)?).into(),
+                ))
+            })
             .collect();
         let bound = self.bounds.get(i);
         json!({
@@ -314,15 +353,23 @@ impl Analysis {
     }
 
     fn law_table(&self) -> Table {
-        let columns = ["restitution", "friction", "inertia", "scale", "score", "aic", "median_residual"];
+        let columns = [
+            "restitution",
+            "friction",
+            "inertia",
+            "scale",
+            "score",
+            "aic",
+            "median_residual",
+        ];
         let mut table = Table::new(
             "laws",
-            format!("Fits, in this order: {}", self.names().join(", ")),
+            "Fitted laws and baselines",
             columns.map(|name| Column::new(name, "")).to_vec(),
         );
         for fit in self.fits.iter().chain(&self.baselines) {
             let (p, s) = (fit.parameters, &fit.score);
-            table.rows.push(vec![
+            let row = vec![
                 p.restitution,
                 p.friction,
                 p.inertia,
@@ -330,7 +377,8 @@ impl Analysis {
                 s.score,
                 fit.aic,
                 s.median_residual,
-            ]);
+            ];
+            table.push_named("law", fit.law.name(), row);
         }
         table
     }
@@ -349,14 +397,25 @@ impl Analysis {
             Column::new("gap", "m"),
         ];
         for side in ["minus", "plus"] {
-            for (axis, unit) in [("vx", "m/s"), ("vy", "m/s"), ("vz", "m/s"), ("wx", "rad/s"), ("wy", "rad/s"), ("wz", "rad/s")] {
+            for (axis, unit) in [
+                ("vx", "m/s"),
+                ("vy", "m/s"),
+                ("vz", "m/s"),
+                ("wx", "rad/s"),
+                ("wy", "rad/s"),
+                ("wz", "rad/s"),
+            ] {
                 columns.push(Column::new(format!("{axis}_{side}"), unit));
             }
         }
         columns.push(Column::new("unexplained", ""));
         columns.push(Column::new("energy_ratio", ""));
         let names = self.names();
-        columns.extend(names.iter().map(|name| Column::new(format!("residual_{name}"), "")));
+        columns.extend(
+            names
+                .iter()
+                .map(|name| Column::new(format!("residual_{name}"), "")),
+        );
         let mut table = Table::new("impacts", "Isolated impacts", columns);
         for (i, impact) in self.census.impacts.iter().enumerate() {
             let Some(bound) = self.bounds.get(i) else {
@@ -393,10 +452,16 @@ impl Analysis {
 }
 
 fn note(estimate: &Estimate) -> String {
-    let interval = estimate.interval.map_or("no interval".to_owned(), |[low, high]| {
-        format!("95 % interval {low:.4} to {high:.4}")
-    });
-    let told = if estimate.is_identifiable { "" } else { "; the data do not tell it" };
+    let interval = estimate
+        .interval
+        .map_or("no interval".to_owned(), |[low, high]| {
+            format!("95 % interval {low:.4} to {high:.4}")
+        });
+    let told = if estimate.is_identifiable {
+        ""
+    } else {
+        "; the data do not tell it"
+    };
     interval + told
 }
 
@@ -410,7 +475,9 @@ fn law_value(fit: &LawFit) -> Value {
     } = &fit.score;
     let estimates = |value: fn(&Estimate) -> Value| -> Map<String, Value> {
         let named = fit.estimates.iter();
-        named.map(|e| (e.parameter.name().to_owned(), value(e))).collect()
+        named
+            .map(|e| (e.parameter.name().to_owned(), value(e)))
+            .collect()
     };
     let by_kind: Map<String, Value> = fit
         .by_kind

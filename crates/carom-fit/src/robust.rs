@@ -11,7 +11,10 @@ pub(crate) fn quantile(values: &mut [f64], share: f64) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     let place = share * (values.len().checked_sub(1)?) as f64;
     let low = place.floor();
-    let (below, above) = (values.get(low as usize)?, values.get(place.ceil() as usize)?);
+    let (below, above) = (
+        values.get(low as usize)?,
+        values.get(place.ceil() as usize)?,
+    );
     Some(below + (above - below) * (place - low))
 }
 

@@ -3,7 +3,7 @@
 use crate::FitError;
 use carom_geometry::MassProperties;
 use carom_lie::So3;
-use carom_variational::RigidBody;
+use carom_variational::{ExactFlight, Flight, RigidBody, State};
 use nalgebra::{Matrix3, Vector3};
 
 /// A tracked body: inertia and the vertices of its convex hull.
@@ -36,7 +36,10 @@ impl Body {
                 vertices.len()
             )));
         }
-        if let Some(i) = vertices.iter().position(|v| !v.iter().all(|x| x.is_finite())) {
+        if let Some(i) = vertices
+            .iter()
+            .position(|v| !v.iter().all(|x| x.is_finite()))
+        {
             return Err(FitError::Configuration(format!(
                 "body.vertices[{i}]: not finite"
             )));
@@ -68,6 +71,22 @@ impl Body {
     ) -> f64 {
         self.heights(normal, position, rotation)
             .fold(f64::INFINITY, f64::min)
+    }
+
+    /// Attitude of the free body a signed time (s) after `from`, where it turns at an angular velocity in
+    /// body axes (rad/s); `None` if it cannot be followed that far.
+    pub(crate) fn turned(&self, from: &So3, angular: &Vector3<f64>, time: f64) -> Option<So3> {
+        if self.is_isotropic() {
+            return Some(from.compose(&So3::exp(&(angular * time))));
+        }
+        let state = State {
+            position: Vector3::zeros(),
+            rotation: *from,
+            linear_momentum: Vector3::zeros(),
+            angular_momentum: self.rigid.inertia() * angular,
+        };
+        let flight = ExactFlight::new(Vector3::zeros());
+        Some(flight.advance(&self.rigid, &state, time).ok()?.rotation)
     }
 
     /// Whether the three principal moments agree to rounding, so that the angular velocity of a
@@ -132,7 +151,8 @@ impl DetectOptions {
     /// [`FitError::Configuration`] that names the key: a band that is not positive, fewer than 3
     /// samples a side, more than 1000 used, an episode without samples.
     pub fn new(band: f64, least: usize, most: usize, width: usize) -> Result<Self, FitError> {
-        let wrong = |key: &str, why: &str| Err(FitError::Configuration(format!("detect.{key}: {why}")));
+        let wrong =
+            |key: &str, why: &str| Err(FitError::Configuration(format!("detect.{key}: {why}")));
         if !(band > 0.0 && band.is_finite()) {
             return wrong("band", &format!("{band} m is not a positive length"));
         }
@@ -140,7 +160,10 @@ impl DetectOptions {
             return wrong("least", "at least 3 samples a side are needed");
         }
         if most < least || most > 1000 {
-            return wrong("most", "between `least` and 1000 samples a side can be used");
+            return wrong(
+                "most",
+                "between `least` and 1000 samples a side can be used",
+            );
         }
         if !(1..=1000).contains(&width) {
             return wrong("width", "between 1 and 1000 samples");

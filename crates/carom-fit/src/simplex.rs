@@ -41,7 +41,11 @@ pub(crate) fn maximize(
     let start = domain.clamp(start);
     let mut value = |point: &Point| {
         let found = objective(point);
-        if found.is_nan() { f64::NEG_INFINITY } else { found }
+        if found.is_nan() {
+            f64::NEG_INFINITY
+        } else {
+            found
+        }
     };
     let mut best = (start, value(&start));
     if domain.n == 0 {
@@ -67,7 +71,11 @@ fn descend(
     for k in 0..n {
         let step = size * domain.width(k);
         let mut corner = start.0;
-        corner[k] += if corner[k] + step <= domain.high[k] { step } else { -step };
+        corner[k] += if corner[k] + step <= domain.high[k] {
+            step
+        } else {
+            -step
+        };
         let corner = domain.clamp(corner);
         simplex.push((corner, value(&corner)));
     }
@@ -99,7 +107,11 @@ fn descend(
         let reflected = along(-1.0);
         if reflected.1 > simplex[0].1 {
             let expanded = along(-2.0);
-            simplex[n] = if expanded.1 > reflected.1 { expanded } else { reflected };
+            simplex[n] = if expanded.1 > reflected.1 {
+                expanded
+            } else {
+                reflected
+            };
             continue;
         }
         if reflected.1 > simplex[n - 1].1 {
@@ -137,12 +149,17 @@ mod tests {
     fn a_ridge_with_a_kink_is_climbed() {
         let ridge = |p: &Point| -(p[0] - 0.3).abs() * 10.0 - (p[1] - 1.5 * p[0]).powi(2);
         let (at, _) = maximize(&UNIT, [0.9, 0.1, 0.0], 0.1, 1e-9, ridge);
-        assert!((at[0] - 0.3).abs() <= 1e-7 && (at[1] - 0.45).abs() <= 1e-4, "{at:?}");
+        assert!(
+            (at[0] - 0.3).abs() <= 1e-7 && (at[1] - 0.45).abs() <= 1e-4,
+            "{at:?}"
+        );
     }
 
     #[test]
     fn a_maximum_on_the_boundary_is_reached() {
-        let (at, _) = maximize(&UNIT, [0.5, 1.0, 0.0], 0.2, 1e-9, |p| -p[0] - (p[1] - 3.0).powi(2));
+        let (at, _) = maximize(&UNIT, [0.5, 1.0, 0.0], 0.2, 1e-9, |p| {
+            -p[0] - (p[1] - 3.0).powi(2)
+        });
         assert!(at[0] <= 1e-8 && (at[1] - 2.0).abs() <= 1e-8, "{at:?}");
     }
 }
