@@ -69,6 +69,9 @@ pub(crate) fn episodes(toss: &Poses, noise: &NoiseModel) -> Vec<Episode> {
 }
 
 /// Whether the episode at a place of the list is an isolated impact.
+///
+/// Its flights reach to the neighboring episodes, the flagged sample next to it included: there the pose is
+/// off the flight by less than what would have flagged the sample before it, too.
 pub(crate) fn verdict(
     episodes: &[Episode],
     place: usize,
@@ -82,11 +85,11 @@ pub(crate) fn verdict(
         return Verdict::Wide;
     }
     let begin = match place.checked_sub(1).and_then(|i| episodes.get(i)) {
-        Some(previous) => previous.flight_after(),
+        Some(previous) => previous.last,
         None => 0,
     };
     let end = match episodes.get(place + 1) {
-        Some(next) => next.flight_before(),
+        Some(next) => next.first + 1,
         None => samples,
     };
     let (stop, start) = (episode.flight_before(), episode.flight_after());

@@ -64,7 +64,7 @@ pub(crate) struct Meeting {
     pub chi2: f64,
     /// Residuals less unknowns.
     pub dof: usize,
-    /// Root mean square residuals of positions (m) and attitudes (rad), per component.
+    /// Root mean square distances of the poses from the flights: positions (m), attitudes (rad).
     pub rms: [f64; 2],
 }
 
@@ -77,7 +77,8 @@ pub(crate) struct Flights<'a> {
     pub windows: [Range<usize>; 2],
 }
 
-/// Sum of squares, its normal matrix and right side, and unweighted sums of squares.
+/// Sum of squares, its normal matrix and right side; unweighted sums of squares and numbers of positions
+/// and attitudes.
 struct Sums {
     cost: f64,
     normal: Normal,
@@ -139,14 +140,15 @@ impl Flights<'_> {
                 let rate = velocity + gravity * s;
                 for axis in 0..3 {
                     let weight = 1.0 / self.noise.position_m[axis].max(LEAST_NOISE);
-                    let mut row = Vector::zeros();
-                    row[POSITION + axis] = weight;
-                    row[place + axis] = weight * s;
-                    row[TIME] = -weight * rate[axis];
+                    let row = [
+                        (POSITION + axis, weight),
+                        (place + axis, weight * s),
+                        (TIME, -weight * rate[axis]),
+                    ];
                     sums.add(&row, residual[axis] * weight);
                 }
                 sums.squares[0] += residual.norm_squared();
-                sums.counts[0] += 3;
+                sums.counts[0] += 1;
                 if !self.has_attitude(side, k) {
                     continue;
                 }
@@ -157,16 +159,15 @@ impl Flights<'_> {
                 let by_time = -self.end_rate(&angular, s, &rotation, &at.rotation);
                 for axis in 0..3 {
                     let weight = 1.0 / self.noise.rotation_rad[axis].max(LEAST_NOISE);
-                    let mut row = Vector::zeros();
-                    for j in 0..3 {
-                        row[ATTITUDE + j] = weight * carried[(axis, j)];
-                        row[place + 3 + j] = weight * by_rate[(axis, j)];
-                    }
-                    row[TIME] = weight * by_time[axis];
+                    let row: [(usize, f64); 7] = std::array::from_fn(|j| match j {
+                        0..3 => (ATTITUDE + j, weight * carried[(axis, j)]),
+                        3..6 => (place + j, weight * by_rate[(axis, j - 3)]),
+                        _ => (TIME, weight * by_time[axis]),
+                    });
                     sums.add(&row, error[axis] * weight);
                 }
                 sums.squares[1] += error.norm_squared();
-                sums.counts[1] += 3;
+                sums.counts[1] += 1;
             }
         }
         sums.cost.is_finite().then_some(sums)
@@ -276,7 +277,7 @@ impl Flights<'_> {
             }
         }
         let (at, sums) = self.descend(best?.0, true, MAX_STEPS)?;
-        let residuals = sums.counts[0] + sums.counts[1];
+        let residuals = 3 * (sums.counts[0] + sums.counts[1]);
         let rms = |k: usize| (sums.squares[k] / sums.counts[k].max(1) as f64).sqrt();
         let six = |k: usize| {
             let angular = at.rotation.rotate(&at.sides[k].angular);
@@ -297,10 +298,15 @@ impl Flights<'_> {
 }
 
 impl Sums {
-    fn add(&mut self, row: &Vector, residual: f64) {
+    /// Adds a weighted residual with its derivatives by the unknowns that it depends on.
+    fn add(&mut self, row: &[(usize, f64)], residual: f64) {
         self.cost += residual * residual;
-        self.right.axpy(residual, row, 1.0);
-        self.normal.ger(1.0, row, row, 1.0);
+        for &(i, by_i) in row {
+            self.right[i] += residual * by_i;
+            for &(j, by_j) in row {
+                self.normal[(i, j)] += by_i * by_j;
+            }
+        }
     }
 }
 
