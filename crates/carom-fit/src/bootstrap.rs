@@ -71,9 +71,9 @@ impl Surrogate {
             .map(|node| {
                 let mut point = domain.low;
                 let mut rest = node;
-                for k in 0..domain.n {
+                for (k, x) in point.iter_mut().enumerate().take(domain.n) {
                     let share = (rest % nodes) as f64 / (nodes - 1) as f64;
-                    point[k] += share * (domain.high[k] - domain.low[k]);
+                    *x += share * (domain.high[k] - domain.low[k]);
                     rest /= nodes;
                 }
                 let parameters = model.at(&domain.clamp(point));

@@ -15,11 +15,8 @@ pub(crate) struct Domain {
 }
 
 impl Domain {
-    pub(crate) fn clamp(&self, mut point: Point) -> Point {
-        for k in 0..3 {
-            point[k] = point[k].clamp(self.low[k], self.high[k]);
-        }
-        point
+    pub(crate) fn clamp(&self, point: Point) -> Point {
+        std::array::from_fn(|k| point[k].clamp(self.low[k], self.high[k]))
     }
 
     fn width(&self, k: usize) -> f64 {
@@ -92,8 +89,8 @@ fn descend(
         let worst = simplex[n];
         let mut center = [0.0; 3];
         for vertex in &simplex[..n] {
-            for k in 0..n {
-                center[k] += vertex.0[k] / n as f64;
+            for (center, x) in center.iter_mut().zip(&vertex.0) {
+                *center += x / n as f64;
             }
         }
         let mut along = |factor: f64| {
@@ -125,8 +122,8 @@ fn descend(
         }
         let best = simplex[0].0;
         for vertex in &mut simplex[1..] {
-            for k in 0..n {
-                vertex.0[k] = 0.5 * (vertex.0[k] + best[k]);
+            for (x, best) in vertex.0.iter_mut().zip(best) {
+                *x = 0.5 * (*x + best);
             }
             vertex.1 = value(&vertex.0);
         }
