@@ -34,9 +34,10 @@ const LEVELS: &[(&str, u8)] = &[
 
 /// Arrows within one level: the binary may use the facade, scenarios the data
 /// that they report, motion the flights, everything the numerical tools.
-const SIDEWAYS: [(&str, &str); 7] = [
+const SIDEWAYS: [(&str, &str); 8] = [
     ("carom-cli", "carom"),
     ("carom-scenarios", "carom-report"),
+    ("carom-scenarios", "carom-fit"),
     ("carom-fit", "carom-report"),
     ("carom-metric", "carom-numeric"),
     ("carom-lie", "carom-numeric"),

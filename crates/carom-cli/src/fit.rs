@@ -51,7 +51,8 @@ pub(crate) struct FitArgs {
     #[arg(long, value_name = "RECORD.json")]
     evaluate: Option<PathBuf>,
     /// Resamples of the tosses for the intervals [default: 400]; 0 for none.
-    #[arg(long, value_name = "N", conflicts_with = "evaluate")]
+    #[arg(long, value_name = "N", conflicts_with = "evaluate",
+        value_parser = clap::value_parser!(u32).range(0..=100_000))]
     bootstrap: Option<u32>,
     /// Seed of the resamples [default: 0].
     #[arg(long, value_name = "N")]
@@ -97,7 +98,7 @@ pub(crate) fn fit(args: &FitArgs, is_quiet: bool) -> Result<(), Failure> {
     let analysis = pool
         .install(|| analyze(&table.tosses, &setup, &requests, &options))
         .map_err(|e| Failure::Unsolved(format!("{}: {e}", args.file.display())))?;
-    let record = pool.install(|| analysis.record("fit", parameters(args, &requests, &options)));
+    let record = pool.install(|| analysis.record(parameters(args, &requests, &options)));
     print(args, &record, is_quiet)?;
     too_few(&analysis, &args.file)
 }
@@ -215,16 +216,7 @@ fn asked(args: &FitArgs) -> Result<Vec<Request>, Failure> {
         free.retain(|p| !held.contains(p));
     }
     free.sort();
-    let request = |law: FitLaw| Request {
-        law,
-        free: free
-            .iter()
-            .copied()
-            .filter(|p| law.uses().contains(p))
-            .collect(),
-        fixed,
-        scale: None,
-    };
+    let request = |law| Request::new(law, &free, fixed);
     Ok(laws.into_iter().map(request).collect())
 }
 

@@ -47,8 +47,7 @@ pub(crate) enum Verdict {
 /// Samples whose second difference is not that of free flight.
 fn flags(toss: &Poses, noise: &NoiseModel) -> Vec<usize> {
     let h = toss.time_step();
-    let spread = noise.position_m.iter().copied().fold(0.0, f64::max);
-    let statistical = 6.0 * 6.0_f64.sqrt() * spread / (h * h);
+    let statistical = 6.0 * 6.0_f64.sqrt() * noise.position_spread / (h * h);
     let physical = 0.5 * noise.gravity.norm() / STANDARD_GRAVITY;
     let threshold = statistical.max(physical);
     (1..toss.position.len().saturating_sub(1))

@@ -165,8 +165,7 @@ fn impact(flights: &Flights<'_>, setup: &Setup, index: usize, window: [usize; 2]
     let Some(meeting) = flights.meet() else {
         return Found::Noisy;
     };
-    let spread = [&noise.position_m, &noise.rotation_rad]
-        .map(|sigma| sigma.iter().copied().fold(0.0, f64::max));
+    let spread = [noise.position_spread, noise.rotation_spread];
     for k in 0..2 {
         let limit = LARGEST_RMS[k].max(LARGEST_RMS_OVER_NOISE[k] * spread[k]);
         if !(meeting.rms[k] <= limit) {

@@ -130,6 +130,8 @@ impl Flights<'_> {
             counts: [0; 2],
         };
         let gravity = self.noise.gravity;
+        let weights = [self.noise.position_spread, self.noise.rotation_spread]
+            .map(|spread| 1.0 / spread.max(LEAST_NOISE));
         for (side, window) in self.windows.iter().enumerate() {
             let Side { velocity, angular } = at.sides[side];
             let place = MOTION[side];
@@ -139,7 +141,7 @@ impl Flights<'_> {
                 let residual = self.toss.position[k] - predicted;
                 let rate = velocity + gravity * s;
                 for axis in 0..3 {
-                    let weight = 1.0 / self.noise.position_m[axis].max(LEAST_NOISE);
+                    let weight = weights[0];
                     let row = [
                         (POSITION + axis, weight),
                         (place + axis, weight * s),
@@ -158,7 +160,7 @@ impl Flights<'_> {
                 let carried = rotation.inverse().compose(&at.rotation).matrix();
                 let by_time = -self.end_rate(&angular, s, &rotation, &at.rotation);
                 for axis in 0..3 {
-                    let weight = 1.0 / self.noise.rotation_rad[axis].max(LEAST_NOISE);
+                    let weight = weights[1];
                     let row: [(usize, f64); 7] = std::array::from_fn(|j| match j {
                         0..3 => (ATTITUDE + j, weight * carried[(axis, j)]),
                         3..6 => (place + j, weight * by_rate[(axis, j - 3)]),

@@ -1,6 +1,6 @@
 //! Noise, gravity and the plane, from the poses themselves.
 
-use crate::robust::{huber_mean, mad_sigma, median};
+use crate::robust::{Cloud, mad_sigma, median};
 use crate::setup::{Plane, Setup};
 use crate::{FitError, Poses};
 use nalgebra::{Matrix3, Vector3};
@@ -18,6 +18,11 @@ pub struct NoiseModel {
     pub position_m: [f64; 3],
     /// Standard deviation of an attitude, per axis of the body (rad).
     pub rotation_rad: [f64; 3],
+    /// Standard deviation of a component of a position, whatever the axes are (m): what thresholds and
+    /// weights are made of.
+    pub position_spread: f64,
+    /// The same of an attitude (rad).
+    pub rotation_spread: f64,
     /// Gravity in space (m/s²), estimated or given.
     pub gravity: Vector3<f64>,
     /// The plane, its offset estimated or given.
@@ -45,18 +50,17 @@ pub fn tangents(normal: &Vector3<f64>) -> [Vector3<f64>; 2] {
 /// Estimates noise and gravity from second differences in flight, and the plane from the last poses.
 ///
 /// With $h$ the median time step of a toss and $a_k = (p_{k+1} - 2p_k + p_{k-1})/h^2$ in flight,
-/// gravity is Huber's mean of $a_k$, a position's noise is the spread of $a_kh^2$ over $\sqrt6$; an
-/// attitude's noise is that of the differences of $\log(R_k^TR_{k+1})$, over $\sqrt6$. Spreads are
-/// 1.4826 times the median absolute deviation.
+/// gravity is Huber's mean of $a_k$ and a position's noise the spread of $a_kh^2$ over $\sqrt6$; an
+/// attitude's noise is that of the differences of $\log(R_k^TR_{k+1})$, less what Euler's equations say of
+/// them, over $\sqrt6$. Per axis a spread is 1.4826 times the median absolute deviation; the one without axes
+/// is made of the lengths of deviations, so that nothing depends on how the axes are turned.
 ///
 /// # Errors
 ///
 /// [`FitError::NoRestingPose`] and [`FitError::NoFlight`].
 pub fn estimate_noise(poses: &[Poses], setup: &Setup) -> Result<NoiseModel, FitError> {
     let (plane, tilt) = estimate_plane(poses, setup)?;
-    let mut accelerations: [Vec<f64>; 3] = Default::default();
-    let mut bends: [Vec<f64>; 3] = Default::default();
-    let mut turns: [Vec<f64>; 3] = Default::default();
+    let (mut accelerations, mut bends, mut turns) = (Vec::new(), Vec::new(), Vec::new());
     for toss in poses {
         let h = toss.time_step();
         let height: Vec<f64> = toss
@@ -67,53 +71,41 @@ pub fn estimate_noise(poses: &[Poses], setup: &Setup) -> Result<NoiseModel, FitE
             .collect();
         for k in 1..toss.position.len().saturating_sub(1) {
             let all = [k - 1, k, k + 1];
-            if !all
-                .iter()
-                .all(|&i| height.get(i).is_some_and(|z| *z > FLIGHT_HEIGHT))
-            {
+            let flies = |&i: &usize| height.get(i).is_some_and(|z| *z > FLIGHT_HEIGHT);
+            if !all.iter().all(flies) {
                 continue;
             }
             let bend = bend(toss, k);
-            let first = toss.rotation[k - 1]
-                .inverse()
-                .compose(&toss.rotation[k])
-                .log();
-            let second = toss.rotation[k]
-                .inverse()
-                .compose(&toss.rotation[k + 1])
-                .log();
-            for axis in 0..3 {
-                accelerations[axis].push(bend[axis] / (h * h));
-                bends[axis].push(bend[axis]);
-                turns[axis].push(second[axis] - first[axis]);
-            }
+            accelerations.push(bend / (h * h));
+            bends.push(bend);
+            turns.push(setup.body.excess_turn(&toss.rotation[k - 1..=k + 1], h));
         }
     }
-    let found = bends[0].len();
+    let found = bends.len();
     if found < FEWEST_TRIPLES {
         return Err(FitError::NoFlight { found });
     }
     let none = || FitError::NoFlight { found };
-    let spread = |values: &[Vec<f64>; 3]| -> Result<[f64; 3], FitError> {
+    let per_axis = |vectors: &[Vector3<f64>]| -> Result<[f64; 3], FitError> {
         let mut sigma = [0.0; 3];
-        for (sigma, values) in sigma.iter_mut().zip(values) {
-            *sigma = mad_sigma(values).ok_or_else(none)? / 6.0_f64.sqrt();
+        for (axis, sigma) in sigma.iter_mut().enumerate() {
+            let values: Vec<f64> = vectors.iter().map(|v| v[axis]).collect();
+            *sigma = mad_sigma(&values).ok_or_else(none)? / 6.0_f64.sqrt();
         }
         Ok(sigma)
     };
+    let spread = |vectors: &[Vector3<f64>]| -> Result<f64, FitError> {
+        Ok(Cloud::new(vectors).ok_or_else(none)?.spread / 6.0_f64.sqrt())
+    };
     let gravity = match setup.gravity {
         Some(gravity) => gravity,
-        None => {
-            let mut gravity = Vector3::zeros();
-            for (component, values) in gravity.iter_mut().zip(&accelerations) {
-                *component = huber_mean(values).ok_or_else(none)?;
-            }
-            gravity
-        }
+        None => Cloud::new(&accelerations).ok_or_else(none)?.center,
     };
     Ok(NoiseModel {
-        position_m: spread(&bends)?,
-        rotation_rad: spread(&turns)?,
+        position_m: per_axis(&bends)?,
+        rotation_rad: per_axis(&turns)?,
+        position_spread: spread(&bends)?,
+        rotation_spread: spread(&turns)?,
         gravity,
         plane,
         tilt,

@@ -123,6 +123,18 @@ pub fn analyze(
 }
 
 impl Request {
+    /// Asks for a fit of those of the free parameters that the law has; the others keep their fixed values.
+    #[must_use]
+    pub fn new(law: FitLaw, free: &[Parameter], fixed: Parameters) -> Self {
+        let has = |p: &Parameter| law.uses().contains(p);
+        Self {
+            law,
+            free: free.iter().copied().filter(has).collect(),
+            fixed,
+            scale: None,
+        }
+    }
+
     /// Parameters of the set-valued law: it has no likelihood, so what is free takes the value of the best
     /// ranked law.
     fn set_parameters(&self, best: Option<Parameters>) -> Parameters {
@@ -190,9 +202,9 @@ impl Analysis {
 
     /// The record of a run: quantities, tables, figures, and the results under their own keys.
     #[must_use]
-    pub fn record(&self, name: &str, parameters: Value) -> Record {
+    pub fn record(&self, parameters: Value) -> Record {
         let mut record = Record::new(
-            name,
+            "fit",
             "Impacts of a tracked body on a plane: which restitution, friction and inertia they have, \
              and which law predicts them best.",
         );

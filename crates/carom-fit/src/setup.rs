@@ -89,6 +89,23 @@ impl Body {
         Some(flight.advance(&self.rigid, &state, time).ok()?.rotation)
     }
 
+    /// Second difference of three attitudes at equal steps (s), $\log(R_1^TR_2) - \log(R_0^TR_1)$, less that of
+    /// a free flight, $h^2I^{-1}(I\omega\times\omega)$ (Euler).
+    pub(crate) fn excess_turn(&self, rotations: &[So3], step: f64) -> Vector3<f64> {
+        let [first, middle, last] = rotations else {
+            return Vector3::zeros();
+        };
+        let turn = |a: &So3, b: &So3| a.inverse().compose(b).log();
+        let (before, after) = (turn(first, middle), turn(middle, last));
+        let mut excess = after - before;
+        if !self.is_isotropic() && step > 0.0 {
+            let angular = (before + after) / (2.0 * step);
+            let torque = (self.rigid.inertia() * angular).cross(&angular);
+            excess -= self.rigid.angular_velocity(&torque) * (step * step);
+        }
+        excess
+    }
+
     /// Whether the three principal moments agree to rounding, so that the angular velocity of a
     /// flight is constant.
     pub(crate) fn is_isotropic(&self) -> bool {
