@@ -10,7 +10,7 @@ use crate::likelihood::best_scale;
 use crate::objective::Model;
 use crate::predict::Case;
 use crate::robust::quantile;
-use crate::simplex::{Domain, Point, maximize};
+use crate::simplex::{Domain, Point, Search, maximize};
 use carom_impact::frictional::CounterRng;
 use nalgebra::Vector6;
 use rayon::prelude::*;
@@ -22,8 +22,18 @@ const NODES: [usize; 4] = [1, 41, 17, 9];
 const REACH: f64 = 25.0;
 /// First step of the search for that place, over the range of the parameter.
 const FIRST_STEP: f64 = 1e-6;
-/// Accuracy of a resampled optimum, over the widths of the grid.
-const ACCURACY: f64 = 1e-5;
+/// A resampled optimum on the grid.
+const RESAMPLED: Search = Search {
+    size: 0.1,
+    accuracy: 1e-5,
+    rounds: 2,
+};
+/// One beyond the grid.
+const BEYOND: Search = Search {
+    size: 0.01,
+    accuracy: 1e-6,
+    rounds: 2,
+};
 
 /// Predictions on a grid around an optimum.
 struct Surrogate {
@@ -181,14 +191,14 @@ pub(crate) fn resampled_optima(
         .map(|resample| {
             let weights = weights(&tosses, cases.len(), seed, resample);
             let mut misfits = Vec::with_capacity(cases.len());
-            let found = maximize(&surrogate.domain, *optimum, 0.1, ACCURACY, |point| {
+            let found = maximize(&surrogate.domain, *optimum, RESAMPLED, |point| {
                 surrogate.misfits(point, &mut misfits);
                 best_scale(&misfits, |i| weights[i]).sum
             });
             if !surrogate.is_cut(&found.0, &range) {
                 return Ok(found.0);
             }
-            let found = maximize(&range, found.0, 0.01, 1e-6, |point| {
+            let found = maximize(&range, found.0, BEYOND, |point| {
                 match model.misfits(cases, &model.at(point)) {
                     Ok(misfits) => best_scale(&misfits, |i| weights[i]).sum,
                     Err(_) => f64::NEG_INFINITY,

@@ -4,7 +4,7 @@ use crate::FitError;
 use crate::law::{FitLaw, Parameter, Parameters};
 use crate::likelihood::{Likelihood, best_scale};
 use crate::predict::Case;
-use crate::simplex::{Domain, Point, maximize};
+use crate::simplex::{Domain, Point, Search, maximize};
 use carom_impact::ImpactError;
 use rayon::prelude::*;
 
@@ -18,9 +18,23 @@ pub(crate) struct Model<'a> {
 
 /// Starts of the search, over the ranges of the parameters.
 const STARTS: [[f64; 3]; 3] = [[0.3, 0.2, 1.0], [0.6, 0.6, 1.4], [0.1, 0.05, 0.8]];
-/// First simplex and accuracy of a rough search and of the last one, over the ranges.
-const ROUGH: [f64; 2] = [0.1, 1e-3];
-const FINE: [f64; 2] = [0.01, 1e-8];
+/// From each start, and from the best of what they lead to.
+const ROUGH: Search = Search {
+    size: 0.1,
+    accuracy: 5e-3,
+    rounds: 1,
+};
+const FINE: Search = Search {
+    size: 0.01,
+    accuracy: 1e-8,
+    rounds: 2,
+};
+/// Near a point that is nearly right.
+const NEARBY: Search = Search {
+    size: 0.1,
+    accuracy: 1e-4,
+    rounds: 1,
+};
 
 impl Model<'_> {
     /// Parameters with the free ones at a point.
@@ -84,18 +98,18 @@ impl Model<'_> {
             for (parameter, value) in Parameter::ALL.into_iter().zip(start) {
                 values = values.with(parameter, value);
             }
-            let found = maximize(&domain, self.point(&values), ROUGH[0], ROUGH[1], &mut value);
+            let found = maximize(&domain, self.point(&values), ROUGH, &mut value);
             if best.is_none_or(|(_, most)| found.1 > most) {
                 best = Some(found);
             }
         }
         let start = best.map_or([0.0; 3], |(point, _)| point);
-        maximize(&domain, start, FINE[0], FINE[1], &mut value).0
+        maximize(&domain, start, FINE, &mut value).0
     }
 
     /// The best parameters near a point, roughly: a search that is repeated often.
     pub(crate) fn nearby(&self, cases: &[Case], start: Point) -> (Point, f64) {
-        maximize(&self.domain(), start, ROUGH[0], 1e-4, |point| {
+        maximize(&self.domain(), start, NEARBY, |point| {
             self.log_likelihood(cases, point)
         })
     }

@@ -25,9 +25,6 @@ struct Touch {
 pub(crate) struct Case {
     pub toss: u64,
     pub index: usize,
-    mass: f64,
-    /// Configured inertia in world axes.
-    inertia: Matrix3<f64>,
     touches: Vec<Touch>,
     /// The one with the smallest gap.
     lowest: usize,
@@ -35,7 +32,8 @@ pub(crate) struct Case {
     pub after: Vector6<f64>,
     /// $\lVert u^-\rVert_\ast$.
     speed: f64,
-    /// $I_0/m$ in world axes, by which $\omega$ counts, and its factor $F$, $F^TF = I_0/m$.
+    /// Configured inertia over the mass in world axes, $I_0/m$: all that impacts on a fixed plane know of
+    /// either. And its factor $F$, $F^TF = I_0/m$.
     gyration: Matrix3<f64>,
     gyration_factor: Matrix3<f64>,
 }
@@ -43,8 +41,9 @@ pub(crate) struct Case {
 impl Case {
     pub(crate) fn new(impact: &Impact, setup: &Setup, plane: &Plane) -> Self {
         let turn = impact.rotation.matrix();
-        let inertia = turn * setup.body.rigid.inertia() * turn.transpose();
-        let inertia = (inertia + inertia.transpose()) * 0.5;
+        let gyration = setup.body.rigid.inertia() / setup.body.rigid.mass();
+        let gyration = turn * gyration * turn.transpose();
+        let gyration = (gyration + gyration.transpose()) * 0.5;
         let before = Vector6::from(impact.velocity_minus);
         let along = tangents(&plane.normal);
         let touches: Vec<Touch> = impact
@@ -68,13 +67,9 @@ impl Case {
         let lowest = (0..impact.gaps.len())
             .min_by(|&i, &j| f64::total_cmp(&impact.gaps[i], &impact.gaps[j]))
             .unwrap_or(0);
-        let mass = setup.body.rigid.mass();
-        let gyration = inertia / mass;
         let mut case = Self {
             toss: impact.toss,
             index: impact.index,
-            mass,
-            inertia,
             touches,
             lowest,
             before,
@@ -114,15 +109,12 @@ impl Case {
         (predicted - self.after) / self.speed
     }
 
-    /// Mass matrix with an inertia factor.
+    /// Mass matrix over the mass, with an inertia factor.
     pub(crate) fn mass_matrix(&self, inertia_factor: f64) -> Matrix6<f64> {
-        let mut matrix = Matrix6::zeros();
-        for k in 0..3 {
-            matrix[(k, k)] = self.mass;
-        }
+        let mut matrix = Matrix6::identity();
         matrix
             .fixed_view_mut::<3, 3>(3, 3)
-            .copy_from(&(self.inertia * inertia_factor));
+            .copy_from(&(self.gyration * inertia_factor));
         matrix
     }
 

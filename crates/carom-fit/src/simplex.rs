@@ -24,15 +24,22 @@ impl Domain {
     }
 }
 
-/// The best point found from a start, to `accuracy` times the widths of the box.
-///
-/// Points outside the box are moved to its faces. `size` is the first simplex over the widths. The
-/// method is started once more where it ends, so that a simplex that has collapsed does not stand for a maximum.
+/// How a maximum is searched for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Search {
+    /// First simplex, over the widths of the box.
+    pub size: f64,
+    /// Last simplex, over the widths of the box.
+    pub accuracy: f64,
+    /// Searches, each from where the one before ended: a simplex that has collapsed is no maximum.
+    pub rounds: usize,
+}
+
+/// The best point found from a start. Points outside the box are moved to its faces.
 pub(crate) fn maximize(
     domain: &Domain,
     start: Point,
-    size: f64,
-    accuracy: f64,
+    search: Search,
     mut objective: impl FnMut(&Point) -> f64,
 ) -> (Point, f64) {
     let start = domain.clamp(start);
@@ -48,10 +55,10 @@ pub(crate) fn maximize(
     if domain.n == 0 {
         return best;
     }
-    let mut size = size;
-    for _ in 0..2 {
-        best = descend(domain, best, size, accuracy, &mut value);
-        size *= 0.1;
+    let mut search = search;
+    for _ in 0..search.rounds {
+        best = descend(domain, best, search, &mut value);
+        search.size *= 0.1;
     }
     best
 }
@@ -59,14 +66,13 @@ pub(crate) fn maximize(
 fn descend(
     domain: &Domain,
     start: (Point, f64),
-    size: f64,
-    accuracy: f64,
+    search: Search,
     value: &mut impl FnMut(&Point) -> f64,
 ) -> (Point, f64) {
     let n = domain.n;
     let mut simplex = vec![start];
     for k in 0..n {
-        let step = size * domain.width(k);
+        let step = search.size * domain.width(k);
         let mut corner = start.0;
         corner[k] += if corner[k] + step <= domain.high[k] {
             step
@@ -83,7 +89,7 @@ fn descend(
                 spread.max((vertex.0[k] - simplex[0].0[k]).abs() / domain.width(k))
             })
         });
-        if spread <= accuracy {
+        if spread <= search.accuracy {
             break;
         }
         let worst = simplex[n];
@@ -142,10 +148,16 @@ mod tests {
         high: [1.0, 2.0, 0.0],
     };
 
+    const FINE: Search = Search {
+        size: 0.1,
+        accuracy: 1e-9,
+        rounds: 2,
+    };
+
     #[test]
     fn a_ridge_with_a_kink_is_climbed() {
         let ridge = |p: &Point| -(p[0] - 0.3).abs() * 10.0 - (p[1] - 1.5 * p[0]).powi(2);
-        let (at, _) = maximize(&UNIT, [0.9, 0.1, 0.0], 0.1, 1e-9, ridge);
+        let (at, _) = maximize(&UNIT, [0.9, 0.1, 0.0], FINE, ridge);
         assert!(
             (at[0] - 0.3).abs() <= 1e-7 && (at[1] - 0.45).abs() <= 1e-4,
             "{at:?}"
@@ -154,9 +166,8 @@ mod tests {
 
     #[test]
     fn a_maximum_on_the_boundary_is_reached() {
-        let (at, _) = maximize(&UNIT, [0.5, 1.0, 0.0], 0.2, 1e-9, |p| {
-            -p[0] - (p[1] - 3.0).powi(2)
-        });
+        let hill = |p: &Point| -p[0] - (p[1] - 3.0).powi(2);
+        let (at, _) = maximize(&UNIT, [0.5, 1.0, 0.0], FINE, hill);
         assert!(at[0] <= 1e-8 && (at[1] - 2.0).abs() <= 1e-8, "{at:?}");
     }
 }
