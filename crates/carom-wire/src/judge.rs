@@ -5,6 +5,7 @@ use crate::bodies::{self, BodyInput, PlaceInput};
 use crate::bounds::passed_fields;
 use crate::error::{WireError, typed};
 use crate::judge_steps;
+use crate::limits::check_options;
 use crate::options::known_law;
 use crate::outcome::by_contact;
 use crate::resolve::{ContactInput, at, check_law, contact_set, metric, pose};
@@ -14,7 +15,7 @@ use carom_impact::judge::{
     ContactReport, JudgeOptions, Judgement, LawMatch, Membership, PassedBound, SetVerdict, Witness,
     WitnessCone, judge_time_step, passed_bound,
 };
-use carom_impact::{ContactSet, ImpactError, ImpactProblem};
+use carom_impact::{Contact, ContactSet, ImpactError, ImpactProblem};
 use carom_metric::{Covector, MetricError, Tangent};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -67,7 +68,7 @@ struct BodiesInput {
     options: OptionsInput,
 }
 
-#[derive(Clone, Deserialize, Default)]
+#[derive(Clone, Debug, Deserialize, Default)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct OptionsInput {
     tolerance: Option<f64>,
@@ -125,23 +126,89 @@ pub(crate) fn judge(value: Value) -> Result<Answer, WireError> {
 fn of_problem(input: &AlgebraicInput) -> Result<Map<String, Value>, WireError> {
     let metric = metric(&input.mass_matrix)?;
     let contacts = contact_set(&metric, &input.contacts, &input.constraints)?;
+    let claim = Claim {
+        velocity: &input.velocity,
+        velocity_plus: &input.velocity_plus,
+        velocity_free: input.velocity_free.as_deref(),
+        external_impulse: input.external_impulse.as_deref(),
+    };
+    fields_of_claim(&contacts, &claim, &input.options, input.law.as_deref())
+}
+
+/// What an engine says happened: velocities of length n.
+#[derive(Clone, Copy, Debug)]
+pub struct Claim<'c> {
+    /// Before the impact.
+    pub velocity: &'c [f64],
+    /// After it: what is judged.
+    pub velocity_plus: &'c [f64],
+    /// What a time step would have had without contact; stands in for `velocity`.
+    pub velocity_free: Option<&'c [f64]>,
+    /// Instead of `velocity_free`: what gravity and actuators add in the step.
+    pub external_impulse: Option<&'c [f64]>,
+}
+
+/// How to judge, read once for any number of claims.
+///
+/// The answers and errors are those of the command [`Judge`](crate::Command::Judge).
+#[derive(Clone, Debug)]
+pub struct JudgeRequest {
+    law: Option<String>,
+    options: OptionsInput,
+}
+
+impl JudgeRequest {
+    /// The law that outcomes are claimed to follow, if any, and options by their keys.
+    ///
+    /// # Errors
+    ///
+    /// A [`WireError`] that names the law or the option.
+    pub fn new(law: Option<&str>, options: &Map<String, Value>) -> Result<Self, WireError> {
+        if let Some(law) = law {
+            known_law(law)?;
+        }
+        check_options(options)?;
+        Ok(Self {
+            law: law.map(str::to_owned),
+            options: typed(Value::Object(options.clone()), "options")?,
+        })
+    }
+
+    /// Judges one claim.
+    ///
+    /// # Errors
+    ///
+    /// A [`WireError`] that names the velocity or the option at fault.
+    pub fn answer(
+        &self,
+        contacts: &ContactSet<'_>,
+        claim: &Claim<'_>,
+    ) -> Result<Answer, WireError> {
+        Ok(Answer {
+            fields: fields_of_claim(contacts, claim, &self.options, self.law.as_deref())?,
+            is_solved: true,
+        })
+    }
+}
+
+fn fields_of_claim(
+    contacts: &ContactSet<'_>,
+    claim: &Claim<'_>,
+    options: &OptionsInput,
+    law: Option<&str>,
+) -> Result<Map<String, Value>, WireError> {
     let step = TimeStep::new(
-        &contacts,
-        &input.velocity,
-        input.velocity_free.as_deref(),
-        input.external_impulse.as_deref(),
+        contacts,
+        claim.velocity,
+        claim.velocity_free,
+        claim.external_impulse,
     )?;
-    let after = Tangent::from_slice(&input.velocity_plus);
-    let mut fields = verdict(
-        &step,
-        &after,
-        &input.options,
-        |e| at("velocity_plus", &e),
-        input.law.as_deref(),
-    )?;
+    let after = Tangent::from_slice(claim.velocity_plus);
+    let wrong = |e| at("velocity_plus", &e);
+    let mut fields = verdict(&step, &after, options, wrong, law)?;
     step.energies(&mut fields);
-    let is_ignored = |contact: &ContactInput| contact.friction > 0.0 && contact.tangents.is_empty();
-    if input.contacts.iter().any(is_ignored) {
+    let is_ignored = |contact: &Contact| contact.friction > 0.0 && contact.tangents.is_empty();
+    if contacts.contacts().iter().any(is_ignored) {
         fields.insert("ignored".to_owned(), json!(["friction"]));
     }
     Ok(fields)

@@ -210,7 +210,7 @@ pub fn judge(
 /// $v + M^{-1}P$ with the external impulse $P$, or $v + h(M + hD)^{-1}f$ of an engine that is
 /// implicit in damping, whose $M + hD$ then is the mass matrix. Momentum, energy, laws and the set
 /// start from there. Newton's ratios, and the restitution of the law that prescribes them
-/// (`"moreau-newton"`), are those of the velocity `approach` (n) with which the step began.
+/// ([`MoreauNewton`](crate::frictional::MoreauNewton)), are those of the velocity `approach` (n) with which the step began.
 ///
 /// # Errors
 ///
