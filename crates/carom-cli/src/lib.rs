@@ -103,6 +103,24 @@ pub fn main_from(args: impl IntoIterator<Item = impl Into<OsString> + Clone>) ->
     }
 }
 
+/// Answers JSON Lines as `carom resolve`, `carom judge` and `carom lcp` do, byte for byte, on so many
+/// threads of its own (0: all cores). Returns whether every line was solved.
+///
+/// # Errors
+///
+/// Those of the input and output; an output that refuses to be written ends the work.
+pub fn answer_lines(
+    input: Box<dyn std::io::Read + Send>,
+    command: carom_wire::Command,
+    threads: usize,
+    output: &mut impl Write,
+) -> std::io::Result<bool> {
+    lines::answer_lines(input, command, threads, true, output).map_err(|failure| match failure {
+        Failure::Usage(message) | Failure::Unsolved(message) => std::io::Error::other(message),
+        Failure::Closed => std::io::ErrorKind::BrokenPipe.into(),
+    })
+}
+
 /// clap's message without its usage lines.
 fn usage(error: &clap::Error) -> String {
     let text = error.to_string();
