@@ -2,6 +2,7 @@
 
 use crate::Answer;
 use crate::bodies::{self, BodyInput, PlaceInput};
+use crate::bounds::passed_fields;
 use crate::error::{WireError, typed};
 use crate::judge_steps;
 use crate::limits::check_options;
@@ -11,8 +12,8 @@ use crate::resolve::{ContactInput, at, check_law, contact_set, metric, pose};
 use carom_impact::ImpactLaw;
 use carom_impact::frictional::FrictionCone;
 use carom_impact::judge::{
-    ContactReport, JudgeOptions, Judgement, LawMatch, Membership, SetVerdict, Witness, WitnessCone,
-    judge_time_step,
+    ContactReport, JudgeOptions, Judgement, LawMatch, Membership, PassedBound, SetVerdict, Witness,
+    WitnessCone, judge_time_step, passed_bound,
 };
 use carom_impact::{Contact, ContactSet, ImpactError, ImpactProblem};
 use carom_metric::{Covector, MetricError, Tangent};
@@ -331,7 +332,7 @@ pub(crate) fn verdict(
     let judgement = judged(step, after, &options.options()?, wrong)?;
     let problem = &step.problem;
     let mut fields = balance(problem, &judgement);
-    answers(problem, &judgement, &mut fields);
+    answers(problem, after, &judgement, &mut fields);
     if let Some(law) = law {
         let claimed = judgement.laws.iter().find(|entry| entry.law == law);
         fields.insert(
@@ -391,7 +392,12 @@ pub(crate) fn balance(problem: &ImpactProblem<'_>, judgement: &Judgement) -> Map
 }
 
 /// Laws and the set of outcomes.
-fn answers(problem: &ImpactProblem<'_>, judgement: &Judgement, fields: &mut Map<String, Value>) {
+fn answers(
+    problem: &ImpactProblem<'_>,
+    after: &Tangent,
+    judgement: &Judgement,
+    fields: &mut Map<String, Value>,
+) {
     let matches: Vec<&str> = judgement.matches().map(|law| law.law).collect();
     let refused = judgement.refused.iter().map(|refusal| {
         json!({
@@ -405,9 +411,10 @@ fn answers(problem: &ImpactProblem<'_>, judgement: &Judgement, fields: &mut Map<
     put("laws", judgement.laws.iter().map(law_fields).collect());
     put("refused", refused.collect());
     let set = judgement.outcome_set.as_ref();
+    let passed = passed_bound(problem, after, judgement);
     put(
         "outcome_set",
-        set.map_or(Value::Null, |set| set_fields(problem, set)),
+        set.map_or(Value::Null, |set| set_fields(problem, set, passed.as_ref())),
     );
 }
 
@@ -437,7 +444,11 @@ fn law_fields(law: &LawMatch) -> Value {
     Value::Object(fields)
 }
 
-fn set_fields(problem: &ImpactProblem<'_>, set: &SetVerdict) -> Value {
+fn set_fields(
+    problem: &ImpactProblem<'_>,
+    set: &SetVerdict,
+    passed: Option<&PassedBound>,
+) -> Value {
     let mut fields = Map::new();
     let mut put = |key: &str, value: Value| fields.insert(key.to_owned(), value);
     put("membership", set.membership.name().into());
@@ -452,6 +463,7 @@ fn set_fields(problem: &ImpactProblem<'_>, set: &SetVerdict) -> Value {
         }
         Membership::Unknown => {}
     }
+    put("outside", passed.map_or(Value::Null, passed_fields));
     put("distance", set.distance.into());
     put("nearest", json!(set.nearest.0.as_slice()));
     put("members", set.members.into());

@@ -3,6 +3,7 @@
 use super::Case;
 use crate::nnls::nonnegative_least_squares;
 use crate::{ContactSet, ImpactError};
+use carom_metric::{Tangent, kernel};
 use nalgebra::{DMatrix, DVector};
 use std::f64::consts::FRAC_PI_2;
 
@@ -155,6 +156,56 @@ fn is_least(contacts: &ContactSet<'_>, left: &DVector<f64>, kind: Kind) -> bool 
     })
 }
 
+/// The impulses on the rows as given that lead in one step with round cones as near to the velocity
+/// as any, and where they lead: none where a contact opens, against the sliding where it slides, anywhere in the cone where
+/// it sticks, within the tolerance.
+///
+/// Of dependent contacts that slide [`AnitescuPotra`](crate::frictional::AnitescuPotra) finds one
+/// answer of a continuum; this recognizes them all.
+pub(super) fn in_one_step(case: &Case<'_>) -> Result<(DVector<f64>, Tangent), ImpactError> {
+    let contacts = case.problem.contacts();
+    let change = &case.after - case.before();
+    let free = match contacts.constraint_basis() {
+        Some(basis) => &change - basis * basis.tr_mul(&change),
+        None => change,
+    };
+    let limit = case.options.tolerance * case.reference;
+    let rate = |row: usize| kernel::dot(contacts.unit_row(row), case.after.as_slice());
+    let is_closed = |i: usize| rate(contacts.row(i)) <= limit;
+    let sliding = |i: usize| {
+        let row = contacts.row(i);
+        let is_round = contacts.contacts()[i].tangents.len() == 2;
+        let given = |row: usize| rate(row) * contacts.row_norm(row);
+        let [x, y] = match is_round {
+            true => [given(row + 1), given(row + 2)],
+            false => return None,
+        };
+        let is_sliding = rate(row + 1).hypot(rate(row + 2)) > limit;
+        is_sliding.then(|| [x / x.hypot(y), y / x.hypot(y)])
+    };
+    let mut edges = Vec::new();
+    for edge in cone_edges(contacts) {
+        let contact = (0..contacts.len()).find(|i| contacts.row(*i) == edge.row);
+        if contact.is_some_and(|i| is_closed(i) && sliding(i).is_none()) {
+            edges.push(edge);
+        }
+    }
+    for i in (0..contacts.len()).filter(|i| is_closed(*i)) {
+        if let Some([x, y]) = sliding(i) {
+            let friction = contacts.contacts()[i].friction;
+            edges.push(Generator {
+                row: contacts.row(i),
+                normal: 1.0,
+                tangential: [-friction * x, -friction * y],
+            });
+        }
+    }
+    let is_whole = |i: usize| is_closed(i) && sliding(i).is_none();
+    let fit = project(contacts, &free, &edges, is_whole)?;
+    let end = case.velocity(&(&case.after + fit.residual));
+    Ok((fit.impulses / case.problem.scale(), end))
+}
+
 /// Impulses with pulling normal parts set to zero and tangential ones shortened to the friction cones.
 fn within_cones(contacts: &ContactSet<'_>, impulses: &DVector<f64>) -> DVector<f64> {
     let mut cut = impulses.clone();
@@ -245,10 +296,21 @@ fn project_onto_cones(
     contacts: &ContactSet<'_>,
     change: &DVector<f64>,
 ) -> Result<Fit, ImpactError> {
-    let mut fit = combine(contacts, change, &cone_edges(contacts))?;
+    project(contacts, change, &cone_edges(contacts), |_| true)
+}
+
+/// The same from some generators, with the cones of some contacts whole.
+fn project(
+    contacts: &ContactSet<'_>,
+    change: &DVector<f64>,
+    edges: &[Generator],
+    is_whole: impl Fn(usize) -> bool,
+) -> Result<Fit, ImpactError> {
+    let mut fit = combine(contacts, change, edges)?;
     let size = change.norm();
     for _ in 0..MAX_STEPS {
         let joining: Vec<Generator> = (0..contacts.len())
+            .filter(|i| is_whole(*i))
             .filter_map(|i| steepest(contacts, i, &fit.residual))
             .filter(|generator| {
                 let column = column(contacts, generator);
