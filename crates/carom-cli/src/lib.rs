@@ -1,5 +1,6 @@
 //! The command line of carom as a library, for programs that ship it under another name.
 
+mod fit;
 mod help;
 mod laws;
 mod lines;
@@ -38,6 +39,8 @@ enum Command {
     Judge(lines::Args),
     /// Solve linear complementarity problems, one JSON object a line, one answer a line.
     Lcp(lines::Args),
+    /// Fit impact laws to the poses of a tracked body: restitution, friction, inertia.
+    Fit(fit::FitArgs),
     /// List the impact laws, or the options of one and an example.
     Laws(laws::LawsArgs),
     /// Print completions for a shell.
@@ -89,6 +92,7 @@ pub fn main_from(args: impl IntoIterator<Item = impl Into<OsString> + Clone>) ->
         Command::Resolve(args) => answer(&args, carom_wire::Command::Resolve),
         Command::Judge(args) => answer(&args, carom_wire::Command::Judge),
         Command::Lcp(args) => answer(&args, carom_wire::Command::Lcp),
+        Command::Fit(args) => fit::fit(&args, cli.quiet),
         Command::Laws(args) => laws::laws(&args),
         Command::Completions(args) => help::completions(&args, command()).map_err(Failure::from),
         Command::Man => help::manual(command()).map_err(Failure::from),
@@ -136,7 +140,7 @@ fn usage(error: &clap::Error) -> String {
         format!("{first} {}", rest.join(" "))
     };
     if message.contains("Usage") || message.starts_with("What happens") {
-        return "a command is needed: list, show, run, resolve, judge, lcp or laws; see --help"
+        return "a command is needed: list, show, run, resolve, judge, lcp, fit or laws; see --help"
             .to_owned();
     }
     message
