@@ -5,6 +5,8 @@ mod laws;
 mod lines;
 mod progress;
 mod run;
+#[cfg(feature = "sweep")]
+mod sweep;
 mod text;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -38,6 +40,9 @@ enum Command {
     Judge(lines::Args),
     /// Solve linear complementarity problems, one JSON object a line, one answer a line.
     Lcp(lines::Args),
+    /// Compute many impacts as one table: plans, shards, resumable folders.
+    #[cfg(feature = "sweep")]
+    Sweep(sweep::Args),
     /// List the impact laws, or the options of one and an example.
     Laws(laws::LawsArgs),
     /// Print completions for a shell.
@@ -89,6 +94,8 @@ pub fn main_from(args: impl IntoIterator<Item = impl Into<OsString> + Clone>) ->
         Command::Resolve(args) => answer(&args, carom_wire::Command::Resolve),
         Command::Judge(args) => answer(&args, carom_wire::Command::Judge),
         Command::Lcp(args) => answer(&args, carom_wire::Command::Lcp),
+        #[cfg(feature = "sweep")]
+        Command::Sweep(args) => sweep::sweep(&args, cli.quiet),
         Command::Laws(args) => laws::laws(&args),
         Command::Completions(args) => help::completions(&args, command()).map_err(Failure::from),
         Command::Man => help::manual(command()).map_err(Failure::from),
@@ -118,7 +125,7 @@ fn usage(error: &clap::Error) -> String {
         format!("{first} {}", rest.join(" "))
     };
     if message.contains("Usage") || message.starts_with("What happens") {
-        return "a command is needed: list, show, run, resolve, judge, lcp or laws; see --help"
+        return "a command is needed: list, show, run, resolve, judge, lcp, sweep or laws; see --help"
             .to_owned();
     }
     message

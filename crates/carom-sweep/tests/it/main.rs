@@ -1,0 +1,2 @@
+//! Integration tests of sweeps, one binary.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
