@@ -111,7 +111,8 @@ fn scenario_answer(scenario: &Scenario, input: &Value) -> Result<Answered, WireE
         };
         WireError::new(kind, error)
     })?;
-    let answer = serde_json::to_value(&record).map_err(|error| WireError::new("internal", error))?;
+    let answer =
+        serde_json::to_value(&record).map_err(|error| WireError::new("internal", error))?;
     Ok(Answered {
         answer,
         problem: None,
@@ -129,9 +130,12 @@ fn value(column: &Column, answered: &Answered) -> Result<Datum, WireError> {
                 WireError::new("column-type", message)
             }),
         },
-        Source::Derived(asked) => {
-            derived(*asked, column.kind, &answered.answer, answered.problem.as_ref())
-        }
+        Source::Derived(asked) => derived(
+            *asked,
+            column.kind,
+            &answered.answer,
+            answered.problem.as_ref(),
+        ),
     }
 }
 

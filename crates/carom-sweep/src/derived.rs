@@ -63,7 +63,11 @@ fn diameter(outcomes: &[Value], problem: Option<&Problem>) -> Result<Option<f64>
     let mut points = Vec::with_capacity(outcomes.len());
     for outcome in outcomes {
         let velocity = outcome.get("velocity_plus").and_then(Value::as_array);
-        let velocity: Vec<f64> = velocity.into_iter().flatten().filter_map(Value::as_f64).collect();
+        let velocity: Vec<f64> = velocity
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_f64)
+            .collect();
         if velocity.len() != n {
             return Ok(None);
         }
@@ -128,12 +132,17 @@ mod tests {
     fn the_widest_pair_is_that_of_all_pairs() {
         let mut state = 1u64;
         let mut number = || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
             (state >> 11) as f64 / (1u64 << 53) as f64
         };
         for n in [1, 2, 3, 50, 300] {
-            let points: Vec<Vec<f64>> = (0..n).map(|_| (0..3).map(|_| number()).collect()).collect();
-            let pairs = points.iter().flat_map(|a| points.iter().map(move |b| distance(a, b)));
+            let points: Vec<Vec<f64>> =
+                (0..n).map(|_| (0..3).map(|_| number()).collect()).collect();
+            let pairs = points
+                .iter()
+                .flat_map(|a| points.iter().map(move |b| distance(a, b)));
             let expected = pairs.fold(0.0, f64::max);
             assert_eq!(widest(points), Some(expected));
         }

@@ -1,11 +1,11 @@
 //! How long a sweep will take, from a few of its cells.
 
+use crate::SweepError;
 use crate::answer::row;
 use crate::evaluate::Evaluator;
 use crate::plan::Plan;
 use crate::run::stamp_of;
 use crate::table::{Rows, encode};
-use crate::SweepError;
 use std::num::NonZeroUsize;
 use std::path::Path;
 use std::time::Instant;
@@ -53,11 +53,15 @@ pub fn estimate(plan: &Plan) -> Result<Estimate, SweepError> {
     let size = |rows: &Rows| {
         let stamp = stamp_of(plan.digest(), "0", 0);
         let bytes = encode(&plan.schema, stamp, rows);
-        bytes.map(|bytes| bytes.len() as f64).map_err(|error| SweepError::table(Path::new("estimate"), error))
+        bytes
+            .map(|bytes| bytes.len() as f64)
+            .map_err(|error| SweepError::table(Path::new("estimate"), error))
     };
     let empty = size(&Rows::new(&plan.schema))?;
     let a_row = (size(&rows)? - empty) / tried as f64;
-    let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN).get();
+    let cores = std::thread::available_parallelism()
+        .unwrap_or(NonZeroUsize::MIN)
+        .get();
     Ok(Estimate {
         tried,
         errors,

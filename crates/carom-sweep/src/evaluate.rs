@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json as object};
 use std::fs::File;
 
 /// Goes from cell to cell of a plan.
+#[derive(Debug)]
 pub(crate) struct Evaluator<'p> {
     pub(crate) plan: &'p Plan,
     index: u64,
@@ -66,7 +67,11 @@ impl<'p> Evaluator<'p> {
             rest /= length.max(1);
             digit
         };
-        let draw = self.plan.random.as_ref().map_or(0, |random| digit(random.draws));
+        let draw = self
+            .plan
+            .random
+            .as_ref()
+            .map_or(0, |random| digit(random.draws));
         let axes = self.plan.axes.iter().rev();
         let mut values: Vec<Scalar> = axes
             .filter_map(|axis| axis.value(digit(axis.len())))

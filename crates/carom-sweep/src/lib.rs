@@ -12,6 +12,8 @@
 //! | a plan and a folder | [`run`], [`run_shard`] | shards, files of Parquet |
 //! | a folder | [`status`] | which shards are there, and whole |
 //! | folders | [`merge`] | one file of Parquet, CSV or JSON Lines |
+//! | a merged file | [`map`] | a figure |
+//! | points of an optimizer | [`Asked`] | answers, and a journal that replays |
 //!
 //! # Examples
 //!
@@ -41,11 +43,13 @@
 //! ```
 
 mod answer;
+mod ask;
 mod derived;
 mod error;
 mod estimate;
 mod evaluate;
 mod expression;
+mod figure;
 mod folder;
 mod merge;
 mod plan;
@@ -56,9 +60,11 @@ mod source;
 mod status;
 mod table;
 
+pub use ask::{Asked, Told};
 pub use carom_wire::WireError;
 pub use error::SweepError;
 pub use estimate::{Estimate, estimate};
+pub use figure::map;
 pub use merge::{MergeOptions, Merged, merge};
 pub use plan::{Cell, Plan};
 pub use run::{Monitor, RunOptions, Shard, Summary, run, run_shard};

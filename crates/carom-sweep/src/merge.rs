@@ -1,8 +1,6 @@
 //! Shards to one table.
 
-use crate::folder::{
-    Condition, Manifest, inspect, replace, short, shards, temporary_name,
-};
+use crate::folder::{Condition, Manifest, inspect, replace, shards, short, temporary_name};
 use crate::run::stamp_of;
 use crate::table::{CsvSink, ParquetSink, Rows, Schema, read_all, write_json_lines};
 use crate::{ShardSet, SweepError};
@@ -52,7 +50,10 @@ pub fn merge(
     let (manifest, found) = unite(folders)?;
     let damaged: ShardSet = found.damaged.iter().copied().collect();
     let is_missing = |shard: &u64| {
-        found.whole.binary_search_by_key(shard, |(shard, _)| *shard).is_err()
+        found
+            .whole
+            .binary_search_by_key(shard, |(shard, _)| *shard)
+            .is_err()
             && found.damaged.binary_search(shard).is_err()
     };
     let missing: ShardSet = (0..manifest.shards).filter(is_missing).collect();
@@ -67,7 +68,12 @@ pub fn merge(
     }
     let (rows, sha256) = written?;
     replace(&temporary, to)?;
-    let is_left_out = |shard: &u64| found.whole.binary_search_by_key(shard, |(shard, _)| *shard).is_err();
+    let is_left_out = |shard: &u64| {
+        found
+            .whole
+            .binary_search_by_key(shard, |(shard, _)| *shard)
+            .is_err()
+    };
     Ok(Merged {
         rows,
         sha256,
@@ -124,7 +130,8 @@ fn unite(folders: &[impl AsRef<Path>]) -> Result<(Manifest, Found), SweepError> 
             all.extend(paths.into_iter().map(|path| (shard, path)));
         }
     }
-    let manifest = manifest.ok_or_else(|| SweepError::Unsuitable("no folder is given".to_owned()))?;
+    let manifest =
+        manifest.ok_or_else(|| SweepError::Unsuitable("no folder is given".to_owned()))?;
     all.sort();
     let mut found = Found {
         whole: Vec::new(),
@@ -167,7 +174,11 @@ fn write(
 ) -> Result<(u64, String), SweepError> {
     let unwritable = |error| SweepError::file("write", to)(error);
     let is_all = all.len() == manifest.shards;
-    let name = if is_all { "all".to_owned() } else { all.to_string() };
+    let name = if is_all {
+        "all".to_owned()
+    } else {
+        all.to_string()
+    };
     let file = File::create(temporary).map_err(unwritable)?;
     let hashed = Hashed {
         to: BufWriter::with_capacity(1 << 18, file),
@@ -195,7 +206,10 @@ fn write(
         sink.write(schema, &group).map_err(unwritable)?;
     }
     let hashed = sink.finish().map_err(unwritable)?;
-    let file = hashed.to.into_inner().map_err(|error| unwritable(error.into_error()))?;
+    let file = hashed
+        .to
+        .into_inner()
+        .map_err(|error| unwritable(error.into_error()))?;
     file.sync_all().map_err(unwritable)?;
     Ok((n, crate::hex(&hashed.hash.finalize())))
 }

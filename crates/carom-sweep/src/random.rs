@@ -15,7 +15,10 @@ pub(crate) fn integer(seed: u64, cell: u64, stream: u64) -> u64 {
     }
     let digest = hash.finalize();
     let mut first = [0; 8];
-    first.iter_mut().zip(digest.iter()).for_each(|(to, from)| *to = *from);
+    first
+        .iter_mut()
+        .zip(digest.iter())
+        .for_each(|(to, from)| *to = *from);
     u64::from_le_bytes(first) >> 11
 }
 

@@ -3,8 +3,8 @@
 use crate::answer::row;
 use crate::evaluate::Evaluator;
 use crate::folder::{
-    Condition, Existing, Listing, claim, inspect, remove_stale, shard_name, shard_temporary, shards,
-    store,
+    Condition, Existing, Listing, claim, inspect, remove_stale, shard_name, shard_temporary,
+    shards, store,
 };
 use crate::plan::{FORMAT, Plan};
 use crate::table::{Rows, encode};
@@ -14,9 +14,9 @@ use sha2::{Digest, Sha256};
 use std::fs;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// What to run, and how.
@@ -93,21 +93,32 @@ pub fn run(plan: &Plan, folder: &Path, options: &RunOptions) -> Result<Summary, 
         remove_strays(plan, folder)?;
     }
     let order = order(plan, options.shards.as_ref());
-    let cells = |shard: &u64| plan.shard(*shard).map_or(0, |cells| cells.end - cells.start);
+    let cells = |shard: &u64| {
+        plan.shard(*shard)
+            .map_or(0, |cells| cells.end - cells.start)
+    };
     let monitor = &*options.monitor;
-    monitor.cells.store(order.iter().map(cells).sum(), Ordering::Relaxed);
+    monitor
+        .cells
+        .store(order.iter().map(cells).sum(), Ordering::Relaxed);
     let crew = Crew {
         plan,
         folder,
         listing: Listing::new(folder)?,
         order,
         next: AtomicUsize::new(0),
-        deadline: options.time_limit.and_then(|limit| start.checked_add(limit)),
+        deadline: options
+            .time_limit
+            .and_then(|limit| start.checked_add(limit)),
         monitor,
         failed: AtomicBool::new(false),
     };
     let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-    let threads = options.threads.unwrap_or(cores).get().min(crew.order.len().max(1));
+    let threads = options
+        .threads
+        .unwrap_or(cores)
+        .get()
+        .min(crew.order.len().max(1));
     let found = Mutex::new((Summary::default(), None));
     std::thread::scope(|scope| {
         let work = || {
@@ -115,7 +126,9 @@ pub fn run(plan: &Plan, folder: &Path, options: &RunOptions) -> Result<Summary, 
             if done.is_err() {
                 crew.failed.store(true, Ordering::Relaxed);
             }
-            let mut found = found.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+            let mut found = found
+                .lock()
+                .unwrap_or_else(|poisoned| poisoned.into_inner());
             match done {
                 Ok(part) => found.0.add(&part),
                 Err(error) => {
@@ -133,7 +146,9 @@ pub fn run(plan: &Plan, folder: &Path, options: &RunOptions) -> Result<Summary, 
             work();
         }
     });
-    let (mut summary, error) = found.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let (mut summary, error) = found
+        .into_inner()
+        .unwrap_or_else(|poisoned| poisoned.into_inner());
     if let Some(error) = error {
         return Err(error);
     }
@@ -201,7 +216,9 @@ struct Crew<'a> {
 impl Crew<'_> {
     /// What one thread does. Samples of a cell stay on it.
     fn work(&self) -> Result<Summary, SweepError> {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).use_current_thread();
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(1)
+            .use_current_thread();
         // Without a pool of its own the samples of a cell are drawn on all cores: slower, the same bits.
         let _pool = pool.build().ok();
         let mut evaluator = Evaluator::new(self.plan)?;
@@ -233,11 +250,17 @@ impl Crew<'_> {
     fn is_over(&self) -> bool {
         self.failed.load(Ordering::Relaxed)
             || self.monitor.stop.load(Ordering::Relaxed)
-            || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+            || self
+                .deadline
+                .is_some_and(|deadline| Instant::now() >= deadline)
     }
 
     /// One shard; `None` if it was given up.
-    fn shard(&self, evaluator: &mut Evaluator<'_>, shard: u64) -> Result<Option<Shard>, SweepError> {
+    fn shard(
+        &self,
+        evaluator: &mut Evaluator<'_>,
+        shard: u64,
+    ) -> Result<Option<Shard>, SweepError> {
         let (mut whole, mut damaged) = (Vec::new(), Vec::new());
         for path in self.listing.files(shard)? {
             match inspect(&path, shard, self.plan.digest())?.condition {
@@ -264,7 +287,12 @@ impl Crew<'_> {
         } else {
             Existing::Keep
         };
-        store(&shard_temporary(self.folder, shard), &path, &bytes, existing)?;
+        store(
+            &shard_temporary(self.folder, shard),
+            &path,
+            &bytes,
+            existing,
+        )?;
         // Only now that the right one is there.
         remove(whole.iter().chain(&damaged).filter(|other| **other != path))?;
         Ok(Some(Shard {
@@ -295,7 +323,11 @@ impl Crew<'_> {
                 self.monitor.errors.fetch_add(1, Ordering::Relaxed);
             }
         }
-        let stamp = stamp_of(self.plan.digest(), &shard.to_string(), NUMERICS_VERSION.into());
+        let stamp = stamp_of(
+            self.plan.digest(),
+            &shard.to_string(),
+            NUMERICS_VERSION.into(),
+        );
         let bytes = encode(&self.plan.schema, stamp, &rows)
             .map_err(|error| SweepError::table(self.folder, error))?;
         Ok(Some((bytes, errors)))

@@ -138,7 +138,10 @@ mod tests {
     #[test]
     fn parts_share_the_shards() {
         let parts = [0, 1, 2].map(|i| ShardSet::every(3, i, 8));
-        assert_eq!(parts.each_ref().map(ToString::to_string), ["0,3,6", "1,4,7", "2,5"]);
+        assert_eq!(
+            parts.each_ref().map(ToString::to_string),
+            ["0,3,6", "1,4,7", "2,5"]
+        );
         assert!(ShardSet::every(5, 4, 3).is_empty());
         assert_eq!(ShardSet::all(0).to_string(), "");
         assert_eq!(ShardSet::all(4).to_string(), "0-3");

@@ -1,5 +1,7 @@
 //! `carom sweep`: many impacts as one table, in a folder that survives whatever happens to its processes.
 
+mod ask;
+mod launch;
 mod plan;
 mod progress;
 mod run;
@@ -29,6 +31,12 @@ enum Command {
     Status(table::StatusArgs),
     /// Make one table of the shards of one or more folders.
     Merge(table::MergeArgs),
+    /// Answer points that an optimizer asks one by one, with a journal that replays.
+    Ask(ask::Args),
+    /// Print a script that runs a sweep on this machine, Slurm or Ray.
+    Launch(launch::Args),
+    /// Draw a column of a merged table over two others.
+    Figure(table::FigureArgs),
 }
 
 pub(crate) fn sweep(args: &Args, is_quiet: bool) -> Result<(), Failure> {
@@ -38,6 +46,9 @@ pub(crate) fn sweep(args: &Args, is_quiet: bool) -> Result<(), Failure> {
         Command::Run(args) => run::run(args, is_quiet),
         Command::Status(args) => table::status(args),
         Command::Merge(args) => table::merge(args, is_quiet),
+        Command::Ask(args) => ask::ask(args),
+        Command::Launch(args) => launch::launch(args),
+        Command::Figure(args) => table::figure(args),
     }
 }
 

@@ -84,7 +84,11 @@ fn in_words(plan: &Plan, estimate: Option<&Estimate>) -> String {
     let width = plan.columns().iter().map(|column| column.name.len()).max();
     for column in plan.columns() {
         let width = width.unwrap_or_default();
-        text.push_str(&format!("  {:width$}  {}\n", column.name, column.kind.name()));
+        text.push_str(&format!(
+            "  {:width$}  {}\n",
+            column.name,
+            column.kind.name()
+        ));
     }
     if let Some(estimate) = estimate {
         let Estimate {

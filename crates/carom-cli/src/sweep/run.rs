@@ -48,7 +48,9 @@ pub(super) fn run(args: &Args, is_quiet: bool) -> Result<(), Failure> {
     let (running, finished) = mpsc::channel::<()>();
     let shown = (!is_quiet).then(|| {
         let show = move || progress::show(&monitor, &finished);
-        std::thread::Builder::new().name("progress".to_owned()).spawn(show)
+        std::thread::Builder::new()
+            .name("progress".to_owned())
+            .spawn(show)
     });
     let summary = carom_sweep::run(&plan, &args.out, &options);
     drop(running);

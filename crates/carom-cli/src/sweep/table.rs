@@ -1,6 +1,7 @@
 //! `carom sweep status` and `carom sweep merge`: what a folder has, and one table of it.
 
 use crate::Failure;
+use carom::report::export::Format;
 use carom_sweep::MergeOptions;
 use serde_json::json;
 use std::io::Write;
@@ -72,4 +73,38 @@ pub(super) fn merge(args: &MergeArgs, is_quiet: bool) -> Result<(), Failure> {
     }
     writeln!(std::io::stdout().lock(), "{}", json!(merged))?;
     Ok(())
+}
+
+/// Arguments of `carom sweep figure`.
+#[derive(clap::Args)]
+pub(super) struct FigureArgs {
+    /// A merged table, in Parquet.
+    file: PathBuf,
+    /// Column along the horizontal axis.
+    #[arg(long, value_name = "COL")]
+    x: String,
+    /// Column along the vertical axis.
+    #[arg(long, value_name = "COL")]
+    y: String,
+    /// Column that the color shows.
+    #[arg(long, value_name = "COL")]
+    color: String,
+    /// The figure: its name ends in .svg, or .png or .pdf where they are built in.
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+}
+
+pub(super) fn figure(args: &FigureArgs) -> Result<(), Failure> {
+    let path = args.output.display();
+    let format = args
+        .output
+        .extension()
+        .and_then(|extension| extension.to_str());
+    let format = format.unwrap_or_default().parse::<Format>();
+    let format = format.map_err(|error| Failure::Usage(format!("{path}: {error}")))?;
+    let figure = carom_sweep::map(&args.file, &args.x, &args.y, &args.color)?;
+    let picture = format.draw(&figure);
+    let picture = picture.map_err(|error| Failure::Usage(format!("{path}: {error}")))?;
+    std::fs::write(&args.output, picture)
+        .map_err(|error| Failure::Usage(format!("cannot write {path}: {error}")))
 }

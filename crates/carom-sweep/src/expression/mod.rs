@@ -32,15 +32,6 @@ pub(crate) enum Scalar {
 }
 
 impl Scalar {
-    pub(crate) fn kind(&self) -> Type {
-        match self {
-            Self::Integer(_) => Type::Integer,
-            Self::Float(_) => Type::Float,
-            Self::Text(_) => Type::Text,
-            Self::Bool(_) => Type::Bool,
-        }
-    }
-
     /// NaN if it is no number, which the parser excludes.
     fn number(&self) -> f64 {
         match self {

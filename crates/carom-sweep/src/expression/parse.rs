@@ -24,7 +24,9 @@ pub(super) fn steps(text: &str, names: &Names) -> Result<(Vec<Step>, Type), Stri
         return Err(format!("unexpected `{letter}` in the expression"));
     }
     if let [Step::Name(_)] = parser.steps.as_slice() {
-        let kind = names.find(text.trim()).map_or(Type::Float, |(_, kind)| kind);
+        let kind = names
+            .find(text.trim())
+            .map_or(Type::Float, |(_, kind)| kind);
         return Ok((parser.steps, kind));
     }
     match parser.not_numbers.first() {

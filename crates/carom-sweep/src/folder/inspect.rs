@@ -1,6 +1,6 @@
 //! Is a file the shard that its name says?
 
-use super::{short, shard_name};
+use super::{shard_name, short};
 use crate::SweepError;
 use crate::table::stamp;
 use bytes::Bytes;

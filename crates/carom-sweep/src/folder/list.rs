@@ -30,7 +30,9 @@ fn shard_of(name: &str) -> Option<u64> {
     let (digits, hash) = rest.split_once('-')?;
     let is_hash = hash.len() == super::DIGITS && hash.bytes().all(|b| b.is_ascii_hexdigit());
     let is_number = digits.len() == 6 && digits.bytes().all(|b| b.is_ascii_digit());
-    (is_hash && is_number).then(|| digits.parse().ok()).flatten()
+    (is_hash && is_number)
+        .then(|| digits.parse().ok())
+        .flatten()
 }
 
 /// A list that is made again when it is worth it, for processes that share a folder.
@@ -56,7 +58,10 @@ impl<'f> Listing<'f> {
 
     /// The files that claim to be a shard.
     pub(crate) fn files(&self, shard: u64) -> Result<Vec<PathBuf>, SweepError> {
-        let mut last = self.last.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut last = self
+            .last
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner());
         if last.made.elapsed() >= last.took * LOOKING {
             *last = make(self.folder)?;
         }

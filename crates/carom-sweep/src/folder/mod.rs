@@ -5,7 +5,7 @@ mod list;
 mod store;
 mod temporary;
 
-pub(crate) use inspect::{Condition, Inspected, inspect};
+pub(crate) use inspect::{Condition, inspect};
 pub(crate) use list::{Listing, shards};
 pub(crate) use store::{Existing, replace, store, sync_folder};
 pub(crate) use temporary::{remove_stale, temporary_name};
@@ -53,9 +53,8 @@ impl Manifest {
         let plan: Option<Map<String, Value>> = serde_json::from_slice(&text).ok();
         let plan = plan.filter(|plan| plan.get("format").and_then(Value::as_str) == Some(FORMAT));
         let plan = plan.ok_or_else(|| no_sweep("its plan.json is no plan of this format"))?;
-        Self::of_plan(&plan).ok_or_else(|| {
-            no_sweep("its plan.json was changed: `carom sweep run` writes it again")
-        })
+        Self::of_plan(&plan)
+            .ok_or_else(|| no_sweep("its plan.json was changed: `carom sweep run` writes it again"))
     }
 
     fn of_plan(plan: &Map<String, Value>) -> Option<Self> {
@@ -86,9 +85,8 @@ impl Manifest {
 pub(crate) fn claim(plan: &Plan, folder: &Path) -> Result<(), SweepError> {
     fs::create_dir_all(folder).map_err(SweepError::file("make the folder", folder))?;
     let path = folder.join(PLAN);
-    let mut text = serde_json::to_vec(plan.manifest()).map_err(|error| {
-        SweepError::file("write", &path)(std::io::Error::other(error))
-    })?;
+    let mut text = serde_json::to_vec(plan.manifest())
+        .map_err(|error| SweepError::file("write", &path)(std::io::Error::other(error)))?;
     text.push(b'\n');
     let found = match fs::read(&path) {
         Ok(found) if found == text => return Ok(()),

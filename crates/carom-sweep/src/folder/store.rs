@@ -73,7 +73,10 @@ fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
 }
 
 fn is_unsupported(error: &io::Error) -> bool {
-    matches!(error.kind(), ErrorKind::Unsupported | ErrorKind::InvalidInput)
+    matches!(
+        error.kind(),
+        ErrorKind::Unsupported | ErrorKind::InvalidInput
+    )
 }
 
 #[cfg(any(target_os = "linux", target_os = "macos"))]

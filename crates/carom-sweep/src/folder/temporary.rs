@@ -12,11 +12,17 @@ pub(crate) fn temporary_name(what: &str) -> String {
 /// The name of this machine, in letters that a file name may have.
 fn host() -> String {
     #[cfg(unix)]
-    let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    let name = rustix::system::uname()
+        .nodename()
+        .to_string_lossy()
+        .into_owned();
     #[cfg(not(unix))]
     let name = std::env::var("COMPUTERNAME").unwrap_or_default();
     let is_part = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-    let name: String = name.chars().map(|c| if is_part(c) { c } else { '-' }).collect();
+    let name: String = name
+        .chars()
+        .map(|c| if is_part(c) { c } else { '-' })
+        .collect();
     if name.is_empty() {
         return "host".to_owned();
     }
@@ -51,12 +57,16 @@ fn process_of(name: &str, host: &str) -> Option<u32> {
     let (rest, process) = rest.rsplit_once('.')?;
     let (what, of_host) = rest.split_once('.')?;
     let is_ours = what == "plan" || what.starts_with("shard-");
-    (is_ours && of_host == host).then(|| process.parse().ok()).flatten()
+    (is_ours && of_host == host)
+        .then(|| process.parse().ok())
+        .flatten()
 }
 
 #[cfg(unix)]
 fn is_alive(process: u32) -> bool {
-    let id = i32::try_from(process).ok().and_then(rustix::process::Pid::from_raw);
+    let id = i32::try_from(process)
+        .ok()
+        .and_then(rustix::process::Pid::from_raw);
     let answer = id.map(rustix::process::test_kill_process);
     // A process of somebody else cannot be asked, but it is there.
     !matches!(answer, None | Some(Err(rustix::io::Errno::SRCH)))

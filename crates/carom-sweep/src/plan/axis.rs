@@ -112,7 +112,10 @@ fn listed(node: &Node) -> Result<AxisValues, Fault> {
     }
     match first.kind {
         Kind::Integer(_) | Kind::Float(_) => {
-            if items.iter().all(|item| matches!(item.kind, Kind::Integer(_))) {
+            if items
+                .iter()
+                .all(|item| matches!(item.kind, Kind::Integer(_)))
+            {
                 return Ok(AxisValues::Integer(collect(items, Node::integer)?));
             }
             Ok(AxisValues::Float(collect(items, Node::number)?))

@@ -64,8 +64,8 @@ impl Column {
             None => ColumnType::Float,
             Some(node) => {
                 let kind = ColumnType::named(node.text()?);
-                let kind = kind
-                    .ok_or_else(|| node.fault("expected one of f64, i64, str, bool, list"))?;
+                let kind =
+                    kind.ok_or_else(|| node.fault("expected one of f64, i64, str, bool, list"))?;
                 if let Source::Derived(derived) = source
                     && !derived.may_be(kind)
                 {
@@ -92,7 +92,9 @@ impl Column {
     /// Whether the answer must have its `id` for this column.
     pub(crate) fn needs_id(&self) -> bool {
         match &self.source {
-            Source::Pointer(pointer) => pointer.is_empty() || pointer == "/id" || pointer.starts_with("/id/"),
+            Source::Pointer(pointer) => {
+                pointer.is_empty() || pointer == "/id" || pointer.starts_with("/id/")
+            }
             Source::Derived(_) => false,
         }
     }

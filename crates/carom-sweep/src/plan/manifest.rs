@@ -58,10 +58,15 @@ pub(super) fn write(contents: &Contents<'_>) -> (Map<String, Value>, String) {
         ("columns", json!(columns)),
         ("cells", json!(contents.cells)),
         ("cells_per_shard", json!(contents.cells_per_shard)),
-        ("shards", json!(contents.cells.div_ceil(contents.cells_per_shard))),
+        (
+            "shards",
+            json!(contents.cells.div_ceil(contents.cells_per_shard)),
+        ),
         ("numerics", json!(NUMERICS_VERSION)),
     ];
-    let parts = parts.into_iter().map(|(key, value)| (key.to_owned(), value));
+    let parts = parts
+        .into_iter()
+        .map(|(key, value)| (key.to_owned(), value));
     let mut manifest: Map<String, Value> = parts.collect();
     let digest = digest_of(&manifest);
     manifest.insert("digest".to_owned(), json!(digest));
@@ -82,7 +87,11 @@ fn sorted(value: &Value) -> Value {
             let mut entries: Vec<(&String, &Value)> = map.iter().collect();
             entries.sort_by_key(|(key, _)| *key);
             let entries = entries.into_iter();
-            Value::Object(entries.map(|(key, value)| (key.clone(), sorted(value))).collect())
+            Value::Object(
+                entries
+                    .map(|(key, value)| (key.clone(), sorted(value)))
+                    .collect(),
+            )
         }
         Value::Array(items) => items.iter().map(sorted).collect(),
         other => other.clone(),
@@ -90,8 +99,13 @@ fn sorted(value: &Value) -> Value {
 }
 
 /// The keys of two plans under which they differ.
-pub(crate) fn parts_that_differ(one: &Map<String, Value>, other: &Map<String, Value>) -> Vec<String> {
+pub(crate) fn parts_that_differ(
+    one: &Map<String, Value>,
+    other: &Map<String, Value>,
+) -> Vec<String> {
     let follows = ["digest", "cells", "shards"];
     let keys = one.keys().filter(|key| !follows.contains(&key.as_str()));
-    keys.filter(|key| one.get(*key) != other.get(*key)).cloned().collect()
+    keys.filter(|key| one.get(*key) != other.get(*key))
+        .cloned()
+        .collect()
 }

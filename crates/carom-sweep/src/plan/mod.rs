@@ -120,7 +120,13 @@ impl Plan {
     }
 
     pub(crate) fn has_states(&self) -> bool {
-        matches!(&self.kind, CellKind::Problem { states: Some(_), .. })
+        matches!(
+            &self.kind,
+            CellKind::Problem {
+                states: Some(_),
+                ..
+            }
+        )
     }
 
     /// The columns of its table.

@@ -75,9 +75,13 @@ fn draft(text: &str) -> Result<Draft, Fault> {
     let seed = fields.take("seed");
     let seed = seed.map_or(Ok(0), |node| node.count(0, (1 << 53) - 1))?;
     let per_shard = fields.take("cells_per_shard");
-    let cells_per_shard = per_shard.as_ref().map_or(Ok(1000), |node| node.count(1, 10_000_000))?;
+    let cells_per_shard = per_shard
+        .as_ref()
+        .map_or(Ok(1000), |node| node.count(1, 10_000_000))?;
     let command_node = fields.take("command");
-    let command = command_node.as_ref().map_or(Ok(Command::Resolve), command)?;
+    let command = command_node
+        .as_ref()
+        .map_or(Ok(Command::Resolve), command)?;
     let problem = fields.take("problem");
     let scenario_node = fields.take("scenario");
     let states = fields.take("states");
@@ -116,7 +120,9 @@ fn draft(text: &str) -> Result<Draft, Fault> {
         names.add(&axis.name, axis.kind());
     }
     let random_at = random.clone();
-    let random = random.map(|node| node.into_table().and_then(Random::read)).transpose()?;
+    let random = random
+        .map(|node| node.into_table().and_then(Random::read))
+        .transpose()?;
     if let (Some(random), Some(node)) = (&random, &random_at) {
         names.add("draw", Type::Integer);
         for column in &random.columns {
@@ -127,7 +133,11 @@ fn draft(text: &str) -> Result<Draft, Fault> {
     if axes.is_empty() && random.is_none() && !has_states {
         let at = axes_node.as_ref();
         return Err(at.map_or_else(
-            || Fault { at: 0, key: String::new(), message: "the key `axes` is missing".to_owned() },
+            || Fault {
+                at: 0,
+                key: String::new(),
+                message: "the key `axes` is missing".to_owned(),
+            },
             |node| node.fault("at least one axis is needed"),
         ));
     }
@@ -135,10 +145,16 @@ fn draft(text: &str) -> Result<Draft, Fault> {
     if let Some(node) = &problem {
         check_problem_keys(node, command)?;
     }
-    let template = problem.as_ref().map(|node| Template::read(node, &names)).transpose()?;
+    let template = problem
+        .as_ref()
+        .map(|node| Template::read(node, &names))
+        .transpose()?;
     let has_outcomes = !is_scenario && command == Command::Resolve;
     let columns = read_columns(columns, has_outcomes, &mut taken)?;
-    let cells_at = per_shard.or(random_at).or(axes_node).unwrap_or(name.clone());
+    let cells_at = per_shard
+        .or(random_at)
+        .or(axes_node)
+        .unwrap_or(name.clone());
     Ok(Draft {
         plan: Parts {
             name: name.text()?.to_owned(),
@@ -161,7 +177,9 @@ fn draft(text: &str) -> Result<Draft, Fault> {
 
 fn finish(parts: Parts, states: Option<States>) -> Result<Plan, Fault> {
     let too_many = |what: &str, limit: u64| {
-        parts.cells_at.fault(format!("the plan has more than {limit} {what}"))
+        parts
+            .cells_at
+            .fault(format!("the plan has more than {limit} {what}"))
     };
     let lengths = parts.axes.iter().map(Axis::len);
     let lengths = lengths.chain(parts.random.iter().map(|random| random.draws));
@@ -187,8 +205,8 @@ fn finish(parts: Parts, states: Option<States>) -> Result<Plan, Fault> {
         cells: n_cells,
         cells_per_shard: parts.cells_per_shard,
     });
-    let schema = Schema::of_plan(&manifest)
-        .ok_or_else(|| parts.cells_at.fault("the plan has no table"))?;
+    let schema =
+        Schema::of_plan(&manifest).ok_or_else(|| parts.cells_at.fault("the plan has no table"))?;
     let kind = match (parts.scenario, parts.template) {
         (Some(scenario), _) => CellKind::Scenario(scenario),
         (None, template) => CellKind::Problem {

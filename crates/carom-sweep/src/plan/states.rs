@@ -86,7 +86,9 @@ fn parse(path: &Path, number: usize, line: &[u8]) -> Result<Value, SweepError> {
     };
     match serde_json::from_slice(line) {
         Ok(value @ Value::Object(_)) => Ok(value),
-        Ok(_) => Err(fault("expected a problem, one JSON object a line".to_owned())),
+        Ok(_) => Err(fault(
+            "expected a problem, one JSON object a line".to_owned(),
+        )),
         Err(error) => Err(fault(error.to_string())),
     }
 }

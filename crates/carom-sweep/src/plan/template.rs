@@ -130,7 +130,10 @@ fn place<'v>(value: &'v mut Value, path: &[Step]) -> Option<&'v mut Value> {
 /// The error of a cell whose expression has no value.
 pub(crate) fn non_finite(place: &str, expression: &Expression) -> WireError {
     let text = expression.text();
-    WireError::new("non-finite", format!("{place}: `{text}` is not a finite number"))
+    WireError::new(
+        "non-finite",
+        format!("{place}: `{text}` is not a finite number"),
+    )
 }
 
 pub(crate) fn json(value: &Scalar) -> Value {

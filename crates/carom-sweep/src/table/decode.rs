@@ -17,9 +17,7 @@ pub(crate) struct Stamp {
 }
 
 /// Reads the stamp of a file.
-pub(crate) fn stamp(
-    reader: &SerializedFileReader<impl ChunkReader + 'static>,
-) -> Stamp {
+pub(crate) fn stamp(reader: &SerializedFileReader<impl ChunkReader + 'static>) -> Stamp {
     let pairs = reader.metadata().file_metadata().key_value_metadata();
     let value = |key: &str| {
         let mut pairs = pairs.into_iter().flatten();
@@ -45,7 +43,8 @@ pub(crate) fn read_all(
     for index in 0..reader.num_row_groups() {
         let group = reader.get_row_group(index)?;
         let column = |(i, field): (usize, &super::Field)| read_column(&*group, i, field.kind);
-        let columns: Result<_, ParquetError> = schema.fields.iter().enumerate().map(column).collect();
+        let columns: Result<_, ParquetError> =
+            schema.fields.iter().enumerate().map(column).collect();
         let mut rows = Rows::of_columns(columns?);
         let n = rows.len();
         if rows.columns().iter().any(|values| values.len() != n) {
@@ -90,7 +89,11 @@ pub(crate) fn columns_named(
             match read_column(&*group, index, kind)? {
                 Values::Float(values) => numbers.extend(values),
                 Values::Integer(values) => {
-                    numbers.extend(values.into_iter().map(|value| value.map(|value| value as f64)));
+                    numbers.extend(
+                        values
+                            .into_iter()
+                            .map(|value| value.map(|value| value as f64)),
+                    );
                 }
                 Values::Bool(values) => {
                     let number = |value: bool| f64::from(u8::from(value));
@@ -113,8 +116,7 @@ fn read_column(
     index: usize,
     kind: ColumnType,
 ) -> Result<Values, ParquetError> {
-    let n = usize::try_from(group.metadata().num_rows())
-        .map_err(|_| mismatch("rows"))?;
+    let n = usize::try_from(group.metadata().num_rows()).map_err(|_| mismatch("rows"))?;
     Ok(match (kind, group.get_column_reader(index)?) {
         (ColumnType::Unsigned, ColumnReader::Int64ColumnReader(reader)) => {
             let (values, _, _) = raw(reader, n)?;
@@ -132,7 +134,8 @@ fn read_column(
         (ColumnType::Text, ColumnReader::ByteArrayColumnReader(reader)) => {
             let text = |bytes: ByteArray| Ok(bytes.as_utf8()?.to_owned());
             let texts = optional(reader, n)?.into_iter();
-            let texts: Result<_, ParquetError> = texts.map(|bytes| bytes.map(text).transpose()).collect();
+            let texts: Result<_, ParquetError> =
+                texts.map(|bytes| bytes.map(text).transpose()).collect();
             Values::Text(texts?)
         }
         (ColumnType::List, ColumnReader::DoubleColumnReader(reader)) => {

@@ -63,7 +63,10 @@ pub(crate) fn encode(
     sink.finish()
 }
 
-fn properties(schema: &Schema, stamp: Vec<(&str, String)>) -> Result<WriterProperties, ParquetError> {
+fn properties(
+    schema: &Schema,
+    stamp: Vec<(&str, String)>,
+) -> Result<WriterProperties, ParquetError> {
     let stamp = stamp
         .into_iter()
         .map(|(key, value)| KeyValue::new(key.to_owned(), value));
@@ -104,10 +107,13 @@ fn column(field: &Field) -> Result<Type, ParquetError> {
         Repetition::REQUIRED
     };
     let (physical, logical) = match field.kind {
-        ColumnType::Unsigned => (Physical::INT64, Some(LogicalType::Integer(IntType {
-            bit_width: 64,
-            is_signed: false,
-        }))),
+        ColumnType::Unsigned => (
+            Physical::INT64,
+            Some(LogicalType::Integer(IntType {
+                bit_width: 64,
+                is_signed: false,
+            })),
+        ),
         ColumnType::Integer => (Physical::INT64, None),
         ColumnType::Float => (Physical::DOUBLE, None),
         ColumnType::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),

@@ -72,9 +72,9 @@ impl Values {
             values.get(row).cloned().flatten().map_or(Datum::Null, some)
         }
         match self {
-            Self::Unsigned(values) => {
-                values.get(row).map_or(Datum::Null, |value| Datum::Unsigned(*value))
-            }
+            Self::Unsigned(values) => values
+                .get(row)
+                .map_or(Datum::Null, |value| Datum::Unsigned(*value)),
             Self::Integer(values) => or_null(values, row, Datum::Integer),
             Self::Float(values) => or_null(values, row, Datum::Float),
             Self::Text(values) => or_null(values, row, Datum::Text),

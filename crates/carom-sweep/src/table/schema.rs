@@ -40,9 +40,15 @@ impl ColumnType {
 
     /// What a plan may ask for.
     pub(crate) fn named(name: &str) -> Option<Self> {
-        [Self::Integer, Self::Float, Self::Text, Self::Bool, Self::List]
-            .into_iter()
-            .find(|kind| kind.name() == name)
+        [
+            Self::Integer,
+            Self::Float,
+            Self::Text,
+            Self::Bool,
+            Self::List,
+        ]
+        .into_iter()
+        .find(|kind| kind.name() == name)
     }
 }
 

@@ -29,16 +29,22 @@ impl<W: Write> CsvSink<W> {
                     Datum::Text(text) => text,
                     datum => json(datum).to_string(),
                 };
-                self.writer.write_field(text).map_err(std::io::Error::from)?;
+                self.writer
+                    .write_field(text)
+                    .map_err(std::io::Error::from)?;
             }
             let end: [&str; 0] = [];
-            self.writer.write_record(end).map_err(std::io::Error::from)?;
+            self.writer
+                .write_record(end)
+                .map_err(std::io::Error::from)?;
         }
         Ok(())
     }
 
     pub(crate) fn finish(self) -> std::io::Result<W> {
-        self.writer.into_inner().map_err(|error| std::io::Error::other(error.to_string()))
+        self.writer
+            .into_inner()
+            .map_err(|error| std::io::Error::other(error.to_string()))
     }
 }
 
