@@ -8,4 +8,5 @@ mod judge;
 mod laws;
 mod protocol;
 mod simultaneous;
+mod sweep;
 mod verdicts;
