@@ -31,20 +31,20 @@ fn axes_have_the_bits_of_their_formulas() {
         r#"
         [axes]
         name = { values = ["a", "b"] }
-        x = { linspace = [0.1, 0.7, 7] }
+        x = { linspace = [0.1, 0.8, 7] }
         y = { geomspace = [-0.3, -5.0, 4] }
         "#,
     );
     assert_eq!((plan.n_cells(), plan.n_shards()), (56, 1));
-    // numpy.linspace(0.1, 0.7, 7), printed with repr.
+    // numpy.linspace(0.1, 0.8, 7), printed with repr.
     let linspace = [
         0.1,
-        0.199_999_999_999_999_98,
-        0.299_999_999_999_999_93,
-        0.399_999_999_999_999_97,
-        0.499_999_999_999_999_94,
-        0.599_999_999_999_999_9,
-        0.7,
+        0.216_666_666_666_666_67,
+        0.333_333_333_333_333_37,
+        0.450_000_000_000_000_07,
+        0.566_666_666_666_666_8,
+        0.683_333_333_333_333_3,
+        0.8,
     ];
     for index in 0..56 {
         let line = cell(&plan, index);
