@@ -13,13 +13,6 @@ pub(super) struct Cluster {
     own: Option<PathBuf>,
 }
 
-/// How slurmd may treat control groups, which it insists on; the first that starts is taken.
-const CGROUPS: [&str; 3] = [
-    "CgroupPlugin=cgroup/v2\nIgnoreSystemd=yes\n",
-    "CgroupPlugin=cgroup/v1\n",
-    "CgroupPlugin=disabled\n",
-];
-
 const PROGRAMS: [&str; 5] = ["munged", "slurmctld", "slurmd", "sbatch", "squeue"];
 
 impl Cluster {
@@ -42,12 +35,12 @@ impl Cluster {
         let cluster = Self {
             own: Some(folder.to_path_buf()),
         };
-        if !cluster.run(&munged(folder))? || !cluster.run(&["slurmctld"])? {
+        if !cluster.run("munged", &munged(folder))? || !cluster.run("slurmctld", &[])? {
             return Ok(None);
         }
-        for cgroups in CGROUPS {
+        for cgroups in cgroups(folder) {
             fs::write(folder.join("cgroup.conf"), cgroups)?;
-            cluster.run(&["slurmd"])?;
+            cluster.run("slurmd", &[])?;
             if cluster.is_idle() {
                 return Ok(Some(cluster));
             }
@@ -75,10 +68,7 @@ impl Cluster {
     }
 
     /// Starts a daemon, which leaves the foreground by itself.
-    fn run(&self, command: &[&str]) -> anyhow::Result<bool> {
-        let Some((program, args)) = command.split_first() else {
-            return Ok(false);
-        };
+    fn run(&self, program: &str, args: &[String]) -> anyhow::Result<bool> {
         let mut command = Command::new(program);
         let command = command
             .args(args)
@@ -117,20 +107,30 @@ impl Drop for Cluster {
     }
 }
 
-fn munged(folder: &Path) -> [&'static str; 7] {
-    // Leaked once, in a program that ends.
-    let path = |option: &str, name: &str| -> &'static str {
-        Box::leak(format!("--{option}={}", folder.join(name).display()).into_boxed_str())
-    };
+/// How slurmd may treat control groups, which it insists on; the first that starts is taken.
+fn cgroups(folder: &Path) -> [String; 3] {
     [
-        "munged",
-        "--force",
-        path("key-file", "munge.key"),
-        path("socket", "munge.socket"),
-        path("pid-file", "munged.pid"),
-        path("log-file", "munged.log"),
-        path("seed-file", "munge.seed"),
+        "CgroupPlugin=cgroup/v2\nIgnoreSystemd=yes\n".to_owned(),
+        format!(
+            "CgroupPlugin=cgroup/v1\nCgroupAutomount=no\nCgroupMountpoint={}/cgroup\n",
+            folder.display()
+        ),
+        "CgroupPlugin=disabled\n".to_owned(),
     ]
+}
+
+fn munged(folder: &Path) -> Vec<String> {
+    let files = [
+        ("key-file", "munge.key"),
+        ("socket", "munge.socket"),
+        ("pid-file", "munged.pid"),
+        ("log-file", "munged.log"),
+        ("seed-file", "munge.seed"),
+    ];
+    let option =
+        |(option, name): (&str, &str)| format!("--{option}={}", folder.join(name).display());
+    let files = files.into_iter().map(option);
+    std::iter::once("--force".to_owned()).chain(files).collect()
 }
 
 fn configure(folder: &Path) -> anyhow::Result<()> {
