@@ -61,7 +61,8 @@ pub fn merge(
         return Err(SweepError::Gaps { missing, damaged });
     }
     let all: ShardSet = found.whole.iter().map(|(shard, _)| *shard).collect();
-    let temporary = beside(to);
+    let (temporary, folder, name) = beside(to);
+    remove_stale(&folder, |what| what == name)?;
     let written = write(&manifest, &found.whole, &all, &temporary, to, format);
     if written.is_err() {
         let _ = fs::remove_file(&temporary);
@@ -158,10 +159,18 @@ fn unite(folders: &[impl AsRef<Path>]) -> Result<(Manifest, Found), SweepError> 
     Ok((manifest, found))
 }
 
-/// A temporary file beside the one to be written.
-fn beside(to: &Path) -> PathBuf {
-    let name = to.file_name().unwrap_or_default().to_string_lossy();
-    to.with_file_name(temporary_name(&name))
+/// A temporary file beside the one to be written, its folder, and the name to be.
+fn beside(to: &Path) -> (PathBuf, PathBuf, String) {
+    let name = to
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned();
+    let folder = match to.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder.to_path_buf(),
+        _ => PathBuf::from("."),
+    };
+    (to.with_file_name(temporary_name(&name)), folder, name)
 }
 
 fn write(

@@ -3,15 +3,14 @@
 use crate::answer::row;
 use crate::evaluate::Evaluator;
 use crate::folder::{
-    Condition, Existing, Listing, claim, inspect, remove_stale, shard_name, shard_temporary,
-    shards, store,
+    Condition, Existing, Listing, claim, inspect, remove, remove_stale, shard_name,
+    shard_temporary, shards, store,
 };
 use crate::plan::{FORMAT, Plan};
 use crate::table::{Rows, encode};
 use crate::{ShardSet, SweepError};
 use carom_numeric::NUMERICS_VERSION;
 use sha2::{Digest, Sha256};
-use std::fs;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -88,7 +87,7 @@ pub struct Shard {
 pub fn run(plan: &Plan, folder: &Path, options: &RunOptions) -> Result<Summary, SweepError> {
     let start = Instant::now();
     claim(plan, folder)?;
-    remove_stale(folder)?;
+    remove_stale(folder, |name| name == "plan" || name.starts_with("shard-"))?;
     if options.shards.is_none() {
         remove_strays(plan, folder)?;
     }
@@ -270,7 +269,7 @@ impl Crew<'_> {
             }
         }
         if let [path] = whole.as_slice() {
-            remove(&damaged)?;
+            remove_all(&damaged)?;
             return Ok(Some(Shard {
                 path: path.clone(),
                 is_kept: true,
@@ -294,7 +293,7 @@ impl Crew<'_> {
             existing,
         )?;
         // Only now that the right one is there.
-        remove(whole.iter().chain(&damaged).filter(|other| **other != path))?;
+        remove_all(whole.iter().chain(&damaged).filter(|other| **other != path))?;
         Ok(Some(Shard {
             path,
             is_kept: false,
@@ -339,23 +338,15 @@ fn remove_strays(plan: &Plan, folder: &Path) -> Result<(), SweepError> {
     for (shard, paths) in shards(folder)?.split_off(&plan.n_shards()) {
         for path in paths {
             if inspect(&path, shard, plan.digest())?.condition == Condition::Damaged {
-                remove([&path])?;
+                remove(&path)?;
             }
         }
     }
     Ok(())
 }
 
-fn remove<'p>(paths: impl IntoIterator<Item = &'p PathBuf>) -> Result<(), SweepError> {
-    for path in paths {
-        match fs::remove_file(path) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(SweepError::file("remove", path)(error));
-            }
-            _ => {}
-        }
-    }
-    Ok(())
+fn remove_all<'p>(paths: impl IntoIterator<Item = &'p PathBuf>) -> Result<(), SweepError> {
+    paths.into_iter().try_for_each(|path| remove(path))
 }
 
 /// What a file says of itself.

@@ -549,6 +549,19 @@ fn bad_plans_are_refused_with_their_key() {
             "cells_per_shard",
         ),
         (plan("law = ", "lax = "), "problem.lax"),
+        (plan("\"propagative\"", "\"propagativ\""), "problem.law"),
+        (
+            plan("outcomes = \"all\"", "outcome = \"all\""),
+            "problem.options.outcome",
+        ),
+        (
+            plan("{ normal = [\"", "{ normals = [\""),
+            "problem.contacts[0].normals",
+        ),
+        (
+            plan("velocity = [0,", "velocity = [\"0\","),
+            "problem.velocity[0]",
+        ),
         (plan("law = ", "id = 1\nlaw = "), "problem.id"),
         (plan("\"=-c\"", "\"=-cc\""), "problem.contacts[0].normal[4]"),
         (plan("\"=-c\"", "\"=-c)\""), "problem.contacts[0].normal[4]"),

@@ -8,7 +8,7 @@ mod temporary;
 pub(crate) use inspect::{Condition, inspect};
 pub(crate) use list::{Listing, shards};
 pub(crate) use store::{Existing, replace, store, sync_folder};
-pub(crate) use temporary::{remove_stale, temporary_name};
+pub(crate) use temporary::{remove, remove_stale, temporary_name};
 
 use crate::SweepError;
 use crate::plan::{FORMAT, Plan, digest_of, parts_that_differ};

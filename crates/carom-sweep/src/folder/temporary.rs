@@ -29,37 +29,44 @@ fn host() -> String {
     name
 }
 
-/// Removes what dead processes of this machine left in a folder.
-pub(crate) fn remove_stale(folder: &Path) -> Result<(), SweepError> {
+/// Removes what dead processes of this machine left in a folder, of files that are to be called so.
+pub(crate) fn remove_stale(
+    folder: &Path,
+    is_meant: impl Fn(&str) -> bool,
+) -> Result<(), SweepError> {
     let unreadable = |error| SweepError::file("read the folder", folder)(error);
     let host = host();
     for entry in fs::read_dir(folder).map_err(unreadable)? {
         let entry = entry.map_err(unreadable)?;
         let name = entry.file_name();
-        let process = name.to_str().and_then(|name| process_of(name, &host));
+        let Some((what, process)) = name.to_str().and_then(|name| written(name, &host)) else {
+            continue;
+        };
         // Of this process there is nothing yet: its number was used before.
-        if process.is_some_and(|id| id == std::process::id() || !is_alive(id)) {
-            let path = entry.path();
-            match fs::remove_file(&path) {
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                    return Err(SweepError::file("remove", &path)(error));
-                }
-                _ => {}
-            }
+        let is_stale = process == std::process::id() || !is_alive(process);
+        if is_stale && is_meant(what) {
+            remove(&entry.path())?;
         }
     }
     Ok(())
 }
 
-/// The process that writes a temporary file of a sweep on this machine.
-fn process_of(name: &str, host: &str) -> Option<u32> {
+/// Removes a file that may be gone.
+pub(crate) fn remove(path: &Path) -> Result<(), SweepError> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(SweepError::file("remove", path)(error))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What a temporary file of this machine is to be called, and the process that writes it.
+fn written<'n>(name: &'n str, host: &str) -> Option<(&'n str, u32)> {
     let rest = name.strip_prefix('.')?.strip_suffix(".tmp")?;
     let (rest, process) = rest.rsplit_once('.')?;
-    let (what, of_host) = rest.split_once('.')?;
-    let is_ours = what == "plan" || what.starts_with("shard-");
-    (is_ours && of_host == host)
-        .then(|| process.parse().ok())
-        .flatten()
+    let what = rest.strip_suffix(host)?.strip_suffix('.')?;
+    Some((what, process.parse().ok()?))
 }
 
 #[cfg(unix)]
@@ -83,17 +90,21 @@ mod tests {
 
     #[test]
     fn only_files_of_this_host_are_ours() {
-        assert_eq!(process_of(".shard-000012.a.b.c.77.tmp", "a.b.c"), Some(77));
-        assert_eq!(process_of(".plan.me.1.tmp", "me"), Some(1));
+        for (name, host, what) in [
+            (".shard-000012.a.b.c.77.tmp", "a.b.c", "shard-000012"),
+            (".plan.me.77.tmp", "me", "plan"),
+            (".all.parquet.me.77.tmp", "me", "all.parquet"),
+        ] {
+            assert_eq!(written(name, host), Some((what, 77)));
+        }
         for other in [
             ".shard-000012.you.77.tmp",
             "shard-000012.me.77.tmp",
             ".shard-000012.me.x.tmp",
-            ".notes.me.77.tmp",
             ".shard-000012.me.77",
             "..tmp",
         ] {
-            assert_eq!(process_of(other, "me"), None, "{other}");
+            assert_eq!(written(other, "me"), None, "{other}");
         }
     }
 }

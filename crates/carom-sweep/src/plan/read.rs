@@ -9,8 +9,10 @@ use crate::SweepError;
 use crate::expression::{Expression, FUNCTIONS, Names, Type};
 use crate::source::{self, Fault, Fields, Node};
 use crate::table::Schema;
+use carom_impact::LAWS;
 use carom_scenarios::{SCENARIOS, scenario};
-use carom_wire::{Command, keys, nearest_name};
+use carom_wire::{Command, Problem, keys, nearest_name};
+use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 const KEYS: [&str; 11] = [
@@ -149,6 +151,11 @@ fn draft(text: &str) -> Result<Draft, Fault> {
         .as_ref()
         .map(|node| Template::read(node, &names))
         .transpose()?;
+    if let (Some(node), Some(template), false, Command::Resolve) =
+        (&problem, &template, has_states, command)
+    {
+        check_problem(node, &template.example())?;
+    }
     let has_outcomes = !is_scenario && command == Command::Resolve;
     let columns = read_columns(columns, has_outcomes, &mut taken)?;
     let cells_at = per_shard
@@ -384,4 +391,47 @@ fn check_problem_keys(node: &Node, command: Command) -> Result<(), Fault> {
         }
     }
     Ok(())
+}
+
+/// Refuses a law that there is not, options that it does not have, and values of the wrong type: what no value
+/// of an axis can mend.
+fn check_problem(node: &Node, example: &Value) -> Result<(), Fault> {
+    let fields = node.clone().into_table()?.rest;
+    let law = fields.iter().find(|field| field.name == "law");
+    let literal = law.and_then(|law| law.text().ok().map(|text| (law, text)));
+    if let Some((node, text)) = literal.filter(|(_, text)| !text.starts_with('=')) {
+        let Some(law) = LAWS.iter().find(|law| law.name == text) else {
+            let hint = nearest_name(text, LAWS.iter().map(|law| law.name));
+            let hint = hint.map_or_else(
+                || "; see `carom laws`".to_owned(),
+                |near| format!("; did you mean `{near}`?"),
+            );
+            return Err(node.fault(format!("unknown law `{text}`{hint}")));
+        };
+        let options = fields.iter().find(|field| field.name == "options");
+        let options = options.map(|node| node.clone().into_table()).transpose()?;
+        let known: Vec<&str> = law.options.iter().map(|option| option.key).collect();
+        for option in options.into_iter().flat_map(|options| options.rest) {
+            if !known.contains(&option.name.as_str()) {
+                let known = known.join(", ");
+                return Err(option.fault(format!("the law `{text}` has the options: {known}")));
+            }
+        }
+    }
+    // Two bodies have a form of their own, which their cells are told about.
+    if example.get("body1").is_some() {
+        return Ok(());
+    }
+    let read: Result<Problem, _> = serde_path_to_error::deserialize(example);
+    read.map(|_| ()).map_err(|error| {
+        let path = error.path().to_string();
+        let fault = node.fault(error.into_inner().to_string());
+        match path.as_str() {
+            "." => fault,
+            path => Fault {
+                key: format!("{}.{path}", fault.key),
+                ..fault
+            },
+        }
+    })
 }

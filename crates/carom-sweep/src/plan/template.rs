@@ -92,6 +92,23 @@ impl Template {
         }
     }
 
+    /// The problem with some value of the right type for every expression.
+    pub(super) fn example(&self) -> Value {
+        let mut example = self.value.clone();
+        for slot in &self.slots {
+            let value = match slot.expression.kind() {
+                Type::Integer => Value::from(1),
+                Type::Float => Value::from(1.0),
+                Type::Text => Value::from(""),
+                Type::Bool => Value::from(true),
+            };
+            if let Some(place) = place(&mut example, &slot.path) {
+                *place = value;
+            }
+        }
+        example
+    }
+
     /// The problem before any expression is filled in; what [`fill`](Self::fill) takes.
     pub(crate) fn blank(&self) -> Value {
         self.value.clone()
