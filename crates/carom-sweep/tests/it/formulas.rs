@@ -10,7 +10,7 @@ fn plan(axes: &str) -> Plan {
         name = "formulas"
         seed = 9
         [problem]
-        law = "plastic"
+        law = "=name"
         mass_matrix = [[1]]
         velocity = ["=x"]
         contacts = [{{ normal = ["=y"] }}]
@@ -75,7 +75,7 @@ fn random_numbers_are_those_of_another_language() {
     let plan = plan(
         r#"
         [axes]
-        name = { values = [true] }
+        name = { values = ["x"] }
         [random]
         draws = 5
         x = { uniform = [-1.0, 3.0] }
@@ -88,7 +88,10 @@ fn random_numbers_are_those_of_another_language() {
         assert_eq!(line["options"]["seed"], seed);
         assert_eq!(line["velocity"][0], x);
         assert_eq!(line["contacts"][0]["normal"][0], y);
-        assert_eq!(line["options"]["name"], true);
+        assert_eq!(
+            (&line["options"]["name"], &line["law"]),
+            (&"x".into(), &"x".into())
+        );
     }
 }
 

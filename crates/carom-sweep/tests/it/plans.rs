@@ -120,7 +120,7 @@ fn the_digest_is_that_of_the_meaning() {
 fn the_largest_plans_are_refused_above_their_limits() {
     let plan = |draws: u64, shard: u64| {
         let text = format!(
-            "name = \"n\"\ncells_per_shard = {shard}\n[problem]\nlaw = \"plastic\"\n[random]\ndraws = {draws}"
+            "name = \"n\"\ncells_per_shard = {shard}\n[problem]\nlaw = \"plastic\"\nmass_matrix = []\nvelocity = []\ncontacts = []\n[random]\ndraws = {draws}"
         );
         read(&text)
     };
