@@ -1,6 +1,8 @@
 //! Shards to one table.
 
-use crate::folder::{Condition, Manifest, inspect, replace, shards, short, temporary_name};
+use crate::folder::{
+    Condition, Manifest, inspect, remove_stale, replace, shards, short, temporary_name,
+};
 use crate::run::stamp_of;
 use crate::table::{CsvSink, ParquetSink, Rows, Schema, read_all, write_json_lines};
 use crate::{ShardSet, SweepError};
