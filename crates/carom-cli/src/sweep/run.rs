@@ -2,7 +2,7 @@
 
 use super::{progress, read};
 use crate::Failure;
-use carom_sweep::{Plan, RunOptions, ShardSet};
+use carom_sweep::{Monitor, Plan, RunOptions, ShardSet};
 use serde_json::json;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::io::Write;
@@ -35,16 +35,17 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, is_quiet: bool) -> Result<(), Failure> {
+    let monitor = Arc::new(Monitor::default());
+    // Before anything that takes time.
+    stop_on_signals(&monitor.stop)
+        .map_err(|error| Failure::Usage(format!("cannot wait for signals: {error}")))?;
     let plan = read(&args.plan)?;
     let options = RunOptions {
         shards: shards(args, &plan)?,
         threads: args.threads,
         time_limit: args.time_limit,
-        ..RunOptions::default()
+        monitor: Arc::clone(&monitor),
     };
-    let monitor = Arc::clone(&options.monitor);
-    stop_on_signals(&monitor.stop)
-        .map_err(|error| Failure::Usage(format!("cannot wait for signals: {error}")))?;
     let (running, finished) = mpsc::channel::<()>();
     let shown = (!is_quiet).then(|| {
         let show = move || progress::show(&monitor, &finished);
