@@ -1,6 +1,7 @@
 //! Checks and chores of the workspace: `cargo xtask --help`.
 
 mod engines;
+mod fuzz;
 mod gallery;
 mod golden;
 mod header;
@@ -22,6 +23,8 @@ use clap::Parser;
 #[derive(Parser)]
 #[command(name = "cargo xtask")]
 enum Command {
+    /// Give random input to every command and every crate for some time.
+    Fuzz(fuzz::Args),
     /// Show every figure of the papers, and what is beyond them, on one offline page.
     Gallery(gallery::Args),
     /// Write the header with which a documentation host shows formulas.
@@ -48,6 +51,7 @@ enum Command {
 fn main() -> anyhow::Result<()> {
     let root = workspace_root();
     match Command::parse() {
+        Command::Fuzz(args) => fuzz::fuzz(&root, &args),
         Command::Gallery(args) => gallery::gallery(&root, &args),
         Command::Laws(args) => finish("laws", &laws::laws(&root, &args)?),
         Command::Layers => finish("layers", &layers::violations(&root)?),

@@ -11,12 +11,13 @@ use carom_impact::{
 };
 use carom_metric::{Covector, KineticMetric, Tangent};
 use nalgebra::DMatrix;
+use std::cell::Cell;
 use std::fmt::Debug;
 
 pub use penny::{Ending, Limits};
 
-/// Windows without an impact after which none is expected.
-const MAX_WINDOWS: usize = 1_000_000;
+/// States looked at without an impact after which the search ends.
+const MAX_LOOKS: usize = 30_000;
 
 /// A wall function of a state: negative inside, and its rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -164,7 +165,9 @@ fn next_hit<B: Billiard>(
 ) -> Result<(f64, usize), Ending> {
     let mut begin = 0.0;
     let mut at = start.clone();
-    for _ in 0..MAX_WINDOWS {
+    let looks = Cell::new(0);
+    while looks.get() < MAX_LOOKS {
+        looks.set(looks.get() + 1);
         let guards = 0..billiard.n_guards();
         let windows = guards.clone().map(|guard| billiard.bound(&at, guard).0);
         let mut end = windows.fold(horizon - begin, f64::min);
@@ -187,11 +190,17 @@ fn next_hit<B: Billiard>(
                 bound: billiard.bound(&at, guard).1,
                 horizon: end,
             };
-            let found = march(search, |t| {
-                let Guard { value, rate } = billiard.guard(&billiard.flow(start, begin + t), guard);
+            let along = |from: &B::State, time: f64| {
+                looks.set(looks.get() + 1);
+                let Guard { value, rate } = billiard.guard(&billiard.flow(from, time), guard);
                 (value, rate)
-            });
-            if let Some(time) = found {
+            };
+            // Within the window from its beginning, whose cost does not grow with time; an impact
+            // that is there is located from the start, where nothing has been rounded yet.
+            if march(search, |t| along(&at, t)).is_none() {
+                continue;
+            }
+            if let Some(time) = march(search, |t| along(start, begin + t)) {
                 end = time;
                 first = Some((begin + time, guard));
             }
@@ -203,11 +212,11 @@ fn next_hit<B: Billiard>(
         if begin >= horizon {
             break;
         }
-        at = billiard.flow(start, begin);
+        at = billiard.flow(&at, end);
     }
-    Err(if horizon.is_finite() {
+    Err(if begin >= horizon {
         Ending::TimeLimit
     } else {
-        Ending::NeverHits
+        Ending::NoImpactFound
     })
 }

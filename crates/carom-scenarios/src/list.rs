@@ -86,6 +86,11 @@ scenarios! {
             "what rigid-body engines make of six impacts: energy, laws and distances, judged",
             "Bullet, MuJoCo, Drake, DART, Rapier, ODE, Siconos: velocities after an impact";
     }
+    "Pfrommer, Halm & Posa" {
+        "cube-tosses" beyond::cube_tosses::run,
+            "twenty measured tosses of a cube: restitution, friction, and which law predicts best",
+            "their tosses, impact by impact";
+    }
     "Halm & Posa" {
         "rocking-block" set_valued::rocking_block::run,
             "a block dropped flat on two corners rests or rocks, depending on who pushes first",

@@ -154,6 +154,7 @@ impl Totals {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use crate::{Command, solve};
+    use carom_impact::frictional::MoreauNewton;
     use serde_json::{Value, json};
 
     fn judged(line: Value) -> serde_json::Map<String, Value> {
@@ -177,7 +178,10 @@ mod tests {
         assert!((number(&step["external_work_j"]) - (1.981f64.powi(2) - 1.0)).abs() <= 1e-14);
         assert_eq!(step["contacts"][0]["restitution"], 0.5);
         let laws = step["laws"].as_array().unwrap();
-        let moreau = laws.iter().find(|l| l["law"] == "moreau-newton").unwrap();
+        let moreau = laws
+            .iter()
+            .find(|l| l["law"] == MoreauNewton::NAME)
+            .unwrap();
         assert_eq!(moreau["verdict"], "match");
         assert_eq!(moreau["restitution_fitted"], false);
     }

@@ -97,6 +97,8 @@ pub enum Ending {
     TimeLimit,
     /// The circle on which the penny rolls stays inside the table.
     NeverHits,
+    /// No impact within the budget of the search; whether one comes later is not known.
+    NoImpactFound,
     /// The penny does not move.
     AtRest,
     /// The normal speed fell below the grazing threshold: the orbit has converged to a circle that
@@ -120,6 +122,7 @@ impl Ending {
             Self::ImpactLimit => "max-impacts",
             Self::TimeLimit => "completed",
             Self::NeverHits => "never-hits",
+            Self::NoImpactFound => "no-impact-found",
             Self::AtRest => "at-rest",
             Self::GrazingCascade => "grazing-cascade",
             Self::Zeno { .. } => "zeno",

@@ -4,6 +4,7 @@
 mod cli;
 mod common;
 mod documents;
+mod fit;
 mod judge;
 mod laws;
 mod protocol;

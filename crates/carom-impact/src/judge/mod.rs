@@ -32,12 +32,16 @@ mod compare;
 mod explain;
 mod fit;
 mod membership;
+#[cfg(feature = "bounds")]
+mod passed;
 mod tasks;
 mod verdict;
 
 pub use compare::{LawMatch, LawVerdict, Refusal, RestitutionFit};
 pub use explain::Explanation;
 pub use membership::{Membership, OutsideReason, SetVerdict, Witness, WitnessCone, WitnessFault};
+#[cfg(feature = "bounds")]
+pub use passed::{PassedBound, passed_bound};
 
 use crate::frictional::FrictionCone;
 use crate::own_terms::GRAZING_TOLERANCE;
@@ -206,7 +210,7 @@ pub fn judge(
 /// $v + M^{-1}P$ with the external impulse $P$, or $v + h(M + hD)^{-1}f$ of an engine that is
 /// implicit in damping, whose $M + hD$ then is the mass matrix. Momentum, energy, laws and the set
 /// start from there. Newton's ratios, and the restitution of the law that prescribes them
-/// (`"moreau-newton"`), are those of the velocity `approach` (n) with which the step began.
+/// ([`MoreauNewton`](crate::frictional::MoreauNewton)), are those of the velocity `approach` (n) with which the step began.
 ///
 /// # Errors
 ///

@@ -114,7 +114,12 @@ macro_rules! laws {
             }
         }
 
-        $(impl From<$Type> for Law {
+        $(impl $Type {
+            /// The law's name in records and on the command line.
+            pub const NAME: &'static str = <Self as BuiltIn>::INFO.name;
+        }
+
+        impl From<$Type> for Law {
             fn from(law: $Type) -> Self {
                 Self::$Variant(law)
             }

@@ -5,8 +5,8 @@ use super::problem::WIDTH;
 use crate::{LcpError, LcpRef, Lemke, LemkeOptions, LemkeWorkspace};
 use std::f64::consts::TAU;
 
-/// Directions of each polygon.
-const DIRECTIONS: usize = 8;
+/// Directions of each polygon, unless that leads nowhere.
+pub(super) const DIRECTIONS: usize = 8;
 
 /// The linear complementarity problem with a polygon for each cone.
 ///
@@ -66,12 +66,13 @@ impl Polygons {
     pub(super) fn solve(
         &mut self,
         system: &Scaled,
+        directions: usize,
         impulse: &mut [f64],
     ) -> Result<usize, LcpError> {
         let m = system.n_contacts();
         let is_capped = system.caps.iter().any(|cap| cap.is_finite());
         let n_caps = if is_capped { m } else { 0 };
-        let k = DIRECTIONS;
+        let k = directions;
         let n_impulses = m * (1 + k);
         let n = n_caps + n_impulses + m;
         self.generators.clear();

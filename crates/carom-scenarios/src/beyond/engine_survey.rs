@@ -3,8 +3,9 @@
 use crate::ScenarioError;
 use crate::config::Input;
 use crate::propagative::model::{chain_normals, row};
+use carom_impact::frictional::{AnitescuPotra, MoreauNewton};
 use carom_impact::judge::{JudgeOptions, Judgement, judge};
-use carom_impact::{Contact, ContactSet, ImpactProblem};
+use carom_impact::{Contact, ContactSet, ImpactProblem, Propagative};
 use carom_metric::{KineticMetric, Tangent};
 use carom_report::record::{
     Axis, Color, Column, Figure, Mark, PointShape, Quantity, Record, Table,
@@ -82,7 +83,7 @@ fn balls(name: &'static str, n: usize) -> Case {
         contacts: chain_normals(n).into_iter().map(contact).collect(),
         before,
         after: <[f64]>::to_vec,
-        textbook: "propagative",
+        textbook: Propagative::NAME,
     }
 }
 
@@ -97,7 +98,7 @@ fn flat(name: &'static str, restitution: f64) -> Case {
         }],
         before: vec![-1.0],
         after: <[f64]>::to_vec,
-        textbook: "moreau-newton",
+        textbook: MoreauNewton::NAME,
     }
 }
 
@@ -118,7 +119,7 @@ fn rocking() -> Case {
         contacts: vec![corner(-x), corner(x)],
         before: vec![y, -x, -1.0],
         after: |ratio| ratio.iter().flat_map(|r| [0.5 * r, 0.1 * r, -r]).collect(),
-        textbook: "anitescu-potra",
+        textbook: AnitescuPotra::NAME,
     }
 }
 
@@ -306,7 +307,7 @@ mod tests {
                 .find(|e| e["engine"] == "Siconos" && e["case"] == case);
             let laws = entry.unwrap()["matches"].as_array().unwrap().clone();
             laws.iter().any(|law| {
-                (law["law"] == "moreau-newton" || law["law"] == "anitescu-potra")
+                (law["law"] == MoreauNewton::NAME || law["law"] == AnitescuPotra::NAME)
                     && law["fitted"] == false
             })
         };

@@ -1,5 +1,6 @@
 //! Motion: worlds of rigid bodies and mechanisms of one's own, from a file.
 
+mod figures;
 pub(crate) mod mechanism;
 pub(crate) mod world;
 

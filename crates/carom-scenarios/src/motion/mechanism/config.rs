@@ -1,6 +1,7 @@
 //! The configuration of a planar mechanism, and what can be wrong with it.
 
 use crate::ScenarioError;
+use carom_impact::frictional::MoreauNewton;
 use carom_impact::{ImpactLaw, LAWS, Law};
 use carom_mechanism::MechanismError;
 use carom_mechanism::planar::{
@@ -55,7 +56,7 @@ fn ground() -> String {
 }
 
 fn moreau_newton() -> String {
-    "moreau-newton".to_owned()
+    MoreauNewton::NAME.to_owned()
 }
 
 fn along_x() -> [f64; 2] {
@@ -244,6 +245,8 @@ pub(super) struct Setup {
     pub(super) law: Box<dyn ImpactLaw>,
     pub(super) options: IntegratorOptions,
     pub(super) coordinates: Vec<String>,
+    /// Which coordinates are angles.
+    pub(super) is_angle: Vec<bool>,
     pub(super) contacts: Vec<String>,
     pub(super) position: Vec<f64>,
     pub(super) velocity: Vec<f64>,
@@ -286,7 +289,8 @@ impl Config {
         let links = self.links.as_deref().unwrap_or_default();
         let mut builder = PlanarBuilder::new(self.gravity);
         let mut made: Vec<(String, Link)> = Vec::new();
-        let (mut coordinates, mut position, mut velocity) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut coordinates, mut is_angle) = (Vec::new(), Vec::new());
+        let (mut position, mut velocity) = (Vec::new(), Vec::new());
         for (i, link) in links.iter().enumerate() {
             let key = |part: &str| format!("links[{i}].{part}");
             if link.name == "ground" || made.iter().any(|(name, _)| *name == link.name) {
@@ -362,8 +366,12 @@ impl Config {
                 Joint::Floating => {
                     let names = ["x", "y", "angle"].map(|axis| format!("{}.{axis}", link.name));
                     coordinates.extend(names);
+                    is_angle.extend([false, false, true]);
                 }
-                _ => coordinates.push(link.name.clone()),
+                joint => {
+                    coordinates.push(link.name.clone());
+                    is_angle.push(joint == Joint::Hinge);
+                }
             }
             position.extend(link.position.of(link.joint, &key("position"))?);
             velocity.extend(link.velocity.of(link.joint, &key("velocity"))?);
@@ -435,6 +443,7 @@ impl Config {
             mechanism,
             options,
             coordinates,
+            is_angle,
             contacts: list.iter().map(|contact| contact.name.clone()).collect(),
             position,
             velocity,

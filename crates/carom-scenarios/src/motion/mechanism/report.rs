@@ -2,6 +2,7 @@
 
 use super::config::Setup;
 use crate::ScenarioError;
+use crate::motion::figures::{MOST_LINES, Series, against_time, extent, with_dashes};
 use carom_mechanism::MechanicalSystem;
 use carom_mechanism::planar::PlanarMechanism;
 use carom_report::record::{Quantity, Record};
@@ -210,6 +211,65 @@ pub(super) fn report(
         Quantity::new("energy_final_j", final_energy, "J"),
         Quantity::new("impact_loss_j", impact_loss, "J"),
     ]);
+    figures(setup, integrator, run, &nodes, record)
+}
+
+/// Coordinates and energies against time.
+fn figures(
+    setup: &Setup,
+    integrator: &Integrator<'_>,
+    run: &Trajectory,
+    nodes: &[Node],
+    record: &mut Record,
+) -> Result<(), ScenarioError> {
+    let times: Vec<f64> = nodes.iter().map(|node| node.time).collect();
+    let hits: Vec<f64> = run.impacts().map(|impact| impact.time).collect();
+    for (of_angles, name, title, unit) in [
+        (false, "positions", "Positions", "m"),
+        (true, "angles", "Angles", "rad"),
+    ] {
+        let series: Vec<Series> = setup
+            .coordinates
+            .iter()
+            .zip(&setup.is_angle)
+            .enumerate()
+            .filter(|(_, (_, is_angle))| **is_angle == of_angles)
+            .take(MOST_LINES)
+            .map(|(i, (name, _))| Series::new(name, nodes.iter().map(|n| n.q[i]).collect()))
+            .collect();
+        if series.is_empty() {
+            continue;
+        }
+        let caption = "Coordinates against time; dotted where there is an impact.";
+        let label = (if of_angles { "angle" } else { "position" }, unit);
+        let figure = against_time([name, title, caption], label, &times, &series, &[]);
+        record
+            .figures
+            .push(with_dashes(figure, &hits, extent(&series)));
+    }
+    let energies = run
+        .states
+        .iter()
+        .map(|state| integrator.energies(state))
+        .collect::<Result<Vec<_>, _>>()?;
+    let times: Vec<f64> = run.states.iter().map(|state| state.time).collect();
+    let series = [
+        Series::new("total", energies.iter().map(|(t, v)| t + v).collect()),
+        Series::new("kinetic", energies.iter().map(|(t, _)| *t).collect()),
+        Series::new("potential", energies.iter().map(|(_, v)| *v).collect()),
+    ];
+    record.figures.push(against_time(
+        [
+            "energy",
+            "Energy",
+            "The energies of the whole mechanism; what impacts, friction and dampers take, and actuators \
+             give or take, shows in the total.",
+        ],
+        ("energy", "J"),
+        &times,
+        &series,
+        &[],
+    ));
     Ok(())
 }
 

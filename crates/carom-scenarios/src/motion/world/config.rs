@@ -51,6 +51,9 @@ pub(crate) struct Config {
 }
 
 mod defaults {
+    use carom_impact::TwoBody;
+    use carom_impact::frictional::MoreauNewton;
+
     pub(super) fn duration() -> f64 {
         2.0
     }
@@ -64,10 +67,10 @@ mod defaults {
         0.01
     }
     pub(super) fn single() -> String {
-        "two-body".to_owned()
+        TwoBody::NAME.to_owned()
     }
     pub(super) fn several() -> String {
-        "moreau-newton".to_owned()
+        MoreauNewton::NAME.to_owned()
     }
     pub(super) fn is_true() -> bool {
         true

@@ -28,6 +28,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     >| {
         log.note(&event);
     });
+    log.finish(&end);
     report::report(&world, &setup, &log, &end, &mut record);
     Ok(record)
 }

@@ -2,6 +2,7 @@
 
 use super::config::{ImpactOutput, Setup};
 use crate::lie_group::bouncing::solids;
+use crate::motion::figures::{MOST_LINES, Series, against_time};
 use carom_motion::{Ending, Event, Impact, RunEnd, World};
 use carom_report::animation::{Animation, SpaceBody};
 use carom_report::record::{Color, Quantity, Record};
@@ -40,7 +41,8 @@ pub(super) struct Log<'w> {
     frames: Vec<(f64, Vec<State>)>,
     frame_stride: usize,
     n_samples: usize,
-    hits: Vec<f64>,
+    /// Times of the impacts, and a mobile body of each.
+    hits: Vec<(usize, f64)>,
     lowest: f64,
 }
 
@@ -64,7 +66,12 @@ impl<'w> Log<'w> {
         match *event {
             Event::Sample { time, states } => self.sample(time, states),
             Event::Impact(impact) => {
-                self.hits.push(impact.time);
+                for contact in &impact.contacts {
+                    self.hits.push((contact.first, impact.time));
+                    if !self.world.is_fixed(contact.second) {
+                        self.hits.push((contact.second, impact.time));
+                    }
+                }
                 if self.impacts_wanted {
                     self.impacts.push(self.impact(impact));
                 }
@@ -85,6 +92,13 @@ impl<'w> Log<'w> {
                     contact.end = Some(time.max(contact.begin));
                 }
             }
+        }
+    }
+
+    /// The end of the run is a frame, too.
+    pub(super) fn finish(&mut self, end: &RunEnd) {
+        if self.frames.last().is_none_or(|(time, _)| *time < end.time) {
+            self.frames.push((end.time, end.states.clone()));
         }
     }
 
@@ -293,7 +307,88 @@ pub(super) fn report(
             .quantities
             .push(Quantity::new("lowest_gap_m", lowest, "m"));
     }
+    figures(world, setup, log, record);
     playback(world, setup, log, record);
+}
+
+/// The direction against gravity, or the z axis.
+fn up(setup: &Setup) -> Vector3<f64> {
+    let down = setup.gravity.try_normalize(0.0);
+    down.map_or_else(Vector3::z, |g| -g)
+}
+
+/// Heights of the centers of mass, and the energies of all bodies, against time.
+fn figures(world: &World, setup: &Setup, log: &Log<'_>, record: &mut Record) {
+    let times: Vec<f64> = log.frames.iter().map(|(time, _)| *time).collect();
+    if times.is_empty() {
+        return;
+    }
+    let up = up(setup);
+    let mobile: Vec<usize> = (0..world.n_bodies())
+        .filter(|body| !world.is_fixed(*body))
+        .take(MOST_LINES)
+        .collect();
+    let heights: Vec<Series> = mobile
+        .iter()
+        .map(|body| {
+            let states = log
+                .frames
+                .iter()
+                .filter_map(|(_, states)| states.get(*body));
+            let values = states.map(|state| up.dot(&state.position)).collect();
+            Series::new(world.name(*body), values)
+        })
+        .collect();
+    let hits: Vec<(usize, f64)> = log
+        .hits
+        .iter()
+        .filter_map(|(body, time)| Some((mobile.iter().position(|b| b == body)?, *time)))
+        .collect();
+    record.figures.push(against_time(
+        [
+            "heights",
+            "Heights",
+            "The centers of mass against time, with the impacts of each body.",
+        ],
+        ("height", "m"),
+        &times,
+        &heights,
+        &hits,
+    ));
+    let potential = |states: &[State]| -> f64 {
+        let all = setup.spec.bodies.iter().zip(states);
+        all.filter_map(|(body, state)| {
+            let mass = body.mass.as_ref()?.mass();
+            Some(-mass * setup.gravity.dot(&state.position))
+        })
+        .sum()
+    };
+    let total = |states: &[State]| -> f64 {
+        let all = states.iter().enumerate();
+        all.map(|(body, state)| world.energy(body, state)).sum()
+    };
+    let of_all = |value: &dyn Fn(&[State]) -> f64| -> Vec<f64> {
+        log.frames.iter().map(|(_, states)| value(states)).collect()
+    };
+    let series = [
+        Series::new("total", of_all(&total)),
+        Series::new(
+            "kinetic",
+            of_all(&|states| total(states) - potential(states)),
+        ),
+        Series::new("potential", of_all(&potential)),
+    ];
+    record.figures.push(against_time(
+        [
+            "energy",
+            "Energy",
+            "Energies of all bodies together; the total falls by what impacts and friction take.",
+        ],
+        ("energy", "J"),
+        &times,
+        &series,
+        &[],
+    ));
 }
 
 fn contact(world: &World, contact: &LastingContact) -> Value {
@@ -337,17 +432,22 @@ fn playback(world: &World, setup: &Setup, log: &Log<'_>, record: &mut Record) {
         SpaceBody::new(solids(&setup.shapes[i]), color, poses.collect::<Vec<_>>())
     };
     let bodies: Vec<SpaceBody> = (0..world.n_bodies()).map(body).collect();
-    let hits: Vec<f64> = log
+    // Each impact is shown in the frame next to it.
+    let nearest = |hit: f64| {
+        let after = times.partition_point(|t| *t < hit);
+        let around = times.iter().take(after + 1).skip(after.saturating_sub(1));
+        around
+            .copied()
+            .min_by(|a, b| (a - hit).abs().total_cmp(&(b - hit).abs()))
+    };
+    let mut hits: Vec<f64> = log
         .hits
         .iter()
-        .copied()
-        .filter(|hit| times.contains(hit))
+        .filter_map(|(_, hit)| nearest(*hit))
         .collect();
+    hits.dedup();
     // The plane that is most like a floor, or one below everything.
-    let up = setup
-        .gravity
-        .try_normalize(0.0)
-        .map_or_else(Vector3::z, |g| -g);
+    let up = up(setup);
     let floor = setup
         .spec
         .planes

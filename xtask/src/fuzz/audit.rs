@@ -1,0 +1,168 @@
+//! The rules of a success, from the JSON of a problem and its answer alone.
+
+use super::input::{matrix, numbers};
+use nalgebra::{DMatrix, DVector};
+use serde_json::Value;
+
+/// Part of its own terms by which a rule may be missed.
+const ALLOWED: f64 = 1.05e-9;
+
+/// What of a law's answers is not asked.
+#[derive(Clone, Copy)]
+pub(super) struct Excuses {
+    /// Energy may rise.
+    pub(super) gain: bool,
+    /// Contacts may pull.
+    pub(super) pull: bool,
+    /// The tangential impulse is not friction.
+    pub(super) friction: bool,
+    /// Constraints push, too, and their impulses are not written.
+    pub(super) constraints: bool,
+}
+
+/// An impact as it is given.
+pub(super) struct Given {
+    mass: DMatrix<f64>,
+    velocity: DVector<f64>,
+    /// Per contact its normal and tangents, and its friction.
+    contacts: Vec<(Vec<DVector<f64>>, f64)>,
+    responses: Vec<Vec<DVector<f64>>>,
+}
+
+impl Given {
+    /// Nothing where the mass matrix is not positive definite to a plain factorization.
+    pub(super) fn new(problem: &Value) -> Option<Self> {
+        let velocity = DVector::from_vec(numbers(&problem["velocity"]));
+        let n = velocity.len();
+        let rows = matrix(&problem["mass_matrix"]);
+        let mass = DMatrix::from_fn(n, n, |i, j| rows[i][j]);
+        let factor = mass.clone().cholesky()?;
+        let contacts: Vec<(Vec<DVector<f64>>, f64)> = problem["contacts"]
+            .as_array()?
+            .iter()
+            .map(|contact| {
+                let mut rows = vec![DVector::from_vec(numbers(&contact["normal"]))];
+                rows.extend(
+                    matrix(&contact["tangents"])
+                        .into_iter()
+                        .map(DVector::from_vec),
+                );
+                (rows, contact["friction"].as_f64().unwrap_or(0.0))
+            })
+            .collect();
+        let responses = contacts
+            .iter()
+            .map(|(rows, _)| rows.iter().map(|row| factor.solve(row)).collect())
+            .collect();
+        Some(Self {
+            mass,
+            velocity,
+            contacts,
+            responses,
+        })
+    }
+
+    /// Whether a contact approaches by far more than rounding.
+    pub(super) fn clearly_approaches(&self) -> bool {
+        let speed = self.velocity.dot(&(&self.mass * &self.velocity)).sqrt();
+        self.contacts
+            .iter()
+            .zip(&self.responses)
+            .any(|((rows, _), responses)| {
+                let rate = rows[0].dot(&self.velocity);
+                let own = rows[0].abs().dot(&self.velocity.abs());
+                rate < -1e-9 * own && -rate / rows[0].dot(&responses[0]).sqrt() > 1e-9 * speed
+            })
+    }
+
+    /// The rule that an answer with `velocity_plus` and `impulses` breaks.
+    pub(super) fn broken_rule(&self, answer: &Value, excuses: Excuses) -> Result<(), String> {
+        let plus = DVector::from_vec(numbers(&answer["velocity_plus"]));
+        let impulses = matrix(&answer["impulses"]);
+        let n_rows = |contact: &(Vec<_>, f64)| contact.0.len();
+        let is_whole = plus.len() == self.velocity.len()
+            && impulses.len() == self.contacts.len()
+            && (impulses.iter().zip(&self.contacts))
+                .all(|(l, contact)| l.len() == n_rows(contact) || l.len() == 1);
+        let mut all = plus.iter().chain(impulses.iter().flatten());
+        if !is_whole || !all.all(|x| x.is_finite()) {
+            return Err("numbers are missing or not finite".to_owned());
+        }
+        let each = || {
+            let rows = self.contacts.iter().zip(&self.responses).zip(&impulses);
+            rows.flat_map(|(((rows, _), responses), l)| {
+                rows.iter()
+                    .zip(responses)
+                    .zip(l)
+                    .map(|((row, response), l)| (row, response, *l))
+            })
+        };
+        let both = self.velocity.abs() + plus.abs();
+        let made = each().fold(both.clone(), |made, (_, response, l)| {
+            made + (response * l).abs()
+        });
+        let size = |row: &DVector<f64>| row.abs().dot(&made);
+
+        if !excuses.constraints {
+            self.momentum(&plus, each())?;
+        }
+        let (mut work, mut allowed) = (0.0, 0.0);
+        for (row, _, l) in each() {
+            let (before, after) = (row.dot(&self.velocity), row.dot(&plus));
+            work += 0.5 * l * (before + after);
+            allowed += l.abs() * (0.5 * ALLOWED * (before.abs() + after.abs()));
+            allowed += l.abs() * 5e-16 * row.abs().dot(&both);
+        }
+        if !excuses.gain && !excuses.constraints && work > allowed {
+            return Err(format!("contacts do work {work:e}, allowed is {allowed:e}"));
+        }
+        for (k, (((rows, friction), responses), l)) in self
+            .contacts
+            .iter()
+            .zip(&self.responses)
+            .zip(&impulses)
+            .enumerate()
+        {
+            let closing = -rows[0].dot(&plus);
+            if closing > ALLOWED * size(&rows[0]) {
+                return Err(format!("contact {k} closes at {closing:e}"));
+            }
+            let unit = |r: usize| size(&rows[r]) / rows[r].dot(&responses[r]);
+            if !excuses.pull && -l[0] > ALLOWED * unit(0) {
+                return Err(format!("contact {k} pulls by {:e}", l[0]));
+            }
+            let tangential = l[1..].iter().fold(0.0f64, |sum, l| sum.hypot(*l));
+            let excess = tangential - friction * l[0].max(0.0);
+            let natural = (1..l.len()).map(unit).fold(0.0, f64::max);
+            if !excuses.friction && excess > ALLOWED * natural {
+                return Err(format!("contact {k} is outside its cone by {excess:e}"));
+            }
+        }
+        Ok(())
+    }
+
+    fn momentum<'a>(
+        &self,
+        plus: &DVector<f64>,
+        each: impl Iterator<Item = (&'a DVector<f64>, &'a DVector<f64>, f64)>,
+    ) -> Result<(), String> {
+        let change = plus - &self.velocity;
+        let mut left = &self.mass * &change;
+        let mut terms = self.mass.abs() * change.abs();
+        let rounding = self.mass.abs() * (self.velocity.abs() + plus.abs());
+        for (row, _, l) in each {
+            left -= row * l;
+            terms += (row * l).abs();
+        }
+        let worst = (0..left.len()).find(|&k| {
+            left[k].abs() > ALLOWED * terms[k] + 5e-16 * rounding[k] + f64::MIN_POSITIVE
+        });
+        match worst {
+            Some(k) => Err(format!(
+                "momentum {k} is off by {:e} of {:e}",
+                left[k], terms[k]
+            )),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! Impacts by every law, and outcomes to be judged.
+
+use super::audit::{Excuses, Given};
+use super::input::{impact, numbers, with};
+use super::target::Target;
+use carom_impact::{LAWS, LawInfo, OptionInfo};
+use carom_wire::{Command, answer_line};
+use proptest::prelude::*;
+use proptest::sample::select;
+use serde_json::{Map, Value, json};
+
+pub(super) fn resolve() -> Target {
+    Target {
+        name: "resolve",
+        input: || {
+            select(LAWS)
+                .prop_flat_map(|law| (impact(4), options(law), Just(law.name)))
+                .prop_map(|(problem, options, law)| {
+                    with(problem, json!({"law": law, "options": options}))
+                })
+                .boxed()
+        },
+        check: Box::new(resolved),
+    }
+}
+
+/// Some of a law's options with values of their kind.
+fn options(law: LawInfo) -> BoxedStrategy<Value> {
+    let start = Just(Map::new()).boxed();
+    let add = |so_far: BoxedStrategy<Map<String, Value>>, option: &OptionInfo| {
+        let key = option.key;
+        (so_far, proptest::option::weighted(0.3, values(key)))
+            .prop_map(move |(mut options, value)| {
+                if let Some(value) = value {
+                    options.insert(key.to_owned(), value);
+                }
+                options
+            })
+            .boxed()
+    };
+    let chosen = law.options.iter().fold(start, add);
+    let is_sampled = law.options.iter().any(|option| option.key == "samples");
+    chosen
+        .prop_map(move |mut options| {
+            if is_sampled {
+                options.entry("samples").or_insert(json!(4));
+            }
+            // Two names of one thing.
+            if options.contains_key("friction_cone") {
+                options.remove("friction_directions");
+            }
+            Value::Object(options)
+        })
+        .boxed()
+}
+
+fn values(key: &str) -> BoxedStrategy<Value> {
+    let of = |values: Vec<Value>| select(values).boxed();
+    match key {
+        "restitution" => (0.0..=1.0f64).prop_map(|e| json!(e)).boxed(),
+        "alpha" => (0.0..=1.0f64).prop_map(|e| json!(e)).boxed(),
+        "samples" => (1..9u32).prop_map(|n| json!(n)).boxed(),
+        "seed" => any::<u64>().prop_map(|n| json!(n)).boxed(),
+        "max_steps" | "max_impacts" | "max_nodes" => of(vec![json!(1), json!(100), json!(10_000)]),
+        "friction_cone" => of(vec![json!("round"), json!({"polygon": 8})]),
+        "friction_directions" => of(vec![json!(4), json!(6)]),
+        "selection" => of(vec![json!("even"), json!("first")]),
+        "outcomes" => of(vec![json!("one"), json!("all")]),
+        "plastic" => of(vec![json!("cone"), json!("project-all")]),
+        "restitution_law" => of(vec![json!("energetic"), json!("poisson"), json!("newton")]),
+        "recompression" => of(vec![json!("each-compression"), json!("single")]),
+        "branch" => of(vec![json!("fixed"), json!("random"), json!("auto")]),
+        "caps" => of(vec![json!("uniform"), json!("mixed"), json!("auto")]),
+        "tangential_impact" => of(vec![json!(true), json!(false)]),
+        // What is not known here is left at its default or is plainly wrong.
+        _ => of(vec![
+            json!(1),
+            json!(0.5),
+            json!("one"),
+            json!(null),
+            json!([]),
+        ]),
+    }
+}
+
+fn excuses(problem: &Value) -> Excuses {
+    let law = LAWS.iter().find(|law| problem["law"] == law.name);
+    Excuses {
+        gain: law.is_none_or(|law| law.may_gain_energy),
+        pull: problem["options"]["plastic"] == "project-all",
+        friction: law.is_none_or(|law| !law.uses.friction),
+        constraints: problem.get("constraints").is_some(),
+    }
+}
+
+fn resolved(problem: &Value) -> Result<(), String> {
+    let text = problem.to_string();
+    let line = answer_line(Command::Resolve, 1, &text);
+    if line != answer_line(Command::Resolve, 1, &text) {
+        return Err("the second answer differs".to_owned());
+    }
+    let answer: Value = serde_json::from_str(&line.text).map_err(|e| e.to_string())?;
+    if let Some(error) = answer.get("error") {
+        // A refusal is honest.
+        return match error["kind"].as_str() {
+            None | Some("internal" | "invalid-json" | "unknown-law") => Err(error.to_string()),
+            Some(_) => Ok(()),
+        };
+    }
+    let Some(given) = Given::new(problem) else {
+        return Ok(());
+    };
+    let excuses = excuses(problem);
+    match answer["status"].as_str() {
+        Some("separating") if given.clearly_approaches() => {
+            Err("separating while a contact approaches".to_owned())
+        }
+        Some("separating") => Ok(()),
+        Some("resolved") => {
+            given.broken_rule(&answer, excuses)?;
+            let outcomes = answer["outcomes"].as_array().map(Vec::as_slice);
+            for outcome in outcomes.unwrap_or_default() {
+                given
+                    .broken_rule(outcome, excuses)
+                    .map_err(|what| format!("an outcome: {what}"))?;
+            }
+            Ok(())
+        }
+        status => Err(format!("status {status:?}")),
+    }
+}
+
+pub(super) fn judge() -> Target {
+    Target {
+        name: "judge",
+        input: || {
+            let laws: Vec<&str> = LAWS
+                .iter()
+                .filter(|law| law.uses.friction && !law.may_gain_energy)
+                .map(|law| law.name)
+                .collect();
+            (impact(3), select(laws), any::<u32>())
+                .prop_map(|(problem, law, seed)| with(problem, json!({"law": law, "seed": seed})))
+                .boxed()
+        },
+        check: Box::new(judged),
+    }
+}
+
+/// A member of the set of inelastic outcomes is never called an outsider, and what has gained
+/// energy never an insider.
+fn judged(case: &Value) -> Result<(), String> {
+    let mut problem = case.clone();
+    let seed = case["seed"].clone();
+    if let Some(problem) = problem.as_object_mut() {
+        problem.remove("seed");
+    }
+    let is_sampled = LAWS.iter().any(|law| {
+        case["law"] == law.name && law.options.iter().any(|option| option.key == "samples")
+    });
+    let options = if is_sampled {
+        json!({"samples": 2, "seed": seed})
+    } else {
+        json!({})
+    };
+    let ask = with(problem.clone(), json!({"options": options}));
+    let Ok(answer) = carom_wire::solve(Command::Resolve, ask) else {
+        return Ok(());
+    };
+    let plus = numbers(&answer.fields["velocity_plus"]);
+    let fast: Vec<f64> = plus.iter().map(|v| 3.0 * v).collect();
+    let gained = |answer: &Map<String, Value>| {
+        9.0 * answer["energy_plus_j"].as_f64().unwrap_or(0.0)
+            > 1.01 * answer["energy_minus_j"].as_f64().unwrap_or(0.0)
+    };
+    if let Some(problem) = problem.as_object_mut() {
+        problem.remove("law");
+    }
+    let membership = |v: &[f64]| {
+        let options = json!({"samples": 16});
+        let ask = with(
+            problem.clone(),
+            json!({"velocity_plus": v, "options": options}),
+        );
+        let answer = carom_wire::solve(Command::Judge, ask).map_err(|e| e.to_string())?;
+        let set = answer.fields.get("outcome_set");
+        Ok::<_, String>(set.map(|set| set["membership"].clone()))
+    };
+    if membership(&plus)?.is_some_and(|word| word == "outside") {
+        return Err(format!("{plus:?} is called outside"));
+    }
+    if gained(&answer.fields) && membership(&fast)?.is_some_and(|word| word == "inside") {
+        return Err(format!("{fast:?} is called inside"));
+    }
+    Ok(())
+}

@@ -1,0 +1,106 @@
+//! Random numbers, matrices and impact problems.
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+/// Numbers as people write them, now and then tiny or huge.
+pub(super) fn number() -> BoxedStrategy<f64> {
+    prop_oneof![
+        6 => -1.0..1.0f64,
+        3 => (-3i32..=3).prop_map(f64::from),
+        1 => (-1.0..1.0f64, -9i32..9).prop_map(|(x, decade)| x * 10f64.powi(decade)),
+    ]
+    .boxed()
+}
+
+/// Numbers of any size.
+pub(super) fn wild() -> BoxedStrategy<f64> {
+    prop_oneof![
+        4 => number(),
+        1 => (-1.0..1.0f64, -300i32..300).prop_map(|(x, decade)| x * 10f64.powi(decade)),
+        1 => any::<f64>().prop_filter("finite", |x| x.is_finite()),
+    ]
+    .boxed()
+}
+
+/// Rows of a matrix.
+pub(super) fn rows(
+    n_rows: usize,
+    n_columns: usize,
+    entry: &BoxedStrategy<f64>,
+) -> BoxedStrategy<Vec<Vec<f64>>> {
+    vec(vec(entry.clone(), n_columns), n_rows).boxed()
+}
+
+/// $A A^T + \delta I$: positive definite, sometimes nearly singular.
+pub(super) fn mass_matrix(n: usize) -> BoxedStrategy<Vec<Vec<f64>>> {
+    (rows(n, n, &number()), -6.0..1.0f64)
+        .prop_map(move |(a, decade)| {
+            let entry = |i: usize, j: usize| {
+                let product: f64 = a[i].iter().zip(&a[j]).map(|(x, y)| x * y).sum();
+                product + if i == j { 10f64.powf(decade) } else { 0.0 }
+            };
+            (0..n)
+                .map(|i| (0..n).map(|j| entry(i.max(j), i.min(j))).collect())
+                .collect()
+        })
+        .boxed()
+}
+
+/// One contact of `n` degrees of freedom.
+fn contact(n: usize, tangents: usize) -> BoxedStrategy<Value> {
+    let coefficient = prop_oneof![2 => Just(0.0), 3 => 0.0..1.5f64];
+    let restitution = prop_oneof![2 => Just(0.0), 1 => Just(1.0), 2 => 0.0..1.0f64];
+    (
+        vec(number(), n),
+        rows(tangents, n, &number()),
+        coefficient,
+        restitution,
+    )
+        .prop_map(move |(normal, tangents, friction, restitution)| {
+            // Friction needs directions to act along.
+            let friction = if tangents.is_empty() { 0.0 } else { friction };
+            json!({
+                "normal": normal, "tangents": tangents,
+                "friction": friction, "restitution": restitution,
+            })
+        })
+        .boxed()
+}
+
+/// Mass matrix, velocity and contacts of an impact.
+pub(super) fn impact(max_contacts: usize) -> BoxedStrategy<Value> {
+    (1..=5usize, 0..=max_contacts, 0..=2usize)
+        .prop_flat_map(|(n, contacts, tangents)| {
+            (
+                mass_matrix(n),
+                vec(number(), n),
+                vec(contact(n, tangents), contacts),
+            )
+        })
+        .prop_map(|(mass_matrix, velocity, contacts)| {
+            json!({"mass_matrix": mass_matrix, "velocity": velocity, "contacts": contacts})
+        })
+        .boxed()
+}
+
+/// The same with some keys added or replaced.
+pub(super) fn with(mut object: Value, more: Value) -> Value {
+    if let (Some(object), Value::Object(more)) = (object.as_object_mut(), more) {
+        object.extend(more);
+    }
+    object
+}
+
+/// A list of numbers.
+pub(super) fn numbers(value: &Value) -> Vec<f64> {
+    let list = value.as_array().map(Vec::as_slice).unwrap_or_default();
+    list.iter().filter_map(Value::as_f64).collect()
+}
+
+/// A list of lists of numbers.
+pub(super) fn matrix(value: &Value) -> Vec<Vec<f64>> {
+    let list = value.as_array().map(Vec::as_slice).unwrap_or_default();
+    list.iter().map(numbers).collect()
+}
