@@ -32,6 +32,9 @@ scenarios! {
         "billiard-break" propagative::billiard_break::run,
             "a ball hits two others at once: how much the order of impacts matters",
             "Figs. 4 and 5, Eq. (31)";
+        "break-map" propagative::break_map::run,
+            "how much the order of impacts matters, over the angle and mass of the balls",
+            "Figs. 4 and 5, Theorems 2 and 3, as a map";
         "falling-block" propagative::falling_block::run,
             "a block or rod lands flat: a rod has one outcome, a square block two",
             "Theorems 2 and 3 on real bodies";
@@ -119,6 +122,9 @@ scenarios! {
         "four-legged-table" set_valued::four_legged_table::run,
             "a table lands on four legs: the family of outcomes and its even member",
             "beyond the paper: round friction cones";
+        "landing-map" set_valued::landing_map::run,
+            "a robot's trunk lands on four feet: how far the outcomes are apart, over pitch and roll",
+            "beyond the paper: sets of outcomes as a map";
         "impact-bounds" set_valued::impact_bounds::run,
             "samples of outcomes inside proven bounds",
             "beyond the paper: bounds of all outcomes";
