@@ -23,6 +23,9 @@ pub struct ControlledPenny<T> {
     heading: f64,
 }
 
+/// How far the heading may turn in a window in which an impact is looked for, rad.
+const MOST_TURN: f64 = 200.0;
+
 /// The two guards are the two rims.
 pub const RIMS: [Rim; 2] = [Rim::Front, Rim::Back];
 
@@ -117,6 +120,10 @@ impl<T: Table> Billiard for ControlledPenny<T> {
         } else {
             (rate / gain).max(gain.sqrt().recip())
         };
+        // Nor the heading turn by much more than [`MOST_TURN`]: that is what a flow costs.
+        let turning = state.phi_dot.abs();
+        let turn = turning + (turning * turning + 2.0 * heading * MOST_TURN).sqrt();
+        let window = window.min(2.0 * MOST_TURN / turn);
         let big = state.theta_dot.abs() + rolling * window;
         let small = state.phi_dot.abs() + heading * window;
         let speed = r * big.hypot(small);

@@ -11,12 +11,13 @@ use carom_impact::{
 };
 use carom_metric::{Covector, KineticMetric, Tangent};
 use nalgebra::DMatrix;
+use std::cell::Cell;
 use std::fmt::Debug;
 
 pub use penny::{Ending, Limits};
 
-/// Windows without an impact after which the search ends.
-const MAX_WINDOWS: usize = 100_000;
+/// States looked at without an impact after which the search ends.
+const MAX_LOOKS: usize = 30_000;
 
 /// A wall function of a state: negative inside, and its rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -164,7 +165,9 @@ fn next_hit<B: Billiard>(
 ) -> Result<(f64, usize), Ending> {
     let mut begin = 0.0;
     let mut at = start.clone();
-    for _ in 0..MAX_WINDOWS {
+    let looks = Cell::new(0);
+    while looks.get() < MAX_LOOKS {
+        looks.set(looks.get() + 1);
         let guards = 0..billiard.n_guards();
         let windows = guards.clone().map(|guard| billiard.bound(&at, guard).0);
         let mut end = windows.fold(horizon - begin, f64::min);
@@ -188,6 +191,7 @@ fn next_hit<B: Billiard>(
                 horizon: end,
             };
             let along = |from: &B::State, time: f64| {
+                looks.set(looks.get() + 1);
                 let Guard { value, rate } = billiard.guard(&billiard.flow(from, time), guard);
                 (value, rate)
             };

@@ -1,10 +1,13 @@
 //! The command line of carom as a library, for programs that ship it under another name.
 
+mod fit;
 mod help;
 mod laws;
 mod lines;
 mod progress;
 mod run;
+#[cfg(feature = "sweep")]
+mod sweep;
 mod text;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -38,6 +41,11 @@ enum Command {
     Judge(lines::Args),
     /// Solve linear complementarity problems, one JSON object a line, one answer a line.
     Lcp(lines::Args),
+    /// Fit impact laws to the poses of a tracked body: restitution, friction, inertia.
+    Fit(fit::FitArgs),
+    /// Compute many impacts as one table: plans, shards, resumable folders.
+    #[cfg(feature = "sweep")]
+    Sweep(sweep::Args),
     /// List the impact laws, or the options of one and an example.
     Laws(laws::LawsArgs),
     /// Print completions for a shell.
@@ -89,6 +97,9 @@ pub fn main_from(args: impl IntoIterator<Item = impl Into<OsString> + Clone>) ->
         Command::Resolve(args) => answer(&args, carom_wire::Command::Resolve),
         Command::Judge(args) => answer(&args, carom_wire::Command::Judge),
         Command::Lcp(args) => answer(&args, carom_wire::Command::Lcp),
+        Command::Fit(args) => fit::fit(&args, cli.quiet),
+        #[cfg(feature = "sweep")]
+        Command::Sweep(args) => sweep::sweep(&args, cli.quiet),
         Command::Laws(args) => laws::laws(&args),
         Command::Completions(args) => help::completions(&args, command()).map_err(Failure::from),
         Command::Man => help::manual(command()).map_err(Failure::from),
@@ -97,6 +108,24 @@ pub fn main_from(args: impl IntoIterator<Item = impl Into<OsString> + Clone>) ->
         Ok(()) => 0,
         Err(failure) => report(&failure),
     }
+}
+
+/// Answers JSON Lines as `carom resolve`, `carom judge` and `carom lcp` do, byte for byte, on so many
+/// threads of its own (0: all cores). Returns whether every line was solved.
+///
+/// # Errors
+///
+/// Those of the input and output; an output that refuses to be written ends the work.
+pub fn answer_lines(
+    input: Box<dyn std::io::Read + Send>,
+    command: carom_wire::Command,
+    threads: usize,
+    output: &mut impl Write,
+) -> std::io::Result<bool> {
+    lines::answer_lines(input, command, threads, true, output).map_err(|failure| match failure {
+        Failure::Usage(message) | Failure::Unsolved(message) => std::io::Error::other(message),
+        Failure::Closed => std::io::ErrorKind::BrokenPipe.into(),
+    })
 }
 
 /// clap's message without its usage lines.
@@ -118,7 +147,7 @@ fn usage(error: &clap::Error) -> String {
         format!("{first} {}", rest.join(" "))
     };
     if message.contains("Usage") || message.starts_with("What happens") {
-        return "a command is needed: list, show, run, resolve, judge, lcp or laws; see --help"
+        return "a command is needed: list, show, run, resolve, judge, lcp, fit, sweep or laws; see --help"
             .to_owned();
     }
     message

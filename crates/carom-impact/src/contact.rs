@@ -178,7 +178,12 @@ impl<'m> ContactSet<'m> {
         let contact_of = |row: usize| places.partition_point(|place| place.row <= row) - 1;
         let mut rows = {
             let rows: SmallVec<[&Covector; 8]> = contacts.iter().flat_map(Contact::rows).collect();
-            UnitNormals::new(metric, rows.iter().copied())
+            // The friction of a contact in space may act along one tangent alone.
+            let may_be_zero = |row: usize| {
+                let contact = contact_of(row);
+                row != places[contact].row && contacts[contact].tangents.len() == 2
+            };
+            UnitNormals::new_or_zero(metric, rows.iter().copied(), may_be_zero)
                 .map_err(|source| name_contact(source, &rows, metric.dim(), contact_of))?
         };
         if let Some(constraints) = &constraints {

@@ -25,7 +25,7 @@ pub(crate) fn nonnegative_least_squares(
     let mut passive: Vec<usize> = Vec::with_capacity(m);
     let mut refused = vec![false; m];
     let limit = 10 * m + 10;
-    for _ in 0..limit {
+    for iteration in 0..limit {
         let mut residual = z.clone();
         let mut terms = z.abs();
         for (column, &x) in y.column_iter().zip(x.iter()) {
@@ -38,11 +38,15 @@ pub(crate) fn nonnegative_least_squares(
         let Some(entering) = most_violated(y, &residual, &terms, is_free, tolerance) else {
             return Ok(x);
         };
+        let before = (x.clone(), passive.clone());
         passive.push(entering);
         let accepted = settle(y, z, &mut x, &mut passive, entering);
-        if accepted {
+        // After so many a step that gains nothing is rounding, undone and taken again for ever.
+        let is_late = iteration > 5 * m + 5;
+        if accepted && !(is_late && (z + y * &x).norm() >= residual.norm()) {
             refused.fill(false);
         } else {
+            (x, passive) = before;
             refused[entering] = true;
         }
     }

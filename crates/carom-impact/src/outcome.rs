@@ -79,6 +79,11 @@ pub enum Diagnostics {
         pivots: usize,
         /// The same as for the simultaneous laws, largest over the single impacts.
         velocity_residual: f64,
+        /// The friction cones of contacts in space.
+        cone: Option<FrictionCone>,
+        /// The [`cone_residual`](carom_lcp::cone::cone_residual) of the single impacts, the largest;
+        /// 0 in the plane.
+        cone_residual: f64,
     },
     /// Of one outcome of the set-valued law.
     SetValued {

@@ -30,6 +30,19 @@ impl UnitNormals {
         metric: &KineticMetric,
         covectors: impl ExactSizeIterator<Item = &'a Covector>,
     ) -> Result<Self, MetricError> {
+        Self::new_or_zero(metric, covectors, |_| false)
+    }
+
+    /// The same, where the covectors at some positions may be zero: they stay zero, of norm one.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new).
+    pub fn new_or_zero<'a>(
+        metric: &KineticMetric,
+        covectors: impl ExactSizeIterator<Item = &'a Covector>,
+        may_be_zero: impl Fn(usize) -> bool,
+    ) -> Result<Self, MetricError> {
         let n = metric.dim();
         let count = covectors.len();
         let mut columns = Vec::with_capacity(n * count);
@@ -43,6 +56,10 @@ impl UnitNormals {
         metric.whiten_columns(&mut columns);
         for (index, column) in columns.as_mut_slice().chunks_exact_mut(n).enumerate() {
             let norm = kernel::norm(column);
+            if norm == 0.0 && may_be_zero(index) {
+                norms.push(1.0);
+                continue;
+            }
             if !norm.is_finite() || norm <= ZERO_NORMAL {
                 return Err(MetricError::ZeroNormal { index });
             }
@@ -89,6 +106,9 @@ impl UnitNormals {
     pub fn deflate(&mut self, directions: &DMatrix<f64>) -> Result<(), MetricError> {
         let n = self.columns.nrows();
         for (index, column) in self.columns.as_mut_slice().chunks_exact_mut(n).enumerate() {
+            if column.iter().all(|x| *x == 0.0) {
+                continue;
+            }
             // Twice is enough: the second pass removes what rounding left of the first.
             for _ in 0..2 {
                 for direction in directions.column_iter() {

@@ -39,8 +39,9 @@ impl KineticMetric {
     pub fn reflect(&self, p: &Covector, u: &Covector) -> Result<Covector, MetricError> {
         let unit = UnitNormals::new(self, std::iter::once(u))?;
         let z = self.whiten(p)?;
-        let along = kernel::dot(z.as_slice(), unit.column(0)) / unit.norm(0);
-        Ok(Covector(&p.0 - &u.0 * (2.0 * along)))
+        let along = kernel::dot(z.as_slice(), unit.column(0));
+        // The unit covector first: a small momentum over a long normal would underflow.
+        Ok(Covector(&p.0 - &u.0 / unit.norm(0) * (2.0 * along)))
     }
 
     /// The reset map $\Gamma(u) = I - 2 M^{-1}u^T u/\langle u,u\rangle$ (n × n).

@@ -122,6 +122,18 @@ pub struct Table {
     pub columns: Vec<Column>,
     /// Rows, each with a number for every column.
     pub rows: Vec<Vec<f64>>,
+    /// Names of the rows, where they have any: a first column of text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub labels: Option<RowLabels>,
+}
+
+/// Names of a table's rows.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RowLabels {
+    /// Heading of the column of names.
+    pub heading: String,
+    /// A name for every row.
+    pub names: Vec<String>,
 }
 
 impl Table {
@@ -132,7 +144,26 @@ impl Table {
             caption: caption.into(),
             columns,
             rows: Vec::new(),
+            labels: None,
         }
+    }
+
+    /// Adds a row with a name under a heading, which all rows of the table share.
+    pub fn push_named(&mut self, heading: &str, name: impl Into<String>, row: Vec<f64>) {
+        let labels = self.labels.get_or_insert_with(|| RowLabels {
+            heading: heading.to_owned(),
+            names: Vec::new(),
+        });
+        labels.names.push(name.into());
+        self.rows.push(row);
+    }
+
+    /// Name of a row; empty if rows have none.
+    pub(crate) fn label(&self, row: usize) -> &str {
+        let labels = self.labels.as_ref();
+        labels
+            .and_then(|l| l.names.get(row))
+            .map_or("", String::as_str)
     }
 
     fn non_finite(&self) -> Option<String> {

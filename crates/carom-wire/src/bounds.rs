@@ -4,6 +4,7 @@ use crate::error::WireError;
 use carom_impact::frictional::{
     BoundCertificate, BoundMethod, Draw, OuterBounds, Relaxation, Sampler,
 };
+use carom_impact::judge::PassedBound;
 use carom_impact::{ImpactError, ImpactOutcome, ImpactProblem};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -156,12 +157,22 @@ fn inner(
     Ok(extremes)
 }
 
+/// `{"direction", "value", "bound", "certificate"}` of a bound that a velocity passes.
+pub(crate) fn passed_fields(passed: &PassedBound) -> Value {
+    json!({
+        "direction": passed.direction.0.as_slice(),
+        "value": passed.value,
+        "bound": passed.bound,
+        "certificate": proofs(&passed.certificates),
+    })
+}
+
 fn proofs(certificates: &[BoundCertificate]) -> Vec<Value> {
     certificates.iter().filter_map(proof).collect()
 }
 
 /// A proof with the names of its multipliers.
-pub(crate) fn proof(certificate: &BoundCertificate) -> Option<Value> {
+fn proof(certificate: &BoundCertificate) -> Option<Value> {
     match certificate {
         BoundCertificate::Cone(cone) => {
             Some(json!({ "last": cone.last, "nu": cone.nu, "w": cone.w }))

@@ -1,10 +1,9 @@
 //! Keys of contacts that were given and that the law does not use: said, never passed over.
 
-use crate::resolve::ContactInput;
-use carom_impact::ContactKeys;
+use carom_impact::{Contact, ContactKeys};
 
 /// The unused keys that say something at any contact, in alphabetical order.
-pub(crate) fn ignored(uses: ContactKeys, contacts: &[ContactInput]) -> Vec<&'static str> {
+pub(crate) fn ignored(uses: ContactKeys, contacts: &[Contact]) -> Vec<&'static str> {
     let says = |key: &&str| {
         contacts.iter().any(|contact| match *key {
             "friction" => contact.friction != 0.0,

@@ -2,18 +2,20 @@
 
 use crate::Answer;
 use crate::bodies::{self, BodyInput, PlaceInput};
+use crate::bounds::passed_fields;
 use crate::error::{WireError, typed};
 use crate::judge_steps;
+use crate::limits::check_options;
 use crate::options::known_law;
 use crate::outcome::by_contact;
 use crate::resolve::{ContactInput, at, check_law, contact_set, metric, pose};
 use carom_impact::ImpactLaw;
 use carom_impact::frictional::FrictionCone;
 use carom_impact::judge::{
-    ContactReport, JudgeOptions, Judgement, LawMatch, Membership, SetVerdict, Witness, WitnessCone,
-    judge_time_step,
+    ContactReport, JudgeOptions, Judgement, LawMatch, Membership, PassedBound, SetVerdict, Witness,
+    WitnessCone, judge_time_step, passed_bound,
 };
-use carom_impact::{ContactSet, ImpactError, ImpactProblem};
+use carom_impact::{Contact, ContactSet, ImpactError, ImpactProblem};
 use carom_metric::{Covector, MetricError, Tangent};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -66,7 +68,7 @@ struct BodiesInput {
     options: OptionsInput,
 }
 
-#[derive(Clone, Deserialize, Default)]
+#[derive(Clone, Debug, Deserialize, Default)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct OptionsInput {
     tolerance: Option<f64>,
@@ -124,23 +126,89 @@ pub(crate) fn judge(value: Value) -> Result<Answer, WireError> {
 fn of_problem(input: &AlgebraicInput) -> Result<Map<String, Value>, WireError> {
     let metric = metric(&input.mass_matrix)?;
     let contacts = contact_set(&metric, &input.contacts, &input.constraints)?;
+    let claim = Claim {
+        velocity: &input.velocity,
+        velocity_plus: &input.velocity_plus,
+        velocity_free: input.velocity_free.as_deref(),
+        external_impulse: input.external_impulse.as_deref(),
+    };
+    fields_of_claim(&contacts, &claim, &input.options, input.law.as_deref())
+}
+
+/// What an engine says happened: velocities of length n.
+#[derive(Clone, Copy, Debug)]
+pub struct Claim<'c> {
+    /// Before the impact.
+    pub velocity: &'c [f64],
+    /// After it: what is judged.
+    pub velocity_plus: &'c [f64],
+    /// What a time step would have had without contact; stands in for `velocity`.
+    pub velocity_free: Option<&'c [f64]>,
+    /// Instead of `velocity_free`: what gravity and actuators add in the step.
+    pub external_impulse: Option<&'c [f64]>,
+}
+
+/// How to judge, read once for any number of claims.
+///
+/// The answers and errors are those of the command [`Judge`](crate::Command::Judge).
+#[derive(Clone, Debug)]
+pub struct JudgeRequest {
+    law: Option<String>,
+    options: OptionsInput,
+}
+
+impl JudgeRequest {
+    /// The law that outcomes are claimed to follow, if any, and options by their keys.
+    ///
+    /// # Errors
+    ///
+    /// A [`WireError`] that names the law or the option.
+    pub fn new(law: Option<&str>, options: &Map<String, Value>) -> Result<Self, WireError> {
+        if let Some(law) = law {
+            known_law(law)?;
+        }
+        check_options(options)?;
+        Ok(Self {
+            law: law.map(str::to_owned),
+            options: typed(Value::Object(options.clone()), "options")?,
+        })
+    }
+
+    /// Judges one claim.
+    ///
+    /// # Errors
+    ///
+    /// A [`WireError`] that names the velocity or the option at fault.
+    pub fn answer(
+        &self,
+        contacts: &ContactSet<'_>,
+        claim: &Claim<'_>,
+    ) -> Result<Answer, WireError> {
+        Ok(Answer {
+            fields: fields_of_claim(contacts, claim, &self.options, self.law.as_deref())?,
+            is_solved: true,
+        })
+    }
+}
+
+fn fields_of_claim(
+    contacts: &ContactSet<'_>,
+    claim: &Claim<'_>,
+    options: &OptionsInput,
+    law: Option<&str>,
+) -> Result<Map<String, Value>, WireError> {
     let step = TimeStep::new(
-        &contacts,
-        &input.velocity,
-        input.velocity_free.as_deref(),
-        input.external_impulse.as_deref(),
+        contacts,
+        claim.velocity,
+        claim.velocity_free,
+        claim.external_impulse,
     )?;
-    let after = Tangent::from_slice(&input.velocity_plus);
-    let mut fields = verdict(
-        &step,
-        &after,
-        &input.options,
-        |e| at("velocity_plus", &e),
-        input.law.as_deref(),
-    )?;
+    let after = Tangent::from_slice(claim.velocity_plus);
+    let wrong = |e| at("velocity_plus", &e);
+    let mut fields = verdict(&step, &after, options, wrong, law)?;
     step.energies(&mut fields);
-    let is_ignored = |contact: &ContactInput| contact.friction > 0.0 && contact.tangents.is_empty();
-    if input.contacts.iter().any(is_ignored) {
+    let is_ignored = |contact: &Contact| contact.friction > 0.0 && contact.tangents.is_empty();
+    if contacts.contacts().iter().any(is_ignored) {
         fields.insert("ignored".to_owned(), json!(["friction"]));
     }
     Ok(fields)
@@ -264,7 +332,7 @@ pub(crate) fn verdict(
     let judgement = judged(step, after, &options.options()?, wrong)?;
     let problem = &step.problem;
     let mut fields = balance(problem, &judgement);
-    answers(problem, &judgement, &mut fields);
+    answers(problem, after, &judgement, &mut fields);
     if let Some(law) = law {
         let claimed = judgement.laws.iter().find(|entry| entry.law == law);
         fields.insert(
@@ -324,7 +392,12 @@ pub(crate) fn balance(problem: &ImpactProblem<'_>, judgement: &Judgement) -> Map
 }
 
 /// Laws and the set of outcomes.
-fn answers(problem: &ImpactProblem<'_>, judgement: &Judgement, fields: &mut Map<String, Value>) {
+fn answers(
+    problem: &ImpactProblem<'_>,
+    after: &Tangent,
+    judgement: &Judgement,
+    fields: &mut Map<String, Value>,
+) {
     let matches: Vec<&str> = judgement.matches().map(|law| law.law).collect();
     let refused = judgement.refused.iter().map(|refusal| {
         json!({
@@ -338,9 +411,10 @@ fn answers(problem: &ImpactProblem<'_>, judgement: &Judgement, fields: &mut Map<
     put("laws", judgement.laws.iter().map(law_fields).collect());
     put("refused", refused.collect());
     let set = judgement.outcome_set.as_ref();
+    let passed = passed_bound(problem, after, judgement);
     put(
         "outcome_set",
-        set.map_or(Value::Null, |set| set_fields(problem, set)),
+        set.map_or(Value::Null, |set| set_fields(problem, set, passed.as_ref())),
     );
 }
 
@@ -370,7 +444,11 @@ fn law_fields(law: &LawMatch) -> Value {
     Value::Object(fields)
 }
 
-fn set_fields(problem: &ImpactProblem<'_>, set: &SetVerdict) -> Value {
+fn set_fields(
+    problem: &ImpactProblem<'_>,
+    set: &SetVerdict,
+    passed: Option<&PassedBound>,
+) -> Value {
     let mut fields = Map::new();
     let mut put = |key: &str, value: Value| fields.insert(key.to_owned(), value);
     put("membership", set.membership.name().into());
@@ -385,6 +463,7 @@ fn set_fields(problem: &ImpactProblem<'_>, set: &SetVerdict) -> Value {
         }
         Membership::Unknown => {}
     }
+    put("outside", passed.map_or(Value::Null, passed_fields));
     put("distance", set.distance.into());
     put("nearest", json!(set.nearest.0.as_slice()));
     put("members", set.members.into());

@@ -9,6 +9,7 @@
 //! | a line of text | [`answer_line`] | a line of text |
 //! | a JSON value | [`solve`] | the fields of the answer, or a [`WireError`] |
 //! | a [`Problem`] | [`resolve`] | a [`Resolved`], which [writes itself](Resolved::to_value) |
+//! | many velocities at one configuration | a [`Request`], a [`JudgeRequest`] | the same answers, what they share made once |
 //!
 //! # Examples
 //!
@@ -39,13 +40,14 @@ mod resolve;
 mod simultaneous;
 
 pub use error::WireError;
+pub use judge::{Claim, JudgeRequest};
 pub use keys::{KeyInfo, example, keys};
 pub use limits::{
     MAX_CONTACTS, MAX_DIMENSION, MAX_LINE_BYTES, MAX_NESTING, MAX_SAMPLES, MAX_STEPS, MAX_WRITTEN,
 };
 pub use line::{answer_line, answer_line_with_progress, refuse, refuse_long_line};
 pub use nearest::nearest_name;
-pub use resolve::{ContactInput, Problem, Resolved, resolve};
+pub use resolve::{ContactInput, Problem, Request, Resolved, contact_set, metric, pose, resolve};
 
 use serde_json::{Map, Value};
 

@@ -20,6 +20,7 @@ pub(crate) fn known_law(name: &str) -> Result<Law, WireError> {
 }
 
 /// A law with its options, and what is asked of it.
+#[derive(Clone, Debug)]
 pub(crate) struct Asked {
     pub(crate) law: Law,
     /// Options that are not the law's own: `outcomes`, where it may have several, and `bounds`.
@@ -46,8 +47,8 @@ impl Asked {
     }
 
     /// An option that is not the law's own.
-    pub(crate) fn take(&mut self, key: &str) -> Option<Value> {
-        self.rest.shift_remove(key)
+    pub(crate) fn rest(&self, key: &str) -> Option<Value> {
+        self.rest.get(key).cloned()
     }
 }
 

@@ -145,7 +145,17 @@ fn diagnostics(problem: &ImpactProblem<'_>, outcome: &ImpactOutcome) -> Value {
             sequence,
             pivots,
             velocity_residual,
+            cone,
+            cone_residual,
         } => {
+            if let Some(cone) = cone {
+                let key = match cone {
+                    FrictionCone::Round => "residual",
+                    FrictionCone::Polygon(_) => "cone_residual",
+                };
+                put("cone", cone_name(*cone));
+                put(key, (*cone_residual).into());
+            }
             put("velocity_residual", (*velocity_residual).into());
             put("sequence", json!(sequence));
             put("pivots", (*pivots).into());

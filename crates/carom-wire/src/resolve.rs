@@ -8,7 +8,8 @@ use crate::outcome::{outcome_fields, outcomes, rows, set_fields};
 use crate::{Answer, Progress, bodies, simultaneous};
 use carom_impact::propagative::OrderSample;
 use carom_impact::{
-    Contact, ContactSet, ImpactError, ImpactLaw, ImpactProblem, Law, Propagative, SetValuedLaw,
+    Contact, ContactSet, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, Law, Propagative,
+    SetValuedLaw,
 };
 use carom_metric::{Covector, KineticMetric, Tangent};
 use nalgebra::DMatrix;
@@ -85,6 +86,11 @@ impl Resolved {
     pub fn to_value(&self) -> Value {
         Value::Object(self.fields.clone())
     }
+
+    /// Its keys and values in the order in which they are written.
+    pub fn into_fields(self) -> Map<String, Value> {
+        self.fields
+    }
 }
 
 /// Which outcomes of a set are asked for.
@@ -146,30 +152,99 @@ pub fn resolve(problem: &Problem) -> Result<Resolved, WireError> {
 }
 
 fn fields(input: &Problem, progress: Progress<'_>) -> Result<Map<String, Value>, WireError> {
-    let law = known_law(&input.law)?;
-    check_options(&input.options)?;
+    let request = Request::new(&input.law, &input.options)?;
     let metric = metric(&input.mass_matrix)?;
     let contacts = contact_set(&metric, &input.contacts, &input.constraints)?;
     let problem = pose(&contacts, &input.velocity)?;
-    let mut fields = by_law(&problem, &law, &input.options, progress)?;
-    fields.shift_insert(0, "law".to_owned(), law.info().name.into());
-    let ignored = ignored(law.info().uses, &input.contacts);
-    if !ignored.is_empty() {
-        fields.insert("ignored".to_owned(), json!(ignored));
+    request.fields(&problem, progress)
+}
+
+/// A law with its options, read once for any number of problems.
+///
+/// The answers, and the errors in the order in which they are found, are those of [`resolve`].
+#[derive(Clone, Debug)]
+pub struct Request {
+    law: Law,
+    /// What is wrong with options is said after what is wrong with the problem.
+    asked: Result<Asked, WireError>,
+}
+
+impl Request {
+    /// A law by its name, and its options by their keys.
+    ///
+    /// # Errors
+    ///
+    /// A [`WireError`] if there is no such law, or an option asks for more than the
+    /// [limits](crate::MAX_SAMPLES) allow.
+    pub fn new(law: &str, options: &Map<String, Value>) -> Result<Self, WireError> {
+        let law = known_law(law)?;
+        check_options(options)?;
+        let asked = Asked::read(&law, options);
+        Ok(Self { law, asked })
     }
-    Ok(fields)
+
+    /// The answer to a problem, as it is written.
+    ///
+    /// # Errors
+    ///
+    /// A [`WireError`] that names the option at fault, or says why the law has no answer.
+    pub fn answer(
+        &self,
+        problem: &ImpactProblem<'_>,
+        progress: Progress<'_>,
+    ) -> Result<Answer, WireError> {
+        Ok(Answer {
+            fields: self.fields(problem, progress)?,
+            is_solved: true,
+        })
+    }
+
+    /// The outcome at the top level of the answer, with nothing written; `None` where the answer is
+    /// a set, which [`answer`](Self::answer) gives.
+    ///
+    /// # Errors
+    ///
+    /// As [`answer`](Self::answer).
+    pub fn outcome(&self, problem: &ImpactProblem<'_>) -> Result<Option<ImpactOutcome>, WireError> {
+        let asked = self.asked()?;
+        let is_plain = |key: &str| asked.rest(key).is_none_or(|value| value == "one");
+        if matches!(asked.law, Law::SetValued(_)) || !is_plain("outcomes") || !is_plain("bounds") {
+            return Ok(None);
+        }
+        let refused = |error| refused(&asked.law, error);
+        if let Law::Propagative(law) = &asked.law {
+            return Ok(Some(one_order(problem, law).map_err(refused)?.0));
+        }
+        asked.law.resolve(problem).map(Some).map_err(refused)
+    }
+
+    fn asked(&self) -> Result<&Asked, WireError> {
+        self.asked.as_ref().map_err(Clone::clone)
+    }
+
+    fn fields(
+        &self,
+        problem: &ImpactProblem<'_>,
+        progress: Progress<'_>,
+    ) -> Result<Map<String, Value>, WireError> {
+        let mut fields = by_law(problem, self.asked()?, progress)?;
+        fields.shift_insert(0, "law".to_owned(), self.law.info().name.into());
+        let ignored = ignored(self.law.info().uses, problem.contacts().contacts());
+        if !ignored.is_empty() {
+            fields.insert("ignored".to_owned(), json!(ignored));
+        }
+        Ok(fields)
+    }
 }
 
 /// The answer of a law with options. What laws with several outcomes say beyond them differs.
 fn by_law(
     problem: &ImpactProblem<'_>,
-    law: &Law,
-    options: &Map<String, Value>,
+    asked: &Asked,
     progress: Progress<'_>,
 ) -> Result<Map<String, Value>, WireError> {
-    let mut asked = Asked::read(law, options)?;
-    let outcomes = asked.take("outcomes");
-    let bounds = asked.take("bounds");
+    let outcomes = asked.rest("outcomes");
+    let bounds = asked.rest("bounds");
     match &asked.law {
         Law::Propagative(law) => propagative(problem, law, outcomes),
         Law::AnitescuPotra(law) => simultaneous::anitescu_potra(problem, law, outcomes),
@@ -190,12 +265,22 @@ fn by_law(
     }
 }
 
-pub(crate) fn metric(mass_matrix: &[Vec<f64>]) -> Result<KineticMetric, WireError> {
+/// The metric of a mass matrix, a list of its n rows.
+///
+/// # Errors
+///
+/// A [`WireError`] that names `mass_matrix` and says what it lacks.
+pub fn metric(mass_matrix: &[Vec<f64>]) -> Result<KineticMetric, WireError> {
     check_length("mass_matrix", mass_matrix.len(), "rows", MAX_DIMENSION)?;
     KineticMetric::new(matrix(mass_matrix)?).map_err(|e| at("mass_matrix", &e.into()))
 }
 
-pub(crate) fn contact_set<'m>(
+/// Contacts and constraint one-forms on a metric.
+///
+/// # Errors
+///
+/// A [`WireError`] that names `contacts` or `constraints` and the one at fault.
+pub fn contact_set<'m>(
     metric: &'m KineticMetric,
     contacts: &[ContactInput],
     constraints: &[Vec<f64>],
@@ -219,7 +304,12 @@ pub(crate) fn contact_set<'m>(
     )
 }
 
-pub(crate) fn pose<'a>(
+/// Contacts and a velocity before the impact (n).
+///
+/// # Errors
+///
+/// A [`WireError`] that names `velocity`.
+pub fn pose<'a>(
     contacts: &'a ContactSet<'a>,
     velocity: &[f64],
 ) -> Result<ImpactProblem<'a>, WireError> {
@@ -261,11 +351,9 @@ fn propagative(
     let mut found = Map::new();
     let mut fields = match &set {
         None => {
-            let outcome = law.resolve(problem).map_err(refused)?;
-            // Cheap for up to two contacts; for more, ask for all outcomes.
-            if problem.contacts().n_distinct() <= 2 {
-                let all = law.resolve_all(problem).map_err(refused)?;
-                found.insert("indeterminacy".to_owned(), all.indeterminacy.into());
+            let (outcome, indeterminacy) = one_order(problem, law).map_err(refused)?;
+            if let Some(indeterminacy) = indeterminacy {
+                found.insert("indeterminacy".to_owned(), indeterminacy.into());
             }
             outcome_fields(problem, &outcome)
         }
@@ -287,4 +375,19 @@ fn propagative(
         diagnostics.append(&mut found);
     }
     Ok(fields)
+}
+
+/// The outcome of the order that a law selects, and the indeterminacy over all orders where it is
+/// cheap, for up to two contacts; for more, ask for all outcomes.
+fn one_order(
+    problem: &ImpactProblem<'_>,
+    law: &Propagative,
+) -> Result<(ImpactOutcome, Option<f64>), ImpactError> {
+    let outcome = law.resolve(problem)?;
+    let indeterminacy = if problem.contacts().n_distinct() <= 2 {
+        Some(law.resolve_all(problem)?.indeterminacy)
+    } else {
+        None
+    };
+    Ok((outcome, indeterminacy))
 }

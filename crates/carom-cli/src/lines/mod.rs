@@ -33,6 +33,22 @@ pub(crate) struct Args {
 pub(crate) fn answer_all(args: &Args, command: Command, is_quiet: bool) -> Result<(), Failure> {
     let input = open(args)?;
     let threads = usize::from(args.threads.unwrap_or(0));
+    let mut output = BufWriter::new(std::io::stdout().lock());
+    if answer_lines(input, command, threads, is_quiet, &mut output)? {
+        Ok(())
+    } else {
+        Err(Failure::Unsolved(String::new()))
+    }
+}
+
+/// Answers every line of an input; whether all were solved.
+pub(crate) fn answer_lines(
+    input: Box<dyn Read + Send>,
+    command: Command,
+    threads: usize,
+    is_quiet: bool,
+    output: &mut impl Write,
+) -> Result<bool, Failure> {
     isolation::keep_panics();
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(threads)
@@ -41,7 +57,6 @@ pub(crate) fn answer_all(args: &Args, command: Command, is_quiet: bool) -> Resul
         .map_err(|e| Failure::Usage(format!("cannot start threads: {e}")))?;
     let lines = reader::start(input)
         .map_err(|e| Failure::Usage(format!("cannot start a thread that reads: {e}")))?;
-    let mut output = BufWriter::new(std::io::stdout().lock());
     let mut all_solved = true;
     let mut arrived = VecDeque::new();
     loop {
@@ -62,13 +77,9 @@ pub(crate) fn answer_all(args: &Args, command: Command, is_quiet: bool) -> Resul
             break;
         }
         let batch: Vec<RawLine> = arrived.drain(..arrived.len().min(BATCH)).collect();
-        all_solved &= answer_batch(&pool, &batch, command, is_quiet, &mut output)?;
+        all_solved &= answer_batch(&pool, &batch, command, is_quiet, output)?;
     }
-    if all_solved {
-        Ok(())
-    } else {
-        Err(Failure::Unsolved(String::new()))
-    }
+    Ok(all_solved)
 }
 
 fn open(args: &Args) -> Result<Box<dyn Read + Send>, Failure> {

@@ -4,8 +4,10 @@
 mod cli;
 mod common;
 mod documents;
+mod fit;
 mod judge;
 mod laws;
 mod protocol;
 mod simultaneous;
+mod sweep;
 mod verdicts;

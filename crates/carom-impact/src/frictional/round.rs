@@ -13,6 +13,9 @@ use carom_lcp::cone::{
 use carom_metric::kernel;
 use nalgebra::{DMatrix, DVector};
 
+/// Rows of a contact in space.
+const WIDTH: usize = 3;
+
 /// Residual of an answer that a refinement in twice the precision can still mend.
 const NEAR: f64 = 1e-6;
 
@@ -63,6 +66,22 @@ impl RoundStep {
             delassus,
             friction,
             factors,
+        }
+    }
+
+    /// For contacts without friction, whose slots are normals: their tangents are zero rows.
+    pub(super) fn without_friction(space: &ContactSpace) -> Self {
+        let n = WIDTH * space.n_contacts;
+        let mut delassus = vec![0.0; n * n];
+        for (j, column) in space.gram.column_iter().enumerate() {
+            for (i, g) in column.iter().enumerate() {
+                delassus[j * WIDTH * n + i * WIDTH] = *g;
+            }
+        }
+        Self {
+            delassus,
+            friction: vec![0.0; space.n_contacts],
+            factors: vec![1.0; space.n_contacts],
         }
     }
 
@@ -173,16 +192,22 @@ impl RoundStep {
     ) -> Result<f64, ImpactError> {
         let mut rows = Vec::new();
         self.on_rows(velocity, &mut rows);
-        let impulse: Vec<f64> = impulse
-            .iter()
-            .zip(&self.factors)
-            .map(|(l, f)| l / f)
-            .collect();
+        let impulse = impulse.iter().zip(&self.factors).map(|(l, f)| l / f);
+        let mut impulse: Vec<f64> = impulse.collect();
+        if rows.len() == self.friction.len() {
+            rows = with_zeros(&rows);
+            impulse = with_zeros(&impulse);
+        }
         Ok(cone_residual(
             &self.problem(&rows, restitution, &[])?,
             &impulse,
         )?)
     }
+}
+
+/// Numbers of normals with zeros for the tangents.
+fn with_zeros(normals: &[f64]) -> Vec<f64> {
+    normals.iter().flat_map(|x| [*x, 0.0, 0.0]).collect()
 }
 
 fn refused(answer: &ConeAnswer) -> Result<ConeAnswer, ImpactError> {
@@ -279,7 +304,10 @@ impl Basis for RoundBasis<'_> {
         let mut missed = vec![0.0; n_slots];
         let mut active = Vec::with_capacity(n_slots);
         for (slot, row, factor) in space.unit_rows(contacts) {
-            let is_open = self.modes.get(slot / width).is_none_or(|mode| *mode == ConeMode::Open);
+            let is_open = self
+                .modes
+                .get(slot / width)
+                .is_none_or(|mode| *mode == ConeMode::Open);
             if is_open || factor == 0.0 {
                 continue;
             }

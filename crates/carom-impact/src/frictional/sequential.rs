@@ -58,23 +58,41 @@ impl Sequential {
 /// One contact as if the others were open.
 enum Single {
     Round(RoundStep),
-    Polygon(StepProblem, ContactSpace),
+    /// With the contact in a space of its own, and with its round cone, if it has one.
+    Polygon(Box<(StepProblem, ContactSpace, Option<RoundStep>)>),
 }
 
 impl Single {
     fn new(alone: ContactSpace, shape: ConeShape) -> Result<Self, ImpactError> {
         Ok(match shape {
             ConeShape::Round => Self::Round(RoundStep::new(&alone)),
-            ConeShape::Polygon(k) => Self::Polygon(StepProblem::new(&alone, k, false)?, alone),
+            ConeShape::Polygon(k) => {
+                let round = (alone.n_tangents > 1).then(|| RoundStep::new(&alone));
+                Self::Polygon(Box::new((
+                    StepProblem::new(&alone, k, false)?,
+                    alone,
+                    round,
+                )))
+            }
         })
     }
 
-    /// Leaves the impulses in the workspace.
-    fn solve(&self, velocity: &[f64], workspace: &mut StepWorkspace) -> Result<(), ImpactError> {
+    /// Leaves the impulses in the workspace. The result is their residual with a round cone.
+    fn solve(&self, velocity: &[f64], workspace: &mut StepWorkspace) -> Result<f64, ImpactError> {
         workspace.set_cover(0, None);
         match self {
-            Self::Polygon(lcp, space) => lcp.solve(space, velocity, &[], &[], workspace),
-            Self::Round(round) => workspace.solve_round(round, velocity, &[]),
+            Self::Polygon(polygon) => {
+                let (lcp, space, round) = &**polygon;
+                lcp.solve(space, velocity, &[], &[], workspace)?;
+                match round {
+                    Some(round) => round.residual(velocity, &[], &workspace.impulse),
+                    None => Ok(0.0),
+                }
+            }
+            Self::Round(round) => {
+                workspace.solve_round(round, velocity, &[])?;
+                Ok(workspace.residual)
+            }
         }
     }
 }
@@ -87,23 +105,18 @@ impl ImpactLaw for Sequential {
     fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
         let cycle = self.cycle(problem.contacts().len())?;
         let singles = SingleImpacts::new(problem, self.friction_cone)?;
-        if !problem.is_approaching() {
-            let sequence = Vec::new();
-            return separating(
-                problem,
-                Diagnostics::Sequential {
-                    sequence,
-                    pivots: 0,
-                    velocity_residual: 0.0,
-                },
-            );
-        }
-        let found = singles.run(&cycle, self.max_impacts)?;
-        let diagnostics = Diagnostics::Sequential {
-            sequence: found.sequence,
+        let diagnostics = |found: &InOrder| Diagnostics::Sequential {
+            sequence: found.sequence.clone(),
             pivots: found.pivots,
             velocity_residual: found.velocity_residual,
+            cone: (singles.space.n_tangents > 1).then_some(self.friction_cone),
+            cone_residual: found.cone_residual,
         };
+        if !problem.is_approaching() {
+            return separating(problem, diagnostics(&InOrder::default()));
+        }
+        let found = singles.run(&cycle, self.max_impacts)?;
+        let diagnostics = diagnostics(&found);
         singles
             .space
             .outcome(problem, &found.impulse, ImpactStatus::Resolved, diagnostics)
@@ -118,6 +131,7 @@ pub(crate) struct SingleImpacts<'p> {
 }
 
 /// Where single impacts in one order lead.
+#[derive(Default)]
 pub(crate) struct InOrder {
     /// Scaled impulses on the slots, added up.
     pub(crate) impulse: Vec<f64>,
@@ -125,6 +139,7 @@ pub(crate) struct InOrder {
     pub(crate) sequence: Vec<usize>,
     pivots: usize,
     velocity_residual: f64,
+    cone_residual: f64,
 }
 
 impl<'p> SingleImpacts<'p> {
@@ -157,7 +172,7 @@ impl<'p> SingleImpacts<'p> {
         let mut impulse = vec![0.0; space.n_slots()];
         let mut workspace = StepWorkspace::new();
         let (mut sequence, mut pivots) = (Vec::new(), 0);
-        let mut velocity_residual = 0.0;
+        let (mut velocity_residual, mut cone_residual) = (0.0, 0.0);
         let mut quiet = 0;
         for &contact in cycle.iter().cycle() {
             let slots = contact * width..(contact + 1) * width;
@@ -176,7 +191,8 @@ impl<'p> SingleImpacts<'p> {
             }
             let alone = &velocity.as_slice()[slots.clone()];
             workspace.made = made[slots.clone()].to_vec();
-            self.singles[contact].solve(alone, &mut workspace)?;
+            let residual = self.singles[contact].solve(alone, &mut workspace)?;
+            cone_residual = f64::max(cone_residual, residual);
             pivots += workspace.n_pivots;
             for (slot, l) in slots.zip(&workspace.impulse) {
                 impulse[slot] += l;
@@ -197,6 +213,7 @@ impl<'p> SingleImpacts<'p> {
             sequence,
             pivots,
             velocity_residual,
+            cone_residual,
         })
     }
 }

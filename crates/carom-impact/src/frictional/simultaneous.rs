@@ -13,7 +13,8 @@ use crate::{
     ConeDiagnostics, ContactSet, Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem,
     ImpactStatus,
 };
-use carom_lcp::cone::{ConeMode, ConeSelection};
+use carom_lcp::LcpStatus;
+use carom_lcp::cone::{CONE_RESIDUAL, ConeMode, ConeSelection};
 use carom_metric::Tangent;
 use nalgebra::DVector;
 
@@ -242,8 +243,63 @@ impl Event<'_> {
     ) -> Result<ImpactOutcome, ImpactError> {
         match friction_cone.shape(self.space.n_tangents)? {
             ConeShape::Round => self.with_cones(selection),
-            ConeShape::Polygon(k) => self.with_polygons(k),
+            ConeShape::Polygon(k) => {
+                let outcome = self.with_polygons(k)?;
+                match friction_cone {
+                    FrictionCone::Round if self.is_spatial() => {
+                        self.without_friction(outcome, selection)
+                    }
+                    _ => Ok(outcome),
+                }
+            }
         }
+    }
+
+    /// Whether any contact has two tangents.
+    fn is_spatial(&self) -> bool {
+        let contacts = self.problem.contacts().contacts();
+        contacts.iter().any(|contact| contact.tangents.len() > 1)
+    }
+
+    /// Cones without friction are rays, and their outcome that of the complementarity problem: said as
+    /// of other cones.
+    fn without_friction(
+        &self,
+        mut outcome: ImpactOutcome,
+        selection: ConeSelection,
+    ) -> Result<ImpactOutcome, ImpactError> {
+        if let Diagnostics::Complementarity {
+            pivots,
+            velocity_residual,
+            ..
+        } = outcome.diagnostics
+        {
+            let pushes = |i| {
+                let row = self.problem.contacts().row(i);
+                outcome.impulses.get(row).is_some_and(|l| *l > 0.0)
+            };
+            let mode = |i| match pushes(i) {
+                true => ConeMode::Slide,
+                false => ConeMode::Open,
+            };
+            outcome.diagnostics = Diagnostics::Cone(Box::new(ConeDiagnostics {
+                residual: self.residual(&RoundStep::without_friction(self.space), &outcome)?,
+                velocity_residual,
+                family: 0,
+                selection,
+                modes: (0..self.space.n_contacts).map(mode).collect(),
+                pivots,
+                newton_steps: 0,
+            }));
+        }
+        Ok(outcome)
+    }
+
+    /// The residual of the impulses of an outcome.
+    fn residual(&self, round: &RoundStep, outcome: &ImpactOutcome) -> Result<f64, ImpactError> {
+        let impulses = outcome.impulses.as_slice();
+        let impulse = self.space.of_rows(impulses, self.problem.scale());
+        round.residual(self.before.as_slice(), self.restitution, &impulse)
     }
 
     fn with_cones(&self, selection: ConeSelection) -> Result<ImpactOutcome, ImpactError> {
@@ -274,7 +330,7 @@ impl Event<'_> {
         let answer = round.candidate(before, restitution, &[], selection, &mut workspace)?;
         let modes = workspace.cone.modes();
         let mut basis = RoundBasis::new(space, contacts, before, restitution, modes);
-        space.draft(problem, &workspace.impulse).outcome(
+        let mut outcome = space.draft(problem, &workspace.impulse).outcome(
             problem,
             rules,
             &mut Shifted {
@@ -283,7 +339,18 @@ impl Event<'_> {
             },
             ImpactStatus::Resolved,
             Diagnostics::Cone(Box::new(diagnostics(&answer, &workspace))),
-        )
+        )?;
+        // A refinement may have changed the impulses.
+        let residual = self.residual(&round, &outcome)?;
+        let is_accurate = residual <= CONE_RESIDUAL;
+        if !is_accurate {
+            let status = LcpStatus::Inaccurate;
+            return Err(ImpactError::Complementarity { status, residual });
+        }
+        if let Diagnostics::Cone(cone) = &mut outcome.diagnostics {
+            cone.residual = residual;
+        }
+        Ok(outcome)
     }
 
     fn with_polygons(&self, k: usize) -> Result<ImpactOutcome, ImpactError> {

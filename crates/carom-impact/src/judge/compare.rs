@@ -1,9 +1,12 @@
 //! What each law would have answered.
 
 use super::Case;
+use super::explain;
 use super::fit::nearest_coefficient;
 use super::membership::{Known, Membership, Origin, SAME, SetVerdict, Witness};
-use crate::frictional::{AnitescuPotra, MoreauNewton, Sequential, SingleImpacts, all_simultaneous};
+use crate::frictional::{
+    AnitescuPotra, FrictionCone, MoreauNewton, Sequential, SingleImpacts, all_simultaneous,
+};
 use crate::laws::BuiltIn;
 use crate::two_body::{ImpactOptions, RestitutionLaw};
 use crate::{
@@ -455,8 +458,30 @@ fn moreau_newton(case: &Case<'_>) -> Answer {
     case.better(Some(own), fitted)
 }
 
-/// Every outcome of a few planar contacts, else the one that the law finds.
+/// Every outcome of a few planar contacts, else the one that the law finds, or, with round cones,
+/// another member of its continuum.
 fn anitescu_potra(case: &Case<'_>, known: &mut Vec<Known>) -> Answer {
+    let own = found_by_anitescu_potra(case, known)?;
+    let contacts = case.problem.contacts().contacts();
+    let is_spatial = contacts.iter().any(|c| c.tangents.len() == 2);
+    if !is_spatial || case.options.friction_cone != FrictionCone::Round || own.distance <= SAME {
+        return Ok(own);
+    }
+    let (impulses, velocity) = explain::in_one_step(case)?;
+    let member = case.candidate(velocity.clone(), "member of a family".to_owned());
+    if member.distance < own.distance && case.is_same(member.distance) {
+        known.push(Known {
+            velocity,
+            origin: Origin::Simultaneous(impulses),
+        });
+        if !case.is_same(own.distance) {
+            return Ok(member);
+        }
+    }
+    Ok(own)
+}
+
+fn found_by_anitescu_potra(case: &Case<'_>, known: &mut Vec<Known>) -> Answer {
     let contacts = case.problem.contacts();
     let is_planar = contacts.contacts().iter().all(|c| c.tangents.len() < 2);
     let law = AnitescuPotra {

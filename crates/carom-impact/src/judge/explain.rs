@@ -3,6 +3,7 @@
 use super::Case;
 use crate::nnls::nonnegative_least_squares;
 use crate::{ContactSet, ImpactError};
+use carom_metric::{Tangent, kernel};
 use nalgebra::{DMatrix, DVector};
 use std::f64::consts::FRAC_PI_2;
 
@@ -11,6 +12,12 @@ const RANK_TOLERANCE: f64 = 1e-12;
 
 /// Descent along a unit generator, over the size of the change, that is no longer worth a step.
 const STATIONARY: f64 = 1e-13;
+
+/// Corrections of a least-squares solution.
+const MAX_CORRECTIONS: usize = 10;
+
+/// Slope of what is left along an impulse, over both their sizes, that counts as none in a proof.
+const LEVEL: f64 = 1e-9;
 
 /// Steps of the projection onto round cones; the directions converge quadratically.
 const MAX_STEPS: usize = 100;
@@ -33,6 +40,16 @@ pub struct Explanation {
     pub friction_residual: f64,
     /// The best impulses within the friction cones, on the rows as given.
     pub admissible_impulses: DVector<f64>,
+    /// Which residuals no other impulses can lower.
+    pub(super) proven: Proven,
+}
+
+/// Residuals that are known to be the least: no impulse of the kind points against what is left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Proven {
+    pub(super) momentum: bool,
+    pub(super) pulls: bool,
+    pub(super) friction: bool,
 }
 
 /// An edge of a friction cone: the contact's tangential impulse for a unit of normal impulse, or
@@ -65,14 +82,27 @@ pub(super) fn explain(case: &Case<'_>) -> Result<Explanation, ImpactError> {
     };
     let impulses = least_norm(contacts, &free);
     let span = residual(contacts, &free, &impulses);
-    let pushing = combine(contacts, &free, &one_sided(contacts))?;
+    let pushing = combine(contacts, &free, &one_sided(contacts, |_| true))?;
     let mut cone = project_onto_cones(contacts, &free)?;
-    // Impulses on the edge of their cones explain themselves: what is beyond the edge is cut off.
-    let cut = within_cones(contacts, &impulses);
-    let left = residual(contacts, &free, &cut);
-    if left.norm() < cone.residual.norm() {
-        (cone.impulses, cone.residual) = (cut, left);
+    // Impulses inside their cones explain themselves, and what is beyond an edge is cut off: this
+    // finds what the edges of cones that are wide in kinetic terms cannot add up to.
+    let rough = combine(
+        contacts,
+        &free,
+        &one_sided(contacts, |friction| friction > 0.0),
+    )?;
+    for inside in [&impulses, &pushing.impulses, &rough.impulses] {
+        let cut = within_cones(contacts, inside);
+        let left = residual(contacts, &free, &cut);
+        if left.norm() < cone.residual.norm() {
+            (cone.impulses, cone.residual) = (cut, left);
+        }
     }
+    let proven = Proven {
+        momentum: is_least(contacts, &span, Kind::Any),
+        pulls: is_least(contacts, &pushing.residual, Kind::Pushing),
+        friction: is_least(contacts, &cone.residual, Kind::Coulomb),
+    };
     let unscale = 1.0 / case.problem.scale();
     let relative = |residual: &DVector<f64>| residual.norm() / case.reference;
     let momentum_residual = relative(&span);
@@ -87,7 +117,93 @@ pub(super) fn explain(case: &Case<'_>) -> Result<Explanation, ImpactError> {
         pull_residual,
         friction_residual: relative(&cone.residual).max(pull_residual),
         admissible_impulses: cone.impulses * unscale,
+        proven,
     })
+}
+
+/// What the impulses of a contact may be.
+#[derive(Clone, Copy)]
+enum Kind {
+    Any,
+    Pushing,
+    Coulomb,
+}
+
+/// Whether no impulse of a kind lowers what is left: it has no slope along those of both signs, and
+/// none downwards along the others. Then no sum of them does, because they are a convex cone.
+fn is_least(contacts: &ContactSet<'_>, left: &DVector<f64>, kind: Kind) -> bool {
+    let size = left.norm();
+    let slope = |row: usize| {
+        let unit = contacts.unit_row(row).iter();
+        unit.zip(left.iter()).map(|(u, x)| u * x).sum::<f64>()
+    };
+    contacts.contacts().iter().enumerate().all(|(i, contact)| {
+        let normal = contacts.row(i);
+        let mut tangents = normal + 1..contacts.row(i + 1);
+        let mut level = || tangents.all(|row| slope(row).abs() <= LEVEL * size);
+        match kind {
+            Kind::Any => slope(normal).abs() <= LEVEL * size && level(),
+            Kind::Pushing => slope(normal) >= -LEVEL * size && level(),
+            Kind::Coulomb => {
+                // Per unit of normal impulse, on rows as given.
+                let length = contacts.row_norm(normal);
+                let sliding = tangents.fold(0.0f64, |sum, row| {
+                    sum.hypot(slope(row) * contacts.row_norm(row))
+                });
+                slope(normal) * length - contact.friction * sliding >= -LEVEL * size * length
+            }
+        }
+    })
+}
+
+/// The impulses on the rows as given that lead in one step with round cones as near to the velocity
+/// as any, and where they lead: none where a contact opens, against the sliding where it slides, anywhere in the cone where
+/// it sticks, within the tolerance.
+///
+/// Of dependent contacts that slide [`AnitescuPotra`](crate::frictional::AnitescuPotra) finds one
+/// answer of a continuum; this recognizes them all.
+pub(super) fn in_one_step(case: &Case<'_>) -> Result<(DVector<f64>, Tangent), ImpactError> {
+    let contacts = case.problem.contacts();
+    let change = &case.after - case.before();
+    let free = match contacts.constraint_basis() {
+        Some(basis) => &change - basis * basis.tr_mul(&change),
+        None => change,
+    };
+    let limit = case.options.tolerance * case.reference;
+    let rate = |row: usize| kernel::dot(contacts.unit_row(row), case.after.as_slice());
+    let is_closed = |i: usize| rate(contacts.row(i)) <= limit;
+    let sliding = |i: usize| {
+        let row = contacts.row(i);
+        let is_round = contacts.contacts()[i].tangents.len() == 2;
+        let given = |row: usize| rate(row) * contacts.row_norm(row);
+        let [x, y] = match is_round {
+            true => [given(row + 1), given(row + 2)],
+            false => return None,
+        };
+        let is_sliding = rate(row + 1).hypot(rate(row + 2)) > limit;
+        is_sliding.then(|| [x / x.hypot(y), y / x.hypot(y)])
+    };
+    let mut edges = Vec::new();
+    for edge in cone_edges(contacts) {
+        let contact = (0..contacts.len()).find(|i| contacts.row(*i) == edge.row);
+        if contact.is_some_and(|i| is_closed(i) && sliding(i).is_none()) {
+            edges.push(edge);
+        }
+    }
+    for i in (0..contacts.len()).filter(|i| is_closed(*i)) {
+        if let Some([x, y]) = sliding(i) {
+            let friction = contacts.contacts()[i].friction;
+            edges.push(Generator {
+                row: contacts.row(i),
+                normal: 1.0,
+                tangential: [-friction * x, -friction * y],
+            });
+        }
+    }
+    let is_whole = |i: usize| is_closed(i) && sliding(i).is_none();
+    let fit = project(contacts, &free, &edges, is_whole)?;
+    let end = case.velocity(&(&case.after + fit.residual));
+    Ok((fit.impulses / case.problem.scale(), end))
 }
 
 /// Impulses with pulling normal parts set to zero and tangential ones shortened to the friction cones.
@@ -121,11 +237,24 @@ fn least_norm(contacts: &ContactSet<'_>, change: &DVector<f64>) -> DVector<f64> 
     if rows == 0 {
         return DVector::zeros(0);
     }
-    let svd = unit_rows(contacts).svd(true, true);
+    let matrix = unit_rows(contacts);
+    let svd = matrix.clone().svd(true, true);
     let cutoff = RANK_TOLERANCE * svd.singular_values.max();
-    let unit = svd
-        .solve(change, cutoff)
-        .unwrap_or_else(|_| DVector::zeros(rows));
+    let solve = |change: &DVector<f64>| {
+        svd.solve(change, cutoff)
+            .unwrap_or_else(|_| DVector::zeros(rows))
+    };
+    let mut unit = solve(change);
+    let mut left = change - &matrix * &unit;
+    // Nearly parallel rows make the factors inaccurate: what they leave is solved for again.
+    for _ in 0..MAX_CORRECTIONS {
+        let corrected = &unit + solve(&left);
+        let remains = change - &matrix * &corrected;
+        if remains.norm() >= left.norm() {
+            break;
+        }
+        (unit, left) = (corrected, remains);
+    }
     DVector::from_fn(rows, |row, _| unit[row] / contacts.row_norm(row))
 }
 
@@ -140,17 +269,20 @@ fn residual(
     unit_rows(contacts) * unit - change
 }
 
-/// Normals that push and tangents of both signs.
-fn one_sided(contacts: &ContactSet<'_>) -> Vec<Generator> {
+/// Normals that push, and tangents of both signs of the contacts whose friction is as asked.
+fn one_sided(contacts: &ContactSet<'_>, has_tangents: impl Fn(f64) -> bool) -> Vec<Generator> {
     let alone = |row: usize, impulse: f64| Generator {
         row,
         normal: impulse,
         tangential: [0.0; 2],
     };
     let mut generators = Vec::new();
-    for i in 0..contacts.len() {
+    for (i, contact) in contacts.contacts().iter().enumerate() {
         let (first, end) = (contacts.row(i), contacts.row(i + 1));
         generators.push(alone(first, 1.0));
+        if !has_tangents(contact.friction) {
+            continue;
+        }
         generators.extend((first + 1..end).flat_map(|row| [alone(row, 1.0), alone(row, -1.0)]));
     }
     generators
@@ -164,10 +296,21 @@ fn project_onto_cones(
     contacts: &ContactSet<'_>,
     change: &DVector<f64>,
 ) -> Result<Fit, ImpactError> {
-    let mut fit = combine(contacts, change, &cone_edges(contacts))?;
+    project(contacts, change, &cone_edges(contacts), |_| true)
+}
+
+/// The same from some generators, with the cones of some contacts whole.
+fn project(
+    contacts: &ContactSet<'_>,
+    change: &DVector<f64>,
+    edges: &[Generator],
+    is_whole: impl Fn(usize) -> bool,
+) -> Result<Fit, ImpactError> {
+    let mut fit = combine(contacts, change, edges)?;
     let size = change.norm();
     for _ in 0..MAX_STEPS {
         let joining: Vec<Generator> = (0..contacts.len())
+            .filter(|i| is_whole(*i))
             .filter_map(|i| steepest(contacts, i, &fit.residual))
             .filter(|generator| {
                 let column = column(contacts, generator);

@@ -32,12 +32,16 @@ mod compare;
 mod explain;
 mod fit;
 mod membership;
+#[cfg(feature = "bounds")]
+mod passed;
 mod tasks;
 mod verdict;
 
 pub use compare::{LawMatch, LawVerdict, Refusal, RestitutionFit};
 pub use explain::Explanation;
 pub use membership::{Membership, OutsideReason, SetVerdict, Witness, WitnessCone, WitnessFault};
+#[cfg(feature = "bounds")]
+pub use passed::{PassedBound, passed_bound};
 
 use crate::frictional::FrictionCone;
 use crate::own_terms::GRAZING_TOLERANCE;

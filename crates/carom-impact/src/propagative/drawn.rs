@@ -15,6 +15,10 @@ pub struct OrderSample {
     pub seed: u64,
 }
 
+/// Impacts of all orders together: so many for each order, and so many for each state of `max_nodes`.
+const IMPACTS_AN_ORDER: u64 = 1000;
+const IMPACTS_A_NODE: u64 = 100;
+
 /// The most orders that are drawn.
 pub const MAX_ORDERS: u64 = 1_000_000;
 
@@ -28,7 +32,8 @@ impl Default for OrderSample {
 }
 
 /// Follows random orders to their ends, at each state one of the approaching contacts with equal
-/// chances, and adds their outcomes to those already found.
+/// chances, and adds their outcomes to those already found. Where orders are long, fewer are followed
+/// than were asked for: the answer says how many.
 pub(super) fn draw(
     problem: &ImpactProblem<'_>,
     law: &Propagative,
@@ -50,8 +55,12 @@ pub(super) fn draw(
     let mut row = start.clone();
     let mut approaching = Vec::with_capacity(layout.m);
     let mut met: Vec<u64> = Vec::new();
-    for order in 0..sample.orders {
-        let mut stream = CounterRng::new(sample.seed, order, 0);
+    let budget =
+        IMPACTS_AN_ORDER * sample.orders + IMPACTS_A_NODE.saturating_mul(law.max_nodes as u64);
+    let (mut orders, mut followed) = (0, 0u64);
+    while orders < sample.orders && followed < budget {
+        let mut stream = CounterRng::new(sample.seed, orders, 0);
+        orders += 1;
         row.copy_from_slice(&start);
         let mut sequence = Vec::new();
         let mut impacts = 0;
@@ -73,6 +82,7 @@ pub(super) fn draw(
                 sequence.push(contact);
             }
         }
+        followed = followed.saturating_add(impacts);
         if law.filter == SequenceFilter::Minimal
             && !(sequence.len() <= minimal::MINIMALITY_LIMIT
                 && minimal::places_are_minimal(problem, &sequence)?)
@@ -89,7 +99,7 @@ pub(super) fn draw(
     }
     let once = met.iter().filter(|n| **n == 1).count();
     Ok(DrawnOrders {
-        orders: sample.orders,
-        new_outcome_rate: once as f64 / sample.orders as f64,
+        orders,
+        new_outcome_rate: once as f64 / orders as f64,
     })
 }

@@ -5,9 +5,9 @@ use super::flow::normalized;
 use super::impact::check;
 use super::inertia::ContactInertia;
 use super::options::ImpactOptions;
+use super::recorder::Blind;
 use super::solve::Run;
 use super::state::State;
-use super::trace::Blind;
 use crate::ImpactError;
 use nalgebra::Vector3;
 

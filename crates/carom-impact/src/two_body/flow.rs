@@ -1,7 +1,9 @@
 //! The flow of the sliding velocity: its radial and transverse rates and their zeros.
 
 use super::inertia::ContactInertia;
-use super::solve::STRAIGHT;
+
+/// A transverse rate below this fraction of the flow's rate is zero: sliding is straight.
+pub(super) const STRAIGHT: f64 = 8.0 * f64::EPSILON;
 
 /// Coulomb sliding on a contact, in units of its own rate.
 ///

@@ -1,11 +1,11 @@
 //! One impact at a contact: the public face of the kernel.
 
+use super::atlas::Atlas;
 use super::events::Events;
 use super::inertia::ContactInertia;
 use super::options::ImpactOptions;
-use super::prepared::Atlas;
+use super::recorder::{Blind, Recorder};
 use super::solve::{FinalMode, Run};
-use super::trace::{Blind, Recorder};
 use crate::ImpactError;
 use carom_metric::kernel::power_of_two_scale;
 use nalgebra::Vector3;

@@ -27,6 +27,7 @@
 //! [`TwoBody`](crate::TwoBody); [`Routh`](crate::Routh) is the law for one contact of any system.
 
 mod arc;
+mod atlas;
 mod baselines;
 mod bodies;
 mod compliance;
@@ -39,6 +40,7 @@ mod line;
 mod options;
 mod predict;
 mod prepared;
+mod recorder;
 mod series;
 mod solve;
 mod state;

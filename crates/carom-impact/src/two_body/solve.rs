@@ -1,23 +1,20 @@
 //! The impact as a sequence of phases.
 
 use super::arc::{Arc, Path};
+use super::atlas::{Atlas, Entry, Ride};
 use super::events::{End, Event, EventPoint, Events, Normal, Phase};
-use super::flow::{Flow, centrifugal, normalized};
+use super::flow::{Flow, STRAIGHT, centrifugal, normalized};
 use super::inertia::ContactInertia;
 use super::line::Line;
 use super::options::ImpactOptions;
-use super::prepared::{Atlas, Entry, Ride};
+use super::recorder::Recorder;
 use super::state::State;
 use super::tail::Tail;
-use super::trace::Recorder;
 use crate::ImpactError;
 use carom_numeric::roots;
 
 /// Sliding slower than this fraction of the contact velocity is none.
 const REST: f64 = 4.0 * f64::EPSILON;
-
-/// A transverse rate below this fraction of the flow's rate is zero: sliding is straight.
-pub(super) const STRAIGHT: f64 = 8.0 * f64::EPSILON;
 
 /// Below this fraction of its first value the sliding velocity goes straight to rest.
 const SLOW: f64 = 1e-15;

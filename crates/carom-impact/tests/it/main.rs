@@ -5,6 +5,8 @@ mod common;
 mod conservation;
 mod frictional;
 mod judge;
+#[cfg(feature = "bounds")]
+mod judge_bounds;
 mod judge_set;
 mod laws;
 mod nonholonomic;

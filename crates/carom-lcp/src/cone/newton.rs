@@ -53,6 +53,18 @@ impl Scaled {
         }
     }
 
+    /// Measures velocities in a unit that is smaller by a factor, a power of two: impulses stay, and
+    /// so does the solution.
+    pub(super) fn stretch(&mut self, factor: f64) {
+        let velocities = self.matrix.iter_mut().chain(&mut self.velocity);
+        for x in velocities
+            .chain(&mut self.rigid)
+            .chain(&mut self.compliance)
+        {
+            *x *= factor;
+        }
+    }
+
     /// Velocities that impulses leave.
     pub(super) fn after(&self, impulse: &[f64], out: &mut Vec<f64>) {
         out.clear();

@@ -5,8 +5,8 @@ use super::problem::WIDTH;
 use crate::{LcpError, LcpRef, Lemke, LemkeOptions, LemkeWorkspace};
 use std::f64::consts::TAU;
 
-/// Directions of each polygon before it is subdivided.
-const DIRECTIONS: usize = 8;
+/// Directions of each polygon, unless that leads nowhere.
+pub(super) const DIRECTIONS: usize = 8;
 
 /// Directions of a polygon at most.
 const MAX_DIRECTIONS: usize = 24;
@@ -59,10 +59,10 @@ impl Default for Polygons {
 
 impl Polygons {
     /// Even polygons with the first vertex on the first tangent.
-    pub(super) fn align(&mut self, n_contacts: usize) {
+    pub(super) fn align(&mut self, n_contacts: usize, directions: usize) {
         self.vertices.resize_with(n_contacts, Vec::new);
         for vertices in &mut self.vertices {
-            place_evenly(vertices, 0.0);
+            place_evenly(vertices, directions, 0.0);
         }
     }
 
@@ -70,7 +70,8 @@ impl Polygons {
     pub(super) fn turn(&mut self, after: &[f64]) {
         for (vertices, u) in self.vertices.iter_mut().zip(after.chunks_exact(WIDTH)) {
             if let Some(angle) = against(u) {
-                place_evenly(vertices, angle);
+                let n = vertices.len();
+                place_evenly(vertices, n, angle);
             }
         }
     }
@@ -175,9 +176,9 @@ impl Polygons {
     }
 }
 
-fn place_evenly(vertices: &mut Vec<f64>, first: f64) {
+fn place_evenly(vertices: &mut Vec<f64>, n: usize, first: f64) {
     vertices.clear();
-    vertices.extend((0..DIRECTIONS).map(|j| first + TAU * j as f64 / DIRECTIONS as f64));
+    vertices.extend((0..n).map(|j| first + TAU * j as f64 / n as f64));
 }
 
 /// The direction against the tangential velocity among the velocities of a contact.

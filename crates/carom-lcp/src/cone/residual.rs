@@ -95,11 +95,12 @@ pub(super) fn onto_disc(x: f64, y: f64, radius: f64) -> (f64, f64) {
 /// Euclidean projection onto the cone $\lVert x_t\rVert \le \mu x_n$.
 fn onto_cone(x: [f64; 3], friction: f64) -> [f64; 3] {
     let slide = x[1].hypot(x[2]);
-    if slide <= friction * x[0] {
-        return x;
-    }
+    // First of the two: without friction and sliding both hold for a negative normal part.
     if friction * slide <= -x[0] {
         return [0.0; 3];
+    }
+    if slide <= friction * x[0] {
+        return x;
     }
     let normal = (x[0] + friction * slide) / (1.0 + friction * friction);
     let factor = friction * normal / slide;

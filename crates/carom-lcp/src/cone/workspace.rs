@@ -2,8 +2,8 @@
 
 use super::even::Even;
 use super::gauss_seidel::Sweeps;
-use super::newton::{MAX_STEPS, Newton, Scaled};
-use super::polygon::Polygons;
+use super::newton::{MAX_STEPS, Newton, Scaled, largest};
+use super::polygon::{DIRECTIONS, Polygons};
 use super::problem::{ConeProblem, WIDTH};
 use super::residual::{CONE_RESIDUAL, residual_of};
 use super::single::single_contact;
@@ -25,6 +25,20 @@ const MAX_TURNS: usize = 8;
 
 /// Times the polygons are subdivided: each halves what a direction is missed by.
 const MAX_SUBDIVISIONS: usize = 48;
+
+/// Polygons of eight directions may all fail; then these are tried.
+const FINER: [usize; 2] = [16, 32];
+
+/// Most directions of all contacts together, for those.
+const MAX_FINER: usize = 512;
+
+/// Impulses this many times the velocities (in units in which a contact alone has equal ones) are
+/// those of a light body between heavy ones. The projections of $\lambda - u$ then hardly see the
+/// velocities, and Newton's method is asked again with both of one size.
+const STIFF: f64 = 16.0;
+
+/// Units of velocity for that, as powers of the ratio of impulses to velocities, one after the other.
+const BALANCES: [f64; 6] = [1.0, 0.5, 0.0, 1.0, 0.5, 0.0];
 
 /// What a contact does in the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
@@ -128,6 +142,7 @@ pub struct ConeWorkspace {
     start: Vec<f64>,
     trial: Vec<f64>,
     trial_after: Vec<f64>,
+    near: Vec<f64>,
     system: Scaled,
     newton: Newton,
     sweeps: Sweeps,
@@ -274,16 +289,57 @@ impl ConeWorkspace {
             .newton
             .run(&self.system, &self.start, GOOD_RESIDUAL, max_steps);
         self.n_newton_steps += steps;
-        self.accept(problem, start, answer)
+        self.accept(problem, start, answer).1 || self.balanced(problem, start, answer)
     }
 
-    /// Keeps Newton's point if it is better than the best so far; whether that is good.
-    fn accept(
+    /// Newton's method from `self.start`, and on from the best point that it comes to, in units of
+    /// velocity that bring impulses and velocities to one size.
+    fn balanced(
         &mut self,
         problem: &ConeProblem<'_>,
         start: ConeStart,
         answer: &mut ConeAnswer,
     ) -> bool {
+        let ratio = largest(&self.start) / largest(&self.system.velocity);
+        let is_stiff = ratio > STIFF && ratio.is_finite();
+        if !is_stiff {
+            return false;
+        }
+        self.near.clear();
+        self.near.extend_from_slice(&self.start);
+        let mut least = f64::INFINITY;
+        for power in BALANCES {
+            let unit = (ratio.log2() * power).round().exp2();
+            self.system.stretch(unit);
+            let (_, steps) = self
+                .newton
+                .run(&self.system, &self.near, GOOD_RESIDUAL, MAX_STEPS);
+            self.system.stretch(1.0 / unit);
+            self.n_newton_steps += steps;
+            if self.newton.impulse().iter().any(|l| !l.is_finite()) {
+                continue;
+            }
+            let (residual, is_good) = self.accept(problem, start, answer);
+            if is_good {
+                return true;
+            }
+            if residual < least {
+                least = residual;
+                self.near.clear();
+                self.near.extend_from_slice(self.newton.impulse());
+            }
+        }
+        false
+    }
+
+    /// Keeps Newton's point if it is better than the best so far. Its residual, and whether the best
+    /// is good.
+    fn accept(
+        &mut self,
+        problem: &ConeProblem<'_>,
+        start: ConeStart,
+        answer: &mut ConeAnswer,
+    ) -> (f64, bool) {
         let residual = self.judge(problem);
         if residual < answer.residual || (residual <= GOOD_RESIDUAL && start == ConeStart::Zero) {
             std::mem::swap(&mut self.impulse, &mut self.trial);
@@ -292,7 +348,7 @@ impl ConeWorkspace {
             answer.residual = residual;
             answer.start = start;
         }
-        answer.residual <= GOOD_RESIDUAL
+        (residual, answer.residual <= GOOD_RESIDUAL)
     }
 
     /// The residual of Newton's point on the problem as given.
@@ -324,9 +380,30 @@ impl ConeWorkspace {
         problem: &ConeProblem<'_>,
         answer: &mut ConeAnswer,
     ) -> Result<bool, LcpError> {
-        self.polygons.align(problem.n_contacts());
-        for turn in 0..=MAX_TURNS {
-            self.n_pivots += self.polygons.solve(&self.system, false, &mut self.start)?;
+        for directions in [DIRECTIONS].into_iter().chain(FINER) {
+            let is_finer = directions > DIRECTIONS;
+            if is_finer && directions * problem.n_contacts() > MAX_FINER {
+                break;
+            }
+            let turns = MAX_TURNS * DIRECTIONS / directions;
+            if self.turn_polygons(problem, directions, turns, answer)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn turn_polygons(
+        &mut self,
+        problem: &ConeProblem<'_>,
+        directions: usize,
+        turns: usize,
+        answer: &mut ConeAnswer,
+    ) -> Result<bool, LcpError> {
+        self.polygons.align(problem.n_contacts(), directions);
+        for turn in 0..=turns {
+            let polygons = &mut self.polygons;
+            self.n_pivots += polygons.solve(&self.system, false, &mut self.start)?;
             let start = match turn {
                 0 => ConeStart::Polygon,
                 _ => ConeStart::TurnedPolygon,
@@ -345,12 +422,11 @@ impl ConeWorkspace {
         problem: &ConeProblem<'_>,
         answer: &mut ConeAnswer,
     ) -> Result<bool, LcpError> {
-        self.polygons.align(problem.n_contacts());
+        self.polygons.align(problem.n_contacts(), DIRECTIONS);
         for _ in 0..=MAX_SUBDIVISIONS {
             self.n_pivots += self.polygons.solve(&self.system, true, &mut self.start)?;
-            self.newton
-                .run(&self.system, &self.start, GOOD_RESIDUAL, 0);
-            if self.accept(problem, ConeStart::SubdividedPolygon, answer)
+            self.newton.run(&self.system, &self.start, GOOD_RESIDUAL, 0);
+            if self.accept(problem, ConeStart::SubdividedPolygon, answer).1
                 || self.attempt(problem, ConeStart::SubdividedPolygon, answer)
             {
                 return Ok(true);

@@ -3,7 +3,7 @@
 use super::ExportError;
 use crate::record::{Column, Table};
 
-/// The table as CSV: a header of `name [unit]`, then one line per row.
+/// The table as CSV: a header of `name [unit]`, then one line per row. Names of rows come first.
 ///
 /// Numbers are the shortest text that reads back as the same `f64`.
 ///
@@ -12,9 +12,11 @@ use crate::record::{Column, Table};
 /// A row that does not fit the columns, or a number that is not finite.
 pub fn csv(table: &Table) -> Result<String, ExportError> {
     let mut writer = csv::Writer::from_writer(Vec::new());
-    writer.write_record(table.columns.iter().map(heading))?;
+    let names = table.labels.iter().map(|labels| labels.heading.clone());
+    writer.write_record(names.chain(table.columns.iter().map(heading)))?;
     for (index, row) in table.rows.iter().enumerate() {
-        writer.write_record(cells(table, index, row)?)?;
+        let name = table.labels.iter().map(|_| table.label(index).to_owned());
+        writer.write_record(name.chain(cells(table, index, row)?))?;
     }
     let bytes = writer
         .into_inner()
@@ -68,6 +70,15 @@ mod tests {
         assert_eq!(lines.next(), Some("0.30000000000000004,1e-300"));
         assert_eq!(lines.next(), Some("-1.5,2.0"));
         assert_eq!(lines.next(), None);
+        Ok(())
+    }
+
+    #[test]
+    fn names_of_rows_come_first() -> Result<(), ExportError> {
+        let mut named = table(Vec::new());
+        named.push_named("law", "a, b", vec![1.0, 2.0]);
+        let text = csv(&named)?;
+        assert_eq!(text, "law,\"time, total [s]\",ratio\n\"a, b\",1.0,2.0\n");
         Ok(())
     }
 

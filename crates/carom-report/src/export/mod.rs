@@ -172,7 +172,8 @@ pub fn shown(value: f64) -> String {
 /// A number with the given significant digits, as C's `%g` would show it.
 fn significant(value: f64, digits: usize) -> String {
     if value == 0.0 || !value.is_finite() {
-        return format!("{value:.0}");
+        // Zero has no sign: adding 0 takes it away.
+        return format!("{:.0}", value + 0.0);
     }
     let text = format!("{value:.*e}", digits.saturating_sub(1));
     let Some((mantissa, exponent)) = text.split_once('e') else {

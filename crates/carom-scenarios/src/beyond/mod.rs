@@ -1,4 +1,5 @@
 //! Beyond the five papers.
 
+pub(crate) mod cube_tosses;
 pub(crate) mod engine_survey;
 pub(crate) mod no_slip_disk;

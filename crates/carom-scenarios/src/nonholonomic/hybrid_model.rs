@@ -67,13 +67,14 @@ pub(crate) fn motion<S: Clone>(
     impacts.truncate(PLAYED_IMPACTS);
     let end = impacts.last().copied().unwrap_or(1.0);
     let times = Animation::frames(0.0, end, FRAMES, &impacts);
-    let poses = times.iter().map(|time| {
-        let before = hits.partition_point(|hit| hit.time <= *time);
-        let (state, since) = match before.checked_sub(1).and_then(|k| hits.get(k)) {
-            Some(hit) => (&hit.state, hit.time),
-            None => (start, 0.0),
-        };
-        pose(&flow(state, time - since))
+    // From frame to frame: the cost of a flow may grow with its length.
+    let (mut state, mut reached, mut next) = (start.clone(), 0.0, hits.iter().peekable());
+    let poses = times.iter().map(|&time| {
+        while let Some(hit) = next.next_if(|hit| hit.time <= time) {
+            (state, reached) = (hit.state.clone(), hit.time);
+        }
+        (state, reached) = (flow(&state, time - reached), time);
+        pose(&state)
     });
     let body = PlaneBody::new(outlines, poses).trail();
     Animation::plane(name, title, caption, times, impacts).body(body)
@@ -90,9 +91,10 @@ pub(crate) fn path<S: Clone>(
     let mut points = vec![place(start)];
     let (mut state, mut time) = (start.clone(), 0.0);
     for hit in hits {
-        for k in 1..=samples {
-            let t = (hit.time - time) * k as f64 / samples as f64;
-            points.push(place(&flow(&state, t)));
+        let step = (hit.time - time) / samples as f64;
+        for _ in 0..samples {
+            state = flow(&state, step);
+            points.push(place(&state));
         }
         (state, time) = (hit.state.clone(), hit.time);
     }

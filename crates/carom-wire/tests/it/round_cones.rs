@@ -77,6 +77,71 @@ fn the_older_key_asks_for_the_same_polygon() {
 }
 
 #[test]
+fn every_law_tells_its_cone_and_its_residual() {
+    let velocity = [1.4, 0.67, -0.5, 0.0, 0.0, 0.0];
+    for (law, friction) in [
+        ("anitescu-potra", 0.5),
+        ("anitescu-potra", 0.0),
+        ("moreau-newton", 0.5),
+        ("sequential", 0.5),
+    ] {
+        let found = resolve(&slab(law, velocity, friction, json!({})));
+        let found = &found["diagnostics"];
+        assert_eq!(found["cone"], "round", "{law}");
+        assert!(found["residual"].as_f64().unwrap() <= 1e-12, "{law}");
+        let polygon = json!({"friction_cone": {"polygon": 4}});
+        if friction > 0.0 {
+            let found = resolve(&slab(law, velocity, friction, polygon));
+            let found = &found["diagnostics"];
+            assert_eq!(found["cone"], 4, "{law}");
+            assert!(found["cone_residual"].as_f64().unwrap() > 1e-3, "{law}");
+        }
+    }
+}
+
+/// A spinning box has a continuum of outcomes: the member found first is none that compliant
+/// contacts select, and still an answer of the law.
+#[test]
+fn any_member_of_a_family_is_an_answer_of_the_law() {
+    let velocity = [1.4, 0.7, -0.5, 0.1, -0.2, 2.0];
+    let even = resolve(&slab("anitescu-potra", velocity, 0.3, json!({})));
+    let first = json!({"selection": "first"});
+    let first = resolve(&slab("anitescu-potra", velocity, 0.3, first));
+    let (even, first) = (
+        numbers(&even["velocity_plus"]),
+        numbers(&first["velocity_plus"]),
+    );
+    let apart = even.iter().zip(&first).map(|(x, y)| (x - y).abs());
+    assert!(apart.fold(0.0, f64::max) > 1e-3);
+    let mut problem = slab("anitescu-potra", velocity, 0.3, json!({"samples": 16}));
+    for (after, detail) in [(even, Value::Null), (first, json!("member of a family"))] {
+        problem["velocity_plus"] = json!(after);
+        let answer = answer_line(Command::Judge, 1, &problem.to_string());
+        let answer: Value = serde_json::from_str(&answer.text).unwrap();
+        let laws = answer["laws"].as_array().unwrap();
+        let found = laws.iter().find(|law| law["law"] == "anitescu-potra");
+        let found = found.unwrap();
+        assert_eq!(found["verdict"], "match");
+        assert_eq!(found.get("detail").cloned().unwrap_or_default(), detail);
+        assert_eq!(answer["outcome_set"]["membership"], "inside");
+    }
+}
+
+#[test]
+fn a_tangent_of_zero_rubs_along_the_other_alone() {
+    let velocity = [1.4, 0.67, -0.5, 0.0, 0.0, 0.0];
+    let mut problem = slab("anitescu-potra", velocity, 0.5, json!({}));
+    for contact in 0..4 {
+        problem["contacts"][contact]["tangents"][1] = json!([0, 0, 0, 0, 0, 0]);
+    }
+    let v = numbers(&resolve(&problem)["velocity_plus"]);
+    assert!(
+        (v[0] - 1.15).abs() < 1e-12 && (v[1] - 0.67).abs() < 1e-12,
+        "{v:?}"
+    );
+}
+
+#[test]
 fn an_option_that_says_nothing_sensible_is_named() {
     let velocity = [1.4, 0.67, -0.5, 0.0, 0.0, 0.0];
     for (options, key) in [

@@ -172,10 +172,7 @@ impl OuterBounds {
         let whitened = (is_free && given.speed > 0.0)
             .then(|| whiten(&given, &lower))
             .flatten();
-        let interior = match (&exact, &whitened) {
-            (None, Some(whitened)) => whitened.interior(),
-            _ => None,
-        };
+        let interior = whitened.as_ref().and_then(Whitened::interior);
         let is_planar = given.contacts.iter().all(|c| c.tangents.len() <= 1);
         Ok(Self {
             given,
@@ -236,6 +233,37 @@ impl OuterBounds {
             min,
             max,
         })
+    }
+
+    /// The upper bound of Theorem 1 in a direction (n) with its proofs, one for each contact that may
+    /// close last, if it is below `limit`. Cheaper than [`bound`](Self::bound) where it is not: the
+    /// first contact that shows it ends the search. Closed forms of known sets do not count.
+    ///
+    /// # Errors
+    ///
+    /// [`ImpactError::InvalidOption`] for a direction of the wrong length, zero or not finite.
+    pub fn below(
+        &self,
+        direction: &[f64],
+        limit: f64,
+    ) -> Result<Option<(f64, Vec<BoundCertificate>)>, ImpactError> {
+        check_direction(direction, self.given.velocity.len())?;
+        let mut largest = f64::NEG_INFINITY;
+        let mut proofs = Vec::with_capacity(self.given.contacts.len());
+        for last in 0..self.given.contacts.len() {
+            let energy = BoundCertificate::Cone(ConeCertificate::energy(last, &self.given));
+            let (bound, proof) = match energy.bound(&self.given, direction) {
+                Some(bound) if bound < limit => (bound, energy),
+                _ => self.best(direction, last, Relaxation::Cone),
+            };
+            let is_below = bound < limit;
+            if !is_below {
+                return Ok(None);
+            }
+            largest = largest.max(bound);
+            proofs.push(proof);
+        }
+        Ok((!proofs.is_empty()).then_some((largest, proofs)))
     }
 
     /// The largest of the contacts' bounds, and their proofs.

@@ -36,7 +36,7 @@ use nalgebra::DVector;
 pub(super) const SAME: f64 = 1e-9;
 
 /// Distances from a set below this may be rounding of the fits, whatever the tolerance.
-const PROVABLE: f64 = 1e-6;
+pub(super) const PROVABLE: f64 = 1e-6;
 
 /// What is known about a velocity and the set of inelastic frictional outcomes.
 #[derive(Clone, Debug, PartialEq)]

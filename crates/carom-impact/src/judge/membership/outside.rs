@@ -52,11 +52,22 @@ pub(super) fn proof(
 ) -> Option<(OutsideReason, f64)> {
     let penetration = audit.penetration_residual * per_reference(case);
     let growth = (kernel::norm(case.after.as_slice()) - case.problem.norm()) / case.reference;
+    // A fit that is not known to be the best proves nothing.
+    let proven = |residual: f64, is_least: bool| if is_least { residual } else { 0.0 };
     [
         (OutsideReason::Penetrates, penetration),
-        (OutsideReason::Momentum, fit.momentum_residual),
-        (OutsideReason::Pulls, fit.pull_residual),
-        (OutsideReason::FrictionCone, fit.friction_residual),
+        (
+            OutsideReason::Momentum,
+            proven(fit.momentum_residual, fit.proven.momentum),
+        ),
+        (
+            OutsideReason::Pulls,
+            proven(fit.pull_residual, fit.proven.pulls),
+        ),
+        (
+            OutsideReason::FrictionCone,
+            proven(fit.friction_residual, fit.proven.friction),
+        ),
         (OutsideReason::Energy, growth),
         (OutsideReason::AllOpen, all_open(case)),
     ]

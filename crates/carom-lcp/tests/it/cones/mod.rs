@@ -9,7 +9,7 @@ use carom_lcp::cone::{
 };
 use carom_lcp::{LcpError, LcpStatus};
 use nalgebra::{DMatrix, DVector, Matrix3, Rotation2};
-use scene::{FAMILIES, Posed, four_corners, random};
+use scene::{FAMILIES, Posed, four_corners, heavy_on_light, random};
 
 fn assert_close(found: &[f64], expected: &[f64], tolerance: f64) {
     assert_eq!(found.len(), expected.len());
@@ -151,6 +151,61 @@ fn random_bodies_are_solved_to_the_last_digits() {
     }
     assert!(100 * solved >= 99 * total, "{solved} of {total}");
     assert!(20 * even >= 19 * families, "{even} even of {families}");
+}
+
+/// Friction coefficients from 0 to 10, each contact its own, a fifth of them without friction.
+#[test]
+fn contacts_of_any_friction_are_solved_together() {
+    let mut workspace = ConeWorkspace::new();
+    let mut stream = Stream(5);
+    let (mut total, mut solved) = (0, 0);
+    for family in FAMILIES {
+        for seed in 0..40 {
+            let mut scene = random(family, 3000 + seed);
+            for friction in &mut scene.friction {
+                *friction = match stream.below(5) {
+                    0 => 0.0,
+                    _ => stream.uniform(0.0, 10.0),
+                };
+            }
+            let posed = scene.pose();
+            let problem = posed.problem();
+            workspace.solve(&problem, ConeSelection::Even).unwrap();
+            let residual = cone_residual(&problem, workspace.impulse()).unwrap();
+            total += 1;
+            solved += usize::from(residual <= 1e-12);
+        }
+    }
+    // Generic contacts with much friction need not be pointed, and then need no solution.
+    assert!(100 * solved >= 97 * total, "{solved} of {total}");
+}
+
+/// A light body between the floor and one a million times as heavy: impulses are a million times
+/// the velocities in units in which each contact alone has equal ones.
+#[test]
+fn heavy_bodies_on_light_ones_are_solved() {
+    let mut workspace = ConeWorkspace::new();
+    for ratio in [1e-6, 1e3, 1e6] {
+        let mut solved = 0;
+        for seed in 0..25 {
+            let posed = heavy_on_light(seed, ratio).pose();
+            let problem = posed.problem();
+            let answer = workspace.solve(&problem, ConeSelection::Even).unwrap();
+            let residual = cone_residual(&problem, workspace.impulse()).unwrap();
+            solved += usize::from(residual <= 1e-12 && answer.status == LcpStatus::Solved);
+        }
+        assert!(solved >= 24, "{ratio}: {solved} of 25");
+    }
+}
+
+/// A contact without friction that opens leaves no residual.
+#[test]
+fn a_frictionless_contact_that_opens_is_solved_by_no_impulse() {
+    let one = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
+    let problem = ConeProblem::new(&one, &[2.0, 0.0, 0.0], &[0.0], &[]).unwrap();
+    assert_eq!(cone_residual(&problem, &[0.0; 3]).unwrap(), 0.0);
+    // And pushing a contact apart is one.
+    assert!(cone_residual(&problem, &[1.0, 0.0, 0.0]).unwrap() > 0.1);
 }
 
 /// Scales and turns a problem and orders its contacts otherwise.

@@ -134,6 +134,15 @@ pub const FAMILIES: [&str; 8] = [
     "generic",
 ];
 
+/// A random pile of two whose upper body has this many times the mass of the lower.
+pub fn heavy_on_light(seed: u64, ratio: f64) -> Scene {
+    let mut scene = random("pile of two", seed);
+    let factor = ratio * scene.masses[0] / scene.masses[1];
+    scene.masses[1] *= factor;
+    scene.inertias[1] *= factor;
+    scene
+}
+
 /// A random problem of a family.
 pub fn random(family: &str, seed: u64) -> Scene {
     let mut stream = Stream(seed);

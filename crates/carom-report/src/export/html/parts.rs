@@ -116,20 +116,27 @@ pub(super) const MAX_ROWS: usize = 200;
 /// The first rows of a table.
 #[must_use]
 pub fn table(table: &Table) -> String {
-    let head: String = table
-        .columns
+    let names = table
+        .labels
         .iter()
-        .map(|c| format!("<th class=\"n\">{}</th>", escape(&csv::heading(c))))
-        .collect();
-    let body: String = table.rows.iter().take(MAX_ROWS).map(|r| row(r)).collect();
+        .map(|l| format!("<th>{}</th>", escape(&l.heading)));
+    let columns = table.columns.iter();
+    let columns = columns.map(|c| format!("<th class=\"n\">{}</th>", escape(&csv::heading(c))));
+    let head: String = names.chain(columns).collect();
+    let rows = table.rows.iter().enumerate().take(MAX_ROWS);
+    let body: String = rows.map(|(i, values)| row(table, i, values)).collect();
     format!(
         "<div class=\"scroll\"><table>\n<thead><tr>{head}</tr></thead>\n\
          <tbody>\n{body}</tbody>\n</table></div>\n"
     )
 }
 
-fn row(values: &[f64]) -> String {
+fn row(table: &Table, index: usize, values: &[f64]) -> String {
+    let names = table
+        .labels
+        .iter()
+        .map(|_| format!("<td>{}</td>", escape(table.label(index))));
     let cell = |v: &f64| format!("<td class=\"n\">{}</td>", minus(&shown(*v)));
-    let cells: String = values.iter().map(cell).collect();
+    let cells: String = names.chain(values.iter().map(cell)).collect();
     format!("<tr>{cells}</tr>\n")
 }

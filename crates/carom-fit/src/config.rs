@@ -1,0 +1,184 @@
+//! A setup as TOML.
+
+use crate::FitError;
+use crate::setup::{Body, DetectOptions, PlaneSetup, Setup};
+use nalgebra::{Matrix3, Vector3};
+use serde::Deserialize;
+
+/// Shortest normal that still says where the plane points.
+const SHORTEST_NORMAL: f64 = 1e-12;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    body: BodyTable,
+    plane: PlaneTable,
+    flight: Option<FlightTable>,
+    detect: Option<DetectTable>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BodyTable {
+    mass: toml::Spanned<f64>,
+    inertia: toml::Spanned<Inertia>,
+    half_extents: Option<toml::Spanned<[f64; 3]>>,
+    vertices: Option<toml::Spanned<Vec<[f64; 3]>>>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "a number or three rows of three numbers")]
+enum Inertia {
+    Isotropic(f64),
+    Matrix([[f64; 3]; 3]),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PlaneTable {
+    normal: toml::Spanned<[f64; 3]>,
+    offset: toml::Spanned<Offset>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Word {
+    Estimate,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "a number or \"estimate\"")]
+enum Offset {
+    Given(f64),
+    Estimated(Word),
+}
+
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "three numbers or \"estimate\"")]
+enum Gravity {
+    Given([f64; 3]),
+    Estimated(Word),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FlightTable {
+    gravity: toml::Spanned<Gravity>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, deny_unknown_fields)]
+struct DetectTable {
+    band: Option<f64>,
+    least: Option<usize>,
+    most: Option<usize>,
+    width: Option<usize>,
+}
+
+impl Setup {
+    /// Reads `[body]`, `[plane]`, `[flight]` and `[detect]`.
+    ///
+    /// # Errors
+    ///
+    /// [`FitError::Configuration`] with the line and the key of the first fault.
+    pub fn from_toml(text: &str) -> Result<Self, FitError> {
+        let file: File = toml::from_str(text).map_err(|e| {
+            let line = e.span().map_or(1, |span| line_of(text, span.start));
+            let message = e.message().replace('\n', " ");
+            FitError::Configuration(format!("line {line}: {message}"))
+        })?;
+        let at = |span: std::ops::Range<usize>, key: &str, why: &str| {
+            let line = line_of(text, span.start);
+            FitError::Configuration(format!("line {line}: {key}: {why}"))
+        };
+        let mass = *file.body.mass.get_ref();
+        if !(mass > 0.0 && mass.is_finite()) {
+            return Err(at(file.body.mass.span(), "body.mass", "must be positive"));
+        }
+        let inertia = match file.body.inertia.get_ref() {
+            Inertia::Isotropic(moment) => Matrix3::identity() * *moment,
+            Inertia::Matrix(rows) => Matrix3::from_fn(|i, j| rows[i][j]),
+        };
+        let vertices = match (&file.body.half_extents, &file.body.vertices) {
+            (Some(extents), None) => {
+                let half = Vector3::from(*extents.get_ref());
+                if !half.iter().all(|x| *x > 0.0 && x.is_finite()) {
+                    let why = "every half extent must be positive";
+                    return Err(at(extents.span(), "body.half_extents", why));
+                }
+                corners(&half)
+            }
+            (None, Some(vertices)) => vertices
+                .get_ref()
+                .iter()
+                .map(|v| Vector3::from(*v))
+                .collect(),
+            (Some(both), Some(_)) => {
+                let why = "give half_extents or vertices, not both";
+                return Err(at(both.span(), "body.half_extents", why));
+            }
+            (None, None) => {
+                let why = "half_extents or vertices are needed";
+                return Err(at(file.body.mass.span(), "body", why));
+            }
+        };
+        let body = Body::new(mass, inertia, vertices)
+            .map_err(|e| at(file.body.inertia.span(), "body.inertia", &e.to_string()))?;
+        let normal = Vector3::from(*file.plane.normal.get_ref());
+        let length = normal.norm();
+        if !(length > SHORTEST_NORMAL && length.is_finite()) {
+            let why = "has no direction";
+            return Err(at(file.plane.normal.span(), "plane.normal", why));
+        }
+        let offset = match file.plane.offset.get_ref() {
+            Offset::Given(offset) if !offset.is_finite() => {
+                return Err(at(
+                    file.plane.offset.span(),
+                    "plane.offset",
+                    "is not finite",
+                ));
+            }
+            Offset::Given(offset) => Some(*offset),
+            Offset::Estimated(Word::Estimate) => None,
+        };
+        let gravity = match &file.flight {
+            None => None,
+            Some(flight) => match flight.gravity.get_ref() {
+                Gravity::Given(g) if !g.iter().all(|x| x.is_finite()) => {
+                    return Err(at(flight.gravity.span(), "flight.gravity", "is not finite"));
+                }
+                Gravity::Given(g) => Some(Vector3::from(*g)),
+                Gravity::Estimated(Word::Estimate) => None,
+            },
+        };
+        let defaults = DetectOptions::default();
+        let detect = file.detect.unwrap_or_default();
+        Ok(Self {
+            body,
+            plane: PlaneSetup {
+                normal: normal / length,
+                offset,
+            },
+            gravity,
+            options: DetectOptions::new(
+                detect.band.unwrap_or(defaults.band),
+                detect.least.unwrap_or(defaults.least),
+                detect.most.unwrap_or(defaults.most),
+                detect.width.unwrap_or(defaults.width),
+            )?,
+        })
+    }
+}
+
+/// The eight corners of a box.
+fn corners(half: &Vector3<f64>) -> Vec<Vector3<f64>> {
+    let sign = |bit: usize| if bit == 0 { -1.0 } else { 1.0 };
+    (0..8)
+        .map(|k| half.component_mul(&Vector3::new(sign(k & 1), sign(k & 2), sign(k & 4))))
+        .collect()
+}
+
+/// Line of a place in a text, from 1.
+fn line_of(text: &str, place: usize) -> usize {
+    1 + text.bytes().take(place).filter(|b| *b == b'\n').count()
+}

@@ -1,0 +1,264 @@
+//! Figures of a fit.
+
+use crate::fit::{Cases, LawFit};
+use crate::impact::Kind;
+use crate::law::{FitLaw, Parameter};
+use crate::report::Analysis;
+use carom_report::record::{Axis, Color, Figure, Mark};
+
+/// Cells of the likelihood map along each side.
+const MAP_CELLS: usize = 41;
+/// Bins of the histogram of misfits, and its end.
+const BINS: usize = 40;
+const LAST_BIN: f64 = 0.6;
+/// Log likelihoods this far below the best one are drawn alike.
+const DEEPEST: f64 = -400.0;
+
+const COLORS: [Color; 6] = [
+    Color::Blue,
+    Color::Orange,
+    Color::Green,
+    Color::Vermillion,
+    Color::Purple,
+    Color::Gray,
+];
+
+/// All figures; none without fits.
+pub(crate) fn figures(analysis: &Analysis) -> Vec<Figure> {
+    let ranking = analysis.ranking();
+    let Some(best) = ranking.first() else {
+        return Vec::new();
+    };
+    let mut figures = Vec::new();
+    figures.extend(map(analysis.cases(), best));
+    figures.push(histogram(analysis, best));
+    figures.extend(panels(analysis, best));
+    figures.extend(by_kind(best));
+    figures.push(explained(analysis));
+    figures.push(approach(analysis));
+    figures
+}
+
+/// Log likelihood over restitution and friction around the optimum, the interval and the estimate.
+fn map(cases: &Cases, best: &LawFit) -> Option<Figure> {
+    let uses = best.law.uses();
+    if !(uses.contains(&Parameter::Restitution) && uses.contains(&Parameter::Friction)) {
+        return None;
+    }
+    let axis = |center: f64, end: f64| -> Vec<f64> {
+        let (low, high) = ((center - 0.2).max(0.0), (center + 0.2).min(end));
+        (0..MAP_CELLS)
+            .map(|i| low + (high - low) * i as f64 / (MAP_CELLS - 1) as f64)
+            .collect()
+    };
+    let (p, top) = (best.parameters, best.score.log_likelihood);
+    let (x, y) = (axis(p.restitution, 1.0), axis(p.friction, 2.0));
+    let values = y
+        .iter()
+        .map(|&friction| {
+            let at = |&restitution: &f64| {
+                let p = p
+                    .with(Parameter::Restitution, restitution)
+                    .with(Parameter::Friction, friction);
+                let found = cases.score(best.law, &p, None);
+                found.map_or(DEEPEST, |score| (score.log_likelihood - top).max(DEEPEST))
+            };
+            x.iter().map(at).collect()
+        })
+        .collect();
+    let mut figure = Figure::new(
+        "likelihood",
+        format!("Log likelihood of {} below its largest value", best.law.name()),
+        "The cross is the estimate, the box its 95 % interval over tosses. Values below -400 are drawn alike.",
+        Axis::linear("restitution", ""),
+        Axis::linear("friction", ""),
+    )
+    .mark(Mark::Heatmap {
+        label: "log likelihood below the best".to_owned(),
+        unit: String::new(),
+        x,
+        y,
+        values,
+    });
+    let interval = |parameter| {
+        let found = best.estimates.iter().find(|e| e.parameter == parameter);
+        found.and_then(|e| e.interval)
+    };
+    if let (Some([a, b]), Some([c, d])) = (
+        interval(Parameter::Restitution),
+        interval(Parameter::Friction),
+    ) {
+        let (x, y) = (vec![a, b, b, a, a], vec![c, c, d, d, c]);
+        figure = figure.mark(Mark::line("95 % intervals", x, y, Color::Vermillion));
+    }
+    Some(figure.mark(Mark::points(
+        "estimate",
+        vec![p.restitution],
+        vec![p.friction],
+        Color::Vermillion,
+    )))
+}
+
+/// How often a law misses by how much.
+fn histogram(analysis: &Analysis, best: &LawFit) -> Figure {
+    let mut figure = Figure::new(
+        "misfits",
+        "How far each law is from the measured velocity",
+        format!(
+            "Impacts per bin of the misfit, relative to the speed before; misfits above {LAST_BIN} stand in the last bin. \
+             The best law is {}.",
+            best.law.name()
+        ),
+        Axis::linear("misfit", "").range(0.0, LAST_BIN),
+        Axis::linear("impacts", ""),
+    );
+    let fits = analysis
+        .fits
+        .iter()
+        .chain(&analysis.baselines)
+        .filter(|fit| fit.law != FitLaw::NoImpact);
+    for (fit, color) in fits.zip(COLORS.into_iter().cycle()) {
+        let mut counts = [0.0; BINS];
+        for d in &fit.score.misfits {
+            let bin = (d / LAST_BIN * BINS as f64) as usize;
+            counts[bin.min(BINS - 1)] += 1.0;
+        }
+        let width = LAST_BIN / BINS as f64;
+        let x = (0..BINS).map(|i| (i as f64 + 0.5) * width).collect();
+        figure = figure.mark(Mark::line(fit.law.name(), x, counts.to_vec(), color));
+    }
+    figure
+}
+
+/// Predicted against measured velocity after, component by component.
+fn panels(analysis: &Analysis, best: &LawFit) -> Vec<Figure> {
+    let predictions = analysis.predictions(best);
+    let names = [
+        ("vx", "m/s"),
+        ("vy", "m/s"),
+        ("vz", "m/s"),
+        ("wx", "rad/s"),
+        ("wy", "rad/s"),
+        ("wz", "rad/s"),
+    ];
+    names
+        .into_iter()
+        .enumerate()
+        .map(|(k, (name, unit))| {
+            let (mut x, mut y) = (Vec::new(), Vec::new());
+            for (impact, predicted) in analysis.census.impacts.iter().zip(&predictions) {
+                if let Some(predicted) = predicted {
+                    x.push(impact.velocity_plus[k]);
+                    y.push(predicted[k]);
+                }
+            }
+            let all = || x.iter().chain(&y).copied();
+            let ends = vec![
+                all().fold(f64::INFINITY, f64::min),
+                all().fold(f64::NEG_INFINITY, f64::max),
+            ];
+            Figure::new(
+                format!("predicted-{name}"),
+                format!("{name} after the impact, by {}", best.law.name()),
+                "On the line the law predicts what was measured.",
+                Axis::linear("measured", unit),
+                Axis::linear("predicted", unit),
+            )
+            .mark(Mark::line("equal", ends.clone(), ends, Color::Gray))
+            .mark(Mark::points("impacts", x, y, Color::Blue))
+        })
+        .collect()
+}
+
+/// Restitution of each kind of impact alone.
+fn by_kind(best: &LawFit) -> Option<Figure> {
+    if best.by_kind.is_empty() {
+        return None;
+    }
+    let mut figure = Figure::new(
+        "by-kind",
+        format!(
+            "{} fitted to corners, edges and faces alone",
+            best.law.name()
+        ),
+        "1: one vertex touches, 2: two, 3: three or more. One law should give one height.",
+        Axis::linear("vertices that touch", "").range(0.5, 3.5),
+        Axis::linear("coefficient", ""),
+    );
+    for (parameter, color) in [
+        (Parameter::Restitution, Color::Blue),
+        (Parameter::Friction, Color::Orange),
+    ] {
+        if !best.law.uses().contains(&parameter) {
+            continue;
+        }
+        let x = best.by_kind.iter().map(|fit| match fit.kind {
+            Kind::Corner => 1.0,
+            Kind::Edge => 2.0,
+            Kind::Face => 3.0,
+        });
+        let y = best.by_kind.iter().map(|fit| fit.parameters.get(parameter));
+        figure = figure.mark(Mark::points(
+            parameter.name(),
+            x.collect(),
+            y.collect(),
+            color,
+        ));
+    }
+    Some(figure)
+}
+
+/// What no impulse explains, and the energy that came back.
+fn explained(analysis: &Analysis) -> Figure {
+    let x = analysis
+        .bounds
+        .iter()
+        .map(|bound| bound.unexplained)
+        .collect();
+    let y = analysis
+        .bounds
+        .iter()
+        .map(|bound| bound.energy_ratio)
+        .collect();
+    Figure::new(
+        "explained",
+        "What no rigid law explains",
+        "Right of 0.1 or above 1.02 no impulses at the touching vertices make the measured change.",
+        Axis::linear("part that no impulse makes", ""),
+        Axis::linear("energy after over energy before", ""),
+    )
+    .mark(Mark::points("impacts", x, y, Color::Blue))
+    .mark(Mark::line(
+        "1.02",
+        vec![0.0, 0.1],
+        vec![1.02, 1.02],
+        Color::Vermillion,
+    ))
+    .mark(Mark::line(
+        "0.1",
+        vec![0.1, 0.1],
+        vec![0.0, 1.02],
+        Color::Vermillion,
+    ))
+}
+
+/// Newton's ratio of single corners against the speed of approach.
+fn approach(analysis: &Analysis) -> Figure {
+    let (mut x, mut y) = (Vec::new(), Vec::new());
+    for case in &analysis.cases().cases {
+        if let Some([before, after]) = case.corner_speeds()
+            && before < 0.0
+        {
+            x.push(-before);
+            y.push(-after / before);
+        }
+    }
+    Figure::new(
+        "approach",
+        "Restitution of single corners against the speed of approach",
+        "Normal speed after over normal speed before, of the one touching vertex.",
+        Axis::linear("speed of approach", "m/s"),
+        Axis::linear("restitution", "").range(-0.5, 1.5),
+    )
+    .mark(Mark::points("corners", x, y, Color::Blue))
+}

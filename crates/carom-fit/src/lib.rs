@@ -1,0 +1,53 @@
+//! Restitution, friction and inertia from tracked bodies that hit a plane.
+//!
+//! 1. [`read_poses`] reads a table of poses;
+//! 2. [`estimate_noise`] finds the tracker's noise, gravity and the plane;
+//! 3. [`find_impacts`] finds isolated impacts and fits the flights before and after;
+//! 4. [`Cases::fit`] finds the parameters of a law that make the velocities after most probable, with
+//!    intervals over tosses; [`Cases::score`] says how well given parameters predict other data.
+//!
+//! Predictions come from the laws of [`carom_impact`]: there is no second implementation. Six-vectors
+//! are the velocity of the center of mass (m/s) and the angular velocity (rad/s), both in world axes.
+//!
+//! # What cannot be known
+//!
+//! An impact on a fixed plane depends on the mass and the inertia only through their ratio, so the mass is
+//! not identifiable. The factor on the inertia is, but a shorter lever arm of the contact does the same.
+
+mod bootstrap;
+mod config;
+mod episode;
+mod error;
+mod explain;
+mod figures;
+mod fit;
+mod impact;
+mod law;
+mod likelihood;
+mod meet;
+mod noise;
+mod objective;
+mod poses;
+mod predict;
+mod report;
+mod robust;
+mod setup;
+mod simplex;
+pub mod synthetic;
+
+pub use error::{FitError, PoseError};
+pub use explain::OuterBound;
+pub use fit::{Cases, Estimate, FitOptions, KindFit, LawFit, Score, TossFits, Variation};
+pub use impact::{Census, Excluded, Impact, Kind, find_impacts};
+pub use law::{FitLaw, Parameter, Parameters};
+pub use likelihood::log_density;
+pub use nalgebra;
+pub use noise::{NoiseModel, estimate_noise, tangents};
+pub use poses::{PoseTable, Poses, read_poses};
+pub use predict::predict;
+pub use report::{Analysis, Request, analyze};
+pub use setup::{Body, DetectOptions, Plane, PlaneSetup, Setup};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

@@ -1,0 +1,94 @@
+//! How probable a misfit is: a six-dimensional Student distribution with four degrees of freedom.
+
+use std::f64::consts::PI;
+
+/// Degrees of freedom $\nu$.
+const NU: f64 = 4.0;
+/// Dimension of the residual.
+const DIMENSION: f64 = 6.0;
+/// Smallest scale.
+const LEAST_SCALE: f64 = 1e-9;
+/// The scale is a fixed point that is reached at a linear rate.
+const MAX_ITERATIONS: usize = 10_000;
+
+/// Log density of a misfit $d$ at a scale $s$,
+/// $\ln\Gamma(5) - \ln\Gamma(2) - 3\ln(4\pi) - 6\ln s - 5\ln(1 + d^2/(4s^2))$.
+#[must_use]
+pub fn log_density(misfit: f64, scale: f64) -> f64 {
+    // Gamma(5) = 24, Gamma(2) = 1.
+    let ratio = misfit / scale;
+    24.0_f64.ln()
+        - 3.0 * (NU * PI).ln()
+        - DIMENSION * scale.ln()
+        - 0.5 * (NU + DIMENSION) * (ratio * ratio / NU).ln_1p()
+}
+
+/// Misfits with the numbers of times they count, and how probable they are at the best scale.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Likelihood {
+    pub scale: f64,
+    pub sum: f64,
+}
+
+/// The scale that makes weighted misfits most probable, and the sum of their log densities.
+///
+/// $s^2 \leftarrow \overline{u d^2}/6$, $u = 10/(4 + d^2/s^2)$, from $\overline{d^2}/6$.
+pub(crate) fn best_scale(misfits: &[f64], weight: impl Fn(usize) -> f64) -> Likelihood {
+    let mean = |of: &dyn Fn(f64) -> f64| {
+        let (mut sum, mut weights) = (0.0, 0.0);
+        for (i, d) in misfits.iter().enumerate() {
+            let w = weight(i);
+            sum += w * of(d * d);
+            weights += w;
+        }
+        sum / weights
+    };
+    let least = LEAST_SCALE * LEAST_SCALE;
+    let mut square = (mean(&|d2| d2) / DIMENSION).max(least);
+    for _ in 0..MAX_ITERATIONS {
+        let next = mean(&|d2| (NU + DIMENSION) * d2 / (NU + d2 / square)) / DIMENSION;
+        let next = next.max(least);
+        let is_done = (next - square).abs() <= 1e-12 * square;
+        square = next;
+        if is_done {
+            break;
+        }
+    }
+    let scale = square.sqrt();
+    let sum = misfits
+        .iter()
+        .enumerate()
+        .map(|(i, d)| weight(i) * log_density(*d, scale))
+        .sum();
+    Likelihood { scale, sum }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The density integrates to one over six dimensions: shells of area pi^3 r^5.
+    #[test]
+    fn the_density_is_normalized() {
+        let (scale, n) = (0.7, 200_000);
+        // r = s tan(t) maps the half line to a finite interval.
+        let total: f64 = (0..n)
+            .map(|i| {
+                let t = (f64::from(i) + 0.5) / f64::from(n) * PI / 2.0;
+                let r = scale * t.tan();
+                let dr = scale / t.cos().powi(2) * PI / 2.0 / f64::from(n);
+                log_density(r, scale).exp() * PI.powi(3) * r.powi(5) * dr
+            })
+            .sum();
+        assert!((total - 1.0).abs() <= 1e-6, "{total}");
+    }
+
+    #[test]
+    fn the_best_scale_is_a_maximum() {
+        let misfits = [0.02, 0.05, 0.011, 0.4, 0.07];
+        let best = best_scale(&misfits, |_| 1.0);
+        let at = |s: f64| misfits.iter().map(|d| log_density(*d, s)).sum::<f64>();
+        assert!((at(best.scale) - best.sum).abs() <= 1e-12);
+        assert!(best.sum > at(best.scale * 1.001) && best.sum > at(best.scale * 0.999));
+    }
+}

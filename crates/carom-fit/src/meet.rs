@@ -1,0 +1,372 @@
+//! Two flights that meet: the states just before and after an impact, by least squares.
+
+use crate::Poses;
+use crate::noise::NoiseModel;
+use crate::setup::Body;
+use carom_lie::So3;
+use nalgebra::{Matrix3, SMatrix, SVector, Vector3};
+use std::ops::Range;
+
+/// Unknowns: position, attitude, then velocity and angular velocity before and after, and the time.
+const UNKNOWNS: usize = 19;
+/// Place of the first unknown of each kind.
+const POSITION: usize = 0;
+const ATTITUDE: usize = 3;
+const MOTION: [usize; 2] = [6, 12];
+const TIME: usize = 18;
+
+/// Times of the impact that are tried between the two innermost samples.
+const STARTS: usize = 41;
+/// Steps from each of them, and to the end.
+const START_STEPS: usize = 4;
+const MAX_STEPS: usize = 60;
+
+/// Noise below which a residual does not count for more (m, rad): keeps weights finite.
+const LEAST_NOISE: f64 = 1e-13;
+
+/// Smallest pivot, over the largest, of a scaled normal matrix that counts as determined.
+const RANK_TOLERANCE: f64 = 1e-13;
+
+type Normal = SMatrix<f64, UNKNOWNS, UNKNOWNS>;
+type Vector = SVector<f64, UNKNOWNS>;
+
+/// Motion of one side at the time of the impact.
+#[derive(Clone, Copy, Debug)]
+struct Side {
+    /// Velocity of the center of mass in space (m/s).
+    velocity: Vector3<f64>,
+    /// Angular velocity in the body (rad/s).
+    angular: Vector3<f64>,
+}
+
+/// The states of two flights that meet at one pose.
+#[derive(Clone, Copy, Debug)]
+struct Unknowns {
+    time: f64,
+    position: Vector3<f64>,
+    rotation: So3,
+    sides: [Side; 2],
+}
+
+/// What the fit of two flights gives.
+#[derive(Clone, Debug)]
+pub(crate) struct Meeting {
+    /// Time of the impact (s).
+    pub time: f64,
+    /// Pose of the impact.
+    pub position: Vector3<f64>,
+    pub rotation: So3,
+    /// Velocity and angular velocity in world axes, before and after.
+    pub velocity: [SVector<f64, 6>; 2],
+    /// Covariance of the two, before first, in world axes.
+    pub covariance: SMatrix<f64, 12, 12>,
+    /// Sum of squared residuals over the noise.
+    pub chi2: f64,
+    /// Residuals less unknowns.
+    pub dof: usize,
+    /// Root mean square distances of the poses from the flights: positions (m), attitudes (rad).
+    pub rms: [f64; 2],
+}
+
+/// The problem: samples of both sides and their weights.
+pub(crate) struct Flights<'a> {
+    pub toss: &'a Poses,
+    pub body: &'a Body,
+    pub noise: &'a NoiseModel,
+    /// Samples before and after.
+    pub windows: [Range<usize>; 2],
+}
+
+/// Sum of squares, its normal matrix and right side; unweighted sums of squares and numbers of positions
+/// and attitudes.
+struct Sums {
+    cost: f64,
+    normal: Normal,
+    right: Vector,
+    squares: [f64; 2],
+    counts: [usize; 2],
+}
+
+impl Flights<'_> {
+    /// The samples of a side whose attitudes count: all but the one next to the impact, which a
+    /// median filter of three samples may have mixed with the other side.
+    fn has_attitude(&self, side: usize, k: usize) -> bool {
+        let window = &self.windows[side];
+        if side == 0 {
+            k + 1 < window.end
+        } else {
+            k > window.start
+        }
+    }
+
+    /// Attitude after a signed time from the impact, and the derivative of its right-trivialized
+    /// error by the angular velocity at the impact.
+    fn turn(&self, from: &So3, angular: &Vector3<f64>, time: f64) -> Option<(So3, Matrix3<f64>)> {
+        if self.body.is_isotropic() {
+            let phi = angular * time;
+            let derivative = So3::right_jacobian(&phi) * time;
+            return Some((from.compose(&So3::exp(&phi)), derivative));
+        }
+        let fly = |angular: &Vector3<f64>| self.body.turned(from, angular, time);
+        let end = fly(angular)?;
+        let step = 1e-5 * angular.norm().max(1.0);
+        let mut derivative = Matrix3::zeros();
+        for axis in 0..3 {
+            let mut shift = Vector3::zeros();
+            shift[axis] = step;
+            let ahead = end.inverse().compose(&fly(&(angular + shift))?).log();
+            let behind = end.inverse().compose(&fly(&(angular - shift))?).log();
+            derivative.set_column(axis, &((ahead - behind) / (2.0 * step)));
+        }
+        Some((end, derivative))
+    }
+
+    fn sums(&self, at: &Unknowns) -> Option<Sums> {
+        let mut sums = Sums {
+            cost: 0.0,
+            normal: Normal::zeros(),
+            right: Vector::zeros(),
+            squares: [0.0; 2],
+            counts: [0; 2],
+        };
+        let gravity = self.noise.gravity;
+        let weights = [self.noise.position_spread, self.noise.rotation_spread]
+            .map(|spread| 1.0 / spread.max(LEAST_NOISE));
+        for (side, window) in self.windows.iter().enumerate() {
+            let Side { velocity, angular } = at.sides[side];
+            let place = MOTION[side];
+            for k in window.clone() {
+                let s = self.toss.time[k] - at.time;
+                let predicted = at.position + velocity * s + gravity * (0.5 * s * s);
+                let residual = self.toss.position[k] - predicted;
+                let rate = velocity + gravity * s;
+                for axis in 0..3 {
+                    let weight = weights[0];
+                    let row = [
+                        (POSITION + axis, weight),
+                        (place + axis, weight * s),
+                        (TIME, -weight * rate[axis]),
+                    ];
+                    sums.add(&row, residual[axis] * weight);
+                }
+                sums.squares[0] += residual.norm_squared();
+                sums.counts[0] += 1;
+                if !self.has_attitude(side, k) {
+                    continue;
+                }
+                let (rotation, by_rate) = self.turn(&at.rotation, &angular, s)?;
+                let error = rotation.inverse().compose(&self.toss.rotation[k]).log();
+                // An attitude error at the impact, carried to the sample's body axes.
+                let carried = rotation.inverse().compose(&at.rotation).matrix();
+                let by_time = -self.end_rate(&angular, s, &rotation, &at.rotation);
+                for axis in 0..3 {
+                    let weight = weights[1];
+                    let row: [(usize, f64); 7] = std::array::from_fn(|j| match j {
+                        0..3 => (ATTITUDE + j, weight * carried[(axis, j)]),
+                        3..6 => (place + j, weight * by_rate[(axis, j - 3)]),
+                        _ => (TIME, weight * by_time[axis]),
+                    });
+                    sums.add(&row, error[axis] * weight);
+                }
+                sums.squares[1] += error.norm_squared();
+                sums.counts[1] += 1;
+            }
+        }
+        sums.cost.is_finite().then_some(sums)
+    }
+
+    /// Angular velocity in the body at the end of a flight: the angular momentum in space is kept.
+    fn end_rate(&self, angular: &Vector3<f64>, time: f64, end: &So3, from: &So3) -> Vector3<f64> {
+        if time == 0.0 || self.body.is_isotropic() {
+            return *angular;
+        }
+        let momentum = from.rotate(&(self.body.rigid.inertia() * angular));
+        self.body
+            .rigid
+            .angular_velocity(&end.rotate_back(&momentum))
+    }
+
+    /// Gauss-Newton steps, halved until the sum of squares does not grow.
+    fn descend(&self, at: Unknowns, is_timed: bool, steps: usize) -> Option<(Unknowns, Sums)> {
+        let mut at = at;
+        let mut sums = self.sums(&at)?;
+        for _ in 0..steps {
+            let Some(step) = solve(&sums, is_timed) else {
+                break;
+            };
+            let mut factor = 1.0;
+            let mut next = None;
+            for _ in 0..12 {
+                let trial = self.moved(&at, &(step * factor));
+                if let Some(found) = self.sums(&trial)
+                    && found.cost <= sums.cost
+                {
+                    next = Some((trial, found));
+                    break;
+                }
+                factor *= 0.5;
+            }
+            let Some((trial, found)) = next else {
+                break;
+            };
+            let gain = sums.cost - found.cost;
+            (at, sums) = (trial, found);
+            if gain <= 1e-14 * sums.cost {
+                break;
+            }
+        }
+        Some((at, sums))
+    }
+
+    fn moved(&self, at: &Unknowns, step: &Vector) -> Unknowns {
+        let part = |place: usize| Vector3::new(step[place], step[place + 1], step[place + 2]);
+        let [earliest, latest] = self.innermost();
+        let side = |k: usize| Side {
+            velocity: at.sides[k].velocity + part(MOTION[k]),
+            angular: at.sides[k].angular + part(MOTION[k] + 3),
+        };
+        Unknowns {
+            time: (at.time + step[TIME]).clamp(earliest, latest),
+            position: at.position + part(POSITION),
+            rotation: at.rotation.compose(&So3::exp(&part(ATTITUDE))),
+            sides: [side(0), side(1)],
+        }
+    }
+
+    /// Times of the two samples next to the impact.
+    fn innermost(&self) -> [f64; 2] {
+        let time = &self.toss.time;
+        [time[self.windows[0].end - 1], time[self.windows[1].start]]
+    }
+
+    /// A first guess at a time of the impact: mean velocities of the sides.
+    fn guess(&self, time: f64) -> Unknowns {
+        let side = |window: &Range<usize>| {
+            let (first, last) = (window.start, window.end - 1);
+            let span = self.toss.time[last] - self.toss.time[first];
+            let middle = 0.5 * (self.toss.time[last] + self.toss.time[first]) - time;
+            let turn = self.toss.rotation[first].inverse();
+            let mean = (self.toss.position[last] - self.toss.position[first]) / span;
+            Side {
+                velocity: mean - self.noise.gravity * middle,
+                angular: turn.compose(&self.toss.rotation[last]).log() / span,
+            }
+        };
+        let sides = [side(&self.windows[0]), side(&self.windows[1])];
+        let k = self.windows[0].end - 1;
+        let s = time - self.toss.time[k];
+        Unknowns {
+            time,
+            position: self.toss.position[k] + sides[0].velocity * s,
+            rotation: self.toss.rotation[k].compose(&So3::exp(&(sides[0].angular * s))),
+            sides,
+        }
+    }
+
+    /// The best meeting; `None` if the samples do not determine one.
+    pub(crate) fn meet(&self) -> Option<Meeting> {
+        let [earliest, latest] = self.innermost();
+        let mut best: Option<(Unknowns, Sums)> = None;
+        for k in 0..STARTS {
+            let share = k as f64 / (STARTS - 1) as f64;
+            let start = self.guess(earliest + (latest - earliest) * share);
+            if let Some(found) = self.descend(start, false, START_STEPS)
+                && best
+                    .as_ref()
+                    .is_none_or(|(_, sums)| found.1.cost < sums.cost)
+            {
+                best = Some(found);
+            }
+        }
+        let (at, sums) = self.descend(best?.0, true, MAX_STEPS)?;
+        let residuals = 3 * (sums.counts[0] + sums.counts[1]);
+        let rms = |k: usize| (sums.squares[k] / sums.counts[k].max(1) as f64).sqrt();
+        let six = |k: usize| {
+            let angular = at.rotation.rotate(&at.sides[k].angular);
+            let v = at.sides[k].velocity;
+            SVector::from([v.x, v.y, v.z, angular.x, angular.y, angular.z])
+        };
+        Some(Meeting {
+            time: at.time,
+            position: at.position,
+            rotation: at.rotation,
+            velocity: [six(0), six(1)],
+            covariance: covariance(&sums, &at.rotation)?,
+            chi2: sums.cost,
+            dof: residuals.saturating_sub(UNKNOWNS),
+            rms: [rms(0), rms(1)],
+        })
+    }
+}
+
+impl Sums {
+    /// Adds a weighted residual with its derivatives by the unknowns that it depends on.
+    fn add(&mut self, row: &[(usize, f64)], residual: f64) {
+        self.cost += residual * residual;
+        for &(i, by_i) in row {
+            self.right[i] += residual * by_i;
+            for &(j, by_j) in row {
+                self.normal[(i, j)] += by_i * by_j;
+            }
+        }
+    }
+}
+
+/// Normal matrix with a unit diagonal and the scales that make it one; a fixed time has a row of its own.
+fn scaled(sums: &Sums, is_timed: bool) -> (Normal, Vector) {
+    let mut normal = sums.normal;
+    if !is_timed {
+        normal.set_row(TIME, &Vector::zeros().transpose());
+        normal.set_column(TIME, &Vector::zeros());
+    }
+    let scale = Vector::from_fn(|i, _| {
+        let diagonal = normal[(i, i)];
+        if diagonal > 0.0 {
+            1.0 / diagonal.sqrt()
+        } else {
+            1.0
+        }
+    });
+    let mut unit = Normal::from_fn(|i, j| normal[(i, j)] * scale[i] * scale[j]);
+    for i in 0..UNKNOWNS {
+        unit[(i, i)] = 1.0;
+    }
+    (unit, scale)
+}
+
+fn solve(sums: &Sums, is_timed: bool) -> Option<Vector> {
+    let (unit, scale) = scaled(sums, is_timed);
+    let mut right = sums.right.component_mul(&scale);
+    if !is_timed {
+        right[TIME] = 0.0;
+    }
+    let step = unit.cholesky()?.solve(&right).component_mul(&scale);
+    step.iter().all(|x| x.is_finite()).then_some(step)
+}
+
+/// Covariance of the velocities before and after in world axes. Where the time of the impact is not
+/// determined (nothing changes at it) it is taken as known.
+fn covariance(sums: &Sums, rotation: &So3) -> Option<SMatrix<f64, 12, 12>> {
+    let inverse = |is_timed: bool| {
+        let (unit, scale) = scaled(sums, is_timed);
+        let factor = unit.cholesky()?;
+        let diagonal = factor.l().diagonal();
+        if diagonal.min() * diagonal.min() <= RANK_TOLERANCE {
+            return None;
+        }
+        let inverse = factor.inverse();
+        Some(Normal::from_fn(|i, j| {
+            inverse[(i, j)] * scale[i] * scale[j]
+        }))
+    };
+    let body = inverse(true).or_else(|| inverse(false))?;
+    let mut block = body.fixed_view::<12, 12>(MOTION[0], MOTION[0]).into_owned();
+    let turn = rotation.matrix();
+    for start in [3, 9] {
+        let rows = turn * block.fixed_view::<3, 12>(start, 0);
+        block.fixed_view_mut::<3, 12>(start, 0).copy_from(&rows);
+        let columns = block.fixed_view::<12, 3>(0, start) * turn.transpose();
+        block.fixed_view_mut::<12, 3>(0, start).copy_from(&columns);
+    }
+    Some(block)
+}

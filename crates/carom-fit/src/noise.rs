@@ -1,0 +1,177 @@
+//! Noise, gravity and the plane, from the poses themselves.
+
+use crate::robust::{Cloud, mad_sigma, median};
+use crate::setup::{Plane, Setup};
+use crate::{FitError, Poses};
+use nalgebra::{Matrix3, Vector3};
+
+/// A body whose lowest vertex is this far above the plane flies (m).
+const FLIGHT_HEIGHT: f64 = 0.010;
+
+/// Fewest second differences from which noise is estimated.
+const FEWEST_TRIPLES: usize = 12;
+
+/// What the poses say of the tracker and of the world.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct NoiseModel {
+    /// Standard deviation of a position, per axis in space (m).
+    pub position_m: [f64; 3],
+    /// Standard deviation of an attitude, per axis of the body (rad).
+    pub rotation_rad: [f64; 3],
+    /// Standard deviation of a component of a position, whatever the axes are (m): what thresholds and
+    /// weights are made of.
+    pub position_spread: f64,
+    /// The same of an attitude (rad).
+    pub rotation_spread: f64,
+    /// Gravity in space (m/s²), estimated or given.
+    pub gravity: Vector3<f64>,
+    /// The plane, its offset estimated or given.
+    pub plane: Plane,
+    /// Tilt of the resting poses against the given normal: the slopes along the two tangents of
+    /// [`tangents`], from a linear regression; zero with fewer than three tosses at rest. A diagnostic: the normal
+    /// stays as given.
+    pub tilt: [f64; 2],
+    /// Triples of consecutive poses in flight.
+    pub samples: usize,
+}
+
+/// Two unit vectors that make a right-handed frame with a unit normal.
+#[must_use]
+pub fn tangents(normal: &Vector3<f64>) -> [Vector3<f64>; 2] {
+    let axis = if normal.x.abs() <= 0.5 {
+        Vector3::x()
+    } else {
+        Vector3::y()
+    };
+    let first = (axis - normal * normal.dot(&axis)).normalize();
+    [first, normal.cross(&first)]
+}
+
+/// Estimates noise and gravity from second differences in flight, and the plane from the last poses.
+///
+/// With $h$ the median time step of a toss and $a_k = (p_{k+1} - 2p_k + p_{k-1})/h^2$ in flight,
+/// gravity is Huber's mean of $a_k$ and a position's noise the spread of $a_kh^2$ over $\sqrt6$; an
+/// attitude's noise is that of the differences of $\log(R_k^TR_{k+1})$, less what Euler's equations say of
+/// them, over $\sqrt6$. Per axis a spread is 1.4826 times the median absolute deviation; the one without axes
+/// is made of the lengths of deviations, so that nothing depends on how the axes are turned.
+///
+/// # Errors
+///
+/// [`FitError::NoRestingPose`] and [`FitError::NoFlight`].
+pub fn estimate_noise(poses: &[Poses], setup: &Setup) -> Result<NoiseModel, FitError> {
+    let (plane, tilt) = estimate_plane(poses, setup)?;
+    let (mut accelerations, mut bends, mut turns) = (Vec::new(), Vec::new(), Vec::new());
+    for toss in poses {
+        let h = toss.time_step();
+        let height: Vec<f64> = toss
+            .position
+            .iter()
+            .zip(&toss.rotation)
+            .map(|(x, r)| setup.body.lowest(&plane.normal, x, r) + plane.offset)
+            .collect();
+        for k in 1..toss.position.len().saturating_sub(1) {
+            let all = [k - 1, k, k + 1];
+            let flies = |&i: &usize| height.get(i).is_some_and(|z| *z > FLIGHT_HEIGHT);
+            if !all.iter().all(flies) {
+                continue;
+            }
+            let bend = bend(toss, k);
+            accelerations.push(bend / (h * h));
+            bends.push(bend);
+            turns.push(setup.body.excess_turn(&toss.rotation[k - 1..=k + 1], h));
+        }
+    }
+    let found = bends.len();
+    if found < FEWEST_TRIPLES {
+        return Err(FitError::NoFlight { found });
+    }
+    let none = || FitError::NoFlight { found };
+    let per_axis = |vectors: &[Vector3<f64>]| -> Result<[f64; 3], FitError> {
+        let mut sigma = [0.0; 3];
+        for (axis, sigma) in sigma.iter_mut().enumerate() {
+            let values: Vec<f64> = vectors.iter().map(|v| v[axis]).collect();
+            *sigma = mad_sigma(&values).ok_or_else(none)? / 6.0_f64.sqrt();
+        }
+        Ok(sigma)
+    };
+    let spread = |vectors: &[Vector3<f64>]| -> Result<f64, FitError> {
+        Ok(Cloud::new(vectors).ok_or_else(none)?.spread / 6.0_f64.sqrt())
+    };
+    let gravity = match setup.gravity {
+        Some(gravity) => gravity,
+        None => Cloud::new(&accelerations).ok_or_else(none)?.center,
+    };
+    Ok(NoiseModel {
+        position_m: per_axis(&bends)?,
+        rotation_rad: per_axis(&turns)?,
+        position_spread: spread(&bends)?,
+        rotation_spread: spread(&turns)?,
+        gravity,
+        plane,
+        tilt,
+        samples: found,
+    })
+}
+
+/// Second difference of the positions around a sample (m).
+pub(crate) fn bend(toss: &Poses, k: usize) -> Vector3<f64> {
+    toss.position[k + 1] - toss.position[k] * 2.0 + toss.position[k - 1]
+}
+
+/// The plane through the resting faces of the last poses: the median over the tosses.
+fn estimate_plane(poses: &[Poses], setup: &Setup) -> Result<(Plane, [f64; 2]), FitError> {
+    let normal = setup.plane.normal;
+    let [first, second] = tangents(&normal);
+    let mut heights = Vec::new();
+    let mut places = Vec::new();
+    for toss in poses {
+        let (Some(position), Some(rotation)) = (toss.position.last(), toss.rotation.last()) else {
+            continue;
+        };
+        if let Some(height) = resting_height(setup, position, rotation) {
+            heights.push(height);
+            places.push((first.dot(position), second.dot(position), height));
+        }
+    }
+    let offset = match setup.plane.offset {
+        Some(offset) => offset,
+        None => -median(&mut heights).ok_or(FitError::NoRestingPose)?,
+    };
+    Ok((Plane { normal, offset }, slopes(&places)))
+}
+
+/// Mean height of the vertices of the face on which a body rests, if at least three are within the
+/// contact band.
+fn resting_height(
+    setup: &Setup,
+    position: &Vector3<f64>,
+    rotation: &carom_lie::So3,
+) -> Option<f64> {
+    let normal = setup.plane.normal;
+    let lowest = setup.body.lowest(&normal, position, rotation);
+    let (mut sum, mut count) = (0.0, 0);
+    for height in setup.body.heights(&normal, position, rotation) {
+        if height <= lowest + setup.options.band {
+            sum += height;
+            count += 1;
+        }
+    }
+    (count >= 3).then(|| sum / f64::from(count))
+}
+
+/// Slopes of heights over two coordinates, by least squares; zero if they are not determined.
+fn slopes(places: &[(f64, f64, f64)]) -> [f64; 2] {
+    let (mut normal, mut right) = (Matrix3::zeros(), Vector3::zeros());
+    for &(x, y, z) in places {
+        let row = Vector3::new(1.0, x, y);
+        normal += row * row.transpose();
+        right += row * z;
+    }
+    match normal.cholesky() {
+        Some(factor) if places.len() >= 3 => {
+            let solution = factor.solve(&right);
+            [solution.y, solution.z]
+        }
+        _ => [0.0; 2],
+    }
+}

@@ -1,0 +1,208 @@
+//! Tracked poses: a table of text, one row a sample.
+
+use crate::PoseError;
+use carom_lie::So3;
+use nalgebra::Vector3;
+use std::collections::HashSet;
+use std::io::Read;
+
+/// Columns that are read, in the order of [`row`]'s numbers.
+const COLUMNS: [&str; 9] = ["toss", "t", "x", "y", "z", "qw", "qx", "qy", "qz"];
+
+/// Largest deviation of a quaternion's length from one.
+const UNIT_TOLERANCE: f64 = 1e-3;
+
+/// A step may differ from the toss's median step by this factor.
+const RATE_FACTOR: f64 = 1.5;
+
+/// Fewest poses from which anything can be estimated.
+const FEWEST_POSES: usize = 12;
+
+/// The poses of one toss, in the order of time.
+#[derive(Clone, Debug)]
+pub struct Poses {
+    /// The toss's number in the file.
+    pub toss: u64,
+    /// Times (s), increasing.
+    pub time: Vec<f64>,
+    /// Positions of the center of mass in space (m), one a time.
+    pub position: Vec<Vector3<f64>>,
+    /// Attitudes, body to space, one a time.
+    pub rotation: Vec<So3>,
+}
+
+impl Poses {
+    /// Median time between two samples (s); 0 for a toss of one sample.
+    #[must_use]
+    pub fn time_step(&self) -> f64 {
+        let mut steps: Vec<f64> = self.time.windows(2).map(|t| t[1] - t[0]).collect();
+        crate::robust::median(&mut steps).unwrap_or(0.0)
+    }
+}
+
+/// What a table of poses holds.
+#[derive(Clone, Debug)]
+pub struct PoseTable {
+    /// The tosses, in the order of the file.
+    pub tosses: Vec<Poses>,
+    /// Columns of the header that mean nothing here.
+    pub ignored: Vec<String>,
+}
+
+/// Reads poses from comma-separated text with the columns `toss,t,x,y,z,qw,qx,qy,qz` in any order.
+///
+/// `t` in s, `x,y,z` in m, the unit quaternion from body to space with its real part first. The rows
+/// of a toss are consecutive and in the order of time, at an even rate.
+///
+/// # Errors
+///
+/// [`PoseError`], with the line and the column of the first fault.
+pub fn read_poses(reader: impl Read) -> Result<PoseTable, PoseError> {
+    let mut table = csv::ReaderBuilder::new()
+        .trim(csv::Trim::All)
+        .flexible(true)
+        .from_reader(reader);
+    let header = table.headers().map_err(|e| unreadable(&e, 1))?.clone();
+    if header.is_empty() {
+        return Err(PoseError::Empty);
+    }
+    let mut places = [0; 9];
+    for (place, column) in places.iter_mut().zip(COLUMNS) {
+        let mut found = (0..header.len()).filter(|&i| header.get(i) == Some(column));
+        *place = found.next().ok_or(PoseError::MissingColumn { column })?;
+        if found.next().is_some() {
+            return Err(PoseError::RepeatedColumn { column });
+        }
+    }
+    let ignored = header
+        .iter()
+        .filter(|name| !COLUMNS.contains(name))
+        .map(str::to_owned)
+        .collect();
+    let mut tosses: Vec<Poses> = Vec::new();
+    let mut lines: Vec<u64> = Vec::new();
+    let mut seen = HashSet::new();
+    let mut record = csv::StringRecord::new();
+    let mut line = 1;
+    let mut found = 0;
+    loop {
+        match table.read_record(&mut record) {
+            Ok(true) => {}
+            Ok(false) => break,
+            Err(e) => return Err(unreadable(&e, line + 1)),
+        }
+        line = record.position().map_or(line + 1, csv::Position::line);
+        found += 1;
+        if record.len() != header.len() {
+            let column = header.get(record.len().min(header.len() - 1)).unwrap_or("");
+            return Err(PoseError::WrongWidth {
+                line,
+                found: record.len(),
+                expected: header.len(),
+                column: column.to_owned(),
+            });
+        }
+        let (toss, [time, x, y, z, qw, qx, qy, qz]) = row(&record, &places, line)?;
+        let vector = Vector3::new(qx, qy, qz);
+        let norm = (qw * qw + vector.norm_squared()).sqrt();
+        let rotation = So3::from_quaternion(qw / norm, &(vector / norm))
+            .filter(|_| (norm - 1.0).abs() <= UNIT_TOLERANCE)
+            .ok_or(PoseError::NotAUnitQuaternion { line, norm })?;
+        if tosses.last().is_none_or(|last| last.toss != toss) {
+            if !seen.insert(toss) {
+                return Err(PoseError::TossReturns { line, toss });
+            }
+            if let Some(last) = tosses.last() {
+                check_rate(last, &lines)?;
+            }
+            lines.clear();
+            tosses.push(Poses {
+                toss,
+                time: Vec::new(),
+                position: Vec::new(),
+                rotation: Vec::new(),
+            });
+        }
+        let Some(poses) = tosses.last_mut() else {
+            continue;
+        };
+        if let Some(&previous) = poses.time.last()
+            && time <= previous
+        {
+            return Err(PoseError::TimeNotIncreasing {
+                line,
+                time,
+                previous,
+            });
+        }
+        poses.time.push(time);
+        poses.position.push(Vector3::new(x, y, z));
+        poses.rotation.push(rotation);
+        lines.push(line);
+    }
+    match tosses.last() {
+        None => return Err(PoseError::TooFewPoses { line, found: 0 }),
+        Some(last) => check_rate(last, &lines)?,
+    }
+    if found < FEWEST_POSES {
+        return Err(PoseError::TooFewPoses { line, found });
+    }
+    Ok(PoseTable { tosses, ignored })
+}
+
+/// The numbers of one line: the toss, then time, position and quaternion.
+fn row(
+    record: &csv::StringRecord,
+    places: &[usize; 9],
+    line: u64,
+) -> Result<(u64, [f64; 8]), PoseError> {
+    let field = |k: usize| {
+        let text = places.get(k).and_then(|&place| record.get(place));
+        text.unwrap_or("")
+    };
+    let wrong = |k: usize, wanted: &'static str| PoseError::NotANumber {
+        line,
+        column: COLUMNS.get(k).copied().unwrap_or("toss"),
+        text: field(k).chars().take(40).collect(),
+        wanted,
+    };
+    let toss = field(0)
+        .parse()
+        .map_err(|_| wrong(0, "a whole number of a toss"))?;
+    let mut numbers = [0.0; 8];
+    for (k, number) in numbers.iter_mut().enumerate() {
+        *number = field(k + 1)
+            .parse()
+            .ok()
+            .filter(|value: &f64| value.is_finite())
+            .ok_or_else(|| wrong(k + 1, "a finite number"))?;
+    }
+    Ok((toss, numbers))
+}
+
+/// Every step of a toss within a factor [`RATE_FACTOR`] of its median.
+fn check_rate(poses: &Poses, lines: &[u64]) -> Result<(), PoseError> {
+    let median = poses.time_step();
+    for (pair, &line) in poses.time.windows(2).zip(lines.iter().skip(1)) {
+        let step = pair[1] - pair[0];
+        if !(step <= median * RATE_FACTOR && step * RATE_FACTOR >= median) {
+            return Err(PoseError::UnevenRate {
+                line,
+                toss: poses.toss,
+                step,
+                median,
+            });
+        }
+    }
+    Ok(())
+}
+
+fn unreadable(error: &csv::Error, line: u64) -> PoseError {
+    let message = match error.kind() {
+        csv::ErrorKind::Utf8 { .. } => "the text is not UTF-8".to_owned(),
+        csv::ErrorKind::Io(e) => e.to_string(),
+        _ => error.to_string(),
+    };
+    let line = error.position().map_or(line, csv::Position::line);
+    PoseError::Unreadable { line, message }
+}

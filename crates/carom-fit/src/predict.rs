@@ -1,0 +1,321 @@
+//! What an impact law says of a measured impact.
+
+use crate::FitError;
+use crate::impact::Impact;
+use crate::law::{FitLaw, Parameters};
+use crate::noise::tangents;
+use crate::setup::{Plane, Setup};
+use carom_impact::frictional::{AnitescuPotra, Draw, MoreauNewton, Sampler, Sequential, SetValued};
+use carom_impact::two_body::ImpactOptions;
+use carom_impact::{Contact, ContactSet, ImpactError, ImpactLaw, ImpactProblem, Plastic, Routh};
+use carom_metric::{Covector, KineticMetric, Tangent};
+use nalgebra::{DMatrix, Matrix3, Matrix6, SVector, Vector3, Vector6};
+
+/// A touching vertex as rows on (velocity, angular velocity), world axes.
+#[derive(Clone, Debug)]
+struct Touch {
+    normal: Vector6<f64>,
+    tangents: [Vector6<f64>; 2],
+    /// Only an approaching vertex may bounce: Newton's law would make another one sink.
+    is_approaching: bool,
+}
+
+/// A measured impact, ready to be predicted over and over.
+#[derive(Clone, Debug)]
+pub(crate) struct Case {
+    pub toss: u64,
+    pub index: usize,
+    touches: Vec<Touch>,
+    /// The one with the smallest gap.
+    lowest: usize,
+    pub before: Vector6<f64>,
+    pub after: Vector6<f64>,
+    /// $\lVert u^-\rVert_\ast$.
+    speed: f64,
+    /// Configured inertia over the mass in world axes, $I_0/m$: all that impacts on a fixed plane know of
+    /// either. And its factor $F$, $F^TF = I_0/m$.
+    gyration: Matrix3<f64>,
+    gyration_factor: Matrix3<f64>,
+}
+
+impl Case {
+    pub(crate) fn new(impact: &Impact, setup: &Setup, plane: &Plane) -> Self {
+        let turn = impact.rotation.matrix();
+        let gyration = setup.body.rigid.inertia() / setup.body.rigid.mass();
+        let gyration = turn * gyration * turn.transpose();
+        let gyration = (gyration + gyration.transpose()) * 0.5;
+        let before = Vector6::from(impact.velocity_minus);
+        let along = tangents(&plane.normal);
+        let touches: Vec<Touch> = impact
+            .corners
+            .iter()
+            .filter_map(|&k| setup.body.vertices.get(k))
+            .map(|vertex| {
+                let arm = turn * vertex;
+                let row = |d: &Vector3<f64>| {
+                    let moment = arm.cross(d);
+                    Vector6::new(d.x, d.y, d.z, moment.x, moment.y, moment.z)
+                };
+                let normal = row(&plane.normal);
+                Touch {
+                    is_approaching: normal.dot(&before) < 0.0,
+                    tangents: [row(&along[0]), row(&along[1])],
+                    normal,
+                }
+            })
+            .collect();
+        let lowest = (0..impact.gaps.len())
+            .min_by(|&i, &j| f64::total_cmp(&impact.gaps[i], &impact.gaps[j]))
+            .unwrap_or(0);
+        let mut case = Self {
+            toss: impact.toss,
+            index: impact.index,
+            touches,
+            lowest,
+            before,
+            after: Vector6::from(impact.velocity_plus),
+            speed: 0.0,
+            gyration,
+            gyration_factor: gyration
+                .cholesky()
+                .map_or(Matrix3::zeros(), |c| c.l().transpose()),
+        };
+        case.speed = case.norm(&before);
+        case
+    }
+
+    /// $\lVert(v,\omega)\rVert_\ast = \sqrt{\lvert v\rvert^2 + \omega^TI_0\omega/m}$ with the configured inertia.
+    pub(crate) fn norm(&self, u: &Vector6<f64>) -> f64 {
+        let v = u.fixed_rows::<3>(0);
+        let omega = u.fixed_rows::<3>(3);
+        (v.norm_squared() + omega.dot(&(self.gyration * omega)))
+            .max(0.0)
+            .sqrt()
+    }
+
+    /// Kinetic energy with the configured inertia, over the mass (m²/s²).
+    pub(crate) fn energy(&self, u: &Vector6<f64>) -> f64 {
+        0.5 * self.norm(u).powi(2)
+    }
+
+    /// A vector whose Euclidean norm is [`norm`](Self::norm): the angular part times $F$, $F^TF = I_0/m$.
+    pub(crate) fn euclidean(&self, u: &Vector6<f64>) -> Vector6<f64> {
+        let omega = self.gyration_factor * u.fixed_rows::<3>(3);
+        Vector6::new(u[0], u[1], u[2], omega.x, omega.y, omega.z)
+    }
+
+    /// $(\hat u^+ - u^+)/\lVert u^-\rVert_\ast$ with the law's $\hat u^+$.
+    pub(crate) fn residual(&self, predicted: &Vector6<f64>) -> Vector6<f64> {
+        (predicted - self.after) / self.speed
+    }
+
+    /// Mass matrix over the mass, with an inertia factor.
+    pub(crate) fn mass_matrix(&self, inertia_factor: f64) -> Matrix6<f64> {
+        let mut matrix = Matrix6::identity();
+        matrix
+            .fixed_view_mut::<3, 3>(3, 3)
+            .copy_from(&(self.gyration * inertia_factor));
+        matrix
+    }
+
+    /// Normal rows of the touching vertices, then all their tangent rows.
+    pub(crate) fn rows(&self) -> (Vec<Vector6<f64>>, Vec<Vector6<f64>>) {
+        let normals = self.touches.iter().map(|touch| touch.normal).collect();
+        let slides = self.touches.iter().flat_map(|touch| touch.tangents);
+        (normals, slides.collect())
+    }
+
+    /// Normal velocity of the touching vertex before and after, if there is just one.
+    pub(crate) fn corner_speeds(&self) -> Option<[f64; 2]> {
+        match self.touches.as_slice() {
+            [touch] => Some([
+                touch.normal.dot(&self.before),
+                touch.normal.dot(&self.after),
+            ]),
+            _ => None,
+        }
+    }
+
+    fn metric(&self, inertia_factor: f64) -> Result<KineticMetric, ImpactError> {
+        let matrix = self.mass_matrix(inertia_factor);
+        Ok(KineticMetric::new(DMatrix::from_fn(6, 6, |i, j| {
+            matrix[(i, j)]
+        }))?)
+    }
+
+    fn contact(&self, touch: &Touch, p: &Parameters, is_frictional: bool) -> Contact {
+        let row = |row: &Vector6<f64>| Covector::from_slice(row.as_slice());
+        let mut contact = Contact::frictionless(row(&touch.normal));
+        if is_frictional {
+            contact.tangents = touch.tangents.iter().map(row).collect();
+            contact.friction = p.friction;
+        }
+        if touch.is_approaching {
+            contact.restitution = p.restitution;
+        }
+        contact
+    }
+
+    /// Poses the problem of a law's contacts and hands it to `answer`.
+    fn posed<T>(
+        &self,
+        law: FitLaw,
+        p: &Parameters,
+        answer: impl FnOnce(&ImpactProblem<'_>) -> Result<T, ImpactError>,
+    ) -> Result<T, ImpactError> {
+        let metric = self.metric(p.inertia)?;
+        let is_frictional = law != FitLaw::Plastic;
+        let alone = matches!(law, FitLaw::Routh(_)).then_some(self.lowest);
+        let contacts = self
+            .touches
+            .iter()
+            .enumerate()
+            .filter(|(k, _)| alone.is_none_or(|lowest| lowest == *k))
+            .map(|(_, touch)| self.contact(touch, p, is_frictional))
+            .collect();
+        let contacts = ContactSet::new(&metric, contacts)?;
+        let velocity = Tangent::from_slice(self.before.as_slice());
+        answer(&ImpactProblem::new(&contacts, velocity)?)
+    }
+
+    /// Velocities after the impact by a law.
+    pub(crate) fn predict(&self, law: FitLaw, p: &Parameters) -> Result<Vector6<f64>, ImpactError> {
+        let by = |law_object: &dyn ImpactLaw| {
+            self.posed(law, p, |problem| {
+                let outcome = law_object.resolve(problem)?;
+                Ok(Vector6::from_column_slice(
+                    outcome.velocity_plus.0.as_slice(),
+                ))
+            })
+        };
+        match law {
+            FitLaw::MoreauNewton => by(&MoreauNewton::default()),
+            FitLaw::AnitescuPotra => by(&AnitescuPotra::default()),
+            FitLaw::Sequential => by(&Sequential::default()),
+            FitLaw::Routh(restitution_law) => by(&Routh {
+                options: ImpactOptions {
+                    restitution_law,
+                    ..ImpactOptions::default()
+                },
+            }),
+            FitLaw::Plastic => by(&Plastic::default()),
+            FitLaw::SetValued => by(&self.set_valued(0, 1)),
+            FitLaw::Stick => Ok(self.stick(p.inertia)),
+            FitLaw::NoImpact => Ok(self.before),
+        }
+    }
+
+    fn set_valued(&self, seed: u64, samples: u64) -> SetValued {
+        SetValued {
+            samples,
+            seed,
+            ..SetValued::default()
+        }
+    }
+
+    /// Distance of the measured velocity to the nearest of the sampled outcomes of the set-valued law,
+    /// over the speed before.
+    pub(crate) fn set_distance(
+        &self,
+        p: &Parameters,
+        seed: u64,
+        samples: u64,
+    ) -> Result<f64, ImpactError> {
+        self.posed(FitLaw::SetValued, p, |problem| {
+            if !problem.is_approaching() {
+                return Ok(self.residual_norm(&self.before));
+            }
+            let sampler = Sampler::new(problem, &self.set_valued(seed, samples))?;
+            let mut draw = Draw::default();
+            let mut nearest = f64::INFINITY;
+            for sample in 0..samples {
+                sampler.draw(sample, &mut draw)?;
+                if draw.is_ended {
+                    let v = sampler.outcome(&draw)?.velocity_plus.0;
+                    let u = Vector6::from_column_slice(v.as_slice());
+                    nearest = nearest.min(self.residual_norm(&u));
+                }
+            }
+            if nearest.is_finite() {
+                Ok(nearest)
+            } else {
+                Err(self.set_valued(seed, samples).none_ended())
+            }
+        })
+    }
+
+    /// $d = \lVert\hat u^+ - u^+\rVert_\ast/\lVert u^-\rVert_\ast$ with the law's $\hat u^+$.
+    pub(crate) fn residual_norm(&self, predicted: &Vector6<f64>) -> f64 {
+        self.norm(&(predicted - self.after)) / self.speed
+    }
+
+    /// The least change of velocity, in the kinetic metric, that stops every touching vertex.
+    fn stick(&self, inertia_factor: f64) -> Vector6<f64> {
+        let mass = self.mass_matrix(inertia_factor);
+        let Some(factor) = mass.cholesky() else {
+            return self.before;
+        };
+        let lower = factor.l();
+        let mut momentum = lower.transpose() * self.before;
+        for axis in orthonormal(
+            &lower,
+            self.touches
+                .iter()
+                .flat_map(|touch| [touch.normal, touch.tangents[0], touch.tangents[1]]),
+        ) {
+            momentum -= axis * axis.dot(&momentum);
+        }
+        lower
+            .transpose()
+            .solve_upper_triangular(&momentum)
+            .unwrap_or(self.before)
+    }
+}
+
+/// An orthonormal basis of the whitened rows $L^{-1}a$ (two passes of Gram and Schmidt; a row that adds
+/// less than 1e-10 of its length is dependent).
+pub(crate) fn orthonormal(
+    lower: &Matrix6<f64>,
+    rows: impl Iterator<Item = Vector6<f64>>,
+) -> Vec<Vector6<f64>> {
+    let mut basis: Vec<Vector6<f64>> = Vec::with_capacity(6);
+    for row in rows {
+        let Some(white) = lower.solve_lower_triangular(&row) else {
+            continue;
+        };
+        let mut rest = white;
+        for _ in 0..2 {
+            for axis in &basis {
+                rest -= axis * axis.dot(&rest);
+            }
+        }
+        if rest.norm() > 1e-10 * white.norm() {
+            basis.push(rest.normalize());
+        }
+    }
+    basis
+}
+
+/// Velocities after an impact by a law: (velocity, angular velocity) in world axes.
+///
+/// The touching vertices become contacts with the plane's normal, friction and restitution (0 for a vertex
+/// that does not approach), and the existing impact law answers.
+///
+/// # Errors
+///
+/// [`FitError::ParameterRange`], and [`FitError::Impact`] if the law has no answer.
+pub fn predict(
+    impact: &Impact,
+    setup: &Setup,
+    plane: &Plane,
+    law: FitLaw,
+    parameters: &Parameters,
+) -> Result<[f64; 6], FitError> {
+    parameters.check()?;
+    let found = Case::new(impact, setup, plane).predict(law, parameters);
+    found.map(SVector::into).map_err(|source| FitError::Impact {
+        toss: impact.toss,
+        index: impact.index,
+        source,
+    })
+}

@@ -1,0 +1,131 @@
+//! Medians, quantiles, and centers and spreads that outliers hardly move.
+
+use nalgebra::Vector3;
+
+/// Median of the values, which are reordered; `None` without values.
+pub(crate) fn median(values: &mut [f64]) -> Option<f64> {
+    quantile(values, 0.5)
+}
+
+/// Quantile by linear interpolation between the order statistics, which are sorted in place; `None`
+/// without values.
+pub(crate) fn quantile(values: &mut [f64], share: f64) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    let place = share * (values.len().checked_sub(1)?) as f64;
+    let low = place.floor();
+    let (below, above) = (
+        values.get(low as usize)?,
+        values.get(place.ceil() as usize)?,
+    );
+    Some(below + (above - below) * (place - low))
+}
+
+/// The standard deviation of a normal distribution with this median absolute deviation:
+/// $1.4826\ \mathrm{median}\lvert x - \mathrm{median}(x)\rvert$.
+pub(crate) fn mad_sigma(values: &[f64]) -> Option<f64> {
+    let mut copy = values.to_vec();
+    let center = median(&mut copy)?;
+    for value in &mut copy {
+        *value = (*value - center).abs();
+    }
+    Some(1.4826 * median(&mut copy)?)
+}
+
+/// Median length of a vector of three independent standard normal components.
+const MEDIAN_LENGTH: f64 = 1.538_172_254;
+
+/// Steps of an iteration for a center.
+const MAX_STEPS: usize = 500;
+
+/// A center of vectors and their spread about it, the standard deviation of a component, that outliers hardly move
+/// and that turn with the vectors.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cloud {
+    pub center: Vector3<f64>,
+    pub spread: f64,
+}
+
+impl Cloud {
+    /// Huber's mean, for which deviations longer than 1.5 times $\sqrt3$ spreads count as if they were that
+    /// long; the spread is the median deviation from the point with the least sum of deviations (the spatial
+    /// median), over that of the normal distribution. `None` without vectors.
+    pub(crate) fn new(vectors: &[Vector3<f64>]) -> Option<Self> {
+        let mut start = Vector3::zeros();
+        for axis in 0..3 {
+            let mut values: Vec<f64> = vectors.iter().map(|v| v[axis]).collect();
+            start[axis] = median(&mut values)?;
+        }
+        let floor = f64::EPSILON * start.norm().max(f64::MIN_POSITIVE);
+        let middle = reweighted(vectors, start, |length| 1.0 / length.max(floor));
+        let mut lengths: Vec<f64> = vectors.iter().map(|v| (v - middle).norm()).collect();
+        let spread = median(&mut lengths)? / MEDIAN_LENGTH;
+        let longest = (1.5 * 3.0_f64.sqrt() * spread).max(floor);
+        let center = reweighted(vectors, middle, |length| (longest / length).min(1.0));
+        Some(Self { center, spread })
+    }
+}
+
+/// The fixed point of a mean whose weights depend on the distance from it.
+fn reweighted(
+    vectors: &[Vector3<f64>],
+    start: Vector3<f64>,
+    weight: impl Fn(f64) -> f64,
+) -> Vector3<f64> {
+    let mut center = start;
+    for _ in 0..MAX_STEPS {
+        let (mut sum, mut weights) = (Vector3::zeros(), 0.0);
+        for vector in vectors {
+            let w = weight((vector - center).norm());
+            sum += (vector - center) * w;
+            weights += w;
+        }
+        if !(weights > 0.0 && weights.is_finite()) {
+            break;
+        }
+        let step = sum / weights;
+        center += step;
+        if step.norm() <= 1e-13 * center.norm() {
+            break;
+        }
+    }
+    center
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_outlier_in_nine_does_not_move_the_spread() {
+        let calm: Vec<f64> = (0..9).map(f64::from).collect();
+        let mut wild = calm.clone();
+        wild[8] = 1e9;
+        assert_eq!(mad_sigma(&calm), Some(1.4826 * 2.0));
+        assert_eq!(mad_sigma(&wild), Some(1.4826 * 2.0));
+        assert_eq!(median(&mut []), None);
+    }
+
+    /// Points on a sphere and far away: the center turns with them.
+    #[test]
+    fn a_cloud_turns_with_its_points() {
+        let near = (0..40).map(|k| {
+            let t = f64::from(k);
+            Vector3::new(
+                1.0 + (3.0 * t).sin(),
+                2.0 + (5.0 * t).cos(),
+                (7.0 * t).sin(),
+            )
+        });
+        let far = (0..3).map(|k| Vector3::new(1e3 * f64::from(k + 1), 0.0, 50.0));
+        let points: Vec<Vector3<f64>> = near.chain(far).collect();
+        let turn = nalgebra::Rotation3::new(Vector3::new(0.3, -1.1, 0.4));
+        let turned: Vec<Vector3<f64>> = points.iter().map(|p| turn * p).collect();
+        let [cloud, other] = [&points, &turned].map(|p| Cloud::new(p));
+        let (Some(cloud), Some(other)) = (cloud, other) else {
+            panic!("no cloud");
+        };
+        assert!((turn * cloud.center - other.center).norm() <= 1e-9);
+        assert!((cloud.spread - other.spread).abs() <= 1e-9);
+        assert!((cloud.center - Vector3::new(1.0, 2.0, 0.0)).norm() <= 0.3);
+    }
+}

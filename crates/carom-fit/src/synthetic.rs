@@ -1,0 +1,182 @@
+//! Tosses whose truth is known: exact flights, one impact by a law, white noise.
+
+use crate::impact::{Impact, Kind};
+use crate::law::{FitLaw, Parameters};
+use crate::predict::predict;
+use crate::setup::{Plane, Setup};
+use crate::{FitError, Poses};
+use carom_impact::frictional::CounterRng;
+use carom_lie::So3;
+use nalgebra::{SMatrix, Vector3};
+use std::f64::consts::TAU;
+
+/// Poses before and after the impact.
+const SAMPLES: [usize; 2] = [16, 16];
+/// Rate of the samples (Hz).
+const RATE: f64 = 148.0;
+/// Slowest approach of the vertex that hits (m/s).
+const SLOWEST: f64 = 0.5;
+/// The second lowest vertex is this many contact bands above the lowest one.
+const BANDS: f64 = 4.0;
+/// Attitudes and velocities that are tried for one toss.
+const ATTEMPTS: usize = 10_000;
+
+/// What is made.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Recipe {
+    /// The law of the impacts.
+    pub law: FitLaw,
+    /// Its parameters.
+    pub parameters: Parameters,
+    /// Number of tosses, each with one impact of a single vertex.
+    pub tosses: u64,
+    /// Standard deviation of positions, per axis (m).
+    pub position_noise: f64,
+    /// Standard deviation of attitudes, per axis (rad).
+    pub rotation_noise: f64,
+    /// Seed of attitudes, velocities and noise.
+    pub seed: u64,
+}
+
+/// A toss and the impact that was put into it.
+#[derive(Clone, Debug)]
+pub struct Toss {
+    /// The poses, with noise.
+    pub poses: Poses,
+    /// The impact, without.
+    pub truth: Impact,
+}
+
+/// Makes tosses of a body on its plane (offset 0 if it is to be estimated) under its gravity (9.81 m/s²
+/// against the plane's normal if it is to be estimated): random attitudes with one lowest vertex, which hits
+/// at a random time between two of 32 samples at 148 Hz.
+///
+/// # Errors
+///
+/// [`FitError::ParameterRange`], [`FitError::Impact`] if the law has no answer, and
+/// [`FitError::Configuration`] for a body of which no single vertex is ever the lowest.
+pub fn tosses(recipe: &Recipe, setup: &Setup) -> Result<Vec<Toss>, FitError> {
+    (0..recipe.tosses)
+        .map(|number| toss(recipe, setup, number))
+        .collect()
+}
+
+fn toss(recipe: &Recipe, setup: &Setup, number: u64) -> Result<Toss, FitError> {
+    let mut random = Random(CounterRng::new(recipe.seed, number, 0));
+    let plane = Plane {
+        normal: setup.plane.normal,
+        offset: setup.plane.offset.unwrap_or(0.0),
+    };
+    let gravity = setup.gravity.unwrap_or(plane.normal * -9.81);
+    let step = 1.0 / RATE;
+    let time = (SAMPLES[0] as f64 - 1.0 + random.uniform()) * step;
+    let mut truth = start(&mut random, setup, &plane, number)?;
+    truth.time = time;
+    truth.velocity_plus = predict(&truth, setup, &plane, recipe.law, &recipe.parameters)?;
+    let mut poses = Poses {
+        toss: number,
+        time: Vec::new(),
+        position: Vec::new(),
+        rotation: Vec::new(),
+    };
+    let rotation = truth.rotation;
+    for k in 0..SAMPLES[0] + SAMPLES[1] {
+        let at = k as f64 * step;
+        let velocity = if k < SAMPLES[0] {
+            truth.velocity_minus
+        } else {
+            truth.velocity_plus
+        };
+        let [vx, vy, vz, wx, wy, wz] = velocity;
+        let s = at - time;
+        let angular = rotation.rotate_back(&Vector3::new(wx, wy, wz));
+        let turned = setup.body.turned(&rotation, &angular, s).ok_or_else(|| {
+            FitError::Configuration("body.inertia: its flight cannot be followed".to_owned())
+        })?;
+        let position = truth.position + Vector3::new(vx, vy, vz) * s + gravity * (0.5 * s * s);
+        poses.time.push(at);
+        poses
+            .position
+            .push(position + random.gaussian() * recipe.position_noise);
+        poses
+            .rotation
+            .push(turned.compose(&So3::exp(&(random.gaussian() * recipe.rotation_noise))));
+    }
+    Ok(Toss { poses, truth })
+}
+
+/// A body whose lowest vertex alone touches the plane and approaches it.
+fn start(
+    random: &mut Random,
+    setup: &Setup,
+    plane: &Plane,
+    number: u64,
+) -> Result<Impact, FitError> {
+    let [first, second] = crate::tangents(&plane.normal);
+    for _ in 0..ATTEMPTS {
+        let (w, axis) = (random.gaussian().x, random.gaussian());
+        let norm = (w * w + axis.norm_squared()).sqrt();
+        let Some(rotation) = So3::from_quaternion(w / norm, &(axis / norm)) else {
+            continue;
+        };
+        let velocity = first * random.between(-1.5, 1.5) + second * random.between(-1.5, 1.5)
+            - plane.normal * random.between(0.5, 2.5);
+        let angular = random.gaussian() * 5.0;
+        let heights: Vec<f64> = setup
+            .body
+            .heights(&plane.normal, &Vector3::zeros(), &rotation)
+            .collect();
+        let lowest = heights.iter().copied().fold(f64::INFINITY, f64::min);
+        let near = lowest + BANDS * setup.options.band;
+        let touching: Vec<usize> = (0..heights.len()).filter(|&i| heights[i] <= near).collect();
+        let [corner] = touching[..] else {
+            continue;
+        };
+        let arm = rotation.rotate(&setup.body.vertices[corner]);
+        if plane.normal.dot(&(velocity + angular.cross(&arm))) > -SLOWEST {
+            continue;
+        }
+        let place = first * random.between(-0.1, 0.1) + second * random.between(-0.1, 0.1);
+        return Ok(Impact {
+            toss: number,
+            index: 0,
+            window: [SAMPLES[0] - 1, SAMPLES[0]],
+            time: 0.0,
+            position: place - plane.normal * (lowest + plane.offset),
+            rotation,
+            velocity_minus: [
+                velocity.x, velocity.y, velocity.z, angular.x, angular.y, angular.z,
+            ],
+            velocity_plus: [0.0; 6],
+            covariance: SMatrix::zeros(),
+            chi2: 0.0,
+            dof: 0,
+            gaps: vec![0.0],
+            corners: vec![corner],
+            kind: Kind::Corner,
+        });
+    }
+    let why = "body.vertices: in no attitude is one vertex well below all others";
+    Err(FitError::Configuration(why.to_owned()))
+}
+
+/// Random numbers of one toss.
+struct Random(CounterRng);
+
+impl Random {
+    fn uniform(&mut self) -> f64 {
+        self.0.next_uniform()
+    }
+
+    fn between(&mut self, low: f64, high: f64) -> f64 {
+        low + (high - low) * self.uniform()
+    }
+
+    /// Three numbers of the standard normal distribution (Box & Muller).
+    fn gaussian(&mut self) -> Vector3<f64> {
+        Vector3::from_fn(|_, _| {
+            let radius = (-2.0 * (1.0 - self.uniform()).ln()).sqrt();
+            radius * (TAU * self.uniform()).cos()
+        })
+    }
+}

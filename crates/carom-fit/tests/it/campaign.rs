@@ -1,0 +1,89 @@
+//! Many synthetic data sets: how often intervals cover the truth, how often the law is found.
+
+use crate::common::{cases, cube_above, parameters, plain_fit, poses, recipe};
+use carom_fit::FitLaw;
+use carom_impact::frictional::CounterRng;
+
+/// What became of a number of data sets of one law.
+struct Tally {
+    covered: u32,
+    intervals: u32,
+    found: u32,
+    /// Largest difference of an estimate from the truth.
+    worst: f64,
+}
+
+/// Random parameters (restitution 0.1 to 0.8, friction 0.05 to 0.6), 80 tosses, all laws fitted.
+fn tally(laws: &[FitLaw], law: FitLaw, sets: u64) -> Tally {
+    let setup = cube_above(0.0);
+    let mut tally = Tally {
+        covered: 0,
+        intervals: 0,
+        found: 0,
+        worst: 0.0,
+    };
+    for set in 0..sets {
+        let mut random = CounterRng::new(set, 77, 0);
+        let mut truth = parameters(
+            0.1 + 0.7 * random.next_uniform(),
+            0.05 + 0.55 * random.next_uniform(),
+        );
+        if law == FitLaw::AnitescuPotra {
+            truth.restitution = 0.0;
+        }
+        let cases = cases(&poses(&recipe(law, truth, 80, 1000 + set), &setup), &setup);
+        let fit = plain_fit(&cases, law, 400);
+        for estimate in &fit.estimates {
+            let value = truth.get(estimate.parameter);
+            let [low, high] = estimate.interval.unwrap();
+            tally.intervals += 1;
+            tally.covered += u32::from((low..=high).contains(&value));
+            tally.worst = tally
+                .worst
+                .max((fit.parameters.get(estimate.parameter) - value).abs());
+        }
+        // Anitescu & Potra's law is Moreau's without restitution: a small estimate is right, too.
+        let is_best = laws.iter().filter(|other| **other != law).all(|&other| {
+            let rival = plain_fit(&cases, other, 0);
+            let is_same = law == FitLaw::AnitescuPotra
+                && other == FitLaw::MoreauNewton
+                && rival.parameters.restitution < 0.02;
+            is_same || rival.aic > fit.aic
+        });
+        tally.found += u32::from(is_best);
+    }
+    println!(
+        "{}: {} of {} intervals cover, law found in {} of {sets}, largest error {:.4}",
+        law.name(),
+        tally.covered,
+        tally.intervals,
+        tally.found,
+        tally.worst
+    );
+    tally
+}
+
+fn campaign(sets: u64) {
+    let laws = [
+        FitLaw::MoreauNewton,
+        FitLaw::AnitescuPotra,
+        FitLaw::by_name("routh").unwrap(),
+    ];
+    let (mut covered, mut intervals) = (0, 0);
+    for law in laws {
+        let tally = tally(&laws, law, sets);
+        assert!(f64::from(tally.covered) >= 0.85 * f64::from(tally.intervals));
+        assert!(f64::from(tally.found) >= 0.9 * sets as f64);
+        assert!(tally.worst <= 0.01, "{}", tally.worst);
+        covered += tally.covered;
+        intervals += tally.intervals;
+    }
+    let share = f64::from(covered) / f64::from(intervals);
+    assert!((0.90..=0.98).contains(&share), "{share}");
+}
+
+#[test]
+#[ignore = "minutes"]
+fn forty_sets_a_law_are_covered_as_often_as_promised() {
+    campaign(40);
+}

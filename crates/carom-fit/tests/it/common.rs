@@ -1,0 +1,70 @@
+//! Setups and poses that several tests start from.
+
+use carom_fit::synthetic::{Recipe, tosses};
+use carom_fit::{
+    Cases, FitLaw, FitOptions, LawFit, Parameter, Parameters, Poses, Setup, estimate_noise,
+    find_impacts, read_poses,
+};
+use std::path::Path;
+
+pub fn data(name: &str) -> Vec<u8> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/tosses");
+    std::fs::read(folder.join(name)).unwrap()
+}
+
+/// The measured cube: plane and gravity from the poses.
+pub fn cube() -> Setup {
+    Setup::from_toml(&String::from_utf8(data("cube.toml")).unwrap()).unwrap()
+}
+
+/// The same cube above a plane that is known: synthetic tosses do not come to rest.
+pub fn cube_above(plane_offset: f64) -> Setup {
+    let mut setup = cube();
+    setup.plane.offset = Some(plane_offset);
+    setup
+}
+
+/// Twenty measured tosses.
+pub fn sample() -> Vec<Poses> {
+    read_poses(&data("tosses-sample.csv")[..]).unwrap().tosses
+}
+
+pub fn parameters(restitution: f64, friction: f64) -> Parameters {
+    Parameters {
+        restitution,
+        friction,
+        inertia: 1.0,
+    }
+}
+
+/// Tosses with the noise of a good tracker: 0.05 mm and 0.4 mrad.
+pub fn recipe(law: FitLaw, parameters: Parameters, count: u64, seed: u64) -> Recipe {
+    Recipe {
+        law,
+        parameters,
+        tosses: count,
+        position_noise: 5e-5,
+        rotation_noise: 4e-4,
+        seed,
+    }
+}
+
+pub fn poses(recipe: &Recipe, setup: &Setup) -> Vec<Poses> {
+    let made = tosses(recipe, setup).unwrap();
+    made.into_iter().map(|toss| toss.poses).collect()
+}
+
+pub fn cases(poses: &[Poses], setup: &Setup) -> Cases {
+    let noise = estimate_noise(poses, setup).unwrap();
+    let census = find_impacts(poses, setup, &noise);
+    Cases::new(&census.impacts, setup, &noise.plane)
+}
+
+/// Restitution and friction as far as the law has them, without kinds and single tosses.
+pub fn plain_fit(cases: &Cases, law: FitLaw, bootstrap: u64) -> LawFit {
+    let mut free = vec![Parameter::Restitution, Parameter::Friction];
+    free.retain(|p| law.uses().contains(p));
+    let mut options = FitOptions::new(bootstrap, 1);
+    options.details = false;
+    cases.fit(law, &free, &Parameters::NONE, &options).unwrap()
+}

@@ -1,0 +1,9 @@
+//! Impacts found in poses and laws fitted to them, against known truth and measured tosses.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod campaign;
+mod common;
+mod invariance;
+mod measured;
+mod reading;
+mod truth;

@@ -1,0 +1,47 @@
+//! Measured tosses of a cube, and the impact laws fitted to them.
+
+use crate::ScenarioError;
+use crate::config::{Count, Input};
+use carom_fit::{FitLaw, FitOptions, Parameter, Parameters, Request, Setup, analyze, read_poses};
+use carom_report::Record;
+use serde::Deserialize;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Config {
+    laws: Vec<String>,
+    free: Vec<String>,
+    bootstrap: Count<0, 10_000>,
+    seed: u64,
+}
+
+/// Poses of twenty tosses (Pfrommer, Halm & Posa 2020); source and licence beside them.
+const POSES: &[u8] = include_bytes!("../../data/tosses/tosses-sample.csv");
+/// The cube, its plane and gravity.
+const CUBE: &str = include_str!("../../data/tosses/cube.toml");
+
+pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
+    let (config, begun) = input.begin::<Config>()?;
+    let free = config
+        .free
+        .iter()
+        .map(|name| Parameter::by_name(name).ok_or(name))
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(|name| ScenarioError::value("free", format!("no parameter `{name}`")))?;
+    let requests = config
+        .laws
+        .iter()
+        .map(|name| {
+            let law = FitLaw::by_name(name).ok_or(name)?;
+            Ok(Request::new(law, &free, Parameters::NONE))
+        })
+        .collect::<Result<Vec<_>, &String>>()
+        .map_err(|name| ScenarioError::value("laws", format!("no law `{name}`")))?;
+    let data = |e: &dyn std::fmt::Display| ScenarioError::value("data", e);
+    let setup = Setup::from_toml(CUBE).map_err(|e| data(&e))?;
+    let table = read_poses(POSES).map_err(|e| data(&e))?;
+    let options = FitOptions::new(*config.bootstrap as u64, config.seed);
+    let analysis = analyze(&table.tosses, &setup, &requests, &options)
+        .map_err(|e| ScenarioError::value("laws", e))?;
+    Ok(analysis.record(begun.parameters))
+}

@@ -1,0 +1,75 @@
+"""What carom raises."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+_FIRST_WORD = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\.[A-Za-z0-9_.]+)?[:\[ .]")
+
+
+class CaromError(ValueError):
+    """A problem that was not answered, and why.
+
+    Parameters
+    ----------
+    kind : str
+        Stable identifier in kebab-case, for programs: ``"dimension-mismatch"``, ``"unknown-law"``, ...
+    message : str
+        What is wrong, beginning with the argument, key or option at fault. It is the message of the
+        command line wherever that has one.
+    index : int, optional
+        Contact, row or entry at fault, where there is one.
+    argument : str, optional
+        The argument at fault; by default the one that the message begins with.
+
+    Attributes
+    ----------
+    kind : str
+        As given.
+    message : str
+        As given.
+    index : int or None
+        As given.
+    argument : str or None
+        As given, or read from the message.
+
+    Examples
+    --------
+    >>> import carom
+    >>> try:
+    ...     carom.Impact([[1.0]], carom.Contacts([[1.0]])).resolve([1.0, 2.0], "plastic")
+    ... except carom.CaromError as error:
+    ...     print(error.kind, "|", error.message, "|", error.argument)
+    dimension-mismatch | velocity: shape (2,), expected (1,) | velocity
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        message: str,
+        index: int | None = None,
+        argument: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.message = message
+        self.index = index
+        if argument is None:
+            found = _FIRST_WORD.match(message)
+            if found is not None and (":" in message or "[" in message):
+                argument = found.group(1)
+                if argument == "options" and found.group(2):
+                    argument = found.group(2).strip(".")
+        self.argument = argument
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (CaromError, (self.kind, self.message, self.index, self.argument))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, CaromError):
+            return NotImplemented
+        return (self.kind, self.message, self.index) == (other.kind, other.message, other.index)
+
+    def __hash__(self) -> int:
+        return hash((self.kind, self.message, self.index))

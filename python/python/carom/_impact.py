@@ -1,0 +1,662 @@
+"""Impacts: one configuration, any number of velocities."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from . import _html, _native
+from ._arrays import Floats, count, floats, frozen, word
+from ._batch import Batch, JudgementBatch, check_on_error, judged, made
+from ._contacts import Contacts, coefficients
+from ._errors import CaromError
+from ._results import Judgement, Outcome, OutcomeSet, SampleSet
+
+
+class PairUniqueness(NamedTuple):
+    """How much the order of impacts matters to two contacts.
+
+    Parameters
+    ----------
+    first, second : int
+        The contacts.
+    exponent : float
+        pi / (2 gamma) of the wedge between the normals; an integer if the order does not matter.
+    distance : float
+        Its distance from the nearest integer.
+    worst_indeterminacy : float
+        Largest difference of two outcomes over all velocities, relative to the speed before.
+
+    Examples
+    --------
+    >>> import carom
+    >>> carom.PairUniqueness(0, 1, 3.0, 0.0, 0.0).exponent
+    3.0
+    """
+
+    first: int
+    second: int
+    exponent: float
+    distance: float
+    worst_indeterminacy: float
+
+
+class Uniqueness(NamedTuple):
+    """Whether the order of frictionless elastic impacts matters.
+
+    Parameters
+    ----------
+    pairs : list of PairUniqueness
+        All pairs of distinct contacts.
+    order_independent : bool or None
+        Whether every order gives the same outcome for every velocity; None if the pairs do not tell.
+
+    Examples
+    --------
+    >>> import carom
+    >>> carom.Uniqueness([], True).order_independent
+    True
+    """
+
+    pairs: list[PairUniqueness]
+    order_independent: bool | None
+
+
+class Impact:
+    """Contacts of a mechanical system at one configuration, factored once.
+
+    Immutable, hashable, comparable, picklable, and safe to use from any number of threads.
+
+    Parameters
+    ----------
+    mass_matrix : array_like of shape (n, n)
+        Symmetric positive definite.
+    contacts : Contacts
+        Closed contacts.
+    constraints : array_like of shape (m, n), optional
+        Rows A of constraints A v = 0 that hold before and after the impact.
+
+    Raises
+    ------
+    CaromError
+        If the mass matrix is not positive definite, a normal is zero, constraints depend on each other,
+        or shapes do not fit.
+
+    Examples
+    --------
+    >>> import carom
+    >>> floor = carom.Contacts([[0.0, 1.0]], [[[1.0, 0.0]]], friction=0.5, restitution=0.25)
+    >>> impact = carom.Impact([[2.0, 0.0], [0.0, 2.0]], floor)
+    >>> impact.resolve([1.0, -1.0], "moreau-newton").velocity_plus
+    array([0.375, 0.25 ])
+    """
+
+    __slots__ = ("_native", "_mass_matrix", "_contacts", "_constraints", "_jacobian", "_hash")
+
+    def __init__(
+        self, mass_matrix: ArrayLike, contacts: Contacts, *, constraints: ArrayLike | None = None
+    ) -> None:
+        mass = floats(mass_matrix, "mass_matrix", (None, None))
+        n = len(mass)
+        if mass.shape != (n, n) or n == 0:
+            found = f"({mass.shape[0]}, {mass.shape[1]})"
+            raise CaromError(
+                "dimension-mismatch", f"mass_matrix: shape {found}, expected (n, n) with n > 0"
+            )
+        if not isinstance(contacts, Contacts):
+            raise CaromError("invalid-input", f"contacts: {type(contacts).__name__} is no carom.Contacts")
+        if len(contacts) and contacts.normals.shape[1] != n:
+            raise CaromError(
+                "dimension-mismatch",
+                f"contacts: shape {contacts.normals.shape}, expected ({len(contacts)}, {n})",
+            )
+        if constraints is None or (isinstance(constraints, (list, tuple)) and not constraints):
+            forms = np.zeros((0, n))
+        else:
+            forms = floats(constraints, "constraints", (None, n))
+        jacobian = contacts.jacobian if len(contacts) else np.zeros((0, n))
+        self._native = _native.Impact(
+            mass,
+            jacobian,
+            contacts.counts,
+            contacts.friction.tolist(),
+            contacts.restitution.tolist(),
+            forms,
+        )
+        self._mass_matrix = frozen(mass)
+        self._contacts = contacts
+        self._constraints = frozen(forms)
+        self._jacobian = frozen(jacobian)
+        self._hash: int | None = None
+
+    @property
+    def mass_matrix(self) -> Floats:
+        """Mass matrix (n, n), read-only."""
+        return self._mass_matrix
+
+    @property
+    def contacts(self) -> Contacts:
+        """The contacts."""
+        return self._contacts
+
+    @property
+    def constraints(self) -> Floats:
+        """Constraint rows (m, n), read-only."""
+        return self._constraints
+
+    @property
+    def jacobian(self) -> Floats:
+        """All contact rows (r, n), contact by contact, each with its normal first; read-only."""
+        return self._jacobian
+
+    @property
+    def n(self) -> int:
+        """Number of velocities."""
+        return len(self._mass_matrix)
+
+    @property
+    def delassus(self) -> Floats:
+        """J M^-1 J^T of all contact rows (r, r), under the constraints; read-only."""
+        r = len(self._jacobian)
+        return frozen(self._native.delassus().reshape(r, r))
+
+    @property
+    def cosines(self) -> Floats:
+        """Cosines between the normals in the kinetic metric (c, c); read-only."""
+        c = len(self._contacts)
+        return frozen(self._native.cosines().reshape(c, c))
+
+    def _velocity(self, value: ArrayLike, name: str = "velocity") -> Floats:
+        return floats(value, name, (len(self._mass_matrix),))
+
+    def resolve(self, velocity: ArrayLike, law: str, **options: Any) -> Outcome:
+        """One impact by one law.
+
+        Parameters
+        ----------
+        velocity : array_like of shape (n,)
+            Velocity before the impact.
+        law : str
+            One of ``carom.LAWS``; choosing it is the physics, so there is no default.
+        **options
+            The law's options, see ``carom laws NAME``.
+
+        Returns
+        -------
+        Outcome
+            The outcome that the law prefers.
+
+        Raises
+        ------
+        CaromError
+            If an argument is at fault or the law has no answer.
+
+        Examples
+        --------
+        >>> import carom
+        >>> impact = carom.Impact([[2.0]], carom.Contacts([[1.0]], restitution=0.5))
+        >>> impact.resolve([-2.0], "moreau-newton").velocity_plus
+        array([1.])
+        """
+        v = floats(velocity, "velocity", (len(self._mass_matrix),))
+        # Sets take long: on threads, so that Ctrl-C ends them.
+        threads = 0 if law == "set-valued" or options else None
+        return Outcome(self._native.resolve(v, word(law, "law"), options or None, threads))
+
+    def resolve_batch(
+        self,
+        velocities: ArrayLike,
+        law: str,
+        *,
+        threads: int = 0,
+        on_error: str = "status",
+        **options: Any,
+    ) -> Batch:
+        """Many impacts at this configuration by one law.
+
+        Row i is what `resolve` answers for row i, bit by bit, for any number of threads.
+
+        Parameters
+        ----------
+        velocities : array_like of shape (N, n)
+            Velocities before the impact.
+        law : str
+            One of ``carom.LAWS``.
+        threads : int, optional
+            Threads; 0: all cores.
+        on_error : {"status", "raise"}, optional
+            Whether rows that fail are marked, or the first of them is raised.
+        **options
+            The law's options.
+
+        Returns
+        -------
+        Batch
+            The outcomes.
+
+        Raises
+        ------
+        CaromError
+            If an argument is at fault, or a row with ``on_error="raise"``.
+
+        Examples
+        --------
+        >>> import carom
+        >>> ball = carom.Impact([[2.0]], carom.Contacts([[1.0]]))
+        >>> ball.resolve_batch([[-1.0], [-3.0]], "propagative").velocity_plus.ravel()
+        array([1., 3.])
+        """
+        v = floats(velocities, "velocities", (None, self.n), finite=False)
+        check_on_error(on_error)
+        workers = count(threads, "threads")
+        table = self._native.resolve_batch(v, word(law, "law"), options, workers)
+        return made(table, (self.n, len(self._jacobian), len(self._constraints)), on_error)
+
+    def outcomes(self, velocity: ArrayLike, law: str = "propagative", **options: Any) -> OutcomeSet:
+        """Every outcome that a law leaves open.
+
+        Parameters
+        ----------
+        velocity : array_like of shape (n,)
+            Velocity before the impact.
+        law : str, optional
+            A law with several outcomes.
+        **options
+            The law's options.
+
+        Returns
+        -------
+        OutcomeSet
+            The outcomes; its diagnostics say whether they are all.
+
+        Raises
+        ------
+        CaromError
+            If an argument is at fault, or the law has one outcome only.
+
+        Examples
+        --------
+        >>> import carom
+        >>> contacts = carom.Contacts([[-1.0, 1.0, 0.0], [0.0, -1.0, 1.0]])
+        >>> balls = carom.Impact([[1, 0, 0], [0, 1, 0], [0, 0, 1]], contacts)
+        >>> len(balls.outcomes([1.0, 0.0, 0.0]))
+        1
+        """
+        v = self._velocity(velocity)
+        asked = {"outcomes": "all", **options}
+        return OutcomeSet(self._native.resolve(v, word(law, "law"), asked, 0))
+
+    def sample(
+        self, velocity: ArrayLike, samples: int = 1024, *, seed: int = 0, threads: int = 0, **options: Any
+    ) -> SampleSet:
+        """Samples of the set of outcomes of simultaneous impacts with friction (law ``set-valued``).
+
+        Parameters
+        ----------
+        velocity : array_like of shape (n,)
+            Velocity before the impact.
+        samples : int, optional
+            How many to draw.
+        seed : int, optional
+            The same seed draws the same samples, on any number of threads.
+        threads : int, optional
+            Threads; 0: all cores.
+        **options
+            Further options of the law.
+
+        Returns
+        -------
+        SampleSet
+            The outcomes of the samples that came to an end.
+
+        Raises
+        ------
+        CaromError
+            If an argument is at fault, or no sample came to an end.
+
+        Examples
+        --------
+        >>> import carom
+        >>> floor = carom.Contacts([[0.0, 1.0]], [[[1.0, 0.0]]], friction=0.3)
+        >>> impact = carom.Impact([[1, 0], [0, 1]], floor)
+        >>> len(impact.sample([1.0, -1.0], 128))
+        128
+        """
+        v = self._velocity(velocity)
+        asked = {"samples": count(samples, "samples"), "seed": count(seed, "seed"), **options}
+        workers = count(threads, "threads")
+        return SampleSet(self._native.resolve(v, "set-valued", asked, workers))
+
+    def judge(
+        self,
+        velocity: ArrayLike,
+        velocity_plus: ArrayLike,
+        *,
+        law: str | None = None,
+        velocity_free: ArrayLike | None = None,
+        external_impulse: ArrayLike | None = None,
+        **options: Any,
+    ) -> Judgement:
+        """What a velocity after the impact is worth that somebody else computed.
+
+        Parameters
+        ----------
+        velocity : array_like of shape (n,)
+            Velocity before the impact.
+        velocity_plus : array_like of shape (n,)
+            Velocity after it: what is judged.
+        law : str, optional
+            Law that the outcome is claimed to follow.
+        velocity_free : array_like of shape (n,), optional
+            What a time step would have had without contact; stands in for ``velocity``.
+        external_impulse : array_like of shape (n,), optional
+            Instead of ``velocity_free``: what gravity and actuators add in the step.
+        **options
+            ``tolerance``, ``samples``, ``seed``, ``max_nodes``, ``laws``, ``friction_cone``.
+
+        Returns
+        -------
+        Judgement
+            Residuals, impulses, laws that match, and whether the set of outcomes has it.
+
+        Raises
+        ------
+        CaromError
+            If an argument is at fault.
+
+        Examples
+        --------
+        >>> import carom
+        >>> floor = carom.Impact([[2.0]], carom.Contacts([[1.0]]))
+        >>> "plastic" in floor.judge([-1.0], [0.0]).matches
+        True
+        """
+        return Judgement(
+            self._native.judge(
+                self._velocity(velocity),
+                self._velocity(velocity_plus, "velocity_plus"),
+                None if velocity_free is None else self._velocity(velocity_free, "velocity_free"),
+                None
+                if external_impulse is None
+                else self._velocity(external_impulse, "external_impulse"),
+                None if law is None else word(law, "law"),
+                options,
+            )
+        )
+
+    def judge_batch(
+        self,
+        velocities: ArrayLike,
+        velocities_plus: ArrayLike,
+        *,
+        law: str | None = None,
+        threads: int = 0,
+        on_error: str = "status",
+        **options: Any,
+    ) -> JudgementBatch:
+        """Judges many outcomes at this configuration.
+
+        Parameters
+        ----------
+        velocities, velocities_plus : array_like of shape (N, n)
+            Velocities before and after.
+        law : str, optional
+            Law that the outcomes are claimed to follow.
+        threads : int, optional
+            Threads; 0: all cores.
+        on_error : {"status", "raise"}, optional
+            Whether rows that fail are marked, or the first of them is raised.
+        **options
+            As for `judge`.
+
+        Returns
+        -------
+        JudgementBatch
+            One verdict a row.
+
+        Raises
+        ------
+        CaromError
+            If an argument is at fault, or a row with ``on_error="raise"``.
+
+        Examples
+        --------
+        >>> import carom
+        >>> floor = carom.Impact([[2.0]], carom.Contacts([[1.0]]))
+        >>> floor.judge_batch([[-1.0]], [[0.5]], samples=0).energy_ratio
+        array([0.25])
+        """
+        v = floats(velocities, "velocities", (None, self.n), finite=False)
+        plus = floats(velocities_plus, "velocities_plus", (len(v), self.n), finite=False)
+        return judge_rows([self], list(v), list(plus), None, law, threads, on_error, options)
+
+    def project(self, velocity: ArrayLike) -> Floats:
+        """The velocity nearest in the kinetic metric that the constraints allow.
+
+        Parameters
+        ----------
+        velocity : array_like of shape (n,)
+            Any velocity.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Is v - M^-1 A^T (A M^-1 A^T)^-1 A v.
+
+        Raises
+        ------
+        CaromError
+            If the argument is at fault.
+
+        Examples
+        --------
+        >>> import carom
+        >>> rod = carom.Impact([[1, 0], [0, 1]], carom.Contacts([]), constraints=[[1.0, -1.0]])
+        >>> rod.project([1.0, 0.0]).round(12)
+        array([0.5, 0.5])
+        """
+        return self._native.project(self._velocity(velocity))
+
+    def problem(
+        self,
+        velocity: ArrayLike,
+        law: str | None,
+        *,
+        id: Any = None,
+        velocity_plus: ArrayLike | None = None,
+        velocity_free: ArrayLike | None = None,
+        external_impulse: ArrayLike | None = None,
+        **options: Any,
+    ) -> str:
+        """The line of JSON that asks the same of ``carom resolve`` or ``carom judge``.
+
+        Parameters
+        ----------
+        velocity : array_like of shape (n,)
+            Velocity before the impact.
+        law : str or None
+            The law; None leaves the key out.
+        id : object, optional
+            What the line calls its problem.
+        velocity_plus, velocity_free, external_impulse : array_like of shape (n,), optional
+            As for `judge`.
+        **options
+            Options of the law or of the judgement.
+
+        Returns
+        -------
+        str
+            One JSON object.
+
+        Examples
+        --------
+        >>> import carom
+        >>> carom.Impact([[2]], carom.Contacts([[1]])).problem([-1], "plastic")  # doctest: +ELLIPSIS
+        '{"id":null,"law":"plastic","mass_matrix":[[2.0]],"velocity":[-1.0],"contacts":[...]}'
+        """
+        others = {
+            "velocity_plus": velocity_plus,
+            "velocity_free": velocity_free,
+            "external_impulse": external_impulse,
+        }
+        given = {k: self._velocity(v, k).tolist() for k, v in others.items() if v is not None}
+        name = None if law is None else word(law, "law")
+        return self._native.problem(self._velocity(velocity), name, id, given, options)
+
+    def uniqueness(self) -> Uniqueness:
+        """Whether the order of frictionless elastic impacts matters.
+
+        Returns
+        -------
+        Uniqueness
+            For every pair of contacts, and for all of them.
+
+        Examples
+        --------
+        >>> import carom
+        >>> contacts = carom.Contacts([[-1.0, 1.0, 0.0], [0.0, -1.0, 1.0]])
+        >>> carom.Impact([[1, 0, 0], [0, 1, 0], [0, 0, 1]], contacts).uniqueness().order_independent
+        True
+        """
+        pairs, order_independent = self._native.uniqueness()
+        return Uniqueness([PairUniqueness(*pair) for pair in pairs], order_independent)
+
+    def _key(self) -> tuple[Any, ...]:
+        forms = self._constraints
+        return (self._mass_matrix.tobytes(), self._contacts, forms.shape, forms.tobytes())
+
+    def __eq__(self, other: object) -> bool:
+        return self._key() == other._key() if isinstance(other, Impact) else NotImplemented
+
+    def __hash__(self) -> int:
+        if self._hash is None:
+            self._hash = hash(self._key())
+        return self._hash
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_impact, (self._mass_matrix, self._contacts, self._constraints))
+
+    def __repr__(self) -> str:
+        m = len(self._constraints)
+        return f"Impact(n={self.n}, {len(self._contacts)} contacts, {m} constraints)"
+
+    def _repr_html_(self) -> str:
+        return _html.table(
+            repr(self),
+            [
+                ("mass_matrix", self._mass_matrix),
+                ("jacobian", self._jacobian),
+                ("friction", self._contacts.friction),
+                ("restitution", self._contacts.restitution),
+                ("cosines", self.cosines),
+            ],
+        )
+
+
+def _impact(mass_matrix: Floats, contacts: Contacts, constraints: Floats) -> Impact:
+    return Impact(mass_matrix, contacts, constraints=constraints)
+
+
+def judge_rows(
+    impacts: Sequence[Impact],
+    velocities: list[Floats],
+    velocities_plus: list[Floats],
+    free: list[Floats] | None,
+    law: str | None,
+    threads: int,
+    on_error: str,
+    options: dict[str, Any],
+) -> JudgementBatch:
+    """Judges one step a row, each at its own configuration, or all at one."""
+    check_on_error(on_error)
+    name = None if law is None else word(law, "law")
+    workers = count(threads, "threads")
+    natives = [impact._native for impact in impacts]
+    found = _native.judge_rows(natives, velocities, velocities_plus, free, name, options, workers)
+    return judged(*found, on_error)
+
+
+def resolve_many(
+    mass_matrices: ArrayLike,
+    jacobians: ArrayLike,
+    velocities: ArrayLike,
+    law: str,
+    *,
+    rows_per_contact: int = 3,
+    friction: ArrayLike = 0.0,
+    restitution: ArrayLike = 0.0,
+    threads: int = 0,
+    on_error: str = "status",
+    **options: Any,
+) -> Batch:
+    """One impact at each of many configurations.
+
+    Parameters
+    ----------
+    mass_matrices : array_like of shape (N, n, n)
+        Mass matrices.
+    jacobians : array_like of shape (N, c * rows_per_contact, n)
+        Contact rows, contact by contact, each with its normal first.
+    velocities : array_like of shape (N, n)
+        Velocities before the impact.
+    law : str
+        One of ``carom.LAWS``.
+    rows_per_contact : int, optional
+        1, 2 or 3.
+    friction, restitution : array_like, optional
+        One for all contacts or one for each of the c contacts.
+    threads : int, optional
+        Threads; 0: all cores.
+    on_error : {"status", "raise"}, optional
+        Whether rows that fail are marked, or the first of them is raised.
+    **options
+        The law's options.
+
+    Returns
+    -------
+    Batch
+        The outcomes.
+
+    Raises
+    ------
+    CaromError
+        If an argument is at fault, or a row with ``on_error="raise"``.
+
+    Examples
+    --------
+    >>> import numpy as np, carom
+    >>> masses, rows = np.array([[[1.0]], [[2.0]]]), np.ones((2, 1, 1))
+    >>> carom.resolve_many(masses, rows, [[-1], [-2]], "plastic", rows_per_contact=1).impulses.ravel()
+    array([1., 4.])
+    """
+    k = count(rows_per_contact, "rows_per_contact", 1)
+    if k > 3:
+        raise CaromError("invalid-option", f"rows_per_contact: {k} must be 1, 2 or 3")
+    v = floats(velocities, "velocities", (None, None), finite=False)
+    size, n = v.shape
+    if n == 0:
+        raise CaromError("dimension-mismatch", f"velocities: shape ({size}, 0), expected (N, n) with n > 0")
+    masses = floats(mass_matrices, "mass_matrices", (size, n, n))
+    rows = floats(jacobians, "jacobians", (size, None, n))
+    r = rows.shape[1]
+    if r % k:
+        raise CaromError(
+            "dimension-mismatch", f"jacobians: {r} rows are no multiple of rows_per_contact = {k}"
+        )
+    c = r // k
+    check_on_error(on_error)
+    table = _native.resolve_many(
+        masses,
+        rows,
+        v,
+        word(law, "law"),
+        [k] * c,
+        coefficients(friction, "friction", c).tolist(),
+        coefficients(restitution, "restitution", c).tolist(),
+        options,
+        count(threads, "threads"),
+    )
+    return made(table, (n, r, 0), on_error)

@@ -1,0 +1,563 @@
+"""Scenarios of the papers, and a body that bounces on a plane."""
+
+from __future__ import annotations
+
+import json
+import os
+import warnings
+from collections.abc import Iterator, Mapping
+from html import escape
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from . import _html, _native
+from ._arrays import Floats, count, floats, word
+from ._errors import CaromError
+
+
+def scenarios() -> list[dict[str, str]]:
+    """Every scenario: name, summary, paper and what of it is reproduced.
+
+    Returns
+    -------
+    list of dict
+        As ``carom list --json``.
+
+    Examples
+    --------
+    >>> import carom
+    >>> carom.scenarios()[0]["name"]
+    'newtons-cradle'
+    """
+    return _native.scenarios()
+
+
+def show(name: str) -> str:
+    """The default configuration of a scenario as commented TOML.
+
+    Parameters
+    ----------
+    name : str
+        One of the names of `scenarios`.
+
+    Returns
+    -------
+    str
+        As ``carom show``.
+
+    Raises
+    ------
+    CaromError
+        If there is no such scenario.
+
+    Examples
+    --------
+    >>> import carom
+    >>> "time_step" in carom.show("bouncing-body")
+    True
+    """
+    return _native.show(word(name, "name"))
+
+
+def run(
+    name: str,
+    config: str | Mapping[str, Any] | None = None,
+    *,
+    set: Mapping[str, Any] | None = None,
+    seed: int | None = None,
+) -> Record:
+    """Runs a scenario.
+
+    Parameters
+    ----------
+    name : str
+        One of the names of `scenarios`.
+    config : str or mapping, optional
+        TOML, or the same as a dictionary; keys left out keep their defaults.
+    set : mapping, optional
+        Dotted keys and their values, applied after ``config``.
+    seed : int, optional
+        Seed of the random numbers, for scenarios that draw any.
+
+    Returns
+    -------
+    Record
+        As ``carom run --json``. A run that stopped on its way has a record too; a warning says why.
+
+    Raises
+    ------
+    CaromError
+        If the configuration is at fault or the run has no result.
+
+    Examples
+    --------
+    >>> import carom
+    >>> record = carom.run("bouncing-body", set={"duration": 1.0})
+    >>> record["status"], record["final"]["time"]
+    ('completed', 1.0)
+    """
+    if config is not None and not isinstance(config, str):
+        config = _plain(config, "config")
+    seeded = None if seed is None else count(seed, "seed")
+    native = _native.run(word(name, "name"), config, _plain(set or {}, "set"), seeded)
+    record = Record(native)
+    if isinstance(record.get("error"), Mapping):
+        warnings.warn(f"{name}: {record['error'].get('message', 'stopped')}", stacklevel=2)
+    return record
+
+
+def _plain(mapping: Any, name: str) -> dict[str, Any]:
+    if not isinstance(mapping, Mapping):
+        raise CaromError("invalid-input", f"{name}: {type(mapping).__name__} is no mapping")
+    return {k: _plain(v, name) if isinstance(v, Mapping) else v for k, v in mapping.items()}
+
+
+class Figure:
+    """A figure of a record.
+
+    Parameters
+    ----------
+    record : object
+        The record of the extension module.
+    name, title, caption : str
+        What the figure is called and shows.
+
+    Examples
+    --------
+    >>> import carom
+    >>> figures = carom.run("bouncing-body", set={"duration": 0.5}).figures
+    >>> figures["energies"].title
+    'Energies'
+    """
+
+    def __init__(self, record: _native.Record, name: str, title: str, caption: str) -> None:
+        self._record = record
+        self.name = name
+        self.title = title
+        self.caption = caption
+
+    @property
+    def svg(self) -> str:
+        """The figure as SVG."""
+        return self._record.svg(self.name)
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+    def __repr__(self) -> str:
+        return f"Figure({self.name!r}, {self.title!r})"
+
+
+class Record(Mapping[str, Any]):
+    """What a run leaves behind: a mapping over its JSON.
+
+    Parameters
+    ----------
+    native : object
+        The record of the extension module.
+
+    Examples
+    --------
+    >>> import carom
+    >>> record = carom.run("bouncing-body", set={"duration": 0.5})
+    >>> sorted(record.tables), record.tables["trajectory"]["z"].shape
+    (['impacts', 'trajectory'], (51,))
+    """
+
+    def __init__(self, native: _native.Record) -> None:
+        self._native = native
+        self._text = native.text()
+        self._json: dict[str, Any] = json.loads(self._text)
+
+    def __getitem__(self, key: str) -> Any:
+        return self._json[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._json)
+
+    def __len__(self) -> int:
+        return len(self._json)
+
+    @property
+    def tables(self) -> dict[str, dict[str, Floats]]:
+        """Tables by name; their columns by name."""
+        tables = self._native.tables()
+        return {name: {c: numbers for c, _, numbers in cols} for name, _, cols in tables}
+
+    @property
+    def figures(self) -> dict[str, Figure]:
+        """Figures by name."""
+        return {
+            name: Figure(self._native, name, title, caption)
+            for name, title, caption in self._native.figures()
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """The record as Python's own types.
+
+        Returns
+        -------
+        dict
+            A copy.
+
+        Examples
+        --------
+        >>> import carom
+        >>> carom.run("bouncing-body", set={"duration": 0.5}).to_dict()["scenario"]
+        'bouncing-body'
+        """
+        copied: dict[str, Any] = json.loads(self._text)
+        return copied
+
+    def to_json(self) -> str:
+        """What ``carom run --json`` prints.
+
+        Returns
+        -------
+        str
+            JSON with a line feed at its end.
+
+        Examples
+        --------
+        >>> import carom
+        >>> carom.run("bouncing-body", set={"duration": 0.5}).to_json().endswith("}\\n")
+        True
+        """
+        return self._text
+
+    def save(self, folder: str | os.PathLike[str]) -> list[str]:
+        """Writes the files of ``carom run --out``.
+
+        Parameters
+        ----------
+        folder : path
+            Where to.
+
+        Returns
+        -------
+        list of str
+            The files.
+
+        Raises
+        ------
+        CaromError
+            If they cannot be written.
+
+        Examples
+        --------
+        >>> import carom, pathlib, tempfile
+        >>> record = carom.run("bouncing-body", set={"duration": 0.5})
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     sorted(pathlib.Path(name).suffix for name in record.save(folder))[:3]
+        ['.csv', '.csv', '.html']
+        """
+        return [str(path) for path in self._native.save(os.fspath(folder))]
+
+    def __eq__(self, other: object) -> bool:
+        return self._text == other._text if isinstance(other, Record) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._text)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_record, (self._text,))
+
+    def __repr__(self) -> str:
+        return f"Record({self['scenario']!r}, status={self['status']!r})"
+
+    def __str__(self) -> str:
+        return f"{self['scenario']}: {self['summary']}\n\n{self._native.summary()}"
+
+    def _repr_html_(self) -> str:
+        rows = [("status", self["status"])]
+        rows += [(f"{q['name']} ({q['unit'] or '1'})", q["value"]) for q in self["quantities"]]
+        figures = "".join(
+            f"<figure>{figure.svg}<figcaption>{escape(figure.caption)}</figcaption></figure>"
+            for figure in self.figures.values()
+        )
+        return _html.table(f"{self['scenario']}: {self['summary']}", rows) + figures
+
+
+def _record(text: str) -> Record:
+    return Record(_native.Record.from_text(text))
+
+
+class RigidBody:
+    """A rigid body for `bounce`.
+
+    Parameters
+    ----------
+    mass : float
+        kg.
+    shape : mapping
+        As ``[body.shape]`` of ``carom show bouncing-body``, for example
+        ``{"type": "ellipsoid", "semi_axes": [2.0, 3.0, 4.0]}``; m.
+    inertia : array_like of shape (3, 3), optional
+        About the center of mass, body axes, kg m^2; by default that of uniform density.
+
+    Examples
+    --------
+    >>> import carom
+    >>> carom.RigidBody(1.0, {"type": "box", "half_extents": [1.0, 1.0, 1.0]})
+    RigidBody(mass=1.0, shape='box')
+    """
+
+    def __init__(
+        self, mass: float, shape: Mapping[str, Any], inertia: ArrayLike | None = None
+    ) -> None:
+        self.mass = float(floats(mass, "mass", ()))
+        self.shape = _plain(shape, "shape")
+        self.inertia = None if inertia is None else floats(inertia, "inertia", (3, 3))
+
+    def __repr__(self) -> str:
+        return f"RigidBody(mass={self.mass}, shape={self.shape.get('type')!r})"
+
+
+class Trajectory:
+    """The motion of a body that bounces on a plane, on an even grid of time.
+
+    Parameters
+    ----------
+    record : Record
+        A record of ``bouncing-body``.
+
+    Attributes
+    ----------
+    record : Record
+        As given.
+    status : str
+        How the run ended.
+    time : ndarray of shape (T,)
+        s.
+    position : ndarray of shape (T, 3)
+        Center of mass, m.
+    rotation : ndarray of shape (T, 3, 3)
+        Body to space.
+    linear_momentum : ndarray of shape (T, 3)
+        Space axes, N s.
+    angular_momentum : ndarray of shape (T, 3)
+        Body axes, N m s.
+    energy : ndarray of shape (T,)
+        Kinetic and potential, J.
+    impacts : dict
+        Arrays under the keys that impacts have in the record; lists where lengths differ.
+
+    Examples
+    --------
+    >>> import carom
+    >>> ball = carom.RigidBody(1.0, {"type": "ellipsoid", "semi_axes": [1.0, 1.0, 1.0]})
+    >>> path = carom.bounce(ball, duration=0.5, initial={"position": [0, 0, 2]})
+    >>> path.position.shape, path.status
+    ((51, 3), 'completed')
+    """
+
+    def __init__(self, record: Record) -> None:
+        self.record = record
+        self.status = str(record["status"])
+        table = record.tables["trajectory"]
+
+        def columns(*names: str) -> Floats:
+            return np.column_stack([table[name] for name in names])
+
+        body = record["parameters"]["body"]
+        self.time = table["time"]
+        self.position = columns("x", "y", "z")
+        self.rotation = _rotations(columns("qw", "qx", "qy", "qz"))
+        self.linear_momentum = body["mass"] * columns("vx", "vy", "vz")
+        self.energy = table["translational_and_potential"] + table["rotational"]
+        spin = np.einsum("tji,tj->ti", self.rotation, columns("wx", "wy", "wz"))
+        self.angular_momentum = spin @ _inertia(record).T
+        self.impacts = _stacked(record["impacts"])
+        self._check()
+
+    def _check(self) -> None:
+        """Between impacts the angular momentum in space stays: an inertia with other axes shows."""
+        initial = self.record["parameters"]["initial"]
+        states = [{"time": 0.0, **initial}, *self.record["impacts"]]
+        since = np.array([state["time"] for state in states])
+        last = np.searchsorted(since, self.time, side="right") - 1
+        told = np.array([np.array(s["rotation"]) @ np.array(s["angular_momentum"]) for s in states])
+        found = np.einsum("tij,tj->ti", self.rotation, self.angular_momentum)
+        # A row at the time of an impact may stand before or after it.
+        error = np.abs(found - told[last]).max(axis=1)
+        earlier = np.abs(found - told[np.maximum(last - 1, 0)]).max(axis=1)
+        size = max(1e-300, float(np.abs(told).max()), float(np.abs(found).max()))
+        at_impact = np.abs(self.time - since[last]) < 1e-12 * max(1.0, float(self.time[-1]))
+        error = np.where(at_impact, np.minimum(error, earlier), error)
+        if not float(error.max(initial=0.0)) <= 1e-6 * size:
+            raise CaromError(
+                "invalid-input",
+                "inertia: the axes of the body are no principal axes of its default inertia; give it",
+            )
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The record as Python's own types.
+
+        Returns
+        -------
+        dict
+            A copy.
+
+        Examples
+        --------
+        >>> import carom
+        >>> path = carom.Trajectory(carom.run("bouncing-body", set={"duration": 0.5}))
+        >>> path.to_dict()["status"]
+        'completed'
+        """
+        return self.record.to_dict()
+
+    def to_json(self) -> str:
+        """The record that the trajectory is read from.
+
+        Returns
+        -------
+        str
+            As ``carom run bouncing-body --json``.
+
+        Examples
+        --------
+        >>> import carom
+        >>> path = carom.Trajectory(carom.run("bouncing-body", set={"duration": 0.5}))
+        >>> path.to_json() == path.record.to_json()
+        True
+        """
+        return self.record.to_json()
+
+    def __eq__(self, other: object) -> bool:
+        return self.record == other.record if isinstance(other, Trajectory) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.record)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Trajectory, (self.record,))
+
+    def __repr__(self) -> str:
+        impacts = len(self.record["impacts"])
+        return f"Trajectory({len(self)} rows, {impacts} impacts, status={self.status!r})"
+
+    def _repr_html_(self) -> str:
+        return self.record._repr_html_()
+
+
+def _rotations(quaternions: Floats) -> Floats:
+    w, x, y, z = quaternions.T
+    rows = [
+        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+    ]
+    return np.ascontiguousarray(np.moveaxis(np.array(rows), 2, 0))
+
+
+def _inertia(record: Record) -> Floats:
+    given = record["parameters"]["body"].get("inertia")
+    if given is not None:
+        return np.array(given, dtype=np.float64)
+    moments = {q["name"]: q["value"] for q in record["quantities"]}
+    return np.diag([moments[f"inertia_{axis}_kg_m2"] for axis in "xyz"])
+
+
+def _stacked(impacts: list[dict[str, Any]]) -> dict[str, Any]:
+    stacked: dict[str, Any] = {}
+    for key in impacts[0] if impacts else ():
+        values = [impact[key] for impact in impacts]
+        is_even = key not in ("points", "contact")
+        stacked[key] = np.array(values, dtype=np.float64) if is_even else values
+    return stacked
+
+
+def bounce(
+    body: RigidBody,
+    *,
+    duration: float,
+    time_step: float = 0.01,
+    gravity: float = 9.80665,
+    restitution: float = 1.0,
+    integrator: str = "lgvi",
+    impact_rule: str = "hamiltonian",
+    plane: Mapping[str, Any] | None = None,
+    initial: Mapping[str, Any] | None = None,
+    max_impacts: int | None = None,
+) -> Trajectory:
+    """A rigid body in free flight and on a plane, by a Lie group variational integrator.
+
+    Parameters
+    ----------
+    body : RigidBody
+        Mass, shape, inertia.
+    duration : float
+        s.
+    time_step : float, optional
+        s.
+    gravity : float, optional
+        Along -z, m/s^2.
+    restitution : float, optional
+        Newton's, in [0, 1].
+    integrator : {"lgvi", "lgvi4", "exact"}, optional
+        Of order two, of order four, or the flow itself from event to event.
+    impact_rule : {"hamiltonian", "discrete-energy"}, optional
+        What an impact keeps.
+    plane : mapping, optional
+        ``normal`` out of the solid and ``offset``, m.
+    initial : mapping, optional
+        ``position``, ``rotation``, ``linear_momentum`` (space axes), ``angular_momentum`` (body axes);
+        what is left out is at rest at the origin.
+    max_impacts : int, optional
+        Stop after so many.
+
+    Returns
+    -------
+    Trajectory
+        The motion; its record is that of ``carom run bouncing-body`` with these keys.
+
+    Raises
+    ------
+    CaromError
+        If an argument is at fault.
+
+    Examples
+    --------
+    >>> import carom
+    >>> ball = carom.RigidBody(1.0, {"type": "ellipsoid", "semi_axes": [1.0, 1.0, 1.0]})
+    >>> path = carom.bounce(ball, duration=1.0, initial={"position": [0, 0, 2]})
+    >>> path.impacts["time"].round(6)
+    array([0.451601])
+    """
+    if not isinstance(body, RigidBody):
+        raise CaromError("invalid-input", f"body: {type(body).__name__} is no carom.RigidBody")
+    at_rest = {
+        "position": [0.0, 0.0, 0.0],
+        "rotation": np.eye(3).tolist(),
+        "linear_momentum": [0.0, 0.0, 0.0],
+        "angular_momentum": [0.0, 0.0, 0.0],
+    }
+    start = {**at_rest, **_plain(initial or {}, "initial")}
+    shapes = {"rotation": (3, 3)}
+    for key in at_rest:
+        start[key] = floats(start[key], f"initial.{key}", shapes.get(key, (3,))).tolist()
+    values: dict[str, Any] = {
+        "duration": float(duration),
+        "time_step": float(time_step),
+        "gravity": float(gravity),
+        "restitution": float(restitution),
+        "integrator": integrator,
+        "impact_rule": impact_rule,
+        "initial": start,
+        # A whole table: keys of the default shape must not stay.
+        "body.mass": body.mass,
+        "body.shape": body.shape,
+    }
+    if body.inertia is not None:
+        values["body.inertia"] = body.inertia.tolist()
+    for key, value in (plane or {}).items():
+        values[f"plane.{key}"] = value
+    if max_impacts is not None:
+        values["max_impacts"] = count(max_impacts, "max_impacts")
+    return Trajectory(run("bouncing-body", set=values))

@@ -1,0 +1,95 @@
+"""Impacts from Pinocchio's models."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import ArrayLike
+
+from . import _points
+from ._arrays import Floats, floats
+from ._errors import CaromError
+from ._impact import Impact
+
+__all__ = ["impact"]
+
+
+def impact(
+    model: Any,
+    data: Any,
+    configuration: ArrayLike,
+    points: Sequence[tuple[Any, ArrayLike]],
+    *,
+    friction: ArrayLike,
+    velocity: ArrayLike | None = None,
+    restitution: ArrayLike = 0.0,
+    normal: ArrayLike = (0.0, 0.0, 1.0),
+) -> tuple[Impact, Floats]:
+    """Contacts of points of a model with a plane, and its velocity.
+
+    Parameters
+    ----------
+    model : Model
+        The model.
+    data : Data
+        Its workspace, which is overwritten.
+    configuration : array_like of shape (nq,)
+        Configuration.
+    points : sequence of tuple of (str or int) and array_like
+        Names or numbers of frames, and offsets in them, m, of the points that touch.
+    friction : array_like
+        Coulomb coefficients, one for all points or one for each.
+    velocity : array_like of shape (nv,), optional
+        Velocity before the impact; by default at rest.
+    restitution : array_like, optional
+        Coefficients of restitution.
+    normal : array_like of shape (3,), optional
+        Out of the plane, world axes.
+
+    Returns
+    -------
+    tuple of Impact and ndarray
+        The impact and the velocity before it, in Pinocchio's order: the twist of a floating base is in
+        the axes of the base, linear part first.
+
+    Raises
+    ------
+    CaromError
+        If there is no such frame, or an argument is at fault.
+
+    Examples
+    --------
+    >>> import pinocchio, carom.pinocchio
+    >>> inertial = '<mass value="2"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/>'
+    >>> text = f'<robot name="r"><link name="ball"><inertial>{inertial}</inertial></link></robot>'
+    >>> model = pinocchio.buildModelFromXML(text, pinocchio.JointModelFreeFlyer())
+    >>> q, v = pinocchio.neutral(model), [0, 0, -1, 0, 0, 0]
+    >>> points = [("ball", (0, 0, -0.1))]
+    >>> impact, v = carom.pinocchio.impact(
+    ...     model, model.createData(), q, points, friction=0.5, velocity=v
+    ... )
+    >>> impact.resolve(v, "plastic").impulses.round(12)
+    array([2., 0., 0.])
+    """
+    q = floats(configuration, "configuration", (int(model.nq),))
+    n = int(model.nv)
+    v = np.zeros(n) if velocity is None else floats(velocity, "velocity", (n,))
+    # Only its upper triangle is computed.
+    upper = np.triu(np.array(pin.crba(model, data, q), dtype=np.float64))
+    mass = upper + np.triu(upper, 1).T
+    pin.computeJointJacobians(model, data, q)
+    pin.updateFramePlacements(model, data)
+    jacobians = []
+    for frame, offset in points:
+        index = frame
+        if isinstance(frame, str):
+            if not model.existFrame(frame):
+                raise CaromError("invalid-input", f"points: there is no frame {frame!r}")
+            index = model.getFrameId(frame)
+        full = np.array(pin.getFrameJacobian(model, data, index, pin.LOCAL_WORLD_ALIGNED))
+        arm = data.oMf[index].rotation @ floats(offset, "points", (3,))
+        jacobians.append(full[:3] - pin.skew(arm) @ full[3:])
+    return Impact(mass, _points.contacts(jacobians, normal, friction, restitution, n)), v

@@ -1,0 +1,112 @@
+//! One answer: the fields of a line of the command line, and their numbers as arrays.
+
+use crate::error::{invalid, raised};
+use crate::json::{flatten, from_python, to_python};
+use numpy::PyArray1;
+use pyo3::prelude::*;
+use serde_json::{Map, Value};
+
+/// The fields of an answer but its `id`.
+#[pyclass(frozen, module = "carom._native")]
+pub(crate) struct Answer {
+    fields: Map<String, Value>,
+}
+
+impl Answer {
+    pub(crate) fn new(fields: Map<String, Value>) -> Self {
+        Self { fields }
+    }
+
+    fn items(&self, list: &str) -> &[Value] {
+        match self.fields.get(list) {
+            Some(Value::Array(items)) => items,
+            _ => &[],
+        }
+    }
+}
+
+#[pymethods]
+impl Answer {
+    /// The answer of a line, its `id` left out.
+    #[staticmethod]
+    fn from_text(py: Python<'_>, text: &str) -> PyResult<Self> {
+        let fault = |message: String| raised(py, &invalid(message));
+        match serde_json::from_str(text) {
+            Ok(Value::Object(mut fields)) => {
+                fields.shift_remove("id");
+                Ok(Self { fields })
+            }
+            Ok(_) => Err(fault("text: no JSON object".to_owned())),
+            Err(error) => Err(fault(format!("text: {error}"))),
+        }
+    }
+
+    /// The keys in their order.
+    fn keys(&self) -> Vec<&str> {
+        self.fields.keys().map(String::as_str).collect()
+    }
+
+    fn __contains__(&self, key: &str) -> bool {
+        self.fields.contains_key(key)
+    }
+
+    /// What stands under a key, as Python's own types; None if nothing does.
+    fn get<'py>(&self, py: Python<'py>, key: &str) -> PyResult<Bound<'py, PyAny>> {
+        to_python(py, self.fields.get(key).unwrap_or(&Value::Null))
+    }
+
+    /// The numbers under a key in one dimension; None if there is anything but numbers.
+    fn numbers<'py>(&self, py: Python<'py>, key: &str) -> Option<Bound<'py, PyArray1<f64>>> {
+        let value = self.fields.get(key)?;
+        let mut numbers = Vec::new();
+        flatten(value, &mut numbers).then(|| PyArray1::from_vec(py, numbers))
+    }
+
+    /// The length of a list.
+    fn length(&self, list: &str) -> usize {
+        self.items(list).len()
+    }
+
+    /// The numbers under a key of every object of a list, one after another.
+    fn column<'py>(
+        &self,
+        py: Python<'py>,
+        list: &str,
+        key: &str,
+    ) -> Option<Bound<'py, PyArray1<f64>>> {
+        let mut numbers = Vec::new();
+        let is_numeric = self.items(list).iter().all(|item| {
+            item.get(key)
+                .is_some_and(|value| flatten(value, &mut numbers))
+        });
+        is_numeric.then(|| PyArray1::from_vec(py, numbers))
+    }
+
+    /// An object of a list as an answer of its own.
+    fn child(&self, list: &str, index: usize) -> Option<Self> {
+        match self.items(list).get(index) {
+            Some(Value::Object(fields)) => Some(Self {
+                fields: fields.clone(),
+            }),
+            _ => None,
+        }
+    }
+
+    /// The first object of a list that says the same under these keys as the answer itself.
+    fn position(&self, list: &str, keys: Vec<String>) -> Option<usize> {
+        let is_same = |item: &Value| {
+            let mut keys = keys.iter();
+            keys.all(|key| self.fields.contains_key(key) && item.get(key) == self.fields.get(key))
+        };
+        self.items(list).iter().position(is_same)
+    }
+
+    /// The line that the command line writes, without its line feed.
+    #[pyo3(signature = (id=None))]
+    fn text(&self, id: Option<&Bound<'_, PyAny>>) -> PyResult<String> {
+        let id = id.map_or(Ok(Value::Null), |id| from_python(id, "id"))?;
+        let mut fields = self.fields.clone();
+        fields.shift_insert(0, "id".to_owned(), id);
+        Ok(Value::Object(fields).to_string())
+    }
+}

@@ -1,0 +1,43 @@
+//! Errors of `carom-wire` as exceptions.
+
+use carom_wire::WireError;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyType;
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// The exception `carom.CaromError`.
+pub(crate) fn raised(py: Python<'_>, error: &WireError) -> PyErr {
+    match exception(py, error) {
+        Ok(exception) => PyErr::from_value(exception),
+        Err(fault) => fault,
+    }
+}
+
+/// The same as an object, for lists of errors.
+pub(crate) fn exception<'py>(py: Python<'py>, error: &WireError) -> PyResult<Bound<'py, PyAny>> {
+    static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    let class = CLASS.import(py, "carom._errors", "CaromError")?;
+    class.call1((&error.kind, &error.message, error.index))
+}
+
+/// The error of an argument.
+pub(crate) fn invalid(message: impl Into<String>) -> WireError {
+    WireError::new("invalid-input", message.into())
+}
+
+/// Does work that never panics; if it does, that is an error of kind `internal`.
+pub(crate) fn isolated<T>(work: impl FnOnce() -> Result<T, WireError>) -> Result<T, WireError> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|payload| Err(internal(payload.as_ref())))
+}
+
+fn internal(payload: &(dyn Any + Send)) -> WireError {
+    let message = payload
+        .downcast_ref::<&str>()
+        .map(|message| (*message).to_owned())
+        .or_else(|| payload.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "unknown cause".to_owned());
+    let message = format!("a fault of carom, please report it: {message}");
+    WireError::new("internal", message)
+}

@@ -1,0 +1,344 @@
+//! A configuration: mass matrix, contacts and constraints, factored once.
+
+use crate::answer::Answer;
+use crate::batch::{self, Rows};
+use crate::error::{isolated, raised};
+use crate::json::{from_python, object};
+use crate::pool::interruptible;
+use carom::impact::{ContactSet, uniqueness};
+use carom::metric::{Covector, KineticMetric, Tangent};
+use carom::nalgebra::{DMatrix, DVector};
+use carom_wire::{
+    Claim, ContactInput, JudgeRequest, Request, WireError, contact_set, metric, pose,
+};
+use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use self_cell::self_cell;
+use serde_json::{Map, Value, json};
+use std::hint::black_box;
+use std::sync::Arc;
+
+self_cell!(
+    /// Contacts and the metric that they stand on.
+    pub(crate) struct Configuration {
+        owner: KineticMetric,
+        #[covariant]
+        dependent: ContactSet,
+    }
+);
+
+impl Configuration {
+    /// Factors a configuration.
+    pub(crate) fn build(inputs: &Inputs) -> Result<Self, WireError> {
+        Self::try_new(metric(&inputs.mass_matrix)?, |metric| {
+            contact_set(metric, &inputs.contacts, &inputs.constraints)
+        })
+    }
+}
+
+/// A configuration as it was given.
+pub(crate) struct Inputs {
+    pub(crate) mass_matrix: Vec<Vec<f64>>,
+    pub(crate) contacts: Vec<ContactInput>,
+    pub(crate) constraints: Vec<Vec<f64>>,
+}
+
+/// The rows of a matrix.
+pub(crate) fn rows_of(numbers: &[f64], width: usize) -> Vec<Vec<f64>> {
+    numbers.chunks(width.max(1)).map(<[f64]>::to_vec).collect()
+}
+
+/// Contacts from their rows: the first of each contact is its normal.
+pub(crate) fn contacts_of(
+    rows: &[Vec<f64>],
+    counts: &[usize],
+    friction: &[f64],
+    restitution: &[f64],
+) -> Vec<ContactInput> {
+    let mut rows = rows.iter().cloned();
+    let coefficients = friction.iter().zip(restitution);
+    let contacts = counts.iter().zip(coefficients);
+    contacts
+        .filter_map(|(&count, (&friction, &restitution))| {
+            Some(ContactInput {
+                normal: rows.next()?,
+                tangents: rows.by_ref().take(count.saturating_sub(1)).collect(),
+                friction,
+                restitution,
+            })
+        })
+        .collect()
+}
+
+/// A configuration, for any number of velocities.
+#[pyclass(frozen, module = "carom._native")]
+pub(crate) struct Impact {
+    pub(crate) shared: Arc<Configuration>,
+    inputs: Inputs,
+}
+
+impl Impact {
+    fn contacts(&self) -> &ContactSet<'_> {
+        self.shared.borrow_dependent()
+    }
+}
+
+fn matrix<'py>(py: Python<'py>, matrix: &DMatrix<f64>) -> Bound<'py, PyArray1<f64>> {
+    PyArray1::from_vec(py, matrix.transpose().as_slice().to_vec())
+}
+
+#[pymethods]
+impl Impact {
+    /// Matrices of floats in C order; `counts` are the rows of each contact.
+    #[new]
+    fn new(
+        py: Python<'_>,
+        mass_matrix: PyReadonlyArray2<'_, f64>,
+        rows: PyReadonlyArray2<'_, f64>,
+        counts: Vec<usize>,
+        friction: Vec<f64>,
+        restitution: Vec<f64>,
+        constraints: PyReadonlyArray2<'_, f64>,
+    ) -> PyResult<Self> {
+        let n = mass_matrix.shape().get(1).copied().unwrap_or(0);
+        let rows = rows_of(rows.as_slice()?, n);
+        let inputs = Inputs {
+            mass_matrix: rows_of(mass_matrix.as_slice()?, n),
+            contacts: contacts_of(&rows, &counts, &friction, &restitution),
+            constraints: rows_of(constraints.as_slice()?, n),
+        };
+        let built = py.detach(|| isolated(|| Configuration::build(&inputs)));
+        let shared = Arc::new(built.map_err(|error| raised(py, &error))?);
+        Ok(Self { shared, inputs })
+    }
+
+    /// G = J M⁻¹ Jᵀ of all rows, row by row.
+    fn delassus<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        matrix(py, &self.contacts().delassus())
+    }
+
+    /// Cosines between the normals, row by row.
+    fn cosines<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        matrix(py, &self.contacts().cosines())
+    }
+
+    /// Pairs of contacts, and whether the order of impacts matters at all.
+    #[allow(clippy::type_complexity)]
+    fn uniqueness(&self) -> (Vec<(usize, usize, f64, f64, f64)>, Option<bool>) {
+        let found = uniqueness(self.contacts());
+        let pairs = found.pairs.iter();
+        let pairs = pairs
+            .map(|p| {
+                (
+                    p.first,
+                    p.second,
+                    p.exponent,
+                    p.distance,
+                    p.worst_indeterminacy,
+                )
+            })
+            .collect();
+        (pairs, found.order_independent)
+    }
+
+    /// The nearest velocity in the kinetic metric that the constraints allow.
+    fn project<'py>(
+        &self,
+        py: Python<'py>,
+        velocity: PyReadonlyArray1<'_, f64>,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let velocity = Tangent::from_slice(velocity.as_slice()?);
+        let projected = project(self.contacts(), &velocity);
+        let projected = projected.map_err(|error| raised(py, &error))?;
+        Ok(PyArray1::from_vec(py, projected))
+    }
+
+    /// The line of JSON that asks the same of the command line.
+    #[pyo3(signature = (velocity, law, id, others, options))]
+    fn problem(
+        &self,
+        py: Python<'_>,
+        velocity: PyReadonlyArray1<'_, f64>,
+        law: Option<&str>,
+        id: &Bound<'_, PyAny>,
+        others: &Bound<'_, PyDict>,
+        options: &Bound<'_, PyDict>,
+    ) -> PyResult<String> {
+        let contacts = self.inputs.contacts.iter().map(|contact| {
+            json!({
+                "normal": contact.normal,
+                "tangents": contact.tangents,
+                "friction": contact.friction,
+                "restitution": contact.restitution,
+            })
+        });
+        let mut fields = Map::new();
+        let mut put = |key: &str, value: Value| fields.insert(key.to_owned(), value);
+        put("id", from_python(id, "id")?);
+        if let Some(law) = law {
+            put("law", law.into());
+        }
+        put("mass_matrix", json!(self.inputs.mass_matrix));
+        put("velocity", json!(velocity.as_slice()?));
+        for (key, value) in object(Some(others), "")? {
+            put(&key, value);
+        }
+        put("contacts", contacts.collect());
+        if !self.inputs.constraints.is_empty() {
+            put("constraints", json!(self.inputs.constraints));
+        }
+        let options = object(Some(options), "options")?;
+        if !options.is_empty() {
+            put("options", Value::Object(options));
+        }
+        let _ = py;
+        Ok(Value::Object(fields).to_string())
+    }
+
+    /// The answer of a law. `threads` other than None: on a pool, so that Ctrl-C ends it.
+    #[pyo3(signature = (velocity, law, options=None, threads=None))]
+    fn resolve(
+        &self,
+        py: Python<'_>,
+        velocity: PyReadonlyArray1<'_, f64>,
+        law: &str,
+        options: Option<&Bound<'_, PyDict>>,
+        threads: Option<usize>,
+    ) -> PyResult<Answer> {
+        let options = object(options, "options")?;
+        let velocity = velocity.as_slice()?.to_vec();
+        let law = law.to_owned();
+        let shared = Arc::clone(&self.shared);
+        let work = move || {
+            let request = Request::new(&law, &options)?;
+            let problem = pose(shared.borrow_dependent(), &velocity)?;
+            request.answer(&problem, &|_, _| {})
+        };
+        let answer = match threads {
+            None => py
+                .detach(|| isolated(work))
+                .map_err(|error| raised(py, &error))?,
+            Some(threads) => interruptible(py, threads, move |_| work())?,
+        };
+        Ok(Answer::new(answer.fields))
+    }
+
+    /// The numbers of one outcome for each row of velocities (N × n).
+    #[pyo3(signature = (velocities, law, options, threads))]
+    fn resolve_batch<'py>(
+        &self,
+        py: Python<'py>,
+        velocities: PyReadonlyArray2<'_, f64>,
+        law: &str,
+        options: &Bound<'_, PyDict>,
+        threads: usize,
+    ) -> PyResult<batch::Table<'py>> {
+        let options = object(Some(options), "options")?;
+        let law = law.to_owned();
+        let n = self.shared.borrow_owner().dim();
+        let rows = Rows::new(velocities.as_slice()?.to_vec(), n, velocities.shape());
+        let contacts = self.contacts();
+        let widths = [
+            n,
+            contacts.row(contacts.len()),
+            contacts.constraint_forms().len(),
+        ];
+        let shared = Arc::clone(&self.shared);
+        let table = interruptible(py, threads, move |is_stopped| {
+            let request = Request::new(&law, &options)?;
+            batch::fill(rows.len(), widths, is_stopped, |i| {
+                let problem = pose(shared.borrow_dependent(), rows.row(i)?)?;
+                batch::solved(&request, &problem)
+            })
+        })?;
+        batch::to_python(py, table)
+    }
+
+    /// Solves all rows of velocities (N × n) one after another, keeps nothing, and counts the solved:
+    /// what a program in Rust would do, for comparison.
+    #[pyo3(name = "loop")]
+    fn solve_in_turn(
+        &self,
+        py: Python<'_>,
+        velocities: PyReadonlyArray2<'_, f64>,
+        law: &str,
+    ) -> PyResult<usize> {
+        let velocities = velocities.as_slice()?;
+        let n = self.shared.borrow_owner().dim();
+        let contacts = self.contacts();
+        let counted = py.detach(|| {
+            isolated(|| {
+                let request = Request::new(law, &Map::new())?;
+                let mut solved = 0;
+                for velocity in velocities.chunks(n) {
+                    let problem = pose(contacts, velocity)?;
+                    solved += usize::from(black_box(request.outcome(&problem)).is_ok());
+                }
+                Ok(solved)
+            })
+        });
+        counted.map_err(|error| raised(py, &error))
+    }
+
+    /// What the velocity after is worth.
+    #[pyo3(signature = (velocity, velocity_plus, free, impulse, law, options))]
+    #[allow(clippy::too_many_arguments)]
+    fn judge(
+        &self,
+        py: Python<'_>,
+        velocity: PyReadonlyArray1<'_, f64>,
+        velocity_plus: PyReadonlyArray1<'_, f64>,
+        free: Option<PyReadonlyArray1<'_, f64>>,
+        impulse: Option<PyReadonlyArray1<'_, f64>>,
+        law: Option<String>,
+        options: &Bound<'_, PyDict>,
+    ) -> PyResult<Answer> {
+        let options = object(Some(options), "options")?;
+        let velocity = velocity.as_slice()?.to_vec();
+        let velocity_plus = velocity_plus.as_slice()?.to_vec();
+        let free = free
+            .map(|array| array.as_slice().map(<[f64]>::to_vec))
+            .transpose()?;
+        let impulse = impulse
+            .map(|array| array.as_slice().map(<[f64]>::to_vec))
+            .transpose()?;
+        let shared = Arc::clone(&self.shared);
+        let answer = interruptible(py, 0, move |_| {
+            let request = JudgeRequest::new(law.as_deref(), &options)?;
+            let claim = Claim {
+                velocity: &velocity,
+                velocity_plus: &velocity_plus,
+                velocity_free: free.as_deref(),
+                external_impulse: impulse.as_deref(),
+            };
+            request.answer(shared.borrow_dependent(), &claim)
+        })?;
+        Ok(Answer::new(answer.fields))
+    }
+}
+
+/// v − M⁻¹Aᵀ(AM⁻¹Aᵀ)⁻¹Av, in whitened coordinates: what is left of the velocity without the part
+/// along an orthonormal basis of the forms. Twice, so that rounding of the first time goes too.
+fn project(contacts: &ContactSet<'_>, velocity: &Tangent) -> Result<Vec<f64>, WireError> {
+    let fault = |error: carom::metric::MetricError| {
+        WireError::new(error.kind(), format!("velocity: {error}"))
+    };
+    let metric = contacts.metric();
+    let forms = contacts.constraint_forms();
+    if forms.is_empty() {
+        return Ok(velocity.0.as_slice().to_vec());
+    }
+    let whitened: Result<Vec<DVector<f64>>, _> = forms
+        .iter()
+        .map(|form: &Covector| metric.whiten(form))
+        .collect();
+    let basis = DMatrix::from_columns(&whitened.map_err(fault)?).qr().q();
+    let mut z = metric.whiten_velocity(velocity).map_err(fault)?;
+    for _ in 0..2 {
+        let along = &basis * basis.tr_mul(&z);
+        z -= along;
+    }
+    metric.unwhiten_velocity_in_place(z.as_mut_slice());
+    Ok(z.as_slice().to_vec())
+}

@@ -1,0 +1,37 @@
+//! The extension module `carom._native`: NumPy arrays in, answers of `carom-wire` out.
+//!
+//! The Python package around it checks arrays and options, names results and draws; this crate
+//! computes. Numbers and the words of errors come from `carom-wire`, as those of the command line
+//! do. Every numeric function copies its input, releases the interpreter's lock, and works on
+//! threads of its own process.
+
+mod answer;
+mod batch;
+mod error;
+mod impact;
+mod json;
+mod pool;
+mod problems;
+mod record;
+
+use pyo3::prelude::*;
+
+/// The module.
+#[pymodule]
+fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<answer::Answer>()?;
+    module.add_class::<impact::Impact>()?;
+    module.add_class::<record::Record>()?;
+    module.add_function(wrap_pyfunction!(batch::resolve_many, module)?)?;
+    module.add_function(wrap_pyfunction!(batch::judge_rows, module)?)?;
+    module.add_function(wrap_pyfunction!(problems::solve, module)?)?;
+    module.add_function(wrap_pyfunction!(problems::json_lines, module)?)?;
+    module.add_function(wrap_pyfunction!(problems::main, module)?)?;
+    module.add_function(wrap_pyfunction!(record::run, module)?)?;
+    module.add_function(wrap_pyfunction!(record::scenarios, module)?)?;
+    module.add_function(wrap_pyfunction!(record::show, module)?)?;
+    let laws: Vec<&str> = carom::impact::LAWS.iter().map(|law| law.name).collect();
+    module.add("LAWS", laws)?;
+    module.add("NUMERICS_VERSION", carom::NUMERICS_VERSION)?;
+    module.add("__version__", env!("CARGO_PKG_VERSION"))
+}

@@ -1,0 +1,104 @@
+//! Threads that survive a fork, and work that Ctrl-C ends.
+//!
+//! The threads of a pool do not exist in a forked process, where work handed to them would wait for
+//! ever. Pools are therefore kept under the process that made them, in a list that only grows and
+//! takes no lock that a fork could leave locked.
+
+use crate::error::{isolated, raised};
+use carom_wire::WireError;
+use pyo3::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+/// More threads than this are not started.
+const MAX_THREADS: usize = 1024;
+
+/// Between two looks at signals.
+const PATIENCE: Duration = Duration::from_millis(20);
+
+/// A pool and what it is for.
+struct Entry {
+    process: u32,
+    threads: usize,
+    pool: ThreadPool,
+    next: OnceLock<Box<Entry>>,
+}
+
+static FIRST: OnceLock<Box<Entry>> = OnceLock::new();
+
+/// The pool of this process with so many threads; 0: all cores.
+fn pool(threads: usize) -> Result<&'static ThreadPool, WireError> {
+    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = if threads == 0 { cores() } else { threads };
+    if threads > MAX_THREADS {
+        let message = format!("threads: {threads} exceed the limit of {MAX_THREADS}");
+        return Err(WireError::new("too-large", message));
+    }
+    let process = std::process::id();
+    let mut place = &FIRST;
+    let mut unplaced = None;
+    loop {
+        while let Some(entry) = place.get() {
+            if entry.process == process && entry.threads == threads {
+                return Ok(&entry.pool);
+            }
+            place = &entry.next;
+        }
+        let entry = match unplaced.take() {
+            Some(entry) => entry,
+            None => {
+                let pool = ThreadPoolBuilder::new().num_threads(threads).build();
+                let pool = pool
+                    .map_err(|error| WireError::new("no-threads", format!("threads: {error}")))?;
+                Box::new(Entry {
+                    process,
+                    threads,
+                    pool,
+                    next: OnceLock::new(),
+                })
+            }
+        };
+        // Another thread may have been faster; then the list goes on behind its entry.
+        unplaced = place.set(entry).err();
+    }
+}
+
+/// Does work on a pool while this thread looks for signals. On Ctrl-C the flag is raised, and the
+/// work is left alone: it ends as soon as it looks at the flag.
+pub(crate) fn interruptible<T: Send + 'static>(
+    py: Python<'_>,
+    threads: usize,
+    work: impl FnOnce(&Arc<AtomicBool>) -> Result<T, WireError> + Send + 'static,
+) -> PyResult<T> {
+    let pool = pool(threads).map_err(|error| raised(py, &error))?;
+    let is_stopped = Arc::new(AtomicBool::new(false));
+    let (send, mut receive) = sync_channel(1);
+    let flag = Arc::clone(&is_stopped);
+    pool.spawn(move || {
+        // Nobody waits any more after Ctrl-C.
+        let _ = send.send(isolated(|| work(&flag)));
+    });
+    loop {
+        let (returned, found) = py.detach(move || {
+            let found = receive.recv_timeout(PATIENCE);
+            (receive, found)
+        });
+        receive = returned;
+        match found {
+            Ok(result) => return result.map_err(|error| raised(py, &error)),
+            Err(RecvTimeoutError::Timeout) => {
+                if let Err(interrupt) = py.check_signals() {
+                    is_stopped.store(true, Ordering::Relaxed);
+                    return Err(interrupt);
+                }
+            }
+            Err(RecvTimeoutError::Disconnected) => {
+                let error = WireError::new("internal", "a thread ended without an answer");
+                return Err(raised(py, &error));
+            }
+        }
+    }
+}

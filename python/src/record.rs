@@ -1,0 +1,186 @@
+//! Scenarios and their records.
+
+use crate::error::{invalid, raised};
+use crate::json::{from_python, to_python};
+use crate::pool::interruptible;
+use carom::report::export::{self, Format};
+use carom::scenarios::{self as named, Overrides, Progress, SCENARIOS, Scenario};
+use carom_wire::WireError;
+use numpy::PyArray1;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use serde_json::json;
+use std::panic::resume_unwind;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// What a run leaves behind.
+#[pyclass(frozen, module = "carom._native")]
+pub(crate) struct Record {
+    record: carom::report::Record,
+}
+
+fn scenario(py: Python<'_>, name: &str) -> PyResult<&'static Scenario> {
+    named::scenario(name).ok_or_else(|| {
+        let names = SCENARIOS.iter().map(|scenario| scenario.name);
+        let hint = carom_wire::nearest_name(name, names)
+            .map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+        let message = format!("name: unknown scenario `{name}`{hint}");
+        raised(py, &WireError::new("unknown-scenario", message))
+    })
+}
+
+/// Every scenario as `carom list --json` has it.
+#[pyfunction]
+pub(crate) fn scenarios(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    let entry = |s: &Scenario| {
+        json!({
+            "name": s.name,
+            "summary": s.summary,
+            "paper": s.paper,
+            "reproduces": s.reproduces,
+        })
+    };
+    to_python(py, &SCENARIOS.iter().map(entry).collect())
+}
+
+/// The defaults of a scenario.
+#[pyfunction]
+pub(crate) fn show(py: Python<'_>, name: &str) -> PyResult<&'static str> {
+    Ok(scenario(py, name)?.default_toml)
+}
+
+/// Runs a scenario: a configuration as text or a dictionary, dotted keys with their values, a seed.
+#[pyfunction]
+pub(crate) fn run(
+    py: Python<'_>,
+    name: &str,
+    config: &Bound<'_, PyAny>,
+    set: &Bound<'_, PyDict>,
+    seed: Option<u64>,
+) -> PyResult<Record> {
+    let scenario = scenario(py, name)?;
+    let fault = |message: String| raised(py, &invalid(message));
+    let toml = match config.extract::<String>() {
+        Ok(text) => text,
+        Err(_) if config.is_none() => String::new(),
+        Err(_) => {
+            let value = from_python(config, "config")?;
+            toml::to_string(&value).map_err(|error| fault(format!("config: {error}")))?
+        }
+    };
+    let mut assignments = Vec::new();
+    if let Some(seed) = seed {
+        if !scenario
+            .default_toml
+            .lines()
+            .any(|line| line.starts_with("seed "))
+        {
+            return Err(fault(format!("seed: `{name}` draws no random numbers")));
+        }
+        assignments.push(format!("seed={seed}"));
+    }
+    for (key, value) in set {
+        let key: String = key.extract()?;
+        let value = from_python(&value, &key)?;
+        let value = toml::Value::try_from(&value).map_err(|e| fault(format!("set: {key}: {e}")))?;
+        assignments.push(format!("{key}={value}"));
+    }
+    let record = interruptible(py, 0, move |is_stopped| {
+        let is_stopped = Arc::clone(is_stopped);
+        let progress = Progress::new(move |_, _, _| {
+            if is_stopped.load(Ordering::Relaxed) {
+                // Nobody waits for the record: up to the top of this work, without a message.
+                resume_unwind(Box::new("stopped"));
+            }
+        });
+        let overrides = Overrides {
+            toml,
+            file: None,
+            assignments,
+            progress,
+        };
+        scenario.run(&overrides).map_err(|error| {
+            let kind = match error.is_configuration() {
+                true => "invalid-configuration",
+                false => "not-solved",
+            };
+            WireError::new(kind, format!("{}: {error}", scenario.name))
+        })
+    })?;
+    Ok(Record { record })
+}
+
+impl Record {
+    fn unwritable(py: Python<'_>) -> impl Fn(export::ExportError) -> PyErr + '_ {
+        move |error| raised(py, &WireError::new("unwritable", error.to_string()))
+    }
+}
+
+#[pymethods]
+impl Record {
+    /// A record from its JSON.
+    #[staticmethod]
+    fn from_text(py: Python<'_>, text: &str) -> PyResult<Self> {
+        let record = serde_json::from_str(text);
+        let record = record.map_err(|error| raised(py, &invalid(format!("text: {error}"))))?;
+        Ok(Self { record })
+    }
+
+    /// What `carom run --json` prints.
+    fn text(&self, py: Python<'_>) -> PyResult<String> {
+        export::json(&self.record).map_err(Self::unwritable(py))
+    }
+
+    /// The table of quantities, as text.
+    fn summary(&self) -> String {
+        export::summary(&self.record)
+    }
+
+    /// Each table with its caption, and each of its columns with its unit and numbers.
+    #[allow(clippy::type_complexity)]
+    fn tables<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> Vec<(&str, &str, Vec<(&str, &str, Bound<'py, PyArray1<f64>>)>)> {
+        let tables = self.record.tables.iter().map(|table| {
+            let columns = table.columns.iter().enumerate().map(|(k, column)| {
+                let numbers = table.rows.iter().filter_map(|row| row.get(k).copied());
+                let numbers = PyArray1::from_vec(py, numbers.collect());
+                (column.name.as_str(), column.unit.as_str(), numbers)
+            });
+            (
+                table.name.as_str(),
+                table.caption.as_str(),
+                columns.collect(),
+            )
+        });
+        tables.collect()
+    }
+
+    /// Each figure with its title and caption.
+    fn figures(&self) -> Vec<(&str, &str, &str)> {
+        let figures = self.record.figures.iter();
+        figures
+            .map(|f| (f.name.as_str(), f.title.as_str(), f.caption.as_str()))
+            .collect()
+    }
+
+    /// A figure as SVG.
+    fn svg(&self, py: Python<'_>, name: &str) -> PyResult<String> {
+        let mut figures = self.record.figures.iter();
+        let figure = figures
+            .find(|figure| figure.name == name)
+            .ok_or_else(|| raised(py, &invalid(format!("name: there is no figure `{name}`"))))?;
+        let bytes = Format::Svg.draw(figure).map_err(Self::unwritable(py))?;
+        String::from_utf8(bytes).map_err(|error| raised(py, &invalid(error.to_string())))
+    }
+
+    /// Writes the files of `carom run --out` and returns their paths.
+    fn save(&self, py: Python<'_>, folder: PathBuf) -> PyResult<Vec<PathBuf>> {
+        let record = self.record.clone();
+        let written = py.detach(move || export::write_all(&record, &folder, &[Format::Svg]));
+        written.map_err(Self::unwritable(py))
+    }
+}

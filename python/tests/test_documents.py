@@ -1,0 +1,48 @@
+"""Notebooks, and the programs of the documents."""
+
+from __future__ import annotations
+
+import importlib.util
+import pathlib
+import re
+from typing import Any
+
+import pytest
+
+ROOT = pathlib.Path(__file__).parents[2]
+NOTEBOOKS = sorted((ROOT / "python" / "examples").glob("*.ipynb"))
+NEEDED = {
+    "01-first-impact": [],
+    "02-what-was-mujocos-answer-worth": ["mujoco"],
+    "03-same-robot-three-engines": ["mujoco"],
+    "04-ambiguity-map": ["matplotlib"],
+}
+
+
+def need(modules: list[str]) -> None:
+    for module in modules:
+        if importlib.util.find_spec(module) is None:
+            pytest.skip(f"{module} is not installed")
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_runs(path: pathlib.Path) -> None:
+    need(["nbclient", "ipykernel", *NEEDED[path.stem]])
+    import nbclient
+    import nbformat
+
+    notebook: Any = nbformat.read(path, as_version=4)
+    assert all(not cell.get("outputs") for cell in notebook.cells), "strip the output"
+    nbclient.NotebookClient(notebook, timeout=170, kernel_name="python3").execute()
+
+
+@pytest.mark.parametrize("name", ["README.md", "docs/src/python.md", "python/README.md"])
+def test_the_programs_of_a_document_run(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    programs = re.findall(r"^```python\n(.*?)^```", (ROOT / name).read_text(), re.M | re.S)
+    assert programs
+    if any("mujoco" in program for program in programs):
+        need(["mujoco"])
+    names: dict[str, Any] = {}
+    for program in programs:
+        exec(compile(program, name, "exec"), names)
+    assert capsys.readouterr().out
