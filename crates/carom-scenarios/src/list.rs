@@ -233,6 +233,15 @@ scenarios! {
         "mechanism" motion::mechanism::run,
             "a planar mechanism as you like: links, springs, actuators, contacts with fixed lines",
             "beyond the papers: the collision integrator for any planar mechanism";
+        "sliding-ball" motion::sliding_ball::run,
+            "a ball slides with spin until it rolls: the slip and the path in closed form",
+            "beyond the papers: lasting contact with friction";
+        "rocking-motion" motion::rocking_motion::run,
+            "a block rocks from edge to edge and loses at each landing what Housner says",
+            "beyond the papers: lasting contact and its landings";
+        "cradle-in-space" motion::cradle_in_space::run,
+            "a ball hits a row of touching balls that points anywhere: the last one leaves",
+            "beyond the papers: the propagative law in time";
     }
 }
 
