@@ -18,7 +18,6 @@ use self_cell::self_cell;
 use serde_json::{Map, Value, json};
 use std::hint::black_box;
 use std::sync::Arc;
-use std::time::Instant;
 
 self_cell!(
     /// Contacts and the metric that they stand on.
@@ -256,27 +255,30 @@ impl Impact {
         batch::to_python(py, table)
     }
 
-    /// Seconds that the library takes for all rows of velocities (N × n), one after another.
-    fn loop_seconds(
+    /// Solves all rows of velocities (N × n) one after another, keeps nothing, and counts the solved:
+    /// what a program in Rust would do, for comparison.
+    #[pyo3(name = "loop")]
+    fn solve_in_turn(
         &self,
         py: Python<'_>,
         velocities: PyReadonlyArray2<'_, f64>,
         law: &str,
-    ) -> PyResult<f64> {
+    ) -> PyResult<usize> {
         let velocities = velocities.as_slice()?;
         let n = self.shared.borrow_owner().dim();
         let contacts = self.contacts();
-        let timed = py.detach(|| {
-            let request = Request::new(law, &Map::new())?;
-            let start = Instant::now();
-            for velocity in velocities.chunks(n) {
-                let problem = pose(contacts, velocity)?;
-                // Whether it has an answer or not, it takes its time.
-                let _ = black_box(request.outcome(&problem));
-            }
-            Ok(start.elapsed().as_secs_f64())
+        let counted = py.detach(|| {
+            isolated(|| {
+                let request = Request::new(law, &Map::new())?;
+                let mut solved = 0;
+                for velocity in velocities.chunks(n) {
+                    let problem = pose(contacts, velocity)?;
+                    solved += usize::from(black_box(request.outcome(&problem)).is_ok());
+                }
+                Ok(solved)
+            })
         });
-        timed.map_err(|error: WireError| raised(py, &error))
+        counted.map_err(|error| raised(py, &error))
     }
 
     /// What the velocity after is worth.

@@ -29,13 +29,15 @@ const LEVELS: &[(&str, u8)] = &[
     ("carom-scenarios", 3),
     ("carom-wire", 3),
     ("carom", 4),
+    ("carom-sweep", 4),
     ("carom-cli", 4),
 ];
 
 /// Arrows within one level: the binary may use the facade, scenarios the data
 /// that they report, motion the flights, everything the numerical tools.
-const SIDEWAYS: [(&str, &str); 8] = [
+const SIDEWAYS: [(&str, &str); 9] = [
     ("carom-cli", "carom"),
+    ("carom-cli", "carom-sweep"),
     ("carom-scenarios", "carom-report"),
     ("carom-scenarios", "carom-fit"),
     ("carom-fit", "carom-report"),

@@ -11,6 +11,7 @@ mod links;
 mod numerics;
 mod packages;
 mod packed;
+mod runners;
 mod tidy;
 mod verify;
 
@@ -38,6 +39,8 @@ enum Command {
     Packages,
     /// Check what is published: every README's example and the formulas of the documentation.
     Packed(packed::Args),
+    /// Run a sweep on threads, and on Slurm and Ray where they are installed: the bytes are the same.
+    Runners(runners::Args),
     /// Check doc comments for markup that rustdoc eats, library code for panics, documents for
     /// links that lead nowhere.
     Tidy,
@@ -56,6 +59,7 @@ fn main() -> anyhow::Result<()> {
         Command::Numerics(args) => finish("numerics", &numerics::numerics(&root, &args)?),
         Command::Packages => finish("packages", &packages::violations(&root)?),
         Command::Packed(args) => finish("packed", &packed::packed(&root, &args)?),
+        Command::Runners(args) => runners::runners(&root, &args),
         Command::Verify(args) => verify::verify(&root, &args),
         Command::Tidy => {
             let mut violations = tidy::violations(&root)?;

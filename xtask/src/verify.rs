@@ -55,7 +55,10 @@ pub(crate) fn verify(root: &Path, args: &Args) -> anyhow::Result<()> {
             std::fs::create_dir_all(&golden)?;
             std::fs::write(&path, golden::text(&fresh)?)?;
         } else {
-            lines.extend(differences(&read(&path)?, &fresh));
+            match read(&path) {
+                Ok(kept) => lines.extend(differences(&kept, &fresh)),
+                Err(error) => lines.push(format!("{error:#}")),
+            }
         }
         faults += lines.len();
         println!(

@@ -6,6 +6,8 @@ mod laws;
 mod lines;
 mod progress;
 mod run;
+#[cfg(feature = "sweep")]
+mod sweep;
 mod text;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -41,6 +43,9 @@ enum Command {
     Lcp(lines::Args),
     /// Fit impact laws to the poses of a tracked body: restitution, friction, inertia.
     Fit(fit::FitArgs),
+    /// Compute many impacts as one table: plans, shards, resumable folders.
+    #[cfg(feature = "sweep")]
+    Sweep(sweep::Args),
     /// List the impact laws, or the options of one and an example.
     Laws(laws::LawsArgs),
     /// Print completions for a shell.
@@ -93,6 +98,8 @@ pub fn main_from(args: impl IntoIterator<Item = impl Into<OsString> + Clone>) ->
         Command::Judge(args) => answer(&args, carom_wire::Command::Judge),
         Command::Lcp(args) => answer(&args, carom_wire::Command::Lcp),
         Command::Fit(args) => fit::fit(&args, cli.quiet),
+        #[cfg(feature = "sweep")]
+        Command::Sweep(args) => sweep::sweep(&args, cli.quiet),
         Command::Laws(args) => laws::laws(&args),
         Command::Completions(args) => help::completions(&args, command()).map_err(Failure::from),
         Command::Man => help::manual(command()).map_err(Failure::from),
@@ -140,7 +147,7 @@ fn usage(error: &clap::Error) -> String {
         format!("{first} {}", rest.join(" "))
     };
     if message.contains("Usage") || message.starts_with("What happens") {
-        return "a command is needed: list, show, run, resolve, judge, lcp, fit or laws; see --help"
+        return "a command is needed: list, show, run, resolve, judge, lcp, fit, sweep or laws; see --help"
             .to_owned();
     }
     message

@@ -104,7 +104,7 @@ impl Case {
         Vector6::new(u[0], u[1], u[2], omega.x, omega.y, omega.z)
     }
 
-    /// $(u^+_{\mathrm{law}} - u^+)/\lVert u^-\rVert_\ast$.
+    /// $(\hat u^+ - u^+)/\lVert u^-\rVert_\ast$ with the law's $\hat u^+$.
     pub(crate) fn residual(&self, predicted: &Vector6<f64>) -> Vector6<f64> {
         (predicted - self.after) / self.speed
     }
@@ -244,7 +244,7 @@ impl Case {
         })
     }
 
-    /// $d = \lVert u^+_{\mathrm{law}} - u^+\rVert_\ast/\lVert u^-\rVert_\ast$.
+    /// $d = \lVert\hat u^+ - u^+\rVert_\ast/\lVert u^-\rVert_\ast$ with the law's $\hat u^+$.
     pub(crate) fn residual_norm(&self, predicted: &Vector6<f64>) -> f64 {
         self.norm(&(predicted - self.after)) / self.speed
     }

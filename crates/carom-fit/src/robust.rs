@@ -21,7 +21,7 @@ pub(crate) fn quantile(values: &mut [f64], share: f64) -> Option<f64> {
 }
 
 /// The standard deviation of a normal distribution with this median absolute deviation:
-/// $1.4826\,\mathrm{median}\lvert x - \mathrm{median}\,x\rvert$.
+/// $1.4826\ \mathrm{median}\lvert x - \mathrm{median}(x)\rvert$.
 pub(crate) fn mad_sigma(values: &[f64]) -> Option<f64> {
     let mut copy = values.to_vec();
     let center = median(&mut copy)?;

@@ -7,8 +7,9 @@ use crate::friction::{Friction, Kick};
 use crate::pair::{self, ContactPoint, Other, PairMemory};
 use crate::rows::{Rows, Side};
 use crate::run::{Bounces, Run};
+use crate::search::BAND;
 use crate::time::Time;
-use crate::world::{OnZeno, SingleLaw};
+use crate::world::{OnZeno, SingleLaw, Surface};
 use carom_impact::two_body::{ContactInertia, ContactResponse, solve_impact};
 use carom_impact::{Contact, ContactSet, ImpactError, ImpactLaw, ImpactProblem, TwoBody};
 use carom_metric::{Covector, KineticMetric, Tangent};
@@ -356,7 +357,8 @@ impl Run<'_, '_> {
                 normal_velocity: touching.velocities[3 * c],
             });
         }
-        self.remember(touching, &impulses, loss > LOSS * energy_minus, time);
+        let lossy = loss > LOSS * energy_minus;
+        self.remember(touching, &impulses, lossy, time)?;
         self.n_impacts += 1;
         let impact = Impact {
             time: time.high,
@@ -375,12 +377,12 @@ impl Run<'_, '_> {
     }
 
     /// Whether the impacts of a contact that approaches accumulate here: at least four whose intervals
-    /// shrink geometrically and that lose energy, with next to nothing left.
+    /// shrink geometrically and that lose energy, with next to nothing left; or whose intervals are too
+    /// short.
     fn accumulates(&self, touching: &Touching, still: f64, time: Time) -> bool {
         if self.limits.on_zeno == OnZeno::Continue {
             return false;
         }
-        let step = self.world.time_step;
         touching.points.iter().enumerate().any(|(c, (pair, _))| {
             let Some(bounces) = self.bounces.get(pair) else {
                 return false;
@@ -388,20 +390,46 @@ impl Run<'_, '_> {
             let Some(last) = bounces.last else {
                 return false;
             };
-            if touching.velocities[3 * c] >= -still && touching.points.len() > 1 {
+            let velocity = touching.velocities[3 * c];
+            if velocity >= -still && touching.points.len() > 1 {
                 return false;
             }
             let interval = time.since(last);
             let ratio = interval / bounces.interval;
             let left = interval * ratio / (1.0 - ratio);
-            let shrinks = bounces.shrunk >= 2 && ratio < SHRINKING && left <= REST * step;
-            shrinks || (bounces.short >= 2 && interval <= REST * step)
+            let shrinks = bounces.shrunk >= 2 && ratio < SHRINKING;
+            (shrinks && left <= REST * self.world.time_step)
+                || (bounces.short >= 2 && self.is_short(*pair, velocity, interval))
         })
     }
 
+    /// Whether nothing can happen between two impacts of a pair: no time passes, or the gap between
+    /// them, about an eighth of $\lvert u\rvert t$, is rounding. Gaps of spheres have closed forms.
+    fn is_short(&self, pair: (usize, usize), velocity: f64, interval: f64) -> bool {
+        let world = self.world;
+        let (body, other) = (&world.bodies[pair.0], world.thing(pair.1));
+        let closed_form = body.sphere.is_some()
+            && match other {
+                Other::Plane(_) => true,
+                Other::Body(second) => second.sphere.is_some(),
+            };
+        let state = |thing: usize| {
+            let motion = self.motions.get(thing).map(|motion| motion.state);
+            motion.unwrap_or(*world.initial_of(thing))
+        };
+        let scale = pair::gap_scale(body, &state(pair.0), &other, &state(pair.1));
+        interval <= REST * world.time_step
+            || (!closed_form && velocity.abs() * interval <= 32.0 * BAND * scale)
+    }
+
     /// Keeps the times of the impacts of each pair.
-    fn remember(&mut self, touching: &Touching, impulses: &[f64], lossy: bool, time: Time) {
-        let step = self.world.time_step;
+    fn remember(
+        &mut self,
+        touching: &Touching,
+        impulses: &[f64],
+        lossy: bool,
+        time: Time,
+    ) -> Result<(), MotionError> {
         let mut done: Vec<(usize, usize)> = Vec::new();
         for (c, (pair, _)) in touching.points.iter().enumerate() {
             let hit = impulses.get(3 * c).is_some_and(|x| *x > 0.0);
@@ -409,29 +437,36 @@ impl Run<'_, '_> {
                 continue;
             }
             done.push(*pair);
-            let bounces = self.bounces.entry(*pair).or_default();
-            let Some(last) = bounces.last.replace(time) else {
-                continue;
-            };
+            let mut bounces = self.bounces.get(pair).copied().unwrap_or_default();
+            let last = bounces.last.replace(time);
             // Late impacts lose little of all the energy, but all that they have.
-            let surface = self.world.surface(pair.0, pair.1);
-            if !lossy && surface.restitution == 1.0 {
-                *bounces = Bounces {
-                    last: Some(time),
-                    ..Bounces::default()
-                };
-                continue;
+            let elastic = !lossy && self.world.surface(pair.0, pair.1).restitution == 1.0;
+            match last {
+                Some(_) if elastic => {
+                    bounces = Bounces {
+                        last: Some(time),
+                        ..Bounces::default()
+                    };
+                }
+                Some(last) => {
+                    let interval = time.since(last);
+                    let shrinks = bounces.interval > 0.0 && interval < SHRINKING * bounces.interval;
+                    bounces.shrunk = if shrinks { bounces.shrunk + 1 } else { 0 };
+                    let short = self.is_short(*pair, touching.velocities[3 * c], interval);
+                    bounces.short = if short { bounces.short + 1 } else { 0 };
+                    bounces.interval = interval;
+                }
+                None => (),
             }
-            let interval = time.since(last);
-            let shrinks = bounces.interval > 0.0 && interval < SHRINKING * bounces.interval;
-            bounces.shrunk = if shrinks { bounces.shrunk + 1 } else { 0 };
-            bounces.short = if interval <= REST * step {
-                bounces.short + 1
-            } else {
-                0
-            };
-            bounces.interval = interval;
+            self.bounces.insert(*pair, bounces);
+            if bounces.short > self.limits.events_per_instant {
+                return Err(MotionError::EventLimit {
+                    limit: self.limits.events_per_instant,
+                    time: time.high,
+                });
+            }
         }
+        Ok(())
     }
 
     /// Impulses without restitution, with friction: where infinitely many impacts end.
@@ -451,6 +486,7 @@ impl Run<'_, '_> {
             mobility: &mobility,
             velocity: &touching.velocities,
             friction: &friction,
+            noise: 16.0 * f64::EPSILON * touching.scale,
         };
         if kick.solve(&mut impulses) {
             Ok(impulses)
@@ -476,6 +512,11 @@ impl Run<'_, '_> {
                 surface.restitution = 0.0;
             }
             surface
+        };
+        // A point that leaves has nothing to restitute: it only must not come back.
+        let restitution_of = |c: usize, surface: &Surface| match touching.velocities[3 * c] > 0.0 {
+            true => 0.0,
+            false => surface.restitution,
         };
         if let ([(pair, _)], SingleLaw::TwoBody(options)) =
             (touching.points.as_slice(), self.laws.single)
@@ -523,7 +564,7 @@ impl Run<'_, '_> {
                     false => Vec::new(),
                 },
                 friction: surface.friction,
-                restitution: surface.restitution,
+                restitution: restitution_of(c, &surface),
             }
         };
         let contacts: Vec<Contact> = touching.points.iter().enumerate().map(contact).collect();
@@ -600,8 +641,8 @@ impl Run<'_, '_> {
         mass
     }
 
-    /// Lets the contacts last that neither approach nor leave and press; those that do not press any
-    /// more open.
+    /// Lets the contacts last that neither approach nor leave and that nothing opens; those that open do
+    /// not last any more.
     fn establish(
         &mut self,
         bodies: &[usize],
@@ -618,6 +659,10 @@ impl Run<'_, '_> {
                 candidates.push(*pair);
             }
         }
+        let lowest = |pair: (usize, usize)| {
+            let points = touching.points.iter().filter(|(of, _)| *of == pair);
+            points.map(|(_, p)| p.gap).fold(f64::INFINITY, f64::min)
+        };
         let mut pressing = Vec::new();
         if !candidates.is_empty() {
             let states: Vec<State> = bodies.iter().map(|i| self.motions[*i].state).collect();
@@ -632,9 +677,14 @@ impl Run<'_, '_> {
                 .iter()
                 .filter_map(|i| world.bodies[*i].rigid.as_ref());
             let mass = moved.map(|rigid| rigid.mass()).fold(0.0, f64::max);
-            let rounding = 1e-9 * mass * (world.flights.gravity.norm() * trial + still);
+            let fall = world.flights.gravity.norm() * trial;
+            let rounding = 1e-9 * mass * (fall + still);
+            // Beside each other under gravity: they do not press, but nothing opens them either.
+            let not_opening = 1e-3 * fall * trial;
             for (pair, result) in candidates.iter().zip(&step.pairs) {
-                if result.pressed_first > (1e-9 * most).max(rounding) {
+                let presses = result.pressed_first > (1e-9 * most).max(rounding);
+                let moved = result.gap - lowest(*pair);
+                if presses || (fall > 0.0 && moved.abs() <= not_opening) {
                     pressing.push((*pair, result.slides));
                 }
             }

@@ -103,8 +103,14 @@ impl Run<'_, '_> {
         } else {
             begin.plus(length)
         };
-        if !lands && is_still(&scene, &before, &step) {
+        let rests = !lands && splits == 0 && is_still(&scene, &before, &step);
+        let (mut length, mut end) = (length, end);
+        if rests {
+            // The same until something else happens.
             step.end.clone_from(&before);
+            end = grid.max(Time::new(self.limits.duration));
+            length = end.since(begin);
+            step = step.stretched(length);
         }
         let stamp = self.new_stamp();
         let index = index.unwrap_or_else(|| match self.islands.iter().position(Option::is_none) {
@@ -129,6 +135,7 @@ impl Run<'_, '_> {
             end,
             step,
             lands,
+            rests,
             stamp,
             splits,
         });
@@ -148,11 +155,19 @@ impl Run<'_, '_> {
         index: usize,
         time: Time,
     ) -> Result<Vec<usize>, MotionError> {
-        let Some(mut island) = self.islands.get_mut(index).and_then(Option::take) else {
+        let Some(island) = self.islands.get(index).and_then(Option::as_ref) else {
             return Ok(Vec::new());
         };
         let passed = time.since(island.begin);
-        if passed <= 1e-12 * island.length {
+        let nothing = passed <= 1e-12 * island.length.min(self.world.time_step);
+        let shorter = match !nothing && passed < island.length {
+            true => Some(self.preview(island, passed)?),
+            false => None,
+        };
+        let Some(mut island) = self.islands.get_mut(index).and_then(Option::take) else {
+            return Ok(Vec::new());
+        };
+        if nothing {
             // Nothing of it happened.
             for (body, state) in island.bodies.iter().zip(&island.before) {
                 let motion = &mut self.motions[*body];
@@ -162,8 +177,8 @@ impl Run<'_, '_> {
             }
             return Ok(island.bodies);
         }
-        if passed < island.length {
-            island.step = self.preview(&island, passed)?;
+        if let Some(step) = shorter {
+            island.step = step;
             island.length = passed;
         }
         self.take_over(&island, time);
@@ -173,7 +188,10 @@ impl Run<'_, '_> {
     /// Makes the end of a step what the bodies start from.
     fn take_over(&mut self, island: &Island, time: Time) {
         let world = self.world;
-        self.n_steps += 1;
+        self.n_steps += match island.rests {
+            true => (island.length / world.time_step).ceil() as usize,
+            false => 1,
+        };
         self.balance.contact_loss += island.step.loss;
         self.drift += island.step.loss;
         for (body, state) in island.bodies.iter().zip(&island.step.end) {
@@ -273,7 +291,10 @@ fn is_still(scene: &StepScene<'_>, before: &[State], step: &Step) -> bool {
     let all = before.iter().zip(&step.end).zip(&scene.bodies);
     let length = step.length;
     gravity > 0.0
-        && step.pairs.iter().all(|pair| pair.pressed > 0.0)
+        && step
+            .pairs
+            .iter()
+            .all(|pair| pair.pressed > 0.0 || !pair.open)
         && all.clone().all(|((a, b), body)| {
             let Some(rigid) = &body.rigid else {
                 return false;

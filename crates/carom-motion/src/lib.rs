@@ -13,6 +13,7 @@
 
 mod body;
 mod collision;
+mod dependent;
 mod error;
 mod events;
 mod friction;

@@ -62,6 +62,8 @@ pub(crate) struct Island {
     pub(crate) step: Step,
     /// Whether another point of a pair closes at the end.
     pub(crate) lands: bool,
+    /// Whether the step repeats itself to rounding: the bodies rest until something happens to them.
+    pub(crate) rests: bool,
     pub(crate) stamp: u64,
     /// Steps since the last line of the grid.
     pub(crate) splits: usize,
@@ -72,7 +74,9 @@ pub(crate) struct Island {
 pub(crate) struct Bounces {
     pub(crate) last: Option<Time>,
     pub(crate) interval: f64,
+    /// Intervals in a row that were shorter than the one before.
     pub(crate) shrunk: usize,
+    /// Intervals in a row that were too short for anything to happen in them.
     pub(crate) short: usize,
 }
 
@@ -153,6 +157,10 @@ impl World {
             Ending::Completed => Time::new(limits.duration),
             _ => run.now,
         };
+        // What happened in steps that do not end here counts, too.
+        for island in 0..run.islands.len() {
+            let _ = run.stop_step(island, time);
+        }
         let states = run
             .states_at(time)
             .unwrap_or_else(|_| run.motions.iter().map(|motion| motion.state).collect());
@@ -344,7 +352,7 @@ impl<'w> Run<'w, '_> {
             if time == island.end || passed >= island.length {
                 return Ok(island.step.end[place]);
             }
-            if passed <= 1e-9 * island.length {
+            if island.rests || passed <= 1e-9 * island.length {
                 return Ok(island.before[place]);
             }
             return Ok(self.preview(island, passed)?.end[place]);
@@ -368,6 +376,9 @@ impl<'w> Run<'w, '_> {
 
     /// The step of an island, if it were this long.
     pub(crate) fn preview(&self, island: &Island, length: f64) -> Result<Step, MotionError> {
+        if island.rests {
+            return Ok(island.step.stretched(length));
+        }
         self.scene(&island.bodies, &island.pairs, island.begin)
             .step(&island.before, length, Some(&island.step.impulses))
     }
@@ -394,6 +405,7 @@ impl<'w> Run<'w, '_> {
             bodies: bodies.iter().map(|i| &world.bodies[*i]).collect(),
             pairs: pairs.iter().map(of_pair).collect(),
             time: time.high,
+            time_step: world.time_step,
         }
     }
 
@@ -409,7 +421,7 @@ impl<'w> Run<'w, '_> {
             let passed = time.since(island.begin);
             let all = if passed >= island.length {
                 island.step.end.clone()
-            } else if passed <= 1e-9 * island.length {
+            } else if island.rests || passed <= 1e-9 * island.length {
                 island.before.clone()
             } else {
                 self.preview(island, passed)?.end
@@ -504,28 +516,36 @@ impl<'w> Run<'w, '_> {
             return Ok(());
         }
         let here = &self.motions[i];
-        let there = self.motions.get(j).unwrap_or(here);
         if self.is_far(pair, from, horizon) {
             return Ok(());
         }
         let (body, other) = (&world.bodies[i], world.thing(j));
+        let launch = |thing: usize| {
+            let motion = self.motions.get(thing).unwrap_or(here);
+            let rests = self.resting(thing);
+            Launch {
+                body: world.bodies.get(thing).unwrap_or(body),
+                state: rests.unwrap_or(&motion.state),
+                since: from.since(motion.time),
+                rests: rests.is_some(),
+            }
+        };
+        let (first, second) = (launch(i), launch(j));
+        if !first.body.is_mobile() || (first.rests && (second.rests || !world.is_mobile(j))) {
+            return Ok(());
+        }
         let search = Search {
             flights: &world.flights,
-            first: Launch {
-                body,
-                state: &here.state,
-                since: from.since(here.time),
-            },
+            first,
             other,
-            second: Launch {
-                body: world.bodies.get(j).unwrap_or(body),
-                state: &there.state,
-                since: from.since(there.time),
-            },
+            second,
             begin: from.high,
+            tolerance: world.tolerance(i, j),
         };
-        let memory = self.memory.entry(pair).or_default();
-        if let Some(time) = search.first_contact(horizon, memory)? {
+        let mut memory = self.memory.get(&pair).cloned().unwrap_or_default();
+        let found = search.first_contact(horizon, &mut memory)?;
+        self.memory.insert(pair, memory);
+        if let Some(time) = found {
             let stamps = (self.stamp(i), self.stamp(j));
             self.queue.push(Entry {
                 time: from.plus(time),
@@ -541,30 +561,38 @@ impl<'w> Run<'w, '_> {
         let Some(second) = world.bodies.get(j) else {
             return false;
         };
-        let (a, b) = (&self.motions[i], &self.motions[j]);
-        let (v, w) = (world.drift(i, &a.state), world.drift(j, &b.state));
         let g = world.flights.gravity;
-        let place = |m: &Motion, v: &Vector3<f64>, mobile: bool| {
-            let t = from.since(m.time);
-            let fall = if mobile {
-                g * (0.5 * t * t)
-            } else {
-                Vector3::zeros()
-            };
-            (
-                m.state.position + v * t + fall,
-                v + if mobile { g * t } else { Vector3::zeros() },
-            )
+        let place = |thing: usize| {
+            let motion = &self.motions[thing];
+            if let Some(state) = self.resting(thing) {
+                return (state.position, Vector3::zeros(), false);
+            }
+            let t = from.since(motion.time);
+            match world.is_mobile(thing) {
+                true => {
+                    let v = world.drift(thing, &motion.state);
+                    let x = motion.state.position + v * t + g * (0.5 * t * t);
+                    (x, v + g * t, true)
+                }
+                false => (motion.state.position, Vector3::zeros(), false),
+            }
         };
-        let both = world.is_mobile(j);
-        let ((x, v), (y, w)) = (place(a, &v, true), place(b, &w, both));
-        let fall = if both {
+        let ((x, v, falls), (y, w, other_falls)) = (place(i), place(j));
+        let fall = if falls == other_falls {
             0.0
         } else {
             0.5 * g.norm() * horizon * horizon
         };
         let reach = world.bodies[i].radius + second.radius + (v - w).norm() * horizon + fall;
         (x - y).norm() > reach * (1.0 + 1e-9)
+    }
+
+    /// Where a body rests, if it does.
+    fn resting(&self, body: usize) -> Option<&State> {
+        let index = self.motions.get(body)?.island?;
+        let island = self.islands.get(index)?.as_ref()?;
+        let place = island.bodies.iter().position(|i| *i == body)?;
+        island.before.get(place).filter(|_| island.rests)
     }
 
     /// Adds an entry to the queue.

@@ -18,7 +18,7 @@ use carom_variational::{PathRate, State, VariationalError};
 use nalgebra::Vector3;
 
 /// Gaps within this many units of rounding are contact.
-const BAND: f64 = 64.0 * f64::EPSILON;
+pub(crate) const BAND: f64 = 64.0 * f64::EPSILON;
 
 /// The contact is located to this many units of rounding of the gap.
 const TARGET: f64 = 8.0 * f64::EPSILON;
@@ -28,6 +28,12 @@ const MAX_CERTIFIED: usize = 512;
 
 /// Shortest stride of the evaluations after those, as a fraction of the horizon.
 const SHORTEST_STRIDE: f64 = 1.0 / 4096.0;
+
+/// Evaluations that are certified while a pair that touches at the start stays within the tolerance.
+const MAX_TOUCHING: usize = 16;
+
+/// Shortest stride of the evaluations after those, as a fraction of the horizon.
+const TOUCHING_STRIDE: f64 = 1.0 / 64.0;
 
 /// Evaluations of a path in one search.
 const MAX_EVALUATIONS: usize = 10_000;
@@ -39,6 +45,14 @@ pub(crate) struct Launch<'a> {
     pub(crate) state: &'a State,
     /// Time from the launch to the start of the search (s).
     pub(crate) since: f64,
+    /// Whether the body does not fly at all, but rests where it is.
+    pub(crate) rests: bool,
+}
+
+impl Launch<'_> {
+    fn flies(&self) -> bool {
+        self.body.is_mobile() && !self.rests
+    }
 }
 
 /// A pair whose contact is looked for.
@@ -51,6 +65,8 @@ pub(crate) struct Search<'a> {
     pub(crate) second: Launch<'a>,
     /// Time of the start of the search, for messages (s).
     pub(crate) begin: f64,
+    /// Gaps within this are contact (m).
+    pub(crate) tolerance: f64,
 }
 
 /// A point of the two paths.
@@ -76,9 +92,12 @@ impl Search<'_> {
             return Ok(found);
         }
         let mut at = self.probe(0.0, memory)?;
+        let mut before: Option<Node> = None;
         let scale = pair::gap_scale(self.first.body, &at.states[0], &self.other, &at.states[1]);
         let (band, target) = (BAND * scale, TARGET * scale);
-        let floor = at.gap.value.min(0.0) - band;
+        // A start that is a little too deep is contact: what leaves it comes back to that depth.
+        let zero = at.gap.value.min(0.0);
+        let floor = zero - band;
         let bound = self.bound(horizon);
         let touched = at.gap.value <= target;
         let mut left_start = !touched;
@@ -87,8 +106,10 @@ impl Search<'_> {
             if left <= 0.0 {
                 return Ok(None);
             }
-            let coarse = evaluation >= MAX_CERTIFIED;
-            let mut tau = self.certified(&at, left, floor, bound);
+            // Where two bodies touch and neither approach nor leave, the bound says next to nothing.
+            let stays = touched && at.gap.value - zero <= self.tolerance;
+            let coarse = evaluation >= if stays { MAX_TOUCHING } else { MAX_CERTIFIED };
+            let mut tau = self.certified(before.as_ref(), &at, left, floor, bound);
             if tau >= left {
                 return Ok(None);
             }
@@ -96,20 +117,25 @@ impl Search<'_> {
             let least = f64::EPSILON * (self.begin.abs() + horizon);
             tau = tau.max(least);
             if coarse {
-                tau = tau.max(SHORTEST_STRIDE * horizon);
+                let stride = match stays {
+                    true => TOUCHING_STRIDE,
+                    false => SHORTEST_STRIDE,
+                };
+                tau = tau.max(stride * horizon);
             }
             let next = self.probe((at.time + tau).min(horizon), memory)?;
-            left_start |= next.gap.value > band;
-            if next.gap.value <= target && next.rate < 0.0 {
+            let height = next.gap.value - zero;
+            left_start |= height > band;
+            if height <= target && next.rate < 0.0 {
                 if left_start || next.gap.value < floor {
-                    return self.refine(at, next, target, memory).map(Some);
+                    return self.refine(at, next, (zero, target), memory).map(Some);
                 }
                 // Still at the start: it approaches after all.
-                if next.gap.value <= floor + 0.5 * band {
+                if height <= -0.5 * band {
                     return Ok(Some(next.time));
                 }
             }
-            at = next;
+            before = Some(std::mem::replace(&mut at, next));
         }
         Err(MotionError::ContactSearchLimit {
             first: self.first.body.name.clone(),
@@ -123,6 +149,9 @@ impl Search<'_> {
     fn spheres(&self, horizon: f64) -> Option<Option<f64>> {
         let radius = self.first.body.sphere?;
         let start = |launch: &Launch<'_>| {
+            if !launch.flies() {
+                return Some((launch.state.position, Vector3::zeros()));
+            }
             let state = self
                 .flights
                 .advance(launch.body, launch.state, launch.since)
@@ -136,6 +165,7 @@ impl Search<'_> {
         };
         let (x, v) = start(&self.first)?;
         match self.other {
+            Other::Plane(_) if !self.first.flies() => Some(None),
             Other::Plane(plane) => {
                 let n = plane.half_space.normal();
                 let gap = plane.half_space.height(&x) - radius;
@@ -145,7 +175,7 @@ impl Search<'_> {
             }
             Other::Body(second) => {
                 let other = second.sphere?;
-                if !second.is_mobile() && self.flights.gravity != Vector3::zeros() {
+                if self.gravity() != Vector3::zeros() {
                     return None;
                 }
                 let (y, w) = start(&self.second)?;
@@ -178,6 +208,9 @@ impl Search<'_> {
 
     fn probe(&self, time: f64, memory: &mut PairMemory) -> Result<Node, MotionError> {
         let fly = |launch: &Launch<'_>| {
+            if !launch.flies() {
+                return Ok((*launch.state, rate_of_nothing()));
+            }
             self.flights
                 .advance_with_rate(launch.body, launch.state, launch.since + time)
                 .map_err(|source| self.flight_error(launch, source))
@@ -217,6 +250,9 @@ impl Search<'_> {
     /// $B$: of both rotations. Gravity that is not common is exact.
     fn bound(&self, horizon: f64) -> f64 {
         let of = |launch: &Launch<'_>| {
+            if !launch.flies() {
+                return 0.0;
+            }
             self.flights
                 .acceleration_bound(launch.body, launch.state, launch.since + horizon)
         };
@@ -228,17 +264,53 @@ impl Search<'_> {
 
     /// Acceleration of the first body against the second by gravity.
     fn gravity(&self) -> Vector3<f64> {
-        match self.other {
-            Other::Body(second) if second.is_mobile() => Vector3::zeros(),
-            _ => self.flights.gravity,
+        let second = matches!(self.other, Other::Body(_)) && self.second.flies();
+        match (self.first.flies(), second) {
+            (true, false) => self.flights.gravity,
+            (false, true) => -self.flights.gravity,
+            _ => Vector3::zeros(),
         }
     }
 
     /// How long no pair of parts is closer than `floor`, at most `left`.
-    fn certified(&self, at: &Node, left: f64, floor: f64, bound: f64) -> f64 {
+    ///
+    /// A normal that stays in space loses at first order where edges meet, because the support of an
+    /// edge goes over to its ends at once. Any motion of the normal gives a bound: that of the last
+    /// stretch, and those with the bodies, are tried where the first is short.
+    fn certified(
+        &self,
+        before: Option<&Node>,
+        at: &Node,
+        left: f64,
+        floor: f64,
+        bound: f64,
+    ) -> f64 {
         let mut tau = left;
-        for slab in &at.gap.slabs {
-            tau = self.certified_slab(at, slab, tau, floor, bound);
+        for (index, slab) in at.gap.slabs.iter().enumerate() {
+            let still = Vector3::zeros();
+            let mut best = self.certified_slab(at, slab, &still, tau, floor, bound);
+            if let Other::Body(_) = self.other {
+                let room = slab.gap - floor;
+                let enough = match at.rate < 0.0 {
+                    true => tau.min(0.5 * room / -at.rate),
+                    false => tau,
+                };
+                let n = slab.normal;
+                let last = before.and_then(|node| {
+                    let passed = at.time - node.time;
+                    let then = node.gap.slabs.get(index)?.normal;
+                    (passed > 0.0).then(|| (n - then) / passed)
+                });
+                let with = |i: usize| at.states[i].rotation.rotate(&at.rates[i].angular).cross(&n);
+                for turn in [last, Some(with(1)), Some(with(0))].into_iter().flatten() {
+                    if best >= enough {
+                        break;
+                    }
+                    let turn = turn - n * n.dot(&turn);
+                    best = best.max(self.certified_slab(at, slab, &turn, tau, floor, bound));
+                }
+            }
+            tau = best;
             if tau <= 0.0 {
                 break;
             }
@@ -246,11 +318,28 @@ impl Search<'_> {
         tau
     }
 
-    fn certified_slab(&self, at: &Node, slab: &Slab, left: f64, floor: f64, bound: f64) -> f64 {
+    /// The same of one pair of parts, with a normal that turns: $n + \tau w$, $w \perp n$.
+    ///
+    /// Points of the bodies then are no lower than
+    /// $n\cdot R\rho + \tau(w\cdot R\rho + n\cdot R(\Omega\times\rho)) - \tfrac A2\tau^2$.
+    fn certified_slab(
+        &self,
+        at: &Node,
+        slab: &Slab,
+        turn: &Vector3<f64>,
+        left: f64,
+        floor: f64,
+        bound: f64,
+    ) -> f64 {
         let n = slab.normal;
-        let fall = n.dot(&self.gravity()).min(0.0);
+        let w = turn.norm();
+        if !w.is_finite() {
+            return 0.0;
+        }
+        // So far the length of the normal stays below 3/2.
+        let left = left.min(0.5 / w);
         let d1 = at.states[0].rotation.rotate_back(&n);
-        let turn1 = d1.cross(&at.rates[0].angular);
+        let turn1 = d1.cross(&at.rates[0].angular) + at.states[0].rotation.rotate_back(turn);
         let (parts, opposite): (&[Part], Option<&Part>) = match self.other {
             Other::Plane(_) => (&self.first.body.parts, None),
             Other::Body(second) => (
@@ -263,12 +352,27 @@ impl Search<'_> {
             ),
         };
         let d2 = at.states[1].rotation.rotate_back(&-n);
-        let turn2 = d2.cross(&at.rates[1].angular);
+        let turn2 = d2.cross(&at.rates[1].angular) - at.states[1].rotation.rotate_back(turn);
+        let apart = at.states[0].position - at.states[1].position;
         let base = match self.other {
             Other::Plane(plane) => plane.half_space.height(&at.states[0].position),
-            Other::Body(_) => n.dot(&(at.states[0].position - at.states[1].position)),
+            Other::Body(_) => n.dot(&apart),
         };
-        let drift = n.dot(&(at.rates[0].linear - at.rates[1].linear));
+        let velocity = at.rates[0].linear - at.rates[1].linear;
+        let drift = n.dot(&velocity) + turn.dot(&apart);
+        let gravity = self.gravity();
+        let mut down = bound - n.dot(&gravity).min(0.0);
+        if w > 0.0 {
+            let margins: f64 = parts.iter().chain(opposite).map(Part::margin).sum();
+            let other = match self.other {
+                Other::Body(second) => second.radius,
+                Other::Plane(_) => 0.0,
+            };
+            let spins = at.rates[0].angular.norm() * self.first.body.radius
+                + at.rates[1].angular.norm() * other;
+            down += 0.5 * bound + w * (gravity.norm() * left + 2.0 * spins + w * margins)
+                - 2.0 * turn.dot(&velocity);
+        }
         let value = |tau: f64| {
             let lowest = |part: &Part, d: &Vector3<f64>| part.core_support_value(d) - part.margin();
             let turned = d1 + turn1 * tau;
@@ -277,14 +381,13 @@ impl Search<'_> {
                 .map(|p| lowest(p, &turned))
                 .fold(f64::INFINITY, f64::min);
             let second = opposite.map_or(0.0, |p| lowest(p, &(d2 + turn2 * tau)));
-            base + tau * drift + first + second + 0.5 * (fall - bound) * tau * tau
+            base + tau * drift + first + second - 0.5 * down * tau * tau
         };
         let end = value(left);
         if end >= floor {
             return left;
         }
         // Where the lowest point of the present alone would reach the floor.
-        let down = bound - fall;
         let mut rate = drift;
         if let Some(lowest) = parts
             .iter()
@@ -297,7 +400,7 @@ impl Search<'_> {
             rate += part.lowest(&d2).dot(&turn2);
         }
         let room = (slab.gap - floor).max(0.0);
-        let root = (rate * rate + 2.0 * down * room).sqrt();
+        let root = (rate * rate + 2.0 * down * room).max(0.0).sqrt();
         let guess = if rate < 0.0 {
             2.0 * room / (root - rate)
         } else {
@@ -305,7 +408,11 @@ impl Search<'_> {
         };
         let (mut low, mut high, mut beyond) = (0.0, left, end);
         let mut at_low = value(0.0);
-        let mut tau = if guess < left { guess } else { 0.5 * left };
+        let mut tau = if guess > 0.0 && guess < left {
+            guess
+        } else {
+            0.5 * left
+        };
         for _ in 0..60 {
             let now = value(tau);
             if now >= floor {
@@ -334,21 +441,21 @@ impl Search<'_> {
         low
     }
 
-    /// The contact between a point with a gap and one without, on the free side of it.
+    /// The contact, a gap of `zero`, between a point above it and one that is not, on the free side.
     fn refine(
         &self,
         low: Node,
         high: Node,
-        target: f64,
+        (zero, target): (f64, f64),
         memory: &mut PairMemory,
     ) -> Result<f64, MotionError> {
-        if high.gap.value >= -target {
+        if high.gap.value - zero >= -target {
             return Ok(high.time);
         }
         let (mut low, mut at) = (low.time, high);
         let mut high = at.time;
         for _ in 0..200 {
-            let newton = at.time - at.gap.value / at.rate;
+            let newton = at.time - (at.gap.value - zero) / at.rate;
             let middle = 0.5 * (low + high);
             let next = if newton > low && newton < high {
                 newton
@@ -359,10 +466,11 @@ impl Search<'_> {
                 break;
             }
             at = self.probe(next, memory)?;
-            if at.gap.value.abs() <= target {
+            let height = at.gap.value - zero;
+            if height.abs() <= target {
                 return Ok(at.time);
             }
-            if at.gap.value > 0.0 {
+            if height > 0.0 {
                 low = next;
             } else {
                 high = next;

@@ -14,6 +14,7 @@
 
 use crate::MotionError;
 use crate::body::{Body, Flights, Velocity};
+use crate::dependent::Dependent;
 use crate::friction::{Friction, Kick};
 use crate::pair::{self, ContactPoint, Other, PairMemory};
 use crate::rows::{Rows, Side, work};
@@ -22,6 +23,9 @@ use nalgebra::{Vector2, Vector3};
 
 /// Iterations for the first kick.
 const MAX_ITERATIONS: usize = 40;
+
+/// Steps up to this fraction of the grid's take rates of gaps instead of their differences.
+const SHORT: f64 = 0.0101;
 
 /// Contact velocities below this fraction of what moves in a step are none.
 pub(crate) const STILL: f64 = 1e-11;
@@ -78,6 +82,22 @@ pub(crate) struct Step {
     pub(crate) impulses: [Vec<f64>; 2],
 }
 
+impl Step {
+    /// The same forces for another time, if the step ends where it began.
+    pub(crate) fn stretched(&self, length: f64) -> Self {
+        let share = length / self.length;
+        let mut out = self.clone();
+        out.length = length;
+        out.loss *= share;
+        for pair in &mut out.pairs {
+            pair.pressed *= share;
+            pair.pressed_first *= share;
+            pair.impulse *= share;
+        }
+        out
+    }
+}
+
 /// The bodies and pairs of one island.
 #[derive(Clone, Debug)]
 pub(crate) struct StepScene<'a> {
@@ -86,6 +106,8 @@ pub(crate) struct StepScene<'a> {
     pub(crate) pairs: Vec<StepPair<'a>>,
     /// Time at the start, for messages (s).
     pub(crate) time: f64,
+    /// Step of the grid (s): a point that is a little too deep comes back in that time.
+    pub(crate) time_step: f64,
 }
 
 /// The points of an island at one configuration.
@@ -204,7 +226,6 @@ impl StepScene<'_> {
         start.rows.velocities(&self.velocities(states), &mut before);
         let scale =
             before.iter().fold(0.0, |s: f64, x| s.max(x.abs())) + self.flights.gravity.norm() * h;
-        let still = STILL * scale;
         let slip_of = |velocities: &[f64], c: usize| {
             let at = |k: usize| velocities.get(3 * c + k).copied().unwrap_or_default();
             Vector2::new(at(1), at(2))
@@ -217,6 +238,25 @@ impl StepScene<'_> {
             pair.map_or(0.0, |pair| pair.friction)
         };
         let contacts = start.points.len();
+        // Rounding of gaps and of velocities.
+        let (mut noise, mut speed_noise) = (0.0_f64, 0.0_f64);
+        for (body, (state, velocity)) in self
+            .bodies
+            .iter()
+            .zip(states.iter().zip(self.velocities(states)))
+        {
+            noise = noise.max(state.position.amax() + body.radius);
+            let speed = velocity.linear.norm() + velocity.angular.norm() * body.radius;
+            speed_noise = speed_noise.max(speed);
+        }
+        // Impacts leave slips of this order where they leave none.
+        let still = STILL * scale + 1e-10 * speed_noise;
+        speed_noise *= 16.0 * f64::EPSILON;
+        let is_short = h <= SHORT * self.time_step;
+        let noise = match is_short {
+            true => speed_noise,
+            false => 16.0 * f64::EPSILON * noise / h,
+        };
         // Contacts that slide are rubbed against the slip that they have.
         let rubbed: Vec<(f64, Friction)> = (0..contacts)
             .map(|c| {
@@ -229,6 +269,12 @@ impl StepScene<'_> {
                 (mu, friction)
             })
             .collect();
+        // Rows whose velocities count.
+        let counted = (0..rows).filter(|row| {
+            let law = rubbed.get(row / 3).map(|(_, law)| *law);
+            row % 3 == 0 || law == Some(Friction::Coulomb)
+        });
+        let dependent = Dependent::new(&mobility, rows, counted.collect());
         // First kick.
         let mut launched = states.to_vec();
         let mut landed = states.to_vec();
@@ -248,7 +294,13 @@ impl StepScene<'_> {
             // Mean rates without the impulses, as if the flight did not change the rows.
             let mut velocity = vec![0.0; rows];
             for (c, (_, point)) in end.points.iter().enumerate() {
-                velocity[3 * c] = point.gap / h;
+                // In a short step the rounding of gaps would be worth any speed.
+                let before = start.points.get(c).map_or(0.0, |(_, p)| p.gap);
+                velocity[3 * c] = if is_short {
+                    0.5 * (begin_velocities[3 * c] + end_velocities[3 * c]) + before.max(0.0) / h
+                } else {
+                    (point.gap - before.min(0.0) * (1.0 - h / self.time_step).max(0.0)) / h
+                };
                 for k in 3 * c + 1..3 * c + 3 {
                     velocity[k] = 0.5 * (begin_velocities[k] + end_velocities[k]);
                 }
@@ -257,11 +309,13 @@ impl StepScene<'_> {
                 let row = mobility.iter().skip(i * rows).take(rows);
                 *v -= row.zip(&first).map(|(w, x)| w * x).sum::<f64>();
             }
+            dependent.make_consistent(&mut velocity);
             let mut next = first.clone();
             let kick = Kick {
                 mobility: &mobility,
                 velocity: &velocity,
                 friction: &rubbed,
+                noise,
             };
             if !kick.solve(&mut next) {
                 return Err(failed());
@@ -275,8 +329,8 @@ impl StepScene<'_> {
                     .sum();
                 change = change.max(moved.abs());
             }
-            let converged =
-                change <= 4.0 * f64::EPSILON * scale || (change <= 1e-13 * scale && change >= last);
+            let converged = change <= 4.0 * f64::EPSILON * scale + 0.05 * noise
+                || (change <= 1e-13 * scale && change >= last);
             if converged {
                 break;
             }
@@ -324,6 +378,7 @@ impl StepScene<'_> {
             mobility: &mobility,
             velocity: &velocity,
             friction: &coulomb,
+            noise: speed_noise,
         };
         if !kick.solve(&mut second) {
             return Err(failed());
@@ -364,6 +419,7 @@ impl StepScene<'_> {
                 mobility: &mobility,
                 velocity: &velocity,
                 friction: &against,
+                noise: speed_noise,
             };
             if kick.solve(&mut sliding) {
                 let mut reversed = landed.clone();

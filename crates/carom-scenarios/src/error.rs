@@ -39,6 +39,9 @@ pub enum ScenarioError {
     /// A billiard could not be set up or followed.
     #[error(transparent)]
     Billiard(#[from] BilliardError),
+    /// A world could not be made, or its motion stopped.
+    #[error(transparent)]
+    Motion(#[from] carom_motion::MotionError),
     /// A design could not be found.
     #[error(transparent)]
     Design(#[from] DesignError),
@@ -82,6 +85,12 @@ impl ScenarioError {
             // What happens on the way has a time.
             Self::Integrator(error) => error.time().is_none(),
             Self::Integration { .. } => false,
+            Self::Motion(error) => matches!(
+                error,
+                carom_motion::MotionError::InvalidValue { .. }
+                    | carom_motion::MotionError::InitialPenetration { .. }
+                    | carom_motion::MotionError::Shape { .. }
+            ),
             Self::Impact(error) | Self::Billiard(BilliardError::Impact(error)) => solvable(error),
             Self::Variational(error) => !matches!(
                 error,

@@ -32,6 +32,9 @@ scenarios! {
         "billiard-break" propagative::billiard_break::run,
             "a ball hits two others at once: how much the order of impacts matters",
             "Figs. 4 and 5, Eq. (31)";
+        "break-map" propagative::break_map::run,
+            "how much the order of impacts matters, over the angle and mass of the balls",
+            "Figs. 4 and 5, Theorems 2 and 3, as a map";
         "falling-block" propagative::falling_block::run,
             "a block or rod lands flat: a rod has one outcome, a square block two",
             "Theorems 2 and 3 on real bodies";
@@ -119,6 +122,9 @@ scenarios! {
         "four-legged-table" set_valued::four_legged_table::run,
             "a table lands on four legs: the family of outcomes and its even member",
             "beyond the paper: round friction cones";
+        "landing-map" set_valued::landing_map::run,
+            "a robot's trunk lands on four feet: how far the outcomes are apart, over pitch and roll",
+            "beyond the paper: sets of outcomes as a map";
         "impact-bounds" set_valued::impact_bounds::run,
             "samples of outcomes inside proven bounds",
             "beyond the paper: bounds of all outcomes";
@@ -227,6 +233,15 @@ scenarios! {
         "mechanism" motion::mechanism::run,
             "a planar mechanism as you like: links, springs, actuators, contacts with fixed lines",
             "beyond the papers: the collision integrator for any planar mechanism";
+        "sliding-ball" motion::sliding_ball::run,
+            "a ball slides with spin until it rolls: the slip and the path in closed form",
+            "beyond the papers: lasting contact with friction";
+        "rocking-motion" motion::rocking_motion::run,
+            "a block rocks from edge to edge and loses at each landing what Housner says",
+            "beyond the papers: lasting contact and its landings";
+        "cradle-in-space" motion::cradle_in_space::run,
+            "a ball hits a row of touching balls that points anywhere: the last one leaves",
+            "beyond the papers: the propagative law in time";
     }
 }
 

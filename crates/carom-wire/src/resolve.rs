@@ -86,6 +86,11 @@ impl Resolved {
     pub fn to_value(&self) -> Value {
         Value::Object(self.fields.clone())
     }
+
+    /// Its keys and values in the order in which they are written.
+    pub fn into_fields(self) -> Map<String, Value> {
+        self.fields
+    }
 }
 
 /// Which outcomes of a set are asked for.

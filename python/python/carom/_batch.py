@@ -31,6 +31,13 @@ class _Columns:
         -------
         dict
             Lists under the names of the columns; ``errors`` with kind and message by row.
+
+        Examples
+        --------
+        >>> import carom
+        >>> ball = carom.Impact([[2.0]], carom.Contacts([[1.0]]))
+        >>> ball.resolve_batch([[-1.0]], "plastic").to_dict()["velocity_plus"]
+        [[0.0]]
         """
         columns = {name: getattr(self, name) for name in self._names}
         return {
@@ -53,6 +60,13 @@ class _Columns:
         -------
         str
             One line.
+
+        Examples
+        --------
+        >>> import carom
+        >>> ball = carom.Impact([[2.0]], carom.Contacts([[1.0]]))
+        >>> ball.resolve_batch([[-1.0]], "plastic").to_json(1)[:33]
+        '{"id": 1, "velocity_plus": [[0.0]'
         """
         return json.dumps(_without_nan({"id": id, **self.to_dict()}), allow_nan=False)
 

@@ -19,7 +19,7 @@ from ._results import Judgement, Outcome, OutcomeSet, SampleSet
 class PairUniqueness(NamedTuple):
     """How much the order of impacts matters to two contacts.
 
-    Attributes
+    Parameters
     ----------
     first, second : int
         The contacts.
@@ -29,6 +29,12 @@ class PairUniqueness(NamedTuple):
         Its distance from the nearest integer.
     worst_indeterminacy : float
         Largest difference of two outcomes over all velocities, relative to the speed before.
+
+    Examples
+    --------
+    >>> import carom
+    >>> carom.PairUniqueness(0, 1, 3.0, 0.0, 0.0).exponent
+    3.0
     """
 
     first: int
@@ -41,12 +47,18 @@ class PairUniqueness(NamedTuple):
 class Uniqueness(NamedTuple):
     """Whether the order of frictionless elastic impacts matters.
 
-    Attributes
+    Parameters
     ----------
     pairs : list of PairUniqueness
         All pairs of distinct contacts.
     order_independent : bool or None
         Whether every order gives the same outcome for every velocity; None if the pairs do not tell.
+
+    Examples
+    --------
+    >>> import carom
+    >>> carom.Uniqueness([], True).order_independent
+    True
     """
 
     pairs: list[PairUniqueness]
@@ -432,7 +444,12 @@ class Impact:
         Returns
         -------
         ndarray of shape (n,)
-            v - M^-1 A^T (A M^-1 A^T)^-1 A v.
+            Is v - M^-1 A^T (A M^-1 A^T)^-1 A v.
+
+        Raises
+        ------
+        CaromError
+            If the argument is at fault.
 
         Examples
         --------

@@ -16,7 +16,7 @@ from ._impact import Impact
 class ModelDifference(NamedTuple):
     """Differences of two models at one configuration.
 
-    Attributes
+    Parameters
     ----------
     mass_matrix_difference : float
         Largest difference of an entry of the mass matrices.
@@ -29,6 +29,12 @@ class ModelDifference(NamedTuple):
     table : list of tuple
         For every velocity: its index in both models, and the largest difference in its row of the mass
         matrices and in its column of the contact rows.
+
+    Examples
+    --------
+    >>> import carom
+    >>> carom.ModelDifference(0.01, (6, 6), 0.0, 0.0, []).mass_matrix_index
+    (6, 6)
     """
 
     mass_matrix_difference: float

@@ -21,6 +21,12 @@ class Result:
     ----------
     answer : object
         The answer of the extension module. Results are made by carom, not by its users.
+
+    Examples
+    --------
+    >>> import carom
+    >>> isinstance(carom.lcp([[2.0]], [-1.0]), carom.Result)
+    True
     """
 
     #: Keys whose lists within lists are one array.
@@ -60,6 +66,12 @@ class Result:
         -------
         dict
             Every key of the answer but ``id``.
+
+        Examples
+        --------
+        >>> import carom
+        >>> carom.lcp([[2.0]], [-1.0]).to_dict()["z"]
+        [0.5]
         """
         return {key: self._answer.get(key) for key in self._answer.keys()}
 
@@ -75,6 +87,12 @@ class Result:
         -------
         str
             One JSON object.
+
+        Examples
+        --------
+        >>> import carom
+        >>> carom.lcp([[2.0]], [-1.0]).to_json(7)[:38]
+        '{"id":7,"status":"solved","z":[0.5],"w'
         """
         answer: _native.Answer = self._answer
         return answer.text(id)

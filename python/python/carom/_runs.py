@@ -124,10 +124,12 @@ class Figure:
     name, title, caption : str
         What the figure is called and shows.
 
-    Attributes
-    ----------
-    name, title, caption : str
-        As given.
+    Examples
+    --------
+    >>> import carom
+    >>> figures = carom.run("bouncing-body", set={"duration": 0.5}).figures
+    >>> figures["energies"].title
+    'Energies'
     """
 
     def __init__(self, record: _native.Record, name: str, title: str, caption: str) -> None:
@@ -199,6 +201,12 @@ class Record(Mapping[str, Any]):
         -------
         dict
             A copy.
+
+        Examples
+        --------
+        >>> import carom
+        >>> carom.run("bouncing-body", set={"duration": 0.5}).to_dict()["scenario"]
+        'bouncing-body'
         """
         copied: dict[str, Any] = json.loads(self._text)
         return copied
@@ -210,6 +218,12 @@ class Record(Mapping[str, Any]):
         -------
         str
             JSON with a line feed at its end.
+
+        Examples
+        --------
+        >>> import carom
+        >>> carom.run("bouncing-body", set={"duration": 0.5}).to_json().endswith("}\\n")
+        True
         """
         return self._text
 
@@ -230,6 +244,14 @@ class Record(Mapping[str, Any]):
         ------
         CaromError
             If they cannot be written.
+
+        Examples
+        --------
+        >>> import carom, pathlib, tempfile
+        >>> record = carom.run("bouncing-body", set={"duration": 0.5})
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     sorted(pathlib.Path(name).suffix for name in record.save(folder))[:3]
+        ['.csv', '.csv', '.html']
         """
         return [str(path) for path in self._native.save(os.fspath(folder))]
 
@@ -380,6 +402,13 @@ class Trajectory:
         -------
         dict
             A copy.
+
+        Examples
+        --------
+        >>> import carom
+        >>> path = carom.Trajectory(carom.run("bouncing-body", set={"duration": 0.5}))
+        >>> path.to_dict()["status"]
+        'completed'
         """
         return self.record.to_dict()
 
@@ -390,6 +419,13 @@ class Trajectory:
         -------
         str
             As ``carom run bouncing-body --json``.
+
+        Examples
+        --------
+        >>> import carom
+        >>> path = carom.Trajectory(carom.run("bouncing-body", set={"duration": 0.5}))
+        >>> path.to_json() == path.record.to_json()
+        True
         """
         return self.record.to_json()
 

@@ -52,6 +52,21 @@ def impact(
     ------
     CaromError
         If an argument is at fault.
+
+    Examples
+    --------
+    >>> from pydrake.multibody.plant import MultibodyPlant
+    >>> from pydrake.multibody.tree import SpatialInertia
+    >>> import carom.drake
+    >>> plant = MultibodyPlant(0.0)
+    >>> ball = plant.AddRigidBody("ball", SpatialInertia.SolidSphereWithMass(2.0, 0.1))
+    >>> plant.Finalize()
+    >>> context = plant.CreateDefaultContext()
+    >>> plant.SetVelocities(context, [0, 0, 0, 0, 0, -1])
+    >>> touching = [(ball.body_frame(), (0, 0, -0.1))]
+    >>> impact, v = carom.drake.impact(plant, context, touching, friction=0.5)
+    >>> impact.resolve(v, "plastic").impulses.round(12)
+    array([2., 0., 0.])
     """
     n = int(plant.num_velocities())
     mass = np.array(plant.CalcMassMatrix(context), dtype=np.float64)

@@ -128,7 +128,7 @@ def impact(
 class Step(NamedTuple):
     """One step of MuJoCo as an impact.
 
-    Attributes
+    Parameters
     ----------
     time : float
         At the beginning of the step, s.
@@ -140,6 +140,14 @@ class Step(NamedTuple):
         What the step would have made of it without contact forces.
     velocity_plus : ndarray of shape (nv,)
         After the step.
+
+    Examples
+    --------
+    >>> import carom.mujoco
+    >>> recorder = carom.mujoco.Recorder(*carom.mujoco.quadruped())
+    >>> recorder.step()
+    >>> recorder.impacts[0].time, len(recorder.impacts[0].impact.contacts)
+    (0.0, 4)
     """
 
     time: float
@@ -204,7 +212,16 @@ class Recorder:
         return None
 
     def step(self) -> None:
-        """Advances the state by one step of ``mj_step`` and keeps it."""
+        """Advances the state by one step of ``mj_step`` and keeps it.
+
+        Examples
+        --------
+        >>> import carom.mujoco
+        >>> recorder = carom.mujoco.Recorder(*carom.mujoco.quadruped())
+        >>> recorder.step()
+        >>> len(recorder)
+        1
+        """
         model, data = self._model, self._data
         time, velocity = float(data.time), np.array(data.qvel, dtype=np.float64)
         mj.mj_step(model, data)
@@ -234,6 +251,14 @@ class Recorder:
         -------
         JudgementBatch
             One verdict a step.
+
+        Examples
+        --------
+        >>> import carom.mujoco
+        >>> recorder = carom.mujoco.Recorder(*carom.mujoco.quadruped())
+        >>> recorder.step()
+        >>> len(recorder.judge())
+        1
         """
         law, threads = options.pop("law", None), options.pop("threads", 0)
         on_error = options.pop("on_error", "status")
@@ -262,6 +287,14 @@ class Recorder:
         -------
         list of tuple of int and Judgement
             Number and verdict of each, the worst first.
+
+        Examples
+        --------
+        >>> import carom.mujoco
+        >>> recorder = carom.mujoco.Recorder(*carom.mujoco.quadruped())
+        >>> recorder.step()
+        >>> [step for step, _ in recorder.worst()]
+        [0]
         """
         verdicts = self.judge()
         order = np.argsort(-np.nan_to_num(verdicts.friction_residual, nan=-1.0), kind="stable")

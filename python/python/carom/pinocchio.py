@@ -59,6 +59,20 @@ def impact(
     ------
     CaromError
         If there is no such frame, or an argument is at fault.
+
+    Examples
+    --------
+    >>> import pinocchio, carom.pinocchio
+    >>> inertial = '<mass value="2"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/>'
+    >>> text = f'<robot name="r"><link name="ball"><inertial>{inertial}</inertial></link></robot>'
+    >>> model = pinocchio.buildModelFromXML(text, pinocchio.JointModelFreeFlyer())
+    >>> q, v = pinocchio.neutral(model), [0, 0, -1, 0, 0, 0]
+    >>> points = [("ball", (0, 0, -0.1))]
+    >>> impact, v = carom.pinocchio.impact(
+    ...     model, model.createData(), q, points, friction=0.5, velocity=v
+    ... )
+    >>> impact.resolve(v, "plastic").impulses.round(12)
+    array([2., 0., 0.])
     """
     q = floats(configuration, "configuration", (int(model.nq),))
     n = int(model.nv)

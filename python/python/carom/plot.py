@@ -35,6 +35,14 @@ def outcome_set(outcomes: OutcomeSet, i: int, j: int, ax: Any = None) -> Any:
     -------
     Axes
         With a point an outcome, the preferred one marked.
+
+    Examples
+    --------
+    >>> import carom.plot
+    >>> contacts = carom.Contacts([[-1.0, 1.0, 0.0], [0.0, -1.0, 1.0]])
+    >>> balls = carom.Impact([[1, 0, 0], [0, 2, 0], [0, 0, 1]], contacts)
+    >>> carom.plot.outcome_set(balls.outcomes([1, 0, -1]), 0, 1).get_xlabel()
+    'velocity 0 after (SI)'
     """
     ax = _axes(ax)
     velocities = outcomes.velocities
@@ -62,6 +70,15 @@ def hodograph(outcome: TwoBodyOutcome, ax: Any = None) -> Any:
     -------
     Axes
         Seen along the world's z axis.
+
+    Examples
+    --------
+    >>> import carom.plot
+    >>> unit = [[0.4, 0, 0], [0, 0.4, 0], [0, 0, 0.4]]
+    >>> ball = carom.Body(1.0, unit, (0, 0, 1), velocity=(1, 0, -1))
+    >>> found = carom.two_body(ball, point=(0, 0, 0), normal=(0, 0, 1), friction=0.3)
+    >>> carom.plot.hodograph(found).get_ylabel()
+    'y (directions: 1)'
     """
     ax = _axes(ax)
     impulse = outcome.impulse
@@ -92,6 +109,14 @@ def energy_audit(batch: Batch | JudgementBatch, ax: Any = None) -> Any:
     -------
     Axes
         With the line where energy is kept.
+
+    Examples
+    --------
+    >>> import carom.plot
+    >>> ball = carom.Impact([[2.0]], carom.Contacts([[1.0]]))
+    >>> batch = ball.resolve_batch([[-1.0], [-2.0]], "plastic")
+    >>> carom.plot.energy_audit(batch).get_xlabel()
+    'row (1)'
     """
     ax = _axes(ax)
     if isinstance(batch, JudgementBatch):
@@ -122,6 +147,13 @@ def trajectory(path: Trajectory, ax: Any = None) -> Any:
     -------
     Axes
         Of the center of mass.
+
+    Examples
+    --------
+    >>> import carom.plot
+    >>> path = carom.Trajectory(carom.run("bouncing-body", set={"duration": 0.5}))
+    >>> carom.plot.trajectory(path).get_xlabel()
+    'time (s)'
     """
     ax = _axes(ax)
     ax.plot(path.time, path.position[:, 2])

@@ -15,9 +15,11 @@ const TOO_LONG: Duration = Duration::from_secs(120);
 pub(super) struct Target {
     pub(super) name: &'static str,
     pub(super) input: fn() -> BoxedStrategy<Value>,
-    /// What is wrong, if anything.
-    pub(super) check: Box<dyn Fn(&Value) -> Result<(), String>>,
+    pub(super) check: Box<Check>,
 }
+
+/// What is wrong with what comes of an input, if anything.
+pub(super) type Check = dyn Fn(&Value) -> Result<(), String>;
 
 /// The smallest input found that fails, and how.
 #[derive(Debug)]

@@ -9,4 +9,5 @@ mod judge;
 mod laws;
 mod protocol;
 mod simultaneous;
+mod sweep;
 mod verdicts;

@@ -59,7 +59,7 @@ impl Sequential {
 enum Single {
     Round(RoundStep),
     /// With the contact in a space of its own, and with its round cone, if it has one.
-    Polygon(StepProblem, ContactSpace, Option<RoundStep>),
+    Polygon(Box<(StepProblem, ContactSpace, Option<RoundStep>)>),
 }
 
 impl Single {
@@ -68,7 +68,11 @@ impl Single {
             ConeShape::Round => Self::Round(RoundStep::new(&alone)),
             ConeShape::Polygon(k) => {
                 let round = (alone.n_tangents > 1).then(|| RoundStep::new(&alone));
-                Self::Polygon(StepProblem::new(&alone, k, false)?, alone, round)
+                Self::Polygon(Box::new((
+                    StepProblem::new(&alone, k, false)?,
+                    alone,
+                    round,
+                )))
             }
         })
     }
@@ -77,7 +81,8 @@ impl Single {
     fn solve(&self, velocity: &[f64], workspace: &mut StepWorkspace) -> Result<f64, ImpactError> {
         workspace.set_cover(0, None);
         match self {
-            Self::Polygon(lcp, space, round) => {
+            Self::Polygon(polygon) => {
+                let (lcp, space, round) = &**polygon;
                 lcp.solve(space, velocity, &[], &[], workspace)?;
                 match round {
                     Some(round) => round.residual(velocity, &[], &workspace.impulse),

@@ -82,7 +82,7 @@ pub(super) fn draw(
                 sequence.push(contact);
             }
         }
-        followed = followed.saturating_add(impacts as u64);
+        followed = followed.saturating_add(impacts);
         if law.filter == SequenceFilter::Minimal
             && !(sequence.len() <= minimal::MINIMALITY_LIMIT
                 && minimal::places_are_minimal(problem, &sequence)?)

@@ -9,7 +9,10 @@ const POINTS: usize = 400;
 pub(super) const MOST_LINES: usize = 7;
 
 /// Impacts marked.
-const MOST_IMPACTS: usize = 200;
+const MOST_IMPACTS: usize = 1000;
+
+/// Impacts with a dotted line.
+const MOST_DOTTED: usize = 50;
 
 const COLORS: [Color; MOST_LINES] = [
     Color::Blue,
@@ -97,9 +100,9 @@ pub(super) fn against_time(
     figure
 }
 
-/// Dashes where a figure has impacts.
+/// Dotted lines where a figure has impacts.
 pub(super) fn with_dashes(mut figure: Figure, times: &[f64], (low, high): (f64, f64)) -> Figure {
-    for time in times.iter().take(MOST_IMPACTS / 4) {
+    for time in times.iter().take(MOST_DOTTED) {
         figure = figure.mark(Mark::Line {
             label: None,
             x: vec![*time; 2],

@@ -1,7 +1,12 @@
-//! Motion: worlds of rigid bodies and mechanisms of one's own, from a file.
+//! Motion: worlds of rigid bodies and mechanisms of one's own, from a file, and worlds with closed forms.
 
+pub(crate) mod cradle_in_space;
 mod figures;
 pub(crate) mod mechanism;
+mod playback;
+pub(crate) mod rocking_motion;
+mod scene;
+pub(crate) mod sliding_ball;
 pub(crate) mod world;
 
 use crate::ScenarioError;

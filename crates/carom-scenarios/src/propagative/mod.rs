@@ -1,6 +1,7 @@
 //! Seghete & Murphey: one impact after the other, and the time stepper around it.
 
 pub(crate) mod billiard_break;
+pub(crate) mod break_map;
 pub(crate) mod double_pendulum_walls;
 pub(crate) mod falling_block;
 pub(crate) mod falling_chain;

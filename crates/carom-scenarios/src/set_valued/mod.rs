@@ -12,6 +12,7 @@ pub(crate) mod four_legged_table;
 pub(crate) mod impact_bounds;
 pub(crate) mod impact_inclusions;
 mod kelvin_voigt;
+pub(crate) mod landing_map;
 mod playback;
 pub(crate) mod ramone;
 mod report;

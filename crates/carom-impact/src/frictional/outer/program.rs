@@ -44,8 +44,16 @@ impl ConicProgram {
         self.constants.push(constant);
     }
 
-    /// A point that is optimal up to the solver's accuracy; `None` if it gives up.
+    /// A point that is optimal up to the solver's accuracy; `None` if there is none or it gives up.
     pub(super) fn minimize(&self, cost: &[f64]) -> Option<Vec<f64>> {
+        match self.solve(cost)? {
+            Minimum::Point(x) => Some(x),
+            Minimum::Ray(_) => None,
+        }
+    }
+
+    /// The same, with the ray along which the cost falls without end if the solver finds one.
+    fn solve(&self, cost: &[f64]) -> Option<Minimum> {
         let (m, n) = (self.rows.len(), cost.len());
         let mut columns: Vec<Vec<(usize, f64)>> = vec![Vec::new(); n];
         for (i, row) in self.rows.iter().enumerate() {
@@ -78,16 +86,28 @@ impl ConicProgram {
         )
         .ok()?;
         solver.solve();
-        let is_usable = matches!(
-            solver.solution.status,
+        let x = solver.solution.x;
+        if !x.iter().all(|x| x.is_finite()) {
+            return None;
+        }
+        match solver.solution.status {
             SolverStatus::Solved
-                | SolverStatus::AlmostSolved
-                | SolverStatus::InsufficientProgress
-                | SolverStatus::MaxIterations
-        );
-        let x = &solver.solution.x;
-        (is_usable && x.iter().all(|x| x.is_finite())).then(|| x.clone())
+            | SolverStatus::AlmostSolved
+            | SolverStatus::InsufficientProgress
+            | SolverStatus::MaxIterations => Some(Minimum::Point(x)),
+            SolverStatus::DualInfeasible | SolverStatus::AlmostDualInfeasible => {
+                Some(Minimum::Ray(x))
+            }
+            _ => None,
+        }
     }
+}
+
+/// What a program comes to.
+enum Minimum {
+    Point(Vec<f64>),
+    /// From any feasible point the cost falls without end along it.
+    Ray(Vec<f64>),
 }
 
 /// A problem in whitened coordinates: normals of unit length, $\lVert p\rVert = 1$.
@@ -147,7 +167,19 @@ impl Whitened {
             *c = -p;
         }
         cost[length] = 1.0;
-        let x = program.minimize(&cost)?;
+        let x = match program.solve(&cost)? {
+            Minimum::Point(x) => x,
+            // The contact cannot close last. At zero the bound is one, and no outcome is below minus
+            // one: far enough along the ray the bound is below that of the others.
+            Minimum::Ray(mut ray) => {
+                let slope: f64 = cost.iter().zip(&ray).map(|(c, x)| c * x).sum();
+                if slope >= 0.0 {
+                    return None;
+                }
+                ray.iter_mut().for_each(|x| *x *= -3.0 / slope);
+                ray
+            }
+        };
         let w = DVector::from_column_slice(&x[m..m + n]);
         Some((x[..m].to_vec(), w))
     }

@@ -63,6 +63,33 @@ fn samples_stay_inside(system: &System, relaxation: Relaxation) {
     });
 }
 
+/// A body that leaves the floor beside one that lands: its contact cannot close last, and must not
+/// widen the bounds of the other's.
+#[test]
+fn a_contact_that_cannot_close_last_widens_no_bound() {
+    let corner = |first: usize, x: f64| {
+        let (mut normal, mut tangent) = ([0.0; 6], [0.0; 6]);
+        normal[first + 1] = 1.0;
+        normal[first + 2] = x;
+        tangent[first] = 1.0;
+        tangent[first + 2] = 0.5;
+        contact(&normal, &[&tangent], 0.4)
+    };
+    let mass = DMatrix::from_diagonal(&DVector::from_vec(vec![1.0, 1.0, 0.2, 1.0, 1.0, 0.2]));
+    let velocity = [0.3, -1.0, 0.5, 0.2, 2.0, 0.1];
+    let contacts = vec![corner(0, -0.5), corner(0, 0.5), corner(3, 0.4)];
+    let system = System::new(mass, contacts, &velocity);
+    system.pose(|problem| {
+        for row in rows(&system).into_iter().take(4) {
+            check(problem, &row, Relaxation::Cone);
+            let bound = outer_bound(problem, &row, Relaxation::Cone).unwrap();
+            let proven = |proof: &BoundCertificate| proof.verify(problem, &row).unwrap().unwrap();
+            let proven: Vec<f64> = bound.max.iter().map(proven).collect();
+            assert!(proven[2] < proven[0].max(proven[1]), "{proven:?}");
+        }
+    });
+}
+
 /// Upper bounds of the normal velocities by Theorem 1, against an independent solution of the conic
 /// programs.
 #[test]

@@ -208,7 +208,6 @@ impl Default for OutputConfig {
 /// A world ready to run.
 pub(super) struct Setup {
     pub(super) spec: WorldSpec,
-    pub(super) shapes: Vec<Shape>,
     pub(super) gravity: Vector3<f64>,
     pub(super) limits: Limits,
     pub(super) samples: Vec<f64>,
@@ -302,7 +301,7 @@ impl Config {
             return Err(ScenarioError::value("duration", message));
         }
         let surface = self.surface()?;
-        let (bodies, shapes) = self.bodies()?;
+        let bodies = self.bodies()?;
         let planes = self.planes()?;
         let names: Vec<&str> = bodies
             .iter()
@@ -353,7 +352,6 @@ impl Config {
             samples: self.samples(spec.bodies.len())?,
             gravity: spec.gravity,
             spec,
-            shapes,
             limits: Limits {
                 duration: self.duration,
                 impacts: self.max_impacts.unwrap_or(usize::MAX),
@@ -477,18 +475,14 @@ impl Config {
             .map_err(|error| ScenarioError::value("law.options", error.message()))
     }
 
-    fn bodies(&self) -> Result<(Vec<BodySpec>, Vec<Shape>), ScenarioError> {
+    fn bodies(&self) -> Result<Vec<BodySpec>, ScenarioError> {
         let list = self.bodies.as_deref().unwrap_or_default();
         if list.is_empty() {
             return Err(ScenarioError::value("bodies", "at least one is needed"));
         }
-        let (mut specs, mut shapes) = (Vec::new(), Vec::new());
-        for (i, body) in list.iter().enumerate() {
-            let spec = body.build(&format!("bodies[{i}]"))?;
-            shapes.push(spec.shape.clone());
-            specs.push(spec);
-        }
-        Ok((specs, shapes))
+        let all = list.iter().enumerate();
+        all.map(|(i, body)| body.build(&format!("bodies[{i}]")))
+            .collect()
     }
 
     fn planes(&self) -> Result<Vec<PlaneSpec>, ScenarioError> {

@@ -1,11 +1,10 @@
 //! The record of a world's motion.
 
 use super::config::{ImpactOutput, Setup};
-use crate::lie_group::bouncing::solids;
 use crate::motion::figures::{MOST_LINES, Series, against_time};
+use crate::motion::playback::{playback, up};
 use carom_motion::{Ending, Event, Impact, RunEnd, World};
-use carom_report::animation::{Animation, SpaceBody};
-use carom_report::record::{Color, Quantity, Record};
+use carom_report::record::{Quantity, Record};
 use carom_variational::State;
 use nalgebra::Vector3;
 use serde_json::{Map, Value, json};
@@ -15,9 +14,6 @@ const MOST_GAPS: usize = 200;
 
 /// Frames of an animation.
 const FRAMES: usize = 300;
-
-/// Bodies that are drawn.
-const MOST_DRAWN: usize = 60;
 
 const COLUMNS: [&str; 15] = [
     "time", "body", "x", "y", "z", "qw", "qx", "qy", "qz", "vx", "vy", "vz", "wx", "wy", "wz",
@@ -308,13 +304,8 @@ pub(super) fn report(
             .push(Quantity::new("lowest_gap_m", lowest, "m"));
     }
     figures(world, setup, log, record);
-    playback(world, setup, log, record);
-}
-
-/// The direction against gravity, or the z axis.
-fn up(setup: &Setup) -> Vector3<f64> {
-    let down = setup.gravity.try_normalize(0.0);
-    down.map_or_else(Vector3::z, |g| -g)
+    let hits: Vec<f64> = log.hits.iter().map(|(_, time)| *time).collect();
+    playback(&setup.spec, &log.frames, &hits, record);
 }
 
 /// Heights of the centers of mass, and the energies of all bodies, against time.
@@ -323,7 +314,7 @@ fn figures(world: &World, setup: &Setup, log: &Log<'_>, record: &mut Record) {
     if times.is_empty() {
         return;
     }
-    let up = up(setup);
+    let up = up(&setup.gravity);
     let mobile: Vec<usize> = (0..world.n_bodies())
         .filter(|body| !world.is_fixed(*body))
         .take(MOST_LINES)
@@ -406,72 +397,4 @@ fn contact(world: &World, contact: &LastingContact) -> Value {
         "end": contact.end,
         "modes": modes,
     })
-}
-
-const COLORS: [Color; 4] = [Color::Blue, Color::Vermillion, Color::Green, Color::Orange];
-
-/// The run to play.
-fn playback(world: &World, setup: &Setup, log: &Log<'_>, record: &mut Record) {
-    if log.frames.len() < 2 || world.n_bodies() > MOST_DRAWN {
-        return;
-    }
-    let times: Vec<f64> = log.frames.iter().map(|(time, _)| *time).collect();
-    let body = |i: usize| {
-        let poses = log
-            .frames
-            .iter()
-            .filter_map(|(_, states)| states.get(i))
-            .map(|state| {
-                let (w, v) = state.rotation.quaternion();
-                (state.position.into(), [v.x, v.y, v.z, w])
-            });
-        let color = match world.is_fixed(i) {
-            true => Color::Gray,
-            false => COLORS[i % COLORS.len()],
-        };
-        SpaceBody::new(solids(&setup.shapes[i]), color, poses.collect::<Vec<_>>())
-    };
-    let bodies: Vec<SpaceBody> = (0..world.n_bodies()).map(body).collect();
-    // Each impact is shown in the frame next to it.
-    let nearest = |hit: f64| {
-        let after = times.partition_point(|t| *t < hit);
-        let around = times.iter().take(after + 1).skip(after.saturating_sub(1));
-        around
-            .copied()
-            .min_by(|a, b| (a - hit).abs().total_cmp(&(b - hit).abs()))
-    };
-    let mut hits: Vec<f64> = log
-        .hits
-        .iter()
-        .filter_map(|(_, hit)| nearest(*hit))
-        .collect();
-    hits.dedup();
-    // The plane that is most like a floor, or one below everything.
-    let up = up(setup);
-    let floor = setup
-        .spec
-        .planes
-        .iter()
-        .map(|plane| &plane.half_space)
-        .filter(|plane| plane.normal().dot(&up) > 0.3)
-        .max_by(|a, b| a.normal().dot(&up).total_cmp(&b.normal().dot(&up)));
-    let ground = match floor {
-        Some(plane) => ((*plane.normal()).into(), plane.offset()),
-        None => {
-            let all = log.frames.iter().flat_map(|(_, states)| states);
-            let low = all
-                .map(|s| up.dot(&s.position))
-                .fold(f64::INFINITY, f64::min);
-            (up.into(), 1.0 - low)
-        }
-    };
-    record.animations.push(Animation::space(
-        "motion",
-        "The run",
-        "The bodies, their paths and their shades. Spheres and ellipsoids are two-toned to show how \
-         they turn; fixed bodies are gray, walls are not drawn.",
-        (times, hits),
-        ground,
-        bodies,
-    ));
 }

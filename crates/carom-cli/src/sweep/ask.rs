@@ -1,0 +1,64 @@
+//! `carom sweep ask`: points of an optimizer, answered one by one.
+
+use super::read;
+use crate::Failure;
+use carom_sweep::Asked;
+use carom_wire::MAX_LINE_BYTES;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::PathBuf;
+
+/// Arguments of `carom sweep ask`.
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// The plan, in TOML; the values of its axes are ignored.
+    plan: PathBuf,
+    /// Folder of the journal; made if it is not there.
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// File of points, one JSON object a line; standard input if left out or `-`.
+    file: Option<PathBuf>,
+}
+
+pub(super) fn ask(args: &Args) -> Result<(), Failure> {
+    let plan = read(&args.plan)?;
+    let mut asked = Asked::open(&plan, &args.out)?;
+    let input: Box<dyn Read> =
+        match args.file.as_ref().filter(|path| path.as_os_str() != "-") {
+            Some(path) => Box::new(File::open(path).map_err(|error| {
+                Failure::Usage(format!("cannot read {}: {error}", path.display()))
+            })?),
+            None => Box::new(std::io::stdin()),
+        };
+    let mut input = BufReader::new(input);
+    let mut output = std::io::stdout().lock();
+    let (mut line, mut number, mut all_solved) = (Vec::new(), 0, true);
+    loop {
+        line.clear();
+        number += 1;
+        let mut limited = (&mut input).take(MAX_LINE_BYTES as u64 + 1);
+        let read = limited.read_until(b'\n', &mut line);
+        let read = read.map_err(|e| Failure::Usage(format!("cannot read the input: {e}")))?;
+        if read == 0 {
+            break;
+        }
+        if read > MAX_LINE_BYTES {
+            let message = format!("line {number}: longer than {MAX_LINE_BYTES} bytes");
+            return Err(Failure::Usage(message));
+        }
+        // What is not UTF-8 is not JSON either, and is answered as such.
+        let text = String::from_utf8_lossy(&line);
+        if text.trim().is_empty() {
+            continue;
+        }
+        let told = asked.answer_line(number, text.trim())?;
+        all_solved &= told.is_solved;
+        writeln!(output, "{}", told.text)?;
+        output.flush()?;
+    }
+    if all_solved {
+        Ok(())
+    } else {
+        Err(Failure::Unsolved(String::new()))
+    }
+}

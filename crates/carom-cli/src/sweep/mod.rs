@@ -1,0 +1,77 @@
+//! `carom sweep`: many impacts as one table, in a folder that survives whatever happens to its processes.
+
+mod ask;
+mod launch;
+mod plan;
+mod progress;
+mod run;
+mod table;
+
+use crate::Failure;
+use carom_sweep::{Plan, SweepError};
+use clap::Subcommand;
+use std::path::{Path, PathBuf};
+
+/// Arguments of `carom sweep`.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Check a plan: its cells, shards, digest and columns. Writes nothing.
+    Plan(plan::PlanArgs),
+    /// Print the lines that are answered for some cells, one JSON object a line.
+    Cell(plan::CellArgs),
+    /// Compute the shards that a folder lacks, and those that are damaged.
+    Run(run::Args),
+    /// Say which shards of a folder are there, and whole: exit status 0 if all are.
+    Status(table::StatusArgs),
+    /// Make one table of the shards of one or more folders.
+    Merge(table::MergeArgs),
+    /// Answer points that an optimizer asks one by one, with a journal that replays.
+    Ask(ask::Args),
+    /// Print a script that runs a sweep on this machine, Slurm or Ray.
+    Launch(launch::Args),
+    /// Draw a column of a merged table over two others.
+    Figure(table::FigureArgs),
+}
+
+pub(crate) fn sweep(args: &Args, is_quiet: bool) -> Result<(), Failure> {
+    match &args.command {
+        Command::Plan(args) => plan::plan(args),
+        Command::Cell(args) => plan::cell(args),
+        Command::Run(args) => run::run(args, is_quiet),
+        Command::Status(args) => table::status(args),
+        Command::Merge(args) => table::merge(args, is_quiet),
+        Command::Ask(args) => ask::ask(args),
+        Command::Launch(args) => launch::launch(args),
+        Command::Figure(args) => table::figure(args),
+    }
+}
+
+impl From<SweepError> for Failure {
+    fn from(error: SweepError) -> Self {
+        if error.is_incomplete() {
+            Self::Unsolved(error.to_string())
+        } else {
+            Self::Usage(error.to_string())
+        }
+    }
+}
+
+/// Reads a plan; what is wrong in it is named with the file.
+fn read(path: &Path) -> Result<Plan, Failure> {
+    let unreadable =
+        |error: &dyn std::fmt::Display| Failure::Usage(format!("{}: {error}", path.display()));
+    let text = std::fs::read(path)
+        .map_err(|error| Failure::Usage(format!("cannot read {}: {error}", path.display())))?;
+    let text = String::from_utf8(text).map_err(|_| unreadable(&"the plan is not UTF-8"))?;
+    let base = path.parent().map_or_else(PathBuf::new, Path::to_path_buf);
+    Plan::from_toml(&text, &base).map_err(|error| match error {
+        SweepError::Plan { .. } => unreadable(&error),
+        other => other.into(),
+    })
+}

@@ -1,0 +1,187 @@
+//! Worlds that scenarios build themselves, and their runs.
+
+use crate::ScenarioError;
+use carom_geometry::{HalfSpace, Shape};
+use carom_impact::frictional::MoreauNewton;
+use carom_impact::{ImpactLaw, Propagative};
+use carom_lie::{Se3, So3};
+use carom_motion::{
+    BodySpec, Ending, Event, FlightRule, Impact, Laws, Limits, MotionError, OnZeno, PlaneSpec,
+    RunEnd, SingleLaw, Surface, World, WorldSpec,
+};
+use carom_variational::State;
+use nalgebra::Vector3;
+
+/// Standard gravity (m/s²).
+pub(super) const GRAVITY: f64 = 9.80665;
+
+/// Events without time between them before a run stops.
+const EVENTS_PER_INSTANT: usize = 10_000;
+
+/// A world that is being put together.
+pub(super) struct Scene {
+    pub(super) spec: WorldSpec,
+}
+
+impl Scene {
+    /// An empty world with one coefficient of friction and of restitution and gravity downwards.
+    pub(super) fn new(friction: f64, restitution: f64, time_step: f64) -> Self {
+        Self {
+            spec: WorldSpec {
+                bodies: Vec::new(),
+                planes: Vec::new(),
+                gravity: Vector3::new(0.0, 0.0, -GRAVITY),
+                flight: FlightRule::Exact,
+                time_step,
+                surface: Surface {
+                    friction,
+                    restitution,
+                    collide: true,
+                },
+                pairs: Vec::new(),
+            },
+        }
+    }
+
+    /// Adds a body of uniform density at rest; without a mass it never moves.
+    pub(super) fn body(
+        &mut self,
+        name: impl Into<String>,
+        shape: Shape,
+        mass: Option<f64>,
+        position: Vector3<f64>,
+    ) -> Result<&mut BodySpec, ScenarioError> {
+        let name = name.into();
+        let properties = match mass {
+            Some(mass) => {
+                let found = shape.mass_properties(mass);
+                Some(found.map_err(|source| MotionError::Shape {
+                    body: name.clone(),
+                    source,
+                })?)
+            }
+            None => None,
+        };
+        self.spec.bodies.push(BodySpec {
+            name,
+            mass: properties,
+            shape,
+            configuration: Se3::new(So3::identity(), position),
+            velocity: Vector3::zeros(),
+            angular_velocity: Vector3::zeros(),
+        });
+        let last = self.spec.bodies.len() - 1;
+        Ok(&mut self.spec.bodies[last])
+    }
+
+    /// Adds a plane; the side that the normal points to is free.
+    pub(super) fn plane(
+        &mut self,
+        name: &str,
+        normal: Vector3<f64>,
+        offset: f64,
+    ) -> Result<(), ScenarioError> {
+        let half_space =
+            HalfSpace::new(normal, offset).map_err(|error| ScenarioError::value(name, error))?;
+        self.spec.planes.push(PlaneSpec {
+            name: name.to_owned(),
+            half_space,
+        });
+        Ok(())
+    }
+
+    /// Runs the world and looks at it `frames` times and at the start.
+    ///
+    /// # Errors
+    ///
+    /// [`ScenarioError::Motion`] for a world that cannot be, and for a run that stops on its way.
+    pub(super) fn run(
+        &self,
+        several: &dyn Fn(usize) -> Box<dyn ImpactLaw>,
+        duration: f64,
+        impacts: usize,
+        frames: usize,
+    ) -> Result<Course, ScenarioError> {
+        let world = World::new(&self.spec)?;
+        let frames = frames.max(1);
+        let samples: Vec<f64> = (0..frames)
+            .map(|k| duration * k as f64 / frames as f64)
+            .collect();
+        let limits = Limits {
+            duration,
+            impacts,
+            events_per_instant: EVENTS_PER_INSTANT,
+            on_zeno: match self.spec.surface.restitution < 1.0 {
+                true => OnZeno::Rest,
+                false => OnZeno::Continue,
+            },
+        };
+        let propagative = Propagative::default();
+        let laws = Laws {
+            single: match self.spec.surface.friction > 0.0 {
+                true => SingleLaw::TwoBody(carom_impact::two_body::ImpactOptions::default()),
+                false => SingleLaw::Any(&propagative),
+            },
+            several,
+        };
+        let mut course = Course::default();
+        let end = world.run(&laws, &limits, &samples, &mut |event| match event {
+            Event::Sample { time, states } => course.frames.push((time, states.to_vec())),
+            Event::Impact(impact) => course.impacts.push(impact.clone()),
+            Event::Mode { time, slides, .. } => course.modes.push((time, slides)),
+            _ => (),
+        });
+        if let Ending::Stopped(error) = end.ending {
+            return Err(error.into());
+        }
+        course.frames.push((end.time, end.states.clone()));
+        course.end = Some(end);
+        Ok(course)
+    }
+}
+
+/// What a run reported.
+#[derive(Default)]
+pub(super) struct Course {
+    /// Times with the states of all bodies, the end included.
+    pub(super) frames: Vec<(f64, Vec<State>)>,
+    pub(super) impacts: Vec<Impact>,
+    /// When lasting contacts began to slide or to stick.
+    pub(super) modes: Vec<(f64, bool)>,
+    end: Option<RunEnd>,
+}
+
+impl Course {
+    /// A number of the end of the run.
+    pub(super) fn of_end(&self, value: impl Fn(&RunEnd) -> f64) -> f64 {
+        self.end.as_ref().map_or(0.0, value)
+    }
+
+    pub(super) fn times(&self) -> Vec<f64> {
+        self.frames.iter().map(|(time, _)| *time).collect()
+    }
+
+    /// A number of one body in every frame.
+    pub(super) fn of_body(&self, body: usize, value: impl Fn(&State) -> f64) -> Vec<f64> {
+        let states = self
+            .frames
+            .iter()
+            .filter_map(|(_, states)| states.get(body));
+        states.map(value).collect()
+    }
+
+    /// State of a body at the end.
+    pub(super) fn last(&self, body: usize) -> Option<&State> {
+        self.frames.last()?.1.get(body)
+    }
+}
+
+/// One complementarity problem for all contacts.
+pub(super) fn moreau(_: usize) -> Box<dyn ImpactLaw> {
+    Box::new(MoreauNewton::default())
+}
+
+/// One contact after the other.
+pub(super) fn propagative(_: usize) -> Box<dyn ImpactLaw> {
+    Box::new(Propagative::default())
+}

@@ -1,0 +1,179 @@
+//! What a cell answers, as a row of the table.
+
+use crate::SweepError;
+use crate::derived::derived;
+use crate::evaluate::Evaluator;
+use crate::plan::{CellKind, Column, Source};
+use crate::table::{ColumnType, Datum};
+use carom_scenarios::{Overrides, Scenario};
+use carom_wire::{Command, Problem, WireError, resolve, solve};
+use serde::Deserialize;
+use serde_json::Value;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// A row of the table, and whether its cell has an error.
+pub(crate) struct Row {
+    pub(crate) data: Vec<Datum>,
+    pub(crate) is_error: bool,
+}
+
+/// An answer, and the problem it answers where it has one in generalized velocities.
+struct Answered {
+    answer: Value,
+    problem: Option<Problem>,
+}
+
+/// The row of the cell at which the evaluator stands.
+pub(crate) fn row(evaluator: &mut Evaluator<'_>) -> Result<Row, SweepError> {
+    let plan = evaluator.plan;
+    let mut data: Vec<Datum> = evaluator.coordinates().collect();
+    let before = data.len();
+    let mut fault = None;
+    match answer(evaluator)? {
+        Ok(mut answered) => {
+            if plan.columns.iter().any(Column::needs_id)
+                && let Value::Object(fields) = &mut answered.answer
+            {
+                fields.shift_insert(0, "id".to_owned(), Value::String(evaluator.id()));
+            }
+            for column in &plan.columns {
+                let found = value(column, &answered);
+                data.push(found.unwrap_or_else(|error| {
+                    fault.get_or_insert(error);
+                    Datum::Null
+                }));
+            }
+        }
+        Err(error) => fault = Some(error),
+    }
+    data.resize(before + plan.columns.len(), Datum::Null);
+    let is_error = fault.is_some();
+    match fault {
+        Some(error) => data.extend([Datum::Text(error.kind), Datum::Text(error.message)]),
+        None => data.extend([Datum::Null, Datum::Null]),
+    }
+    Ok(Row { data, is_error })
+}
+
+fn answer(evaluator: &mut Evaluator<'_>) -> Result<Result<Answered, WireError>, SweepError> {
+    let kind = &evaluator.plan.kind;
+    let input = match evaluator.input()? {
+        Ok(input) => input,
+        Err(error) => return Ok(Err(error)),
+    };
+    // What a law does in one cell must not end the others.
+    let answered = catch_unwind(AssertUnwindSafe(|| match kind {
+        CellKind::Problem { command, .. } => command_answer(*command, input),
+        CellKind::Scenario(scenario) => scenario_answer(scenario, input),
+    }));
+    Ok(answered.unwrap_or_else(|payload| {
+        let message = payload
+            .downcast_ref::<&str>()
+            .map(|message| (*message).to_owned())
+            .or_else(|| payload.downcast_ref::<String>().cloned())
+            .unwrap_or_else(|| "unknown cause".to_owned());
+        let message = format!("a fault of carom, please report it: {message}");
+        Err(WireError::new("internal", message))
+    }))
+}
+
+fn command_answer(command: Command, input: &Value) -> Result<Answered, WireError> {
+    // The same as below without names of keys for messages, which only faults need.
+    if command == Command::Resolve
+        && let Ok(problem) = Problem::deserialize(input)
+    {
+        let answer = Value::Object(resolve(&problem)?.into_fields());
+        return Ok(Answered {
+            answer,
+            problem: Some(problem),
+        });
+    }
+    let answer = solve(command, input.clone())?;
+    Ok(Answered {
+        answer: Value::Object(answer.fields),
+        problem: None,
+    })
+}
+
+fn scenario_answer(scenario: &Scenario, input: &Value) -> Result<Answered, WireError> {
+    let set = input.get("set").and_then(Value::as_object);
+    // A JSON scalar is a TOML value too.
+    let assign = |(key, value): (&String, &Value)| format!("{key}={value}");
+    let overrides = Overrides {
+        assignments: set.into_iter().flatten().map(assign).collect(),
+        ..Overrides::default()
+    };
+    let record = scenario.run(&overrides).map_err(|error| {
+        let kind = if error.is_configuration() {
+            "invalid-configuration"
+        } else {
+            "not-solved"
+        };
+        WireError::new(kind, error)
+    })?;
+    let answer =
+        serde_json::to_value(&record).map_err(|error| WireError::new("internal", error))?;
+    Ok(Answered {
+        answer,
+        problem: None,
+    })
+}
+
+fn value(column: &Column, answered: &Answered) -> Result<Datum, WireError> {
+    match &column.source {
+        Source::Pointer(pointer) => match answered.answer.pointer(pointer) {
+            None | Some(Value::Null) => Ok(Datum::Null),
+            Some(value) => typed(value, column.kind).ok_or_else(|| {
+                let Column { name, kind, .. } = column;
+                let (found, kind) = (what(value), kind.name());
+                let message = format!("column `{name}`: {pointer} is {found}, not of type {kind}");
+                WireError::new("column-type", message)
+            }),
+        },
+        Source::Derived(asked) => derived(
+            *asked,
+            column.kind,
+            &answered.answer,
+            answered.problem.as_ref(),
+        ),
+    }
+}
+
+fn typed(value: &Value, kind: ColumnType) -> Option<Datum> {
+    match (kind, value) {
+        (ColumnType::Float, Value::Number(number)) => number.as_f64().map(Datum::Float),
+        (ColumnType::Integer, Value::Number(number)) => number.as_i64().map(Datum::Integer),
+        (ColumnType::Text, Value::String(text)) => Some(Datum::Text(text.clone())),
+        (ColumnType::Bool, Value::Bool(value)) => Some(Datum::Bool(*value)),
+        (ColumnType::List, Value::Array(items)) => {
+            let mut numbers = Vec::new();
+            flatten(items, &mut numbers)?;
+            Some(Datum::List(numbers))
+        }
+        _ => None,
+    }
+}
+
+/// Numbers of nested lists, row by row. JSON is nested no deeper than its parser allows.
+fn flatten(items: &[Value], numbers: &mut Vec<f64>) -> Option<()> {
+    for item in items {
+        match item {
+            Value::Number(number) => numbers.push(number.as_f64()?),
+            Value::Array(items) => flatten(items, numbers)?,
+            _ => return None,
+        }
+    }
+    Some(())
+}
+
+fn what(value: &Value) -> &'static str {
+    match value {
+        Value::Number(number) if number.is_f64() => "a number",
+        Value::Number(_) => "an integer",
+        Value::String(_) => "a string",
+        Value::Bool(_) => "a boolean",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+        Value::Null => "null",
+    }
+}

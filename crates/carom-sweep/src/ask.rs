@@ -1,0 +1,228 @@
+//! Ask and tell: points that an optimizer chooses one after the other, with a journal that replays.
+
+use crate::SweepError;
+use crate::answer::row;
+use crate::evaluate::Evaluator;
+use crate::expression::{Scalar, Type};
+use crate::folder::{claim, sync_folder};
+use crate::plan::Plan;
+use crate::table::json_row;
+use carom_wire::{WireError, nearest_name};
+use serde_json::{Map, Value, json};
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{BufRead, BufReader, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+const JOURNAL: &str = "asked.jsonl";
+
+/// Answers points of a plan's axes, one after the other, and keeps a journal of them in a folder.
+///
+/// Whoever asks again from the start is answered from the journal, as long as the points are the same
+/// bit for bit; so a deterministic optimizer that was killed replays to where it was.
+#[derive(Debug)]
+pub struct Asked<'p> {
+    evaluator: Evaluator<'p>,
+    path: PathBuf,
+    /// At the next answer that is replayed.
+    replayed: BufReader<File>,
+    journal: File,
+    length: u64,
+    next: u64,
+}
+
+/// The answer to a point.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Told {
+    /// One JSON object, without a line feed.
+    pub text: String,
+    /// Whether the point was understood, and its cell has no error.
+    pub is_solved: bool,
+}
+
+impl<'p> Asked<'p> {
+    /// Opens the journal of a folder.
+    ///
+    /// # Errors
+    ///
+    /// [`SweepError::Unsuitable`] for a plan with states or random columns, or if another process asks
+    /// there; [`SweepError::OtherSweep`], [`SweepError::File`].
+    pub fn open(plan: &'p Plan, folder: &Path) -> Result<Self, SweepError> {
+        if plan.has_states() || plan.random.is_some() {
+            let message = "points are asked of axes alone: [states] and [random] have no place";
+            return Err(SweepError::Unsuitable(message.to_owned()));
+        }
+        claim(plan, folder)?;
+        let path = folder.join(JOURNAL);
+        let unusable = |error| SweepError::file("write", &path)(error);
+        let mut options = OpenOptions::new();
+        let options = options.read(true).write(true).create(true).truncate(false);
+        let mut journal = options.open(&path).map_err(unusable)?;
+        match journal.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                let message = format!("another process asks in {}", folder.display());
+                return Err(SweepError::Unsuitable(message));
+            }
+            // Without locks it is the caller's care.
+            Err(TryLockError::Error(_)) => {}
+        }
+        let length = whole_lines(&mut journal).map_err(unusable)?;
+        journal.set_len(length).map_err(unusable)?;
+        sync_folder(&path)?;
+        let replayed = BufReader::new(File::open(&path).map_err(unusable)?);
+        Ok(Self {
+            evaluator: Evaluator::new(plan)?,
+            path,
+            replayed,
+            journal,
+            length,
+            next: 0,
+        })
+    }
+
+    /// Answers a line of JSON with a value for every axis. `line` is its number, from 1, for messages.
+    ///
+    /// # Errors
+    ///
+    /// [`SweepError::AskedOtherwise`] if the journal has another point in its place; [`SweepError::File`]
+    /// if it cannot be kept. A point that is none is answered with its error.
+    pub fn answer_line(&mut self, line: usize, text: &str) -> Result<Told, SweepError> {
+        let point = serde_json::from_str::<Value>(text)
+            .map_err(|error| WireError::new("invalid-json", format!("line {line}: {error}")));
+        match point.and_then(|point| self.point(&point)) {
+            Ok(point) => self.tell(line, point),
+            Err(error) => Ok(Told {
+                text: json!({ "cell": null, "error": error.to_value() }).to_string(),
+                is_solved: false,
+            }),
+        }
+    }
+
+    /// The values of the axes, in order.
+    fn point(&self, point: &Value) -> Result<Vec<Scalar>, WireError> {
+        let invalid = |message: String| WireError::new("invalid-input", message);
+        let axes = &self.evaluator.plan.axes;
+        let names = || axes.iter().map(|axis| axis.name.as_str());
+        let Some(point) = point.as_object() else {
+            return Err(invalid("expected one JSON object a line".to_owned()));
+        };
+        if let Some(key) = point
+            .keys()
+            .find(|key| names().all(|name| name != key.as_str()))
+        {
+            let hint = nearest_name(key, names());
+            let hint = hint.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+            return Err(invalid(format!("{key}: there is no such axis{hint}")));
+        }
+        let value = |axis: &crate::plan::Axis| {
+            let name = &axis.name;
+            let value = point.get(name);
+            let value = value.ok_or_else(|| invalid(format!("the axis `{name}` has no value")))?;
+            let (found, expected) = match axis.kind() {
+                Type::Float => (value.as_f64().map(Scalar::Float), "a number"),
+                Type::Integer => (value.as_i64().map(Scalar::Integer), "an integer"),
+                Type::Text => (
+                    value.as_str().map(|text| Scalar::Text(text.into())),
+                    "a string",
+                ),
+                Type::Bool => (value.as_bool().map(Scalar::Bool), "a boolean"),
+            };
+            found.ok_or_else(|| invalid(format!("{name}: expected {expected}, found {value}")))
+        };
+        axes.iter().map(value).collect()
+    }
+
+    fn tell(&mut self, line: usize, point: Vec<Scalar>) -> Result<Told, SweepError> {
+        if let Some(told) = self.replay(line, &point)? {
+            return Ok(told);
+        }
+        self.evaluator.place(self.next, point, 0);
+        let row = row(&mut self.evaluator)?;
+        let mut text = json_row(&self.evaluator.plan.schema, row.data).to_string();
+        text.push('\n');
+        self.keep(&text)?;
+        text.pop();
+        self.next += 1;
+        Ok(Told {
+            text,
+            is_solved: !row.is_error,
+        })
+    }
+
+    /// The journal's answer, if it has one for this point.
+    fn replay(&mut self, line: usize, point: &[Scalar]) -> Result<Option<Told>, SweepError> {
+        let mut text = String::new();
+        let read = self.replayed.read_line(&mut text);
+        if read.map_err(SweepError::file("read", &self.path))? == 0 {
+            return Ok(None);
+        }
+        let text = text.trim_end_matches('\n').to_owned();
+        let answer: Map<String, Value> = serde_json::from_str(&text).map_err(|_| {
+            SweepError::table(&self.path, format!("answer {} was changed", self.next))
+        })?;
+        let asked = self.point(&self.asked(&answer));
+        if answer.get("cell").and_then(Value::as_u64) != Some(self.next)
+            || !asked.is_ok_and(|asked| is_same(&asked, point))
+        {
+            return Err(SweepError::AskedOtherwise { line });
+        }
+        self.next += 1;
+        let is_solved = answer.get("error_kind") == Some(&Value::Null);
+        Ok(Some(Told { text, is_solved }))
+    }
+
+    /// The point of an answer.
+    fn asked(&self, answer: &Map<String, Value>) -> Value {
+        let axes = self.evaluator.plan.axes.iter();
+        let pairs =
+            axes.filter_map(|axis| Some((axis.name.clone(), answer.get(&axis.name)?.clone())));
+        Value::Object(pairs.collect())
+    }
+
+    /// Adds a line to the journal, whole or not at all.
+    fn keep(&mut self, text: &str) -> Result<(), SweepError> {
+        let length = self.length;
+        let journal = &mut self.journal;
+        let kept = journal
+            .seek(SeekFrom::Start(length))
+            .and_then(|_| journal.write_all(text.as_bytes()))
+            .and_then(|()| journal.sync_data());
+        if kept.is_err() {
+            // Whoever opens it next cuts a torn line off too.
+            let _ = journal.set_len(length);
+        }
+        kept.map_err(SweepError::file("write", &self.path))?;
+        self.length += text.len() as u64;
+        // What was just kept needs no replay.
+        let skipped = self.replayed.seek(SeekFrom::Start(self.length));
+        skipped.map_err(SweepError::file("read", &self.path))?;
+        Ok(())
+    }
+}
+
+/// Whether two points have the same bits.
+fn is_same(one: &[Scalar], other: &[Scalar]) -> bool {
+    let same = |(a, b): (&Scalar, &Scalar)| match (a, b) {
+        (Scalar::Float(a), Scalar::Float(b)) => a.to_bits() == b.to_bits(),
+        (a, b) => a == b,
+    };
+    one.len() == other.len() && one.iter().zip(other).all(same)
+}
+
+/// Length of the lines that are whole: a last one without its end, or that is no JSON, was torn.
+fn whole_lines(journal: &mut File) -> std::io::Result<u64> {
+    let mut reader = BufReader::new(&mut *journal);
+    let (mut whole, mut line) = (0u64, Vec::new());
+    loop {
+        line.clear();
+        let n = reader.read_until(b'\n', &mut line)? as u64;
+        if n == 0 || line.last() != Some(&b'\n') {
+            return Ok(whole);
+        }
+        let is_last = reader.fill_buf()?.is_empty();
+        if is_last && serde_json::from_slice::<serde::de::IgnoredAny>(&line).is_err() {
+            return Ok(whole);
+        }
+        whole += n;
+    }
+}

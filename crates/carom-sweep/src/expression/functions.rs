@@ -1,0 +1,97 @@
+//! Functions of expressions, from `libm`: the same bits on every machine.
+
+/// Names of the functions.
+pub(crate) const FUNCTIONS: [&str; 14] = [
+    "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sqrt", "exp", "ln", "abs", "min", "max",
+    "floor",
+];
+
+/// A function of expressions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Function {
+    Sin,
+    Cos,
+    Tan,
+    Asin,
+    Acos,
+    Atan,
+    Atan2,
+    Sqrt,
+    Exp,
+    Ln,
+    Abs,
+    Min,
+    Max,
+    Floor,
+}
+
+impl Function {
+    pub(super) fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "sin" => Self::Sin,
+            "cos" => Self::Cos,
+            "tan" => Self::Tan,
+            "asin" => Self::Asin,
+            "acos" => Self::Acos,
+            "atan" => Self::Atan,
+            "atan2" => Self::Atan2,
+            "sqrt" => Self::Sqrt,
+            "exp" => Self::Exp,
+            "ln" => Self::Ln,
+            "abs" => Self::Abs,
+            "min" => Self::Min,
+            "max" => Self::Max,
+            "floor" => Self::Floor,
+            _ => return None,
+        })
+    }
+
+    /// Whether it takes so many arguments, and if not what it takes.
+    pub(super) fn check(self, arguments: usize) -> Result<(), &'static str> {
+        match self {
+            Self::Min | Self::Max if arguments < 2 => Err("two or more arguments"),
+            Self::Min | Self::Max => Ok(()),
+            Self::Atan2 if arguments != 2 => Err("two arguments"),
+            Self::Atan2 => Ok(()),
+            _ if arguments != 1 => Err("one argument"),
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) fn call(self, arguments: &[f64]) -> f64 {
+        let x = arguments.first().copied().unwrap_or(f64::NAN);
+        match self {
+            Self::Sin => libm::sin(x),
+            Self::Cos => libm::cos(x),
+            Self::Tan => libm::tan(x),
+            Self::Asin => libm::asin(x),
+            Self::Acos => libm::acos(x),
+            Self::Atan => libm::atan(x),
+            Self::Atan2 => libm::atan2(x, arguments.get(1).copied().unwrap_or(f64::NAN)),
+            Self::Sqrt => libm::sqrt(x),
+            Self::Exp => libm::exp(x),
+            Self::Ln => libm::log(x),
+            Self::Abs => x.abs(),
+            Self::Floor => libm::floor(x),
+            Self::Min => extreme(arguments, |a, b| a < b),
+            Self::Max => extreme(arguments, |a, b| a > b),
+        }
+    }
+}
+
+/// The argument that none is better than, the first of equals; NaN if one is.
+fn extreme(arguments: &[f64], is_better: impl Fn(f64, f64) -> bool) -> f64 {
+    let better = |best: f64, x: &f64| {
+        if best.is_nan() || x.is_nan() {
+            f64::NAN
+        } else if is_better(*x, best) {
+            *x
+        } else {
+            best
+        }
+    };
+    match arguments.split_first() {
+        Some((first, rest)) => rest.iter().fold(*first, better),
+        None => f64::NAN,
+    }
+}

@@ -1,0 +1,256 @@
+//! Expressions of a plan: arithmetic on numbers and names, with the same bits on every machine.
+
+mod functions;
+mod parse;
+
+pub(crate) use functions::FUNCTIONS;
+
+use functions::Function;
+
+/// Letters that an expression may have.
+pub(crate) const MAX_LENGTH: usize = 4096;
+
+/// Levels of parentheses, calls, signs and exponents.
+pub(crate) const MAX_DEPTH: usize = 64;
+
+/// The type of what a name stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Type {
+    Integer,
+    Float,
+    Text,
+    Bool,
+}
+
+/// What a name stands for in one cell.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Scalar {
+    Integer(i64),
+    Float(f64),
+    Text(std::sync::Arc<str>),
+    Bool(bool),
+}
+
+impl Scalar {
+    /// NaN if it is no number, which the parser excludes.
+    fn number(&self) -> f64 {
+        match self {
+            Self::Integer(value) => *value as f64,
+            Self::Float(value) => *value,
+            Self::Text(_) | Self::Bool(_) => f64::NAN,
+        }
+    }
+}
+
+/// Names in the order of their values.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Names {
+    known: Vec<(String, Type)>,
+}
+
+impl Names {
+    pub(crate) fn add(&mut self, name: &str, kind: Type) {
+        self.known.push((name.to_owned(), kind));
+    }
+
+    pub(crate) fn find(&self, name: &str) -> Option<(usize, Type)> {
+        let index = self.known.iter().position(|(known, _)| known == name)?;
+        self.known.get(index).map(|(_, kind)| (index, *kind))
+    }
+
+    pub(crate) fn all(&self) -> impl Iterator<Item = &str> {
+        self.known.iter().map(|(name, _)| name.as_str())
+    }
+}
+
+/// A step of the evaluation, on a stack of numbers.
+#[derive(Clone, Debug, PartialEq)]
+enum Step {
+    Number(f64),
+    Name(usize),
+    Negate,
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Power,
+    /// With this many arguments.
+    Call(Function, usize),
+}
+
+/// An expression whose names are known.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Expression {
+    text: String,
+    steps: Vec<Step>,
+    kind: Type,
+}
+
+impl Expression {
+    /// Reads an expression.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it, in words.
+    pub(crate) fn parse(text: &str, names: &Names) -> Result<Self, String> {
+        let (steps, kind) = parse::steps(text, names)?;
+        Ok(Self {
+            text: text.trim().to_owned(),
+            steps,
+            kind,
+        })
+    }
+
+    pub(crate) fn kind(&self) -> Type {
+        self.kind
+    }
+
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether a name occurs.
+    pub(crate) fn uses(&self, name: usize) -> bool {
+        self.steps.contains(&Step::Name(name))
+    }
+
+    /// The value in a cell: of a single name its own, of anything else a number. `None` if that is not
+    /// finite. `stack` is scratch space.
+    pub(crate) fn value(&self, names: &[Scalar], stack: &mut Vec<f64>) -> Option<Scalar> {
+        if let [Step::Name(index)] = self.steps.as_slice() {
+            return names.get(*index).cloned();
+        }
+        stack.clear();
+        for step in &self.steps {
+            step.take(names, stack);
+        }
+        let value = stack.pop()?;
+        value.is_finite().then_some(Scalar::Float(value))
+    }
+}
+
+impl Step {
+    fn take(&self, names: &[Scalar], stack: &mut Vec<f64>) {
+        let mut pop = || stack.pop().unwrap_or(f64::NAN);
+        let result = match self {
+            Self::Number(value) => *value,
+            Self::Name(index) => names.get(*index).map_or(f64::NAN, Scalar::number),
+            Self::Negate => -pop(),
+            Self::Add | Self::Subtract | Self::Multiply | Self::Divide | Self::Power => {
+                let (right, left) = (pop(), pop());
+                match self {
+                    Self::Add => left + right,
+                    Self::Subtract => left - right,
+                    Self::Multiply => left * right,
+                    Self::Divide => left / right,
+                    _ => libm::pow(left, right),
+                }
+            }
+            Self::Call(function, n) => {
+                let first = stack.len().saturating_sub(*n);
+                let result = function.call(stack.get(first..).unwrap_or_default());
+                stack.truncate(first);
+                result
+            }
+        };
+        stack.push(result);
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn names() -> Names {
+        let mut names = Names::default();
+        names.add("x", Type::Float);
+        names.add("n", Type::Integer);
+        names.add("law", Type::Text);
+        names
+    }
+
+    fn value(text: &str) -> Option<Scalar> {
+        let values = [
+            Scalar::Float(2.0),
+            Scalar::Integer(3),
+            Scalar::Text("plastic".into()),
+        ];
+        let expression = Expression::parse(text, &names()).unwrap();
+        expression.value(&values, &mut Vec::new())
+    }
+
+    #[test]
+    fn operators_bind_as_in_mathematics() {
+        for (text, expected) in [
+            ("1 + 2*3", 7.0),
+            ("-x^2", -4.0),
+            ("2^-1", 0.5),
+            ("2^3^2", 512.0),
+            ("2^-x^2", 0.0625),
+            ("-(x - 5)/n", 1.0),
+            ("8/2/2", 2.0),
+            ("1 - 2 - 3", -4.0),
+            ("--x", 2.0),
+            ("2*-x", -4.0),
+            ("max(1, n, x)", 3.0),
+            ("min(1, n, x)", 1.0),
+            ("atan2(0, -1)", std::f64::consts::PI),
+            ("2*pi", 2.0 * std::f64::consts::PI),
+            ("sqrt(abs(-4)) + floor(2.7)", 4.0),
+            ("ln(exp(1))", 1.0),
+            (".5 + 1.e1 + 2E-1", 10.7),
+        ] {
+            assert_eq!(value(text), Some(Scalar::Float(expected)), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_single_name_keeps_its_type() {
+        assert_eq!(value("n"), Some(Scalar::Integer(3)));
+        assert_eq!(value(" law "), Some(Scalar::Text("plastic".into())));
+        assert_eq!(value("n + 0"), Some(Scalar::Float(3.0)));
+    }
+
+    #[test]
+    fn what_is_not_finite_has_no_value() {
+        for text in ["1/(x - 2)", "ln(-1)", "min(ln(-1), 1)", "10^400", "0/0 + 1"] {
+            assert_eq!(value(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn faults_are_named() {
+        for (text, expected) in [
+            ("", "ends"),
+            ("1 +", "ends"),
+            ("(1", "expected `)`"),
+            ("1)", "`)`"),
+            ("y", "unknown name `y`"),
+            ("sinus(1)", "unknown function `sinus`"),
+            ("sin(1, 2)", "takes one argument"),
+            ("atan2(1)", "takes two arguments"),
+            ("max(1)", "takes two or more arguments"),
+            ("sin", "expected `(`"),
+            ("law + 1", "`law` is no number"),
+            ("1e999", "not a finite number"),
+            ("1 2", "`2`"),
+            ("x $ 1", "`$`"),
+        ] {
+            let error = Expression::parse(text, &names()).unwrap_err();
+            assert!(error.contains(expected), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn depth_and_length_are_limited() {
+        let nested = |n: usize| format!("{}1{}", "(".repeat(n), ")".repeat(n));
+        assert!(Expression::parse(&nested(64), &names()).is_ok());
+        assert!(Expression::parse(&nested(65), &names()).is_err());
+        for deep in ["-".repeat(65) + "1", "2^".repeat(65) + "1"] {
+            assert!(Expression::parse(&deep, &names()).is_err());
+        }
+        assert!(Expression::parse(&("1+".repeat(2047) + "1"), &names()).is_ok());
+        assert!(Expression::parse(&("1+".repeat(2048) + "1"), &names()).is_err());
+    }
+}

@@ -1,0 +1,110 @@
+//! Files that are being written, and those that dead processes left behind.
+
+use crate::SweepError;
+use std::fs;
+use std::path::Path;
+
+/// Name of the file in which this process writes what will be called `what`.
+pub(crate) fn temporary_name(what: &str) -> String {
+    format!(".{what}.{}.{}.tmp", host(), std::process::id())
+}
+
+/// The name of this machine, in letters that a file name may have.
+fn host() -> String {
+    #[cfg(unix)]
+    let name = rustix::system::uname()
+        .nodename()
+        .to_string_lossy()
+        .into_owned();
+    #[cfg(not(unix))]
+    let name = std::env::var("COMPUTERNAME").unwrap_or_default();
+    let is_part = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    let name: String = name
+        .chars()
+        .map(|c| if is_part(c) { c } else { '-' })
+        .collect();
+    if name.is_empty() {
+        return "host".to_owned();
+    }
+    name
+}
+
+/// Removes what dead processes of this machine left in a folder, of files that are to be called so.
+pub(crate) fn remove_stale(
+    folder: &Path,
+    is_meant: impl Fn(&str) -> bool,
+) -> Result<(), SweepError> {
+    let unreadable = |error| SweepError::file("read the folder", folder)(error);
+    let host = host();
+    for entry in fs::read_dir(folder).map_err(unreadable)? {
+        let entry = entry.map_err(unreadable)?;
+        let name = entry.file_name();
+        let Some((what, process)) = name.to_str().and_then(|name| written(name, &host)) else {
+            continue;
+        };
+        // Of this process there is nothing yet: its number was used before.
+        let is_stale = process == std::process::id() || !is_alive(process);
+        if is_stale && is_meant(what) {
+            remove(&entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+/// Removes a file that may be gone.
+pub(crate) fn remove(path: &Path) -> Result<(), SweepError> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(SweepError::file("remove", path)(error))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What a temporary file of this machine is to be called, and the process that writes it.
+fn written<'n>(name: &'n str, host: &str) -> Option<(&'n str, u32)> {
+    let rest = name.strip_prefix('.')?.strip_suffix(".tmp")?;
+    let (rest, process) = rest.rsplit_once('.')?;
+    let what = rest.strip_suffix(host)?.strip_suffix('.')?;
+    Some((what, process.parse().ok()?))
+}
+
+#[cfg(unix)]
+fn is_alive(process: u32) -> bool {
+    let id = i32::try_from(process)
+        .ok()
+        .and_then(rustix::process::Pid::from_raw);
+    let answer = id.map(rustix::process::test_kill_process);
+    // A process of somebody else cannot be asked, but it is there.
+    !matches!(answer, None | Some(Err(rustix::io::Errno::SRCH)))
+}
+
+#[cfg(not(unix))]
+fn is_alive(_: u32) -> bool {
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_files_of_this_host_are_ours() {
+        for (name, host, what) in [
+            (".shard-000012.a.b.c.77.tmp", "a.b.c", "shard-000012"),
+            (".plan.me.77.tmp", "me", "plan"),
+            (".all.parquet.me.77.tmp", "me", "all.parquet"),
+        ] {
+            assert_eq!(written(name, host), Some((what, 77)));
+        }
+        for other in [
+            ".shard-000012.you.77.tmp",
+            "shard-000012.me.77.tmp",
+            ".shard-000012.me.x.tmp",
+            ".shard-000012.me.77",
+            "..tmp",
+        ] {
+            assert_eq!(written(other, "me"), None, "{other}");
+        }
+    }
+}

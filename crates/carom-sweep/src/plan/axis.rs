@@ -1,0 +1,252 @@
+//! Axes of a plan and its random columns.
+
+use crate::expression::{Scalar, Type};
+use crate::random;
+use crate::source::{Fault, Fields, Kind, Node};
+use serde_json::{Number, Value, json};
+use std::sync::Arc;
+
+/// Values that all axes together may list.
+pub(super) const MAX_VALUES: u64 = 1 << 22;
+
+/// An axis: a name and the values that it takes in this order.
+#[derive(Clone, Debug)]
+pub(crate) struct Axis {
+    pub(crate) name: String,
+    pub(crate) values: AxisValues,
+}
+
+/// Values of one type.
+#[derive(Clone, Debug)]
+pub(crate) enum AxisValues {
+    Float(Vec<f64>),
+    Integer(Vec<i64>),
+    Text(Vec<Arc<str>>),
+    Bool(Vec<bool>),
+}
+
+impl Axis {
+    pub(super) fn read(node: Node) -> Result<Self, Fault> {
+        let name = node.name.clone();
+        let mut fields = node.into_table()?;
+        let known = ["values", "linspace", "geomspace", "range"];
+        let given = known.map(|key| fields.take(key));
+        let mut given = given.into_iter().flatten();
+        let missing = fields.fault(format!("expected one of {}", known.join(", ")));
+        fields.finish(&known)?;
+        let values = match (given.next(), given.next()) {
+            (None, _) => return Err(missing),
+            (Some(_), Some(second)) => {
+                return Err(second.fault(format!("give one of {}", known.join(", "))));
+            }
+            (Some(node), None) => match node.name.as_str() {
+                "values" => listed(&node)?,
+                "linspace" => {
+                    let (a, b, n) = ends(&node)?;
+                    AxisValues::Float(finite(&node, linspace(a, b, n))?)
+                }
+                "geomspace" => {
+                    let (a, b, n) = ends(&node)?;
+                    if !(a > 0.0 && b > 0.0 || a < 0.0 && b < 0.0) {
+                        return Err(node.fault("both ends must be positive, or both negative"));
+                    }
+                    AxisValues::Float(finite(&node, geomspace(a, b, n))?)
+                }
+                _ => range(&node)?,
+            },
+        };
+        Ok(Self { name, values })
+    }
+
+    pub(crate) fn len(&self) -> u64 {
+        let length = match &self.values {
+            AxisValues::Float(values) => values.len(),
+            AxisValues::Integer(values) => values.len(),
+            AxisValues::Text(values) => values.len(),
+            AxisValues::Bool(values) => values.len(),
+        };
+        length as u64
+    }
+
+    pub(crate) fn kind(&self) -> Type {
+        match &self.values {
+            AxisValues::Float(_) => Type::Float,
+            AxisValues::Integer(_) => Type::Integer,
+            AxisValues::Text(_) => Type::Text,
+            AxisValues::Bool(_) => Type::Bool,
+        }
+    }
+
+    pub(crate) fn value(&self, index: u64) -> Option<Scalar> {
+        let index = usize::try_from(index).ok()?;
+        match &self.values {
+            AxisValues::Float(values) => values.get(index).map(|value| Scalar::Float(*value)),
+            AxisValues::Integer(values) => values.get(index).map(|value| Scalar::Integer(*value)),
+            AxisValues::Text(values) => values.get(index).map(|value| Scalar::Text(value.clone())),
+            AxisValues::Bool(values) => values.get(index).map(|value| Scalar::Bool(*value)),
+        }
+    }
+
+    pub(super) fn json(&self) -> Value {
+        let values: Vec<Value> = match &self.values {
+            AxisValues::Float(values) => values.iter().map(|value| float(*value)).collect(),
+            AxisValues::Integer(values) => values.iter().map(|value| json!(value)).collect(),
+            AxisValues::Text(values) => values.iter().map(|value| json!(**value)).collect(),
+            AxisValues::Bool(values) => values.iter().map(|value| json!(value)).collect(),
+        };
+        json!({ "name": self.name, "values": values })
+    }
+}
+
+pub(crate) fn float(value: f64) -> Value {
+    Number::from_f64(value).map_or(Value::Null, Value::Number)
+}
+
+fn listed(node: &Node) -> Result<AxisValues, Fault> {
+    let items = node.list()?;
+    let Some(first) = items.first() else {
+        return Err(node.fault("an axis needs at least one value"));
+    };
+    if items.len() as u64 > MAX_VALUES {
+        return Err(too_many(node, items.len() as u64));
+    }
+    match first.kind {
+        Kind::Integer(_) | Kind::Float(_) => {
+            if items
+                .iter()
+                .all(|item| matches!(item.kind, Kind::Integer(_)))
+            {
+                return Ok(AxisValues::Integer(collect(items, Node::integer)?));
+            }
+            Ok(AxisValues::Float(collect(items, Node::number)?))
+        }
+        Kind::Text(_) => Ok(AxisValues::Text(collect(items, |item| {
+            item.text().map(Arc::from)
+        })?)),
+        Kind::Bool(_) => Ok(AxisValues::Bool(collect(items, |item| match item.kind {
+            Kind::Bool(value) => Ok(value),
+            _ => Err(item.fault("all values of an axis have one type")),
+        })?)),
+        Kind::List(_) | Kind::Table(_) => {
+            Err(first.fault("the values of an axis are numbers, strings or booleans"))
+        }
+    }
+}
+
+fn collect<T>(items: &[Node], read: impl Fn(&Node) -> Result<T, Fault>) -> Result<Vec<T>, Fault> {
+    items.iter().map(read).collect()
+}
+
+fn too_many(node: &Node, n: u64) -> Fault {
+    node.fault(format!(
+        "{n} values exceed the limit of {MAX_VALUES} of all axes; draws have none"
+    ))
+}
+
+fn ends(node: &Node) -> Result<(f64, f64, u64), Fault> {
+    let [a, b, n] = node.list()? else {
+        return Err(node.fault("expected [first, last, number of values]"));
+    };
+    Ok((a.number()?, b.number()?, n.count(1, MAX_VALUES)?))
+}
+
+fn finite(node: &Node, values: Vec<f64>) -> Result<Vec<f64>, Fault> {
+    if values.iter().all(|value| value.is_finite()) {
+        return Ok(values);
+    }
+    Err(node.fault("a value between the ends is not a finite number"))
+}
+
+/// $x_i = a + i\,((b - a)/(n - 1))$ and $x_{n-1} = b$, the bits of `numpy.linspace`.
+fn linspace(a: f64, b: f64, n: u64) -> Vec<f64> {
+    let step = (b - a) / (n - 1) as f64;
+    let value = |i: u64| match i {
+        0 => a,
+        i if i == n - 1 => b,
+        i => a + i as f64 * step,
+    };
+    (0..n).map(value).collect()
+}
+
+/// $x_i = a\,(b/a)^{i/(n-1)}$, the ends exact.
+fn geomspace(a: f64, b: f64, n: u64) -> Vec<f64> {
+    let value = |i: u64| match i {
+        0 => a,
+        i if i == n - 1 => b,
+        i => a * libm::pow(b / a, i as f64 / (n - 1) as f64),
+    };
+    (0..n).map(value).collect()
+}
+
+fn range(node: &Node) -> Result<AxisValues, Fault> {
+    let [low, high] = node.list()? else {
+        return Err(node.fault("expected [first, one past the last]"));
+    };
+    let (low, high) = (low.integer()?, high.integer()?);
+    if low >= high {
+        return Err(node.fault(format!("there is no integer from {low} to below {high}")));
+    }
+    let n = low.abs_diff(high);
+    if n > MAX_VALUES {
+        return Err(too_many(node, n));
+    }
+    Ok(AxisValues::Integer((low..high).collect()))
+}
+
+/// Random columns: for every point of the axes `draws` cells with numbers of their own.
+#[derive(Clone, Debug)]
+pub(crate) struct Random {
+    pub(crate) draws: u64,
+    pub(crate) columns: Vec<Uniform>,
+}
+
+/// A column of random numbers between two ends.
+#[derive(Clone, Debug)]
+pub(crate) struct Uniform {
+    pub(crate) name: String,
+    low: f64,
+    high: f64,
+}
+
+impl Random {
+    pub(super) fn read(mut fields: Fields) -> Result<Self, Fault> {
+        let draws = fields.require("draws")?.count(1, 1 << 40)?;
+        let column = |node: Node| {
+            let name = node.name.clone();
+            let mut fields = node.into_table()?;
+            let node = fields.require("uniform")?;
+            fields.finish(&["uniform"])?;
+            let [low, high] = node.list()? else {
+                return Err(node.fault("expected [low, high]"));
+            };
+            let (low, high) = (low.number()?, high.number()?);
+            if !(high - low).is_finite() {
+                return Err(node.fault("the ends are too far apart"));
+            }
+            Ok(Uniform { name, low, high })
+        };
+        let columns: Result<_, Fault> = fields.rest.into_iter().map(column).collect();
+        Ok(Self {
+            draws,
+            columns: columns?,
+        })
+    }
+
+    pub(super) fn json(&self) -> Value {
+        let column = |column: &Uniform| {
+            json!({
+                "name": column.name,
+                "uniform": [float(column.low), float(column.high)],
+            })
+        };
+        let columns: Vec<Value> = self.columns.iter().map(column).collect();
+        json!({ "draws": self.draws, "columns": columns })
+    }
+}
+
+impl Uniform {
+    /// The number of a cell; `index` is the place of this column among the random ones.
+    pub(crate) fn value(&self, seed: u64, cell: u64, index: u64) -> f64 {
+        self.low + (self.high - self.low) * random::uniform(seed, cell, index)
+    }
+}

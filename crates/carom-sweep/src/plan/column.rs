@@ -1,0 +1,121 @@
+//! Columns that are taken from the answers.
+
+use crate::source::{Fault, Kind, Node};
+use crate::table::ColumnType;
+use serde_json::{Value, json};
+
+/// A column of answers.
+#[derive(Clone, Debug)]
+pub(crate) struct Column {
+    pub(crate) name: String,
+    pub(crate) source: Source,
+    pub(crate) kind: ColumnType,
+}
+
+/// Where a column's values come from.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Source {
+    /// A JSON pointer into the answer.
+    Pointer(String),
+    Derived(Derived),
+}
+
+/// What is computed from an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Derived {
+    Outcomes,
+    EnergyRatio,
+    Diameter,
+}
+
+impl Derived {
+    const ALL: [Self; 3] = [Self::Outcomes, Self::EnergyRatio, Self::Diameter];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Outcomes => "n_outcomes",
+            Self::EnergyRatio => "energy_ratio",
+            Self::Diameter => "diameter",
+        }
+    }
+
+    fn may_be(self, kind: ColumnType) -> bool {
+        kind == ColumnType::Float || self == Self::Outcomes && kind == ColumnType::Integer
+    }
+}
+
+impl Column {
+    /// Reads a column; only `resolve` has a diameter.
+    pub(super) fn read(node: Node, has_outcomes: bool) -> Result<Self, Fault> {
+        let name = node.name.clone();
+        let (path, kind) = match &node.kind {
+            Kind::Text(_) => (node, None),
+            Kind::Table(_) => {
+                let mut fields = node.into_table()?;
+                let path = fields.require("path")?;
+                let kind = fields.take("type");
+                fields.finish(&["path", "type"])?;
+                (path, kind)
+            }
+            _ => return Err(node.fault("expected a JSON pointer, or { path = ..., type = ... }")),
+        };
+        let source = source(&path)?;
+        let kind = match kind {
+            None => ColumnType::Float,
+            Some(node) => {
+                let kind = ColumnType::named(node.text()?);
+                let kind =
+                    kind.ok_or_else(|| node.fault("expected one of f64, i64, str, bool, list"))?;
+                if let Source::Derived(derived) = source
+                    && !derived.may_be(kind)
+                {
+                    let name = derived.name();
+                    return Err(node.fault(format!("`{name}` is no {}", kind.name())));
+                }
+                kind
+            }
+        };
+        if source == Source::Derived(Derived::Diameter) && !has_outcomes {
+            return Err(path.fault("only the command `resolve` has a `diameter`"));
+        }
+        Ok(Self { name, source, kind })
+    }
+
+    pub(super) fn json(&self) -> Value {
+        let path = match &self.source {
+            Source::Pointer(pointer) => pointer,
+            Source::Derived(derived) => derived.name(),
+        };
+        json!({ "name": self.name, "path": path, "type": self.kind.name() })
+    }
+
+    /// Whether the answer must have its `id` for this column.
+    pub(crate) fn needs_id(&self) -> bool {
+        match &self.source {
+            Source::Pointer(pointer) => {
+                pointer.is_empty() || pointer == "/id" || pointer.starts_with("/id/")
+            }
+            Source::Derived(_) => false,
+        }
+    }
+}
+
+fn source(node: &Node) -> Result<Source, Fault> {
+    let path = node.text()?;
+    if path.is_empty() || path.starts_with('/') {
+        let mut escapes = path.split('~').skip(1);
+        if escapes.any(|rest| !rest.starts_with(['0', '1'])) {
+            return Err(node.fault("in a JSON pointer `~` stands before 0 or 1 only"));
+        }
+        return Ok(Source::Pointer(path.to_owned()));
+    }
+    let mut all = Derived::ALL.into_iter();
+    all.find(|derived| derived.name() == path)
+        .map(Source::Derived)
+        .ok_or_else(|| {
+            let names = Derived::ALL.map(Derived::name).join(", ");
+            node.fault(format!(
+                "expected a JSON pointer, which begins with `/`, or one of {names}"
+            ))
+        })
+}

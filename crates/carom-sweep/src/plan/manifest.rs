@@ -1,0 +1,111 @@
+//! The plan in full, as `plan.json` has it, and its digest.
+
+use super::axis::{Axis, Random};
+use super::column::Column;
+use super::states::States;
+use crate::expression::Expression;
+use carom_numeric::NUMERICS_VERSION;
+use carom_wire::Command;
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+
+/// Name of the format of folders and files.
+pub(crate) const FORMAT: &str = "carom-sweep-1";
+
+pub(super) struct Contents<'a> {
+    pub(super) name: &'a str,
+    pub(super) seed: u64,
+    pub(super) command: Option<Command>,
+    pub(super) problem: Option<Value>,
+    pub(super) scenario: Option<&'a str>,
+    pub(super) states: Option<&'a States>,
+    pub(super) lets: &'a [(String, Expression)],
+    pub(super) axes: &'a [Axis],
+    pub(super) random: Option<&'a Random>,
+    pub(super) columns: &'a [Column],
+    pub(super) cells: u64,
+    pub(super) cells_per_shard: u64,
+}
+
+/// The plan as JSON, with its digest. What has an order is a list: axes, names, columns.
+pub(super) fn write(contents: &Contents<'_>) -> (Map<String, Value>, String) {
+    let lets: Vec<Value> = contents
+        .lets
+        .iter()
+        .map(|(name, expression)| json!({ "name": name, "expression": expression.text() }))
+        .collect();
+    let axes: Vec<Value> = contents.axes.iter().map(Axis::json).collect();
+    let columns: Vec<Value> = contents.columns.iter().map(Column::json).collect();
+    let states = contents
+        .states
+        .map(|states| json!({ "sha256": states.sha256, "count": states.len() }));
+    let command = contents.command.map(|command| match command {
+        Command::Resolve => "resolve",
+        Command::Judge => "judge",
+        Command::Lcp => "lcp",
+    });
+    let parts = [
+        ("format", json!(FORMAT)),
+        ("name", json!(contents.name)),
+        ("seed", json!(contents.seed)),
+        ("command", json!(command)),
+        ("problem", json!(contents.problem)),
+        ("scenario", json!(contents.scenario)),
+        ("states", json!(states)),
+        ("let", json!(lets)),
+        ("axes", json!(axes)),
+        ("random", json!(contents.random.map(Random::json))),
+        ("columns", json!(columns)),
+        ("cells", json!(contents.cells)),
+        ("cells_per_shard", json!(contents.cells_per_shard)),
+        (
+            "shards",
+            json!(contents.cells.div_ceil(contents.cells_per_shard)),
+        ),
+        ("numerics", json!(NUMERICS_VERSION)),
+    ];
+    let parts = parts
+        .into_iter()
+        .map(|(key, value)| (key.to_owned(), value));
+    let mut manifest: Map<String, Value> = parts.collect();
+    let digest = digest_of(&manifest);
+    manifest.insert("digest".to_owned(), json!(digest));
+    (manifest, digest)
+}
+
+/// SHA-256 of a plan without its digest: keys sorted, no white space.
+pub(crate) fn digest_of(manifest: &Map<String, Value>) -> String {
+    let mut manifest = manifest.clone();
+    manifest.shift_remove("digest");
+    let text = sorted(&Value::Object(manifest)).to_string();
+    crate::hex(&Sha256::digest(text.as_bytes()))
+}
+
+fn sorted(value: &Value) -> Value {
+    match value {
+        Value::Object(map) => {
+            let mut entries: Vec<(&String, &Value)> = map.iter().collect();
+            entries.sort_by_key(|(key, _)| *key);
+            let entries = entries.into_iter();
+            Value::Object(
+                entries
+                    .map(|(key, value)| (key.clone(), sorted(value)))
+                    .collect(),
+            )
+        }
+        Value::Array(items) => items.iter().map(sorted).collect(),
+        other => other.clone(),
+    }
+}
+
+/// The keys of two plans under which they differ.
+pub(crate) fn parts_that_differ(
+    one: &Map<String, Value>,
+    other: &Map<String, Value>,
+) -> Vec<String> {
+    let follows = ["digest", "cells", "shards"];
+    let keys = one.keys().filter(|key| !follows.contains(&key.as_str()));
+    keys.filter(|key| one.get(*key) != other.get(*key))
+        .cloned()
+        .collect()
+}

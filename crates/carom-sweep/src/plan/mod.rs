@@ -1,0 +1,167 @@
+//! What a sweep computes: cells, columns and shards, read from TOML and checked as a whole.
+
+mod axis;
+mod column;
+mod manifest;
+mod read;
+mod states;
+mod template;
+
+pub(crate) use axis::{Axis, Random};
+pub(crate) use column::{Column, Derived, Source};
+pub(crate) use manifest::{FORMAT, digest_of, parts_that_differ};
+pub(crate) use states::States;
+pub(crate) use template::{Template, json, lay_over, non_finite};
+
+use crate::SweepError;
+use crate::evaluate::Evaluator;
+use crate::expression::Expression;
+use crate::table::{Field, Schema};
+use carom_scenarios::Scenario;
+use carom_wire::{Command, WireError};
+use serde_json::{Map, Value};
+use std::ops::Range;
+use std::path::Path;
+
+/// Cells that a plan may have.
+pub(crate) const MAX_CELLS: u64 = 1 << 40;
+
+/// Shards that a plan may have.
+pub(crate) const MAX_SHARDS: u64 = 1_000_000;
+
+/// A plan: what every cell of a sweep is, and how its answers become a table.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    pub(crate) name: String,
+    pub(crate) seed: u64,
+    pub(crate) kind: CellKind,
+    pub(crate) axes: Vec<Axis>,
+    pub(crate) random: Option<Random>,
+    pub(crate) lets: Vec<(String, Expression)>,
+    pub(crate) columns: Vec<Column>,
+    pub(crate) schema: Schema,
+    /// Whether an expression takes the seed of its cell.
+    pub(crate) uses_seed: bool,
+    n_cells: u64,
+    cells_per_shard: u64,
+    manifest: Map<String, Value>,
+    digest: String,
+}
+
+/// What a cell is.
+#[derive(Clone, Debug)]
+pub(crate) enum CellKind {
+    /// A line of a command.
+    Problem {
+        command: Command,
+        template: Template,
+        states: Option<States>,
+    },
+    /// A run of a scenario.
+    Scenario(&'static Scenario),
+}
+
+/// A cell: the line that is answered for it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cell {
+    /// Its number.
+    pub index: u64,
+    /// The line, as JSON; or why there is none.
+    pub input: Result<Value, WireError>,
+}
+
+impl Cell {
+    /// The line as text: what `carom resolve` and its like take, or `{"id", "error"}`.
+    pub fn line(&self) -> String {
+        match &self.input {
+            Ok(value) => value.to_string(),
+            Err(error) => {
+                let id = format!("cell-{}", self.index);
+                serde_json::json!({ "id": id, "error": error.to_value() }).to_string()
+            }
+        }
+    }
+}
+
+impl Plan {
+    /// Reads a plan; paths in it are relative to the folder `base`.
+    ///
+    /// # Errors
+    ///
+    /// [`SweepError::Plan`] with line and key; [`SweepError::State`] and [`SweepError::File`] for the file
+    /// of states.
+    pub fn from_toml(text: &str, base: &Path) -> Result<Self, SweepError> {
+        read::plan(text, base)
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// SHA-256 of the plan in full, in lower-case hexadecimal digits.
+    pub fn digest(&self) -> &str {
+        &self.digest
+    }
+
+    /// The plan in full, as `plan.json` has it.
+    pub fn manifest(&self) -> &Map<String, Value> {
+        &self.manifest
+    }
+
+    /// How many cells it has.
+    pub fn n_cells(&self) -> u64 {
+        self.n_cells
+    }
+
+    /// How many shards its cells are in.
+    pub fn n_shards(&self) -> u64 {
+        self.n_cells.div_ceil(self.cells_per_shard)
+    }
+
+    pub(crate) fn has_states(&self) -> bool {
+        matches!(
+            &self.kind,
+            CellKind::Problem {
+                states: Some(_),
+                ..
+            }
+        )
+    }
+
+    /// The columns of its table.
+    pub fn columns(&self) -> &[Field] {
+        &self.schema.fields
+    }
+
+    /// The cells of a shard.
+    ///
+    /// # Errors
+    ///
+    /// [`SweepError::OutOfRange`].
+    pub fn shard(&self, shard: u64) -> Result<Range<u64>, SweepError> {
+        if shard >= self.n_shards() {
+            return Err(SweepError::OutOfRange {
+                what: "shard",
+                index: shard,
+                last: self.n_shards().saturating_sub(1),
+            });
+        }
+        let start = shard * self.cells_per_shard;
+        Ok(start..(start + self.cells_per_shard).min(self.n_cells))
+    }
+
+    /// A cell.
+    ///
+    /// # Errors
+    ///
+    /// [`SweepError::OutOfRange`]; [`SweepError::File`] if the file of states has gone.
+    pub fn cell(&self, index: u64) -> Result<Cell, SweepError> {
+        let mut evaluator = Evaluator::new(self)?;
+        evaluator.move_to(index)?;
+        Ok(Cell {
+            index,
+            input: evaluator.line()?,
+        })
+    }
+}

@@ -1,0 +1,94 @@
+//! A file of states: one problem a line, read when its turn comes.
+
+use crate::SweepError;
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+/// Where the lines of a file of states are.
+#[derive(Clone, Debug)]
+pub(crate) struct States {
+    path: PathBuf,
+    /// Start and length of every line that is not blank, and its number from 1.
+    lines: Vec<(u64, usize, usize)>,
+    pub(crate) sha256: String,
+}
+
+impl States {
+    /// Reads the file once: every line must be a JSON object.
+    pub(super) fn read(path: &Path) -> Result<Self, SweepError> {
+        let unreadable = |source| SweepError::file("read", path)(source);
+        let mut reader = BufReader::new(File::open(path).map_err(unreadable)?);
+        let mut hash = Sha256::new();
+        let (mut lines, mut start, mut number) = (Vec::new(), 0u64, 0);
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            if reader.read_until(b'\n', &mut line).map_err(unreadable)? == 0 {
+                break;
+            }
+            number += 1;
+            hash.update(&line);
+            if !line.trim_ascii().is_empty() {
+                parse(path, number, &line)?;
+                lines.push((start, line.len(), number));
+            }
+            start += line.len() as u64;
+        }
+        if lines.is_empty() {
+            return Err(SweepError::State {
+                path: path.to_path_buf(),
+                line: 1,
+                message: "there are no states".to_owned(),
+            });
+        }
+        Ok(Self {
+            path: path.to_path_buf(),
+            lines,
+            sha256: crate::hex(&hash.finalize()),
+        })
+    }
+
+    pub(crate) fn len(&self) -> u64 {
+        self.lines.len() as u64
+    }
+
+    /// Opens the file for reading states one by one.
+    pub(crate) fn open(&self) -> Result<File, SweepError> {
+        File::open(&self.path).map_err(SweepError::file("read", &self.path))
+    }
+
+    /// The problem of a state, as it stands in the file.
+    pub(crate) fn state(&self, file: &mut File, index: u64) -> Result<Value, SweepError> {
+        let unreadable = |source| SweepError::file("read", &self.path)(source);
+        let place = usize::try_from(index).ok().and_then(|i| self.lines.get(i));
+        let Some(&(start, length, number)) = place else {
+            return Err(SweepError::OutOfRange {
+                what: "state",
+                index,
+                last: self.len().saturating_sub(1),
+            });
+        };
+        let mut line = vec![0; length];
+        file.seek(SeekFrom::Start(start)).map_err(unreadable)?;
+        file.read_exact(&mut line).map_err(unreadable)?;
+        parse(&self.path, number, &line)
+    }
+}
+
+fn parse(path: &Path, number: usize, line: &[u8]) -> Result<Value, SweepError> {
+    let fault = |message: String| SweepError::State {
+        path: path.to_path_buf(),
+        line: number,
+        message,
+    };
+    match serde_json::from_slice(line) {
+        Ok(value @ Value::Object(_)) => Ok(value),
+        Ok(_) => Err(fault(
+            "expected a problem, one JSON object a line".to_owned(),
+        )),
+        Err(error) => Err(fault(error.to_string())),
+    }
+}

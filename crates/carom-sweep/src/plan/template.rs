@@ -1,0 +1,188 @@
+//! A problem with expressions in it.
+
+use crate::expression::{Expression, Names, Scalar, Type};
+use crate::plan::axis::float;
+use crate::source::{Fault, Kind, Node};
+use carom_wire::WireError;
+use serde_json::Value;
+
+/// Levels of tables and lists.
+const MAX_NESTING: usize = 100;
+
+/// JSON with places that expressions fill.
+#[derive(Clone, Debug)]
+pub(crate) struct Template {
+    value: Value,
+    slots: Vec<Slot>,
+}
+
+#[derive(Clone, Debug)]
+struct Slot {
+    path: Vec<Step>,
+    shown: String,
+    expression: Expression,
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Key(String),
+    Index(usize),
+}
+
+impl Template {
+    /// A template that lays nothing over a state.
+    pub(super) fn empty() -> Self {
+        Self {
+            value: Value::Object(serde_json::Map::new()),
+            slots: Vec::new(),
+        }
+    }
+
+    pub(super) fn read(node: &Node, names: &Names) -> Result<Self, Fault> {
+        let mut template = Self {
+            value: node.json(),
+            slots: Vec::new(),
+        };
+        template.collect(node, names, &mut Vec::new())?;
+        Ok(template)
+    }
+
+    fn collect(&mut self, node: &Node, names: &Names, path: &mut Vec<Step>) -> Result<(), Fault> {
+        if path.len() > MAX_NESTING {
+            return Err(node.fault(format!("nested more than {MAX_NESTING} levels deep")));
+        }
+        match &node.kind {
+            Kind::Text(text) => {
+                let Some(rest) = text.strip_prefix('=') else {
+                    return Ok(());
+                };
+                if rest.starts_with('=') {
+                    self.put(path, Value::String(rest.to_owned()));
+                    return Ok(());
+                }
+                let expression = Expression::parse(rest, names).map_err(|m| node.fault(m))?;
+                self.slots.push(Slot {
+                    path: path.clone(),
+                    shown: node.path.clone(),
+                    expression,
+                });
+            }
+            Kind::List(items) => {
+                for (index, item) in items.iter().enumerate() {
+                    path.push(Step::Index(index));
+                    self.collect(item, names, path)?;
+                    path.pop();
+                }
+            }
+            Kind::Table(entries) => {
+                for entry in entries {
+                    path.push(Step::Key(entry.name.clone()));
+                    self.collect(entry, names, path)?;
+                    path.pop();
+                }
+            }
+            Kind::Bool(_) | Kind::Integer(_) | Kind::Float(_) => {}
+        }
+        Ok(())
+    }
+
+    fn put(&mut self, path: &[Step], value: Value) {
+        if let Some(place) = place(&mut self.value, path) {
+            *place = value;
+        }
+    }
+
+    /// The problem with some value of the right type for every expression.
+    pub(super) fn example(&self) -> Value {
+        let mut example = self.value.clone();
+        for slot in &self.slots {
+            let value = match slot.expression.kind() {
+                Type::Integer => Value::from(1),
+                Type::Float => Value::from(1.0),
+                Type::Text => Value::from(""),
+                Type::Bool => Value::from(true),
+            };
+            if let Some(place) = place(&mut example, &slot.path) {
+                *place = value;
+            }
+        }
+        example
+    }
+
+    /// The problem before any expression is filled in; what [`fill`](Self::fill) takes.
+    pub(crate) fn blank(&self) -> Value {
+        self.value.clone()
+    }
+
+    /// Whether an expression uses a name.
+    pub(crate) fn uses(&self, name: usize) -> bool {
+        self.slots.iter().any(|slot| slot.expression.uses(name))
+    }
+
+    /// Fills every expression of a [`blank`](Self::blank), or of one that was filled before.
+    pub(crate) fn fill(
+        &self,
+        target: &mut Value,
+        names: &[Scalar],
+        stack: &mut Vec<f64>,
+    ) -> Result<(), WireError> {
+        for slot in &self.slots {
+            let value = slot.expression.value(names, stack);
+            let value = value.ok_or_else(|| non_finite(&slot.shown, &slot.expression))?;
+            if let Some(place) = place(target, &slot.path) {
+                *place = json(&value);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn place<'v>(value: &'v mut Value, path: &[Step]) -> Option<&'v mut Value> {
+    path.iter().try_fold(value, |value, step| match step {
+        Step::Key(key) => value.get_mut(key.as_str()),
+        Step::Index(index) => value.get_mut(index),
+    })
+}
+
+/// The error of a cell whose expression has no value.
+pub(crate) fn non_finite(place: &str, expression: &Expression) -> WireError {
+    let text = expression.text();
+    WireError::new(
+        "non-finite",
+        format!("{place}: `{text}` is not a finite number"),
+    )
+}
+
+pub(crate) fn json(value: &Scalar) -> Value {
+    match value {
+        Scalar::Integer(value) => Value::Number((*value).into()),
+        Scalar::Float(value) => float(*value),
+        Scalar::Text(text) => Value::String(text.to_string()),
+        Scalar::Bool(value) => Value::Bool(*value),
+    }
+}
+
+/// Lays tables over tables key by key; anything else replaces.
+pub(crate) fn lay_over(base: &mut Value, over: &Value) {
+    match (base, over) {
+        (Value::Object(base), Value::Object(over)) => {
+            for (key, value) in over {
+                match base.get_mut(key) {
+                    Some(below) => lay_over(below, value),
+                    None => {
+                        base.insert(key.clone(), value.clone());
+                    }
+                }
+            }
+        }
+        (base, over) => *base = over.clone(),
+    }
+}
+
+/// The names that every plan knows.
+pub(crate) fn cell_names() -> Names {
+    let mut names = Names::default();
+    names.add("cell", Type::Integer);
+    names.add("seed", Type::Integer);
+    names
+}

@@ -1,0 +1,360 @@
+//! Computing shards into a folder.
+
+use crate::answer::row;
+use crate::evaluate::Evaluator;
+use crate::folder::{
+    Condition, Existing, Listing, claim, inspect, remove, remove_stale, shard_name,
+    shard_temporary, shards, store,
+};
+use crate::plan::{FORMAT, Plan};
+use crate::table::{Rows, encode};
+use crate::{ShardSet, SweepError};
+use carom_numeric::NUMERICS_VERSION;
+use sha2::{Digest, Sha256};
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+/// What to run, and how.
+#[derive(Clone, Debug, Default)]
+pub struct RunOptions {
+    /// Which shards; all if none is named, from a place that differs from process to process.
+    pub shards: Option<ShardSet>,
+    /// Threads; all cores if none is named. The files do not depend on it.
+    pub threads: Option<NonZeroUsize>,
+    /// When to stop.
+    pub time_limit: Option<Duration>,
+    /// How far it is, and a way to stop it.
+    pub monitor: Arc<Monitor>,
+}
+
+/// What a run tells while it runs, and is told.
+#[derive(Debug, Default)]
+pub struct Monitor {
+    /// Set it to stop the run: shards in hand are given up.
+    pub stop: Arc<AtomicBool>,
+    /// Cells of the shards that were asked for.
+    pub cells: AtomicU64,
+    /// Cells that need no more computing: those of shards that were there, and those computed.
+    pub done: AtomicU64,
+    /// Cells that were there.
+    pub kept: AtomicU64,
+    /// Computed cells with errors.
+    pub errors: AtomicU64,
+}
+
+/// What a run did.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+pub struct Summary {
+    /// Shards that it computed.
+    pub shards_done: u64,
+    /// Shards that were there, and whole.
+    pub shards_kept: u64,
+    /// Cells of the shards that it computed.
+    pub cells: u64,
+    /// Those among them with an error.
+    pub errors: u64,
+    /// How long it took, in seconds.
+    pub seconds: f64,
+    /// Whether it stopped before all was there.
+    #[serde(skip)]
+    pub is_stopped: bool,
+}
+
+/// A shard that is in its folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shard {
+    /// Its file.
+    pub path: PathBuf,
+    /// Whether the file was there.
+    pub is_kept: bool,
+    /// Cells with errors, if it was computed now.
+    pub errors: u64,
+}
+
+/// Computes the shards that a folder lacks, and those whose files are damaged.
+///
+/// A file that is whole is never touched. Whatever happens, every file under its final name is whole: it
+/// is written under another, synced and renamed.
+///
+/// # Errors
+///
+/// [`SweepError::OtherSweep`] if the folder, or a file in it, belongs to another plan;
+/// [`SweepError::File`] for what the system refuses.
+pub fn run(plan: &Plan, folder: &Path, options: &RunOptions) -> Result<Summary, SweepError> {
+    let start = Instant::now();
+    claim(plan, folder)?;
+    remove_stale(folder, |name| name == "plan" || name.starts_with("shard-"))?;
+    if options.shards.is_none() {
+        remove_strays(plan, folder)?;
+    }
+    let order = order(plan, options.shards.as_ref());
+    let cells = |shard: &u64| {
+        plan.shard(*shard)
+            .map_or(0, |cells| cells.end - cells.start)
+    };
+    let monitor = &*options.monitor;
+    monitor
+        .cells
+        .store(order.iter().map(cells).sum(), Ordering::Relaxed);
+    let crew = Crew {
+        plan,
+        folder,
+        listing: Listing::new(folder)?,
+        order,
+        next: AtomicUsize::new(0),
+        deadline: options
+            .time_limit
+            .and_then(|limit| start.checked_add(limit)),
+        monitor,
+        failed: AtomicBool::new(false),
+    };
+    let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+    let threads = options
+        .threads
+        .unwrap_or(cores)
+        .get()
+        .min(crew.order.len().max(1));
+    let found = Mutex::new((Summary::default(), None));
+    std::thread::scope(|scope| {
+        let work = || {
+            let done = crew.work();
+            if done.is_err() {
+                crew.failed.store(true, Ordering::Relaxed);
+            }
+            let mut found = found
+                .lock()
+                .unwrap_or_else(|poisoned| poisoned.into_inner());
+            match done {
+                Ok(part) => found.0.add(&part),
+                Err(error) => {
+                    found.1.get_or_insert(error);
+                }
+            }
+        };
+        for index in 1..threads {
+            let thread = std::thread::Builder::new().name(format!("shards {index}"));
+            // With fewer threads it takes longer.
+            let _ = thread.spawn_scoped(scope, work);
+        }
+        let thread = std::thread::Builder::new().name("shards 0".to_owned());
+        if thread.spawn_scoped(scope, work).is_err() {
+            work();
+        }
+    });
+    let (mut summary, error) = found
+        .into_inner()
+        .unwrap_or_else(|poisoned| poisoned.into_inner());
+    if let Some(error) = error {
+        return Err(error);
+    }
+    summary.is_stopped = summary.shards_done + summary.shards_kept < crew.order.len() as u64;
+    summary.seconds = start.elapsed().as_secs_f64();
+    Ok(summary)
+}
+
+/// Computes one shard into a folder, unless it is there: for runners that schedule shards themselves.
+///
+/// # Errors
+///
+/// As [`run`]; [`SweepError::OutOfRange`].
+pub fn run_shard(plan: &Plan, shard: u64, folder: &Path) -> Result<Shard, SweepError> {
+    plan.shard(shard)?;
+    claim(plan, folder)?;
+    let monitor = Monitor::default();
+    let crew = Crew {
+        plan,
+        folder,
+        listing: Listing::new(folder)?,
+        order: vec![shard],
+        next: AtomicUsize::new(0),
+        deadline: None,
+        monitor: &monitor,
+        failed: AtomicBool::new(false),
+    };
+    let done = crew.shard(&mut Evaluator::new(plan)?, shard)?;
+    done.ok_or_else(|| SweepError::Unsuitable("the shard was given up".to_owned()))
+}
+
+/// The shards in the order in which they are tried. Processes that share a folder begin at places that are
+/// far apart.
+fn order(plan: &Plan, shards: Option<&ShardSet>) -> Vec<u64> {
+    if let Some(shards) = shards {
+        return shards.iter().collect();
+    }
+    let n = plan.n_shards();
+    let turn = f64::from(std::process::id()) * 0.618_033_988_749_894_9;
+    let first = (n as f64 * turn.fract()).floor() as u64;
+    (first..n).chain(0..first.min(n)).collect()
+}
+
+impl Summary {
+    fn add(&mut self, other: &Self) {
+        self.shards_done += other.shards_done;
+        self.shards_kept += other.shards_kept;
+        self.cells += other.cells;
+        self.errors += other.errors;
+    }
+}
+
+/// Threads that take shards from one list.
+struct Crew<'a> {
+    plan: &'a Plan,
+    folder: &'a Path,
+    listing: Listing<'a>,
+    order: Vec<u64>,
+    next: AtomicUsize,
+    deadline: Option<Instant>,
+    monitor: &'a Monitor,
+    failed: AtomicBool,
+}
+
+impl Crew<'_> {
+    /// What one thread does. Samples of a cell stay on it.
+    fn work(&self) -> Result<Summary, SweepError> {
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(1)
+            .use_current_thread();
+        // Without a pool of its own the samples of a cell are drawn on all cores: slower, the same bits.
+        let _pool = pool.build().ok();
+        let mut evaluator = Evaluator::new(self.plan)?;
+        let mut summary = Summary::default();
+        while !self.is_over() {
+            let next = self.next.fetch_add(1, Ordering::Relaxed);
+            let Some(&shard) = self.order.get(next) else {
+                break;
+            };
+            let cells = self.plan.shard(shard)?;
+            match self.shard(&mut evaluator, shard)? {
+                None => break,
+                Some(shard) if shard.is_kept => {
+                    let cells = cells.end - cells.start;
+                    self.monitor.kept.fetch_add(cells, Ordering::Relaxed);
+                    self.monitor.done.fetch_add(cells, Ordering::Relaxed);
+                    summary.shards_kept += 1;
+                }
+                Some(shard) => {
+                    summary.shards_done += 1;
+                    summary.cells += cells.end - cells.start;
+                    summary.errors += shard.errors;
+                }
+            }
+        }
+        Ok(summary)
+    }
+
+    fn is_over(&self) -> bool {
+        self.failed.load(Ordering::Relaxed)
+            || self.monitor.stop.load(Ordering::Relaxed)
+            || self
+                .deadline
+                .is_some_and(|deadline| Instant::now() >= deadline)
+    }
+
+    /// One shard; `None` if it was given up.
+    fn shard(
+        &self,
+        evaluator: &mut Evaluator<'_>,
+        shard: u64,
+    ) -> Result<Option<Shard>, SweepError> {
+        let (mut whole, mut damaged) = (Vec::new(), Vec::new());
+        for path in self.listing.files(shard)? {
+            match inspect(&path, shard, self.plan.digest())?.condition {
+                Condition::Whole => whole.push(path),
+                Condition::Damaged => damaged.push(path),
+                Condition::Gone => {}
+            }
+        }
+        if let [path] = whole.as_slice() {
+            remove_all(&damaged)?;
+            return Ok(Some(Shard {
+                path: path.clone(),
+                is_kept: true,
+                errors: 0,
+            }));
+        }
+        let Some((bytes, errors)) = self.compute(evaluator, shard)? else {
+            return Ok(None);
+        };
+        let name = shard_name(shard, &crate::hex(&Sha256::digest(&bytes)));
+        let path = self.folder.join(name);
+        let existing = if damaged.contains(&path) {
+            Existing::Replace
+        } else {
+            Existing::Keep
+        };
+        store(
+            &shard_temporary(self.folder, shard),
+            &path,
+            &bytes,
+            existing,
+        )?;
+        // Only now that the right one is there.
+        remove_all(whole.iter().chain(&damaged).filter(|other| **other != path))?;
+        Ok(Some(Shard {
+            path,
+            is_kept: false,
+            errors,
+        }))
+    }
+
+    /// The bytes of a shard and how many of its cells have errors; `None` if it was given up.
+    fn compute(
+        &self,
+        evaluator: &mut Evaluator<'_>,
+        shard: u64,
+    ) -> Result<Option<(Vec<u8>, u64)>, SweepError> {
+        let mut rows = Rows::new(&self.plan.schema);
+        let mut errors = 0;
+        for cell in self.plan.shard(shard)? {
+            if self.is_over() {
+                return Ok(None);
+            }
+            evaluator.move_to(cell)?;
+            let row = row(evaluator)?;
+            rows.push(row.data);
+            self.monitor.done.fetch_add(1, Ordering::Relaxed);
+            if row.is_error {
+                errors += 1;
+                self.monitor.errors.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+        let stamp = stamp_of(
+            self.plan.digest(),
+            &shard.to_string(),
+            NUMERICS_VERSION.into(),
+        );
+        let bytes = encode(&self.plan.schema, stamp, &rows)
+            .map_err(|error| SweepError::table(self.folder, error))?;
+        Ok(Some((bytes, errors)))
+    }
+}
+
+/// Removes files of shards that the plan does not have.
+fn remove_strays(plan: &Plan, folder: &Path) -> Result<(), SweepError> {
+    for (shard, paths) in shards(folder)?.split_off(&plan.n_shards()) {
+        for path in paths {
+            if inspect(&path, shard, plan.digest())?.condition == Condition::Damaged {
+                remove(&path)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn remove_all<'p>(paths: impl IntoIterator<Item = &'p PathBuf>) -> Result<(), SweepError> {
+    paths.into_iter().try_for_each(|path| remove(path))
+}
+
+/// What a file says of itself.
+pub(crate) fn stamp_of(digest: &str, shard: &str, numerics: u64) -> Vec<(&'static str, String)> {
+    vec![
+        ("carom.format", FORMAT.to_owned()),
+        ("carom.plan", digest.to_owned()),
+        ("carom.shard", shard.to_owned()),
+        ("carom.numerics", numerics.to_string()),
+    ]
+}

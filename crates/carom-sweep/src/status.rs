@@ -1,0 +1,72 @@
+//! What is in a folder.
+
+use crate::folder::{Condition, Manifest, inspect, shards};
+use crate::{ShardSet, SweepError};
+use std::path::{Path, PathBuf};
+
+/// What a folder has of its sweep.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Status {
+    /// Name of the plan.
+    pub name: String,
+    /// Digest of the plan.
+    pub digest: String,
+    /// Cells of the plan.
+    pub cells: u64,
+    /// Shards of the plan.
+    pub shards: u64,
+    /// Shards whose files are there, and whole.
+    pub done: u64,
+    /// Shards without a file.
+    pub missing: ShardSet,
+    /// Shards with a file that is not what its name says, or with two that differ.
+    pub damaged: ShardSet,
+}
+
+impl Status {
+    /// Whether every shard is there, and nothing damaged.
+    pub fn is_complete(&self) -> bool {
+        self.missing.is_empty() && self.damaged.is_empty()
+    }
+}
+
+/// Looks at every file of a folder.
+///
+/// # Errors
+///
+/// [`SweepError::NoSweep`], [`SweepError::OtherSweep`] for a file of another one, [`SweepError::File`].
+pub fn status(folder: &Path) -> Result<Status, SweepError> {
+    let manifest = Manifest::read(folder)?;
+    let (mut done, mut found, mut damaged) = (0, Vec::new(), Vec::new());
+    for (shard, paths) in shards(folder)? {
+        let mut whole: Vec<PathBuf> = Vec::new();
+        let mut is_damaged = shard >= manifest.shards;
+        for path in paths {
+            match inspect(&path, shard, &manifest.digest)?.condition {
+                Condition::Whole => whole.push(path),
+                Condition::Damaged => is_damaged = true,
+                Condition::Gone => {}
+            }
+        }
+        if is_damaged || whole.len() > 1 {
+            damaged.push(shard);
+        } else if whole.len() == 1 {
+            done += 1;
+        }
+        if is_damaged || !whole.is_empty() {
+            found.push(shard);
+        }
+    }
+    let mut found = found.into_iter().peekable();
+    Ok(Status {
+        missing: (0..manifest.shards)
+            .filter(|shard| found.next_if_eq(shard).is_none())
+            .collect(),
+        name: manifest.name,
+        digest: manifest.digest,
+        cells: manifest.cells,
+        shards: manifest.shards,
+        done,
+        damaged: damaged.into_iter().collect(),
+    })
+}

@@ -1,0 +1,6 @@
+//! Integration tests of sweeps, one binary.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod formulas;
+mod plans;
+mod tables;
