@@ -262,7 +262,7 @@ impl Write for Hashed {
 }
 
 enum Sink {
-    Parquet(ParquetSink<Hashed>),
+    Parquet(Box<ParquetSink<Hashed>>),
     Csv(CsvSink<Hashed>),
     JsonLines(Hashed),
 }
@@ -286,9 +286,9 @@ impl Sink {
         stamp: impl FnOnce() -> Vec<(&'static str, String)>,
     ) -> io::Result<Self> {
         Ok(match format {
-            Format::Parquet => {
-                Self::Parquet(ParquetSink::new(to, schema, stamp()).map_err(system)?)
-            }
+            Format::Parquet => Self::Parquet(Box::new(
+                ParquetSink::new(to, schema, stamp()).map_err(system)?,
+            )),
             Format::Csv => Self::Csv(CsvSink::new(to, schema)?),
             Format::JsonLines => Self::JsonLines(to),
         })
