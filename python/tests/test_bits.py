@@ -240,7 +240,7 @@ SCENARIOS = [
     "light-ball",
     "orthogonal-corner",
     "bouncing-body",
-    "cube",
+    "pin-and-ball",
     "penny",
     "icosahedron-tetrahedron",
 ]

@@ -11,8 +11,8 @@ use crate::objective::Model;
 use crate::predict::Case;
 use crate::robust::quantile;
 use crate::simplex::{Domain, Point, Search, maximize};
+use crate::surrogate::Surrogate;
 use carom_impact::frictional::CounterRng;
-use nalgebra::Vector6;
 use rayon::prelude::*;
 
 /// Nodes of the grid along each parameter, by the number of parameters.
@@ -34,14 +34,6 @@ const BEYOND: Search = Search {
     accuracy: 1e-6,
     rounds: 2,
 };
-
-/// Predictions on a grid around an optimum.
-struct Surrogate {
-    domain: Domain,
-    nodes: usize,
-    /// Residual vectors whose Euclidean norm is the misfit, node by node.
-    residuals: Vec<Vec<Vector6<f64>>>,
-}
 
 /// Where the log likelihood has fallen far enough, in both directions of each parameter.
 fn reach(model: &Model<'_>, cases: &[Case], optimum: &Point) -> Domain {
@@ -70,88 +62,6 @@ fn reach(model: &Model<'_>, cases: &[Case], optimum: &Point) -> Domain {
         }
     }
     domain
-}
-
-impl Surrogate {
-    fn new(model: &Model<'_>, cases: &[Case], domain: Domain) -> Result<Self, FitError> {
-        let nodes = NODES[domain.n];
-        let count = nodes.pow(domain.n as u32);
-        let residuals = (0..count)
-            .into_par_iter()
-            .map(|node| {
-                let mut point = domain.low;
-                let mut rest = node;
-                for (k, x) in point.iter_mut().enumerate().take(domain.n) {
-                    let share = (rest % nodes) as f64 / (nodes - 1) as f64;
-                    *x += share * (domain.high[k] - domain.low[k]);
-                    rest /= nodes;
-                }
-                let parameters = model.at(&domain.clamp(point));
-                cases
-                    .iter()
-                    .map(|case| {
-                        let found = case.predict(model.law, &parameters);
-                        let u = found.map_err(|e| crate::objective::failed(case, e))?;
-                        Ok(case.euclidean(&case.residual(&u)))
-                    })
-                    .collect::<Result<Vec<_>, FitError>>()
-            })
-            .collect::<Result<Vec<_>, FitError>>()?;
-        Ok(Self {
-            domain,
-            nodes,
-            residuals,
-        })
-    }
-
-    /// Misfits at a point of the grid's box, by multilinear interpolation of the residuals.
-    fn misfits(&self, point: &Point, misfits: &mut Vec<f64>) {
-        let n = self.domain.n;
-        let mut corner = 0;
-        let mut shares = [0.0; 3];
-        let mut stride = [1; 3];
-        for k in 0..n {
-            stride[k] = self.nodes.pow(k as u32);
-            let width = self.domain.high[k] - self.domain.low[k];
-            let place = if width > 0.0 {
-                (point[k] - self.domain.low[k]) / width * (self.nodes - 1) as f64
-            } else {
-                0.0
-            };
-            let cell = (place.floor().max(0.0) as usize).min(self.nodes - 2);
-            corner += cell * stride[k];
-            shares[k] = place - cell as f64;
-        }
-        misfits.clear();
-        let cases = self.residuals.first().map_or(0, Vec::len);
-        for case in 0..cases {
-            let mut residual = Vector6::zeros();
-            for bits in 0..1_usize << n {
-                let (mut node, mut weight) = (corner, 1.0);
-                for k in 0..n {
-                    if bits >> k & 1 == 1 {
-                        node += stride[k];
-                        weight *= shares[k];
-                    } else {
-                        weight *= 1.0 - shares[k];
-                    }
-                }
-                residual += self.residuals[node][case] * weight;
-            }
-            misfits.push(residual.norm());
-        }
-    }
-
-    /// Whether a point lies on a face of the grid that is no end of the parameter's range.
-    fn is_cut(&self, point: &Point, range: &Domain) -> bool {
-        (0..self.domain.n).any(|k| {
-            let margin = 1e-3 * (self.domain.high[k] - self.domain.low[k]);
-            let low = point[k] <= self.domain.low[k] + margin && self.domain.low[k] > range.low[k];
-            let high =
-                point[k] >= self.domain.high[k] - margin && self.domain.high[k] < range.high[k];
-            low || high
-        })
-    }
 }
 
 /// How often each case counts in one resample of the tosses.
@@ -185,7 +95,8 @@ pub(crate) fn resampled_optima(
         last = Some(case.toss);
     }
     let range = model.domain();
-    let surrogate = Surrogate::new(model, cases, reach(model, cases, optimum))?;
+    let grid = reach(model, cases, optimum);
+    let surrogate = Surrogate::new(model, cases, grid, NODES[grid.n])?;
     (0..resamples)
         .into_par_iter()
         .map(|resample| {

@@ -3,11 +3,18 @@
 use crate::fit::{Cases, LawFit};
 use crate::impact::Kind;
 use crate::law::{FitLaw, Parameter};
+use crate::likelihood::best_scale;
+use crate::objective::Model;
 use crate::report::Analysis;
+use crate::simplex::Domain;
+use crate::surrogate::Surrogate;
 use carom_report::record::{Axis, Color, Figure, Mark};
 
-/// Cells of the likelihood map along each side.
+/// Cells of the likelihood map along each side, and the nodes at which impacts are predicted.
 const MAP_CELLS: usize = 41;
+const MAP_NODES: usize = 9;
+/// The map reaches this far to each side of the estimate.
+const MAP_REACH: f64 = 0.2;
 /// Bins of the histogram of misfits, and its end.
 const BINS: usize = 40;
 const LAST_BIN: f64 = 0.6;
@@ -45,31 +52,45 @@ fn map(cases: &Cases, best: &LawFit) -> Option<Figure> {
     if !(uses.contains(&Parameter::Restitution) && uses.contains(&Parameter::Friction)) {
         return None;
     }
-    let axis = |center: f64, end: f64| -> Vec<f64> {
-        let (low, high) = ((center - 0.2).max(0.0), (center + 0.2).min(end));
+    let (p, top) = (best.parameters, best.score.log_likelihood);
+    let model = Model {
+        law: best.law,
+        free: &[Parameter::Restitution, Parameter::Friction],
+        fixed: p,
+    };
+    let range = model.domain();
+    let center = model.point(&p);
+    let ends = |side: f64| range.clamp(std::array::from_fn(|k| center[k] + side * MAP_REACH));
+    let domain = Domain {
+        low: ends(-1.0),
+        high: ends(1.0),
+        ..range
+    };
+    let grid = Surrogate::new(&model, &cases.cases, domain, MAP_NODES).ok()?;
+    let axis = |k: usize| -> Vec<f64> {
+        let step = (domain.high[k] - domain.low[k]) / (MAP_CELLS - 1) as f64;
         (0..MAP_CELLS)
-            .map(|i| low + (high - low) * i as f64 / (MAP_CELLS - 1) as f64)
+            .map(|i| domain.low[k] + step * i as f64)
             .collect()
     };
-    let (p, top) = (best.parameters, best.score.log_likelihood);
-    let (x, y) = (axis(p.restitution, 1.0), axis(p.friction, 2.0));
-    let values = y
-        .iter()
-        .map(|&friction| {
-            let at = |&restitution: &f64| {
-                let p = p
-                    .with(Parameter::Restitution, restitution)
-                    .with(Parameter::Friction, friction);
-                let found = cases.score(best.law, &p, None);
-                found.map_or(DEEPEST, |score| (score.log_likelihood - top).max(DEEPEST))
-            };
-            x.iter().map(at).collect()
-        })
-        .collect();
+    let (x, y) = (axis(0), axis(1));
+    let mut misfits = Vec::new();
+    let mut height = |restitution: f64, friction: f64| {
+        grid.misfits(&[restitution, friction, 0.0], &mut misfits);
+        (best_scale(&misfits, |_| 1.0).sum - top).max(DEEPEST)
+    };
+    let mut values = Vec::with_capacity(MAP_CELLS);
+    for &friction in &y {
+        values.push(
+            x.iter()
+                .map(|&restitution| height(restitution, friction))
+                .collect(),
+        );
+    }
     let mut figure = Figure::new(
         "likelihood",
         format!("Log likelihood of {} below its largest value", best.law.name()),
-        "The cross is the estimate, the box its 95 % interval over tosses. Values below -400 are drawn alike.",
+        "The cross is the estimate, the box its 95 % interval over tosses. Predictions are interpolated; values below -400 are drawn alike.",
         Axis::linear("restitution", ""),
         Axis::linear("friction", ""),
     )

@@ -33,6 +33,7 @@ mod report;
 mod robust;
 mod setup;
 mod simplex;
+mod surrogate;
 pub mod synthetic;
 
 pub use error::{FitError, PoseError};

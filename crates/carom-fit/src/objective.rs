@@ -29,6 +29,9 @@ const FINE: Search = Search {
     accuracy: 1e-8,
     rounds: 2,
 };
+/// Estimates are multiples of 1e-7: a likelihood of thousands is flat to rounding within some 1e-9 of its
+/// maximum, and what is below that differs between machines.
+const DIGITS: f64 = 1e7;
 /// Near a point that is nearly right.
 const NEARBY: Search = Search {
     size: 0.1,
@@ -104,7 +107,8 @@ impl Model<'_> {
             }
         }
         let start = best.map_or([0.0; 3], |(point, _)| point);
-        maximize(&domain, start, FINE, &mut value).0
+        let (found, _) = maximize(&domain, start, FINE, &mut value);
+        domain.clamp(found.map(|x| (x * DIGITS).round() / DIGITS))
     }
 
     /// The best parameters near a point, roughly: a search that is repeated often.

@@ -59,7 +59,8 @@ pub fn merge(
             && found.damaged.binary_search(shard).is_err()
     };
     let missing: ShardSet = (0..manifest.shards).filter(is_missing).collect();
-    if !options.is_partial && !(missing.is_empty() && damaged.is_empty()) {
+    let is_whole = missing.is_empty() && damaged.is_empty();
+    if !is_whole && !options.is_partial {
         return Err(SweepError::Gaps { missing, damaged });
     }
     let all: ShardSet = found.whole.iter().map(|(shard, _)| *shard).collect();
@@ -262,8 +263,8 @@ impl Write for Hashed {
 }
 
 enum Sink {
-    Parquet(ParquetSink<Hashed>),
-    Csv(CsvSink<Hashed>),
+    Parquet(Box<ParquetSink<Hashed>>),
+    Csv(Box<CsvSink<Hashed>>),
     JsonLines(Hashed),
 }
 
@@ -286,10 +287,10 @@ impl Sink {
         stamp: impl FnOnce() -> Vec<(&'static str, String)>,
     ) -> io::Result<Self> {
         Ok(match format {
-            Format::Parquet => {
-                Self::Parquet(ParquetSink::new(to, schema, stamp()).map_err(system)?)
-            }
-            Format::Csv => Self::Csv(CsvSink::new(to, schema)?),
+            Format::Parquet => Self::Parquet(Box::new(
+                ParquetSink::new(to, schema, stamp()).map_err(system)?,
+            )),
+            Format::Csv => Self::Csv(Box::new(CsvSink::new(to, schema)?)),
             Format::JsonLines => Self::JsonLines(to),
         })
     }

@@ -53,8 +53,8 @@ fn noisy_poses_tell_the_law_and_its_parameters() {
     let laws = [FitLaw::MoreauNewton, FitLaw::AnitescuPotra, routh];
     for (k, law) in laws.into_iter().enumerate() {
         let truth = parameters(if k == 1 { 0.0 } else { 0.5 }, 0.25);
-        let cases = cases(&poses(&recipe(law, truth, 50, 11), &setup), &setup);
-        let fit = plain_fit(&cases, law, 100);
+        let cases = cases(&poses(&recipe(law, truth, 30, 11), &setup), &setup);
+        let fit = plain_fit(&cases, law, 60);
         assert!((fit.parameters.restitution - truth.restitution).abs() <= 0.01);
         assert!((fit.parameters.friction - truth.friction).abs() <= 0.01);
         for estimate in &fit.estimates {

@@ -37,7 +37,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     for k in 0..n {
         let back = if k == 0 { *config.distance } else { 0.0 };
         let place = direction * (2.0 * r * k as f64 - back);
-        let shape = Shape::Ellipsoid(sphere.clone());
+        let shape = Shape::Ellipsoid(sphere);
         let ball = scene.body(format!("ball-{}", k + 1), shape, Some(*config.mass), place)?;
         if k == 0 {
             ball.velocity = direction * *config.speed;

@@ -60,7 +60,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn expect(&mut self, letter: char) -> Result<(), String> {
+    fn require(&mut self, letter: char) -> Result<(), String> {
         if self.takes(letter) {
             return Ok(());
         }
@@ -131,7 +131,7 @@ impl<'t> Parser<'t> {
     fn operand(&mut self, depth: usize) -> Result<(), String> {
         if self.takes('(') {
             self.sum(depth + 1)?;
-            return self.expect(')');
+            return self.require(')');
         }
         match self.rest.chars().next() {
             None => Err("the expression ends where a value is expected".to_owned()),
@@ -189,7 +189,7 @@ impl<'t> Parser<'t> {
     }
 
     fn call(&mut self, name: &str, function: Function, depth: usize) -> Result<(), String> {
-        self.expect('(')?;
+        self.require('(')?;
         let mut arguments = 0;
         loop {
             self.sum(depth + 1)?;
@@ -198,7 +198,7 @@ impl<'t> Parser<'t> {
                 break;
             }
         }
-        self.expect(')')?;
+        self.require(')')?;
         function
             .check(arguments)
             .map_err(|takes| format!("`{name}` takes {takes}, not {arguments}"))?;

@@ -157,7 +157,7 @@ fn finite(node: &Node, values: Vec<f64>) -> Result<Vec<f64>, Fault> {
     Err(node.fault("a value between the ends is not a finite number"))
 }
 
-/// $x_i = a + i\,((b - a)/(n - 1))$ and $x_{n-1} = b$, the bits of `numpy.linspace`.
+/// $x_i = a + i\ ((b - a)/(n - 1))$ and $x_{n-1} = b$, the bits of `numpy.linspace`.
 fn linspace(a: f64, b: f64, n: u64) -> Vec<f64> {
     let step = (b - a) / (n - 1) as f64;
     let value = |i: u64| match i {
@@ -168,7 +168,7 @@ fn linspace(a: f64, b: f64, n: u64) -> Vec<f64> {
     (0..n).map(value).collect()
 }
 
-/// $x_i = a\,(b/a)^{i/(n-1)}$, the ends exact.
+/// $x_i = a\ (b/a)^{i/(n-1)}$, the ends exact.
 fn geomspace(a: f64, b: f64, n: u64) -> Vec<f64> {
     let value = |i: u64| match i {
         0 => a,

@@ -130,6 +130,10 @@ impl ShapeConfig {
                 Shape::Ellipsoid(Ellipsoid::new(*semi_axes, Vector3::from(*center)).map_err(wrong)?)
             }
             Self::Sphere { radius, center } => {
+                if !(*radius > 0.0) {
+                    let message = format!("{radius} must be positive");
+                    return Err(ScenarioError::value(&format!("{key}.radius"), message));
+                }
                 Shape::Ellipsoid(Ellipsoid::sphere(*radius, Vector3::from(*center)).map_err(wrong)?)
             }
             Self::Box { half_extents } => Shape::Cuboid(Cuboid::new(*half_extents).map_err(wrong)?),

@@ -1,0 +1,104 @@
+//! Predictions on a grid of parameters, interpolated between its nodes.
+
+use crate::FitError;
+use crate::objective::{Model, failed};
+use crate::predict::Case;
+use crate::simplex::{Domain, Point};
+use nalgebra::Vector6;
+use rayon::prelude::*;
+
+/// Predictions of all impacts on a grid of parameters.
+pub(crate) struct Surrogate {
+    pub domain: Domain,
+    nodes: usize,
+    /// Residual vectors whose Euclidean norm is the misfit, node by node.
+    residuals: Vec<Vec<Vector6<f64>>>,
+}
+
+impl Surrogate {
+    /// Predicts on a grid of at least two nodes along each parameter.
+    pub(crate) fn new(
+        model: &Model<'_>,
+        cases: &[Case],
+        domain: Domain,
+        nodes: usize,
+    ) -> Result<Self, FitError> {
+        let nodes = nodes.max(2);
+        let count = nodes.pow(domain.n as u32);
+        let residuals = (0..count)
+            .into_par_iter()
+            .map(|node| {
+                let mut point = domain.low;
+                let mut rest = node;
+                for (k, x) in point.iter_mut().enumerate().take(domain.n) {
+                    let share = (rest % nodes) as f64 / (nodes - 1) as f64;
+                    *x += share * (domain.high[k] - domain.low[k]);
+                    rest /= nodes;
+                }
+                let parameters = model.at(&domain.clamp(point));
+                cases
+                    .iter()
+                    .map(|case| {
+                        let found = case.predict(model.law, &parameters);
+                        let u = found.map_err(|e| failed(case, e))?;
+                        Ok(case.euclidean(&case.residual(&u)))
+                    })
+                    .collect::<Result<Vec<_>, FitError>>()
+            })
+            .collect::<Result<Vec<_>, FitError>>()?;
+        Ok(Self {
+            domain,
+            nodes,
+            residuals,
+        })
+    }
+
+    /// Misfits at a point of the grid's box, by multilinear interpolation of the residuals.
+    pub(crate) fn misfits(&self, point: &Point, misfits: &mut Vec<f64>) {
+        let n = self.domain.n;
+        let mut corner = 0;
+        let mut shares = [0.0; 3];
+        let mut stride = [1; 3];
+        for k in 0..n {
+            stride[k] = self.nodes.pow(k as u32);
+            let width = self.domain.high[k] - self.domain.low[k];
+            let place = if width > 0.0 {
+                (point[k] - self.domain.low[k]) / width * (self.nodes - 1) as f64
+            } else {
+                0.0
+            };
+            let cell = (place.floor().max(0.0) as usize).min(self.nodes - 2);
+            corner += cell * stride[k];
+            shares[k] = place - cell as f64;
+        }
+        misfits.clear();
+        let cases = self.residuals.first().map_or(0, Vec::len);
+        for case in 0..cases {
+            let mut residual = Vector6::zeros();
+            for bits in 0..1_usize << n {
+                let (mut node, mut weight) = (corner, 1.0);
+                for k in 0..n {
+                    if bits >> k & 1 == 1 {
+                        node += stride[k];
+                        weight *= shares[k];
+                    } else {
+                        weight *= 1.0 - shares[k];
+                    }
+                }
+                residual += self.residuals[node][case] * weight;
+            }
+            misfits.push(residual.norm());
+        }
+    }
+
+    /// Whether a point lies on a face of the grid that is no end of the parameter's range.
+    pub(crate) fn is_cut(&self, point: &Point, range: &Domain) -> bool {
+        (0..self.domain.n).any(|k| {
+            let margin = 1e-3 * (self.domain.high[k] - self.domain.low[k]);
+            let low = point[k] <= self.domain.low[k] + margin && self.domain.low[k] > range.low[k];
+            let high =
+                point[k] >= self.domain.high[k] - margin && self.domain.high[k] < range.high[k];
+            low || high
+        })
+    }
+}
