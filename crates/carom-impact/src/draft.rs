@@ -337,10 +337,15 @@ impl Draft {
         }
         let sums = minus.iter().zip(&response.change);
         let velocity_plus = sums.map(|(minus, change)| (minus + change) / scale);
+        let mut velocity_plus = DVector::from_iterator(minus.len(), velocity_plus);
+        let mut constraint_impulses = response.multipliers;
+        if !constraint_impulses.is_empty() {
+            constraint_impulses += restore_constraints(problem, velocity_plus.as_mut_slice());
+        }
         Built {
-            velocity_plus: Tangent(DVector::from_iterator(minus.len(), velocity_plus)),
+            velocity_plus: Tangent(velocity_plus),
             impulses: response.impulses,
-            constraint_impulses: response.multipliers,
+            constraint_impulses,
         }
     }
 }

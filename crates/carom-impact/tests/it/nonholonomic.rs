@@ -791,7 +791,7 @@ mod properties {
     /// Newton with e = 0 stops the normal velocity; projecting without restitution leaves
     /// $1 - \cos^2\beta$ of it, and repeating that converges to the former.
     #[test]
-    #[ignore = "a velocity that has nearly vanished is refused as violating its constraint: to be settled"]
+    #[ignore = "what has nearly vanished is `inaccurate` where it is `infeasible-law`: to be settled"]
     fn repeated_plastic_projections_converge_to_the_plastic_impact() {
         for_systems(|case| {
             let normal = &case.walls[0].0;
