@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 import importlib
 import inspect
+import os
 import pathlib
 import pkgutil
 import re
@@ -243,7 +244,6 @@ def test_importing_carom_imports_numpy_alone() -> None:
 
 def test_types_are_strict(tmp_path: pathlib.Path) -> None:
     pytest.importorskip("mypy")
-    package = pathlib.Path(carom.__file__).parent
     program = tmp_path / "user.py"
     program.write_text(
         "import numpy as np\nimport carom\n"
@@ -255,8 +255,10 @@ def test_types_are_strict(tmp_path: pathlib.Path) -> None:
         "spread: float = float(np.ptp(impact.sample([1, -1], 4).velocities))\n"
     )
     command = [sys.executable, "-m", "mypy", "--strict", "--ignore-missing-imports"]
-    command += ["--cache-dir", str(tmp_path / "cache"), str(program), str(package)]
-    found = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    # Modules, not files: beside its files in an environment's folder mypy would take all others for ours.
+    command += ["--cache-dir", str(tmp_path / "cache"), "-p", "carom", "-m", "user"]
+    places = {**os.environ, "MYPYPATH": str(tmp_path)}
+    found = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=places)
     assert found.returncode == 0, found.stdout
 
 
