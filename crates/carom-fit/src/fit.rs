@@ -83,7 +83,7 @@ impl Score {
 pub struct Estimate {
     /// The parameter.
     pub parameter: Parameter,
-    /// Interval over resampled tosses, if any were asked for.
+    /// 95 % interval over resampled tosses, if any were asked for. Gravity and plane are taken as known.
     pub interval: Option<[f64; 2]>,
     /// Whether the data tell it: its interval covers at most half of its range, and both ends of the
     /// range are less probable by more than the 95 % likelihood bound, the other parameters fitted again.

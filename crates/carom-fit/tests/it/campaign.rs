@@ -1,6 +1,7 @@
-//! Many synthetic data sets: how often intervals cover the truth, how often the law is found.
+//! Many synthetic data sets under a known gravity: how often intervals cover the truth, how often the law is
+//! found.
 
-use crate::common::{cases, cube_above, parameters, plain_fit, poses, recipe};
+use crate::common::{cases, cube_in_a_known_world, parameters, plain_fit, poses, recipe};
 use carom_fit::FitLaw;
 use carom_impact::frictional::CounterRng;
 
@@ -15,7 +16,7 @@ struct Tally {
 
 /// Random parameters (restitution 0.1 to 0.8, friction 0.05 to 0.6), 80 tosses, all laws fitted.
 fn tally(laws: &[FitLaw], law: FitLaw, sets: u64) -> Tally {
-    let setup = cube_above(0.0);
+    let setup = cube_in_a_known_world();
     let mut tally = Tally {
         covered: 0,
         intervals: 0,

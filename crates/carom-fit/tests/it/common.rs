@@ -1,5 +1,6 @@
 //! Setups and poses that several tests start from.
 
+use carom_fit::nalgebra::Vector3;
 use carom_fit::synthetic::{Recipe, tosses};
 use carom_fit::{
     Cases, FitLaw, FitOptions, LawFit, Parameter, Parameters, Poses, Setup, estimate_noise,
@@ -21,6 +22,14 @@ pub fn cube() -> Setup {
 pub fn cube_above(plane_offset: f64) -> Setup {
     let mut setup = cube();
     setup.plane.offset = Some(plane_offset);
+    setup
+}
+
+/// The same under a known gravity, too. An estimated one is off alike for all tosses, by up to ten standard
+/// errors of parameters where noise is all that is wrong.
+pub fn cube_in_a_known_world() -> Setup {
+    let mut setup = cube_above(0.0);
+    setup.gravity = Some(Vector3::new(0.0, 0.0, -9.81));
     setup
 }
 

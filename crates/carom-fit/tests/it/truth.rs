@@ -1,6 +1,8 @@
 //! Tosses whose law and parameters are known.
 
-use crate::common::{cases, cube_above, parameters, plain_fit, poses, recipe};
+use crate::common::{
+    cases, cube_above, cube_in_a_known_world, parameters, plain_fit, poses, recipe,
+};
 use carom_fit::nalgebra::{Matrix3, Vector3};
 use carom_fit::synthetic::{Recipe, tosses};
 use carom_fit::{Body, FitLaw, Kind, estimate_noise, find_impacts};
@@ -48,7 +50,7 @@ fn exact_poses_give_exact_states_and_parameters() {
 /// The interval holds the truth, and other laws are less probable.
 #[test]
 fn noisy_poses_tell_the_law_and_its_parameters() {
-    let setup = cube_above(0.0);
+    let setup = cube_in_a_known_world();
     let routh = FitLaw::by_name("routh").unwrap();
     let laws = [FitLaw::MoreauNewton, FitLaw::AnitescuPotra, routh];
     for (k, law) in laws.into_iter().enumerate() {
