@@ -11,6 +11,9 @@ use super::layout::Layout;
 use super::scale::cell_bounds;
 use crate::record::{LineStyle, Mark};
 
+/// Shades that a heat map tells apart; the eye sees no step between two of them.
+const SHADES: f64 = 64.0;
+
 /// Cells overlap by more than a pixel, as renderers leave seams between them.
 pub(super) const OVERLAP: f64 = 1.2;
 
@@ -80,17 +83,29 @@ impl Layout<'_> {
             return Ok(());
         };
         let columns = cell_bounds(x, self.x);
+        let shade = |value: &f64| {
+            let share = (value - bar.span.low) / bar.span.length();
+            share.is_finite().then(|| (share * SHADES).round())
+        };
         for (row, (y0, y1)) in values.iter().zip(cell_bounds(y, self.y)) {
-            for (value, (x0, x1)) in row.iter().zip(&columns) {
+            let mut cells = row.iter().zip(&columns).peekable();
+            while let Some((value, &(x0, mut x1))) = cells.next() {
+                // Neighbors of one shade are one rectangle.
+                let here = shade(value);
+                while let Some((_, (_, end))) = cells.next_if(|(value, _)| shade(value) == here) {
+                    x1 = *end;
+                }
                 let cell = Rect {
                     left: x0.max(self.frame.left),
                     right: (x1 + OVERLAP).min(self.frame.right),
                     top: (y1 - OVERLAP).max(self.frame.top),
                     bottom: y0.min(self.frame.bottom),
                 };
-                let share = (value - bar.span.low) / bar.span.length();
-                if share.is_finite() && cell.width() > 0.0 && cell.height() > 0.0 {
-                    canvas.cell(cell, viridis(share))?;
+                if let Some(shade) = here
+                    && cell.width() > 0.0
+                    && cell.height() > 0.0
+                {
+                    canvas.cell(cell, viridis(shade / SHADES))?;
                 }
             }
         }

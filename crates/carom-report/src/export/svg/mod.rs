@@ -53,7 +53,13 @@ pub fn svg(figure: &Figure) -> Result<String, ExportError> {
     let mut canvas = Canvas::new(&mut text, size);
     layout.draw(figure, &mut canvas)?;
     canvas.finish()?;
-    Ok(with_header(&text, figure, &layout))
+    Ok(with_header(&without_defaults(&text), figure, &layout))
+}
+
+/// Attributes that the backend writes and that say what holds without them.
+fn without_defaults(text: &str) -> String {
+    text.replace(" opacity=\"1\"", "")
+        .replace(" stroke=\"none\"", "")
 }
 
 /// Replaces the backend's opening tag by one with the true size and a title.
