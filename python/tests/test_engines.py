@@ -37,6 +37,7 @@ def floating_order(plant: Any, joints: list[str]) -> list[int]:
 def mujoco_and_drake(armature: float) -> tuple[Any, Any, list[int]]:
     """The quadruped in both, in one state."""
     mujoco = pytest.importorskip("mujoco")
+    pytest.importorskip("pydrake")
     import carom.drake
     import carom.mujoco
 
