@@ -27,6 +27,9 @@ pub(crate) struct Args {
     /// Seconds after which no new input is made.
     #[arg(long, default_value_t = 60)]
     seconds: u64,
+    /// Turns of every target after which no new input is made, however much time is left.
+    #[arg(long)]
+    rounds: Option<u64>,
     /// Repeats a run; taken from the clock if left out.
     #[arg(long)]
     seed: Option<u64>,
@@ -71,7 +74,7 @@ pub(crate) fn fuzz(root: &Path, args: &Args) -> anyhow::Result<()> {
     let end = Instant::now() + Duration::from_secs(args.seconds);
     let mut tried = vec![0u64; all.len()];
     let mut round = 0;
-    'time: loop {
+    'time: while args.rounds.is_none_or(|rounds| round < rounds) {
         for (target, tried) in all.iter().zip(&mut tried) {
             if Instant::now() >= end {
                 break 'time;
