@@ -23,7 +23,7 @@ use clap::Parser;
 #[derive(Parser)]
 #[command(name = "cargo xtask")]
 enum Command {
-    /// Give random input to every command and every crate for some time.
+    /// Give random input to the commands and the crates below them for some time.
     Fuzz(fuzz::Args),
     /// Show every figure of the papers, and what is beyond them, on one offline page.
     Gallery(gallery::Args),

@@ -6,6 +6,7 @@ use carom_impact::frictional::{
 };
 use carom_impact::judge::PassedBound;
 use carom_impact::{ImpactError, ImpactOutcome, ImpactProblem};
+use carom_metric::Covector;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -52,6 +53,9 @@ struct Direction {
     row: Option<(usize, usize)>,
 }
 
+/// How far rounding may put a sample outside a bound, over what energy alone allows.
+const SAMPLE_ROUNDING: f64 = 1e-9;
+
 /// Bounds in every direction asked for, with the extremes of the samples inside them.
 pub(crate) fn bounds(
     sampler: &Sampler<'_>,
@@ -72,11 +76,10 @@ pub(crate) fn bounds(
     }
     let inner = inner(sampler, &directions, outcomes)?;
     let written = directions.iter().zip(found).zip(inner);
-    let written = written.map(|((direction, bound), inner)| {
-        let [low, high] = bound.outer;
-        let inner = match (bound.method, inner) {
-            (BoundMethod::Exact, _) => bound.outer,
-            (_, [a, b]) => [a.clamp(low, high), b.clamp(low, high)],
+    let written = written.enumerate().map(|(k, ((direction, bound), inner))| {
+        let inner = match bound.method {
+            BoundMethod::Exact => bound.outer,
+            _ => within(k, inner, bound.outer, reach(problem, &direction.entries)?)?,
         };
         let mut fields = Map::new();
         let mut put = |key: &str, value: Value| fields.insert(key.to_owned(), value);
@@ -92,9 +95,40 @@ pub(crate) fn bounds(
             "certificate",
             json!({ "min": proofs(&bound.min), "max": proofs(&bound.max) }),
         );
-        Value::Object(fields)
+        Ok(Value::Object(fields))
     });
-    Ok(Value::Array(written.collect()))
+    Ok(Value::Array(written.collect::<Result<_, WireError>>()?))
+}
+
+/// The largest velocity along a direction that the energy before the impact allows,
+/// $\lVert c\rVert_{M^{-1}}\lVert v^-\rVert_M$.
+fn reach(problem: &ImpactProblem<'_>, direction: &[f64]) -> Result<f64, WireError> {
+    let metric = problem.contacts().metric();
+    let energy = metric.energy(problem.velocity_minus());
+    let length = metric.norm(&Covector::from_slice(direction));
+    match (energy, length) {
+        (Ok(energy), Ok(length)) => Ok(length * (2.0 * energy).sqrt()),
+        (Err(error), _) | (_, Err(error)) => Err(WireError::new(error.kind(), error)),
+    }
+}
+
+/// The extremes of the samples, which the rounding of a sample may put on the other side of a bound.
+fn within(
+    index: usize,
+    inner: [f64; 2],
+    [low, high]: [f64; 2],
+    reach: f64,
+) -> Result<[f64; 2], WireError> {
+    let excess = f64::max(low - inner[0], inner[1] - high);
+    // Also where a sample is not a number.
+    if !(excess <= SAMPLE_ROUNDING * reach) {
+        let message = format!(
+            "options.bounds: direction {index}: a sample lies {excess:e} outside the bounds {low:e} and {high:e}: the \
+             samples are not accurate enough"
+        );
+        return Err(WireError::new("inaccurate", message));
+    }
+    Ok(inner.map(|x| x.clamp(low, high)))
 }
 
 fn refused(index: usize, error: &ImpactError) -> WireError {

@@ -1,4 +1,5 @@
-//! `cargo xtask fuzz`: random input for every command and every crate, for as long as is given.
+//! `cargo xtask fuzz`: random input for `resolve`, `judge`, `lcp`, quick scenarios and the crates below them, for
+//! as long as is given. Worlds, sweeps, fits and the Python package are not among its targets.
 //!
 //! Each [`Target`] makes input as a JSON value and says what must hold of what comes back. A failure
 //! is made small (proptest), printed with the seed, and kept in `xtask/fuzz/`, which a test replays.

@@ -124,8 +124,11 @@ pub(super) fn decide(
         Some(velocity) => nearest.see(case, velocity),
         None => 0.0,
     };
+    let is_far =
+        exact > tolerance && exact > tolerance * smooth::sensitivity(case.problem.contacts());
+    let exact = if is_far { exact } else { 0.0 };
     let proof = outside::proof(case, audit, fit, tolerance)
-        .or((exact > tolerance).then_some((OutsideReason::ExactSet, exact)));
+        .or(is_far.then_some((OutsideReason::ExactSet, exact)));
     if let Some((reason, margin)) = proof {
         let margin = margin.max(exact);
         return Ok(nearest.verdict(case, Membership::Outside { reason, margin }));

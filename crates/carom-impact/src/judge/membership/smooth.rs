@@ -3,7 +3,7 @@
 use crate::judge::Case;
 use crate::{ContactSet, ImpactError, ImpactLaw, Plastic};
 use carom_metric::{Tangent, kernel};
-use nalgebra::DVector;
+use nalgebra::{DMatrix, DVector};
 
 /// The nearest member where the whole set is known: of contacts without friction that all share one
 /// normal, of two normals, or of any number of which none opens another.
@@ -20,6 +20,25 @@ pub(super) fn nearest_of_all(case: &Case<'_>) -> Result<Option<Tangent>, ImpactE
         ));
     }
     Ok((contacts.n_distinct() == 2).then(|| smooth_pair(case)))
+}
+
+/// How far an error in the velocities of the contacts can move an end, over that error: the inverse of the
+/// least eigenvalue of the Gram matrix of the unit normals, infinite where they are dependent.
+///
+/// In a wedge that is nearly closed, velocities that differ by rounding belong to ends that are far
+/// apart, and a distance from the exact set that is smaller than this allows proves nothing.
+pub(super) fn sensitivity(contacts: &ContactSet<'_>) -> f64 {
+    let n = contacts.n_distinct();
+    if n == 0 {
+        return 1.0;
+    }
+    let gram = DMatrix::from_fn(n, n, |i, j| kernel::dot(contacts.unit(i), contacts.unit(j)));
+    let least = gram.symmetric_eigenvalues().min();
+    if least > 0.0 {
+        1.0 / least
+    } else {
+        f64::INFINITY
+    }
 }
 
 /// Whether pushing at a contact closes every other one, or leaves it alone.

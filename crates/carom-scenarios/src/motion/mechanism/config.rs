@@ -482,8 +482,15 @@ impl Config {
                 contact.name
             ));
         }
+        let mut options = self.law.options.clone();
+        let draws = law.info().options.iter().any(|option| option.key == "seed");
+        if let (Some(seed), true) = (self.seed, draws && !options.contains_key("seed")) {
+            let seed = i64::try_from(seed)
+                .map_err(|_| ScenarioError::value("seed", "the seed must be below 2^63"))?;
+            options.insert("seed".to_owned(), seed.into());
+        }
         let law = law
-            .with_options(self.law.options.clone())
+            .with_options(options)
             .map_err(|error| ScenarioError::value("law.options", error.message()))?;
         Ok(Box::new(law))
     }
