@@ -178,6 +178,7 @@ impl Newton {
         goal: f64,
         max_steps: usize,
     ) -> (bool, usize) {
+        self.linear.forget();
         self.here.impulse.clear();
         self.here.impulse.extend_from_slice(start);
         let speed = largest(&system.velocity);
