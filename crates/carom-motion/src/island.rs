@@ -3,7 +3,7 @@
 use crate::MotionError;
 use crate::events::{Entry, Event, Next};
 use crate::run::{Island, Run};
-use crate::step::{Step, StepScene};
+use crate::step::{PairStep, Step, StepScene};
 use crate::time::Time;
 use carom_variational::State;
 
@@ -67,25 +67,24 @@ impl Run<'_, '_> {
         guess: Option<&[Vec<f64>; 2]>,
     ) -> Result<(), MotionError> {
         let h = self.world.time_step;
-        let line = (begin.high / h + 1e-6).floor() + 1.0;
+        let line = self.line(begin) + 1.0;
         let grid = Time::new(line * h);
         let length = grid.since(begin);
         let scene = self.scene(&bodies, &pairs, begin);
         let whole = scene.step(&before, length, guess)?;
         let mut found = (length, whole, false);
-        if splits < MAX_SPLITS {
-            let tolerances: Vec<f64> = pairs
-                .iter()
-                .map(|(i, j)| self.world.tolerance(*i, *j))
-                .collect();
+        let held = pairs.iter().any(|pair| self.is_held(*pair, begin));
+        if splits < MAX_SPLITS && !held {
             let stops = |step: &Step| step.slip_left;
             if let Some((at, step)) = first_event(&scene, &before, found.0, &found.1, &stops)? {
                 found = (at, step, false);
             }
-            // Another point of a pair that touches already.
+            // Another point of a pair that touches already; one that is a little too deep may stay so.
+            let floors = scene.gaps(&before);
             let lands = |step: &Step| {
-                let gaps = step.pairs.iter().zip(&tolerances);
-                gaps.map(|(pair, tolerance)| pair.gap / tolerance + 1e-2)
+                let pairs = step.pairs.iter().zip(&scene.pairs).zip(&floors);
+                pairs
+                    .map(|((now, pair), floor)| (now.gap - floor.min(0.0)) / pair.tolerance + 1e-2)
                     .fold(f64::INFINITY, f64::min)
             };
             if let Some((at, step)) = first_event(&scene, &before, found.0, &found.1, &lands)? {
@@ -253,6 +252,15 @@ impl Run<'_, '_> {
             }
         }
         if island.lands {
+            let depth = |(pair, step): (&(usize, usize), &PairStep)| {
+                (*pair, step.gap / self.world.tolerance(pair.0, pair.1))
+            };
+            let all = island.pairs.iter().zip(&island.step.pairs).map(depth);
+            if let Some((pair, _)) = all.min_by(|a, b| a.1.total_cmp(&b.1))
+                && self.chatters(pair, time)?
+            {
+                return self.hold(pair, island.bodies, time);
+            }
             return self.impact(&island.bodies, None, time);
         }
         if opened {

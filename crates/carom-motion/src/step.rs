@@ -108,6 +108,8 @@ pub(crate) struct StepScene<'a> {
     pub(crate) time: f64,
     /// Step of the grid (s): a point that is a little too deep comes back in that time.
     pub(crate) time_step: f64,
+    /// Points whose gap is within this belong to the step, too, where it is not split (m).
+    pub(crate) reach: f64,
 }
 
 /// The points of an island at one configuration.
@@ -128,6 +130,16 @@ impl StepScene<'_> {
             .and_then(|p| states.get(p))
             .unwrap_or(pair.fixed);
         [first, second]
+    }
+
+    /// Gaps of the pairs, of all features (m).
+    pub(crate) fn gaps(&self, states: &[State]) -> Vec<f64> {
+        let gap = |pair: &StepPair<'_>| {
+            let [here, there] = self.states_of(pair, states);
+            let mut memory = PairMemory::new();
+            pair::gap(pair.body, here, &pair.other, there, &mut memory).value
+        };
+        self.pairs.iter().map(gap).collect()
     }
 
     fn push(&self, out: &mut Points, index: usize, point: ContactPoint, states: &[State]) {
@@ -160,7 +172,7 @@ impl StepScene<'_> {
                 &pair.other,
                 there,
                 &mut memory,
-                pair.tolerance,
+                pair.tolerance.max(self.reach),
                 &mut found,
             );
             for point in &found {
@@ -269,6 +281,13 @@ impl StepScene<'_> {
                 (mu, friction)
             })
             .collect();
+        let implicit: Vec<(f64, Friction)> = rubbed
+            .iter()
+            .map(|(mu, friction)| match friction {
+                Friction::Frictionless => (*mu, *friction),
+                _ => (*mu, Friction::Coulomb),
+            })
+            .collect();
         // Rows whose velocities count.
         let counted = (0..rows).filter(|row| {
             let law = rubbed.get(row / 3).map(|(_, law)| *law);
@@ -281,7 +300,7 @@ impl StepScene<'_> {
         let mut end = self.moved(&start, states);
         let (mut begin_velocities, mut end_velocities) = (Vec::new(), Vec::new());
         let mut last = f64::INFINITY;
-        for _ in 0..MAX_ITERATIONS {
+        for iteration in 1..=MAX_ITERATIONS {
             launched.copy_from_slice(states);
             start.rows.apply(&first, &mut launched);
             landed = self.fly(&launched, h)?;
@@ -311,14 +330,19 @@ impl StepScene<'_> {
             }
             dependent.make_consistent(&mut velocity);
             let mut next = first.clone();
-            let kick = Kick {
+            let kick = |friction| Kick {
                 mobility: &mobility,
                 velocity: &velocity,
-                friction: &rubbed,
+                friction,
                 noise,
             };
-            if !kick.solve(&mut next) {
-                return Err(failed());
+            // Friction against the slip that was can jam contacts that press each other: then it is
+            // against the slip that will be, which has a solution.
+            if !kick(&rubbed).solve(&mut next) {
+                next.copy_from_slice(&first);
+                if !kick(&implicit).solve(&mut next) {
+                    return Err(failed());
+                }
             }
             let mut change: f64 = 0.0;
             for i in 0..rows {
@@ -331,7 +355,8 @@ impl StepScene<'_> {
             }
             let converged = change <= 4.0 * f64::EPSILON * scale + 0.05 * noise
                 || (change <= 1e-13 * scale && change >= last);
-            if converged {
+            // The impulses are those that the bodies were launched with.
+            if converged || iteration == MAX_ITERATIONS {
                 break;
             }
             last = change;
@@ -460,10 +485,9 @@ impl StepScene<'_> {
                 pair.impulse += second_points.rows.impulse(place, &second);
             }
         }
-        for (pair, result) in self.pairs.iter().zip(&mut pairs) {
-            let [here, there] = self.states_of(pair, &states_end);
-            let mut memory = PairMemory::new();
-            result.gap = pair::gap(pair.body, here, &pair.other, there, &mut memory).value;
+        let gaps = self.gaps(&states_end);
+        for ((pair, result), gap) in self.pairs.iter().zip(&mut pairs).zip(gaps) {
+            result.gap = gap;
             if pair.friction == 0.0 {
                 result.slides = true;
             }
