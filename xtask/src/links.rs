@@ -19,27 +19,33 @@ const ROOT_DOCUMENTS: [&str; 4] = [
 /// Folder of the book's chapters.
 const BOOK: &str = "docs/src";
 
-/// One line for every link that leads nowhere, and every chapter that the summary leaves out.
-pub(crate) fn violations(root: &Path) -> anyhow::Result<Vec<String>> {
-    let mut documents: Vec<PathBuf> = ROOT_DOCUMENTS.iter().map(PathBuf::from).collect();
+/// The book's chapters, by their paths from the root.
+pub(crate) fn chapters(root: &Path) -> anyhow::Result<BTreeMap<PathBuf, String>> {
     let book = root.join(BOOK);
-    let mut chapters = Vec::new();
+    let mut chapters = BTreeMap::new();
     for entry in fs::read_dir(&book).with_context(|| format!("reading {}", book.display()))? {
         let name = entry?.file_name();
         let name = name.to_string_lossy();
         if name.ends_with(".md") {
-            chapters.push(Path::new(BOOK).join(&*name));
+            let chapter = Path::new(BOOK).join(&*name);
+            chapters.insert(chapter.clone(), text(root, &chapter)?);
         }
     }
-    chapters.sort();
-    documents.extend(chapters.iter().cloned());
+    Ok(chapters)
+}
 
-    let mut texts = BTreeMap::new();
-    for document in documents {
-        let path = root.join(&document);
-        let text =
-            fs::read_to_string(&path).with_context(|| format!("reading {}", path.display()))?;
-        texts.insert(document, text);
+fn text(root: &Path, document: &Path) -> anyhow::Result<String> {
+    let path = root.join(document);
+    fs::read_to_string(&path).with_context(|| format!("reading {}", path.display()))
+}
+
+/// One line for every link that leads nowhere, and every chapter that the summary leaves out.
+pub(crate) fn violations(root: &Path) -> anyhow::Result<Vec<String>> {
+    let chapters = chapters(root)?;
+    let mut texts = chapters.clone();
+    for document in ROOT_DOCUMENTS {
+        let document = PathBuf::from(document);
+        texts.insert(document.clone(), text(root, &document)?);
     }
     let mut lines = Vec::new();
     let mut summarized = BTreeSet::new();
@@ -69,7 +75,7 @@ pub(crate) fn violations(root: &Path) -> anyhow::Result<Vec<String>> {
         }
     }
     let left_out = chapters
-        .iter()
+        .keys()
         .filter(|chapter| !chapter.ends_with("SUMMARY.md") && !summarized.contains(*chapter));
     lines.extend(left_out.map(|chapter| format!("{}: not in the summary", chapter.display())));
     Ok(lines)

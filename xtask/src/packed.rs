@@ -167,11 +167,11 @@ fn workspace(names: &[String], crates: &[Unpacked]) -> String {
 /// Faults of the documentation as a host makes it.
 fn documents(scratch: &Path, work: &Path, crates: &[Unpacked]) -> anyhow::Result<Vec<String>> {
     let mut lines = Vec::new();
-    let libraries: Vec<&Unpacked> = crates
-        .iter()
-        .filter(|one| one.folder.join("src/lib.rs").is_file())
-        .collect();
-    for one in &libraries {
+    let mut documented = Vec::new();
+    for one in crates {
+        if !one.folder.join("src/lib.rs").is_file() {
+            continue;
+        }
         let header = one.folder.join("katex-header.html");
         if !header.is_file() {
             lines.push(format!("{} is packed without katex-header.html", one.name));
@@ -187,7 +187,9 @@ fn documents(scratch: &Path, work: &Path, crates: &[Unpacked]) -> anyhow::Result
             format!("--html-in-header {}", header.display()),
         )
         .status()?;
-        if !status.success() {
+        if status.success() {
+            documented.push(one);
+        } else {
             lines.push(format!(
                 "{}: the packed crate cannot be documented",
                 one.name
@@ -198,7 +200,7 @@ fn documents(scratch: &Path, work: &Path, crates: &[Unpacked]) -> anyhow::Result
         println!("skipped: formulas in a browser ({} not found)", BROWSERS[0]);
         return Ok(lines);
     };
-    for one in &libraries {
+    for one in documented {
         let folder = work.join("doc").join(one.name.replace('-', "_"));
         for page in pages(&folder)? {
             if let Some(text) = raw_formula(&browser, &page)? {

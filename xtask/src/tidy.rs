@@ -1,13 +1,14 @@
-//! `cargo xtask tidy`: formulas that rustdoc would garble, and panics in library code.
+//! `cargo xtask tidy`: formulas that Markdown would garble, and panics in library code.
 //!
 //! Markdown comes before TeX, so inside `$...$` a backslash before punctuation disappears, two
-//! underscores next to braces become emphasis, and `<b` opens a tag. Library code returns errors:
+//! underscores next to braces become emphasis, `<b` opens a tag, and a sign at the start of a line a list. Library code returns errors:
 //! outside tests and doc examples it neither unwraps nor panics.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::links::chapters;
 use anyhow::Context;
 
 /// What library code does not contain.
@@ -20,7 +21,7 @@ const PANICS: [&str; 6] = [
     "dbg!",
 ];
 
-/// One line for every violation in `root/crates/**/*.rs`.
+/// One line for every violation in `root/crates/**/*.rs` and in the formulas of the book.
 pub(crate) fn violations(root: &Path) -> anyhow::Result<Vec<String>> {
     let mut files = Vec::new();
     collect(&root.join("crates"), &mut files)?;
@@ -53,6 +54,15 @@ pub(crate) fn violations(root: &Path) -> anyhow::Result<Vec<String>> {
             );
             sources.push((file.with_extension(""), label, code));
         }
+    }
+    for (chapter, text) in chapters(root)? {
+        let comment: String = text.lines().map(|line| format!("/// {line}\n")).collect();
+        let problems = garbled_formulas(&comment);
+        lines.extend(
+            problems
+                .iter()
+                .map(|line| format!("{}:{line}", chapter.display())),
+        );
     }
     for (module, label, code) in sources {
         if !module.ancestors().any(|part| test_files.contains(part)) {
@@ -98,7 +108,7 @@ struct Glyph {
     is_math: bool,
 }
 
-/// `line: problem` for every formula in the doc comments of `source` that rustdoc would garble.
+/// `line: problem` for every formula in the doc comments of `source` that Markdown would garble.
 fn garbled_formulas(source: &str) -> Vec<String> {
     let mut problems = BTreeSet::new();
     for paragraph in paragraphs(source) {
@@ -108,6 +118,7 @@ fn garbled_formulas(source: &str) -> Vec<String> {
         }
         problems.extend(eaten_characters(&glyphs));
         problems.extend(emphasis(&glyphs));
+        problems.extend(list_items(&glyphs));
     }
     problems
         .into_iter()
@@ -242,13 +253,13 @@ fn eaten_characters(glyphs: &[Glyph]) -> Vec<(usize, String)> {
             );
             problems.push((
                 line,
-                format!("rustdoc eats a backslash of `{eaten}` in a formula"),
+                format!("Markdown eats a backslash of `{eaten}` in a formula"),
             ));
         }
         if is_math && char == '<' && (next.is_ascii_alphabetic() || "/!?".contains(next)) {
             problems.push((
                 line,
-                format!("rustdoc reads `<{next}` in a formula as a tag; add a space"),
+                format!("Markdown reads `<{next}` in a formula as a tag; add a space"),
             ));
         }
         at = end;
@@ -256,7 +267,23 @@ fn eaten_characters(glyphs: &[Glyph]) -> Vec<(usize, String)> {
     problems
 }
 
-/// Pairs of `_` or `*` that rustdoc reads as emphasis although one of them is in a formula.
+/// Lines within a formula that Markdown reads as the start of a list or of a quotation.
+fn list_items(glyphs: &[Glyph]) -> Vec<(usize, String)> {
+    let starts = glyphs.windows(3).filter(|three| {
+        let is_inside = three[0].is_math && three[1].is_math;
+        let is_mark = matches!(three[1].char, '+' | '-' | '*' | '>');
+        is_inside && three[0].char == '\n' && is_mark && three[2].char.is_whitespace()
+    });
+    starts
+        .map(|three| {
+            let mark = three[1].char;
+            let problem = format!("a line of a formula that starts with `{mark}` ends it; ");
+            (three[1].line, problem + "put the sign on the line before")
+        })
+        .collect()
+}
+
+/// Pairs of `_` or `*` that Markdown reads as emphasis although one of them is in a formula.
 fn emphasis(glyphs: &[Glyph]) -> Option<(usize, String)> {
     let char_at = |at: Option<usize>| {
         at.and_then(|at| glyphs.get(at))
@@ -294,7 +321,7 @@ fn emphasis(glyphs: &[Glyph]) -> Option<(usize, String)> {
         if can_close && let Some(found) = opener {
             let opener = &glyphs[openers[found]];
             if opener.is_math || glyphs[at].is_math {
-                let problem = format!("rustdoc reads two `{char}` around a formula as emphasis; ");
+                let problem = format!("Markdown reads two `{char}` around a formula as emphasis; ");
                 return Some((opener.line, problem + "put a space before the first"));
             }
             openers.truncate(found);
@@ -497,7 +524,7 @@ mod tests {
         }
         assert_eq!(
             garbled("one\ntwo $a\\,b$"),
-            ["2: rustdoc eats a backslash of `\\,` in a formula"]
+            ["2: Markdown eats a backslash of `\\,` in a formula"]
         );
         assert_eq!(garbled(r"Not a \[link\] and not `$\|u\|$`."), [""; 0]);
     }
@@ -507,6 +534,12 @@ mod tests {
         assert_eq!(garbled(r"$\hat{x}_a + y_{b}$").len(), 1);
         assert_eq!(garbled(r"$a*b$ and $c*d$").len(), 1);
         assert_eq!(garbled(r"$x_{i} + y_{j}$ and $\hat x_i$"), [""; 0]);
+    }
+
+    #[test]
+    fn a_sign_at_the_start_of_a_line_is_reported() {
+        assert_eq!(garbled("$$ a\n  + b $$").len(), 1);
+        assert_eq!(garbled("$$ a +\n  b, \\quad -c $$\n"), [""; 0]);
     }
 
     #[test]

@@ -166,3 +166,10 @@ fn report(failure: &Failure) -> u8 {
     }
     code
 }
+
+// The crate whose types stand in signatures here.
+pub use carom_wire;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

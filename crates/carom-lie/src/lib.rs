@@ -4,8 +4,8 @@
 //! $(R, x)$. Both are groups with a smooth structure: near the identity they look like their
 //! tangent space, and the exponential map wraps that space onto the group,
 //!
-//! $$ \exp: \mathbb{R}^3 \to SO(3), \quad \exp(\phi) = I + \tfrac{\sin\theta}{\theta}S(\phi)
-//!   + \tfrac{1-\cos\theta}{\theta^2}S(\phi)^2, \quad \theta = \lvert\phi\rvert. $$
+//! $$ \exp: \mathbb{R}^3 \to SO(3), \quad \exp(\phi) = I + \tfrac{\sin\theta}{\theta}S(\phi) +
+//!   \tfrac{1-\cos\theta}{\theta^2}S(\phi)^2, \quad \theta = \lvert\phi\rvert. $$
 //!
 //! The Cayley map does the same without trigonometry, $\mathrm{cay}(f) = (I - S(f))^{-1}(I + S(f))$.
 //! How the group element moves when its coordinates do is the Jacobian,

@@ -3,8 +3,8 @@
 //! Every unit vector $n$ gives a lower bound of the gap, so a slab between two bodies is a proof that
 //! they are apart. From a point of the paths, with $n$ fixed in space,
 //!
-//! $$ L(\tau) = n\cdot(x_{12} + \tau\dot x_{12}) + \sigma_1(d_1 + \tau\dot d_1)
-//!    + \sigma_2(d_2 + \tau\dot d_2) - \tfrac{B}2\tau^2, \qquad \dot d_i = d_i\times\Omega_i, $$
+//! $$ L(\tau) = n\cdot(x_{12} + \tau\dot x_{12}) + \sigma_1(d_1 + \tau\dot d_1) +
+//!    \sigma_2(d_2 + \tau\dot d_2) - \tfrac{B}2\tau^2, \qquad \dot d_i = d_i\times\Omega_i, $$
 //!
 //! is concave and below the gap: $B$ bounds the accelerations of points of the bodies, and common
 //! gravity cancels. The search goes to the last time with $L \ge 0$ and takes a new $n$ there; near a
