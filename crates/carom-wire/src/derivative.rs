@@ -15,6 +15,9 @@ const TOLERANCE: f64 = 1e-9;
 /// The largest tolerance.
 const MAX_TOLERANCE: f64 = 1e-3;
 
+/// Velocities of a problem that is differentiated.
+const MAX_VELOCITIES: usize = 2000;
+
 /// Directions of one problem.
 const MAX_DIRECTIONS: usize = 10_000;
 
@@ -149,6 +152,8 @@ impl Wanted {
         is_member: bool,
         axes: &dyn Fn(&DMatrix<f64>) -> DMatrix<f64>,
     ) -> Result<Value, WireError> {
+        let n = problem.velocity_minus().0.len();
+        check_length("derivative", n, "velocities", MAX_VELOCITIES)?;
         let directions = self.directions.iter().enumerate();
         let directions = directions
             .map(|(k, input)| input.direction(&format!("derivative.directions[{k}]"), problem))

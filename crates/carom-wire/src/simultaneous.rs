@@ -90,7 +90,8 @@ pub(crate) fn set_valued(
     } = asked;
     let outcomes = read(outcomes)?;
     if outcomes != Some(OutcomesInput::One) {
-        check_written(law.samples, problem.velocity_minus().0.len())?;
+        let n = problem.velocity_minus().0.len();
+        check_written(law.samples, if wanted.is_some() { n * n } else { n })?;
     }
     let bounded: Option<BoundsInput> = bounded
         .map(|value| typed(value, "options.bounds"))

@@ -103,6 +103,24 @@ impl Walk {
         }
     }
 
+    /// The end of an impact of one contact: velocity after, distances, and rows of its ties.
+    pub(super) fn at(
+        velocity: DVector<f64>,
+        margin: f64,
+        least: f64,
+        tied: Vec<DVector<f64>>,
+    ) -> Self {
+        Self {
+            jacobian: DMatrix::zeros(0, 0),
+            velocity,
+            stages: Vec::new(),
+            tied,
+            margin,
+            least,
+            tie: 0.0,
+        }
+    }
+
     /// The velocity of a row of a form of rows now, as a test.
     pub(super) fn velocity_test(&self, row: &DVector<f64>) -> Test {
         Test {

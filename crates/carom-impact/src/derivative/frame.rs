@@ -65,7 +65,7 @@ impl Variation {
         }
     }
 
-    /// $\langle a, dM\,b\rangle$.
+    /// $\langle a, dM b\rangle$.
     pub(super) fn mass_form(&self, a: &DVector<f64>, b: &DVector<f64>) -> f64 {
         self.mass.as_ref().map_or(0.0, |mass| a.dot(&(mass * b)))
     }
@@ -153,6 +153,25 @@ impl<'p> Frame<'p> {
     /// Whitened row.
     pub(super) fn row(&self, row: usize) -> nalgebra::DVectorView<'_, f64> {
         self.rows.column(row)
+    }
+
+    /// Whitened row as given.
+    pub(super) fn given_row(&self, row: usize) -> DVector<f64> {
+        self.row(row) / self.factors[row]
+    }
+
+    /// The change of a whitened row as given.
+    pub(super) fn given_change(&self, variation: &Variation, row: usize) -> Option<DVector<f64>> {
+        let change = variation.row(row)?;
+        Some(change / self.factors[row])
+    }
+
+    /// The part of a whitened vector that the constraints admit.
+    pub(super) fn admit(&self, vector: &DVector<f64>) -> DVector<f64> {
+        match self.problem.contacts().constraint_basis() {
+            Some(basis) => vector - basis * basis.tr_mul(vector),
+            None => vector.clone(),
+        }
     }
 
     /// Velocity of a row.

@@ -356,7 +356,7 @@ impl Reading<'_> {
     }
 
     /// Friction against the sliding direction, which turns:
-    /// $dl_t + \mu s\,dl_n + d\mu\,l_ns + \kappa(I - ss^T)\,d(J_tv') = 0$, $\kappa = \mu l_n/|u_t|$.
+    /// $dl_t + \mu s dl_n + d\mu l_ns + \kappa(I - ss^T) d(J_tv') = 0$, $\kappa = \mu l_n/|u_t|$.
     fn add_round(&self, s: [f64; 2], is_free: bool, mode: &mut Mode) {
         let normal = of_row(self.normal);
         if is_free {

@@ -6,7 +6,7 @@ use super::chain::{self, Rule, Strike};
 use super::frame::Frame;
 use super::friction::{Cones, Contacts, Event};
 use super::stage::{Mode, Rebound, Stage};
-use super::{Branches, DifferentiableLaw, Map, Way};
+use super::{Branches, DifferentiableLaw, Map, Way, sliding};
 use crate::frictional::{
     AnitescuPotra, MoreauNewton, Sampler, Sequential, SetValued, SingleImpacts,
 };
@@ -512,22 +512,20 @@ impl DifferentiableLaw for Rough {
     }
 }
 
-macro_rules! not_yet {
+macro_rules! sliding {
     ($($Type:ident),*) => {
         $(impl DifferentiableLaw for $Type {
             fn branches<'p>(
                 &self,
-                _problem: &'p ImpactProblem<'p>,
-                _outcome: &ImpactOutcome,
+                problem: &'p ImpactProblem<'p>,
+                outcome: &ImpactOutcome,
                 _is_member: bool,
-                _tolerance: f64,
+                tolerance: f64,
             ) -> Result<Branches<'p>, ImpactError> {
-                Err(ImpactError::NotDifferentiated {
-                    reason: "the law of one sliding contact has no derivative yet",
-                })
+                sliding::branches(problem, outcome, &self.options, tolerance)
             }
         })*
     };
 }
 
-not_yet!(Routh, TwoBody);
+sliding!(Routh, TwoBody);

@@ -13,7 +13,7 @@
 //! A law decides: which contact is hit next, which push, stick and slide. Each decision is an
 //! inequality $c_r(v^-) > 0$, and
 //!
-//! $$ \delta_r = \frac{|c_r|}{\lVert\partial c_r/\partial v^-\rVert_{M^{-1}}\,|v^-|_M} $$
+//! $$ \delta_r = \frac{|c_r|}{\lVert\partial c_r/\partial v^-\rVert_{M^{-1}} |v^-|_M} $$
 //!
 //! is the part of the velocity by which it is missed; the least of them is the *margin*. Decisions
 //! that are nearly tied are taken both ways. What differs then are the *pieces*: the limits of
@@ -49,6 +49,7 @@ mod frame;
 mod friction;
 mod laws;
 mod saltation;
+mod sliding;
 mod stage;
 
 pub use saltation::saltation;
@@ -58,6 +59,7 @@ use blend::{Blend, chain_along, chain_jacobians};
 use branch::{Found, Walk};
 use frame::{Frame, Variation};
 use nalgebra::{DMatrix, DVector};
+use sliding::Sliding;
 
 /// Outcomes closer than this fraction of the velocity before are one.
 const SAME_OUTCOME: f64 = 1e-9;
@@ -113,7 +115,7 @@ impl Wrt {
 /// A direction in which the data of an impact change. What is `None` does not change.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Direction {
-    /// Change of the velocity before (n). Under constraints it satisfies $dA\,v + A\,dv = 0$.
+    /// Change of the velocity before (n). Under constraints it satisfies $dA v + A dv = 0$.
     pub velocity: Option<DVector<f64>>,
     /// Change of the mass matrix (n × n, symmetric).
     pub mass: Option<DMatrix<f64>>,
@@ -197,6 +199,8 @@ pub struct Branches<'p> {
     /// Whether one restitution holds for the whole event.
     is_event: bool,
     has_event_derivative: bool,
+    /// Whether the outcome is known to kink whatever the pieces.
+    is_kink: bool,
     reason: Option<&'static str>,
 }
 
@@ -215,6 +219,10 @@ enum Map {
     Elastic(Box<Blend>),
     /// Between a plastic and an elastic outcome.
     Blend(Box<Blend>),
+    /// Of one contact that may slide.
+    Sliding(Box<Sliding>),
+    /// The limit of the derivatives of velocity and impulses from a region.
+    Limit(Box<(DMatrix<f64>, DMatrix<f64>)>),
 }
 
 impl<'p> Branches<'p> {
@@ -225,6 +233,7 @@ impl<'p> Branches<'p> {
             is_complete: true,
             is_event,
             has_event_derivative: true,
+            is_kink: false,
             reason: None,
         }
     }
@@ -256,6 +265,7 @@ impl Way {
         match &self.map {
             Map::Chain | Map::Elastic(_) => self.walk.stages.iter().any(|s| s.is_dependent),
             Map::Blend(blend) => blend.stages().any(|stage| stage.is_dependent),
+            Map::Sliding(_) | Map::Limit(_) => false,
         }
     }
 
@@ -271,6 +281,8 @@ impl Way {
                 );
                 blend.jacobians((&plastic.0, &plastic.1), (&elastic.0, &elastic.1))
             }
+            Map::Sliding(sliding) => sliding.jacobians(frame),
+            Map::Limit(limit) => (**limit).clone(),
         }
     }
 
@@ -288,6 +300,14 @@ impl Way {
                 (velocity, impulse, kept)
             }
             Map::Blend(blend) => blend.along(frame, variation),
+            Map::Sliding(sliding) => {
+                let (velocity, impulse) = sliding.along(frame, variation);
+                (velocity, impulse, true)
+            }
+            Map::Limit(limit) => {
+                let start = variation.start(frame.dim());
+                (&limit.0 * &start, &limit.1 * start, true)
+            }
         }
     }
 }
@@ -347,6 +367,7 @@ impl<'p> Derivative<'p> {
             mut is_complete,
             is_event,
             has_event_derivative,
+            is_kink: kinks,
             reason,
         } = branches;
         let mut derivative = Self {
@@ -393,7 +414,7 @@ impl<'p> Derivative<'p> {
                 distinct.push((way, velocity, impulses));
             }
         }
-        let is_one = distinct.len() == 1;
+        let is_one = distinct.len() == 1 && !kinks;
         is_complete |= is_one && n_ways == 1 && !distinct[0].0.walk.is_tied();
         derivative.is_complete = is_complete;
         if !is_one {

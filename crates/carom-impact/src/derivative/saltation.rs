@@ -8,7 +8,7 @@ const GRAZING: f64 = 1e-9;
 
 /// The saltation matrix of a transversal crossing,
 ///
-/// $$ \Xi = R_x + \frac{(F^+ - R_xF^-)\,g^T}{g\cdot F^- + g_t}, $$
+/// $$ \Xi = R_x + \frac{(F^+ - R_xF^-) g^T}{g\cdot F^- + g_t}, $$
 ///
 /// with the Jacobian $R_x$ (m × n) of the reset, the flows $F^-$ (n) before and $F^+$ (m) after it, and
 /// the gradient $g$ (n) and rate $g_t$ of the guard. For a reset that depends on time its rate

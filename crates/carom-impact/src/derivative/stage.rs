@@ -100,11 +100,11 @@ impl Mode {
 
 /// A stage of an impact that has happened in a mode, ready for derivatives along any direction.
 ///
-/// With the impulses $L$, the velocities $v$ before and $v'$ after, $h = dJ^TL + J^T(dS\,x + dL_0) -
+/// With the impulses $L$, the velocities $v$ before and $v'$ after, $h = dJ^TL + J^T(dS x + dL_0) -
 /// dM(v' - v)$ and $w = dv + M^{-1}h$,
 ///
-/// $$ dx = -K^{-1}T^T\bigl(dJ\,v' + Jw + dE\,Jv + E(dJ\,v + J\,dv)\bigr), \qquad
-/// dv' = w + M^{-1}J^TS\,dx, \qquad dL = dS\,x + dL_0 + S\,dx. $$
+/// $$ dx = -K^{-1}T^T\bigl(dJ v' + Jw + dE Jv + E(dJ v + J dv)\bigr), \qquad
+/// dv' = w + M^{-1}J^TS dx, \qquad dL = dS x + dL_0 + S dx. $$
 ///
 /// Where contacts depend on each other a maximal independent part of S and T is used.
 #[derive(Clone, Debug)]

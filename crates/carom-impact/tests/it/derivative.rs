@@ -5,10 +5,11 @@ use carom_impact::derivative::{
     Derivative, Differentiability, Direction, Wrt, differentiate, of_outcome, saltation,
 };
 use carom_impact::frictional::{AnitescuPotra, FrictionCone, MoreauNewton, Sequential, SetValued};
+use carom_impact::two_body::{ImpactOptions, RestitutionLaw};
 use carom_impact::{
     Contact, ContactSet, EnergeticRestitution, ImpactError, ImpactLaw, ImpactProblem, Law,
     NonholonomicElastic, NonholonomicNewton, NonholonomicProjectedNewton, Plastic, Propagative,
-    Rough, SetValuedLaw,
+    Rough, Routh, SetValuedLaw,
 };
 use carom_metric::{Covector, KineticMetric, Tangent};
 use carom_numeric::random::CounterRng;
@@ -215,6 +216,20 @@ const SPATIAL: Kind = Kind {
     ..PLANAR
 };
 
+const SINGLE: Kind = Kind {
+    n: 3,
+    contacts: 1,
+    ..PLANAR
+};
+
+fn routh(restitution_law: RestitutionLaw) -> Law {
+    let options = ImpactOptions {
+        restitution_law,
+        ..ImpactOptions::default()
+    };
+    Routh { options }.into()
+}
+
 fn laws() -> Vec<(Law, Kind)> {
     let restitution = EnergeticRestitution::new(0.6).unwrap();
     let bouncing = |kind: Kind| Kind {
@@ -267,6 +282,26 @@ fn laws() -> Vec<(Law, Kind)> {
             }
             .into(),
             PLANAR,
+        ),
+        (routh(RestitutionLaw::Energetic), bouncing(SINGLE)),
+        (routh(RestitutionLaw::Poisson), bouncing(SINGLE)),
+        (routh(RestitutionLaw::Newton), bouncing(SINGLE)),
+        (
+            routh(RestitutionLaw::Energetic),
+            bouncing(Kind {
+                n: 6,
+                tangents: 2,
+                ..SINGLE
+            }),
+        ),
+        (
+            routh(RestitutionLaw::Energetic),
+            bouncing(Kind {
+                n: 7,
+                tangents: 2,
+                forms: 1,
+                ..SINGLE
+            }),
         ),
         (NonholonomicElastic::default().into(), CONSTRAINED),
         (NonholonomicNewton { restitution: 0.5 }.into(), CONSTRAINED),
@@ -524,6 +559,74 @@ fn coulomb_friction_kinks_where_it_just_stops_the_slide() {
     point([0.0, 0.0]).differentiated(&law, |derivative, _| {
         assert_eq!(derivative.class(), Some(Differentiability::Kink));
         assert_eq!(derivative.pieces().len(), 4);
+    });
+}
+
+/// One contact with orthogonal rows along the axes, of given inverse inertia.
+fn contact(inverse: DMatrix<f64>, velocity: DVector<f64>, friction: f64, restitution: f64) -> Data {
+    let n = inverse.nrows();
+    let axis = |k: usize| Covector(DVector::from_fn(n, |i, _| f64::from(u8::from(i == k))));
+    Data {
+        mass: inverse.try_inverse().unwrap(),
+        velocity,
+        contacts: vec![Contact {
+            normal: axis(0),
+            tangents: (1..n).map(axis).collect(),
+            friction,
+            restitution,
+        }],
+        forms: Vec::new(),
+    }
+}
+
+#[test]
+fn a_planar_slide_that_stops_has_the_printed_derivatives() {
+    let data = contact(
+        dmatrix![1.0, -0.3; -0.3, 2.0],
+        dvector![-1.0, 0.4],
+        0.5,
+        0.6,
+    );
+    data.differentiated(&routh(RestitutionLaw::Energetic), |derivative, plus| {
+        assert!((plus - dvector![0.569599049, 0.0]).amax() <= 1e-9);
+        let expected = dmatrix![-0.594102115, -0.061257665; 0.0, 0.0];
+        assert!((derivative.dv_dv().unwrap() - expected).amax() <= 1e-8);
+        let friction = dmatrix![-0.0085715854; 0.0];
+        assert!((derivative.dv_dfriction().unwrap() - friction).amax() <= 1e-8);
+        let restitution = dmatrix![0.949331749; 0.0];
+        assert!((derivative.dv_drestitution().unwrap() - restitution).amax() <= 1e-8);
+    });
+}
+
+#[test]
+fn a_contact_that_starts_at_rest_kinks_where_it_cannot_stick() {
+    let law = routh(RestitutionLaw::Energetic);
+    let at = |friction: f64| {
+        let inverse = dmatrix![1.0, -0.5; -0.5, 1.0];
+        contact(inverse, dvector![-1.0, 0.0], friction, 0.5)
+    };
+    at(0.8).differentiated(&law, |derivative, _| {
+        assert_eq!(derivative.class(), Some(Differentiability::Smooth));
+    });
+    at(0.2).differentiated(&law, |derivative, _| {
+        assert_eq!(derivative.class(), Some(Differentiability::Kink));
+        assert_eq!(derivative.pieces().len(), 2);
+        assert!(derivative.is_complete());
+    });
+}
+
+#[test]
+fn a_ball_that_slides_straight_turns_with_its_velocity() {
+    let law = routh(RestitutionLaw::Energetic);
+    let inverse = DMatrix::from_diagonal(&dvector![1.0, 3.5, 3.5]);
+    let data = contact(inverse, dvector![-1.0, 3.0, 0.0], 0.3, 0.5);
+    data.differentiated(&law, |derivative, plus| {
+        // The friction impulse turns with the velocity: that across shrinks as that along.
+        let jacobian = derivative.dv_dv().unwrap();
+        let ratio = plus[1] / data.velocity[1];
+        assert_close(jacobian[(2, 2)], ratio, 1e-9, "across");
+        assert_close(jacobian[(1, 1)], 1.0, 1e-9, "along");
+        assert_close(jacobian[(0, 0)], -0.5, 1e-12, "normal");
     });
 }
 
