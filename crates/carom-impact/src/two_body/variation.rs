@@ -4,8 +4,8 @@
 //! followed as the impact is: in the parameter $\sigma$, $dI_z = \rho d\sigma$, along the same
 //! Taylor arcs,
 //!
-//! $$ \frac{d \delta\gamma}{d\sigma} = d \delta\rho - \mu B \delta\gamma + \rho \delta d
-//!    - (\delta\mu B + \mu \delta B)\gamma, \qquad \delta\rho = s\cdot\delta\gamma, $$
+//! $$ \frac{d \delta\gamma}{d\sigma} = d \delta\rho - \mu B \delta\gamma + \rho \delta d -
+//! (\delta\mu B + \mu \delta B)\gamma, \qquad \delta\rho = s\cdot\delta\gamma, $$
 //!
 //! and closed forms on straight lines. An event $F = 0$ moves what comes after it by
 //! $\Delta y = \delta y - y' \delta F/F'$.
