@@ -28,6 +28,10 @@ const SHRINKING: f64 = 0.999;
 /// Impacts accumulate once what is left until then is this fraction of the time step.
 const REST: f64 = 1e-6;
 
+/// Looks at a pair that touches in a step, and at most in search of the time.
+const LOOKS: usize = 8;
+const MAX_LOOKS: usize = 40;
+
 /// The touching points of an island.
 struct Touching {
     points: Vec<((usize, usize), ContactPoint)>,
@@ -39,49 +43,111 @@ struct Touching {
 }
 
 impl Run<'_, '_> {
-    /// Two things touch at a time.
-    pub(crate) fn touch(&mut self, pair: (usize, usize), time: Time) -> Result<(), MotionError> {
+    /// Two things touch at a time; `certain` if bodies in a step were looked at already.
+    pub(crate) fn touch(
+        &mut self,
+        pair: (usize, usize),
+        time: Time,
+        certain: bool,
+    ) -> Result<(), MotionError> {
         let in_step = |thing: usize| self.motions.get(thing).is_some_and(|m| m.island.is_some());
-        let time = if in_step(pair.0) || in_step(pair.1) {
-            self.touch_in_step(pair, time)?
-        } else {
-            time
-        };
-        self.impact(&[pair.0, pair.1], Some(pair), time)
+        let mut at = time;
+        if !certain && (in_step(pair.0) || in_step(pair.1)) {
+            match self.touch_in_step(pair, time)? {
+                None => return Ok(()),
+                Some(later) if later.compare(&time).is_gt() => {
+                    self.push_touch(pair, later, true);
+                    return Ok(());
+                }
+                Some(found) => at = found,
+            }
+        }
+        if self.chatters(pair, at)? {
+            return self.hold(pair, Vec::new(), at);
+        }
+        self.impact(&[pair.0, pair.1], Some(pair), at)
     }
 
-    /// When a pair touches of which a body is in a step: a step that ends earlier ends elsewhere, by
-    /// what the order of the method makes of it.
-    fn touch_in_step(&self, pair: (usize, usize), time: Time) -> Result<Time, MotionError> {
+    /// When a pair touches of which a body is in a step, if it does.
+    ///
+    /// Between two kicks a body does not move quite as its contacts let it: it comes back at the end. A
+    /// step that ends earlier ends elsewhere, by what the order of the method makes of it, and these
+    /// ends are what counts. A touch of the flights alone is where to look.
+    fn touch_in_step(&self, pair: (usize, usize), time: Time) -> Result<Option<Time>, MotionError> {
         let world = self.world;
         let (body, other) = (&world.bodies[pair.0], world.thing(pair.1));
-        let mut time = time;
-        let mut earliest = Time::default();
+        let (mut earliest, mut latest) = (self.before, self.window_end);
         for thing in [pair.0, pair.1] {
             let motion = self.motions.get(thing);
             if let Some(island) = motion.and_then(|m| self.islands.get(m.island?)?.as_ref()) {
                 earliest = earliest.max(island.begin);
+                latest = latest.min(island.end);
             } else if let Some(motion) = motion {
                 earliest = earliest.max(motion.time);
             }
         }
         let mut memory = PairMemory::new();
-        for _ in 0..12 {
+        // Gap, its rate and its rounding.
+        let mut look = |time: Time| {
             let here = self.state_at(pair.0, time)?;
             let there = self.state_at(pair.1, time)?;
             let gap = pair::gap(body, &here, &other, &there, &mut memory);
             let scale = pair::gap_scale(body, &here, &other, &there);
             let rate = rate(body, &here, &other, &there, &gap.points, &gap.normal);
-            if gap.value.abs() <= 32.0 * f64::EPSILON * scale || rate >= 0.0 {
-                break;
+            Ok((gap.value, rate, 32.0 * f64::EPSILON * scale))
+        };
+        let (gap, rate, rounding) = look(time)?;
+        // What separates at some depth comes back to that depth.
+        let zero = if rate >= 0.0 { gap.min(0.0) } else { 0.0 };
+        if gap <= rounding && rate < 0.0 {
+            let mut at = (time, gap, rate);
+            for _ in 0..12 {
+                let next = at.0.plus(-at.1 / at.2);
+                if at.1.abs() <= rounding
+                    || next.since(earliest) <= 0.0
+                    || next.since(time).abs() > world.time_step
+                {
+                    break;
+                }
+                let (gap, rate, _) = look(next)?;
+                if rate >= 0.0 {
+                    break;
+                }
+                at = (next, gap, rate);
             }
-            let next = time.plus(-gap.value / rate);
-            if next.since(earliest) <= 0.0 || next.since(time).abs() > world.time_step {
-                break;
-            }
-            time = next;
+            return Ok(Some(at.0.min(latest)));
         }
-        Ok(time)
+        let left = latest.since(time);
+        let (mut low, mut low_gap) = (time, gap - zero);
+        for k in 1..=LOOKS {
+            let next = match k == LOOKS {
+                true => latest,
+                false => time.plus(left * k as f64 / LOOKS as f64),
+            };
+            let (gap, rate, _) = look(next)?;
+            if !(gap - zero <= rounding && rate < 0.0) {
+                (low, low_gap) = (next, gap - zero);
+                continue;
+            }
+            let (mut high, mut high_gap) = (next, gap - zero);
+            for iteration in 0..MAX_LOOKS {
+                let span = high.since(low);
+                if high_gap.abs() <= rounding || span <= 1e-9 * world.time_step {
+                    break;
+                }
+                let share = low_gap / (low_gap - high_gap);
+                let chord = low_gap > 0.0 && iteration % 3 != 2 && share < 1.0;
+                let middle = low.plus(span * if chord { share } else { 0.5 });
+                let (gap, rate, _) = look(middle)?;
+                if gap - zero <= rounding && rate < 0.0 {
+                    (high, high_gap) = (middle, gap - zero);
+                } else {
+                    (low, low_gap) = (middle, gap - zero);
+                }
+            }
+            return Ok(Some(high));
+        }
+        Ok(None)
     }
 
     /// Contacts at the start: those that approach hit, those that press last.
@@ -98,7 +164,7 @@ impl Run<'_, '_> {
     }
 
     /// Brings a body to a time; one in a step with all of its island, whose step ends here.
-    fn gather(
+    pub(crate) fn gather(
         &mut self,
         body: usize,
         time: Time,
@@ -318,7 +384,7 @@ impl Run<'_, '_> {
         let (law, impulses) = if accumulated {
             ("accumulated", self.inelastic(touching, time)?)
         } else {
-            self.ask_law(bodies, touching, time)?
+            self.answer(bodies, touching, still, time)?
         };
         let mut after = before.clone();
         touching.rows.apply(&impulses, &mut after);
@@ -496,6 +562,47 @@ impl Run<'_, '_> {
     }
 
     /// Name of the law and its impulses, three rows for each point.
+    ///
+    /// The rounding of points that neither approach nor leave is large in their own terms. A law that
+    /// cannot answer for them is asked again for those alone that approach: if others have to follow,
+    /// that is the next impact.
+    fn answer(
+        &self,
+        bodies: &[usize],
+        touching: &Touching,
+        still: f64,
+        time: Time,
+    ) -> Result<(&'static str, Vec<f64>), MotionError> {
+        let refused = match self.ask_law(bodies, touching, time) {
+            Err(error @ MotionError::Impact { .. }) => error,
+            answer => return answer,
+        };
+        let all = 0..touching.points.len();
+        let posed: Vec<usize> = all
+            .filter(|c| touching.velocities[3 * c] < -still)
+            .collect();
+        if posed.is_empty() || posed.len() == touching.points.len() {
+            return Err(refused);
+        }
+        let fewer = Touching {
+            points: posed.iter().map(|c| touching.points[*c]).collect(),
+            rows: touching.rows.of_contacts(&posed),
+            velocities: posed
+                .iter()
+                .flat_map(|c| &touching.velocities[3 * c..3 * c + 3])
+                .copied()
+                .collect(),
+            scale: touching.scale,
+        };
+        let (law, some) = self.ask_law(bodies, &fewer, time)?;
+        let mut impulses = vec![0.0; touching.velocities.len()];
+        for (c, impulse) in posed.iter().zip(some.chunks_exact(3)) {
+            impulses[3 * c..3 * c + 3].copy_from_slice(impulse);
+        }
+        Ok((law, impulses))
+    }
+
+    /// Name of the law and its impulses, three rows for each point, if every point is posed.
     fn ask_law(
         &self,
         bodies: &[usize],
@@ -690,8 +797,8 @@ impl Run<'_, '_> {
             }
         }
         for pair in pairs {
-            let presses = pressing.iter().any(|(p, _)| p == pair);
-            if !presses && self.lasting.remove(pair).is_some() {
+            let stays = pressing.iter().any(|(p, _)| p == pair) || self.is_held(*pair, time);
+            if !stays && self.lasting.remove(pair).is_some() {
                 (self.observe)(Event::Released {
                     time: time.high,
                     pair: *pair,

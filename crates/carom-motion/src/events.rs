@@ -121,10 +121,12 @@ pub struct RunEnd {
 /// What can be next.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Next {
-    /// Two things touch; the stamps say which flights this was found for.
+    /// Two things touch; the stamps say which flights this was found for, and `certain` whether steps
+    /// that end there were looked at.
     Touch {
         pair: (usize, usize),
         stamps: (u64, u64),
+        certain: bool,
     },
     /// The step of an island ends.
     StepEnd { island: usize, stamp: u64 },

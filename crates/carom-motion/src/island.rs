@@ -3,7 +3,7 @@
 use crate::MotionError;
 use crate::events::{Entry, Event, Next};
 use crate::run::{Island, Run};
-use crate::step::{Step, StepScene};
+use crate::step::{PairStep, Step, StepScene};
 use crate::time::Time;
 use carom_variational::State;
 
@@ -67,13 +67,14 @@ impl Run<'_, '_> {
         guess: Option<&[Vec<f64>; 2]>,
     ) -> Result<(), MotionError> {
         let h = self.world.time_step;
-        let line = (begin.high / h + 1e-6).floor() + 1.0;
+        let line = self.line(begin) + 1.0;
         let grid = Time::new(line * h);
         let length = grid.since(begin);
         let scene = self.scene(&bodies, &pairs, begin);
         let whole = scene.step(&before, length, guess)?;
         let mut found = (length, whole, false);
-        if splits < MAX_SPLITS {
+        let held = pairs.iter().any(|pair| self.is_held(*pair, begin));
+        if splits < MAX_SPLITS && !held {
             let tolerances: Vec<f64> = pairs
                 .iter()
                 .map(|(i, j)| self.world.tolerance(*i, *j))
@@ -253,6 +254,15 @@ impl Run<'_, '_> {
             }
         }
         if island.lands {
+            let depth = |(pair, step): (&(usize, usize), &PairStep)| {
+                (*pair, step.gap / self.world.tolerance(pair.0, pair.1))
+            };
+            let all = island.pairs.iter().zip(&island.step.pairs).map(depth);
+            if let Some((pair, _)) = all.min_by(|a, b| a.1.total_cmp(&b.1))
+                && self.chatters(pair, time)?
+            {
+                return self.hold(pair, island.bodies, time);
+            }
             return self.impact(&island.bodies, None, time);
         }
         if opened {

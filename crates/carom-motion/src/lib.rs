@@ -12,6 +12,7 @@
 //! Energy and momentum are accounted for on the way: [`Balance`].
 
 mod body;
+mod chatter;
 mod collision;
 mod dependent;
 mod error;

@@ -79,6 +79,20 @@ impl Rows {
         self.frames.push(frame);
     }
 
+    /// The rows of some of the contacts.
+    pub(crate) fn of_contacts(&self, contacts: &[usize]) -> Self {
+        let rows = contacts
+            .iter()
+            .filter_map(|c| self.rows.get(3 * c..3 * c + 3));
+        Self {
+            rows: rows.flatten().copied().collect(),
+            frames: contacts
+                .iter()
+                .filter_map(|c| self.frames.get(*c).copied())
+                .collect(),
+        }
+    }
+
     /// Contact velocities $Jv$.
     pub(crate) fn velocities(&self, velocity: &[Velocity], out: &mut Vec<f64>) {
         out.clear();

@@ -6,6 +6,7 @@
 
 use crate::MotionError;
 use crate::body::Flights;
+use crate::chatter::Chatter;
 use crate::events::{Balance, Ending, Entry, Event, Next, RunEnd};
 use crate::pair::PairMemory;
 use crate::search::{Launch, Search};
@@ -92,9 +93,10 @@ pub(crate) struct Run<'w, 'o> {
     pub(crate) lasting: BTreeMap<(usize, usize), Lasting>,
     pub(crate) islands: Vec<Option<Island>>,
     pub(crate) bounces: BTreeMap<(usize, usize), Bounces>,
+    pub(crate) chatter: BTreeMap<(usize, usize), Chatter>,
     queue: BinaryHeap<Entry>,
     stamps: u64,
-    window_end: Time,
+    pub(crate) window_end: Time,
     pub(crate) n_impacts: usize,
     pub(crate) n_steps: usize,
     pub(crate) balance: Balance,
@@ -103,6 +105,8 @@ pub(crate) struct Run<'w, 'o> {
     pub(crate) ended: Option<Ending>,
     /// Latest event and how many there were without time between.
     latest: Time,
+    /// The event before it: what is resolved is not earlier.
+    pub(crate) before: Time,
     at_once: usize,
     pub(crate) now: Time,
 }
@@ -134,6 +138,7 @@ impl World {
             lasting: BTreeMap::new(),
             islands: Vec::new(),
             bounces: BTreeMap::new(),
+            chatter: BTreeMap::new(),
             queue: BinaryHeap::new(),
             stamps: 0,
             window_end: Time::default(),
@@ -146,6 +151,7 @@ impl World {
             drift: 0.0,
             ended: None,
             latest: Time::default(),
+            before: Time::default(),
             at_once: 0,
             now: Time::default(),
         };
@@ -229,12 +235,16 @@ impl<'w> Run<'w, '_> {
 
     fn handle(&mut self, entry: Entry) -> Result<(), MotionError> {
         match entry.next {
-            Next::Touch { pair, stamps } => {
+            Next::Touch {
+                pair,
+                stamps,
+                certain,
+            } => {
                 if (self.stamp(pair.0), self.stamp(pair.1)) != stamps {
                     return Ok(());
                 }
                 self.pass(entry.time)?;
-                self.touch(pair, entry.time)
+                self.touch(pair, entry.time, certain)
             }
             Next::StepEnd { island, stamp } => {
                 let current = self.islands.get(island).and_then(Option::as_ref);
@@ -250,6 +260,7 @@ impl<'w> Run<'w, '_> {
     /// Counts events without time between them.
     fn pass(&mut self, time: Time) -> Result<(), MotionError> {
         self.now = time;
+        self.before = self.latest;
         let passed = time.since(self.latest);
         let rounding = 4.0 * f64::EPSILON * (time.high.abs() + self.world.time_step);
         self.at_once = if passed > rounding {
@@ -406,6 +417,7 @@ impl<'w> Run<'w, '_> {
             pairs: pairs.iter().map(of_pair).collect(),
             time: time.high,
             time_step: world.time_step,
+            reach: self.reach(bodies, pairs, time),
         }
     }
 
@@ -546,13 +558,22 @@ impl<'w> Run<'w, '_> {
         let found = search.first_contact(horizon, &mut memory)?;
         self.memory.insert(pair, memory);
         if let Some(time) = found {
-            let stamps = (self.stamp(i), self.stamp(j));
-            self.queue.push(Entry {
-                time: from.plus(time),
-                next: Next::Touch { pair, stamps },
-            });
+            self.push_touch(pair, from.plus(time), false);
         }
         Ok(())
+    }
+
+    /// Adds a touch of the present flights of a pair to the queue.
+    pub(crate) fn push_touch(&mut self, pair: (usize, usize), time: Time, certain: bool) {
+        let stamps = (self.stamp(pair.0), self.stamp(pair.1));
+        self.queue.push(Entry {
+            time,
+            next: Next::Touch {
+                pair,
+                stamps,
+                certain,
+            },
+        });
     }
 
     /// Whether balls around two bodies cannot meet in time.

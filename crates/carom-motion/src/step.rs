@@ -108,6 +108,8 @@ pub(crate) struct StepScene<'a> {
     pub(crate) time: f64,
     /// Step of the grid (s): a point that is a little too deep comes back in that time.
     pub(crate) time_step: f64,
+    /// Points whose gap is within this belong to the step, too, where it is not split (m).
+    pub(crate) reach: f64,
 }
 
 /// The points of an island at one configuration.
@@ -160,7 +162,7 @@ impl StepScene<'_> {
                 &pair.other,
                 there,
                 &mut memory,
-                pair.tolerance,
+                pair.tolerance.max(self.reach),
                 &mut found,
             );
             for point in &found {
@@ -269,6 +271,13 @@ impl StepScene<'_> {
                 (mu, friction)
             })
             .collect();
+        let implicit: Vec<(f64, Friction)> = rubbed
+            .iter()
+            .map(|(mu, friction)| match friction {
+                Friction::Frictionless => (*mu, *friction),
+                _ => (*mu, Friction::Coulomb),
+            })
+            .collect();
         // Rows whose velocities count.
         let counted = (0..rows).filter(|row| {
             let law = rubbed.get(row / 3).map(|(_, law)| *law);
@@ -281,7 +290,7 @@ impl StepScene<'_> {
         let mut end = self.moved(&start, states);
         let (mut begin_velocities, mut end_velocities) = (Vec::new(), Vec::new());
         let mut last = f64::INFINITY;
-        for _ in 0..MAX_ITERATIONS {
+        for iteration in 1..=MAX_ITERATIONS {
             launched.copy_from_slice(states);
             start.rows.apply(&first, &mut launched);
             landed = self.fly(&launched, h)?;
@@ -311,14 +320,19 @@ impl StepScene<'_> {
             }
             dependent.make_consistent(&mut velocity);
             let mut next = first.clone();
-            let kick = Kick {
+            let kick = |friction| Kick {
                 mobility: &mobility,
                 velocity: &velocity,
-                friction: &rubbed,
+                friction,
                 noise,
             };
-            if !kick.solve(&mut next) {
-                return Err(failed());
+            // Friction against the slip that was can jam contacts that press each other: then it is
+            // against the slip that will be, which has a solution.
+            if !kick(&rubbed).solve(&mut next) {
+                next.copy_from_slice(&first);
+                if !kick(&implicit).solve(&mut next) {
+                    return Err(failed());
+                }
             }
             let mut change: f64 = 0.0;
             for i in 0..rows {
@@ -331,7 +345,8 @@ impl StepScene<'_> {
             }
             let converged = change <= 4.0 * f64::EPSILON * scale + 0.05 * noise
                 || (change <= 1e-13 * scale && change >= last);
-            if converged {
+            // The impulses are those that the bodies were launched with.
+            if converged || iteration == MAX_ITERATIONS {
                 break;
             }
             last = change;

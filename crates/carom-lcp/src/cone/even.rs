@@ -5,6 +5,7 @@ use super::least_norm::LeastNorm;
 use super::newton::{MAX_STEPS, Newton, Scaled, largest};
 use super::problem::WIDTH;
 use super::workspace::ConeMode;
+use carom_numeric::kernel::norm;
 
 /// Contacts whose normal velocity after the impact is below this fraction of the velocities touch;
 /// tangential velocities below it stick.
@@ -57,7 +58,7 @@ impl Even {
         );
         let sliding = |i: usize| {
             let (x, y) = (self.after[i * WIDTH + 1], self.after[i * WIDTH + 2]);
-            let length = x.hypot(y);
+            let length = norm(&[x, y]);
             (length > limit).then_some((x, y, length))
         };
         // Where nothing slides the velocities are those of the rows: zero.

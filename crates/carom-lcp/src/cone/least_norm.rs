@@ -20,6 +20,10 @@ pub(super) struct LeastNorm {
     order: Vec<usize>,
     factor: Vec<f64>,
     scratch: Vec<f64>,
+    /// What is left of the squares of the columns.
+    squares: Vec<f64>,
+    /// The number of rows of the last system that elimination could not be trusted with.
+    unsafe_rows: usize,
 }
 
 impl LeastNorm {
@@ -31,12 +35,21 @@ impl LeastNorm {
         self.matrix.resize(rows * columns, 0.0);
     }
 
+    /// Forgets the systems before, so that the answer to the next ones does not depend on them.
+    pub(super) fn forget(&mut self) {
+        self.unsafe_rows = 0;
+    }
+
     /// Writes the least-norm least-squares solution $x$ of $Ax = r$ over `rhs`, for as many
     /// columns as rows.
+    ///
+    /// Where elimination could not be trusted, it is not tried on the next systems of that size: they
+    /// are those of the same contacts.
     pub(super) fn solve(&mut self, rhs: &mut [f64]) {
-        if self.eliminate(rhs) {
+        if self.unsafe_rows != self.rows && self.eliminate(rhs) {
             return;
         }
+        self.unsafe_rows = self.rows;
         let rank = self.factorize(rhs, RANK_TOLERANCE);
         self.reduce(rank);
         let (n, a) = (self.rows, &self.matrix);
@@ -126,18 +139,20 @@ impl LeastNorm {
         let (m, n) = (self.rows, self.columns);
         self.order.clear();
         self.order.extend(0..n);
+        self.squares.clear();
+        let columns = self.matrix.chunks_exact(m.max(1)).take(n);
+        self.squares
+            .extend(columns.map(|column| dot(column, column)));
         let mut largest = 0.0f64;
         for k in 0..m.min(n) {
-            // Norms of what is left of the columns; the matrices are small.
             let (mut best, mut pivot) = (k, -1.0);
-            for j in k..n {
-                let column = &self.matrix[j * m + k..(j + 1) * m];
-                let square: f64 = column.iter().map(|x| x * x).sum();
-                if square > pivot {
-                    (best, pivot) = (j, square);
+            for (j, square) in self.squares.iter().enumerate().skip(k) {
+                if *square > pivot {
+                    (best, pivot) = (j, *square);
                 }
             }
-            let norm = pivot.max(0.0).sqrt();
+            let column = &self.matrix[best * m + k..(best + 1) * m];
+            let norm = dot(column, column).sqrt();
             largest = largest.max(norm);
             let is_pivot = norm > tolerance * largest;
             if !is_pivot {
@@ -145,6 +160,7 @@ impl LeastNorm {
             }
             if best != k {
                 self.order.swap(k, best);
+                self.squares.swap(k, best);
                 for i in 0..m {
                     self.matrix.swap(k * m + i, best * m + i);
                 }
@@ -156,8 +172,18 @@ impl LeastNorm {
             v[0] = head - alpha;
             // H = I - v v^T / (norm (norm + |head|)).
             let scale = 1.0 / (norm * (norm + head.abs()));
-            for column in right.chunks_exact_mut(m) {
-                reflect(v, scale, &mut column[k..]);
+            let squares = &mut self.squares[k + 1..];
+            for (column, square) in right.chunks_exact_mut(m).zip(squares) {
+                let column = &mut column[k..];
+                reflect(v, scale, column);
+                let left = *square - column[0] * column[0];
+                // Of a column that is nearly gone the difference is rounding.
+                let is_told = left > 1e-6 * *square;
+                *square = if is_told {
+                    left
+                } else {
+                    dot(&column[1..], &column[1..])
+                };
             }
             if !rhs.is_empty() {
                 reflect(v, scale, &mut rhs[k..]);
@@ -239,10 +265,23 @@ impl LeastNorm {
     }
 }
 
+/// Inner product in four sums, which do not wait for each other.
+#[inline]
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<4>(), b.as_chunks::<4>());
+    let mut sums = [0.0; 4];
+    for (a, b) in a.iter().zip(b) {
+        for k in 0..4 {
+            sums[k] += a[k] * b[k];
+        }
+    }
+    let rest: f64 = a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum();
+    (sums[0] + sums[1]) + (sums[2] + sums[3]) + rest
+}
+
 #[inline]
 fn reflect(v: &[f64], scale: f64, x: &mut [f64]) {
-    let dot: f64 = v.iter().zip(&*x).map(|(v, x)| v * x).sum();
-    let factor = scale * dot;
+    let factor = scale * dot(v, x);
     for (x, v) in x.iter_mut().zip(v) {
         *x -= factor * v;
     }

@@ -4,6 +4,7 @@ use super::least_norm::LeastNorm;
 use super::problem::WIDTH;
 use super::residual::onto_disc;
 use super::workspace::ConeMode;
+use carom_numeric::kernel::norm;
 
 /// Steps from one start; three or four are usual.
 pub(super) const MAX_STEPS: usize = 30;
@@ -135,10 +136,10 @@ impl Point {
                 Piece::Open
             } else if *friction == 0.0 {
                 Piece::Smooth { is_capped }
-            } else if x.hypot(y) <= radius + tie {
+            } else if norm(&[x, y]) <= radius + tie {
                 Piece::Stick { is_capped }
             } else {
-                let distance = x.hypot(y);
+                let distance = norm(&[x, y]);
                 Piece::Slide {
                     is_capped,
                     direction: [x / distance, y / distance],
@@ -177,6 +178,7 @@ impl Newton {
         goal: f64,
         max_steps: usize,
     ) -> (bool, usize) {
+        self.linear.forget();
         self.here.impulse.clear();
         self.here.impulse.extend_from_slice(start);
         let speed = largest(&system.velocity);

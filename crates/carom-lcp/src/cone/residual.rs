@@ -2,6 +2,7 @@
 
 use super::problem::{ConeProblem, WIDTH};
 use crate::LcpError;
+use carom_numeric::kernel::norm;
 
 /// The largest [`cone_residual`] of an answer that counts as solved.
 pub const CONE_RESIDUAL: f64 = 1e-9;
@@ -59,13 +60,13 @@ pub(super) fn residual_of(problem: &ConeProblem<'_>, impulse: &[f64], after: &[f
             let (x, y) = onto_disc(l[1] - u[1] / g, l[2] - u[2] / g, friction * normal);
             [normal, x, y]
         } else {
-            let lifted = target + friction * u[1].hypot(u[2]);
+            let lifted = target + friction * norm(&u[1..]);
             onto_cone(
                 [l[0] - lifted / g, l[1] - u[1] / g, l[2] - u[2] / g],
                 friction,
             )
         };
-        let error = norm([
+        let error = norm(&[
             l[0] - projected[0],
             l[1] - projected[1],
             l[2] - projected[2],
@@ -73,7 +74,7 @@ pub(super) fn residual_of(problem: &ConeProblem<'_>, impulse: &[f64], after: &[f
         // Not `max`, which would swallow NaN.
         let error = root * error;
         worst = if error <= worst { worst } else { error };
-        size = size.max(norm(b) / root).max(root * norm(l));
+        size = size.max(norm(&b) / root).max(root * norm(&l));
     }
     match worst {
         0.0 => 0.0,
@@ -84,7 +85,7 @@ pub(super) fn residual_of(problem: &ConeProblem<'_>, impulse: &[f64], after: &[f
 /// Projection onto the disc of a radius.
 #[inline]
 pub(super) fn onto_disc(x: f64, y: f64, radius: f64) -> (f64, f64) {
-    let length = x.hypot(y);
+    let length = norm(&[x, y]);
     if length <= radius {
         (x, y)
     } else {
@@ -94,7 +95,7 @@ pub(super) fn onto_disc(x: f64, y: f64, radius: f64) -> (f64, f64) {
 
 /// Euclidean projection onto the cone $\lVert x_t\rVert \le \mu x_n$.
 fn onto_cone(x: [f64; 3], friction: f64) -> [f64; 3] {
-    let slide = x[1].hypot(x[2]);
+    let slide = norm(&x[1..]);
     // First of the two: without friction and sliding both hold for a negative normal part.
     if friction * slide <= -x[0] {
         return [0.0; 3];
@@ -109,8 +110,4 @@ fn onto_cone(x: [f64; 3], friction: f64) -> [f64; 3] {
     } else {
         [normal, 0.0, 0.0]
     }
-}
-
-fn norm(x: [f64; 3]) -> f64 {
-    x[0].hypot(x[1]).hypot(x[2])
 }

@@ -3,6 +3,7 @@
 use super::problem::{ConeProblem, WIDTH};
 use super::workspace::ConeMode;
 use crate::LcpError;
+use carom_numeric::kernel::norm;
 
 /// Eigenvalues of the tangential block below this fraction of the largest are rows that are zero
 /// or parallel: no impulse along them does anything.
@@ -145,7 +146,7 @@ impl Block {
         for step in 0..MAX_STEPS {
             let r = [1.0 / (s[0] + a), 1.0 / (s[1] + a)];
             l = [-w[0] * r[0], -w[1] * r[1]];
-            let length = l[0].hypot(l[1]);
+            let length = norm(&l);
             let push = normal + g[0] * l[0] + g[1] * l[1];
             let f = length + ratio * push;
             if f <= 0.0 && step == 0 {
@@ -183,7 +184,7 @@ impl Block {
                 break;
             }
         }
-        let length = l[0].hypot(l[1]);
+        let length = norm(&l);
         let t = from_axes(self.axis, l);
         SingleContact {
             impulse: [length / self.friction, t[0], t[1]],
@@ -218,7 +219,7 @@ impl Block {
         for step in 0..MAX_STEPS {
             let r = [1.0 / (s[0] + a), 1.0 / (s[1] + a)];
             l = [-w[0] * r[0], -w[1] * r[1]];
-            let length = l[0].hypot(l[1]);
+            let length = norm(&l);
             if length <= radius && step == 0 {
                 return slide(from_axes(axis, l), ConeMode::Stick, 0.0);
             }
@@ -240,7 +241,7 @@ impl Block {
                 break;
             }
         }
-        let length = l[0].hypot(l[1]);
+        let length = norm(&l);
         let factor = if length > 0.0 { radius / length } else { 0.0 };
         let t = from_axes(axis, [l[0] * factor, l[1] * factor]);
         slide(t, ConeMode::Slide, a)
@@ -254,8 +255,8 @@ fn eigen(s: [f64; 3]) -> ([f64; 2], [f64; 2]) {
     }
     // One Jacobi rotation.
     let theta = (s[2] - s[0]) / (2.0 * s[1]);
-    let t = theta.signum() / (theta.abs() + theta.hypot(1.0));
-    let c = 1.0 / t.hypot(1.0);
+    let t = theta.signum() / (theta.abs() + norm(&[theta, 1.0]));
+    let c = 1.0 / norm(&[t, 1.0]);
     ([s[0] - t * s[1], s[2] + t * s[1]], [c, -t * c])
 }
 

@@ -4,3 +4,4 @@
 mod common;
 mod contact;
 mod impacts;
+mod settling;
