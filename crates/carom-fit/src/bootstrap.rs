@@ -4,8 +4,12 @@
 //! are made once, on a grid that covers every resampled optimum, and interpolated: residual vectors are
 //! piecewise smooth in the parameters, and a cell of the grid is a fraction of a standard error. A
 //! resample whose optimum falls on the edge of the grid is searched again with the law itself.
+//!
+//! Estimated gravity is estimated again from each resample: its error moves the velocities of all impacts together, and
+//! no resampling of impacts alone would show it.
 
 use crate::FitError;
+use crate::gravity::{FlightGravity, pooled, standard_error};
 use crate::likelihood::best_scale;
 use crate::objective::Model;
 use crate::predict::Case;
@@ -13,10 +17,12 @@ use crate::robust::quantile;
 use crate::simplex::{Domain, Point, Search, maximize};
 use crate::surrogate::Surrogate;
 use carom_impact::frictional::CounterRng;
+use nalgebra::{Matrix6x3, Vector3, Vector6};
 use rayon::prelude::*;
+use std::collections::BTreeMap;
 
 /// Nodes of the grid along each parameter, by the number of parameters.
-const NODES: [usize; 4] = [1, 41, 17, 9];
+const NODES: [usize; 4] = [1, 33, 17, 9];
 /// The grid reaches to where the log likelihood, the other parameters kept, has fallen by this: seven
 /// standard errors of independent impacts.
 const REACH: f64 = 25.0;
@@ -64,54 +70,115 @@ fn reach(model: &Model<'_>, cases: &[Case], optimum: &Point) -> Domain {
     domain
 }
 
-/// How often each case counts in one resample of the tosses.
-fn weights(tosses: &[Vec<usize>], n_cases: usize, seed: u64, resample: u64) -> Vec<f64> {
-    let mut random = CounterRng::new(seed, resample, 0);
-    let mut weights = vec![0.0; n_cases];
-    for _ in 0..tosses.len() {
-        let pick = (random.next_uniform() * tosses.len() as f64) as usize;
-        for &case in &tosses[pick.min(tosses.len() - 1)] {
-            weights[case] += 1.0;
-        }
-    }
-    weights
+/// One toss of those that are resampled: its cases by their places.
+struct Group {
+    toss: u64,
+    cases: Vec<usize>,
 }
 
-/// Refits the free parameters on resamples of the tosses: one point a resample.
-pub(crate) fn resampled_optima(
+/// All tosses that say something, by their numbers.
+fn groups(cases: &[Case], flights: &[FlightGravity]) -> Vec<Group> {
+    let mut groups: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
+    for flight in flights {
+        groups.entry(flight.toss).or_default();
+    }
+    for (i, case) in cases.iter().enumerate() {
+        groups.entry(case.toss).or_default().push(i);
+    }
+    let group = |(toss, cases)| Group { toss, cases };
+    groups.into_iter().map(group).collect()
+}
+
+/// How often each toss counts in one resample.
+fn counts(n: usize, seed: u64, resample: u64) -> Vec<f64> {
+    let mut random = CounterRng::new(seed, resample, 0);
+    let mut counts = vec![0.0; n];
+    for _ in 0..n {
+        let pick = (random.next_uniform() * n as f64) as usize;
+        counts[pick.min(n - 1)] += 1.0;
+    }
+    counts
+}
+
+/// Derivatives of the residual vectors at the optimum by gravity: differences over two standard errors.
+fn by_gravity(
     model: &Model<'_>,
     cases: &[Case],
     optimum: &Point,
-    resamples: u64,
-    seed: u64,
-) -> Result<Vec<Point>, FitError> {
-    let mut tosses: Vec<Vec<usize>> = Vec::new();
-    let mut last = None;
-    for (i, case) in cases.iter().enumerate() {
-        match tosses.last_mut() {
-            Some(toss) if last == Some(case.toss) => toss.push(i),
-            _ => tosses.push(vec![i]),
+    step: f64,
+) -> Result<Vec<Matrix6x3<f64>>, FitError> {
+    let parameters = model.at(optimum);
+    let derivative = |case: &Case| {
+        let mut derivative = Matrix6x3::zeros();
+        for axis in 0..3 {
+            let at = |step: f64| {
+                let mut more = Vector3::zeros();
+                more[axis] = step;
+                model.residual(&case.under(&more), &parameters)
+            };
+            derivative.set_column(axis, &((at(step)? - at(-step)?) / (2.0 * step)));
         }
-        last = Some(case.toss);
-    }
+        Ok(derivative)
+    };
+    cases.par_iter().map(derivative).collect()
+}
+
+/// Refits the free parameters, and gravity where it was estimated, on resamples of the tosses: one point a
+/// resample.
+pub(crate) fn resampled_optima(
+    model: &Model<'_>,
+    cases: &[Case],
+    flights: &[FlightGravity],
+    optimum: &Point,
+    (resamples, seed): (u64, u64),
+) -> Result<Vec<Point>, FitError> {
+    let groups = groups(cases, flights);
     let range = model.domain();
     let grid = reach(model, cases, optimum);
     let surrogate = Surrogate::new(model, cases, grid, NODES[grid.n])?;
+    let gravity = pooled(flights, |_| 1.0);
+    let slopes = match gravity {
+        Some(_) => by_gravity(model, cases, optimum, standard_error(flights))?,
+        None => Vec::new(),
+    };
     (0..resamples)
         .into_par_iter()
         .map(|resample| {
-            let weights = weights(&tosses, cases.len(), seed, resample);
+            let counts = counts(groups.len(), seed, resample);
+            let mut weights = vec![0.0; cases.len()];
+            for (group, count) in groups.iter().zip(&counts) {
+                for &case in &group.cases {
+                    weights[case] = *count;
+                }
+            }
+            let weight = |i: usize| weights[i];
+            let count_of = |toss: u64| {
+                let place = groups.binary_search_by_key(&toss, |group| group.toss);
+                place.map_or(0.0, |place| counts[place])
+            };
+            let more = match (gravity, pooled(flights, count_of)) {
+                (Some(all), Some(some)) => some - all,
+                _ => Vector3::zeros(),
+            };
+            let moved: Vec<Vector6<f64>> = slopes.iter().map(|slope| slope * more).collect();
             let mut misfits = Vec::with_capacity(cases.len());
             let found = maximize(&surrogate.domain, *optimum, RESAMPLED, |point| {
-                surrogate.misfits(point, &mut misfits);
-                best_scale(&misfits, |i| weights[i]).sum
+                let residuals = surrogate.residuals(point);
+                misfits.clear();
+                if moved.is_empty() {
+                    misfits.extend(residuals.map(|r| r.norm()));
+                } else {
+                    misfits.extend(residuals.zip(&moved).map(|(r, m)| (r + m).norm()));
+                }
+                best_scale(&misfits, weight).sum
             });
             if !surrogate.is_cut(&found.0, &range) {
                 return Ok(found.0);
             }
+            let cases: Vec<Case> = cases.iter().map(|case| case.under(&more)).collect();
             let found = maximize(&range, found.0, BEYOND, |point| {
-                match model.misfits(cases, &model.at(point)) {
-                    Ok(misfits) => best_scale(&misfits, |i| weights[i]).sum,
+                match model.misfits(&cases, &model.at(point)) {
+                    Ok(misfits) => best_scale(&misfits, weight).sum,
                     Err(_) => f64::NEG_INFINITY,
                 }
             });

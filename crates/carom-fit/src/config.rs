@@ -1,6 +1,7 @@
 //! A setup as TOML.
 
 use crate::FitError;
+use crate::law::Parameter;
 use crate::setup::{Body, DetectOptions, PlaneSetup, Setup};
 use nalgebra::{Matrix3, Vector3};
 use serde::Deserialize;
@@ -15,6 +16,7 @@ struct File {
     plane: PlaneTable,
     flight: Option<FlightTable>,
     detect: Option<DetectTable>,
+    published: Option<PublishedTable>,
 }
 
 #[derive(Deserialize)]
@@ -75,8 +77,15 @@ struct DetectTable {
     width: Option<usize>,
 }
 
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PublishedTable {
+    restitution: toml::Spanned<f64>,
+    friction: toml::Spanned<f64>,
+}
+
 impl Setup {
-    /// Reads `[body]`, `[plane]`, `[flight]` and `[detect]`.
+    /// Reads `[body]`, `[plane]`, `[flight]`, `[detect]` and `[published]`.
     ///
     /// # Errors
     ///
@@ -151,6 +160,21 @@ impl Setup {
                 Gravity::Estimated(Word::Estimate) => None,
             },
         };
+        let published = file.published.as_ref().map(|published| {
+            let checked = |parameter: Parameter, value: &toml::Spanned<f64>| {
+                let [low, high] = parameter.range();
+                if (low..=high).contains(value.get_ref()) {
+                    return Ok(*value.get_ref());
+                }
+                let key = format!("published.{}", parameter.name());
+                let why = format!("must be between {low} and {high}");
+                Err(at(value.span(), &key, &why))
+            };
+            Ok([
+                checked(Parameter::Restitution, &published.restitution)?,
+                checked(Parameter::Friction, &published.friction)?,
+            ])
+        });
         let defaults = DetectOptions::default();
         let detect = file.detect.unwrap_or_default();
         Ok(Self {
@@ -160,6 +184,7 @@ impl Setup {
                 offset,
             },
             gravity,
+            published: published.transpose()?,
             options: DetectOptions::new(
                 detect.band.unwrap_or(defaults.band),
                 detect.least.unwrap_or(defaults.least),

@@ -44,10 +44,10 @@ pub(crate) enum Verdict {
     Short,
 }
 
-/// Samples whose second difference is not that of free flight.
-fn flags(toss: &Poses, noise: &NoiseModel) -> Vec<usize> {
+/// Samples whose second difference is not that of free flight, in the order of time.
+pub(crate) fn flags(toss: &Poses, noise: &NoiseModel) -> Vec<usize> {
     let h = toss.time_step();
-    let statistical = 6.0 * 6.0_f64.sqrt() * noise.position_spread / (h * h);
+    let statistical = 6.0 * 6.0_f64.sqrt() * noise.widest_position_spread / (h * h);
     let physical = 0.5 * noise.gravity.norm() / STANDARD_GRAVITY;
     let threshold = statistical.max(physical);
     (1..toss.position.len().saturating_sub(1))

@@ -37,7 +37,7 @@ pub(crate) fn figures(analysis: &Analysis) -> Vec<Figure> {
         return Vec::new();
     };
     let mut figures = Vec::new();
-    figures.extend(map(analysis.cases(), best));
+    figures.extend(map(analysis, best));
     figures.push(histogram(analysis, best));
     figures.extend(panels(analysis, best));
     figures.extend(by_kind(best));
@@ -46,8 +46,10 @@ pub(crate) fn figures(analysis: &Analysis) -> Vec<Figure> {
     figures
 }
 
-/// Log likelihood over restitution and friction around the optimum, the interval and the estimate.
-fn map(cases: &Cases, best: &LawFit) -> Option<Figure> {
+/// Log likelihood over restitution and friction around the optimum, the interval, the estimate, and what was
+/// published.
+fn map(analysis: &Analysis, best: &LawFit) -> Option<Figure> {
+    let Cases { cases, .. } = analysis.cases();
     let uses = best.law.uses();
     if !(uses.contains(&Parameter::Restitution) && uses.contains(&Parameter::Friction)) {
         return None;
@@ -60,13 +62,21 @@ fn map(cases: &Cases, best: &LawFit) -> Option<Figure> {
     };
     let range = model.domain();
     let center = model.point(&p);
-    let ends = |side: f64| range.clamp(std::array::from_fn(|k| center[k] + side * MAP_REACH));
+    let published = analysis.published();
+    let ends = |side: f64| {
+        range.clamp(std::array::from_fn(|k| {
+            let end = center[k] + side * MAP_REACH;
+            let other = published.and_then(|point| point.get(k).copied());
+            // The map holds what was published, too.
+            other.map_or(end, |x| if side * (x - end) > 0.0 { x } else { end })
+        }))
+    };
     let domain = Domain {
         low: ends(-1.0),
         high: ends(1.0),
         ..range
     };
-    let grid = Surrogate::new(&model, &cases.cases, domain, MAP_NODES).ok()?;
+    let grid = Surrogate::new(&model, cases, domain, MAP_NODES).ok()?;
     let axis = |k: usize| -> Vec<f64> {
         let step = (domain.high[k] - domain.low[k]) / (MAP_CELLS - 1) as f64;
         (0..MAP_CELLS)
@@ -76,7 +86,11 @@ fn map(cases: &Cases, best: &LawFit) -> Option<Figure> {
     let (x, y) = (axis(0), axis(1));
     let mut misfits = Vec::new();
     let mut height = |restitution: f64, friction: f64| {
-        grid.misfits(&[restitution, friction, 0.0], &mut misfits);
+        misfits.clear();
+        misfits.extend(
+            grid.residuals(&[restitution, friction, 0.0])
+                .map(|r| r.norm()),
+        );
         (best_scale(&misfits, |_| 1.0).sum - top).max(DEEPEST)
     };
     let mut values = Vec::with_capacity(MAP_CELLS);
@@ -90,7 +104,7 @@ fn map(cases: &Cases, best: &LawFit) -> Option<Figure> {
     let mut figure = Figure::new(
         "likelihood",
         format!("Log likelihood of {} below its largest value", best.law.name()),
-        "The cross is the estimate, the box its 95 % interval over tosses. Predictions are interpolated; values below -400 are drawn alike.",
+        "Vermillion: the estimate, and its 95 % interval over tosses as a box; green, if given: what was published. Predictions are interpolated; values below -400 are drawn alike.",
         Axis::linear("restitution", ""),
         Axis::linear("friction", ""),
     )
@@ -111,6 +125,10 @@ fn map(cases: &Cases, best: &LawFit) -> Option<Figure> {
     ) {
         let (x, y) = (vec![a, b, b, a, a], vec![c, c, d, d, c]);
         figure = figure.mark(Mark::line("95 % intervals", x, y, Color::Vermillion));
+    }
+    if let Some([restitution, friction]) = published {
+        let point = Mark::points("published", vec![restitution], vec![friction], Color::Green);
+        figure = figure.mark(point);
     }
     Some(figure.mark(Mark::points(
         "estimate",

@@ -2,13 +2,15 @@
 
 use crate::FitError;
 use crate::bootstrap::{interval, resampled_optima};
+use crate::gravity::FlightGravity;
 use crate::impact::{Impact, Kind};
 use crate::law::{FitLaw, Parameter, Parameters};
 use crate::likelihood::log_density;
+use crate::noise::NoiseModel;
 use crate::objective::Model;
 use crate::predict::Case;
 use crate::robust::median;
-use crate::setup::{Plane, Setup};
+use crate::setup::Setup;
 
 /// A parameter's log likelihood must fall by this much towards both ends of its range.
 const IDENTIFIABLE_FALL: f64 = 1.92;
@@ -83,7 +85,8 @@ impl Score {
 pub struct Estimate {
     /// The parameter.
     pub parameter: Parameter,
-    /// 95 % interval over resampled tosses, if any were asked for. Gravity and plane are taken as known.
+    /// 95 % interval over resampled tosses, if any were asked for; an estimated gravity is estimated again from each
+    /// resample, the plane is taken as known.
     pub interval: Option<[f64; 2]>,
     /// Whether the data tell it: its interval covers at most half of its range, and both ends of the
     /// range are less probable by more than the 95 % likelihood bound, the other parameters fitted again.
@@ -147,15 +150,19 @@ pub struct LawFit {
 pub struct Cases {
     pub(crate) cases: Vec<Case>,
     pub(crate) kinds: Vec<Kind>,
+    /// What single flights say of gravity, if it was estimated.
+    flights: Vec<FlightGravity>,
 }
 
 impl Cases {
-    /// Prepares measured impacts on a plane.
+    /// Prepares measured impacts on the plane of `noise`, under its gravity.
     #[must_use]
-    pub fn new(impacts: &[Impact], setup: &Setup, plane: &Plane) -> Self {
+    pub fn new(impacts: &[Impact], setup: &Setup, noise: &NoiseModel) -> Self {
+        let case = |impact| Case::new(impact, setup, &noise.plane);
         Self {
-            cases: impacts.iter().map(|i| Case::new(i, setup, plane)).collect(),
+            cases: impacts.iter().map(case).collect(),
             kinds: impacts.iter().map(|i| i.kind).collect(),
+            flights: noise.flights.clone(),
         }
     }
 
@@ -224,8 +231,9 @@ impl Cases {
         let parameters = model.at(&optimum);
         let (misfits, likelihood) = model.likelihood(&self.cases, &parameters)?;
         let optima = if options.bootstrap > 0 && !free.is_empty() {
-            let (n, seed) = (options.bootstrap, options.seed);
-            resampled_optima(&model, &self.cases, &optimum, n, seed)?
+            let (cases, flights) = (&self.cases, &self.flights);
+            let draws = (options.bootstrap, options.seed);
+            resampled_optima(&model, cases, flights, &optimum, draws)?
         } else {
             Vec::new()
         };

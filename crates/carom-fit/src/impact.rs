@@ -64,8 +64,10 @@ pub struct Impact {
     pub velocity_minus: [f64; 6],
     /// Velocities after.
     pub velocity_plus: [f64; 6],
-    /// Covariance of the velocities, before first.
+    /// Covariance of the velocities, before first, for this gravity.
     pub covariance: SMatrix<f64, 12, 12>,
+    /// Derivative of the velocities, before first, by gravity (s, and s/m for angular velocities).
+    pub by_gravity: SMatrix<f64, 12, 3>,
     /// Sum of squared residuals over the noise.
     pub chi2: f64,
     /// Residuals less unknowns.
@@ -203,6 +205,7 @@ fn impact(flights: &Flights<'_>, setup: &Setup, index: usize, window: [usize; 2]
         velocity_minus: meeting.velocity[0].into(),
         velocity_plus: meeting.velocity[1].into(),
         covariance: meeting.covariance,
+        by_gravity: meeting.by_gravity,
         chi2: meeting.chi2,
         dof: meeting.dof,
         gaps,

@@ -8,7 +8,7 @@ const NU: f64 = 4.0;
 const DIMENSION: f64 = 6.0;
 /// Smallest scale.
 const LEAST_SCALE: f64 = 1e-9;
-/// The scale is a fixed point that is reached at a linear rate.
+/// Steps to the scale: a handful, and more only where almost all misfits are zero.
 const MAX_ITERATIONS: usize = 10_000;
 
 /// Log density of a misfit $d$ at a scale $s$,
@@ -32,21 +32,33 @@ pub(crate) struct Likelihood {
 
 /// The scale that makes weighted misfits most probable, and the sum of their log densities.
 ///
-/// $s^2 \leftarrow \overline{u d^2}/6$, $u = 10/(4 + d^2/s^2)$, from $\overline{d^2}/6$.
+/// The fixed point of $s^2 \leftarrow \overline{u d^2}/6$, $u = 10/(4 + d^2/s^2)$, from $\overline{d^2}/6$: with
+/// $x = s^2$ the root of $f(x) = \overline{10 d^2/(4x + d^2)} - 6$, which falls and is convex, so that Newton's steps from
+/// its left never pass it. A step that would end below half of $x$ is the fixed point's own.
 pub(crate) fn best_scale(misfits: &[f64], weight: impl Fn(usize) -> f64) -> Likelihood {
-    let mean = |of: &dyn Fn(f64) -> f64| {
-        let (mut sum, mut weights) = (0.0, 0.0);
-        for (i, d) in misfits.iter().enumerate() {
-            let w = weight(i);
-            sum += w * of(d * d);
-            weights += w;
-        }
-        sum / weights
-    };
+    let (mut squares, mut weights) = (0.0, 0.0);
+    for (i, d) in misfits.iter().enumerate() {
+        squares += weight(i) * d * d;
+        weights += weight(i);
+    }
     let least = LEAST_SCALE * LEAST_SCALE;
-    let mut square = (mean(&|d2| d2) / DIMENSION).max(least);
+    let mut square = (squares / weights / DIMENSION).max(least);
     for _ in 0..MAX_ITERATIONS {
-        let next = mean(&|d2| (NU + DIMENSION) * d2 / (NU + d2 / square)) / DIMENSION;
+        let (mut sum, mut slope) = (0.0, 0.0);
+        for (i, d) in misfits.iter().enumerate() {
+            let ratio = d * d / (NU * square + d * d);
+            sum += weight(i) * ratio;
+            slope += weight(i) * ratio * (1.0 - ratio);
+        }
+        // The mean, and its derivative by ln x with the sign changed.
+        let mean = (NU + DIMENSION) * sum / weights;
+        let slope = (NU + DIMENSION) * slope / weights;
+        let newton = square * (1.0 + (mean - DIMENSION) / slope);
+        let next = if newton >= 0.5 * square && newton.is_finite() {
+            newton
+        } else {
+            square * mean / DIMENSION
+        };
         let next = next.max(least);
         let is_done = (next - square).abs() <= 1e-12 * square;
         square = next;

@@ -48,6 +48,29 @@ struct Unknowns {
     sides: [Side; 2],
 }
 
+impl Unknowns {
+    /// Derivative of velocities and angular velocities in world axes, before first, by the unknowns. The latter turn
+    /// with the attitude, too: $R e^{\delta}\omega = R\omega - R\,\hat\omega\,\delta$.
+    fn motion(&self) -> SMatrix<f64, 12, UNKNOWNS> {
+        let turn = self.rotation.matrix();
+        let mut motion = SMatrix::<f64, 12, UNKNOWNS>::zeros();
+        for (side, place) in MOTION.into_iter().enumerate() {
+            let row = 6 * side;
+            let by_attitude = -turn * self.sides[side].angular.cross_matrix();
+            motion
+                .fixed_view_mut::<3, 3>(row, place)
+                .copy_from(&Matrix3::identity());
+            motion
+                .fixed_view_mut::<3, 3>(row + 3, place + 3)
+                .copy_from(&turn);
+            motion
+                .fixed_view_mut::<3, 3>(row + 3, ATTITUDE)
+                .copy_from(&by_attitude);
+        }
+        motion
+    }
+}
+
 /// What the fit of two flights gives.
 #[derive(Clone, Debug)]
 pub(crate) struct Meeting {
@@ -60,6 +83,8 @@ pub(crate) struct Meeting {
     pub velocity: [SVector<f64, 6>; 2],
     /// Covariance of the two, before first, in world axes.
     pub covariance: SMatrix<f64, 12, 12>,
+    /// Derivative of the two by gravity, in world axes (s, and s/m for angular velocities).
+    pub by_gravity: SMatrix<f64, 12, 3>,
     /// Sum of squared residuals over the noise.
     pub chi2: f64,
     /// Residuals less unknowns.
@@ -175,6 +200,25 @@ impl Flights<'_> {
         sums.cost.is_finite().then_some(sums)
     }
 
+    /// Derivative by gravity of half the gradient of the sum of squares: positions move by $s^2/2$ with it.
+    fn by_gravity(&self, at: &Unknowns) -> SMatrix<f64, UNKNOWNS, 3> {
+        let weight = 1.0 / self.noise.position_spread.max(LEAST_NOISE);
+        let mut derivative = SMatrix::zeros();
+        for (side, window) in self.windows.iter().enumerate() {
+            for k in window.clone() {
+                let s = self.toss.time[k] - at.time;
+                let moved = weight * weight * 0.5 * s * s;
+                let rate = at.sides[side].velocity + self.noise.gravity * s;
+                for axis in 0..3 {
+                    derivative[(POSITION + axis, axis)] += moved;
+                    derivative[(MOTION[side] + axis, axis)] += moved * s;
+                    derivative[(TIME, axis)] -= moved * rate[axis];
+                }
+            }
+        }
+        derivative
+    }
+
     /// Angular velocity in the body at the end of a flight: the angular momentum in space is kept.
     fn end_rate(&self, angular: &Vector3<f64>, time: f64, end: &So3, from: &So3) -> Vector3<f64> {
         if time == 0.0 || self.body.is_isotropic() {
@@ -286,12 +330,16 @@ impl Flights<'_> {
             let v = at.sides[k].velocity;
             SVector::from([v.x, v.y, v.z, angular.x, angular.y, angular.z])
         };
+        let inverse = inverse(&sums)?;
+        let motion = at.motion();
+        let by_gravity = -motion * inverse * self.by_gravity(&at);
         Some(Meeting {
             time: at.time,
             position: at.position,
             rotation: at.rotation,
             velocity: [six(0), six(1)],
-            covariance: covariance(&sums, &at.rotation)?,
+            covariance: motion * inverse * motion.transpose(),
+            by_gravity,
             chi2: sums.cost,
             dof: residuals.saturating_sub(UNKNOWNS),
             rms: [rms(0), rms(1)],
@@ -344,10 +392,10 @@ fn solve(sums: &Sums, is_timed: bool) -> Option<Vector> {
     step.iter().all(|x| x.is_finite()).then_some(step)
 }
 
-/// Covariance of the velocities before and after in world axes. Where the time of the impact is not
-/// determined (nothing changes at it) it is taken as known.
-fn covariance(sums: &Sums, rotation: &So3) -> Option<SMatrix<f64, 12, 12>> {
-    let inverse = |is_timed: bool| {
+/// Inverse of the normal matrix. Where the time of the impact is not determined (nothing changes at it) it is taken
+/// as known.
+fn inverse(sums: &Sums) -> Option<Normal> {
+    let invert = |is_timed: bool| {
         let (unit, scale) = scaled(sums, is_timed);
         let factor = unit.cholesky()?;
         let diagonal = factor.l().diagonal();
@@ -359,14 +407,5 @@ fn covariance(sums: &Sums, rotation: &So3) -> Option<SMatrix<f64, 12, 12>> {
             inverse[(i, j)] * scale[i] * scale[j]
         }))
     };
-    let body = inverse(true).or_else(|| inverse(false))?;
-    let mut block = body.fixed_view::<12, 12>(MOTION[0], MOTION[0]).into_owned();
-    let turn = rotation.matrix();
-    for start in [3, 9] {
-        let rows = turn * block.fixed_view::<3, 12>(start, 0);
-        block.fixed_view_mut::<3, 12>(start, 0).copy_from(&rows);
-        let columns = block.fixed_view::<12, 3>(0, start) * turn.transpose();
-        block.fixed_view_mut::<12, 3>(0, start).copy_from(&columns);
-    }
-    Some(block)
+    invert(true).or_else(|| invert(false))
 }

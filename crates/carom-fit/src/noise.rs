@@ -1,30 +1,31 @@
 //! Noise, gravity and the plane, from the poses themselves.
 
+use crate::gravity::{FlightGravity, flights, pooled};
 use crate::robust::{Cloud, mad_sigma, median};
 use crate::setup::{Plane, Setup};
 use crate::{FitError, Poses};
 use nalgebra::{Matrix3, Vector3};
 
-/// A body whose lowest vertex is this far above the plane flies (m).
-const FLIGHT_HEIGHT: f64 = 0.010;
-
 /// Fewest second differences from which noise is estimated.
 const FEWEST_TRIPLES: usize = 12;
 
 /// What the poses say of the tracker and of the world.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct NoiseModel {
     /// Standard deviation of a position, per axis in space (m).
     pub position_m: [f64; 3],
     /// Standard deviation of an attitude, per axis of the body (rad).
     pub rotation_rad: [f64; 3],
-    /// Standard deviation of a component of a position, whatever the axes are (m): what thresholds and
-    /// weights are made of.
+    /// Standard deviation of a component of a position, whatever the axes are (m): what weights are made of.
     pub position_spread: f64,
+    /// The same of the component with the most noise (m): beyond six of these a second difference is no noise.
+    pub widest_position_spread: f64,
     /// The same of an attitude (rad).
     pub rotation_spread: f64,
     /// Gravity in space (m/s²), estimated or given.
     pub gravity: Vector3<f64>,
+    /// What single flights say of it; none if it is given.
+    pub flights: Vec<FlightGravity>,
     /// The plane, its offset estimated or given.
     pub plane: Plane,
     /// Tilt of the resting poses against the given normal: the slopes along the two tangents of
@@ -50,10 +51,13 @@ pub fn tangents(normal: &Vector3<f64>) -> [Vector3<f64>; 2] {
 /// Estimates noise and gravity from second differences in flight, and the plane from the last poses.
 ///
 /// With $h$ the median time step of a toss and $a_k = (p_{k+1} - 2p_k + p_{k-1})/h^2$ in flight,
-/// gravity is Huber's mean of $a_k$ and a position's noise the spread of $a_kh^2$ over $\sqrt6$; an
-/// attitude's noise is that of the differences of $\log(R_k^TR_{k+1})$, less what Euler's equations say of
-/// them, over $\sqrt6$. Per axis a spread is 1.4826 times the median absolute deviation; the one without axes
-/// is made of the lengths of deviations, so that nothing depends on how the axes are turned.
+/// a position's noise is the spread of $a_kh^2$ over $\sqrt6$; an attitude's noise is that of the differences of
+/// $\log(R_k^TR_{k+1})$, less what Euler's equations say of them, over $\sqrt6$. Per axis a spread is 1.4826 times
+/// the median absolute deviation; those without axes turn with the world.
+///
+/// Huber's mean of $a_k$ is a first estimate of gravity, with which flights are told from what is none. The
+/// estimate is Huber's mean of the parabolas through whole flights, each with the weight of what it tells. An
+/// error of gravity is an error of all velocities at the impacts, of the same sign before and of the other one after.
 ///
 /// # Errors
 ///
@@ -63,16 +67,9 @@ pub fn estimate_noise(poses: &[Poses], setup: &Setup) -> Result<NoiseModel, FitE
     let (mut accelerations, mut bends, mut turns) = (Vec::new(), Vec::new(), Vec::new());
     for toss in poses {
         let h = toss.time_step();
-        let height: Vec<f64> = toss
-            .position
-            .iter()
-            .zip(&toss.rotation)
-            .map(|(x, r)| setup.body.lowest(&plane.normal, x, r) + plane.offset)
-            .collect();
+        let is_free = setup.flying(toss, &plane);
         for k in 1..toss.position.len().saturating_sub(1) {
-            let all = [k - 1, k, k + 1];
-            let flies = |&i: &usize| height.get(i).is_some_and(|z| *z > FLIGHT_HEIGHT);
-            if !all.iter().all(flies) {
+            if !is_free[k - 1..=k + 1].iter().all(|free| *free) {
                 continue;
             }
             let bend = bend(toss, k);
@@ -94,23 +91,31 @@ pub fn estimate_noise(poses: &[Poses], setup: &Setup) -> Result<NoiseModel, FitE
         }
         Ok(sigma)
     };
-    let spread = |vectors: &[Vector3<f64>]| -> Result<f64, FitError> {
-        Ok(Cloud::new(vectors).ok_or_else(none)?.spread / 6.0_f64.sqrt())
-    };
-    let gravity = match setup.gravity {
-        Some(gravity) => gravity,
-        None => Cloud::new(&accelerations).ok_or_else(none)?.center,
-    };
-    Ok(NoiseModel {
+    let cloud = |vectors: &[Vector3<f64>]| Cloud::new(vectors).ok_or_else(none);
+    let bent = cloud(&bends)?;
+    let mut noise = NoiseModel {
         position_m: per_axis(&bends)?,
         rotation_rad: per_axis(&turns)?,
-        position_spread: spread(&bends)?,
-        rotation_spread: spread(&turns)?,
-        gravity,
+        position_spread: bent.spread / 6.0_f64.sqrt(),
+        widest_position_spread: bent.widest / 6.0_f64.sqrt(),
+        rotation_spread: cloud(&turns)?.spread / 6.0_f64.sqrt(),
+        gravity: match setup.gravity {
+            Some(gravity) => gravity,
+            None => cloud(&accelerations)?.center,
+        },
+        flights: Vec::new(),
         plane,
         tilt,
         samples: found,
-    })
+    };
+    if setup.gravity.is_none() {
+        let flights = flights(poses, setup, &noise);
+        if let Some(gravity) = pooled(&flights, |_| 1.0) {
+            noise.gravity = gravity;
+            noise.flights = flights;
+        }
+    }
+    Ok(noise)
 }
 
 /// Second difference of the positions around a sample (m).

@@ -6,6 +6,7 @@ use crate::likelihood::{Likelihood, best_scale};
 use crate::predict::Case;
 use crate::simplex::{Domain, Point, Search, maximize};
 use carom_impact::ImpactError;
+use nalgebra::Vector6;
 use rayon::prelude::*;
 
 /// A law, the parameters that are free, and the values of the others.
@@ -81,6 +82,12 @@ impl Model<'_> {
             }
         };
         cases.par_iter().map(misfit).collect()
+    }
+
+    /// The vector whose Euclidean norm is the misfit of one case.
+    pub(crate) fn residual(&self, case: &Case, p: &Parameters) -> Result<Vector6<f64>, FitError> {
+        let found = case.predict(self.law, p).map_err(|e| failed(case, e))?;
+        Ok(case.euclidean(&case.residual(&found)))
     }
 
     /// How probable the measured velocities are at a point; minus infinity where the law has no answer.

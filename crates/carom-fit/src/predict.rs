@@ -9,7 +9,7 @@ use carom_impact::frictional::{AnitescuPotra, Draw, MoreauNewton, Sampler, Seque
 use carom_impact::two_body::ImpactOptions;
 use carom_impact::{Contact, ContactSet, ImpactError, ImpactLaw, ImpactProblem, Plastic, Routh};
 use carom_metric::{Covector, KineticMetric, Tangent};
-use nalgebra::{DMatrix, Matrix3, Matrix6, SVector, Vector3, Vector6};
+use nalgebra::{DMatrix, Matrix3, Matrix6, SMatrix, SVector, Vector3, Vector6};
 
 /// A touching vertex as rows on (velocity, angular velocity), world axes.
 #[derive(Clone, Debug)]
@@ -30,6 +30,8 @@ pub(crate) struct Case {
     lowest: usize,
     pub before: Vector6<f64>,
     pub after: Vector6<f64>,
+    /// Derivative of the two by gravity.
+    by_gravity: SMatrix<f64, 12, 3>,
     /// $\lVert u^-\rVert_\ast$.
     speed: f64,
     /// Configured inertia over the mass in world axes, $I_0/m$: all that impacts on a fixed plane know of
@@ -74,6 +76,7 @@ impl Case {
             lowest,
             before,
             after: Vector6::from(impact.velocity_plus),
+            by_gravity: impact.by_gravity,
             speed: 0.0,
             gyration,
             gyration_factor: gyration
@@ -81,6 +84,19 @@ impl Case {
                 .map_or(Matrix3::zeros(), |c| c.l().transpose()),
         };
         case.speed = case.norm(&before);
+        case
+    }
+
+    /// The impact as it would have been measured had gravity been estimated this much larger.
+    pub(crate) fn under(&self, more_gravity: &Vector3<f64>) -> Self {
+        let moved = self.by_gravity * more_gravity;
+        let mut case = self.clone();
+        case.before += moved.fixed_rows::<6>(0);
+        case.after += moved.fixed_rows::<6>(6);
+        case.speed = case.norm(&case.before);
+        for touch in &mut case.touches {
+            touch.is_approaching = touch.normal.dot(&case.before) < 0.0;
+        }
         case
     }
 

@@ -50,6 +50,7 @@ pub struct Analysis {
     /// Distances to the nearest sampled outcome of the set-valued law, if it was asked for.
     pub set_distances: Option<Vec<f64>>,
     cases: Cases,
+    published: Option<[f64; 2]>,
     is_evaluation: bool,
     samples: usize,
     tosses: usize,
@@ -69,7 +70,7 @@ pub fn analyze(
 ) -> Result<Analysis, FitError> {
     let noise = estimate_noise(poses, setup)?;
     let census = find_impacts(poses, setup, &noise);
-    let cases = Cases::new(&census.impacts, setup, &noise.plane);
+    let cases = Cases::new(&census.impacts, setup, &noise);
     let mut steps: Vec<f64> = poses
         .iter()
         .map(Poses::time_step)
@@ -88,6 +89,7 @@ pub fn analyze(
         set_distances: None,
         census,
         cases,
+        published: setup.published,
     };
     if !analysis.has_enough_impacts() {
         return Ok(analysis);
@@ -455,6 +457,11 @@ impl Analysis {
     pub(crate) fn predictions(&self, fit: &LawFit) -> Vec<Option<Vector6<f64>>> {
         let predict = |case: &crate::predict::Case| case.predict(fit.law, &fit.parameters).ok();
         self.cases.cases.par_iter().map(predict).collect()
+    }
+
+    /// Restitution and friction that the setup calls published.
+    pub(crate) fn published(&self) -> Option<[f64; 2]> {
+        self.published
     }
 
     /// The cases, for the figures.

@@ -1,6 +1,6 @@
 //! Medians, quantiles, and centers and spreads that outliers hardly move.
 
-use nalgebra::Vector3;
+use nalgebra::{Matrix3, Vector3};
 
 /// Median of the values, which are reordered; `None` without values.
 pub(crate) fn median(values: &mut [f64]) -> Option<f64> {
@@ -32,23 +32,27 @@ pub(crate) fn mad_sigma(values: &[f64]) -> Option<f64> {
 }
 
 /// Median length of a vector of three independent standard normal components.
-const MEDIAN_LENGTH: f64 = 1.538_172_254;
+pub(crate) const MEDIAN_LENGTH: f64 = 1.538_172_254;
 
 /// Steps of an iteration for a center.
 const MAX_STEPS: usize = 500;
 
-/// A center of vectors and their spread about it, the standard deviation of a component, that outliers hardly move
+/// A center of vectors and their spreads about it, standard deviations of a component, that outliers hardly move
 /// and that turn with the vectors.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cloud {
     pub center: Vector3<f64>,
+    /// Of a component in whatever direction.
     pub spread: f64,
+    /// Of the component that is spread most.
+    pub widest: f64,
 }
 
 impl Cloud {
     /// Huber's mean, for which deviations longer than 1.5 times $\sqrt3$ spreads count as if they were that
     /// long; the spread is the median deviation from the point with the least sum of deviations (the spatial
-    /// median), over that of the normal distribution. `None` without vectors.
+    /// median), over that of the normal distribution. The widest spread is [`mad_sigma`] along one of the principal
+    /// axes of the directions in which the vectors deviate. `None` without vectors.
     pub(crate) fn new(vectors: &[Vector3<f64>]) -> Option<Self> {
         let mut start = Vector3::zeros();
         for axis in 0..3 {
@@ -61,7 +65,21 @@ impl Cloud {
         let spread = median(&mut lengths)? / MEDIAN_LENGTH;
         let longest = (1.5 * 3.0_f64.sqrt() * spread).max(floor);
         let center = reweighted(vectors, middle, |length| (longest / length).min(1.0));
-        Some(Self { center, spread })
+        let mut directions = Matrix3::zeros();
+        for vector in vectors {
+            let unit = (vector - middle) / (vector - middle).norm().max(floor);
+            directions += unit * unit.transpose();
+        }
+        let mut widest = 0.0_f64;
+        for axis in directions.symmetric_eigen().eigenvectors.column_iter() {
+            let along: Vec<f64> = vectors.iter().map(|v| axis.dot(v)).collect();
+            widest = widest.max(mad_sigma(&along)?);
+        }
+        Some(Self {
+            center,
+            spread,
+            widest,
+        })
     }
 }
 
@@ -71,12 +89,25 @@ fn reweighted(
     start: Vector3<f64>,
     weight: impl Fn(f64) -> f64,
 ) -> Vector3<f64> {
+    center_of(vectors.len(), start, |i, center| {
+        let deviation = vectors[i] - center;
+        (deviation, weight(deviation.norm()))
+    })
+}
+
+/// The fixed point of a weighted mean of `n` vectors, of which the closure gives the deviations from a center and
+/// the weights there.
+pub(crate) fn center_of(
+    n: usize,
+    start: Vector3<f64>,
+    deviation: impl Fn(usize, &Vector3<f64>) -> (Vector3<f64>, f64),
+) -> Vector3<f64> {
     let mut center = start;
     for _ in 0..MAX_STEPS {
         let (mut sum, mut weights) = (Vector3::zeros(), 0.0);
-        for vector in vectors {
-            let w = weight((vector - center).norm());
-            sum += (vector - center) * w;
+        for i in 0..n {
+            let (deviation, w) = deviation(i, &center);
+            sum += deviation * w;
             weights += w;
         }
         if !(weights > 0.0 && weights.is_finite()) {
@@ -126,6 +157,7 @@ mod tests {
         };
         assert!((turn * cloud.center - other.center).norm() <= 1e-9);
         assert!((cloud.spread - other.spread).abs() <= 1e-9);
+        assert!((cloud.widest - other.widest).abs() <= 1e-9 && cloud.widest >= cloud.spread);
         assert!((cloud.center - Vector3::new(1.0, 2.0, 0.0)).norm() <= 0.3);
     }
 }

@@ -1,6 +1,6 @@
 //! The body, the plane, gravity, and what counts as an impact.
 
-use crate::FitError;
+use crate::{FitError, Poses};
 use carom_geometry::MassProperties;
 use carom_lie::So3;
 use carom_variational::{ExactFlight, Flight, RigidBody, State};
@@ -114,6 +114,9 @@ impl Body {
     }
 }
 
+/// A body whose lowest vertex is this far above the plane flies (m).
+const FLIGHT_HEIGHT: f64 = 0.010;
+
 /// Most vertices of a body: contacts of one impact stay a small problem.
 const MAX_VERTICES: usize = 10_000;
 
@@ -203,6 +206,18 @@ pub struct Setup {
     pub plane: PlaneSetup,
     /// Gravity in space (m/s²); `None`: from the flights.
     pub gravity: Option<Vector3<f64>>,
+    /// Restitution and friction that someone has published, shown beside the estimate and used for nothing.
+    pub published: Option<[f64; 2]>,
     /// What counts as an impact.
     pub options: DetectOptions,
+}
+
+impl Setup {
+    /// Of every sample, whether the body is too far above the plane to touch it.
+    pub(crate) fn flying(&self, toss: &Poses, plane: &Plane) -> Vec<bool> {
+        let poses = toss.position.iter().zip(&toss.rotation);
+        poses
+            .map(|(x, r)| self.body.lowest(&plane.normal, x, r) + plane.offset > FLIGHT_HEIGHT)
+            .collect()
+    }
 }

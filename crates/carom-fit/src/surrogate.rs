@@ -1,7 +1,7 @@
 //! Predictions on a grid of parameters, interpolated between its nodes.
 
 use crate::FitError;
-use crate::objective::{Model, failed};
+use crate::objective::Model;
 use crate::predict::Case;
 use crate::simplex::{Domain, Point};
 use nalgebra::Vector6;
@@ -36,16 +36,10 @@ impl Surrogate {
                     rest /= nodes;
                 }
                 let parameters = model.at(&domain.clamp(point));
-                cases
-                    .iter()
-                    .map(|case| {
-                        let found = case.predict(model.law, &parameters);
-                        let u = found.map_err(|e| failed(case, e))?;
-                        Ok(case.euclidean(&case.residual(&u)))
-                    })
-                    .collect::<Result<Vec<_>, FitError>>()
+                let residual = |case| model.residual(case, &parameters);
+                cases.iter().map(residual).collect()
             })
-            .collect::<Result<Vec<_>, FitError>>()?;
+            .collect::<Result<_, FitError>>()?;
         Ok(Self {
             domain,
             nodes,
@@ -53,8 +47,8 @@ impl Surrogate {
         })
     }
 
-    /// Misfits at a point of the grid's box, by multilinear interpolation of the residuals.
-    pub(crate) fn misfits(&self, point: &Point, misfits: &mut Vec<f64>) {
+    /// Residual vectors at a point of the grid's box, case by case, by multilinear interpolation.
+    pub(crate) fn residuals(&self, point: &Point) -> impl Iterator<Item = Vector6<f64>> + '_ {
         let n = self.domain.n;
         let mut corner = 0;
         let mut shares = [0.0; 3];
@@ -71,9 +65,8 @@ impl Surrogate {
             corner += cell * stride[k];
             shares[k] = place - cell as f64;
         }
-        misfits.clear();
         let cases = self.residuals.first().map_or(0, Vec::len);
-        for case in 0..cases {
+        (0..cases).map(move |case| {
             let mut residual = Vector6::zeros();
             for bits in 0..1_usize << n {
                 let (mut node, mut weight) = (corner, 1.0);
@@ -87,8 +80,8 @@ impl Surrogate {
                 }
                 residual += self.residuals[node][case] * weight;
             }
-            misfits.push(residual.norm());
-        }
+            residual
+        })
     }
 
     /// Whether a point lies on a face of the grid that is no end of the parameter's range.

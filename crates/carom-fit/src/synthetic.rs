@@ -149,6 +149,7 @@ fn start(
             ],
             velocity_plus: [0.0; 6],
             covariance: SMatrix::zeros(),
+            by_gravity: SMatrix::zeros(),
             chi2: 0.0,
             dof: 0,
             gaps: vec![0.0],

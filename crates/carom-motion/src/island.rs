@@ -75,18 +75,16 @@ impl Run<'_, '_> {
         let mut found = (length, whole, false);
         let held = pairs.iter().any(|pair| self.is_held(*pair, begin));
         if splits < MAX_SPLITS && !held {
-            let tolerances: Vec<f64> = pairs
-                .iter()
-                .map(|(i, j)| self.world.tolerance(*i, *j))
-                .collect();
             let stops = |step: &Step| step.slip_left;
             if let Some((at, step)) = first_event(&scene, &before, found.0, &found.1, &stops)? {
                 found = (at, step, false);
             }
-            // Another point of a pair that touches already.
+            // Another point of a pair that touches already; one that is a little too deep may stay so.
+            let floors = scene.gaps(&before);
             let lands = |step: &Step| {
-                let gaps = step.pairs.iter().zip(&tolerances);
-                gaps.map(|(pair, tolerance)| pair.gap / tolerance + 1e-2)
+                let pairs = step.pairs.iter().zip(&scene.pairs).zip(&floors);
+                pairs
+                    .map(|((now, pair), floor)| (now.gap - floor.min(0.0)) / pair.tolerance + 1e-2)
                     .fold(f64::INFINITY, f64::min)
             };
             if let Some((at, step)) = first_event(&scene, &before, found.0, &found.1, &lands)? {

@@ -132,6 +132,16 @@ impl StepScene<'_> {
         [first, second]
     }
 
+    /// Gaps of the pairs, of all features (m).
+    pub(crate) fn gaps(&self, states: &[State]) -> Vec<f64> {
+        let gap = |pair: &StepPair<'_>| {
+            let [here, there] = self.states_of(pair, states);
+            let mut memory = PairMemory::new();
+            pair::gap(pair.body, here, &pair.other, there, &mut memory).value
+        };
+        self.pairs.iter().map(gap).collect()
+    }
+
     fn push(&self, out: &mut Points, index: usize, point: ContactPoint, states: &[State]) {
         let Some(pair) = self.pairs.get(index) else {
             return;
@@ -475,10 +485,9 @@ impl StepScene<'_> {
                 pair.impulse += second_points.rows.impulse(place, &second);
             }
         }
-        for (pair, result) in self.pairs.iter().zip(&mut pairs) {
-            let [here, there] = self.states_of(pair, &states_end);
-            let mut memory = PairMemory::new();
-            result.gap = pair::gap(pair.body, here, &pair.other, there, &mut memory).value;
+        let gaps = self.gaps(&states_end);
+        for ((pair, result), gap) in self.pairs.iter().zip(&mut pairs).zip(gaps) {
+            result.gap = gap;
             if pair.friction == 0.0 {
                 result.slides = true;
             }

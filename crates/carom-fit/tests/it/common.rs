@@ -25,8 +25,7 @@ pub fn cube_above(plane_offset: f64) -> Setup {
     setup
 }
 
-/// The same under a known gravity, too. An estimated one is off alike for all tosses, by up to ten standard
-/// errors of parameters where noise is all that is wrong.
+/// The same under a known gravity, too.
 pub fn cube_in_a_known_world() -> Setup {
     let mut setup = cube_above(0.0);
     setup.gravity = Some(Vector3::new(0.0, 0.0, -9.81));
@@ -66,7 +65,7 @@ pub fn poses(recipe: &Recipe, setup: &Setup) -> Vec<Poses> {
 pub fn cases(poses: &[Poses], setup: &Setup) -> Cases {
     let noise = estimate_noise(poses, setup).unwrap();
     let census = find_impacts(poses, setup, &noise);
-    Cases::new(&census.impacts, setup, &noise.plane)
+    Cases::new(&census.impacts, setup, &noise)
 }
 
 /// Restitution and friction as far as the law has them, without kinds and single tosses.

@@ -143,6 +143,12 @@ fn configurations_are_refused_with_line_and_key() {
             "",
             "band",
         ),
+        (
+            "offset = 0.0",
+            "offset = 0.0\n[published]\nrestitution = 0.1\nfriction = -0.2",
+            "line 10",
+            "published.friction",
+        ),
     ] {
         let message = Setup::from_toml(&good.replace(from, to))
             .unwrap_err()

@@ -66,3 +66,20 @@ fn a_prism_falls_on_a_box() {
         assert!(state.linear_momentum.norm() <= 1.0 && state.position.z > 0.0);
     }
 }
+
+/// Two bodies without friction slide, tip and land on each other's edges: nothing sinks in, also where
+/// some contact is a little deeper than rounding already.
+#[test]
+fn bodies_that_tip_do_not_sink_in() {
+    let mut tipping = cuboid("tipping", [0.1, 0.08, 0.06], v(-0.1, 0.02, 0.2));
+    tipping.configuration.rotation = So3::exp(&v(0.5, 0.9, 0.2));
+    let tipping = moving(tipping, v(0.6, 0.2, 0.0), v(2.0, -3.0, 1.0));
+    let mut other = prism("prism", 0.07, 0.09, v(0.14, 0.0, 0.25));
+    other.configuration.rotation = So3::exp(&v(1.1, 0.2, 0.4));
+    let (world, end, log) = run(&spec(vec![tipping, other], tub(), 0.0, 0.2), 1.0);
+    assert_eq!(end.ending, Ending::Completed);
+    for (time, states) in &log.samples {
+        let gap = world.lowest_gap(states);
+        assert!(gap >= -1e-8, "{gap:e} at {time}");
+    }
+}

@@ -1,0 +1,147 @@
+//! Gravity from whole flights, weighed by how well each of them tells it.
+
+use crate::Poses;
+use crate::episode::flags;
+use crate::noise::NoiseModel;
+use crate::robust::{MEDIAN_LENGTH, center_of, median};
+use crate::setup::Setup;
+use nalgebra::{Matrix3, Vector3};
+
+/// Fewest poses that tell an acceleration.
+const FEWEST_POSES: usize = 3;
+/// Noise of a position below which flights are not told apart (m): keeps weights finite.
+const LEAST_NOISE: f64 = 1e-13;
+/// Halvings of the interval in which the variation between flights lies.
+const HALVINGS: usize = 60;
+/// Deviations longer than this, in standard deviations of a component and over $\sqrt3$, count as that long.
+const HUBER: f64 = 1.5;
+
+/// What one flight says of gravity.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FlightGravity {
+    /// Number of the toss.
+    pub toss: u64,
+    /// Twice the quadratic coefficient of the parabola through its positions (m/s²).
+    pub gravity: Vector3<f64>,
+    /// Variance of a component (m²/s⁴): of the noise, and of what differs from flight to flight beyond it.
+    pub variance: f64,
+}
+
+/// Gravity in every flight between episodes.
+///
+/// The parabola is fitted by least squares, so that $n$ poses in a time $T$ tell gravity to about
+/// $\sigma\sqrt{720/n}/T^2$, which second differences are far from. Lenses and clocks add errors that differ from flight
+/// to flight and do not fall with $n$; their variance is the one with which the median deviation is that of the
+/// normal distribution.
+pub(crate) fn flights(poses: &[Poses], setup: &Setup, noise: &NoiseModel) -> Vec<FlightGravity> {
+    let sigma = noise.position_spread.max(LEAST_NOISE);
+    let mut flights: Vec<FlightGravity> = Vec::new();
+    for toss in poses {
+        let is_free = setup.flying(toss, &noise.plane);
+        let flagged = flags(toss, noise);
+        let mut start = 0;
+        for k in 0..=is_free.len() {
+            let is_flight = is_free.get(k) == Some(&true) && flagged.binary_search(&k).is_err();
+            if is_flight {
+                continue;
+            }
+            if k - start >= FEWEST_POSES
+                && let Some((gravity, variance)) = parabola(toss, start, k)
+            {
+                flights.push(FlightGravity {
+                    toss: toss.toss,
+                    gravity,
+                    variance: variance * sigma * sigma,
+                });
+            }
+            start = k + 1;
+        }
+    }
+    let between = between_flights(&flights);
+    for flight in &mut flights {
+        flight.variance += between;
+    }
+    flights
+}
+
+/// Twice the quadratic coefficient through the positions of some samples, and its variance for positions of
+/// unit variance.
+fn parabola(toss: &Poses, start: usize, end: usize) -> Option<(Vector3<f64>, f64)> {
+    let times = toss.time.get(start..end)?;
+    let positions = toss.position.get(start..end)?;
+    let n = times.len() as f64;
+    let middle = times.iter().sum::<f64>() / n;
+    let unit = times.last()? - times.first()?;
+    if !(unit > 0.0) {
+        return None;
+    }
+    let row = |t: f64| {
+        let s = (t - middle) / unit;
+        Vector3::new(1.0, s, 0.5 * s * s)
+    };
+    let (mut normal, mut right) = (Matrix3::zeros(), Matrix3::zeros());
+    let origin = positions[positions.len() / 2];
+    for (t, x) in times.iter().zip(positions) {
+        let row = row(*t);
+        normal += row * row.transpose();
+        right += row * (x - origin).transpose();
+    }
+    let inverse = normal.cholesky()?.inverse();
+    let curvature = (inverse * right).row(2).transpose();
+    let scale = 1.0 / (unit * unit);
+    Some((curvature * scale, inverse[(2, 2)] * scale * scale))
+}
+
+/// Variance of gravity from flight to flight beyond the noise; zero if the noise explains them.
+fn between_flights(flights: &[FlightGravity]) -> f64 {
+    let Some(center) = pooled(flights, |_| 1.0) else {
+        return 0.0;
+    };
+    let typical = |between: f64| {
+        let deviation =
+            |f: &FlightGravity| (f.gravity - center).norm() / (f.variance + between).sqrt();
+        let mut lengths: Vec<f64> = flights.iter().map(deviation).collect();
+        median(&mut lengths).unwrap_or(0.0)
+    };
+    if typical(0.0) <= MEDIAN_LENGTH {
+        return 0.0;
+    }
+    let longest = flights.iter().map(|f| (f.gravity - center).norm_squared());
+    let (mut low, mut high) = (0.0, longest.fold(0.0, f64::max));
+    for _ in 0..HALVINGS {
+        let half = 0.5 * (low + high);
+        if typical(half) > MEDIAN_LENGTH {
+            low = half;
+        } else {
+            high = half;
+        }
+    }
+    high
+}
+
+/// Huber's mean over flights, each with the inverse of its variance and the number of times that its toss
+/// counts; `None` without flights that count.
+pub(crate) fn pooled(
+    flights: &[FlightGravity],
+    count: impl Fn(u64) -> f64,
+) -> Option<Vector3<f64>> {
+    let longest = HUBER * 3.0_f64.sqrt();
+    let weights: Vec<f64> = flights.iter().map(|f| count(f.toss) / f.variance).collect();
+    let all: f64 = weights.iter().sum();
+    if !(all > 0.0 && all.is_finite()) {
+        return None;
+    }
+    let sum = flights.iter().zip(&weights).map(|(f, w)| f.gravity * *w);
+    let start = sum.sum::<Vector3<f64>>() / all;
+    Some(center_of(flights.len(), start, |i, center| {
+        let deviation = flights[i].gravity - center;
+        let length = deviation.norm() / flights[i].variance.sqrt();
+        (deviation, weights[i] * (longest / length).min(1.0))
+    }))
+}
+
+/// Standard error of a component of the pooled gravity (m/s²), if the flights were all as they should be.
+pub(crate) fn standard_error(flights: &[FlightGravity]) -> f64 {
+    let information: f64 = flights.iter().map(|f| 1.0 / f.variance).sum();
+    1.0 / information.sqrt()
+}
