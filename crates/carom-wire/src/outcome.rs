@@ -32,14 +32,6 @@ pub(crate) fn set_fields(set: &OutcomeSet) -> Map<String, Value> {
     }
 }
 
-pub(crate) fn outcomes(problem: &ImpactProblem<'_>, set: &OutcomeSet) -> Value {
-    let fields = set
-        .outcomes
-        .iter()
-        .map(|outcome| Value::Object(outcome_fields(problem, outcome)));
-    Value::Array(fields.collect())
-}
-
 pub(crate) fn rows(matrix: &DMatrix<f64>) -> Vec<Vec<f64>> {
     matrix
         .row_iter()

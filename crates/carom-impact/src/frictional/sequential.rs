@@ -7,6 +7,7 @@ use super::stepper::{StepProblem, StepWorkspace};
 use crate::jump::separating;
 use crate::laws::BuiltIn;
 use crate::own_terms::GRAZING_TOLERANCE;
+use crate::problem::Numbers;
 use crate::{Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus};
 use nalgebra::DVector;
 
@@ -183,6 +184,31 @@ impl<'p> SingleImpacts<'p> {
             shape,
             singles,
         })
+    }
+
+    /// The impact of one contact from a scaled whitened momentum: impulses on all contact rows as
+    /// given, and the change of the momentum.
+    pub(crate) fn strike(
+        &self,
+        contact: usize,
+        momentum: &[f64],
+    ) -> Result<(DVector<f64>, Numbers), ImpactError> {
+        let (space, contacts) = (&self.space, self.problem.contacts());
+        let width = space.width();
+        let slots = contact * width..(contact + 1) * width;
+        let velocity = space.velocity(momentum);
+        let mut workspace = StepWorkspace::new();
+        workspace.made = space.sizes(momentum)[slots.clone()].to_vec();
+        self.singles[contact].solve(&velocity.as_slice()[slots.clone()], &mut workspace)?;
+        let mut impulse = vec![0.0; space.n_slots()];
+        impulse[slots].copy_from_slice(&workspace.impulse);
+        let given = space.on_rows(&impulse, self.problem.scale(), contacts);
+        Ok((given, space.change(&impulse)))
+    }
+
+    /// Scaled velocities of the contacts' normals that count as grazing before the impact.
+    pub(crate) fn grazing(&self) -> Vec<f64> {
+        self.space.grazing(self.problem)
     }
 
     /// Impacts in the order of a cycle, until no contact approaches.

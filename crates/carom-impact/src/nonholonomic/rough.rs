@@ -64,6 +64,11 @@ impl Rough {
         Ok(law)
     }
 
+    /// The coefficient of restitution.
+    pub fn restitution(&self) -> f64 {
+        self.restitution
+    }
+
     fn check(&self) -> Result<(), ImpactError> {
         if !(0.0..=1.0).contains(&self.restitution) {
             let value = self.restitution;
