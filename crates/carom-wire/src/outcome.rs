@@ -135,6 +135,7 @@ fn diagnostics(problem: &ImpactProblem<'_>, outcome: &ImpactOutcome) -> Value {
         }
         Diagnostics::Sequential {
             sequence,
+            closed_at_once,
             pivots,
             velocity_residual,
             cone,
@@ -150,6 +151,9 @@ fn diagnostics(problem: &ImpactProblem<'_>, outcome: &ImpactOutcome) -> Value {
             }
             put("velocity_residual", (*velocity_residual).into());
             put("sequence", json!(sequence));
+            if !closed_at_once.is_empty() {
+                put("closed_at_once", json!(closed_at_once));
+            }
             put("pivots", (*pivots).into());
         }
         Diagnostics::SetValued {

@@ -342,10 +342,17 @@ impl DifferentiableLaw for Sequential {
     fn branches<'p>(
         &self,
         problem: &'p ImpactProblem<'p>,
-        _outcome: &ImpactOutcome,
+        outcome: &ImpactOutcome,
         _is_member: bool,
         tolerance: f64,
     ) -> Result<Branches<'p>, ImpactError> {
+        if let Diagnostics::Sequential { closed_at_once, .. } = &outcome.diagnostics
+            && !closed_at_once.is_empty()
+        {
+            return Err(ImpactError::NotDifferentiated {
+                reason: "contacts hinder each other for more than a hundred cycles",
+            });
+        }
         let frame = Frame::new(problem)?;
         let set = problem.contacts();
         let cycle = self.cycle(set.len())?;
