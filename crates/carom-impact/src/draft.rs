@@ -8,7 +8,8 @@ use crate::{
     ContactSet, Diagnostics, ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus, audit,
 };
 use carom_metric::{Tangent, kernel};
-use nalgebra::{DMatrix, DVector};
+use carom_numeric::svd::Svd;
+use nalgebra::DVector;
 use smallvec::{SmallVec, smallvec};
 
 /// Corrections that one refinement makes with the final basis.
@@ -162,21 +163,14 @@ fn reach(contacts: &ContactSet<'_>, wanted: &[(usize, f64)], after: &[f64], impu
     if wanted.is_empty() {
         return;
     }
-    let n = contacts.metric().dim();
-    let columns = DMatrix::from_fn(n, wanted.len(), |i, k| contacts.unit_row(wanted[k].0)[i]);
-    let missing = wanted.iter().map(|&(row, target)| target - after[row]);
-    let missing = DVector::from_iterator(wanted.len(), missing);
-    // The Gram matrix by its factors: the singular values are not squared.
-    let svd = columns.svd(false, true);
-    let (Some(axes), sizes) = (&svd.v_t, &svd.singular_values) else {
-        return;
-    };
-    let cutoff = FLAT * sizes.max();
-    let along = axes * missing;
-    let scaled = along.iter().zip(sizes.iter());
-    let scaled = scaled.map(|(x, s)| if *s > cutoff { x / (s * s) } else { 0.0 });
-    let correction = axes.tr_mul(&DVector::from_iterator(sizes.len(), scaled));
-    for (&(row, _), l) in wanted.iter().zip(correction.iter()) {
+    let rows = wanted.iter();
+    let columns: Vec<f64> = rows
+        .clone()
+        .flat_map(|&(row, _)| contacts.unit_row(row).iter().copied())
+        .collect();
+    let missing: Vec<f64> = rows.map(|&(row, target)| target - after[row]).collect();
+    let correction = Svd::new(&columns, contacts.metric().dim()).least_norm_gram(&missing, FLAT);
+    for (&(row, _), l) in wanted.iter().zip(&correction) {
         impulse[row] += l;
     }
 }

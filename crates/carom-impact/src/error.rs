@@ -258,6 +258,30 @@ pub enum ImpactError {
         /// Normal impulse reached, in units of the scaled problem.
         normal_impulse: f64,
     },
+    /// A part of a direction of differentiation has another size than the problem.
+    #[error("direction: {what} has {found} entries where there should be {expected}")]
+    InvalidDirection {
+        /// The part.
+        what: &'static str,
+        /// Entries that the problem asks for.
+        expected: usize,
+        /// Entries found.
+        found: usize,
+    },
+    /// The outcome is known, but not its derivative.
+    #[error("the outcome has no derivative here: {reason}")]
+    NotDifferentiated {
+        /// What stands in the way.
+        reason: &'static str,
+    },
+    /// The flow meets the guard without crossing it.
+    #[error(
+        "the flow crosses the guard at the rate {rate:e}: it grazes, and there is no saltation matrix"
+    )]
+    Grazing {
+        /// Rate of the guard function along the flow.
+        rate: f64,
+    },
 }
 
 impl ImpactError {
@@ -298,6 +322,9 @@ impl ImpactError {
             Self::ContactInertiaSingular { .. } => "not-positive-definite",
             Self::ContactVelocityNonFinite { .. } => "non-finite",
             Self::ImpactStepLimit { .. } => "step-limit",
+            Self::InvalidDirection { .. } => "dimension-mismatch",
+            Self::NotDifferentiated { .. } => "not-differentiated",
+            Self::Grazing { .. } => "grazing",
         }
     }
 }

@@ -32,6 +32,7 @@
 
 mod audit;
 mod contact;
+pub mod derivative;
 mod draft;
 mod error;
 pub mod frictional;

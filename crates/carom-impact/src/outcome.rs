@@ -75,6 +75,8 @@ pub enum Diagnostics {
     Sequential {
         /// Contacts in the order of their impacts.
         sequence: Vec<usize>,
+        /// Contacts that were closed at once because their impacts in turn did not end.
+        closed_at_once: Vec<usize>,
         /// Pivots made.
         pivots: usize,
         /// The same as for the simultaneous laws, largest over the single impacts.

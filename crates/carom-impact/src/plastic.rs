@@ -8,8 +8,12 @@ use crate::nnls::nonnegative_least_squares;
 use crate::own_terms::{GRAZING_TOLERANCE, groups};
 use crate::problem::Numbers;
 use crate::{Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus};
+use carom_numeric::svd::Svd;
 use nalgebra::{DMatrix, DVector};
 use smallvec::smallvec;
+
+/// Singular values of the unit normals below this fraction of the largest are those of dependent ones.
+const RANK_TOLERANCE: f64 = 1e-12;
 
 /// Which contacts close in a perfectly inelastic impact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -165,9 +169,9 @@ fn cone(problem: &ImpactProblem<'_>) -> Result<Jump, ImpactError> {
 /// Minimum-norm impulses that stop every contact, by the pseudo-inverse of the whitened normals.
 fn project_all(problem: &ImpactProblem<'_>) -> Result<Jump, ImpactError> {
     by_groups(problem, |normals, momentum| {
-        let svd = normals.clone().svd(true, true);
-        let cutoff = 1e-12 * svd.singular_values.max();
-        let solution = svd.solve(&-momentum, cutoff);
-        Ok(solution.unwrap_or_else(|_| DVector::zeros(normals.ncols())))
+        let stop = Svd::new(normals.as_slice(), normals.nrows());
+        Ok(DVector::from_vec(
+            stop.least_norm((-momentum).as_slice(), RANK_TOLERANCE),
+        ))
     })
 }

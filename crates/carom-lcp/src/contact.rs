@@ -72,7 +72,11 @@ impl ContactLcp {
     ///
     /// As [`frictionless`](Self::frictionless).
     pub fn new(rows: &ContactRows<'_>, n_directions: usize) -> Result<Self, LcpError> {
-        Self::assemble(rows, directions(rows.n_tangents, n_directions)?, None)
+        Self::assemble(
+            rows,
+            friction_directions(rows.n_tangents, n_directions)?,
+            None,
+        )
     }
 
     /// The same with an upper bound $\lambda_{\max} \ge 0$ (m, N·s) on each normal impulse, the
@@ -86,7 +90,11 @@ impl ContactLcp {
         n_directions: usize,
         caps: &[f64],
     ) -> Result<Self, LcpError> {
-        Self::assemble(rows, directions(rows.n_tangents, n_directions)?, Some(caps))
+        Self::assemble(
+            rows,
+            friction_directions(rows.n_tangents, n_directions)?,
+            Some(caps),
+        )
     }
 
     fn assemble(
@@ -178,8 +186,17 @@ impl ContactLcp {
     }
 }
 
-/// Friction directions in the tangent frame, exact at multiples of a right angle.
-fn directions(n_tangents: usize, n_directions: usize) -> Result<Vec<Vec<f64>>, LcpError> {
+/// Directions of the friction polygon (`n_directions` of length `n_tangents`) in the tangent frame,
+/// exact at multiples of a right angle: none without tangents, plus and minus the tangent in the
+/// plane.
+///
+/// # Errors
+///
+/// [`LcpError::OutOfRange`] for other than 2 directions in the plane or fewer than 3 in space.
+pub fn friction_directions(
+    n_tangents: usize,
+    n_directions: usize,
+) -> Result<Vec<Vec<f64>>, LcpError> {
     let wrong = |allowed| LcpError::OutOfRange {
         what: "number of friction directions",
         value: n_directions as f64,

@@ -6,6 +6,7 @@ use crate::gate::judged;
 use crate::lemke::basic_solution;
 use crate::work::{DEFAULT_MAX_WORK, Limit, Work};
 use crate::{LcpError, LcpRef, LcpSolution, LcpStatus, LemkeWorkspace, Proof};
+use carom_numeric::svd::Svd;
 use nalgebra::{DMatrix, DVector};
 use std::collections::HashMap;
 
@@ -285,13 +286,17 @@ impl Visitor<'_> {
     /// Keeps the null vector of a singular block if it is a direction of solutions.
     fn keep_direction(&mut self, support: &[usize], block: DMatrix<f64>, column_max: &[f64]) {
         // The last right singular vector; with a larger null space smaller supports decide.
-        let Some(v_t) = block.svd(false, true).v_t else {
+        let svd = Svd::new(block.as_slice(), block.nrows());
+        let sizes = svd.singular_values().iter().enumerate();
+        let Some((index, _)) = sizes.min_by(|(_, a), (_, b)| a.total_cmp(b)) else {
             return;
         };
-        let Some(last) = v_t.row_iter().last() else {
-            return;
+        let last = svd.right(index);
+        let sign = if last.iter().sum::<f64>() < 0.0 {
+            -1.0
+        } else {
+            1.0
         };
-        let sign = if last.sum() < 0.0 { -1.0 } else { 1.0 };
         let mut u = DVector::zeros(self.problem.dim());
         for ((i, x), largest) in support.iter().zip(last.iter()).zip(column_max) {
             let x = sign * x;

@@ -99,7 +99,7 @@ pub use backward::SOLVED_ERROR;
 pub use boxed::{BoxedLcp, BoxedSolution};
 pub use certificate::Certificate;
 pub use class::{MAX_CLASS_DIM, MatrixClass, Verdict};
-pub use contact::{ContactLcp, ContactRows};
+pub use contact::{ContactLcp, ContactRows, friction_directions};
 pub use enumerate::{Enumerate, Enumeration, MAX_ENUMERATE_DIM, enumerate};
 pub use error::LcpError;
 pub use gauss_seidel::GaussSeidel;

@@ -7,7 +7,8 @@
 
 use carom_lcp::LcpStatus;
 use carom_lcp::cone::{ConeProblem, ConeSelection, ConeWorkspace};
-use nalgebra::{DMatrix, DVector, Matrix3, Vector2, Vector3};
+use carom_numeric::svd::Svd;
+use nalgebra::{DMatrix, Matrix3, Vector2, Vector3};
 
 /// Sweeps over all contacts before the modes are taken from what was found.
 const SWEEPS: usize = 60;
@@ -252,17 +253,14 @@ impl Kick<'_> {
             let (c, x) = columns[j];
             (0..3).map(|k| self.entry(rows[i], 3 * c + k) * x[k]).sum()
         });
-        let svd = matrix.svd(true, true);
+        let svd = Svd::new(matrix.as_slice(), rows.len());
         for _ in 0..2 {
             let all: Vec<Vector3<f64>> = (0..self.friction.len())
                 .map(|c| self.velocity_of(c, impulses))
                 .collect();
-            let rhs = DVector::from_iterator(rows.len(), rows.iter().map(|r| -all[r / 3][r % 3]));
-            let cut = 1e-11 * svd.singular_values.max();
-            let Ok(change) = svd.solve(&rhs, cut) else {
-                return false;
-            };
-            for ((c, x), change) in columns.iter().zip(change.iter()) {
+            let rhs: Vec<f64> = rows.iter().map(|r| -all[r / 3][r % 3]).collect();
+            let change = svd.least_norm(&rhs, 1e-11);
+            for ((c, x), change) in columns.iter().zip(change) {
                 for k in 0..3 {
                     impulses[3 * c + k] += x[k] * change;
                 }

@@ -7,6 +7,7 @@
 //! | [`roots`] | roots inside a bracket: bisection, Newton's method kept inside |
 //! | [`polynomial`] | all roots of a polynomial on the unit interval, none missed |
 //! | [`quadrature`] | Gauss-Legendre rules: fixed, on panels, adaptive |
+//! | [`svd`] | singular values of small matrices, least-norm solutions |
 //! | [`sums`] | sums and products with their rounding errors |
 //! | [`random`] | random numbers that depend on a seed and a position alone |
 
@@ -17,6 +18,7 @@ pub mod quadrature;
 pub mod random;
 pub mod roots;
 pub mod sums;
+pub mod svd;
 mod version;
 
 pub use version::NUMERICS_VERSION;

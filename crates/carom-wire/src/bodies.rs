@@ -1,5 +1,6 @@
 //! `two-body` in its bodies form: two rigid bodies in world axes, or one on a fixed half-space.
 
+use crate::derivative::Wanted;
 use crate::error::WireError;
 use crate::frictional::in_axes;
 use crate::options::{Asked, known_law, refused};
@@ -28,6 +29,8 @@ pub(crate) struct BodiesInput {
     body2: Option<BodyInput>,
     #[serde(default)]
     options: Map<String, Value>,
+    #[serde(default)]
+    derivative: Value,
 }
 
 #[derive(Deserialize)]
@@ -117,6 +120,7 @@ pub(crate) fn pose<'a>(
 
 pub(crate) fn resolve(input: &BodiesInput) -> Result<Map<String, Value>, WireError> {
     let law = Asked::read(&known_law(&input.law)?, &input.options)?.law;
+    let wanted = Wanted::read(&input.derivative)?;
     let pair = pair(&input.contact, &input.body1, input.body2.as_ref())?;
     let metric = metric(&pair)?;
     let contacts = contact_set(&metric, &pair, input.friction, input.restitution)?;
@@ -147,5 +151,9 @@ pub(crate) fn resolve(input: &BodiesInput) -> Result<Map<String, Value>, WireErr
         put("diagnostics", Value::Object(in_axes(found, &frame)));
     }
     put("audit", audit_fields(&outcome.audit));
+    if let Some(wanted) = &wanted {
+        let jacobian = wanted.jacobian_of_bodies(&problem, &law, &outcome, &frame)?;
+        put("jacobian", jacobian);
+    }
     Ok(fields)
 }

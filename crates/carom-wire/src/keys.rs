@@ -28,6 +28,13 @@ const RESOLVE: &[KeyInfo] = &[
     key("constraints", "rows of n, nonholonomic one-forms"),
     key("options", "of the law"),
     key(
+        "derivative",
+        "true, or {wrt: list of \"velocity\", \"friction\", \"restitution\" (all of them by default), \
+         directions, tolerance of near ties (1e-9)}: the key `jacobian` of the answer; a direction \
+         is {velocity, mass_matrix, contacts (list of {normal, tangents, friction, restitution}), \
+         constraints, restitution}, changes of what the problem has",
+    ),
+    key(
         "body1",
         "law two-body instead of mass_matrix, velocity and contacts: {mass, inertia, center, \
          velocity, angular_velocity}, world axes",

@@ -24,6 +24,7 @@
 
 mod bodies;
 mod bounds;
+mod derivative;
 mod error;
 mod frictional;
 mod ignored;

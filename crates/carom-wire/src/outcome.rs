@@ -32,14 +32,6 @@ pub(crate) fn set_fields(set: &OutcomeSet) -> Map<String, Value> {
     }
 }
 
-pub(crate) fn outcomes(problem: &ImpactProblem<'_>, set: &OutcomeSet) -> Value {
-    let fields = set
-        .outcomes
-        .iter()
-        .map(|outcome| Value::Object(outcome_fields(problem, outcome)));
-    Value::Array(fields.collect())
-}
-
 pub(crate) fn rows(matrix: &DMatrix<f64>) -> Vec<Vec<f64>> {
     matrix
         .row_iter()
@@ -143,6 +135,7 @@ fn diagnostics(problem: &ImpactProblem<'_>, outcome: &ImpactOutcome) -> Value {
         }
         Diagnostics::Sequential {
             sequence,
+            closed_at_once,
             pivots,
             velocity_residual,
             cone,
@@ -158,6 +151,9 @@ fn diagnostics(problem: &ImpactProblem<'_>, outcome: &ImpactOutcome) -> Value {
             }
             put("velocity_residual", (*velocity_residual).into());
             put("sequence", json!(sequence));
+            if !closed_at_once.is_empty() {
+                put("closed_at_once", json!(closed_at_once));
+            }
             put("pivots", (*pivots).into());
         }
         Diagnostics::SetValued {

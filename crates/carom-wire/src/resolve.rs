@@ -1,15 +1,16 @@
 //! Impact problems and outcomes as JSON: the contract with other languages.
 
+use crate::derivative::Wanted;
 use crate::error::{WireError, typed};
 use crate::ignored::ignored;
 use crate::limits::{MAX_CONTACTS, MAX_DIMENSION, check_length, check_options};
 use crate::options::{Asked, known_law, refused};
-use crate::outcome::{outcome_fields, outcomes, rows, set_fields};
+use crate::outcome::{outcome_fields, rows, set_fields};
 use crate::{Answer, Progress, bodies, simultaneous};
 use carom_impact::propagative::OrderSample;
 use carom_impact::{
-    Contact, ContactSet, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, Law, Propagative,
-    SetValuedLaw,
+    Contact, ContactSet, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, Law, OutcomeSet,
+    Propagative, SetValuedLaw,
 };
 use carom_metric::{Covector, KineticMetric, Tangent};
 use nalgebra::DMatrix;
@@ -41,6 +42,9 @@ pub struct Problem {
     /// The law's options by their keys.
     #[serde(default)]
     pub options: Map<String, Value>,
+    /// What derivatives are asked for: null or false for none, true for all, or an object.
+    #[serde(default)]
+    pub derivative: Value,
 }
 
 impl Problem {
@@ -54,6 +58,7 @@ impl Problem {
             contacts: Vec::new(),
             constraints: Vec::new(),
             options: Map::new(),
+            derivative: Value::Null,
         }
     }
 }
@@ -152,7 +157,7 @@ pub fn resolve(problem: &Problem) -> Result<Resolved, WireError> {
 }
 
 fn fields(input: &Problem, progress: Progress<'_>) -> Result<Map<String, Value>, WireError> {
-    let request = Request::new(&input.law, &input.options)?;
+    let request = Request::new(&input.law, &input.options)?.differentiated(&input.derivative)?;
     let metric = metric(&input.mass_matrix)?;
     let contacts = contact_set(&metric, &input.contacts, &input.constraints)?;
     let problem = pose(&contacts, &input.velocity)?;
@@ -167,6 +172,7 @@ pub struct Request {
     law: Law,
     /// What is wrong with options is said after what is wrong with the problem.
     asked: Result<Asked, WireError>,
+    wanted: Option<Wanted>,
 }
 
 impl Request {
@@ -180,7 +186,21 @@ impl Request {
         let law = known_law(law)?;
         check_options(options)?;
         let asked = Asked::read(&law, options);
-        Ok(Self { law, asked })
+        Ok(Self {
+            law,
+            asked,
+            wanted: None,
+        })
+    }
+
+    /// The same with the derivatives that the key `derivative` asks for.
+    ///
+    /// # Errors
+    ///
+    /// A [`WireError`] that names the part of the key at fault.
+    pub fn differentiated(mut self, derivative: &Value) -> Result<Self, WireError> {
+        self.wanted = Wanted::read(derivative)?;
+        Ok(self)
     }
 
     /// The answer to a problem, as it is written.
@@ -227,7 +247,7 @@ impl Request {
         problem: &ImpactProblem<'_>,
         progress: Progress<'_>,
     ) -> Result<Map<String, Value>, WireError> {
-        let mut fields = by_law(problem, self.asked()?, progress)?;
+        let mut fields = by_law(problem, self.asked()?, self.wanted.as_ref(), progress)?;
         fields.shift_insert(0, "law".to_owned(), self.law.info().name.into());
         let ignored = ignored(self.law.info().uses, problem.contacts().contacts());
         if !ignored.is_empty() {
@@ -241,14 +261,22 @@ impl Request {
 fn by_law(
     problem: &ImpactProblem<'_>,
     asked: &Asked,
+    wanted: Option<&Wanted>,
     progress: Progress<'_>,
 ) -> Result<Map<String, Value>, WireError> {
     let outcomes = asked.rest("outcomes");
     let bounds = asked.rest("bounds");
     match &asked.law {
-        Law::Propagative(law) => propagative(problem, law, outcomes),
-        Law::AnitescuPotra(law) => simultaneous::anitescu_potra(problem, law, outcomes),
-        Law::SetValued(law) => simultaneous::set_valued(problem, law, outcomes, bounds, progress),
+        Law::Propagative(law) => propagative(problem, law, outcomes, wanted),
+        Law::AnitescuPotra(law) => simultaneous::anitescu_potra(problem, law, outcomes, wanted),
+        Law::SetValued(law) => {
+            let asked = simultaneous::SetAsked {
+                outcomes,
+                bounds,
+                wanted,
+            };
+            simultaneous::set_valued(problem, law, asked, progress)
+        }
         law @ (Law::Plastic(_)
         | Law::MoreauNewton(_)
         | Law::Sequential(_)
@@ -260,9 +288,25 @@ fn by_law(
         | Law::NonholonomicProjectedNewton(_)
         | Law::NonholonomicRough(_)) => {
             let outcome = law.resolve(problem).map_err(|e| refused(law, e))?;
-            Ok(outcome_fields(problem, &outcome))
+            differentiated_fields(problem, law, &outcome, false, wanted)
         }
     }
+}
+
+/// The fields of an outcome, and of its derivative if that is wanted.
+pub(crate) fn differentiated_fields(
+    problem: &ImpactProblem<'_>,
+    law: &Law,
+    outcome: &ImpactOutcome,
+    is_member: bool,
+    wanted: Option<&Wanted>,
+) -> Result<Map<String, Value>, WireError> {
+    let mut fields = outcome_fields(problem, outcome);
+    if let Some(wanted) = wanted {
+        let jacobian = wanted.jacobian(problem, law, outcome, is_member)?;
+        fields.insert("jacobian".to_owned(), jacobian);
+    }
+    Ok(fields)
 }
 
 /// The metric of a mass matrix, a list of its n rows.
@@ -330,11 +374,13 @@ fn propagative(
     problem: &ImpactProblem<'_>,
     law: &Propagative,
     outcomes_asked: Option<Value>,
+    wanted: Option<&Wanted>,
 ) -> Result<Map<String, Value>, WireError> {
     let asked: Option<OutcomesInput> = outcomes_asked
         .map(|value| typed(value, "options.outcomes"))
         .transpose()?;
-    let refused = |error| refused(&law.clone().into(), error);
+    let as_law = Law::from(law.clone());
+    let refused = |error| refused(&as_law, error);
     let set = match asked {
         None | Some(OutcomesInput::Named(OutcomesName::One)) => None,
         Some(OutcomesInput::Named(OutcomesName::All)) => {
@@ -355,13 +401,14 @@ fn propagative(
             if let Some(indeterminacy) = indeterminacy {
                 found.insert("indeterminacy".to_owned(), indeterminacy.into());
             }
-            outcome_fields(problem, &outcome)
+            differentiated_fields(problem, &as_law, &outcome, false, wanted)?
         }
         Some(set) => {
-            let preferred = set.preferred.and_then(|i| set.outcomes.get(i));
-            let mut fields =
-                preferred.map_or_else(Map::new, |outcome| outcome_fields(problem, outcome));
-            fields.insert("outcomes".to_owned(), outcomes(problem, set));
+            let all = outcomes(problem, &as_law, set, wanted)?;
+            let preferred = set.preferred.and_then(|i| all.get(i));
+            let mut fields = preferred.cloned().unwrap_or_default();
+            let all = all.into_iter().map(Value::Object).collect();
+            fields.insert("outcomes".to_owned(), Value::Array(all));
             if set.omitted > 0 {
                 fields.insert("omitted".to_owned(), set.omitted.into());
             }
@@ -375,6 +422,19 @@ fn propagative(
         diagnostics.append(&mut found);
     }
     Ok(fields)
+}
+
+/// The outcomes of a set.
+fn outcomes(
+    problem: &ImpactProblem<'_>,
+    law: &Law,
+    set: &OutcomeSet,
+    wanted: Option<&Wanted>,
+) -> Result<Vec<Map<String, Value>>, WireError> {
+    set.outcomes
+        .iter()
+        .map(|outcome| differentiated_fields(problem, law, outcome, true, wanted))
+        .collect()
 }
 
 /// The outcome of the order that a law selects, and the indeterminacy over all orders where it is

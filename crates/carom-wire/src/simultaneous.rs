@@ -2,10 +2,12 @@
 
 use crate::Progress;
 use crate::bounds::{BoundsInput, bounds};
+use crate::derivative::Wanted;
 use crate::error::{WireError, typed};
 use crate::limits::check_written;
 use crate::options::refused;
 use crate::outcome::{by_contact, outcome_fields};
+use crate::resolve::differentiated_fields;
 use carom_impact::frictional::{
     AnitescuPotra, EndMode, ModeSolution, SampleSummary, Sampler, SamplingProbe, SetValued,
     all_simultaneous, sampled_outcomes, summarize,
@@ -31,11 +33,13 @@ pub(crate) fn anitescu_potra(
     problem: &ImpactProblem<'_>,
     law: &AnitescuPotra,
     outcomes: Option<Value>,
+    wanted: Option<&Wanted>,
 ) -> Result<Map<String, Value>, WireError> {
     let outcomes = read(outcomes)?;
-    let refused = |error| refused(&Law::from(*law), error);
+    let as_law = Law::from(*law);
+    let refused = |error| refused(&as_law, error);
     let outcome = law.resolve(problem).map_err(refused)?;
-    let mut fields = outcome_fields(problem, &outcome);
+    let mut fields = differentiated_fields(problem, &as_law, &outcome, false, wanted)?;
     if outcomes == Some(OutcomesInput::All) {
         let all = all_simultaneous(problem).map_err(refused)?;
         let solution = |solution: &ModeSolution| {
@@ -66,21 +70,34 @@ fn mode_name(mode: EndMode) -> &'static str {
     }
 }
 
+/// What is asked of samples of a set.
+pub(crate) struct SetAsked<'w> {
+    pub(crate) outcomes: Option<Value>,
+    pub(crate) bounds: Option<Value>,
+    pub(crate) wanted: Option<&'w Wanted>,
+}
+
 pub(crate) fn set_valued(
     problem: &ImpactProblem<'_>,
     law: &SetValued,
-    outcomes: Option<Value>,
-    bounded: Option<Value>,
+    asked: SetAsked<'_>,
     progress: Progress<'_>,
 ) -> Result<Map<String, Value>, WireError> {
+    let SetAsked {
+        outcomes,
+        bounds: bounded,
+        wanted,
+    } = asked;
     let outcomes = read(outcomes)?;
     if outcomes != Some(OutcomesInput::One) {
-        check_written(law.samples, problem.velocity_minus().0.len())?;
+        let n = problem.velocity_minus().0.len();
+        check_written(law.samples, if wanted.is_some() { n * n } else { n })?;
     }
     let bounded: Option<BoundsInput> = bounded
         .map(|value| typed(value, "options.bounds"))
         .transpose()?;
-    let refused = |error| refused(&law.clone().into(), error);
+    let as_law = Law::from(law.clone());
+    let refused = |error| refused(&as_law, error);
     let sampler = Sampler::new(problem, law).map_err(refused)?;
     // Outcomes of millions of samples fill the memory; their summary does not.
     let (summary, all) = if outcomes == Some(OutcomesInput::One) {
@@ -92,7 +109,7 @@ pub(crate) fn set_valued(
     let Some(first) = all.first() else {
         return Err(law.none_ended().into());
     };
-    let mut fields = outcome_fields(problem, first);
+    let mut fields = differentiated_fields(problem, &as_law, first, true, wanted)?;
     let probe = SamplingProbe::new(&sampler, &summary)?;
     let mut of_all = diagnostics(&sampler, &summary, &probe);
     if let Diagnostics::SetValued {
@@ -107,10 +124,11 @@ pub(crate) fn set_valued(
         fields.insert("bounds".to_owned(), bounds(&sampler, asked, known)?);
     }
     if outcomes != Some(OutcomesInput::One) {
-        let all = all
-            .iter()
-            .map(|outcome| Value::Object(outcome_fields(problem, outcome)));
-        fields.insert("outcomes".to_owned(), Value::Array(all.collect()));
+        let all = all.iter().map(|outcome| {
+            differentiated_fields(problem, &as_law, outcome, true, wanted).map(Value::Object)
+        });
+        let all = all.collect::<Result<_, _>>()?;
+        fields.insert("outcomes".to_owned(), Value::Array(all));
     }
     Ok(fields)
 }

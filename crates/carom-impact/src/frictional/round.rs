@@ -11,7 +11,8 @@ use carom_lcp::cone::{
     ConeAnswer, ConeMode, ConeProblem, ConeSelection, ConeWorkspace, cone_residual,
 };
 use carom_metric::kernel;
-use nalgebra::{DMatrix, DVector};
+use carom_numeric::svd::Svd;
+use nalgebra::DMatrix;
 
 /// Rows of a contact in space.
 const WIDTH: usize = 3;
@@ -353,13 +354,9 @@ impl Basis for RoundBasis<'_> {
                 matrix[(i, j)] = own + friction * l[normal] / speed * across;
             }
         }
-        let missing = DVector::from_iterator(k, active.iter().map(|(slot, _, _)| -missed[*slot]));
-        let svd = matrix.svd(true, true);
-        let cutoff = FLAT * svd.singular_values.max();
-        let Ok(correction) = svd.solve(&missing, cutoff) else {
-            return;
-        };
-        if !kernel::is_finite(correction.as_slice()) {
+        let missing: Vec<f64> = active.iter().map(|(slot, _, _)| -missed[*slot]).collect();
+        let correction = Svd::new(matrix.as_slice(), k).least_norm(&missing, FLAT);
+        if !kernel::is_finite(&correction) {
             return;
         }
         for ((_, row, factor), x) in active.iter().zip(correction.iter()) {

@@ -10,6 +10,7 @@ use crate::gate::Rules;
 use crate::jump::separating;
 use crate::laws::BuiltIn;
 use crate::own_terms::GRAZING_TOLERANCE;
+use crate::problem::Numbers;
 use crate::{
     Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus, OutcomeSet,
     SetValuedLaw,
@@ -185,6 +186,13 @@ impl Draw {
     }
 }
 
+/// A step of a sample as it was made.
+pub(crate) struct RecordedStep {
+    pub(crate) impulses: DVector<f64>,
+    pub(crate) caps: Vec<f64>,
+    pub(crate) momentum: Numbers,
+}
+
 impl<'a> Sampler<'a> {
     /// Prepares samples of a problem.
     ///
@@ -326,6 +334,34 @@ impl<'a> Sampler<'a> {
             observe(draw);
         }
         Ok(())
+    }
+
+    /// The steps of a sample: caps and impulses on the contact rows as given, and the scaled whitened
+    /// momentum after.
+    pub(crate) fn steps(&self, sample: u64) -> Result<Vec<RecordedStep>, ImpactError> {
+        let (space, scale) = (&self.stepper.space, self.problem.scale());
+        let contacts = self.problem.contacts();
+        let mut steps = Vec::new();
+        let mut before = vec![0.0; space.n_slots()];
+        self.draw_observed(sample, &mut Draw::default(), |draw| {
+            if draw.steps == 0 {
+                return;
+            }
+            let made = draw.impulse.iter().zip(&before).map(|(l, k)| l - k);
+            let made: Vec<f64> = made.collect();
+            before.copy_from_slice(&draw.impulse);
+            let caps = draw.caps.iter().enumerate();
+            let mut momentum = space.change(&draw.impulse);
+            kernel::add_scaled(&mut momentum, 1.0, self.problem.momentum());
+            steps.push(RecordedStep {
+                impulses: space.on_rows(&made, scale, contacts),
+                caps: caps
+                    .map(|(i, cap)| cap / (space.normal_norm(i) * scale))
+                    .collect(),
+                momentum,
+            });
+        })?;
+        Ok(steps)
     }
 
     /// A sample whose caps are chosen: fractions of the impulse step in \[0, 1\], contact after

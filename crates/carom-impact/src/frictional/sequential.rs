@@ -7,12 +7,24 @@ use super::stepper::{StepProblem, StepWorkspace};
 use crate::jump::separating;
 use crate::laws::BuiltIn;
 use crate::own_terms::GRAZING_TOLERANCE;
+use crate::problem::Numbers;
 use crate::{Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus};
+use nalgebra::DVector;
+
+/// Cycles after which contacts that go on in turn are closed at once.
+const PATIENCE: u64 = 100;
 
 /// Contacts are resolved one at a time, without restitution, in a cycle (`sequential`).
 ///
 /// Each impact is that of [`AnitescuPotra`](super::AnitescuPotra) on the contact alone; a contact
 /// that does not approach is passed over. The impact ends when none approaches.
+///
+/// Contacts that stop each other from closing may need infinitely many impacts, each of which closes
+/// less: those that still push in the hundredth cycle are closed at once, as by
+/// [`AnitescuPotra`](super::AnitescuPotra) on them. Without friction that is where their impacts
+/// lead: projections onto walls in turn converge to the projection onto what the walls have in common (von
+/// Neumann), which is the impact that closes them together. With friction it is so while each sticks,
+/// or slides on in one direction. The diagnostics name them.
 ///
 /// Ivanov 1995; Halm & Posa, Section 1.1.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,33 +67,42 @@ impl Sequential {
     }
 }
 
-/// One contact as if the others were open.
-enum Single {
+/// Some contacts as if the others were open.
+struct Closing {
+    slots: Vec<usize>,
+    law: ClosingLaw,
+}
+
+enum ClosingLaw {
     Round(RoundStep),
-    /// With the contact in a space of its own, and with its round cone, if it has one.
+    /// With the contacts in a space of their own, and with their round cones, if they have them.
     Polygon(Box<(StepProblem, ContactSpace, Option<RoundStep>)>),
 }
 
-impl Single {
-    fn new(alone: ContactSpace, shape: ConeShape) -> Result<Self, ImpactError> {
-        Ok(match shape {
-            ConeShape::Round => Self::Round(RoundStep::new(&alone)),
-            ConeShape::Polygon(k) => {
-                let round = (alone.n_tangents > 1).then(|| RoundStep::new(&alone));
-                Self::Polygon(Box::new((
-                    StepProblem::new(&alone, k, false)?,
-                    alone,
-                    round,
-                )))
-            }
+impl Closing {
+    fn new(
+        space: &ContactSpace,
+        contacts: &[usize],
+        shape: ConeShape,
+    ) -> Result<Self, ImpactError> {
+        let part = space.part(contacts);
+        Ok(Self {
+            slots: space.slots_of(contacts),
+            law: match shape {
+                ConeShape::Round => ClosingLaw::Round(RoundStep::new(&part)),
+                ConeShape::Polygon(k) => {
+                    let round = (part.n_tangents > 1).then(|| RoundStep::new(&part));
+                    ClosingLaw::Polygon(Box::new((StepProblem::new(&part, k, false)?, part, round)))
+                }
+            },
         })
     }
 
     /// Leaves the impulses in the workspace. The result is their residual with a round cone.
     fn solve(&self, velocity: &[f64], workspace: &mut StepWorkspace) -> Result<f64, ImpactError> {
         workspace.set_cover(0, None);
-        match self {
-            Self::Polygon(polygon) => {
+        match &self.law {
+            ClosingLaw::Polygon(polygon) => {
                 let (lcp, space, round) = &**polygon;
                 lcp.solve(space, velocity, &[], &[], workspace)?;
                 match round {
@@ -89,7 +110,7 @@ impl Single {
                     None => Ok(0.0),
                 }
             }
-            Self::Round(round) => {
+            ClosingLaw::Round(round) => {
                 workspace.solve_round(round, velocity, &[])?;
                 Ok(workspace.residual)
             }
@@ -107,6 +128,7 @@ impl ImpactLaw for Sequential {
         let singles = SingleImpacts::new(problem, self.friction_cone)?;
         let diagnostics = |found: &InOrder| Diagnostics::Sequential {
             sequence: found.sequence.clone(),
+            closed_at_once: found.closed_at_once.clone(),
             pivots: found.pivots,
             velocity_residual: found.velocity_residual,
             cone: (singles.space.n_tangents > 1).then_some(self.friction_cone),
@@ -127,7 +149,8 @@ impl ImpactLaw for Sequential {
 pub(crate) struct SingleImpacts<'p> {
     problem: &'p ImpactProblem<'p>,
     pub(crate) space: ContactSpace,
-    singles: Vec<Single>,
+    shape: ConeShape,
+    singles: Vec<Closing>,
 }
 
 /// Where single impacts in one order lead.
@@ -137,6 +160,7 @@ pub(crate) struct InOrder {
     pub(crate) impulse: Vec<f64>,
     /// Contacts in the order of the impacts.
     pub(crate) sequence: Vec<usize>,
+    closed_at_once: Vec<usize>,
     pivots: usize,
     velocity_residual: f64,
     cone_residual: f64,
@@ -152,68 +176,137 @@ impl<'p> SingleImpacts<'p> {
         let shape = friction_cone.shape(space.n_tangents)?;
         let mut singles = Vec::with_capacity(space.n_contacts);
         for contact in 0..space.n_contacts {
-            let alone = space.single(contact);
-            singles.push(Single::new(alone, shape)?);
+            singles.push(Closing::new(&space, &[contact], shape)?);
         }
         Ok(Self {
             problem,
             space,
+            shape,
             singles,
         })
     }
 
+    /// The impact of one contact from a scaled whitened momentum: impulses on all contact rows as
+    /// given, and the change of the momentum.
+    pub(crate) fn strike(
+        &self,
+        contact: usize,
+        momentum: &[f64],
+    ) -> Result<(DVector<f64>, Numbers), ImpactError> {
+        let (space, contacts) = (&self.space, self.problem.contacts());
+        let width = space.width();
+        let slots = contact * width..(contact + 1) * width;
+        let velocity = space.velocity(momentum);
+        let mut workspace = StepWorkspace::new();
+        workspace.made = space.sizes(momentum)[slots.clone()].to_vec();
+        self.singles[contact].solve(&velocity.as_slice()[slots.clone()], &mut workspace)?;
+        let mut impulse = vec![0.0; space.n_slots()];
+        impulse[slots].copy_from_slice(&workspace.impulse);
+        let given = space.on_rows(&impulse, self.problem.scale(), contacts);
+        Ok((given, space.change(&impulse)))
+    }
+
+    /// Scaled velocities of the contacts' normals that count as grazing before the impact.
+    pub(crate) fn grazing(&self) -> Vec<f64> {
+        self.space.grazing(self.problem)
+    }
+
     /// Impacts in the order of a cycle, until no contact approaches.
     pub(crate) fn run(&self, cycle: &[usize], max_impacts: u64) -> Result<InOrder, ImpactError> {
-        let (problem, space) = (self.problem, &self.space);
-        let width = space.width();
-        let mut velocity = space.velocity(problem.momentum());
-        let mut grazing = space.grazing(problem);
-        let mut made = space.sizes(problem.momentum());
-        let mut impulse = vec![0.0; space.n_slots()];
-        let mut workspace = StepWorkspace::new();
-        let (mut sequence, mut pivots) = (Vec::new(), 0);
-        let (mut velocity_residual, mut cone_residual) = (0.0, 0.0);
-        let mut quiet = 0;
-        for &contact in cycle.iter().cycle() {
-            let slots = contact * width..(contact + 1) * width;
-            if velocity[slots.start] >= -grazing[contact] {
-                quiet += 1;
-                if quiet >= cycle.len() {
-                    break;
+        let mut event = Event::new(self);
+        for round in 1u64.. {
+            let mut pushed = Vec::new();
+            for &contact in cycle {
+                if !event.approaches(contact) {
+                    continue;
                 }
-                continue;
-            }
-            quiet = 0;
-            if sequence.len() as u64 >= max_impacts {
-                return Err(ImpactError::LimitExceeded {
-                    impacts: max_impacts,
-                });
-            }
-            let alone = &velocity.as_slice()[slots.clone()];
-            workspace.made = made[slots.clone()].to_vec();
-            let residual = self.singles[contact].solve(alone, &mut workspace)?;
-            cone_residual = f64::max(cone_residual, residual);
-            pivots += workspace.n_pivots;
-            for (slot, l) in slots.zip(&workspace.impulse) {
-                impulse[slot] += l;
-                velocity.axpy(*l, &space.gram.column(slot), 1.0);
-                for (made, g) in made.iter_mut().zip(&space.gram.column(slot)) {
-                    *made += (l * g).abs();
+                if event.found.sequence.len() as u64 >= max_impacts {
+                    return Err(ImpactError::LimitExceeded {
+                        impacts: max_impacts,
+                    });
                 }
-                for (i, grazing) in grazing.iter_mut().enumerate() {
-                    let made = l * space.gram[(i * width, slot)];
-                    *grazing = f64::max(*grazing, GRAZING_TOLERANCE * made.abs());
+                event.close(&self.singles[contact])?;
+                event.found.sequence.push(contact);
+                if !pushed.contains(&contact) {
+                    pushed.push(contact);
                 }
             }
-            velocity_residual = f64::max(velocity_residual, workspace.residual);
-            sequence.push(contact);
+            if pushed.is_empty() {
+                break;
+            }
+            if round % PATIENCE == 0 {
+                let together = Closing::new(&self.space, &pushed, self.shape)?;
+                // Else they go on in turn.
+                if event.close(&together).is_ok() {
+                    event.found.closed_at_once = pushed;
+                }
+            }
         }
-        Ok(InOrder {
-            impulse,
-            sequence,
-            pivots,
-            velocity_residual,
-            cone_residual,
-        })
+        Ok(event.found)
+    }
+}
+
+/// An impact on its way.
+struct Event<'e> {
+    space: &'e ContactSpace,
+    /// Scaled velocities of the slots, and the sizes of the terms that made them.
+    velocity: DVector<f64>,
+    made: Vec<f64>,
+    /// Velocities of the normals that count as none.
+    grazing: Vec<f64>,
+    workspace: StepWorkspace,
+    found: InOrder,
+}
+
+impl<'e> Event<'e> {
+    fn new(impacts: &'e SingleImpacts<'_>) -> Self {
+        let (problem, space) = (impacts.problem, &impacts.space);
+        Self {
+            velocity: space.velocity(problem.momentum()),
+            made: space.sizes(problem.momentum()),
+            grazing: space.grazing(problem),
+            workspace: StepWorkspace::new(),
+            found: InOrder {
+                impulse: vec![0.0; space.n_slots()],
+                ..InOrder::default()
+            },
+            space,
+        }
+    }
+
+    fn approaches(&self, contact: usize) -> bool {
+        !(self.velocity[contact * self.space.width()] >= -self.grazing[contact])
+    }
+
+    fn close(&mut self, closing: &Closing) -> Result<(), ImpactError> {
+        let Self {
+            space,
+            velocity,
+            made,
+            grazing,
+            workspace,
+            found,
+        } = self;
+        let width = space.width();
+        let slots = closing.slots.iter();
+        let alone: Vec<f64> = slots.clone().map(|slot| velocity[*slot]).collect();
+        workspace.made = slots.clone().map(|slot| made[*slot]).collect();
+        let residual = closing.solve(&alone, workspace)?;
+        for (&slot, l) in slots.zip(&workspace.impulse) {
+            let column = space.gram.column(slot);
+            found.impulse[slot] += l;
+            velocity.axpy(*l, &column, 1.0);
+            for (made, g) in made.iter_mut().zip(&column) {
+                *made += (l * g).abs();
+            }
+            for (i, grazing) in grazing.iter_mut().enumerate() {
+                let made = l * column[i * width];
+                *grazing = f64::max(*grazing, GRAZING_TOLERANCE * made.abs());
+            }
+        }
+        found.cone_residual = f64::max(found.cone_residual, residual);
+        found.velocity_residual = f64::max(found.velocity_residual, workspace.residual);
+        found.pivots += workspace.n_pivots;
+        Ok(())
     }
 }

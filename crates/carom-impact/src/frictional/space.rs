@@ -183,20 +183,25 @@ impl ContactSpace {
         }
     }
 
-    /// The part of the space that belongs to one contact.
-    pub(crate) fn single(&self, contact: usize) -> Self {
+    /// The slots of some contacts, in their order.
+    pub(super) fn slots_of(&self, contacts: &[usize]) -> Vec<usize> {
         let width = self.width();
-        let slots = contact * width..(contact + 1) * width;
-        let gram = self.gram.view((slots.start, slots.start), (width, width));
+        let slots = |contact: &usize| contact * width..(contact + 1) * width;
+        contacts.iter().flat_map(slots).collect()
+    }
+
+    /// The part of the space that belongs to some contacts.
+    pub(super) fn part(&self, contacts: &[usize]) -> Self {
+        let slots = self.slots_of(contacts);
         Self {
-            n_contacts: 1,
+            n_contacts: contacts.len(),
             n_tangents: self.n_tangents,
-            friction: vec![self.friction[contact]],
-            inelastic: vec![0.0],
-            gram: gram.into_owned(),
-            rows: self.rows[slots.clone()].to_vec(),
-            factors: self.factors[slots.clone()].to_vec(),
-            columns: self.columns.columns(slots.start, width).into_owned(),
+            friction: contacts.iter().map(|i| self.friction[*i]).collect(),
+            inelastic: vec![0.0; contacts.len()],
+            gram: self.gram.select_rows(&slots).select_columns(&slots),
+            rows: slots.iter().map(|slot| self.rows[*slot]).collect(),
+            factors: slots.iter().map(|slot| self.factors[*slot]).collect(),
+            columns: self.columns.select_columns(&slots),
         }
     }
 

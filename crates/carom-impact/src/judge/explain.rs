@@ -4,6 +4,7 @@ use super::Case;
 use crate::nnls::nonnegative_least_squares;
 use crate::{ContactSet, ImpactError};
 use carom_metric::{Tangent, kernel};
+use carom_numeric::svd::Svd;
 use nalgebra::{DMatrix, DVector};
 use std::f64::consts::FRAC_PI_2;
 
@@ -12,9 +13,6 @@ const RANK_TOLERANCE: f64 = 1e-12;
 
 /// Descent along a unit generator, over the size of the change, that is no longer worth a step.
 const STATIONARY: f64 = 1e-13;
-
-/// Corrections of a least-squares solution.
-const MAX_CORRECTIONS: usize = 10;
 
 /// Slope of what is left along an impulse, over both their sizes, that counts as none in a proof.
 const LEVEL: f64 = 1e-9;
@@ -238,23 +236,8 @@ fn least_norm(contacts: &ContactSet<'_>, change: &DVector<f64>) -> DVector<f64> 
         return DVector::zeros(0);
     }
     let matrix = unit_rows(contacts);
-    let svd = matrix.clone().svd(true, true);
-    let cutoff = RANK_TOLERANCE * svd.singular_values.max();
-    let solve = |change: &DVector<f64>| {
-        svd.solve(change, cutoff)
-            .unwrap_or_else(|_| DVector::zeros(rows))
-    };
-    let mut unit = solve(change);
-    let mut left = change - &matrix * &unit;
-    // Nearly parallel rows make the factors inaccurate: what they leave is solved for again.
-    for _ in 0..MAX_CORRECTIONS {
-        let corrected = &unit + solve(&left);
-        let remains = change - &matrix * &corrected;
-        if remains.norm() >= left.norm() {
-            break;
-        }
-        (unit, left) = (corrected, remains);
-    }
+    let svd = Svd::new(matrix.as_slice(), matrix.nrows());
+    let unit = svd.least_norm(change.as_slice(), RANK_TOLERANCE);
     DVector::from_fn(rows, |row, _| unit[row] / contacts.row_norm(row))
 }
 

@@ -7,6 +7,7 @@ use crate::laws::BuiltIn;
 use crate::own_terms::{groups, row_velocity};
 use crate::problem::Numbers;
 use crate::{Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus};
+use carom_numeric::svd::Svd;
 use nalgebra::{DMatrix, DVector};
 use smallvec::smallvec;
 
@@ -61,6 +62,11 @@ impl Rough {
         let law = Self { restitution };
         law.check()?;
         Ok(law)
+    }
+
+    /// The coefficient of restitution.
+    pub fn restitution(&self) -> f64 {
+        self.restitution
     }
 
     fn check(&self) -> Result<(), ImpactError> {
@@ -119,13 +125,11 @@ impl ImpactLaw for Rough {
             });
             let momentum = coordinates.iter().map(|k| problem.momentum()[*k]);
             let momentum = DVector::from_iterator(coordinates.len(), momentum);
-            let svd = columns.svd(true, true);
-            let cutoff = RANK_TOLERANCE * svd.singular_values.max();
             let target = -(1.0 + self.restitution) * momentum;
-            if let Ok(found) = svd.solve(&target, cutoff) {
-                for (row, l) in members.into_iter().zip(found.iter()) {
-                    impulse[row] = *l;
-                }
+            let svd = Svd::new(columns.as_slice(), columns.nrows());
+            let found = svd.least_norm(target.as_slice(), RANK_TOLERANCE);
+            for (row, l) in members.into_iter().zip(found) {
+                impulse[row] = l;
             }
         }
         let rules = Rules {

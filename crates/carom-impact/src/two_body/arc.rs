@@ -1,7 +1,9 @@
 //! One step of curved sliding as a Taylor polynomial.
 
 use super::flow::Flow;
+use super::inertia::ContactInertia;
 use super::state::State;
+use super::variation::{Deltas, FLOWS, InertiaChange, change};
 use carom_numeric::roots;
 
 /// Order of the polynomials.
@@ -378,4 +380,98 @@ pub(super) trait Path {
 
     /// The state at a parameter, from the state at the start.
     fn at(&self, base: &State, t: f64) -> State;
+}
+
+/// Taylor polynomials of the derivatives along an arc, in its units.
+pub(super) struct ArcVariation {
+    base: Deltas,
+    sliding: [[[f64; SIZE]; 2]; FLOWS],
+    speed: [[f64; SIZE]; FLOWS],
+    work: [[f64; SIZE]; FLOWS],
+    rho: f64,
+    unit: f64,
+}
+
+impl ArcVariation {
+    /// Expands the variational equations along an arc, from derivatives of the state at its start
+    /// and of the normal velocity there.
+    pub(super) fn expand(
+        arc: &Arc,
+        flow: &Flow,
+        w: &ContactInertia,
+        mu: f64,
+        base: &Deltas,
+        normal_velocity: [f64; FLOWS],
+    ) -> Self {
+        let mut out = Self {
+            base: *base,
+            sliding: [[[0.0; SIZE]; 2]; FLOWS],
+            speed: [[0.0; SIZE]; FLOWS],
+            work: [[0.0; SIZE]; FLOWS],
+            rho: arc.rho,
+            unit: arc.unit,
+        };
+        let per_rate = 1.0 / flow.rate;
+        for (k, start) in normal_velocity.into_iter().enumerate() {
+            let InertiaChange { b, d, wzz, mu: dmu } = change(k);
+            let own = [w.b11, w.b12, w.b22];
+            let turned: [f64; 3] = std::array::from_fn(|i| (dmu * own[i] + mu * b[i]) * per_rate);
+            let drift = d.map(|d| d * per_rate);
+            let pull = [dmu * w.d1 + mu * d[0], dmu * w.d2 + mu * d[1]];
+            let [x, y] = &mut out.sliding[k];
+            let r = &mut out.speed[k];
+            let mut normal = [0.0; SIZE];
+            x[0] = base.sliding[k][0] / arc.rho;
+            y[0] = base.sliding[k][1] / arc.rho;
+            normal[0] = start;
+            for n in 0..SIZE {
+                let mut sum = 0.0;
+                for j in 0..=n {
+                    sum += arc.x[j] * x[n - j] + arc.y[j] * y[n - j];
+                }
+                for j in 1..=n {
+                    sum -= arc.r[j] * r[n - j];
+                }
+                r[n] = sum;
+                if n == ORDER {
+                    break;
+                }
+                let q = RECIPROCAL[n + 1];
+                let (u, v, s) = (arc.x[n], arc.y[n], arc.r[n]);
+                x[n + 1] = q
+                    * (flow.a1 * r[n] - flow.a11 * x[n] - flow.a12 * y[n] + drift[0] * s
+                        - turned[0] * u
+                        - turned[1] * v);
+                y[n + 1] = q
+                    * (flow.a2 * r[n] - flow.a12 * x[n] - flow.a22 * y[n] + drift[1] * s
+                        - turned[1] * u
+                        - turned[2] * v);
+                normal[n + 1] = q
+                    * arc.unit
+                    * (wzz * s - pull[0] * u - pull[1] * v + flow.wzz * r[n]
+                        - flow.pull[0] * x[n]
+                        - flow.pull[1] * y[n]);
+                let mut work = 0.0;
+                for j in 0..=n {
+                    work += normal[j] * arc.r[n - j] + arc.normal[j] * r[n - j];
+                }
+                out.work[k][n + 1] = q * work;
+            }
+        }
+        out
+    }
+
+    /// The derivatives at a parameter.
+    pub(super) fn at(&self, t: f64) -> Deltas {
+        let powers = Powers::of(t);
+        let integral = powers.integral();
+        let mut out = self.base;
+        for k in 0..FLOWS {
+            let [x, y] = &self.sliding[k];
+            out.sliding[k] = [self.rho * powers.dot(x), self.rho * powers.dot(y)];
+            out.normal_impulse[k] += self.unit * t * integral.dot(&self.speed[k]);
+            out.work[k] += self.unit * powers.dot(&self.work[k]);
+        }
+        out
+    }
 }

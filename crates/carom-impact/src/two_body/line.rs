@@ -3,10 +3,22 @@
 use super::inertia::ContactInertia;
 use super::state::State;
 
+/// What makes the impulse grow along a constant direction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LineKind {
+    Frictionless,
+    Stick,
+    /// Sliding along a direction that it had.
+    Ray,
+    /// Sliding that begins anew from rest.
+    Resumed,
+}
+
 /// A phase with constant $I'$: stick, straight sliding, or no friction. Everything in it has a
 /// closed form, Jia & Wang, sections 6.2 and 6.3.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Line {
+    pub(super) kind: LineKind,
     /// Tangential impulse per normal impulse.
     pub(super) tangential: [f64; 2],
     /// $v_z'$.
@@ -21,6 +33,7 @@ impl Line {
     /// No friction: sliding drifts with the coupling.
     pub(super) fn frictionless(w: &ContactInertia) -> Self {
         Self {
+            kind: LineKind::Frictionless,
             tangential: [0.0; 2],
             normal_rate: w.wzz,
             sliding_rate: [w.d1, w.d2],
@@ -31,6 +44,7 @@ impl Line {
     /// Stick, Jia & Wang, Eq. (34).
     pub(super) fn stick(w: &ContactInertia) -> Self {
         Self {
+            kind: LineKind::Stick,
             tangential: [-w.demand[0], -w.demand[1]],
             normal_rate: w.schur,
             sliding_rate: [0.0; 2],
@@ -48,6 +62,11 @@ impl Line {
     ) -> Self {
         let [c, s] = direction;
         Self {
+            kind: if rho > 0.0 {
+                LineKind::Ray
+            } else {
+                LineKind::Resumed
+            },
             tangential: [-mu * c, -mu * s],
             normal_rate: w.wzz - mu * (w.d1 * c + w.d2 * s),
             sliding_rate: [lambda * c, lambda * s],

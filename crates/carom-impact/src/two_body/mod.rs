@@ -46,6 +46,7 @@ mod solve;
 mod state;
 mod tail;
 mod trace;
+mod variation;
 
 pub use baselines::{EulerImpact, EulerScheme, PAPER_LINE_TOLERANCE, euler_impact};
 pub use bodies::{BodyPair, RigidBody};
@@ -59,3 +60,4 @@ pub use predict::{SlipForecast, predict};
 pub use prepared::PreparedContact;
 pub use solve::FinalMode;
 pub use trace::{Trace, TracePoint, trace_impact};
+pub(crate) use variation::{PARAMETERS, VariedImpact, entries, vary_impact};

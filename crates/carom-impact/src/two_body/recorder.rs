@@ -1,17 +1,38 @@
 //! Who looks on while an impact is followed.
 
+use super::events::Event;
+use super::line::Line;
 use super::state::State;
 
 /// Sees the states of an impact in order.
 pub(super) trait Recorder {
-    /// Whether curved sliding is followed to rest instead of ending it in closed form.
+    /// Whether states between events are wanted.
     const DENSE: bool;
+
+    /// Whether curved sliding is followed to rest instead of ending it in closed form.
+    const TO_REST: bool = Self::DENSE;
 
     /// What one unit of impulse and of velocity in the states to come is worth.
     fn units(&mut self, impulse: f64, velocity: f64);
 
     /// A state and the elastic energy in it.
     fn point(&mut self, state: &State, energy: f64);
+
+    /// An arc begins at a state.
+    #[inline]
+    fn arc_begins(&mut self, _base: &State) {}
+
+    /// A parameter of the arc has been reached, and a state.
+    #[inline]
+    fn arc_to(&mut self, _at: f64, _state: &State) {}
+
+    /// A line is followed from a state for a normal impulse.
+    #[inline]
+    fn line(&mut self, _from: &State, _line: &Line, _by: f64) {}
+
+    /// An event happens in a state.
+    #[inline]
+    fn event(&mut self, _event: Event, _state: &State) {}
 }
 
 /// Sees nothing.

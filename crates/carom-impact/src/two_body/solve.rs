@@ -198,6 +198,7 @@ impl<'a, R: Recorder> Run<'a, R> {
     }
 
     fn record(&mut self, event: Event) {
+        self.recorder.event(event, &self.state);
         self.events.push(EventPoint {
             event,
             impulse: self.state.impulse,
@@ -234,7 +235,7 @@ impl<'a, R: Recorder> Run<'a, R> {
                 tail = entry.and_then(|e| e.tail);
             }
             is_start = false;
-            if !R::DENSE
+            if !R::TO_REST
                 && f < 0.0
                 && g.abs() < -TAIL_ANGLE * slope
                 && let Some(rest) = self.rest_by_tail(&mut tail, direction, entry.is_none())
@@ -325,6 +326,7 @@ impl<'a, R: Recorder> Run<'a, R> {
     fn curve(&mut self, arc: &impl Path) -> bool {
         let base = self.state;
         self.at = arc.start();
+        self.recorder.arc_begins(&base);
         let end = arc.end();
         let (turns, count) = arc.turning_points(&self.flow);
         let mut from = arc.start();
@@ -354,6 +356,7 @@ impl<'a, R: Recorder> Run<'a, R> {
         }
         self.state = arc.at(base, t);
         self.at = t;
+        self.recorder.arc_to(t, &self.state);
         self.normal.energy = energy - (self.state.work - work);
     }
 
@@ -583,6 +586,7 @@ impl<'a, R: Recorder> Run<'a, R> {
                     .point(&state, self.normal.energy - (state.work - before));
             }
         }
+        self.recorder.line(&self.state, line, by);
         line.advance(&mut self.state, by);
         self.normal.energy -= self.state.work - before;
     }

@@ -3,6 +3,7 @@
 
 mod common;
 mod conservation;
+mod derivative;
 mod frictional;
 mod judge;
 #[cfg(feature = "bounds")]

@@ -5,6 +5,7 @@ use carom_impact::frictional::{
     AnitescuPotra, FrictionCone, MoreauNewton, Sequential, all_simultaneous,
 };
 use carom_impact::{Diagnostics, ImpactError, ImpactLaw, ImpactStatus};
+use nalgebra::DMatrix;
 
 /// Contact velocities of all outcomes, in order of their first modes.
 fn outcomes(system: &System) -> Vec<Vec<f64>> {
@@ -107,6 +108,42 @@ fn one_contact_after_the_other() {
     }
 }
 
+/// Two walls of a wedge so narrow that impacts in turn close it by a few millionths each: they lead to
+/// rest across it, and what moves along it stays.
+#[test]
+fn contacts_that_hinder_each_other_end_where_their_impacts_in_turn_lead() {
+    let slope = 1e-3;
+    let wedge = System::new(
+        DMatrix::identity(3, 3),
+        vec![
+            contact(&[1.0, slope, 0.0], &[], 0.0),
+            contact(&[-1.0, slope, 0.0], &[], 0.0),
+        ],
+        &[0.3, -1.0, 0.7],
+    );
+    let outcome = wedge.pose(|problem| Sequential::default().resolve(problem).unwrap());
+    let Diagnostics::Sequential {
+        sequence,
+        closed_at_once,
+        ..
+    } = outcome.diagnostics
+    else {
+        panic!("not a sequential outcome");
+    };
+    assert_eq!(closed_at_once, [0, 1]);
+    assert!(sequence.len() <= 200, "{}", sequence.len());
+    // Velocities of the walls are known to 1e-12 of their terms, what moves into the wedge by their slope less.
+    assert_all_close(
+        outcome.velocity_plus.0.as_slice(),
+        &[0.0, 0.0, 0.7],
+        1e-9,
+        "wedge",
+    );
+    // Impulses of momentum 1 against walls of that slope.
+    let total: f64 = outcome.impulses.iter().sum();
+    assert!((total * slope - 1.0).abs() <= 1e-9, "{total}");
+}
+
 #[test]
 fn an_order_that_names_no_contact_is_refused_and_one_that_forgets_some_is_completed() {
     let law = |order: Vec<usize>| Sequential {
@@ -140,7 +177,6 @@ fn moreau_newton_reverses_a_flat_drop() {
 /// A point on an incline-free floor: friction takes mu times the normal impulse, or all.
 #[test]
 fn a_point_slides_or_sticks() {
-    use nalgebra::DMatrix;
     let floor = |mu| vec![contact(&[0.0, 1.0], &[&[1.0, 0.0]], mu)];
     for (mu, slide) in [(0.5, 2.0), (2.0, 0.0)] {
         let system = System::new(DMatrix::identity(2, 2), floor(mu), &[3.0, -2.0]);
@@ -169,7 +205,6 @@ fn a_point_slides_or_sticks() {
 /// In space the polygon with its corner against the sliding direction is exact.
 #[test]
 fn a_point_in_space_slides_against_a_corner_of_the_polygon() {
-    use nalgebra::DMatrix;
     let (t1, t2) = ([1.0, 0.0, 0.0], [0.0, 1.0, 0.0]);
     let floor = vec![contact(&[0.0, 0.0, 1.0], &[&t1, &t2], 0.5)];
     let system = System::new(DMatrix::identity(3, 3), floor, &[0.0, 3.0, -2.0]);

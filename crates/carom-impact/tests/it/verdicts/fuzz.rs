@@ -129,25 +129,19 @@ fn no_success_of_a_hundred_thousand_breaks_a_rule() {
 #[test]
 fn badly_conditioned_impacts_are_answered() {
     let mut random = Random(3);
-    let laws: [&dyn ImpactLaw; 3] = [
+    let laws: [&dyn ImpactLaw; 4] = [
         &AnitescuPotra::default(),
         &MoreauNewton::default(),
         &Plastic::default(),
+        &Sequential::default(),
     ];
-    let (mut spatial, mut refused) = (0, 0);
     for k in 0..150 {
         let condition = random.decades(6.0, 12.0);
         let (n_contacts, tangents) = (1 + random.below(3), random.below(3));
         let case = Case::random(&mut random, condition, n_contacts, tangents);
         for law in laws {
-            spatial += usize::from(tangents == 2);
             let outcome = match case.resolve(law) {
                 Ok(outcome) => outcome,
-                // Round cones that contacts hardly tell apart: a refusal is honest.
-                Err(error) if tangents == 2 && error.kind() == "inaccurate" => {
-                    refused += 1;
-                    continue;
-                }
                 Err(error) => panic!("{k} {} condition {condition:e}: {error}", law.name()),
             };
             if outcome.status == ImpactStatus::Resolved {
@@ -156,5 +150,4 @@ fn badly_conditioned_impacts_are_answered() {
             }
         }
     }
-    assert!(50 * refused <= spatial, "{refused} of {spatial}");
 }

@@ -1,0 +1,228 @@
+//! Event-wide restitution between a plastic and an elastic outcome.
+
+use super::branch::Walk;
+use super::frame::{Frame, Variation};
+use super::stage::Stage;
+use crate::plastic::PlasticRule;
+use nalgebra::{DMatrix, DVector};
+
+/// A rate below this fraction of the velocity is none.
+const NOTHING: f64 = 1e-10;
+
+/// The outcome $v^+ = v_p + \alpha d$, $d = v_e - v_p$, with
+/// $A\alpha^2 + 2B\alpha = R^2N$, $A = |d|^2$, $B = \langle v_p, d\rangle$, $N = |v_e|^2 - |v_p|^2$.
+#[derive(Clone, Debug)]
+pub(super) struct Blend {
+    plastic: Vec<Stage>,
+    elastic: Vec<Stage>,
+    plastic_after: DVector<f64>,
+    elastic_after: DVector<f64>,
+    difference: DVector<f64>,
+    impulse_difference: DVector<f64>,
+    alpha: f64,
+    restitution: f64,
+    /// Whether every elastic impulse acts on contacts that the plastic outcome keeps closed:
+    /// $B = 0$ and $\alpha = R$ wherever.
+    is_orthogonal: bool,
+    a: f64,
+    b: f64,
+}
+
+/// The part of $d\alpha$ that is linear in the derivatives of A, B and N.
+struct Slopes {
+    a: f64,
+    b: f64,
+    n: f64,
+    restitution: f64,
+}
+
+impl Blend {
+    pub(super) fn new(
+        frame: &Frame<'_>,
+        plastic: &Walk,
+        elastic: &Walk,
+        restitution: f64,
+        rule: PlasticRule,
+    ) -> Self {
+        let difference = &elastic.velocity - &plastic.velocity;
+        let is_closed = |row: usize| {
+            let slope = plastic.jacobian.tr_mul(&frame.row(row));
+            slope.norm() <= NOTHING
+        };
+        let contacts = frame.problem.contacts();
+        let is_orthogonal = rule != PlasticRule::Cone
+            || (0..contacts.len()).all(|i| {
+                let row = contacts.row(i);
+                elastic.stages.iter().all(|stage| stage.impulse[row] == 0.0) || is_closed(row)
+            });
+        let a = difference.norm_squared();
+        let b = if is_orthogonal {
+            0.0
+        } else {
+            plastic.velocity.dot(&difference).max(0.0)
+        };
+        let target = restitution * restitution * (a + 2.0 * b);
+        let divisor = b + (b * b + a * target).sqrt();
+        let alpha = if is_orthogonal || restitution == 1.0 || divisor == 0.0 {
+            restitution
+        } else {
+            target / divisor
+        };
+        Self {
+            plastic: plastic.stages.clone(),
+            elastic: elastic.stages.clone(),
+            plastic_after: plastic.velocity.clone(),
+            elastic_after: elastic.velocity.clone(),
+            impulse_difference: total(frame, &elastic.stages) - total(frame, &plastic.stages),
+            difference,
+            alpha,
+            restitution,
+            is_orthogonal,
+            a,
+            b,
+        }
+    }
+
+    /// The outcome.
+    pub(super) fn after(&self) -> DVector<f64> {
+        &self.plastic_after + self.alpha * &self.difference
+    }
+
+    fn alpha_slope(&self, slopes: &Slopes) -> f64 {
+        if self.is_orthogonal {
+            return slopes.restitution;
+        }
+        let (r, alpha) = (self.restitution, self.alpha);
+        let divisor = 2.0 * (self.a * alpha + self.b);
+        if divisor == 0.0 {
+            return 0.0;
+        }
+        let energy = self.a + 2.0 * self.b;
+        (2.0 * r * slopes.restitution * energy + r * r * slopes.n
+            - alpha * alpha * slopes.a
+            - 2.0 * alpha * slopes.b)
+            / divisor
+    }
+
+    /// Derivatives of velocity and impulses by the velocity before from those of both outcomes.
+    pub(super) fn jacobians(
+        &self,
+        plastic: (&DMatrix<f64>, &DMatrix<f64>),
+        elastic: (&DMatrix<f64>, &DMatrix<f64>),
+    ) -> (DMatrix<f64>, DMatrix<f64>) {
+        let difference = elastic.0 - plastic.0;
+        let (mut after, mut impulses) = (
+            plastic.0 + self.alpha * &difference,
+            plastic.1 + self.alpha * (elastic.1 - plastic.1),
+        );
+        for j in 0..after.ncols() {
+            let slopes = self.slopes(
+                &plastic.0.column(j).into_owned(),
+                &elastic.0.column(j).into_owned(),
+                None,
+            );
+            let slope = self.alpha_slope(&slopes);
+            after.column_mut(j).axpy(slope, &self.difference, 1.0);
+            impulses
+                .column_mut(j)
+                .axpy(slope, &self.impulse_difference, 1.0);
+        }
+        (after, impulses)
+    }
+
+    fn slopes(
+        &self,
+        plastic: &DVector<f64>,
+        elastic: &DVector<f64>,
+        variation: Option<&Variation>,
+    ) -> Slopes {
+        let change = elastic - plastic;
+        let (d, p, e) = (&self.difference, &self.plastic_after, &self.elastic_after);
+        let form = |a: &DVector<f64>, b: &DVector<f64>| {
+            variation.map_or(0.0, |variation| variation.mass_form(a, b))
+        };
+        Slopes {
+            a: 2.0 * d.dot(&change) + form(d, d),
+            b: d.dot(plastic) + p.dot(&change) + form(p, d),
+            n: 2.0 * (e.dot(elastic) - p.dot(plastic)) + form(e, e) - form(p, p),
+            restitution: variation.map_or(0.0, |variation| variation.event),
+        }
+    }
+
+    /// Derivatives along a direction; whether it keeps the dependencies of the contacts.
+    pub(super) fn along(
+        &self,
+        frame: &Frame<'_>,
+        variation: &Variation,
+    ) -> (DVector<f64>, DVector<f64>, bool) {
+        let (mut plastic, mut impulse, kept) = chain_along(frame, &self.plastic, variation);
+        let (elastic, elastic_impulse, also) = chain_along(frame, &self.elastic, variation);
+        let slope = self.alpha_slope(&self.slopes(&plastic, &elastic, Some(variation)));
+        let alpha = self.alpha;
+        plastic = (1.0 - alpha) * plastic + alpha * elastic;
+        plastic.axpy(slope, &self.difference, 1.0);
+        impulse = (1.0 - alpha) * impulse + alpha * elastic_impulse;
+        impulse.axpy(slope, &self.impulse_difference, 1.0);
+        (plastic, impulse, kept && also)
+    }
+
+    /// Adds what a change of the restitution does to derivatives of the outcome.
+    pub(super) fn add_restitution(
+        &self,
+        restitution: f64,
+        velocity: &mut DVector<f64>,
+        impulse: &mut DVector<f64>,
+    ) {
+        let slope = self.alpha_slope(&Slopes {
+            a: 0.0,
+            b: 0.0,
+            n: 0.0,
+            restitution,
+        });
+        velocity.axpy(slope, &self.difference, 1.0);
+        impulse.axpy(slope, &self.impulse_difference, 1.0);
+    }
+
+    /// Both chains.
+    pub(super) fn stages(&self) -> impl Iterator<Item = &Stage> {
+        self.plastic.iter().chain(&self.elastic)
+    }
+
+    pub(super) fn parts(&self) -> (&[Stage], &[Stage]) {
+        (&self.plastic, &self.elastic)
+    }
+}
+
+fn total(frame: &Frame<'_>, stages: &[Stage]) -> DVector<f64> {
+    let mut sum = DVector::zeros(frame.n_rows());
+    for stage in stages {
+        sum += &stage.impulse;
+    }
+    sum
+}
+
+/// Derivatives along a direction through a chain of stages.
+pub(super) fn chain_along(
+    frame: &Frame<'_>,
+    stages: &[Stage],
+    variation: &Variation,
+) -> (DVector<f64>, DVector<f64>, bool) {
+    let mut velocity = variation.start(frame.dim());
+    let mut impulse = DVector::zeros(frame.n_rows());
+    let mut kept = true;
+    for stage in stages {
+        kept &= stage.advance_along(frame, variation, &mut velocity, &mut impulse);
+    }
+    (velocity, impulse, kept)
+}
+
+/// Derivatives of velocity and impulses by the velocity before, through a chain of stages.
+pub(super) fn chain_jacobians(frame: &Frame<'_>, stages: &[Stage]) -> (DMatrix<f64>, DMatrix<f64>) {
+    let mut velocity = frame.admissible();
+    let mut impulses = DMatrix::zeros(frame.n_rows(), frame.dim());
+    for stage in stages {
+        let unknowns = stage.advance(&mut velocity);
+        stage.add_impulse_derivatives(&unknowns, &mut impulses);
+    }
+    (velocity, impulses)
+}

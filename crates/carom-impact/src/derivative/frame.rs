@@ -1,0 +1,354 @@
+//! The rows of a problem in the coordinates in which derivatives are taken.
+
+use super::Direction;
+use crate::{ImpactError, ImpactOutcome, ImpactProblem};
+use carom_metric::kernel;
+use nalgebra::{DMatrix, DVector};
+
+/// All rows of a problem, contacts' and constraints', in whitened coordinates $z = L^Tv$, $M = LL^T$.
+///
+/// A normal and a constraint have unit length; the tangents of a contact are divided by the longer
+/// of them, so that friction cones stay round. Velocities and impulses are those of the problem
+/// times its power of two. Unlike the rows of a [`ContactSet`](crate::ContactSet) these are not
+/// restricted to the constraints: the constraints are rows of their own.
+#[derive(Clone, Debug)]
+pub(crate) struct Frame<'p> {
+    pub(super) problem: &'p ImpactProblem<'p>,
+    /// Whitened rows (n each), contact by contact, then the constraints.
+    pub(super) rows: DMatrix<f64>,
+    /// What each row is multiplied by; impulses on it are divided by that.
+    factors: Vec<f64>,
+    /// Velocity before, and its length.
+    pub(super) before: DVector<f64>,
+    pub(super) speed: f64,
+}
+
+/// A direction in which the data of a problem change, in the coordinates of a [`Frame`].
+#[derive(Clone, Debug, Default)]
+pub(super) struct Variation {
+    velocity: Option<DVector<f64>>,
+    mass: Option<DMatrix<f64>>,
+    rows: Option<DMatrix<f64>>,
+    friction: Vec<(usize, f64)>,
+    restitution: Vec<(usize, f64)>,
+    /// Change of the coefficient that holds for the whole event.
+    pub(super) event: f64,
+}
+
+impl Variation {
+    /// A unit change of the friction coefficient of a contact.
+    pub(super) fn of_friction(contact: usize) -> Self {
+        Self {
+            friction: vec![(contact, 1.0)],
+            ..Self::default()
+        }
+    }
+
+    /// A unit change of the restitution of a contact, or of the event.
+    pub(super) fn of_restitution(contact: Option<usize>) -> Self {
+        Self {
+            restitution: contact.iter().map(|i| (*i, 1.0)).collect(),
+            event: if contact.is_none() { 1.0 } else { 0.0 },
+            ..Self::default()
+        }
+    }
+
+    /// The change of the velocity before (whitened, n).
+    pub(super) fn start(&self, n: usize) -> DVector<f64> {
+        self.velocity.clone().unwrap_or_else(|| DVector::zeros(n))
+    }
+
+    /// Adds the momentum that a changed mass takes from a change of velocity.
+    pub(super) fn add_inertia(&self, change: &DVector<f64>, out: &mut DVector<f64>) {
+        if let Some(mass) = &self.mass {
+            out.gemv(-1.0, mass, change, 1.0);
+        }
+    }
+
+    /// $\langle a, dM b\rangle$.
+    pub(super) fn mass_form(&self, a: &DVector<f64>, b: &DVector<f64>) -> f64 {
+        self.mass.as_ref().map_or(0.0, |mass| a.dot(&(mass * b)))
+    }
+
+    /// The change of a row (n), if rows change.
+    pub(super) fn row(&self, row: usize) -> Option<nalgebra::DVectorView<'_, f64>> {
+        self.rows.as_ref().map(|rows| rows.column(row))
+    }
+
+    /// Change of the friction coefficient of a contact.
+    pub(super) fn friction(&self, contact: usize) -> f64 {
+        along(&self.friction, contact)
+    }
+
+    /// Change of the restitution of a contact.
+    pub(super) fn restitution(&self, contact: usize) -> f64 {
+        along(&self.restitution, contact)
+    }
+}
+
+fn along(changes: &[(usize, f64)], contact: usize) -> f64 {
+    let own = changes.iter().filter(|(i, _)| *i == contact);
+    own.map(|(_, x)| x).sum()
+}
+
+impl<'p> Frame<'p> {
+    pub(crate) fn new(problem: &'p ImpactProblem<'p>) -> Result<Self, ImpactError> {
+        let contacts = problem.contacts();
+        let metric = contacts.metric();
+        let n = metric.dim();
+        let forms = contacts.constraint_forms();
+        let n_rows = contacts.row(contacts.len());
+        let mut rows = DMatrix::zeros(n, n_rows + forms.len());
+        let given = contacts.jacobian_rows().chain(forms);
+        for (mut column, covector) in rows.column_iter_mut().zip(given) {
+            // Rows of any size: brought to about one before they are squared.
+            column.copy_from(&covector.0);
+            metric.whiten_in_place(column.as_mut_slice());
+        }
+        let mut factors = vec![1.0; rows.ncols()];
+        let length = |row: usize| kernel::norm(rows.column(row).as_slice());
+        let per = |length: f64| if length > 0.0 { 1.0 / length } else { 1.0 };
+        for i in 0..contacts.len() {
+            let (normal, end) = (contacts.row(i), contacts.row(i + 1));
+            factors[normal] = per(length(normal));
+            let longest = (normal + 1..end).map(length).fold(0.0, f64::max);
+            factors[normal + 1..end].fill(per(longest));
+        }
+        for (row, factor) in factors.iter_mut().enumerate().skip(n_rows) {
+            *factor = per(length(row));
+        }
+        for (mut column, factor) in rows.column_iter_mut().zip(&factors) {
+            column *= *factor;
+        }
+        let frame = Self {
+            before: DVector::from_column_slice(problem.momentum()),
+            speed: problem.norm(),
+            problem,
+            rows,
+            factors,
+        };
+        if frame.rows.iter().all(|x| x.is_finite()) {
+            Ok(frame)
+        } else {
+            Err(ImpactError::Overflow)
+        }
+    }
+
+    /// Length n of a velocity.
+    pub(super) fn dim(&self) -> usize {
+        self.rows.nrows()
+    }
+
+    /// Rows of contacts and constraints.
+    pub(super) fn n_rows(&self) -> usize {
+        self.rows.ncols()
+    }
+
+    /// Rows of the constraints.
+    pub(super) fn constraint_rows(&self) -> std::ops::Range<usize> {
+        let contacts = self.problem.contacts();
+        contacts.row(contacts.len())..self.n_rows()
+    }
+
+    /// Whitened row.
+    pub(super) fn row(&self, row: usize) -> nalgebra::DVectorView<'_, f64> {
+        self.rows.column(row)
+    }
+
+    /// Whitened row as given.
+    pub(super) fn given_row(&self, row: usize) -> DVector<f64> {
+        self.row(row) / self.factors[row]
+    }
+
+    /// The change of a whitened row as given.
+    pub(super) fn given_change(&self, variation: &Variation, row: usize) -> Option<DVector<f64>> {
+        let change = variation.row(row)?;
+        Some(change / self.factors[row])
+    }
+
+    /// The part of a whitened vector that the constraints admit.
+    pub(super) fn admit(&self, vector: &DVector<f64>) -> DVector<f64> {
+        match self.problem.contacts().constraint_basis() {
+            Some(basis) => vector - basis * basis.tr_mul(vector),
+            None => vector.clone(),
+        }
+    }
+
+    /// Velocity of a row.
+    pub(super) fn rate(&self, row: usize, velocity: &DVector<f64>) -> f64 {
+        self.row(row).dot(velocity)
+    }
+
+    /// The friction coefficient of a contact between its rows here, over that between its rows as
+    /// given.
+    pub(super) fn friction_factor(&self, contact: usize) -> f64 {
+        let row = self.problem.contacts().row(contact);
+        match self.factors.get(row + 1) {
+            Some(tangent) if *tangent > 0.0 => self.factors[row] / tangent,
+            _ => 1.0,
+        }
+    }
+
+    /// Restricts covectors (n) to the velocities that the constraints admit.
+    pub(super) fn admissible(&self) -> DMatrix<f64> {
+        let n = self.dim();
+        let mut projector = DMatrix::identity(n, n);
+        if let Some(basis) = self.problem.contacts().constraint_basis() {
+            projector.gemm(-1.0, basis, &basis.transpose(), 1.0);
+        }
+        projector
+    }
+
+    /// Velocity after and impulses of an outcome, in the coordinates of this frame.
+    pub(super) fn of_outcome(&self, outcome: &ImpactOutcome) -> (DVector<f64>, DVector<f64>) {
+        let velocity = self.of_velocity(&outcome.velocity_plus.0);
+        let given = outcome
+            .impulses
+            .iter()
+            .chain(outcome.constraint_impulses.iter())
+            .enumerate();
+        let impulses = given.map(|(row, l)| self.of_impulse(row, *l));
+        (velocity, DVector::from_iterator(self.n_rows(), impulses))
+    }
+
+    /// Impulses on all rows from those on the contact rows as given: the constraints' multipliers
+    /// are those that keep the constraints.
+    pub(super) fn of_impulses(&self, given: &DVector<f64>) -> DVector<f64> {
+        let contacts = self.problem.contacts();
+        let multipliers = contacts.constraint_impulses(given);
+        let all = given.iter().chain(multipliers.iter()).enumerate();
+        DVector::from_iterator(self.n_rows(), all.map(|(row, l)| self.of_impulse(row, *l)))
+    }
+
+    /// A velocity (n).
+    pub(super) fn of_velocity(&self, velocity: &DVector<f64>) -> DVector<f64> {
+        let mut out = velocity.clone();
+        let metric = self.problem.contacts().metric();
+        metric.whiten_velocity_into(velocity.as_slice(), out.as_mut_slice());
+        out * self.problem.scale()
+    }
+
+    /// An impulse on a row as given.
+    pub(super) fn of_impulse(&self, row: usize, impulse: f64) -> f64 {
+        impulse * self.problem.scale() / self.factors[row]
+    }
+
+    /// Velocities (n each) as they are given.
+    pub(super) fn velocities(&self, mut columns: DMatrix<f64>) -> DMatrix<f64> {
+        let metric = self.problem.contacts().metric();
+        for mut column in columns.column_iter_mut() {
+            metric.unwhiten_velocity_in_place(column.as_mut_slice());
+        }
+        columns / self.problem.scale()
+    }
+
+    /// A velocity as it is given.
+    pub(super) fn velocity(&self, velocity: &DVector<f64>) -> DVector<f64> {
+        let columns = DMatrix::from_column_slice(self.dim(), 1, velocity.as_slice());
+        self.velocities(columns).column(0).into_owned()
+    }
+
+    /// A Jacobian of velocities by velocities as they are given, $L^{-T}DL^T$.
+    pub(super) fn jacobian(&self, whitened: &DMatrix<f64>) -> DMatrix<f64> {
+        self.velocities(self.by_velocity(whitened))
+    }
+
+    /// Derivatives by the whitened velocity before as those by the velocity as given.
+    fn by_velocity(&self, whitened: &DMatrix<f64>) -> DMatrix<f64> {
+        let n = self.dim();
+        let metric = self.problem.contacts().metric();
+        let mut unit = DMatrix::identity(n, n);
+        for mut column in unit.column_iter_mut() {
+            let given = column.clone_owned();
+            metric.whiten_velocity_into(given.as_slice(), column.as_mut_slice());
+        }
+        whitened * unit * self.problem.scale()
+    }
+
+    /// Derivatives of the impulses on the contact rows as given by the velocity before.
+    pub(super) fn impulse_jacobian(&self, whitened: &DMatrix<f64>) -> DMatrix<f64> {
+        let mut out =
+            self.by_velocity(&whitened.rows(0, self.constraint_rows().start).into_owned());
+        for (mut row, factor) in out.row_iter_mut().zip(&self.factors) {
+            row *= factor / self.problem.scale();
+        }
+        out
+    }
+
+    /// Impulses on the contact rows as given.
+    pub(super) fn impulses(&self, impulses: &DVector<f64>) -> DVector<f64> {
+        let count = self.constraint_rows().start;
+        let given = impulses.iter().zip(&self.factors).take(count);
+        DVector::from_iterator(count, given.map(|(l, f)| l * f / self.problem.scale()))
+    }
+
+    /// A direction in these coordinates.
+    pub(super) fn variation(&self, direction: &Direction) -> Result<Variation, ImpactError> {
+        let contacts = self.problem.contacts();
+        let metric = contacts.metric();
+        let (n, m) = (self.dim(), contacts.len());
+        let n_contact_rows = self.constraint_rows().start;
+        let check = |what, expected: usize, found: usize| {
+            if expected == found {
+                Ok(())
+            } else {
+                Err(ImpactError::InvalidDirection {
+                    what,
+                    expected,
+                    found,
+                })
+            }
+        };
+        let mut out = Variation {
+            event: direction.event_restitution,
+            ..Variation::default()
+        };
+        if let Some(velocity) = &direction.velocity {
+            check("velocity", n, velocity.len())?;
+            out.velocity = Some(self.of_velocity(velocity));
+        }
+        if let Some(mass) = &direction.mass {
+            check("mass", n, mass.nrows())?;
+            check("mass", n, mass.ncols())?;
+            let whiten = |mut matrix: DMatrix<f64>| {
+                for mut column in matrix.column_iter_mut() {
+                    metric.whiten_in_place(column.as_mut_slice());
+                }
+                matrix
+            };
+            out.mass = Some(whiten(whiten(mass.clone()).transpose()));
+        }
+        if direction.rows.is_some() || direction.constraints.is_some() {
+            let mut rows = DMatrix::zeros(n, self.n_rows());
+            for (what, given, first, count) in [
+                ("rows", &direction.rows, 0, n_contact_rows),
+                (
+                    "constraints",
+                    &direction.constraints,
+                    n_contact_rows,
+                    self.n_rows() - n_contact_rows,
+                ),
+            ] {
+                let Some(given) = given else { continue };
+                check(what, count, given.nrows())?;
+                check(what, n, given.ncols())?;
+                for k in 0..count {
+                    let mut column = rows.column_mut(first + k);
+                    column.copy_from(&given.row(k).transpose());
+                    metric.whiten_in_place(column.as_mut_slice());
+                    column *= self.factors[first + k];
+                }
+            }
+            out.rows = Some(rows);
+        }
+        for (what, given, out) in [
+            ("friction", &direction.friction, &mut out.friction),
+            ("restitution", &direction.restitution, &mut out.restitution),
+        ] {
+            let Some(given) = given else { continue };
+            check(what, m, given.len())?;
+            out.extend(given.iter().copied().enumerate());
+        }
+        Ok(out)
+    }
+}

@@ -1,0 +1,538 @@
+//! How each law is followed: which stages it makes, and what it decides.
+
+use super::blend::Blend;
+use super::branch::{Choice, Form, Found, Test, Ties, Walk};
+use super::chain::{self, Rule, Strike};
+use super::frame::Frame;
+use super::friction::{Cones, Contacts, Event};
+use super::stage::{Mode, Rebound, Stage};
+use super::{Branches, DifferentiableLaw, Map, Way, sliding};
+use crate::frictional::{
+    AnitescuPotra, MoreauNewton, Sampler, Sequential, SetValued, SingleImpacts,
+};
+use crate::plastic::{PlasticRule, plastic_jump};
+use crate::{
+    Diagnostics, EnergeticRestitution, ImpactError, ImpactOutcome, ImpactProblem,
+    NonholonomicElastic, NonholonomicNewton, NonholonomicProjected, NonholonomicProjectedNewton,
+    Plastic, Propagative, Restitution, Rough, Routh, TwoBody,
+};
+use nalgebra::DVector;
+
+impl DifferentiableLaw for Propagative {
+    fn branches<'p>(
+        &self,
+        problem: &'p ImpactProblem<'p>,
+        outcome: &ImpactOutcome,
+        is_member: bool,
+        tolerance: f64,
+    ) -> Result<Branches<'p>, ImpactError> {
+        let frame = Frame::new(problem)?;
+        let ties = Ties { tolerance };
+        let rule = if is_member {
+            let Diagnostics::Propagative(found) = &outcome.diagnostics else {
+                return Err(ImpactError::NotDifferentiated {
+                    reason: "the outcome is not one of this law",
+                });
+            };
+            let Some(sequence) = &found.sequence else {
+                return Err(ImpactError::NotDifferentiated {
+                    reason: "more than 10000 impacts",
+                });
+            };
+            let contacts = problem.contacts();
+            Rule::Given(sequence.iter().map(|i| contacts.place(*i)).collect())
+        } else {
+            Rule::new(&self.selection, problem.contacts())
+        };
+        let elastic = chain::follow(&frame, &rule, Strike::ELASTIC, ties)?;
+        let is_quiet = elastic.walks.iter().all(|walk| walk.stages.is_empty());
+        if is_quiet {
+            return Ok(Branches::of_chains(frame, elastic, true));
+        }
+        let plastic = plastic_branches(&frame, self.plastic, ties);
+        let restitution = self.restitution.value();
+        if self.restitution == EnergeticRestitution::ELASTIC {
+            let mut branches = Branches::of_chains(frame, elastic, true);
+            // Only the derivative by restitution asks for the plastic outcome.
+            if let Ok(plastic) = plastic
+                && let [plastic] = plastic.walks.as_slice()
+                && !plastic.is_tied()
+            {
+                for way in &mut branches.ways {
+                    let blend = Blend::new(
+                        &branches.frame,
+                        plastic,
+                        &way.walk,
+                        restitution,
+                        self.plastic,
+                    );
+                    way.map = Map::Elastic(Box::new(blend));
+                }
+            } else {
+                branches.has_event_derivative = false;
+            }
+            return Ok(branches);
+        }
+        let plastic = plastic?;
+        let mut ways = Vec::new();
+        for elastic in &elastic.walks {
+            for plastic in &plastic.walks {
+                if let Some(mut walk) = elastic.meet(plastic)? {
+                    let blend = Blend::new(&frame, plastic, elastic, restitution, self.plastic);
+                    walk.velocity = blend.after();
+                    ways.push(Way {
+                        walk,
+                        map: Map::Blend(Box::new(blend)),
+                    });
+                }
+            }
+        }
+        Ok(Branches {
+            is_complete: elastic.is_complete && plastic.is_complete,
+            ..Branches::new(frame, ways, true)
+        })
+    }
+}
+
+/// All plastic outcomes that near ties allow.
+fn plastic_branches(
+    frame: &Frame<'_>,
+    rule: PlasticRule,
+    ties: Ties,
+) -> Result<Found, ImpactError> {
+    let problem = frame.problem;
+    if rule != PlasticRule::Cone {
+        return stop_all(frame, ties);
+    }
+    let contacts = problem.contacts();
+    let jump = plastic_jump(problem, rule)?;
+    let unit = contacts.impulses_on_unit_rows(&jump.impulse);
+    let given = unit
+        .iter()
+        .enumerate()
+        .map(|(row, l)| l / (contacts.row_norm(row) * problem.scale()));
+    let given = DVector::from_iterator(unit.len(), given);
+    let change = DVector::from_column_slice(&jump.change);
+    let event = Event {
+        after: &frame.before + change,
+        before: frame.before.clone(),
+        impulse: frame.of_impulses(&given),
+        caps: Vec::new(),
+    };
+    simultaneous(frame, Cones::Frictionless, false, vec![event], ties)
+}
+
+/// Every contact is stopped as soon as one approaches.
+fn stop_all(frame: &Frame<'_>, ties: Ties) -> Result<Found, ImpactError> {
+    let contacts = frame.problem.contacts();
+    let rates = |walk: &Walk| -> Vec<Test> {
+        let rows = 0..contacts.n_distinct();
+        let rows = rows.map(|j| DVector::from_column_slice(contacts.unit(j)));
+        rows.map(|row| walk.velocity_test(&row)).collect()
+    };
+    let reversed = |test: &Test| Test {
+        value: -test.value,
+        gradient: -&test.gradient,
+    };
+    ties.follow(frame, (), |walk, (), all| {
+        let rates = rates(walk);
+        let stop = |tests: Vec<Test>| {
+            let mut mode = Mode::default();
+            for j in 0..contacts.n_distinct() {
+                mode.stop(contacts.row(contacts.contact_at(j)), Rebound::Fixed(0.0));
+            }
+            mode.hold(frame.constraint_rows());
+            let stage = Stage::from(frame, mode, walk.velocity.clone());
+            Choice {
+                tests,
+                stage: Some((stage, Vec::new())),
+                next: None,
+            }
+        };
+        let rest = || Choice {
+            tests: rates.clone(),
+            stage: None,
+            next: None,
+        };
+        let fastest = (0..rates.len()).min_by(|i, j| rates[*i].value.total_cmp(&rates[*j].value));
+        let mut out = Vec::new();
+        match fastest {
+            Some(i) if frame.problem.is_approaching() => {
+                out.push(stop(vec![reversed(&rates[i])]));
+                if all.is_some() {
+                    let others = (0..rates.len()).filter(|j| *j != i);
+                    out.extend(others.map(|j| stop(vec![reversed(&rates[j])])));
+                    out.push(rest());
+                }
+            }
+            _ => {
+                out.push(rest());
+                if all.is_some() {
+                    out.extend(rates.iter().map(|rate| stop(vec![reversed(rate)])));
+                }
+            }
+        }
+        Ok(out)
+    })
+}
+
+/// Events of contacts that act at once, one after the other, in the modes that their impulses and
+/// velocities show.
+fn simultaneous(
+    frame: &Frame<'_>,
+    cones: Cones,
+    rebounds: bool,
+    events: Vec<Event>,
+    ties: Ties,
+) -> Result<Found, ImpactError> {
+    let members: Vec<usize> = (0..frame.problem.contacts().len()).collect();
+    let contacts = Contacts::new(frame, members, cones, rebounds)?;
+    let mut is_complete = true;
+    let mut found = ties.follow(frame, 0, |_, step: &usize, threshold| {
+        let Some(event) = events.get(*step) else {
+            return Ok(vec![end()]);
+        };
+        let (stages, all) = contacts.stages(event, threshold);
+        is_complete &= all;
+        let next = Some(step + 1);
+        let choice = |stage: (Stage, Vec<Form>)| Choice {
+            tests: Vec::new(),
+            stage: Some(stage),
+            next,
+        };
+        Ok(stages.into_iter().map(choice).collect())
+    })?;
+    found.is_complete &= is_complete;
+    Ok(found)
+}
+
+fn end<S>() -> Choice<S> {
+    Choice {
+        tests: Vec::new(),
+        stage: None,
+        next: None,
+    }
+}
+
+/// Whether the outcome is a member of a continuum.
+fn is_family(outcome: &ImpactOutcome) -> bool {
+    matches!(&outcome.diagnostics, Diagnostics::Cone(cone) if cone.family > 0)
+}
+
+fn of_outcome<'p>(
+    problem: &'p ImpactProblem<'p>,
+    outcome: &ImpactOutcome,
+    cones: Cones,
+    rebounds: bool,
+    tolerance: f64,
+) -> Result<Branches<'p>, ImpactError> {
+    let frame = Frame::new(problem)?;
+    if is_family(outcome) {
+        return Ok(Branches::family(frame));
+    }
+    let (after, impulse) = frame.of_outcome(outcome);
+    let event = Event {
+        before: frame.before.clone(),
+        after,
+        impulse,
+        caps: Vec::new(),
+    };
+    let found = simultaneous(&frame, cones, rebounds, vec![event], Ties { tolerance })?;
+    Ok(Branches::of_chains(frame, found, false))
+}
+
+impl DifferentiableLaw for Plastic {
+    fn branches<'p>(
+        &self,
+        problem: &'p ImpactProblem<'p>,
+        outcome: &ImpactOutcome,
+        _is_member: bool,
+        tolerance: f64,
+    ) -> Result<Branches<'p>, ImpactError> {
+        if self.rule == PlasticRule::Cone {
+            return of_outcome(problem, outcome, Cones::Frictionless, false, tolerance);
+        }
+        let frame = Frame::new(problem)?;
+        let found = stop_all(&frame, Ties { tolerance })?;
+        Ok(Branches::of_chains(frame, found, false))
+    }
+}
+
+impl DifferentiableLaw for MoreauNewton {
+    fn branches<'p>(
+        &self,
+        problem: &'p ImpactProblem<'p>,
+        outcome: &ImpactOutcome,
+        _is_member: bool,
+        tolerance: f64,
+    ) -> Result<Branches<'p>, ImpactError> {
+        let cones = self.friction_cone.into();
+        of_outcome(problem, outcome, cones, true, tolerance)
+    }
+}
+
+impl DifferentiableLaw for AnitescuPotra {
+    fn branches<'p>(
+        &self,
+        problem: &'p ImpactProblem<'p>,
+        outcome: &ImpactOutcome,
+        _is_member: bool,
+        tolerance: f64,
+    ) -> Result<Branches<'p>, ImpactError> {
+        let cones = self.friction_cone.into();
+        of_outcome(problem, outcome, cones, false, tolerance)
+    }
+}
+
+impl DifferentiableLaw for SetValued {
+    /// Of the sample of the outcome, with its caps held fixed.
+    fn branches<'p>(
+        &self,
+        problem: &'p ImpactProblem<'p>,
+        outcome: &ImpactOutcome,
+        _is_member: bool,
+        tolerance: f64,
+    ) -> Result<Branches<'p>, ImpactError> {
+        let frame = Frame::new(problem)?;
+        let Diagnostics::SetValued { sample, .. } = outcome.diagnostics else {
+            return Err(ImpactError::NotDifferentiated {
+                reason: "the outcome is not one of this law",
+            });
+        };
+        let contacts = problem.contacts();
+        let mut before = frame.before.clone();
+        let mut events = Vec::new();
+        if problem.is_approaching() {
+            for step in Sampler::new(problem, self)?.steps(sample)? {
+                let after = DVector::from_column_slice(&step.momentum);
+                let caps = step.caps.iter().enumerate();
+                events.push(Event {
+                    before,
+                    after: after.clone(),
+                    impulse: frame.of_impulses(&step.impulses),
+                    caps: caps
+                        .map(|(i, cap)| frame.of_impulse(contacts.row(i), *cap))
+                        .collect(),
+                });
+                before = after;
+            }
+        }
+        if events.is_empty() {
+            events.push(Event {
+                after: before.clone(),
+                before,
+                impulse: DVector::zeros(frame.n_rows()),
+                caps: Vec::new(),
+            });
+        }
+        let cones = self.friction_cone.into();
+        let found = simultaneous(&frame, cones, false, events, Ties { tolerance })?;
+        Ok(Branches::of_chains(frame, found, false))
+    }
+}
+
+/// Where a cycle of single contacts is.
+#[derive(Clone, Copy)]
+struct Turn {
+    asked: usize,
+    quiet: usize,
+}
+
+impl DifferentiableLaw for Sequential {
+    fn branches<'p>(
+        &self,
+        problem: &'p ImpactProblem<'p>,
+        outcome: &ImpactOutcome,
+        _is_member: bool,
+        tolerance: f64,
+    ) -> Result<Branches<'p>, ImpactError> {
+        if let Diagnostics::Sequential { closed_at_once, .. } = &outcome.diagnostics
+            && !closed_at_once.is_empty()
+        {
+            return Err(ImpactError::NotDifferentiated {
+                reason: "contacts hinder each other for more than a hundred cycles",
+            });
+        }
+        let frame = Frame::new(problem)?;
+        let set = problem.contacts();
+        let cycle = self.cycle(set.len())?;
+        let singles = SingleImpacts::new(problem, self.friction_cone)?;
+        let grazing = singles.grazing();
+        let cones: Cones = self.friction_cone.into();
+        let alone = (0..set.len())
+            .map(|i| Contacts::new(&frame, vec![i], cones, false))
+            .collect::<Result<Vec<_>, _>>()?;
+        let mut is_complete = true;
+        let start = Turn { asked: 0, quiet: 0 };
+        let found = Ties { tolerance }.follow(&frame, start, |walk, turn, tie| {
+            let Some(&contact) = cycle.get(turn.asked % cycle.len().max(1)) else {
+                return Ok(vec![end()]);
+            };
+            let row = DVector::from_column_slice(set.unit_row(set.row(contact)));
+            let rate = walk.velocity_test(&row);
+            let next = |quiet: usize| {
+                (quiet < cycle.len()).then_some(Turn {
+                    asked: turn.asked + 1,
+                    quiet,
+                })
+            };
+            let approaches = rate.value < -grazing[contact];
+            let mut out = Vec::new();
+            let reversed = Test {
+                value: -rate.value,
+                gradient: -&rate.gradient,
+            };
+            let pass = Choice {
+                tests: vec![rate],
+                stage: None,
+                next: next(turn.quiet + 1),
+            };
+            if approaches || tie.is_some() {
+                let (given, change) = singles.strike(contact, walk.velocity.as_slice())?;
+                let event = Event {
+                    after: &walk.velocity + DVector::from_column_slice(&change),
+                    before: walk.velocity.clone(),
+                    impulse: frame.of_impulses(&given),
+                    caps: Vec::new(),
+                };
+                let (stages, all) = alone[contact].stages(&event, tie);
+                is_complete &= all;
+                out.extend(stages.into_iter().map(|stage| Choice {
+                    tests: vec![reversed.clone()],
+                    stage: Some(stage),
+                    next: next(0),
+                }));
+            }
+            if approaches {
+                out.push(pass);
+            } else {
+                out.insert(0, pass);
+            }
+            Ok(out)
+        })?;
+        drop(alone);
+        let mut branches = Branches::of_chains(frame, found, false);
+        branches.is_complete &= is_complete;
+        Ok(branches)
+    }
+}
+
+fn nonholonomic<'p>(
+    problem: &'p ImpactProblem<'p>,
+    restitution: Restitution,
+    tolerance: f64,
+) -> Result<Branches<'p>, ImpactError> {
+    let frame = Frame::new(problem)?;
+    let strike = Strike::of(restitution, problem.contacts().n_distinct());
+    let found = chain::follow(&frame, &Rule::Most, strike, Ties { tolerance })?;
+    let is_event = matches!(
+        restitution,
+        Restitution::Newton(_) | Restitution::ProjectedNewton(_)
+    );
+    Ok(Branches::of_chains(frame, found, is_event))
+}
+
+macro_rules! nonholonomic {
+    ($($Type:ident: $law:ident => $restitution:expr),* $(,)?) => {
+        $(impl DifferentiableLaw for $Type {
+            fn branches<'p>(
+                &self,
+                problem: &'p ImpactProblem<'p>,
+                _outcome: &ImpactOutcome,
+                _is_member: bool,
+                tolerance: f64,
+            ) -> Result<Branches<'p>, ImpactError> {
+                let $law = self;
+                nonholonomic(problem, $restitution, tolerance)
+            }
+        })*
+    };
+}
+
+nonholonomic! {
+    NonholonomicElastic: _law => Restitution::Elastic,
+    NonholonomicProjected: _law => Restitution::Projected,
+    NonholonomicNewton: law => Restitution::Newton(law.restitution),
+    NonholonomicProjectedNewton: law => Restitution::ProjectedNewton(law.restitution),
+}
+
+impl DifferentiableLaw for Rough {
+    fn branches<'p>(
+        &self,
+        problem: &'p ImpactProblem<'p>,
+        _outcome: &ImpactOutcome,
+        _is_member: bool,
+        tolerance: f64,
+    ) -> Result<Branches<'p>, ImpactError> {
+        let frame = Frame::new(problem)?;
+        let contacts = problem.contacts();
+        let m = contacts.len();
+        let rebound = Rebound::Event(self.restitution());
+        let found = Ties { tolerance }.follow(&frame, (), |walk, (), tie| {
+            let rates: Vec<Test> = (0..m)
+                .map(|i| {
+                    let row = contacts.unit_row(contacts.row(i));
+                    walk.velocity_test(&DVector::from_column_slice(row))
+                })
+                .collect();
+            let own: Vec<bool> = (0..m).map(|i| problem.approaches(i)).collect();
+            let mut patterns = vec![own];
+            if let Some(tie) = tie {
+                let near = |i: &usize| rates[*i].value.abs() <= tie * (1.0 + 1e-6);
+                for i in (0..m).filter(near).take(6) {
+                    for pattern in patterns.clone() {
+                        let mut flipped = pattern;
+                        flipped[i] = !flipped[i];
+                        patterns.push(flipped);
+                    }
+                }
+            }
+            let choice = |pattern: Vec<bool>| {
+                let tests = rates.iter().zip(&pattern).map(|(rate, approaches)| Test {
+                    value: if *approaches { -rate.value } else { rate.value },
+                    gradient: if *approaches {
+                        -&rate.gradient
+                    } else {
+                        rate.gradient.clone()
+                    },
+                });
+                let mut mode = Mode::default();
+                for i in (0..m).filter(|i| pattern[*i]) {
+                    for row in contacts.row(i)..contacts.row(i + 1) {
+                        mode.stop(row, rebound);
+                    }
+                }
+                let stage = pattern.contains(&true).then(|| {
+                    mode.hold(frame.constraint_rows());
+                    let stage = Stage::from(&frame, mode, walk.velocity.clone());
+                    (stage, Vec::new())
+                });
+                Choice {
+                    tests: tests.collect(),
+                    stage,
+                    next: None,
+                }
+            };
+            Ok(patterns.into_iter().map(choice).collect())
+        })?;
+        Ok(Branches::of_chains(frame, found, true))
+    }
+}
+
+macro_rules! sliding {
+    ($($Type:ident),*) => {
+        $(impl DifferentiableLaw for $Type {
+            fn branches<'p>(
+                &self,
+                problem: &'p ImpactProblem<'p>,
+                outcome: &ImpactOutcome,
+                _is_member: bool,
+                tolerance: f64,
+            ) -> Result<Branches<'p>, ImpactError> {
+                sliding::branches(problem, outcome, &self.options, tolerance)
+            }
+        })*
+    };
+}
+
+sliding!(Routh, TwoBody);

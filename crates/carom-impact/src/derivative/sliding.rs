@@ -1,0 +1,369 @@
+//! One contact with sliding: its impulse is a function of inverse inertia, velocity, friction and
+//! restitution alone.
+
+use super::branch::Walk;
+use super::frame::{Frame, Variation};
+use super::{Branches, Map, Way};
+use crate::routh::contact_space;
+use crate::two_body::{
+    Event, FinalMode, ImpactOptions, PARAMETERS, RestitutionLaw, VariedImpact, entries, vary_impact,
+};
+use crate::{ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus};
+use nalgebra::{DMatrix, DVector, Matrix3, SMatrix, Vector3};
+
+/// How far, over the velocity, a limit is taken from.
+const NEAR: f64 = 1e-5;
+
+/// What the impact of one contact does, ready for derivatives along any direction.
+#[derive(Clone, Debug)]
+pub(super) struct Sliding {
+    /// Rows of the Jacobian of the contact axes: two tangents and the normal, where there are.
+    axes: [Option<usize>; 3],
+    impulse: Vector3<f64>,
+    by: SMatrix<f64, 3, PARAMETERS>,
+    after: DVector<f64>,
+}
+
+impl Sliding {
+    /// Whitened rows of the axes as given, and what is left of them under the constraints.
+    fn rows(&self, frame: &Frame<'_>) -> [[DVector<f64>; 2]; 3] {
+        self.axes.map(|row| {
+            let given = match row {
+                Some(row) => frame.given_row(row),
+                None => DVector::zeros(frame.dim()),
+            };
+            let left = frame.admit(&given);
+            [given, left]
+        })
+    }
+
+    /// Changes of the arguments of the impulse.
+    fn arguments(&self, mut w: Matrix3<f64>, velocity: [f64; 3]) -> SMatrix<f64, PARAMETERS, 1> {
+        // Planar and frictionless contacts stand in a spatial one.
+        match self.axes {
+            [None, ..] => {
+                w[(0, 0)] = w[(2, 2)];
+                w[(1, 1)] = w[(2, 2)];
+            }
+            [_, None, _] => w[(1, 1)] = w[(0, 0)],
+            _ => {}
+        }
+        let given = entries(&w).into_iter().chain(velocity).chain([0.0; 2]);
+        SMatrix::from_iterator(given)
+    }
+
+    /// Derivatives of velocity and impulses by the whitened velocity before.
+    pub(super) fn jacobians(&self, frame: &Frame<'_>) -> (DMatrix<f64>, DMatrix<f64>) {
+        let rows = self.rows(frame);
+        let mut velocity = frame.admissible();
+        let mut impulses = DMatrix::zeros(frame.n_rows(), frame.dim());
+        for (i, row) in self.axes.iter().enumerate() {
+            let Some(row) = *row else { continue };
+            let mut slope = DVector::zeros(frame.dim());
+            for (j, [_, left]) in rows.iter().enumerate() {
+                slope.axpy(self.by[(i, 6 + j)], left, 1.0);
+            }
+            velocity.ger(1.0, &rows[i][1], &slope, 1.0);
+            let factor = frame.of_impulse(row, 1.0) / frame.problem.scale();
+            impulses.set_row(row, &(slope * factor).transpose());
+        }
+        (velocity, impulses)
+    }
+
+    /// Derivatives along a direction.
+    pub(super) fn along(
+        &self,
+        frame: &Frame<'_>,
+        variation: &Variation,
+    ) -> (DVector<f64>, DVector<f64>) {
+        let contacts = frame.problem.contacts();
+        let scale = frame.problem.scale();
+        let start = variation.start(frame.dim());
+        let rows = self.rows(frame);
+        let changes = self
+            .axes
+            .map(|row| row.and_then(|row| frame.given_change(variation, row)));
+        let forms: Vec<Option<DVector<f64>>> = frame
+            .constraint_rows()
+            .map(|row| frame.given_change(variation, row))
+            .collect();
+        // How the forms move the part of a row that they take.
+        let moved: Vec<DVector<f64>> = rows
+            .iter()
+            .map(|[given, _]| {
+                let mut out = DVector::zeros(frame.dim());
+                for (form, y) in forms.iter().zip(contacts.multipliers(given).iter()) {
+                    if let Some(form) = form {
+                        out.axpy(*y, form, 1.0);
+                    }
+                }
+                out
+            })
+            .collect();
+        let mut w = Matrix3::zeros();
+        let mut rates = [0.0; 3];
+        for i in 0..3 {
+            if self.axes[i].is_none() {
+                continue;
+            }
+            rates[i] = rows[i][0].dot(&start) / scale;
+            if let Some(change) = &changes[i] {
+                rates[i] += change.dot(&frame.before) / scale;
+            }
+            for j in 0..3 {
+                let (a, b) = (&rows[i][1], &rows[j][1]);
+                let mut entry = -variation.mass_form(a, b) - moved[i].dot(b) - moved[j].dot(a);
+                if let Some(change) = &changes[i] {
+                    entry += change.dot(b);
+                }
+                if let Some(change) = &changes[j] {
+                    entry += change.dot(a);
+                }
+                w[(i, j)] = entry;
+            }
+        }
+        let mut arguments = self.arguments(w, rates);
+        arguments[9] = variation.friction(0);
+        arguments[10] = variation.restitution(0);
+        let impulse = self.by * arguments;
+        let mut velocity = start;
+        variation.add_inertia(&(&self.after - &frame.before), &mut velocity);
+        let mut total = DVector::zeros(frame.dim());
+        let mut on_rows = DVector::zeros(frame.n_rows());
+        for (i, row) in self.axes.iter().enumerate() {
+            let Some(row) = *row else { continue };
+            velocity.axpy(scale * impulse[i], &rows[i][0], 1.0);
+            total.axpy(scale * self.impulse[i], &rows[i][0], 1.0);
+            if let Some(change) = &changes[i] {
+                velocity.axpy(scale * self.impulse[i], change, 1.0);
+            }
+            on_rows[row] = frame.of_impulse(row, impulse[i]);
+        }
+        if !forms.is_empty() {
+            // A dv' + dA v' = 0 with multipliers of what the impulses push.
+            let mut missed = DVector::zeros(forms.len());
+            for (k, (form, y)) in forms
+                .iter()
+                .zip(contacts.multipliers(&total).iter())
+                .enumerate()
+            {
+                if let Some(form) = form {
+                    velocity.axpy(-y, form, 1.0);
+                    missed[k] = form.dot(&self.after);
+                }
+            }
+            let multipliers = contacts.stop_constraints(missed);
+            velocity = frame.admit(&velocity);
+            for (row, y) in frame.constraint_rows().zip(multipliers.iter()) {
+                velocity.axpy(*y, &frame.given_row(row), 1.0);
+            }
+        }
+        (velocity, on_rows)
+    }
+}
+
+/// A decision as a function of the contact velocity.
+struct Decision {
+    value: f64,
+    slope: Vector3<f64>,
+}
+
+fn decisions(
+    varied: &VariedImpact,
+    w: &Matrix3<f64>,
+    velocity: &Vector3<f64>,
+    law: RestitutionLaw,
+) -> Vec<Decision> {
+    let impact = &varied.impact;
+    let mut out = vec![Decision {
+        value: -velocity.z,
+        slope: Vector3::new(0.0, 0.0, -1.0),
+    }];
+    let of = |derivatives: &[f64; PARAMETERS]| {
+        Vector3::new(derivatives[6], derivatives[7], derivatives[8])
+    };
+    let impulse: Matrix3<f64> = varied.impulse.fixed_columns::<3>(6).into_owned();
+    let last = impulse.row(2).transpose();
+    if impact.mode == FinalMode::Stick {
+        let rest = impact.events.first(Event::SlipZero);
+        if let (Some(rest), Some(at_rest)) = (rest, &varied.at_rest) {
+            out.push(Decision {
+                value: impact.impulse.z - rest.impulse[2],
+                slope: last - of(at_rest),
+            });
+            if law == RestitutionLaw::Poisson {
+                let value = impact.compression_impulse - rest.impulse[2];
+                let slope = of(&varied.at_compression) - of(at_rest);
+                out.push(Decision {
+                    value: value.abs(),
+                    slope: if value < 0.0 { -slope } else { slope },
+                });
+            }
+        }
+    } else {
+        let slip = impact.velocity_plus.xy();
+        let speed = slip.norm();
+        if speed > 0.0 {
+            let s = Vector3::new(slip.x / speed, slip.y / speed, 0.0);
+            let slopes = Matrix3::identity() + w * impulse;
+            out.push(Decision {
+                value: speed,
+                slope: slopes.tr_mul(&s),
+            });
+        }
+    }
+    out
+}
+
+/// The ways of a contact near its outcome.
+pub(super) fn branches<'p>(
+    problem: &'p ImpactProblem<'p>,
+    outcome: &ImpactOutcome,
+    options: &ImpactOptions,
+    tolerance: f64,
+) -> Result<Branches<'p>, ImpactError> {
+    let frame = Frame::new(problem)?;
+    if outcome.status == ImpactStatus::Jammed {
+        return Err(ImpactError::NotDifferentiated {
+            reason: "the contact is jammed",
+        });
+    }
+    let (inertia, velocity) = contact_space(problem)?;
+    let contact = &problem.contacts().contacts()[0];
+    let tangents = contact.tangents.len();
+    let axes = [
+        (tangents > 0).then_some(1),
+        (tangents > 1).then_some(2),
+        Some(0),
+    ];
+    let is_planar = tangents < 2;
+    let vary = |velocity: &Vector3<f64>| {
+        vary_impact(
+            &inertia,
+            velocity,
+            contact.friction,
+            contact.restitution,
+            options,
+            is_planar,
+        )
+    };
+    let (after, _) = frame.of_outcome(outcome);
+    let sliding = |varied: &VariedImpact| Sliding {
+        axes,
+        impulse: varied.impact.impulse,
+        by: varied.impulse,
+        after: after.clone(),
+    };
+    let mut w = inertia.matrix();
+    if tangents < 2 {
+        w[(1, 1)] = 0.0;
+    }
+    if tangents < 1 {
+        w[(0, 0)] = 0.0;
+    }
+    let speed = frame.speed / problem.scale();
+    let distance = |decision: &Decision| {
+        let size = decision.slope.dot(&(w * decision.slope)).max(0.0).sqrt();
+        let reference = size * speed;
+        // A decision that no velocity changes is none.
+        (size > 1e-10 * w.amax().sqrt() * decision.slope.amax()).then(|| {
+            if reference > 0.0 {
+                decision.value / reference
+            } else {
+                0.0
+            }
+        })
+    };
+    let varied = match outcome.status {
+        ImpactStatus::Resolved => vary(&velocity)?,
+        _ => None,
+    };
+    let found = match &varied {
+        Some(varied) => decisions(varied, &w, &velocity, options.restitution_law),
+        None => vec![Decision {
+            value: velocity.z.max(0.0),
+            slope: Vector3::z(),
+        }],
+    };
+    let (mut margin, mut least) = (f64::INFINITY, f64::INFINITY);
+    let mut tied = Vec::new();
+    for decision in &found {
+        let Some(distance) = distance(decision) else {
+            continue;
+        };
+        least = least.min(distance.abs());
+        if distance <= tolerance {
+            tied.push(decision.slope);
+        } else {
+            margin = margin.min(distance);
+        }
+    }
+    let starts_at_rest = varied.as_ref().is_some_and(|varied| {
+        let first = varied.impact.events.iter().next();
+        first.is_some_and(|point| point.event == Event::SlipZero && point.impulse[2] == 0.0)
+            && varied.impact.mode == FinalMode::ResumedSlip
+    });
+    let at_limit = varied.as_ref().is_some_and(|varied| {
+        let demand = inertia.stick_demand();
+        varied.at_rest.is_some()
+            && contact.friction > 0.0
+            && (demand - contact.friction).abs() <= tolerance * contact.friction
+    });
+    let is_repelled = varied.as_ref().is_some_and(|varied| varied.is_repelled);
+    let is_kink = starts_at_rest || at_limit || is_repelled;
+    let rows = |slope: &Vector3<f64>| {
+        let mut out = DVector::zeros(frame.dim());
+        for (row, c) in axes.iter().zip(slope.iter()) {
+            if let Some(row) = *row {
+                out.axpy(*c, &frame.admit(&frame.given_row(row)), 1.0);
+            }
+        }
+        out
+    };
+    if tied.is_empty() && !is_kink {
+        let walk = Walk::at(after.clone(), margin, least, Vec::new());
+        let map = match &varied {
+            Some(varied) => Map::Sliding(Box::new(sliding(varied))),
+            None => Map::Chain,
+        };
+        return Ok(Branches::new(frame, vec![Way { walk, map }], false));
+    }
+    if starts_at_rest {
+        tied.push(Vector3::x());
+    }
+    if tied.is_empty() {
+        tied.push(Vector3::z());
+    }
+    let mut is_complete = tied.len() == 1 && !is_repelled && !at_limit;
+    is_complete &= !starts_at_rest || is_planar;
+    if starts_at_rest || is_kink {
+        least = 0.0;
+    }
+    let mut ways = Vec::new();
+    for slope in &tied {
+        for sign in [1.0, -1.0] {
+            let step = slope * (sign / slope.dot(&(w * slope)).max(f64::MIN_POSITIVE).sqrt());
+            let limit = |by: f64| -> Result<(DMatrix<f64>, DMatrix<f64>), ImpactError> {
+                let near = velocity + w * step * (by * NEAR * speed);
+                Ok(match vary(&near)? {
+                    Some(varied) => sliding(&varied).jacobians(&frame),
+                    None => (
+                        frame.admissible(),
+                        DMatrix::zeros(frame.n_rows(), frame.dim()),
+                    ),
+                })
+            };
+            let (one, two) = (limit(1.0)?, limit(2.0)?);
+            let jacobians = (2.0 * one.0 - two.0, 2.0 * one.1 - two.1);
+            let direction = rows(&(sign * slope)).normalize();
+            let walk = Walk::at(after.clone(), margin, least, vec![direction]);
+            let map = Map::Limit(Box::new(jacobians));
+            ways.push(Way { walk, map });
+        }
+    }
+    Ok(Branches {
+        is_complete,
+        is_kink,
+        ..Branches::new(frame, ways, false)
+    })
+}

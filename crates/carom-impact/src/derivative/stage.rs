@@ -1,0 +1,349 @@
+//! One stage of an impact in a fixed mode, and its derivatives.
+
+use super::frame::{Frame, Variation};
+use nalgebra::{DMatrix, DVector};
+use smallvec::{SmallVec, smallvec};
+
+/// Pivots below this fraction of the largest are those of dependent contacts.
+const RANK: f64 = 1e-10;
+
+/// How far, over its own terms, the right side may leave the range of dependent contacts.
+const IN_RANGE: f64 = 1e-9;
+
+/// Rows and coefficients of a linear form.
+pub(super) type Terms = SmallVec<[(usize, f64); 3]>;
+
+/// The form of one row.
+pub(super) fn of_row(row: usize) -> Terms {
+    smallvec![(row, 1.0)]
+}
+
+/// A coefficient of restitution, and what it belongs to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Rebound {
+    /// A number that no derivative changes.
+    Fixed(f64),
+    /// Of a contact.
+    Contact(usize, f64),
+    /// Of the whole event.
+    Event(f64),
+}
+
+impl Rebound {
+    pub(super) fn value(self) -> f64 {
+        match self {
+            Self::Fixed(e) | Self::Contact(_, e) | Self::Event(e) => e,
+        }
+    }
+
+    fn change(self, variation: &Variation) -> f64 {
+        match self {
+            Self::Fixed(_) => 0.0,
+            Self::Contact(contact, _) => variation.restitution(contact),
+            Self::Event(_) => variation.event,
+        }
+    }
+}
+
+/// An equation $t\cdot(Jv' + eJv) + q\cdot L = 0$ of a stage.
+#[derive(Clone, Debug)]
+pub(super) struct Equation {
+    /// Coefficients of the velocities.
+    pub(super) velocities: Terms,
+    pub(super) rebound: Rebound,
+    /// Coefficients of the changes of impulses.
+    pub(super) impulses: Terms,
+    /// What the equation changes by with a friction coefficient: contact and factor.
+    pub(super) by_friction: Option<(usize, f64)>,
+}
+
+/// An impulse that grows with a friction coefficient.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Load {
+    pub(super) contact: usize,
+    pub(super) row: usize,
+    pub(super) factor: f64,
+}
+
+/// What every row does in a stage: the columns of S and T, and what depends on friction.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Mode {
+    pub(super) unknowns: Vec<Terms>,
+    pub(super) equations: Vec<Equation>,
+    pub(super) loads: Vec<Load>,
+}
+
+impl Mode {
+    /// A row ends with minus `rebound` times the velocity that it began with.
+    pub(super) fn stop(&mut self, row: usize, rebound: Rebound) {
+        self.push(of_row(row), of_row(row), rebound);
+    }
+
+    /// An impulse that acts on a form of rows until another form has been stopped.
+    pub(super) fn push(&mut self, impulse: Terms, velocities: Terms, rebound: Rebound) {
+        self.unknowns.push(impulse);
+        self.equations.push(Equation {
+            velocities,
+            rebound,
+            impulses: Terms::new(),
+            by_friction: None,
+        });
+    }
+
+    /// Rows that stay at rest whatever acts.
+    pub(super) fn hold(&mut self, rows: std::ops::Range<usize>) {
+        for row in rows {
+            self.stop(row, Rebound::Fixed(0.0));
+        }
+    }
+}
+
+/// A stage of an impact that has happened in a mode, ready for derivatives along any direction.
+///
+/// With the impulses $L$, the velocities $v$ before and $v'$ after, $h = dJ^TL + J^T(dS x + dL_0) -
+/// dM(v' - v)$ and $w = dv + M^{-1}h$,
+///
+/// $$ dx = -K^{-1}T^T\bigl(dJ v' + Jw + dE Jv + E(dJ v + J dv)\bigr), \qquad
+/// dv' = w + M^{-1}J^TS dx, \qquad dL = dS x + dL_0 + S dx. $$
+///
+/// Where contacts depend on each other a maximal independent part of S and T is used.
+#[derive(Clone, Debug)]
+pub(super) struct Stage {
+    before: DVector<f64>,
+    pub(super) after: DVector<f64>,
+    pub(super) impulse: DVector<f64>,
+    mode: Mode,
+    /// $T^T(I + E)J$, unknowns × n.
+    asked: DMatrix<f64>,
+    /// $J^TS$, n × unknowns.
+    pushed: DMatrix<f64>,
+    /// $T^TGS$ and what equations say of impulses.
+    matrix: DMatrix<f64>,
+    /// Inverse of the independent part, zero elsewhere.
+    inverse: DMatrix<f64>,
+    pub(super) is_dependent: bool,
+}
+
+fn covector(frame: &Frame<'_>, terms: &Terms) -> DVector<f64> {
+    let mut out = DVector::zeros(frame.dim());
+    for (row, c) in terms {
+        out.axpy(*c, &frame.row(*row), 1.0);
+    }
+    out
+}
+
+impl Stage {
+    /// A stage that led from a velocity to another with impulses on all rows.
+    pub(super) fn new(
+        frame: &Frame<'_>,
+        mode: Mode,
+        before: DVector<f64>,
+        after: DVector<f64>,
+        impulse: DVector<f64>,
+    ) -> Self {
+        let (n, p) = (frame.dim(), mode.unknowns.len());
+        let (mut asked, mut pushed) = (DMatrix::zeros(p, n), DMatrix::zeros(n, p));
+        let mut matrix = DMatrix::zeros(p, p);
+        for (mut column, unknown) in pushed.column_iter_mut().zip(&mode.unknowns) {
+            column.copy_from(&covector(frame, unknown));
+        }
+        for (i, equation) in mode.equations.iter().enumerate() {
+            let row = covector(frame, &equation.velocities);
+            for (j, unknown) in mode.unknowns.iter().enumerate() {
+                let mut entry = row.dot(&pushed.column(j));
+                for (row, c) in &equation.impulses {
+                    let same = unknown.iter().filter(|(other, _)| other == row);
+                    entry += c * same.map(|(_, s)| s).sum::<f64>();
+                }
+                matrix[(i, j)] = entry;
+            }
+            let e = equation.rebound.value();
+            asked.row_mut(i).tr_copy_from(&(row * (1.0 + e)));
+        }
+        let (inverse, rank) = independent_inverse(&matrix);
+        Self {
+            before,
+            after,
+            impulse,
+            mode,
+            asked,
+            pushed,
+            matrix,
+            inverse,
+            is_dependent: rank < p,
+        }
+    }
+
+    /// The stage from a velocity in a mode that fixes the impulses by linear equations.
+    pub(super) fn from(frame: &Frame<'_>, mode: Mode, before: DVector<f64>) -> Self {
+        let n_rows = frame.n_rows();
+        let mut stage = Self::new(frame, mode, before.clone(), before, DVector::zeros(n_rows));
+        let x = -(&stage.inverse * (&stage.asked * &stage.before));
+        stage.after += &stage.pushed * &x;
+        let mut impulse = DVector::zeros(n_rows);
+        stage.add_impulses(&x, &mut impulse);
+        stage.impulse = impulse;
+        stage
+    }
+
+    fn add_impulses(&self, x: &DVector<f64>, impulse: &mut DVector<f64>) {
+        for (unknown, x) in self.mode.unknowns.iter().zip(x.iter()) {
+            for (row, c) in unknown {
+                impulse[*row] += c * x;
+            }
+        }
+    }
+
+    /// Takes derivatives of the velocity before the stage (n × any) to those of the velocity after
+    /// it, for directions that change nothing but velocities. Returns the derivatives of the
+    /// unknowns.
+    pub(super) fn advance(&self, jacobian: &mut DMatrix<f64>) -> DMatrix<f64> {
+        let unknowns = -(&self.inverse * (&self.asked * &*jacobian));
+        jacobian.gemm(1.0, &self.pushed, &unknowns, 1.0);
+        unknowns
+    }
+
+    /// Adds the derivatives of impulses on all rows (rows × any) from those of the unknowns.
+    pub(super) fn add_impulse_derivatives(&self, unknowns: &DMatrix<f64>, out: &mut DMatrix<f64>) {
+        for (i, unknown) in self.mode.unknowns.iter().enumerate() {
+            for (row, c) in unknown {
+                for (out, x) in out.row_mut(*row).iter_mut().zip(unknowns.row(i).iter()) {
+                    *out += c * x;
+                }
+            }
+        }
+    }
+
+    /// Takes the derivative of the velocity along a direction through the stage and adds that of
+    /// the impulses; says whether the direction keeps the dependencies of the contacts.
+    pub(super) fn advance_along(
+        &self,
+        frame: &Frame<'_>,
+        variation: &Variation,
+        velocity: &mut DVector<f64>,
+        impulse: &mut DVector<f64>,
+    ) -> bool {
+        let minus = velocity.clone();
+        variation.add_inertia(&(&self.after - &self.before), velocity);
+        for (row, l) in self.impulse.iter().enumerate() {
+            if let Some(change) = variation.row(row)
+                && *l != 0.0
+            {
+                velocity.axpy(*l, &change, 1.0);
+            }
+        }
+        let mut loaded = DVector::zeros(impulse.len());
+        for load in &self.mode.loads {
+            let change = load.factor * variation.friction(load.contact);
+            loaded[load.row] += change;
+            velocity.axpy(change, &frame.row(load.row), 1.0);
+        }
+        let mut sizes = Vec::with_capacity(self.mode.equations.len());
+        let missed = self.mode.equations.iter().map(|equation| {
+            let e = equation.rebound.value();
+            let de = equation.rebound.change(variation);
+            let (mut missed, mut size) = (0.0, 0.0);
+            let mut add = |x: f64| {
+                missed += x;
+                size += x.abs();
+            };
+            for (row, t) in &equation.velocities {
+                let given = frame.row(*row);
+                add(t * given.dot(velocity));
+                add(t * e * given.dot(&minus));
+                add(t * de * given.dot(&self.before));
+                if let Some(change) = variation.row(*row) {
+                    add(t * change.dot(&self.after));
+                    add(t * e * change.dot(&self.before));
+                }
+            }
+            for (row, q) in &equation.impulses {
+                add(q * loaded[*row]);
+            }
+            if let Some((contact, factor)) = equation.by_friction {
+                add(factor * variation.friction(contact));
+            }
+            sizes.push(size);
+            missed
+        });
+        let missed = DVector::from_iterator(self.mode.equations.len(), missed);
+        let x = -(&self.inverse * &missed);
+        let mut is_kept = true;
+        if self.is_dependent {
+            let left = &self.matrix * &x + missed;
+            let mut left = left.iter().zip(&sizes);
+            let largest = sizes.iter().copied().fold(0.0, f64::max);
+            is_kept = left.all(|(left, _)| left.abs() <= IN_RANGE * largest);
+        }
+        velocity.gemv(1.0, &self.pushed, &x, 1.0);
+        *impulse += loaded;
+        self.add_impulses(&x, impulse);
+        is_kept
+    }
+
+    /// Velocity before the stage.
+    pub(super) fn before(&self) -> &DVector<f64> {
+        &self.before
+    }
+}
+
+/// The inverse of a largest regular part of a matrix, zero elsewhere, and its rank: Gauss and
+/// Jordan's elimination with complete pivoting.
+fn independent_inverse(matrix: &DMatrix<f64>) -> (DMatrix<f64>, usize) {
+    let p = matrix.nrows();
+    if p == 1 {
+        let pivot = matrix[(0, 0)];
+        return if pivot == 0.0 {
+            (DMatrix::zeros(1, 1), 0)
+        } else {
+            (DMatrix::from_element(1, 1, 1.0 / pivot), 1)
+        };
+    }
+    let mut work = matrix.clone();
+    let mut right = DMatrix::<f64>::identity(p, p);
+    let mut free: Vec<(usize, usize)> = Vec::with_capacity(p);
+    let (mut rows, mut columns) = (vec![true; p], vec![true; p]);
+    let mut first = 0.0;
+    for step in 0..p {
+        let mut best = (0.0, 0, 0);
+        for j in (0..p).filter(|j| columns[*j]) {
+            for i in (0..p).filter(|i| rows[*i]) {
+                let size = work[(i, j)].abs();
+                if size > best.0 {
+                    best = (size, i, j);
+                }
+            }
+        }
+        let (size, i, j) = best;
+        if step == 0 {
+            first = size;
+        }
+        if !(size > RANK * first) {
+            break;
+        }
+        (rows[i], columns[j]) = (false, false);
+        free.push((i, j));
+        let pivot = 1.0 / work[(i, j)];
+        work.row_mut(i).scale_mut(pivot);
+        right.row_mut(i).scale_mut(pivot);
+        for k in (0..p).filter(|k| *k != i) {
+            let factor = work[(k, j)];
+            if factor == 0.0 {
+                continue;
+            }
+            for c in 0..p {
+                let (a, b) = (work[(i, c)], right[(i, c)]);
+                work[(k, c)] -= factor * a;
+                right[(k, c)] -= factor * b;
+            }
+        }
+    }
+    // Row i of the reduced system gives unknown j; equations that were left out take no part.
+    let mut inverse = DMatrix::zeros(p, p);
+    for (i, j) in &free {
+        for (k, _) in &free {
+            inverse[(*j, *k)] = right[(*i, *k)];
+        }
+    }
+    (inverse, free.len())
+}

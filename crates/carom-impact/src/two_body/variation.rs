@@ -1,0 +1,516 @@
+//! Derivatives of an impact along the phases that it goes through.
+//!
+//! The hodograph does not know of restitution, so that the variational equations of sliding are
+//! followed as the impact is: in the parameter $\sigma$, $dI_z = \rho d\sigma$, along the same
+//! Taylor arcs,
+//!
+//! $$ \frac{d \delta\gamma}{d\sigma} = d \delta\rho - \mu B \delta\gamma + \rho \delta d -
+//! (\delta\mu B + \mu \delta B)\gamma, \qquad \delta\rho = s\cdot\delta\gamma, $$
+//!
+//! and closed forms on straight lines. An event $F = 0$ moves what comes after it by
+//! $\Delta y = \delta y - y' \delta F/F'$.
+
+use super::arc::{Arc, ArcVariation, Path};
+use super::events::Event;
+use super::flow::Flow;
+use super::impact::{Scaled, check, follow, velocity_scale};
+use super::inertia::ContactInertia;
+use super::line::{Line, LineKind};
+use super::options::{ImpactOptions, Recompression, RestitutionLaw};
+use super::recorder::Recorder;
+use super::state::State;
+use super::{ContactImpact, ContactResponse};
+use crate::ImpactError;
+use nalgebra::{Matrix3, SMatrix, Vector3};
+
+/// Directions that change the hodograph: $b_{11}, b_{12}, b_{22}, d_1, d_2, w_{zz}$, the contact
+/// velocity, $\mu$.
+pub(super) const FLOWS: usize = 10;
+
+/// The same and $e$.
+pub(crate) const PARAMETERS: usize = FLOWS + 1;
+
+const MU: usize = 9;
+const E: usize = 10;
+
+/// Sliding slower than this fraction of its speed at the start of a ray has come to rest.
+const REST: f64 = 1e-15;
+
+/// Arcs along one ray.
+const MAX_ARCS: usize = 200;
+
+/// An impact and the derivatives of its impulse.
+#[derive(Clone, Debug)]
+pub(crate) struct VariedImpact {
+    pub(crate) impact: ContactImpact,
+    /// By $(b_{11}, b_{12}, b_{22}, d_1, d_2, w_{zz}, \gamma_x, \gamma_y, v_z, \mu, e)$.
+    pub(crate) impulse: SMatrix<f64, 3, PARAMETERS>,
+    /// Normal impulse when sliding stopped, by the same.
+    pub(crate) at_rest: Option<[f64; PARAMETERS]>,
+    /// Normal impulse when the first compression ended, by the same.
+    pub(crate) at_compression: [f64; PARAMETERS],
+    /// Whether sliding followed a direction that repels others until it stopped.
+    pub(crate) is_repelled: bool,
+}
+
+/// The changes of a matrix B and a vector d along a direction.
+pub(super) struct InertiaChange {
+    pub(super) b: [f64; 3],
+    pub(super) d: [f64; 2],
+    pub(super) wzz: f64,
+    pub(super) mu: f64,
+}
+
+pub(super) fn change(k: usize) -> InertiaChange {
+    let one = |i: usize| if i == k { 1.0 } else { 0.0 };
+    InertiaChange {
+        b: [one(0), one(1), one(2)],
+        d: [one(3), one(4)],
+        wzz: one(5),
+        mu: one(MU),
+    }
+}
+
+fn times([b11, b12, b22]: [f64; 3], [x, y]: [f64; 2]) -> [f64; 2] {
+    [b11 * x + b12 * y, b12 * x + b22 * y]
+}
+
+/// Derivatives of the state at a fixed parameter of its phase.
+#[derive(Clone, Copy)]
+pub(super) struct Deltas {
+    pub(super) sliding: [[f64; 2]; FLOWS],
+    pub(super) normal_impulse: [f64; FLOWS],
+    pub(super) work: [f64; FLOWS],
+}
+
+/// Follows an impact with its derivatives.
+struct Varied<'a> {
+    w: &'a ContactInertia,
+    flow: Flow,
+    mu: f64,
+    restitution: f64,
+    options: ImpactOptions,
+    /// Whether sliding cannot leave its line.
+    is_planar: bool,
+    /// Normal velocity before, and the size of the contact velocity.
+    closing: f64,
+    speed: f64,
+    now: Deltas,
+    arc: Option<Box<ArcVariation>>,
+    /// $I_\perp'$ and $v_z'$ where the state is.
+    tangential: [f64; 2],
+    normal_rate: f64,
+    /// Rate of the sliding speed on the last line.
+    radial: f64,
+    has_slid: bool,
+    loss: [f64; PARAMETERS],
+    /// Work at the last interruption and its derivatives.
+    kept: (f64, [f64; FLOWS]),
+    compressions: usize,
+    compression: (f64, f64, [f64; PARAMETERS]),
+    at_rest: Option<[f64; PARAMETERS]>,
+    is_straight: bool,
+    is_repelled: bool,
+    impulse: SMatrix<f64, 3, PARAMETERS>,
+    units: (f64, f64),
+}
+
+fn longer(of: &[f64; FLOWS]) -> [f64; PARAMETERS] {
+    let mut out = [0.0; PARAMETERS];
+    out[..FLOWS].copy_from_slice(of);
+    out
+}
+
+impl<'a> Varied<'a> {
+    fn b(&self) -> [f64; 3] {
+        [self.w.b11, self.w.b12, self.w.b22]
+    }
+
+    fn d(&self) -> [f64; 2] {
+        [self.w.d1, self.w.d2]
+    }
+
+    /// Derivative of the tangential impulse: sliding is $\gamma^- + BI_\perp + dI_z$.
+    fn tangential_impulse(&self, k: usize, state: &State) -> [f64; 2] {
+        let [ix, iy, iz] = state.impulse;
+        let c = change(k);
+        let turned = times(c.b, [ix, iy]);
+        let start = [f64::from(u8::from(k == 6)), f64::from(u8::from(k == 7))];
+        let d = self.d();
+        let mut left = [0.0; 2];
+        for i in 0..2 {
+            left[i] = self.now.sliding[k][i]
+                - start[i]
+                - turned[i]
+                - c.d[i] * iz
+                - d[i] * self.now.normal_impulse[k];
+        }
+        self.w.solve_tangential(left)
+    }
+
+    /// Derivative of the normal velocity.
+    fn normal_velocity(&self, k: usize, state: &State) -> f64 {
+        let [ix, iy, iz] = state.impulse;
+        let c = change(k);
+        let [x, y] = self.tangential_impulse(k, state);
+        let start = f64::from(u8::from(k == 8));
+        start
+            + c.d[0] * ix
+            + c.d[1] * iy
+            + c.wzz * iz
+            + self.w.d1 * x
+            + self.w.d2 * y
+            + self.w.wzz * self.now.normal_impulse[k]
+    }
+
+    /// Variational equations along arcs from a state for a time, in units of the rate.
+    fn ride(&mut self, from: &State, mut time: f64) {
+        let mut state = *from;
+        for _ in 0..MAX_ARCS {
+            if !(time > 0.0) || state.rho == 0.0 {
+                break;
+            }
+            let arc = Arc::expand(&self.flow, self.mu, &state, self.options.step_tolerance());
+            let by = time.min(arc.end());
+            let varied = self.expand(&arc, &state);
+            self.now = varied.at(by);
+            state = arc.at(&state, by);
+            time -= by;
+        }
+    }
+
+    fn expand(&self, arc: &Arc, state: &State) -> Box<ArcVariation> {
+        let velocities = std::array::from_fn(|k| self.normal_velocity(k, state));
+        Box::new(ArcVariation::expand(
+            arc, &self.flow, self.w, self.mu, &self.now, velocities,
+        ))
+    }
+
+    /// Derivatives of the direction and rates of a line: of $I_\perp'$ along each.
+    fn line_change(&self, k: usize, kind: LineKind, direction: [f64; 2]) -> [f64; 2] {
+        let c = change(k);
+        match kind {
+            LineKind::Frictionless => [0.0; 2],
+            LineKind::Stick => {
+                let turned = times(c.b, self.w.demand);
+                let [x, y] = self
+                    .w
+                    .solve_tangential([c.d[0] - turned[0], c.d[1] - turned[1]]);
+                [-x, -y]
+            }
+            LineKind::Ray => [-c.mu * direction[0], -c.mu * direction[1]],
+            LineKind::Resumed => {
+                let (_, _, slope) = self.flow.rates(direction);
+                let slope = slope * self.flow.rate;
+                let across = [-direction[1], direction[0]];
+                let (by_b, by_mu) = (times(c.b, direction), times(self.b(), direction));
+                let mut turn = 0.0;
+                for i in 0..2 {
+                    turn -= across[i] * (c.d[i] - self.mu * by_b[i] - c.mu * by_mu[i]);
+                }
+                let turn = turn / slope;
+                [0, 1].map(|i| -c.mu * direction[i] - self.mu * across[i] * turn)
+            }
+        }
+    }
+
+    fn along_line(&mut self, from: &State, line: &Line, by: f64) {
+        let direction = if line.kind == LineKind::Resumed || from.rho == 0.0 {
+            [
+                -line.tangential[0] / self.mu.max(f64::MIN_POSITIVE),
+                -line.tangential[1] / self.mu.max(f64::MIN_POSITIVE),
+            ]
+        } else {
+            [from.sliding[0] / from.rho, from.sliding[1] / from.rho]
+        };
+        self.tangential = line.tangential;
+        self.normal_rate = line.normal_rate;
+        self.radial = line.sliding_rate[0] * direction[0] + line.sliding_rate[1] * direction[1];
+        let is_slow = from.rho <= 1e-14 * self.speed;
+        if line.kind == LineKind::Ray {
+            self.has_slid = true;
+            self.is_straight |= !is_slow;
+            if !self.is_planar && !is_slow {
+                let (f, _, slope) = self.flow.rates(direction);
+                let left = (1.0 + self.radial * by / from.rho).max(REST);
+                let time = if self.radial == 0.0 {
+                    by * self.flow.rate / from.rho
+                } else {
+                    left.ln() / f
+                };
+                self.is_repelled |= slope > 0.0;
+                self.ride(from, time);
+                return;
+            }
+        }
+        let mut next = self.now;
+        let d = self.d();
+        for k in 0..FLOWS {
+            let c = change(k);
+            let tangential = self.line_change(k, line.kind, direction);
+            let rate = c.wzz
+                + c.d[0] * line.tangential[0]
+                + c.d[1] * line.tangential[1]
+                + d[0] * tangential[0]
+                + d[1] * tangential[1];
+            next.work[k] += (self.normal_velocity(k, from) + 0.5 * rate * by) * by;
+            let (turned, moved) = (times(c.b, line.tangential), times(self.b(), tangential));
+            for i in 0..2 {
+                next.sliding[k][i] += (c.d[i] + turned[i] + moved[i]) * by;
+            }
+        }
+        if line.kind == LineKind::Frictionless && from.rho > 0.0 {
+            let (drag, work) = first_friction(from.sliding, d, by);
+            let moved = times(self.b(), drag);
+            for (sliding, moved) in next.sliding[MU].iter_mut().zip(moved) {
+                *sliding -= moved;
+            }
+            next.work[MU] -= work;
+        }
+        self.now = next;
+    }
+
+    fn comes_to_rest(&mut self, state: &State) {
+        if self.has_slid && self.radial != 0.0 && self.mu > 0.0 {
+            let direction = [-self.tangential[0] / self.mu, -self.tangential[1] / self.mu];
+            for k in 0..FLOWS {
+                let [x, y] = self.now.sliding[k];
+                let later = -(x * direction[0] + y * direction[1]) / self.radial;
+                self.now.normal_impulse[k] += later;
+                self.now.work[k] += state.normal_velocity * later;
+            }
+        }
+        self.now.sliding = [[0.0; 2]; FLOWS];
+        self.is_repelled &= self.is_straight;
+        let at = if self.has_slid {
+            longer(&self.now.normal_impulse)
+        } else {
+            [0.0; PARAMETERS]
+        };
+        self.at_rest = Some(at);
+    }
+
+    fn compressed(&mut self, state: &State) {
+        let first = self.compressions == 0;
+        self.compressions += 1;
+        let share = 1.0 - self.restitution * self.restitution;
+        if first || self.options.recompression == Recompression::EachCompression {
+            for k in 0..FLOWS {
+                self.loss[k] += share * (self.kept.1[k] - self.now.work[k]);
+            }
+            self.loss[E] += -2.0 * self.restitution * (self.kept.0 - state.work);
+        }
+        if first {
+            let mut at = longer(&self.now.normal_impulse);
+            for (k, at) in at.iter_mut().enumerate().take(FLOWS) {
+                *at -= self.normal_velocity(k, state) / self.normal_rate;
+            }
+            self.compression = (state.impulse[2], -state.work, at);
+        }
+    }
+
+    fn ends(&mut self, state: &State) {
+        let (e, closing) = (self.restitution, self.closing);
+        let (at_compression, stored, compression) = self.compression;
+        for (k, at_compression_end) in compression.into_iter().enumerate() {
+            let (velocity, fixed, work) = if k < FLOWS {
+                let velocity = self.normal_velocity(k, state);
+                (velocity, self.now.normal_impulse[k], self.now.work[k])
+            } else {
+                (0.0, 0.0, 0.0)
+            };
+            let one = |other: usize| if k == other { 1.0 } else { 0.0 };
+            let total = match self.options.restitution_law {
+                RestitutionLaw::Energetic if e == 0.0 => {
+                    // The limit of the energy that is released, over its rate.
+                    fixed - velocity / self.normal_rate
+                        + one(E) * (2.0 * stored / self.normal_rate).sqrt()
+                }
+                RestitutionLaw::Energetic => fixed - (work + self.loss[k]) / state.normal_velocity,
+                RestitutionLaw::Poisson => (1.0 + e) * at_compression_end + at_compression * one(E),
+                RestitutionLaw::Newton => {
+                    let missed = velocity + e * one(8) + closing * one(E);
+                    fixed - missed / self.normal_rate
+                }
+            };
+            let [x, y] = if k < FLOWS {
+                self.tangential_impulse(k, state)
+            } else {
+                [0.0; 2]
+            };
+            let later = total - fixed;
+            self.impulse[(0, k)] = x + self.tangential[0] * later;
+            self.impulse[(1, k)] = y + self.tangential[1] * later;
+            self.impulse[(2, k)] = total;
+        }
+    }
+}
+
+/// What the first friction does to a contact that slides without it: $\int s dI_z$ along the line
+/// $\gamma + dI_z$, and the work that it takes from the normal impulse.
+fn first_friction(sliding: [f64; 2], d: [f64; 2], by: f64) -> ([f64; 2], f64) {
+    let speed = sliding[0].hypot(sliding[1]);
+    let rate = d[0].hypot(d[1]);
+    if rate * by <= 1e-12 * speed {
+        let s = [sliding[0] / speed, sliding[1] / speed];
+        let along = d[0] * s[0] + d[1] * s[1];
+        return (s.map(|x| x * by), 0.5 * along * by * by);
+    }
+    let axis = [d[0] / rate, d[1] / rate];
+    let first = sliding[0] * axis[0] + sliding[1] * axis[1];
+    let across = [sliding[0] - first * axis[0], sliding[1] - first * axis[1]];
+    let c = across[0].hypot(across[1]);
+    let last = first + rate * by;
+    let length = last.hypot(c);
+    let turn = if c > 0.0 {
+        (last / c).asinh() - (first / c).asinh()
+    } else {
+        0.0
+    };
+    let drag = [0, 1].map(|i| {
+        let sideways = if c > 0.0 { across[i] * turn } else { 0.0 };
+        (axis[i] * (length - speed) + sideways) / rate
+    });
+    let area = 0.5 * (last * length - first * speed + c * c * turn);
+    (drag, area / rate - speed * by)
+}
+
+impl Recorder for Varied<'_> {
+    const DENSE: bool = false;
+    const TO_REST: bool = true;
+
+    fn units(&mut self, impulse: f64, velocity: f64) {
+        self.units = (impulse, velocity);
+    }
+
+    fn point(&mut self, _: &State, _: f64) {}
+
+    fn arc_begins(&mut self, base: &State) {
+        self.has_slid = true;
+        let arc = Arc::expand(&self.flow, self.mu, base, self.options.step_tolerance());
+        self.arc = Some(self.expand(&arc, base));
+    }
+
+    fn arc_to(&mut self, t: f64, state: &State) {
+        if let Some(varied) = &self.arc {
+            self.now = varied.at(t);
+        }
+        if state.rho > 0.0 {
+            let direction = [state.sliding[0] / state.rho, state.sliding[1] / state.rho];
+            self.tangential = direction.map(|s| -self.mu * s);
+            self.normal_rate = self.flow.normal_rate(direction);
+        }
+    }
+
+    fn line(&mut self, from: &State, line: &Line, by: f64) {
+        self.along_line(from, line, by);
+    }
+
+    fn event(&mut self, event: Event, state: &State) {
+        match event {
+            Event::StraightSlip => {}
+            Event::SlipZero => self.comes_to_rest(state),
+            Event::CompressionEnd | Event::LaterCompressionEnd => self.compressed(state),
+            Event::Interruption => self.kept = (state.work, self.now.work),
+            Event::RestitutionEnd => self.ends(state),
+        }
+    }
+}
+
+/// As [`solve_impact`](super::solve_impact), with the derivatives of the impulse; `None` if there
+/// is no impact. A planar contact stays in the plane of its first axis.
+///
+/// # Errors
+///
+/// As [`solve_impact`](super::solve_impact).
+pub(crate) fn vary_impact(
+    w: &ContactInertia,
+    velocity: &Vector3<f64>,
+    friction: f64,
+    restitution: f64,
+    options: &ImpactOptions,
+    is_planar: bool,
+) -> Result<Option<VariedImpact>, ImpactError> {
+    check(velocity, friction, restitution)?;
+    let scaled = Scaled::new(w);
+    let scale = velocity_scale([velocity.x, velocity.y, velocity.z]);
+    let mut sliding = [[0.0; 2]; FLOWS];
+    sliding[6] = [1.0, 0.0];
+    sliding[7] = [0.0, 1.0];
+    let inertia = scaled.inertia;
+    let mut varied = Varied {
+        w: &inertia,
+        flow: Flow::new(&inertia, friction),
+        mu: friction,
+        restitution,
+        options: *options,
+        is_planar,
+        closing: velocity.z * scale,
+        speed: velocity.amax() * scale,
+        now: Deltas {
+            sliding,
+            normal_impulse: [0.0; FLOWS],
+            work: [0.0; FLOWS],
+        },
+        arc: None,
+        tangential: [0.0; 2],
+        normal_rate: 0.0,
+        radial: 0.0,
+        has_slid: false,
+        loss: [0.0; PARAMETERS],
+        kept: (0.0, [0.0; FLOWS]),
+        compressions: 0,
+        compression: (0.0, 0.0, [0.0; PARAMETERS]),
+        at_rest: None,
+        is_straight: false,
+        is_repelled: false,
+        impulse: SMatrix::zeros(),
+        units: (1.0, 1.0),
+    };
+    let response = follow(
+        w,
+        &scaled,
+        velocity,
+        friction,
+        restitution,
+        options,
+        None,
+        &mut varied,
+    )?;
+    let ContactResponse::Impact(impact) = response else {
+        return Ok(None);
+    };
+    let per_impulse = varied.units.0;
+    // Of a parameter: what one of its units is worth in the scaled problem.
+    let worth = |k: usize| match k {
+        0..=5 => scaled.scale,
+        6..=8 => scale,
+        _ => 1.0,
+    };
+    let given = |of: [f64; PARAMETERS]| -> [f64; PARAMETERS] {
+        std::array::from_fn(|k| of[k] * per_impulse * worth(k))
+    };
+    let mut impulse = varied.impulse;
+    for (k, mut column) in impulse.column_iter_mut().enumerate() {
+        column *= per_impulse * worth(k);
+    }
+    Ok(Some(VariedImpact {
+        impact,
+        impulse,
+        at_rest: varied.at_rest.map(given),
+        at_compression: given(varied.compression.2),
+        is_repelled: varied.is_repelled && varied.at_rest.is_some(),
+    }))
+}
+
+/// The change of a symmetric matrix as changes of $b_{11}, b_{12}, b_{22}, d_1, d_2, w_{zz}$.
+pub(crate) fn entries(change: &Matrix3<f64>) -> [f64; 6] {
+    [
+        change[(0, 0)],
+        change[(0, 1)],
+        change[(1, 1)],
+        change[(0, 2)],
+        change[(1, 2)],
+        change[(2, 2)],
+    ]
+}

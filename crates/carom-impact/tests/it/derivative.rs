@@ -1,0 +1,714 @@
+//! Derivatives of impacts: closed forms, identities, differences of the law itself.
+
+use crate::common::assert_close;
+use carom_impact::derivative::{
+    Derivative, Differentiability, Direction, Wrt, differentiate, of_outcome, saltation,
+};
+use carom_impact::frictional::{AnitescuPotra, FrictionCone, MoreauNewton, Sequential, SetValued};
+use carom_impact::two_body::{ImpactOptions, RestitutionLaw};
+use carom_impact::{
+    Contact, ContactSet, EnergeticRestitution, ImpactError, ImpactLaw, ImpactProblem, Law,
+    NonholonomicElastic, NonholonomicNewton, NonholonomicProjectedNewton, Plastic, Propagative,
+    Rough, Routh, SetValuedLaw,
+};
+use carom_metric::{Covector, KineticMetric, Tangent};
+use carom_numeric::random::CounterRng;
+use nalgebra::{DMatrix, DVector, dmatrix, dvector};
+
+const TOLERANCE: f64 = 1e-9;
+
+/// Data of an impact that can be moved along a direction.
+#[derive(Clone)]
+struct Data {
+    mass: DMatrix<f64>,
+    velocity: DVector<f64>,
+    contacts: Vec<Contact>,
+    forms: Vec<Covector>,
+}
+
+impl Data {
+    fn with<T>(&self, f: impl FnOnce(&ImpactProblem<'_>) -> T) -> Result<T, ImpactError> {
+        let metric = KineticMetric::new(self.mass.clone())?;
+        let contacts = ContactSet::constrained(&metric, self.contacts.clone(), self.forms.clone())?;
+        let problem = ImpactProblem::new(&contacts, Tangent(self.velocity.clone()))?;
+        Ok(f(&problem))
+    }
+
+    fn outcome(&self, law: &Law) -> Result<(DVector<f64>, DVector<f64>), ImpactError> {
+        let outcome = self.with(|problem| law.resolve(problem))??;
+        Ok((outcome.velocity_plus.0, outcome.impulses))
+    }
+
+    fn differentiated<T>(
+        &self,
+        law: &Law,
+        f: impl FnOnce(&Derivative<'_>, &DVector<f64>) -> T,
+    ) -> T {
+        let found = self.with(|problem| {
+            let law = law.as_differentiable();
+            let (outcome, derivative) = differentiate(law, problem, &Wrt::ALL, TOLERANCE).unwrap();
+            f(&derivative, &outcome.velocity_plus.0)
+        });
+        found.unwrap()
+    }
+
+    fn moved(&self, by: &Direction, step: f64) -> Self {
+        let mut data = self.clone();
+        if let Some(velocity) = &by.velocity {
+            data.velocity += step * velocity;
+        }
+        if let Some(mass) = &by.mass {
+            data.mass += step * mass;
+        }
+        let mut row = 0;
+        for (i, contact) in data.contacts.iter_mut().enumerate() {
+            for covector in std::iter::once(&mut contact.normal).chain(&mut contact.tangents) {
+                if let Some(rows) = &by.rows {
+                    covector.0 += step * rows.row(row).transpose();
+                }
+                row += 1;
+            }
+            contact.friction += by.friction.as_ref().map_or(0.0, |x| step * x[i]);
+            contact.restitution += by.restitution.as_ref().map_or(0.0, |x| step * x[i]);
+        }
+        for (k, form) in data.forms.iter_mut().enumerate() {
+            if let Some(forms) = &by.constraints {
+                form.0 += step * forms.row(k).transpose();
+            }
+        }
+        data
+    }
+}
+
+/// What random problems are made of.
+#[derive(Clone, Copy)]
+struct Kind {
+    n: usize,
+    contacts: usize,
+    tangents: usize,
+    forms: usize,
+    has_friction: bool,
+    has_restitution: bool,
+}
+
+fn normal(rng: &mut CounterRng) -> f64 {
+    (0..12).map(|_| rng.next_uniform()).sum::<f64>() - 6.0
+}
+
+fn numbers(rng: &mut CounterRng, n: usize) -> DVector<f64> {
+    DVector::from_fn(n, |_, _| normal(rng))
+}
+
+fn random(kind: Kind, seed: u64) -> Data {
+    let mut rng = CounterRng::new(seed, 17, 0);
+    let n = kind.n;
+    let a = DMatrix::from_fn(n, n, |_, _| normal(&mut rng));
+    let mass = &a * a.transpose() + 0.5 * DMatrix::identity(n, n);
+    let mut velocity = numbers(&mut rng, n);
+    let contacts: Vec<Contact> = (0..kind.contacts)
+        .map(|_| Contact {
+            normal: Covector(numbers(&mut rng, n)),
+            tangents: (0..kind.tangents)
+                .map(|_| Covector(numbers(&mut rng, n)))
+                .collect(),
+            friction: if kind.has_friction {
+                0.1 + rng.next_uniform()
+            } else {
+                0.0
+            },
+            restitution: if kind.has_restitution {
+                0.1 + 0.8 * rng.next_uniform()
+            } else {
+                0.0
+            },
+        })
+        .collect();
+    let forms: Vec<Covector> = (0..kind.forms)
+        .map(|_| Covector(numbers(&mut rng, n)))
+        .collect();
+    velocity = admissible(&forms, velocity, &DVector::zeros(kind.forms));
+    if contacts[0].normal.0.dot(&velocity) > 0.0 {
+        velocity = -velocity;
+    }
+    Data {
+        mass,
+        velocity,
+        contacts,
+        forms,
+    }
+}
+
+/// The velocity nearest to `velocity` with the given velocities of forms.
+fn admissible(forms: &[Covector], velocity: DVector<f64>, wanted: &DVector<f64>) -> DVector<f64> {
+    if forms.is_empty() {
+        return velocity;
+    }
+    let a = DMatrix::from_fn(forms.len(), velocity.len(), |i, j| forms[i].0[j]);
+    let missed = &a * &velocity - wanted;
+    let correction = (&a * a.transpose()).lu().solve(&missed).unwrap();
+    velocity - a.transpose() * correction
+}
+
+fn random_direction(data: &Data, kind: Kind, seed: u64) -> Direction {
+    let mut rng = CounterRng::new(seed, 23, 0);
+    let n = kind.n;
+    let a = DMatrix::from_fn(n, n, |_, _| normal(&mut rng));
+    let rows: usize = data.contacts.iter().map(Contact::n_rows).sum();
+    let forms = DMatrix::from_fn(kind.forms, n, |_, _| normal(&mut rng));
+    let velocity = numbers(&mut rng, n);
+    let velocity = admissible(&data.forms, velocity, &(-(&forms * &data.velocity)));
+    Direction {
+        velocity: Some(velocity),
+        mass: Some(&a + a.transpose()),
+        rows: Some(DMatrix::from_fn(rows, n, |_, _| normal(&mut rng))),
+        friction: kind.has_friction.then(|| numbers(&mut rng, kind.contacts)),
+        restitution: kind
+            .has_restitution
+            .then(|| numbers(&mut rng, kind.contacts)),
+        event_restitution: 0.0,
+        constraints: Some(forms),
+    }
+}
+
+/// Extrapolated central differences of the law along a direction.
+fn differences(law: &Law, data: &Data, by: &Direction) -> Option<(DVector<f64>, DVector<f64>)> {
+    let central = |step: f64| {
+        let plus = data.moved(by, step).outcome(law).ok()?;
+        let minus = data.moved(by, -step).outcome(law).ok()?;
+        Some((
+            (plus.0 - minus.0) / (2.0 * step),
+            (plus.1 - minus.1) / (2.0 * step),
+        ))
+    };
+    let (wide, narrow) = (central(2e-5)?, central(1e-5)?);
+    Some((
+        (4.0 * narrow.0 - wide.0) / 3.0,
+        (4.0 * narrow.1 - wide.1) / 3.0,
+    ))
+}
+
+const FRICTIONLESS: Kind = Kind {
+    n: 5,
+    contacts: 3,
+    tangents: 0,
+    forms: 0,
+    has_friction: false,
+    has_restitution: false,
+};
+
+const CONSTRAINED: Kind = Kind {
+    forms: 1,
+    ..FRICTIONLESS
+};
+
+const PLANAR: Kind = Kind {
+    n: 5,
+    contacts: 2,
+    tangents: 1,
+    forms: 0,
+    has_friction: true,
+    has_restitution: false,
+};
+
+const SPATIAL: Kind = Kind {
+    n: 7,
+    tangents: 2,
+    ..PLANAR
+};
+
+const SINGLE: Kind = Kind {
+    n: 3,
+    contacts: 1,
+    ..PLANAR
+};
+
+fn routh(restitution_law: RestitutionLaw) -> Law {
+    let options = ImpactOptions {
+        restitution_law,
+        ..ImpactOptions::default()
+    };
+    Routh { options }.into()
+}
+
+fn laws() -> Vec<(Law, Kind)> {
+    let restitution = EnergeticRestitution::new(0.6).unwrap();
+    let bouncing = |kind: Kind| Kind {
+        has_restitution: true,
+        ..kind
+    };
+    let single = Kind {
+        contacts: 1,
+        ..CONSTRAINED
+    };
+    let polygon = FrictionCone::Polygon(5);
+    vec![
+        (Propagative::default().into(), FRICTIONLESS),
+        (Propagative::default().into(), CONSTRAINED),
+        (
+            Propagative {
+                restitution,
+                ..Propagative::default()
+            }
+            .into(),
+            FRICTIONLESS,
+        ),
+        (Plastic::default().into(), CONSTRAINED),
+        (MoreauNewton::default().into(), bouncing(PLANAR)),
+        (MoreauNewton::default().into(), bouncing(SPATIAL)),
+        (AnitescuPotra::default().into(), PLANAR),
+        (AnitescuPotra::default().into(), SPATIAL),
+        (
+            AnitescuPotra {
+                friction_cone: polygon,
+                ..AnitescuPotra::default()
+            }
+            .into(),
+            SPATIAL,
+        ),
+        (Sequential::default().into(), PLANAR),
+        (
+            Sequential {
+                friction_cone: polygon,
+                ..Sequential::default()
+            }
+            .into(),
+            SPATIAL,
+        ),
+        (
+            SetValued {
+                samples: 1,
+                impulse_step: Some(0.4),
+                ..SetValued::default()
+            }
+            .into(),
+            PLANAR,
+        ),
+        (routh(RestitutionLaw::Energetic), bouncing(SINGLE)),
+        (routh(RestitutionLaw::Poisson), bouncing(SINGLE)),
+        (routh(RestitutionLaw::Newton), bouncing(SINGLE)),
+        (
+            routh(RestitutionLaw::Energetic),
+            bouncing(Kind {
+                n: 6,
+                tangents: 2,
+                ..SINGLE
+            }),
+        ),
+        (
+            routh(RestitutionLaw::Energetic),
+            bouncing(Kind {
+                n: 7,
+                tangents: 2,
+                forms: 1,
+                ..SINGLE
+            }),
+        ),
+        (NonholonomicElastic::default().into(), CONSTRAINED),
+        (NonholonomicNewton { restitution: 0.5 }.into(), CONSTRAINED),
+        (
+            NonholonomicProjectedNewton { restitution: 0.8 }.into(),
+            single,
+        ),
+        (
+            Rough::new(0.4).unwrap().into(),
+            Kind {
+                has_friction: false,
+                ..PLANAR
+            },
+        ),
+    ]
+}
+
+#[test]
+fn every_law_moves_as_its_derivative_says_along_all_its_data() {
+    for (number, (law, kind)) in laws().into_iter().enumerate() {
+        let mut checked = 0;
+        for seed in 0..12 {
+            let data = random(kind, 100 * number as u64 + seed);
+            let by = random_direction(&data, kind, seed);
+            if data.outcome(&law).is_err() {
+                continue;
+            }
+            data.differentiated(&law, |derivative, _| {
+                // Differences must not step over a decision.
+                let is_far = derivative.margin().is_none_or(|margin| margin > 3e-3);
+                if derivative.class() != Some(Differentiability::Smooth) || !is_far {
+                    return;
+                }
+                let Some((velocity, impulses)) = differences(&law, &data, &by) else {
+                    return;
+                };
+                let found = derivative.along(&by).unwrap().unwrap();
+                let name = law.name();
+                let size = 1.0 + velocity.amax();
+                let missed = (found.velocity_plus.unwrap() - velocity).amax() / size;
+                assert!(missed <= 1e-7, "{name} {seed}: velocity off by {missed:e}");
+                let size = 1.0 + impulses.amax();
+                let missed = (found.impulses.unwrap() - impulses).amax() / size;
+                assert!(missed <= 1e-7, "{name} {seed}: impulses off by {missed:e}");
+                checked += 1;
+            });
+        }
+        assert!(checked >= 4, "{}: {checked}", law.name());
+    }
+}
+
+#[test]
+fn homogeneity_units_and_momentum_hold_for_every_law() {
+    for (number, (law, kind)) in laws().into_iter().enumerate() {
+        let is_pathwise = matches!(law, Law::SetValued(_));
+        for seed in 0..12 {
+            let data = random(kind, 1000 + 100 * number as u64 + seed);
+            if data.outcome(&law).is_err() {
+                continue;
+            }
+            data.differentiated(&law, |derivative, plus| {
+                let Some(jacobian) = derivative.dv_dv() else {
+                    return;
+                };
+                let size = 1.0 + plus.amax();
+                if !is_pathwise {
+                    let missed = (jacobian * &data.velocity - plus).amax() / size;
+                    assert!(
+                        missed <= 1e-10,
+                        "{}: D v- misses v+ by {missed:e}",
+                        law.name()
+                    );
+                    let by = Direction {
+                        mass: Some(data.mass.clone()),
+                        ..Direction::default()
+                    };
+                    let along = derivative.along(&by).unwrap().unwrap();
+                    let moved = along.velocity_plus.unwrap().amax() / size;
+                    assert!(moved <= 1e-9, "{}: unit of mass {moved:e}", law.name());
+                    let mut rows =
+                        DMatrix::zeros(data.contacts.iter().map(Contact::n_rows).sum(), kind.n);
+                    for (k, covector) in std::iter::once(&data.contacts[0].normal)
+                        .chain(&data.contacts[0].tangents)
+                        .enumerate()
+                    {
+                        rows.set_row(k, &covector.0.transpose());
+                    }
+                    let by = Direction {
+                        rows: Some(rows),
+                        ..Direction::default()
+                    };
+                    let along = derivative.along(&by).unwrap().unwrap();
+                    let moved = along.velocity_plus.unwrap().amax() / size;
+                    assert!(moved <= 1e-9, "{}: unit of rows {moved:e}", law.name());
+                }
+                if kind.forms == 0 {
+                    let impulses = derivative.dimpulses_dv().unwrap();
+                    let rows: Vec<_> = data
+                        .contacts
+                        .iter()
+                        .flat_map(|c| std::iter::once(&c.normal).chain(&c.tangents))
+                        .map(|row| row.0.transpose())
+                        .collect();
+                    let rows = DMatrix::from_rows(&rows);
+                    let change = &data.mass * (jacobian - DMatrix::identity(kind.n, kind.n));
+                    let missed = (&change - rows.transpose() * impulses).amax();
+                    let size = 1.0 + change.amax();
+                    assert!(missed <= 1e-9 * size, "{}: momentum {missed:e}", law.name());
+                    let is_elastic = matches!(&law, Law::Propagative(law)
+                        if law.restitution == EnergeticRestitution::ELASTIC);
+                    if is_elastic {
+                        let kept = jacobian.transpose() * &data.mass * jacobian - &data.mass;
+                        assert!(kept.amax() <= 1e-9 * data.mass.amax());
+                    }
+                }
+            });
+        }
+    }
+}
+
+#[test]
+fn piecewise_linear_laws_are_linear_within_the_margin() {
+    let laws: [(Law, Kind); 4] = [
+        (Propagative::default().into(), FRICTIONLESS),
+        (Plastic::default().into(), FRICTIONLESS),
+        (AnitescuPotra::default().into(), PLANAR),
+        (Sequential::default().into(), PLANAR),
+    ];
+    for (law, kind) in laws {
+        for seed in 0..20 {
+            let data = random(kind, 5000 + seed);
+            data.differentiated(&law, |derivative, plus| {
+                let (Some(jacobian), Some(margin)) = (derivative.dv_dv(), derivative.margin())
+                else {
+                    return;
+                };
+                let mut rng = CounterRng::new(seed, 29, 0);
+                let direction = numbers(&mut rng, kind.n);
+                let length = |v: &DVector<f64>| v.dot(&(&data.mass * v)).sqrt();
+                let step = 0.999 * margin * length(&data.velocity) / length(&direction);
+                let by = Direction {
+                    velocity: Some(direction.clone()),
+                    ..Direction::default()
+                };
+                let (moved, _) = data.moved(&by, step).outcome(&law).unwrap();
+                let missed = (moved - plus - step * jacobian * &direction).amax();
+                assert!(
+                    missed <= 1e-9 * (1.0 + plus.amax()),
+                    "{} {seed}: {missed:e}",
+                    law.name()
+                );
+            });
+        }
+    }
+}
+
+fn balls(masses: [f64; 3], velocity: [f64; 3]) -> Data {
+    Data {
+        mass: DMatrix::from_diagonal(&DVector::from_column_slice(&masses)),
+        velocity: DVector::from_column_slice(&velocity),
+        contacts: [[-1.0, 1.0, 0.0], [0.0, -1.0, 1.0]]
+            .map(|normal| Contact::frictionless(Covector::from_slice(&normal)))
+            .to_vec(),
+        forms: Vec::new(),
+    }
+}
+
+#[test]
+fn three_balls_have_the_closed_form_of_two_reflections() {
+    let data = balls([1.0, 2.0, 1.0], [1.0, 0.1, -0.6]);
+    data.differentiated(&Propagative::default().into(), |derivative, plus| {
+        let expected = dvector![-0.2, -1.0 / 6.0, 17.0 / 15.0];
+        assert!((plus - expected).amax() <= 1e-10);
+        let expected = dmatrix![
+            -1.0 / 3.0, 4.0 / 3.0, 0.0;
+            2.0 / 9.0, 1.0 / 9.0, 2.0 / 3.0;
+            8.0 / 9.0, 4.0 / 9.0, -1.0 / 3.0
+        ];
+        assert!((derivative.dv_dv().unwrap() - expected).amax() <= 1e-10);
+        let margin = derivative.margin().unwrap();
+        assert_close(margin, 0.023168268228564, 1e-10, "margin");
+        let by = Direction {
+            mass: Some(DMatrix::from_diagonal(&dvector![0.0, 1.0, 0.0])),
+            ..Direction::default()
+        };
+        let along = derivative.along(&by).unwrap().unwrap();
+        let expected = dvector![-0.2, 2.0 / 9.0, 1.0 / 45.0];
+        assert!((along.velocity_plus.unwrap() - expected).amax() <= 1e-10);
+    });
+    let law = Propagative {
+        restitution: EnergeticRestitution::new(0.7).unwrap(),
+        ..Propagative::default()
+    };
+    data.differentiated(&law.into(), |derivative, plus| {
+        let expected = dvector![-0.095, -0.0716666666667, 0.8383333333333];
+        assert!((plus - expected).amax() <= 1e-10);
+        let expected = dmatrix![-0.35; -0.3166666666667; 0.9833333333333];
+        assert!((derivative.dv_drestitution().unwrap() - expected).amax() <= 1e-10);
+    });
+}
+
+#[test]
+fn hit_from_both_sides_a_heavy_ball_jumps_and_an_equal_one_is_smooth() {
+    let law = Law::from(Propagative::default());
+    balls([1.0, 2.0, 1.0], [1.0, 0.0, -1.0]).differentiated(&law, |derivative, _| {
+        assert_eq!(derivative.class(), Some(Differentiability::Jump));
+        assert!(derivative.is_complete());
+        let [first, second] = derivative.pieces() else {
+            panic!("{} pieces", derivative.pieces().len());
+        };
+        let expected = dvector![-13.0, -10.0, 33.0] / 27.0;
+        assert!((&first.velocity_plus - &expected).amax() <= 1e-10);
+        let jacobian = dmatrix![11.0, -8.0, 24.0; -4.0, 25.0, 6.0; 24.0, 12.0, -9.0] / 27.0;
+        assert!((&first.dv_dv - jacobian).amax() <= 1e-10);
+        for (a, b) in second.velocity_plus.iter().rev().zip(&expected) {
+            assert!((a + b).abs() <= 1e-10);
+        }
+    });
+    balls([1.0; 3], [1.0, 0.0, -1.0]).differentiated(&law, |derivative, _| {
+        assert_eq!(derivative.class(), Some(Differentiability::Smooth));
+        assert!(derivative.pieces().is_empty());
+    });
+}
+
+#[test]
+fn coulomb_friction_kinks_where_it_just_stops_the_slide() {
+    let law = Law::from(AnitescuPotra::default());
+    let point = |velocity: [f64; 2]| Data {
+        mass: DMatrix::identity(2, 2),
+        velocity: DVector::from_column_slice(&velocity),
+        contacts: vec![Contact {
+            normal: Covector::from_slice(&[0.0, 1.0]),
+            tangents: vec![Covector::from_slice(&[1.0, 0.0])],
+            friction: 0.5,
+            restitution: 0.0,
+        }],
+        forms: Vec::new(),
+    };
+    point([2.0, -1.0]).differentiated(&law, |derivative, _| {
+        let slides = dmatrix![1.0, 0.5; 0.0, 0.0];
+        assert!((derivative.dv_dv().unwrap() - slides).amax() <= 1e-14);
+        let by_friction = dmatrix![-1.0; 0.0];
+        assert!((derivative.dv_dfriction().unwrap() - by_friction).amax() <= 1e-14);
+        assert_close(derivative.margin().unwrap(), 0.2f64.sqrt(), 1e-14, "margin");
+    });
+    point([0.5, -1.0]).differentiated(&law, |derivative, _| {
+        assert_eq!(derivative.class(), Some(Differentiability::Kink));
+        assert_eq!(derivative.pieces().len(), 2);
+        assert!(derivative.dv_dv().is_none());
+    });
+    point([0.3, -1.0]).differentiated(&law, |derivative, _| {
+        assert_eq!(derivative.dv_dv().unwrap().amax(), 0.0);
+    });
+    // At rest every mode of the contact begins.
+    point([0.0, 0.0]).differentiated(&law, |derivative, _| {
+        assert_eq!(derivative.class(), Some(Differentiability::Kink));
+        assert_eq!(derivative.pieces().len(), 4);
+    });
+}
+
+/// One contact with orthogonal rows along the axes, of given inverse inertia.
+fn contact(inverse: DMatrix<f64>, velocity: DVector<f64>, friction: f64, restitution: f64) -> Data {
+    let n = inverse.nrows();
+    let axis = |k: usize| Covector(DVector::from_fn(n, |i, _| f64::from(u8::from(i == k))));
+    Data {
+        mass: inverse.try_inverse().unwrap(),
+        velocity,
+        contacts: vec![Contact {
+            normal: axis(0),
+            tangents: (1..n).map(axis).collect(),
+            friction,
+            restitution,
+        }],
+        forms: Vec::new(),
+    }
+}
+
+#[test]
+fn a_planar_slide_that_stops_has_the_printed_derivatives() {
+    let data = contact(
+        dmatrix![1.0, -0.3; -0.3, 2.0],
+        dvector![-1.0, 0.4],
+        0.5,
+        0.6,
+    );
+    data.differentiated(&routh(RestitutionLaw::Energetic), |derivative, plus| {
+        assert!((plus - dvector![0.569599049, 0.0]).amax() <= 1e-9);
+        let expected = dmatrix![-0.594102115, -0.061257665; 0.0, 0.0];
+        assert!((derivative.dv_dv().unwrap() - expected).amax() <= 1e-8);
+        let friction = dmatrix![-0.0085715854; 0.0];
+        assert!((derivative.dv_dfriction().unwrap() - friction).amax() <= 1e-8);
+        let restitution = dmatrix![0.949331749; 0.0];
+        assert!((derivative.dv_drestitution().unwrap() - restitution).amax() <= 1e-8);
+    });
+}
+
+#[test]
+fn a_contact_that_starts_at_rest_kinks_where_it_cannot_stick() {
+    let law = routh(RestitutionLaw::Energetic);
+    let at = |friction: f64| {
+        let inverse = dmatrix![1.0, -0.5; -0.5, 1.0];
+        contact(inverse, dvector![-1.0, 0.0], friction, 0.5)
+    };
+    at(0.8).differentiated(&law, |derivative, _| {
+        assert_eq!(derivative.class(), Some(Differentiability::Smooth));
+    });
+    at(0.2).differentiated(&law, |derivative, _| {
+        assert_eq!(derivative.class(), Some(Differentiability::Kink));
+        assert_eq!(derivative.pieces().len(), 2);
+        assert!(derivative.is_complete());
+    });
+}
+
+#[test]
+fn a_ball_that_slides_straight_turns_with_its_velocity() {
+    let law = routh(RestitutionLaw::Energetic);
+    let inverse = DMatrix::from_diagonal(&dvector![1.0, 3.5, 3.5]);
+    let data = contact(inverse, dvector![-1.0, 3.0, 0.0], 0.3, 0.5);
+    data.differentiated(&law, |derivative, plus| {
+        // The friction impulse turns with the velocity: that across shrinks as that along.
+        let jacobian = derivative.dv_dv().unwrap();
+        let ratio = plus[1] / data.velocity[1];
+        assert_close(jacobian[(2, 2)], ratio, 1e-9, "across");
+        assert_close(jacobian[(1, 1)], 1.0, 1e-9, "along");
+        assert_close(jacobian[(0, 0)], -0.5, 1e-12, "normal");
+    });
+}
+
+#[test]
+fn every_outcome_of_a_set_has_the_jacobian_of_its_own_order() {
+    let law = Propagative::default();
+    let found = balls([1.0, 2.0, 1.0], [1.0, 0.1, -0.6]).with(|problem| {
+        let set = law.resolve_all(problem).unwrap();
+        assert_eq!(set.outcomes.len(), 2);
+        for outcome in &set.outcomes {
+            let found = of_outcome(&law, problem, outcome, true, &Wrt::ALL, TOLERANCE).unwrap();
+            let image = found.dv_dv().unwrap() * &problem.velocity_minus().0;
+            assert!((image - &outcome.velocity_plus.0).amax() <= 1e-14);
+        }
+    });
+    found.unwrap();
+}
+
+#[test]
+fn contacts_that_depend_on_each_other_share_no_impulse_derivatives() {
+    // A table on four legs: heights at the corners of a square.
+    let corner = |x: f64, y: f64| Contact::frictionless(Covector::from_slice(&[1.0, x, y]));
+    let data = Data {
+        mass: DMatrix::identity(3, 3),
+        velocity: dvector![-1.0, 0.1, 0.05],
+        contacts: vec![
+            corner(1.0, 1.0),
+            corner(-1.0, 1.0),
+            corner(-1.0, -1.0),
+            corner(1.0, -1.0),
+        ],
+        forms: Vec::new(),
+    };
+    data.differentiated(&Plastic::default().into(), |derivative, plus| {
+        assert!(plus.amax() <= 1e-15);
+        assert_eq!(derivative.class(), Some(Differentiability::Smooth));
+        assert!(derivative.dv_dv().unwrap().amax() <= 1e-14);
+    });
+}
+
+#[test]
+fn issue_97_two_equal_balls_pass_their_derivatives_on() {
+    // State (x1, x2, v1, v2), contact where x2 - x1 = 1/2.
+    let flight = |t: f64| {
+        let mut f = DMatrix::<f64>::identity(4, 4);
+        f[(0, 2)] = t;
+        f[(1, 3)] = t;
+        f
+    };
+    let reset = dmatrix![
+        1.0, 0.0, 0.0, 0.0;
+        0.0, 1.0, 0.0, 0.0;
+        0.0, 0.0, 0.0, 1.0;
+        0.0, 0.0, 1.0, 0.0
+    ];
+    let (minus, plus) = (dvector![1.0, 0.0, 0.0, 0.0], dvector![0.0, 1.0, 0.0, 0.0]);
+    let guard = dvector![-1.0, 1.0, 0.0, 0.0];
+    let xi = saltation(&reset, &minus, &plus, &guard, 0.0).unwrap();
+    let whole = flight(0.5) * xi * flight(0.5);
+    let second = whole.row(1).transpose();
+    assert!((second - dvector![1.0, 0.0, 1.0, 0.0]).amax() <= 1e-14);
+    let grazing = saltation(&reset, &DVector::zeros(4), &plus, &guard, 0.0);
+    assert!(matches!(grazing, Err(ImpactError::Grazing { .. })));
+}
+
+#[test]
+fn a_ball_on_the_ground_has_the_saltation_matrix_of_its_closed_form() {
+    let (e, gravity, speed) = (0.8, 9.81, 3.0);
+    let reset = dmatrix![1.0, 0.0; 0.0, -e];
+    let (minus, plus) = (dvector![-speed, -gravity], dvector![e * speed, -gravity]);
+    let xi = saltation(&reset, &minus, &plus, &dvector![1.0, 0.0], 0.0).unwrap();
+    let expected = dmatrix![-e, 0.0; (1.0 + e) * gravity / speed, -e];
+    assert!((xi - expected).amax() <= 1e-14);
+}
+
+#[test]
+fn a_tolerance_out_of_range_is_refused() {
+    let law = Propagative::default();
+    for tolerance in [0.0, -1.0, 0.1, f64::NAN] {
+        let refused = balls([1.0; 3], [1.0, 0.0, 0.0])
+            .with(|problem| differentiate(&law, problem, &Wrt::ALL, tolerance).map(|_| ()));
+        let refused = refused.unwrap();
+        assert!(matches!(refused, Err(ImpactError::InvalidOption { .. })));
+    }
+}

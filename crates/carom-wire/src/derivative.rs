@@ -1,0 +1,342 @@
+//! `derivative`: what is asked of it, and the key `jacobian` of an answer.
+
+use crate::error::{WireError, typed};
+use crate::limits::check_length;
+use crate::outcome::{by_contact, rows};
+use carom_impact::derivative::{Derivative, Direction, Wrt, of_outcome};
+use carom_impact::{ImpactOutcome, ImpactProblem, Law};
+use nalgebra::{DMatrix, DVector, Matrix3};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+/// Near ties of decisions, over the velocity before, if nothing else is asked for.
+const TOLERANCE: f64 = 1e-9;
+
+/// The largest tolerance.
+const MAX_TOLERANCE: f64 = 1e-3;
+
+/// Velocities of a problem that is differentiated.
+const MAX_VELOCITIES: usize = 2000;
+
+/// Directions of one problem.
+const MAX_DIRECTIONS: usize = 10_000;
+
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum WrtInput {
+    Velocity,
+    Friction,
+    Restitution,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DerivativeInput {
+    wrt: Option<Vec<WrtInput>>,
+    #[serde(default)]
+    directions: Vec<DirectionInput>,
+    tolerance: Option<f64>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DirectionInput {
+    velocity: Option<Vec<f64>>,
+    mass_matrix: Option<Vec<Vec<f64>>>,
+    contacts: Option<Vec<ContactChange>>,
+    constraints: Option<Vec<Vec<f64>>>,
+    #[serde(default)]
+    restitution: f64,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ContactChange {
+    normal: Option<Vec<f64>>,
+    tangents: Option<Vec<Vec<f64>>>,
+    #[serde(default)]
+    friction: f64,
+    #[serde(default)]
+    restitution: f64,
+}
+
+/// What derivatives are wanted.
+#[derive(Clone, Debug)]
+pub(crate) struct Wanted {
+    wrt: Wrt,
+    directions: Vec<DirectionInput>,
+    tolerance: f64,
+}
+
+impl Wanted {
+    /// Reads the key; null and false are the same as leaving it out.
+    pub(crate) fn read(value: &Value) -> Result<Option<Self>, WireError> {
+        let input: DerivativeInput = match value {
+            Value::Null | Value::Bool(false) => return Ok(None),
+            Value::Bool(true) => DerivativeInput::default(),
+            Value::Object(_) => typed(value.clone(), "derivative")?,
+            _ => {
+                return Err(invalid(
+                    "derivative",
+                    "expected true, false or an object with `wrt`, `directions`, `tolerance`",
+                ));
+            }
+        };
+        check_length(
+            "derivative.directions",
+            input.directions.len(),
+            "directions",
+            MAX_DIRECTIONS,
+        )?;
+        let tolerance = input.tolerance.unwrap_or(TOLERANCE);
+        if !(tolerance > 0.0 && tolerance <= MAX_TOLERANCE) {
+            let message = format!("{tolerance:e} must lie in (0, 1e-3]");
+            return Err(invalid("derivative.tolerance", message));
+        }
+        let wrt = input.wrt.map_or(Wrt::ALL, |list| Wrt {
+            velocity: list.contains(&WrtInput::Velocity),
+            friction: list.contains(&WrtInput::Friction),
+            restitution: list.contains(&WrtInput::Restitution),
+        });
+        Ok(Some(Self {
+            wrt,
+            directions: input.directions,
+            tolerance,
+        }))
+    }
+
+    /// The value of `jacobian` for an outcome of a law; one of a set (`is_member`) along its own
+    /// order of impacts.
+    pub(crate) fn jacobian(
+        &self,
+        problem: &ImpactProblem<'_>,
+        law: &Law,
+        outcome: &ImpactOutcome,
+        is_member: bool,
+    ) -> Result<Value, WireError> {
+        let axes = |impulses: &DMatrix<f64>| impulses.clone();
+        self.written(problem, law, outcome, is_member, &axes)
+    }
+
+    /// The same for two bodies, with impulses in world axes: the columns of `frame` are those of the
+    /// contact, tangents first.
+    pub(crate) fn jacobian_of_bodies(
+        &self,
+        problem: &ImpactProblem<'_>,
+        law: &Law,
+        outcome: &ImpactOutcome,
+        frame: &Matrix3<f64>,
+    ) -> Result<Value, WireError> {
+        for (k, direction) in self.directions.iter().enumerate() {
+            let other = [
+                ("mass_matrix", direction.mass_matrix.is_some()),
+                ("contacts", direction.contacts.is_some()),
+                ("constraints", direction.constraints.is_some()),
+                ("restitution", direction.restitution != 0.0),
+            ];
+            if let Some((key, _)) = other.iter().find(|(_, is_given)| *is_given) {
+                let key = format!("derivative.directions[{k}].{key}");
+                return Err(invalid(&key, "bodies have directions of `velocity` alone"));
+            }
+        }
+        let turned = DMatrix::from_fn(3, 3, |i, j| frame[(i, (j + 2) % 3)]);
+        let axes = |impulses: &DMatrix<f64>| &turned * impulses;
+        self.written(problem, law, outcome, false, &axes)
+    }
+
+    fn written(
+        &self,
+        problem: &ImpactProblem<'_>,
+        law: &Law,
+        outcome: &ImpactOutcome,
+        is_member: bool,
+        axes: &dyn Fn(&DMatrix<f64>) -> DMatrix<f64>,
+    ) -> Result<Value, WireError> {
+        let n = problem.velocity_minus().0.len();
+        check_length("derivative", n, "velocities", MAX_VELOCITIES)?;
+        let directions = self.directions.iter().enumerate();
+        let directions = directions
+            .map(|(k, input)| input.direction(&format!("derivative.directions[{k}]"), problem))
+            .collect::<Result<Vec<_>, _>>()?;
+        let differentiable = law.as_differentiable();
+        let derivative = of_outcome(
+            differentiable,
+            problem,
+            outcome,
+            is_member,
+            &self.wrt,
+            self.tolerance,
+        )
+        .map_err(|error| WireError::at("derivative", &error))?;
+        let fields = self.fields(problem, &derivative, &directions, axes)?;
+        Ok(Value::Object(fields))
+    }
+
+    fn fields(
+        &self,
+        problem: &ImpactProblem<'_>,
+        derivative: &Derivative<'_>,
+        directions: &[Direction],
+        axes: &dyn Fn(&DMatrix<f64>) -> DMatrix<f64>,
+    ) -> Result<Map<String, Value>, WireError> {
+        let mut fields = Map::new();
+        let mut put = |key: &str, value: Value| fields.insert(key.to_owned(), value);
+        let written = |matrix: Option<&DMatrix<f64>>| -> Result<Value, WireError> {
+            let Some(matrix) = matrix else {
+                return Ok(Value::Null);
+            };
+            finite(matrix.as_slice())?;
+            Ok(json!(rows(matrix)))
+        };
+        put("class", json!(derivative.class().map(|class| class.name())));
+        put("margin", json!(derivative.margin()));
+        if let Some(reason) = derivative.reason() {
+            put("reason", reason.into());
+        }
+        if self.wrt.velocity {
+            put("dv_dv", written(derivative.dv_dv())?);
+        }
+        if self.wrt.friction {
+            put("dv_dfriction", written(derivative.dv_dfriction())?);
+        }
+        if self.wrt.restitution {
+            put("dv_drestitution", written(derivative.dv_drestitution())?);
+        }
+        if self.wrt.velocity {
+            let impulses = derivative.dimpulses_dv().map(axes);
+            put("dimpulses_dv", written(impulses.as_ref())?);
+        }
+        let mut along = Vec::with_capacity(directions.len());
+        for direction in directions {
+            let Some(found) = derivative.along(direction)? else {
+                continue;
+            };
+            let mut entry = Map::new();
+            if let Some(velocity) = &found.velocity_plus {
+                finite(velocity.as_slice())?;
+            }
+            let velocity = found.velocity_plus.as_ref().map(DVector::as_slice);
+            entry.insert("velocity_plus".to_owned(), json!(velocity));
+            let impulses = found.impulses.as_ref().map(|impulses| {
+                axes(&DMatrix::from_column_slice(
+                    impulses.len(),
+                    1,
+                    impulses.as_slice(),
+                ))
+            });
+            let impulses = impulses.as_ref().map(DMatrix::as_slice);
+            let impulses = impulses.map(|impulses| by_contact(problem, impulses));
+            entry.insert("impulses".to_owned(), json!(impulses));
+            if let Some(reason) = found.reason {
+                entry.insert("reason".to_owned(), reason.into());
+            }
+            along.push(Value::Object(entry));
+        }
+        let is_null = derivative.class().is_none() || !derivative.pieces().is_empty();
+        put(
+            "directions",
+            if is_null { Value::Null } else { along.into() },
+        );
+        let mut pieces = Vec::with_capacity(derivative.pieces().len());
+        for piece in derivative.pieces() {
+            pieces.push(json!({
+                "velocity_plus": piece.velocity_plus.as_slice(),
+                "dv_dv": written(Some(&piece.dv_dv))?,
+                "direction": piece.direction.as_slice(),
+            }));
+        }
+        put("pieces", pieces.into());
+        put("complete", derivative.is_complete().into());
+        Ok(fields)
+    }
+}
+
+fn invalid(key: &str, message: impl std::fmt::Display) -> WireError {
+    WireError::new("invalid-input", format!("{key}: {message}"))
+}
+
+/// Numbers that a line can hold.
+fn finite(numbers: &[f64]) -> Result<(), WireError> {
+    if numbers.iter().all(|x| x.is_finite()) {
+        return Ok(());
+    }
+    Err(WireError::new(
+        "overflow",
+        "derivative: a number is too large",
+    ))
+}
+
+impl DirectionInput {
+    fn direction(&self, key: &str, problem: &ImpactProblem<'_>) -> Result<Direction, WireError> {
+        let contacts = problem.contacts();
+        let n = contacts.metric().dim();
+        let length =
+            |key: &str, found: usize, expected: usize, unit: &str| -> Result<(), WireError> {
+                if found == expected {
+                    return Ok(());
+                }
+                Err(invalid(
+                    key,
+                    format!("{found} {unit} where there should be {expected}"),
+                ))
+            };
+        let matrix =
+            |key: &str, given: &[Vec<f64>], count: usize| -> Result<DMatrix<f64>, WireError> {
+                length(key, given.len(), count, "rows")?;
+                for (i, row) in given.iter().enumerate() {
+                    length(&format!("{key}[{i}]"), row.len(), n, "entries")?;
+                }
+                Ok(DMatrix::from_fn(count, n, |i, j| given[i][j]))
+            };
+        let mut out = Direction {
+            event_restitution: self.restitution,
+            ..Direction::default()
+        };
+        if let Some(velocity) = &self.velocity {
+            length(&format!("{key}.velocity"), velocity.len(), n, "entries")?;
+            out.velocity = Some(DVector::from_column_slice(velocity));
+        }
+        if let Some(mass) = &self.mass_matrix {
+            let key = format!("{key}.mass_matrix");
+            let mass = matrix(&key, mass, n)?;
+            let asymmetry = (&mass - mass.transpose()).amax();
+            if asymmetry > 1e-9 * mass.amax() {
+                return Err(invalid(
+                    &key,
+                    format!("not symmetric: asymmetry {asymmetry:e}"),
+                ));
+            }
+            out.mass = Some(mass);
+        }
+        if let Some(forms) = &self.constraints {
+            let count = contacts.constraint_forms().len();
+            out.constraints = Some(matrix(&format!("{key}.constraints"), forms, count)?);
+        }
+        if let Some(changes) = &self.contacts {
+            let key = format!("{key}.contacts");
+            length(&key, changes.len(), contacts.len(), "contacts")?;
+            let mut rows = DMatrix::zeros(contacts.row(contacts.len()), n);
+            for (i, change) in changes.iter().enumerate() {
+                let first = contacts.row(i);
+                if let Some(normal) = &change.normal {
+                    length(&format!("{key}[{i}].normal"), normal.len(), n, "entries")?;
+                    for (j, x) in normal.iter().enumerate() {
+                        rows[(first, j)] = *x;
+                    }
+                }
+                if let Some(tangents) = &change.tangents {
+                    let key = format!("{key}[{i}].tangents");
+                    let count = contacts.contacts()[i].tangents.len();
+                    let given = matrix(&key, tangents, count)?;
+                    rows.view_mut((first + 1, 0), (count, n)).copy_from(&given);
+                }
+            }
+            let friction = changes.iter().map(|change| change.friction);
+            let restitution = changes.iter().map(|change| change.restitution);
+            out.rows = Some(rows);
+            out.friction = Some(DVector::from_iterator(changes.len(), friction));
+            out.restitution = Some(DVector::from_iterator(changes.len(), restitution));
+        }
+        Ok(out)
+    }
+}
