@@ -50,7 +50,7 @@ struct Unknowns {
 
 impl Unknowns {
     /// Derivative of velocities and angular velocities in world axes, before first, by the unknowns. The latter turn
-    /// with the attitude, too: $R e^{\delta}\omega = R\omega - R\,\hat\omega\,\delta$.
+    /// with the attitude, too: $R e^{\delta}\omega = R\omega - R\hat\omega\delta$.
     fn motion(&self) -> SMatrix<f64, 12, UNKNOWNS> {
         let turn = self.rotation.matrix();
         let mut motion = SMatrix::<f64, 12, UNKNOWNS>::zeros();
