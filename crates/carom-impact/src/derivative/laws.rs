@@ -350,7 +350,7 @@ impl DifferentiableLaw for Sequential {
             && !closed_at_once.is_empty()
         {
             return Err(ImpactError::NotDifferentiated {
-                reason: "contacts hinder each other for more than a hundred cycles",
+                reason: "contacts hinder each other for a thousand cycles",
             });
         }
         let frame = Frame::new(problem)?;

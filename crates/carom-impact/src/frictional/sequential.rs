@@ -12,7 +12,7 @@ use crate::{Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, I
 use nalgebra::DVector;
 
 /// Cycles after which contacts that go on in turn are closed at once.
-const PATIENCE: u64 = 100;
+const PATIENCE: u64 = 1000;
 
 /// Contacts are resolved one at a time, without restitution, in a cycle (`sequential`).
 ///
@@ -20,7 +20,7 @@ const PATIENCE: u64 = 100;
 /// that does not approach is passed over. The impact ends when none approaches.
 ///
 /// Contacts that stop each other from closing may need infinitely many impacts, each of which closes
-/// less: those that still push in the hundredth cycle are closed at once, as by
+/// less: those that still push in the thousandth cycle are closed at once, as by
 /// [`AnitescuPotra`](super::AnitescuPotra) on them. Without friction that is where their impacts
 /// lead: projections onto walls in turn converge to the projection onto what the walls have in common (von
 /// Neumann), which is the impact that closes them together. With friction it is so while each sticks,
