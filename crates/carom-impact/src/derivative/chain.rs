@@ -3,7 +3,7 @@
 use super::branch::{Choice, Form, Found, Test, Ties, Walk};
 use super::frame::Frame;
 use super::stage::{Mode, Rebound, Stage, of_row};
-use crate::propagative::SEQUENCE_LIMIT;
+use crate::propagative::{SEQUENCE_LIMIT, by_priority};
 use crate::{ContactSet, ImpactError, Restitution, Selection};
 use carom_numeric::random::CounterRng;
 use nalgebra::DVector;
@@ -25,16 +25,7 @@ impl Rule {
         match selection {
             Selection::MostApproaching => Self::Most,
             Selection::LeastApproaching => Self::Least,
-            Selection::Priority(order) => {
-                let mut places = Vec::with_capacity(contacts.n_distinct());
-                for contact in order.iter().copied().chain(0..contacts.len()) {
-                    let place = contacts.place(contact);
-                    if !places.contains(&place) {
-                        places.push(place);
-                    }
-                }
-                Self::Order(places)
-            }
+            Selection::Priority(order) => Self::Order(by_priority(order, contacts)),
             Selection::Random(seed) => Self::Random(*seed),
         }
     }

@@ -219,7 +219,8 @@ fn is_family(outcome: &ImpactOutcome) -> bool {
     matches!(&outcome.diagnostics, Diagnostics::Cone(cone) if cone.family > 0)
 }
 
-fn of_outcome<'p>(
+/// Of a law whose contacts act at once, in the modes that its outcome shows.
+fn acting_at_once<'p>(
     problem: &'p ImpactProblem<'p>,
     outcome: &ImpactOutcome,
     cones: Cones,
@@ -250,7 +251,7 @@ impl DifferentiableLaw for Plastic {
         tolerance: f64,
     ) -> Result<Branches<'p>, ImpactError> {
         if self.rule == PlasticRule::Cone {
-            return of_outcome(problem, outcome, Cones::Frictionless, false, tolerance);
+            return acting_at_once(problem, outcome, Cones::Frictionless, false, tolerance);
         }
         let frame = Frame::new(problem)?;
         let found = stop_all(&frame, Ties { tolerance })?;
@@ -267,7 +268,7 @@ impl DifferentiableLaw for MoreauNewton {
         tolerance: f64,
     ) -> Result<Branches<'p>, ImpactError> {
         let cones = self.friction_cone.into();
-        of_outcome(problem, outcome, cones, true, tolerance)
+        acting_at_once(problem, outcome, cones, true, tolerance)
     }
 }
 
@@ -280,7 +281,7 @@ impl DifferentiableLaw for AnitescuPotra {
         tolerance: f64,
     ) -> Result<Branches<'p>, ImpactError> {
         let cones = self.friction_cone.into();
-        of_outcome(problem, outcome, cones, false, tolerance)
+        acting_at_once(problem, outcome, cones, false, tolerance)
     }
 }
 

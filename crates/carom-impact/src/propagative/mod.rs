@@ -20,6 +20,7 @@ pub use collapse::collapse_restitution;
 pub use drawn::{MAX_ORDERS, OrderSample};
 pub use minimal::{MINIMALITY_LIMIT, is_minimal};
 pub use selection::Selection;
+pub(crate) use selection::by_priority;
 pub use tree::SequenceFilter;
 pub use unfold::{TwoContacts, Unfolding};
 

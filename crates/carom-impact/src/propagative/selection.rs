@@ -44,6 +44,18 @@ impl Selection {
     }
 }
 
+/// The distinct normals in the order of the contacts that are named, then of the others.
+pub(crate) fn by_priority(order: &[usize], contacts: &crate::ContactSet<'_>) -> Vec<usize> {
+    let mut places = Vec::with_capacity(contacts.n_distinct());
+    for contact in order.iter().copied().chain(0..contacts.len()) {
+        let place = contacts.place(contact);
+        if !places.contains(&place) {
+            places.push(place);
+        }
+    }
+    places
+}
+
 /// A selection rule at work on the distinct normals of one problem.
 pub(super) enum Selector {
     Most,
@@ -58,16 +70,7 @@ impl Selector {
         match selection {
             Selection::MostApproaching => Self::Most,
             Selection::LeastApproaching => Self::Least,
-            Selection::Priority(order) => {
-                let mut places = Vec::with_capacity(contacts.n_distinct());
-                for contact in order.iter().copied().chain(0..contacts.len()) {
-                    let place = contacts.place(contact);
-                    if !places.contains(&place) {
-                        places.push(place);
-                    }
-                }
-                Self::Order(places)
-            }
+            Selection::Priority(order) => Self::Order(by_priority(order, contacts)),
             Selection::Random(seed) => Self::Random(CounterRng::new(*seed, 0, 0)),
         }
     }
