@@ -1,11 +1,11 @@
 //! Discrete flights in uniform gravity.
 
-use super::{Flight, PathRate};
+use super::{DifferentiableFlight, Flight, PathRate, TurningDerivative};
 use crate::increment::{discrete_rotational_energy, increment, increment_rate};
 use crate::turning::{Drive, Turning};
 use crate::{RigidBody, State, VariationalError};
-use carom_lie::So3;
-use nalgebra::Vector3;
+use carom_lie::{So3, hat};
+use nalgebra::{Matrix3, Vector3};
 
 const SECOND_ORDER: [f64; 1] = [1.0];
 
@@ -196,5 +196,40 @@ impl Flight for FreeFlight {
             discrete_rotational_energy(body.inertia(), &f, time)
         };
         Ok(Some(translation + rotation))
+    }
+}
+
+impl DifferentiableFlight for FreeFlight {
+    fn is_flow(&self) -> bool {
+        false
+    }
+
+    /// For each stage of the composition, with $A = FJ_d$ and $C = (\mathrm{tr}(A)I - A)^{-1}$,
+    /// $\zeta' = F^T(\zeta + tC\delta\Pi)$: the derivative of $(FJ_d - J_dF^T)^\vee = t\Pi$.
+    fn append_to(
+        &self,
+        body: &RigidBody,
+        from: &State,
+        time: f64,
+        turning: &mut TurningDerivative,
+    ) -> Result<(), VariationalError> {
+        let nonstandard = body.nonstandard_inertia();
+        let mut momentum = from.angular_momentum;
+        for fraction in self.fractions {
+            let part = fraction * time;
+            let f = increment(body, &(momentum * part))?;
+            let back = So3::cayley(&f).matrix().transpose();
+            let a = back.transpose() * nonstandard;
+            let slope = Matrix3::from_diagonal_element(a.trace()) - a;
+            // Regular on the branch of the identity, where the increment was found.
+            let inverse = slope.try_inverse().ok_or(VariationalError::StepTooLarge {
+                h_omega: body.angular_velocity(&momentum).norm() * part.abs(),
+            })?;
+            turning.swing = back * (turning.swing + inverse * turning.momentum * part);
+            turning.turn = back * turning.turn;
+            momentum = So3::cayley_back(&f, &momentum);
+            turning.momentum = turning.turn + hat(&momentum) * turning.swing;
+        }
+        Ok(())
     }
 }

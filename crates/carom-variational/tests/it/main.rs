@@ -9,3 +9,4 @@ mod embedding;
 mod flight;
 mod generalized;
 mod impacts;
+mod sensitivity;

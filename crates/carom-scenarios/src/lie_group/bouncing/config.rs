@@ -54,6 +54,8 @@ pub(crate) struct Config {
     pub(super) impact_rule: Rule,
     pub(super) max_impacts: Option<usize>,
     pub(super) on_zeno: Option<Zeno>,
+    #[serde(default)]
+    pub(super) sensitivity: bool,
     pub(super) body: BodyConfig,
     pub(super) plane: PlaneConfig,
     pub(super) initial: InitialConfig,
@@ -258,6 +260,10 @@ impl Config {
                 ImpactRule::DiscreteEnergy
             }
         };
+        if self.sensitivity && rule == ImpactRule::DiscreteEnergy {
+            let message = "not known for the impact rule \"discrete-energy\": use \"hamiltonian\"";
+            return Err(ScenarioError::value("sensitivity", message));
+        }
         let (body, shape) = self.body.build()?;
         let normal = Vector3::from(self.plane.normal);
         let plane = HalfSpace::new(normal, self.plane.offset)
