@@ -241,10 +241,12 @@ impl<'a> Steering<'a> {
     ///
     /// A least-distance problem with inequalities, by nonnegative least squares (Lawson & Hanson, *Solving Least
     /// Squares Problems*, 1974, chapter 23).
-    fn least(&self, share: f64, work: &mut u64) -> Option<DVector<f64>> {
+    ///
+    /// `unit` is a size that changes may have.
+    fn least(&self, share: f64, unit: f64, work: &mut u64) -> Option<DVector<f64>> {
         let n = self.unknowns.len();
         let last = self.last();
-        let scale = 1.0 / self.path.missed;
+        let scale = 1.0 / unit;
         let allowed = share * self.path.missed;
         let mut columns: Vec<f64> = Vec::new();
         let mut ask = |step: usize, slot: usize, sign: f64, least: f64| {
@@ -290,15 +292,23 @@ impl<'a> Steering<'a> {
         cone: &mut ConeWorkspace,
         work: &mut u64,
     ) -> Option<Step> {
-        let found = SHARES.into_iter().find_map(|share| {
-            let changes = self.least(share, work)?;
-            Some((share, changes))
-        });
-        let (mut share, mut changes) = found?;
+        // Changes are about what is missed, unless they hardly do anything.
+        let units = [self.path.missed / self.edges.norm, 1.0];
+        let ways = units
+            .iter()
+            .flat_map(|unit| SHARES.map(|share| (*unit, share)));
+        let mut found = None;
+        for (unit, share) in ways {
+            if let Some(changes) = self.least(share, unit, work) {
+                found = Some((unit, share, changes));
+                break;
+            }
+        }
+        let (unit, mut share, mut changes) = found?;
         let size = changes.amax();
         if size > reach {
             share = 1.0 - (1.0 - share) * reach / size;
-            changes = self.least(share, work)?;
+            changes = self.least(share, unit, work)?;
         }
         let promised = share * self.path.missed;
         let mut best: Option<Step> = None;
@@ -322,7 +332,7 @@ impl<'a> Steering<'a> {
             if missed <= 2.0 * promised {
                 break;
             }
-            match self.least(share, work) {
+            match self.least(share, unit, work) {
                 Some(least) => changes = least,
                 None => break,
             }
