@@ -130,18 +130,19 @@ impl Search<'_, '_> {
                 Origin::Simultaneous(_) => continue,
                 Origin::Sequential(contacts, law) => (contacts, law),
             };
-            if distance <= SAME && contacts.len() > MAX_LISTED {
-                let witness = Witness::Sequential(law.clone());
-                if self.is_good(&witness) {
-                    return Some(witness);
-                }
-            }
             let Ok(steps) = one_after_the_other(self.case.problem, contacts, law) else {
                 continue;
             };
             if distance <= SAME {
+                let is_listed = contacts.len() <= MAX_LISTED;
                 let impulses = steps.iter().map(|(impulses, _)| impulses.clone());
-                if let Some(witness) = self.proven(impulses.collect()) {
+                let listed = is_listed.then(|| self.proven(impulses.collect())).flatten();
+                // A chain that is too long, or ends in ever smaller steps.
+                let rerun = || {
+                    let witness = Witness::Sequential(law.clone());
+                    self.is_good(&witness).then_some(witness)
+                };
+                if let Some(witness) = listed.or_else(rerun) {
                     return Some(witness);
                 }
             }
