@@ -74,7 +74,7 @@ pub struct Sensitivity {
     pub margin: Option<f64>,
     /// Why there is no derivative, as a stable identifier: `"grazing"`, `"kink"`, `"jump"`,
     /// `"simultaneous-contacts"`, `"zeno"`, `"established-contact"`, `"max-impacts"`,
-    /// `"not-differentiated"`, or how else the run stopped.
+    /// `"not-differentiated"`, `"overflow"`, or how else the run stopped.
     pub reason: Option<String>,
 }
 
@@ -95,7 +95,13 @@ impl Default for Sensitivity {
 impl Sensitivity {
     /// Adds an impact: class and margin are the worst of all, and one that is not smooth leaves the
     /// run without a derivative.
-    pub fn add(&mut self, event: SensitivityEvent) {
+    pub fn add(&mut self, mut event: SensitivityEvent) {
+        let overflows = |saltation: &DMatrix<f64>| !saltation.iter().all(|x| x.is_finite());
+        if event.saltation.as_ref().is_some_and(overflows) {
+            event.saltation = None;
+            self.refuse("overflow");
+        }
+        event.margin = event.margin.filter(|margin| margin.is_finite());
         self.class = self.class.max(event.class);
         self.margin = match (self.margin, event.margin) {
             (Some(least), Some(margin)) => Some(least.min(margin)),

@@ -248,12 +248,9 @@ impl<'a, S: SupportMap, F: Flight> Collider<'a, S, F> {
         self.plane
     }
 
-    /// Newton's coefficient, if that is the rule.
-    pub(crate) fn newton_restitution(&self) -> Option<f64> {
-        match self.rule {
-            ImpactRule::Newton { restitution } => Some(restitution),
-            ImpactRule::DiscreteEnergy => None,
-        }
+    /// The rule of its impacts.
+    pub fn rule(&self) -> ImpactRule {
+        self.rule
     }
 
     /// The flight between impacts.

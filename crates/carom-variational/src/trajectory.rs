@@ -103,7 +103,7 @@ impl<'a, F: Flight> Trajectory<'a, F> {
     }
 
     /// The grid and the impacts, in their order, with their times.
-    pub(crate) fn numbered(&self) -> impl Iterator<Item = (f64, Node<'_>)> {
+    pub(crate) fn numbered(&self) -> impl Iterator<Item = (f64, Node<'_>)> + Clone {
         let mut grid = self.grid.iter().peekable();
         let mut impacts = self.impacts.iter();
         let nodes = self.times.iter().zip(&self.states).enumerate();

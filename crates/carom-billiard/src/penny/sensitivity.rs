@@ -17,7 +17,7 @@ use crate::trig::{sinc, sinc_derivative};
 use crate::{BilliardError, Table};
 use carom_impact::Restitution;
 use carom_impact::sensitivity::{Regularity, Sensitivity, SensitivityEvent};
-use nalgebra::{DMatrix, DVector, Matrix2, Matrix5, RowVector5, Vector2, Vector5};
+use nalgebra::{DMatrix, DVector, Matrix2, Matrix5, Vector2, Vector5};
 
 /// Places of $(x, y, \varphi, \Omega, \omega)$ among $(x, y, \theta, \varphi, \Omega, \omega)$.
 const PLACES: [usize; 5] = [0, 1, 3, 4, 5];
@@ -114,26 +114,30 @@ struct Crossing {
 }
 
 impl Crossing {
-    /// How much earlier the rim hits, by the state: $\nabla g^T/(\nabla g\cdot f^-)$.
-    fn timing(&self) -> RowVector5<f64> {
-        self.gradient.transpose() / self.gradient.dot(&self.minus)
+    /// $\nabla g\cdot f^-$.
+    fn rate(&self) -> f64 {
+        self.gradient.dot(&self.minus)
+    }
+
+    /// On $(x, y, \varphi, \Omega, \omega)$.
+    fn saltation(&self) -> Matrix5<f64> {
+        let jump = self.plus - self.reset * self.minus;
+        self.reset + jump * self.gradient.transpose() / self.rate()
     }
 
     /// With the rolling angle, that no wall sees: $(x, y, \theta, \varphi, \Omega, \omega)$.
-    fn saltation(&self) -> DMatrix<f64> {
-        let timing = self.timing();
-        let plane = self.reset + (self.plus - self.reset * self.minus) * timing;
-        let mut saltation = with_rolling_angle(&plane);
+    fn whole_saltation(&self) -> DMatrix<f64> {
+        let mut saltation = with_rolling_angle(&self.saltation());
         // θ goes on with the rolling velocity after instead of that before.
         for (i, place) in PLACES.into_iter().enumerate() {
-            saltation[(THETA, place)] = self.spin_change * timing[i];
+            saltation[(THETA, place)] = self.spin_change * self.gradient[i] / self.rate();
         }
         saltation
     }
 
     /// Whether the rim runs along the wall: its rate is lost against gradient and velocity.
     fn is_grazed(&self) -> bool {
-        let rate = self.gradient.dot(&self.minus);
+        let rate = self.rate();
         let speed = self.minus.norm().hypot(self.spin);
         !(rate.abs() > GRAZING * self.gradient.norm() * speed && self.margin > GRAZING)
     }
@@ -142,11 +146,7 @@ impl Crossing {
 impl<T: Table> PennyBilliard<T> {
     /// Saltation matrix of an impact, 5 × 5.
     pub fn saltation(&self, event: &Event) -> Matrix5<f64> {
-        let crossing = self.crossing(event);
-        let Crossing {
-            reset, minus, plus, ..
-        } = &crossing;
-        reset + (plus - reset * minus) * crossing.timing()
+        self.crossing(event).saltation()
     }
 
     fn crossing(&self, event: &Event) -> Crossing {
@@ -230,7 +230,7 @@ impl<T: Table> PennyBilliard<T> {
         for event in &run.events {
             let crossing = self.crossing(event);
             let is_grazed = crossing.is_grazed();
-            let saltation = (!is_grazed).then(|| crossing.saltation());
+            let saltation = (!is_grazed).then(|| crossing.whole_saltation());
             if let Some(saltation) = &saltation {
                 let map = saltation * flight(&state, event.interval);
                 jacobian = &map * jacobian;

@@ -24,7 +24,6 @@ pub(crate) struct Config {
     // Absent, not the default: a duration alone lifts the limit.
     impacts: Option<Count<1, MOST_IMPACTS>>,
     duration: Option<Positive>,
-    #[serde(default)]
     sensitivity: bool,
     penny: PennyConfig,
     table: TableConfig,

@@ -26,7 +26,6 @@ pub(crate) struct Config {
     restitution: Fraction,
     duration: Positive,
     time_step: Positive,
-    #[serde(default)]
     sensitivity: bool,
 }
 

@@ -11,7 +11,7 @@
 
 use super::Flight;
 use crate::{RigidBody, State, VariationalError};
-use nalgebra::Matrix3;
+use nalgebra::{Matrix3, Vector3};
 
 /// A flight in uniform gravity that knows its derivative.
 pub trait DifferentiableFlight: Flight {
@@ -31,6 +31,21 @@ pub trait DifferentiableFlight: Flight {
         time: f64,
         turning: &mut TurningDerivative,
     ) -> Result<(), VariationalError>;
+
+    /// Derivatives of [`discrete_energy`](Flight::discrete_energy) by the angular momentum (rad/s) and
+    /// by the time (W), where there is one.
+    ///
+    /// # Errors
+    ///
+    /// As [`advance`](Flight::advance).
+    fn discrete_energy_derivative(
+        &self,
+        _body: &RigidBody,
+        _state: &State,
+        _time: f64,
+    ) -> Result<Option<(Vector3<f64>, f64)>, VariationalError> {
+        Ok(None)
+    }
 }
 
 /// Derivative of attitude and angular momentum along a flight, by those at its start.

@@ -28,6 +28,9 @@ const YOSHIDA_6: [f64; 7] = [
     0.784_513_610_477_557_3,
 ];
 
+/// A turn whose square is rounding (rad).
+const LEAST_TURN: f64 = 1e-8;
+
 /// The Lie group variational integrator between impacts, in uniform gravity.
 ///
 /// The center of mass falls exactly. The attitude moves by $R' = RF$, $\Pi' = F^T\Pi$ with the
@@ -231,5 +234,33 @@ impl DifferentiableFlight for FreeFlight {
             turning.momentum = turning.turn + hat(&momentum) * turning.swing;
         }
         Ok(())
+    }
+
+    /// With $\delta F = FS(w)$ the rotational part $K/t^2$, $K = \mathrm{tr}\lbrack(I - F)J_d\rbrack$,
+    /// has $\delta K = t w\cdot F^T\Pi$.
+    fn discrete_energy_derivative(
+        &self,
+        body: &RigidBody,
+        state: &State,
+        time: f64,
+    ) -> Result<Option<(Vector3<f64>, f64)>, VariationalError> {
+        if self.fractions.len() > 1 {
+            return Ok(None);
+        }
+        let momentum = &state.angular_momentum;
+        let falling = -0.25 * body.mass() * self.gravity.norm_squared() * time;
+        let spin = body.angular_velocity(momentum);
+        // Even in the time: what its square adds is rounding.
+        if time * spin.norm() <= LEAST_TURN {
+            return Ok(Some((spin, falling)));
+        }
+        let a = momentum * time;
+        let f = increment(body, &a)?;
+        let after = So3::cayley_back(&f, momentum);
+        let turned = |by: &Vector3<f64>| increment_rate(body, &a, &f, by).dot(&after);
+        let by_momentum = Vector3::from_fn(|i, _| turned(&Vector3::ith(i, 1.0)));
+        let energy = discrete_rotational_energy(body.inertia(), &f, time);
+        let by_time = (turned(momentum) - 2.0 * energy) / time;
+        Ok(Some((by_momentum, falling + by_time)))
     }
 }

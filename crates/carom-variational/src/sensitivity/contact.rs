@@ -104,32 +104,68 @@ impl<'a> Strike<'a> {
         [self.before, self.after].map(|state| self.flow(state, gravity))
     }
 
-    /// Derivative of Newton's impulse $\lambda = -(1+e)u/\kappa$ by the state before: with
+    /// The reset by Newton's impulse $\lambda = -(1+e)u/\kappa$: with
     /// $\delta u = \tfrac1mn\cdot\delta\gamma + \delta\chi\cdot\Omega + J^{-1}\chi\cdot\delta\Pi$ and
     /// $\delta\kappa = 2J^{-1}\chi\cdot\delta\chi$,
-    /// $\delta\lambda = -(1+e)(\delta u/\kappa - u \delta\kappa/\kappa^2)$.
-    fn impulse_by_state(&self, restitution: f64) -> Difference {
+    /// $\delta\lambda = -(1+e)(\delta u/\kappa - u \delta\kappa/\kappa^2) - \delta e u/\kappa$.
+    pub(super) fn newton(&self, restitution: f64) -> Reset {
         let spin = self.body.angular_velocity(&self.before.angular_momentum);
         let by_moment = spin - self.lever * (2.0 * self.gap_rate / self.mobility);
-        difference(
+        let by_state = difference(
             &Vector3::zeros(),
             &(self.moment_by_turn.transpose() * by_moment),
             &(self.normal / self.body.mass()),
             &self.lever,
-        ) * (-(1.0 + restitution) / self.mobility)
+        ) * (-(1.0 + restitution) / self.mobility);
+        Reset {
+            by_restitution: self.push() * (-self.gap_rate / self.mobility),
+            ..self.reset(&by_state)
+        }
     }
 
-    /// Jacobian of the reset at a fixed configuration in time, $R_x$.
-    pub(super) fn reset(&self, restitution: f64) -> SMatrix<f64, STATES, STATES> {
-        let mut reset = SMatrix::<f64, STATES, STATES>::identity();
-        let mut turned = reset.fixed_view_mut::<3, 3>(9, 3);
+    /// The reset by the impulse that balances the discrete energies of the flights before and after,
+    /// $E_d(s^+, t^+) = E_d(s^-, t^-)$, Tran & Leok, Eq. (22a): with $s^+ = s^- + \lambda(n, \chi)$,
+    /// $\delta\lambda$ follows from the derivatives of both sides.
+    ///
+    /// `energies` are those by angular momentum and time, before and after.
+    pub(super) fn balanced(
+        &self,
+        energies: [(Vector3<f64>, f64); 2],
+        times: [f64; 2],
+        gravity: &Vector3<f64>,
+    ) -> Reset {
+        let [(spin, power), (spin_after, power_after)] = energies;
+        let m = self.body.mass();
+        let gain = self.normal.dot(&self.after.linear_momentum) / m + self.moment.dot(&spin_after);
+        let by_state = difference(
+            &Vector3::zeros(),
+            &(self.moment_by_turn.transpose() * spin_after * self.impulse),
+            &(self.normal * (self.impulse / m)),
+            &(spin_after - spin),
+        ) / -gain;
+        let [before, after] = times;
+        let by_gravity = gravity * (0.25 * m * (after * after - before * before) / gain);
+        Reset {
+            by_times: [
+                self.push() * (power / gain),
+                self.push() * (-power_after / gain),
+            ],
+            by_gravity: self.push() * by_gravity.transpose(),
+            ..self.reset(&by_state)
+        }
+    }
+
+    /// The reset by an impulse with this derivative by the state.
+    fn reset(&self, impulse_by_state: &Difference) -> Reset {
+        let mut by_state = SMatrix::<f64, STATES, STATES>::identity();
+        let mut turned = by_state.fixed_view_mut::<3, 3>(9, 3);
         turned += self.moment_by_turn * self.impulse;
-        reset + self.push() * self.impulse_by_state(restitution).transpose()
-    }
-
-    /// Derivative of the reset by the restitution.
-    pub(super) fn reset_by_restitution(&self) -> Difference {
-        self.push() * (-self.gap_rate / self.mobility)
+        Reset {
+            by_state: by_state + self.push() * impulse_by_state.transpose(),
+            by_restitution: Difference::zeros(),
+            by_times: [Difference::zeros(); 2],
+            by_gravity: SMatrix::zeros(),
+        }
     }
 
     /// What a unit of impulse does: $(0, 0, n, \chi)$.
@@ -141,6 +177,16 @@ impl<'a> Strike<'a> {
             &self.moment,
         )
     }
+}
+
+/// Derivative of the state after an impact, at the configuration and time of the impact.
+pub(super) struct Reset {
+    /// By the state before, $R_x$.
+    pub(super) by_state: SMatrix<f64, STATES, STATES>,
+    pub(super) by_restitution: Difference,
+    /// By the times of the flights before and after.
+    pub(super) by_times: [Difference; 2],
+    pub(super) by_gravity: SMatrix<f64, STATES, 3>,
 }
 
 /// A difference of states from its four parts.

@@ -49,13 +49,13 @@ pub use carom_impact::sensitivity::{Regularity, Sensitivity, SensitivityEvent};
 
 use crate::trajectory::Node;
 use crate::{
-    Collider, DifferentiableFlight, Impact, RigidBody, RunStatus, State, Trajectory,
-    TurningDerivative, VariationalError,
+    Collider, DifferentiableFlight, Impact, ImpactRule, PathRate, RigidBody, RunStatus, State,
+    Trajectory, TurningDerivative, VariationalError,
 };
 use carom_geometry::SupportMap;
 use carom_impact::ImpactError;
 use carom_impact::derivative::saltation;
-use contact::{Difference, Strike, retime, state_rate};
+use contact::{Difference, Reset, Strike, retime, state_rate};
 use nalgebra::{DMatrix, DVector, RowSVector, SMatrix, Vector3};
 
 /// Coordinates of a difference of states.
@@ -75,7 +75,7 @@ const GRAZING: f64 = 1e-9;
 impl<'a, S: SupportMap, F: DifferentiableFlight> Collider<'a, S, F> {
     /// The derivative of the final state of a run of this collider, by
     /// $(\delta x, \zeta, \delta\gamma, \delta\Pi)$ of the initial one (12 × 12) and by the parameters
-    /// `"restitution"`, `"gravity_x"`, `"gravity_y"`, `"gravity_z"` (m/s²).
+    /// `"restitution"`, if the rule has one, `"gravity_x"`, `"gravity_y"`, `"gravity_z"` (m/s²).
     ///
     /// There is none, and [`reason`](Sensitivity::reason) says why, where an impact grazes, where
     /// several points hit together (`"simultaneous-contacts"`: they do so for no state nearby), where
@@ -84,12 +84,8 @@ impl<'a, S: SupportMap, F: DifferentiableFlight> Collider<'a, S, F> {
     ///
     /// # Errors
     ///
-    /// [`VariationalError::DiscreteEnergyUnavailable`] for the discrete-energy rule, whose derivative is
-    /// not known; those of the flight.
+    /// Those of the flight.
     pub fn sensitivity(&self, run: &Trajectory<'_, F>) -> Result<Sensitivity, VariationalError> {
-        let Some(restitution) = self.newton_restitution() else {
-            return Err(VariationalError::DiscreteEnergyUnavailable);
-        };
         let mut sensitivity = Sensitivity::default();
         let mut carried = Carried {
             body: self.body(),
@@ -100,7 +96,8 @@ impl<'a, S: SupportMap, F: DifferentiableFlight> Collider<'a, S, F> {
             leg: None,
         };
         let mut at = None;
-        for (time, node) in run.numbered() {
+        let mut nodes = run.numbered();
+        while let Some((time, node)) = nodes.next() {
             let Some((begin, from)) = at.replace((time, *node.after())) else {
                 carried.gravity = self.flight().acceleration(self.body(), node.after());
                 continue;
@@ -117,7 +114,10 @@ impl<'a, S: SupportMap, F: DifferentiableFlight> Collider<'a, S, F> {
                 Node::Grid(_) if sensitivity.is_open() => carried.end_step(&from, length)?,
                 Node::Grid(_) => (),
                 Node::Impact(impact) => {
-                    let event = self.strike(&mut carried, impact, (&from, length), restitution)?;
+                    let is_grid = |(_, node): &(f64, Node<'_>)| matches!(node, Node::Grid(_));
+                    let end = nodes.clone().find(is_grid).map_or(time, |(end, _)| end);
+                    let times = [length, end - time];
+                    let event = self.strike(&mut carried, impact, &from, times)?;
                     if impact.points.len() > 1 {
                         sensitivity.refuse("simultaneous-contacts");
                     }
@@ -139,10 +139,12 @@ impl<'a, S: SupportMap, F: DifferentiableFlight> Collider<'a, S, F> {
             carried.land()?;
             let columns = &carried.columns;
             let initial = columns.fixed_columns::<STATES>(0);
+            let has_restitution = matches!(self.rule(), ImpactRule::Newton { .. });
             let names = ["restitution", "gravity_x", "gravity_y", "gravity_z"];
             let column =
                 |k: usize| DVector::from_column_slice(columns.column(STATES + k).as_slice());
             let parameters = names.into_iter().enumerate();
+            let parameters = parameters.skip(usize::from(!has_restitution));
             sensitivity.complete(
                 DMatrix::from_column_slice(STATES, STATES, initial.as_slice()),
                 parameters.map(|(k, name)| (name, column(k))).collect(),
@@ -152,13 +154,13 @@ impl<'a, S: SupportMap, F: DifferentiableFlight> Collider<'a, S, F> {
     }
 
     /// Carries the differences through an impact at the end of a flight, and says what kind of impact
-    /// it is.
+    /// it is. Times: of the flight, and of what is left of the step.
     fn strike(
         &self,
         carried: &mut Carried<'_, F>,
         impact: &Impact,
-        (from, length): (&State, f64),
-        restitution: f64,
+        from: &State,
+        [length, left]: [f64; 2],
     ) -> Result<SensitivityEvent, VariationalError> {
         let support_derivative = self.shape().support_derivative(&impact.normal_b);
         let normal = self.plane().normal();
@@ -192,9 +194,25 @@ impl<'a, S: SupportMap, F: DifferentiableFlight> Collider<'a, S, F> {
             event.class = Regularity::Singular;
             return Ok(event);
         }
-        let reset = strike.reset(restitution);
-        carried.hit(strike, &path, rate, impact, &reset)?;
-        event.saltation = match continuous(strike, &reset, &carried.gravity) {
+        let change = carried.arrive(strike, &path, rate, impact)?;
+        let reset = match self.rule() {
+            ImpactRule::Newton { restitution } => strike.newton(restitution),
+            ImpactRule::DiscreteEnergy => {
+                let energy = |state: &State, time: f64| {
+                    let known =
+                        self.flight()
+                            .discrete_energy_derivative(self.body(), state, time)?;
+                    known.ok_or(VariationalError::DiscreteEnergyUnavailable)
+                };
+                let energies = [
+                    energy(&impact.before, length)?,
+                    energy(&impact.after, left)?,
+                ];
+                strike.balanced(energies, [length, left], &carried.gravity)
+            }
+        };
+        carried.jump(&reset, &change);
+        event.saltation = match continuous(strike, &reset.by_state, &carried.gravity) {
             Ok(saltation) => Some(saltation),
             Err(ImpactError::Grazing { .. }) => {
                 event.class = Regularity::Singular;
@@ -290,22 +308,29 @@ impl<F: DifferentiableFlight> Carried<'_, F> {
         Ok(())
     }
 
-    /// Carries the differences through an impact that ends a flight.
-    fn hit(
+    /// Carries the differences to an impact that ends a flight; returns the change of its length.
+    fn arrive(
         &mut self,
         strike: &Strike<'_>,
-        path: &crate::PathRate,
+        path: &PathRate,
         rate: f64,
         impact: &Impact,
-        reset: &SMatrix<f64, STATES, STATES>,
-    ) -> Result<(), VariationalError> {
+    ) -> Result<Row, VariationalError> {
         self.land()?;
         let flow = state_rate(self.body, &impact.before, path, &self.gravity);
-        self.early += retime(&mut self.columns, &strike.gradient(), rate, &flow);
-        self.columns = reset * self.columns;
+        let change = retime(&mut self.columns, &strike.gradient(), rate, &flow);
+        self.early += change;
+        Ok(change)
+    }
+
+    /// Carries the differences through the reset of an impact after a flight whose length has changed.
+    fn jump(&mut self, reset: &Reset, change: &Row) {
+        let [before, after] = &reset.by_times;
+        self.columns = reset.by_state * self.columns + before * change - after * self.early;
         let mut column = self.columns.column_mut(RESTITUTION);
-        column += strike.reset_by_restitution();
-        Ok(())
+        column += reset.by_restitution;
+        let mut columns = self.columns.fixed_columns_mut::<3>(GRAVITY);
+        columns += reset.by_gravity;
     }
 
     /// The end of a step: its last flight began later by the changes of the times of impact in it.

@@ -5,7 +5,7 @@ use carom_lie::So3;
 use carom_variational::sensitivity::{Regularity, Sensitivity};
 use carom_variational::{
     Collider, DifferentiableFlight, ExactFlight, FreeFlight, ImpactRule, RunStatus, State,
-    TimeGrid, Trajectory, VariationalError,
+    TimeGrid, Trajectory,
 };
 use nalgebra::{DMatrix, DVector, Vector3};
 
@@ -306,14 +306,53 @@ fn grid_of(time: f64) -> TimeGrid {
     TimeGrid::duration(0.01, time).unwrap()
 }
 
+/// The rule that balances the discrete energies, whose impulse depends on where it splits the step;
+/// such steps are symplectic.
 #[test]
-fn the_discrete_energy_rule_is_refused() {
+fn the_discrete_energy_rule_is_differentiated() {
     let system = case_i();
-    let flight = FreeFlight::lgvi(gravity());
-    let rule = ImpactRule::DiscreteEnergy;
-    let collider =
-        Collider::new(&system.body, &system.shape, &system.plane, &flight, rule).unwrap();
-    let run = Trajectory::record(&collider, &system.initial, &grid_of(1.0), None).unwrap();
-    let refused = collider.sensitivity(&run);
-    assert_eq!(refused, Err(VariationalError::DiscreteEnergyUnavailable));
+    let grid = TimeGrid::duration(0.02, 5.0).unwrap();
+    let run = |initial: &State, pull: Vector3<f64>| {
+        let flight = FreeFlight::lgvi(pull);
+        let rule = ImpactRule::DiscreteEnergy;
+        let collider =
+            Collider::new(&system.body, &system.shape, &system.plane, &flight, rule).unwrap();
+        let run = Trajectory::record(&collider, initial, &grid, None).unwrap();
+        let sensitivity = collider.sensitivity(&run).unwrap();
+        (run.end().clone(), sensitivity)
+    };
+    let (end, sensitivity) = run(&system.initial, gravity());
+    assert!(end.n_impacts >= 2);
+    let jacobian = sensitivity.d_final_d_initial.unwrap();
+    let size = jacobian.amax();
+    let form = jacobian.transpose() * symplectic_form(&end.state) * &jacobian;
+    let defect = (form - symplectic_form(&system.initial)).amax() / (size * size);
+    assert!(defect <= 1e-10, "{defect:e}");
+    let step = 1e-4 / size.sqrt();
+    for k in 0..12 {
+        let mut unit = DVector::zeros(12);
+        unit[k] = 1.0;
+        let column = differences(step, |by| {
+            run(&moved(&system.initial, &(&unit * by)), gravity())
+                .0
+                .state
+        });
+        let error = (column - jacobian.column(k)).amax() / size;
+        assert!(error <= 2e-8, "{k}: {error:e}");
+    }
+    let names: Vec<_> = sensitivity
+        .d_final_d_parameters
+        .iter()
+        .map(|p| p.0)
+        .collect();
+    assert_eq!(names, ["gravity_x", "gravity_y", "gravity_z"]);
+    for (axis, (_, column)) in sensitivity.d_final_d_parameters.iter().enumerate() {
+        let found = differences(step, |by| {
+            let mut pull = gravity();
+            pull[axis] += by;
+            run(&system.initial, pull).0.state
+        });
+        let error = (found - column).amax() / size.max(column.amax());
+        assert!(error <= 2e-8, "{axis}: {error:e}");
+    }
 }

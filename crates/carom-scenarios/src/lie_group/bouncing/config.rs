@@ -260,10 +260,6 @@ impl Config {
                 ImpactRule::DiscreteEnergy
             }
         };
-        if self.sensitivity && rule == ImpactRule::DiscreteEnergy {
-            let message = "not known for the impact rule \"discrete-energy\": use \"hamiltonian\"";
-            return Err(ScenarioError::value("sensitivity", message));
-        }
         let (body, shape) = self.body.build()?;
         let normal = Vector3::from(self.plane.normal);
         let plane = HalfSpace::new(normal, self.plane.offset)
