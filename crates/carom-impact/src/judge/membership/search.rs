@@ -95,7 +95,7 @@ pub(super) fn search(
             Some(witness) => Some(witness),
             None => match search.samples()? {
                 Some(witness) => Some(witness),
-                None => search.local(),
+                None => search.local().or_else(|| search.rerun(known)),
             },
         },
     };
@@ -130,19 +130,18 @@ impl Search<'_, '_> {
                 Origin::Simultaneous(_) => continue,
                 Origin::Sequential(contacts, law) => (contacts, law),
             };
+            if distance <= SAME && contacts.len() > MAX_LISTED {
+                let witness = Witness::Sequential(law.clone());
+                if self.is_good(&witness) {
+                    return Some(witness);
+                }
+            }
             let Ok(steps) = one_after_the_other(self.case.problem, contacts, law) else {
                 continue;
             };
             if distance <= SAME {
-                let is_listed = contacts.len() <= MAX_LISTED;
                 let impulses = steps.iter().map(|(impulses, _)| impulses.clone());
-                let listed = is_listed.then(|| self.proven(impulses.collect())).flatten();
-                // A chain that is too long, or ends in ever smaller steps.
-                let rerun = || {
-                    let witness = Witness::Sequential(law.clone());
-                    self.is_good(&witness).then_some(witness)
-                };
-                if let Some(witness) = listed.or_else(rerun) {
+                if let Some(witness) = self.proven(impulses.collect()) {
                     return Some(witness);
                 }
             }
@@ -152,6 +151,18 @@ impl Search<'_, '_> {
             }
         }
         None
+    }
+
+    /// The sequential law itself, if it answers the velocity by a chain that is too long, or ends in ever smaller
+    /// steps.
+    fn rerun(&self, known: &[Known]) -> Option<Witness> {
+        known.iter().find_map(|member| match &member.origin {
+            Origin::Sequential(_, law) if self.case.distance(&member.velocity) <= SAME => {
+                let witness = Witness::Sequential(law.clone());
+                self.is_good(&witness).then_some(witness)
+            }
+            _ => None,
+        })
     }
 
     /// The witness of a chain of impulses on the rows, if it keeps the rules.
