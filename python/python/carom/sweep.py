@@ -194,7 +194,7 @@ def run(
 
     Only names come back: the shards are files in a folder that every node can reach, with the same bytes as
     those of ``carom sweep run``. A task whose worker dies is done again, as often as it takes; after an
-    interruption of the whole the next call goes on. Needs ``pip install 'carom[sweep]'``, on the nodes too.
+    interruption of the whole, by Ctrl-C too, the next call goes on. Needs ``pip install 'carom[sweep]'``, on the nodes too.
 
     Parameters
     ----------
