@@ -15,9 +15,8 @@
 //!
 //! # Examples
 //!
-//! A ball that is dropped and bounces once, $e = 1$. Where it is afterwards does not depend on how
-//! high it fell from, as an engine that differentiates its own time step would have it; raised by
-//! $\delta$ it hits later, faster, and rises as $1 + 2gt/v$ says:
+//! A ball that is dropped and bounces once, elastically. Dropped from $\delta$ higher it hits later and
+//! faster, at the speed $v$, and a time $t$ after that impact it is $(2gt/v - 1)\delta$ higher:
 //!
 //! ```
 //! use carom_geometry::{Ellipsoid, HalfSpace, MassProperties};
@@ -34,11 +33,11 @@
 //!     linear_momentum: Vector3::zeros(),
 //!     angular_momentum: Vector3::zeros(),
 //! };
-//! // It falls for 0.2 s and hits at 2 m/s; 0.1 s are left.
-//! let run = Trajectory::record(&collider, &start, &TimeGrid::duration(0.01, 0.3)?, None)?;
+//! // It falls for 0.2 s and hits at 2 m/s; 0.25 s are left.
+//! let run = Trajectory::record(&collider, &start, &TimeGrid::duration(0.01, 0.45)?, None)?;
 //! let sensitivity = collider.sensitivity(&run)?;
 //! let jacobian = sensitivity.d_final_d_initial.ok_or("not smooth")?;
-//! let raised = -1.0 + 2.0 * 10.0 / 2.0 * 0.1;
+//! let raised = 2.0 * 10.0 * 0.25 / 2.0 - 1.0;
 //! assert!((jacobian[(2, 2)] - raised).abs() < 1e-12);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
