@@ -88,11 +88,13 @@ impl RoundChain {
         Self { normals, closes }
     }
 
-    /// Changes the normal impulses until the chain ends as near to the velocity as this finds.
+    /// Changes the normal impulses until the chain ends as near to the velocity as this finds with about
+    /// `budget` multiply-adds.
     pub(super) fn lead(
         mut self,
         edges: &Edges,
         closings: Closings,
+        budget: u64,
         work: &mut u64,
     ) -> Option<Chain> {
         let mut cone = ConeWorkspace::new();
@@ -100,7 +102,8 @@ impl RoundChain {
         if closings == Closings::Kept {
             self.close(&path, CLOSED * edges.norm);
         }
-        let (mut chain, mut path) = self.approach(edges, path, closings, &mut cone, work);
+        let (mut chain, mut path) =
+            self.approach(edges, path, closings, &mut cone, (&mut *work, budget));
         for _ in 0..MAX_SNAPS {
             let missed = path.missed;
             if missed <= ENOUGH * edges.norm || missed > NEAR * edges.norm {
@@ -116,7 +119,7 @@ impl RoundChain {
             let Some(start) = snapped.follow(edges, &mut cone, work) else {
                 break;
             };
-            let next = snapped.approach(edges, start, closings, &mut cone, work);
+            let next = snapped.approach(edges, start, closings, &mut cone, (&mut *work, budget));
             if next.1.missed >= missed {
                 break;
             }
@@ -148,12 +151,12 @@ impl RoundChain {
         mut path: Path,
         closings: Closings,
         cone: &mut ConeWorkspace,
-        work: &mut u64,
+        (work, budget): (&mut u64, u64),
     ) -> (Self, Path) {
         let mut reach = FIRST_REACH;
         let mut best = (self.clone(), path.clone());
         for _ in 0..MAX_STEPS {
-            if path.missed <= ENOUGH * edges.norm || reach < LEAST_REACH {
+            if path.missed <= ENOUGH * edges.norm || reach < LEAST_REACH || *work > budget {
                 break;
             }
             let Some(mut steering) = Steering::new(edges, &self, &path, closings, work) else {

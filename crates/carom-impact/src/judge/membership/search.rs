@@ -262,18 +262,22 @@ impl Search<'_, '_> {
             return None;
         }
         let edges = self.edges;
-        let chains = map(2 * samples.len(), |i| {
-            let mut work = 0;
-            let closings = [Closings::Kept, Closings::Free][i % 2];
-            let chain = samples.get(i / 2).and_then(|sampled| {
-                RoundChain::new(edges, &sampled.steps).lead(edges, closings, &mut work)
+        for sampled in samples {
+            if self.work >= self.budget {
+                return None;
+            }
+            let budget = (self.budget - self.work) / 2;
+            let chains = map(2, |i| {
+                let mut work = 0;
+                let closings = [Closings::Kept, Closings::Free][i];
+                let start = RoundChain::new(edges, &sampled.steps);
+                (start.lead(edges, closings, budget, &mut work), work)
             });
-            (chain, work)
-        });
-        for (chain, work) in chains {
-            self.work += work;
-            if let Some(witness) = chain.and_then(|chain| self.look_at(&chain)) {
-                return Some(witness);
+            for (chain, work) in chains {
+                self.work += work;
+                if let Some(witness) = chain.and_then(|chain| self.look_at(&chain)) {
+                    return Some(witness);
+                }
             }
         }
         None

@@ -34,6 +34,9 @@ const SLOW: f64 = 1e-11;
 /// Compliance of sticking contacts, over the diagonal of their tangents: it decides between dependent ones.
 const COMPLIANCE: f64 = 1e-10;
 
+/// Compliance of the equations for changes, over their sizes: they may depend on each other.
+const SOFT: f64 = 1e-14;
+
 /// Steps in which what is not linear in the one before is taken into account.
 const N_CORRECTIONS: usize = 4;
 
@@ -236,43 +239,105 @@ impl<'a> Steering<'a> {
         rhs
     }
 
+    /// What the first-order velocity of a slot after a step lacks, and the changes of it that unit changes make.
+    fn condition(&self, step: usize, slot: usize, wanted: f64) -> (f64, impl Iterator<Item = f64>) {
+        let row = self.effects[step].row(slot);
+        let changes = (0..self.room.len()).map(move |j| row[j] * self.room[j]);
+        (wanted - self.bent[step][slot], changes)
+    }
+
+    /// The velocities that the changes must bring about: the end, and normal velocities of contacts that close.
+    fn targets(&self) -> impl Iterator<Item = (usize, usize, f64)> {
+        let last = self.last();
+        let end = self.edges.target.iter().enumerate();
+        let closings = self
+            .unknowns
+            .iter()
+            .filter(move |(step, contact)| *step < last && self.chain.closes[*step][*contact]);
+        end.map(move |(slot, target)| (last, slot, *target))
+            .chain(closings.map(|(step, contact)| (*step, contact * WIDTH, 0.0)))
+    }
+
+    /// The steps and slots of contacts that push and may not open.
+    fn pushing(&self) -> impl Iterator<Item = (usize, usize)> {
+        let last = self.last();
+        let pushing = self.unknowns.iter().filter(move |(step, _)| *step < last);
+        pushing.map(|(step, contact)| (*step, contact * WIDTH))
+    }
+
+    /// How much less each impulse may become, in the units of the room for it.
+    fn less(&self) -> impl Iterator<Item = f64> {
+        let unknowns = self.unknowns.iter().zip(&self.room);
+        unknowns.map(|((step, contact), room)| LESS * self.chain.normals[*step][*contact] / room)
+    }
+
+    /// The least changes that bring about the targets, whatever else they do: one factorization.
+    fn straight(&self, work: &mut u64) -> Option<DVector<f64>> {
+        let n = self.unknowns.len();
+        let mut entries: Vec<f64> = Vec::new();
+        let mut lacking: Vec<f64> = Vec::new();
+        for (step, slot, wanted) in self.targets() {
+            let (lacks, changes) = self.condition(step, slot, wanted);
+            entries.extend(changes);
+            lacking.push(lacks);
+        }
+        let rows = lacking.len();
+        let matrix = DMatrix::from_row_slice(rows, n, &entries);
+        let mut gram = &matrix * matrix.transpose();
+        let soft = SOFT * gram.trace();
+        for i in 0..rows {
+            gram[(i, i)] += soft;
+        }
+        *work += (rows * rows * (n + rows)) as u64;
+        let multipliers = gram.cholesky()?.solve(&DVector::from_vec(lacking));
+        Some(matrix.tr_mul(&multipliers))
+    }
+
+    /// Whether changes leave no more than a share of what is missed to first order, and no impulse too small.
+    fn allows(&self, changes: &DVector<f64>, share: f64) -> bool {
+        let allowed = share * self.path.missed;
+        let left = |step, slot, wanted: f64| {
+            let (lacks, effects) = self.condition(step, slot, wanted);
+            let made: f64 = effects.zip(changes.iter()).map(|(e, y)| e * y).sum();
+            lacks - made
+        };
+        // Written so that NaN fails.
+        self.less().zip(changes.iter()).all(|(less, y)| *y >= -less)
+            && self
+                .targets()
+                .all(|(step, slot, b)| left(step, slot, b).abs() <= allowed)
+            && self
+                .pushing()
+                .all(|(step, slot)| left(step, slot, 0.0) >= -allowed)
+    }
+
     /// The changes, in the units of the room for each, that are least in the sum of squares and leave a
     /// share of what is missed to first order; `None` if there are none.
     ///
     /// A least-distance problem with inequalities, by nonnegative least squares (Lawson & Hanson, *Solving Least
-    /// Squares Problems*, 1974, chapter 23).
-    ///
-    /// `unit` is a size that changes may have.
+    /// Squares Problems*, 1974, chapter 23). `unit` is a size that changes may have.
     fn least(&self, share: f64, unit: f64, work: &mut u64) -> Option<DVector<f64>> {
         let n = self.unknowns.len();
-        let last = self.last();
         let scale = 1.0 / unit;
         let allowed = share * self.path.missed;
         let mut columns: Vec<f64> = Vec::new();
-        let mut ask = |step: usize, slot: usize, sign: f64, least: f64| {
-            let row = self.effects[step].row(slot);
-            columns.extend(row.iter().zip(&self.room).map(|(e, room)| sign * e * room));
-            columns.push(scale * (least - allowed));
+        let mut ask = |step, slot, sign: f64, wanted: f64| {
+            let (lacks, changes) = self.condition(step, slot, wanted);
+            columns.extend(changes.map(|x| sign * x));
+            columns.push(scale * (sign * lacks - allowed));
         };
-        for (slot, target) in self.edges.target.iter().enumerate() {
-            let wanted = target - self.bent[last][slot];
-            ask(last, slot, 1.0, wanted);
-            ask(last, slot, -1.0, -wanted);
+        for (step, slot, wanted) in self.targets() {
+            ask(step, slot, 1.0, wanted);
+            ask(step, slot, -1.0, wanted);
         }
-        for (step, contact) in self.unknowns.iter().filter(|(step, _)| *step < last) {
-            let slot = contact * WIDTH;
-            let b = self.bent[*step][slot];
-            ask(*step, slot, -1.0, b);
-            if self.chain.closes[*step][*contact] {
-                ask(*step, slot, 1.0, -b);
-            }
+        for (step, slot) in self.pushing() {
+            ask(step, slot, -1.0, 0.0);
         }
-        for (j, (step, contact)) in self.unknowns.iter().enumerate() {
+        for (j, less) in self.less().enumerate() {
             let start = columns.len();
             columns.resize(start + n, 0.0);
             columns[start + j] = 1.0;
-            let l = self.chain.normals[*step][*contact];
-            columns.push(-scale * LESS * l / self.room[j]);
+            columns.push(-scale * less);
         }
         let conditions = DMatrix::from_vec(n + 1, columns.len() / (n + 1), columns);
         let mut residual = DVector::zeros(n + 1);
@@ -285,6 +350,32 @@ impl<'a> Steering<'a> {
         (height >= LEAST_HEIGHT).then(|| residual.rows(0, n) / (height * scale))
     }
 
+    /// The changes that leave the least share of what is missed and are at most `reach`, and that share.
+    fn changes(&self, reach: f64, work: &mut u64) -> Option<(f64, DVector<f64>)> {
+        let straight = self.straight(work);
+        if let Some(changes) = straight
+            && changes.amax() <= reach
+            && self.allows(&changes, SHARES[0])
+        {
+            return Some((SHARES[0], changes));
+        }
+        // Changes are about what is missed, unless they hardly do anything.
+        for unit in [self.path.missed / self.edges.norm, 1.0] {
+            for share in SHARES {
+                let Some(changes) = self.least(share, unit, work) else {
+                    continue;
+                };
+                let size = changes.amax();
+                if size <= reach {
+                    return Some((share, changes));
+                }
+                let share = 1.0 - (1.0 - share) * reach / size;
+                return Some((share, self.least(share, unit, work)?));
+            }
+        }
+        None
+    }
+
     /// The changed chain that misses least, changed by `reach` at most.
     pub(super) fn step(
         &mut self,
@@ -292,24 +383,7 @@ impl<'a> Steering<'a> {
         cone: &mut ConeWorkspace,
         work: &mut u64,
     ) -> Option<Step> {
-        // Changes are about what is missed, unless they hardly do anything.
-        let units = [self.path.missed / self.edges.norm, 1.0];
-        let ways = units
-            .iter()
-            .flat_map(|unit| SHARES.map(|share| (*unit, share)));
-        let mut found = None;
-        for (unit, share) in ways {
-            if let Some(changes) = self.least(share, unit, work) {
-                found = Some((unit, share, changes));
-                break;
-            }
-        }
-        let (unit, mut share, mut changes) = found?;
-        let size = changes.amax();
-        if size > reach {
-            share = 1.0 - (1.0 - share) * reach / size;
-            changes = self.least(share, unit, work)?;
-        }
+        let (share, mut changes) = self.changes(reach, work)?;
         let promised = share * self.path.missed;
         let mut best: Option<Step> = None;
         for _ in 0..N_CORRECTIONS {
@@ -332,12 +406,24 @@ impl<'a> Steering<'a> {
             if missed <= 2.0 * promised {
                 break;
             }
-            match self.least(share, unit, work) {
-                Some(least) => changes = least,
+            match self.corrected(share, reach, work) {
+                Some(corrected) => changes = corrected,
                 None => break,
             }
         }
         best
+    }
+
+    /// The changes that leave this share, now that what is not linear is known.
+    fn corrected(&self, share: f64, reach: f64, work: &mut u64) -> Option<DVector<f64>> {
+        let straight = self.straight(work)?;
+        if straight.amax() <= reach && self.allows(&straight, share) {
+            return Some(straight);
+        }
+        let units = [self.path.missed / self.edges.norm, 1.0];
+        units
+            .into_iter()
+            .find_map(|unit| self.least(share, unit, work))
     }
 
     fn changed(&self, changes: &DVector<f64>) -> RoundChain {
