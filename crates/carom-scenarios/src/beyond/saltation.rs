@@ -404,7 +404,7 @@ fn figure(system: &System, pushed: &Pushed, drawn: usize) -> Figure {
     };
     Figure::new(
         system.name,
-        "An error ellipse after an impact",
+        format!("An error ellipse after the impact of the {}", system.name),
         "Ends of seeded runs, and the ellipses of two standard deviations that the derivative says: with \
          the saltation matrix, and with the reset alone, which forgets that a small difference moves \
          the time of impact.",
