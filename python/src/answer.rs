@@ -1,24 +1,66 @@
 //! One answer: the fields of a line of the command line, and their numbers as arrays.
 
 use crate::error::{invalid, raised};
+use crate::impact::Configuration;
 use crate::json::{flatten, from_python, to_python};
+use carom_wire::{Request, Single};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use serde_json::{Map, Value};
+use std::sync::{Arc, OnceLock};
 
 /// The fields of an answer but its `id`.
 #[pyclass(frozen, module = "carom._native")]
 pub(crate) struct Answer {
-    fields: Map<String, Value>,
+    outcome: Option<Outcome>,
+    written: OnceLock<Map<String, Value>>,
+}
+
+/// One outcome that is written when somebody asks for more than its numbers: that costs more than to find it.
+pub(crate) struct Outcome {
+    pub(crate) configuration: Arc<Configuration>,
+    pub(crate) request: Request,
+    pub(crate) single: Box<Single>,
 }
 
 impl Answer {
     pub(crate) fn new(fields: Map<String, Value>) -> Self {
-        Self { fields }
+        Self {
+            outcome: None,
+            written: OnceLock::from(fields),
+        }
+    }
+
+    pub(crate) fn of_outcome(outcome: Outcome) -> Self {
+        Self {
+            outcome: Some(outcome),
+            written: OnceLock::new(),
+        }
+    }
+
+    fn fields(&self) -> &Map<String, Value> {
+        self.written.get_or_init(|| match &self.outcome {
+            Some(Outcome {
+                configuration,
+                request,
+                single,
+            }) => request.write_one(configuration.borrow_dependent(), single),
+            None => Map::new(),
+        })
+    }
+
+    /// The numbers of an outcome under the keys under which they are written.
+    fn unwritten(&self, key: &str) -> Option<&[f64]> {
+        let outcome = self.outcome.as_ref()?.single.outcome();
+        match key {
+            "velocity_plus" => Some(outcome.velocity_plus.0.as_slice()),
+            "impulses" => Some(outcome.impulses.as_slice()),
+            _ => None,
+        }
     }
 
     fn items(&self, list: &str) -> &[Value] {
-        match self.fields.get(list) {
+        match self.fields().get(list) {
             Some(Value::Array(items)) => items,
             _ => &[],
         }
@@ -34,7 +76,7 @@ impl Answer {
         match serde_json::from_str(text) {
             Ok(Value::Object(mut fields)) => {
                 fields.shift_remove("id");
-                Ok(Self { fields })
+                Ok(Self::new(fields))
             }
             Ok(_) => Err(fault("text: no JSON object".to_owned())),
             Err(error) => Err(fault(format!("text: {error}"))),
@@ -43,21 +85,24 @@ impl Answer {
 
     /// The keys in their order.
     fn keys(&self) -> Vec<&str> {
-        self.fields.keys().map(String::as_str).collect()
+        self.fields().keys().map(String::as_str).collect()
     }
 
     fn __contains__(&self, key: &str) -> bool {
-        self.fields.contains_key(key)
+        self.fields().contains_key(key)
     }
 
     /// What stands under a key, as Python's own types; None if nothing does.
     fn get<'py>(&self, py: Python<'py>, key: &str) -> PyResult<Bound<'py, PyAny>> {
-        to_python(py, self.fields.get(key).unwrap_or(&Value::Null))
+        to_python(py, self.fields().get(key).unwrap_or(&Value::Null))
     }
 
     /// The numbers under a key in one dimension; None if there is anything but numbers.
     fn numbers<'py>(&self, py: Python<'py>, key: &str) -> Option<Bound<'py, PyArray1<f64>>> {
-        let value = self.fields.get(key)?;
+        if let Some(numbers) = self.unwritten(key) {
+            return Some(PyArray1::from_slice(py, numbers));
+        }
+        let value = self.fields().get(key)?;
         let mut numbers = Vec::new();
         flatten(value, &mut numbers).then(|| PyArray1::from_vec(py, numbers))
     }
@@ -85,18 +130,17 @@ impl Answer {
     /// An object of a list as an answer of its own.
     fn child(&self, list: &str, index: usize) -> Option<Self> {
         match self.items(list).get(index) {
-            Some(Value::Object(fields)) => Some(Self {
-                fields: fields.clone(),
-            }),
+            Some(Value::Object(fields)) => Some(Self::new(fields.clone())),
             _ => None,
         }
     }
 
     /// The first object of a list that says the same under these keys as the answer itself.
     fn position(&self, list: &str, keys: Vec<String>) -> Option<usize> {
+        let fields = self.fields();
         let is_same = |item: &Value| {
             let mut keys = keys.iter();
-            keys.all(|key| self.fields.contains_key(key) && item.get(key) == self.fields.get(key))
+            keys.all(|key| fields.contains_key(key) && item.get(key) == fields.get(key))
         };
         self.items(list).iter().position(is_same)
     }
@@ -105,7 +149,7 @@ impl Answer {
     #[pyo3(signature = (id=None))]
     fn text(&self, id: Option<&Bound<'_, PyAny>>) -> PyResult<String> {
         let id = id.map_or(Ok(Value::Null), |id| from_python(id, "id"))?;
-        let mut fields = self.fields.clone();
+        let mut fields = self.fields().clone();
         fields.shift_insert(0, "id".to_owned(), id);
         Ok(Value::Object(fields).to_string())
     }

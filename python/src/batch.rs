@@ -5,8 +5,8 @@ use crate::error::{exception, isolated};
 use crate::impact::{Configuration, Impact, Inputs, contacts_of, rows_of};
 use crate::json::{flatten, object};
 use crate::pool::interruptible;
-use carom::impact::{ImpactOutcome, ImpactProblem, ImpactStatus};
-use carom_wire::{Claim, JudgeRequest, Request, WireError, pose};
+use carom::impact::{ImpactProblem, ImpactStatus};
+use carom_wire::{Claim, JudgeRequest, Request, Solved, WireError, pose};
 use numpy::{
     PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3, PyUntypedArrayMethods,
 };
@@ -18,9 +18,6 @@ use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Energies before and after, five residuals and the status stand behind the vectors.
-const BALANCE: usize = 8;
-
 const STATUS: [ImpactStatus; 3] = [
     ImpactStatus::Resolved,
     ImpactStatus::Separating,
@@ -28,7 +25,7 @@ const STATUS: [ImpactStatus; 3] = [
 ];
 
 /// Status of a row without an outcome.
-const FAILED: f64 = 255.0;
+const FAILED: u8 = 255;
 
 const RESIDUALS: [&str; 5] = [
     "momentum_residual",
@@ -38,32 +35,27 @@ const RESIDUALS: [&str; 5] = [
     "constraint_residual",
 ];
 
-/// All numbers in one list, the width of a row, and the errors by row.
+/// Columns of a batch: velocities after, impulses of contacts and of constraints, energies before and after,
+/// residuals.
+const COLUMNS: usize = 5;
+
+/// The numbers of the columns row by row, the status of the rows, and the errors by row.
 pub(crate) type Table<'py> = (
-    Bound<'py, PyArray1<f64>>,
-    usize,
+    [Bound<'py, PyArray1<f64>>; COLUMNS],
+    Bound<'py, PyArray1<u8>>,
     Vec<(usize, Bound<'py, PyAny>)>,
 );
 
 /// The same before Python sees it.
 pub(crate) struct Filled {
-    numbers: Vec<f64>,
-    width: usize,
+    columns: [Vec<f64>; COLUMNS],
+    status: Vec<u8>,
     errors: Vec<(usize, WireError)>,
-}
-
-/// The outcome of one row: numbers, or the answer that holds them.
-pub(crate) enum Solved {
-    Outcome(Box<ImpactOutcome>),
-    Fields(Map<String, Value>),
 }
 
 /// One problem of a batch.
 pub(crate) fn solved(request: &Request, problem: &ImpactProblem<'_>) -> Result<Solved, WireError> {
-    match request.outcome(problem)? {
-        Some(outcome) => Ok(Solved::Outcome(Box::new(outcome))),
-        None => Ok(Solved::Fields(request.answer(problem, &|_, _| {})?.fields)),
-    }
+    request.solve(problem, &|_, _| {})
 }
 
 /// Velocities, one a row.
@@ -98,89 +90,161 @@ impl Rows {
     }
 }
 
-/// Solves `length` problems, each for itself.
+/// Solves `length` problems, each for itself. `widths` are those of velocities and impulses.
 pub(crate) fn fill(
     length: usize,
     widths: [usize; 3],
     is_stopped: &AtomicBool,
     solve: impl Fn(usize) -> Result<Solved, WireError> + Sync,
 ) -> Result<Filled, WireError> {
-    let width = widths.iter().sum::<usize>() + BALANCE;
-    let size = length.checked_mul(width).ok_or_else(|| {
-        WireError::new(
-            "too-large",
-            format!("velocities: {length} rows are too many"),
-        )
-    })?;
-    let mut numbers = vec![f64::NAN; size];
+    let [n, r, m] = widths;
+    let widths = [n, r, m, 2, RESIDUALS.len()];
+    let too_large = || {
+        let message = format!("velocities: {length} rows are too many");
+        WireError::new("too-large", message)
+    };
+    let mut columns: [Vec<f64>; COLUMNS] = Default::default();
+    for (column, width) in columns.iter_mut().zip(widths) {
+        *column = vec![0.0; length.checked_mul(width).ok_or_else(too_large)?];
+    }
+    let mut status = vec![0; length];
     let errors = Mutex::new(Vec::new());
-    numbers
-        .par_chunks_mut(width)
-        .enumerate()
-        .for_each(|(i, row)| {
-            if is_stopped.load(Ordering::Relaxed) {
-                return;
-            }
-            let written = isolated(|| solve(i)).and_then(|solved| write(&solved, widths, row));
-            if let Err(error) = written {
-                row.fill(f64::NAN);
-                if let Some(status) = row.last_mut() {
-                    *status = FAILED;
-                }
-                if let Ok(mut errors) = errors.lock() {
-                    errors.push((i, error));
-                }
-            }
-        });
+    let rows = Slots {
+        first: 0,
+        columns: columns.each_mut().map(Vec::as_mut_slice),
+        status: &mut status,
+    };
+    let work = |row: Slots<'_>| {
+        if is_stopped.load(Ordering::Relaxed) {
+            return;
+        }
+        let i = row.first;
+        let Slots {
+            columns, status, ..
+        } = row;
+        if let Err(error) = isolated(|| write(&solve(i)?, columns, status))
+            && let Ok(mut errors) = errors.lock()
+        {
+            errors.push((i, error));
+        }
+    };
+    rows.share(&widths, grain(length), &work);
     let mut errors = errors.into_inner().unwrap_or_default();
     errors.sort_by_key(|(i, _)| *i);
+    for (i, _) in &errors {
+        for (column, width) in columns.iter_mut().zip(widths) {
+            column[i * width..(i + 1) * width].fill(f64::NAN);
+        }
+        status[*i] = FAILED;
+    }
     Ok(Filled {
-        numbers,
-        width,
+        columns,
+        status,
         errors,
     })
 }
 
-fn write(solved: &Solved, widths: [usize; 3], row: &mut [f64]) -> Result<(), WireError> {
-    let mut rest = row;
-    let mut put = |numbers: &[f64], width: usize| -> Result<(), WireError> {
-        let (place, behind) = std::mem::take(&mut rest)
-            .split_at_mut_checked(width)
-            .ok_or_else(|| WireError::new("internal", "a row is too short"))?;
-        rest = behind;
-        if numbers.len() == width {
-            place.copy_from_slice(numbers);
-            Ok(())
-        } else {
-            Err(WireError::new(
-                "no-outcome",
-                "the answer has no preferred outcome",
-            ))
+/// So many rows are worth handing to another thread.
+fn grain(length: usize) -> usize {
+    (length / (8 * rayon::current_num_threads())).clamp(1, 64)
+}
+
+/// Places of rows that follow one another.
+struct Slots<'a> {
+    first: usize,
+    columns: [&'a mut [f64]; COLUMNS],
+    status: &'a mut [u8],
+}
+
+impl Slots<'_> {
+    /// Does something for every row, on the threads of the pool.
+    fn share(self, widths: &[usize; COLUMNS], grain: usize, work: &(impl Fn(Slots<'_>) + Sync)) {
+        let length = self.status.len();
+        if length > grain {
+            let (low, high) = self.split(length / 2, widths);
+            rayon::join(
+                || low.share(widths, grain, work),
+                || high.share(widths, grain, work),
+            );
+            return;
         }
+        let mut rest = self;
+        while !rest.status.is_empty() {
+            let (row, others) = rest.split(1, widths);
+            work(row);
+            rest = others;
+        }
+    }
+}
+
+impl<'a> Slots<'a> {
+    fn split(self, length: usize, widths: &[usize; COLUMNS]) -> (Slots<'a>, Slots<'a>) {
+        let (low, high) = self.status.split_at_mut(length);
+        let mut lows: [&mut [f64]; COLUMNS] = Default::default();
+        let mut highs: [&mut [f64]; COLUMNS] = Default::default();
+        for (k, column) in self.columns.into_iter().enumerate() {
+            (lows[k], highs[k]) = column.split_at_mut(length * widths[k]);
+        }
+        let first = self.first;
+        (
+            Slots {
+                first,
+                columns: lows,
+                status: low,
+            },
+            Slots {
+                first: first + length,
+                columns: highs,
+                status: high,
+            },
+        )
+    }
+}
+
+/// Writes an outcome into the places of its row.
+fn write(
+    solved: &Solved,
+    columns: [&mut [f64]; COLUMNS],
+    status: &mut [u8],
+) -> Result<(), WireError> {
+    let put = |place: &mut [f64], numbers: &[f64]| {
+        if numbers.len() != place.len() {
+            let message = "the answer has no preferred outcome";
+            return Err(WireError::new("no-outcome", message));
+        }
+        place.copy_from_slice(numbers);
+        Ok(())
     };
     let code = |status: &str| {
         let place = STATUS.iter().position(|known| known.name() == status);
-        place.map_or(FAILED, |place| place as f64)
+        place.map_or(FAILED, |place| place as u8)
     };
-    match solved {
-        Solved::Outcome(outcome) => {
+    let [
+        velocity_plus,
+        impulses,
+        constraint_impulses,
+        energies,
+        residuals,
+    ] = columns;
+    let found = match solved {
+        Solved::One(single) => {
+            let outcome = single.outcome();
             let audit = &outcome.audit;
-            put(outcome.velocity_plus.0.as_slice(), widths[0])?;
-            put(outcome.impulses.as_slice(), widths[1])?;
-            put(outcome.constraint_impulses.as_slice(), widths[2])?;
-            let balance = [
-                audit.energy_minus_j,
-                audit.energy_plus_j,
+            put(velocity_plus, outcome.velocity_plus.0.as_slice())?;
+            put(impulses, outcome.impulses.as_slice())?;
+            put(constraint_impulses, outcome.constraint_impulses.as_slice())?;
+            put(energies, &[audit.energy_minus_j, audit.energy_plus_j])?;
+            let found = [
                 audit.momentum_residual,
                 audit.penetration_residual,
                 audit.adhesion_residual,
                 audit.friction_residual,
                 audit.constraint_residual,
-                code(outcome.status.name()),
             ];
-            put(&balance, BALANCE)
+            put(residuals, &found)?;
+            code(outcome.status.name())
         }
-        Solved::Fields(fields) => {
+        Solved::Set(fields) => {
             let list = |key: &str| {
                 let mut numbers = Vec::new();
                 if let Some(value) = fields.get(key) {
@@ -189,20 +253,26 @@ fn write(solved: &Solved, widths: [usize; 3], row: &mut [f64]) -> Result<(), Wir
                 numbers
             };
             let number = |value: Option<&Value>| value.and_then(Value::as_f64).unwrap_or(f64::NAN);
-            put(&list("velocity_plus"), widths[0])?;
-            put(&list("impulses"), widths[1])?;
-            put(&list("constraint_impulses"), widths[2])?;
-            let mut balance = vec![
-                number(fields.get("energy_minus_j")),
-                number(fields.get("energy_plus_j")),
-            ];
+            put(velocity_plus, &list("velocity_plus"))?;
+            put(impulses, &list("impulses"))?;
+            put(constraint_impulses, &list("constraint_impulses"))?;
+            put(
+                energies,
+                &["energy_minus_j", "energy_plus_j"].map(|key| number(fields.get(key))),
+            )?;
             let audit = fields.get("audit");
-            balance.extend(RESIDUALS.map(|key| number(audit.and_then(|audit| audit.get(key)))));
-            let status = fields.get("status").and_then(Value::as_str);
-            balance.push(code(status.unwrap_or_default()));
-            put(&balance, BALANCE)
+            let found = RESIDUALS.map(|key| number(audit.and_then(|audit| audit.get(key))));
+            put(residuals, &found)?;
+            code(
+                fields
+                    .get("status")
+                    .and_then(Value::as_str)
+                    .unwrap_or_default(),
+            )
         }
-    }
+    };
+    status.fill(found);
+    Ok(())
 }
 
 pub(crate) fn to_python(py: Python<'_>, filled: Filled) -> PyResult<Table<'_>> {
@@ -211,8 +281,8 @@ pub(crate) fn to_python(py: Python<'_>, filled: Filled) -> PyResult<Table<'_>> {
         .map(|(i, error)| Ok((*i, exception(py, error)?)))
         .collect();
     Ok((
-        PyArray1::from_vec(py, filled.numbers),
-        filled.width,
+        filled.columns.map(|column| PyArray1::from_vec(py, column)),
+        PyArray1::from_vec(py, filled.status),
         errors?,
     ))
 }

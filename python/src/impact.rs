@@ -1,6 +1,6 @@
 //! A configuration: mass matrix, contacts and constraints, factored once.
 
-use crate::answer::Answer;
+use crate::answer::{Answer, Outcome};
 use crate::batch::{self, Rows};
 use crate::error::{isolated, raised};
 use crate::json::{from_python, object};
@@ -9,7 +9,7 @@ use carom::impact::{ContactSet, uniqueness};
 use carom::metric::{Covector, KineticMetric, Tangent};
 use carom::nalgebra::{DMatrix, DVector};
 use carom_wire::{
-    Claim, ContactInput, JudgeRequest, Request, WireError, contact_set, metric, pose,
+    Claim, ContactInput, JudgeRequest, Request, Solved, WireError, contact_set, metric, pose,
 };
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
@@ -158,7 +158,6 @@ impl Impact {
     #[pyo3(signature = (velocity, law, id, others, options))]
     fn problem(
         &self,
-        py: Python<'_>,
         velocity: PyReadonlyArray1<'_, f64>,
         law: Option<&str>,
         id: &Bound<'_, PyAny>,
@@ -192,36 +191,46 @@ impl Impact {
         if !options.is_empty() {
             put("options", Value::Object(options));
         }
-        let _ = py;
         Ok(Value::Object(fields).to_string())
     }
 
     /// The answer of a law. `threads` other than None: on a pool, so that Ctrl-C ends it.
-    #[pyo3(signature = (velocity, law, options=None, threads=None))]
+    #[pyo3(signature = (velocity, law, options=None, derivative=None, threads=None))]
     fn resolve(
         &self,
         py: Python<'_>,
         velocity: PyReadonlyArray1<'_, f64>,
         law: &str,
         options: Option<&Bound<'_, PyDict>>,
+        derivative: Option<&Bound<'_, PyAny>>,
         threads: Option<usize>,
     ) -> PyResult<Answer> {
         let options = object(options, "options")?;
+        let derivative =
+            derivative.map_or(Ok(Value::Null), |asked| from_python(asked, "derivative"))?;
         let velocity = velocity.as_slice()?.to_vec();
         let law = law.to_owned();
         let shared = Arc::clone(&self.shared);
         let work = move || {
-            let request = Request::new(&law, &options)?;
+            let request = Request::new(&law, &options)?.differentiated(&derivative)?;
             let problem = pose(shared.borrow_dependent(), &velocity)?;
-            request.answer(&problem, &|_, _| {})
+            let solved = request.solve(&problem, &|_, _| {})?;
+            drop(problem);
+            Ok(match solved {
+                Solved::One(single) => Answer::of_outcome(Outcome {
+                    configuration: shared,
+                    request,
+                    single,
+                }),
+                set => Answer::new(request.write(shared.borrow_dependent(), set)),
+            })
         };
-        let answer = match threads {
+        match threads {
             None => py
                 .detach(|| isolated(work))
-                .map_err(|error| raised(py, &error))?,
-            Some(threads) => interruptible(py, threads, move |_| work())?,
-        };
-        Ok(Answer::new(answer.fields))
+                .map_err(|error| raised(py, &error)),
+            Some(threads) => interruptible(py, threads, move |_| work()),
+        }
     }
 
     /// The numbers of one outcome for each row of velocities (N × n).
@@ -273,7 +282,7 @@ impl Impact {
                 let mut solved = 0;
                 for velocity in velocities.chunks(n) {
                     let problem = pose(contacts, velocity)?;
-                    solved += usize::from(black_box(request.outcome(&problem)).is_ok());
+                    solved += usize::from(black_box(request.solve(&problem, &|_, _| {})).is_ok());
                 }
                 Ok(solved)
             })

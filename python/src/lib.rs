@@ -13,6 +13,7 @@ mod json;
 mod pool;
 mod problems;
 mod record;
+mod sweep;
 
 use pyo3::prelude::*;
 
@@ -22,6 +23,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<answer::Answer>()?;
     module.add_class::<impact::Impact>()?;
     module.add_class::<record::Record>()?;
+    module.add_class::<sweep::Ask>()?;
     module.add_function(wrap_pyfunction!(batch::resolve_many, module)?)?;
     module.add_function(wrap_pyfunction!(batch::judge_rows, module)?)?;
     module.add_function(wrap_pyfunction!(problems::solve, module)?)?;
@@ -30,6 +32,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(record::run, module)?)?;
     module.add_function(wrap_pyfunction!(record::scenarios, module)?)?;
     module.add_function(wrap_pyfunction!(record::show, module)?)?;
+    module.add_function(wrap_pyfunction!(sweep::prepare, module)?)?;
+    module.add_function(wrap_pyfunction!(sweep::run_shard, module)?)?;
     let laws: Vec<&str> = carom::impact::LAWS.iter().map(|law| law.name).collect();
     module.add("LAWS", laws)?;
     module.add("NUMERICS_VERSION", carom::NUMERICS_VERSION)?;

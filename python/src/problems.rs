@@ -72,8 +72,8 @@ pub(crate) fn json_lines(
     })
 }
 
-/// The command line: arguments, the name of the program first, to exit status.
+/// The command line: the words that run this program, and arguments, its name first, to exit status.
 #[pyfunction]
-pub(crate) fn main(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
-    py.detach(|| carom_cli::main_from(arguments))
+pub(crate) fn main(py: Python<'_>, program: Vec<OsString>, arguments: Vec<OsString>) -> u8 {
+    py.detach(|| carom_cli::main_within(&program, arguments))
 }

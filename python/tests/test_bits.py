@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from typing import Any
 
 import carom
@@ -257,3 +258,37 @@ def test_the_module_is_the_command_line() -> None:
     assert command_line("show", "penny").stdout == carom.show("penny")
     assert command_line("nonsense").returncode == 2
     assert command_line("lcp", text='{"matrix": [[-1]], "vector": [-1]}').returncode == 1
+
+
+@pytest.mark.parametrize("law", ["propagative", "moreau-newton", "plastic", "anitescu-potra", "routh"])
+def test_derivatives_are_those_of_the_command_line(law: str) -> None:
+    rng = np.random.default_rng(5)
+    asked = {"wrt": ["velocity", "restitution"], "directions": [{"velocity": [1.0, 0.0, 0.0]}]}
+    rows = rng.normal(size=(2, 3))
+    contacts = carom.Contacts(rows[:1], rows[None, 1:], friction=0.3, restitution=0.5)
+    impact = carom.Impact(np.diag([1.0, 2.0, 3.0]), contacts)
+    velocity = -rows[0]
+    for derivative in (True, False, None, asked):
+        line = impact.problem(velocity, law, derivative=derivative)
+        one = impact.resolve(velocity, law, derivative=derivative)
+        assert one.to_json() + "\n" == carom.json_lines("resolve", line)
+        assert (one.jacobian is None) == (not derivative)
+    found = impact.resolve(velocity, law, derivative=asked).jacobian
+    assert found is not None and "dv_dfriction" not in found
+    assert found["dv_dv"].shape == (3, 3)
+    np.testing.assert_allclose(found["directions"][0]["velocity_plus"], found["dv_dv"][:, 0], atol=1e-14)
+    step = 1e-6
+    moved = impact.resolve(velocity + [step, 0.0, 0.0], law).velocity_plus
+    back = impact.resolve(velocity - [step, 0.0, 0.0], law).velocity_plus
+    np.testing.assert_allclose((moved - back) / (2 * step), found["dv_dv"][:, 0], atol=1e-7)
+    with pytest.raises(carom.CaromError, match="derivative"):
+        impact.resolve(velocity, law, derivative={"wrt": ["mass"]})
+    assert pickle.loads(pickle.dumps(one)) == one
+
+
+def test_every_outcome_of_a_set_has_its_derivative() -> None:
+    contacts = carom.Contacts([[-1.0, 1.0, 0.0], [0.0, -1.0, 1.0]])
+    both = carom.Impact(np.diag([1.0, 2.0, 1.0]), contacts).outcomes([1.0, 0.0, -0.9], derivative=True)
+    assert len(both) == 2
+    for one in both:
+        assert one.jacobian is not None and one.jacobian["dv_dv"].shape == (3, 3)

@@ -18,7 +18,7 @@ pub(crate) struct Args {
     /// The binary; built if left out.
     #[arg(long)]
     carom: Option<PathBuf>,
-    /// A Python that can import ray.
+    /// A Python that can import ray, and carom.
     #[arg(long, default_value = "python3")]
     python: PathBuf,
 }
@@ -43,7 +43,8 @@ pub(crate) fn runners(root: &Path, args: &Args) -> anyhow::Result<()> {
     for (name, found) in [
         ("bash", sweep.on_bash()),
         ("slurm", sweep.on_slurm()),
-        ("ray", sweep.on_ray(&args.python)),
+        ("ray, by a script", sweep.on_ray(&args.python)),
+        ("ray, from Python", sweep.by_python(&args.python)),
     ] {
         match found {
             Ok(Ran::Skipped(why)) => println!("{name}: skipped, {why}"),
@@ -192,8 +193,7 @@ impl Sweep {
     }
 
     fn on_ray(&self, python: &Path) -> anyhow::Result<Ran> {
-        let found = Command::new(python).args(["-c", "import ray"]).output();
-        if !found.is_ok_and(|output| output.status.success()) {
+        if !imports(python, "ray") {
             return Ok(Ran::Skipped(
                 "there is no Python that can import ray; see --python",
             ));
@@ -208,4 +208,35 @@ impl Sweep {
         );
         self.merged("ray").map(Ran::Gave)
     }
+
+    /// `carom.sweep.run` on two workers.
+    fn by_python(&self, python: &Path) -> anyhow::Result<Ran> {
+        if !imports(python, "ray, carom.sweep") {
+            return Ok(Ran::Skipped(
+                "there is no Python that can import ray and carom; see --python",
+            ));
+        }
+        let program = "import ray, sys, carom.sweep\n\
+                       ray.init(num_cpus=2)\n\
+                       carom.sweep.run(*sys.argv[1:])";
+        let output = Command::new(python)
+            .args(["-c", program])
+            .arg(&self.plan)
+            .arg(self.out("python"))
+            .output()?;
+        ensure!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        self.merged("python").map(Ran::Gave)
+    }
+}
+
+/// Whether a Python has modules.
+fn imports(python: &Path, modules: &str) -> bool {
+    let found = Command::new(python)
+        .args(["-c", &format!("import {modules}")])
+        .output();
+    found.is_ok_and(|output| output.status.success())
 }

@@ -78,6 +78,15 @@ impl From<std::io::Error> for Failure {
 ///
 /// Reads standard input, writes standard output and standard error.
 pub fn main_from(args: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> u8 {
+    main_within(&[], args)
+}
+
+/// [`main_from`] within another program. `program` are the words that run it again, for the scripts of
+/// `carom sweep launch`; none if this process's file is the program.
+pub fn main_within(
+    program: &[OsString],
+    args: impl IntoIterator<Item = impl Into<OsString> + Clone>,
+) -> u8 {
     let command = || help::with_keys(Cli::command());
     let parsed = command().try_get_matches_from(args);
     let cli = match parsed.and_then(|found| Cli::from_arg_matches(&found)) {
@@ -89,6 +98,9 @@ pub fn main_from(args: impl IntoIterator<Item = impl Into<OsString> + Clone>) ->
         }
         Err(error) => return report(&Failure::Usage(usage(&error))),
     };
+    // Only sweeps start processes.
+    #[cfg(not(feature = "sweep"))]
+    let _ = program;
     let answer = |args: &lines::Args, command| lines::answer_all(args, command, cli.quiet);
     let done = match cli.command {
         Command::List(args) => run::list(&args),
@@ -99,7 +111,7 @@ pub fn main_from(args: impl IntoIterator<Item = impl Into<OsString> + Clone>) ->
         Command::Lcp(args) => answer(&args, carom_wire::Command::Lcp),
         Command::Fit(args) => fit::fit(&args, cli.quiet),
         #[cfg(feature = "sweep")]
-        Command::Sweep(args) => sweep::sweep(&args, cli.quiet),
+        Command::Sweep(args) => sweep::sweep(&args, program, cli.quiet),
         Command::Laws(args) => laws::laws(&args),
         Command::Completions(args) => help::completions(&args, command()).map_err(Failure::from),
         Command::Man => help::manual(command()).map_err(Failure::from),

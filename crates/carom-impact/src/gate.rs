@@ -9,7 +9,9 @@
 //! 3. no contact approaches: $b_i^+ \ge -10^{-9}S_i$, and no constraint is worse violated than before;
 //! 4. no contact pulls, $\lambda_i \ge -10^{-9}S_i/\lVert n_i\rVert^2$, and friction stays in its cone;
 //! 5. no energy is gained: $\sum_r\lambda_r(b_r^-+b_r^+)/2$ against
-//!    $\sum_r|\lambda_r|(|b_r^-|+|b_r^+|)/2$.
+//!    $\sum_r|\lambda_r|(|b_r^-|+|b_r^+|)/2$. Laws with Newton's restitution and friction may gain some, but
+//!    where $0 \le b_i^+ + e_ib_i^- \perp \lambda_i \ge 0$ and friction dissipates,
+//!    $\sum_r\lambda_rb_r^+ + \sum_i\lambda_ie_ib_i^- \le 0$ is asked instead.
 //!
 //! Velocities are rounded numbers. Where an impact is so gentle that the last digit of $v^+$ is more
 //! than $10^{-9}$ of what changed, two units of that digit are allowed in rules 2 and 5.
@@ -36,12 +38,25 @@ pub(crate) struct Rules<'r> {
     pub(crate) may_pull: bool,
     /// Contacts may approach after it: a part of an impact, not its end.
     pub(crate) may_approach: bool,
-    /// Energy may grow, as Newton's and Poisson's restitution with friction allow.
-    pub(crate) may_gain: bool,
+    /// What impulses may do to the energy.
+    pub(crate) work: Work<'r>,
     /// The exact answer of the law may penetrate or pull.
     pub(crate) may_be_infeasible: bool,
     /// Scaled velocities of the walls along the distinct unit normals, empty for walls at rest.
     pub(crate) wall_rates: &'r [f64],
+}
+
+/// What the impulses of a law may do to the energy.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Work<'r> {
+    /// They gain none: rule 5.
+    Lost,
+    /// It may grow, as Newton's restitution with friction allows, but at the velocities after the impact
+    /// they gain none against what contacts must rebound by: rule 5 with $\sum_r\lambda_r b_r^+ +
+    /// \sum_i\lambda_i e_ib_i^-$. Here are $e_ib_i^-$, scaled and on unit normals.
+    Rebound(&'r [f64]),
+    /// It may grow.
+    Any,
 }
 
 impl Rules<'_> {
@@ -50,7 +65,7 @@ impl Rules<'_> {
         friction: false,
         may_pull: false,
         may_approach: false,
-        may_gain: false,
+        work: Work::Lost,
         may_be_infeasible: false,
         wall_rates: &[],
     };
@@ -169,7 +184,8 @@ pub(crate) fn inspect(
     let mut left: Numbers = smallvec![0.0; n];
     let mut size: Numbers = smallvec![0.0; n];
     let (mut work, mut work_size) = (0.0, 0.0);
-    let mut add = |row: &[f64], row_scale: f64, impulse: f64| {
+    // `counted` is the velocity before that counts for the work.
+    let mut add = |row: &[f64], row_scale: f64, impulse: f64, counted: Option<f64>| {
         let impulse = impulse * (scale / row_scale);
         let mut rates = RowRates::default();
         for (k, a) in row.iter().enumerate() {
@@ -181,32 +197,44 @@ pub(crate) fn inspect(
             left[k] -= a * impulse;
             size[k] += (a * impulse).abs();
         }
-        work += 0.5 * impulse * (rates.before + rates.after);
+        let counted = counted.unwrap_or(rates.before);
+        work += 0.5 * impulse * (counted + rates.after);
         work_size += impulse.abs()
-            * (0.5 * GATE_TOLERANCE * (rates.before.abs() + rates.after.abs())
-                + ROUNDING * rates.size);
+            * (0.5 * GATE_TOLERANCE * (counted.abs() + rates.after.abs()) + ROUNDING * rates.size);
         rates
     };
     let mut is_suspect = false;
     for (i, contact) in contacts.contacts().iter().enumerate() {
         let first = contacts.row(i);
         let impulse = answer.impulses[first];
+        let unit = contacts.row_norm(first) * contacts.row_scale(first);
+        let rebound = match rules.work {
+            Work::Rebound(rates) => rates.get(i).map(|rate| rate * unit),
+            Work::Lost | Work::Any => None,
+        };
         let rates = add(
             contact.normal.0.as_slice(),
             contacts.row_scale(first),
             impulse,
+            rebound,
         );
         let wall = rules.wall_rates.get(contacts.place(i)).copied();
         let approach = match wall {
             None | Some(0.0) => rates.after,
-            Some(rate) => rates.after + rate * contacts.row_norm(first) * contacts.row_scale(first),
+            Some(rate) => rates.after + rate * unit,
         };
         is_suspect |= !(approach >= -GATE_TOLERANCE * rates.size) && !rules.may_approach;
         is_suspect |= !(impulse >= 0.0) && !rules.may_pull;
+        let counted = rebound.map(|_| 0.0);
         let mut tangential = 0.0f64;
         for (row, tangent) in (first + 1..).zip(&contact.tangents) {
             let impulse = answer.impulses[row];
-            add(tangent.0.as_slice(), contacts.row_scale(row), impulse);
+            add(
+                tangent.0.as_slice(),
+                contacts.row_scale(row),
+                impulse,
+                counted,
+            );
             tangential = tangential.hypot(impulse);
         }
         is_suspect |= rules.friction && !(tangential <= contact.friction * impulse);
@@ -222,6 +250,7 @@ pub(crate) fn inspect(
             row,
             kernel::power_of_two_scale(kernel::max_abs(row)),
             multiplier,
+            None,
         );
         let excess = rates.after.abs() - rates.before.abs();
         if !(excess <= GATE_TOLERANCE * rates.size) {
@@ -235,7 +264,8 @@ pub(crate) fn inspect(
         Some(breach) => breach.join(found),
     };
     // Written so that NaN fails, here and above.
-    if !rules.may_gain && rules.wall_rates.is_empty() && !(work <= work_size) {
+    let is_asked = !matches!(rules.work, Work::Any) && rules.wall_rates.is_empty();
+    if is_asked && !(work <= work_size) {
         raise(Breach::of(
             GateRule::Energy,
             GATE_TOLERANCE * work / work_size,

@@ -52,6 +52,7 @@ mod problem;
 pub mod propagative;
 mod restitution;
 mod routh;
+pub mod sensitivity;
 mod twice;
 pub mod two_body;
 pub mod uniqueness;

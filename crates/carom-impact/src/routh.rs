@@ -1,7 +1,7 @@
 //! Frictional impact of one contact of any system, by Routh's idea: follow the impulse.
 
 use crate::draft::{Draft, Opening};
-use crate::gate::Rules;
+use crate::gate::{Rules, Work};
 use crate::laws::BuiltIn;
 use crate::two_body::{
     ContactImpact, ContactInertia, ContactResponse, FinalMode, ImpactOptions, RestitutionLaw,
@@ -166,7 +166,10 @@ fn outcome(
     let impulse = on_rows.map(|(row, l)| l * contacts.row_norm(row) * problem.scale());
     let rules = Rules {
         // Newton's and Poisson's restitution may gain energy against friction.
-        may_gain: restitution_law != RestitutionLaw::Energetic,
+        work: match restitution_law {
+            RestitutionLaw::Energetic => Work::Lost,
+            RestitutionLaw::Newton | RestitutionLaw::Poisson => Work::Any,
+        },
         ..Rules::FRICTIONAL
     };
     let diagnostics = Diagnostics::Frictional(Box::new(FrictionalDiagnostics {

@@ -9,8 +9,9 @@ pub enum Derivatives {
     First,
     /// Also what its Jacobian needs: [`kinetic_hessian`](Dynamics::kinetic_hessian),
     /// [`potential_hessian`](Dynamics::potential_hessian),
-    /// [`force_by_configuration`](Dynamics::force_by_configuration) and
-    /// [`force_by_velocity`](Dynamics::force_by_velocity).
+    /// [`force_by_configuration`](Dynamics::force_by_configuration),
+    /// [`force_by_velocity`](Dynamics::force_by_velocity) and
+    /// [`force_by_time`](Dynamics::force_by_time).
     Second,
 }
 
@@ -39,6 +40,8 @@ pub struct Dynamics {
     pub force_by_configuration: DMatrix<f64>,
     /// $\partial f/\partial v$ (n × n).
     pub force_by_velocity: DMatrix<f64>,
+    /// $\partial f/\partial t$ (n).
+    pub force_by_time: DVector<f64>,
 }
 
 impl Dynamics {
@@ -55,7 +58,8 @@ impl Dynamics {
             potential: 0.0,
             potential_gradient: vector.clone(),
             potential_hessian: matrix.clone(),
-            force: vector,
+            force: vector.clone(),
+            force_by_time: vector,
             force_by_configuration: matrix.clone(),
             force_by_velocity: matrix,
         }
@@ -76,5 +80,6 @@ impl Dynamics {
         }
         self.potential_gradient.as_mut_slice().fill(0.0);
         self.force.as_mut_slice().fill(0.0);
+        self.force_by_time.as_mut_slice().fill(0.0);
     }
 }

@@ -106,4 +106,17 @@ pub trait MechanicalSystem: fmt::Debug + Send + Sync {
     fn slide_gradient(&self, _contact: usize, _configuration: &[f64], out: &mut [f64]) {
         out.fill(0.0);
     }
+
+    /// Hessians $\mathrm{D}^2\phi_i(q)$ and $\mathrm{D}^2s_i(q)$ (n × n) of gap and slide of a
+    /// contact, into cleared matrices. False, which is the default, if the system does not know them;
+    /// then derivatives of its runs end at an impact.
+    fn contact_hessians(
+        &self,
+        _contact: usize,
+        _configuration: &[f64],
+        _gap: &mut DMatrix<f64>,
+        _slide: &mut DMatrix<f64>,
+    ) -> bool {
+        false
+    }
 }

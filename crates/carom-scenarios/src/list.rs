@@ -86,6 +86,11 @@ scenarios! {
             "what rigid-body engines make of six impacts: energy, laws and distances, judged",
             "Bullet, MuJoCo, Drake, DART, Rapier, ODE, Siconos: velocities after an impact";
     }
+    "Kong, Payne, Zhu & Johnson" {
+        "saltation" beyond::saltation::run,
+            "an error ellipse goes through an impact: by the saltation matrix, and by 2000 runs",
+            "arXiv 2306.06862: a bouncing ball and a rocking block";
+    }
     "Pfrommer, Halm & Posa" {
         "cube-tosses" beyond::cube_tosses::run,
             "twenty measured tosses of a cube: restitution, friction, and which law predicts best",

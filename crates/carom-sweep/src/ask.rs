@@ -158,7 +158,7 @@ impl<'p> Asked<'p> {
         }
         let text = text.trim_end_matches('\n').to_owned();
         let answer: Map<String, Value> = serde_json::from_str(&text).map_err(|_| {
-            SweepError::table(&self.path, format!("answer {} was changed", self.next))
+            SweepError::content(&self.path, format!("answer {} was changed", self.next))
         })?;
         let asked = self.point(&self.asked(&answer));
         if answer.get("cell").and_then(Value::as_u64) != Some(self.next)

@@ -58,9 +58,9 @@ pub enum SweepError {
         /// The system's words.
         source: std::io::Error,
     },
-    /// A file is not the table that it should be.
+    /// A file is not the plan, or the table, that it should be.
     #[error("{}: {message}", path.display())]
-    Table {
+    Content {
         /// The file.
         path: PathBuf,
         /// What is wrong.
@@ -114,6 +114,24 @@ pub enum SweepError {
 }
 
 impl SweepError {
+    /// The variant as a stable kebab-case identifier, for reports that machines read.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Plan { .. } => "plan",
+            Self::State { .. } => "state",
+            Self::OutOfRange { .. } => "out-of-range",
+            Self::Shards { .. } => "shards",
+            Self::File { .. } => "file",
+            Self::Content { .. } => "content",
+            Self::NoSweep { .. } => "no-sweep",
+            Self::OtherSweep { .. } => "other-sweep",
+            Self::Conflict { .. } => "conflict",
+            Self::Gaps { .. } => "gaps",
+            Self::AskedOtherwise { .. } => "asked-otherwise",
+            Self::Unsuitable(_) => "unsuitable",
+        }
+    }
+
     /// Whether the answer is out of reach, rather than the question at fault.
     pub fn is_incomplete(&self) -> bool {
         matches!(self, Self::Gaps { .. })
@@ -128,8 +146,8 @@ impl SweepError {
         }
     }
 
-    pub(crate) fn table(path: &Path, message: impl ToString) -> Self {
-        Self::Table {
+    pub(crate) fn content(path: &Path, message: impl ToString) -> Self {
+        Self::Content {
             path: path.to_path_buf(),
             message: message.to_string(),
         }

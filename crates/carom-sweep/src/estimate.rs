@@ -55,7 +55,7 @@ pub fn estimate(plan: &Plan) -> Result<Estimate, SweepError> {
         let bytes = encode(&plan.schema, stamp, rows);
         bytes
             .map(|bytes| bytes.len() as f64)
-            .map_err(|error| SweepError::table(Path::new("estimate"), error))
+            .map_err(|error| SweepError::content(Path::new("estimate"), error))
     };
     let empty = size(&Rows::new(&plan.schema))?;
     let a_row = (size(&rows)? - empty) / tried as f64;

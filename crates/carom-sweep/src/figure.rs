@@ -15,10 +15,10 @@ const MAX_SHOWN: usize = 256;
 ///
 /// # Errors
 ///
-/// [`SweepError::Table`] if a column is missing or holds no numbers, if a point of the grid has no row, no
+/// [`SweepError::Content`] if a column is missing or holds no numbers, if a point of the grid has no row, no
 /// value or several; [`SweepError::File`].
 pub fn map(path: &Path, x: &str, y: &str, color: &str) -> Result<Figure, SweepError> {
-    let fault = |message: String| SweepError::table(path, message);
+    let fault = |message: String| SweepError::content(path, message);
     let file = File::open(path).map_err(SweepError::file("read", path))?;
     let reader = SerializedFileReader::new(file).map_err(|error| fault(error.to_string()))?;
     let columns =

@@ -9,7 +9,8 @@
 //! | --- | --- | --- |
 //! | TOML | [`Plan::from_toml`] | a [`Plan`], with its [digest](Plan::digest) |
 //! | a number | [`Plan::cell`] | the [line](Cell::line) that is answered for a cell |
-//! | a plan and a folder | [`run`], [`run_shard`] | shards, files of Parquet |
+//! | a plan and a folder | [`run`] | shards, files of Parquet |
+//! | the same, by a runner that schedules shards itself | [`prepare`], [`run_shard`] | the same |
 //! | a folder | [`status`] | which shards are there, and whole |
 //! | folders | [`merge`] | one file of Parquet, CSV or JSON Lines |
 //! | a merged file | [`map`] | a figure |
@@ -67,7 +68,7 @@ pub use estimate::{Estimate, estimate};
 pub use figure::map;
 pub use merge::{MergeOptions, Merged, merge};
 pub use plan::{Cell, Plan};
-pub use run::{Monitor, RunOptions, Shard, Summary, run, run_shard};
+pub use run::{Monitor, RunOptions, Shard, Summary, prepare, run, run_shard, run_shard_until};
 pub use shards::ShardSet;
 pub use status::{Status, status};
 pub use table::{ColumnType, Field};

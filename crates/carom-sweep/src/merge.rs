@@ -230,12 +230,12 @@ fn write(
 fn rows(manifest: &Manifest, shard: u64, path: &Path) -> Result<Rows, SweepError> {
     let inspected = inspect(path, shard, &manifest.digest)?;
     if inspected.condition != Condition::Whole {
-        return Err(SweepError::table(path, "changed while it was read"));
+        return Err(SweepError::content(path, "changed while it was read"));
     }
     let rows = decode(inspected.bytes, &manifest.schema);
-    let rows = rows.map_err(|error| SweepError::table(path, error))?;
+    let rows = rows.map_err(|error| SweepError::content(path, error))?;
     if rows.len() as u64 != manifest.cells_of(shard) {
-        return Err(SweepError::table(path, "other rows than the plan has"));
+        return Err(SweepError::content(path, "other rows than the plan has"));
     }
     Ok(rows)
 }

@@ -8,7 +8,7 @@ use crate::folder::{
 };
 use crate::plan::{FORMAT, Plan};
 use crate::table::{Rows, encode};
-use crate::{ShardSet, SweepError};
+use crate::{ShardSet, Status, SweepError, status};
 use carom_numeric::NUMERICS_VERSION;
 use sha2::{Digest, Sha256};
 use std::num::NonZeroUsize;
@@ -86,8 +86,7 @@ pub struct Shard {
 /// [`SweepError::File`] for what the system refuses.
 pub fn run(plan: &Plan, folder: &Path, options: &RunOptions) -> Result<Summary, SweepError> {
     let start = Instant::now();
-    claim(plan, folder)?;
-    remove_stale(folder, |name| name == "plan" || name.starts_with("shard-"))?;
+    clear(plan, folder)?;
     if options.shards.is_none() {
         remove_strays(plan, folder)?;
     }
@@ -162,9 +161,23 @@ pub fn run(plan: &Plan, folder: &Path, options: &RunOptions) -> Result<Summary, 
 ///
 /// As [`run`]; [`SweepError::OutOfRange`].
 pub fn run_shard(plan: &Plan, shard: u64, folder: &Path) -> Result<Shard, SweepError> {
+    let done = run_shard_until(plan, shard, folder, &Monitor::default())?;
+    done.ok_or_else(|| SweepError::Unsuitable("the shard was given up".to_owned()))
+}
+
+/// [`run_shard`] that can be stopped; `None` if it was.
+///
+/// # Errors
+///
+/// As [`run_shard`].
+pub fn run_shard_until(
+    plan: &Plan,
+    shard: u64,
+    folder: &Path,
+    monitor: &Monitor,
+) -> Result<Option<Shard>, SweepError> {
     plan.shard(shard)?;
     claim(plan, folder)?;
-    let monitor = Monitor::default();
     let crew = Crew {
         plan,
         folder,
@@ -172,11 +185,28 @@ pub fn run_shard(plan: &Plan, shard: u64, folder: &Path) -> Result<Shard, SweepE
         order: vec![shard],
         next: AtomicUsize::new(0),
         deadline: None,
-        monitor: &monitor,
+        monitor,
         failed: AtomicBool::new(false),
     };
-    let done = crew.shard(&mut Evaluator::new(plan)?, shard)?;
-    done.ok_or_else(|| SweepError::Unsuitable("the shard was given up".to_owned()))
+    crew.shard(&mut Evaluator::new(plan)?, shard)
+}
+
+/// Makes a folder ready for a plan and says what it lacks: for runners that schedule shards themselves,
+/// before the first and after the last. What dead processes of this machine left behind is removed.
+///
+/// # Errors
+///
+/// As [`run`].
+pub fn prepare(plan: &Plan, folder: &Path) -> Result<Status, SweepError> {
+    clear(plan, folder)?;
+    remove_strays(plan, folder)?;
+    status(folder)
+}
+
+/// Makes a folder that of a plan, without what dead processes of this machine left in it.
+fn clear(plan: &Plan, folder: &Path) -> Result<(), SweepError> {
+    claim(plan, folder)?;
+    remove_stale(folder, |name| name == "plan" || name.starts_with("shard-"))
 }
 
 /// The shards in the order in which they are tried. Processes that share a folder begin at places that are
@@ -328,7 +358,7 @@ impl Crew<'_> {
             NUMERICS_VERSION.into(),
         );
         let bytes = encode(&self.plan.schema, stamp, &rows)
-            .map_err(|error| SweepError::table(self.folder, error))?;
+            .map_err(|error| SweepError::content(self.folder, error))?;
         Ok(Some((bytes, errors)))
     }
 }

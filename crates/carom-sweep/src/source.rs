@@ -64,10 +64,13 @@ impl Kind {
 
 /// Reads a text as a table.
 pub(crate) fn parse(text: &str) -> Result<Fields, Fault> {
-    let table = DeTable::parse(text).map_err(|error| Fault {
-        at: error.span().map_or(0, |span| span.start),
-        key: String::new(),
-        message: error.message().replace('\n', " "),
+    let table = DeTable::parse(text).map_err(|error| {
+        let at = error.span().map_or(0, |span| span.start);
+        Fault {
+            at,
+            key: key_near(text, at),
+            message: error.message().replace('\n', " "),
+        }
     })?;
     let kind = Kind::Table(entries(table.into_inner(), "")?);
     let root = Node {
@@ -77,6 +80,29 @@ pub(crate) fn parse(text: &str) -> Result<Fields, Fault> {
         kind,
     };
     root.into_table()
+}
+
+/// The key that stands on the line of a byte, after the name of its table; empty where there is none. For text
+/// that is no TOML.
+fn key_near(text: &str, at: usize) -> String {
+    let is_key = |key: &str| {
+        let is_part = |c: char| c.is_ascii_alphanumeric() || "_-.\"".contains(c);
+        !key.is_empty() && key.chars().all(is_part)
+    };
+    let before = text.get(..at).unwrap_or(text);
+    let start = before.rfind('\n').map_or(0, |end| end + 1);
+    let line = text.get(start..).and_then(|rest| rest.lines().next());
+    let key = line
+        .and_then(|line| line.split_once('='))
+        .map_or("", |(key, _)| key.trim());
+    let headers = text.get(..start).unwrap_or_default().lines().rev();
+    let mut tables = headers.filter_map(|line| line.strip_prefix('[')?.split_once(']'));
+    let table = tables.next().map_or("", |(table, _)| table.trim());
+    match (is_key(table), is_key(key)) {
+        (_, false) => String::new(),
+        (false, true) => key.to_owned(),
+        (true, true) => format!("{table}.{key}"),
+    }
 }
 
 fn entries(table: DeTable<'_>, path: &str) -> Result<Vec<Node>, Fault> {

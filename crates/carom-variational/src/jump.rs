@@ -171,6 +171,19 @@ fn rate_and_mobility(
     (rate, 1.0 / body.mass() + moment.dot(&lever))
 }
 
+/// Whether every touching point moves away.
+pub(crate) fn leaves(
+    body: &RigidBody,
+    state: &State,
+    normal: &Vector3<f64>,
+    patch: &ContactPatch,
+) -> bool {
+    patch.points_b.iter().all(|point| {
+        let moment = point.cross(&patch.normal_b);
+        rate_and_mobility(body, state, normal, &moment).0 > 0.0
+    })
+}
+
 /// Impulses on the points of a patch that approach.
 ///
 /// One point: $\lambda = -(1+e)u/\kappa$. Several: $1 + e$ times Moreau's inelastic impulses,

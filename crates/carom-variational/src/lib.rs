@@ -58,6 +58,7 @@ mod increment;
 mod jump;
 mod run;
 mod search;
+pub mod sensitivity;
 mod trajectory;
 mod turning;
 mod zeno;
@@ -65,7 +66,10 @@ mod zeno;
 pub use body::{RigidBody, State};
 pub use embedding::{EmbeddedState, Motion, TimeEmbedding};
 pub use error::VariationalError;
-pub use flight::{ExactFlight, Flight, FreeFlight, PathRate, Potential, PotentialFlight};
+pub use flight::{
+    DifferentiableFlight, ExactFlight, Flight, FreeFlight, PathRate, Potential, PotentialFlight,
+    TurningDerivative,
+};
 pub use increment::increment;
 pub use jump::{Impact, ImpactPoint, ImpactRule};
 pub use run::{Collider, ColliderOptions, Event, OnZeno, RunEnd, RunStatus, TimeGrid};

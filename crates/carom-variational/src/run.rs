@@ -176,6 +176,8 @@ pub struct RunEnd {
     pub n_steps: usize,
     /// Impacts that happened.
     pub n_impacts: usize,
+    /// Contacts that closed without an impact, because no touching point approached.
+    pub n_touches: usize,
 }
 
 /// A rigid body that flies above a plane and hits it.
@@ -236,6 +238,21 @@ impl<'a, S: SupportMap, F: Flight> Collider<'a, S, F> {
         self.body
     }
 
+    /// The body's shape, about its center of mass.
+    pub fn shape(&self) -> &'a S {
+        self.shape
+    }
+
+    /// The plane.
+    pub fn plane(&self) -> &'a HalfSpace {
+        self.plane
+    }
+
+    /// The rule of its impacts.
+    pub fn rule(&self) -> ImpactRule {
+        self.rule
+    }
+
     /// The flight between impacts.
     pub fn flight(&self) -> &'a F {
         self.flight
@@ -279,6 +296,7 @@ impl<'a, S: SupportMap, F: Flight> Collider<'a, S, F> {
             time: 0.0,
             accumulation: Accumulation::default(),
             n_impacts: 0,
+            n_touches: 0,
             max_impacts: max_impacts.unwrap_or(usize::MAX),
         };
         run.resting = run.touching && run.is_still();
@@ -327,6 +345,7 @@ struct Run<'r, 'a, S, F> {
     time: f64,
     accumulation: Accumulation,
     n_impacts: usize,
+    n_touches: usize,
     max_impacts: usize,
 }
 
@@ -338,6 +357,7 @@ impl<S: SupportMap, F: Flight> Run<'_, '_, S, F> {
             state: self.state,
             n_steps,
             n_impacts: self.n_impacts,
+            n_touches: self.n_touches,
         }
     }
 
@@ -441,6 +461,10 @@ impl<S: SupportMap, F: Flight> Run<'_, '_, S, F> {
             split,
         )?;
         let Some(mut impact) = resolved else {
+            let (body, normal) = (collider.body, collider.plane.normal());
+            // A run may begin on the plane and leave it.
+            let begins = self.time == 0.0 && jump::leaves(body, &self.state, normal, &patch);
+            self.n_touches += usize::from(!begins);
             return Ok(None);
         };
         let time = self.time;

@@ -18,6 +18,23 @@ pub struct Trajectory<'a, F> {
     end: RunEnd,
 }
 
+/// Where a flight starts anew.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Node<'t> {
+    Grid(&'t State),
+    Impact(&'t Impact),
+}
+
+impl<'t> Node<'t> {
+    /// The state from which the motion goes on.
+    pub(crate) fn after(&self) -> &'t State {
+        match self {
+            Self::Grid(state) => state,
+            Self::Impact(impact) => &impact.after,
+        }
+    }
+}
+
 impl<'a, F: Flight> Trajectory<'a, F> {
     /// Runs a [`Collider`] and keeps everything.
     ///
@@ -85,6 +102,18 @@ impl<'a, F: Flight> Trajectory<'a, F> {
         self.times.iter().copied().zip(&self.states)
     }
 
+    /// The grid and the impacts, in their order, with their times.
+    pub(crate) fn numbered(&self) -> impl Iterator<Item = (f64, Node<'_>)> + Clone {
+        let mut grid = self.grid.iter().peekable();
+        let mut impacts = self.impacts.iter();
+        let nodes = self.times.iter().zip(&self.states).enumerate();
+        nodes.map(move |(node, (time, state))| {
+            let of_grid = grid.next_if(|&&of_grid| of_grid == node).is_some();
+            let impact = if of_grid { None } else { impacts.next() };
+            (*time, impact.map_or(Node::Grid(state), Node::Impact))
+        })
+    }
+
     /// The state at any time of the run, by the flight from the grid point or impact before it;
     /// after an impact at the very time of one. Times outside are brought to the ends.
     ///
@@ -111,16 +140,13 @@ impl<'a, F: Flight> Trajectory<'a, F> {
         let energy = |state: &State| self.flight.energy(self.body, state);
         let initial = self.states.first().map_or(0.0, energy);
         let (mut removed, mut worst): (f64, f64) = (0.0, 0.0);
-        let (mut grid, mut impacts) = (self.grid.iter().peekable(), self.impacts.iter());
-        for (node, state) in self.states.iter().enumerate() {
-            if grid.next_if(|&&of_grid| of_grid == node).is_none()
-                && let Some(impact) = impacts.next()
-            {
+        for (_, node) in self.numbered() {
+            if let Node::Impact(impact) = node {
                 let before = energy(&impact.before);
                 worst = worst.max((before + removed - initial).abs());
                 removed += before - energy(&impact.after);
             }
-            worst = worst.max((energy(state) + removed - initial).abs());
+            worst = worst.max((energy(node.after()) + removed - initial).abs());
         }
         worst.max((energy(&self.end.state) + removed - initial).abs())
     }

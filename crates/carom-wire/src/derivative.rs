@@ -225,7 +225,7 @@ impl Wanted {
                 ))
             });
             let impulses = impulses.as_ref().map(DMatrix::as_slice);
-            let impulses = impulses.map(|impulses| by_contact(problem, impulses));
+            let impulses = impulses.map(|impulses| by_contact(problem.contacts(), impulses));
             entry.insert("impulses".to_owned(), json!(impulses));
             if let Some(reason) = found.reason {
                 entry.insert("reason".to_owned(), reason.into());

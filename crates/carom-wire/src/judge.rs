@@ -374,11 +374,14 @@ pub(crate) fn balance(problem: &ImpactProblem<'_>, judgement: &Judgement) -> Map
     put("constraint_residual", audit.constraint_residual.into());
     put(
         "impulses",
-        json!(by_contact(problem, fit.impulses.as_slice())),
+        json!(by_contact(problem.contacts(), fit.impulses.as_slice())),
     );
     put(
         "admissible_impulses",
-        json!(by_contact(problem, fit.admissible_impulses.as_slice())),
+        json!(by_contact(
+            problem.contacts(),
+            fit.admissible_impulses.as_slice()
+        )),
     );
     if !fit.constraint_impulses.is_empty() {
         put(
@@ -480,7 +483,7 @@ fn witness_fields(problem: &ImpactProblem<'_>, witness: &Witness) -> Value {
             };
             let steps = steps
                 .iter()
-                .map(|step| by_contact(problem, step.as_slice()));
+                .map(|step| by_contact(problem.contacts(), step.as_slice()));
             json!({"kind": "steps", "cone": cone, "steps": steps.collect::<Vec<_>>()})
         }
         Witness::Sequential(law) => {

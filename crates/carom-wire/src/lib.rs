@@ -48,7 +48,9 @@ pub use limits::{
 };
 pub use line::{answer_line, answer_line_with_progress, refuse, refuse_long_line};
 pub use nearest::nearest_name;
-pub use resolve::{ContactInput, Problem, Request, Resolved, contact_set, metric, pose, resolve};
+pub use resolve::{
+    ContactInput, Problem, Request, Resolved, Single, Solved, contact_set, metric, pose, resolve,
+};
 
 use serde_json::{Map, Value};
 

@@ -28,8 +28,14 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
-    /// Reads the options of a law; null is the same as leaving an option out.
+    /// Reads the options of a law that has its default ones; null is the same as leaving an option out.
     pub(crate) fn read(law: &Law, options: &Map<String, Value>) -> Result<Self, WireError> {
+        if options.is_empty() {
+            return Ok(Self {
+                law: law.clone(),
+                rest: Map::new(),
+            });
+        }
         check_keys(law, options)?;
         let mut own = options.clone();
         own.retain(|_, value| !value.is_null());

@@ -2,7 +2,7 @@
 
 use crate::frictional;
 use carom_impact::frictional::FrictionCone;
-use carom_impact::{Audit, Diagnostics, ImpactOutcome, ImpactProblem, OutcomeSet};
+use carom_impact::{Audit, ContactSet, Diagnostics, ImpactOutcome, OutcomeSet};
 use nalgebra::DMatrix;
 use serde_json::{Map, Value, json};
 
@@ -40,10 +40,10 @@ pub(crate) fn rows(matrix: &DMatrix<f64>) -> Vec<Vec<f64>> {
 }
 
 pub(crate) fn outcome_fields(
-    problem: &ImpactProblem<'_>,
+    contacts: &ContactSet<'_>,
     outcome: &ImpactOutcome,
 ) -> Map<String, Value> {
-    let impulses = by_contact(problem, outcome.impulses.as_slice());
+    let impulses = by_contact(contacts, outcome.impulses.as_slice());
     let audit = &outcome.audit;
     let mut fields = Map::new();
     let mut put = |key: &str, value: Value| fields.insert(key.to_owned(), value);
@@ -58,14 +58,13 @@ pub(crate) fn outcome_fields(
     put("energy_minus_j", audit.energy_minus_j.into());
     put("energy_plus_j", audit.energy_plus_j.into());
     put("status", outcome.status.name().into());
-    put("diagnostics", diagnostics(problem, outcome));
+    put("diagnostics", diagnostics(contacts, outcome));
     put("audit", audit_fields(audit));
     fields
 }
 
 /// Numbers on the contact rows, a list for each contact.
-pub(crate) fn by_contact<'n>(problem: &ImpactProblem<'_>, numbers: &'n [f64]) -> Vec<&'n [f64]> {
-    let contacts = problem.contacts();
+pub(crate) fn by_contact<'n>(contacts: &ContactSet<'_>, numbers: &'n [f64]) -> Vec<&'n [f64]> {
     (0..contacts.len())
         .filter_map(|i| numbers.get(contacts.row(i)..contacts.row(i + 1)))
         .collect()
@@ -90,7 +89,7 @@ fn cone_name(cone: FrictionCone) -> Value {
     }
 }
 
-fn diagnostics(problem: &ImpactProblem<'_>, outcome: &ImpactOutcome) -> Value {
+fn diagnostics(contacts: &ContactSet<'_>, outcome: &ImpactOutcome) -> Value {
     let mut fields = Map::new();
     let mut put = |key: &str, value: Value| fields.insert(key.to_owned(), value);
     match &outcome.diagnostics {
@@ -176,11 +175,11 @@ fn diagnostics(problem: &ImpactProblem<'_>, outcome: &ImpactOutcome) -> Value {
                 put("cos2_beta", c.into());
             }
             put("sequence", json!(d.sequence));
-            put("alpha", normal_impulses(problem, outcome));
+            put("alpha", normal_impulses(contacts, outcome));
             put("lambda", json!(outcome.constraint_impulses.as_slice()));
         }
         Diagnostics::Rough => {
-            put("alpha", normal_impulses(problem, outcome));
+            put("alpha", normal_impulses(contacts, outcome));
             put("lambda", json!(outcome.constraint_impulses.as_slice()));
         }
         _ => {}
@@ -189,8 +188,7 @@ fn diagnostics(problem: &ImpactProblem<'_>, outcome: &ImpactOutcome) -> Value {
 }
 
 /// One contact has one impulse; a list where there are several.
-fn normal_impulses(problem: &ImpactProblem<'_>, outcome: &ImpactOutcome) -> Value {
-    let contacts = problem.contacts();
+fn normal_impulses(contacts: &ContactSet<'_>, outcome: &ImpactOutcome) -> Value {
     let normal = |i: usize| outcome.impulses.get(contacts.row(i)).copied();
     let all: Vec<f64> = (0..contacts.len()).filter_map(normal).collect();
     match all.as_slice() {

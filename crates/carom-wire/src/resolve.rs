@@ -207,7 +207,7 @@ impl Request {
     ///
     /// # Errors
     ///
-    /// A [`WireError`] that names the option at fault, or says why the law has no answer.
+    /// As [`solve`](Self::solve).
     pub fn answer(
         &self,
         problem: &ImpactProblem<'_>,
@@ -219,23 +219,33 @@ impl Request {
         })
     }
 
-    /// The outcome at the top level of the answer, with nothing written; `None` where the answer is
-    /// a set, which [`answer`](Self::answer) gives.
+    /// What the law answers to a problem. One outcome is not written yet, which costs more than many laws:
+    /// [`write`](Self::write) does.
     ///
     /// # Errors
     ///
-    /// As [`answer`](Self::answer).
-    pub fn outcome(&self, problem: &ImpactProblem<'_>) -> Result<Option<ImpactOutcome>, WireError> {
-        let asked = self.asked()?;
-        let is_plain = |key: &str| asked.rest(key).is_none_or(|value| value == "one");
-        if matches!(asked.law, Law::SetValued(_)) || !is_plain("outcomes") || !is_plain("bounds") {
-            return Ok(None);
+    /// A [`WireError`] that names the option at fault, or says why the law has no answer.
+    pub fn solve(
+        &self,
+        problem: &ImpactProblem<'_>,
+        progress: Progress<'_>,
+    ) -> Result<Solved, WireError> {
+        by_law(problem, self.asked()?, self.wanted.as_ref(), progress)
+    }
+
+    /// The fields of one outcome that this request has [found](Self::solve) at these contacts.
+    pub fn write_one(&self, contacts: &ContactSet<'_>, single: &Single) -> Map<String, Value> {
+        let mut fields = outcome_fields(contacts, &single.outcome);
+        if let Some(jacobian) = &single.jacobian {
+            fields.insert("jacobian".to_owned(), jacobian.clone());
         }
-        let refused = |error| refused(&asked.law, error);
-        if let Law::Propagative(law) = &asked.law {
-            return Ok(Some(one_order(problem, law).map_err(refused)?.0));
+        if let Law::Propagative(_) = self.law {
+            let of_set = single
+                .indeterminacy
+                .map(|x| ("indeterminacy".to_owned(), x.into()));
+            tell_of_set(&mut fields, contacts, of_set.into_iter().collect());
         }
-        asked.law.resolve(problem).map(Some).map_err(refused)
+        self.named(contacts, fields)
     }
 
     fn asked(&self) -> Result<&Asked, WireError> {
@@ -247,13 +257,55 @@ impl Request {
         problem: &ImpactProblem<'_>,
         progress: Progress<'_>,
     ) -> Result<Map<String, Value>, WireError> {
-        let mut fields = by_law(problem, self.asked()?, self.wanted.as_ref(), progress)?;
-        fields.shift_insert(0, "law".to_owned(), self.law.info().name.into());
-        let ignored = ignored(self.law.info().uses, problem.contacts().contacts());
+        Ok(self.write(problem.contacts(), self.solve(problem, progress)?))
+    }
+
+    /// The fields of what this request has [found](Self::solve) at these contacts.
+    pub fn write(&self, contacts: &ContactSet<'_>, solved: Solved) -> Map<String, Value> {
+        match solved {
+            Solved::One(single) => self.write_one(contacts, &single),
+            Solved::Set(fields) => self.named(contacts, fields),
+        }
+    }
+
+    /// Fields with the name of the law before them, and what it ignores behind them.
+    fn named(
+        &self,
+        contacts: &ContactSet<'_>,
+        mut fields: Map<String, Value>,
+    ) -> Map<String, Value> {
+        let info = self.law.info();
+        fields.shift_insert(0, "law".to_owned(), info.name.into());
+        let ignored = ignored(info.uses, contacts.contacts());
         if !ignored.is_empty() {
             fields.insert("ignored".to_owned(), json!(ignored));
         }
-        Ok(fields)
+        fields
+    }
+}
+
+/// What a law answers.
+#[derive(Clone, Debug)]
+pub enum Solved {
+    /// One outcome, not written yet.
+    One(Box<Single>),
+    /// The fields of several outcomes, or of their bounds, but the law's name.
+    Set(Map<String, Value>),
+}
+
+/// One outcome, and what stands beside it in the answer.
+#[derive(Clone, Debug)]
+pub struct Single {
+    outcome: ImpactOutcome,
+    jacobian: Option<Value>,
+    /// Of the propagative law, where it is cheap.
+    indeterminacy: Option<f64>,
+}
+
+impl Single {
+    /// The outcome.
+    pub fn outcome(&self) -> &ImpactOutcome {
+        &self.outcome
     }
 }
 
@@ -263,7 +315,7 @@ fn by_law(
     asked: &Asked,
     wanted: Option<&Wanted>,
     progress: Progress<'_>,
-) -> Result<Map<String, Value>, WireError> {
+) -> Result<Solved, WireError> {
     let outcomes = asked.rest("outcomes");
     let bounds = asked.rest("bounds");
     match &asked.law {
@@ -275,7 +327,7 @@ fn by_law(
                 bounds,
                 wanted,
             };
-            simultaneous::set_valued(problem, law, asked, progress)
+            simultaneous::set_valued(problem, law, asked, progress).map(Solved::Set)
         }
         law @ (Law::Plastic(_)
         | Law::MoreauNewton(_)
@@ -288,9 +340,24 @@ fn by_law(
         | Law::NonholonomicProjectedNewton(_)
         | Law::NonholonomicRough(_)) => {
             let outcome = law.resolve(problem).map_err(|e| refused(law, e))?;
-            differentiated_fields(problem, law, &outcome, false, wanted)
+            one(problem, law, outcome, wanted)
         }
     }
+}
+
+/// One outcome, with its derivative if that is wanted.
+pub(crate) fn one(
+    problem: &ImpactProblem<'_>,
+    law: &Law,
+    outcome: ImpactOutcome,
+    wanted: Option<&Wanted>,
+) -> Result<Solved, WireError> {
+    let jacobian = wanted.map(|wanted| wanted.jacobian(problem, law, &outcome, false));
+    Ok(Solved::One(Box::new(Single {
+        jacobian: jacobian.transpose()?,
+        outcome,
+        indeterminacy: None,
+    })))
 }
 
 /// The fields of an outcome, and of its derivative if that is wanted.
@@ -301,7 +368,7 @@ pub(crate) fn differentiated_fields(
     is_member: bool,
     wanted: Option<&Wanted>,
 ) -> Result<Map<String, Value>, WireError> {
-    let mut fields = outcome_fields(problem, outcome);
+    let mut fields = outcome_fields(problem.contacts(), outcome);
     if let Some(wanted) = wanted {
         let jacobian = wanted.jacobian(problem, law, outcome, is_member)?;
         fields.insert("jacobian".to_owned(), jacobian);
@@ -375,53 +442,54 @@ fn propagative(
     law: &Propagative,
     outcomes_asked: Option<Value>,
     wanted: Option<&Wanted>,
-) -> Result<Map<String, Value>, WireError> {
+) -> Result<Solved, WireError> {
     let asked: Option<OutcomesInput> = outcomes_asked
         .map(|value| typed(value, "options.outcomes"))
         .transpose()?;
     let as_law = Law::from(law.clone());
     let refused = |error| refused(&as_law, error);
     let set = match asked {
-        None | Some(OutcomesInput::Named(OutcomesName::One)) => None,
+        None | Some(OutcomesInput::Named(OutcomesName::One)) => {
+            let (outcome, indeterminacy) = one_order(problem, law).map_err(refused)?;
+            let mut solved = one(problem, &as_law, outcome, wanted)?;
+            if let Solved::One(single) = &mut solved {
+                single.indeterminacy = indeterminacy;
+            }
+            return Ok(solved);
+        }
         Some(OutcomesInput::Named(OutcomesName::All)) => {
-            Some(law.resolve_all(problem).map_err(refused)?)
+            law.resolve_all(problem).map_err(refused)?
         }
         Some(OutcomesInput::Sample(SampleInput { sample, seed })) => {
             let orders = OrderSample {
                 orders: sample,
                 seed,
             };
-            Some(law.sample(problem, orders).map_err(refused)?)
+            law.sample(problem, orders).map_err(refused)?
         }
     };
-    let mut found = Map::new();
-    let mut fields = match &set {
-        None => {
-            let (outcome, indeterminacy) = one_order(problem, law).map_err(refused)?;
-            if let Some(indeterminacy) = indeterminacy {
-                found.insert("indeterminacy".to_owned(), indeterminacy.into());
-            }
-            differentiated_fields(problem, &as_law, &outcome, false, wanted)?
-        }
-        Some(set) => {
-            let all = outcomes(problem, &as_law, set, wanted)?;
-            let preferred = set.preferred.and_then(|i| all.get(i));
-            let mut fields = preferred.cloned().unwrap_or_default();
-            let all = all.into_iter().map(Value::Object).collect();
-            fields.insert("outcomes".to_owned(), Value::Array(all));
-            if set.omitted > 0 {
-                fields.insert("omitted".to_owned(), set.omitted.into());
-            }
-            found = set_fields(set);
-            fields
-        }
-    };
-    if let Some(Value::Object(diagnostics)) = fields.get_mut("diagnostics") {
-        let cosines = rows(&problem.contacts().cosines());
-        diagnostics.insert("cosines".to_owned(), json!(cosines));
-        diagnostics.append(&mut found);
+    let all = outcomes(problem, &as_law, &set, wanted)?;
+    let preferred = set.preferred.and_then(|i| all.get(i));
+    let mut fields = preferred.cloned().unwrap_or_default();
+    let all = all.into_iter().map(Value::Object).collect();
+    fields.insert("outcomes".to_owned(), Value::Array(all));
+    if set.omitted > 0 {
+        fields.insert("omitted".to_owned(), set.omitted.into());
     }
-    Ok(fields)
+    tell_of_set(&mut fields, problem.contacts(), set_fields(&set));
+    Ok(Solved::Set(fields))
+}
+
+/// Adds to the diagnostics of the propagative law what does not depend on the order of impacts.
+fn tell_of_set(
+    fields: &mut Map<String, Value>,
+    contacts: &ContactSet<'_>,
+    mut of_set: Map<String, Value>,
+) {
+    if let Some(Value::Object(diagnostics)) = fields.get_mut("diagnostics") {
+        diagnostics.insert("cosines".to_owned(), json!(rows(&contacts.cosines())));
+        diagnostics.append(&mut of_set);
+    }
 }
 
 /// The outcomes of a set.

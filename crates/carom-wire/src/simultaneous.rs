@@ -7,7 +7,7 @@ use crate::error::{WireError, typed};
 use crate::limits::check_written;
 use crate::options::refused;
 use crate::outcome::{by_contact, outcome_fields};
-use crate::resolve::differentiated_fields;
+use crate::resolve::{Solved, differentiated_fields, one};
 use carom_impact::frictional::{
     AnitescuPotra, EndMode, ModeSolution, SampleSummary, Sampler, SamplingProbe, SetValued,
     all_simultaneous, sampled_outcomes, summarize,
@@ -34,28 +34,29 @@ pub(crate) fn anitescu_potra(
     law: &AnitescuPotra,
     outcomes: Option<Value>,
     wanted: Option<&Wanted>,
-) -> Result<Map<String, Value>, WireError> {
+) -> Result<Solved, WireError> {
     let outcomes = read(outcomes)?;
     let as_law = Law::from(*law);
     let refused = |error| refused(&as_law, error);
     let outcome = law.resolve(problem).map_err(refused)?;
-    let mut fields = differentiated_fields(problem, &as_law, &outcome, false, wanted)?;
-    if outcomes == Some(OutcomesInput::All) {
-        let all = all_simultaneous(problem).map_err(refused)?;
-        let solution = |solution: &ModeSolution| {
-            let mut fields = outcome_fields(problem, &solution.outcome);
-            let names: Vec<Vec<&str>> = solution
-                .modes
-                .iter()
-                .map(|modes| modes.iter().map(|mode| mode_name(*mode)).collect())
-                .collect();
-            fields.insert("diagnostics".to_owned(), json!({ "modes": names }));
-            Value::Object(fields)
-        };
-        let all: Vec<Value> = all.iter().map(solution).collect();
-        fields.insert("outcomes".to_owned(), Value::Array(all));
+    if outcomes != Some(OutcomesInput::All) {
+        return one(problem, &as_law, outcome, wanted);
     }
-    Ok(fields)
+    let mut fields = differentiated_fields(problem, &as_law, &outcome, false, wanted)?;
+    let all = all_simultaneous(problem).map_err(refused)?;
+    let solution = |solution: &ModeSolution| {
+        let mut fields = outcome_fields(problem.contacts(), &solution.outcome);
+        let names: Vec<Vec<&str>> = solution
+            .modes
+            .iter()
+            .map(|modes| modes.iter().map(|mode| mode_name(*mode)).collect())
+            .collect();
+        fields.insert("diagnostics".to_owned(), json!({ "modes": names }));
+        Value::Object(fields)
+    };
+    let all: Vec<Value> = all.iter().map(solution).collect();
+    fields.insert("outcomes".to_owned(), Value::Array(all));
+    Ok(Solved::Set(fields))
 }
 
 fn mode_name(mode: EndMode) -> &'static str {
@@ -139,7 +140,7 @@ fn diagnostics(sampler: &Sampler<'_>, summary: &SampleSummary, probe: &SamplingP
     let hull: Vec<&[[f64; 2]]> = (0..contacts.len())
         .filter_map(|i| summary.hull.get(contacts.row(i)..contacts.row(i + 1)))
         .collect();
-    let gaps = by_contact(sampler.problem(), &probe.gap_to_extremes);
+    let gaps = by_contact(contacts, &probe.gap_to_extremes);
     let coverage = summary.coverage.map(|coverage| {
         json!({
             "cells": coverage.cells,

@@ -30,6 +30,8 @@ mod plastic;
 mod propagative;
 #[path = "../examples/routh.rs"]
 mod routh;
+#[path = "../examples/sensitivity.rs"]
+mod sensitivity;
 #[path = "../examples/sequential.rs"]
 mod sequential;
 #[path = "../examples/set_valued.rs"]
@@ -54,6 +56,7 @@ const EXAMPLES: &[(&str, Main)] = &[
     ("plastic", || plastic::main().unwrap()),
     ("propagative", || propagative::main().unwrap()),
     ("routh", || routh::main().unwrap()),
+    ("sensitivity", || sensitivity::main().unwrap()),
     ("sequential", || sequential::main().unwrap()),
     ("set_valued", || set_valued::main().unwrap()),
     ("two_body", || two_body::main().unwrap()),

@@ -6,6 +6,7 @@ for any number of velocities, by any law, with the same bits as the command line
 
 from __future__ import annotations
 
+from . import sweep
 from ._batch import STATUS, Batch, JudgementBatch
 from ._contacts import Contacts
 from ._errors import CaromError
@@ -61,5 +62,6 @@ __all__ = [
     "run",
     "scenarios",
     "show",
+    "sweep",
     "two_body",
 ]

@@ -13,7 +13,7 @@ def main() -> int:
     # Ctrl-C ends the process, as it does for the binary.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     sys.stdout.flush()
-    return _native.main(["carom", *sys.argv[1:]])
+    return _native.main([sys.executable, "-m", "carom"], ["carom", *sys.argv[1:]])
 
 
 if __name__ == "__main__":

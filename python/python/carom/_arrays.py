@@ -27,8 +27,12 @@ def floats(
     shape: tuple[int | None, ...],
     *,
     finite: bool = True,
+    copy: bool = True,
 ) -> Floats:
-    """A fresh float64 array in C order; None in ``shape`` stands for any size."""
+    """A float64 array in C order; None in ``shape`` stands for any size.
+
+    Without ``copy`` it may be the caller's own, for those who copy it at once.
+    """
     array: NDArray[Any]
     if type(value) is np.ndarray:
         array = value
@@ -59,6 +63,8 @@ def floats(
         raise CaromError(
             "dimension-mismatch", f"{name}: shape {found_shape}, expected {_shown(shape)}"
         )
+    if not copy and dtype == np.float64 and array.flags.c_contiguous and array.flags.aligned:
+        return np.asarray(array)
     copied: Floats = np.array(array, dtype=np.float64, order="C", copy=True, subok=False)
     # A sum of finite numbers may overflow, but no other sum is finite.
     if finite and not _is_finite_sum(copied):
@@ -69,8 +75,8 @@ def floats(
 def _is_finite_sum(array: Floats) -> bool:
     if array.size > 256:
         return bool(np.isfinite(array).all())
-    with np.errstate(all="ignore"):
-        return math.isfinite(np.add.reduce(array, axis=None))
+    # Python's own floats overflow without a word.
+    return math.isfinite(sum(array.ravel().tolist()))
 
 
 def check_finite(array: Floats, name: str) -> None:

@@ -162,21 +162,19 @@ def check_on_error(on_error: str) -> None:
 
 
 def made(
-    table: tuple[Floats, int, list[tuple[int, CaromError]]],
+    table: tuple[list[Floats], NDArray[np.uint8], list[tuple[int, CaromError]]],
     widths: tuple[int, int, int],
     on_error: str,
 ) -> Batch:
-    """A batch from the rows of the extension module."""
-    numbers, width, failed = table
+    """A batch from the columns of the extension module."""
+    columns, status, failed = table
     if failed and on_error == "raise":
         raise failed[0][1]
-    rows = numbers.reshape(-1, width)
-    n, r, m = widths
-    ends = np.cumsum([n, r, m, 2, 5])
-    parts = [np.ascontiguousarray(part) for part in np.split(rows, ends, axis=1)]
-    status = parts.pop()[:, 0].astype(np.uint8)
-    parts = [part.copy() if part.base is not None else part for part in parts]
-    return Batch(parts[0], parts[1], parts[2], parts[3], parts[4], status, dict(failed))
+    size = len(status)
+    v, j, c, energy, audit = (
+        column.reshape(size, width) for column, width in zip(columns, (*widths, 2, 5))
+    )
+    return Batch(v, j, c, energy, audit, status, dict(failed))
 
 
 class JudgementBatch(_Columns):

@@ -139,37 +139,94 @@ class Contacts:
 
     @property
     def normals(self) -> Floats:
-        """Normals (c, n), read-only."""
+        """Normals (c, n), read-only.
+
+        Examples
+        --------
+        >>> import carom
+        >>> floor = carom.Contacts([[0.0, 1.0]], [[[1.0, 0.0]]], friction=0.5)
+        >>> floor.normals
+        array([[0., 1.]])
+        """
         return self._normals
 
     @property
     def tangents(self) -> tuple[Floats, ...]:
-        """Tangential rows of each contact (k_i, n), read-only."""
+        """Tangential rows of each contact (k_i, n), read-only.
+
+        Examples
+        --------
+        >>> import carom
+        >>> floor = carom.Contacts([[0.0, 1.0]], [[[1.0, 0.0]]], friction=0.5)
+        >>> floor.tangents
+        (array([[1., 0.]]),)
+        """
         return self._tangents
 
     @property
     def friction(self) -> Floats:
-        """Coulomb coefficients (c,), read-only."""
+        """Coulomb coefficients (c,), read-only.
+
+        Examples
+        --------
+        >>> import carom
+        >>> floor = carom.Contacts([[0.0, 1.0]], [[[1.0, 0.0]]], friction=0.5)
+        >>> floor.friction
+        array([0.5])
+        """
         return self._friction
 
     @property
     def restitution(self) -> Floats:
-        """Coefficients of restitution (c,), read-only."""
+        """Coefficients of restitution (c,), read-only.
+
+        Examples
+        --------
+        >>> import carom
+        >>> floor = carom.Contacts([[0.0, 1.0]], [[[1.0, 0.0]]], friction=0.5)
+        >>> floor.restitution
+        array([0.])
+        """
         return self._restitution
 
     @property
     def n_rows(self) -> int:
-        """Number of contact rows: normals and tangents."""
+        """Number of contact rows: normals and tangents.
+
+        Examples
+        --------
+        >>> import carom
+        >>> floor = carom.Contacts([[0.0, 1.0]], [[[1.0, 0.0]]], friction=0.5)
+        >>> floor.n_rows
+        2
+        """
         return len(self) + sum(len(item) for item in self._tangents)
 
     @property
     def counts(self) -> list[int]:
-        """Rows of each contact."""
+        """Rows of each contact.
+
+        Examples
+        --------
+        >>> import carom
+        >>> floor = carom.Contacts([[0.0, 1.0]], [[[1.0, 0.0]]], friction=0.5)
+        >>> floor.counts
+        [2]
+        """
         return [1 + len(item) for item in self._tangents]
 
     @property
     def jacobian(self) -> Floats:
-        """All rows (r, n), contact by contact, each with its normal first; a fresh array."""
+        """All rows (r, n), contact by contact, each with its normal first; a fresh array.
+
+        Examples
+        --------
+        >>> import carom
+        >>> floor = carom.Contacts([[0.0, 1.0]], [[[1.0, 0.0]]], friction=0.5)
+        >>> floor.jacobian
+        array([[0., 1.],
+               [1., 0.]])
+        """
         if not len(self):
             return np.zeros((0, self._normals.shape[1]))
         parts = [

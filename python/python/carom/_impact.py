@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _html, _native
-from ._arrays import Floats, count, floats, frozen, word
+from ._arrays import Floats, check_finite, count, floats, frozen, word
 from ._batch import Batch, JudgementBatch, check_on_error, judged, made
 from ._contacts import Contacts, coefficients
 from ._errors import CaromError
@@ -134,45 +134,108 @@ class Impact:
 
     @property
     def mass_matrix(self) -> Floats:
-        """Mass matrix (n, n), read-only."""
+        """Mass matrix (n, n), read-only.
+
+        Examples
+        --------
+        >>> import carom
+        >>> impact = carom.Impact([[2.0]], carom.Contacts([[1.0]]))
+        >>> impact.mass_matrix
+        array([[2.]])
+        """
         return self._mass_matrix
 
     @property
     def contacts(self) -> Contacts:
-        """The contacts."""
+        """The contacts.
+
+        Examples
+        --------
+        >>> import carom
+        >>> impact = carom.Impact([[2.0]], carom.Contacts([[1.0]]))
+        >>> len(impact.contacts)
+        1
+        """
         return self._contacts
 
     @property
     def constraints(self) -> Floats:
-        """Constraint rows (m, n), read-only."""
+        """Constraint rows (m, n), read-only.
+
+        Examples
+        --------
+        >>> import carom
+        >>> impact = carom.Impact([[2.0]], carom.Contacts([[1.0]]))
+        >>> impact.constraints.shape
+        (0, 1)
+        """
         return self._constraints
 
     @property
     def jacobian(self) -> Floats:
-        """All contact rows (r, n), contact by contact, each with its normal first; read-only."""
+        """All contact rows (r, n), contact by contact, each with its normal first; read-only.
+
+        Examples
+        --------
+        >>> import carom
+        >>> impact = carom.Impact([[2.0]], carom.Contacts([[1.0]]))
+        >>> impact.jacobian
+        array([[1.]])
+        """
         return self._jacobian
 
     @property
     def n(self) -> int:
-        """Number of velocities."""
+        """Number of velocities.
+
+        Examples
+        --------
+        >>> import carom
+        >>> impact = carom.Impact([[2.0]], carom.Contacts([[1.0]]))
+        >>> impact.n
+        1
+        """
         return len(self._mass_matrix)
 
     @property
     def delassus(self) -> Floats:
-        """J M^-1 J^T of all contact rows (r, r), under the constraints; read-only."""
+        """J M^-1 J^T of all contact rows (r, r), under the constraints; read-only.
+
+        Examples
+        --------
+        >>> import carom
+        >>> impact = carom.Impact([[2.0]], carom.Contacts([[1.0]]))
+        >>> impact.delassus
+        array([[0.5]])
+        """
         r = len(self._jacobian)
         return frozen(self._native.delassus().reshape(r, r))
 
     @property
     def cosines(self) -> Floats:
-        """Cosines between the normals in the kinetic metric (c, c); read-only."""
+        """Cosines between the normals in the kinetic metric (c, c); read-only.
+
+        Examples
+        --------
+        >>> import carom
+        >>> impact = carom.Impact([[2.0]], carom.Contacts([[1.0]]))
+        >>> impact.cosines
+        array([[1.]])
+        """
         c = len(self._contacts)
         return frozen(self._native.cosines().reshape(c, c))
 
     def _velocity(self, value: ArrayLike, name: str = "velocity") -> Floats:
         return floats(value, name, (len(self._mass_matrix),))
 
-    def resolve(self, velocity: ArrayLike, law: str, **options: Any) -> Outcome:
+    def resolve(
+        self,
+        velocity: ArrayLike,
+        law: str,
+        *,
+        derivative: bool | Mapping[str, Any] | None = None,
+        **options: Any,
+    ) -> Outcome:
         """One impact by one law.
 
         Parameters
@@ -181,6 +244,9 @@ class Impact:
             Velocity before the impact.
         law : str
             One of ``carom.LAWS``; choosing it is the physics, so there is no default.
+        derivative : bool or dict, optional
+            What derivatives to tell, see `Outcome.jacobian`: True for all, or ``wrt``, ``directions`` and
+            ``tolerance`` as in the key ``derivative`` of ``carom resolve``.
         **options
             The law's options, see ``carom laws NAME``.
 
@@ -200,11 +266,21 @@ class Impact:
         >>> impact = carom.Impact([[2.0]], carom.Contacts([[1.0]], restitution=0.5))
         >>> impact.resolve([-2.0], "moreau-newton").velocity_plus
         array([1.])
+        >>> impact.resolve([-2.0], "moreau-newton", derivative=True).jacobian["dv_dv"]
+        array([[-0.5]])
         """
-        v = floats(velocity, "velocity", (len(self._mass_matrix),))
+        # What is not finite is found again below, by the law's own check of its problem.
+        v = floats(velocity, "velocity", (len(self._mass_matrix),), finite=False, copy=False)
         # Sets take long: on threads, so that Ctrl-C ends them.
-        threads = 0 if law == "set-valued" or options else None
-        return Outcome(self._native.resolve(v, word(law, "law"), options or None, threads))
+        threads = 0 if options or law == "set-valued" else None
+        try:
+            return Outcome(
+                self._native.resolve(v, word(law, "law"), options or None, derivative, threads)
+            )
+        except CaromError as error:
+            if error.kind == "non-finite":
+                check_finite(v, "velocity")
+            raise
 
     def resolve_batch(
         self,
@@ -249,13 +325,20 @@ class Impact:
         >>> ball.resolve_batch([[-1.0], [-3.0]], "propagative").velocity_plus.ravel()
         array([1., 3.])
         """
-        v = floats(velocities, "velocities", (None, self.n), finite=False)
+        v = floats(velocities, "velocities", (None, self.n), finite=False, copy=False)
         check_on_error(on_error)
         workers = count(threads, "threads")
         table = self._native.resolve_batch(v, word(law, "law"), options, workers)
         return made(table, (self.n, len(self._jacobian), len(self._constraints)), on_error)
 
-    def outcomes(self, velocity: ArrayLike, law: str = "propagative", **options: Any) -> OutcomeSet:
+    def outcomes(
+        self,
+        velocity: ArrayLike,
+        law: str = "propagative",
+        *,
+        derivative: bool | Mapping[str, Any] | None = None,
+        **options: Any,
+    ) -> OutcomeSet:
         """Every outcome that a law leaves open.
 
         Parameters
@@ -264,6 +347,8 @@ class Impact:
             Velocity before the impact.
         law : str, optional
             A law with several outcomes.
+        derivative : bool or dict, optional
+            As for `resolve`; every outcome has its own.
         **options
             The law's options.
 
@@ -287,10 +372,17 @@ class Impact:
         """
         v = self._velocity(velocity)
         asked = {"outcomes": "all", **options}
-        return OutcomeSet(self._native.resolve(v, word(law, "law"), asked, 0))
+        return OutcomeSet(self._native.resolve(v, word(law, "law"), asked, derivative, 0))
 
     def sample(
-        self, velocity: ArrayLike, samples: int = 1024, *, seed: int = 0, threads: int = 0, **options: Any
+        self,
+        velocity: ArrayLike,
+        samples: int = 1024,
+        *,
+        seed: int = 0,
+        threads: int = 0,
+        derivative: bool | Mapping[str, Any] | None = None,
+        **options: Any,
     ) -> SampleSet:
         """Samples of the set of outcomes of simultaneous impacts with friction (law ``set-valued``).
 
@@ -304,6 +396,8 @@ class Impact:
             The same seed draws the same samples, on any number of threads.
         threads : int, optional
             Threads; 0: all cores.
+        derivative : bool or dict, optional
+            As for `resolve`; every outcome has its own.
         **options
             Further options of the law.
 
@@ -328,7 +422,7 @@ class Impact:
         v = self._velocity(velocity)
         asked = {"samples": count(samples, "samples"), "seed": count(seed, "seed"), **options}
         workers = count(threads, "threads")
-        return SampleSet(self._native.resolve(v, "set-valued", asked, workers))
+        return SampleSet(self._native.resolve(v, "set-valued", asked, derivative, workers))
 
     def judge(
         self,
@@ -469,6 +563,7 @@ class Impact:
         velocity_plus: ArrayLike | None = None,
         velocity_free: ArrayLike | None = None,
         external_impulse: ArrayLike | None = None,
+        derivative: bool | Mapping[str, Any] | None = None,
         **options: Any,
     ) -> str:
         """The line of JSON that asks the same of ``carom resolve`` or ``carom judge``.
@@ -483,6 +578,8 @@ class Impact:
             What the line calls its problem.
         velocity_plus, velocity_free, external_impulse : array_like of shape (n,), optional
             As for `judge`.
+        derivative : bool or dict, optional
+            As for `resolve`.
         **options
             Options of the law or of the judgement.
 
@@ -502,7 +599,11 @@ class Impact:
             "velocity_free": velocity_free,
             "external_impulse": external_impulse,
         }
-        given = {k: self._velocity(v, k).tolist() for k, v in others.items() if v is not None}
+        given: dict[str, Any] = {
+            k: self._velocity(v, k).tolist() for k, v in others.items() if v is not None
+        }
+        if derivative is not None:
+            given["derivative"] = derivative
         name = None if law is None else word(law, "law")
         return self._native.problem(self._velocity(velocity), name, id, given, options)
 
@@ -635,12 +736,12 @@ def resolve_many(
     k = count(rows_per_contact, "rows_per_contact", 1)
     if k > 3:
         raise CaromError("invalid-option", f"rows_per_contact: {k} must be 1, 2 or 3")
-    v = floats(velocities, "velocities", (None, None), finite=False)
+    v = floats(velocities, "velocities", (None, None), finite=False, copy=False)
     size, n = v.shape
     if n == 0:
         raise CaromError("dimension-mismatch", f"velocities: shape ({size}, 0), expected (N, n) with n > 0")
-    masses = floats(mass_matrices, "mass_matrices", (size, n, n))
-    rows = floats(jacobians, "jacobians", (size, None, n))
+    masses = floats(mass_matrices, "mass_matrices", (size, n, n), copy=False)
+    rows = floats(jacobians, "jacobians", (size, None, n), copy=False)
     r = rows.shape[1]
     if r % k:
         raise CaromError(

@@ -6,10 +6,11 @@ import numpy as np
 from ._errors import CaromError
 
 _Floats = NDArray[np.float64]
-_Table = tuple[_Floats, int, list[tuple[int, CaromError]]]
+_Table = tuple[list[_Floats], NDArray[np.uint8], list[tuple[int, CaromError]]]
 
 __all__ = [
     "Answer",
+    "Ask",
     "Impact",
     "LAWS",
     "NUMERICS_VERSION",
@@ -18,8 +19,10 @@ __all__ = [
     "judge_rows",
     "json_lines",
     "main",
+    "prepare",
     "resolve_many",
     "run",
+    "run_shard",
     "scenarios",
     "show",
     "solve",
@@ -44,6 +47,12 @@ class Answer:
     def text(self, id: Any = ...) -> str: ...
 
 @final
+class Ask:
+    def __new__(cls, plan: str, out: str) -> Ask: ...
+    def tell(self, point: dict[str, Any]) -> dict[str, Any]: ...
+    def close(self) -> None: ...
+
+@final
 class Impact:
     def __new__(
         cls,
@@ -66,6 +75,7 @@ class Impact:
         velocity: _Floats,
         law: str,
         options: dict[str, Any] | None = ...,
+        derivative: Any = ...,
         threads: int | None = ...,
     ) -> Answer: ...
     def resolve_batch(
@@ -115,7 +125,9 @@ def judge_rows(
 ) -> tuple[list[Answer | None], list[tuple[int, CaromError]]]: ...
 def solve(name: str, problem: dict[str, Any]) -> Answer: ...
 def json_lines(name: str, text: bytes, threads: int) -> str: ...
-def main(arguments: list[str]) -> int: ...
+def main(program: list[str], arguments: list[str]) -> int: ...
 def run(name: str, config: Any, set: dict[str, Any], seed: int | None) -> Record: ...
+def prepare(plan: str, out: str) -> tuple[int, int, list[int]]: ...
+def run_shard(plan: str, out: str, shard: int) -> tuple[str, int, int]: ...
 def scenarios() -> list[dict[str, str]]: ...
 def show(name: str) -> str: ...

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -110,6 +111,7 @@ def two_body(
     normal: ArrayLike,
     friction: float = 0.0,
     restitution: float = 0.0,
+    derivative: bool | Mapping[str, Any] | None = None,
     **options: Any,
 ) -> TwoBodyOutcome:
     """The frictional impact of two rigid bodies in space, exactly.
@@ -128,6 +130,8 @@ def two_body(
         Coulomb coefficient.
     restitution : float, optional
         In [0, 1].
+    derivative : bool or dict, optional
+        As for `Impact.resolve`; directions have ``velocity`` alone.
     **options
         ``restitution_law``: ``"energetic"``, ``"poisson"``, ``"newton"``.
 
@@ -166,6 +170,8 @@ def two_body(
         problem["body2"] = body2._plain("body2")
     if options:
         problem["options"] = options
+    if derivative is not None:
+        problem["derivative"] = derivative
     return TwoBodyOutcome(_native.solve("resolve", problem))
 
 

@@ -32,6 +32,9 @@ class Result:
     #: Keys whose lists within lists are one array.
     _joined: ClassVar[frozenset[str]] = frozenset()
 
+    #: Keys whose numbers are there before the answer is written.
+    _vectors: ClassVar[frozenset[str]] = frozenset()
+
     def __init__(self, answer: _native.Answer) -> None:
         self.__dict__["_answer"] = answer
 
@@ -40,6 +43,11 @@ class Result:
         if name.startswith("__") or name == "_answer":
             raise AttributeError(name)
         answer: _native.Answer = self._answer
+        if name in self._vectors:
+            numbers = answer.numbers(name)
+            if numbers is not None:
+                self.__dict__[name] = numbers
+                return numbers
         if name not in answer:
             raise AttributeError(f"{type(self).__name__} has no {name!r}; it has {answer.keys()}")
         value = answer.get(name)
@@ -160,6 +168,7 @@ class Outcome(Result):
     """
 
     _joined = frozenset({"impulses"})
+    _vectors = frozenset({"velocity_plus", "impulses"})
 
     velocity_plus: Floats
     impulses: Floats
@@ -171,15 +180,73 @@ class Outcome(Result):
 
     @property
     def law(self) -> str:
-        """Name of the law; empty for a member of a set that does not repeat it."""
+        """Name of the law; empty for a member of a set that does not repeat it.
+
+        Examples
+        --------
+        >>> import carom
+        >>> impact = carom.Impact([[2.0]], carom.Contacts([[1.0]]))
+        >>> one = impact.resolve([-1.0], "moreau-newton", derivative=True)
+        >>> one.law
+        'moreau-newton'
+        """
         return str(self._answer.get("law") or "")
 
     @property
     def constraint_impulses(self) -> Floats:
-        """Impulses on the constraint rows; empty without constraints."""
+        """Impulses on the constraint rows; empty without constraints.
+
+        Examples
+        --------
+        >>> import carom
+        >>> impact = carom.Impact([[2.0]], carom.Contacts([[1.0]]))
+        >>> one = impact.resolve([-1.0], "moreau-newton", derivative=True)
+        >>> one.constraint_impulses
+        array([], dtype=float64)
+        """
         answer: _native.Answer = self._answer
         numbers = answer.numbers("constraint_impulses")
         return np.zeros(0) if numbers is None else numbers
+
+    @property
+    def jacobian(self) -> dict[str, Any] | None:
+        """Derivatives of the velocity after, as arrays; None where ``derivative`` was not asked for.
+
+        ``dv_dv`` (n, n), ``dv_dfriction`` and ``dv_drestitution`` (n, c, or n, 1 where one coefficient holds
+        for the event), ``dimpulses_dv`` (r, n); entry [i, j] is that of velocity i by j. ``class`` is
+        ``"smooth"``, ``"kink"`` or ``"jump"``: at the last two the matrices are None and ``pieces`` has one
+        for each side. ``margin`` is how far, over the speed before, the class holds; ``directions`` are the
+        changes of ``velocity_plus`` and ``impulses`` along the directions asked for.
+
+        Examples
+        --------
+        >>> import carom
+        >>> impact = carom.Impact([[2.0]], carom.Contacts([[1.0]]))
+        >>> one = impact.resolve([-1.0], "moreau-newton", derivative=True)
+        >>> one.jacobian["class"], one.jacobian["dv_dv"]
+        ('smooth', array([[0.]]))
+        """
+        return _jacobian(self._answer)
+
+
+def _jacobian(answer: _native.Answer) -> dict[str, Any] | None:
+    found = answer.get("jacobian")
+    return None if found is None else _with_arrays(found)
+
+
+def _with_arrays(fields: dict[str, Any]) -> dict[str, Any]:
+    """The same with arrays for lists of numbers; impulses row by row, as in `Outcome`."""
+
+    def array(key: str, value: Any) -> Any:
+        if not isinstance(value, list) or not value:
+            return value
+        if isinstance(value[0], dict):
+            return [_with_arrays(item) for item in value]
+        if key == "impulses":
+            value = [number for contact in value for number in contact]
+        return np.array(value, dtype=np.float64)
+
+    return {key: array(key, value) for key, value in fields.items()}
 
 
 class OutcomeSet(Result):
@@ -224,28 +291,75 @@ class OutcomeSet(Result):
 
     @property
     def velocities(self) -> Floats:
-        """Velocities after the impact, one outcome a row (S, n)."""
+        """Velocities after the impact, one outcome a row (S, n).
+
+        Examples
+        --------
+        >>> import carom
+        >>> contacts = carom.Contacts([[-1.0, 1.0, 0.0], [0.0, -1.0, 1.0]])
+        >>> both = carom.Impact([[1, 0, 0], [0, 2, 0], [0, 0, 1]], contacts).outcomes([1.0, 0.0, -1.0])
+        >>> both.velocities.round(3)
+        array([[-0.481, -0.37 ,  1.222],
+               [-1.222,  0.37 ,  0.481]])
+        """
         return self._column("velocity_plus")
 
     @property
     def impulses(self) -> Floats:
-        """Impulses on the contact rows as given (S, r)."""
+        """Impulses on the contact rows as given (S, r).
+
+        Examples
+        --------
+        >>> import carom
+        >>> contacts = carom.Contacts([[-1.0, 1.0, 0.0], [0.0, -1.0, 1.0]])
+        >>> both = carom.Impact([[1, 0, 0], [0, 2, 0], [0, 0, 1]], contacts).outcomes([1.0, 0.0, -1.0])
+        >>> both.impulses.round(3)
+        array([[1.481, 2.222],
+               [2.222, 1.481]])
+        """
         return self._column("impulses")
 
     @property
     def energies(self) -> Floats:
-        """Kinetic energies after the impact, J (S,)."""
+        """Kinetic energies after the impact, J (S,).
+
+        Examples
+        --------
+        >>> import carom
+        >>> contacts = carom.Contacts([[-1.0, 1.0, 0.0], [0.0, -1.0, 1.0]])
+        >>> both = carom.Impact([[1, 0, 0], [0, 2, 0], [0, 0, 1]], contacts).outcomes([1.0, 0.0, -1.0])
+        >>> both.energies.round(3)
+        array([1., 1.])
+        """
         return self._column("energy_plus_j").reshape(len(self))
 
     @property
     def indeterminacy(self) -> float | None:
-        """How much the outcomes differ, relative to the speed before; None if the law has no such number."""
+        """How much the outcomes differ, relative to the speed before; None if the law has no such number.
+
+        Examples
+        --------
+        >>> import carom
+        >>> contacts = carom.Contacts([[-1.0, 1.0, 0.0], [0.0, -1.0, 1.0]])
+        >>> both = carom.Impact([[1, 0, 0], [0, 2, 0], [0, 0, 1]], contacts).outcomes([1.0, 0.0, -1.0])
+        >>> round(both.indeterminacy, 3)
+        1.048
+        """
         value = self.diagnostics.get("indeterminacy")
         return None if value is None else float(value)
 
     @property
     def preferred(self) -> int | None:
-        """Index of the outcome that the law prefers, if it is among them."""
+        """Index of the outcome that the law prefers, if it is among them.
+
+        Examples
+        --------
+        >>> import carom
+        >>> contacts = carom.Contacts([[-1.0, 1.0, 0.0], [0.0, -1.0, 1.0]])
+        >>> both = carom.Impact([[1, 0, 0], [0, 2, 0], [0, 0, 1]], contacts).outcomes([1.0, 0.0, -1.0])
+        >>> both.preferred
+        0
+        """
         answer: _native.Answer = self._answer
         return answer.position("outcomes", ["velocity_plus", "impulses"])
 
@@ -296,24 +410,61 @@ class SampleSet(OutcomeSet):
 
     @property
     def sample(self) -> NDArray[np.int64]:
-        """Which sample each outcome is (S,)."""
+        """Which sample each outcome is (S,).
+
+        Examples
+        --------
+        >>> import carom
+        >>> floor = carom.Contacts([[0.0, 1.0]], [[[1.0, 0.0]]], friction=0.3)
+        >>> cloud = carom.Impact([[1, 0], [0, 1]], floor).sample([1.0, -1.0], 4, seed=1)
+        >>> cloud.sample
+        array([0, 1, 2, 3])
+        """
         numbers = [outcome["diagnostics"]["sample"] for outcome in self.outcomes]
         return np.array(numbers, dtype=np.int64)
 
     @property
     def hull(self) -> Floats:
-        """Smallest and largest velocity of every contact row after the impact (r, 2)."""
+        """Smallest and largest velocity of every contact row after the impact (r, 2).
+
+        Examples
+        --------
+        >>> import carom
+        >>> floor = carom.Contacts([[0.0, 1.0]], [[[1.0, 0.0]]], friction=0.3)
+        >>> cloud = carom.Impact([[1, 0], [0, 1]], floor).sample([1.0, -1.0], 4, seed=1)
+        >>> cloud.hull.round(3)
+        array([[0. , 0. ],
+               [0.7, 0.7]])
+        """
         rows = [row for contact in self.diagnostics["hull"] for row in contact]
         return np.array(rows, dtype=np.float64).reshape(len(rows), 2)
 
     @property
     def terminated(self) -> int:
-        """How many samples came to an end."""
+        """How many samples came to an end.
+
+        Examples
+        --------
+        >>> import carom
+        >>> floor = carom.Contacts([[0.0, 1.0]], [[[1.0, 0.0]]], friction=0.3)
+        >>> cloud = carom.Impact([[1, 0], [0, 1]], floor).sample([1.0, -1.0], 4, seed=1)
+        >>> cloud.terminated
+        4
+        """
         return int(self.diagnostics["terminated"])
 
     @property
     def coverage(self) -> dict[str, Any] | None:
-        """How well the samples cover the set; None if there are too few to say."""
+        """How well the samples cover the set; None if there are too few to say.
+
+        Examples
+        --------
+        >>> import carom
+        >>> floor = carom.Contacts([[0.0, 1.0]], [[[1.0, 0.0]]], friction=0.3)
+        >>> cloud = carom.Impact([[1, 0], [0, 1]], floor).sample([1.0, -1.0], 4, seed=1)
+        >>> cloud.coverage["cells"], cloud.coverage["new_cell_rate"]
+        (1, 0.0)
+        """
         found = self.diagnostics.get("coverage")
         return None if found is None else dict(found)
 
@@ -425,6 +576,21 @@ class TwoBodyOutcome(Result):
     law: str
     audit: dict[str, Any]
     diagnostics: dict[str, Any]
+
+    @property
+    def jacobian(self) -> dict[str, Any] | None:
+        """As `Outcome.jacobian`; velocities stand body by body, each before its angular velocity.
+
+        Examples
+        --------
+        >>> import carom
+        >>> unit = [[0.4, 0, 0], [0, 0.4, 0], [0, 0, 0.4]]
+        >>> ball = carom.Body(1.0, unit, (0, 0, 1), velocity=(0, 0, -1))
+        >>> one = carom.two_body(ball, point=(0, 0, 0), normal=(0, 0, 1), derivative=True)
+        >>> one.jacobian["dv_dv"].shape
+        (6, 6)
+        """
+        return _jacobian(self._answer)
 
 
 class LcpAnswer(Result):

@@ -140,7 +140,16 @@ class Figure:
 
     @property
     def svg(self) -> str:
-        """The figure as SVG."""
+        """The figure as SVG.
+
+        Examples
+        --------
+        >>> import carom
+        >>> record = carom.run("zeno-block")
+        >>> figure = next(iter(record.figures.values()))
+        >>> figure.svg.startswith("<svg")
+        True
+        """
         return self._record.svg(self.name)
 
     def _repr_svg_(self) -> str:
@@ -182,13 +191,29 @@ class Record(Mapping[str, Any]):
 
     @property
     def tables(self) -> dict[str, dict[str, Floats]]:
-        """Tables by name; their columns by name."""
+        """Tables by name; their columns by name.
+
+        Examples
+        --------
+        >>> import carom
+        >>> record = carom.run("zeno-block")
+        >>> sorted(record.tables)
+        ['half_cycles']
+        """
         tables = self._native.tables()
         return {name: {c: numbers for c, _, numbers in cols} for name, _, cols in tables}
 
     @property
     def figures(self) -> dict[str, Figure]:
-        """Figures by name."""
+        """Figures by name.
+
+        Examples
+        --------
+        >>> import carom
+        >>> record = carom.run("zeno-block")
+        >>> sorted(record.figures)
+        ['fig8_clock', 'fig8_s', 'fig8_time']
+        """
         return {
             name: Figure(self._native, name, title, caption)
             for name, title, caption in self._native.figures()

@@ -18,23 +18,24 @@ const PROGRAMS: [&str; 5] = ["munged", "slurmctld", "slurmd", "sbatch", "squeue"
 impl Cluster {
     /// The cluster of this machine, or one that is started in a folder; `None` if neither is to be had.
     pub(super) fn start(folder: &Path) -> anyhow::Result<Option<Self>> {
-        let answers = |program: &str, flag: &str| {
-            let output = Command::new(program).arg(flag).output();
-            output.is_ok_and(|output| output.status.success())
-        };
-        if answers("sinfo", "--noheader") && answers("sbatch", "--version") {
-            return Ok(Some(Self { own: None }));
-        }
-        if !PROGRAMS.iter().all(|program| answers(program, "--version")) {
-            return Ok(None);
+        let running = Self { own: None };
+        if running.answers("sinfo", "--noheader") && running.answers("sbatch", "-V") {
+            return Ok(Some(running));
         }
         for part in ["state", "spool", "log"] {
             fs::create_dir_all(folder.join(part))?;
         }
+        // Most of Slurm's programs do not even tell their version without a configuration.
         configure(folder)?;
         let cluster = Self {
             own: Some(folder.to_path_buf()),
         };
+        if !PROGRAMS
+            .iter()
+            .all(|program| cluster.answers(program, "-V"))
+        {
+            return Ok(None);
+        }
         if !cluster.run("munged", &munged(folder))? || !cluster.run("slurmctld", &[])? {
             return Ok(None);
         }
@@ -60,6 +61,13 @@ impl Cluster {
     pub(super) fn queue(&self) -> anyhow::Result<String> {
         let output = self.ask("squeue")?;
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+
+    /// Whether a program is there and succeeds.
+    fn answers(&self, program: &str, flag: &str) -> bool {
+        let mut command = Command::new(program);
+        let output = self.with_environment(command.arg(flag)).output();
+        output.is_ok_and(|output| output.status.success())
     }
 
     fn ask(&self, program: &str) -> anyhow::Result<Output> {

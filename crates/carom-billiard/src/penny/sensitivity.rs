@@ -12,10 +12,20 @@
 //! square of the effective restitution.
 
 use super::run::{Orbit, Step};
-use super::{Ending, Event, PennyBilliard, PennyState, RollingPenny};
+use super::{Ending, Event, PennyBilliard, PennyState, RollingPenny, Run};
 use crate::trig::{sinc, sinc_derivative};
 use crate::{BilliardError, Table};
-use nalgebra::{Matrix2, Matrix5, Vector2, Vector5};
+use carom_impact::Restitution;
+use carom_impact::sensitivity::{Regularity, Sensitivity, SensitivityEvent};
+use nalgebra::{DMatrix, DVector, Matrix2, Matrix5, Vector2, Vector5};
+
+/// Places of $(x, y, \varphi, \Omega, \omega)$ among $(x, y, \theta, \varphi, \Omega, \omega)$.
+const PLACES: [usize; 5] = [0, 1, 3, 4, 5];
+const THETA: usize = 2;
+const SPIN: usize = 4;
+
+/// A rate below this fraction of gradient times velocity grazes.
+const GRAZING: f64 = 1e-9;
 
 /// Lyapunov exponents of an orbit.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -67,15 +77,79 @@ pub fn flow_jacobian(penny: &RollingPenny, state: &PennyState, t: f64) -> Matrix
     jacobian
 }
 
+/// A Jacobian on $(x, y, \varphi, \Omega, \omega)$ as one on
+/// $(x, y, \theta, \varphi, \Omega, \omega)$, with a row of $\theta$ that is still the identity's.
+fn with_rolling_angle(jacobian: &Matrix5<f64>) -> DMatrix<f64> {
+    let mut all = DMatrix::identity(6, 6);
+    for (i, row) in PLACES.into_iter().enumerate() {
+        for (k, column) in PLACES.into_iter().enumerate() {
+            all[(row, column)] = jacobian[(i, k)];
+        }
+    }
+    all
+}
+
 fn vector_field(penny: &RollingPenny, phi: f64, theta_dot: f64, phi_dot: f64) -> Vector5<f64> {
     let (sin, cos) = phi.sin_cos();
     let speed = penny.radius() * theta_dot;
     Vector5::new(speed * cos, speed * sin, phi_dot, 0.0, 0.0)
 }
 
+/// An impact to first order, at fixed time and configuration.
+struct Crossing {
+    /// Jacobian of the impact map.
+    reset: Matrix5<f64>,
+    /// Vector fields before and after.
+    minus: Vector5<f64>,
+    plus: Vector5<f64>,
+    /// Gradient of the wall function.
+    gradient: Vector5<f64>,
+    /// Part of the velocity, in the kinetic norm, by which the rim misses the wall.
+    margin: f64,
+    /// Rolling velocity before, and what the impact adds to it (rad/s).
+    spin: f64,
+    spin_change: f64,
+    /// Derivative of $(\Omega^+, \omega^+)$ by the coefficient of restitution.
+    by_restitution: Vector2<f64>,
+}
+
+impl Crossing {
+    /// $\nabla g\cdot f^-$.
+    fn rate(&self) -> f64 {
+        self.gradient.dot(&self.minus)
+    }
+
+    /// On $(x, y, \varphi, \Omega, \omega)$.
+    fn saltation(&self) -> Matrix5<f64> {
+        let jump = self.plus - self.reset * self.minus;
+        self.reset + jump * self.gradient.transpose() / self.rate()
+    }
+
+    /// With the rolling angle, that no wall sees: $(x, y, \theta, \varphi, \Omega, \omega)$.
+    fn whole_saltation(&self) -> DMatrix<f64> {
+        let mut saltation = with_rolling_angle(&self.saltation());
+        // θ goes on with the rolling velocity after instead of that before.
+        for (i, place) in PLACES.into_iter().enumerate() {
+            saltation[(THETA, place)] = self.spin_change * self.gradient[i] / self.rate();
+        }
+        saltation
+    }
+
+    /// Whether the rim runs along the wall: its rate is lost against gradient and velocity.
+    fn is_grazed(&self) -> bool {
+        let rate = self.rate();
+        let speed = self.minus.norm().hypot(self.spin);
+        !(rate.abs() > GRAZING * self.gradient.norm() * speed && self.margin > GRAZING)
+    }
+}
+
 impl<T: Table> PennyBilliard<T> {
     /// Saltation matrix of an impact, 5 × 5.
     pub fn saltation(&self, event: &Event) -> Matrix5<f64> {
+        self.crossing(event).saltation()
+    }
+
+    fn crossing(&self, event: &Event) -> Crossing {
         let penny = self.penny();
         let (r, sigma) = (penny.radius(), event.rim.sign());
         let [m1, j] = [penny.rolling_inertia(), penny.heading_inertia()];
@@ -120,8 +194,85 @@ impl<T: Table> PennyBilliard<T> {
         let minus_field = vector_field(penny, phi, v.x, v.y);
         let plus_field = vector_field(penny, phi, plus.x, plus.y);
         let gradient = Vector5::new(n.x, n.y, sigma * r * n_s, 0.0, 0.0);
-        let rate = gradient.dot(&minus_field);
-        d + (plus_field - d * minus_field) * gradient.transpose() / rate
+        let by_restitution = match restitution {
+            Restitution::Elastic | Restitution::Projected => 0.0,
+            Restitution::Newton(_) => 1.0,
+            Restitution::ProjectedNewton(_) => cos2,
+        };
+        Crossing {
+            reset: d,
+            minus: minus_field,
+            plus: plus_field,
+            gradient,
+            margin: (u * u / (restricted * (m1 * v.x * v.x + j * v.y * v.y))).sqrt(),
+            spin: v.x,
+            spin_change: plus.x - v.x,
+            by_restitution: weighted * (-by_restitution * u / restricted),
+        }
+    }
+
+    /// The derivative of the final state of a run, $(x, y, \theta, \varphi, \Omega, \omega)$, by the
+    /// initial one (6 × 6), and by the parameter `"restitution"` where the law has one.
+    ///
+    /// There is none for a run that did not reach a given time, and where an impact grazes; then
+    /// [`reason`](Sensitivity::reason) says why.
+    pub fn sensitivity(&self, run: &Run) -> Sensitivity {
+        let penny = self.penny();
+        let mut sensitivity = Sensitivity::default();
+        let mut jacobian = DMatrix::identity(6, 6);
+        let mut by_restitution = DVector::zeros(6);
+        let (mut state, mut time) = (run.start, 0.0);
+        let flight = |from: &PennyState, t: f64| {
+            let mut flight = with_rolling_angle(&flow_jacobian(penny, from, t));
+            flight[(THETA, SPIN)] = t;
+            flight
+        };
+        for event in &run.events {
+            let crossing = self.crossing(event);
+            let is_grazed = crossing.is_grazed();
+            let saltation = (!is_grazed).then(|| crossing.whole_saltation());
+            if let Some(saltation) = &saltation {
+                let map = saltation * flight(&state, event.interval);
+                jacobian = &map * jacobian;
+                by_restitution = map * by_restitution;
+                for (k, change) in crossing.by_restitution.iter().enumerate() {
+                    by_restitution[SPIN + k] += change;
+                }
+            }
+            sensitivity.add(SensitivityEvent {
+                time: event.time,
+                saltation,
+                class: if is_grazed {
+                    Regularity::Singular
+                } else {
+                    Regularity::Smooth
+                },
+                margin: Some(crossing.margin),
+            });
+            (state, time) = (event.state, event.time);
+        }
+        match run.ending {
+            Ending::TimeLimit => (),
+            // What never hits goes on to the time asked for.
+            Ending::NeverHits if run.time > time => (),
+            Ending::AtRest if run.time > time && run.events.is_empty() => (),
+            Ending::AtRest | Ending::PressedContact => sensitivity.refuse("established-contact"),
+            Ending::GrazingCascade => {
+                sensitivity.class = Regularity::Singular;
+                sensitivity.refuse("grazing");
+            }
+            Ending::DoubleContact => sensitivity.refuse("simultaneous-contacts"),
+            ending => sensitivity.refuse(ending.name()),
+        }
+        let last = flight(&state, run.time - time);
+        let parameters = match self.restitution() {
+            Restitution::Elastic | Restitution::Projected => Vec::new(),
+            Restitution::Newton(_) | Restitution::ProjectedNewton(_) => {
+                vec![("restitution", &last * by_restitution)]
+            }
+        };
+        sensitivity.complete(last * jacobian, parameters);
+        sensitivity
     }
 
     /// The impact as a point of the Poincaré section.

@@ -5,4 +5,5 @@ mod common;
 mod events;
 mod penny;
 mod properties;
+mod sensitivity;
 mod systems;

@@ -1,8 +1,7 @@
 //! `carom sweep ask`: points of an optimizer, answered one by one.
 
-use super::read;
 use crate::Failure;
-use carom_sweep::Asked;
+use carom_sweep::{Asked, Plan};
 use carom_wire::MAX_LINE_BYTES;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -21,7 +20,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn ask(args: &Args) -> Result<(), Failure> {
-    let plan = read(&args.plan)?;
+    let plan = Plan::read(&args.plan)?;
     let mut asked = Asked::open(&plan, &args.out)?;
     let input: Box<dyn Read> =
         match args.file.as_ref().filter(|path| path.as_os_str() != "-") {

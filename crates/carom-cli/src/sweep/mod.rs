@@ -8,9 +8,9 @@ mod run;
 mod table;
 
 use crate::Failure;
-use carom_sweep::{Plan, SweepError};
+use carom_sweep::SweepError;
 use clap::Subcommand;
-use std::path::{Path, PathBuf};
+use std::ffi::OsString;
 
 /// Arguments of `carom sweep`.
 #[derive(clap::Args)]
@@ -39,7 +39,7 @@ enum Command {
     Figure(table::FigureArgs),
 }
 
-pub(crate) fn sweep(args: &Args, is_quiet: bool) -> Result<(), Failure> {
+pub(crate) fn sweep(args: &Args, program: &[OsString], is_quiet: bool) -> Result<(), Failure> {
     match &args.command {
         Command::Plan(args) => plan::plan(args),
         Command::Cell(args) => plan::cell(args),
@@ -47,7 +47,7 @@ pub(crate) fn sweep(args: &Args, is_quiet: bool) -> Result<(), Failure> {
         Command::Status(args) => table::status(args),
         Command::Merge(args) => table::merge(args, is_quiet),
         Command::Ask(args) => ask::ask(args),
-        Command::Launch(args) => launch::launch(args),
+        Command::Launch(args) => launch::launch(args, program),
         Command::Figure(args) => table::figure(args),
     }
 }
@@ -60,18 +60,4 @@ impl From<SweepError> for Failure {
             Self::Usage(error.to_string())
         }
     }
-}
-
-/// Reads a plan; what is wrong in it is named with the file.
-fn read(path: &Path) -> Result<Plan, Failure> {
-    let unreadable =
-        |error: &dyn std::fmt::Display| Failure::Usage(format!("{}: {error}", path.display()));
-    let text = std::fs::read(path)
-        .map_err(|error| Failure::Usage(format!("cannot read {}: {error}", path.display())))?;
-    let text = String::from_utf8(text).map_err(|_| unreadable(&"the plan is not UTF-8"))?;
-    let base = path.parent().map_or_else(PathBuf::new, Path::to_path_buf);
-    Plan::from_toml(&text, &base).map_err(|error| match error {
-        SweepError::Plan { .. } => unreadable(&error),
-        other => other.into(),
-    })
 }

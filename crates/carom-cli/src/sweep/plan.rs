@@ -1,6 +1,5 @@
 //! `carom sweep plan` and `carom sweep cell`: what will be computed.
 
-use super::read;
 use crate::Failure;
 use carom_sweep::{Estimate, Plan, estimate};
 use serde_json::{Value, json};
@@ -31,7 +30,7 @@ pub(super) struct CellArgs {
 }
 
 pub(super) fn plan(args: &PlanArgs) -> Result<(), Failure> {
-    let plan = read(&args.plan)?;
+    let plan = Plan::read(&args.plan)?;
     let estimated = args.estimate.then(|| estimate(&plan)).transpose()?;
     let mut out = std::io::stdout().lock();
     if args.json {
@@ -43,7 +42,7 @@ pub(super) fn plan(args: &PlanArgs) -> Result<(), Failure> {
 }
 
 pub(super) fn cell(args: &CellArgs) -> Result<(), Failure> {
-    let plan = read(&args.plan)?;
+    let plan = Plan::read(&args.plan)?;
     let mut lines = String::new();
     for cell in &args.cells {
         lines.push_str(&plan.cell(*cell)?.line());

@@ -1,6 +1,6 @@
 //! `carom sweep run`: shards into a folder, until all are there or somebody says stop.
 
-use super::{progress, read};
+use super::progress;
 use crate::Failure;
 use carom_sweep::{Monitor, Plan, RunOptions, ShardSet};
 use serde_json::json;
@@ -39,7 +39,7 @@ pub(super) fn run(args: &Args, is_quiet: bool) -> Result<(), Failure> {
     // Before anything that takes time.
     stop_on_signals(&monitor.stop)
         .map_err(|error| Failure::Usage(format!("cannot wait for signals: {error}")))?;
-    let plan = read(&args.plan)?;
+    let plan = Plan::read(&args.plan)?;
     let options = RunOptions {
         shards: shards(args, &plan)?,
         threads: args.threads,

@@ -1,7 +1,7 @@
 //! Boxes with faces parallel to the body's coordinate planes.
 
 use crate::{GeometryError, Support, SupportMap, TriangleMesh};
-use nalgebra::Vector3;
+use nalgebra::{Matrix3, Vector3};
 
 /// A box with edges along the body axes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -80,6 +80,11 @@ impl SupportMap for Cuboid {
             point: self.center + corner,
             value: self.center.dot(direction) - reach,
         }
+    }
+
+    /// Zero: a vertex stays the lowest.
+    fn support_derivative(&self, _direction: &Vector3<f64>) -> Matrix3<f64> {
+        Matrix3::zeros()
     }
 
     fn bounding_radius(&self) -> f64 {

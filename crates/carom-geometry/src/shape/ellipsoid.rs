@@ -1,7 +1,7 @@
 //! Ellipsoids with axes parallel to the body's.
 
 use crate::{GeometryError, Support, SupportMap};
-use nalgebra::Vector3;
+use nalgebra::{Matrix3, Vector3};
 
 /// An ellipsoid with semi-axes along the body axes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -91,6 +91,19 @@ impl SupportMap for Ellipsoid {
             point: self.center - self.semi_axes.component_mul(&scaled) / norm,
             value: self.center.dot(direction) - norm,
         }
+    }
+
+    /// $-A^2/q + A^2dd^TA^2/q^3$, $q = \lvert Ad\rvert$.
+    fn support_derivative(&self, direction: &Vector3<f64>) -> Matrix3<f64> {
+        let scaled = self.semi_axes.component_mul(direction);
+        let norm = scaled.norm();
+        if norm == 0.0 {
+            return Matrix3::zeros();
+        }
+        let unit = scaled / norm;
+        let spread = (unit * unit.transpose() - Matrix3::identity()) / norm;
+        let axes = Matrix3::from_diagonal(&self.semi_axes);
+        axes * spread * axes
     }
 
     fn bounding_radius(&self) -> f64 {

@@ -2,7 +2,7 @@
 
 use crate::convex::Convex;
 use crate::{Ellipsoid, GeometryError, Support, SupportMap};
-use nalgebra::Vector3;
+use nalgebra::{Matrix3, Vector3};
 
 /// The common part of ellipsoids whose interiors meet.
 ///
@@ -48,6 +48,23 @@ impl EllipsoidIntersection {
     }
 }
 
+/// Ellipsoids whose level is this close to 1 at the lowest point meet there.
+const MET: f64 = 1e-9;
+
+impl EllipsoidIntersection {
+    /// The part whose own lowest point lies in all others, with that point.
+    #[inline]
+    fn on_one(&self, direction: &Vector3<f64>) -> Option<(&Ellipsoid, Support)> {
+        self.parts.iter().enumerate().find_map(|(index, part)| {
+            let support = part.support(direction);
+            let holds =
+                |(other, e): (usize, &Ellipsoid)| other == index || e.level(&support.point) <= 1.0;
+            let is_lowest = self.parts.iter().enumerate().all(holds);
+            is_lowest.then_some((part, support))
+        })
+    }
+}
+
 impl SupportMap for EllipsoidIntersection {
     fn support(&self, direction: &Vector3<f64>) -> Support {
         let at = |point: Vector3<f64>| Support {
@@ -57,15 +74,47 @@ impl SupportMap for EllipsoidIntersection {
         if direction.amax() == 0.0 {
             return at(*self.body.inner());
         }
-        for (index, part) in self.parts.iter().enumerate() {
-            let support = part.support(direction);
-            let holds =
-                |(other, e): (usize, &Ellipsoid)| other == index || e.level(&support.point) <= 1.0;
-            if self.parts.iter().enumerate().all(holds) {
-                return support;
-            }
+        match self.on_one(direction) {
+            Some((_, support)) => support,
+            None => at(self.body.lowest(direction)),
         }
-        at(self.body.lowest(direction))
+    }
+
+    /// On one ellipsoid its own; where two meet the point moves along their seam $\tau$,
+    /// $-\tau\tau^T/(\tau\cdot B\tau)$, $B = \sum_i\mu_i\nabla^2f_i$ with the multipliers of
+    /// $d + \sum_i\mu_i\nabla f_i = 0$; where three meet it stays.
+    fn support_derivative(&self, direction: &Vector3<f64>) -> Matrix3<f64> {
+        if direction.amax() == 0.0 {
+            return Matrix3::zeros();
+        }
+        if let Some((part, _)) = self.on_one(direction) {
+            return part.support_derivative(direction);
+        }
+        let point = self.body.lowest(direction);
+        let mut met = self.parts.iter().filter(|e| e.level(&point) >= 1.0 - MET);
+        let (Some(first), Some(second), None) = (met.next(), met.next(), met.next()) else {
+            return Matrix3::zeros();
+        };
+        let squares = [first, second].map(|e| e.semi_axes().component_mul(e.semi_axes()));
+        let [a, b] = [(first, squares[0]), (second, squares[1])]
+            .map(|(e, squares)| (point - e.center()).component_div(&squares));
+        let seam = a.cross(&b);
+        let length = seam.norm_squared();
+        // d lies in the plane of a and b: d + ma a + mb b = 0.
+        let along = [
+            -direction.cross(&b).dot(&seam),
+            -a.cross(direction).dot(&seam),
+        ];
+        let bend: f64 = along
+            .iter()
+            .zip(&squares)
+            .map(|(m, squares)| m / length * seam.component_mul(&seam).component_div(squares).sum())
+            .sum();
+        if bend > 0.0 {
+            seam * seam.transpose() / -bend
+        } else {
+            Matrix3::zeros()
+        }
     }
 
     fn bounding_radius(&self) -> f64 {

@@ -15,7 +15,7 @@ pub use rounded::Rounded;
 pub use union::Union;
 
 use crate::{GeometryError, MassProperties, uniform};
-use nalgebra::Vector3;
+use nalgebra::{Matrix3, Vector3};
 use std::fmt;
 
 /// The lowest point of a body along a direction.
@@ -34,6 +34,11 @@ pub struct Support {
 pub trait SupportMap: fmt::Debug {
     /// A lowest point along `direction` (in the body, any length), the first one if several.
     fn support(&self, direction: &Vector3<f64>) -> Support;
+
+    /// How the lowest point moves with the direction, $\partial\rho_C/\partial d = \nabla^2\sigma(d)$
+    /// (3 × 3, symmetric): zero at a vertex. Where several points are lowest it is that of
+    /// [`support`](Self::support)'s.
+    fn support_derivative(&self, direction: &Vector3<f64>) -> Matrix3<f64>;
 
     /// Radius of a ball about the body's origin that holds the body (m).
     fn bounding_radius(&self) -> f64;
@@ -114,6 +119,17 @@ impl SupportMap for Shape {
             Self::Rounded(shape) => shape.support(direction),
             Self::Union(shape) => shape.support(direction),
             Self::Intersection(shape) => shape.support(direction),
+        }
+    }
+
+    fn support_derivative(&self, direction: &Vector3<f64>) -> Matrix3<f64> {
+        match self {
+            Self::Ellipsoid(shape) => shape.support_derivative(direction),
+            Self::Cuboid(shape) => shape.support_derivative(direction),
+            Self::Polyhedron(shape) => shape.support_derivative(direction),
+            Self::Rounded(shape) => shape.support_derivative(direction),
+            Self::Union(shape) => shape.support_derivative(direction),
+            Self::Intersection(shape) => shape.support_derivative(direction),
         }
     }
 

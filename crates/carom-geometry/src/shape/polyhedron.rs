@@ -1,7 +1,7 @@
 //! Polyhedra.
 
 use crate::{GeometryError, Support, SupportMap, TriangleMesh};
-use nalgebra::Vector3;
+use nalgebra::{Matrix3, Vector3};
 
 /// A polyhedron: the convex hull of points, or a body bounded by a closed mesh.
 ///
@@ -83,6 +83,11 @@ impl SupportMap for Polyhedron {
             }
         }
         best
+    }
+
+    /// Zero: a vertex stays the lowest.
+    fn support_derivative(&self, _direction: &Vector3<f64>) -> Matrix3<f64> {
+        Matrix3::zeros()
     }
 
     fn bounding_radius(&self) -> f64 {

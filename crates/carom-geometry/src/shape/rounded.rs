@@ -1,7 +1,7 @@
 //! Bodies grown by a ball.
 
 use crate::{GeometryError, Support, SupportMap};
-use nalgebra::Vector3;
+use nalgebra::{Matrix3, Vector3};
 
 /// A body grown by a ball of radius ε (the Minkowski sum).
 #[derive(Clone, Debug, PartialEq)]
@@ -52,6 +52,17 @@ impl<S: SupportMap> SupportMap for Rounded<S> {
             support.value -= self.radius * norm;
         }
         support
+    }
+
+    /// That of the base less $\epsilon(I - \hat d\hat d^T)/\lvert d\rvert$.
+    fn support_derivative(&self, direction: &Vector3<f64>) -> Matrix3<f64> {
+        let base = self.base.support_derivative(direction);
+        let norm = direction.norm();
+        if norm == 0.0 {
+            return base;
+        }
+        let unit = direction / norm;
+        base + (unit * unit.transpose() - Matrix3::identity()) * (self.radius / norm)
     }
 
     fn bounding_radius(&self) -> f64 {

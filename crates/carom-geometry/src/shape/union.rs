@@ -1,7 +1,7 @@
 //! Bodies joined.
 
 use crate::{GeometryError, Support, SupportMap};
-use nalgebra::Vector3;
+use nalgebra::{Matrix3, Vector3};
 
 /// Several bodies that move as one; they may overlap or be apart.
 ///
@@ -36,20 +36,35 @@ impl<S> Union<S> {
     }
 }
 
-impl<S: SupportMap> SupportMap for Union<S> {
+impl<S: SupportMap> Union<S> {
+    /// The part that reaches lowest, the first one if several, and its support.
     #[inline]
-    fn support(&self, direction: &Vector3<f64>) -> Support {
+    fn lowest(&self, direction: &Vector3<f64>) -> (Option<&S>, Support) {
         let mut best = Support {
             point: Vector3::zeros(),
             value: f64::INFINITY,
         };
+        let mut lowest = None;
         for part in &self.parts {
             let support = part.support(direction);
             if support.value < best.value {
                 best = support;
+                lowest = Some(part);
             }
         }
-        best
+        (lowest, best)
+    }
+}
+
+impl<S: SupportMap> SupportMap for Union<S> {
+    #[inline]
+    fn support(&self, direction: &Vector3<f64>) -> Support {
+        self.lowest(direction).1
+    }
+
+    fn support_derivative(&self, direction: &Vector3<f64>) -> Matrix3<f64> {
+        let part = self.lowest(direction).0;
+        part.map_or_else(Matrix3::zeros, |part| part.support_derivative(direction))
     }
 
     fn bounding_radius(&self) -> f64 {

@@ -476,3 +476,56 @@ proptest! {
         }
     }
 }
+
+/// The derivative of the support map against central differences, for every shape; on the seam of
+/// a lens, at its vertices of three, and on one of its parts.
+#[test]
+fn the_lowest_point_moves_as_the_derivative_says() {
+    let cut = intersection([
+        ellipsoid([1.0, 1.2, 0.9], 0.5),
+        ellipsoid([1.1, 1.0, 1.0], -0.5),
+        Ellipsoid::new([1.0; 3], v(0.0, 0.6, 0.1)).unwrap(),
+    ]);
+    let base = Shape::Ellipsoid(ellipsoid([2.0, 3.0, 4.0], 0.3));
+    let shapes = [
+        base.clone(),
+        Shape::Rounded(Box::new(Rounded::new(base, 0.4).unwrap())),
+        paper_union(),
+        paper_cube(),
+        Shape::Polyhedron(
+            Polyhedron::new(&[
+                v(1.0, 0.0, 0.0),
+                v(-1.0, 0.3, 0.0),
+                v(0.0, 1.0, 0.2),
+                v(0.1, 0.2, 1.0),
+            ])
+            .unwrap(),
+        ),
+        Shape::Intersection(lens()),
+        Shape::Intersection(cut.unwrap()),
+    ];
+    let directions = [
+        v(0.3, -0.4, 0.9),
+        v(-1.4, 0.2, 0.5),
+        v(0.05, 0.8, -0.6),
+        v(0.1, -0.9, -0.7),
+        v(2.0, 0.1, 0.2),
+    ];
+    let step = 1e-6;
+    for (shape, d) in shapes
+        .iter()
+        .flat_map(|s| directions.iter().map(move |d| (s, d)))
+    {
+        let derivative = shape.support_derivative(d);
+        assert!((derivative - derivative.transpose()).amax() <= 1e-13);
+        for axis in 0..3 {
+            let mut e = Vector3::zeros();
+            e[axis] = step;
+            let ahead = shape.support(&(d + e)).point;
+            let behind = shape.support(&(d - e)).point;
+            let moved = (ahead - behind) / (2.0 * step);
+            let error = (derivative.column(axis) - moved).amax();
+            assert!(error <= 1e-7, "{shape:?} {d} {derivative} {moved}");
+        }
+    }
+}

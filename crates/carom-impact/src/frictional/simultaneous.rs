@@ -5,7 +5,7 @@ use super::round::{RoundBasis, RoundStep, RoundWorkspace, diagnostics, polygon_e
 use super::space::ContactSpace;
 use super::stepper::{StepProblem, StepWorkspace};
 use crate::draft::Basis;
-use crate::gate::{Breach, Rules};
+use crate::gate::{Breach, Rules, Work};
 use crate::jump::separating;
 use crate::laws::BuiltIn;
 use crate::own_terms::GRAZING_TOLERANCE;
@@ -15,7 +15,7 @@ use crate::{
 };
 use carom_lcp::LcpStatus;
 use carom_lcp::cone::{CONE_RESIDUAL, ConeMode, ConeSelection};
-use carom_metric::Tangent;
+use carom_metric::{Tangent, kernel};
 use nalgebra::DVector;
 
 /// The simultaneous law of Anitescu and Potra (`anitescu-potra`): every contact at once, without
@@ -111,18 +111,20 @@ impl MoreauNewton {
             is_asked,
             restitution: &vec![0.0; contacts.len()],
             bounces: &bounces,
-            rules: &Self::RULES,
+            rules: &Self::rules(&bounces, true),
         };
         event.resolve(self.friction_cone, self.selection)
     }
 
     /// Newton's ratio may gain energy against friction, and asks contacts that separate to approach
     /// at most e times as fast.
-    const RULES: Rules<'static> = Rules {
-        may_gain: true,
-        may_be_infeasible: true,
-        ..Rules::FRICTIONAL
-    };
+    fn rules(bounces: &[f64], may_be_infeasible: bool) -> Rules<'_> {
+        Rules {
+            work: Work::Rebound(bounces),
+            may_be_infeasible,
+            ..Rules::FRICTIONAL
+        }
+    }
 }
 
 /// One impact of all contacts at once.
@@ -197,18 +199,19 @@ impl ImpactLaw for MoreauNewton {
     }
 
     fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
-        let contacts = problem.contacts().contacts();
-        let restitution: Vec<f64> = contacts.iter().map(|c| c.restitution).collect();
-        let rules = Rules {
-            may_be_infeasible: restitution.iter().any(|e| *e > 0.0),
-            ..Self::RULES
+        let contacts = problem.contacts();
+        let restitution: Vec<f64> = contacts.contacts().iter().map(|c| c.restitution).collect();
+        let bounce = |(i, e): (usize, &f64)| {
+            e * kernel::dot(contacts.unit_row(contacts.row(i)), problem.momentum())
         };
+        let bounces: Vec<f64> = restitution.iter().enumerate().map(bounce).collect();
+        let may_be_infeasible = restitution.iter().any(|e| *e > 0.0);
         resolve(
             problem,
             self.friction_cone,
             self.selection,
             &restitution,
-            &rules,
+            &Self::rules(&bounces, may_be_infeasible),
         )
     }
 }

@@ -125,12 +125,23 @@ impl PlanarMechanism {
     /// S\partial x/\partial q_l$ if $k$ is a hinge, and zero if it is a slider.
     pub fn gap_hessian(&self, contact: usize, configuration: &[f64], out: &mut DMatrix<f64>) {
         out.fill(0.0);
+        let normal = self.places[contact].line.normal();
+        self.second_derivative(contact, configuration, normal, out);
+    }
+
+    /// Second derivative of a contact's point along a direction, into a cleared matrix.
+    fn second_derivative(
+        &self,
+        contact: usize,
+        configuration: &[f64],
+        along: Vector2<f64>,
+        out: &mut DMatrix<f64>,
+    ) {
         let (frames, place, x) = self.located(contact, configuration);
-        let normal = place.line.normal();
         for l in self.inward(place.link) {
             let moves = frames[l].moves(x);
             for k in self.inward(l) {
-                let second = normal.dot(&frames[k].turns(moves));
+                let second = along.dot(&frames[k].turns(moves));
                 out[(k, l)] = second;
                 out[(l, k)] = second;
             }
@@ -176,6 +187,7 @@ impl PlanarMechanism {
                     actuator.proportional * (q - value) + actuator.derivative * (v - rate);
                 out.force_by_configuration[(i, i)] -= actuator.proportional;
                 out.force_by_velocity[(i, i)] -= actuator.derivative;
+                out.force_by_time[i] += actuator.proportional * rate;
             }
         }
     }
@@ -300,6 +312,20 @@ impl MechanicalSystem for PlanarMechanism {
             };
             out[k] = place.line.tangent().dot(&frames[k].moves(x)) + rolling;
         }
+    }
+
+    /// The rolling part of a slide is linear in the angles.
+    fn contact_hessians(
+        &self,
+        contact: usize,
+        configuration: &[f64],
+        gap: &mut DMatrix<f64>,
+        slide: &mut DMatrix<f64>,
+    ) -> bool {
+        let line = self.places[contact].line;
+        self.second_derivative(contact, configuration, line.normal(), gap);
+        self.second_derivative(contact, configuration, line.tangent(), slide);
+        true
     }
 }
 

@@ -163,4 +163,16 @@ impl MechanicalSystem for Block {
         let (sin, cos) = q[2].sin_cos();
         out.copy_from_slice(&[1.0, 0.0, -a * sin - b * cos]);
     }
+
+    fn contact_hessians(
+        &self,
+        contact: usize,
+        q: &[f64],
+        gap: &mut DMatrix<f64>,
+        slide: &mut DMatrix<f64>,
+    ) -> bool {
+        gap[(2, 2)] = q[1] - self.gap(contact, q);
+        slide[(2, 2)] = q[0] - self.slide(contact, q);
+        true
+    }
 }

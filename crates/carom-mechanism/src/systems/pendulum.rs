@@ -65,4 +65,15 @@ impl MechanicalSystem for Pendulum {
     fn gap_gradient(&self, _contact: usize, _q: &[f64], out: &mut [f64]) {
         out[0] = 1.0;
     }
+
+    /// Gaps are linear.
+    fn contact_hessians(
+        &self,
+        _contact: usize,
+        _q: &[f64],
+        _gap: &mut DMatrix<f64>,
+        _slide: &mut DMatrix<f64>,
+    ) -> bool {
+        true
+    }
 }

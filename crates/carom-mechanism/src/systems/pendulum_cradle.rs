@@ -91,4 +91,30 @@ impl MechanicalSystem for PendulumCradle {
         out[contact] = -along(q[contact]);
         out[contact + 1] = along(q[contact + 1]);
     }
+
+    /// With the vector $D$ between the centers, $u_k = \partial D/\partial q_k$ and the direction
+    /// $d_\perp$ across it, the entries are $(d_\perp\cdot u_k)(d_\perp\cdot u_l)/\lvert D\rvert +
+    /// d\cdot\partial^2D/\partial q_k\partial q_l$.
+    fn contact_hessians(
+        &self,
+        contact: usize,
+        q: &[f64],
+        gap: &mut DMatrix<f64>,
+        _slide: &mut DMatrix<f64>,
+    ) -> bool {
+        let [x, y] = self.distance(contact, q);
+        let distance = x.hypot(y);
+        let (x, y) = (x / distance, y / distance);
+        let moves = [(contact, -self.length), (contact + 1, self.length)].map(|(i, arm)| {
+            let (sin, cos) = q[i].sin_cos();
+            gap[(i, i)] = arm * (y * cos - x * sin);
+            (i, arm * (x * sin - y * cos))
+        });
+        for (i, a) in moves {
+            for (k, b) in moves {
+                gap[(i, k)] += a * b / distance;
+            }
+        }
+        true
+    }
 }

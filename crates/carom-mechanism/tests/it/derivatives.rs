@@ -69,6 +69,24 @@ fn check<S: MechanicalSystem>(system: &S, formulas: &Formulas<'_>, q: &[f64], v:
             close(*entry, dual.eps1);
         }
     }
+    let hessians: Vec<_> = (0..formulas.gaps.len())
+        .map(|contact| {
+            let zeros = || nalgebra::DMatrix::zeros(n, n);
+            let (mut gap, mut slide) = (zeros(), zeros());
+            let known = system.contact_hessians(contact, q, &mut gap, &mut slide);
+            known.then_some([gap, slide])
+        })
+        .collect();
+    for (contact, known) in hessians.iter().enumerate() {
+        let Some([gap, slide]) = known else { continue };
+        for (i, j) in (0..n * n).map(|at| (at / n, at % n)) {
+            let second = |of: &OfPlace| derive(&|q, _| of(q), q, v, i, j).eps1eps2;
+            close(gap[(i, j)], second(&formulas.gaps[contact]));
+            if let Some(of) = formulas.slides.get(contact) {
+                close(slide[(i, j)], second(of));
+            }
+        }
+    }
     for (contact, slide) in formulas.slides.iter().enumerate() {
         assert!(system.contacts()[contact].has_slide);
         system.slide_gradient(contact, q, &mut gradient);

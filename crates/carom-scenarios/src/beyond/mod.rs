@@ -3,3 +3,4 @@
 pub(crate) mod cube_tosses;
 pub(crate) mod engine_survey;
 pub(crate) mod no_slip_disk;
+pub(crate) mod saltation;

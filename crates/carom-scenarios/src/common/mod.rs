@@ -1,6 +1,7 @@
 //! What scenarios of several papers share.
 
 pub(crate) mod projection;
+pub(crate) mod sensitivity;
 
 /// `count` values from `first` to `last`.
 pub(crate) fn linspace(first: f64, last: f64, count: usize) -> Vec<f64> {

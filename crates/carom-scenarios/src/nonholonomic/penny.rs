@@ -1,6 +1,7 @@
 //! The rolling penny on a table, impact by impact.
 
 use crate::ScenarioError;
+use crate::common::sensitivity;
 use crate::config::{Count, Fraction, Input, Positive};
 use crate::nonholonomic::penny_model::{
     InitialConfig, Law, PennyConfig, TableConfig, TableKind, drawing, motion, named, trajectory,
@@ -23,9 +24,25 @@ pub(crate) struct Config {
     // Absent, not the default: a duration alone lifts the limit.
     impacts: Option<Count<1, MOST_IMPACTS>>,
     duration: Option<Positive>,
+    sensitivity: bool,
     penny: PennyConfig,
     table: TableConfig,
     initial: InitialConfig,
+}
+
+/// The coordinates of a state.
+const STATE: [&str; 6] = ["x", "y", "theta", "phi", "theta_dot", "phi_dot"];
+
+fn end(state: &PennyState, time: f64) -> Value {
+    json!({
+        "x": state.x,
+        "y": state.y,
+        "theta": state.theta,
+        "phi": state.phi,
+        "theta_dot": state.theta_dot,
+        "phi_dot": state.phi_dot,
+        "time": time,
+    })
 }
 
 pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
@@ -35,6 +52,10 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         if let Some(parameters) = record.parameters.as_object_mut() {
             parameters.shift_remove("impacts");
         }
+    }
+    if config.sensitivity && config.duration.is_none() {
+        let message = "needs a `duration`: without one the final time is not fixed";
+        return Err(ScenarioError::value("sensitivity", message));
     }
     let limits = Limits {
         impacts: config.impacts.map_or(MOST_IMPACTS, |impacts| *impacts),
@@ -60,6 +81,12 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
             "max_abs_error_j": energy.error,
         }),
     );
+    let last = end(&run.final_state(billiard.penny()), run.time);
+    record.results.insert("final".to_owned(), last);
+    if config.sensitivity {
+        let value = sensitivity::value(&STATE, &billiard.sensitivity(&run));
+        record.results.insert("sensitivity".to_owned(), value);
+    }
     record.quantities = quantities(&billiard, &run, &energy);
     if let TableKind::Ellipse = config.table.kind
         && let [a, b] = config.table.semi_axes

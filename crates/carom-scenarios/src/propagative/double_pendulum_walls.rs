@@ -1,15 +1,18 @@
 //! A double pendulum between two walls.
 
 use crate::ScenarioError;
+use crate::common::sensitivity;
 use crate::config::{Fraction, Input, Positive};
 use crate::propagative::mechanism_motion::motion;
 use crate::propagative::mechanism_run::{AuditedRun, Start};
 use crate::propagative::model::propagative;
-use carom_mechanism::MechanismError;
 use carom_mechanism::planar::{Inertia, Line, LineContact, Link, PlanarBuilder, PlanarMechanism};
+use carom_mechanism::{Derivatives, Dynamics, MechanicalSystem, MechanismError, Motion};
 use carom_report::animation::Outline;
 use carom_report::record::{Axis, Color, Figure, LineStyle, Mark, Record};
+use carom_variational::generalized::ForceParameter;
 use serde::Deserialize;
+use serde_json::json;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -23,12 +26,13 @@ pub(crate) struct Config {
     restitution: Fraction,
     duration: Positive,
     time_step: Positive,
+    sensitivity: bool,
 }
 
 impl Config {
     /// The pendulum with its lower rod, and the link that carries it.
-    fn mechanism(&self) -> Result<(PlanarMechanism, [Link; 2]), MechanismError> {
-        let mut builder = PlanarBuilder::new([0.0, -self.gravity]);
+    fn mechanism(&self, gravity: f64) -> Result<(PlanarMechanism, [Link; 2]), MechanismError> {
+        let mut builder = PlanarBuilder::new([0.0, -gravity]);
         // Angles count from straight down.
         let down = -std::f64::consts::FRAC_PI_2;
         let upper = builder.hinge(Link::GROUND, [0.0, 0.0], down);
@@ -45,18 +49,54 @@ impl Config {
     }
 }
 
+/// The coordinates of a state.
+const STATE: [&str; 4] = ["angle_1", "angle_2", "rate_1", "rate_2"];
+
+/// The generalized force of gravity.
+fn weight(mechanism: &PlanarMechanism, q: &[f64], out: &mut [f64]) {
+    let mut dynamics = Dynamics::new(q.len());
+    let at = Motion {
+        time: 0.0,
+        configuration: q,
+        velocity: &vec![0.0; q.len()],
+    };
+    mechanism.dynamics(&at, Derivatives::First, &mut dynamics);
+    for (out, gradient) in out.iter_mut().zip(&dynamics.potential_gradient) {
+        *out = -gradient;
+    }
+}
+
 pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let (config, mut record) = input.begin::<Config>()?;
     let law = propagative(*config.restitution)?;
-    let (mechanism, links) = config.mechanism()?;
+    let (mechanism, links) = config.mechanism(config.gravity)?;
+    // Its potential is linear in gravity, and there is no other.
+    let (of_unit_gravity, _) = config.mechanism(1.0)?;
+    let pull = |q: &[f64], out: &mut [f64]| weight(&of_unit_gravity, q, out);
+    let parameters = [ForceParameter {
+        name: "gravity",
+        force: &pull,
+    }];
     let start = Start {
         configuration: &config.angles,
         velocity: &config.angular_velocities,
         time_step: *config.time_step,
         duration: *config.duration,
+        sensitivity: config.sensitivity.then_some(&parameters),
     };
     let run = AuditedRun::new(&mechanism, &law, &start)?;
     run.report(&mechanism, &mut record);
+    let end = &run.trajectory.end.state;
+    let last = json!({
+        "time": end.time,
+        "angles": end.configuration.as_slice(),
+        "angular_velocities": run.velocity,
+    });
+    record.results.insert("final".to_owned(), last);
+    if let Some(sensitivity) = &run.sensitivity {
+        let value = sensitivity::value(&STATE, sensitivity);
+        record.results.insert("sensitivity".to_owned(), value);
+    }
     record.figures.push(paths(&config, &mechanism, links, &run));
     let rods: Vec<(Link, f64)> = links.into_iter().zip(*config.lengths).collect();
     let mut played = motion(

@@ -60,6 +60,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         velocity: &vec![0.0; configuration.len()],
         time_step: *config.time_step,
         duration: *config.duration,
+        sensitivity: None,
     };
     let run = AuditedRun::new(&mechanism, &law, &start)?;
     run.report(&mechanism, &mut record);

@@ -1,12 +1,15 @@
 //! Runs of planar mechanisms with an audit of their energy.
 
 use crate::ScenarioError;
-use carom_impact::ImpactLaw;
+use carom_impact::derivative::DifferentiableLaw;
+use carom_impact::sensitivity::Sensitivity;
 use carom_mechanism::MechanicalSystem;
 use carom_mechanism::planar::PlanarMechanism;
 use carom_report::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
 use carom_variational::TimeGrid;
-use carom_variational::generalized::{CollisionIntegrator, Ending, Impact, Trajectory};
+use carom_variational::generalized::{
+    CollisionIntegrator, Ending, ForceParameter, Impact, Trajectory,
+};
 
 /// Most steps of a run that keeps all its states.
 const MAX_STEPS: f64 = 1e6;
@@ -20,11 +23,17 @@ pub(crate) struct Start<'a> {
     pub(crate) velocity: &'a [f64],
     pub(crate) time_step: f64,
     pub(crate) duration: f64,
+    /// Parameters of the forces by which the run is differentiated, if it is.
+    pub(crate) sensitivity: Option<&'a [ForceParameter<'a>]>,
 }
 
 /// A run and its energies.
 pub(crate) struct AuditedRun {
     pub(crate) trajectory: Trajectory,
+    /// The derivative of the final state, if it was wanted.
+    pub(crate) sensitivity: Option<Sensitivity>,
+    /// Velocity at the end.
+    pub(crate) velocity: Vec<f64>,
     /// Time, kinetic and potential energy on the grid.
     energies: Vec<[f64; 3]>,
 }
@@ -32,17 +41,33 @@ pub(crate) struct AuditedRun {
 impl AuditedRun {
     pub(crate) fn new(
         mechanism: &PlanarMechanism,
-        law: &dyn ImpactLaw,
+        law: &dyn DifferentiableLaw,
         start: &Start<'_>,
     ) -> Result<Self, ScenarioError> {
         if start.duration > MAX_STEPS * start.time_step {
             let message = format!("more than {MAX_STEPS} steps");
             return Err(ScenarioError::value("time_step", message));
         }
-        let integrator = CollisionIntegrator::new(mechanism, law)?;
+        let integrator = CollisionIntegrator::differentiable(mechanism, law)?;
         let initial = integrator.state(0.0, start.configuration, start.velocity)?;
         let grid = TimeGrid::duration(start.time_step, start.duration)?;
-        let trajectory = Trajectory::record(&integrator, &initial, &grid, None)?;
+        let (trajectory, sensitivity) = match start.sensitivity {
+            Some(parameters) => {
+                let (trajectory, sensitivity) = Trajectory::record_with_sensitivity(
+                    &integrator,
+                    &initial,
+                    &grid,
+                    None,
+                    parameters,
+                )?;
+                (trajectory, Some(sensitivity))
+            }
+            None => (
+                Trajectory::record(&integrator, &initial, &grid, None)?,
+                None,
+            ),
+        };
+        let velocity = integrator.velocity(&trajectory.end.state)?;
         let mut energies = Vec::with_capacity(trajectory.states.len());
         for state in &trajectory.states {
             let (kinetic, potential) = integrator.energies(state)?;
@@ -50,6 +75,8 @@ impl AuditedRun {
         }
         Ok(Self {
             trajectory,
+            sensitivity,
+            velocity: velocity.0.as_slice().to_vec(),
             energies,
         })
     }

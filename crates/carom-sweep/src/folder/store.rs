@@ -2,8 +2,10 @@
 
 use crate::SweepError;
 use std::fs::{self, File};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
+use std::sync::{Mutex, MutexGuard};
 
 /// What to do with a file that has the name already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +23,7 @@ pub(crate) fn store(
     bytes: &[u8],
     existing: Existing,
 ) -> Result<(), SweepError> {
+    let _writing = writing(temporary);
     let written = write_synced(temporary, bytes).and_then(|()| match existing {
         Existing::Keep => rename_new(temporary, path),
         Existing::Replace => fs::rename(temporary, path),
@@ -32,6 +35,20 @@ pub(crate) fn store(
     written.map_err(SweepError::file("write", path))?;
     sync_folder(path)
 }
+
+/// Held while a temporary file is there: threads of one process give theirs the same name.
+pub(crate) fn writing(temporary: &Path) -> MutexGuard<'static, ()> {
+    static WRITING: [Mutex<()>; PLACES] = [const { Mutex::new(()) }; PLACES];
+    let mut hasher = DefaultHasher::new();
+    temporary.file_name().hash(&mut hasher);
+    let place = (hasher.finish() % PLACES as u64) as usize;
+    WRITING[place]
+        .lock()
+        .unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+/// So many files are written at the same time at least, if their names fall apart.
+const PLACES: usize = 64;
 
 /// Gives a finished file its name, in place of what had it.
 pub(crate) fn replace(temporary: &Path, path: &Path) -> Result<(), SweepError> {

@@ -1,5 +1,6 @@
 //! Files that are being written, and those that dead processes left behind.
 
+use super::store::writing;
 use crate::SweepError;
 use std::fs;
 use std::path::Path;
@@ -42,10 +43,15 @@ pub(crate) fn remove_stale(
         let Some((what, process)) = name.to_str().and_then(|name| written(name, &host)) else {
             continue;
         };
-        // Of this process there is nothing yet: its number was used before.
-        let is_stale = process == std::process::id() || !is_alive(process);
-        if is_stale && is_meant(what) {
-            remove(&entry.path())?;
+        if !is_meant(what) {
+            continue;
+        }
+        // What has this process's number and is not being written is from an earlier process.
+        let path = entry.path();
+        let is_own = process == std::process::id();
+        let _writing = is_own.then(|| writing(&path));
+        if is_own || !is_alive(process) {
+            remove(&path)?;
         }
     }
     Ok(())

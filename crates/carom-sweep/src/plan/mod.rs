@@ -94,6 +94,22 @@ impl Plan {
         read::plan(text, base)
     }
 
+    /// Reads a plan from its file, whose folder paths in it are relative to.
+    ///
+    /// # Errors
+    ///
+    /// As [`from_toml`](Self::from_toml), with the name of the file.
+    pub fn read(path: &Path) -> Result<Self, SweepError> {
+        let text = std::fs::read(path).map_err(SweepError::file("read", path))?;
+        let text = String::from_utf8(text)
+            .map_err(|_| SweepError::content(path, "the plan is not UTF-8"))?;
+        let base = path.parent().unwrap_or(Path::new(""));
+        Self::from_toml(&text, base).map_err(|error| match error {
+            SweepError::Plan { .. } => SweepError::content(path, error),
+            other => other,
+        })
+    }
+
     /// Its name.
     pub fn name(&self) -> &str {
         &self.name

@@ -44,7 +44,7 @@ const RESERVED: [&str; 8] = [
 /// A plan that is read up to the file of states, which only the outside knows.
 struct Draft {
     plan: Parts,
-    states: Option<PathBuf>,
+    states: Option<Node>,
 }
 
 struct Parts {
@@ -65,7 +65,13 @@ struct Parts {
 
 pub(super) fn plan(text: &str, base: &Path) -> Result<Plan, SweepError> {
     let draft = draft(text).map_err(|fault| fault.located(text))?;
-    let states = draft.states.map(|file| States::read(&base.join(file)));
+    let states = draft.states.map(|node| {
+        let file = PathBuf::from(node.text().map_err(|fault| fault.located(text))?);
+        States::read(&base.join(file)).map_err(|error| match error {
+            SweepError::File { .. } => node.fault(error.to_string()).located(text),
+            other => other,
+        })
+    });
     let states = states.transpose()?;
     finish(draft.plan, states).map_err(|fault| fault.located(text))
 }
@@ -286,11 +292,11 @@ fn read_scenario(node: Node) -> Result<&'static carom_scenarios::Scenario, Fault
     })
 }
 
-fn read_states(node: Node) -> Result<PathBuf, Fault> {
+fn read_states(node: Node) -> Result<Node, Fault> {
     let mut fields = node.into_table()?;
     let file = fields.require("file")?;
     fields.finish(&["file"])?;
-    file.text().map(PathBuf::from)
+    Ok(file)
 }
 
 /// Names in use, so that each is used once.

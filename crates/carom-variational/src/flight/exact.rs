@@ -1,6 +1,6 @@
 //! The exact motion in uniform gravity.
 
-use super::{Flight, PathRate};
+use super::{DifferentiableFlight, Flight, PathRate, TurningDerivative};
 use crate::turning::Turning;
 use crate::{RigidBody, State, VariationalError};
 use carom_lie::So3;
@@ -30,50 +30,99 @@ impl ExactFlight {
     }
 }
 
-/// Attitude and momentum after a piece of time within the series' reach.
-fn turn(
-    body: &RigidBody,
-    rotation: &So3,
-    momentum: &Vector3<f64>,
-    time: f64,
-    terms: usize,
-) -> (So3, Vector3<f64>) {
-    // Coefficients times powers of the time; the quaternion starts at 1.
-    let mut momenta = [Vector3::zeros(); MAX_TERMS];
-    let mut rates = [Vector3::zeros(); MAX_TERMS];
-    let mut scalars = [0.0; MAX_TERMS];
-    let mut vectors = [Vector3::zeros(); MAX_TERMS];
-    momenta[0] = *momentum;
-    scalars[0] = 1.0;
-    for k in 0..terms - 1 {
-        rates[k] = body.angular_velocity(&momenta[k]);
-        let (mut torque, mut scalar, mut vector) = (Vector3::zeros(), 0.0, Vector3::zeros());
-        for j in 0..=k {
-            let rate = &rates[k - j];
-            torque += momenta[j].cross(rate);
-            scalar -= vectors[j].dot(rate);
-            vector += rate * scalars[j] + vectors[j].cross(rate);
-        }
-        let step = time / (k + 1) as f64;
-        momenta[k + 1] = torque * step;
-        scalars[k + 1] = scalar * (0.5 * step);
-        vectors[k + 1] = vector * (0.5 * step);
-    }
-    // Small terms first.
-    let momentum = momenta[..terms].iter().rev().sum();
-    let scalar: f64 = scalars[..terms].iter().rev().sum();
-    let vector = vectors[..terms].iter().rev().sum();
-    let turn = So3::from_quaternion(scalar, &vector).unwrap_or_else(So3::identity);
-    (rotation.compose(&turn), momentum)
+/// Taylor coefficients of momentum and angular velocity, times powers of the time.
+struct Series {
+    momenta: [Vector3<f64>; MAX_TERMS],
+    rates: [Vector3<f64>; MAX_TERMS],
 }
 
-impl Flight for ExactFlight {
-    fn advance(
+impl Series {
+    fn new() -> Self {
+        Self {
+            momenta: [Vector3::zeros(); MAX_TERMS],
+            rates: [Vector3::zeros(); MAX_TERMS],
+        }
+    }
+
+    /// Attitude and momentum after a piece of time within the series' reach.
+    fn turn(
+        &mut self,
+        body: &RigidBody,
+        rotation: &So3,
+        momentum: &Vector3<f64>,
+        pieces: &Pieces,
+    ) -> (So3, Vector3<f64>) {
+        let Self { momenta, rates } = self;
+        let Pieces { time, terms, .. } = *pieces;
+        // The quaternion starts at 1.
+        let mut scalars = [0.0; MAX_TERMS];
+        let mut vectors = [Vector3::zeros(); MAX_TERMS];
+        momenta[0] = *momentum;
+        scalars[0] = 1.0;
+        for k in 0..terms - 1 {
+            rates[k] = body.angular_velocity(&momenta[k]);
+            let (mut torque, mut scalar, mut vector) = (Vector3::zeros(), 0.0, Vector3::zeros());
+            for j in 0..=k {
+                let rate = &rates[k - j];
+                torque += momenta[j].cross(rate);
+                scalar -= vectors[j].dot(rate);
+                vector += rate * scalars[j] + vectors[j].cross(rate);
+            }
+            let step = time / (k + 1) as f64;
+            momenta[k + 1] = torque * step;
+            scalars[k + 1] = scalar * (0.5 * step);
+            vectors[k + 1] = vector * (0.5 * step);
+        }
+        // Small terms first.
+        let momentum = momenta[..terms].iter().rev().sum();
+        let scalar: f64 = scalars[..terms].iter().rev().sum();
+        let vector = vectors[..terms].iter().rev().sum();
+        let turn = So3::from_quaternion(scalar, &vector).unwrap_or_else(So3::identity);
+        (rotation.compose(&turn), momentum)
+    }
+
+    /// The variations of attitude and momentum after the piece of time that was turned last: the
+    /// coefficients obey $\dot\zeta = \zeta\times\Omega + J^{-1}\delta\Pi$,
+    /// $\delta\dot\Pi = \delta\Pi\times\Omega + \Pi\times J^{-1}\delta\Pi$.
+    fn vary(
         &self,
         body: &RigidBody,
-        from: &State,
-        time: f64,
-    ) -> Result<State, VariationalError> {
+        [attitude, momentum]: [Vector3<f64>; 2],
+        pieces: &Pieces,
+    ) -> [Vector3<f64>; 2] {
+        let Pieces { time, terms, .. } = *pieces;
+        let mut attitudes = [Vector3::zeros(); MAX_TERMS];
+        let mut momenta = [Vector3::zeros(); MAX_TERMS];
+        let mut rates = [Vector3::zeros(); MAX_TERMS];
+        attitudes[0] = attitude;
+        momenta[0] = momentum;
+        for k in 0..terms - 1 {
+            rates[k] = body.angular_velocity(&momenta[k]);
+            let (mut turn, mut torque) = (rates[k], Vector3::zeros());
+            for j in 0..=k {
+                turn += attitudes[j].cross(&self.rates[k - j]);
+                torque +=
+                    momenta[j].cross(&self.rates[k - j]) + self.momenta[j].cross(&rates[k - j]);
+            }
+            let step = time / (k + 1) as f64;
+            attitudes[k + 1] = turn * step;
+            momenta[k + 1] = torque * step;
+        }
+        [attitudes, momenta].map(|all| all[..terms].iter().rev().sum())
+    }
+}
+
+/// A time in pieces that the series reaches.
+#[derive(Clone, Copy)]
+struct Pieces {
+    count: usize,
+    /// Length of each (s).
+    time: f64,
+    terms: usize,
+}
+
+impl Pieces {
+    fn new(body: &RigidBody, from: &State, time: f64) -> Result<Self, VariationalError> {
         let spin = body.angular_velocity_bound(from);
         let whole = spin * time.abs() / 3f64.sqrt();
         if !whole.is_finite() {
@@ -88,16 +137,57 @@ impl Flight for ExactFlight {
             true => (-38.0 / ratio.ln()).abs().ceil() as usize + 2,
             false => 2,
         };
+        Ok(Self {
+            count: pieces as usize,
+            time: time / pieces,
+            terms: terms.min(MAX_TERMS),
+        })
+    }
+}
+
+impl DifferentiableFlight for ExactFlight {
+    fn is_flow(&self) -> bool {
+        true
+    }
+
+    /// The variational equations of the flow, by the Taylor series of the flow itself.
+    fn append_to(
+        &self,
+        body: &RigidBody,
+        from: &State,
+        time: f64,
+        turning: &mut TurningDerivative,
+    ) -> Result<(), VariationalError> {
+        let pieces = Pieces::new(body, from, time)?;
+        let mut series = Series::new();
+        let mut momentum = from.angular_momentum;
+        for _ in 0..pieces.count {
+            let (turn, next) = series.turn(body, &So3::identity(), &momentum, &pieces);
+            for axis in 0..3 {
+                let column = [&turning.swing, &turning.momentum].map(|m| m.column(axis).into());
+                let [attitude, momentum] = series.vary(body, column, &pieces);
+                turning.swing.set_column(axis, &attitude);
+                turning.momentum.set_column(axis, &momentum);
+            }
+            turning.turn = turn.matrix().transpose() * turning.turn;
+            momentum = next;
+        }
+        Ok(())
+    }
+}
+
+impl Flight for ExactFlight {
+    fn advance(
+        &self,
+        body: &RigidBody,
+        from: &State,
+        time: f64,
+    ) -> Result<State, VariationalError> {
+        let pieces = Pieces::new(body, from, time)?;
+        let mut series = Series::new();
         let (mut rotation, mut angular_momentum) = (from.rotation, from.angular_momentum);
-        for _ in 0..pieces as usize {
-            let piece = time / pieces;
-            (rotation, angular_momentum) = turn(
-                body,
-                &rotation,
-                &angular_momentum,
-                piece,
-                terms.min(MAX_TERMS),
-            );
+        for _ in 0..pieces.count {
+            (rotation, angular_momentum) = series.turn(body, &rotation, &angular_momentum, &pieces);
         }
         let drop = self.gravity * (0.5 * time * time);
         Ok(State {

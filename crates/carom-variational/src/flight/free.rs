@@ -1,11 +1,11 @@
 //! Discrete flights in uniform gravity.
 
-use super::{Flight, PathRate};
+use super::{DifferentiableFlight, Flight, PathRate, TurningDerivative};
 use crate::increment::{discrete_rotational_energy, increment, increment_rate};
 use crate::turning::{Drive, Turning};
 use crate::{RigidBody, State, VariationalError};
-use carom_lie::So3;
-use nalgebra::Vector3;
+use carom_lie::{So3, hat};
+use nalgebra::{Matrix3, Vector3};
 
 const SECOND_ORDER: [f64; 1] = [1.0];
 
@@ -27,6 +27,9 @@ const YOSHIDA_6: [f64; 7] = [
     0.235_573_213_359_358_13,
     0.784_513_610_477_557_3,
 ];
+
+/// A turn whose square is rounding (rad).
+const LEAST_TURN: f64 = 1e-8;
 
 /// The Lie group variational integrator between impacts, in uniform gravity.
 ///
@@ -196,5 +199,68 @@ impl Flight for FreeFlight {
             discrete_rotational_energy(body.inertia(), &f, time)
         };
         Ok(Some(translation + rotation))
+    }
+}
+
+impl DifferentiableFlight for FreeFlight {
+    fn is_flow(&self) -> bool {
+        false
+    }
+
+    /// For each stage of the composition, with $A = FJ_d$ and $C = (\mathrm{tr}(A)I - A)^{-1}$,
+    /// $\zeta' = F^T(\zeta + tC\delta\Pi)$: the derivative of $(FJ_d - J_dF^T)^\vee = t\Pi$.
+    fn append_to(
+        &self,
+        body: &RigidBody,
+        from: &State,
+        time: f64,
+        turning: &mut TurningDerivative,
+    ) -> Result<(), VariationalError> {
+        let nonstandard = body.nonstandard_inertia();
+        let mut momentum = from.angular_momentum;
+        for fraction in self.fractions {
+            let part = fraction * time;
+            let f = increment(body, &(momentum * part))?;
+            let back = So3::cayley(&f).matrix().transpose();
+            let a = back.transpose() * nonstandard;
+            let slope = Matrix3::from_diagonal_element(a.trace()) - a;
+            // Regular on the branch of the identity, where the increment was found.
+            let inverse = slope.try_inverse().ok_or(VariationalError::StepTooLarge {
+                h_omega: body.angular_velocity(&momentum).norm() * part.abs(),
+            })?;
+            turning.swing = back * (turning.swing + inverse * turning.momentum * part);
+            turning.turn = back * turning.turn;
+            momentum = So3::cayley_back(&f, &momentum);
+            turning.momentum = turning.turn + hat(&momentum) * turning.swing;
+        }
+        Ok(())
+    }
+
+    /// With $\delta F = FS(w)$ the rotational part $K/t^2$, $K = \mathrm{tr}\lbrack(I - F)J_d\rbrack$,
+    /// has $\delta K = t w\cdot F^T\Pi$.
+    fn discrete_energy_derivative(
+        &self,
+        body: &RigidBody,
+        state: &State,
+        time: f64,
+    ) -> Result<Option<(Vector3<f64>, f64)>, VariationalError> {
+        if self.fractions.len() > 1 {
+            return Ok(None);
+        }
+        let momentum = &state.angular_momentum;
+        let falling = -0.25 * body.mass() * self.gravity.norm_squared() * time;
+        let spin = body.angular_velocity(momentum);
+        // Even in the time: what its square adds is rounding.
+        if time * spin.norm() <= LEAST_TURN {
+            return Ok(Some((spin, falling)));
+        }
+        let a = momentum * time;
+        let f = increment(body, &a)?;
+        let after = So3::cayley_back(&f, momentum);
+        let turned = |by: &Vector3<f64>| increment_rate(body, &a, &f, by).dot(&after);
+        let by_momentum = Vector3::from_fn(|i, _| turned(&Vector3::ith(i, 1.0)));
+        let energy = discrete_rotational_energy(body.inertia(), &f, time);
+        let by_time = (turned(momentum) - 2.0 * energy) / time;
+        Ok(Some((by_momentum, falling + by_time)))
     }
 }

@@ -1,9 +1,11 @@
 //! Motion between impacts.
 
+mod derivative;
 mod exact;
 mod free;
 mod potential;
 
+pub use derivative::{DifferentiableFlight, TurningDerivative};
 pub use exact::ExactFlight;
 pub use free::FreeFlight;
 pub use potential::{Potential, PotentialFlight};

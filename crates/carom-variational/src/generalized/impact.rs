@@ -171,7 +171,22 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, S> {
             outcome,
             contacts,
         };
+        if accumulated {
+            self.refuse("zeno");
+        } else {
+            let struck = |place: usize| {
+                let (row, norm) = (set.row(place), set.normal_norm(place));
+                impact.outcome.impulses[row] * norm > STILL * size
+            };
+            let others = (0..set.len()).any(|i| struck(i) && impact.contacts[i] != trigger);
+            let (outcome, contacts) = (&impact.outcome, &impact.contacts);
+            self.follow_impact(&problem, outcome, contacts, trigger, others)
+                .map_err(at)?;
+        }
         self.go_on_from(&mut impact, &set, size, longest)?;
+        if !impact.established.is_empty() || !impact.released.is_empty() {
+            self.refuse("established-contact");
+        }
         self.n_impacts += 1;
         observe(Event::Impact(&impact));
         Ok(())
@@ -238,6 +253,7 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, S> {
 
     /// Lets a contact that touches without approaching last.
     pub(crate) fn establish(&mut self, contact: usize, observe: &mut dyn FnMut(Event<'_>)) {
+        self.refuse("established-contact");
         if self.bond(contact) {
             let time = self.start.time;
             observe(Event::Established { time, contact });

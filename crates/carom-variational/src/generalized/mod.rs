@@ -47,6 +47,7 @@ mod locate;
 mod options;
 mod path;
 mod run;
+mod sensitivity;
 mod step;
 mod trajectory;
 
@@ -55,4 +56,5 @@ pub use error::IntegratorError;
 pub use event::{Event, Impact, Reaction, State};
 pub use options::IntegratorOptions;
 pub use run::{CollisionIntegrator, Ending, RunEnd};
+pub use sensitivity::ForceParameter;
 pub use trajectory::{LogEntry, Trajectory};

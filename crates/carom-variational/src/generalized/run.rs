@@ -4,9 +4,12 @@ use super::bond::Bond;
 use super::event::{Event, Reaction, State};
 use super::flight::Projection;
 use super::impact::History;
+use super::sensitivity::{Carried, ForceParameter};
 use super::step::{Failure, Point, Rows, Stepper};
 use super::{IntegratorError, IntegratorOptions};
 use crate::TimeGrid;
+use crate::sensitivity::Sensitivity;
+use carom_impact::derivative::DifferentiableLaw;
 use carom_impact::{GRAZING_TOLERANCE, ImpactLaw};
 use carom_mechanism::MechanicalSystem;
 use carom_metric::{Covector, Tangent, kernel};
@@ -77,6 +80,7 @@ pub struct RunEnd {
 pub struct CollisionIntegrator<'a, S: ?Sized> {
     system: &'a S,
     law: &'a dyn ImpactLaw,
+    differentiable: Option<&'a dyn DifferentiableLaw>,
     options: IntegratorOptions,
 }
 
@@ -105,7 +109,24 @@ impl<'a, S: MechanicalSystem + ?Sized> CollisionIntegrator<'a, S> {
         Ok(Self {
             system,
             law,
+            differentiable: None,
             options: IntegratorOptions::default(),
+        })
+    }
+
+    /// The same with a law whose derivative is known, for
+    /// [`run_with_sensitivity`](Self::run_with_sensitivity).
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new).
+    pub fn differentiable(
+        system: &'a S,
+        law: &'a dyn DifferentiableLaw,
+    ) -> Result<Self, IntegratorError> {
+        Ok(Self {
+            differentiable: Some(law),
+            ..Self::new(system, law)?
         })
     }
 
@@ -231,6 +252,51 @@ impl<'a, S: MechanicalSystem + ?Sized> CollisionIntegrator<'a, S> {
         max_impacts: Option<usize>,
         observe: &mut dyn FnMut(Event<'_>),
     ) -> Result<RunEnd, IntegratorError> {
+        let (end, _) = self.execute(initial, grid, max_impacts, None, observe)?;
+        Ok(end)
+    }
+
+    /// Runs as [`run`](Self::run) does, to the same bits, and carries the derivative of the final
+    /// state $(q, v)$ along, at its fixed time: by the initial one (2n × 2n), by the restitution of
+    /// all impacts and by parameters of the forces.
+    ///
+    /// There is none, and [`reason`](Sensitivity::reason) says why, where an impact grazes, kinks or
+    /// jumps, where several contacts hit together (`"simultaneous-contacts"`), where impacts
+    /// accumulate (`"zeno"`), where contacts last (`"established-contact"`), and for a law or a system
+    /// that does not know what it takes (`"not-differentiated"`: an integrator made with
+    /// [`new`](Self::new), contacts without
+    /// [`contact_hessians`](MechanicalSystem::contact_hessians)).
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Self::run).
+    pub fn run_with_sensitivity(
+        &self,
+        initial: &State,
+        grid: &TimeGrid,
+        max_impacts: Option<usize>,
+        parameters: &[ForceParameter<'_>],
+        observe: &mut dyn FnMut(Event<'_>),
+    ) -> Result<(RunEnd, Sensitivity), IntegratorError> {
+        let Some(law) = self.differentiable else {
+            let end = self.run(initial, grid, max_impacts, observe)?;
+            let mut sensitivity = Sensitivity::default();
+            sensitivity.refuse("not-differentiated");
+            return Ok((end, sensitivity));
+        };
+        let wanted = Some((law, parameters));
+        let (end, sensitivity) = self.execute(initial, grid, max_impacts, wanted, observe)?;
+        Ok((end, sensitivity.unwrap_or_default()))
+    }
+
+    fn execute(
+        &self,
+        initial: &State,
+        grid: &TimeGrid,
+        max_impacts: Option<usize>,
+        wanted: Option<(&dyn DifferentiableLaw, &[ForceParameter<'_>])>,
+        observe: &mut dyn FnMut(Event<'_>),
+    ) -> Result<(RunEnd, Option<Sensitivity>), IntegratorError> {
         let mut stepper = Stepper::new(self.system, self.options.gap_floor());
         let start = self.point(&mut stepper, initial)?;
         for (contact, &gap) in start.gaps.iter().enumerate() {
@@ -238,7 +304,10 @@ impl<'a, S: MechanicalSystem + ?Sized> CollisionIntegrator<'a, S> {
                 return Err(IntegratorError::InitialPenetration { contact, gap });
             }
         }
+        let carried =
+            wanted.map(|(law, parameters)| Carried::new(law, parameters, &mut stepper, &start));
         let mut run = Run::new(self.options, self.law, stepper, start);
+        run.carried = carried;
         run.max_impacts = max_impacts.unwrap_or(usize::MAX);
         let mut state = initial.clone();
         observe(Event::Grid {
@@ -267,12 +336,19 @@ impl<'a, S: MechanicalSystem + ?Sized> CollisionIntegrator<'a, S> {
             }
         }
         run.write(&mut state);
-        Ok(RunEnd {
+        match &ending {
+            Ending::Completed => (),
+            Ending::MaxImpacts | Ending::Stopped(_) => run.refuse(ending.name()),
+        }
+        let carried = run.carried.take();
+        let sensitivity = carried.map(|carried| carried.finish(&mut run.stepper, &run.start));
+        let end = RunEnd {
             ending,
             state,
             n_steps,
             n_impacts: run.n_impacts,
-        })
+        };
+        Ok((end, sensitivity))
     }
 }
 
@@ -304,6 +380,8 @@ pub(crate) struct Run<'r, 's, S: ?Sized> {
     pub(crate) buffers: [Vec<f64>; 3],
     /// Contacts released on the way of the present flight.
     released: Vec<usize>,
+    /// The derivative of the run, if it is wanted.
+    pub(crate) carried: Option<Carried<'r>>,
     pub(crate) n_impacts: usize,
     max_impacts: usize,
 }
@@ -336,6 +414,7 @@ impl<'r, 's, S: MechanicalSystem + ?Sized> Run<'r, 's, S> {
             middle_gaps: vec![0.0; contacts],
             buffers: std::array::from_fn(|_| vec![0.0; n]),
             released: Vec::new(),
+            carried: None,
             n_impacts: 0,
             max_impacts: usize::MAX,
         }
@@ -408,6 +487,7 @@ impl<'r, 's, S: MechanicalSystem + ?Sized> Run<'r, 's, S> {
                 return Ok(true);
             }
             if let Some(contact) = self.approaching() {
+                self.follow_arrival(0.0, contact);
                 self.hit(contact, length, observe)?;
                 n_events += 1;
                 continue;
@@ -417,6 +497,7 @@ impl<'r, 's, S: MechanicalSystem + ?Sized> Run<'r, 's, S> {
             let time = self.start.time;
             match self.next_hit(h).map_err(|_| failed(time))? {
                 None => {
+                    self.follow_flight(h, left);
                     done = if h == left { length } else { done + h };
                     self.advance(begin + done, h, observe);
                     // Halved steps count, so that they cannot go on for ever.
@@ -428,6 +509,7 @@ impl<'r, 's, S: MechanicalSystem + ?Sized> Run<'r, 's, S> {
                 }
                 Some(hit) => {
                     self.fly_and_report_to(hit.time, observe)?;
+                    self.follow_arrival(hit.time, hit.contact);
                     done = (done + hit.time).min(length);
                     self.advance(begin + done, hit.time, observe);
                     // Unless a contact that was released on the shorter way leads elsewhere.

@@ -62,9 +62,18 @@ impl Point {
     /// $v = M^{-1}p$.
     pub(crate) fn velocity_from_momentum(&mut self) {
         self.velocity.copy_from_slice(&self.momentum);
-        dense::whiten(self.mass.as_slice(), &mut self.velocity);
-        dense::unwhiten(self.mass.as_slice(), &mut self.velocity);
+        sharpen(&self.mass, &mut self.velocity);
     }
+
+    /// Multiplies with $M^{-1}$, in place.
+    pub(crate) fn sharpen(&self, x: &mut [f64]) {
+        sharpen(&self.mass, x);
+    }
+}
+
+fn sharpen(factor: &DMatrix<f64>, x: &mut [f64]) {
+    dense::whiten(factor.as_slice(), x);
+    dense::unwhiten(factor.as_slice(), x);
 }
 
 /// Contact rows of bonds at one configuration: per bond the gradients of gap and slide (n each).
@@ -395,6 +404,40 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
                 row += 1;
             }
         }
+    }
+
+    /// Factors the Jacobian of the residual of a step without bonds at its solution, and leaves the
+    /// dynamics there; false if it is singular.
+    pub(crate) fn linearize(&mut self, start: &Point, h: f64, mean: &[f64]) -> bool {
+        let n = self.n;
+        self.mean.copy_from_slice(mean);
+        self.evaluate(start, h, Derivatives::Second);
+        self.assemble(h, &[], n);
+        dense::lu(&mut self.jacobian[..n * n], n, &mut self.pivots[..n])
+    }
+
+    /// Solves with the Jacobian of [`linearize`](Self::linearize).
+    pub(crate) fn solve_linearized(&self, rhs: &mut [f64]) {
+        let n = self.n;
+        dense::lu_solve(&self.jacobian[..n * n], &self.pivots[..n], rhs);
+    }
+
+    /// The dynamics and $\partial T/\partial q - \partial V/\partial q + f$ evaluated last.
+    pub(crate) fn linearized(&self) -> (&Dynamics, &[f64]) {
+        (&self.dynamics, &self.drive)
+    }
+
+    /// Derivative of the momentum $M(q)v$ by the configuration, of a motion.
+    pub(crate) fn momentum_derivative(&mut self, point: &Point, velocity: &[f64]) -> DMatrix<f64> {
+        self.dynamics.clear();
+        let motion = Motion {
+            time: point.time,
+            configuration: &point.configuration,
+            velocity,
+        };
+        self.system
+            .dynamics(&motion, Derivatives::First, &mut self.dynamics);
+        self.dynamics.momentum_derivative.clone()
     }
 
     fn metric_norm_of_correction(&self) -> f64 {

@@ -1,7 +1,10 @@
 //! Stored runs.
 
-use super::{CollisionIntegrator, Event, Impact, IntegratorError, Reaction, RunEnd, State};
+use super::{
+    CollisionIntegrator, Event, ForceParameter, Impact, IntegratorError, Reaction, RunEnd, State,
+};
 use crate::TimeGrid;
+use crate::sensitivity::Sensitivity;
 use carom_mechanism::MechanicalSystem;
 
 /// One entry of the log of a [`Trajectory`].
@@ -50,28 +53,34 @@ impl Trajectory {
         grid: &TimeGrid,
         max_impacts: Option<usize>,
     ) -> Result<Self, IntegratorError> {
-        let (mut states, mut reactions, mut log) = (Vec::new(), Vec::new(), Vec::new());
-        let end = integrator.run(initial, grid, max_impacts, &mut |event| match event {
-            Event::Grid {
-                state,
-                reactions: lasting,
-                ..
-            } => {
-                states.push(state.clone());
-                reactions.push(lasting.to_vec());
-            }
-            Event::Impact(impact) => log.push(LogEntry::Impact(Box::new(impact.clone()))),
-            Event::Established { time, contact } => {
-                log.push(LogEntry::Established { time, contact });
-            }
-            Event::Released { time, contact } => log.push(LogEntry::Released { time, contact }),
-        })?;
-        Ok(Self {
-            states,
-            reactions,
-            log,
-            end,
-        })
+        let mut recorder = Recorder::default();
+        let observe = &mut |event: Event<'_>| recorder.note(event);
+        let end = integrator.run(initial, grid, max_impacts, observe)?;
+        Ok(recorder.trajectory(end))
+    }
+
+    /// The same with the derivative of the final state, as
+    /// [`CollisionIntegrator::run_with_sensitivity`] gives it.
+    ///
+    /// # Errors
+    ///
+    /// As [`record`](Self::record).
+    pub fn record_with_sensitivity<S: MechanicalSystem + ?Sized>(
+        integrator: &CollisionIntegrator<'_, S>,
+        initial: &State,
+        grid: &TimeGrid,
+        max_impacts: Option<usize>,
+        parameters: &[ForceParameter<'_>],
+    ) -> Result<(Self, Sensitivity), IntegratorError> {
+        let mut recorder = Recorder::default();
+        let (end, sensitivity) = integrator.run_with_sensitivity(
+            initial,
+            grid,
+            max_impacts,
+            parameters,
+            &mut |event| recorder.note(event),
+        )?;
+        Ok((recorder.trajectory(end), sensitivity))
     }
 
     /// The impacts in their order.
@@ -80,5 +89,44 @@ impl Trajectory {
             LogEntry::Impact(impact) => Some(impact.as_ref()),
             _ => None,
         })
+    }
+}
+
+/// A trajectory that is being recorded.
+#[derive(Default)]
+struct Recorder {
+    states: Vec<State>,
+    reactions: Vec<Vec<Reaction>>,
+    log: Vec<LogEntry>,
+}
+
+impl Recorder {
+    fn note(&mut self, event: Event<'_>) {
+        match event {
+            Event::Grid {
+                state,
+                reactions: lasting,
+                ..
+            } => {
+                self.states.push(state.clone());
+                self.reactions.push(lasting.to_vec());
+            }
+            Event::Impact(impact) => self.log.push(LogEntry::Impact(Box::new(impact.clone()))),
+            Event::Established { time, contact } => {
+                self.log.push(LogEntry::Established { time, contact });
+            }
+            Event::Released { time, contact } => {
+                self.log.push(LogEntry::Released { time, contact });
+            }
+        }
+    }
+
+    fn trajectory(self, end: RunEnd) -> Trajectory {
+        Trajectory {
+            states: self.states,
+            reactions: self.reactions,
+            log: self.log,
+            end,
+        }
     }
 }

@@ -9,3 +9,5 @@ mod embedding;
 mod flight;
 mod generalized;
 mod impacts;
+mod mechanism_sensitivity;
+mod sensitivity;

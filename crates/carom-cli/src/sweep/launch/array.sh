@@ -8,11 +8,11 @@
 #SBATCH --open-mode=append
 #SBATCH --cpus-per-task=1
 
-carom=@CAROM@
+carom=(@CAROM@)
 plan=@PLAN@
 out=@OUT@
 
-"$carom" sweep run "$plan" --out "$out" \
+"${carom[@]}" sweep run "$plan" --out "$out" \
     --shard "$SLURM_ARRAY_TASK_ID/@TASKS@" --threads "${SLURM_CPUS_PER_TASK:-1}" &
 child=$!
 trap 'kill -TERM "$child" 2>/dev/null' TERM

@@ -1,7 +1,8 @@
 //! `carom sweep launch`: scripts for those who start many processes, which `carom` does not.
 
-use super::read;
 use crate::Failure;
+use carom_sweep::Plan;
+use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -34,8 +35,8 @@ enum Runner {
 
 const DEFAULT_TASKS: u64 = 16;
 
-pub(super) fn launch(args: &Args) -> Result<(), Failure> {
-    let plan = read(&args.plan)?;
+pub(super) fn launch(args: &Args, program: &[OsString]) -> Result<(), Failure> {
+    let plan = Plan::read(&args.plan)?;
     if args.submit && args.on != Runner::Slurm {
         let message = "--submit is for --on slurm: run the script that is printed without it";
         return Err(Failure::Usage(message.to_owned()));
@@ -44,8 +45,16 @@ pub(super) fn launch(args: &Args) -> Result<(), Failure> {
         Runner::Ray => quoted_for_python,
         Runner::Local | Runner::Slurm => quoted_for_shells,
     };
-    let binary = std::env::current_exe();
-    let binary = binary.map_err(|e| Failure::Usage(format!("cannot find carom itself: {e}")))?;
+    let program: Vec<PathBuf> = if program.is_empty() {
+        let binary = std::env::current_exe();
+        vec![binary.map_err(|e| Failure::Usage(format!("cannot find carom itself: {e}")))?]
+    } else {
+        program.iter().map(PathBuf::from).collect()
+    };
+    let words: Result<Vec<String>, Failure> =
+        program.iter().map(|word| Ok(quote(text(word)?))).collect();
+    let between = if args.on == Runner::Ray { ", " } else { " " };
+    let program = words?.join(between);
     let out = absolute(&args.out)?;
     let mut table = out.clone().into_os_string();
     table.push(".parquet");
@@ -56,7 +65,7 @@ pub(super) fn launch(args: &Args) -> Result<(), Failure> {
             .replace("@LAST@", &(tasks - 1).to_string())
             .replace("@TASKS@", &tasks.to_string())
             .replace("@SHARDS@", &plan.n_shards().to_string())
-            .replace("@CAROM@", &quote(text(&binary)?))
+            .replace("@CAROM@", &program)
             .replace("@PLAN@", &quote(text(&absolute(&args.plan)?)?))
             .replace("@TABLE@", &quote(text(Path::new(&table))?))
             .replace("@OUT@", &quote(text(&out)?)))

@@ -6,14 +6,14 @@ import sys
 
 import ray
 
-CAROM, PLAN, OUT, TABLE = @CAROM@, @PLAN@, @OUT@, @TABLE@
+CAROM, PLAN, OUT, TABLE = [@CAROM@], @PLAN@, @OUT@, @TABLE@
 SHARDS, TASKS = @SHARDS@, @TASKS@
 
 
 @ray.remote(num_cpus=1, max_retries=-1)
 def part(i):
     """Computes the shards k with k % TASKS == i. A killed worker loses the shards in hand."""
-    command = [CAROM, "sweep", "run", PLAN, "--out", OUT, "--shard", f"{i}/{TASKS}", "--threads", "1"]
+    command = [*CAROM, "sweep", "run", PLAN, "--out", OUT, "--shard", f"{i}/{TASKS}", "--threads", "1"]
     while True:
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode == 0:
@@ -29,4 +29,4 @@ while waiting:
     finished, waiting = ray.wait(waiting)
     ray.get(finished)
     print(f"{TASKS - len(waiting)} of {TASKS} parts", file=sys.stderr)
-sys.exit(subprocess.run([CAROM, "sweep", "merge", OUT, "-o", TABLE]).returncode)
+sys.exit(subprocess.run([*CAROM, "sweep", "merge", OUT, "-o", TABLE]).returncode)

@@ -34,11 +34,11 @@ pub(super) struct Edges {
     /// Slot velocities that unit rays make, slots × rays.
     effects: DMatrix<f64>,
     /// Slot velocities before.
-    before: Vec<f64>,
+    pub(super) before: Vec<f64>,
     /// Slot velocities of the outcome.
-    target: Vec<f64>,
+    pub(super) target: Vec<f64>,
     /// $\lVert p\rVert$.
-    norm: f64,
+    pub(super) norm: f64,
 }
 
 /// Impulses along the edge of a cone, of unit kinetic length.
@@ -146,6 +146,17 @@ impl Edges {
         self.effects = DMatrix::from_vec(rows, columns, effects);
     }
 
+    /// Slot velocities after impulses on the slots.
+    pub(super) fn after(&self, velocity: &[f64], impulse: &[f64]) -> Vec<f64> {
+        let mut after = velocity.to_vec();
+        for (column, l) in self.space.gram.column_iter().zip(impulse) {
+            if *l != 0.0 {
+                kernel::add_scaled(&mut after, *l, column.as_slice());
+            }
+        }
+        after
+    }
+
     pub(super) fn n_contacts(&self) -> usize {
         self.space.n_contacts
     }
@@ -243,7 +254,8 @@ impl Edges {
     /// The chain of these modes that ends nearest to the target, if any ends within the cutoff
     /// (scaled).
     ///
-    /// In round cones only chains of sticking contacts are linear programs, with polygons inscribed.
+    /// In round cones only chains of sticking contacts are linear programs, with polygons inscribed; for the
+    /// others see [`RoundChain`](super::round::RoundChain).
     pub(super) fn attempt(&self, sequence: &ModeSequence, cutoff: f64, work: &mut u64) -> Attempt {
         let slides = |mode: &StepMode| matches!(mode, StepMode::Slide(_) | StepMode::Edge(_));
         if self.cone == WitnessCone::Round && sequence.steps().flatten().any(slides) {

@@ -13,14 +13,17 @@
 //! ([`OutsideReason`]); else it is unknown. For fixed *modes* of all contacts in all steps every rule
 //! is linear in the impulses, so that one small linear program finds the chain that ends nearest to
 //! the velocity. Modes are taken from the answers of laws, then from samples of the set, the nearest
-//! first, and changed one at a time as long as that brings the end nearer.
+//! first, and changed one at a time as long as that brings the end nearer. In round cones a chain is
+//! given by its normal impulses, and Newton's method leads the nearest samples to the velocity.
 
 mod chain;
 mod linear_program;
 mod modes;
 mod outside;
+mod round;
 mod search;
 mod smooth;
+mod steer;
 mod witness;
 
 pub use outside::OutsideReason;

@@ -2,7 +2,8 @@
 
 use super::chain::{Attempt, Chain, Edges};
 use super::modes::ModeSequence;
-use super::witness::Witness;
+use super::round::{Closings, RoundChain};
+use super::witness::{Witness, WitnessCone};
 use super::{Known, Membership, Nearest, Origin, SAME, SetVerdict};
 use crate::frictional::{
     AnitescuPotra, BranchPolicy, CAP_OFF, COVERING_SPREAD, CapDistribution, Draw, Sampler,
@@ -94,7 +95,7 @@ pub(super) fn search(
             Some(witness) => Some(witness),
             None => match search.samples()? {
                 Some(witness) => Some(witness),
-                None => search.local(),
+                None => search.local().or_else(|| search.rerun(known)),
             },
         },
     };
@@ -150,6 +151,18 @@ impl Search<'_, '_> {
             }
         }
         None
+    }
+
+    /// The sequential law itself, if it answers the velocity by a chain that is too long, or ends in ever smaller
+    /// steps.
+    fn rerun(&self, known: &[Known]) -> Option<Witness> {
+        known.iter().find_map(|member| match &member.origin {
+            Origin::Sequential(_, law) if self.case.distance(&member.velocity) <= SAME => {
+                let witness = Witness::Sequential(law.clone());
+                self.is_good(&witness).then_some(witness)
+            }
+            _ => None,
+        })
     }
 
     /// The witness of a chain of impulses on the rows, if it keeps the rules.
@@ -243,12 +256,39 @@ impl Search<'_, '_> {
         steps.iter().map(rows).collect()
     }
 
+    /// Leads samples in round cones to the velocity.
+    fn attempt_round(&mut self, samples: &[Sampled]) -> Option<Witness> {
+        if self.edges.cone != WitnessCone::Round {
+            return None;
+        }
+        let edges = self.edges;
+        for sampled in samples {
+            if self.work >= self.budget {
+                return None;
+            }
+            let budget = (self.budget - self.work) / 2;
+            let chains = map(2, |i| {
+                let mut work = 0;
+                let closings = [Closings::Kept, Closings::Free][i];
+                let start = RoundChain::new(edges, &sampled.steps);
+                (start.lead(edges, closings, budget, &mut work), work)
+            });
+            for (chain, work) in chains {
+                self.work += work;
+                if let Some(witness) = chain.and_then(|chain| self.look_at(&chain)) {
+                    return Some(witness);
+                }
+            }
+        }
+        None
+    }
+
     /// Samples of the set: after each batch the mode sequences of those that came nearest.
     fn samples(&mut self) -> Result<Option<Witness>, ImpactError> {
         let samplers = samplers(self.case)?;
         let total = self.case.options.samples;
         let mut met = HashSet::new();
-        let mut drawn: Vec<(f64, u64, ModeSequence)> = Vec::new();
+        let mut drawn: Vec<Sampled> = Vec::new();
         let mut first = 0;
         let (mut pivots, mut plain, mut n_plain) = (0.0, 0.0, 0.0f64);
         while first < total
@@ -265,35 +305,33 @@ impl Search<'_, '_> {
                     .filter_map(|sample| one_sample(case, edges, &samplers, sample, &mut draw))
                     .collect::<Vec<_>>()
             });
-            for Sampled {
-                velocity,
-                sample,
-                sequence,
-                steps,
-                pivots: own,
-                is_plain,
-            } in batch.into_iter().flatten()
-            {
-                pivots += own;
-                if is_plain {
-                    plain += own;
+            for sampled in batch.into_iter().flatten() {
+                pivots += sampled.pivots;
+                if sampled.is_plain {
+                    plain += sampled.pivots;
                     n_plain += 1.0;
                 }
-                let distance = self.nearest.see(self.case, velocity);
+                let distance = self.nearest.see(self.case, sampled.velocity.clone());
                 if distance <= SAME
-                    && let Some(witness) = self.proven(self.on_rows(&steps))
+                    && let Some(witness) = self.proven(self.on_rows(&sampled.steps))
                 {
                     return Ok(Some(witness));
                 }
-                if met.insert(sequence.clone()) {
-                    drawn.push((distance, sample, sequence));
+                if met.insert(sampled.sequence.clone()) {
+                    drawn.push(sampled);
                 }
             }
-            drawn.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+            drawn.sort_by(|a, b| {
+                let nearer = a.distance.total_cmp(&b.distance);
+                nearer.then(a.sample.cmp(&b.sample))
+            });
             let rest = drawn.split_off(drawn.len().min(TRIED));
-            let sequences = std::mem::replace(&mut drawn, rest);
-            let sequences: Vec<ModeSequence> = sequences.into_iter().map(|(_, _, s)| s).collect();
-            if let Some(witness) = self.attempt_with_ends(sequences) {
+            let nearest = std::mem::replace(&mut drawn, rest);
+            if let Some(witness) = self.attempt_round(&nearest) {
+                return Ok(Some(witness));
+            }
+            let sequences = nearest.into_iter().map(|sampled| sampled.sequence);
+            if let Some(witness) = self.attempt_with_ends(sequences.collect()) {
                 return Ok(Some(witness));
             }
             drawn.truncate(8 * TRIED);
@@ -368,6 +406,8 @@ fn samplers<'p>(case: &Case<'p>) -> Result<Vec<Sampler<'p>>, ImpactError> {
 /// A sample that ended.
 struct Sampled {
     velocity: Tangent,
+    /// How far it ended from the velocity asked about.
+    distance: f64,
     sample: u64,
     sequence: ModeSequence,
     /// Scaled impulses of each step on the slots.
@@ -409,12 +449,18 @@ fn one_sample(
     }
     let mut end = case.before();
     kernel::add_scaled(end.as_mut_slice(), 1.0, &edges.space.change(draw.impulse()));
+    let velocity = case.velocity(&end);
     Some(Sampled {
-        velocity: case.velocity(&end),
+        distance: case.distance(&velocity),
+        velocity,
         sample,
         sequence,
         steps,
-        pivots: draw.pivots as f64,
+        // Steps in round cones are seldom solved by pivots.
+        pivots: match edges.cone {
+            WitnessCone::Round => draw.steps as f64,
+            WitnessCone::Polygon(_) => draw.pivots as f64,
+        },
         is_plain: sample.is_multiple_of(kinds),
     })
 }

@@ -114,9 +114,10 @@ impl Witness {
             Self::Steps { cone, steps } => {
                 let rows = Rows::new(problem.contacts());
                 let mut velocity = before.0.clone();
+                // The terms of the whole event: what its steps made and cancelled counts.
                 let mut size = velocity.abs();
                 for (k, impulses) in steps.iter().enumerate() {
-                    size = rows.check(k, *cone, impulses, &mut velocity)?;
+                    size += rows.check(k, *cone, impulses, &mut velocity)?;
                 }
                 rows.check_open(&velocity, &size)?;
                 end(problem, &Tangent(velocity), velocity_plus)
@@ -182,7 +183,7 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Checks one step and makes it. The result is the size of the terms of each velocity.
+    /// Checks one step and makes it. The result is the size of the velocities that its impulses make.
     fn check(
         &self,
         step: usize,
@@ -200,7 +201,7 @@ impl<'a> Rows<'a> {
         }
         let after = &*velocity + &self.effects * impulses;
         let made = self.effects.abs() * impulses.abs();
-        let size = velocity.abs() + after.abs() + made;
+        let size = velocity.abs() + after.abs() + &made;
         // Velocities of the rows after, and the sizes of the terms of velocities and impulses.
         let b = &self.jacobian * &after;
         let terms = self.jacobian.abs() * &size;
@@ -265,7 +266,7 @@ impl<'a> Rows<'a> {
             obey("dissipates less than it could", dissipated + most, power)?;
         }
         *velocity = after;
-        Ok(size)
+        Ok(made)
     }
 
     /// No contact approaches.

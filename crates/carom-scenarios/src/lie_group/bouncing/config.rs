@@ -54,6 +54,8 @@ pub(crate) struct Config {
     pub(super) impact_rule: Rule,
     pub(super) max_impacts: Option<usize>,
     pub(super) on_zeno: Option<Zeno>,
+    #[serde(default)]
+    pub(super) sensitivity: bool,
     pub(super) body: BodyConfig,
     pub(super) plane: PlaneConfig,
     pub(super) initial: InitialConfig,

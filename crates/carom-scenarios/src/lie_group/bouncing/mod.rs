@@ -3,26 +3,35 @@
 mod config;
 mod long_run;
 mod outline;
+mod perturbed;
 mod playback;
 mod report;
-mod sensitivity;
 mod snapshots;
 
 pub(crate) use config::ShapeConfig;
 pub(crate) use playback::solids;
 
 use crate::ScenarioError;
+use crate::common::sensitivity;
 use crate::config::Input;
 use carom_geometry::{HalfSpace, Shape};
 use carom_report::Record;
+use carom_variational::sensitivity::Sensitivity;
 use carom_variational::{
-    Collider, ColliderOptions, ExactFlight, Flight, FreeFlight, ImpactRule, RigidBody, RunStatus,
-    State, TimeGrid, Trajectory,
+    Collider, ColliderOptions, DifferentiableFlight, ExactFlight, Flight, FreeFlight, ImpactRule,
+    RigidBody, RunStatus, State, TimeGrid, Trajectory,
 };
 use config::{Config, Integrator};
+use nalgebra::DVector;
 
 /// Steps of the long runs of Tran & Leok, Fig. 6.
 const LONG_STEPS: usize = 100_000;
+
+/// Differences of states: position, turn in the body, momentum in space and in the body.
+const DIFFERENCES: [&str; 12] = [
+    "x", "y", "z", "zeta_x", "zeta_y", "zeta_z", "gamma_x", "gamma_y", "gamma_z", "pi_x", "pi_y",
+    "pi_z",
+];
 
 /// A system ready to run.
 #[derive(Clone, Debug)]
@@ -52,7 +61,7 @@ struct Extras {
     /// Steps of a long run for the energy's drift; 0 for none.
     long_steps: usize,
     /// Whether to follow perturbed starts.
-    sensitivity: bool,
+    perturbed: bool,
 }
 
 /// Any body.
@@ -65,7 +74,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
 pub(crate) fn ellipsoid_union(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let extras = Extras {
         long_steps: LONG_STEPS,
-        sensitivity: false,
+        perturbed: false,
     };
     run_with(input, extras)
 }
@@ -74,7 +83,7 @@ pub(crate) fn ellipsoid_union(input: &Input<'_>) -> Result<Record, ScenarioError
 pub(crate) fn cube(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let extras = Extras {
         long_steps: LONG_STEPS,
-        sensitivity: true,
+        perturbed: true,
     };
     run_with(input, extras)
 }
@@ -98,7 +107,7 @@ fn run_with(input: &Input<'_>, extras: Extras) -> Result<Record, ScenarioError> 
     Ok(record)
 }
 
-fn simulate<F: Flight>(
+fn simulate<F: DifferentiableFlight>(
     config: &Config,
     system: &System,
     flight: &F,
@@ -112,6 +121,11 @@ fn simulate<F: Flight>(
     report::report(config, system, flight, &run, record)?;
     snapshots::snapshots(system, &run, record)?;
     playback::playback(system, &run, record)?;
+    if config.sensitivity {
+        let sensitivity = by_config(collider.sensitivity(&run)?);
+        let value = sensitivity::value(&DIFFERENCES, &sensitivity);
+        record.results.insert("sensitivity".to_owned(), value);
+    }
     if matches!(run.end().status, RunStatus::Stopped(_)) {
         return Ok(());
     }
@@ -119,10 +133,22 @@ fn simulate<F: Flight>(
         let grid = TimeGrid::steps(config.time_step, extras.long_steps)?;
         long_run::long_run(&collider, system, flight, &grid, record)?;
     }
-    if extras.sensitivity {
-        sensitivity::sensitivity(&collider, system, &run, record)?;
+    if extras.perturbed {
+        perturbed::perturbed(&collider, system, &run, record)?;
     }
     Ok(())
+}
+
+/// The parameters as they stand in the configuration: gravity along -z.
+fn by_config(mut sensitivity: Sensitivity) -> Sensitivity {
+    let parameters = std::mem::take(&mut sensitivity.d_final_d_parameters);
+    let named = |(name, column): (&'static str, DVector<f64>)| match name {
+        "restitution" => Some((name, column)),
+        "gravity_z" => Some(("gravity", -column)),
+        _ => None,
+    };
+    sensitivity.d_final_d_parameters = parameters.into_iter().filter_map(named).collect();
+    sensitivity
 }
 
 #[cfg(test)]

@@ -278,3 +278,46 @@ fn mesh_files_are_read() {
         assert!((time(&a) - time(&b)).abs() <= 1e-10);
     }
 }
+
+/// The contract of the key `sensitivity`: names, shapes, and one number against a difference of the
+/// run itself.
+#[test]
+fn the_sensitivity_of_a_run_has_the_fixed_keys() {
+    let value = |toml: &str| serde_json::to_value(run("bouncing-body", toml)).unwrap();
+    let base = "duration = 3.0\ntime_step = 0.02\nrestitution = 0.8\n";
+    assert_eq!(value(base).get("sensitivity"), None);
+    let record = value(&format!("{base}sensitivity = true"));
+    let sensitivity = &record["sensitivity"];
+    assert_eq!(sensitivity["state"][3], "zeta_x");
+    assert_eq!(sensitivity["class"], "smooth");
+    assert_eq!(sensitivity["reason"], Value::Null);
+    let rows = sensitivity["d_final_d_initial"].as_array().unwrap();
+    assert!(rows.len() == 12 && rows.iter().all(|row| row.as_array().unwrap().len() == 12));
+    let parameters = sensitivity["d_final_d_parameters"].as_object().unwrap();
+    assert_eq!(
+        parameters.keys().collect::<Vec<_>>(),
+        ["restitution", "gravity"]
+    );
+    let events = sensitivity["events"].as_array().unwrap();
+    assert_eq!(events.len(), record["impacts"].as_array().unwrap().len());
+    assert_eq!(events[0]["saltation"][11].as_array().unwrap().len(), 12);
+    assert!(events[0]["margin"].as_f64() >= sensitivity["margin"].as_f64());
+    let step = 1e-5;
+    let height = |gravity: f64| {
+        let record = value(&format!("{base}gravity = {gravity:?}"));
+        record["final"]["position"][2].as_f64().unwrap()
+    };
+    let g = 9.80665;
+    let difference = (height(g + step) - height(g - step)) / (2.0 * step);
+    let by_gravity = parameters["gravity"][2].as_f64().unwrap();
+    assert!((by_gravity - difference).abs() <= 1e-7 * difference.abs().max(1.0));
+}
+
+#[test]
+fn sensitivities_that_do_not_exist_say_why() {
+    let stopped = run("bouncing-body", "max_impacts = 1\nsensitivity = true");
+    let value = serde_json::to_value(stopped).unwrap();
+    assert_eq!(value["sensitivity"]["reason"], "max-impacts");
+    assert_eq!(value["sensitivity"]["d_final_d_initial"], Value::Null);
+    assert_eq!(value["sensitivity"]["d_final_d_parameters"], Value::Null);
+}

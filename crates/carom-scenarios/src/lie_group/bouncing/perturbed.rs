@@ -36,7 +36,7 @@ fn turned(state: &State, angle: f64) -> State {
     }
 }
 
-pub(super) fn sensitivity<F: Flight>(
+pub(super) fn perturbed<F: Flight>(
     collider: &Collider<'_, Shape, F>,
     system: &System,
     base: &Trajectory<'_, F>,

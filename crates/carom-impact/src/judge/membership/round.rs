@@ -1,0 +1,273 @@
+//! Chains of steps in round friction cones.
+//!
+//! With the normal impulses of a step given, friction that dissipates most solves a convex problem, so
+//! that normal impulses alone describe a chain that keeps the rules of friction. What is left to ask is
+//! that contacts do not push where they open, and that the chain ends at the velocity: equations and
+//! inequalities in the normal impulses, solved by Newton's method from those of a sample.
+
+use super::chain::{Chain, Edges};
+use super::steer::{Steering, WIDTH};
+use carom_lcp::LcpStatus;
+use carom_lcp::cone::{ConeMode, ConeProblem, ConeSelection, ConeWorkspace};
+use carom_metric::kernel;
+
+/// Newton steps for one chain.
+const MAX_STEPS: usize = 40;
+
+/// By which share of itself an impulse may change in a step, at first and at most.
+const FIRST_REACH: f64 = 0.1;
+const REACH: f64 = 0.3;
+
+/// A share by which nothing is gained.
+const LEAST_REACH: f64 = 1e-12;
+
+/// What is missed, over the norm of the motion, when a chain is good.
+const ENOUGH: f64 = 1e-13;
+
+/// A step may miss more than the best one so far by this factor: the next may find the way back.
+const RISE: f64 = 3.0;
+
+/// How much of what was missed a step may leave so that its reach grows.
+const SHORT: f64 = 0.3;
+
+/// A normal velocity below this, over the norm of the motion, is that of a contact that closes.
+const CLOSED: f64 = 1e-9;
+
+/// If less than this is missed, over the norm of the motion, contacts whose normal velocities, or impulses,
+/// are below so many times what is missed are made to close, or let go, this often.
+const NEAR: f64 = 1e-3;
+const NEARLY: f64 = 30.0;
+const MAX_SNAPS: usize = 3;
+
+/// Impulses below this, over the norm of the motion, are found again from their own sliding, this often: the
+/// solution for all contacts is exact to the largest of them.
+const SMALL: f64 = 1e-4;
+const N_POLISHES: usize = 2;
+
+/// What becomes of contacts that close in a step of a sample.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Closings {
+    /// They close in the chain, too; contacts that do not push go on not to.
+    Kept,
+    /// They may push less; contacts that approach may begin to push.
+    Free,
+}
+
+/// A chain given by the scaled normal impulses of each contact, step after step.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct RoundChain {
+    pub(super) normals: Vec<Vec<f64>>,
+    /// Whether a contact that pushes in a step closes in it.
+    pub(super) closes: Vec<Vec<bool>>,
+}
+
+/// What becomes of a chain.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Path {
+    /// Scaled impulses on the slots of each step.
+    impulses: Vec<Vec<f64>>,
+    /// Slot velocities after each step.
+    pub(super) after: Vec<Vec<f64>>,
+    pub(super) modes: Vec<Vec<ConeMode>>,
+    /// The largest velocity by which a rule or the end is missed.
+    pub(super) missed: f64,
+}
+
+impl RoundChain {
+    /// The chain of a sample, given by its impulses on the slots step after step, and a last step in
+    /// which nothing happens yet.
+    pub(super) fn new(edges: &Edges, steps: &[Vec<f64>]) -> Self {
+        let normals = |step: &Vec<f64>| -> Vec<f64> {
+            let normals = step.iter().step_by(WIDTH);
+            normals.map(|l| l.max(0.0)).collect()
+        };
+        let mut normals: Vec<Vec<f64>> = steps.iter().map(normals).collect();
+        normals.retain(|step| step.iter().any(|l| *l > 0.0));
+        normals.push(vec![0.0; edges.n_contacts()]);
+        let closes = vec![vec![false; edges.n_contacts()]; normals.len()];
+        Self { normals, closes }
+    }
+
+    /// Changes the normal impulses until the chain ends as near to the velocity as this finds with about
+    /// `budget` multiply-adds.
+    pub(super) fn lead(
+        mut self,
+        edges: &Edges,
+        closings: Closings,
+        budget: u64,
+        work: &mut u64,
+    ) -> Option<Chain> {
+        let mut cone = ConeWorkspace::new();
+        let path = self.follow(edges, &mut cone, work)?;
+        if closings == Closings::Kept {
+            self.close(&path, CLOSED * edges.norm);
+        }
+        let (mut chain, mut path) =
+            self.approach(edges, path, closings, &mut cone, (&mut *work, budget));
+        for _ in 0..MAX_SNAPS {
+            let missed = path.missed;
+            if missed <= ENOUGH * edges.norm || missed > NEAR * edges.norm {
+                break;
+            }
+            let mut snapped = chain.clone();
+            snapped.close(&path, NEARLY * missed);
+            for l in snapped.normals.iter_mut().flatten() {
+                if *l < NEARLY * missed {
+                    *l = 0.0;
+                }
+            }
+            let Some(start) = snapped.follow(edges, &mut cone, work) else {
+                break;
+            };
+            let next = snapped.approach(edges, start, closings, &mut cone, (&mut *work, budget));
+            if next.1.missed >= missed {
+                break;
+            }
+            (chain, path) = next;
+        }
+        let mut steps = path.impulses;
+        steps.retain(|step| step.iter().any(|l| *l != 0.0));
+        Some(Chain {
+            steps,
+            value: path.missed,
+        })
+    }
+
+    /// Contacts that push and hardly move along their normals after a step close in it.
+    fn close(&mut self, path: &Path, hardly: f64) {
+        let steps = self.closes.iter_mut().zip(&self.normals).zip(&path.after);
+        for ((closes, normals), velocity) in steps {
+            let normal_velocities = velocity.iter().step_by(WIDTH);
+            for ((closes, l), b) in closes.iter_mut().zip(normals).zip(normal_velocities) {
+                *closes |= *l > 0.0 && b.abs() <= hardly;
+            }
+        }
+    }
+
+    /// Newton's method: the best chain met and what becomes of it.
+    fn approach(
+        mut self,
+        edges: &Edges,
+        mut path: Path,
+        closings: Closings,
+        cone: &mut ConeWorkspace,
+        (work, budget): (&mut u64, u64),
+    ) -> (Self, Path) {
+        let mut reach = FIRST_REACH;
+        let mut best = (self.clone(), path.clone());
+        for _ in 0..MAX_STEPS {
+            if path.missed <= ENOUGH * edges.norm || reach < LEAST_REACH || *work > budget {
+                break;
+            }
+            let Some(mut steering) = Steering::new(edges, &self, &path, closings, work) else {
+                break;
+            };
+            let Some(step) = steering.step(reach, cone, work) else {
+                break;
+            };
+            match step.path {
+                // Written so that NaN fails.
+                Some(found) if found.missed < RISE * best.1.missed => {
+                    let is_short = step.promised > SHORT * path.missed;
+                    (self, path) = (step.chain, found);
+                    if path.missed < best.1.missed {
+                        best = (self.clone(), path.clone());
+                    }
+                    let wanted = if is_short {
+                        2.0 * reach
+                    } else {
+                        4.0 * step.size
+                    };
+                    reach = wanted.max(10.0 * path.missed / edges.norm).min(REACH);
+                }
+                _ => reach = 0.25 * step.size,
+            }
+        }
+        best
+    }
+
+    /// Finds the friction of each step.
+    pub(super) fn follow(
+        &self,
+        edges: &Edges,
+        cone: &mut ConeWorkspace,
+        work: &mut u64,
+    ) -> Option<Path> {
+        let space = &edges.space;
+        let mut path = Path::default();
+        let mut velocity = edges.before.clone();
+        let stiffest = kernel::max_abs(space.gram.as_slice());
+        for normals in &self.normals {
+            // Contacts approach so fast that each pushes as much as it may, and it may push the given impulse.
+            let made = normals.iter().zip(&space.friction);
+            let made: f64 = made.map(|(l, friction)| l * (1.0 + friction)).sum();
+            let speed = 2.0 * (kernel::norm(&velocity) + made * stiffest);
+            let mut pressed = velocity.clone();
+            pressed.iter_mut().step_by(WIDTH).for_each(|b| *b -= speed);
+            let problem = ConeProblem::new(space.gram.as_slice(), &pressed, &space.friction, &[])
+                .and_then(|problem| problem.with_caps(normals))
+                .ok()?;
+            let answer = cone.solve(&problem, ConeSelection::First).ok()?;
+            *work += (answer.n_newton_steps as u64 + 1) * (space.n_slots() as u64).pow(3);
+            if answer.status != LcpStatus::Solved {
+                return None;
+            }
+            let mut impulse = cone.impulse().to_vec();
+            for (l, normal) in impulse.chunks_exact_mut(WIDTH).zip(normals) {
+                l[0] = *normal;
+                if *normal == 0.0 {
+                    l.fill(0.0);
+                }
+            }
+            let mut after = edges.after(&velocity, &impulse);
+            for _ in 0..N_POLISHES {
+                polish(edges, cone.modes(), &after, &mut impulse);
+                after = edges.after(&velocity, &impulse);
+            }
+            velocity.clone_from(&after);
+            path.impulses.push(impulse);
+            path.modes.push(cone.modes().to_vec());
+            path.after.push(after);
+        }
+        path.missed = self.missed(edges, &path);
+        Some(path)
+    }
+
+    fn missed(&self, edges: &Edges, path: &Path) -> f64 {
+        let mut worst = 0.0;
+        let mut miss = |x: f64| worst = if x <= worst { worst } else { x };
+        let steps = self.normals.iter().zip(&self.closes).zip(&path.after);
+        for ((normals, closes), velocity) in steps {
+            let contacts = normals.iter().zip(closes);
+            for ((l, closes), b) in contacts.zip(velocity.iter().step_by(WIDTH)) {
+                if *l > 0.0 {
+                    miss(if *closes { b.abs() } else { *b });
+                }
+            }
+        }
+        let end = path.after.last().unwrap_or(&edges.before);
+        for (x, target) in end.iter().zip(&edges.target) {
+            miss((x - target).abs());
+        }
+        worst
+    }
+}
+
+/// Friction of small impulses against the sliding of their contacts.
+fn polish(edges: &Edges, modes: &[ConeMode], after: &[f64], impulse: &mut [f64]) {
+    let small = SMALL * edges.norm;
+    let contacts = impulse
+        .chunks_exact_mut(WIDTH)
+        .zip(after.chunks_exact(WIDTH));
+    for ((l, u), (mode, friction)) in contacts.zip(modes.iter().zip(&edges.space.friction)) {
+        let (&mut [normal, ref mut x, ref mut y], &[_, ux, uy]) = (l, u) else {
+            continue;
+        };
+        let speed = kernel::norm(&[ux, uy]);
+        if *mode == ConeMode::Slide && normal < small && speed > small {
+            let friction = friction * normal / speed;
+            *x = -friction * ux;
+            *y = -friction * uy;
+        }
+    }
+}

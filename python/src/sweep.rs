@@ -1,0 +1,162 @@
+//! Sweeps: shards for a runner that schedules them itself, and points of an optimizer.
+
+use crate::error::raised;
+use crate::json::{object, to_python};
+use crate::pool::interruptible;
+use carom_sweep::{Asked, Monitor, Plan, SweepError, run_shard_until};
+use carom_wire::WireError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use self_cell::self_cell;
+use serde_json::Value;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+
+/// The error of a sweep under the names of an answer's.
+fn wire(error: SweepError) -> WireError {
+    WireError::new(error.kind(), error)
+}
+
+/// Makes a folder ready for a plan: its cells, its shards, and those among them that the folder lacks.
+#[pyfunction]
+pub(crate) fn prepare(
+    py: Python<'_>,
+    plan: PathBuf,
+    out: PathBuf,
+) -> PyResult<(u64, u64, Vec<u64>)> {
+    interruptible(py, 1, move |_| {
+        let plan = Plan::read(&plan).map_err(wire)?;
+        let status = carom_sweep::prepare(&plan, &out).map_err(wire)?;
+        let mut lacking: Vec<u64> = status.missing.iter().chain(status.damaged.iter()).collect();
+        lacking.sort_unstable();
+        Ok((status.cells, status.shards, lacking))
+    })
+}
+
+/// Computes a shard into a folder: the name of its file, its cells and those with an error, or zeros if
+/// it was there.
+#[pyfunction]
+pub(crate) fn run_shard(
+    py: Python<'_>,
+    plan: PathBuf,
+    out: PathBuf,
+    shard: u64,
+) -> PyResult<(String, u64, u64)> {
+    interruptible(py, 1, move |is_stopped| {
+        let plan = Plan::read(&plan).map_err(wire)?;
+        let monitor = Monitor {
+            stop: Arc::clone(is_stopped),
+            ..Monitor::default()
+        };
+        let done = run_shard_until(&plan, shard, &out, &monitor).map_err(wire)?;
+        // Only after Ctrl-C, when nobody waits any more.
+        let done = done.ok_or_else(|| WireError::new("stopped", "the shard was given up"))?;
+        let name = done.path.file_name().unwrap_or_default();
+        let cells = plan.shard(shard).map_err(wire)?;
+        let cells = if done.is_kept {
+            0
+        } else {
+            cells.end - cells.start
+        };
+        Ok((name.to_string_lossy().into_owned(), cells, done.errors))
+    })
+}
+
+self_cell!(
+    /// A journal and the plan that it is of.
+    struct Journal {
+        owner: Plan,
+        #[covariant]
+        dependent: Asked,
+    }
+);
+
+/// Answers points of an optimizer.
+#[pyclass(frozen, module = "carom._native")]
+pub(crate) struct Ask {
+    state: Arc<Mutex<State>>,
+}
+
+struct State {
+    /// None when it was closed.
+    journal: Option<Journal>,
+    /// Points asked for.
+    points: usize,
+}
+
+impl State {
+    fn tell(&mut self, point: &Value, is_stopped: &AtomicBool) -> Result<Value, WireError> {
+        let mut journal = self.journal.take().ok_or_else(|| {
+            WireError::new(
+                "closed",
+                "the journal was closed, or a point interrupted; ask anew",
+            )
+        })?;
+        self.points += 1;
+        let text = point.to_string();
+        let told = journal.with_dependent_mut(|_, asked| asked.answer_line(self.points, &text));
+        // An answer that nobody heard is for the next one who asks from the start.
+        if !is_stopped.load(Ordering::Relaxed) {
+            self.journal = Some(journal);
+        }
+        let told = told.map_err(wire)?;
+        let answer: Value =
+            serde_json::from_str(&told.text).map_err(|error| WireError::new("internal", error))?;
+        match answer.get("error").filter(|_| answer["cell"].is_null()) {
+            None => Ok(answer),
+            Some(error) => {
+                let part = |key: &str| error[key].as_str().unwrap_or_default();
+                Err(WireError::new(part("kind"), part("message")))
+            }
+        }
+    }
+}
+
+#[pymethods]
+impl Ask {
+    #[new]
+    fn new(py: Python<'_>, plan: PathBuf, out: PathBuf) -> PyResult<Self> {
+        let journal = interruptible(py, 1, move |_| {
+            let plan = Plan::read(&plan).map_err(wire)?;
+            Journal::try_new(plan, |plan| Asked::open(plan, &out)).map_err(wire)
+        })?;
+        let state = State {
+            journal: Some(journal),
+            points: 0,
+        };
+        Ok(Self {
+            state: Arc::new(Mutex::new(state)),
+        })
+    }
+
+    /// The answer to a point: the row of its cell.
+    fn tell<'py>(&self, py: Python<'py>, point: &Bound<'_, PyDict>) -> PyResult<Bound<'py, PyAny>> {
+        let point = Value::Object(object(Some(point), "point")?);
+        let state = Arc::clone(&self.state);
+        let answer = interruptible(py, 1, move |is_stopped| {
+            let mut state = state.lock().map_err(|_| broken())?;
+            state.tell(&point, is_stopped)
+        })?;
+        to_python(py, &answer)
+    }
+
+    /// Lets others ask in the folder.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        let closed = py.detach(|| {
+            self.state
+                .lock()
+                .map(|mut state| state.journal = None)
+                .is_ok()
+        });
+        if closed {
+            Ok(())
+        } else {
+            Err(raised(py, &broken()))
+        }
+    }
+}
+
+fn broken() -> WireError {
+    WireError::new("internal", "an earlier answer ended without an end")
+}
