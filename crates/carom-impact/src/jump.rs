@@ -8,6 +8,9 @@ use crate::{Diagnostics, ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus
 use carom_metric::kernel;
 use smallvec::smallvec;
 
+/// The square of a jump over that of the momentum below which the jump is not scaled.
+const SMALL: f64 = 1e-2;
+
 /// Impulses on the distinct unit normals and the whitened momentum change that they make.
 ///
 /// The change is kept beside the impulses because for a nearly flat wedge it is small while they
@@ -32,13 +35,16 @@ impl Jump {
 
     /// An elastic jump, scaled so that it keeps the energy to the last digit,
     /// $\lVert p\rVert = \lVert p + s w\rVert \Leftrightarrow s = -2\langle p,w\rangle/\lVert w\rVert^2$.
+    ///
+    /// Rounding of $\langle p,w\rangle$ is worth $2^{-52}\lVert p\rVert^2/\lVert w\rVert$ in the jump: a small
+    /// one, of a contact that is grazed, keeps the energy better as it is.
     pub(crate) fn elastic(
         problem: &ImpactProblem<'_>,
         mut impulse: Numbers,
         mut change: Numbers,
     ) -> Self {
         let size = kernel::dot(&change, &change);
-        if size > 0.0 {
+        if size > SMALL * kernel::dot(problem.momentum(), problem.momentum()) {
             let s = -2.0 * kernel::dot(problem.momentum(), &change) / size;
             impulse.iter_mut().for_each(|x| *x *= s);
             change.iter_mut().for_each(|x| *x *= s);

@@ -14,14 +14,55 @@ pub(super) fn resolve() -> Target {
         name: "resolve",
         input: || {
             select(LAWS)
-                .prop_flat_map(|law| (impact(4), options(law), Just(law.name)))
-                .prop_map(|(problem, options, law)| {
-                    with(problem, json!({"law": law, "options": options}))
+                .prop_flat_map(|law| (impact(4), options(law), derivative(), Just(law.name)))
+                .prop_map(|(problem, options, derivative, law)| {
+                    let ask = json!({"law": law, "options": options, "derivative": derivative});
+                    with(problem, ask)
                 })
                 .boxed()
         },
         check: Box::new(resolved),
     }
+}
+
+/// What derivatives are asked for: mostly none.
+fn derivative() -> BoxedStrategy<Value> {
+    let of = |values: Vec<Value>| select(values);
+    let wrt = of(vec![
+        json!(null),
+        json!([]),
+        json!(["velocity"]),
+        json!(["friction", "restitution"]),
+        json!(["mass"]),
+    ]);
+    let tolerance = of(vec![
+        json!(null),
+        json!(1e-12),
+        json!(1e-9),
+        json!(1e-3),
+        json!(0),
+    ]);
+    let direction = of(vec![
+        json!({}),
+        json!({"restitution": 0.5}),
+        json!({"velocity": [1, -0.5]}),
+        json!({"velocity": [1, 0, 2]}),
+        json!({"mass_matrix": [[1, 0.1], [0.1, -1]]}),
+        json!({"contacts": [{"normal": [0.1, 0.2], "friction": 1, "restitution": -1}]}),
+        json!({"contacts": [{"friction": 1}, {"restitution": 1}]}),
+        json!({"constraints": []}),
+    ]);
+    let asked = (wrt, tolerance, proptest::collection::vec(direction, 0..3)).prop_map(
+        |(wrt, tolerance, directions)| {
+            json!({"wrt": wrt, "tolerance": tolerance, "directions": directions})
+        },
+    );
+    prop_oneof![
+        3 => Just(json!(false)),
+        1 => Just(json!(true)),
+        1 => asked,
+    ]
+    .boxed()
 }
 
 /// Some of a law's options with values of their kind.

@@ -5,16 +5,21 @@ use super::frame::{Frame, Variation};
 use super::stage::Stage;
 use crate::plastic::PlasticRule;
 use nalgebra::{DMatrix, DVector};
+use std::sync::Arc;
 
 /// A rate below this fraction of the velocity is none.
 const NOTHING: f64 = 1e-10;
+
+/// Outcomes that differ by less than this fraction of the velocity are one.
+const NEAR: f64 = 1e-9;
 
 /// The outcome $v^+ = v_p + \alpha d$, $d = v_e - v_p$, with
 /// $A\alpha^2 + 2B\alpha = R^2N$, $A = |d|^2$, $B = \langle v_p, d\rangle$, $N = |v_e|^2 - |v_p|^2$.
 #[derive(Clone, Debug)]
 pub(super) struct Blend {
-    plastic: Vec<Stage>,
-    elastic: Vec<Stage>,
+    plastic: Vec<Arc<Stage>>,
+    elastic: Vec<Arc<Stage>>,
+    outcome: DVector<f64>,
     plastic_after: DVector<f64>,
     elastic_after: DVector<f64>,
     difference: DVector<f64>,
@@ -44,7 +49,42 @@ impl Blend {
         restitution: f64,
         rule: PlasticRule,
     ) -> Self {
-        let difference = &elastic.velocity - &plastic.velocity;
+        let ends = (plastic.velocity.clone(), elastic.velocity.clone());
+        Self::between(frame, plastic, elastic, ends, restitution, rule)
+    }
+
+    /// The limit where both outcomes are all but one, for velocities that leave in a direction; `None`
+    /// where they are one in every direction or $\alpha$ is the same in all.
+    pub(super) fn towards(
+        &self,
+        frame: &Frame<'_>,
+        plastic: &Walk,
+        elastic: &Walk,
+        rule: PlasticRule,
+        direction: &DVector<f64>,
+    ) -> Option<Self> {
+        if self.is_orthogonal || self.difference.norm() > NEAR * frame.speed {
+            return None;
+        }
+        let ends = (&plastic.jacobian * direction, &elastic.jacobian * direction);
+        if (&ends.1 - &ends.0).norm() <= NEAR * direction.norm() {
+            return None;
+        }
+        let restitution = self.restitution;
+        let mut out = Self::between(frame, plastic, elastic, ends, restitution, rule);
+        out.outcome = self.outcome.clone();
+        Some(out)
+    }
+
+    fn between(
+        frame: &Frame<'_>,
+        plastic: &Walk,
+        elastic: &Walk,
+        ends: (DVector<f64>, DVector<f64>),
+        restitution: f64,
+        rule: PlasticRule,
+    ) -> Self {
+        let difference = &ends.1 - &ends.0;
         let is_closed = |row: usize| {
             let slope = plastic.jacobian.tr_mul(&frame.row(row));
             slope.norm() <= NOTHING
@@ -59,7 +99,7 @@ impl Blend {
         let b = if is_orthogonal {
             0.0
         } else {
-            plastic.velocity.dot(&difference).max(0.0)
+            ends.0.dot(&difference).max(0.0)
         };
         let target = restitution * restitution * (a + 2.0 * b);
         let divisor = b + (b * b + a * target).sqrt();
@@ -71,8 +111,9 @@ impl Blend {
         Self {
             plastic: plastic.stages.clone(),
             elastic: elastic.stages.clone(),
-            plastic_after: plastic.velocity.clone(),
-            elastic_after: elastic.velocity.clone(),
+            outcome: &ends.0 + alpha * &difference,
+            plastic_after: ends.0,
+            elastic_after: ends.1,
             impulse_difference: total(frame, &elastic.stages) - total(frame, &plastic.stages),
             difference,
             alpha,
@@ -85,7 +126,7 @@ impl Blend {
 
     /// The outcome.
     pub(super) fn after(&self) -> DVector<f64> {
-        &self.plastic_after + self.alpha * &self.difference
+        self.outcome.clone()
     }
 
     fn alpha_slope(&self, slopes: &Slopes) -> f64 {
@@ -184,16 +225,16 @@ impl Blend {
     }
 
     /// Both chains.
-    pub(super) fn stages(&self) -> impl Iterator<Item = &Stage> {
+    pub(super) fn stages(&self) -> impl Iterator<Item = &Arc<Stage>> {
         self.plastic.iter().chain(&self.elastic)
     }
 
-    pub(super) fn parts(&self) -> (&[Stage], &[Stage]) {
+    pub(super) fn parts(&self) -> (&[Arc<Stage>], &[Arc<Stage>]) {
         (&self.plastic, &self.elastic)
     }
 }
 
-fn total(frame: &Frame<'_>, stages: &[Stage]) -> DVector<f64> {
+fn total(frame: &Frame<'_>, stages: &[Arc<Stage>]) -> DVector<f64> {
     let mut sum = DVector::zeros(frame.n_rows());
     for stage in stages {
         sum += &stage.impulse;
@@ -204,7 +245,7 @@ fn total(frame: &Frame<'_>, stages: &[Stage]) -> DVector<f64> {
 /// Derivatives along a direction through a chain of stages.
 pub(super) fn chain_along(
     frame: &Frame<'_>,
-    stages: &[Stage],
+    stages: &[Arc<Stage>],
     variation: &Variation,
 ) -> (DVector<f64>, DVector<f64>, bool) {
     let mut velocity = variation.start(frame.dim());
@@ -217,7 +258,10 @@ pub(super) fn chain_along(
 }
 
 /// Derivatives of velocity and impulses by the velocity before, through a chain of stages.
-pub(super) fn chain_jacobians(frame: &Frame<'_>, stages: &[Stage]) -> (DMatrix<f64>, DMatrix<f64>) {
+pub(super) fn chain_jacobians(
+    frame: &Frame<'_>,
+    stages: &[Arc<Stage>],
+) -> (DMatrix<f64>, DMatrix<f64>) {
     let mut velocity = frame.admissible();
     let mut impulses = DMatrix::zeros(frame.n_rows(), frame.dim());
     for stage in stages {

@@ -6,15 +6,19 @@ use crate::ImpactError;
 use crate::nnls::nonnegative_least_squares;
 use carom_metric::kernel;
 use nalgebra::{DMatrix, DVector};
+use std::sync::Arc;
 
 /// Pieces that are followed.
 pub(super) const MAX_PIECES: usize = 64;
 
 /// States that a search for pieces may visit.
-const MAX_STATES: usize = 20_000;
+const MAX_STATES: usize = 4096;
+
+/// Nearly tied decisions on one way.
+const MAX_TIES: usize = 64;
 
 /// A gradient below this size is that of a quantity that never changes.
-const CONSTANT: f64 = 1e-10;
+pub(super) const CONSTANT: f64 = 1e-10;
 
 /// A cone whose unit rows have a hull that is closer to the origin has no interior.
 const INTERIOR: f64 = 1e-9;
@@ -80,7 +84,7 @@ pub(super) struct Walk {
     /// Whitened velocity now, and its derivatives by the one before the impact.
     pub(super) velocity: DVector<f64>,
     pub(super) jacobian: DMatrix<f64>,
-    pub(super) stages: Vec<Stage>,
+    pub(super) stages: Vec<Arc<Stage>>,
     /// Signed unit rows of the nearly tied decisions.
     tied: Vec<DVector<f64>>,
     /// Least linearised distance of the other decisions, and of all.
@@ -158,8 +162,23 @@ impl Walk {
             }
             self.least = self.least.min(distance.abs());
             if distance <= tolerance {
-                self.tied.push(&test.gradient / size);
+                let row = &test.gradient / size;
                 self.tie = self.tie.max(test.value.abs());
+                // What is decided once is not decided again.
+                if self
+                    .tied
+                    .iter()
+                    .any(|other| (other - &row).norm() <= INTERIOR)
+                {
+                    continue;
+                }
+                if self.tied.len() >= MAX_TIES {
+                    return Err(ImpactError::NotDifferentiated {
+                        reason: "more than 64 decisions are nearly tied; a smaller `tolerance` may tell them \
+                                 apart",
+                    });
+                }
+                self.tied.push(row);
             } else {
                 self.margin = self.margin.min(distance);
             }
@@ -170,6 +189,12 @@ impl Walk {
     /// Whether any decision on the way was nearly tied.
     pub(super) fn is_tied(&self) -> bool {
         !self.tied.is_empty()
+    }
+
+    /// Whether the ties of this way are decided so in a whitened direction.
+    pub(super) fn leads(&self, direction: &DVector<f64>) -> bool {
+        let allowed = INTERIOR.sqrt() * kernel::norm(direction.as_slice());
+        self.tied.iter().all(|row| row.dot(direction) >= -allowed)
     }
 
     /// A whitened direction in which all ties are decided as on this way.
@@ -190,7 +215,7 @@ impl Walk {
 
 /// A unit direction with a positive product with every row, or `None` if the cone has no interior:
 /// towards the point of the hull of the unit rows that is nearest to the origin.
-fn interior(rows: &[DVector<f64>]) -> Result<Option<DVector<f64>>, ImpactError> {
+pub(super) fn interior(rows: &[DVector<f64>]) -> Result<Option<DVector<f64>>, ImpactError> {
     let Some(first) = rows.first() else {
         return Ok(None);
     };
@@ -221,7 +246,7 @@ pub(super) struct Found {
 }
 
 /// How ties are told and followed.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Ties {
     pub(super) tolerance: f64,
 }
@@ -333,11 +358,11 @@ impl Walk {
         if let Some(before) = before {
             let mut impulses = DMatrix::zeros(frame.n_rows(), frame.dim());
             stage.add_impulse_derivatives(&unknowns, &mut impulses);
-            for form in &forms {
+            for form in forms.iter().filter(|form| !stage.can_shift(&form.impulses)) {
                 tests.push(form.test(frame, &stage, &before, &self.jacobian, &impulses));
             }
         }
-        self.stages.push(stage);
+        self.stages.push(Arc::new(stage));
         let is_open = self.accept(frame, &tests, tolerance, own)?;
         Ok(is_open)
     }

@@ -8,6 +8,9 @@ use crate::{ContactSet, ImpactError, Restitution, Selection};
 use carom_numeric::random::CounterRng;
 use nalgebra::DVector;
 
+/// Why a chain is not followed.
+pub(super) const TOO_LONG: &str = "its chain has more than 10000 impacts; `plastic` has none";
+
 /// How a chain picks the next of the distinct normals.
 #[derive(Clone, Debug)]
 pub(super) enum Rule {
@@ -107,9 +110,7 @@ pub(super) fn follow(
             }]);
         }
         if place.strikes as u64 > SEQUENCE_LIMIT {
-            return Err(ImpactError::NotDifferentiated {
-                reason: "more than 10000 impacts",
-            });
+            return Err(ImpactError::NotDifferentiated { reason: TOO_LONG });
         }
         let velocities: Vec<f64> = (0..contacts.n_distinct())
             .map(|j| carom_metric::kernel::dot(contacts.unit(j), walk.velocity.as_slice()))

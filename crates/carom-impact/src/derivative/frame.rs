@@ -166,6 +166,13 @@ impl<'p> Frame<'p> {
         Some(change / self.factors[row])
     }
 
+    /// Whether no contact approaches by more than a part of the velocity.
+    pub(super) fn is_all_but_separating(&self, tolerance: f64) -> bool {
+        let rates = self.problem.unit_velocity().iter();
+        let mut rates = rates.zip(self.problem.grazing());
+        rates.all(|(rate, grazing)| *rate >= -(tolerance * self.speed).max(*grazing))
+    }
+
     /// The part of a whitened vector that the constraints admit.
     pub(super) fn admit(&self, vector: &DVector<f64>) -> DVector<f64> {
         match self.problem.contacts().constraint_basis() {

@@ -3,13 +3,13 @@
 //! The complementarity variables of friction are degenerate in every sticking mode while the
 //! velocity after is smooth, so that they are not looked at.
 
-use super::branch::Form;
+use super::branch::{CONSTANT, Form};
 use super::frame::Frame;
 use super::stage::{Equation, Load, Mode, Rebound, Stage, Terms, of_row};
 use crate::ImpactError;
 use crate::frictional::FrictionCone;
 use carom_lcp::friction_directions;
-use nalgebra::DVector;
+use nalgebra::{DMatrix, DVector};
 use smallvec::smallvec;
 use std::f64::consts::PI;
 
@@ -18,6 +18,22 @@ const MAX_COMBINATIONS: usize = 4096;
 
 /// Velocities and impulses below this fraction of the velocity are none where modes are compared.
 const NOTHING: f64 = 1e-11;
+
+/// Impulses below this fraction of the velocity are rounding.
+const ROUNDING: f64 = 1e-14;
+
+/// What a mode asks for may be missed by so many times what a tied decision may miss: the tests of the mode
+/// then decide.
+const GENEROUS: f64 = 4.0;
+
+/// What counts as none of the quantities of a contact where its modes are compared.
+#[derive(Clone, Copy, Debug)]
+struct Near {
+    push: f64,
+    gap: f64,
+    drag: f64,
+    slip: f64,
+}
 
 /// The friction cones of contacts in space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -179,7 +195,7 @@ impl Reading<'_> {
         {
             return Grip::Saturated(self.own_tangential());
         }
-        if self.push > self.gap {
+        if self.push > self.gap.max(ROUNDING * self.speed) {
             Grip::Closed(self.own_tangential())
         } else {
             Grip::Open
@@ -219,50 +235,51 @@ impl Reading<'_> {
         }
     }
 
-    /// Every mode that fits up to a threshold, and whether these are all.
-    fn fitting(&self, threshold: f64) -> (Vec<Grip>, bool) {
+    /// Every mode that fits up to what is near, and whether these are all.
+    fn fitting(&self, near: &Near) -> (Vec<Grip>, bool) {
         let mut grips = vec![self.own()];
         let mut add = |grip: Grip| {
             if !grips.contains(&grip) {
                 grips.push(grip);
             }
         };
-        let (tangential, is_complete) = self.fitting_tangential(threshold);
-        if self.push.abs() <= threshold && norm(self.drag) <= threshold && self.gap >= -threshold {
+        let (tangential, is_complete) = self.fitting_tangential(near);
+        let is_light = self.push.abs() <= near.push && norm(self.drag) <= near.drag;
+        if is_light && self.gap >= -near.gap {
             add(Grip::Open);
         }
-        if self.gap.abs() <= threshold {
+        if self.gap.abs() <= near.gap {
             tangential.iter().for_each(|t| add(Grip::Closed(*t)));
         }
         if let Some(cap) = self.cap
-            && (cap - self.push).abs() <= threshold
-            && self.gap <= threshold
+            && (cap - self.push).abs() <= near.push
+            && self.gap <= near.gap
         {
             tangential.iter().for_each(|t| add(Grip::Saturated(*t)));
         }
         (grips, is_complete)
     }
 
-    fn fitting_tangential(&self, threshold: f64) -> (Vec<Tangential>, bool) {
+    fn fitting_tangential(&self, near: &Near) -> (Vec<Tangential>, bool) {
         if !self.has_friction() {
             return (vec![Tangential::Free], true);
         }
         let mut out = Vec::new();
         let (speed, limit) = (norm(self.slip), self.limit());
-        if speed <= threshold && self.slack() >= -threshold {
+        if speed <= near.slip && self.slack() >= -near.drag {
             out.push(Tangential::Stick);
         }
         if self.directions.is_empty() {
             let drag = norm(self.drag);
             let against = |s: [f64; 2]| {
-                norm([self.drag[0] + limit * s[0], self.drag[1] + limit * s[1]]) <= threshold
+                norm([self.drag[0] + limit * s[0], self.drag[1] + limit * s[1]]) <= near.drag
             };
-            if speed > threshold {
+            if speed > near.slip {
                 let s = [self.slip[0] / speed, self.slip[1] / speed];
                 if against(s) {
                     out.push(Tangential::Round(s));
                 }
-            } else if drag > threshold {
+            } else if drag > near.drag {
                 let s = [-self.drag[0] / drag, -self.drag[1] / drag];
                 if against(s) {
                     out.push(Tangential::Round(s));
@@ -276,13 +293,13 @@ impl Reading<'_> {
         let k = self.directions.len();
         for j in 0..k {
             let d = self.directions[j];
-            let is_there = norm(minus(self.drag, [limit * d[0], limit * d[1]])) <= threshold;
+            let is_there = norm(minus(self.drag, [limit * d[0], limit * d[1]])) <= near.drag;
             let along = dot(d, self.slip);
             let sides = self.neighbors(j);
             let is_least = sides
                 .iter()
-                .all(|i| dot(self.directions[*i], self.slip) - along >= -threshold);
-            if is_there && is_least && along <= threshold {
+                .all(|i| dot(self.directions[*i], self.slip) - along >= -near.slip);
+            if is_there && is_least && along <= near.slip {
                 out.push(Tangential::Vertex(j));
             }
             if k > 2 {
@@ -291,11 +308,11 @@ impl Reading<'_> {
                     limit * d[0] + share * side[0],
                     limit * d[1] + share * side[1],
                 ];
-                let fits = norm(minus(self.drag, at)) <= threshold
-                    && share >= -threshold
-                    && limit - share >= -threshold
-                    && dot(side, self.slip).abs() <= threshold
-                    && along <= threshold;
+                let fits = norm(minus(self.drag, at)) <= near.drag
+                    && share >= -near.drag
+                    && limit - share >= -near.drag
+                    && dot(side, self.slip).abs() <= near.slip
+                    && along <= near.slip;
                 if fits {
                     out.push(Tangential::Edge(j));
                 }
@@ -311,6 +328,7 @@ impl Reading<'_> {
             Grip::Closed(tangential) => (tangential, true),
             Grip::Saturated(tangential) => (tangential, false),
         };
+        mode.acts = true;
         let load = |direction: [f64; 2], mode: &mut Mode| {
             for (row, d) in self.tangents.iter().zip(direction) {
                 mode.loads.push(Load {
@@ -321,6 +339,24 @@ impl Reading<'_> {
             }
         };
         let normal = of_row(self.normal);
+        let first = mode.unknowns.len();
+        self.add_tangential(tangential, is_free, normal, load, mode);
+        if is_free {
+            for limit in mode.limits.iter_mut().skip(first + 1) {
+                *limit = Some((first, self.friction));
+            }
+        }
+    }
+
+    /// The same for a contact that pushes.
+    fn add_tangential(
+        &self,
+        tangential: Tangential,
+        is_free: bool,
+        normal: Terms,
+        load: impl Fn([f64; 2], &mut Mode),
+        mode: &mut Mode,
+    ) {
         match tangential {
             Tangential::Free => {
                 if is_free {
@@ -388,6 +424,7 @@ impl Reading<'_> {
             },
         ];
         for (row, equation) in self.tangents.iter().zip(equations) {
+            mode.limits.push(None);
             mode.unknowns.push(of_row(*row));
             mode.equations.push(equation);
         }
@@ -582,27 +619,36 @@ impl<'f> Contacts<'f> {
         self.members.iter().enumerate().map(read).collect()
     }
 
-    /// The stage of an event in the mode that fits best, or with a threshold in all that fit up to
-    /// it, the best first; what decides for each; whether these are all modes.
+    /// The stage of an event in the mode that fits best, given the derivatives of the velocity before it;
+    /// with a tolerance in all modes that are that near, the best first; what decides for each;
+    /// whether these are all modes.
     #[allow(clippy::type_complexity)] // Read once, where it is called.
     pub(super) fn stages(
         &self,
         event: &Event,
-        threshold: Option<f64>,
+        before: &DMatrix<f64>,
+        tolerance: Option<f64>,
     ) -> (Vec<(Stage, Vec<Form>)>, bool) {
         let readings = self.readings(event);
-        let own: Vec<Grip> = readings.iter().map(Reading::own).collect();
-        let mut out = vec![self.stage(event, &readings, &own)];
+        let mut own: Vec<Grip> = readings.iter().map(Reading::own).collect();
+        let mut first = self.stage(event, &readings, &own);
+        if self.close_idle(&readings, &first.0, before, &mut own) {
+            first = self.stage(event, &readings, &own);
+        }
+        let mut out = vec![first];
         let mut is_complete = true;
-        let Some(threshold) = threshold else {
+        let Some(tolerance) = tolerance else {
             return (out, is_complete);
         };
-        let threshold = threshold * (1.0 + 1e-6) + NOTHING * self.frame.speed;
+        let near = self.near(&readings, &out[0].0, before, tolerance);
         let mut fitting = Vec::with_capacity(readings.len());
         let mut count = 1usize;
-        for reading in &readings {
-            let (grips, all) = reading.fitting(threshold);
+        for (reading, near) in readings.iter().zip(&near) {
+            let (mut grips, all) = reading.fitting(near);
             is_complete &= all;
+            let first = own[fitting.len()];
+            grips.retain(|grip| *grip != first);
+            grips.insert(0, first);
             count = count.saturating_mul(grips.len());
             fitting.push(grips);
         }
@@ -623,6 +669,71 @@ impl<'f> Contacts<'f> {
             out.push(self.stage(event, &readings, &grips));
         }
         (out, is_complete)
+    }
+
+    /// Closes the open contacts that neither push nor can open, because others keep them at rest; says
+    /// whether there are any. Impulses can be shifted onto them.
+    fn close_idle(
+        &self,
+        readings: &[Reading<'_>],
+        stage: &Stage,
+        before: &DMatrix<f64>,
+        grips: &mut [Grip],
+    ) -> bool {
+        let mut after: Option<DMatrix<f64>> = None;
+        let mut is_any = false;
+        for (reading, grip) in readings.iter().zip(grips) {
+            let none = NOTHING * reading.speed;
+            if *grip != Grip::Open || reading.gap.abs() > none || reading.push.abs() > none {
+                continue;
+            }
+            let after = after.get_or_insert_with(|| {
+                let mut after = before.clone();
+                stage.advance(&mut after);
+                after
+            });
+            let normal = self.frame.row(reading.normal);
+            let mut slope = after.tr_mul(&normal);
+            slope.gemv_tr(reading.rebound.value(), before, &normal, 1.0);
+            if slope.norm() <= CONSTANT {
+                *grip = Grip::Closed(reading.own_tangential());
+                is_any = true;
+            }
+        }
+        is_any
+    }
+
+    /// What is near for each contact: what changes by as little as the tolerance says of the velocity before
+    /// can change it to.
+    fn near(
+        &self,
+        readings: &[Reading<'_>],
+        stage: &Stage,
+        before: &DMatrix<f64>,
+        tolerance: f64,
+    ) -> Vec<Near> {
+        let frame = self.frame;
+        let mut after = before.clone();
+        let unknowns = stage.advance(&mut after);
+        let mut impulses = DMatrix::zeros(frame.n_rows(), frame.dim());
+        stage.add_impulse_derivatives(&unknowns, &mut impulses);
+        let rate = |row: usize, of: &DMatrix<f64>| of.tr_mul(&frame.row(row)).norm();
+        let near = |slope: f64| (GENEROUS * tolerance * slope + NOTHING) * frame.speed;
+        let of = |reading: &Reading<'_>| {
+            let tangents = reading.tangents.iter();
+            let push = impulses.row(reading.normal).norm();
+            let drag: f64 = tangents.clone().map(|row| impulses.row(*row).norm()).sum();
+            let slip: f64 = tangents.map(|row| rate(*row, &after)).sum();
+            let gap = rate(reading.normal, &after)
+                + reading.rebound.value() * rate(reading.normal, before);
+            Near {
+                push: near(push),
+                gap: near(gap),
+                drag: near(drag + reading.friction * push),
+                slip: near(slip),
+            }
+        };
+        readings.iter().map(of).collect()
     }
 
     fn stage(&self, event: &Event, readings: &[Reading<'_>], grips: &[Grip]) -> (Stage, Vec<Form>) {

@@ -6,13 +6,13 @@ use super::chain::{self, Rule, Strike};
 use super::frame::Frame;
 use super::friction::{Cones, Contacts, Event};
 use super::stage::{Mode, Rebound, Stage};
-use super::{Branches, DifferentiableLaw, Map, Way, sliding};
+use super::{Branches, DifferentiableLaw, Map, ToPlastic, Way, sliding};
 use crate::frictional::{
     AnitescuPotra, MoreauNewton, Sampler, Sequential, SetValued, SingleImpacts,
 };
 use crate::plastic::{PlasticRule, plastic_jump};
 use crate::{
-    Diagnostics, EnergeticRestitution, ImpactError, ImpactOutcome, ImpactProblem,
+    Diagnostics, EnergeticRestitution, ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus,
     NonholonomicElastic, NonholonomicNewton, NonholonomicProjected, NonholonomicProjectedNewton,
     Plastic, Propagative, Restitution, Rough, Routh, TwoBody,
 };
@@ -36,7 +36,7 @@ impl DifferentiableLaw for Propagative {
             };
             let Some(sequence) = &found.sequence else {
                 return Err(ImpactError::NotDifferentiated {
-                    reason: "more than 10000 impacts",
+                    reason: chain::TOO_LONG,
                 });
             };
             let contacts = problem.contacts();
@@ -49,37 +49,29 @@ impl DifferentiableLaw for Propagative {
         if is_quiet {
             return Ok(Branches::of_chains(frame, elastic, true));
         }
-        let plastic = plastic_branches(&frame, self.plastic, ties);
         let restitution = self.restitution.value();
         if self.restitution == EnergeticRestitution::ELASTIC {
-            let mut branches = Branches::of_chains(frame, elastic, true);
-            // Only the derivative by restitution asks for the plastic outcome.
-            if let Ok(plastic) = plastic
-                && let [plastic] = plastic.walks.as_slice()
-                && !plastic.is_tied()
-            {
-                for way in &mut branches.ways {
-                    let blend = Blend::new(
-                        &branches.frame,
-                        plastic,
-                        &way.walk,
-                        restitution,
-                        self.plastic,
-                    );
-                    way.map = Map::Elastic(Box::new(blend));
-                }
-            } else {
-                branches.has_event_derivative = false;
-            }
-            return Ok(branches);
+            let rule = self.plastic;
+            return Ok(Branches {
+                to_plastic: Some(ToPlastic { rule, ties }),
+                ..Branches::of_chains(frame, elastic, true)
+            });
         }
-        let plastic = plastic?;
+        let plastic = plastic_branches(&frame, self.plastic, ties)?;
         let mut ways = Vec::new();
+        let mut is_curved = false;
         for elastic in &elastic.walks {
             for plastic in &plastic.walks {
                 if let Some(mut walk) = elastic.meet(plastic)? {
-                    let blend = Blend::new(&frame, plastic, elastic, restitution, self.plastic);
+                    let mut blend = Blend::new(&frame, plastic, elastic, restitution, self.plastic);
                     walk.velocity = blend.after();
+                    let direction = walk.direction(&frame)?;
+                    let limit = blend.towards(&frame, plastic, elastic, self.plastic, &direction);
+                    if let Some(limit) = limit {
+                        // Every direction into the region has a limit of its own.
+                        is_curved = true;
+                        blend = limit;
+                    }
                     ways.push(Way {
                         walk,
                         map: Map::Blend(Box::new(blend)),
@@ -88,9 +80,18 @@ impl DifferentiableLaw for Propagative {
             }
         }
         Ok(Branches {
-            is_complete: elastic.is_complete && plastic.is_complete,
+            is_complete: elastic.is_complete && plastic.is_complete && !is_curved,
             ..Branches::new(frame, ways, true)
         })
+    }
+}
+
+/// Where restitution leads from an elastic outcome, if the plastic one is not nearly tied.
+pub(super) fn towards_plastic(frame: &Frame<'_>, elastic: &Walk, to: ToPlastic) -> Option<Blend> {
+    let plastic = plastic_branches(frame, to.rule, to.ties).ok()?;
+    match plastic.walks.as_slice() {
+        [plastic] if !plastic.is_tied() => Some(Blend::new(frame, plastic, elastic, 1.0, to.rule)),
+        _ => None,
     }
 }
 
@@ -188,11 +189,12 @@ fn simultaneous(
     let members: Vec<usize> = (0..frame.problem.contacts().len()).collect();
     let contacts = Contacts::new(frame, members, cones, rebounds)?;
     let mut is_complete = true;
-    let mut found = ties.follow(frame, 0, |_, step: &usize, threshold| {
+    let mut found = ties.follow(frame, 0, |walk, step: &usize, tie| {
         let Some(event) = events.get(*step) else {
             return Ok(vec![end()]);
         };
-        let (stages, all) = contacts.stages(event, threshold);
+        let tolerance = tie.map(|_| ties.tolerance);
+        let (stages, all) = contacts.stages(event, &walk.jacobian, tolerance);
         is_complete &= all;
         let next = Some(step + 1);
         let choice = |stage: (Stage, Vec<Form>)| Choice {
@@ -238,8 +240,31 @@ fn acting_at_once<'p>(
         impulse,
         caps: Vec::new(),
     };
-    let found = simultaneous(&frame, cones, rebounds, vec![event], Ties { tolerance })?;
+    let ties = Ties { tolerance };
+    let mut found = simultaneous(&frame, cones, rebounds, vec![event], ties)?;
+    if outcome.status == ImpactStatus::Resolved {
+        found.walks.extend(nothing_happens(&frame, ties)?);
+    }
     Ok(Branches::of_chains(frame, found, false))
+}
+
+/// Where contacts all but do not approach: the way on which none does. With friction another answer may exist
+/// that pushes.
+fn nothing_happens(frame: &Frame<'_>, ties: Ties) -> Result<Option<Walk>, ImpactError> {
+    let contacts = frame.problem.contacts();
+    if !frame.is_all_but_separating(ties.tolerance) {
+        return Ok(None);
+    }
+    let found = ties.follow(frame, (), |walk, (), _| {
+        let rows = (0..contacts.len()).map(|i| contacts.unit_row(contacts.row(i)));
+        let tests = rows.map(|row| walk.velocity_test(&DVector::from_column_slice(row)));
+        Ok(vec![Choice {
+            tests: tests.collect(),
+            stage: None,
+            next: None,
+        }])
+    })?;
+    Ok(found.walks.into_iter().next())
 }
 
 impl DifferentiableLaw for Plastic {
@@ -328,7 +353,11 @@ impl DifferentiableLaw for SetValued {
         }
         let cones = self.friction_cone.into();
         let found = simultaneous(&frame, cones, false, events, Ties { tolerance })?;
-        Ok(Branches::of_chains(frame, found, false))
+        Ok(Branches {
+            // Caps do not grow with the velocity.
+            is_homogeneous: false,
+            ..Branches::of_chains(frame, found, false)
+        })
     }
 }
 
@@ -351,7 +380,8 @@ impl DifferentiableLaw for Sequential {
             && !closed_at_once.is_empty()
         {
             return Err(ImpactError::NotDifferentiated {
-                reason: "contacts hinder each other for a thousand cycles",
+                reason: "contacts that hinder each other for a thousand cycles are closed at once; \
+                         `anitescu-potra` closes them so and has a derivative",
             });
         }
         let frame = Frame::new(problem)?;
@@ -396,7 +426,8 @@ impl DifferentiableLaw for Sequential {
                     impulse: frame.of_impulses(&given),
                     caps: Vec::new(),
                 };
-                let (stages, all) = alone[contact].stages(&event, tie);
+                let tolerance = tie.map(|_| tolerance);
+                let (stages, all) = alone[contact].stages(&event, &walk.jacobian, tolerance);
                 is_complete &= all;
                 out.extend(stages.into_iter().map(|stage| Choice {
                     tests: vec![reversed.clone()],

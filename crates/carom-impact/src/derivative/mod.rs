@@ -54,21 +54,27 @@ mod stage;
 
 pub use saltation::saltation;
 
+use crate::plastic::PlasticRule;
 use crate::{ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus};
 use blend::{Blend, chain_along, chain_jacobians};
-use branch::{Found, Walk};
+use branch::{Found, Ties, Walk};
+use carom_numeric::random::CounterRng;
 use frame::{Frame, Variation};
 use nalgebra::{DMatrix, DVector};
 use sliding::Sliding;
+use std::sync::OnceLock;
 
 /// Outcomes closer than this fraction of the velocity before are one.
 const SAME_OUTCOME: f64 = 1e-9;
 
-/// Jacobians whose entries differ by less than this, over the largest, are one.
+/// Whitened Jacobians whose entries differ by less than this, over the largest or one, are one.
 const SAME_JACOBIAN: f64 = 1e-7;
 
 /// How far, over the velocity before, the stages may lead from the law's own outcome.
 const SAME_WAY: f64 = 1e-7;
+
+/// Directions in which near ties are looked at beside those of their own.
+const PROBES: usize = 16;
 
 /// How an outcome depends on the velocity before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -161,7 +167,10 @@ pub struct Derivative<'p> {
     frame: Frame<'p>,
     /// The way of the outcome; `None` unless it is smooth.
     way: Option<Way>,
-    has_event_derivative: bool,
+    /// Where a restitution below 1 would lead to, of an elastic outcome.
+    to_plastic: Option<ToPlastic>,
+    /// The same, looked up when it is first asked for.
+    towards: OnceLock<Option<Box<Blend>>>,
     class: Option<Differentiability>,
     margin: Option<f64>,
     is_complete: bool,
@@ -198,10 +207,20 @@ pub struct Branches<'p> {
     is_complete: bool,
     /// Whether one restitution holds for the whole event.
     is_event: bool,
-    has_event_derivative: bool,
+    /// Where a restitution below 1 would lead to, of an elastic outcome.
+    to_plastic: Option<ToPlastic>,
+    /// Whether the outcome is homogeneous of degree 1 in the velocity.
+    is_homogeneous: bool,
     /// Whether the outcome is known to kink whatever the pieces.
     is_kink: bool,
     reason: Option<&'static str>,
+}
+
+/// The plastic outcome that a restitution below 1 refers to, and near ties on the way there.
+#[derive(Clone, Copy, Debug)]
+struct ToPlastic {
+    rule: PlasticRule,
+    ties: Ties,
 }
 
 #[derive(Clone, Debug)]
@@ -215,8 +234,6 @@ struct Way {
 enum Map {
     /// The stages of the walk.
     Chain,
-    /// The same, and restitution would lead towards a plastic outcome.
-    Elastic(Box<Blend>),
     /// Between a plastic and an elastic outcome.
     Blend(Box<Blend>),
     /// Of one contact that may slide.
@@ -232,7 +249,8 @@ impl<'p> Branches<'p> {
             ways,
             is_complete: true,
             is_event,
-            has_event_derivative: true,
+            to_plastic: None,
+            is_homogeneous: true,
             is_kink: false,
             reason: None,
         }
@@ -263,16 +281,26 @@ impl Way {
     /// Whether impulses can be shifted between contacts.
     fn is_dependent(&self) -> bool {
         match &self.map {
-            Map::Chain | Map::Elastic(_) => self.walk.stages.iter().any(|s| s.is_dependent),
+            Map::Chain => self.walk.stages.iter().any(|s| s.is_dependent),
             Map::Blend(blend) => blend.stages().any(|stage| stage.is_dependent),
             Map::Sliding(_) | Map::Limit(_) => false,
+        }
+    }
+
+    /// Whether no contact acts.
+    fn is_quiet(&self) -> bool {
+        match &self.map {
+            Map::Chain => self.walk.stages.iter().all(|s| s.is_quiet()),
+            Map::Blend(blend) => blend.stages().all(|s| s.is_quiet()),
+            Map::Sliding(_) => false,
+            Map::Limit(limit) => limit.1.amax() == 0.0,
         }
     }
 
     /// Derivatives of velocity and impulses by the whitened velocity before.
     fn jacobians(&self, frame: &Frame<'_>) -> (DMatrix<f64>, DMatrix<f64>) {
         match &self.map {
-            Map::Chain | Map::Elastic(_) => chain_jacobians(frame, &self.walk.stages),
+            Map::Chain => chain_jacobians(frame, &self.walk.stages),
             Map::Blend(blend) => {
                 let (plastic, elastic) = blend.parts();
                 let (plastic, elastic) = (
@@ -293,12 +321,6 @@ impl Way {
     ) -> (DVector<f64>, DVector<f64>, bool) {
         match &self.map {
             Map::Chain => chain_along(frame, &self.walk.stages, variation),
-            Map::Elastic(blend) => {
-                let (mut velocity, mut impulse, kept) =
-                    chain_along(frame, &self.walk.stages, variation);
-                blend.add_restitution(variation.event, &mut velocity, &mut impulse);
-                (velocity, impulse, kept)
-            }
             Map::Blend(blend) => blend.along(frame, variation),
             Map::Sliding(sliding) => {
                 let (velocity, impulse) = sliding.along(frame, variation);
@@ -355,6 +377,22 @@ pub fn of_outcome<'p>(
     Derivative::new(branches, outcome, wrt)
 }
 
+/// Whether ways lead on in every direction from the velocity, as far as a few directions show.
+fn is_covered(frame: &Frame<'_>, ways: &[Way]) -> Result<bool, ImpactError> {
+    if ways.iter().any(|way| !way.walk.is_tied()) {
+        return Ok(true);
+    }
+    let mut directions = Vec::with_capacity(ways.len() + PROBES);
+    for way in ways {
+        directions.push(-way.walk.direction(frame)?);
+    }
+    let mut random = CounterRng::new(0, 0, 0);
+    let probe = |_| DVector::from_fn(frame.dim(), |_, _| random.next_uniform() - 0.5);
+    directions.extend((0..PROBES).map(probe));
+    let is_reached = |direction: &DVector<f64>| ways.iter().any(|way| way.walk.leads(direction));
+    Ok(directions.iter().all(is_reached))
+}
+
 impl<'p> Derivative<'p> {
     fn new(
         branches: Branches<'p>,
@@ -366,13 +404,15 @@ impl<'p> Derivative<'p> {
             ways,
             mut is_complete,
             is_event,
-            has_event_derivative,
+            to_plastic,
+            is_homogeneous,
             is_kink: kinks,
             reason,
         } = branches;
         let mut derivative = Self {
             way: None,
-            has_event_derivative,
+            to_plastic,
+            towards: OnceLock::new(),
             class: None,
             margin: None,
             is_complete,
@@ -401,12 +441,16 @@ impl<'p> Derivative<'p> {
         }
         let margin = (first.walk.margin, first.walk.least);
         let n_ways = ways.len();
+        // Where no way leads on the law has another answer, or none.
+        let is_covered = !is_complete || is_covered(frame, &ways)?;
+        is_complete &= is_covered;
         let mut distinct: Vec<(Way, DMatrix<f64>, DMatrix<f64>)> = Vec::new();
         for way in ways {
             let (velocity, impulses) = way.jacobians(frame);
             let is_same = |(other, jacobian, _): &(Way, DMatrix<f64>, DMatrix<f64>)| {
                 let moved = (&way.walk.velocity - &other.walk.velocity).norm();
-                let size = jacobian.amax().max(velocity.amax());
+                // Whitened: that of nothing happening has entries of one.
+                let size = jacobian.amax().max(velocity.amax()).max(1.0);
                 moved <= SAME_OUTCOME * frame.speed
                     && (jacobian - &velocity).amax() <= SAME_JACOBIAN * size
             };
@@ -414,21 +458,26 @@ impl<'p> Derivative<'p> {
                 distinct.push((way, velocity, impulses));
             }
         }
-        let is_one = distinct.len() == 1 && !kinks;
+        let is_one = distinct.len() == 1 && !kinks && is_covered;
         is_complete |= is_one && n_ways == 1 && !distinct[0].0.walk.is_tied();
         derivative.is_complete = is_complete;
         if !is_one {
-            let is_kink = distinct.iter().all(|(way, _, _)| {
-                let moved = (&way.walk.velocity - &distinct[0].0.walk.velocity).norm();
-                moved <= SAME_OUTCOME * frame.speed
-            });
+            let is_kink = is_covered
+                && distinct.iter().all(|(way, _, _)| {
+                    let moved = (&way.walk.velocity - &distinct[0].0.walk.velocity).norm();
+                    moved <= SAME_OUTCOME * frame.speed
+                });
             let pieces = distinct
                 .iter()
                 .map(|(way, jacobian, _)| {
                     let direction = way.walk.direction(frame)?;
                     Ok(Piece {
                         velocity_plus: frame.velocity(&way.walk.velocity),
-                        dv_dv: frame.jacobian(jacobian),
+                        dv_dv: if way.is_quiet() {
+                            DMatrix::identity(frame.dim(), frame.dim())
+                        } else {
+                            frame.jacobian(jacobian)
+                        },
                         direction: frame.velocity(&direction) * frame.problem.scale(),
                     })
                 })
@@ -441,6 +490,16 @@ impl<'p> Derivative<'p> {
                 Differentiability::Jump
             });
             return Ok(derivative);
+        }
+        if is_homogeneous {
+            let (way, velocity, _) = &distinct[0];
+            let missed = (velocity * &frame.before - &way.walk.velocity).norm();
+            if !(missed <= SAME_WAY * frame.speed) {
+                return Err(ImpactError::NotDifferentiated {
+                    reason: "the impulses are so large that the outcome is rounding; move the data by more than \
+                             rounding",
+                });
+            }
         }
         derivative.class = Some(Differentiability::Smooth);
         derivative.margin = margin.0.is_finite().then_some(margin.0);
@@ -467,7 +526,7 @@ impl<'p> Derivative<'p> {
         if wrt.friction {
             derivative.dv_dfriction = Some(columns((0..m).map(Variation::of_friction).collect()));
         }
-        if wrt.restitution && (has_event_derivative || !is_event) {
+        if wrt.restitution && to_plastic.is_none() {
             let variations = if is_event {
                 vec![Variation::of_restitution(None)]
             } else {
@@ -476,7 +535,24 @@ impl<'p> Derivative<'p> {
             derivative.dv_drestitution = Some(columns(variations));
         }
         derivative.way = Some(way);
+        if wrt.restitution
+            && let Some(blend) = derivative.towards_plastic()
+        {
+            let frame = &derivative.frame;
+            let mut velocity = DVector::zeros(frame.dim());
+            let mut impulse = DVector::zeros(frame.n_rows());
+            blend.add_restitution(1.0, &mut velocity, &mut impulse);
+            let column = DMatrix::from_column_slice(frame.dim(), 1, velocity.as_slice());
+            derivative.dv_drestitution = Some(frame.velocities(column));
+        }
         Ok(derivative)
+    }
+
+    /// Where restitution leads an elastic outcome; `None` if the plastic one is nearly tied.
+    fn towards_plastic(&self) -> Option<&Blend> {
+        let (to, way) = (self.to_plastic?, self.way.as_ref()?);
+        let found = || laws::towards_plastic(&self.frame, &way.walk, to).map(Box::new);
+        self.towards.get_or_init(found).as_deref()
     }
 
     /// How the outcome depends on the velocity before; `None` where it is a member of a continuum.
@@ -547,10 +623,13 @@ impl<'p> Derivative<'p> {
                 reason: Some(reason),
             }))
         };
-        if variation.event != 0.0 && !self.has_event_derivative {
-            return refused("near-tied-plastic");
+        let (mut velocity, mut impulse, is_kept) = way.along(&self.frame, &variation);
+        if variation.event != 0.0 && self.to_plastic.is_some() {
+            let Some(blend) = self.towards_plastic() else {
+                return refused("near-tied-plastic");
+            };
+            blend.add_restitution(variation.event, &mut velocity, &mut impulse);
         }
-        let (velocity, impulse, is_kept) = way.along(&self.frame, &variation);
         if !is_kept {
             return refused("dependent-contacts");
         }

@@ -1,7 +1,7 @@
 //! One contact with sliding: its impulse is a function of inverse inertia, velocity, friction and
 //! restitution alone.
 
-use super::branch::Walk;
+use super::branch::{Walk, interior};
 use super::frame::{Frame, Variation};
 use super::{Branches, Map, Way};
 use crate::routh::contact_space;
@@ -10,6 +10,12 @@ use crate::two_body::{
 };
 use crate::{ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus};
 use nalgebra::{DMatrix, DVector, Matrix3, SMatrix, Vector3};
+
+/// Limits of outcomes that differ by less than this fraction of the velocity are one.
+const JUMP: f64 = 1e-6;
+
+/// Ties that are taken both ways together.
+const MAX_TIES: usize = 4;
 
 /// How far, over the velocity, a limit is taken from.
 const NEAR: f64 = 1e-5;
@@ -184,21 +190,24 @@ fn decisions(
     };
     let impulse: Matrix3<f64> = varied.impulse.fixed_columns::<3>(6).into_owned();
     let last = impulse.row(2).transpose();
+    let rest = impact.events.first(Event::SlipZero);
+    if let (Some(rest), Some(at_rest)) = (rest, &varied.at_rest)
+        && law == RestitutionLaw::Poisson
+        && rest.impulse[2] > 0.0
+    {
+        let value = impact.compression_impulse - rest.impulse[2];
+        let slope = of(&varied.at_compression) - of(at_rest);
+        out.push(Decision {
+            value: value.abs(),
+            slope: if value < 0.0 { -slope } else { slope },
+        });
+    }
     if impact.mode == FinalMode::Stick {
-        let rest = impact.events.first(Event::SlipZero);
         if let (Some(rest), Some(at_rest)) = (rest, &varied.at_rest) {
             out.push(Decision {
                 value: impact.impulse.z - rest.impulse[2],
                 slope: last - of(at_rest),
             });
-            if law == RestitutionLaw::Poisson {
-                let value = impact.compression_impulse - rest.impulse[2];
-                let slope = of(&varied.at_compression) - of(at_rest);
-                out.push(Decision {
-                    value: value.abs(),
-                    slope: if value < 0.0 { -slope } else { slope },
-                });
-            }
         }
     } else {
         let slip = impact.velocity_plus.xy();
@@ -225,7 +234,8 @@ pub(super) fn branches<'p>(
     let frame = Frame::new(problem)?;
     if outcome.status == ImpactStatus::Jammed {
         return Err(ImpactError::NotDifferentiated {
-            reason: "the contact is jammed",
+            reason: "the contact is jammed: friction lets it neither slide nor stick; with less \
+                     friction it has a derivative",
         });
     }
     let (inertia, velocity) = contact_space(problem)?;
@@ -298,19 +308,35 @@ pub(super) fn branches<'p>(
             margin = margin.min(distance);
         }
     }
-    let starts_at_rest = varied.as_ref().is_some_and(|varied| {
-        let first = varied.impact.events.iter().next();
-        first.is_some_and(|point| point.event == Event::SlipZero && point.impulse[2] == 0.0)
-            && varied.impact.mode == FinalMode::ResumedSlip
-    });
+    let has_friction = contact.friction > 0.0 && tangents > 0;
+    let is_slow = |size: f64, inertia: f64| size <= tolerance * speed * inertia.max(0.0).sqrt();
+    let is_at_rest = has_friction && is_slow(velocity.xy().norm(), w[(0, 0)].max(w[(1, 1)]));
+    let starts_at_rest =
+        varied.is_some() && is_at_rest && inertia.stick_demand() > contact.friction;
+    // Where normal velocity turns at zero, a compression begins that was not.
+    let mut is_touched = false;
+    for (value, slopes) in varied.iter().flat_map(|varied| &varied.turns) {
+        let turn = Decision {
+            value: *value,
+            slope: Vector3::new(slopes[6], slopes[7], slopes[8]),
+        };
+        if distance(&turn).is_some_and(|distance| distance.abs() <= tolerance) {
+            is_touched = true;
+            tied.push(if turn.value < 0.0 {
+                -turn.slope
+            } else {
+                turn.slope
+            });
+        }
+    }
     let at_limit = varied.as_ref().is_some_and(|varied| {
         let demand = inertia.stick_demand();
         varied.at_rest.is_some()
-            && contact.friction > 0.0
+            && has_friction
             && (demand - contact.friction).abs() <= tolerance * contact.friction
     });
     let is_repelled = varied.as_ref().is_some_and(|varied| varied.is_repelled);
-    let is_kink = starts_at_rest || at_limit || is_repelled;
+    let is_kink = starts_at_rest || at_limit || is_repelled || is_touched;
     let rows = |slope: &Vector3<f64>| {
         let mut out = DVector::zeros(frame.dim());
         for (row, c) in axes.iter().zip(slope.iter()) {
@@ -334,32 +360,62 @@ pub(super) fn branches<'p>(
     if tied.is_empty() {
         tied.push(Vector3::z());
     }
-    let mut is_complete = tied.len() == 1 && !is_repelled && !at_limit;
-    is_complete &= !starts_at_rest || is_planar;
-    if starts_at_rest || is_kink {
+    // A contact without velocity has limits of its own in every direction.
+    let is_still = is_at_rest && is_slow(velocity.z.abs(), w[(2, 2)]);
+    let mut is_complete = !(is_repelled || at_limit || is_touched || is_still);
+    is_complete &= (!starts_at_rest || is_planar) && tied.len() <= MAX_TIES;
+    tied.truncate(MAX_TIES);
+    if is_kink {
         least = 0.0;
     }
+    let rows: Vec<DVector<f64>> = tied.iter().map(|slope| rows(slope).normalize()).collect();
     let mut ways = Vec::new();
-    for slope in &tied {
-        for sign in [1.0, -1.0] {
-            let step = slope * (sign / slope.dot(&(w * slope)).max(f64::MIN_POSITIVE).sqrt());
-            let limit = |by: f64| -> Result<(DMatrix<f64>, DMatrix<f64>), ImpactError> {
-                let near = velocity + w * step * (by * NEAR * speed);
-                Ok(match vary(&near)? {
-                    Some(varied) => sliding(&varied).jacobians(&frame),
-                    None => (
-                        frame.admissible(),
-                        DMatrix::zeros(frame.n_rows(), frame.dim()),
-                    ),
-                })
-            };
-            let (one, two) = (limit(1.0)?, limit(2.0)?);
-            let jacobians = (2.0 * one.0 - two.0, 2.0 * one.1 - two.1);
-            let direction = rows(&(sign * slope)).normalize();
-            let walk = Walk::at(after.clone(), margin, least, vec![direction]);
-            let map = Map::Limit(Box::new(jacobians));
-            ways.push(Way { walk, map });
+    // Every side of every tie, that of the positive values first.
+    for sides in 0..1usize << rows.len() {
+        let signed = rows.iter().enumerate();
+        let signed: Vec<DVector<f64>> = signed
+            .map(|(k, row)| {
+                if sides >> k & 1 == 0 {
+                    row.clone()
+                } else {
+                    -row
+                }
+            })
+            .collect();
+        let Some(direction) = interior(&signed)? else {
+            continue;
+        };
+        let rate = |row: Option<usize>| row.map_or(0.0, |row| frame.given_row(row).dot(&direction));
+        let step = Vector3::from(axes.map(rate));
+        let size = if speed > 0.0 { speed } else { 1.0 };
+        let limit = |by: f64| -> Result<_, ImpactError> {
+            let near = velocity + step * (by * NEAR * size);
+            Ok(match vary(&near)? {
+                Some(varied) => (varied.impact.impulse, sliding(&varied).jacobians(&frame)),
+                None => {
+                    let none = DMatrix::zeros(frame.n_rows(), frame.dim());
+                    (Vector3::zeros(), (frame.admissible(), none))
+                }
+            })
+        };
+        let (one, two) = (limit(1.0)?, limit(2.0)?);
+        let impulse = 2.0 * one.0 - two.0;
+        let (one, two) = (one.1, two.1);
+        let jacobians = (2.0 * one.0 - two.0, 2.0 * one.1 - two.1);
+        let mut end = frame.before.clone();
+        for (row, l) in axes.iter().zip(impulse.iter()) {
+            if let Some(row) = *row {
+                let push = frame.admit(&frame.given_row(row));
+                end.axpy(l * problem.scale(), &push, 1.0);
+            }
         }
+        // Friction may hold what does not approach: then the outcome jumps, by more than a limit is known to.
+        if (&end - &after).norm() <= JUMP * frame.speed {
+            end.clone_from(&after);
+        }
+        let walk = Walk::at(end, margin, least, signed);
+        let map = Map::Limit(Box::new(jacobians));
+        ways.push(Way { walk, map });
     }
     Ok(Branches {
         is_complete,

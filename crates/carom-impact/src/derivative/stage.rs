@@ -71,6 +71,10 @@ pub(super) struct Mode {
     pub(super) unknowns: Vec<Terms>,
     pub(super) equations: Vec<Equation>,
     pub(super) loads: Vec<Load>,
+    /// Of an unknown that friction limits: the unknown that pushes, and the friction coefficient.
+    pub(super) limits: Vec<Option<(usize, f64)>>,
+    /// Whether anything but rows that are held acts.
+    pub(super) acts: bool,
 }
 
 impl Mode {
@@ -81,6 +85,8 @@ impl Mode {
 
     /// An impulse that acts on a form of rows until another form has been stopped.
     pub(super) fn push(&mut self, impulse: Terms, velocities: Terms, rebound: Rebound) {
+        self.acts = true;
+        self.limits.push(None);
         self.unknowns.push(impulse);
         self.equations.push(Equation {
             velocities,
@@ -92,9 +98,11 @@ impl Mode {
 
     /// Rows that stay at rest whatever acts.
     pub(super) fn hold(&mut self, rows: std::ops::Range<usize>) {
+        let acts = self.acts;
         for row in rows {
             self.stop(row, Rebound::Fixed(0.0));
         }
+        self.acts = acts;
     }
 }
 
@@ -160,7 +168,10 @@ impl Stage {
             let e = equation.rebound.value();
             asked.row_mut(i).tr_copy_from(&(row * (1.0 + e)));
         }
-        let (inverse, rank) = independent_inverse(&matrix);
+        // Those that push make up the independent part as far as they can.
+        let pushes = |unknown: &Terms| unknown.iter().any(|(row, _)| impulse[*row] != 0.0);
+        let pushing: Vec<bool> = mode.unknowns.iter().map(pushes).collect();
+        let (inverse, rank) = independent_inverse(&matrix, &pushing);
         Self {
             before,
             after,
@@ -281,6 +292,59 @@ impl Stage {
         is_kept
     }
 
+    /// Whether contacts that depend on each other can shift impulses so that a form of them grows:
+    /// then it decides nothing.
+    pub(super) fn can_shift(&self, form: &Terms) -> bool {
+        if !self.is_dependent || form.is_empty() {
+            return false;
+        }
+        let idle = IN_RANGE * self.impulse.amax();
+        let is_free = |s: usize| self.inverse.row(s).iter().all(|x| *x == 0.0);
+        let pushes = |s: usize| {
+            let rows = self.mode.unknowns[s].iter();
+            rows.map(|(row, _)| self.impulse[*row].abs()).sum::<f64>() > idle
+        };
+        let limits = &self.mode.limits;
+        (0..limits.len()).filter(|s| is_free(*s)).any(|s| {
+            let grows = self.shift(s, form);
+            match limits[s] {
+                // Friction of a contact that does not push comes with its push.
+                Some((normal, _)) => pushes(normal) && grows.abs() > IN_RANGE,
+                None => {
+                    let tangents = limits.iter().enumerate().filter(|(t, limit)| {
+                        is_free(*t) && limit.is_some_and(|(normal, _)| normal == s)
+                    });
+                    let most: f64 = tangents
+                        .filter_map(|(t, limit)| {
+                            Some(limit.as_ref()?.1 * self.shift(t, form).abs())
+                        })
+                        .sum();
+                    grows + most > IN_RANGE || (pushes(s) && grows < -IN_RANGE)
+                }
+            }
+        })
+    }
+
+    /// What a form of impulses grows by if an unknown grows by one and those of the independent part keep
+    /// the velocities.
+    fn shift(&self, unknown: usize, form: &Terms) -> f64 {
+        let mut change = -(&self.inverse * self.matrix.column(unknown));
+        change[unknown] += 1.0;
+        let mut grows = 0.0;
+        for (unknown, x) in self.mode.unknowns.iter().zip(change.iter()) {
+            for (row, c) in unknown {
+                let asked = form.iter().filter(|(other, _)| other == row);
+                grows += c * x * asked.map(|(_, q)| q).sum::<f64>();
+            }
+        }
+        grows
+    }
+
+    /// Whether nothing but constraints may act.
+    pub(super) fn is_quiet(&self) -> bool {
+        !self.mode.acts
+    }
+
     /// Velocity before the stage.
     pub(super) fn before(&self) -> &DVector<f64> {
         &self.before
@@ -288,8 +352,8 @@ impl Stage {
 }
 
 /// The inverse of a largest regular part of a matrix, zero elsewhere, and its rank: Gauss and
-/// Jordan's elimination with complete pivoting.
-fn independent_inverse(matrix: &DMatrix<f64>) -> (DMatrix<f64>, usize) {
+/// Jordan's elimination with complete pivoting, `preferred` columns first.
+fn independent_inverse(matrix: &DMatrix<f64>, preferred: &[bool]) -> (DMatrix<f64>, usize) {
     let p = matrix.nrows();
     if p == 1 {
         let pivot = matrix[(0, 0)];
@@ -303,21 +367,25 @@ fn independent_inverse(matrix: &DMatrix<f64>) -> (DMatrix<f64>, usize) {
     let mut right = DMatrix::<f64>::identity(p, p);
     let mut free: Vec<(usize, usize)> = Vec::with_capacity(p);
     let (mut rows, mut columns) = (vec![true; p], vec![true; p]);
-    let mut first = 0.0;
-    for step in 0..p {
-        let mut best = (0.0, 0, 0);
-        for j in (0..p).filter(|j| columns[*j]) {
-            for i in (0..p).filter(|i| rows[*i]) {
-                let size = work[(i, j)].abs();
-                if size > best.0 {
-                    best = (size, i, j);
+    let first = matrix.amax();
+    for _ in 0..p {
+        let largest = |is_preferred: bool| {
+            let mut best = (0.0, 0, 0);
+            for j in (0..p).filter(|j| columns[*j] && preferred[*j] == is_preferred) {
+                for i in (0..p).filter(|i| rows[*i]) {
+                    let size = work[(i, j)].abs();
+                    if size > best.0 {
+                        best = (size, i, j);
+                    }
                 }
             }
+            best
+        };
+        let mut best = largest(true);
+        if !(best.0 > RANK * first) {
+            best = largest(false);
         }
         let (size, i, j) = best;
-        if step == 0 {
-            first = size;
-        }
         if !(size > RANK * first) {
             break;
         }

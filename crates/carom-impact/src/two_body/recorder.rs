@@ -26,6 +26,10 @@ pub(super) trait Recorder {
     #[inline]
     fn arc_to(&mut self, _at: f64, _state: &State) {}
 
+    /// At a parameter of the arc that has been passed the normal velocity turned, in a state.
+    #[inline]
+    fn arc_turns(&mut self, _at: f64, _state: &State) {}
+
     /// A line is followed from a state for a normal impulse.
     #[inline]
     fn line(&mut self, _from: &State, _line: &Line, _by: f64) {}

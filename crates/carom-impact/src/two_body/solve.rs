@@ -337,6 +337,9 @@ impl<'a, R: Recorder> Run<'a, R> {
             if self.monotone_piece(arc, &base, from, to) {
                 return true;
             }
+            if R::TO_REST && to < end {
+                self.recorder.arc_turns(to, &arc.at(&base, to));
+            }
             from = to;
         }
         self.move_to(arc, &base, end);

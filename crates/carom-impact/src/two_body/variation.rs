@@ -51,6 +51,8 @@ pub(crate) struct VariedImpact {
     pub(crate) at_compression: [f64; PARAMETERS],
     /// Whether sliding followed a direction that repels others until it stopped.
     pub(crate) is_repelled: bool,
+    /// Normal velocities at which it turned, by the same: where one is zero a compression begins or ends.
+    pub(crate) turns: Vec<(f64, [f64; PARAMETERS])>,
 }
 
 /// The changes of a matrix B and a vector d along a direction.
@@ -111,6 +113,7 @@ struct Varied<'a> {
     at_rest: Option<[f64; PARAMETERS]>,
     is_straight: bool,
     is_repelled: bool,
+    turns: Vec<(f64, [f64; PARAMETERS])>,
     impulse: SMatrix<f64, 3, PARAMETERS>,
     units: (f64, f64),
 }
@@ -223,6 +226,9 @@ impl<'a> Varied<'a> {
         } else {
             [from.sliding[0] / from.rho, from.sliding[1] / from.rho]
         };
+        if self.normal_rate * line.normal_rate < 0.0 {
+            self.turns(from);
+        }
         self.tangential = line.tangential;
         self.normal_rate = line.normal_rate;
         self.radial = line.sliding_rate[0] * direction[0] + line.sliding_rate[1] * direction[1];
@@ -268,6 +274,18 @@ impl<'a> Varied<'a> {
             next.work[MU] -= work;
         }
         self.now = next;
+    }
+
+    /// The normal velocity turns in a state.
+    fn turns(&mut self, state: &State) {
+        let slopes = std::array::from_fn(|k| {
+            if k < FLOWS {
+                self.normal_velocity(k, state)
+            } else {
+                0.0
+            }
+        });
+        self.turns.push((state.normal_velocity, slopes));
     }
 
     fn comes_to_rest(&mut self, state: &State) {
@@ -402,6 +420,15 @@ impl Recorder for Varied<'_> {
         }
     }
 
+    fn arc_turns(&mut self, t: f64, state: &State) {
+        if let Some(varied) = &self.arc {
+            let there = varied.at(t);
+            let now = std::mem::replace(&mut self.now, there);
+            self.turns(state);
+            self.now = now;
+        }
+    }
+
     fn line(&mut self, from: &State, line: &Line, by: f64) {
         self.along_line(from, line, by);
     }
@@ -464,6 +491,7 @@ pub(crate) fn vary_impact(
         at_rest: None,
         is_straight: false,
         is_repelled: false,
+        turns: Vec::new(),
         impulse: SMatrix::zeros(),
         units: (1.0, 1.0),
     };
@@ -494,7 +522,13 @@ pub(crate) fn vary_impact(
     for (k, mut column) in impulse.column_iter_mut().enumerate() {
         column *= per_impulse * worth(k);
     }
+    // Per velocity these have no unit but that of the parameters.
+    let turns = varied.turns.iter().map(|(value, slopes)| {
+        let slopes = std::array::from_fn(|k| slopes[k] * varied.units.1 * worth(k));
+        (value * varied.units.1, slopes)
+    });
     Ok(Some(VariedImpact {
+        turns: turns.collect(),
         impact,
         impulse,
         at_rest: varied.at_rest.map(given),

@@ -18,7 +18,7 @@ use nalgebra::{DMatrix, DVector, dmatrix, dvector};
 const TOLERANCE: f64 = 1e-9;
 
 /// Data of an impact that can be moved along a direction.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 struct Data {
     mass: DMatrix<f64>,
     velocity: DVector<f64>,
@@ -664,6 +664,210 @@ fn contacts_that_depend_on_each_other_share_no_impulse_derivatives() {
         assert!(plus.amax() <= 1e-15);
         assert_eq!(derivative.class(), Some(Differentiability::Smooth));
         assert!(derivative.dv_dv().unwrap().amax() <= 1e-14);
+    });
+}
+
+/// Small whole numbers: many decisions are tied.
+fn whole(rng: &mut CounterRng, n: usize) -> DVector<f64> {
+    loop {
+        let row = DVector::from_fn(n, |_, _| (rng.next_uniform() * 5.0).floor() - 2.0);
+        if row.amax() > 0.0 {
+            return row;
+        }
+    }
+}
+
+fn whole_data(n: usize, contacts: usize, seed: u64) -> Data {
+    let mut rng = CounterRng::new(seed, 31, 0);
+    let masses = DVector::from_fn(n, |_, _| (rng.next_uniform() * 3.0).floor() + 1.0);
+    let velocity = whole(&mut rng, n);
+    let rows = (0..contacts).map(|_| Contact {
+        normal: Covector(whole(&mut rng, n)),
+        tangents: Vec::new(),
+        friction: 0.0,
+        restitution: 0.0,
+    });
+    Data {
+        mass: DMatrix::from_diagonal(&masses),
+        contacts: rows.collect(),
+        velocity,
+        forms: Vec::new(),
+    }
+}
+
+/// One contact of a body without symmetry, whole velocities and simple friction coefficients.
+fn whole_contact(n: usize, seed: u64) -> Data {
+    let mut rng = CounterRng::new(seed, 37, 0);
+    let mut inverse = DMatrix::from_diagonal(&DVector::from_element(n, 2.0));
+    for i in 1..n {
+        let x = (rng.next_uniform() * 3.0).floor() * 0.25 - 0.25;
+        (inverse[(0, i)], inverse[(i, 0)]) = (x, x);
+    }
+    let mut velocity = whole(&mut rng, n);
+    velocity[0] = -(rng.next_uniform() * 3.0).floor();
+    let friction = [0.25, 0.5, 1.0][(rng.next_uniform() * 3.0) as usize];
+    contact(inverse, velocity, friction, 0.5)
+}
+
+/// The pieces are the limits of outcome and Jacobian from the regions around a velocity: looked for in many
+/// directions, and in the direction that each piece names. Says how many pieces there are.
+fn pieces_are_the_limits(law: &Law, data: &Data) -> usize {
+    type Found = (DVector<f64>, Option<DMatrix<f64>>);
+    let step = 1e-6;
+    let at = |direction: &DVector<f64>| -> Option<Found> {
+        let mut near = data.clone();
+        near.velocity += step * direction;
+        let found = near.with(|problem| {
+            let law = law.as_differentiable();
+            let (outcome, derivative) = differentiate(law, problem, &Wrt::ALL, 1e-11).ok()?;
+            Some((outcome.velocity_plus.0, derivative.dv_dv().cloned()))
+        });
+        found.unwrap()
+    };
+    let name = law.name();
+    data.differentiated(law, |derivative, plus| {
+        let smooth = derivative
+            .dv_dv()
+            .map(|jacobian| (plus.clone(), jacobian.clone()));
+        let pieces: Vec<(DVector<f64>, DMatrix<f64>)> = smooth
+            .into_iter()
+            .chain(
+                derivative
+                    .pieces()
+                    .iter()
+                    .map(|p| (p.velocity_plus.clone(), p.dv_dv.clone())),
+            )
+            .collect();
+        let size = 1.0 + data.velocity.amax();
+        let is_limit =
+            |(limit, jacobian): &(DVector<f64>, DMatrix<f64>), by: &DVector<f64>, near: &Found| {
+                let scale = jacobian.amax().max(1.0);
+                let missed = (limit + step * jacobian * by - &near.0).amax();
+                let turned = near.1.as_ref().map_or(0.0, |near| (near - jacobian).amax());
+                missed <= 1e-9 * size * scale && turned <= 1e-3 * scale
+            };
+        for (k, piece) in derivative.pieces().iter().enumerate() {
+            if let Some(near) = at(&piece.direction) {
+                assert!(
+                    is_limit(&pieces[k], &piece.direction, &near),
+                    "{name}: piece {k} of {data:?}"
+                );
+            }
+        }
+        let mut rng = CounterRng::new(7, 41, 0);
+        for _ in 0..12 {
+            let by = numbers(&mut rng, data.velocity.len());
+            // Differences of one step must not cross a decision that is not tied.
+            let is_far = derivative
+                .margin()
+                .is_none_or(|margin| !(1e-9..=1e-4).contains(&margin));
+            if let Some(near) = at(&by)
+                && is_far
+                && derivative.is_complete()
+            {
+                let is_found = pieces.iter().any(|piece| is_limit(piece, &by, &near));
+                assert!(is_found, "{name}: {data:?} towards {by:?}");
+            }
+        }
+        derivative.pieces().len()
+    })
+}
+
+#[test]
+fn pieces_are_the_limits_from_the_regions_around_a_tie() {
+    let half = Propagative {
+        restitution: EnergeticRestitution::new(0.5).unwrap(),
+        ..Propagative::default()
+    };
+    let frictionless: [Law; 4] = [
+        Propagative::default().into(),
+        half.into(),
+        Plastic::default().into(),
+        MoreauNewton::default().into(),
+    ];
+    for law in &frictionless {
+        let mut tied = 0;
+        for seed in 0..60 {
+            let data = whole_data(2 + seed as usize % 3, 1 + seed as usize % 2, seed);
+            if data.outcome(law).is_ok() {
+                tied += usize::from(pieces_are_the_limits(law, &data) > 1);
+            }
+        }
+        assert!(tied >= 2, "{}: {tied}", law.name());
+    }
+    let polygon = AnitescuPotra {
+        friction_cone: FrictionCone::Polygon(4),
+        ..AnitescuPotra::default()
+    };
+    let friction: [(Law, usize); 7] = [
+        (AnitescuPotra::default().into(), 2),
+        (polygon.into(), 3),
+        (AnitescuPotra::default().into(), 3),
+        (Sequential::default().into(), 2),
+        (routh(RestitutionLaw::Energetic), 2),
+        (routh(RestitutionLaw::Poisson), 2),
+        (routh(RestitutionLaw::Newton), 2),
+    ];
+    for (law, n) in &friction {
+        let mut tied = 0;
+        for seed in 0..60 {
+            let data = whole_contact(*n, seed);
+            tied += usize::from(pieces_are_the_limits(law, &data) > 1);
+        }
+        assert!(tied >= 2, "{}: {tied}", law.name());
+    }
+}
+
+#[test]
+fn a_contact_that_stops_as_compression_ends_kinks_by_poisson_alone() {
+    // The tangential velocity for which it does, found by halving.
+    let at = |law: RestitutionLaw, slip: f64| {
+        let data = contact(
+            dmatrix![1.0, -0.3; -0.3, 2.0],
+            dvector![-1.0, slip],
+            0.5,
+            0.6,
+        );
+        data.differentiated(&routh(law), |derivative, _| {
+            (derivative.class(), derivative.margin().unwrap())
+        })
+    };
+    let (mut low, mut high) = (0.3, 2.0);
+    let stops = |slip: f64| {
+        // Normal impulses at which sliding and compression end.
+        let (mu, w) = (0.5, dmatrix![1.0, -0.3; -0.3, 2.0]);
+        let slowing = mu * w[(1, 1)] - w[(0, 1)];
+        let opening = w[(0, 0)] - mu * w[(0, 1)];
+        slip / slowing - 1.0 / opening
+    };
+    for _ in 0..200 {
+        let middle = 0.5 * (low + high);
+        if stops(middle) > 0.0 {
+            high = middle;
+        } else {
+            low = middle;
+        }
+    }
+    let (class, _) = at(RestitutionLaw::Poisson, low);
+    assert_eq!(class, Some(Differentiability::Kink));
+    for law in [RestitutionLaw::Energetic, RestitutionLaw::Newton] {
+        let (class, _) = at(law, low);
+        assert_eq!(class, Some(Differentiability::Smooth), "{law:?}");
+    }
+}
+
+#[test]
+fn a_light_graze_is_reflected_to_the_last_digit() {
+    // The elastic outcome is not scaled onto the energy where rounding of that is worth more than the graze.
+    let data = Data {
+        mass: dmatrix![1.0, 0.0; 0.0, 3.0],
+        velocity: dvector![-1.000000676163, 2.0],
+        contacts: vec![Contact::frictionless(Covector::from_slice(&[2.0, 1.0]))],
+        forms: Vec::new(),
+    };
+    data.differentiated(&Propagative::default().into(), |derivative, plus| {
+        let image = derivative.dv_dv().unwrap() * &data.velocity;
+        assert!((image - plus).amax() <= 1e-14);
     });
 }
 
