@@ -241,6 +241,9 @@ scenarios! {
         "sliding-ball" motion::sliding_ball::run,
             "a ball slides with spin until it rolls: the slip and the path in closed form",
             "beyond the papers: lasting contact with friction";
+        "impact-derivatives" beyond::impact_derivatives::run,
+            "derivatives of impacts: smooth, with a kink, and where the outcome jumps",
+            "beyond the papers: exact Jacobians of impact laws";
         "rocking-motion" motion::rocking_motion::run,
             "a block rocks from edge to edge and loses at each landing what Housner says",
             "beyond the papers: lasting contact and its landings";

@@ -1,0 +1,397 @@
+//! Derivatives of impacts: where they are, where there are two, and where the outcome jumps.
+
+use crate::ScenarioError;
+use crate::common::linspace;
+use crate::config::{Count, Input, Positive};
+use carom_impact::derivative::{
+    Derivative, Differentiability, DifferentiableLaw, Wrt, differentiate,
+};
+use carom_impact::frictional::{AnitescuPotra, MoreauNewton};
+use carom_impact::{Contact, ContactSet, ImpactOutcome, ImpactProblem, Propagative};
+use carom_metric::{Covector, KineticMetric, Tangent};
+use carom_report::record::{Axis, Color, Column, Figure, LineStyle, Mark, Quantity, Record, Table};
+use nalgebra::{DMatrix, DVector};
+use serde::Deserialize;
+
+/// Near ties, over the velocity before.
+const TOLERANCE: f64 = 1e-9;
+
+/// Slopes that a figure shows along a curve.
+const SLOPES: usize = 12;
+
+/// Slopes that differ by less are those of one region.
+const SAME_SLOPE: f64 = 1e-9;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Config {
+    samples: Count<2, 100_000>,
+    balls: Balls,
+    block: Block,
+    slide: Slide,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Balls {
+    masses: [Positive; 3],
+    equal_masses: [Positive; 3],
+    velocity: [f64; 3],
+    range: Positive,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Block {
+    half_width: Positive,
+    half_height: Positive,
+    mass: Positive,
+    speed: Positive,
+    range: Positive,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Slide {
+    friction: Positive,
+    speed: Positive,
+    range: Positive,
+}
+
+/// A law on contacts whose velocity before is swept in one component.
+struct Sweep<'a> {
+    law: &'a dyn DifferentiableLaw,
+    masses: Vec<f64>,
+    contacts: Vec<Contact>,
+    velocity: Vec<f64>,
+    /// The component that is swept, and that which is looked at after the impact.
+    swept: usize,
+    shown: usize,
+}
+
+/// A curve: velocities before and after, slopes.
+struct Curve {
+    before: Vec<f64>,
+    after: Vec<f64>,
+    slopes: Vec<f64>,
+}
+
+impl Sweep<'_> {
+    fn at<T>(
+        &self,
+        x: f64,
+        look: impl FnOnce(&ImpactOutcome, &Derivative<'_>) -> T,
+    ) -> Result<T, ScenarioError> {
+        let mass = DMatrix::from_diagonal(&DVector::from_column_slice(&self.masses));
+        let metric = KineticMetric::new(mass)?;
+        let contacts = ContactSet::new(&metric, self.contacts.clone())?;
+        let mut velocity = self.velocity.clone();
+        velocity[self.swept] = x;
+        let problem = ImpactProblem::new(&contacts, Tangent::from_slice(&velocity))?;
+        let (outcome, derivative) = differentiate(self.law, &problem, &Wrt::ALL, TOLERANCE)?;
+        Ok(look(&outcome, &derivative))
+    }
+
+    fn curve(&self, xs: &[f64]) -> Result<Curve, ScenarioError> {
+        let mut curve = Curve {
+            before: Vec::with_capacity(xs.len()),
+            after: Vec::with_capacity(xs.len()),
+            slopes: Vec::with_capacity(xs.len()),
+        };
+        for x in xs {
+            let (after, slope) = self.at(*x, |outcome, derivative| {
+                let slope = derivative.dv_dv().map(|d| d[(self.shown, self.swept)]);
+                (outcome.velocity_plus.0[self.shown], slope)
+            })?;
+            // A sample on a tie has no slope.
+            if let Some(slope) = slope {
+                curve.before.push(*x);
+                curve.after.push(after);
+                curve.slopes.push(slope);
+            }
+        }
+        Ok(curve)
+    }
+
+    /// Class, pieces, and the largest distance of the shown velocity between pieces.
+    fn tie(&self, x: f64) -> Result<Tie, ScenarioError> {
+        self.at(x, |_, derivative| {
+            let pieces = derivative.pieces();
+            let shown = pieces.iter().map(|piece| piece.velocity_plus[self.shown]);
+            let high = shown.clone().fold(f64::NEG_INFINITY, f64::max);
+            let low = shown.fold(f64::INFINITY, f64::min);
+            let slope =
+                |piece: &carom_impact::derivative::Piece| piece.dv_dv[(self.shown, self.swept)];
+            Tie {
+                class: derivative.class(),
+                pieces: pieces.len(),
+                jump: if pieces.is_empty() { 0.0 } else { high - low },
+                slopes: pieces.iter().map(slope).collect(),
+            }
+        })
+    }
+}
+
+struct Tie {
+    class: Option<Differentiability>,
+    pieces: usize,
+    jump: f64,
+    slopes: Vec<f64>,
+}
+
+impl Tie {
+    fn number(&self) -> f64 {
+        match self.class {
+            Some(Differentiability::Smooth) => 0.0,
+            Some(Differentiability::Kink) => 1.0,
+            _ => 2.0,
+        }
+    }
+}
+
+impl Curve {
+    /// Where the outcome may jump: the first sample behind the middle of the sweep.
+    fn middle(&self) -> usize {
+        let (Some(first), Some(last)) = (self.before.first(), self.before.last()) else {
+            return 0;
+        };
+        self.before.partition_point(|x| *x < 0.5 * (first + last))
+    }
+
+    /// Largest distance of slopes and differences of neighbors in one region on one side of the middle.
+    fn missed(&self) -> f64 {
+        let middle = self.middle();
+        let mut missed = 0.0f64;
+        for k in 1..self.before.len().saturating_sub(1) {
+            let turn = (self.slopes[k + 1] - self.slopes[k - 1]).abs();
+            if turn > SAME_SLOPE || (k - 1 < middle && k + 1 >= middle) {
+                continue;
+            }
+            let rise = self.after[k + 1] - self.after[k - 1];
+            let run = self.before[k + 1] - self.before[k - 1];
+            missed = missed.max((rise / run - self.slopes[k]).abs());
+        }
+        missed
+    }
+
+    fn marks(&self, label: &str, color: Color, figure: &mut Figure) {
+        let ends = (self.before.first(), self.before.last());
+        let (Some(first), Some(last)) = ends else {
+            return;
+        };
+        let middle = self.middle();
+        let halves = [
+            (0, middle, Some(label.to_owned())),
+            (middle, self.before.len(), None),
+        ];
+        for (from, to, label) in halves {
+            figure.marks.push(Mark::Line {
+                label,
+                x: self.before[from..to].to_vec(),
+                y: self.after[from..to].to_vec(),
+                style: LineStyle::Dashed,
+                color,
+            });
+        }
+        let half = (last - first) / (4 * SLOPES) as f64;
+        for k in 0..SLOPES {
+            let i = (2 * k + 1) * self.before.len() / (2 * SLOPES);
+            let (x, y, slope) = (self.before[i], self.after[i], self.slopes[i]);
+            figure.marks.push(Mark::Line {
+                label: None,
+                x: vec![x - half, x + half],
+                y: vec![y - slope * half, y + slope * half],
+                style: LineStyle::Solid,
+                color,
+            });
+        }
+    }
+}
+
+pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
+    let (config, mut record) = input.begin::<Config>()?;
+    let mut ties = Table::new(
+        "ties",
+        "In the middle of each sweep: 0 smooth, 1 kink, 2 jump; pieces, and how far they are apart.",
+        ["class", "pieces", "jump"]
+            .map(|name| Column::new(name, ""))
+            .to_vec(),
+    );
+    let mut push = |tie: &Tie| {
+        ties.rows
+            .push(vec![tie.number(), tie.pieces as f64, tie.jump])
+    };
+    balls(&config, &mut record, &mut push)?;
+    block(&config, &mut record, &mut push)?;
+    slide(&config, &mut record, &mut push)?;
+    record.tables.push(ties);
+    Ok(record)
+}
+
+fn around(middle: f64, range: f64, samples: usize) -> Vec<f64> {
+    linspace(middle - range, middle + range, samples)
+}
+
+fn balls(
+    config: &Config,
+    record: &mut Record,
+    push: &mut dyn FnMut(&Tie),
+) -> Result<(), ScenarioError> {
+    let balls = &config.balls;
+    let law = Propagative::default();
+    let normals = [[-1.0, 1.0, 0.0], [0.0, -1.0, 1.0]];
+    let sweep = |masses: &[Positive; 3]| Sweep {
+        law: &law,
+        masses: masses.iter().map(|m| **m).collect(),
+        contacts: normals
+            .map(|row| Contact::frictionless(Covector::from_slice(&row)))
+            .to_vec(),
+        velocity: balls.velocity.to_vec(),
+        swept: 1,
+        shown: 2,
+    };
+    let xs = around(balls.velocity[1], *balls.range, *config.samples);
+    let mut figure = Figure::new(
+        "break",
+        "Three balls, the outer two hit the middle one",
+        "Velocity of the last ball after the impact over that of the middle one before, with the slopes that \
+         the derivative says: with a heavy middle ball the order decides and the outcome jumps, with equal \
+         balls it does not.",
+        Axis::linear("middle ball before", "m/s"),
+        Axis::linear("last ball after", "m/s"),
+    );
+    for (name, label, masses, color) in [
+        ("heavy", "heavy in the middle", &balls.masses, Color::Blue),
+        ("equal", "equal", &balls.equal_masses, Color::Orange),
+    ] {
+        let sweep = sweep(masses);
+        let curve = sweep.curve(&xs)?;
+        curve.marks(label, color, &mut figure);
+        let tie = sweep.tie(balls.velocity[1])?;
+        push(&tie);
+        let [a, b, c] = masses.map(|m| *m);
+        let mut jump = Quantity::new(format!("{name}_jump_m_per_s"), tie.jump, "m/s");
+        if (a, b, c) == (1.0, 2.0, 1.0) && balls.velocity == [1.0, 0.0, -1.0] {
+            jump = jump.closed_form(20.0 / 27.0, "(33 - 13)/27: each order, by hand");
+        } else if a == b && b == c {
+            jump = jump.closed_form(0.0, "either order reverses the velocities");
+        }
+        record.quantities.push(jump);
+        record.quantities.push(
+            Quantity::new(format!("{name}_slope_error"), curve.missed(), "")
+                .closed_form(0.0, "the outcome is linear between ties"),
+        );
+    }
+    record.figures.push(figure);
+    Ok(())
+}
+
+fn block(
+    config: &Config,
+    record: &mut Record,
+    push: &mut dyn FnMut(&Tie),
+) -> Result<(), ScenarioError> {
+    let block = &config.block;
+    let (width, height, mass) = (*block.half_width, *block.half_height, *block.mass);
+    let inertia = mass * (width * width + height * height) / 3.0;
+    let (elastic, newton) = (Propagative::default(), MoreauNewton::default());
+    let xs = around(0.0, *block.range, *config.samples);
+    let mut figure = Figure::new(
+        "landing",
+        "A block lands flat",
+        "Angular velocity after the impact over that before. One corner after the other: the outcome jumps where \
+         both land at once. Both at once, by Newton's restitution: smooth.",
+        Axis::linear("angular velocity before", "rad/s"),
+        Axis::linear("angular velocity after", "rad/s"),
+    );
+    let laws: [(&str, &str, &dyn DifferentiableLaw, Color); 2] = [
+        ("propagative", "propagative", &elastic, Color::Blue),
+        ("newton", "moreau-newton, e = 1", &newton, Color::Orange),
+    ];
+    for (name, label, law, color) in laws {
+        let sweep = Sweep {
+            law,
+            masses: vec![mass, mass, inertia],
+            contacts: [-width, width]
+                .map(|x| Contact {
+                    normal: Covector::from_slice(&[0.0, 1.0, x]),
+                    tangents: Vec::new(),
+                    friction: 0.0,
+                    restitution: 1.0,
+                })
+                .to_vec(),
+            velocity: vec![0.0, -*block.speed, 0.0],
+            swept: 2,
+            shown: 2,
+        };
+        let curve = sweep.curve(&xs)?;
+        curve.marks(label, color, &mut figure);
+        let tie = sweep.tie(0.0)?;
+        push(&tie);
+        let mut jump = Quantity::new(format!("{name}_jump_rad_per_s"), tie.jump, "rad/s");
+        let lever = width * width * mass / inertia;
+        let cosine = (1.0 - lever) / (1.0 + lever);
+        if name == "newton" {
+            jump = jump.closed_form(0.0, "every corner reverses its velocity");
+        } else if cosine < 0.0 && 1.0 + 2.0 * cosine - 4.0 * cosine * cosine >= 0.0 {
+            let stiffness = inertia * (1.0 + lever) / mass;
+            let expected = 8.0 * width * *block.speed * cosine.abs() / stiffness;
+            jump = jump.closed_form(expected, "8 a v |c| m / (I (1 + m a^2 / I)), two impacts");
+        }
+        record.quantities.push(jump);
+    }
+    record.figures.push(figure);
+    Ok(())
+}
+
+fn slide(
+    config: &Config,
+    record: &mut Record,
+    push: &mut dyn FnMut(&Tie),
+) -> Result<(), ScenarioError> {
+    let slide = &config.slide;
+    let law = AnitescuPotra::default();
+    let sweep = Sweep {
+        law: &law,
+        masses: vec![1.0, 1.0],
+        contacts: vec![Contact {
+            normal: Covector::from_slice(&[0.0, 1.0]),
+            tangents: vec![Covector::from_slice(&[1.0, 0.0])],
+            friction: *slide.friction,
+            restitution: 0.0,
+        }],
+        velocity: vec![0.0, -*slide.speed],
+        swept: 0,
+        shown: 0,
+    };
+    let curve = sweep.curve(&around(0.0, *slide.range, *config.samples))?;
+    let mut figure = Figure::new(
+        "friction",
+        "Dry friction",
+        "Tangential velocity of a point after an inelastic impact over that before: friction stops it up to μ times \
+         the normal velocity, and the derivative has a kink there.",
+        Axis::linear("tangential velocity before", "m/s"),
+        Axis::linear("tangential velocity after", "m/s"),
+    );
+    curve.marks("anitescu-potra", Color::Blue, &mut figure);
+    let stop = *slide.friction * *slide.speed;
+    let tie = sweep.tie(stop)?;
+    push(&tie);
+    figure.marks.push(Mark::points(
+        "kink",
+        vec![-stop, stop],
+        vec![0.0; 2],
+        Color::Black,
+    ));
+    record.figures.push(figure);
+    let least = tie.slopes.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = tie.slopes.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    record.quantities.extend([
+        Quantity::new("kink_least_slope", least, "").closed_form(0.0, "it sticks"),
+        Quantity::new("kink_greatest_slope", most, "")
+            .closed_form(1.0, "friction is constant while it slides"),
+        Quantity::new("kink_jump_m_per_s", tie.jump, "m/s")
+            .closed_form(0.0, "the outcome is continuous"),
+    ]);
+    Ok(())
+}
