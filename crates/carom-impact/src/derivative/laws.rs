@@ -120,7 +120,11 @@ fn plastic_branches(
         impulse: frame.of_impulses(&given),
         caps: Vec::new(),
     };
-    simultaneous(frame, Cones::Frictionless, false, vec![event], ties)
+    // Without friction the velocity is unique.
+    let found = simultaneous(frame, Cones::Frictionless, false, vec![event], ties)?;
+    found.ok_or(ImpactError::NotDifferentiated {
+        reason: "contacts that depend on each other leave the plastic outcome undecided by rounding",
+    })
 }
 
 /// Every contact is stopped as soon as one approaches.
@@ -178,17 +182,18 @@ fn stop_all(frame: &Frame<'_>, ties: Ties) -> Result<Found, ImpactError> {
 }
 
 /// Events of contacts that act at once, one after the other, in the modes that their impulses and
-/// velocities show.
+/// velocities show; `None` if they lead to a member of a continuum.
 fn simultaneous(
     frame: &Frame<'_>,
     cones: Cones,
     rebounds: bool,
     events: Vec<Event>,
     ties: Ties,
-) -> Result<Found, ImpactError> {
+) -> Result<Option<Found>, ImpactError> {
     let members: Vec<usize> = (0..frame.problem.contacts().len()).collect();
     let contacts = Contacts::new(frame, members, cones, rebounds)?;
     let mut is_complete = true;
+    let mut is_family = false;
     let mut found = ties.follow(frame, 0, |walk, step: &usize, tie| {
         let Some(event) = events.get(*step) else {
             return Ok(vec![end()]);
@@ -196,6 +201,7 @@ fn simultaneous(
         let tolerance = tie.map(|_| ties.tolerance);
         let (stages, all) = contacts.stages(event, &walk.jacobian, tolerance);
         is_complete &= all;
+        is_family |= tie.is_none() && stages.iter().any(|(stage, _)| stage.is_loose());
         let next = Some(step + 1);
         let choice = |stage: (Stage, Vec<Form>)| Choice {
             tests: Vec::new(),
@@ -205,7 +211,7 @@ fn simultaneous(
         Ok(stages.into_iter().map(choice).collect())
     })?;
     found.is_complete &= is_complete;
-    Ok(found)
+    Ok((!is_family).then_some(found))
 }
 
 fn end<S>() -> Choice<S> {
@@ -241,7 +247,9 @@ fn acting_at_once<'p>(
         caps: Vec::new(),
     };
     let ties = Ties { tolerance };
-    let mut found = simultaneous(&frame, cones, rebounds, vec![event], ties)?;
+    let Some(mut found) = simultaneous(&frame, cones, rebounds, vec![event], ties)? else {
+        return Ok(Branches::family(frame));
+    };
     if outcome.status == ImpactStatus::Resolved {
         found.walks.extend(nothing_happens(&frame, ties)?);
     }
@@ -352,7 +360,10 @@ impl DifferentiableLaw for SetValued {
             });
         }
         let cones = self.friction_cone.into();
-        let found = simultaneous(&frame, cones, false, events, Ties { tolerance })?;
+        let ties = Ties { tolerance };
+        let Some(found) = simultaneous(&frame, cones, false, events, ties)? else {
+            return Ok(Branches::family(frame));
+        };
         Ok(Branches {
             // Caps do not grow with the velocity.
             is_homogeneous: false,

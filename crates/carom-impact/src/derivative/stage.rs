@@ -325,6 +325,44 @@ impl Stage {
         })
     }
 
+    /// Whether contacts that depend on each other can shift impulses so that the velocity after changes: it is then
+    /// a member of a continuum.
+    pub(super) fn is_loose(&self) -> bool {
+        if !self.is_dependent {
+            return false;
+        }
+        let idle = IN_RANGE * self.impulse.amax();
+        let pushes: Vec<bool> = self
+            .mode
+            .unknowns
+            .iter()
+            .zip(&self.mode.limits)
+            .map(|(unknown, limit)| {
+                // Friction in its cone may act either way if its contact pushes.
+                let unknown = match limit {
+                    Some((normal, _)) => &self.mode.unknowns[*normal],
+                    None => unknown,
+                };
+                unknown
+                    .iter()
+                    .any(|(row, _)| self.impulse[*row].abs() > idle)
+            })
+            .collect();
+        let is_free = |s: usize| self.inverse.row(s).iter().all(|x| *x == 0.0);
+        (0..pushes.len()).filter(|s| is_free(*s)).any(|s| {
+            let mut change = -(&self.inverse * self.matrix.column(s));
+            change[s] += 1.0;
+            let moved = (&self.pushed * &change).norm();
+            let columns = self.pushed.column_iter().zip(change.iter());
+            let size: f64 = columns.map(|(column, x)| column.norm() * x.abs()).sum();
+            let may = |sign: f64| {
+                let mut unknowns = change.iter().zip(&pushes);
+                unknowns.all(|(x, pushes)| *pushes || sign * x >= -IN_RANGE)
+            };
+            moved > IN_RANGE * size && (may(1.0) || may(-1.0))
+        })
+    }
+
     /// What a form of impulses grows by if an unknown grows by one and those of the independent part keep
     /// the velocities.
     fn shift(&self, unknown: usize, form: &Terms) -> f64 {

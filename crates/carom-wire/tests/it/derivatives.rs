@@ -239,3 +239,26 @@ fn a_refusal_says_what_would_help() {
         "{answer}"
     );
 }
+
+/// Three contacts of a body with three degrees of freedom that slide: their pressures are not unique, and friction
+/// follows them.
+#[test]
+fn a_member_of_a_continuum_has_no_derivative() {
+    let contact = |normal: [f64; 3], tangent: [f64; 3], friction: f64| json!({"normal": normal, "tangents": [tangent], "friction": friction});
+    let answer = resolve(&json!({
+        "law": "set-valued",
+        "options": {"samples": 1, "seed": 255, "impulse_step": 1.0},
+        "mass_matrix": [[1.0, 0.0, 0.0], [0.0, 2.0, 0.0], [0.0, 0.0, 1.0]],
+        "velocity": [-1.0, -2.0, 0.0],
+        "contacts": [
+            contact([-2.0, 2.0, 2.0], [-1.0, 0.0, 2.0], 1.0),
+            contact([2.0, -1.0, 1.0], [-1.0, 2.0, 1.0], 2.0),
+            contact([-1.0, 1.0, 0.0], [0.0, -2.0, 0.0], 1.0),
+        ],
+        "derivative": true,
+    }));
+    let jacobian = &answer["outcomes"][0]["jacobian"];
+    assert_eq!(jacobian["reason"], "family");
+    assert_eq!(jacobian["class"], Value::Null);
+    assert_eq!(jacobian["dv_dv"], Value::Null);
+}
