@@ -11,7 +11,7 @@
 //! 5. no energy is gained: $\sum_r\lambda_r(b_r^-+b_r^+)/2$ against
 //!    $\sum_r|\lambda_r|(|b_r^-|+|b_r^+|)/2$. Laws with Newton's restitution and friction may gain some, but
 //!    where $0 \le b_i^+ + e_ib_i^- \perp \lambda_i \ge 0$ and friction dissipates,
-//!    $\sum_r\lambda_rb_r^+ + \sum_i\lambda_ie_ib_i^- \le 0$ is asked instead.
+//!    $\sum_r\lambda_rb_r^+ + \sum_i\lambda_ie_ib_i^- \le 0$ is asked instead, against the same terms.
 //!
 //! Velocities are rounded numbers. Where an impact is so gentle that the last digit of $v^+$ is more
 //! than $10^{-9}$ of what changed, two units of that digit are allowed in rules 2 and 5.
@@ -199,8 +199,9 @@ pub(crate) fn inspect(
         }
         let counted = counted.unwrap_or(rates.before);
         work += 0.5 * impulse * (counted + rates.after);
-        work_size += impulse.abs()
-            * (0.5 * GATE_TOLERANCE * (counted.abs() + rates.after.abs()) + ROUNDING * rates.size);
+        // What the velocity before was made of counts: it may have been stopped but for rounding.
+        let terms = f64::max(counted.abs(), rates.before.abs()) + rates.after.abs();
+        work_size += impulse.abs() * (0.5 * GATE_TOLERANCE * terms + ROUNDING * rates.size);
         rates
     };
     let mut is_suspect = false;
