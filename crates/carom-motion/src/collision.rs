@@ -573,16 +573,13 @@ impl Run<'_, '_> {
                 continue;
             }
             let mut bounces = self.bounces.get(*pair).copied().unwrap_or_default();
-            match bounces.last.replace(time) {
-                Some(last) => {
-                    let interval = time.since(last);
-                    let shrinks = bounces.interval > 0.0 && interval < SHRINKING * bounces.interval;
-                    bounces.shrunk = if shrinks { bounces.shrunk + 1 } else { 0 };
-                    let short = self.is_short(*pair, touching.velocities[3 * c], interval);
-                    bounces.short = if short { bounces.short + 1 } else { 0 };
-                    bounces.interval = interval;
-                }
-                None => (),
+            if let Some(last) = bounces.last.replace(time) {
+                let interval = time.since(last);
+                let shrinks = bounces.interval > 0.0 && interval < SHRINKING * bounces.interval;
+                bounces.shrunk = if shrinks { bounces.shrunk + 1 } else { 0 };
+                let short = self.is_short(*pair, touching.velocities[3 * c], interval);
+                bounces.short = if short { bounces.short + 1 } else { 0 };
+                bounces.interval = interval;
             }
             // What has not begun to shrink, or cannot shrink any more, can begin anew.
             self.bounces.insert(*pair, bounces, |_, b| {
