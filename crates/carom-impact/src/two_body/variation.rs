@@ -7,7 +7,7 @@
 //! $$ \frac{d \delta\gamma}{d\sigma} = d \delta\rho - \mu B \delta\gamma + \rho \delta d -
 //! (\delta\mu B + \mu \delta B)\gamma, \qquad \delta\rho = s\cdot\delta\gamma, $$
 //!
-//! to rest along the same series, and closed forms on straight lines. Two directions, $w_{zz}$ and
+//! to rest along the same series, and in closed form on straight lines. Two directions, $w_{zz}$ and
 //! $v_z^-$, do not change sliding. Impulse and normal velocity are linear in sliding and normal
 //! impulse, and the work of the normal impulse is what all impulses do less what friction does,
 //!
@@ -15,7 +15,7 @@
 //!
 //! An event $F = 0$ moves what comes after it by $\Delta y = \delta y - y' \delta F/F'$.
 
-use super::arc::{Arc, Path};
+use super::arc::Arc;
 use super::arc_variation::{ArcVariation, Deltas, FRICTION_LANE, LANES, SLIDING_LANES};
 use super::events::Event;
 use super::flow::Flow;
@@ -37,12 +37,6 @@ pub(crate) const PARAMETERS: usize = 11;
 const FLOWS: usize = PARAMETERS - 1;
 
 const E: usize = 10;
-
-/// Sliding slower than this fraction of its speed at the start of a ray has come to rest.
-const REST: f64 = 1e-15;
-
-/// Arcs along one ray.
-const MAX_ARCS: usize = 200;
 
 /// An impact and the derivatives of its impulse.
 #[derive(Clone, Debug)]
@@ -201,27 +195,6 @@ impl<'a> Varied<'a> {
         std::array::from_fn(|k| self.work(k, state, self.impulse(k, state)))
     }
 
-    /// Variational equations along arcs from a state for a time, in units of the rate.
-    fn ride(&mut self, from: &State, mut time: f64) {
-        let mut state = *from;
-        for _ in 0..MAX_ARCS {
-            if !(time > 0.0) || state.rho == 0.0 {
-                break;
-            }
-            let arc = Arc::expand(&self.flow, self.mu, &state, self.options.step_tolerance());
-            let by = time.min(arc.end());
-            self.expand(&arc);
-            (self.path, self.now) = self.arc.at(by);
-            state = arc.at(&state, by);
-            time -= by;
-        }
-    }
-
-    fn expand(&mut self, arc: &Arc) {
-        let start = (self.path, &self.now);
-        self.arc.expand(arc, &self.flow, self.w, self.mu, start);
-    }
-
     /// Goes to rest by the series around a direction, from a state at an angle off it.
     fn rest(&mut self, tail: &Tail, from: &State, delta: f64) {
         let contact = (self.w, &self.flow, self.mu);
@@ -285,7 +258,7 @@ impl<'a> Varied<'a> {
             self.has_slid = true;
             self.is_straight |= !is_slow;
             if !self.is_planar && !is_slow {
-                self.along_ray(from, direction, by, by == line.length);
+                self.along_ray(from, direction, by);
                 return;
             }
         }
@@ -316,26 +289,36 @@ impl<'a> Varied<'a> {
         self.now = next;
     }
 
-    /// Along a direction of the plane in which sliding stays, perhaps to rest.
-    fn along_ray(&mut self, from: &State, direction: [f64; 2], by: f64, is_to_rest: bool) {
-        let (f, _, slope) = self.flow.rates(direction);
-        self.is_repelled |= slope > 0.0;
-        if is_to_rest {
-            let tolerance = self.options.step_tolerance();
-            if let Some(tail) = Tail::around(self.w, &self.flow, direction, tolerance) {
-                let (tangential, normal_rate) = (self.tangential, self.normal_rate);
-                self.rest(&tail, from, 0.0);
-                (self.tangential, self.normal_rate) = (tangential, normal_rate);
-                return;
+    /// Along a direction $s$ in which sliding stays, $\rho' = \lambda$. With $w = t\cdot\delta\gamma$
+    /// across it, $F = \delta d - \delta(\mu B)s$, $b = \mu t\cdot Bt$, $k = \mu s\cdot Bt$,
+    ///
+    /// $$ w' = -b w/\rho + t\cdot F, \qquad \delta\rho' = -k w/\rho + s\cdot F. $$
+    fn along_ray(&mut self, from: &State, s: [f64; 2], by: f64) {
+        self.is_repelled |= self.flow.rates(s).2 > 0.0;
+        let t = [-s[1], s[0]];
+        let dot = |a: [f64; 2], b: [f64; 2]| a[0] * b[0] + a[1] * b[1];
+        let moved = times(self.b(), t);
+        let (b, ratio) = (self.mu * dot(t, moved), dot(s, moved) / dot(t, moved));
+        let rays = Ray::new(self.radial, b, from.rho, by);
+        let mut next = self.now;
+        for k in 0..FLOWS {
+            let Some(lane) = lane(k) else { continue };
+            let c = Change::along(k);
+            let (own, by_mu) = (times(c.b, s), times(self.b(), s));
+            let force = [0, 1].map(|i| c.d[i] - self.mu * own[i] - c.mu * by_mu[i]);
+            let (along, across) = (dot(s, force), dot(t, force));
+            let start = [0, 1].map(|i| self.now.sliding[i][lane]);
+            let (speed, before) = (dot(s, start), dot(t, start));
+            let (after, area) = rays.across(before, across);
+            let grown = speed + along * by - ratio * (before - after + across * by);
+            for i in 0..2 {
+                next.sliding[i][lane] = grown * s[i] + after * t[i];
             }
+            next.path[lane] += (speed + 0.5 * along * by) * by
+                - ratio * ((before + 0.5 * across * by) * by - area);
         }
-        let left = (1.0 + self.radial * by / from.rho).max(REST);
-        let time = if self.radial == 0.0 {
-            by * self.flow.rate / from.rho
-        } else {
-            left.ln() / f
-        };
-        self.ride(from, time);
+        self.path += rays.path;
+        self.now = next;
     }
 
     /// The normal velocity turns in a state.
@@ -421,6 +404,71 @@ impl<'a> Varied<'a> {
     }
 }
 
+/// Straight sliding for a normal impulse: how what is across it changes.
+struct Ray {
+    /// $\lambda$, and $b$ of $w' = -bw/\rho + t\cdot F$.
+    radial: f64,
+    decay_rate: f64,
+    /// Speeds at the start and at the end, and $\int\rho dI_z$.
+    speeds: [f64; 2],
+    path: f64,
+    /// $\int dI_z/\rho$.
+    time: f64,
+    /// What is left of $w$, and what a unit of $t\cdot F$ makes of it.
+    left: f64,
+    pushed: f64,
+}
+
+impl Ray {
+    fn new(radial: f64, decay_rate: f64, speed: f64, by: f64) -> Self {
+        let last = (speed + radial * by).max(0.0);
+        let time = if radial == 0.0 {
+            by / speed
+        } else if last == 0.0 {
+            f64::INFINITY
+        } else {
+            (radial * by / speed).ln_1p() / radial
+        };
+        let left = (-decay_rate * time).exp();
+        let sum = radial + decay_rate;
+        let pushed = if last == 0.0 {
+            0.0
+        } else if (sum * time).abs() < 1.0 {
+            speed * left * time * relative_growth(sum * time)
+        } else {
+            (last - speed * left) / sum
+        };
+        Self {
+            radial,
+            decay_rate,
+            speeds: [speed, last],
+            path: (speed + 0.5 * radial * by) * by,
+            time,
+            left,
+            pushed,
+        }
+    }
+
+    /// $w$ at the end and $\int w dI_z$, from $w$ at the start and $t\cdot F$.
+    fn across(&self, before: f64, push: f64) -> (f64, f64) {
+        let after = before * self.left + push * self.pushed;
+        let [first, last] = self.speeds;
+        let (sum, difference) = (self.radial + self.decay_rate, self.radial - self.decay_rate);
+        let area = if difference.abs() >= sum.abs() {
+            (last * after - first * before - push * self.path) / difference
+        } else {
+            let fading = first * self.time * relative_growth(difference * self.time);
+            before * fading + push * (self.path - first * fading) / sum
+        };
+        (after, area)
+    }
+}
+
+/// $(e^x - 1)/x$.
+fn relative_growth(x: f64) -> f64 {
+    if x == 0.0 { 1.0 } else { x.exp_m1() / x }
+}
+
 /// What the first friction does to a contact that slides without it: $\int s dI_z$ along the line
 /// $\gamma + dI_z$, and the path $\int \rho dI_z$.
 fn first_friction(sliding: [f64; 2], d: [f64; 2], by: f64) -> ([f64; 2], f64) {
@@ -465,7 +513,7 @@ impl Recorder for Varied<'_> {
 
     fn arc_begins(&mut self, arc: &Arc) {
         self.has_slid = true;
-        self.expand(arc);
+        self.arc.expand(arc, self.path, &self.now);
     }
 
     fn arc_to(&mut self, t: f64, state: &State) {
@@ -525,9 +573,10 @@ pub(crate) fn vary_impact(
         sliding[lane] = 1.0;
     }
     let inertia = scaled.inertia;
+    let flow = Flow::new(&inertia, friction);
     let mut varied = Varied {
         w: &inertia,
-        flow: Flow::new(&inertia, friction),
+        flow,
         mu: friction,
         restitution,
         options: *options,
@@ -536,11 +585,10 @@ pub(crate) fn vary_impact(
         speed: velocity.amax() * scale,
         now: Deltas {
             sliding,
-            normal_impulse: [0.0; LANES],
-            path: [0.0; LANES],
+            ..Deltas::NONE
         },
         path: 0.0,
-        arc: ArcVariation::new(),
+        arc: ArcVariation::new(&flow, &inertia, friction),
         tangential: [0.0; 2],
         normal_rate: 0.0,
         radial: 0.0,

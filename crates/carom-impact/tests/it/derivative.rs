@@ -630,6 +630,30 @@ fn a_ball_that_slides_straight_turns_with_its_velocity() {
     });
 }
 
+/// A slide that nearly stops turns into a direction in which it hardly gains speed. The slope of the
+/// normal impulse is a difference of two impacts that an explicit Runge-Kutta method of order eight integrated.
+#[test]
+fn a_slide_that_goes_on_along_a_slow_ray_is_followed_to_its_end() {
+    let (wzz, d) = (3.400744162447516, [3.2156213360517505, 4.363962468126366]);
+    let b = [3.4361257096334814, 4.579630317547696, 6.940924783667912];
+    let inverse = dmatrix![wzz, d[0], d[1]; d[0], b[0], b[1]; d[1], b[1], b[2]];
+    let start = dvector![-0.78465058, 0.01612835, 0.02435497];
+    for by in [1.0, 10.0, 1e3] {
+        let mut velocity = start.clone();
+        velocity[0] *= by;
+        let data = contact(inverse.clone(), velocity, 0.7048252675881408, 0.7);
+        let law = routh(RestitutionLaw::Energetic);
+        data.differentiated(&law, |derivative, plus| {
+            let image = derivative.dv_dv().unwrap() * &data.velocity;
+            assert!((image - plus).amax() <= 1e-11 * by, "homogeneity");
+            let slope = derivative.dimpulses_dv().unwrap()[(0, 0)];
+            if by == 1.0 {
+                assert_close(slope, -3.882070055649667, 1e-9, "normal impulse");
+            }
+        });
+    }
+}
+
 #[test]
 fn every_outcome_of_a_set_has_the_jacobian_of_its_own_order() {
     let law = Propagative::default();
