@@ -1,6 +1,7 @@
 //! Bodies and planes, prepared for motion.
 
 use crate::MotionError;
+use crate::cells::Bounds;
 use carom_geometry::pair::Part;
 use carom_geometry::{HalfSpace, MassProperties, Shape, SupportMap};
 use carom_lie::{Se3, So3};
@@ -55,18 +56,21 @@ pub struct PlaneSpec {
     pub half_space: HalfSpace,
 }
 
-/// What does not change of a body.
+/// What does not change of a body. What searches for contacts ask of spheres stands together in front.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(crate) struct Body {
+    /// Radius of a ball about the center of mass that holds the body.
+    pub(crate) radius: f64,
+    /// The radius, if the body is a sphere about its center of mass.
+    pub(crate) sphere: Option<f64>,
+    /// Mass (kg); infinite if the body is fixed.
+    mass: f64,
     pub(crate) name: String,
     /// `None`: fixed.
     pub(crate) rigid: Option<RigidBody>,
     pub(crate) shape: Shape,
     pub(crate) parts: Vec<Part>,
-    /// Radius of a ball about the center of mass that holds the body.
-    pub(crate) radius: f64,
-    /// The radius, if the body is a sphere about its center of mass.
-    pub(crate) sphere: Option<f64>,
     /// Half extents of the cores of all parts along the principal axes.
     extents: Vector3<f64>,
     moments: Vector3<f64>,
@@ -110,6 +114,7 @@ impl Body {
             });
         Ok(Self {
             name: spec.name.clone(),
+            mass: rigid.as_ref().map_or(f64::INFINITY, RigidBody::mass),
             rigid,
             radius: spec.shape.bounding_radius(),
             shape: spec.shape.clone(),
@@ -122,7 +127,20 @@ impl Body {
     }
 
     pub(crate) fn is_mobile(&self) -> bool {
-        self.rigid.is_some()
+        self.mass.is_finite()
+    }
+
+    /// A box that holds the body where it is.
+    pub(crate) fn bounds(&self, state: &State) -> Bounds {
+        let lowest = |direction: Vector3<f64>| {
+            let d = state.rotation.rotate_back(&direction);
+            let parts = self.parts.iter().map(|part| part.support_value(&d));
+            parts.fold(f64::INFINITY, f64::min)
+        };
+        let low = Vector3::from_fn(|k, _| lowest(Vector3::ith(k, 1.0)));
+        let high = Vector3::from_fn(|k, _| -lowest(Vector3::ith(k, -1.0)));
+        let (low, high) = (state.position + low, state.position + high);
+        Bounds::around(&low, &high, 1e-9 * self.radius)
     }
 
     /// Largest acceleration that the rotation gives to a point of the cores in the exact motion.
@@ -237,6 +255,27 @@ impl Flights {
             FlightRule::Exact => self.exact.advance(rigid, from, time),
             _ => self.discrete.advance(rigid, from, time),
         }
+    }
+
+    /// Position and velocity in space of the center of a body after a time.
+    pub(crate) fn center(
+        &self,
+        body: &Body,
+        from: &State,
+        time: f64,
+    ) -> (Vector3<f64>, Vector3<f64>) {
+        if !body.is_mobile() {
+            return (from.position, Vector3::zeros());
+        }
+        if time == 0.0 {
+            return (from.position, from.linear_momentum / body.mass);
+        }
+        let drop = self.gravity * (0.5 * time * time);
+        let momentum = from.linear_momentum + self.gravity * (body.mass * time);
+        (
+            from.position + (from.linear_momentum * (time / body.mass) + drop),
+            momentum / body.mass,
+        )
     }
 
     /// State and velocity of the path of a body after a time.

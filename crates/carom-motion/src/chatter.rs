@@ -9,6 +9,7 @@
 
 use crate::MotionError;
 use crate::events::Event;
+use crate::lasting::Lasting;
 use crate::run::Run;
 use crate::time::Time;
 use crate::world::OnZeno;
@@ -39,7 +40,7 @@ impl Run<'_, '_> {
 
     /// Whether a pair is held until the next line of the grid.
     pub(crate) fn is_held(&self, pair: (usize, usize), time: Time) -> bool {
-        let of_pair = self.chatter.get(&pair);
+        let of_pair = self.chatter.get(pair);
         of_pair.is_some_and(|c| c.held && c.line == self.line(time))
     }
 
@@ -64,15 +65,17 @@ impl Run<'_, '_> {
         time: Time,
     ) -> Result<bool, MotionError> {
         let line = self.line(time);
-        let chatter = self.chatter.entry(pair).or_default();
+        let mut chatter = self.chatter.get(pair).copied().unwrap_or_default();
         if chatter.line != line {
-            *chatter = Chatter {
+            chatter = Chatter {
                 line,
                 was_held: chatter.held && chatter.line + 1.0 == line,
                 ..Chatter::default()
             };
         }
         chatter.count += 1;
+        self.chatter
+            .insert(pair, chatter, |_, other| other.line + 1.0 < line);
         let elastic = self.world.surface(pair.0, pair.1).restitution == 1.0;
         if elastic || self.limits.on_zeno == OnZeno::Continue {
             let limit = self.limits.events_per_instant;
@@ -100,11 +103,11 @@ impl Run<'_, '_> {
                 self.gather(thing, time, &mut bodies)?;
             }
         }
-        if let Some(chatter) = self.chatter.get_mut(&pair) {
+        if let Some(chatter) = self.chatter.get_mut(pair) {
             chatter.held = true;
         }
-        if !self.lasting.contains_key(&pair) {
-            self.lasting.entry(pair).or_default();
+        if !self.lasting.contains(pair) {
+            self.lasting.insert(pair, Lasting::default());
             (self.observe)(Event::Established {
                 time: time.high,
                 pair,

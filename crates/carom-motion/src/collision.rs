@@ -2,14 +2,17 @@
 
 use crate::MotionError;
 use crate::body::Velocity;
+use crate::cells::Bounds;
 use crate::events::{Ending, Event, Impact, ImpactContact};
 use crate::friction::{Friction, Kick};
+use crate::lasting::Lasting;
 use crate::pair::{self, ContactPoint, Other, PairMemory};
+use crate::pair_table::Pair;
 use crate::rows::{Rows, Side};
-use crate::run::{Bounces, Run};
+use crate::run::Run;
 use crate::search::BAND;
 use crate::time::Time;
-use crate::world::{OnZeno, SingleLaw, Surface};
+use crate::world::{CONTACT_TOLERANCE, OnZeno, SingleLaw, Surface};
 use carom_impact::two_body::{ContactInertia, ContactResponse, solve_impact};
 use carom_impact::{Contact, ContactSet, ImpactError, ImpactLaw, ImpactProblem, TwoBody};
 use carom_metric::{Covector, KineticMetric, Tangent};
@@ -33,6 +36,7 @@ const LOOKS: usize = 8;
 const MAX_LOOKS: usize = 40;
 
 /// The touching points of an island.
+#[derive(Debug, Default)]
 struct Touching {
     points: Vec<((usize, usize), ContactPoint)>,
     rows: Rows,
@@ -40,6 +44,40 @@ struct Touching {
     velocities: Vec<f64>,
     /// Speeds around the contacts.
     scale: f64,
+}
+
+/// What an impact needs room for: kept from one to the next.
+#[derive(Debug, Default)]
+pub(crate) struct Scratch {
+    /// Things around a body whose contacts are looked for.
+    pub(crate) around: Vec<usize>,
+    /// Bodies of variational flights.
+    pub(crate) flying: Vec<usize>,
+    island: InContact,
+    touching: Touching,
+    posed: Posed,
+    impact: Option<Impact>,
+}
+
+/// What touches, directly or through others.
+#[derive(Debug, Default)]
+struct InContact {
+    bodies: Vec<usize>,
+    pairs: Vec<Pair>,
+    /// Things that may touch a body.
+    near: Vec<usize>,
+}
+
+/// An impact and its answer.
+#[derive(Debug, Default)]
+struct Posed {
+    velocities: Vec<Velocity>,
+    mobility: Vec<f64>,
+    before: Vec<State>,
+    after: Vec<State>,
+    /// Three rows for each point.
+    impulses: Vec<f64>,
+    found: Vec<ContactPoint>,
 }
 
 impl Run<'_, '_> {
@@ -76,12 +114,14 @@ impl Run<'_, '_> {
     fn touch_in_step(&self, pair: (usize, usize), time: Time) -> Result<Option<Time>, MotionError> {
         let world = self.world;
         let (body, other) = (&world.bodies[pair.0], world.thing(pair.1));
-        let (mut earliest, mut latest) = (self.before, self.window_end);
+        let (mut earliest, mut latest) = (self.before, Time::new(f64::INFINITY));
         for thing in [pair.0, pair.1] {
+            if let Some(cage) = self.cages.get(thing) {
+                latest = latest.min(cage.until);
+            }
             let motion = self.motions.get(thing);
             if let Some(island) = motion.and_then(|m| self.islands.get(m.island?)?.as_ref()) {
                 earliest = earliest.max(island.begin);
-                latest = latest.min(island.end);
             } else if let Some(motion) = motion {
                 earliest = earliest.max(motion.time);
             }
@@ -190,43 +230,54 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// Everything that touches, directly or through others, the bodies of a list: bodies and touching pairs.
-    #[allow(clippy::type_complexity, reason = "two lists, named above")]
-    fn island_of(
+    /// Everything that touches, directly or through others, the bodies of a list.
+    fn find_island(
         &mut self,
         seeds: &[usize],
         time: Time,
-    ) -> Result<(Vec<usize>, Vec<(usize, usize)>), MotionError> {
+        out: &mut InContact,
+    ) -> Result<(), MotionError> {
         let world = self.world;
-        let mut bodies = Vec::new();
-        let mut pairs = Vec::new();
+        let InContact {
+            bodies,
+            pairs,
+            near,
+        } = out;
+        bodies.clear();
+        pairs.clear();
         for &seed in seeds {
             if world.is_mobile(seed) && !bodies.contains(&seed) {
-                self.gather(seed, time, &mut bodies)?;
+                self.gather(seed, time, bodies)?;
             }
         }
         let mut next = 0;
         while let Some(&body) = bodies.get(next) {
             next += 1;
-            for thing in 0..world.n_things() {
+            let (center, radius) = (self.motions[body].state.position, world.bodies[body].radius);
+            let ball = Bounds::around(&center, &center, radius * (1.0 + 2.0 * CONTACT_TOLERANCE));
+            self.within(&ball, near);
+            near.extend(self.lasting.of(body).map(|(i, j)| i + j - body));
+            near.sort_unstable();
+            near.dedup();
+            for &thing in near.iter() {
                 let Some(pair) = world.pair_of(body, thing) else {
                     continue;
                 };
                 if pairs.contains(&pair) {
                     continue;
                 }
-                if !self.lasting.contains_key(&pair) && !self.is_touching(pair, body, time)? {
+                if !self.lasting.contains(pair) && !self.is_touching(pair, body, time)? {
                     continue;
                 }
                 pairs.push(pair);
                 if world.is_mobile(thing) && !bodies.contains(&thing) {
-                    self.gather(thing, time, &mut bodies)?;
+                    self.gather(thing, time, bodies)?;
                 }
             }
         }
         bodies.sort_unstable();
         pairs.sort_unstable();
-        Ok((bodies, pairs))
+        Ok(())
     }
 
     fn is_touching(
@@ -264,61 +315,66 @@ impl Run<'_, '_> {
                 return Ok(false);
             }
         }
-        let memory = self.memory.entry(pair).or_default();
-        let gap = pair::gap(
-            &world.bodies[pair.0],
-            &first,
-            &world.thing(pair.1),
-            &second,
-            memory,
-        );
-        Ok(gap.value <= tolerance)
+        let (body, other) = (&world.bodies[pair.0], world.thing(pair.1));
+        let gap = match pair::touch_of_spheres(body, &first, &other, &second) {
+            Some(touch) => touch.gap,
+            None => {
+                let mut memory = self.memory.remove(pair).unwrap_or_default();
+                let gap = pair::gap(body, &first, &other, &second, &mut memory).value;
+                self.keep_memory(pair, memory);
+                gap
+            }
+        };
+        Ok(gap <= tolerance)
     }
 
     /// The touching points of some pairs.
-    fn touching(&mut self, bodies: &[usize], pairs: &[(usize, usize)]) -> Touching {
+    fn find_touching(&mut self, island: &InContact, posed: &mut Posed, out: &mut Touching) {
         let world = self.world;
-        let mut out = Touching {
-            points: Vec::new(),
-            rows: Rows::default(),
-            velocities: Vec::new(),
-            scale: 0.0,
-        };
-        let mut found = Vec::new();
-        for &pair in pairs {
-            found.clear();
+        out.points.clear();
+        out.rows.clear();
+        for &pair in &island.pairs {
+            posed.found.clear();
             let here = self.motions[pair.0].state;
             let there = match self.motions.get(pair.1) {
                 Some(motion) => motion.state,
                 None => *world.initial_of(pair.1),
             };
-            let memory = self.memory.entry(pair).or_default();
-            pair::contact_points(
-                &world.bodies[pair.0],
-                &here,
-                &world.thing(pair.1),
-                &there,
-                memory,
-                world.tolerance(pair.0, pair.1),
-                &mut found,
-            );
+            let (body, other) = (&world.bodies[pair.0], world.thing(pair.1));
+            let tolerance = world.tolerance(pair.0, pair.1);
+            let found = &mut posed.found;
+            if pair::has_closed_form(body, &other) {
+                let memory = &mut PairMemory::new();
+                pair::contact_points(body, &here, &other, &there, memory, tolerance, found);
+            } else {
+                let mut memory = self.memory.remove(pair).unwrap_or_default();
+                pair::contact_points(body, &here, &other, &there, &mut memory, tolerance, found);
+                self.keep_memory(pair, memory);
+            }
             out.points.extend(found.iter().map(|point| (pair, *point)));
         }
         for ((i, j), point) in &out.points {
             out.rows.push(
                 &point.point,
                 &point.normal,
-                self.side(bodies, *i),
-                self.side(bodies, *j),
+                self.side(&island.bodies, *i),
+                self.side(&island.bodies, *j),
             );
         }
-        let velocities: Vec<Velocity> = bodies.iter().map(|i| self.velocity(*i)).collect();
-        out.rows.velocities(&velocities, &mut out.velocities);
-        for (body, velocity) in bodies.iter().zip(&velocities) {
-            let turn = velocity.angular.norm() * world.bodies[*body].radius;
+        self.find_velocities(&island.bodies, posed, out);
+    }
+
+    /// The velocities of the touching points.
+    fn find_velocities(&self, bodies: &[usize], posed: &mut Posed, out: &mut Touching) {
+        let velocities = &mut posed.velocities;
+        velocities.clear();
+        velocities.extend(bodies.iter().map(|i| self.velocity(*i)));
+        out.rows.velocities(velocities, &mut out.velocities);
+        out.scale = 0.0;
+        for (body, velocity) in bodies.iter().zip(velocities) {
+            let turn = velocity.angular.norm() * self.world.bodies[*body].radius;
             out.scale = out.scale.max(velocity.linear.norm() + turn);
         }
-        out
     }
 
     fn velocity(&self, body: usize) -> Velocity {
@@ -326,7 +382,7 @@ impl Run<'_, '_> {
     }
 
     fn side(&self, bodies: &[usize], thing: usize) -> Side<'_> {
-        let place = bodies.iter().position(|i| *i == thing)?;
+        let place = bodies.binary_search(&thing).ok()?;
         Some((
             place,
             self.world.bodies.get(thing)?,
@@ -341,32 +397,42 @@ impl Run<'_, '_> {
         trigger: Option<(usize, usize)>,
         time: Time,
     ) -> Result<(), MotionError> {
-        let (bodies, pairs) = self.island_of(seeds, time)?;
-        let touching = self.touching(&bodies, &pairs);
-        let gravity = self.world.flights.gravity.norm() * self.world.time_step;
-        let still = STILL * (touching.scale + gravity);
-        let approaches = |limit: f64, of: &dyn Fn((usize, usize)) -> bool| {
-            let points = touching.points.iter().enumerate();
-            points
-                .filter(|(_, (pair, _))| of(*pair))
-                .any(|(c, _)| touching.velocities[3 * c] < -limit)
+        let mut island = std::mem::take(&mut self.scratch.island);
+        let mut touching = std::mem::take(&mut self.scratch.touching);
+        let mut posed = std::mem::take(&mut self.scratch.posed);
+        self.find_island(seeds, time, &mut island)?;
+        self.find_touching(&island, &mut posed, &mut touching);
+        let still = self.still(&touching);
+        let approaches = |touching: &Touching, limit: f64, of: Option<Pair>| {
+            let mut points = touching.points.iter().zip(touching.velocities.chunks(3));
+            points.any(|((pair, _), v)| of.is_none_or(|of| of == *pair) && v[0] < -limit)
         };
-        if approaches(still, &|_| true) {
-            self.resolve(&bodies, &touching, still, time)?;
+        let hits = approaches(&touching, still, None);
+        if hits {
+            self.resolve(&island.bodies, &touching, &mut posed, still, time)?;
         }
-        if self.ended.is_some() {
-            return Ok(());
+        if self.ended.is_none() {
+            let barely = !hits && trigger.is_some() && approaches(&touching, 0.0, trigger);
+            if hits {
+                self.find_velocities(&island.bodies, &mut posed, &mut touching);
+            }
+            self.establish(&island, &touching, time)?;
+            // Neither an impact nor a lasting contact: it opens by itself, or barely touches.
+            if barely && trigger.is_some_and(|pair| !self.lasting.contains(pair)) {
+                self.resolve(&island.bodies, &touching, &mut posed, still, time)?;
+            }
+            self.restart(&island.bodies, time)?;
         }
-        self.establish(&bodies, &pairs, time)?;
-        // Neither an impact nor a lasting contact: it opens by itself, or barely touches.
-        if let Some(pair) = trigger
-            && !self.lasting.contains_key(&pair)
-            && !approaches(still, &|_| true)
-            && approaches(0.0, &|p| p == pair)
-        {
-            self.resolve(&bodies, &touching, still, time)?;
-        }
-        self.restart(&bodies, time)
+        self.scratch.island = island;
+        self.scratch.touching = touching;
+        self.scratch.posed = posed;
+        Ok(())
+    }
+
+    /// Contact velocities within this are none.
+    fn still(&self, touching: &Touching) -> f64 {
+        let gravity = self.world.flights.gravity.norm() * self.world.time_step;
+        STILL * (touching.scale + gravity)
     }
 
     /// Poses the impact to the law and takes over its answer.
@@ -374,22 +440,26 @@ impl Run<'_, '_> {
         &mut self,
         bodies: &[usize],
         touching: &Touching,
+        posed: &mut Posed,
         still: f64,
         time: Time,
     ) -> Result<(), MotionError> {
         let world = self.world;
-        let before: Vec<State> = bodies.iter().map(|i| self.motions[*i].state).collect();
-        let energy_minus = self.kinetic(bodies, &before);
+        posed.before.clear();
+        let states = bodies.iter().map(|i| self.motions[*i].state);
+        posed.before.extend(states);
+        let energy_minus = self.kinetic(bodies, &posed.before);
         let accumulated = self.accumulates(touching, still, time);
-        let (law, impulses) = if accumulated {
-            ("accumulated", self.inelastic(touching, time)?)
+        let law = if accumulated {
+            self.inelastic(touching, posed, time)?;
+            "accumulated"
         } else {
-            self.answer(bodies, touching, still, time)?
+            self.answer(bodies, touching, posed, still, time)?
         };
-        let mut after = before.clone();
-        touching.rows.apply(&impulses, &mut after);
-        let energy_plus = self.kinetic(bodies, &after);
-        for (body, state) in bodies.iter().zip(&after) {
+        posed.after.clone_from(&posed.before);
+        touching.rows.apply(&posed.impulses, &mut posed.after);
+        let energy_plus = self.kinetic(bodies, &posed.after);
+        for (body, state) in bodies.iter().zip(&posed.after) {
             if !crate::step::is_finite(state) {
                 return Err(MotionError::NonFinite {
                     body: world.bodies[*body].name.clone(),
@@ -399,7 +469,7 @@ impl Run<'_, '_> {
         }
         let loss = energy_minus - energy_plus;
         self.balance.impact_loss += loss;
-        for (body, state) in bodies.iter().zip(&after) {
+        for (body, state) in bodies.iter().zip(&posed.after) {
             let energy = world.energy(*body, state);
             let stamp = self.new_stamp();
             let motion = &mut self.motions[*body];
@@ -408,13 +478,18 @@ impl Run<'_, '_> {
         }
         self.drift += loss;
         self.balance.energy_error = self.balance.energy_error.max(self.drift.abs());
-        let mut contacts = Vec::with_capacity(touching.points.len());
+        let mut impact = self.scratch.impact.take().unwrap_or_default();
+        impact.time = time.high;
+        impact.law = law;
+        impact.energy_minus = energy_minus;
+        impact.energy_plus = energy_plus;
+        impact.contacts.clear();
         for (c, ((first, second), point)) in touching.points.iter().enumerate() {
-            let impulse = touching.rows.impulse(c, &impulses);
+            let impulse = touching.rows.impulse(c, &posed.impulses);
             if !world.is_mobile(*second) {
                 self.balance.supports[*second] += impulse;
             }
-            contacts.push(ImpactContact {
+            impact.contacts.push(ImpactContact {
                 first: *first,
                 second: *second,
                 point: point.point,
@@ -424,16 +499,10 @@ impl Run<'_, '_> {
             });
         }
         let lossy = loss > LOSS * energy_minus;
-        self.remember(touching, &impulses, lossy, time)?;
+        self.remember(touching, &posed.impulses, lossy, time)?;
         self.n_impacts += 1;
-        let impact = Impact {
-            time: time.high,
-            law,
-            energy_minus,
-            energy_plus,
-            contacts,
-        };
         (self.observe)(Event::Impact(&impact));
+        self.scratch.impact = Some(impact);
         if accumulated && self.limits.on_zeno == OnZeno::Stop {
             self.ended = Some(Ending::Zeno);
         } else if self.n_impacts >= self.limits.impacts {
@@ -450,7 +519,7 @@ impl Run<'_, '_> {
             return false;
         }
         touching.points.iter().enumerate().any(|(c, (pair, _))| {
-            let Some(bounces) = self.bounces.get(pair) else {
+            let Some(bounces) = self.bounces.get(*pair) else {
                 return false;
             };
             let Some(last) = bounces.last else {
@@ -474,11 +543,7 @@ impl Run<'_, '_> {
     fn is_short(&self, pair: (usize, usize), velocity: f64, interval: f64) -> bool {
         let world = self.world;
         let (body, other) = (&world.bodies[pair.0], world.thing(pair.1));
-        let closed_form = body.sphere.is_some()
-            && match other {
-                Other::Plane(_) => true,
-                Other::Body(second) => second.sphere.is_some(),
-            };
+        let closed_form = pair::has_closed_form(body, &other);
         let state = |thing: usize| {
             let motion = self.motions.get(thing).map(|motion| motion.state);
             motion.unwrap_or(*world.initial_of(thing))
@@ -496,35 +561,31 @@ impl Run<'_, '_> {
         lossy: bool,
         time: Time,
     ) -> Result<(), MotionError> {
-        let mut done: Vec<(usize, usize)> = Vec::new();
+        let hit = |c: usize| impulses.get(3 * c).is_some_and(|x| *x > 0.0);
         for (c, (pair, _)) in touching.points.iter().enumerate() {
-            let hit = impulses.get(3 * c).is_some_and(|x| *x > 0.0);
-            if !hit || done.contains(pair) {
+            let done = |(k, (other, _)): (usize, &(Pair, ContactPoint))| other == pair && hit(k);
+            if !hit(c) || touching.points.iter().take(c).enumerate().any(done) {
                 continue;
             }
-            done.push(*pair);
-            let mut bounces = self.bounces.get(pair).copied().unwrap_or_default();
-            let last = bounces.last.replace(time);
             // Late impacts lose little of all the energy, but all that they have.
-            let elastic = !lossy && self.world.surface(pair.0, pair.1).restitution == 1.0;
-            match last {
-                Some(_) if elastic => {
-                    bounces = Bounces {
-                        last: Some(time),
-                        ..Bounces::default()
-                    };
-                }
-                Some(last) => {
-                    let interval = time.since(last);
-                    let shrinks = bounces.interval > 0.0 && interval < SHRINKING * bounces.interval;
-                    bounces.shrunk = if shrinks { bounces.shrunk + 1 } else { 0 };
-                    let short = self.is_short(*pair, touching.velocities[3 * c], interval);
-                    bounces.short = if short { bounces.short + 1 } else { 0 };
-                    bounces.interval = interval;
-                }
-                None => (),
+            if !lossy && self.world.surface(pair.0, pair.1).restitution == 1.0 {
+                self.bounces.remove(*pair);
+                continue;
             }
-            self.bounces.insert(*pair, bounces);
+            let mut bounces = self.bounces.get(*pair).copied().unwrap_or_default();
+            if let Some(last) = bounces.last.replace(time) {
+                let interval = time.since(last);
+                let shrinks = bounces.interval > 0.0 && interval < SHRINKING * bounces.interval;
+                bounces.shrunk = if shrinks { bounces.shrunk + 1 } else { 0 };
+                let short = self.is_short(*pair, touching.velocities[3 * c], interval);
+                bounces.short = if short { bounces.short + 1 } else { 0 };
+                bounces.interval = interval;
+            }
+            // What has not begun to shrink, or cannot shrink any more, can begin anew.
+            self.bounces.insert(*pair, bounces, |_, b| {
+                let passed = b.last.map_or(0.0, |last| time.since(last));
+                (b.shrunk == 0 && b.short == 0) || passed > b.interval
+            });
             if bounces.short > self.limits.events_per_instant {
                 return Err(MotionError::EventLimit {
                     limit: self.limits.events_per_instant,
@@ -536,9 +597,13 @@ impl Run<'_, '_> {
     }
 
     /// Impulses without restitution, with friction: where infinitely many impacts end.
-    fn inelastic(&self, touching: &Touching, time: Time) -> Result<Vec<f64>, MotionError> {
-        let mut mobility = Vec::new();
-        touching.rows.mobility(&mut mobility);
+    fn inelastic(
+        &self,
+        touching: &Touching,
+        posed: &mut Posed,
+        time: Time,
+    ) -> Result<(), MotionError> {
+        touching.rows.mobility(&mut posed.mobility);
         let friction: Vec<(f64, Friction)> = touching
             .points
             .iter()
@@ -547,21 +612,22 @@ impl Run<'_, '_> {
                 mu => (mu, Friction::Coulomb),
             })
             .collect();
-        let mut impulses = vec![0.0; touching.velocities.len()];
+        posed.impulses.clear();
+        posed.impulses.resize(touching.velocities.len(), 0.0);
         let kick = Kick {
-            mobility: &mobility,
+            mobility: &posed.mobility,
             velocity: &touching.velocities,
             friction: &friction,
             noise: 16.0 * f64::EPSILON * touching.scale,
         };
-        if kick.solve(&mut impulses) {
-            Ok(impulses)
+        if kick.solve(&mut posed.impulses) {
+            Ok(())
         } else {
             Err(MotionError::ContactForces { time: time.high })
         }
     }
 
-    /// Name of the law and its impulses, three rows for each point.
+    /// Name of the law that answers; its impulses are three rows for each point.
     ///
     /// The rounding of points that neither approach nor leave is large in their own terms. A law that
     /// cannot answer for them is asked again for those alone that approach: if others have to follow,
@@ -570,52 +636,57 @@ impl Run<'_, '_> {
         &self,
         bodies: &[usize],
         touching: &Touching,
+        posed: &mut Posed,
         still: f64,
         time: Time,
-    ) -> Result<(&'static str, Vec<f64>), MotionError> {
-        let refused = match self.ask_law(bodies, touching, time) {
+    ) -> Result<&'static str, MotionError> {
+        let refused = match self.ask_law(bodies, touching, posed, time) {
             Err(error @ MotionError::Impact { .. }) => error,
             answer => return answer,
         };
         let all = 0..touching.points.len();
-        let posed: Vec<usize> = all
+        let some: Vec<usize> = all
             .filter(|c| touching.velocities[3 * c] < -still)
             .collect();
-        if posed.is_empty() || posed.len() == touching.points.len() {
+        if some.is_empty() || some.len() == touching.points.len() {
             return Err(refused);
         }
         let fewer = Touching {
-            points: posed.iter().map(|c| touching.points[*c]).collect(),
-            rows: touching.rows.of_contacts(&posed),
-            velocities: posed
+            points: some.iter().map(|c| touching.points[*c]).collect(),
+            rows: touching.rows.of_contacts(&some),
+            velocities: some
                 .iter()
                 .flat_map(|c| &touching.velocities[3 * c..3 * c + 3])
                 .copied()
                 .collect(),
             scale: touching.scale,
         };
-        let (law, some) = self.ask_law(bodies, &fewer, time)?;
+        let law = self.ask_law(bodies, &fewer, posed, time)?;
         let mut impulses = vec![0.0; touching.velocities.len()];
-        for (c, impulse) in posed.iter().zip(some.chunks_exact(3)) {
+        for (c, impulse) in some.iter().zip(posed.impulses.chunks_exact(3)) {
             impulses[3 * c..3 * c + 3].copy_from_slice(impulse);
         }
-        Ok((law, impulses))
+        posed.impulses = impulses;
+        Ok(law)
     }
 
-    /// Name of the law and its impulses, three rows for each point, if every point is posed.
+    /// The same if every point is posed.
     fn ask_law(
         &self,
         bodies: &[usize],
         touching: &Touching,
+        posed: &mut Posed,
         time: Time,
-    ) -> Result<(&'static str, Vec<f64>), MotionError> {
+    ) -> Result<&'static str, MotionError> {
+        let impulses = &mut posed.impulses;
+        impulses.clear();
         let at = |source: ImpactError| MotionError::Impact {
             time: time.high,
             source,
         };
         let surface_of = |pair: &(usize, usize)| {
             let mut surface = self.world.surface(pair.0, pair.1);
-            if self.lasting.contains_key(pair) {
+            if self.lasting.contains(*pair) {
                 surface.restitution = 0.0;
             }
             surface
@@ -631,10 +702,11 @@ impl Run<'_, '_> {
             let surface = surface_of(pair);
             if surface.friction == 0.0 {
                 let impulse = self.frictionless(bodies, *pair, touching, surface.restitution);
-                return Ok((TwoBody::default().name(), vec![impulse, 0.0, 0.0]));
+                impulses.extend([impulse, 0.0, 0.0]);
+                return Ok(TwoBody::default().name());
             }
-            let mut w = Vec::new();
-            touching.rows.mobility(&mut w);
+            let w = &mut posed.mobility;
+            touching.rows.mobility(w);
             let entry = |i: usize, j: usize| w.get(3 * i + j).copied().unwrap_or_default();
             // The law counts the normal last.
             let order = [1, 2, 0];
@@ -654,10 +726,8 @@ impl Run<'_, '_> {
                 ContactResponse::Impact(impact) => impact.impulse,
                 _ => Vector3::zeros(),
             };
-            return Ok((
-                TwoBody::default().name(),
-                vec![impulse.z, impulse.x, impulse.y],
-            ));
+            impulses.extend([impulse.z, impulse.x, impulse.y]);
+            return Ok(TwoBody::default().name());
         }
         let metric = KineticMetric::new(self.mass(bodies)).map_err(|e| at(e.into()))?;
         let contact = |(c, (pair, _)): (usize, &((usize, usize), ContactPoint))| {
@@ -692,7 +762,6 @@ impl Run<'_, '_> {
             }
         };
         let outcome = law.resolve(&problem).map_err(at)?;
-        let mut impulses = Vec::with_capacity(3 * touching.points.len());
         for (c, contact) in set.contacts().iter().enumerate() {
             for k in 0..3 {
                 let given = k < contact.n_rows();
@@ -704,7 +773,7 @@ impl Run<'_, '_> {
                 impulses.push(value);
             }
         }
-        Ok((law.name(), impulses))
+        Ok(law.name())
     }
 
     /// $\lambda = -(1+e)u/\kappa$, in a form that reflects a sphere's velocity exactly.
@@ -715,11 +784,6 @@ impl Run<'_, '_> {
         touching: &Touching,
         restitution: f64,
     ) -> f64 {
-        let mut w = Vec::new();
-        touching.rows.mobility(&mut w);
-        let Some(rigid) = &self.world.bodies[pair.0].rigid else {
-            return 0.0;
-        };
         let alone = self.world.bodies[pair.0].sphere.is_some() && bodies.len() == 1;
         if alone && let Some((_, point)) = touching.points.first() {
             // The center moves alone: the mass drops out.
@@ -728,8 +792,7 @@ impl Run<'_, '_> {
                 .dot(&self.motions[pair.0].state.linear_momentum);
             return -(1.0 + restitution) * momentum;
         }
-        let mobility = w.first().copied().unwrap_or(1.0 / rigid.mass());
-        -(1.0 + restitution) * touching.velocities[0] / mobility
+        -(1.0 + restitution) * touching.velocities[0] / touching.rows.mobility_entry(0, 0)
     }
 
     fn mass(&self, bodies: &[usize]) -> DMatrix<f64> {
@@ -752,14 +815,13 @@ impl Run<'_, '_> {
     /// not last any more.
     fn establish(
         &mut self,
-        bodies: &[usize],
-        pairs: &[(usize, usize)],
+        island: &InContact,
+        touching: &Touching,
         time: Time,
     ) -> Result<(), MotionError> {
         let world = self.world;
-        let touching = self.touching(bodies, pairs);
-        let gravity = world.flights.gravity.norm() * world.time_step;
-        let still = STILL * (touching.scale + gravity);
+        let still = self.still(touching);
+        let InContact { bodies, pairs, .. } = island;
         let mut candidates: Vec<(usize, usize)> = Vec::new();
         for (c, (pair, _)) in touching.points.iter().enumerate() {
             if touching.velocities[3 * c] <= still && !candidates.contains(pair) {
@@ -798,7 +860,7 @@ impl Run<'_, '_> {
         }
         for pair in pairs {
             let stays = pressing.iter().any(|(p, _)| p == pair) || self.is_held(*pair, time);
-            if !stays && self.lasting.remove(pair).is_some() {
+            if !stays && self.lasting.remove(*pair) {
                 (self.observe)(Event::Released {
                     time: time.high,
                     pair: *pair,
@@ -806,11 +868,15 @@ impl Run<'_, '_> {
             }
         }
         for (pair, slides) in pressing {
-            if self.lasting.contains_key(&pair) {
+            if self.lasting.contains(pair) {
                 continue;
             }
-            self.lasting.entry(pair).or_default().slides = Some(slides);
-            self.bounces.remove(&pair);
+            let lasting = Lasting {
+                slides: Some(slides),
+                ..Lasting::default()
+            };
+            self.lasting.insert(pair, lasting);
+            self.bounces.remove(pair);
             let time = time.high;
             (self.observe)(Event::Established { time, pair });
             (self.observe)(Event::Mode { time, pair, slides });

@@ -24,7 +24,7 @@ pub struct ImpactContact {
 }
 
 /// One instant of impact.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Impact {
     /// Time (s).
     pub time: f64,
@@ -118,18 +118,24 @@ pub struct RunEnd {
     pub balance: Balance,
 }
 
-/// What can be next.
+/// What can be next. Indices are small, so that the queue is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Next {
-    /// Two things touch; the stamps say which flights this was found for, and `certain` whether steps
-    /// that end there were looked at.
+    /// Two things touch; the sum of their stamps says which flights this was found for, and `certain`
+    /// whether steps that end there were looked at.
     Touch {
-        pair: (usize, usize),
-        stamps: (u64, u64),
+        pair: [u32; 2],
+        stamps: u64,
         certain: bool,
     },
     /// The step of an island ends.
-    StepEnd { island: usize, stamp: u64 },
+    StepEnd { island: u32, stamp: u64 },
+    /// A line of the grid, on which variational flights start anew.
+    Line,
+    /// A body leaves its box; `count` says which.
+    Leave { body: u32, count: u64 },
+    /// The contact of a pair has been looked for up to here, in boxes whose counts have this sum.
+    Look { pair: [u32; 2], counts: u64 },
 }
 
 /// An entry of the queue; the earliest is the greatest.
@@ -140,10 +146,13 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    fn order(&self) -> (usize, usize, usize) {
+    fn order(&self) -> (u32, u32, u32) {
         match self.next {
             Next::StepEnd { island, .. } => (0, island, 0),
-            Next::Touch { pair, .. } => (1, pair.0, pair.1),
+            Next::Touch { pair, .. } => (1, pair[0], pair[1]),
+            Next::Line => (2, 0, 0),
+            Next::Leave { body, .. } => (3, body, 0),
+            Next::Look { pair, .. } => (4, pair[0], pair[1]),
         }
     }
 }

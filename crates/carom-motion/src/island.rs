@@ -17,27 +17,37 @@ impl Run<'_, '_> {
     /// Sets bodies going from a time: those that lasting contacts connect in steps, others in flights.
     pub(crate) fn restart(&mut self, bodies: &[usize], time: Time) -> Result<(), MotionError> {
         let world = self.world;
+        if bodies
+            .iter()
+            .all(|body| self.lasting.of(*body).next().is_none())
+        {
+            for &body in bodies {
+                let stamp = self.new_stamp();
+                self.motions[body].stamp = stamp;
+            }
+            return self.look_around(bodies, time);
+        }
         let mut left: Vec<usize> = bodies.to_vec();
+        let mut all: Vec<usize> = Vec::with_capacity(bodies.len());
         while let Some(seed) = left.first().copied() {
             let (mut group, mut pairs) = (vec![seed], Vec::new());
             let mut next = 0;
             while let Some(&body) = group.get(next) {
                 next += 1;
-                for pair in self.lasting.keys() {
-                    if pair.0 != body && pair.1 != body {
-                        continue;
+                for pair in self.lasting.of(body) {
+                    // Of two members the first one reports the pair.
+                    let other = pair.0 + pair.1 - body;
+                    let seen = group.iter().position(|member| *member == other);
+                    if seen.is_none_or(|place| place >= next) {
+                        pairs.push(pair);
                     }
-                    if !pairs.contains(pair) {
-                        pairs.push(*pair);
-                    }
-                    for thing in [pair.0, pair.1] {
-                        if world.is_mobile(thing) && !group.contains(&thing) {
-                            group.push(thing);
-                        }
+                    if world.is_mobile(other) && seen.is_none() {
+                        group.push(other);
                     }
                 }
             }
             left.retain(|body| !group.contains(body));
+            all.extend(&group);
             if pairs.is_empty() {
                 let stamp = self.new_stamp();
                 self.motions[seed].stamp = stamp;
@@ -48,10 +58,7 @@ impl Run<'_, '_> {
             let before = group.iter().map(|i| self.motions[*i].state).collect();
             self.begin_step(None, group, pairs, before, time, 0, None)?;
         }
-        for body in bodies {
-            self.predict(*body, time, false)?;
-        }
-        Ok(())
+        self.look_around(&all, time)
     }
 
     /// Computes the step of an island from a time to the next line of the grid, or to an event in it.
@@ -112,7 +119,7 @@ impl Run<'_, '_> {
             step = step.stretched(length);
         }
         let stamp = self.new_stamp();
-        let index = index.unwrap_or_else(|| match self.islands.iter().position(Option::is_none) {
+        let index = index.unwrap_or_else(|| match self.free_islands.pop() {
             Some(free) => free,
             None => {
                 self.islands.push(None);
@@ -141,7 +148,7 @@ impl Run<'_, '_> {
         self.push(Entry {
             time: end,
             next: Next::StepEnd {
-                island: index,
+                island: index as u32,
                 stamp,
             },
         });
@@ -166,6 +173,7 @@ impl Run<'_, '_> {
         let Some(mut island) = self.islands.get_mut(index).and_then(Option::take) else {
             return Ok(Vec::new());
         };
+        self.free_islands.push(index);
         if nothing {
             // Nothing of it happened.
             for (body, state) in island.bodies.iter().zip(&island.before) {
@@ -210,7 +218,7 @@ impl Run<'_, '_> {
             if !world.is_mobile(pair.1) {
                 self.balance.supports[pair.1] += result.impulse;
             }
-            let Some(lasting) = self.lasting.get_mut(pair) else {
+            let Some(lasting) = self.lasting.get_mut(*pair) else {
                 continue;
             };
             lasting.forces.rotate_left(1);
@@ -242,14 +250,19 @@ impl Run<'_, '_> {
                 continue;
             }
             opened = true;
-            if let Some(lasting) = self.lasting.remove(pair) {
+            let forces = self.lasting.get_mut(*pair).map(|lasting| lasting.forces);
+            if let Some(forces) = forces {
+                self.lasting.remove(*pair);
                 let begin = island.begin.high - island.length;
-                let at = release_time(&lasting.forces, begin, time.high);
+                let at = release_time(&forces, begin, time.high);
                 (self.observe)(Event::Released {
                     time: at,
                     pair: *pair,
                 });
             }
+        }
+        if island.lands || opened {
+            self.free_islands.push(index);
         }
         if island.lands {
             let depth = |(pair, step): (&(usize, usize), &PairStep)| {
@@ -277,10 +290,27 @@ impl Run<'_, '_> {
             island.splits,
             Some(&guess),
         )?;
-        for body in bodies {
-            self.predict(body, time, false)?;
-        }
-        Ok(())
+        self.look_around(&bodies, time)
+    }
+
+    /// When the step of a body ends, if it is in one.
+    pub(crate) fn end_of_step(&self, body: usize) -> Option<Time> {
+        let index = self.motions.get(body)?.island?;
+        Some(self.islands.get(index)?.as_ref()?.end)
+    }
+
+    /// What the first kick of the step of a body changed its velocity by (m/s).
+    pub(crate) fn kick_of_step(&self, body: usize) -> f64 {
+        let kick = || {
+            let island = self
+                .islands
+                .get(self.motions.get(body)?.island?)?
+                .as_ref()?;
+            let place = island.place(body)?;
+            let (before, after) = (island.before.get(place)?, island.step.launched.get(place)?);
+            Some((self.world.drift(body, after) - self.world.drift(body, before)).norm())
+        };
+        kick().unwrap_or_default()
     }
 }
 

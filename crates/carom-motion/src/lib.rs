@@ -12,6 +12,7 @@
 //! Energy and momentum are accounted for on the way: [`Balance`].
 
 mod body;
+mod cells;
 mod chatter;
 mod collision;
 mod dependent;
@@ -19,12 +20,15 @@ mod error;
 mod events;
 mod friction;
 mod island;
+mod lasting;
 mod pair;
+mod pair_table;
 mod rows;
 mod run;
 mod search;
 mod step;
 mod time;
+mod vicinity;
 mod world;
 
 pub use body::{BodySpec, FlightRule, PlaneSpec};

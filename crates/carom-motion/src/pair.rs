@@ -139,6 +139,52 @@ impl Other<'_> {
     }
 }
 
+/// Whether gap and contact of a pair have closed forms: spheres about their centers of mass, and planes.
+pub(crate) fn has_closed_form(body: &Body, other: &Other<'_>) -> bool {
+    body.sphere.is_some()
+        && match other {
+            Other::Plane(_) => true,
+            Other::Body(second) => second.sphere.is_some(),
+        }
+}
+
+/// Where a pair is closest that has a closed form.
+pub(crate) fn touch_of_spheres(
+    body: &Body,
+    state: &State,
+    other: &Other<'_>,
+    other_state: &State,
+) -> Option<ContactPoint> {
+    let radius = body.sphere?;
+    let (normal, gap) = match other {
+        Other::Plane(plane) => {
+            let height = plane.half_space.height(&state.position);
+            (*plane.half_space.normal(), height - radius)
+        }
+        Other::Body(second) => {
+            let sum = radius + second.sphere?;
+            let apart = state.position - other_state.position;
+            let distance = apart.norm();
+            let normal = match distance > 0.0 {
+                true => apart / distance,
+                false => Vector3::z(),
+            };
+            (normal, distance - sum)
+        }
+    };
+    let share = match other {
+        Other::Plane(_) => 0.0,
+        Other::Body(_) => 0.5,
+    };
+    Some(ContactPoint {
+        point: state.position - normal * (radius + share * gap),
+        normal,
+        gap,
+        parts: [0, 0],
+        follow: Follow::Closest,
+    })
+}
+
 /// The gap of a body and what it can touch.
 pub(crate) fn gap(
     body: &Body,
@@ -205,6 +251,12 @@ pub(crate) fn contact_points(
     tolerance: f64,
     out: &mut Vec<ContactPoint>,
 ) {
+    if let Some(found) = touch_of_spheres(body, state, other, other_state) {
+        if found.gap <= tolerance {
+            out.push(found);
+        }
+        return;
+    }
     match other {
         Other::Plane(plane) => {
             let normal = *plane.half_space.normal();

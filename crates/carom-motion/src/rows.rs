@@ -42,6 +42,11 @@ pub(crate) struct Rows {
 pub(crate) type Side<'a> = Option<(usize, &'a Body, &'a State)>;
 
 impl Rows {
+    pub(crate) fn clear(&mut self) {
+        self.rows.clear();
+        self.frames.clear();
+    }
+
     /// Adds the rows of a contact at a point in space, with its normal into the first body.
     pub(crate) fn push(
         &mut self,
@@ -112,20 +117,23 @@ impl Rows {
     /// Mobility $W = JM^{-1}J^T$, row by row.
     pub(crate) fn mobility(&self, out: &mut Vec<f64>) {
         out.clear();
-        for row in &self.rows {
-            for other in &self.rows {
-                let mut entry = 0.0;
-                for s in row.shares.iter().flatten() {
-                    for o in other.shares.iter().flatten() {
-                        if s.place == o.place {
-                            entry +=
-                                s.linear.dot(&o.moved.linear) + s.angular.dot(&o.moved.angular);
-                        }
-                    }
+        for i in 0..self.rows.len() {
+            out.extend((0..self.rows.len()).map(|j| self.mobility_entry(i, j)));
+        }
+    }
+
+    /// One entry of the mobility.
+    pub(crate) fn mobility_entry(&self, i: usize, j: usize) -> f64 {
+        let mut entry = 0.0;
+        let shares = |row: usize| self.rows.get(row).map_or(&[None, None], |row| &row.shares);
+        for s in shares(i).iter().flatten() {
+            for o in shares(j).iter().flatten() {
+                if s.place == o.place {
+                    entry += s.linear.dot(&o.moved.linear) + s.angular.dot(&o.moved.angular);
                 }
-                out.push(entry);
             }
         }
+        entry
     }
 
     /// The covector of a row on the velocities of `n` bodies, six entries each.

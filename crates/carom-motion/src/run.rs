@@ -6,16 +6,26 @@
 
 use crate::MotionError;
 use crate::body::Flights;
+use crate::cells::Cells;
 use crate::chatter::Chatter;
+use crate::collision::Scratch;
 use crate::events::{Balance, Ending, Entry, Event, Next, RunEnd};
+use crate::lasting::LastingPairs;
 use crate::pair::PairMemory;
-use crate::search::{Launch, Search};
+use crate::pair_table::PairTable;
 use crate::step::{Step, StepPair, StepScene};
 use crate::time::Time;
+use crate::vicinity::Cage;
 use crate::world::{Laws, OnZeno, World};
 use carom_variational::State;
 use nalgebra::Vector3;
-use std::collections::{BTreeMap, BinaryHeap, HashMap};
+use std::collections::BinaryHeap;
+
+/// Pairs of each body that are remembered before any is forgotten, and as many for all.
+const REMEMBERED: usize = 8;
+
+/// Entries of the queue for each body that there is room for at the start.
+const QUEUED: usize = 16;
 
 /// When a run ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -40,14 +50,9 @@ pub(crate) struct Motion {
     pub(crate) island: Option<usize>,
     /// Energy when the flight began (J).
     pub(crate) energy: f64,
-}
-
-/// A contact that lasts.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Lasting {
-    pub(crate) slides: Option<bool>,
-    /// Middle of the last steps and the mean normal force in them, the latest last.
-    pub(crate) forces: [(f64, f64); 3],
+    /// Latest event of the body, and how many there were without time between.
+    latest: Time,
+    at_once: usize,
 }
 
 /// Bodies that lasting contacts connect, in a step.
@@ -70,6 +75,13 @@ pub(crate) struct Island {
     pub(crate) splits: usize,
 }
 
+impl Island {
+    /// Place of a body in the lists.
+    pub(crate) fn place(&self, body: usize) -> Option<usize> {
+        self.bodies.binary_search(&body).ok()
+    }
+}
+
 /// How impacts of a pair follow on each other.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Bounces {
@@ -89,25 +101,28 @@ pub(crate) struct Run<'w, 'o> {
     pub(crate) limits: Limits,
     pub(crate) observe: &'o mut Observer<'o>,
     pub(crate) motions: Vec<Motion>,
-    pub(crate) memory: HashMap<(usize, usize), PairMemory>,
-    pub(crate) lasting: BTreeMap<(usize, usize), Lasting>,
+    pub(crate) cages: Vec<Cage>,
+    pub(crate) cells: Cells,
+    pub(crate) memory: PairTable<PairMemory>,
+    pub(crate) lasting: LastingPairs,
     pub(crate) islands: Vec<Option<Island>>,
-    pub(crate) bounces: BTreeMap<(usize, usize), Bounces>,
-    pub(crate) chatter: BTreeMap<(usize, usize), Chatter>,
+    /// Places in the list of islands that are free.
+    pub(crate) free_islands: Vec<usize>,
+    pub(crate) bounces: PairTable<Bounces>,
+    pub(crate) chatter: PairTable<Chatter>,
+    pub(crate) scratch: Scratch,
     queue: BinaryHeap<Entry>,
     stamps: u64,
-    pub(crate) window_end: Time,
     pub(crate) n_impacts: usize,
     pub(crate) n_steps: usize,
     pub(crate) balance: Balance,
     /// Energy of all bodies and losses, less the energy at the start.
     pub(crate) drift: f64,
     pub(crate) ended: Option<Ending>,
-    /// Latest event and how many there were without time between.
+    /// Latest touch.
     latest: Time,
-    /// The event before it: what is resolved is not earlier.
+    /// The touch before it: what is resolved is not earlier.
     pub(crate) before: Time,
-    at_once: usize,
     pub(crate) now: Time,
 }
 
@@ -127,21 +142,28 @@ impl World {
             stamp: 0,
             island: None,
             energy: self.energy(i, state),
+            latest: Time::default(),
+            at_once: 0,
         };
+        let n = self.n_bodies();
+        let remembered = REMEMBERED * (n + 8);
         let mut run = Run {
             world: self,
             laws,
             limits: *limits,
             observe,
             motions: self.initial.iter().enumerate().map(motion).collect(),
-            memory: HashMap::new(),
-            lasting: BTreeMap::new(),
+            cages: vec![Cage::default(); n],
+            cells: Cells::new(n),
+            memory: PairTable::new(remembered),
+            lasting: LastingPairs::default(),
             islands: Vec::new(),
-            bounces: BTreeMap::new(),
-            chatter: BTreeMap::new(),
-            queue: BinaryHeap::new(),
+            free_islands: Vec::new(),
+            bounces: PairTable::new(remembered),
+            chatter: PairTable::new(n + 64),
+            scratch: Scratch::default(),
+            queue: BinaryHeap::with_capacity(QUEUED * n),
             stamps: 0,
-            window_end: Time::default(),
             n_impacts: 0,
             n_steps: 0,
             balance: Balance {
@@ -152,7 +174,6 @@ impl World {
             ended: None,
             latest: Time::default(),
             before: Time::default(),
-            at_once: 0,
             now: Time::default(),
         };
         let ending = match run.go(samples) {
@@ -189,17 +210,20 @@ impl<'w> Run<'w, '_> {
         if self.limits.impacts == 0 {
             self.ended = Some(Ending::MaxImpacts);
         } else {
-            self.settle()?;
+            self.begin()?;
         }
         loop {
-            let next = self
-                .queue
-                .peek()
-                .map_or(self.window_end, |entry| entry.time);
-            let next = next.min(self.window_end);
+            let next = self.queue.peek().map(|entry| entry.time);
+            let is_before = |time: f64| {
+                let time = Time::new(time);
+                next.is_none_or(|next| time.compare(&next).is_lt())
+            };
             while let Some(&sample) = samples.peek()
-                && (Time::new(sample).compare(&next).is_lt() || self.ended.is_some())
-                && (self.ended.is_none() || sample <= self.now.high)
+                && sample <= end.high
+                && match self.ended {
+                    None => is_before(sample),
+                    Some(_) => sample <= self.now.high,
+                }
             {
                 samples.next();
                 self.sample(sample)?;
@@ -207,28 +231,34 @@ impl<'w> Run<'w, '_> {
             if self.ended.is_some() {
                 return Ok(());
             }
-            if next.compare(&end).is_gt()
-                || (next == end
-                    && self
-                        .queue
-                        .peek()
-                        .is_none_or(|e| e.time.compare(&end).is_gt()))
-            {
-                break;
-            }
             match self.queue.peek() {
-                Some(entry) if entry.time.compare(&self.window_end).is_le() => {
+                Some(entry) if entry.time.compare(&end).is_le() => {
                     let entry = *entry;
                     self.queue.pop();
                     self.handle(entry)?;
                 }
-                _ => self.next_window()?,
+                _ => return Ok(()),
             }
         }
-        for sample in samples {
-            if sample <= end.high {
-                self.sample(sample)?;
+    }
+
+    /// Boxes of all things, and what touches at the start.
+    fn begin(&mut self) -> Result<(), MotionError> {
+        let world = self.world;
+        let start = Time::default();
+        let mut discrete = false;
+        for i in 0..world.n_bodies() {
+            let body = &world.bodies[i];
+            if body.is_mobile() {
+                discrete |= !world.flights.is_exact(body);
+                self.enclose(i, start);
+            } else {
+                self.cells.put(i, body.bounds(&self.motions[i].state));
             }
+        }
+        self.settle()?;
+        if discrete {
+            self.count_line(start);
         }
         Ok(())
     }
@@ -240,13 +270,15 @@ impl<'w> Run<'w, '_> {
                 stamps,
                 certain,
             } => {
-                if (self.stamp(pair.0), self.stamp(pair.1)) != stamps {
+                let pair = (pair[0] as usize, pair[1] as usize);
+                if self.stamps_of(pair) != stamps {
                     return Ok(());
                 }
-                self.pass(entry.time)?;
+                self.pass(pair, entry.time)?;
                 self.touch(pair, entry.time, certain)
             }
             Next::StepEnd { island, stamp } => {
+                let island = island as usize;
                 let current = self.islands.get(island).and_then(Option::as_ref);
                 if current.is_none_or(|island| island.stamp != stamp) {
                     return Ok(());
@@ -254,32 +286,59 @@ impl<'w> Run<'w, '_> {
                 self.now = entry.time;
                 self.end_step(island)
             }
+            Next::Line => self.line_of_grid(entry.time),
+            Next::Leave { body, count } => {
+                let body = body as usize;
+                if self.cages[body].count != count {
+                    return Ok(());
+                }
+                self.look_around(&[body], entry.time)
+            }
+            Next::Look { pair, counts } => {
+                let pair = (pair[0] as usize, pair[1] as usize);
+                if self.counts(pair) != counts {
+                    return Ok(());
+                }
+                self.look(pair, entry.time)
+            }
         }
     }
 
-    /// Counts events without time between them.
-    fn pass(&mut self, time: Time) -> Result<(), MotionError> {
+    /// Counts touches of the bodies of a pair without time between them.
+    fn pass(&mut self, pair: (usize, usize), time: Time) -> Result<(), MotionError> {
         self.now = time;
         self.before = self.latest;
-        let passed = time.since(self.latest);
-        let rounding = 4.0 * f64::EPSILON * (time.high.abs() + self.world.time_step);
-        self.at_once = if passed > rounding {
-            0
-        } else {
-            self.at_once + 1
-        };
         self.latest = time;
-        if self.at_once > self.limits.events_per_instant {
-            return Err(MotionError::EventLimit {
-                limit: self.limits.events_per_instant,
-                time: time.high,
-            });
+        let rounding = 4.0 * f64::EPSILON * (time.high.abs() + self.world.time_step);
+        let limit = self.limits.events_per_instant;
+        for thing in [pair.0, pair.1] {
+            let Some(motion) = self.motions.get_mut(thing) else {
+                continue;
+            };
+            if !self.world.is_mobile(thing) {
+                continue;
+            }
+            let passed = time.since(motion.latest);
+            motion.at_once = if passed > rounding {
+                0
+            } else {
+                motion.at_once + 1
+            };
+            motion.latest = time;
+            if motion.at_once > limit {
+                return Err(MotionError::EventLimit {
+                    limit,
+                    time: time.high,
+                });
+            }
         }
         Ok(())
     }
 
-    fn stamp(&self, thing: usize) -> u64 {
-        self.motions.get(thing).map_or(0, |motion| motion.stamp)
+    /// Grows whenever a flight of the two begins.
+    fn stamps_of(&self, (i, j): (usize, usize)) -> u64 {
+        let stamp = |thing: usize| self.motions.get(thing).map_or(0, |motion| motion.stamp);
+        stamp(i) + stamp(j)
     }
 
     pub(crate) fn new_stamp(&mut self) -> u64 {
@@ -287,65 +346,43 @@ impl<'w> Run<'w, '_> {
         self.stamps
     }
 
-    /// A stretch of time within which contacts are looked for.
-    fn next_window(&mut self) -> Result<(), MotionError> {
-        let begin = self.window_end;
-        let world = self.world;
-        let end = Time::new(self.limits.duration);
-        let discrete = (0..world.n_bodies())
-            .any(|i| world.is_mobile(i) && !world.flights.is_exact(&world.bodies[i]));
-        if discrete {
-            let step = world.time_step;
-            let line = (begin.high / step + 1e-9).floor() + 1.0;
-            self.window_end = Time::new(line * step).min(end);
-            self.n_steps += usize::from(self.islands.iter().all(Option::is_none));
-        } else {
-            self.window_end = begin.plus(self.window()).min(end);
+    /// The line of the grid after a time.
+    pub(crate) fn next_line(&self, time: Time) -> Time {
+        let step = self.world.time_step;
+        let line = Time::new(((time.high / step + 1e-9).floor() + 1.0) * step);
+        match line.compare(&time).is_gt() {
+            true => line,
+            false => time.plus(step),
         }
-        if self.window_end.compare(&begin).is_le() {
-            self.window_end = end;
-        }
-        self.now = begin;
-        for i in 0..world.n_bodies() {
-            if !world.is_mobile(i) {
-                continue;
-            }
-            // Variational flights start anew on the grid.
-            if discrete
-                && self.motions[i].island.is_none()
-                && !world.flights.is_exact(&world.bodies[i])
-            {
-                self.bring(i, begin)?;
-            }
-        }
-        let mobile: Vec<usize> = (0..world.n_bodies())
-            .filter(|i| world.is_mobile(*i))
-            .collect();
-        for &i in &mobile {
-            self.predict(i, begin, true)?;
-        }
-        Ok(())
     }
 
-    fn window(&self) -> f64 {
+    /// Counts the step of variational flights that begins at a time, and goes on at its end.
+    fn count_line(&mut self, time: Time) {
+        let lasts = self.free_islands.len() < self.islands.len();
+        self.n_steps += usize::from(!lasts && time.high < self.limits.duration);
+        self.push(Entry {
+            time: self.next_line(time),
+            next: Next::Line,
+        });
+    }
+
+    /// Variational flights start anew on the lines of the grid.
+    fn line_of_grid(&mut self, time: Time) -> Result<(), MotionError> {
         let world = self.world;
-        let mobile = || (0..world.n_bodies()).filter(|i| world.is_mobile(*i));
-        let spheres = mobile().all(|i| world.bodies[i].sphere.is_some());
-        let still = world.flights.gravity == Vector3::zeros();
-        let fixed = (0..world.n_bodies()).all(|i| world.is_mobile(i));
-        if spheres && (still || fixed) && world.n_bodies() <= 64 {
-            return self.limits.duration;
+        self.now = time;
+        let mut bodies = std::mem::take(&mut self.scratch.flying);
+        bodies.clear();
+        bodies.extend((0..world.n_bodies()).filter(|i| {
+            let body = &world.bodies[*i];
+            body.is_mobile() && !world.flights.is_exact(body) && self.motions[*i].island.is_none()
+        }));
+        for &body in &bodies {
+            self.bring(body, time)?;
         }
-        let gravity = world.flights.gravity.norm();
-        let one = |i: usize| {
-            let (body, motion) = (&world.bodies[i], &self.motions[i]);
-            let (velocity, spin) = world.velocity(i, &motion.state);
-            let speed =
-                velocity.norm() + spin.norm() * body.radius + (gravity * body.radius).sqrt();
-            body.radius / speed
-        };
-        let shortest = mobile().map(one).fold(f64::INFINITY, f64::min);
-        (8.0 * shortest).min(self.limits.duration)
+        self.look_around(&bodies, time)?;
+        self.scratch.flying = bodies;
+        self.count_line(time);
+        Ok(())
     }
 
     /// Where a body or plane is at a time; bodies in a step as if it ended there.
@@ -354,11 +391,7 @@ impl<'w> Run<'w, '_> {
             return Ok(*self.world.initial_of(thing));
         };
         if let Some(island) = motion.island.and_then(|i| self.islands.get(i)?.as_ref()) {
-            let place = island
-                .bodies
-                .iter()
-                .position(|i| *i == thing)
-                .unwrap_or_default();
+            let place = island.place(thing).unwrap_or_default();
             let passed = time.since(island.begin);
             if time == island.end || passed >= island.length {
                 return Ok(island.step.end[place]);
@@ -401,7 +434,7 @@ impl<'w> Run<'w, '_> {
         time: Time,
     ) -> StepScene<'w> {
         let world = self.world;
-        let place = |body: usize| bodies.iter().position(|i| *i == body);
+        let place = |body: usize| bodies.binary_search(&body).ok();
         let of_pair = |&(i, j): &(usize, usize)| StepPair {
             first: place(i).unwrap_or_default(),
             second: place(j),
@@ -489,83 +522,10 @@ impl<'w> Run<'w, '_> {
         Ok(())
     }
 
-    /// Looks for the contacts of a body within the window, from a time on; with `later`, only with
-    /// things of higher index, when every body is looked at.
-    pub(crate) fn predict(
-        &mut self,
-        body: usize,
-        from: Time,
-        later: bool,
-    ) -> Result<(), MotionError> {
-        let world = self.world;
-        for thing in 0..world.n_things() {
-            let Some(pair) = world.pair_of(body, thing) else {
-                continue;
-            };
-            if later && world.is_mobile(thing) && thing < body {
-                continue;
-            }
-            if self.lasting.contains_key(&pair) {
-                continue;
-            }
-            self.predict_pair(pair, from)?;
-        }
-        Ok(())
-    }
-
-    fn predict_pair(&mut self, pair: (usize, usize), from: Time) -> Result<(), MotionError> {
-        let world = self.world;
-        let (i, j) = pair;
-        let mut until = self.window_end;
-        for thing in [i, j] {
-            let motion = self.motions.get(thing);
-            if let Some(island) = motion.and_then(|m| self.islands.get(m.island?)?.as_ref()) {
-                until = until.min(island.end);
-            }
-        }
-        let horizon = until.since(from);
-        if horizon <= 0.0 {
-            return Ok(());
-        }
-        let here = &self.motions[i];
-        if self.is_far(pair, from, horizon) {
-            return Ok(());
-        }
-        let (body, other) = (&world.bodies[i], world.thing(j));
-        let launch = |thing: usize| {
-            let motion = self.motions.get(thing).unwrap_or(here);
-            let rests = self.resting(thing);
-            Launch {
-                body: world.bodies.get(thing).unwrap_or(body),
-                state: rests.unwrap_or(&motion.state),
-                since: from.since(motion.time),
-                rests: rests.is_some(),
-            }
-        };
-        let (first, second) = (launch(i), launch(j));
-        if !first.body.is_mobile() || (first.rests && (second.rests || !world.is_mobile(j))) {
-            return Ok(());
-        }
-        let search = Search {
-            flights: &world.flights,
-            first,
-            other,
-            second,
-            begin: from.high,
-            tolerance: world.tolerance(i, j),
-        };
-        let mut memory = self.memory.get(&pair).cloned().unwrap_or_default();
-        let found = search.first_contact(horizon, &mut memory)?;
-        self.memory.insert(pair, memory);
-        if let Some(time) = found {
-            self.push_touch(pair, from.plus(time), false);
-        }
-        Ok(())
-    }
-
     /// Adds a touch of the present flights of a pair to the queue.
     pub(crate) fn push_touch(&mut self, pair: (usize, usize), time: Time, certain: bool) {
-        let stamps = (self.stamp(pair.0), self.stamp(pair.1));
+        let stamps = self.stamps_of(pair);
+        let pair = [pair.0 as u32, pair.1 as u32];
         self.queue.push(Entry {
             time,
             next: Next::Touch {
@@ -574,46 +534,6 @@ impl<'w> Run<'w, '_> {
                 certain,
             },
         });
-    }
-
-    /// Whether balls around two bodies cannot meet in time.
-    fn is_far(&self, (i, j): (usize, usize), from: Time, horizon: f64) -> bool {
-        let world = self.world;
-        let Some(second) = world.bodies.get(j) else {
-            return false;
-        };
-        let g = world.flights.gravity;
-        let place = |thing: usize| {
-            let motion = &self.motions[thing];
-            if let Some(state) = self.resting(thing) {
-                return (state.position, Vector3::zeros(), false);
-            }
-            let t = from.since(motion.time);
-            match world.is_mobile(thing) {
-                true => {
-                    let v = world.drift(thing, &motion.state);
-                    let x = motion.state.position + v * t + g * (0.5 * t * t);
-                    (x, v + g * t, true)
-                }
-                false => (motion.state.position, Vector3::zeros(), false),
-            }
-        };
-        let ((x, v, falls), (y, w, other_falls)) = (place(i), place(j));
-        let fall = if falls == other_falls {
-            0.0
-        } else {
-            0.5 * g.norm() * horizon * horizon
-        };
-        let reach = world.bodies[i].radius + second.radius + (v - w).norm() * horizon + fall;
-        (x - y).norm() > reach * (1.0 + 1e-9)
-    }
-
-    /// Where a body rests, if it does.
-    fn resting(&self, body: usize) -> Option<&State> {
-        let index = self.motions.get(body)?.island?;
-        let island = self.islands.get(index)?.as_ref()?;
-        let place = island.bodies.iter().position(|i| *i == body)?;
-        island.before.get(place).filter(|_| island.rests)
     }
 
     /// Adds an entry to the queue.

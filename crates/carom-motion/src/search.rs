@@ -80,7 +80,8 @@ struct Node {
 }
 
 impl Search<'_> {
-    /// Time of the first contact after the start, at most `horizon`; `None` if there is none.
+    /// Time of the first contact after the start, at most `horizon`; `None` if there is none. Pairs that
+    /// have closed forms are asked for those first.
     ///
     /// If the pair touches at the start, it must not approach.
     pub(crate) fn first_contact(
@@ -88,9 +89,6 @@ impl Search<'_> {
         horizon: f64,
         memory: &mut PairMemory,
     ) -> Result<Option<f64>, MotionError> {
-        if let Some(found) = self.spheres(horizon) {
-            return Ok(found);
-        }
         let mut at = self.probe(0.0, memory)?;
         let mut before: Option<Node> = None;
         let scale = pair::gap_scale(self.first.body, &at.states[0], &self.other, &at.states[1]);
@@ -146,24 +144,15 @@ impl Search<'_> {
     }
 
     /// Closed forms for spheres about their centers of mass: `None` for other pairs.
-    fn spheres(&self, horizon: f64) -> Option<Option<f64>> {
+    pub(crate) fn spheres(&self, horizon: f64) -> Option<Option<f64>> {
         let radius = self.first.body.sphere?;
         let start = |launch: &Launch<'_>| {
             if !launch.flies() {
-                return Some((launch.state.position, Vector3::zeros()));
+                return (launch.state.position, Vector3::zeros());
             }
-            let state = self
-                .flights
-                .advance(launch.body, launch.state, launch.since)
-                .ok()?;
-            let velocity = launch
-                .body
-                .rigid
-                .as_ref()
-                .map_or_else(Vector3::zeros, |rigid| state.linear_momentum / rigid.mass());
-            Some((state.position, velocity))
+            self.flights.center(launch.body, launch.state, launch.since)
         };
-        let (x, v) = start(&self.first)?;
+        let (x, v) = start(&self.first);
         match self.other {
             Other::Plane(_) if !self.first.flies() => Some(None),
             Other::Plane(plane) => {
@@ -178,7 +167,7 @@ impl Search<'_> {
                 if self.gravity() != Vector3::zeros() {
                     return None;
                 }
-                let (y, w) = start(&self.second)?;
+                let (y, w) = start(&self.second);
                 let (d, u) = (x - y, v - w);
                 let sum = radius + other;
                 let speed = u.norm_squared();
@@ -187,10 +176,11 @@ impl Search<'_> {
                     return Some(None);
                 }
                 let length = d.norm();
-                // Touching, and not coming nearer by more than rounding.
+                // Touching: what comes nearer is contact again once it is nearer than rounding.
                 let band = BAND * (sum + x.amax().max(y.amax()));
-                if length - sum <= band && -closing / length * horizon <= band {
-                    return Some(None);
+                if length - sum <= band {
+                    let time = band * length / -closing;
+                    return Some((time <= horizon).then_some(time));
                 }
                 // |d + t u| = sum, with |d| - sum as given and without cancellation.
                 let excess = (length - sum) * (length + sum);
@@ -492,11 +482,10 @@ fn rate_of_nothing() -> PathRate {
 fn first_zero(gap: f64, rate: f64, acceleration: f64, band: f64, horizon: f64) -> Option<f64> {
     let gap = if gap.abs() <= band { 0.0 } else { gap };
     let time = if gap <= 0.0 {
-        // In contact: back after a flight, or at once if it approaches by more than rounding.
-        if acceleration >= 0.0 && -rate * horizon <= band {
-            return None;
-        }
-        if rate < 0.0 || (rate == 0.0 && acceleration < 0.0) {
+        // In contact: back after a flight, or at once, or when it has come nearer by more than rounding.
+        if acceleration >= 0.0 && rate < 0.0 {
+            band / -rate
+        } else if rate < 0.0 || (rate == 0.0 && acceleration < 0.0) {
             0.0
         } else if acceleration < 0.0 {
             -2.0 * rate / acceleration

@@ -12,7 +12,7 @@ use nalgebra::Vector3;
 use std::collections::BTreeMap;
 
 /// Contacts within this fraction of the smaller body's radius take part in an impact.
-const CONTACT_TOLERANCE: f64 = 1e-9;
+pub(crate) const CONTACT_TOLERANCE: f64 = 1e-9;
 
 /// What happens where two things touch.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,0 +1,259 @@
+//! Which boxes meet a box: cells of several sizes.
+//!
+//! A box stands in the cell that holds its center, on the level whose cells are as wide as the box or up
+//! to twice as wide. So the boxes that a box meets are in a few cells of each level, whatever the sizes:
+//! for bodies of one size this is the uniform grid of cells. Cells are found by their hash; nothing is
+//! allocated when boxes move.
+
+use nalgebra::Vector3;
+
+/// No box: the end of a list.
+const NONE: u32 = u32::MAX;
+
+/// An axis-aligned box.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Bounds {
+    pub(crate) low: Vector3<f64>,
+    pub(crate) high: Vector3<f64>,
+}
+
+impl Bounds {
+    /// A box about two points that holds all within a distance of them.
+    pub(crate) fn around(a: &Vector3<f64>, b: &Vector3<f64>, distance: f64) -> Self {
+        // A little larger than its rounding.
+        let distance = distance * (1.0 + 1e-9) + 8.0 * f64::EPSILON * a.amax().max(b.amax());
+        Self {
+            low: a.inf(b).add_scalar(-distance),
+            high: a.sup(b).add_scalar(distance),
+        }
+    }
+
+    pub(crate) fn meets(&self, other: &Self) -> bool {
+        (0..3).all(|k| self.low[k] <= other.high[k] && other.low[k] <= self.high[k])
+    }
+
+    fn width(&self) -> f64 {
+        (self.high - self.low).max()
+    }
+
+    pub(crate) fn center(&self) -> Vector3<f64> {
+        (self.low + self.high) * 0.5
+    }
+}
+
+/// Cells of a level by their numbers.
+type Cell = [i32; 3];
+
+/// Where a box stands.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    /// Neighbors in the list of the bucket.
+    next: u32,
+    previous: u32,
+    level: u32,
+    cell: Cell,
+    bucket: u32,
+    /// Place in the list of the level.
+    member: u32,
+    bounds: Bounds,
+}
+
+/// Lists of boxes for each box, so that most cells have one of their own.
+const BUCKETS: usize = 8;
+
+/// Factors of the hash, one for each axis.
+const PRIMES: [u32; 3] = [0x9e37_79b1, 0x85eb_ca77, 0xc2b2_ae3d];
+
+/// Cells of one size.
+#[derive(Clone, Debug)]
+struct Level {
+    size: f64,
+    members: Vec<u32>,
+}
+
+/// Numbered boxes in cells.
+#[derive(Clone, Debug)]
+pub(crate) struct Cells {
+    places: Vec<Option<Place>>,
+    /// First box of each list; a power of two of them.
+    buckets: Vec<u32>,
+    levels: Vec<Level>,
+}
+
+impl Cells {
+    /// Room for `n` boxes, numbered from 0.
+    pub(crate) fn new(n: usize) -> Self {
+        Self {
+            places: vec![None; n],
+            buckets: vec![NONE; (BUCKETS * n).next_power_of_two().max(16)],
+            levels: Vec::new(),
+        }
+    }
+
+    /// The box of a number.
+    pub(crate) fn get(&self, index: usize) -> Option<&Bounds> {
+        Some(&self.places.get(index)?.as_ref()?.bounds)
+    }
+
+    /// Puts the box of a number where it is, from wherever it was.
+    pub(crate) fn put(&mut self, index: usize, bounds: Bounds) {
+        let level = self.level(bounds.width());
+        let cell = self.cell(level, &bounds.center());
+        if let Some(Some(place)) = self.places.get_mut(index)
+            && place.level == level as u32
+            && place.cell == cell
+        {
+            place.bounds = bounds;
+            return;
+        }
+        self.take_out(index);
+        let bucket = self.bucket(level, &cell);
+        let next = std::mem::replace(&mut self.buckets[bucket], index as u32);
+        if let Some(Some(after)) = self.places.get_mut(next as usize) {
+            after.previous = index as u32;
+        }
+        let members = &mut self.levels[level].members;
+        members.push(index as u32);
+        self.places[index] = Some(Place {
+            next,
+            previous: NONE,
+            level: level as u32,
+            cell,
+            bucket: bucket as u32,
+            member: members.len() as u32 - 1,
+            bounds,
+        });
+    }
+
+    fn take_out(&mut self, index: usize) {
+        let Some(place) = self.places.get_mut(index).and_then(Option::take) else {
+            return;
+        };
+        match self.places.get_mut(place.previous as usize) {
+            Some(Some(before)) => before.next = place.next,
+            _ => self.buckets[place.bucket as usize] = place.next,
+        }
+        if let Some(Some(after)) = self.places.get_mut(place.next as usize) {
+            after.previous = place.previous;
+        }
+        let members = &mut self.levels[place.level as usize].members;
+        members.swap_remove(place.member as usize);
+        if let Some(moved) = members.get(place.member as usize)
+            && let Some(Some(moved)) = self.places.get_mut(*moved as usize)
+        {
+            moved.member = place.member;
+        }
+    }
+
+    /// The numbers of all boxes that meet a box, in ascending order.
+    pub(crate) fn meeting(&self, bounds: &Bounds, out: &mut Vec<usize>) {
+        out.clear();
+        for (index, level) in self.levels.iter().enumerate() {
+            if level.members.is_empty() {
+                continue;
+            }
+            // Boxes of the level reach half a cell beyond their centers.
+            let low = self.cell(index, &bounds.low.add_scalar(-0.5 * level.size));
+            let high = self.cell(index, &bounds.high.add_scalar(0.5 * level.size));
+            let many = (0..3).fold(1.0, |n, k| {
+                n * (f64::from(high[k]) - f64::from(low[k]) + 1.0)
+            });
+            if many > level.members.len() as f64 {
+                let members = level.members.iter().map(|member| *member as usize);
+                out.extend(members.filter(|i| self.get(*i).is_some_and(|b| b.meets(bounds))));
+                continue;
+            }
+            for x in low[0]..=high[0] {
+                for y in low[1]..=high[1] {
+                    for z in low[2]..=high[2] {
+                        self.report_cell(index, [x, y, z], bounds, out);
+                    }
+                }
+            }
+        }
+        out.sort_unstable();
+    }
+
+    fn report_cell(&self, level: usize, cell: Cell, bounds: &Bounds, out: &mut Vec<usize>) {
+        let mut next = self.buckets[self.bucket(level, &cell)];
+        while let Some(Some(place)) = self.places.get(next as usize) {
+            if place.level == level as u32 && place.cell == cell && place.bounds.meets(bounds) {
+                out.push(next as usize);
+            }
+            next = place.next;
+        }
+    }
+
+    /// The level of boxes of a width: cells of the next power of two.
+    fn level(&mut self, width: f64) -> usize {
+        let size = match width.is_finite() {
+            true => 2f64.powi(exponent(width)),
+            false => f64::INFINITY,
+        };
+        match self.levels.iter().position(|level| level.size == size) {
+            Some(level) => level,
+            None => {
+                let members = Vec::with_capacity(self.places.len());
+                self.levels.push(Level { size, members });
+                self.levels.len() - 1
+            }
+        }
+    }
+
+    fn cell(&self, level: usize, point: &Vector3<f64>) -> Cell {
+        let size = self.levels[level].size;
+        // Far away all is one cell: the conversion saturates.
+        [0, 1, 2].map(|k| (point[k] / size).floor() as i32)
+    }
+
+    fn bucket(&self, level: usize, cell: &Cell) -> usize {
+        let mut hash = level as u32;
+        for (k, prime) in cell.iter().zip(PRIMES) {
+            hash = hash.wrapping_add((*k as u32).wrapping_mul(prime));
+        }
+        (hash ^ (hash >> 15)) as usize & (self.buckets.len() - 1)
+    }
+}
+
+/// The least power of two that is no smaller than a positive number, by its exponent.
+fn exponent(x: f64) -> i32 {
+    let exponent = ((x.to_bits() >> 52) & 0x7ff) as i32 - 1023;
+    exponent.max(-1022) + 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use carom_numeric::random::CounterRng;
+
+    #[test]
+    fn boxes_of_all_sizes_are_found() {
+        let mut random = CounterRng::new(7, 0, 0);
+        let n = 300;
+        let mut cells = Cells::new(n);
+        let mut all: Vec<Option<Bounds>> = vec![None; n];
+        let mut found = Vec::new();
+        for round in 0..3000 {
+            let mut uniform = || 2.0 * random.next_uniform() - 1.0;
+            let center = Vector3::from_fn(|_, _| 10.0 * uniform());
+            let size = 10f64.powf(1.5 * uniform());
+            let half = Vector3::from_fn(|_, _| size * (uniform().abs() + 1e-3));
+            let mut bounds = Bounds {
+                low: center - half,
+                high: center + half,
+            };
+            if round % 100 == 0 {
+                bounds.high.x = f64::INFINITY;
+            }
+            cells.put(round % n, bounds);
+            all[round % n] = Some(bounds);
+            cells.meeting(&bounds, &mut found);
+            let expected = all.iter().enumerate();
+            let expected: Vec<usize> = expected
+                .filter(|(_, b)| b.is_some_and(|b| b.meets(&bounds)))
+                .map(|(i, _)| i)
+                .collect();
+            assert_eq!(found, expected);
+        }
+    }
+}
