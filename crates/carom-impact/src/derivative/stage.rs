@@ -299,11 +299,12 @@ impl Stage {
             loaded[load.row] += change;
             velocity.axpy(change, &frame.row(load.row), 1.0);
         }
+        let speed = self.before.norm();
         let mut sizes = Vec::with_capacity(self.mode.equations.len());
         let missed = self.mode.equations.iter().map(|equation| {
             let e = equation.rebound.value();
             let de = equation.rebound.change(variation);
-            let (mut missed, mut size) = (0.0, 0.0);
+            let (mut missed, mut size, mut range) = (0.0, 0.0, 0.0);
             let mut add = |x: f64| {
                 missed += x;
                 size += x.abs();
@@ -316,6 +317,8 @@ impl Stage {
                 if let Some(change) = variation.row(*row) {
                     add(t * change.dot(&self.after));
                     add(t * e * change.dot(&self.before));
+                    // What a change of rows may miss is told from rounding by what it may do.
+                    range += (t * change.norm()).abs() * speed;
                 }
             }
             for (row, q) in &equation.impulses {
@@ -324,7 +327,7 @@ impl Stage {
             if let Some((contact, factor)) = equation.by_friction {
                 add(factor * variation.friction(contact));
             }
-            sizes.push(size);
+            sizes.push(size + range);
             missed
         });
         let missed: Column = missed.collect();
