@@ -360,6 +360,9 @@ impl Walk {
         let Some((stage, forms)) = choice.stage else {
             return Ok(self.tied.is_empty() || interior(&self.tied)?.is_some());
         };
+        if !own && !stage.has_room(&self.jacobian) {
+            return Ok(false);
+        }
         let mut tests = Vec::with_capacity(forms.len());
         if forms.is_empty() {
             stage.advance(&mut self.jacobian, &mut self.impulses);

@@ -347,6 +347,25 @@ impl Stage {
         is_kept
     }
 
+    /// Whether contacts that depend on each other can do what is asked for whatever the velocity before, given
+    /// its derivatives; if not, the mode is that of a set of velocities without interior.
+    pub(super) fn has_room(&self, before: &DMatrix<f64>) -> bool {
+        if !self.is_dependent {
+            return true;
+        }
+        let p = self.mode.unknowns.len();
+        before.column_iter().all(|column| {
+            let missed: Column = (0..p)
+                .map(|i| kernel::dot(self.of(&self.asked, i), column.as_slice()))
+                .collect();
+            let made = self.matrix.times(&self.inverse.times(&missed));
+            (0..p).all(|i| {
+                let size = kernel::norm(self.of(&self.asked, i)) * before.norm();
+                (missed[i] - made[i]).abs() <= IN_RANGE * size
+            })
+        })
+    }
+
     /// Whether contacts that depend on each other can shift impulses so that a form of them grows:
     /// then it decides nothing.
     pub(super) fn can_shift(&self, form: &Terms) -> bool {

@@ -22,14 +22,11 @@ const RATES: usize = 5;
 /// Those that are followed. The last of them follows from homogeneity.
 const FOLLOWED: usize = RATES - 1;
 
-/// Derivatives of a state at a fixed parameter of its phase. All others of the state follow from
-/// them: the impulse is linear in sliding and normal impulse, the work in impulse and path.
+/// Derivatives of a state at a fixed parameter of its phase. The impulse is linear in them.
 #[derive(Clone, Copy)]
 pub(super) struct Deltas {
     pub(super) sliding: [Lanes; 2],
     pub(super) normal_impulse: Lanes,
-    /// Of $\int \rho dI_z$, what friction takes over $\mu$.
-    pub(super) path: Lanes,
 }
 
 impl Deltas {
@@ -37,11 +34,10 @@ impl Deltas {
     pub(super) const NONE: Self = Self {
         sliding: [[0.0; LANES]; 2],
         normal_impulse: [0.0; LANES],
-        path: [0.0; LANES],
     };
 }
 
-/// Derivatives of $u$, $\int r dt$ and $\tfrac12\int r^2 dt$.
+/// Derivatives of $u$, $\int r dt$ and the excess $\int (r^2 - u_0\cdot u) dt$.
 type Response = [f64; 4];
 
 /// Taylor polynomials of the derivatives of sliding along an arc, in its units,
@@ -54,14 +50,13 @@ type Response = [f64; 4];
 pub(super) struct ArcVariation {
     arc: Option<Arc>,
     base: Deltas,
-    base_path: f64,
     x: [[f64; FOLLOWED]; SIZE],
     y: [[f64; FOLLOWED]; SIZE],
     r: [[f64; FOLLOWED]; SIZE],
-    /// Coefficients of $u\cdot\delta u$.
-    along: [[f64; FOLLOWED]; SIZE],
-    /// Coefficients of $r^2$.
-    square: [f64; SIZE],
+    /// Coefficients of the rate of the excess, and of its derivatives. The first is zero: what friction
+    /// takes in a short time is all but $\mu u_0\cdot u$.
+    excess: [f64; SIZE],
+    excesses: [[f64; FOLLOWED]; SIZE],
     /// The numbers, and the largest of them, which is not followed.
     rates: [f64; RATES],
     left_out: usize,
@@ -96,12 +91,11 @@ impl ArcVariation {
         Self {
             arc: None,
             base: Deltas::NONE,
-            base_path: 0.0,
             x: none,
             y: none,
             r: none,
-            along: none,
-            square: [0.0; SIZE],
+            excess: [0.0; SIZE],
+            excesses: none,
             rates,
             left_out: (0..RATES).fold(0, largest),
             changes,
@@ -113,11 +107,11 @@ impl ArcVariation {
         std::array::from_fn(|i| i + usize::from(i >= self.left_out))
     }
 
-    /// Expands the variational equations along an arc, from path and derivatives at its start.
-    pub(super) fn expand(&mut self, arc: &Arc, path: f64, base: &Deltas) {
+    /// Expands the variational equations along an arc, from derivatives at its start.
+    pub(super) fn expand(&mut self, arc: &Arc, base: &Deltas) {
         self.arc = Some(arc.clone());
         self.base = *base;
-        self.base_path = path;
+        let (x0, y0) = (arc.x[0], arc.y[0]);
         let [a11, a12, a22, a1, a2] = self.rates;
         // What a change of each number adds to u', per x, y and r.
         let own = self.followed().map(|k| match k {
@@ -143,9 +137,15 @@ impl ArcVariation {
             for i in 0..FOLLOWED {
                 speed[i] = along[i] - speed[i];
             }
-            self.along[n] = along;
+            for i in 0..FOLLOWED {
+                self.excesses[n][i] = 2.0 * along[i] - x0 * self.x[n][i] - y0 * self.y[n][i];
+            }
             self.r[n] = speed;
-            self.square[n] = square;
+            self.excess[n] = if n == 0 {
+                0.0
+            } else {
+                square - x0 * arc.x[n] - y0 * arc.y[n]
+            };
             if n == ORDER {
                 break;
             }
@@ -160,10 +160,11 @@ impl ArcVariation {
         }
     }
 
-    /// Path and derivatives at a parameter of the arc.
-    pub(super) fn at(&self, t: f64) -> (f64, Deltas) {
+    /// Derivatives at a parameter of the arc, and those of $\gamma_0\cdot\Delta I_\perp + \mu\int\rho dI_z$ at
+    /// fixed $\mu$ but in the impulse, over $\mu$; last of all that itself.
+    pub(super) fn at(&self, t: f64) -> (Deltas, Lanes, f64) {
         let Some(arc) = &self.arc else {
-            return (self.base_path, self.base);
+            return (self.base, [0.0; LANES], 0.0);
         };
         let powers = Powers::of(t);
         let integral = powers.integral();
@@ -180,20 +181,20 @@ impl ArcVariation {
             sum(&powers, &self.x),
             sum(&powers, &self.y),
             sum(&integral, &self.r),
-            sum(&integral, &self.along),
+            sum(&integral, &self.excesses),
         ];
         let (x, y) = (powers.dot(&arc.x), powers.dot(&arc.y));
         let r = (x * x + y * y).sqrt();
-        let (time, half_path) = (
-            t * integral.dot(&arc.r),
-            0.5 * t * integral.dot(&self.square),
-        );
-        let by_rate = self.responses(followed, t, [x, y, r], time, half_path);
+        let (time, excess) = (t * integral.dot(&arc.r), t * integral.dot(&self.excess));
+        let grows = t * powers.dot(&self.excess) - excess;
+        let by_rate = self.responses(followed, t, [x, y, r], time, grows);
         let [a11, a12, a22, a1, a2] = self.rates;
         let turn = [-2.0 * a12, a11 - a22, 2.0 * a12, -a2, a1];
         let (x0, y0) = (arc.x[0], arc.y[0]);
         let per_rho = 1.0 / arc.rho;
         let mut out = self.base;
+        let mut by_excess = [0.0; LANES];
+        let unit = arc.rho * arc.unit;
         for (lane, change) in self.changes.iter().enumerate() {
             let [u, v] = [0, 1].map(|i| self.base.sliding[i][lane] * per_rho);
             let (grown, turned) = (x0 * u + y0 * v, x0 * v - y0 * u);
@@ -201,7 +202,7 @@ impl ArcVariation {
                 grown * x - turned * y,
                 grown * y + turned * x,
                 grown * time,
-                2.0 * grown * half_path,
+                2.0 * grown * excess,
             ];
             for (k, response) in by_rate.iter().enumerate() {
                 let weight = change[k] - turned * turn[k];
@@ -212,21 +213,20 @@ impl ArcVariation {
             out.sliding[0][lane] = arc.rho * sum[0];
             out.sliding[1][lane] = arc.rho * sum[1];
             out.normal_impulse[lane] += arc.unit * sum[2];
-            out.path[lane] += 2.0 * arc.rho * arc.unit * sum[3];
+            by_excess[lane] = unit * sum[3];
         }
-        let path = self.base_path + 2.0 * arc.rho * arc.unit * half_path;
-        (path, out)
+        (out, by_excess, unit * excess)
     }
 
     /// Responses to all the numbers, given those to the ones that are followed, integrals over t yet to be
-    /// multiplied by it.
+    /// multiplied by it, and what all of them scaled do to the excess.
     fn responses(
         &self,
         followed: [[f64; FOLLOWED]; 4],
         t: f64,
         [x, y, r]: [f64; 3],
         time: f64,
-        half_path: f64,
+        excess: f64,
     ) -> [Response; RATES] {
         let [a11, a12, a22, a1, a2] = self.rates;
         // All of them scaled: time runs faster.
@@ -234,7 +234,7 @@ impl ArcVariation {
             t * (a1 * r - a11 * x - a12 * y),
             t * (a2 * r - a12 * x - a22 * y),
             t * r - time,
-            0.5 * t * r * r - half_path,
+            excess,
         ];
         let mut out = [[0.0; 4]; RATES];
         for (i, k) in self.followed().into_iter().enumerate() {
