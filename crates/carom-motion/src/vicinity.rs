@@ -5,8 +5,10 @@
 //! nobody around gets a longer box, so that lonely bodies cost nothing.
 
 use crate::MotionError;
+use crate::ball::Ball;
 use crate::cells::Bounds;
 use crate::events::{Entry, Next};
+use crate::pair::Other;
 use crate::pair_table::Pair;
 use crate::run::Run;
 use crate::search::{Launch, Search};
@@ -37,6 +39,10 @@ pub(crate) struct Cage {
     stretch: f64,
     /// The round in which contacts with all that are around were looked for.
     round: u64,
+    /// The body, if it is a ball, when the box was made.
+    ball: Option<Ball>,
+    since: Time,
+    bounds: Bounds,
 }
 
 impl Default for Cage {
@@ -46,6 +52,9 @@ impl Default for Cage {
             count: 0,
             stretch: 1.0,
             round: 0,
+            ball: None,
+            since: Time::default(),
+            bounds: Bounds::around(&Vector3::zeros(), &Vector3::zeros(), 0.0),
         }
     }
 }
@@ -80,10 +89,7 @@ impl Run<'_, '_> {
 
     /// Everything whose box meets that of a body, and the planes that do.
     pub(crate) fn around(&self, body: usize, out: &mut Vec<usize>) {
-        match self.cells.get(body) {
-            Some(bounds) => self.within(bounds, out),
-            None => out.clear(),
-        }
+        self.within(&self.cages[body].bounds, out);
     }
 
     /// Everything that can be in a box at present.
@@ -100,18 +106,44 @@ impl Run<'_, '_> {
         }
     }
 
+    /// The box of a body that never moves.
+    pub(crate) fn enclose_fixed(&mut self, body: usize) {
+        let (about, state) = (&self.world.bodies[body], &self.motions[body].state);
+        let bounds = about.bounds(state);
+        self.cells.put(body, bounds);
+        let cage = &mut self.cages[body];
+        cage.bounds = bounds;
+        cage.ball = about.sphere.map(|radius| Ball {
+            center: state.position,
+            velocity: Vector3::zeros(),
+            radius,
+            falls: false,
+        });
+    }
+
     /// The box of a body about its path from a time on.
     pub(crate) fn enclose(&mut self, body: usize, from: Time) {
         let world = self.world;
         let (about, motion) = (&world.bodies[body], &self.motions[body]);
         let stretch = self.cages[body].stretch;
-        let (bounds, until, leaves) = if let Some(state) = self.resting(body) {
-            let bounds = Bounds::around(&state.position, &state.position, about.radius);
+        let resting = self.resting(body);
+        let (x, v) = match resting {
+            Some(state) => (state.position, Vector3::zeros()),
+            None => {
+                let since = from.since(motion.time);
+                world.flights.center(about, &motion.state, since)
+            }
+        };
+        let ball = about.sphere.map(|radius| Ball {
+            center: x,
+            velocity: v,
+            radius,
+            falls: resting.is_none(),
+        });
+        let (bounds, until, leaves) = if resting.is_some() {
+            let bounds = Bounds::around(&x, &x, about.radius);
             (bounds, self.end_of_step(body).unwrap_or(from), false)
         } else {
-            let (x, v) = world
-                .flights
-                .center(about, &motion.state, from.since(motion.time));
             let g = world.flights.gravity;
             let (speed, fall) = (v.norm(), g.norm());
             let travel = TRAVEL * about.radius * stretch;
@@ -151,7 +183,8 @@ impl Run<'_, '_> {
         self.cells.put(body, bounds);
         let count = self.new_stamp();
         let cage = &mut self.cages[body];
-        (cage.until, cage.count) = (until, count);
+        (cage.until, cage.count, cage.since) = (until, count, from);
+        (cage.ball, cage.bounds) = (ball, bounds);
         if leaves && until.high.is_finite() {
             self.push(Entry {
                 time: until,
@@ -182,10 +215,7 @@ impl Run<'_, '_> {
         if !(whole > 0.0) {
             return Ok(());
         }
-        let Some(search) = self.search(pair, from) else {
-            return Ok(());
-        };
-        if let Some(found) = search.spheres(whole) {
+        if let Some(found) = self.first_touch_of_balls(pair, from, whole) {
             if let Some(time) = found {
                 self.push_touch(pair, from.plus(time), false);
             }
@@ -220,6 +250,21 @@ impl Run<'_, '_> {
         Ok(())
     }
 
+    /// The closed form of the first contact of balls with each other and with planes; `None` for other
+    /// pairs.
+    fn first_touch_of_balls(&self, (i, j): Pair, from: Time, horizon: f64) -> Option<Option<f64>> {
+        let gravity = &self.world.flights.gravity;
+        let ball = |thing: usize| {
+            let cage = self.cages.get(thing)?;
+            Some(cage.ball?.moved(gravity, from.since(cage.since)))
+        };
+        let first = ball(i)?;
+        match self.world.thing(j) {
+            Other::Plane(plane) => Some(first.first_touch_of_plane(plane, gravity, horizon)),
+            Other::Body(_) => first.first_touch(&ball(j)?, gravity, horizon),
+        }
+    }
+
     /// The search for the contact of a pair from a time on; `None` if both stay where they are.
     fn search(&self, (i, j): Pair, from: Time) -> Option<Search<'_>> {
         let world = self.world;
@@ -251,9 +296,8 @@ impl Run<'_, '_> {
     /// Keeps where the gap of a pair was found, while the two are near each other.
     pub(crate) fn keep_memory(&mut self, pair: Pair, memory: crate::pair::PairMemory) {
         let (cells, n) = (&self.cells, self.world.n_bodies());
-        self.memory.insert(pair, memory, |(i, j), _| {
-            j < n && !matches!((cells.get(i), cells.get(j)), (Some(a), Some(b)) if a.meets(b))
-        });
+        self.memory
+            .insert(pair, memory, |(i, j), _| j < n && !cells.meet(i, j));
     }
 
     /// Grows whenever one of the two gets a new box.
