@@ -29,6 +29,13 @@ const CROWD: usize = 24;
 /// bodies move by about this many radii.
 const STRETCH_OF_SEARCH: f64 = 8.0;
 
+/// Flights that have turned this far begin anew with the next box: the exact flow of a body that
+/// tumbles takes time in proportion (rad).
+const LONG_FLIGHT: f64 = 4.0;
+
+/// Boxes last until a body that tumbles has turned this far (rad), or for a step.
+const LONGEST_TUMBLE: f64 = 1e4;
+
 /// The box of a body.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cage {
@@ -63,6 +70,9 @@ impl Run<'_, '_> {
     /// Gives new boxes to bodies whose flights begin, or go on, at a time, and looks for their contacts.
     pub(crate) fn look_around(&mut self, bodies: &[usize], from: Time) -> Result<(), MotionError> {
         for &body in bodies {
+            if self.turned(body, from) > LONG_FLIGHT {
+                self.bring(body, from)?;
+            }
             self.enclose(body, from);
         }
         let round = self.new_stamp();
@@ -85,6 +95,15 @@ impl Run<'_, '_> {
         }
         self.scratch.around = around;
         Ok(())
+    }
+
+    /// How far a body has turned, at most, in an exact flight that is not simply a constant spin (rad).
+    fn turned(&self, body: usize, time: Time) -> f64 {
+        let (about, motion) = (&self.world.bodies[body], &self.motions[body]);
+        if motion.island.is_some() || !self.world.flights.is_exact(about) {
+            return 0.0;
+        }
+        about.tumbling(&motion.state) * time.since(motion.time)
     }
 
     /// Everything whose box meets that of a body, and the planes that do.
@@ -161,6 +180,12 @@ impl Run<'_, '_> {
                 slack = (self.kick_of_step(body) + fall * length) * length;
             } else if !world.flights.is_exact(about) {
                 limit = self.next_line(from);
+            }
+            let tumbling = about.tumbling(&motion.state);
+            let mut left = left;
+            if tumbling > 0.0 {
+                let longest = (LONGEST_TUMBLE / tumbling).max(world.time_step);
+                left = left.min(from.plus(longest));
             }
             let until = left.min(limit);
             let time = until.since(from);
