@@ -10,6 +10,12 @@ use carom_variational::{
 };
 use nalgebra::{Matrix3, Vector3};
 
+/// Bound of the angle by which a step of a variational flight turns a body (rad).
+const LARGEST_TURN: f64 = 0.5;
+
+/// A step is halved at most so many times.
+const MAX_HALVINGS: f64 = 20.0;
+
 /// How bodies fly between impacts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum FlightRule {
@@ -187,10 +193,12 @@ pub(crate) struct Flights {
     pub(crate) gravity: Vector3<f64>,
     exact: ExactFlight,
     discrete: FreeFlight,
+    /// Step of the grid (s).
+    time_step: f64,
 }
 
 impl Flights {
-    pub(crate) fn new(rule: FlightRule, gravity: Vector3<f64>) -> Self {
+    pub(crate) fn new(rule: FlightRule, gravity: Vector3<f64>, time_step: f64) -> Self {
         let discrete = match rule {
             FlightRule::Exact | FlightRule::Lgvi => FreeFlight::lgvi(gravity),
             FlightRule::Lgvi4 => FreeFlight::suzuki4(gravity),
@@ -201,7 +209,38 @@ impl Flights {
             gravity,
             exact: ExactFlight::new(gravity),
             discrete,
+            time_step,
         }
+    }
+
+    /// Step of the variational flight of a body, and whether it is shorter than the grid's: where the
+    /// grid's could turn the body by more than [`LARGEST_TURN`], it is halved until it does not. So every
+    /// step can be solved, and the bounds that certify first contact hold.
+    pub(crate) fn own_step(&self, body: &Body, from: &State) -> Option<f64> {
+        let rigid = body.rigid.as_ref().filter(|_| !self.is_exact(body))?;
+        let square = 2.0 * rigid.rotational_energy(from) / rigid.moments().x;
+        let turn = self.time_step * square.max(0.0).sqrt();
+        let halvings = (turn / LARGEST_TURN).log2().ceil();
+        (halvings > 0.0 && halvings <= MAX_HALVINGS).then(|| self.time_step * (-halvings).exp2())
+    }
+
+    /// Flies whole own steps of a body that needs them, and reports what is left of the time.
+    fn own_steps(
+        &self,
+        body: &Body,
+        rigid: &RigidBody,
+        from: &State,
+        time: f64,
+    ) -> Result<(State, f64), VariationalError> {
+        let Some(step) = self.own_step(body, from) else {
+            return Ok((*from, time));
+        };
+        let (mut state, mut left) = (*from, time);
+        for _ in 0..(time / step).min(MAX_HALVINGS.exp2()) as usize {
+            state = self.discrete.advance(rigid, &state, step)?;
+            left -= step;
+        }
+        Ok((state, left.max(0.0)))
     }
 
     /// Whether the path of a body is the exact one, so that it does not depend on where steps begin.
@@ -238,7 +277,10 @@ impl Flights {
         }
         match self.rule {
             FlightRule::Exact => self.exact.advance(rigid, from, time),
-            _ => self.discrete.advance(rigid, from, time),
+            _ => {
+                let (from, time) = self.own_steps(body, rigid, from, time)?;
+                self.discrete.advance(rigid, &from, time)
+            }
         }
     }
 
@@ -285,7 +327,8 @@ impl Flights {
             };
             return Ok((state, rate));
         }
-        self.discrete.advance_with_rate(rigid, from, time)
+        let (from, time) = self.own_steps(body, rigid, from, time)?;
+        self.discrete.advance_with_rate(rigid, &from, time)
     }
 
     /// Largest acceleration, beside gravity, of a point of the cores along the path.

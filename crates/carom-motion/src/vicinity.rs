@@ -70,7 +70,7 @@ impl Run<'_, '_> {
     /// Gives new boxes to bodies whose flights begin, or go on, at a time, and looks for their contacts.
     pub(crate) fn look_around(&mut self, bodies: &[usize], from: Time) -> Result<(), MotionError> {
         for &body in bodies {
-            if self.turned(body, from) > LONG_FLIGHT {
+            if self.is_long(body, from) {
                 self.bring(body, from)?;
             }
             self.enclose(body, from);
@@ -97,13 +97,21 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// How far a body has turned, at most, in an exact flight that is not simply a constant spin (rad).
-    fn turned(&self, body: usize, time: Time) -> f64 {
-        let (about, motion) = (&self.world.bodies[body], &self.motions[body]);
-        if motion.island.is_some() || !self.world.flights.is_exact(about) {
-            return 0.0;
+    /// Whether the flight of a body is to begin anew: an exact one of a body that has tumbled for long, or
+    /// a variational one with steps of its own.
+    fn is_long(&self, body: usize, time: Time) -> bool {
+        let (flights, about, motion) = (
+            &self.world.flights,
+            &self.world.bodies[body],
+            &self.motions[body],
+        );
+        if motion.island.is_some() {
+            return false;
         }
-        about.tumbling(&motion.state) * time.since(motion.time)
+        match flights.is_exact(about) {
+            true => about.tumbling(&motion.state) * time.since(motion.time) > LONG_FLIGHT,
+            false => flights.own_step(about, &motion.state).is_some(),
+        }
     }
 
     /// Everything whose box meets that of a body, and the planes that do.
@@ -168,7 +176,7 @@ impl Run<'_, '_> {
             let travel = TRAVEL * about.radius * stretch;
             // |v| t + |g| t^2/2 is the way to travel.
             let time = 2.0 * travel / (speed + (speed * speed + 2.0 * fall * travel).sqrt());
-            let left = match time.is_finite() {
+            let mut left = match time.is_finite() {
                 true => from.plus(time.max(8.0 * f64::EPSILON * from.high.abs())),
                 false => Time::new(f64::INFINITY),
             };
@@ -180,9 +188,11 @@ impl Run<'_, '_> {
                 slack = (self.kick_of_step(body) + fall * length) * length;
             } else if !world.flights.is_exact(about) {
                 limit = self.next_line(from);
+                if let Some(step) = world.flights.own_step(about, &motion.state) {
+                    left = left.min(from.plus(step));
+                }
             }
             let tumbling = about.tumbling(&motion.state);
-            let mut left = left;
             if tumbling > 0.0 {
                 let longest = (LONGEST_TUMBLE / tumbling).max(world.time_step);
                 left = left.min(from.plus(longest));

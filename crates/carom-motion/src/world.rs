@@ -132,7 +132,7 @@ impl World {
         let world = Self {
             bodies,
             planes: spec.planes.clone(),
-            flights: Flights::new(spec.flight, spec.gravity),
+            flights: Flights::new(spec.flight, spec.gravity, spec.time_step),
             time_step: spec.time_step,
             initial,
             surface: spec.surface,
