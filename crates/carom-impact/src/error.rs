@@ -128,7 +128,7 @@ pub enum ImpactError {
     },
     /// The answer did not pass the gate, also after a refinement in twice the precision.
     #[error(
-        "inaccurate: {rule}, by {measure:e} of its own terms (1e-9 is allowed){}",
+        "inaccurate: {rule}, by {measure:e} of its own terms{}",
         named(contacts)
     )]
     Inaccurate {

@@ -13,10 +13,18 @@
 //!    where $0 \le b_i^+ + e_ib_i^- \perp \lambda_i \ge 0$ and friction dissipates,
 //!    $\sum_r\lambda_rb_r^+ + \sum_i\lambda_ie_ib_i^- \le 0$ is asked instead, against the same terms.
 //!
+//! $S$ counts what impulses made and cancelled, or rounding would fail honest answers. Impulses that are
+//! huge and cancel make it larger than any velocity, and then everything passes: what a solver finds
+//! where a law has no answer looks like that. So velocities are also held against what a row moves,
+//! $\max\bigl(\sum_k|a_k|(|v_k^-| + |v_k^+|),\ \lVert a\rVert p\bigr)$ with $p$ the momentum before and
+//! after of what the pushing rows connect with it: rule 6 asks rule 3 and the velocities that a law
+//! requires to $10^{-4}$ of that, and to $10^{-8}$ where impulses are more than $10^8$ times as large. (Problems of
+//! condition $10^{12}$ that have an answer stay below both.) Above $10^{-8}$ an answer is refined.
+//!
 //! Velocities are rounded numbers. Where an impact is so gentle that the last digit of $v^+$ is more
 //! than $10^{-9}$ of what changed, two units of that digit are allowed in rules 2 and 5.
 
-use crate::own_terms::dot_and_size;
+use crate::own_terms::{dot_and_size, groups};
 use crate::problem::Numbers;
 use crate::{ContactSet, ImpactProblem};
 use carom_metric::kernel;
@@ -25,6 +33,15 @@ use std::fmt;
 
 /// Largest violation of a rule, as a fraction of its own terms.
 pub(crate) const GATE_TOLERANCE: f64 = 1e-9;
+
+/// Largest velocity that impulses which cancel may leave, as a fraction of what a row moves.
+const CANCELLATION_TOLERANCE: f64 = 1e-4;
+
+/// An answer that leaves more than this fraction is refined.
+pub(crate) const REFINED: f64 = 1e-8;
+
+/// Impulses of more than this many times what a row moves are huge.
+const HUGE: f64 = 1e8;
 
 /// Rounding of the velocities that rules 2 and 5 allow: two units of the last digit.
 const ROUNDING: f64 = 2.0 * f64::EPSILON;
@@ -57,6 +74,28 @@ pub(crate) enum Work<'r> {
     Rebound(&'r [f64]),
     /// It may grow.
     Any,
+}
+
+/// What a row moves and how strong the impulses around it are.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Moved {
+    /// $\max\bigl(\sum_k|a_k|(|v_k^-| + |v_k^+|)/\lVert a\rVert,\ p\bigr)$.
+    pub(crate) velocity: f64,
+    /// Norm of the impulses of the pushing rows that are connected with it.
+    pub(crate) impulses: f64,
+}
+
+impl Moved {
+    /// The largest velocity that rule 6 lets the row miss.
+    pub(crate) fn limit(&self) -> f64 {
+        let is_huge = self.impulses > HUGE * self.velocity;
+        self.velocity
+            * if is_huge {
+                REFINED
+            } else {
+                CANCELLATION_TOLERANCE
+            }
+    }
 }
 
 impl Rules<'_> {
@@ -97,6 +136,8 @@ pub enum GateRule {
     Energy,
     /// Contacts that push end with the velocity that the law asks for.
     Velocity,
+    /// Impulses that cancel do not hide what contacts do.
+    Cancellation,
 }
 
 impl fmt::Display for GateRule {
@@ -110,6 +151,10 @@ impl fmt::Display for GateRule {
             Self::Friction => "friction leaves its cone",
             Self::Energy => "energy is gained",
             Self::Velocity => "a pushing contact misses the velocity that the law asks for",
+            Self::Cancellation => {
+                "huge impulses that cancel hide that contacts approach or miss what the law asks for \
+                 (where a law has no answer they look like that; try another law)"
+            }
         })
     }
 }
@@ -155,14 +200,22 @@ pub(crate) struct Answer<'a> {
     pub(crate) constraint_impulses: &'a [f64],
 }
 
-/// Asks the five rules of an answer; `None` if it passes.
+/// What the first five rules find.
+pub(crate) struct Inspection {
+    /// `None` if the answer passes.
+    pub(crate) breach: Option<Breach>,
+    /// Whether a contact looks bad on fewer terms than $S$ has.
+    pub(crate) is_suspect: bool,
+}
+
+/// Asks the first five rules of an answer.
 ///
 /// Here only what is cheap: contacts that look bad on fewer terms than $S$ has are looked at again.
 pub(crate) fn inspect(
     problem: &ImpactProblem<'_>,
     answer: &Answer<'_>,
     rules: &Rules<'_>,
-) -> Option<Breach> {
+) -> Inspection {
     let contacts = problem.contacts();
     let metric = contacts.metric();
     let n = metric.dim();
@@ -172,7 +225,10 @@ pub(crate) fn inspect(
         answer.constraint_impulses,
     ] {
         if !kernel::is_finite(numbers) {
-            return Some(Breach::of(GateRule::Finite, f64::INFINITY));
+            return Inspection {
+                breach: Some(Breach::of(GateRule::Finite, f64::INFINITY)),
+                is_suspect: true,
+            };
         }
     }
     let scale = problem.scale();
@@ -286,7 +342,7 @@ pub(crate) fn inspect(
             raise(found);
         }
     }
-    breach
+    Inspection { breach, is_suspect }
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -403,6 +459,55 @@ impl OwnTerms {
             size / (contacts.row_norm(row) * row_scale)
         });
         sizes.collect()
+    }
+
+    /// What every row of the Jacobian moves, and the size of the impulses around it, on unit rows and scaled.
+    pub(crate) fn moved_of_unit_rows(
+        &self,
+        problem: &ImpactProblem<'_>,
+        impulses_on_units: &[f64],
+    ) -> Vec<Moved> {
+        let contacts = problem.contacts();
+        let metric = contacts.metric();
+        let mut momentum: Numbers = smallvec![0.0; metric.dim()];
+        metric.whiten_velocity_into(&self.after, &mut momentum);
+        for (plus, minus) in momentum.iter_mut().zip(problem.momentum()) {
+            *plus = plus.hypot(*minus);
+        }
+        let pushes = impulses_on_units.iter().enumerate();
+        let pushes = pushes.filter(|(_, l)| **l != 0.0);
+        let rows = pushes.clone().map(|(row, _)| contacts.unit_row(row));
+        let (of, of_rows) = groups(metric.dim(), rows);
+        let mut around = vec![Moved::default(); metric.dim()];
+        for (group, p) in of.iter().zip(&momentum) {
+            around[*group].velocity = around[*group].velocity.hypot(*p);
+        }
+        for (group, (_, l)) in of_rows.iter().zip(pushes) {
+            around[*group].impulses = around[*group].impulses.hypot(*l);
+        }
+        let rows = contacts.jacobian_rows().enumerate();
+        rows.map(|(row, covector)| {
+            let row_scale = contacts.row_scale(row);
+            let own = covector.0.iter().zip(self.before.iter().zip(&self.after));
+            let own =
+                own.map(|(a, (minus, plus))| (a * row_scale).abs() * (minus.abs() + plus.abs()));
+            let own = own.sum::<f64>() / (contacts.row_norm(row) * row_scale);
+            let mut touched = vec![Moved::default(); metric.dim()];
+            for (group, a) in of.iter().zip(contacts.unit_row(row)) {
+                if *a != 0.0 {
+                    touched[*group] = around[*group];
+                }
+            }
+            let all = touched.iter().fold(Moved::default(), |sum, group| Moved {
+                velocity: sum.velocity.hypot(group.velocity),
+                impulses: sum.impulses.hypot(group.impulses),
+            });
+            Moved {
+                velocity: f64::max(own, all.velocity),
+                ..all
+            }
+        })
+        .collect()
     }
 
     fn constraints(

@@ -124,7 +124,7 @@ pub(crate) fn separating(
     jump.outcome(
         problem,
         &rules,
-        &mut Opening,
+        &mut Opening::default(),
         ImpactStatus::Separating,
         diagnostics,
     )

@@ -180,7 +180,7 @@ fn outcome(
     Draft::new(problem, impulse.collect()).outcome(
         problem,
         &rules,
-        &mut Opening,
+        &mut Opening::default(),
         status,
         diagnostics,
     )

@@ -250,6 +250,15 @@ scenarios! {
         "cradle-in-space" motion::cradle_in_space::run,
             "a ball hits a row of touching balls that points anywhere: the last one leaves",
             "beyond the papers: the propagative law in time";
+        "incline" motion::incline::run,
+            "boxes on an incline stick, slide or tip: a map over friction and slope, beside statics",
+            "beyond the papers: what lasts in a contact, and what does not";
+        "galton-board" motion::galton_board::run,
+            "balls fall through rows of pegs: the bins beside the binomial law",
+            "beyond the papers: many impacts and many runs";
+        "elastic-gas" motion::elastic_gas::run,
+            "elastic spheres in a box: their speeds become Maxwell's, their impulses obey the virial theorem",
+            "beyond the papers: thousands of impacts without a loss";
     }
 }
 

@@ -64,6 +64,25 @@ impl Basis for LcpBasis<'_> {
         Some(worst(missed))
     }
 
+    fn slip_residual(
+        &self,
+        contacts: &ContactSet<'_>,
+        after: &[f64],
+        _impulse: &[f64],
+        terms: &[f64],
+    ) -> f64 {
+        let n_slots = self.space.n_slots();
+        let (mut slips, mut sizes) = (vec![0.0; n_slots], vec![0.0; n_slots]);
+        for (slot, row, factor) in self.space.unit_rows(contacts) {
+            slips[slot] = after[row] * factor;
+            sizes[slot] = terms[row] * factor;
+        }
+        worst(
+            (0..self.space.n_contacts)
+                .map(|i| self.problem.slip_residual(i, &slips, &sizes, &self.z)),
+        )
+    }
+
     fn correct(
         &mut self,
         contacts: &ContactSet<'_>,

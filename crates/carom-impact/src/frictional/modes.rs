@@ -169,7 +169,13 @@ fn enumerate(
             ..Rules::FRICTIONAL
         };
         let draft = space.draft(problem, &impulse);
-        let outcome = draft.outcome(problem, &rules, &mut Opening, status, diagnostics)?;
+        let outcome = draft.outcome(
+            problem,
+            &rules,
+            &mut Opening::default(),
+            status,
+            diagnostics,
+        )?;
         Ok(ModeSolution { outcome, modes })
     };
     found.into_iter().map(solution).collect()

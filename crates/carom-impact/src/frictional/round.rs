@@ -2,7 +2,7 @@
 
 use super::friction_cone::FrictionCone;
 use super::space::ContactSpace;
-use crate::draft::{Basis, Targets};
+use crate::draft::{Basis, Targets, unit, worst};
 use crate::gate::Breach;
 use crate::outcome::{ConeDiagnostics, PolygonDiagnostics};
 use crate::{ContactSet, ImpactError, ImpactProblem};
@@ -288,6 +288,38 @@ impl Basis for RoundBasis<'_> {
         terms: &[f64],
     ) -> Option<f64> {
         self.targets.velocity_residual(contacts, after, terms)
+    }
+
+    fn slip_residual(
+        &self,
+        contacts: &ContactSet<'_>,
+        after: &[f64],
+        impulse: &[f64],
+        terms: &[f64],
+    ) -> f64 {
+        let width = self.space.width();
+        // Of each contact: normal impulse, work of friction, slip and its size, squared.
+        let mut slips = vec![[0.0f64; 4]; self.space.n_contacts];
+        for (slot, row, factor) in self.space.unit_rows(contacts) {
+            let [normal, work, slip, size] = &mut slips[slot / width];
+            if slot % width == 0 {
+                *normal = impulse[row];
+            } else {
+                *work += impulse[row] * after[row];
+                *slip += (after[row] * factor).powi(2);
+                *size = f64::max(*size, (terms[row] * factor).powi(2));
+            }
+        }
+        let slips = slips.iter().zip(&self.modes).zip(&self.space.friction);
+        worst(slips.map(|(([normal, work, slip, size], mode), friction)| {
+            let most = friction * normal;
+            match mode {
+                ConeMode::Slide if most > 0.0 => {
+                    (work + most * slip.sqrt()).max(0.0) / (most * unit(size.sqrt()))
+                }
+                _ => 0.0,
+            }
+        }))
     }
 
     /// A Newton step on the velocities that pushing and sticking rows miss, and on the friction

@@ -559,7 +559,13 @@ impl<'a> Sampler<'a> {
             ..Rules::FRICTIONAL
         };
         let draft = self.stepper.space.draft(self.problem, &draw.impulse);
-        draft.outcome(self.problem, &rules, &mut Opening, status, diagnostics)
+        draft.outcome(
+            self.problem,
+            &rules,
+            &mut Opening::default(),
+            status,
+            diagnostics,
+        )
     }
 }
 

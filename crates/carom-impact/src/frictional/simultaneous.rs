@@ -180,6 +180,16 @@ impl Basis for Shifted<'_> {
         self.basis.velocity_residual(contacts, &after, terms)
     }
 
+    fn slip_residual(
+        &self,
+        contacts: &ContactSet<'_>,
+        after: &[f64],
+        impulse: &[f64],
+        terms: &[f64],
+    ) -> f64 {
+        self.basis.slip_residual(contacts, after, impulse, terms)
+    }
+
     fn correct(
         &mut self,
         contacts: &ContactSet<'_>,

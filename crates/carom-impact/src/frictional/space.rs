@@ -267,7 +267,13 @@ impl ContactSpace {
     ) -> Result<ImpactOutcome, ImpactError> {
         let rules = Rules::FRICTIONAL;
         let draft = self.draft(problem, impulse);
-        draft.outcome(problem, &rules, &mut Opening, status, diagnostics)
+        draft.outcome(
+            problem,
+            &rules,
+            &mut Opening::default(),
+            status,
+            diagnostics,
+        )
     }
 
     /// Scaled impulses on the slots as impulses on unit rows.

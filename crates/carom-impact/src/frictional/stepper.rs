@@ -355,6 +355,43 @@ impl StepProblem {
         w
     }
 
+    /// How much less the friction of a contact, of a problem without caps, dissipates than the directions
+    /// of its polygon allow at velocities of the slots, over its impulse and the size of those velocities.
+    pub(super) fn slip_residual(
+        &self,
+        contact: usize,
+        slips: &[f64],
+        sizes: &[f64],
+        z: &[f64],
+    ) -> f64 {
+        let k = self.n_directions;
+        let n_cones = self.unknowns.iter().filter(|u| u.slots.is_empty()).count();
+        let first = n_cones + contact * k;
+        let Some(directions) = self.unknowns.get(first..first + k) else {
+            return 0.0;
+        };
+        if n_cones == 0 {
+            return 0.0;
+        }
+        let along = |unknown: &Unknown| -> f64 {
+            unknown.slots.iter().map(|(slot, c)| c * slips[*slot]).sum()
+        };
+        let size = |unknown: &Unknown| -> f64 {
+            let slots = unknown.slots.iter();
+            slots.map(|(slot, c)| c.abs() * sizes[*slot]).sum()
+        };
+        let gamma = directions.iter().map(|d| -along(d)).fold(0.0, f64::max);
+        let largest = directions.iter().map(size).fold(0.0, f64::max);
+        let (mut missed, mut total) = (0.0, 0.0);
+        for (unknown, z) in directions.iter().zip(&z[first..]) {
+            let impulse = z * unknown.scale;
+            missed += impulse * (along(unknown) + gamma);
+            total += impulse;
+        }
+        let terms = total * largest;
+        if terms > 0.0 { missed / terms } else { 0.0 }
+    }
+
     /// Multipliers of the last solve: $\beta$ of the caps and $\gamma$ of the cones, m each or
     /// empty.
     pub(super) fn multipliers(&self, workspace: &StepWorkspace) -> (Vec<f64>, Vec<f64>) {
@@ -654,7 +691,7 @@ impl<'a> ImpactStepper<'a> {
         let outcome = self.space.draft(&problem, &workspace.impulse).outcome(
             &problem,
             &rules,
-            &mut Opening,
+            &mut Opening::default(),
             crate::ImpactStatus::Resolved,
             crate::Diagnostics::Complementarity {
                 pivots: workspace.n_pivots,

@@ -245,9 +245,12 @@ impl Nonholonomic {
             };
             (jump, &mut struck)
         } else if self.restitution == Restitution::Elastic && at_rest {
-            (Jump::elastic(problem, impulse, change), &mut draft::Elastic)
+            (
+                Jump::elastic(problem, impulse, change),
+                &mut draft::Elastic::default(),
+            )
         } else {
-            (Jump { impulse, change }, &mut Opening)
+            (Jump { impulse, change }, &mut Opening::default())
         };
         let rules = Rules {
             may_be_infeasible: true,

@@ -171,8 +171,8 @@ impl Propagative {
             Some(_) => self.plastic.gate(),
         };
         let basis: &mut dyn Basis = match plastic {
-            None => &mut draft::Elastic,
-            Some(_) => &mut Opening,
+            None => &mut draft::Elastic::default(),
+            Some(_) => &mut Opening::default(),
         };
         jump.outcome(
             problem,

@@ -1,16 +1,14 @@
 //! One step of curved sliding as a Taylor polynomial.
 
 use super::flow::Flow;
-use super::inertia::ContactInertia;
 use super::state::State;
-use super::variation::{Deltas, FLOWS, InertiaChange, change};
 use carom_numeric::roots;
 
 /// Order of the polynomials.
-const ORDER: usize = 20;
+pub(super) const ORDER: usize = 20;
 
 /// Number of coefficients.
-const SIZE: usize = ORDER + 1;
+pub(super) const SIZE: usize = ORDER + 1;
 
 /// Longest arc, in units of the rate.
 const LONGEST: f64 = 16.0;
@@ -23,7 +21,7 @@ const HALF_TURN: f64 = 3.0;
 const ROUNDING: f64 = 8.0 * f64::EPSILON;
 
 /// Reciprocals of 1, 2, ...
-const RECIPROCAL: [f64; ORDER + 2] = {
+pub(super) const RECIPROCAL: [f64; ORDER + 2] = {
     let mut table = [0.0; ORDER + 2];
     let mut k = 1;
     while k < ORDER + 2 {
@@ -34,11 +32,11 @@ const RECIPROCAL: [f64; ORDER + 2] = {
 };
 
 /// $1, t, t^2, \dots$: polynomials are scalar products with it, without the latency of Horner's rule.
-struct Powers([f64; SIZE]);
+pub(super) struct Powers(pub(super) [f64; SIZE]);
 
 impl Powers {
     #[inline]
-    fn of(t: f64) -> Self {
+    pub(super) fn of(t: f64) -> Self {
         let mut powers = [1.0; SIZE];
         powers[1] = t;
         for k in 2..SIZE {
@@ -49,7 +47,7 @@ impl Powers {
 
     /// $1, t/2, t^2/3, \dots$: times $t$ the integrals of the powers.
     #[inline]
-    fn integral(&self) -> Self {
+    pub(super) fn integral(&self) -> Self {
         let mut powers = self.0;
         for (power, q) in powers.iter_mut().zip(&RECIPROCAL[1..]) {
             *power *= q;
@@ -58,7 +56,7 @@ impl Powers {
     }
 
     #[inline]
-    fn dot(&self, coefficients: &[f64; SIZE]) -> f64 {
+    pub(super) fn dot(&self, coefficients: &[f64; SIZE]) -> f64 {
         let mut sums = [0.0; 4];
         for (p, c) in self.0.chunks_exact(4).zip(coefficients.chunks_exact(4)) {
             for lane in 0..4 {
@@ -96,16 +94,16 @@ fn power_of_two(x: f64) -> f64 {
 /// linear in their integrals, the work of the normal impulse takes one more product.
 #[derive(Clone, Debug)]
 pub(super) struct Arc {
-    x: [f64; SIZE],
-    y: [f64; SIZE],
-    r: [f64; SIZE],
+    pub(super) x: [f64; SIZE],
+    pub(super) y: [f64; SIZE],
+    pub(super) r: [f64; SIZE],
     /// Coefficients of $v_z$.
     normal: [f64; SIZE],
     /// Coefficients of $\int v_z r$, the first being zero.
     work: [f64; SIZE],
     /// Normal impulse per parameter at the start, $\rho_0$ over the rate.
-    unit: f64,
-    rho: f64,
+    pub(super) unit: f64,
+    pub(super) rho: f64,
     mu: f64,
     /// Largest parameter for which the truncation error is below the tolerance.
     length: f64,
@@ -380,98 +378,4 @@ pub(super) trait Path {
 
     /// The state at a parameter, from the state at the start.
     fn at(&self, base: &State, t: f64) -> State;
-}
-
-/// Taylor polynomials of the derivatives along an arc, in its units.
-pub(super) struct ArcVariation {
-    base: Deltas,
-    sliding: [[[f64; SIZE]; 2]; FLOWS],
-    speed: [[f64; SIZE]; FLOWS],
-    work: [[f64; SIZE]; FLOWS],
-    rho: f64,
-    unit: f64,
-}
-
-impl ArcVariation {
-    /// Expands the variational equations along an arc, from derivatives of the state at its start
-    /// and of the normal velocity there.
-    pub(super) fn expand(
-        arc: &Arc,
-        flow: &Flow,
-        w: &ContactInertia,
-        mu: f64,
-        base: &Deltas,
-        normal_velocity: [f64; FLOWS],
-    ) -> Self {
-        let mut out = Self {
-            base: *base,
-            sliding: [[[0.0; SIZE]; 2]; FLOWS],
-            speed: [[0.0; SIZE]; FLOWS],
-            work: [[0.0; SIZE]; FLOWS],
-            rho: arc.rho,
-            unit: arc.unit,
-        };
-        let per_rate = 1.0 / flow.rate;
-        for (k, start) in normal_velocity.into_iter().enumerate() {
-            let InertiaChange { b, d, wzz, mu: dmu } = change(k);
-            let own = [w.b11, w.b12, w.b22];
-            let turned: [f64; 3] = std::array::from_fn(|i| (dmu * own[i] + mu * b[i]) * per_rate);
-            let drift = d.map(|d| d * per_rate);
-            let pull = [dmu * w.d1 + mu * d[0], dmu * w.d2 + mu * d[1]];
-            let [x, y] = &mut out.sliding[k];
-            let r = &mut out.speed[k];
-            let mut normal = [0.0; SIZE];
-            x[0] = base.sliding[k][0] / arc.rho;
-            y[0] = base.sliding[k][1] / arc.rho;
-            normal[0] = start;
-            for n in 0..SIZE {
-                let mut sum = 0.0;
-                for j in 0..=n {
-                    sum += arc.x[j] * x[n - j] + arc.y[j] * y[n - j];
-                }
-                for j in 1..=n {
-                    sum -= arc.r[j] * r[n - j];
-                }
-                r[n] = sum;
-                if n == ORDER {
-                    break;
-                }
-                let q = RECIPROCAL[n + 1];
-                let (u, v, s) = (arc.x[n], arc.y[n], arc.r[n]);
-                x[n + 1] = q
-                    * (flow.a1 * r[n] - flow.a11 * x[n] - flow.a12 * y[n] + drift[0] * s
-                        - turned[0] * u
-                        - turned[1] * v);
-                y[n + 1] = q
-                    * (flow.a2 * r[n] - flow.a12 * x[n] - flow.a22 * y[n] + drift[1] * s
-                        - turned[1] * u
-                        - turned[2] * v);
-                normal[n + 1] = q
-                    * arc.unit
-                    * (wzz * s - pull[0] * u - pull[1] * v + flow.wzz * r[n]
-                        - flow.pull[0] * x[n]
-                        - flow.pull[1] * y[n]);
-                let mut work = 0.0;
-                for j in 0..=n {
-                    work += normal[j] * arc.r[n - j] + arc.normal[j] * r[n - j];
-                }
-                out.work[k][n + 1] = q * work;
-            }
-        }
-        out
-    }
-
-    /// The derivatives at a parameter.
-    pub(super) fn at(&self, t: f64) -> Deltas {
-        let powers = Powers::of(t);
-        let integral = powers.integral();
-        let mut out = self.base;
-        for k in 0..FLOWS {
-            let [x, y] = &self.sliding[k];
-            out.sliding[k] = [self.rho * powers.dot(x), self.rho * powers.dot(y)];
-            out.normal_impulse[k] += self.unit * t * integral.dot(&self.speed[k]);
-            out.work[k] += self.unit * powers.dot(&self.work[k]);
-        }
-        out
-    }
 }

@@ -27,6 +27,7 @@
 //! [`TwoBody`](crate::TwoBody); [`Routh`](crate::Routh) is the law for one contact of any system.
 
 mod arc;
+mod arc_variation;
 mod atlas;
 mod baselines;
 mod bodies;
@@ -45,6 +46,7 @@ mod series;
 mod solve;
 mod state;
 mod tail;
+mod tail_variation;
 mod trace;
 mod variation;
 

@@ -1,16 +1,18 @@
 //! Who looks on while an impact is followed.
 
+use super::arc::Arc;
 use super::events::Event;
 use super::line::Line;
 use super::state::State;
+use super::tail::Tail;
 
 /// Sees the states of an impact in order.
 pub(super) trait Recorder {
     /// Whether states between events are wanted.
     const DENSE: bool;
 
-    /// Whether curved sliding is followed to rest instead of ending it in closed form.
-    const TO_REST: bool = Self::DENSE;
+    /// Whether it is told where the normal velocity turns.
+    const TURNS: bool = false;
 
     /// What one unit of impulse and of velocity in the states to come is worth.
     fn units(&mut self, impulse: f64, velocity: f64);
@@ -18,9 +20,9 @@ pub(super) trait Recorder {
     /// A state and the elastic energy in it.
     fn point(&mut self, state: &State, energy: f64);
 
-    /// An arc begins at a state.
+    /// An arc begins.
     #[inline]
-    fn arc_begins(&mut self, _base: &State) {}
+    fn arc_begins(&mut self, _arc: &Arc) {}
 
     /// A parameter of the arc has been reached, and a state.
     #[inline]
@@ -29,6 +31,10 @@ pub(super) trait Recorder {
     /// At a parameter of the arc that has been passed the normal velocity turned, in a state.
     #[inline]
     fn arc_turns(&mut self, _at: f64, _state: &State) {}
+
+    /// Sliding comes to rest by a series, from a state at an angle off its direction.
+    #[inline]
+    fn tail(&mut self, _tail: &Tail, _from: &State, _delta: f64) {}
 
     /// A line is followed from a state for a normal impulse.
     #[inline]

@@ -235,11 +235,15 @@ impl<'a, R: Recorder> Run<'a, R> {
                 tail = entry.and_then(|e| e.tail);
             }
             is_start = false;
-            if !R::TO_REST
+            if !R::DENSE
                 && f < 0.0
                 && g.abs() < -TAIL_ANGLE * slope
-                && let Some(rest) = self.rest_by_tail(&mut tail, direction, entry.is_none())
+                && let Some((delta, rest)) =
+                    self.rest_by_tail(&mut tail, direction, entry.is_none())
             {
+                if let Some(tail) = &tail {
+                    self.recorder.tail(tail, &self.state, delta);
+                }
                 self.normal.energy -= rest.work - self.state.work;
                 self.state = rest;
                 return Ok(false);
@@ -264,6 +268,7 @@ impl<'a, R: Recorder> Run<'a, R> {
                 continue;
             }
             let arc = Arc::expand(&self.flow, self.mu, &self.state, self.tolerance);
+            self.recorder.arc_begins(&arc);
             if self.curve(&arc) {
                 return Ok(true);
             }
@@ -292,13 +297,13 @@ impl<'a, R: Recorder> Run<'a, R> {
         tail.as_ref()?.angle(direction)
     }
 
-    /// The state at rest, if the tail series reaches it and nothing happens on the way.
+    /// The angle off a tail and the state at rest, if the series reaches it and nothing happens on the way.
     fn rest_by_tail(
         &self,
         tail: &mut Option<Tail>,
         direction: [f64; 2],
         may_search: bool,
-    ) -> Option<State> {
+    ) -> Option<(f64, State)> {
         let delta = if may_search {
             self.tail_angle(tail, direction)?
         } else {
@@ -319,14 +324,13 @@ impl<'a, R: Recorder> Run<'a, R> {
                 now >= 0.0 && then > 0.0 && !ends
             }
         };
-        quiet.then_some(rest)
+        quiet.then_some((delta, rest))
     }
 
     /// Goes along an arc; says whether the impact ended on it.
     fn curve(&mut self, arc: &impl Path) -> bool {
         let base = self.state;
         self.at = arc.start();
-        self.recorder.arc_begins(&base);
         let end = arc.end();
         let (turns, count) = arc.turning_points(&self.flow);
         let mut from = arc.start();
@@ -337,7 +341,7 @@ impl<'a, R: Recorder> Run<'a, R> {
             if self.monotone_piece(arc, &base, from, to) {
                 return true;
             }
-            if R::TO_REST && to < end {
+            if R::TURNS && to < end {
                 self.recorder.arc_turns(to, &arc.at(&base, to));
             }
             from = to;

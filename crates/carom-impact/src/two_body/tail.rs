@@ -5,7 +5,7 @@ use super::inertia::ContactInertia;
 use super::state::State;
 
 /// Number of coefficients of the series.
-const TERMS: usize = 18;
+pub(super) const TERMS: usize = 18;
 
 /// $1/k!$.
 const INVERSE_FACTORIAL: [f64; TERMS + 1] = {
@@ -17,6 +17,49 @@ const INVERSE_FACTORIAL: [f64; TERMS + 1] = {
     }
     table
 };
+
+/// Coefficient `k` of the power series of cosine and sine, where it belongs: signs +, +, -, -.
+#[inline]
+pub(super) fn circular(k: usize) -> f64 {
+    if k % 4 < 2 {
+        INVERSE_FACTORIAL[k]
+    } else {
+        -INVERSE_FACTORIAL[k]
+    }
+}
+
+/// Power series of $f$ and $g$ in the angle off an invariant direction.
+pub(super) struct Rates {
+    pub(super) f: [f64; TERMS + 1],
+    pub(super) g: [f64; TERMS + 1],
+}
+
+impl Rates {
+    pub(super) fn around(flow: &Flow, direction: [f64; 2]) -> Self {
+        let (f0, _, g1) = flow.rates(direction);
+        let [c, s] = direction;
+        // Components along and across the direction.
+        let along = flow.a1 * c + flow.a2 * s;
+        let (bx, by) = (flow.a11 * c + flow.a12 * s, flow.a12 * c + flow.a22 * s);
+        let across = c * by - s * bx;
+        let half = bx * c + by * s - 0.5 * (flow.a11 + flow.a22);
+        let (mut f, mut g) = ([0.0; TERMS + 1], [0.0; TERMS + 1]);
+        let mut power = 1.0;
+        for k in 0..=TERMS {
+            let q = circular(k);
+            let (even, odd) = (along - half * power, across - across * power);
+            (f[k], g[k]) = if k % 2 == 0 {
+                (even * q, odd * q)
+            } else {
+                (odd * q, -even * q)
+            };
+            power *= 2.0;
+        }
+        f[0] = f0;
+        g[1] = g1;
+        Self { f, g }
+    }
+}
 
 /// Remaining impulse and work before rest, near an attracting centripetal direction $s^\ast$.
 ///
@@ -31,12 +74,12 @@ const INVERSE_FACTORIAL: [f64; TERMS + 1] = {
 /// All of it is over the rate of the flow.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tail {
-    direction: [f64; 2],
-    tau: [f64; TERMS],
+    pub(super) direction: [f64; 2],
+    pub(super) tau: [f64; TERMS],
     nu: [f64; TERMS],
     /// Largest $|\delta|$ at which the last terms are negligible.
     reach: f64,
-    rate: f64,
+    pub(super) rate: f64,
     slope: f64,
 }
 
@@ -48,41 +91,20 @@ impl Tail {
         direction: [f64; 2],
         tolerance: f64,
     ) -> Option<Self> {
-        let (f0, _, g1) = flow.rates(direction);
+        let Rates { f, g } = Rates::around(flow, direction);
+        let (f0, g1) = (f[0], g[1]);
         if !(f0 < 0.0 && g1 < 0.0) {
             return None;
         }
         let [c, s] = direction;
-        // Components along and across the direction.
-        let along = flow.a1 * c + flow.a2 * s;
-        let (bx, by) = (flow.a11 * c + flow.a12 * s, flow.a12 * c + flow.a22 * s);
-        let across = c * by - s * bx;
-        let half = bx * c + by * s - 0.5 * (flow.a11 + flow.a22);
         let demand = [
             w.demand[0] * c + w.demand[1] * s,
             w.demand[1] * c - w.demand[0] * s,
         ];
-        let (mut f, mut g) = ([0.0; TERMS + 1], [0.0; TERMS + 1]);
-        let mut kappa = [0.0; TERMS + 1];
-        let mut power = 1.0;
-        for k in 0..=TERMS {
-            // k-th derivatives of cos and sin over k!, signs +, +, -, -.
-            let q = if k % 4 < 2 {
-                INVERSE_FACTORIAL[k]
-            } else {
-                -INVERSE_FACTORIAL[k]
-            };
-            let (even, odd) = (along - half * power, across - across * power);
-            (f[k], g[k]) = if k % 2 == 0 {
-                (even * q, odd * q)
-            } else {
-                (odd * q, -even * q)
-            };
-            kappa[k] = -flow.rate * q * demand[k % 2];
-            power *= 2.0;
+        let mut kappa = [0.0; TERMS];
+        for (k, kappa) in kappa.iter_mut().enumerate() {
+            *kappa = -flow.rate * circular(k) * demand[k % 2];
         }
-        f[0] = f0;
-        g[1] = g1;
         let (mut tau, mut nu) = ([0.0; TERMS], [0.0; TERMS]);
         // Each coefficient adds what it contributes to the equations of the later ones.
         let (mut tau_sums, mut nu_sums) = ([0.0; TERMS], [0.0; TERMS]);

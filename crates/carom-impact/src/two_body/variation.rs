@@ -7,10 +7,16 @@
 //! $$ \frac{d \delta\gamma}{d\sigma} = d \delta\rho - \mu B \delta\gamma + \rho \delta d -
 //! (\delta\mu B + \mu \delta B)\gamma, \qquad \delta\rho = s\cdot\delta\gamma, $$
 //!
-//! and closed forms on straight lines. An event $F = 0$ moves what comes after it by
-//! $\Delta y = \delta y - y' \delta F/F'$.
+//! to rest along the same series, and closed forms on straight lines. Two directions, $w_{zz}$ and
+//! $v_z^-$, do not change sliding. Impulse and normal velocity are linear in sliding and normal
+//! impulse, and the work of the normal impulse is what all impulses do less what friction does,
+//!
+//! $$ N = v^-\cdot I + \tfrac12 I^TWI + \mu P, \qquad P = \int\rho dI_z. $$
+//!
+//! An event $F = 0$ moves what comes after it by $\Delta y = \delta y - y' \delta F/F'$.
 
-use super::arc::{Arc, ArcVariation, Path};
+use super::arc::{Arc, Path};
+use super::arc_variation::{ArcVariation, Deltas, FRICTION_LANE, LANES, SLIDING_LANES};
 use super::events::Event;
 use super::flow::Flow;
 use super::impact::{Scaled, check, follow, velocity_scale};
@@ -19,18 +25,17 @@ use super::line::{Line, LineKind};
 use super::options::{ImpactOptions, Recompression, RestitutionLaw};
 use super::recorder::Recorder;
 use super::state::State;
+use super::tail::Tail;
 use super::{ContactImpact, ContactResponse};
 use crate::ImpactError;
 use nalgebra::{Matrix3, SMatrix, Vector3};
 
-/// Directions that change the hodograph: $b_{11}, b_{12}, b_{22}, d_1, d_2, w_{zz}$, the contact
-/// velocity, $\mu$.
-pub(super) const FLOWS: usize = 10;
+/// Directions: $b_{11}, b_{12}, b_{22}, d_1, d_2, w_{zz}$, the contact velocity, $\mu$ and $e$.
+pub(crate) const PARAMETERS: usize = 11;
 
-/// The same and $e$.
-pub(crate) const PARAMETERS: usize = FLOWS + 1;
+/// All directions but that of $e$, which sliding comes before.
+const FLOWS: usize = PARAMETERS - 1;
 
-const MU: usize = 9;
 const E: usize = 10;
 
 /// Sliding slower than this fraction of its speed at the start of a ray has come to rest.
@@ -55,34 +60,40 @@ pub(crate) struct VariedImpact {
     pub(crate) turns: Vec<(f64, [f64; PARAMETERS])>,
 }
 
-/// The changes of a matrix B and a vector d along a direction.
-pub(super) struct InertiaChange {
-    pub(super) b: [f64; 3],
-    pub(super) d: [f64; 2],
-    pub(super) wzz: f64,
-    pub(super) mu: f64,
+/// What a direction changes.
+struct Change {
+    b: [f64; 3],
+    d: [f64; 2],
+    wzz: f64,
+    velocity: [f64; 3],
+    mu: f64,
 }
 
-pub(super) fn change(k: usize) -> InertiaChange {
-    let one = |i: usize| if i == k { 1.0 } else { 0.0 };
-    InertiaChange {
-        b: [one(0), one(1), one(2)],
-        d: [one(3), one(4)],
-        wzz: one(5),
-        mu: one(MU),
+impl Change {
+    fn along(k: usize) -> Self {
+        let one = |i: usize| if i == k { 1.0 } else { 0.0 };
+        Self {
+            b: [one(0), one(1), one(2)],
+            d: [one(3), one(4)],
+            wzz: one(5),
+            velocity: [one(6), one(7), one(8)],
+            mu: one(9),
+        }
+    }
+}
+
+/// The lane of a direction that changes sliding.
+fn lane(k: usize) -> Option<usize> {
+    match k {
+        0..=4 => Some(k),
+        6 | 7 => Some(k - 1),
+        9 => Some(FRICTION_LANE),
+        _ => None,
     }
 }
 
 fn times([b11, b12, b22]: [f64; 3], [x, y]: [f64; 2]) -> [f64; 2] {
     [b11 * x + b12 * y, b12 * x + b22 * y]
-}
-
-/// Derivatives of the state at a fixed parameter of its phase.
-#[derive(Clone, Copy)]
-pub(super) struct Deltas {
-    pub(super) sliding: [[f64; 2]; FLOWS],
-    pub(super) normal_impulse: [f64; FLOWS],
-    pub(super) work: [f64; FLOWS],
 }
 
 /// Follows an impact with its derivatives.
@@ -98,7 +109,9 @@ struct Varied<'a> {
     closing: f64,
     speed: f64,
     now: Deltas,
-    arc: Option<Box<ArcVariation>>,
+    /// $\int \rho dI_z$.
+    path: f64,
+    arc: ArcVariation,
     /// $I_\perp'$ and $v_z'$ where the state is.
     tangential: [f64; 2],
     normal_rate: f64,
@@ -118,12 +131,6 @@ struct Varied<'a> {
     units: (f64, f64),
 }
 
-fn longer(of: &[f64; FLOWS]) -> [f64; PARAMETERS] {
-    let mut out = [0.0; PARAMETERS];
-    out[..FLOWS].copy_from_slice(of);
-    out
-}
-
 impl<'a> Varied<'a> {
     fn b(&self) -> [f64; 3] {
         [self.w.b11, self.w.b12, self.w.b22]
@@ -133,37 +140,65 @@ impl<'a> Varied<'a> {
         [self.w.d1, self.w.d2]
     }
 
-    /// Derivative of the tangential impulse: sliding is $\gamma^- + BI_\perp + dI_z$.
-    fn tangential_impulse(&self, k: usize, state: &State) -> [f64; 2] {
-        let [ix, iy, iz] = state.impulse;
-        let c = change(k);
-        let turned = times(c.b, [ix, iy]);
-        let start = [f64::from(u8::from(k == 6)), f64::from(u8::from(k == 7))];
-        let d = self.d();
-        let mut left = [0.0; 2];
-        for i in 0..2 {
-            left[i] = self.now.sliding[k][i]
-                - start[i]
-                - turned[i]
-                - c.d[i] * iz
-                - d[i] * self.now.normal_impulse[k];
+    /// Derivatives of sliding, normal impulse and path at a fixed parameter.
+    fn now(&self, k: usize) -> ([f64; 2], f64, f64) {
+        match lane(k) {
+            Some(lane) => {
+                let [x, y] = &self.now.sliding;
+                let sliding = [x[lane], y[lane]];
+                (sliding, self.now.normal_impulse[lane], self.now.path[lane])
+            }
+            None => ([0.0; 2], 0.0, 0.0),
         }
-        self.w.solve_tangential(left)
     }
 
-    /// Derivative of the normal velocity.
-    fn normal_velocity(&self, k: usize, state: &State) -> f64 {
+    /// Derivatives of the normal impulse by all directions.
+    fn normal_impulses(&self) -> [f64; PARAMETERS] {
+        std::array::from_fn(|k| self.now(k).1)
+    }
+
+    /// Derivative of the impulse: sliding is $\gamma^- + BI_\perp + dI_z$.
+    fn impulse(&self, k: usize, state: &State) -> [f64; 3] {
         let [ix, iy, iz] = state.impulse;
-        let c = change(k);
-        let [x, y] = self.tangential_impulse(k, state);
-        let start = f64::from(u8::from(k == 8));
-        start
+        let c = Change::along(k);
+        let (sliding, normal, _) = self.now(k);
+        let turned = times(c.b, [ix, iy]);
+        let d = self.d();
+        let left =
+            [0, 1].map(|i| sliding[i] - c.velocity[i] - turned[i] - c.d[i] * iz - d[i] * normal);
+        let [x, y] = self.w.solve_tangential(left);
+        [x, y, normal]
+    }
+
+    /// Derivative of the normal velocity, given that of the impulse.
+    fn normal_velocity(&self, k: usize, state: &State, [x, y, z]: [f64; 3]) -> f64 {
+        let [ix, iy, iz] = state.impulse;
+        let c = Change::along(k);
+        c.velocity[2]
             + c.d[0] * ix
             + c.d[1] * iy
             + c.wzz * iz
             + self.w.d1 * x
             + self.w.d2 * y
-            + self.w.wzz * self.now.normal_impulse[k]
+            + self.w.wzz * z
+    }
+
+    /// Derivative of the work of the normal impulse, given that of the impulse.
+    fn work(&self, k: usize, state: &State, by: [f64; 3]) -> f64 {
+        let [ix, iy, iz] = state.impulse;
+        let c = Change::along(k);
+        let turned = times(c.b, [ix, iy]);
+        let velocity = [state.sliding[0], state.sliding[1], state.normal_velocity];
+        let mut sum = self.mu * self.now(k).2 + c.mu * self.path;
+        for i in 0..3 {
+            sum += c.velocity[i] * state.impulse[i] + velocity[i] * by[i];
+        }
+        sum + 0.5 * (turned[0] * ix + turned[1] * iy)
+            + (c.d[0] * ix + c.d[1] * iy + 0.5 * c.wzz * iz) * iz
+    }
+
+    fn works(&self, state: &State) -> [f64; FLOWS] {
+        std::array::from_fn(|k| self.work(k, state, self.impulse(k, state)))
     }
 
     /// Variational equations along arcs from a state for a time, in units of the rate.
@@ -175,23 +210,36 @@ impl<'a> Varied<'a> {
             }
             let arc = Arc::expand(&self.flow, self.mu, &state, self.options.step_tolerance());
             let by = time.min(arc.end());
-            let varied = self.expand(&arc, &state);
-            self.now = varied.at(by);
+            self.expand(&arc);
+            (self.path, self.now) = self.arc.at(by);
             state = arc.at(&state, by);
             time -= by;
         }
     }
 
-    fn expand(&self, arc: &Arc, state: &State) -> Box<ArcVariation> {
-        let velocities = std::array::from_fn(|k| self.normal_velocity(k, state));
-        Box::new(ArcVariation::expand(
-            arc, &self.flow, self.w, self.mu, &self.now, velocities,
-        ))
+    fn expand(&mut self, arc: &Arc) {
+        let start = (self.path, &self.now);
+        self.arc.expand(arc, &self.flow, self.w, self.mu, start);
+    }
+
+    /// Goes to rest by the series around a direction, from a state at an angle off it.
+    fn rest(&mut self, tail: &Tail, from: &State, delta: f64) {
+        let contact = (self.w, &self.flow, self.mu);
+        let left = tail.left(contact, from, delta, &self.now.sliding);
+        self.has_slid = true;
+        self.path += left.path;
+        for lane in 0..LANES {
+            self.now.normal_impulse[lane] += left.by_normal_impulse[lane];
+            self.now.path[lane] += left.by_path[lane];
+        }
+        self.now.sliding = [[0.0; LANES]; 2];
+        self.tangential = tail.direction.map(|s| -self.mu * s);
+        self.normal_rate = self.flow.normal_rate(tail.direction);
     }
 
     /// Derivatives of the direction and rates of a line: of $I_\perp'$ along each.
     fn line_change(&self, k: usize, kind: LineKind, direction: [f64; 2]) -> [f64; 2] {
-        let c = change(k);
+        let c = Change::along(k);
         match kind {
             LineKind::Frictionless => [0.0; 2],
             LineKind::Stick => {
@@ -237,50 +285,64 @@ impl<'a> Varied<'a> {
             self.has_slid = true;
             self.is_straight |= !is_slow;
             if !self.is_planar && !is_slow {
-                let (f, _, slope) = self.flow.rates(direction);
-                let left = (1.0 + self.radial * by / from.rho).max(REST);
-                let time = if self.radial == 0.0 {
-                    by * self.flow.rate / from.rho
-                } else {
-                    left.ln() / f
-                };
-                self.is_repelled |= slope > 0.0;
-                self.ride(from, time);
+                self.along_ray(from, direction, by, by == line.length);
                 return;
             }
         }
         let mut next = self.now;
         let d = self.d();
         for k in 0..FLOWS {
-            let c = change(k);
+            let Some(lane) = lane(k) else { continue };
+            let c = Change::along(k);
             let tangential = self.line_change(k, line.kind, direction);
-            let rate = c.wzz
-                + c.d[0] * line.tangential[0]
-                + c.d[1] * line.tangential[1]
-                + d[0] * tangential[0]
-                + d[1] * tangential[1];
-            next.work[k] += (self.normal_velocity(k, from) + 0.5 * rate * by) * by;
             let (turned, moved) = (times(c.b, line.tangential), times(self.b(), tangential));
             for i in 0..2 {
-                next.sliding[k][i] += (c.d[i] + turned[i] + moved[i]) * by;
+                let rate = c.d[i] + turned[i] + moved[i];
+                next.path[lane] +=
+                    direction[i] * (self.now.sliding[i][lane] + 0.5 * rate * by) * by;
+                next.sliding[i][lane] += rate * by;
             }
         }
-        if line.kind == LineKind::Frictionless && from.rho > 0.0 {
-            let (drag, work) = first_friction(from.sliding, d, by);
+        if line.kind == LineKind::Frictionless {
+            let (drag, path) = first_friction(from.sliding, d, by);
             let moved = times(self.b(), drag);
-            for (sliding, moved) in next.sliding[MU].iter_mut().zip(moved) {
-                *sliding -= moved;
+            for (sliding, moved) in next.sliding.iter_mut().zip(moved) {
+                sliding[FRICTION_LANE] -= moved;
             }
-            next.work[MU] -= work;
+            self.path += path;
+        } else if line.kind != LineKind::Stick {
+            self.path += (from.rho + 0.5 * self.radial * by) * by;
         }
         self.now = next;
+    }
+
+    /// Along a direction of the plane in which sliding stays, perhaps to rest.
+    fn along_ray(&mut self, from: &State, direction: [f64; 2], by: f64, is_to_rest: bool) {
+        let (f, _, slope) = self.flow.rates(direction);
+        self.is_repelled |= slope > 0.0;
+        if is_to_rest {
+            let tolerance = self.options.step_tolerance();
+            if let Some(tail) = Tail::around(self.w, &self.flow, direction, tolerance) {
+                let (tangential, normal_rate) = (self.tangential, self.normal_rate);
+                self.rest(&tail, from, 0.0);
+                (self.tangential, self.normal_rate) = (tangential, normal_rate);
+                return;
+            }
+        }
+        let left = (1.0 + self.radial * by / from.rho).max(REST);
+        let time = if self.radial == 0.0 {
+            by * self.flow.rate / from.rho
+        } else {
+            left.ln() / f
+        };
+        self.ride(from, time);
     }
 
     /// The normal velocity turns in a state.
     fn turns(&mut self, state: &State) {
         let slopes = std::array::from_fn(|k| {
             if k < FLOWS {
-                self.normal_velocity(k, state)
+                self.normal_velocity(k, state, self.impulse(k, state))
             } else {
                 0.0
             }
@@ -288,24 +350,22 @@ impl<'a> Varied<'a> {
         self.turns.push((state.normal_velocity, slopes));
     }
 
-    fn comes_to_rest(&mut self, state: &State) {
+    fn comes_to_rest(&mut self) {
         if self.has_slid && self.radial != 0.0 && self.mu > 0.0 {
             let direction = [-self.tangential[0] / self.mu, -self.tangential[1] / self.mu];
-            for k in 0..FLOWS {
-                let [x, y] = self.now.sliding[k];
-                let later = -(x * direction[0] + y * direction[1]) / self.radial;
-                self.now.normal_impulse[k] += later;
-                self.now.work[k] += state.normal_velocity * later;
+            for lane in 0..LANES {
+                let [x, y] = [0, 1].map(|i| self.now.sliding[i][lane]);
+                self.now.normal_impulse[lane] -=
+                    (x * direction[0] + y * direction[1]) / self.radial;
             }
         }
-        self.now.sliding = [[0.0; 2]; FLOWS];
+        self.now.sliding = [[0.0; LANES]; 2];
         self.is_repelled &= self.is_straight;
-        let at = if self.has_slid {
-            longer(&self.now.normal_impulse)
+        self.at_rest = Some(if self.has_slid {
+            self.normal_impulses()
         } else {
             [0.0; PARAMETERS]
-        };
-        self.at_rest = Some(at);
+        });
     }
 
     fn compressed(&mut self, state: &State) {
@@ -313,15 +373,16 @@ impl<'a> Varied<'a> {
         self.compressions += 1;
         let share = 1.0 - self.restitution * self.restitution;
         if first || self.options.recompression == Recompression::EachCompression {
-            for k in 0..FLOWS {
-                self.loss[k] += share * (self.kept.1[k] - self.now.work[k]);
+            for (k, work) in self.works(state).into_iter().enumerate() {
+                self.loss[k] += share * (self.kept.1[k] - work);
             }
             self.loss[E] += -2.0 * self.restitution * (self.kept.0 - state.work);
         }
         if first {
-            let mut at = longer(&self.now.normal_impulse);
+            let mut at = self.normal_impulses();
             for (k, at) in at.iter_mut().enumerate().take(FLOWS) {
-                *at -= self.normal_velocity(k, state) / self.normal_rate;
+                let velocity = self.normal_velocity(k, state, self.impulse(k, state));
+                *at -= velocity / self.normal_rate;
             }
             self.compression = (state.impulse[2], -state.work, at);
         }
@@ -331,12 +392,13 @@ impl<'a> Varied<'a> {
         let (e, closing) = (self.restitution, self.closing);
         let (at_compression, stored, compression) = self.compression;
         for (k, at_compression_end) in compression.into_iter().enumerate() {
-            let (velocity, fixed, work) = if k < FLOWS {
-                let velocity = self.normal_velocity(k, state);
-                (velocity, self.now.normal_impulse[k], self.now.work[k])
-            } else {
-                (0.0, 0.0, 0.0)
-            };
+            let (mut by, mut velocity, mut work) = ([0.0; 3], 0.0, 0.0);
+            if k < FLOWS {
+                by = self.impulse(k, state);
+                velocity = self.normal_velocity(k, state, by);
+                work = self.work(k, state, by);
+            }
+            let fixed = by[2];
             let one = |other: usize| if k == other { 1.0 } else { 0.0 };
             let total = match self.options.restitution_law {
                 RestitutionLaw::Energetic if e == 0.0 => {
@@ -351,28 +413,26 @@ impl<'a> Varied<'a> {
                     fixed - missed / self.normal_rate
                 }
             };
-            let [x, y] = if k < FLOWS {
-                self.tangential_impulse(k, state)
-            } else {
-                [0.0; 2]
-            };
             let later = total - fixed;
-            self.impulse[(0, k)] = x + self.tangential[0] * later;
-            self.impulse[(1, k)] = y + self.tangential[1] * later;
+            self.impulse[(0, k)] = by[0] + self.tangential[0] * later;
+            self.impulse[(1, k)] = by[1] + self.tangential[1] * later;
             self.impulse[(2, k)] = total;
         }
     }
 }
 
 /// What the first friction does to a contact that slides without it: $\int s dI_z$ along the line
-/// $\gamma + dI_z$, and the work that it takes from the normal impulse.
+/// $\gamma + dI_z$, and the path $\int \rho dI_z$.
 fn first_friction(sliding: [f64; 2], d: [f64; 2], by: f64) -> ([f64; 2], f64) {
     let speed = sliding[0].hypot(sliding[1]);
     let rate = d[0].hypot(d[1]);
+    if speed == 0.0 && rate == 0.0 {
+        return ([0.0; 2], 0.0);
+    }
     if rate * by <= 1e-12 * speed {
         let s = [sliding[0] / speed, sliding[1] / speed];
         let along = d[0] * s[0] + d[1] * s[1];
-        return (s.map(|x| x * by), 0.5 * along * by * by);
+        return (s.map(|x| x * by), (speed + 0.5 * along * by) * by);
     }
     let axis = [d[0] / rate, d[1] / rate];
     let first = sliding[0] * axis[0] + sliding[1] * axis[1];
@@ -390,12 +450,12 @@ fn first_friction(sliding: [f64; 2], d: [f64; 2], by: f64) -> ([f64; 2], f64) {
         (axis[i] * (length - speed) + sideways) / rate
     });
     let area = 0.5 * (last * length - first * speed + c * c * turn);
-    (drag, area / rate - speed * by)
+    (drag, area / rate)
 }
 
 impl Recorder for Varied<'_> {
     const DENSE: bool = false;
-    const TO_REST: bool = true;
+    const TURNS: bool = true;
 
     fn units(&mut self, impulse: f64, velocity: f64) {
         self.units = (impulse, velocity);
@@ -403,16 +463,13 @@ impl Recorder for Varied<'_> {
 
     fn point(&mut self, _: &State, _: f64) {}
 
-    fn arc_begins(&mut self, base: &State) {
+    fn arc_begins(&mut self, arc: &Arc) {
         self.has_slid = true;
-        let arc = Arc::expand(&self.flow, self.mu, base, self.options.step_tolerance());
-        self.arc = Some(self.expand(&arc, base));
+        self.expand(arc);
     }
 
     fn arc_to(&mut self, t: f64, state: &State) {
-        if let Some(varied) = &self.arc {
-            self.now = varied.at(t);
-        }
+        (self.path, self.now) = self.arc.at(t);
         if state.rho > 0.0 {
             let direction = [state.sliding[0] / state.rho, state.sliding[1] / state.rho];
             self.tangential = direction.map(|s| -self.mu * s);
@@ -421,12 +478,14 @@ impl Recorder for Varied<'_> {
     }
 
     fn arc_turns(&mut self, t: f64, state: &State) {
-        if let Some(varied) = &self.arc {
-            let there = varied.at(t);
-            let now = std::mem::replace(&mut self.now, there);
-            self.turns(state);
-            self.now = now;
-        }
+        let now = (self.path, self.now);
+        (self.path, self.now) = self.arc.at(t);
+        self.turns(state);
+        (self.path, self.now) = now;
+    }
+
+    fn tail(&mut self, tail: &Tail, from: &State, delta: f64) {
+        self.rest(tail, from, delta);
     }
 
     fn line(&mut self, from: &State, line: &Line, by: f64) {
@@ -436,9 +495,9 @@ impl Recorder for Varied<'_> {
     fn event(&mut self, event: Event, state: &State) {
         match event {
             Event::StraightSlip => {}
-            Event::SlipZero => self.comes_to_rest(state),
+            Event::SlipZero => self.comes_to_rest(),
             Event::CompressionEnd | Event::LaterCompressionEnd => self.compressed(state),
-            Event::Interruption => self.kept = (state.work, self.now.work),
+            Event::Interruption => self.kept = (state.work, self.works(state)),
             Event::RestitutionEnd => self.ends(state),
         }
     }
@@ -461,9 +520,10 @@ pub(crate) fn vary_impact(
     check(velocity, friction, restitution)?;
     let scaled = Scaled::new(w);
     let scale = velocity_scale([velocity.x, velocity.y, velocity.z]);
-    let mut sliding = [[0.0; 2]; FLOWS];
-    sliding[6] = [1.0, 0.0];
-    sliding[7] = [0.0, 1.0];
+    let mut sliding = [[0.0; LANES]; 2];
+    for (sliding, lane) in sliding.iter_mut().zip(SLIDING_LANES) {
+        sliding[lane] = 1.0;
+    }
     let inertia = scaled.inertia;
     let mut varied = Varied {
         w: &inertia,
@@ -476,10 +536,11 @@ pub(crate) fn vary_impact(
         speed: velocity.amax() * scale,
         now: Deltas {
             sliding,
-            normal_impulse: [0.0; FLOWS],
-            work: [0.0; FLOWS],
+            normal_impulse: [0.0; LANES],
+            path: [0.0; LANES],
         },
-        arc: None,
+        path: 0.0,
+        arc: ArcVariation::new(),
         tangential: [0.0; 2],
         normal_rate: 0.0,
         radial: 0.0,

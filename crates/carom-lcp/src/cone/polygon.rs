@@ -1,8 +1,8 @@
 //! Friction polygons in place of the cones: starts that lie on the right pieces.
 
-use super::newton::Scaled;
+use super::newton::{Scaled, largest};
 use super::problem::WIDTH;
-use crate::{LcpError, LcpRef, Lemke, LemkeOptions, LemkeWorkspace};
+use crate::{LcpError, LcpRef, LcpStatus, Lemke, LemkeOptions, LemkeWorkspace};
 use std::f64::consts::TAU;
 
 /// Directions of each polygon, unless that leads nowhere.
@@ -13,6 +13,17 @@ const MAX_DIRECTIONS: usize = 24;
 
 /// Directions closer than this, in radians, are one.
 const SAME_DIRECTION: f64 = 1e-15;
+
+/// Impulses this many times the velocities are those of a problem without a solution.
+const HUGE: f64 = 1e10;
+
+/// How a problem with polygons ended.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PolygonReport {
+    pub(super) n_pivots: usize,
+    /// Whether it seems to have a solution.
+    pub(super) is_solved: bool,
+}
 
 /// The linear complementarity problem with a polygon for each cone.
 ///
@@ -105,14 +116,13 @@ impl Polygons {
         is_new
     }
 
-    /// Writes the impulses of the polygons' solution, which is a guess unless it `is_sure`; returns
-    /// the number of pivots.
+    /// Writes the impulses of the polygons' solution, which is a guess unless it `is_sure`.
     pub(super) fn solve(
         &mut self,
         system: &Scaled,
         is_sure: bool,
         impulse: &mut [f64],
-    ) -> Result<usize, LcpError> {
+    ) -> Result<PolygonReport, LcpError> {
         let m = system.n_contacts();
         let is_capped = system.caps.iter().any(|cap| cap.is_finite());
         let n_caps = if is_capped { m } else { 0 };
@@ -172,7 +182,11 @@ impl Polygons {
                 *l += c * z;
             }
         }
-        Ok(report.n_pivots as usize)
+        Ok(PolygonReport {
+            n_pivots: report.n_pivots as usize,
+            is_solved: report.status == LcpStatus::Solved
+                && largest(impulse) <= HUGE * largest(&system.velocity),
+        })
     }
 }
 

@@ -32,6 +32,9 @@ const FINER: [usize; 2] = [16, 32];
 /// Most directions of all contacts together, for those.
 const MAX_FINER: usize = 512;
 
+/// Polygons without a solution, one after the other, that tell that the cones have none.
+const MAX_UNSOLVED: usize = 2;
+
 /// Impulses this many times the velocities (in units in which a contact alone has equal ones) are
 /// those of a light body between heavy ones. The projections of $\lambda - u$ then hardly see the
 /// velocities, and Newton's method is asked again with both of one size.
@@ -132,6 +135,15 @@ pub struct ConeAnswer {
     pub selection: ConeSelection,
 }
 
+/// What polygons in place of the cones led to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Polygonal {
+    Found,
+    NotFound,
+    /// The polygons have no solution themselves.
+    Unsolved,
+}
+
 /// Memory that solves reuse: none is allocated for a problem not larger than an earlier one that
 /// needed the same methods.
 #[derive(Clone, Debug, Default)]
@@ -197,6 +209,7 @@ impl ConeWorkspace {
             || self.try_compliant(problem, &mut answer)
             || self.try_sweeps(problem, &mut answer)
             || self.try_polygons(problem, &mut answer)?
+            || answer.residual <= CONE_RESIDUAL
             || self.try_subdivisions(problem, &mut answer)?;
         self.finish(problem, selection, found, answer)
     }
@@ -382,12 +395,15 @@ impl ConeWorkspace {
     ) -> Result<bool, LcpError> {
         for directions in [DIRECTIONS].into_iter().chain(FINER) {
             let is_finer = directions > DIRECTIONS;
-            if is_finer && directions * problem.n_contacts() > MAX_FINER {
+            let is_enough = answer.residual <= CONE_RESIDUAL;
+            if is_finer && (is_enough || directions * problem.n_contacts() > MAX_FINER) {
                 break;
             }
             let turns = MAX_TURNS * DIRECTIONS / directions;
-            if self.turn_polygons(problem, directions, turns, answer)? {
-                return Ok(true);
+            match self.turn_polygons(problem, directions, turns, answer)? {
+                Polygonal::Found => return Ok(true),
+                Polygonal::Unsolved => break,
+                Polygonal::NotFound => {}
             }
         }
         Ok(false)
@@ -399,22 +415,27 @@ impl ConeWorkspace {
         directions: usize,
         turns: usize,
         answer: &mut ConeAnswer,
-    ) -> Result<bool, LcpError> {
+    ) -> Result<Polygonal, LcpError> {
         self.polygons.align(problem.n_contacts(), directions);
+        let mut unsolved = 0;
         for turn in 0..=turns {
-            let polygons = &mut self.polygons;
-            self.n_pivots += polygons.solve(&self.system, false, &mut self.start)?;
+            let report = self.polygons.solve(&self.system, false, &mut self.start)?;
+            self.n_pivots += report.n_pivots;
             let start = match turn {
                 0 => ConeStart::Polygon,
                 _ => ConeStart::TurnedPolygon,
             };
             if self.attempt(problem, start, answer) {
-                return Ok(true);
+                return Ok(Polygonal::Found);
+            }
+            unsolved = if report.is_solved { 0 } else { unsolved + 1 };
+            if unsolved == MAX_UNSOLVED {
+                return Ok(Polygonal::Unsolved);
             }
             self.system.after(&self.start, &mut self.trial);
             self.polygons.turn(&self.trial);
         }
-        Ok(false)
+        Ok(Polygonal::NotFound)
     }
 
     fn try_subdivisions(
@@ -423,16 +444,19 @@ impl ConeWorkspace {
         answer: &mut ConeAnswer,
     ) -> Result<bool, LcpError> {
         self.polygons.align(problem.n_contacts(), DIRECTIONS);
+        let mut unsolved = 0;
         for _ in 0..=MAX_SUBDIVISIONS {
-            self.n_pivots += self.polygons.solve(&self.system, true, &mut self.start)?;
+            let report = self.polygons.solve(&self.system, true, &mut self.start)?;
+            self.n_pivots += report.n_pivots;
             self.newton.run(&self.system, &self.start, GOOD_RESIDUAL, 0);
             if self.accept(problem, ConeStart::SubdividedPolygon, answer).1
                 || self.attempt(problem, ConeStart::SubdividedPolygon, answer)
             {
                 return Ok(true);
             }
+            unsolved = if report.is_solved { 0 } else { unsolved + 1 };
             self.system.after(&self.start, &mut self.trial);
-            if !self.polygons.subdivide(&self.trial) {
+            if unsolved == MAX_UNSOLVED || !self.polygons.subdivide(&self.trial) {
                 break;
             }
         }

@@ -1,8 +1,12 @@
 //! Motion: worlds of rigid bodies and mechanisms of one's own, from a file, and worlds with closed forms.
 
 pub(crate) mod cradle_in_space;
+pub(crate) mod elastic_gas;
 mod figures;
+pub(crate) mod galton_board;
+pub(crate) mod incline;
 pub(crate) mod mechanism;
+mod pivot;
 mod playback;
 pub(crate) mod rocking_motion;
 mod scene;

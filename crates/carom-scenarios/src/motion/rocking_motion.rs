@@ -3,8 +3,9 @@
 use crate::ScenarioError;
 use crate::config::{Fraction, Input, Positive};
 use crate::motion::figures::{Series, against_time, extent, with_dashes};
+use crate::motion::pivot::Pivot;
 use crate::motion::playback::playback;
-use crate::motion::scene::{GRAVITY, Scene, moreau};
+use crate::motion::scene::{Scene, moreau};
 use carom_geometry::{Cuboid, Shape};
 use carom_lie::So3;
 use carom_report::record::{Quantity, Record};
@@ -59,15 +60,18 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     scene.plane("floor", Vector3::z(), 0.0)?;
     let course = scene.run(&moreau, *config.duration, usize::MAX, FRAMES)?;
     let ratio = 1.0 - 1.5 * delta.sin().powi(2);
-    let mut landing = Pendulum {
+    let mut landing = Pivot {
         radius,
-        delta,
+        upright: delta,
         angle: tilt,
         rate: 0.0,
         time: 0.0,
     };
     for (k, impact) in course.impacts.iter().take(LANDINGS).enumerate() {
-        landing.land();
+        let Some(landed) = landing.reach(0.0) else {
+            break;
+        };
+        landing = landed;
         let kept = (impact.energy_plus / impact.energy_minus).sqrt();
         record.quantities.extend([
             Quantity::new(format!("landing_{}_s", k + 1), impact.time, "s").note(format!(
@@ -77,7 +81,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
             Quantity::new(format!("rate_kept_{}", k + 1), kept, "")
                 .closed_form(ratio, "1 - 3/2 sin^2 delta (Housner 1963)"),
         ]);
-        landing.rate *= -ratio;
+        (landing.angle, landing.rate) = (0.0, -ratio * landing.rate);
     }
     record.quantities.extend([
         Quantity::new("landings", course.impacts.len() as f64, ""),
@@ -112,39 +116,4 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         .push(with_dashes(figure, &hits, extent(&series)));
     playback(&scene.spec, &course.frames, &hits, &mut record);
     Ok(record)
-}
-
-/// The block on one edge: $\ddot\theta = -\tfrac{3g}{4R}\sin(\delta - \theta)$.
-struct Pendulum {
-    radius: f64,
-    delta: f64,
-    angle: f64,
-    rate: f64,
-    time: f64,
-}
-
-impl Pendulum {
-    /// Goes on to the landing; the rate is then that of the fall, negative.
-    fn land(&mut self) {
-        const DT: f64 = 1e-4;
-        let pull = |x: f64| -0.75 * GRAVITY / self.radius * (self.delta - x).sin();
-        let (mut x, mut u) = (self.angle, self.rate);
-        for _ in 0..1_000_000 {
-            let (a1, v1) = (pull(x), u);
-            let (a2, v2) = (pull(x + 0.5 * DT * v1), u + 0.5 * DT * a1);
-            let (a3, v3) = (pull(x + 0.5 * DT * v2), u + 0.5 * DT * a2);
-            let (a4, v4) = (pull(x + DT * v3), u + DT * a3);
-            let next = x + DT / 6.0 * (v1 + 2.0 * v2 + 2.0 * v3 + v4);
-            let rate = u + DT / 6.0 * (a1 + 2.0 * a2 + 2.0 * a3 + a4);
-            if next <= 0.0 && rate < 0.0 {
-                // Back from beyond with the mean rate.
-                let back = next / (rate - 0.5 * pull(0.0) * next / rate);
-                self.time += DT - back;
-                (self.angle, self.rate) = (0.0, rate - pull(0.0) * back);
-                return;
-            }
-            (x, u) = (next, rate);
-            self.time += DT;
-        }
-    }
 }

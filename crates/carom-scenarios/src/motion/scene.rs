@@ -107,18 +107,19 @@ impl Scene {
         let samples: Vec<f64> = (0..frames)
             .map(|k| duration * k as f64 / frames as f64)
             .collect();
+        let is_lossy = self.spec.surface.restitution < 1.0;
         let limits = Limits {
             duration,
             impacts,
             events_per_instant: EVENTS_PER_INSTANT,
-            on_zeno: match self.spec.surface.restitution < 1.0 {
+            on_zeno: match is_lossy {
                 true => OnZeno::Rest,
                 false => OnZeno::Continue,
             },
         };
         let propagative = Propagative::default();
         let laws = Laws {
-            single: match self.spec.surface.friction > 0.0 {
+            single: match is_lossy || self.spec.surface.friction > 0.0 {
                 true => SingleLaw::TwoBody(carom_impact::two_body::ImpactOptions::default()),
                 false => SingleLaw::Any(&propagative),
             },

@@ -3,4 +3,5 @@
 
 mod animations;
 mod configuration;
+mod motion;
 mod tail_runner;

@@ -16,6 +16,20 @@ pub struct State {
     pub momentum: Covector,
 }
 
+/// Where energy went since the start of a run: kinetic and potential energy less those at the start are
+/// `force_work` − `impact_loss` − `contact_loss`, but for the error of the steps, of order two.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Balance {
+    /// Energy that impacts took (J).
+    pub impact_loss: f64,
+    /// Energy that lasting contacts took (J): minus the work of their impulses, each at its
+    /// configuration. On curved contacts a part of order two is the step's error, of either sign.
+    pub contact_loss: f64,
+    /// Work of the forces without a potential, such as dampers and actuators, on the system (J): force
+    /// times displacement of every step, $\sum hf\cdot w$ at its midpoint.
+    pub force_work: f64,
+}
+
 /// The impulses of a lasting contact in the part of a step since it was established.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reaction {
@@ -45,6 +59,8 @@ pub struct Impact {
     pub momentum_plus: Covector,
     /// What the law answered, audited.
     pub outcome: ImpactOutcome,
+    /// Where energy went until after the impact.
+    pub balance: Balance,
     /// Whether the event was made plastic because the impacts of a contact accumulate.
     pub accumulated: bool,
     /// Contacts that last after the event and did not before.
@@ -85,6 +101,8 @@ pub enum Event<'e> {
         state: &'e State,
         /// Contacts that last there.
         reactions: &'e [Reaction],
+        /// Where energy went until then.
+        balance: Balance,
     },
     /// Contacts hit.
     Impact(&'e Impact),

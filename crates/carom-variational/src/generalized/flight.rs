@@ -2,6 +2,7 @@
 
 use super::IntegratorError;
 use super::bond::{Bond, Combinations, ContactMode, FRICTION_LIMIT};
+use super::event::Balance;
 use super::run::Run;
 use super::step::{Failure, Point, Rows};
 use carom_mechanism::MechanicalSystem;
@@ -69,6 +70,11 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, S> {
                             .finish(&self.start, h, bonds, &mut self.end)
                             .map_err(Some)?;
                         self.keep_impulses();
+                        self.flight_balance = Balance {
+                            impact_loss: 0.0,
+                            contact_loss: -self.stepper.kick_work(&self.start, &self.bonds),
+                            force_work: self.stepper.force_work(h),
+                        };
                         self.project(h)?;
                         return self.stepper.set_gaps(&mut self.end).map_err(Some);
                     }
@@ -184,11 +190,15 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, S> {
     }
 
     fn accept_projection(&mut self) {
+        let [kick, ..] = &mut self.buffers;
+        kick.fill(0.0);
         for (i, bond) in self.end_bonds.iter().enumerate() {
             let [normal, tangential] = self.projection.impulses[i];
-            kernel::add_scaled(&mut self.end.momentum, normal, self.rows.normal(i));
-            if tangential != 0.0 {
-                kernel::add_scaled(&mut self.end.momentum, tangential, self.rows.slide(i));
+            for target in [&mut self.end.momentum, &mut *kick] {
+                kernel::add_scaled(target, normal, self.rows.normal(i));
+                if tangential != 0.0 {
+                    kernel::add_scaled(target, tangential, self.rows.slide(i));
+                }
             }
             let of_bond = |b: &Bond| b.contact == bond.contact;
             if let Some(place) = self.bonds.iter().position(of_bond) {
@@ -196,7 +206,10 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, S> {
                 self.flight_impulses[place][1] += tangential;
             }
         }
+        let before = kernel::dot(kick, &self.end.velocity);
         self.end.velocity_from_momentum();
+        let after = kernel::dot(kick, &self.end.velocity);
+        self.flight_balance.contact_loss -= 0.5 * (before + after);
     }
 }
 

@@ -156,6 +156,7 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, S> {
         } else {
             None
         };
+        self.balance.impact_loss -= outcome.audit.energy_change_j();
         let mut impact = Impact {
             time,
             configuration: DVector::from_column_slice(&self.start.configuration),
@@ -170,6 +171,7 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, S> {
             fragility,
             outcome,
             contacts,
+            balance: self.balance,
         };
         if accumulated {
             self.refuse("zeno");

@@ -53,7 +53,7 @@ mod trajectory;
 
 pub use bond::ContactMode;
 pub use error::IntegratorError;
-pub use event::{Event, Impact, Reaction, State};
+pub use event::{Balance, Event, Impact, Reaction, State};
 pub use options::IntegratorOptions;
 pub use run::{CollisionIntegrator, Ending, RunEnd};
 pub use sensitivity::ForceParameter;

@@ -1,7 +1,7 @@
 //! The hybrid run: flights on a uniform grid of time, with events between.
 
 use super::bond::Bond;
-use super::event::{Event, Reaction, State};
+use super::event::{Balance, Event, Reaction, State};
 use super::flight::Projection;
 use super::impact::History;
 use super::sensitivity::{Carried, ForceParameter};
@@ -52,6 +52,8 @@ pub struct RunEnd {
     pub n_steps: usize,
     /// Impacts that happened.
     pub n_impacts: usize,
+    /// Where energy went.
+    pub balance: Balance,
 }
 
 /// The variational collision integrator of a mechanical system.
@@ -314,6 +316,7 @@ impl<'a, S: MechanicalSystem + ?Sized> CollisionIntegrator<'a, S> {
             step: 0,
             state: &state,
             reactions: &[],
+            balance: run.balance,
         });
         let mut ending = Ending::Completed;
         let mut n_steps = 0;
@@ -329,6 +332,7 @@ impl<'a, S: MechanicalSystem + ?Sized> CollisionIntegrator<'a, S> {
                         step: n_steps,
                         state: &state,
                         reactions: &run.reactions,
+                        balance: run.balance,
                     });
                 }
                 Ok(false) => ending = Ending::MaxImpacts,
@@ -347,6 +351,7 @@ impl<'a, S: MechanicalSystem + ?Sized> CollisionIntegrator<'a, S> {
             state,
             n_steps,
             n_impacts: run.n_impacts,
+            balance: run.balance,
         };
         Ok((end, sensitivity))
     }
@@ -372,6 +377,9 @@ pub(crate) struct Run<'r, 's, S: ?Sized> {
     pub(crate) lost: Vec<usize>,
     /// Impulses of the bonds in the present flight, normal and tangential.
     pub(crate) flight_impulses: Vec<[f64; 2]>,
+    /// Energy that contacts took in the present flight, and work of forces.
+    pub(crate) flight_balance: Balance,
+    pub(crate) balance: Balance,
     pub(crate) reactions: Vec<Reaction>,
     pub(crate) rows: Rows,
     pub(crate) projection: Projection,
@@ -407,6 +415,8 @@ impl<'r, 's, S: MechanicalSystem + ?Sized> Run<'r, 's, S> {
             end_bonds: Vec::new(),
             lost: Vec::new(),
             flight_impulses: vec![[0.0; 2]; contacts],
+            flight_balance: Balance::default(),
+            balance: Balance::default(),
             reactions: Vec::new(),
             rows: Rows::default(),
             projection: Projection::default(),
@@ -560,6 +570,8 @@ impl<'r, 's, S: MechanicalSystem + ?Sized> Run<'r, 's, S> {
         self.last_step = h;
         std::mem::swap(&mut self.start, &mut self.end);
         self.start.time = time;
+        self.balance.contact_loss += self.flight_balance.contact_loss;
+        self.balance.force_work += self.flight_balance.force_work;
         self.collect_reactions();
         for contact in self.lost.drain(..) {
             observe(Event::Released { time, contact });

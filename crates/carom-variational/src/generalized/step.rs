@@ -462,14 +462,38 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
         out.configuration.copy_from_slice(&self.end);
         out.momentum.copy_from_slice(&start.momentum);
         kernel::add_scaled(&mut out.momentum, h, &self.drive);
+        self.add_impulses(bonds, &mut out.momentum);
+        self.set_velocity(out)
+    }
+
+    /// Work of the forces without a potential in the step solved last (J).
+    pub(crate) fn force_work(&self, h: f64) -> f64 {
+        h * kernel::dot(self.dynamics.force.as_slice(), &self.mean)
+    }
+
+    /// Work of the impulses of the first half of the step solved last (J).
+    pub(crate) fn kick_work(&mut self, start: &Point, bonds: &[Bond]) -> f64 {
+        if bonds.is_empty() {
+            return 0.0;
+        }
+        let mut kick = std::mem::take(&mut self.terms);
+        kick.fill(0.0);
+        self.add_impulses(bonds, &mut kick);
+        let along = kernel::dot(&kick, &start.velocity);
+        let norm = start.norm_of(&mut kick);
+        self.terms = kick;
+        along + 0.5 * norm * norm
+    }
+
+    /// Adds the impulses of the first half of the step to a momentum.
+    fn add_impulses(&self, bonds: &[Bond], momentum: &mut [f64]) {
         for (i, bond) in bonds.iter().enumerate() {
             let (normal, tangential) = self.half_impulse(i, bond);
-            kernel::add_scaled(&mut out.momentum, normal, self.start_rows.normal(i));
+            kernel::add_scaled(momentum, normal, self.start_rows.normal(i));
             if tangential != 0.0 {
-                kernel::add_scaled(&mut out.momentum, tangential, self.start_rows.slide(i));
+                kernel::add_scaled(momentum, tangential, self.start_rows.slide(i));
             }
         }
-        self.set_velocity(out)
     }
 
     /// Mass matrix of a point, and its velocity from its momentum.

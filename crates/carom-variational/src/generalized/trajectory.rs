@@ -1,7 +1,8 @@
 //! Stored runs.
 
 use super::{
-    CollisionIntegrator, Event, ForceParameter, Impact, IntegratorError, Reaction, RunEnd, State,
+    Balance, CollisionIntegrator, Event, ForceParameter, Impact, IntegratorError, Reaction, RunEnd,
+    State,
 };
 use crate::TimeGrid;
 use crate::sensitivity::Sensitivity;
@@ -35,6 +36,8 @@ pub struct Trajectory {
     pub states: Vec<State>,
     /// Lasting contacts at each of these.
     pub reactions: Vec<Vec<Reaction>>,
+    /// Where energy went until each of these.
+    pub balances: Vec<Balance>,
     /// What happened, in its order.
     pub log: Vec<LogEntry>,
     /// How the run ended.
@@ -97,6 +100,7 @@ impl Trajectory {
 struct Recorder {
     states: Vec<State>,
     reactions: Vec<Vec<Reaction>>,
+    balances: Vec<Balance>,
     log: Vec<LogEntry>,
 }
 
@@ -106,9 +110,11 @@ impl Recorder {
             Event::Grid {
                 state,
                 reactions: lasting,
+                balance,
                 ..
             } => {
                 self.states.push(state.clone());
+                self.balances.push(balance);
                 self.reactions.push(lasting.to_vec());
             }
             Event::Impact(impact) => self.log.push(LogEntry::Impact(Box::new(impact.clone()))),
@@ -125,6 +131,7 @@ impl Recorder {
         Trajectory {
             states: self.states,
             reactions: self.reactions,
+            balances: self.balances,
             log: self.log,
             end,
         }

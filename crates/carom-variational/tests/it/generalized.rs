@@ -2,11 +2,14 @@
 
 use carom_impact::{EnergeticRestitution, ImpactLaw, Plastic, Propagative};
 use carom_mechanism::MechanicalSystem;
-use carom_mechanism::planar::{Inertia, Line, LineContact, Link, PlanarBuilder};
+use carom_mechanism::planar::{
+    Actuator, Inertia, Line, LineContact, Link, PlanarBuilder, Reference, Spring,
+};
 use carom_mechanism::systems::{BallsOnLine, Block, Pendulum, PendulumCradle};
 use carom_variational::TimeGrid;
 use carom_variational::generalized::{
-    CollisionIntegrator, ContactMode, Ending, Event, IntegratorError, LogEntry, State, Trajectory,
+    Balance, CollisionIntegrator, ContactMode, Ending, Event, IntegratorError, LogEntry, State,
+    Trajectory,
 };
 
 const GRAVITY: f64 = 9.81;
@@ -750,4 +753,70 @@ fn a_cart_runs_between_its_end_stops() {
         close(times[0], 2.0, 1e-12);
         close(times[1], 6.0, 1e-12);
     }
+}
+
+/// Friction takes the kinetic energy of a block that slides to rest, and nothing else does.
+#[test]
+fn friction_takes_what_a_sliding_block_had() {
+    let (mass, speed, friction) = (2.0, 1.5, 0.3);
+    let mut builder = PlanarBuilder::new(DOWN);
+    let block = builder.floating();
+    builder.body(block, Inertia::new(mass, [0.0, 0.0], 0.1));
+    for side in [-1.0, 1.0] {
+        let floor = Line::new([0.0, 0.0], [0.0, 1.0]).unwrap();
+        let mut corner = LineContact::point("corner", [0.2 * side, -0.1], floor);
+        corner.friction = friction;
+        builder.contact(block, corner);
+    }
+    let system = builder.build().unwrap();
+    let law = carom_impact::frictional::MoreauNewton::default();
+    let (q, v) = ([0.0, 0.1, 0.0], [speed, 0.0, 0.0]);
+    let run = record(&system, &law, &q, &v, 0.001, 1.0);
+    let balance = run.end.balance;
+    close(balance.contact_loss, 0.5 * mass * speed * speed, 1e-12);
+    assert_eq!((balance.impact_loss, balance.force_work), (0.0, 0.0));
+    let before = energy(&system, &run.states[0]);
+    for (state, balance) in run.states.iter().zip(&run.balances) {
+        close(energy(&system, state) + balance.contact_loss, before, 1e-12);
+    }
+}
+
+/// A driven and damped pole that hits a wall: what is left of the balance is the error of the steps.
+#[test]
+fn the_energy_balance_is_of_order_two() {
+    let mut builder = PlanarBuilder::new(DOWN);
+    let pole = builder.hinge(Link::GROUND, [0.0, 0.0], 0.0);
+    builder.body(pole, Inertia::rod(1.5, [0.0, 0.0], [0.6, 0.0]));
+    let spring = Spring {
+        stiffness: 3.0,
+        damping: 0.2,
+        rest: 0.1,
+    };
+    let actuator = Actuator {
+        proportional: 2.0,
+        derivative: 0.5,
+        reference: Reference {
+            hold: 0.3,
+            rate: 0.4,
+            start: 0.5,
+        },
+    };
+    builder.spring(pole, spring).actuator(pole, actuator);
+    let wall = Line::new([0.0, -0.1], [0.0, 1.0]).unwrap();
+    let tip = LineContact::point("tip", [0.6, 0.0], wall);
+    builder.contact(pole, tip);
+    let system = builder.build().unwrap();
+    let largest = |step: f64| {
+        let run = record(&system, &restituting(0.5), &[1.0], &[0.0], step, 1.2);
+        let balance = run.end.balance;
+        assert!(balance.impact_loss > 0.1 && balance.force_work < -0.1);
+        let before = energy(&system, &run.states[0]);
+        let off = |(state, balance): (&State, &Balance)| {
+            let went = balance.impact_loss + balance.contact_loss - balance.force_work;
+            (energy(&system, state) + went - before).abs()
+        };
+        let all = run.states.iter().zip(&run.balances).map(off);
+        all.fold(0.0, f64::max)
+    };
+    close(largest(2e-3) / largest(1e-3), 4.0, 0.1);
 }

@@ -7,7 +7,7 @@ use carom_mechanism::MechanicalSystem;
 use carom_mechanism::planar::PlanarMechanism;
 use carom_report::record::{Quantity, Record};
 use carom_variational::generalized::{
-    CollisionIntegrator, ContactMode, Ending, LogEntry, State, Trajectory,
+    Balance, CollisionIntegrator, ContactMode, Ending, LogEntry, Reaction, State, Trajectory,
 };
 use serde_json::{Value, json};
 
@@ -20,33 +20,85 @@ struct Node {
     v: Vec<f64>,
 }
 
-fn node(integrator: &Integrator<'_>, state: &State) -> Result<Node, ScenarioError> {
-    Ok(Node {
-        time: state.time,
-        q: state.configuration.as_slice().to_vec(),
-        v: integrator.velocity(state)?.0.as_slice().to_vec(),
-    })
+/// A state that was computed, with its energies and where energy went until then.
+struct Stop<'r> {
+    node: Node,
+    kinetic: f64,
+    potential: f64,
+    balance: Balance,
+    /// Contacts that last there, on the grid.
+    reactions: &'r [Reaction],
 }
 
-/// Every state that was computed: the grid, and both sides of the impacts.
-fn nodes(integrator: &Integrator<'_>, run: &Trajectory) -> Result<Vec<Node>, ScenarioError> {
+impl<'r> Stop<'r> {
+    fn new(
+        integrator: &Integrator<'_>,
+        state: &State,
+        balance: Balance,
+        reactions: &'r [Reaction],
+    ) -> Result<Self, ScenarioError> {
+        let (kinetic, potential) = integrator.energies(state)?;
+        Ok(Self {
+            node: Node {
+                time: state.time,
+                q: state.configuration.as_slice().to_vec(),
+                v: integrator.velocity(state)?.0.as_slice().to_vec(),
+            },
+            kinetic,
+            potential,
+            balance,
+            reactions,
+        })
+    }
+
+    fn energy(&self) -> f64 {
+        self.kinetic + self.potential
+    }
+
+    /// Energy with what went since the start.
+    fn balanced(&self) -> f64 {
+        let Balance {
+            impact_loss,
+            contact_loss,
+            force_work,
+        } = self.balance;
+        self.energy() + impact_loss + contact_loss - force_work
+    }
+}
+
+/// Every state that was computed: the grid, both sides of the impacts, and the end.
+fn stops<'r>(
+    integrator: &Integrator<'_>,
+    run: &'r Trajectory,
+) -> Result<Vec<Stop<'r>>, ScenarioError> {
     let mut out = Vec::new();
     let mut impacts = run.impacts().peekable();
-    for state in run.states.iter().chain([&run.end.state]) {
+    let reactions = run.reactions.iter().map(Vec::as_slice);
+    let grid = run.states.iter().zip(&run.balances).zip(reactions);
+    let end = ((&run.end.state, &run.end.balance), &[][..]);
+    for ((state, balance), reactions) in grid.chain([end]) {
         while let Some(impact) = impacts.peek()
             && impact.time <= state.time
         {
-            for momentum in [&impact.momentum_minus, &impact.momentum_plus] {
+            let after = impact.balance;
+            let before = Balance {
+                impact_loss: after.impact_loss + impact.outcome.audit.energy_change_j(),
+                ..after
+            };
+            for (momentum, balance) in [
+                (&impact.momentum_minus, before),
+                (&impact.momentum_plus, after),
+            ] {
                 let state = State {
                     time: impact.time,
                     configuration: impact.configuration.clone(),
                     momentum: momentum.clone(),
                 };
-                out.push(node(integrator, &state)?);
+                out.push(Stop::new(integrator, &state, balance, &[])?);
             }
             impacts.next();
         }
-        out.push(node(integrator, state)?);
+        out.push(Stop::new(integrator, state, *balance, reactions)?);
     }
     Ok(out)
 }
@@ -85,12 +137,12 @@ pub(super) fn report(
     zeno: bool,
     record: &mut Record,
 ) -> Result<(), ScenarioError> {
-    let nodes = nodes(integrator, run)?;
+    let stops = stops(integrator, run)?;
+    let (Some(first), Some(last)) = (stops.first(), stops.last()) else {
+        return Ok(());
+    };
     let end = run.end.state.time;
-    let mut rows = Vec::new();
-    if let Some(first) = nodes.first() {
-        rows.push(row(first));
-    }
+    let mut rows = vec![row(&first.node)];
     if setup.sample_step > 0.0 {
         let mut k = 1;
         loop {
@@ -100,8 +152,9 @@ pub(super) fn report(
             }
             // The last state that is not later; after an impact of the same time.
             let near = 1e-9 * setup.time_step;
-            let after = nodes.partition_point(|node| node.time <= time + near);
-            if let (Some(from), Some(to)) = (nodes.get(after.wrapping_sub(1)), nodes.get(after)) {
+            let after = stops.partition_point(|stop| stop.node.time <= time + near);
+            let around = (stops.get(after.wrapping_sub(1)), stops.get(after));
+            if let (Some(Stop { node: from, .. }), Some(Stop { node: to, .. })) = around {
                 let found = match (time - from.time).abs() <= near {
                     true => Node {
                         time,
@@ -115,26 +168,18 @@ pub(super) fn report(
             k += 1;
         }
     }
-    let last = node(integrator, &run.end.state)?;
     if end > 0.0 {
-        rows.push(row(&last));
+        rows.push(row(&last.node));
     }
     let columns: Vec<String> = std::iter::once("time".to_owned())
         .chain(setup.coordinates.iter().map(|name| format!("q:{name}")))
         .chain(setup.coordinates.iter().map(|name| format!("v:{name}")))
         .collect();
-    let energy = |state: &State| integrator.energies(state).map(|(t, v)| t + v);
-    let initial = match run.states.first() {
-        Some(state) => energy(state)?,
-        None => 0.0,
-    };
-    let mut impact_loss = 0.0;
     let name = |contact: usize| setup.contacts.get(contact).map_or("", String::as_str);
     let impacts: Vec<Value> = run
         .impacts()
         .map(|impact| {
             let audit = &impact.outcome.audit;
-            impact_loss -= audit.energy_change_j();
             let q = impact.configuration.as_slice();
             let before = State {
                 time: impact.time,
@@ -171,21 +216,34 @@ pub(super) fn report(
             }))
         })
         .collect::<Result<_, ScenarioError>>()?;
-    let final_energy = energy(&run.end.state)?;
+    let (initial, final_energy) = (first.energy(), last.energy());
+    let Balance {
+        impact_loss,
+        contact_loss,
+        force_work,
+    } = run.end.balance;
+    let errors = stops.iter().map(|stop| (stop.balanced() - initial).abs());
+    let energy_error = errors.fold(0.0, f64::max);
     let mut results = vec![
         ("coordinates", json!(setup.coordinates)),
         ("trajectory", json!({"columns": columns, "rows": rows})),
         ("impacts", Value::Array(impacts)),
-        ("contacts", Value::Array(lasting(setup, run))),
+        ("contacts", Value::Array(lasting(setup, run, &stops))),
         (
             "energy",
             json!({
                 "initial_j": initial,
                 "final_j": final_energy,
                 "impact_loss_j": impact_loss,
+                "contact_loss_j": contact_loss,
+                "force_work_j": force_work,
+                "max_abs_error_j": energy_error,
             }),
         ),
-        ("final", json!({"time": end, "q": last.q, "v": last.v})),
+        (
+            "final",
+            json!({"time": end, "q": last.node.q, "v": last.node.v}),
+        ),
         ("n_impacts", json!(run.end.n_impacts)),
         ("n_steps", json!(run.end.n_steps)),
     ];
@@ -210,19 +268,19 @@ pub(super) fn report(
         Quantity::new("energy_initial_j", initial, "J"),
         Quantity::new("energy_final_j", final_energy, "J"),
         Quantity::new("impact_loss_j", impact_loss, "J"),
+        Quantity::new("contact_loss_j", contact_loss, "J"),
+        Quantity::new("force_work_j", force_work, "J").note("of dampers and actuators"),
+        Quantity::new("energy_max_error_j", energy_error, "J").note(
+            "the energy with what went and came, against the start; of order two in the step",
+        ),
     ]);
-    figures(setup, integrator, run, &nodes, record)
+    figures(setup, run, &stops, record);
+    Ok(())
 }
 
 /// Coordinates and energies against time.
-fn figures(
-    setup: &Setup,
-    integrator: &Integrator<'_>,
-    run: &Trajectory,
-    nodes: &[Node],
-    record: &mut Record,
-) -> Result<(), ScenarioError> {
-    let times: Vec<f64> = nodes.iter().map(|node| node.time).collect();
+fn figures(setup: &Setup, run: &Trajectory, stops: &[Stop<'_>], record: &mut Record) {
+    let times: Vec<f64> = stops.iter().map(|stop| stop.node.time).collect();
     let hits: Vec<f64> = run.impacts().map(|impact| impact.time).collect();
     for (of_angles, name, title, unit) in [
         (false, "positions", "Positions", "m"),
@@ -235,7 +293,7 @@ fn figures(
             .enumerate()
             .filter(|(_, (_, is_angle))| **is_angle == of_angles)
             .take(MOST_LINES)
-            .map(|(i, (name, _))| Series::new(name, nodes.iter().map(|n| n.q[i]).collect()))
+            .map(|(i, (name, _))| Series::new(name, stops.iter().map(|s| s.node.q[i]).collect()))
             .collect();
         if series.is_empty() {
             continue;
@@ -247,16 +305,10 @@ fn figures(
             .figures
             .push(with_dashes(figure, &hits, extent(&series)));
     }
-    let energies = run
-        .states
-        .iter()
-        .map(|state| integrator.energies(state))
-        .collect::<Result<Vec<_>, _>>()?;
-    let times: Vec<f64> = run.states.iter().map(|state| state.time).collect();
     let series = [
-        Series::new("total", energies.iter().map(|(t, v)| t + v).collect()),
-        Series::new("kinetic", energies.iter().map(|(t, _)| *t).collect()),
-        Series::new("potential", energies.iter().map(|(_, v)| *v).collect()),
+        Series::new("total", stops.iter().map(Stop::energy).collect()),
+        Series::new("kinetic", stops.iter().map(|s| s.kinetic).collect()),
+        Series::new("potential", stops.iter().map(|s| s.potential).collect()),
     ];
     record.figures.push(against_time(
         [
@@ -270,11 +322,23 @@ fn figures(
         &series,
         &[],
     ));
-    Ok(())
+}
+
+/// Slip below this fraction of the largest one that the motion could give a contact is none: of contacts
+/// that depend on each other only some are said to stick.
+const STILL: f64 = 1e-10;
+
+/// How fast the point of a contact moves along its line, and the most that it could with these rates of
+/// the coordinates.
+fn slip(setup: &Setup, contact: usize, node: &Node) -> (f64, f64) {
+    let mut row = vec![0.0; node.q.len()];
+    setup.mechanism.slide_gradient(contact, &node.q, &mut row);
+    let terms = || row.iter().zip(&node.v).map(|(a, b)| a * b);
+    (terms().sum(), terms().map(f64::abs).sum())
 }
 
 /// The contacts that lasted, with what their friction did at the ends of the steps.
-fn lasting(setup: &Setup, run: &Trajectory) -> Vec<Value> {
+fn lasting(setup: &Setup, run: &Trajectory, stops: &[Stop<'_>]) -> Vec<Value> {
     let mut spans: Vec<(usize, f64, Option<f64>)> = Vec::new();
     for entry in &run.log {
         match entry {
@@ -291,20 +355,24 @@ fn lasting(setup: &Setup, run: &Trajectory) -> Vec<Value> {
         }
     }
     let entry = |(contact, begin, end): &(usize, f64, Option<f64>)| {
+        let slips = || stops.iter().map(|stop| slip(setup, *contact, &stop.node).1);
+        let still = STILL * slips().fold(0.0, f64::max);
         let mut modes: Vec<(f64, &str)> = Vec::new();
-        for (state, reactions) in run.states.iter().zip(&run.reactions) {
-            if state.time < *begin || end.is_some_and(|end| state.time > end) {
+        for Stop {
+            node, reactions, ..
+        } in stops
+        {
+            if node.time < *begin || end.is_some_and(|end| node.time > end) {
                 continue;
             }
             let Some(reaction) = reactions.iter().find(|r| r.contact == *contact) else {
                 continue;
             };
-            let mode = match reaction.mode {
-                ContactMode::Stick => "sticking",
-                _ => "sliding",
-            };
+            let sticks =
+                reaction.mode == ContactMode::Stick || slip(setup, *contact, node).0.abs() <= still;
+            let mode = if sticks { "sticking" } else { "sliding" };
             if modes.last().is_none_or(|(_, last)| *last != mode) {
-                let time = if modes.is_empty() { *begin } else { state.time };
+                let time = if modes.is_empty() { *begin } else { node.time };
                 modes.push((time, mode));
             }
         }

@@ -1,0 +1,288 @@
+//! Balls fall through rows of pegs into bins.
+
+use crate::ScenarioError;
+use crate::config::{Count, Fraction, Input, NonNegative, Positive};
+use crate::motion::playback::playback;
+use crate::motion::scene::{Course, Scene, moreau};
+use carom_geometry::{Ellipsoid, Shape};
+use carom_motion::State;
+use carom_numeric::random;
+use carom_report::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
+use nalgebra::Vector3;
+use rayon::prelude::*;
+use serde::Deserialize;
+
+const FRAMES: usize = 200;
+
+/// Bodies of the playback, pegs included.
+const SHOWN: usize = 66;
+
+const TIME_STEP: f64 = 1e-3;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Config {
+    balls: Count<1, 100_000>,
+    rows: Count<1, 20>,
+    spacing: Positive,
+    peg_radius: Positive,
+    ball_radius: Positive,
+    mass: Positive,
+    drop: NonNegative,
+    spread: NonNegative,
+    restitution: Fraction,
+    duration: Positive,
+    seed: u64,
+}
+
+impl Config {
+    /// Height of a row of pegs, with those of neighboring rows in equilateral triangles.
+    fn height(&self, row: usize) -> f64 {
+        -0.75f64.sqrt() * *self.spacing * row as f64
+    }
+
+    /// Where bins begin: half a row below the last pegs.
+    fn bins(&self) -> f64 {
+        0.5 * (self.height(*self.rows - 1) + self.height(*self.rows))
+    }
+
+    /// Every row is as wide as even choices can lead; a peg of the first stands under the balls.
+    fn pegs(&self) -> Vec<Vector3<f64>> {
+        let half = self.rows.div_ceil(2);
+        let row = |k: usize| {
+            let count = 2 * half + 1 + k % 2;
+            let place = move |i: usize| (i as f64 - 0.5 * (count - 1) as f64) * *self.spacing;
+            (0..count).map(move |i| Vector3::new(place(i), 0.0, self.height(k)))
+        };
+        (0..*self.rows).flat_map(row).collect()
+    }
+
+    /// The bin under the gap that a ball leaves the pegs by, or an outermost one.
+    fn bin(&self, x: f64) -> usize {
+        let bin = (x / *self.spacing + 0.5 * *self.rows as f64).round();
+        (bin.max(0.0) as usize).min(*self.rows)
+    }
+
+    fn sphere(radius: f64, key: &str) -> Result<Shape, ScenarioError> {
+        let sphere = Ellipsoid::sphere(radius, Vector3::zeros());
+        Ok(Shape::Ellipsoid(
+            sphere.map_err(|error| ScenarioError::value(key, error))?,
+        ))
+    }
+
+    /// The pegs, and balls that start where the streams of their numbers say.
+    fn scene(&self, balls: std::ops::Range<usize>) -> Result<Scene, ScenarioError> {
+        let mut scene = Scene::new(0.0, *self.restitution, TIME_STEP);
+        let ball = Self::sphere(*self.ball_radius, "ball_radius")?;
+        let peg = Self::sphere(*self.peg_radius, "peg_radius")?;
+        let above = *self.peg_radius + *self.ball_radius + *self.drop;
+        for number in balls {
+            let x = random::uniform(self.seed, number as u64, -*self.spread, *self.spread);
+            let name = format!("ball-{}", number + 1);
+            let place = Vector3::new(x, 0.0, above);
+            scene.body(name, ball.clone(), Some(*self.mass), place)?;
+        }
+        for (k, place) in self.pegs().into_iter().enumerate() {
+            scene.body(format!("peg-{}", k + 1), peg.clone(), None, place)?;
+        }
+        Ok(scene)
+    }
+}
+
+/// One ball on its way.
+struct Fall {
+    course: Course,
+    /// Time and place at which it reaches the bins, if it does.
+    landing: Option<(f64, f64)>,
+}
+
+impl Fall {
+    fn new(config: &Config, number: usize, frames: usize) -> Result<Self, ScenarioError> {
+        let scene = config.scene(number..number + 1)?;
+        let course = scene.run(&moreau, *config.duration, usize::MAX, frames)?;
+        let landing = course
+            .last(0)
+            .and_then(|state| landing(config, *config.duration, state));
+        Ok(Self { course, landing })
+    }
+}
+
+/// Back along the parabola of the end to where it crosses the beginning of the bins.
+fn landing(config: &Config, end: f64, state: &State) -> Option<(f64, f64)> {
+    let below = config.bins() - state.position.z;
+    let velocity = state.linear_momentum / *config.mass;
+    if below <= 0.0 {
+        return None;
+    }
+    // z − v s − g s²/2 = bins, s back in time and v < 0.
+    let fall = -velocity.z;
+    let root = fall * fall - 2.0 * crate::motion::scene::GRAVITY * below;
+    let back = 2.0 * below / (fall + root.max(0.0).sqrt());
+    Some((end - back, state.position.x - velocity.x * back))
+}
+
+pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
+    let (config, mut record) = input.begin::<Config>()?;
+    let across = 2.0 * (*config.peg_radius + *config.ball_radius);
+    if across >= *config.spacing {
+        let message = format!(
+            "{} must be above {across}: balls would not pass between pegs",
+            *config.spacing
+        );
+        return Err(ScenarioError::value("spacing", message));
+    }
+    let steps = (*config.duration / TIME_STEP).ceil() as usize;
+    crate::config::count("duration", steps, 0, 100_000)?;
+    let shown = SHOWN.saturating_sub(config.pegs().len()).min(*config.balls);
+    let one = |number: usize| Fall::new(&config, number, if number < shown { FRAMES } else { 1 });
+    let falls: Result<Vec<Fall>, ScenarioError> =
+        (0..*config.balls).into_par_iter().map(one).collect();
+    let falls = falls?;
+    let mut bins = vec![0usize; *config.rows + 1];
+    let mut impacts = 0;
+    for fall in &falls {
+        impacts += fall.course.impacts.len();
+        if let Some((_, x)) = fall.landing {
+            bins[config.bin(x)] += 1;
+        }
+    }
+    report(&config, &bins, &mut record);
+    let worst = falls
+        .iter()
+        .map(|fall| fall.course.of_end(|end| end.balance.energy_error));
+    record.quantities.extend([
+        Quantity::new("impacts_per_ball", impacts as f64 / falls.len() as f64, ""),
+        Quantity::new("energy_max_error_j", worst.fold(0.0, f64::max), "J")
+            .note("of any ball, with what its impacts took"),
+    ]);
+    play(&config, &falls[..shown], &mut record)?;
+    Ok(record)
+}
+
+/// Binomial probabilities of `rows` even choices.
+fn binomial(rows: usize) -> Vec<f64> {
+    let mut row = vec![1.0];
+    for _ in 0..rows {
+        let mut next = vec![0.0; row.len() + 1];
+        for (k, p) in row.iter().enumerate() {
+            next[k] += 0.5 * p;
+            next[k + 1] += 0.5 * p;
+        }
+        row = next;
+    }
+    row
+}
+
+/// The bins beside even choices at every row.
+fn report(config: &Config, bins: &[usize], record: &mut Record) {
+    let landed = bins.iter().sum::<usize>() as f64;
+    let law = binomial(*config.rows);
+    let mut table = Table::new(
+        "bins",
+        "Balls in each bin, and how many an even choice at every row would bring there.",
+        vec![
+            Column::new("bin", ""),
+            Column::new("balls", ""),
+            Column::new("binomial", ""),
+        ],
+    );
+    for (k, (count, p)) in bins.iter().zip(&law).enumerate() {
+        table.rows.push(vec![k as f64, *count as f64, p * landed]);
+    }
+    record
+        .quantities
+        .push(Quantity::new("balls_in_bins", landed, ""));
+    if landed > 0.0 {
+        let mean_of = |value: &dyn Fn(f64) -> f64| -> f64 {
+            let all = bins.iter().enumerate();
+            all.map(|(k, count)| value(k as f64) * *count as f64)
+                .sum::<f64>()
+                / landed
+        };
+        let rows = *config.rows as f64;
+        let mean = mean_of(&|k| k);
+        let variance = mean_of(&|k| (k - mean) * (k - mean));
+        let apart = bins.iter().zip(&law);
+        let distance = 0.5
+            * apart
+                .map(|(n, p)| (*n as f64 / landed - p).abs())
+                .sum::<f64>();
+        record.quantities.extend([
+            Quantity::new("mean_bin", mean, "").note(format!("{} for even choices", 0.5 * rows)),
+            Quantity::new("variance", variance, "")
+                .note(format!("{} for even and independent choices", 0.25 * rows)),
+            Quantity::new("distance_to_binomial", distance, "")
+                .note("share of the balls that would have to change bins"),
+        ]);
+    }
+    let column = |k: usize| -> Vec<f64> { table.rows.iter().map(|row| row[k]).collect() };
+    let mut figure = Figure::new(
+        "bins",
+        "Bins",
+        "Balls in the bins, and the binomial law of even choices at every row. Balls remember the side that they \
+         come from, so that the law is an approximation.",
+        Axis::linear("bin", ""),
+        Axis::linear("balls", ""),
+    );
+    for (k, count) in bins.iter().enumerate() {
+        let (low, high) = (k as f64 - 0.4, k as f64 + 0.4);
+        figure.marks.push(Mark::Polygon {
+            x: vec![low, high, high, low],
+            y: vec![0.0, 0.0, *count as f64, *count as f64],
+            color: Color::Blue,
+        });
+    }
+    figure.marks.push(Mark::points(
+        "binomial",
+        column(0),
+        column(2),
+        Color::Vermillion,
+    ));
+    record.figures.push(figure);
+    record.tables.push(table);
+}
+
+/// Some balls together, as if they had fallen at once; each stays where it reaches the bins.
+fn play(config: &Config, falls: &[Fall], record: &mut Record) -> Result<(), ScenarioError> {
+    let Some(first) = falls.first() else {
+        return Ok(());
+    };
+    let last = falls.iter().filter_map(|fall| fall.landing);
+    let until = last.map(|(time, _)| time).fold(0.0, f64::max);
+    let scene = config.scene(0..falls.len())?;
+    let mut frames = Vec::new();
+    for (k, (time, states)) in first.course.frames.iter().enumerate() {
+        if *time > until * 1.05 && until > 0.0 {
+            break;
+        }
+        let ball = |fall: &Fall| -> Option<State> {
+            let mut state = *fall.course.frames.get(k)?.1.first()?;
+            if let Some((landing, x)) = fall.landing
+                && *time > landing
+            {
+                state.position = Vector3::new(x, 0.0, config.bins());
+            }
+            Some(state)
+        };
+        let balls = falls.iter().filter_map(ball);
+        frames.push((*time, balls.chain(states.iter().skip(1).copied()).collect()));
+    }
+    let hits: Vec<f64> = falls
+        .iter()
+        .flat_map(|fall| fall.course.impacts.iter().map(|impact| impact.time))
+        .filter(|time| *time <= until)
+        .collect();
+    playback(&scene.spec, &frames, &hits, record);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_binomial_law_of_four_choices() {
+        let sixteenths: Vec<f64> = binomial(4).iter().map(|p| 16.0 * p).collect();
+        assert_eq!(sixteenths, [1.0, 4.0, 6.0, 4.0, 1.0]);
+    }
+}

@@ -1,0 +1,422 @@
+//! Boxes on an incline stick, slide or tip.
+
+use crate::ScenarioError;
+use crate::config::{Count, Input, NonNegative, Positive};
+use crate::motion::figures::{Series, against_time};
+use crate::motion::pivot::Pivot;
+use crate::motion::playback::playback;
+use crate::motion::scene::{Course, GRAVITY, Scene, moreau};
+use carom_geometry::{Cuboid, Shape};
+use carom_lie::So3;
+use carom_motion::Surface;
+use carom_report::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
+use carom_variational::State;
+use nalgebra::Vector3;
+use rayon::prelude::*;
+use serde::Deserialize;
+use std::f64::consts::FRAC_PI_2;
+
+const FRAMES: usize = 200;
+
+/// Boxes beside each other.
+const BOXES: usize = 3;
+
+/// Slides and turns below this (m, rad) are none.
+const STILL: f64 = 1e-8;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Config {
+    duration: Positive,
+    time_step: Positive,
+    slope: Positive,
+    mass: Positive,
+    half_width: Positive,
+    half_depth: Positive,
+    half_heights: Positive<[f64; BOXES]>,
+    frictions: NonNegative<[f64; BOXES]>,
+    map: MapConfig,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct MapConfig {
+    frictions: Count<2, 200>,
+    slopes: Count<2, 200>,
+    friction: Positive,
+    slope: Positive,
+    duration: Positive,
+}
+
+/// A box on an incline: its half width and height, friction and slope (rad).
+#[derive(Clone, Copy, Debug)]
+struct Case {
+    width: f64,
+    height: f64,
+    friction: f64,
+    slope: f64,
+}
+
+/// What a box does, which way it moves first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Outcome {
+    Sticks,
+    Slides,
+    Tips,
+    /// It tips while its lower edge slides.
+    TipsAndSlides,
+}
+
+impl Outcome {
+    fn of(slid: f64, turned: f64) -> Self {
+        match (turned > STILL, slid > STILL) {
+            (false, false) => Self::Sticks,
+            (false, true) => Self::Slides,
+            (true, false) => Self::Tips,
+            (true, true) => Self::TipsAndSlides,
+        }
+    }
+
+    fn number(self) -> f64 {
+        match self {
+            Self::Sticks => 0.0,
+            Self::Slides => 1.0,
+            Self::Tips => 2.0,
+            Self::TipsAndSlides => 3.0,
+        }
+    }
+}
+
+impl Case {
+    /// Friction that the lower edge needs to stick while the box begins to tip: with the angular
+    /// acceleration $k = \tfrac{3g}{4R^2}(h\sin\alpha - b\cos\alpha)$ the edge carries
+    /// $mg\sin\alpha - mhk$ along the incline and $mg\cos\alpha + mbk$ across it.
+    fn needed_to_tip(&self) -> f64 {
+        let (sin, cos) = self.slope.sin_cos();
+        let (b, h) = (self.width, self.height);
+        let k = 0.75 * (h * sin - b * cos) / (b * b + h * h);
+        (sin - h * k) / (cos + b * k)
+    }
+
+    /// What statics says.
+    fn expected(&self) -> Outcome {
+        let (steep, stable) = (self.slope.tan(), self.width / self.height);
+        match (steep > stable, self.friction) {
+            (false, friction) if friction >= steep => Outcome::Sticks,
+            (true, friction) if friction >= self.needed_to_tip() => Outcome::Tips,
+            (true, friction) if friction > stable => Outcome::TipsAndSlides,
+            _ => Outcome::Slides,
+        }
+    }
+
+    /// How far a box slides from rest (m).
+    fn slides_by(&self, time: f64) -> f64 {
+        let along = self.slope.sin() - self.friction * self.slope.cos();
+        0.5 * GRAVITY * along * time * time
+    }
+
+    fn pivot(&self) -> Pivot {
+        Pivot {
+            radius: self.width.hypot(self.height),
+            upright: self.width.atan2(self.height) - self.slope,
+            angle: 0.0,
+            rate: 0.0,
+            time: 0.0,
+        }
+    }
+
+    /// Whether the lower edge sticks while the box turns about it.
+    fn holds(&self, pivot: &Pivot) -> bool {
+        // Forces on the center per mass: along the way it turns, and from the edge outwards.
+        let lean = pivot.angle - pivot.upright;
+        let tangential = pivot.radius * pivot.acceleration(pivot.angle);
+        let radial = -pivot.radius * pivot.rate * pivot.rate;
+        let (sin, cos) = lean.sin_cos();
+        let horizontal = tangential * cos + radial * sin;
+        let vertical = GRAVITY - tangential * sin + radial * cos;
+        let (sin, cos) = self.slope.sin_cos();
+        let normal = horizontal * sin + vertical * cos;
+        let along = vertical * sin - horizontal * cos;
+        normal > 0.0 && along.abs() <= self.friction * normal
+    }
+}
+
+pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
+    let (config, mut record) = input.begin::<Config>()?;
+    for (key, degrees) in [("slope", *config.slope), ("map.slope", *config.map.slope)] {
+        if degrees >= 90.0 {
+            return Err(ScenarioError::value(key, "it must be below 90"));
+        }
+    }
+    for (key, duration) in [
+        ("duration", *config.duration),
+        ("map.duration", *config.map.duration),
+    ] {
+        let steps = (duration / *config.time_step).ceil() as usize;
+        crate::config::count(key, steps, 0, 100_000)?;
+    }
+    let cases: [Case; BOXES] = std::array::from_fn(|k| Case {
+        width: *config.half_width,
+        height: config.half_heights[k],
+        friction: config.frictions[k],
+        slope: config.slope.to_radians(),
+    });
+    let scene = scene(&config, &cases)?;
+    let course = scene.run(&moreau, *config.duration, usize::MAX, FRAMES)?;
+    boxes(&config, &cases, &course, &mut record);
+    map(&config, &mut record)?;
+    let hits: Vec<f64> = course.impacts.iter().map(|impact| impact.time).collect();
+    playback(&scene.spec, &course.frames, &hits, &mut record);
+    Ok(record)
+}
+
+/// Boxes beside each other on an incline, downhill along x; they do not touch each other.
+fn scene(config: &Config, cases: &[Case]) -> Result<Scene, ScenarioError> {
+    let slope = cases.first().map_or(0.0, |case| case.slope);
+    let attitude = So3::exp(&Vector3::new(0.0, slope, 0.0));
+    let up = attitude.rotate(&Vector3::z());
+    let mut scene = Scene::new(0.0, 0.0, *config.time_step);
+    let depth = *config.half_depth;
+    for (k, case) in cases.iter().enumerate() {
+        let key = format!("half_heights[{k}]");
+        let shape = Cuboid::new([case.width, depth, case.height])
+            .map_err(|error| ScenarioError::value(&key, error))?;
+        let across = Vector3::y() * (3.0 * depth * k as f64);
+        let place = up * case.height + across;
+        let name = format!("box-{}", k + 1);
+        let body = scene.body(name, Shape::Cuboid(shape), Some(*config.mass), place)?;
+        body.configuration.rotation = attitude;
+    }
+    scene.plane("incline", up, 0.0)?;
+    scene.spec.surface.collide = false;
+    for (k, case) in cases.iter().enumerate() {
+        let surface = Surface {
+            friction: case.friction,
+            restitution: 0.0,
+            collide: true,
+        };
+        scene.spec.pairs.push(([k, cases.len()], surface));
+    }
+    Ok(scene)
+}
+
+/// How far the lower edge of a box has slid down (m), and the angle by which the box turned (rad).
+fn moved(case: &Case, state: &State) -> (f64, f64) {
+    let attitude = So3::exp(&Vector3::new(0.0, case.slope, 0.0));
+    let down = attitude.rotate(&Vector3::x());
+    let edge = Vector3::new(case.width, 0.0, -case.height);
+    let at = state.position + state.rotation.rotate(&edge);
+    let (w, v) = state.rotation.quaternion();
+    (down.dot(&at) - case.width, 2.0 * v.y.atan2(w) - case.slope)
+}
+
+/// The three boxes: what they do, beside statics and the block on its edge.
+fn boxes(config: &Config, cases: &[Case], course: &Course, record: &mut Record) {
+    let times = course.times();
+    let (mut slid, mut turned) = (Vec::new(), Vec::new());
+    for (k, case) in cases.iter().enumerate() {
+        let ways: Vec<(f64, f64)> = course
+            .frames
+            .iter()
+            .filter_map(|(_, states)| Some(moved(case, states.get(k)?)))
+            .collect();
+        let (way, angle) = ways.last().copied().unwrap_or_default();
+        let name = |of: &str| format!("box_{}_{of}", k + 1);
+        let outcome = case.expected();
+        let mut slide = Quantity::new(name("slid_m"), way, "m");
+        let mut turn = Quantity::new(name("turned_rad"), angle, "rad");
+        match outcome {
+            Outcome::Sticks => {
+                slide = slide.closed_form(0.0, "slope below friction");
+                turn = turn.closed_form(0.0, "slope below width over height");
+            }
+            Outcome::Slides => {
+                let far = case.slides_by(*config.duration);
+                slide = slide.closed_form(far, "g (sin a - mu cos a) t^2 / 2");
+                turn = turn.closed_form(0.0, "friction below width over height");
+            }
+            Outcome::Tips => {
+                let error = tipping_error(case, &times, &ways);
+                record.quantities.push(
+                    Quantity::new(name("tipping_error_rad"), error, "rad").note(
+                        "against Runge and Kutta on the block that turns about its edge, while friction holds it; \
+                         of order two in the step",
+                    ),
+                );
+            }
+            Outcome::TipsAndSlides => (),
+        }
+        record.quantities.extend([slide, turn]);
+        let label = format!("box {}", k + 1);
+        slid.push(Series::new(
+            &label,
+            ways.iter().map(|(way, _)| *way).collect(),
+        ));
+        turned.push(Series::new(
+            &label,
+            ways.iter().map(|(_, angle)| angle.to_degrees()).collect(),
+        ));
+    }
+    record.quantities.push(Quantity::new(
+        "energy_max_error_j",
+        course.of_end(|end| end.balance.energy_error),
+        "J",
+    ));
+    for (name, title, caption, axis, series) in [
+        (
+            "slid",
+            "Slid",
+            "How far the lower edge of each box has come down the incline.",
+            ("distance", "m"),
+            &slid,
+        ),
+        (
+            "turned",
+            "Turned",
+            "The angle by which each box has turned about its lower edge.",
+            ("angle", "deg"),
+            &turned,
+        ),
+    ] {
+        record.figures.push(against_time(
+            [name, title, caption],
+            axis,
+            &times,
+            series,
+            &[],
+        ));
+    }
+}
+
+/// The largest difference of a tipping box's angle from the block on its edge, while the edge holds.
+fn tipping_error(case: &Case, times: &[f64], ways: &[(f64, f64)]) -> f64 {
+    let (mut pivot, mut worst) = (case.pivot(), 0.0);
+    for (time, (_, angle)) in times.iter().zip(ways) {
+        if *time > pivot.time {
+            pivot = pivot.at(*time);
+        }
+        if !case.holds(&pivot) || pivot.angle >= FRAC_PI_2 {
+            break;
+        }
+        worst = f64::max(worst, (angle - pivot.angle).abs());
+    }
+    worst
+}
+
+/// Every friction and slope: the outcome of a short run beside statics.
+fn map(config: &Config, record: &mut Record) -> Result<(), ScenarioError> {
+    let middles = |most: f64, n: usize| -> Vec<f64> {
+        (0..n).map(|k| most * (k as f64 + 0.5) / n as f64).collect()
+    };
+    let frictions = middles(*config.map.friction, *config.map.frictions);
+    let slopes = middles(*config.map.slope, *config.map.slopes);
+    let height = config.half_heights[BOXES - 1];
+    let case = |slope: f64, friction: f64| Case {
+        width: *config.half_width,
+        height,
+        friction,
+        slope: slope.to_radians(),
+    };
+    let outcome = |case: Case| -> Result<Outcome, ScenarioError> {
+        let course = scene(config, &[case])?.run(&moreau, *config.map.duration, usize::MAX, 1)?;
+        let (slid, turned) = course
+            .last(0)
+            .map_or((0.0, 0.0), |state| moved(&case, state));
+        Ok(Outcome::of(slid, turned))
+    };
+    let row = |slope: &f64| -> Result<Vec<Outcome>, ScenarioError> {
+        let cells = frictions.iter();
+        cells
+            .map(|friction| outcome(case(*slope, *friction)))
+            .collect()
+    };
+    let found: Result<Vec<Vec<Outcome>>, ScenarioError> = slopes.par_iter().map(row).collect();
+    let found = found?;
+    let mut table = Table::new(
+        "map",
+        "What the third box does: 0 sticks, 1 slides, 2 tips, 3 tips and slides; from a run, and from statics.",
+        vec![
+            Column::new("slope", "deg"),
+            Column::new("friction", ""),
+            Column::new("run", ""),
+            Column::new("statics", ""),
+        ],
+    );
+    let mut agree = 0;
+    for (slope, row) in slopes.iter().zip(&found) {
+        for (friction, outcome) in frictions.iter().zip(row) {
+            let expected = case(*slope, *friction).expected();
+            agree += usize::from(expected == *outcome);
+            let numbers = [*outcome, expected].map(Outcome::number);
+            table
+                .rows
+                .push(vec![*slope, *friction, numbers[0], numbers[1]]);
+        }
+    }
+    let cells = table.rows.len() as f64;
+    record.quantities.push(
+        Quantity::new("map_cells_that_agree", agree as f64, "").closed_form(cells, "statics"),
+    );
+    record.tables.push(table);
+    let stable = *config.half_width / height;
+    let mut figure = Figure::new(
+        "map",
+        "Stick, slide or tip",
+        "What the third box does first, over friction and slope: 0 it sticks, 1 slides, 2 tips about its lower \
+         edge, 3 tips while the edge slides. Each cell is a run; the lines are statics.",
+        Axis::linear("friction", "").range(0.0, *config.map.friction),
+        Axis::linear("slope", "deg").range(0.0, *config.map.slope),
+    )
+    .mark(Mark::Heatmap {
+        label: "outcome".to_owned(),
+        unit: String::new(),
+        x: frictions.clone(),
+        y: slopes.clone(),
+        values: found
+            .iter()
+            .map(|row| row.iter().map(|outcome| outcome.number()).collect())
+            .collect(),
+    });
+    let most = *config.map.slope;
+    let clipped = |points: Vec<(f64, f64)>| -> (Vec<f64>, Vec<f64>) {
+        let inside = |(friction, slope): &(f64, f64)| {
+            (0.0..=*config.map.friction).contains(friction) && *slope <= most
+        };
+        points.into_iter().filter(inside).unzip()
+    };
+    let fine: Vec<f64> = middles(most, 400);
+    let of_slopes = |friction: &dyn Fn(f64) -> f64| -> Vec<(f64, f64)> {
+        fine.iter()
+            .map(|slope| (friction(*slope), *slope))
+            .collect()
+    };
+    let tips = stable.atan().to_degrees();
+    let lines = [
+        (
+            "it slides",
+            of_slopes(&|slope| slope.to_radians().tan().min(stable)),
+            Color::Black,
+        ),
+        (
+            "it tips",
+            vec![(stable, tips), (*config.map.friction, tips)],
+            Color::Vermillion,
+        ),
+        (
+            "the edge holds",
+            of_slopes(&|slope| match slope > tips {
+                true => case(slope, 0.0).needed_to_tip(),
+                false => f64::NAN,
+            }),
+            Color::Orange,
+        ),
+    ];
+    for (label, points, color) in lines {
+        let (x, y) = clipped(points);
+        if x.len() > 1 {
+            figure = figure.mark(Mark::line(label, x, y, color));
+        }
+    }
+    record.figures.push(figure);
+    Ok(())
+}

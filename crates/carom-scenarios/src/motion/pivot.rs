@@ -1,0 +1,94 @@
+//! A block that turns about one of its edges, apart from the engine.
+
+use super::scene::GRAVITY;
+
+const STEP: f64 = 1e-4;
+
+/// Steps until a search for an angle gives up.
+const MOST_STEPS: usize = 200_000;
+
+/// A uniform block on an edge at distance R from its center: $\ddot\theta = \tfrac{3g}{4R}\sin(\theta - \delta)$,
+/// where $\theta$ is the angle that it turned and the center stands above the edge at $\theta = \delta$.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pivot {
+    pub(super) radius: f64,
+    pub(super) upright: f64,
+    pub(super) angle: f64,
+    pub(super) rate: f64,
+    pub(super) time: f64,
+}
+
+impl Pivot {
+    pub(super) fn acceleration(&self, angle: f64) -> f64 {
+        0.75 * GRAVITY / self.radius * (angle - self.upright).sin()
+    }
+
+    /// Where it is a little later, by one step of Runge and Kutta.
+    pub(super) fn after(&self, dt: f64) -> Self {
+        let (x, u) = (self.angle, self.rate);
+        let (a1, v1) = (self.acceleration(x), u);
+        let (a2, v2) = (self.acceleration(x + 0.5 * dt * v1), u + 0.5 * dt * a1);
+        let (a3, v3) = (self.acceleration(x + 0.5 * dt * v2), u + 0.5 * dt * a2);
+        let (a4, v4) = (self.acceleration(x + dt * v3), u + dt * a3);
+        Self {
+            angle: x + dt / 6.0 * (v1 + 2.0 * v2 + 2.0 * v3 + v4),
+            rate: u + dt / 6.0 * (a1 + 2.0 * a2 + 2.0 * a3 + a4),
+            time: self.time + dt,
+            ..*self
+        }
+    }
+
+    /// Goes on to a time.
+    pub(super) fn at(mut self, time: f64) -> Self {
+        let steps = ((time - self.time) / STEP).ceil().clamp(1.0, 1e6);
+        let dt = (time - self.time) / steps;
+        for _ in 0..steps as usize {
+            self = self.after(dt);
+        }
+        self
+    }
+
+    /// Goes on until it passes an angle; `None` if it does not in the next 20 s.
+    pub(super) fn reach(mut self, angle: f64) -> Option<Self> {
+        for _ in 0..MOST_STEPS {
+            let next = self.after(STEP);
+            if (self.angle - angle) * (next.angle - angle) < 0.0 || next.angle == angle {
+                let mut dt = STEP;
+                for _ in 0..20 {
+                    let there = self.after(dt);
+                    dt -= (there.angle - angle) / there.rate;
+                }
+                let there = self.after(dt);
+                return (0.0..=2.0 * STEP).contains(&dt).then_some(there);
+            }
+            self = next;
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    /// Energy: $\tfrac12\dot\theta^2 + \tfrac{3g}{4R}\cos(\theta - \delta)$ stays.
+    #[test]
+    fn a_block_on_an_edge_keeps_its_energy() {
+        let start = Pivot {
+            radius: 0.3,
+            upright: 0.2,
+            angle: 0.25,
+            rate: 0.1,
+            time: 0.0,
+        };
+        let energy =
+            |p: &Pivot| 0.5 * p.rate * p.rate + 0.75 * GRAVITY / 0.3 * (p.angle - 0.2).cos();
+        let there = start.reach(1.1).unwrap();
+        assert!((there.angle - 1.1).abs() <= 1e-13);
+        assert!((energy(&there) - energy(&start)).abs() <= 1e-9);
+        let again = start.at(there.time);
+        assert!((again.angle - 1.1).abs() <= 1e-9);
+        assert!(start.reach(-1.0).is_none());
+    }
+}
