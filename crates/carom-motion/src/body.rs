@@ -14,7 +14,7 @@ use nalgebra::{Matrix3, Vector3};
 const LARGEST_TURN: f64 = 0.5;
 
 /// A step is halved at most so many times.
-const MAX_HALVINGS: f64 = 20.0;
+const MAX_HALVINGS: f64 = 5.0;
 
 /// How bodies fly between impacts.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -214,14 +214,14 @@ impl Flights {
     }
 
     /// Step of the variational flight of a body, and whether it is shorter than the grid's: where the
-    /// grid's could turn the body by more than [`LARGEST_TURN`], it is halved until it does not. So every
-    /// step can be solved, and the bounds that certify first contact hold.
+    /// grid's could turn the body by more than [`LARGEST_TURN`], it is halved until it does not, or
+    /// [`MAX_HALVINGS`] times. So steps can be solved, and the bounds that certify first contact hold.
     pub(crate) fn own_step(&self, body: &Body, from: &State) -> Option<f64> {
         let rigid = body.rigid.as_ref().filter(|_| !self.is_exact(body))?;
         let square = 2.0 * rigid.rotational_energy(from) / rigid.moments().x;
         let turn = self.time_step * square.max(0.0).sqrt();
         let halvings = (turn / LARGEST_TURN).log2().ceil();
-        (halvings > 0.0 && halvings <= MAX_HALVINGS).then(|| self.time_step * (-halvings).exp2())
+        (halvings > 0.0).then(|| self.time_step * (-halvings.min(MAX_HALVINGS)).exp2())
     }
 
     /// Flies whole own steps of a body that needs them, and reports what is left of the time.

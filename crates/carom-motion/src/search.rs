@@ -29,6 +29,16 @@ const MAX_CERTIFIED: usize = 512;
 /// Shortest stride of the evaluations after those, as a fraction of the horizon.
 const SHORTEST_STRIDE: f64 = 1.0 / 4096.0;
 
+/// A bound that could move a point by this many radii within the horizon says nothing: flights of slender
+/// bodies in several stages have such bounds. Their paths are sampled.
+const USELESS: f64 = 8192.0;
+
+/// Evaluations that are certified in spite of such a bound.
+const MAX_USELESS: usize = 8;
+
+/// Shortest stride of the evaluations after those, as a fraction of the horizon.
+const SAMPLING_STRIDE: f64 = 1.0 / 256.0;
+
 /// Evaluations that are certified while a pair that touches at the start stays within the tolerance.
 const MAX_TOUCHING: usize = 16;
 
@@ -96,6 +106,7 @@ impl Search<'_> {
         let zero = at.gap.value.min(0.0);
         let floor = zero - band;
         let bound = self.bound(horizon);
+        let useless = bound * horizon * horizon > USELESS * self.first.body.radius;
         let touched = at.gap.value <= target;
         let mut left_start = !touched;
         for evaluation in 0..MAX_EVALUATIONS {
@@ -105,7 +116,11 @@ impl Search<'_> {
             }
             // Where two bodies touch and neither approach nor leave, the bound says next to nothing.
             let stays = touched && at.gap.value - zero <= self.tolerance;
-            let coarse = evaluation >= if stays { MAX_TOUCHING } else { MAX_CERTIFIED };
+            let (certified, stride) = match (stays, useless) {
+                (true, _) => (MAX_TOUCHING, TOUCHING_STRIDE),
+                (_, true) => (MAX_USELESS, SAMPLING_STRIDE),
+                _ => (MAX_CERTIFIED, SHORTEST_STRIDE),
+            };
             let mut tau = self.certified(before.as_ref(), &at, left, floor, bound);
             if tau >= left {
                 return Ok(None);
@@ -113,11 +128,7 @@ impl Search<'_> {
             // A pair that starts in contact and leaves it may do so slowly.
             let least = f64::EPSILON * (self.begin.abs() + horizon);
             tau = tau.max(least);
-            if coarse {
-                let stride = match stays {
-                    true => TOUCHING_STRIDE,
-                    false => SHORTEST_STRIDE,
-                };
+            if evaluation >= certified {
                 tau = tau.max(stride * horizon);
             }
             let next = self.probe((at.time + tau).min(horizon), memory)?;

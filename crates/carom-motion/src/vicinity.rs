@@ -31,10 +31,12 @@ const STRETCH_OF_SEARCH: f64 = 8.0;
 
 /// Flights that have turned this far begin anew with the next box: the exact flow of a body that
 /// tumbles takes time in proportion (rad).
-const LONG_FLIGHT: f64 = 4.0;
+const LONG_FLIGHT: f64 = 2.0;
 
-/// Boxes last until a body that tumbles has turned this far (rad), or for a step.
-const LONGEST_TUMBLE: f64 = 1e4;
+/// Boxes last until a body that tumbles has turned this far (rad); but for no less than the second
+/// fraction of a step.
+const LONGEST_TUMBLE: f64 = 8.0;
+const SHORTEST_BOX: f64 = 1e-4;
 
 /// The box of a body.
 #[derive(Clone, Copy, Debug)]
@@ -194,7 +196,7 @@ impl Run<'_, '_> {
             }
             let tumbling = about.tumbling(&motion.state);
             if tumbling > 0.0 {
-                let longest = (LONGEST_TUMBLE / tumbling).max(world.time_step);
+                let longest = (LONGEST_TUMBLE / tumbling).max(SHORTEST_BOX * world.time_step);
                 left = left.min(from.plus(longest));
             }
             let until = left.min(limit);
