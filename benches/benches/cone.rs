@@ -5,7 +5,6 @@
 #![allow(clippy::unwrap_used, missing_docs)]
 
 #[path = "../../crates/carom-lcp/tests/it/common/mod.rs"]
-#[allow(dead_code)]
 mod common;
 #[path = "../../crates/carom-lcp/tests/it/cones/scene.rs"]
 #[allow(dead_code)]

@@ -4,7 +4,10 @@ use crate::LcpRef;
 use crate::scalar::exponent;
 
 /// An answer is heavy above this multiple of the vector, both in balanced units.
-const HEAVY: f64 = 1e4;
+pub(crate) const HEAVY: f64 = 1e4;
+
+/// Room for all entries is made at once up to this dimension.
+const ROOM: usize = 512;
 
 /// Rows and columns that are averaged in turns, before their largest entries are brought to one.
 const SWEEPS: usize = 6;
@@ -22,8 +25,11 @@ pub(crate) struct Balance {
     means: Vec<f64>,
     column_means: Vec<f64>,
     /// Rows 0..n and columns n..2n that nonzero entries connect have the same root.
-    parent: Vec<usize>,
-    sizes: Vec<(f64, f64)>,
+    pub(crate) parent: Vec<usize>,
+    /// Rows and exponents of the nonzero entries, column after column, and where each column ends.
+    entries: Vec<(u32, i32)>,
+    ends: Vec<usize>,
+    pub(crate) sizes: Vec<(f64, f64)>,
 }
 
 impl Balance {
@@ -34,6 +40,8 @@ impl Balance {
             means: Vec::new(),
             column_means: Vec::new(),
             parent: Vec::new(),
+            entries: Vec::new(),
+            ends: Vec::new(),
             sizes: Vec::new(),
         }
     }
@@ -46,6 +54,11 @@ impl Balance {
         for vector in [&mut self.row, &mut self.column] {
             vector.reserve(n.saturating_sub(vector.len()));
         }
+        if n <= ROOM {
+            self.entries
+                .reserve((n * n).saturating_sub(self.entries.len()));
+        }
+        self.ends.reserve(n.saturating_sub(self.ends.len()));
         self.parent
             .reserve((2 * n).saturating_sub(self.parent.len()));
         self.sizes.reserve((2 * n).saturating_sub(self.sizes.len()));
@@ -58,11 +71,19 @@ impl Balance {
         self.means.resize(n, 0.0);
         self.column_means.clear();
         self.column_means.resize(n, 0.0);
-        let nonzero = |j: usize| {
+        self.entries.clear();
+        self.ends.clear();
+        for j in 0..n {
             let entries = problem.column(j).iter().enumerate();
-            entries
-                .filter(|(_, m)| **m != 0.0)
-                .map(|(i, m)| (i, exponent(*m)))
+            let nonzero = entries.filter(|(_, m)| **m != 0.0);
+            self.entries
+                .extend(nonzero.map(|(i, m)| (i as u32, exponent(*m))));
+            self.ends.push(self.entries.len());
+        }
+        let (all, ends) = (&self.entries, &self.ends);
+        let nonzero = |j: usize| {
+            let begin = if j == 0 { 0 } else { ends[j - 1] };
+            all[begin..ends[j]].iter().map(|(i, e)| (*i as usize, *e))
         };
         self.sizes.clear();
         self.sizes.resize(n, (0.0, 0.0));
@@ -115,13 +136,14 @@ impl Balance {
         self.set(problem);
         self.parent.clear();
         self.parent.extend(0..2 * n);
-        for j in 0..n {
-            for (i, m) in problem.column(j).iter().enumerate() {
-                if *m != 0.0 {
-                    let (a, b) = (root(&mut self.parent, i), root(&mut self.parent, n + j));
-                    self.parent[a.max(b)] = a.min(b);
-                }
+        let mut begin = 0;
+        for (j, end) in self.ends.iter().enumerate() {
+            for (i, _) in &self.entries[begin..*end] {
+                let a = root(&mut self.parent, *i as usize);
+                let b = root(&mut self.parent, n + j);
+                self.parent[a.max(b)] = a.min(b);
             }
+            begin = *end;
         }
         self.sizes.clear();
         self.sizes
@@ -139,7 +161,8 @@ impl Balance {
     }
 }
 
-fn root(parent: &mut [usize], mut i: usize) -> usize {
+/// The root of a tree of parents, whose paths become shorter.
+pub(crate) fn root(parent: &mut [usize], mut i: usize) -> usize {
     while parent[i] != i {
         parent[i] = parent[parent[i]];
         i = parent[i];

@@ -38,6 +38,8 @@ mod sequential;
 mod set_valued;
 #[path = "../examples/two_body.rs"]
 mod two_body;
+#[path = "../examples/world.rs"]
+mod world;
 
 /// Every example, and its main function.
 type Main = fn();
@@ -60,6 +62,7 @@ const EXAMPLES: &[(&str, Main)] = &[
     ("sequential", || sequential::main().unwrap()),
     ("set_valued", || set_valued::main().unwrap()),
     ("two_body", || two_body::main().unwrap()),
+    ("world", || world::main().unwrap()),
 ];
 
 #[test]

@@ -24,7 +24,18 @@ from ._results import (
     SampleSet,
     TwoBodyOutcome,
 )
-from ._runs import Figure, Record, RigidBody, Trajectory, bounce, run, scenarios, show
+from ._runs import (
+    Figure,
+    Motion,
+    Record,
+    RigidBody,
+    Trajectory,
+    World,
+    bounce,
+    run,
+    scenarios,
+    show,
+)
 
 #: Names of the laws, in the order of ``carom laws``.
 LAWS: tuple[str, ...] = tuple(_LAWS)
@@ -43,6 +54,7 @@ __all__ = [
     "JudgementBatch",
     "LcpAnswer",
     "ModelDifference",
+    "Motion",
     "Outcome",
     "OutcomeSet",
     "PairUniqueness",
@@ -53,6 +65,7 @@ __all__ = [
     "Trajectory",
     "TwoBodyOutcome",
     "Uniqueness",
+    "World",
     "__version__",
     "bounce",
     "compare_models",

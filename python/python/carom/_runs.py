@@ -1,11 +1,11 @@
-"""Scenarios of the papers, and a body that bounces on a plane."""
+"""Scenarios of the papers, worlds of rigid bodies, and a body that bounces on a plane."""
 
 from __future__ import annotations
 
 import json
 import os
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from html import escape
 from typing import Any
 
@@ -307,6 +307,199 @@ class Record(Mapping[str, Any]):
 
 def _record(text: str) -> Record:
     return Record(_native.Record.from_text(text))
+
+
+class World:
+    """Rigid bodies, planes and impact laws: what ``carom run world`` takes.
+
+    Parameters
+    ----------
+    config : str or mapping
+        TOML, or the same as a dictionary; ``carom.show("world")`` has every key. What gives bodies or
+        planes gives all of the world.
+
+    Examples
+    --------
+    >>> import carom
+    >>> world = carom.World.from_toml('''
+    ... duration = 1.0
+    ... contact = { friction = 0.2, restitution = 0.8 }
+    ... planes = [{ name = "floor", normal = [0.0, 0.0, 1.0] }]
+    ... [[bodies]]
+    ... name = "ball"
+    ... mass = 1.0
+    ... shape = { type = "sphere", radius = 0.1 }
+    ... position = [0.0, 0.0, 1.1]
+    ... ''')
+    >>> motion = world.run()
+    >>> motion.status, motion.position.shape, round(motion.impacts[0]["time"], 6)
+    ('completed', (101, 1, 3), 0.451601)
+    """
+
+    def __init__(self, config: str | Mapping[str, Any]) -> None:
+        self.config = config if isinstance(config, str) else _plain(config, "config")
+
+    @classmethod
+    def from_toml(cls, text: str) -> World:
+        """A world from TOML.
+
+        Parameters
+        ----------
+        text : str
+            As the file of ``carom run world``.
+
+        Returns
+        -------
+        World
+            Read when it runs.
+
+        Examples
+        --------
+        >>> import carom
+        >>> carom.World.from_toml(carom.show("world")).run(set={"duration": 0.1}).status
+        'completed'
+        """
+        return cls(word(text, "text"))
+
+    def run(
+        self,
+        observe: Callable[[str, dict[str, Any]], object] | None = None,
+        *,
+        set: Mapping[str, Any] | None = None,
+        seed: int | None = None,
+    ) -> Motion:
+        """Runs from the start.
+
+        Parameters
+        ----------
+        observe : callable, optional
+            Called with each event in the order of time, once the run is done: ``"sample"`` with the
+            ``time`` and the ``rows`` of all bodies (`Motion.COLUMNS`), ``"impact"``, ``"established"``,
+            ``"mode"`` and ``"released"`` with the entry of the record that they are from; the last three
+            with the ``time``.
+        set : mapping, optional
+            Dotted keys and their values, applied after the configuration.
+        seed : int, optional
+            Seed of laws that draw samples.
+
+        Returns
+        -------
+        Motion
+            Arrays of the motion; a run that stopped on its way has one, too, and a warning says why.
+
+        Raises
+        ------
+        CaromError
+            If the configuration is at fault.
+
+        Examples
+        --------
+        >>> import carom
+        >>> kinds = []
+        >>> world = carom.World.from_toml(carom.show("world"))
+        >>> motion = world.run(lambda kind, event: kinds.append(kind), set={"duration": 0.2})
+        >>> kinds.count("sample"), kinds.count("impact") == len(motion.impacts)
+        (21, True)
+        """
+        motion = Motion(run("world", self.config, set=set, seed=seed))
+        if observe is not None:
+            for kind, event in motion.events():
+                observe(kind, event)
+        return motion
+
+    def __repr__(self) -> str:
+        return "World()"
+
+
+class Motion:
+    """The motion of a world.
+
+    Parameters
+    ----------
+    record : Record
+        A record of ``world``.
+
+    Attributes
+    ----------
+    record : Record
+        As given.
+    status : str
+        How the run ended.
+    bodies : list of str
+        Names, in the order of the arrays.
+    rows : ndarray of shape (T, B, 15)
+        Samples of all bodies in the order of `COLUMNS`.
+    time : ndarray of shape (T,)
+        s.
+    position : ndarray of shape (T, B, 3)
+        Centers of mass, m.
+    quaternion : ndarray of shape (T, B, 4)
+        w, x, y, z; body to space.
+    velocity, angular_velocity : ndarray of shape (T, B, 3)
+        In space, m/s and rad/s.
+    impacts, contacts : list of dict
+        As in the record.
+
+    Examples
+    --------
+    >>> import carom
+    >>> motion = carom.World.from_toml(carom.show("world")).run(set={"duration": 0.1})
+    >>> motion.rows.shape, motion.bodies
+    ((11, 4, 15), ['ball', 'egg', 'box', 'step'])
+    """
+
+    #: Columns of the rows.
+    COLUMNS = tuple("time body x y z qw qx qy qz vx vy vz wx wy wz".split())
+
+    def __init__(self, record: Record) -> None:
+        self.record = record
+        self.status = str(record["status"])
+        self.bodies: list[str] = list(record["bodies"])
+        rows = np.array(record["trajectory"]["rows"], dtype=np.float64)
+        self.rows: Floats = rows.reshape(-1, len(self.bodies), len(self.COLUMNS))
+        self.time: Floats = self.rows[:, 0, 0]
+        self.position: Floats = self.rows[:, :, 2:5]
+        self.quaternion: Floats = self.rows[:, :, 5:9]
+        self.velocity: Floats = self.rows[:, :, 9:12]
+        self.angular_velocity: Floats = self.rows[:, :, 12:15]
+        self.impacts: list[dict[str, Any]] = record["impacts"]
+        self.contacts: list[dict[str, Any]] = record["contacts"]
+
+    def events(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """What happened, in the order of time; impacts before a sample of the same time.
+
+        Yields
+        ------
+        kind : str
+            ``"sample"``, ``"impact"``, ``"established"``, ``"mode"`` or ``"released"``.
+        event : dict
+            See `World.run`.
+
+        Examples
+        --------
+        >>> import carom
+        >>> motion = carom.World.from_toml(carom.show("world")).run(set={"duration": 0.1})
+        >>> next(motion.events())[0]
+        'sample'
+        """
+        order = ("released", "impact", "established", "mode", "sample")
+        found: list[tuple[str, dict[str, Any]]] = [("impact", impact) for impact in self.impacts]
+        for contact in self.contacts:
+            found.append(("established", {**contact, "time": contact["begin"]}))
+            found += [("mode", {**contact, **mode}) for mode in contact["modes"]]
+            if contact["end"] is not None:
+                found.append(("released", {**contact, "time": contact["end"]}))
+        found += [("sample", {"time": float(rows[0, 0]), "rows": rows}) for rows in self.rows]
+        yield from sorted(found, key=lambda one: (one[1]["time"], order.index(one[0])))
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+    def __repr__(self) -> str:
+        return (
+            f"Motion({len(self)} rows of {len(self.bodies)} bodies, {len(self.impacts)} impacts, "
+            f"status={self.status!r})"
+        )
 
 
 class RigidBody:

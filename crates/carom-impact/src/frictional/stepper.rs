@@ -114,6 +114,13 @@ impl StepProblem {
         self.unknowns.len()
     }
 
+    /// Whether there are normal impulses alone.
+    fn is_symmetric(&self) -> bool {
+        self.unknowns
+            .iter()
+            .all(|unknown| !unknown.slots.is_empty())
+    }
+
     /// Solves for the impulses on the slots, given their velocities, the caps on normal slots (if
     /// the problem has them) and Newton restitutions of the normals (if any). Impulses and
     /// velocities after are left in the workspace.
@@ -155,7 +162,13 @@ impl StepProblem {
                 n_pivots,
                 ..
             } = &mut *workspace;
-            let report = lemke.solve_into(LcpRef::new(&self.matrix, vector)?, memory)?;
+            let problem = LcpRef::new(&self.matrix, vector)?;
+            // Another covering vector means another path.
+            let report = if self.is_symmetric() && attempt == 0 {
+                lemke.solve_symmetric(problem, memory)?
+            } else {
+                lemke.solve_into(problem, memory)?
+            };
             *n_pivots += report.n_pivots as usize;
             // Any candidate is judged here: rows of the problem whose terms are rounding alone say
             // nothing about velocities.

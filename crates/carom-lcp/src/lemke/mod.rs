@@ -7,6 +7,7 @@ mod etas;
 mod scales;
 mod search;
 mod small;
+mod symmetric;
 mod tableau;
 
 use crate::balance::Balance;
@@ -16,6 +17,7 @@ use crate::work::{DEFAULT_MAX_WORK, Work};
 use crate::{Lcp, LcpError, LcpRef, LcpSolution, LcpStatus, Limit, Proof};
 use nalgebra::DVector;
 use search::Search;
+use symmetric::Symmetric;
 use tableau::Tableau;
 
 pub(crate) use search::basic_solution;
@@ -64,6 +66,8 @@ impl Default for LemkeOptions {
 pub enum Attempt {
     /// $q \ge 0$, or the basis that was handed in: no pivot.
     Immediate,
+    /// Block principal pivoting, where the matrix was said to be symmetric.
+    PrincipalPivoting,
     /// As posed, up to one power of two.
     First,
     /// Rows and columns scaled by powers of two.
@@ -89,6 +93,7 @@ impl Attempt {
     pub fn name(self) -> &'static str {
         match self {
             Self::Immediate => "immediate",
+            Self::PrincipalPivoting => "principal-pivoting",
             Self::First => "first",
             Self::Equilibrated => "equilibrated",
             Self::OtherCover => "other-cover",
@@ -127,6 +132,7 @@ pub struct LemkeWorkspace {
     tableau: Tableau<f64>,
     /// For the last resort; empty until it is needed.
     double: Option<Box<Tableau<Double>>>,
+    symmetric: Symmetric,
     answers: Answers,
 }
 
@@ -159,6 +165,7 @@ impl LemkeWorkspace {
             room: 0,
             tableau: Tableau::new(),
             double: None,
+            symmetric: Symmetric::default(),
             answers: Answers {
                 z: Vec::new(),
                 w: Vec::new(),
@@ -333,6 +340,41 @@ impl Lemke {
         self.check_cover(problem.dim())?;
         let mut work = Work::new(self.options.max_work, self.options.max_pivots);
         Ok(self.search(problem, Some(basis), workspace, &mut work))
+    }
+
+    /// Solves a problem whose matrix is symmetric and positive semidefinite, such as that of contacts without
+    /// friction, by block principal pivoting (Kostreva 1978; Júdice & Pires 1994): one Cholesky
+    /// factorization for a few rounds of exchanges takes the place of a path of n pivots. Where that does
+    /// not end, or the matrix is another one, Lemke's method answers.
+    ///
+    /// The matrix may be singular: then $w$ is unique, and $z$ is one that the independent rows determine.
+    ///
+    /// # Errors
+    ///
+    /// As [`solve`](Self::solve).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use carom_lcp::{LcpRef, Lemke, LemkeWorkspace};
+    /// // Three balls in a row, the first and the second approach.
+    /// let matrix = [2.0, -1.0, -1.0, 2.0];
+    /// let problem = LcpRef::new(&matrix, &[-1.0, -0.5])?;
+    /// let mut workspace = LemkeWorkspace::new();
+    /// Lemke::default().solve_symmetric(problem, &mut workspace)?;
+    /// assert!((workspace.z()[0] - 2.5 / 3.0).abs() < 1e-15);
+    /// # Ok::<(), carom_lcp::LcpError>(())
+    /// ```
+    pub fn solve_symmetric(
+        &self,
+        problem: LcpRef<'_>,
+        workspace: &mut LemkeWorkspace,
+    ) -> Result<LemkeReport, LcpError> {
+        self.check_cover(problem.dim())?;
+        let mut work = Work::new(self.options.max_work, self.options.max_pivots);
+        workspace.resize(problem.dim());
+        workspace.answers.farkas.clear();
+        Ok(Search::new(&self.options, problem, &mut work).run_symmetric(workspace))
     }
 
     fn check_cover(&self, n: usize) -> Result<(), LcpError> {

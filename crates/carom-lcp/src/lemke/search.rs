@@ -2,6 +2,7 @@
 
 use super::scales::Scaling;
 use super::small::{SMALL_DIM, Small};
+use super::symmetric::{Symmetric, is_light};
 use super::tableau::{PathEnd, Tableau, Thresholds};
 use super::{Answers, Attempt, LemkeOptions, LemkeReport, LemkeWorkspace};
 use crate::backward::{SOLVED_ERROR, backward_error};
@@ -150,6 +151,60 @@ impl<'a> Search<'a> {
             self.again(workspace);
         }
         self.report()
+    }
+
+    /// [`run`](Self::run) for a symmetric matrix.
+    pub(super) fn run_symmetric(mut self, workspace: &mut LemkeWorkspace) -> LemkeReport {
+        let LemkeWorkspace {
+            symmetric, answers, ..
+        } = workspace;
+        // Small problems are solved sooner than factored.
+        if self.problem.dim() > SMALL_DIM && self.symmetric(symmetric, answers) {
+            return self.report();
+        }
+        self.run(None, workspace)
+    }
+
+    /// Block principal pivoting. False if it does not come to an answer that passes the gate.
+    fn symmetric(&mut self, symmetric: &mut Symmetric, answers: &mut Answers) -> bool {
+        let n = self.problem.dim();
+        let each = (n * n) as u64;
+        let is_found = symmetric.solve(self.problem, self.work.pivots(each));
+        self.work.spend_pivots(symmetric.n_pivots, each);
+        if !is_found {
+            return false;
+        }
+        let Answers {
+            z,
+            w,
+            terms,
+            basis,
+            balance,
+            ..
+        } = answers;
+        symmetric.write(z, basis);
+        let most = self.options.refine_above;
+        let mut found = assess(self.problem, z, w, terms);
+        if !(found.holds_by_rows && most > 0.0 && found.certificate.residual <= most) {
+            symmetric.correct(w, z);
+            found = assess(self.problem, z, w, terms);
+        }
+        let is_good = found.holds_by_rows && found.certificate.residual <= GOOD_RESIDUAL;
+        let mut is_light = || {
+            !self.options.proofs
+                || is_surely_light(terms, self.problem.vector())
+                || is_light(self.problem, z, balance)
+        };
+        if !is_good || !is_light() {
+            return false;
+        }
+        self.certificate = found.certificate;
+        self.attempt = match symmetric.n_pivots {
+            0 | 1 if z.iter().all(|z| *z == 0.0) => Attempt::Immediate,
+            _ => Attempt::PrincipalPivoting,
+        };
+        self.proof = Some(Proof::Residual);
+        true
     }
 
     /// The ordinary small problem. False if it is not one.

@@ -254,3 +254,79 @@ fn an_unchanged_basis_costs_no_pivot_and_a_small_change_few() {
         assert!(pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max) <= 1e-12);
     }
 }
+
+/// What a symmetric problem has in common with Lemke's answer: whether it is solved, and $w$.
+fn same_by_principal_pivoting(lcp: &Lcp, name: &str) -> Attempt {
+    let (mut one, mut other) = (LemkeWorkspace::new(), LemkeWorkspace::new());
+    let lemke = Lemke::default();
+    let expected = lemke.solve_into(lcp.view(), &mut one).unwrap();
+    let report = lemke.solve_symmetric(lcp.view(), &mut other).unwrap();
+    assert_eq!(report.status, expected.status, "{name}");
+    if report.status == LcpStatus::Solved {
+        assert!(report.certificate.residual <= 1e-12, "{name}: {report:?}");
+        assert!(report.certificate.backward_error <= SOLVED_ERROR);
+        let size = lcp.vector().amax();
+        for (w, v) in one.w().iter().zip(other.w()) {
+            assert!((w - v).abs() <= 1e-9 * size, "{name}: {w} {v}");
+        }
+    }
+    report.attempt
+}
+
+/// $w$ is unique where the matrix is symmetric positive semidefinite, also where $z$ is not.
+#[test]
+fn principal_pivoting_finds_what_lemke_finds() {
+    let mut n_swept = 0;
+    let mut n_all = 0;
+    let mut count = |attempt| {
+        n_all += 1;
+        n_swept += usize::from(attempt == Attempt::PrincipalPivoting);
+    };
+    for seed in 0..40 {
+        for plates in [3, 5, 8, 16] {
+            for decades in [0.0, 4.0] {
+                let pile = pile(seed, plates, decades, 1.0);
+                let lcp = ContactLcp::frictionless(&pile.rows()).unwrap();
+                count(same_by_principal_pivoting(lcp.lcp(), "plates"));
+            }
+        }
+        for n in [12, 16, 24, 40] {
+            count(same_by_principal_pivoting(
+                &delassus_chain(seed, n),
+                "chain",
+            ));
+            let rank = 1 + seed as usize % n;
+            same_by_principal_pivoting(&integer_psd(seed, n, rank), "integer");
+        }
+    }
+    assert!(10 * n_swept > 9 * n_all, "{n_swept} of {n_all}");
+}
+
+/// The name promises nothing: other matrices are answered by Lemke's method, and what has no solution is
+/// refuted.
+#[test]
+fn principal_pivoting_leaves_the_rest_to_lemke() {
+    for n in [9, 16, 24] {
+        for seed in 0..20 {
+            let lcp = pd_skew(seed, n);
+            assert_ne!(
+                same_by_principal_pivoting(&lcp, "pd_skew"),
+                Attempt::Immediate
+            );
+            // A null vector u with u.q < 0.
+            let mut matrix = lcp.matrix() + lcp.matrix().transpose();
+            for k in 0..n {
+                matrix[(0, k)] = 0.0;
+                matrix[(k, 0)] = 0.0;
+            }
+            let mut vector = lcp.vector().clone();
+            vector[0] = -1.0;
+            let infeasible = Lcp::new(matrix, vector).unwrap();
+            let mut workspace = LemkeWorkspace::new();
+            let report = Lemke::default()
+                .solve_symmetric(infeasible.view(), &mut workspace)
+                .unwrap();
+            assert_eq!(report.status, LcpStatus::Infeasible);
+        }
+    }
+}

@@ -14,6 +14,18 @@ pub(crate) mod sliding_ball;
 pub(crate) mod world;
 
 use crate::ScenarioError;
+use carom_impact::Law;
+
+/// Says that a law does not take the restitution of contacts, if so: the law's own counts.
+fn ignored(key: &str, law: &Law) -> Option<String> {
+    let info = law.info();
+    (!info.uses.restitution).then(|| {
+        format!(
+            "restitution: `{}` ({key}) takes none from contacts",
+            info.name
+        )
+    })
+}
 
 /// Every entry of a list must be finite.
 fn finite(key: &str, values: &[f64]) -> Result<(), ScenarioError> {

@@ -98,3 +98,145 @@ fn a_mechanism_accounts_for_what_friction_takes() {
         assert_eq!(modes.last().unwrap()["mode"], "sticking", "{contact}");
     }
 }
+
+fn refusal(name: &str, toml: &str) -> String {
+    let overrides = Overrides {
+        toml: toml.to_owned(),
+        ..Overrides::default()
+    };
+    let error = scenario(name).unwrap().run(&overrides).unwrap_err();
+    assert!(error.is_configuration(), "{error}");
+    let text = error.to_string();
+    assert_eq!(text.lines().count(), 1, "{text}");
+    text
+}
+
+/// What a world cannot use is refused with its key, and nothing is ignored in silence.
+#[test]
+fn faults_of_a_world_are_named() {
+    const WORLD: &str = "duration = 0.01\ncontact = { friction = 0.3, restitution = 0.5 }\n\
+        planes = [{ name = \"floor\", normal = [0, 0, 1] }]\n[[bodies]]\nname = \"ball\"\nmass = 1.0\n\
+        shape = { type = \"sphere\", radius = 0.1 }\nposition = [0, 0, 1]\n";
+    run("world", &[], WORLD);
+    let pair = "\n[[pairs]]\nbetween = [\"floor\", \"ball\"]\n";
+    for (from, to, expected) in [
+        ("mass = 1.0", "mass = 0.0", "`bodies[0].mass`"),
+        ("mass = 1.0\n", "", "`bodies[0].mass`: `ball`: missing"),
+        ("radius = 0.1", "radius = -0.1", "`bodies[0].shape.radius`: -0.1"),
+        ("\"floor\"", "\"ball\"", "`ball` is there twice"),
+        ("\"floor\"", "\"\"", "`planes[0].name`: a name is needed"),
+        ("[0, 0, 1] }", "[0, 0, 0] }", "`planes[0].normal`"),
+        ("friction = 0.3, ", "", "`contact.friction`: missing"),
+        (
+            "friction = 0.3",
+            "friction = -1.0",
+            "`contact.friction`: -1",
+        ),
+        ("= 0.5 }", "= 1.5 }", "`contact.restitution`: 1.5"),
+        (
+            "[0, 0, 1]\n",
+            "[0, 0, 0.05]\n",
+            "initial-penetration: `ball`",
+        ),
+        (
+            "mass = 1.0",
+            "fixed = true\nvelocity = [1, 0, 0]",
+            "`bodies[0].velocity`: `ball`: a fixed body cannot move",
+        ),
+        (
+            "mass = 1.0",
+            "mass = 1.0\nquaternion = [1.0, 0.0, 0.0, 0.01]",
+            "`bodies[0].quaternion`",
+        ),
+        (
+            "duration = 0.01",
+            "time_step = 0.0",
+            "`time_step`: 0 must be positive",
+        ),
+    ] {
+        let text = refusal("world", &WORLD.replacen(from, to, 1));
+        assert!(text.contains(expected), "{text}");
+    }
+    for (added, expected) in [
+        (pair.repeat(2), "`pairs[1].between`"),
+        (pair.replace("floor", "flor"), "`flor`"),
+        (format!("{pair}stiction = 1.0"), "`pairs[0].stiction`"),
+        (
+            "law = { single = \"propagative\" }".to_owned(),
+            "`bodies[0].law`",
+        ),
+        (
+            "[law]\nseveral = \"propagative\"".to_owned(),
+            "`law.several`: `propagative` cannot take friction",
+        ),
+        (
+            "[law]\nsingle = \"anitescu-potra\"\nrestitution_law = \"poisson\"".to_owned(),
+            "`law.restitution_law`: `anitescu-potra` takes none",
+        ),
+    ] {
+        let text = refusal("world", &format!("{WORLD}{added}"));
+        assert!(text.contains(expected), "{text}");
+    }
+    let own = format!("{WORLD}[law]\nseveral = \"anitescu-potra\"\n");
+    let ignored = &run("world", &[], &own).results["ignored"];
+    assert!(ignored[0].as_str().unwrap().contains("anitescu-potra"));
+}
+
+/// The same of a mechanism, with the link or contact.
+#[test]
+fn faults_of_a_mechanism_are_named() {
+    const PENDULUM: &str = "duration = 0.01\n[[links]]\nname = \"cart\"\njoint = \"slider\"\nmass = 1.0\n\
+        [[links]]\nname = \"pole\"\nparent = \"cart\"\njoint = \"hinge\"\nmass = 0.3\ncenter = [0.4, 0]\n\
+        [[contacts]]\nname = \"stop\"\nlink = \"cart\"\npoint = [0.1, 0]\n\
+        line = { point = [1, 0], normal = [-1, 0] }\n";
+    run("mechanism", &[], PENDULUM);
+    for (from, to, expected) in [
+        (
+            "parent = \"cart\"",
+            "parent = \"cat\"",
+            "`links[1].parent`: `pole` has the unknown parent `cat`",
+        ),
+        (
+            "\"slider\"",
+            "\"slider\"\nparent = \"pole\"",
+            "`links[0].parent`: `pole` of `cart`",
+        ),
+        ("\"pole\"", "\"cart\"", "`links[1].name`: `cart`"),
+        ("mass = 0.3\ncenter = [0.4, 0]\n", "", "`pole`"),
+        ("mass = 0.3\n", "", "`links[1].center`: `pole` has no mass"),
+        (
+            "\"hinge\"",
+            "\"hinge\"\ndirection = [0, 1]",
+            "`links[1].direction`: the hinge `pole` has none",
+        ),
+        (
+            "\"slider\"",
+            "\"slider\"\nangle = 0.1",
+            "`links[0].angle`: the slider `cart` has none",
+        ),
+        (
+            "\"slider\"\nmass = 1.0",
+            "\"floating\"\nmass = 1.0",
+            "the coordinate `pole` moves no inertia",
+        ),
+        (
+            "\"slider\"",
+            "\"floating\"\nspring = { stiffness = 1.0 }",
+            "`links[0].spring`",
+        ),
+        (
+            "link = \"cart\"",
+            "link = \"cat\"",
+            "contact `stop`: no link is called `cat`",
+        ),
+        (
+            "[0.1, 0]",
+            "[1.1, 0]",
+            "initial-penetration: contact `stop`",
+        ),
+        ("duration = 0.01", "duration = 1e9", "`duration`"),
+    ] {
+        let text = refusal("mechanism", &PENDULUM.replacen(from, to, 1));
+        assert!(text.contains(expected), "{text}");
+    }
+}

@@ -3,12 +3,19 @@
 use crate::ScenarioError;
 use carom_impact::frictional::MoreauNewton;
 use carom_impact::{ImpactLaw, LAWS, Law};
-use carom_mechanism::MechanismError;
 use carom_mechanism::planar::{
     Actuator, Inertia, Line, LineContact, Link, PlanarBuilder, PlanarMechanism, Reference, Spring,
 };
+use carom_mechanism::{MechanicalSystem, MechanismError};
 use carom_variational::generalized::{IntegratorError, IntegratorOptions};
+use nalgebra::DMatrix;
 use serde::Deserialize;
+
+/// Events within a step before a run stops.
+const MAX_EVENTS: usize = 10_000;
+
+/// Steps of a run.
+const MAX_STEPS: f64 = 5e6;
 
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -148,9 +155,9 @@ struct LinkConfig {
     #[serde(default)]
     mass: Option<f64>,
     #[serde(default)]
-    center: [f64; 2],
+    center: Option<[f64; 2]>,
     #[serde(default)]
-    inertia: f64,
+    inertia: Option<f64>,
     #[serde(default)]
     bodies: Vec<BodyConfig>,
     #[serde(default)]
@@ -239,10 +246,66 @@ impl Default for Output {
     }
 }
 
+impl LinkConfig {
+    /// Keys that say nothing about a link of this kind are refused, unless they have no effect on any.
+    fn check(&self, key: &dyn Fn(&str) -> String) -> Result<(), ScenarioError> {
+        let name = &self.name;
+        if name.is_empty() {
+            return Err(ScenarioError::value(&key("name"), "a name is needed"));
+        }
+        let turned = ("direction", self.direction != along_x());
+        let angled = ("angle", self.angle != 0.0);
+        let (kind, faults): (&str, &[(&str, bool)]) = match self.joint {
+            Joint::Slider => ("slider", &[angled]),
+            Joint::Hinge => ("hinge", &[turned]),
+            Joint::Floating => (
+                "floating link",
+                &[
+                    angled,
+                    turned,
+                    ("anchor", self.anchor != [0.0; 2]),
+                    ("spring", self.spring.is_some()),
+                    ("actuator", self.actuator.is_some()),
+                ],
+            ),
+        };
+        if let Some((part, _)) = faults.iter().find(|(_, is_wrong)| *is_wrong) {
+            let message = format!("the {kind} `{name}` has none");
+            return Err(ScenarioError::value(&key(part), message));
+        }
+        for (part, is_given) in [
+            ("center", self.center.is_some()),
+            ("inertia", self.inertia.is_some()),
+        ] {
+            if is_given && self.mass.is_none() {
+                let message = format!("`{name}` has no mass that it belongs to");
+                return Err(ScenarioError::value(&key(part), message));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The first coordinate that moves no inertia at a configuration, if there is one.
+fn massless(mechanism: &PlanarMechanism, position: &[f64]) -> Option<usize> {
+    let n = position.len();
+    let mut mass = DMatrix::zeros(n, n);
+    mechanism.mass_matrix(position, &mut mass);
+    let is_definite = |k: &usize| {
+        mass.view((0, 0), (k + 1, k + 1))
+            .into_owned()
+            .cholesky()
+            .is_some()
+    };
+    (0..n).find(|k| !is_definite(k))
+}
+
 /// A mechanism ready to run.
 pub(super) struct Setup {
     pub(super) mechanism: PlanarMechanism,
     pub(super) law: Box<dyn ImpactLaw>,
+    /// What contacts have and the law does not take from them.
+    pub(super) ignored: Option<String>,
     pub(super) options: IntegratorOptions,
     pub(super) coordinates: Vec<String>,
     /// Which coordinates are angles.
@@ -277,6 +340,14 @@ impl Config {
     pub(super) fn setup(&self) -> Result<Setup, ScenarioError> {
         crate::motion::positive("time_step", &[self.time_step])?;
         crate::motion::finite("gravity", &self.gravity)?;
+        let steps = self.duration / self.time_step;
+        if !(self.duration >= 0.0 && steps <= MAX_STEPS) {
+            let message = format!(
+                "{} must be at least 0 and at most {MAX_STEPS} steps",
+                self.duration
+            );
+            return Err(ScenarioError::value("duration", message));
+        }
         let sample_step = self.output.sample_step;
         if !(sample_step >= 0.0 && sample_step.is_finite()) {
             let message = format!("{sample_step} must be at least 0 and finite");
@@ -293,6 +364,7 @@ impl Config {
         let (mut position, mut velocity) = (Vec::new(), Vec::new());
         for (i, link) in links.iter().enumerate() {
             let key = |part: &str| format!("links[{i}].{part}");
+            link.check(&key)?;
             if link.name == "ground" || made.iter().any(|(name, _)| *name == link.name) {
                 let message = format!("`{}` is there twice", link.name);
                 return Err(ScenarioError::value(&key("name"), message));
@@ -324,9 +396,13 @@ impl Config {
                 Joint::Hinge => builder.hinge(parent, link.anchor, link.angle),
                 Joint::Floating => builder.floating(),
             };
-            let whole = link
-                .mass
-                .map(|mass| Inertia::new(mass, link.center, link.inertia));
+            let whole = link.mass.map(|mass| {
+                Inertia::new(
+                    mass,
+                    link.center.unwrap_or_default(),
+                    link.inertia.unwrap_or_default(),
+                )
+            });
             let bodies = link
                 .bodies
                 .iter()
@@ -380,6 +456,9 @@ impl Config {
         let list = self.contacts.as_deref().unwrap_or_default();
         for (i, contact) in list.iter().enumerate() {
             let key = |part: &str| format!("contacts[{i}].{part}");
+            if contact.name.is_empty() {
+                return Err(ScenarioError::value(&key("name"), "a name is needed"));
+            }
             if list.iter().take(i).any(|other| other.name == contact.name) {
                 let message = format!("`{}` is there twice", contact.name);
                 return Err(ScenarioError::value(&key("name"), message));
@@ -434,12 +513,23 @@ impl Config {
             MechanismError::Empty => ScenarioError::value("links", error),
             _ => ScenarioError::value("contacts", error),
         })?;
-        let mut options = IntegratorOptions::default();
+        if let Some(coordinate) = massless(&mechanism, &position) {
+            let name = coordinates.get(coordinate).map_or("", String::as_str);
+            let message = format!("the coordinate `{name}` moves no inertia at the start");
+            return Err(ScenarioError::value("links", message));
+        }
+        let mut options = IntegratorOptions {
+            max_events_per_step: MAX_EVENTS,
+            ..IntegratorOptions::default()
+        };
         if self.on_zeno == Some(Zeno::Continue) {
             options.zeno_ratio = 0.0;
         }
+        let law = self.law(list)?;
+        let restitutes = list.iter().any(|contact| contact.restitution > 0.0);
         Ok(Setup {
-            law: self.law(list)?,
+            ignored: crate::motion::ignored("law.name", &law).filter(|_| restitutes),
+            law: Box::new(law),
             mechanism,
             options,
             coordinates,
@@ -456,7 +546,7 @@ impl Config {
         })
     }
 
-    fn law(&self, contacts: &[ContactConfig]) -> Result<Box<dyn ImpactLaw>, ScenarioError> {
+    fn law(&self, contacts: &[ContactConfig]) -> Result<Law, ScenarioError> {
         let name = self.law.name.as_str();
         let complain = |message: String| Err(ScenarioError::value("law.name", message));
         let Some(law) = Law::named(name) else {
@@ -489,9 +579,7 @@ impl Config {
                 .map_err(|_| ScenarioError::value("seed", "the seed must be below 2^63"))?;
             options.insert("seed".to_owned(), seed.into());
         }
-        let law = law
-            .with_options(options)
-            .map_err(|error| ScenarioError::value("law.options", error.message()))?;
-        Ok(Box::new(law))
+        law.with_options(options)
+            .map_err(|error| ScenarioError::value("law.options", error.message()))
     }
 }

@@ -247,6 +247,9 @@ pub(super) fn report(
         ("n_impacts", json!(run.end.n_impacts)),
         ("n_steps", json!(run.end.n_steps)),
     ];
+    if let Some(ignored) = &setup.ignored {
+        results.push(("ignored", json!([ignored])));
+    }
     match &run.end.ending {
         Ending::Stopped(error) => {
             results.push((

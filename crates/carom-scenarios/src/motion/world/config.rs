@@ -206,6 +206,7 @@ impl Default for OutputConfig {
 }
 
 /// A world ready to run.
+#[derive(Debug)]
 pub(super) struct Setup {
     pub(super) spec: WorldSpec,
     pub(super) gravity: Vector3<f64>,
@@ -256,6 +257,18 @@ impl Setup {
         }
     }
 
+    /// What contacts have and a law does not take from them.
+    pub(super) fn ignored(&self) -> Vec<String> {
+        let single = Law::named(&self.law.single);
+        let laws = [
+            ("law.single", single.as_ref()),
+            ("law.several", Some(&self.several)),
+        ];
+        let all = laws.into_iter();
+        all.filter_map(|(key, law)| crate::motion::ignored(key, law?))
+            .collect()
+    }
+
     /// Names the key at fault, where one is.
     pub(super) fn name_key(&self, error: &MotionError) -> ScenarioError {
         let key = match error {
@@ -270,12 +283,19 @@ impl Setup {
 impl Config {
     /// A file that gives bodies or planes gives all of the world.
     pub(super) fn keep_given(&mut self, given: &dyn Fn(&str) -> bool) -> Result<(), ScenarioError> {
+        let takes_mode = ["two-body", "routh"].contains(&self.law.single.as_str());
+        if given("law.restitution_law") && !takes_mode {
+            let message = format!("`{}` takes none", self.law.single);
+            return Err(ScenarioError::value("law.restitution_law", message));
+        }
         if !given("bodies") && !given("planes") {
             return Ok(());
         }
-        if !given("contact") {
-            let message = "missing: `friction` and `restitution` of every pair";
-            return Err(ScenarioError::value("contact", message));
+        for key in ["contact.friction", "contact.restitution"] {
+            if !given(key) {
+                let message = "missing: `friction` and `restitution` of every pair";
+                return Err(ScenarioError::value(key, message));
+            }
         }
         if !given("bodies") {
             self.bodies = None;
@@ -309,19 +329,18 @@ impl Config {
             .chain(planes.iter().map(|plane| plane.name.as_str()))
             .collect();
         for (i, name) in names.iter().enumerate() {
-            if names.iter().take(i).any(|other| other == name) {
-                let list = if i < bodies.len() { "bodies" } else { "planes" };
-                let place = if i < bodies.len() {
-                    i
-                } else {
-                    i - bodies.len()
-                };
-                let key = format!("{list}[{place}].name");
-                return Err(ScenarioError::value(
-                    &key,
-                    format!("`{name}` is there twice"),
-                ));
-            }
+            let fault = if name.is_empty() {
+                "a name is needed".to_owned()
+            } else if names.iter().take(i).any(|other| other == name) {
+                format!("`{name}` is there twice")
+            } else {
+                continue;
+            };
+            let key = match i.checked_sub(bodies.len()) {
+                None => format!("bodies[{i}].name"),
+                Some(place) => format!("planes[{place}].name"),
+            };
+            return Err(ScenarioError::value(&key, fault));
         }
         let pairs = self.pairs(&names, surface)?;
         let spec = WorldSpec {
@@ -428,6 +447,13 @@ impl Config {
             let things = [find(a)?, find(b)?];
             if things[0] == things[1] {
                 let message = format!("`{a}` cannot touch itself");
+                return Err(ScenarioError::value(&key("between"), message));
+            }
+            let sorted =
+                |[a, b]: &'_ [String; 2]| (a.clone().min(b.clone()), a.clone().max(b.clone()));
+            let mut earlier = self.pairs.iter().flatten().take(i);
+            if earlier.any(|other| sorted(&other.between) == sorted(&pair.between)) {
+                let message = format!("`{a}` and `{b}` are there twice");
                 return Err(ScenarioError::value(&key("between"), message));
             }
             let of_pair = Surface {

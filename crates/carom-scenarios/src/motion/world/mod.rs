@@ -3,32 +3,135 @@
 mod config;
 mod report;
 
-use crate::ScenarioError;
 use crate::config::Input;
-use carom_motion::{Event, World};
+use crate::{Overrides, ScenarioError};
+use carom_motion::{Event, RunEnd};
 use carom_report::Record;
-use config::Config;
+use carom_variational::State;
+use config::{Config, Setup};
 use report::Log;
 
 /// Any world.
 pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
-    let (mut config, mut record) = input.begin::<Config>()?;
-    config.keep_given(&|key| input.is_given(key))?;
-    let setup = config.setup()?;
-    let world = World::new(&setup.spec).map_err(|error| setup.name_key(&error))?;
-    let mut log = Log::new(&world, &setup);
-    let single = setup.single();
-    let several = |index: usize| setup.several(index);
-    let laws = carom_motion::Laws {
-        single: single.as_law(),
-        several: &several,
-    };
-    let end = world.run(&laws, &setup.limits, &setup.samples, &mut |event: Event<
-        '_,
-    >| {
-        log.note(&event);
-    });
+    let (world, mut record) = World::new(input)?;
+    let mut log = Log::new(&world);
+    let end = world.run(&mut |event: Event<'_>| log.note(&event));
     log.finish(&end);
-    report::report(&world, &setup, &log, &end, &mut record);
+    report::report(&world, &log, &end, &mut record);
     Ok(record)
+}
+
+/// A world of rigid bodies from the text that `carom run world` takes, with its laws, its limits and its
+/// samples.
+///
+/// # Examples
+///
+/// A ball bounces; every impact is looked at as it happens:
+///
+/// ```
+/// use carom_scenarios::World;
+/// use carom_scenarios::carom_motion::{Ending, Event};
+///
+/// let world = World::from_toml(
+///     r#"
+///     duration = 1.0
+///     contact = { friction = 0.2, restitution = 0.8 }
+///     planes = [{ name = "floor", normal = [0.0, 0.0, 1.0] }]
+///     [[bodies]]
+///     name = "ball"
+///     mass = 1.0
+///     shape = { type = "sphere", radius = 0.1 }
+///     position = [0.0, 0.0, 1.1]
+///     "#,
+/// )?;
+/// let mut times = Vec::new();
+/// let end = world.run(&mut |event| {
+///     if let Event::Impact(impact) = event {
+///         times.push(impact.time);
+///     }
+/// });
+/// assert_eq!(end.ending, Ending::Completed);
+/// assert!((times[0] - (2.0 / 9.80665f64).sqrt()).abs() < 1e-14);
+/// # Ok::<(), carom_scenarios::ScenarioError>(())
+/// ```
+#[derive(Debug)]
+pub struct World {
+    world: carom_motion::World,
+    setup: Setup,
+}
+
+impl World {
+    /// Columns of a [`row`](Self::row), as in the record's `trajectory`: SI units, the quaternion from body
+    /// to space, velocities and angular velocities in space.
+    pub const COLUMNS: [&str; 15] = [
+        "time", "body", "x", "y", "z", "qw", "qx", "qy", "qz", "vx", "vy", "vz", "wx", "wy", "wz",
+    ];
+
+    /// Reads a world; `carom show world` has every key. Keys left out keep their defaults, and a text that
+    /// gives bodies or planes gives all of the world.
+    ///
+    /// # Errors
+    ///
+    /// [`ScenarioError`] that names key, value and place.
+    pub fn from_toml(text: &str) -> Result<Self, ScenarioError> {
+        let overrides = Overrides {
+            toml: text.to_owned(),
+            ..Overrides::default()
+        };
+        let input = Input::new(include_str!("../world.toml"), &overrides)?;
+        let made = Self::new(&input).map_err(|error| input.locate(error));
+        made.map(|(world, _)| world)
+    }
+
+    fn new(input: &Input<'_>) -> Result<(Self, Record), ScenarioError> {
+        let (mut config, record) = input.begin::<Config>()?;
+        config.keep_given(&|key| input.is_given(key))?;
+        let setup = config.setup()?;
+        let world =
+            carom_motion::World::new(&setup.spec).map_err(|error| setup.name_key(&error))?;
+        Ok((Self { world, setup }, record))
+    }
+
+    /// The bodies and planes: names, shapes, energies.
+    pub fn world(&self) -> &carom_motion::World {
+        &self.world
+    }
+
+    /// Runs from the start, and reports the samples and every event in their order. What stops a motion on
+    /// its way is in [`RunEnd::ending`].
+    pub fn run<'o>(&self, observe: &'o mut (dyn FnMut(Event<'_>) + 'o)) -> RunEnd {
+        let single = self.setup.single();
+        let several = |index: usize| self.setup.several(index);
+        let laws = carom_motion::Laws {
+            single: single.as_law(),
+            several: &several,
+        };
+        self.world
+            .run(&laws, &self.setup.limits, &self.setup.samples, observe)
+    }
+
+    /// A body at a time as a row with the [`COLUMNS`](Self::COLUMNS); the sign of the quaternion is chosen
+    /// so that `qw` ≥ 0.
+    pub fn row(&self, time: f64, body: usize, state: &State) -> [f64; 15] {
+        let (velocity, spin) = self.world.velocity(body, state);
+        let [qw, qx, qy, qz] = report::quaternion(state);
+        let x = &state.position;
+        [
+            time,
+            body as f64,
+            x.x,
+            x.y,
+            x.z,
+            qw,
+            qx,
+            qy,
+            qz,
+            velocity.x,
+            velocity.y,
+            velocity.z,
+            spin.x,
+            spin.y,
+            spin.z,
+        ]
+    }
 }

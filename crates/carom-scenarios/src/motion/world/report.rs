@@ -1,9 +1,10 @@
 //! The record of a world's motion.
 
-use super::config::{ImpactOutput, Setup};
+use super::World;
+use super::config::ImpactOutput;
 use crate::motion::figures::{MOST_LINES, Series, against_time};
 use crate::motion::playback::{playback, up};
-use carom_motion::{Ending, Event, Impact, RunEnd, World};
+use carom_motion::{Ending, Event, Impact, RunEnd};
 use carom_report::record::{Quantity, Record};
 use carom_variational::State;
 use nalgebra::Vector3;
@@ -14,10 +15,6 @@ const MOST_GAPS: usize = 200;
 
 /// Frames of an animation.
 const FRAMES: usize = 300;
-
-const COLUMNS: [&str; 15] = [
-    "time", "body", "x", "y", "z", "qw", "qx", "qy", "qz", "vx", "vy", "vz", "wx", "wy", "wz",
-];
 
 /// A contact that lasts or lasted.
 struct LastingContact {
@@ -43,7 +40,8 @@ pub(super) struct Log<'w> {
 }
 
 impl<'w> Log<'w> {
-    pub(super) fn new(world: &'w World, setup: &Setup) -> Self {
+    pub(super) fn new(world: &'w World) -> Self {
+        let setup = &world.setup;
         Self {
             world,
             impacts_wanted: setup.impacts == ImpactOutput::All,
@@ -64,7 +62,7 @@ impl<'w> Log<'w> {
             Event::Impact(impact) => {
                 for contact in &impact.contacts {
                     self.hits.push((contact.first, impact.time));
-                    if !self.world.is_fixed(contact.second) {
+                    if !self.world.world.is_fixed(contact.second) {
                         self.hits.push((contact.second, impact.time));
                     }
                 }
@@ -108,7 +106,7 @@ impl<'w> Log<'w> {
             self.rows.push(row(self.world, time, body, state));
         }
         if states.len() <= MOST_GAPS {
-            self.lowest = self.lowest.min(self.world.lowest_gap(states));
+            self.lowest = self.lowest.min(self.world.world.lowest_gap(states));
         }
         if self.n_samples.is_multiple_of(self.frame_stride) {
             self.frames.push((time, states.to_vec()));
@@ -119,8 +117,8 @@ impl<'w> Log<'w> {
     fn impact(&self, impact: &Impact) -> Value {
         let contact = |c: &carom_motion::ImpactContact| {
             json!({
-                "first": self.world.name(c.first),
-                "second": self.world.name(c.second),
+                "first": self.world.world.name(c.first),
+                "second": self.world.world.name(c.second),
                 "point": list(&c.point),
                 "normal": list(&c.normal),
                 "impulse": list(&c.impulse),
@@ -142,29 +140,20 @@ fn list(v: &Vector3<f64>) -> Value {
 }
 
 /// Unit quaternion w, x, y, z with $w \ge 0$.
-fn quaternion(state: &State) -> [f64; 4] {
+pub(super) fn quaternion(state: &State) -> [f64; 4] {
     let (w, v) = state.rotation.quaternion();
     let sign = if w < 0.0 { -1.0 } else { 1.0 };
     [sign * w, sign * v.x, sign * v.y, sign * v.z]
 }
 
 fn row(world: &World, time: f64, body: usize, state: &State) -> Value {
-    let (velocity, spin) = world.velocity(body, state);
-    let mut row = vec![json!(time), json!(body)];
-    let vectors = [&state.position, &velocity, &spin];
-    row.extend(vectors[0].iter().map(|x| json!(x)));
-    row.extend(quaternion(state).map(|x| json!(x)));
-    row.extend(vectors[1].iter().chain(vectors[2].iter()).map(|x| json!(x)));
-    Value::Array(row)
+    let numbers = world.row(time, body, state);
+    let entry = |(k, x): (usize, &f64)| if k == 1 { json!(body) } else { json!(x) };
+    Value::Array(numbers.iter().enumerate().map(entry).collect())
 }
 
-pub(super) fn report(
-    world: &World,
-    setup: &Setup,
-    log: &Log<'_>,
-    end: &RunEnd,
-    record: &mut Record,
-) {
+pub(super) fn report(whole: &World, log: &Log<'_>, end: &RunEnd, record: &mut Record) {
+    let World { world, setup } = whole;
     let (status, error) = match &end.ending {
         Ending::Completed => ("completed", None),
         Ending::MaxImpacts => ("max-impacts", None),
@@ -190,7 +179,7 @@ pub(super) fn report(
         .and_then(|row| row.get(0))
         .and_then(Value::as_f64);
     if sampled != Some(end.time) {
-        rows.extend((0..n).map(|body| row(world, end.time, body, &end.states[body])));
+        rows.extend((0..n).map(|body| row(whole, end.time, body, &end.states[body])));
     }
     let energy = |states: &[State]| -> f64 {
         states
@@ -252,7 +241,10 @@ pub(super) fn report(
                 Value::Null
             },
         ),
-        ("trajectory", json!({"columns": COLUMNS, "rows": rows})),
+        (
+            "trajectory",
+            json!({"columns": World::COLUMNS, "rows": rows}),
+        ),
         ("impacts", Value::Array(log.impacts.clone())),
         (
             "contacts",
@@ -284,6 +276,10 @@ pub(super) fn report(
     if let Some(error) = error {
         results.push(("error", error));
     }
+    let ignored = setup.ignored();
+    if !ignored.is_empty() {
+        results.push(("ignored", json!(ignored)));
+    }
     for (key, value) in results {
         record.results.insert(key.to_owned(), value);
     }
@@ -303,13 +299,13 @@ pub(super) fn report(
             .quantities
             .push(Quantity::new("lowest_gap_m", lowest, "m"));
     }
-    figures(world, setup, log, record);
+    figures(whole, log, record);
     let hits: Vec<f64> = log.hits.iter().map(|(_, time)| *time).collect();
     playback(&setup.spec, &log.frames, &hits, record);
 }
 
 /// Heights of the centers of mass, and the energies of all bodies, against time.
-fn figures(world: &World, setup: &Setup, log: &Log<'_>, record: &mut Record) {
+fn figures(World { world, setup }: &World, log: &Log<'_>, record: &mut Record) {
     let times: Vec<f64> = log.frames.iter().map(|(time, _)| *time).collect();
     if times.is_empty() {
         return;
@@ -382,7 +378,7 @@ fn figures(world: &World, setup: &Setup, log: &Log<'_>, record: &mut Record) {
     ));
 }
 
-fn contact(world: &World, contact: &LastingContact) -> Value {
+fn contact(world: &carom_motion::World, contact: &LastingContact) -> Value {
     let modes: Vec<Value> = contact
         .modes
         .iter()

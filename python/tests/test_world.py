@@ -1,0 +1,52 @@
+"""Worlds of rigid bodies: arrays, events, faults."""
+
+from __future__ import annotations
+
+import carom
+import numpy as np
+import pytest
+
+BALL = """
+duration = 1.5
+contact = { friction = 0.0, restitution = 0.5 }
+planes = [{ name = "floor", normal = [0.0, 0.0, 1.0] }]
+[[bodies]]
+name = "post"
+fixed = true
+shape = { type = "box", half_extents = [0.1, 0.1, 0.1] }
+position = [3.0, 0.0, 0.1]
+[[bodies]]
+name = "ball"
+mass = 2.0
+shape = { type = "sphere", radius = 0.1 }
+position = [0.0, 0.0, 1.1]
+velocity = [0.5, 0.0, 0.0]
+"""
+
+
+def test_a_ball_falls_and_bounces_as_in_the_closed_form() -> None:
+    motion = carom.World.from_toml(BALL).run()
+    fall = np.sqrt(2.0 / 9.80665)
+    times = [impact["time"] for impact in motion.impacts]
+    assert np.allclose(times[:2], [fall, 2.0 * fall], rtol=0.0, atol=1e-12)
+    ball = motion.bodies.index("ball")
+    assert np.allclose(motion.position[:, ball, 0], 0.5 * motion.time, rtol=0.0, atol=1e-12)
+    falls = motion.time < fall
+    height = 1.1 - 0.5 * 9.80665 * motion.time**2
+    assert np.allclose(motion.position[falls, ball, 2], height[falls], rtol=0.0, atol=1e-12)
+    assert np.array_equal(motion.rows[:, 0, 2:5], np.tile([3.0, 0.0, 0.1], (len(motion), 1)))
+
+
+def test_events_come_in_the_order_of_time_and_leave_nothing_out() -> None:
+    seen: list[tuple[str, float]] = []
+    motion = carom.World({"duration": 0.8}).run(lambda kind, event: seen.append((kind, event["time"])))
+    assert [time for _, time in seen] == sorted(time for _, time in seen)
+    kinds = [kind for kind, _ in seen]
+    assert kinds.count("sample") == len(motion)
+    assert kinds.count("impact") == len(motion.impacts) > 0
+    assert kinds.count("established") == len(motion.contacts)
+
+
+def test_a_fault_names_its_key() -> None:
+    with pytest.raises(carom.CaromError, match=r"bodies\[0\].mass"):
+        carom.World.from_toml(BALL.replace("fixed = true", "")).run()
