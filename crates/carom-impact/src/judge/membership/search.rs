@@ -40,11 +40,14 @@ const MAX_LISTED: usize = 256;
 
 /// Multiply-adds in linear programs: of any search, and for each sample.
 const LEAST_WORK: u64 = 20_000_000;
-const WORK_PER_SAMPLE: u64 = 60_000;
+const WORK_PER_SAMPLE: u64 = 100_000;
 
 /// Pivots that samples may make, over those that as many plain samples would: random branches,
 /// small steps and contacts switched off make more of them.
 const PIVOT_SHARE: f64 = 0.8;
+
+/// The same with round cones, where samples are led to the velocity and few of them are enough.
+const ROUND_PIVOT_SHARE: f64 = 0.2;
 
 /// A sequence of modes, and how near its best chain ends (scaled).
 struct Ranked {
@@ -291,9 +294,13 @@ impl Search<'_, '_> {
         let mut drawn: Vec<Sampled> = Vec::new();
         let mut first = 0;
         let (mut pivots, mut plain, mut n_plain) = (0.0, 0.0, 0.0f64);
+        let share = match self.edges.cone {
+            WitnessCone::Round => ROUND_PIVOT_SHARE,
+            _ => PIVOT_SHARE,
+        };
         while first < total
             && self.work < self.budget
-            && (first == 0 || pivots * n_plain < PIVOT_SHARE * plain * total as f64)
+            && (first == 0 || pivots * n_plain < share * plain * total as f64)
         {
             let end = total.min(first + BATCH);
             let count = (end - first).div_ceil(TASK);
