@@ -5,7 +5,7 @@
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use carom_benches::worlds::{ball, body, gas, laws, limits, plane};
-use carom_geometry::{Cuboid, Ellipsoid, MassProperties, Polyhedron, Shape};
+use carom_geometry::{Cuboid, Ellipsoid, MassProperties, Shape, TriangleMesh};
 use carom_lie::So3;
 use carom_motion::{BodySpec, Event, FlightRule, OnZeno, PlaneSpec, Surface, World, WorldSpec};
 use carom_numeric::random::CounterRng;
@@ -151,7 +151,7 @@ fn points(n: usize) -> Vec<Vector3<f64>> {
 fn hull() -> Duration {
     let points = points(20_000);
     let begin = Instant::now();
-    black_box(Polyhedron::hull(&points).unwrap());
+    black_box(TriangleMesh::hull(&points).unwrap());
     begin.elapsed()
 }
 
