@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use allocation_counter::measure;
+use carom_benches::worlds::{gas, laws, limits};
 use carom_benches::{chain_contacts, line_metric, wedge_masses};
 use carom_billiard::Ellipse;
 use carom_billiard::penny::{Limits, PennyBilliard, PennyState, RollingPenny};
@@ -266,4 +267,20 @@ fn planar_mechanisms_fly_without_the_allocator() {
         measure(|| assert_eq!(run().n_steps, steps)).count_total
     };
     assert_eq!(fly(2), fly(50));
+}
+
+/// A run of three times as many impacts, flights and searches allocates as much as a shorter one.
+#[test]
+fn impacts_of_spheres_in_a_world_allocate_nothing() {
+    let world = gas(4, 1.5).unwrap();
+    let allocated = |impacts: usize| {
+        let mut end = None;
+        let count = measure(|| {
+            end = Some(world.run(&laws(), &limits(f64::MAX, impacts), &[], &mut |_| ()));
+        });
+        assert_eq!(end.unwrap().n_impacts, impacts);
+        count.count_total
+    };
+    let (few, many) = (allocated(20_000), allocated(60_000));
+    assert_eq!(few, many);
 }

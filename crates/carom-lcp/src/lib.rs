@@ -63,6 +63,7 @@
 //! | --- | --- |
 //! | [`Lcp`], [`LcpRef`] | a validated problem, owned or borrowed |
 //! | [`Lemke`] | the method of choice; [`LemkeWorkspace`] makes it free of allocations |
+//! | [`Lemke::solve_symmetric`] | symmetric positive semidefinite matrices (contacts without friction) by sweeps |
 //! | [`principal_pivoting`] | Cottle-Dantzig and Keller, for P and positive semidefinite matrices |
 //! | [`GaussSeidel`] | cheap sweeps of low accuracy |
 //! | [`enumerate`](fn@enumerate), [`Enumerate`] | every basic solution of a small problem |

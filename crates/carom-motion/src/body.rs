@@ -10,6 +10,12 @@ use carom_variational::{
 };
 use nalgebra::{Matrix3, Vector3};
 
+/// Bound of the angle by which a step of a variational flight turns a body (rad).
+const LARGEST_TURN: f64 = 0.5;
+
+/// A step is halved at most so many times.
+const MAX_HALVINGS: f64 = 5.0;
+
 /// How bodies fly between impacts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum FlightRule {
@@ -71,7 +77,7 @@ pub(crate) struct Body {
     pub(crate) rigid: Option<RigidBody>,
     pub(crate) shape: Shape,
     pub(crate) parts: Vec<Part>,
-    /// Half extents of the cores of all parts along the principal axes.
+    /// Half extents of the cores of all parts along the principal axes, in ascending order of the moments.
     extents: Vector3<f64>,
     moments: Vector3<f64>,
     /// Whether all principal moments are the same.
@@ -97,6 +103,11 @@ impl Body {
             Some(eigen) => (eigen.eigenvectors, eigen.eigenvalues),
             None => (Matrix3::identity(), Vector3::repeat(1.0)),
         };
+        // In ascending order, as those of the rigid body.
+        let mut order = [0, 1, 2];
+        order.sort_by(|i, j| moments[*i].total_cmp(&moments[*j]));
+        let axes = axes.select_columns(&order);
+        let moments = Vector3::from(order.map(|k| moments[k]));
         let reach = |axis: &Vector3<f64>| {
             let one = |d: Vector3<f64>| {
                 parts
@@ -143,11 +154,16 @@ impl Body {
         Bounds::around(&low, &high, 1e-9 * self.radius)
     }
 
-    /// Largest acceleration that the rotation gives to a point of the cores in the exact motion.
-    ///
-    /// With principal moments $J_k$ and both $2T$ and $\lvert\Pi\rvert^2$ conserved, the largest
-    /// $\Omega_k^2$ are attained at vertices of
-    /// $\lbrace y\ge 0, \sum J_iy_i = 2T, \sum J_i^2y_i = \lvert\Pi\rvert^2\rbrace$.
+    /// Bound of the rate at which the body turns about an axis, if it is no constant spin (rad/s).
+    pub(crate) fn tumbling(&self, state: &State) -> f64 {
+        match &self.rigid {
+            Some(rigid) if !self.isotropic => rigid.rate_squares(state).max().sqrt(),
+            _ => 0.0,
+        }
+    }
+
+    /// Largest acceleration that the rotation gives to a point of the cores in the exact motion, from the
+    /// largest rates about each axis.
     fn exact_acceleration(&self, state: &State) -> f64 {
         let Some(rigid) = &self.rigid else {
             return 0.0;
@@ -155,32 +171,7 @@ impl Body {
         if self.extents.max() == 0.0 {
             return 0.0;
         }
-        let energy = 2.0 * rigid.rotational_energy(state);
-        let square = state.angular_momentum.norm_squared();
-        let j = &self.moments;
-        // No component can be larger than if it had all the energy, or all the momentum.
-        let y = Vector3::from_fn(|k, _| (energy / j[k]).min(square / (j[k] * j[k])));
-        let mut most = Vector3::<f64>::zeros();
-        let mut distinct = true;
-        for (p, q) in [(0, 1), (1, 2), (2, 0)] {
-            let (i, k) = if j[p] < j[q] { (p, q) } else { (q, p) };
-            let difference = j[k] - j[i];
-            if difference <= 1e-6 * j[k] {
-                distinct = false;
-                continue;
-            }
-            let yi = (energy * j[k] - square) / (j[i] * difference);
-            let yk = (square - energy * j[i]) / (j[k] * difference);
-            let slack = 1e-9 * energy;
-            if yi * j[i] >= -slack && yk * j[k] >= -slack {
-                most[i] = most[i].max(yi);
-                most[k] = most[k].max(yk);
-            }
-        }
-        let y = match distinct {
-            true => y.zip_map(&most, f64::min).map(|y| y.max(0.0)),
-            false => y,
-        };
+        let (j, y) = (&self.moments, rigid.rate_squares(state));
         let mut total = 0.0;
         for k in 0..3 {
             let (i, l) = ((k + 1) % 3, (k + 2) % 3);
@@ -202,10 +193,12 @@ pub(crate) struct Flights {
     pub(crate) gravity: Vector3<f64>,
     exact: ExactFlight,
     discrete: FreeFlight,
+    /// Step of the grid (s).
+    time_step: f64,
 }
 
 impl Flights {
-    pub(crate) fn new(rule: FlightRule, gravity: Vector3<f64>) -> Self {
+    pub(crate) fn new(rule: FlightRule, gravity: Vector3<f64>, time_step: f64) -> Self {
         let discrete = match rule {
             FlightRule::Exact | FlightRule::Lgvi => FreeFlight::lgvi(gravity),
             FlightRule::Lgvi4 => FreeFlight::suzuki4(gravity),
@@ -216,7 +209,38 @@ impl Flights {
             gravity,
             exact: ExactFlight::new(gravity),
             discrete,
+            time_step,
         }
+    }
+
+    /// Step of the variational flight of a body, and whether it is shorter than the grid's: where the
+    /// grid's could turn the body by more than [`LARGEST_TURN`], it is halved until it does not, or
+    /// [`MAX_HALVINGS`] times. So steps can be solved, and the bounds that certify first contact hold.
+    pub(crate) fn own_step(&self, body: &Body, from: &State) -> Option<f64> {
+        let rigid = body.rigid.as_ref().filter(|_| !self.is_exact(body))?;
+        let square = 2.0 * rigid.rotational_energy(from) / rigid.moments().x;
+        let turn = self.time_step * square.max(0.0).sqrt();
+        let halvings = (turn / LARGEST_TURN).log2().ceil();
+        (halvings > 0.0).then(|| self.time_step * (-halvings.min(MAX_HALVINGS)).exp2())
+    }
+
+    /// Flies whole own steps of a body that needs them, and reports what is left of the time.
+    fn own_steps(
+        &self,
+        body: &Body,
+        rigid: &RigidBody,
+        from: &State,
+        time: f64,
+    ) -> Result<(State, f64), VariationalError> {
+        let Some(step) = self.own_step(body, from) else {
+            return Ok((*from, time));
+        };
+        let (mut state, mut left) = (*from, time);
+        for _ in 0..(time / step).min(MAX_HALVINGS.exp2()) as usize {
+            state = self.discrete.advance(rigid, &state, step)?;
+            left -= step;
+        }
+        Ok((state, left.max(0.0)))
     }
 
     /// Whether the path of a body is the exact one, so that it does not depend on where steps begin.
@@ -253,7 +277,10 @@ impl Flights {
         }
         match self.rule {
             FlightRule::Exact => self.exact.advance(rigid, from, time),
-            _ => self.discrete.advance(rigid, from, time),
+            _ => {
+                let (from, time) = self.own_steps(body, rigid, from, time)?;
+                self.discrete.advance(rigid, &from, time)
+            }
         }
     }
 
@@ -300,7 +327,8 @@ impl Flights {
             };
             return Ok((state, rate));
         }
-        self.discrete.advance_with_rate(rigid, from, time)
+        let (from, time) = self.own_steps(body, rigid, from, time)?;
+        self.discrete.advance_with_rate(rigid, &from, time)
     }
 
     /// Largest acceleration, beside gravity, of a point of the cores along the path.

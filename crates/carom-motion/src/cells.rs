@@ -28,10 +28,6 @@ impl Bounds {
         }
     }
 
-    pub(crate) fn meets(&self, other: &Self) -> bool {
-        (0..3).all(|k| self.low[k] <= other.high[k] && other.low[k] <= self.high[k])
-    }
-
     fn width(&self) -> f64 {
         (self.high - self.low).max()
     }
@@ -55,7 +51,35 @@ struct Place {
     bucket: u32,
     /// Place in the list of the level.
     member: u32,
-    bounds: Bounds,
+    bounds: Rough,
+}
+
+/// A box that holds another one in half of the room, so that a place fits a line of the cache.
+#[derive(Clone, Copy, Debug)]
+struct Rough {
+    low: [f32; 3],
+    high: [f32; 3],
+}
+
+impl Rough {
+    fn new(bounds: &Bounds) -> Self {
+        let outward = |x: f64, down: bool| {
+            let near = x as f32;
+            match (f64::from(near) > x, f64::from(near) < x) {
+                (true, _) if down => near.next_down(),
+                (_, true) if !down => near.next_up(),
+                _ => near,
+            }
+        };
+        Self {
+            low: [0, 1, 2].map(|k| outward(bounds.low[k], true)),
+            high: [0, 1, 2].map(|k| outward(bounds.high[k], false)),
+        }
+    }
+
+    fn meets(&self, other: &Self) -> bool {
+        (0..3).all(|k| self.low[k] <= other.high[k] && other.low[k] <= self.high[k])
+    }
 }
 
 /// Lists of boxes for each box, so that most cells have one of their own.
@@ -68,6 +92,7 @@ const PRIMES: [u32; 3] = [0x9e37_79b1, 0x85eb_ca77, 0xc2b2_ae3d];
 #[derive(Clone, Debug)]
 struct Level {
     size: f64,
+    inverse: f64,
     members: Vec<u32>,
 }
 
@@ -90,9 +115,13 @@ impl Cells {
         }
     }
 
-    /// The box of a number.
-    pub(crate) fn get(&self, index: usize) -> Option<&Bounds> {
+    fn get(&self, index: usize) -> Option<&Rough> {
         Some(&self.places.get(index)?.as_ref()?.bounds)
+    }
+
+    /// Whether the boxes of two numbers meet.
+    pub(crate) fn meet(&self, i: usize, j: usize) -> bool {
+        matches!((self.get(i), self.get(j)), (Some(a), Some(b)) if a.meets(b))
     }
 
     /// Puts the box of a number where it is, from wherever it was.
@@ -103,7 +132,7 @@ impl Cells {
             && place.level == level as u32
             && place.cell == cell
         {
-            place.bounds = bounds;
+            place.bounds = Rough::new(&bounds);
             return;
         }
         self.take_out(index);
@@ -121,7 +150,7 @@ impl Cells {
             cell,
             bucket: bucket as u32,
             member: members.len() as u32 - 1,
-            bounds,
+            bounds: Rough::new(&bounds),
         });
     }
 
@@ -145,9 +174,11 @@ impl Cells {
         }
     }
 
-    /// The numbers of all boxes that meet a box, in ascending order.
+    /// The numbers of all boxes that meet a box, in ascending order; boxes that miss it by rounding may be
+    /// among them.
     pub(crate) fn meeting(&self, bounds: &Bounds, out: &mut Vec<usize>) {
         out.clear();
+        let rough = Rough::new(bounds);
         for (index, level) in self.levels.iter().enumerate() {
             if level.members.is_empty() {
                 continue;
@@ -160,13 +191,13 @@ impl Cells {
             });
             if many > level.members.len() as f64 {
                 let members = level.members.iter().map(|member| *member as usize);
-                out.extend(members.filter(|i| self.get(*i).is_some_and(|b| b.meets(bounds))));
+                out.extend(members.filter(|i| self.get(*i).is_some_and(|b| b.meets(&rough))));
                 continue;
             }
             for x in low[0]..=high[0] {
                 for y in low[1]..=high[1] {
                     for z in low[2]..=high[2] {
-                        self.report_cell(index, [x, y, z], bounds, out);
+                        self.report_cell(index, [x, y, z], &rough, out);
                     }
                 }
             }
@@ -174,7 +205,7 @@ impl Cells {
         out.sort_unstable();
     }
 
-    fn report_cell(&self, level: usize, cell: Cell, bounds: &Bounds, out: &mut Vec<usize>) {
+    fn report_cell(&self, level: usize, cell: Cell, bounds: &Rough, out: &mut Vec<usize>) {
         let mut next = self.buckets[self.bucket(level, &cell)];
         while let Some(Some(place)) = self.places.get(next as usize) {
             if place.level == level as u32 && place.cell == cell && place.bounds.meets(bounds) {
@@ -194,16 +225,26 @@ impl Cells {
             Some(level) => level,
             None => {
                 let members = Vec::with_capacity(self.places.len());
-                self.levels.push(Level { size, members });
+                // A power of two: exact.
+                let inverse = 1.0 / size;
+                self.levels.push(Level {
+                    size,
+                    inverse,
+                    members,
+                });
                 self.levels.len() - 1
             }
         }
     }
 
     fn cell(&self, level: usize, point: &Vector3<f64>) -> Cell {
-        let size = self.levels[level].size;
+        let inverse = self.levels[level].inverse;
         // Far away all is one cell: the conversion saturates.
-        [0, 1, 2].map(|k| (point[k] / size).floor() as i32)
+        [0, 1, 2].map(|k| {
+            let x = point[k] * inverse;
+            let towards_zero = x as i32;
+            towards_zero.saturating_sub(i32::from(f64::from(towards_zero) > x))
+        })
     }
 
     fn bucket(&self, level: usize, cell: &Cell) -> usize {
@@ -248,12 +289,18 @@ mod tests {
             cells.put(round % n, bounds);
             all[round % n] = Some(bounds);
             cells.meeting(&bounds, &mut found);
-            let expected = all.iter().enumerate();
-            let expected: Vec<usize> = expected
-                .filter(|(_, b)| b.is_some_and(|b| b.meets(&bounds)))
-                .map(|(i, _)| i)
-                .collect();
-            assert_eq!(found, expected);
+            let meets = |b: &Bounds, slack: f64| {
+                (0..3).all(|k| {
+                    b.low[k] <= bounds.high[k] + slack && bounds.low[k] <= b.high[k] + slack
+                })
+            };
+            for (i, b) in all.iter().enumerate() {
+                let (Some(b), reported) = (b, found.binary_search(&i).is_ok()) else {
+                    continue;
+                };
+                assert!(reported || !meets(b, 0.0));
+                assert!(!reported || meets(b, 1e-4));
+            }
         }
     }
 }

@@ -11,6 +11,7 @@
 //!
 //! Energy and momentum are accounted for on the way: [`Balance`].
 
+mod ball;
 mod body;
 mod cells;
 mod chatter;

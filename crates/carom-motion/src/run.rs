@@ -253,7 +253,7 @@ impl<'w> Run<'w, '_> {
                 discrete |= !world.flights.is_exact(body);
                 self.enclose(i, start);
             } else {
-                self.cells.put(i, body.bounds(&self.motions[i].state));
+                self.enclose_fixed(i);
             }
         }
         self.settle()?;

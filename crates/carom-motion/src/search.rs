@@ -8,7 +8,7 @@
 //!
 //! is concave and below the gap: $B$ bounds the accelerations of points of the bodies, and common
 //! gravity cancels. The search goes to the last time with $L \ge 0$ and takes a new $n$ there; near a
-//! contact the gap falls quadratically. Spheres have closed forms.
+//! contact the gap falls quadratically. Balls have closed forms (`ball.rs`).
 
 use crate::MotionError;
 use crate::body::{Body, Flights};
@@ -28,6 +28,16 @@ const MAX_CERTIFIED: usize = 512;
 
 /// Shortest stride of the evaluations after those, as a fraction of the horizon.
 const SHORTEST_STRIDE: f64 = 1.0 / 4096.0;
+
+/// A bound that could move a point by this many radii within the horizon says nothing: flights of slender
+/// bodies in several stages have such bounds. Their paths are sampled.
+const USELESS: f64 = 8192.0;
+
+/// Evaluations that are certified in spite of such a bound.
+const MAX_USELESS: usize = 8;
+
+/// Shortest stride of the evaluations after those, as a fraction of the horizon.
+const SAMPLING_STRIDE: f64 = 1.0 / 256.0;
 
 /// Evaluations that are certified while a pair that touches at the start stays within the tolerance.
 const MAX_TOUCHING: usize = 16;
@@ -80,8 +90,7 @@ struct Node {
 }
 
 impl Search<'_> {
-    /// Time of the first contact after the start, at most `horizon`; `None` if there is none. Pairs that
-    /// have closed forms are asked for those first.
+    /// Time of the first contact after the start, at most `horizon`; `None` if there is none.
     ///
     /// If the pair touches at the start, it must not approach.
     pub(crate) fn first_contact(
@@ -97,6 +106,7 @@ impl Search<'_> {
         let zero = at.gap.value.min(0.0);
         let floor = zero - band;
         let bound = self.bound(horizon);
+        let useless = bound * horizon * horizon > USELESS * self.first.body.radius;
         let touched = at.gap.value <= target;
         let mut left_start = !touched;
         for evaluation in 0..MAX_EVALUATIONS {
@@ -106,7 +116,11 @@ impl Search<'_> {
             }
             // Where two bodies touch and neither approach nor leave, the bound says next to nothing.
             let stays = touched && at.gap.value - zero <= self.tolerance;
-            let coarse = evaluation >= if stays { MAX_TOUCHING } else { MAX_CERTIFIED };
+            let (certified, stride) = match (stays, useless) {
+                (true, _) => (MAX_TOUCHING, TOUCHING_STRIDE),
+                (_, true) => (MAX_USELESS, SAMPLING_STRIDE),
+                _ => (MAX_CERTIFIED, SHORTEST_STRIDE),
+            };
             let mut tau = self.certified(before.as_ref(), &at, left, floor, bound);
             if tau >= left {
                 return Ok(None);
@@ -114,11 +128,7 @@ impl Search<'_> {
             // A pair that starts in contact and leaves it may do so slowly.
             let least = f64::EPSILON * (self.begin.abs() + horizon);
             tau = tau.max(least);
-            if coarse {
-                let stride = match stays {
-                    true => TOUCHING_STRIDE,
-                    false => SHORTEST_STRIDE,
-                };
+            if evaluation >= certified {
                 tau = tau.max(stride * horizon);
             }
             let next = self.probe((at.time + tau).min(horizon), memory)?;
@@ -141,59 +151,6 @@ impl Search<'_> {
             limit: MAX_EVALUATIONS,
             time: self.begin + at.time,
         })
-    }
-
-    /// Closed forms for spheres about their centers of mass: `None` for other pairs.
-    pub(crate) fn spheres(&self, horizon: f64) -> Option<Option<f64>> {
-        let radius = self.first.body.sphere?;
-        let start = |launch: &Launch<'_>| {
-            if !launch.flies() {
-                return (launch.state.position, Vector3::zeros());
-            }
-            self.flights.center(launch.body, launch.state, launch.since)
-        };
-        let (x, v) = start(&self.first);
-        match self.other {
-            Other::Plane(_) if !self.first.flies() => Some(None),
-            Other::Plane(plane) => {
-                let n = plane.half_space.normal();
-                let gap = plane.half_space.height(&x) - radius;
-                let (rate, fall) = (n.dot(&v), n.dot(&self.flights.gravity));
-                let scale = plane.half_space.gap_scale(&x, radius);
-                Some(first_zero(gap, rate, fall, BAND * scale, horizon))
-            }
-            Other::Body(second) => {
-                let other = second.sphere?;
-                if self.gravity() != Vector3::zeros() {
-                    return None;
-                }
-                let (y, w) = start(&self.second);
-                let (d, u) = (x - y, v - w);
-                let sum = radius + other;
-                let speed = u.norm_squared();
-                let closing = d.dot(&u);
-                if closing >= 0.0 || speed == 0.0 {
-                    return Some(None);
-                }
-                let length = d.norm();
-                // Touching: what comes nearer is contact again once it is nearer than rounding.
-                let band = BAND * (sum + x.amax().max(y.amax()));
-                if length - sum <= band {
-                    let time = band * length / -closing;
-                    return Some((time <= horizon).then_some(time));
-                }
-                // |d + t u| = sum, with |d| - sum as given and without cancellation.
-                let excess = (length - sum) * (length + sum);
-                let nearest = d - u * (closing / speed);
-                let depth = (sum - nearest.norm()) * (sum + nearest.norm());
-                if depth < 0.0 {
-                    return Some(None);
-                }
-                let root = (speed * depth).sqrt();
-                let time = (excess / (root - closing)).max(0.0);
-                Some((time <= horizon).then_some(time))
-            }
-        }
     }
 
     fn probe(&self, time: f64, memory: &mut PairMemory) -> Result<Node, MotionError> {
@@ -475,40 +432,4 @@ fn rate_of_nothing() -> PathRate {
         linear: Vector3::zeros(),
         angular: Vector3::zeros(),
     }
-}
-
-/// First time at which $g + ut + \tfrac a2t^2$ falls to 0, at most `horizon`. A start within the band
-/// is contact: it comes back only if it leaves.
-fn first_zero(gap: f64, rate: f64, acceleration: f64, band: f64, horizon: f64) -> Option<f64> {
-    let gap = if gap.abs() <= band { 0.0 } else { gap };
-    let time = if gap <= 0.0 {
-        // In contact: back after a flight, or at once, or when it has come nearer by more than rounding.
-        if acceleration >= 0.0 && rate < 0.0 {
-            band / -rate
-        } else if rate < 0.0 || (rate == 0.0 && acceleration < 0.0) {
-            0.0
-        } else if acceleration < 0.0 {
-            -2.0 * rate / acceleration
-        } else {
-            return None;
-        }
-    } else {
-        let discriminant = rate * rate - 2.0 * acceleration * gap;
-        if discriminant < 0.0 {
-            return None;
-        }
-        let root = discriminant.sqrt();
-        if rate <= 0.0 {
-            // Both roots positive or one: the smaller positive one.
-            if root - rate == 0.0 {
-                return None;
-            }
-            2.0 * gap / (root - rate)
-        } else if acceleration < 0.0 {
-            (rate + root) / -acceleration
-        } else {
-            return None;
-        }
-    };
-    (time <= horizon).then_some(time)
 }

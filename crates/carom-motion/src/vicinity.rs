@@ -5,8 +5,10 @@
 //! nobody around gets a longer box, so that lonely bodies cost nothing.
 
 use crate::MotionError;
+use crate::ball::Ball;
 use crate::cells::Bounds;
 use crate::events::{Entry, Next};
+use crate::pair::Other;
 use crate::pair_table::Pair;
 use crate::run::Run;
 use crate::search::{Launch, Search};
@@ -27,6 +29,15 @@ const CROWD: usize = 24;
 /// bodies move by about this many radii.
 const STRETCH_OF_SEARCH: f64 = 8.0;
 
+/// Flights that have turned this far begin anew with the next box: the exact flow of a body that
+/// tumbles takes time in proportion (rad).
+const LONG_FLIGHT: f64 = 2.0;
+
+/// Boxes last until a body that tumbles has turned this far (rad); but for no less than the second
+/// fraction of a step.
+const LONGEST_TUMBLE: f64 = 8.0;
+const SHORTEST_BOX: f64 = 1e-4;
+
 /// The box of a body.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cage {
@@ -37,6 +48,10 @@ pub(crate) struct Cage {
     stretch: f64,
     /// The round in which contacts with all that are around were looked for.
     round: u64,
+    /// The body, if it is a ball, when the box was made.
+    ball: Option<Ball>,
+    since: Time,
+    bounds: Bounds,
 }
 
 impl Default for Cage {
@@ -46,6 +61,9 @@ impl Default for Cage {
             count: 0,
             stretch: 1.0,
             round: 0,
+            ball: None,
+            since: Time::default(),
+            bounds: Bounds::around(&Vector3::zeros(), &Vector3::zeros(), 0.0),
         }
     }
 }
@@ -54,6 +72,9 @@ impl Run<'_, '_> {
     /// Gives new boxes to bodies whose flights begin, or go on, at a time, and looks for their contacts.
     pub(crate) fn look_around(&mut self, bodies: &[usize], from: Time) -> Result<(), MotionError> {
         for &body in bodies {
+            if self.is_long(body, from) {
+                self.bring(body, from)?;
+            }
             self.enclose(body, from);
         }
         let round = self.new_stamp();
@@ -78,12 +99,26 @@ impl Run<'_, '_> {
         Ok(())
     }
 
+    /// Whether the flight of a body is to begin anew: an exact one of a body that has tumbled for long, or
+    /// a variational one with steps of its own.
+    fn is_long(&self, body: usize, time: Time) -> bool {
+        let (flights, about, motion) = (
+            &self.world.flights,
+            &self.world.bodies[body],
+            &self.motions[body],
+        );
+        if motion.island.is_some() {
+            return false;
+        }
+        match flights.is_exact(about) {
+            true => about.tumbling(&motion.state) * time.since(motion.time) > LONG_FLIGHT,
+            false => flights.own_step(about, &motion.state).is_some(),
+        }
+    }
+
     /// Everything whose box meets that of a body, and the planes that do.
     pub(crate) fn around(&self, body: usize, out: &mut Vec<usize>) {
-        match self.cells.get(body) {
-            Some(bounds) => self.within(bounds, out),
-            None => out.clear(),
-        }
+        self.within(&self.cages[body].bounds, out);
     }
 
     /// Everything that can be in a box at present.
@@ -100,24 +135,50 @@ impl Run<'_, '_> {
         }
     }
 
+    /// The box of a body that never moves.
+    pub(crate) fn enclose_fixed(&mut self, body: usize) {
+        let (about, state) = (&self.world.bodies[body], &self.motions[body].state);
+        let bounds = about.bounds(state);
+        self.cells.put(body, bounds);
+        let cage = &mut self.cages[body];
+        cage.bounds = bounds;
+        cage.ball = about.sphere.map(|radius| Ball {
+            center: state.position,
+            velocity: Vector3::zeros(),
+            radius,
+            falls: false,
+        });
+    }
+
     /// The box of a body about its path from a time on.
     pub(crate) fn enclose(&mut self, body: usize, from: Time) {
         let world = self.world;
         let (about, motion) = (&world.bodies[body], &self.motions[body]);
         let stretch = self.cages[body].stretch;
-        let (bounds, until, leaves) = if let Some(state) = self.resting(body) {
-            let bounds = Bounds::around(&state.position, &state.position, about.radius);
+        let resting = self.resting(body);
+        let (x, v) = match resting {
+            Some(state) => (state.position, Vector3::zeros()),
+            None => {
+                let since = from.since(motion.time);
+                world.flights.center(about, &motion.state, since)
+            }
+        };
+        let ball = about.sphere.map(|radius| Ball {
+            center: x,
+            velocity: v,
+            radius,
+            falls: resting.is_none(),
+        });
+        let (bounds, until, leaves) = if resting.is_some() {
+            let bounds = Bounds::around(&x, &x, about.radius);
             (bounds, self.end_of_step(body).unwrap_or(from), false)
         } else {
-            let (x, v) = world
-                .flights
-                .center(about, &motion.state, from.since(motion.time));
             let g = world.flights.gravity;
             let (speed, fall) = (v.norm(), g.norm());
             let travel = TRAVEL * about.radius * stretch;
             // |v| t + |g| t^2/2 is the way to travel.
             let time = 2.0 * travel / (speed + (speed * speed + 2.0 * fall * travel).sqrt());
-            let left = match time.is_finite() {
+            let mut left = match time.is_finite() {
                 true => from.plus(time.max(8.0 * f64::EPSILON * from.high.abs())),
                 false => Time::new(f64::INFINITY),
             };
@@ -129,6 +190,14 @@ impl Run<'_, '_> {
                 slack = (self.kick_of_step(body) + fall * length) * length;
             } else if !world.flights.is_exact(about) {
                 limit = self.next_line(from);
+                if let Some(step) = world.flights.own_step(about, &motion.state) {
+                    left = left.min(from.plus(step));
+                }
+            }
+            let tumbling = about.tumbling(&motion.state);
+            if tumbling > 0.0 {
+                let longest = (LONGEST_TUMBLE / tumbling).max(SHORTEST_BOX * world.time_step);
+                left = left.min(from.plus(longest));
             }
             let until = left.min(limit);
             let time = until.since(from);
@@ -151,7 +220,8 @@ impl Run<'_, '_> {
         self.cells.put(body, bounds);
         let count = self.new_stamp();
         let cage = &mut self.cages[body];
-        (cage.until, cage.count) = (until, count);
+        (cage.until, cage.count, cage.since) = (until, count, from);
+        (cage.ball, cage.bounds) = (ball, bounds);
         if leaves && until.high.is_finite() {
             self.push(Entry {
                 time: until,
@@ -182,10 +252,7 @@ impl Run<'_, '_> {
         if !(whole > 0.0) {
             return Ok(());
         }
-        let Some(search) = self.search(pair, from) else {
-            return Ok(());
-        };
-        if let Some(found) = search.spheres(whole) {
+        if let Some(found) = self.first_touch_of_balls(pair, from, whole) {
             if let Some(time) = found {
                 self.push_touch(pair, from.plus(time), false);
             }
@@ -220,6 +287,21 @@ impl Run<'_, '_> {
         Ok(())
     }
 
+    /// The closed form of the first contact of balls with each other and with planes; `None` for other
+    /// pairs.
+    fn first_touch_of_balls(&self, (i, j): Pair, from: Time, horizon: f64) -> Option<Option<f64>> {
+        let gravity = &self.world.flights.gravity;
+        let ball = |thing: usize| {
+            let cage = self.cages.get(thing)?;
+            Some(cage.ball?.moved(gravity, from.since(cage.since)))
+        };
+        let first = ball(i)?;
+        match self.world.thing(j) {
+            Other::Plane(plane) => Some(first.first_touch_of_plane(plane, gravity, horizon)),
+            Other::Body(_) => first.first_touch(&ball(j)?, gravity, horizon),
+        }
+    }
+
     /// The search for the contact of a pair from a time on; `None` if both stay where they are.
     fn search(&self, (i, j): Pair, from: Time) -> Option<Search<'_>> {
         let world = self.world;
@@ -251,9 +333,8 @@ impl Run<'_, '_> {
     /// Keeps where the gap of a pair was found, while the two are near each other.
     pub(crate) fn keep_memory(&mut self, pair: Pair, memory: crate::pair::PairMemory) {
         let (cells, n) = (&self.cells, self.world.n_bodies());
-        self.memory.insert(pair, memory, |(i, j), _| {
-            j < n && !matches!((cells.get(i), cells.get(j)), (Some(a), Some(b)) if a.meets(b))
-        });
+        self.memory
+            .insert(pair, memory, |(i, j), _| j < n && !cells.meet(i, j));
     }
 
     /// Grows whenever one of the two gets a new box.

@@ -132,7 +132,7 @@ impl World {
         let world = Self {
             bodies,
             planes: spec.planes.clone(),
-            flights: Flights::new(spec.flight, spec.gravity),
+            flights: Flights::new(spec.flight, spec.gravity, spec.time_step),
             time_step: spec.time_step,
             initial,
             surface: spec.surface,
@@ -147,33 +147,63 @@ impl World {
     }
 
     fn check_overlaps(&self) -> Result<(), MotionError> {
-        for i in 0..self.bodies.len() {
-            for j in 0..self.n_things() {
-                let Some((first, second)) = self.pair_of(i, j) else {
-                    continue;
-                };
-                if first != i {
-                    continue;
+        let mut deep: Option<((usize, usize), f64)> = None;
+        self.each_pair(&self.initial, 0.0, &mut |pair| {
+            let gap = self.gap(pair, &self.initial);
+            if gap < -self.tolerance(pair.0, pair.1) && deep.is_none_or(|(first, _)| pair < first) {
+                deep = Some((pair, -gap));
+            }
+            0.0
+        });
+        match deep {
+            None => Ok(()),
+            Some(((first, second), depth)) => Err(MotionError::InitialPenetration {
+                first: self.name(first).to_owned(),
+                second: self.name(second).to_owned(),
+                depth,
+            }),
+        }
+    }
+
+    fn gap(&self, (i, j): (usize, usize), states: &[State]) -> f64 {
+        let (body, here) = (&self.bodies[i], &states[i]);
+        let there = states.get(j).unwrap_or(here);
+        pair::gap(body, here, &self.thing(j), there, &mut PairMemory::new()).value
+    }
+
+    /// Every pair that can touch and whose balls, or ball and plane, are no farther apart than `reach`,
+    /// which each report renews (m).
+    fn each_pair(
+        &self,
+        states: &[State],
+        mut reach: f64,
+        report: &mut dyn FnMut((usize, usize)) -> f64,
+    ) {
+        let n = self.bodies.len();
+        let low = |i: usize| states[i].position.x - self.bodies[i].radius;
+        let mut order: Vec<usize> = (0..n).collect();
+        order.sort_by(|i, j| low(*i).total_cmp(&low(*j)));
+        for (place, &i) in order.iter().enumerate() {
+            let (here, radius) = (states[i].position, self.bodies[i].radius);
+            for (index, plane) in self.planes.iter().enumerate() {
+                if plane.half_space.height(&here) - radius <= reach
+                    && let Some(pair) = self.pair_of(i, n + index)
+                {
+                    reach = report(pair);
                 }
-                let (body, other) = (&self.bodies[first], self.thing(second));
-                let (here, there) = (&self.initial[first], self.initial_of(second));
-                if let Other::Body(second) = other {
-                    let apart = (here.position - there.position).norm();
-                    if apart > body.radius + second.radius {
-                        continue;
-                    }
+            }
+            for &j in order.iter().skip(place + 1) {
+                if low(j) > here.x + radius + reach {
+                    break;
                 }
-                let found = pair::gap(body, here, &other, there, &mut PairMemory::new());
-                if found.value < -self.tolerance(first, second) {
-                    return Err(MotionError::InitialPenetration {
-                        first: body.name.clone(),
-                        second: other.name().to_owned(),
-                        depth: -found.value,
-                    });
+                let apart = (here - states[j].position).norm();
+                if apart - radius - self.bodies[j].radius <= reach
+                    && let Some(pair) = self.pair_of(i, j)
+                {
+                    reach = report(pair);
                 }
             }
         }
-        Ok(())
     }
 
     /// Number of bodies and planes.
@@ -287,24 +317,10 @@ impl World {
     /// Smallest gap of any pair at some states of all bodies (m); infinite if nothing can touch.
     pub fn lowest_gap(&self, states: &[State]) -> f64 {
         let mut lowest = f64::INFINITY;
-        for i in 0..self.bodies.len() {
-            for j in 0..self.n_things() {
-                if self.pair_of(i, j).is_none_or(|(first, _)| first != i) {
-                    continue;
-                }
-                let (body, other) = (&self.bodies[i], self.thing(j));
-                let here = &states[i];
-                let there = states.get(j).unwrap_or(here);
-                if let Other::Body(second) = other {
-                    let apart = (here.position - there.position).norm();
-                    if apart - body.radius - second.radius > lowest {
-                        continue;
-                    }
-                }
-                lowest =
-                    lowest.min(pair::gap(body, here, &other, there, &mut PairMemory::new()).value);
-            }
-        }
+        self.each_pair(states, lowest, &mut |pair| {
+            lowest = lowest.min(self.gap(pair, states));
+            lowest
+        });
         lowest
     }
 }

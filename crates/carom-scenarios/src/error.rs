@@ -95,6 +95,7 @@ impl ScenarioError {
             Self::Variational(error) => !matches!(
                 error,
                 VariationalError::StepTooLarge { .. }
+                    | VariationalError::FlightTooLong { .. }
                     | VariationalError::NoDiscreteEnergyRoot { .. }
                     | VariationalError::ContactSearchLimit { .. }
                     | VariationalError::EventLimit { .. }

@@ -71,6 +71,39 @@ impl RigidBody {
         state.linear_momentum.norm_squared() / (2.0 * self.mass)
     }
 
+    /// Bounds of $\Omega_k^2$ about the principal axes, in the order of [`moments`](Self::moments), on the
+    /// whole free motion (rad²/s²).
+    ///
+    /// With principal moments $J_k$ and both $2T$ and $\lvert\Pi\rvert^2$ conserved, the largest
+    /// $\Omega_k^2$ are attained at vertices of
+    /// $\lbrace y\ge 0, \sum J_iy_i = 2T, \sum J_i^2y_i = \lvert\Pi\rvert^2\rbrace$.
+    pub fn rate_squares(&self, state: &State) -> Vector3<f64> {
+        let energy = 2.0 * self.rotational_energy(state);
+        let square = state.angular_momentum.norm_squared();
+        let j = &self.moments;
+        // No component can be larger than if it had all the energy, or all the momentum.
+        let y = Vector3::from_fn(|k, _| (energy / j[k]).min(square / (j[k] * j[k])));
+        let mut most = Vector3::<f64>::zeros();
+        for (i, k) in [(0, 1), (1, 2), (0, 2)] {
+            let difference = j[k] - j[i];
+            if difference <= 1e-6 * j[k] {
+                most[i] = y[i];
+                most[k] = y[k];
+                continue;
+            }
+            let yi = (energy * j[k] - square) / (j[i] * difference);
+            let yk = (square - energy * j[i]) / (j[k] * difference);
+            let slack = 1e-9 * energy;
+            if yi * j[i] >= -slack && yk * j[k] >= -slack {
+                most[i] = most[i].max(yi);
+                most[k] = most[k].max(yk);
+            }
+        }
+        // The differences cancel where a slender body does not spin about its long axis.
+        let rounding = j.map(|j| 64.0 * f64::EPSILON * energy / j);
+        y.inf(&(most + rounding))
+    }
+
     /// Upper bound of the angular velocity at a rotational energy, $\sqrt{2T/J_1}$ (rad/s).
     #[inline]
     pub(crate) fn angular_velocity_bound(&self, state: &State) -> f64 {

@@ -34,6 +34,16 @@ pub enum VariationalError {
         /// Step times angular velocity, $h\lvert J^{-1}\Pi\rvert$ (rad).
         h_omega: f64,
     },
+    /// The exact flow was asked for over more turns than can be followed.
+    #[error(
+        "the body turns by up to {angle} rad in one flight, at most {limit} can be followed: shorter flights or slower spins are needed"
+    )]
+    FlightTooLong {
+        /// Bound of the angle (rad).
+        angle: f64,
+        /// Largest angle that is followed (rad).
+        limit: f64,
+    },
     /// The body begins below the plane.
     #[error("body starts {depth} below the plane")]
     InitialPenetration {
@@ -115,6 +125,7 @@ impl VariationalError {
             Self::BadStep { .. } => "bad-step",
             Self::BadDuration { .. } => "bad-duration",
             Self::StepTooLarge { .. } => "step-too-large",
+            Self::FlightTooLong { .. } => "flight-too-long",
             Self::InitialPenetration { .. } => "initial-penetration",
             Self::BadRestitution { .. } => "bad-restitution",
             Self::DiscreteEnergyUnavailable => "discrete-energy-unavailable",

@@ -265,8 +265,7 @@ pub(super) fn chain_jacobians(
     let mut velocity = frame.admissible();
     let mut impulses = DMatrix::zeros(frame.n_rows(), frame.dim());
     for stage in stages {
-        let unknowns = stage.advance(&mut velocity);
-        stage.add_impulse_derivatives(&unknowns, &mut impulses);
+        stage.advance(&mut velocity, &mut impulses);
     }
     (velocity, impulses)
 }

@@ -85,6 +85,8 @@ pub(super) struct Walk {
     pub(super) velocity: DVector<f64>,
     pub(super) jacobian: DMatrix<f64>,
     pub(super) stages: Vec<Arc<Stage>>,
+    /// Derivatives of the impulses on all rows.
+    pub(super) impulses: DMatrix<f64>,
     /// Signed unit rows of the nearly tied decisions.
     tied: Vec<DVector<f64>>,
     /// Least linearised distance of the other decisions, and of all.
@@ -100,6 +102,7 @@ impl Walk {
             velocity: frame.before.clone(),
             jacobian: frame.admissible(),
             stages: Vec::new(),
+            impulses: DMatrix::zeros(frame.n_rows(), frame.dim()),
             tied: Vec::new(),
             margin: f64::INFINITY,
             least: f64::INFINITY,
@@ -107,21 +110,31 @@ impl Walk {
         }
     }
 
+    /// The way through stages.
+    fn along(frame: &Frame<'_>, stages: &[Arc<Stage>]) -> Self {
+        let mut walk = Self::new(frame);
+        for stage in stages {
+            stage.advance(&mut walk.jacobian, &mut walk.impulses);
+            walk.velocity.copy_from(&stage.after);
+        }
+        walk.stages = stages.to_vec();
+        walk
+    }
+
     /// The end of an impact of one contact: velocity after, distances, and rows of its ties.
     pub(super) fn at(
+        frame: &Frame<'_>,
         velocity: DVector<f64>,
         margin: f64,
         least: f64,
         tied: Vec<DVector<f64>>,
     ) -> Self {
         Self {
-            jacobian: DMatrix::zeros(0, 0),
             velocity,
-            stages: Vec::new(),
             tied,
             margin,
             least,
-            tie: 0.0,
+            ..Self::new(frame)
         }
     }
 
@@ -234,7 +247,7 @@ pub(super) struct Choice<S> {
     /// What decides for it, but what its stage decides.
     pub(super) tests: Vec<Test>,
     /// What happens, and what decides that it happens in this mode.
-    pub(super) stage: Option<(Stage, Vec<Form>)>,
+    pub(super) stage: Option<(Arc<Stage>, Vec<Form>)>,
     /// The state after; `None` at the end.
     pub(super) next: Option<S>,
 }
@@ -281,7 +294,6 @@ impl Ties {
                     break;
                 }
                 let own = own.swap_remove(0);
-                let (velocity, jacobian) = (walk.velocity.clone(), walk.jacobian.clone());
                 let (margin, least) = (walk.margin, walk.least);
                 let (n_tied, n_stages) = (walk.tied.len(), walk.stages.len());
                 let next = own.next.clone();
@@ -289,13 +301,10 @@ impl Ties {
                 if walk.tied.len() > n_tied {
                     // The other ways, from the same state.
                     let before = Walk {
-                        velocity,
-                        jacobian,
-                        stages: walk.stages[..n_stages].to_vec(),
                         tied: walk.tied[..n_tied].to_vec(),
                         margin,
                         least,
-                        tie: 0.0,
+                        ..Walk::along(frame, &walk.stages[..n_stages])
                     };
                     let mut others = Vec::new();
                     for choice in choices(&before, &state, Some(walk.tie))?
@@ -351,18 +360,23 @@ impl Walk {
         let Some((stage, forms)) = choice.stage else {
             return Ok(self.tied.is_empty() || interior(&self.tied)?.is_some());
         };
-        let before = (!forms.is_empty()).then(|| self.jacobian.clone());
-        let unknowns = stage.advance(&mut self.jacobian);
-        self.velocity.clone_from(&stage.after);
+        if !own && !stage.has_room(&self.jacobian) {
+            return Ok(false);
+        }
         let mut tests = Vec::with_capacity(forms.len());
-        if let Some(before) = before {
+        if forms.is_empty() {
+            stage.advance(&mut self.jacobian, &mut self.impulses);
+        } else {
+            let before = self.jacobian.clone();
             let mut impulses = DMatrix::zeros(frame.n_rows(), frame.dim());
-            stage.add_impulse_derivatives(&unknowns, &mut impulses);
+            stage.advance(&mut self.jacobian, &mut impulses);
+            self.impulses += &impulses;
             for form in forms.iter().filter(|form| !stage.can_shift(&form.impulses)) {
                 tests.push(form.test(frame, &stage, &before, &self.jacobian, &impulses));
             }
         }
-        self.stages.push(Arc::new(stage));
+        self.velocity.copy_from(&stage.after);
+        self.stages.push(stage);
         let is_open = self.accept(frame, &tests, tolerance, own)?;
         Ok(is_open)
     }

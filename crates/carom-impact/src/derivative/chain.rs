@@ -5,8 +5,11 @@ use super::frame::Frame;
 use super::stage::{Mode, Rebound, Stage, of_row};
 use crate::propagative::{SEQUENCE_LIMIT, by_priority};
 use crate::{ContactSet, ImpactError, Restitution, Selection};
+use carom_metric::kernel;
 use carom_numeric::random::CounterRng;
 use nalgebra::DVector;
+use smallvec::{SmallVec, smallvec};
+use std::sync::Arc;
 
 /// Why a chain is not followed.
 pub(super) const TOO_LONG: &str = "its chain has more than 10000 impacts; `plastic` has none";
@@ -78,13 +81,16 @@ struct Place {
 }
 
 /// A linear form of the velocities of the distinct unit normals.
-type Combination = Vec<(usize, f64)>;
+type Combination = SmallVec<[(usize, f64); 2]>;
 
 /// What decides for a strike, or for none.
 struct Pick {
     strike: Option<usize>,
-    tests: Vec<Combination>,
+    tests: SmallVec<[Combination; 4]>,
 }
+
+/// The ways on; the rule's own alone needs no memory of its own.
+type Picks = SmallVec<[Pick; 1]>;
 
 /// Follows a chain of strikes, and where its decisions are nearly tied all of them.
 pub(super) fn follow(
@@ -94,6 +100,7 @@ pub(super) fn follow(
     ties: Ties,
 ) -> Result<Found, ImpactError> {
     let contacts = frame.problem.contacts();
+    let mut row = DVector::zeros(frame.dim());
     ties.follow(frame, Place::default(), |walk, place, all| {
         if place.is_loose {
             let mut mode = Mode::default();
@@ -112,8 +119,8 @@ pub(super) fn follow(
         if place.strikes as u64 > SEQUENCE_LIMIT {
             return Err(ImpactError::NotDifferentiated { reason: TOO_LONG });
         }
-        let velocities: Vec<f64> = (0..contacts.n_distinct())
-            .map(|j| carom_metric::kernel::dot(contacts.unit(j), walk.velocity.as_slice()))
+        let velocities: SmallVec<[f64; 8]> = (0..contacts.n_distinct())
+            .map(|j| kernel::dot(contacts.unit(j), walk.velocity.as_slice()))
             .collect();
         let picks = picks(frame, rule, strike, *place, &velocities, all.is_some());
         Ok(picks
@@ -122,7 +129,7 @@ pub(super) fn follow(
                 let tests = pick
                     .tests
                     .iter()
-                    .map(|combination| test(walk, contacts, combination))
+                    .map(|combination| test(walk, contacts, combination, &mut row))
                     .collect();
                 let stage = pick.strike.map(|j| stage(frame, strike, walk, j));
                 let next = pick.strike.map(|j| Place {
@@ -140,15 +147,20 @@ pub(super) fn follow(
     })
 }
 
-fn test(walk: &Walk, contacts: &ContactSet<'_>, combination: &Combination) -> Test {
-    let mut row = DVector::zeros(walk.velocity.len());
+fn test(
+    walk: &Walk,
+    contacts: &ContactSet<'_>,
+    combination: &Combination,
+    row: &mut DVector<f64>,
+) -> Test {
+    row.fill(0.0);
     for (j, c) in combination {
-        row.axpy(*c, &DVector::from_column_slice(contacts.unit(*j)), 1.0);
+        kernel::add_scaled(row.as_mut_slice(), *c, contacts.unit(*j));
     }
-    walk.velocity_test(&row)
+    walk.velocity_test(row)
 }
 
-fn stage(frame: &Frame<'_>, strike: Strike, walk: &Walk, j: usize) -> Stage {
+fn stage(frame: &Frame<'_>, strike: Strike, walk: &Walk, j: usize) -> Arc<Stage> {
     let contacts = frame.problem.contacts();
     let row = contacts.row(contacts.contact_at(j));
     let mut mode = Mode::default();
@@ -167,43 +179,43 @@ fn picks(
     place: Place,
     b: &[f64],
     all: bool,
-) -> Vec<Pick> {
+) -> Picks {
     let grazing = frame.problem.grazing();
     let approaches = |j: usize| b[j] < -grazing[j];
     let end = || Pick {
         strike: None,
         tests: (0..b.len())
             .filter(|j| Some(*j) != place.last)
-            .map(|j| vec![(j, 1.0)])
+            .map(|j| smallvec![(j, 1.0)])
             .collect(),
     };
     if strike.is_single && place.strikes > 0 {
-        return vec![Pick {
+        return smallvec![Pick {
             strike: None,
-            tests: Vec::new(),
+            tests: SmallVec::new(),
         }];
     }
     match rule {
         Rule::Given(order) => match order.get(place.strikes) {
-            Some(j) => vec![Pick {
+            Some(j) => smallvec![Pick {
                 strike: Some(*j),
-                tests: vec![vec![(*j, -1.0)]],
+                tests: smallvec![smallvec![(*j, -1.0)]],
             }],
-            None => vec![end()],
+            None => smallvec![end()],
         },
         Rule::Most => {
             let pick = |i: usize| Pick {
                 strike: Some(i),
-                tests: std::iter::once(vec![(i, -1.0)])
+                tests: std::iter::once(smallvec![(i, -1.0)])
                     .chain(
                         (0..b.len())
                             .filter(|j| *j != i)
-                            .map(|j| vec![(j, 1.0), (i, -1.0)]),
+                            .map(|j| smallvec![(j, 1.0), (i, -1.0)]),
                     )
                     .collect(),
             };
             let own = first_of_ties(b, grazing, |a, most| a < most);
-            let mut out: Vec<Pick> = vec![own.map_or_else(end, pick)];
+            let mut out: Picks = smallvec![own.map_or_else(end, pick)];
             if all {
                 let others = (0..b.len()).filter(|i| Some(*i) != own);
                 out.extend(others.map(pick));
@@ -218,12 +230,12 @@ fn picks(
                 strike: Some(order[at]),
                 tests: order[..at]
                     .iter()
-                    .map(|j| vec![(*j, 1.0)])
-                    .chain([vec![(order[at], -1.0)]])
+                    .map(|j| smallvec![(*j, 1.0)])
+                    .chain([smallvec![(order[at], -1.0)]])
                     .collect(),
             };
             let own = order.iter().position(|j| approaches(*j));
-            let mut out: Vec<Pick> = vec![own.map_or_else(end, pick)];
+            let mut out: Picks = smallvec![own.map_or_else(end, pick)];
             if all {
                 let others = (0..order.len()).filter(|at| Some(*at) != own);
                 out.extend(others.map(pick));
@@ -247,7 +259,7 @@ fn picks(
                     }
                 }
             }
-            let mut out = Vec::new();
+            let mut out = Picks::new();
             for pattern in patterns {
                 of_pattern(rule, place, b, grazing, &pattern, all, &mut out);
             }
@@ -281,12 +293,12 @@ fn of_pattern(
     grazing: &[f64],
     pattern: &[bool],
     all: bool,
-    out: &mut Vec<Pick>,
+    out: &mut Picks,
 ) {
     let signs = || {
         (0..b.len())
             .filter(|j| pattern[*j] || Some(*j) != place.last)
-            .map(|j| vec![(j, if pattern[j] { -1.0 } else { 1.0 })])
+            .map(|j| smallvec![(j, if pattern[j] { -1.0 } else { 1.0 })])
     };
     let approaching: Vec<usize> = (0..b.len()).filter(|j| pattern[*j]).collect();
     if approaching.is_empty() {
@@ -317,7 +329,7 @@ fn of_pattern(
                 approaching
                     .iter()
                     .filter(|j| **j != i)
-                    .map(|j| vec![(i, 1.0), (*j, -1.0)]),
+                    .map(|j| smallvec![(i, 1.0), (*j, -1.0)]),
             )
             .collect(),
     };

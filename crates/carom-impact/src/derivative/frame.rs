@@ -4,6 +4,7 @@ use super::Direction;
 use crate::{ImpactError, ImpactOutcome, ImpactProblem};
 use carom_metric::kernel;
 use nalgebra::{DMatrix, DVector};
+use std::sync::OnceLock;
 
 /// All rows of a problem, contacts' and constraints', in whitened coordinates $z = L^Tv$, $M = LL^T$.
 ///
@@ -21,6 +22,8 @@ pub(crate) struct Frame<'p> {
     /// Velocity before, and its length.
     pub(super) before: DVector<f64>,
     pub(super) speed: f64,
+    /// Whitened velocities of unit velocities as given.
+    units: OnceLock<DMatrix<f64>>,
 }
 
 /// A direction in which the data of a problem change, in the coordinates of a [`Frame`].
@@ -126,6 +129,7 @@ impl<'p> Frame<'p> {
             problem,
             rows,
             factors,
+            units: OnceLock::new(),
         };
         if frame.rows.iter().all(|x| x.is_finite()) {
             Ok(frame)
@@ -262,14 +266,19 @@ impl<'p> Frame<'p> {
 
     /// Derivatives by the whitened velocity before as those by the velocity as given.
     fn by_velocity(&self, whitened: &DMatrix<f64>) -> DMatrix<f64> {
-        let n = self.dim();
-        let metric = self.problem.contacts().metric();
-        let mut unit = DMatrix::identity(n, n);
-        for mut column in unit.column_iter_mut() {
-            let given = column.clone_owned();
-            metric.whiten_velocity_into(given.as_slice(), column.as_mut_slice());
-        }
-        whitened * unit * self.problem.scale()
+        let units = || {
+            let n = self.dim();
+            let metric = self.problem.contacts().metric();
+            let mut units = DMatrix::zeros(n, n);
+            let mut given = DVector::zeros(n);
+            for (j, mut column) in units.column_iter_mut().enumerate() {
+                given[j] = self.problem.scale();
+                metric.whiten_velocity_into(given.as_slice(), column.as_mut_slice());
+                given[j] = 0.0;
+            }
+            units
+        };
+        whitened * self.units.get_or_init(units)
     }
 
     /// Derivatives of the impulses on the contact rows as given by the velocity before.

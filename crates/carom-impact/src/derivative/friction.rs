@@ -12,6 +12,7 @@ use carom_lcp::friction_directions;
 use nalgebra::{DMatrix, DVector};
 use smallvec::smallvec;
 use std::f64::consts::PI;
+use std::sync::Arc;
 
 /// Combinations of modes that are looked at where several contacts are tied.
 const MAX_COMBINATIONS: usize = 4096;
@@ -628,7 +629,7 @@ impl<'f> Contacts<'f> {
         event: &Event,
         before: &DMatrix<f64>,
         tolerance: Option<f64>,
-    ) -> (Vec<(Stage, Vec<Form>)>, bool) {
+    ) -> (Vec<(Arc<Stage>, Vec<Form>)>, bool) {
         let readings = self.readings(event);
         let mut own: Vec<Grip> = readings.iter().map(Reading::own).collect();
         let mut first = self.stage(event, &readings, &own);
@@ -689,7 +690,8 @@ impl<'f> Contacts<'f> {
             }
             let after = after.get_or_insert_with(|| {
                 let mut after = before.clone();
-                stage.advance(&mut after);
+                let mut impulses = DMatrix::zeros(self.frame.n_rows(), self.frame.dim());
+                stage.advance(&mut after, &mut impulses);
                 after
             });
             let normal = self.frame.row(reading.normal);
@@ -714,9 +716,8 @@ impl<'f> Contacts<'f> {
     ) -> Vec<Near> {
         let frame = self.frame;
         let mut after = before.clone();
-        let unknowns = stage.advance(&mut after);
         let mut impulses = DMatrix::zeros(frame.n_rows(), frame.dim());
-        stage.add_impulse_derivatives(&unknowns, &mut impulses);
+        stage.advance(&mut after, &mut impulses);
         let rate = |row: usize, of: &DMatrix<f64>| of.tr_mul(&frame.row(row)).norm();
         let near = |slope: f64| (GENEROUS * tolerance * slope + NOTHING) * frame.speed;
         let of = |reading: &Reading<'_>| {
@@ -736,7 +737,12 @@ impl<'f> Contacts<'f> {
         readings.iter().map(of).collect()
     }
 
-    fn stage(&self, event: &Event, readings: &[Reading<'_>], grips: &[Grip]) -> (Stage, Vec<Form>) {
+    fn stage(
+        &self,
+        event: &Event,
+        readings: &[Reading<'_>],
+        grips: &[Grip],
+    ) -> (Arc<Stage>, Vec<Form>) {
         let mut mode = Mode::default();
         let mut forms = Vec::new();
         for (reading, grip) in readings.iter().zip(grips) {
@@ -751,6 +757,6 @@ impl<'f> Contacts<'f> {
             event.after.clone(),
             event.impulse.clone(),
         );
-        (stage, forms)
+        (Arc::new(stage), forms)
     }
 }

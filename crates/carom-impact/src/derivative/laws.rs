@@ -17,6 +17,7 @@ use crate::{
     Plastic, Propagative, Restitution, Rough, Routh, TwoBody,
 };
 use nalgebra::DVector;
+use std::sync::Arc;
 
 impl DifferentiableLaw for Propagative {
     fn branches<'p>(
@@ -203,7 +204,7 @@ fn simultaneous(
         is_complete &= all;
         is_family |= tie.is_none() && stages.iter().any(|(stage, _)| stage.is_loose());
         let next = Some(step + 1);
-        let choice = |stage: (Stage, Vec<Form>)| Choice {
+        let choice = |stage: (Arc<Stage>, Vec<Form>)| Choice {
             tests: Vec::new(),
             stage: Some(stage),
             next,

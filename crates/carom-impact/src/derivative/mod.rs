@@ -300,7 +300,7 @@ impl Way {
     /// Derivatives of velocity and impulses by the whitened velocity before.
     fn jacobians(&self, frame: &Frame<'_>) -> (DMatrix<f64>, DMatrix<f64>) {
         match &self.map {
-            Map::Chain => chain_jacobians(frame, &self.walk.stages),
+            Map::Chain => (self.walk.jacobian.clone(), self.walk.impulses.clone()),
             Map::Blend(blend) => {
                 let (plastic, elastic) = blend.parts();
                 let (plastic, elastic) = (
@@ -433,7 +433,7 @@ impl<'p> Derivative<'p> {
                 reason: "its nearly tied decisions contradict each other",
             });
         };
-        let (after, _) = frame.of_outcome(outcome);
+        let after = frame.of_velocity(&outcome.velocity_plus.0);
         if !((&first.walk.velocity - after).norm() <= SAME_WAY * frame.speed) {
             return Err(ImpactError::NotDifferentiated {
                 reason: "its stages do not lead to the outcome",
@@ -444,7 +444,7 @@ impl<'p> Derivative<'p> {
         // Where no way leads on the law has another answer, or none.
         let is_covered = !is_complete || is_covered(frame, &ways)?;
         is_complete &= is_covered;
-        let mut distinct: Vec<(Way, DMatrix<f64>, DMatrix<f64>)> = Vec::new();
+        let mut distinct: Vec<(Way, DMatrix<f64>, DMatrix<f64>)> = Vec::with_capacity(ways.len());
         for way in ways {
             let (velocity, impulses) = way.jacobians(frame);
             let is_same = |(other, jacobian, _): &(Way, DMatrix<f64>, DMatrix<f64>)| {

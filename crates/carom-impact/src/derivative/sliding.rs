@@ -347,7 +347,7 @@ pub(super) fn branches<'p>(
         out
     };
     if tied.is_empty() && !is_kink {
-        let walk = Walk::at(after.clone(), margin, least, Vec::new());
+        let walk = Walk::at(&frame, after.clone(), margin, least, Vec::new());
         let map = match &varied {
             Some(varied) => Map::Sliding(Box::new(sliding(varied))),
             None => Map::Chain,
@@ -413,7 +413,7 @@ pub(super) fn branches<'p>(
         if (&end - &after).norm() <= JUMP * frame.speed {
             end.clone_from(&after);
         }
-        let walk = Walk::at(end, margin, least, signed);
+        let walk = Walk::at(&frame, end, margin, least, signed);
         let map = Map::Limit(Box::new(jacobians));
         ways.push(Way { walk, map });
     }

@@ -1,8 +1,10 @@
 //! One stage of an impact in a fixed mode, and its derivatives.
 
 use super::frame::{Frame, Variation};
+use carom_metric::kernel;
 use nalgebra::{DMatrix, DVector};
 use smallvec::{SmallVec, smallvec};
+use std::sync::Arc;
 
 /// Pivots below this fraction of the largest are those of dependent contacts.
 const RANK: f64 = 1e-10;
@@ -68,11 +70,11 @@ pub(super) struct Load {
 /// What every row does in a stage: the columns of S and T, and what depends on friction.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Mode {
-    pub(super) unknowns: Vec<Terms>,
-    pub(super) equations: Vec<Equation>,
+    pub(super) unknowns: SmallVec<[Terms; 1]>,
+    pub(super) equations: SmallVec<[Equation; 1]>,
     pub(super) loads: Vec<Load>,
     /// Of an unknown that friction limits: the unknown that pushes, and the friction coefficient.
-    pub(super) limits: Vec<Option<(usize, f64)>>,
+    pub(super) limits: SmallVec<[Option<(usize, f64)>; 1]>,
     /// Whether anything but rows that are held acts.
     pub(super) acts: bool,
 }
@@ -121,23 +123,57 @@ pub(super) struct Stage {
     pub(super) after: DVector<f64>,
     pub(super) impulse: DVector<f64>,
     mode: Mode,
-    /// $T^T(I + E)J$, unknowns × n.
-    asked: DMatrix<f64>,
-    /// $J^TS$, n × unknowns.
-    pushed: DMatrix<f64>,
+    /// $T^T(I + E)J$, a row (n) for each equation.
+    asked: Rows,
+    /// $S^TJ$, a row (n) for each unknown.
+    pushed: Rows,
     /// $T^TGS$ and what equations say of impulses.
-    matrix: DMatrix<f64>,
+    matrix: Square,
     /// Inverse of the independent part, zero elsewhere.
-    inverse: DMatrix<f64>,
+    inverse: Square,
     pub(super) is_dependent: bool,
 }
 
-fn covector(frame: &Frame<'_>, terms: &Terms) -> DVector<f64> {
-    let mut out = DVector::zeros(frame.dim());
-    for (row, c) in terms {
-        out.axpy(*c, &frame.row(*row), 1.0);
+/// A matrix of a few unknowns, row by row; one unknown needs no memory of its own.
+#[derive(Clone, Debug)]
+struct Square {
+    size: usize,
+    entries: SmallVec<[f64; 1]>,
+}
+
+impl Square {
+    fn zeros(size: usize) -> Self {
+        Self {
+            size,
+            entries: smallvec![0.0; size * size],
+        }
     }
-    out
+
+    fn row(&self, i: usize) -> &[f64] {
+        &self.entries[i * self.size..(i + 1) * self.size]
+    }
+
+    fn set(&mut self, i: usize, j: usize, x: f64) {
+        self.entries[i * self.size + j] = x;
+    }
+
+    fn times(&self, x: &[f64]) -> Column {
+        (0..self.size)
+            .map(|i| kernel::dot(self.row(i), x))
+            .collect()
+    }
+}
+
+/// Rows one after the other: those of one unknown need no memory of their own.
+type Rows = SmallVec<[f64; 6]>;
+
+/// One number for each unknown.
+type Column = SmallVec<[f64; 4]>;
+
+fn add_covector(frame: &Frame<'_>, terms: &Terms, factor: f64, out: &mut [f64]) {
+    for (row, c) in terms {
+        kernel::add_scaled(out, factor * c, frame.row(*row).as_slice());
+    }
 }
 
 impl Stage {
@@ -150,27 +186,28 @@ impl Stage {
         impulse: DVector<f64>,
     ) -> Self {
         let (n, p) = (frame.dim(), mode.unknowns.len());
-        let (mut asked, mut pushed) = (DMatrix::zeros(p, n), DMatrix::zeros(n, p));
-        let mut matrix = DMatrix::zeros(p, p);
-        for (mut column, unknown) in pushed.column_iter_mut().zip(&mode.unknowns) {
-            column.copy_from(&covector(frame, unknown));
+        let none: Rows = smallvec![0.0; p * n];
+        let (mut asked, mut pushed) = (none.clone(), none);
+        let mut matrix = Square::zeros(p);
+        for (row, unknown) in pushed.chunks_exact_mut(n).zip(&mode.unknowns) {
+            add_covector(frame, unknown, 1.0, row);
         }
-        for (i, equation) in mode.equations.iter().enumerate() {
-            let row = covector(frame, &equation.velocities);
+        for (i, (row, equation)) in asked.chunks_exact_mut(n).zip(&mode.equations).enumerate() {
+            add_covector(frame, &equation.velocities, 1.0, row);
             for (j, unknown) in mode.unknowns.iter().enumerate() {
-                let mut entry = row.dot(&pushed.column(j));
+                let mut entry = kernel::dot(row, &pushed[j * n..(j + 1) * n]);
                 for (row, c) in &equation.impulses {
                     let same = unknown.iter().filter(|(other, _)| other == row);
                     entry += c * same.map(|(_, s)| s).sum::<f64>();
                 }
-                matrix[(i, j)] = entry;
+                matrix.set(i, j, entry);
             }
             let e = equation.rebound.value();
-            asked.row_mut(i).tr_copy_from(&(row * (1.0 + e)));
+            row.iter_mut().for_each(|x| *x *= 1.0 + e);
         }
         // Those that push make up the independent part as far as they can.
         let pushes = |unknown: &Terms| unknown.iter().any(|(row, _)| impulse[*row] != 0.0);
-        let pushing: Vec<bool> = mode.unknowns.iter().map(pushes).collect();
+        let pushing: SmallVec<[bool; 8]> = mode.unknowns.iter().map(pushes).collect();
         let (inverse, rank) = independent_inverse(&matrix, &pushing);
         Self {
             before,
@@ -186,18 +223,39 @@ impl Stage {
     }
 
     /// The stage from a velocity in a mode that fixes the impulses by linear equations.
-    pub(super) fn from(frame: &Frame<'_>, mode: Mode, before: DVector<f64>) -> Self {
-        let n_rows = frame.n_rows();
-        let mut stage = Self::new(frame, mode, before.clone(), before, DVector::zeros(n_rows));
-        let x = -(&stage.inverse * (&stage.asked * &stage.before));
-        stage.after += &stage.pushed * &x;
-        let mut impulse = DVector::zeros(n_rows);
-        stage.add_impulses(&x, &mut impulse);
+    pub(super) fn from(frame: &Frame<'_>, mode: Mode, before: DVector<f64>) -> Arc<Self> {
+        let none = DVector::zeros(frame.n_rows());
+        let mut stage = Self::new(frame, mode, before.clone(), before, none);
+        let mut x: Column = smallvec![0.0; stage.mode.unknowns.len()];
+        let mut after = std::mem::take(&mut stage.after);
+        stage.push(after.as_mut_slice(), &mut x);
+        stage.after = after;
+        let mut impulse = std::mem::take(&mut stage.impulse);
+        stage.add_impulses(&x, impulse.as_mut_slice());
         stage.impulse = impulse;
-        stage
+        Arc::new(stage)
     }
 
-    fn add_impulses(&self, x: &DVector<f64>, impulse: &mut DVector<f64>) {
+    /// Row (n) of what is asked for, or pushed.
+    fn of<'r>(&self, rows: &'r Rows, i: usize) -> &'r [f64] {
+        let n = self.before.len();
+        &rows[i * n..(i + 1) * n]
+    }
+
+    /// Takes a velocity (n) through the stage, and writes what the unknowns are then.
+    fn push(&self, velocity: &mut [f64], unknowns: &mut [f64]) {
+        let p = unknowns.len();
+        let mut missed: Column = smallvec![0.0; p];
+        for (i, missed) in missed.iter_mut().enumerate() {
+            *missed = kernel::dot(self.of(&self.asked, i), velocity);
+        }
+        for (i, unknown) in unknowns.iter_mut().enumerate() {
+            *unknown = -kernel::dot(self.inverse.row(i), &missed);
+            kernel::add_scaled(velocity, *unknown, self.of(&self.pushed, i));
+        }
+    }
+
+    fn add_impulses(&self, x: &[f64], impulse: &mut [f64]) {
         for (unknown, x) in self.mode.unknowns.iter().zip(x.iter()) {
             for (row, c) in unknown {
                 impulse[*row] += c * x;
@@ -206,22 +264,14 @@ impl Stage {
     }
 
     /// Takes derivatives of the velocity before the stage (n × any) to those of the velocity after
-    /// it, for directions that change nothing but velocities. Returns the derivatives of the
-    /// unknowns.
-    pub(super) fn advance(&self, jacobian: &mut DMatrix<f64>) -> DMatrix<f64> {
-        let unknowns = -(&self.inverse * (&self.asked * &*jacobian));
-        jacobian.gemm(1.0, &self.pushed, &unknowns, 1.0);
-        unknowns
-    }
-
-    /// Adds the derivatives of impulses on all rows (rows × any) from those of the unknowns.
-    pub(super) fn add_impulse_derivatives(&self, unknowns: &DMatrix<f64>, out: &mut DMatrix<f64>) {
-        for (i, unknown) in self.mode.unknowns.iter().enumerate() {
-            for (row, c) in unknown {
-                for (out, x) in out.row_mut(*row).iter_mut().zip(unknowns.row(i).iter()) {
-                    *out += c * x;
-                }
-            }
+    /// it, for directions that change nothing but velocities, and adds those of the impulses on all
+    /// rows (rows × any).
+    pub(super) fn advance(&self, velocity: &mut DMatrix<f64>, impulses: &mut DMatrix<f64>) {
+        let mut x: Column = smallvec![0.0; self.mode.unknowns.len()];
+        let columns = velocity.column_iter_mut().zip(impulses.column_iter_mut());
+        for (mut velocity, mut impulses) in columns {
+            self.push(velocity.as_mut_slice(), &mut x);
+            self.add_impulses(&x, impulses.as_mut_slice());
         }
     }
 
@@ -249,11 +299,12 @@ impl Stage {
             loaded[load.row] += change;
             velocity.axpy(change, &frame.row(load.row), 1.0);
         }
+        let speed = self.before.norm();
         let mut sizes = Vec::with_capacity(self.mode.equations.len());
         let missed = self.mode.equations.iter().map(|equation| {
             let e = equation.rebound.value();
             let de = equation.rebound.change(variation);
-            let (mut missed, mut size) = (0.0, 0.0);
+            let (mut missed, mut size, mut range) = (0.0, 0.0, 0.0);
             let mut add = |x: f64| {
                 missed += x;
                 size += x.abs();
@@ -266,6 +317,8 @@ impl Stage {
                 if let Some(change) = variation.row(*row) {
                     add(t * change.dot(&self.after));
                     add(t * e * change.dot(&self.before));
+                    // What a change of rows may miss is told from rounding by what it may do.
+                    range += (t * change.norm()).abs() * speed;
                 }
             }
             for (row, q) in &equation.impulses {
@@ -274,22 +327,43 @@ impl Stage {
             if let Some((contact, factor)) = equation.by_friction {
                 add(factor * variation.friction(contact));
             }
-            sizes.push(size);
+            sizes.push(size + range);
             missed
         });
-        let missed = DVector::from_iterator(self.mode.equations.len(), missed);
-        let x = -(&self.inverse * &missed);
+        let missed: Column = missed.collect();
+        let x: Column = self.inverse.times(&missed).iter().map(|x| -x).collect();
         let mut is_kept = true;
         if self.is_dependent {
-            let left = &self.matrix * &x + missed;
-            let mut left = left.iter().zip(&sizes);
+            let made = self.matrix.times(&x);
+            let mut left = made.iter().zip(&missed).map(|(made, missed)| made + missed);
             let largest = sizes.iter().copied().fold(0.0, f64::max);
-            is_kept = left.all(|(left, _)| left.abs() <= IN_RANGE * largest);
+            is_kept = left.all(|left| left.abs() <= IN_RANGE * largest);
         }
-        velocity.gemv(1.0, &self.pushed, &x, 1.0);
+        for (i, x) in x.iter().enumerate() {
+            kernel::add_scaled(velocity.as_mut_slice(), *x, self.of(&self.pushed, i));
+        }
         *impulse += loaded;
-        self.add_impulses(&x, impulse);
+        self.add_impulses(&x, impulse.as_mut_slice());
         is_kept
+    }
+
+    /// Whether contacts that depend on each other can do what is asked for whatever the velocity before, given
+    /// its derivatives; if not, the mode is that of a set of velocities without interior.
+    pub(super) fn has_room(&self, before: &DMatrix<f64>) -> bool {
+        if !self.is_dependent {
+            return true;
+        }
+        let p = self.mode.unknowns.len();
+        before.column_iter().all(|column| {
+            let missed: Column = (0..p)
+                .map(|i| kernel::dot(self.of(&self.asked, i), column.as_slice()))
+                .collect();
+            let made = self.matrix.times(&self.inverse.times(&missed));
+            (0..p).all(|i| {
+                let size = kernel::norm(self.of(&self.asked, i)) * before.norm();
+                (missed[i] - made[i]).abs() <= IN_RANGE * size
+            })
+        })
     }
 
     /// Whether contacts that depend on each other can shift impulses so that a form of them grows:
@@ -350,11 +424,15 @@ impl Stage {
             .collect();
         let is_free = |s: usize| self.inverse.row(s).iter().all(|x| *x == 0.0);
         (0..pushes.len()).filter(|s| is_free(*s)).any(|s| {
-            let mut change = -(&self.inverse * self.matrix.column(s));
-            change[s] += 1.0;
-            let moved = (&self.pushed * &change).norm();
-            let columns = self.pushed.column_iter().zip(change.iter());
-            let size: f64 = columns.map(|(column, x)| column.norm() * x.abs()).sum();
+            let change = self.change(s);
+            let mut moved = DVector::zeros(self.before.len());
+            let mut size = 0.0;
+            for (i, x) in change.iter().enumerate() {
+                let row = self.of(&self.pushed, i);
+                kernel::add_scaled(moved.as_mut_slice(), *x, row);
+                size += kernel::norm(row) * x.abs();
+            }
+            let moved = moved.norm();
             let may = |sign: f64| {
                 let mut unknowns = change.iter().zip(&pushes);
                 unknowns.all(|(x, pushes)| *pushes || sign * x >= -IN_RANGE)
@@ -363,11 +441,21 @@ impl Stage {
         })
     }
 
+    /// How the unknowns change if one grows by one and those of the independent part keep the velocities.
+    fn change(&self, unknown: usize) -> Column {
+        let column: Column = (0..self.matrix.size)
+            .map(|i| self.matrix.row(i)[unknown])
+            .collect();
+        let mut change = self.inverse.times(&column);
+        change.iter_mut().for_each(|x| *x = -*x);
+        change[unknown] += 1.0;
+        change
+    }
+
     /// What a form of impulses grows by if an unknown grows by one and those of the independent part keep
     /// the velocities.
     fn shift(&self, unknown: usize, form: &Terms) -> f64 {
-        let mut change = -(&self.inverse * self.matrix.column(unknown));
-        change[unknown] += 1.0;
+        let change = self.change(unknown);
         let mut grows = 0.0;
         for (unknown, x) in self.mode.unknowns.iter().zip(change.iter()) {
             for (row, c) in unknown {
@@ -391,21 +479,22 @@ impl Stage {
 
 /// The inverse of a largest regular part of a matrix, zero elsewhere, and its rank: Gauss and
 /// Jordan's elimination with complete pivoting, `preferred` columns first.
-fn independent_inverse(matrix: &DMatrix<f64>, preferred: &[bool]) -> (DMatrix<f64>, usize) {
-    let p = matrix.nrows();
+fn independent_inverse(given: &Square, preferred: &[bool]) -> (Square, usize) {
+    let p = given.size;
+    let mut inverse = Square::zeros(p);
     if p == 1 {
-        let pivot = matrix[(0, 0)];
-        return if pivot == 0.0 {
-            (DMatrix::zeros(1, 1), 0)
-        } else {
-            (DMatrix::from_element(1, 1, 1.0 / pivot), 1)
-        };
+        let pivot = given.row(0)[0];
+        if pivot == 0.0 {
+            return (inverse, 0);
+        }
+        inverse.set(0, 0, 1.0 / pivot);
+        return (inverse, 1);
     }
-    let mut work = matrix.clone();
+    let mut work = DMatrix::from_row_slice(p, p, &given.entries);
     let mut right = DMatrix::<f64>::identity(p, p);
     let mut free: Vec<(usize, usize)> = Vec::with_capacity(p);
     let (mut rows, mut columns) = (vec![true; p], vec![true; p]);
-    let first = matrix.amax();
+    let first = work.amax();
     for _ in 0..p {
         let largest = |is_preferred: bool| {
             let mut best = (0.0, 0, 0);
@@ -445,10 +534,9 @@ fn independent_inverse(matrix: &DMatrix<f64>, preferred: &[bool]) -> (DMatrix<f6
         }
     }
     // Row i of the reduced system gives unknown j; equations that were left out take no part.
-    let mut inverse = DMatrix::zeros(p, p);
     for (i, j) in &free {
         for (k, _) in &free {
-            inverse[(*j, *k)] = right[(*i, *k)];
+            inverse.set(*j, *k, right[(*i, *k)]);
         }
     }
     (inverse, free.len())

@@ -16,157 +16,242 @@ pub(super) const FRICTION_LANE: usize = 7;
 /// The lanes of the sliding velocity.
 pub(super) const SLIDING_LANES: [usize; 2] = [5, 6];
 
-/// Derivatives of a state at a fixed parameter of its phase. All others of the state follow from
-/// them: the impulse is linear in sliding and normal impulse, the work in impulse and path.
+/// The numbers that an arc depends on beside its start: $A_{11}, A_{12}, A_{22}, a_1, a_2$.
+const RATES: usize = 5;
+
+/// Those that are followed. The last of them follows from homogeneity.
+const FOLLOWED: usize = RATES - 1;
+
+/// Derivatives of a state at a fixed parameter of its phase. The impulse is linear in them.
 #[derive(Clone, Copy)]
 pub(super) struct Deltas {
     pub(super) sliding: [Lanes; 2],
     pub(super) normal_impulse: Lanes,
-    /// Of $\int \rho dI_z$, what friction takes over $\mu$.
-    pub(super) path: Lanes,
 }
+
+impl Deltas {
+    /// Nothing has changed yet.
+    pub(super) const NONE: Self = Self {
+        sliding: [[0.0; LANES]; 2],
+        normal_impulse: [0.0; LANES],
+    };
+}
+
+/// Derivatives of $u$, $\int r dt$ and the excess $\int (r^2 - u_0\cdot u) dt$.
+type Response = [f64; 4];
 
 /// Taylor polynomials of the derivatives of sliding along an arc, in its units,
 ///
 /// $$ \delta u' = a \delta r - A \delta u + \delta a r - \delta A u, \qquad r \delta r = u\cdot\delta u, $$
 ///
-/// all directions side by side. $\delta(r^2) = 2u\cdot\delta u$ comes with $\delta r$.
+/// by four of the five numbers in $A$ and $a$, side by side. The fifth is the one that scaling all
+/// of them leaves, $\delta u = tu'$. A change of $u$ along itself stays one; a turn of everything,
+/// $\delta u = (-u_y, u_x)$, is a turn of the start and one of $A$ and $a$.
 pub(super) struct ArcVariation {
+    arc: Option<Arc>,
     base: Deltas,
-    base_path: f64,
-    x: [Lanes; SIZE],
-    y: [Lanes; SIZE],
-    r: [Lanes; SIZE],
-    /// Coefficients of $u\cdot\delta u$.
-    along: [Lanes; SIZE],
-    /// Coefficients of $r^2$.
-    square: [f64; SIZE],
-    rho: f64,
-    unit: f64,
+    x: [[f64; FOLLOWED]; SIZE],
+    y: [[f64; FOLLOWED]; SIZE],
+    r: [[f64; FOLLOWED]; SIZE],
+    /// Coefficients of the rate of the excess, and of its derivatives. The first is zero: what friction
+    /// takes in a short time is all but $\mu u_0\cdot u$.
+    excess: [f64; SIZE],
+    excesses: [[f64; FOLLOWED]; SIZE],
+    /// The numbers, and the largest of them, which is not followed.
+    rates: [f64; RATES],
+    left_out: usize,
+    /// What each direction changes the numbers by.
+    changes: [[f64; RATES]; LANES],
 }
 
 impl ArcVariation {
     /// Room for an expansion.
-    pub(super) fn new() -> Self {
-        let none = [[0.0; LANES]; SIZE];
+    pub(super) fn new(flow: &Flow, w: &ContactInertia, mu: f64) -> Self {
+        let rates = [flow.a11, flow.a12, flow.a22, flow.a1, flow.a2];
+        let largest = |a: usize, b: usize| {
+            if rates[b].abs() > rates[a].abs() {
+                b
+            } else {
+                a
+            }
+        };
+        let per_rate = if flow.rate > 0.0 {
+            1.0 / flow.rate
+        } else {
+            0.0
+        };
+        let mut changes = [[0.0; RATES]; LANES];
+        for (k, own) in [w.b11, w.b12, w.b22].into_iter().enumerate() {
+            changes[k][k] = mu * per_rate;
+            changes[FRICTION_LANE][k] = own * per_rate;
+        }
+        changes[3][3] = per_rate;
+        changes[4][4] = per_rate;
+        let none = [[0.0; FOLLOWED]; SIZE];
         Self {
-            base: Deltas {
-                sliding: [[0.0; LANES]; 2],
-                normal_impulse: [0.0; LANES],
-                path: [0.0; LANES],
-            },
-            base_path: 0.0,
+            arc: None,
+            base: Deltas::NONE,
             x: none,
             y: none,
             r: none,
-            along: none,
-            square: [0.0; SIZE],
-            rho: 0.0,
-            unit: 0.0,
+            excess: [0.0; SIZE],
+            excesses: none,
+            rates,
+            left_out: (0..RATES).fold(0, largest),
+            changes,
         }
     }
 
-    /// Expands the variational equations along an arc, from path and derivatives at its start.
-    pub(super) fn expand(
-        &mut self,
-        arc: &Arc,
-        flow: &Flow,
-        w: &ContactInertia,
-        mu: f64,
-        (path, base): (f64, &Deltas),
-    ) {
+    /// The numbers that are followed.
+    fn followed(&self) -> [usize; FOLLOWED] {
+        std::array::from_fn(|i| i + usize::from(i >= self.left_out))
+    }
+
+    /// Expands the variational equations along an arc, from derivatives at its start.
+    pub(super) fn expand(&mut self, arc: &Arc, base: &Deltas) {
+        self.arc = Some(arc.clone());
         self.base = *base;
-        self.base_path = path;
-        self.rho = arc.rho;
-        self.unit = arc.unit;
-        let (per_rho, per_rate) = (1.0 / arc.rho, 1.0 / flow.rate);
-        let turned = mu * per_rate;
-        self.x[0] = base.sliding[0].map(|x| x * per_rho);
-        self.y[0] = base.sliding[1].map(|y| y * per_rho);
+        let (x0, y0) = (arc.x[0], arc.y[0]);
+        let [a11, a12, a22, a1, a2] = self.rates;
+        // What a change of each number adds to u', per x, y and r.
+        let own = self.followed().map(|k| match k {
+            0 => [[-1.0, 0.0, 0.0], [0.0, 0.0, 0.0]],
+            1 => [[0.0, -1.0, 0.0], [-1.0, 0.0, 0.0]],
+            2 => [[0.0, 0.0, 0.0], [0.0, -1.0, 0.0]],
+            3 => [[0.0, 0.0, 1.0], [0.0, 0.0, 0.0]],
+            _ => [[0.0, 0.0, 0.0], [0.0, 0.0, 1.0]],
+        });
         for n in 0..SIZE {
-            let (mut along, mut speed) = ([0.0; LANES], [0.0; LANES]);
-            let mut square = 0.0;
-            for j in 0..=n {
-                let (u, v) = (arc.x[j], arc.y[j]);
-                let (x, y) = (&self.x[n - j], &self.y[n - j]);
-                for lane in 0..LANES {
-                    along[lane] += u * x[lane] + v * y[lane];
+            let (mut along, mut speed) = ([0.0; FOLLOWED], [0.0; FOLLOWED]);
+            let mut square = arc.r[n];
+            // The derivatives begin with the first power.
+            for j in 0..n {
+                let (u, v, s) = (arc.x[j], arc.y[j], arc.r[j + 1]);
+                let (x, y, r) = (&self.x[n - j], &self.y[n - j], &self.r[n - 1 - j]);
+                for i in 0..FOLLOWED {
+                    along[i] += u * x[i] + v * y[i];
+                    speed[i] += s * r[i];
                 }
-                square += arc.r[j] * arc.r[n - j];
+                square += s * arc.r[n - 1 - j];
             }
-            for j in 1..=n {
-                let (s, r) = (arc.r[j], &self.r[n - j]);
-                for lane in 0..LANES {
-                    speed[lane] += s * r[lane];
-                }
+            for i in 0..FOLLOWED {
+                speed[i] = along[i] - speed[i];
             }
-            for lane in 0..LANES {
-                speed[lane] = along[lane] - speed[lane];
+            for i in 0..FOLLOWED {
+                self.excesses[n][i] = 2.0 * along[i] - x0 * self.x[n][i] - y0 * self.y[n][i];
             }
-            self.along[n] = along;
             self.r[n] = speed;
-            self.square[n] = square;
+            self.excess[n] = if n == 0 {
+                0.0
+            } else {
+                square - x0 * arc.x[n] - y0 * arc.y[n]
+            };
             if n == ORDER {
                 break;
             }
             let q = RECIPROCAL[n + 1];
             let (u, v, s) = (arc.x[n], arc.y[n], arc.r[n]);
-            let (bx, by) = (w.b11 * u + w.b12 * v, w.b12 * u + w.b22 * v);
-            let own_x = [
-                turned * u,
-                turned * v,
-                0.0,
-                -per_rate * s,
-                0.0,
-                0.0,
-                0.0,
-                per_rate * bx,
-            ];
-            let own_y = [
-                0.0,
-                turned * u,
-                turned * v,
-                0.0,
-                -per_rate * s,
-                0.0,
-                0.0,
-                per_rate * by,
-            ];
             let (x, y) = (self.x[n], self.y[n]);
-            for lane in 0..LANES {
-                let (x, y, r) = (x[lane], y[lane], speed[lane]);
-                self.x[n + 1][lane] = q * (flow.a1 * r - flow.a11 * x - flow.a12 * y - own_x[lane]);
-                self.y[n + 1][lane] = q * (flow.a2 * r - flow.a12 * x - flow.a22 * y - own_y[lane]);
+            for i in 0..FOLLOWED {
+                let [by_x, by_y] = own[i].map(|[cx, cy, cr]| cx * u + cy * v + cr * s);
+                self.x[n + 1][i] = q * (a1 * speed[i] - a11 * x[i] - a12 * y[i] + by_x);
+                self.y[n + 1][i] = q * (a2 * speed[i] - a12 * x[i] - a22 * y[i] + by_y);
             }
         }
     }
 
-    /// Path and derivatives at a parameter.
-    pub(super) fn at(&self, t: f64) -> (f64, Deltas) {
+    /// Derivatives at a parameter of the arc, and those of $\gamma_0\cdot\Delta I_\perp + \mu\int\rho dI_z$ at
+    /// fixed $\mu$ but in the impulse, over $\mu$; last of all that itself.
+    pub(super) fn at(&self, t: f64) -> (Deltas, Lanes, f64) {
+        let Some(arc) = &self.arc else {
+            return (self.base, [0.0; LANES], 0.0);
+        };
         let powers = Powers::of(t);
         let integral = powers.integral();
-        let along = self.unit * t;
+        let sum = |powers: &Powers, of: &[[f64; FOLLOWED]; SIZE]| {
+            let mut sum = [0.0; FOLLOWED];
+            for (power, of) in powers.0.iter().zip(of) {
+                for (sum, x) in sum.iter_mut().zip(of) {
+                    *sum += power * x;
+                }
+            }
+            sum
+        };
+        let followed = [
+            sum(&powers, &self.x),
+            sum(&powers, &self.y),
+            sum(&integral, &self.r),
+            sum(&integral, &self.excesses),
+        ];
+        let (x, y) = (powers.dot(&arc.x), powers.dot(&arc.y));
+        let r = (x * x + y * y).sqrt();
+        let (time, excess) = (t * integral.dot(&arc.r), t * integral.dot(&self.excess));
+        let grows = t * powers.dot(&self.excess) - excess;
+        let by_rate = self.responses(followed, t, [x, y, r], time, grows);
+        let [a11, a12, a22, a1, a2] = self.rates;
+        let turn = [-2.0 * a12, a11 - a22, 2.0 * a12, -a2, a1];
+        let (x0, y0) = (arc.x[0], arc.y[0]);
+        let per_rho = 1.0 / arc.rho;
         let mut out = self.base;
-        out.sliding = [[0.0; LANES]; 2];
-        let (mut speed, mut square) = ([0.0; LANES], [0.0; LANES]);
-        for n in 0..SIZE {
-            let (power, area) = (powers.0[n], integral.0[n]);
-            for lane in 0..LANES {
-                out.sliding[0][lane] += power * self.x[n][lane];
-                out.sliding[1][lane] += power * self.y[n][lane];
-                speed[lane] += area * self.r[n][lane];
-                square[lane] += area * self.along[n][lane];
+        let mut by_excess = [0.0; LANES];
+        let unit = arc.rho * arc.unit;
+        for (lane, change) in self.changes.iter().enumerate() {
+            let [u, v] = [0, 1].map(|i| self.base.sliding[i][lane] * per_rho);
+            let (grown, turned) = (x0 * u + y0 * v, x0 * v - y0 * u);
+            let mut sum = [
+                grown * x - turned * y,
+                grown * y + turned * x,
+                grown * time,
+                2.0 * grown * excess,
+            ];
+            for (k, response) in by_rate.iter().enumerate() {
+                let weight = change[k] - turned * turn[k];
+                for (sum, x) in sum.iter_mut().zip(response) {
+                    *sum += weight * x;
+                }
+            }
+            out.sliding[0][lane] = arc.rho * sum[0];
+            out.sliding[1][lane] = arc.rho * sum[1];
+            out.normal_impulse[lane] += arc.unit * sum[2];
+            by_excess[lane] = unit * sum[3];
+        }
+        (out, by_excess, unit * excess)
+    }
+
+    /// Responses to all the numbers, given those to the ones that are followed, integrals over t yet to be
+    /// multiplied by it, and what all of them scaled do to the excess.
+    fn responses(
+        &self,
+        followed: [[f64; FOLLOWED]; 4],
+        t: f64,
+        [x, y, r]: [f64; 3],
+        time: f64,
+        excess: f64,
+    ) -> [Response; RATES] {
+        let [a11, a12, a22, a1, a2] = self.rates;
+        // All of them scaled: time runs faster.
+        let mut rest = [
+            t * (a1 * r - a11 * x - a12 * y),
+            t * (a2 * r - a12 * x - a22 * y),
+            t * r - time,
+            excess,
+        ];
+        let mut out = [[0.0; 4]; RATES];
+        for (i, k) in self.followed().into_iter().enumerate() {
+            out[k] = [
+                followed[0][i],
+                followed[1][i],
+                t * followed[2][i],
+                t * followed[3][i],
+            ];
+            for (rest, x) in rest.iter_mut().zip(out[k]) {
+                *rest -= self.rates[k] * x;
             }
         }
-        for lane in 0..LANES {
-            out.sliding[0][lane] *= self.rho;
-            out.sliding[1][lane] *= self.rho;
-            out.normal_impulse[lane] += along * speed[lane];
-            out.path[lane] += 2.0 * self.rho * along * square[lane];
+        let largest = self.rates[self.left_out];
+        if largest != 0.0 {
+            out[self.left_out] = rest.map(|x| x / largest);
         }
-        (
-            self.base_path + self.rho * along * integral.dot(&self.square),
-            out,
-        )
+        out
     }
 }

@@ -20,9 +20,9 @@ pub(super) trait Recorder {
     /// A state and the elastic energy in it.
     fn point(&mut self, state: &State, energy: f64);
 
-    /// An arc begins.
+    /// An arc begins at a state.
     #[inline]
-    fn arc_begins(&mut self, _arc: &Arc) {}
+    fn arc_begins(&mut self, _arc: &Arc, _from: &State) {}
 
     /// A parameter of the arc has been reached, and a state.
     #[inline]
@@ -34,7 +34,7 @@ pub(super) trait Recorder {
 
     /// Sliding comes to rest by a series, from a state at an angle off its direction.
     #[inline]
-    fn tail(&mut self, _tail: &Tail, _from: &State, _delta: f64) {}
+    fn tail(&mut self, _tail: &Tail, _from: &State, _delta: f64, _rest: &State) {}
 
     /// A line is followed from a state for a normal impulse.
     #[inline]

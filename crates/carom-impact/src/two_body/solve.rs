@@ -242,7 +242,7 @@ impl<'a, R: Recorder> Run<'a, R> {
                     self.rest_by_tail(&mut tail, direction, entry.is_none())
             {
                 if let Some(tail) = &tail {
-                    self.recorder.tail(tail, &self.state, delta);
+                    self.recorder.tail(tail, &self.state, delta, &rest);
                 }
                 self.normal.energy -= rest.work - self.state.work;
                 self.state = rest;
@@ -268,7 +268,7 @@ impl<'a, R: Recorder> Run<'a, R> {
                 continue;
             }
             let arc = Arc::expand(&self.flow, self.mu, &self.state, self.tolerance);
-            self.recorder.arc_begins(&arc);
+            self.recorder.arc_begins(&arc, &self.state);
             if self.curve(&arc) {
                 return Ok(true);
             }

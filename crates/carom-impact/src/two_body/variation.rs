@@ -7,15 +7,19 @@
 //! $$ \frac{d \delta\gamma}{d\sigma} = d \delta\rho - \mu B \delta\gamma + \rho \delta d -
 //! (\delta\mu B + \mu \delta B)\gamma, \qquad \delta\rho = s\cdot\delta\gamma, $$
 //!
-//! to rest along the same series, and closed forms on straight lines. Two directions, $w_{zz}$ and
+//! to rest along the same series, and in closed form on straight lines. Two directions, $w_{zz}$ and
 //! $v_z^-$, do not change sliding. Impulse and normal velocity are linear in sliding and normal
-//! impulse, and the work of the normal impulse is what all impulses do less what friction does,
+//! impulse, and the work of the normal impulse is what all impulses do less what friction does: in a
+//! phase that begins with $(\gamma_0, v_0)$ and gives $(q, T)$,
 //!
-//! $$ N = v^-\cdot I + \tfrac12 I^TWI + \mu P, \qquad P = \int\rho dI_z. $$
+//! $$ \Delta N = v_0 T + \tfrac12 w_{zz} T^2 + d\cdot q T + \tfrac12 q^TBq + \Bigl(\gamma_0\cdot q +
+//! \mu\int\rho dI_z\Bigr), $$
+//!
+//! where the terms of the bracket cancel to first order, which the series does.
 //!
 //! An event $F = 0$ moves what comes after it by $\Delta y = \delta y - y' \delta F/F'$.
 
-use super::arc::{Arc, Path};
+use super::arc::Arc;
 use super::arc_variation::{ArcVariation, Deltas, FRICTION_LANE, LANES, SLIDING_LANES};
 use super::events::Event;
 use super::flow::Flow;
@@ -36,13 +40,8 @@ pub(crate) const PARAMETERS: usize = 11;
 /// All directions but that of $e$, which sliding comes before.
 const FLOWS: usize = PARAMETERS - 1;
 
+const MU: usize = 9;
 const E: usize = 10;
-
-/// Sliding slower than this fraction of its speed at the start of a ray has come to rest.
-const REST: f64 = 1e-15;
-
-/// Arcs along one ray.
-const MAX_ARCS: usize = 200;
 
 /// An impact and the derivatives of its impulse.
 #[derive(Clone, Debug)]
@@ -109,9 +108,10 @@ struct Varied<'a> {
     closing: f64,
     speed: f64,
     now: Deltas,
-    /// $\int \rho dI_z$.
-    path: f64,
+    /// Derivatives of the work of the normal impulse.
+    work: [f64; FLOWS],
     arc: ArcVariation,
+    base: Base,
     /// $I_\perp'$ and $v_z'$ where the state is.
     tangential: [f64; 2],
     normal_rate: f64,
@@ -131,6 +131,15 @@ struct Varied<'a> {
     units: (f64, f64),
 }
 
+/// The start of a phase: the state, derivatives of impulse and normal velocity, and the work's.
+#[derive(Clone, Copy)]
+struct Base {
+    state: State,
+    impulse: [[f64; 3]; FLOWS],
+    normal_velocity: [f64; FLOWS],
+    work: [f64; FLOWS],
+}
+
 impl<'a> Varied<'a> {
     fn b(&self) -> [f64; 3] {
         [self.w.b11, self.w.b12, self.w.b22]
@@ -140,15 +149,14 @@ impl<'a> Varied<'a> {
         [self.w.d1, self.w.d2]
     }
 
-    /// Derivatives of sliding, normal impulse and path at a fixed parameter.
-    fn now(&self, k: usize) -> ([f64; 2], f64, f64) {
+    /// Derivatives of sliding and normal impulse at a fixed parameter.
+    fn now(&self, k: usize) -> ([f64; 2], f64) {
         match lane(k) {
             Some(lane) => {
                 let [x, y] = &self.now.sliding;
-                let sliding = [x[lane], y[lane]];
-                (sliding, self.now.normal_impulse[lane], self.now.path[lane])
+                ([x[lane], y[lane]], self.now.normal_impulse[lane])
             }
-            None => ([0.0; 2], 0.0, 0.0),
+            None => ([0.0; 2], 0.0),
         }
     }
 
@@ -161,7 +169,7 @@ impl<'a> Varied<'a> {
     fn impulse(&self, k: usize, state: &State) -> [f64; 3] {
         let [ix, iy, iz] = state.impulse;
         let c = Change::along(k);
-        let (sliding, normal, _) = self.now(k);
+        let (sliding, normal) = self.now(k);
         let turned = times(c.b, [ix, iy]);
         let d = self.d();
         let left =
@@ -183,56 +191,65 @@ impl<'a> Varied<'a> {
             + self.w.wzz * z
     }
 
-    /// Derivative of the work of the normal impulse, given that of the impulse.
-    fn work(&self, k: usize, state: &State, by: [f64; 3]) -> f64 {
-        let [ix, iy, iz] = state.impulse;
-        let c = Change::along(k);
-        let turned = times(c.b, [ix, iy]);
-        let velocity = [state.sliding[0], state.sliding[1], state.normal_velocity];
-        let mut sum = self.mu * self.now(k).2 + c.mu * self.path;
-        for i in 0..3 {
-            sum += c.velocity[i] * state.impulse[i] + velocity[i] * by[i];
-        }
-        sum + 0.5 * (turned[0] * ix + turned[1] * iy)
-            + (c.d[0] * ix + c.d[1] * iy + 0.5 * c.wzz * iz) * iz
-    }
-
-    fn works(&self, state: &State) -> [f64; FLOWS] {
-        std::array::from_fn(|k| self.work(k, state, self.impulse(k, state)))
-    }
-
-    /// Variational equations along arcs from a state for a time, in units of the rate.
-    fn ride(&mut self, from: &State, mut time: f64) {
-        let mut state = *from;
-        for _ in 0..MAX_ARCS {
-            if !(time > 0.0) || state.rho == 0.0 {
-                break;
-            }
-            let arc = Arc::expand(&self.flow, self.mu, &state, self.options.step_tolerance());
-            let by = time.min(arc.end());
-            self.expand(&arc);
-            (self.path, self.now) = self.arc.at(by);
-            state = arc.at(&state, by);
-            time -= by;
+    /// The phase that begins now.
+    fn base(&self, state: &State) -> Base {
+        let impulse = std::array::from_fn(|k| self.impulse(k, state));
+        Base {
+            state: *state,
+            impulse,
+            normal_velocity: std::array::from_fn(|k| self.normal_velocity(k, state, impulse[k])),
+            work: self.work,
         }
     }
 
-    fn expand(&mut self, arc: &Arc) {
-        let start = (self.path, &self.now);
-        self.arc.expand(arc, &self.flow, self.w, self.mu, start);
+    /// Adds the work of a phase, given the derivatives of the bracket.
+    fn worked(
+        &mut self,
+        base: &Base,
+        state: &State,
+        bracket: impl Fn(usize, [f64; 2], [f64; 2]) -> f64,
+    ) {
+        let (start, w) = (&base.state, self.w);
+        let [qx, qy, time] = [0, 1, 2].map(|i| state.impulse[i] - start.impulse[i]);
+        let turned = times(self.b(), [qx, qy]);
+        for k in 0..FLOWS {
+            let c = Change::along(k);
+            let (now, before) = (self.impulse(k, state), base.impulse[k]);
+            let [x, y, z] = [0, 1, 2].map(|i| now[i] - before[i]);
+            let own = times(c.b, [qx, qy]);
+            self.work[k] = base.work[k]
+                + base.normal_velocity[k] * time
+                + start.normal_velocity * z
+                + (0.5 * c.wzz * time + w.wzz * z) * time
+                + (c.d[0] * qx + c.d[1] * qy + w.d1 * x + w.d2 * y) * time
+                + (w.d1 * qx + w.d2 * qy) * z
+                + 0.5 * (own[0] * qx + own[1] * qy)
+                + turned[0] * x
+                + turned[1] * y
+                + bracket(k, [qx, qy], [x, y]);
+        }
     }
 
     /// Goes to rest by the series around a direction, from a state at an angle off it.
-    fn rest(&mut self, tail: &Tail, from: &State, delta: f64) {
+    fn rest(&mut self, tail: &Tail, from: &State, delta: f64, rest: &State) {
         let contact = (self.w, &self.flow, self.mu);
-        let left = tail.left(contact, from, delta, &self.now.sliding);
+        let before = self.now.sliding;
+        let left = tail.left(contact, from, delta, &before);
+        let base = self.base(from);
         self.has_slid = true;
-        self.path += left.path;
         for lane in 0..LANES {
             self.now.normal_impulse[lane] += left.by_normal_impulse[lane];
-            self.now.path[lane] += left.by_path[lane];
         }
         self.now.sliding = [[0.0; LANES]; 2];
+        let mu = self.mu;
+        let gamma = from.sliding;
+        self.worked(&base, rest, |k, q, by| {
+            let of = |lane: usize| {
+                let slid = [0, 1].map(|i| before[i][lane] * q[i] + gamma[i] * by[i]);
+                slid[0] + slid[1] + mu * left.by_path[lane]
+            };
+            lane(k).map_or(0.0, of) + Change::along(k).mu * left.path
+        });
         self.tangential = tail.direction.map(|s| -self.mu * s);
         self.normal_rate = self.flow.normal_rate(tail.direction);
     }
@@ -285,57 +302,72 @@ impl<'a> Varied<'a> {
             self.has_slid = true;
             self.is_straight |= !is_slow;
             if !self.is_planar && !is_slow {
-                self.along_ray(from, direction, by, by == line.length);
+                self.along_ray(from, direction, by);
                 return;
             }
         }
         let mut next = self.now;
         let d = self.d();
         for k in 0..FLOWS {
-            let Some(lane) = lane(k) else { continue };
             let c = Change::along(k);
             let tangential = self.line_change(k, line.kind, direction);
+            let rate = c.wzz
+                + c.d[0] * line.tangential[0]
+                + c.d[1] * line.tangential[1]
+                + d[0] * tangential[0]
+                + d[1] * tangential[1];
+            let velocity = self.normal_velocity(k, from, self.impulse(k, from));
+            self.work[k] += (velocity + 0.5 * rate * by) * by;
+            let Some(lane) = lane(k) else { continue };
             let (turned, moved) = (times(c.b, line.tangential), times(self.b(), tangential));
             for i in 0..2 {
-                let rate = c.d[i] + turned[i] + moved[i];
-                next.path[lane] +=
-                    direction[i] * (self.now.sliding[i][lane] + 0.5 * rate * by) * by;
-                next.sliding[i][lane] += rate * by;
+                next.sliding[i][lane] += (c.d[i] + turned[i] + moved[i]) * by;
             }
         }
-        if line.kind == LineKind::Frictionless {
-            let (drag, path) = first_friction(from.sliding, d, by);
+        if line.kind == LineKind::Frictionless && from.rho > 0.0 {
+            let (drag, work) = first_friction(from.sliding, d, by);
             let moved = times(self.b(), drag);
             for (sliding, moved) in next.sliding.iter_mut().zip(moved) {
                 sliding[FRICTION_LANE] -= moved;
             }
-            self.path += path;
-        } else if line.kind != LineKind::Stick {
-            self.path += (from.rho + 0.5 * self.radial * by) * by;
+            self.work[MU] -= work;
         }
         self.now = next;
     }
 
-    /// Along a direction of the plane in which sliding stays, perhaps to rest.
-    fn along_ray(&mut self, from: &State, direction: [f64; 2], by: f64, is_to_rest: bool) {
-        let (f, _, slope) = self.flow.rates(direction);
-        self.is_repelled |= slope > 0.0;
-        if is_to_rest {
-            let tolerance = self.options.step_tolerance();
-            if let Some(tail) = Tail::around(self.w, &self.flow, direction, tolerance) {
-                let (tangential, normal_rate) = (self.tangential, self.normal_rate);
-                self.rest(&tail, from, 0.0);
-                (self.tangential, self.normal_rate) = (tangential, normal_rate);
-                return;
+    /// Along a direction $s$ in which sliding stays, $\rho' = \lambda$. With $w = t\cdot\delta\gamma$
+    /// across it, $F = \delta d - \delta(\mu B)s$, $b = \mu t\cdot Bt$, $k = \mu s\cdot Bt$,
+    ///
+    /// $$ w' = -b w/\rho + t\cdot F, \qquad \delta\rho' = -k w/\rho + s\cdot F. $$
+    fn along_ray(&mut self, from: &State, s: [f64; 2], by: f64) {
+        self.is_repelled |= self.flow.rates(s).2 > 0.0;
+        let t = [-s[1], s[0]];
+        let dot = |a: [f64; 2], b: [f64; 2]| a[0] * b[0] + a[1] * b[1];
+        let moved = times(self.b(), t);
+        let (b, ratio) = (self.mu * dot(t, moved), dot(s, moved) / dot(t, moved));
+        let rays = Ray::new(self.radial, b, from.rho, by);
+        let mut next = self.now;
+        let d = self.d();
+        let turn = self.mu * dot(d, t) / b;
+        for k in 0..FLOWS {
+            let c = Change::along(k);
+            let velocity = self.normal_velocity(k, from, self.impulse(k, from));
+            let rate = c.wzz - self.mu * dot(c.d, s) - c.mu * dot(d, s);
+            self.work[k] += (velocity + 0.5 * rate * by) * by;
+            let Some(lane) = lane(k) else { continue };
+            let (own, by_mu) = (times(c.b, s), times(self.b(), s));
+            let force = [0, 1].map(|i| c.d[i] - self.mu * own[i] - c.mu * by_mu[i]);
+            let (along, across) = (dot(s, force), dot(t, force));
+            let start = [0, 1].map(|i| self.now.sliding[i][lane]);
+            let (speed, before) = (dot(s, start), dot(t, start));
+            let (after, area) = rays.across(before, across);
+            let grown = speed + along * by - ratio * (before - after + across * by);
+            for i in 0..2 {
+                next.sliding[i][lane] = grown * s[i] + after * t[i];
             }
+            self.work[k] -= turn * ((before + 0.5 * across * by) * by - area);
         }
-        let left = (1.0 + self.radial * by / from.rho).max(REST);
-        let time = if self.radial == 0.0 {
-            by * self.flow.rate / from.rho
-        } else {
-            left.ln() / f
-        };
-        self.ride(from, time);
+        self.now = next;
     }
 
     /// The normal velocity turns in a state.
@@ -350,13 +382,15 @@ impl<'a> Varied<'a> {
         self.turns.push((state.normal_velocity, slopes));
     }
 
-    fn comes_to_rest(&mut self) {
+    fn comes_to_rest(&mut self, state: &State) {
         if self.has_slid && self.radial != 0.0 && self.mu > 0.0 {
             let direction = [-self.tangential[0] / self.mu, -self.tangential[1] / self.mu];
-            for lane in 0..LANES {
+            for k in 0..FLOWS {
+                let Some(lane) = lane(k) else { continue };
                 let [x, y] = [0, 1].map(|i| self.now.sliding[i][lane]);
-                self.now.normal_impulse[lane] -=
-                    (x * direction[0] + y * direction[1]) / self.radial;
+                let later = -(x * direction[0] + y * direction[1]) / self.radial;
+                self.now.normal_impulse[lane] += later;
+                self.work[k] += state.normal_velocity * later;
             }
         }
         self.now.sliding = [[0.0; LANES]; 2];
@@ -373,7 +407,7 @@ impl<'a> Varied<'a> {
         self.compressions += 1;
         let share = 1.0 - self.restitution * self.restitution;
         if first || self.options.recompression == Recompression::EachCompression {
-            for (k, work) in self.works(state).into_iter().enumerate() {
+            for (k, work) in self.work.into_iter().enumerate() {
                 self.loss[k] += share * (self.kept.1[k] - work);
             }
             self.loss[E] += -2.0 * self.restitution * (self.kept.0 - state.work);
@@ -396,7 +430,7 @@ impl<'a> Varied<'a> {
             if k < FLOWS {
                 by = self.impulse(k, state);
                 velocity = self.normal_velocity(k, state, by);
-                work = self.work(k, state, by);
+                work = self.work[k];
             }
             let fixed = by[2];
             let one = |other: usize| if k == other { 1.0 } else { 0.0 };
@@ -421,18 +455,80 @@ impl<'a> Varied<'a> {
     }
 }
 
+/// Straight sliding for a normal impulse: how what is across it changes.
+struct Ray {
+    /// $\lambda$, and $b$ of $w' = -bw/\rho + t\cdot F$.
+    radial: f64,
+    decay_rate: f64,
+    /// Speeds at the start and at the end, and $\int\rho dI_z$.
+    speeds: [f64; 2],
+    path: f64,
+    /// $\int dI_z/\rho$.
+    time: f64,
+    /// What is left of $w$, and what a unit of $t\cdot F$ makes of it.
+    left: f64,
+    pushed: f64,
+}
+
+impl Ray {
+    fn new(radial: f64, decay_rate: f64, speed: f64, by: f64) -> Self {
+        let last = (speed + radial * by).max(0.0);
+        let time = if radial == 0.0 {
+            by / speed
+        } else if last == 0.0 {
+            f64::INFINITY
+        } else {
+            (radial * by / speed).ln_1p() / radial
+        };
+        let left = (-decay_rate * time).exp();
+        let sum = radial + decay_rate;
+        let pushed = if last == 0.0 {
+            0.0
+        } else if (sum * time).abs() < 1.0 {
+            speed * left * time * relative_growth(sum * time)
+        } else {
+            (last - speed * left) / sum
+        };
+        Self {
+            radial,
+            decay_rate,
+            speeds: [speed, last],
+            path: (speed + 0.5 * radial * by) * by,
+            time,
+            left,
+            pushed,
+        }
+    }
+
+    /// $w$ at the end and $\int w dI_z$, from $w$ at the start and $t\cdot F$.
+    fn across(&self, before: f64, push: f64) -> (f64, f64) {
+        let after = before * self.left + push * self.pushed;
+        let [first, last] = self.speeds;
+        let (sum, difference) = (self.radial + self.decay_rate, self.radial - self.decay_rate);
+        let area = if difference.abs() >= sum.abs() {
+            (last * after - first * before - push * self.path) / difference
+        } else {
+            let fading = first * self.time * relative_growth(difference * self.time);
+            before * fading + push * (self.path - first * fading) / sum
+        };
+        (after, area)
+    }
+}
+
+/// $(e^x - 1)/x$.
+fn relative_growth(x: f64) -> f64 {
+    if x == 0.0 { 1.0 } else { x.exp_m1() / x }
+}
+
 /// What the first friction does to a contact that slides without it: $\int s dI_z$ along the line
-/// $\gamma + dI_z$, and the path $\int \rho dI_z$.
+/// $\gamma + dI_z$, and the work that it takes from the normal impulse.
 fn first_friction(sliding: [f64; 2], d: [f64; 2], by: f64) -> ([f64; 2], f64) {
     let speed = sliding[0].hypot(sliding[1]);
     let rate = d[0].hypot(d[1]);
-    if speed == 0.0 && rate == 0.0 {
-        return ([0.0; 2], 0.0);
-    }
     if rate * by <= 1e-12 * speed {
         let s = [sliding[0] / speed, sliding[1] / speed];
         let along = d[0] * s[0] + d[1] * s[1];
-        return (s.map(|x| x * by), (speed + 0.5 * along * by) * by);
+        return (s.map(|x| x * by), 0.5 * along * by * by);
     }
     let axis = [d[0] / rate, d[1] / rate];
     let first = sliding[0] * axis[0] + sliding[1] * axis[1];
@@ -450,7 +546,7 @@ fn first_friction(sliding: [f64; 2], d: [f64; 2], by: f64) -> ([f64; 2], f64) {
         (axis[i] * (length - speed) + sideways) / rate
     });
     let area = 0.5 * (last * length - first * speed + c * c * turn);
-    (drag, area / rate)
+    (drag, area / rate - speed * by)
 }
 
 impl Recorder for Varied<'_> {
@@ -463,13 +559,19 @@ impl Recorder for Varied<'_> {
 
     fn point(&mut self, _: &State, _: f64) {}
 
-    fn arc_begins(&mut self, arc: &Arc) {
+    fn arc_begins(&mut self, arc: &Arc, state: &State) {
         self.has_slid = true;
-        self.expand(arc);
+        self.base = self.base(state);
+        self.arc.expand(arc, &self.now);
     }
 
     fn arc_to(&mut self, t: f64, state: &State) {
-        (self.path, self.now) = self.arc.at(t);
+        let (now, by_excess, excess) = self.arc.at(t);
+        self.now = now;
+        let (base, mu) = (self.base, self.mu);
+        self.worked(&base, state, |k, _, _| {
+            lane(k).map_or(0.0, |lane| mu * by_excess[lane]) + Change::along(k).mu * excess
+        });
         if state.rho > 0.0 {
             let direction = [state.sliding[0] / state.rho, state.sliding[1] / state.rho];
             self.tangential = direction.map(|s| -self.mu * s);
@@ -478,14 +580,14 @@ impl Recorder for Varied<'_> {
     }
 
     fn arc_turns(&mut self, t: f64, state: &State) {
-        let now = (self.path, self.now);
-        (self.path, self.now) = self.arc.at(t);
+        let there = self.arc.at(t).0;
+        let now = std::mem::replace(&mut self.now, there);
         self.turns(state);
-        (self.path, self.now) = now;
+        self.now = now;
     }
 
-    fn tail(&mut self, tail: &Tail, from: &State, delta: f64) {
-        self.rest(tail, from, delta);
+    fn tail(&mut self, tail: &Tail, from: &State, delta: f64, rest: &State) {
+        self.rest(tail, from, delta, rest);
     }
 
     fn line(&mut self, from: &State, line: &Line, by: f64) {
@@ -495,9 +597,9 @@ impl Recorder for Varied<'_> {
     fn event(&mut self, event: Event, state: &State) {
         match event {
             Event::StraightSlip => {}
-            Event::SlipZero => self.comes_to_rest(),
+            Event::SlipZero => self.comes_to_rest(state),
             Event::CompressionEnd | Event::LaterCompressionEnd => self.compressed(state),
-            Event::Interruption => self.kept = (state.work, self.works(state)),
+            Event::Interruption => self.kept = (state.work, self.work),
             Event::RestitutionEnd => self.ends(state),
         }
     }
@@ -525,9 +627,10 @@ pub(crate) fn vary_impact(
         sliding[lane] = 1.0;
     }
     let inertia = scaled.inertia;
+    let flow = Flow::new(&inertia, friction);
     let mut varied = Varied {
         w: &inertia,
-        flow: Flow::new(&inertia, friction),
+        flow,
         mu: friction,
         restitution,
         options: *options,
@@ -536,11 +639,16 @@ pub(crate) fn vary_impact(
         speed: velocity.amax() * scale,
         now: Deltas {
             sliding,
-            normal_impulse: [0.0; LANES],
-            path: [0.0; LANES],
+            ..Deltas::NONE
         },
-        path: 0.0,
-        arc: ArcVariation::new(),
+        work: [0.0; FLOWS],
+        base: Base {
+            state: State::default(),
+            impulse: [[0.0; 3]; FLOWS],
+            normal_velocity: [0.0; FLOWS],
+            work: [0.0; FLOWS],
+        },
+        arc: ArcVariation::new(&flow, &inertia, friction),
         tangential: [0.0; 2],
         normal_rate: 0.0,
         radial: 0.0,

@@ -630,6 +630,120 @@ fn a_ball_that_slides_straight_turns_with_its_velocity() {
     });
 }
 
+/// A slide that nearly stops turns into a direction in which it hardly gains speed. The slope of the
+/// normal impulse is a difference of two impacts that an explicit Runge-Kutta method of order eight integrated.
+#[test]
+fn a_slide_that_goes_on_along_a_slow_ray_is_followed_to_its_end() {
+    let (wzz, d) = (3.400744162447516, [3.2156213360517505, 4.363962468126366]);
+    let b = [3.4361257096334814, 4.579630317547696, 6.940924783667912];
+    let inverse = dmatrix![wzz, d[0], d[1]; d[0], b[0], b[1]; d[1], b[1], b[2]];
+    let start = dvector![-0.78465058, 0.01612835, 0.02435497];
+    for by in [1.0, 10.0, 1e3] {
+        let mut velocity = start.clone();
+        velocity[0] *= by;
+        let data = contact(inverse.clone(), velocity, 0.7048252675881408, 0.7);
+        let law = routh(RestitutionLaw::Energetic);
+        data.differentiated(&law, |derivative, plus| {
+            let image = derivative.dv_dv().unwrap() * &data.velocity;
+            assert!((image - plus).amax() <= 1e-11 * by, "homogeneity");
+            let slope = derivative.dimpulses_dv().unwrap()[(0, 0)];
+            if by == 1.0 {
+                assert_close(slope, -3.882070055649667, 1e-9, "normal impulse");
+            }
+        });
+    }
+}
+
+#[test]
+fn a_fast_slide_that_closes_slowly_keeps_its_digits() {
+    let inverse = dmatrix![17.0, 4.0, -19.0; 4.0, 20.0, 4.0; -19.0, 4.0, 29.0] / 6.0;
+    for closing in [1e-3, 1e-5, 1e-7] {
+        let velocity = dvector![-closing, -6.0, -2.0];
+        let data = contact(inverse.clone(), velocity, 1.0, 0.5);
+        data.differentiated(&routh(RestitutionLaw::Energetic), |derivative, plus| {
+            let image = derivative.dv_dv().unwrap() * &data.velocity;
+            assert!((image - plus).amax() <= 1e-13, "homogeneity");
+            // The impulse is all but proportional to the closing speed.
+            let slopes = derivative.dimpulses_dv().unwrap();
+            let s = dvector![3.0, 1.0] / 10f64.sqrt();
+            let rate = 17.0 / 6.0 - (4.0 * s[0] - 19.0 * s[1]) / -6.0;
+            assert_close(slopes[(0, 0)], -1.5 / rate, 1e-12 + closing, "normal");
+        });
+    }
+}
+
+/// The second contact stops all motion, the first one, idle beside it, can only take what the second gives.
+#[test]
+fn rows_of_an_idle_contact_may_be_scaled() {
+    let row = |entries: [f64; 3]| Covector::from_slice(&entries);
+    let contact = |normal, first, second, friction| Contact {
+        normal: row(normal),
+        tangents: vec![row(first), row(second)],
+        friction,
+        restitution: 0.0,
+    };
+    let data = Data {
+        mass: dmatrix![1.7267, -0.4599, -0.8174; -0.4599, 0.6102, 0.3998; -0.8174, 0.3998, 0.911],
+        velocity: dvector![-0.9052, 0.2412, 0.196],
+        contacts: vec![
+            contact(
+                [-1.1598, -2.1067, -1.0832],
+                [-0.914, 0.5166, -2.1532],
+                [-3.176, -0.6919, -0.0198],
+                0.8,
+            ),
+            contact(
+                [1.3592, -0.0896, -0.3174],
+                [-0.0228, -0.0892, -1.4119],
+                [2.426, 1.0941, 0.9033],
+                0.6,
+            ),
+        ],
+        forms: Vec::new(),
+    };
+    let law: Law = AnitescuPotra::default().into();
+    data.differentiated(&law, |derivative, plus| {
+        assert!(plus.amax() <= 1e-12);
+        for idle in [0, 1] {
+            let mut rows = DMatrix::zeros(6, 3);
+            let contact = &data.contacts[idle];
+            let given = std::iter::once(&contact.normal).chain(&contact.tangents);
+            for (k, covector) in given.enumerate() {
+                let scaled: DVector<f64> = 1.7 * &covector.0;
+                rows.set_row(3 * idle + k, &scaled.transpose());
+            }
+            let direction = Direction {
+                rows: Some(rows),
+                ..Direction::default()
+            };
+            let found = derivative.along(&direction).unwrap().unwrap();
+            assert!(found.velocity_plus.unwrap().amax() <= 1e-10);
+        }
+    });
+}
+
+/// Where friction just cancels the push of a sliding contact that grazes, no impulse stops a slow approach while it
+/// slides: it sticks at once.
+#[test]
+fn a_graze_at_the_edge_of_jamming_is_no_smooth_one() {
+    let data = Data {
+        mass: dmatrix![2.0, 0.0, 0.0; 0.0, 2.0, 0.0; 0.0, 0.0, 1.0],
+        velocity: dvector![2.0, -1.0, 2.0],
+        contacts: vec![Contact {
+            normal: Covector::from_slice(&[2.0, 0.0, -2.0]),
+            tangents: vec![Covector::from_slice(&[-2.0, 2.0, 2.0])],
+            friction: 1.0,
+            restitution: 0.0,
+        }],
+        forms: Vec::new(),
+    };
+    let law: Law = AnitescuPotra::default().into();
+    data.differentiated(&law, |derivative, _| {
+        assert_eq!(derivative.class(), Some(Differentiability::Jump));
+        assert!(!derivative.is_complete());
+    });
+}
+
 #[test]
 fn every_outcome_of_a_set_has_the_jacobian_of_its_own_order() {
     let law = Propagative::default();

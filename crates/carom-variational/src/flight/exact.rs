@@ -9,6 +9,13 @@ use nalgebra::Vector3;
 /// Longest piece of time over the radius of convergence of its Taylor series.
 const MAX_RATIO: f64 = 0.25;
 
+/// Pieces of one flight.
+const MAX_PIECES: f64 = 1e6;
+
+/// Where the bound of the rates about the principal axes is below this fraction of that of the energy,
+/// it is worth its time.
+const SLENDER: f64 = 0.25;
+
 /// Terms that reach rounding at [`MAX_RATIO`].
 const MAX_TERMS: usize = 30;
 
@@ -18,6 +25,13 @@ const MAX_TERMS: usize = 30;
 /// no difference of two principal moments exceeds the third. So the series converges at least for
 /// $\lvert t\rvert < \sqrt3/\Omega$, $\Omega = \sqrt{2T/J_1}$, and a quarter of that gives a factor 4
 /// per term. No branch distinguishes the motion about the long, the short and the middle axis.
+///
+/// Of a slender body $J_1$ is small, and it turns much slower than $\Omega$. There the majorant
+/// $\dot y = y^2$ of the largest component counts, which converges for $\lvert t\rvert < 1/\max_k\Omega_k$.
+///
+/// # Errors
+///
+/// [`VariationalError::FlightTooLong`] for more than some $10^5$ rad at once.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ExactFlight {
     gravity: Vector3<f64>,
@@ -123,14 +137,26 @@ struct Pieces {
 
 impl Pieces {
     fn new(body: &RigidBody, from: &State, time: f64) -> Result<Self, VariationalError> {
-        let spin = body.angular_velocity_bound(from);
-        let whole = spin * time.abs() / 3f64.sqrt();
+        let mut whole = body.angular_velocity_bound(from) * time.abs() / 3f64.sqrt();
+        let moments = body.moments();
+        if whole > MAX_RATIO && moments.x < SLENDER * SLENDER * moments.y {
+            let slower = body.rate_squares(from).max().sqrt() * time.abs();
+            if slower < SLENDER * whole {
+                whole = slower;
+            }
+        }
         if !whole.is_finite() {
             return Err(VariationalError::NonFinite {
                 what: "angular momentum",
             });
         }
         let pieces = (whole / MAX_RATIO).ceil().max(1.0);
+        if pieces > MAX_PIECES {
+            return Err(VariationalError::FlightTooLong {
+                angle: whole * 3f64.sqrt(),
+                limit: MAX_PIECES * MAX_RATIO * 3f64.sqrt(),
+            });
+        }
         let ratio = whole / pieces;
         // ratio^terms below an eighth of rounding.
         let terms = match ratio > 0.0 {

@@ -1,0 +1,100 @@
+//! Worlds of spheres.
+
+use carom_geometry::{Ellipsoid, HalfSpace, Shape};
+use carom_impact::two_body::ImpactOptions;
+use carom_impact::{ImpactLaw, Propagative};
+use carom_lie::{Se3, So3};
+use carom_motion::{
+    BodySpec, FlightRule, Laws, Limits, OnZeno, PlaneSpec, SingleLaw, Surface, World, WorldSpec,
+};
+use carom_numeric::random::CounterRng;
+use nalgebra::Vector3;
+
+/// A body of 1 kg at rest; `None` if the shape has no volume.
+pub fn body(name: &str, shape: Shape, position: Vector3<f64>) -> Option<BodySpec> {
+    Some(BodySpec {
+        name: name.to_owned(),
+        mass: Some(shape.mass_properties(1.0).ok()?),
+        shape,
+        configuration: Se3::new(So3::identity(), position),
+        velocity: Vector3::zeros(),
+        angular_velocity: Vector3::zeros(),
+    })
+}
+
+/// A moving ball of 1 kg; `None` if the radius is not positive.
+pub fn ball(
+    name: &str,
+    radius: f64,
+    position: Vector3<f64>,
+    velocity: Vector3<f64>,
+) -> Option<BodySpec> {
+    let shape = Shape::Ellipsoid(Ellipsoid::sphere(radius, Vector3::zeros()).ok()?);
+    Some(BodySpec {
+        velocity,
+        ..body(name, shape, position)?
+    })
+}
+
+/// A plane, free where $n\cdot x$ + `offset` > 0; `None` if the normal is zero.
+pub fn plane(name: &str, normal: Vector3<f64>, offset: f64) -> Option<PlaneSpec> {
+    Some(PlaneSpec {
+        name: name.to_owned(),
+        half_space: HalfSpace::new(normal, offset).ok()?,
+    })
+}
+
+/// Elastic spheres of diameter 1 m, `side`³ of them, `spacing` apart in a box, with random velocities;
+/// `None` if they overlap.
+pub fn gas(side: usize, spacing: f64) -> Option<World> {
+    let mut random = CounterRng::new(1, 0, 0);
+    let mut velocity = || Vector3::from_fn(|_, _| 2.0 * random.next_uniform() - 1.0);
+    let places = (0..side * side * side).map(|k| [k % side, k / side % side, k / side / side]);
+    let bodies = places.map(|place| {
+        let position = Vector3::from(place.map(|k| (k as f64 + 0.5) * spacing));
+        ball(&format!("{place:?}"), 0.5, position, velocity())
+    });
+    let length = side as f64 * spacing;
+    let wall = |k: usize| {
+        [
+            plane(&format!("low {k}"), Vector3::ith(k, 1.0), 0.0),
+            plane(&format!("high {k}"), Vector3::ith(k, -1.0), length),
+        ]
+    };
+    let spec = WorldSpec {
+        bodies: bodies.collect::<Option<_>>()?,
+        planes: (0..3).flat_map(wall).collect::<Option<_>>()?,
+        gravity: Vector3::zeros(),
+        flight: FlightRule::Exact,
+        time_step: 1e-3,
+        surface: Surface {
+            friction: 0.0,
+            restitution: 1.0,
+            collide: true,
+        },
+        pairs: Vec::new(),
+    };
+    World::new(&spec).ok()
+}
+
+fn several(_: usize) -> Box<dyn ImpactLaw> {
+    Box::new(Propagative::default())
+}
+
+/// The closed forms for one contact, `propagative` for several.
+pub fn laws() -> Laws<'static> {
+    Laws {
+        single: SingleLaw::TwoBody(ImpactOptions::default()),
+        several: &several,
+    }
+}
+
+/// Impacts are never merged.
+pub fn limits(duration: f64, impacts: usize) -> Limits {
+    Limits {
+        duration,
+        impacts,
+        events_per_instant: 10_000,
+        on_zeno: OnZeno::Continue,
+    }
+}
