@@ -468,12 +468,11 @@ class Motion:
     def events(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """What happened, in the order of time; impacts before a sample of the same time.
 
-        Yields
-        ------
-        kind : str
-            ``"sample"``, ``"impact"``, ``"established"``, ``"mode"`` or ``"released"``.
-        event : dict
-            See `World.run`.
+        Returns
+        -------
+        iterator of (str, dict)
+            ``"sample"``, ``"impact"``, ``"established"``, ``"mode"`` or ``"released"``, and the event: see
+            `World.run`.
 
         Examples
         --------
