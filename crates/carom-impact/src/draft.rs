@@ -421,7 +421,6 @@ fn judge(
     let units: Numbers = units
         .map(|(row, l)| l * contacts.row_norm(row) * problem.scale())
         .collect();
-    let moved = own.moved_of_unit_rows(problem, &units);
     // Largest velocity that contacts miss over the sizes of their rows.
     let missed = |sizes: &[f64]| {
         let approach = (0..contacts.len()).map(|i| {
@@ -438,6 +437,12 @@ fn judge(
         let slip = basis.slip_residual(contacts, &after, &units, sizes);
         worst(approach.chain(required).chain([slip]))
     };
+    let alone = own.moved_by_unit_rows(contacts);
+    found.hidden = missed(&alone);
+    if found.hidden <= REFINED {
+        return found;
+    }
+    let moved = own.moved_around_unit_rows(problem, &units, &alone);
     let velocities: Vec<f64> = moved.iter().map(|row| row.velocity).collect();
     found.hidden = missed(&velocities);
     if !(found.hidden <= REFINED) {

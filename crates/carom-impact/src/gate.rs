@@ -461,11 +461,28 @@ impl OwnTerms {
         sizes.collect()
     }
 
-    /// What every row of the Jacobian moves, and the size of the impulses around it, on unit rows and scaled.
-    pub(crate) fn moved_of_unit_rows(
+    /// What every row of the Jacobian moves by itself, $\sum_k|a_k|(|v_k^-| + |v_k^+|)/\lVert a\rVert$, scaled.
+    pub(crate) fn moved_by_unit_rows(&self, contacts: &ContactSet<'_>) -> Vec<f64> {
+        let rows = contacts.jacobian_rows().enumerate();
+        rows.map(|(row, covector)| {
+            let row_scale = contacts.row_scale(row);
+            let velocities = self.before.iter().zip(&self.after);
+            let terms = covector.0.iter().zip(velocities);
+            let terms =
+                terms.map(|(a, (minus, plus))| (a * row_scale).abs() * (minus.abs() + plus.abs()));
+            terms.sum::<f64>() / (contacts.row_norm(row) * row_scale)
+        })
+        .collect()
+    }
+
+    /// What every row moves with all that pushing rows connect with it, and the size of the impulses there;
+    /// `alone` is what it moves by itself.
+    #[cold]
+    pub(crate) fn moved_around_unit_rows(
         &self,
         problem: &ImpactProblem<'_>,
         impulses_on_units: &[f64],
+        alone: &[f64],
     ) -> Vec<Moved> {
         let contacts = problem.contacts();
         let metric = contacts.metric();
@@ -485,14 +502,10 @@ impl OwnTerms {
         for (group, (_, l)) in of_rows.iter().zip(pushes) {
             around[*group].impulses = around[*group].impulses.hypot(*l);
         }
-        let rows = contacts.jacobian_rows().enumerate();
-        rows.map(|(row, covector)| {
-            let row_scale = contacts.row_scale(row);
-            let own = covector.0.iter().zip(self.before.iter().zip(&self.after));
-            let own =
-                own.map(|(a, (minus, plus))| (a * row_scale).abs() * (minus.abs() + plus.abs()));
-            let own = own.sum::<f64>() / (contacts.row_norm(row) * row_scale);
-            let mut touched = vec![Moved::default(); metric.dim()];
+        let mut touched = vec![Moved::default(); metric.dim()];
+        let rows = alone.iter().enumerate();
+        rows.map(|(row, own)| {
+            touched.fill(Moved::default());
             for (group, a) in of.iter().zip(contacts.unit_row(row)) {
                 if *a != 0.0 {
                     touched[*group] = around[*group];
@@ -503,7 +516,7 @@ impl OwnTerms {
                 impulses: sum.impulses.hypot(group.impulses),
             });
             Moved {
-                velocity: f64::max(own, all.velocity),
+                velocity: f64::max(*own, all.velocity),
                 ..all
             }
         })

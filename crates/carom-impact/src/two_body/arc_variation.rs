@@ -137,8 +137,9 @@ impl ArcVariation {
             for i in 0..FOLLOWED {
                 speed[i] = along[i] - speed[i];
             }
-            for i in 0..FOLLOWED {
-                self.excesses[n][i] = 2.0 * along[i] - x0 * self.x[n][i] - y0 * self.y[n][i];
+            let (x, y) = (self.x[n], self.y[n]);
+            for (i, excess) in self.excesses[n].iter_mut().enumerate() {
+                *excess = 2.0 * along[i] - x0 * x[i] - y0 * y[i];
             }
             self.r[n] = speed;
             self.excess[n] = if n == 0 {
@@ -151,7 +152,6 @@ impl ArcVariation {
             }
             let q = RECIPROCAL[n + 1];
             let (u, v, s) = (arc.x[n], arc.y[n], arc.r[n]);
-            let (x, y) = (self.x[n], self.y[n]);
             for i in 0..FOLLOWED {
                 let [by_x, by_y] = own[i].map(|[cx, cy, cr]| cx * u + cy * v + cr * s);
                 self.x[n + 1][i] = q * (a1 * speed[i] - a11 * x[i] - a12 * y[i] + by_x);

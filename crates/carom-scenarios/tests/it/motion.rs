@@ -122,7 +122,11 @@ fn faults_of_a_world_are_named() {
     for (from, to, expected) in [
         ("mass = 1.0", "mass = 0.0", "`bodies[0].mass`"),
         ("mass = 1.0\n", "", "`bodies[0].mass`: `ball`: missing"),
-        ("radius = 0.1", "radius = -0.1", "`bodies[0].shape.radius`: -0.1"),
+        (
+            "radius = 0.1",
+            "radius = -0.1",
+            "`bodies[0].shape.radius`: -0.1",
+        ),
         ("\"floor\"", "\"ball\"", "`ball` is there twice"),
         ("\"floor\"", "\"\"", "`planes[0].name`: a name is needed"),
         ("[0, 0, 1] }", "[0, 0, 0] }", "`planes[0].normal`"),
