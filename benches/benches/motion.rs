@@ -4,10 +4,10 @@
 //! something on a busy machine, where single times do not.
 #![allow(clippy::unwrap_used, missing_docs)]
 
-use carom_benches::worlds::{ball, body, gas, laws, limits, plane};
+use carom_benches::worlds::{ball, body, elastic, gas, laws, limits, plane};
 use carom_geometry::{Cuboid, Ellipsoid, MassProperties, Shape, TriangleMesh};
 use carom_lie::So3;
-use carom_motion::{BodySpec, Event, FlightRule, OnZeno, PlaneSpec, Surface, World, WorldSpec};
+use carom_motion::{Event, OnZeno, PlaneSpec, Surface, World, WorldSpec};
 use carom_numeric::random::CounterRng;
 use carom_variational::{Flight, FreeFlight, RigidBody, State};
 use criterion::{Criterion, criterion_group, criterion_main};
@@ -74,28 +74,12 @@ fn on_floor(velocity: f64) -> (World, f64) {
             restitution: 0.0,
             collide: true,
         },
-        ..gas_of(
+        ..elastic(
             vec![block],
             vec![plane("floor", Vector3::z(), 0.0).unwrap()],
         )
     };
     (World::new(&spec).unwrap(), 2000.0)
-}
-
-fn gas_of(bodies: Vec<BodySpec>, planes: Vec<PlaneSpec>) -> WorldSpec {
-    WorldSpec {
-        bodies,
-        planes,
-        gravity: Vector3::zeros(),
-        flight: FlightRule::Exact,
-        time_step: 1e-3,
-        surface: Surface {
-            friction: 0.0,
-            restitution: 1.0,
-            collide: true,
-        },
-        pairs: Vec::new(),
-    }
 }
 
 fn per_step((world, steps): &(World, f64)) -> Duration {
@@ -131,7 +115,7 @@ fn tumbling(thin: f64) -> World {
     let mut ellipsoid = body("ellipsoid", shape, Vector3::zeros()).unwrap();
     ellipsoid.velocity = Vector3::new(1.0, 0.7, 0.4);
     ellipsoid.angular_velocity = Vector3::new(0.0, 1.0, 0.6);
-    World::new(&gas_of(vec![ellipsoid], walls(2.0))).unwrap()
+    World::new(&elastic(vec![ellipsoid], walls(2.0))).unwrap()
 }
 
 /// Six planes at a distance from the origin.
@@ -180,7 +164,7 @@ fn all(c: &mut Criterion) {
         ball("a", 0.5, Vector3::zeros(), Vector3::x()).unwrap(),
         ball("b", 0.5, Vector3::x() * 1.5, Vector3::y() * 0.3).unwrap(),
     ];
-    let two = World::new(&gas_of(balls, walls(2.5))).unwrap();
+    let two = World::new(&elastic(balls, walls(2.5))).unwrap();
     c.bench_function("motion/run/two-spheres-1000-impacts", |b| {
         b.iter(|| two.run(&laws(), &limits(f64::MAX, 1000), &[], &mut |_| ()))
     });

@@ -44,6 +44,23 @@ pub fn plane(name: &str, normal: Vector3<f64>, offset: f64) -> Option<PlaneSpec>
     })
 }
 
+/// Bodies and planes that bounce without loss and without friction, far from gravity.
+pub fn elastic(bodies: Vec<BodySpec>, planes: Vec<PlaneSpec>) -> WorldSpec {
+    WorldSpec {
+        bodies,
+        planes,
+        gravity: Vector3::zeros(),
+        flight: FlightRule::Exact,
+        time_step: 1e-3,
+        surface: Surface {
+            friction: 0.0,
+            restitution: 1.0,
+            collide: true,
+        },
+        pairs: Vec::new(),
+    }
+}
+
 /// Elastic spheres of diameter 1 m, `side`³ of them, `spacing` apart in a box, with random velocities;
 /// `None` if they overlap.
 pub fn gas(side: usize, spacing: f64) -> Option<World> {
@@ -61,19 +78,8 @@ pub fn gas(side: usize, spacing: f64) -> Option<World> {
             plane(&format!("high {k}"), Vector3::ith(k, -1.0), length),
         ]
     };
-    let spec = WorldSpec {
-        bodies: bodies.collect::<Option<_>>()?,
-        planes: (0..3).flat_map(wall).collect::<Option<_>>()?,
-        gravity: Vector3::zeros(),
-        flight: FlightRule::Exact,
-        time_step: 1e-3,
-        surface: Surface {
-            friction: 0.0,
-            restitution: 1.0,
-            collide: true,
-        },
-        pairs: Vec::new(),
-    };
+    let planes = (0..3).flat_map(wall).collect::<Option<_>>()?;
+    let spec = elastic(bodies.collect::<Option<_>>()?, planes);
     World::new(&spec).ok()
 }
 

@@ -18,8 +18,7 @@
 //! where a law has no answer looks like that. So velocities are also held against what a row moves,
 //! $\max\bigl(\sum_k|a_k|(|v_k^-| + |v_k^+|),\ \lVert a\rVert p\bigr)$ with $p$ the momentum before and
 //! after of what the pushing rows connect with it: rule 6 asks rule 3 and the velocities that a law
-//! requires to $10^{-4}$ of that, and to $10^{-8}$ where impulses are more than $10^8$ times as large. (Problems of
-//! condition $10^{12}$ that have an answer stay below both.) Above $10^{-8}$ an answer is refined.
+//! requires to $10^{-4}$ of that, and to $10^{-8}$ where impulses are more than $10^8$ times as large. Above $10^{-8}$ an answer is refined.
 //!
 //! Velocities are rounded numbers. Where an impact is so gentle that the last digit of $v^+$ is more
 //! than $10^{-9}$ of what changed, two units of that digit are allowed in rules 2 and 5.

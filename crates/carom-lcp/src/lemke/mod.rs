@@ -66,7 +66,7 @@ impl Default for LemkeOptions {
 pub enum Attempt {
     /// $q \ge 0$, or the basis that was handed in: no pivot.
     Immediate,
-    /// Block principal pivoting, where the matrix was said to be symmetric.
+    /// Principal pivoting, where the matrix was said to be symmetric.
     PrincipalPivoting,
     /// As posed, up to one power of two.
     First,
@@ -343,9 +343,9 @@ impl Lemke {
     }
 
     /// Solves a problem whose matrix is symmetric and positive semidefinite, such as that of contacts without
-    /// friction, by block principal pivoting (Kostreva 1978; Júdice & Pires 1994): one Cholesky
-    /// factorization for a few rounds of exchanges takes the place of a path of n pivots. Where that does
-    /// not end, or the matrix is another one, Lemke's method answers.
+    /// friction, by principal pivoting: the most negative variable changes sides with its partner by a sweep of a
+    /// symmetric tableau (Cottle, Pang & Stone 1992, Section 4.1), until none is negative. Where that does
+    /// not end, or the matrix is another one, Lemke's method answers, and always up to n = 8.
     ///
     /// The matrix may be singular: then $w$ is unique, and $z$ is one that the independent rows determine.
     ///
@@ -357,7 +357,7 @@ impl Lemke {
     ///
     /// ```
     /// use carom_lcp::{LcpRef, Lemke, LemkeWorkspace};
-    /// // Three balls in a row, the first and the second approach.
+    /// // Three equal balls in a row: both contacts approach.
     /// let matrix = [2.0, -1.0, -1.0, 2.0];
     /// let problem = LcpRef::new(&matrix, &[-1.0, -0.5])?;
     /// let mut workspace = LemkeWorkspace::new();

@@ -165,7 +165,7 @@ impl<'a> Search<'a> {
         self.run(None, workspace)
     }
 
-    /// Block principal pivoting. False if it does not come to an answer that passes the gate.
+    /// Principal pivoting. False if it does not come to an answer that passes the gate.
     fn symmetric(&mut self, symmetric: &mut Symmetric, answers: &mut Answers) -> bool {
         let n = self.problem.dim();
         let each = (n * n) as u64;
@@ -200,7 +200,7 @@ impl<'a> Search<'a> {
         }
         self.certificate = found.certificate;
         self.attempt = match symmetric.n_pivots {
-            0 | 1 if z.iter().all(|z| *z == 0.0) => Attempt::Immediate,
+            0 => Attempt::Immediate,
             _ => Attempt::PrincipalPivoting,
         };
         self.proof = Some(Proof::Residual);
