@@ -1,6 +1,7 @@
 //! Decisions of a law that are nearly tied, taken both ways.
 
 use super::frame::Frame;
+use super::shift::decisive;
 use super::stage::{Stage, Terms};
 use crate::ImpactError;
 use crate::nnls::nonnegative_least_squares;
@@ -19,6 +20,10 @@ const MAX_TIES: usize = 64;
 
 /// A gradient below this size is that of a quantity that never changes.
 pub(super) const CONSTANT: f64 = 1e-10;
+
+/// Velocities below this fraction of the velocity before are taken for rounding by the law, whatever they depend
+/// on: contacts that hinder each other come to rest over ever smaller ones.
+const GRAZING: f64 = 1e-11;
 
 /// A cone whose unit rows have a hull that is closer to the origin has no interior.
 const INTERIOR: f64 = 1e-9;
@@ -170,8 +175,13 @@ impl Walk {
             } else {
                 0.0
             };
-            if !own && distance < -tolerance {
-                return Ok(false);
+            if distance < -tolerance {
+                if !own {
+                    return Ok(false);
+                }
+                if test.value.abs() <= GRAZING * frame.speed {
+                    continue;
+                }
             }
             self.least = self.least.min(distance.abs());
             if distance <= tolerance {
@@ -360,7 +370,12 @@ impl Walk {
         let Some((stage, forms)) = choice.stage else {
             return Ok(self.tied.is_empty() || interior(&self.tied)?.is_some());
         };
-        if !own && !stage.has_room(&self.jacobian) {
+        if !stage.has_room(&self.jacobian) {
+            if own {
+                // Held in more ways than the velocities nearby allow: they take another way each.
+                let nowhere = DVector::from_fn(frame.dim(), |i, _| if i == 0 { 1.0 } else { 0.0 });
+                self.tied.extend([-&nowhere, nowhere]);
+            }
             return Ok(false);
         }
         let mut tests = Vec::with_capacity(forms.len());
@@ -371,7 +386,7 @@ impl Walk {
             let mut impulses = DMatrix::zeros(frame.n_rows(), frame.dim());
             stage.advance(&mut self.jacobian, &mut impulses);
             self.impulses += &impulses;
-            for form in forms.iter().filter(|form| !stage.can_shift(&form.impulses)) {
+            for form in decisive(&stage, &forms)?.iter() {
                 tests.push(form.test(frame, &stage, &before, &self.jacobian, &impulses));
             }
         }

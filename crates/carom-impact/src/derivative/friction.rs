@@ -230,10 +230,14 @@ impl Reading<'_> {
         let share = self.share(edge);
         let inside = share.min(self.limit() - share);
         if inside > left {
-            Tangential::Edge(edge)
-        } else {
-            Tangential::Vertex(most)
+            return Tangential::Edge(edge);
         }
+        // Where sliding leaves two directions alike, friction acts along the one that its impulse shows.
+        let is_next = match self.limit() {
+            limit if limit > NOTHING * self.speed => share > 0.5 * limit,
+            _ => most != edge,
+        };
+        Tangential::Vertex(if is_next { self.next(edge) } else { edge })
     }
 
     /// Every mode that fits up to what is near, and whether these are all.

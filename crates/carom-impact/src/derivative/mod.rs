@@ -49,6 +49,7 @@ mod frame;
 mod friction;
 mod laws;
 mod saltation;
+mod shift;
 mod sliding;
 mod stage;
 
@@ -430,7 +431,8 @@ impl<'p> Derivative<'p> {
         let frame = &derivative.frame;
         let Some(first) = ways.first() else {
             return Err(ImpactError::NotDifferentiated {
-                reason: "its nearly tied decisions contradict each other",
+                reason: "contacts that depend on each other hold it in more ways than the velocities nearby \
+                         allow; move the data by more than rounding",
             });
         };
         let after = frame.of_velocity(&outcome.velocity_plus.0);
