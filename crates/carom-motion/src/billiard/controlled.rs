@@ -3,11 +3,10 @@
 //! $J\ddot\varphi = u_1$ and $(I + mR^2)\ddot\theta = u_2$: the rates change linearly, the path is
 //! a Fresnel integral.
 
-use crate::billiard::BilliardError;
-use crate::billiard::Table;
 use crate::billiard::error::finite;
 use crate::billiard::penny::{PennyState, Rim, RollingPenny};
 use crate::billiard::system::{AtImpact, Billiard, Guard};
+use crate::billiard::{BilliardError, Table};
 use carom_impact::Contact;
 use carom_metric::{Covector, Tangent};
 use carom_numeric::quadrature::panels;

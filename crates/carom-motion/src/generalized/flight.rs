@@ -7,8 +7,7 @@ use super::run::Run;
 use carom_mechanism::MechanicalSystem;
 use carom_metric::kernel;
 use carom_numeric::dense;
-use carom_variational::generalized::{Bond, ContactMode};
-use carom_variational::generalized::{Point, Rows, StepFailure};
+use carom_variational::generalized::{Bond, ContactMode, Point, Rows, StepFailure};
 
 /// Impulses and sliding velocities below this fraction of what moves in a step have no sign.
 const SIGN_TOLERANCE: f64 = 1e-10;

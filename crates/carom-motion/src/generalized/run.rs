@@ -12,8 +12,7 @@ use carom_impact::{GRAZING_TOLERANCE, ImpactLaw};
 use carom_mechanism::MechanicalSystem;
 use carom_metric::{Covector, Tangent, kernel};
 use carom_variational::TimeGrid;
-use carom_variational::generalized::Bond;
-use carom_variational::generalized::{Point, Rows, StepFailure, Stepper};
+use carom_variational::generalized::{Bond, Point, Rows, StepFailure, Stepper};
 use nalgebra::DVector;
 
 /// A gap rate below this fraction of the momentum is what arithmetic left of a contact that closed:
