@@ -30,7 +30,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
 ///
 /// ```
 /// use carom_scenarios::World;
-/// use carom_scenarios::carom_motion::{Ending, Event};
+/// use carom_scenarios::carom_motion::{hybrid::Ending, world::Event};
 ///
 /// let world = World::from_toml(
 ///     r#"
