@@ -370,7 +370,7 @@ impl Walk {
         let Some((stage, forms)) = choice.stage else {
             return Ok(self.tied.is_empty() || interior(&self.tied)?.is_some());
         };
-        if !stage.has_room(&self.jacobian) {
+        if !(own && stage.is_curved() || stage.has_room(&self.jacobian)) {
             if own {
                 // Held in more ways than the velocities nearby allow: they take another way each.
                 let nowhere = DVector::from_fn(frame.dim(), |i, _| if i == 0 { 1.0 } else { 0.0 });

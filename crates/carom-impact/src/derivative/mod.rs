@@ -444,7 +444,8 @@ impl<'p> Derivative<'p> {
         let margin = (first.walk.margin, first.walk.least);
         let n_ways = ways.len();
         // Where no way leads on the law has another answer, or none.
-        let is_covered = !is_complete || is_covered(frame, &ways)?;
+        let is_covered = is_covered(frame, &ways)?;
+        let is_truncated = !is_complete;
         is_complete &= is_covered;
         let mut distinct: Vec<(Way, DMatrix<f64>, DMatrix<f64>)> = Vec::with_capacity(ways.len());
         for way in ways {
@@ -464,7 +465,7 @@ impl<'p> Derivative<'p> {
         is_complete |= is_one && n_ways == 1 && !distinct[0].0.walk.is_tied();
         derivative.is_complete = is_complete;
         if !is_one {
-            let is_kink = is_covered
+            let is_kink = (is_covered || is_truncated)
                 && distinct.iter().all(|(way, _, _)| {
                     let moved = (&way.walk.velocity - &distinct[0].0.walk.velocity).norm();
                     moved <= SAME_OUTCOME * frame.speed

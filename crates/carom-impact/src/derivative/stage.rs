@@ -441,6 +441,12 @@ impl Stage {
         grows
     }
 
+    /// Whether the friction of a round cone turns in it: what it asks for moves with the velocity.
+    pub(super) fn is_curved(&self) -> bool {
+        let mut equations = self.mode.equations.iter();
+        equations.any(|equation| !equation.impulses.is_empty())
+    }
+
     /// Whether an impulse on a row is among the unknowns, be it zero.
     pub(super) fn strikes(&self, row: usize) -> bool {
         let mut terms = self.mode.unknowns.iter().flatten();

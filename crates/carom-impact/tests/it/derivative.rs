@@ -1260,3 +1260,53 @@ fn a_box_on_four_corners_is_linear_within_its_margin() {
     }
     assert!(checked >= 6, "{checked}");
 }
+
+/// A box that slides flat: its corners hold each other, and every way of turning bends their round cones.
+#[test]
+fn a_box_that_slides_flat_on_round_cones_has_its_derivative() {
+    let corner = |x: f64, y: f64| {
+        pushing(
+            &[0.0, 0.0, 1.0, y, -x, 0.0],
+            &[
+                &[1.0, 0.0, 0.0, 0.0, -1.0, -y],
+                &[0.0, 1.0, 0.0, 1.0, 0.0, x],
+            ],
+            0.25,
+            0.0,
+        )
+    };
+    let third = 2.0 / 3.0;
+    let mut data = Data {
+        mass: DMatrix::from_diagonal(&dvector![1.0, 1.0, 1.0, third, third, third]),
+        velocity: dvector![1.0, 0.0, -1.0, 0.0, 0.0, 0.0],
+        contacts: vec![
+            corner(1.0, 1.0),
+            corner(-1.0, 1.0),
+            corner(-1.0, -1.0),
+            corner(1.0, -1.0),
+        ],
+        forms: Vec::new(),
+    };
+    let law: Law = AnitescuPotra::default().into();
+    data.differentiated(&law, |derivative, plus| {
+        assert_eq!(derivative.class(), Some(Differentiability::Smooth));
+        for k in 0..6 {
+            let mut near = data.clone();
+            near.velocity[k] += 1e-6;
+            let slope = (near.outcome(&law).unwrap().0 - plus) / 1e-6;
+            let missed = (slope - derivative.dv_dv().unwrap().column(k)).amax();
+            assert!(missed <= 1e-6, "{k}: {missed:e}");
+        }
+    });
+    // Friction that just stops it.
+    data.velocity[0] = 0.25;
+    for cone in [FrictionCone::Round, FrictionCone::Polygon(4)] {
+        let law = AnitescuPotra {
+            friction_cone: cone,
+            ..AnitescuPotra::default()
+        };
+        data.differentiated(&law.into(), |derivative, _| {
+            assert_ne!(derivative.class(), Some(Differentiability::Smooth));
+        });
+    }
+}
