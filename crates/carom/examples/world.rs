@@ -44,11 +44,12 @@ pub fn main() -> Result<(), Box<dyn Error>> {
             let [first, second] = [hit.first, hit.second].map(name);
             println!("{:.6} s: {first} hits {second}", impact.time);
         }
-        Event::Established {
-            time,
-            contact: (i, j),
-        } => {
-            println!("{time:.6} s: {} stays on {}", name(i), name(j));
+        Event::Established { time, contact } => {
+            println!(
+                "{time:.6} s: {} stays on {}",
+                name(contact.0),
+                name(contact.1)
+            );
         }
         _ => (),
     });
@@ -57,7 +58,7 @@ pub fn main() -> Result<(), Box<dyn Error>> {
     let (lost, rubbed) = (end.balance.impact_loss, end.balance.contact_loss);
     let error = end.balance.energy_error;
     println!(
-        "impacts took {lost:.6} J, contacts {rubbed:.6} J; the balance is off by {error:.1e} J"
+        "impacts took {lost:.6} J, contacts {rubbed:.6} J, the balance is off by {error:.0e} J"
     );
     Ok(())
 }
