@@ -45,11 +45,8 @@ pub fn main() -> Result<(), Box<dyn Error>> {
             println!("{:.6} s: {first} hits {second}", impact.time);
         }
         Event::Established { time, contact } => {
-            println!(
-                "{time:.6} s: {} stays on {}",
-                name(contact.0),
-                name(contact.1)
-            );
+            let [first, second] = [contact.0, contact.1].map(name);
+            println!("{time:.6} s: {first} stays on {second}");
         }
         _ => (),
     });
@@ -57,8 +54,6 @@ pub fn main() -> Result<(), Box<dyn Error>> {
     println!("{} rows of {:?}", rows.len(), World::COLUMNS);
     let (lost, rubbed) = (end.balance.impact_loss, end.balance.contact_loss);
     let error = end.balance.energy_error;
-    println!(
-        "impacts took {lost:.6} J, contacts {rubbed:.6} J, the balance is off by {error:.0e} J"
-    );
+    println!("impacts took {lost:.6} J, contacts {rubbed:.6} J, the balance errs by {error:.0e} J");
     Ok(())
 }
