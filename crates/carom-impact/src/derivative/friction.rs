@@ -27,6 +27,9 @@ const ROUNDING: f64 = 1e-14;
 /// then decide.
 const GENEROUS: f64 = 4.0;
 
+/// The mode beyond the nearest decision fails by just the margin; this part of it tells it from one that answers within.
+const INSIDE: f64 = 1.0 - 1e-6;
+
 /// What counts as none of the quantities of a contact where its modes are compared.
 #[derive(Clone, Copy, Debug)]
 struct Near {
@@ -798,7 +801,7 @@ impl<'f> Contacts<'f> {
                 return false;
             }
             let (other, least) = Walk::of_stage(frame, stage, &forms);
-            least >= -margin && !other.moves_as(way)
+            least > -INSIDE * margin && !other.moves_as(way)
         });
         Some(!answers.any(|answers| answers))
     }
