@@ -7,7 +7,7 @@ use crate::motion::pivot::Pivot;
 use crate::motion::playback::playback;
 use crate::motion::scene::{Course, Scene, moreau};
 use carom_geometry::{Cuboid, Shape};
-use carom_motion::Surface;
+use carom_motion::world::{ImpactContact, Surface};
 use carom_report::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
 use nalgebra::Vector3;
 use serde::Deserialize;
@@ -100,7 +100,7 @@ fn scene(config: &Config) -> Result<Scene, ScenarioError> {
 /// When each domino but the first is hit by the one before it.
 fn first_hits(course: &Course, dominoes: usize) -> Vec<(usize, f64)> {
     let hit = |k: usize| {
-        let of_pair = |c: &carom_motion::ImpactContact| (c.first, c.second) == (k - 1, k);
+        let of_pair = |c: &ImpactContact| (c.first, c.second) == (k - 1, k);
         let found = course
             .impacts
             .iter()
