@@ -8,6 +8,7 @@ use super::branch::{Form, interior};
 use super::stage::Stage;
 use crate::ImpactError;
 use crate::nnls::nonnegative_least_squares;
+use carom_metric::kernel;
 use nalgebra::{DMatrix, DVector};
 use std::borrow::Cow;
 
@@ -54,8 +55,8 @@ impl Inequality {
             && (self.constant - other.constant).abs() <= NONE * self.constant.abs()
     }
 
-    fn value(&self, impulse: &DVector<f64>) -> f64 {
-        self.impulses.dot(impulse) + self.constant
+    fn value(&self, impulse: &[f64]) -> f64 {
+        kernel::dot(self.impulses.as_slice(), impulse) + self.constant
     }
 
     fn form(&self) -> Form {
@@ -89,7 +90,7 @@ pub(super) fn decisive<'f>(
             out.push(form.clone());
             continue;
         }
-        let mut impulses = DVector::zeros(stage.impulse.len());
+        let mut impulses = DVector::zeros(stage.impulse().len());
         for (row, c) in &form.impulses {
             impulses[*row] += c;
         }
@@ -152,12 +153,13 @@ fn held(stage: &Stage, given: &[Inequality]) -> Result<Vec<Form>, ImpactError> {
         return Ok(Vec::new());
     };
     let n = first.shifts.len();
-    let scale = stage.impulse.amax().max(f64::MIN_POSITIVE);
+    let largest = stage.impulse().iter().fold(0.0, |m: f64, x| m.max(x.abs()));
+    let scale = largest.max(f64::MIN_POSITIVE);
     // By the shifts and what is there, which may take any positive size.
     let mut rows: Vec<DVector<f64>> = given
         .iter()
         .map(|q| {
-            let value = q.value(&stage.impulse) / scale;
+            let value = q.value(stage.impulse()) / scale;
             let mut row = q.shifts.clone().push(value);
             row.normalize_mut();
             row
@@ -184,7 +186,7 @@ fn held(stage: &Stage, given: &[Inequality]) -> Result<Vec<Form>, ImpactError> {
         }
         // The weights belong to rows of unit length.
         let length =
-            |k: usize| (given[k].value(&stage.impulse) / scale).hypot(given[k].shifts.norm());
+            |k: usize| (given[k].value(stage.impulse()) / scale).hypot(given[k].shifts.norm());
         let mut sum = Inequality {
             shifts: DVector::zeros(n),
             impulses: &q.impulses / length(i),
