@@ -70,8 +70,10 @@ pub enum ImpactError {
         /// Constraint velocity over the norms of the form and of the velocity.
         residual: f64,
     },
-    /// Energies of this velocity overflow.
-    #[error("velocity is too large: its kinetic energy overflows")]
+    /// Energies of this velocity are no numbers, or too small for their ratios to be some.
+    #[error(
+        "velocity is too large or too small: its kinetic energy leaves the range of double precision; other units of length or time help"
+    )]
     Overflow,
     /// The feasible cone of these contacts has no interior: no chain of elastic impacts ends.
     #[error(
