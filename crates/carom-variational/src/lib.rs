@@ -56,6 +56,7 @@ mod flight;
 pub mod generalized;
 mod increment;
 mod jump;
+mod rates;
 mod run;
 mod search;
 pub mod sensitivity;
@@ -72,8 +73,9 @@ pub use flight::{
 };
 pub use increment::increment;
 pub use jump::{Impact, ImpactPoint, ImpactRule};
+pub use rates::AxisRates;
 pub use run::{Collider, ColliderOptions, Event, OnZeno, RunEnd, RunStatus, TimeGrid};
-pub use search::ContactSearch;
+pub use search::{ContactSearch, patience};
 pub use trajectory::Trajectory;
 pub use turning::Turning;
 

@@ -1,6 +1,7 @@
 //! The exact motion in uniform gravity.
 
 use super::{DifferentiableFlight, Flight, PathRate, TurningDerivative};
+use crate::rates::exact_rates;
 use crate::turning::Turning;
 use crate::{RigidBody, State, VariationalError};
 use carom_lie::So3;
@@ -242,18 +243,8 @@ impl Flight for ExactFlight {
         self.gravity
     }
 
-    /// $\lvert\dot\Omega_i\rvert = \lvert(J_j - J_k)/J_i\rvert\lvert\Omega_j\Omega_k\rvert$, and the
-    /// three products together are at most $\lvert\Omega\rvert^2/\sqrt3$.
     fn turning(&self, body: &RigidBody, from: &State, _time: f64) -> Turning {
-        let rate = body.angular_velocity_bound(from);
-        let j = body.moments();
-        let ratio = ((j.z - j.y) / j.x)
-            .max((j.z - j.x) / j.y)
-            .max((j.y - j.x) / j.z);
-        Turning {
-            rate,
-            acceleration: ratio * rate * rate / 3f64.sqrt(),
-        }
+        exact_rates(body, from).into()
     }
 
     fn is_uniform(&self) -> bool {
