@@ -1,11 +1,13 @@
 //! What one impact of a nonholonomic billiard costs.
 #![allow(clippy::unwrap_used)]
 
-use carom_billiard::ensemble::perturbation;
-use carom_billiard::penny::{Limits, PennyBilliard, PennyState, RollingPenny};
-use carom_billiard::{Ellipse, Superellipse, Table};
+use carom_motion::billiard::ensemble::perturbation;
+use carom_motion::hybrid::Limits;
+
 use carom_impact::{Contact, ContactSet, ImpactLaw, ImpactProblem, Nonholonomic, Restitution};
 use carom_metric::{Covector, KineticMetric, Tangent};
+use carom_motion::billiard::penny::{PennyBilliard, PennyState, RollingPenny};
+use carom_motion::billiard::{Ellipse, Superellipse, Table};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use nalgebra::{DMatrix, dvector};
 use std::hint::black_box;

@@ -5,8 +5,10 @@
 use carom_impact::Propagative;
 use carom_mechanism::MechanicalSystem;
 use carom_mechanism::systems::{Block, PendulumCradle};
+use carom_motion::hybrid::Ending;
 use carom_variational::TimeGrid;
-use carom_variational::generalized::{CollisionIntegrator, Ending};
+
+use carom_motion::generalized::CollisionIntegrator;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use std::hint::black_box;
 

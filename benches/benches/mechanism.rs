@@ -5,11 +5,11 @@
 use carom_impact::Propagative;
 use carom_mechanism::design::{DesignFamily, PairAngle, RootOptions, min_norm_newton};
 use carom_mechanism::{Derivatives, Dynamics, MechanicalSystem, Motion};
+use carom_motion::generalized::CollisionIntegrator;
 use carom_scenarios::tail_runner::{
     Drive, LEFT_FOOT, Layout, Lengths, Stance, TAIL, TailRunner, TailRunners, UNKNOWNS,
 };
 use carom_variational::TimeGrid;
-use carom_variational::generalized::CollisionIntegrator;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use nalgebra::DMatrix;
 use std::hint::black_box;

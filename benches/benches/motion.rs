@@ -7,7 +7,8 @@
 use carom_benches::worlds::{ball, body, elastic, gas, laws, limits, plane};
 use carom_geometry::{Cuboid, Ellipsoid, MassProperties, Shape, TriangleMesh};
 use carom_lie::So3;
-use carom_motion::{Event, OnZeno, PlaneSpec, Surface, World, WorldSpec};
+use carom_motion::hybrid::Limits;
+use carom_motion::world::{Event, OnZeno, PlaneSpec, Surface, World, WorldSpec};
 use carom_numeric::random::CounterRng;
 use carom_variational::{Flight, FreeFlight, RigidBody, State};
 use criterion::{Criterion, criterion_group, criterion_main};
@@ -23,16 +24,21 @@ const TURNS: usize = 5;
 /// Time of each impact in a run, after as many again for the start.
 fn per_impact(world: &World, impacts: usize) -> Duration {
     let (mut count, mut begin, mut end) = (0, None, None);
-    let ended = world.run(&laws(), &limits(f64::MAX, 2 * impacts), &[], &mut |event| {
-        if let Event::Impact(_) = event {
-            count += 1;
-            if count == impacts {
-                begin = Some(Instant::now());
-            } else if count == 2 * impacts {
-                end = Some(Instant::now());
+    let ended = world.run(
+        &laws(OnZeno::Continue),
+        &limits(2 * impacts),
+        &[],
+        &mut |event| {
+            if let Event::Impact(_) = event {
+                count += 1;
+                if count == impacts {
+                    begin = Some(Instant::now());
+                } else if count == 2 * impacts {
+                    end = Some(Instant::now());
+                }
             }
-        }
-    });
+        },
+    );
     assert_eq!(ended.n_impacts, 2 * impacts);
     (end.unwrap() - begin.unwrap()) / impacts as u32
 }
@@ -86,9 +92,12 @@ fn on_floor(velocity: f64) -> (World, f64) {
 
 fn per_step((world, steps): &(World, f64)) -> Duration {
     let begin = Instant::now();
-    let mut limits = limits(2.0, usize::MAX);
-    limits.on_zeno = OnZeno::Rest;
-    black_box(world.run(&laws(), &limits, &[], &mut |_| ()));
+    black_box(world.run(
+        &laws(OnZeno::Rest),
+        &Limits::duration(2.0),
+        &[],
+        &mut |_| (),
+    ));
     begin.elapsed().div_f64(*steps)
 }
 
@@ -183,7 +192,7 @@ fn all(c: &mut Criterion) {
     ];
     let two = World::new(&elastic(balls, walls(2.5))).unwrap();
     c.bench_function("motion/run/two-spheres-1000-impacts", |b| {
-        b.iter(|| two.run(&laws(), &limits(f64::MAX, 1000), &[], &mut |_| ()))
+        b.iter(|| two.run(&laws(OnZeno::Continue), &limits(1000), &[], &mut |_| ()))
     });
 }
 

@@ -6,10 +6,10 @@ use carom_impact::Propagative;
 use carom_lie::So3;
 use carom_mechanism::MechanismError;
 use carom_mechanism::planar::{Inertia, Line, LineContact, Link, PlanarBuilder, PlanarMechanism};
-use carom_variational::generalized::CollisionIntegrator;
+use carom_motion::flying::{Collider, ImpactRule, Trajectory};
+use carom_motion::generalized::CollisionIntegrator;
 use carom_variational::{
-    Collider, DifferentiableFlight, ExactFlight, FreeFlight, ImpactRule, RigidBody, State,
-    TimeGrid, Trajectory,
+    DifferentiableFlight, ExactFlight, FreeFlight, RigidBody, State, TimeGrid,
 };
 use criterion::{Criterion, criterion_group, criterion_main};
 use nalgebra::Vector3;

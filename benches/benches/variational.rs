@@ -4,9 +4,8 @@
 
 use carom_geometry::{Cuboid, Ellipsoid, HalfSpace, MassProperties, Shape, SupportMap};
 use carom_lie::So3;
-use carom_variational::{
-    Collider, ExactFlight, Flight, FreeFlight, ImpactRule, RigidBody, State, TimeGrid, increment,
-};
+use carom_motion::flying::{Collider, ImpactRule};
+use carom_variational::{ExactFlight, Flight, FreeFlight, RigidBody, State, TimeGrid, increment};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use nalgebra::{Matrix3, Vector3};
 use std::hint::black_box;

@@ -4,8 +4,9 @@ use carom_geometry::{Ellipsoid, HalfSpace, Shape};
 use carom_impact::two_body::ImpactOptions;
 use carom_impact::{ImpactLaw, Propagative};
 use carom_lie::{Se3, So3};
-use carom_motion::{
-    BodySpec, FlightRule, Laws, Limits, OnZeno, PlaneSpec, SingleLaw, Surface, World, WorldSpec,
+use carom_motion::hybrid::Limits;
+use carom_motion::world::{
+    BodySpec, FlightRule, Laws, OnZeno, PlaneSpec, SingleLaw, Surface, World, WorldSpec,
 };
 use carom_numeric::random::CounterRng;
 use nalgebra::Vector3;
@@ -88,19 +89,18 @@ fn several(_: usize) -> Box<dyn ImpactLaw> {
 }
 
 /// The closed forms for one contact, `propagative` for several.
-pub fn laws() -> Laws<'static> {
+pub fn laws(on_zeno: OnZeno) -> Laws<'static> {
     Laws {
         single: SingleLaw::TwoBody(ImpactOptions::default()),
         several: &several,
+        on_zeno,
     }
 }
 
-/// Impacts are never merged.
-pub fn limits(duration: f64, impacts: usize) -> Limits {
+/// A number of impacts, however long they take.
+pub fn limits(impacts: usize) -> Limits {
     Limits {
-        duration,
+        duration: f64::MAX,
         impacts,
-        events_per_instant: 10_000,
-        on_zeno: OnZeno::Continue,
     }
 }

@@ -4,8 +4,9 @@
 use allocation_counter::measure;
 use carom_benches::worlds::{gas, laws, limits};
 use carom_benches::{chain_contacts, line_metric, wedge_masses};
-use carom_billiard::Ellipse;
-use carom_billiard::penny::{Limits, PennyBilliard, PennyState, RollingPenny};
+use carom_motion::billiard::Ellipse;
+use carom_motion::hybrid::Limits;
+
 use carom_geometry::{Ellipsoid, HalfSpace, MassProperties};
 use carom_impact::frictional::{BranchPolicy, Draw, Sampler, SetValued};
 use carom_impact::two_body::{
@@ -20,9 +21,13 @@ use carom_lie::So3;
 use carom_mechanism::systems::Block;
 use carom_mechanism::{Derivatives, Dynamics, MechanicalSystem, Motion};
 use carom_metric::{KineticMetric, Tangent};
+use carom_motion::billiard::penny::{PennyBilliard, PennyState, RollingPenny};
+use carom_motion::hybrid::Ending;
 use carom_scenarios::tail_runner::{Layout, Lengths, TailRunner};
-use carom_variational::generalized::{CollisionIntegrator, Ending};
-use carom_variational::{Collider, FreeFlight, ImpactRule, RigidBody, State, TimeGrid};
+
+use carom_motion::flying::{Collider, ImpactRule};
+use carom_motion::generalized::CollisionIntegrator;
+use carom_variational::{FreeFlight, RigidBody, State, TimeGrid};
 use nalgebra::{Matrix3, Vector3};
 use std::f64::consts::FRAC_PI_2;
 
@@ -276,7 +281,12 @@ fn impacts_of_spheres_in_a_world_allocate_nothing() {
     let allocated = |impacts: usize| {
         let mut end = None;
         let count = measure(|| {
-            end = Some(world.run(&laws(), &limits(f64::MAX, impacts), &[], &mut |_| ()));
+            end = Some(world.run(
+                &laws(carom_motion::world::OnZeno::Continue),
+                &limits(impacts),
+                &[],
+                &mut |_| (),
+            ));
         });
         assert_eq!(end.unwrap().n_impacts, impacts);
         count.count_total

@@ -21,7 +21,6 @@ const LEVELS: &[(&str, u8)] = &[
     ("carom-geometry", 1),
     ("carom-impact", 1),
     ("carom-mechanism", 1),
-    ("carom-billiard", 2),
     ("carom-variational", 2),
     ("carom-motion", 2),
     ("carom-fit", 3),

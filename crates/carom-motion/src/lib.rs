@@ -1,47 +1,32 @@
-//! Many rigid bodies in time: flights, impacts by any law, lasting contact.
+//! Motion through impacts.
 //!
-//! A [`World`] is made of bodies, mobile and fixed, and planes. Between impacts the bodies fly, exactly
-//! or by variational integrators; the first contact of every pair is certified, none is missed however
-//! long a step is. At an impact the contacts of the whole island that touches are posed to an impact
-//! law at once. Contacts that neither approach nor leave and press last, with Coulomb friction in the
-//! round cone, in steps of kick, free flight, kick, until they open.
+//! Between impacts a system flows or steps; at an impact a law answers; where a contact presses it lasts.
+//! All systems here run on one driver, [`hybrid`], which says when a run ends and what it reports:
 //!
-//! 1. a [`WorldSpec`] of [`BodySpec`]s and [`PlaneSpec`]s makes a [`World`];
-//! 2. [`World::run`] with [`Laws`] and [`Limits`] reports every [`Event`], and how it ended.
+//! | module | moves | meets |
+//! | --- | --- | --- |
+//! | [`world`] | rigid bodies and planes | any law of `carom-impact`, friction, rest |
+//! | [`flying`] | one rigid body above a plane | Newton's restitution, the discrete energy |
+//! | [`generalized`] | mechanisms | any law, lasting contact with friction in the plane |
+//! | [`billiard`] | nonholonomic systems, the penny first of all | any law with constraints |
+//! | [`hybrid`] | a system of one's own | |
 //!
-//! Energy and momentum are accounted for on the way: [`Balance`].
+//! What an impact does is the business of `carom-impact`, how things move between impacts that of
+//! [`carom_variational`]. First contacts of bodies and impacts of billiards are isolated with a guarantee.
 
-mod ball;
-mod body;
-mod cells;
-mod chatter;
-mod collision;
-mod dependent;
-mod error;
-mod events;
-mod friction;
-mod island;
-mod lasting;
-mod pair;
-mod pair_table;
-mod rows;
-mod run;
-mod search;
-mod step;
-mod time;
-mod vicinity;
-mod world;
-
-pub use body::{BodySpec, FlightRule, PlaneSpec};
-pub use error::MotionError;
-pub use events::{Balance, Ending, Event, Impact, ImpactContact, RunEnd};
-pub use run::Limits;
-pub use world::{Laws, OnZeno, SingleLaw, Surface, World, WorldSpec};
+pub mod billiard;
+pub mod flying;
+pub mod generalized;
+pub mod hybrid;
+pub mod world;
 
 pub use carom_geometry as geometry;
 pub use carom_impact as impact;
+pub use carom_impact::sensitivity;
 pub use carom_lie as lie;
-pub use carom_variational::State;
+pub use carom_mechanism as mechanism;
+pub use carom_metric as metric;
+pub use carom_variational as variational;
 pub use nalgebra;
 
 #[cfg(doctest)]

@@ -1,10 +1,11 @@
 //! Why a scenario could not run.
 
-use carom_billiard::BilliardError;
 use carom_impact::ImpactError;
 use carom_mechanism::{DesignError, MechanismError};
+use carom_motion::billiard::BilliardError;
+use carom_motion::flying::CollisionError;
+use carom_motion::generalized::IntegratorError;
 use carom_variational::VariationalError;
-use carom_variational::generalized::IntegratorError;
 
 /// Why a scenario could not run.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -27,9 +28,12 @@ pub enum ScenarioError {
     /// An impact could not be posed or resolved.
     #[error(transparent)]
     Impact(#[from] ImpactError),
-    /// A body's motion could not be computed.
+    /// A flight could not be computed.
     #[error(transparent)]
     Variational(#[from] VariationalError),
+    /// The motion of a body above a plane could not be computed.
+    #[error(transparent)]
+    Collision(#[from] CollisionError),
     /// A mechanism could not be built.
     #[error(transparent)]
     Mechanism(#[from] MechanismError),
@@ -41,7 +45,7 @@ pub enum ScenarioError {
     Billiard(#[from] BilliardError),
     /// A world could not be made, or its motion stopped.
     #[error(transparent)]
-    Motion(#[from] carom_motion::MotionError),
+    Motion(#[from] carom_motion::world::MotionError),
     /// A design could not be found.
     #[error(transparent)]
     Design(#[from] DesignError),
@@ -87,19 +91,21 @@ impl ScenarioError {
             Self::Integration { .. } => false,
             Self::Motion(error) => matches!(
                 error,
-                carom_motion::MotionError::InvalidValue { .. }
-                    | carom_motion::MotionError::InitialPenetration { .. }
-                    | carom_motion::MotionError::Shape { .. }
+                carom_motion::world::MotionError::InvalidValue { .. }
+                    | carom_motion::world::MotionError::InitialPenetration { .. }
+                    | carom_motion::world::MotionError::Shape { .. }
             ),
             Self::Impact(error) | Self::Billiard(BilliardError::Impact(error)) => solvable(error),
-            Self::Variational(error) => !matches!(
+            Self::Variational(error) | Self::Collision(CollisionError::Flight(error)) => !matches!(
                 error,
-                VariationalError::StepTooLarge { .. }
-                    | VariationalError::FlightTooLong { .. }
-                    | VariationalError::NoDiscreteEnergyRoot { .. }
-                    | VariationalError::ContactSearchLimit { .. }
-                    | VariationalError::EventLimit { .. }
-                    | VariationalError::Impact(_)
+                VariationalError::StepTooLarge { .. } | VariationalError::FlightTooLong { .. }
+            ),
+            Self::Collision(error) => !matches!(
+                error,
+                CollisionError::NoDiscreteEnergyRoot { .. }
+                    | CollisionError::ContactSearchLimit { .. }
+                    | CollisionError::EventLimit { .. }
+                    | CollisionError::Impact(_)
             ),
             Self::Design(error) => !matches!(
                 error,

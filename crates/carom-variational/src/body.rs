@@ -106,7 +106,7 @@ impl RigidBody {
 
     /// Upper bound of the angular velocity at a rotational energy, $\sqrt{2T/J_1}$ (rad/s).
     #[inline]
-    pub(crate) fn angular_velocity_bound(&self, state: &State) -> f64 {
+    pub fn angular_velocity_bound(&self, state: &State) -> f64 {
         (2.0 * self.rotational_energy(state) / self.moments.x)
             .max(0.0)
             .sqrt()
@@ -156,7 +156,12 @@ impl State {
         self.rotation.rotate(&self.angular_momentum)
     }
 
-    pub(crate) fn check(&self) -> Result<(), VariationalError> {
+    /// Whether all numbers are finite.
+    ///
+    /// # Errors
+    ///
+    /// [`VariationalError::NonFinite`].
+    pub fn check(&self) -> Result<(), VariationalError> {
         for (what, vector) in [
             ("position", &self.position),
             ("linear momentum", &self.linear_momentum),

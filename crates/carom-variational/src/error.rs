@@ -1,10 +1,6 @@
 //! Why a motion could not be computed.
 
-use carom_geometry::GeometryError;
-use carom_impact::ImpactError;
-
-/// Why a step or a run was not completed. Endings that mechanics allows are a
-/// [`RunStatus`](crate::RunStatus) instead.
+/// Why a flight or a step was not completed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum VariationalError {
@@ -44,45 +40,6 @@ pub enum VariationalError {
         /// Largest angle that is followed (rad).
         limit: f64,
     },
-    /// The body begins below the plane.
-    #[error("body starts {depth} below the plane")]
-    InitialPenetration {
-        /// Depth $-\Phi$ (m).
-        depth: f64,
-    },
-    /// Newton's restitution is a number in \[0, 1\].
-    #[error("restitution {value} must lie in [0, 1]")]
-    BadRestitution {
-        /// Value given.
-        value: f64,
-    },
-    /// The discrete-energy rule needs what this flight or restitution does not have.
-    #[error(
-        "the discrete-energy rule needs the second-order flight in uniform gravity and restitution 1"
-    )]
-    DiscreteEnergyUnavailable,
-    /// The discrete energy has no balance across this impact: it grazes too much for the step.
-    #[error("no impulse balances the discrete energy at the gap rate {gap_rate}")]
-    NoDiscreteEnergyRoot {
-        /// Gap rate before the impact (m/s).
-        gap_rate: f64,
-    },
-    /// The search for the first contact did not end.
-    #[error("first contact not isolated within {limit} evaluations at time {time}")]
-    ContactSearchLimit {
-        /// Evaluations made.
-        limit: usize,
-        /// Time within the step (s).
-        time: f64,
-    },
-    /// Impacts do not end within a step.
-    #[error("more than {limit} impacts in the step at time {time}")]
-    EventLimit {
-        /// Impacts allowed.
-        limit: usize,
-        /// Time of the last one (s).
-        time: f64,
-    },
     /// A number that describes a segment of an embedded trajectory makes no sense.
     #[error("{what}, not {value}")]
     BadEmbedding {
@@ -109,12 +66,6 @@ pub enum VariationalError {
         /// The end of the trajectory.
         end: f64,
     },
-    /// A shape, an inertia or a plane is at fault.
-    #[error(transparent)]
-    Geometry(#[from] GeometryError),
-    /// A simultaneous impact could not be resolved.
-    #[error(transparent)]
-    Impact(#[from] ImpactError),
 }
 
 impl VariationalError {
@@ -126,17 +77,9 @@ impl VariationalError {
             Self::BadDuration { .. } => "bad-duration",
             Self::StepTooLarge { .. } => "step-too-large",
             Self::FlightTooLong { .. } => "flight-too-long",
-            Self::InitialPenetration { .. } => "initial-penetration",
-            Self::BadRestitution { .. } => "bad-restitution",
-            Self::DiscreteEnergyUnavailable => "discrete-energy-unavailable",
-            Self::NoDiscreteEnergyRoot { .. } => "no-discrete-energy-root",
-            Self::ContactSearchLimit { .. } => "contact-search-limit",
-            Self::EventLimit { .. } => "event-limit",
             Self::BadEmbedding { .. } => "bad-embedding",
             Self::Discontinuous { .. } => "discontinuous",
             Self::OutOfRange { .. } => "out-of-range",
-            Self::Geometry(error) => error.kind(),
-            Self::Impact(error) => error.kind(),
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use carom::geometry::{Ellipsoid, HalfSpace, MassProperties};
 use carom::lie::So3;
-use carom::variational::{Collider, FreeFlight, ImpactRule, RigidBody, State};
-use carom::variational::{TimeGrid, Trajectory};
+use carom::motion::flying::{Collider, ImpactRule, Trajectory};
+use carom::variational::{FreeFlight, RigidBody, State, TimeGrid};
 use nalgebra::Vector3;
 use std::error::Error;
 
@@ -28,7 +28,7 @@ pub fn main() -> Result<(), Box<dyn Error>> {
             impact.time, impact.gap_rate, impact.impulse
         );
     }
-    let status = run.end().status.name();
+    let status = run.end().ending.name();
     println!("{status}, energy error {:.1e} J", run.max_energy_error());
     Ok(())
 }

@@ -4,8 +4,8 @@
 
 use carom::impact::Propagative;
 use carom::mechanism::planar::{Inertia, Line, LineContact, Link, PlanarBuilder};
+use carom::motion::generalized::{CollisionIntegrator, Trajectory};
 use carom::variational::TimeGrid;
-use carom::variational::generalized::{CollisionIntegrator, Trajectory};
 use std::error::Error;
 use std::f64::consts::FRAC_PI_2;
 

@@ -4,8 +4,8 @@
 
 use carom::impact::Propagative;
 use carom::mechanism::{Derivatives, Dynamics, MechanicalSystem, Motion, PointContact};
+use carom::motion::generalized::{CollisionIntegrator, Trajectory};
 use carom::variational::TimeGrid;
-use carom::variational::generalized::{CollisionIntegrator, Trajectory};
 use nalgebra::DMatrix;
 
 const MASS: f64 = 1.0;

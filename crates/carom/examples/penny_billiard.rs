@@ -1,8 +1,10 @@
 //! A rolling penny bounces off an elliptic wall: `cargo run --example penny_billiard`.
 
-use carom::billiard::penny::{Limits, PennyBilliard, PennyState, RollingPenny};
-use carom::billiard::{BilliardError, Ellipse};
+use carom::motion::hybrid::Limits;
+
 use carom::impact::Restitution;
+use carom::motion::billiard::penny::{PennyBilliard, PennyState, RollingPenny};
+use carom::motion::billiard::{BilliardError, Ellipse};
 
 /// Clark & Bloch's penny rolls without slipping, and stays so at every impact.
 pub fn main() -> Result<(), BilliardError> {

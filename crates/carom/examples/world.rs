@@ -2,7 +2,8 @@
 //!
 //! The text is what `carom run world` takes; `carom show world` has every key.
 
-use carom::motion::{Ending, Event};
+use carom::motion::hybrid::Ending;
+use carom::motion::world::{Event, Sample};
 use carom::scenarios::World;
 use std::error::Error;
 
@@ -34,7 +35,7 @@ pub fn main() -> Result<(), Box<dyn Error>> {
     let name = |thing: usize| world.world().name(thing);
     let mut rows = Vec::new();
     let end = world.run(&mut |event| match event {
-        Event::Sample { time, states } => {
+        Event::Sample(Sample { time, states }) => {
             rows.extend((0..states.len()).map(|body| world.row(time, body, &states[body])));
         }
         Event::Impact(impact) => {
@@ -42,7 +43,10 @@ pub fn main() -> Result<(), Box<dyn Error>> {
             let (first, second) = (name(hit.first), name(hit.second));
             println!("{:.6} s: {first} hits {second}", impact.time);
         }
-        Event::Established { time, pair: (i, j) } => {
+        Event::Established {
+            time,
+            contact: (i, j),
+        } => {
             println!("{time:.6} s: {} stays on {}", name(i), name(j));
         }
         _ => (),

@@ -10,15 +10,13 @@
 //! | [`impact`] | `carom-impact` | impact problems, laws, outcomes, audits |
 //! | [`lcp`] | `carom-lcp` | linear complementarity problems |
 //! | [`mechanism`] | `carom-mechanism` | mechanical systems in generalized coordinates |
-//! | [`variational`] | `carom-variational` | flights, first contact, hybrid runs |
-//! | `motion` | `carom-motion` | worlds of rigid bodies in time |
-//! | `billiard` | `carom-billiard` | nonholonomic billiards, impact by impact |
+//! | [`variational`] | `carom-variational` | flights and steps between impacts |
+//! | `motion` | `carom-motion` | motion through impacts: worlds, mechanisms, billiards |
 //! | `report` | `carom-report` | records, tables, figures, animations and their files |
 //! | `scenarios` | `carom-scenarios` | the papers' examples as named runs |
 //!
 //! | feature | adds |
 //! | --- | --- |
-//! | `billiard` (default) | the module `billiard` |
 //! | `motion` (default) | the module `motion` |
 //! | `scenarios` (default) | the modules `scenarios` and `report`, and with them files, plots and configuration formats |
 //! | `meshes` | meshes from the bytes of STL and OBJ files (part of `scenarios`) |
@@ -51,8 +49,6 @@
 //! # Ok::<(), carom::impact::ImpactError>(())
 //! ```
 
-#[cfg(feature = "billiard")]
-pub use carom_billiard as billiard;
 pub use carom_geometry as geometry;
 pub use carom_impact as impact;
 pub use carom_lcp as lcp;

@@ -3,8 +3,6 @@
 use super::exact::Dyadic;
 use super::input::{mass_matrix, matrix, number, numbers, rows, wild};
 use super::target::Target;
-use carom_billiard::circle::CircleOrbit;
-use carom_billiard::penny::{PennyState, RollingPenny};
 use carom_geometry::pair::{Memory, Part, Placed, closest};
 use carom_geometry::{Polyhedron, Shape, SupportMap};
 use carom_lcp::LcpStatus;
@@ -13,6 +11,8 @@ use carom_lie::{Se3, So3};
 use carom_mechanism::MechanicalSystem;
 use carom_mechanism::systems::BallsOnLine;
 use carom_metric::{Covector, KineticMetric};
+use carom_motion::billiard::circle::CircleOrbit;
+use carom_motion::billiard::penny::{PennyState, RollingPenny};
 use carom_numeric::sums::ExactSum;
 use carom_report::export::{Format, svg};
 use carom_report::record::{Axis, Color, Figure, Mark};

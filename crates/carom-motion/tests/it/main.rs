@@ -1,7 +1,7 @@
-//! Worlds of rigid bodies against closed forms.
-#![allow(clippy::unwrap_used)]
+//! Integration tests of carom-motion, one binary: linking is most of what a test binary costs.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod common;
-mod contact;
-mod impacts;
-mod settling;
+mod billiard;
+mod flying;
+mod generalized;
+mod world;

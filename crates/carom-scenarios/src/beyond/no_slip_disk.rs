@@ -4,9 +4,11 @@ use crate::ScenarioError;
 use crate::config::{Count, Input, Positive};
 use crate::nonholonomic::hybrid_model::{motion, path, quantities, status, table};
 use crate::nonholonomic::penny_model::meters;
-use carom_billiard::hybrid::{Billiard, Limits, follow};
-use carom_billiard::no_slip_disk::{DiskState, NoSlipDisk};
+use carom_motion::hybrid::Limits;
+
 use carom_impact::Rough;
+use carom_motion::billiard::no_slip_disk::{DiskState, NoSlipDisk};
+use carom_motion::billiard::system::{Billiard, follow};
 use carom_report::animation::Outline;
 use carom_report::record::{Color, Figure, LineStyle, Mark, Quantity, Record};
 use serde::Deserialize;
@@ -37,7 +39,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     };
     let rough = Rough::new(1.0)?;
     let (hits, ending) = follow(&disk, &rough, start, Limits::impacts(*config.impacts))?;
-    record.status = status(ending);
+    record.status = status(ending)?;
     record.quantities = quantities(&hits);
     let (low, high) = hits.iter().fold((0.0f64, 0.0f64), |(low, high), hit| {
         (low.min(hit.state.x), high.max(hit.state.x))

@@ -6,12 +6,14 @@ use crate::propagative::model::propagative;
 use carom_impact::Propagative;
 use carom_mechanism::MechanismError;
 use carom_mechanism::planar::{Inertia, Line, LineContact, Link, PlanarBuilder, PlanarMechanism};
+use carom_motion::hybrid::Ending;
 use carom_numeric::random::CounterRng;
 use carom_report::record::{
     Axis, Color, Column, Figure, LineStyle, Mark, PointShape, Quantity, Record, Table,
 };
 use carom_variational::TimeGrid;
-use carom_variational::generalized::{CollisionIntegrator, Ending, Trajectory};
+
+use carom_motion::generalized::{CollisionIntegrator, Trajectory};
 use nalgebra::{Matrix2, Vector2};
 use serde::Deserialize;
 use std::f64::consts::{PI, TAU};

@@ -8,7 +8,7 @@ use crate::motion::playback::playback;
 use crate::motion::scene::{Course, GRAVITY, Scene, moreau};
 use carom_geometry::{Cuboid, Shape};
 use carom_lie::So3;
-use carom_motion::Surface;
+use carom_motion::world::Surface;
 use carom_report::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
 use carom_variational::State;
 use nalgebra::Vector3;

@@ -1,7 +1,7 @@
 //! A world's motion to play.
 
 use crate::lie_group::bouncing::solids;
-use carom_motion::WorldSpec;
+use carom_motion::world::WorldSpec;
 use carom_report::animation::{Animation, SpaceBody};
 use carom_report::record::{Color, Record};
 use carom_variational::State;

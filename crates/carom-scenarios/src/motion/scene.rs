@@ -5,18 +5,16 @@ use carom_geometry::{HalfSpace, Shape};
 use carom_impact::frictional::MoreauNewton;
 use carom_impact::{ImpactLaw, Propagative};
 use carom_lie::{Se3, So3};
-use carom_motion::{
-    BodySpec, Ending, Event, FlightRule, Impact, Laws, Limits, MotionError, OnZeno, PlaneSpec,
-    RunEnd, SingleLaw, Surface, World, WorldSpec,
+use carom_motion::hybrid::{Ending, Limits};
+use carom_motion::world::{
+    BodySpec, Event, FlightRule, Impact, Laws, MotionError, OnZeno, PlaneSpec, RunEnd, Sample,
+    SingleLaw, Surface, World, WorldSpec,
 };
 use carom_variational::State;
 use nalgebra::Vector3;
 
 /// Standard gravity (m/s²).
 pub(super) const GRAVITY: f64 = 9.80665;
-
-/// Events without time between them before a run stops.
-const EVENTS_PER_INSTANT: usize = 10_000;
 
 /// A world that is being put together.
 pub(super) struct Scene {
@@ -108,15 +106,7 @@ impl Scene {
             .map(|k| duration * k as f64 / frames as f64)
             .collect();
         let is_lossy = self.spec.surface.restitution < 1.0;
-        let limits = Limits {
-            duration,
-            impacts,
-            events_per_instant: EVENTS_PER_INSTANT,
-            on_zeno: match is_lossy {
-                true => OnZeno::Rest,
-                false => OnZeno::Continue,
-            },
-        };
+        let limits = Limits { duration, impacts };
         let propagative = Propagative::default();
         let laws = Laws {
             single: match is_lossy || self.spec.surface.friction > 0.0 {
@@ -124,10 +114,14 @@ impl Scene {
                 false => SingleLaw::Any(&propagative),
             },
             several,
+            on_zeno: match is_lossy {
+                true => OnZeno::Rest,
+                false => OnZeno::Continue,
+            },
         };
         let mut course = Course::default();
         let end = world.run(&laws, &limits, &samples, &mut |event| match event {
-            Event::Sample { time, states } => course.frames.push((time, states.to_vec())),
+            Event::Sample(Sample { time, states }) => course.frames.push((time, states.to_vec())),
             Event::Impact(impact) => course.impacts.push(impact.clone()),
             Event::Mode { time, slides, .. } => course.modes.push((time, slides)),
             _ => (),

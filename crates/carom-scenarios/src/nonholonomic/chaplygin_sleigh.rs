@@ -4,8 +4,10 @@ use crate::ScenarioError;
 use crate::config::{Count, Fraction, Input, Positive};
 use crate::nonholonomic::hybrid_model::{motion, nonholonomic, path, quantities, status, table};
 use crate::nonholonomic::penny_model::{Law, TableConfig, drawing};
-use carom_billiard::hybrid::{Billiard, Limits, follow};
-use carom_billiard::sleigh::{Sleigh, SleighState};
+use carom_motion::hybrid::Limits;
+
+use carom_motion::billiard::sleigh::{Sleigh, SleighState};
+use carom_motion::billiard::system::{Billiard, follow};
 use carom_report::animation::Outline;
 use carom_report::record::{Color, Mark, PointShape, Quantity, Record};
 use serde::Deserialize;
@@ -43,7 +45,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     };
     let law = nonholonomic(config.law, *config.restitution)?;
     let (hits, ending) = follow(&sleigh, &law, start, Limits::impacts(*config.impacts))?;
-    record.status = status(ending);
+    record.status = status(ending)?;
     record.quantities = quantities(&hits);
     if let Some(last) = hits.last() {
         record.quantities.push(Quantity::new(

@@ -6,8 +6,10 @@ use crate::nonholonomic::hybrid_model::{motion, nonholonomic, path, quantities, 
 use crate::nonholonomic::penny_model::{
     FROM_ABOVE, InitialConfig, Law, PennyConfig, TableConfig, drawing, from_above, named,
 };
-use carom_billiard::controlled::{ControlledPenny, RIMS};
-use carom_billiard::hybrid::{Billiard, Limits, follow};
+use carom_motion::billiard::controlled::{ControlledPenny, RIMS};
+use carom_motion::hybrid::Limits;
+
+use carom_motion::billiard::system::{Billiard, follow};
 use carom_report::record::{Color, Mark, PointShape, Record};
 use serde::Deserialize;
 
@@ -38,7 +40,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let law = nonholonomic(config.law, *config.restitution)?;
     let (hits, ending) =
         follow(&penny, &law, start, Limits::impacts(*config.impacts)).map_err(named)?;
-    record.status = status(ending);
+    record.status = status(ending)?;
     record.quantities = quantities(&hits);
     record.tables.push(table(
         &hits,

@@ -2,8 +2,11 @@
 
 use crate::ScenarioError;
 use crate::nonholonomic::penny_model::Law;
-use carom_billiard::hybrid::{Ending, Hit};
+use carom_motion::hybrid::Ending;
+
 use carom_impact::Nonholonomic;
+use carom_motion::billiard::BilliardError;
+use carom_motion::billiard::system::Hit;
 use carom_report::animation::{Animation, Outline, PlaneBody};
 use carom_report::record::{Column, Quantity, Table};
 
@@ -13,12 +16,16 @@ pub(crate) fn nonholonomic(law: Law, restitution: f64) -> Result<Nonholonomic, S
 }
 
 /// Hits that ended as asked for, or by themselves.
-pub(crate) fn status(ending: Ending) -> String {
-    match ending {
-        Ending::ImpactLimit => "completed",
+///
+/// # Errors
+///
+/// Why the motion could not be continued.
+pub(crate) fn status(ending: Ending<BilliardError>) -> Result<String, ScenarioError> {
+    Ok(match ending.or_error()? {
+        Ending::MaxImpacts => "completed",
         other => other.name(),
     }
-    .to_owned()
+    .to_owned())
 }
 
 /// A table of impacts: number, time, then what `columns` says of each state after.

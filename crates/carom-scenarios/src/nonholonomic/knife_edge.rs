@@ -4,8 +4,10 @@ use crate::ScenarioError;
 use crate::config::{Count, Fraction, Input, Positive};
 use crate::nonholonomic::hybrid_model::{motion, nonholonomic, path, quantities, status, table};
 use crate::nonholonomic::penny_model::{Law, meters};
-use carom_billiard::hybrid::{Billiard, Limits, follow};
-use carom_billiard::knife_edge::{KnifeEdge, KnifeState};
+use carom_motion::hybrid::Limits;
+
+use carom_motion::billiard::knife_edge::{KnifeEdge, KnifeState};
+use carom_motion::billiard::system::{Billiard, follow};
 use carom_report::animation::Outline;
 use carom_report::record::{Color, Figure, LineStyle, Mark, PointShape, Quantity, Record};
 use serde::Deserialize;
@@ -40,7 +42,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     };
     let law = nonholonomic(config.law, *config.restitution)?;
     let (hits, ending) = follow(&blade, &law, start, Limits::impacts(*config.impacts))?;
-    record.status = status(ending);
+    record.status = status(ending)?;
     record.quantities = quantities(&hits);
     if let Some(first) = hits.first() {
         // Energy: half the square of the speed is the drop times the pull, from rest.

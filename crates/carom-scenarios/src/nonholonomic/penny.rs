@@ -6,9 +6,11 @@ use crate::config::{Count, Fraction, Input, Positive};
 use crate::nonholonomic::penny_model::{
     InitialConfig, Law, PennyConfig, TableConfig, TableKind, drawing, motion, named, trajectory,
 };
-use carom_billiard::Table as Wall;
-use carom_billiard::circle::CircleOrbit;
-use carom_billiard::penny::{Ending, Limits, PennyBilliard, PennyState, Run};
+use carom_motion::billiard::Table as Wall;
+use carom_motion::billiard::circle::CircleOrbit;
+use carom_motion::hybrid::{Ending, Limits};
+
+use carom_motion::billiard::penny::{PennyBilliard, PennyState, Run};
 use carom_report::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -68,6 +70,10 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let run = billiard.run(start, limits).map_err(named)?;
 
     record.status = status(&run, config.duration.is_some()).to_owned();
+    if let Ending::Stopped(error) = &run.ending {
+        let error = json!({"kind": error.kind(), "message": error.to_string()});
+        record.results.insert("error".to_owned(), error);
+    }
     let table = impacts(&run);
     record
         .results
@@ -108,8 +114,8 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
 
 /// What was asked for is completed; with a duration the number of impacts is a limit.
 pub(crate) fn status(run: &Run, by_duration: bool) -> &'static str {
-    match run.ending {
-        Ending::ImpactLimit if !by_duration => "completed",
+    match &run.ending {
+        Ending::MaxImpacts if !by_duration => "completed",
         ending => ending.name(),
     }
 }
@@ -154,7 +160,7 @@ pub(crate) fn impacts(run: &Run) -> Table {
 
 /// The rows of the table as objects, for readers of JSON.
 fn details(table: &Table, run: &Run) -> Value {
-    let object = |(row, event): (&Vec<f64>, &carom_billiard::penny::Event)| {
+    let object = |(row, event): (&Vec<f64>, &carom_motion::billiard::penny::Event)| {
         let fields = table.columns.iter().zip(row).map(|(column, value)| {
             let value = match column.name.as_str() {
                 "n" => json!(*value as u64),

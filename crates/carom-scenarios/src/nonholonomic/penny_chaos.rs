@@ -2,10 +2,12 @@
 
 use crate::ScenarioError;
 use crate::config::{Count, Input};
-use crate::nonholonomic::penny_model::{InitialConfig, PennyConfig, named};
-use carom_billiard::Ellipse;
-use carom_billiard::penny::{Event, Limits, PennyBilliard, PennyState};
+use crate::nonholonomic::penny_model::{InitialConfig, PennyConfig, named, whole};
+use carom_motion::billiard::Ellipse;
+use carom_motion::hybrid::Limits;
+
 use carom_impact::Restitution;
+use carom_motion::billiard::penny::{Event, PennyBilliard, PennyState};
 use carom_report::record::{
     Axis, Color, Column, Figure, Mark, PointShape, Quantity, Record, Table,
 };
@@ -66,7 +68,8 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         let (mut n, mut estimates) = (5, (Vec::new(), Vec::new()));
         let mut worst: f64 = 0.0;
         while n <= *config.impacts {
-            let (lyapunov, _) = billiard.lyapunov(start, n).map_err(named)?;
+            let (lyapunov, ending) = billiard.lyapunov(start, n).map_err(named)?;
+            ending.or_error().map_err(named)?;
             worst = worst.max(lyapunov.max_log_det);
             let largest = lyapunov.per_impact.into_iter().fold(f64::MIN, f64::max);
             if largest > 0.0 {
@@ -88,9 +91,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
             ));
         }
         growth.marks.push(Mark::line(name, x, y, color));
-        let run = billiard
-            .run(start, Limits::impacts(*config.impacts))
-            .map_err(named)?;
+        let run = whole(billiard.run(start, Limits::impacts(*config.impacts)))?;
         let one_rim: Vec<&Event> = run.events.iter().step_by(2).collect();
         let points: Vec<_> = one_rim.iter().map(|e| billiard.section_point(e)).collect();
         if index > 0 {

@@ -3,10 +3,12 @@
 use crate::ScenarioError;
 use crate::config::{Count, Fraction, Input, Positive, count};
 use crate::nonholonomic::penny_model::{
-    InitialConfig, Law, PennyConfig, TableConfig, drawing, named,
+    InitialConfig, Law, PennyConfig, TableConfig, drawing, named, whole,
 };
-use carom_billiard::ensemble::perturbation;
-use carom_billiard::penny::{Limits, PennyBilliard, PennyState};
+use carom_motion::billiard::ensemble::perturbation;
+use carom_motion::hybrid::Limits;
+
+use carom_motion::billiard::penny::{PennyBilliard, PennyState};
 use carom_report::record::{
     Axis, Color, Column, Figure, Mark, PointShape, Quantity, Record, Table,
 };
@@ -48,7 +50,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
             phi_dot: start.phi_dot + phi_dot,
             ..start
         };
-        let run = billiard.run(start, Limits::duration(last)).map_err(named)?;
+        let run = whole(billiard.run(start, Limits::duration(last)))?;
         impacts += run.events.len();
         for (cloud, time) in clouds.iter_mut().zip(config.times.iter()) {
             cloud.push(run.state_at(&penny, *time));

@@ -5,8 +5,11 @@ use crate::config::{Count, Input};
 use crate::nonholonomic::penny::{Energy, impacts};
 use crate::nonholonomic::penny_model::{
     InitialConfig, Law, PennyConfig, TableConfig, close_up, drawing, motion, named, trajectory,
+    whole,
 };
-use carom_billiard::penny::{Limits, PennyBilliard};
+use carom_motion::hybrid::Limits;
+
+use carom_motion::billiard::penny::PennyBilliard;
 use carom_report::record::{Axis, Color, Column, Figure, LineStyle, Mark, Quantity, Record, Table};
 use serde::Deserialize;
 
@@ -51,9 +54,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         let table = TableConfig::ellipse(semi_axes);
         let billiard =
             PennyBilliard::new(penny, table.build()?, law.restitution(1.0)?).map_err(named)?;
-        let run = billiard
-            .run(start, Limits::impacts(*config.impacts))
-            .map_err(named)?;
+        let run = whole(billiard.run(start, Limits::impacts(*config.impacts)))?;
         let text = (
             format!("motion-{number}"),
             format!("The run of Fig. {number}"),

@@ -3,9 +3,9 @@
 use crate::ScenarioError;
 use crate::common::linspace;
 use crate::config::Positive;
-use carom_billiard::penny::{Event, PennyBilliard, PennyState, RollingPenny, Run};
-use carom_billiard::{BilliardError, Ellipse, Superellipse, Table};
 use carom_impact::Restitution;
+use carom_motion::billiard::penny::{Event, PennyBilliard, PennyState, RollingPenny, Run};
+use carom_motion::billiard::{BilliardError, Ellipse, Superellipse, Table};
 use carom_report::animation::{Animation, Outline, PlaneBody};
 use carom_report::record::{Axis, Color, Figure, LineStyle, Mark, PointShape};
 use serde::Deserialize;
@@ -169,6 +169,13 @@ pub(crate) fn named(error: BilliardError) -> ScenarioError {
         BilliardError::PenetratingStart { .. } => ScenarioError::value("initial", error),
         other => other.into(),
     }
+}
+
+/// A run that was not stopped on its way.
+pub(crate) fn whole(run: Result<Run, BilliardError>) -> Result<Run, ScenarioError> {
+    let mut run = run.map_err(named)?;
+    run.ending = run.ending.or_error().map_err(named)?;
+    Ok(run)
 }
 
 pub(crate) fn meters(label: &str) -> Axis {

@@ -3,8 +3,8 @@
 use crate::ScenarioError;
 use crate::common::linspace;
 use crate::config::{Count, Input};
-use carom_billiard::penny::{Rim, RollingPenny};
 use carom_impact::Restitution;
+use carom_motion::billiard::penny::{Rim, RollingPenny};
 use carom_report::record::{Axis, Color, Column, Figure, LineStyle, Mark, Quantity, Record, Table};
 use nalgebra::Vector2;
 use serde::Deserialize;

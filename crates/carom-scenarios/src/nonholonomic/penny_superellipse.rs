@@ -5,8 +5,11 @@ use crate::config::{Count, Input};
 use crate::nonholonomic::penny::impacts;
 use crate::nonholonomic::penny_model::{
     InitialConfig, Law, PennyConfig, TableConfig, TableKind, drawing, motion, named, trajectory,
+    whole,
 };
-use carom_billiard::penny::{Limits, PennyBilliard};
+use carom_motion::hybrid::Limits;
+
+use carom_motion::billiard::penny::PennyBilliard;
 use carom_report::record::{Quantity, Record};
 use serde::Deserialize;
 
@@ -32,9 +35,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     for (name, law) in [("elastic", Law::Elastic), ("projected", Law::Projected)] {
         let billiard =
             PennyBilliard::new(penny, table.build()?, law.restitution(1.0)?).map_err(named)?;
-        let run = billiard
-            .run(start, Limits::impacts(*config.impacts))
-            .map_err(named)?;
+        let run = whole(billiard.run(start, Limits::impacts(*config.impacts)))?;
         record.quantities.push(Quantity::new(
             format!("{name}_impacts"),
             run.events.len() as f64,

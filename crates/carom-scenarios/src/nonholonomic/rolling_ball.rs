@@ -4,10 +4,12 @@ use crate::ScenarioError;
 use crate::config::{Count, Input, Positive};
 use crate::nonholonomic::hybrid_model::{motion, path, quantities, status, table};
 use crate::nonholonomic::penny_model::{TableConfig, drawing};
-use carom_billiard::hybrid::{Billiard, Hit, Limits, follow};
-use carom_billiard::rolling_ball::{BallState, RollingBall};
-use carom_billiard::{BilliardError, Ellipse};
+use carom_motion::hybrid::Limits;
+
 use carom_impact::{ImpactLaw, Nonholonomic, Restitution, Rough};
+use carom_motion::billiard::rolling_ball::{BallState, RollingBall};
+use carom_motion::billiard::system::{Billiard, Hit, follow};
+use carom_motion::billiard::{BilliardError, Ellipse};
 use carom_report::animation::Outline;
 use carom_report::record::{Color, Mark, Quantity, Record};
 use nalgebra::Vector2;
@@ -52,7 +54,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
                 other => other.into(),
             },
         )?;
-        record.status = status(ending);
+        record.status = status(ending)?;
         for mut quantity in quantities(&hits) {
             quantity.name = format!("{name}_{}", quantity.name);
             record.quantities.push(quantity);

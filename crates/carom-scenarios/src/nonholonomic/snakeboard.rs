@@ -2,9 +2,9 @@
 
 use crate::ScenarioError;
 use crate::config::{Fraction, Input, Positive};
-use carom_billiard::snakeboard::Snakeboard;
 use carom_impact::{Diagnostics, ImpactError, Nonholonomic, Restitution};
 use carom_metric::Tangent;
+use carom_motion::billiard::snakeboard::Snakeboard;
 use carom_report::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
 use nalgebra::Vector2;
 use serde::Deserialize;
@@ -116,7 +116,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         )?;
         let (outcome, feasible) = match at.resolve(&law) {
             Ok(outcome) => (outcome, 1.0),
-            Err(carom_billiard::BilliardError::Impact(ImpactError::InfeasibleLaw {
+            Err(carom_motion::billiard::BilliardError::Impact(ImpactError::InfeasibleLaw {
                 found,
                 ..
             })) => (*found, 0.0),

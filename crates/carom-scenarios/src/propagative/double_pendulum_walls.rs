@@ -8,9 +8,9 @@ use crate::propagative::mechanism_run::{AuditedRun, Start};
 use crate::propagative::model::propagative;
 use carom_mechanism::planar::{Inertia, Line, LineContact, Link, PlanarBuilder, PlanarMechanism};
 use carom_mechanism::{Derivatives, Dynamics, MechanicalSystem, MechanismError, Motion};
+use carom_motion::generalized::ForceParameter;
 use carom_report::animation::Outline;
 use carom_report::record::{Axis, Color, Figure, LineStyle, Mark, Record};
-use carom_variational::generalized::ForceParameter;
 use serde::Deserialize;
 use serde_json::json;
 

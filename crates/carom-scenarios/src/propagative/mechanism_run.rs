@@ -5,11 +5,11 @@ use carom_impact::derivative::DifferentiableLaw;
 use carom_impact::sensitivity::Sensitivity;
 use carom_mechanism::MechanicalSystem;
 use carom_mechanism::planar::PlanarMechanism;
+use carom_motion::hybrid::Ending;
 use carom_report::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
 use carom_variational::TimeGrid;
-use carom_variational::generalized::{
-    CollisionIntegrator, Ending, ForceParameter, Impact, Trajectory,
-};
+
+use carom_motion::generalized::{CollisionIntegrator, ForceParameter, Impact, Trajectory};
 
 /// Most steps of a run that keeps all its states.
 const MAX_STEPS: f64 = 1e6;

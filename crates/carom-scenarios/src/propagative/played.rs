@@ -1,7 +1,7 @@
 //! Frames of a stored run, from which bodies take their poses.
 
+use carom_motion::generalized::Trajectory;
 use carom_report::animation::{Animation, Outline, PlaneBody};
-use carom_variational::generalized::Trajectory;
 
 /// Frames beside those at the impacts.
 const FRAMES: usize = 200;

@@ -6,13 +6,13 @@ use carom_mechanism::design::{
     ClosedPair, DesignFamily, Influence, PairAngle, RootOptions, min_norm_newton, nearest_root,
 };
 use carom_mechanism::{DesignError, MechanismError};
+use carom_motion::generalized::{CollisionIntegrator, State, Trajectory};
 use carom_scenarios::tail_runner::{
     GRAVITY, LEFT_FOOT, Layout, Lengths, SpineJoint, Stance, TAIL, TailRule, TailRunner,
     TailRunners, UNKNOWNS,
 };
 use carom_scenarios::{Overrides, scenario};
 use carom_variational::TimeGrid;
-use carom_variational::generalized::{CollisionIntegrator, State, Trajectory};
 use nalgebra::DMatrix;
 
 /// Seghete & Murphey, Table I, in the order of the stance.

@@ -25,7 +25,7 @@ impl ContactMode {
     }
 
     /// Sign of the friction force, for sliding contacts.
-    pub(crate) fn sign(self) -> f64 {
+    pub fn sign(self) -> f64 {
         match self {
             Self::Frictionless | Self::Stick => 0.0,
             Self::SlipBackward => 1.0,
@@ -34,29 +34,23 @@ impl ContactMode {
     }
 }
 
-/// The modes of a frictional contact.
-const MODES: [ContactMode; 3] = [
-    ContactMode::Stick,
-    ContactMode::SlipBackward,
-    ContactMode::SlipForward,
-];
-
-/// Frictional contacts whose modes are enumerated together.
-pub(crate) const FRICTION_LIMIT: usize = 3;
-
 /// A contact that lasts: its gap is held and its force pushes.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Bond {
-    pub(crate) contact: usize,
+pub struct Bond {
+    /// Index of the contact.
+    pub contact: usize,
     /// The gap that is held: that at which the contact was established, rounding or less than the
     /// tolerance of simultaneous events.
-    pub(crate) gap: f64,
-    pub(crate) friction: f64,
-    pub(crate) mode: ContactMode,
+    pub gap: f64,
+    /// Coulomb coefficient.
+    pub friction: f64,
+    /// What its friction does in the step.
+    pub mode: ContactMode,
 }
 
 impl Bond {
-    pub(crate) fn new(contact: usize, gap: f64, friction: f64) -> Self {
+    /// A contact that is held at a gap, and sticks if it has friction.
+    pub fn new(contact: usize, gap: f64, friction: f64) -> Self {
         let mode = if friction > 0.0 {
             ContactMode::Stick
         } else {
@@ -70,73 +64,17 @@ impl Bond {
         }
     }
 
-    pub(crate) fn is_frictional(&self) -> bool {
+    /// Whether it has friction.
+    pub fn is_frictional(&self) -> bool {
         self.friction > 0.0
     }
 
     /// Number of unknown impulses: normal, and tangential if it sticks.
-    pub(crate) fn n_unknowns(&self) -> usize {
+    pub fn n_unknowns(&self) -> usize {
         if self.mode == ContactMode::Stick {
             2
         } else {
             1
         }
-    }
-}
-
-/// Combinations of modes of some bonds, the present one first.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Combinations {
-    /// Of combinations handed out.
-    count: usize,
-    /// Of all combinations, with the present one counted twice; 1 without friction.
-    total: usize,
-}
-
-impl Combinations {
-    pub(crate) fn new(bonds: &[Bond]) -> Self {
-        let frictional = bonds.iter().filter(|bond| bond.is_frictional()).count();
-        let all = MODES.len().pow(frictional as u32);
-        Self {
-            count: 0,
-            total: if frictional > 0 { 1 + all } else { 1 },
-        }
-    }
-
-    /// Sets the next combination; false if there is none left.
-    pub(crate) fn advance(&mut self, bonds: &mut [Bond]) -> bool {
-        if self.count == self.total {
-            return false;
-        }
-        if self.count > 0 {
-            let mut index = self.count - 1;
-            for bond in bonds.iter_mut().filter(|bond| bond.is_frictional()) {
-                bond.mode = MODES[index % MODES.len()];
-                index /= MODES.len();
-            }
-        }
-        self.count += 1;
-        true
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_combination_comes_after_the_present_one() {
-        let mut bonds = [0.5, 0.0, 0.5].map(|friction| Bond::new(0, 0.0, friction));
-        bonds[0].mode = ContactMode::SlipForward;
-        let mut combinations = Combinations::new(&bonds);
-        let mut seen = Vec::new();
-        while combinations.advance(&mut bonds) {
-            assert_eq!(bonds[1].mode, ContactMode::Frictionless);
-            seen.push((bonds[0].mode, bonds[2].mode));
-        }
-        assert_eq!(seen.len(), 10);
-        assert_eq!(seen[0], (ContactMode::SlipForward, ContactMode::Stick));
-        let distinct = |pair| seen[1..].iter().filter(|other| *other == pair).count() == 1;
-        assert!(seen[1..].iter().all(distinct));
     }
 }

@@ -1,60 +1,37 @@
-//! The variational collision integrator in generalized coordinates.
+//! Variational steps in generalized coordinates.
 //!
-//! Any [`MechanicalSystem`](carom_mechanism::MechanicalSystem) moves by the discrete
-//! Euler-Lagrange equations of the midpoint rule, solved for the mean velocity
-//! $w = (q_1 - q_0)/h$ with an analytic Jacobian,
+//! A [`Stepper`] solves the discrete Euler-Lagrange equations of the midpoint rule for any
+//! [`MechanicalSystem`](carom_mechanism::MechanicalSystem), free or with contacts that are held: a
+//! [`Bond`] keeps the gap of one, with Coulomb friction in the mode that it is given. Which contacts
+//! are held, and in which modes, is decided above, where events are found: in `carom-motion`.
 //!
-//! $$ p_0 + \tfrac h2\left(\frac{\partial T}{\partial q} - \frac{\partial V}{\partial q} + f\right) -
-//!    M(\bar q)w + \sum_i\lambda_i\mathrm{D}\phi_i(q_0) = 0, \qquad
-//!    \bar q = q_0 + \tfrac h2w. $$
+//! 1. a [`Point`] of the motion with its mass matrix, velocity, gaps and rates:
+//!    [`set_velocity`](Stepper::set_velocity), [`set_gaps`](Stepper::set_gaps);
+//! 2. [`solve`](Stepper::solve) the step for its mean velocity;
+//! 3. [`finish`](Stepper::finish) it: the point at its end.
 //!
-//! Where contacts close, within one step or several of them at once, the step ends, an
-//! [`ImpactLaw`](carom_impact::ImpactLaw) maps the discrete momentum $p^-$ to $p^+$ in the kinetic
-//! metric of that configuration, and the motion goes on from there. Contacts that touch without
-//! approaching last: their gaps are held by multipliers that push, with Coulomb friction in the
-//! plane, until they would have to pull.
+//! # Examples
 //!
-//! 1. a system, a law and a [`CollisionIntegrator`];
-//! 2. a [`State`] from a configuration and a velocity, and a [`TimeGrid`](crate::TimeGrid);
-//! 3. [`run`](CollisionIntegrator::run) reports every [`Event`], and a [`Trajectory`] keeps them.
+//! A ball in uniform gravity falls along its parabola, whatever the step:
 //!
-//! # What is guaranteed
+//! ```
+//! use carom_mechanism::systems::Block;
+//! use carom_variational::generalized::{Point, Stepper};
 //!
-//! - Second order in the step for states and times of events; exact for a constant mass matrix and
-//!   uniform forces.
-//! - The momentum of a coordinate that nothing depends on is constant in flight to the last bit.
-//! - A time of impact is bracketed on the discrete path and refined to its last digits. Contacts that
-//!   begin and end within a step are found by the estimates of an interpolated path, not by a proof: a
-//!   general system does not bound its second derivatives.
-//! - A run never loses what it has computed: what stops it is its [`Ending`], with the time.
-//!
-//! # Departure from the source
-//!
-//! Seghete & Murphey make a contact last after its third fast impact. Here that happens only where
-//! impacts lose energy: elastic ones do not accumulate, and a light ball between a wall and a heavy
-//! one hits fast and often without losing any. Where joints dissipate between elastic impacts, as in
-//! the paper's robot, [`elastic_hits_accumulate`](IntegratorOptions::elastic_hits_accumulate)
-//! restores the paper's rule.
-//!
-//! Seghete & Murphey, *A propagative model of simultaneous impact*, Sec. VI.
+//! let ball = Block::ball(1.0, [0.0, -10.0])?;
+//! let mut stepper = Stepper::new(&ball, 1e-13);
+//! let mut start = Point::new(2, 1);
+//! start.configuration.copy_from_slice(&[0.0, 5.0]);
+//! stepper.set_velocity(&mut start)?;
+//! let mut end = start.clone();
+//! stepper.solve(&start, 0.5, &[])?;
+//! stepper.finish(&start, 0.5, &[], &mut end)?;
+//! assert!((end.configuration[1] - 3.75).abs() < 1e-15);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod bond;
-mod error;
-mod event;
-mod flight;
-mod impact;
-mod locate;
-mod options;
-mod path;
-mod run;
-mod sensitivity;
 mod step;
-mod trajectory;
 
-pub use bond::ContactMode;
-pub use error::IntegratorError;
-pub use event::{Balance, Event, Impact, Reaction, State};
-pub use options::IntegratorOptions;
-pub use run::{CollisionIntegrator, Ending, RunEnd};
-pub use sensitivity::ForceParameter;
-pub use trajectory::{LogEntry, Trajectory};
+pub use bond::{Bond, ContactMode};
+pub use step::{Point, Rows, StepFailure, Stepper};

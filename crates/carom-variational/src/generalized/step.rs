@@ -20,28 +20,38 @@ const SLOW: f64 = 0.02;
 const FLOOR: f64 = 8.0 * f64::EPSILON;
 
 /// Why a step was not solved.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Failure {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum StepFailure {
+    /// Newton's method did not converge, or a number is not finite: the step is too long.
+    #[error("step cannot be solved: a shorter one may be")]
     NotConverged,
+    /// The mass matrix is not positive definite at the end of the step.
+    #[error("mass matrix is not positive definite")]
     MassNotPositiveDefinite,
 }
 
 /// A point of the motion with what steps from and to it need.
 #[derive(Clone, Debug)]
-pub(crate) struct Point {
-    pub(crate) time: f64,
-    pub(crate) configuration: Vec<f64>,
-    pub(crate) momentum: Vec<f64>,
-    pub(crate) velocity: Vec<f64>,
-    /// Gaps of all contacts and their rates.
-    pub(crate) gaps: Vec<f64>,
-    pub(crate) rates: Vec<f64>,
+pub struct Point {
+    /// Time (s).
+    pub time: f64,
+    /// Configuration $q$ (n).
+    pub configuration: Vec<f64>,
+    /// Momentum $p$ (n).
+    pub momentum: Vec<f64>,
+    /// Velocity $v = M^{-1}p$ (n).
+    pub velocity: Vec<f64>,
+    /// Gaps of all contacts (m).
+    pub gaps: Vec<f64>,
+    /// Rates of the gaps (m/s).
+    pub rates: Vec<f64>,
     /// Cholesky factor of the mass matrix (n × n, lower triangle).
-    pub(crate) mass: DMatrix<f64>,
+    pub mass: DMatrix<f64>,
 }
 
 impl Point {
-    pub(crate) fn new(dimension: usize, n_contacts: usize) -> Self {
+    /// A point of zeros for a system of this dimension with this many contacts.
+    pub fn new(dimension: usize, n_contacts: usize) -> Self {
         Self {
             time: 0.0,
             configuration: vec![0.0; dimension],
@@ -54,19 +64,19 @@ impl Point {
     }
 
     /// Kinetic norm of a covector, which is overwritten.
-    pub(crate) fn norm_of(&self, covector: &mut [f64]) -> f64 {
+    pub fn norm_of(&self, covector: &mut [f64]) -> f64 {
         dense::whiten(self.mass.as_slice(), covector);
         kernel::norm(covector)
     }
 
     /// $v = M^{-1}p$.
-    pub(crate) fn velocity_from_momentum(&mut self) {
+    pub fn velocity_from_momentum(&mut self) {
         self.velocity.copy_from_slice(&self.momentum);
         sharpen(&self.mass, &mut self.velocity);
     }
 
     /// Multiplies with $M^{-1}$, in place.
-    pub(crate) fn sharpen(&self, x: &mut [f64]) {
+    pub fn sharpen(&self, x: &mut [f64]) {
         sharpen(&self.mass, x);
     }
 }
@@ -78,18 +88,14 @@ fn sharpen(factor: &DMatrix<f64>, x: &mut [f64]) {
 
 /// Contact rows of bonds at one configuration: per bond the gradients of gap and slide (n each).
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Rows {
+pub struct Rows {
     entries: Vec<f64>,
     n: usize,
 }
 
 impl Rows {
-    pub(crate) fn fill<S: MechanicalSystem + ?Sized>(
-        &mut self,
-        system: &S,
-        q: &[f64],
-        bonds: &[Bond],
-    ) {
+    /// The rows of bonds at a configuration `q` (n).
+    pub fn fill<S: MechanicalSystem + ?Sized>(&mut self, system: &S, q: &[f64], bonds: &[Bond]) {
         self.n = q.len();
         self.entries.resize(2 * bonds.len() * q.len(), 0.0);
         for (bond, rows) in bonds.iter().zip(self.entries.chunks_exact_mut(2 * q.len())) {
@@ -101,28 +107,30 @@ impl Rows {
         }
     }
 
-    pub(crate) fn normal(&self, bond: usize) -> &[f64] {
+    /// Gradient of the gap of a bond, by its place in the list (n).
+    pub fn normal(&self, bond: usize) -> &[f64] {
         &self.entries[2 * bond * self.n..(2 * bond + 1) * self.n]
     }
 
-    pub(crate) fn slide(&self, bond: usize) -> &[f64] {
+    /// Gradient of the slide of a bond (n).
+    pub fn slide(&self, bond: usize) -> &[f64] {
         &self.entries[(2 * bond + 1) * self.n..(2 * bond + 2) * self.n]
     }
 }
 
 /// The workspace of the steps of one system.
 #[derive(Debug)]
-pub(crate) struct Stepper<'s, S: ?Sized> {
+pub struct Stepper<'s, S: ?Sized> {
     system: &'s S,
     n: usize,
     dynamics: Dynamics,
-    /// Midpoint and end of the step.
     middle: Vec<f64>,
-    pub(crate) end: Vec<f64>,
-    /// Mean velocity $w$, the solution.
-    pub(crate) mean: Vec<f64>,
-    /// Impulses of the first half of the step: per bond normal and tangential.
-    pub(crate) impulses: Vec<f64>,
+    /// Configuration at the end of the step solved last (n).
+    pub end: Vec<f64>,
+    /// Mean velocity $w$ (n): the guess for the next step, and its solution.
+    pub mean: Vec<f64>,
+    /// Impulses of the first half of the step: per bond normal and tangential (N s).
+    pub impulses: Vec<f64>,
     /// $\partial T/\partial q - \partial V/\partial q + f$ at the midpoint.
     drive: Vec<f64>,
     residual: Vec<f64>,
@@ -130,7 +138,8 @@ pub(crate) struct Stepper<'s, S: ?Sized> {
     terms: Vec<f64>,
     jacobian: Vec<f64>,
     pivots: Vec<usize>,
-    pub(crate) start_rows: Rows,
+    /// Contact rows at the start of the step solved last.
+    pub start_rows: Rows,
     end_rows: Rows,
     anchors: Vec<f64>,
     /// Gaps are held this well (m).
@@ -138,7 +147,8 @@ pub(crate) struct Stepper<'s, S: ?Sized> {
 }
 
 impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
-    pub(crate) fn new(system: &'s S, gap_floor: f64) -> Self {
+    /// The workspace of a system's steps, which hold gaps to `gap_floor` (m).
+    pub fn new(system: &'s S, gap_floor: f64) -> Self {
         let (n, contacts) = (system.dimension(), system.contacts().len());
         let most = n + 2 * contacts;
         Self {
@@ -161,12 +171,13 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
         }
     }
 
-    pub(crate) fn system(&self) -> &'s S {
+    /// The system.
+    pub fn system(&self) -> &'s S {
         self.system
     }
 
     /// Kinetic and potential energy of a motion.
-    pub(crate) fn energy(&mut self, point: &Point) -> (f64, f64) {
+    pub fn energy(&mut self, point: &Point) -> (f64, f64) {
         self.dynamics.clear();
         let motion = Motion {
             time: point.time,
@@ -187,7 +198,11 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
     ///    \bar q = q_0 + \tfrac h2w, $$
     ///
     /// has the Jacobian $-M - \tfrac h2(B - B^T) + \tfrac{h^2}4(T_{qq} - V_{qq} + f_q) + \tfrac h2f_v$.
-    pub(crate) fn solve(&mut self, start: &Point, h: f64, bonds: &[Bond]) -> Result<(), Failure> {
+    ///
+    /// # Errors
+    ///
+    /// [`StepFailure`].
+    pub fn solve(&mut self, start: &Point, h: f64, bonds: &[Bond]) -> Result<(), StepFailure> {
         let n = self.n;
         let size = n + bonds.iter().map(Bond::n_unknowns).sum::<usize>();
         if !bonds.is_empty() {
@@ -220,7 +235,7 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
                     size,
                     &mut self.pivots[..size],
                 ) {
-                    return Err(Failure::NotConverged);
+                    return Err(StepFailure::NotConverged);
                 }
             }
             let held = self.is_held(h, size);
@@ -232,7 +247,7 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
             );
             let change = self.metric_norm_of_correction();
             if !change.is_finite() {
-                return Err(Failure::NotConverged);
+                return Err(StepFailure::NotConverged);
             }
             kernel::add_scaled(&mut self.mean, -1.0, &self.residual[..n]);
             let mut row = n;
@@ -251,15 +266,15 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
             fresh = !fresh && change > SLOW * last;
             last = change;
         }
-        Err(Failure::NotConverged)
+        Err(StepFailure::NotConverged)
     }
 
-    fn accept(&mut self, start: &Point, h: f64) -> Result<(), Failure> {
+    fn accept(&mut self, start: &Point, h: f64) -> Result<(), StepFailure> {
         self.locate_end(start, h);
         if kernel::is_finite(&self.drive) && kernel::is_finite(&self.end) {
             Ok(())
         } else {
-            Err(Failure::NotConverged)
+            Err(StepFailure::NotConverged)
         }
     }
 
@@ -340,7 +355,7 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
     }
 
     /// Normal and tangential impulse of a bond in the first half of the step.
-    pub(crate) fn half_impulse(&self, i: usize, bond: &Bond) -> (f64, f64) {
+    pub fn half_impulse(&self, i: usize, bond: &Bond) -> (f64, f64) {
         let normal = self.impulses[2 * i];
         let tangential = match bond.mode {
             ContactMode::Stick => self.impulses[2 * i + 1],
@@ -408,7 +423,7 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
 
     /// Factors the Jacobian of the residual of a step without bonds at its solution, and leaves the
     /// dynamics there; false if it is singular.
-    pub(crate) fn linearize(&mut self, start: &Point, h: f64, mean: &[f64]) -> bool {
+    pub fn linearize(&mut self, start: &Point, h: f64, mean: &[f64]) -> bool {
         let n = self.n;
         self.mean.copy_from_slice(mean);
         self.evaluate(start, h, Derivatives::Second);
@@ -417,18 +432,18 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
     }
 
     /// Solves with the Jacobian of [`linearize`](Self::linearize).
-    pub(crate) fn solve_linearized(&self, rhs: &mut [f64]) {
+    pub fn solve_linearized(&self, rhs: &mut [f64]) {
         let n = self.n;
         dense::lu_solve(&self.jacobian[..n * n], &self.pivots[..n], rhs);
     }
 
     /// The dynamics and $\partial T/\partial q - \partial V/\partial q + f$ evaluated last.
-    pub(crate) fn linearized(&self) -> (&Dynamics, &[f64]) {
+    pub fn linearized(&self) -> (&Dynamics, &[f64]) {
         (&self.dynamics, &self.drive)
     }
 
     /// Derivative of the momentum $M(q)v$ by the configuration, of a motion.
-    pub(crate) fn momentum_derivative(&mut self, point: &Point, velocity: &[f64]) -> DMatrix<f64> {
+    pub fn momentum_derivative(&mut self, point: &Point, velocity: &[f64]) -> DMatrix<f64> {
         self.dynamics.clear();
         let motion = Motion {
             time: point.time,
@@ -451,13 +466,17 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
     /// $p_1 = p_0 + h(\partial T/\partial q - \partial V/\partial q + f) + \sum_i\lambda_i\mathrm{D}\phi_i(q_0)$,
     /// which is the second discrete Legendre transform of a solution. A coordinate that neither the
     /// Lagrangian nor a force depends on keeps its momentum to the last bit.
-    pub(crate) fn finish(
+    ///
+    /// # Errors
+    ///
+    /// [`StepFailure`].
+    pub fn finish(
         &mut self,
         start: &Point,
         h: f64,
         bonds: &[Bond],
         out: &mut Point,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), StepFailure> {
         out.time = start.time + h;
         out.configuration.copy_from_slice(&self.end);
         out.momentum.copy_from_slice(&start.momentum);
@@ -467,12 +486,12 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
     }
 
     /// Work of the forces without a potential in the step solved last (J).
-    pub(crate) fn force_work(&self, h: f64) -> f64 {
+    pub fn force_work(&self, h: f64) -> f64 {
         h * kernel::dot(self.dynamics.force.as_slice(), &self.mean)
     }
 
     /// Work of the impulses of the first half of the step solved last (J).
-    pub(crate) fn kick_work(&mut self, start: &Point, bonds: &[Bond]) -> f64 {
+    pub fn kick_work(&mut self, start: &Point, bonds: &[Bond]) -> f64 {
         if bonds.is_empty() {
             return 0.0;
         }
@@ -497,23 +516,31 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
     }
 
     /// Mass matrix of a point, and its velocity from its momentum.
-    pub(crate) fn set_velocity(&mut self, point: &mut Point) -> Result<(), Failure> {
+    ///
+    /// # Errors
+    ///
+    /// [`StepFailure`].
+    pub fn set_velocity(&mut self, point: &mut Point) -> Result<(), StepFailure> {
         point.mass.fill(0.0);
         self.system
             .mass_matrix(&point.configuration, &mut point.mass);
         if dense::cholesky(point.mass.as_mut_slice(), self.n).is_err() {
-            return Err(Failure::MassNotPositiveDefinite);
+            return Err(StepFailure::MassNotPositiveDefinite);
         }
         point.velocity_from_momentum();
         if kernel::is_finite(&point.velocity) {
             Ok(())
         } else {
-            Err(Failure::NotConverged)
+            Err(StepFailure::NotConverged)
         }
     }
 
     /// Gaps and their rates.
-    pub(crate) fn set_gaps(&mut self, point: &mut Point) -> Result<(), Failure> {
+    ///
+    /// # Errors
+    ///
+    /// [`StepFailure::NotConverged`] if one is not finite.
+    pub fn set_gaps(&mut self, point: &mut Point) -> Result<(), StepFailure> {
         self.system.gaps(&point.configuration, &mut point.gaps);
         for (contact, rate) in point.rates.iter_mut().enumerate() {
             let gradient = &mut self.residual[..self.n];
@@ -524,18 +551,18 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
         if kernel::is_finite(&point.gaps) && kernel::is_finite(&point.rates) {
             Ok(())
         } else {
-            Err(Failure::NotConverged)
+            Err(StepFailure::NotConverged)
         }
     }
 
     /// The gap of a contact at the end of the step solved last.
-    pub(crate) fn end_gap(&self, contact: usize) -> f64 {
+    pub fn end_gap(&self, contact: usize) -> f64 {
         self.system.gap(contact, &self.end)
     }
 
     /// Kinetic norm $\lVert p_0\rVert + h\lVert\partial L/\partial q + f\rVert$ of the momenta that
     /// the step solved last moves, against which impulses are small or not.
-    pub(crate) fn momentum_scale(&mut self, start: &Point, h: f64) -> f64 {
+    pub fn momentum_scale(&mut self, start: &Point, h: f64) -> f64 {
         let drive = &mut self.residual[..self.n];
         drive.copy_from_slice(&self.drive);
         let drive = start.norm_of(drive);
@@ -546,7 +573,7 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
     }
 
     /// Kinetic norms of the normal and of the slide row of a bond at the start.
-    pub(crate) fn start_norms(&mut self, start: &Point, i: usize) -> (f64, f64) {
+    pub fn start_norms(&mut self, start: &Point, i: usize) -> (f64, f64) {
         let row = &mut self.residual[..self.n];
         row.copy_from_slice(self.start_rows.normal(i));
         let normal = start.norm_of(row);
@@ -555,7 +582,7 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
     }
 
     /// Rate of the slide of a bond over the step solved last.
-    pub(crate) fn mean_slide_rate(&self, i: usize) -> f64 {
+    pub fn mean_slide_rate(&self, i: usize) -> f64 {
         // Tangent at the start instead of a difference: only its sign counts, and noise does not.
         kernel::dot(self.start_rows.slide(i), &self.mean)
     }

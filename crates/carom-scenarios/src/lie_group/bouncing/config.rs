@@ -8,9 +8,8 @@ use carom_geometry::{
     Rounded, Shape, TriangleMesh, Union,
 };
 use carom_lie::So3;
-use carom_variational::{
-    ColliderOptions, ImpactRule, OnZeno, RigidBody, State, TimeGrid, VariationalError,
-};
+use carom_motion::flying::{ColliderOptions, CollisionError, ImpactRule};
+use carom_variational::{RigidBody, State, TimeGrid, VariationalError};
 use nalgebra::{Matrix3, Vector3};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
@@ -223,24 +222,21 @@ impl Config {
     }
 
     pub(super) fn collider_options(&self) -> Result<ColliderOptions, ScenarioError> {
-        let on_zeno = match self.on_zeno {
-            None | Some(Zeno::Stop | Zeno::Error) => OnZeno::Stop,
-            Some(Zeno::Continue) => OnZeno::Continue,
-            Some(Zeno::Rest) => {
-                return Err(ScenarioError::value(
-                    "on_zeno",
-                    "a bouncing body has no lasting contact: use the scenario `world` for \"rest\"",
-                ));
-            }
-        };
+        if self.on_zeno == Some(Zeno::Rest) {
+            return Err(ScenarioError::value(
+                "on_zeno",
+                "a bouncing body has no lasting contact: use the scenario `world` for \"rest\"",
+            ));
+        }
         Ok(ColliderOptions {
-            on_zeno,
+            stops_at_zeno: self.on_zeno != Some(Zeno::Continue),
             ..ColliderOptions::default()
         })
     }
 
     pub(super) fn time_grid(&self) -> Result<TimeGrid, ScenarioError> {
-        let grid = TimeGrid::duration(self.time_step, self.duration).map_err(name_key)?;
+        let grid = TimeGrid::duration(self.time_step, self.duration)
+            .map_err(|error| name_key(error.into()))?;
         // The trajectory is kept.
         count("duration", grid.n_steps(), 0, 5_000_000)?;
         Ok(grid)
@@ -254,7 +250,7 @@ impl Config {
             Rule::DiscreteEnergy => {
                 let possible = self.integrator == Integrator::Lgvi && *self.restitution == 1.0;
                 if !possible {
-                    let error = VariationalError::DiscreteEnergyUnavailable;
+                    let error = CollisionError::DiscreteEnergyUnavailable;
                     return Err(ScenarioError::value("impact_rule", error));
                 }
                 ImpactRule::DiscreteEnergy
@@ -316,11 +312,15 @@ impl InitialConfig {
 }
 
 /// Names the key at fault, where one is.
-pub(super) fn name_key(error: VariationalError) -> ScenarioError {
+pub(super) fn name_key(error: CollisionError) -> ScenarioError {
     match error {
-        VariationalError::BadStep { .. } => ScenarioError::value("time_step", error),
-        VariationalError::BadDuration { .. } => ScenarioError::value("duration", error),
-        VariationalError::InitialPenetration { .. } => {
+        CollisionError::Flight(VariationalError::BadStep { .. }) => {
+            ScenarioError::value("time_step", error)
+        }
+        CollisionError::Flight(VariationalError::BadDuration { .. }) => {
+            ScenarioError::value("duration", error)
+        }
+        CollisionError::InitialPenetration { .. } => {
             ScenarioError::value("initial.position", error)
         }
         other => other.into(),

@@ -4,8 +4,9 @@ use super::System;
 use super::report::Energies;
 use crate::ScenarioError;
 use carom_geometry::Shape;
+use carom_motion::flying::{Collider, Event, Grid};
 use carom_report::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
-use carom_variational::{Collider, Event, Flight, TimeGrid};
+use carom_variational::{Flight, TimeGrid};
 use nalgebra::Matrix3;
 
 /// Points of the figure.
@@ -28,7 +29,7 @@ pub(super) fn long_run<F: Flight>(
     let (mut worst, mut skew): (f64, f64) = (0.0, 0.0);
     let (mut times, mut errors) = (Vec::new(), Vec::new());
     let end = collider.run(&system.initial, grid, None, &mut |event| {
-        let Event::Grid { step, time, state } = event else {
+        let Event::Sample(Grid { step, time, state }) = event else {
             return;
         };
         let error = (Energies::of(flight, &system.body, state).total() - initial).abs();

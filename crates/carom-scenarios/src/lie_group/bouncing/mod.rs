@@ -15,11 +15,13 @@ use crate::ScenarioError;
 use crate::common::sensitivity;
 use crate::config::Input;
 use carom_geometry::{HalfSpace, Shape};
+use carom_motion::hybrid::Ending;
+use carom_motion::sensitivity::Sensitivity;
 use carom_report::Record;
-use carom_variational::sensitivity::Sensitivity;
+
+use carom_motion::flying::{Collider, ColliderOptions, ImpactRule, Trajectory};
 use carom_variational::{
-    Collider, ColliderOptions, DifferentiableFlight, ExactFlight, Flight, FreeFlight, ImpactRule,
-    RigidBody, RunStatus, State, TimeGrid, Trajectory,
+    DifferentiableFlight, ExactFlight, Flight, FreeFlight, RigidBody, State, TimeGrid,
 };
 use config::{Config, Integrator};
 use nalgebra::DVector;
@@ -126,7 +128,7 @@ fn simulate<F: DifferentiableFlight>(
         let value = sensitivity::value(&DIFFERENCES, &sensitivity);
         record.results.insert("sensitivity".to_owned(), value);
     }
-    if matches!(run.end().status, RunStatus::Stopped(_)) {
+    if matches!(run.end().ending, Ending::Stopped(_)) {
         return Ok(());
     }
     if extras.long_steps > 0 {

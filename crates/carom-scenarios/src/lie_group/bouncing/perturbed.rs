@@ -4,8 +4,9 @@ use super::System;
 use crate::ScenarioError;
 use carom_geometry::Shape;
 use carom_lie::So3;
+use carom_motion::flying::{Collider, Trajectory};
 use carom_report::record::{Axis, Color, Column, Figure, LineStyle, Mark, Quantity, Record, Table};
-use carom_variational::{Collider, Flight, State, TimeGrid, Trajectory};
+use carom_variational::{Flight, State, TimeGrid};
 use nalgebra::Vector3;
 use std::f64::consts::PI;
 

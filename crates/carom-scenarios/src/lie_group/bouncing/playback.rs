@@ -3,9 +3,10 @@
 use super::System;
 use crate::ScenarioError;
 use carom_geometry::{Shape, SupportMap, TriangleMesh};
+use carom_motion::flying::Trajectory;
 use carom_report::animation::{Animation, Solid, SpaceBody};
 use carom_report::record::{Color, Record};
-use carom_variational::{Flight, State, Trajectory};
+use carom_variational::{Flight, State};
 use nalgebra::Vector3;
 use std::f64::consts::{PI, TAU};
 

@@ -3,8 +3,11 @@
 use super::System;
 use super::config::Config;
 use crate::ScenarioError;
+use carom_motion::hybrid::Ending;
 use carom_report::record::{Axis, Color, Column, Figure, LineStyle, Mark, Quantity, Record, Table};
-use carom_variational::{Flight, Impact, RigidBody, RunStatus, State, Trajectory};
+
+use carom_motion::flying::{Impact, Trajectory};
+use carom_variational::{Flight, RigidBody, State};
 use nalgebra::{Matrix3, Vector3};
 use serde_json::{Value, json};
 
@@ -38,10 +41,10 @@ pub(super) fn report<F: Flight>(
     run: &Trajectory<'_, F>,
     record: &mut Record,
 ) -> Result<(), ScenarioError> {
-    record.status = run.end().status.name().to_owned();
-    match &run.end().status {
-        RunStatus::Stopped(error) => fail(record, error.kind(), &error.to_string()),
-        RunStatus::Zeno if config.zeno_is_error() => {
+    record.status = run.end().ending.name().to_owned();
+    match &run.end().ending {
+        Ending::Stopped(error) => fail(record, error.kind(), &error.to_string()),
+        Ending::Zeno { .. } if config.zeno_is_error() => {
             let time = run.end().time;
             fail(
                 record,

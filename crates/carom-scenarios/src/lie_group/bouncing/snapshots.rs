@@ -5,8 +5,9 @@ use super::outline::views;
 use crate::ScenarioError;
 use crate::common::projection::Camera;
 use carom_geometry::HalfSpace;
+use carom_motion::flying::Trajectory;
 use carom_report::record::{Axis, Color, Figure, LineStyle, Mark, PointShape, Quantity, Record};
-use carom_variational::{Flight, Trajectory};
+use carom_variational::Flight;
 use nalgebra::Vector3;
 
 /// Impacts drawn; later ones would cover them.

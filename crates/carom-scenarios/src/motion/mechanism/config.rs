@@ -7,7 +7,7 @@ use carom_mechanism::planar::{
     Actuator, Inertia, Line, LineContact, Link, PlanarBuilder, PlanarMechanism, Reference, Spring,
 };
 use carom_mechanism::{MechanicalSystem, MechanismError};
-use carom_variational::generalized::{IntegratorError, IntegratorOptions};
+use carom_motion::generalized::{IntegratorError, IntegratorOptions};
 use nalgebra::DMatrix;
 use serde::Deserialize;
 

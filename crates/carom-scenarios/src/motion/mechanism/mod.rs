@@ -5,9 +5,11 @@ mod report;
 
 use crate::ScenarioError;
 use crate::config::Input;
+use carom_motion::hybrid::Ending;
 use carom_report::Record;
 use carom_variational::TimeGrid;
-use carom_variational::generalized::{CollisionIntegrator, Ending, Trajectory};
+
+use carom_motion::generalized::{CollisionIntegrator, Trajectory};
 use config::Config;
 
 /// Any mechanism; a file that gives links gives all of it.

@@ -5,9 +5,11 @@ use crate::ScenarioError;
 use crate::motion::figures::{MOST_LINES, Series, against_time, extent, with_dashes};
 use carom_mechanism::MechanicalSystem;
 use carom_mechanism::planar::PlanarMechanism;
+use carom_motion::hybrid::Ending;
 use carom_report::record::{Quantity, Record};
-use carom_variational::generalized::{
-    Balance, CollisionIntegrator, ContactMode, Ending, LogEntry, Reaction, State, Trajectory,
+
+use carom_motion::generalized::{
+    Balance, CollisionIntegrator, ContactMode, LogEntry, Reaction, State, Trajectory,
 };
 use serde_json::{Value, json};
 

@@ -7,14 +7,12 @@ use carom_impact::frictional::SetValued;
 use carom_impact::two_body::{ImpactOptions, RestitutionLaw};
 use carom_impact::{ContactCount, ImpactLaw, LAWS, Law, Routh};
 use carom_lie::{Se3, So3};
-use carom_motion::{
-    BodySpec, FlightRule, Limits, MotionError, OnZeno, PlaneSpec, SingleLaw, Surface, WorldSpec,
+use carom_motion::hybrid::Limits;
+use carom_motion::world::{
+    BodySpec, FlightRule, MotionError, OnZeno, PlaneSpec, SingleLaw, Surface, WorldSpec,
 };
 use nalgebra::{Matrix3, Vector3};
 use serde::Deserialize;
-
-/// Impacts without time between them before a run stops.
-const EVENTS_PER_INSTANT: usize = 10_000;
 
 /// Rows of a trajectory.
 const MAX_ROWS: usize = 5_000_000;
@@ -211,6 +209,7 @@ pub(super) struct Setup {
     pub(super) spec: WorldSpec,
     pub(super) gravity: Vector3<f64>,
     pub(super) limits: Limits,
+    pub(super) on_zeno: OnZeno,
     pub(super) samples: Vec<f64>,
     pub(super) zeno_is_error: bool,
     pub(super) impacts: ImpactOutput,
@@ -374,9 +373,8 @@ impl Config {
             limits: Limits {
                 duration: self.duration,
                 impacts: self.max_impacts.unwrap_or(usize::MAX),
-                events_per_instant: EVENTS_PER_INSTANT,
-                on_zeno,
             },
+            on_zeno,
             zeno_is_error: self.on_zeno == Some(ZenoConfig::Error),
             impacts: self.output.impacts,
             law: self.law.clone(),

@@ -5,7 +5,7 @@ mod report;
 
 use crate::config::Input;
 use crate::{Overrides, ScenarioError};
-use carom_motion::{Event, RunEnd};
+use carom_motion::world::{Event, RunEnd};
 use carom_report::Record;
 use carom_variational::State;
 use config::{Config, Setup};
@@ -30,7 +30,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
 ///
 /// ```
 /// use carom_scenarios::World;
-/// use carom_scenarios::carom_motion::{Ending, Event};
+/// use carom_scenarios::carom_motion::{hybrid::Ending, world::Event};
 ///
 /// let world = World::from_toml(
 ///     r#"
@@ -56,7 +56,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
 /// ```
 #[derive(Debug)]
 pub struct World {
-    world: carom_motion::World,
+    world: carom_motion::world::World,
     setup: Setup,
 }
 
@@ -88,12 +88,12 @@ impl World {
         config.keep_given(&|key| input.is_given(key))?;
         let setup = config.setup()?;
         let world =
-            carom_motion::World::new(&setup.spec).map_err(|error| setup.name_key(&error))?;
+            carom_motion::world::World::new(&setup.spec).map_err(|error| setup.name_key(&error))?;
         Ok((Self { world, setup }, record))
     }
 
     /// The bodies and planes: names, shapes, energies.
-    pub fn world(&self) -> &carom_motion::World {
+    pub fn world(&self) -> &carom_motion::world::World {
         &self.world
     }
 
@@ -102,9 +102,10 @@ impl World {
     pub fn run<'o>(&self, observe: &'o mut (dyn FnMut(Event<'_>) + 'o)) -> RunEnd {
         let single = self.setup.single();
         let several = |index: usize| self.setup.several(index);
-        let laws = carom_motion::Laws {
+        let laws = carom_motion::world::Laws {
             single: single.as_law(),
             several: &several,
+            on_zeno: self.setup.on_zeno,
         };
         self.world
             .run(&laws, &self.setup.limits, &self.setup.samples, observe)

@@ -4,7 +4,8 @@ use super::World;
 use super::config::ImpactOutput;
 use crate::motion::figures::{MOST_LINES, Series, against_time};
 use crate::motion::playback::{playback, up};
-use carom_motion::{Ending, Event, Impact, RunEnd};
+use carom_motion::hybrid::Ending;
+use carom_motion::world::{Event, Impact, RunEnd, Sample};
 use carom_report::record::{Quantity, Record};
 use carom_variational::State;
 use nalgebra::Vector3;
@@ -58,7 +59,7 @@ impl<'w> Log<'w> {
 
     pub(super) fn note(&mut self, event: &Event<'_>) {
         match *event {
-            Event::Sample { time, states } => self.sample(time, states),
+            Event::Sample(Sample { time, states }) => self.sample(time, states),
             Event::Impact(impact) => {
                 for contact in &impact.contacts {
                     self.hits.push((contact.first, impact.time));
@@ -70,18 +71,28 @@ impl<'w> Log<'w> {
                     self.impacts.push(self.impact(impact));
                 }
             }
-            Event::Established { time, pair } => self.contacts.push(LastingContact {
+            Event::Established {
+                time,
+                contact: pair,
+            } => self.contacts.push(LastingContact {
                 pair,
                 begin: time,
                 end: None,
                 modes: Vec::new(),
             }),
-            Event::Mode { time, pair, slides } => {
+            Event::Mode {
+                time,
+                contact: pair,
+                slides,
+            } => {
                 if let Some(contact) = self.open(pair) {
                     contact.modes.push((time, slides));
                 }
             }
-            Event::Released { time, pair } => {
+            Event::Released {
+                time,
+                contact: pair,
+            } => {
                 if let Some(contact) = self.open(pair) {
                     contact.end = Some(time.max(contact.begin));
                 }
@@ -115,7 +126,7 @@ impl<'w> Log<'w> {
     }
 
     fn impact(&self, impact: &Impact) -> Value {
-        let contact = |c: &carom_motion::ImpactContact| {
+        let contact = |c: &carom_motion::world::ImpactContact| {
             json!({
                 "first": self.world.world.name(c.first),
                 "second": self.world.world.name(c.second),
@@ -155,19 +166,18 @@ fn row(world: &World, time: f64, body: usize, state: &State) -> Value {
 pub(super) fn report(whole: &World, log: &Log<'_>, end: &RunEnd, record: &mut Record) {
     let World { world, setup } = whole;
     let (status, error) = match &end.ending {
-        Ending::Completed => ("completed", None),
-        Ending::MaxImpacts => ("max-impacts", None),
-        Ending::Zeno => (
-            "zeno",
+        Ending::Zeno { .. } => (
+            end.ending.name(),
             setup.zeno_is_error.then(|| {
                 let message = format!("impacts accumulate at time {}", end.time);
                 json!({"kind": "zeno", "message": message})
             }),
         ),
         Ending::Stopped(error) => (
-            "stopped",
+            end.ending.name(),
             Some(json!({"kind": error.kind(), "message": error.to_string()})),
         ),
+        ending => (ending.name(), None),
     };
     record.status = status.to_owned();
     let n = world.n_bodies();
@@ -378,7 +388,7 @@ fn figures(World { world, setup }: &World, log: &Log<'_>, record: &mut Record) {
     ));
 }
 
-fn contact(world: &carom_motion::World, contact: &LastingContact) -> Value {
+fn contact(world: &carom_motion::world::World, contact: &LastingContact) -> Value {
     let modes: Vec<Value> = contact
         .modes
         .iter()

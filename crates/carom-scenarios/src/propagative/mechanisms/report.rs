@@ -3,11 +3,11 @@
 use crate::ScenarioError;
 use carom_impact::ImpactLaw;
 use carom_mechanism::MechanicalSystem;
+use carom_motion::generalized::{CollisionIntegrator, LogEntry, Trajectory};
 use carom_report::record::{
     Axis, Color, Column, Figure, Mark, Quantity, Record, ReferenceKind, Table,
 };
 use carom_variational::TimeGrid;
-use carom_variational::generalized::{CollisionIntegrator, LogEntry, Trajectory};
 
 /// Steps of one run, so that a slip in the configuration does not run for hours.
 const MAX_STEPS: f64 = 1e6;

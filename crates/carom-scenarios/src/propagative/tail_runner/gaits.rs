@@ -5,10 +5,10 @@ use crate::ScenarioError;
 use carom_impact::{Propagative, Selection};
 use carom_mechanism::MechanicalSystem;
 use carom_metric::{Covector, KineticMetric};
+use carom_motion::hybrid::Ending;
 use carom_variational::TimeGrid;
-use carom_variational::generalized::{
-    CollisionIntegrator, Ending, IntegratorOptions, State, Trajectory,
-};
+
+use carom_motion::generalized::{CollisionIntegrator, IntegratorOptions, State, Trajectory};
 use nalgebra::DMatrix;
 
 /// How the gaits are dropped and followed.

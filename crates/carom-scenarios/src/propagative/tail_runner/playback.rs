@@ -5,9 +5,9 @@ use super::robot::{Handles, TailRunner};
 use crate::propagative::mechanism_motion::pose;
 use crate::propagative::played::Played;
 use carom_mechanism::planar::Link;
+use carom_motion::generalized::Trajectory;
 use carom_report::animation::{Animation, Outline};
 use carom_report::record::Color;
-use carom_variational::generalized::Trajectory;
 
 /// A run of the robot, in the colors of its drawings.
 pub(super) fn motion(gait: &str, robot: &TailRunner, run: &Trajectory) -> Animation {

@@ -1,0 +1,169 @@
+//! The penny on a circular table, solved in closed form.
+//!
+//! In coordinates along and across the heading, $X = p\cdot t$, $Y = p\cdot s$, a free arc is a
+//! circle about a point of the Y axis, so an impact at $(X_\ast, Y_\ast)$ is followed by one at
+//! $(-X_\ast, Y_\ast)$, of the other rim: $|X_\ast|$, $Y_\ast$ and with them the normal's
+//! components and the effective restitution $e$ are constants of the motion. With
+//! $N = M^{-1}l/(lM^{-1}l)$, $l = R(n_t, n_s)$ and $u_0 = l\cdot(\Omega_0, \omega_0)$,
+//!
+//! $$ (\Omega_k, \omega_k) = (\Omega_0, \omega_0) + ((-e)^k - 1)u_0N, \qquad
+//! \Delta t_k = \frac{-2s_k\operatorname{atan2}(\sigma_kX_\ast, Y_\ast + \rho_k)
+//! \bmod 2\pi}{|\omega_k|}. $$
+//!
+//! The elastic penny on a circle is integrable; for $e < 1$ the velocity converges geometrically
+//! to $(\Omega_0, \omega_0) - u_0N$, which the plastic law reaches at once.
+
+use crate::billiard::BilliardError;
+use crate::billiard::penny::{PennyState, Rim, RollingPenny};
+use carom_impact::Restitution;
+use nalgebra::Vector2;
+use std::f64::consts::{PI, TAU};
+
+/// The closed-form orbit from the center of a circular table.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CircleOrbit {
+    start: PennyState,
+    /// Time of the first impact, s.
+    pub first_time: f64,
+    /// $X_\ast$ of the first impact, m, for the rim that hits.
+    pub x_star: f64,
+    /// $Y_\ast$, m, the same at every impact.
+    pub y_star: f64,
+    /// Component of the unit normal along the heading, for the front rim.
+    pub n_t: f64,
+    /// Component across.
+    pub n_s: f64,
+    /// Effective restitution of every impact.
+    pub effective_restitution: f64,
+    normal: Vector2<f64>,
+    rate: f64,
+    radius: f64,
+}
+
+/// One impact of the closed form.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CircleImpact {
+    /// Time, s.
+    pub time: f64,
+    /// The rim.
+    pub rim: Rim,
+    /// $(\Omega, \omega)$ after, rad/s.
+    pub velocity_plus: [f64; 2],
+    /// Heading, rad, continuous.
+    pub phi: f64,
+    /// Polar angle of the rim point, rad, modulo a turn.
+    pub wall_angle: f64,
+}
+
+impl CircleOrbit {
+    /// The orbit that starts at the center with $\Omega > 0$ (and $\omega \ne 0$), whose first
+    /// impact is of the front rim; `None` if it never hits.
+    ///
+    /// # Errors
+    ///
+    /// [`BilliardError::NotPositive`] for $\Omega$ or the table's radius.
+    pub fn from_center(
+        penny: &RollingPenny,
+        table_radius: f64,
+        start: PennyState,
+        restitution: Restitution,
+    ) -> Result<Option<Self>, BilliardError> {
+        crate::billiard::error::positive(&[
+            ("theta_dot", start.theta_dot),
+            ("table radius", table_radius),
+            ("|phi_dot|", start.phi_dot.abs()),
+        ])?;
+        let r = penny.radius();
+        let rho = r * start.theta_dot / start.phi_dot;
+        let a = (table_radius - r) * (table_radius + r);
+        // First root of (4 rho² - A) s² + 4 R rho s - A = 0 in the sense of rotation; rho and s
+        // have the sign of omega.
+        let discriminant = (4.0 * r * rho).powi(2) + 4.0 * a * (4.0 * rho * rho - a);
+        if discriminant < 0.0 {
+            return Ok(None);
+        }
+        let b = 4.0 * r * rho.abs();
+        let tangent = 2.0 * a / (b + discriminant.sqrt());
+        let angle = 2.0 * tangent.atan();
+        let half = 0.5 * angle;
+        // Reduced coordinates after the angle: on the circle about (0, -rho).
+        let x_star = 2.0 * rho.abs() * half.sin() * half.cos();
+        let y_star = -2.0 * rho * half.sin() * half.sin();
+        let (n_t, n_s) = ((x_star + r) / table_radius, y_star / table_radius);
+        let unit = penny.impact(
+            Rim::Front,
+            Vector2::new(1.0, 0.0),
+            Vector2::new(n_t, n_s),
+            [0.0, 0.0],
+            1.0,
+            restitution,
+        );
+        let l = r * Vector2::new(n_t, n_s);
+        let weighted = Vector2::new(l.x / penny.rolling_inertia(), l.y / penny.heading_inertia());
+        Ok(Some(Self {
+            start,
+            first_time: angle / start.phi_dot.abs(),
+            x_star,
+            y_star,
+            n_t,
+            n_s,
+            effective_restitution: unit.effective_restitution,
+            normal: weighted / l.dot(&weighted),
+            rate: l.dot(&Vector2::new(start.theta_dot, start.phi_dot)),
+            radius: r,
+        }))
+    }
+
+    /// The velocity to which the orbit converges for $e < 1$.
+    pub fn limit(&self) -> [f64; 2] {
+        let v = Vector2::new(self.start.theta_dot, self.start.phi_dot) - self.rate * self.normal;
+        v.into()
+    }
+
+    /// Turns of the wall point per impact, averaged over a pair: the rotation number. For the
+    /// elastic law it is the same for every pair.
+    pub fn rotation_number(&self) -> f64 {
+        let mut impacts = self.impacts();
+        let (first, third) = (impacts.next(), impacts.nth(1));
+        match (first, third) {
+            (Some(first), Some(third)) => {
+                (third.wall_angle - first.wall_angle).rem_euclid(TAU) / TAU
+            }
+            _ => 0.0,
+        }
+    }
+
+    /// The impacts, without end.
+    pub fn impacts(&self) -> impl Iterator<Item = CircleImpact> + '_ {
+        let start = Vector2::new(self.start.theta_dot, self.start.phi_dot);
+        let polar = self.y_star.atan2(self.x_star + self.radius);
+        let mut power = 1.0;
+        let mut time = self.first_time;
+        let mut phi = self.start.phi + self.start.phi_dot * self.first_time;
+        let mut rim = Rim::Front;
+        std::iter::from_fn(move || {
+            power *= -self.effective_restitution;
+            let velocity = start + (power - 1.0) * self.rate * self.normal;
+            let wall_angle = match rim {
+                Rim::Front => phi + polar,
+                Rim::Back => phi + PI - polar,
+            };
+            let impact = CircleImpact {
+                time,
+                rim,
+                velocity_plus: velocity.into(),
+                phi,
+                wall_angle,
+            };
+            let (big, small) = (velocity.x, velocity.y);
+            let rho = self.radius * big / small;
+            let x = rim.sign() * self.x_star;
+            let turn = (-2.0 * small.signum() * x.atan2(self.y_star + rho)).rem_euclid(TAU);
+            let interval = turn / small.abs();
+            time += interval;
+            phi += small * interval;
+            rim = rim.other();
+            Some(impact)
+        })
+    }
+}

@@ -1,0 +1,122 @@
+//! A knife edge on an incline with a lower wall.
+//!
+//! The blade at $(x, y)$ turns at a constant rate $\omega$; gravity pulls with $g' = g\sin\alpha$
+//! along x, towards the wall $x = x_w$. The speed along the blade is
+//! $u = u_0 + g'(\sin\varphi - \sin\varphi_0)/\omega$, smooth at $\omega = 0$ when written with
+//! $\operatorname{sinc}(\omega t/2)$.
+
+use crate::billiard::BilliardError;
+use crate::billiard::error::{finite, positive};
+use crate::billiard::system::{AtImpact, Billiard, Guard};
+use crate::billiard::trig::sinc;
+use carom_impact::Contact;
+use carom_metric::{Covector, Tangent};
+use carom_numeric::quadrature::panels;
+use nalgebra::{DMatrix, DVector};
+
+/// A knife edge above a wall.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct KnifeEdge {
+    mass: f64,
+    inertia: f64,
+    pull: f64,
+    wall: f64,
+}
+
+/// State of the knife edge.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct KnifeState {
+    /// Down the slope, m.
+    pub x: f64,
+    /// Across, m.
+    pub y: f64,
+    /// Heading, rad, continuous.
+    pub phi: f64,
+    /// Speed along the blade, m/s.
+    pub speed: f64,
+    /// Turning rate, rad/s.
+    pub phi_dot: f64,
+}
+
+impl KnifeEdge {
+    /// A blade by its mass (kg), inertia (kg m²), the pull $g\sin\alpha$ down the slope (m/s²)
+    /// and the wall's position (m).
+    ///
+    /// # Errors
+    ///
+    /// [`BilliardError::NotPositive`], [`BilliardError::NonFinite`].
+    pub fn new(mass: f64, inertia: f64, pull: f64, wall: f64) -> Result<Self, BilliardError> {
+        positive(&[("mass", mass), ("inertia", inertia)])?;
+        finite(&[("pull", pull), ("wall", wall)])?;
+        Ok(Self {
+            mass,
+            inertia,
+            pull,
+            wall,
+        })
+    }
+
+    fn speed(&self, state: &KnifeState, t: f64) -> f64 {
+        let half = 0.5 * state.phi_dot * t;
+        state.speed + self.pull * t * sinc(half) * (state.phi + half).cos()
+    }
+}
+
+impl Billiard for KnifeEdge {
+    type State = KnifeState;
+
+    fn flow(&self, state: &KnifeState, time: f64) -> KnifeState {
+        let [x, y] = panels(time, 2.0 * state.phi_dot * time, |t| {
+            let (sin, cos) = (state.phi + state.phi_dot * t).sin_cos();
+            let speed = self.speed(state, t);
+            [speed * cos, speed * sin]
+        });
+        KnifeState {
+            x: state.x + x,
+            y: state.y + y,
+            phi: state.phi + state.phi_dot * time,
+            speed: self.speed(state, time),
+            phi_dot: state.phi_dot,
+        }
+    }
+
+    fn n_guards(&self) -> usize {
+        1
+    }
+
+    fn guard(&self, state: &KnifeState, _: usize) -> Guard {
+        Guard {
+            value: state.x - self.wall,
+            rate: state.speed * state.phi.cos(),
+        }
+    }
+
+    fn bound(&self, state: &KnifeState, _: usize) -> (f64, f64) {
+        let window = 1.0 / (state.phi_dot.abs() + 1e-3);
+        let speed = state.speed.abs() + self.pull.abs() * window;
+        (window, self.pull.abs() + speed * state.phi_dot.abs())
+    }
+
+    fn at_impact(&self, state: &KnifeState, _: usize) -> AtImpact {
+        let (sin, cos) = state.phi.sin_cos();
+        let masses = [self.mass, self.mass, self.inertia];
+        AtImpact {
+            mass: DMatrix::from_diagonal(&DVector::from_column_slice(&masses)),
+            forms: vec![Covector::from_slice(&[-sin, cos, 0.0])],
+            contact: Contact::frictionless(Covector::from_slice(&[-1.0, 0.0, 0.0])),
+            velocity: Tangent::from_slice(&[state.speed * cos, state.speed * sin, state.phi_dot]),
+        }
+    }
+
+    fn with_velocity(&self, state: &KnifeState, velocity: &Tangent) -> KnifeState {
+        let (sin, cos) = state.phi.sin_cos();
+        match *velocity.0.as_slice() {
+            [x, y, phi_dot] => KnifeState {
+                speed: x * cos + y * sin,
+                phi_dot,
+                ..*state
+            },
+            _ => *state,
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! A disk in a strip whose walls do not let it slip.
+//!
+//! The disk flies freely in the plane between the walls $y = 0$ and $y = $ `width`. The no-slip
+//! collision ([`Rough`](carom_impact::Rough) with $e = 1$) keeps energy and reverses the whole
+//! velocity of the contact point. Orbits stay bounded along the strip (Broomhead & Gutkin, 1993).
+
+use crate::billiard::BilliardError;
+use crate::billiard::error::positive;
+use crate::billiard::system::{AtImpact, Billiard, Guard};
+use carom_impact::Contact;
+use carom_metric::{Covector, Tangent};
+use nalgebra::{DMatrix, DVector};
+
+/// A disk in a strip.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct NoSlipDisk {
+    mass: f64,
+    radius: f64,
+    inertia: f64,
+    width: f64,
+}
+
+/// State of the disk.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct DiskState {
+    /// Center along the strip, m.
+    pub x: f64,
+    /// Center across, m.
+    pub y: f64,
+    /// Velocity along, m/s.
+    pub x_dot: f64,
+    /// Velocity across, m/s.
+    pub y_dot: f64,
+    /// Spin, rad/s, counterclockwise.
+    pub spin: f64,
+}
+
+impl NoSlipDisk {
+    /// A disk by its mass (kg), radius (m) and inertia (kg m²), in a strip of a width (m).
+    ///
+    /// # Errors
+    ///
+    /// [`BilliardError::NotPositive`], [`BilliardError::TableTooSmall`].
+    pub fn new(mass: f64, radius: f64, inertia: f64, width: f64) -> Result<Self, BilliardError> {
+        positive(&[
+            ("mass", mass),
+            ("radius", radius),
+            ("inertia", inertia),
+            ("width", width),
+        ])?;
+        if width <= 2.0 * radius {
+            return Err(BilliardError::TableTooSmall {
+                semi_axis: 0.5 * width,
+                radius,
+            });
+        }
+        Ok(Self {
+            mass,
+            radius,
+            inertia,
+            width,
+        })
+    }
+}
+
+impl Billiard for NoSlipDisk {
+    type State = DiskState;
+
+    fn flow(&self, state: &DiskState, time: f64) -> DiskState {
+        DiskState {
+            x: state.x + time * state.x_dot,
+            y: state.y + time * state.y_dot,
+            ..*state
+        }
+    }
+
+    fn n_guards(&self) -> usize {
+        2
+    }
+
+    fn guard(&self, state: &DiskState, guard: usize) -> Guard {
+        match guard {
+            0 => Guard {
+                value: self.radius - state.y,
+                rate: -state.y_dot,
+            },
+            _ => Guard {
+                value: state.y + self.radius - self.width,
+                rate: state.y_dot,
+            },
+        }
+    }
+
+    fn bound(&self, state: &DiskState, _: usize) -> (f64, f64) {
+        // A straight line: no second derivative.
+        (2.0 * self.width / state.y_dot.abs(), 0.0)
+    }
+
+    fn at_impact(&self, state: &DiskState, guard: usize) -> AtImpact {
+        let masses = [self.mass, self.mass, self.inertia];
+        // Towards the free side.
+        let side = if guard == 0 { 1.0 } else { -1.0 };
+        AtImpact {
+            mass: DMatrix::from_diagonal(&DVector::from_column_slice(&masses)),
+            forms: Vec::new(),
+            contact: Contact {
+                normal: Covector::from_slice(&[0.0, side, 0.0]),
+                tangents: vec![Covector::from_slice(&[1.0, 0.0, side * self.radius])],
+                friction: 0.0,
+                restitution: 0.0,
+            },
+            velocity: Tangent::from_slice(&[state.x_dot, state.y_dot, state.spin]),
+        }
+    }
+
+    fn with_velocity(&self, state: &DiskState, velocity: &Tangent) -> DiskState {
+        match *velocity.0.as_slice() {
+            [x_dot, y_dot, spin] => DiskState {
+                x_dot,
+                y_dot,
+                spin,
+                ..*state
+            },
+            _ => *state,
+        }
+    }
+}

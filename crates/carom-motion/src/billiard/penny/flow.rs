@@ -1,0 +1,27 @@
+//! Free motion of the penny.
+
+use super::{PennyState, RollingPenny};
+use crate::billiard::trig::sinc;
+
+impl RollingPenny {
+    /// The state after a signed time (s) of rolling without impact,
+    ///
+    /// $$ (x, y) \mathrel{+}= R\Omega t \operatorname{sinc}\tfrac{\omega t}{2}
+    /// (\cos, \sin)(\varphi + \tfrac{\omega t}{2}), \quad \theta \mathrel{+}= \Omega t,
+    /// \quad \varphi \mathrel{+}= \omega t, $$
+    ///
+    /// which is Clark & Bloch, Eq. (26), in a form that is smooth at $\omega = 0$.
+    #[inline]
+    pub fn flow(&self, state: &PennyState, t: f64) -> PennyState {
+        let half = 0.5 * state.phi_dot * t;
+        let chord = self.radius() * state.theta_dot * t * sinc(half);
+        let (sin, cos) = (state.phi + half).sin_cos();
+        PennyState {
+            x: state.x + chord * cos,
+            y: state.y + chord * sin,
+            theta: state.theta + state.theta_dot * t,
+            phi: state.phi + state.phi_dot * t,
+            ..*state
+        }
+    }
+}

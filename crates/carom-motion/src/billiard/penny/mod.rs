@@ -1,0 +1,181 @@
+//! The rolling penny: a vertical disk that rolls on a plane without slipping.
+//!
+//! Contact point $(x, y)$, rolling angle $\theta$, heading $\varphi$; the constraints
+//! $\dot x = R\dot\theta\cos\varphi$, $\dot y = R\dot\theta\sin\varphi$ leave two velocities,
+//! $\Omega = \dot\theta$ and $\omega = \dot\varphi$, with the metric
+//! $\mathrm{diag}(I + mR^2, J)$. Both are constant between impacts, so the disk rolls along a
+//! circle. Its front rim $(x, y) + Rt$ and back rim $(x, y) - Rt$, with
+//! $t = (\cos\varphi, \sin\varphi)$, hit a wall.
+//!
+//! Clark & Bloch, *The bouncing penny and nonholonomic impacts*, Eqs. (22)-(33).
+
+mod flow;
+mod law;
+mod run;
+mod sensitivity;
+mod shared_circle;
+
+pub use law::PennyImpact;
+pub use run::{Event, PennyBilliard, Run};
+pub use sensitivity::{Lyapunov, SectionPoint, flow_jacobian};
+
+use crate::billiard::BilliardError;
+use crate::billiard::error::{finite, positive};
+use nalgebra::Vector2;
+
+/// The two rim points at the ends of the horizontal diameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Rim {
+    /// The end that the heading points to.
+    Front,
+    /// The opposite end.
+    Back,
+}
+
+impl Rim {
+    /// $\sigma$: 1 for the front, -1 for the back.
+    #[inline]
+    pub fn sign(self) -> f64 {
+        match self {
+            Self::Front => 1.0,
+            Self::Back => -1.0,
+        }
+    }
+
+    /// The other rim.
+    #[inline]
+    pub fn other(self) -> Self {
+        match self {
+            Self::Front => Self::Back,
+            Self::Back => Self::Front,
+        }
+    }
+
+    /// `"front"` or `"back"`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Front => "front",
+            Self::Back => "back",
+        }
+    }
+}
+
+/// Mass properties of a rolling disk.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RollingPenny {
+    radius: f64,
+    mass: f64,
+    spin_inertia: f64,
+    heading_inertia: f64,
+}
+
+impl RollingPenny {
+    /// A disk by its radius R (m), mass m (kg), inertia I about the axle and J about the vertical
+    /// (kg m²).
+    ///
+    /// # Errors
+    ///
+    /// [`BilliardError::NotPositive`].
+    pub fn new(
+        radius: f64,
+        mass: f64,
+        spin_inertia: f64,
+        heading_inertia: f64,
+    ) -> Result<Self, BilliardError> {
+        positive(&[
+            ("radius", radius),
+            ("mass", mass),
+            ("spin_inertia", spin_inertia),
+            ("heading_inertia", heading_inertia),
+        ])?;
+        Ok(Self {
+            radius,
+            mass,
+            spin_inertia,
+            heading_inertia,
+        })
+    }
+
+    /// A homogeneous thin disk, $I = mR^2/2$, $J = mR^2/4$.
+    ///
+    /// # Errors
+    ///
+    /// [`BilliardError::NotPositive`].
+    pub fn thin_disk(radius: f64, mass: f64) -> Result<Self, BilliardError> {
+        let unit = mass * radius * radius;
+        Self::new(radius, mass, 0.5 * unit, 0.25 * unit)
+    }
+
+    /// Radius R, m.
+    #[inline]
+    pub fn radius(&self) -> f64 {
+        self.radius
+    }
+
+    /// Mass m, kg.
+    pub fn mass(&self) -> f64 {
+        self.mass
+    }
+
+    /// Inertia J about the vertical, kg m².
+    #[inline]
+    pub fn heading_inertia(&self) -> f64 {
+        self.heading_inertia
+    }
+
+    /// Inertia I about the axle, kg m².
+    pub fn spin_inertia(&self) -> f64 {
+        self.spin_inertia
+    }
+
+    /// Inertia of rolling, $I + mR^2$, kg m².
+    #[inline]
+    pub fn rolling_inertia(&self) -> f64 {
+        self.spin_inertia + self.mass * self.radius * self.radius
+    }
+
+    /// Kinetic energy, J.
+    #[inline]
+    pub fn energy(&self, state: &PennyState) -> f64 {
+        0.5 * (self.rolling_inertia() * state.theta_dot * state.theta_dot
+            + self.heading_inertia * state.phi_dot * state.phi_dot)
+    }
+
+    /// A rim point, m.
+    #[inline]
+    pub fn rim(&self, state: &PennyState, rim: Rim) -> Vector2<f64> {
+        let (sin, cos) = state.phi.sin_cos();
+        let reach = rim.sign() * self.radius;
+        Vector2::new(state.x + reach * cos, state.y + reach * sin)
+    }
+}
+
+/// State of the penny; angles are continuous, never wrapped.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct PennyState {
+    /// Contact point, which is below the center, m.
+    pub x: f64,
+    /// Contact point, m.
+    pub y: f64,
+    /// Rolling angle $\theta$, rad.
+    pub theta: f64,
+    /// Heading $\varphi$, rad.
+    pub phi: f64,
+    /// $\Omega = \dot\theta$, rad/s.
+    pub theta_dot: f64,
+    /// $\omega = \dot\varphi$, rad/s.
+    pub phi_dot: f64,
+}
+
+impl PennyState {
+    pub(crate) fn validate(&self) -> Result<(), BilliardError> {
+        finite(&[
+            ("x", self.x),
+            ("y", self.y),
+            ("theta", self.theta),
+            ("phi", self.phi),
+            ("theta_dot", self.theta_dot),
+            ("phi_dot", self.phi_dot),
+        ])
+    }
+}

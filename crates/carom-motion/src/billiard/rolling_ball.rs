@@ -1,0 +1,115 @@
+//! A ball that rolls on a table between cushions, smooth or rough.
+//!
+//! Quasi-velocities $(v_x, v_y, W_x, W_y, W_z)$ with $v_x = rW_y$, $v_y = -rW_x$. The center moves
+//! along straight lines; `table` bounds the center. With a smooth cushion the elastic law makes it
+//! an ordinary billiard. A rough cushion ([`Rough`](carom_impact::Rough)) also reverses the slip
+//! along the cushion, $\tau\cdot v + rW_z$, and trades rolling for spin.
+
+use crate::billiard::system::{AtImpact, Billiard, Guard};
+use crate::billiard::{BilliardError, Table, error};
+use carom_impact::Contact;
+use carom_metric::{Covector, Tangent};
+use nalgebra::{DMatrix, DVector, Vector2};
+
+/// A ball and the wall of its center.
+#[derive(Clone, Debug)]
+pub struct RollingBall<T> {
+    mass: f64,
+    radius: f64,
+    inertia: f64,
+    table: T,
+}
+
+/// State of the ball; the other spins follow from rolling.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BallState {
+    /// Center, m.
+    pub position: Vector2<f64>,
+    /// Its velocity, m/s.
+    pub velocity: Vector2<f64>,
+    /// Spin about the vertical, rad/s.
+    pub spin: f64,
+}
+
+impl<T: Table> RollingBall<T> {
+    /// A ball by its mass (kg), radius (m) and inertia about a diameter (kg m²).
+    ///
+    /// # Errors
+    ///
+    /// [`BilliardError::NotPositive`].
+    pub fn new(mass: f64, radius: f64, inertia: f64, table: T) -> Result<Self, BilliardError> {
+        error::positive(&[("mass", mass), ("radius", radius), ("inertia", inertia)])?;
+        Ok(Self {
+            mass,
+            radius,
+            inertia,
+            table,
+        })
+    }
+}
+
+impl<T: Table> Billiard for RollingBall<T> {
+    type State = BallState;
+
+    fn flow(&self, state: &BallState, time: f64) -> BallState {
+        BallState {
+            position: state.position + time * state.velocity,
+            ..*state
+        }
+    }
+
+    fn n_guards(&self) -> usize {
+        1
+    }
+
+    fn guard(&self, state: &BallState, _: usize) -> Guard {
+        Guard {
+            value: self.table.value(state.position),
+            rate: self.table.gradient(state.position).dot(&state.velocity),
+        }
+    }
+
+    fn bound(&self, state: &BallState, _: usize) -> (f64, f64) {
+        let speed = state.velocity.norm();
+        let bound = self.table.hessian_bound() * speed * speed;
+        (2.0 * self.table.diameter() / speed, bound)
+    }
+
+    fn at_impact(&self, state: &BallState, _: usize) -> AtImpact {
+        let r = self.radius;
+        let n = self.table.gradient(state.position).normalize();
+        let (v, w) = (state.velocity, state.spin);
+        let masses = [
+            self.mass,
+            self.mass,
+            self.inertia,
+            self.inertia,
+            self.inertia,
+        ];
+        AtImpact {
+            mass: DMatrix::from_diagonal(&DVector::from_column_slice(&masses)),
+            forms: vec![
+                Covector::from_slice(&[1.0, 0.0, 0.0, -r, 0.0]),
+                Covector::from_slice(&[0.0, 1.0, r, 0.0, 0.0]),
+            ],
+            contact: Contact {
+                normal: Covector::from_slice(&[-n.x, -n.y, 0.0, 0.0, 0.0]),
+                tangents: vec![Covector::from_slice(&[-n.y, n.x, 0.0, 0.0, r])],
+                friction: 0.0,
+                restitution: 0.0,
+            },
+            velocity: Tangent::from_slice(&[v.x, v.y, -v.y / r, v.x / r, w]),
+        }
+    }
+
+    fn with_velocity(&self, state: &BallState, velocity: &Tangent) -> BallState {
+        match *velocity.0.as_slice() {
+            [x, y, _, _, spin] => BallState {
+                velocity: Vector2::new(x, y),
+                spin,
+                ..*state
+            },
+            _ => *state,
+        }
+    }
+}

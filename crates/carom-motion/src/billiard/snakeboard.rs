@@ -1,0 +1,124 @@
+//! A snakeboard at the moment its nose hits a wall.
+//!
+//! Coordinates $(x, y, \theta, \psi, \phi)$: board center, board angle, rotor angle, wheel angle
+//! (front wheels at $\phi$, back wheels at $-\phi$). Board mass m and inertia J, rotor inertia
+//! $J_0$, wheel inertia $J_1$ each, wheels at $\pm r$. Free motion has no closed form; the impact
+//! does not need it.
+
+use crate::billiard::BilliardError;
+use crate::billiard::error::{finite, positive};
+use crate::billiard::system::AtImpact;
+use carom_impact::Contact;
+use carom_metric::{Covector, Tangent};
+use nalgebra::{DMatrix, Vector2};
+
+/// A snakeboard.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Snakeboard {
+    mass: f64,
+    inertia: f64,
+    rotor_inertia: f64,
+    wheel_inertia: f64,
+    wheel_distance: f64,
+    nose_distance: f64,
+}
+
+impl Snakeboard {
+    /// A snakeboard by its mass (kg), inertias of board, rotor and one pair of wheels (kg m²), and
+    /// the distances of wheels and nose from the center (m).
+    ///
+    /// # Errors
+    ///
+    /// [`BilliardError::NotPositive`].
+    pub fn new(
+        mass: f64,
+        inertia: f64,
+        rotor_inertia: f64,
+        wheel_inertia: f64,
+        wheel_distance: f64,
+        nose_distance: f64,
+    ) -> Result<Self, BilliardError> {
+        positive(&[
+            ("mass", mass),
+            ("inertia", inertia),
+            ("rotor_inertia", rotor_inertia),
+            ("wheel_inertia", wheel_inertia),
+            ("wheel_distance", wheel_distance),
+            ("nose_distance", nose_distance),
+        ])?;
+        Ok(Self {
+            mass,
+            inertia,
+            rotor_inertia,
+            wheel_inertia,
+            wheel_distance,
+            nose_distance,
+        })
+    }
+
+    /// The impact of the nose on a wall with outward unit normal `wall`, at board angle `theta`
+    /// and wheel angle `phi` (rad), with velocity `velocity` (5).
+    ///
+    /// # Errors
+    ///
+    /// [`BilliardError::NonFinite`].
+    pub fn at_impact(
+        &self,
+        theta: f64,
+        phi: f64,
+        wall: Vector2<f64>,
+        velocity: Tangent,
+    ) -> Result<AtImpact, BilliardError> {
+        finite(&[
+            ("theta", theta),
+            ("phi", phi),
+            ("wall normal", wall.x),
+            ("wall normal", wall.y),
+        ])?;
+        let (m, j0, j1) = (self.mass, self.rotor_inertia, self.wheel_inertia);
+        let board = self.inertia + j0 + 2.0 * j1;
+        let wheels = |angle: f64, side: f64| {
+            let lever = side * self.wheel_distance * phi.cos();
+            Covector::from_slice(&[-angle.sin(), angle.cos(), lever, 0.0, 0.0])
+        };
+        let turn = self.nose_distance * (-wall.x * theta.sin() + wall.y * theta.cos());
+        Ok(AtImpact {
+            mass: DMatrix::from_row_slice(
+                5,
+                5,
+                &[
+                    m,
+                    0.0,
+                    0.0,
+                    0.0,
+                    0.0,
+                    0.0,
+                    m,
+                    0.0,
+                    0.0,
+                    0.0,
+                    0.0,
+                    0.0,
+                    board,
+                    j0,
+                    0.0,
+                    0.0,
+                    0.0,
+                    j0,
+                    j0,
+                    0.0,
+                    0.0,
+                    0.0,
+                    0.0,
+                    0.0,
+                    2.0 * j1,
+                ],
+            ),
+            forms: vec![wheels(theta + phi, 1.0), wheels(theta - phi, -1.0)],
+            contact: Contact::frictionless(Covector::from_slice(&[
+                -wall.x, -wall.y, -turn, 0.0, 0.0,
+            ])),
+            velocity,
+        })
+    }
+}

@@ -1,0 +1,229 @@
+//! Tables: walls in the plane.
+
+use crate::billiard::BilliardError;
+use crate::billiard::error::positive;
+use nalgebra::{Matrix2, Vector2};
+use std::fmt;
+
+/// A wall in the plane, the zero set of a function that is negative on the table.
+///
+/// The function need not be a distance. Its gradient points outwards, to the forbidden side; the
+/// *gap* of the impact laws is minus the function.
+pub trait Table: fmt::Debug + Send + Sync {
+    /// The wall function $h(p)$: negative inside, 0 on the wall.
+    fn value(&self, p: Vector2<f64>) -> f64;
+    /// Its gradient.
+    fn gradient(&self, p: Vector2<f64>) -> Vector2<f64>;
+    /// Its second derivatives.
+    fn hessian(&self, p: Vector2<f64>) -> Matrix2<f64>;
+    /// Largest gradient norm on the table.
+    fn gradient_bound(&self) -> f64;
+    /// Largest spectral norm of the second derivatives on the table.
+    fn hessian_bound(&self) -> f64;
+    /// Largest distance of two points of the table.
+    fn diameter(&self) -> f64;
+    /// Smallest distance of two parallel lines that hold the table between them, for tables that
+    /// are symmetric about the origin.
+    fn width(&self) -> f64;
+    /// The table as an ellipse, for which impacts are found as roots of polynomials.
+    fn ellipse(&self) -> Option<&Ellipse> {
+        None
+    }
+}
+
+impl<T: Table + ?Sized> Table for Box<T> {
+    fn value(&self, p: Vector2<f64>) -> f64 {
+        (**self).value(p)
+    }
+
+    fn gradient(&self, p: Vector2<f64>) -> Vector2<f64> {
+        (**self).gradient(p)
+    }
+
+    fn hessian(&self, p: Vector2<f64>) -> Matrix2<f64> {
+        (**self).hessian(p)
+    }
+
+    fn gradient_bound(&self) -> f64 {
+        (**self).gradient_bound()
+    }
+
+    fn hessian_bound(&self) -> f64 {
+        (**self).hessian_bound()
+    }
+
+    fn diameter(&self) -> f64 {
+        (**self).diameter()
+    }
+
+    fn width(&self) -> f64 {
+        (**self).width()
+    }
+
+    fn ellipse(&self) -> Option<&Ellipse> {
+        (**self).ellipse()
+    }
+}
+
+/// The ellipse $(x/a)^2 + (y/b)^2 \le 1$.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ellipse {
+    semi_axes: [f64; 2],
+    /// Diagonal of the quadratic form, $(1/a^2, 1/b^2)$.
+    form: Vector2<f64>,
+}
+
+impl Ellipse {
+    /// An ellipse by its semi-axes along x and y, m.
+    ///
+    /// # Errors
+    ///
+    /// [`BilliardError::NotPositive`].
+    pub fn new(a: f64, b: f64) -> Result<Self, BilliardError> {
+        positive(&[("semi-axis", a), ("semi-axis", b)])?;
+        Ok(Self {
+            semi_axes: [a, b],
+            form: Vector2::new(1.0 / (a * a), 1.0 / (b * b)),
+        })
+    }
+
+    /// A circle.
+    ///
+    /// # Errors
+    ///
+    /// [`BilliardError::NotPositive`].
+    pub fn circle(radius: f64) -> Result<Self, BilliardError> {
+        Self::new(radius, radius)
+    }
+
+    /// Semi-axes, m.
+    pub fn semi_axes(&self) -> [f64; 2] {
+        self.semi_axes
+    }
+
+    /// The quadratic form of two vectors, $u^T Q v$.
+    #[inline]
+    pub(crate) fn form(&self, u: Vector2<f64>, v: Vector2<f64>) -> f64 {
+        self.form.x * u.x * v.x + self.form.y * u.y * v.y
+    }
+}
+
+impl Table for Ellipse {
+    #[inline]
+    fn value(&self, p: Vector2<f64>) -> f64 {
+        let [a, b] = self.semi_axes;
+        let (u, v) = (p.x / a, p.y / b);
+        // The larger square first: 1 - u² without its rounding error.
+        let (large, small) = if u.abs() > v.abs() { (u, v) } else { (v, u) };
+        (large - 1.0) * (large + 1.0) + small * small
+    }
+
+    #[inline]
+    fn gradient(&self, p: Vector2<f64>) -> Vector2<f64> {
+        2.0 * self.form.component_mul(&p)
+    }
+
+    #[inline]
+    fn hessian(&self, _: Vector2<f64>) -> Matrix2<f64> {
+        Matrix2::from_diagonal(&(2.0 * self.form))
+    }
+
+    fn gradient_bound(&self) -> f64 {
+        2.0 / self.semi_axes[0].min(self.semi_axes[1])
+    }
+
+    fn hessian_bound(&self) -> f64 {
+        2.0 * self.form.max()
+    }
+
+    fn diameter(&self) -> f64 {
+        2.0 * self.semi_axes[0].max(self.semi_axes[1])
+    }
+
+    fn width(&self) -> f64 {
+        2.0 * self.semi_axes[0].min(self.semi_axes[1])
+    }
+
+    fn ellipse(&self) -> Option<&Ellipse> {
+        Some(self)
+    }
+}
+
+/// The superellipse $|x/a|^p + |y/b|^p \le 1$ with an exponent of at least 2.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Superellipse {
+    semi_axes: [f64; 2],
+    exponent: f64,
+}
+
+impl Superellipse {
+    /// A superellipse by its semi-axes (m) and exponent.
+    ///
+    /// # Errors
+    ///
+    /// [`BilliardError::NotPositive`], [`BilliardError::InvalidExponent`].
+    pub fn new(a: f64, b: f64, exponent: f64) -> Result<Self, BilliardError> {
+        positive(&[("semi-axis", a), ("semi-axis", b)])?;
+        if !(exponent >= 2.0 && exponent.is_finite()) {
+            return Err(BilliardError::InvalidExponent { value: exponent });
+        }
+        Ok(Self {
+            semi_axes: [a, b],
+            exponent,
+        })
+    }
+
+    /// Per axis, $|x/a|^{p-k}$ times `factor` over $a^k$, with the sign of x for odd k.
+    fn term(&self, p: Vector2<f64>, k: i32, factor: f64) -> Vector2<f64> {
+        let one = |x: f64, a: f64| {
+            let u = x / a;
+            let sign = if k % 2 == 1 { u.signum() } else { 1.0 };
+            factor * sign * power(u.abs(), self.exponent - f64::from(k)) / a.powi(k)
+        };
+        let [a, b] = self.semi_axes;
+        Vector2::new(one(p.x, a), one(p.y, b))
+    }
+}
+
+/// Small whole exponents by multiplication, which is faster and rounds less.
+fn power(x: f64, exponent: f64) -> f64 {
+    if exponent.fract() == 0.0 && exponent <= 64.0 {
+        x.powi(exponent as i32)
+    } else {
+        x.powf(exponent)
+    }
+}
+
+impl Table for Superellipse {
+    fn value(&self, p: Vector2<f64>) -> f64 {
+        self.term(p, 0, 1.0).sum() - 1.0
+    }
+
+    fn gradient(&self, p: Vector2<f64>) -> Vector2<f64> {
+        self.term(p, 1, self.exponent)
+    }
+
+    fn hessian(&self, p: Vector2<f64>) -> Matrix2<f64> {
+        let factor = self.exponent * (self.exponent - 1.0);
+        Matrix2::from_diagonal(&self.term(p, 2, factor))
+    }
+
+    fn gradient_bound(&self) -> f64 {
+        let [a, b] = self.semi_axes;
+        self.exponent * (1.0 / a).hypot(1.0 / b)
+    }
+
+    fn hessian_bound(&self) -> f64 {
+        let smallest = self.semi_axes[0].min(self.semi_axes[1]);
+        self.exponent * (self.exponent - 1.0) / (smallest * smallest)
+    }
+
+    fn diameter(&self) -> f64 {
+        let [a, b] = self.semi_axes;
+        2.0 * a.hypot(b)
+    }
+
+    fn width(&self) -> f64 {
+        2.0 * self.semi_axes[0].min(self.semi_axes[1])
+    }
+}

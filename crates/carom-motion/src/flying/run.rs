@@ -1,0 +1,471 @@
+//! The hybrid run: flights on a uniform grid of time, with impacts between.
+
+use super::CollisionError;
+use super::jump::{self, Impact, ImpactRule, Split};
+use super::search::{Bounds, Contact, ContactSearch, Scene};
+use super::zeno::Accumulation;
+use crate::hybrid::{self, Ending, Hybrid, Limits, drive};
+use carom_geometry::{HalfSpace, SupportMap};
+use carom_variational::{Flight, RigidBody, State, TimeGrid};
+use nalgebra::Vector3;
+use std::convert::Infallible;
+
+/// Numeric knobs of a [`Collider`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ColliderOptions {
+    /// How contacts are found.
+    pub search: ContactSearch,
+    /// Impacts in one step that count as an accumulation.
+    /// A run stops with [`CollisionError::EventLimit`] beyond them.
+    pub max_impacts_per_step: usize,
+    /// Points this close to the lowest one, as a fraction of the body's radius, take part in an
+    /// impact.
+    pub contact_tolerance: f64,
+    /// Whether the run ends where infinitely many impacts happen in a finite time, or every impact is
+    /// resolved on its own, until there are more than `max_impacts_per_step`. Impacts accumulate only if
+    /// each of them loses energy: elastic ones never do, however fast they follow on each other.
+    pub stops_at_zeno: bool,
+}
+
+impl Default for ColliderOptions {
+    fn default() -> Self {
+        Self {
+            search: ContactSearch::FirstContact,
+            max_impacts_per_step: 10_000,
+            contact_tolerance: 1e-9,
+            stops_at_zeno: true,
+        }
+    }
+}
+
+/// A point of the grid of time.
+#[derive(Clone, Copy, Debug)]
+pub struct Grid<'e> {
+    /// Steps since the start.
+    pub step: usize,
+    /// Time (s).
+    pub time: f64,
+    /// State there.
+    pub state: &'e State,
+}
+
+/// Something that happens during a run. No contact lasts.
+pub type Event<'e> = hybrid::Event<'e, Grid<'e>, Impact, Infallible>;
+
+/// Where a run stands after it ended.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunEnd {
+    /// How it ended. At [`Ending::Zeno`] the state is the accumulation point with the gap rate removed:
+    /// where a model of lasting contact takes over.
+    pub ending: Ending<CollisionError>,
+    /// Time (s).
+    pub time: f64,
+    /// State then.
+    pub state: State,
+    /// Steps of the grid that were completed.
+    pub n_steps: usize,
+    /// Impacts that happened.
+    pub n_impacts: usize,
+    /// Contacts that closed without an impact, because no touching point approached.
+    pub n_touches: usize,
+}
+
+/// A rigid body that flies above a plane and hits it.
+///
+/// Every step begins on the uniform grid of time; an impact splits it into parts, and the flight
+/// starts anew from the state after the impact: Tran & Leok's Algorithm 5.2.
+///
+/// # Departure from the source
+///
+/// The paper's listing goes back one step too few after the first penetration, loses the step length
+/// in the times of impact, looks at the ends of steps only, and returns from a contact exactly
+/// where it began. Here the first contact of the path is isolated with a guarantee, several impacts
+/// in one step are a loop, and the start of a flight after an impact is left without looking at its
+/// gap.
+#[derive(Clone, Copy, Debug)]
+pub struct Collider<'a, S, F> {
+    body: &'a RigidBody,
+    shape: &'a S,
+    plane: &'a HalfSpace,
+    flight: &'a F,
+    rule: ImpactRule,
+    options: ColliderOptions,
+}
+
+impl<'a, S: SupportMap, F: Flight> Collider<'a, S, F> {
+    /// A body with its shape above a plane; the shape's origin is the center of mass.
+    ///
+    /// # Errors
+    ///
+    /// [`CollisionError::BadRestitution`].
+    pub fn new(
+        body: &'a RigidBody,
+        shape: &'a S,
+        plane: &'a HalfSpace,
+        flight: &'a F,
+        rule: ImpactRule,
+    ) -> Result<Self, CollisionError> {
+        rule.check()?;
+        Ok(Self {
+            body,
+            shape,
+            plane,
+            flight,
+            rule,
+            options: ColliderOptions::default(),
+        })
+    }
+
+    /// The same with other numeric knobs.
+    #[must_use]
+    pub fn with_options(mut self, options: ColliderOptions) -> Self {
+        self.options = options;
+        self
+    }
+
+    /// The body.
+    pub fn body(&self) -> &'a RigidBody {
+        self.body
+    }
+
+    /// The body's shape, about its center of mass.
+    pub fn shape(&self) -> &'a S {
+        self.shape
+    }
+
+    /// The plane.
+    pub fn plane(&self) -> &'a HalfSpace {
+        self.plane
+    }
+
+    /// The rule of its impacts.
+    pub fn rule(&self) -> ImpactRule {
+        self.rule
+    }
+
+    /// The flight between impacts.
+    pub fn flight(&self) -> &'a F {
+        self.flight
+    }
+
+    /// Runs over a grid of time, or until `max_impacts` impacts happened, and reports the grid (from
+    /// the start on) and every impact in their order.
+    ///
+    /// # Errors
+    ///
+    /// [`CollisionError::NonFinite`] and [`CollisionError::InitialPenetration`] of the initial
+    /// state. What stops the motion on its way is [`Ending::Stopped`].
+    pub fn run(
+        &self,
+        initial: &State,
+        grid: &TimeGrid,
+        max_impacts: Option<usize>,
+        observe: &mut dyn FnMut(Event<'_>),
+    ) -> Result<RunEnd, CollisionError> {
+        initial.check()?;
+        let scene = Scene {
+            body: self.body,
+            shape: self.shape,
+            plane: self.plane,
+            flight: self.flight,
+            radius: self.shape.bounding_radius(),
+        };
+        let (gap, band) = (scene.gap(initial).value, scene.band(initial));
+        if gap < -band {
+            return Err(CollisionError::InitialPenetration { depth: -gap });
+        }
+        observe(Event::Sample(Grid {
+            step: 0,
+            time: 0.0,
+            state: initial,
+        }));
+        let mut run = Run {
+            collider: self,
+            scene,
+            grid: *grid,
+            observe,
+            n_steps: 0,
+            time_step: grid.length(0),
+            done: 0.0,
+            flown: 0.0,
+            n_flights: 0,
+            state: *initial,
+            bounds: None,
+            touching: gap <= band,
+            resting: false,
+            time: 0.0,
+            accumulation: Accumulation::default(),
+            n_impacts: 0,
+            n_touches: 0,
+        };
+        run.resting = run.touching && run.is_still();
+        let limits = Limits {
+            duration: grid.time(grid.n_steps()),
+            impacts: max_impacts.unwrap_or(usize::MAX),
+        };
+        let ending = drive(&mut run, &limits);
+        Ok(RunEnd {
+            ending,
+            time: run.time,
+            state: run.state,
+            n_steps: run.n_steps,
+            n_impacts: run.n_impacts,
+            n_touches: run.n_touches,
+        })
+    }
+}
+
+/// A run on its way.
+struct Run<'r, 'a, S, F> {
+    collider: &'r Collider<'a, S, F>,
+    scene: Scene<'a, S, F>,
+    grid: TimeGrid,
+    observe: &'r mut dyn FnMut(Event<'_>),
+    /// Steps that are complete, and the length of the present one.
+    n_steps: usize,
+    time_step: f64,
+    /// Part of the present step that is done, and the flight that led there.
+    done: f64,
+    flown: f64,
+    /// Flights of the present step.
+    n_flights: usize,
+    state: State,
+    /// Bounds of the present flight for a whole step, if they last.
+    bounds: Option<Bounds>,
+    /// Whether the state is one of contact.
+    touching: bool,
+    /// Whether the body began at rest on the plane, in the first step.
+    resting: bool,
+    /// Time of the state (s).
+    time: f64,
+    accumulation: Accumulation,
+    n_impacts: usize,
+    n_touches: usize,
+}
+
+impl<S: SupportMap, F: Flight> Hybrid for Run<'_, '_, S, F> {
+    type Error = CollisionError;
+
+    fn n_impacts(&self) -> usize {
+        self.n_impacts
+    }
+
+    /// Through the contact of the present state, or on to the next one or the end of the step.
+    fn proceed(
+        &mut self,
+        limits: &Limits,
+    ) -> Result<Option<Ending<CollisionError>>, CollisionError> {
+        if self.n_steps == self.grid.n_steps() {
+            return Ok(Some(Ending::Completed));
+        }
+        let limit = self.collider.options.max_impacts_per_step;
+        if self.n_flights == limit {
+            let time = self.time;
+            return Err(CollisionError::EventLimit { limit, time });
+        }
+        let left = self.time_step - self.done;
+        self.time = self.grid.time(self.n_steps) + self.done;
+        if self.touching {
+            self.touching = false;
+            let split = Split {
+                before: self.flown,
+                after: left,
+            };
+            return self.hit(split, limits);
+        }
+        if left > 0.0 {
+            self.n_flights += 1;
+            let (body, flight) = (self.collider.body, self.collider.flight);
+            let bounds = self.bounds();
+            let end = flight.advance(body, &self.state, left)?;
+            if let Some(contact) = self.next_contact(&end, left, &bounds)? {
+                self.state = contact.state;
+                self.done = (self.done + contact.time).min(self.time_step);
+                self.flown = contact.time;
+                self.touching = true;
+                return Ok(None);
+            }
+            self.state = end;
+        }
+        self.end_step();
+        Ok(None)
+    }
+}
+
+impl<S: SupportMap, F: Flight> Run<'_, '_, S, F> {
+    fn end_step(&mut self) {
+        self.n_steps += 1;
+        self.time = self.grid.time(self.n_steps);
+        self.time_step = self.grid.length(self.n_steps);
+        (self.done, self.flown, self.n_flights) = (0.0, 0.0, 0);
+        self.resting = false;
+        (self.observe)(Event::Sample(Grid {
+            step: self.n_steps,
+            time: self.time,
+            state: &self.state,
+        }));
+    }
+
+    fn is_still(&self) -> bool {
+        self.state.linear_momentum.norm_squared() == 0.0
+            && self.state.angular_momentum.norm_squared() == 0.0
+    }
+
+    fn bounds(&mut self) -> Bounds {
+        match self.bounds {
+            Some(bounds) => bounds,
+            None => {
+                let bounds = self.scene.bounds(&self.state, self.grid.step());
+                if self.collider.flight.is_uniform() {
+                    self.bounds = Some(bounds);
+                }
+                bounds
+            }
+        }
+    }
+
+    fn next_contact(
+        &self,
+        end: &State,
+        left: f64,
+        bounds: &Bounds,
+    ) -> Result<Option<Contact>, CollisionError> {
+        match self.collider.options.search {
+            ContactSearch::EndOfStep => self.scene.end_of_step(&self.state, end, left),
+            ContactSearch::FirstContact => {
+                if self.scene.is_free(&self.state, end, left, bounds) {
+                    return Ok(None);
+                }
+                self.scene.first_contact(&self.state, left, bounds)
+            }
+        }
+    }
+
+    /// The impact of the present state, if any touching point approaches.
+    fn hit(
+        &mut self,
+        split: Split,
+        limits: &Limits,
+    ) -> Result<Option<Ending<CollisionError>>, CollisionError> {
+        let collider = self.collider;
+        let tolerance = collider.options.contact_tolerance * self.scene.radius;
+        let patch =
+            collider
+                .plane
+                .contact_patch(collider.shape, &self.state.configuration(), tolerance);
+        let resolved = jump::resolve(
+            &collider.rule,
+            collider.body,
+            collider.flight,
+            &self.state,
+            collider.plane.normal(),
+            &patch,
+            split,
+        )?;
+        let Some(mut impact) = resolved else {
+            let (body, normal) = (collider.body, collider.plane.normal());
+            // A run may begin on the plane and leave it.
+            let begins = self.time == 0.0 && jump::leaves(body, &self.state, normal, &patch);
+            self.n_touches += usize::from(!begins);
+            return Ok(None);
+        };
+        let time = self.time;
+        impact.time = time;
+        impact.alpha = self.done / self.time_step;
+        self.state = impact.after;
+        self.bounds = None;
+        self.n_impacts += 1;
+        (self.observe)(Event::Impact(&impact));
+        if self.n_impacts >= limits.impacts {
+            return Ok(None);
+        }
+        if self.resting {
+            return self.settle(&impact);
+        }
+        if !collider.rule.loses_energy() || !collider.options.stops_at_zeno {
+            return Ok(None);
+        }
+        // A fall from a few times the rounding of the gap: the next impact can hardly be located.
+        let rebound = self.fall(&impact) / (4.0 * self.scene.band(&self.state));
+        match self.accumulation.add(time, self.time_step, rebound) {
+            Some(rest) => {
+                // From the state that approaches, so that no rebound is left at the end.
+                self.state = impact.before;
+                self.stop()?;
+                self.state = collider.flight.advance(collider.body, &self.state, rest)?;
+                self.stop()?;
+                self.time = time + rest;
+                let accumulation = self.time;
+                Ok(Some(Ending::Zeno { accumulation }))
+            }
+            None => Ok(None),
+        }
+    }
+
+    /// A body that began at rest on the plane and is only pressed against it stays there, whatever
+    /// its restitution: its impacts are the rounding of the gap.
+    fn settle(
+        &mut self,
+        impact: &Impact,
+    ) -> Result<Option<Ending<CollisionError>>, CollisionError> {
+        if self.fall(impact) > 4.0 * self.scene.band(&self.state) {
+            self.resting = false;
+            return Ok(None);
+        }
+        self.state = impact.before;
+        self.stop()?;
+        Ok(Some(Ending::AtRest))
+    }
+
+    /// Height from which the fastest approaching point would fall to its speed under the
+    /// acceleration that it has: gravity and the body's rotation. Infinite if it does not fall.
+    fn fall(&self, impact: &Impact) -> f64 {
+        let (body, flight) = (self.collider.body, self.collider.flight);
+        let fastest = impact
+            .points
+            .iter()
+            .min_by(|a, b| a.gap_rate.total_cmp(&b.gap_rate));
+        let point = fastest.map_or_else(Vector3::zeros, |point| point.point_b);
+        let momentum = &impact.after.angular_momentum;
+        let spin = body.angular_velocity(momentum);
+        let spin_rate = body.angular_velocity(&momentum.cross(&spin));
+        let turning = spin_rate.cross(&point) + spin.cross(&spin.cross(&point));
+        let acceleration = self
+            .collider
+            .plane
+            .normal()
+            .dot(&flight.acceleration(body, &impact.after))
+            + impact.normal_b.dot(&turning);
+        if acceleration < 0.0 {
+            impact.gap_rate * impact.gap_rate / (-2.0 * acceleration)
+        } else {
+            f64::INFINITY
+        }
+    }
+
+    /// Removes the gap rate of an accumulation point.
+    fn stop(&mut self) -> Result<(), CollisionError> {
+        let collider = self.collider;
+        let tolerance = collider.options.contact_tolerance * self.scene.radius;
+        let patch =
+            collider
+                .plane
+                .contact_patch(collider.shape, &self.state.configuration(), tolerance);
+        let inelastic = jump::resolve(
+            &ImpactRule::Newton { restitution: 0.0 },
+            collider.body,
+            collider.flight,
+            &self.state,
+            collider.plane.normal(),
+            &patch,
+            Split {
+                before: 0.0,
+                after: 0.0,
+            },
+        )?;
+        if let Some(impact) = inelastic {
+            self.state = impact.after;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,332 @@
+//! The first contact along a path.
+//!
+//! The gap is a minimum of the heights of body points, and each height has a second derivative
+//! between $-B$ and $C$ ([`turning`](carom_variational::Turning) and free fall). Three facts isolate the first
+//! contact without tunneling:
+//!
+//! 1. *Certificate.* From a path point with gap $\Phi$, $v$ and $\dot d = d\times w$,
+//!    $$ L(\tau) = n\cdot(x + \tau v) + D + \sigma(d + \tau\dot d) - \tfrac B2\tau^2 $$
+//!    is concave and below the gap, so $\Phi \ge 0$ and $L(\tau) \ge 0$ exclude contact on the whole
+//!    of $\lbrack 0,\tau\rbrack$, for the price of one support evaluation.
+//! 2. *Monotony.* $\Phi - \tfrac C2\tau^2$ is concave, so a gap rate $u < 0$ stays negative for
+//!    $\tau < -u/C$. The sign of the gap at the end of that interval decides: one contact in it, or
+//!    none.
+//! 3. *Start in contact.* After an impact $\Phi = 0$ up to rounding and $u \ge 0$. The certificate
+//!    leaves it without evaluating the gap there.
+//!
+//! "$\ge 0$" means above the start's gap, if that is negative, minus the rounding band, and after many
+//! evaluations minus a tolerance that grows ([`patience`]): what goes on for long without a decision
+//! touches less deeply than that. Where there are no bounds, because a step could turn the body by more than
+//! 77°, the search looks every 1/4096 of the step.
+
+use super::CollisionError;
+use carom_geometry::{Gap, HalfSpace, SupportMap};
+use carom_variational::{Flight, PathRate, RigidBody, State};
+use nalgebra::Vector3;
+
+/// Gaps within this many units of rounding are contact.
+const BAND: f64 = 64.0 * f64::EPSILON;
+
+/// The contact is located to this many units of rounding of the gap.
+const TARGET: f64 = 8.0 * f64::EPSILON;
+
+/// Evaluations of the path without a decision before contacts may be a little deeper, and before they
+/// may be deeper again. Grazing flights take some tens.
+const PATIENCE: usize = 512;
+
+/// Depth that a contact may have then and go unnoticed, as a fraction of the size.
+const SHALLOW: f64 = 1e-9;
+
+/// Evaluations of the path in one search.
+const MAX_EVALUATIONS: usize = 10 * PATIENCE;
+
+/// Stride, as a fraction of the step, where there are no bounds.
+const STRIDE: f64 = 1.0 / 4096.0;
+
+/// Depth below the floor, as a fraction of the tolerance for it, down to which contacts may go unnoticed after a
+/// number of evaluations beyond those that are exact: 0, or 1, 4, 16, ... after each further 512.
+pub(crate) fn patience(beyond: Option<usize>) -> f64 {
+    beyond.map_or(0.0, |evaluations| {
+        f64::powi(4.0, (evaluations / PATIENCE) as i32)
+    })
+}
+
+/// How the first contact of a step is found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum ContactSearch {
+    /// The first contact of the path, with the guarantees of this module.
+    #[default]
+    FirstContact,
+    /// Tran & Leok, Algorithm 5.2: look at the end of the step only, then bisect. Finds a contact,
+    /// not always the first, and misses those that begin and end within the step.
+    EndOfStep,
+}
+
+/// A contact on a path.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Contact {
+    /// Time since the start of the path (s).
+    pub(crate) time: f64,
+    pub(crate) state: State,
+}
+
+/// A body above a plane.
+#[derive(Debug)]
+pub(crate) struct Scene<'a, S, F> {
+    pub(crate) body: &'a RigidBody,
+    pub(crate) shape: &'a S,
+    pub(crate) plane: &'a HalfSpace,
+    pub(crate) flight: &'a F,
+    pub(crate) radius: f64,
+}
+
+/// Bounds on the second derivatives of heights along a path: $-B$ and $C$.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bounds {
+    down: f64,
+    up: f64,
+    /// Acceleration of the center of mass along the normal.
+    fall: f64,
+}
+
+/// A point of the path.
+struct Probe {
+    time: f64,
+    state: State,
+    rate: PathRate,
+    gap: Gap,
+    /// $\dot\Phi$ of the lowest point.
+    gap_rate: f64,
+}
+
+impl<S: SupportMap, F: Flight> Scene<'_, S, F> {
+    pub(crate) fn bounds(&self, from: &State, time: f64) -> Bounds {
+        let turning = self.flight.turning(self.body, from, time);
+        let curvature = turning.curvature(self.radius);
+        let fall = self
+            .plane
+            .normal()
+            .dot(&self.flight.acceleration(self.body, from));
+        Bounds {
+            down: (curvature - fall).max(0.0),
+            up: (curvature + fall).max(0.0),
+            fall,
+        }
+    }
+
+    pub(crate) fn gap(&self, state: &State) -> Gap {
+        self.plane.gap(self.shape, &state.configuration())
+    }
+
+    /// Half width of the band of gaps that count as contact.
+    #[inline]
+    pub(crate) fn band(&self, state: &State) -> f64 {
+        BAND * self.plane.gap_scale(&state.position, self.radius)
+    }
+
+    /// Whether a whole step from a start without penetration is free of contact, cheaply.
+    #[inline]
+    pub(crate) fn is_free(&self, from: &State, end: &State, time: f64, bounds: &Bounds) -> bool {
+        let (start, stop) = (
+            self.plane.height(&from.position),
+            self.plane.height(&end.position),
+        );
+        // A ball about the center of mass, which falls along a concave parabola.
+        if bounds.fall <= 0.0 && start.min(stop) > self.radius {
+            return true;
+        }
+        let normal_b = from.rotation.rotate_back(self.plane.normal());
+        let spin = self.body.angular_velocity(&from.angular_momentum);
+        let velocity = self.plane.normal().dot(&from.linear_momentum) / self.body.mass();
+        let turned = normal_b + normal_b.cross(&spin) * time;
+        let reach = self.shape.support(&turned).value;
+        start + velocity * time + reach - 0.5 * bounds.down * time * time >= 0.0
+    }
+
+    fn start(&self, from: &State) -> Probe {
+        let rate = PathRate {
+            linear: from.linear_momentum / self.body.mass(),
+            angular: self.body.angular_velocity(&from.angular_momentum),
+        };
+        self.finish(0.0, *from, rate)
+    }
+
+    fn probe(&self, from: &State, time: f64) -> Result<Probe, CollisionError> {
+        let (state, rate) = self.flight.advance_with_rate(self.body, from, time)?;
+        Ok(self.finish(time, state, rate))
+    }
+
+    fn finish(&self, time: f64, state: State, rate: PathRate) -> Probe {
+        let gap = self.gap(&state);
+        let gap_rate = self.plane.normal().dot(&rate.linear) + gap.moment_b().dot(&rate.angular);
+        Probe {
+            time,
+            state,
+            rate,
+            gap,
+            gap_rate,
+        }
+    }
+
+    /// $L(\tau)$.
+    fn certificate(&self, at: &Probe, tau: f64, bounds: &Bounds) -> f64 {
+        let normal: &Vector3<f64> = self.plane.normal();
+        let turned = at.gap.normal_b + at.gap.normal_b.cross(&at.rate.angular) * tau;
+        self.plane.height(&at.state.position)
+            + tau * normal.dot(&at.rate.linear)
+            + self.shape.support(&turned).value
+            - 0.5 * bounds.down * tau * tau
+    }
+
+    /// The first contact of the path from `from` within `time`, without penetration before it.
+    ///
+    /// `from` must not penetrate nor, if it is in contact, approach.
+    pub(crate) fn first_contact(
+        &self,
+        from: &State,
+        time: f64,
+        bounds: &Bounds,
+    ) -> Result<Option<Contact>, CollisionError> {
+        let mut at = self.start(from);
+        let band = self.band(from);
+        if !bounds.down.is_finite() {
+            return self.sample(from, time, at, band);
+        }
+        let exact = at.gap.value.min(0.0) - band;
+        for evaluation in 0..MAX_EVALUATIONS {
+            let beyond = evaluation.checked_sub(PATIENCE);
+            let slack = SHALLOW * self.radius * patience(beyond);
+            let floor = exact - slack;
+            let left = time - at.time;
+            if left <= 0.0 || self.certificate(&at, left, bounds) >= floor {
+                return Ok(None);
+            }
+            // Where a single falling point would certainly still be above the plane.
+            let (rate, gap) = (at.gap_rate, at.gap.value.max(0.0) + band + slack);
+            let reach = (rate + (rate * rate + 2.0 * bounds.down * gap).sqrt()) / bounds.down;
+            let falling = if rate < 0.0 && at.gap.value > 0.0 {
+                -rate / bounds.up
+            } else {
+                0.0
+            };
+            let coarse = beyond.is_some();
+            if !coarse && falling >= reach.min(left) {
+                let end = self.end_of(falling, left, &at, time);
+                let next = self.probe(from, end)?;
+                if next.gap.value <= 0.0 {
+                    return self.refine(from, at.time, next).map(Some);
+                }
+                at = next;
+                continue;
+            }
+            let mut tau = reach.min(left);
+            while self.certificate(&at, tau, bounds) < floor && tau > f64::EPSILON * time {
+                tau *= 0.5;
+            }
+            let next = self.probe(from, (at.time + tau).min(time))?;
+            // A second point, as low as the one that the gap rate is of, may hold the certificate.
+            let stuck = coarse || tau <= f64::EPSILON * time;
+            if next.gap.value <= 0.0 && (next.gap_rate < 0.0 || stuck) {
+                if coarse && at.gap.value > 0.0 {
+                    return self.refine(from, at.time, next).map(Some);
+                }
+                let (time, state) = (next.time, next.state);
+                return Ok(Some(Contact { time, state }));
+            }
+            at = next;
+        }
+        Err(CollisionError::ContactSearchLimit {
+            limit: MAX_EVALUATIONS,
+            time: at.time,
+        })
+    }
+
+    /// The first contact that shows at 4096 points of the path.
+    fn sample(
+        &self,
+        from: &State,
+        time: f64,
+        mut at: Probe,
+        band: f64,
+    ) -> Result<Option<Contact>, CollisionError> {
+        let count = (1.0 / STRIDE) as usize;
+        for k in 1..=count {
+            let next = self.probe(from, time * (k as f64 * STRIDE))?;
+            if next.gap.value <= 0.0 && next.gap_rate < 0.0 {
+                if at.gap.value > -band {
+                    return self.refine(from, at.time, next).map(Some);
+                }
+                let (time, state) = (next.time, next.state);
+                return Ok(Some(Contact { time, state }));
+            }
+            at = next;
+        }
+        Ok(None)
+    }
+
+    /// End of the falling interval, exactly the end of the step if it reaches that far.
+    fn end_of(&self, falling: f64, left: f64, at: &Probe, time: f64) -> f64 {
+        if falling >= left {
+            time
+        } else {
+            at.time + falling
+        }
+    }
+
+    /// The contact between `low` (gap positive) and `high` (not), where the gap falls: safeguarded
+    /// Newton, on the free side.
+    fn refine(&self, from: &State, mut low: f64, high: Probe) -> Result<Contact, CollisionError> {
+        let tolerance = TARGET * self.plane.gap_scale(&high.state.position, self.radius);
+        let mut at = high;
+        let mut high = at.time;
+        for _ in 0..200 {
+            let newton = at.time - (at.gap.value - 0.5 * tolerance) / at.gap_rate;
+            let middle = 0.5 * (low + high);
+            let inside = newton > low && newton < high;
+            let next = if inside { newton } else { middle };
+            if next <= low || next >= high {
+                break;
+            }
+            at = self.probe(from, next)?;
+            if at.gap.value >= 0.0 {
+                low = next;
+                if at.gap.value <= tolerance {
+                    break;
+                }
+            } else {
+                high = next;
+            }
+        }
+        let time = low;
+        let state = self.flight.advance(self.body, from, time)?;
+        Ok(Contact { time, state })
+    }
+
+    /// Tran & Leok's rule: contact if the end of the step penetrates; bisected on the free side,
+    /// without ever looking at the start.
+    pub(crate) fn end_of_step(
+        &self,
+        from: &State,
+        end: &State,
+        time: f64,
+    ) -> Result<Option<Contact>, CollisionError> {
+        if self.gap(end).value > 0.0 {
+            return Ok(None);
+        }
+        let (mut low, mut high) = (0.0, time);
+        let mut state = *from;
+        while high - low >= 1e-15 * time {
+            let middle = 0.5 * (low + high);
+            if middle <= low || middle >= high {
+                break;
+            }
+            let trial = self.flight.advance(self.body, from, middle)?;
+            if self.gap(&trial).value >= 0.0 {
+                (low, state) = (middle, trial);
+            } else {
+                high = middle;
+            }
+        }
+        Ok(Some(Contact { time: low, state }))
+    }
+}

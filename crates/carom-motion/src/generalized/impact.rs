@@ -1,0 +1,302 @@
+//! What happens at an event.
+
+use super::IntegratorError;
+use super::event::{Event, Impact};
+use super::run::Run;
+use carom_impact::{
+    Contact, ContactSet, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, Plastic,
+    Propagative, SetValuedLaw,
+};
+use carom_mechanism::MechanicalSystem;
+use carom_metric::{Covector, KineticMetric, Tangent};
+use carom_variational::generalized::Bond;
+use nalgebra::{DMatrix, DVector};
+
+/// Contact velocities after an impact within this fraction of the momentum before are none.
+const STILL: f64 = 1e-10;
+
+/// A slide that moves the system by less than this fraction of what the gap moves it, in the kinetic
+/// norm, is one that the joints forbid.
+const FORBIDDEN: f64 = 64.0 * f64::EPSILON;
+
+/// An event that loses more than this fraction of the energy is not elastic.
+const LOSS: f64 = 1e-12;
+
+/// Orders drawn for the indeterminacy of an event with too many to follow.
+const DRAWN_ORDERS: u64 = 200;
+
+/// Contacts within this multiple of the tolerance make an event fragile.
+const NEAR: f64 = 10.0;
+
+/// The short flights before a hit that make it plastic are two.
+const SHORT_FLIGHTS: usize = 3;
+
+/// What a contact remembers of its hits.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct History {
+    /// Time of the last hit (s).
+    last: Option<f64>,
+    /// Hits in a row after short flights.
+    short: usize,
+    /// Whether the last hit lost energy.
+    lossy: bool,
+}
+
+impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
+    /// Contacts that are closed at the start, ascending.
+    fn closed(&self) -> Vec<usize> {
+        let tolerance = self.options.simultaneous_tolerance;
+        let closed = |i: &usize| self.is_bonded(*i) || self.start.gaps[*i] <= tolerance;
+        (0..self.start.gaps.len()).filter(closed).collect()
+    }
+
+    fn contact_rows(&self, contact: usize) -> Contact {
+        let system = self.stepper.system();
+        let (n, q) = (self.start.configuration.len(), &self.start.configuration);
+        let data = &system.contacts()[contact];
+        let mut normal = DVector::zeros(n);
+        system.gap_gradient(contact, q, normal.as_mut_slice());
+        let mut tangents = Vec::new();
+        if let Some(tangent) = self.slide_row(contact) {
+            tangents.push(Covector(tangent));
+        }
+        let friction = if tangents.is_empty() {
+            0.0
+        } else {
+            data.friction
+        };
+        Contact {
+            normal: Covector(normal),
+            tangents,
+            friction,
+            restitution: data.restitution,
+        }
+    }
+
+    /// Gradient of the slide of a contact at the start; `None` if the contact has none, or if its
+    /// joints forbid the slide there, so that no velocity of the system changes it and friction has
+    /// nothing to act on.
+    fn slide_row(&self, contact: usize) -> Option<DVector<f64>> {
+        let system = self.stepper.system();
+        let q = &self.start.configuration;
+        if !system.contacts()[contact].has_slide {
+            return None;
+        }
+        let (mut normal, mut tangent) = (vec![0.0; q.len()], vec![0.0; q.len()]);
+        system.gap_gradient(contact, q, &mut normal);
+        system.slide_gradient(contact, q, &mut tangent);
+        let row = DVector::from_column_slice(&tangent);
+        let (size, moved) = (
+            self.start.norm_of(&mut normal),
+            self.start.norm_of(&mut tangent),
+        );
+        (moved > FORBIDDEN * size).then_some(row)
+    }
+
+    /// Whether the flight that ends now makes the hit of a contact plastic: the third in a row
+    /// after a short flight, where energy is lost. Elastic impacts do not accumulate unless told to.
+    fn is_accumulating(&self, contact: usize, longest: f64) -> bool {
+        let history = self.history[contact];
+        let short = history
+            .last
+            .is_some_and(|last| self.start.time - last < longest);
+        let counts = history.lossy || self.options.elastic_hits_accumulate;
+        short && counts && history.short + 1 >= SHORT_FLIGHTS
+    }
+
+    /// Resolves the impact of the start. If nothing approaches, the contact that called for it
+    /// is established.
+    pub(crate) fn hit(&mut self, trigger: usize) -> Result<(), IntegratorError> {
+        let time = self.start.time;
+        let at = |source: ImpactError| IntegratorError::Impact { time, source };
+        let n = self.start.configuration.len();
+        let mut mass = DMatrix::zeros(n, n);
+        let system = self.stepper.system();
+        system.mass_matrix(&self.start.configuration, &mut mass);
+        let metric = KineticMetric::new(mass).map_err(|source| at(source.into()))?;
+        let contacts = self.closed();
+        let rows = |contacts: &[usize]| contacts.iter().map(|i| self.contact_rows(*i)).collect();
+        let set = ContactSet::new(&metric, rows(&contacts)).map_err(at)?;
+        let velocity = Tangent::from_slice(&self.start.velocity);
+        let problem = ImpactProblem::new(&set, velocity.clone()).map_err(at)?;
+        if !problem.is_approaching() {
+            self.establish(trigger);
+            return Ok(());
+        }
+        let longest = self.options.zeno_ratio * self.clock.length();
+        let size = (2.0 * problem.energy_minus_j()).sqrt();
+        let accumulated = contacts.iter().enumerate().any(|(place, i)| {
+            let rate = self.start.rates[*i] / set.normal_norm(place);
+            rate < -STILL * size && self.is_accumulating(*i, longest)
+        });
+        let plastic = Plastic::default();
+        let law: &dyn ImpactLaw = if accumulated { &plastic } else { self.law };
+        let outcome = law.resolve(&problem).map_err(at)?;
+        let near: Vec<usize> = (0..self.start.gaps.len())
+            .filter(|i| {
+                let gap = self.start.gaps[*i];
+                let tolerance = NEAR * self.options.simultaneous_tolerance;
+                contacts.contains(i) || gap <= tolerance
+            })
+            .collect();
+        let fragility = if near.len() > contacts.len() {
+            let other = ContactSet::new(&metric, rows(&near))
+                .and_then(|set| law.resolve(&ImpactProblem::new(&set, velocity)?))
+                .ok();
+            other.and_then(|other| {
+                let change = Tangent(&other.velocity_plus.0 - &outcome.velocity_plus.0);
+                let energy = metric.energy(&change).ok()?;
+                Some((2.0 * energy).sqrt() / size)
+            })
+        } else {
+            None
+        };
+        self.balance.impact_loss -= outcome.audit.energy_change_j();
+        let mut impact = Impact {
+            time,
+            configuration: DVector::from_column_slice(&self.start.configuration),
+            momentum_minus: Covector::from_slice(&self.start.momentum),
+            momentum_plus: metric
+                .flat(&outcome.velocity_plus)
+                .map_err(|source| at(source.into()))?,
+            accumulated,
+            established: Vec::new(),
+            released: Vec::new(),
+            indeterminacy: self.indeterminacy(&problem),
+            fragility,
+            outcome,
+            contacts,
+            balance: self.balance,
+        };
+        if accumulated {
+            self.refuse("zeno");
+        } else {
+            let struck = |place: usize| {
+                let (row, norm) = (set.row(place), set.normal_norm(place));
+                impact.outcome.impulses[row] * norm > STILL * size
+            };
+            let others = (0..set.len()).any(|i| struck(i) && impact.contacts[i] != trigger);
+            let (outcome, contacts) = (&impact.outcome, &impact.contacts);
+            self.follow_impact(&problem, outcome, contacts, trigger, others)
+                .map_err(at)?;
+        }
+        self.go_on_from(&mut impact, &set, size, longest)?;
+        if !impact.established.is_empty() || !impact.released.is_empty() {
+            self.refuse("established-contact");
+        }
+        self.n_impacts += 1;
+        (self.observe)(Event::Impact(&impact));
+        Ok(())
+    }
+
+    fn indeterminacy(&self, problem: &ImpactProblem<'_>) -> Option<f64> {
+        if problem.contacts().len() < 2 || self.options.indeterminacy_nodes == 0 {
+            return None;
+        }
+        let law = Propagative {
+            max_nodes: self.options.indeterminacy_nodes,
+            samples: DRAWN_ORDERS,
+            seed: 0,
+            ..Propagative::default()
+        };
+        law.resolve_all(problem).ok().map(|set| set.indeterminacy)
+    }
+
+    /// Takes over the outcome: momenta, lasting contacts and histories.
+    fn go_on_from(
+        &mut self,
+        impact: &mut Impact,
+        set: &ContactSet<'_>,
+        size: f64,
+        longest: f64,
+    ) -> Result<(), IntegratorError> {
+        let ImpactOutcome {
+            audit, impulses, ..
+        } = &impact.outcome;
+        let lossy = audit.energy_change_j() < -LOSS * audit.energy_minus_j;
+        let (start, plus) = (&mut self.start, &impact.momentum_plus.0);
+        start.momentum.copy_from_slice(plus.as_slice());
+        let velocity = &impact.outcome.velocity_plus.0;
+        start.velocity.copy_from_slice(velocity.as_slice());
+        self.stepper
+            .set_gaps(&mut self.start)
+            .map_err(|_| IntegratorError::NonFinite { what: "gap" })?;
+        self.last_step = 0.0;
+        for (place, &contact) in impact.contacts.iter().enumerate() {
+            let norm = set.normal_norm(place);
+            let rate = self.start.rates[contact] / norm;
+            let impulse = impulses[set.row(place)] * norm;
+            if impulse > STILL * size {
+                let history = &mut self.history[contact];
+                let time = impact.time;
+                let short = history.last.is_some_and(|last| time - last < longest);
+                history.short = if short { history.short + 1 } else { 0 };
+                history.last = Some(time);
+                history.lossy = lossy;
+            }
+            match self.bonds.iter().position(|bond| bond.contact == contact) {
+                Some(bond) if rate > STILL * size => {
+                    self.bonds.remove(bond);
+                    impact.released.push(contact);
+                }
+                None if lossy && rate <= STILL * size && self.bond(contact) => {
+                    impact.established.push(contact);
+                }
+                _ => (),
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets a contact that touches without approaching last.
+    pub(crate) fn establish(&mut self, contact: usize) {
+        self.refuse("established-contact");
+        if self.bond(contact) {
+            let time = self.start.time;
+            (self.observe)(Event::Established { time, contact });
+        }
+    }
+
+    /// Adds a bond, unless the others hold the contact already; false then.
+    fn bond(&mut self, contact: usize) -> bool {
+        let system = self.stepper.system();
+        let friction = match self.slide_row(contact) {
+            Some(_) => system.contacts()[contact].friction,
+            None => 0.0,
+        };
+        let bond = Bond::new(contact, self.start.gaps[contact], friction);
+        self.bonds.push(bond);
+        self.rows
+            .fill(system, &self.start.configuration, &self.bonds);
+        let normal = |i: usize| {
+            let mut row = self.rows.normal(i).to_vec();
+            self.start.norm_of(&mut row);
+            row
+        };
+        let normals: Vec<_> = (0..self.bonds.len()).map(normal).collect();
+        if is_independent(&normals) {
+            return true;
+        }
+        self.bonds.pop();
+        false
+    }
+}
+
+/// Whether the last of some vectors depends on the others; those do not depend on each other.
+fn is_independent(vectors: &[Vec<f64>]) -> bool {
+    let mut basis: Vec<DVector<f64>> = Vec::with_capacity(vectors.len());
+    let mut left = 1.0;
+    for vector in vectors {
+        let mut x = DVector::from_column_slice(vector);
+        let norm = x.norm();
+        for _ in 0..2 {
+            for direction in &basis {
+                let along = direction.dot(&x);
+                x.axpy(-along, direction, 1.0);
+            }
+        }
+        left = x.norm() / norm;
+        basis.push(x.normalize());
+    }
+    left > 1e-8
+}

@@ -1,0 +1,235 @@
+//! When the next contact closes.
+
+use super::path::{Dip, Path, Probe};
+use super::run::Run;
+use carom_mechanism::MechanicalSystem;
+use carom_variational::generalized::StepFailure;
+
+/// Evaluations of one root.
+const MAX_EVALUATIONS: usize = 100;
+
+/// The next contact of a step.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Hit {
+    pub(crate) contact: usize,
+    /// Time since the start of the step (s); 0 for a contact at rest that would go through.
+    pub(crate) time: f64,
+}
+
+impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
+    /// The first contact that closes within the step of length `h` from the start to the end.
+    pub(crate) fn next_hit(&mut self, h: f64) -> Result<Option<Hit>, StepFailure> {
+        if self.start.gaps.len() == self.bonds.len() {
+            return Ok(None);
+        }
+        let mut middle = std::mem::take(&mut self.middle_gaps);
+        self.path(h).middle_gaps(&mut middle);
+        let mut first: Option<Hit> = None;
+        let mut failure = None;
+        for (contact, middle) in middle.iter().enumerate() {
+            if self.is_bonded(contact) {
+                continue;
+            }
+            // A contact that touches and does not approach is closed by rounding; others by nothing.
+            let touching = self.start.gaps[contact] <= self.options.gap_floor();
+            let floor = if touching && !self.approaches(contact) {
+                -self.options.gap_tolerance
+            } else {
+                0.0
+            };
+            let Some(dip) = self.path(h).first_dip(contact, *middle, floor) else {
+                continue;
+            };
+            // Another contact that closes before this one has any chance.
+            if first.is_some_and(|first| first.time < dip.open.time) {
+                continue;
+            }
+            match self.locate(contact, dip, h) {
+                Ok(Some(time)) if first.is_none_or(|first| time < first.time) => {
+                    first = Some(Hit { contact, time });
+                }
+                Ok(_) => (),
+                Err(reason) => failure = Some(reason),
+            }
+        }
+        self.middle_gaps = middle;
+        failure.map_or(Ok(first), Err)
+    }
+
+    pub(crate) fn path(&mut self, h: f64) -> Path<'_, S> {
+        let [configuration, velocity, gradient] = &mut self.buffers;
+        Path {
+            system: self.stepper.system(),
+            start: &self.start,
+            end: &self.end,
+            step: h,
+            configuration,
+            velocity,
+            gradient,
+            segments: 0,
+        }
+    }
+
+    /// The gap on the discrete path after a part of the step.
+    fn gap_after(&mut self, contact: usize, time: f64, h: f64) -> Result<f64, StepFailure> {
+        if time <= 0.0 {
+            return Ok(self.start.gaps[contact]);
+        }
+        let x = time / h;
+        for (i, guess) in self.stepper.mean.iter_mut().enumerate() {
+            let v = self.start.velocity[i];
+            *guess = v + x * (self.flight_mean[i] - v);
+        }
+        self.stepper.solve(&self.start, time, &self.bonds)?;
+        Ok(self.stepper.end_gap(contact))
+    }
+
+    /// The time at which a gap closes on the discrete path, on the free side; `None` if the
+    /// interpolated path saw a dip that the discrete one does not have.
+    fn locate(&mut self, contact: usize, dip: Dip, h: f64) -> Result<Option<f64>, StepFailure> {
+        let tolerance = self.options.gap_tolerance;
+        let touching = dip.open.time == 0.0 && self.start.gaps[contact].abs() <= tolerance;
+        if touching && self.is_resting(contact, h) {
+            return Ok(Some(0.0));
+        }
+        let guess = self.interpolated_root(contact, dip, touching, h);
+        // A bracket about the guess, from steps that shrink and grow by what the rate predicts.
+        let value = self.gap_after(contact, guess.time, h)?;
+        if value == 0.0 {
+            return Ok(Some(guess.time));
+        }
+        let reach = (2.0 * value.abs() / guess.rate.abs()).max(8.0 * f64::EPSILON * h);
+        let (mut low, mut high) = ((dip.open.time, self.start.gaps[contact]), (h, value));
+        if value > 0.0 {
+            low = (guess.time, value);
+            let candidates = [guess.time + reach, dip.violated.time, h];
+            let mut bracketed = false;
+            for time in candidates {
+                let time = time.min(h);
+                high = (time, self.gap_after(contact, time, h)?);
+                if high.1 < 0.0 {
+                    bracketed = true;
+                    break;
+                }
+                low = high;
+            }
+            if !bracketed {
+                return Ok(None);
+            }
+        } else {
+            high = (guess.time, value);
+            let mut bracketed = false;
+            let mut back = reach;
+            for _ in 0..60 {
+                let time = guess.time - back;
+                // Where the gap is open at the beginning, that is the last resort; just after a
+                // bounce it is half of the time again and again.
+                let time = if time > dip.open.time {
+                    time
+                } else if touching {
+                    0.5 * high.0
+                } else {
+                    dip.open.time
+                };
+                low = (time, self.gap_after(contact, time, h)?);
+                if low.1 > 0.0 {
+                    bracketed = true;
+                    break;
+                }
+                high = low;
+                back *= 8.0;
+                if time <= 0.0 {
+                    break;
+                }
+            }
+            if !bracketed {
+                return Ok(Some(0.0));
+            }
+        }
+        self.refine(contact, low, high, h).map(Some)
+    }
+
+    /// Whether a contact in touch is pressed on without a hop higher than the tolerance.
+    fn is_resting(&self, contact: usize, h: f64) -> bool {
+        let rate = self.start.rates[contact];
+        let gaps = self.end.gaps[contact] - self.start.gaps[contact];
+        let acceleration = (self.end.rates[contact] - rate) / h;
+        let from_gaps = 2.0 * (gaps - h * rate) / (h * h);
+        let pressing = -acceleration.min(from_gaps);
+        pressing > 0.0 && rate * rate <= 2.0 * pressing * self.options.gap_tolerance
+    }
+
+    /// The root on the interpolated path, by bisection and secants.
+    fn interpolated_root(&mut self, contact: usize, dip: Dip, touching: bool, h: f64) -> Probe {
+        let mut path = self.path(h);
+        let (mut low, mut high) = (dip.open, dip.violated);
+        let mut at = high;
+        for k in 0..MAX_EVALUATIONS {
+            let secant = low.time + (high.time - low.time) * low.gap / (low.gap - high.gap);
+            let newton = at.time - at.gap / at.rate;
+            let inside = |time: f64| time > low.time && time < high.time;
+            let middle = 0.5 * (low.time + high.time);
+            let time = match k % 3 {
+                _ if touching && low.time == 0.0 => middle,
+                0 | 1 if inside(newton) => newton,
+                0 if inside(secant) => secant,
+                _ => middle,
+            };
+            if !inside(time) {
+                break;
+            }
+            at = path.probe(contact, time);
+            if at.gap == 0.0 {
+                break;
+            }
+            if at.gap > 0.0 {
+                low = at;
+            } else {
+                high = at;
+            }
+        }
+        at
+    }
+
+    /// The root in a bracket of the discrete path by the Illinois method with bisection, on its
+    /// free side.
+    fn refine(
+        &mut self,
+        contact: usize,
+        mut low: (f64, f64),
+        mut high: (f64, f64),
+        h: f64,
+    ) -> Result<f64, StepFailure> {
+        let (mut weight_low, mut weight_high) = (low.1, high.1);
+        let mut side = 0;
+        for k in 0..MAX_EVALUATIONS {
+            let width = high.0 - low.0;
+            if width <= 2.0 * f64::EPSILON * high.0 || low.1 == 0.0 {
+                break;
+            }
+            let secant = low.0 + width * weight_low / (weight_low - weight_high);
+            let middle = low.0 + 0.5 * width;
+            let time = if k % 4 == 3 || !(secant > low.0 && secant < high.0) {
+                middle
+            } else {
+                secant
+            };
+            if time <= low.0 || time >= high.0 {
+                break;
+            }
+            let value = self.gap_after(contact, time, h)?;
+            if value >= 0.0 {
+                low = (time, value);
+                weight_low = value;
+                weight_high *= if side == 1 { 0.5 } else { 1.0 };
+                side = 1;
+            } else {
+                high = (time, value);
+                weight_high = value;
+                weight_low *= if side == -1 { 0.5 } else { 1.0 };
+                side = -1;
+            }
+        }
+        Ok(low.0)
+    }
+}

@@ -1,0 +1,623 @@
+//! The hybrid run: flights on a uniform grid of time, with events between.
+
+use super::event::{Balance, Event, Grid, Reaction, State};
+use super::flight::Projection;
+use super::impact::History;
+use super::sensitivity::{Carried, ForceParameter};
+use super::{IntegratorError, IntegratorOptions};
+use crate::hybrid::{Ending, Hybrid, Limits, drive};
+use carom_impact::derivative::DifferentiableLaw;
+use carom_impact::sensitivity::Sensitivity;
+use carom_impact::{GRAZING_TOLERANCE, ImpactLaw};
+use carom_mechanism::MechanicalSystem;
+use carom_metric::{Covector, Tangent, kernel};
+use carom_variational::TimeGrid;
+use carom_variational::generalized::{Bond, Point, Rows, StepFailure, Stepper};
+use nalgebra::DVector;
+
+/// A gap rate below this fraction of the momentum is what arithmetic left of a contact that closed:
+/// coarser than what a single impact law calls rounding, since a run adds up many of them.
+const ROUNDING: f64 = 1e-12;
+
+/// Where a run stands after it ended.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunEnd {
+    /// How it ended.
+    pub ending: Ending<IntegratorError>,
+    /// The last state: where a stopped run could still go.
+    pub state: State,
+    /// Steps of the grid that were completed.
+    pub n_steps: usize,
+    /// Impacts that happened.
+    pub n_impacts: usize,
+    /// Where energy went.
+    pub balance: Balance,
+}
+
+/// The variational collision integrator of a mechanical system.
+///
+/// # Examples
+///
+/// An elastic block, dropped at an angle:
+///
+/// ```
+/// use carom_impact::Propagative;
+/// use carom_mechanism::systems::Block;
+/// use carom_variational::TimeGrid;
+/// use carom_motion::generalized::{CollisionIntegrator, Trajectory};
+///
+/// let block = Block::new(0.5, 0.5, 1.0, [0.0, -9.81])?.with_lower_corners();
+/// let law = Propagative::default();
+/// let integrator = CollisionIntegrator::new(&block, &law)?;
+/// let start = integrator.state(0.0, &[0.0, 1.2, 0.1], &[0.0; 3])?;
+/// let run = Trajectory::record(&integrator, &start, &TimeGrid::duration(0.01, 2.0)?, None)?;
+/// let times: Vec<f64> = run.impacts().map(|impact| impact.time).collect();
+/// assert_eq!(times.len(), 5);
+/// assert!((times[0] - 0.364752079246287).abs() < 1e-12);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct CollisionIntegrator<'a, S: ?Sized> {
+    system: &'a S,
+    law: &'a dyn ImpactLaw,
+    differentiable: Option<&'a dyn DifferentiableLaw>,
+    options: IntegratorOptions,
+}
+
+impl<'a, S: MechanicalSystem + ?Sized> CollisionIntegrator<'a, S> {
+    /// An integrator of a system whose impacts follow a law.
+    ///
+    /// # Errors
+    ///
+    /// [`IntegratorError::InvalidFriction`]; [`IntegratorError::InvalidOption`] for a system without
+    /// coordinates.
+    pub fn new(system: &'a S, law: &'a dyn ImpactLaw) -> Result<Self, IntegratorError> {
+        if system.dimension() == 0 {
+            return Err(IntegratorError::InvalidOption {
+                what: "dimension",
+                value: 0.0,
+                allowed: "at least 1",
+            });
+        }
+        for (contact, data) in system.contacts().iter().enumerate() {
+            let friction = data.friction;
+            let good = friction >= 0.0 && friction.is_finite();
+            if !good || (friction > 0.0 && !data.has_slide) {
+                return Err(IntegratorError::InvalidFriction { contact, friction });
+            }
+        }
+        Ok(Self {
+            system,
+            law,
+            differentiable: None,
+            options: IntegratorOptions::default(),
+        })
+    }
+
+    /// The same with a law whose derivative is known, for
+    /// [`run_with_sensitivity`](Self::run_with_sensitivity).
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new).
+    pub fn differentiable(
+        system: &'a S,
+        law: &'a dyn DifferentiableLaw,
+    ) -> Result<Self, IntegratorError> {
+        Ok(Self {
+            differentiable: Some(law),
+            ..Self::new(system, law)?
+        })
+    }
+
+    /// The same with other numeric knobs.
+    ///
+    /// # Errors
+    ///
+    /// [`IntegratorError::InvalidOption`].
+    pub fn with_options(mut self, options: IntegratorOptions) -> Result<Self, IntegratorError> {
+        options.check()?;
+        self.options = options;
+        Ok(self)
+    }
+
+    /// The system.
+    pub fn system(&self) -> &'a S {
+        self.system
+    }
+
+    /// The state of a configuration and a velocity (n each).
+    ///
+    /// # Errors
+    ///
+    /// [`IntegratorError::DimensionMismatch`], [`IntegratorError::NonFinite`].
+    pub fn state(
+        &self,
+        time: f64,
+        configuration: &[f64],
+        velocity: &[f64],
+    ) -> Result<State, IntegratorError> {
+        self.check("configuration", configuration)?;
+        self.check("velocity", velocity)?;
+        let n = self.system.dimension();
+        let mut mass = nalgebra::DMatrix::zeros(n, n);
+        self.system.mass_matrix(configuration, &mut mass);
+        Ok(State {
+            time,
+            configuration: DVector::from_column_slice(configuration),
+            momentum: Covector(mass * DVector::from_column_slice(velocity)),
+        })
+    }
+
+    /// The velocity $M^{-1}p$ of a state (n).
+    ///
+    /// # Errors
+    ///
+    /// Those of [`state`](Self::state), and [`IntegratorError::MassNotPositiveDefinite`].
+    pub fn velocity(&self, state: &State) -> Result<Tangent, IntegratorError> {
+        let mut stepper = Stepper::new(self.system, self.options.gap_floor());
+        let point = self.point(&mut stepper, state)?;
+        Ok(Tangent::from_slice(&point.velocity))
+    }
+
+    /// Kinetic and potential energy of a state (J): $T$ and $V$.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`velocity`](Self::velocity).
+    pub fn energies(&self, state: &State) -> Result<(f64, f64), IntegratorError> {
+        let mut stepper = Stepper::new(self.system, self.options.gap_floor());
+        let point = self.point(&mut stepper, state)?;
+        Ok(stepper.energy(&point))
+    }
+
+    fn check(&self, what: &'static str, entries: &[f64]) -> Result<(), IntegratorError> {
+        let (expected, found) = (self.system.dimension(), entries.len());
+        if found != expected {
+            return Err(IntegratorError::DimensionMismatch {
+                what,
+                expected,
+                found,
+            });
+        }
+        if kernel::is_finite(entries) {
+            Ok(())
+        } else {
+            Err(IntegratorError::NonFinite { what })
+        }
+    }
+
+    fn point(&self, stepper: &mut Stepper<'_, S>, state: &State) -> Result<Point, IntegratorError> {
+        let time = state.time;
+        self.check("configuration", state.configuration.as_slice())?;
+        self.check("momentum", state.momentum.0.as_slice())?;
+        if !time.is_finite() {
+            return Err(IntegratorError::NonFinite { what: "time" });
+        }
+        let mut point = Point::new(self.system.dimension(), self.system.contacts().len());
+        point.time = time;
+        point
+            .configuration
+            .copy_from_slice(state.configuration.as_slice());
+        point.momentum.copy_from_slice(state.momentum.0.as_slice());
+        stepper
+            .set_velocity(&mut point)
+            .map_err(|failure| match failure {
+                StepFailure::MassNotPositiveDefinite => {
+                    IntegratorError::MassNotPositiveDefinite { time }
+                }
+                StepFailure::NotConverged => IntegratorError::NonFinite {
+                    what: "mass matrix",
+                },
+            })?;
+        stepper
+            .set_gaps(&mut point)
+            .map_err(|_| IntegratorError::NonFinite { what: "gap" })?;
+        Ok(point)
+    }
+
+    /// Runs over a grid of time that begins at the state's, or until `max_impacts` impacts
+    /// happened, and reports the grid (from the start on) and every event in their order.
+    ///
+    /// What stops a motion on its way is the [`Ending`]; everything before it has been reported.
+    ///
+    /// # Errors
+    ///
+    /// Faults of the initial state: those of [`velocity`](Self::velocity),
+    /// [`IntegratorError::InitialPenetration`].
+    pub fn run(
+        &self,
+        initial: &State,
+        grid: &TimeGrid,
+        max_impacts: Option<usize>,
+        observe: &mut dyn FnMut(Event<'_>),
+    ) -> Result<RunEnd, IntegratorError> {
+        let (end, _) = self.execute(initial, grid, max_impacts, None, observe)?;
+        Ok(end)
+    }
+
+    /// Runs as [`run`](Self::run) does, to the same bits, and carries the derivative of the final
+    /// state $(q, v)$ along, at its fixed time: by the initial one (2n × 2n), by the restitution of
+    /// all impacts and by parameters of the forces.
+    ///
+    /// There is none, and [`reason`](Sensitivity::reason) says why, where an impact grazes, kinks or
+    /// jumps, where several contacts hit together (`"simultaneous-contacts"`), where impacts
+    /// accumulate (`"zeno"`), where contacts last (`"established-contact"`), and for a law or a system
+    /// that does not know what it takes (`"not-differentiated"`: an integrator made with
+    /// [`new`](Self::new), contacts without
+    /// [`contact_hessians`](MechanicalSystem::contact_hessians)).
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Self::run).
+    pub fn run_with_sensitivity(
+        &self,
+        initial: &State,
+        grid: &TimeGrid,
+        max_impacts: Option<usize>,
+        parameters: &[ForceParameter<'_>],
+        observe: &mut dyn FnMut(Event<'_>),
+    ) -> Result<(RunEnd, Sensitivity), IntegratorError> {
+        let Some(law) = self.differentiable else {
+            let end = self.run(initial, grid, max_impacts, observe)?;
+            let mut sensitivity = Sensitivity::default();
+            sensitivity.refuse("not-differentiated");
+            return Ok((end, sensitivity));
+        };
+        let wanted = Some((law, parameters));
+        let (end, sensitivity) = self.execute(initial, grid, max_impacts, wanted, observe)?;
+        Ok((end, sensitivity.unwrap_or_default()))
+    }
+
+    fn execute(
+        &self,
+        initial: &State,
+        grid: &TimeGrid,
+        max_impacts: Option<usize>,
+        wanted: Option<(&dyn DifferentiableLaw, &[ForceParameter<'_>])>,
+        observe: &mut dyn FnMut(Event<'_>),
+    ) -> Result<(RunEnd, Option<Sensitivity>), IntegratorError> {
+        let mut stepper = Stepper::new(self.system, self.options.gap_floor());
+        let start = self.point(&mut stepper, initial)?;
+        for (contact, &gap) in start.gaps.iter().enumerate() {
+            if gap < -self.options.gap_tolerance {
+                return Err(IntegratorError::InitialPenetration { contact, gap });
+            }
+        }
+        let carried =
+            wanted.map(|(law, parameters)| Carried::new(law, parameters, &mut stepper, &start));
+        observe(Event::Sample(Grid {
+            step: 0,
+            state: initial,
+            reactions: &[],
+            balance: Balance::default(),
+        }));
+        let clock = Clock::new(grid, initial.time);
+        let mut run = Run::new(
+            self.options,
+            self.law,
+            stepper,
+            start,
+            clock,
+            initial.clone(),
+            observe,
+        );
+        run.carried = carried;
+        let limits = Limits {
+            duration: grid.time(grid.n_steps()),
+            impacts: max_impacts.unwrap_or(usize::MAX),
+        };
+        let ending = drive(&mut run, &limits);
+        run.write();
+        match &ending {
+            Ending::Completed => (),
+            Ending::Stopped(error) => run.refuse(error.kind()),
+            ending => run.refuse(ending.name()),
+        }
+        let carried = run.carried.take();
+        let sensitivity = carried.map(|carried| carried.finish(&mut run.stepper, &run.start));
+        let end = RunEnd {
+            ending,
+            state: run.state,
+            n_steps: run.clock.n_steps,
+            n_impacts: run.n_impacts,
+            balance: run.balance,
+        };
+        Ok((end, sensitivity))
+    }
+}
+
+/// Where a run stands on its grid of time.
+#[derive(Debug)]
+pub(crate) struct Clock {
+    grid: TimeGrid,
+    /// Time of the first grid point (s).
+    origin: f64,
+    /// Steps that are complete.
+    n_steps: usize,
+    /// Part of the present step that is done (s).
+    done: f64,
+    /// Events of the present step.
+    n_events: usize,
+}
+
+impl Clock {
+    fn new(grid: &TimeGrid, origin: f64) -> Self {
+        Self {
+            grid: *grid,
+            origin,
+            n_steps: 0,
+            done: 0.0,
+            n_events: 0,
+        }
+    }
+
+    /// Time at which the present step began (s).
+    fn begin(&self) -> f64 {
+        self.origin + self.grid.time(self.n_steps)
+    }
+
+    /// Length of the present step (s).
+    pub(crate) fn length(&self) -> f64 {
+        self.grid.length(self.n_steps)
+    }
+}
+
+/// A run on its way.
+pub(crate) struct Run<'r, 's, 'o, S: ?Sized> {
+    pub(crate) options: IntegratorOptions,
+    pub(crate) law: &'r dyn ImpactLaw,
+    pub(crate) stepper: Stepper<'s, S>,
+    /// Beginning and end of the present flight.
+    pub(crate) start: Point,
+    pub(crate) end: Point,
+    /// Mean velocity of the present flight.
+    pub(crate) flight_mean: Vec<f64>,
+    /// Velocity at the start of the flight before, and its length; 0 after an event.
+    pub(crate) last_velocity: Vec<f64>,
+    pub(crate) last_step: f64,
+    pub(crate) bonds: Vec<Bond>,
+    /// Bonds and their modes at the end of the flight, and contacts that opened there.
+    pub(crate) end_bonds: Vec<Bond>,
+    pub(crate) lost: Vec<usize>,
+    /// Impulses of the bonds in the present flight, normal and tangential.
+    pub(crate) flight_impulses: Vec<[f64; 2]>,
+    /// Energy that contacts took in the present flight, and work of forces.
+    pub(crate) flight_balance: Balance,
+    pub(crate) balance: Balance,
+    pub(crate) reactions: Vec<Reaction>,
+    pub(crate) rows: Rows,
+    pub(crate) projection: Projection,
+    pub(crate) history: Vec<History>,
+    pub(crate) middle_gaps: Vec<f64>,
+    pub(crate) buffers: [Vec<f64>; 3],
+    /// Contacts released on the way of the present flight.
+    released: Vec<usize>,
+    /// The derivative of the run, if it is wanted.
+    pub(crate) carried: Option<Carried<'r>>,
+    pub(crate) n_impacts: usize,
+    pub(crate) clock: Clock,
+    /// The state that is reported.
+    state: State,
+    pub(crate) observe: &'o mut dyn FnMut(Event<'_>),
+}
+
+impl<S: MechanicalSystem + ?Sized> Hybrid for Run<'_, '_, '_, S> {
+    type Error = IntegratorError;
+
+    fn n_impacts(&self) -> usize {
+        self.n_impacts
+    }
+
+    /// To the next event, or to the end of the step.
+    fn proceed(&mut self, _: &Limits) -> Result<Option<Ending<IntegratorError>>, IntegratorError> {
+        if self.clock.n_steps == self.clock.grid.n_steps() {
+            return Ok(Some(Ending::Completed));
+        }
+        let limit = self.options.max_events_per_step;
+        if self.clock.n_events > limit {
+            let time = self.start.time;
+            return Err(IntegratorError::TooManyEvents { time, limit });
+        }
+        let (begin, length) = (self.clock.begin(), self.clock.length());
+        let left = length - self.clock.done;
+        // A rest that time cannot resolve.
+        if left <= 2.0 * f64::EPSILON * (begin.abs() + length) {
+            self.end_step();
+            return Ok(None);
+        }
+        if let Some(contact) = self.approaching() {
+            self.follow_arrival(0.0, contact);
+            self.hit(contact)?;
+            self.clock.n_events += 1;
+            return Ok(None);
+        }
+        let h = self.fly_and_report(left)?;
+        let time = self.start.time;
+        let hit = self
+            .next_hit(h)
+            .map_err(|_| IntegratorError::StepNotSolved { time, time_step: h })?;
+        match hit {
+            None => {
+                self.follow_flight(h, left);
+                let whole = h == left;
+                self.clock.done = if whole { length } else { self.clock.done + h };
+                self.advance(begin + self.clock.done, h);
+                // Halved steps count, so that they cannot go on for ever.
+                self.clock.n_events += usize::from(!whole);
+            }
+            Some(hit) if hit.time <= 0.0 => {
+                self.establish(hit.contact);
+                self.clock.n_events += 1;
+            }
+            Some(hit) => {
+                self.fly_and_report_to(hit.time)?;
+                self.follow_arrival(hit.time, hit.contact);
+                self.clock.done = (self.clock.done + hit.time).min(length);
+                self.advance(begin + self.clock.done, hit.time);
+                self.clock.n_events += 1;
+                // Unless a contact that was released on the shorter way leads elsewhere.
+                if self.start.gaps[hit.contact] <= self.options.simultaneous_tolerance {
+                    self.hit(hit.contact)?;
+                }
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl<'r, 's, 'o, S: MechanicalSystem + ?Sized> Run<'r, 's, 'o, S> {
+    fn new(
+        options: IntegratorOptions,
+        law: &'r dyn ImpactLaw,
+        stepper: Stepper<'s, S>,
+        start: Point,
+        clock: Clock,
+        state: State,
+        observe: &'o mut dyn FnMut(Event<'_>),
+    ) -> Self {
+        let (n, contacts) = (start.configuration.len(), start.gaps.len());
+        Self {
+            options,
+            law,
+            stepper,
+            end: start.clone(),
+            start,
+            flight_mean: vec![0.0; n],
+            last_velocity: vec![0.0; n],
+            last_step: 0.0,
+            bonds: Vec::new(),
+            end_bonds: Vec::new(),
+            lost: Vec::new(),
+            flight_impulses: vec![[0.0; 2]; contacts],
+            flight_balance: Balance::default(),
+            balance: Balance::default(),
+            reactions: Vec::new(),
+            rows: Rows::default(),
+            projection: Projection::default(),
+            history: vec![History::default(); contacts],
+            middle_gaps: vec![0.0; contacts],
+            buffers: std::array::from_fn(|_| vec![0.0; n]),
+            released: Vec::new(),
+            carried: None,
+            n_impacts: 0,
+            clock,
+            state,
+            observe,
+        }
+    }
+
+    fn end_step(&mut self) {
+        self.clock.n_steps += 1;
+        (self.clock.done, self.clock.n_events) = (0.0, 0);
+        self.start.time = self.clock.begin();
+        self.write();
+        (self.observe)(Event::Sample(Grid {
+            step: self.clock.n_steps,
+            state: &self.state,
+            reactions: &self.reactions,
+            balance: self.balance,
+        }));
+        self.reactions.clear();
+    }
+
+    pub(crate) fn is_bonded(&self, contact: usize) -> bool {
+        self.bonds.iter().any(|bond| bond.contact == contact)
+    }
+
+    /// Opens a bond whose contact would have to pull.
+    pub(crate) fn release(&mut self, bond: usize) {
+        let bond = self.bonds.remove(bond);
+        self.released.push(bond.contact);
+    }
+
+    /// Copies the present point into the state that is reported.
+    fn write(&mut self) {
+        let state = &mut self.state;
+        state.time = self.start.time;
+        let (q, p) = (&self.start.configuration, &self.start.momentum);
+        state.configuration.as_mut_slice().copy_from_slice(q);
+        state.momentum.0.as_mut_slice().copy_from_slice(p);
+    }
+
+    /// A contact in touch that approaches by more than grazing.
+    fn approaching(&mut self) -> Option<usize> {
+        (0..self.start.gaps.len()).find(|&contact| {
+            self.start.gaps[contact] <= 0.0 && !self.is_bonded(contact) && self.approaches(contact)
+        })
+    }
+
+    /// Whether a contact approaches by more than grazing, as impact laws see it.
+    pub(crate) fn approaches(&mut self, contact: usize) -> bool {
+        let rate = self.start.rates[contact];
+        if rate >= 0.0 {
+            return false;
+        }
+        // Impact laws compare with a part of the momentum, so whatever approaches here does there.
+        let energy = kernel::dot(&self.start.momentum, &self.start.velocity);
+        let gradient = &mut self.buffers[2];
+        let system = self.stepper.system();
+        system.gap_gradient(contact, &self.start.configuration, gradient);
+        let norm = self.start.norm_of(gradient);
+        let entries = gradient.iter().zip(&self.start.velocity);
+        let terms: f64 = entries.map(|(a, v)| (a * v).abs()).sum();
+        rate < -GRAZING_TOLERANCE * terms && rate < -ROUNDING * energy.sqrt() * norm
+    }
+
+    fn fly_and_report(&mut self, left: f64) -> Result<f64, IntegratorError> {
+        let flown = self.fly(left);
+        let time = self.start.time;
+        for contact in self.released.drain(..) {
+            (self.observe)(Event::Released { time, contact });
+        }
+        let h = flown?;
+        self.flight_mean.copy_from_slice(&self.stepper.mean);
+        Ok(h)
+    }
+
+    /// Flies to the time of an event, for which the step was solved before.
+    fn fly_and_report_to(&mut self, time: f64) -> Result<(), IntegratorError> {
+        let h = self.fly_and_report(time)?;
+        if h < time {
+            return Err(IntegratorError::StepNotSolved {
+                time: self.start.time,
+                time_step: time,
+            });
+        }
+        Ok(())
+    }
+
+    /// Makes the end of a flight the next start.
+    fn advance(&mut self, time: f64, h: f64) {
+        self.last_velocity.copy_from_slice(&self.start.velocity);
+        self.last_step = h;
+        std::mem::swap(&mut self.start, &mut self.end);
+        self.start.time = time;
+        self.balance.contact_loss += self.flight_balance.contact_loss;
+        self.balance.force_work += self.flight_balance.force_work;
+        self.collect_reactions();
+        for contact in self.lost.drain(..) {
+            (self.observe)(Event::Released { time, contact });
+        }
+        std::mem::swap(&mut self.bonds, &mut self.end_bonds);
+    }
+
+    fn collect_reactions(&mut self) {
+        for (bond, [normal, tangential]) in self.bonds.iter().zip(&self.flight_impulses) {
+            let of_bond = |reaction: &&mut Reaction| reaction.contact == bond.contact;
+            match self.reactions.iter_mut().find(of_bond) {
+                Some(reaction) => {
+                    reaction.mode = bond.mode;
+                    reaction.normal_impulse += normal;
+                    reaction.tangential_impulse += tangential;
+                }
+                None => self.reactions.push(Reaction {
+                    contact: bond.contact,
+                    mode: bond.mode,
+                    normal_impulse: *normal,
+                    tangential_impulse: *tangential,
+                }),
+            }
+        }
+    }
+}

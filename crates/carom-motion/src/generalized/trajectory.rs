@@ -1,0 +1,140 @@
+//! Stored runs.
+
+use super::{
+    Balance, CollisionIntegrator, Event, ForceParameter, Grid, Impact, IntegratorError, Reaction,
+    RunEnd, State,
+};
+use carom_impact::sensitivity::Sensitivity;
+use carom_mechanism::MechanicalSystem;
+use carom_variational::TimeGrid;
+
+/// One entry of the log of a [`Trajectory`].
+#[derive(Clone, Debug, PartialEq)]
+pub enum LogEntry {
+    /// Contacts hit.
+    Impact(Box<Impact>),
+    /// A contact that touches without approaching began to last.
+    Established {
+        /// Time (s).
+        time: f64,
+        /// Index of the contact.
+        contact: usize,
+    },
+    /// A lasting contact opened.
+    Released {
+        /// Time (s).
+        time: f64,
+        /// Index of the contact.
+        contact: usize,
+    },
+}
+
+/// A run with all its states and events.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trajectory {
+    /// States of the grid, from the start on.
+    pub states: Vec<State>,
+    /// Lasting contacts at each of these.
+    pub reactions: Vec<Vec<Reaction>>,
+    /// Where energy went until each of these.
+    pub balances: Vec<Balance>,
+    /// What happened, in its order.
+    pub log: Vec<LogEntry>,
+    /// How the run ended.
+    pub end: RunEnd,
+}
+
+impl Trajectory {
+    /// Runs an integrator and keeps everything, also of a run that stops on its way.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`CollisionIntegrator::run`]: faults of the initial state only.
+    pub fn record<S: MechanicalSystem + ?Sized>(
+        integrator: &CollisionIntegrator<'_, S>,
+        initial: &State,
+        grid: &TimeGrid,
+        max_impacts: Option<usize>,
+    ) -> Result<Self, IntegratorError> {
+        let mut recorder = Recorder::default();
+        let observe = &mut |event: Event<'_>| recorder.note(event);
+        let end = integrator.run(initial, grid, max_impacts, observe)?;
+        Ok(recorder.trajectory(end))
+    }
+
+    /// The same with the derivative of the final state, as
+    /// [`CollisionIntegrator::run_with_sensitivity`] gives it.
+    ///
+    /// # Errors
+    ///
+    /// As [`record`](Self::record).
+    pub fn record_with_sensitivity<S: MechanicalSystem + ?Sized>(
+        integrator: &CollisionIntegrator<'_, S>,
+        initial: &State,
+        grid: &TimeGrid,
+        max_impacts: Option<usize>,
+        parameters: &[ForceParameter<'_>],
+    ) -> Result<(Self, Sensitivity), IntegratorError> {
+        let mut recorder = Recorder::default();
+        let (end, sensitivity) = integrator.run_with_sensitivity(
+            initial,
+            grid,
+            max_impacts,
+            parameters,
+            &mut |event| recorder.note(event),
+        )?;
+        Ok((recorder.trajectory(end), sensitivity))
+    }
+
+    /// The impacts in their order.
+    pub fn impacts(&self) -> impl Iterator<Item = &Impact> {
+        self.log.iter().filter_map(|entry| match entry {
+            LogEntry::Impact(impact) => Some(impact.as_ref()),
+            _ => None,
+        })
+    }
+}
+
+/// A trajectory that is being recorded.
+#[derive(Default)]
+struct Recorder {
+    states: Vec<State>,
+    reactions: Vec<Vec<Reaction>>,
+    balances: Vec<Balance>,
+    log: Vec<LogEntry>,
+}
+
+impl Recorder {
+    fn note(&mut self, event: Event<'_>) {
+        match event {
+            Event::Sample(Grid {
+                state,
+                reactions: lasting,
+                balance,
+                ..
+            }) => {
+                self.states.push(state.clone());
+                self.balances.push(balance);
+                self.reactions.push(lasting.to_vec());
+            }
+            Event::Impact(impact) => self.log.push(LogEntry::Impact(Box::new(impact.clone()))),
+            Event::Established { time, contact } => {
+                self.log.push(LogEntry::Established { time, contact });
+            }
+            Event::Released { time, contact } => {
+                self.log.push(LogEntry::Released { time, contact });
+            }
+            Event::Mode { .. } => (),
+        }
+    }
+
+    fn trajectory(self, end: RunEnd) -> Trajectory {
+        Trajectory {
+            states: self.states,
+            reactions: self.reactions,
+            balances: self.balances,
+            log: self.log,
+            end,
+        }
+    }
+}

@@ -1,0 +1,403 @@
+//! Bodies and planes, prepared for motion.
+
+use crate::world::MotionError;
+use crate::world::cells::Bounds;
+use carom_geometry::pair::Part;
+use carom_geometry::{HalfSpace, MassProperties, Shape, SupportMap};
+use carom_lie::{Se3, So3};
+use carom_variational::{
+    ExactFlight, Flight, FreeFlight, PathRate, RigidBody, State, VariationalError,
+};
+use nalgebra::{Matrix3, Vector3};
+
+/// Bound of the angle by which a step of a variational flight turns a body (rad).
+const LARGEST_TURN: f64 = 0.5;
+
+/// A step is halved at most so many times where the energy would allow a large turn but the angular
+/// momentum does not.
+const MAX_HALVINGS: f64 = 5.0;
+
+/// A step is halved at most so many times.
+const MOST_HALVINGS: f64 = 20.0;
+
+/// How bodies fly between impacts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum FlightRule {
+    /// The exact flow.
+    Exact,
+    /// The Lie group variational integrator of order 2.
+    Lgvi,
+    /// Suzuki's composition of five steps of it, order 4.
+    Lgvi4,
+    /// Yoshida's composition of seven steps of it, order 6.
+    Lgvi6,
+}
+
+impl FlightRule {
+    pub(crate) fn is_exact(self) -> bool {
+        self == Self::Exact
+    }
+}
+
+/// A body of a world, as it is given.
+#[derive(Clone, Debug)]
+pub struct BodySpec {
+    /// Name, unique among bodies and planes.
+    pub name: String,
+    /// Mass and inertia about the center of mass, which is the origin of the shape; `None` for a
+    /// body that never moves.
+    pub mass: Option<MassProperties>,
+    /// The shape, in body axes.
+    pub shape: Shape,
+    /// Center of mass in space (m) and attitude, body to space.
+    pub configuration: Se3,
+    /// Velocity of the center of mass in space (m/s).
+    pub velocity: Vector3<f64>,
+    /// Angular velocity in space (rad/s).
+    pub angular_velocity: Vector3<f64>,
+}
+
+/// A plane of a world; the side that the normal points to is free.
+#[derive(Clone, Debug)]
+pub struct PlaneSpec {
+    /// Name, unique among bodies and planes.
+    pub name: String,
+    /// The solid half space.
+    pub half_space: HalfSpace,
+}
+
+/// What does not change of a body. What searches for contacts ask of spheres stands together in front.
+#[derive(Clone, Debug)]
+#[repr(C)]
+pub(crate) struct Body {
+    /// Radius of a ball about the center of mass that holds the body.
+    pub(crate) radius: f64,
+    /// The radius, if the body is a sphere about its center of mass.
+    pub(crate) sphere: Option<f64>,
+    /// Mass (kg); infinite if the body is fixed.
+    mass: f64,
+    pub(crate) name: String,
+    /// `None`: fixed.
+    pub(crate) rigid: Option<RigidBody>,
+    pub(crate) shape: Shape,
+    pub(crate) parts: Vec<Part>,
+    /// Half extents of the cores of all parts along the principal axes, in ascending order of the moments.
+    extents: Vector3<f64>,
+    moments: Vector3<f64>,
+    /// Whether all principal moments are the same.
+    isotropic: bool,
+}
+
+impl Body {
+    pub(crate) fn new(spec: &BodySpec) -> Result<Self, MotionError> {
+        let parts = Part::of_shape(&spec.shape);
+        let parts = parts.map_err(|source| MotionError::Shape {
+            body: spec.name.clone(),
+            source,
+        })?;
+        let sphere = match parts.as_slice() {
+            [part] => part
+                .sphere()
+                .filter(|(center, _)| *center == Vector3::zeros()),
+            _ => None,
+        };
+        let rigid = spec.mass.as_ref().map(RigidBody::new);
+        let eigen = rigid.as_ref().map(|body| body.inertia().symmetric_eigen());
+        let (axes, moments) = match eigen {
+            Some(eigen) => (eigen.eigenvectors, eigen.eigenvalues),
+            None => (Matrix3::identity(), Vector3::repeat(1.0)),
+        };
+        // In ascending order, as those of the rigid body.
+        let mut order = [0, 1, 2];
+        order.sort_by(|i, j| moments[*i].total_cmp(&moments[*j]));
+        let axes = axes.select_columns(&order);
+        let moments = Vector3::from(order.map(|k| moments[k]));
+        let reach = |axis: &Vector3<f64>| {
+            let one = |d: Vector3<f64>| {
+                parts
+                    .iter()
+                    .map(|p| -p.core_support_value(&d))
+                    .fold(0.0, f64::max)
+            };
+            one(*axis).max(one(-axis))
+        };
+        let extents = Vector3::from_fn(|k, _| reach(&axes.column(k).into_owned()));
+        let isotropic = (moments.max() - moments.min()) <= 1e-14 * moments.max()
+            && rigid.as_ref().is_none_or(|body| {
+                let j = body.inertia();
+                j.m12.abs() + j.m13.abs() + j.m23.abs() <= 1e-14 * moments.max()
+            });
+        Ok(Self {
+            name: spec.name.clone(),
+            mass: rigid.as_ref().map_or(f64::INFINITY, RigidBody::mass),
+            rigid,
+            radius: spec.shape.bounding_radius(),
+            shape: spec.shape.clone(),
+            parts,
+            sphere: sphere.map(|(_, radius)| radius),
+            extents,
+            moments,
+            isotropic,
+        })
+    }
+
+    pub(crate) fn is_mobile(&self) -> bool {
+        self.mass.is_finite()
+    }
+
+    /// A box that holds the body where it is.
+    pub(crate) fn bounds(&self, state: &State) -> Bounds {
+        let lowest = |direction: Vector3<f64>| {
+            let d = state.rotation.rotate_back(&direction);
+            let parts = self.parts.iter().map(|part| part.support_value(&d));
+            parts.fold(f64::INFINITY, f64::min)
+        };
+        let low = Vector3::from_fn(|k, _| lowest(Vector3::ith(k, 1.0)));
+        let high = Vector3::from_fn(|k, _| -lowest(Vector3::ith(k, -1.0)));
+        let (low, high) = (state.position + low, state.position + high);
+        Bounds::around(&low, &high, 1e-9 * self.radius)
+    }
+
+    /// Bound of the rate at which the body turns about an axis, if it is no constant spin (rad/s).
+    pub(crate) fn tumbling(&self, state: &State) -> f64 {
+        match &self.rigid {
+            Some(rigid) if !self.isotropic => rigid.rate_squares(state).max().sqrt(),
+            _ => 0.0,
+        }
+    }
+
+    /// Largest acceleration that the rotation gives to a point of the cores in the exact motion, from the
+    /// largest rates about each axis.
+    fn exact_acceleration(&self, state: &State) -> f64 {
+        let Some(rigid) = &self.rigid else {
+            return 0.0;
+        };
+        if self.extents.max() == 0.0 {
+            return 0.0;
+        }
+        let (j, y) = (&self.moments, rigid.rate_squares(state));
+        let mut total = 0.0;
+        for k in 0..3 {
+            let (i, l) = ((k + 1) % 3, (k + 2) % 3);
+            let across = y[i] + y[l];
+            let turn_i = (j[l] + j[k] - j[i]) / j[l];
+            let turn_l = (j[i] + j[k] - j[l]) / j[i];
+            let square =
+                across * across + turn_i * turn_i * y[k] * y[i] + turn_l * turn_l * y[k] * y[l];
+            total += self.extents[k] * square.sqrt();
+        }
+        total * (1.0 + 1e-6)
+    }
+}
+
+/// The flight of every body of a world.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Flights {
+    rule: FlightRule,
+    pub(crate) gravity: Vector3<f64>,
+    exact: ExactFlight,
+    discrete: FreeFlight,
+    /// Step of the grid (s).
+    time_step: f64,
+}
+
+impl Flights {
+    pub(crate) fn new(rule: FlightRule, gravity: Vector3<f64>, time_step: f64) -> Self {
+        let discrete = match rule {
+            FlightRule::Exact | FlightRule::Lgvi => FreeFlight::lgvi(gravity),
+            FlightRule::Lgvi4 => FreeFlight::suzuki4(gravity),
+            FlightRule::Lgvi6 => FreeFlight::yoshida6(gravity),
+        };
+        Self {
+            rule,
+            gravity,
+            exact: ExactFlight::new(gravity),
+            discrete,
+            time_step,
+        }
+    }
+
+    /// Step of the variational flight of a body, if it is shorter than the grid's: where the grid's could
+    /// turn the body by more than [`LARGEST_TURN`], it is halved until it does not. So first contact can be
+    /// certified. A slender body has halvings more, up to [`MAX_HALVINGS`], by what its energy alone allows:
+    /// so steps can be solved.
+    pub(crate) fn own_step(&self, body: &Body, from: &State) -> Option<f64> {
+        let rigid = body.rigid.as_ref().filter(|_| !self.is_exact(body))?;
+        let halvings = |square: f64| {
+            let turn = self.time_step * square.max(0.0).sqrt();
+            (turn / LARGEST_TURN).log2().ceil()
+        };
+        let mut count = halvings(2.0 * rigid.rotational_energy(from) / rigid.moments().x);
+        if count > MAX_HALVINGS {
+            let needed = halvings(rigid.rate_squares(from).sum());
+            count = needed.clamp(MAX_HALVINGS, MOST_HALVINGS);
+        }
+        (count > 0.0).then(|| self.time_step * (-count).exp2())
+    }
+
+    /// Flies whole own steps of a body that needs them, and reports what is left of the time.
+    fn own_steps(
+        &self,
+        body: &Body,
+        rigid: &RigidBody,
+        from: &State,
+        time: f64,
+    ) -> Result<(State, f64), VariationalError> {
+        let Some(step) = self.own_step(body, from) else {
+            return Ok((*from, time));
+        };
+        let (mut state, mut left) = (*from, time);
+        for _ in 0..(time / step).min(MOST_HALVINGS.exp2()) as usize {
+            state = self.discrete.advance(rigid, &state, step)?;
+            left -= step;
+        }
+        Ok((state, left.max(0.0)))
+    }
+
+    /// Whether the path of a body is the exact one, so that it does not depend on where steps begin.
+    pub(crate) fn is_exact(&self, body: &Body) -> bool {
+        self.rule.is_exact() || body.isotropic
+    }
+
+    /// State of a body after a time; a fixed body stays.
+    pub(crate) fn advance(
+        &self,
+        body: &Body,
+        from: &State,
+        time: f64,
+    ) -> Result<State, VariationalError> {
+        let Some(rigid) = &body.rigid else {
+            return Ok(*from);
+        };
+        if time == 0.0 {
+            return Ok(*from);
+        }
+        if body.isotropic {
+            let drop = self.gravity * (0.5 * time * time);
+            let spin = from.angular_momentum / body.moments.x;
+            let rotation = match from.angular_momentum == Vector3::zeros() {
+                true => from.rotation,
+                false => from.rotation.compose(&So3::exp(&(spin * time))),
+            };
+            return Ok(State {
+                position: from.position + (from.linear_momentum * (time / rigid.mass()) + drop),
+                linear_momentum: from.linear_momentum + self.gravity * (rigid.mass() * time),
+                angular_momentum: from.angular_momentum,
+                rotation,
+            });
+        }
+        match self.rule {
+            FlightRule::Exact => self.exact.advance(rigid, from, time),
+            _ => {
+                let (from, time) = self.own_steps(body, rigid, from, time)?;
+                self.discrete.advance(rigid, &from, time)
+            }
+        }
+    }
+
+    /// Position and velocity in space of the center of a body after a time.
+    pub(crate) fn center(
+        &self,
+        body: &Body,
+        from: &State,
+        time: f64,
+    ) -> (Vector3<f64>, Vector3<f64>) {
+        if !body.is_mobile() {
+            return (from.position, Vector3::zeros());
+        }
+        if time == 0.0 {
+            return (from.position, from.linear_momentum / body.mass);
+        }
+        let drop = self.gravity * (0.5 * time * time);
+        let momentum = from.linear_momentum + self.gravity * (body.mass * time);
+        (
+            from.position + (from.linear_momentum * (time / body.mass) + drop),
+            momentum / body.mass,
+        )
+    }
+
+    /// State and velocity of the path of a body after a time.
+    pub(crate) fn advance_with_rate(
+        &self,
+        body: &Body,
+        from: &State,
+        time: f64,
+    ) -> Result<(State, PathRate), VariationalError> {
+        let still = PathRate {
+            linear: Vector3::zeros(),
+            angular: Vector3::zeros(),
+        };
+        let Some(rigid) = &body.rigid else {
+            return Ok((*from, still));
+        };
+        if self.is_exact(body) {
+            let state = self.advance(body, from, time)?;
+            let rate = PathRate {
+                linear: state.linear_momentum / rigid.mass(),
+                angular: rigid.angular_velocity(&state.angular_momentum),
+            };
+            return Ok((state, rate));
+        }
+        let (from, time) = self.own_steps(body, rigid, from, time)?;
+        self.discrete.advance_with_rate(rigid, &from, time)
+    }
+
+    /// Largest acceleration, beside gravity, of a point of the cores along the path; infinite if a step is so
+    /// large that none is known.
+    pub(crate) fn acceleration_bound(&self, body: &Body, from: &State, time: f64) -> f64 {
+        let Some(rigid) = &body.rigid else {
+            return 0.0;
+        };
+        if self.is_exact(body) {
+            return body.exact_acceleration(from);
+        }
+        if body.extents.max() == 0.0 {
+            return 0.0;
+        }
+        let rates = self.discrete.axis_rates(rigid, from, time);
+        rates.map_or(f64::INFINITY, |rates| {
+            rates.point_acceleration(&body.extents)
+        })
+    }
+
+    /// Kinetic energy of a body (J).
+    pub(crate) fn kinetic(body: &Body, state: &State) -> f64 {
+        body.rigid.as_ref().map_or(0.0, |rigid| {
+            rigid.translational_energy(state) + rigid.rotational_energy(state)
+        })
+    }
+
+    /// Kinetic and potential energy of a body (J).
+    pub(crate) fn energy(&self, body: &Body, state: &State) -> f64 {
+        body.rigid.as_ref().map_or(0.0, |rigid| {
+            Self::kinetic(body, state) - rigid.mass() * self.gravity.dot(&state.position)
+        })
+    }
+}
+
+/// Velocity of a body: of its center in space, and its angular velocity in the body.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Velocity {
+    pub(crate) linear: Vector3<f64>,
+    pub(crate) angular: Vector3<f64>,
+}
+
+impl Velocity {
+    pub(crate) fn of(body: &Body, state: &State) -> Self {
+        match &body.rigid {
+            Some(rigid) => Self {
+                linear: state.linear_momentum / rigid.mass(),
+                angular: rigid.angular_velocity(&state.angular_momentum),
+            },
+            None => Self {
+                linear: Vector3::zeros(),
+                angular: Vector3::zeros(),
+            },
+        }
+    }
+
+    /// Velocity in space of a body point at `arm` from the center, in the body.
+    pub(crate) fn at(&self, rotation: &So3, arm: &Vector3<f64>) -> Vector3<f64> {
+        self.linear + rotation.rotate(&self.angular.cross(arm))
+    }
+}

@@ -1,0 +1,136 @@
+//! What a run reports, and the queue of what is to come.
+
+use crate::hybrid::{self, Ending};
+use crate::world::MotionError;
+use crate::world::time::Time;
+use carom_variational::State;
+use nalgebra::Vector3;
+use std::cmp::Ordering;
+
+/// One contact point of an impact.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ImpactContact {
+    /// A mobile body; of two mobile ones the earlier.
+    pub first: usize,
+    /// The other body, or a plane: bodies are counted first.
+    pub second: usize,
+    /// The point in space (m).
+    pub point: Vector3<f64>,
+    /// Unit normal, from the second into the first.
+    pub normal: Vector3<f64>,
+    /// Impulse on the first, in space (N s).
+    pub impulse: Vector3<f64>,
+    /// Normal velocity before, negative if they approach (m/s).
+    pub normal_velocity: f64,
+}
+
+/// One instant of impact.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Impact {
+    /// Time (s).
+    pub time: f64,
+    /// Name of the law that answered; `accumulated` where infinitely many impacts end.
+    pub law: &'static str,
+    /// Kinetic energy of the bodies involved before (J).
+    pub energy_minus: f64,
+    /// Kinetic energy of the bodies involved after (J).
+    pub energy_plus: f64,
+    /// The points.
+    pub contacts: Vec<ImpactContact>,
+}
+
+/// The states of all bodies at a time that was asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Sample<'e> {
+    /// Time (s).
+    pub time: f64,
+    /// States of all bodies.
+    pub states: &'e [State],
+}
+
+/// Something that happens during a run; contacts are named by the two things that touch.
+pub type Event<'e> = hybrid::Event<'e, Sample<'e>, Impact, (usize, usize)>;
+
+/// Where energy and momentum went.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Balance {
+    /// Energy that impacts took (J).
+    pub impact_loss: f64,
+    /// Energy that lasting contacts took (J).
+    pub contact_loss: f64,
+    /// Largest difference of the energy and its losses from the energy at the start (J).
+    pub energy_error: f64,
+    /// Impulses of planes and fixed bodies on the others, by thing (N s).
+    pub supports: Vec<Vector3<f64>>,
+}
+
+/// Where a run stands after it ended.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunEnd {
+    /// How it ended.
+    pub ending: Ending<MotionError>,
+    /// Time (s).
+    pub time: f64,
+    /// States of all bodies.
+    pub states: Vec<State>,
+    /// Instants of impact.
+    pub n_impacts: usize,
+    /// Steps of lasting contact and of variational flights.
+    pub n_steps: usize,
+    /// Energy and momentum.
+    pub balance: Balance,
+}
+
+/// What can be next. Indices are small, so that the queue is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Next {
+    /// Two things touch; the sum of their stamps says which flights this was found for, and `certain`
+    /// whether steps that end there were looked at.
+    Touch {
+        pair: [u32; 2],
+        stamps: u64,
+        certain: bool,
+    },
+    /// The step of an island ends.
+    StepEnd { island: u32, stamp: u64 },
+    /// A line of the grid, on which variational flights start anew.
+    Line,
+    /// A body leaves its box; `count` says which.
+    Leave { body: u32, count: u64 },
+    /// The contact of a pair has been looked for up to here, in boxes whose counts have this sum.
+    Look { pair: [u32; 2], counts: u64 },
+}
+
+/// An entry of the queue; the earliest is the greatest.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Entry {
+    pub(crate) time: Time,
+    pub(crate) next: Next,
+}
+
+impl Entry {
+    fn order(&self) -> (u32, u32, u32) {
+        match self.next {
+            Next::StepEnd { island, .. } => (0, island, 0),
+            Next::Touch { pair, .. } => (1, pair[0], pair[1]),
+            Next::Line => (2, 0, 0),
+            Next::Leave { body, .. } => (3, body, 0),
+            Next::Look { pair, .. } => (4, pair[0], pair[1]),
+        }
+    }
+}
+
+impl Eq for Entry {}
+
+impl PartialOrd for Entry {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Entry {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let time = other.time.compare(&self.time);
+        time.then_with(|| other.order().cmp(&self.order()))
+    }
+}

@@ -1,0 +1,399 @@
+//! Bodies in lasting contact, from step to step.
+
+use crate::world::MotionError;
+use crate::world::events::{Entry, Event, Next};
+use crate::world::run::{Island, Run};
+use crate::world::step::{PairStep, Step, StepScene};
+use crate::world::time::Time;
+use carom_variational::State;
+
+/// Splits of one step of the grid.
+const MAX_SPLITS: usize = 100;
+
+/// Iterations for the time of an event in a step.
+const MAX_ROOT: usize = 80;
+
+impl Run<'_, '_> {
+    /// Sets bodies going from a time: those that lasting contacts connect in steps, others in flights.
+    pub(crate) fn restart(&mut self, bodies: &[usize], time: Time) -> Result<(), MotionError> {
+        let world = self.world;
+        if bodies
+            .iter()
+            .all(|body| self.lasting.of(*body).next().is_none())
+        {
+            for &body in bodies {
+                let stamp = self.new_stamp();
+                self.motions[body].stamp = stamp;
+            }
+            return self.look_around(bodies, time);
+        }
+        let mut left: Vec<usize> = bodies.to_vec();
+        let mut all: Vec<usize> = Vec::with_capacity(bodies.len());
+        while let Some(seed) = left.first().copied() {
+            let (mut group, mut pairs) = (vec![seed], Vec::new());
+            let mut next = 0;
+            while let Some(&body) = group.get(next) {
+                next += 1;
+                for pair in self.lasting.of(body) {
+                    // Of two members the first one reports the pair.
+                    let other = pair.0 + pair.1 - body;
+                    let seen = group.iter().position(|member| *member == other);
+                    if seen.is_none_or(|place| place >= next) {
+                        pairs.push(pair);
+                    }
+                    if world.is_mobile(other) && seen.is_none() {
+                        group.push(other);
+                    }
+                }
+            }
+            left.retain(|body| !group.contains(body));
+            all.extend(&group);
+            if pairs.is_empty() {
+                let stamp = self.new_stamp();
+                self.motions[seed].stamp = stamp;
+                continue;
+            }
+            group.sort_unstable();
+            pairs.sort_unstable();
+            let before = group.iter().map(|i| self.motions[*i].state).collect();
+            self.begin_step(None, group, pairs, before, time, 0, None)?;
+        }
+        self.look_around(&all, time)
+    }
+
+    /// Computes the step of an island from a time to the next line of the grid, or to an event in it.
+    #[allow(clippy::too_many_arguments)]
+    fn begin_step(
+        &mut self,
+        index: Option<usize>,
+        bodies: Vec<usize>,
+        pairs: Vec<(usize, usize)>,
+        before: Vec<State>,
+        begin: Time,
+        splits: usize,
+        guess: Option<&[Vec<f64>; 2]>,
+    ) -> Result<(), MotionError> {
+        let h = self.world.time_step;
+        let line = self.line(begin) + 1.0;
+        let grid = Time::new(line * h);
+        let length = grid.since(begin);
+        let scene = self.scene(&bodies, &pairs, begin);
+        let whole = scene.step(&before, length, guess)?;
+        let mut found = (length, whole, false);
+        let held = pairs.iter().any(|pair| self.is_held(*pair, begin));
+        if splits < MAX_SPLITS && !held {
+            let stops = |step: &Step| step.slip_left;
+            if let Some((at, step)) = first_event(&scene, &before, found.0, &found.1, &stops)? {
+                found = (at, step, false);
+            }
+            // Another point of a pair that touches already; one that is a little too deep may stay so.
+            let floors = scene.gaps(&before);
+            let lands = |step: &Step| {
+                let pairs = step.pairs.iter().zip(&scene.pairs).zip(&floors);
+                pairs
+                    .map(|((now, pair), floor)| (now.gap - floor.min(0.0)) / pair.tolerance + 1e-2)
+                    .fold(f64::INFINITY, f64::min)
+            };
+            if let Some((at, step)) = first_event(&scene, &before, found.0, &found.1, &lands)? {
+                found = (at, step, true);
+            }
+        }
+        let (length, mut step, lands) = found;
+        let splits = if lands || length < grid.since(begin) {
+            splits + 1
+        } else {
+            0
+        };
+        let end = if splits == 0 {
+            grid
+        } else {
+            begin.plus(length)
+        };
+        let rests = !lands && splits == 0 && is_still(&scene, &before, &step);
+        let (mut length, mut end) = (length, end);
+        if rests {
+            // The same until something else happens.
+            step.end.clone_from(&before);
+            end = grid.max(Time::new(self.limits.duration));
+            length = end.since(begin);
+            step = step.stretched(length);
+        }
+        let stamp = self.new_stamp();
+        let index = index.unwrap_or_else(|| match self.free_islands.pop() {
+            Some(free) => free,
+            None => {
+                self.islands.push(None);
+                self.islands.len() - 1
+            }
+        });
+        for (body, state) in bodies.iter().zip(&step.launched) {
+            let stamp = self.new_stamp();
+            let motion = &mut self.motions[*body];
+            (motion.state, motion.time, motion.stamp) = (*state, begin, stamp);
+            motion.island = Some(index);
+        }
+        self.islands[index] = Some(Island {
+            bodies,
+            pairs,
+            before,
+            begin,
+            length,
+            end,
+            step,
+            lands,
+            rests,
+            stamp,
+            splits,
+        });
+        self.push(Entry {
+            time: end,
+            next: Next::StepEnd {
+                island: index as u32,
+                stamp,
+            },
+        });
+        Ok(())
+    }
+
+    /// Ends the step of an island early, at a time; its bodies are free of it then.
+    pub(crate) fn stop_step(
+        &mut self,
+        index: usize,
+        time: Time,
+    ) -> Result<Vec<usize>, MotionError> {
+        let Some(island) = self.islands.get(index).and_then(Option::as_ref) else {
+            return Ok(Vec::new());
+        };
+        let passed = time.since(island.begin);
+        let nothing = passed <= 1e-12 * island.length.min(self.world.time_step);
+        let shorter = match !nothing && passed < island.length {
+            true => Some(self.preview(island, passed)?),
+            false => None,
+        };
+        let Some(mut island) = self.islands.get_mut(index).and_then(Option::take) else {
+            return Ok(Vec::new());
+        };
+        self.free_islands.push(index);
+        if nothing {
+            // Nothing of it happened.
+            for (body, state) in island.bodies.iter().zip(&island.before) {
+                let motion = &mut self.motions[*body];
+                (motion.state, motion.time, motion.island) = (*state, time, None);
+                let stamp = self.new_stamp();
+                self.motions[*body].stamp = stamp;
+            }
+            return Ok(island.bodies);
+        }
+        if let Some(step) = shorter {
+            island.step = step;
+            island.length = passed;
+        }
+        self.take_over(&island, time);
+        Ok(island.bodies)
+    }
+
+    /// Makes the end of a step what the bodies start from.
+    fn take_over(&mut self, island: &Island, time: Time) {
+        let world = self.world;
+        self.n_steps += match island.rests {
+            true => (island.length / world.time_step).ceil() as usize,
+            false => 1,
+        };
+        self.balance.contact_loss += island.step.loss;
+        self.drift += island.step.loss;
+        for (body, state) in island.bodies.iter().zip(&island.step.end) {
+            let energy = world.energy(*body, state);
+            let stamp = self.new_stamp();
+            let motion = &mut self.motions[*body];
+            self.drift += energy - motion.energy;
+            motion.state = *state;
+            motion.time = time;
+            motion.energy = energy;
+            motion.stamp = stamp;
+            motion.island = None;
+        }
+        self.balance.energy_error = self.balance.energy_error.max(self.drift.abs());
+        let middle = island.begin.high + 0.5 * island.length;
+        for (pair, result) in island.pairs.iter().zip(&island.step.pairs) {
+            if !world.is_mobile(pair.1) {
+                self.balance.supports[pair.1] += result.impulse;
+            }
+            let Some(lasting) = self.lasting.get_mut(*pair) else {
+                continue;
+            };
+            lasting.forces.rotate_left(1);
+            lasting.forces[2] = (middle, result.pressed / island.length);
+            if result.pressed > 0.0 && lasting.slides != Some(result.slides) {
+                // The step begins with what is new, unless it ends with it.
+                lasting.slides = Some(result.slides);
+                let begins = result.slides;
+                let at = if begins { island.begin.high } else { time.high };
+                (self.observe)(Event::Mode {
+                    time: at,
+                    contact: *pair,
+                    slides: result.slides,
+                });
+            }
+        }
+    }
+
+    /// The step of an island ends as it was computed.
+    pub(crate) fn end_step(&mut self, index: usize) -> Result<(), MotionError> {
+        let Some(island) = self.islands.get_mut(index).and_then(Option::take) else {
+            return Ok(());
+        };
+        let time = island.end;
+        self.take_over(&island, time);
+        let mut opened = false;
+        for (pair, result) in island.pairs.iter().zip(&island.step.pairs) {
+            if !(result.open && result.pressed <= 0.0) {
+                continue;
+            }
+            opened = true;
+            let forces = self.lasting.get_mut(*pair).map(|lasting| lasting.forces);
+            if let Some(forces) = forces {
+                self.lasting.remove(*pair);
+                let begin = island.begin.high - island.length;
+                let at = release_time(&forces, begin, time.high);
+                (self.observe)(Event::Released {
+                    time: at,
+                    contact: *pair,
+                });
+            }
+        }
+        if island.lands || opened {
+            self.free_islands.push(index);
+        }
+        if island.lands {
+            let depth = |(pair, step): (&(usize, usize), &PairStep)| {
+                (*pair, step.gap / self.world.tolerance(pair.0, pair.1))
+            };
+            let all = island.pairs.iter().zip(&island.step.pairs).map(depth);
+            if let Some((pair, _)) = all.min_by(|a, b| a.1.total_cmp(&b.1))
+                && self.chatters(pair, time)?
+            {
+                return self.hold(pair, island.bodies, time);
+            }
+            return self.impact(&island.bodies, None, time);
+        }
+        if opened {
+            return self.restart(&island.bodies, time);
+        }
+        let bodies = island.bodies.clone();
+        let guess = island.step.impulses;
+        self.begin_step(
+            Some(index),
+            island.bodies,
+            island.pairs,
+            island.step.end,
+            time,
+            island.splits,
+            Some(&guess),
+        )?;
+        self.look_around(&bodies, time)
+    }
+
+    /// When the step of a body ends, if it is in one.
+    pub(crate) fn end_of_step(&self, body: usize) -> Option<Time> {
+        let index = self.motions.get(body)?.island?;
+        Some(self.islands.get(index)?.as_ref()?.end)
+    }
+
+    /// What the first kick of the step of a body changed its velocity by (m/s).
+    pub(crate) fn kick_of_step(&self, body: usize) -> f64 {
+        let kick = || {
+            let island = self
+                .islands
+                .get(self.motions.get(body)?.island?)?
+                .as_ref()?;
+            let place = island.place(body)?;
+            let (before, after) = (island.before.get(place)?, island.step.launched.get(place)?);
+            Some((self.world.drift(body, after) - self.world.drift(body, before)).norm())
+        };
+        kick().unwrap_or_default()
+    }
+}
+
+/// When the normal force vanishes, by the line through the last two that pushed.
+fn release_time(forces: &[(f64, f64); 3], begin: f64, end: f64) -> f64 {
+    let [(t1, f1), (t2, f2), _] = *forces;
+    if f1 > f2 && f2 > 0.0 && t2 > t1 {
+        return (t2 + f2 * (t2 - t1) / (f1 - f2)).clamp(begin, end);
+    }
+    end
+}
+
+/// Whether a step brings the bodies back to where they were, to rounding.
+fn is_still(scene: &StepScene<'_>, before: &[State], step: &Step) -> bool {
+    let gravity = scene.flights.gravity.norm();
+    let all = before.iter().zip(&step.end).zip(&scene.bodies);
+    let length = step.length;
+    gravity > 0.0
+        && step
+            .pairs
+            .iter()
+            .all(|pair| pair.pressed > 0.0 || !pair.open)
+        && all.clone().all(|((a, b), body)| {
+            let Some(rigid) = &body.rigid else {
+                return false;
+            };
+            let speed = gravity * length;
+            let moved = (a.position - b.position).norm();
+            let (r, s) = (a.rotation.matrix(), b.rotation.matrix());
+            let spin = rigid.angular_velocity(&a.angular_momentum).norm()
+                + rigid.angular_velocity(&b.angular_momentum).norm();
+            let drift = (a.linear_momentum.norm() + b.linear_momentum.norm()) / rigid.mass();
+            moved <= 1e-14 * (a.position.norm() + body.radius)
+                && (r - s).amax() <= 1e-14
+                && spin * body.radius <= 1e-12 * speed
+                && drift <= 1e-12 * speed
+        })
+}
+
+/// The first zero of a function of the length of a step, positive for short ones, if it is negative for
+/// the whole one; with the step that ends there.
+fn first_event(
+    scene: &StepScene<'_>,
+    before: &[State],
+    length: f64,
+    whole: &Step,
+    value: &dyn Fn(&Step) -> f64,
+) -> Result<Option<(f64, Step)>, MotionError> {
+    let end = value(whole);
+    if !(end < 0.0) {
+        return Ok(None);
+    }
+    let short = 1e-6 * length;
+    let first = scene.step(before, short, None)?;
+    let start = value(&first);
+    if !(start > 0.0 && start.is_finite()) {
+        return Ok(None);
+    }
+    let (mut low, mut high) = ((short, start), (length, end));
+    let mut best = (short, first);
+    for iteration in 0..MAX_ROOT {
+        let chord = (low.0 * high.1 - high.0 * low.1) / (high.1 - low.1);
+        let inside = chord > low.0 && chord < high.0;
+        let next = if inside && iteration % 4 != 3 {
+            chord
+        } else {
+            0.5 * (low.0 + high.0)
+        };
+        if next <= low.0 || next >= high.0 || high.0 - low.0 <= 1e-13 * length {
+            break;
+        }
+        let step = scene.step(before, next, Some(&best.1.impulses))?;
+        let now = value(&step);
+        let near = now.abs() <= 1e-13 * start.abs().max(end.abs());
+        if now > 0.0 {
+            low = (next, now);
+        } else {
+            high = (next, now);
+        }
+        best = (next, step);
+        if near {
+            break;
+        }
+    }
+    Ok(Some(best))
+}

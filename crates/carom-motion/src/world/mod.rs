@@ -1,0 +1,39 @@
+//! Bodies and planes in time: flights, impacts by any law, lasting contact.
+//!
+//! A [`World`] is made of bodies, mobile and fixed, and planes. Between impacts the bodies fly, exactly
+//! or by variational integrators; the first contact of every pair is certified, none is missed however
+//! long a step is. At an impact the contacts of the whole island that touches are posed to an impact
+//! law at once. Contacts that neither approach nor leave and press last, with Coulomb friction in the
+//! round cone, in steps of kick, free flight, kick, until they open.
+//!
+//! 1. a [`WorldSpec`] of [`BodySpec`]s and [`PlaneSpec`]s makes a [`World`];
+//! 2. [`World::run`] with [`Laws`] and [`Limits`](crate::hybrid::Limits) reports every [`Event`], and how
+//!    it ended.
+//!
+//! Energy and momentum are accounted for on the way: [`Balance`].
+
+mod ball;
+mod body;
+mod cells;
+mod chatter;
+mod collision;
+mod dependent;
+mod error;
+mod events;
+mod friction;
+mod island;
+mod lasting;
+mod pair;
+mod pair_table;
+mod rows;
+mod run;
+mod search;
+mod spec;
+mod step;
+mod time;
+mod vicinity;
+
+pub use body::{BodySpec, FlightRule, PlaneSpec};
+pub use error::MotionError;
+pub use events::{Balance, Event, Impact, ImpactContact, RunEnd, Sample};
+pub use spec::{Laws, OnZeno, SingleLaw, Surface, World, WorldSpec};

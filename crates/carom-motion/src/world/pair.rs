@@ -1,0 +1,415 @@
+//! Gap of a body and another one, or a plane, and where they touch.
+
+use crate::world::body::{Body, PlaneSpec};
+use carom_geometry::pair::{Memory, Placed, closest, touching};
+use carom_variational::State;
+use nalgebra::Vector3;
+use smallvec::SmallVec;
+
+/// What a mobile body can touch.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Other<'a> {
+    Body(&'a Body),
+    Plane(&'a PlaneSpec),
+}
+
+/// A slab that separates two parts: its normal is a proof that they are apart.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Slab {
+    pub(crate) part: usize,
+    pub(crate) other: usize,
+    pub(crate) normal: Vector3<f64>,
+    pub(crate) gap: f64,
+}
+
+/// The gap of a pair at one configuration.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PairGap {
+    pub(crate) value: f64,
+    pub(crate) normal: Vector3<f64>,
+    /// Closest points of the two, in space.
+    pub(crate) points: [Vector3<f64>; 2],
+    /// One for each pair of convex parts.
+    pub(crate) slabs: SmallVec<[Slab; 1]>,
+}
+
+/// What is remembered of a pair.
+pub(crate) type PairMemory = SmallVec<[Memory; 1]>;
+
+/// What a touching point does while the bodies move.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Follow {
+    /// It is where the parts are closest.
+    Closest,
+    /// It is a corner of the first body, in its axes, above a plane.
+    Corner(Vector3<f64>),
+    /// It is a point of each core, in the body's axes, and the normal is that of a face: of the second
+    /// body's, or of the first's.
+    OnFace {
+        points: [Vector3<f64>; 2],
+        normal_b: Vector3<f64>,
+        of_second: bool,
+    },
+}
+
+/// A point in which a pair touches.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct ContactPoint {
+    pub(crate) point: Vector3<f64>,
+    /// From the second into the first.
+    pub(crate) normal: Vector3<f64>,
+    pub(crate) gap: f64,
+    /// Convex parts of the two.
+    pub(crate) parts: [usize; 2],
+    pub(crate) follow: Follow,
+}
+
+impl ContactPoint {
+    /// The same point after the bodies moved.
+    pub(crate) fn moved(
+        &self,
+        body: &Body,
+        state: &State,
+        other: &Other<'_>,
+        other_state: &State,
+    ) -> Self {
+        let Some(part) = body.parts.get(self.parts[0]) else {
+            return *self;
+        };
+        match (other, self.follow) {
+            (Other::Plane(plane), follow) => {
+                let normal = *plane.half_space.normal();
+                let core = match follow {
+                    Follow::Corner(core) => core,
+                    _ => part.lowest(&state.rotation.rotate_back(&normal)),
+                };
+                let arm = state.rotation.rotate(&core);
+                let height = plane.half_space.height(&state.position);
+                Self {
+                    point: state.position + arm - normal * part.margin(),
+                    gap: height + normal.dot(&arm) - part.margin(),
+                    normal,
+                    ..*self
+                }
+            }
+            (Other::Body(second), follow) => {
+                let Some(counterpart) = second.parts.get(self.parts[1]) else {
+                    return *self;
+                };
+                if let Follow::OnFace {
+                    points: [p, q],
+                    normal_b,
+                    of_second,
+                } = follow
+                {
+                    let owner = if of_second { other_state } else { state };
+                    let normal = owner.rotation.rotate(&normal_b);
+                    let (arm, arm2) = (state.rotation.rotate(&p), other_state.rotation.rotate(&q));
+                    let between = (state.position - other_state.position) + (arm - arm2);
+                    let here = state.position + arm - normal * part.margin();
+                    let there = other_state.position + arm2 + normal * counterpart.margin();
+                    return Self {
+                        point: (here + there) * 0.5,
+                        gap: normal.dot(&between) - part.margin() - counterpart.margin(),
+                        normal,
+                        ..*self
+                    };
+                }
+                let (here, there) = (state.configuration(), other_state.configuration());
+                let mut memory = Memory::starting(self.normal);
+                let (a, b) = (Placed::new(part, &here), Placed::new(counterpart, &there));
+                let found = closest(&a, &b, &mut memory);
+                Self {
+                    point: found.middle(),
+                    gap: found.gap,
+                    normal: found.normal,
+                    ..*self
+                }
+            }
+        }
+    }
+}
+
+impl Other<'_> {
+    pub(crate) fn name(&self) -> &str {
+        match self {
+            Self::Body(body) => &body.name,
+            Self::Plane(plane) => &plane.name,
+        }
+    }
+}
+
+/// Whether gap and contact of a pair have closed forms: spheres about their centers of mass, and planes.
+pub(crate) fn has_closed_form(body: &Body, other: &Other<'_>) -> bool {
+    body.sphere.is_some()
+        && match other {
+            Other::Plane(_) => true,
+            Other::Body(second) => second.sphere.is_some(),
+        }
+}
+
+/// Where a pair is closest that has a closed form.
+pub(crate) fn touch_of_spheres(
+    body: &Body,
+    state: &State,
+    other: &Other<'_>,
+    other_state: &State,
+) -> Option<ContactPoint> {
+    let radius = body.sphere?;
+    let (normal, gap) = match other {
+        Other::Plane(plane) => {
+            let height = plane.half_space.height(&state.position);
+            (*plane.half_space.normal(), height - radius)
+        }
+        Other::Body(second) => {
+            let sum = radius + second.sphere?;
+            let apart = state.position - other_state.position;
+            let distance = apart.norm();
+            let normal = match distance > 0.0 {
+                true => apart / distance,
+                false => Vector3::z(),
+            };
+            (normal, distance - sum)
+        }
+    };
+    let share = match other {
+        Other::Plane(_) => 0.0,
+        Other::Body(_) => 0.5,
+    };
+    Some(ContactPoint {
+        point: state.position - normal * (radius + share * gap),
+        normal,
+        gap,
+        parts: [0, 0],
+        follow: Follow::Closest,
+    })
+}
+
+/// The gap of a body and what it can touch.
+pub(crate) fn gap(
+    body: &Body,
+    state: &State,
+    other: &Other<'_>,
+    other_state: &State,
+    memory: &mut PairMemory,
+) -> PairGap {
+    let mut best = PairGap {
+        value: f64::INFINITY,
+        ..PairGap::default()
+    };
+    match other {
+        Other::Plane(plane) => {
+            let gap = plane.half_space.gap(&body.shape, &state.configuration());
+            let normal = *plane.half_space.normal();
+            let point = state.position + state.rotation.rotate(&gap.point_b);
+            best.value = gap.value;
+            best.normal = normal;
+            best.points = [point, point - normal * gap.value];
+            best.slabs.push(Slab {
+                part: 0,
+                other: 0,
+                normal,
+                gap: gap.value,
+            });
+        }
+        Other::Body(second) => {
+            memory.resize_with(body.parts.len() * second.parts.len(), Memory::default);
+            let (here, there) = (state.configuration(), other_state.configuration());
+            let mut memories = memory.iter_mut();
+            for (i, part) in body.parts.iter().enumerate() {
+                let a = Placed::new(part, &here);
+                for (j, counterpart) in second.parts.iter().enumerate() {
+                    let Some(memory) = memories.next() else {
+                        continue;
+                    };
+                    let found = closest(&a, &Placed::new(counterpart, &there), memory);
+                    best.slabs.push(Slab {
+                        part: i,
+                        other: j,
+                        normal: found.normal,
+                        gap: found.gap,
+                    });
+                    if found.gap < best.value {
+                        best.value = found.gap;
+                        best.normal = found.normal;
+                        best.points = [found.point_a, found.point_b];
+                    }
+                }
+            }
+        }
+    }
+    best
+}
+
+/// Every point in which a pair touches within a tolerance.
+pub(crate) fn contact_points(
+    body: &Body,
+    state: &State,
+    other: &Other<'_>,
+    other_state: &State,
+    memory: &mut PairMemory,
+    tolerance: f64,
+    out: &mut Vec<ContactPoint>,
+) {
+    if let Some(found) = touch_of_spheres(body, state, other, other_state) {
+        if found.gap <= tolerance {
+            out.push(found);
+        }
+        return;
+    }
+    match other {
+        Other::Plane(plane) => {
+            let normal = *plane.half_space.normal();
+            let normal_b = state.rotation.rotate_back(&normal);
+            let height = plane.half_space.height(&state.position);
+            let begin = out.len();
+            for (index, part) in body.parts.iter().enumerate() {
+                if height + part.support_value(&normal_b) > tolerance {
+                    continue;
+                }
+                let curved = !part.has_corners();
+                part.lowest_features(&normal_b, tolerance, &mut |point_b| {
+                    let gap = height + normal_b.dot(&point_b);
+                    let point = state.position + state.rotation.rotate(&point_b);
+                    let near = |p: &ContactPoint| (p.point - point).norm() <= tolerance;
+                    if gap <= tolerance && !out.iter().skip(begin).any(near) {
+                        let follow = match curved {
+                            true => Follow::Closest,
+                            false => Follow::Corner(point_b + normal_b * part.margin()),
+                        };
+                        out.push(ContactPoint {
+                            point,
+                            normal,
+                            gap,
+                            parts: [index, 0],
+                            follow,
+                        });
+                    }
+                });
+            }
+            // The corners of a face are enough.
+            keep_corners(out, begin, &normal);
+        }
+        Other::Body(second) => {
+            let found = gap(body, state, other, other_state, memory);
+            let (here, there) = (state.configuration(), other_state.configuration());
+            for slab in &found.slabs {
+                if slab.gap > tolerance {
+                    continue;
+                }
+                let (Some(a), Some(b)) = (body.parts.get(slab.part), second.parts.get(slab.other))
+                else {
+                    continue;
+                };
+                let (a, b) = (Placed::new(a, &here), Placed::new(b, &there));
+                let mut start = Memory::default();
+                let at = match memory.get_mut(slab.part * second.parts.len() + slab.other) {
+                    Some(memory) => closest(&a, &b, memory),
+                    None => closest(&a, &b, &mut start),
+                };
+                let normal = at.normal;
+                // Whose face gives the normal, if any.
+                let corners = |body: &Placed<'_>, towards: &Vector3<f64>| {
+                    let mut count = 0;
+                    body.features(towards, tolerance, &mut |_| count += 1);
+                    count
+                };
+                let both = a.has_corners() && b.has_corners();
+                let owner = match both {
+                    true if corners(&b, &-normal) >= 3 => Some(true),
+                    true if corners(&a, &normal) >= 3 => Some(false),
+                    _ => None,
+                };
+                let (margin, margin2) = (a.margin(), b.margin());
+                touching(&a, &b, &at, tolerance, &mut |p| {
+                    if p.gap > tolerance {
+                        return;
+                    }
+                    let follow = match owner {
+                        None => Follow::Closest,
+                        Some(of_second) => {
+                            let high = p.point + normal * (0.5 * p.gap + margin) - state.position;
+                            let low =
+                                p.point - normal * (0.5 * p.gap + margin2) - other_state.position;
+                            let owner = if of_second { other_state } else { state };
+                            Follow::OnFace {
+                                points: [
+                                    state.rotation.rotate_back(&high),
+                                    other_state.rotation.rotate_back(&low),
+                                ],
+                                normal_b: owner.rotation.rotate_back(&normal),
+                                of_second,
+                            }
+                        }
+                    };
+                    out.push(ContactPoint {
+                        point: p.point,
+                        normal,
+                        gap: p.gap,
+                        parts: [slab.part, slab.other],
+                        follow,
+                    });
+                });
+            }
+        }
+    }
+}
+
+/// Removes points from `begin` on that lie between others on a plane.
+fn keep_corners(out: &mut Vec<ContactPoint>, begin: usize, normal: &Vector3<f64>) {
+    let n = out.len() - begin;
+    if n <= 4 {
+        return;
+    }
+    let [t1, t2] = carom_geometry::pair::tangents(normal);
+    let flat = |p: &ContactPoint| (t1.dot(&p.point), t2.dot(&p.point));
+    let mut order: Vec<usize> = (begin..out.len()).collect();
+    let key = |i: &usize| out.get(*i).map_or((0.0, 0.0), flat);
+    order.sort_by(|i, j| {
+        let (a, b) = (key(i), key(j));
+        a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1))
+    });
+    let mut hull: Vec<usize> = Vec::new();
+    for pass in 0..2 {
+        let floor = hull.len() + 1;
+        let run: Vec<usize> = match pass {
+            0 => order.clone(),
+            _ => order.iter().rev().copied().collect(),
+        };
+        for i in run {
+            while let [.., x, y] = hull[..]
+                && hull.len() > floor
+            {
+                let (a, b, c) = (key(&x), key(&y), key(&i));
+                if (b.0 - a.0) * (c.1 - b.1) - (b.1 - a.1) * (c.0 - b.0) > 0.0 {
+                    break;
+                }
+                hull.pop();
+            }
+            hull.push(i);
+        }
+        hull.pop();
+    }
+    hull.sort_unstable();
+    let kept: Vec<ContactPoint> = hull.iter().filter_map(|i| out.get(*i).copied()).collect();
+    out.truncate(begin);
+    out.extend(kept);
+}
+
+/// Scale of the rounding errors of the gap of a pair.
+pub(crate) fn gap_scale(body: &Body, state: &State, other: &Other<'_>, other_state: &State) -> f64 {
+    match other {
+        Other::Plane(plane) => plane.half_space.gap_scale(&state.position, body.radius),
+        Other::Body(second) => {
+            state.position.amax().max(other_state.position.amax()) + body.radius.min(second.radius)
+        }
+    }
+}
+
+/// Radius of the smaller of the two: what contact tolerances are measured in.
+pub(crate) fn size(body: &Body, other: &Other<'_>) -> f64 {
+    match other {
+        Other::Body(second) => body.radius.min(second.radius),
+        Other::Plane(_) => body.radius,
+    }
+}

@@ -1,0 +1,188 @@
+//! Contact rows of several bodies, and what impulses on them do.
+//!
+//! A contact at the world point $c$ with the unit normal $n$ from the second body into the first has,
+//! for each world direction $d\in\lbrace n, t_1, t_2\rbrace$, the row
+//!
+//! $$ \bigl(d^T,\ (\rho_1\times R_1^Td)^T,\ -d^T,\ -(\rho_2\times R_2^Td)^T\bigr), \qquad
+//!    \rho_i = R_i^T(c - x_i), $$
+//!
+//! on the velocities $(\dot x_1,\Omega_1,\dot x_2,\Omega_2)$. A fixed body or a plane has no columns.
+
+use crate::world::body::{Body, Velocity};
+use carom_geometry::pair::tangents;
+use carom_variational::State;
+use nalgebra::Vector3;
+
+/// Part of a row that belongs to one body.
+#[derive(Clone, Copy, Debug)]
+struct Share {
+    /// Place of the body in its island.
+    place: usize,
+    linear: Vector3<f64>,
+    angular: Vector3<f64>,
+    /// The same after the inverse mass.
+    moved: Velocity,
+}
+
+/// One row.
+#[derive(Clone, Copy, Debug, Default)]
+struct Row {
+    shares: [Option<Share>; 2],
+}
+
+/// The rows of several contacts: normal, first and second tangent of each.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Rows {
+    rows: Vec<Row>,
+    /// Normal and tangents of each contact.
+    pub(crate) frames: Vec<[Vector3<f64>; 3]>,
+}
+
+/// A body at a contact: its place in the island, itself and its state; `None` if it never moves.
+pub(crate) type Side<'a> = Option<(usize, &'a Body, &'a State)>;
+
+impl Rows {
+    pub(crate) fn clear(&mut self) {
+        self.rows.clear();
+        self.frames.clear();
+    }
+
+    /// Adds the rows of a contact at a point in space, with its normal into the first body.
+    pub(crate) fn push(
+        &mut self,
+        point: &Vector3<f64>,
+        normal: &Vector3<f64>,
+        first: Side<'_>,
+        second: Side<'_>,
+    ) {
+        let [t1, t2] = tangents(normal);
+        let frame = [*normal, t1, t2];
+        for direction in &frame {
+            let mut row = Row::default();
+            for (slot, (side, sign)) in row.shares.iter_mut().zip([(first, 1.0), (second, -1.0)]) {
+                let Some((place, body, state)) = side else {
+                    continue;
+                };
+                let Some(rigid) = &body.rigid else {
+                    continue;
+                };
+                let arm = state.rotation.rotate_back(&(point - state.position));
+                let along = state.rotation.rotate_back(direction) * sign;
+                let angular = arm.cross(&along);
+                *slot = Some(Share {
+                    place,
+                    linear: direction * sign,
+                    angular,
+                    moved: Velocity {
+                        linear: direction * (sign / rigid.mass()),
+                        angular: rigid.angular_velocity(&angular),
+                    },
+                });
+            }
+            self.rows.push(row);
+        }
+        self.frames.push(frame);
+    }
+
+    /// The rows of some of the contacts.
+    pub(crate) fn of_contacts(&self, contacts: &[usize]) -> Self {
+        let rows = contacts
+            .iter()
+            .filter_map(|c| self.rows.get(3 * c..3 * c + 3));
+        Self {
+            rows: rows.flatten().copied().collect(),
+            frames: contacts
+                .iter()
+                .filter_map(|c| self.frames.get(*c).copied())
+                .collect(),
+        }
+    }
+
+    /// Contact velocities $Jv$.
+    pub(crate) fn velocities(&self, velocity: &[Velocity], out: &mut Vec<f64>) {
+        out.clear();
+        for row in &self.rows {
+            let shares = row.shares.iter().flatten();
+            out.push(
+                shares
+                    .map(|s| match velocity.get(s.place) {
+                        Some(v) => s.linear.dot(&v.linear) + s.angular.dot(&v.angular),
+                        None => 0.0,
+                    })
+                    .sum(),
+            );
+        }
+    }
+
+    /// Mobility $W = JM^{-1}J^T$, row by row.
+    pub(crate) fn mobility(&self, out: &mut Vec<f64>) {
+        out.clear();
+        for i in 0..self.rows.len() {
+            out.extend((0..self.rows.len()).map(|j| self.mobility_entry(i, j)));
+        }
+    }
+
+    /// One entry of the mobility.
+    pub(crate) fn mobility_entry(&self, i: usize, j: usize) -> f64 {
+        let mut entry = 0.0;
+        let shares = |row: usize| self.rows.get(row).map_or(&[None, None], |row| &row.shares);
+        for s in shares(i).iter().flatten() {
+            for o in shares(j).iter().flatten() {
+                if s.place == o.place {
+                    entry += s.linear.dot(&o.moved.linear) + s.angular.dot(&o.moved.angular);
+                }
+            }
+        }
+        entry
+    }
+
+    /// The covector of a row on the velocities of `n` bodies, six entries each.
+    pub(crate) fn covector(&self, row: usize, n: usize) -> Vec<f64> {
+        let mut out = vec![0.0; 6 * n];
+        if let Some(row) = self.rows.get(row) {
+            for s in row.shares.iter().flatten() {
+                for k in 0..3 {
+                    if let Some(entry) = out.get_mut(6 * s.place + k) {
+                        *entry += s.linear[k];
+                    }
+                    if let Some(entry) = out.get_mut(6 * s.place + 3 + k) {
+                        *entry += s.angular[k];
+                    }
+                }
+            }
+        }
+        out
+    }
+
+    /// Adds impulses to the momenta of the bodies.
+    pub(crate) fn apply(&self, impulses: &[f64], states: &mut [State]) {
+        for (row, impulse) in self.rows.iter().zip(impulses) {
+            if *impulse == 0.0 {
+                continue;
+            }
+            for s in row.shares.iter().flatten() {
+                if let Some(state) = states.get_mut(s.place) {
+                    state.linear_momentum += s.linear * *impulse;
+                    state.angular_momentum += s.angular * *impulse;
+                }
+            }
+        }
+    }
+
+    /// The impulse of a contact as a vector in space, on the first body.
+    pub(crate) fn impulse(&self, contact: usize, impulses: &[f64]) -> Vector3<f64> {
+        match (
+            self.frames.get(contact),
+            impulses.get(3 * contact..3 * contact + 3),
+        ) {
+            (Some(frame), Some(parts)) => frame.iter().zip(parts).map(|(d, x)| d * *x).sum(),
+            _ => Vector3::zeros(),
+        }
+    }
+}
+
+/// Work of impulses, $\tfrac12\Lambda\cdot(b^- + b^+)$: exactly what they change the kinetic energy by.
+pub(crate) fn work(impulses: &[f64], before: &[f64], after: &[f64]) -> f64 {
+    let terms = impulses.iter().zip(before.iter().zip(after));
+    terms.map(|(x, (b, a))| 0.5 * x * (b + a)).sum()
+}

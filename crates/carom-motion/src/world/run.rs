@@ -1,0 +1,560 @@
+//! The motion of a world from event to event.
+//!
+//! Each body carries its own time; an impact advances only the bodies that it moves, and a sample none.
+//! Bodies in lasting contact move in steps that end on multiples of the time step, each computed when
+//! it begins; events inside a step split it.
+
+use crate::hybrid::{Ending, Hybrid, Limits, drive};
+use crate::world::MotionError;
+use crate::world::body::Flights;
+use crate::world::cells::Cells;
+use crate::world::chatter::Chatter;
+use crate::world::collision::Scratch;
+use crate::world::events::{Balance, Entry, Event, Next, RunEnd, Sample};
+use crate::world::lasting::LastingPairs;
+use crate::world::pair::PairMemory;
+use crate::world::pair_table::PairTable;
+use crate::world::spec::{Laws, World};
+use crate::world::step::{Step, StepPair, StepScene};
+use crate::world::time::Time;
+use crate::world::vicinity::Cage;
+use carom_variational::State;
+use nalgebra::Vector3;
+use std::collections::BinaryHeap;
+
+/// Pairs of each body that are remembered before any is forgotten, and as many for all.
+const REMEMBERED: usize = 8;
+
+/// Entries of the queue for each body that there is room for at the start.
+const QUEUED: usize = 16;
+
+/// Events of a body without time between them before its motion is given up.
+pub(crate) const EVENTS_PER_INSTANT: usize = 10_000;
+
+/// A body on its way.
+#[derive(Clone, Debug)]
+pub(crate) struct Motion {
+    pub(crate) state: State,
+    pub(crate) time: Time,
+    /// Counts the flights, so that what was found for an earlier one is not used.
+    pub(crate) stamp: u64,
+    pub(crate) island: Option<usize>,
+    /// Energy when the flight began (J).
+    pub(crate) energy: f64,
+    /// Latest event of the body, and how many there were without time between.
+    latest: Time,
+    at_once: usize,
+}
+
+/// Bodies that lasting contacts connect, in a step.
+#[derive(Clone, Debug)]
+pub(crate) struct Island {
+    pub(crate) bodies: Vec<usize>,
+    pub(crate) pairs: Vec<(usize, usize)>,
+    /// States before the first kick.
+    pub(crate) before: Vec<State>,
+    pub(crate) begin: Time,
+    pub(crate) length: f64,
+    pub(crate) end: Time,
+    pub(crate) step: Step,
+    /// Whether another point of a pair closes at the end.
+    pub(crate) lands: bool,
+    /// Whether the step repeats itself to rounding: the bodies rest until something happens to them.
+    pub(crate) rests: bool,
+    pub(crate) stamp: u64,
+    /// Steps since the last line of the grid.
+    pub(crate) splits: usize,
+}
+
+impl Island {
+    /// Place of a body in the lists.
+    pub(crate) fn place(&self, body: usize) -> Option<usize> {
+        self.bodies.binary_search(&body).ok()
+    }
+}
+
+/// How impacts of a pair follow on each other.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Bounces {
+    pub(crate) last: Option<Time>,
+    pub(crate) interval: f64,
+    /// Intervals in a row that were shorter than the one before.
+    pub(crate) shrunk: usize,
+    /// Intervals in a row that were too short for anything to happen in them.
+    pub(crate) short: usize,
+}
+
+pub(crate) type Observer<'o> = dyn FnMut(Event<'_>) + 'o;
+
+pub(crate) struct Run<'w, 'o> {
+    pub(crate) world: &'w World,
+    pub(crate) laws: &'w Laws<'w>,
+    pub(crate) limits: Limits,
+    pub(crate) observe: &'o mut Observer<'o>,
+    pub(crate) motions: Vec<Motion>,
+    pub(crate) cages: Vec<Cage>,
+    pub(crate) cells: Cells,
+    pub(crate) memory: PairTable<PairMemory>,
+    pub(crate) lasting: LastingPairs,
+    pub(crate) islands: Vec<Option<Island>>,
+    /// Places in the list of islands that are free.
+    pub(crate) free_islands: Vec<usize>,
+    pub(crate) bounces: PairTable<Bounces>,
+    pub(crate) chatter: PairTable<Chatter>,
+    pub(crate) scratch: Scratch,
+    queue: BinaryHeap<Entry>,
+    stamps: u64,
+    pub(crate) n_impacts: usize,
+    pub(crate) n_steps: usize,
+    pub(crate) balance: Balance,
+    /// Energy of all bodies and losses, less the energy at the start.
+    pub(crate) drift: f64,
+    /// Times that are asked for and have not come yet, the latest first.
+    samples: Vec<f64>,
+    has_begun: bool,
+    pub(crate) ended: Option<Ending<MotionError>>,
+    /// Latest touch.
+    latest: Time,
+    /// The touch before it: what is resolved is not earlier.
+    pub(crate) before: Time,
+    pub(crate) now: Time,
+}
+
+impl World {
+    /// Runs from the start, and reports the times asked for (ascending) and every event in their order.
+    /// What stops a motion on its way is the [`Ending`]; everything before it has been reported.
+    pub fn run<'o>(
+        &self,
+        laws: &Laws<'_>,
+        limits: &Limits,
+        samples: &[f64],
+        observe: &'o mut (dyn FnMut(Event<'_>) + 'o),
+    ) -> RunEnd {
+        let motion = |(i, state): (usize, &State)| Motion {
+            state: *state,
+            time: Time::default(),
+            stamp: 0,
+            island: None,
+            energy: self.energy(i, state),
+            latest: Time::default(),
+            at_once: 0,
+        };
+        let n = self.n_bodies();
+        let remembered = REMEMBERED * (n + 8);
+        let mut run = Run {
+            world: self,
+            laws,
+            limits: *limits,
+            observe,
+            motions: self.initial.iter().enumerate().map(motion).collect(),
+            cages: vec![Cage::default(); n],
+            cells: Cells::new(n),
+            memory: PairTable::new(remembered),
+            lasting: LastingPairs::default(),
+            islands: Vec::new(),
+            free_islands: Vec::new(),
+            bounces: PairTable::new(remembered),
+            chatter: PairTable::new(n + 64),
+            scratch: Scratch::default(),
+            queue: BinaryHeap::with_capacity(QUEUED * n),
+            stamps: 0,
+            n_impacts: 0,
+            n_steps: 0,
+            balance: Balance {
+                supports: vec![Vector3::zeros(); self.n_things()],
+                ..Balance::default()
+            },
+            drift: 0.0,
+            samples: samples.iter().rev().copied().collect(),
+            has_begun: false,
+            ended: None,
+            latest: Time::default(),
+            before: Time::default(),
+            now: Time::default(),
+        };
+        let mut ending = drive(&mut run, limits);
+        if let Err(error) = run.samples_until_now(&ending) {
+            ending = Ending::Stopped(error);
+        }
+        let time = match ending {
+            Ending::Completed => Time::new(limits.duration),
+            _ => run.now,
+        };
+        // What happened in steps that do not end here counts, too.
+        for island in 0..run.islands.len() {
+            let _ = run.stop_step(island, time);
+        }
+        let states = run
+            .states_at(time)
+            .unwrap_or_else(|_| run.motions.iter().map(|motion| motion.state).collect());
+        run.note_energy(&states);
+        RunEnd {
+            ending,
+            time: time.high,
+            n_impacts: run.n_impacts,
+            n_steps: run.n_steps,
+            balance: run.balance,
+            states,
+        }
+    }
+}
+
+impl Hybrid for Run<'_, '_> {
+    type Error = MotionError;
+
+    fn n_impacts(&self) -> usize {
+        self.n_impacts
+    }
+
+    /// Through the next entry of the queue, or a sample before it.
+    fn proceed(&mut self, limits: &Limits) -> Result<Option<Ending<MotionError>>, MotionError> {
+        if !self.has_begun {
+            self.has_begun = true;
+            self.begin()?;
+            return Ok(self.ended.take());
+        }
+        let end = Time::new(limits.duration);
+        let next = self.queue.peek().copied();
+        if let Some(&sample) = self.samples.last()
+            && sample <= end.high
+            && next.is_none_or(|next| Time::new(sample).compare(&next.time).is_lt())
+        {
+            self.samples.pop();
+            self.sample(sample)?;
+            return Ok(None);
+        }
+        match next {
+            Some(entry) if entry.time.compare(&end).is_le() => {
+                self.queue.pop();
+                self.handle(entry)?;
+                Ok(self.ended.take())
+            }
+            _ => Ok(Some(Ending::Completed)),
+        }
+    }
+}
+
+impl<'w> Run<'w, '_> {
+    /// Samples up to where the run has ended by itself.
+    fn samples_until_now(&mut self, ending: &Ending<MotionError>) -> Result<(), MotionError> {
+        if matches!(ending, Ending::Stopped(_)) {
+            return Ok(());
+        }
+        let last = self.now.high.min(self.limits.duration);
+        while let Some(sample) = self.samples.pop_if(|sample| *sample <= last) {
+            self.sample(sample)?;
+        }
+        Ok(())
+    }
+
+    /// Whether the run is to end here.
+    pub(crate) fn is_over(&self) -> bool {
+        self.ended.is_some() || self.n_impacts >= self.limits.impacts
+    }
+
+    /// Boxes of all things, and what touches at the start.
+    fn begin(&mut self) -> Result<(), MotionError> {
+        let world = self.world;
+        let start = Time::default();
+        let mut discrete = false;
+        for i in 0..world.n_bodies() {
+            let body = &world.bodies[i];
+            if body.is_mobile() {
+                discrete |= !world.flights.is_exact(body);
+                self.enclose(i, start);
+            } else {
+                self.enclose_fixed(i);
+            }
+        }
+        self.settle()?;
+        if discrete {
+            self.count_line(start);
+        }
+        Ok(())
+    }
+
+    fn handle(&mut self, entry: Entry) -> Result<(), MotionError> {
+        match entry.next {
+            Next::Touch {
+                pair,
+                stamps,
+                certain,
+            } => {
+                let pair = (pair[0] as usize, pair[1] as usize);
+                if self.stamps_of(pair) != stamps {
+                    return Ok(());
+                }
+                self.pass(pair, entry.time)?;
+                self.touch(pair, entry.time, certain)
+            }
+            Next::StepEnd { island, stamp } => {
+                let island = island as usize;
+                let current = self.islands.get(island).and_then(Option::as_ref);
+                if current.is_none_or(|island| island.stamp != stamp) {
+                    return Ok(());
+                }
+                self.now = entry.time;
+                self.end_step(island)
+            }
+            Next::Line => self.line_of_grid(entry.time),
+            Next::Leave { body, count } => {
+                let body = body as usize;
+                if self.cages[body].count != count {
+                    return Ok(());
+                }
+                self.look_around(&[body], entry.time)
+            }
+            Next::Look { pair, counts } => {
+                let pair = (pair[0] as usize, pair[1] as usize);
+                if self.counts(pair) != counts {
+                    return Ok(());
+                }
+                self.look(pair, entry.time)
+            }
+        }
+    }
+
+    /// Counts touches of the bodies of a pair without time between them.
+    fn pass(&mut self, pair: (usize, usize), time: Time) -> Result<(), MotionError> {
+        self.now = time;
+        self.before = self.latest;
+        self.latest = time;
+        let rounding = 4.0 * f64::EPSILON * (time.high.abs() + self.world.time_step);
+        let limit = EVENTS_PER_INSTANT;
+        for thing in [pair.0, pair.1] {
+            let Some(motion) = self.motions.get_mut(thing) else {
+                continue;
+            };
+            if !self.world.is_mobile(thing) {
+                continue;
+            }
+            let passed = time.since(motion.latest);
+            motion.at_once = if passed > rounding {
+                0
+            } else {
+                motion.at_once + 1
+            };
+            motion.latest = time;
+            if motion.at_once > limit {
+                return Err(MotionError::EventLimit {
+                    limit,
+                    time: time.high,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Grows whenever a flight of the two begins.
+    fn stamps_of(&self, (i, j): (usize, usize)) -> u64 {
+        let stamp = |thing: usize| self.motions.get(thing).map_or(0, |motion| motion.stamp);
+        stamp(i) + stamp(j)
+    }
+
+    pub(crate) fn new_stamp(&mut self) -> u64 {
+        self.stamps += 1;
+        self.stamps
+    }
+
+    /// The line of the grid after a time.
+    pub(crate) fn next_line(&self, time: Time) -> Time {
+        let step = self.world.time_step;
+        let line = Time::new(((time.high / step + 1e-9).floor() + 1.0) * step);
+        match line.compare(&time).is_gt() {
+            true => line,
+            false => time.plus(step),
+        }
+    }
+
+    /// Counts the step of variational flights that begins at a time, and goes on at its end.
+    fn count_line(&mut self, time: Time) {
+        let lasts = self.free_islands.len() < self.islands.len();
+        self.n_steps += usize::from(!lasts && time.high < self.limits.duration);
+        self.push(Entry {
+            time: self.next_line(time),
+            next: Next::Line,
+        });
+    }
+
+    /// Variational flights start anew on the lines of the grid.
+    fn line_of_grid(&mut self, time: Time) -> Result<(), MotionError> {
+        let world = self.world;
+        self.now = time;
+        let mut bodies = std::mem::take(&mut self.scratch.flying);
+        bodies.clear();
+        bodies.extend((0..world.n_bodies()).filter(|i| {
+            let body = &world.bodies[*i];
+            body.is_mobile() && !world.flights.is_exact(body) && self.motions[*i].island.is_none()
+        }));
+        for &body in &bodies {
+            self.bring(body, time)?;
+        }
+        self.look_around(&bodies, time)?;
+        self.scratch.flying = bodies;
+        self.count_line(time);
+        Ok(())
+    }
+
+    /// Where a body or plane is at a time; bodies in a step as if it ended there.
+    pub(crate) fn state_at(&self, thing: usize, time: Time) -> Result<State, MotionError> {
+        let Some(motion) = self.motions.get(thing) else {
+            return Ok(*self.world.initial_of(thing));
+        };
+        if let Some(island) = motion.island.and_then(|i| self.islands.get(i)?.as_ref()) {
+            let place = island.place(thing).unwrap_or_default();
+            let passed = time.since(island.begin);
+            if time == island.end || passed >= island.length {
+                return Ok(island.step.end[place]);
+            }
+            if island.rests || passed <= 1e-9 * island.length {
+                return Ok(island.before[place]);
+            }
+            return Ok(self.preview(island, passed)?.end[place]);
+        }
+        self.fly(thing, time)
+    }
+
+    /// The flight of a body to a time, from where it was.
+    fn fly(&self, body: usize, time: Time) -> Result<State, MotionError> {
+        let (world, motion) = (self.world, &self.motions[body]);
+        let flown = time.since(motion.time);
+        world
+            .flights
+            .advance(&world.bodies[body], &motion.state, flown)
+            .map_err(|source| MotionError::Flight {
+                body: world.bodies[body].name.clone(),
+                time: motion.time.high,
+                source,
+            })
+    }
+
+    /// The step of an island, if it were this long.
+    pub(crate) fn preview(&self, island: &Island, length: f64) -> Result<Step, MotionError> {
+        if island.rests {
+            return Ok(island.step.stretched(length));
+        }
+        self.scene(&island.bodies, &island.pairs, island.begin)
+            .step(&island.before, length, Some(&island.step.impulses))
+    }
+
+    pub(crate) fn scene(
+        &self,
+        bodies: &[usize],
+        pairs: &[(usize, usize)],
+        time: Time,
+    ) -> StepScene<'w> {
+        let world = self.world;
+        let place = |body: usize| bodies.binary_search(&body).ok();
+        let of_pair = |&(i, j): &(usize, usize)| StepPair {
+            first: place(i).unwrap_or_default(),
+            second: place(j),
+            body: &world.bodies[i],
+            other: world.thing(j),
+            fixed: world.initial_of(j),
+            friction: world.surface(i, j).friction,
+            tolerance: world.tolerance(i, j),
+        };
+        StepScene {
+            flights: &world.flights,
+            bodies: bodies.iter().map(|i| &world.bodies[*i]).collect(),
+            pairs: pairs.iter().map(of_pair).collect(),
+            time: time.high,
+            time_step: world.time_step,
+            reach: self.reach(bodies, pairs, time),
+        }
+    }
+
+    /// States of all bodies at a time.
+    fn states_at(&self, time: Time) -> Result<Vec<State>, MotionError> {
+        let mut states: Vec<State> = self.motions.iter().map(|motion| motion.state).collect();
+        for (body, state) in states.iter_mut().enumerate() {
+            if self.motions[body].island.is_none() {
+                *state = self.fly(body, time)?;
+            }
+        }
+        for island in self.islands.iter().flatten() {
+            let passed = time.since(island.begin);
+            let all = if passed >= island.length {
+                island.step.end.clone()
+            } else if island.rests || passed <= 1e-9 * island.length {
+                island.before.clone()
+            } else {
+                self.preview(island, passed)?.end
+            };
+            for (body, state) in island.bodies.iter().zip(all) {
+                states[*body] = state;
+            }
+        }
+        Ok(states)
+    }
+
+    fn sample(&mut self, time: f64) -> Result<(), MotionError> {
+        let states = self.states_at(Time::new(time))?;
+        self.note_energy(&states);
+        (self.observe)(Event::Sample(Sample {
+            time,
+            states: &states,
+        }));
+        Ok(())
+    }
+
+    /// Compares the energy of states with that when their flights began.
+    fn note_energy(&mut self, states: &[State]) {
+        let mut error = self.drift;
+        for (body, state) in states.iter().enumerate() {
+            if self.motions[body].island.is_none() {
+                error += self.world.energy(body, state) - self.motions[body].energy;
+            }
+        }
+        if error.is_finite() {
+            self.balance.energy_error = self.balance.energy_error.max(error.abs());
+        }
+    }
+
+    /// Starts the flight of a body anew from where it is at a time, without a change.
+    pub(crate) fn bring(&mut self, body: usize, time: Time) -> Result<(), MotionError> {
+        if !self.world.is_mobile(body) || self.motions[body].time == time {
+            return Ok(());
+        }
+        let state = self.fly(body, time)?;
+        let energy = self.world.energy(body, &state);
+        if !crate::world::step::is_finite(&state) {
+            return Err(MotionError::NonFinite {
+                body: self.world.bodies[body].name.clone(),
+                time: time.high,
+            });
+        }
+        let stamp = self.new_stamp();
+        let motion = &mut self.motions[body];
+        self.drift += energy - motion.energy;
+        (motion.state, motion.time, motion.energy, motion.stamp) = (state, time, energy, stamp);
+        self.balance.energy_error = self.balance.energy_error.max(self.drift.abs());
+        Ok(())
+    }
+
+    /// Adds a touch of the present flights of a pair to the queue.
+    pub(crate) fn push_touch(&mut self, pair: (usize, usize), time: Time, certain: bool) {
+        let stamps = self.stamps_of(pair);
+        let pair = [pair.0 as u32, pair.1 as u32];
+        self.queue.push(Entry {
+            time,
+            next: Next::Touch {
+                pair,
+                stamps,
+                certain,
+            },
+        });
+    }
+
+    /// Adds an entry to the queue.
+    pub(crate) fn push(&mut self, entry: Entry) {
+        self.queue.push(entry);
+    }
+
+    /// Kinetic energy of bodies (J).
+    pub(crate) fn kinetic(&self, bodies: &[usize], states: &[State]) -> f64 {
+        let all = bodies.iter().zip(states);
+        all.map(|(i, state)| Flights::kinetic(&self.world.bodies[*i], state))
+            .sum()
+    }
+}

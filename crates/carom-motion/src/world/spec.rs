@@ -1,0 +1,372 @@
+//! A small world of rigid bodies and planes.
+
+use crate::world::MotionError;
+use crate::world::body::{Body, BodySpec, FlightRule, Flights, PlaneSpec};
+use crate::world::pair::{self, Other, PairMemory};
+use carom_geometry::pair::Part;
+use carom_impact::ImpactLaw;
+use carom_impact::two_body::ImpactOptions;
+use carom_lie::So3;
+use carom_variational::State;
+use nalgebra::Vector3;
+use std::collections::BTreeMap;
+
+/// Contacts within this fraction of the smaller body's radius take part in an impact.
+pub(crate) const CONTACT_TOLERANCE: f64 = 1e-9;
+
+/// What happens where two things touch.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Surface {
+    /// Coulomb coefficient, at least 0.
+    pub friction: f64,
+    /// Coefficient of restitution in \[0, 1\].
+    pub restitution: f64,
+    /// Whether they touch at all, or pass through each other.
+    pub collide: bool,
+}
+
+/// What happens where infinitely many impacts of a contact, each of which loses energy, happen in a
+/// finite time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnZeno {
+    /// The motion goes on in lasting contact.
+    Rest,
+    /// The run ends there.
+    Stop,
+    /// Impacts are never merged.
+    Continue,
+}
+
+/// How one contact that is not several answers an impact.
+#[derive(Clone, Copy, Debug)]
+pub enum SingleLaw<'a> {
+    /// The frictional impact of two bodies, by its closed forms and hodographs.
+    TwoBody(ImpactOptions),
+    /// Any law.
+    Any(&'a dyn ImpactLaw),
+}
+
+/// How a world answers impacts.
+#[derive(Clone, Copy)]
+pub struct Laws<'a> {
+    /// For one contact.
+    pub single: SingleLaw<'a>,
+    /// For several contacts, given the number of the impact: laws that draw samples take it as the
+    /// index of the sample.
+    pub several: &'a dyn Fn(usize) -> Box<dyn ImpactLaw>,
+    /// Where impacts accumulate.
+    pub on_zeno: OnZeno,
+}
+
+impl std::fmt::Debug for Laws<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Laws")
+            .field("single", &self.single)
+            .field("on_zeno", &self.on_zeno)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Everything that a world is made of.
+#[derive(Clone, Debug)]
+pub struct WorldSpec {
+    /// Bodies, mobile and fixed.
+    pub bodies: Vec<BodySpec>,
+    /// Fixed planes.
+    pub planes: Vec<PlaneSpec>,
+    /// Acceleration of gravity (m/s²).
+    pub gravity: Vector3<f64>,
+    /// How bodies fly.
+    pub flight: FlightRule,
+    /// Step of variational flights and of lasting contact (s).
+    pub time_step: f64,
+    /// Every pair that is not in `pairs`.
+    pub surface: Surface,
+    /// Pairs of things by their indices: bodies in their order, then planes.
+    pub pairs: Vec<([usize; 2], Surface)>,
+}
+
+/// A world, checked and prepared.
+#[derive(Clone, Debug)]
+pub struct World {
+    pub(crate) bodies: Vec<Body>,
+    pub(crate) planes: Vec<PlaneSpec>,
+    pub(crate) flights: Flights,
+    pub(crate) time_step: f64,
+    pub(crate) initial: Vec<State>,
+    surface: Surface,
+    pairs: BTreeMap<(usize, usize), Surface>,
+}
+
+impl World {
+    /// Checks a description.
+    ///
+    /// # Errors
+    ///
+    /// [`MotionError::InvalidValue`], [`MotionError::Shape`] for a mesh that is not convex, and
+    /// [`MotionError::InitialPenetration`].
+    pub fn new(spec: &WorldSpec) -> Result<Self, MotionError> {
+        check(
+            "time step",
+            spec.time_step,
+            spec.time_step > 0.0,
+            "positive and finite",
+        )?;
+        for surface in spec.pairs.iter().map(|(_, s)| s).chain([&spec.surface]) {
+            check(
+                "friction",
+                surface.friction,
+                surface.friction >= 0.0,
+                "at least 0 and finite",
+            )?;
+            let inside = (0.0..=1.0).contains(&surface.restitution);
+            check("restitution", surface.restitution, inside, "in [0, 1]")?;
+        }
+        let bodies = spec
+            .bodies
+            .iter()
+            .map(Body::new)
+            .collect::<Result<Vec<_>, _>>()?;
+        let mut initial = Vec::with_capacity(bodies.len());
+        for (body, spec) in bodies.iter().zip(&spec.bodies) {
+            initial.push(start(body, spec)?);
+        }
+        let order = |[i, j]: [usize; 2]| if i < j { (i, j) } else { (j, i) };
+        let world = Self {
+            bodies,
+            planes: spec.planes.clone(),
+            flights: Flights::new(spec.flight, spec.gravity, spec.time_step),
+            time_step: spec.time_step,
+            initial,
+            surface: spec.surface,
+            pairs: spec
+                .pairs
+                .iter()
+                .map(|(names, s)| (order(*names), *s))
+                .collect(),
+        };
+        world.check_overlaps()?;
+        Ok(world)
+    }
+
+    fn check_overlaps(&self) -> Result<(), MotionError> {
+        let mut deep: Option<((usize, usize), f64)> = None;
+        self.each_pair(&self.initial, 0.0, &mut |pair| {
+            let gap = self.gap(pair, &self.initial);
+            if gap < -self.tolerance(pair.0, pair.1) && deep.is_none_or(|(first, _)| pair < first) {
+                deep = Some((pair, -gap));
+            }
+            0.0
+        });
+        match deep {
+            None => Ok(()),
+            Some(((first, second), depth)) => Err(MotionError::InitialPenetration {
+                first: self.name(first).to_owned(),
+                second: self.name(second).to_owned(),
+                depth,
+            }),
+        }
+    }
+
+    fn gap(&self, (i, j): (usize, usize), states: &[State]) -> f64 {
+        let (body, here) = (&self.bodies[i], &states[i]);
+        let there = states.get(j).unwrap_or(here);
+        pair::gap(body, here, &self.thing(j), there, &mut PairMemory::new()).value
+    }
+
+    /// Every pair that can touch and whose balls, or ball and plane, are no farther apart than `reach`,
+    /// which each report renews (m).
+    fn each_pair(
+        &self,
+        states: &[State],
+        mut reach: f64,
+        report: &mut dyn FnMut((usize, usize)) -> f64,
+    ) {
+        let n = self.bodies.len();
+        let low = |i: usize| states[i].position.x - self.bodies[i].radius;
+        let mut order: Vec<usize> = (0..n).collect();
+        order.sort_by(|i, j| low(*i).total_cmp(&low(*j)));
+        for (place, &i) in order.iter().enumerate() {
+            let (here, radius) = (states[i].position, self.bodies[i].radius);
+            for (index, plane) in self.planes.iter().enumerate() {
+                if plane.half_space.height(&here) - radius <= reach
+                    && let Some(pair) = self.pair_of(i, n + index)
+                {
+                    reach = report(pair);
+                }
+            }
+            for &j in order.iter().skip(place + 1) {
+                if low(j) > here.x + radius + reach {
+                    break;
+                }
+                let apart = (here - states[j].position).norm();
+                if apart - radius - self.bodies[j].radius <= reach
+                    && let Some(pair) = self.pair_of(i, j)
+                {
+                    reach = report(pair);
+                }
+            }
+        }
+    }
+
+    /// Number of bodies and planes.
+    pub(crate) fn n_things(&self) -> usize {
+        self.bodies.len() + self.planes.len()
+    }
+
+    /// The body or plane of an index.
+    pub(crate) fn thing(&self, index: usize) -> Other<'_> {
+        match self.bodies.get(index) {
+            Some(body) => Other::Body(body),
+            None => Other::Plane(&self.planes[index - self.bodies.len()]),
+        }
+    }
+
+    pub(crate) fn is_mobile(&self, index: usize) -> bool {
+        self.bodies.get(index).is_some_and(Body::is_mobile)
+    }
+
+    /// State at the start; for a plane, one of no meaning.
+    pub(crate) fn initial_of(&self, index: usize) -> &State {
+        &self.initial[index.min(self.initial.len() - 1)]
+    }
+
+    /// Two things as a pair, the first one mobile and, of two mobile ones, the earlier; `None` if they
+    /// cannot touch.
+    pub(crate) fn pair_of(&self, i: usize, j: usize) -> Option<(usize, usize)> {
+        if i == j {
+            return None;
+        }
+        let (i, j) = if i < j { (i, j) } else { (j, i) };
+        if !self.surface(i, j).collide {
+            return None;
+        }
+        match (self.is_mobile(i), self.is_mobile(j)) {
+            (true, _) => Some((i, j)),
+            (false, true) => Some((j, i)),
+            _ => None,
+        }
+    }
+
+    /// What happens where two things touch.
+    pub(crate) fn surface(&self, i: usize, j: usize) -> Surface {
+        let key = if i < j { (i, j) } else { (j, i) };
+        self.pairs.get(&key).copied().unwrap_or(self.surface)
+    }
+
+    /// Gaps within this are contact (m).
+    pub(crate) fn tolerance(&self, i: usize, j: usize) -> f64 {
+        CONTACT_TOLERANCE * pair::size(&self.bodies[i], &self.thing(j))
+    }
+
+    /// Name of a body or plane.
+    pub fn name(&self, index: usize) -> &str {
+        match self.bodies.get(index) {
+            Some(body) => &body.name,
+            None => match self.planes.get(index - self.bodies.len()) {
+                Some(plane) => &plane.name,
+                None => "",
+            },
+        }
+    }
+
+    /// States of all bodies at the start.
+    pub fn initial_states(&self) -> &[State] {
+        &self.initial
+    }
+
+    /// Number of bodies.
+    pub fn n_bodies(&self) -> usize {
+        self.bodies.len()
+    }
+
+    /// Whether a body never moves.
+    pub fn is_fixed(&self, body: usize) -> bool {
+        !self.is_mobile(body)
+    }
+
+    /// The convex parts of a body.
+    pub fn parts(&self, body: usize) -> &[Part] {
+        self.bodies.get(body).map_or(&[], |body| &body.parts)
+    }
+
+    /// Velocity of a body's center of mass in space (m/s), and its angular velocity in space (rad/s).
+    pub fn velocity(&self, body: usize, state: &State) -> (Vector3<f64>, Vector3<f64>) {
+        let Some(rigid) = self.bodies.get(body).and_then(|b| b.rigid.as_ref()) else {
+            return (Vector3::zeros(), Vector3::zeros());
+        };
+        let spin = rigid.angular_velocity(&state.angular_momentum);
+        (
+            state.linear_momentum / rigid.mass(),
+            state.rotation.rotate(&spin),
+        )
+    }
+
+    /// Velocity of a body's center of mass in space (m/s).
+    pub(crate) fn drift(&self, body: usize, state: &State) -> Vector3<f64> {
+        match self.bodies.get(body).and_then(|b| b.rigid.as_ref()) {
+            Some(rigid) => state.linear_momentum / rigid.mass(),
+            None => Vector3::zeros(),
+        }
+    }
+
+    /// Kinetic and potential energy of a body (J).
+    pub fn energy(&self, body: usize, state: &State) -> f64 {
+        self.bodies
+            .get(body)
+            .map_or(0.0, |b| self.flights.energy(b, state))
+    }
+
+    /// Smallest gap of any pair at some states of all bodies (m); infinite if nothing can touch.
+    pub fn lowest_gap(&self, states: &[State]) -> f64 {
+        let mut lowest = f64::INFINITY;
+        self.each_pair(states, lowest, &mut |pair| {
+            lowest = lowest.min(self.gap(pair, states));
+            lowest
+        });
+        lowest
+    }
+}
+
+fn check(what: &str, value: f64, good: bool, allowed: &'static str) -> Result<(), MotionError> {
+    if good && value.is_finite() {
+        return Ok(());
+    }
+    Err(MotionError::InvalidValue {
+        what: what.to_owned(),
+        value,
+        allowed,
+    })
+}
+
+fn start(body: &Body, spec: &BodySpec) -> Result<State, MotionError> {
+    let numbers = [
+        ("position", &spec.configuration.translation),
+        ("velocity", &spec.velocity),
+        ("angular velocity", &spec.angular_velocity),
+    ];
+    for (what, vector) in numbers {
+        for value in vector.iter() {
+            check(
+                &format!("{what} of `{}`", spec.name),
+                *value,
+                true,
+                "finite",
+            )?;
+        }
+    }
+    let rotation: So3 = spec.configuration.rotation;
+    let (linear_momentum, angular_momentum) = match &body.rigid {
+        Some(rigid) => (
+            spec.velocity * rigid.mass(),
+            rigid.inertia() * rotation.rotate_back(&spec.angular_velocity),
+        ),
+        None => (Vector3::zeros(), Vector3::zeros()),
+    };
+    Ok(State {
+        position: spec.configuration.translation,
+        rotation,
+        linear_momentum,
+        angular_momentum,
+    })
+}

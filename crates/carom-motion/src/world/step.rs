@@ -1,0 +1,535 @@
+//! One step of bodies in lasting contact: kick, free flight, kick.
+//!
+//! 1. rows $J_0$ at the start, $v\leftarrow v + M^{-1}J_0^T\Lambda_0$ with
+//!    $0\le\Lambda_n\perp\Phi(\text{end})\ge 0$;
+//! 2. the ordinary flight;
+//! 3. rows $J_1$ there, $v\leftarrow v + M^{-1}J_1^T\Lambda_1$ with $0\le\Lambda_n\perp J_nv\ge 0$.
+//!
+//! Each kick is an impact at a fixed configuration, so its work is $\tfrac12\Lambda\cdot(b^-+b^+)$
+//! exactly. Friction is Coulomb's in the round cone. A contact that slides is rubbed against its slip
+//! before the first kick and after the second; one that sticks has no slip on the average of the flight
+//! and none after it.
+//!
+//! RATTLE (Andersen, J. Comput. Phys. 52 (1983) 24) with the friction of Moreau (1988) and Jean (1999).
+
+use crate::world::MotionError;
+use crate::world::body::{Body, Flights, Velocity};
+use crate::world::dependent::Dependent;
+use crate::world::friction::{Friction, Kick};
+use crate::world::pair::{self, ContactPoint, Other, PairMemory};
+use crate::world::rows::{Rows, Side, work};
+use carom_variational::State;
+use nalgebra::{Vector2, Vector3};
+
+/// Iterations for the first kick.
+const MAX_ITERATIONS: usize = 40;
+
+/// Steps up to this fraction of the grid's take rates of gaps instead of their differences.
+const SHORT: f64 = 0.0101;
+
+/// Contact velocities below this fraction of what moves in a step are none.
+pub(crate) const STILL: f64 = 1e-11;
+
+/// A pair in contact, as a step sees it.
+#[derive(Clone, Debug)]
+pub(crate) struct StepPair<'a> {
+    /// Place of the first body in the island.
+    pub(crate) first: usize,
+    /// Place of the second body, if it is mobile.
+    pub(crate) second: Option<usize>,
+    pub(crate) body: &'a Body,
+    pub(crate) other: Other<'a>,
+    /// State of the second if it does not move.
+    pub(crate) fixed: &'a State,
+    pub(crate) friction: f64,
+    /// Gaps within this are contact (m).
+    pub(crate) tolerance: f64,
+}
+
+/// What a step finds out about a pair.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct PairStep {
+    /// Normal impulse of both kicks (N s).
+    pub(crate) pressed: f64,
+    /// Normal impulse of the first kick (N s).
+    pub(crate) pressed_first: f64,
+    /// Whether every point has opened at the end.
+    pub(crate) open: bool,
+    /// Whether a pressed point slides at the end.
+    pub(crate) slides: bool,
+    /// Impulse of both kicks on the first body, in space (N s).
+    pub(crate) impulse: Vector3<f64>,
+    /// Gap at the end, of all features (m).
+    pub(crate) gap: f64,
+}
+
+/// A step.
+#[derive(Clone, Debug)]
+pub(crate) struct Step {
+    /// Length (s).
+    pub(crate) length: f64,
+    /// States after the first kick: from here the bodies fly.
+    pub(crate) launched: Vec<State>,
+    /// States after the second kick.
+    pub(crate) end: Vec<State>,
+    pub(crate) pairs: Vec<PairStep>,
+    /// Energy that the kicks took (J).
+    pub(crate) loss: f64,
+    /// Smallest slip along its old direction that is left to a contact that slid at the start; below 0 if
+    /// the friction of sliding would reverse it (m/s).
+    pub(crate) slip_left: f64,
+    /// Impulses of the first and second kick, for the next start.
+    pub(crate) impulses: [Vec<f64>; 2],
+}
+
+impl Step {
+    /// The same forces for another time, if the step ends where it began.
+    pub(crate) fn stretched(&self, length: f64) -> Self {
+        let share = length / self.length;
+        let mut out = self.clone();
+        out.length = length;
+        out.loss *= share;
+        for pair in &mut out.pairs {
+            pair.pressed *= share;
+            pair.pressed_first *= share;
+            pair.impulse *= share;
+        }
+        out
+    }
+}
+
+/// The bodies and pairs of one island.
+#[derive(Clone, Debug)]
+pub(crate) struct StepScene<'a> {
+    pub(crate) flights: &'a Flights,
+    pub(crate) bodies: Vec<&'a Body>,
+    pub(crate) pairs: Vec<StepPair<'a>>,
+    /// Time at the start, for messages (s).
+    pub(crate) time: f64,
+    /// Step of the grid (s): a point that is a little too deep comes back in that time.
+    pub(crate) time_step: f64,
+    /// Points whose gap is within this belong to the step, too, where it is not split (m).
+    pub(crate) reach: f64,
+}
+
+/// The points of an island at one configuration.
+struct Points {
+    rows: Rows,
+    points: Vec<(usize, ContactPoint)>,
+}
+
+impl StepScene<'_> {
+    fn side<'s>(&'s self, place: usize, states: &'s [State]) -> Side<'s> {
+        Some((place, *self.bodies.get(place)?, states.get(place)?))
+    }
+
+    fn states_of<'s>(&'s self, pair: &'s StepPair<'_>, states: &'s [State]) -> [&'s State; 2] {
+        let first = states.get(pair.first).unwrap_or(pair.fixed);
+        let second = pair
+            .second
+            .and_then(|p| states.get(p))
+            .unwrap_or(pair.fixed);
+        [first, second]
+    }
+
+    /// Gaps of the pairs, of all features (m).
+    pub(crate) fn gaps(&self, states: &[State]) -> Vec<f64> {
+        let gap = |pair: &StepPair<'_>| {
+            let [here, there] = self.states_of(pair, states);
+            let mut memory = PairMemory::new();
+            pair::gap(pair.body, here, &pair.other, there, &mut memory).value
+        };
+        self.pairs.iter().map(gap).collect()
+    }
+
+    fn push(&self, out: &mut Points, index: usize, point: ContactPoint, states: &[State]) {
+        let Some(pair) = self.pairs.get(index) else {
+            return;
+        };
+        let second = pair.second.and_then(|place| self.side(place, states));
+        out.rows.push(
+            &point.point,
+            &point.normal,
+            self.side(pair.first, states),
+            second,
+        );
+        out.points.push((index, point));
+    }
+
+    fn start(&self, states: &[State]) -> Points {
+        let mut out = Points {
+            rows: Rows::default(),
+            points: Vec::new(),
+        };
+        let mut found = Vec::new();
+        for (index, pair) in self.pairs.iter().enumerate() {
+            found.clear();
+            let [here, there] = self.states_of(pair, states);
+            let mut memory = PairMemory::new();
+            pair::contact_points(
+                pair.body,
+                here,
+                &pair.other,
+                there,
+                &mut memory,
+                pair.tolerance.max(self.reach),
+                &mut found,
+            );
+            for point in &found {
+                self.push(&mut out, index, *point, states);
+            }
+        }
+        out
+    }
+
+    fn moved(&self, points: &Points, states: &[State]) -> Points {
+        let mut out = Points {
+            rows: Rows::default(),
+            points: Vec::new(),
+        };
+        for (index, point) in &points.points {
+            let Some(pair) = self.pairs.get(*index) else {
+                continue;
+            };
+            let [here, there] = self.states_of(pair, states);
+            let point = point.moved(pair.body, here, &pair.other, there);
+            self.push(&mut out, *index, point, states);
+        }
+        out
+    }
+
+    fn fly(&self, states: &[State], h: f64) -> Result<Vec<State>, MotionError> {
+        let flights = self.bodies.iter().zip(states);
+        flights
+            .map(|(body, state)| {
+                self.flights
+                    .advance(body, state, h)
+                    .map_err(|source| MotionError::Flight {
+                        body: body.name.clone(),
+                        time: self.time,
+                        source,
+                    })
+            })
+            .collect()
+    }
+
+    fn velocities(&self, states: &[State]) -> Vec<Velocity> {
+        let all = self.bodies.iter().zip(states);
+        all.map(|(body, state)| Velocity::of(body, state)).collect()
+    }
+
+    /// A step of length `h` from states before the first kick, with impulses to start from.
+    pub(crate) fn step(
+        &self,
+        states: &[State],
+        h: f64,
+        guess: Option<&[Vec<f64>; 2]>,
+    ) -> Result<Step, MotionError> {
+        let failed = || MotionError::ContactForces { time: self.time };
+        let start = self.start(states);
+        let rows = 3 * start.points.len();
+        let of_start = |which: usize| match guess {
+            Some(both) if both[which].len() == rows => both[which].clone(),
+            _ => vec![0.0; rows],
+        };
+        let mut first = of_start(0);
+        let (mut mobility, mut before, mut after) = (Vec::new(), Vec::new(), Vec::new());
+        start.rows.mobility(&mut mobility);
+        start.rows.velocities(&self.velocities(states), &mut before);
+        let scale =
+            before.iter().fold(0.0, |s: f64, x| s.max(x.abs())) + self.flights.gravity.norm() * h;
+        let slip_of = |velocities: &[f64], c: usize| {
+            let at = |k: usize| velocities.get(3 * c + k).copied().unwrap_or_default();
+            Vector2::new(at(1), at(2))
+        };
+        let friction_of = |c: usize| {
+            let pair = start
+                .points
+                .get(c)
+                .and_then(|(index, _)| self.pairs.get(*index));
+            pair.map_or(0.0, |pair| pair.friction)
+        };
+        let contacts = start.points.len();
+        // Rounding of gaps and of velocities.
+        let (mut noise, mut speed_noise) = (0.0_f64, 0.0_f64);
+        for (body, (state, velocity)) in self
+            .bodies
+            .iter()
+            .zip(states.iter().zip(self.velocities(states)))
+        {
+            noise = noise.max(state.position.amax() + body.radius);
+            let speed = velocity.linear.norm() + velocity.angular.norm() * body.radius;
+            speed_noise = speed_noise.max(speed);
+        }
+        // Impacts leave slips of this order where they leave none.
+        let still = STILL * scale + 1e-10 * speed_noise;
+        speed_noise *= 16.0 * f64::EPSILON;
+        let is_short = h <= SHORT * self.time_step;
+        let noise = match is_short {
+            true => speed_noise,
+            false => 16.0 * f64::EPSILON * noise / h,
+        };
+        // Contacts that slide are rubbed against the slip that they have.
+        let rubbed: Vec<(f64, Friction)> = (0..contacts)
+            .map(|c| {
+                let (mu, slip) = (friction_of(c), slip_of(&before, c));
+                let friction = match (mu > 0.0, slip.norm() > still) {
+                    (false, _) => Friction::Frictionless,
+                    (true, true) => Friction::Against(slip / slip.norm()),
+                    (true, false) => Friction::Coulomb,
+                };
+                (mu, friction)
+            })
+            .collect();
+        let implicit: Vec<(f64, Friction)> = rubbed
+            .iter()
+            .map(|(mu, friction)| match friction {
+                Friction::Frictionless => (*mu, *friction),
+                _ => (*mu, Friction::Coulomb),
+            })
+            .collect();
+        // Rows whose velocities count.
+        let counted = (0..rows).filter(|row| {
+            let law = rubbed.get(row / 3).map(|(_, law)| *law);
+            row % 3 == 0 || law == Some(Friction::Coulomb)
+        });
+        let dependent = Dependent::new(&mobility, rows, counted.collect());
+        // First kick.
+        let mut launched = states.to_vec();
+        let mut landed = states.to_vec();
+        let mut end = self.moved(&start, states);
+        let (mut begin_velocities, mut end_velocities) = (Vec::new(), Vec::new());
+        let mut last = f64::INFINITY;
+        for iteration in 1..=MAX_ITERATIONS {
+            launched.copy_from_slice(states);
+            start.rows.apply(&first, &mut launched);
+            landed = self.fly(&launched, h)?;
+            end = self.moved(&start, &landed);
+            start
+                .rows
+                .velocities(&self.velocities(&launched), &mut begin_velocities);
+            end.rows
+                .velocities(&self.velocities(&landed), &mut end_velocities);
+            // Mean rates without the impulses, as if the flight did not change the rows.
+            let mut velocity = vec![0.0; rows];
+            for (c, (_, point)) in end.points.iter().enumerate() {
+                // In a short step the rounding of gaps would be worth any speed.
+                let before = start.points.get(c).map_or(0.0, |(_, p)| p.gap);
+                velocity[3 * c] = if is_short {
+                    0.5 * (begin_velocities[3 * c] + end_velocities[3 * c]) + before.max(0.0) / h
+                } else {
+                    (point.gap - before.min(0.0) * (1.0 - h / self.time_step).max(0.0)) / h
+                };
+                for k in 3 * c + 1..3 * c + 3 {
+                    velocity[k] = 0.5 * (begin_velocities[k] + end_velocities[k]);
+                }
+            }
+            for (i, v) in velocity.iter_mut().enumerate() {
+                let row = mobility.iter().skip(i * rows).take(rows);
+                *v -= row.zip(&first).map(|(w, x)| w * x).sum::<f64>();
+            }
+            dependent.make_consistent(&mut velocity);
+            let mut next = first.clone();
+            let kick = |friction| Kick {
+                mobility: &mobility,
+                velocity: &velocity,
+                friction,
+                noise,
+            };
+            // Friction against the slip that was can jam contacts that press each other: then it is
+            // against the slip that will be, which has a solution.
+            if !kick(&rubbed).solve(&mut next) {
+                next.copy_from_slice(&first);
+                if !kick(&implicit).solve(&mut next) {
+                    return Err(failed());
+                }
+            }
+            let mut change: f64 = 0.0;
+            for i in 0..rows {
+                let row = mobility.iter().skip(i * rows).take(rows);
+                let moved: f64 = row
+                    .zip(next.iter().zip(&first))
+                    .map(|(w, (x, y))| w * (x - y))
+                    .sum();
+                change = change.max(moved.abs());
+            }
+            let converged = change <= 4.0 * f64::EPSILON * scale + 0.05 * noise
+                || (change <= 1e-13 * scale && change >= last);
+            // The impulses are those that the bodies were launched with.
+            if converged || iteration == MAX_ITERATIONS {
+                break;
+            }
+            last = change;
+            first = next;
+        }
+        if !last.is_finite() && rows > 0 && launched.iter().any(|s| !is_finite(s)) {
+            return Err(failed());
+        }
+        let mut loss = -work(&first, &before, &begin_velocities);
+        // Second kick: contacts that are closed.
+        let mut closed = Vec::new();
+        let mut second_points = Points {
+            rows: Rows::default(),
+            points: Vec::new(),
+        };
+        for (c, (index, point)) in end.points.iter().enumerate() {
+            let Some(pair) = self.pairs.get(*index) else {
+                continue;
+            };
+            let held = first.get(3 * c).is_some_and(|x| *x > 0.0);
+            if held || point.gap <= 1e-3 * pair.tolerance {
+                closed.push(c);
+                self.push(&mut second_points, *index, *point, &landed);
+            }
+        }
+        let mut velocity = Vec::new();
+        second_points.rows.mobility(&mut mobility);
+        second_points
+            .rows
+            .velocities(&self.velocities(&landed), &mut velocity);
+        let coulomb: Vec<(f64, Friction)> = closed
+            .iter()
+            .map(|c| match friction_of(*c) {
+                0.0 => (0.0, Friction::Frictionless),
+                mu => (mu, Friction::Coulomb),
+            })
+            .collect();
+        let warm = of_start(1);
+        let mut second: Vec<f64> = closed
+            .iter()
+            .flat_map(|c| warm.iter().skip(3 * c).take(3).copied())
+            .collect();
+        let kick = Kick {
+            mobility: &mobility,
+            velocity: &velocity,
+            friction: &coulomb,
+            noise: speed_noise,
+        };
+        if !kick.solve(&mut second) {
+            return Err(failed());
+        }
+        let mut states_end = landed.clone();
+        second_points.rows.apply(&second, &mut states_end);
+        second_points
+            .rows
+            .velocities(&self.velocities(&states_end), &mut after);
+        loss -= work(&second, &velocity, &after);
+        // What the friction of sliding alone would leave of the slip.
+        let mut slip_left = f64::INFINITY;
+        for (place, c) in closed.iter().enumerate() {
+            if let Some((_, Friction::Against(slip))) = rubbed.get(*c)
+                && second.get(3 * place).is_some_and(|n| *n > 0.0)
+            {
+                slip_left = slip_left.min(slip.dot(&slip_of(&after, place)));
+            }
+        }
+        let stops = closed.iter().enumerate().any(|(place, c)| {
+            let Some((_, Friction::Against(slip))) = rubbed.get(*c) else {
+                return false;
+            };
+            second.get(3 * place).is_some_and(|n| *n > 0.0)
+                && slip.dot(&slip_of(&after, place)) <= still
+        });
+        if stops {
+            let against: Vec<(f64, Friction)> = closed
+                .iter()
+                .zip(&coulomb)
+                .map(|(c, law)| match rubbed.get(*c) {
+                    Some((mu, friction @ Friction::Against(_))) => (*mu, *friction),
+                    _ => *law,
+                })
+                .collect();
+            let mut sliding = second.clone();
+            let kick = Kick {
+                mobility: &mobility,
+                velocity: &velocity,
+                friction: &against,
+                noise: speed_noise,
+            };
+            if kick.solve(&mut sliding) {
+                let mut reversed = landed.clone();
+                second_points.rows.apply(&sliding, &mut reversed);
+                let mut velocities = Vec::new();
+                second_points
+                    .rows
+                    .velocities(&self.velocities(&reversed), &mut velocities);
+                for (place, c) in closed.iter().enumerate() {
+                    if let Some((_, Friction::Against(slip))) = rubbed.get(*c) {
+                        slip_left = slip_left.min(slip.dot(&slip_of(&velocities, place)));
+                    }
+                }
+            }
+        }
+        let mut pairs = vec![
+            PairStep {
+                open: true,
+                ..PairStep::default()
+            };
+            self.pairs.len()
+        ];
+        for (c, (index, _)) in start.points.iter().enumerate() {
+            if let Some(pair) = pairs.get_mut(*index) {
+                let normal = first.get(3 * c).copied().unwrap_or_default();
+                pair.pressed += normal;
+                pair.pressed_first += normal;
+                pair.impulse += start.rows.impulse(c, &first);
+            }
+        }
+        for (place, (index, _)) in second_points.points.iter().enumerate() {
+            if let Some(pair) = pairs.get_mut(*index) {
+                let normal = second.get(3 * place).copied().unwrap_or_default();
+                let leaves = after.get(3 * place).is_some_and(|rate| *rate > still);
+                pair.pressed += normal;
+                pair.open &= leaves;
+                pair.slides |= !leaves && slip_of(&after, place).norm() > still;
+                pair.impulse += second_points.rows.impulse(place, &second);
+            }
+        }
+        let gaps = self.gaps(&states_end);
+        for ((pair, result), gap) in self.pairs.iter().zip(&mut pairs).zip(gaps) {
+            result.gap = gap;
+            if pair.friction == 0.0 {
+                result.slides = true;
+            }
+        }
+        let mut of_end = vec![0.0; rows];
+        for (place, c) in closed.iter().enumerate() {
+            for k in 0..3 {
+                if let (Some(to), Some(from)) =
+                    (of_end.get_mut(3 * c + k), second.get(3 * place + k))
+                {
+                    *to = *from;
+                }
+            }
+        }
+        if let Some(place) = states_end.iter().position(|s| !is_finite(s)) {
+            let body = self
+                .bodies
+                .get(place)
+                .map(|b| b.name.clone())
+                .unwrap_or_default();
+            return Err(MotionError::NonFinite {
+                body,
+                time: self.time,
+            });
+        }
+        Ok(Step {
+            length: h,
+            launched,
+            end: states_end,
+            pairs,
+            loss,
+            slip_left,
+            impulses: [first, of_end],
+        })
+    }
+}
+
+pub(crate) fn is_finite(state: &State) -> bool {
+    let all = [
+        &state.position,
+        &state.linear_momentum,
+        &state.angular_momentum,
+    ];
+    all.iter().all(|v| v.iter().all(|x| x.is_finite()))
+}

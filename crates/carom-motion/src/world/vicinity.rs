@@ -1,0 +1,405 @@
+//! Who can be met: every body has a box that holds its path for a while.
+//!
+//! What a body can touch within that time has a box that meets its own, and only there is looked for
+//! contacts, until one of the two boxes is over. Leaving a box is an event like others. A body that has
+//! nobody around gets a longer box, so that lonely bodies cost nothing.
+
+use crate::world::MotionError;
+use crate::world::ball::Ball;
+use crate::world::cells::Bounds;
+use crate::world::events::{Entry, Next};
+use crate::world::pair::Other;
+use crate::world::pair_table::Pair;
+use crate::world::run::Run;
+use crate::world::search::{Launch, Search};
+use crate::world::time::Time;
+use carom_variational::State;
+use nalgebra::Vector3;
+
+/// How far a body moves within its box, in its radii, where others are around.
+const TRAVEL: f64 = 2.0;
+
+/// Boxes are stretched up to this factor.
+const MAX_STRETCH: f64 = 1e12;
+
+/// Boxes that meet more than this many others are shortened.
+const CROWD: usize = 24;
+
+/// Contacts of bodies without closed forms are looked for in stretches of time in which points of the
+/// bodies move by about this many radii.
+const STRETCH_OF_SEARCH: f64 = 8.0;
+
+/// Flights that have turned this far begin anew with the next box: the exact flow of a body that
+/// tumbles takes time in proportion (rad).
+const LONG_FLIGHT: f64 = 2.0;
+
+/// Boxes last until a body that tumbles has turned this far (rad); but for no less than the second
+/// fraction of a step.
+const LONGEST_TUMBLE: f64 = 8.0;
+const SHORTEST_BOX: f64 = 1e-4;
+
+/// The box of a body.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cage {
+    /// It holds the path up to here.
+    pub(crate) until: Time,
+    /// Counts the boxes of all bodies.
+    pub(crate) count: u64,
+    stretch: f64,
+    /// The round in which contacts with all that are around were looked for.
+    round: u64,
+    /// The body, if it is a ball, when the box was made.
+    ball: Option<Ball>,
+    since: Time,
+    bounds: Bounds,
+}
+
+impl Default for Cage {
+    fn default() -> Self {
+        Self {
+            until: Time::new(f64::INFINITY),
+            count: 0,
+            stretch: 1.0,
+            round: 0,
+            ball: None,
+            since: Time::default(),
+            bounds: Bounds::around(&Vector3::zeros(), &Vector3::zeros(), 0.0),
+        }
+    }
+}
+
+impl Run<'_, '_> {
+    /// Gives new boxes to bodies whose flights begin, or go on, at a time, and looks for their contacts.
+    pub(crate) fn look_around(&mut self, bodies: &[usize], from: Time) -> Result<(), MotionError> {
+        for &body in bodies {
+            if self.is_long(body, from) {
+                self.bring(body, from)?;
+            }
+            self.enclose(body, from);
+        }
+        let round = self.new_stamp();
+        let mut around = std::mem::take(&mut self.scratch.around);
+        for &body in bodies {
+            self.around(body, &mut around);
+            let cage = &mut self.cages[body];
+            cage.round = round;
+            cage.stretch = match around.len() {
+                // The body itself is always there.
+                0 | 1 => (2.0 * cage.stretch).min(MAX_STRETCH),
+                n if n > CROWD => (0.5 * cage.stretch).max(1.0),
+                _ => cage.stretch,
+            };
+            for &thing in &around {
+                if thing != body && self.cages.get(thing).is_none_or(|c| c.round != round) {
+                    self.look_at(body, thing, from)?;
+                }
+            }
+        }
+        self.scratch.around = around;
+        Ok(())
+    }
+
+    /// Whether the flight of a body is to begin anew: an exact one of a body that has tumbled for long, or
+    /// a variational one with steps of its own.
+    fn is_long(&self, body: usize, time: Time) -> bool {
+        let (flights, about, motion) = (
+            &self.world.flights,
+            &self.world.bodies[body],
+            &self.motions[body],
+        );
+        if motion.island.is_some() {
+            return false;
+        }
+        match flights.is_exact(about) {
+            true => about.tumbling(&motion.state) * time.since(motion.time) > LONG_FLIGHT,
+            false => flights.own_step(about, &motion.state).is_some(),
+        }
+    }
+
+    /// Everything whose box meets that of a body, and the planes that do.
+    pub(crate) fn around(&self, body: usize, out: &mut Vec<usize>) {
+        self.within(&self.cages[body].bounds, out);
+    }
+
+    /// Everything that can be in a box at present.
+    pub(crate) fn within(&self, bounds: &Bounds, out: &mut Vec<usize>) {
+        self.cells.meeting(bounds, out);
+        let first = self.world.n_bodies();
+        for (index, plane) in self.world.planes.iter().enumerate() {
+            let center = bounds.center();
+            let reach = (bounds.high - center).dot(&plane.half_space.normal().abs());
+            let rounding = plane.half_space.gap_scale(&center, reach) * 8.0 * f64::EPSILON;
+            if !(plane.half_space.height(&center) - reach > rounding) {
+                out.push(first + index);
+            }
+        }
+    }
+
+    /// The box of a body that never moves.
+    pub(crate) fn enclose_fixed(&mut self, body: usize) {
+        let (about, state) = (&self.world.bodies[body], &self.motions[body].state);
+        let bounds = about.bounds(state);
+        self.cells.put(body, bounds);
+        let cage = &mut self.cages[body];
+        cage.bounds = bounds;
+        cage.ball = about.sphere.map(|radius| Ball {
+            center: state.position,
+            velocity: Vector3::zeros(),
+            radius,
+            falls: false,
+        });
+    }
+
+    /// The box of a body about its path from a time on.
+    pub(crate) fn enclose(&mut self, body: usize, from: Time) {
+        let world = self.world;
+        let (about, motion) = (&world.bodies[body], &self.motions[body]);
+        let stretch = self.cages[body].stretch;
+        let resting = self.resting(body);
+        let (x, v) = match resting {
+            Some(state) => (state.position, Vector3::zeros()),
+            None => {
+                let since = from.since(motion.time);
+                world.flights.center(about, &motion.state, since)
+            }
+        };
+        let ball = about.sphere.map(|radius| Ball {
+            center: x,
+            velocity: v,
+            radius,
+            falls: resting.is_none(),
+        });
+        let (bounds, until, leaves) = if resting.is_some() {
+            let bounds = Bounds::around(&x, &x, about.radius);
+            (bounds, self.end_of_step(body).unwrap_or(from), false)
+        } else {
+            let g = world.flights.gravity;
+            let (speed, fall) = (v.norm(), g.norm());
+            let travel = TRAVEL * about.radius * stretch;
+            // |v| t + |g| t^2/2 is the way to travel.
+            let time = 2.0 * travel / (speed + (speed * speed + 2.0 * fall * travel).sqrt());
+            let mut left = match time.is_finite() {
+                true => from.plus(time.max(8.0 * f64::EPSILON * from.high.abs())),
+                false => Time::new(f64::INFINITY),
+            };
+            let (mut limit, mut slack) = (Time::new(f64::INFINITY), 0.0);
+            if let Some(end) = self.end_of_step(body) {
+                // A step that ends earlier than planned ends elsewhere, by what its kicks change.
+                limit = end;
+                let length = end.since(from);
+                slack = (self.kick_of_step(body) + fall * length) * length;
+            } else if !world.flights.is_exact(about) {
+                limit = self.next_line(from);
+                if let Some(step) = world.flights.own_step(about, &motion.state) {
+                    left = left.min(from.plus(step));
+                }
+            }
+            let tumbling = about.tumbling(&motion.state);
+            if tumbling > 0.0 {
+                let longest = (LONGEST_TUMBLE / tumbling).max(SHORTEST_BOX * world.time_step);
+                left = left.min(from.plus(longest));
+            }
+            let until = left.min(limit);
+            let time = until.since(from);
+            let end = match time.is_finite() {
+                true => x + v * time + g * (0.5 * time * time),
+                false => x,
+            };
+            let mut bounds = Bounds::around(&x, &end, about.radius + slack);
+            for k in 0..3 {
+                let turns = -v[k] / g[k];
+                if turns > 0.0 && turns < time {
+                    let apex = x[k] + 0.5 * v[k] * turns;
+                    let about = about.radius * (1.0 + 1e-9) + slack;
+                    bounds.low[k] = bounds.low[k].min(apex - about);
+                    bounds.high[k] = bounds.high[k].max(apex + about);
+                }
+            }
+            (bounds, until, left.compare(&limit).is_lt())
+        };
+        self.cells.put(body, bounds);
+        let count = self.new_stamp();
+        let cage = &mut self.cages[body];
+        (cage.until, cage.count, cage.since) = (until, count, from);
+        (cage.ball, cage.bounds) = (ball, bounds);
+        if leaves && until.high.is_finite() {
+            self.push(Entry {
+                time: until,
+                next: Next::Leave {
+                    body: body as u32,
+                    count,
+                },
+            });
+        }
+    }
+
+    /// Looks for the contact of a body and a thing around it.
+    fn look_at(&mut self, body: usize, thing: usize, from: Time) -> Result<(), MotionError> {
+        match self.world.pair_of(body, thing) {
+            Some(pair) if !self.lasting.contains(pair) => self.look(pair, from),
+            _ => Ok(()),
+        }
+    }
+
+    /// Looks for the contact of a pair, as long as both boxes last.
+    pub(crate) fn look(&mut self, pair: Pair, from: Time) -> Result<(), MotionError> {
+        let (i, j) = pair;
+        let until = |thing: usize| self.cages.get(thing).map(|cage| cage.until);
+        let Some(until) = [until(i), until(j)].into_iter().flatten().reduce(Time::min) else {
+            return Ok(());
+        };
+        let whole = until.since(from);
+        if !(whole > 0.0) {
+            return Ok(());
+        }
+        if let Some(found) = self.first_touch_of_balls(pair, from, whole) {
+            if let Some(time) = found {
+                self.push_touch(pair, from.plus(time), false);
+            }
+            return Ok(());
+        }
+        if self.is_far(pair, from, whole) {
+            return Ok(());
+        }
+        let horizon = whole.min(self.stretch_of_search(pair));
+        if !horizon.is_finite() {
+            // Neither moves.
+            return Ok(());
+        }
+        let mut memory = self.memory.remove(pair).unwrap_or_default();
+        let found = match self.search(pair, from) {
+            Some(search) => search.first_contact(horizon, &mut memory)?,
+            None => None,
+        };
+        self.keep_memory(pair, memory);
+        if let Some(time) = found {
+            self.push_touch(pair, from.plus(time), false);
+        } else if horizon < whole {
+            let counts = self.counts(pair);
+            self.push(Entry {
+                time: from.plus(horizon),
+                next: Next::Look {
+                    pair: [pair.0 as u32, pair.1 as u32],
+                    counts,
+                },
+            });
+        }
+        Ok(())
+    }
+
+    /// The closed form of the first contact of balls with each other and with planes; `None` for other
+    /// pairs.
+    fn first_touch_of_balls(&self, (i, j): Pair, from: Time, horizon: f64) -> Option<Option<f64>> {
+        let gravity = &self.world.flights.gravity;
+        let ball = |thing: usize| {
+            let cage = self.cages.get(thing)?;
+            Some(cage.ball?.moved(gravity, from.since(cage.since)))
+        };
+        let first = ball(i)?;
+        match self.world.thing(j) {
+            Other::Plane(plane) => Some(first.first_touch_of_plane(plane, gravity, horizon)),
+            Other::Body(_) => first.first_touch(&ball(j)?, gravity, horizon),
+        }
+    }
+
+    /// The search for the contact of a pair from a time on; `None` if both stay where they are.
+    fn search(&self, (i, j): Pair, from: Time) -> Option<Search<'_>> {
+        let world = self.world;
+        let here = self.motions.get(i)?;
+        let launch = |thing: usize| {
+            let motion = self.motions.get(thing).unwrap_or(here);
+            let rests = self.resting(thing);
+            Launch {
+                body: world.bodies.get(thing).unwrap_or(&world.bodies[i]),
+                state: rests.unwrap_or(&motion.state),
+                since: from.since(motion.time),
+                rests: rests.is_some(),
+            }
+        };
+        let (first, second) = (launch(i), launch(j));
+        if !first.body.is_mobile() || (first.rests && (second.rests || !world.is_mobile(j))) {
+            return None;
+        }
+        Some(Search {
+            flights: &world.flights,
+            first,
+            other: world.thing(j),
+            second,
+            begin: from.high,
+            tolerance: world.tolerance(i, j),
+        })
+    }
+
+    /// Keeps where the gap of a pair was found, while the two are near each other.
+    pub(crate) fn keep_memory(&mut self, pair: Pair, memory: crate::world::pair::PairMemory) {
+        let (cells, n) = (&self.cells, self.world.n_bodies());
+        self.memory
+            .insert(pair, memory, |(i, j), _| j < n && !cells.meet(i, j));
+    }
+
+    /// Grows whenever one of the two gets a new box.
+    pub(crate) fn counts(&self, (i, j): Pair) -> u64 {
+        let count = |thing: usize| self.cages.get(thing).map_or(0, |cage| cage.count);
+        count(i) + count(j)
+    }
+
+    /// A time in which points of the two do not move far.
+    fn stretch_of_search(&self, (i, j): Pair) -> f64 {
+        let world = self.world;
+        let gravity = world.flights.gravity.norm();
+        let of = |thing: usize| {
+            let (Some(body), Some(motion)) = (world.bodies.get(thing), self.motions.get(thing))
+            else {
+                return f64::INFINITY;
+            };
+            if !body.is_mobile() || self.resting(thing).is_some() {
+                return f64::INFINITY;
+            }
+            let (velocity, spin) = world.velocity(thing, &motion.state);
+            let speed =
+                velocity.norm() + spin.norm() * body.radius + (gravity * body.radius).sqrt();
+            body.radius / speed
+        };
+        STRETCH_OF_SEARCH * of(i).min(of(j))
+    }
+
+    /// Whether balls around two bodies cannot meet in time.
+    fn is_far(&self, (i, j): Pair, from: Time, horizon: f64) -> bool {
+        let world = self.world;
+        let Some(second) = world.bodies.get(j) else {
+            return false;
+        };
+        let g = world.flights.gravity;
+        let place = |thing: usize| {
+            let motion = &self.motions[thing];
+            if let Some(state) = self.resting(thing) {
+                return (state.position, Vector3::zeros(), false);
+            }
+            let body = &world.bodies[thing];
+            match body.is_mobile() {
+                true => {
+                    let since = from.since(motion.time);
+                    let (x, v) = world.flights.center(body, &motion.state, since);
+                    (x, v, true)
+                }
+                false => (motion.state.position, Vector3::zeros(), false),
+            }
+        };
+        let ((x, v, falls), (y, w, other_falls)) = (place(i), place(j));
+        let fall = if falls == other_falls {
+            0.0
+        } else {
+            0.5 * g.norm() * horizon * horizon
+        };
+        let reach = world.bodies[i].radius + second.radius + (v - w).norm() * horizon + fall;
+        (x - y).norm() > reach * (1.0 + 1e-9)
+    }
+
+    /// Where a body rests, if it does.
+    pub(crate) fn resting(&self, body: usize) -> Option<&State> {
+        let index = self.motions.get(body)?.island?;
+        let island = self.islands.get(index)?.as_ref()?;
+        let place = island.place(body)?;
+        island.before.get(place).filter(|_| island.rests)
+    }
+}

@@ -1,0 +1,8 @@
+//! Nonholonomic billiards.
+
+mod common;
+mod events;
+mod penny;
+mod properties;
+mod sensitivity;
+mod systems;

@@ -1,0 +1,8 @@
+//! One rigid body above a plane.
+
+mod collisions;
+mod common;
+mod convergence;
+mod discrete_path;
+mod impacts;
+mod sensitivity;

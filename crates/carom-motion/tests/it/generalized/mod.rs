@@ -1,0 +1,4 @@
+//! Mechanisms in generalized coordinates.
+
+mod motion;
+mod sensitivity;

@@ -1,0 +1,6 @@
+//! Worlds of rigid bodies against closed forms.
+
+mod common;
+mod contact;
+mod impacts;
+mod settling;

@@ -1,0 +1,86 @@
+//! Worlds that come to rest: they end, however their contacts open and close on the way.
+
+use super::common::*;
+use carom_geometry::{Ellipsoid, Polyhedron, Shape};
+use carom_lie::So3;
+use carom_motion::hybrid::Ending;
+use carom_motion::world::{BodySpec, PlaneSpec};
+use nalgebra::Vector3;
+
+fn tub() -> Vec<PlaneSpec> {
+    vec![
+        floor(),
+        plane("left", Vector3::x(), 0.3),
+        plane("right", -Vector3::x(), 0.3),
+        plane("front", Vector3::y(), 0.3),
+        plane("back", -Vector3::y(), 0.3),
+    ]
+}
+
+fn egg(name: &str, axes: [f64; 3], position: Vector3<f64>) -> BodySpec {
+    let shape = Ellipsoid::new(axes, Vector3::zeros()).unwrap();
+    body(name, Shape::Ellipsoid(shape), 0.5, position)
+}
+
+/// A prism with six sides, nearly a cylinder.
+fn prism(name: &str, radius: f64, half: f64, position: Vector3<f64>) -> BodySpec {
+    let corner = |k: u32, z: f64| {
+        let angle = std::f64::consts::TAU * f64::from(k) / 6.0;
+        v(radius * angle.cos(), radius * angle.sin(), z)
+    };
+    let corners: Vec<Vector3<f64>> = (0..6)
+        .flat_map(|k| [corner(k, -half), corner(k, half)])
+        .collect();
+    let shape = Shape::Polyhedron(Polyhedron::new(&corners).unwrap());
+    body(name, shape, 1.0, position)
+}
+
+/// An egg rolls and rocks against a ball and a wall: contacts open and close within times in which
+/// nothing moves, and the motion goes on.
+#[test]
+fn an_egg_settles_beside_a_ball() {
+    for friction in [0.0, 0.5] {
+        let ball = moving(
+            ball("ball", 0.1, 1.0, v(-0.12, 0.0, 0.2)),
+            v(0.4, 0.1, 0.0),
+            v(2.0, -1.0, 0.5),
+        );
+        let mut egg = egg("egg", [0.12, 0.09, 0.08], v(0.12, 0.05, 0.3));
+        egg.configuration.rotation = So3::exp(&v(0.4, 0.8, 0.1));
+        let egg = moving(egg, v(-0.5, 0.0, 0.0), v(1.0, 3.0, 0.0));
+        let (_, end, _) = run(&spec(vec![ball, egg], tub(), friction, 0.2), 2.0);
+        assert_eq!(end.ending, Ending::Completed);
+        assert!(end.balance.energy_error <= 1e-11);
+    }
+}
+
+/// A tumbling prism and a box come to rest on each other; energy and losses balance on the way.
+#[test]
+fn a_prism_falls_on_a_box() {
+    let mut prism = prism("prism", 0.08, 0.1, v(0.03, 0.02, 0.35));
+    prism.configuration.rotation = So3::exp(&v(0.7, 0.3, 0.2));
+    let cube = cuboid("box", [0.12, 0.1, 0.08], v(0.0, 0.0, 0.08));
+    let (_, end, _) = run(&spec(vec![cube, prism], tub(), 0.4, 0.3), 1.0);
+    assert_eq!(end.ending, Ending::Completed);
+    assert!(end.balance.energy_error <= 1e-11);
+    for state in &end.states {
+        assert!(state.linear_momentum.norm() <= 1.0 && state.position.z > 0.0);
+    }
+}
+
+/// Two bodies without friction slide, tip and land on each other's edges: nothing sinks in, also where
+/// some contact is a little deeper than rounding already.
+#[test]
+fn bodies_that_tip_do_not_sink_in() {
+    let mut tipping = cuboid("tipping", [0.1, 0.08, 0.06], v(-0.1, 0.02, 0.2));
+    tipping.configuration.rotation = So3::exp(&v(0.5, 0.9, 0.2));
+    let tipping = moving(tipping, v(0.6, 0.2, 0.0), v(2.0, -3.0, 1.0));
+    let mut other = prism("prism", 0.07, 0.09, v(0.14, 0.0, 0.25));
+    other.configuration.rotation = So3::exp(&v(1.1, 0.2, 0.4));
+    let (world, end, log) = run(&spec(vec![tipping, other], tub(), 0.0, 0.2), 1.0);
+    assert_eq!(end.ending, Ending::Completed);
+    for (time, states) in &log.samples {
+        let gap = world.lowest_gap(states);
+        assert!(gap >= -1e-8, "{gap:e} at {time}");
+    }
+}

@@ -1,0 +1,79 @@
+//! The grid of time on which steps begin.
+
+use crate::VariationalError;
+
+/// A uniform grid of time, with a shorter last step if the duration asks for one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TimeGrid {
+    step: f64,
+    n_full: usize,
+    rest: f64,
+}
+
+impl TimeGrid {
+    /// `n_steps` steps of the given length (s).
+    ///
+    /// # Errors
+    ///
+    /// [`VariationalError::BadStep`].
+    pub fn steps(step: f64, n_steps: usize) -> Result<Self, VariationalError> {
+        if !(step > 0.0 && step.is_finite()) {
+            return Err(VariationalError::BadStep { time_step: step });
+        }
+        Ok(Self {
+            step,
+            n_full: n_steps,
+            rest: 0.0,
+        })
+    }
+
+    /// Steps of the given length up to a duration (s).
+    ///
+    /// # Errors
+    ///
+    /// [`VariationalError::BadStep`]; [`VariationalError::BadDuration`] if it is negative, not
+    /// finite, or has more than $10^{15}$ steps.
+    pub fn duration(step: f64, duration: f64) -> Result<Self, VariationalError> {
+        let grid = Self::steps(step, 0)?;
+        let steps = duration / step;
+        if !(0.0..=1e15).contains(&steps) {
+            return Err(VariationalError::BadDuration { duration });
+        }
+        // A duration that is a multiple up to rounding has no last step.
+        let whole = steps.round();
+        if (steps - whole).abs() <= 1e-9 * whole.max(1.0) {
+            return Self::steps(step, whole as usize);
+        }
+        let n_full = steps.floor() as usize;
+        Ok(Self {
+            n_full,
+            rest: duration - n_full as f64 * step,
+            ..grid
+        })
+    }
+
+    /// Length of a full step (s).
+    pub fn step(&self) -> f64 {
+        self.step
+    }
+
+    /// Number of steps.
+    pub fn n_steps(&self) -> usize {
+        self.n_full + usize::from(self.rest > 0.0)
+    }
+
+    /// Time of grid point `i` (s): a product, not a sum.
+    pub fn time(&self, i: usize) -> f64 {
+        let rest = if i > self.n_full { self.rest } else { 0.0 };
+        i.min(self.n_full) as f64 * self.step + rest
+    }
+
+    /// Length of the step that begins at grid point `i` (s).
+    pub fn length(&self, i: usize) -> f64 {
+        if i < self.n_full {
+            self.step
+        } else {
+            self.rest
+        }
+    }
+}
