@@ -1,5 +1,5 @@
-//! How fast a direction can turn along a discrete path: the guarantee against tunneling. Here for steps
-//! whose momentum changes on its own; [`rates`](crate::rates) has sharper bounds for uniform gravity.
+//! How fast a direction can turn along a discrete path: the guarantee against tunneling. Bounds by a norm, which are
+//! quick; of slender bodies they say little, and [`rates`](crate::rates) has others.
 //!
 //! Seen from the body, the plane's normal is $d(\alpha) = R(\alpha)^Tn$. With the path's angular
 //! rate $w$, $\dot d = d\times w$ and $\lvert\ddot d\rvert \le \lvert w\rvert^2 + \lvert\dot w\rvert$, so
@@ -83,5 +83,13 @@ impl Turning {
         let rate = 2.0 * f_rate / stretch.sqrt();
         let acceleration = 2.0 * f_second / stretch.sqrt() + q * f_rate * rate;
         Self { rate, acceleration }
+    }
+
+    /// Bounds for the product of this rotation and another one behind it.
+    pub(crate) fn then(&self, next: &Self) -> Self {
+        Self {
+            rate: self.rate + next.rate,
+            acceleration: self.acceleration + self.rate * next.rate + next.acceleration,
+        }
     }
 }
