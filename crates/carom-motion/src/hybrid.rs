@@ -6,7 +6,7 @@
 //!
 //! | system | built by | flight |
 //! | --- | --- | --- |
-//! | bodies and planes | [`World`](crate::World) | on SE(3), each body by itself; lasting contact in steps |
+//! | bodies and planes | [`World`](crate::world::World) | on SE(3), each body by itself; lasting contact in steps |
 //! | one body above a plane | [`Collider`](crate::flying::Collider) | on SE(3) |
 //! | a mechanism | [`CollisionIntegrator`](crate::generalized::CollisionIntegrator) | variational steps in generalized coordinates |
 //! | a nonholonomic billiard | [`follow`](crate::billiard::system::follow) | a flow in closed form |

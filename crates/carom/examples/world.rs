@@ -3,7 +3,7 @@
 //! The text is what `carom run world` takes; `carom show world` has every key.
 
 use carom::motion::hybrid::Ending;
-use carom::motion::world::{Event, Sample};
+use carom::motion::world::Event;
 use carom::scenarios::World;
 use std::error::Error;
 
@@ -35,28 +35,25 @@ pub fn main() -> Result<(), Box<dyn Error>> {
     let name = |thing: usize| world.world().name(thing);
     let mut rows = Vec::new();
     let end = world.run(&mut |event| match event {
-        Event::Sample(Sample { time, states }) => {
-            rows.extend((0..states.len()).map(|body| world.row(time, body, &states[body])));
+        Event::Sample(now) => {
+            let bodies = now.states.iter().enumerate();
+            rows.extend(bodies.map(|(body, state)| world.row(now.time, body, state)));
         }
         Event::Impact(impact) => {
             let hit = &impact.contacts[0];
-            let (first, second) = (name(hit.first), name(hit.second));
+            let [first, second] = [hit.first, hit.second].map(name);
             println!("{:.6} s: {first} hits {second}", impact.time);
         }
-        Event::Established {
-            time,
-            contact: (i, j),
-        } => {
-            println!("{time:.6} s: {} stays on {}", name(i), name(j));
+        Event::Established { time, contact } => {
+            let [first, second] = [contact.0, contact.1].map(name);
+            println!("{time:.6} s: {first} stays on {second}");
         }
         _ => (),
     });
     assert_eq!(end.ending, Ending::Completed);
     println!("{} rows of {:?}", rows.len(), World::COLUMNS);
-    let balance = &end.balance;
-    println!(
-        "impacts took {:.6} J, contacts {:.6} J; the balance is off by {:.1e} J",
-        balance.impact_loss, balance.contact_loss, balance.energy_error
-    );
+    let (lost, rubbed) = (end.balance.impact_loss, end.balance.contact_loss);
+    let error = end.balance.energy_error;
+    println!("impacts took {lost:.6} J, contacts {rubbed:.6} J, the balance errs by {error:.0e} J");
     Ok(())
 }

@@ -153,7 +153,7 @@ impl<'a, S: SupportMap, F: Flight> Collider<'a, S, F> {
     ///
     /// # Errors
     ///
-    /// [`CollisionError::NonFinite`] and [`CollisionError::InitialPenetration`] of the initial
+    /// [`CollisionError::Flight`] and [`CollisionError::InitialPenetration`] of the initial
     /// state. What stops the motion on its way is [`Ending::Stopped`].
     pub fn run(
         &self,
