@@ -311,6 +311,8 @@ impl Search<'_> {
                 + at.rates[1].angular.norm() * other;
             down += 0.5 * bound + w * (gravity.norm() * left + 2.0 * spins + w * margins)
                 - 2.0 * turn.dot(&velocity);
+            // What lifts the bound is left out: between two times a convex one may be below both.
+            down = down.max(0.0);
         }
         let value = |tau: f64| {
             let lowest = |part: &Part, d: &Vector3<f64>| part.core_support_value(d) - part.margin();
