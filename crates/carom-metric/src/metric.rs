@@ -175,6 +175,24 @@ impl KineticMetric {
         }
     }
 
+    /// Overwrites every row of a k × n matrix, a covector in whitened coordinates, by the covector
+    /// it stands for, $Z \leftarrow ZL^T$: derivatives by a whitened velocity become those by the
+    /// velocity.
+    ///
+    /// Columns beyond [`dim`](Self::dim) are left alone.
+    pub fn unwhiten_rows(&self, rows: &mut DMatrix<f64>) {
+        let k = rows.nrows();
+        for j in (0..self.dim().min(rows.ncols())).rev() {
+            let (before, from) = rows.as_mut_slice().split_at_mut(j * k);
+            let column = &mut from[..k];
+            let diagonal = self.column(j)[j];
+            column.iter_mut().for_each(|x| *x *= diagonal);
+            for i in 0..j {
+                kernel::add_scaled(column, self.column(i)[j], &before[i * k..(i + 1) * k]);
+            }
+        }
+    }
+
     /// Whitens every column of an n × k matrix of covectors.
     pub(crate) fn whiten_columns(&self, columns: &mut DMatrix<f64>) {
         let n = self.dim();

@@ -253,6 +253,9 @@ scenarios! {
         "incline" motion::incline::run,
             "boxes on an incline stick, slide or tip: a map over friction and slope, beside statics",
             "beyond the papers: what lasts in a contact, and what does not";
+        "dominoes" motion::dominoes::run,
+            "a row of dominoes falls: a wave that forgets how it was started",
+            "beyond the papers: impacts and lasting contacts together";
         "galton-board" motion::galton_board::run,
             "balls fall through rows of pegs: the bins beside the binomial law",
             "beyond the papers: many impacts and many runs";

@@ -247,6 +247,7 @@ impl Wanted {
         }
         put("pieces", pieces.into());
         put("complete", derivative.is_complete().into());
+        put("unique", derivative.is_unique().into());
         Ok(fields)
     }
 }

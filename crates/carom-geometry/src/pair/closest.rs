@@ -15,6 +15,17 @@ const SHALLOW: f64 = 1e-3;
 /// Features that are exchanged for better ones.
 const MAX_EXCHANGES: usize = 20;
 
+/// Polytopes that overlap, or are apart by less than this fraction of their size, have the features of
+/// their normal looked for among all that are nearby.
+const TOUCHING: f64 = 1e-6;
+
+/// How much higher than the lowest vertex that is, as a fraction of the size.
+const NEARBY: f64 = 1e-2;
+
+/// Rounds of that, and vertices of a body that are looked at.
+const MAX_ROUNDS: usize = 8;
+const MAX_POINTS: usize = 6;
+
 /// Attempts to pull overlapping bodies apart.
 const MAX_SHIFTS: usize = 40;
 
@@ -195,8 +206,73 @@ fn core(a: &Placed<'_>, b: &Placed<'_>, memory: &mut Memory) -> Closest {
     {
         best = found;
     }
+    if a.has_corners() && b.has_corners() && best.value <= TOUCHING * size {
+        polish(a, b, &mut best);
+    }
     memory.points = simplex.iter().take(3).map(|v| (v.a, v.b)).collect();
     at_feature(a, b, &best, &simplex)
+}
+
+/// Improves the normal of two polytopes that touch: the best of the normals of faces of either and of
+/// pairs of their edges, among the vertices that are about as low as the lowest.
+///
+/// The features of touching bodies were found by pulling them apart a little, in a direction that is a
+/// guess, and where a corner touches at a rim, many features are as near. Every normal is a lower bound
+/// of the gap, so the largest counts.
+fn polish(a: &Placed<'_>, b: &Placed<'_>, best: &mut Candidate) {
+    type Points = SmallVec<[Vector3<f64>; MAX_POINTS + 1]>;
+    let size = a.part.bounding_radius() + b.part.bounding_radius();
+    for _ in 0..MAX_ROUNDS {
+        let near = |body: &Placed<'_>, towards: &Vector3<f64>| {
+            let mut points = Points::new();
+            body.features(towards, NEARBY * size, &mut |point| {
+                // The lowest ones, in order.
+                let point = body.rotation * point;
+                let height = towards.dot(&point);
+                let place = points.iter().position(|p| towards.dot(p) > height);
+                if points.len() < MAX_POINTS || place.is_some() {
+                    points.insert(place.unwrap_or(points.len()), point);
+                    points.truncate(MAX_POINTS);
+                }
+            });
+            points
+        };
+        let (before, guess) = (best.value, best.normal);
+        let (of_a, of_b) = (near(a, &guess), near(b, &-guess));
+        let mut consider = |normal: Vector3<f64>| {
+            let outward = if normal.dot(&guess) < 0.0 {
+                -normal
+            } else {
+                normal
+            };
+            if let Some(candidate) = Candidate::new(a, b, &outward)
+                && candidate.value > best.value
+            {
+                *best = candidate;
+            }
+        };
+        for points in [&of_a, &of_b] {
+            for (i, x) in points.iter().enumerate() {
+                for (j, y) in points.iter().enumerate().skip(i + 1) {
+                    for z in points.iter().skip(j + 1) {
+                        consider((y - x).cross(&(z - x)));
+                    }
+                }
+            }
+        }
+        for (i, x) in of_a.iter().enumerate() {
+            for y in of_a.iter().skip(i + 1) {
+                for (j, z) in of_b.iter().enumerate() {
+                    for w in of_b.iter().skip(j + 1) {
+                        consider((y - x).cross(&(w - z)));
+                    }
+                }
+            }
+        }
+        if best.value - before <= f64::EPSILON * size {
+            break;
+        }
+    }
 }
 
 /// Steps of Gilbert, Johnson and Keerthi that bring a normal near enough for Newton's method.

@@ -105,3 +105,52 @@ fn touching_faces_share_a_rectangle() {
         }
     }
 }
+
+/// An edge, or a corner, of one box on or near a face of the other: the gap is the height of its lowest
+/// corner above the face, to rounding, without anything remembered, as is that of corners over a face.
+#[test]
+fn edges_and_corners_on_faces_have_the_normal_of_the_face() {
+    let mut seed = 11;
+    let shape = |axes: [f64; 3]| part(Shape::Cuboid(Cuboid::new(axes).unwrap()));
+    let (first, second) = (shape([0.004, 0.012, 0.024]), shape([0.004, 0.012, 0.024]));
+    for k in 0..4000 {
+        let there = Se3::new(
+            So3::exp(&(vector(&mut seed) * 3.0)),
+            vector(&mut seed) * 0.1,
+        );
+        // The face x = -0.004 of the second.
+        let normal = there.rotation.rotate(&-Vector3::x());
+        let turn = match k % 2 {
+            0 => Vector3::y() * (0.3 + 0.2 * noise(&mut seed)),
+            _ => Vector3::new(0.02, 0.5, 0.03) + vector(&mut seed) * 0.01,
+        };
+        let rotation = there.rotation.compose(&So3::exp(&turn));
+        // The lowest corner of the first towards the face, and where it is on it.
+        let corner = Vector3::new(0.004, -0.012, 0.024);
+        let inside = [0.0, 0.002 * noise(&mut seed)][k / 2 % 2];
+        let on_face = Vector3::new(-0.004, -0.012 + inside, 0.01 * noise(&mut seed));
+        let lift = [0.0, 1e-17, -1e-17, 1e-15, -1e-15, 1e-12, -1e-12, -1e-9][k / 4 % 8];
+        let place = there.translation + there.rotation.rotate(&on_face) + normal * lift
+            - rotation.rotate(&corner);
+        let here = Se3::new(rotation, place);
+        let (a, b) = (Placed::new(&first, &here), Placed::new(&second, &there));
+        let lowest = first.support_value(&here.rotation.rotate_back(&normal));
+        let expected = normal.dot(&(here.translation - there.translation)) + lowest - 0.004;
+        let found = closest(&a, &b, &mut Memory::default());
+        // At the rim the normals of its edges compete, whose gaps are off by fractions of the depth.
+        let rim = if inside == 0.0 && k % 2 == 1 {
+            0.1 * lift.abs()
+        } else {
+            0.0
+        };
+        let off = found.gap - expected;
+        assert!(off >= -1e-16 - rim, "{k}: {} {expected}", found.gap);
+        if k % 2 == 0 && inside == 0.0 {
+            assert!(
+                (found.gap - expected).abs() <= 1e-16,
+                "{k}: {} {expected}",
+                found.gap
+            );
+        }
+    }
+}

@@ -93,7 +93,11 @@ impl Blend {
         let is_orthogonal = rule != PlasticRule::Cone
             || (0..contacts.len()).all(|i| {
                 let row = contacts.row(i);
-                elastic.stages.iter().all(|stage| stage.impulse[row] == 0.0) || is_closed(row)
+                elastic
+                    .stages
+                    .iter()
+                    .all(|stage| stage.impulse()[row] == 0.0)
+                    || is_closed(row)
             });
         let a = difference.norm_squared();
         let b = if is_orthogonal {
@@ -146,20 +150,14 @@ impl Blend {
     }
 
     /// Derivatives of velocity and impulses by the velocity before from those of both outcomes.
-    pub(super) fn jacobians(
-        &self,
-        plastic: (&DMatrix<f64>, &DMatrix<f64>),
-        elastic: (&DMatrix<f64>, &DMatrix<f64>),
-    ) -> (DMatrix<f64>, DMatrix<f64>) {
-        let difference = elastic.0 - plastic.0;
-        let (mut after, mut impulses) = (
-            plastic.0 + self.alpha * &difference,
-            plastic.1 + self.alpha * (elastic.1 - plastic.1),
-        );
+    pub(super) fn jacobians(&self, plastic: &Walk, elastic: &Walk) -> [DMatrix<f64>; 2] {
+        let between = |p: &DMatrix<f64>, e: &DMatrix<f64>| p + self.alpha * (e - p);
+        let mut after = between(&plastic.jacobian, &elastic.jacobian);
+        let mut impulses = between(&plastic.impulses, &elastic.impulses);
         for j in 0..after.ncols() {
             let slopes = self.slopes(
-                &plastic.0.column(j).into_owned(),
-                &elastic.0.column(j).into_owned(),
+                &plastic.jacobian.column(j).into_owned(),
+                &elastic.jacobian.column(j).into_owned(),
                 None,
             );
             let slope = self.alpha_slope(&slopes);
@@ -168,7 +166,7 @@ impl Blend {
                 .column_mut(j)
                 .axpy(slope, &self.impulse_difference, 1.0);
         }
-        (after, impulses)
+        [after, impulses]
     }
 
     fn slopes(
@@ -228,16 +226,14 @@ impl Blend {
     pub(super) fn stages(&self) -> impl Iterator<Item = &Arc<Stage>> {
         self.plastic.iter().chain(&self.elastic)
     }
-
-    pub(super) fn parts(&self) -> (&[Arc<Stage>], &[Arc<Stage>]) {
-        (&self.plastic, &self.elastic)
-    }
 }
 
 fn total(frame: &Frame<'_>, stages: &[Arc<Stage>]) -> DVector<f64> {
     let mut sum = DVector::zeros(frame.n_rows());
     for stage in stages {
-        sum += &stage.impulse;
+        for (sum, l) in sum.iter_mut().zip(stage.impulse()) {
+            *sum += l;
+        }
     }
     sum
 }
@@ -255,17 +251,4 @@ pub(super) fn chain_along(
         kept &= stage.advance_along(frame, variation, &mut velocity, &mut impulse);
     }
     (velocity, impulse, kept)
-}
-
-/// Derivatives of velocity and impulses by the velocity before, through a chain of stages.
-pub(super) fn chain_jacobians(
-    frame: &Frame<'_>,
-    stages: &[Arc<Stage>],
-) -> (DMatrix<f64>, DMatrix<f64>) {
-    let mut velocity = frame.admissible();
-    let mut impulses = DMatrix::zeros(frame.n_rows(), frame.dim());
-    for stage in stages {
-        stage.advance(&mut velocity, &mut impulses);
-    }
-    (velocity, impulses)
 }

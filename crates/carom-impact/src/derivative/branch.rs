@@ -1,9 +1,10 @@
 //! Decisions of a law that are nearly tied, taken both ways.
 
+use super::Map;
 use super::frame::Frame;
 use super::stage::{Stage, Terms};
-use crate::ImpactError;
 use crate::nnls::nonnegative_least_squares;
+use crate::{ContactSet, ImpactError};
 use carom_metric::kernel;
 use nalgebra::{DMatrix, DVector};
 use std::sync::Arc;
@@ -23,12 +24,55 @@ pub(super) const CONSTANT: f64 = 1e-10;
 /// A cone whose unit rows have a hull that is closer to the origin has no interior.
 const INTERIOR: f64 = 1e-9;
 
-/// A decision of a law: it holds where the value is positive.
-#[derive(Clone, Debug)]
-pub(super) struct Test {
-    pub(super) value: f64,
-    /// By the whitened velocity before the impact (n).
-    pub(super) gradient: DVector<f64>,
+/// A decision of a law on the velocities of unit rows, by their numbers in the contact Jacobian.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Test {
+    /// A row separates.
+    Separates(usize),
+    /// A row approaches.
+    Approaches(usize),
+    /// The velocity of one row exceeds that of another.
+    Exceeds(usize, usize),
+}
+
+impl Test {
+    /// That a row approaches, or that it separates.
+    pub(super) fn that(row: usize, approaches: bool) -> Self {
+        if approaches {
+            Self::Approaches(row)
+        } else {
+            Self::Separates(row)
+        }
+    }
+
+    /// The form (n) that is positive where the decision holds.
+    fn write(&self, contacts: &ContactSet<'_>, form: &mut [f64]) {
+        form.fill(0.0);
+        match self {
+            Self::Separates(row) => kernel::add_scaled(form, 1.0, contacts.unit_row(*row)),
+            Self::Approaches(row) => kernel::add_scaled(form, -1.0, contacts.unit_row(*row)),
+            Self::Exceeds(row, other) => {
+                kernel::add_scaled(form, 1.0, contacts.unit_row(*row));
+                kernel::add_scaled(form, -1.0, contacts.unit_row(*other));
+            }
+        }
+    }
+}
+
+/// What a test is evaluated in: a form of velocities (n) and a gradient by the whitened velocity
+/// before the impact (n).
+struct Workspace {
+    form: DVector<f64>,
+    gradient: DVector<f64>,
+}
+
+impl Workspace {
+    fn new(n: usize) -> Self {
+        Self {
+            form: DVector::zeros(n),
+            gradient: DVector::zeros(n),
+        }
+    }
 }
 
 /// A linear form of what a stage starts from, ends with and takes.
@@ -44,37 +88,41 @@ pub(super) struct Form {
 }
 
 impl Form {
-    /// The form as a test, with the Jacobians of the velocities before and after the stage and of
-    /// the impulses.
-    fn test(
+    /// Value of the form; writes its gradient, from the Jacobians of the velocities before and after
+    /// the stage and of the impulses.
+    fn evaluate(
         &self,
         frame: &Frame<'_>,
         stage: &Stage,
         before: &DMatrix<f64>,
         after: &DMatrix<f64>,
         impulses: &DMatrix<f64>,
-    ) -> Test {
+        workspace: &mut Workspace,
+    ) -> f64 {
         let mut value = self.constant;
-        let mut gradient = DVector::zeros(frame.dim());
+        let Workspace { form, gradient } = workspace;
+        gradient.fill(0.0);
         for (terms, velocity, jacobian) in [
-            (&self.after, &stage.after, after),
+            (&self.after, stage.after(), after),
             (&self.before, stage.before(), before),
         ] {
             if terms.is_empty() {
                 continue;
             }
-            let mut row = DVector::zeros(frame.dim());
+            form.fill(0.0);
             for (k, c) in terms {
-                row.axpy(*c, &frame.row(*k), 1.0);
+                form.axpy(*c, &frame.row(*k), 1.0);
             }
-            value += row.dot(velocity);
-            gradient.gemv_tr(1.0, jacobian, &row, 1.0);
+            value += kernel::dot(form.as_slice(), velocity);
+            gradient.gemv_tr(1.0, jacobian, form, 1.0);
         }
         for (k, c) in &self.impulses {
-            value += c * stage.impulse[*k];
-            gradient.axpy(*c, &impulses.row(*k).transpose(), 1.0);
+            value += c * stage.impulse()[*k];
+            for (slope, by) in gradient.iter_mut().zip(impulses.row(*k).iter()) {
+                *slope += c * by;
+            }
         }
-        Test { value, gradient }
+        value
     }
 }
 
@@ -94,6 +142,8 @@ pub(super) struct Walk {
     pub(super) least: f64,
     /// Largest value of the tests that were nearly tied last.
     tie: f64,
+    /// What leads to the velocity.
+    pub(super) map: Map,
 }
 
 impl Walk {
@@ -107,15 +157,16 @@ impl Walk {
             margin: f64::INFINITY,
             least: f64::INFINITY,
             tie: 0.0,
+            map: Map::Chain,
         }
     }
 
     /// The way through stages.
-    fn along(frame: &Frame<'_>, stages: &[Arc<Stage>]) -> Self {
+    fn through(frame: &Frame<'_>, stages: &[Arc<Stage>]) -> Self {
         let mut walk = Self::new(frame);
         for stage in stages {
             stage.advance(&mut walk.jacobian, &mut walk.impulses);
-            walk.velocity.copy_from(&stage.after);
+            walk.velocity.as_mut_slice().copy_from_slice(stage.after());
         }
         walk.stages = stages.to_vec();
         walk
@@ -138,65 +189,47 @@ impl Walk {
         }
     }
 
-    /// The velocity of a row of a form of rows now, as a test.
-    pub(super) fn velocity_test(&self, row: &DVector<f64>) -> Test {
-        Test {
-            value: row.dot(&self.velocity),
-            gradient: self.jacobian.tr_mul(row),
-        }
-    }
-
-    /// Takes tests in. False if one fails by more than a tie, or if nothing near satisfies all ties;
-    /// of the law's `own` way only its ties are noted.
+    /// Takes a test in, by its value and gradient. False if it fails by more than a tie; of the law's
+    /// `own` way only its ties are noted.
     fn accept(
         &mut self,
-        frame: &Frame<'_>,
-        tests: &[Test],
+        speed: f64,
+        value: f64,
+        gradient: &DVector<f64>,
         tolerance: f64,
         own: bool,
     ) -> Result<bool, ImpactError> {
-        let before = self.tied.len();
-        for test in tests {
-            let size = kernel::norm(test.gradient.as_slice());
-            if size <= CONSTANT {
-                if !own && test.value < -tolerance * frame.speed {
-                    return Ok(false);
-                }
-                continue;
-            }
-            let reference = size * frame.speed;
-            let distance = if reference > 0.0 {
-                test.value / reference
-            } else {
-                0.0
-            };
-            if !own && distance < -tolerance {
-                return Ok(false);
-            }
-            self.least = self.least.min(distance.abs());
-            if distance <= tolerance {
-                let row = &test.gradient / size;
-                self.tie = self.tie.max(test.value.abs());
-                // What is decided once is not decided again.
-                if self
-                    .tied
-                    .iter()
-                    .any(|other| (other - &row).norm() <= INTERIOR)
-                {
-                    continue;
-                }
-                if self.tied.len() >= MAX_TIES {
-                    return Err(ImpactError::NotDifferentiated {
-                        reason: "more than 64 decisions are nearly tied; a smaller `tolerance` may tell them \
-                                 apart",
-                    });
-                }
-                self.tied.push(row);
-            } else {
-                self.margin = self.margin.min(distance);
-            }
+        let Some(distance) = distance(value, gradient, speed) else {
+            return Ok(own || value >= -tolerance * speed);
+        };
+        if !own && distance < -tolerance {
+            return Ok(false);
         }
-        Ok(self.tied.len() == before || interior(&self.tied)?.is_some())
+        self.least = self.least.min(distance.abs());
+        if distance > tolerance {
+            self.margin = self.margin.min(distance);
+            return Ok(true);
+        }
+        let row = gradient / kernel::norm(gradient.as_slice());
+        self.tie = self.tie.max(value.abs());
+        // What is decided once is not decided again.
+        let is_same = |other: &DVector<f64>| (other - &row).norm() <= INTERIOR;
+        if self.tied.iter().any(is_same) {
+            return Ok(true);
+        }
+        if self.tied.len() >= MAX_TIES {
+            return Err(ImpactError::NotDifferentiated {
+                reason: "more than 64 decisions are nearly tied; a smaller `tolerance` may tell them \
+                         apart",
+            });
+        }
+        self.tied.push(row);
+        Ok(true)
+    }
+
+    /// Whether something near satisfies all ties, if there are more than so many.
+    fn is_open(&self, n_tied: usize) -> Result<bool, ImpactError> {
+        Ok(self.tied.len() == n_tied || interior(&self.tied)?.is_some())
     }
 
     /// Whether any decision on the way was nearly tied.
@@ -221,9 +254,22 @@ impl Walk {
         both.tied.extend(other.tied.iter().cloned());
         both.margin = both.margin.min(other.margin);
         both.least = both.least.min(other.least);
-        let is_open = both.tied.is_empty() || interior(&both.tied)?.is_some();
-        Ok(is_open.then_some(both))
+        Ok(both.is_open(0)?.then_some(both))
     }
+}
+
+/// The part of the velocity by which a test is missed, to first order: negative if it fails, `None`
+/// if it never changes.
+fn distance(value: f64, gradient: &DVector<f64>, speed: f64) -> Option<f64> {
+    let size = kernel::norm(gradient.as_slice());
+    let reference = size * speed;
+    (size > CONSTANT).then(|| {
+        if reference > 0.0 {
+            value / reference
+        } else {
+            0.0
+        }
+    })
 }
 
 /// A unit direction with a positive product with every row, or `None` if the cone has no interior:
@@ -242,14 +288,41 @@ pub(super) fn interior(rows: &[DVector<f64>]) -> Result<Option<DVector<f64>>, Im
     Ok((distance > INTERIOR).then(|| nearest / distance))
 }
 
+/// What happens in a stage, and what decides that it happens in its mode.
+pub(super) type Step = (Arc<Stage>, Vec<Form>);
+
 /// A way on from a state.
-pub(super) struct Choice<S> {
-    /// What decides for it, but what its stage decides.
-    pub(super) tests: Vec<Test>,
-    /// What happens, and what decides that it happens in this mode.
-    pub(super) stage: Option<(Arc<Stage>, Vec<Form>)>,
-    /// The state after; `None` at the end.
-    pub(super) next: Option<S>,
+struct Choice<S> {
+    /// Where its tests end among all; they begin where those of the one before end.
+    end: usize,
+    stage: Option<Step>,
+    next: Option<S>,
+}
+
+/// The ways on from a state, the law's own first.
+pub(super) struct Choices<S> {
+    tests: Vec<Test>,
+    choices: Vec<Choice<S>>,
+}
+
+impl<S> Choices<S> {
+    /// Adds a way on: what decides for it but what its stage decides, what happens, and the state
+    /// after, `None` at the end.
+    pub(super) fn add(
+        &mut self,
+        tests: impl IntoIterator<Item = Test>,
+        stage: Option<Step>,
+        next: Option<S>,
+    ) {
+        self.tests.extend(tests);
+        let end = self.tests.len();
+        self.choices.push(Choice { end, stage, next });
+    }
+
+    fn clear(&mut self) {
+        self.tests.clear();
+        self.choices.clear();
+    }
 }
 
 /// All ways that decisions can take which are nearly tied, the law's own first.
@@ -265,20 +338,25 @@ pub(super) struct Ties {
 }
 
 impl Ties {
-    /// Follows a law from a state: `choices` names the ways on, the law's own first. Others matter
+    /// Follows a law from a state: `choices` adds the ways on, the law's own first. Others matter
     /// only where a test of the law's own is nearly tied: `choices` is asked for them then, and
     /// told how large the tied values are.
     pub(super) fn follow<S: Clone>(
         self,
         frame: &Frame<'_>,
         start: S,
-        mut choices: impl FnMut(&Walk, &S, Option<f64>) -> Result<Vec<Choice<S>>, ImpactError>,
+        mut choices: impl FnMut(&Walk, &S, Option<f64>, &mut Choices<S>) -> Result<(), ImpactError>,
     ) -> Result<Found, ImpactError> {
         let mut found = Found {
             walks: Vec::new(),
             is_complete: true,
         };
         let mut open = vec![(Walk::new(frame), start)];
+        let mut workspace = Workspace::new(frame.dim());
+        let mut named = Choices {
+            tests: Vec::new(),
+            choices: Vec::new(),
+        };
         let mut states = 0;
         let mut is_first = true;
         while let Some((mut walk, mut state)) = open.pop() {
@@ -289,32 +367,38 @@ impl Ties {
                     return Ok(found);
                 }
                 walk.tie = 0.0;
-                let mut own = choices(&walk, &state, None)?;
-                if own.is_empty() {
+                named.clear();
+                choices(&walk, &state, None, &mut named)?;
+                let Some(own) = named.choices.drain(..).next() else {
                     break;
-                }
-                let own = own.swap_remove(0);
+                };
                 let (margin, least) = (walk.margin, walk.least);
                 let (n_tied, n_stages) = (walk.tied.len(), walk.stages.len());
-                let next = own.next.clone();
-                let is_open = walk.take(frame, own, self.tolerance, true)?;
+                let tests = &named.tests[..own.end];
+                let tolerance = self.tolerance;
+                let is_open =
+                    walk.take(frame, tests, own.stage, tolerance, true, &mut workspace)?;
                 if walk.tied.len() > n_tied {
                     // The other ways, from the same state.
                     let before = Walk {
                         tied: walk.tied[..n_tied].to_vec(),
                         margin,
                         least,
-                        ..Walk::along(frame, &walk.stages[..n_stages])
+                        ..Walk::through(frame, &walk.stages[..n_stages])
                     };
                     let mut others = Vec::new();
-                    for choice in choices(&before, &state, Some(walk.tie))?
-                        .into_iter()
-                        .skip(1)
-                    {
+                    named.clear();
+                    choices(&before, &state, Some(walk.tie), &mut named)?;
+                    let mut start = 0;
+                    for (k, choice) in named.choices.drain(..).enumerate() {
+                        let tests = &named.tests[start..choice.end];
+                        start = choice.end;
                         let mut other = before.clone();
-                        let next = choice.next.clone();
-                        if other.take(frame, choice, self.tolerance, false)? {
-                            others.push((other, next));
+                        let stage = choice.stage;
+                        if k > 0
+                            && other.take(frame, tests, stage, tolerance, false, &mut workspace)?
+                        {
+                            others.push((other, choice.next));
                         }
                     }
                     for (other, next) in others.into_iter().rev() {
@@ -327,7 +411,7 @@ impl Ties {
                 if !is_open {
                     break;
                 }
-                match next {
+                match own.next {
                     Some(next) => state = next,
                     None => {
                         if is_first {
@@ -346,24 +430,59 @@ impl Ties {
 }
 
 impl Walk {
-    /// Takes a choice; says whether it is open.
-    fn take<S>(
+    /// The way through one stage, and the least distance of what decides for it.
+    pub(super) fn of_stage(frame: &Frame<'_>, stage: Arc<Stage>, forms: &[Form]) -> (Self, f64) {
+        let start = Self::new(frame);
+        let walk = Self::through(frame, &[stage]);
+        let mut workspace = Workspace::new(frame.dim());
+        let mut least = f64::INFINITY;
+        for form in forms {
+            let stage = &walk.stages[0];
+            if stage.can_shift(&form.impulses) {
+                continue;
+            }
+            let (before, after) = (&start.jacobian, &walk.jacobian);
+            let impulses = &walk.impulses;
+            let value = form.evaluate(frame, stage, before, after, impulses, &mut workspace);
+            let never = if value < 0.0 {
+                f64::NEG_INFINITY
+            } else {
+                f64::INFINITY
+            };
+            let distance = distance(value, &workspace.gradient, frame.speed).unwrap_or(never);
+            least = least.min(distance);
+        }
+        (walk, least)
+    }
+
+    /// Takes a choice with its tests; says whether it is open.
+    fn take(
         &mut self,
         frame: &Frame<'_>,
-        choice: Choice<S>,
+        tests: &[Test],
+        stage: Option<Step>,
         tolerance: f64,
         own: bool,
+        workspace: &mut Workspace,
     ) -> Result<bool, ImpactError> {
-        if !self.accept(frame, &choice.tests, tolerance, own)? && !own {
-            return Ok(false);
+        let n_tied = self.tied.len();
+        for test in tests {
+            let Workspace { form, gradient } = workspace;
+            test.write(frame.problem.contacts(), form.as_mut_slice());
+            let value = form.dot(&self.velocity);
+            self.jacobian.tr_mul_to(form, gradient);
+            if !self.accept(frame.speed, value, gradient, tolerance, own)? {
+                return Ok(false);
+            }
         }
-        let Some((stage, forms)) = choice.stage else {
-            return Ok(self.tied.is_empty() || interior(&self.tied)?.is_some());
+        let Some((stage, forms)) = stage else {
+            return self.is_open(0);
         };
-        if !own && !stage.has_room(&self.jacobian) {
+        let is_possible = own || (self.is_open(n_tied)? && stage.has_room(&self.jacobian));
+        if !is_possible {
             return Ok(false);
         }
-        let mut tests = Vec::with_capacity(forms.len());
+        let n_tied = self.tied.len();
         if forms.is_empty() {
             stage.advance(&mut self.jacobian, &mut self.impulses);
         } else {
@@ -372,12 +491,15 @@ impl Walk {
             stage.advance(&mut self.jacobian, &mut impulses);
             self.impulses += &impulses;
             for form in forms.iter().filter(|form| !stage.can_shift(&form.impulses)) {
-                tests.push(form.test(frame, &stage, &before, &self.jacobian, &impulses));
+                let value =
+                    form.evaluate(frame, &stage, &before, &self.jacobian, &impulses, workspace);
+                if !self.accept(frame.speed, value, &workspace.gradient, tolerance, own)? {
+                    return Ok(false);
+                }
             }
         }
-        self.velocity.copy_from(&stage.after);
+        self.velocity.as_mut_slice().copy_from_slice(stage.after());
         self.stages.push(stage);
-        let is_open = self.accept(frame, &tests, tolerance, own)?;
-        Ok(is_open)
+        self.is_open(n_tied)
     }
 }

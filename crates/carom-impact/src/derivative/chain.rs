@@ -1,15 +1,13 @@
 //! Laws that strike one contact after the other: propagative, nonholonomic.
 
-use super::branch::{Choice, Form, Found, Test, Ties, Walk};
+use super::branch::{Choices, Found, Test, Ties, Walk};
 use super::frame::Frame;
-use super::stage::{Mode, Rebound, Stage, of_row};
+use super::stage::{Mode, Rebound, Stage};
 use crate::propagative::{SEQUENCE_LIMIT, by_priority};
 use crate::{ContactSet, ImpactError, Restitution, Selection};
 use carom_metric::kernel;
 use carom_numeric::random::CounterRng;
-use nalgebra::DVector;
-use smallvec::{SmallVec, smallvec};
-use std::sync::Arc;
+use smallvec::SmallVec;
 
 /// Why a chain is not followed.
 pub(super) const TOO_LONG: &str = "its chain has more than 10000 impacts; `plastic` has none";
@@ -80,18 +78,6 @@ struct Place {
     is_loose: bool,
 }
 
-/// A linear form of the velocities of the distinct unit normals.
-type Combination = SmallVec<[(usize, f64); 2]>;
-
-/// What decides for a strike, or for none.
-struct Pick {
-    strike: Option<usize>,
-    tests: SmallVec<[Combination; 4]>,
-}
-
-/// The ways on; the rule's own alone needs no memory of its own.
-type Picks = SmallVec<[Pick; 1]>;
-
 /// Follows a chain of strikes, and where its decisions are nearly tied all of them.
 pub(super) fn follow(
     frame: &Frame<'_>,
@@ -100,21 +86,17 @@ pub(super) fn follow(
     ties: Ties,
 ) -> Result<Found, ImpactError> {
     let contacts = frame.problem.contacts();
-    let mut row = DVector::zeros(frame.dim());
-    ties.follow(frame, Place::default(), |walk, place, all| {
+    ties.follow(frame, Place::default(), |walk, place, all, out| {
         if place.is_loose {
             let mut mode = Mode::default();
             mode.hold(frame.constraint_rows());
-            let stage = Stage::from(frame, mode, walk.velocity.clone());
+            let stage = (Stage::from(frame, mode, &walk.velocity), Vec::new());
             let next = Place {
                 is_loose: false,
                 ..*place
             };
-            return Ok(vec![Choice {
-                tests: Vec::new(),
-                stage: Some((stage, Vec::new())),
-                next: Some(next),
-            }]);
+            out.add([], Some(stage), Some(next));
+            return Ok(());
         }
         if place.strikes as u64 > SEQUENCE_LIMIT {
             return Err(ImpactError::NotDifferentiated { reason: TOO_LONG });
@@ -122,148 +104,181 @@ pub(super) fn follow(
         let velocities: SmallVec<[f64; 8]> = (0..contacts.n_distinct())
             .map(|j| kernel::dot(contacts.unit(j), walk.velocity.as_slice()))
             .collect();
-        let picks = picks(frame, rule, strike, *place, &velocities, all.is_some());
-        Ok(picks
-            .into_iter()
-            .map(|pick| {
-                let tests = pick
-                    .tests
-                    .iter()
-                    .map(|combination| test(walk, contacts, combination, &mut row))
-                    .collect();
-                let stage = pick.strike.map(|j| stage(frame, strike, walk, j));
-                let next = pick.strike.map(|j| Place {
-                    strikes: place.strikes + 1,
-                    last: Some(j),
-                    is_loose: strike.is_projected,
-                });
-                Choice {
-                    tests,
-                    stage: stage.map(|stage| (stage, Vec::<Form>::new())),
-                    next,
-                }
-            })
-            .collect())
+        let mut picks = Picks {
+            frame,
+            rule,
+            place: *place,
+            b: &velocities,
+            strike,
+            walk,
+            all: all.is_some(),
+            out,
+        };
+        picks.add_all();
+        Ok(())
     })
 }
 
-fn test(
-    walk: &Walk,
-    contacts: &ContactSet<'_>,
-    combination: &Combination,
-    row: &mut DVector<f64>,
-) -> Test {
-    row.fill(0.0);
-    for (j, c) in combination {
-        kernel::add_scaled(row.as_mut_slice(), *c, contacts.unit(*j));
-    }
-    walk.velocity_test(row)
-}
-
-fn stage(frame: &Frame<'_>, strike: Strike, walk: &Walk, j: usize) -> Arc<Stage> {
-    let contacts = frame.problem.contacts();
-    let row = contacts.row(contacts.contact_at(j));
-    let mut mode = Mode::default();
-    mode.push(of_row(row), of_row(row), strike.rebound);
-    if !strike.is_projected {
-        mode.hold(frame.constraint_rows());
-    }
-    Stage::from(frame, mode, walk.velocity.clone())
-}
-
-/// The ways on from contact velocities, the rule's own first; others only if `all` are wanted.
-fn picks(
-    frame: &Frame<'_>,
-    rule: &Rule,
+/// The ways on from a place of a chain.
+struct Picks<'a> {
+    frame: &'a Frame<'a>,
+    rule: &'a Rule,
     strike: Strike,
+    walk: &'a Walk,
     place: Place,
-    b: &[f64],
+    /// Velocities of the distinct unit normals.
+    b: &'a [f64],
+    /// Whether others than the rule's own are wanted.
     all: bool,
-) -> Picks {
-    let grazing = frame.problem.grazing();
-    let approaches = |j: usize| b[j] < -grazing[j];
-    let end = || Pick {
-        strike: None,
-        tests: (0..b.len())
-            .filter(|j| Some(*j) != place.last)
-            .map(|j| smallvec![(j, 1.0)])
-            .collect(),
-    };
-    if strike.is_single && place.strikes > 0 {
-        return smallvec![Pick {
-            strike: None,
-            tests: SmallVec::new(),
-        }];
+    out: &'a mut Choices<Place>,
+}
+
+impl Picks<'_> {
+    /// Adds what is struck, if anything, and what decides for it.
+    fn add(&mut self, struck: Option<usize>, tests: impl IntoIterator<Item = Test>) {
+        let Some(j) = struck else {
+            self.out.add(tests, None, None);
+            return;
+        };
+        let contacts = self.frame.problem.contacts();
+        let mut mode = Mode::default();
+        mode.stop(contacts.row(contacts.contact_at(j)), self.strike.rebound);
+        if !self.strike.is_projected {
+            mode.hold(self.frame.constraint_rows());
+        }
+        let stage = Stage::from(self.frame, mode, &self.walk.velocity);
+        let next = Place {
+            strikes: self.place.strikes + 1,
+            last: Some(j),
+            is_loose: self.strike.is_projected,
+        };
+        self.out.add(tests, Some((stage, Vec::new())), Some(next));
     }
-    match rule {
-        Rule::Given(order) => match order.get(place.strikes) {
-            Some(j) => smallvec![Pick {
-                strike: Some(*j),
-                tests: smallvec![smallvec![(*j, -1.0)]],
-            }],
-            None => smallvec![end()],
-        },
-        Rule::Most => {
-            let pick = |i: usize| Pick {
-                strike: Some(i),
-                tests: std::iter::once(smallvec![(i, -1.0)])
-                    .chain(
-                        (0..b.len())
-                            .filter(|j| *j != i)
-                            .map(|j| smallvec![(j, 1.0), (i, -1.0)]),
-                    )
-                    .collect(),
-            };
-            let own = first_of_ties(b, grazing, |a, most| a < most);
-            let mut out: Picks = smallvec![own.map_or_else(end, pick)];
-            if all {
-                let others = (0..b.len()).filter(|i| Some(*i) != own);
-                out.extend(others.map(pick));
-                if own.is_some() {
-                    out.push(end());
-                }
-            }
-            out
+
+    /// Adds the rule's own way on, and if they are wanted all others.
+    fn add_all(&mut self) {
+        let (frame, b) = (self.frame, self.b);
+        let contacts = frame.problem.contacts();
+        let row = |j: usize| contacts.row(contacts.contact_at(j));
+        let grazing = frame.problem.grazing();
+        let is_approaching = |j: usize| b[j] < -grazing[j];
+        if self.strike.is_single && self.place.strikes > 0 {
+            self.add(None, []);
+            return;
         }
-        Rule::Order(order) => {
-            let pick = |at: usize| Pick {
-                strike: Some(order[at]),
-                tests: order[..at]
-                    .iter()
-                    .map(|j| smallvec![(*j, 1.0)])
-                    .chain([smallvec![(order[at], -1.0)]])
-                    .collect(),
-            };
-            let own = order.iter().position(|j| approaches(*j));
-            let mut out: Picks = smallvec![own.map_or_else(end, pick)];
-            if all {
-                let others = (0..order.len()).filter(|at| Some(*at) != own);
-                out.extend(others.map(pick));
-                if own.is_some() {
-                    out.push(end());
-                }
+        match self.rule {
+            Rule::Given(order) => match order.get(self.place.strikes) {
+                Some(j) => self.add(Some(*j), [Test::Approaches(row(*j))]),
+                None => self.add_end(),
+            },
+            Rule::Most => {
+                let own = first_of_ties(b, grazing, |a, most| a < most);
+                let strike = |picks: &mut Self, i: usize| {
+                    let others = (0..b.len()).filter(|j| *j != i);
+                    let others = others.map(|j| Test::Exceeds(row(j), row(i)));
+                    picks.add(
+                        Some(i),
+                        std::iter::once(Test::Approaches(row(i))).chain(others),
+                    );
+                };
+                self.add_each(own, 0..b.len(), strike);
             }
-            out
-        }
-        Rule::Least | Rule::Random(_) => {
-            let own: Vec<bool> = (0..b.len()).map(approaches).collect();
-            let mut patterns = vec![own.clone()];
-            if all {
-                // Which of the velocities that are all but zero approach, in every way.
-                let near = |j: &usize| b[*j].abs() <= 1e-6 * frame.speed;
-                for j in (0..b.len()).filter(near).take(6) {
-                    for pattern in patterns.clone() {
-                        let mut flipped = pattern;
-                        flipped[j] = !flipped[j];
-                        patterns.push(flipped);
+            Rule::Order(order) => {
+                let own = order.iter().copied().find(|j| is_approaching(*j));
+                let strike = |picks: &mut Self, i: usize| {
+                    let before = order.iter().take_while(|j| **j != i);
+                    let before = before.map(|j| Test::Separates(row(*j)));
+                    picks.add(Some(i), before.chain([Test::Approaches(row(i))]));
+                };
+                self.add_each(own, order.iter().copied(), strike);
+            }
+            Rule::Least | Rule::Random(_) => {
+                let own: SmallVec<[bool; 8]> = (0..b.len()).map(is_approaching).collect();
+                let mut patterns = vec![own];
+                if self.all {
+                    // Which of the velocities that are all but zero approach, in every way.
+                    let near = |j: &usize| b[*j].abs() <= 1e-6 * frame.speed;
+                    for j in (0..b.len()).filter(near).take(6) {
+                        for pattern in patterns.clone() {
+                            let mut flipped = pattern;
+                            flipped[j] = !flipped[j];
+                            patterns.push(flipped);
+                        }
                     }
                 }
+                for pattern in patterns {
+                    self.add_pattern(&pattern);
+                }
             }
-            let mut out = Picks::new();
-            for pattern in patterns {
-                of_pattern(rule, place, b, grazing, &pattern, all, &mut out);
+        }
+    }
+
+    /// Adds that nothing is struck: what was struck last separates for sure.
+    fn add_end(&mut self) {
+        let (contacts, last) = (self.frame.problem.contacts(), self.place.last);
+        let others = (0..self.b.len()).filter(|j| Some(*j) != last);
+        let row = |j: usize| contacts.row(contacts.contact_at(j));
+        self.add(None, others.map(|j| Test::Separates(row(j))));
+    }
+
+    /// Adds a strike of the rule's own, or none, and if all are wanted those of others and none.
+    fn add_each(
+        &mut self,
+        own: Option<usize>,
+        all: impl Iterator<Item = usize>,
+        strike: impl Fn(&mut Self, usize),
+    ) {
+        match own {
+            Some(own) => strike(self, own),
+            None => self.add_end(),
+        }
+        if self.all {
+            all.filter(|i| Some(*i) != own)
+                .for_each(|i| strike(self, i));
+            if own.is_some() {
+                self.add_end();
             }
-            out
+        }
+    }
+
+    /// Adds the ways on if just these normals approach.
+    fn add_pattern(&mut self, pattern: &[bool]) {
+        let (b, place) = (self.b, self.place);
+        let contacts = self.frame.problem.contacts();
+        let row = |j: usize| contacts.row(contacts.contact_at(j));
+        let signs = (0..b.len())
+            .filter(|j| pattern[*j] || Some(*j) != place.last)
+            .map(|j| Test::that(row(j), pattern[j]));
+        let approaching: SmallVec<[usize; 8]> = (0..b.len()).filter(|j| pattern[*j]).collect();
+        if approaching.is_empty() {
+            self.add(None, signs);
+            return;
+        }
+        if let Rule::Random(seed) = self.rule {
+            // The stream of the law: one number for each strike.
+            let mut stream = CounterRng::new(*seed, 0, 0);
+            let mut bits = stream.next_bits();
+            for _ in 0..place.strikes {
+                bits = stream.next_bits();
+            }
+            let pick = (u128::from(bits) * approaching.len() as u128) >> 64;
+            self.add(approaching.get(pick as usize).copied(), signs);
+            return;
+        }
+        let strike = |picks: &mut Self, i: usize| {
+            let others = approaching.iter().filter(|j| **j != i);
+            let least = others.map(|j| Test::Exceeds(row(i), row(*j)));
+            picks.add(Some(i), signs.clone().chain(least));
+        };
+        let hidden: SmallVec<[f64; 8]> = (0..b.len())
+            .map(|j| if pattern[j] { b[j] } else { f64::INFINITY })
+            .collect();
+        let grazing = self.frame.problem.grazing();
+        let own = first_of_ties(&hidden, grazing, |a, least| a > least).unwrap_or(approaching[0]);
+        strike(self, own);
+        if self.all {
+            let others = approaching.iter().filter(|i| **i != own);
+            others.for_each(|i| strike(self, *i));
         }
     }
 }
@@ -283,65 +298,4 @@ fn first_of_ties(
     approaching
         .clone()
         .find(|j| (b[*j] - sought).abs() <= tie(*j))
-}
-
-/// The ways on if just these contacts approach.
-fn of_pattern(
-    rule: &Rule,
-    place: Place,
-    b: &[f64],
-    grazing: &[f64],
-    pattern: &[bool],
-    all: bool,
-    out: &mut Picks,
-) {
-    let signs = || {
-        (0..b.len())
-            .filter(|j| pattern[*j] || Some(*j) != place.last)
-            .map(|j| smallvec![(j, if pattern[j] { -1.0 } else { 1.0 })])
-    };
-    let approaching: Vec<usize> = (0..b.len()).filter(|j| pattern[*j]).collect();
-    if approaching.is_empty() {
-        out.push(Pick {
-            strike: None,
-            tests: signs().collect(),
-        });
-        return;
-    }
-    if let Rule::Random(seed) = rule {
-        // The stream of the law: one number for each strike.
-        let mut stream = CounterRng::new(*seed, 0, 0);
-        let mut bits = stream.next_bits();
-        for _ in 0..place.strikes {
-            bits = stream.next_bits();
-        }
-        let pick = (u128::from(bits) * approaching.len() as u128) >> 64;
-        out.push(Pick {
-            strike: approaching.get(pick as usize).copied(),
-            tests: signs().collect(),
-        });
-        return;
-    }
-    let pick = |i: usize| Pick {
-        strike: Some(i),
-        tests: signs()
-            .chain(
-                approaching
-                    .iter()
-                    .filter(|j| **j != i)
-                    .map(|j| smallvec![(i, 1.0), (*j, -1.0)]),
-            )
-            .collect(),
-    };
-    let of_all = |grazing: &[f64]| {
-        let hidden: Vec<f64> = (0..b.len())
-            .map(|j| if pattern[j] { b[j] } else { f64::INFINITY })
-            .collect();
-        first_of_ties(&hidden, grazing, |a, least| a > least)
-    };
-    let own = of_all(grazing).unwrap_or(approaching[0]);
-    out.push(pick(own));
-    if all {
-        out.extend(approaching.iter().filter(|i| **i != own).map(|i| pick(*i)));
-    }
 }

@@ -4,7 +4,6 @@ use super::Direction;
 use crate::{ImpactError, ImpactOutcome, ImpactProblem};
 use carom_metric::kernel;
 use nalgebra::{DMatrix, DVector};
-use std::sync::OnceLock;
 
 /// All rows of a problem, contacts' and constraints', in whitened coordinates $z = L^Tv$, $M = LL^T$.
 ///
@@ -22,8 +21,6 @@ pub(crate) struct Frame<'p> {
     /// Velocity before, and its length.
     pub(super) before: DVector<f64>,
     pub(super) speed: f64,
-    /// Whitened velocities of unit velocities as given.
-    units: OnceLock<DMatrix<f64>>,
 }
 
 /// A direction in which the data of a problem change, in the coordinates of a [`Frame`].
@@ -129,7 +126,6 @@ impl<'p> Frame<'p> {
             problem,
             rows,
             factors,
-            units: OnceLock::new(),
         };
         if frame.rows.iter().all(|x| x.is_finite()) {
             Ok(frame)
@@ -261,32 +257,21 @@ impl<'p> Frame<'p> {
 
     /// A Jacobian of velocities by velocities as they are given, $L^{-T}DL^T$.
     pub(super) fn jacobian(&self, whitened: &DMatrix<f64>) -> DMatrix<f64> {
-        self.velocities(self.by_velocity(whitened))
-    }
-
-    /// Derivatives by the whitened velocity before as those by the velocity as given.
-    fn by_velocity(&self, whitened: &DMatrix<f64>) -> DMatrix<f64> {
-        let units = || {
-            let n = self.dim();
-            let metric = self.problem.contacts().metric();
-            let mut units = DMatrix::zeros(n, n);
-            let mut given = DVector::zeros(n);
-            for (j, mut column) in units.column_iter_mut().enumerate() {
-                given[j] = self.problem.scale();
-                metric.whiten_velocity_into(given.as_slice(), column.as_mut_slice());
-                given[j] = 0.0;
-            }
-            units
-        };
-        whitened * self.units.get_or_init(units)
+        let metric = self.problem.contacts().metric();
+        let mut out = whitened.clone();
+        metric.unwhiten_rows(&mut out);
+        for mut column in out.column_iter_mut() {
+            metric.unwhiten_velocity_in_place(column.as_mut_slice());
+        }
+        out
     }
 
     /// Derivatives of the impulses on the contact rows as given by the velocity before.
     pub(super) fn impulse_jacobian(&self, whitened: &DMatrix<f64>) -> DMatrix<f64> {
-        let mut out =
-            self.by_velocity(&whitened.rows(0, self.constraint_rows().start).into_owned());
+        let mut out = whitened.rows(0, self.constraint_rows().start).into_owned();
+        self.problem.contacts().metric().unwhiten_rows(&mut out);
         for (mut row, factor) in out.row_iter_mut().zip(&self.factors) {
-            row *= factor / self.problem.scale();
+            row *= *factor;
         }
         out
     }

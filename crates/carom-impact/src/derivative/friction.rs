@@ -3,7 +3,7 @@
 //! The complementarity variables of friction are degenerate in every sticking mode while the
 //! velocity after is smooth, so that they are not looked at.
 
-use super::branch::{CONSTANT, Form};
+use super::branch::{CONSTANT, Form, Walk};
 use super::frame::Frame;
 use super::stage::{Equation, Load, Mode, Rebound, Stage, Terms, of_row};
 use crate::ImpactError;
@@ -26,6 +26,9 @@ const ROUNDING: f64 = 1e-14;
 /// What a mode asks for may be missed by so many times what a tied decision may miss: the tests of the mode
 /// then decide.
 const GENEROUS: f64 = 4.0;
+
+/// The mode beyond the nearest decision fails by just the margin; this part of it tells it from one that answers within.
+const INSIDE: f64 = 1.0 - 1e-6;
 
 /// What counts as none of the quantities of a contact where its modes are compared.
 #[derive(Clone, Copy, Debug)]
@@ -234,6 +237,22 @@ impl Reading<'_> {
         } else {
             Tangential::Vertex(most)
         }
+    }
+
+    /// Every mode without a cap; `None` if there is a continuum of them.
+    fn all(&self) -> Option<Vec<Grip>> {
+        let closed: Vec<Tangential> = if !self.has_friction() {
+            vec![Tangential::Free]
+        } else if self.directions.is_empty() {
+            return None;
+        } else {
+            let k = self.directions.len();
+            let edges = (0..k).filter(|_| k > 2).map(Tangential::Edge);
+            let slides = (0..k).map(Tangential::Vertex).chain(edges);
+            std::iter::once(Tangential::Stick).chain(slides).collect()
+        };
+        let closed = closed.into_iter().map(Grip::Closed);
+        Some(std::iter::once(Grip::Open).chain(closed).collect())
     }
 
     /// Every mode that fits up to what is near, and whether these are all.
@@ -518,6 +537,16 @@ impl Reading<'_> {
     }
 }
 
+/// One of each list, by the number of the combination.
+fn combination(lists: &[Vec<Grip>], mut code: usize) -> Vec<Grip> {
+    let mut one = |grips: &Vec<Grip>| {
+        let grip = grips[code % grips.len()];
+        code /= grips.len();
+        grip
+    };
+    lists.iter().map(&mut one).collect()
+}
+
 /// What is known of a stage of contacts with friction.
 #[derive(Clone, Debug)]
 pub(super) struct Event {
@@ -658,15 +687,7 @@ impl<'f> Contacts<'f> {
             count = MAX_COMBINATIONS;
         }
         for code in 1..count {
-            let mut rest = code;
-            let grips: Vec<Grip> = fitting
-                .iter()
-                .map(|grips| {
-                    let grip = grips[rest % grips.len()];
-                    rest /= grips.len();
-                    grip
-                })
-                .collect();
+            let grips = combination(&fitting, code);
             out.push(self.stage(event, &readings, &grips));
         }
         (out, is_complete)
@@ -737,12 +758,7 @@ impl<'f> Contacts<'f> {
         readings.iter().map(of).collect()
     }
 
-    fn stage(
-        &self,
-        event: &Event,
-        readings: &[Reading<'_>],
-        grips: &[Grip],
-    ) -> (Arc<Stage>, Vec<Form>) {
+    fn mode(&self, readings: &[Reading<'_>], grips: &[Grip]) -> (Mode, Vec<Form>) {
         let mut mode = Mode::default();
         let mut forms = Vec::new();
         for (reading, grip) in readings.iter().zip(grips) {
@@ -750,12 +766,59 @@ impl<'f> Contacts<'f> {
             reading.forms(*grip, &mut forms);
         }
         mode.hold(self.frame.constraint_rows());
+        (mode, forms)
+    }
+
+    /// Whether no other mode can answer for a velocity within the margin, as part of the velocity
+    /// before, of a way: in each some test fails by more. `None` where modes are not linear or too many.
+    pub(super) fn is_unique(&self, way: &Walk, margin: f64) -> Option<bool> {
+        let frame = self.frame;
+        let nothing = Event {
+            before: frame.before.clone(),
+            after: DVector::zeros(frame.dim()),
+            impulse: DVector::zeros(frame.n_rows()),
+            caps: Vec::new(),
+        };
+        let readings = self.readings(&nothing);
+        if !readings.iter().any(Reading::has_friction) {
+            return Some(true);
+        }
+        let all = readings
+            .iter()
+            .map(Reading::all)
+            .collect::<Option<Vec<_>>>()?;
+        let count = all
+            .iter()
+            .map(Vec::len)
+            .try_fold(1usize, usize::checked_mul)?;
+        if count > MAX_COMBINATIONS {
+            return None;
+        }
+        let mut answers = (0..count).map(|code| {
+            let (mode, forms) = self.mode(&readings, &combination(&all, code));
+            let stage = Stage::from(frame, mode, &frame.before);
+            if !stage.has_room(&frame.admissible()) {
+                return false;
+            }
+            let (other, least) = Walk::of_stage(frame, stage, &forms);
+            least > -INSIDE * margin && !other.moves_as(way)
+        });
+        Some(!answers.any(|answers| answers))
+    }
+
+    fn stage(
+        &self,
+        event: &Event,
+        readings: &[Reading<'_>],
+        grips: &[Grip],
+    ) -> (Arc<Stage>, Vec<Form>) {
+        let (mode, forms) = self.mode(readings, grips);
         let stage = Stage::new(
             self.frame,
             mode,
-            event.before.clone(),
-            event.after.clone(),
-            event.impulse.clone(),
+            event.before.as_slice(),
+            event.after.as_slice(),
+            event.impulse.as_slice(),
         );
         (Arc::new(stage), forms)
     }

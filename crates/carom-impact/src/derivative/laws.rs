@@ -1,12 +1,12 @@
 //! How each law is followed: which stages it makes, and what it decides.
 
 use super::blend::Blend;
-use super::branch::{Choice, Form, Found, Test, Ties, Walk};
+use super::branch::{Choices, Found, Test, Ties, Walk};
 use super::chain::{self, Rule, Strike};
 use super::frame::Frame;
 use super::friction::{Cones, Contacts, Event};
 use super::stage::{Mode, Rebound, Stage};
-use super::{Branches, DifferentiableLaw, Map, ToPlastic, Way, sliding};
+use super::{Answers, Branches, DifferentiableLaw, Map, ToPlastic, sliding};
 use crate::frictional::{
     AnitescuPotra, MoreauNewton, Sampler, Sequential, SetValued, SingleImpacts,
 };
@@ -16,8 +16,8 @@ use crate::{
     NonholonomicElastic, NonholonomicNewton, NonholonomicProjected, NonholonomicProjectedNewton,
     Plastic, Propagative, Restitution, Rough, Routh, TwoBody,
 };
+use carom_metric::kernel;
 use nalgebra::DVector;
-use std::sync::Arc;
 
 impl DifferentiableLaw for Propagative {
     fn branches<'p>(
@@ -73,10 +73,9 @@ impl DifferentiableLaw for Propagative {
                         is_curved = true;
                         blend = limit;
                     }
-                    ways.push(Way {
-                        walk,
-                        map: Map::Blend(Box::new(blend)),
-                    });
+                    [walk.jacobian, walk.impulses] = blend.jacobians(plastic, elastic);
+                    walk.map = Map::Blend(Box::new(blend));
+                    ways.push(walk);
                 }
             }
         }
@@ -131,54 +130,36 @@ fn plastic_branches(
 /// Every contact is stopped as soon as one approaches.
 fn stop_all(frame: &Frame<'_>, ties: Ties) -> Result<Found, ImpactError> {
     let contacts = frame.problem.contacts();
-    let rates = |walk: &Walk| -> Vec<Test> {
-        let rows = 0..contacts.n_distinct();
-        let rows = rows.map(|j| DVector::from_column_slice(contacts.unit(j)));
-        rows.map(|row| walk.velocity_test(&row)).collect()
-    };
-    let reversed = |test: &Test| Test {
-        value: -test.value,
-        gradient: -&test.gradient,
-    };
-    ties.follow(frame, (), |walk, (), all| {
-        let rates = rates(walk);
-        let stop = |tests: Vec<Test>| {
+    let rows = (0..contacts.n_distinct()).map(|j| contacts.row(contacts.contact_at(j)));
+    let rows: Vec<usize> = rows.collect();
+    let rates = frame.problem.unit_velocity();
+    let fastest = (0..rows.len()).min_by(|i, j| rates[*i].total_cmp(&rates[*j]));
+    let fastest = fastest.filter(|_| frame.problem.is_approaching());
+    ties.follow(frame, (), |walk, (), all, out| {
+        let stop = |j: usize, out: &mut Choices<()>| {
             let mut mode = Mode::default();
-            for j in 0..contacts.n_distinct() {
-                mode.stop(contacts.row(contacts.contact_at(j)), Rebound::Fixed(0.0));
+            for row in &rows {
+                mode.stop(*row, Rebound::Fixed(0.0));
             }
             mode.hold(frame.constraint_rows());
-            let stage = Stage::from(frame, mode, walk.velocity.clone());
-            Choice {
-                tests,
-                stage: Some((stage, Vec::new())),
-                next: None,
-            }
+            let stage = Stage::from(frame, mode, &walk.velocity);
+            out.add([Test::Approaches(rows[j])], Some((stage, Vec::new())), None);
         };
-        let rest = || Choice {
-            tests: rates.clone(),
-            stage: None,
-            next: None,
+        let rest = |out: &mut Choices<()>| {
+            out.add(rows.iter().copied().map(Test::Separates), None, None);
         };
-        let fastest = (0..rates.len()).min_by(|i, j| rates[*i].value.total_cmp(&rates[*j].value));
-        let mut out = Vec::new();
         match fastest {
-            Some(i) if frame.problem.is_approaching() => {
-                out.push(stop(vec![reversed(&rates[i])]));
-                if all.is_some() {
-                    let others = (0..rates.len()).filter(|j| *j != i);
-                    out.extend(others.map(|j| stop(vec![reversed(&rates[j])])));
-                    out.push(rest());
-                }
-            }
-            _ => {
-                out.push(rest());
-                if all.is_some() {
-                    out.extend(rates.iter().map(|rate| stop(vec![reversed(rate)])));
-                }
+            Some(j) => stop(j, out),
+            None => rest(out),
+        }
+        if all.is_some() {
+            let others = (0..rows.len()).filter(|j| Some(*j) != fastest);
+            others.for_each(|j| stop(j, out));
+            if fastest.is_some() {
+                rest(out);
             }
         }
-        Ok(out)
+        Ok(())
     })
 }
 
@@ -195,32 +176,22 @@ fn simultaneous(
     let contacts = Contacts::new(frame, members, cones, rebounds)?;
     let mut is_complete = true;
     let mut is_family = false;
-    let mut found = ties.follow(frame, 0, |walk, step: &usize, tie| {
+    let mut found = ties.follow(frame, 0, |walk, step: &usize, tie, out| {
         let Some(event) = events.get(*step) else {
-            return Ok(vec![end()]);
+            out.add([], None, None);
+            return Ok(());
         };
         let tolerance = tie.map(|_| ties.tolerance);
         let (stages, all) = contacts.stages(event, &walk.jacobian, tolerance);
         is_complete &= all;
         is_family |= tie.is_none() && stages.iter().any(|(stage, _)| stage.is_loose());
-        let next = Some(step + 1);
-        let choice = |stage: (Arc<Stage>, Vec<Form>)| Choice {
-            tests: Vec::new(),
-            stage: Some(stage),
-            next,
-        };
-        Ok(stages.into_iter().map(choice).collect())
+        for stage in stages {
+            out.add([], Some(stage), Some(step + 1));
+        }
+        Ok(())
     })?;
     found.is_complete &= is_complete;
     Ok((!is_family).then_some(found))
-}
-
-fn end<S>() -> Choice<S> {
-    Choice {
-        tests: Vec::new(),
-        stage: None,
-        next: None,
-    }
 }
 
 /// Whether the outcome is a member of a continuum.
@@ -254,7 +225,14 @@ fn acting_at_once<'p>(
     if outcome.status == ImpactStatus::Resolved {
         found.walks.extend(nothing_happens(&frame, ties)?);
     }
-    Ok(Branches::of_chains(frame, found, false))
+    let answers = match outcome.status {
+        ImpactStatus::Resolved => Answers::Modes { cones, rebounds },
+        _ => Answers::One,
+    };
+    Ok(Branches {
+        answers,
+        ..Branches::of_chains(frame, found, false)
+    })
 }
 
 /// Where contacts all but do not approach: the way on which none does. With friction another answer may exist
@@ -264,14 +242,10 @@ fn nothing_happens(frame: &Frame<'_>, ties: Ties) -> Result<Option<Walk>, Impact
     if !frame.is_all_but_separating(ties.tolerance) {
         return Ok(None);
     }
-    let found = ties.follow(frame, (), |walk, (), _| {
-        let rows = (0..contacts.len()).map(|i| contacts.unit_row(contacts.row(i)));
-        let tests = rows.map(|row| walk.velocity_test(&DVector::from_column_slice(row)));
-        Ok(vec![Choice {
-            tests: tests.collect(),
-            stage: None,
-            next: None,
-        }])
+    let found = ties.follow(frame, (), |_, (), _, out| {
+        let normals = (0..contacts.len()).map(|i| Test::Separates(contacts.row(i)));
+        out.add(normals, None, None);
+        Ok(())
     })?;
     Ok(found.walks.into_iter().next())
 }
@@ -368,6 +342,7 @@ impl DifferentiableLaw for SetValued {
         Ok(Branches {
             // Caps do not grow with the velocity.
             is_homogeneous: false,
+            answers: Answers::Unknown,
             ..Branches::of_chains(frame, found, false)
         })
     }
@@ -407,29 +382,26 @@ impl DifferentiableLaw for Sequential {
             .collect::<Result<Vec<_>, _>>()?;
         let mut is_complete = true;
         let start = Turn { asked: 0, quiet: 0 };
-        let found = Ties { tolerance }.follow(&frame, start, |walk, turn, tie| {
+        let found = Ties { tolerance }.follow(&frame, start, |walk, turn, tie, out| {
             let Some(&contact) = cycle.get(turn.asked % cycle.len().max(1)) else {
-                return Ok(vec![end()]);
+                out.add([], None, None);
+                return Ok(());
             };
-            let row = DVector::from_column_slice(set.unit_row(set.row(contact)));
-            let rate = walk.velocity_test(&row);
+            let row = set.row(contact);
+            let rate = kernel::dot(set.unit_row(row), walk.velocity.as_slice());
             let next = |quiet: usize| {
                 (quiet < cycle.len()).then_some(Turn {
                     asked: turn.asked + 1,
                     quiet,
                 })
             };
-            let approaches = rate.value < -grazing[contact];
-            let mut out = Vec::new();
-            let reversed = Test {
-                value: -rate.value,
-                gradient: -&rate.gradient,
+            let approaches = rate < -grazing[contact];
+            let pass = |out: &mut Choices<_>| {
+                out.add([Test::Separates(row)], None, next(turn.quiet + 1));
             };
-            let pass = Choice {
-                tests: vec![rate],
-                stage: None,
-                next: next(turn.quiet + 1),
-            };
+            if !approaches {
+                pass(out);
+            }
             if approaches || tie.is_some() {
                 let (given, change) = singles.strike(contact, walk.velocity.as_slice())?;
                 let event = Event {
@@ -441,22 +413,21 @@ impl DifferentiableLaw for Sequential {
                 let tolerance = tie.map(|_| tolerance);
                 let (stages, all) = alone[contact].stages(&event, &walk.jacobian, tolerance);
                 is_complete &= all;
-                out.extend(stages.into_iter().map(|stage| Choice {
-                    tests: vec![reversed.clone()],
-                    stage: Some(stage),
-                    next: next(0),
-                }));
+                for stage in stages {
+                    out.add([Test::Approaches(row)], Some(stage), next(0));
+                }
             }
             if approaches {
-                out.push(pass);
-            } else {
-                out.insert(0, pass);
+                pass(out);
             }
-            Ok(out)
+            Ok(())
         })?;
         drop(alone);
         let mut branches = Branches::of_chains(frame, found, false);
         branches.is_complete &= is_complete;
+        if set.contacts().iter().any(|contact| contact.friction > 0.0) {
+            branches.answers = Answers::Unknown;
+        }
         Ok(branches)
     }
 }
@@ -512,17 +483,15 @@ impl DifferentiableLaw for Rough {
         let contacts = problem.contacts();
         let m = contacts.len();
         let rebound = Rebound::Event(self.restitution());
-        let found = Ties { tolerance }.follow(&frame, (), |walk, (), tie| {
-            let rates: Vec<Test> = (0..m)
-                .map(|i| {
-                    let row = contacts.unit_row(contacts.row(i));
-                    walk.velocity_test(&DVector::from_column_slice(row))
-                })
-                .collect();
+        let found = Ties { tolerance }.follow(&frame, (), |walk, (), tie, out| {
             let own: Vec<bool> = (0..m).map(|i| problem.approaches(i)).collect();
             let mut patterns = vec![own];
             if let Some(tie) = tie {
-                let near = |i: &usize| rates[*i].value.abs() <= tie * (1.0 + 1e-6);
+                let near = |i: &usize| {
+                    let row = contacts.unit_row(contacts.row(*i));
+                    let rate = kernel::dot(row, walk.velocity.as_slice());
+                    rate.abs() <= tie * (1.0 + 1e-6)
+                };
                 for i in (0..m).filter(near).take(6) {
                     for pattern in patterns.clone() {
                         let mut flipped = pattern;
@@ -531,15 +500,9 @@ impl DifferentiableLaw for Rough {
                     }
                 }
             }
-            let choice = |pattern: Vec<bool>| {
-                let tests = rates.iter().zip(&pattern).map(|(rate, approaches)| Test {
-                    value: if *approaches { -rate.value } else { rate.value },
-                    gradient: if *approaches {
-                        -&rate.gradient
-                    } else {
-                        rate.gradient.clone()
-                    },
-                });
+            for pattern in patterns {
+                let tests = pattern.iter().enumerate();
+                let tests = tests.map(|(i, approaches)| Test::that(contacts.row(i), *approaches));
                 let mut mode = Mode::default();
                 for i in (0..m).filter(|i| pattern[*i]) {
                     for row in contacts.row(i)..contacts.row(i + 1) {
@@ -548,16 +511,11 @@ impl DifferentiableLaw for Rough {
                 }
                 let stage = pattern.contains(&true).then(|| {
                     mode.hold(frame.constraint_rows());
-                    let stage = Stage::from(&frame, mode, walk.velocity.clone());
-                    (stage, Vec::new())
+                    (Stage::from(&frame, mode, &walk.velocity), Vec::new())
                 });
-                Choice {
-                    tests: tests.collect(),
-                    stage,
-                    next: None,
-                }
-            };
-            Ok(patterns.into_iter().map(choice).collect())
+                out.add(tests, stage, None);
+            }
+            Ok(())
         })?;
         Ok(Branches::of_chains(frame, found, true))
     }

@@ -56,10 +56,11 @@ pub use saltation::saltation;
 
 use crate::plastic::PlasticRule;
 use crate::{ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus};
-use blend::{Blend, chain_along, chain_jacobians};
+use blend::{Blend, chain_along};
 use branch::{Found, Ties, Walk};
 use carom_numeric::random::CounterRng;
 use frame::{Frame, Variation};
+use friction::{Cones, Contacts};
 use nalgebra::{DMatrix, DVector};
 use sliding::Sliding;
 use std::sync::OnceLock;
@@ -166,7 +167,7 @@ pub struct Piece {
 pub struct Derivative<'p> {
     frame: Frame<'p>,
     /// The way of the outcome; `None` unless it is smooth.
-    way: Option<Way>,
+    way: Option<Walk>,
     /// Where a restitution below 1 would lead to, of an elastic outcome.
     to_plastic: Option<ToPlastic>,
     /// The same, looked up when it is first asked for.
@@ -174,6 +175,7 @@ pub struct Derivative<'p> {
     class: Option<Differentiability>,
     margin: Option<f64>,
     is_complete: bool,
+    answers: Answers,
     reason: Option<&'static str>,
     pieces: Vec<Piece>,
     dv_dv: Option<DMatrix<f64>>,
@@ -203,7 +205,7 @@ pub trait DifferentiableLaw: ImpactLaw {
 #[derive(Clone, Debug)]
 pub struct Branches<'p> {
     frame: Frame<'p>,
-    ways: Vec<Way>,
+    ways: Vec<Walk>,
     is_complete: bool,
     /// Whether one restitution holds for the whole event.
     is_event: bool,
@@ -213,7 +215,19 @@ pub struct Branches<'p> {
     is_homogeneous: bool,
     /// Whether the outcome is known to kink whatever the pieces.
     is_kink: bool,
+    answers: Answers,
     reason: Option<&'static str>,
+}
+
+/// How many answers a law may have to one velocity.
+#[derive(Clone, Copy, Debug)]
+enum Answers {
+    /// One: what it decides it is tested for.
+    One,
+    /// Those of a complementarity problem, whose contacts may ask for restitution.
+    Modes { cones: Cones, rebounds: bool },
+    /// Not known.
+    Unknown,
 }
 
 /// The plastic outcome that a restitution below 1 refers to, and near ties on the way there.
@@ -221,12 +235,6 @@ pub struct Branches<'p> {
 struct ToPlastic {
     rule: PlasticRule,
     ties: Ties,
-}
-
-#[derive(Clone, Debug)]
-struct Way {
-    walk: Walk,
-    map: Map,
 }
 
 /// What leads from the velocity before to that after.
@@ -238,12 +246,12 @@ enum Map {
     Blend(Box<Blend>),
     /// Of one contact that may slide.
     Sliding(Box<Sliding>),
-    /// The limit of the derivatives of velocity and impulses from a region.
-    Limit(Box<(DMatrix<f64>, DMatrix<f64>)>),
+    /// The derivatives of the walk, which are limits from a region.
+    Limit,
 }
 
 impl<'p> Branches<'p> {
-    fn new(frame: Frame<'p>, ways: Vec<Way>, is_event: bool) -> Self {
+    fn new(frame: Frame<'p>, ways: Vec<Walk>, is_event: bool) -> Self {
         Self {
             frame,
             ways,
@@ -252,18 +260,15 @@ impl<'p> Branches<'p> {
             to_plastic: None,
             is_homogeneous: true,
             is_kink: false,
+            answers: Answers::One,
             reason: None,
         }
     }
 
     fn of_chains(frame: Frame<'p>, found: Found, is_event: bool) -> Self {
-        let ways = found.walks.into_iter().map(|walk| Way {
-            walk,
-            map: Map::Chain,
-        });
         Self {
             is_complete: found.is_complete,
-            ..Self::new(frame, ways.collect(), is_event)
+            ..Self::new(frame, found.walks, is_event)
         }
     }
 
@@ -277,40 +282,31 @@ impl<'p> Branches<'p> {
     }
 }
 
-impl Way {
+impl Walk {
     /// Whether impulses can be shifted between contacts.
     fn is_dependent(&self) -> bool {
         match &self.map {
-            Map::Chain => self.walk.stages.iter().any(|s| s.is_dependent),
+            Map::Chain => self.stages.iter().any(|s| s.is_dependent),
             Map::Blend(blend) => blend.stages().any(|stage| stage.is_dependent),
-            Map::Sliding(_) | Map::Limit(_) => false,
+            Map::Sliding(_) | Map::Limit => false,
         }
+    }
+
+    /// Whether velocities change as on another way.
+    fn moves_as(&self, other: &Self) -> bool {
+        let (a, b) = (&self.jacobian, &other.jacobian);
+        // Whitened: that of nothing happening has entries of one.
+        let size = a.amax().max(b.amax()).max(1.0);
+        (a - b).amax() <= SAME_JACOBIAN * size
     }
 
     /// Whether no contact acts.
     fn is_quiet(&self) -> bool {
         match &self.map {
-            Map::Chain => self.walk.stages.iter().all(|s| s.is_quiet()),
+            Map::Chain => self.stages.iter().all(|s| s.is_quiet()),
             Map::Blend(blend) => blend.stages().all(|s| s.is_quiet()),
             Map::Sliding(_) => false,
-            Map::Limit(limit) => limit.1.amax() == 0.0,
-        }
-    }
-
-    /// Derivatives of velocity and impulses by the whitened velocity before.
-    fn jacobians(&self, frame: &Frame<'_>) -> (DMatrix<f64>, DMatrix<f64>) {
-        match &self.map {
-            Map::Chain => (self.walk.jacobian.clone(), self.walk.impulses.clone()),
-            Map::Blend(blend) => {
-                let (plastic, elastic) = blend.parts();
-                let (plastic, elastic) = (
-                    chain_jacobians(frame, plastic),
-                    chain_jacobians(frame, elastic),
-                );
-                blend.jacobians((&plastic.0, &plastic.1), (&elastic.0, &elastic.1))
-            }
-            Map::Sliding(sliding) => sliding.jacobians(frame),
-            Map::Limit(limit) => (**limit).clone(),
+            Map::Limit => self.impulses.amax() == 0.0,
         }
     }
 
@@ -320,15 +316,15 @@ impl Way {
         variation: &Variation,
     ) -> (DVector<f64>, DVector<f64>, bool) {
         match &self.map {
-            Map::Chain => chain_along(frame, &self.walk.stages, variation),
+            Map::Chain => chain_along(frame, &self.stages, variation),
             Map::Blend(blend) => blend.along(frame, variation),
             Map::Sliding(sliding) => {
                 let (velocity, impulse) = sliding.along(frame, variation);
                 (velocity, impulse, true)
             }
-            Map::Limit(limit) => {
+            Map::Limit => {
                 let start = variation.start(frame.dim());
-                (&limit.0 * &start, &limit.1 * start, true)
+                (&self.jacobian * &start, &self.impulses * start, true)
             }
         }
     }
@@ -378,18 +374,18 @@ pub fn of_outcome<'p>(
 }
 
 /// Whether ways lead on in every direction from the velocity, as far as a few directions show.
-fn is_covered(frame: &Frame<'_>, ways: &[Way]) -> Result<bool, ImpactError> {
-    if ways.iter().any(|way| !way.walk.is_tied()) {
+fn is_covered(frame: &Frame<'_>, ways: &[Walk]) -> Result<bool, ImpactError> {
+    if ways.iter().any(|way| !way.is_tied()) {
         return Ok(true);
     }
     let mut directions = Vec::with_capacity(ways.len() + PROBES);
     for way in ways {
-        directions.push(-way.walk.direction(frame)?);
+        directions.push(-way.direction(frame)?);
     }
     let mut random = CounterRng::new(0, 0, 0);
     let probe = |_| DVector::from_fn(frame.dim(), |_, _| random.next_uniform() - 0.5);
     directions.extend((0..PROBES).map(probe));
-    let is_reached = |direction: &DVector<f64>| ways.iter().any(|way| way.walk.leads(direction));
+    let is_reached = |direction: &DVector<f64>| ways.iter().any(|way| way.leads(direction));
     Ok(directions.iter().all(is_reached))
 }
 
@@ -407,6 +403,7 @@ impl<'p> Derivative<'p> {
             to_plastic,
             is_homogeneous,
             is_kink: kinks,
+            answers,
             reason,
         } = branches;
         let mut derivative = Self {
@@ -416,6 +413,7 @@ impl<'p> Derivative<'p> {
             class: None,
             margin: None,
             is_complete,
+            answers,
             reason,
             pieces: Vec::new(),
             dv_dv: None,
@@ -433,50 +431,47 @@ impl<'p> Derivative<'p> {
                 reason: "its nearly tied decisions contradict each other",
             });
         };
-        let after = frame.of_velocity(&outcome.velocity_plus.0);
-        if !((&first.walk.velocity - after).norm() <= SAME_WAY * frame.speed) {
+        let mut missed = frame.of_velocity(&outcome.velocity_plus.0);
+        missed -= &first.velocity;
+        if !(missed.norm() <= SAME_WAY * frame.speed) {
             return Err(ImpactError::NotDifferentiated {
                 reason: "its stages do not lead to the outcome",
             });
         }
-        let margin = (first.walk.margin, first.walk.least);
+        let margin = (first.margin, first.least);
         let n_ways = ways.len();
         // Where no way leads on the law has another answer, or none.
         let is_covered = !is_complete || is_covered(frame, &ways)?;
         is_complete &= is_covered;
-        let mut distinct: Vec<(Way, DMatrix<f64>, DMatrix<f64>)> = Vec::with_capacity(ways.len());
+        let mut distinct: Vec<Walk> = Vec::with_capacity(ways.len());
         for way in ways {
-            let (velocity, impulses) = way.jacobians(frame);
-            let is_same = |(other, jacobian, _): &(Way, DMatrix<f64>, DMatrix<f64>)| {
-                let moved = (&way.walk.velocity - &other.walk.velocity).norm();
-                // Whitened: that of nothing happening has entries of one.
-                let size = jacobian.amax().max(velocity.amax()).max(1.0);
-                moved <= SAME_OUTCOME * frame.speed
-                    && (jacobian - &velocity).amax() <= SAME_JACOBIAN * size
+            let is_same = |other: &Walk| {
+                let moved = (&way.velocity - &other.velocity).norm();
+                moved <= SAME_OUTCOME * frame.speed && way.moves_as(other)
             };
             if !distinct.iter().any(is_same) {
-                distinct.push((way, velocity, impulses));
+                distinct.push(way);
             }
         }
         let is_one = distinct.len() == 1 && !kinks && is_covered;
-        is_complete |= is_one && n_ways == 1 && !distinct[0].0.walk.is_tied();
+        is_complete |= is_one && n_ways == 1 && !distinct[0].is_tied();
         derivative.is_complete = is_complete;
         if !is_one {
             let is_kink = is_covered
-                && distinct.iter().all(|(way, _, _)| {
-                    let moved = (&way.walk.velocity - &distinct[0].0.walk.velocity).norm();
+                && distinct.iter().all(|way| {
+                    let moved = (&way.velocity - &distinct[0].velocity).norm();
                     moved <= SAME_OUTCOME * frame.speed
                 });
             let pieces = distinct
                 .iter()
-                .map(|(way, jacobian, _)| {
-                    let direction = way.walk.direction(frame)?;
+                .map(|way| {
+                    let direction = way.direction(frame)?;
                     Ok(Piece {
-                        velocity_plus: frame.velocity(&way.walk.velocity),
+                        velocity_plus: frame.velocity(&way.velocity),
                         dv_dv: if way.is_quiet() {
                             DMatrix::identity(frame.dim(), frame.dim())
                         } else {
-                            frame.jacobian(jacobian)
+                            frame.jacobian(&way.jacobian)
                         },
                         direction: frame.velocity(&direction) * frame.problem.scale(),
                     })
@@ -492,9 +487,10 @@ impl<'p> Derivative<'p> {
             return Ok(derivative);
         }
         if is_homogeneous {
-            let (way, velocity, _) = &distinct[0];
-            let missed = (velocity * &frame.before - &way.walk.velocity).norm();
-            if !(missed <= SAME_WAY * frame.speed) {
+            let walk = &distinct[0];
+            missed.copy_from(&walk.velocity);
+            missed.gemv(1.0, &walk.jacobian, &frame.before, -1.0);
+            if !(missed.norm() <= SAME_WAY * frame.speed) {
                 return Err(ImpactError::NotDifferentiated {
                     reason: "the impulses are so large that the outcome is rounding; move the data by more than \
                              rounding",
@@ -503,17 +499,17 @@ impl<'p> Derivative<'p> {
         }
         derivative.class = Some(Differentiability::Smooth);
         derivative.margin = margin.0.is_finite().then_some(margin.0);
-        let Some((way, velocity, impulses)) = distinct.pop() else {
+        let Some(way) = distinct.pop() else {
             return Ok(derivative);
         };
         if wrt.velocity {
             derivative.dv_dv = Some(if outcome.status == ImpactStatus::Resolved {
-                frame.jacobian(&velocity)
+                frame.jacobian(&way.jacobian)
             } else {
                 DMatrix::identity(frame.dim(), frame.dim())
             });
             derivative.dimpulses_dv =
-                (!way.is_dependent()).then(|| frame.impulse_jacobian(&impulses));
+                (!way.is_dependent()).then(|| frame.impulse_jacobian(&way.impulses));
         }
         let columns = |variations: Vec<Variation>| {
             let mut out = DMatrix::zeros(frame.dim(), variations.len());
@@ -551,7 +547,7 @@ impl<'p> Derivative<'p> {
     /// Where restitution leads an elastic outcome; `None` if the plastic one is nearly tied.
     fn towards_plastic(&self) -> Option<&Blend> {
         let (to, way) = (self.to_plastic?, self.way.as_ref()?);
-        let found = || laws::towards_plastic(&self.frame, &way.walk, to).map(Box::new);
+        let found = || laws::towards_plastic(&self.frame, way, to).map(Box::new);
         self.towards.get_or_init(found).as_deref()
     }
 
@@ -596,6 +592,27 @@ impl<'p> Derivative<'p> {
     /// Whether the pieces are all.
     pub fn is_complete(&self) -> bool {
         self.is_complete
+    }
+
+    /// Whether the law has one answer alone to every velocity within the margin; if not, the class and
+    /// the Jacobian are those of the answer that it gave, and it may go over to another one.
+    ///
+    /// Complementarity problems with friction may have several solutions. Each belongs to a mode of the
+    /// contacts that a few inequalities decide for; the answer is unique if in all modes of another
+    /// Jacobian one of them fails by more than the margin. `None` where the map is not smooth, and
+    /// where modes are a continuum or more than 4096: round cones in space, steps of `sequential` and
+    /// `set-valued` with friction.
+    pub fn is_unique(&self) -> Option<bool> {
+        let way = self.way.as_ref()?;
+        match self.answers {
+            Answers::One => Some(true),
+            Answers::Unknown => None,
+            Answers::Modes { cones, rebounds } => {
+                let members = (0..self.frame.problem.contacts().len()).collect();
+                let contacts = Contacts::new(&self.frame, members, cones, rebounds).ok()?;
+                contacts.is_unique(way, self.margin.unwrap_or(f64::INFINITY))
+            }
+        }
     }
 
     /// Why there is no derivative: `"family"` of an outcome that is a member of a continuum.

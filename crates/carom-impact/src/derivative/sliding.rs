@@ -3,7 +3,7 @@
 
 use super::branch::{Walk, interior};
 use super::frame::{Frame, Variation};
-use super::{Branches, Map, Way};
+use super::{Branches, Map};
 use crate::routh::contact_space;
 use crate::two_body::{
     Event, FinalMode, ImpactOptions, PARAMETERS, RestitutionLaw, VariedImpact, entries, vary_impact,
@@ -59,7 +59,7 @@ impl Sliding {
     }
 
     /// Derivatives of velocity and impulses by the whitened velocity before.
-    pub(super) fn jacobians(&self, frame: &Frame<'_>) -> (DMatrix<f64>, DMatrix<f64>) {
+    pub(super) fn jacobians(&self, frame: &Frame<'_>) -> [DMatrix<f64>; 2] {
         let rows = self.rows(frame);
         let mut velocity = frame.admissible();
         let mut impulses = DMatrix::zeros(frame.n_rows(), frame.dim());
@@ -73,7 +73,7 @@ impl Sliding {
             let factor = frame.of_impulse(row, 1.0) / frame.problem.scale();
             impulses.set_row(row, &(slope * factor).transpose());
         }
-        (velocity, impulses)
+        [velocity, impulses]
     }
 
     /// Derivatives along a direction.
@@ -347,12 +347,13 @@ pub(super) fn branches<'p>(
         out
     };
     if tied.is_empty() && !is_kink {
-        let walk = Walk::at(&frame, after.clone(), margin, least, Vec::new());
-        let map = match &varied {
-            Some(varied) => Map::Sliding(Box::new(sliding(varied))),
-            None => Map::Chain,
-        };
-        return Ok(Branches::new(frame, vec![Way { walk, map }], false));
+        let mut walk = Walk::at(&frame, after.clone(), margin, least, Vec::new());
+        if let Some(varied) = &varied {
+            let sliding = sliding(varied);
+            [walk.jacobian, walk.impulses] = sliding.jacobians(&frame);
+            walk.map = Map::Sliding(Box::new(sliding));
+        }
+        return Ok(Branches::new(frame, vec![walk], false));
     }
     if starts_at_rest {
         tied.push(Vector3::x());
@@ -394,14 +395,13 @@ pub(super) fn branches<'p>(
                 Some(varied) => (varied.impact.impulse, sliding(&varied).jacobians(&frame)),
                 None => {
                     let none = DMatrix::zeros(frame.n_rows(), frame.dim());
-                    (Vector3::zeros(), (frame.admissible(), none))
+                    (Vector3::zeros(), [frame.admissible(), none])
                 }
             })
         };
         let (one, two) = (limit(1.0)?, limit(2.0)?);
         let impulse = 2.0 * one.0 - two.0;
-        let (one, two) = (one.1, two.1);
-        let jacobians = (2.0 * one.0 - two.0, 2.0 * one.1 - two.1);
+        let ([velocity, impulses], [other, others]) = (one.1, two.1);
         let mut end = frame.before.clone();
         for (row, l) in axes.iter().zip(impulse.iter()) {
             if let Some(row) = *row {
@@ -413,9 +413,11 @@ pub(super) fn branches<'p>(
         if (&end - &after).norm() <= JUMP * frame.speed {
             end.clone_from(&after);
         }
-        let walk = Walk::at(&frame, end, margin, least, signed);
-        let map = Map::Limit(Box::new(jacobians));
-        ways.push(Way { walk, map });
+        let mut walk = Walk::at(&frame, end, margin, least, signed);
+        walk.jacobian = 2.0 * velocity - other;
+        walk.impulses = 2.0 * impulses - others;
+        walk.map = Map::Limit;
+        ways.push(walk);
     }
     Ok(Branches {
         is_complete,

@@ -2,7 +2,7 @@
 
 use super::frame::{Frame, Variation};
 use carom_metric::kernel;
-use nalgebra::{DMatrix, DVector};
+use nalgebra::{DMatrix, DVector, DVectorView};
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ const RANK: f64 = 1e-10;
 const IN_RANGE: f64 = 1e-9;
 
 /// Rows and coefficients of a linear form.
-pub(super) type Terms = SmallVec<[(usize, f64); 3]>;
+pub(super) type Terms = SmallVec<[(usize, f64); 2]>;
 
 /// The form of one row.
 pub(super) fn of_row(row: usize) -> Terms {
@@ -119,56 +119,61 @@ impl Mode {
 /// Where contacts depend on each other a maximal independent part of S and T is used.
 #[derive(Clone, Debug)]
 pub(super) struct Stage {
-    before: DVector<f64>,
-    pub(super) after: DVector<f64>,
-    pub(super) impulse: DVector<f64>,
     mode: Mode,
-    /// $T^T(I + E)J$, a row (n) for each equation.
-    asked: Rows,
-    /// $S^TJ$, a row (n) for each unknown.
-    pushed: Rows,
-    /// $T^TGS$ and what equations say of impulses.
-    matrix: Square,
-    /// Inverse of the independent part, zero elsewhere.
-    inverse: Square,
+    layout: Layout,
+    /// Velocities (n) before and after, impulses on all rows, $T^T(I + E)J$ and $S^TJ$ (a row of n
+    /// for each unknown), $T^TGS$ with what equations say of impulses, and the inverse of its
+    /// independent part, zero elsewhere (unknowns × unknowns, row by row).
+    numbers: SmallVec<[f64; 24]>,
     pub(super) is_dependent: bool,
 }
 
-/// A matrix of a few unknowns, row by row; one unknown needs no memory of its own.
-#[derive(Clone, Debug)]
-struct Square {
-    size: usize,
-    entries: SmallVec<[f64; 1]>,
+/// Where the numbers of a stage stand: length of a velocity, rows, unknowns.
+#[derive(Clone, Copy, Debug)]
+struct Layout {
+    n: usize,
+    rows: usize,
+    unknowns: usize,
 }
 
-impl Square {
-    fn zeros(size: usize) -> Self {
-        Self {
-            size,
-            entries: smallvec![0.0; size * size],
-        }
+impl Layout {
+    fn after(self) -> usize {
+        self.n
     }
 
-    fn row(&self, i: usize) -> &[f64] {
-        &self.entries[i * self.size..(i + 1) * self.size]
+    fn impulse(self) -> usize {
+        2 * self.n
     }
 
-    fn set(&mut self, i: usize, j: usize, x: f64) {
-        self.entries[i * self.size + j] = x;
+    fn asked(self) -> usize {
+        self.impulse() + self.rows
     }
 
-    fn times(&self, x: &[f64]) -> Column {
-        (0..self.size)
-            .map(|i| kernel::dot(self.row(i), x))
-            .collect()
+    fn pushed(self) -> usize {
+        self.asked() + self.unknowns * self.n
+    }
+
+    fn matrix(self) -> usize {
+        self.pushed() + self.unknowns * self.n
+    }
+
+    fn inverse(self) -> usize {
+        self.matrix() + self.unknowns * self.unknowns
+    }
+
+    fn end(self) -> usize {
+        self.inverse() + self.unknowns * self.unknowns
     }
 }
-
-/// Rows one after the other: those of one unknown need no memory of their own.
-type Rows = SmallVec<[f64; 6]>;
 
 /// One number for each unknown.
 type Column = SmallVec<[f64; 4]>;
+
+/// A square matrix, row by row, times a column.
+fn times(matrix: &[f64], x: &[f64]) -> Column {
+    let rows = matrix.chunks_exact(x.len().max(1));
+    rows.map(|row| kernel::dot(row, x)).collect()
+}
 
 fn add_covector(frame: &Frame<'_>, terms: &Terms, factor: f64, out: &mut [f64]) {
     for (row, c) in terms {
@@ -181,14 +186,23 @@ impl Stage {
     pub(super) fn new(
         frame: &Frame<'_>,
         mode: Mode,
-        before: DVector<f64>,
-        after: DVector<f64>,
-        impulse: DVector<f64>,
+        before: &[f64],
+        after: &[f64],
+        impulse: &[f64],
     ) -> Self {
         let (n, p) = (frame.dim(), mode.unknowns.len());
-        let none: Rows = smallvec![0.0; p * n];
-        let (mut asked, mut pushed) = (none.clone(), none);
-        let mut matrix = Square::zeros(p);
+        let layout = Layout {
+            n,
+            rows: frame.n_rows(),
+            unknowns: p,
+        };
+        let mut numbers: SmallVec<[f64; 24]> = smallvec![0.0; layout.end()];
+        numbers[..n].copy_from_slice(before);
+        numbers[layout.after()..layout.impulse()].copy_from_slice(after);
+        numbers[layout.impulse()..layout.asked()].copy_from_slice(impulse);
+        let (asked, rest) = numbers[layout.asked()..].split_at_mut(p * n);
+        let (pushed, rest) = rest.split_at_mut(p * n);
+        let (matrix, inverse) = rest.split_at_mut(p * p);
         for (row, unknown) in pushed.chunks_exact_mut(n).zip(&mode.unknowns) {
             add_covector(frame, unknown, 1.0, row);
         }
@@ -200,7 +214,7 @@ impl Stage {
                     let same = unknown.iter().filter(|(other, _)| other == row);
                     entry += c * same.map(|(_, s)| s).sum::<f64>();
                 }
-                matrix.set(i, j, entry);
+                matrix[i * p + j] = entry;
             }
             let e = equation.rebound.value();
             row.iter_mut().for_each(|x| *x *= 1.0 + e);
@@ -208,50 +222,85 @@ impl Stage {
         // Those that push make up the independent part as far as they can.
         let pushes = |unknown: &Terms| unknown.iter().any(|(row, _)| impulse[*row] != 0.0);
         let pushing: SmallVec<[bool; 8]> = mode.unknowns.iter().map(pushes).collect();
-        let (inverse, rank) = independent_inverse(&matrix, &pushing);
+        let rank = invert_independent(matrix, &pushing, inverse);
         Self {
-            before,
-            after,
-            impulse,
             mode,
-            asked,
-            pushed,
-            matrix,
-            inverse,
+            layout,
+            numbers,
             is_dependent: rank < p,
         }
     }
 
     /// The stage from a velocity in a mode that fixes the impulses by linear equations.
-    pub(super) fn from(frame: &Frame<'_>, mode: Mode, before: DVector<f64>) -> Arc<Self> {
-        let none = DVector::zeros(frame.n_rows());
-        let mut stage = Self::new(frame, mode, before.clone(), before, none);
-        let mut x: Column = smallvec![0.0; stage.mode.unknowns.len()];
-        let mut after = std::mem::take(&mut stage.after);
-        stage.push(after.as_mut_slice(), &mut x);
-        stage.after = after;
-        let mut impulse = std::mem::take(&mut stage.impulse);
-        stage.add_impulses(&x, impulse.as_mut_slice());
-        stage.impulse = impulse;
+    pub(super) fn from(frame: &Frame<'_>, mode: Mode, before: &DVector<f64>) -> Arc<Self> {
+        let mut after: SmallVec<[f64; 8]> = SmallVec::from_slice(before.as_slice());
+        let mut impulse: SmallVec<[f64; 8]> = smallvec![0.0; frame.n_rows()];
+        let mut stage = Self::new(frame, mode, &after, &after, &impulse);
+        let mut x: Column = smallvec![0.0; stage.layout.unknowns];
+        let mut missed = x.clone();
+        stage.push(&mut after, &mut missed, &mut x);
+        stage.add_impulses(&x, &mut impulse);
+        let Layout { n, rows, .. } = stage.layout;
+        stage.numbers[n..2 * n].copy_from_slice(&after);
+        stage.numbers[2 * n..2 * n + rows].copy_from_slice(&impulse);
         Arc::new(stage)
     }
 
-    /// Row (n) of what is asked for, or pushed.
-    fn of<'r>(&self, rows: &'r Rows, i: usize) -> &'r [f64] {
-        let n = self.before.len();
-        &rows[i * n..(i + 1) * n]
+    /// Velocity (n) before the stage.
+    pub(super) fn before(&self) -> &[f64] {
+        &self.numbers[..self.layout.after()]
     }
 
-    /// Takes a velocity (n) through the stage, and writes what the unknowns are then.
-    fn push(&self, velocity: &mut [f64], unknowns: &mut [f64]) {
-        let p = unknowns.len();
-        let mut missed: Column = smallvec![0.0; p];
+    /// Velocity (n) after the stage.
+    pub(super) fn after(&self) -> &[f64] {
+        &self.numbers[self.layout.after()..self.layout.impulse()]
+    }
+
+    /// Impulses on all rows.
+    pub(super) fn impulse(&self) -> &[f64] {
+        &self.numbers[self.layout.impulse()..self.layout.asked()]
+    }
+
+    /// What equation `i` asks for (n).
+    fn asked(&self, i: usize) -> &[f64] {
+        &self.numbers[self.layout.asked() + i * self.layout.n..][..self.layout.n]
+    }
+
+    /// What unknown `i` pushes (n).
+    fn pushed(&self, i: usize) -> &[f64] {
+        &self.numbers[self.layout.pushed() + i * self.layout.n..][..self.layout.n]
+    }
+
+    fn matrix(&self) -> &[f64] {
+        &self.numbers[self.layout.matrix()..self.layout.inverse()]
+    }
+
+    fn inverse(&self) -> &[f64] {
+        &self.numbers[self.layout.inverse()..]
+    }
+
+    /// Whether an unknown is none of the independent part.
+    fn is_free(&self, unknown: usize) -> bool {
+        let p = self.layout.unknowns;
+        let mut row = self.inverse()[unknown * p..(unknown + 1) * p].iter();
+        row.all(|x| *x == 0.0)
+    }
+
+    /// Writes what the equations miss for a velocity (n).
+    fn miss(&self, velocity: &[f64], missed: &mut [f64]) {
         for (i, missed) in missed.iter_mut().enumerate() {
-            *missed = kernel::dot(self.of(&self.asked, i), velocity);
+            *missed = kernel::dot(self.asked(i), velocity);
         }
-        for (i, unknown) in unknowns.iter_mut().enumerate() {
-            *unknown = -kernel::dot(self.inverse.row(i), &missed);
-            kernel::add_scaled(velocity, *unknown, self.of(&self.pushed, i));
+    }
+
+    /// Takes a velocity (n) through the stage, and writes what its equations miss and what the
+    /// unknowns are then.
+    fn push(&self, velocity: &mut [f64], missed: &mut [f64], unknowns: &mut [f64]) {
+        self.miss(velocity, missed);
+        let inverse = self.inverse().chunks_exact(missed.len().max(1));
+        for (i, (unknown, inverse)) in unknowns.iter_mut().zip(inverse).enumerate() {
+            *unknown = -kernel::dot(inverse, missed);
+            kernel::add_scaled(velocity, *unknown, self.pushed(i));
         }
     }
 
@@ -267,10 +316,11 @@ impl Stage {
     /// it, for directions that change nothing but velocities, and adds those of the impulses on all
     /// rows (rows × any).
     pub(super) fn advance(&self, velocity: &mut DMatrix<f64>, impulses: &mut DMatrix<f64>) {
-        let mut x: Column = smallvec![0.0; self.mode.unknowns.len()];
+        let mut x: Column = smallvec![0.0; self.layout.unknowns];
+        let mut missed = x.clone();
         let columns = velocity.column_iter_mut().zip(impulses.column_iter_mut());
         for (mut velocity, mut impulses) in columns {
-            self.push(velocity.as_mut_slice(), &mut x);
+            self.push(velocity.as_mut_slice(), &mut missed, &mut x);
             self.add_impulses(&x, impulses.as_mut_slice());
         }
     }
@@ -285,8 +335,10 @@ impl Stage {
         impulse: &mut DVector<f64>,
     ) -> bool {
         let minus = velocity.clone();
-        variation.add_inertia(&(&self.after - &self.before), velocity);
-        for (row, l) in self.impulse.iter().enumerate() {
+        let after = DVectorView::from_slice(self.after(), self.layout.n);
+        let before = DVectorView::from_slice(self.before(), self.layout.n);
+        variation.add_inertia(&(after - before), velocity);
+        for (row, l) in self.impulse().iter().enumerate() {
             if let Some(change) = variation.row(row)
                 && *l != 0.0
             {
@@ -299,7 +351,7 @@ impl Stage {
             loaded[load.row] += change;
             velocity.axpy(change, &frame.row(load.row), 1.0);
         }
-        let speed = self.before.norm();
+        let speed = before.norm();
         let mut sizes = Vec::with_capacity(self.mode.equations.len());
         let missed = self.mode.equations.iter().map(|equation| {
             let e = equation.rebound.value();
@@ -313,10 +365,10 @@ impl Stage {
                 let given = frame.row(*row);
                 add(t * given.dot(velocity));
                 add(t * e * given.dot(&minus));
-                add(t * de * given.dot(&self.before));
+                add(t * de * given.dot(&before));
                 if let Some(change) = variation.row(*row) {
-                    add(t * change.dot(&self.after));
-                    add(t * e * change.dot(&self.before));
+                    add(t * change.dot(&after));
+                    add(t * e * change.dot(&before));
                     // What a change of rows may miss is told from rounding by what it may do.
                     range += (t * change.norm()).abs() * speed;
                 }
@@ -331,16 +383,16 @@ impl Stage {
             missed
         });
         let missed: Column = missed.collect();
-        let x: Column = self.inverse.times(&missed).iter().map(|x| -x).collect();
+        let x: Column = times(self.inverse(), &missed).iter().map(|x| -x).collect();
         let mut is_kept = true;
         if self.is_dependent {
-            let made = self.matrix.times(&x);
+            let made = times(self.matrix(), &x);
             let mut left = made.iter().zip(&missed).map(|(made, missed)| made + missed);
             let largest = sizes.iter().copied().fold(0.0, f64::max);
             is_kept = left.all(|left| left.abs() <= IN_RANGE * largest);
         }
         for (i, x) in x.iter().enumerate() {
-            kernel::add_scaled(velocity.as_mut_slice(), *x, self.of(&self.pushed, i));
+            kernel::add_scaled(velocity.as_mut_slice(), *x, self.pushed(i));
         }
         *impulse += loaded;
         self.add_impulses(&x, impulse.as_mut_slice());
@@ -353,14 +405,12 @@ impl Stage {
         if !self.is_dependent {
             return true;
         }
-        let p = self.mode.unknowns.len();
+        let mut missed: Column = smallvec![0.0; self.layout.unknowns];
         before.column_iter().all(|column| {
-            let missed: Column = (0..p)
-                .map(|i| kernel::dot(self.of(&self.asked, i), column.as_slice()))
-                .collect();
-            let made = self.matrix.times(&self.inverse.times(&missed));
-            (0..p).all(|i| {
-                let size = kernel::norm(self.of(&self.asked, i)) * before.norm();
+            self.miss(column.as_slice(), &mut missed);
+            let made = times(self.matrix(), &times(self.inverse(), &missed));
+            (0..missed.len()).all(|i| {
+                let size = kernel::norm(self.asked(i)) * before.norm();
                 (missed[i] - made[i]).abs() <= IN_RANGE * size
             })
         })
@@ -372,21 +422,20 @@ impl Stage {
         if !self.is_dependent || form.is_empty() {
             return false;
         }
-        let idle = IN_RANGE * self.impulse.amax();
-        let is_free = |s: usize| self.inverse.row(s).iter().all(|x| *x == 0.0);
+        let idle = self.idle();
         let pushes = |s: usize| {
             let rows = self.mode.unknowns[s].iter();
-            rows.map(|(row, _)| self.impulse[*row].abs()).sum::<f64>() > idle
+            rows.map(|(row, _)| self.impulse()[*row].abs()).sum::<f64>() > idle
         };
         let limits = &self.mode.limits;
-        (0..limits.len()).filter(|s| is_free(*s)).any(|s| {
+        (0..limits.len()).filter(|s| self.is_free(*s)).any(|s| {
             let grows = self.shift(s, form);
             match limits[s] {
                 // Friction of a contact that does not push comes with its push.
                 Some((normal, _)) => pushes(normal) && grows.abs() > IN_RANGE,
                 None => {
                     let tangents = limits.iter().enumerate().filter(|(t, limit)| {
-                        is_free(*t) && limit.is_some_and(|(normal, _)| normal == s)
+                        self.is_free(*t) && limit.is_some_and(|(normal, _)| normal == s)
                     });
                     let most: f64 = tangents
                         .filter_map(|(t, limit)| {
@@ -405,7 +454,7 @@ impl Stage {
         if !self.is_dependent {
             return false;
         }
-        let idle = IN_RANGE * self.impulse.amax();
+        let idle = self.idle();
         let pushes: Vec<bool> = self
             .mode
             .unknowns
@@ -419,16 +468,15 @@ impl Stage {
                 };
                 unknown
                     .iter()
-                    .any(|(row, _)| self.impulse[*row].abs() > idle)
+                    .any(|(row, _)| self.impulse()[*row].abs() > idle)
             })
             .collect();
-        let is_free = |s: usize| self.inverse.row(s).iter().all(|x| *x == 0.0);
-        (0..pushes.len()).filter(|s| is_free(*s)).any(|s| {
+        (0..pushes.len()).filter(|s| self.is_free(*s)).any(|s| {
             let change = self.change(s);
-            let mut moved = DVector::zeros(self.before.len());
+            let mut moved = DVector::zeros(self.layout.n);
             let mut size = 0.0;
             for (i, x) in change.iter().enumerate() {
-                let row = self.of(&self.pushed, i);
+                let row = self.pushed(i);
                 kernel::add_scaled(moved.as_mut_slice(), *x, row);
                 size += kernel::norm(row) * x.abs();
             }
@@ -441,12 +489,17 @@ impl Stage {
         })
     }
 
+    /// Impulses up to this are none where contacts depend on each other.
+    fn idle(&self) -> f64 {
+        let sizes = self.impulse().iter().map(|l| l.abs());
+        IN_RANGE * sizes.fold(0.0, f64::max)
+    }
+
     /// How the unknowns change if one grows by one and those of the independent part keep the velocities.
     fn change(&self, unknown: usize) -> Column {
-        let column: Column = (0..self.matrix.size)
-            .map(|i| self.matrix.row(i)[unknown])
-            .collect();
-        let mut change = self.inverse.times(&column);
+        let rows = self.matrix().chunks_exact(self.layout.unknowns);
+        let column: Column = rows.map(|row| row[unknown]).collect();
+        let mut change = times(self.inverse(), &column);
         change.iter_mut().for_each(|x| *x = -*x);
         change[unknown] += 1.0;
         change
@@ -470,27 +523,19 @@ impl Stage {
     pub(super) fn is_quiet(&self) -> bool {
         !self.mode.acts
     }
-
-    /// Velocity before the stage.
-    pub(super) fn before(&self) -> &DVector<f64> {
-        &self.before
-    }
 }
 
-/// The inverse of a largest regular part of a matrix, zero elsewhere, and its rank: Gauss and
-/// Jordan's elimination with complete pivoting, `preferred` columns first.
-fn independent_inverse(given: &Square, preferred: &[bool]) -> (Square, usize) {
-    let p = given.size;
-    let mut inverse = Square::zeros(p);
-    if p == 1 {
-        let pivot = given.row(0)[0];
-        if pivot == 0.0 {
-            return (inverse, 0);
+/// Writes the inverse of a largest regular part of a square matrix (row by row) over zeros, and
+/// answers its rank: Gauss and Jordan's elimination with complete pivoting, `preferred` columns first.
+fn invert_independent(given: &[f64], preferred: &[bool], inverse: &mut [f64]) -> usize {
+    let p = preferred.len();
+    if let [pivot] = given {
+        if *pivot != 0.0 {
+            inverse[0] = 1.0 / pivot;
         }
-        inverse.set(0, 0, 1.0 / pivot);
-        return (inverse, 1);
+        return usize::from(*pivot != 0.0);
     }
-    let mut work = DMatrix::from_row_slice(p, p, &given.entries);
+    let mut work = DMatrix::from_row_slice(p, p, given);
     let mut right = DMatrix::<f64>::identity(p, p);
     let mut free: Vec<(usize, usize)> = Vec::with_capacity(p);
     let (mut rows, mut columns) = (vec![true; p], vec![true; p]);
@@ -536,8 +581,8 @@ fn independent_inverse(given: &Square, preferred: &[bool]) -> (Square, usize) {
     // Row i of the reduced system gives unknown j; equations that were left out take no part.
     for (i, j) in &free {
         for (k, _) in &free {
-            inverse.set(*j, *k, right[(*i, *k)]);
+            inverse[j * p + k] = right[(*i, *k)];
         }
     }
-    (inverse, free.len())
+    free.len()
 }

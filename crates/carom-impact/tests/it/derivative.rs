@@ -17,6 +17,9 @@ use nalgebra::{DMatrix, DVector, dmatrix, dvector};
 
 const TOLERANCE: f64 = 1e-9;
 
+/// Random problems of each law for which identities are checked.
+const N_PROBLEMS: u64 = 400;
+
 /// Data of an impact that can be moved along a direction.
 #[derive(Clone, Debug)]
 struct Data {
@@ -44,12 +47,19 @@ impl Data {
         law: &Law,
         f: impl FnOnce(&Derivative<'_>, &DVector<f64>) -> T,
     ) -> T {
-        let found = self.with(|problem| {
+        self.try_differentiated(law, f).unwrap()
+    }
+
+    fn try_differentiated<T>(
+        &self,
+        law: &Law,
+        f: impl FnOnce(&Derivative<'_>, &DVector<f64>) -> T,
+    ) -> Result<T, ImpactError> {
+        self.with(|problem| {
             let law = law.as_differentiable();
-            let (outcome, derivative) = differentiate(law, problem, &Wrt::ALL, TOLERANCE).unwrap();
-            f(&derivative, &outcome.velocity_plus.0)
-        });
-        found.unwrap()
+            let (outcome, derivative) = differentiate(law, problem, &Wrt::ALL, TOLERANCE)?;
+            Ok(f(&derivative, &outcome.velocity_plus.0))
+        })?
     }
 
     fn moved(&self, by: &Direction, step: f64) -> Self {
@@ -353,49 +363,68 @@ fn every_law_moves_as_its_derivative_says_along_all_its_data() {
     }
 }
 
+/// A law may have no outcome, or none that its derivative is known of; nothing else is wrong with
+/// random data.
+fn assert_answered_or_refused(found: Result<(), ImpactError>) {
+    let is_fine = matches!(
+        found,
+        Ok(())
+            | Err(ImpactError::InfeasibleLaw { .. }
+                | ImpactError::NotDifferentiated { .. }
+                | ImpactError::SampleLimit { .. })
+    );
+    assert!(is_fine, "{found:?}");
+}
+
+/// Identities that hold whatever the data: the outcome is homogeneous in the velocity, units of mass
+/// and of the rows of a contact do not matter, and velocities change by impulses alone.
 #[test]
 fn homogeneity_units_and_momentum_hold_for_every_law() {
+    let mut missed = Vec::new();
     for (number, (law, kind)) in laws().into_iter().enumerate() {
         let is_pathwise = matches!(law, Law::SetValued(_));
-        for seed in 0..12 {
-            let data = random(kind, 1000 + 100 * number as u64 + seed);
-            if data.outcome(&law).is_err() {
-                continue;
-            }
-            data.differentiated(&law, |derivative, plus| {
+        let mut checked = 0;
+        for seed in 0..N_PROBLEMS {
+            let data = random(kind, 1_000_000 + 10_000 * number as u64 + seed);
+            let found = data.try_differentiated(&law, |derivative, plus| {
                 let Some(jacobian) = derivative.dv_dv() else {
                     return;
                 };
+                checked += 1;
+                let mut check = |what: &str, found: f64, allowed: f64| {
+                    // Written so that NaN is noted.
+                    if !(found <= allowed) {
+                        missed.push(format!("{number} {} {seed}: {what} {found:e}", law.name()));
+                    }
+                };
                 let size = 1.0 + plus.amax();
                 if !is_pathwise {
-                    let missed = (jacobian * &data.velocity - plus).amax() / size;
-                    assert!(
-                        missed <= 1e-10,
-                        "{}: D v- misses v+ by {missed:e}",
-                        law.name()
-                    );
-                    let by = Direction {
+                    let image = jacobian * &data.velocity - plus;
+                    check("D v- - v+", image.amax() / size, 1e-10);
+                    let moved = |by: Direction| {
+                        let along = derivative.along(&by).unwrap().unwrap();
+                        along.velocity_plus.unwrap().amax() / size
+                    };
+                    let mass = Direction {
                         mass: Some(data.mass.clone()),
                         ..Direction::default()
                     };
-                    let along = derivative.along(&by).unwrap().unwrap();
-                    let moved = along.velocity_plus.unwrap().amax() / size;
-                    assert!(moved <= 1e-9, "{}: unit of mass {moved:e}", law.name());
-                    let mut rows =
-                        DMatrix::zeros(data.contacts.iter().map(Contact::n_rows).sum(), kind.n);
-                    for (k, covector) in std::iter::once(&data.contacts[0].normal)
-                        .chain(&data.contacts[0].tangents)
-                        .enumerate()
-                    {
-                        rows.set_row(k, &covector.0.transpose());
+                    check("unit of mass", moved(mass), 1e-9);
+                    let n_rows = data.contacts.iter().map(Contact::n_rows).sum();
+                    let mut first = 0;
+                    for contact in &data.contacts {
+                        let mut rows = DMatrix::zeros(n_rows, kind.n);
+                        let given = std::iter::once(&contact.normal).chain(&contact.tangents);
+                        for (k, covector) in given.enumerate() {
+                            rows.set_row(first + k, &covector.0.transpose());
+                        }
+                        first += contact.n_rows();
+                        let by = Direction {
+                            rows: Some(rows),
+                            ..Direction::default()
+                        };
+                        check("unit of rows", moved(by), 1e-9);
                     }
-                    let by = Direction {
-                        rows: Some(rows),
-                        ..Direction::default()
-                    };
-                    let along = derivative.along(&by).unwrap().unwrap();
-                    let moved = along.velocity_plus.unwrap().amax() / size;
-                    assert!(moved <= 1e-9, "{}: unit of rows {moved:e}", law.name());
                 }
                 if kind.forms == 0 {
                     let impulses = derivative.dimpulses_dv().unwrap();
@@ -407,55 +436,101 @@ fn homogeneity_units_and_momentum_hold_for_every_law() {
                         .collect();
                     let rows = DMatrix::from_rows(&rows);
                     let change = &data.mass * (jacobian - DMatrix::identity(kind.n, kind.n));
-                    let missed = (&change - rows.transpose() * impulses).amax();
-                    let size = 1.0 + change.amax();
-                    assert!(missed <= 1e-9 * size, "{}: momentum {missed:e}", law.name());
-                    let is_elastic = matches!(&law, Law::Propagative(law)
-                        if law.restitution == EnergeticRestitution::ELASTIC);
-                    if is_elastic {
-                        let kept = jacobian.transpose() * &data.mass * jacobian - &data.mass;
-                        assert!(kept.amax() <= 1e-9 * data.mass.amax());
-                    }
+                    let left = &change - rows.transpose() * impulses;
+                    check("momentum", left.amax() / (1.0 + change.amax()), 1e-9);
+                }
+                let is_elastic = match &law {
+                    Law::Propagative(law) => law.restitution == EnergeticRestitution::ELASTIC,
+                    Law::NonholonomicElastic(_) => true,
+                    _ => false,
+                };
+                if is_elastic {
+                    // On the velocities that the constraints admit.
+                    let project = DMatrix::from_fn(kind.n, kind.n, |i, j| {
+                        let mut unit = DVector::zeros(kind.n);
+                        unit[j] = 1.0;
+                        admissible(&data.forms, unit, &DVector::zeros(kind.forms))[i]
+                    });
+                    let after = jacobian * &project;
+                    let kept = after.transpose() * &data.mass * &after
+                        - project.transpose() * &data.mass * &project;
+                    check("D'MD - M", kept.amax() / data.mass.amax(), 1e-9);
                 }
             });
+            assert_answered_or_refused(found);
         }
+        assert!(checked >= N_PROBLEMS / 3, "{}: {checked}", law.name());
     }
+    assert!(missed.is_empty(), "{missed:#?}");
 }
 
+/// Where a law has one answer alone: the solver of a complementarity problem may go over to another
+/// solution, and there are problems where it does.
 #[test]
 fn piecewise_linear_laws_are_linear_within_the_margin() {
-    let laws: [(Law, Kind); 4] = [
+    let bouncing = Kind {
+        has_restitution: true,
+        ..PLANAR
+    };
+    let polygon = AnitescuPotra {
+        friction_cone: FrictionCone::Polygon(5),
+        ..AnitescuPotra::default()
+    };
+    let mut nonlinear = Vec::new();
+    let mut has_gone_over = 0;
+    let laws: [(Law, Kind); 7] = [
         (Propagative::default().into(), FRICTIONLESS),
         (Plastic::default().into(), FRICTIONLESS),
         (AnitescuPotra::default().into(), PLANAR),
+        (polygon.into(), SPATIAL),
+        (MoreauNewton::default().into(), bouncing),
         (Sequential::default().into(), PLANAR),
+        (NonholonomicElastic::default().into(), CONSTRAINED),
     ];
-    for (law, kind) in laws {
-        for seed in 0..20 {
-            let data = random(kind, 5000 + seed);
-            data.differentiated(&law, |derivative, plus| {
+    for (number, (law, kind)) in laws.into_iter().enumerate() {
+        let (mut smooth, mut unique) = (0, 0);
+        for seed in 0..N_PROBLEMS {
+            let data = random(kind, 2_000_000 + 10_000 * number as u64 + seed);
+            let found = data.try_differentiated(&law, |derivative, plus| {
                 let (Some(jacobian), Some(margin)) = (derivative.dv_dv(), derivative.margin())
                 else {
                     return;
                 };
+                let is_unique = derivative.is_unique();
+                smooth += 1;
+                unique += usize::from(is_unique != Some(false));
                 let mut rng = CounterRng::new(seed, 29, 0);
                 let direction = numbers(&mut rng, kind.n);
+                let direction =
+                    admissible(&data.forms, direction, &DVector::zeros(data.forms.len()));
                 let length = |v: &DVector<f64>| v.dot(&(&data.mass * v)).sqrt();
                 let step = 0.999 * margin * length(&data.velocity) / length(&direction);
                 let by = Direction {
                     velocity: Some(direction.clone()),
                     ..Direction::default()
                 };
-                let (moved, _) = data.moved(&by, step).outcome(&law).unwrap();
+                let Ok((moved, _)) = data.moved(&by, step).outcome(&law) else {
+                    return;
+                };
                 let missed = (moved - plus - step * jacobian * &direction).amax();
-                assert!(
-                    missed <= 1e-9 * (1.0 + plus.amax()),
-                    "{} {seed}: {missed:e}",
-                    law.name()
-                );
+                if !(missed <= 1e-9 * (1.0 + plus.amax())) {
+                    if is_unique != Some(false) {
+                        nonlinear.push(format!("{number} {} {seed}: {missed:e}", law.name()));
+                    }
+                    has_gone_over += 1;
+                }
             });
+            assert_answered_or_refused(found);
         }
+        println!("{number} {}: {unique} of {smooth}", law.name());
+        assert!(
+            4 * unique >= 3 * smooth,
+            "{}: {unique} of {smooth}",
+            law.name()
+        );
     }
+    assert!(has_gone_over > 0);
+    assert!(nonlinear.is_empty(), "{nonlinear:#?}");
 }
 
 fn balls(masses: [f64; 3], velocity: [f64; 3]) -> Data {

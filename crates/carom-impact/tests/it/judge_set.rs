@@ -264,6 +264,51 @@ fn recognize_round(count: u64, share: f64) {
     }
 }
 
+/// Contacts in space at which every velocity of every row is free: members of random systems lie in thin sets, and a
+/// chain that ends at one exactly is nearly singular.
+#[test]
+fn members_of_random_systems_in_round_cones_are_recognized() {
+    let mut missed = Vec::new();
+    for k in 0..24 {
+        let mut rng = CounterRng::new(7, k, 0);
+        let mut draw = || 2.0 * rng.next_uniform() - 1.0;
+        let n = 6;
+        let root = DMatrix::from_fn(n, n, |_, _| draw());
+        let mass = &root * root.transpose() + DMatrix::identity(n, n) * 0.3;
+        let mut row = || (0..n).map(|_| draw()).collect::<Vec<f64>>();
+        let contacts = (0..2).map(|i| contact(&row(), &[&row(), &row()], 0.3 + 0.4 * f64::from(i)));
+        let contacts: Vec<Contact> = contacts.collect();
+        let mut velocity = row();
+        let closing = contacts[0]
+            .normal
+            .0
+            .dot(&DVector::from_column_slice(&velocity));
+        velocity.iter_mut().for_each(|v| *v *= -closing.signum());
+        let system = System::new(mass, contacts, &velocity);
+        system.pose(|problem| {
+            let law = SetValued {
+                samples: 1,
+                seed: 100 + k,
+                ..SetValued::default()
+            };
+            let after = law
+                .resolve_all(problem)
+                .unwrap()
+                .outcomes
+                .remove(0)
+                .velocity_plus;
+            let judgement = judge(problem, &after, &JudgeOptions::default()).unwrap();
+            let set = judgement.outcome_set.unwrap();
+            match &set.membership {
+                Membership::Inside(witness) => witness.check(problem, &after).unwrap(),
+                Membership::Outside { .. } => panic!("{k}: {set:?}"),
+                Membership::Unknown => missed.push((k, set.distance)),
+            }
+        });
+    }
+    assert!(missed.len() <= 1, "{missed:?}");
+}
+
 fn simultaneous(system: &System) -> AnitescuPotra {
     AnitescuPotra {
         friction_cone: cone(system),
@@ -420,6 +465,43 @@ fn what_no_chain_makes_is_outside_for_the_right_reason() {
         assert_eq!(reason([0.7, 0.0, 0.2]), None);
         assert_eq!(reason([0.7, 0.1, 0.2]), Some(OutsideReason::AllOpen));
     });
+}
+
+/// A body elsewhere that flies a million times as fast changes nothing about who is a member.
+#[test]
+fn a_fast_body_elsewhere_hides_no_member() {
+    for (name, system, _) in systems() {
+        let own = system.pose(|problem| members(&system, problem, cone(&system), 6));
+        let n = system.velocity.len();
+        let mass = system.metric.mass_matrix();
+        let mass = DMatrix::from_fn(n + 1, n + 1, |i, j| match (i < n, j < n) {
+            (true, true) => mass[(i, j)],
+            _ => f64::from(i == j),
+        });
+        let wider = |row: &[f64]| [row, &[0.0]].concat();
+        let contacts = system.contacts.iter().map(|given| {
+            let tangents: Vec<Vec<f64>> = given
+                .tangents
+                .iter()
+                .map(|t| wider(t.0.as_slice()))
+                .collect();
+            let tangents: Vec<&[f64]> = tangents.iter().map(Vec::as_slice).collect();
+            contact(&wider(given.normal.0.as_slice()), &tangents, given.friction)
+        });
+        let speed = 1e6;
+        let velocity = [system.velocity.as_slice(), &[speed]].concat();
+        let beside = System::new(mass, contacts.collect(), &velocity);
+        beside.pose(|problem| {
+            for (k, member) in own.iter().enumerate() {
+                let after = Tangent::from_slice(&[member.0.as_slice(), &[speed]].concat());
+                let set = judged(&beside, problem, &after);
+                assert!(
+                    matches!(set.membership, Membership::Inside(_)),
+                    "{name} {k}: {set:?}"
+                );
+            }
+        });
+    }
 }
 
 /// A random mechanism of 35 degrees of freedom on eight corners in space.

@@ -10,6 +10,11 @@ use carom_variational::{Flight, RigidBody, State, TimeGrid};
 use nalgebra::Vector3;
 use std::convert::Infallible;
 
+/// A point whose speed after an impact is this fraction of that before, or of the rounding of the body's
+/// speeds, does not rebound.
+const STILL: f64 = 1e-10;
+const ROUNDING: f64 = 16.0 * f64::EPSILON;
+
 /// Numeric knobs of a [`Collider`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ColliderOptions {
@@ -385,6 +390,10 @@ impl<S: SupportMap, F: Flight> Run<'_, '_, S, F> {
         if !collider.rule.loses_energy() || !collider.options.stops_at_zeno {
             return Ok(None);
         }
+        if self.lasts(&impact) {
+            // Without restitution infinitely many impacts would happen here.
+            return Ok(Some(Ending::Zeno { accumulation: time }));
+        }
         // A fall from a few times the rounding of the gap: the next impact can hardly be located.
         let rebound = self.fall(&impact) / (4.0 * self.scene.band(&self.state));
         match self.accumulation.add(time, self.time_step, rebound) {
@@ -420,6 +429,37 @@ impl<S: SupportMap, F: Flight> Run<'_, '_, S, F> {
     /// Height from which the fastest approaching point would fall to its speed under the
     /// acceleration that it has: gravity and the body's rotation. Infinite if it does not fall.
     fn fall(&self, impact: &Impact) -> f64 {
+        let (_, acceleration) = self.fastest(impact);
+        if acceleration < 0.0 {
+            impact.gap_rate * impact.gap_rate / (-2.0 * acceleration)
+        } else {
+            f64::INFINITY
+        }
+    }
+
+    /// Whether the impact left no rebound to the fastest approaching point, and it is pressed against the
+    /// plane: the contact lasts.
+    fn lasts(&self, impact: &Impact) -> bool {
+        let (point, acceleration) = self.fastest(impact);
+        // A curved body rolls on: its lowest point does not turn up with the body.
+        let spin = self
+            .collider
+            .body
+            .angular_velocity(&impact.after.angular_momentum);
+        let turning = impact.normal_b.cross(&spin);
+        let bend = self.collider.shape.support_derivative(&impact.normal_b);
+        let acceleration = acceleration + turning.dot(&(bend * turning));
+        let (body, state) = (self.collider.body, &impact.after);
+        let drift = state.linear_momentum / body.mass();
+        let rate =
+            self.collider.plane.normal().dot(&drift) + impact.normal_b.dot(&spin.cross(&point));
+        let speeds = drift.norm() + spin.norm() * self.scene.radius;
+        acceleration < 0.0 && rate.abs() <= STILL * impact.gap_rate.abs() + ROUNDING * speeds
+    }
+
+    /// The fastest approaching point, in the body, and its acceleration along the normal after the impact:
+    /// from gravity and the body's rotation.
+    fn fastest(&self, impact: &Impact) -> (Vector3<f64>, f64) {
         let (body, flight) = (self.collider.body, self.collider.flight);
         let fastest = impact
             .points
@@ -436,11 +476,7 @@ impl<S: SupportMap, F: Flight> Run<'_, '_, S, F> {
             .normal()
             .dot(&flight.acceleration(body, &impact.after))
             + impact.normal_b.dot(&turning);
-        if acceleration < 0.0 {
-            impact.gap_rate * impact.gap_rate / (-2.0 * acceleration)
-        } else {
-            f64::INFINITY
-        }
+        (point, acceleration)
     }
 
     /// Removes the gap rate of an accumulation point.

@@ -141,20 +141,23 @@ impl Run<'_, '_> {
         // What separates at some depth comes back to that depth.
         let zero = if rate >= 0.0 { gap.min(0.0) } else { 0.0 };
         if gap <= rounding && rate < 0.0 {
-            let mut at = (time, gap, rate);
-            for _ in 0..12 {
-                let next = at.0.plus(-at.1 / at.2);
-                if at.1.abs() <= rounding
-                    || next.since(earliest) <= 0.0
-                    || next.since(time).abs() > world.time_step
-                {
+            // Where it came to be so, after it was apart or left: by Newton's steps, halved where they
+            // lead out.
+            let (mut low, mut at) = (earliest, (time, gap, rate));
+            for iteration in 0..MAX_LOOKS {
+                let span = at.0.since(low);
+                if at.1.abs() <= rounding || span <= 1e-12 * world.time_step {
                     break;
                 }
+                let newton = -at.1 / at.2;
+                let inside = newton > -span && newton < 0.0 && iteration % 4 != 3;
+                let next = at.0.plus(if inside { newton } else { -0.5 * span });
                 let (gap, rate, _) = look(next)?;
-                if rate >= 0.0 {
-                    break;
+                if gap <= rounding && rate < 0.0 {
+                    at = (next, gap, rate);
+                } else {
+                    low = next;
                 }
-                at = (next, gap, rate);
             }
             return Ok(Some(at.0.min(latest)));
         }

@@ -10,6 +10,9 @@ use carom_variational::State;
 /// Splits of one step of the grid.
 const MAX_SPLITS: usize = 100;
 
+/// Points that come this fraction of the contact tolerance too deep have closed.
+const SEEN: f64 = 1e-2;
+
 /// Iterations for the time of an event in a step.
 const MAX_ROOT: usize = 80;
 
@@ -83,7 +86,8 @@ impl Run<'_, '_> {
         let held = pairs.iter().any(|pair| self.is_held(*pair, begin));
         if splits < MAX_SPLITS && !held {
             let stops = |step: &Step| step.slip_left;
-            if let Some((at, step)) = first_event(&scene, &before, found.0, &found.1, &stops)? {
+            if let Some((at, step)) = first_event(&scene, &before, found.0, &found.1, None, &stops)?
+            {
                 found = (at, step, false);
             }
             // Another point of a pair that touches already; one that is a little too deep may stay so.
@@ -91,10 +95,12 @@ impl Run<'_, '_> {
             let lands = |step: &Step| {
                 let pairs = step.pairs.iter().zip(&scene.pairs).zip(&floors);
                 pairs
-                    .map(|((now, pair), floor)| (now.gap - floor.min(0.0)) / pair.tolerance + 1e-2)
+                    .map(|((now, pair), floor)| (now.gap - floor.min(0.0)) / pair.tolerance + SEEN)
                     .fold(f64::INFINITY, f64::min)
             };
-            if let Some((at, step)) = first_event(&scene, &before, found.0, &found.1, &lands)? {
+            if let Some((at, step)) =
+                first_event(&scene, &before, found.0, &found.1, Some(SEEN), &lands)?
+            {
                 found = (at, step, true);
             }
         }
@@ -351,12 +357,16 @@ fn is_still(scene: &StepScene<'_>, before: &[State], step: &Step) -> bool {
 }
 
 /// The first zero of a function of the length of a step, positive for short ones, if it is negative for
-/// the whole one; with the step that ends there.
+/// the whole one; with the step that ends there, at a value from `-accuracy` to 0 if there is one.
+///
+/// What closes is seen only after it has: before, other points give the value, and after, it falls
+/// about linearly. So the line through the last two values below zero leads to the zero.
 fn first_event(
     scene: &StepScene<'_>,
     before: &[State],
     length: f64,
     whole: &Step,
+    accuracy: Option<f64>,
     value: &dyn Fn(&Step) -> f64,
 ) -> Result<Option<(f64, Step)>, MotionError> {
     let end = value(whole);
@@ -369,31 +379,43 @@ fn first_event(
     if !(start > 0.0 && start.is_finite()) {
         return Ok(None);
     }
+    let accuracy = accuracy.unwrap_or(1e-13 * start.abs().max(end.abs()));
+    if end >= -accuracy {
+        return Ok(Some((length, whole.clone())));
+    }
     let (mut low, mut high) = ((short, start), (length, end));
-    let mut best = (short, first);
+    // The value below zero before the last.
+    let mut higher: Option<(f64, f64)> = None;
+    let mut found: Option<Step> = None;
+    let mut impulses = first.impulses;
     for iteration in 0..MAX_ROOT {
-        let chord = (low.0 * high.1 - high.0 * low.1) / (high.1 - low.1);
-        let inside = chord > low.0 && chord < high.0;
-        let next = if inside && iteration % 4 != 3 {
-            chord
-        } else {
-            0.5 * (low.0 + high.0)
-        };
-        if next <= low.0 || next >= high.0 || high.0 - low.0 <= 1e-13 * length {
+        if high.1 >= -accuracy || high.0 - low.0 <= 1e-14 * length {
             break;
         }
-        let step = scene.step(before, next, Some(&best.1.impulses))?;
+        let line = |a: (f64, f64), b: (f64, f64)| (a.0 * b.1 - b.0 * a.1) / (b.1 - a.1);
+        let inside = |x: &f64| *x > low.0 && *x < high.0;
+        let through = match (iteration % 4, higher) {
+            (3, _) => None,
+            (_, Some(higher)) => Some(line(high, higher)),
+            (0, None) => Some(line(low, high)),
+            _ => None,
+        };
+        // A little beyond the zero, so that it is enclosed.
+        let through = through.map(|x| x + 0.5 * accuracy * (high.0 - x) / -high.1);
+        let next = through.filter(inside).unwrap_or(0.5 * (low.0 + high.0));
+        if !inside(&next) {
+            break;
+        }
+        let step = scene.step(before, next, Some(&impulses))?;
         let now = value(&step);
-        let near = now.abs() <= 1e-13 * start.abs().max(end.abs());
+        impulses.clone_from(&step.impulses);
         if now > 0.0 {
             low = (next, now);
         } else {
+            higher = Some(high);
             high = (next, now);
-        }
-        best = (next, step);
-        if near {
-            break;
+            found = Some(step);
         }
     }
-    Ok(Some(best))
+    Ok(found.map(|step| (high.0, step)))
 }

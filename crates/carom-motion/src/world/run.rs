@@ -414,6 +414,15 @@ impl<'w> Run<'w, '_> {
         self.fly(thing, time)
     }
 
+    /// Where a body or plane is at a time by its flight, also between the kicks of a step.
+    pub(crate) fn flight_at(&self, thing: usize, time: Time) -> Result<State, MotionError> {
+        match (self.resting(thing), self.motions.get(thing)) {
+            (Some(state), _) => Ok(*state),
+            (None, Some(_)) => self.fly(thing, time),
+            (None, None) => Ok(*self.world.initial_of(thing)),
+        }
+    }
+
     /// The flight of a body to a time, from where it was.
     fn fly(&self, body: usize, time: Time) -> Result<State, MotionError> {
         let (world, motion) = (self.world, &self.motions[body]);

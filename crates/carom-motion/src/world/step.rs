@@ -21,6 +21,12 @@ use crate::world::rows::{Rows, Side, work};
 use carom_variational::State;
 use nalgebra::{Vector2, Vector3};
 
+/// A first kick that has settled to this fraction of the velocities is taken.
+const SETTLED: f64 = 1e-8;
+
+/// Iterations in a row that brought it no nearer to that, before it is given up.
+const STALE: usize = 6;
+
 /// Iterations for the first kick.
 const MAX_ITERATIONS: usize = 40;
 
@@ -294,13 +300,25 @@ impl StepScene<'_> {
             row % 3 == 0 || law == Some(Friction::Coulomb)
         });
         let dependent = Dependent::new(&mobility, rows, counted.collect());
+        let mut laws = rubbed.clone();
         // First kick.
         let mut launched = states.to_vec();
         let mut landed = states.to_vec();
         let mut end = self.moved(&start, states);
         let (mut begin_velocities, mut end_velocities) = (Vec::new(), Vec::new());
         let mut last = f64::INFINITY;
-        for iteration in 1..=MAX_ITERATIONS {
+        let mut iteration = 0;
+        let (mut least, mut stale) = (f64::INFINITY, 0);
+        while iteration < MAX_ITERATIONS + 2 {
+            iteration += 1;
+            // Contacts that jam may have no impulses that the iteration finds. One solution for the
+            // rates of a flight without impulses takes energy away whatever happens; what it leaves of
+            // the gaps is of higher order, and the next step brings it back.
+            let unsettled = iteration > MAX_ITERATIONS;
+            if iteration == MAX_ITERATIONS + 1 {
+                first.fill(0.0);
+                laws.clone_from(&implicit);
+            }
             launched.copy_from_slice(states);
             start.rows.apply(&first, &mut launched);
             landed = self.fly(&launched, h)?;
@@ -310,6 +328,9 @@ impl StepScene<'_> {
                 .velocities(&self.velocities(&launched), &mut begin_velocities);
             end.rows
                 .velocities(&self.velocities(&landed), &mut end_velocities);
+            if iteration == MAX_ITERATIONS + 2 {
+                break;
+            }
             // Mean rates without the impulses, as if the flight did not change the rows.
             let mut velocity = vec![0.0; rows];
             for (c, (_, point)) in end.points.iter().enumerate() {
@@ -324,25 +345,76 @@ impl StepScene<'_> {
                     velocity[k] = 0.5 * (begin_velocities[k] + end_velocities[k]);
                 }
             }
+            if unsettled {
+                // Of the same rows, or what their turning adds would have to be pressed away.
+                let (from, to) = (self.velocities(&launched), self.velocities(&landed));
+                let mean: Vec<Velocity> = from
+                    .iter()
+                    .zip(&to)
+                    .map(|(a, b)| Velocity {
+                        linear: (a.linear + b.linear) * 0.5,
+                        angular: (a.angular + b.angular) * 0.5,
+                    })
+                    .collect();
+                start.rows.velocities(&mean, &mut velocity);
+            }
             for (i, v) in velocity.iter_mut().enumerate() {
                 let row = mobility.iter().skip(i * rows).take(rows);
                 *v -= row.zip(&first).map(|(w, x)| w * x).sum::<f64>();
             }
             dependent.make_consistent(&mut velocity);
             let mut next = first.clone();
-            let kick = |friction| Kick {
-                mobility: &mobility,
-                velocity: &velocity,
-                friction,
-                noise,
+            let solve = |friction: &[(f64, Friction)], next: &mut Vec<f64>| {
+                let kick = Kick {
+                    mobility: &mobility,
+                    velocity: &velocity,
+                    friction,
+                    noise,
+                };
+                kick.solve(next)
             };
-            // Friction against the slip that was can jam contacts that press each other: then it is
-            // against the slip that will be, which has a solution.
-            if !kick(&rubbed).solve(&mut next) {
-                next.copy_from_slice(&first);
-                if !kick(&implicit).solve(&mut next) {
-                    return Err(failed());
+            // Friction against the slip that was can jam contacts that press each other, or turn a slip
+            // back: then it is against the slip that will be, which has a solution.
+            let mut found = false;
+            loop {
+                let mut tried = first.clone();
+                let mut solved = solve(&laws, &mut tried);
+                if !solved && laws != implicit {
+                    laws.clone_from(&implicit);
+                    tried.copy_from_slice(&first);
+                    solved = solve(&laws, &mut tried);
                 }
+                if !solved {
+                    break;
+                }
+                found = true;
+                next.copy_from_slice(&tried);
+                let mut turned = false;
+                for (c, (_, law)) in laws.iter_mut().enumerate() {
+                    let Friction::Against(slip) = *law else {
+                        continue;
+                    };
+                    let moved = |row: usize| {
+                        let entries = mobility.iter().skip(row * rows).take(rows);
+                        velocity[row] + entries.zip(&next).map(|(w, x)| w * x).sum::<f64>()
+                    };
+                    let mean = Vector2::new(moved(3 * c + 1), moved(3 * c + 2));
+                    if next[3 * c] > 0.0 && slip.dot(&mean) < -still {
+                        *law = Friction::Coulomb;
+                        turned = true;
+                    }
+                }
+                if !turned {
+                    break;
+                }
+            }
+            if !found {
+                if !unsettled {
+                    iteration = MAX_ITERATIONS;
+                    continue;
+                }
+                // What presses is left to the second kick.
+                next.fill(0.0);
             }
             let mut change: f64 = 0.0;
             for i in 0..rows {
@@ -354,10 +426,20 @@ impl StepScene<'_> {
                 change = change.max(moved.abs());
             }
             let converged = change <= 4.0 * f64::EPSILON * scale + 0.05 * noise
-                || (change <= 1e-13 * scale && change >= last);
+                || (change <= 1e-13 * scale && change >= last)
+                || (iteration == MAX_ITERATIONS && change <= SETTLED * scale);
             // The impulses are those that the bodies were launched with.
-            if converged || iteration == MAX_ITERATIONS {
+            if converged && !unsettled {
                 break;
+            }
+            if change <= 0.7 * least {
+                (least, stale) = (change, 0);
+            } else {
+                stale += 1;
+            }
+            if stale >= STALE && change > SETTLED * scale && iteration < MAX_ITERATIONS {
+                iteration = MAX_ITERATIONS;
+                continue;
             }
             last = change;
             first = next;

@@ -8,10 +8,10 @@ use crate::world::MotionError;
 use crate::world::ball::Ball;
 use crate::world::cells::Bounds;
 use crate::world::events::{Entry, Next};
-use crate::world::pair::Other;
+use crate::world::pair::{self, Other, PairMemory};
 use crate::world::pair_table::Pair;
 use crate::world::run::Run;
-use crate::world::search::{Launch, Search};
+use crate::world::search::{BAND, Launch, Search};
 use crate::world::time::Time;
 use carom_variational::State;
 use nalgebra::Vector3;
@@ -266,6 +266,10 @@ impl Run<'_, '_> {
             // Neither moves.
             return Ok(());
         }
+        if self.is_hidden(pair, from)? {
+            self.push_touch(pair, from, false);
+            return Ok(());
+        }
         let mut memory = self.memory.remove(pair).unwrap_or_default();
         let found = match self.search(pair, from) {
             Some(search) => search.first_contact(horizon, &mut memory)?,
@@ -285,6 +289,28 @@ impl Run<'_, '_> {
             });
         }
         Ok(())
+    }
+
+    /// Whether bodies in a step are nearer to each other between its kicks than they are: then their flights
+    /// may be deeper than rounding all the way, and say nothing about when they touch.
+    fn is_hidden(&self, (i, j): Pair, from: Time) -> Result<bool, MotionError> {
+        let world = self.world;
+        let in_step = |thing: usize| self.motions.get(thing).is_some_and(|m| m.island.is_some());
+        if !in_step(i) && !in_step(j) {
+            return Ok(false);
+        }
+        let (body, other) = (&world.bodies[i], world.thing(j));
+        let gap = |here: &State, there: &State| {
+            pair::gap(body, here, &other, there, &mut PairMemory::new()).value
+        };
+        let (here, there) = (self.flight_at(i, from)?, self.flight_at(j, from)?);
+        let rounding = BAND * pair::gap_scale(body, &here, &other, &there);
+        let between = gap(&here, &there);
+        if between > -rounding {
+            return Ok(false);
+        }
+        let (here, there) = (self.state_at(i, from)?, self.state_at(j, from)?);
+        Ok(between < gap(&here, &there).min(0.0) - rounding)
     }
 
     /// The closed form of the first contact of balls with each other and with planes; `None` for other

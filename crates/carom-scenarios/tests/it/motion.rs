@@ -174,6 +174,10 @@ fn faults_of_a_world_are_named() {
             "`law.several`: `propagative` cannot take friction",
         ),
         (
+            "[law]\nsingle = \"nonholonomic-newton\"".to_owned(),
+            "`law.single`: `nonholonomic-newton` is about constraints, and a world has none",
+        ),
+        (
             "[law]\nsingle = \"anitescu-potra\"\nrestitution_law = \"poisson\"".to_owned(),
             "`law.restitution_law`: `anitescu-potra` takes none",
         ),

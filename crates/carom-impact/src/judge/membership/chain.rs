@@ -4,6 +4,7 @@ use super::linear_program::{Program, Rule, Solved, Vertex};
 use super::modes::{ModeSequence, StepMode};
 use super::witness::WitnessCone;
 use crate::frictional::{ContactSpace, FrictionCone, directions};
+use crate::own_terms::momentum_linked;
 use crate::{ImpactError, ImpactProblem};
 use carom_metric::kernel;
 use nalgebra::DMatrix;
@@ -12,9 +13,9 @@ use std::f64::consts::TAU;
 /// Directions of the polygon inscribed in a round cone, where sticking contacts are sought.
 const INSCRIBED: usize = 16;
 
-/// Contact and sliding velocities below this fraction of $\lVert p\rVert$ are zero when modes are
-/// read off.
-const ZERO: f64 = 1e-9;
+/// Contact and sliding velocities below this fraction of the norm of the motion are zero when modes are
+/// read off: the contact is closed, or sticks.
+pub(super) const CLOSED: f64 = 1e-9;
 
 /// The edges of all friction cones in contact space, and what the steps of a chain may do there.
 ///
@@ -37,7 +38,8 @@ pub(super) struct Edges {
     pub(super) before: Vec<f64>,
     /// Slot velocities of the outcome.
     pub(super) target: Vec<f64>,
-    /// $\lVert p\rVert$.
+    /// Norm of the motion before: of the momentum of all that contacts touch, directly or through the mass matrix
+    /// and constraints. A body elsewhere, however fast, changes no tolerance.
     pub(super) norm: f64,
 }
 
@@ -57,6 +59,24 @@ pub(super) struct Chain {
     pub(super) steps: Vec<Vec<f64>>,
     /// Largest distance of a slot velocity from the target.
     pub(super) value: f64,
+}
+
+/// Norm of the whitened momentum before of the parts that contacts touch.
+fn touched_norm(problem: &ImpactProblem<'_>) -> f64 {
+    let contacts = problem.contacts();
+    let mut touched = vec![0.0; contacts.metric().dim()];
+    for contact in contacts.contacts() {
+        for row in std::iter::once(&contact.normal).chain(&contact.tangents) {
+            for (touched, a) in touched.iter_mut().zip(row.0.iter()) {
+                *touched += a.abs();
+            }
+        }
+    }
+    let links = contacts
+        .constraint_forms()
+        .iter()
+        .map(|form| form.0.as_slice());
+    momentum_linked(contacts.metric(), &touched, links, problem.momentum())
 }
 
 /// What became of a sequence of modes.
@@ -101,7 +121,7 @@ impl Edges {
             effects: DMatrix::zeros(space.n_slots(), 0),
             before: space.velocity(problem.momentum()).as_slice().to_vec(),
             target: space.velocity(after).as_slice().to_vec(),
-            norm: problem.norm(),
+            norm: touched_norm(problem),
             space,
         };
         edges.add_rays();
@@ -216,7 +236,7 @@ impl Edges {
     /// The modes of a step, from its impulses on the slots and the slot velocities after.
     pub(super) fn modes(&self, impulse: &[f64], after: &[f64]) -> Vec<StepMode> {
         let width = self.space.width();
-        let zero = ZERO * self.norm;
+        let zero = CLOSED * self.norm;
         (0..self.n_contacts())
             .map(|i| match impulse.get(i * width) {
                 Some(l) if *l > zero * 1e-3 => self.pushing(i, after, zero),
@@ -229,7 +249,7 @@ impl Edges {
     /// there by more than `closed`, relative, do not push.
     pub(super) fn last_modes(&self, closed: f64) -> Vec<StepMode> {
         let width = self.space.width();
-        let zero = closed.max(ZERO) * self.norm;
+        let zero = closed.max(CLOSED) * self.norm;
         (0..self.n_contacts())
             .map(|i| match self.target.get(i * width) {
                 Some(b) if *b <= zero => self.pushing(i, &self.target, zero),

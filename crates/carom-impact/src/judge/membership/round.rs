@@ -5,8 +5,8 @@
 //! that contacts do not push where they open, and that the chain ends at the velocity: equations and
 //! inequalities in the normal impulses, solved by Newton's method from those of a sample.
 
-use super::chain::{Chain, Edges};
-use super::steer::{Steering, WIDTH};
+use super::chain::{CLOSED, Chain, Edges};
+use super::steer::{FIRST_DAMPING, Steering, WIDTH};
 use carom_lcp::LcpStatus;
 use carom_lcp::cone::{ConeMode, ConeProblem, ConeSelection, ConeWorkspace};
 use carom_metric::kernel;
@@ -30,14 +30,18 @@ const RISE: f64 = 3.0;
 /// How much of what was missed a step may leave so that its reach grows.
 const SHORT: f64 = 0.3;
 
-/// A normal velocity below this, over the norm of the motion, is that of a contact that closes.
-const CLOSED: f64 = 1e-9;
-
-/// If less than this is missed, over the norm of the motion, contacts whose normal velocities, or impulses,
+/// If less than this is missed, over the norm of the motion, a chain is worth refining, and contacts whose normal velocities, or impulses,
 /// are below so many times what is missed are made to close, or let go, this often.
 const NEAR: f64 = 1e-3;
 const NEARLY: f64 = 30.0;
 const MAX_SNAPS: usize = 3;
+
+/// A change after which there is nothing more to gain.
+const STILL: f64 = 1e-9;
+
+/// Newton steps in turn that may gain less than this factor.
+const MAX_IDLE: usize = 8;
+const GAIN: f64 = 0.9;
 
 /// Impulses below this, over the norm of the motion, are found again from their own sliding, this often: the
 /// solution for all contacts is exact to the largest of them.
@@ -73,6 +77,47 @@ pub(super) struct Path {
     pub(super) missed: f64,
 }
 
+/// A chain that was led to the velocity, as near as that went.
+#[derive(Clone, Debug)]
+pub(super) struct Led {
+    chain: RoundChain,
+    path: Path,
+}
+
+impl Led {
+    /// The largest velocity by which a rule or the end is missed.
+    pub(super) fn missed(&self) -> f64 {
+        self.path.missed
+    }
+
+    /// The impulses.
+    pub(super) fn found(&self) -> Chain {
+        let steps = self.path.impulses.iter();
+        Chain {
+            steps: steps
+                .filter(|step| step.iter().any(|l| *l != 0.0))
+                .cloned()
+                .collect(),
+            value: self.path.missed,
+        }
+    }
+
+    /// Whether a refined chain may come to the velocity.
+    pub(super) fn is_near(&self, edges: &Edges) -> bool {
+        self.path.missed <= NEAR * edges.norm
+    }
+
+    /// Leads the chain on, with steps between its steps.
+    pub(super) fn refine(&self, edges: &Edges, budget: u64, work: &mut u64) -> Option<Self> {
+        let mut cone = ConeWorkspace::new();
+        let refined = self.chain.refined();
+        let start = refined.follow(edges, None, &mut cone, work)?;
+        let (chain, path) =
+            refined.approach(edges, start, Closings::Free, &mut cone, (work, budget));
+        Some(Self { chain, path })
+    }
+}
+
 impl RoundChain {
     /// The chain of a sample, given by its impulses on the slots step after step, and a last step in
     /// which nothing happens yet.
@@ -96,9 +141,9 @@ impl RoundChain {
         closings: Closings,
         budget: u64,
         work: &mut u64,
-    ) -> Option<Chain> {
+    ) -> Option<Led> {
         let mut cone = ConeWorkspace::new();
-        let path = self.follow(edges, &mut cone, work)?;
+        let path = self.follow(edges, None, &mut cone, work)?;
         if closings == Closings::Kept {
             self.close(&path, CLOSED * edges.norm);
         }
@@ -116,7 +161,7 @@ impl RoundChain {
                     *l = 0.0;
                 }
             }
-            let Some(start) = snapped.follow(edges, &mut cone, work) else {
+            let Some(start) = snapped.follow(edges, Some(&path), &mut cone, work) else {
                 break;
             };
             let next = snapped.approach(edges, start, closings, &mut cone, (&mut *work, budget));
@@ -125,12 +170,21 @@ impl RoundChain {
             }
             (chain, path) = next;
         }
-        let mut steps = path.impulses;
-        steps.retain(|step| step.iter().any(|l| *l != 0.0));
-        Some(Chain {
-            steps,
-            value: path.missed,
-        })
+        Some(Led { chain, path })
+    }
+    /// The same chain with a step more after each but the last, in which nothing happens yet.
+    fn refined(&self) -> Self {
+        let mut refined = Self::default();
+        let last = self.normals.len().saturating_sub(1);
+        for (step, (normals, closes)) in self.normals.iter().zip(&self.closes).enumerate() {
+            refined.normals.push(normals.clone());
+            refined.closes.push(closes.clone());
+            if step < last {
+                refined.normals.push(vec![0.0; normals.len()]);
+                refined.closes.push(vec![false; closes.len()]);
+            }
+        }
+        refined
     }
 
     /// Contacts that push and hardly move along their normals after a step close in it.
@@ -154,17 +208,25 @@ impl RoundChain {
         (work, budget): (&mut u64, u64),
     ) -> (Self, Path) {
         let mut reach = FIRST_REACH;
+        let mut damping = FIRST_DAMPING;
         let mut best = (self.clone(), path.clone());
+        let (mut idle, mut gained) = (0, path.missed);
         for _ in 0..MAX_STEPS {
-            if path.missed <= ENOUGH * edges.norm || reach < LEAST_REACH || *work > budget {
+            if path.missed <= ENOUGH * edges.norm
+                || reach < LEAST_REACH
+                || *work > budget
+                || idle > MAX_IDLE
+            {
                 break;
             }
+            idle += 1;
             let Some(mut steering) = Steering::new(edges, &self, &path, closings, work) else {
                 break;
             };
-            let Some(step) = steering.step(reach, cone, work) else {
+            let Some(step) = steering.step(reach, &mut damping, cone, work) else {
                 break;
             };
+            let size = step.size;
             match step.path {
                 // Written so that NaN fails.
                 Some(found) if found.missed < RISE * best.1.missed => {
@@ -172,6 +234,9 @@ impl RoundChain {
                     (self, path) = (step.chain, found);
                     if path.missed < best.1.missed {
                         best = (self.clone(), path.clone());
+                    }
+                    if best.1.missed < GAIN * gained {
+                        (idle, gained) = (0, best.1.missed);
                     }
                     let wanted = if is_short {
                         2.0 * reach
@@ -182,14 +247,18 @@ impl RoundChain {
                 }
                 _ => reach = 0.25 * step.size,
             }
+            if size < STILL {
+                break;
+            }
         }
         best
     }
 
-    /// Finds the friction of each step.
+    /// Finds the friction of each step, starting from that of a chain of as many steps that may be near.
     pub(super) fn follow(
         &self,
         edges: &Edges,
+        near: Option<&Path>,
         cone: &mut ConeWorkspace,
         work: &mut u64,
     ) -> Option<Path> {
@@ -197,7 +266,13 @@ impl RoundChain {
         let mut path = Path::default();
         let mut velocity = edges.before.clone();
         let stiffest = kernel::max_abs(space.gram.as_slice());
-        for normals in &self.normals {
+        for (step, normals) in self.normals.iter().enumerate() {
+            if normals.iter().all(|l| *l == 0.0) {
+                path.impulses.push(vec![0.0; velocity.len()]);
+                path.modes.push(vec![ConeMode::Open; normals.len()]);
+                path.after.push(velocity.clone());
+                continue;
+            }
             // Contacts approach so fast that each pushes as much as it may, and it may push the given impulse.
             let made = normals.iter().zip(&space.friction);
             let made: f64 = made.map(|(l, friction)| l * (1.0 + friction)).sum();
@@ -207,7 +282,16 @@ impl RoundChain {
             let problem = ConeProblem::new(space.gram.as_slice(), &pressed, &space.friction, &[])
                 .and_then(|problem| problem.with_caps(normals))
                 .ok()?;
-            let answer = cone.solve(&problem, ConeSelection::First).ok()?;
+            let near = near.and_then(|near| near.impulses.get(step));
+            let near = near.filter(|impulse| impulse.iter().any(|l| *l != 0.0));
+            let mut answer = match near {
+                Some(impulse) => cone.solve_from(&problem, impulse).ok()?,
+                None => cone.solve(&problem, ConeSelection::First).ok()?,
+            };
+            *work += answer.n_newton_steps as u64 * (space.n_slots() as u64).pow(3);
+            if answer.status != LcpStatus::Solved && near.is_some() {
+                answer = cone.solve(&problem, ConeSelection::First).ok()?;
+            }
             *work += (answer.n_newton_steps as u64 + 1) * (space.n_slots() as u64).pow(3);
             if answer.status != LcpStatus::Solved {
                 return None;

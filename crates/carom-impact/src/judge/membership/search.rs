@@ -2,7 +2,7 @@
 
 use super::chain::{Attempt, Chain, Edges};
 use super::modes::ModeSequence;
-use super::round::{Closings, RoundChain};
+use super::round::{Closings, Led, RoundChain};
 use super::witness::{Witness, WitnessCone};
 use super::{Known, Membership, Nearest, Origin, SAME, SetVerdict};
 use crate::frictional::{
@@ -14,7 +14,7 @@ use crate::judge::tasks::map;
 use crate::{ContactSet, ImpactError, ImpactLaw, ImpactProblem};
 use carom_metric::{Tangent, kernel};
 use nalgebra::DVector;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// Sizes of steps, over the impulse that stops a contact alone.
 const STEP_SIZES: [f64; 3] = [1.0, 0.5, 2.0];
@@ -25,6 +25,12 @@ const TASK: u64 = 8;
 
 /// Mode sequences of samples that are tried after each batch, the nearest first.
 const TRIED: usize = 6;
+
+/// Samples in round cones that are led to the velocity at once.
+const AT_ONCE: usize = 3;
+
+/// Chains in round cones that are refined after each batch.
+const REFINED: usize = 2;
 
 /// Sequences from which the local search starts.
 const STARTS: usize = 4;
@@ -42,12 +48,21 @@ const MAX_LISTED: usize = 256;
 const LEAST_WORK: u64 = 20_000_000;
 const WORK_PER_SAMPLE: u64 = 100_000;
 
+/// The same with round cones, for Newton's method.
+const ROUND_WORK_PER_SAMPLE: u64 = 200_000;
+
 /// Pivots that samples may make, over those that as many plain samples would: random branches,
 /// small steps and contacts switched off make more of them.
 const PIVOT_SHARE: f64 = 0.8;
 
 /// The same with round cones, where samples are led to the velocity and few of them are enough.
-const ROUND_PIVOT_SHARE: f64 = 0.2;
+const ROUND_PIVOT_SHARE: f64 = 0.5;
+
+/// Samples of equal modes and equally many steps that are led to the velocity: their ends differ by the sizes of steps.
+const ROUND_ALIKE: usize = 2;
+
+/// A chain in round cones may cost the budget that is left over this.
+const BUDGET_PARTS: u64 = 8;
 
 /// A sequence of modes, and how near its best chain ends (scaled).
 struct Ranked {
@@ -82,6 +97,10 @@ pub(super) fn search(
     if last.first() != Some(&loose) {
         last.push(loose);
     }
+    let per_sample = match edges.cone {
+        WitnessCone::Round => ROUND_WORK_PER_SAMPLE,
+        WitnessCone::Polygon(_) => WORK_PER_SAMPLE,
+    };
     let mut search = Search {
         case,
         edges: &edges,
@@ -90,7 +109,7 @@ pub(super) fn search(
         ranked: Vec::new(),
         last,
         work: 0,
-        budget: LEAST_WORK + WORK_PER_SAMPLE * case.options.samples,
+        budget: LEAST_WORK + per_sample * case.options.samples,
     };
     let witness = match search.one_step() {
         Some(witness) => Some(witness),
@@ -259,29 +278,58 @@ impl Search<'_, '_> {
         steps.iter().map(rows).collect()
     }
 
-    /// Leads samples in round cones to the velocity.
-    fn attempt_round(&mut self, samples: &[Sampled]) -> Option<Witness> {
+    /// Leads samples in round cones to the velocity, and the chains that came nearest on, refined.
+    fn attempt_round(&mut self, samples: &[Sampled], led: &mut Vec<Led>) -> Option<Witness> {
         if self.edges.cone != WitnessCone::Round {
             return None;
         }
         let edges = self.edges;
-        for sampled in samples {
-            if self.work >= self.budget {
-                return None;
-            }
-            let budget = (self.budget - self.work) / 2;
-            let chains = map(2, |i| {
+        // The nearest alone, because it often leads there.
+        let (first, others) = samples.split_at(samples.len().min(1));
+        for some in std::iter::once(first).chain(others.chunks(AT_ONCE)) {
+            let budget = self.round_budget()?;
+            let chains = map(2 * some.len(), |i| {
                 let mut work = 0;
-                let closings = [Closings::Kept, Closings::Free][i];
-                let start = RoundChain::new(edges, &sampled.steps);
-                (start.lead(edges, closings, budget, &mut work), work)
+                let closings = [Closings::Free, Closings::Kept][i % 2];
+                let chain = some.get(i / 2).and_then(|sampled| {
+                    let start = RoundChain::new(edges, &sampled.steps);
+                    start.lead(edges, closings, budget, &mut work)
+                });
+                (chain, work)
             });
-            for (chain, work) in chains {
-                self.work += work;
-                if let Some(witness) = chain.and_then(|chain| self.look_at(&chain)) {
-                    return Some(witness);
-                }
+            if let Some(witness) = self.keep(chains, led) {
+                return Some(witness);
             }
+        }
+        led.retain(|led| led.is_near(edges));
+        led.sort_by(|a, b| a.missed().total_cmp(&b.missed()));
+        led.truncate(4 * REFINED);
+        let budget = self.round_budget()?;
+        let nearest: Vec<Led> = led.drain(..led.len().min(REFINED)).collect();
+        let chains = map(nearest.len(), |i| {
+            let mut work = 0;
+            let led = nearest.get(i);
+            let chain = led.and_then(|led| led.refine(edges, budget, &mut work));
+            (chain, work)
+        });
+        self.keep(chains, led)
+    }
+
+    /// Multiply-adds that a chain in round cones may cost; `None` if there are none left.
+    fn round_budget(&self) -> Option<u64> {
+        let left = self.budget.checked_sub(self.work)?;
+        (left > 0).then_some(left / BUDGET_PARTS)
+    }
+
+    /// Looks at chains that were led, and keeps those that are no witnesses.
+    fn keep(&mut self, chains: Vec<(Option<Led>, u64)>, led: &mut Vec<Led>) -> Option<Witness> {
+        for (chain, work) in chains {
+            self.work += work;
+            let Some(chain) = chain else { continue };
+            if let Some(witness) = self.look_at(&chain.found()) {
+                return Some(witness);
+            }
+            led.push(chain);
         }
         None
     }
@@ -290,13 +338,14 @@ impl Search<'_, '_> {
     fn samples(&mut self) -> Result<Option<Witness>, ImpactError> {
         let samplers = samplers(self.case)?;
         let total = self.case.options.samples;
-        let mut met = HashSet::new();
+        let mut met: HashMap<(ModeSequence, usize), usize> = HashMap::new();
+        let mut led = Vec::new();
         let mut drawn: Vec<Sampled> = Vec::new();
         let mut first = 0;
         let (mut pivots, mut plain, mut n_plain) = (0.0, 0.0, 0.0f64);
-        let share = match self.edges.cone {
-            WitnessCone::Round => ROUND_PIVOT_SHARE,
-            _ => PIVOT_SHARE,
+        let (share, alike) = match self.edges.cone {
+            WitnessCone::Round => (ROUND_PIVOT_SHARE, ROUND_ALIKE),
+            _ => (PIVOT_SHARE, 1),
         };
         while first < total
             && self.work < self.budget
@@ -324,7 +373,9 @@ impl Search<'_, '_> {
                 {
                     return Ok(Some(witness));
                 }
-                if met.insert(sampled.sequence.clone()) {
+                let times = met.entry(sampled.key(alike > 1)).or_insert(0);
+                *times += 1;
+                if *times <= alike {
                     drawn.push(sampled);
                 }
             }
@@ -334,7 +385,7 @@ impl Search<'_, '_> {
             });
             let rest = drawn.split_off(drawn.len().min(TRIED));
             let nearest = std::mem::replace(&mut drawn, rest);
-            if let Some(witness) = self.attempt_round(&nearest) {
+            if let Some(witness) = self.attempt_round(&nearest, &mut led) {
                 return Ok(Some(witness));
             }
             let sequences = nearest.into_iter().map(|sampled| sampled.sequence);
@@ -422,6 +473,14 @@ struct Sampled {
     pivots: f64,
     /// Whether it is a sample as the law draws it by default.
     is_plain: bool,
+}
+
+impl Sampled {
+    /// Samples of one key are alike: their modes are the same, and the number of their steps if that counts.
+    fn key(&self, counts_steps: bool) -> (ModeSequence, usize) {
+        let steps = if counts_steps { self.steps.len() } else { 0 };
+        (self.sequence.clone(), steps)
+    }
 }
 
 /// Draws a sample: its end and its modes; `None` if it does not end.

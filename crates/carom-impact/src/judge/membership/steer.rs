@@ -1,8 +1,7 @@
 //! Which way to change the normal impulses of a chain in round friction cones.
 
-use super::chain::Edges;
+use super::chain::{CLOSED, Edges};
 use super::round::{Closings, Path, RoundChain};
-use crate::nnls::nonnegative_least_squares;
 use carom_lcp::cone::{ConeMode, ConeWorkspace};
 use carom_metric::kernel;
 use nalgebra::{DMatrix, DVector};
@@ -16,17 +15,11 @@ const MAX_UNKNOWNS: usize = 96;
 /// By how much an impulse may change more than the share of itself, over the norm of the motion.
 const ROOM: f64 = 0.1;
 
-/// The shares of what is missed that may be left, tried in turn.
-const SHARES: [f64; 4] = [0.02, 0.1, 0.4, 0.9];
-
 /// By which share of itself an impulse may become less in a step.
 const LESS: f64 = 0.8;
 
 /// An impulse below this, over the norm of the motion, is none.
 const NOTHING: f64 = 1e-11;
-
-/// A contact that opens more slowly than this at the velocity asked about, over the norm of the motion, is closed.
-const CLOSED: f64 = 1e-9;
 
 /// A contact that slides more slowly than this, over the norm of the motion, sticks.
 const SLOW: f64 = 1e-11;
@@ -34,17 +27,24 @@ const SLOW: f64 = 1e-11;
 /// Compliance of sticking contacts, over the diagonal of their tangents: it decides between dependent ones.
 const COMPLIANCE: f64 = 1e-10;
 
-/// Compliance of the equations for changes, over their sizes: they may depend on each other.
-const SOFT: f64 = 1e-14;
+/// Damping of the changes, over the root of the sum of the squares of what they do: the one that is tried first if they
+/// need any, the least and the largest, and the ratio of one trial to the next.
+pub(super) const FIRST_DAMPING: f64 = 1e-2;
+const LEAST_DAMPING: f64 = 1e-8;
+const MOST_DAMPING: f64 = 10.0;
+const DAMPING_STEP: f64 = 4.0;
+
+/// Sets of active conditions that are tried before only one condition changes at a time.
+const MAX_BLOCKS: usize = 8;
+
+/// Such changes.
+const MAX_SINGLE: usize = 16;
+
+/// The share of what was missed that may be left before what is not linear is looked at again.
+const SHORT: f64 = 0.1;
 
 /// Steps in which what is not linear in the one before is taken into account.
 const N_CORRECTIONS: usize = 4;
-
-/// Gradients above this, over their terms, are none.
-const GRADIENT: f64 = 1e-13;
-
-/// Conditions that no changes meet leave at least this height of the least-distance problem.
-const LEAST_HEIGHT: f64 = 1e-9;
 
 /// A chain and what small changes of its normal impulses do.
 pub(super) struct Steering<'a> {
@@ -271,124 +271,47 @@ impl<'a> Steering<'a> {
         unknowns.map(|((step, contact), room)| LESS * self.chain.normals[*step][*contact] / room)
     }
 
-    /// The least changes that bring about the targets, whatever else they do: one factorization.
-    fn straight(&self, work: &mut u64) -> Option<DVector<f64>> {
+    /// What changes do to first order, and what they should.
+    fn linear(&self, work: &mut u64) -> Linear {
         let n = self.unknowns.len();
         let mut entries: Vec<f64> = Vec::new();
         let mut lacking: Vec<f64> = Vec::new();
-        for (step, slot, wanted) in self.targets() {
+        let pushing = self.pushing().map(|(step, slot)| (step, slot, 0.0));
+        let n_targets = self.targets().count();
+        for (step, slot, wanted) in self.targets().chain(pushing) {
             let (lacks, changes) = self.condition(step, slot, wanted);
             entries.extend(changes);
             lacking.push(lacks);
         }
-        let rows = lacking.len();
-        let matrix = DMatrix::from_row_slice(rows, n, &entries);
-        let mut gram = &matrix * matrix.transpose();
-        let soft = SOFT * gram.trace();
-        for i in 0..rows {
-            gram[(i, i)] += soft;
+        let rows = DMatrix::from_vec(n, lacking.len(), entries);
+        let size = rows.columns(0, n_targets).norm_squared();
+        *work += (n * lacking.len()) as u64;
+        Linear {
+            size,
+            n_targets,
+            rows,
+            lacking,
+            floor: self.less().map(|less| -less).collect(),
         }
-        *work += (rows * rows * (n + rows)) as u64;
-        let multipliers = gram.cholesky()?.solve(&DVector::from_vec(lacking));
-        Some(matrix.tr_mul(&multipliers))
     }
 
-    /// Whether changes leave no more than a share of what is missed to first order, and no impulse too small.
-    fn allows(&self, changes: &DVector<f64>, share: f64) -> bool {
-        let allowed = share * self.path.missed;
-        let left = |step, slot, wanted: f64| {
-            let (lacks, effects) = self.condition(step, slot, wanted);
-            let made: f64 = effects.zip(changes.iter()).map(|(e, y)| e * y).sum();
-            lacks - made
-        };
-        // Written so that NaN fails.
-        self.less().zip(changes.iter()).all(|(less, y)| *y >= -less)
-            && self
-                .targets()
-                .all(|(step, slot, b)| left(step, slot, b).abs() <= allowed)
-            && self
-                .pushing()
-                .all(|(step, slot)| left(step, slot, 0.0) >= -allowed)
-    }
-
-    /// The changes, in the units of the room for each, that are least in the sum of squares and leave a
-    /// share of what is missed to first order; `None` if there are none.
-    ///
-    /// A least-distance problem with inequalities, by nonnegative least squares (Lawson & Hanson, *Solving Least
-    /// Squares Problems*, 1974, chapter 23). `unit` is a size that changes may have.
-    fn least(&self, share: f64, unit: f64, work: &mut u64) -> Option<DVector<f64>> {
-        let n = self.unknowns.len();
-        let scale = 1.0 / unit;
-        let allowed = share * self.path.missed;
-        let mut columns: Vec<f64> = Vec::new();
-        let mut ask = |step, slot, sign: f64, wanted: f64| {
-            let (lacks, changes) = self.condition(step, slot, wanted);
-            columns.extend(changes.map(|x| sign * x));
-            columns.push(scale * (sign * lacks - allowed));
-        };
-        for (step, slot, wanted) in self.targets() {
-            ask(step, slot, 1.0, wanted);
-            ask(step, slot, -1.0, wanted);
-        }
-        for (step, slot) in self.pushing() {
-            ask(step, slot, -1.0, 0.0);
-        }
-        for (j, less) in self.less().enumerate() {
-            let start = columns.len();
-            columns.resize(start + n, 0.0);
-            columns[start + j] = 1.0;
-            columns.push(-scale * less);
-        }
-        let conditions = DMatrix::from_vec(n + 1, columns.len() / (n + 1), columns);
-        let mut residual = DVector::zeros(n + 1);
-        residual[n] = -1.0;
-        let multipliers = nonnegative_least_squares(&conditions, &residual, GRADIENT).ok()?;
-        let active = multipliers.iter().filter(|x| **x > 0.0).count() + 1;
-        *work += (active * (n + 1) * (conditions.ncols() + active * active)) as u64;
-        residual += &conditions * multipliers;
-        let height = -residual[n];
-        (height >= LEAST_HEIGHT).then(|| residual.rows(0, n) / (height * scale))
-    }
-
-    /// The changes that leave the least share of what is missed and are at most `reach`, and that share.
-    fn changes(&self, reach: f64, work: &mut u64) -> Option<(f64, DVector<f64>)> {
-        let straight = self.straight(work);
-        if let Some(changes) = straight
-            && changes.amax() <= reach
-            && self.allows(&changes, SHARES[0])
-        {
-            return Some((SHARES[0], changes));
-        }
-        // Changes are about what is missed, unless they hardly do anything.
-        for unit in [self.path.missed / self.edges.norm, 1.0] {
-            for share in SHARES {
-                let Some(changes) = self.least(share, unit, work) else {
-                    continue;
-                };
-                let size = changes.amax();
-                if size <= reach {
-                    return Some((share, changes));
-                }
-                let share = 1.0 - (1.0 - share) * reach / size;
-                return Some((share, self.least(share, unit, work)?));
-            }
-        }
-        None
-    }
-
-    /// The changed chain that misses least, changed by `reach` at most.
+    /// The changed chain that misses least, changed by `reach` at most; `damping` is that of a step before, a guess,
+    /// and becomes that of this one.
     pub(super) fn step(
         &mut self,
         reach: f64,
+        damping: &mut f64,
         cone: &mut ConeWorkspace,
         work: &mut u64,
     ) -> Option<Step> {
-        let (share, mut changes) = self.changes(reach, work)?;
-        let promised = share * self.path.missed;
+        let (found, mut changes, mut promised) = self.linear(work).within(reach, *damping, work)?;
+        if found > LEAST_DAMPING {
+            *damping = found;
+        }
         let mut best: Option<Step> = None;
         for _ in 0..N_CORRECTIONS {
             let chain = self.changed(&changes);
-            let path = chain.follow(self.edges, cone, work);
+            let path = chain.follow(self.edges, Some(self.path), cone, work);
             if let Some(path) = &path {
                 self.bend(path, &changes);
             }
@@ -403,27 +326,18 @@ impl<'a> Steering<'a> {
                 break;
             }
             best = Some(step);
-            if missed <= 2.0 * promised {
+            if missed <= 2.0 * promised + SHORT * self.path.missed {
                 break;
             }
-            match self.corrected(share, reach, work) {
-                Some(corrected) => changes = corrected,
-                None => break,
+            // What is not linear is known better now.
+            match self.linear(work).minimized(found, work) {
+                Some((corrected, misses)) if corrected.amax() <= 2.0 * reach => {
+                    (changes, promised) = (corrected, misses);
+                }
+                _ => break,
             }
         }
         best
-    }
-
-    /// The changes that leave this share, now that what is not linear is known.
-    fn corrected(&self, share: f64, reach: f64, work: &mut u64) -> Option<DVector<f64>> {
-        let straight = self.straight(work)?;
-        if straight.amax() <= reach && self.allows(&straight, share) {
-            return Some(straight);
-        }
-        let units = [self.path.missed / self.edges.norm, 1.0];
-        units
-            .into_iter()
-            .find_map(|unit| self.least(share, unit, work))
     }
 
     fn changed(&self, changes: &DVector<f64>) -> RoundChain {
@@ -451,6 +365,252 @@ impl<'a> Steering<'a> {
                 kernel::add_scaled(bent, -change * room, effect.as_slice());
             }
         }
+    }
+}
+
+/// Changes to first order: those that are least in the sum of squares are sought that bring about the targets, open
+/// no contact that pushes, and leave no impulse below its floor.
+struct Linear {
+    /// What unit changes do, unknowns × conditions: the targets, then the velocities of contacts that push.
+    rows: DMatrix<f64>,
+    n_targets: usize,
+    /// What the velocities of the conditions lack.
+    lacking: Vec<f64>,
+    /// The least changes.
+    floor: Vec<f64>,
+    /// The sum of the squares of the rows of the targets.
+    size: f64,
+}
+
+/// Which conditions hold a minimum back.
+struct Active {
+    /// Unknowns at their floor.
+    is_low: Vec<bool>,
+    /// Contacts that push and would open.
+    opens: Vec<bool>,
+}
+
+impl Active {
+    /// Unknowns come first, then contacts that push.
+    fn set(&mut self, condition: usize, is_active: bool) {
+        let mut all = self.is_low.iter_mut().chain(&mut self.opens);
+        if let Some(entry) = all.nth(condition) {
+            *entry = is_active;
+        }
+    }
+}
+
+impl Linear {
+    /// The changes within reach, damped as little as that allows: the damping, the changes and what they miss.
+    fn within(&self, reach: f64, guess: f64, work: &mut u64) -> Option<(f64, DVector<f64>, f64)> {
+        let mut active = self.nothing_active();
+        let mut damped = |damping: f64| {
+            let (changes, misses) = self.least(damping, &mut active, work)?;
+            (changes.amax() <= reach).then_some((damping, changes, misses))
+        };
+        if let Some(found) = damped(LEAST_DAMPING) {
+            return Some(found);
+        }
+        let mut damping = guess;
+        let mut found = damped(damping);
+        if found.is_some() {
+            while damping > LEAST_DAMPING * DAMPING_STEP {
+                damping /= DAMPING_STEP;
+                match damped(damping) {
+                    Some(longer) => found = Some(longer),
+                    None => break,
+                }
+            }
+            return found;
+        }
+        while damping < MOST_DAMPING && found.is_none() {
+            damping *= DAMPING_STEP;
+            found = damped(damping);
+        }
+        found
+    }
+
+    /// The minimum for a damping, without a guess at what is active.
+    fn minimized(&self, damping: f64, work: &mut u64) -> Option<(DVector<f64>, f64)> {
+        self.least(damping, &mut self.nothing_active(), work)
+    }
+
+    /// Minimizes the sum of squares of what is missed, and of the changes times the damping (over the root of the sum
+    /// of the squares of the rows): the changes and the largest velocity missed. `active` is a guess at the conditions
+    /// that are active, and what is found.
+    fn least(
+        &self,
+        damping: f64,
+        active: &mut Active,
+        work: &mut u64,
+    ) -> Option<(DVector<f64>, f64)> {
+        let soft = damping * damping * self.size;
+        let (changes, is_minimum) = self.in_blocks(soft, active, work)?;
+        let misses = self.misses(&changes);
+        if is_minimum || misses < self.misses(&DVector::zeros(changes.len())) {
+            return Some((changes, misses));
+        }
+        let changes = self.one_by_one(soft, active, work)?;
+        let misses = self.misses(&changes);
+        Some((changes, misses))
+    }
+
+    /// The largest velocity that is missed after changes, to first order.
+    fn misses(&self, changes: &DVector<f64>) -> f64 {
+        let targets = (0..self.n_targets).map(|r| self.left(r, changes).abs());
+        let opened = self.pushing().map(|r| -self.left(r, changes));
+        targets.chain(opened).fold(0.0, f64::max)
+    }
+
+    /// The conditions of contacts that push.
+    fn pushing(&self) -> std::ops::Range<usize> {
+        self.n_targets..self.lacking.len()
+    }
+
+    /// No conditions but the targets are active, and those contacts that open already.
+    fn nothing_active(&self) -> Active {
+        Active {
+            is_low: vec![false; self.floor.len()],
+            opens: self.pushing().map(|r| self.lacking[r] < 0.0).collect(),
+        }
+    }
+
+    /// The minimum by active sets, of which all that are wrong change at once; they and whether that ended. If it did
+    /// not, they keep above their floors.
+    fn in_blocks(
+        &self,
+        soft: f64,
+        active: &mut Active,
+        work: &mut u64,
+    ) -> Option<(DVector<f64>, bool)> {
+        let mut last = None;
+        for _ in 0..MAX_BLOCKS {
+            let (mut changes, gradient) = self.minimum(active, soft, work)?;
+            let mut is_same = true;
+            for (j, is_low) in active.is_low.iter_mut().enumerate() {
+                let is_lower = if *is_low {
+                    gradient[j] >= 0.0
+                } else {
+                    changes[j] < self.floor[j]
+                };
+                is_same &= is_lower == *is_low;
+                *is_low = is_lower;
+            }
+            for (r, opens) in self.pushing().zip(&mut active.opens) {
+                let is_opening = self.left(r, &changes) < 0.0;
+                is_same &= is_opening == *opens;
+                *opens = is_opening;
+            }
+            if is_same {
+                return Some((changes, true));
+            }
+            for (y, floor) in changes.iter_mut().zip(&self.floor) {
+                *y = y.max(*floor);
+            }
+            last = Some((changes, false));
+        }
+        last
+    }
+
+    /// The minimum by active sets, of which one condition changes at a time, so that what is minimized falls.
+    fn one_by_one(&self, soft: f64, active: &mut Active, work: &mut u64) -> Option<DVector<f64>> {
+        let n = self.floor.len();
+        *active = self.nothing_active();
+        let mut changes = DVector::zeros(n);
+        for _ in 0..MAX_SINGLE {
+            let (best, gradient) = self.minimum(active, soft, work)?;
+            let way = &best - &changes;
+            // The first condition that is met on the way.
+            let (mut part, mut met) = (1.0, None);
+            for j in (0..n).filter(|j| !active.is_low[*j] && best[*j] < self.floor[*j]) {
+                let to_floor = ((self.floor[j] - changes[j]) / way[j]).max(0.0);
+                if to_floor < part {
+                    (part, met) = (to_floor, Some(j));
+                }
+            }
+            for (k, r) in self.pushing().enumerate() {
+                let (now, then) = (self.left(r, &changes), self.left(r, &best));
+                if !active.opens[k] && then < 0.0 {
+                    let to_zero = (now / (now - then)).max(0.0);
+                    if to_zero < part {
+                        (part, met) = (to_zero, Some(n + k));
+                    }
+                }
+            }
+            changes.axpy(part, &way, 1.0);
+            if let Some(condition) = met {
+                active.set(condition, true);
+                continue;
+            }
+            // The condition that hinders most.
+            let low = (0..n)
+                .filter(|j| active.is_low[*j])
+                .map(|j| (j, -gradient[j]));
+            let opens = self.pushing().enumerate().filter(|(k, _)| active.opens[*k]);
+            let opens = opens.map(|(k, r)| (n + k, self.left(r, &changes)));
+            let hinders = low.chain(opens).filter(|(_, much)| *much > 0.0);
+            let Some((condition, _)) = hinders.max_by(|a, b| a.1.total_cmp(&b.1)) else {
+                break;
+            };
+            active.set(condition, false);
+        }
+        Some(changes)
+    }
+
+    /// The minimum with given active conditions, and its gradient.
+    fn minimum(
+        &self,
+        active: &Active,
+        soft: f64,
+        work: &mut u64,
+    ) -> Option<(DVector<f64>, DVector<f64>)> {
+        let opens = self.pushing().zip(&active.opens);
+        let opens = opens.filter(|(_, opens)| **opens).map(|(r, _)| r);
+        let conditions: Vec<usize> = (0..self.n_targets).chain(opens).collect();
+        let free: Vec<usize> = (0..self.floor.len())
+            .filter(|j| !active.is_low[*j])
+            .collect();
+        let mut changes = DVector::zeros(self.floor.len());
+        for (j, floor) in self
+            .floor
+            .iter()
+            .enumerate()
+            .filter(|(j, _)| active.is_low[*j])
+        {
+            changes[j] = *floor;
+        }
+        let (k, n) = (conditions.len(), free.len());
+        let rows = DMatrix::from_fn(n, k, |j, r| self.rows[(free[j], conditions[r])]);
+        let lacking = DVector::from_fn(k, |r, _| self.left(conditions[r], &changes));
+        // The smaller of the two systems.
+        let found = if n <= k {
+            let mut system = &rows * rows.transpose();
+            (0..n).for_each(|j| system[(j, j)] += soft);
+            system.cholesky()?.solve(&(rows * lacking))
+        } else {
+            let mut system = rows.tr_mul(&rows);
+            (0..k).for_each(|r| system[(r, r)] += soft);
+            rows * system.cholesky()?.solve(&lacking)
+        };
+        let small = n.min(k);
+        *work += (small * small * (n.max(k) + small / 3) + 2 * n * k) as u64;
+        // Written so that NaN ends it.
+        if !found.iter().all(|y| y.is_finite()) {
+            return None;
+        }
+        for (j, y) in free.iter().zip(found.iter()) {
+            changes[*j] = *y;
+        }
+        let mut gradient = soft * &changes;
+        for r in conditions {
+            gradient.axpy(-self.left(r, &changes), &self.rows.column(r), 1.0);
+        }
+        Some((changes, gradient))
+    }
+
+    /// What a condition lacks after changes.
+    fn left(&self, r: usize, changes: &DVector<f64>) -> f64 {
+        self.lacking[r] - self.rows.column(r).dot(changes)
     }
 }
 

@@ -482,6 +482,20 @@ impl Config {
                 let message = format!("unknown law `{name}`; known: {}", known.join(", "));
                 return Err(ScenarioError::value(key, message));
             };
+            let of_constraints = matches!(
+                law,
+                Law::NonholonomicElastic(_)
+                    | Law::NonholonomicProjected(_)
+                    | Law::NonholonomicNewton(_)
+                    | Law::NonholonomicProjectedNewton(_)
+            );
+            if of_constraints {
+                let message = format!(
+                    "`{name}` is about constraints, and a world has none: without them `propagative` \
+                     keeps the energy, and `moreau-newton` restitutes"
+                );
+                return Err(ScenarioError::value(key, message));
+            }
             if friction && !law.info().uses.friction {
                 let message =
                     format!("`{name}` cannot take friction; set it to 0 or choose another law");

@@ -1,0 +1,212 @@
+//! A row of dominoes: the first is pushed over, a wave goes along the row.
+
+use crate::ScenarioError;
+use crate::config::{Count, Fraction, Input, NonNegative, Positive};
+use crate::motion::figures::{MOST_LINES, Series, against_time};
+use crate::motion::pivot::Pivot;
+use crate::motion::playback::playback;
+use crate::motion::scene::{Course, Scene, moreau};
+use carom_geometry::{Cuboid, Shape};
+use carom_motion::world::{ImpactContact, Surface};
+use carom_report::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
+use nalgebra::Vector3;
+use serde::Deserialize;
+
+const FRAMES: usize = 250;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Config {
+    duration: Positive,
+    time_step: Positive,
+    dominoes: Count<2, 40>,
+    half_thickness: Positive,
+    half_width: Positive,
+    half_height: Positive,
+    mass: Positive,
+    spacing: Positive,
+    friction: NonNegative,
+    floor_friction: NonNegative,
+    restitution: Fraction,
+    push: Positive,
+}
+
+pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
+    let (config, mut record) = input.begin::<Config>()?;
+    let steps = (*config.duration / *config.time_step).ceil() as usize;
+    crate::config::count("duration", steps, 0, 100_000)?;
+    if *config.spacing >= 2.0 * *config.half_height {
+        let message = format!(
+            "{} must be below the height {}: a domino would not reach the next",
+            *config.spacing,
+            2.0 * *config.half_height
+        );
+        return Err(ScenarioError::value("spacing", message));
+    }
+    let scene = scene(&config)?;
+    let course = scene.run(&moreau, *config.duration, usize::MAX, FRAMES)?;
+    let hits = first_hits(&course, *config.dominoes);
+    first_fall(&config, &course, &mut record);
+    wave(&config, &hits, &mut record);
+    record.quantities.extend([
+        Quantity::new("impacts", course.impacts.len() as f64, ""),
+        Quantity::new(
+            "energy_max_error_j",
+            course.of_end(|end| end.balance.energy_error),
+            "J",
+        )
+        .note("the energy with what impacts and friction took, against the start"),
+    ]);
+    angles(&course, &hits, &mut record);
+    let times: Vec<f64> = hits.iter().map(|(_, time)| *time).collect();
+    playback(&scene.spec, &course.frames, &times, &mut record);
+    Ok(record)
+}
+
+/// The row along x, front edges first; only neighbors, and dominoes and the floor, can touch.
+fn scene(config: &Config) -> Result<Scene, ScenarioError> {
+    let (a, h, n) = (
+        *config.half_thickness,
+        *config.half_height,
+        *config.dominoes,
+    );
+    let mut scene = Scene::new(*config.floor_friction, 0.0, *config.time_step);
+    let shape = Cuboid::new([a, *config.half_width, h])
+        .map_err(|error| ScenarioError::value("half_thickness", error))?;
+    let pitch = 2.0 * a + *config.spacing;
+    for k in 0..n {
+        let place = Vector3::new(pitch * k as f64, 0.0, h);
+        let name = format!("domino-{}", k + 1);
+        let domino = scene.body(name, Shape::Cuboid(shape), Some(*config.mass), place)?;
+        if k == 0 {
+            domino.angular_velocity = Vector3::new(0.0, *config.push, 0.0);
+            domino.velocity = Vector3::new(h, 0.0, a) * *config.push;
+        }
+    }
+    scene.plane("floor", Vector3::z(), 0.0)?;
+    let each_other = Surface {
+        friction: *config.friction,
+        restitution: *config.restitution,
+        collide: true,
+    };
+    for i in 0..n {
+        for j in 0..i {
+            scene.spec.pairs.push(([j, i], each_other));
+        }
+    }
+    Ok(scene)
+}
+
+/// When each domino but the first is hit by the one before it.
+fn first_hits(course: &Course, dominoes: usize) -> Vec<(usize, f64)> {
+    let hit = |k: usize| {
+        let of_pair = |c: &ImpactContact| (c.first, c.second) == (k - 1, k);
+        let found = course
+            .impacts
+            .iter()
+            .find(|impact| impact.contacts.iter().any(of_pair));
+        found.map(|impact| (k, impact.time))
+    };
+    (1..dominoes).filter_map(hit).collect()
+}
+
+/// The first domino falls alone: time and rate of its hit, apart from the engine.
+fn first_fall(config: &Config, course: &Course, record: &mut Record) {
+    let (a, h) = (*config.half_thickness, *config.half_height);
+    let start = Pivot {
+        radius: a.hypot(h),
+        upright: a.atan2(h),
+        angle: 0.0,
+        rate: *config.push,
+        time: 0.0,
+    };
+    let Some(hit) = start.reach((*config.spacing / (2.0 * h)).asin()) else {
+        return;
+    };
+    let Some(impact) = course.impacts.iter().find(|impact| {
+        let mut contacts = impact.contacts.iter();
+        contacts.any(|c| (c.first, c.second) == (0, 1))
+    }) else {
+        return;
+    };
+    // The upper front edge moves across to the next face at this rate.
+    let closing = 2.0 * h * hit.angle.cos() * hit.rate;
+    let rates = impact.contacts.iter().map(|c| -c.normal_velocity);
+    let found = rates.fold(0.0, f64::max);
+    let source = "Runge and Kutta on a block that turns about its edge; a step has order two";
+    record.quantities.extend([
+        Quantity::new("first_hit_s", impact.time, "s").note(format!("{:.7} by {source}", hit.time)),
+        Quantity::new("first_hit_m_per_s", found, "m/s").note(format!("{closing:.7} by {source}")),
+    ]);
+}
+
+/// How fast the wave is, from hit to hit.
+fn wave(config: &Config, hits: &[(usize, f64)], record: &mut Record) {
+    let pitch = 2.0 * *config.half_thickness + *config.spacing;
+    let mut table = Table::new(
+        "hits",
+        "When each domino is hit first, and the speed of the wave since the hit before.",
+        vec![
+            Column::new("domino", ""),
+            Column::new("time", "s"),
+            Column::new("speed", "m/s"),
+        ],
+    );
+    let mut speeds = Vec::new();
+    for pair in hits.windows(2) {
+        let [(_, before), (domino, time)] = pair else {
+            continue;
+        };
+        let speed = pitch / (time - before);
+        table.rows.push(vec![*domino as f64 + 1.0, *time, speed]);
+        speeds.push((*domino as f64 + 1.0, speed));
+    }
+    record
+        .quantities
+        .push(Quantity::new("dominoes_hit", hits.len() as f64, ""));
+    record.tables.push(table);
+    let Some((_, last)) = speeds.last() else {
+        return;
+    };
+    let unit = (crate::motion::scene::GRAVITY * 2.0 * *config.half_height).sqrt();
+    record.quantities.extend([
+        Quantity::new("wave_speed_m_per_s", *last, "m/s").note("between the last two hits"),
+        Quantity::new("wave_speed_over_root_gh", last / unit, "")
+            .note("over the square root of gravity times height; of order one for every row"),
+    ]);
+    let (x, y) = speeds.into_iter().unzip();
+    record.figures.push(
+        Figure::new(
+            "wave",
+            "The wave",
+            "Speed of the wave from domino to domino: it becomes steady after a few, whatever the push.",
+            Axis::linear("domino", ""),
+            Axis::linear("speed", "m/s"),
+        )
+        .mark(Mark::points("between two hits", x, y, Color::Blue)),
+    );
+}
+
+fn angles(course: &Course, hits: &[(usize, f64)], record: &mut Record) {
+    let bodies = course.frames.first().map_or(0, |(_, states)| states.len());
+    let series: Vec<Series> = (0..bodies.min(MOST_LINES))
+        .map(|k| {
+            let angle = course.of_body(k, |state| {
+                let (w, v) = state.rotation.quaternion();
+                2.0 * v.y.atan2(w).to_degrees()
+            });
+            Series::new(format!("domino {}", k + 1), angle)
+        })
+        .collect();
+    record.figures.push(against_time(
+        [
+            "angles",
+            "Angles",
+            "How far the dominoes have fallen, with their first hits; each rests on the next in the end.",
+        ],
+        ("angle", "deg"),
+        &course.times(),
+        &series,
+        hits,
+    ));
+}
