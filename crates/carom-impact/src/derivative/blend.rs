@@ -93,11 +93,8 @@ impl Blend {
         let is_orthogonal = rule != PlasticRule::Cone
             || (0..contacts.len()).all(|i| {
                 let row = contacts.row(i);
-                elastic
-                    .stages
-                    .iter()
-                    .all(|stage| stage.impulse()[row] == 0.0)
-                    || is_closed(row)
+                // A strike that is only just one gives nothing here, but something nearby.
+                !elastic.stages.iter().any(|stage| stage.strikes(row)) || is_closed(row)
             });
         let a = difference.norm_squared();
         let b = if is_orthogonal {

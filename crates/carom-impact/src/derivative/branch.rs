@@ -2,6 +2,7 @@
 
 use super::Map;
 use super::frame::Frame;
+use super::shift::decisive;
 use super::stage::{Stage, Terms};
 use crate::nnls::nonnegative_least_squares;
 use crate::{ContactSet, ImpactError};
@@ -20,6 +21,10 @@ const MAX_TIES: usize = 64;
 
 /// A gradient below this size is that of a quantity that never changes.
 pub(super) const CONSTANT: f64 = 1e-10;
+
+/// Velocities below this fraction of the velocity before are taken for rounding by the law, whatever they depend
+/// on: contacts that hinder each other come to rest over ever smaller ones.
+const GRAZING: f64 = 1e-11;
 
 /// A cone whose unit rows have a hull that is closer to the origin has no interior.
 const INTERIOR: f64 = 1e-9;
@@ -202,8 +207,13 @@ impl Walk {
         let Some(distance) = distance(value, gradient, speed) else {
             return Ok(own || value >= -tolerance * speed);
         };
-        if !own && distance < -tolerance {
-            return Ok(false);
+        if distance < -tolerance {
+            if !own {
+                return Ok(false);
+            }
+            if value.abs() <= GRAZING * speed {
+                return Ok(true);
+            }
         }
         self.least = self.least.min(distance.abs());
         if distance > tolerance {
@@ -431,16 +441,20 @@ impl Ties {
 
 impl Walk {
     /// The way through one stage, and the least distance of what decides for it.
-    pub(super) fn of_stage(frame: &Frame<'_>, stage: Arc<Stage>, forms: &[Form]) -> (Self, f64) {
+    pub(super) fn of_stage(
+        frame: &Frame<'_>,
+        stage: Arc<Stage>,
+        forms: &[Form],
+    ) -> Result<(Self, f64), ImpactError> {
         let start = Self::new(frame);
         let walk = Self::through(frame, &[stage]);
         let mut workspace = Workspace::new(frame.dim());
+        let stage = &walk.stages[0];
         let mut least = f64::INFINITY;
-        for form in forms {
-            let stage = &walk.stages[0];
-            if stage.can_shift(&form.impulses) {
-                continue;
-            }
+        if !stage.is_curved() && !stage.has_room(&start.jacobian) {
+            least = f64::NEG_INFINITY;
+        }
+        for form in decisive(stage, forms)?.iter() {
             let (before, after) = (&start.jacobian, &walk.jacobian);
             let impulses = &walk.impulses;
             let value = form.evaluate(frame, stage, before, after, impulses, &mut workspace);
@@ -452,7 +466,7 @@ impl Walk {
             let distance = distance(value, &workspace.gradient, frame.speed).unwrap_or(never);
             least = least.min(distance);
         }
-        (walk, least)
+        Ok((walk, least))
     }
 
     /// Takes a choice with its tests; says whether it is open.
@@ -478,8 +492,13 @@ impl Walk {
         let Some((stage, forms)) = stage else {
             return self.is_open(0);
         };
-        let is_possible = own || (self.is_open(n_tied)? && stage.has_room(&self.jacobian));
-        if !is_possible {
+        if !own && !(self.is_open(n_tied)? && stage.has_room(&self.jacobian)) {
+            return Ok(false);
+        }
+        if own && !stage.is_curved() && !stage.has_room(&self.jacobian) {
+            // Held in more ways than the velocities nearby allow: they take another way each.
+            let nowhere = DVector::from_fn(frame.dim(), |i, _| if i == 0 { 1.0 } else { 0.0 });
+            self.tied.extend([-&nowhere, nowhere]);
             return Ok(false);
         }
         let n_tied = self.tied.len();
@@ -490,7 +509,7 @@ impl Walk {
             let mut impulses = DMatrix::zeros(frame.n_rows(), frame.dim());
             stage.advance(&mut self.jacobian, &mut impulses);
             self.impulses += &impulses;
-            for form in forms.iter().filter(|form| !stage.can_shift(&form.impulses)) {
+            for form in decisive(&stage, &forms)?.iter() {
                 let value =
                     form.evaluate(frame, &stage, &before, &self.jacobian, &impulses, workspace);
                 if !self.accept(frame.speed, value, &workspace.gradient, tolerance, own)? {

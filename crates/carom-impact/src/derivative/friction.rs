@@ -233,10 +233,14 @@ impl Reading<'_> {
         let share = self.share(edge);
         let inside = share.min(self.limit() - share);
         if inside > left {
-            Tangential::Edge(edge)
-        } else {
-            Tangential::Vertex(most)
+            return Tangential::Edge(edge);
         }
+        // Where sliding leaves two directions alike, friction acts along the one that its impulse shows.
+        let is_next = match self.limit() {
+            limit if limit > NOTHING * self.speed => share > 0.5 * limit,
+            _ => most != edge,
+        };
+        Tangential::Vertex(if is_next { self.next(edge) } else { edge })
     }
 
     /// Every mode without a cap; `None` if there is a continuum of them.
@@ -800,7 +804,9 @@ impl<'f> Contacts<'f> {
             if !stage.has_room(&frame.admissible()) {
                 return false;
             }
-            let (other, least) = Walk::of_stage(frame, stage, &forms);
+            let Ok((other, least)) = Walk::of_stage(frame, stage, &forms) else {
+                return true;
+            };
             least > -INSIDE * margin && !other.moves_as(way)
         });
         Some(!answers.any(|answers| answers))

@@ -49,6 +49,7 @@ mod frame;
 mod friction;
 mod laws;
 mod saltation;
+mod shift;
 mod sliding;
 mod stage;
 
@@ -428,7 +429,8 @@ impl<'p> Derivative<'p> {
         let frame = &derivative.frame;
         let Some(first) = ways.first() else {
             return Err(ImpactError::NotDifferentiated {
-                reason: "its nearly tied decisions contradict each other",
+                reason: "contacts that depend on each other hold it in more ways than the velocities nearby \
+                         allow; move the data by more than rounding",
             });
         };
         let mut missed = frame.of_velocity(&outcome.velocity_plus.0);
@@ -441,7 +443,8 @@ impl<'p> Derivative<'p> {
         let margin = (first.margin, first.least);
         let n_ways = ways.len();
         // Where no way leads on the law has another answer, or none.
-        let is_covered = !is_complete || is_covered(frame, &ways)?;
+        let is_covered = is_covered(frame, &ways)?;
+        let is_truncated = !is_complete;
         is_complete &= is_covered;
         let mut distinct: Vec<Walk> = Vec::with_capacity(ways.len());
         for way in ways {
@@ -457,7 +460,7 @@ impl<'p> Derivative<'p> {
         is_complete |= is_one && n_ways == 1 && !distinct[0].is_tied();
         derivative.is_complete = is_complete;
         if !is_one {
-            let is_kink = is_covered
+            let is_kink = (is_covered || is_truncated)
                 && distinct.iter().all(|way| {
                     let moved = (&way.velocity - &distinct[0].velocity).norm();
                     moved <= SAME_OUTCOME * frame.speed

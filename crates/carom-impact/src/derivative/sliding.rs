@@ -9,7 +9,7 @@ use crate::two_body::{
     Event, FinalMode, ImpactOptions, PARAMETERS, RestitutionLaw, VariedImpact, entries, vary_impact,
 };
 use crate::{ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus};
-use nalgebra::{DMatrix, DVector, Matrix3, SMatrix, Vector3};
+use nalgebra::{DMatrix, DVector, Matrix3, SMatrix, Vector2, Vector3};
 
 /// Limits of outcomes that differ by less than this fraction of the velocity are one.
 const JUMP: f64 = 1e-6;
@@ -211,13 +211,18 @@ fn decisions(
         }
     } else {
         let slip = impact.velocity_plus.xy();
-        let speed = slip.norm();
-        if speed > 0.0 {
-            let s = Vector3::new(slip.x / speed, slip.y / speed, 0.0);
+        // Sliding that stops as the impact ends has no direction of its own any more.
+        let [x, y] = varied.last_direction;
+        let s = if x == 0.0 && y == 0.0 {
+            slip.try_normalize(0.0)
+        } else {
+            Some(Vector2::new(x, y))
+        };
+        if let Some(s) = s {
             let slopes = Matrix3::identity() + w * impulse;
             out.push(Decision {
-                value: speed,
-                slope: slopes.tr_mul(&s),
+                value: slip.dot(&s),
+                slope: slopes.tr_mul(&s.push(0.0)),
             });
         }
     }

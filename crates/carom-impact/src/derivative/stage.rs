@@ -416,36 +416,14 @@ impl Stage {
         })
     }
 
-    /// Whether contacts that depend on each other can shift impulses so that a form of them grows:
-    /// then it decides nothing.
-    pub(super) fn can_shift(&self, form: &Terms) -> bool {
-        if !self.is_dependent || form.is_empty() {
-            return false;
+    /// Unknowns that contacts which depend on each other may choose, if those of the independent part follow.
+    pub(super) fn free(&self) -> SmallVec<[usize; 8]> {
+        if !self.is_dependent {
+            return SmallVec::new();
         }
-        let idle = self.idle();
-        let pushes = |s: usize| {
-            let rows = self.mode.unknowns[s].iter();
-            rows.map(|(row, _)| self.impulse()[*row].abs()).sum::<f64>() > idle
-        };
-        let limits = &self.mode.limits;
-        (0..limits.len()).filter(|s| self.is_free(*s)).any(|s| {
-            let grows = self.shift(s, form);
-            match limits[s] {
-                // Friction of a contact that does not push comes with its push.
-                Some((normal, _)) => pushes(normal) && grows.abs() > IN_RANGE,
-                None => {
-                    let tangents = limits.iter().enumerate().filter(|(t, limit)| {
-                        self.is_free(*t) && limit.is_some_and(|(normal, _)| normal == s)
-                    });
-                    let most: f64 = tangents
-                        .filter_map(|(t, limit)| {
-                            Some(limit.as_ref()?.1 * self.shift(t, form).abs())
-                        })
-                        .sum();
-                    grows + most > IN_RANGE || (pushes(s) && grows < -IN_RANGE)
-                }
-            }
-        })
+        (0..self.mode.unknowns.len())
+            .filter(|s| self.is_free(*s))
+            .collect()
     }
 
     /// Whether contacts that depend on each other can shift impulses so that the velocity after changes: it is then
@@ -471,7 +449,7 @@ impl Stage {
                     .any(|(row, _)| self.impulse()[*row].abs() > idle)
             })
             .collect();
-        (0..pushes.len()).filter(|s| self.is_free(*s)).any(|s| {
+        self.free().into_iter().any(|s| {
             let change = self.change(s);
             let mut moved = DVector::zeros(self.layout.n);
             let mut size = 0.0;
@@ -507,7 +485,7 @@ impl Stage {
 
     /// What a form of impulses grows by if an unknown grows by one and those of the independent part keep
     /// the velocities.
-    fn shift(&self, unknown: usize, form: &Terms) -> f64 {
+    pub(super) fn shift(&self, unknown: usize, form: &Terms) -> f64 {
         let change = self.change(unknown);
         let mut grows = 0.0;
         for (unknown, x) in self.mode.unknowns.iter().zip(change.iter()) {
@@ -517,6 +495,18 @@ impl Stage {
             }
         }
         grows
+    }
+
+    /// Whether the friction of a round cone turns in it: what it asks for moves with the velocity.
+    pub(super) fn is_curved(&self) -> bool {
+        let mut equations = self.mode.equations.iter();
+        equations.any(|equation| !equation.impulses.is_empty())
+    }
+
+    /// Whether an impulse on a row is among the unknowns, be it zero.
+    pub(super) fn strikes(&self, row: usize) -> bool {
+        let mut terms = self.mode.unknowns.iter().flatten();
+        terms.any(|(other, _)| *other == row)
     }
 
     /// Whether nothing but constraints may act.

@@ -55,6 +55,8 @@ pub(crate) struct VariedImpact {
     pub(crate) at_compression: [f64; PARAMETERS],
     /// Whether sliding followed a direction that repels others until it stopped.
     pub(crate) is_repelled: bool,
+    /// Direction of sliding at the end, also of one that stops there; zero without friction.
+    pub(crate) last_direction: [f64; 2],
     /// Normal velocities at which it turned, by the same: where one is zero a compression begins or ends.
     pub(crate) turns: Vec<(f64, [f64; PARAMETERS])>,
 }
@@ -259,6 +261,7 @@ impl<'a> Varied<'a> {
         let c = Change::along(k);
         match kind {
             LineKind::Frictionless => [0.0; 2],
+            LineKind::Stick if self.mu == 0.0 => [0.0; 2],
             LineKind::Stick => {
                 let turned = times(c.b, self.w.demand);
                 let [x, y] = self
@@ -324,7 +327,7 @@ impl<'a> Varied<'a> {
                 next.sliding[i][lane] += (c.d[i] + turned[i] + moved[i]) * by;
             }
         }
-        if line.kind == LineKind::Frictionless && from.rho > 0.0 {
+        if line.kind == LineKind::Frictionless && (from.rho > 0.0 || d != [0.0; 2]) {
             let (drag, work) = first_friction(from.sliding, d, by);
             let moved = times(self.b(), drag);
             for (sliding, moved) in next.sliding.iter_mut().zip(moved) {
@@ -393,7 +396,10 @@ impl<'a> Varied<'a> {
                 self.work[k] += state.normal_velocity * later;
             }
         }
-        self.now.sliding = [[0.0; LANES]; 2];
+        // Without friction nothing holds it there.
+        if self.mu > 0.0 {
+            self.now.sliding = [[0.0; LANES]; 2];
+        }
         self.is_repelled &= self.is_straight;
         self.at_rest = Some(if self.has_slid {
             self.normal_impulses()
@@ -703,6 +709,9 @@ pub(crate) fn vary_impact(
         at_rest: varied.at_rest.map(given),
         at_compression: given(varied.compression.2),
         is_repelled: varied.is_repelled && varied.at_rest.is_some(),
+        last_direction: varied
+            .tangential
+            .map(|x| if friction > 0.0 { -x / friction } else { 0.0 }),
     }))
 }
 

@@ -1105,3 +1105,283 @@ fn a_tolerance_out_of_range_is_refused() {
         assert!(matches!(refused, Err(ImpactError::InvalidOption { .. })));
     }
 }
+
+fn covectors(rows: &[&[f64]]) -> Vec<Covector> {
+    rows.iter().map(|row| Covector::from_slice(row)).collect()
+}
+
+fn pushing(normal: &[f64], tangents: &[&[f64]], friction: f64, restitution: f64) -> Contact {
+    Contact {
+        normal: Covector::from_slice(normal),
+        tangents: covectors(tangents),
+        friction,
+        restitution,
+    }
+}
+
+#[test]
+fn without_friction_a_contact_at_rest_moves_as_one_without_tangents() {
+    let inverse = dmatrix![2.0, -0.6, 0.3; -0.6, 2.0, 0.1; 0.3, 0.1, 1.0];
+    let uncoupled = DMatrix::from_diagonal(&dvector![2.0, 3.0, 1.0]);
+    for law in [
+        RestitutionLaw::Energetic,
+        RestitutionLaw::Poisson,
+        RestitutionLaw::Newton,
+    ] {
+        for inverse in [&inverse, &uncoupled] {
+            for n in [2, 3] {
+                let inverse = inverse.view((0, 0), (n, n)).into_owned();
+                let mut velocity = DVector::zeros(n);
+                velocity[0] = -1.0;
+                let mut data = contact(inverse.clone(), velocity, 0.0, 0.5);
+                let mut expected = DMatrix::identity(n, n);
+                for i in 0..n {
+                    expected[(i, 0)] -= 1.5 * inverse[(i, 0)] / inverse[(0, 0)];
+                }
+                let by_friction = data.differentiated(&routh(law), |derivative, _| {
+                    assert_eq!(derivative.class(), Some(Differentiability::Smooth));
+                    assert!((derivative.dv_dv().unwrap() - &expected).amax() <= 1e-12);
+                    derivative.dv_dfriction().unwrap().clone()
+                });
+                // One-sided, into the friction that there may be.
+                let mut at = |friction: f64| {
+                    data.contacts[0].friction = friction;
+                    data.outcome(&routh(law)).unwrap().0
+                };
+                let h = 1e-4;
+                let slope = (4.0 * at(h) - at(2.0 * h) - 3.0 * at(0.0)) / (2.0 * h);
+                assert!((by_friction.column(0) - slope).amax() <= 1e-6, "{law:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_slide_that_stops_as_the_impact_ends_kinks() {
+    let mut data = Data {
+        mass: DMatrix::identity(3, 3) * 3.0,
+        velocity: dvector![1.0, 1.0, -1.0],
+        contacts: vec![pushing(&[0.0, -1.0, 1.0], &[&[-1.0, 0.0, 0.0]], 1.0, 0.0)],
+        forms: Vec::new(),
+    };
+    assert_eq!(
+        pieces_are_the_limits(&routh(RestitutionLaw::Energetic), &data),
+        2
+    );
+    // It would slide back.
+    data.contacts = vec![pushing(&[-1.0, 0.0, 1.0], &[&[0.0, 1.0, -1.0]], 0.25, 0.5)];
+    assert_eq!(
+        pieces_are_the_limits(&routh(RestitutionLaw::Newton), &data),
+        2
+    );
+}
+
+#[test]
+fn a_strike_that_is_only_just_one_changes_what_restitution_divides() {
+    let half = Propagative {
+        restitution: EnergeticRestitution::new(0.5).unwrap(),
+        ..Propagative::default()
+    };
+    let frictionless = |row: &[f64]| Contact::frictionless(Covector::from_slice(row));
+    let data = Data {
+        mass: DMatrix::from_diagonal(&dvector![3.0, 2.0]),
+        velocity: dvector![1.0, -1.0],
+        contacts: vec![frictionless(&[0.0, 1.0]), frictionless(&[1.0, -1.0])],
+        forms: Vec::new(),
+    };
+    assert_eq!(pieces_are_the_limits(&half.into(), &data), 2);
+}
+
+fn polygon(k: usize) -> MoreauNewton {
+    MoreauNewton {
+        friction_cone: FrictionCone::Polygon(k),
+        ..MoreauNewton::default()
+    }
+}
+
+#[test]
+fn sliding_between_two_directions_of_a_polygon_has_two_pieces() {
+    let data = Data {
+        mass: DMatrix::from_diagonal(&dvector![2.0, 2.0, 1.0]),
+        velocity: dvector![-1.0, 2.0, 2.0],
+        contacts: vec![pushing(
+            &[1.0, 0.0, 0.0],
+            &[&[-1.0, 1.0, 1.0], &[0.0, 1.0, 0.0]],
+            1.0,
+            0.5,
+        )],
+        forms: Vec::new(),
+    };
+    assert_eq!(pieces_are_the_limits(&polygon(4).into(), &data), 2);
+}
+
+/// Contacts that hinder each other come to rest by ever smaller impulses; where the law stops is no decision.
+#[test]
+fn an_endless_chain_of_closings_is_smooth_beside_its_tie() {
+    let data = Data {
+        mass: DMatrix::from_diagonal(&dvector![1.0, 1.0, 2.0, 3.0, 3.0]),
+        velocity: dvector![-4e-5, 2.0, -2.0, 1.0, 1.0],
+        contacts: vec![
+            pushing(
+                &[1.0, 1.0, -1.0, -1.0, 0.0],
+                &[&[0.0, 0.0, 0.0, 1.0, 0.0]],
+                0.25,
+                0.0,
+            ),
+            pushing(
+                &[0.0, -1.0, 1.0, 1.0, -1.0],
+                &[&[0.0, 1.0, -1.0, -1.0, -1.0]],
+                1.0,
+                0.0,
+            ),
+        ],
+        forms: Vec::new(),
+    };
+    data.differentiated(&Sequential::default().into(), |derivative, _| {
+        assert_eq!(derivative.class(), Some(Differentiability::Smooth));
+        assert!(derivative.margin().unwrap() > 1e-6);
+    });
+}
+
+/// The impulses of the answer hold two tangents, of which velocities nearby allow one: the answer is at a kink, and
+/// its mode that of none of the pieces.
+#[test]
+fn a_slide_held_in_two_ways_at_once_is_refused() {
+    let data = Data {
+        mass: DMatrix::identity(4, 4) * 3.0,
+        velocity: dvector![-1.0, -2.0, 2.0, 0.0],
+        contacts: vec![
+            pushing(
+                &[1.0, -1.0, 0.0, -1.0],
+                &[&[1.0, -1.0, -1.0, 1.0], &[-1.0, 1.0, -1.0, -1.0]],
+                0.25,
+                0.0,
+            ),
+            pushing(
+                &[-1.0, 1.0, 0.0, 0.0],
+                &[&[1.0, 1.0, 0.0, 0.0], &[1.0, 0.0, -1.0, 0.0]],
+                0.5,
+                1.0,
+            ),
+            pushing(
+                &[-1.0, 0.0, -1.0, 0.0],
+                &[&[-1.0, 0.0, 0.0, 0.0], &[0.0, 1.0, 1.0, -1.0]],
+                1.0,
+                1.0,
+            ),
+        ],
+        forms: Vec::new(),
+    };
+    let law: Law = polygon(5).into();
+    let refused = data.with(|problem| {
+        let law = law.as_differentiable();
+        differentiate(law, problem, &Wrt::ALL, TOLERANCE).map(|_| ())
+    });
+    assert!(matches!(
+        refused.unwrap(),
+        Err(ImpactError::NotDifferentiated { .. })
+    ));
+}
+
+/// Boxes that land flat on four corners: their twelve impulses are not unique.
+#[test]
+fn a_box_on_four_corners_is_linear_within_its_margin() {
+    let law: Law = polygon(4).into();
+    let mut checked = 0;
+    for seed in 0..24 {
+        let mut rng = CounterRng::new(seed, 43, 0);
+        let half = DVector::from_fn(3, |_, _| 0.3 + rng.next_uniform());
+        let inertia = |i: usize, j: usize| (half[i] * half[i] + half[j] * half[j]) / 3.0;
+        let masses = dvector![1.0, 1.0, 1.0, inertia(1, 2), inertia(0, 2), inertia(0, 1)];
+        let friction = 0.2 + 0.8 * rng.next_uniform();
+        let corner = |x: f64, y: f64| {
+            let [x, y, z] = [x * half[0], y * half[1], -half[2]];
+            pushing(
+                &[0.0, 0.0, 1.0, y, -x, 0.0],
+                &[&[1.0, 0.0, 0.0, 0.0, z, -y], &[0.0, 1.0, 0.0, -z, 0.0, x]],
+                friction,
+                0.5,
+            )
+        };
+        let mut velocity = numbers(&mut rng, 6) * 0.1;
+        velocity[2] = -1.0;
+        let data = Data {
+            mass: DMatrix::from_diagonal(&masses),
+            velocity,
+            contacts: vec![
+                corner(1.0, 1.0),
+                corner(-1.0, 1.0),
+                corner(-1.0, -1.0),
+                corner(1.0, -1.0),
+            ],
+            forms: Vec::new(),
+        };
+        data.differentiated(&law, |derivative, plus| {
+            let (Some(jacobian), Some(margin)) = (derivative.dv_dv(), derivative.margin()) else {
+                return;
+            };
+            checked += 1;
+            let length = |v: &DVector<f64>| v.dot(&(&data.mass * v)).sqrt();
+            for _ in 0..8 {
+                let direction = numbers(&mut rng, 6);
+                let step = 0.99 * margin * length(&data.velocity) / length(&direction);
+                let mut near = data.clone();
+                near.velocity += step * &direction;
+                let (moved, _) = near.outcome(&law).unwrap();
+                let missed = (moved - plus - step * jacobian * &direction).amax();
+                assert!(missed <= 1e-9, "{seed}: {missed:e}");
+            }
+        });
+    }
+    assert!(checked >= 6, "{checked}");
+}
+
+/// A box that slides flat: its corners hold each other, and every way of turning bends their round cones.
+#[test]
+fn a_box_that_slides_flat_on_round_cones_has_its_derivative() {
+    let corner = |x: f64, y: f64| {
+        pushing(
+            &[0.0, 0.0, 1.0, y, -x, 0.0],
+            &[
+                &[1.0, 0.0, 0.0, 0.0, -1.0, -y],
+                &[0.0, 1.0, 0.0, 1.0, 0.0, x],
+            ],
+            0.25,
+            0.0,
+        )
+    };
+    let third = 2.0 / 3.0;
+    let mut data = Data {
+        mass: DMatrix::from_diagonal(&dvector![1.0, 1.0, 1.0, third, third, third]),
+        velocity: dvector![1.0, 0.0, -1.0, 0.0, 0.0, 0.0],
+        contacts: vec![
+            corner(1.0, 1.0),
+            corner(-1.0, 1.0),
+            corner(-1.0, -1.0),
+            corner(1.0, -1.0),
+        ],
+        forms: Vec::new(),
+    };
+    let law: Law = AnitescuPotra::default().into();
+    data.differentiated(&law, |derivative, plus| {
+        assert_eq!(derivative.class(), Some(Differentiability::Smooth));
+        for k in 0..6 {
+            let mut near = data.clone();
+            near.velocity[k] += 1e-6;
+            let slope = (near.outcome(&law).unwrap().0 - plus) / 1e-6;
+            let missed = (slope - derivative.dv_dv().unwrap().column(k)).amax();
+            assert!(missed <= 1e-6, "{k}: {missed:e}");
+        }
+    });
+    // Friction that just stops it.
+    data.velocity[0] = 0.25;
+    for cone in [FrictionCone::Round, FrictionCone::Polygon(4)] {
+        let law = AnitescuPotra {
+            friction_cone: cone,
+            ..AnitescuPotra::default()
+        };
+        data.differentiated(&law.into(), |derivative, _| {
+            assert_ne!(derivative.class(), Some(Differentiability::Smooth));
+        });
+    }
+}

@@ -56,7 +56,7 @@ const ROUND_WORK_PER_SAMPLE: u64 = 200_000;
 const PIVOT_SHARE: f64 = 0.8;
 
 /// The same with round cones, where samples are led to the velocity and few of them are enough.
-const ROUND_PIVOT_SHARE: f64 = 0.5;
+const ROUND_PIVOT_SHARE: f64 = 0.3;
 
 /// Samples of equal modes and equally many steps that are led to the velocity: their ends differ by the sizes of steps.
 const ROUND_ALIKE: usize = 2;
