@@ -1,10 +1,10 @@
-//! The convex hull of points, incrementally and with exact orientation tests.
+//! The convex hull of points, incrementally in random order and with exact orientation tests.
 
 use crate::GeometryError;
+use carom_numeric::random::CounterRng;
 use carom_numeric::sums::{ExactSum, two_product};
 use nalgebra::Vector3;
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
 
 /// Errors of the plain determinant below are at most this much of the sum of its terms' sizes, with
 /// room to spare (Shewchuk 1997, Section 4.3).
@@ -50,44 +50,237 @@ fn exact_orientation(corners: &[Vector3<f64>; 4]) -> Ordering {
     sum.sign()
 }
 
+/// No facet.
+const NONE: usize = usize::MAX;
+
+/// So many points are added first that are far from what they see.
+const FARTHEST: usize = 64;
+
+/// Seed of the order in which points are added.
+const SEED: u64 = 1;
+
+/// The plane of a triangle, with what bounds the error of a point's height above it.
+struct Plane {
+    /// A corner of the triangle.
+    origin: Vector3<f64>,
+    /// Outward normal, twice as long as the area.
+    normal: Vector3<f64>,
+    /// Sums of the sizes of the terms of `normal`.
+    size: Vector3<f64>,
+}
+
+impl Plane {
+    fn new(points: &[Vector3<f64>], [a, b, c]: [usize; 3]) -> Self {
+        let origin = points[a];
+        let (u, v) = (points[b] - origin, points[c] - origin);
+        let size = Vector3::from_fn(|i, _| {
+            let (j, k) = ((i + 1) % 3, (i + 2) % 3);
+            (u[j] * v[k]).abs() + (u[k] * v[j]).abs()
+        });
+        let normal = u.cross(&v);
+        Self {
+            origin,
+            normal,
+            size,
+        }
+    }
+}
+
+/// A triangle of the hull of the points so far, or one that a later point has seen.
+struct Facet {
+    corners: [usize; 3],
+    /// The facets behind the edges from each corner to the next.
+    neighbors: [usize; 3],
+    plane: Plane,
+    /// Points to come that see this facet. Each point to come stands with one facet that it sees.
+    waiting: Vec<usize>,
+    removed: bool,
+}
+
+impl Facet {
+    fn new(points: &[Vector3<f64>], corners: [usize; 3], neighbors: [usize; 3]) -> Self {
+        Self {
+            corners,
+            neighbors,
+            plane: Plane::new(points, corners),
+            waiting: Vec::new(),
+            removed: false,
+        }
+    }
+
+    /// The waiting point that is highest above the facet.
+    fn farthest(&self, points: &[Vector3<f64>]) -> Option<usize> {
+        let height = |p: usize| self.plane.normal.dot(&(points[p] - self.plane.origin));
+        let heights = self.waiting.iter().map(|&p| (p, height(p)));
+        heights
+            .max_by(|(i, a), (j, b)| a.total_cmp(b).then(j.cmp(i)))
+            .map(|(p, _)| p)
+    }
+
+    /// Whether a point lies strictly above the facet, without rounding.
+    fn is_seen_from(&self, points: &[Vector3<f64>], p: usize) -> bool {
+        let arm = points[p] - self.plane.origin;
+        let height = self.plane.normal.dot(&arm);
+        if height.abs() > DETERMINANT_ERROR * self.plane.size.dot(&arm.abs()) {
+            return height > 0.0;
+        }
+        outside(points, self.corners, p)
+    }
+}
+
 /// The triangles of the hull, outward, as indices into `points`.
 ///
-/// A point is added by replacing the triangles that it sees strictly. Because the test is exact,
-/// a horizon edge is never collinear with the point, and coplanar points are no special case.
+/// Points are added in random order, each by replacing the triangles that it sees strictly. Because the
+/// test is exact, a horizon edge is never collinear with the point, and coplanar points are no special case.
+///
+/// Every point to come is kept with one triangle that it sees. If that goes, the point sees one of those
+/// that come in its place, or it is inside: the triangles that a point sees are connected, so if it sees one
+/// that stays, too, it sees both sides of an edge of the horizon, and hence the new triangle at that edge.
+/// In random order this takes an expected time of $O(n\log n)$ (Clarkson & Shor, *Applications of random
+/// sampling in computational geometry, II*, 1989). A few points far out are taken first, because they leave
+/// little to do where most points are inside.
 pub(crate) fn hull(points: &[Vector3<f64>]) -> Result<Vec<[usize; 3]>, GeometryError> {
     GeometryError::check_finite("vertex", points.iter().flat_map(|p| p.iter()))?;
     if points.len() < 4 {
         let found = points.len();
         return Err(GeometryError::TooFewVertices { found });
     }
-    let mut triangles = simplex(points)?;
-    for p in 0..points.len() {
-        let visible: Vec<bool> = triangles
-            .iter()
-            .map(|&triangle| outside(points, triangle, p))
-            .collect();
-        if !visible.contains(&true) {
+    let mut facets = simplex(points)?;
+    let order = random_order(points.len());
+    let mut seen_by = vec![NONE; points.len()];
+    let all: Vec<usize> = (0..facets.len()).collect();
+    distribute(
+        points,
+        &mut facets,
+        &all,
+        &mut seen_by,
+        order.iter().copied(),
+    );
+    let mut horizon = Horizon::new(points.len());
+    let mut orphans = Vec::new();
+    let mut far = 0..FARTHEST;
+    let mut next = order.iter().copied().peekable();
+    while let Some(&first) = next.peek() {
+        let start = seen_by[first];
+        if start == NONE {
+            next.next();
             continue;
         }
-        let mut horizon = BTreeMap::new();
-        let seen = triangles.iter().zip(&visible).filter(|(_, v)| **v);
-        for (&[a, b, c], _) in seen {
-            for (from, to) in [(a, b), (b, c), (c, a)] {
-                // Edges between two visible triangles cancel.
-                if horizon.remove(&(to, from)).is_none() {
-                    horizon.insert((from, to), ());
+        let farthest = far.next().and_then(|_| facets[start].farthest(points));
+        let p = farthest.unwrap_or(first);
+        horizon.find(points, &mut facets, p, start);
+        orphans.clear();
+        for &removed in &horizon.visible {
+            orphans.append(&mut facets[removed].waiting);
+        }
+        let fan = horizon.close(points, &mut facets, p);
+        seen_by[p] = NONE;
+        let others = orphans.iter().copied().filter(|&q| q != p);
+        distribute(points, &mut facets, fan, &mut seen_by, others);
+    }
+    let kept = facets.iter().filter(|facet| !facet.removed);
+    Ok(kept.map(|facet| facet.corners).collect())
+}
+
+/// A permutation of 0, 1, ..., n - 1 that depends on n alone (Fisher & Yates).
+fn random_order(n: usize) -> Vec<usize> {
+    let mut random = CounterRng::new(SEED, 0, 0);
+    let mut order: Vec<usize> = (0..n).collect();
+    for i in (1..n).rev() {
+        let other = (random.next_uniform() * (i + 1) as f64) as usize;
+        order.swap(i, other.min(i));
+    }
+    order
+}
+
+/// Puts every point with the first of the facets of a list that it sees.
+fn distribute(
+    points: &[Vector3<f64>],
+    facets: &mut [Facet],
+    among: &[usize],
+    seen_by: &mut [usize],
+    which: impl Iterator<Item = usize>,
+) {
+    for q in which {
+        let first = among.iter().find(|&&f| facets[f].is_seen_from(points, q));
+        seen_by[q] = first.copied().unwrap_or(NONE);
+        if let Some(&f) = first {
+            facets[f].waiting.push(q);
+        }
+    }
+}
+
+/// What a new point sees, and where that ends.
+struct Horizon {
+    /// The facets that the point sees.
+    visible: Vec<usize>,
+    /// Edges between a facet that the point sees and one behind, which comes third.
+    edges: Vec<[usize; 3]>,
+    /// The new facets, one at each edge.
+    fan: Vec<usize>,
+    /// The new facet whose edge begins at a point.
+    at: Vec<usize>,
+}
+
+impl Horizon {
+    fn new(n: usize) -> Self {
+        Self {
+            visible: Vec::new(),
+            edges: Vec::new(),
+            fan: Vec::new(),
+            at: vec![NONE; n],
+        }
+    }
+
+    /// Marks all facets that `p` sees, `start` among them, as removed.
+    fn find(&mut self, points: &[Vector3<f64>], facets: &mut [Facet], p: usize, start: usize) {
+        self.visible.clear();
+        self.edges.clear();
+        self.visible.push(start);
+        facets[start].removed = true;
+        let mut next = 0;
+        while let Some(&here) = self.visible.get(next) {
+            next += 1;
+            let Facet {
+                corners, neighbors, ..
+            } = facets[here];
+            for (i, neighbor) in neighbors.into_iter().enumerate() {
+                if facets[neighbor].removed {
+                    continue;
+                }
+                if facets[neighbor].is_seen_from(points, p) {
+                    facets[neighbor].removed = true;
+                    self.visible.push(neighbor);
+                } else {
+                    self.edges
+                        .push([corners[i], corners[(i + 1) % 3], neighbor]);
                 }
             }
         }
-        let mut keep = visible.iter();
-        triangles.retain(|_| keep.next() == Some(&false));
-        triangles.extend(horizon.into_keys().map(|(from, to)| [from, to, p]));
     }
-    Ok(triangles)
+
+    /// Puts a facet between each edge and `p`. The edges are one closed curve without crossings.
+    fn close(&mut self, points: &[Vector3<f64>], facets: &mut Vec<Facet>, p: usize) -> &[usize] {
+        self.fan.clear();
+        for &[from, to, behind] in &self.edges {
+            let new = facets.len();
+            facets.push(Facet::new(points, [from, to, p], [behind, NONE, NONE]));
+            let back = facets[behind].corners.iter().position(|&c| c == to);
+            facets[behind].neighbors[back.unwrap_or_default()] = new;
+            self.at[from] = new;
+            self.fan.push(new);
+        }
+        for (&new, &[_, to, _]) in self.fan.iter().zip(&self.edges) {
+            let after = self.at[to];
+            facets[new].neighbors[1] = after;
+            facets[after].neighbors[2] = new;
+        }
+        &self.fan
+    }
 }
 
 /// Four points that span space, as far apart as is cheap to find.
-fn simplex(points: &[Vector3<f64>]) -> Result<Vec<[usize; 3]>, GeometryError> {
+fn simplex(points: &[Vector3<f64>]) -> Result<Vec<Facet>, GeometryError> {
     let farthest = |measure: &dyn Fn(&Vector3<f64>) -> f64| {
         let sizes = points.iter().map(measure).enumerate();
         sizes
@@ -106,7 +299,15 @@ fn simplex(points: &[Vector3<f64>]) -> Result<Vec<[usize; 3]>, GeometryError> {
         (_, true) => [b, c],
         _ => return Err(GeometryError::Flat),
     };
-    Ok(vec![[a, b, c], [a, d, b], [b, d, c], [c, d, a]])
+    // Facets are numbered in this order.
+    let sides = [
+        ([a, b, c], [1, 2, 3]),
+        ([a, d, b], [3, 2, 0]),
+        ([b, d, c], [1, 3, 0]),
+        ([c, d, a], [2, 1, 0]),
+    ];
+    let side = |(corners, neighbors)| Facet::new(points, corners, neighbors);
+    Ok(sides.map(side).into())
 }
 
 #[cfg(test)]
@@ -114,6 +315,58 @@ fn simplex(points: &[Vector3<f64>]) -> Result<Vec<[usize; 3]>, GeometryError> {
 mod tests {
     use super::*;
     use std::collections::BTreeSet;
+
+    fn uniform(n: usize, seed: u64) -> Vec<Vector3<f64>> {
+        let mut random = CounterRng::new(seed, 0, 0);
+        let mut coordinate = || 2.0 * random.next_uniform() - 1.0;
+        (0..n)
+            .map(|_| Vector3::from_fn(|_, _| coordinate()))
+            .collect()
+    }
+
+    /// 20 000 points took seconds when every point was tried against every triangle.
+    #[test]
+    fn large_sets_have_as_many_triangles_as_euler_says() {
+        let inside = uniform(20_000, 5);
+        let mut sphere: Vec<_> = inside.iter().map(|p| p.normalize()).collect();
+        let n_vertices = |points: &[Vector3<f64>]| {
+            let triangles = hull(points).unwrap();
+            let n = vertices(&triangles).len();
+            assert_eq!(triangles.len(), 2 * n - 4);
+            n
+        };
+        assert!((100..400).contains(&n_vertices(&inside)));
+        assert_eq!(n_vertices(&sphere), 20_000);
+        sphere.sort_by(|a, b| a.x.total_cmp(&b.x));
+        assert_eq!(n_vertices(&sphere), 20_000);
+        assert!(n_vertices(&grid(20)) >= 8);
+    }
+
+    /// Coordinates of few bits: duplicates, collinear and coplanar points, in every order of size.
+    #[test]
+    fn no_point_is_outside_whatever_the_set() {
+        for seed in 0..40u32 {
+            let bits = 1.0 + f64::from(seed % 5);
+            let n = 6 + 3 * seed as usize;
+            let coarse = |p: Vector3<f64>| p.map(|x| (x * bits).round() / 8.0 + 0.1);
+            let set: Vec<_> = uniform(n, 7 + u64::from(seed))
+                .into_iter()
+                .map(coarse)
+                .collect();
+            if hull(&set) == Err(GeometryError::Flat) {
+                continue;
+            }
+            check(&set);
+            // Flattened until the four corners of the start are nearly coplanar.
+            let thin: Vec<_> = set
+                .iter()
+                .map(|p| Vector3::new(p.x, p.y, p.x + p.z * 1e-16))
+                .collect();
+            if hull(&thin) != Err(GeometryError::Flat) {
+                check(&thin);
+            }
+        }
+    }
 
     /// A plane through three points with coordinates in binary fractions, and a fourth that is on it or
     /// off it by the last bit of a coordinate.

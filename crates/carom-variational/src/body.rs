@@ -5,6 +5,9 @@ use carom_geometry::MassProperties;
 use carom_lie::{Se3, So3};
 use nalgebra::{Matrix3, Vector3};
 
+/// Below this ratio of the rates that its energy allows about two axes a body is slender.
+pub(crate) const SLENDER: f64 = 0.25;
+
 /// Mass and inertia of a rigid body about its center of mass, with what a step needs of them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RigidBody {
@@ -102,6 +105,13 @@ impl RigidBody {
         // The differences cancel where a slender body does not spin about its long axis.
         let rounding = j.map(|j| 64.0 * f64::EPSILON * energy / j);
         y.inf(&(most + rounding))
+    }
+
+    /// Whether bounds of the rates about the principal axes are much below that of the energy, and worth their
+    /// time: the smallest moment is less than a sixteenth of the others.
+    #[inline]
+    pub(crate) fn is_slender(&self) -> bool {
+        self.moments.x < SLENDER * SLENDER * self.moments.y
     }
 
     /// Upper bound of the angular velocity at a rotational energy, $\sqrt{2T/J_1}$ (rad/s).

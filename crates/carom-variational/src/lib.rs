@@ -39,6 +39,7 @@ mod flight;
 pub mod generalized;
 mod grid;
 mod increment;
+mod rates;
 mod turning;
 
 pub use body::{RigidBody, State};
@@ -50,6 +51,7 @@ pub use flight::{
 };
 pub use grid::TimeGrid;
 pub use increment::increment;
+pub use rates::AxisRates;
 pub use turning::Turning;
 
 // Crates whose types stand in signatures here.

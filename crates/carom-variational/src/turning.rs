@@ -1,4 +1,5 @@
-//! How fast a direction can turn along a discrete path: the guarantee against tunneling.
+//! How fast a direction can turn along a discrete path: the guarantee against tunneling. Bounds by a norm, which are
+//! quick; of slender bodies they say little, and [`rates`](crate::rates) has others.
 //!
 //! Seen from the body, the plane's normal is $d(\alpha) = R(\alpha)^Tn$. With the path's angular
 //! rate $w$, $\dot d = d\times w$ and $\lvert\ddot d\rvert \le \lvert w\rvert^2 + \lvert\dot w\rvert$, so
@@ -16,12 +17,12 @@
 //! and $x\cdot Kx \ge 2c\lVert x\rVert^2$ turns both into bounds of $f'$ and $f''$. Finally
 //! $w = 2(f' - f\times f')/(1+s)$.
 
-use crate::RigidBody;
+use crate::{AxisRates, RigidBody};
 
-/// A larger $q$ is beyond the range of the proof; bounds are then those of this one.
+/// A larger $q$ is too close to the end of the range of the proof, and there is no bound.
 const MAX_Q: f64 = 0.98;
 
-/// Bounds on the angular rate of a path and its derivative.
+/// Bounds on the angular rate of a path and its derivative; infinite where none is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Turning {
     /// $\lvert w\rvert$ (rad/s).
@@ -42,7 +43,22 @@ pub(crate) struct Drive {
     pub(crate) second: f64,
 }
 
+impl From<AxisRates> for Turning {
+    fn from(rates: AxisRates) -> Self {
+        Self {
+            rate: rates.rate.norm(),
+            acceleration: rates.acceleration.norm(),
+        }
+    }
+}
+
 impl Turning {
+    /// No bound is known.
+    pub const UNKNOWN: Self = Self {
+        rate: f64::INFINITY,
+        acceleration: f64::INFINITY,
+    };
+
     /// Bound on the second derivative of the height of a point at the distance `radius`.
     #[inline]
     pub fn curvature(&self, radius: f64) -> f64 {
@@ -53,7 +69,10 @@ impl Turning {
     /// Bounds for the increment of one stage.
     pub(crate) fn of_increment(body: &RigidBody, drive: &Drive) -> Self {
         let smallest = body.moments().x;
-        let q = drive.q.min(MAX_Q);
+        let q = drive.q;
+        if !(q <= MAX_Q) {
+            return Self::UNKNOWN;
+        }
         let c = ((1.0 - q) * (1.0 + q)).sqrt();
         let stretch = 2.0 / (1.0 + c);
         let f = 0.5 * q * stretch;

@@ -126,24 +126,27 @@ fn in_order(mut corners: Polygon) -> Polygon {
     hull
 }
 
-/// The part of a polygon, or of a segment, within a convex polygon: Sutherland & Hodgman (1974).
+/// The part of a polygon, or of a segment, within a convex polygon: Sutherland & Hodgman (1974). Corners that
+/// are outside by no more than `slack` stay; edges that leave by more end on the polygon's own edge.
 fn clip(mut subject: Polygon, by: &[Vector2<f64>], slack: f64) -> Polygon {
     let n = by.len();
     for k in 0..n {
         let (from, to) = (by[k], by[(k + 1) % n]);
         let edge = (to - from).normalize();
-        let inside = |p: &Vector2<f64>| edge.perp(&(p - from)) + slack;
+        let depth = |p: &Vector2<f64>| edge.perp(&(p - from));
         let mut next = Polygon::with_capacity(subject.len() + 2);
         let m = subject.len();
         for i in 0..m {
             let (p, q) = (subject[i], subject[(i + 1) % m]);
-            let (dp, dq) = (inside(&p), inside(&q));
-            if dp >= 0.0 {
+            let (dp, dq) = (depth(&p), depth(&q));
+            if dp >= -slack {
                 next.push(p);
             }
             // A segment has one side only.
-            if m > 1 && (m > 2 || i == 0) && (dp < 0.0) != (dq < 0.0) && dp != 0.0 && dq != 0.0 {
-                next.push(p + (q - p) * (dp / (dp - dq)));
+            if m > 1 && (m > 2 || i == 0) && (dp < -slack) != (dq < -slack) {
+                // To the edge, or as far out as the end that stays.
+                let out = if dp.max(dq) > 0.0 { 0.0 } else { slack };
+                next.push(p + (q - p) * ((dp + out) / (dp - dq)));
             }
         }
         subject = next;

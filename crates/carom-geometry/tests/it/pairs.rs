@@ -1,6 +1,6 @@
 //! Gaps of pairs of convex bodies.
 
-use carom_geometry::pair::{Memory, Part, Placed, closest};
+use carom_geometry::pair::{Memory, Part, Placed, closest, touching};
 use carom_geometry::{Cuboid, Ellipsoid, Shape};
 use carom_lie::{Se3, So3};
 use nalgebra::Vector3;
@@ -66,6 +66,42 @@ fn the_gap_is_the_widest_slab_between_two_bodies() {
             let near = (found.normal + vector(&mut seed) * 0.1).normalize();
             let any = vector(&mut seed).normalize();
             assert!(g(&near).max(g(&any)) <= found.gap + 1e-14);
+        }
+    }
+}
+
+/// Faces that touch share a rectangle, whose corners are found to rounding.
+#[test]
+fn touching_faces_share_a_rectangle() {
+    let mut seed = 11;
+    for _ in 0..40 {
+        let mut half = || Vector3::from_fn(|_, _| 0.3 + 0.1 * noise(&mut seed));
+        let (h1, h2) = (half(), half());
+        let boxed = |h: &Vector3<f64>| part(Shape::Cuboid(Cuboid::new((*h).into()).unwrap()));
+        let (first, second) = (boxed(&h1), boxed(&h2));
+        let turn = So3::exp(&(vector(&mut seed) * 3.0));
+        let mut across = vector(&mut seed) * 0.1;
+        across.z = h1.z + h2.z;
+        let here = Se3::new(turn, turn.rotate(&across));
+        let there = Se3::new(turn, Vector3::zeros());
+        let (a, b) = (Placed::new(&first, &here), Placed::new(&second, &there));
+        let found = closest(&a, &b, &mut Memory::default());
+        let mut points = Vec::new();
+        touching(&a, &b, &found, 1e-9, &mut |p| {
+            points.push(turn.rotate_back(&p.point))
+        });
+        assert_eq!(points.len(), 4);
+        let ends = |k: usize| {
+            [
+                (across[k] - h1[k]).max(-h2[k]),
+                (across[k] + h1[k]).min(h2[k]),
+            ]
+        };
+        for x in ends(0) {
+            for y in ends(1) {
+                let corner = Vector3::new(x, y, h2.z);
+                assert!(points.iter().any(|p| (p - corner).norm() <= 1e-14));
+            }
         }
     }
 }

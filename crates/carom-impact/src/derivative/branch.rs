@@ -492,7 +492,7 @@ impl Walk {
         let Some((stage, forms)) = stage else {
             return self.is_open(0);
         };
-        if !own && !(self.is_open(n_tied)? && stage.has_room(&self.jacobian)) {
+        if !(own || self.is_open(n_tied)? && stage.has_room(&self.jacobian)) {
             return Ok(false);
         }
         if own && !stage.is_curved() && !stage.has_room(&self.jacobian) {

@@ -34,7 +34,7 @@
 mod error;
 mod jump;
 mod run;
-mod search;
+pub(crate) mod search;
 pub mod sensitivity;
 mod trajectory;
 mod zeno;

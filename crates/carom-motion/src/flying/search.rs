@@ -14,10 +14,10 @@
 //! 3. *Start in contact.* After an impact $\Phi = 0$ up to rounding and $u \ge 0$. The certificate
 //!    leaves it without evaluating the gap there.
 //!
-//! Where the bounds explode, because a step turns a slender body by about a radian, the search goes on
-//! in strides of 1/4096 of the step instead of giving up.
-//!
-//! "$\ge 0$" means above the start's gap, if that is negative, minus the rounding band.
+//! "$\ge 0$" means above the start's gap, if that is negative, minus the rounding band, and after many
+//! evaluations minus a tolerance that grows ([`patience`]): what goes on for long without a decision
+//! touches less deeply than that. Where there are no bounds, because a step could turn the body by more than
+//! 77°, the search looks every 1/4096 of the step.
 
 use super::CollisionError;
 use carom_geometry::{Gap, HalfSpace, SupportMap};
@@ -30,15 +30,26 @@ const BAND: f64 = 64.0 * f64::EPSILON;
 /// The contact is located to this many units of rounding of the gap.
 const TARGET: f64 = 8.0 * f64::EPSILON;
 
-/// Evaluations of the path in one search that are certified; grazing flights take some tens. More
-/// are asked for only where a step turns a slender body by about a radian and the bounds explode.
-const MAX_CERTIFIED: usize = 512;
+/// Evaluations of the path without a decision before contacts may be a little deeper, and before they
+/// may be deeper again. Grazing flights take some tens.
+const PATIENCE: usize = 512;
 
-/// Shortest stride, as a fraction of the step, of the evaluations after that.
-const SHORTEST_STRIDE: f64 = 1.0 / 4096.0;
+/// Depth that a contact may have then and go unnoticed, as a fraction of the size.
+const SHALLOW: f64 = 1e-9;
 
 /// Evaluations of the path in one search.
-const MAX_EVALUATIONS: usize = 10_000;
+const MAX_EVALUATIONS: usize = 10 * PATIENCE;
+
+/// Stride, as a fraction of the step, where there are no bounds.
+const STRIDE: f64 = 1.0 / 4096.0;
+
+/// Depth below the floor, as a fraction of the tolerance for it, down to which contacts may go unnoticed after a
+/// number of evaluations beyond those that are exact: 0, or 1, 4, 16, ... after each further 512.
+pub(crate) fn patience(beyond: Option<usize>) -> f64 {
+    beyond.map_or(0.0, |evaluations| {
+        f64::powi(4.0, (evaluations / PATIENCE) as i32)
+    })
+}
 
 /// How the first contact of a step is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -178,21 +189,27 @@ impl<S: SupportMap, F: Flight> Scene<'_, S, F> {
     ) -> Result<Option<Contact>, CollisionError> {
         let mut at = self.start(from);
         let band = self.band(from);
-        let floor = at.gap.value.min(0.0) - band;
+        if !bounds.down.is_finite() {
+            return self.sample(from, time, at, band);
+        }
+        let exact = at.gap.value.min(0.0) - band;
         for evaluation in 0..MAX_EVALUATIONS {
+            let beyond = evaluation.checked_sub(PATIENCE);
+            let slack = SHALLOW * self.radius * patience(beyond);
+            let floor = exact - slack;
             let left = time - at.time;
             if left <= 0.0 || self.certificate(&at, left, bounds) >= floor {
                 return Ok(None);
             }
             // Where a single falling point would certainly still be above the plane.
-            let (rate, gap) = (at.gap_rate, at.gap.value.max(0.0) + band);
+            let (rate, gap) = (at.gap_rate, at.gap.value.max(0.0) + band + slack);
             let reach = (rate + (rate * rate + 2.0 * bounds.down * gap).sqrt()) / bounds.down;
             let falling = if rate < 0.0 && at.gap.value > 0.0 {
                 -rate / bounds.up
             } else {
                 0.0
             };
-            let coarse = evaluation >= MAX_CERTIFIED;
+            let coarse = beyond.is_some();
             if !coarse && falling >= reach.min(left) {
                 let end = self.end_of(falling, left, &at, time);
                 let next = self.probe(from, end)?;
@@ -205,9 +222,6 @@ impl<S: SupportMap, F: Flight> Scene<'_, S, F> {
             let mut tau = reach.min(left);
             while self.certificate(&at, tau, bounds) < floor && tau > f64::EPSILON * time {
                 tau *= 0.5;
-            }
-            if coarse {
-                tau = tau.max(SHORTEST_STRIDE * time);
             }
             let next = self.probe(from, (at.time + tau).min(time))?;
             // A second point, as low as the one that the gap rate is of, may hold the certificate.
@@ -225,6 +239,29 @@ impl<S: SupportMap, F: Flight> Scene<'_, S, F> {
             limit: MAX_EVALUATIONS,
             time: at.time,
         })
+    }
+
+    /// The first contact that shows at 4096 points of the path.
+    fn sample(
+        &self,
+        from: &State,
+        time: f64,
+        mut at: Probe,
+        band: f64,
+    ) -> Result<Option<Contact>, CollisionError> {
+        let count = (1.0 / STRIDE) as usize;
+        for k in 1..=count {
+            let next = self.probe(from, time * (k as f64 * STRIDE))?;
+            if next.gap.value <= 0.0 && next.gap_rate < 0.0 {
+                if at.gap.value > -band {
+                    return self.refine(from, at.time, next).map(Some);
+                }
+                let (time, state) = (next.time, next.state);
+                return Ok(Some(Contact { time, state }));
+            }
+            at = next;
+        }
+        Ok(None)
     }
 
     /// End of the falling interval, exactly the end of the step if it reaches that far.

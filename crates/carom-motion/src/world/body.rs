@@ -13,8 +13,12 @@ use nalgebra::{Matrix3, Vector3};
 /// Bound of the angle by which a step of a variational flight turns a body (rad).
 const LARGEST_TURN: f64 = 0.5;
 
-/// A step is halved at most so many times.
+/// A step is halved at most so many times where the energy would allow a large turn but the angular
+/// momentum does not.
 const MAX_HALVINGS: f64 = 5.0;
+
+/// A step is halved at most so many times.
+const MOST_HALVINGS: f64 = 20.0;
 
 /// How bodies fly between impacts.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -213,15 +217,22 @@ impl Flights {
         }
     }
 
-    /// Step of the variational flight of a body, and whether it is shorter than the grid's: where the
-    /// grid's could turn the body by more than [`LARGEST_TURN`], it is halved until it does not, or
-    /// [`MAX_HALVINGS`] times. So steps can be solved, and the bounds that certify first contact hold.
+    /// Step of the variational flight of a body, if it is shorter than the grid's: where the grid's could
+    /// turn the body by more than [`LARGEST_TURN`], it is halved until it does not. So first contact can be
+    /// certified. A slender body has halvings more, up to [`MAX_HALVINGS`], by what its energy alone allows:
+    /// so steps can be solved.
     pub(crate) fn own_step(&self, body: &Body, from: &State) -> Option<f64> {
         let rigid = body.rigid.as_ref().filter(|_| !self.is_exact(body))?;
-        let square = 2.0 * rigid.rotational_energy(from) / rigid.moments().x;
-        let turn = self.time_step * square.max(0.0).sqrt();
-        let halvings = (turn / LARGEST_TURN).log2().ceil();
-        (halvings > 0.0).then(|| self.time_step * (-halvings.min(MAX_HALVINGS)).exp2())
+        let halvings = |square: f64| {
+            let turn = self.time_step * square.max(0.0).sqrt();
+            (turn / LARGEST_TURN).log2().ceil()
+        };
+        let mut count = halvings(2.0 * rigid.rotational_energy(from) / rigid.moments().x);
+        if count > MAX_HALVINGS {
+            let needed = halvings(rigid.rate_squares(from).sum());
+            count = needed.clamp(MAX_HALVINGS, MOST_HALVINGS);
+        }
+        (count > 0.0).then(|| self.time_step * (-count).exp2())
     }
 
     /// Flies whole own steps of a body that needs them, and reports what is left of the time.
@@ -236,7 +247,7 @@ impl Flights {
             return Ok((*from, time));
         };
         let (mut state, mut left) = (*from, time);
-        for _ in 0..(time / step).min(MAX_HALVINGS.exp2()) as usize {
+        for _ in 0..(time / step).min(MOST_HALVINGS.exp2()) as usize {
             state = self.discrete.advance(rigid, &state, step)?;
             left -= step;
         }
@@ -331,7 +342,8 @@ impl Flights {
         self.discrete.advance_with_rate(rigid, &from, time)
     }
 
-    /// Largest acceleration, beside gravity, of a point of the cores along the path.
+    /// Largest acceleration, beside gravity, of a point of the cores along the path; infinite if a step is so
+    /// large that none is known.
     pub(crate) fn acceleration_bound(&self, body: &Body, from: &State, time: f64) -> f64 {
         let Some(rigid) = &body.rigid else {
             return 0.0;
@@ -342,8 +354,10 @@ impl Flights {
         if body.extents.max() == 0.0 {
             return 0.0;
         }
-        let turning = self.discrete.turning(rigid, from, time);
-        turning.curvature(body.extents.norm())
+        let rates = self.discrete.axis_rates(rigid, from, time);
+        rates.map_or(f64::INFINITY, |rates| {
+            rates.point_acceleration(&body.extents)
+        })
     }
 
     /// Kinetic energy of a body (J).

@@ -9,7 +9,13 @@
 //! is concave and below the gap: $B$ bounds the accelerations of points of the bodies, and common
 //! gravity cancels. The search goes to the last time with $L \ge 0$ and takes a new $n$ there; near a
 //! contact the gap falls quadratically. Balls have closed forms (`ball.rs`).
+//!
+//! A search that goes on for long without a decision follows a graze, or a pair that touches and stays so. Then
+//! contacts less deep than the contact tolerance may go unnoticed, and less deep than four times that after 512
+//! evaluations more ([`patience`]); strides grow with the root of that depth, and no search lasts for more
+//! than ten times as many evaluations.
 
+use crate::flying::search::patience;
 use crate::world::MotionError;
 use crate::world::body::{Body, Flights};
 use crate::world::pair::{self, Other, PairGap, PairMemory, Slab};
@@ -23,30 +29,14 @@ pub(crate) const BAND: f64 = 64.0 * f64::EPSILON;
 /// The contact is located to this many units of rounding of the gap.
 const TARGET: f64 = 8.0 * f64::EPSILON;
 
-/// Evaluations of a path that are certified.
-const MAX_CERTIFIED: usize = 512;
+/// Evaluations of a path without a decision before contacts may be a little deeper and go unnoticed.
+const MAX_EXACT: usize = 512;
 
-/// Shortest stride of the evaluations after those, as a fraction of the horizon.
-const SHORTEST_STRIDE: f64 = 1.0 / 4096.0;
-
-/// A bound that could move a point by this many radii within the horizon says nothing: flights of slender
-/// bodies in several stages have such bounds. Their paths are sampled.
-const USELESS: f64 = 8192.0;
-
-/// Evaluations that are certified in spite of such a bound.
-const MAX_USELESS: usize = 8;
-
-/// Shortest stride of the evaluations after those, as a fraction of the horizon.
-const SAMPLING_STRIDE: f64 = 1.0 / 256.0;
-
-/// Evaluations that are certified while a pair that touches at the start stays within the tolerance.
+/// The same while a pair that touches at the start stays within the tolerance.
 const MAX_TOUCHING: usize = 16;
 
-/// Shortest stride of the evaluations after those, as a fraction of the horizon.
-const TOUCHING_STRIDE: f64 = 1.0 / 64.0;
-
 /// Evaluations of a path in one search.
-const MAX_EVALUATIONS: usize = 10_000;
+const MAX_EVALUATIONS: usize = 10 * MAX_EXACT;
 
 /// A flight: where a body was, and since how long.
 #[derive(Clone, Copy, Debug)]
@@ -106,9 +96,13 @@ impl Search<'_> {
         let zero = at.gap.value.min(0.0);
         let floor = zero - band;
         let bound = self.bound(horizon);
-        let useless = bound * horizon * horizon > USELESS * self.first.body.radius;
+        if !bound.is_finite() {
+            return Err(self.undecided(0.0, 0));
+        }
         let touched = at.gap.value <= target;
         let mut left_start = !touched;
+        // Depth that a contact may have and go unnoticed.
+        let mut shallow: f64 = 0.0;
         for evaluation in 0..MAX_EVALUATIONS {
             let left = horizon - at.time;
             if left <= 0.0 {
@@ -116,21 +110,15 @@ impl Search<'_> {
             }
             // Where two bodies touch and neither approach nor leave, the bound says next to nothing.
             let stays = touched && at.gap.value - zero <= self.tolerance;
-            let (certified, stride) = match (stays, useless) {
-                (true, _) => (MAX_TOUCHING, TOUCHING_STRIDE),
-                (_, true) => (MAX_USELESS, SAMPLING_STRIDE),
-                _ => (MAX_CERTIFIED, SHORTEST_STRIDE),
-            };
-            let mut tau = self.certified(before.as_ref(), &at, left, floor, bound);
+            let beyond = evaluation.checked_sub(if stays { MAX_TOUCHING } else { MAX_EXACT });
+            shallow = shallow.max(self.tolerance * patience(beyond));
+            let mut tau = self.certified(before.as_ref(), &at, left, floor - shallow, bound);
             if tau >= left {
                 return Ok(None);
             }
             // A pair that starts in contact and leaves it may do so slowly.
             let least = f64::EPSILON * (self.begin.abs() + horizon);
             tau = tau.max(least);
-            if evaluation >= certified {
-                tau = tau.max(stride * horizon);
-            }
             let next = self.probe((at.time + tau).min(horizon), memory)?;
             let height = next.gap.value - zero;
             left_start |= height > band;
@@ -145,12 +133,16 @@ impl Search<'_> {
             }
             before = Some(std::mem::replace(&mut at, next));
         }
-        Err(MotionError::ContactSearchLimit {
+        Err(self.undecided(at.time, MAX_EVALUATIONS))
+    }
+
+    fn undecided(&self, since: f64, limit: usize) -> MotionError {
+        MotionError::ContactSearchLimit {
             first: self.first.body.name.clone(),
             second: self.other.name().to_owned(),
-            limit: MAX_EVALUATIONS,
-            time: self.begin + at.time,
-        })
+            limit,
+            time: self.begin + since,
+        }
     }
 
     fn probe(&self, time: f64, memory: &mut PairMemory) -> Result<Node, MotionError> {
@@ -319,6 +311,8 @@ impl Search<'_> {
                 + at.rates[1].angular.norm() * other;
             down += 0.5 * bound + w * (gravity.norm() * left + 2.0 * spins + w * margins)
                 - 2.0 * turn.dot(&velocity);
+            // What lifts the bound is left out: between two times a convex one may be below both.
+            down = down.max(0.0);
         }
         let value = |tau: f64| {
             let lowest = |part: &Part, d: &Vector3<f64>| part.core_support_value(d) - part.margin();

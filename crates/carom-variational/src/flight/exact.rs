@@ -1,6 +1,8 @@
 //! The exact motion in uniform gravity.
 
 use super::{DifferentiableFlight, Flight, PathRate, TurningDerivative};
+use crate::body::SLENDER;
+use crate::rates::exact_rates;
 use crate::turning::Turning;
 use crate::{RigidBody, State, VariationalError};
 use carom_lie::So3;
@@ -11,10 +13,6 @@ const MAX_RATIO: f64 = 0.25;
 
 /// Pieces of one flight.
 const MAX_PIECES: f64 = 1e6;
-
-/// Where the bound of the rates about the principal axes is below this fraction of that of the energy,
-/// it is worth its time.
-const SLENDER: f64 = 0.25;
 
 /// Terms that reach rounding at [`MAX_RATIO`].
 const MAX_TERMS: usize = 30;
@@ -138,8 +136,7 @@ struct Pieces {
 impl Pieces {
     fn new(body: &RigidBody, from: &State, time: f64) -> Result<Self, VariationalError> {
         let mut whole = body.angular_velocity_bound(from) * time.abs() / 3f64.sqrt();
-        let moments = body.moments();
-        if whole > MAX_RATIO && moments.x < SLENDER * SLENDER * moments.y {
+        if whole > MAX_RATIO && body.is_slender() {
             let slower = body.rate_squares(from).max().sqrt() * time.abs();
             if slower < SLENDER * whole {
                 whole = slower;
@@ -243,8 +240,11 @@ impl Flight for ExactFlight {
     }
 
     /// $\lvert\dot\Omega_i\rvert = \lvert(J_j - J_k)/J_i\rvert\lvert\Omega_j\Omega_k\rvert$, and the
-    /// three products together are at most $\lvert\Omega\rvert^2/\sqrt3$.
+    /// three products together are at most $\lvert\Omega\rvert^2/\sqrt3$; of a slender body axis by axis.
     fn turning(&self, body: &RigidBody, from: &State, _time: f64) -> Turning {
+        if body.is_slender() {
+            return exact_rates(body, from).into();
+        }
         let rate = body.angular_velocity_bound(from);
         let j = body.moments();
         let ratio = ((j.z - j.y) / j.x)

@@ -2,6 +2,7 @@
 
 use super::{DifferentiableFlight, Flight, PathRate, TurningDerivative};
 use crate::increment::{discrete_rotational_energy, increment, increment_rate};
+use crate::rates::{AxisRates, axis_rates};
 use crate::turning::{Drive, Turning};
 use crate::{RigidBody, State, VariationalError};
 use carom_lie::{So3, hat};
@@ -81,6 +82,36 @@ impl FreeFlight {
         }
     }
 
+    /// Bounds of the rates about the principal axes along the path from a state within a time (s); `None` if
+    /// a stage could turn the body by more than 77°.
+    pub fn axis_rates(&self, body: &RigidBody, from: &State, time: f64) -> Option<AxisRates> {
+        axis_rates(body, from, time, self.fractions)
+    }
+
+    /// Bounds from those of the stages.
+    fn turning_by_norm(&self, body: &RigidBody, from: &State, time: f64) -> Turning {
+        let spin = body.angular_velocity_bound(from);
+        let momentum = from.angular_momentum.norm();
+        let mut total = Turning::default();
+        for fraction in self.fractions {
+            let fraction = fraction.abs();
+            // Rates of the stage's own momentum, from the turning of the stages before.
+            let first = momentum * total.rate;
+            let second = momentum * (total.rate * total.rate + total.acceleration);
+            let stage = Turning::of_increment(
+                body,
+                &Drive {
+                    q: fraction * time * spin,
+                    rate: fraction * (spin + time * first / body.moments().x),
+                    first: fraction * (momentum + time * first),
+                    second: fraction * (2.0 * first + time * second),
+                },
+            );
+            total = total.then(&stage);
+        }
+        total
+    }
+
     /// Moves the center of mass, exactly.
     #[inline]
     fn fall(&self, body: &RigidBody, from: &State, time: f64) -> (Vector3<f64>, Vector3<f64>) {
@@ -149,27 +180,18 @@ impl Flight for FreeFlight {
         self.gravity
     }
 
+    /// By the norm of the inertia, which takes little time; axis by axis of a slender body, and where a stage is too
+    /// large for the norm.
     fn turning(&self, body: &RigidBody, from: &State, time: f64) -> Turning {
-        let spin = body.angular_velocity_bound(from);
-        let momentum = from.angular_momentum.norm();
-        let mut total = Turning::default();
-        for fraction in self.fractions {
-            let fraction = fraction.abs();
-            // Rates of the stage's own momentum, from the turning of the stages before.
-            let first = momentum * total.rate;
-            let second = momentum * (total.rate * total.rate + total.acceleration);
-            let stage = Turning::of_increment(
-                body,
-                &Drive {
-                    q: fraction * time * spin,
-                    rate: fraction * (spin + time * first / body.moments().x),
-                    first: fraction * (momentum + time * first),
-                    second: fraction * (2.0 * first + time * second),
-                },
-            );
-            total = total.then(&stage);
+        let plain = match body.is_slender() {
+            true => Turning::UNKNOWN,
+            false => self.turning_by_norm(body, from, time),
+        };
+        if plain.rate.is_finite() {
+            return plain;
         }
-        total
+        let rates = self.axis_rates(body, from, time);
+        rates.map_or(Turning::UNKNOWN, Turning::from)
     }
 
     fn is_uniform(&self) -> bool {

@@ -1,5 +1,6 @@
 //! The configuration of a planar mechanism, and what can be wrong with it.
 
+use super::playback::Drawing;
 use crate::ScenarioError;
 use carom_impact::frictional::MoreauNewton;
 use carom_impact::{ImpactLaw, LAWS, Law};
@@ -311,6 +312,9 @@ pub(super) struct Setup {
     /// Which coordinates are angles.
     pub(super) is_angle: Vec<bool>,
     pub(super) contacts: Vec<String>,
+    pub(super) drawings: Vec<Drawing>,
+    /// Lines that links can touch: a point, and a unit normal.
+    pub(super) lines: Vec<[[f64; 2]; 2]>,
     pub(super) position: Vec<f64>,
     pub(super) velocity: Vec<f64>,
     pub(super) duration: f64,
@@ -360,6 +364,7 @@ impl Config {
         let links = self.links.as_deref().unwrap_or_default();
         let mut builder = PlanarBuilder::new(self.gravity);
         let mut made: Vec<(String, Link)> = Vec::new();
+        let mut drawings: Vec<Drawing> = Vec::new();
         let (mut coordinates, mut is_angle) = (Vec::new(), Vec::new());
         let (mut position, mut velocity) = (Vec::new(), Vec::new());
         for (i, link) in links.iter().enumerate() {
@@ -396,6 +401,14 @@ impl Config {
                 Joint::Hinge => builder.hinge(parent, link.anchor, link.angle),
                 Joint::Floating => builder.floating(),
             };
+            if let Some(holder) = drawings.iter_mut().find(|drawing| drawing.link == parent) {
+                holder.joints.push(link.anchor);
+            }
+            let mut drawing = Drawing::new(new, &link.name);
+            let center = link.mass.map(|_| link.center.unwrap_or_default());
+            let centers = link.bodies.iter().map(|body| body.center);
+            drawing.masses.extend(center.into_iter().chain(centers));
+            drawings.push(drawing);
             let whole = link.mass.map(|mass| {
                 Inertia::new(
                     mass,
@@ -485,6 +498,12 @@ impl Config {
                 );
                 return Err(ScenarioError::value(&key("restitution"), message));
             }
+            if let Some(drawing) = drawings.iter_mut().find(|drawing| drawing.link == *link) {
+                match contact.radius > 0.0 {
+                    true => drawing.wheels.push((contact.point, contact.radius)),
+                    false => drawing.corners.push(contact.point),
+                }
+            }
             let line = Line::new(contact.line.point, contact.line.normal)
                 .map_err(|error| ScenarioError::value(&key("line"), error))?;
             builder.contact(
@@ -526,6 +545,14 @@ impl Config {
             options.zeno_ratio = 0.0;
         }
         let law = self.law(list)?;
+        let mut lines: Vec<[[f64; 2]; 2]> = Vec::new();
+        for LineConfig { point, normal } in list.iter().map(|contact| contact.line) {
+            let length = normal[0].hypot(normal[1]);
+            let line = [point, normal.map(|x| x / length)];
+            if !lines.contains(&line) {
+                lines.push(line);
+            }
+        }
         let restitutes = list.iter().any(|contact| contact.restitution > 0.0);
         Ok(Setup {
             ignored: crate::motion::ignored("law.name", &law).filter(|_| restitutes),
@@ -535,6 +562,8 @@ impl Config {
             coordinates,
             is_angle,
             contacts: list.iter().map(|contact| contact.name.clone()).collect(),
+            drawings,
+            lines,
             position,
             velocity,
             duration: self.duration,

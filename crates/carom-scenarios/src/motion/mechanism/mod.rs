@@ -1,6 +1,7 @@
 //! `carom run mechanism`: a planar mechanism of one's own.
 
 mod config;
+mod playback;
 mod report;
 
 use crate::ScenarioError;
@@ -43,5 +44,8 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     };
     record.status = status.to_owned();
     report::report(&setup, &integrator, &trajectory, zeno, &mut record)?;
+    record
+        .animations
+        .push(playback::playback(&setup, &trajectory));
     Ok(record)
 }

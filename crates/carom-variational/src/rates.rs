@@ -1,0 +1,262 @@
+//! Bounds of the rates about the principal axes along the discrete flights in uniform gravity.
+//!
+//! One step $(FJ_d - J_dF^T)^\vee = \alpha\Pi$, $\Pi' = F^T\Pi$, turns by an angle $\theta$ about an axis $e$ with
+//!
+//! $$ g := e\sin\theta = \alpha\bar\Omega, \qquad \bar\Omega = \tfrac12(\Omega + \Omega'), $$
+//!
+//! because half the sum of the equation and of the same one backwards is $2Jf = (1+\lvert f\rvert^2)J\bar\Omega$.
+//! Both $\Omega$ and $\Omega'$ lie on the intersection of energy and momentum, whose extents $Y_k$ along the
+//! axes are known ([`RigidBody::rate_squares`]): the angle is small if $\alpha\lvert Y\rvert$ is, however slender
+//! the body.
+//!
+//! The curve $\Omega'(\alpha)$ stays on that intersection. So it is Euler's motion at another pace:
+//! $\dot\Omega' = \kappa E(\Omega')$, $E(\Omega) = J^{-1}(J\Omega\times\Omega)$. The map of a step is integrable (Moser & Veselov
+//! 1991): it moves all points of the intersection by the same time $t(\alpha)$, $\kappa = \dot t$. Seen
+//! from the point midway, with $\Omega_2 = 0$ there, where $2u = t$ and Euler's motion has $\Omega_1^2 + \Omega_3^2 = S$ and
+//! $\Omega_1\Omega_3 = P$ after the time $u$, the equation of the step is
+//!
+//! $$ \alpha = \frac{2\eta}{1 + S\eta^2}, \quad \eta = \frac{\Omega_2}{r_2P}, \quad \frac{\mathrm d\eta}{\mathrm du} = 1 + \eta^2Z,
+//!    \quad Z = r_2(r_1\Omega_3^2 + r_3\Omega_1^2) \le S, \quad S\eta^2 = \tan^2\tfrac\theta2, $$
+//!
+//! with $r_k = \lvert J_i - J_l\rvert/J_k \le 1$, which gives
+//!
+//! $$ 1 \le \kappa = \frac{(1+S\eta^2)^2}{(1+\eta^2Z)(1-S\eta^2) + 2r_2(r_1+r_3)P^2\eta^4} \le \frac{(1+m)^2}{1-m},
+//!    \qquad m = \tan^2\tfrac{\theta_{max}}2, $$
+//!
+//! and a bound of $\dot\kappa$ by the same way. Times of stages with several fractions of a step add up.
+//! With $\kappa$ everything else is a sum of products of vectors that are bounded axis by axis: the rate
+//!
+//! $$ w = \dot g + \frac{g(g\cdot\dot g)}{\cos\theta(1+\cos\theta)} - \frac{g\times\dot g}{1+\cos\theta} $$
+//!
+//! of a stage, behind the rates of the stages before it, differs from $\Omega'$ by terms of the order of
+//! $\alpha$. No ratio of moments enters but the $r_k$.
+
+use crate::{RigidBody, State};
+use nalgebra::Vector3;
+
+/// Bounds need $\sin^2\theta$ of every stage to be at most this.
+const MAX_SINE_SQUARE: f64 = 0.95;
+
+/// Rounding of the invariants along a flight, and of the bounds themselves.
+const ROUNDING: f64 = 1e-9;
+
+/// Bounds of the rates about the principal axes, in the order of [`RigidBody::moments`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AxisRates {
+    /// Of the rate $w$ of the path, $\mathrm dR/\mathrm d\alpha = RS(w)$ (rad/s).
+    pub rate: Vector3<f64>,
+    /// Of $\mathrm dw/\mathrm d\alpha$ (rad/s²).
+    pub acceleration: Vector3<f64>,
+}
+
+impl AxisRates {
+    /// Bound of the acceleration, beside gravity, of every point within half extents (m) along the principal
+    /// axes (m/s²): $\ddot r = R(S(w)^2 + S(\dot w))\rho$, column by column.
+    pub fn point_acceleration(&self, extents: &Vector3<f64>) -> f64 {
+        let (w, d) = (&self.rate, &self.acceleration);
+        let column = |k: usize| {
+            let (i, l) = ((k + 1) % 3, (k + 2) % 3);
+            let along = w[i] * w[i] + w[l] * w[l];
+            let across = Vector3::new(along, w[i] * w[k] + d[l], w[l] * w[k] + d[i]);
+            extents[k] * across.norm()
+        };
+        column(0) + column(1) + column(2)
+    }
+}
+
+/// Bounds of a vector, axis by axis, and of its derivative by the time.
+#[derive(Clone, Copy, Debug)]
+struct Axes {
+    value: Vector3<f64>,
+    rate: Vector3<f64>,
+}
+
+/// The same of a number.
+#[derive(Clone, Copy, Debug)]
+struct Size {
+    value: f64,
+    rate: f64,
+}
+
+impl Size {
+    fn times(self, other: Self) -> Self {
+        Self {
+            value: self.value * other.value,
+            rate: self.rate * other.value + self.value * other.rate,
+        }
+    }
+}
+
+/// Bounds of the components of a cross product.
+fn cross(a: &Vector3<f64>, b: &Vector3<f64>) -> Vector3<f64> {
+    Vector3::new(
+        a.y * b.z + a.z * b.y,
+        a.z * b.x + a.x * b.z,
+        a.x * b.y + a.y * b.x,
+    )
+}
+
+impl Axes {
+    fn plus(self, other: Self) -> Self {
+        Self {
+            value: self.value + other.value,
+            rate: self.rate + other.rate,
+        }
+    }
+
+    fn by(self, factor: Size) -> Self {
+        Self {
+            value: self.value * factor.value,
+            rate: self.rate * factor.value + self.value * factor.rate,
+        }
+    }
+
+    fn scaled(self, factor: f64) -> Self {
+        self.by(Size {
+            value: factor,
+            rate: 0.0,
+        })
+    }
+
+    fn cross(self, other: Self) -> Self {
+        Self {
+            value: cross(&self.value, &other.value),
+            rate: cross(&self.rate, &other.value) + cross(&self.value, &other.rate),
+        }
+    }
+
+    fn dot(self, other: Self) -> Size {
+        Size {
+            value: self.value.dot(&other.value),
+            rate: self.rate.dot(&other.value) + self.value.dot(&other.rate),
+        }
+    }
+}
+
+/// How much faster than Euler's motion one stage can be.
+struct Pace {
+    /// Of $\kappa$.
+    most: f64,
+    /// Of $\lvert\dot\kappa\rvert$ (1/s).
+    change: f64,
+}
+
+impl Pace {
+    /// For an angle with a sine and cosine, of a body whose rates are at most `speed` (rad/s).
+    fn of(cosine: f64, speed: f64) -> Self {
+        let m = (1.0 - cosine) / (1.0 + cosine);
+        let most = (1.0 + m) * (1.0 + m) / (1.0 - m);
+        let (p, q) = (1.0 + m, 2.0 + 3.0 * m);
+        let slope = speed * m.sqrt() * (2.0 * p * q + most * q * q) / (1.0 - m);
+        Self {
+            most,
+            change: 0.5 * most * slope,
+        }
+    }
+}
+
+/// Bounds of $\Omega$ and of Euler's field $\lvert\dot\Omega_k\rvert = r_k\lvert\Omega_i\Omega_l\rvert$ along the exact
+/// motion, and of the derivative of the latter.
+fn exact(body: &RigidBody, from: &State) -> [Vector3<f64>; 3] {
+    let extent = body.rate_squares(from).map(|y| y.max(0.0).sqrt());
+    let j = body.moments();
+    let of_axes = |a: &Vector3<f64>, b: &Vector3<f64>| {
+        Vector3::from_fn(|k, _| {
+            let (i, l) = ((k + 1) % 3, (k + 2) % 3);
+            (j[i] - j[l]).abs() / j[k] * (a[i] * b[l])
+        })
+    };
+    let field = of_axes(&extent, &extent);
+    let field_rate = of_axes(&field, &extent) + of_axes(&extent, &field);
+    [extent, field, field_rate]
+}
+
+/// Bounds along the exact motion.
+pub(crate) fn exact_rates(body: &RigidBody, from: &State) -> AxisRates {
+    let [rate, acceleration, _] = exact(body, from);
+    AxisRates { rate, acceleration }
+}
+
+/// Bounds along a composition of steps of fractions of any time up to `time` (s); `None` if a stage could turn
+/// the body too far.
+pub(crate) fn axis_rates(
+    body: &RigidBody,
+    from: &State,
+    time: f64,
+    fractions: &[f64],
+) -> Option<AxisRates> {
+    let [extent, field, field_rate] = exact(body, from);
+    let speed = extent.norm();
+    // The rate is at most the sum of the fractions so far times the body's, and a difference.
+    let mut off = Axes {
+        value: Vector3::zeros(),
+        rate: Vector3::zeros(),
+    };
+    let (mut done, mut haste, mut change) = (0.0, 0.0, 0.0);
+    for fraction in fractions {
+        let c = f64::abs(*fraction);
+        let stretch = c * time;
+        let square = (stretch * speed) * (stretch * speed);
+        if !(square <= MAX_SINE_SQUARE) {
+            return None;
+        }
+        let cosine = (1.0 - square).sqrt();
+        let stage = Pace::of(cosine, speed);
+        let before = (f64::abs(done), f64::abs(done) + haste, change);
+        done += fraction;
+        haste += c * (stage.most - 1.0);
+        change += c * c * stage.change;
+        let pace = f64::abs(done) + haste;
+        let part = Size {
+            value: stretch,
+            rate: c,
+        };
+        let start = Axes {
+            value: extent,
+            rate: field * before.1,
+        };
+        // From the start of the stage to its end.
+        let way = Axes {
+            value: field * (stretch * stage.most),
+            rate: (field + field_rate * (before.1 * stretch)) * (c * stage.most),
+        };
+        let mean_rate = Axes {
+            value: field * (0.5 * (before.1 + pace)),
+            rate: (field * (before.2 + change) + field_rate * (before.1 * before.1 + pace * pace))
+                * 0.5,
+        };
+        let mean = Axes {
+            value: extent,
+            rate: mean_rate.value,
+        };
+        let g = mean.by(part);
+        let g_rate = mean.scaled(c).plus(mean_rate.by(part));
+        let growth = g.dot(g_rate);
+        // 1/(cos(1 + cos)) and 1/(1 + cos), which grow with the angle.
+        let (sum, product) = (1.0 + cosine, cosine + cosine * cosine);
+        let along = Size {
+            value: 1.0 / product,
+            rate: growth.value * (1.0 + 2.0 * cosine) / (cosine * product * product),
+        };
+        let across = Size {
+            value: 1.0 / sum,
+            rate: growth.value / (cosine * sum * sum),
+        };
+        // What the turn makes of the rate at the start, less that at the end.
+        let askew = way.cross(start).by(part).scaled(0.5);
+        let turned = way.plus(askew).plus(g.cross(askew).by(across));
+        // The stage's own rate, less its fraction of that at the end.
+        let own = way
+            .scaled(0.5 * c)
+            .plus(mean_rate.by(part))
+            .plus(g.by(growth.times(along)))
+            .plus(mean.cross(mean_rate).by(across.times(part.times(part))));
+        let once = g.cross(off);
+        let back = off.plus(once).plus(g.cross(once).by(across));
+        off = back.plus(turned.scaled(before.0)).plus(own);
+    }
+    Some(AxisRates {
+        rate: (extent * f64::abs(done) + off.value) * (1.0 + ROUNDING),
+        acceleration: (field * (f64::abs(done) + haste) + off.rate) * (1.0 + ROUNDING),
+    })
+}
