@@ -39,7 +39,10 @@ struct DerivativeInput {
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a direction: an object with keys of velocity, mass_matrix, contacts, constraints, restitution"
+)]
 struct DirectionInput {
     velocity: Option<Vec<f64>>,
     mass_matrix: Option<Vec<Vec<f64>>>,
@@ -50,7 +53,10 @@ struct DirectionInput {
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "the change of a contact: an object with keys of normal, tangents, friction, restitution"
+)]
 struct ContactChange {
     normal: Option<Vec<f64>>,
     tangents: Option<Vec<Vec<f64>>>,

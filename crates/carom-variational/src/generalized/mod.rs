@@ -15,13 +15,14 @@
 //! A ball in uniform gravity falls along its parabola, whatever the step:
 //!
 //! ```
+//! use carom_mechanism::MechanicalSystem;
 //! use carom_mechanism::systems::Block;
 //! use carom_variational::generalized::{Point, Stepper};
 //!
 //! let ball = Block::ball(1.0, [0.0, -10.0])?;
 //! let mut stepper = Stepper::new(&ball, 1e-13);
-//! let mut start = Point::new(2, 1);
-//! start.configuration.copy_from_slice(&[0.0, 5.0]);
+//! let mut start = Point::new(ball.dimension(), ball.contacts().len());
+//! start.configuration[1] = 5.0;
 //! stepper.set_velocity(&mut start)?;
 //! let mut end = start.clone();
 //! stepper.solve(&start, 0.5, &[])?;

@@ -556,8 +556,8 @@ proptest! {
     }
 }
 
-/// Bounds about the principal axes hold along the path for bodies down to a thousandth of their length, and exceed
-/// the accelerations of corners by no more than a body of another shape would make them.
+/// Bounds about the principal axes hold along the path for bodies down to a thousandth of their length; for slender ones,
+/// which have no other, they are at most eight times the bound of the exact flight on the accelerations of corners.
 #[test]
 fn rates_about_the_axes_are_bounded_for_slender_bodies() {
     let mut random = CounterRng::new(3, 0, 0);
@@ -618,7 +618,7 @@ fn rates_about_the_axes_are_bounded_for_slender_bodies() {
                     );
                 }
             }
-            if turn <= 0.1 {
+            if turn <= 0.1 && thin < 1.0 {
                 let sharp = ExactFlight::new(gravity()).turning(&body, &state, horizon);
                 let most = 8.0 * sharp.curvature(extents.norm());
                 let found = bound.point_acceleration(&order(&extents));
