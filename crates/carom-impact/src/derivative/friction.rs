@@ -17,6 +17,10 @@ use std::sync::Arc;
 /// Combinations of modes that are looked at where several contacts are tied.
 const MAX_COMBINATIONS: usize = 4096;
 
+/// Modes, each of them to be solved, that are looked at to tell whether an answer is unique: those of four
+/// contacts in the plane.
+const MAX_MODES: usize = 256;
+
 /// Velocities and impulses below this fraction of the velocity are none where modes are compared.
 const NOTHING: f64 = 1e-11;
 
@@ -795,7 +799,7 @@ impl<'f> Contacts<'f> {
             .iter()
             .map(Vec::len)
             .try_fold(1usize, usize::checked_mul)?;
-        if count > MAX_COMBINATIONS {
+        if count > MAX_MODES {
             return None;
         }
         let mut answers = (0..count).map(|code| {

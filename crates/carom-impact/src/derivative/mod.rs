@@ -603,7 +603,7 @@ impl<'p> Derivative<'p> {
     /// Complementarity problems with friction may have several solutions. Each belongs to a mode of the
     /// contacts that a few inequalities decide for; the answer is unique if in all modes of another
     /// Jacobian one of them fails by more than the margin. `None` where the map is not smooth, and
-    /// where modes are a continuum or more than 4096: round cones in space, steps of `sequential` and
+    /// where modes are a continuum or more than 256: round cones in space, steps of `sequential` and
     /// `set-valued` with friction.
     pub fn is_unique(&self) -> Option<bool> {
         let way = self.way.as_ref()?;
