@@ -451,6 +451,38 @@ fn name_contact(
     }
 }
 
+/// The factors $QR$ of whitened unit forms (n × m).
+///
+/// Forms that no coordinate connects are factored apart, on the coordinates that they have: rounding would
+/// give them a share in all others, and a far body of any momentum would work on it.
+fn orthonormal(forms: &DMatrix<f64>) -> (DMatrix<f64>, DMatrix<f64>) {
+    let (n, m) = forms.shape();
+    let (of, of_form) = own_terms::groups(n, forms.as_slice().chunks_exact(n));
+    let mut basis = DMatrix::zeros(n, m);
+    let mut triangle = DMatrix::zeros(m, m);
+    for group in 0..n {
+        let members: Vec<usize> = (0..m).filter(|j| of_form[*j] == group).collect();
+        if members.is_empty() {
+            continue;
+        }
+        let coordinates: Vec<usize> = (0..n).filter(|k| of[*k] == group).collect();
+        let rows = members.len().min(coordinates.len());
+        let part = forms.select_rows(&coordinates).select_columns(&members);
+        let (q, r) = part.qr().unpack();
+        for (b, j) in members.iter().enumerate() {
+            for (a, i) in members.iter().take(rows).enumerate() {
+                triangle[(*i, *j)] = r[(a, b)];
+            }
+        }
+        for (a, k) in coordinates.iter().enumerate() {
+            for (b, j) in members.iter().take(rows).enumerate() {
+                basis[(*k, *j)] = q[(a, b)];
+            }
+        }
+    }
+    (basis, triangle)
+}
+
 impl Constraints {
     fn new(metric: &KineticMetric, forms: Vec<Covector>) -> Result<Self, ImpactError> {
         let units = UnitNormals::new(metric, forms.iter()).map_err(|source| match source {
@@ -460,7 +492,7 @@ impl Constraints {
         if forms.len() > metric.dim() {
             return Err(ImpactError::DependentConstraints { row: metric.dim() });
         }
-        let (basis, mut triangle) = units.columns().clone().qr().unpack();
+        let (basis, mut triangle) = orthonormal(units.columns());
         if let Some(row) = (0..forms.len()).find(|&i| triangle[(i, i)].abs() < 1e-10) {
             return Err(ImpactError::DependentConstraints { row });
         }

@@ -279,10 +279,10 @@ impl Draft {
         status: ImpactStatus,
         diagnostics: Diagnostics,
     ) -> Result<ImpactOutcome, ImpactError> {
-        let mut built = self.build(problem);
         if status != ImpactStatus::Resolved {
-            return built.audited(problem, status, diagnostics);
+            return self.build(problem).audited(problem, status, diagnostics);
         }
+        let mut built = self.built_on_constraints(problem);
         let mut found = judge(problem, &built, rules, basis);
         for _ in 0..REFINEMENTS {
             let corrects = match &found.breach {
@@ -330,16 +330,21 @@ impl Draft {
         let mut velocity_plus = problem.velocity_minus().0.clone();
         let unscale = 1.0 / problem.scale();
         kernel::add_scaled(velocity_plus.as_mut_slice(), unscale, &self.change);
-        let mut constraint_impulses = contacts.constraint_impulses(&impulses);
-        if !constraint_impulses.is_empty() {
-            let missed = restore_constraints(problem, velocity_plus.as_mut_slice());
-            constraint_impulses += missed;
-        }
         Built {
             velocity_plus: Tangent(velocity_plus),
-            constraint_impulses,
+            constraint_impulses: contacts.constraint_impulses(&impulses),
             impulses,
         }
+    }
+
+    /// The same with a velocity that keeps the constraints.
+    fn built_on_constraints(&mut self, problem: &ImpactProblem<'_>) -> Built {
+        let mut built = self.build(problem);
+        if !built.constraint_impulses.is_empty() {
+            let velocity = built.velocity_plus.0.as_mut_slice();
+            built.constraint_impulses += restore_constraints(problem, velocity);
+        }
+        built
     }
 
     /// Recomputes the velocity from the impulses in twice the precision and corrects the impulses
@@ -399,7 +404,9 @@ fn judge(
         hidden: 0.0,
     };
     let is_asked = basis.has_residual() || (inspection.is_suspect && !rules.may_approach);
-    if found.breach.is_some() || !is_asked {
+    // What leaves contacts approaching or pulling is the law's answer only if it is one.
+    let is_infeasible = found.breach.as_ref().is_some_and(|b| b.is_feasibility);
+    if (found.breach.is_some() && !(is_infeasible && rules.may_be_infeasible)) || !is_asked {
         return found;
     }
     let contacts = problem.contacts();
@@ -426,7 +433,7 @@ fn judge(
         let approach = (0..contacts.len()).map(|i| {
             let wall = rules.wall_rates.get(contacts.place(i)).copied();
             let (row, wall) = (contacts.row(i), wall.unwrap_or(0.0));
-            let approach = if rules.may_approach {
+            let approach = if rules.may_approach || is_infeasible {
                 0.0
             } else {
                 -(after[row] + wall)

@@ -157,6 +157,18 @@ pub struct PolygonDiagnostics {
     pub cone_error: Option<f64>,
 }
 
+impl PolygonDiagnostics {
+    /// The same for this part of a system and another that shares no body with it.
+    pub(crate) fn beside(self, other: &Self) -> Self {
+        let errors = self.cone_error.zip(other.cone_error);
+        Self {
+            cone: self.cone,
+            cone_residual: f64::max(self.cone_residual, other.cone_residual),
+            cone_error: errors.map(|(one, other)| one.hypot(other)),
+        }
+    }
+}
+
 /// How a frictional impact came about.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FrictionalDiagnostics {

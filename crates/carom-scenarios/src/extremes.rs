@@ -59,7 +59,7 @@ pub fn extremes(
 ) -> Result<Vec<[f64; 2]>, ScenarioError> {
     let same = SAME * sampler.speed();
     let seed = sampler.options().seed;
-    let n = STEPS * sampler.problem().contacts().len();
+    let n = STEPS * sampler.reached().len();
     let mut directions = Direction::all(sampler);
     let mut born: Vec<SampleChoice> = (0..FOUNDERS)
         .map(|i| SampleChoice::random(n, &mut CounterRng::new(seed, u64::MAX, i)))

@@ -13,7 +13,7 @@ const STEPS: usize = 256;
 /// Covering vectors tried for each.
 const COVERS: usize = 2;
 
-/// Solutions closer than this fraction of $\lVert p\rVert$ are one.
+/// Solutions closer than this fraction of $\lVert p\rVert$ of what the impact reaches are one.
 const SAME: f64 = 1e-6;
 
 /// Generations in which extremes are bred.
@@ -112,7 +112,7 @@ impl Sampler<'_> {
         rng: &mut CounterRng,
         workspace: &mut StepWorkspace,
     ) -> bool {
-        let same = SAME * self.problem().norm();
+        let same = SAME * self.norm();
         let is_solved = self.other_step(before, draw.caps(), rng, workspace).is_ok();
         let mut pairs = workspace.after.iter().zip(draw.velocity());
         is_solved && pairs.any(|(a, b)| (a - b).abs() > same)
@@ -139,14 +139,14 @@ fn gap_to_extremes(
         ..sampler.options().clone()
     };
     let breeder = Sampler::new(sampler.problem(), &law)?;
-    let n = OWN_STEPS * sampler.problem().contacts().len();
+    let n = OWN_STEPS * sampler.reached().len();
     let extent = |[low, high]: &[f64; 2]| high - low;
     let no_extent = NO_EXTENT * sampler.speed();
     // Bred extents begin with the sampled ones.
-    let mut directions: Vec<Farthest> = summary
-        .hull
-        .iter()
-        .enumerate()
+    let hull = |row: usize| summary.hull.get(row).map(|extent| (row, extent));
+    let mut directions: Vec<Farthest> = sampler
+        .reached_rows()
+        .filter_map(hull)
         .flat_map(|(row, [low, high])| {
             [(-1.0, -low), (1.0, *high)].map(|(sign, value)| Farthest {
                 row,
@@ -192,18 +192,15 @@ fn gap_to_extremes(
             }
         }
     }
-    let gap = |(hull, pair): (&[f64; 2], &[Farthest])| {
+    let mut gaps = vec![0.0; summary.hull.len()];
+    for pair in directions.chunks_exact(2) {
         let bred: f64 = pair.iter().map(|d| d.value).sum();
+        let Some((row, hull)) = pair.first().and_then(|d| hull(d.row)) else {
+            continue;
+        };
         if bred > no_extent {
-            (1.0 - extent(hull) / bred).max(0.0)
-        } else {
-            0.0
+            gaps[row] = (1.0 - extent(hull) / bred).max(0.0);
         }
-    };
-    Ok(summary
-        .hull
-        .iter()
-        .zip(directions.chunks_exact(2))
-        .map(gap)
-        .collect())
+    }
+    Ok(gaps)
 }

@@ -4,7 +4,7 @@ use super::friction_cone::FrictionCone;
 use super::space::ContactSpace;
 use crate::draft::{Basis, Targets, unit, worst};
 use crate::gate::Breach;
-use crate::outcome::{ConeDiagnostics, PolygonDiagnostics};
+use crate::outcome::PolygonDiagnostics;
 use crate::{ContactSet, ImpactError, ImpactProblem};
 use carom_lcp::LcpStatus;
 use carom_lcp::cone::{
@@ -216,19 +216,6 @@ fn refused(answer: &ConeAnswer) -> Result<ConeAnswer, ImpactError> {
         status: answer.status,
         residual: answer.residual,
     })
-}
-
-/// What an answer reports.
-pub(super) fn diagnostics(answer: &ConeAnswer, workspace: &RoundWorkspace) -> ConeDiagnostics {
-    ConeDiagnostics {
-        residual: answer.residual,
-        velocity_residual: 0.0,
-        family: answer.family,
-        selection: answer.selection,
-        modes: workspace.cone.modes().to_vec(),
-        pivots: answer.n_pivots,
-        newton_steps: answer.n_newton_steps,
-    }
 }
 
 /// Which contacts push, stick and slide: what a refinement keeps.

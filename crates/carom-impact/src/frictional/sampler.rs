@@ -4,6 +4,7 @@ use super::bounds::TerminationBounds;
 use super::friction_cone::FrictionCone;
 use super::modes::{check_planar, solutions};
 use super::probe::ambiguous_steps;
+use super::space::ContactSpace;
 use super::stepper::{ImpactStepper, StepWorkspace};
 use crate::draft::Opening;
 use crate::gate::Rules;
@@ -132,7 +133,14 @@ impl Default for SetValued {
 #[derive(Clone, Debug)]
 pub struct Sampler<'a> {
     problem: &'a ImpactProblem<'a>,
+    space: ContactSpace,
+    /// Contacts that the impact reaches, and their slots.
+    reached: Vec<usize>,
+    slots: Vec<usize>,
+    /// Steps of these contacts.
     stepper: ImpactStepper<'a>,
+    /// Scaled norm of the momentum of what they touch.
+    norm: f64,
     options: SetValued,
     impulse_step: f64,
     /// Scaled slot velocities before.
@@ -203,8 +211,13 @@ impl<'a> Sampler<'a> {
     pub fn new(problem: &'a ImpactProblem<'a>, options: &SetValued) -> Result<Self, ImpactError> {
         let options = &options.settled(problem)?;
         let contacts = problem.contacts();
-        let stepper = ImpactStepper::with_cone(contacts, options.friction_cone)?;
-        let space = &stepper.space;
+        contacts.require_tangents()?;
+        let space = ContactSpace::new(contacts);
+        let reached = reached(problem, &space);
+        let slots = space.slots_of(&reached);
+        let part = space.part(&reached);
+        let norm = part.norm_around(problem.momentum());
+        let stepper = ImpactStepper::with_cone(contacts, part, options.friction_cone)?;
         let (m, scale) = (space.n_contacts, problem.scale());
         let before = space.velocity(problem.momentum());
         let grazing = space.grazing(problem).into_iter();
@@ -217,14 +230,18 @@ impl<'a> Sampler<'a> {
         let sizes = space.sizes(problem.momentum());
         let caps = match options.impulse_step {
             Some(step) => to_caps(step),
-            None => vec![default_cap(&stepper, before.as_slice(), &sizes); m],
+            None => {
+                let of =
+                    |all: &[f64]| -> Vec<f64> { slots.iter().map(|slot| all[*slot]).collect() };
+                vec![default_cap(&stepper, &of(before.as_slice()), &of(&sizes)); m]
+            }
         };
-        let on_row = |(i, cap): (usize, &f64)| cap / (space.normal_norm(i) * scale);
-        let largest = caps.iter().enumerate().map(on_row).fold(0.0, f64::max);
+        let on_row = |i: &usize| caps[*i] / (space.normal_norm(*i) * scale);
+        let largest = reached.iter().map(on_row).fold(0.0, f64::max);
         let impulse_step = options.impulse_step.unwrap_or(largest);
         options.validate(impulse_step, problem.is_approaching())?;
         if options.branch == BranchPolicy::Enumerate {
-            check_planar(space)?;
+            check_planar(&space)?;
         }
         let closing = match options.epsilon {
             None => None,
@@ -253,6 +270,10 @@ impl<'a> Sampler<'a> {
             impulse_step,
             options: options.clone(),
             stepper,
+            norm,
+            slots,
+            reached,
+            space,
         })
     }
 
@@ -279,15 +300,34 @@ impl<'a> Sampler<'a> {
         self.problem
     }
 
-    /// The largest velocity of a contact row before the impact.
+    /// The contacts that the impact reaches: those that share bodies, directly or through others, with
+    /// one that approaches; all if none does. The others stay as they are, and nothing is drawn for them.
+    pub fn reached(&self) -> &[usize] {
+        &self.reached
+    }
+
+    /// The rows of the contacts that the impact reaches.
+    pub(super) fn reached_rows(&self) -> impl Iterator<Item = usize> + '_ {
+        let contacts = self.problem.contacts();
+        let reached = self.reached.iter();
+        reached.flat_map(move |i| contacts.row(*i)..contacts.row(i + 1))
+    }
+
+    /// Scaled norm of the momentum of what these contacts touch.
+    pub(super) fn norm(&self) -> f64 {
+        self.norm
+    }
+
+    /// The largest velocity before the impact of a row of a contact that it reaches.
     pub fn speed(&self) -> f64 {
-        kernel::max_abs(&self.rows_before)
+        let rows = self.reached_rows().map(|row| self.rows_before[row].abs());
+        rows.fold(0.0, f64::max)
     }
 
     /// Whether a contact approaches by more than what its own terms leave: the velocity before and
     /// what the impulses so far made and cancelled.
     fn is_colliding(&self, velocity: &[f64], impulse: &[f64]) -> bool {
-        let space = &self.stepper.space;
+        let space = &self.space;
         let width = space.width();
         let normals = velocity.iter().step_by(width).zip(&self.ended);
         normals.enumerate().any(|(i, (b, ended))| {
@@ -339,7 +379,7 @@ impl<'a> Sampler<'a> {
     /// The steps of a sample: caps and impulses on the contact rows as given, and the scaled whitened
     /// momentum after.
     pub(crate) fn steps(&self, sample: u64) -> Result<Vec<RecordedStep>, ImpactError> {
-        let (space, scale) = (&self.stepper.space, self.problem.scale());
+        let (space, scale) = (&self.space, self.problem.scale());
         let contacts = self.problem.contacts();
         let mut steps = Vec::new();
         let mut before = vec![0.0; space.n_slots()];
@@ -365,14 +405,14 @@ impl<'a> Sampler<'a> {
     }
 
     /// A sample whose caps are chosen: fractions of the impulse step in \[0, 1\], contact after
-    /// contact and step after step, over and over. `choice` seeds what is still random, the choice
+    /// contact of those that the impact [reaches](Self::reached) and step after step, over and over. `choice` seeds what is still random, the choice
     /// among the solutions of a step.
     ///
     /// With it extremes of the set can be sought, and shown again.
     ///
     /// # Errors
     ///
-    /// [`ImpactError::InvalidOption`] unless there is one fraction for each contact in each step;
+    /// [`ImpactError::InvalidOption`] unless there is one fraction for each of these contacts in each step;
     /// as [`draw`](Self::draw).
     pub fn replay(
         &self,
@@ -387,7 +427,7 @@ impl<'a> Sampler<'a> {
                 allowed,
             })
         };
-        let m = self.caps.len();
+        let m = self.reached.len();
         if fractions.is_empty() || m == 0 || !fractions.len().is_multiple_of(m) {
             let found = fractions.len() as f64;
             return refuse(
@@ -405,9 +445,10 @@ impl<'a> Sampler<'a> {
                 break;
             }
             let mut rng = CounterRng::new(choice, 0, draw.steps as u64);
-            draw.caps.clear();
-            let caps = self.caps.iter().zip(step);
-            draw.caps.extend(caps.map(|(cap, x)| cap * x));
+            draw.caps.clone_from(&self.caps);
+            for (i, x) in self.reached.iter().zip(step) {
+                draw.caps[*i] *= x;
+            }
             self.random_step(&mut rng, draw)?;
         }
         Ok(())
@@ -423,7 +464,8 @@ impl<'a> Sampler<'a> {
         draw.impulse.clear();
         draw.impulse.resize(self.before.len(), 0.0);
         draw.workspace.made.clear();
-        draw.workspace.made.extend_from_slice(&self.sizes);
+        let sizes = self.slots.iter().map(|slot| self.sizes[*slot]);
+        draw.workspace.made.extend(sizes);
         draw.is_ended = !self.is_colliding(&draw.velocity, &draw.impulse);
     }
 
@@ -454,18 +496,45 @@ impl<'a> Sampler<'a> {
         workspace: &mut StepWorkspace,
     ) -> Result<(), ImpactError> {
         self.cover_randomly(COVERING_SPREAD, rng, workspace);
-        self.stepper.solve(velocity, caps, workspace)
+        self.solve(velocity, caps, workspace)
+    }
+
+    /// Solves a step of the contacts that the impact reaches; impulses and velocities of all slots are
+    /// left in the workspace.
+    fn solve(
+        &self,
+        velocity: &[f64],
+        caps: &[f64],
+        workspace: &mut StepWorkspace,
+    ) -> Result<(), ImpactError> {
+        if self.slots.len() == velocity.len() {
+            return self.stepper.solve(velocity, caps, workspace);
+        }
+        let of_slots: Vec<f64> = self.slots.iter().map(|slot| velocity[*slot]).collect();
+        let of_contacts: Vec<f64> = self.reached.iter().map(|i| caps[*i]).collect();
+        self.stepper.solve(&of_slots, &of_contacts, workspace)?;
+        let mut impulse = vec![0.0; velocity.len()];
+        let mut after = velocity.to_vec();
+        for (k, slot) in self.slots.iter().enumerate() {
+            impulse[*slot] = workspace.impulse[k];
+            after[*slot] = workspace.after[k];
+        }
+        workspace.impulse = impulse;
+        workspace.after = after;
+        Ok(())
     }
 
     fn draw_caps(&self, rng: &mut CounterRng, caps: &mut Vec<f64>) {
-        caps.clear();
-        caps.extend(self.caps.iter().map(|cap| cap * rng.next_uniform()));
+        caps.clone_from(&self.caps);
+        for i in &self.reached {
+            caps[*i] *= rng.next_uniform();
+        }
         if let CapDistribution::Mixed { off } = self.options.caps {
             // One contact always pushes.
-            let kept = (rng.next_uniform() * caps.len() as f64) as usize;
-            for (i, cap) in caps.iter_mut().enumerate() {
-                if rng.next_uniform() < off && i != kept {
-                    *cap = 0.0;
+            let kept = (rng.next_uniform() * self.reached.len() as f64) as usize;
+            for (k, i) in self.reached.iter().enumerate() {
+                if rng.next_uniform() < off && k != kept {
+                    caps[*i] = 0.0;
                 }
             }
         }
@@ -473,9 +542,11 @@ impl<'a> Sampler<'a> {
 
     /// A step to any of its solutions.
     fn any_step(&self, rng: &mut CounterRng, draw: &mut Draw) -> Result<(), ImpactError> {
-        let space = &self.stepper.space;
-        let velocity = DVector::from_column_slice(&draw.velocity);
-        let found = solutions(space, &velocity, Some(&draw.caps))?;
+        let (space, part) = (&self.space, &self.stepper.space);
+        let of_slots = self.slots.iter().map(|slot| draw.velocity[*slot]);
+        let velocity = DVector::from_iterator(self.slots.len(), of_slots);
+        let caps: Vec<f64> = self.reached.iter().map(|i| draw.caps[*i]).collect();
+        let found = solutions(part, &velocity, Some(&caps))?;
         let choice = (rng.next_uniform() * found.len() as f64) as usize;
         let Some(solution) = found.get(choice) else {
             return Err(ImpactError::Complementarity {
@@ -484,7 +555,7 @@ impl<'a> Sampler<'a> {
             });
         };
         let mut terms: Vec<f64> = draw.velocity.iter().map(|b| b.abs()).collect();
-        for (slot, l) in solution.impulse.iter().enumerate() {
+        for (&slot, l) in self.slots.iter().zip(&solution.impulse) {
             let column = space.gram.column(slot);
             draw.impulse[slot] += l;
             kernel::add_scaled(&mut draw.velocity, *l, column.as_slice());
@@ -492,8 +563,8 @@ impl<'a> Sampler<'a> {
             terms.iter_mut().zip(made).for_each(|(t, made)| *t += made);
         }
         let width = space.width();
-        let modes = solution.modes.first().into_iter().flatten().enumerate();
-        for (slot, ends) in modes.flat_map(|(i, mode)| {
+        let modes = solution.modes.first().into_iter().flatten();
+        for (slot, ends) in self.reached.iter().zip(modes).flat_map(|(i, mode)| {
             let normal = (i * width, mode.is_closed());
             let tangents = i * width + 1..(i + 1) * width;
             std::iter::once(normal).chain(tangents.map(|slot| (slot, mode.sticks())))
@@ -516,7 +587,7 @@ impl<'a> Sampler<'a> {
             caps,
             ..
         } = draw;
-        self.stepper.solve(velocity, caps, workspace)?;
+        self.solve(velocity, caps, workspace)?;
         velocity.copy_from_slice(&workspace.after);
         for (total, l) in impulse.iter_mut().zip(&workspace.impulse) {
             *total += l;
@@ -558,7 +629,7 @@ impl<'a> Sampler<'a> {
             may_approach: !draw.is_ended,
             ..Rules::FRICTIONAL
         };
-        let draft = self.stepper.space.draft(self.problem, &draw.impulse);
+        let draft = self.space.draft(self.problem, &draw.impulse);
         draft.outcome(
             self.problem,
             &rules,
@@ -567,6 +638,20 @@ impl<'a> Sampler<'a> {
             diagnostics,
         )
     }
+}
+
+/// Contacts that share bodies, directly or through others, with one that approaches; all if none does.
+fn reached(problem: &ImpactProblem<'_>, space: &ContactSpace) -> Vec<usize> {
+    let parts = space.independent().into_iter();
+    let mut reached: Vec<usize> = parts
+        .filter(|part| part.iter().any(|i| problem.approaches(*i)))
+        .flatten()
+        .collect();
+    if reached.is_empty() {
+        reached.extend(0..space.n_contacts);
+    }
+    reached.sort_unstable();
+    reached
 }
 
 /// The default cap on slots: see [`SetValued::impulse_step`].

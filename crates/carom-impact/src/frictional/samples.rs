@@ -43,7 +43,8 @@ pub struct SampleSummary {
     pub histogram: Vec<u64>,
     /// Least and largest velocity of every contact row over the samples that ended.
     pub hull: Vec<[f64; 2]>,
-    /// Samples that ended with all contact velocities below $10^{-6}$ of the fastest before.
+    /// Samples that ended with all contact velocities that the impact reaches below $10^{-6}$ of the
+    /// fastest of them before.
     pub at_rest: u64,
     /// How well the samples cover the set; `None` for fewer than two that ended.
     pub coverage: Option<Coverage>,
@@ -194,7 +195,8 @@ fn share(
         }
         share.terminated += 1;
         sampler.contact_velocity(draw, &mut rows);
-        share.at_rest += u64::from(rows.iter().all(|v| v.abs() <= at_rest));
+        let is_at_rest = sampler.reached_rows().all(|row| rows[row].abs() <= at_rest);
+        share.at_rest += u64::from(is_at_rest);
         if share.hull.is_empty() {
             share.hull.extend(rows.iter().map(|v| [*v; 2]));
         } else {

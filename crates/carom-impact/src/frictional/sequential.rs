@@ -20,7 +20,7 @@ const PATIENCE: u64 = 1000;
 /// that does not approach is passed over. The impact ends when none approaches.
 ///
 /// Contacts that stop each other from closing may need infinitely many impacts, each of which closes
-/// less: those that still push in the thousandth cycle are closed at once, as by
+/// less: after every thousand cycles those that have pushed are closed at once, as by
 /// [`AnitescuPotra`](super::AnitescuPotra) on them. Without friction that is where their impacts
 /// lead: projections onto walls in turn converge to the projection onto what the walls have in common (von
 /// Neumann), which is the impact that closes them together. With friction it is so while each sticks,
@@ -214,8 +214,9 @@ impl<'p> SingleImpacts<'p> {
     /// Impacts in the order of a cycle, until no contact approaches.
     pub(crate) fn run(&self, cycle: &[usize], max_impacts: u64) -> Result<InOrder, ImpactError> {
         let mut event = Event::new(self);
+        let mut pushed = Vec::new();
         for round in 1u64.. {
-            let mut pushed = Vec::new();
+            let so_far = event.found.sequence.len();
             for &contact in cycle {
                 if !event.approaches(contact) {
                     continue;
@@ -231,14 +232,15 @@ impl<'p> SingleImpacts<'p> {
                     pushed.push(contact);
                 }
             }
-            if pushed.is_empty() {
+            if event.found.sequence.len() == so_far {
                 break;
             }
             if round % PATIENCE == 0 {
+                pushed.sort_unstable();
                 let together = Closing::new(&self.space, &pushed, self.shape)?;
                 // Else they go on in turn.
                 if event.close(&together).is_ok() {
-                    event.found.closed_at_once = pushed;
+                    event.found.closed_at_once = pushed.clone();
                 }
             }
         }

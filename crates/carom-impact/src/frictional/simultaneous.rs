@@ -1,13 +1,14 @@
 //! All contacts at once.
 
 use super::friction_cone::{ConeShape, FrictionCone};
-use super::round::{RoundBasis, RoundStep, RoundWorkspace, diagnostics, polygon_error};
+use super::round::{RoundBasis, RoundStep, RoundWorkspace, polygon_error};
 use super::space::ContactSpace;
 use super::stepper::{StepProblem, StepWorkspace};
-use crate::draft::Basis;
+use crate::draft::{Basis, worst};
 use crate::gate::{Breach, Rules, Work};
 use crate::jump::separating;
 use crate::laws::BuiltIn;
+use crate::outcome::PolygonDiagnostics;
 use crate::own_terms::GRAZING_TOLERANCE;
 use crate::{
     ConeDiagnostics, ContactSet, Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem,
@@ -95,14 +96,14 @@ impl MoreauNewton {
         let approach = space.velocity(whitened.as_slice());
         let mut before = space.velocity(problem.momentum());
         let mut bounces = Vec::with_capacity(contacts.len());
-        let mut is_asked = problem.is_approaching();
+        let mut is_asked = approaching(problem);
         for (i, contact) in contacts.contacts().iter().enumerate() {
             let slot = i * space.width();
             let bounce = contact.restitution * approach[slot];
             let size = before[slot].abs() + bounce.abs();
             before[slot] += bounce;
             bounces.push(bounce);
-            is_asked |= before[slot] < -GRAZING_TOLERANCE * size;
+            is_asked[i] |= before[slot] < -GRAZING_TOLERANCE * size;
         }
         let event = Event {
             problem,
@@ -133,8 +134,8 @@ struct Event<'e> {
     space: &'e ContactSpace,
     /// Scaled velocities of the slots from which impulses start.
     before: DVector<f64>,
-    /// Whether any contact approaches.
-    is_asked: bool,
+    /// Whether each contact approaches.
+    is_asked: Vec<bool>,
     restitution: &'e [f64],
     /// What `before` has beyond the velocities of the contacts' normals before the impact; empty for
     /// nothing.
@@ -203,6 +204,63 @@ impl Basis for Shifted<'_> {
     }
 }
 
+/// Contacts that share no body with the others, as if they were alone: what they do depends on nothing
+/// else, however fast that is.
+struct Part {
+    contacts: Vec<usize>,
+    slots: Vec<usize>,
+    space: ContactSpace,
+    before: Vec<f64>,
+    restitution: Vec<f64>,
+}
+
+/// The bases of parts that share no body.
+struct Apart<'b>(Vec<Box<dyn Basis + 'b>>);
+
+impl Basis for Apart<'_> {
+    fn has_residual(&self) -> bool {
+        self.0.iter().any(|basis| basis.has_residual())
+    }
+
+    fn can_correct(&self, breach: &Breach) -> bool {
+        self.0.iter().all(|basis| basis.can_correct(breach))
+    }
+
+    fn velocity_residual(
+        &self,
+        contacts: &ContactSet<'_>,
+        after: &[f64],
+        terms: &[f64],
+    ) -> Option<f64> {
+        let residuals = self.0.iter();
+        let residuals = residuals.filter_map(|b| b.velocity_residual(contacts, after, terms));
+        Some(worst(residuals))
+    }
+
+    fn slip_residual(
+        &self,
+        contacts: &ContactSet<'_>,
+        after: &[f64],
+        impulse: &[f64],
+        terms: &[f64],
+    ) -> f64 {
+        let residuals = self.0.iter();
+        worst(residuals.map(|basis| basis.slip_residual(contacts, after, impulse, terms)))
+    }
+
+    fn correct(
+        &mut self,
+        contacts: &ContactSet<'_>,
+        before: &[f64],
+        after: &[f64],
+        impulse: &mut [f64],
+    ) {
+        for basis in &mut self.0 {
+            basis.correct(contacts, before, after, impulse);
+        }
+    }
+}
+
 impl ImpactLaw for MoreauNewton {
     fn name(&self) -> &'static str {
         Self::INFO.name
@@ -226,6 +284,11 @@ impl ImpactLaw for MoreauNewton {
     }
 }
 
+fn approaching(problem: &ImpactProblem<'_>) -> Vec<bool> {
+    let contacts = 0..problem.contacts().len();
+    contacts.map(|i| problem.approaches(i)).collect()
+}
+
 fn resolve(
     problem: &ImpactProblem<'_>,
     friction_cone: FrictionCone,
@@ -240,7 +303,7 @@ fn resolve(
         problem,
         before: space.velocity(problem.momentum()),
         space: &space,
-        is_asked: problem.is_approaching(),
+        is_asked: approaching(problem),
         restitution,
         bounces: &[],
         rules,
@@ -296,7 +359,7 @@ impl Event<'_> {
                 false => ConeMode::Open,
             };
             outcome.diagnostics = Diagnostics::Cone(Box::new(ConeDiagnostics {
-                residual: self.residual(&RoundStep::without_friction(self.space), &outcome)?,
+                residual: self.residual(RoundStep::without_friction, &outcome)?,
                 velocity_residual,
                 family: 0,
                 selection,
@@ -308,53 +371,103 @@ impl Event<'_> {
         Ok(outcome)
     }
 
-    /// The residual of the impulses of an outcome.
-    fn residual(&self, round: &RoundStep, outcome: &ImpactOutcome) -> Result<f64, ImpactError> {
-        let impulses = outcome.impulses.as_slice();
-        let impulse = self.space.of_rows(impulses, self.problem.scale());
-        round.residual(self.before.as_slice(), self.restitution, &impulse)
+    /// The parts with a contact that approaches.
+    fn parts(&self) -> Vec<Part> {
+        let is_asked = |contacts: &Vec<usize>| contacts.iter().any(|i| self.is_asked[*i]);
+        let parts = self.space.independent().into_iter().filter(is_asked);
+        parts
+            .map(|contacts| {
+                let slots = self.space.slots_of(&contacts);
+                let restitution = contacts.iter().filter_map(|i| self.restitution.get(*i));
+                Part {
+                    space: self.space.part(&contacts),
+                    before: slots.iter().map(|slot| self.before[*slot]).collect(),
+                    restitution: restitution.copied().collect(),
+                    slots,
+                    contacts,
+                }
+            })
+            .collect()
     }
 
-    fn with_cones(&self, selection: ConeSelection) -> Result<ImpactOutcome, ImpactError> {
-        let Self {
-            problem,
-            space,
-            before,
-            restitution,
-            rules,
-            ..
-        } = self;
-        let before = before.as_slice();
-        let contacts = problem.contacts();
-        if !self.is_asked {
-            let nothing = ConeDiagnostics {
-                residual: 0.0,
-                velocity_residual: 0.0,
-                family: 0,
-                selection,
-                modes: vec![ConeMode::Open; space.n_contacts],
-                pivots: 0,
-                newton_steps: 0,
-            };
-            return separating(problem, Diagnostics::Cone(Box::new(nothing)));
+    /// The residual of the impulses of an outcome, the largest of all parts.
+    fn residual(
+        &self,
+        round: impl Fn(&ContactSpace) -> RoundStep,
+        outcome: &ImpactOutcome,
+    ) -> Result<f64, ImpactError> {
+        let impulses = outcome.impulses.as_slice();
+        let mut largest = 0.0;
+        for part in self.parts() {
+            let impulse = part.space.of_rows(impulses, self.problem.scale());
+            let residual =
+                round(&part.space).residual(&part.before, &part.restitution, &impulse)?;
+            largest = worst([largest, residual].into_iter());
         }
-        let mut workspace = RoundWorkspace::default();
-        let round = RoundStep::new(space);
-        let answer = round.candidate(before, restitution, &[], selection, &mut workspace)?;
-        let modes = workspace.cone.modes();
-        let mut basis = RoundBasis::new(space, contacts, before, restitution, modes);
-        let mut outcome = space.draft(problem, &workspace.impulse).outcome(
-            problem,
-            rules,
+        Ok(largest)
+    }
+
+    /// The outcome of impulses on the slots.
+    fn outcome(
+        &self,
+        impulse: &[f64],
+        bases: Vec<Box<dyn Basis + '_>>,
+        diagnostics: Diagnostics,
+    ) -> Result<ImpactOutcome, ImpactError> {
+        self.space.draft(self.problem, impulse).outcome(
+            self.problem,
+            self.rules,
             &mut Shifted {
-                basis: &mut basis,
+                basis: &mut Apart(bases),
                 bounces: self.bounces,
             },
             ImpactStatus::Resolved,
-            Diagnostics::Cone(Box::new(diagnostics(&answer, &workspace))),
-        )?;
+            diagnostics,
+        )
+    }
+
+    fn with_cones(&self, selection: ConeSelection) -> Result<ImpactOutcome, ImpactError> {
+        let Self { problem, space, .. } = self;
+        let mut told = ConeDiagnostics {
+            residual: 0.0,
+            velocity_residual: 0.0,
+            family: 0,
+            selection,
+            modes: vec![ConeMode::Open; space.n_contacts],
+            pivots: 0,
+            newton_steps: 0,
+        };
+        let parts = self.parts();
+        if parts.is_empty() {
+            return separating(problem, Diagnostics::Cone(Box::new(told)));
+        }
+        let mut impulse = vec![0.0; space.n_slots()];
+        let mut bases: Vec<Box<dyn Basis + '_>> = Vec::with_capacity(parts.len());
+        for part in &parts {
+            let mut workspace = RoundWorkspace::default();
+            let round = RoundStep::new(&part.space);
+            let (before, restitution) = (&part.before, &part.restitution);
+            let answer = round.candidate(before, restitution, &[], selection, &mut workspace)?;
+            told.family += answer.family;
+            told.pivots += answer.n_pivots;
+            told.newton_steps += answer.n_newton_steps;
+            if answer.selection != selection {
+                told.selection = answer.selection;
+            }
+            let modes = workspace.cone.modes();
+            for (contact, mode) in part.contacts.iter().zip(modes) {
+                told.modes[*contact] = *mode;
+            }
+            for (slot, l) in part.slots.iter().zip(&workspace.impulse) {
+                impulse[*slot] = *l;
+            }
+            let contacts = problem.contacts();
+            let basis = RoundBasis::new(&part.space, contacts, before, restitution, modes);
+            bases.push(Box::new(basis));
+        }
+        let mut outcome = self.outcome(&impulse, bases, Diagnostics::Cone(Box::new(told)))?;
         // A refinement may have changed the impulses.
-        let residual = self.residual(&round, &outcome)?;
+        let residual = self.residual(RoundStep::new, &outcome)?;
         let is_accurate = residual <= CONE_RESIDUAL;
         if !is_accurate {
             let status = LcpStatus::Inaccurate;
@@ -367,49 +480,45 @@ impl Event<'_> {
     }
 
     fn with_polygons(&self, k: usize) -> Result<ImpactOutcome, ImpactError> {
-        let Self {
-            problem,
-            space,
-            before,
-            restitution,
-            rules,
-            ..
-        } = self;
-        let before = before.as_slice();
+        let Self { problem, space, .. } = self;
         let complementarity = |pivots, velocity_residual, polygon| Diagnostics::Complementarity {
             pivots,
             velocity_residual,
             polygon,
         };
-        if !self.is_asked {
+        let parts = self.parts();
+        if parts.is_empty() {
             return separating(problem, complementarity(0, 0.0, None));
         }
-        let lcp = StepProblem::new(space, k, false)?;
-        let mut workspace = StepWorkspace::new();
-        workspace.made = space.sizes(problem.momentum());
-        lcp.solve(space, before, &[], restitution, &mut workspace)?;
-        let mut basis = lcp.basis(space, before, restitution, &workspace);
-        let impulse = &workspace.impulse;
-        let polygon = match space.n_tangents {
-            2.. => Some(polygon_error(
-                space,
-                problem,
-                k,
-                before,
-                restitution,
-                impulse,
-            )?),
-            _ => None,
-        };
-        space.draft(problem, impulse).outcome(
-            problem,
-            rules,
-            &mut Shifted {
-                basis: &mut basis,
-                bounces: self.bounces,
-            },
-            ImpactStatus::Resolved,
-            complementarity(workspace.n_pivots, workspace.residual, polygon),
-        )
+        let steps = parts.iter();
+        let steps = steps.map(|part| StepProblem::new(&part.space, k, false));
+        let steps: Vec<StepProblem> = steps.collect::<Result<_, _>>()?;
+        let mut impulse = vec![0.0; space.n_slots()];
+        let mut bases: Vec<Box<dyn Basis + '_>> = Vec::with_capacity(parts.len());
+        let (mut pivots, mut residual) = (0, 0.0);
+        let mut polygon: Option<PolygonDiagnostics> = None;
+        for (part, step) in parts.iter().zip(&steps) {
+            let mut workspace = StepWorkspace::new();
+            let sizes = space.sizes(problem.momentum());
+            workspace.made = part.slots.iter().map(|slot| sizes[*slot]).collect();
+            let (before, restitution) = (&part.before, &part.restitution);
+            step.solve(&part.space, before, &[], restitution, &mut workspace)?;
+            pivots += workspace.n_pivots;
+            residual = worst([residual, workspace.residual].into_iter());
+            for (slot, l) in part.slots.iter().zip(&workspace.impulse) {
+                impulse[*slot] = *l;
+            }
+            if space.n_tangents > 1 {
+                let pushes = &workspace.impulse;
+                let found = polygon_error(&part.space, problem, k, before, restitution, pushes)?;
+                polygon = Some(match polygon {
+                    None => found,
+                    Some(polygon) => polygon.beside(&found),
+                });
+            }
+            let basis = step.basis(&part.space, before, restitution, &workspace);
+            bases.push(Box::new(basis));
+        }
+        self.outcome(&impulse, bases, complementarity(pivots, residual, polygon))
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::draft::{Draft, Opening};
 use crate::gate::Rules;
-use crate::own_terms::{GRAZING_TOLERANCE, dot_and_size};
+use crate::own_terms::{GRAZING_TOLERANCE, dot_and_size, groups};
 use crate::problem::Numbers;
 use crate::{ContactSet, Diagnostics, ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus};
 use carom_lcp::ContactRows;
@@ -124,6 +124,13 @@ impl ContactSpace {
         1.0 / self.friction[contact].max(1.0).sqrt()
     }
 
+    /// Norm of the part of a whitened momentum that the slots touch.
+    pub(super) fn norm_around(&self, momentum: &[f64]) -> f64 {
+        let coordinates = self.columns.row_iter().zip(momentum);
+        let touched = coordinates.filter(|(row, _)| row.iter().any(|x| *x != 0.0));
+        touched.fold(0.0, |norm, (_, p)| norm.hypot(*p))
+    }
+
     /// Whitened slot.
     pub(crate) fn column(&self, slot: usize) -> &[f64] {
         let n = self.columns.nrows();
@@ -181,6 +188,32 @@ impl ContactSpace {
             friction: &self.friction,
             restitution,
         }
+    }
+
+    /// The contacts in parts that share no coordinate, each part and the parts in the order of their contacts.
+    pub(super) fn independent(&self) -> Vec<Vec<usize>> {
+        let n = self.columns.nrows();
+        // What a contact touches with any of its slots.
+        let touched: Vec<Vec<f64>> = (0..self.n_contacts)
+            .map(|contact| {
+                let mut touched = vec![0.0; n];
+                for slot in self.slots_of(&[contact]) {
+                    for (touched, x) in touched.iter_mut().zip(self.column(slot)) {
+                        *touched += x.abs();
+                    }
+                }
+                touched
+            })
+            .collect();
+        let (_, of) = groups(n, touched.iter().map(Vec::as_slice));
+        let mut parts: Vec<(usize, Vec<usize>)> = Vec::new();
+        for (contact, group) in of.into_iter().enumerate() {
+            match parts.iter_mut().find(|(other, _)| *other == group) {
+                Some((_, part)) => part.push(contact),
+                None => parts.push((group, vec![contact])),
+            }
+        }
+        parts.into_iter().map(|(_, part)| part).collect()
     }
 
     /// The slots of some contacts, in their order.

@@ -25,6 +25,13 @@ const EARLIER: f64 = GRAZING_TOLERANCE / GOOD_RESIDUAL;
 /// Covering vectors tried before a step counts as unsolved.
 const MAX_ATTEMPTS: u64 = 16;
 
+/// Rounding of a scaled matrix entry: so much compliance makes the impulses of dependent rows definite.
+const COMPLIANCE: f64 = 8.0 * f64::EPSILON;
+
+/// Largest velocity, as a fraction of those before, by which such contacts may yield: what is left is
+/// for a refinement.
+const YIELDED: f64 = 1e-2;
+
 /// Which impulse an unknown of the complementarity problem makes.
 #[derive(Clone, Debug)]
 struct Unknown {
@@ -129,6 +136,9 @@ impl StepProblem {
     /// rounding makes it $10^{12}$, and a residual relative to it hides any error. So the answer is
     /// judged by its impulses and velocities alone, and another covering vector is tried if it
     /// fails.
+    ///
+    /// Of dependent rows the rounded matrix may have no solution where the impact has one. The last
+    /// attempt is at contacts that yield by rounding.
     pub(super) fn solve(
         &self,
         space: &ContactSpace,
@@ -146,8 +156,12 @@ impl StepProblem {
         workspace.n_pivots = 0;
         let mut best = f64::INFINITY;
         let mut status = LcpStatus::Inaccurate;
-        for attempt in 0..MAX_ATTEMPTS {
-            if attempt > 0 {
+        let mut compliant = Vec::new();
+        for attempt in 0..=MAX_ATTEMPTS {
+            if attempt == MAX_ATTEMPTS {
+                workspace.set_cover(0, None);
+                compliant = self.compliant_matrix();
+            } else if attempt > 0 {
                 let mut rng = CounterRng::new(0, attempt, 0);
                 workspace.set_cover(self.dim(), Some(&mut || 0.5 + rng.next_uniform()));
             }
@@ -162,9 +176,14 @@ impl StepProblem {
                 n_pivots,
                 ..
             } = &mut *workspace;
-            let problem = LcpRef::new(&self.matrix, vector)?;
+            let matrix = if compliant.is_empty() {
+                &self.matrix
+            } else {
+                &compliant
+            };
+            let problem = LcpRef::new(matrix, vector)?;
             // Another covering vector means another path.
-            let report = if self.is_symmetric() && attempt == 0 {
+            let report = if self.is_symmetric() && attempt % MAX_ATTEMPTS == 0 {
                 lemke.solve_symmetric(problem, memory)?
             } else {
                 lemke.solve_into(problem, memory)?
@@ -198,7 +217,11 @@ impl StepProblem {
             }
             let residual = self.residual(space, velocity, caps, e, workspace);
             workspace.residual = residual;
-            if residual <= GOOD_RESIDUAL {
+            // Where there is no solution contacts that yield have one, by yielding.
+            let yielded = COMPLIANCE * kernel::max_abs(&workspace.impulse);
+            let is_answer =
+                attempt < MAX_ATTEMPTS || yielded <= YIELDED * kernel::max_abs(velocity);
+            if residual <= GOOD_RESIDUAL && is_answer {
                 let StepWorkspace { terms, made, .. } = &mut *workspace;
                 for (made, terms) in made.iter_mut().zip(terms) {
                     *made = f64::max(*made, *terms);
@@ -211,6 +234,19 @@ impl StepProblem {
             status,
             residual: best,
         })
+    }
+
+    /// The matrix for impulses that yield by rounding.
+    #[cold]
+    fn compliant_matrix(&self) -> Vec<f64> {
+        let mut matrix = self.matrix.clone();
+        let diagonal = matrix.iter_mut().step_by(self.dim() + 1);
+        for (entry, unknown) in diagonal.zip(&self.unknowns) {
+            if !unknown.slots.is_empty() {
+                *entry += COMPLIANCE;
+            }
+        }
+        matrix
     }
 
     /// The scaled vector of the problem for velocities of the slots, caps and restitutions of them.
@@ -568,13 +604,12 @@ impl<'a> ImpactStepper<'a> {
         Self::of(contacts, space, k, false)
     }
 
-    /// The same with friction cones of a shape.
+    /// The same for the contacts of a space, with friction cones of a shape.
     pub(super) fn with_cone(
         contacts: &'a ContactSet<'a>,
+        space: ContactSpace,
         cone: FrictionCone,
     ) -> Result<Self, ImpactError> {
-        contacts.require_tangents()?;
-        let space = ContactSpace::new(contacts);
         match cone.shape(space.n_tangents)? {
             ConeShape::Round => Self::of(contacts, space, DEFAULT_DIRECTIONS, true),
             ConeShape::Polygon(k) => Self::of(contacts, space, k, false),

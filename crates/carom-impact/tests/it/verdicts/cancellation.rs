@@ -1,8 +1,10 @@
 //! Where a law has no answer solvers come up with huge impulses that cancel: none of them is an answer.
 
 use super::{Case, Random};
-use carom_impact::ImpactError;
-use carom_impact::frictional::MoreauNewton;
+use carom_impact::frictional::{AnitescuPotra, MoreauNewton};
+use carom_impact::{Contact, ImpactError};
+use carom_metric::Covector;
+use nalgebra::{DMatrix, dmatrix};
 
 /// More restitutions than degrees of freedom: contacts that are asked to rebound against each other.
 fn crowded(random: &mut Random) -> Case {
@@ -56,4 +58,50 @@ fn moreau_newton_answers_where_it_has_an_answer() {
         }
     }
     assert!(resolved > 20 && refused > 10, "{resolved}, {refused}");
+}
+
+/// Both contacts approach and rebound, and no choice of opening, sticking and sliding gives that: none of
+/// the sixteen has a solution. The law has no answer, so it is not said what its answer leaves approaching.
+#[test]
+fn what_solvers_leave_where_there_is_no_answer_is_not_called_infeasible() {
+    let contact = |normal, tangent, friction, restitution| Contact {
+        normal: Covector::from_slice(normal),
+        tangents: vec![Covector::from_slice(tangent)],
+        friction,
+        restitution,
+    };
+    let case = Case {
+        mass: DMatrix::identity(2, 2),
+        velocity: vec![0.0, 2.0],
+        contacts: vec![
+            contact(&[1.0, -3.0], &[-2.0, 3.0], 2.0, 0.5),
+            contact(&[3.0, -3.0], &[-1.0, 1.0], 0.5, 1.0),
+        ],
+    };
+    let error = case.resolve(&MoreauNewton::default()).unwrap_err();
+    assert_eq!(error.kind(), "inaccurate", "{error}");
+}
+
+/// Three walls of a plane, nearly parallel in the metric, two of them against each other. Without restitution
+/// there is always an outcome, here rest, though the rounded matrix of the three dependent rows has none.
+#[test]
+fn inelastic_impacts_have_an_answer_whatever_rounding_makes_of_dependent_rows() {
+    let wall = |normal: &[f64]| Contact::frictionless(Covector::from_slice(normal));
+    let case = Case {
+        mass: dmatrix![0.9404933769031316, 1.922315990984335; 1.922315990984335, 3.929106637002337],
+        velocity: vec![-1.2605881857655243, 0.6841405042905754],
+        contacts: vec![
+            wall(&[0.7012799610625954, 0.6620945523023732]),
+            wall(&[-0.41120178373511734, 0.8325218962221884]),
+            wall(&[0.28076329566443714, -0.6534456389243849]),
+        ],
+    };
+    let outcome = case.resolve(&AnitescuPotra::default()).unwrap();
+    // Impulses of ten million times the momentum, to sixteen digits, leave the ninth digit of what they stop,
+    // and the slope of the walls to each other, 4e-6, a thousandth of the velocity.
+    assert!(
+        outcome.velocity_plus.0.amax() < 1e-3,
+        "{}",
+        outcome.velocity_plus.0
+    );
 }

@@ -1,9 +1,15 @@
 //! What does not matter: units of rows, far bodies, the order in which things are listed.
 
 use super::{Case, Random};
-use carom_impact::frictional::{AnitescuPotra, MoreauNewton, Sequential, SetValued};
-use carom_impact::{Contact, ImpactLaw, Nonholonomic, Plastic, Propagative, Restitution, Rough};
-use carom_metric::Covector;
+use carom_impact::frictional::{
+    AnitescuPotra, FrictionCone, MoreauNewton, Sampler, SamplingProbe, Sequential, SetValued,
+    summarize,
+};
+use carom_impact::{
+    Contact, ContactSet, ImpactLaw, ImpactProblem, Nonholonomic, Plastic, Propagative, Restitution,
+    Rough,
+};
+use carom_metric::{Covector, KineticMetric, Tangent};
 use nalgebra::DMatrix;
 
 fn laws() -> Vec<Box<dyn ImpactLaw>> {
@@ -149,6 +155,135 @@ fn units_of_rows_change_no_sample() {
         }
         agree(&law, &case, &scaled, 1e-7, &format!("{k}"));
     }
+}
+
+/// The same body, given last, sliding off a wall of its own.
+fn with_sliding_bystander(case: &Case, momentum: f64) -> Case {
+    let n = case.velocity.len();
+    let mut far = with_bystander(case, momentum, false);
+    let mut normal = vec![0.0; n + 2];
+    normal[n] = 1.0;
+    far.contacts.push(Contact {
+        restitution: 1.0,
+        ..Contact::frictionless(Covector::from_slice(&normal))
+    });
+    far
+}
+
+#[test]
+fn a_far_body_with_a_contact_of_its_own_changes_nothing() {
+    let mut random = Random(14);
+    let polygon = FrictionCone::Polygon(6);
+    let laws: [&dyn ImpactLaw; 6] = [
+        &AnitescuPotra::default(),
+        &MoreauNewton::default(),
+        &Sequential::default(),
+        &SetValued {
+            samples: 2,
+            ..SetValued::default()
+        },
+        &AnitescuPotra {
+            friction_cone: polygon,
+            ..AnitescuPotra::default()
+        },
+        &SetValued {
+            samples: 2,
+            friction_cone: polygon,
+            ..SetValued::default()
+        },
+    ];
+    for k in 0..60 {
+        let (n_contacts, tangents) = (1 + random.below(3), random.below(3));
+        let case = Case::random(&mut random, 10.0, n_contacts, tangents);
+        let momentum = random.decades(10.0, 17.0);
+        let far = with_sliding_bystander(&case, momentum);
+        for law in laws {
+            let what = format!("{k} {} beside {momentum:e}", law.name());
+            agree(law, &case, &far, 1e-9, &what);
+        }
+    }
+}
+
+/// What samples say about a set, too, says nothing of a body that the impact does not reach.
+#[test]
+fn a_far_body_changes_no_statistics_of_samples() {
+    let mut random = Random(15);
+    let case = Case::random(&mut random, 10.0, 2, 1);
+    let law = SetValued {
+        samples: 64,
+        ..SetValued::default()
+    };
+    let told = |case: &Case| {
+        case.pose(|problem| {
+            let sampler = Sampler::new(problem, &law).unwrap();
+            let summary = summarize(&sampler, &|_, _| {}).unwrap();
+            let probe = SamplingProbe::new(&sampler, &summary).unwrap();
+            (summary, probe)
+        })
+    };
+    let (summary, probe) = told(&case);
+    let (beside, beside_probe) = told(&with_sliding_bystander(&case, 1e16));
+    assert_eq!(summary.histogram, beside.histogram);
+    assert_eq!(summary.at_rest, beside.at_rest);
+    let (coverage, beside_coverage) = (summary.coverage.unwrap(), beside.coverage.unwrap());
+    assert_eq!(coverage.cells, beside_coverage.cells);
+    assert_eq!(probe.ambiguous_steps, beside_probe.ambiguous_steps);
+    let mut gaps = probe.gap_to_extremes.iter();
+    let beside_gaps = &beside_probe.gap_to_extremes;
+    for gap in beside_gaps.iter().take(probe.gap_to_extremes.len()) {
+        assert!((gap - gaps.next().unwrap()).abs() <= 1e-9);
+    }
+    assert_eq!(beside_gaps.last(), Some(&0.0));
+}
+
+/// A constraint shares nothing with a body that it does not hold: not even rounding.
+#[test]
+fn a_far_body_changes_nothing_under_constraints() {
+    let metric = |n| KineticMetric::new(DMatrix::identity(n, n)).unwrap();
+    let own = [0.5, -0.3, 0.7];
+    for law in [Restitution::Elastic, Restitution::Newton(0.3)] {
+        let plus = |far: Option<f64>| {
+            // The constraint w = -(0.6 u + 0.8 v) for coordinates (far, u, v, w).
+            let far: Vec<f64> = far.into_iter().collect();
+            let at = |entries: [f64; 3]| {
+                let mut row = vec![0.0; far.len()];
+                row.extend(entries);
+                row
+            };
+            let mut velocity = far.clone();
+            velocity.extend([own[0], own[1], -(0.6 * own[0] + 0.8 * own[1])]);
+            let metric = metric(velocity.len());
+            let wall = Contact::frictionless(Covector::from_slice(&at([-0.9, 0.1, 0.3])));
+            let form = Covector::from_slice(&at([0.6, 0.8, 1.0]));
+            let contacts = ContactSet::constrained(&metric, vec![wall], vec![form]).unwrap();
+            let problem = ImpactProblem::new(&contacts, Tangent::from_slice(&velocity)).unwrap();
+            let outcome = Nonholonomic::new(law).unwrap().resolve(&problem).unwrap();
+            outcome.velocity_plus.0.as_slice()[far.len()..].to_vec()
+        };
+        let alone = plus(None);
+        for momentum in [1e12, 1e17] {
+            for (a, b) in alone.iter().zip(plus(Some(momentum))) {
+                assert!((a - b).abs() <= 1e-14, "{law:?} {momentum:e}: {a} and {b}");
+            }
+        }
+    }
+}
+
+/// Nothing happens where nothing approaches, not even to the rounding of a constraint.
+#[test]
+fn a_separating_velocity_stays_to_the_bit() {
+    let metric = KineticMetric::new(DMatrix::identity(3, 3)).unwrap();
+    let wall = Contact::frictionless(Covector::from_slice(&[0.8, 0.4, 2.3]));
+    let forms = vec![
+        Covector::from_slice(&[0.0, -1.0, 0.0]),
+        Covector::from_slice(&[1.0, -1.0, 0.0]),
+    ];
+    let contacts = ContactSet::constrained(&metric, vec![wall], forms).unwrap();
+    let velocity = Tangent::from_slice(&[-1e-28, 1.7e-29, 1.3]);
+    let problem = ImpactProblem::new(&contacts, velocity.clone()).unwrap();
+    let outcome = MoreauNewton::default().resolve(&problem).unwrap();
+    assert_eq!(outcome.status.name(), "separating");
+    assert_eq!(outcome.velocity_plus, velocity);
 }
 
 /// Two walls that meet at a thousandth of a radian take a thousand times the impulse that stops a
