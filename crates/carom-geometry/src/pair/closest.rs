@@ -71,10 +71,10 @@ impl Closest {
 pub fn closest(a: &Placed<'_>, b: &Placed<'_>, memory: &mut Memory) -> Closest {
     let margin = a.part.margin + b.part.margin;
     let is_cold = memory.normal.is_none() && memory.points.is_empty();
-    let mut core = core(a, b, memory);
-    if !is_cold && !core.is_proven(a, b) {
+    let (mut core, is_proven) = core(a, b, memory);
+    if !is_cold && !is_proven {
         *memory = Memory::default();
-        core = self::core(a, b, memory);
+        (core, _) = self::core(a, b, memory);
     }
     memory.normal = Some(core.normal);
     Closest {
@@ -98,6 +98,9 @@ impl Closest {
 /// Width of the slab against the distance of the points, over the size, that proves a gap.
 const PROOF_TOLERANCE: f64 = 1e-10;
 
+/// Corners this fraction of the size above the lowest one, and points so far from each other, are the same.
+const STATIONARY: f64 = 1e-10;
+
 /// A normal with the value of $g$ for it.
 #[derive(Clone, Copy)]
 struct Candidate {
@@ -119,7 +122,8 @@ impl Candidate {
     }
 }
 
-fn core(a: &Placed<'_>, b: &Placed<'_>, memory: &mut Memory) -> Closest {
+/// The closest points of the cores, and whether they are proven to be.
+fn core(a: &Placed<'_>, b: &Placed<'_>, memory: &mut Memory) -> (Closest, bool) {
     let centers = a.position - b.position;
     let guess = memory
         .normal
@@ -138,7 +142,9 @@ fn core(a: &Placed<'_>, b: &Placed<'_>, memory: &mut Memory) -> Closest {
         // the others are as deep as the bodies are wide.
         && found.value > -SHALLOW * a.part.bounding_radius().min(b.part.bounding_radius())
     {
-        return at_feature(a, b, &found, &Simplex::new());
+        let found = at_feature(a, b, &found, &Simplex::new());
+        let is_proven = found.is_proven(a, b);
+        return (found, is_proven);
     }
     let mut simplex: Simplex = memory
         .points
@@ -153,9 +159,14 @@ fn core(a: &Placed<'_>, b: &Placed<'_>, memory: &mut Memory) -> Closest {
     let size = a.part.bounding_radius() + b.part.bounding_radius();
     let mut shift = 1e-9 * size;
     let mut apart = gjk::separate(&moved, b, &mut simplex);
-    // Overlapping bodies are pulled apart until their features can be told.
-    for _ in 0..MAX_SHIFTS {
-        if apart {
+    // Overlapping bodies are pulled apart until their features can be told: they are no deeper than the pull
+    // that sets them apart.
+    for attempt in 0..MAX_SHIFTS {
+        let is_told = || {
+            let towards = gjk::reduce(&mut simplex.clone())?;
+            Some(Candidate::new(a, b, &towards)?.value >= -0.25 * shift)
+        };
+        if apart && (attempt == 0 || is_told() == Some(true)) {
             break;
         }
         moved.position = a.position + guess * shift;
@@ -206,11 +217,51 @@ fn core(a: &Placed<'_>, b: &Placed<'_>, memory: &mut Memory) -> Closest {
     {
         best = found;
     }
+    memory.points = simplex.iter().take(3).map(|v| (v.a, v.b)).collect();
     if a.has_corners() && b.has_corners() && best.value <= TOUCHING * size {
         polish(a, b, &mut best);
     }
-    memory.points = simplex.iter().take(3).map(|v| (v.a, v.b)).collect();
-    at_feature(a, b, &best, &simplex)
+    let is_mixed =
+        (a.has_corners() && b.part.is_smooth()) || (b.has_corners() && a.part.is_smooth());
+    if is_mixed && !is_stationary(a, b, &best) {
+        polish_curved(a, b, &mut best);
+    }
+    let found = at_feature(a, b, &best, &simplex);
+    let is_proven = match is_mixed {
+        true => is_stationary(a, b, &best),
+        false => found.is_proven(a, b),
+    };
+    (found, is_proven)
+}
+
+/// Whether the point of a smooth body that is nearest along a normal has, across the gap, a point of the face,
+/// the edge or the corner of the polytope that is nearest: then no other normal nearby has a wider slab, and none
+/// at all if the bodies are apart.
+fn is_stationary(a: &Placed<'_>, b: &Placed<'_>, best: &Candidate) -> bool {
+    let n = best.normal;
+    let size = a.part.bounding_radius() + b.part.bounding_radius();
+    let (polytope, towards, across) = match a.has_corners() {
+        true => (a, n, b.outward(&best.support.b) + n * best.value),
+        false => (b, -n, a.outward(&best.support.a) - n * best.value),
+    };
+    let corners = lowest_corners(polytope, &towards, STATIONARY * size);
+    let off = |corner: &Vector3<f64>| {
+        let off = polytope.position + corner - across;
+        off - n * n.dot(&off)
+    };
+    let off: SmallVec<[Vector3<f64>; MAX_POINTS + 1]> = corners.iter().map(off).collect();
+    let is_here = |points: &[Vector3<f64>]| {
+        weights(points).is_some_and(|weights| {
+            let point: Vector3<f64> = points.iter().zip(&weights).map(|(p, w)| p * *w).sum();
+            point.norm() <= STATIONARY * size
+        })
+    };
+    off.iter().enumerate().any(|(i, x)| {
+        x.norm() <= STATIONARY * size
+            || off.iter().enumerate().skip(i + 1).any(|(j, y)| {
+                is_here(&[*x, *y]) || off.iter().skip(j + 1).any(|z| is_here(&[*x, *y, *z]))
+            })
+    })
 }
 
 /// Improves the normal of two polytopes that touch: the best of the normals of faces of either and of
@@ -220,25 +271,13 @@ fn core(a: &Placed<'_>, b: &Placed<'_>, memory: &mut Memory) -> Closest {
 /// guess, and where a corner touches at a rim, many features are as near. Every normal is a lower bound
 /// of the gap, so the largest counts.
 fn polish(a: &Placed<'_>, b: &Placed<'_>, best: &mut Candidate) {
-    type Points = SmallVec<[Vector3<f64>; MAX_POINTS + 1]>;
     let size = a.part.bounding_radius() + b.part.bounding_radius();
     for _ in 0..MAX_ROUNDS {
-        let near = |body: &Placed<'_>, towards: &Vector3<f64>| {
-            let mut points = Points::new();
-            body.features(towards, NEARBY * size, &mut |point| {
-                // The lowest ones, in order.
-                let point = body.rotation * point;
-                let height = towards.dot(&point);
-                let place = points.iter().position(|p| towards.dot(p) > height);
-                if points.len() < MAX_POINTS || place.is_some() {
-                    points.insert(place.unwrap_or(points.len()), point);
-                    points.truncate(MAX_POINTS);
-                }
-            });
-            points
-        };
         let (before, guess) = (best.value, best.normal);
-        let (of_a, of_b) = (near(a, &guess), near(b, &-guess));
+        let (of_a, of_b) = (
+            lowest_corners(a, &guess, NEARBY * size),
+            lowest_corners(b, &-guess, NEARBY * size),
+        );
         let mut consider = |normal: Vector3<f64>| {
             let outward = if normal.dot(&guess) < 0.0 {
                 -normal
@@ -273,6 +312,59 @@ fn polish(a: &Placed<'_>, b: &Placed<'_>, best: &mut Candidate) {
             break;
         }
     }
+}
+
+/// The same for a polytope and a smooth body: the best of the normals of its faces, and of the normals for
+/// which one of its edges or corners is nearest.
+fn polish_curved(a: &Placed<'_>, b: &Placed<'_>, best: &mut Candidate) {
+    let size = a.part.bounding_radius() + b.part.bounding_radius();
+    for _ in 0..MAX_ROUNDS {
+        let (before, guess) = (best.value, best.normal);
+        let corners = match a.has_corners() {
+            true => lowest_corners(a, &guess, NEARBY * size),
+            false => lowest_corners(b, &-guess, NEARBY * size),
+        };
+        let mut consider = |found: Option<Candidate>| {
+            if let Some(candidate) = found
+                && candidate.value > best.value
+            {
+                *best = candidate;
+            }
+        };
+        consider(newton(a, b, &guess, Features::Free));
+        for (i, x) in corners.iter().enumerate() {
+            for (j, y) in corners.iter().enumerate().skip(i + 1) {
+                consider(newton(a, b, &guess, Features::Edge(y - x)));
+                for z in corners.iter().skip(j + 1) {
+                    let normal = (y - x).cross(&(z - x));
+                    let along = if normal.dot(&guess) < 0.0 { -1.0 } else { 1.0 };
+                    consider(Candidate::new(a, b, &(normal * along)));
+                }
+            }
+        }
+        if best.value - before <= f64::EPSILON * size || is_stationary(a, b, best) {
+            break;
+        }
+    }
+}
+
+/// The lowest corners of a polytope in a direction, within a height above the lowest, in their order.
+fn lowest_corners(
+    body: &Placed<'_>,
+    towards: &Vector3<f64>,
+    height: f64,
+) -> SmallVec<[Vector3<f64>; MAX_POINTS + 1]> {
+    let mut corners = SmallVec::<[Vector3<f64>; MAX_POINTS + 1]>::new();
+    body.features(towards, height, &mut |point| {
+        let point = body.rotation * point;
+        let height = towards.dot(&point);
+        let place = corners.iter().position(|p| towards.dot(p) > height);
+        if corners.len() < MAX_POINTS || place.is_some() {
+            corners.insert(place.unwrap_or(corners.len()), point);
+            corners.truncate(MAX_POINTS);
+        }
+    });
+    corners
 }
 
 /// Steps of Gilbert, Johnson and Keerthi that bring a normal near enough for Newton's method.
