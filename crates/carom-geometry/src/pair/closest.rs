@@ -484,7 +484,8 @@ fn newton(
                 t1 * (-t1.dot(&d) / second.m11)
             }
             _ => {
-                if !free && !(second.m11 < 0.0 && second.determinant() > 0.0) {
+                let is_concave = second.m11 < 0.0 && second.determinant() > 0.0;
+                if !(free || is_concave) {
                     second = matrix(value.abs());
                 }
                 let s = second.try_inverse()? * -Vector2::new(t1.dot(&d), t2.dot(&d));
