@@ -83,7 +83,10 @@ fn not_json(number: usize, line: &str, error: &serde_json::Error) -> WireError {
     let message = message.strip_suffix(&place).unwrap_or(&message);
     let hint = if has_no_number_for(line) {
         "; JSON has no NaN and no infinity".to_owned()
-    } else if error.is_eof() || !line.trim_start().starts_with('{') {
+    } else if error.is_eof()
+        || message == "trailing characters"
+        || !line.trim_start().starts_with('{')
+    {
         format!("; {ONE_A_LINE}")
     } else {
         String::new()
@@ -115,7 +118,7 @@ fn depth(line: &str) -> usize {
     deepest
 }
 
-/// The string or number `id` at the top level of an object that need not be JSON.
+/// The string or number `id` at the top level of the first object, which need not be JSON.
 fn find_id(line: &str) -> Value {
     let mut tokens = Tokens::new(line);
     if !line.trim_start().starts_with('{') {
@@ -127,7 +130,8 @@ fn find_id(line: &str) -> Value {
     while let Some(token) = tokens.next() {
         match token {
             Token::Open => depth += 1,
-            Token::Close => depth = depth.saturating_sub(1),
+            Token::Close if depth <= 1 => break,
+            Token::Close => depth -= 1,
             Token::Colon if depth == 1 && key == Some("\"id\"") => {
                 if let Some(Token::String(text) | Token::Word(text)) = tokens.next_if_plain()
                     && let Ok(value @ (Value::String(_) | Value::Number(_))) =
@@ -239,11 +243,21 @@ mod tests {
             (r#"{"x": "\"id\": 4", "y": nan}"#, Value::Null),
             (r#"[{"id": 5}, nan]"#, Value::Null),
             (r#"{"id": {"id": 6}, nan"#, Value::Null),
+            (r#"{"id": "a"} {"id": "b"}"#, json!("a")),
             (r#"{"id""#, Value::Null),
             ("", Value::Null),
         ] {
             assert_eq!(find_id(line), id, "{line}");
         }
+    }
+
+    #[test]
+    fn two_objects_in_one_line_are_told() {
+        let twice = answer_line(Command::Lcp, 1, r#"{"id": 1} {"id": 2}"#).text;
+        assert!(
+            twice.starts_with(r#"{"id":1,"#) && twice.contains(ONE_A_LINE),
+            "{twice}"
+        );
     }
 
     #[test]

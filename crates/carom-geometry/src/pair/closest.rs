@@ -9,22 +9,14 @@ use smallvec::SmallVec;
 /// Newton steps on the sphere.
 const MAX_NEWTON: usize = 30;
 
+/// Times that a step of it is halved until $g$ grows.
+const MAX_HALVINGS: usize = 20;
+
 /// Overlaps below this fraction of a body's radius are those of touching bodies.
 const SHALLOW: f64 = 1e-3;
 
 /// Features that are exchanged for better ones.
 const MAX_EXCHANGES: usize = 20;
-
-/// Polytopes that overlap, or are apart by less than this fraction of their size, have the features of
-/// their normal looked for among all that are nearby.
-const TOUCHING: f64 = 1e-6;
-
-/// How much higher than the lowest vertex that is, as a fraction of the size.
-const NEARBY: f64 = 1e-2;
-
-/// Rounds of that, and vertices of a body that are looked at.
-const MAX_ROUNDS: usize = 8;
-const MAX_POINTS: usize = 6;
 
 /// Attempts to pull overlapping bodies apart.
 const MAX_SHIFTS: usize = 40;
@@ -71,11 +63,19 @@ impl Closest {
 pub fn closest(a: &Placed<'_>, b: &Placed<'_>, memory: &mut Memory) -> Closest {
     let margin = a.part.margin + b.part.margin;
     let is_cold = memory.normal.is_none() && memory.points.is_empty();
-    let mut core = core(a, b, memory);
-    if !is_cold && !core.is_proven(a, b) {
+    let (mut best, mut simplex) = core(a, b, memory);
+    let mut opposite = opposite_points(a, b, &best.normal);
+    if opposite.is_none() && !is_cold {
         *memory = Memory::default();
-        core = self::core(a, b, memory);
+        (best, simplex) = core(a, b, memory);
+        opposite = opposite_points(a, b, &best.normal);
     }
+    if opposite.is_none() {
+        by_cuts(a, b, &mut best, &mut simplex);
+        memory.points = simplex.iter().map(|v| (v.a, v.b)).collect();
+        opposite = opposite_points(a, b, &best.normal);
+    }
+    let core = at_feature(a, b, &best, [simplex, opposite.unwrap_or_default()]);
     memory.normal = Some(core.normal);
     Closest {
         gap: core.gap - margin,
@@ -84,19 +84,6 @@ pub fn closest(a: &Placed<'_>, b: &Placed<'_>, memory: &mut Memory) -> Closest {
         normal: core.normal,
     }
 }
-
-impl Closest {
-    /// Whether the slab is as wide as the points are apart: then, by duality, neither can be improved.
-    /// Bodies that overlap have no such proof and count as proven.
-    fn is_proven(&self, a: &Placed<'_>, b: &Placed<'_>) -> bool {
-        let size = a.part.bounding_radius() + b.part.bounding_radius();
-        let apart = (self.point_a - self.point_b).norm();
-        self.gap <= 0.0 || (apart - self.gap).abs() <= PROOF_TOLERANCE * (size + apart)
-    }
-}
-
-/// Width of the slab against the distance of the points, over the size, that proves a gap.
-const PROOF_TOLERANCE: f64 = 1e-10;
 
 /// A normal with the value of $g$ for it.
 #[derive(Clone, Copy)]
@@ -119,7 +106,7 @@ impl Candidate {
     }
 }
 
-fn core(a: &Placed<'_>, b: &Placed<'_>, memory: &mut Memory) -> Closest {
+fn core(a: &Placed<'_>, b: &Placed<'_>, memory: &mut Memory) -> (Candidate, Simplex) {
     let centers = a.position - b.position;
     let guess = memory
         .normal
@@ -133,12 +120,12 @@ fn core(a: &Placed<'_>, b: &Placed<'_>, memory: &mut Memory) -> Closest {
     let smooth = a.part.is_smooth() && b.part.is_smooth();
     if smooth
         && memory.normal.is_some()
-        && let Some(found) = newton(a, b, &guess, Features::Free)
+        && let Some(found) = newton(a, b, &guess, Features::Lowest)
         // Of bodies that are apart any stationary point is the maximum; where they overlap by little,
         // the others are as deep as the bodies are wide.
         && found.value > -SHALLOW * a.part.bounding_radius().min(b.part.bounding_radius())
     {
-        return at_feature(a, b, &found, &Simplex::new());
+        return (found, Simplex::new());
     }
     let mut simplex: Simplex = memory
         .points
@@ -201,78 +188,159 @@ fn core(a: &Placed<'_>, b: &Placed<'_>, memory: &mut Memory) -> Closest {
         approach(a, b, &simplex, &mut best);
     }
     if (a.part.is_smooth() || b.part.is_smooth())
-        && let Some(found) = newton(a, b, &best.normal, Features::Free)
+        && let Some(found) = newton(a, b, &best.normal, Features::Lowest)
         && found.value > best.value
     {
         best = found;
     }
-    if a.has_corners() && b.has_corners() && best.value <= TOUCHING * size {
-        polish(a, b, &mut best);
-    }
     memory.points = simplex.iter().take(3).map(|v| (v.a, v.b)).collect();
-    at_feature(a, b, &best, &simplex)
+    (best, simplex)
 }
 
-/// Improves the normal of two polytopes that touch: the best of the normals of faces of either and of
-/// pairs of their edges, among the vertices that are about as low as the lowest.
-///
-/// The features of touching bodies were found by pulling them apart a little, in a direction that is a
-/// guess, and where a corner touches at a rim, many features are as near. Every normal is a lower bound
-/// of the gap, so the largest counts.
-fn polish(a: &Placed<'_>, b: &Placed<'_>, best: &mut Candidate) {
-    type Points = SmallVec<[Vector3<f64>; MAX_POINTS + 1]>;
+/// Vertices within this fraction of the size of the lowest are as low.
+const LEVEL: f64 = 1e-12;
+
+/// What is left of a difference across a normal, as a fraction of the size, where the normal is right.
+const ACROSS: f64 = 1e-11;
+
+/// Steps towards the smallest difference of two faces.
+const MAX_ACROSS: usize = 16;
+
+/// Vertices among the lowest along a normal that span points of the two bodies opposite to each other, on one line along the
+/// normal. That there are any is the condition for the bodies to be closest there: no slab of a normal nearby is wider.
+fn opposite_points(a: &Placed<'_>, b: &Placed<'_>, normal: &Vector3<f64>) -> Option<Simplex> {
     let size = a.part.bounding_radius() + b.part.bounding_radius();
-    for _ in 0..MAX_ROUNDS {
-        let near = |body: &Placed<'_>, towards: &Vector3<f64>| {
-            let mut points = Points::new();
-            body.features(towards, NEARBY * size, &mut |point| {
-                // The lowest ones, in order.
-                let point = body.rotation * point;
-                let height = towards.dot(&point);
-                let place = points.iter().position(|p| towards.dot(p) > height);
-                if points.len() < MAX_POINTS || place.is_some() {
-                    points.insert(place.unwrap_or(points.len()), point);
-                    points.truncate(MAX_POINTS);
-                }
-            });
-            points
+    let lowest = |body: &Placed<'_>, towards: &Vector3<f64>| {
+        let mut points = SmallVec::<[Vector3<f64>; 8]>::new();
+        body.features(towards, LEVEL * size, &mut |p| points.push(p));
+        points
+    };
+    let (of_a, of_b) = (lowest(a, normal), lowest(b, &-normal));
+    let across = |p: Vector3<f64>, q: Vector3<f64>| {
+        let mut vertex = Vertex::of(a, b, p, q);
+        vertex.difference -= normal * normal.dot(&vertex.difference);
+        vertex
+    };
+    let all = of_a
+        .iter()
+        .flat_map(|p| of_b.iter().map(|q| across(*p, *q)));
+    let lowest_along = |towards: &Vector3<f64>| {
+        let along = |v: &Vertex| v.difference.dot(towards);
+        all.clone().min_by(|v, w| along(v).total_cmp(&along(w)))
+    };
+    let mut simplex: Simplex = all.clone().take(1).collect();
+    for _ in 0..MAX_ACROSS {
+        let Some(left) = gjk::reduce(&mut simplex) else {
+            return Some(simplex);
         };
-        let (before, guess) = (best.value, best.normal);
-        let (of_a, of_b) = (near(a, &guess), near(b, &-guess));
-        let mut consider = |normal: Vector3<f64>| {
-            let outward = if normal.dot(&guess) < 0.0 {
-                -normal
-            } else {
-                normal
-            };
-            if let Some(candidate) = Candidate::new(a, b, &outward)
-                && candidate.value > best.value
-            {
-                *best = candidate;
-            }
-        };
-        for points in [&of_a, &of_b] {
-            for (i, x) in points.iter().enumerate() {
-                for (j, y) in points.iter().enumerate().skip(i + 1) {
-                    for z in points.iter().skip(j + 1) {
-                        consider((y - x).cross(&(z - x)));
-                    }
-                }
-            }
+        let length = left.norm();
+        if length <= ACROSS * size {
+            return Some(simplex);
         }
-        for (i, x) in of_a.iter().enumerate() {
-            for y in of_a.iter().skip(i + 1) {
-                for (j, z) in of_b.iter().enumerate() {
-                    for w in of_b.iter().skip(j + 1) {
-                        consider((y - x).cross(&(w - z)));
-                    }
-                }
-            }
+        let next = lowest_along(&left)?;
+        if next.difference.dot(&left) > length * ACROSS * size {
+            return None;
         }
-        if best.value - before <= f64::EPSILON * size {
-            break;
-        }
+        simplex.push(next);
     }
+    None
+}
+
+/// Corners of a polytope, or of a difference of two, that are looked at.
+const MAX_CUTS: usize = 24;
+
+/// Finds the widest slab by corners that are added one by one: for those that are known, every feature (a corner,
+/// an edge, a face) has a normal, and the widest slab of these is wider than that of the bodies until no corner
+/// is lower than those that are known.
+///
+/// This is slow, but needs neither that the bodies are apart nor that a start is near. A smooth body takes part as it
+/// is, not by corners; of two there is nothing to do.
+fn by_cuts(a: &Placed<'_>, b: &Placed<'_>, best: &mut Candidate, simplex: &mut Simplex) {
+    if a.part.is_smooth() && b.part.is_smooth() {
+        return;
+    }
+    let size = a.part.bounding_radius() + b.part.bounding_radius();
+    let mut known = SmallVec::<[Vertex; MAX_CUTS]>::new();
+    let mut slabs: Vec<Slab> = Vec::new();
+    let mut next = best.support;
+    while known.len() < MAX_CUTS {
+        for slab in &mut slabs {
+            slab.width = slab.width.min(width(a, b, &slab.normal, &next));
+        }
+        let guess = best.normal;
+        let mut consider = |features: &[Vertex], known: &[Vertex]| {
+            for normal in normals(a, b, features, &guess) {
+                let Some(normal) = normal.try_normalize(0.0) else {
+                    continue;
+                };
+                let of = known.iter().chain([&next]);
+                let width = of.map(|v| width(a, b, &normal, v));
+                slabs.push(Slab {
+                    normal,
+                    width: width.fold(f64::INFINITY, f64::min),
+                    features: features.iter().copied().collect(),
+                });
+            }
+        };
+        consider(&[next], &known);
+        for (i, x) in known.iter().enumerate() {
+            consider(&[next, *x], &known);
+            for y in known.iter().skip(i + 1) {
+                consider(&[next, *x, *y], &known);
+            }
+        }
+        known.push(next);
+        let Some(widest) = slabs.iter().max_by(|s, t| s.width.total_cmp(&t.width)) else {
+            return;
+        };
+        let Some(candidate) = Candidate::new(a, b, &widest.normal) else {
+            return;
+        };
+        if candidate.value >= best.value {
+            *best = candidate;
+            *simplex = widest.features.iter().copied().collect();
+        }
+        let corner = |v: &Vertex| match (a.part.is_smooth(), b.part.is_smooth()) {
+            (true, _) => [v.b; 2],
+            (_, true) => [v.a; 2],
+            _ => [v.a, v.b],
+        };
+        let is_known = known
+            .iter()
+            .any(|v| corner(v) == corner(&candidate.support));
+        if is_known || widest.width - candidate.value <= f64::EPSILON * size {
+            return;
+        }
+        next = candidate.support;
+    }
+}
+
+/// A slab that some corners bound.
+struct Slab {
+    normal: Vector3<f64>,
+    /// With all corners that are known.
+    width: f64,
+    features: SmallVec<[Vertex; 3]>,
+}
+
+/// Width of a slab that reaches to a corner, and to the lowest point of a smooth body.
+fn width(a: &Placed<'_>, b: &Placed<'_>, normal: &Vector3<f64>, corner: &Vertex) -> f64 {
+    with_corner(a, b, normal, corner).dot(normal)
+}
+
+/// The difference of a corner of a polytope and the lowest point of a smooth body.
+fn with_corner(
+    a: &Placed<'_>,
+    b: &Placed<'_>,
+    normal: &Vector3<f64>,
+    corner: &Vertex,
+) -> Vector3<f64> {
+    let of = |body: &Placed<'_>, towards: &Vector3<f64>, point| match body.part.is_smooth() {
+        true => body.lowest(towards),
+        false => point,
+    };
+    let (p, q) = (of(a, normal, corner.a), of(b, &-normal, corner.b));
+    Vertex::of(a, b, p, q).difference
 }
 
 /// Steps of Gilbert, Johnson and Keerthi that bring a normal near enough for Newton's method.
@@ -316,11 +384,14 @@ fn each_subset(simplex: &Simplex, f: &mut dyn FnMut(&[Vertex])) {
     }
 }
 
-/// What the normal is bound to: nothing, or to be normal to an edge.
+/// What of a polytope a smooth body is closest to.
 #[derive(Clone, Copy)]
-enum Features {
-    Free,
-    Edge(Vector3<f64>),
+enum Features<'v> {
+    /// Whatever is lowest.
+    Lowest,
+    Corner(&'v Vertex),
+    /// A corner of an edge, and the edge.
+    Edge(&'v Vertex, Vector3<f64>),
 }
 
 /// Normals that belong to features.
@@ -330,54 +401,41 @@ fn normals(
     features: &[Vertex],
     guess: &Vector3<f64>,
 ) -> SmallVec<[Vector3<f64>; 2]> {
-    let mut out = SmallVec::new();
-    let curved = a.part.is_smooth() || b.part.is_smooth();
-    let d = |i: usize| features[i].difference;
-    match (features.len(), curved) {
-        (1, false) => out.push(d(0)),
-        (2, false) => {
-            let edge = d(1) - d(0);
-            // The part of the difference across the edge, without cancellation.
-            out.push(edge.cross(&d(0)).cross(&edge));
+    // Only the corners of a polytope make features with a smooth body.
+    let corner = |v: &Vertex| match (a.part.is_smooth(), b.part.is_smooth()) {
+        (false, false) => v.difference,
+        (true, _) => b.rotation * -v.b,
+        (_, true) => a.rotation * v.a,
+    };
+    let mut corners = SmallVec::<[(Vector3<f64>, &Vertex); 3]>::new();
+    for vertex in features {
+        let at = corner(vertex);
+        if !corners.iter().any(|(other, _)| *other == at) {
+            corners.push((at, vertex));
         }
-        (3, false) => {
-            let normal = (d(1) - d(0)).cross(&(d(2) - d(0)));
-            out.push(if normal.dot(guess) < 0.0 {
-                -normal
-            } else {
-                normal
-            });
-        }
-        (_, true) => {
-            // Only the vertices of a polytope make features of a curved pair.
-            let mut corners: SmallVec<[Vector3<f64>; 3]> = SmallVec::new();
-            for vertex in features {
-                let corner = match (a.part.is_smooth(), b.part.is_smooth()) {
-                    (true, false) => b.rotation * vertex.b,
-                    (false, true) => a.rotation * vertex.a,
-                    _ => continue,
-                };
-                if !corners.contains(&corner) {
-                    corners.push(corner);
-                }
-            }
-            let found = match corners[..] {
-                [x, y, z] => {
-                    let normal = (y - x).cross(&(z - x));
-                    Some(if normal.dot(guess) < 0.0 {
-                        -normal
-                    } else {
-                        normal
-                    })
-                }
-                [x, y] => newton(a, b, guess, Features::Edge(y - x)).map(|c| c.normal),
-                _ => newton(a, b, guess, Features::Free).map(|c| c.normal),
-            };
-            out.extend(found);
-        }
-        _ => (),
     }
-    out
+    let curved = a.part.is_smooth() || b.part.is_smooth();
+    match (&corners[..], curved) {
+        ([(x, _), (y, _), (z, _)], _) => {
+            let normal = (y - x).cross(&(z - x));
+            SmallVec::from([normal, -normal])
+        }
+        ([(x, _)], false) => SmallVec::from_elem(*x, 1),
+        ([(x, _), (y, _)], false) => {
+            let edge = y - x;
+            // The part of the difference across the edge, without cancellation.
+            SmallVec::from_elem(edge.cross(x).cross(&edge), 1)
+        }
+        ([(x, vertex), (y, _)], true) => {
+            let found = newton(a, b, guess, Features::Edge(vertex, y - x));
+            found.map(|c| c.normal).into_iter().collect()
+        }
+        ([(_, vertex)], true) => {
+            let found = newton(a, b, guess, Features::Corner(vertex));
+            found.map(|c| c.normal).into_iter().collect()
+        }
+        _ => SmallVec::new(),
+    }
 }
 
 /// Newton's method for a stationary point of $g$ on the sphere.
@@ -385,51 +443,72 @@ fn newton(
     a: &Placed<'_>,
     b: &Placed<'_>,
     guess: &Vector3<f64>,
-    features: Features,
+    features: Features<'_>,
 ) -> Option<Candidate> {
     let mut n = match features {
-        Features::Free => *guess,
-        Features::Edge(e) => e.cross(guess).cross(&e).try_normalize(0.0)?,
+        Features::Edge(_, e) => e.cross(guess).cross(&e).try_normalize(0.0)?,
+        _ => *guess,
+    };
+    let difference = |n: &Vector3<f64>| match features {
+        Features::Lowest => Vertex::lowest(a, b, n).difference,
+        Features::Corner(corner) | Features::Edge(corner, _) => with_corner(a, b, n, corner),
     };
     let size = a.part.bounding_radius() + b.part.bounding_radius();
     let mut last = f64::INFINITY;
+    let mut d = difference(&n);
     for _ in 0..MAX_NEWTON {
-        let support = Vertex::lowest(a, b, &n);
-        let d = support.difference;
         let value = n.dot(&d);
         // sigma_2 is taken along -n: its second derivative is even.
         let bend = a.bend(&n) + b.bend(&-n);
+        let [t1, t2] = match features {
+            Features::Edge(_, e) => [n.cross(&e).try_normalize(0.0)?; 2],
+            _ => tangents(&n),
+        };
+        // Second derivatives on the sphere; where features are given, such that the step leads upwards.
+        let matrix = |value: f64| {
+            let entry = |s: &Vector3<f64>, t: &Vector3<f64>| s.dot(&(bend * t)) - value * s.dot(t);
+            Matrix2::new(
+                entry(&t1, &t1),
+                entry(&t1, &t2),
+                entry(&t2, &t1),
+                entry(&t2, &t2),
+            )
+        };
+        let mut second = matrix(value);
+        let free = matches!(features, Features::Lowest);
         let step = match features {
-            Features::Free => {
-                let [t1, t2] = tangents(&n);
-                let entry =
-                    |s: &Vector3<f64>, t: &Vector3<f64>| s.dot(&(bend * t)) - value * s.dot(t);
-                let matrix = Matrix2::new(
-                    entry(&t1, &t1),
-                    entry(&t1, &t2),
-                    entry(&t2, &t1),
-                    entry(&t2, &t2),
-                );
-                let s = matrix.try_inverse()? * -Vector2::new(t1.dot(&d), t2.dot(&d));
-                t1 * s.x + t2 * s.y
-            }
-            Features::Edge(e) => {
-                let t = n.cross(&e).try_normalize(0.0)?;
-                let slope = t.dot(&(bend * t)) - value;
-                if slope == 0.0 {
-                    return None;
+            Features::Edge(..) => {
+                if second.m11 >= 0.0 {
+                    second = matrix(value.abs());
                 }
-                t * (-t.dot(&d) / slope)
+                t1 * (-t1.dot(&d) / second.m11)
+            }
+            _ => {
+                let is_concave = second.m11 < 0.0 && second.determinant() > 0.0;
+                if !(free || is_concave) {
+                    second = matrix(value.abs());
+                }
+                let s = second.try_inverse()? * -Vector2::new(t1.dot(&d), t2.dot(&d));
+                t1 * s.x + t2 * s.y
             }
         };
         let length = step.norm();
         if !length.is_finite() {
             return None;
         }
-        let next = (n + step * (0.5 / length).min(1.0)).try_normalize(0.0)?;
+        let mut share = (0.5 / length).min(1.0);
+        for _ in 0..MAX_HALVINGS {
+            let next = (n + step * share).try_normalize(0.0)?;
+            let there = difference(&next);
+            let rises = next.dot(&there) >= value - 4.0 * f64::EPSILON * size;
+            if free || rises {
+                (n, d) = (next, there);
+                break;
+            }
+            share *= 0.5;
+        }
         let done = length <= 4.0 * f64::EPSILON || (length <= 1e-9 && length >= last);
         last = length;
-        n = next;
         if done || length <= 1e-11 {
             return Candidate::new(a, b, &n);
         }
@@ -439,8 +518,18 @@ fn newton(
         .flatten()
 }
 
-/// The closest points on the features that share the lowest value along the normal.
-fn at_feature(a: &Placed<'_>, b: &Placed<'_>, best: &Candidate, simplex: &Simplex) -> Closest {
+/// Points of two features are opposite to each other if they are no farther from a line along the normal, as a
+/// fraction of the size.
+const OPPOSITE: f64 = 1e-9;
+
+/// The closest points on the features that share the lowest value along the normal: those of a simplex if they are
+/// opposite to each other, else of others.
+fn at_feature(
+    a: &Placed<'_>,
+    b: &Placed<'_>,
+    best: &Candidate,
+    [simplex, others]: [Simplex; 2],
+) -> Closest {
     let n = best.normal;
     let mut points = (best.support.a, best.support.b);
     let size = a.part.bounding_radius() + b.part.bounding_radius();
@@ -453,23 +542,28 @@ fn at_feature(a: &Placed<'_>, b: &Placed<'_>, best: &Candidate, simplex: &Simple
         Simplex::new()
     };
     gjk::reduce(&mut spanning);
-    for feature in [on, spanning] {
+    for feature in [on, spanning, others] {
         if feature.len() < 2 || feature.len() > 3 {
             continue;
         }
         // Weights of the point of the feature that the origin projects to.
         let flat = |v: &Vertex| v.difference - n * v.difference.dot(&n);
-        if let Some(weights) = weights(&feature.iter().map(flat).collect::<SmallVec<[_; 3]>>()) {
-            let sum = |f: &dyn Fn(&Vertex) -> Vector3<f64>| {
-                feature
-                    .iter()
-                    .zip(&weights)
-                    .map(|(v, w)| f(v) * *w)
-                    .sum::<Vector3<f64>>()
-            };
-            points = (sum(&|v| v.a), sum(&|v| v.b));
-            break;
-        }
+        let weights = weights(&feature.iter().map(flat).collect::<SmallVec<[_; 3]>>());
+        let Some(weights) = weights.filter(|weights| {
+            let across = feature.iter().zip(weights).map(|(v, w)| flat(v) * *w);
+            across.sum::<Vector3<f64>>().norm() <= OPPOSITE * size
+        }) else {
+            continue;
+        };
+        let sum = |f: &dyn Fn(&Vertex) -> Vector3<f64>| {
+            feature
+                .iter()
+                .zip(&weights)
+                .map(|(v, w)| f(v) * *w)
+                .sum::<Vector3<f64>>()
+        };
+        points = (sum(&|v| v.a), sum(&|v| v.b));
+        break;
     }
     let mut closest = Closest {
         gap: best.value,

@@ -9,7 +9,8 @@
 //! The algorithm of Gilbert, Johnson & Keerthi (1988) finds the vertices that are closest; the normal
 //! is then computed from those features, not from the difference of two close points, and smooth
 //! bodies are polished by Newton's method on the sphere. So both the gap and the normal are good to
-//! rounding, also where the bodies touch.
+//! rounding, also where the bodies touch. The lowest points of the two must then lie opposite to each other;
+//! where they do not, the feature is looked for by cuts, corner by corner.
 
 mod closest;
 mod gjk;

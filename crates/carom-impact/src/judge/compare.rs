@@ -158,7 +158,8 @@ pub(super) fn all(
     (laws, refused)
 }
 
-/// The nearest answer of a law, `None` if it has nothing to say about problems of this kind.
+/// The nearest answer of a law, `None` if it has nothing of its own to say about problems of this kind and was
+/// not asked for by name.
 fn ask(
     case: &Case<'_>,
     inelastic: &Inelastic,
@@ -166,8 +167,9 @@ fn ask(
     law: &Law,
 ) -> Option<Answer> {
     let contacts = case.problem.contacts();
-    let has_constraints = !contacts.constraint_forms().is_empty();
-    let has_tangents = contacts.contacts().iter().any(|c| !c.tangents.is_empty());
+    let is_named = case.options.laws.is_some();
+    let has_constraints = is_named || !contacts.constraint_forms().is_empty();
+    let has_tangents = is_named || contacts.contacts().iter().any(|c| !c.tangents.is_empty());
     match law {
         Law::Propagative(_) => Some(propagative(case)),
         Law::Plastic(_) => Some(plastic(case)),
@@ -181,9 +183,10 @@ fn ask(
             Ok(()) => set.map(|set| Ok(set_valued(set))),
             Err(error) => Some(Err(error)),
         },
-        Law::Routh(_) => (contacts.len() == 1).then(|| routh(case)),
+        Law::Routh(_) => (is_named || contacts.len() == 1).then(|| routh(case)),
         // The same physics under another name.
-        Law::TwoBody(_) => two_tangents(contacts).then(|| routh(case)),
+        Law::TwoBody(_) if two_tangents(contacts) => Some(routh(case)),
+        Law::TwoBody(law) => is_named.then(|| case.fixed(law, String::new())),
         Law::NonholonomicElastic(law) => has_constraints.then(|| case.fixed(law, String::new())),
         Law::NonholonomicProjected(law) => has_constraints.then(|| case.fixed(law, String::new())),
         Law::NonholonomicNewton(_) => has_constraints.then(|| {
@@ -260,25 +263,40 @@ impl Case<'_> {
                 ..self.candidate(outcome.velocity_plus, detail.clone())
             })
         };
-        let distance = |e| {
-            let outcome = resolve(e).ok()?;
-            Some(self.distance(&outcome.velocity_plus))
-        };
         if let Some(given) = given {
             let own = answer(given, false)?;
             if self.is_same(own.distance) {
                 return Ok(own);
             }
         }
-        let Some((best, _)) = nearest_coefficient(distance) else {
+        let mut ends = [None, None];
+        let mut failed = None;
+        let guess = self.newton_ratio();
+        let found = nearest_coefficient(&self.after, self.reference, guess, |e| {
+            let velocity = match resolve(e) {
+                Ok(outcome) => outcome.velocity_plus,
+                Err(error) => {
+                    failed = Some(error);
+                    return None;
+                }
+            };
+            let whitened = self.whitened(&velocity);
+            for (end, at) in ends.iter_mut().zip([0.0, 1.0]) {
+                if e == at {
+                    *end = Some(velocity.clone());
+                }
+            }
+            Some(whitened)
+        });
+        let best = match (found, failed) {
+            (Some(best), _) => best,
             // The law says why.
-            return answer(given.unwrap_or(1.0), true);
+            (None, Some(error)) => return Err(error),
+            (None, None) => return answer(given.unwrap_or(1.0), true),
         };
         let mut best = answer(best, Some(best) != given)?;
-        let (plastic, elastic) = (resolve(0.0), resolve(1.0));
-        if let (Ok(plastic), Ok(elastic)) = (plastic, elastic)
-            && plastic.velocity_plus == elastic.velocity_plus
-        {
+        let [plastic, elastic] = ends;
+        if plastic.is_some() && plastic == elastic {
             best.restitution = None;
         }
         Ok(best)
@@ -304,6 +322,27 @@ impl Case<'_> {
             &contacts,
             self.problem.velocity_minus().clone(),
         )?)
+    }
+
+    /// Newton's ratio of all contacts that approached, by least squares, in \[0, 1\].
+    fn newton_ratio(&self) -> f64 {
+        let contacts = self.problem.contacts();
+        let scale = self.problem.scale();
+        let (mut product, mut square) = (0.0, 0.0);
+        for i in 0..contacts.len() {
+            let rate = |v: &Tangent| contacts.normal_velocity(i, v.0.as_slice(), scale).rate;
+            let (before, after) = (rate(self.approach), rate(self.velocity_plus));
+            if before < 0.0 {
+                product += before * after;
+                square += before * before;
+            }
+        }
+        let ratio = -product / square;
+        if ratio.is_finite() {
+            ratio.clamp(0.0, 1.0)
+        } else {
+            0.0
+        }
     }
 
     /// The coefficient of all contacts, if they have one in common.
@@ -401,12 +440,14 @@ fn on_segment(
         return case.candidate(case.velocity(elastic), order.to_owned());
     }
     let at = |alpha: f64| plastic + alpha * &d;
-    let from = |alpha: f64| (at(alpha) - &case.after).norm() / case.reference;
+    let from = |alpha: f64| case.relative(&(at(alpha) - &case.after));
     let own = [1.0, 0.0]
         .into_iter()
         .find(|alpha| case.is_same(from(*alpha)));
     let alpha = own.unwrap_or_else(|| (d.dot(&(&case.after - plastic)) / length).clamp(0.0, 1.0));
-    let b = plastic.dot(&d).max(0.0);
+    // Energies add up in the unit of the problem.
+    let [d, plastic] = [&d, plastic].map(|x| case.parts.lowered(x));
+    let (length, b) = (d.norm_squared(), plastic.dot(&d).max(0.0));
     let value = ((length * alpha * alpha + 2.0 * b * alpha) / (length + 2.0 * b)).sqrt();
     let detail = match alpha {
         1.0 => order.to_owned(),

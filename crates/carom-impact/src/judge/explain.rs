@@ -1,6 +1,7 @@
 //! The impulses that explain a change of momentum.
 
 use super::Case;
+use super::parts::Parts;
 use crate::nnls::nonnegative_least_squares;
 use crate::{ContactSet, ImpactError};
 use carom_metric::{Tangent, kernel};
@@ -40,6 +41,15 @@ pub struct Explanation {
     pub admissible_impulses: DVector<f64>,
     /// Which residuals no other impulses can lower.
     pub(super) proven: Proven,
+}
+
+impl Explanation {
+    /// From the units of the parts to that of the problem.
+    pub(super) fn lower(&mut self, contacts: &ContactSet<'_>, parts: &Parts) {
+        parts.lower_impulses(contacts, &mut self.impulses);
+        parts.lower_impulses(contacts, &mut self.admissible_impulses);
+        parts.lower_multipliers(contacts, &mut self.constraint_impulses);
+    }
 }
 
 /// Residuals that are known to be the least: no impulse of the kind points against what is left.
@@ -102,7 +112,7 @@ pub(super) fn explain(case: &Case<'_>) -> Result<Explanation, ImpactError> {
         friction: is_least(contacts, &cone.residual, Kind::Coulomb),
     };
     let unscale = 1.0 / case.problem.scale();
-    let relative = |residual: &DVector<f64>| residual.norm() / case.reference;
+    let relative = |residual: &DVector<f64>| case.relative(residual);
     let momentum_residual = relative(&span);
     // Nested sets: the order of the residuals is not left to rounding.
     let pull_residual = relative(&pushing.residual).max(momentum_residual);
@@ -167,9 +177,10 @@ pub(super) fn in_one_step(case: &Case<'_>) -> Result<(DVector<f64>, Tangent), Im
         Some(basis) => &change - basis * basis.tr_mul(&change),
         None => change,
     };
-    let limit = case.options.tolerance * case.reference;
+    let tolerance = case.options.tolerance;
+    let limit = |i: usize| tolerance * case.reference_of(&contacts.contacts()[i].normal);
     let rate = |row: usize| kernel::dot(contacts.unit_row(row), case.after.as_slice());
-    let is_closed = |i: usize| rate(contacts.row(i)) <= limit;
+    let is_closed = |i: usize| rate(contacts.row(i)) <= limit(i);
     let sliding = |i: usize| {
         let row = contacts.row(i);
         let is_round = contacts.contacts()[i].tangents.len() == 2;
@@ -178,7 +189,7 @@ pub(super) fn in_one_step(case: &Case<'_>) -> Result<(DVector<f64>, Tangent), Im
             true => [given(row + 1), given(row + 2)],
             false => return None,
         };
-        let is_sliding = rate(row + 1).hypot(rate(row + 2)) > limit;
+        let is_sliding = rate(row + 1).hypot(rate(row + 2)) > limit(i);
         is_sliding.then(|| [x / x.hypot(y), y / x.hypot(y)])
     };
     let mut edges = Vec::new();

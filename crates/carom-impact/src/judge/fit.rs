@@ -1,81 +1,265 @@
 //! The coefficient that brings a law nearest to an outcome.
 
-/// Steps between 0 and 1 at which the distance is sampled before the search narrows.
+use nalgebra::DVector;
+
+/// Steps between 0 and 1 at which a curve is looked at where it bends.
 const GRID: u32 = 16;
 
+/// Steps at which every curve is looked at.
+const COARSE: u32 = 4;
+
 /// Distances that differ by less are the same: a point of the grid is kept then, so that fitted
-/// coefficients are not ends of the interval with an error.
+/// coefficients are not ends of the interval with an error. A curve that differs by less from its
+/// chord is straight there.
 const NO_GAIN: f64 = 1e-9;
+
+/// Secant steps; near a match each doubles the digits.
+const SECANTS: usize = 12;
+
+/// A secant step below this has arrived.
+const ARRIVED: f64 = 1e-12;
 
 /// Reductions of the golden section: $0.618^{64}$ is beyond the last digit.
 const REDUCTIONS: usize = 64;
 
-/// Minimizes a distance over a coefficient in \[0, 1\]: the best point of a grid, then golden
-/// section around it. `distance` is `None` where the law has no answer.
+/// A point of a curve, and how far it is from the target.
+#[derive(Clone)]
+struct Point {
+    x: f64,
+    at: DVector<f64>,
+    distance: f64,
+}
+
+/// A curve over \[0, 1\], the answers of a law, and the nearest of its points that were met.
+struct Curve<'t, F> {
+    target: &'t DVector<f64>,
+    answer: F,
+    best: Option<(f64, f64)>,
+}
+
+/// The coefficient in \[0, 1\] at which a law's `answer`, of the size `size`, comes nearest to the
+/// target. `answer` is `None` where the law has none; a law that has none at both ends and at the
+/// `guess` is asked no further.
 ///
-/// A distance falls to a match like $|x|$, so the section finds it to the last digits. Where it has
-/// several valleys narrower than the grid another one may be deeper; laws have none.
+/// A curve that is straight between five points is followed along its chord, as laws are whose
+/// answer is linear in the coefficient. Else secants are followed from the best point, of a finer
+/// grid if they do not arrive, and then golden section: at a kink. Where the distance has several
+/// valleys narrower than the grid another one may be deeper; laws have none.
 pub(super) fn nearest_coefficient(
-    mut distance: impl FnMut(f64) -> Option<f64>,
-) -> Option<(f64, f64)> {
-    let mut best: Option<(f64, f64)> = None;
-    let mut value = |x: f64, best: &mut Option<(f64, f64)>| {
-        let found = distance(x).unwrap_or(f64::INFINITY);
-        if found.is_finite() && best.is_none_or(|(_, least)| found < least) {
-            *best = Some((x, found));
+    target: &DVector<f64>,
+    size: f64,
+    guess: f64,
+    answer: impl FnMut(f64) -> Option<DVector<f64>>,
+) -> Option<f64> {
+    let mut curve = Curve {
+        target,
+        answer,
+        best: None,
+    };
+    let limit = NO_GAIN * size;
+    let ends = [curve.point(0.0), curve.point(1.0)];
+    let mut on_grid = curve.best;
+    let guessed = curve.point(guess);
+    if guessed.is_none() && ends.iter().all(Option::is_none) {
+        return None;
+    }
+    let mut look = |curve: &mut Curve<'_, _>, x: f64| {
+        let found = curve.point(x);
+        if let Some(p) = &found
+            && on_grid.is_none_or(|(_, least)| p.distance < least)
+        {
+            on_grid = Some((x, p.distance));
         }
         found
     };
-    let step = 1.0 / f64::from(GRID);
-    for k in 0..=GRID {
-        value(f64::from(k) * step, &mut best);
-    }
-    let on_grid = best?;
-    let center = on_grid.0;
-    let (mut low, mut high) = ((center - step).max(0.0), (center + step).min(1.0));
-    let ratio = 0.5 * (5f64.sqrt() - 1.0);
-    let (mut left, mut right) = (high - ratio * (high - low), low + ratio * (high - low));
-    let (mut at_left, mut at_right) = (value(left, &mut best), value(right, &mut best));
-    for _ in 0..REDUCTIONS {
-        if at_left <= at_right {
-            high = right;
-            (right, at_right) = (left, at_left);
-            left = high - ratio * (high - low);
-            at_left = value(left, &mut best);
-        } else {
-            low = left;
-            (left, at_left) = (right, at_right);
-            right = low + ratio * (high - low);
-            at_right = value(right, &mut best);
+    let inner = (1..COARSE).map(|k| look(&mut curve, f64::from(k) / f64::from(COARSE)));
+    let inner: Vec<Option<Point>> = inner.collect();
+    let [start, end] = ends;
+    let points: Option<Vec<Point>> = [vec![start], inner, vec![end]]
+        .into_iter()
+        .flatten()
+        .collect();
+    if let Some(points) = &points
+        && is_straight(points, limit)
+        && let [first, .., last] = points.as_slice()
+    {
+        let x = along(target, first, last).clamp(0.0, 1.0);
+        let promised = &first.at + (&last.at - &first.at) * x;
+        let found = curve.point(x);
+        if found.is_some_and(|p| (p.at - promised).norm() <= limit) {
+            return curve.refined(on_grid, limit);
         }
     }
-    best.filter(|(_, least)| *least < on_grid.1 - NO_GAIN)
-        .or(Some(on_grid))
+    let around = |(center, _): (f64, f64), steps: u32| {
+        let step = 1.0 / f64::from(steps);
+        (center, ((center - step).max(0.0), (center + step).min(1.0)))
+    };
+    if points.is_some() {
+        let (center, ends) = around(curve.best?, COARSE);
+        if curve.secants(center, ends) {
+            return curve.refined(on_grid, limit);
+        }
+    }
+    for k in (0..=GRID).filter(|k| k % (GRID / COARSE) != 0) {
+        look(&mut curve, f64::from(k) / f64::from(GRID));
+    }
+    let (center, ends) = around(curve.best?, GRID);
+    if !curve.secants(center, ends) {
+        curve.section(ends);
+    }
+    curve.refined(on_grid, limit)
+}
+
+/// Whether all points lie on the chord between the first and the last, evenly.
+fn is_straight(points: &[Point], limit: f64) -> bool {
+    let [first, .., last] = points else {
+        return false;
+    };
+    points.iter().all(|p| {
+        let chord = &first.at + (&last.at - &first.at) * p.x;
+        (&p.at - chord).norm() <= limit
+    })
+}
+
+/// Where a chord is nearest to the target: 0 at `a`, 1 at `b`.
+fn along(target: &DVector<f64>, a: &Point, b: &Point) -> f64 {
+    let chord = &b.at - &a.at;
+    let length = chord.norm_squared();
+    match length > 0.0 {
+        true => chord.dot(&(target - &a.at)) / length,
+        false => 0.0,
+    }
+}
+
+impl<F: FnMut(f64) -> Option<DVector<f64>>> Curve<'_, F> {
+    fn point(&mut self, x: f64) -> Option<Point> {
+        let at = (self.answer)(x)?;
+        let distance = (&at - self.target).norm();
+        if !distance.is_finite() {
+            return None;
+        }
+        if self.best.is_none_or(|(_, least)| distance < least) {
+            self.best = Some((x, distance));
+        }
+        Some(Point { x, at, distance })
+    }
+
+    /// The best point met, or that of the grid if nothing was gained since.
+    fn refined(&self, on_grid: Option<(f64, f64)>, limit: f64) -> Option<f64> {
+        let is_gained = |least: f64| on_grid.is_none_or(|(_, grid)| least < grid - limit);
+        let gained = self.best.filter(|(_, least)| is_gained(*least));
+        gained.or(on_grid).map(|(x, _)| x)
+    }
+
+    /// Follows secants from a point between two ends; whether that arrived at a point that is no worse.
+    fn secants(&mut self, start: f64, (low, high): (f64, f64)) -> bool {
+        // Towards the inside, and not far, so that curves bend little.
+        let far = if start < 0.5 { high } else { low };
+        let next = start + 0.25 * (far - start);
+        let (Some(mut a), Some(mut b)) = (self.point(next), self.point(start)) else {
+            return false;
+        };
+        let limit = b.distance;
+        for _ in 0..SECANTS {
+            let x = a.x + along(self.target, &a, &b) * (b.x - a.x);
+            let x = x.clamp(low, high);
+            let Some(found) = self.point(x) else {
+                return false;
+            };
+            if (x - b.x).abs() <= ARRIVED {
+                return found.distance <= limit;
+            }
+            (a, b) = (b, found);
+        }
+        false
+    }
+
+    fn section(&mut self, (mut low, mut high): (f64, f64)) {
+        let mut value = |x: f64| self.point(x).map_or(f64::INFINITY, |p| p.distance);
+        let ratio = 0.5 * (5f64.sqrt() - 1.0);
+        let (mut left, mut right) = (high - ratio * (high - low), low + ratio * (high - low));
+        let (mut at_left, mut at_right) = (value(left), value(right));
+        for _ in 0..REDUCTIONS {
+            if at_left <= at_right {
+                high = right;
+                (right, at_right) = (left, at_left);
+                left = high - ratio * (high - low);
+                at_left = value(left);
+            } else {
+                low = left;
+                (left, at_left) = (right, at_right);
+                right = low + ratio * (high - low);
+                at_right = value(right);
+            }
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use nalgebra::dvector;
+    use std::cell::Cell;
 
     /// The nearest coefficient, NaN if there is none.
-    fn minimum(distance: impl FnMut(f64) -> Option<f64>) -> f64 {
-        nearest_coefficient(distance).map_or(f64::NAN, |(x, _)| x)
+    fn minimum(target: f64, mut curve: impl FnMut(f64) -> Option<f64>) -> f64 {
+        let target = dvector![target];
+        let answer = |x: f64| curve(x).map(|y| dvector![y]);
+        nearest_coefficient(&target, 1.0, 0.5, answer).unwrap_or(f64::NAN)
     }
 
     #[test]
-    fn a_kink_is_found_to_the_last_digits() {
-        let x = minimum(|x| Some((x - 0.123_456_789).abs()));
-        assert!((x - 0.123_456_789).abs() < 1e-14);
+    fn straight_and_bent_curves_are_met_to_the_last_digits() {
+        let x = minimum(0.123_456_789, Some);
+        assert!((x - 0.123_456_789).abs() < 1e-15);
+        let x = minimum(0.3, |x| Some(x.sqrt()));
+        assert!((x - 0.09).abs() < 1e-15);
+        // A kink between two points of the grid.
+        let x = minimum(0.9, |x| Some(x.min(0.2 + 0.5 * x)));
+        assert_eq!(x, 1.0);
+        let x = minimum(0.45, |x| Some(x.min(0.2 + 0.5 * x)));
+        assert!((x - 0.5).abs() < 1e-14);
+    }
+
+    #[test]
+    fn the_nearest_point_of_a_bend_that_is_not_met() {
+        let target = dvector![0.3, 0.0];
+        let parabola = |x: f64| Some(dvector![x, 1.0 + (x - 0.4) * (x - 0.4)]);
+        let x = nearest_coefficient(&target, 1.0, 0.0, parabola).unwrap_or(f64::NAN);
+        // (x - 0.3) + 2 (x - 0.4) (1 + (x - 0.4)^2) = 0
+        let y = x - 0.4;
+        assert!((x - 0.3 + 2.0 * y * (1.0 + y * y)).abs() < 1e-8);
+        let corner = |x: f64| Some(dvector![x, (x - 0.37).abs()]);
+        let x = nearest_coefficient(&dvector![0.37, -1.0], 1.0, 0.0, corner).unwrap_or(f64::NAN);
+        assert!((x - 0.37).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_law_that_is_linear_is_asked_a_few_times() {
+        let count = Cell::new(0);
+        let x = minimum(0.7, |x| {
+            count.set(count.get() + 1);
+            Some(2.0 * x - 1.0)
+        });
+        assert!((x - 0.85).abs() < 1e-15 && count.get() <= 7);
     }
 
     #[test]
     fn the_ends_count_and_gaps_are_passed_over() {
-        assert_eq!(minimum(|x| Some(1.0 - x)), 1.0);
-        assert_eq!(minimum(|x| Some(x * x)), 0.0);
+        assert_eq!(minimum(2.0, Some), 1.0);
+        assert_eq!(minimum(0.0, |x| Some(x * x)), 0.0);
         // Noise next to an end does not move it.
-        assert_eq!(minimum(|x| Some(if x == 0.0 { 1e-12 } else { x })), 0.0);
-        let x = minimum(|x| (x > 0.4).then_some((x - 0.2).abs()));
+        assert_eq!(
+            minimum(0.0, |x| Some(if x == 0.0 { 1e-12 } else { x })),
+            0.0
+        );
+        let x = minimum(0.2, |x| (x > 0.4).then_some(x));
         assert!((0.4..0.4001).contains(&x));
-        assert!(nearest_coefficient(|_| None).is_none());
+        assert!(minimum(0.0, |_| None).is_nan());
+        // A guess is believed where the grid meets no answer.
+        let target = dvector![0.31];
+        let narrow = |x: f64| (0.305..0.31).contains(&x).then(|| dvector![x]);
+        let x = nearest_coefficient(&target, 1.0, 0.309, narrow).unwrap_or(f64::NAN);
+        assert!((0.309..0.31).contains(&x));
     }
 }

@@ -7,6 +7,8 @@
 //! All distances are relative: velocities in the kinetic metric, over $\lVert p^-\rVert$ (over
 //! $\lVert p^+\rVert$ if the system starts at rest). They have no units and mean the same for
 //! every problem: $10^{-2}$ is a hundredth of the motion there was, or $10^{-4}$ of its energy.
+//! Parts that no contact, no constraint and no entry of the mass matrix connects are each measured
+//! by their own momentum, and the largest distance counts: a far body, however fast, changes no verdict.
 //!
 //! # Which impulses
 //!
@@ -32,6 +34,7 @@ mod compare;
 mod explain;
 mod fit;
 mod membership;
+mod parts;
 #[cfg(feature = "bounds")]
 mod passed;
 mod tasks;
@@ -44,10 +47,11 @@ pub use membership::{Membership, OutsideReason, SetVerdict, Witness, WitnessCone
 pub use passed::{PassedBound, passed_bound};
 
 use crate::frictional::FrictionCone;
-use crate::own_terms::GRAZING_TOLERANCE;
+use crate::own_terms::{self, GRAZING_TOLERANCE};
 use crate::{Audit, ImpactError, ImpactProblem, audit};
-use carom_metric::{Tangent, kernel};
+use carom_metric::{Covector, Tangent, kernel};
 use nalgebra::DVector;
+use parts::Parts;
 
 /// Numeric knobs of [`judge`].
 #[derive(Clone, Debug, PartialEq)]
@@ -126,6 +130,9 @@ pub struct Judgement {
     pub audit: Audit,
     /// $E^+/E^-$; `None` if the system starts at rest.
     pub energy_ratio: Option<f64>,
+    /// $E^+/E^-$ of each part that nothing connects to the others; infinite if it starts at rest and moves
+    /// afterwards, 1 if it never moves.
+    pub part_energy_ratios: Vec<f64>,
     /// The impulses that explain the change.
     pub explanation: Explanation,
     /// The contacts, in their order.
@@ -139,14 +146,27 @@ pub struct Judgement {
 }
 
 impl Judgement {
-    /// What the energy did.
+    /// What the energy did: gained if that of any part grew, else lost if that of any fell.
     pub fn energy_change(&self) -> EnergyChange {
         let slack = 2.0 * self.options.tolerance;
-        match self.energy_ratio {
-            Some(ratio) if ratio < 1.0 - slack => EnergyChange::Lost,
-            Some(ratio) if ratio > 1.0 + slack => EnergyChange::Gained,
-            None if self.audit.energy_plus_j > 0.0 => EnergyChange::Gained,
-            _ => EnergyChange::Kept,
+        let ratio = self.telling_ratio();
+        if ratio > 1.0 + slack {
+            EnergyChange::Gained
+        } else if ratio < 1.0 - slack {
+            EnergyChange::Lost
+        } else {
+            EnergyChange::Kept
+        }
+    }
+
+    /// The energy ratio of the part that gained most, or lost most if none gained.
+    fn telling_ratio(&self) -> f64 {
+        let ratios = || self.part_energy_ratios.iter().copied();
+        let most = ratios().fold(1.0, f64::max);
+        if most > 1.0 + 2.0 * self.options.tolerance {
+            most
+        } else {
+            ratios().fold(1.0, f64::min)
         }
     }
 
@@ -228,43 +248,73 @@ pub fn judge_time_step(
             allowed: "between 0 and 1",
         });
     }
-    let case = Case::new(problem, approach, velocity_plus, options.clone())?;
-    let explanation = explain::explain(&case)?;
-    let audit = audit(
+    let contacts = problem.contacts();
+    let metric = contacts.metric();
+    metric.check_vector("velocity of approach", approach.0.as_slice())?;
+    metric.check_vector("velocity after", velocity_plus.0.as_slice())?;
+    let parts = Parts::new(
+        problem,
+        &[problem.velocity_minus(), approach, velocity_plus],
+    );
+    let raised = |velocity: &Tangent| Tangent(parts.raised(&velocity.0));
+    let own;
+    let posed = if parts.are_even() {
+        problem
+    } else {
+        own = ImpactProblem::new(contacts, raised(problem.velocity_minus()))?;
+        &own
+    };
+    let (from, to) = (raised(approach), raised(velocity_plus));
+    let case = Case::new(posed, &from, &to, parts.clone(), options.clone())?;
+    let mut explanation = explain::explain(&case)?;
+    let inelastic = compare::Inelastic::of(&case);
+    let mut outcome_set = match options.samples {
+        0 => None,
+        _ if contacts.require_tangents().is_err() => None,
+        _ => Some(membership::decide(&case, &explanation, &inelastic.known)?),
+    };
+    let (mut laws, refused) = compare::all(&case, &inelastic, outcome_set.as_ref());
+    // In the unit of the problem again.
+    let lower = |velocity: &mut Tangent| velocity.0 = parts.lowered(&velocity.0);
+    explanation.lower(contacts, &parts);
+    laws.iter_mut()
+        .for_each(|law| lower(&mut law.velocity_plus));
+    if let Some(set) = &mut outcome_set {
+        lower(&mut set.nearest);
+        if let Membership::Inside(Witness::Steps { steps, .. }) = &mut set.membership {
+            let lower = |step| parts.lower_impulses(contacts, step);
+            steps.iter_mut().for_each(lower);
+        }
+    }
+    let mut audit = audit(
         problem,
         velocity_plus,
         &explanation.impulses,
         &explanation.constraint_impulses,
     )?;
+    if parts.count() > 1 {
+        audit.penetration_residual = case.penetration();
+        audit.constraint_residual = case.violation()?;
+    }
     let energy_ratio = (audit.energy_minus_j > 0.0)
         .then(|| audit.energy_plus_j / audit.energy_minus_j)
         .filter(|ratio| ratio.is_finite());
-    let inelastic = compare::Inelastic::of(&case);
-    let outcome_set = match options.samples {
-        0 => None,
-        _ if problem.contacts().require_tangents().is_err() => None,
-        _ => Some(membership::decide(
-            &case,
-            &audit,
-            &explanation,
-            &inelastic.known,
-        )?),
-    };
-    let (laws, refused) = compare::all(&case, &inelastic, outcome_set.as_ref());
     Ok(Judgement {
         options: options.clone(),
         is_approaching: problem.is_approaching(),
         audit,
         energy_ratio,
+        part_energy_ratios: case.energy_ratios(),
         explanation,
-        contacts: contact_reports(&case),
+        contacts: contact_reports(problem, approach, velocity_plus, case.is_step()),
         laws,
         refused,
         outcome_set,
     })
 }
 
-/// An outcome to be judged, in whitened coordinates scaled like its problem.
+/// An outcome to be judged, in whitened coordinates scaled like its problem, which is posed in the units of
+/// its parts.
 struct Case<'a> {
     problem: &'a ImpactProblem<'a>,
     /// The velocity that coefficients of restitution refer to.
@@ -273,7 +323,10 @@ struct Case<'a> {
     options: JudgeOptions,
     /// Whitened velocity after.
     after: DVector<f64>,
-    /// What distances are relative to.
+    parts: Parts,
+    /// What distances are relative to in each part.
+    references: Vec<f64>,
+    /// The same for all parts together.
     reference: f64,
 }
 
@@ -282,17 +335,17 @@ impl<'a> Case<'a> {
         problem: &'a ImpactProblem<'a>,
         approach: &'a Tangent,
         velocity_plus: &'a Tangent,
+        parts: Parts,
         options: JudgeOptions,
     ) -> Result<Self, ImpactError> {
-        let metric = problem.contacts().metric();
-        metric.check_vector("velocity of approach", approach.0.as_slice())?;
-        metric.check_vector("velocity after", velocity_plus.0.as_slice())?;
         let mut case = Self {
             problem,
             approach,
             velocity_plus,
             options,
-            after: DVector::zeros(metric.dim()),
+            after: DVector::zeros(velocity_plus.0.len()),
+            parts,
+            references: Vec::new(),
             reference: 1.0,
         };
         case.after = case.whitened(velocity_plus);
@@ -300,8 +353,13 @@ impl<'a> Case<'a> {
         if !norm_plus.is_finite() {
             return Err(ImpactError::Overflow);
         }
-        let sizes = [problem.norm(), norm_plus];
-        case.reference = sizes.into_iter().find(|size| *size > 0.0).unwrap_or(1.0);
+        let moving = |sizes: [f64; 2]| sizes.into_iter().find(|size| *size > 0.0).unwrap_or(1.0);
+        case.reference = moving([problem.norm(), norm_plus]);
+        let (before, after) = case.norms();
+        let sizes = before.into_iter().zip(after);
+        case.references = sizes
+            .map(|(before, after)| moving([before, after]))
+            .collect();
         Ok(case)
     }
 
@@ -326,9 +384,67 @@ impl<'a> Case<'a> {
         Tangent(velocity)
     }
 
+    /// Norms of the whitened momenta of the parts, before and after.
+    fn norms(&self) -> (Vec<f64>, Vec<f64>) {
+        let before = self.parts.norms(self.problem.momentum());
+        (before, self.parts.norms(self.after.as_slice()))
+    }
+
+    /// The largest of the norms of the parts of a whitened vector, each relative to the motion of its part.
+    fn relative(&self, whitened: &DVector<f64>) -> f64 {
+        let norms = self.parts.norms(whitened.as_slice());
+        let all = norms.iter().zip(&self.references);
+        all.map(|(norm, reference)| norm / reference)
+            .fold(0.0, f64::max)
+    }
+
+    /// What the velocity of a row is relative to.
+    fn reference_of(&self, row: &Covector) -> f64 {
+        let part = self.parts.of_row(row.0.as_slice());
+        self.references.get(part).copied().unwrap_or(self.reference)
+    }
+
     /// How far the outcome is from another velocity after.
     fn distance(&self, velocity: &Tangent) -> f64 {
-        (self.whitened(velocity) - &self.after).norm() / self.reference
+        self.relative(&(self.whitened(velocity) - &self.after))
+    }
+
+    /// The largest velocity at which a contact approaches afterwards, per kinetic length of its normal.
+    fn penetration(&self) -> f64 {
+        let contacts = self.problem.contacts();
+        let (after, scale) = (self.velocity_plus.0.as_slice(), self.problem.scale());
+        let normals = contacts.contacts().iter().enumerate();
+        let approaching = normals.map(|(i, contact)| {
+            let rate = contacts.normal_velocity(i, after, scale).rate;
+            -rate / self.reference_of(&contact.normal)
+        });
+        approaching.fold(0.0, f64::max)
+    }
+
+    /// The largest velocity of a constraint afterwards, per kinetic length of its form.
+    fn violation(&self) -> Result<f64, ImpactError> {
+        let contacts = self.problem.contacts();
+        let (after, scale) = (self.velocity_plus.0.as_slice(), self.problem.scale());
+        let mut largest = 0.0f64;
+        for form in contacts.constraint_forms() {
+            let norm = contacts.metric().norm(form)?;
+            let velocity = own_terms::row_velocity(form.0.as_slice(), after, norm, scale);
+            largest = largest.max(velocity.rate.abs() / self.reference_of(form));
+        }
+        Ok(largest)
+    }
+
+    /// $E^+/E^-$ of each part.
+    fn energy_ratios(&self) -> Vec<f64> {
+        let (before, after) = self.norms();
+        let ratio = |(before, after): (f64, f64)| {
+            if before == after {
+                1.0
+            } else {
+                (after / before).powi(2)
+            }
+        };
+        before.into_iter().zip(after).map(ratio).collect()
     }
 
     /// Whether the velocity before is not the one that restitution refers to.
@@ -341,19 +457,24 @@ impl<'a> Case<'a> {
     }
 }
 
-fn contact_reports(case: &Case<'_>) -> Vec<ContactReport> {
-    let contacts = case.problem.contacts();
-    let scale = case.problem.scale();
-    let after = case.velocity_plus.0.as_slice();
+fn contact_reports(
+    problem: &ImpactProblem<'_>,
+    approach: &Tangent,
+    velocity_plus: &Tangent,
+    is_step: bool,
+) -> Vec<ContactReport> {
+    let contacts = problem.contacts();
+    let scale = problem.scale();
+    let after = velocity_plus.0.as_slice();
     let report = |i: usize| {
         let norm = contacts.normal_norm(i) / scale;
-        let before = contacts.normal_velocity(i, case.approach.0.as_slice(), scale);
+        let before = contacts.normal_velocity(i, approach.0.as_slice(), scale);
         let minus = before.rate;
         let plus = contacts.normal_velocity(i, after, scale).rate;
-        let approaches = if case.is_step() {
+        let approaches = if is_step {
             minus < -GRAZING_TOLERANCE * before.size
         } else {
-            case.problem.approaches(i)
+            problem.approaches(i)
         };
         // From the scaled velocities: rows and velocities of any size.
         let restitution = approaches.then(|| -plus / minus);

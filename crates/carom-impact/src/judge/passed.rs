@@ -1,10 +1,14 @@
 //! Bounds of all outcomes that a velocity passes.
 
 use super::membership::PROVABLE;
+use super::tasks::map;
 use super::{Judgement, Membership};
 use crate::ImpactProblem;
 use crate::frictional::{BoundCertificate, OuterBounds};
 use carom_metric::{Covector, Tangent};
+
+/// Directions of contact rows that are tried at once.
+const AT_ONCE: usize = 4;
 
 /// A bound of all outcomes that a velocity passes: a proof, checked by
 /// [`BoundCertificate::verify`], that it is none.
@@ -52,22 +56,29 @@ pub fn passed_bound(
     let away = &after.0 - metric.flat(&set.nearest).ok()?.0;
     let tolerance = judgement.options.tolerance.max(PROVABLE);
     let speed = problem.norm() / problem.scale();
-    [after, Covector(unmade), Covector(away)]
-        .into_iter()
-        .chain(rows().flat_map(|row| [row.clone(), Covector(-&row.0)]))
-        .find_map(|direction| {
-            let value = direction.0.dot(&velocity_plus.0);
-            let limit = value - tolerance * metric.norm(&direction).ok()? * speed;
-            // The nearest member shows that the bound is not below the limit.
-            if direction.0.dot(&set.nearest.0) >= limit {
-                return None;
-            }
-            let (bound, certificates) = bounds.below(direction.0.as_slice(), limit).ok()??;
-            Some(PassedBound {
-                direction,
-                value,
-                bound,
-                certificates,
-            })
+    let passed = |direction: &Covector| {
+        let value = direction.0.dot(&velocity_plus.0);
+        let limit = value - tolerance * metric.norm(direction).ok()? * speed;
+        // The nearest member shows that the bound is not below the limit.
+        if direction.0.dot(&set.nearest.0) >= limit {
+            return None;
+        }
+        let (bound, certificates) = bounds.below(direction.0.as_slice(), limit).ok()??;
+        Some(PassedBound {
+            direction: direction.clone(),
+            value,
+            bound,
+            certificates,
         })
+    };
+    let facts = [after, Covector(unmade), Covector(away)];
+    let both_ways: Vec<Covector> = rows()
+        .flat_map(|row| [row.clone(), Covector(-&row.0)])
+        .collect();
+    facts.iter().find_map(passed).or_else(|| {
+        both_ways.chunks(AT_ONCE).find_map(|some| {
+            let found = map(some.len(), |i| some.get(i).and_then(passed));
+            found.into_iter().flatten().next()
+        })
+    })
 }

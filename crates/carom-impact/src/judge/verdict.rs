@@ -9,31 +9,33 @@ pub(super) fn words(judgement: &Judgement) -> String {
     let mut sentences = vec![energy(judgement)];
     sentences.extend(faults(judgement));
     sentences.extend(contacts(judgement));
-    sentences.push(laws(judgement));
+    sentences.extend(laws(judgement));
     sentences.extend(outcome_set(judgement));
     sentences.join(" ")
 }
 
 fn energy(judgement: &Judgement) -> String {
-    match (judgement.energy_change(), judgement.energy_ratio) {
-        (EnergyChange::Gained, None) => "Starts at rest and moves afterwards.".to_owned(),
-        (EnergyChange::Gained, Some(ratio)) if ratio >= 2.0 => {
+    let ratio = judgement.telling_ratio();
+    match judgement.energy_change() {
+        EnergyChange::Gained if ratio.is_infinite() => {
+            "Starts at rest and moves afterwards.".to_owned()
+        }
+        EnergyChange::Gained if ratio >= 2.0 => {
             format!("Multiplies its energy by {}.", rounded(ratio))
         }
-        (EnergyChange::Gained, Some(ratio)) => {
+        EnergyChange::Gained => {
             format!("Gains {} % of its energy.", rounded(100.0 * (ratio - 1.0)))
         }
-        (EnergyChange::Lost, Some(ratio)) => {
-            format!("Loses {} % of its energy.", rounded(100.0 * (1.0 - ratio)))
-        }
-        _ => "Keeps its energy.".to_owned(),
+        EnergyChange::Lost => format!("Loses {} % of its energy.", rounded(100.0 * (1.0 - ratio))),
+        EnergyChange::Kept => "Keeps its energy.".to_owned(),
     }
 }
 
 /// What no law of dry contact allows.
 fn faults(judgement: &Judgement) -> Vec<String> {
     // What rounding leaves of a velocity much larger than before is no fault.
-    let growth = judgement.energy_ratio.map_or(1.0, f64::sqrt).max(1.0);
+    let growth = judgement.telling_ratio().sqrt().max(1.0);
+    let growth = if growth.is_finite() { growth } else { 1.0 };
     let tolerance = judgement.options.tolerance * growth;
     let (fit, audit) = (&judgement.explanation, &judgement.audit);
     let mut faults = Vec::new();
@@ -100,13 +102,18 @@ fn contacts(judgement: &Judgement) -> Option<String> {
     Some(format!("C{rest}."))
 }
 
-fn laws(judgement: &Judgement) -> String {
+/// What the laws say, if any was asked.
+fn laws(judgement: &Judgement) -> Option<String> {
+    if judgement.laws.is_empty() && judgement.refused.is_empty() {
+        return None;
+    }
     if !judgement.is_approaching {
-        return if judgement.matches().next().is_some() {
-            "Nothing approaches, and nothing happens.".to_owned()
+        let sentence = if judgement.matches().next().is_some() {
+            "Nothing approaches, and nothing happens."
         } else {
-            "Nothing approaches, so that no law changes the velocity.".to_owned()
+            "Nothing approaches, so that no law changes the velocity."
         };
+        return Some(sentence.to_owned());
     }
     // Those first that were not fitted: they say more.
     let is_fitted = |law: &LawMatch| law.restitution.is_some_and(|fit| fit.is_fitted);
@@ -119,16 +126,16 @@ fn laws(judgement: &Judgement) -> String {
         if more > 0 {
             shown.push(format!("{more} more"));
         }
-        return format!("Matches {}.", list(&shown, "and"));
+        return Some(format!("Matches {}.", list(&shown, "and")));
     }
-    match judgement.nearest() {
+    Some(match judgement.nearest() {
         Some(nearest) => format!(
             "No law here gives it; the nearest is {}, {} away.",
             named(nearest),
             rounded(nearest.distance)
         ),
         None => "No law here answers the problem.".to_owned(),
-    }
+    })
 }
 
 fn named(law: &LawMatch) -> String {

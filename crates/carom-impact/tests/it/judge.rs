@@ -284,24 +284,25 @@ fn impulses_are_projected_onto_the_round_friction_cone() {
     );
 }
 
-/// Momentum that the rows cannot give, pulling and penetration, each alone.
+/// Momentum that the rows cannot give, pulling and penetration, each alone. The floor does not touch the first
+/// coordinate: each is measured by its own momentum.
 #[test]
 fn faults_are_told_apart() {
     let floor = Contact::frictionless(Covector::from_slice(&[0.0, 1.0]));
     let mass = dmatrix![2.0, 0.0; 0.0, 2.0];
     posed(mass, vec![floor], &[], &[0.6, -0.8], |problem| {
         let sideways = judged(problem, &[0.7, 0.8]);
-        assert!((sideways.explanation.momentum_residual - 0.1).abs() <= 1e-14);
-        assert!((sideways.explanation.friction_residual - 0.1).abs() <= 1e-14);
+        assert!((sideways.explanation.momentum_residual - 0.1 / 0.6).abs() <= 1e-14);
+        assert!((sideways.explanation.friction_residual - 0.1 / 0.6).abs() <= 1e-14);
         assert_eq!(sideways.audit.penetration_residual, 0.0);
 
         let through = judged(problem, &[0.6, -0.3]);
-        assert!((through.audit.penetration_residual - 0.3).abs() <= 1e-14);
+        assert!((through.audit.penetration_residual - 0.3 / 0.8).abs() <= 1e-14);
         assert!(through.verdict().contains("Leaves contact 0 approaching."));
         assert!(through.explanation.friction_residual <= 1e-14);
 
         let pulled = judged(problem, &[0.6, -0.9]);
-        assert!((pulled.explanation.pull_residual - 0.1).abs() <= 1e-14);
+        assert!((pulled.explanation.pull_residual - 0.1 / 0.8).abs() <= 1e-14);
         assert!(pulled.explanation.momentum_residual <= 1e-14);
         assert!((pulled.explanation.impulses[0] + 0.2).abs() <= 1e-14);
         assert_eq!(pulled.explanation.admissible_impulses[0], 0.0);
@@ -566,5 +567,42 @@ fn laws_that_do_not_answer_say_why() {
         assert!(entry(&judgement, "plastic").matches);
         let cone = Plastic::default().resolve(problem).unwrap();
         assert!((cone.velocity_plus.0[0]).abs() <= 1e-15);
+    });
+}
+
+/// A law that is asked for by name answers or is refused; it is never left out in silence, and it knows its answer.
+#[test]
+fn laws_asked_for_by_name_say_something() {
+    let normals: [&[f64]; 2] = [&[1.0, 0.0], &[-0.3, 1.0]];
+    let contacts = normals.map(|u| Contact::frictionless(Covector::from_slice(u)));
+    let mass = dmatrix![2.0, 0.3; 0.3, 1.0];
+    posed(mass, contacts.to_vec(), &[], &[-1.0, -0.8], |problem| {
+        let of_constraints = Law::all().filter(|law| law.info().name.starts_with("nonholonomic"));
+        let mut n_matched = 0;
+        for law in of_constraints {
+            let name = law.info().name;
+            let options = JudgeOptions {
+                laws: Some(vec![name.to_owned()]),
+                ..JudgeOptions::default()
+            };
+            let Ok(outcome) = law.as_law().resolve(problem) else {
+                continue;
+            };
+            let judgement = judge(problem, &outcome.velocity_plus, &options).unwrap();
+            let entry = entry(&judgement, name);
+            assert_eq!(entry.verdict, LawVerdict::Match, "{entry:?}");
+            assert!(entry.distance <= 1e-9, "{entry:?}");
+            n_matched += 1;
+        }
+        assert!(n_matched >= 4);
+        for name in ["routh", "two-body"] {
+            let options = JudgeOptions {
+                laws: Some(vec![name.to_owned()]),
+                ..JudgeOptions::default()
+            };
+            let judgement = judge(problem, problem.velocity_minus(), &options).unwrap();
+            let refusals: Vec<_> = judgement.refused.iter().map(|r| r.law).collect();
+            assert_eq!(refusals, [name]);
+        }
     });
 }

@@ -467,30 +467,35 @@ fn what_no_chain_makes_is_outside_for_the_right_reason() {
     });
 }
 
+/// A system and a body elsewhere that flies with some speed.
+fn with_body_elsewhere(system: &System, speed: f64) -> System {
+    let n = system.velocity.len();
+    let mass = system.metric.mass_matrix();
+    let mass = DMatrix::from_fn(n + 1, n + 1, |i, j| match (i < n, j < n) {
+        (true, true) => mass[(i, j)],
+        _ => f64::from(i == j),
+    });
+    let wider = |row: &[f64]| [row, &[0.0]].concat();
+    let contacts = system.contacts.iter().map(|given| {
+        let tangents: Vec<Vec<f64>> = given
+            .tangents
+            .iter()
+            .map(|t| wider(t.0.as_slice()))
+            .collect();
+        let tangents: Vec<&[f64]> = tangents.iter().map(Vec::as_slice).collect();
+        contact(&wider(given.normal.0.as_slice()), &tangents, given.friction)
+    });
+    let velocity = [system.velocity.as_slice(), &[speed]].concat();
+    System::new(mass, contacts.collect(), &velocity)
+}
+
 /// A body elsewhere that flies a million times as fast changes nothing about who is a member.
 #[test]
 fn a_fast_body_elsewhere_hides_no_member() {
     for (name, system, _) in systems() {
         let own = system.pose(|problem| members(&system, problem, cone(&system), 6));
-        let n = system.velocity.len();
-        let mass = system.metric.mass_matrix();
-        let mass = DMatrix::from_fn(n + 1, n + 1, |i, j| match (i < n, j < n) {
-            (true, true) => mass[(i, j)],
-            _ => f64::from(i == j),
-        });
-        let wider = |row: &[f64]| [row, &[0.0]].concat();
-        let contacts = system.contacts.iter().map(|given| {
-            let tangents: Vec<Vec<f64>> = given
-                .tangents
-                .iter()
-                .map(|t| wider(t.0.as_slice()))
-                .collect();
-            let tangents: Vec<&[f64]> = tangents.iter().map(Vec::as_slice).collect();
-            contact(&wider(given.normal.0.as_slice()), &tangents, given.friction)
-        });
         let speed = 1e6;
-        let velocity = [system.velocity.as_slice(), &[speed]].concat();
-        let beside = System::new(mass, contacts.collect(), &velocity);
+        let beside = with_body_elsewhere(&system, speed);
         beside.pose(|problem| {
             for (k, member) in own.iter().enumerate() {
                 let after = Tangent::from_slice(&[member.0.as_slice(), &[speed]].concat());
@@ -501,6 +506,88 @@ fn a_fast_body_elsewhere_hides_no_member() {
                 );
             }
         });
+    }
+}
+
+/// Nor does it make a match of what is none: distances, fits and margins are those without it.
+#[test]
+fn a_fast_body_elsewhere_excuses_nothing() {
+    let mut rng = CounterRng::new(77, 1, 0);
+    for (name, system, _) in systems() {
+        let member = system.pose(|problem| members(&system, problem, cone(&system), 2).remove(0));
+        let n = system.velocity.len();
+        let mut wrong: Vec<Vec<f64>> = vec![system.velocity.clone()];
+        wrong.push(system.velocity.iter().map(|v| -1.01 * v).collect());
+        for error in [1e-7, 1e-4, 1e-2] {
+            let off = member
+                .0
+                .iter()
+                .map(|v| v + error * (rng.next_uniform() - 0.5));
+            wrong.push(off.collect());
+        }
+        let few = JudgeOptions {
+            samples: 8,
+            ..options(&system)
+        };
+        for after in wrong {
+            let alone =
+                system.pose(|problem| judge(problem, &Tangent::from_slice(&after), &few).unwrap());
+            assert!(alone.outcome_set.as_ref().unwrap().membership.contains() != Some(true));
+            for speed in [1e5, 1e15] {
+                let beside = with_body_elsewhere(&system, speed);
+                let after = Tangent::from_slice(&[after.as_slice(), &[speed]].concat());
+                let found = beside.pose(|problem| judge(problem, &after, &few).unwrap());
+                let what = format!("{name} beside {speed:e}: {}", found.verdict());
+                let is_near = |a: f64, b: f64| (a - b).abs() <= 1e-9 * (1.0 + b.abs());
+                let (fit, own) = (&found.explanation, &alone.explanation);
+                assert!(
+                    is_near(fit.momentum_residual, own.momentum_residual),
+                    "{what}"
+                );
+                assert!(is_near(fit.pull_residual, own.pull_residual), "{what}");
+                assert!(
+                    is_near(fit.friction_residual, own.friction_residual),
+                    "{what}"
+                );
+                assert!(
+                    is_near(
+                        found.audit.penetration_residual,
+                        alone.audit.penetration_residual
+                    ),
+                    "{what}"
+                );
+                assert!((&fit.impulses - &own.impulses).amax() <= 1e-9, "{what}");
+                assert_eq!(found.energy_change(), alone.energy_change(), "{what}");
+                for law in &alone.laws {
+                    let same = found
+                        .laws
+                        .iter()
+                        .find(|other| other.law == law.law)
+                        .unwrap();
+                    assert_eq!(same.verdict, law.verdict, "{what}: {}", law.law);
+                    if law.law != "set-valued" {
+                        assert!(is_near(same.distance, law.distance), "{what}: {}", law.law);
+                        let own = same.velocity_plus.0.rows(0, n);
+                        assert!((own - &law.velocity_plus.0).amax() <= 1e-7, "{what}");
+                        assert_eq!(same.velocity_plus.0[n], speed, "{what}");
+                    }
+                }
+                let sets = [&found, &alone].map(|j| &j.outcome_set.as_ref().unwrap().membership);
+                match sets {
+                    [
+                        Membership::Outside { reason, margin },
+                        Membership::Outside {
+                            reason: own_reason,
+                            margin: own_margin,
+                        },
+                    ] => {
+                        assert_eq!(reason, own_reason, "{what}");
+                        assert!(is_near(*margin, *own_margin), "{what}");
+                    }
+                    [found, own] => assert_eq!(found.name(), own.name(), "{what}"),
+                }
+            }
+        }
     }
 }
 

@@ -30,8 +30,8 @@ pub use outside::OutsideReason;
 pub use witness::{Witness, WitnessCone, WitnessFault};
 
 use super::{Case, Explanation};
+use crate::ImpactError;
 use crate::frictional::Sequential;
-use crate::{Audit, ImpactError};
 use carom_metric::Tangent;
 use nalgebra::DVector;
 
@@ -107,7 +107,6 @@ pub(super) enum Origin {
 /// Decides about the outcome of a case.
 pub(super) fn decide(
     case: &Case<'_>,
-    audit: &Audit,
     fit: &Explanation,
     known: &[Known],
 ) -> Result<SetVerdict, ImpactError> {
@@ -130,8 +129,8 @@ pub(super) fn decide(
     let is_far =
         exact > tolerance && exact > tolerance * smooth::sensitivity(case.problem.contacts());
     let exact = if is_far { exact } else { 0.0 };
-    let proof = outside::proof(case, audit, fit, tolerance)
-        .or(is_far.then_some((OutsideReason::ExactSet, exact)));
+    let proof =
+        outside::proof(case, fit, tolerance).or(is_far.then_some((OutsideReason::ExactSet, exact)));
     if let Some((reason, margin)) = proof {
         let margin = margin.max(exact);
         return Ok(nearest.verdict(case, Membership::Outside { reason, margin }));

@@ -1,7 +1,7 @@
 //! Proofs that no chain of steps leads to a velocity.
 
+use crate::ContactSet;
 use crate::judge::{Case, Explanation};
-use crate::{Audit, ContactSet};
 use carom_metric::kernel;
 
 /// What every inelastic frictional outcome does and a velocity does not.
@@ -46,16 +46,13 @@ impl OutsideReason {
 /// velocities that leave some contact closed.
 pub(super) fn proof(
     case: &Case<'_>,
-    audit: &Audit,
     fit: &Explanation,
     tolerance: f64,
 ) -> Option<(OutsideReason, f64)> {
-    let penetration = audit.penetration_residual * per_reference(case);
-    let growth = (kernel::norm(case.after.as_slice()) - case.problem.norm()) / case.reference;
     // A fit that is not known to be the best proves nothing.
     let proven = |residual: f64, is_least: bool| if is_least { residual } else { 0.0 };
     [
-        (OutsideReason::Penetrates, penetration),
+        (OutsideReason::Penetrates, case.penetration()),
         (
             OutsideReason::Momentum,
             proven(fit.momentum_residual, fit.proven.momentum),
@@ -68,21 +65,19 @@ pub(super) fn proof(
             OutsideReason::FrictionCone,
             proven(fit.friction_residual, fit.proven.friction),
         ),
-        (OutsideReason::Energy, growth),
+        (OutsideReason::Energy, growth(case)),
         (OutsideReason::AllOpen, all_open(case)),
     ]
     .into_iter()
     .find(|(_, margin)| *margin > tolerance)
 }
 
-/// From residuals over the momentum before (scaled: over 1 if there was none) to distances.
-fn per_reference(case: &Case<'_>) -> f64 {
-    let norm = case.problem.norm();
-    if norm > 0.0 {
-        norm / case.reference
-    } else {
-        case.problem.scale() / case.reference
-    }
+/// How much the momentum of a part grew, at most.
+fn growth(case: &Case<'_>) -> f64 {
+    let (before, after) = case.norms();
+    let parts = before.iter().zip(&after).zip(&case.references);
+    let growths = parts.map(|((before, after), reference)| (after - before) / reference);
+    growths.fold(0.0, f64::max)
 }
 
 /// The largest distance, over the groups of bodies that contacts connect, to velocities that leave
@@ -103,7 +98,10 @@ fn all_open(case: &Case<'_>) -> f64 {
                 changed = f64::max(changed, along.abs());
             }
         }
-        largest = largest.max(opening.min(changed) / case.reference);
+        let reference = group.first().map_or(case.reference, |contact| {
+            case.reference_of(&contacts.contacts()[*contact].normal)
+        });
+        largest = largest.max(opening.min(changed) / reference);
     }
     largest
 }

@@ -19,13 +19,6 @@ use std::collections::{HashMap, HashSet};
 /// Sizes of steps, over the impulse that stops a contact alone.
 const STEP_SIZES: [f64; 3] = [1.0, 0.5, 2.0];
 
-/// Samples in a batch, and in a task of it.
-const BATCH: u64 = 64;
-const TASK: u64 = 8;
-
-/// Mode sequences of samples that are tried after each batch, the nearest first.
-const TRIED: usize = 6;
-
 /// Samples in round cones that are led to the velocity at once.
 const AT_ONCE: usize = 3;
 
@@ -44,25 +37,48 @@ const MAX_STEPS: usize = 24;
 /// Steps of the longest chain that is listed as a witness.
 const MAX_LISTED: usize = 256;
 
-/// Multiply-adds in linear programs: of any search, and for each sample.
+/// Multiply-adds in linear programs and Newton's method that any search may take.
 const LEAST_WORK: u64 = 20_000_000;
-const WORK_PER_SAMPLE: u64 = 100_000;
-
-/// The same with round cones, for Newton's method.
-const ROUND_WORK_PER_SAMPLE: u64 = 200_000;
-
-/// Pivots that samples may make, over those that as many plain samples would: random branches,
-/// small steps and contacts switched off make more of them.
-const PIVOT_SHARE: f64 = 0.8;
-
-/// The same with round cones, where samples are led to the velocity and few of them are enough.
-const ROUND_PIVOT_SHARE: f64 = 0.3;
-
-/// Samples of equal modes and equally many steps that are led to the velocity: their ends differ by the sizes of steps.
-const ROUND_ALIKE: usize = 2;
 
 /// A chain in round cones may cost the budget that is left over this.
-const BUDGET_PARTS: u64 = 8;
+const BUDGET_PARTS: u64 = 4;
+
+/// How samples are drawn and tried.
+struct Pace {
+    /// Samples in a batch, and in a task of it.
+    batch: u64,
+    task: u64,
+    /// Samples that are tried after each batch, the nearest first.
+    tried: usize,
+    /// Samples of equal modes that are tried.
+    alike: usize,
+    /// Pivots that samples may make, over those that as many plain samples would: random branches,
+    /// small steps and contacts switched off make more of them.
+    pivot_share: f64,
+    /// Multiply-adds that each sample allows.
+    work_per_sample: u64,
+}
+
+/// In polygons the modes of samples are tried by linear programs.
+const LINEAR: Pace = Pace {
+    batch: 64,
+    task: 8,
+    tried: 6,
+    alike: 1,
+    pivot_share: 0.8,
+    work_per_sample: 100_000,
+};
+
+/// In round cones samples are led to the velocity: few of them are enough, and the ends of those whose modes
+/// and numbers of steps are equal differ by the sizes of steps.
+const ROUND: Pace = Pace {
+    batch: 16,
+    task: 2,
+    tried: 3,
+    alike: 2,
+    pivot_share: 0.3,
+    work_per_sample: 400_000,
+};
 
 /// A sequence of modes, and how near its best chain ends (scaled).
 struct Ranked {
@@ -80,6 +96,7 @@ struct Search<'c, 'p> {
     ranked: Vec<Ranked>,
     /// The last steps that chains to the velocity may have.
     last: Vec<Vec<super::modes::StepMode>>,
+    pace: &'static Pace,
     work: u64,
     budget: u64,
 }
@@ -97,9 +114,9 @@ pub(super) fn search(
     if last.first() != Some(&loose) {
         last.push(loose);
     }
-    let per_sample = match edges.cone {
-        WitnessCone::Round => ROUND_WORK_PER_SAMPLE,
-        WitnessCone::Polygon(_) => WORK_PER_SAMPLE,
+    let pace = match edges.cone {
+        WitnessCone::Round => &ROUND,
+        WitnessCone::Polygon(_) => &LINEAR,
     };
     let mut search = Search {
         case,
@@ -109,7 +126,8 @@ pub(super) fn search(
         ranked: Vec::new(),
         last,
         work: 0,
-        budget: LEAST_WORK + per_sample * case.options.samples,
+        pace,
+        budget: LEAST_WORK + pace.work_per_sample * case.options.samples,
     };
     let witness = match search.one_step() {
         Some(witness) => Some(witness),
@@ -343,21 +361,18 @@ impl Search<'_, '_> {
         let mut drawn: Vec<Sampled> = Vec::new();
         let mut first = 0;
         let (mut pivots, mut plain, mut n_plain) = (0.0, 0.0, 0.0f64);
-        let (share, alike) = match self.edges.cone {
-            WitnessCone::Round => (ROUND_PIVOT_SHARE, ROUND_ALIKE),
-            _ => (PIVOT_SHARE, 1),
-        };
+        let pace = self.pace;
         while first < total
             && self.work < self.budget
-            && (first == 0 || pivots * n_plain < share * plain * total as f64)
+            && (first == 0 || pivots * n_plain < pace.pivot_share * plain * total as f64)
         {
-            let end = total.min(first + BATCH);
-            let count = (end - first).div_ceil(TASK);
+            let end = total.min(first + pace.batch);
+            let count = (end - first).div_ceil(pace.task);
             let (edges, case) = (self.edges, self.case);
             let batch = map(count as usize, |task| {
-                let start = first + task as u64 * TASK;
+                let start = first + task as u64 * pace.task;
                 let mut draw = Draw::default();
-                (start..end.min(start + TASK))
+                (start..end.min(start + pace.task))
                     .filter_map(|sample| one_sample(case, edges, &samplers, sample, &mut draw))
                     .collect::<Vec<_>>()
             });
@@ -373,9 +388,9 @@ impl Search<'_, '_> {
                 {
                     return Ok(Some(witness));
                 }
-                let times = met.entry(sampled.key(alike > 1)).or_insert(0);
+                let times = met.entry(sampled.key(pace.alike > 1)).or_insert(0);
                 *times += 1;
-                if *times <= alike {
+                if *times <= pace.alike {
                     drawn.push(sampled);
                 }
             }
@@ -383,7 +398,7 @@ impl Search<'_, '_> {
                 let nearer = a.distance.total_cmp(&b.distance);
                 nearer.then(a.sample.cmp(&b.sample))
             });
-            let rest = drawn.split_off(drawn.len().min(TRIED));
+            let rest = drawn.split_off(drawn.len().min(pace.tried));
             let nearest = std::mem::replace(&mut drawn, rest);
             if let Some(witness) = self.attempt_round(&nearest, &mut led) {
                 return Ok(Some(witness));
@@ -392,7 +407,7 @@ impl Search<'_, '_> {
             if let Some(witness) = self.attempt_with_ends(sequences.collect()) {
                 return Ok(Some(witness));
             }
-            drawn.truncate(8 * TRIED);
+            drawn.truncate(8 * pace.tried);
             first = end;
         }
         Ok(None)

@@ -1,15 +1,16 @@
 //! Proofs of membership, and the check that anyone can make of them.
 
 use crate::frictional::Sequential;
+use crate::judge::parts::Parts;
 use crate::{ContactSet, ImpactError, ImpactLaw, ImpactProblem};
-use carom_metric::{Tangent, kernel};
+use carom_metric::Tangent;
 use nalgebra::{DMatrix, DVector};
 use std::f64::consts::{PI, TAU};
 
 /// How well every rule of a step must hold, over the terms that it was computed from.
 const RULE: f64 = 1e-8;
 
-/// How near the last velocity must come, relative to the motion there was.
+/// How near the last velocity must come, relative to the motion there was in each part.
 const END: f64 = 1e-9;
 
 /// The friction cone in which a chain of steps was made.
@@ -92,7 +93,7 @@ impl Witness {
     /// has $\lambda_i \ge 0$, positive only where $n_i v' \le 0$, friction within its cone that
     /// dissipates most at $v'$, and after the last step no contact approaches and the velocity is
     /// `velocity_plus` (n). Rules hold within $10^{-8}$ of the sums of absolute terms that they are
-    /// computed from, the end within $10^{-9}$ of the motion there was.
+    /// computed from, the end within $10^{-9}$ of the motion there was in each part that nothing connects to others.
     ///
     /// The check starts from the rows as given and shares nothing with the search.
     ///
@@ -133,20 +134,25 @@ fn end(
     velocity_plus: &Tangent,
 ) -> Result<(), WitnessFault> {
     let metric = problem.contacts().metric();
-    let norm = |velocity: &DVector<f64>| -> Result<f64, ImpactError> {
+    let parts = Parts::new(problem, &[]);
+    let norms = |velocity: &DVector<f64>| -> Result<Vec<f64>, ImpactError> {
         let mut whitened = velocity.clone();
         metric.check_vector("velocity", velocity.as_slice())?;
         metric.whiten_velocity_into(velocity.as_slice(), whitened.as_mut_slice());
-        Ok(kernel::norm(whitened.as_slice()))
+        Ok(parts.norms(whitened.as_slice()))
     };
-    let sizes = [norm(&problem.velocity_minus().0)?, norm(&velocity_plus.0)?];
-    let reference = sizes.into_iter().find(|size| *size > 0.0).unwrap_or(1.0);
-    let distance = norm(&(&found.0 - &velocity_plus.0))? / reference;
-    if distance <= END {
-        Ok(())
-    } else {
-        Err(WitnessFault::End { distance })
+    let before = norms(&problem.velocity_minus().0)?;
+    let after = norms(&velocity_plus.0)?;
+    let missed = norms(&(&found.0 - &velocity_plus.0))?;
+    for ((before, after), missed) in before.into_iter().zip(after).zip(missed) {
+        let reference = [before, after].into_iter().find(|size| *size > 0.0);
+        let distance = missed / reference.unwrap_or(1.0);
+        // Written so that NaN fails.
+        if !(distance <= END) {
+            return Err(WitnessFault::End { distance });
+        }
     }
+    Ok(())
 }
 
 /// Contact rows as given, and the velocities that unit impulses on them make.

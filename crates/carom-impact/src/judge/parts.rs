@@ -1,0 +1,138 @@
+//! The parts of a system that nothing connects, each measured by its own momentum.
+
+use crate::{Contact, ContactSet, ImpactProblem, own_terms};
+use carom_metric::{Tangent, kernel};
+use nalgebra::DVector;
+
+/// Degrees of freedom in parts that no entry of the mass matrix, no constraint and no contact connects.
+///
+/// What happens in one part says nothing about another: a far body of any momentum changes no verdict.
+/// So every part is judged in a unit of velocity of its own, a power of two, in which its momentum is about that of
+/// the largest: laws and the set do not depend on that unit.
+#[derive(Clone, Debug)]
+pub(super) struct Parts {
+    /// Part of each degree of freedom, which is that of the whitened coordinate, too.
+    of: Vec<usize>,
+    /// What the velocities of each part are multiplied by.
+    factors: Vec<f64>,
+}
+
+impl Parts {
+    /// The parts of a problem, in which velocities (n) occur.
+    pub(super) fn new(problem: &ImpactProblem<'_>, velocities: &[&Tangent]) -> Self {
+        let contacts = problem.contacts();
+        let metric = contacts.metric();
+        let n = metric.dim();
+        let columns = metric.mass_matrix().as_slice().chunks_exact(n.max(1));
+        // A contact connects all that any of its rows touches.
+        let touched = |contact: &Contact| {
+            let mut touched = vec![0.0; n];
+            for row in std::iter::once(&contact.normal).chain(&contact.tangents) {
+                let entries = touched.iter_mut().zip(row.0.iter());
+                entries.for_each(|(touched, a)| *touched += f64::from(*a != 0.0));
+            }
+            touched
+        };
+        let touched: Vec<Vec<f64>> = contacts.contacts().iter().map(touched).collect();
+        let forms = contacts.constraint_forms().iter();
+        let links = columns
+            .chain(touched.iter().map(Vec::as_slice))
+            .chain(forms.map(|form| form.0.as_slice()));
+        let (roots, _) = own_terms::groups(n, links);
+        // From the first degrees of freedom of the parts to numbers from 0.
+        let mut firsts = roots.clone();
+        firsts.sort_unstable();
+        firsts.dedup();
+        let number = |root: &usize| firsts.binary_search(root).unwrap_or(0);
+        let mut parts = Self {
+            of: roots.iter().map(number).collect(),
+            factors: vec![1.0; firsts.len()],
+        };
+        if parts.factors.len() < 2 {
+            return parts;
+        }
+        let mut sizes = vec![0.0f64; parts.factors.len()];
+        for velocity in velocities {
+            let mut whitened = vec![0.0; n];
+            metric.whiten_velocity_into(velocity.0.as_slice(), &mut whitened);
+            for (size, norm) in sizes.iter_mut().zip(parts.norms(&whitened)) {
+                *size = size.max(norm);
+            }
+        }
+        let largest = sizes.iter().copied().fold(0.0, f64::max);
+        for (factor, size) in parts.factors.iter_mut().zip(sizes) {
+            if size > 0.0 && largest.is_finite() {
+                let [own, all] = [size, largest].map(kernel::power_of_two_scale);
+                let ratio = own / all;
+                *factor = if ratio.is_finite() { ratio } else { 1.0 };
+            }
+        }
+        parts
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.factors.len()
+    }
+
+    /// Whether all parts are judged in the unit of the problem.
+    pub(super) fn are_even(&self) -> bool {
+        self.factors.iter().all(|factor| *factor == 1.0)
+    }
+
+    /// Norm of each part of a whitened vector (n).
+    pub(super) fn norms(&self, whitened: &[f64]) -> Vec<f64> {
+        let norm = |part: usize| {
+            let own = whitened.iter().zip(&self.of);
+            let own: Vec<f64> = own
+                .filter(|(_, of)| **of == part)
+                .map(|(x, _)| *x)
+                .collect();
+            kernel::norm(&own)
+        };
+        (0..self.factors.len()).map(norm).collect()
+    }
+
+    /// The part of a row (n).
+    pub(super) fn of_row(&self, row: &[f64]) -> usize {
+        let first = row.iter().position(|a| *a != 0.0);
+        first.and_then(|k| self.of.get(k)).copied().unwrap_or(0)
+    }
+
+    /// A velocity, or its whitened coordinates, in the units of the parts.
+    pub(super) fn raised(&self, velocity: &DVector<f64>) -> DVector<f64> {
+        let units = velocity.iter().zip(&self.of);
+        DVector::from_iterator(
+            velocity.len(),
+            units.map(|(x, part)| x * self.factors[*part]),
+        )
+    }
+
+    /// The same back in the unit of the problem.
+    pub(super) fn lowered(&self, velocity: &DVector<f64>) -> DVector<f64> {
+        let units = velocity.iter().zip(&self.of);
+        DVector::from_iterator(
+            velocity.len(),
+            units.map(|(x, part)| x / self.factors[*part]),
+        )
+    }
+
+    /// Impulses on the contact rows in the unit of the problem.
+    pub(super) fn lower_impulses(&self, contacts: &ContactSet<'_>, impulses: &mut DVector<f64>) {
+        for (i, contact) in contacts.contacts().iter().enumerate() {
+            let factor = self.factors[self.of_row(contact.normal.0.as_slice())];
+            let mut own = impulses.rows_mut(contacts.row(i), contact.n_rows());
+            own /= factor;
+        }
+    }
+
+    /// Multipliers of the constraints in the unit of the problem.
+    pub(super) fn lower_multipliers(
+        &self,
+        contacts: &ContactSet<'_>,
+        multipliers: &mut DVector<f64>,
+    ) {
+        for (multiplier, form) in multipliers.iter_mut().zip(contacts.constraint_forms()) {
+            *multiplier /= self.factors[self.of_row(form.0.as_slice())];
+        }
+    }
+}
