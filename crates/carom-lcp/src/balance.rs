@@ -1,10 +1,10 @@
 //! Rows and columns brought to about one by powers of two, and answers that are large against them.
 
 use crate::LcpRef;
-use crate::scalar::exponent;
+use crate::scalar::{exponent, larger};
 
 /// An answer is heavy above this multiple of the vector, both in balanced units.
-pub(crate) const HEAVY: f64 = 1e4;
+const HEAVY: f64 = 1e4;
 
 /// Room for all entries is made at once up to this dimension.
 const ROOM: usize = 512;
@@ -130,9 +130,13 @@ impl Balance {
     /// the matrix falls, its largest entry exceeds that of the vector $10^4$ times.
     ///
     /// Only such answers can have a small backward error where there is no solution: the smaller
-    /// the error, the larger they are.
+    /// the error, the larger they are. One that is light in other balanced units is not looked at further.
     pub(crate) fn is_heavy(&mut self, problem: LcpRef<'_>, z: &[f64]) -> bool {
         let n = problem.dim();
+        self.means.resize(n, 0.0);
+        if is_light_by_rows(problem, z, &mut self.means) {
+            return false;
+        }
         self.set(problem);
         self.parent.clear();
         self.parent.extend(0..2 * n);
@@ -177,6 +181,37 @@ pub(crate) fn is_surely_light(terms: &[f64], vector: &[f64]) -> bool {
     let rows = terms.iter().zip(vector);
     rows.fold(true, |is_light, (t, q)| {
         is_light & (*t <= 0.4 * HEAVY * q.abs())
+    })
+}
+
+/// An answer below this multiple of the vector in some balanced units is not heavy in others.
+pub(crate) const LIGHT: f64 = 0.1 * HEAVY;
+
+/// Whether an answer is not heavy in the units in which the largest entry of every row is one, and then that of every
+/// column: no entry exceeds too much what a row that holds it has on the right.
+///
+/// `units` (n) is overwritten.
+fn is_light_by_rows(problem: LcpRef<'_>, z: &[f64], units: &mut [f64]) -> bool {
+    units.fill(0.0);
+    for j in 0..problem.dim() {
+        for (most, m) in units.iter_mut().zip(problem.column(j)) {
+            *most = larger(*most, m.abs());
+        }
+    }
+    for unit in &mut *units {
+        *unit = 1.0 / *unit;
+    }
+    let mut positive = z.iter().enumerate().filter(|(_, z)| **z > 0.0);
+    positive.all(|(j, z)| {
+        let (mut most, mut right) = (0.0, 0.0);
+        let rows = units.iter().zip(problem.vector());
+        for (m, (unit, q)) in problem.column(j).iter().zip(rows) {
+            if *m != 0.0 {
+                most = larger(most, m.abs() * unit);
+                right = larger(right, q.abs() * unit);
+            }
+        }
+        most > 0.0 && z * most <= LIGHT * right
     })
 }
 

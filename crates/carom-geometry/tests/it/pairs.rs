@@ -1,7 +1,7 @@
 //! Gaps of pairs of convex bodies.
 
 use carom_geometry::pair::{Memory, Part, Placed, closest, touching};
-use carom_geometry::{Cuboid, Ellipsoid, Shape};
+use carom_geometry::{Cuboid, Ellipsoid, Polyhedron, Shape};
 use carom_lie::{Se3, So3};
 use nalgebra::Vector3;
 
@@ -66,6 +66,50 @@ fn the_gap_is_the_widest_slab_between_two_bodies() {
             let near = (found.normal + vector(&mut seed) * 0.1).normalize();
             let any = vector(&mut seed).normalize();
             assert!(g(&near).max(g(&any)) <= found.gap + 1e-14);
+        }
+    }
+}
+
+/// An edge, a face or a corner of a polytope that comes up to a curved body touches it where it was nearest, and the
+/// gap is what is left, found with and without a start.
+#[test]
+fn a_polytope_touches_an_ellipsoid_where_it_came_from() {
+    let mut seed = 11;
+    for k in 0..300 {
+        let corners: Vec<Vector3<f64>> = (0..8).map(|_| vector(&mut seed).normalize()).collect();
+        let polytope = part(Shape::Polyhedron(Polyhedron::new(&corners).unwrap()));
+        let curved = part(Shape::Ellipsoid(
+            Ellipsoid::new([0.8, 1.0, 1.2], Vector3::zeros()).unwrap(),
+        ));
+        let pose = |at: Vector3<f64>, seed: &mut u64| Se3::new(So3::exp(&(vector(seed) * 3.0)), at);
+        let away = vector(&mut seed).normalize() * 2.5;
+        let (mut here, there) = (pose(away, &mut seed), pose(Vector3::zeros(), &mut seed));
+        let both = |here: &Se3, memory: &mut Memory| {
+            closest(
+                &Placed::new(&polytope, here),
+                &Placed::new(&curved, &there),
+                memory,
+            )
+        };
+        let apart = both(&here, &mut Memory::default());
+        let distance = (apart.point_a - apart.point_b).norm();
+        assert!((distance - apart.gap).abs() <= 1e-12);
+        for left in [1e-5, 1e-7, 0.0, -1e-9] {
+            here.translation +=
+                apart.normal * (left - both(&here, &mut Memory::starting(apart.normal)).gap);
+            let near = apart.normal + vector(&mut seed) * 1e-3;
+            for mut memory in [Memory::default(), Memory::starting(near.normalize())] {
+                let found = both(&here, &mut memory);
+                assert!(
+                    (found.gap - left).abs() <= 1e-13,
+                    "{k}: {:e} for {left:e}",
+                    found.gap
+                );
+                assert!(
+                    (found.normal - apart.normal).norm() <= 1e-6,
+                    "{k} at {left:e}"
+                );
+            }
         }
     }
 }

@@ -8,7 +8,7 @@
 
 use super::tableau::reserve;
 use crate::LcpRef;
-use crate::balance::{Balance, HEAVY, root};
+use crate::balance::{Balance, LIGHT, root};
 use crate::scalar::larger;
 
 /// A diagonal entry below this fraction of that of the matrix is that of a dependent row.
@@ -23,9 +23,6 @@ const MAX_PIVOTS: usize = 6;
 
 /// Entries off the diagonal, squared, over the product of the diagonal entries.
 const BOUNDED: f64 = 1.0 + 1e-9;
-
-/// An answer below this multiple of the vector is light in any units that balance the matrix by powers of two.
-const LIGHT: f64 = 0.1 * HEAVY;
 
 /// The tableau, and memory for it.
 #[derive(Clone, Debug, Default)]

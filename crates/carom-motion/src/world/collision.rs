@@ -32,6 +32,9 @@ const SHRINKING: f64 = 0.999;
 /// Impacts accumulate once what is left until then is this fraction of the time step.
 const REST: f64 = 1e-6;
 
+/// Points that come this fraction of the contact tolerance too deep have touched.
+pub(crate) const DEEP: f64 = 1e-2;
+
 /// Looks at a pair that touches in a step, and at most in search of the time.
 const LOOKS: usize = 8;
 const MAX_LOOKS: usize = 40;
@@ -82,29 +85,30 @@ struct Posed {
 }
 
 impl Run<'_, '_> {
-    /// Two things touch at a time; `certain` if bodies in a step were looked at already.
-    pub(crate) fn touch(
+    /// Two things touch at a time.
+    pub(crate) fn touch(&mut self, pair: (usize, usize), time: Time) -> Result<(), MotionError> {
+        if self.chatters(pair, time)? {
+            return self.hold(pair, Vec::new(), time);
+        }
+        self.impact(&[pair.0, pair.1], Some(pair), time)
+    }
+
+    /// Notes that the flights of a pair touch at a time, found from another one on.
+    pub(crate) fn note_touch(
         &mut self,
         pair: (usize, usize),
         time: Time,
-        certain: bool,
+        from: Time,
     ) -> Result<(), MotionError> {
         let in_step = |thing: usize| self.motions.get(thing).is_some_and(|m| m.island.is_some());
-        let mut at = time;
-        if !certain && (in_step(pair.0) || in_step(pair.1)) {
-            match self.touch_in_step(pair, time)? {
-                None => return Ok(()),
-                Some(later) if later.compare(&time).is_gt() => {
-                    self.push_touch(pair, later, true);
-                    return Ok(());
-                }
-                Some(found) => at = found,
-            }
+        let touch = match in_step(pair.0) || in_step(pair.1) {
+            true => self.touch_in_step(pair, time, from)?,
+            false => Some(time),
+        };
+        if let Some(time) = touch {
+            self.push_touch(pair, time);
         }
-        if self.chatters(pair, at)? {
-            return self.hold(pair, Vec::new(), at);
-        }
-        self.impact(&[pair.0, pair.1], Some(pair), at)
+        Ok(())
     }
 
     /// When a pair touches of which a body is in a step, if it does.
@@ -112,10 +116,15 @@ impl Run<'_, '_> {
     /// Between two kicks a body does not move quite as its contacts let it: it comes back at the end. A
     /// step that ends earlier ends elsewhere, by what the order of the method makes of it, and these
     /// ends are what counts. A touch of the flights alone is where to look.
-    fn touch_in_step(&self, pair: (usize, usize), time: Time) -> Result<Option<Time>, MotionError> {
+    fn touch_in_step(
+        &self,
+        pair: (usize, usize),
+        time: Time,
+        from: Time,
+    ) -> Result<Option<Time>, MotionError> {
         let world = self.world;
         let (body, other) = (&world.bodies[pair.0], world.thing(pair.1));
-        let (mut earliest, mut latest) = (self.before, Time::new(f64::INFINITY));
+        let (mut earliest, mut latest) = (from, Time::new(f64::INFINITY));
         for thing in [pair.0, pair.1] {
             if let Some(cage) = self.cages.get(thing) {
                 latest = latest.min(cage.until);
@@ -138,12 +147,19 @@ impl Run<'_, '_> {
             Ok((gap.value, rate, 32.0 * f64::EPSILON * scale))
         };
         let (gap, rate, rounding) = look(time)?;
+        // A step that ends deeper has gone through the touch, whatever its last kick made of the rate.
+        let deep = DEEP * world.tolerance(pair.0, pair.1);
+        let touches = |gap: f64, rate: f64| gap <= rounding && (rate < 0.0 || gap < -deep);
+        let was = match rate >= 0.0 && touches(gap, rate) {
+            true => look(earliest)?.0.min(0.0),
+            false => 0.0,
+        };
         // What separates at some depth comes back to that depth.
         let zero = if rate >= 0.0 { gap.min(0.0) } else { 0.0 };
-        if gap <= rounding && rate < 0.0 {
+        if touches(gap - was, rate) {
             // Where it came to be so, after it was apart or left: by Newton's steps, halved where they
             // lead out.
-            let (mut low, mut at) = (earliest, (time, gap, rate));
+            let (mut low, mut at) = (earliest, (time, gap - was, rate));
             for iteration in 0..MAX_LOOKS {
                 let span = at.0.since(low);
                 if at.1.abs() <= rounding || span <= 1e-12 * world.time_step {
@@ -153,8 +169,8 @@ impl Run<'_, '_> {
                 let inside = newton > -span && newton < 0.0 && iteration % 4 != 3;
                 let next = at.0.plus(if inside { newton } else { -0.5 * span });
                 let (gap, rate, _) = look(next)?;
-                if gap <= rounding && rate < 0.0 {
-                    at = (next, gap, rate);
+                if touches(gap - was, rate) {
+                    at = (next, gap - was, rate);
                 } else {
                     low = next;
                 }
@@ -169,7 +185,7 @@ impl Run<'_, '_> {
                 false => time.plus(left * k as f64 / LOOKS as f64),
             };
             let (gap, rate, _) = look(next)?;
-            if !(gap - zero <= rounding && rate < 0.0) {
+            if !touches(gap - zero, rate) {
                 (low, low_gap) = (next, gap - zero);
                 continue;
             }
@@ -183,7 +199,7 @@ impl Run<'_, '_> {
                 let chord = low_gap > 0.0 && iteration % 3 != 2 && share < 1.0;
                 let middle = low.plus(span * if chord { share } else { 0.5 });
                 let (gap, rate, _) = look(middle)?;
-                if gap - zero <= rounding && rate < 0.0 {
+                if touches(gap - zero, rate) {
                     (high, high_gap) = (middle, gap - zero);
                 } else {
                     (low, low_gap) = (middle, gap - zero);
@@ -489,6 +505,7 @@ impl Run<'_, '_> {
         impact.energy_plus = energy_plus;
         impact.contacts.clear();
         for (c, ((first, second), point)) in touching.points.iter().enumerate() {
+            self.lowest_gap = self.lowest_gap.min(point.gap);
             let impulse = touching.rows.impulse(c, &posed.impulses);
             if !world.is_mobile(*second) {
                 self.balance.supports[*second] += impulse;

@@ -79,18 +79,16 @@ pub struct RunEnd {
     pub n_steps: usize,
     /// Energy and momentum.
     pub balance: Balance,
+    /// Smallest gap of a pair at its impacts and at the ends of its steps of lasting contact (m); infinite if
+    /// there were none.
+    pub lowest_gap: f64,
 }
 
 /// What can be next. Indices are small, so that the queue is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Next {
-    /// Two things touch; the sum of their stamps says which flights this was found for, and `certain`
-    /// whether steps that end there were looked at.
-    Touch {
-        pair: [u32; 2],
-        stamps: u64,
-        certain: bool,
-    },
+    /// Two things touch; the sum of their stamps says which flights this was found for.
+    Touch { pair: [u32; 2], stamps: u64 },
     /// The step of an island ends.
     StepEnd { island: u32, stamp: u64 },
     /// A line of the grid, on which variational flights start anew.

@@ -13,6 +13,9 @@ const MAX_SPLITS: usize = 100;
 /// Points that come this fraction of the contact tolerance too deep have closed.
 const SEEN: f64 = 1e-2;
 
+/// A value that falls below zero by this much more than was asked for jumps there.
+const JUMP: f64 = 100.0;
+
 /// Iterations for the time of an event in a step.
 const MAX_ROOT: usize = 80;
 
@@ -101,7 +104,8 @@ impl Run<'_, '_> {
             if let Some((at, step)) =
                 first_event(&scene, &before, found.0, &found.1, Some(SEEN), &lands)?
             {
-                found = (at, step, true);
+                let lands = lands(&step) <= 0.0;
+                found = (at, step, lands);
             }
         }
         let (length, mut step, lands) = found;
@@ -221,6 +225,7 @@ impl Run<'_, '_> {
         self.balance.energy_error = self.balance.energy_error.max(self.drift.abs());
         let middle = island.begin.high + 0.5 * island.length;
         for (pair, result) in island.pairs.iter().zip(&island.step.pairs) {
+            self.lowest_gap = self.lowest_gap.min(result.gap);
             if !world.is_mobile(pair.1) {
                 self.balance.supports[pair.1] += result.impulse;
             }
@@ -379,6 +384,7 @@ fn first_event(
     if !(start > 0.0 && start.is_finite()) {
         return Ok(None);
     }
+    let jump = accuracy.map_or(f64::INFINITY, |accuracy| JUMP * accuracy);
     let accuracy = accuracy.unwrap_or(1e-13 * start.abs().max(end.abs()));
     if end >= -accuracy {
         return Ok(Some((length, whole.clone())));
@@ -387,9 +393,11 @@ fn first_event(
     // The value below zero before the last.
     let mut higher: Option<(f64, f64)> = None;
     let mut found: Option<Step> = None;
-    let mut impulses = first.impulses;
+    let mut impulses = first.impulses.clone();
+    let mut lower = first;
     for iteration in 0..MAX_ROOT {
-        if high.1 >= -accuracy || high.0 - low.0 <= 1e-14 * length {
+        let narrow = if high.1 < -jump { 1e-9 } else { 1e-14 };
+        if high.1 >= -accuracy || high.0 - low.0 <= narrow * length {
             break;
         }
         let line = |a: (f64, f64), b: (f64, f64)| (a.0 * b.1 - b.0 * a.1) / (b.1 - a.1);
@@ -410,12 +418,16 @@ fn first_event(
         let now = value(&step);
         impulses.clone_from(&step.impulses);
         if now > 0.0 {
-            low = (next, now);
+            (low, lower) = ((next, now), step);
         } else {
             higher = Some(high);
             high = (next, now);
             found = Some(step);
         }
+    }
+    if high.1 < -jump {
+        // Longer steps find other impulses, which lead elsewhere: this is as far as those found go.
+        return Ok(Some((low.0, lower)));
     }
     Ok(found.map(|step| (high.0, step)))
 }

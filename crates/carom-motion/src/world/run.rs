@@ -107,16 +107,14 @@ pub(crate) struct Run<'w, 'o> {
     pub(crate) n_impacts: usize,
     pub(crate) n_steps: usize,
     pub(crate) balance: Balance,
+    /// Smallest gap at impacts and at the ends of steps (m).
+    pub(crate) lowest_gap: f64,
     /// Energy of all bodies and losses, less the energy at the start.
     pub(crate) drift: f64,
     /// Times that are asked for and have not come yet, the latest first.
     samples: Vec<f64>,
     has_begun: bool,
     pub(crate) ended: Option<Ending<MotionError>>,
-    /// Latest touch.
-    latest: Time,
-    /// The touch before it: what is resolved is not earlier.
-    pub(crate) before: Time,
     pub(crate) now: Time,
 }
 
@@ -164,12 +162,11 @@ impl World {
                 supports: vec![Vector3::zeros(); self.n_things()],
                 ..Balance::default()
             },
+            lowest_gap: f64::INFINITY,
             drift: 0.0,
             samples: samples.iter().rev().copied().collect(),
             has_begun: false,
             ended: None,
-            latest: Time::default(),
-            before: Time::default(),
             now: Time::default(),
         };
         let mut ending = drive(&mut run, limits);
@@ -194,6 +191,7 @@ impl World {
             n_impacts: run.n_impacts,
             n_steps: run.n_steps,
             balance: run.balance,
+            lowest_gap: run.lowest_gap,
             states,
         }
     }
@@ -275,17 +273,13 @@ impl<'w> Run<'w, '_> {
 
     fn handle(&mut self, entry: Entry) -> Result<(), MotionError> {
         match entry.next {
-            Next::Touch {
-                pair,
-                stamps,
-                certain,
-            } => {
+            Next::Touch { pair, stamps } => {
                 let pair = (pair[0] as usize, pair[1] as usize);
                 if self.stamps_of(pair) != stamps {
                     return Ok(());
                 }
                 self.pass(pair, entry.time)?;
-                self.touch(pair, entry.time, certain)
+                self.touch(pair, entry.time)
             }
             Next::StepEnd { island, stamp } => {
                 let island = island as usize;
@@ -317,8 +311,6 @@ impl<'w> Run<'w, '_> {
     /// Counts touches of the bodies of a pair without time between them.
     fn pass(&mut self, pair: (usize, usize), time: Time) -> Result<(), MotionError> {
         self.now = time;
-        self.before = self.latest;
-        self.latest = time;
         let rounding = 4.0 * f64::EPSILON * (time.high.abs() + self.world.time_step);
         let limit = EVENTS_PER_INSTANT;
         for thing in [pair.0, pair.1] {
@@ -542,16 +534,12 @@ impl<'w> Run<'w, '_> {
     }
 
     /// Adds a touch of the present flights of a pair to the queue.
-    pub(crate) fn push_touch(&mut self, pair: (usize, usize), time: Time, certain: bool) {
+    pub(crate) fn push_touch(&mut self, pair: (usize, usize), time: Time) {
         let stamps = self.stamps_of(pair);
         let pair = [pair.0 as u32, pair.1 as u32];
         self.queue.push(Entry {
             time,
-            next: Next::Touch {
-                pair,
-                stamps,
-                certain,
-            },
+            next: Next::Touch { pair, stamps },
         });
     }
 

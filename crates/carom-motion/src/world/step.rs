@@ -36,6 +36,24 @@ const SHORT: f64 = 0.0101;
 /// Contact velocities below this fraction of what moves in a step are none.
 pub(crate) const STILL: f64 = 1e-11;
 
+/// Rounding of the work of kicks, as a fraction of the kinetic energy.
+const ROUNDING: f64 = 1e-12;
+
+/// Passes that lift what the first kick left too deep.
+const LIFTS: usize = 8;
+
+/// How the impulses of the first kick are found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Way {
+    /// From the gaps and rates at both ends of the step.
+    Implicit,
+    /// From the rates at its start alone.
+    Rates,
+    /// Without friction, and only as much as keeps the points from sinking in: friction is left to the
+    /// second kick, which only takes energy.
+    Lift,
+}
+
 /// A pair in contact, as a step sees it.
 #[derive(Clone, Debug)]
 pub(crate) struct StepPair<'a> {
@@ -225,8 +243,48 @@ impl StepScene<'_> {
     }
 
     /// A step of length `h` from states before the first kick, with impulses to start from.
+    ///
+    /// Contacts that jam each other may have several impulses or none, and some would give the bodies energy:
+    /// a step that gains more than its order makes is not taken.
     pub(crate) fn step(
         &self,
+        states: &[State],
+        h: f64,
+        guess: Option<&[Vec<f64>; 2]>,
+    ) -> Result<Step, MotionError> {
+        let most = self.most_gain(states, h);
+        for way in [Way::Implicit, Way::Rates] {
+            if let Ok(step) = self.step_by(way, states, h, guess)
+                && step.loss >= -most
+            {
+                return Ok(step);
+            }
+        }
+        self.step_by(Way::Lift, states, h, guess)
+    }
+
+    /// What a step may gain at most by the error of its order, $m(ah)^2\cdot h\omega$ for each body with the
+    /// acceleration $a$ and the rate $\omega$ of its motion, and by rounding (J).
+    fn most_gain(&self, states: &[State], h: f64) -> f64 {
+        let gravity = self.flights.gravity.norm();
+        let one = |(body, state): (&&Body, &State)| {
+            let Some(rigid) = &body.rigid else {
+                return 0.0;
+            };
+            let velocity = Velocity::of(body, state);
+            let speed =
+                velocity.linear.norm() + velocity.angular.norm() * body.radius + gravity * h;
+            let acceleration = gravity + speed * speed / body.radius;
+            let rate = (acceleration / body.radius).sqrt() + speed / body.radius;
+            let kick = acceleration * h;
+            rigid.mass() * (kick * kick * (rate * h).min(1.0) + ROUNDING * speed * speed)
+        };
+        self.bodies.iter().zip(states).map(one).sum()
+    }
+
+    fn step_by(
+        &self,
+        way: Way,
         states: &[State],
         h: f64,
         guess: Option<&[Vec<f64>; 2]>,
@@ -275,6 +333,8 @@ impl StepScene<'_> {
             true => speed_noise,
             false => 16.0 * f64::EPSILON * noise / h,
         };
+        // What is too deep comes back in a step of the grid.
+        let return_share = (1.0 - h / self.time_step).max(0.0);
         // Contacts that slide are rubbed against the slip that they have.
         let rubbed: Vec<(f64, Friction)> = (0..contacts)
             .map(|c| {
@@ -307,13 +367,20 @@ impl StepScene<'_> {
         let mut end = self.moved(&start, states);
         let (mut begin_velocities, mut end_velocities) = (Vec::new(), Vec::new());
         let mut last = f64::INFINITY;
-        let mut iteration = 0;
+        let mut iteration = match way {
+            Way::Implicit => 0,
+            Way::Rates => MAX_ITERATIONS,
+            Way::Lift => MAX_ITERATIONS + 1,
+        };
+        if way == Way::Lift {
+            first.fill(0.0);
+        }
         let (mut least, mut stale) = (f64::INFINITY, 0);
         while iteration < MAX_ITERATIONS + 2 {
             iteration += 1;
             // Contacts that jam may have no impulses that the iteration finds. One solution for the
-            // rates of a flight without impulses takes energy away whatever happens; what it leaves of
-            // the gaps is of higher order, and the next step brings it back.
+            // rates of a flight without impulses gives energy of the order of a step at most; what it leaves of
+            // the gaps is lifted after it.
             let unsettled = iteration > MAX_ITERATIONS;
             if iteration == MAX_ITERATIONS + 1 {
                 first.fill(0.0);
@@ -337,9 +404,9 @@ impl StepScene<'_> {
                 // In a short step the rounding of gaps would be worth any speed.
                 let before = start.points.get(c).map_or(0.0, |(_, p)| p.gap);
                 velocity[3 * c] = if is_short {
-                    0.5 * (begin_velocities[3 * c] + end_velocities[3 * c]) + before.max(0.0) / h
+                    0.5 * (begin_velocities[3 * c] + end_velocities[3 * c])
                 } else {
-                    (point.gap - before.min(0.0) * (1.0 - h / self.time_step).max(0.0)) / h
+                    (point.gap - before.max(0.0) - before.min(0.0) * return_share) / h
                 };
                 for k in 3 * c + 1..3 * c + 3 {
                     velocity[k] = 0.5 * (begin_velocities[k] + end_velocities[k]);
@@ -363,6 +430,10 @@ impl StepScene<'_> {
                 *v -= row.zip(&first).map(|(w, x)| w * x).sum::<f64>();
             }
             dependent.make_consistent(&mut velocity);
+            // A point above the other body may come down to it, whatever the others do.
+            for (c, (_, point)) in start.points.iter().enumerate() {
+                velocity[3 * c] += point.gap.max(0.0) / h;
+            }
             let mut next = first.clone();
             let solve = |friction: &[(f64, Friction)], next: &mut Vec<f64>| {
                 let kick = Kick {
@@ -425,19 +496,20 @@ impl StepScene<'_> {
                     .sum();
                 change = change.max(moved.abs());
             }
-            let converged = change <= 4.0 * f64::EPSILON * scale + 0.05 * noise
-                || (change <= 1e-13 * scale && change >= last)
-                || (iteration == MAX_ITERATIONS && change <= SETTLED * scale);
-            // The impulses are those that the bodies were launched with.
-            if converged && !unsettled {
-                break;
-            }
             if change <= 0.7 * least {
                 (least, stale) = (change, 0);
             } else {
                 stale += 1;
             }
-            if stale >= STALE && change > SETTLED * scale && iteration < MAX_ITERATIONS {
+            let ends = stale >= STALE || iteration == MAX_ITERATIONS;
+            let converged = change <= 4.0 * f64::EPSILON * scale + 0.05 * noise
+                || (change <= 1e-13 * scale && change >= last)
+                || (ends && change <= SETTLED * scale);
+            // The impulses are those that the bodies were launched with.
+            if converged && !unsettled {
+                break;
+            }
+            if ends && iteration < MAX_ITERATIONS {
                 iteration = MAX_ITERATIONS;
                 continue;
             }
@@ -446,6 +518,43 @@ impl StepScene<'_> {
         }
         if !last.is_finite() && rows > 0 && launched.iter().any(|s| !is_finite(s)) {
             return Err(failed());
+        }
+        if iteration > MAX_ITERATIONS {
+            for _ in 0..LIFTS {
+                let depth =
+                    |(at_end, at_start): (&(usize, ContactPoint), &(usize, ContactPoint))| {
+                        let rate = (at_end.1.gap - at_start.1.gap.min(0.0) * return_share) / h;
+                        [rate.min(0.0), 0.0, 0.0]
+                    };
+                let velocity: Vec<f64> = end
+                    .points
+                    .iter()
+                    .zip(&start.points)
+                    .flat_map(depth)
+                    .collect();
+                if velocity.iter().all(|rate| *rate >= -noise) {
+                    break;
+                }
+                let mut lift = vec![0.0; rows];
+                let kick = Kick {
+                    mobility: &mobility,
+                    velocity: &velocity,
+                    friction: &vec![(0.0, Friction::Frictionless); contacts],
+                    noise,
+                };
+                if !kick.solve(&mut lift) {
+                    break;
+                }
+                for (impulse, lift) in first.iter_mut().zip(&lift) {
+                    *impulse += lift;
+                }
+                launched.copy_from_slice(states);
+                start.rows.apply(&first, &mut launched);
+                landed = self.fly(&launched, h)?;
+                end = self.moved(&start, &landed);
+                let velocities = self.velocities(&launched);
+                start.rows.velocities(&velocities, &mut begin_velocities);
+            }
         }
         let mut loss = -work(&first, &before, &begin_velocities);
         // Second kick: contacts that are closed.

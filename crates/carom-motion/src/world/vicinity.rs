@@ -7,6 +7,7 @@
 use crate::world::MotionError;
 use crate::world::ball::Ball;
 use crate::world::cells::Bounds;
+use crate::world::collision::DEEP;
 use crate::world::events::{Entry, Next};
 use crate::world::pair::{self, Other, PairMemory};
 use crate::world::pair_table::Pair;
@@ -254,7 +255,7 @@ impl Run<'_, '_> {
         }
         if let Some(found) = self.first_touch_of_balls(pair, from, whole) {
             if let Some(time) = found {
-                self.push_touch(pair, from.plus(time), false);
+                self.note_touch(pair, from.plus(time), from)?;
             }
             return Ok(());
         }
@@ -267,8 +268,7 @@ impl Run<'_, '_> {
             return Ok(());
         }
         if self.is_hidden(pair, from)? {
-            self.push_touch(pair, from, false);
-            return Ok(());
+            return self.note_touch(pair, from, from);
         }
         let mut memory = self.memory.remove(pair).unwrap_or_default();
         let found = match self.search(pair, from) {
@@ -277,7 +277,9 @@ impl Run<'_, '_> {
         };
         self.keep_memory(pair, memory);
         if let Some(time) = found {
-            self.push_touch(pair, from.plus(time), false);
+            self.note_touch(pair, from.plus(time), from)?;
+        } else if self.sinks_in_steps(pair, from, from.plus(horizon))? {
+            self.note_touch(pair, from.plus(horizon), from)?;
         } else if horizon < whole {
             let counts = self.counts(pair);
             self.push(Entry {
@@ -289,6 +291,27 @@ impl Run<'_, '_> {
             });
         }
         Ok(())
+    }
+
+    /// Whether steps bring the bodies of a pair into each other until a time up to which their flights do not: those
+    /// of bodies whose steps end later are higher.
+    fn sinks_in_steps(&self, (i, j): Pair, from: Time, until: Time) -> Result<bool, MotionError> {
+        let world = self.world;
+        let ends_later = |thing: usize| {
+            let end = self.end_of_step(thing);
+            end.is_some_and(|end| end.compare(&until).is_gt()) && self.resting(thing).is_none()
+        };
+        if !ends_later(i) && !ends_later(j) {
+            return Ok(false);
+        }
+        let gap = |time: Time| {
+            let (here, there) = (self.state_at(i, time)?, self.state_at(j, time)?);
+            let (body, other) = (&world.bodies[i], world.thing(j));
+            Ok(pair::gap(body, &here, &other, &there, &mut PairMemory::new()).value)
+        };
+        let deep = DEEP * world.tolerance(i, j);
+        let after = gap(until)?;
+        Ok(after < -deep && after < gap(from)?.min(0.0) - deep)
     }
 
     /// Whether bodies in a step are nearer to each other between its kicks than they are: then their flights

@@ -99,6 +99,45 @@ fn a_mechanism_accounts_for_what_friction_takes() {
     }
 }
 
+/// A polyhedron leans on a rounded box on a floor, with much friction: at some length of a step its impulses end, and
+/// others would throw both apart. Lasting contact takes energy.
+#[test]
+fn bodies_that_jam_gain_no_energy() {
+    let record = run("world", &[], JAMMED);
+    assert_eq!(record.status, "completed");
+    let energy = &record.results["energy"];
+    let joules = |key: &str| energy[key].as_f64().unwrap();
+    assert!(joules("contact_loss_j") >= -1e-5 && joules("impact_loss_j") >= 0.0);
+    assert!(joules("max_abs_error_j") <= 1e-12);
+    assert!(record.results["lowest_gap_m"].as_f64().unwrap() >= -1e-9);
+}
+
+const JAMMED: &str = r#"
+duration = 0.01
+flight = "lgvi4"
+contact = { friction = 1.5, restitution = 0.2 }
+[[bodies]]
+name = "b0"
+mass = 1.1233520483390391
+shape = { type = "polyhedron", vertices = [[0.08566298289933952, -0.016887752228749536, -0.057043961964195526], [-0.061502648565020565, 0.06068554557314281, 0.05841271427610892], [0.0800171643896241, -0.008220514352473476, -0.06638548755525872], [0.10055720878809743, 0.019127602145559128, 0.019993474136151025], [-0.03526682260517729, -0.05378774035229969, 0.08210046663846257], [-0.07911192766810166, -0.03232444664797032, -0.05978117981994272], [0.09180773715812421, 0.020494543223696936, -0.0450407538467281]] }
+position = [0.013750869242942814, 0.18691961537423576, 0.07685881248032188]
+quaternion = [0.4358385979698523, 0.7483353592403451, -0.3163902555972974, 0.3872158478076198]
+velocity = [-0.2284301129658, 0.3398791568472501, -0.30254701733237005]
+angular_velocity = [2.767130993286546, -7.033412260712506, -9.60598795025529]
+[[bodies]]
+name = "b4"
+mass = 0.5999991045352467
+shape = { type = "rounded", eps = 0.027275436793193407, base = { type = "box", half_extents = [0.0850867594148318, 0.04959134587149225, 0.048962524946798196] } }
+position = [0.1469273661368438, 0.2707251508851223, 0.08896160543590687]
+quaternion = [0.02816961000868133, -0.1804694924906426, -0.971698198957472, 0.14979935078275133]
+velocity = [-0.005034515043191449, 0.00957804672075327, -0.0051724958361465635]
+angular_velocity = [0.1386462174921479, -0.05708098464101266, -0.2406460719998076]
+[[planes]]
+name = "floor"
+normal = [0.0, 0.0, 1.0]
+offset = 0.0
+"#;
+
 fn refusal(name: &str, toml: &str) -> String {
     let overrides = Overrides {
         toml: toml.to_owned(),

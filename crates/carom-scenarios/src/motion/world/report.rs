@@ -181,7 +181,8 @@ pub(super) fn report(whole: &World, log: &Log<'_>, end: &RunEnd, record: &mut Re
     };
     record.status = status.to_owned();
     let n = world.n_bodies();
-    let lowest = log.lowest.min(world.lowest_gap(&end.states));
+    let at_end = world.lowest_gap(&end.states);
+    let lowest = log.lowest.min(at_end).min(end.lowest_gap);
     let mut rows = log.rows.clone();
     // The end, unless it was sampled.
     let sampled = rows
