@@ -7,8 +7,9 @@
 //! All distances are relative: velocities in the kinetic metric, over $\lVert p^-\rVert$ (over
 //! $\lVert p^+\rVert$ if the system starts at rest). They have no units and mean the same for
 //! every problem: $10^{-2}$ is a hundredth of the motion there was, or $10^{-4}$ of its energy.
-//! Parts that no contact, no constraint and no entry of the mass matrix connects are each measured
-//! by their own momentum, and the largest distance counts: a far body, however fast, changes no verdict.
+//! Parts that contacts touch and that no contact, no constraint and no entry of the mass matrix connects are
+//! each measured by their own momentum, and the largest distance counts: a far body, however fast, changes no
+//! verdict. What no contact touches is measured by the whole momentum.
 //!
 //! # Which impulses
 //!
@@ -130,8 +131,8 @@ pub struct Judgement {
     pub audit: Audit,
     /// $E^+/E^-$; `None` if the system starts at rest.
     pub energy_ratio: Option<f64>,
-    /// $E^+/E^-$ of each part that nothing connects to the others; infinite if it starts at rest and moves
-    /// afterwards, 1 if it never moves.
+    /// $E^+/E^-$ of the whole, and of each part that contacts touch and nothing connects to the others; infinite from
+    /// rest, 1 if nothing moves.
     pub part_energy_ratios: Vec<f64>,
     /// The impulses that explain the change.
     pub explanation: Explanation,
@@ -356,10 +357,18 @@ impl<'a> Case<'a> {
         let moving = |sizes: [f64; 2]| sizes.into_iter().find(|size| *size > 0.0).unwrap_or(1.0);
         case.reference = moving([problem.norm(), norm_plus]);
         let (before, after) = case.norms();
-        let sizes = before.into_iter().zip(after);
-        case.references = sizes
-            .map(|(before, after)| moving([before, after]))
-            .collect();
+        let whole = moving([&before, &after].map(|norms| case.parts.whole(norms)));
+        let own = before.iter().zip(&after).zip(&case.parts.is_touched);
+        // What no contact touches has nothing of its own to be measured by: it may be rounding.
+        let references = own.zip(case.parts.in_parts(whole));
+        let references = references.map(|(((before, after), is_touched), whole)| {
+            if *is_touched {
+                moving([*before, *after])
+            } else {
+                whole
+            }
+        });
+        case.references = references.collect();
         Ok(case)
     }
 
@@ -434,7 +443,7 @@ impl<'a> Case<'a> {
         Ok(largest)
     }
 
-    /// $E^+/E^-$ of each part.
+    /// $E^+/E^-$ of the whole and of each part that contacts touch.
     fn energy_ratios(&self) -> Vec<f64> {
         let (before, after) = self.norms();
         let ratio = |(before, after): (f64, f64)| {
@@ -444,7 +453,13 @@ impl<'a> Case<'a> {
                 (after / before).powi(2)
             }
         };
-        before.into_iter().zip(after).map(ratio).collect()
+        let whole = (self.parts.whole(&before), self.parts.whole(&after));
+        let touched = before.into_iter().zip(after).zip(&self.parts.is_touched);
+        let touched = touched.filter(|(_, is_touched)| **is_touched);
+        std::iter::once(whole)
+            .chain(touched.map(|(norms, _)| norms))
+            .map(ratio)
+            .collect()
     }
 
     /// Whether the velocity before is not the one that restitution refers to.

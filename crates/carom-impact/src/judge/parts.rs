@@ -7,14 +7,16 @@ use nalgebra::DVector;
 /// Degrees of freedom in parts that no entry of the mass matrix, no constraint and no contact connects.
 ///
 /// What happens in one part says nothing about another: a far body of any momentum changes no verdict.
-/// So every part is judged in a unit of velocity of its own, a power of two, in which its momentum is about that of
-/// the largest: laws and the set do not depend on that unit.
+/// So every part is judged in a unit of velocity of its own, a power of two, in which the momenta of parts with contacts are
+/// about equal and no other is larger: laws and the set do not depend on that unit.
 #[derive(Clone, Debug)]
 pub(super) struct Parts {
     /// Part of each degree of freedom, which is that of the whitened coordinate, too.
     of: Vec<usize>,
     /// What the velocities of each part are multiplied by.
     factors: Vec<f64>,
+    /// Whether a contact touches the part.
+    pub(super) is_touched: Vec<bool>,
 }
 
 impl Parts {
@@ -47,7 +49,14 @@ impl Parts {
         let mut parts = Self {
             of: roots.iter().map(number).collect(),
             factors: vec![1.0; firsts.len()],
+            is_touched: vec![false; firsts.len()],
         };
+        for contact in contacts.contacts() {
+            let part = parts.of_row(contact.normal.0.as_slice());
+            if let Some(is_touched) = parts.is_touched.get_mut(part) {
+                *is_touched = true;
+            }
+        }
         if parts.factors.len() < 2 {
             return parts;
         }
@@ -59,12 +68,19 @@ impl Parts {
                 *size = size.max(norm);
             }
         }
-        let largest = sizes.iter().copied().fold(0.0, f64::max);
-        for (factor, size) in parts.factors.iter_mut().zip(sizes) {
-            if size > 0.0 && largest.is_finite() {
-                let [own, all] = [size, largest].map(kernel::power_of_two_scale);
-                let ratio = own / all;
-                *factor = if ratio.is_finite() { ratio } else { 1.0 };
+        let touched = sizes.iter().zip(&parts.is_touched);
+        let largest = touched.filter(|(_, is_touched)| **is_touched);
+        let largest = largest.map(|(size, _)| *size).fold(0.0, f64::max);
+        if !(largest > 0.0 && largest.is_finite()) {
+            return parts;
+        }
+        let units = parts.factors.iter_mut().zip(sizes).zip(&parts.is_touched);
+        for ((factor, size), is_touched) in units {
+            let [own, all] = [size, largest].map(kernel::power_of_two_scale);
+            let ratio = own / all;
+            // What no contact touches is brought down, and not up: it may be rounding.
+            if size > 0.0 && ratio.is_finite() && (*is_touched || ratio < 1.0) {
+                *factor = ratio;
             }
         }
         parts
@@ -90,6 +106,18 @@ impl Parts {
             kernel::norm(&own)
         };
         (0..self.factors.len()).map(norm).collect()
+    }
+
+    /// Norm of all parts in the unit of the problem, from those of the parts in their own.
+    pub(super) fn whole(&self, norms: &[f64]) -> f64 {
+        let lowered = norms.iter().zip(&self.factors);
+        let lowered: Vec<f64> = lowered.map(|(norm, factor)| norm / factor).collect();
+        kernel::norm(&lowered)
+    }
+
+    /// A size in the unit of the problem in that of each part.
+    pub(super) fn in_parts(&self, size: f64) -> impl Iterator<Item = f64> {
+        self.factors.iter().map(move |factor| size * factor)
     }
 
     /// The part of a row (n).

@@ -285,15 +285,15 @@ fn impulses_are_projected_onto_the_round_friction_cone() {
 }
 
 /// Momentum that the rows cannot give, pulling and penetration, each alone. The floor does not touch the first
-/// coordinate: each is measured by its own momentum.
+/// coordinate: the second is measured by its own momentum, the first by that of all.
 #[test]
 fn faults_are_told_apart() {
     let floor = Contact::frictionless(Covector::from_slice(&[0.0, 1.0]));
     let mass = dmatrix![2.0, 0.0; 0.0, 2.0];
     posed(mass, vec![floor], &[], &[0.6, -0.8], |problem| {
         let sideways = judged(problem, &[0.7, 0.8]);
-        assert!((sideways.explanation.momentum_residual - 0.1 / 0.6).abs() <= 1e-14);
-        assert!((sideways.explanation.friction_residual - 0.1 / 0.6).abs() <= 1e-14);
+        assert!((sideways.explanation.momentum_residual - 0.1).abs() <= 1e-14);
+        assert!((sideways.explanation.friction_residual - 0.1).abs() <= 1e-14);
         assert_eq!(sideways.audit.penetration_residual, 0.0);
 
         let through = judged(problem, &[0.6, -0.3]);
@@ -605,4 +605,27 @@ fn laws_asked_for_by_name_say_something() {
             assert_eq!(refusals, [name]);
         }
     });
+}
+
+/// What no contact touches may be rounding: it makes no gain of energy, and no momentum from nowhere.
+#[test]
+fn rounding_of_what_no_contact_touches_is_no_change() {
+    let floor = Contact::frictionless(Covector::from_slice(&[0.0, 1.0, 0.0]));
+    for contacts in [vec![floor], Vec::new()] {
+        let is_impact = !contacts.is_empty();
+        let before = [1.0, -1.0, 1e-18];
+        posed(DMatrix::identity(3, 3), contacts, &[], &before, |problem| {
+            let bounced = if is_impact { 0.0 } else { -1.0 };
+            let judgement = judged(problem, &[1.0 + 1e-16, bounced, 3e-18]);
+            let expected = if is_impact {
+                EnergyChange::Lost
+            } else {
+                EnergyChange::Kept
+            };
+            assert_eq!(judgement.energy_change(), expected);
+            assert!(judgement.explanation.friction_residual <= 1e-15);
+            assert!(entry(&judgement, "plastic").matches);
+            assert!(judgement.outcome_set.unwrap().membership.contains() == Some(true));
+        });
+    }
 }

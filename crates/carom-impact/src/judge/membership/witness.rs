@@ -3,14 +3,14 @@
 use crate::frictional::Sequential;
 use crate::judge::parts::Parts;
 use crate::{ContactSet, ImpactError, ImpactLaw, ImpactProblem};
-use carom_metric::Tangent;
+use carom_metric::{Tangent, kernel};
 use nalgebra::{DMatrix, DVector};
 use std::f64::consts::{PI, TAU};
 
 /// How well every rule of a step must hold, over the terms that it was computed from.
 const RULE: f64 = 1e-8;
 
-/// How near the last velocity must come, relative to the motion there was in each part.
+/// How near the last velocity must come, relative to the motion there was in each part that contacts touch.
 const END: f64 = 1e-9;
 
 /// The friction cone in which a chain of steps was made.
@@ -93,7 +93,7 @@ impl Witness {
     /// has $\lambda_i \ge 0$, positive only where $n_i v' \le 0$, friction within its cone that
     /// dissipates most at $v'$, and after the last step no contact approaches and the velocity is
     /// `velocity_plus` (n). Rules hold within $10^{-8}$ of the sums of absolute terms that they are
-    /// computed from, the end within $10^{-9}$ of the motion there was in each part that nothing connects to others.
+    /// computed from, the end within $10^{-9}$ of the motion there was, in each part that contacts touch and nothing connects to others.
     ///
     /// The check starts from the rows as given and shares nothing with the search.
     ///
@@ -144,8 +144,11 @@ fn end(
     let before = norms(&problem.velocity_minus().0)?;
     let after = norms(&velocity_plus.0)?;
     let missed = norms(&(&found.0 - &velocity_plus.0))?;
-    for ((before, after), missed) in before.into_iter().zip(after).zip(missed) {
-        let reference = [before, after].into_iter().find(|size| *size > 0.0);
+    let whole = [&before, &after].map(|norms| kernel::norm(norms));
+    let parts = before.into_iter().zip(after).zip(&parts.is_touched);
+    for (((before, after), is_touched), missed) in parts.zip(missed) {
+        let sizes = if *is_touched { [before, after] } else { whole };
+        let reference = sizes.into_iter().find(|size| *size > 0.0);
         let distance = missed / reference.unwrap_or(1.0);
         // Written so that NaN fails.
         if !(distance <= END) {
