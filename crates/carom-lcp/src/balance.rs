@@ -192,6 +192,17 @@ pub(crate) const LIGHT: f64 = 0.1 * HEAVY;
 ///
 /// `units` (n) is overwritten.
 fn is_light_by_rows(problem: LcpRef<'_>, z: &[f64], units: &mut [f64]) -> bool {
+    let mut positive = z.iter().enumerate().filter(|(_, z)| **z > 0.0);
+    // In these units no entry exceeds one, and what is on the right is no less than with the largest entry of all
+    // in place of the row's.
+    let most = problem.matrix_max();
+    let is_light = positive.clone().all(|(j, z)| {
+        let mut rows = problem.column(j).iter().zip(problem.vector());
+        rows.any(|(m, q)| *m != 0.0 && z * most <= LIGHT * q.abs())
+    });
+    if is_light {
+        return true;
+    }
     units.fill(0.0);
     for j in 0..problem.dim() {
         for (most, m) in units.iter_mut().zip(problem.column(j)) {
@@ -201,7 +212,6 @@ fn is_light_by_rows(problem: LcpRef<'_>, z: &[f64], units: &mut [f64]) -> bool {
     for unit in &mut *units {
         *unit = 1.0 / *unit;
     }
-    let mut positive = z.iter().enumerate().filter(|(_, z)| **z > 0.0);
     positive.all(|(j, z)| {
         let (mut most, mut right) = (0.0, 0.0);
         let rows = units.iter().zip(problem.vector());
