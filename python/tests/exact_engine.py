@@ -128,7 +128,9 @@ class World:
             for body in self.bodies:
                 body.inertia = body.inertia / body.m
                 body.m = 1.0
-        self.e = {"no-restitution": 0.0, "elastic-always": 1.0, "gain": self.e * 1.05}.get(fault, self.e)
+        # What lies under gravity is not for an engine of events.
+        bouncy = self.e if self.g.any() else 1.0
+        self.e = {"no-restitution": 0.0, "elastic-always": bouncy, "gain": self.e * 1.05}.get(fault, self.e)
         self.mu *= {"no-friction": 0.0, "double-friction": 2.0}.get(fault, 1.0)
         if fault == "stick-always" and self.mu:
             self.mu = 1e9

@@ -77,7 +77,8 @@ def _entry(entry: Any, where: str) -> Expected:
     for key in ("case", "reason"):
         if not isinstance(entry.get(key), str) or not entry[key].strip():
             raise KitError(f"{where}: {key} is missing: a text that is not empty")
-    error, band = entry.get("error"), entry.get("band", BAND)
+    error: Any = entry.get("error")
+    band: Any = entry.get("band", BAND)
     if not _is_number(error) or not error > 0.0:
         raise KitError(f"{where}: error is {error!r}, not a positive number: the size of the deviation")
     if not _is_number(band) or not 0.0 <= band < 1.0:

@@ -150,7 +150,7 @@ def contact_impulses(
         normal = line / np.linalg.norm(line)
         column[3 * i : 3 * i + 3] = -normal
         column[3 * j : 3 * j + 3] = normal
-    impulses, *_ = np.linalg.lstsq(columns, change, rcond=None)
+    impulses: Floats = np.asarray(np.linalg.lstsq(columns, change, rcond=None)[0], dtype=np.float64)
     return impulses, float(np.linalg.norm(columns @ impulses - change))
 
 

@@ -156,7 +156,8 @@ def _corner() -> Scene:
     axis = np.array([1.0, -1.0, 0.0]) / math.sqrt(2.0)
     quaternion = np.concatenate([[math.cos(tilt / 2)], math.sin(tilt / 2) * axis])
     turn = rotation(quaternion)
-    corners = [turn @ (np.array(half) * s) for s in np.ndindex(2, 2, 2) for s in [2 * np.array(s) - 1]]
+    signs = [2.0 * np.array(corner) - 1.0 for corner in np.ndindex(2, 2, 2)]
+    corners = [turn @ (np.array(half) * sign) for sign in signs]
     arm: Floats = min(corners, key=lambda corner: float(corner[2]))
     body = box(
         half, mass, (0.0, 0.0, GAP - float(arm[2])), (0.0, 0.0, -1.0), quaternion=tuple(quaternion)

@@ -57,13 +57,14 @@ class Drake:
         plant.mutable_gravity_field().set_gravity_vector(scene["gravity"])
         friction = CoulombFriction(scene["friction"], scene["friction"])
         for i, plane in enumerate(scene["planes"]):
-            normal = np.asarray(plane["normal"])
+            normal: Any = np.asarray(plane["normal"])
             pose = HalfSpace.MakePose(normal, -plane["offset"] * normal)
             plant.RegisterCollisionGeometry(plant.world_body(), pose, HalfSpace(), f"plane{i}", friction)
         bodies = []
         for i, given in enumerate(scene["bodies"]):
             unit = np.asarray(given["inertia"]) / given["mass"]
-            inertia = SpatialInertia(given["mass"], np.zeros(3), UnitInertia(*unit))
+            center: Any = np.zeros(3)
+            inertia = SpatialInertia(given["mass"], center, UnitInertia(*unit))
             body = plant.AddRigidBody(f"body{i}", inertia)
             kind, shape = next(iter(given["shape"].items()))
             made = Sphere(shape["radius"]) if kind == "sphere" else Box(*(2.0 * np.asarray(shape["half_extents"])))
@@ -74,7 +75,8 @@ class Drake:
         simulator = Simulator(diagram)
         context = plant.GetMyMutableContextFromRoot(simulator.get_mutable_context())
         for body, given in zip(bodies, scene["bodies"], strict=True):
-            turn = RotationMatrix(Quaternion(np.asarray(given["quaternion"])))
+            quaternion: Any = np.asarray(given["quaternion"])
+            turn = RotationMatrix(Quaternion(quaternion))
             plant.SetFreeBodyPose(context, body, RigidTransform(turn, given["position"]))
             velocity = SpatialVelocity(given["angular_velocity"], given["velocity"])
             try:

@@ -80,7 +80,7 @@ class Rapier:
         }
 
 
-def _scaled_axis(quaternion: list[float]) -> tuple[float, ...]:
+def _scaled_axis(quaternion: list[float]) -> Any:
     """Rotation vector of a quaternion ``w x y z``."""
     w, vector = quaternion[0], np.asarray(quaternion[1:])
     size = float(np.linalg.norm(vector))
