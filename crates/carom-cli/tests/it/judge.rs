@@ -184,3 +184,61 @@ fn a_missing_file_is_bad_usage() {
     assert_eq!(output.status.code(), Some(2));
     assert!(output.stdout.is_empty());
 }
+
+/// Three logged impacts: an engine that gains energy, a right one, and a line that is no problem.
+fn log() -> String {
+    let named = |id: &str, after: [f64; 3]| {
+        let mut line = cradle(after);
+        line["id"] = json!(id);
+        line.to_string()
+    };
+    let gains = named("step <7> & \"8\"", [-0.386_414, 0.693_207, 0.693_207]);
+    let right = named("right", [0.0, 0.0, 1.0]);
+    format!("{gains}\n{right}\n{{\"id\": \"broken\"}}\n")
+}
+
+#[test]
+fn a_junit_report_names_the_energy_that_an_engine_gains() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("report.xml");
+    let path = file.to_str().unwrap();
+    let plain = carom(&["judge"], &log());
+    let output = carom(&["judge", "--junit", path], &log());
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(output.stdout, plain.stdout, "the answers stay");
+    let xml = std::fs::read_to_string(&file).unwrap();
+    assert!(xml.contains(r#"tests="3" failures="1" errors="1" skipped="0""#));
+    assert!(xml.contains(
+        r#"name="step &lt;7&gt; &amp; &quot;8&quot;"><failure message="energy_ratio 1.11"#
+    ));
+    assert!(xml.contains(r#"<testcase classname="carom judge" name="right"/>"#));
+    assert!(xml.contains(r#"name="broken"><error message="#));
+}
+
+#[test]
+fn limits_and_findings_decide_what_fails() {
+    let right = cradle([0.0, 0.0, 1.0]).to_string();
+    let gains = cradle([-0.386_414, 0.693_207, 0.693_207]).to_string();
+    let pulls = cradle([1.5, -0.5, 0.0]).to_string();
+    let status = |options: &[&str], line: &str| {
+        let arguments: Vec<&str> = std::iter::once("judge")
+            .chain(options.iter().copied())
+            .collect();
+        carom(&arguments, line).status.code()
+    };
+    assert_eq!(status(&["--fail-on", "residual,energy"], &right), Some(0));
+    assert_eq!(status(&["--fail-on", "energy"], &gains), Some(1));
+    let wide = ["--fail-on", "energy", "--max-energy-ratio", "1.2"];
+    assert_eq!(status(&wide, &gains), Some(0));
+    assert_eq!(status(&["--fail-on", "residual"], &pulls), Some(1));
+    // The elastic outcome is none of an inelastic impact, but a law gives it.
+    assert_eq!(status(&["--fail-on", "outside"], &right), Some(1));
+    assert_eq!(status(&["--fail-on", "no-match"], &right), Some(0));
+    assert_eq!(status(&["--fail-on", "no-match"], &gains), Some(1));
+    assert_eq!(status(&["--fail-on", "nonsense"], &gains), Some(2));
+    assert_eq!(status(&["--max-residual", "nan"], &gains), Some(2));
+    assert_eq!(
+        status(&["--junit", "/no/such/folder/x.xml"], &right),
+        Some(2)
+    );
+}
