@@ -36,6 +36,7 @@ mod contact;
 pub mod derivative;
 mod draft;
 mod error;
+mod event_scale;
 pub mod frictional;
 mod gate;
 mod invariants;

@@ -11,6 +11,7 @@ pub(super) fn words(judgement: &Judgement) -> String {
     sentences.extend(contacts(judgement));
     sentences.extend(laws(judgement));
     sentences.extend(outcome_set(judgement));
+    sentences.extend(rounding(judgement));
     sentences.join(" ")
 }
 
@@ -116,7 +117,9 @@ fn laws(judgement: &Judgement) -> Option<String> {
         return Some(sentence.to_owned());
     }
     // Those first that were not fitted: they say more.
-    let is_fitted = |law: &LawMatch| law.restitution.is_some_and(|fit| fit.is_fitted);
+    let is_fitted = |law: &LawMatch| {
+        law.restitution.is_some_and(|fit| fit.is_fitted) || law.restitutions.is_some()
+    };
     let mut matches: Vec<&LawMatch> = judgement.matches().collect();
     matches.sort_by_key(|law| is_fitted(law));
     let names: Vec<String> = matches.into_iter().map(named).collect();
@@ -145,6 +148,9 @@ fn named(law: &LawMatch) -> String {
             let value = coefficient(fit.value);
             format!("{} with restitution {value}{fitted}", law.law)
         }
+        None if law.restitutions.is_some() => {
+            format!("{} with a restitution of each contact (fitted)", law.law)
+        }
         None => law.law.to_owned(),
     }
 }
@@ -164,11 +170,25 @@ fn outcome_set(judgement: &Judgement) -> Option<String> {
             "It lies between {} and {distance} away from the set of inelastic outcomes.",
             rounded(*margin)
         ),
+        Membership::Near(_) => format!(
+            "A member of the set of inelastic outcomes lies {distance} away, within the tolerance."
+        ),
         Membership::Unknown => format!(
             "Whether it lies in the set of inelastic outcomes is unknown: of {} members the \
              nearest is {distance} away.",
             set.members
         ),
+    })
+}
+
+/// Rounding of the data, where it is not far below the tolerance.
+fn rounding(judgement: &Judgement) -> Option<String> {
+    judgement.has_coarse_data().then(|| {
+        format!(
+            "The velocities are so large that their rounding is {} of the motion that contacts see: the data cannot \
+             tell finer.",
+            rounded(judgement.rounding)
+        )
     })
 }
 
