@@ -113,11 +113,11 @@ pub(crate) fn settled(
         return solution;
     }
     if problem.dim() > DECISIVE_DIM {
-        let mut z: Vec<f64> = solution.z.iter().copied().collect();
+        let z: Vec<f64> = solution.z.iter().copied().collect();
         let k = basis.iter().filter(|is_basic| **is_basic).count() as u64;
         if is_solved
             && work.spend(3 * k * k * k)
-            && matches!(enclose(problem, &basis, &mut z), Enclosed::NoSolution)
+            && matches!(enclose(problem, &basis, &z), Enclosed::NoSolution)
         {
             (solution.status, solution.proof) = (LcpStatus::Inaccurate, None);
         }
