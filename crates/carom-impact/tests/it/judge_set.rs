@@ -255,7 +255,7 @@ fn recognize_round(count: u64, share: f64) {
                         panic!("{name} {k}: outside, {reason:?} {margin}")
                     }
                     Membership::Near(_) | Membership::Unknown => {
-                        println!("{name} {k}: {:e} away", set.distance)
+                        println!("{name} {k}: {:e} away", set.distance);
                     }
                 }
             }
