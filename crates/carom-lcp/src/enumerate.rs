@@ -2,7 +2,7 @@
 
 use crate::backward::{SOLVED_ERROR, backward_error};
 use crate::exact::{DECISIVE_DIM, Decision, Integers, Residues, Support, decide, solve_support};
-use crate::gate::{judged, prove};
+use crate::gate::{judged, judged_again, prove};
 use crate::lemke::basic_solution;
 use crate::work::{DEFAULT_MAX_WORK, Limit, Work};
 use crate::{LcpError, LcpRef, LcpSolution, LcpStatus, LemkeWorkspace, Proof};
@@ -258,6 +258,7 @@ impl Visitor<'_> {
             if !prove(self.problem, basis, solution.z.as_mut_slice(), work) {
                 return;
             }
+            solution = judged_again(self.problem, solution);
         }
         let signs = signs(self.problem, solution.z.as_slice());
         let known = self.by_support.entry(signs.0).or_default();

@@ -113,14 +113,6 @@ pub(crate) fn settled(
         return solution;
     }
     if problem.dim() > DECISIVE_DIM {
-        let z: Vec<f64> = solution.z.iter().copied().collect();
-        let k = basis.iter().filter(|is_basic| **is_basic).count() as u64;
-        if is_solved
-            && work.spend(3 * k * k * k)
-            && matches!(enclose(problem, &basis, &z), Enclosed::NoSolution)
-        {
-            (solution.status, solution.proof) = (LcpStatus::Inaccurate, None);
-        }
         return solution;
     }
     if is_solved && prove(problem, &basis, solution.z.as_mut_slice(), work) {
@@ -155,7 +147,7 @@ pub(crate) fn settled(
 }
 
 /// The solution with the certificate of its variables.
-fn judged_again(problem: LcpRef<'_>, mut solution: LcpSolution) -> LcpSolution {
+pub(crate) fn judged_again(problem: LcpRef<'_>, mut solution: LcpSolution) -> LcpSolution {
     let mut w = DVector::zeros(problem.dim());
     solution.certificate = certify(problem, solution.z.as_slice(), w.as_mut_slice());
     solution.w = w;

@@ -209,7 +209,7 @@ fn a_junit_report_names_the_energy_that_an_engine_gains() {
     let xml = std::fs::read_to_string(&file).unwrap();
     assert!(xml.contains(r#"tests="3" failures="1" errors="1" skipped="0""#));
     assert!(xml.contains(
-        r#"name="step &lt;7&gt; &amp; &quot;8&quot;"><failure message="energy_ratio 1.17"#
+        r#"name="step &lt;7&gt; &amp; &quot;8&quot;"><failure message="energy_ratio 1.16"#
     ));
     assert!(xml.contains(r#"<testcase classname="carom judge" name="right"/>"#));
     assert!(xml.contains(r#"name="broken"><error message="#));
