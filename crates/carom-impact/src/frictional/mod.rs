@@ -41,6 +41,7 @@
 mod basis;
 mod bounds;
 mod choice;
+mod contradiction;
 mod friction_cone;
 mod inclusion;
 mod lipschitz;
