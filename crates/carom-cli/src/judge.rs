@@ -25,7 +25,7 @@ const RESIDUALS: [&str; 5] = [
 
 /// Arguments of `carom judge`.
 #[derive(clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct JudgeArgs {
     #[command(flatten)]
     lines: lines::Args,
     /// Write a JUnit report, one test case a line, and exit with 1 if one fails.
@@ -64,7 +64,7 @@ fn positive(text: &str) -> Result<f64, String> {
 }
 
 /// Judges every line.
-pub(crate) fn judge(args: &Args, is_quiet: bool) -> Result<(), Failure> {
+pub(crate) fn judge(args: &JudgeArgs, is_quiet: bool) -> Result<(), Failure> {
     let asked = match (&args.fail_on, &args.junit) {
         (Some(findings), _) => findings.clone(),
         (None, Some(_)) => vec![Finding::Residual, Finding::Energy],
@@ -101,7 +101,7 @@ pub(crate) fn judge(args: &Args, is_quiet: bool) -> Result<(), Failure> {
 }
 
 /// Test case of an answered line.
-fn case_of(line: &Line, number: usize, asked: &[Finding], args: &Args) -> Case {
+fn case_of(line: &Line, number: usize, asked: &[Finding], args: &JudgeArgs) -> Case {
     let answer: Value = serde_json::from_str(&line.text).unwrap_or_default();
     let name = match answer.get("id") {
         Some(Value::String(id)) => id.clone(),
@@ -132,7 +132,7 @@ fn case_of(line: &Line, number: usize, asked: &[Finding], args: &Args) -> Case {
 }
 
 /// Words of a finding, if the answer has it.
-fn fault(finding: Finding, answer: &Value, args: &Args) -> Option<String> {
+fn fault(finding: Finding, answer: &Value, args: &JudgeArgs) -> Option<String> {
     let number = |key: &str| answer.get(key).and_then(Value::as_f64);
     match finding {
         Finding::Residual => {

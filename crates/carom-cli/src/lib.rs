@@ -40,7 +40,7 @@ enum Command {
     /// Resolve impact problems, one JSON object a line, one answer a line.
     Resolve(lines::Args),
     /// Judge outcomes that an engine computed, one JSON object a line, one verdict a line.
-    Judge(judge::Args),
+    Judge(judge::JudgeArgs),
     /// Solve linear complementarity problems, one JSON object a line, one answer a line.
     Lcp(lines::Args),
     /// Fit impact laws to the poses of a tracked body: restitution, friction, inertia.

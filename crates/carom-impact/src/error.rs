@@ -54,12 +54,6 @@ pub enum ImpactError {
         /// The value given.
         value: f64,
     },
-    /// The constraint one-forms are linearly dependent or zero.
-    #[error("constraint {row} is zero or depends on the constraints before it")]
-    DependentConstraints {
-        /// First row that adds nothing.
-        row: usize,
-    },
     /// The velocity before the impact violates a constraint.
     #[error(
         "velocity violates constraint {row}: relative residual {residual:e}; project it onto the constraints first"
@@ -296,7 +290,6 @@ impl ImpactError {
             Self::InvalidFriction { .. } => "invalid-friction",
             Self::InvalidRestitution { .. } => "invalid-restitution",
             Self::InvalidStiffnessRatio { .. } => "invalid-stiffness-ratio",
-            Self::DependentConstraints { .. } => "dependent-constraints",
             Self::ConstraintViolated { .. } => "constraint-violated",
             Self::Overflow => "overflow",
             Self::NoElasticOutcome { .. } => "no-elastic-outcome",
