@@ -1,8 +1,8 @@
 //! All complementary bases of a small problem.
 
 use crate::backward::{SOLVED_ERROR, backward_error};
-use crate::exact::{Decision, Integers, Residues, Support, decide, solve_support};
-use crate::gate::judged;
+use crate::exact::{DECISIVE_DIM, Decision, Integers, Residues, Support, decide, solve_support};
+use crate::gate::{judged, judged_again, prove};
 use crate::lemke::basic_solution;
 use crate::work::{DEFAULT_MAX_WORK, Limit, Work};
 use crate::{LcpError, LcpRef, LcpSolution, LcpStatus, LemkeWorkspace, Proof};
@@ -194,7 +194,7 @@ impl Visitor<'_> {
             let found = basic_solution(self.problem, &basis, &mut self.workspace);
             if let Some(z) = found {
                 let z = DVector::from_column_slice(z);
-                self.keep_solution(z, work);
+                self.keep_solution(z, &basis, work);
                 return true;
             }
         }
@@ -205,7 +205,7 @@ impl Visitor<'_> {
             return true;
         }
         match solve_support(integers, &basis, work) {
-            Support::Solution(z) => self.keep_solution(DVector::from_vec(z), work),
+            Support::Solution(z) => self.keep_solution(DVector::from_vec(z), &basis, work),
             Support::NoSolution | Support::Singular => {}
             Support::Undecided => return false,
         }
@@ -242,15 +242,23 @@ impl Visitor<'_> {
         (block, column_max)
     }
 
-    fn keep_solution(&mut self, mut z: DVector<f64>, work: &mut Work) {
+    fn keep_solution(&mut self, mut z: DVector<f64>, basis: &[bool], work: &mut Work) {
         // Nearly all bases end here.
         if backward_error(self.problem, z.as_slice()) > SOLVED_ERROR {
             return;
         }
         self.drop_noise(&mut z);
-        let solution = judged(self.problem, z, LcpStatus::Inaccurate, work);
+        let mut solution = judged(self.problem, z, LcpStatus::Inaccurate, work);
         if solution.status != LcpStatus::Solved {
             return;
+        }
+        let is_small = self.problem.dim() <= DECISIVE_DIM;
+        if is_small && solution.proof == Some(Proof::Residual) {
+            // Up to eight rows the answer is exact: the signs of the basis are proven.
+            if !prove(self.problem, basis, solution.z.as_mut_slice(), work) {
+                return;
+            }
+            solution = judged_again(self.problem, solution);
         }
         let signs = signs(self.problem, solution.z.as_slice());
         let known = self.by_support.entry(signs.0).or_default();

@@ -4,7 +4,7 @@ use crate::backward::{SOLVED_ERROR, backward_error};
 use crate::balance::Balance;
 use crate::certificate::{Certificate, certify};
 use crate::enclosure::{Enclosed, enclose};
-use crate::exact::{Integers, Support, solve_support};
+use crate::exact::{DECISIVE_DIM, Decision, Integers, Support, decide, solve_support};
 use crate::work::Work;
 use crate::{LcpRef, LcpSolution, LcpStatus, Limit, Proof};
 use nalgebra::DVector;
@@ -90,4 +90,66 @@ pub(crate) fn judged(
 pub(crate) fn certify_nothing(problem: LcpRef<'_>, z: &mut [f64], w: &mut [f64]) -> Certificate {
     z.fill(0.0);
     certify(problem, z, w)
+}
+
+/// An answer of a method that decides: up to eight rows it is [`Solved`](LcpStatus::Solved) exactly if the problem has
+/// a solution.
+///
+/// A basis is taken unseen only if verified bounds prove its signs; else rational arithmetic decides the basis, and if
+/// that fails the problem. Beyond eight rows an answer whose basis is refuted by verified bounds is none. A budget that is
+/// used up stays the answer.
+pub(crate) fn settled(
+    problem: LcpRef<'_>,
+    mut solution: LcpSolution,
+    work: &mut Work,
+) -> LcpSolution {
+    let is_solved = solution.status == LcpStatus::Solved;
+    let basis: Vec<bool> = solution.z.iter().map(|z| *z > 0.0).collect();
+    let is_proven = matches!(
+        solution.proof,
+        Some(Proof::Exact | Proof::Farkas | Proof::Bases)
+    );
+    if is_proven || (!is_solved && work.limit().is_some()) {
+        return solution;
+    }
+    if problem.dim() > DECISIVE_DIM {
+        return solution;
+    }
+    if is_solved && prove(problem, &basis, solution.z.as_mut_slice(), work) {
+        return judged_again(problem, solution);
+    }
+    let accept = |z: &[f64]| backward_error(problem, z) <= SOLVED_ERROR;
+    match decide(problem, &Integers::new(problem), accept, work) {
+        Decision::Solved(z) => {
+            solution.z = DVector::from_vec(z);
+            (solution.status, solution.proof) = (LcpStatus::Solved, Some(Proof::Exact));
+            solution.limit = None;
+            return judged_again(problem, solution);
+        }
+        Decision::Farkas(u) => {
+            (solution.status, solution.proof) = (LcpStatus::Infeasible, Some(Proof::Farkas));
+            solution.farkas = u;
+        }
+        Decision::Bases => {
+            (solution.status, solution.proof) = (LcpStatus::Infeasible, Some(Proof::Bases));
+        }
+        Decision::OutOfRange => {
+            (solution.status, solution.proof) = (LcpStatus::Inaccurate, None);
+        }
+        Decision::Undecided => {
+            (solution.status, solution.proof) = (LcpStatus::IterationLimit, None);
+            solution.limit = Some(work.limit().unwrap_or(Limit::Work));
+            return solution;
+        }
+    }
+    solution.limit = None;
+    solution
+}
+
+/// The solution with the certificate of its variables.
+pub(crate) fn judged_again(problem: LcpRef<'_>, mut solution: LcpSolution) -> LcpSolution {
+    let mut w = DVector::zeros(problem.dim());
+    solution.certificate = certify(problem, solution.z.as_slice(), w.as_mut_slice());
+    solution.w = w;
+    solution
 }

@@ -1,6 +1,6 @@
 //! Projected Gauss-Seidel: cheap sweeps for large or approximate solves.
 
-use crate::gate::judged;
+use crate::gate::{judged, settled};
 use crate::lemke::basic_solution;
 use crate::work::{DEFAULT_MAX_WORK, Work};
 use crate::{Lcp, LcpError, LcpSolution, LcpStatus, LemkeWorkspace};
@@ -132,12 +132,13 @@ fn finish(problem: &Lcp, z: DVector<f64>, w: &DVector<f64>, n_sweeps: u64) -> Lc
     for z in answers {
         let found = judged(problem.view(), z, LcpStatus::IterationLimit, &mut work);
         if found.status == LcpStatus::Solved {
-            return found;
+            return settled(problem.view(), found, &mut work);
         }
         last = Some(found);
     }
-    last.unwrap_or_else(|| {
+    let last = last.unwrap_or_else(|| {
         let zero = DVector::zeros(problem.dim());
         judged(problem.view(), zero, LcpStatus::IterationLimit, &mut work)
-    })
+    });
+    settled(problem.view(), last, &mut work)
 }

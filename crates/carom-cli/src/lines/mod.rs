@@ -33,25 +33,41 @@ pub(crate) struct Args {
     threads: Option<u16>,
 }
 
+impl Args {
+    /// Number of threads; 0: all cores.
+    pub(crate) fn threads(&self) -> usize {
+        usize::from(self.threads.unwrap_or(0))
+    }
+}
+
 /// Answers every line.
 pub(crate) fn answer_all(args: &Args, command: Command, is_quiet: bool) -> Result<(), Failure> {
     let input = open(args)?;
-    let threads = usize::from(args.threads.unwrap_or(0));
     let mut output = BufWriter::new(std::io::stdout().lock());
-    if answer_lines(input, command, threads, is_quiet, &mut output)? {
+    let nobody = &mut |_: &Line| {};
+    if answer_lines(
+        input,
+        command,
+        args.threads(),
+        is_quiet,
+        &mut output,
+        nobody,
+    )? {
         Ok(())
     } else {
         Err(Failure::Unsolved(String::new()))
     }
 }
 
-/// Answers every line of an input; whether all were solved.
+/// Answers every line of an input and returns true if all were solved. `observe` sees each answer after it is
+/// written, in the order of the lines.
 pub(crate) fn answer_lines(
     input: Box<dyn Read + Send>,
     command: Command,
     threads: usize,
     is_quiet: bool,
     output: &mut impl Write,
+    observe: &mut dyn FnMut(&Line),
 ) -> Result<bool, Failure> {
     isolation::keep_panics();
     let pool = rayon::ThreadPoolBuilder::new()
@@ -84,12 +100,13 @@ pub(crate) fn answer_lines(
         }
         let batch: Vec<RawLine> = arrived.drain(..arrived.len().min(BATCH)).collect();
         bytes -= batch.iter().map(|line| line.start.len()).sum::<usize>();
-        all_solved &= answer_batch(&pool, &batch, command, is_quiet, output)?;
+        all_solved &= answer_batch(&pool, &batch, command, is_quiet, output, observe)?;
     }
     Ok(all_solved)
 }
 
-fn open(args: &Args) -> Result<Box<dyn Read + Send>, Failure> {
+/// The input of a command.
+pub(crate) fn open(args: &Args) -> Result<Box<dyn Read + Send>, Failure> {
     let Some(path) = args.file.as_ref().filter(|path| path.as_os_str() != "-") else {
         return Ok(Box::new(std::io::stdin()));
     };
@@ -112,6 +129,7 @@ fn answer_batch(
     command: Command,
     is_quiet: bool,
     output: &mut impl Write,
+    observe: &mut dyn FnMut(&Line),
 ) -> std::io::Result<bool> {
     let is_stopped = AtomicBool::new(false);
     let (send, receive) = mpsc::channel::<(usize, Line)>();
@@ -126,7 +144,7 @@ fn answer_batch(
             });
         }
         drop(send);
-        let written = write_in_order(&receive, output);
+        let written = write_in_order(&receive, output, observe);
         if written.is_err() {
             is_stopped.store(true, Ordering::Relaxed);
         }
@@ -149,6 +167,7 @@ fn answer(line: &RawLine, command: Command, is_quiet: bool) -> Line {
 fn write_in_order(
     answers: &mpsc::Receiver<(usize, Line)>,
     output: &mut impl Write,
+    observe: &mut dyn FnMut(&Line),
 ) -> std::io::Result<bool> {
     let mut all_solved = true;
     let mut early = BTreeMap::new();
@@ -170,6 +189,7 @@ fn write_in_order(
             all_solved &= line.is_solved;
             output.write_all(line.text.as_bytes())?;
             output.write_all(b"\n")?;
+            observe(&line);
             next += 1;
         }
     }

@@ -625,7 +625,9 @@ impl<'f> Contacts<'f> {
             let normal = set.row(*i);
             let given = &set.contacts()[*i];
             let tangents = &self.tangents[k];
-            let rebound = if self.rebounds {
+            // Restitution acts where a contact approached; at rest before is a kink.
+            let approached = frame.rate(normal, &event.before) < 0.0;
+            let rebound = if self.rebounds && approached {
                 Rebound::Contact(*i, given.restitution)
             } else {
                 Rebound::Fixed(0.0)

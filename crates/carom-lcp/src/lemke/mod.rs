@@ -12,6 +12,7 @@ mod tableau;
 
 use crate::balance::Balance;
 use crate::certificate::Certificate;
+use crate::gate::settled;
 use crate::scalar::Double;
 use crate::work::{DEFAULT_MAX_WORK, Work};
 use crate::{Lcp, LcpError, LcpRef, LcpSolution, LcpStatus, Limit, Proof};
@@ -268,7 +269,7 @@ pub struct Lemke {
 }
 
 impl Lemke {
-    /// Solves a problem.
+    /// Solves a problem; up to eight rows it decides whether there is a solution.
     ///
     /// # Errors
     ///
@@ -288,7 +289,7 @@ impl Lemke {
         let mut workspace = LemkeWorkspace::new();
         let report = self.search(problem.view(), None, &mut workspace, work);
         let answers = workspace.answers;
-        Ok(LcpSolution {
+        let solution = LcpSolution {
             status: report.status,
             z: DVector::from_vec(answers.z),
             w: DVector::from_vec(answers.w),
@@ -299,10 +300,12 @@ impl Lemke {
             limit: report.limit,
             attempt: Some(report.attempt),
             n_pivots: report.n_pivots,
-        })
+        };
+        Ok(settled(problem.view(), solution, work))
     }
 
-    /// Solves a problem in a workspace, which then holds $z$ and $w$.
+    /// Solves a problem in a workspace, which then holds $z$ and $w$. An answer is taken by its backward error; nothing
+    /// else is decided, for callers with a gate of their own.
     ///
     /// # Errors
     ///

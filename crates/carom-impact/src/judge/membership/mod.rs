@@ -46,6 +46,8 @@ pub(super) const PROVABLE: f64 = 1e-6;
 pub enum Membership {
     /// It is a member, and this proves it.
     Inside(Witness),
+    /// A member lies within the tolerance, and this proves it; the velocity itself was told too coarsely.
+    Near(Witness),
     /// It is none.
     Outside {
         /// What proves it.
@@ -58,10 +60,11 @@ pub enum Membership {
 }
 
 impl Membership {
-    /// Stable identifier: `"inside"`, `"outside"` or `"unknown"`.
+    /// Stable identifier: `"inside"`, `"near"`, `"outside"` or `"unknown"`.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Inside(_) => "inside",
+            Self::Near(_) => "near",
             Self::Outside { .. } => "outside",
             Self::Unknown => "unknown",
         }
@@ -72,7 +75,7 @@ impl Membership {
         match self {
             Self::Inside(_) => Some(true),
             Self::Outside { .. } => Some(false),
-            Self::Unknown => None,
+            Self::Near(_) | Self::Unknown => None,
         }
     }
 }
@@ -112,7 +115,7 @@ pub(super) fn decide(
 ) -> Result<SetVerdict, ImpactError> {
     let before = case.problem.velocity_minus();
     let mut nearest = Nearest::default();
-    if !case.problem.is_approaching() {
+    if !case.is_approaching {
         nearest.see(case, before.clone());
         if nearest.distance <= SAME {
             return Ok(nearest.verdict(case, Membership::Inside(Witness::Separating)));
@@ -151,6 +154,10 @@ impl Nearest {
     fn see(&mut self, case: &Case<'_>, velocity: Tangent) -> f64 {
         self.members += 1;
         let distance = case.distance(&velocity);
+        // No member leaves a contact approaching.
+        if !case.is_open(&velocity) {
+            return f64::INFINITY;
+        }
         if self.best.is_none() || distance < self.distance {
             self.distance = distance;
             self.best = Some(velocity);

@@ -94,6 +94,8 @@ struct Search<'c, 'p> {
     seen: HashSet<ModeSequence>,
     /// The best of them, best first.
     ranked: Vec<Ranked>,
+    /// The nearest chain that ends within the tolerance, and how near: a witness for a velocity told too coarsely.
+    near: Option<(f64, Witness)>,
     /// The last steps that chains to the velocity may have.
     last: Vec<Vec<super::modes::StepMode>>,
     pace: &'static Pace,
@@ -124,6 +126,7 @@ pub(super) fn search(
         nearest,
         seen: HashSet::new(),
         ranked: Vec::new(),
+        near: None,
         last,
         work: 0,
         pace,
@@ -139,7 +142,12 @@ pub(super) fn search(
             },
         },
     };
-    let membership = witness.map_or(Membership::Unknown, Membership::Inside);
+    let near = search.near.take().map(|(_, witness)| witness);
+    let membership = match (witness, near) {
+        (Some(witness), _) => Membership::Inside(witness),
+        (None, Some(witness)) => Membership::Near(witness),
+        (None, None) => Membership::Unknown,
+    };
     Ok(search.nearest.verdict(case, membership))
 }
 
@@ -167,7 +175,10 @@ impl Search<'_, '_> {
                         None => continue,
                     }
                 }
-                Origin::Simultaneous(_) => continue,
+                Origin::Simultaneous(impulses) => {
+                    self.remember(distance, |_| vec![impulses.clone()]);
+                    continue;
+                }
                 Origin::Sequential(contacts, law) => (contacts, law),
             };
             if distance <= SAME && contacts.len() > MAX_LISTED {
@@ -185,6 +196,10 @@ impl Search<'_, '_> {
                     return Some(witness);
                 }
             }
+            self.remember(distance, |_| {
+                let impulses = steps.iter().map(|(impulses, _)| impulses.clone());
+                impulses.collect()
+            });
             let sequence = self.sequence_of(&steps);
             if let Some(witness) = self.attempt_with_ends(vec![sequence]) {
                 return Some(witness);
@@ -212,6 +227,24 @@ impl Search<'_, '_> {
             steps,
         };
         self.is_good(&witness).then_some(witness)
+    }
+
+    /// Remembers a chain that ends within the tolerance, if it is nearer than those before and keeps the rules.
+    fn remember(&mut self, distance: f64, steps: impl FnOnce(&Self) -> Vec<DVector<f64>>) {
+        let is_nearer = self
+            .near
+            .as_ref()
+            .is_none_or(|(least, _)| distance < *least);
+        if distance > SAME && self.case.is_same(distance) && is_nearer {
+            let witness = Witness::Steps {
+                cone: self.edges.cone,
+                steps: steps(self),
+            };
+            let end = witness.distance(self.case.problem, self.case.velocity_plus);
+            if end.is_ok_and(|end| self.case.is_same(end)) {
+                self.near = Some((distance, witness));
+            }
+        }
     }
 
     fn is_good(&self, witness: &Witness) -> bool {
@@ -281,6 +314,7 @@ impl Search<'_, '_> {
         kernel::add_scaled(end.as_mut_slice(), 1.0, &self.edges.space.change(&total));
         let distance = self.nearest.see(self.case, self.case.velocity(&end));
         if distance > SAME {
+            self.remember(distance, |search| search.on_rows(&chain.steps));
             return None;
         }
         self.proven(self.on_rows(&chain.steps))
@@ -388,6 +422,7 @@ impl Search<'_, '_> {
                 {
                     return Ok(Some(witness));
                 }
+                self.remember(distance, |search| search.on_rows(&sampled.steps));
                 let times = met.entry(sampled.key(pace.alike > 1)).or_insert(0);
                 *times += 1;
                 if *times <= pace.alike {
