@@ -10,6 +10,7 @@ use super::stage::{Mode, Rebound, Stage};
 use crate::ImpactError;
 use carom_lcp::friction_directions;
 use nalgebra::{DMatrix, DVector};
+use smallvec::smallvec;
 use std::sync::Arc;
 
 /// Combinations of modes that are looked at where several contacts are tied.
@@ -123,6 +124,8 @@ impl<'f> Contacts<'f> {
             } else {
                 Rebound::Fixed(0.0)
             };
+            let side = if approached { -1.0 } else { 1.0 };
+            let has_sides = self.rebounds && given.restitution > 0.0;
             let mut drag = [0.0; 2];
             let mut slip = [0.0; 2];
             for (t, row) in tangents.iter().enumerate().take(2) {
@@ -137,6 +140,7 @@ impl<'f> Contacts<'f> {
                 friction: given.friction * friction_factor,
                 friction_factor,
                 rebound,
+                approach: has_sides.then_some(side),
                 cap: event.caps.get(*i).copied(),
                 directions: &self.directions[k],
                 push: event.impulse[normal],
@@ -270,6 +274,12 @@ impl<'f> Contacts<'f> {
         for (reading, grip) in readings.iter().zip(grips) {
             reading.add(*grip, &mut mode);
             reading.forms(*grip, &mut forms);
+            if let Some(side) = reading.approach {
+                forms.push(Form {
+                    before: smallvec![(reading.normal, side)],
+                    ..Form::default()
+                });
+            }
         }
         mode.hold(self.frame.constraint_rows());
         (mode, forms)

@@ -74,6 +74,8 @@ pub(super) struct Reading<'f> {
     pub(super) friction: f64,
     pub(super) friction_factor: f64,
     pub(super) rebound: Rebound,
+    /// Sign with which the velocity before stays on its side, where restitution acts on one side alone.
+    pub(super) approach: Option<f64>,
     pub(super) cap: Option<f64>,
     /// Directions of the polygon; empty for round cones.
     pub(super) directions: &'f [[f64; 2]],

@@ -45,7 +45,7 @@ fn missed(case: &Case, velocity_plus: &[f64], impulses: &[f64]) -> f64 {
 
 #[test]
 fn moreau_newton_answers_where_it_has_an_answer() {
-    let (mut resolved, mut refused) = (0, 0);
+    let mut resolved = 0;
     for seed in 0..100 {
         let case = crowded(&mut Random(seed));
         match case.resolve(&MoreauNewton::default()) {
@@ -55,11 +55,11 @@ fn moreau_newton_answers_where_it_has_an_answer() {
                 assert!(missed < 1e-6, "seed {seed}: {missed:e}");
                 resolved += 1;
             }
-            Err(ImpactError::InfeasibleLaw { .. } | ImpactError::Inaccurate { .. }) => refused += 1,
-            Err(_) => {}
+            Err(ImpactError::InfeasibleLaw { .. } | ImpactError::Inaccurate { .. }) => {}
+            Err(error) => assert_ne!(error.kind(), "ray", "seed {seed}"),
         }
     }
-    assert!(resolved > 20 && refused > 0, "{resolved}, {refused}");
+    assert!(resolved > 20, "{resolved}");
 }
 
 /// Both contacts approach and rebound, and no choice of opening, sticking and sliding gives that: none of
