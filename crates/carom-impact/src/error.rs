@@ -122,6 +122,15 @@ pub enum ImpactError {
         /// What the law gives nevertheless.
         found: Box<ImpactOutcome>,
     },
+    /// Impulses at the contacts can balance each other, so that these contacts cannot all rebound as
+    /// Newton's restitution asks: the law has no answer.
+    #[error(
+        "law is infeasible here: contacts {contacts:?} press against each other, so they cannot all separate at restitution times their closing speed; set their restitution to 0"
+    )]
+    ContradictoryRestitution {
+        /// The contacts, ascending.
+        contacts: Vec<usize>,
+    },
     /// The answer did not pass the gate, also after a refinement in twice the precision.
     #[error(
         "inaccurate: {rule}, by {measure:e} of its own terms{}",
@@ -297,7 +306,7 @@ impl ImpactError {
             Self::MinimalityLimitExceeded { .. } => "minimality-limit-exceeded",
             Self::AdhesiveImpulse { .. } => "adhesive-impulse",
             Self::InvalidContact { .. } => "invalid-contact",
-            Self::InfeasibleLaw { .. } => "infeasible-law",
+            Self::InfeasibleLaw { .. } | Self::ContradictoryRestitution { .. } => "infeasible-law",
             Self::Inaccurate { .. } => "inaccurate",
             Self::MissingTangents { .. } => "missing-tangents",
             Self::NotConverged { .. } => "not-converged",

@@ -104,9 +104,9 @@ impl Closing {
         match &self.law {
             ClosingLaw::Polygon(polygon) => {
                 let (lcp, space, round) = &**polygon;
-                lcp.solve(space, velocity, &[], &[], workspace)?;
+                lcp.solve(space, velocity, &[], workspace)?;
                 match round {
-                    Some(round) => round.residual(velocity, &[], &workspace.impulse),
+                    Some(round) => round.residual(velocity, &workspace.impulse),
                     None => Ok(0.0),
                 }
             }

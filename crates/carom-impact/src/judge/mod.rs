@@ -174,6 +174,13 @@ impl Judgement {
         self.rounding > COARSE * self.options.tolerance
     }
 
+    /// True if contacts see all of the motion before, so that its energy is that of relative motion.
+    fn is_all_seen(&self) -> bool {
+        let all = self.audit.energy_minus_j;
+        let [seen, _] = self.relative_energies_j;
+        all - seen <= self.options.tolerance * all
+    }
+
     /// Relative change of energy that is not told from none.
     fn energy_slack(&self) -> f64 {
         2.0 * (self.options.tolerance + self.rounding)
@@ -233,7 +240,7 @@ impl Judgement {
 /// let judgement = judge(&problem, &after, &JudgeOptions::default())?;
 /// assert_eq!(judgement.energy_change(), EnergyChange::Gained);
 /// assert_eq!(judgement.matches().count(), 0);
-/// assert!(judgement.verdict().starts_with("Gains 11 % of its energy."));
+/// assert!(judgement.verdict().starts_with("Gains 16.6 % of its energy of relative motion."));
 /// # Ok::<(), carom_impact::ImpactError>(())
 /// ```
 pub fn judge(

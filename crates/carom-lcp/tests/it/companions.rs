@@ -20,7 +20,7 @@ fn principal_pivoting_agrees_with_lemke_on_p_matrices() {
 }
 
 #[test]
-fn principal_pivoting_solves_semidefinite_problems_or_ends_on_a_ray() {
+fn principal_pivoting_solves_semidefinite_problems_or_proves_that_there_is_no_solution() {
     for seed in 0..200 {
         let lcp = integer_psd(seed, 8, 4);
         let solution = principal_pivoting(&lcp, None);

@@ -467,7 +467,8 @@ fn a_huge_limit_on_pivots_does_not_keep_a_path_from_being_left() {
     ));
 }
 
-/// The default budget is of the order of ten seconds.
+/// The default budget is of the order of ten seconds of work: five times as long is too slow on any machine, and
+/// an answer is one of the two that a budget allows.
 #[test]
 #[ignore = "tens of seconds; run in release"]
 fn large_problems_are_answered_within_the_default_budget() {
@@ -484,7 +485,14 @@ fn large_problems_are_answered_within_the_default_budget() {
     for (lcp, options) in problems {
         let start = std::time::Instant::now();
         let (solution, choice) = auto(&lcp, options).unwrap();
-        println!("{} {choice:?} {:?}", solution.status, start.elapsed());
+        let status = solution.status;
+        let seconds = start.elapsed().as_secs_f64();
+        println!("{status} {choice:?} {seconds:.1} s");
+        assert!(matches!(
+            status,
+            LcpStatus::Solved | LcpStatus::IterationLimit
+        ));
+        assert!(seconds <= 60.0, "{status}: {seconds} s");
     }
 }
 
