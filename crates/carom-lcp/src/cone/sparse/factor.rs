@@ -59,7 +59,8 @@ impl<const N: usize> BlockLu<N> {
             self.earlier_starts[k + 1] += self.earlier_starts[k];
         }
         self.places.clear();
-        self.places.extend(self.earlier_starts.iter().map(|x| *x as u32));
+        self.places
+            .extend(self.earlier_starts.iter().map(|x| *x as u32));
         self.earlier.clear();
         self.earlier.resize(self.rows.len(), (0, 0));
         for j in 0..n {

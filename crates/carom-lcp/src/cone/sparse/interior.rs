@@ -189,7 +189,7 @@ impl Interior {
     /// One predictor and corrector; its length, or `None` if the linear system fails.
     fn advance(&mut self, system: &mut System, linear: &mut Linear) -> Option<f64> {
         self.leave(system);
-        self.linearize(system);
+        self.linearize();
         let space = match system.has_bodies {
             true => Space::Velocities,
             false => Space::Impulses,
@@ -236,15 +236,12 @@ impl Interior {
     }
 
     /// Scalings, blocks of the linear system and missed velocities of the point.
-    fn linearize(&mut self, system: &System) {
+    fn linearize(&mut self) {
         self.a.clear();
         self.b.clear();
         self.missed.clear();
-        for (i, c) in self.contacts.iter_mut().enumerate() {
-            let mut u = system.velocity[i];
-            let (before, after) = (&system.velocity[i], &self.point.velocity[i]);
-            debug_assert_eq!(before.len(), after.len());
-            u.copy_from_slice(after);
+        for (c, u) in self.contacts.iter_mut().zip(&self.point.velocity) {
+            let mut u = *u;
             let (mut a, mut b) = (zero(), zero());
             if c.has_cone {
                 let slide = norm(&c.z[1..]);

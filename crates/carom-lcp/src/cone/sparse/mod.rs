@@ -35,6 +35,5 @@ mod workspace;
 
 pub use problem::{BodyRows, SparseConeProblem, SparseContact};
 pub use workspace::{
-    SparseConeAnswer, SparseConeOptions, SparseConeStage, SparseConeWorkspace,
-    sparse_cone_residual,
+    SparseConeAnswer, SparseConeOptions, SparseConeStage, SparseConeWorkspace, sparse_cone_residual,
 };

@@ -2,9 +2,9 @@
 
 use super::block::{Block, scalar, zero};
 use super::system::{System, Triple};
+use crate::cone::ConeMode;
 use crate::cone::problem::WIDTH;
 use crate::cone::residual::projected;
-use crate::cone::ConeMode;
 use carom_numeric::kernel::norm;
 
 /// Impulses, the velocities that they leave, and the errors of the equations.

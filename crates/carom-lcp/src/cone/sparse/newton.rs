@@ -42,7 +42,9 @@ impl Steps {
         self.b.clear();
         self.is_closed.clear();
         self.right.clear();
-        for ((piece, friction), error) in point.pieces.iter().zip(&system.friction).zip(&point.error) {
+        for ((piece, friction), error) in
+            point.pieces.iter().zip(&system.friction).zip(&point.error)
+        {
             let (mut a, b) = derivatives(*piece, *friction);
             for (row, other) in a.iter_mut().zip(&b) {
                 for (x, y) in row.iter_mut().zip(other) {
@@ -75,7 +77,10 @@ impl Steps {
         best.take(point);
         let mut factor = REGULARIZATION;
         let mut polishing = 0;
-        for _ in 0..max_steps + POLISHING_STEPS {
+        for n_steps in 0..max_steps + POLISHING_STEPS {
+            if n_steps >= max_steps && polishing == 0 {
+                break;
+            }
             if point.residual <= tolerance {
                 if polishing == POLISHING_STEPS || point.residual <= POLISHED * tolerance {
                     break;
@@ -97,16 +102,23 @@ impl Steps {
                 break;
             }
             best.take(point);
-            if point.residual > WORSE * before {
-                factor *= REGULARIZATION_GROWTH;
-            } else if point.residual > 0.5 * before {
-                factor *= REGULARIZATION_DECAY;
-            }
+            factor *= change_of_regularization(point.residual, before);
             if polishing > 0 && point.residual > tolerance {
                 break;
             }
         }
         best.residual <= tolerance
+    }
+}
+
+/// The factor by which a step changes the regularization, from the residuals after and before it.
+pub(super) fn change_of_regularization(after: f64, before: f64) -> f64 {
+    if after > WORSE * before {
+        REGULARIZATION_GROWTH
+    } else if after > 0.5 * before {
+        REGULARIZATION_DECAY
+    } else {
+        1.0
     }
 }
 

@@ -37,7 +37,8 @@ impl Ordering {
             list.sort_unstable();
             list.dedup();
             self.degree[i] = list.len() as u32;
-            self.queue.push(std::cmp::Reverse((self.degree[i], i as u32)));
+            self.queue
+                .push(std::cmp::Reverse((self.degree[i], i as u32)));
         }
         while let Some(std::cmp::Reverse((degree, pivot))) = self.queue.pop() {
             let p = pivot as usize;
@@ -124,8 +125,7 @@ impl Ordering {
                 !is_inside
             });
             let beyond = self.elements[place].iter().map(|e| outside[*e as usize]);
-            let degree =
-                self.adjacent[place].len() as u32 + (size - 1) + beyond.sum::<u32>();
+            let degree = self.adjacent[place].len() as u32 + (size - 1) + beyond.sum::<u32>();
             self.elements[place].push(p as u32);
             self.degree[place] = degree;
             self.queue.push(std::cmp::Reverse((degree, *i)));

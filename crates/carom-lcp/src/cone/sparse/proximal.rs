@@ -2,11 +2,11 @@
 
 use super::linear::Linear;
 use super::natural::Point;
-use super::newton::{Best, Steps};
+use super::newton::{Best, Steps, change_of_regularization};
 use super::system::{System, Triple};
 use super::tolerances::{
     DECREASE, FEW_STEPS, HALVINGS, PROXIMAL_GAIN, PROXIMAL_GROWTH, PROXIMAL_LEVELS, PROXIMAL_STEPS,
-    QUICK_DECAY, SLOW_DECAY, SOME_STEPS,
+    QUICK_DECAY, REGULARIZATION, REGULARIZATION_POWER, SLOW_DECAY, SOME_STEPS,
 };
 
 /// Memory of the method.
@@ -73,12 +73,14 @@ impl Proximal {
         self.point.impulse.clear();
         self.point.impulse.extend_from_slice(&self.center);
         self.point.evaluate_near(system, epsilon, &self.center);
+        let mut factor = REGULARIZATION;
         for n_steps in 0..=PROXIMAL_STEPS {
             if self.point.residual <= goal {
                 return Some(n_steps);
             }
-            if n_steps == PROXIMAL_STEPS
-                || !steps.direction(system, linear, &self.point, epsilon)
+            let before = self.point.residual;
+            let softened = epsilon + factor * before.min(1.0).powf(REGULARIZATION_POWER);
+            if n_steps == PROXIMAL_STEPS || !steps.direction(system, linear, &self.point, softened)
             {
                 return None;
             }
@@ -99,6 +101,7 @@ impl Proximal {
             if !self.point.residual.is_finite() {
                 return None;
             }
+            factor *= change_of_regularization(self.point.residual, before);
         }
         None
     }

@@ -54,7 +54,11 @@ impl Scaling {
             factor * (q[2] - p[2]),
         ];
         // On the hyperboloid to the last bit.
-        let axis = [(1.0 + axis[1] * axis[1] + axis[2] * axis[2]).sqrt(), axis[1], axis[2]];
+        let axis = [
+            (1.0 + axis[1] * axis[1] + axis[2] * axis[2]).sqrt(),
+            axis[1],
+            axis[2],
+        ];
         Self {
             size: (dz / dx).sqrt(),
             axis,

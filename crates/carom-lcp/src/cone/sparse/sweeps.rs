@@ -2,7 +2,6 @@
 
 use super::system::{System, Triple};
 use crate::cone::single::Block as Contact;
-use crate::cone::problem::WIDTH;
 
 /// Solves each contact for the impulses of the others, `n_sweeps` times.
 pub(super) fn sweep(system: &mut System, impulse: &mut [Triple], n_sweeps: usize) {
@@ -27,5 +26,4 @@ pub(super) fn sweep(system: &mut System, impulse: &mut [Triple], n_sweeps: usize
             }
         }
     }
-    debug_assert_eq!(WIDTH, 3);
 }

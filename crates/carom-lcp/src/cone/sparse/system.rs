@@ -118,7 +118,11 @@ impl System {
             return Err(LcpError::NonFinite { what, index, value });
         }
         // A power of two: the scaled numbers are those given, to the last bit.
-        let unit = if size > 0.0 { size.log2().floor().exp2() } else { 1.0 };
+        let unit = if size > 0.0 {
+            size.log2().floor().exp2()
+        } else {
+            1.0
+        };
         for (b, floor) in self.velocity.iter_mut().zip(&mut self.floors) {
             *b = b.map(|x| x / unit);
             *floor /= unit;
@@ -287,7 +291,11 @@ pub(super) fn moved(sides: &Sides, change: &[[f64; BODY]]) -> Triple {
     u
 }
 
-fn add_product(block: &mut Block<WIDTH>, left: &[[f64; BODY]; WIDTH], right: &[[f64; BODY]; WIDTH]) {
+fn add_product(
+    block: &mut Block<WIDTH>,
+    left: &[[f64; BODY]; WIDTH],
+    right: &[[f64; BODY]; WIDTH],
+) {
     for (row, a) in block.iter_mut().zip(left) {
         for (x, b) in row.iter_mut().zip(right) {
             *x += dot(a, b);

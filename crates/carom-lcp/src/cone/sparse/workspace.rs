@@ -9,7 +9,8 @@ use super::proximal::Proximal;
 use super::sweeps::sweep;
 use super::system::{System, Triple};
 use super::tolerances::{
-    DONE, INSIDE, INSIDE_FROM_ZERO, NEWTON_STEPS, PROXIMAL, PROXIMAL_FROM_ZERO, SWEEPS, TOLERANCE,
+    DONE, INSIDE, INSIDE_FROM_ZERO, NEWTON_STEPS, PROXIMAL, PROXIMAL_FROM_ZERO, RETRIED,
+    RETRIED_DEPTH, SWEEPS, TOLERANCE,
 };
 use crate::cone::problem::WIDTH;
 use crate::cone::residual::projected;
@@ -78,6 +79,8 @@ pub enum SparseConeStage {
     InteriorFromZero,
     /// Proximal points from zero.
     ProximalFromZero,
+    /// Interior and proximal points in turn.
+    Retried,
     /// Gauss-Seidel sweeps and proximal points with a line search.
     Sweeps,
 }
@@ -272,6 +275,19 @@ impl SparseConeWorkspace {
         if is_found || best.residual <= options.acceptable {
             return SparseConeStage::ProximalFromZero;
         }
+        for compliance in RETRIED {
+            start.copy_from_slice(&best.impulse);
+            let depth = INSIDE.min(RETRIED_DEPTH * best.residual);
+            let from_best = (&start[..], depth, tolerance);
+            let is_found = interior.run(system, linear, steps, best, from_best) || {
+                start.copy_from_slice(&best.impulse);
+                let from_best = (&start[..], compliance, tolerance, false);
+                proximal.run(system, linear, steps, best, from_best)
+            };
+            if is_found || best.residual <= options.acceptable {
+                return SparseConeStage::Retried;
+            }
+        }
         start.copy_from_slice(&best.impulse);
         sweep(system, start, SWEEPS);
         self.n_sweeps += SWEEPS;
@@ -325,10 +341,7 @@ impl SparseConeWorkspace {
 ///
 /// [`LcpError::DimensionMismatch`] for impulses of another length, and
 /// [`LcpError::NonPositiveDiagonal`].
-pub fn sparse_cone_residual(
-    problem: &SparseConeProblem,
-    impulse: &[f64],
-) -> Result<f64, LcpError> {
+pub fn sparse_cone_residual(problem: &SparseConeProblem, impulse: &[f64]) -> Result<f64, LcpError> {
     let mut after = Vec::with_capacity(impulse.len());
     problem.velocity_after(impulse, &mut after)?;
     let mut system = System::default();
@@ -353,7 +366,11 @@ fn residual_of(
         let moved: Triple = std::array::from_fn(|k| u[k] * factor);
         let lifted = moved[0] + friction * norm(&moved[1..]);
         let p = projected(
-            [scaled[0] - lifted, scaled[1] - moved[1], scaled[2] - moved[2]],
+            [
+                scaled[0] - lifted,
+                scaled[1] - moved[1],
+                scaled[2] - moved[2],
+            ],
             friction,
             floor,
         );

@@ -14,14 +14,18 @@ pub fn heap(kind: &str, n: usize, seed: u64) -> Scene {
         "stack" => stack(s, n.div_ceil(4)),
         "jam" => jam(s, n),
         "wall of boxes" => wall(s, n),
-        "mixed masses" => balls(s, n, 3.0),
+        "mixed masses" => balls(s, n, 1.5),
         _ => balls(s, n, 0.2),
     }
 }
 
 /// A frame whose third axis is the normal.
 fn frame_of(normal: Vector3<f64>) -> Matrix3<f64> {
-    let other = if normal.x.abs() < 0.6 { Vector3::x() } else { Vector3::y() };
+    let other = if normal.x.abs() < 0.6 {
+        Vector3::x()
+    } else {
+        Vector3::y()
+    };
     let first = normal.cross(&other).normalize();
     let second = normal.cross(&first);
     Matrix3::from_columns(&[first, second, normal])
@@ -101,7 +105,12 @@ fn jam(s: &mut Stream, n: usize) -> Scene {
             scene.contact((next, left), Some((last, [0.5, 0.0, 0.0])), side, friction);
             last = next;
         }
-        scene.contact((last, [0.5, 0.0, 0.0]), None, frame_of(-Vector3::x()), friction);
+        scene.contact(
+            (last, [0.5, 0.0, 0.0]),
+            None,
+            frame_of(-Vector3::x()),
+            friction,
+        );
         if s.below(2) == 0 {
             scene.contact((first, [0.0, 0.0, -0.5]), None, up, friction);
         }

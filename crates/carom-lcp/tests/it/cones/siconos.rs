@@ -126,7 +126,9 @@ impl Words<'_> {
         let mut entries = Vec::new();
         for at in 0..n_blocks {
             self.index("number of the block")?;
-            let row = starts.partition_point(|start| *start <= at).saturating_sub(1);
+            let row = starts
+                .partition_point(|start| *start <= at)
+                .saturating_sub(1);
             let column = places.get(at).copied().unwrap_or(0);
             if row >= rows || column >= columns {
                 return Err(format!("block {at} is outside of the matrix"));
@@ -204,7 +206,10 @@ fn local(
         spatial.resize(spatial.len() + 3 - dimension, 0.0);
     }
     FrictionContact {
-        blocks: blocks.into_iter().map(|((i, j), block)| (i, j, block)).collect(),
+        blocks: blocks
+            .into_iter()
+            .map(|((i, j), block)| (i, j, block))
+            .collect(),
         velocity: spatial,
         friction,
     }
@@ -227,7 +232,10 @@ fn global(
         out
     };
     if mass.rows > MAX_DENSE {
-        return Err(format!("{} coordinates are too many for a dense matrix", mass.rows));
+        return Err(format!(
+            "{} coordinates are too many for a dense matrix",
+            mass.rows
+        ));
     }
     let (m, h) = (dense(mass), dense(rows));
     let lu = m.lu();
