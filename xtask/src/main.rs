@@ -13,6 +13,7 @@ mod numerics;
 mod packages;
 mod packed;
 mod runners;
+mod siconos;
 mod tidy;
 mod verify;
 
@@ -42,6 +43,8 @@ enum Command {
     Packed(packed::Args),
     /// Run a sweep on threads, and on Slurm and Ray where they are installed: the bytes are the same.
     Runners(runners::Args),
+    /// Solve the friction problems of a folder in Siconos' text format.
+    Siconos(siconos::Args),
     /// Check doc comments for markup that rustdoc eats, library code for panics, documents for
     /// links that lead nowhere, the repository for leftovers of merges.
     Tidy,
@@ -61,6 +64,7 @@ fn main() -> anyhow::Result<()> {
         Command::Packages => finish("packages", &packages::violations(&root)?),
         Command::Packed(args) => finish("packed", &packed::packed(&root, &args)?),
         Command::Runners(args) => runners::runners(&root, &args),
+        Command::Siconos(args) => siconos::siconos(&args),
         Command::Verify(args) => verify::verify(&root, &args),
         Command::Tidy => {
             let mut violations = tidy::violations(&root)?;

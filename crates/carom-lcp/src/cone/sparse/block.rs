@@ -1,4 +1,8 @@
 //! Small square blocks: products, and factors with pivots inside the block.
+#![expect(
+    clippy::needless_range_loop,
+    reason = "triangular loops over a row and a column"
+)]
 
 /// A square block, row by row.
 pub(super) type Block<const N: usize> = [[f64; N]; N];

@@ -208,8 +208,8 @@ impl SparseConeProblem {
         for i in 0..BODY {
             for j in 0..=i {
                 let mut x = mass[i][j];
-                for k in 0..j {
-                    x -= l[i][k] * l[j][k];
+                for (a, b) in l[i][..j].iter().zip(&l[j][..j]) {
+                    x -= a * b;
                 }
                 if i == j {
                     if !(x > 0.0) {

@@ -1,6 +1,6 @@
 //! The ice-cream cone in three dimensions: Jordan product, Nesterov-Todd scaling, step lengths.
 
-use super::block::{Block, zero};
+use super::block::Block;
 use super::system::Triple;
 use crate::cone::problem::WIDTH;
 use carom_numeric::kernel::norm;
@@ -91,13 +91,8 @@ impl Scaling {
 
     /// $W^2$.
     pub(super) fn squared(&self) -> Block<WIDTH> {
-        let mut block = zero();
         let s = self.size * self.size;
-        for i in 0..WIDTH {
-            for j in 0..WIDTH {
-                block[i][j] = s * 2.0 * self.axis[i] * self.axis[j];
-            }
-        }
+        let mut block: Block<WIDTH> = self.axis.map(|a| self.axis.map(|b| s * 2.0 * a * b));
         block[0][0] -= s;
         block[1][1] += s;
         block[2][2] += s;

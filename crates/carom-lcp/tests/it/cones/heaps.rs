@@ -52,8 +52,8 @@ fn balls(s: &mut Stream, n: usize, spread: f64) -> Scene {
     }
     let count = |scene: &Scene| scene.friction.len();
     for a in 0..centers.len() {
-        for axis in 0..3 {
-            if centers[a][axis] < 0.2 && count(&scene) < n {
+        for (axis, x) in centers[a].iter().enumerate() {
+            if *x < 0.2 && count(&scene) < n {
                 let normal = Vector3::ith(axis, 1.0);
                 let offset: Vector3<f64> = -0.5 * normal;
                 scene.contact((a, offset.into()), None, frame_of(normal), friction);
