@@ -46,7 +46,7 @@ impl ImpactLaw for AnitescuPotra {
     fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
         let inelastic = vec![0.0; problem.contacts().len()];
         resolve(
-            problem,
+            problem.event(),
             self.friction_cone,
             self.selection,
             &inelastic,
@@ -85,6 +85,7 @@ impl MoreauNewton {
         problem: &ImpactProblem<'_>,
         approach: &Tangent,
     ) -> Result<ImpactOutcome, ImpactError> {
+        let problem = problem.event();
         let contacts = problem.contacts();
         contacts.require_tangents()?;
         let metric = contacts.metric();
@@ -267,6 +268,7 @@ impl ImpactLaw for MoreauNewton {
     }
 
     fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
+        let problem = problem.event();
         let contacts = problem.contacts();
         let restitution: Vec<f64> = contacts.contacts().iter().map(|c| c.restitution).collect();
         let bounce = |(i, e): (usize, &f64)| {

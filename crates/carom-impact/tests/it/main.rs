@@ -14,6 +14,7 @@ mod nonholonomic;
 mod plastic;
 mod propagative;
 mod properties;
+mod relations;
 mod snapshots;
 mod two_body;
 mod verdicts;
