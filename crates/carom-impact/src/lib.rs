@@ -74,7 +74,7 @@ pub use margin::{JAM_MARGIN, Margin};
 pub use nonholonomic::{Nonholonomic, NonholonomicDiagnostics, Restitution, Rough};
 pub use outcome::{
     ConeDiagnostics, Diagnostics, DrawnOrders, FrictionalDiagnostics, ImpactOutcome, ImpactStatus,
-    OutcomeSet, PolygonDiagnostics, PropagativeDiagnostics,
+    OutcomeSet, PolygonDiagnostics, PropagativeDiagnostics, Warning,
 };
 pub use own_terms::GRAZING_TOLERANCE;
 pub use plastic::{Plastic, PlasticRule};

@@ -7,7 +7,7 @@ mod isolation;
 mod reader;
 
 use crate::Failure;
-use carom_wire::{Command, Line, answer_line_with_progress, refuse_long_line};
+use carom_wire::{Command, Line, MAX_LINE_BYTES, answer_line_with_progress, refuse_long_line};
 use reader::RawLine;
 use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
@@ -18,6 +18,10 @@ use std::sync::mpsc;
 
 /// Lines answered together at most; the order of answers does not depend on it.
 const BATCH: usize = 1024;
+
+/// Bytes of the lines that wait to be answered, after which no more are fetched: a pipe may bring lines faster
+/// than they are answered, each as long as a line may be.
+const BATCH_BYTES: usize = MAX_LINE_BYTES;
 
 /// Arguments of every command that answers lines.
 #[derive(clap::Args)]
@@ -74,18 +78,20 @@ pub(crate) fn answer_lines(
     let lines = reader::start(input)
         .map_err(|e| Failure::Usage(format!("cannot start a thread that reads: {e}")))?;
     let mut all_solved = true;
-    let mut arrived = VecDeque::new();
+    let mut arrived: VecDeque<RawLine> = VecDeque::new();
+    let mut bytes = 0;
     loop {
         let more = if arrived.is_empty() {
             // Nothing to do but wait.
             lines.recv().ok()
-        } else if arrived.len() < BATCH {
+        } else if arrived.len() < BATCH && bytes < BATCH_BYTES {
             lines.try_recv().ok()
         } else {
             None
         };
         if let Some(more) = more {
             let more = more.map_err(|e| Failure::Usage(format!("cannot read the input: {e}")))?;
+            bytes += more.iter().map(|line| line.start.len()).sum::<usize>();
             arrived.extend(more);
             continue;
         }
@@ -93,6 +99,7 @@ pub(crate) fn answer_lines(
             break;
         }
         let batch: Vec<RawLine> = arrived.drain(..arrived.len().min(BATCH)).collect();
+        bytes -= batch.iter().map(|line| line.start.len()).sum::<usize>();
         all_solved &= answer_batch(&pool, &batch, command, is_quiet, output, observe)?;
     }
     Ok(all_solved)

@@ -49,7 +49,7 @@ pub use membership::{Membership, OutsideReason, SetVerdict, Witness, WitnessCone
 pub use passed::{PassedBound, passed_bound};
 
 use crate::event_scale::ROUNDING;
-use crate::frictional::FrictionCone;
+use crate::frictional::{DEFAULT_SAMPLING_WORK, FrictionCone};
 use crate::own_terms::{self, GRAZING_TOLERANCE};
 use crate::{Audit, ImpactError, ImpactProblem, audit};
 use carom_metric::{Covector, Tangent, kernel};
@@ -73,6 +73,9 @@ pub struct JudgeOptions {
     pub seed: u64,
     /// Cap on the states visited when all orders of the propagative law are followed.
     pub max_nodes: usize,
+    /// Units of work that the search for a member, and the orders of the sequential law, may each take
+    /// ([`DEFAULT_SAMPLING_WORK`]), about a multiply-add each: counted, not timed.
+    pub max_work: u64,
     /// Names of the laws that are asked; `None`: all that the problem admits.
     pub laws: Option<Vec<String>>,
     /// Shape of the friction cones of spatial contacts, for all laws and the set.
@@ -86,6 +89,7 @@ impl Default for JudgeOptions {
             samples: 512,
             seed: 0,
             max_nodes: 20_000,
+            max_work: DEFAULT_SAMPLING_WORK,
             laws: None,
             friction_cone: FrictionCone::default(),
         }
@@ -174,6 +178,13 @@ impl Judgement {
         self.rounding > COARSE * self.options.tolerance
     }
 
+    /// True if contacts see all of the motion before, so that its energy is that of relative motion.
+    fn is_all_seen(&self) -> bool {
+        let all = self.audit.energy_minus_j;
+        let [seen, _] = self.relative_energies_j;
+        all - seen <= self.options.tolerance * all
+    }
+
     /// Relative change of energy that is not told from none.
     fn energy_slack(&self) -> f64 {
         2.0 * (self.options.tolerance + self.rounding)
@@ -233,7 +244,7 @@ impl Judgement {
 /// let judgement = judge(&problem, &after, &JudgeOptions::default())?;
 /// assert_eq!(judgement.energy_change(), EnergyChange::Gained);
 /// assert_eq!(judgement.matches().count(), 0);
-/// assert!(judgement.verdict().starts_with("Gains 11 % of its energy."));
+/// assert!(judgement.verdict().starts_with("Gains 16.6 % of its energy of relative motion."));
 /// # Ok::<(), carom_impact::ImpactError>(())
 /// ```
 pub fn judge(

@@ -53,7 +53,7 @@ impl Parts {
         let number = |root: &usize| firsts.binary_search(root).unwrap_or(0);
         let mut parts = Self {
             of: roots.iter().map(number).collect(),
-            unseen: unseen(problem),
+            unseen: DVector::zeros(n),
             factors: vec![1.0; firsts.len()],
             is_touched: vec![false; firsts.len()],
         };
@@ -63,6 +63,7 @@ impl Parts {
                 *is_touched = true;
             }
         }
+        parts.unseen = parts.unseen_by_rows(problem);
         if parts.factors.len() < 2 {
             return parts;
         }
@@ -96,6 +97,22 @@ impl Parts {
     /// True if all parts are judged in the frame and unit of the problem.
     pub(super) fn are_given(&self) -> bool {
         self.factors.iter().all(|factor| *factor == 1.0) && self.unseen.iter().all(|v| *v == 0.0)
+    }
+
+    /// Velocity before (n) that no row of a contact and no constraint sees; zero in a part where it is rounding.
+    fn unseen_by_rows(&self, problem: &ImpactProblem<'_>) -> DVector<f64> {
+        let momentum = problem.momentum();
+        let seen = seen(problem.contacts(), momentum);
+        let mut left = DVector::from_column_slice(momentum) - seen;
+        let norms = [left.as_slice(), momentum].map(|whitened| self.norms(whitened));
+        for (x, part) in left.iter_mut().zip(&self.of) {
+            if norms[0][*part] <= ROUNDING * norms[1][*part] {
+                *x = 0.0;
+            }
+        }
+        let metric = problem.contacts().metric();
+        metric.unwhiten_velocity_in_place(left.as_mut_slice());
+        left / problem.scale()
     }
 
     /// Norm of each part of a whitened vector (n).
@@ -176,20 +193,6 @@ impl Parts {
             *multiplier /= self.factors[self.of_row(form.0.as_slice())];
         }
     }
-}
-
-/// Velocity before (n) that no row of a contact and no constraint sees, zero if that is rounding.
-fn unseen(problem: &ImpactProblem<'_>) -> DVector<f64> {
-    let momentum = problem.momentum();
-    let seen = seen(problem.contacts(), momentum);
-    let left = momentum.iter().zip(seen.iter()).map(|(p, seen)| p - seen);
-    let mut left = DVector::from_iterator(momentum.len(), left);
-    if kernel::norm(left.as_slice()) <= ROUNDING * problem.norm() {
-        return DVector::zeros(momentum.len());
-    }
-    let metric = problem.contacts().metric();
-    metric.unwhiten_velocity_in_place(left.as_mut_slice());
-    left / problem.scale()
 }
 
 /// Part of a whitened momentum (n) that the rows of contacts and constraints see.

@@ -17,17 +17,21 @@ pub(super) fn words(judgement: &Judgement) -> String {
 
 fn energy(judgement: &Judgement) -> String {
     let ratio = judgement.telling_ratio();
+    let energy = match judgement.is_all_seen() {
+        true => "its energy",
+        false => "its energy of relative motion",
+    };
     match judgement.energy_change() {
         EnergyChange::Gained if ratio.is_infinite() => {
             "Starts at rest and moves afterwards.".to_owned()
         }
         EnergyChange::Gained if ratio >= 2.0 => {
-            format!("Multiplies its energy by {}.", rounded(ratio))
+            format!("Multiplies {energy} by {}.", rounded(ratio))
         }
         EnergyChange::Gained => {
-            format!("Gains {} % of its energy.", rounded(100.0 * (ratio - 1.0)))
+            format!("Gains {} % of {energy}.", rounded(100.0 * (ratio - 1.0)))
         }
-        EnergyChange::Lost => format!("Loses {} % of its energy.", rounded(100.0 * (1.0 - ratio))),
+        EnergyChange::Lost => format!("Loses {} % of {energy}.", rounded(100.0 * (1.0 - ratio))),
         EnergyChange::Kept => "Keeps its energy.".to_owned(),
     }
 }

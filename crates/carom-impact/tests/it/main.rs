@@ -8,6 +8,7 @@ mod frictional;
 mod judge;
 #[cfg(feature = "bounds")]
 mod judge_bounds;
+mod judge_relations;
 mod judge_set;
 mod laws;
 mod nonholonomic;

@@ -1339,3 +1339,15 @@ fn tiny_rows_and_velocities_still_collide() {
     let outcome = Propagative::default().resolve(&problem).unwrap();
     assert_eq!(outcome.velocity_plus.0[0], 1e-150);
 }
+
+#[test]
+fn rounding_of_a_part_that_no_contact_touches_violates_no_constraint() {
+    let metric = KineticMetric::new(DMatrix::identity(4, 4)).unwrap();
+    let form = Covector::from_slice(&[0.0, 1.0, -1.0, 0.0]);
+    let contact = Contact::frictionless(Covector::from_slice(&[1.0, 0.0, 0.0, 0.0]));
+    let contacts = ContactSet::constrained(&metric, vec![contact], vec![form]).unwrap();
+    let problem =
+        |slip: f64| ImpactProblem::new(&contacts, Tangent::from_slice(&[-1.0, slip, 0.0, 1.0]));
+    assert!(problem(1e-17).is_ok());
+    assert_eq!(problem(1e-9).unwrap_err().kind(), "constraint-violated");
+}
