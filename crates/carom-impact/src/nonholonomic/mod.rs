@@ -338,10 +338,15 @@ fn close<'c>(
     let mut places: Vec<usize> = struck.map(|i| contacts.place(*i)).collect();
     places.sort_unstable();
     places.dedup();
-    let momentum = problem.momentum().iter().zip(change.iter());
-    let momentum = DVector::from_iterator(change.len(), momentum.map(|(p, w)| p + w));
-    let normals = DMatrix::from_fn(change.len(), places.len(), |k, j| {
-        contacts.unit(places[j])[k]
+    // A far body of any momentum is not even looked at.
+    let touched = |k: &usize| places.iter().any(|j| contacts.unit(*j)[*k] != 0.0);
+    let coordinates: Vec<usize> = (0..change.len()).filter(touched).collect();
+    let momentum = coordinates
+        .iter()
+        .map(|k| problem.momentum()[*k] + change[*k]);
+    let momentum = DVector::from_iterator(coordinates.len(), momentum);
+    let normals = DMatrix::from_fn(coordinates.len(), places.len(), |k, j| {
+        contacts.unit(places[j])[coordinates[k]]
     });
     let pushes = nonnegative_least_squares(&normals, &momentum, GRAZING_TOLERANCE)?;
     for (place, push) in places.into_iter().zip(pushes.iter()) {
