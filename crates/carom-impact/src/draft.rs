@@ -446,7 +446,8 @@ fn judge(
             } else {
                 -(after[row] + wall)
             };
-            approach.max(0.0) / unit(sizes[row] + wall.abs())
+            let hidden = problem.rounding(i) / REFINED;
+            approach.max(0.0) / unit(sizes[row] + wall.abs() + hidden)
         });
         let required = basis.velocity_residual(contacts, &after, sizes);
         let slip = basis.slip_residual(contacts, &after, &units, sizes);
