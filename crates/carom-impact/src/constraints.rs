@@ -279,7 +279,7 @@ mod tests {
         assert_eq!(forms.basis().ncols(), 2);
         let shares = forms.multipliers(&dvector![3.0, 0.0]);
         assert_near(&shares, &[2.0, -1.0, 0.0, -0.5]);
-        // What they make stops what they make.
+        // Multipliers stop the velocities that they make.
         let rates = dvector![3.0, -1.5, 0.0, -3.0];
         assert_near(&forms.stop(rates), &[-2.0, 1.0, 0.0, 0.5]);
     }

@@ -1,6 +1,6 @@
 //! From impulses to an outcome: the only way to one, for every law.
 
-use crate::boost::rates;
+use crate::event_scale::rates;
 use crate::gate::{
     Answer, Breach, GATE_TOLERANCE, GateRule, Moved, OwnTerms, REFINED, Rules, inspect,
 };

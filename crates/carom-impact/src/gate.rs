@@ -588,7 +588,7 @@ impl OwnTerms {
             let wall = wall.unwrap_or(0.0) * contacts.row_norm(first) * row_scale;
             let approach = after + wall;
             if !(approach >= 0.0) && !rules.may_approach {
-                // What rounding of the velocity as given hides is as good as zero.
+                // Rounding of the velocity as given hides approaches below this.
                 let unit = contacts.row_norm(first) * row_scale;
                 let hidden = problem.rounding(i) * unit / GATE_TOLERANCE;
                 let size = size + wall.abs() + hidden;

@@ -31,7 +31,6 @@
 //! | [`Rough`] | a contact that sticks, normal and tangents | kept or lost, never gained |
 
 mod audit;
-mod boost;
 mod constraints;
 mod contact;
 pub mod derivative;

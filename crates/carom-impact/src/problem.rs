@@ -1,7 +1,7 @@
 //! One impact: contacts at a configuration and the velocity before.
 
 use crate::own_terms::{self, GRAZING_TOLERANCE, RowVelocity};
-use crate::{Contact, ContactSet, ImpactError, boost};
+use crate::{Contact, ContactSet, ImpactError, event_scale};
 use carom_metric::{Covector, Tangent, kernel};
 use smallvec::{SmallVec, smallvec};
 
@@ -46,7 +46,7 @@ impl<'a> ImpactProblem<'a> {
         let mut problem = Self::pose(contacts, velocity, None)?;
         problem.check_constraints()?;
         if problem.is_approaching
-            && let Some(seen) = boost::seen_velocity(&problem)
+            && let Some(seen) = event_scale::seen_velocity(&problem)
         {
             let event = Self::pose(contacts, seen, Some(Box::new(problem.velocity.clone())))?;
             problem.is_approaching = event.is_approaching;
@@ -168,7 +168,7 @@ impl<'a> ImpactProblem<'a> {
     ///
     /// # Errors
     ///
-    /// Those of [`new`](Self::new); none for a problem that was posed.
+    /// As [`new`](Self::new), which a problem that was posed has passed.
     pub(crate) fn as_given(&self) -> Result<Option<Self>, ImpactError> {
         let given = self.given.as_ref();
         given
@@ -182,8 +182,7 @@ impl<'a> ImpactProblem<'a> {
     pub(crate) fn rounding(&self, contact: usize) -> f64 {
         self.given.as_ref().map_or(0.0, |given| {
             let given = given.0.as_slice();
-            let velocity = self.contacts.normal_velocity(contact, given, self.scale);
-            boost::ROUNDING * velocity.size
+            event_scale::rounding_of_normal(self.contacts, contact, given, self.scale)
         })
     }
 

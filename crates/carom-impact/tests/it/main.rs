@@ -10,7 +10,6 @@ mod judge;
 mod judge_bounds;
 mod judge_relations;
 mod judge_set;
-mod law_relations;
 mod laws;
 mod nonholonomic;
 mod plastic;

@@ -1,4 +1,4 @@
-//! The same impact, said in another way.
+//! An impact told in another frame, in other units and orders, with copies and bystanders.
 
 use super::problems::{Posed, orthogonal, scale};
 use crate::verdicts::Random;
@@ -216,7 +216,7 @@ fn tangents(posed: &Posed, random: &mut Random) -> Retold {
 }
 
 /// Constraints that follow from the others, and that say nothing.
-fn redundant(posed: &Posed, random: &mut Random) -> Retold {
+pub fn redundant(posed: &Posed, random: &mut Random) -> Retold {
     let mut retold = Retold::new("redundant constraints", posed);
     let n = posed.dim();
     for _ in 0..1 + random.below(2 * n) {
