@@ -187,6 +187,16 @@ pub enum ImpactError {
         /// Steps allowed to each.
         max_steps: usize,
     },
+    /// No sample of a set-valued law ended within the budget of work.
+    #[error(
+        "budget of {max_work} units of work used up by {samples} samples, none of which ended; raise max_work"
+    )]
+    WorkLimit {
+        /// Samples drawn.
+        samples: u64,
+        /// Units of work allowed.
+        max_work: u64,
+    },
     /// Admissible impulses of the contacts balance each other: nothing bounds the impact.
     #[error("the friction cone is not pointed: impulses can balance each other without end")]
     NotPointed,
@@ -314,6 +324,7 @@ impl ImpactError {
             Self::Complementarity { status, .. } => status.name(),
             Self::InvalidOption { .. } => "invalid-option",
             Self::SampleLimit { .. } => "sample-limit",
+            Self::WorkLimit { .. } => "work-limit",
             Self::NotPointed => "not-pointed",
             Self::UnprovenBound => "unproven-bound",
             Self::EnumerationLimit { .. } => "enumeration-limit",

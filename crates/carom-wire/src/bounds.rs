@@ -62,6 +62,7 @@ pub(crate) fn bounds(
     sampler: &Sampler<'_>,
     input: &BoundsInput,
     outcomes: Option<&[ImpactOutcome]>,
+    samples: u64,
 ) -> Result<Value, WireError> {
     let problem = sampler.problem();
     let directions = directions(problem, input);
@@ -75,7 +76,7 @@ pub(crate) fn bounds(
         let bound = bounds.bound(&direction.entries, relaxation);
         found.push(bound.map_err(|error| refused(k, &error))?);
     }
-    let inner = inner(sampler, &directions, outcomes)?;
+    let inner = inner(sampler, &directions, outcomes, samples)?;
     let written = directions.iter().zip(found).zip(inner);
     let written = written.enumerate().map(|(k, ((direction, bound), inner))| {
         let inner = match bound.method {
@@ -179,6 +180,7 @@ fn inner(
     sampler: &Sampler<'_>,
     directions: &[Direction],
     outcomes: Option<&[ImpactOutcome]>,
+    samples: u64,
 ) -> Result<Vec<[f64; 2]>, WireError> {
     let mut extremes = vec![[f64::INFINITY, f64::NEG_INFINITY]; directions.len()];
     let mut meet = |velocity: &[f64]| {
@@ -194,7 +196,7 @@ fn inner(
         }
     } else {
         let mut draw = Draw::default();
-        for sample in 0..sampler.options().samples {
+        for sample in 0..samples {
             sampler.draw(sample, &mut draw)?;
             if draw.is_ended {
                 meet(sampler.outcome(&draw)?.velocity_plus.0.as_slice());

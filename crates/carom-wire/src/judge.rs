@@ -75,6 +75,7 @@ pub(crate) struct OptionsInput {
     samples: Option<u64>,
     seed: u64,
     max_nodes: Option<usize>,
+    max_work: Option<u64>,
     laws: Option<Vec<String>>,
     friction_directions: Option<usize>,
     friction_cone: Option<FrictionCone>,
@@ -101,6 +102,7 @@ impl OptionsInput {
             samples: self.samples.unwrap_or(defaults.samples),
             seed: self.seed,
             max_nodes: self.max_nodes.unwrap_or(defaults.max_nodes),
+            max_work: self.max_work.unwrap_or(defaults.max_work),
             laws: self.laws.clone(),
             friction_cone,
         })
@@ -480,6 +482,9 @@ fn set_fields(
     put("distance", set.distance.into());
     put("nearest", json!(set.nearest.0.as_slice()));
     put("members", set.members.into());
+    if set.is_limited {
+        put("limit", "work".into());
+    }
     Value::Object(fields)
 }
 

@@ -81,7 +81,8 @@ pub use painleve::{ImpactWithoutCollision, impact_without_collision};
 pub use polygon::{DEFAULT_DIRECTIONS, MAX_DIRECTIONS};
 pub use probe::{SamplingProbe, ambiguous_steps};
 pub use sampler::{
-    BranchPolicy, CAP_OFF, COVERING_SPREAD, CapDistribution, Draw, Sampler, SetValued,
+    BranchPolicy, CAP_OFF, COVERING_SPREAD, CapDistribution, DEFAULT_SAMPLING_WORK, Draw, Sampler,
+    SetValued,
 };
 pub use samples::{Coverage, SampleSummary, sampled_outcomes, summarize};
 pub use sequential::Sequential;

@@ -628,13 +628,17 @@ fn sequential(case: &Case<'_>, known: &mut Vec<Known>) -> Answer {
     let singles = SingleImpacts::new(case.problem, friction_cone)?;
     let mut best: Option<(f64, Sequential)> = None;
     let mut failed = None;
+    let mut left = case.options.max_work;
     for order in orders {
+        if left == 0 {
+            break;
+        }
         let law = Sequential {
             order,
             friction_cone,
             ..Sequential::default()
         };
-        let found = match singles.run(&law.cycle(m)?, law.max_impacts) {
+        let found = match singles.run(&law.cycle(m)?, law.max_impacts, &mut left) {
             Ok(found) => found,
             Err(error) => {
                 failed = failed.or(Some(error));
@@ -670,7 +674,7 @@ fn sequential(case: &Case<'_>, known: &mut Vec<Known>) -> Answer {
         _ => format!("order {:?}", law.order),
     };
     Ok(Candidate {
-        is_all: m <= MAX_PERMUTED,
+        is_all: m <= MAX_PERMUTED && left > 0,
         ..case.fixed(&law, detail)?
     })
 }

@@ -49,7 +49,7 @@ pub use membership::{Membership, OutsideReason, SetVerdict, Witness, WitnessCone
 pub use passed::{PassedBound, passed_bound};
 
 use crate::event_scale::ROUNDING;
-use crate::frictional::FrictionCone;
+use crate::frictional::{DEFAULT_SAMPLING_WORK, FrictionCone};
 use crate::own_terms::{self, GRAZING_TOLERANCE};
 use crate::{Audit, ImpactError, ImpactProblem, audit};
 use carom_metric::{Covector, Tangent, kernel};
@@ -73,6 +73,9 @@ pub struct JudgeOptions {
     pub seed: u64,
     /// Cap on the states visited when all orders of the propagative law are followed.
     pub max_nodes: usize,
+    /// Units of work that the search for a member, and the orders of the sequential law, may each take
+    /// ([`DEFAULT_SAMPLING_WORK`]), about a multiply-add each: counted, not timed.
+    pub max_work: u64,
     /// Names of the laws that are asked; `None`: all that the problem admits.
     pub laws: Option<Vec<String>>,
     /// Shape of the friction cones of spatial contacts, for all laws and the set.
@@ -86,6 +89,7 @@ impl Default for JudgeOptions {
             samples: 512,
             seed: 0,
             max_nodes: 20_000,
+            max_work: DEFAULT_SAMPLING_WORK,
             laws: None,
             friction_cone: FrictionCone::default(),
         }

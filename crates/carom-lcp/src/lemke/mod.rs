@@ -12,7 +12,6 @@ mod tableau;
 
 use crate::balance::Balance;
 use crate::certificate::Certificate;
-use crate::gate::settled;
 use crate::scalar::Double;
 use crate::work::{DEFAULT_MAX_WORK, Work};
 use crate::{Lcp, LcpError, LcpRef, LcpSolution, LcpStatus, Limit, Proof};
@@ -21,7 +20,7 @@ use search::Search;
 use symmetric::Symmetric;
 use tableau::Tableau;
 
-pub(crate) use search::basic_solution;
+pub(crate) use search::{basic_solution, signed_solution};
 
 /// Numeric knobs of [`Lemke`].
 #[derive(Clone, Debug, PartialEq)]
@@ -289,7 +288,7 @@ impl Lemke {
         let mut workspace = LemkeWorkspace::new();
         let report = self.search(problem.view(), None, &mut workspace, work);
         let answers = workspace.answers;
-        let solution = LcpSolution {
+        Ok(LcpSolution {
             status: report.status,
             z: DVector::from_vec(answers.z),
             w: DVector::from_vec(answers.w),
@@ -300,12 +299,10 @@ impl Lemke {
             limit: report.limit,
             attempt: Some(report.attempt),
             n_pivots: report.n_pivots,
-        };
-        Ok(settled(problem.view(), solution, work))
+        })
     }
 
-    /// Solves a problem in a workspace, which then holds $z$ and $w$. An answer is taken by its backward error; nothing
-    /// else is decided, for callers with a gate of their own.
+    /// Solves a problem in a workspace, which then holds $z$ and $w$.
     ///
     /// # Errors
     ///

@@ -60,7 +60,7 @@ fn is_solvable(m: &[Vec<i128>], q: &[i128]) -> bool {
 }
 
 /// An exact number $m 2^e$.
-fn exact(x: f64) -> (BigInt, i32) {
+pub(crate) fn exact(x: f64) -> (BigInt, i32) {
     let bits = x.abs().to_bits();
     let (fraction, raw) = (bits & ((1 << 52) - 1), (bits >> 52) as i32);
     let (m, e) = if raw == 0 {
@@ -91,7 +91,7 @@ fn sums(products: &[(f64, f64)]) -> (BigInt, BigInt) {
 }
 
 /// Whether every row holds up to $10^{-12}$ of its own terms, exactly.
-fn holds_by_rows(lcp: &Lcp, z: &DVector<f64>) -> bool {
+pub(crate) fn holds_by_rows(lcp: &Lcp, z: &DVector<f64>) -> bool {
     (0..lcp.dim()).all(|i| {
         let mut products: Vec<(f64, f64)> = (0..lcp.dim())
             .map(|j| (lcp.matrix()[(i, j)], z[j]))
@@ -109,7 +109,7 @@ fn holds_by_rows(lcp: &Lcp, z: &DVector<f64>) -> bool {
 }
 
 /// Whether $u \ge 0$, $M^Tu \le 0$, $q^Tu < 0$, exactly.
-fn is_farkas(lcp: &Lcp, u: &[f64]) -> bool {
+pub(crate) fn is_farkas(lcp: &Lcp, u: &[f64]) -> bool {
     let sum = |column: &[f64]| {
         let products: Vec<(f64, f64)> = column.iter().copied().zip(u.iter().copied()).collect();
         sums(&products).0

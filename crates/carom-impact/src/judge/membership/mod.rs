@@ -91,6 +91,8 @@ pub struct SetVerdict {
     pub nearest: Tangent,
     /// Members that were looked at.
     pub members: u64,
+    /// True if the budget of work ([`JudgeOptions::max_work`](crate::judge::JudgeOptions::max_work)) ended the search.
+    pub is_limited: bool,
 }
 
 /// A member that is known before the search begins: the answer of a law.
@@ -147,6 +149,7 @@ struct Nearest {
     best: Option<Tangent>,
     distance: f64,
     members: u64,
+    is_limited: bool,
 }
 
 impl Nearest {
@@ -174,6 +177,7 @@ impl Nearest {
             membership,
             nearest,
             members: self.members,
+            is_limited: self.is_limited,
         }
     }
 }

@@ -40,6 +40,9 @@ const MAX_LISTED: usize = 256;
 /// Multiply-adds in linear programs and Newton's method that any search may take.
 const LEAST_WORK: u64 = 20_000_000;
 
+/// A sample may take all work allowed over this.
+const SAMPLE_PART: u64 = 64;
+
 /// A chain in round cones may cost the budget that is left over this.
 const BUDGET_PARTS: u64 = 4;
 
@@ -101,6 +104,8 @@ struct Search<'c, 'p> {
     pace: &'static Pace,
     work: u64,
     budget: u64,
+    /// Units of work of samples.
+    sampling: u64,
 }
 
 /// Searches for a witness. Members met on the way are looked at.
@@ -130,7 +135,10 @@ pub(super) fn search(
         last,
         work: 0,
         pace,
-        budget: LEAST_WORK + pace.work_per_sample * case.options.samples,
+        budget: LEAST_WORK
+            .saturating_add(pace.work_per_sample.saturating_mul(case.options.samples))
+            .min(case.options.max_work),
+        sampling: 0,
     };
     let witness = match search.one_step() {
         Some(witness) => Some(witness),
@@ -142,6 +150,7 @@ pub(super) fn search(
             },
         },
     };
+    search.nearest.is_limited = witness.is_none() && search.is_limited();
     let near = search.near.take().map(|(_, witness)| witness);
     let membership = match (witness, near) {
         (Some(witness), _) => Membership::Inside(witness),
@@ -152,6 +161,11 @@ pub(super) fn search(
 }
 
 impl Search<'_, '_> {
+    /// True if all work allowed is done.
+    fn is_limited(&self) -> bool {
+        self.work.saturating_add(self.sampling) >= self.case.options.max_work
+    }
+
     /// Chains of one step: the simultaneous law with all its branches.
     fn one_step(&mut self) -> Option<Witness> {
         let start = ModeSequence::new(self.edges.n_contacts());
@@ -398,6 +412,7 @@ impl Search<'_, '_> {
         let pace = self.pace;
         while first < total
             && self.work < self.budget
+            && !self.is_limited()
             && (first == 0 || pivots * n_plain < pace.pivot_share * plain * total as f64)
         {
             let end = total.min(first + pace.batch);
@@ -412,6 +427,7 @@ impl Search<'_, '_> {
             });
             for sampled in batch.into_iter().flatten() {
                 pivots += sampled.pivots;
+                self.sampling = self.sampling.saturating_add(sampled.work);
                 if sampled.is_plain {
                     plain += sampled.pivots;
                     n_plain += 1.0;
@@ -461,7 +477,7 @@ impl Search<'_, '_> {
             'climb: loop {
                 let neighbors = sequence.neighbors(&choices);
                 for some in neighbors.chunks(NEIGHBORS) {
-                    if self.work >= self.budget {
+                    if self.work >= self.budget || self.is_limited() {
                         return None;
                     }
                     self.ranked.clear();
@@ -491,6 +507,7 @@ fn samplers<'p>(case: &Case<'p>) -> Result<Vec<Sampler<'p>>, ImpactError> {
         samples: case.options.samples,
         seed: case.options.seed,
         friction_cone: case.options.friction_cone,
+        max_work: case.options.max_work / SAMPLE_PART,
         ..SetValued::default()
     };
     let first = Sampler::new(case.problem, &plain)?;
@@ -521,6 +538,8 @@ struct Sampled {
     /// Scaled impulses of each step on the slots.
     steps: Vec<Vec<f64>>,
     pivots: f64,
+    /// Units of work of the sample.
+    work: u64,
     /// Whether it is a sample as the law draws it by default.
     is_plain: bool,
 }
@@ -577,6 +596,7 @@ fn one_sample(
             WitnessCone::Round => draw.steps as f64,
             WitnessCone::Polygon(_) => draw.pivots as f64,
         },
+        work: draw.work,
         is_plain: sample.is_multiple_of(kinds),
     })
 }
