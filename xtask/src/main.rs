@@ -16,6 +16,7 @@ mod links;
 mod numerics;
 mod packages;
 mod packed;
+mod recipe;
 mod runners;
 mod tidy;
 mod verify;
@@ -46,6 +47,8 @@ enum Command {
     Packages,
     /// Check what is published: every README's example and the formulas of the documentation.
     Packed(packed::Args),
+    /// Check that the law of `CONTRIBUTING.md` compiles, answers, is judged and is listed.
+    Recipe,
     /// Run a sweep on threads, and on Slurm and Ray where they are installed: the bytes are the same.
     Runners(runners::Args),
     /// Check doc comments for markup that rustdoc eats, library code for panics, documents for
@@ -68,6 +71,7 @@ fn main() -> anyhow::Result<()> {
         Command::Numerics(args) => finish("numerics", &numerics::numerics(&root, &args)?),
         Command::Packages => finish("packages", &packages::violations(&root)?),
         Command::Packed(args) => finish("packed", &packed::packed(&root, &args)?),
+        Command::Recipe => finish("recipe", &recipe::recipe(&root)?),
         Command::Runners(args) => runners::runners(&root, &args),
         Command::Verify(args) => verify::verify(&root, &args),
         Command::Tidy => {
