@@ -327,6 +327,7 @@ fn world(case: usize) -> Value {
     if case % 2 == 0 {
         planes.push(json!({"name": "wall", "normal": [1.0, 0.0, 0.0], "offset": 0.3}));
     }
+    let flight = ["exact", "lgvi", "lgvi4"][case % 3];
     let several = ["moreau-newton", "anitescu-potra", "propagative", "plastic"][case % 4];
     json!({
         "bodies": bodies,
@@ -334,7 +335,7 @@ fn world(case: usize) -> Value {
         "pairs": [],
         "duration": 0.4,
         "time_step": 0.005,
-        "flight": ["exact", "lgvi", "lgvi4"][case % 3],
+        "flight": flight,
         "law": {"several": several},
         "contact": {"friction": at(1), "restitution": at(2)},
         "output": {"sample_step": 0.1},
