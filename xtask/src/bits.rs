@@ -210,7 +210,7 @@ fn families() -> anyhow::Result<Vec<Family>> {
         .into_iter()
         .map(|line| with(line, "outcomes", json!("all")))
         .collect();
-    let lcp = fuzz::inputs("lcp", SEED, 3000)?.into_iter().enumerate();
+    let lcp = fuzz::inputs("lcp", SEED, 4500)?.into_iter().enumerate();
     let lcp = lcp.map(|(k, line)| {
         let method = ["lemke", "auto", "enumerate"][k % 3];
         with(line, "method", json!(method))
@@ -223,7 +223,7 @@ fn families() -> anyhow::Result<Vec<Family>> {
         family("outcomes", outcomes, |line| {
             answer_line(Command::Resolve, 1, line).text
         }),
-        family("judge", fuzz::inputs("judge", SEED, 2000)?, judged),
+        family("judge", fuzz::inputs("judge", SEED, 500)?, judged),
         family("lcp", lcp.collect(), |line| {
             answer_line(Command::Lcp, 1, line).text
         }),

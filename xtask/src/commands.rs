@@ -114,6 +114,9 @@ fn check_flags<'w>(
     program: &clap::Command,
     words: &[&'w str],
 ) -> Result<(String, Vec<&'w str>), String> {
+    if words.is_empty() {
+        return Ok((String::new(), Vec::new()));
+    }
     let mut command = program.clone();
     let globals: Vec<String> = long_flags(program);
     let mut name = String::new();
@@ -398,6 +401,7 @@ mod tests {
             "carom fit FILE.csv[.gz] --config BODY.toml --law LAW[,LAW...] [--free NAME[,NAME...]]",
             "carom run newtons-cradle --set masses.1=3 --json --quiet",
             "carom sweep run PLAN --out DIR [--shard i/N | --shards 3,5-9]",
+            "cargo xtask",
             "cargo xtask laws --bless",
         ] {
             assert_eq!(fault(command), "", "{command}");
