@@ -53,6 +53,24 @@ fn targets(root: &Path) -> anyhow::Result<Vec<Target>> {
     Ok(all)
 }
 
+/// Fixed input of the library's target with a name; the same for the same seed.
+pub(crate) fn inputs(
+    name: &str,
+    seed: u64,
+    count: usize,
+) -> anyhow::Result<Vec<serde_json::Value>> {
+    let all = [
+        lcp::target(),
+        impacts::resolve(),
+        impacts::judge(),
+        lines::texts(),
+        lines::mutations(),
+    ];
+    let target = all.into_iter().find(|target| target.name == name);
+    let target = target.ok_or_else(|| anyhow::anyhow!("no target is called {name}"))?;
+    target.inputs(seed, count)
+}
+
 /// Tries every target in turn until the time is over or one fails.
 pub(crate) fn fuzz(root: &Path, args: &Args) -> anyhow::Result<()> {
     lines::build_program(root)?;
