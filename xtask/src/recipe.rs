@@ -41,7 +41,7 @@ fn main() {
 }
 "#;
 
-/// What is wrong with the recipe, if anything.
+/// Faults of the recipe.
 pub(crate) fn recipe(root: &Path) -> anyhow::Result<Vec<String>> {
     let target = std::env::var_os("CARGO_TARGET_DIR");
     let target = target

@@ -27,7 +27,7 @@ const RTOL: f64 = 1e-9;
 /// Values this small are rounding: residuals, zeros of theorems.
 const ATOL: f64 = 1e-12;
 
-/// How close a value must come to that of a closed form or of an independent computation.
+/// Relative tolerance for values of closed forms and of independent computations.
 const REFERENCE_TOLERANCE: f64 = 1e-9;
 
 pub(crate) fn verify(root: &Path, args: &Args) -> anyhow::Result<()> {
@@ -206,7 +206,7 @@ fn values(record: &Record) -> BTreeMap<String, f64> {
     values
 }
 
-/// What figures and animations show, without numbers: those that matter stand in the tables.
+/// Content of figures and animations without numbers: those that matter stand in the tables.
 fn shape(record: &Record) -> Vec<(String, usize)> {
     let figures = record.figures.iter();
     let animations = record.animations.iter();

@@ -16,7 +16,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::ffi::OsString;
 use std::io::Write;
 
-/// What happens when rigid bodies hit: the papers' scenarios, and impacts as JSON Lines.
+/// Answers what happens when rigid bodies hit: the papers' scenarios, and impacts as JSON Lines.
 ///
 /// Exit status: 0 all solved; 1 something could not be solved; 2 bad usage or unreadable input.
 #[derive(Parser)]
@@ -133,7 +133,7 @@ pub fn main_within(
 ///
 /// # Errors
 ///
-/// Those of the input and output; an output that refuses to be written ends the work.
+/// Errors of the input and output; an output that refuses to be written ends the work.
 pub fn answer_lines(
     input: Box<dyn std::io::Read + Send>,
     command: carom_wire::Command,

@@ -51,7 +51,7 @@ impl KineticMetric {
     ///
     /// # Errors
     ///
-    /// As [`reflect`](Self::reflect). Seghete & Murphey, Eq. (8).
+    /// The errors of [`reflect`](Self::reflect). Seghete & Murphey, Eq. (8).
     pub fn reset_map(&self, u: &Covector) -> Result<DMatrix<f64>, MetricError> {
         let unit = UnitNormals::new(self, std::iter::once(u))?;
         let mut velocity = DVector::from_column_slice(unit.column(0));
@@ -66,7 +66,7 @@ impl KineticMetric {
     ///
     /// # Errors
     ///
-    /// As [`reflect`](Self::reflect).
+    /// The errors of [`reflect`](Self::reflect).
     pub fn project_onto_span(
         &self,
         p: &Covector,
@@ -84,7 +84,7 @@ impl KineticMetric {
     ///
     /// # Errors
     ///
-    /// As [`reflect`](Self::reflect).
+    /// The errors of [`reflect`](Self::reflect).
     pub fn project_onto_null(
         &self,
         p: &Covector,

@@ -22,7 +22,7 @@ use target::{Failure, Target, Watch};
 /// Inputs that a target is given before the next one has its turn.
 const ROUND: u32 = 16;
 
-/// How long, and from which seed.
+/// Duration and seed.
 #[derive(ClapArgs)]
 pub(crate) struct Args {
     /// Seconds after which no new input is made.
@@ -147,7 +147,7 @@ fn keep(root: &Path, target: &str, failure: &Failure) -> anyhow::Result<PathBuf>
 mod tests {
     use super::*;
 
-    /// Those of the program alone wait for `cargo xtask fuzz`, which builds it.
+    /// Failures of the program alone wait for `cargo xtask fuzz`, which builds it.
     #[test]
     fn kept_failures_stay_mended() {
         let root = crate::workspace_root();

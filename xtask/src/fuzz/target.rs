@@ -1,4 +1,4 @@
-//! What is tried: input, and what must hold of it.
+//! Targets of the fuzzer: input, and the conditions that must hold for it.
 
 use proptest::strategy::{BoxedStrategy, Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
@@ -18,7 +18,7 @@ pub(super) struct Target {
     pub(super) check: Box<Check>,
 }
 
-/// What is wrong with what comes of an input, if anything.
+/// Check of an input: the fault of its answer, if it has one.
 pub(super) type Check = dyn Fn(&Value) -> Result<(), String>;
 
 /// The smallest input found that fails, and how.
