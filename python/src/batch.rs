@@ -79,14 +79,7 @@ impl Rows {
         self.length
     }
 
-    /// The error of a batch's row: its index is that row.
-fn of_row(i: usize, error: &WireError) -> WireError {
-    let mut error = error.clone();
-    error.index = Some(i);
-    error
-}
-
-/// A row of finite numbers.
+    /// A row of finite numbers.
     pub(crate) fn row(&self, i: usize) -> Result<&[f64], WireError> {
         let start = i * self.width;
         let row = self
