@@ -126,8 +126,9 @@ pub fn summarize(
 /// As [`summarize`].
 pub fn sampled_outcomes(
     sampler: &Sampler<'_>,
+    progress: &dyn Fn(u64, u64),
 ) -> Result<(SampleSummary, Vec<ImpactOutcome>), ImpactError> {
-    run(sampler, true, &|_, _| {})
+    run(sampler, true, progress)
 }
 
 fn run(
@@ -346,7 +347,8 @@ mod tests {
                 .num_threads(threads)
                 .build()
                 .unwrap();
-            pool.install(|| sampled_outcomes(&sampler)).unwrap()
+            pool.install(|| sampled_outcomes(&sampler, &|_, _| {}))
+                .unwrap()
         };
         let one = on(1);
         for threads in [2, 3] {
