@@ -25,7 +25,7 @@ mod ticks;
 mod title;
 
 use canvas::{Canvas, fine};
-use layout::Layout;
+use layout::{Layout, Room};
 
 use super::ExportError;
 use super::html::escape;
@@ -43,8 +43,21 @@ type Done = Result<(), ExportError>;
 ///
 /// Lists whose lengths disagree, an impossible axis, or a second heat map.
 pub fn svg(figure: &Figure) -> Result<String, ExportError> {
+    drawn(figure, Room::Wide)
+}
+
+/// The figure as an SVG document for a phone: about half as wide, with the legend below the plot.
+///
+/// # Errors
+///
+/// As [`svg`].
+pub fn narrow(figure: &Figure) -> Result<String, ExportError> {
+    drawn(figure, Room::Narrow)
+}
+
+fn drawn(figure: &Figure, room: Room) -> Result<String, ExportError> {
     figure.marks.iter().try_for_each(check::check)?;
-    let layout = Layout::new(figure)?;
+    let layout = Layout::new(figure, room)?;
     let size = (
         fine(layout.width).unsigned_abs(),
         fine(layout.height).unsigned_abs(),
@@ -103,6 +116,19 @@ mod tests {
         assert!(text.contains("<title>A &lt;title&gt;</title>"));
         assert!(text.contains("Speed [m/s]"));
         assert_eq!(text, svg(&figure(vec![line(1.0), line(2.0)]))?);
+        Ok(())
+    }
+
+    /// On a phone nothing stands beyond 440 pixels, and the legend stands below the axis.
+    #[test]
+    fn a_narrow_figure_has_its_legend_below() -> Result<(), ExportError> {
+        let line = Mark::line("a name", vec![0.0, 1.0], vec![0.0, 1.0], Color::Blue);
+        let figure = figure(vec![line]);
+        let layout = Layout::new(&figure, Room::Narrow)?;
+        assert!(layout.width <= 440.0, "{}", layout.width);
+        let [_, top] = layout.legend_at;
+        assert!(top > layout.frame.bottom && top < layout.height);
+        assert!(narrow(&figure)?.contains("a name"));
         Ok(())
     }
 
