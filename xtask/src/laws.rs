@@ -129,8 +129,8 @@ fn row(text: &mut String, law: &LawInfo, cells: &[&str]) {
 
 const CONSTRAINTS: &str = "
 Bodies at rest or flying make no difference: a law sees one instant. Constraints (`constraints`: rows that the velocity
-obeys) go with every law but `two-body`; \"never slip\" is one. A line of example for each, in the same order, for `carom
-resolve`:
+obeys) go with `routh` and with every law of several contacts; wheels that never slip are an example. A line for each law, in
+the same order, for `carom resolve`:
 
 ```json
 ";

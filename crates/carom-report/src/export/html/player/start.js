@@ -32,8 +32,8 @@ function visit() {
     || id === name);
   const root = place?.matches(".player") ? place : place?.querySelector(".player");
   if (!root) return;
-  root.scrollIntoView({ block: "center" });
   playerOf(root).recall(state);
+  root.scrollIntoView({ block: "center" });
 }
 addEventListener("hashchange", visit);
 visit();
