@@ -188,6 +188,7 @@ async function tryChapter(file) {
       await page.mouse.down();
       await page.mouse.move(box.x + box.width / 2 + 80, box.y + box.height / 2 + 10);
       await page.mouse.up();
+      await page.waitForTimeout(300);
       expect(await picture() !== before, `${at} does not turn under the pointer`);
       const turned = await picture();
       await canvas.focus();

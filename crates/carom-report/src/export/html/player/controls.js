@@ -74,6 +74,7 @@ class Player {
 
     this.button.addEventListener("click", () => this.toggle());
     this.bar.addEventListener("input", () => {
+      this.hurry();
       this.to(mix(this.start, this.end, Number(this.bar.value)));
     });
     this.select.addEventListener("change", () => {
@@ -98,6 +99,16 @@ class Player {
       this.changed();
     });
     return this.follow;
+  }
+
+  /** While the reader drags, pictures are drawn as quickly as in play; the last one is drawn again. */
+  hurry() {
+    this.hurried = true;
+    clearTimeout(this.settling);
+    this.settling = setTimeout(() => {
+      this.hurried = false;
+      this.draw();
+    }, 150);
   }
 
   /** The view or the time was changed by the reader. */
@@ -247,7 +258,7 @@ class Player {
     c.rect(0, 0, width, height);
     c.clip();
     const finest = Math.sqrt(MOST_PIXELS / (width * height));
-    const sharpness = Math.min(this.playing ? ratio : 2 * ratio, finest);
+    const sharpness = Math.min(this.playing || this.hurried ? ratio : 2 * ratio, finest);
     const window = FLASH * this.rate * this.speed;
     this.scene.draw(c, { width, height, t: this.t, window, colors, sharpness });
     c.restore();

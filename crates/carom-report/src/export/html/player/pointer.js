@@ -47,6 +47,7 @@ class Pointer {
     const [dx, dy] = [now[0] - last[0], now[1] - last[1]];
     this.moved += Math.abs(dx) + Math.abs(dy);
     const [width, height] = player.picture();
+    player.hurry();
     if (fingers.size > 1) {
       const other = [...fingers].find(([id]) => id !== event.pointerId)[1];
       const apart = (p) => Math.hypot(p[0] - other[0], p[1] - other[1]) || 1;
@@ -80,6 +81,7 @@ class Pointer {
     const box = this.player.canvas.getBoundingClientRect();
     const [width, height] = this.player.picture();
     const lines = event.deltaMode === 1 ? 16 : 1;
+    this.player.hurry();
     const factor = Math.exp(clamp(-event.deltaY * lines, -200, 200) / 400);
     this.player.zoom(factor, event.clientX - box.left - width / 2, event.clientY - box.top - height / 2);
   }
