@@ -13,8 +13,8 @@ const MOST_DRAWN: usize = 400;
 /// Frames that are kept, impacts apart.
 const MOST_FRAMES: usize = 300;
 
-/// Poses of moving bodies in all frames: about half a megabyte of a page.
-const MOST_POSES: usize = 10_000;
+/// Poses of moving bodies in all frames: less than half a megabyte of a page.
+const MOST_POSES: usize = 8_000;
 
 /// Impulses that are shown, the largest first.
 const MOST_IMPULSES: usize = 500;

@@ -12,6 +12,7 @@ mod check;
 mod clip;
 mod color;
 mod color_bar;
+mod compact;
 mod decimal;
 mod geometry;
 mod layout;
@@ -66,7 +67,8 @@ fn drawn(figure: &Figure, room: Room) -> Result<String, ExportError> {
     let mut canvas = Canvas::new(&mut text, size);
     layout.draw(figure, &mut canvas)?;
     canvas.finish()?;
-    Ok(with_header(&without_defaults(&text), figure, &layout))
+    let text = compact::compact(&without_defaults(&text));
+    Ok(with_header(&text, figure, &layout))
 }
 
 /// Attributes that the backend writes and that say what holds without them.
