@@ -101,7 +101,7 @@ fn card_of(card: &Card, chapters: &[Chapter<'_>], records: &[Record]) -> Option<
     let scenario = chapter.scenarios.iter().find(|s| s.name == card.name)?;
     let target = format!("{}#{}", chapter.file, escape(&card.name));
     let picture = record.figures.first().and_then(|figure| {
-        let file = file_name(&format!("{}--{}", card.name, figure.name), "svg").ok()?;
+        let file = file_name(&format!("{}--{}--narrow", card.name, figure.name), "svg").ok()?;
         Some(format!(
             "<img src=\"{FIGURES}/{file}\" alt=\"\" loading=\"lazy\" decoding=\"async\">"
         ))
