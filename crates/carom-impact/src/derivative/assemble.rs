@@ -106,8 +106,7 @@ impl<'p> Derivative<'p> {
         for way in ways {
             let is_same = |other: &Walk| {
                 let moved = &way.velocity - &other.velocity;
-                frame.scales().is_zero(&moved, SAME_OUTCOME)
-                    && are_one(&way.jacobian, &other.jacobian)
+                frame.is_zero(&moved, SAME_OUTCOME) && are_one(&way.jacobian, &other.jacobian)
             };
             if !distinct.iter().any(is_same) {
                 distinct.push(way);
@@ -120,7 +119,7 @@ impl<'p> Derivative<'p> {
             let is_kink = (is_covered || is_truncated)
                 && distinct.iter().all(|way| {
                     let moved = &way.velocity - &outcome_after;
-                    frame.scales().is_zero(&moved, SAME_WAY)
+                    frame.is_zero(&moved, SAME_WAY)
                 });
             let pieces = distinct
                 .iter()

@@ -213,7 +213,7 @@ impl Walk {
         };
         let near = match distance > 2.0 * frame.at_most(tolerance) {
             true => 0.0,
-            false => frame.scales().along(gradient, tolerance),
+            false => frame.near(gradient, tolerance),
         };
         if distance < -near {
             if !own {

@@ -1,14 +1,15 @@
 //! The rows of a problem in the coordinates in which derivatives are taken.
 
 use super::Direction;
-use super::scale::{self, Scales};
+use super::scale::Scales;
+use crate::event_scale::ROUNDING;
 use crate::{ImpactError, ImpactOutcome, ImpactProblem};
 use carom_metric::kernel;
 use nalgebra::{DMatrix, DVector};
 use std::sync::OnceLock;
 
 /// Differences of two velocities below this fraction of the velocity are surely rounding.
-const SURELY: f64 = 64.0 * scale::ROUNDING;
+const SURELY: f64 = 64.0 * ROUNDING;
 
 /// All rows of a problem, contacts' and constraints', in whitened coordinates $z = L^Tv$, $M = LL^T$.
 ///
@@ -145,14 +146,24 @@ impl<'p> Frame<'p> {
             .get_or_init(|| Box::new(Scales::new(&self.rows, &self.before)))
     }
 
+    /// Changes of the velocity that count as zero along a covector: a part of what its rows see.
+    pub(super) fn near(&self, covector: &DVector<f64>, tolerance: f64) -> f64 {
+        self.scales().along(&self.rows, covector, tolerance)
+    }
+
+    /// True if a difference of two velocities is zero but for a part of what rows see.
+    pub(super) fn is_zero(&self, difference: &DVector<f64>, tolerance: f64) -> bool {
+        self.scales().is_zero(&self.rows, difference, tolerance)
+    }
+
     /// Changes of the velocity that count as zero, as far as no row sees more than the whole velocity.
     pub(super) fn at_most(&self, tolerance: f64) -> f64 {
-        (tolerance + scale::ROUNDING) * self.speed
+        (tolerance + ROUNDING) * self.speed
     }
 
     /// True if a difference of two velocities that should be one is rounding, or too small to matter.
     pub(super) fn is_rounding(&self, difference: &DVector<f64>, tolerance: f64) -> bool {
-        difference.norm() <= SURELY * self.speed || self.scales().is_zero(difference, tolerance)
+        difference.norm() <= SURELY * self.speed || self.is_zero(difference, tolerance)
     }
 
     /// Length n of a velocity.

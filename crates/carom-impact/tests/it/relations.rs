@@ -283,7 +283,7 @@ pub(crate) fn changes(case: &Case, random: &mut Random) -> Vec<Changed> {
 }
 
 /// The problem under a constraint, and under the same one told three times, once as zero.
-fn constrained(case: &Case, random: &mut Random) -> (Case, Changed) {
+pub(crate) fn constrained(case: &Case, random: &mut Random) -> (Case, Changed) {
     let mut once = case.clone();
     let form = random.vector(case.velocity.len());
     let along = form.dot(&case.velocity) / case.velocity.norm_squared();
@@ -296,6 +296,20 @@ fn constrained(case: &Case, random: &mut Random) -> (Case, Changed) {
         Covector(-form),
     ];
     (once, ("constraints", often, Box::new(DVector::clone)))
+}
+
+/// True if a change keeps the answer of a law: an order that is an option belongs to the input, a sample depends on
+/// the order of the contacts as its random numbers do.
+pub(crate) fn is_kept_by(law: &Law, name: &str) -> bool {
+    let info = law.info();
+    let is_single = info.contacts == ContactCount::One;
+    let is_ordered = info.options.iter().any(|option| option.key == "order");
+    let is_sampled = info.outcomes == Outcomes::Many;
+    match name {
+        "far" => !is_single && !is_sampled,
+        "twice" | "order" => !is_single && !is_ordered && !is_sampled,
+        _ => true,
+    }
 }
 
 /// Compares the answers of a law to a problem and to changed ones.
