@@ -235,7 +235,7 @@ impl<'p> Derivative<'p> {
             is_unique: nearest_other.map(|other| other >= INSIDE * self.nearest),
             margin: nearest_other.and_then(|other| {
                 let proven = other.min(self.nearest);
-                (proven > frame.scales().whole(self.tolerance)).then(|| part(proven))
+                (proven > 0.0).then(|| part(proven))
             }),
         }
     }
@@ -274,14 +274,16 @@ impl<'p> Derivative<'p> {
             let contacts = Contacts::new(frame, members, cones, rebounds).ok()?;
             if contacts.have_friction() {
                 let before = DVector::from_column_slice(stage.before());
+                let after = DVector::from_column_slice(stage.after());
                 let at = Step {
                     before: &before,
+                    after: &after,
                     slopes_before: &slopes_before,
                     slopes_after: &slopes_after,
                     caps: &step.caps,
                 };
                 let within = self.nearest.min(nearest);
-                nearest = nearest.min(contacts.exclusion(&at, within)?);
+                nearest = nearest.min(contacts.exclusion(&at, within, self.tolerance)?);
             }
             slopes_before = slopes_after;
         }

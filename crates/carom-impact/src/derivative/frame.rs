@@ -6,6 +6,7 @@ use crate::event_scale::ROUNDING;
 use crate::{ImpactError, ImpactOutcome, ImpactProblem};
 use carom_metric::kernel;
 use nalgebra::{DMatrix, DVector};
+use smallvec::SmallVec;
 use std::sync::OnceLock;
 
 /// Differences of two velocities below this fraction of the velocity are surely rounding.
@@ -142,8 +143,17 @@ impl<'p> Frame<'p> {
 
     /// Scales of the motion that the rows see.
     pub(super) fn scales(&self) -> &Scales {
-        self.scales
-            .get_or_init(|| Box::new(Scales::new(&self.rows, &self.before)))
+        self.scales.get_or_init(|| {
+            let contacts = self.problem.contacts();
+            let count = contacts.len();
+            let of_contact = |i: usize| (contacts.row(i)..contacts.row(i + 1)).map(move |_| i);
+            let of_constraints = self.constraint_rows().map(|row| count + row);
+            let owners: SmallVec<[usize; 8]> = (0..count)
+                .flat_map(of_contact)
+                .chain(of_constraints)
+                .collect();
+            Box::new(Scales::new(&self.rows, &owners, &self.before))
+        })
     }
 
     /// Changes of the velocity that count as zero along a covector: a part of what its rows see.

@@ -268,10 +268,14 @@ impl<'f> Contacts<'f> {
         readings.iter().map(of).collect()
     }
 
-    pub(super) fn mode(&self, readings: &[Reading<'_>], grips: &[Grip]) -> (Mode, Vec<Form>) {
+    pub(super) fn mode<'r>(
+        &self,
+        readings: impl IntoIterator<Item = &'r Reading<'r>>,
+        grips: &[Grip],
+    ) -> (Mode, Vec<Form>) {
         let mut mode = Mode::default();
         let mut forms = Vec::new();
-        for (reading, grip) in readings.iter().zip(grips) {
+        for (reading, grip) in readings.into_iter().zip(grips) {
             reading.add(*grip, &mut mode);
             reading.forms(*grip, &mut forms);
             if let Some(side) = reading.approach {

@@ -55,9 +55,10 @@ pub(super) struct Scales {
 }
 
 impl Scales {
-    /// Scales of rows (n each, columns) and a velocity before, in whitened coordinates.
-    pub(super) fn new(rows: &DMatrix<f64>, before: &DVector<f64>) -> Self {
-        let of = connected(rows);
+    /// Scales of rows (n each, columns) and a velocity before, in whitened coordinates. Rows of one owner belong
+    /// together.
+    pub(super) fn new(rows: &DMatrix<f64>, owners: &[usize], before: &DVector<f64>) -> Self {
+        let of = connected(rows, owners);
         let n_groups = of.iter().max().map_or(0, |last| last + 1);
         let groups = (0..n_groups).map(|group| {
             let own = (0..rows.ncols()).filter(|row| of[*row] == group);
@@ -69,8 +70,34 @@ impl Scales {
 
     /// Velocities on a row that count as zero: `tolerance` of what its group sees, and rounding.
     pub(super) fn of_row(&self, row: usize, tolerance: f64) -> f64 {
-        let group = self.of.get(row).and_then(|group| self.groups.get(*group));
+        self.of_group(self.group(row), tolerance)
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.groups.len()
+    }
+
+    /// Group of a row.
+    pub(super) fn group(&self, row: usize) -> usize {
+        self.of.get(row).copied().unwrap_or(0)
+    }
+
+    /// Changes of the velocity in a group that count as zero.
+    pub(super) fn of_group(&self, group: usize, tolerance: f64) -> f64 {
+        let group = self.groups.get(group);
         group.map_or(0.0, |group| group.near(tolerance))
+    }
+
+    /// Part of a velocity (n) that a group of rows sees.
+    pub(super) fn part(
+        &self,
+        rows: &DMatrix<f64>,
+        group: usize,
+        velocity: &DVector<f64>,
+    ) -> DVector<f64> {
+        let own = self.groups.get(group).map_or(&[][..], |group| &group.rows);
+        let own = own.iter().map(|row| row_of(rows, *row));
+        DVector::from_column_slice(&part_in_span(own, velocity.as_slice()))
     }
 
     /// Changes of the velocity that count as zero along a covector.
@@ -118,9 +145,9 @@ fn row_of(rows: &DMatrix<f64>, k: usize) -> &[f64] {
     rows.as_slice().get(k * n..(k + 1) * n).unwrap_or_default()
 }
 
-/// Groups of rows (columns) with a chain of nonzero products between any two of them, numbered by
+/// Groups of rows (columns) with a chain of nonzero products or common owners between any two of them, numbered by
 /// their first rows.
-fn connected(rows: &DMatrix<f64>) -> SmallVec<[usize; 8]> {
+fn connected(rows: &DMatrix<f64>, owners: &[usize]) -> SmallVec<[usize; 8]> {
     let count = rows.ncols();
     let row = |k: usize| row_of(rows, k);
     let lengths: SmallVec<[f64; 8]> = (0..count).map(|k| kernel::norm(row(k))).collect();
@@ -137,7 +164,8 @@ fn connected(rows: &DMatrix<f64>) -> SmallVec<[usize; 8]> {
             for other in first + 1..count {
                 let is_connected = || {
                     let product = kernel::dot(row(k), row(other));
-                    product.abs() > ORTHOGONAL * lengths[k] * lengths[other]
+                    owners[k] == owners[other]
+                        || product.abs() > ORTHOGONAL * lengths[k] * lengths[other]
                 };
                 if of[other] == usize::MAX && is_connected() {
                     of[other] = n_groups;

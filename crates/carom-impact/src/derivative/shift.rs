@@ -190,10 +190,14 @@ impl Sorted {
         Some(left.iter().map(Inequality::form).collect())
     }
 
-    /// The shifted tests, and what each grows by with every shift.
+    /// All tests, and the growth of each with every shift.
     pub(super) fn with_shifts(&self) -> Vec<(Form, DVector<f64>)> {
+        let none = DVector::zeros(self.n_shifts);
+        let fixed = self.fixed.iter();
+        let fixed = fixed.map(|form| (form.clone(), none.clone()));
         let shifted = self.shifted.iter();
-        shifted.map(|q| (q.form(), q.shifts.clone())).collect()
+        let shifted = shifted.map(|q| (q.form(), q.shifts.clone()));
+        fixed.chain(shifted).collect()
     }
 }
 
