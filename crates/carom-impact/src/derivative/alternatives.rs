@@ -152,6 +152,7 @@ impl Contacts<'_> {
                     continue;
                 }
             }
+            if std::env::var("DBG").is_ok() && found < 1e9 { eprintln!("{grips:?} found {found:e} drift {} within {within:e} dep {}", stage.may_drift(), stage.is_dependent); }
             nearest = nearest.min(found);
         }
         Some(nearest)

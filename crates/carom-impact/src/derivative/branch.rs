@@ -20,8 +20,9 @@ const MAX_STATES: usize = 4096;
 /// Nearly tied decisions on one way.
 const MAX_TIES: usize = 64;
 
-/// A gradient below this size is that of a quantity that never changes.
-pub(super) const CONSTANT: f64 = 1e-10;
+/// A gradient below this size is that of a quantity that never changes: of what is left of a velocity after a long
+/// chain of impacts rounding decides.
+pub(super) const CONSTANT: f64 = 1e-9;
 
 /// Velocities below this fraction of the velocity before are taken for rounding by the law, whatever they depend
 /// on: contacts that hinder each other come to rest over ever smaller ones.

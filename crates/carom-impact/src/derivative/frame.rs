@@ -166,6 +166,11 @@ impl<'p> Frame<'p> {
         self.scales().is_zero(&self.rows, difference, tolerance)
     }
 
+    /// True if a difference of two velocities is within a distance and rounding.
+    pub(super) fn is_within(&self, difference: &DVector<f64>, distance: f64) -> bool {
+        self.scales().is_within(&self.rows, difference, distance)
+    }
+
     /// Changes of the velocity that count as zero, as far as no row sees more than the whole velocity.
     pub(super) fn at_most(&self, tolerance: f64) -> f64 {
         (tolerance + ROUNDING) * self.speed

@@ -124,6 +124,27 @@ impl Scales {
         kernel::norm(&near)
     }
 
+    /// Changes of the velocity that count as zero in the group that sees the least of it, if any sees some.
+    pub(super) fn least(&self, tolerance: f64) -> Option<f64> {
+        let moving = self
+            .groups
+            .iter()
+            .filter(|group| group.speed > group.rounding);
+        let near = moving.map(|group| group.near(tolerance));
+        near.reduce(f64::min)
+    }
+
+    /// True if a difference of two velocities is within a distance and rounding in every group.
+    pub(super) fn is_within(
+        &self,
+        rows: &DMatrix<f64>,
+        difference: &DVector<f64>,
+        distance: f64,
+    ) -> bool {
+        let mut groups = self.groups.iter();
+        groups.all(|group| group.seen(rows, difference) <= distance + group.rounding)
+    }
+
     /// True if a difference of two velocities counts as zero in every group.
     pub(super) fn is_zero(
         &self,

@@ -114,7 +114,7 @@ fn compare(law: &Law, case: &Case, changed: impl IntoIterator<Item = Changed>) -
 }
 
 /// Small whole numbers: many decisions are tied.
-fn whole(law: &Law, random: &mut Random) -> Case {
+pub(crate) fn whole(law: &Law, random: &mut Random) -> Case {
     let info = law.info();
     let n = 2 + random.below(3);
     let mut row = || loop {

@@ -20,3 +20,4 @@ mod relations;
 mod snapshots;
 mod two_body;
 mod verdicts;
+mod zz_debug;
