@@ -56,6 +56,10 @@ impl Contacts<'_> {
             caps: step.caps.to_vec(),
         };
         let readings = self.readings(&event);
+        // Modes are listed for the side of restitution that the velocity is on.
+        if readings.iter().any(|reading| reading.beyond.is_some()) {
+            return None;
+        }
         let mut nearest = f64::INFINITY;
         for group in 0..scales.count() {
             let mut own: Vec<&Reading<'_>> = Vec::new();
@@ -152,7 +156,6 @@ impl Contacts<'_> {
                     continue;
                 }
             }
-            if std::env::var("DBG").is_ok() && found < 1e9 { eprintln!("{grips:?} found {found:e} drift {} within {within:e} dep {}", stage.may_drift(), stage.is_dependent); }
             nearest = nearest.min(found);
         }
         Some(nearest)

@@ -224,6 +224,12 @@ impl<'p> Derivative<'p> {
             };
         };
         let nearest_other = match &self.answers {
+            Answers::OneSomewhere => {
+                return Scope {
+                    is_unique: Some(true),
+                    margin: None,
+                };
+            }
             Answers::One => Some(f64::INFINITY),
             Answers::Modes {
                 cones,

@@ -28,6 +28,9 @@ pub(super) const CONSTANT: f64 = 1e-9;
 /// on: contacts that hinder each other come to rest over ever smaller ones.
 const GRAZING: f64 = 1e-11;
 
+/// Distances of decisions that differ by less than this many roundings of the data are one.
+const BLUR: f64 = 16.0;
+
 /// A cone whose unit rows have a hull that is closer to the origin has no interior.
 pub(super) const INTERIOR: f64 = 1e-9;
 
@@ -226,7 +229,11 @@ impl Walk {
         }
         self.least = self.least.min(distance.abs());
         if distance > near {
-            self.margin = self.margin.min(distance);
+            // Long chains decide by ever smaller velocities, whose distances are known to rounding of the data.
+            let known = BLUR * frame.near(gradient, 0.0) / kernel::norm(gradient.as_slice());
+            if distance < self.margin - known {
+                self.margin = distance;
+            }
             return Ok(true);
         }
         let row = gradient / kernel::norm(gradient.as_slice());

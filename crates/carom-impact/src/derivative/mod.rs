@@ -241,6 +241,8 @@ struct Scope {
 enum Answers {
     /// One: what it decides it is tested for.
     One,
+    /// One, up to a decision whose distance is not known.
+    OneSomewhere,
     /// Those of complementarity problems, one for each stage: its contacts, and caps on their normal impulses.
     Modes {
         cones: Cones,
@@ -469,8 +471,7 @@ impl Derivative<'_> {
     /// contacts that a few inequalities decide for; the answer is unique if the velocities of every mode of another
     /// Jacobian are farther away than the nearest decision. If not, the law may go over to one of them, and the
     /// margin ends where the first of them begins; it is `None` if that is at the velocity itself. `None` where
-    /// the map is not smooth, and where modes are a continuum or more than 256: round cones in space, steps of
-    /// `sequential` and `set-valued` with friction.
+    /// the map is not smooth, and where modes are a continuum (round cones in space) or more than 1024.
     pub fn is_unique(&self) -> Option<bool> {
         self.way.as_ref()?;
         self.scope().is_unique

@@ -3,7 +3,7 @@
 
 use super::branch::{Walk, interior};
 use super::frame::{Frame, Variation};
-use super::{Branches, Map};
+use super::{Answers, Branches, Map};
 use crate::routh::contact_space;
 use crate::two_body::{
     Event, FinalMode, ImpactOptions, PARAMETERS, RestitutionLaw, VariedImpact, entries, vary_impact,
@@ -16,6 +16,10 @@ const JUMP: f64 = 1e-6;
 
 /// Ties that are taken both ways together.
 const MAX_TIES: usize = 4;
+
+/// Slip, over what the contact sees, at which decisions of a contact that sticks from the start are evaluated: far
+/// beyond ties, and near enough to be limits.
+const ASIDE: f64 = 1e-7;
 
 /// Distance, over what the contact sees, that a limit is taken from.
 const NEAR: f64 = 1e-5;
@@ -289,13 +293,31 @@ pub(super) fn branches<'p>(
         ImpactStatus::Resolved => vary(&velocity)?,
         _ => None,
     };
-    let found = match &varied {
+    let mut found = match &varied {
         Some(varied) => decisions(varied, &w, &velocity, options.restitution_law),
         None => vec![Decision {
             value: velocity.z.max(0.0),
             slope: Vector3::z(),
         }],
     };
+    let has_friction = contact.friction > 0.0 && tangents > 0;
+    let is_slow = |size: f64, inertia: f64| size <= tied_speed * inertia.max(0.0).sqrt();
+    let is_at_rest = has_friction && is_slow(velocity.xy().norm(), w[(0, 0)].max(w[(1, 1)]));
+    let starts_at_rest =
+        varied.is_some() && is_at_rest && inertia.stick_demand() > contact.friction;
+    // It sticks from the start, and might slide to the end in any direction.
+    let holds = varied.is_some() && is_at_rest && !starts_at_rest;
+    if holds {
+        found.truncate(1);
+        let slip = ASIDE * seen(1.0) * w[(0, 0)].max(0.0).sqrt();
+        for slip in [slip, -slip].into_iter().filter(|_| is_planar) {
+            let aside = Vector3::new(slip, 0.0, velocity.z);
+            if let Some(varied) = vary(&aside)? {
+                let all = decisions(&varied, &w, &aside, options.restitution_law);
+                found.extend(all.into_iter().skip(1));
+            }
+        }
+    }
     let (mut margin, mut least) = (f64::INFINITY, f64::INFINITY);
     let mut tied = Vec::new();
     for decision in &found {
@@ -309,11 +331,6 @@ pub(super) fn branches<'p>(
             margin = margin.min(distance);
         }
     }
-    let has_friction = contact.friction > 0.0 && tangents > 0;
-    let is_slow = |size: f64, inertia: f64| size <= tied_speed * inertia.max(0.0).sqrt();
-    let is_at_rest = has_friction && is_slow(velocity.xy().norm(), w[(0, 0)].max(w[(1, 1)]));
-    let starts_at_rest =
-        varied.is_some() && is_at_rest && inertia.stick_demand() > contact.friction;
     // Where normal velocity turns at zero, a compression begins that was not.
     let mut is_touched = false;
     for (value, slopes) in varied.iter().flat_map(|varied| &varied.turns) {
@@ -355,7 +372,14 @@ pub(super) fn branches<'p>(
             [walk.jacobian, walk.impulses] = sliding.jacobians(&frame);
             walk.map = Map::Sliding(Box::new(sliding));
         }
-        return Ok(Branches::new(frame, vec![walk], false));
+        let answers = match holds && !is_planar {
+            true => Answers::OneSomewhere,
+            false => Answers::One,
+        };
+        return Ok(Branches {
+            answers,
+            ..Branches::new(frame, vec![walk], false)
+        });
     }
     if starts_at_rest {
         tied.push(Vector3::x());

@@ -19,6 +19,10 @@ use carom_lcp::LcpStatus;
 use carom_lcp::cone::{CONE_RESIDUAL, ConeMode, ConeSelection};
 use carom_metric::{Tangent, kernel};
 use nalgebra::DVector;
+use std::cell::Cell;
+
+/// Units of work of an outcome beside its complementarity problem: the gate, its exact sums, refinement.
+const OUTCOME_WORK: u64 = 20_000;
 
 /// The simultaneous law of Anitescu and Potra (`anitescu-potra`): every contact at once, without
 /// restitution, one complementarity problem.
@@ -51,6 +55,7 @@ impl ImpactLaw for AnitescuPotra {
             self.selection,
             &[],
             &Rules::FRICTIONAL,
+            &Cell::default(),
         )
     }
 }
@@ -99,10 +104,50 @@ impl MoreauNewton {
         contacts
             .metric()
             .check_vector("velocity of approach", entries)?;
-        self.resolve_with(problem, |i| {
-            let velocity = contacts.normal_velocity(i, entries, problem.scale());
+        self.resolve_step(problem, approach, &Cell::default())
+    }
+
+    /// Resolves a time step, and adds its units of work.
+    fn resolve_step(
+        &self,
+        problem: &ImpactProblem<'_>,
+        approach: &Tangent,
+        work: &Cell<u64>,
+    ) -> Result<ImpactOutcome, ImpactError> {
+        let closing = |i| {
+            let contacts = problem.contacts();
+            let velocity = contacts.normal_velocity(i, approach.0.as_slice(), problem.scale());
             (velocity.rate < -GRAZING_TOLERANCE * velocity.size).then_some(-velocity.rate)
-        })
+        };
+        self.resolve_with(problem, closing, work)
+    }
+
+    /// Resolves an impact, and adds its units of work.
+    fn resolve_impact(
+        &self,
+        problem: &ImpactProblem<'_>,
+        work: &Cell<u64>,
+    ) -> Result<ImpactOutcome, ImpactError> {
+        let closing = |i| {
+            let contacts = problem.contacts();
+            let normal = contacts.unit_row(contacts.row(i));
+            let speed = -kernel::dot(normal, problem.momentum());
+            (problem.approaches(i) && speed > 0.0).then_some(speed)
+        };
+        self.resolve_with(problem, closing, work)
+    }
+
+    /// Resolves an impact or, from a velocity of approach, a time step. Adds units of work, about a multiply-add each.
+    pub(crate) fn resolve_counted(
+        &self,
+        problem: &ImpactProblem<'_>,
+        approach: Option<&Tangent>,
+        work: &Cell<u64>,
+    ) -> Result<ImpactOutcome, ImpactError> {
+        match approach {
+            Some(approach) => self.resolve_step(problem, approach, work),
+            None => self.resolve_impact(problem, work),
+        }
     }
 
     /// `closing` is the scaled speed at which a contact's unit normal approached, `None` for those that
@@ -111,6 +156,7 @@ impl MoreauNewton {
         &self,
         problem: &ImpactProblem<'_>,
         closing: impl Fn(usize) -> Option<f64>,
+        work: &Cell<u64>,
     ) -> Result<ImpactOutcome, ImpactError> {
         let contacts = problem.contacts().contacts().iter().enumerate();
         let rebound = |(i, contact): (usize, &Contact)| match contact.restitution {
@@ -129,6 +175,7 @@ impl MoreauNewton {
             self.selection,
             &rebounds,
             &rules,
+            work,
         )
     }
 }
@@ -145,6 +192,8 @@ struct Event<'e> {
     /// Scaled velocities that the contacts' normals must have at least after the impact; empty for zero.
     rebounds: &'e [f64],
     rules: &'e Rules<'e>,
+    /// Units of work so far.
+    work: &'e Cell<u64>,
 }
 
 /// Basis of an impact with rebounds: it counts normal velocities from them.
@@ -269,12 +318,7 @@ impl ImpactLaw for MoreauNewton {
     }
 
     fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
-        let contacts = problem.contacts();
-        self.resolve_with(problem, |i| {
-            let normal = contacts.unit_row(contacts.row(i));
-            let speed = -kernel::dot(normal, problem.momentum());
-            (problem.approaches(i) && speed > 0.0).then_some(speed)
-        })
+        self.resolve_impact(problem, &Cell::default())
     }
 }
 
@@ -289,6 +333,7 @@ fn resolve(
     selection: ConeSelection,
     rebounds: &[f64],
     rules: &Rules<'_>,
+    work: &Cell<u64>,
 ) -> Result<ImpactOutcome, ImpactError> {
     let contacts = problem.contacts();
     contacts.require_tangents()?;
@@ -308,12 +353,19 @@ fn resolve(
         is_asked,
         rebounds,
         rules,
+        work,
     };
+    event.count(OUTCOME_WORK);
     let found = event.resolve(friction_cone, selection);
     found.map_err(|error| event.explained(error))
 }
 
 impl Event<'_> {
+    /// Adds units of work.
+    fn count(&self, work: u64) {
+        self.work.set(self.work.get().saturating_add(work));
+    }
+
     fn resolve(
         &self,
         friction_cone: FrictionCone,
@@ -460,7 +512,9 @@ impl Event<'_> {
         for part in &parts {
             let mut workspace = RoundWorkspace::default();
             let round = RoundStep::new(&part.space);
-            let answer = round.candidate(&part.before, &[], selection, &mut workspace)?;
+            let answer = round.candidate(&part.before, &[], selection, &mut workspace);
+            self.count(workspace.work);
+            let answer = answer?;
             told.family += answer.family;
             told.pivots += answer.n_pivots;
             told.newton_steps += answer.n_newton_steps;
@@ -515,7 +569,9 @@ impl Event<'_> {
             let sizes = space.sizes(problem.momentum());
             workspace.made = part.slots.iter().map(|slot| sizes[*slot]).collect();
             let before = &part.before;
-            step.solve(&part.space, before, &[], &mut workspace)?;
+            let solved = step.solve(&part.space, before, &[], &mut workspace);
+            self.count(workspace.work());
+            solved?;
             pivots += workspace.n_pivots;
             residual = worst([residual, workspace.residual].into_iter());
             for (slot, l) in part.slots.iter().zip(&workspace.impulse) {

@@ -16,6 +16,7 @@ use crate::{
 };
 use carom_metric::{Tangent, kernel};
 use nalgebra::DVector;
+use std::cell::Cell;
 
 /// Contacts whose orders the sequential law is asked for one by one: 120 of them.
 const MAX_PERMUTED: usize = 5;
@@ -75,6 +76,9 @@ pub struct LawMatch {
     pub detail: String,
     /// The answer (n).
     pub velocity_plus: Tangent,
+    /// True if the budget of work ([`JudgeOptions::max_work`](super::JudgeOptions::max_work)) ended the search for the
+    /// nearest answer.
+    pub is_limited: bool,
 }
 
 /// A law that does not answer the problem.
@@ -96,6 +100,8 @@ struct Candidate {
     velocity_plus: Tangent,
     /// Whether all answers of the law were looked at.
     is_all: bool,
+    /// True if the budget of work ended the search for its best answer.
+    is_limited: bool,
 }
 
 type Answer = Result<Candidate, ImpactError>;
@@ -151,6 +157,7 @@ pub(super) fn all(
                 restitutions: candidate.restitutions,
                 detail: candidate.detail,
                 velocity_plus: candidate.velocity_plus,
+                is_limited: candidate.is_limited,
             });
         }
         Err(error) => refused.push(Refusal { law, error }),
@@ -250,6 +257,7 @@ impl Case<'_> {
             detail,
             velocity_plus,
             is_all: true,
+            is_limited: false,
         }
     }
 
@@ -279,7 +287,7 @@ impl Case<'_> {
                 return Ok(own);
             }
         }
-        let mut ends = [None, None];
+        let mut found_at: Vec<(f64, Tangent)> = Vec::new();
         let mut failed = None;
         let guess = self.newton_ratio();
         let found = nearest_coefficient(&self.after, self.reference, guess, |e| {
@@ -291,11 +299,7 @@ impl Case<'_> {
                 }
             };
             let whitened = self.whitened(&velocity);
-            for (end, at) in ends.iter_mut().zip([0.0, 1.0]) {
-                if e == at {
-                    *end = Some(velocity.clone());
-                }
-            }
+            found_at.push((e, velocity));
             Some(whitened)
         });
         let best = match (found, failed) {
@@ -304,8 +308,19 @@ impl Case<'_> {
             (None, Some(error)) => return Err(error),
             (None, None) => return answer(given.unwrap_or(1.0), true),
         };
-        let mut best = answer(best, Some(best) != given)?;
-        let [plastic, elastic] = ends;
+        let at = |e: f64| found_at.iter().find(|(at, _)| *at == e).map(|(_, v)| v);
+        let restitution = RestitutionFit {
+            value: best,
+            is_fitted: Some(best) != given,
+        };
+        let mut best = match at(best) {
+            Some(velocity) => Candidate {
+                restitution: Some(restitution),
+                ..self.candidate(velocity.clone(), detail.clone())
+            },
+            None => answer(best, restitution.is_fitted)?,
+        };
+        let [plastic, elastic] = [0.0, 1.0].map(at);
         if plastic.is_some() && plastic == elastic {
             best.restitution = None;
         }
@@ -474,6 +489,7 @@ fn on_segment(
         detail,
         velocity_plus: case.velocity(&at(alpha)),
         is_all: true,
+        is_limited: false,
     }
 }
 
@@ -496,10 +512,14 @@ fn moreau_newton(case: &Case<'_>) -> Answer {
         friction_cone: case.options.friction_cone,
         ..MoreauNewton::default()
     };
+    let max_work = case.options.max_work;
+    let work = Cell::new(0u64);
     // The bits of the law itself where a step adds nothing.
-    let resolve = |problem: &ImpactProblem<'_>| match case.is_step() {
-        true => law.resolve_from(problem, case.approach),
-        false => law.resolve(problem),
+    let approach = case.is_step().then_some(case.approach);
+    let resolve = |problem: &ImpactProblem<'_>| law.resolve_counted(problem, approach, &work);
+    let resolve_within = |problem: &ImpactProblem<'_>| match work.get() < max_work {
+        true => resolve(problem),
+        false => Err(ImpactError::FitLimit { max_work }),
     };
     let common = case.common_restitution();
     let detail = "restitution of each contact as given".to_owned();
@@ -507,7 +527,9 @@ fn moreau_newton(case: &Case<'_>) -> Answer {
     if common.is_none() && own.as_ref().is_ok_and(|own| case.is_same(own.distance)) {
         return own;
     }
-    let fitted = case.fitted(common, String::new(), |e| case.with_restitution(e, resolve));
+    let fitted = case.fitted(common, String::new(), |e| {
+        case.with_restitution(e, resolve_within)
+    });
     if fitted
         .as_ref()
         .is_ok_and(|fitted| case.is_same(fitted.distance))
@@ -518,7 +540,13 @@ fn moreau_newton(case: &Case<'_>) -> Answer {
         Some(_) => fitted,
         None => case.better(Some(own), fitted),
     };
-    case.better(Some(best), by_contact(case, resolve))
+    let is_limited = work.get() >= max_work;
+    let best = case.better(Some(best), by_contact(case, resolve));
+    best.map(|candidate| Candidate {
+        is_all: candidate.is_all && !is_limited,
+        is_limited,
+        ..candidate
+    })
 }
 
 /// With a restitution of every contact of its own: what each contact did, $e_i = -b_i^+/b_i^-$ where it approached.
@@ -675,6 +703,7 @@ fn sequential(case: &Case<'_>, known: &mut Vec<Known>) -> Answer {
     };
     Ok(Candidate {
         is_all: m <= MAX_PERMUTED && left > 0,
+        is_limited: left == 0,
         ..case.fixed(&law, detail)?
     })
 }
@@ -728,5 +757,6 @@ fn set_valued(set: &SetVerdict) -> Candidate {
         },
         velocity_plus: set.nearest.clone(),
         is_all: matches!(set.membership, Membership::Outside { .. }),
+        is_limited: set.is_limited,
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::relations::{Case, Changed, Random, changes, constrained, is_kept_by};
 use carom_impact::derivative::{Differentiability, Wrt, differentiate};
-use carom_impact::{Contact, ContactCount, ContactSet, ImpactLaw, ImpactProblem, Law};
+use carom_impact::{Contact, ContactCount, ContactSet, ImpactLaw, ImpactProblem, Law, Outcomes};
 use carom_metric::{Covector, KineticMetric, Tangent};
 use nalgebra::{DMatrix, DVector};
 
@@ -13,7 +13,7 @@ const SAME_JACOBIAN: f64 = 1e-6;
 const SAME_MARGIN: f64 = 1e-5;
 
 /// Problems a law.
-const PROBLEMS: u64 = 60;
+const PROBLEMS: u64 = 24;
 
 /// Class, or why there is none, whether the answer is alone, margin as a speed, and Jacobian.
 #[derive(Debug)]
@@ -78,7 +78,11 @@ fn compare(law: &Law, case: &Case, changed: impl IntoIterator<Item = Changed>) -
             moved.norm() > 1e-6 * case.velocity.norm()
         };
         if is_other {
-            println!("{}, {name}: another answer", law.name());
+            continue;
+        }
+        // Another answer at the velocity itself: which impulses the law finds of many is for rounding to choose.
+        let has_others = |told: &Told| told.is_unique == Some(false) && told.margin.is_none();
+        if has_others(&base) || has_others(&found) {
             continue;
         }
         let mut fault = |what: String| faults.push(format!("{}, {name}: {what}", law.name()));
@@ -151,8 +155,10 @@ fn faults(problems: u64, seed: u64) -> Vec<String> {
     for law in Law::all() {
         for k in 0..problems {
             let mut random = Random(seed + k);
+            // A tie with a random cap is of no mechanics.
+            let is_sampled = law.info().outcomes == Outcomes::Many;
             let case = match k % 3 {
-                2 => whole(&law, &mut random),
+                2 if !is_sampled => whole(&law, &mut random),
                 _ => Case::random(&law, &mut random),
             };
             let mut changed = changes(&case, &mut random);
@@ -184,6 +190,6 @@ fn no_derivative_changes_with_frame_coordinates_units_order_or_repetition() {
 #[test]
 #[ignore = "minutes: the scheduled job runs it"]
 fn no_derivative_changes_in_a_thousand_problems() {
-    let faults = faults(80, 2000);
+    let faults = faults(60, 2000);
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }

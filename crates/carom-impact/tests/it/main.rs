@@ -20,4 +20,3 @@ mod relations;
 mod snapshots;
 mod two_body;
 mod verdicts;
-mod zz_debug;
