@@ -50,7 +50,7 @@ impl ImpactLaw for AnitescuPotra {
 
     fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
         resolve(
-            problem,
+            problem.event(),
             self.friction_cone,
             self.selection,
             &[],
@@ -99,6 +99,7 @@ impl MoreauNewton {
         problem: &ImpactProblem<'_>,
         approach: &Tangent,
     ) -> Result<ImpactOutcome, ImpactError> {
+        let problem = problem.event();
         let contacts = problem.contacts();
         let entries = approach.0.as_slice();
         contacts
@@ -144,6 +145,7 @@ impl MoreauNewton {
         approach: Option<&Tangent>,
         work: &Cell<u64>,
     ) -> Result<ImpactOutcome, ImpactError> {
+        let problem = problem.event();
         match approach {
             Some(approach) => self.resolve_step(problem, approach, work),
             None => self.resolve_impact(problem, work),
@@ -318,7 +320,7 @@ impl ImpactLaw for MoreauNewton {
     }
 
     fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
-        self.resolve_impact(problem, &Cell::default())
+        self.resolve_impact(problem.event(), &Cell::default())
     }
 }
 
