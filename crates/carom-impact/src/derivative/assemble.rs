@@ -55,6 +55,7 @@ impl<'p> Derivative<'p> {
             is_continuous,
             answers,
             reason,
+            work,
         } = branches;
         let mut derivative = Self {
             way: None,
@@ -63,6 +64,8 @@ impl<'p> Derivative<'p> {
             class: None,
             nearest: f64::INFINITY,
             tolerance,
+            seen_part: 1.0,
+            work,
             scope: OnceLock::new(),
             is_complete,
             answers,
@@ -212,7 +215,7 @@ impl<'p> Derivative<'p> {
         let frame = &self.frame;
         let part = |distance: f64| {
             if frame.speed > 0.0 {
-                distance / frame.speed
+                distance / frame.speed * self.seen_part
             } else {
                 distance
             }

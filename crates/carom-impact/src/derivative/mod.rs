@@ -65,6 +65,7 @@ use crate::plastic::PlasticRule;
 use crate::{ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem};
 use blend::{Blend, chain_along};
 use branch::{Found, Ties, Walk};
+use carom_metric::Tangent;
 use frame::{Frame, Variation};
 use nalgebra::{DMatrix, DVector};
 use reading::Cones;
@@ -180,6 +181,9 @@ pub struct Derivative<'p> {
     nearest: f64,
     /// Part of the motion that contacts see within which decisions are tied.
     tolerance: f64,
+    /// Velocity (kinetic norm) in the frame in which laws see the impact, over that in the frame given.
+    seen_part: f64,
+    work: u64,
     scope: OnceLock<Scope>,
     is_complete: bool,
     answers: Answers,
@@ -226,6 +230,8 @@ pub struct Branches<'p> {
     is_continuous: Option<bool>,
     answers: Answers,
     reason: Option<&'static str>,
+    /// Units of work that the ways have taken.
+    work: u64,
 }
 
 /// What is proven of the surroundings of a velocity.
@@ -301,12 +307,14 @@ impl<'p> Branches<'p> {
             is_continuous: None,
             answers: Answers::One,
             reason: None,
+            work: 0,
         }
     }
 
     fn of_chains(frame: Frame<'p>, found: Found, is_event: bool) -> Self {
         Self {
             is_complete: found.is_complete,
+            work: found.work,
             ..Self::new(frame, found.walks, is_event)
         }
     }
@@ -406,8 +414,25 @@ pub fn of_outcome<'p>(
             allowed: "in (0, 1e-3]",
         });
     }
-    let branches = law.branches(problem, outcome, is_member, tolerance)?;
-    Derivative::new(branches, outcome, wrt, tolerance)
+    // In the frame in which laws see the impact, where rounding of the frame given hides nothing.
+    let event = problem.event();
+    if std::ptr::eq(event, problem) {
+        let branches = law.branches(problem, outcome, is_member, tolerance)?;
+        return Derivative::new(branches, outcome, wrt, tolerance);
+    }
+    let given = problem.velocity_minus();
+    let frame = &given.0 - &event.velocity_minus().0;
+    let mut seen = outcome.clone();
+    seen.velocity_plus.0 -= &frame;
+    let branches = law.branches(event, &seen, is_member, tolerance)?;
+    let mut derivative = Derivative::new(branches, &seen, wrt, tolerance)?;
+    for piece in &mut derivative.pieces {
+        piece.velocity_plus += &frame;
+    }
+    let metric = problem.contacts().metric();
+    let speed = |velocity: &Tangent| metric.whiten_velocity(velocity).map(|v| v.norm());
+    derivative.seen_part = speed(event.velocity_minus())? / speed(given)?;
+    Ok(derivative)
 }
 
 impl Derivative<'_> {
@@ -458,6 +483,11 @@ impl Derivative<'_> {
     /// The limits of outcome and Jacobian, the law's own first; empty where the map is smooth.
     pub fn pieces(&self) -> &[Piece] {
         &self.pieces
+    }
+
+    /// Units of work that the search for pieces took, about a multiply-add each: counted, not timed.
+    pub fn work(&self) -> u64 {
+        self.work
     }
 
     /// Whether the pieces are all.

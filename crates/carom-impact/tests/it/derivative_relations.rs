@@ -93,10 +93,16 @@ fn difference(posed: &Posed, first: &Told, retold: &Retold, other: &Told) -> Opt
         .span(|_| true)
         .tr_mul(&posed.whiten(&posed.velocity))
         .norm();
-    match (first.margin, other.margin.map(|margin| margin / unit)) {
+    // A far body that leaves might not: its own contact is decided, too.
+    let far = retold.contact.iter().position(|of| *of == usize::MAX);
+    let far = far.map_or(f64::INFINITY, |k| {
+        let normal = &retold.posed.contacts[k].normal.0;
+        normal.dot(&retold.posed.velocity) / retold.posed.whiten_covector(normal).norm()
+    });
+    let expected = first.margin.map(|margin| margin.min(far));
+    match (expected, other.margin.map(|margin| margin / unit)) {
         (None, None) => {}
-        // A far body that leaves might not.
-        (None, Some(_)) if retold.contact.contains(&usize::MAX) => {}
+        (None, Some(_)) if far.is_finite() => {}
         (Some(a), Some(b)) if (b - a).abs() <= SAME_MARGIN * a.max(rho) => {}
         (a, b) => return Some(format!("margin {a:?} became {b:?} of {rho:e}")),
     }
