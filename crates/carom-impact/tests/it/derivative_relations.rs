@@ -71,7 +71,13 @@ fn is_kept_by(info: &LawInfo, retold: &Retold, posed: &Posed) -> bool {
 }
 
 /// The difference between a derivative and that of the first problem, in words.
-fn difference(posed: &Posed, first: &Told, retold: &Retold, other: &Told) -> Option<String> {
+fn difference(
+    posed: &Posed,
+    info: &LawInfo,
+    first: &Told,
+    retold: &Retold,
+    other: &Told,
+) -> Option<String> {
     if let (Some(a), Some(b)) = (&first.after, &other.after) {
         let moved = back(&retold.velocity, &(b - &retold.offset)) - a;
         // Another answer of the law is for `relations` to find.
@@ -103,6 +109,8 @@ fn difference(posed: &Posed, first: &Told, retold: &Retold, other: &Told) -> Opt
     match (expected, other.margin.map(|margin| margin / unit)) {
         (None, None) => {}
         (None, Some(_)) if far.is_finite() => {}
+        // Steps of a sample may share impulses of dependent contacts otherwise in other coordinates.
+        (Some(_), Some(_)) if info.outcomes == Outcomes::Many => {}
         (Some(a), Some(b)) if (b - a).abs() <= SAME_MARGIN * a.max(rho) => {}
         (a, b) => return Some(format!("margin {a:?} became {b:?} of {rho:e}")),
     }
@@ -161,7 +169,7 @@ fn check(seed: u64, count: u64) {
                 .filter(|other| is_kept_by(&info, other, &posed))
             {
                 let found = told(&other.posed, &retold_law(&law, &other.contact));
-                if let Some(what) = difference(&posed, &first, other, &found) {
+                if let Some(what) = difference(&posed, &info, &first, other, &found) {
                     failures.push(format!("{k}, {}, {}: {what}", law.name(), other.name));
                 }
             }
