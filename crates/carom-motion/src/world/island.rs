@@ -2,6 +2,7 @@
 
 use crate::world::MotionError;
 use crate::world::events::{Entry, Event, Next};
+use crate::world::guard::Gained;
 use crate::world::run::{Island, Run};
 use crate::world::step::{PairStep, Step, StepScene};
 use crate::world::time::Time;
@@ -84,6 +85,15 @@ impl Run<'_, '_> {
         let grid = Time::new(line * h);
         let length = grid.since(begin);
         let scene = self.scene(&bodies, &pairs, begin);
+        for pair in &pairs {
+            let place = |thing: usize| {
+                let member = bodies.binary_search(&thing).ok();
+                let state = member.and_then(|place| before.get(place));
+                state.unwrap_or(self.world.initial_of(thing))
+            };
+            self.world
+                .check_contact(*pair, [place(pair.0), place(pair.1)], begin.high)?;
+        }
         let whole = scene.step(&before, length, guess)?;
         let mut found = (length, whole, false);
         let held = pairs.iter().any(|pair| self.is_held(*pair, begin));
@@ -120,6 +130,11 @@ impl Run<'_, '_> {
             begin.plus(length)
         };
         let rests = !lands && splits == 0 && is_still(&scene, &before, &step);
+        let mut gained = self.gained(&bodies);
+        scene.check(&before, &step, &gained)?;
+        if !rests {
+            scene.add_gain(&before, &step, gained.iter_mut());
+        }
         let (mut length, mut end) = (length, end);
         if rests {
             // The same until something else happens.
@@ -150,6 +165,7 @@ impl Run<'_, '_> {
             length,
             end,
             step,
+            gained,
             lands,
             rests,
             stamp,
@@ -165,6 +181,10 @@ impl Run<'_, '_> {
         Ok(())
     }
 
+    fn gained(&self, bodies: &[usize]) -> Vec<Gained> {
+        bodies.iter().map(|i| self.motions[*i].gained).collect()
+    }
+
     /// Ends the step of an island early, at a time; its bodies are free of it then.
     pub(crate) fn stop_step(
         &mut self,
@@ -176,8 +196,17 @@ impl Run<'_, '_> {
         };
         let passed = time.since(island.begin);
         let nothing = passed <= 1e-12 * island.length.min(self.world.time_step);
+        let mut gained = self.gained(&island.bodies);
         let shorter = match !nothing && passed < island.length {
-            true => Some(self.preview(island, passed)?),
+            true => {
+                let step = self.preview(island, passed)?;
+                if !island.rests {
+                    let scene = self.scene(&island.bodies, &island.pairs, island.begin);
+                    scene.check(&island.before, &step, &gained)?;
+                    scene.add_gain(&island.before, &step, gained.iter_mut());
+                }
+                Some(step)
+            }
             false => None,
         };
         let Some(mut island) = self.islands.get_mut(index).and_then(Option::take) else {
@@ -195,7 +224,7 @@ impl Run<'_, '_> {
             return Ok(island.bodies);
         }
         if let Some(step) = shorter {
-            island.step = step;
+            (island.step, island.gained) = (step, gained);
             island.length = passed;
         }
         self.take_over(&island, time);
@@ -211,6 +240,9 @@ impl Run<'_, '_> {
         };
         self.balance.contact_loss += island.step.loss;
         self.drift += island.step.loss;
+        for (body, gained) in island.bodies.iter().zip(&island.gained) {
+            self.motions[*body].gained = *gained;
+        }
         for (body, state) in island.bodies.iter().zip(&island.step.end) {
             let energy = world.energy(*body, state);
             let stamp = self.new_stamp();

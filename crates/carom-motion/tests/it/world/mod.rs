@@ -2,5 +2,8 @@
 
 mod common;
 mod contact;
+mod guard;
 mod impacts;
+mod scales;
 mod settling;
+mod zeno;
