@@ -1,9 +1,10 @@
 //! The energy and momentum balance of an outcome, one function for every law.
 
+use crate::gate::{GATE_TOLERANCE, ROUNDING};
 use crate::problem::Numbers;
 use crate::{ImpactError, ImpactProblem};
-use carom_metric::{Covector, Tangent, kernel};
-use nalgebra::DVector;
+use carom_metric::{Covector, Tangent, kernel, orthonormal_span};
+use nalgebra::{DMatrix, DVector};
 use smallvec::smallvec;
 
 /// Balance of one impact. Residuals are relative: momenta to $\lVert p^-\rVert$ in the kinetic
@@ -27,6 +28,10 @@ pub struct Audit {
     pub friction_residual: f64,
     /// Largest constraint violation after, $|A_k v^+|$ for unit forms.
     pub constraint_residual: f64,
+    /// Kinetic energy after over that before, of the motion that the contacts see, where the contacts do
+    /// more work than $10^{-9}$ of its terms, $\sum_r\lambda_r(b_r^- + b_r^+)/2 >
+    /// 10^{-9}\sum_r|\lambda_r|(|b_r^-| + |b_r^+|)/2$; `None` where they do not. Infinite from rest.
+    pub energy_gain: Option<f64>,
 }
 
 impl Audit {
@@ -111,7 +116,9 @@ pub fn audit(
         adhesion_residual: 0.0,
         friction_residual: 0.0,
         constraint_residual: 0.0,
+        energy_gain: None,
     };
+    let mut gain = Gain::default();
     for (i, contact) in contacts.contacts().iter().enumerate() {
         let first = contacts.row(i);
         let mut work = 0.0;
@@ -119,16 +126,19 @@ pub fn audit(
         let mut add = |row: usize, covector: &Covector| {
             let scale = contacts.row_scale(row);
             let impulse = impulses[row] / scale;
-            let (mut before, mut after) = (0.0, 0.0);
+            let (mut before, mut after, mut size) = (0.0, 0.0, 0.0);
             let velocities = v_minus.iter().zip(v_plus);
             let entries = covector.0.as_slice().iter().zip(velocities);
             for ((entry, (minus, plus)), explained) in entries.zip(explained.iter_mut()) {
                 let entry = entry * scale;
-                before += entry * minus;
-                after += entry * plus;
+                let (minus, plus) = (entry * minus, entry * plus);
+                before += minus;
+                after += plus;
+                size += minus.abs() + plus.abs();
                 *explained += entry * impulse;
             }
             work += impulse * 0.5 * (before + after);
+            gain.add(impulse, [before, after], size);
             (after, scale)
         };
         let (normal_velocity, scale) = add(first, &contact.normal);
@@ -165,7 +175,54 @@ pub fn audit(
         *explained -= plus - minus * per_scale;
     }
     audit.momentum_residual = kernel::norm(&explained) * per_norm;
+    if gain.is_gain() {
+        audit.energy_gain = Some(energy_ratio(problem, &whitened));
+    }
     Ok(audit)
+}
+
+/// Work of the impulses and the size of its terms.
+#[derive(Clone, Copy, Debug, Default)]
+struct Gain {
+    work: f64,
+    limit: f64,
+}
+
+impl Gain {
+    /// Adds a row with its velocities before and after and the size of their terms.
+    fn add(&mut self, impulse: f64, [before, after]: [f64; 2], size: f64) {
+        self.work += impulse * 0.5 * (before + after);
+        let terms = 0.5 * (before.abs() + after.abs());
+        self.limit += impulse.abs() * (GATE_TOLERANCE * terms + ROUNDING * size);
+    }
+
+    fn is_gain(&self) -> bool {
+        self.work > self.limit
+    }
+}
+
+/// Energy after over that before of the part of the momenta that contacts and constraints see; `plus` is
+/// the whitened momentum after. Infinite from rest.
+#[cold]
+fn energy_ratio(problem: &ImpactProblem<'_>, plus: &[f64]) -> f64 {
+    let contacts = problem.contacts();
+    let n = contacts.metric().dim();
+    let n_rows = contacts.row(contacts.len());
+    let rows = DMatrix::from_fn(n, n_rows, |i, row| contacts.unit_row(row)[i]);
+    let mut span = orthonormal_span(&rows);
+    if let Some(basis) = contacts.constraint_basis() {
+        // Rows are restricted to the null space of the constraints, so the columns stay orthonormal.
+        let columns = span.column_iter().chain(basis.column_iter());
+        let columns: Vec<_> = columns.collect();
+        span = DMatrix::from_columns(&columns);
+    }
+    let seen = |momentum: &[f64]| -> f64 {
+        let parts = span.column_iter();
+        let parts = parts.map(|column| kernel::dot(column.as_slice(), momentum));
+        parts.map(|part| part * part).sum()
+    };
+    let per_scale = 1.0 / (problem.scale() * problem.scale());
+    seen(plus) / (seen(problem.momentum()) * per_scale)
 }
 
 /// Keeps the largest positive value seen.

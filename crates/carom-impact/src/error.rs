@@ -54,12 +54,6 @@ pub enum ImpactError {
         /// The value given.
         value: f64,
     },
-    /// The constraint one-forms are linearly dependent or zero.
-    #[error("constraint {row} is zero or depends on the constraints before it")]
-    DependentConstraints {
-        /// First row that adds nothing.
-        row: usize,
-    },
     /// The velocity before the impact violates a constraint.
     #[error(
         "velocity violates constraint {row}: relative residual {residual:e}; project it onto the constraints first"
@@ -128,6 +122,15 @@ pub enum ImpactError {
         /// What the law gives nevertheless.
         found: Box<ImpactOutcome>,
     },
+    /// Impulses at the contacts can balance each other, so that these contacts cannot all rebound as
+    /// Newton's restitution asks: the law has no answer.
+    #[error(
+        "law is infeasible here: contacts {contacts:?} press against each other, so they cannot all separate at restitution times their closing speed; set their restitution to 0"
+    )]
+    ContradictoryRestitution {
+        /// The contacts, ascending.
+        contacts: Vec<usize>,
+    },
     /// The answer did not pass the gate, also after a refinement in twice the precision.
     #[error(
         "inaccurate: {rule}, by {measure:e} of its own terms{}",
@@ -183,6 +186,16 @@ pub enum ImpactError {
         samples: u64,
         /// Steps allowed to each.
         max_steps: usize,
+    },
+    /// No sample of a set-valued law ended within the budget of work.
+    #[error(
+        "budget of {max_work} units of work used up by {samples} samples, none of which ended; raise max_work"
+    )]
+    WorkLimit {
+        /// Samples drawn.
+        samples: u64,
+        /// Units of work allowed.
+        max_work: u64,
     },
     /// Admissible impulses of the contacts balance each other: nothing bounds the impact.
     #[error("the friction cone is not pointed: impulses can balance each other without end")]
@@ -296,7 +309,6 @@ impl ImpactError {
             Self::InvalidFriction { .. } => "invalid-friction",
             Self::InvalidRestitution { .. } => "invalid-restitution",
             Self::InvalidStiffnessRatio { .. } => "invalid-stiffness-ratio",
-            Self::DependentConstraints { .. } => "dependent-constraints",
             Self::ConstraintViolated { .. } => "constraint-violated",
             Self::Overflow => "overflow",
             Self::NoElasticOutcome { .. } => "no-elastic-outcome",
@@ -304,7 +316,7 @@ impl ImpactError {
             Self::MinimalityLimitExceeded { .. } => "minimality-limit-exceeded",
             Self::AdhesiveImpulse { .. } => "adhesive-impulse",
             Self::InvalidContact { .. } => "invalid-contact",
-            Self::InfeasibleLaw { .. } => "infeasible-law",
+            Self::InfeasibleLaw { .. } | Self::ContradictoryRestitution { .. } => "infeasible-law",
             Self::Inaccurate { .. } => "inaccurate",
             Self::MissingTangents { .. } => "missing-tangents",
             Self::NotConverged { .. } => "not-converged",
@@ -312,6 +324,7 @@ impl ImpactError {
             Self::Complementarity { status, .. } => status.name(),
             Self::InvalidOption { .. } => "invalid-option",
             Self::SampleLimit { .. } => "sample-limit",
+            Self::WorkLimit { .. } => "work-limit",
             Self::NotPointed => "not-pointed",
             Self::UnprovenBound => "unproven-bound",
             Self::EnumerationLimit { .. } => "enumeration-limit",

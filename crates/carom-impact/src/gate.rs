@@ -9,9 +9,9 @@
 //! 3. no contact approaches: $b_i^+ \ge -10^{-9}S_i$, and no constraint is worse violated than before;
 //! 4. no contact pulls, $\lambda_i \ge -10^{-9}S_i/\lVert n_i\rVert^2$, and friction stays in its cone;
 //! 5. no energy is gained: $\sum_r\lambda_r(b_r^-+b_r^+)/2$ against
-//!    $\sum_r|\lambda_r|(|b_r^-|+|b_r^+|)/2$. Laws with Newton's restitution and friction may gain some, but
-//!    where $0 \le b_i^+ + e_ib_i^- \perp \lambda_i \ge 0$ and friction dissipates,
-//!    $\sum_r\lambda_rb_r^+ + \sum_i\lambda_ie_ib_i^- \le 0$ is asked instead, against the same terms.
+//!    $\sum_r|\lambda_r|(|b_r^-|+|b_r^+|)/2$. Laws with Newton's restitution may gain some, but
+//!    where $0 \le b_i^+ - r_i \perp \lambda_i \ge 0$ with the rebound $r_i = e_i\max(-b_i^-, 0)$ and friction
+//!    dissipates, $\sum_r\lambda_rb_r^+ - \sum_i\lambda_ir_i \le 0$ is asked instead, against the same terms.
 //!
 //! $S$ counts what impulses made and cancelled, or rounding would fail honest answers. Impulses that are
 //! huge and cancel make it larger than any velocity, and then everything passes: what a solver finds
@@ -43,7 +43,7 @@ pub(crate) const REFINED: f64 = 1e-8;
 const HUGE: f64 = 1e8;
 
 /// Rounding of the velocities that rules 2 and 5 allow: two units of the last digit.
-const ROUNDING: f64 = 2.0 * f64::EPSILON;
+pub(crate) const ROUNDING: f64 = 2.0 * f64::EPSILON;
 
 /// Which rules an answer of a law has to obey.
 #[derive(Clone, Copy, Debug)]
@@ -67,9 +67,9 @@ pub(crate) struct Rules<'r> {
 pub(crate) enum Work<'r> {
     /// They gain none: rule 5.
     Lost,
-    /// It may grow, as Newton's restitution with friction allows, but at the velocities after the impact
-    /// they gain none against what contacts must rebound by: rule 5 with $\sum_r\lambda_r b_r^+ +
-    /// \sum_i\lambda_i e_ib_i^-$. Here are $e_ib_i^-$, scaled and on unit normals.
+    /// It may grow, as Newton's restitution allows, but at the velocities after the impact
+    /// they gain none against what contacts must rebound by: rule 5 with $\sum_r\lambda_r b_r^+ -
+    /// \sum_i\lambda_i r_i$. Here are the rebounds $r_i$, scaled and on unit normals.
     Rebound(&'r [f64]),
     /// It may grow.
     Any,
@@ -265,7 +265,7 @@ pub(crate) fn inspect(
         let impulse = answer.impulses[first];
         let unit = contacts.row_norm(first) * contacts.row_scale(first);
         let rebound = match rules.work {
-            Work::Rebound(rates) => rates.get(i).map(|rate| rate * unit),
+            Work::Rebound(rates) => rates.get(i).map(|rate| -rate * unit),
             Work::Lost | Work::Any => None,
         };
         let rates = add(

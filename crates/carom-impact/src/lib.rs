@@ -31,10 +31,12 @@
 //! | [`Rough`] | a contact that sticks, normal and tangents | kept or lost, never gained |
 
 mod audit;
+mod constraints;
 mod contact;
 pub mod derivative;
 mod draft;
 mod error;
+mod event_scale;
 pub mod frictional;
 mod gate;
 mod invariants;
@@ -71,7 +73,7 @@ pub use margin::{JAM_MARGIN, Margin};
 pub use nonholonomic::{Nonholonomic, NonholonomicDiagnostics, Restitution, Rough};
 pub use outcome::{
     ConeDiagnostics, Diagnostics, DrawnOrders, FrictionalDiagnostics, ImpactOutcome, ImpactStatus,
-    OutcomeSet, PolygonDiagnostics, PropagativeDiagnostics,
+    OutcomeSet, PolygonDiagnostics, PropagativeDiagnostics, Warning,
 };
 pub use own_terms::GRAZING_TOLERANCE;
 pub use plastic::{Plastic, PlasticRule};

@@ -49,6 +49,40 @@ pub struct ImpactOutcome {
     pub diagnostics: Diagnostics,
 }
 
+/// Caution about an outcome that is an answer of its law all the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Warning {
+    /// The contacts do work: [`Audit::energy_gain`] says how much.
+    GainsEnergy,
+    /// The law has other answers with other velocities: this is one of a continuum, or another one was
+    /// met on the way to it.
+    NotUnique,
+}
+
+impl Warning {
+    /// Stable identifier, for reports that machines read.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::GainsEnergy => "gains-energy",
+            Self::NotUnique => "not-unique",
+        }
+    }
+}
+
+impl ImpactOutcome {
+    /// What to be cautious about, in the order of the enum.
+    pub fn warnings(&self) -> Vec<Warning> {
+        let is_unique = match &self.diagnostics {
+            Diagnostics::Cone(cone) => cone.family == 0,
+            _ => true,
+        };
+        let gains = self.audit.energy_gain.map(|_| Warning::GainsEnergy);
+        let others = (!is_unique).then_some(Warning::NotUnique);
+        gains.into_iter().chain(others).collect()
+    }
+}
+
 /// What a law reports beyond the outcome.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]

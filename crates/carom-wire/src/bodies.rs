@@ -4,7 +4,7 @@ use crate::derivative::Wanted;
 use crate::error::WireError;
 use crate::frictional::in_axes;
 use crate::options::{Asked, known_law, refused};
-use crate::outcome::audit_fields;
+use crate::outcome::{audit_fields, warn};
 use crate::resolve::at;
 use carom_impact::two_body::{BodyPair, RigidBody};
 use carom_impact::{ContactSet, Diagnostics, ImpactError, ImpactLaw, ImpactProblem, Law};
@@ -155,5 +155,6 @@ pub(crate) fn resolve(input: &BodiesInput) -> Result<Map<String, Value>, WireErr
         let jacobian = wanted.jacobian_of_bodies(&problem, &law, &outcome, &frame)?;
         put("jacobian", jacobian);
     }
+    warn(&mut fields, &outcome);
     Ok(fields)
 }

@@ -60,7 +60,19 @@ pub(crate) fn outcome_fields(
     put("status", outcome.status.name().into());
     put("diagnostics", diagnostics(contacts, outcome));
     put("audit", audit_fields(audit));
+    warn(&mut fields, outcome);
     fields
+}
+
+/// Adds `warnings`, and how much energy was gained, if there is anything to be cautious about.
+pub(crate) fn warn(fields: &mut Map<String, Value>, outcome: &ImpactOutcome) {
+    if let Some(ratio) = outcome.audit.energy_gain {
+        fields.insert("energy_ratio".to_owned(), ratio.into());
+    }
+    let warnings: Vec<&str> = outcome.warnings().iter().map(|w| w.name()).collect();
+    if !warnings.is_empty() {
+        fields.insert("warnings".to_owned(), json!(warnings));
+    }
 }
 
 /// Numbers on the contact rows, a list for each contact.

@@ -11,20 +11,8 @@ use nalgebra::{DMatrix, DVector};
 pub(super) struct LcpBasis<'a> {
     pub(super) problem: &'a StepProblem,
     pub(super) space: &'a ContactSpace,
-    /// Newton restitutions of the contacts; none for inelastic ones.
-    pub(super) restitution: &'a [f64],
     pub(super) z: Vec<f64>,
     pub(super) is_basic: Vec<bool>,
-    /// Scaled velocities of the slots before.
-    pub(super) before: Vec<f64>,
-}
-
-impl LcpBasis<'_> {
-    /// What each normal slot asks for: $-e b^-$.
-    fn target(&self, contact: usize) -> f64 {
-        let e = self.restitution.get(contact).copied().unwrap_or(0.0);
-        -e * self.before[contact * self.space.width()]
-    }
 }
 
 impl Basis for LcpBasis<'_> {
@@ -49,17 +37,12 @@ impl Basis for LcpBasis<'_> {
             if !(self.z[contact] > 0.0) {
                 return 0.0;
             }
-            let target = match slot % width {
-                0 => self.target(contact),
-                _ => {
-                    let gamma = self.z[m * (1 + self.problem.n_directions) + contact];
-                    if gamma > 0.0 {
-                        return 0.0;
-                    }
-                    0.0
-                }
-            };
-            (after[row] - target).abs() / unit(terms[row])
+            let gamma = self.z.get(m * (1 + self.problem.n_directions) + contact);
+            let slides = !slot.is_multiple_of(width) && gamma.is_some_and(|gamma| *gamma > 0.0);
+            if slides {
+                return 0.0;
+            }
+            after[row].abs() / unit(terms[row])
         });
         Some(worst(missed))
     }
@@ -93,10 +76,6 @@ impl Basis for LcpBasis<'_> {
         let mut slots = vec![0.0; self.space.n_slots()];
         for (slot, row, factor) in self.space.unit_rows(contacts) {
             slots[slot] = after[row] * factor;
-        }
-        let width = self.space.width();
-        for contact in 0..self.space.n_contacts {
-            slots[contact * width] -= self.target(contact);
         }
         let w = self.problem.rows(&slots, &self.z);
         let basic: Vec<usize> = (0..self.z.len()).filter(|i| self.is_basic[*i]).collect();

@@ -142,13 +142,13 @@ impl Inputs {
         let mut columns = Vec::with_capacity(dim + m);
         let (mut out, mut caps) = (Vec::new(), vec![0.0; m]);
         for column in slot_rows.column_iter() {
-            step.vector(column.as_slice(), &caps, |_| 0.0, &mut out);
+            step.vector(column.as_slice(), &caps, &mut out);
             columns.push(DVector::from_column_slice(&out));
         }
         let rest = vec![0.0; space.n_slots()];
         for i in 0..m {
             caps[i] = space.normal_norm(i);
-            step.vector(&rest, &caps, |_| 0.0, &mut out);
+            step.vector(&rest, &caps, &mut out);
             columns.push(DVector::from_column_slice(&out));
             caps[i] = 0.0;
         }

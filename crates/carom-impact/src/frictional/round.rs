@@ -8,7 +8,7 @@ use crate::outcome::PolygonDiagnostics;
 use crate::{ContactSet, ImpactError, ImpactProblem};
 use carom_lcp::LcpStatus;
 use carom_lcp::cone::{
-    ConeAnswer, ConeMode, ConeProblem, ConeSelection, ConeWorkspace, cone_residual,
+    ConeAnswer, ConeMode, ConeProblem, ConeSelection, ConeStart, ConeWorkspace, cone_residual,
 };
 use carom_metric::kernel;
 use carom_numeric::svd::Svd;
@@ -43,6 +43,35 @@ pub(super) struct RoundWorkspace {
     start: Vec<f64>,
     /// Impulses on the slots that the last solve found.
     pub(super) impulse: Vec<f64>,
+    /// Units of work of all solves so far, see [`work_of`].
+    pub(super) work: u64,
+}
+
+/// Units of work of a solve beside its Newton steps and pivots.
+const SOLVE_WORK: u64 = 1000;
+
+/// Units of work of one contact alone in a Gauss-Seidel sweep, and the sweeps of a problem that Newton's method from
+/// zero does not solve.
+const BLOCK_WORK: u64 = 4000;
+const SWEEPS: u64 = 32;
+
+/// Units of work of a solve of n rows, about a multiply-add each: counted, not timed.
+fn work_of(answer: &ConeAnswer, n: usize) -> u64 {
+    let n = n as u64;
+    let is_easy = matches!(
+        answer.start,
+        ConeStart::ClosedForm | ConeStart::Given | ConeStart::Zero
+    );
+    let sweeps = if is_easy && answer.status == LcpStatus::Solved {
+        0
+    } else {
+        SWEEPS * n / 3
+    };
+    // A Newton step factorizes, and evaluates several points along the way.
+    let newton = answer.n_newton_steps as u64 * n * n * (n + 16);
+    // Polygons have eight directions for each contact, at least.
+    let polygons = answer.n_pivots as u64 * 16 * n * n;
+    SOLVE_WORK + newton + polygons + sweeps * BLOCK_WORK
 }
 
 impl RoundStep {
@@ -89,10 +118,9 @@ impl RoundStep {
     fn problem<'a>(
         &'a self,
         velocity: &'a [f64],
-        restitution: &'a [f64],
         caps: &'a [f64],
     ) -> Result<ConeProblem<'a>, ImpactError> {
-        let problem = ConeProblem::new(&self.delassus, velocity, &self.friction, restitution)?;
+        let problem = ConeProblem::new(&self.delassus, velocity, &self.friction, &[])?;
         match caps {
             [] => Ok(problem),
             caps => Ok(problem.with_caps(caps)?),
@@ -109,12 +137,11 @@ impl RoundStep {
     pub(super) fn solve(
         &self,
         velocity: &[f64],
-        restitution: &[f64],
         caps: &[f64],
         selection: ConeSelection,
         workspace: &mut RoundWorkspace,
     ) -> Result<ConeAnswer, ImpactError> {
-        let answer = self.candidate(velocity, restitution, caps, selection, workspace)?;
+        let answer = self.candidate(velocity, caps, selection, workspace)?;
         if answer.status == LcpStatus::Solved {
             return Ok(answer);
         }
@@ -126,7 +153,6 @@ impl RoundStep {
     pub(super) fn candidate(
         &self,
         velocity: &[f64],
-        restitution: &[f64],
         caps: &[f64],
         selection: ConeSelection,
         workspace: &mut RoundWorkspace,
@@ -137,9 +163,11 @@ impl RoundStep {
             ..
         } = workspace;
         self.on_rows(velocity, rows);
-        let problem = self.problem(rows, restitution, caps)?;
+        let problem = self.problem(rows, caps)?;
         let answer = cone.solve(&problem, selection)?;
+        let work = work_of(&answer, problem.dim());
         self.keep(workspace);
+        workspace.work += work;
         let is_near = answer.status == LcpStatus::Inaccurate && answer.residual <= NEAR;
         if answer.status == LcpStatus::Solved || is_near {
             return Ok(answer);
@@ -151,7 +179,6 @@ impl RoundStep {
     pub(super) fn solve_near(
         &self,
         velocity: &[f64],
-        restitution: &[f64],
         caps: &[f64],
         start: &[f64],
         workspace: &mut RoundWorkspace,
@@ -165,9 +192,11 @@ impl RoundStep {
         self.on_rows(velocity, rows);
         on_rows.clear();
         on_rows.extend(start.iter().zip(&self.factors).map(|(l, f)| l / f));
-        let problem = self.problem(rows, restitution, caps)?;
+        let problem = self.problem(rows, caps)?;
         let answer = cone.solve_from(&problem, on_rows)?;
+        let work = work_of(&answer, problem.dim());
         self.keep(workspace);
+        workspace.work += work;
         Ok((answer.status == LcpStatus::Solved).then_some(answer))
     }
 
@@ -185,12 +214,7 @@ impl RoundStep {
     }
 
     /// The residual of impulses on the slots.
-    pub(super) fn residual(
-        &self,
-        velocity: &[f64],
-        restitution: &[f64],
-        impulse: &[f64],
-    ) -> Result<f64, ImpactError> {
+    pub(super) fn residual(&self, velocity: &[f64], impulse: &[f64]) -> Result<f64, ImpactError> {
         let mut rows = Vec::new();
         self.on_rows(velocity, &mut rows);
         let impulse = impulse.iter().zip(&self.factors).map(|(l, f)| l / f);
@@ -199,10 +223,7 @@ impl RoundStep {
             rows = with_zeros(&rows);
             impulse = with_zeros(&impulse);
         }
-        Ok(cone_residual(
-            &self.problem(&rows, restitution, &[])?,
-            &impulse,
-        )?)
+        Ok(cone_residual(&self.problem(&rows, &[])?, &impulse)?)
     }
 }
 
@@ -227,12 +248,10 @@ pub(super) struct RoundBasis<'a> {
 }
 
 impl<'a> RoundBasis<'a> {
-    /// Of an answer with these modes, for slots at velocities `before`.
+    /// Of an answer with these modes.
     pub(super) fn new(
         space: &'a ContactSpace,
         contacts: &ContactSet<'_>,
-        before: &[f64],
-        restitution: &[f64],
         modes: &[ConeMode],
     ) -> Self {
         let width = space.width();
@@ -240,11 +259,7 @@ impl<'a> RoundBasis<'a> {
             let contact = slot / width;
             match (modes.get(contact)?, slot % width) {
                 (ConeMode::Open, _) => None,
-                (_, 0) => {
-                    let e = restitution.get(contact).copied().unwrap_or(0.0);
-                    Some((row, -e * before[slot]))
-                }
-                (ConeMode::Stick, _) => Some((row, 0.0)),
+                (_, 0) | (ConeMode::Stick, _) => Some((row, 0.0)),
                 (ConeMode::Slide, _) => None,
             }
         });
@@ -390,13 +405,12 @@ pub(super) fn polygon_error(
     problem: &ImpactProblem<'_>,
     directions: usize,
     velocity: &[f64],
-    restitution: &[f64],
     impulse: &[f64],
 ) -> Result<PolygonDiagnostics, ImpactError> {
     let round = RoundStep::new(space);
-    let cone_residual = round.residual(velocity, restitution, impulse)?;
+    let cone_residual = round.residual(velocity, impulse)?;
     let mut workspace = RoundWorkspace::default();
-    let near = round.solve_near(velocity, restitution, &[], impulse, &mut workspace)?;
+    let near = round.solve_near(velocity, &[], impulse, &mut workspace)?;
     let cone_error = near.map(|_| {
         let difference: Vec<f64> = workspace
             .impulse

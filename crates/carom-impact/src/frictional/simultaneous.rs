@@ -1,5 +1,6 @@
 //! All contacts at once.
 
+use super::contradiction::contradiction;
 use super::friction_cone::{ConeShape, FrictionCone};
 use super::round::{RoundBasis, RoundStep, RoundWorkspace, polygon_error};
 use super::space::ContactSpace;
@@ -11,8 +12,8 @@ use crate::laws::BuiltIn;
 use crate::outcome::PolygonDiagnostics;
 use crate::own_terms::GRAZING_TOLERANCE;
 use crate::{
-    ConeDiagnostics, ContactSet, Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem,
-    ImpactStatus,
+    ConeDiagnostics, Contact, ContactSet, Diagnostics, ImpactError, ImpactLaw, ImpactOutcome,
+    ImpactProblem, ImpactStatus,
 };
 use carom_lcp::LcpStatus;
 use carom_lcp::cone::{CONE_RESIDUAL, ConeMode, ConeSelection};
@@ -44,22 +45,30 @@ impl ImpactLaw for AnitescuPotra {
     }
 
     fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
-        let inelastic = vec![0.0; problem.contacts().len()];
         resolve(
             problem,
             self.friction_cone,
             self.selection,
-            &inelastic,
+            &[],
             &Rules::FRICTIONAL,
         )
     }
 }
 
 /// Moreau's law with Newton's restitution (`moreau-newton`):
-/// $0 \le b_n^+ + e b_n^- \perp \lambda_n \ge 0$ for every contact, friction against the
+/// $0 \le b_n^+ - e\max(-b_n^-, 0) \perp \lambda_n \ge 0$ for every contact, friction against the
 /// tangential velocity after the impact.
 ///
-/// With friction and restitution kinetic energy may grow (Kane & Levinson 1985): the audit says so.
+/// Restitution acts where a contact approached: one that rested or separated must only not close. No
+/// answer penetrates. One exists unless impulses at the contacts can balance each other (facing walls):
+/// then contacts that must rebound against each other have none,
+/// [`ContradictoryRestitution`](ImpactError::ContradictoryRestitution).
+///
+/// A contact that touches with $b_n^- = 0$ and $e > 0$ is on a kink of the law: its derivative is that of
+/// one side.
+///
+/// With friction, or with different restitutions, kinetic energy may grow (Kane & Levinson 1985): the audit
+/// says so ([`energy_gain`](crate::Audit::energy_gain)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
@@ -71,8 +80,8 @@ pub struct MoreauNewton {
 }
 
 impl MoreauNewton {
-    /// The same with a restitution of another velocity than that before the impact: $0 \le b_n^+ + e
-    /// \hat b_n \perp \lambda_n \ge 0$ with $\hat b = J\hat v$, `approach` = $\hat v$ (n).
+    /// Resolves a time step, whose restitution is that of the velocity at its begin: $0 \le b_n^+ -
+    /// e\max(-\hat b_n, 0) \perp \lambda_n \ge 0$ with $\hat b = J\hat v$, `approach` = $\hat v$ (n).
     ///
     /// A time step adds external impulses and impacts at once: the velocity before is then the one
     /// without contact, but restitution means that of the velocity the step began with.
@@ -86,45 +95,41 @@ impl MoreauNewton {
         approach: &Tangent,
     ) -> Result<ImpactOutcome, ImpactError> {
         let contacts = problem.contacts();
-        contacts.require_tangents()?;
-        let metric = contacts.metric();
-        metric.check_vector("velocity of approach", approach.0.as_slice())?;
-        let mut whitened = approach.0.clone();
-        metric.whiten_velocity_into(approach.0.as_slice(), whitened.as_mut_slice());
-        whitened *= problem.scale();
-        let space = ContactSpace::new(contacts);
-        let approach = space.velocity(whitened.as_slice());
-        let mut before = space.velocity(problem.momentum());
-        let mut bounces = Vec::with_capacity(contacts.len());
-        let mut is_asked = approaching(problem);
-        for (i, contact) in contacts.contacts().iter().enumerate() {
-            let slot = i * space.width();
-            let bounce = contact.restitution * approach[slot];
-            let size = before[slot].abs() + bounce.abs();
-            before[slot] += bounce;
-            bounces.push(bounce);
-            is_asked[i] |= before[slot] < -GRAZING_TOLERANCE * size;
-        }
-        let event = Event {
-            problem,
-            space: &space,
-            before,
-            is_asked,
-            restitution: &vec![0.0; contacts.len()],
-            bounces: &bounces,
-            rules: &Self::rules(&bounces, true),
-        };
-        event.resolve(self.friction_cone, self.selection)
+        let entries = approach.0.as_slice();
+        contacts
+            .metric()
+            .check_vector("velocity of approach", entries)?;
+        self.resolve_with(problem, |i| {
+            let velocity = contacts.normal_velocity(i, entries, problem.scale());
+            (velocity.rate < -GRAZING_TOLERANCE * velocity.size).then_some(-velocity.rate)
+        })
     }
 
-    /// Newton's ratio may gain energy against friction, and asks contacts that separate to approach
-    /// at most e times as fast.
-    fn rules(bounces: &[f64], may_be_infeasible: bool) -> Rules<'_> {
-        Rules {
-            work: Work::Rebound(bounces),
-            may_be_infeasible,
+    /// `closing` is the scaled speed at which a contact's unit normal approached, `None` for those that
+    /// did not.
+    fn resolve_with(
+        &self,
+        problem: &ImpactProblem<'_>,
+        closing: impl Fn(usize) -> Option<f64>,
+    ) -> Result<ImpactOutcome, ImpactError> {
+        let contacts = problem.contacts().contacts().iter().enumerate();
+        let rebound = |(i, contact): (usize, &Contact)| match contact.restitution {
+            0.0 => 0.0,
+            e => closing(i).map_or(0.0, |speed| e * speed),
+        };
+        let rebounds: Vec<f64> = contacts.map(rebound).collect();
+        // Newton's ratio may gain energy, but none against the rebound that it asks for.
+        let rules = Rules {
+            work: Work::Rebound(&rebounds),
             ..Rules::FRICTIONAL
-        }
+        };
+        resolve(
+            problem,
+            self.friction_cone,
+            self.selection,
+            &rebounds,
+            &rules,
+        )
     }
 }
 
@@ -132,30 +137,28 @@ impl MoreauNewton {
 struct Event<'e> {
     problem: &'e ImpactProblem<'e>,
     space: &'e ContactSpace,
-    /// Scaled velocities of the slots from which impulses start.
+    /// Scaled velocities of the slots from which impulses start: those of the normals count from the
+    /// [`rebounds`](Self::rebounds), so that inelastic contacts remain.
     before: DVector<f64>,
-    /// Whether each contact approaches.
+    /// Whether each contact is slower than it must be.
     is_asked: Vec<bool>,
-    restitution: &'e [f64],
-    /// What `before` has beyond the velocities of the contacts' normals before the impact; empty for
-    /// nothing.
-    bounces: &'e [f64],
+    /// Scaled velocities that the contacts' normals must have at least after the impact; empty for zero.
+    rebounds: &'e [f64],
     rules: &'e Rules<'e>,
 }
 
-/// The basis of an impact from velocities that are not those before it: normal velocities count
-/// from there.
+/// Basis of an impact with rebounds: it counts normal velocities from them.
 struct Shifted<'b> {
     basis: &'b mut dyn Basis,
-    bounces: &'b [f64],
+    rebounds: &'b [f64],
 }
 
 impl Shifted<'_> {
     fn shifted(&self, contacts: &ContactSet<'_>, velocities: &[f64]) -> Vec<f64> {
         let mut velocities = velocities.to_vec();
-        for (i, bounce) in self.bounces.iter().enumerate() {
+        for (i, rebound) in self.rebounds.iter().enumerate() {
             if let Some(velocity) = velocities.get_mut(contacts.row(i)) {
-                *velocity += bounce;
+                *velocity -= rebound;
             }
         }
         velocities
@@ -211,7 +214,6 @@ struct Part {
     slots: Vec<usize>,
     space: ContactSpace,
     before: Vec<f64>,
-    restitution: Vec<f64>,
 }
 
 /// The bases of parts that share no body.
@@ -268,19 +270,11 @@ impl ImpactLaw for MoreauNewton {
 
     fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
         let contacts = problem.contacts();
-        let restitution: Vec<f64> = contacts.contacts().iter().map(|c| c.restitution).collect();
-        let bounce = |(i, e): (usize, &f64)| {
-            e * kernel::dot(contacts.unit_row(contacts.row(i)), problem.momentum())
-        };
-        let bounces: Vec<f64> = restitution.iter().enumerate().map(bounce).collect();
-        let may_be_infeasible = restitution.iter().any(|e| *e > 0.0);
-        resolve(
-            problem,
-            self.friction_cone,
-            self.selection,
-            &restitution,
-            &Self::rules(&bounces, may_be_infeasible),
-        )
+        self.resolve_with(problem, |i| {
+            let normal = contacts.unit_row(contacts.row(i));
+            let speed = -kernel::dot(normal, problem.momentum());
+            (problem.approaches(i) && speed > 0.0).then_some(speed)
+        })
     }
 }
 
@@ -293,22 +287,30 @@ fn resolve(
     problem: &ImpactProblem<'_>,
     friction_cone: FrictionCone,
     selection: ConeSelection,
-    restitution: &[f64],
+    rebounds: &[f64],
     rules: &Rules<'_>,
 ) -> Result<ImpactOutcome, ImpactError> {
     let contacts = problem.contacts();
     contacts.require_tangents()?;
     let space = ContactSpace::new(contacts);
+    let mut before = space.velocity(problem.momentum());
+    let mut is_asked = approaching(problem);
+    let slots = before.iter_mut().step_by(space.width());
+    for ((b, rebound), is_asked) in slots.zip(rebounds).zip(&mut is_asked) {
+        let size = b.abs() + rebound;
+        *b -= rebound;
+        *is_asked |= *rebound > 0.0 && *b < -GRAZING_TOLERANCE * size;
+    }
     let event = Event {
         problem,
-        before: space.velocity(problem.momentum()),
+        before,
         space: &space,
-        is_asked: approaching(problem),
-        restitution,
-        bounces: &[],
+        is_asked,
+        rebounds,
         rules,
     };
-    event.resolve(friction_cone, selection)
+    let found = event.resolve(friction_cone, selection);
+    found.map_err(|error| event.explained(error))
 }
 
 impl Event<'_> {
@@ -328,6 +330,21 @@ impl Event<'_> {
                     _ => Ok(outcome),
                 }
             }
+        }
+    }
+
+    /// Says of an impact without an answer which contacts contradict each other.
+    fn explained(&self, error: ImpactError) -> ImpactError {
+        let is_unanswered = matches!(
+            error,
+            ImpactError::Complementarity { .. } | ImpactError::Inaccurate { .. }
+        );
+        if !is_unanswered {
+            return error;
+        }
+        match contradiction(self.space, self.rebounds) {
+            Some(contacts) => ImpactError::ContradictoryRestitution { contacts },
+            None => error,
         }
     }
 
@@ -378,11 +395,9 @@ impl Event<'_> {
         parts
             .map(|contacts| {
                 let slots = self.space.slots_of(&contacts);
-                let restitution = contacts.iter().filter_map(|i| self.restitution.get(*i));
                 Part {
                     space: self.space.part(&contacts),
                     before: slots.iter().map(|slot| self.before[*slot]).collect(),
-                    restitution: restitution.copied().collect(),
                     slots,
                     contacts,
                 }
@@ -400,8 +415,7 @@ impl Event<'_> {
         let mut largest = 0.0;
         for part in self.parts() {
             let impulse = part.space.of_rows(impulses, self.problem.scale());
-            let residual =
-                round(&part.space).residual(&part.before, &part.restitution, &impulse)?;
+            let residual = round(&part.space).residual(&part.before, &impulse)?;
             largest = worst([largest, residual].into_iter());
         }
         Ok(largest)
@@ -419,7 +433,7 @@ impl Event<'_> {
             self.rules,
             &mut Shifted {
                 basis: &mut Apart(bases),
-                bounces: self.bounces,
+                rebounds: self.rebounds,
             },
             ImpactStatus::Resolved,
             diagnostics,
@@ -446,8 +460,7 @@ impl Event<'_> {
         for part in &parts {
             let mut workspace = RoundWorkspace::default();
             let round = RoundStep::new(&part.space);
-            let (before, restitution) = (&part.before, &part.restitution);
-            let answer = round.candidate(before, restitution, &[], selection, &mut workspace)?;
+            let answer = round.candidate(&part.before, &[], selection, &mut workspace)?;
             told.family += answer.family;
             told.pivots += answer.n_pivots;
             told.newton_steps += answer.n_newton_steps;
@@ -462,7 +475,7 @@ impl Event<'_> {
                 impulse[*slot] = *l;
             }
             let contacts = problem.contacts();
-            let basis = RoundBasis::new(&part.space, contacts, before, restitution, modes);
+            let basis = RoundBasis::new(&part.space, contacts, modes);
             bases.push(Box::new(basis));
         }
         let mut outcome = self.outcome(&impulse, bases, Diagnostics::Cone(Box::new(told)))?;
@@ -501,8 +514,8 @@ impl Event<'_> {
             let mut workspace = StepWorkspace::new();
             let sizes = space.sizes(problem.momentum());
             workspace.made = part.slots.iter().map(|slot| sizes[*slot]).collect();
-            let (before, restitution) = (&part.before, &part.restitution);
-            step.solve(&part.space, before, &[], restitution, &mut workspace)?;
+            let before = &part.before;
+            step.solve(&part.space, before, &[], &mut workspace)?;
             pivots += workspace.n_pivots;
             residual = worst([residual, workspace.residual].into_iter());
             for (slot, l) in part.slots.iter().zip(&workspace.impulse) {
@@ -510,13 +523,13 @@ impl Event<'_> {
             }
             if space.n_tangents > 1 {
                 let pushes = &workspace.impulse;
-                let found = polygon_error(&part.space, problem, k, before, restitution, pushes)?;
+                let found = polygon_error(&part.space, problem, k, before, pushes)?;
                 polygon = Some(match polygon {
                     None => found,
                     Some(polygon) => polygon.beside(&found),
                 });
             }
-            let basis = step.basis(&part.space, before, restitution, &workspace);
+            let basis = step.basis(&part.space, &workspace);
             bases.push(Box::new(basis));
         }
         self.outcome(&impulse, bases, complementarity(pivots, residual, polygon))

@@ -128,9 +128,8 @@ impl StepProblem {
             .all(|unknown| !unknown.slots.is_empty())
     }
 
-    /// Solves for the impulses on the slots, given their velocities, the caps on normal slots (if
-    /// the problem has them) and Newton restitutions of the normals (if any). Impulses and
-    /// velocities after are left in the workspace.
+    /// Solves for the impulses on the slots, given their velocities and the caps on normal slots (if
+    /// the problem has them). Impulses and velocities after are left in the workspace.
     ///
     /// The sliding speed $\gamma$ of an open contact may be anything large. A path that pivots on
     /// rounding makes it $10^{12}$, and a residual relative to it hides any error. So the answer is
@@ -144,15 +143,9 @@ impl StepProblem {
         space: &ContactSpace,
         velocity: &[f64],
         caps: &[f64],
-        restitution: &[f64],
         workspace: &mut StepWorkspace,
     ) -> Result<(), ImpactError> {
-        let width = space.width();
-        let e = |slot: usize| match restitution.get(slot / width) {
-            Some(e) if slot.is_multiple_of(width) => *e,
-            _ => 0.0,
-        };
-        self.vector(velocity, caps, e, &mut workspace.vector);
+        self.vector(velocity, caps, &mut workspace.vector);
         workspace.n_pivots = 0;
         let mut best = f64::INFINITY;
         let mut status = LcpStatus::Inaccurate;
@@ -174,6 +167,7 @@ impl StepProblem {
                 terms,
                 made,
                 n_pivots,
+                work,
                 ..
             } = &mut *workspace;
             let matrix = if compliant.is_empty() {
@@ -189,6 +183,8 @@ impl StepProblem {
                 lemke.solve_into(problem, memory)?
             };
             *n_pivots += report.n_pivots as usize;
+            let n = self.dim() as u64;
+            *work += ATTEMPT_WORK + (report.n_pivots + n) * n * n;
             // Any candidate is judged here: rows of the problem whose terms are rounding alone say
             // nothing about velocities.
             if !matches!(report.status, LcpStatus::Solved | LcpStatus::Inaccurate) {
@@ -205,8 +201,8 @@ impl StepProblem {
             after.extend_from_slice(velocity);
             terms.clear();
             made.resize(velocity.len(), 0.0);
-            let slots = velocity.iter().zip(&*made).enumerate();
-            terms.extend(slots.map(|(slot, (b, made))| b.abs() * (1.0 + e(slot)) + EARLIER * made));
+            let slots = velocity.iter().zip(&*made);
+            terms.extend(slots.map(|(b, made)| b.abs() + EARLIER * made));
             for (column, l) in space.gram.column_iter().zip(impulse.iter()) {
                 if *l != 0.0 {
                     for ((after, terms), g) in after.iter_mut().zip(&mut *terms).zip(&column) {
@@ -215,7 +211,7 @@ impl StepProblem {
                     }
                 }
             }
-            let residual = self.residual(space, velocity, caps, e, workspace);
+            let residual = self.residual(space, caps, workspace);
             workspace.residual = residual;
             // Where there is no solution contacts that yield have one, by yielding.
             let yielded = COMPLIANCE * kernel::max_abs(&workspace.impulse);
@@ -249,14 +245,8 @@ impl StepProblem {
         matrix
     }
 
-    /// The scaled vector of the problem for velocities of the slots, caps and restitutions of them.
-    pub(super) fn vector(
-        &self,
-        velocity: &[f64],
-        caps: &[f64],
-        e: impl Fn(usize) -> f64,
-        out: &mut Vec<f64>,
-    ) {
+    /// The scaled vector of the problem for velocities of the slots and caps.
+    pub(super) fn vector(&self, velocity: &[f64], caps: &[f64], out: &mut Vec<f64>) {
         out.clear();
         for (i, unknown) in self.unknowns.iter().enumerate() {
             let mut w = match caps.get(i) {
@@ -264,7 +254,7 @@ impl StepProblem {
                 _ => 0.0,
             };
             for (slot, c) in &unknown.slots {
-                w += c * velocity[*slot] * (1.0 + e(*slot));
+                w += c * velocity[*slot];
             }
             out.push(unknown.scale * w);
         }
@@ -275,14 +265,7 @@ impl StepProblem {
     /// $|\min(\lambda_D, b_D^+ + \gamma)|$ and $|\min(\gamma, \mu\lambda_n - \sum\lambda_D)|$ with
     /// the smallest admissible $\gamma = \max(0, -b_D^+)$, in slots of unit length, each over the
     /// terms that it is the sum of.
-    fn residual(
-        &self,
-        space: &ContactSpace,
-        velocity: &[f64],
-        caps: &[f64],
-        e: impl Fn(usize) -> f64,
-        workspace: &StepWorkspace,
-    ) -> f64 {
+    fn residual(&self, space: &ContactSpace, caps: &[f64], workspace: &StepWorkspace) -> f64 {
         let (m, width) = (space.n_contacts, space.width());
         let (after, terms) = (&workspace.after, &workspace.terms);
         let mut largest = 0.0f64;
@@ -294,7 +277,7 @@ impl StepProblem {
             let slot = i * width;
             let normal = workspace.impulse[slot];
             let cap = caps.get(i).copied().unwrap_or(f64::INFINITY);
-            let b = after[slot] + e(slot) * velocity[slot];
+            let b = after[slot];
             let missed = normal - (normal - b).clamp(0.0, cap);
             raise(missed, terms[slot].max(normal));
             if space.n_tangents == 0 {
@@ -366,22 +349,17 @@ impl StepProblem {
     pub(super) fn basis<'a>(
         &'a self,
         space: &'a ContactSpace,
-        before: &[f64],
-        restitution: &'a [f64],
         workspace: &StepWorkspace,
     ) -> LcpBasis<'a> {
         LcpBasis {
             problem: self,
             space,
-            restitution,
             z: workspace.memory.z().to_vec(),
             is_basic: workspace.memory.basis().to_vec(),
-            before: before.to_vec(),
         }
     }
 
-    /// The scaled rows $w$ of the problem without caps, for velocities of the slots (less what
-    /// restitution asks for) and unknowns whose multipliers count.
+    /// The scaled rows $w$ of the problem without caps, for velocities of the slots and unknowns whose multipliers count.
     pub(super) fn rows(&self, slots: &[f64], z: &[f64]) -> Vec<f64> {
         let n = self.dim();
         let mut w: Vec<f64> = self
@@ -452,6 +430,9 @@ impl StepProblem {
     }
 }
 
+/// Units of work of an attempt beside its pivots.
+const ATTEMPT_WORK: u64 = 1000;
+
 /// Memory that steps reuse, and the covering vector that chooses among solutions.
 #[derive(Clone, Debug)]
 pub struct StepWorkspace {
@@ -467,6 +448,7 @@ pub struct StepWorkspace {
     pub(super) made: Vec<f64>,
     pub(super) n_pivots: usize,
     pub(super) residual: f64,
+    work: u64,
     round: RoundWorkspace,
 }
 
@@ -495,6 +477,7 @@ impl StepWorkspace {
             made: Vec::new(),
             n_pivots: 0,
             residual: 0.0,
+            work: 0,
             round: RoundWorkspace::default(),
         }
     }
@@ -506,7 +489,7 @@ impl StepWorkspace {
         velocity: &[f64],
         caps: &[f64],
     ) -> Result<(), ImpactError> {
-        let answer = round.solve(velocity, &[], caps, ConeSelection::First, &mut self.round)?;
+        let answer = round.solve(velocity, caps, ConeSelection::First, &mut self.round)?;
         self.keep_round(round, &answer);
         Ok(())
     }
@@ -517,6 +500,12 @@ impl StepWorkspace {
         round.after(&self.round, &mut self.after);
         self.n_pivots = answer.n_pivots;
         self.residual = answer.residual;
+    }
+
+    /// Units of work of all solves so far, about a multiply-add each: counted, not timed, so that budgets end at the
+    /// same place on every machine.
+    pub(super) fn work(&self) -> u64 {
+        self.work + self.round.work
     }
 
     /// The covering vector of the next solves, n entries, each the `entry` of its index; the
@@ -639,15 +628,13 @@ impl<'a> ImpactStepper<'a> {
         workspace: &mut StepWorkspace,
     ) -> Result<(), ImpactError> {
         let Some(round) = &self.round else {
-            return self
-                .problem
-                .solve(&self.space, velocity, caps, &[], workspace);
+            return self.problem.solve(&self.space, velocity, caps, workspace);
         };
         let is_free = workspace.lemke.options.cover.is_none();
         if !is_free
             && self
                 .problem
-                .solve(&self.space, velocity, caps, &[], workspace)
+                .solve(&self.space, velocity, caps, workspace)
                 .is_ok()
         {
             let pivots = workspace.n_pivots;
@@ -656,7 +643,7 @@ impl<'a> ImpactStepper<'a> {
                 round: memory,
                 ..
             } = &mut *workspace;
-            if let Some(answer) = round.solve_near(velocity, &[], caps, impulse, memory)? {
+            if let Some(answer) = round.solve_near(velocity, caps, impulse, memory)? {
                 workspace.keep_round(round, &answer);
                 workspace.n_pivots += pivots;
                 return Ok(());
@@ -724,7 +711,7 @@ impl<'a> ImpactStepper<'a> {
         }
         workspace.made = self.space.sizes(problem.momentum());
         self.problem
-            .solve(&self.space, slots.as_slice(), &caps, &[], workspace)?;
+            .solve(&self.space, slots.as_slice(), &caps, workspace)?;
         let (mut beta, mut gamma) = self.problem.multipliers(workspace);
         for (i, beta) in beta.iter_mut().enumerate() {
             *beta *= self.space.normal_norm(i) / scale;

@@ -1,0 +1,80 @@
+//! Rebounds that contradict each other: contacts wedged against each other that must all open.
+
+use super::space::ContactSpace;
+use crate::nnls::nonnegative_least_squares;
+use nalgebra::{DMatrix, DVector};
+use std::f64::consts::TAU;
+
+/// Directions of friction that stand for a round cone.
+const DIRECTIONS: usize = 16;
+
+/// A contradiction leaves this fraction of the rebounds: any velocity with these rebounds would be
+/// this many times faster.
+const CONTRADICTION: f64 = 1e-8;
+
+/// Gradients of the least squares below this fraction of their terms are rounding.
+const ROUNDING: f64 = 1e-13;
+
+/// Contacts whose admissible impulses balance each other while one of them must open with a speed:
+/// $\sum_i J_i^T\lambda_i = 0$ with $\lambda_i$ in the friction cones and $\sum_i\lambda_{n,i}r_i > 0$ for
+/// the `rebounds` $r$. `None` if there are no such impulses.
+///
+/// Without friction, Farkas: no velocity has $J_nv \ge r$. With friction an answer need not exist, and with
+/// cones that are pointed one always does (copositive matrices, Anitescu & Potra 1997).
+pub(super) fn contradiction(space: &ContactSpace, rebounds: &[f64]) -> Option<Vec<usize>> {
+    let largest = rebounds.iter().copied().fold(0.0, f64::max);
+    if largest <= 0.0 {
+        return None;
+    }
+    let width = space.width();
+    let n = space.column(0).len();
+    let mut owners = Vec::new();
+    let mut columns: Vec<f64> = Vec::new();
+    for (contact, rebound) in rebounds.iter().enumerate() {
+        let friction = space.friction.get(contact).copied().unwrap_or(0.0);
+        for direction in directions(space.n_tangents, friction) {
+            let scale = 1.0 / friction.max(1.0);
+            let mut column: Vec<f64> = space.column(contact * width).to_vec();
+            for (t, c) in direction.iter().enumerate().take(space.n_tangents) {
+                let tangent = space.column(contact * width + 1 + t);
+                for (x, u) in column.iter_mut().zip(tangent) {
+                    *x += friction * c * u;
+                }
+            }
+            columns.extend(column.iter().map(|x| x * scale));
+            columns.push(rebound / largest * scale);
+            owners.push(contact);
+        }
+    }
+    let cones = DMatrix::from_column_slice(n + 1, owners.len(), &columns);
+    let mut wanted = DVector::zeros(n + 1);
+    wanted[n] = -1.0;
+    let impulses = nonnegative_least_squares(&cones, &wanted, ROUNDING).ok()?;
+    let left = (&cones * &impulses + &wanted).norm();
+    if !(left <= CONTRADICTION) {
+        return None;
+    }
+    let mut contacts: Vec<usize> = owners
+        .into_iter()
+        .zip(impulses.iter())
+        .filter(|(_, l)| **l > 0.0)
+        .map(|(contact, _)| contact)
+        .collect();
+    contacts.dedup();
+    Some(contacts)
+}
+
+/// Unit directions in which friction may act, one without.
+fn directions(n_tangents: usize, friction: f64) -> Vec<[f64; 2]> {
+    match n_tangents {
+        0 => vec![[0.0, 0.0]],
+        _ if friction == 0.0 => vec![[0.0, 0.0]],
+        1 => vec![[1.0, 0.0], [-1.0, 0.0]],
+        _ => (0..DIRECTIONS)
+            .map(|k| {
+                let (y, x) = (TAU * k as f64 / DIRECTIONS as f64).sin_cos();
+                [x, y]
+            })
+            .collect(),
+    }
+}
