@@ -9,7 +9,7 @@ use crate::world::MotionError;
 use crate::world::body::{Body, Velocity};
 use crate::world::error::StepFault;
 use crate::world::search::BAND;
-use crate::world::step::{Step, StepScene};
+use crate::world::step::{Step, StepPair, StepScene};
 use carom_variational::State;
 
 /// Rounding of the work of kicks, as a fraction of the kinetic energy.
@@ -115,17 +115,29 @@ impl StepScene<'_> {
         }
     }
 
+    /// The first pair that overlaps at the end of a step by more than its contact tolerance, and its depth (m).
+    fn overlap(&self, step: &Step) -> Option<(&StepPair<'_>, f64)> {
+        let mut all = self.pairs.iter().zip(&step.pairs);
+        all.find_map(|(pair, result)| {
+            let rounding = BAND * self.gap_scale(pair, &step.end);
+            let fits = result.gap >= -(pair.tolerance + rounding);
+            (!fits).then_some((pair, -result.gap))
+        })
+    }
+
+    /// True if things overlap at the end of a step.
+    pub(crate) fn overlaps(&self, step: &Step) -> bool {
+        self.overlap(step).is_some()
+    }
+
     /// Why a step must not be taken, if so, with what its bodies have gained before it.
     fn fault(&self, before: &[State], step: &Step, gained: &[Gained]) -> Option<StepFault> {
-        for (pair, result) in self.pairs.iter().zip(&step.pairs) {
-            let rounding = BAND * self.gap_scale(pair, &step.end);
-            if !(result.gap >= -(pair.tolerance + rounding)) {
-                return Some(StepFault::Overlap {
-                    first: pair.body.name.clone(),
-                    second: pair.other.name().to_owned(),
-                    depth: -result.gap,
-                });
-            }
+        if let Some((pair, depth)) = self.overlap(step) {
+            return Some(StepFault::Overlap {
+                first: pair.body.name.clone(),
+                second: pair.other.name().to_owned(),
+                depth,
+            });
         }
         let mut after = gained.to_vec();
         self.add_gain(before, step, after.iter_mut());

@@ -14,6 +14,10 @@ const MAX_SPLITS: usize = 100;
 /// Points that come this fraction of the contact tolerance too deep have closed.
 const SEEN: f64 = 1e-2;
 
+/// Halvings of a step whose impulses are not found or leave an overlap, before the run is given up: contacts that jam
+/// each other may have impulses for a shorter one.
+const SHORTENINGS: i32 = 4;
+
 /// A value that falls below zero by this much more than was asked for jumps there.
 const JUMP: f64 = 100.0;
 
@@ -94,30 +98,21 @@ impl Run<'_, '_> {
             self.world
                 .check_contact(*pair, [place(pair.0), place(pair.1)], begin.high)?;
         }
-        let whole = scene.step(&before, length, guess)?;
-        let mut found = (length, whole, false);
         let held = pairs.iter().any(|pair| self.is_held(*pair, begin));
-        if splits < MAX_SPLITS && !held {
-            let stops = |step: &Step| step.slip_left;
-            if let Some((at, step)) = first_event(&scene, &before, found.0, &found.1, None, &stops)?
-            {
-                found = (at, step, false);
-            }
-            // Another point of a pair that touches already; one that is a little too deep may stay so.
-            let floors = scene.gaps(&before);
-            let lands = |step: &Step| {
-                let pairs = step.pairs.iter().zip(&scene.pairs).zip(&floors);
-                pairs
-                    .map(|((now, pair), floor)| (now.gap - floor.min(0.0)) / pair.tolerance + SEEN)
-                    .fold(f64::INFINITY, f64::min)
+        let events = splits < MAX_SPLITS && !held;
+        let mut found = piece(&scene, &before, length, events, guess);
+        for shortened in 1..=SHORTENINGS {
+            let again = match &found {
+                Ok((_, step, _)) => scene.overlaps(step),
+                Err(error) => matches!(error, MotionError::ContactForces { .. }),
             };
-            if let Some((at, step)) =
-                first_event(&scene, &before, found.0, &found.1, Some(SEEN), &lands)?
-            {
-                let lands = lands(&step) <= 0.0;
-                found = (at, step, lands);
+            if !again {
+                break;
             }
+            let shorter = length * 0.5_f64.powi(shortened);
+            found = piece(&scene, &before, shorter, events, guess);
         }
+        let found = found?;
         let (length, mut step, lands) = found;
         let splits = if lands || length < grid.since(begin) {
             splits + 1
@@ -355,6 +350,42 @@ impl Run<'_, '_> {
         };
         kick().unwrap_or_default()
     }
+}
+
+/// A step up to its first event, if events count: its length, the step, and true if another point of a pair closes
+/// at its end.
+fn piece(
+    scene: &StepScene<'_>,
+    before: &[State],
+    length: f64,
+    events: bool,
+    guess: Option<&[Vec<f64>; 2]>,
+) -> Result<(f64, Step, bool), MotionError> {
+    let mut found = (length, scene.step(before, length, guess)?, false);
+    if !events {
+        return Ok(found);
+    }
+    let stops = |step: &Step| step.slip_left;
+    if let Some((at, step)) = first_event(scene, before, found.0, &found.1, None, &stops)? {
+        found = (at, step, false);
+    }
+    // Another point of a pair that touches already; one that is a little too deep may stay so.
+    let floors: Vec<f64> = scene.gaps(before).iter().map(|gap| gap.min(0.0)).collect();
+    let depths = scene.pairs.iter().zip(&floors);
+    let deepest = depths.map(|(pair, floor)| -floor / pair.tolerance);
+    // The deeper the pairs are already the less is added, so that many events in a step do not add up.
+    let seen = SEEN * (1.0 - deepest.fold(0.0, f64::max)).max(SEEN);
+    let lands = |step: &Step| {
+        let pairs = step.pairs.iter().zip(&scene.pairs).zip(&floors);
+        pairs
+            .map(|((now, pair), floor)| (now.gap - floor) / pair.tolerance + seen)
+            .fold(f64::INFINITY, f64::min)
+    };
+    if let Some((at, step)) = first_event(scene, before, found.0, &found.1, Some(seen), &lands)? {
+        let lands = lands(&step) <= 0.0;
+        found = (at, step, lands);
+    }
+    Ok(found)
 }
 
 /// When the normal force vanishes, by the line through the last two that pushed.
