@@ -208,9 +208,9 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
             }
         }
         self.end.velocity_from_momentum();
-        // Sliding friction takes energy; the work of the other impulses is of the order of the step, its error.
+        // Friction takes energy; the work of normal impulses is of the order of the step, its error.
         for (i, bond) in self.end_bonds.iter().enumerate() {
-            if bond.mode.sign() != 0.0 {
+            if bond.is_frictional() {
                 let slide = self.rows.slide(i);
                 let sum = kernel::dot(slide, before) + kernel::dot(slide, &self.end.velocity);
                 self.flight_balance.contact_loss -= 0.5 * self.projection.impulses[i][1] * sum;

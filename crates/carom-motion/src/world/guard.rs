@@ -191,8 +191,9 @@ impl StepScene<'_> {
             }
             step *= 0.5;
         }
-        // Two digits are enough of a number that is to be copied.
+        // Two digits, rounded down, are enough of a number that is to be copied.
         let digit = 10f64.powf((0.5 * step).log10().floor() - 1.0);
-        (0.5 * step / digit).floor() * digit
+        let rounded = (0.5 * step / digit).floor() * digit;
+        format!("{rounded:.1e}").parse().unwrap_or(rounded)
     }
 }

@@ -490,10 +490,10 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
         h * kernel::dot(self.dynamics.force.as_slice(), &self.mean)
     }
 
-    /// Work of the friction of sliding contacts in the first half of the step solved last (J), each impulse times
-    /// the mean of the slides before and after all of them.
+    /// Work of the friction of contacts in the first half of the step solved last (J), each impulse times the mean of
+    /// the slides before and after all of them.
     pub fn friction_work(&mut self, start: &Point, bonds: &[Bond]) -> f64 {
-        if bonds.iter().all(|bond| bond.mode.sign() == 0.0) {
+        if !bonds.iter().any(Bond::is_frictional) {
             return 0.0;
         }
         let mut kick = std::mem::take(&mut self.terms);
@@ -503,7 +503,7 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
         let mut work = 0.0;
         let mut row = vec![0.0; kick.len()];
         for (i, bond) in bonds.iter().enumerate() {
-            if bond.mode.sign() == 0.0 {
+            if !bond.is_frictional() {
                 continue;
             }
             let (_, tangential) = self.half_impulse(i, bond);

@@ -4,6 +4,7 @@ mod common;
 mod contact;
 mod guard;
 mod impacts;
+mod many;
 mod scales;
 mod settling;
 mod zeno;

@@ -50,7 +50,6 @@ fn an_egg_settles_beside_a_ball() {
         let egg = moving(egg, v(-0.5, 0.0, 0.0), v(1.0, 3.0, 0.0));
         let (_, end, _) = run(&spec(vec![ball, egg], tub(), friction, 0.2), 2.0);
         assert_eq!(end.ending, Ending::Completed);
-        println!("{friction} {:e} {:?}", end.balance.energy_error, end.balance);
         assert!(end.balance.energy_error <= 1e-11);
     }
 }
@@ -63,7 +62,6 @@ fn a_prism_falls_on_a_box() {
     let cube = cuboid("box", [0.12, 0.1, 0.08], v(0.0, 0.0, 0.08));
     let (_, end, _) = run(&spec(vec![cube, prism], tub(), 0.4, 0.3), 1.0);
     assert_eq!(end.ending, Ending::Completed);
-    println!("{:e} {:?}", end.balance.energy_error, end.balance);
     assert!(end.balance.energy_error <= 1e-11);
     for state in &end.states {
         assert!(state.linear_momentum.norm() <= 1.0 && state.position.z > 0.0);
