@@ -11,12 +11,13 @@ mod run;
 #[cfg(feature = "sweep")]
 mod sweep;
 mod text;
+mod usage;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::ffi::OsString;
 use std::io::Write;
 
-/// What happens when rigid bodies hit: the papers' scenarios, and impacts as JSON Lines.
+/// Answers what happens when rigid bodies hit: the papers' scenarios, and impacts as JSON Lines.
 ///
 /// Exit status: 0 all solved; 1 something could not be solved; 2 bad usage or unreadable input.
 #[derive(Parser)]
@@ -83,14 +84,19 @@ pub fn main_from(args: impl IntoIterator<Item = impl Into<OsString> + Clone>) ->
     main_within(&[], args)
 }
 
+/// The command line as data: commands, flags and what they mean.
+pub fn command() -> clap::Command {
+    help::with_keys(Cli::command())
+}
+
 /// [`main_from`] within another program. `program` are the words that run it again, for the scripts of
 /// `carom sweep launch`; none if this process's file is the program.
 pub fn main_within(
     program: &[OsString],
     args: impl IntoIterator<Item = impl Into<OsString> + Clone>,
 ) -> u8 {
-    let command = || help::with_keys(Cli::command());
-    let parsed = command().try_get_matches_from(args);
+    let args: Vec<OsString> = args.into_iter().map(Into::into).collect();
+    let parsed = command().try_get_matches_from(&args);
     let cli = match parsed.and_then(|found| Cli::from_arg_matches(&found)) {
         Ok(cli) => cli,
         Err(error) if !error.use_stderr() => {
@@ -98,7 +104,7 @@ pub fn main_within(
             let _ = error.print();
             return 0;
         }
-        Err(error) => return report(&Failure::Usage(usage(&error))),
+        Err(error) => return report(&Failure::Usage(usage::message(&error, &command(), &args))),
     };
     // Only sweeps start processes.
     #[cfg(not(feature = "sweep"))]
@@ -129,7 +135,7 @@ pub fn main_within(
 ///
 /// # Errors
 ///
-/// Those of the input and output; an output that refuses to be written ends the work.
+/// Errors of the input and output; an output that refuses to be written ends the work.
 pub fn answer_lines(
     input: Box<dyn std::io::Read + Send>,
     command: carom_wire::Command,
@@ -143,31 +149,6 @@ pub fn answer_lines(
             Failure::Closed => std::io::ErrorKind::BrokenPipe.into(),
         }
     })
-}
-
-/// clap's message without its usage lines.
-fn usage(error: &clap::Error) -> String {
-    let text = error.to_string();
-    let mut lines = text
-        .lines()
-        .map(str::trim)
-        .take_while(|line| !line.starts_with("Usage:"));
-    let first = lines
-        .next()
-        .unwrap_or("bad usage")
-        .trim_start_matches("error: ")
-        .to_owned();
-    let rest: Vec<&str> = lines.filter(|line| !line.is_empty()).collect();
-    let message = if rest.is_empty() {
-        first
-    } else {
-        format!("{first} {}", rest.join(" "))
-    };
-    if message.contains("Usage") || message.starts_with("What happens") {
-        return "a command is needed: list, show, run, resolve, judge, lcp, fit, sweep or laws; see --help"
-            .to_owned();
-    }
-    message
 }
 
 /// One line on stderr; a closed stderr is no reason to fail differently.
@@ -186,6 +167,7 @@ fn report(failure: &Failure) -> u8 {
 
 // The crate whose types stand in signatures here.
 pub use carom_wire;
+pub use clap;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -24,11 +24,11 @@ mod two_body;
 
 pub use carom_motion;
 pub use carom_report::{self, Record};
-pub use config::Overrides;
+pub use config::{Overrides, scenario_of};
 pub use error::ScenarioError;
 pub use list::{SCENARIOS, scenario};
 pub use motion::world::World;
-pub use progress::Progress;
+pub use progress::{Advance, Progress};
 pub use propagative::tail_runner;
 pub use scenario::Scenario;
 

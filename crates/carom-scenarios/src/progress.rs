@@ -1,31 +1,66 @@
-//! How far a long run is.
+//! Progress of a long run.
 
 use std::fmt;
 use std::sync::Arc;
 
-type Observer = dyn Fn(&str, u64, u64) + Send + Sync;
+/// State of a long run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Advance<'a> {
+    /// Things that are counted, such as samples.
+    Counted {
+        /// Name of the things.
+        what: &'a str,
+        /// Number of those done.
+        done: u64,
+        /// Number of all.
+        total: u64,
+    },
+    /// Motion in time.
+    Simulated {
+        /// Simulated time (s).
+        time: f64,
+        /// Simulated time at the end (s).
+        duration: f64,
+        /// Impacts so far.
+        impacts: usize,
+    },
+}
 
-/// Who is told how far a long run is; nobody by default.
+type Observer = dyn Fn(Advance<'_>) + Send + Sync;
+
+/// Observer of a long run; nobody by default.
 ///
-/// What it hears never changes a result.
+/// Observation never changes a result.
 #[derive(Clone, Default)]
 pub struct Progress(Option<Arc<Observer>>);
 
 impl Progress {
-    /// Calls `observer` with what is counted, how many are done, and of how many.
-    pub fn new(observer: impl Fn(&str, u64, u64) + Send + Sync + 'static) -> Self {
+    /// Calls `observer` again and again during the run. A panic of the observer ends the run.
+    pub fn new(observer: impl Fn(Advance<'_>) + Send + Sync + 'static) -> Self {
         Self(Some(Arc::new(observer)))
     }
 
-    /// What an observer of samples is told.
+    /// Reports the number of samples done and of all to the observer.
     pub(crate) fn samples(&self) -> impl Fn(u64, u64) + '_ {
         |done, total| self.report("samples", done, total)
     }
 
-    /// Tells the observer.
+    /// Tells the observer a count.
     pub(crate) fn report(&self, what: &str, done: u64, total: u64) {
         if let Some(observer) = &self.0 {
-            observer(what, done, total);
+            observer(Advance::Counted { what, done, total });
+        }
+    }
+
+    /// Tells the observer the simulated time, the time at the end (s) and the impacts so far.
+    pub(crate) fn simulated(&self, time: f64, duration: f64, impacts: usize) {
+        if let Some(observer) = &self.0 {
+            observer(Advance::Simulated {
+                time,
+                duration,
+                impacts,
+            });
         }
     }
 }
@@ -41,7 +76,7 @@ impl fmt::Debug for Progress {
 }
 
 impl PartialEq for Progress {
-    /// Whether the same observer is told.
+    /// True if both tell the same observer.
     fn eq(&self, other: &Self) -> bool {
         match (&self.0, &other.0) {
             (None, None) => true,

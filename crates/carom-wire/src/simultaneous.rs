@@ -71,7 +71,7 @@ fn mode_name(mode: EndMode) -> &'static str {
     }
 }
 
-/// What is asked of samples of a set.
+/// Options of the samples of a set.
 pub(crate) struct SetAsked<'w> {
     pub(crate) outcomes: Option<Value>,
     pub(crate) bounds: Option<Value>,
@@ -105,7 +105,7 @@ pub(crate) fn set_valued(
         let outcome = law.resolve(problem).map_err(refused)?;
         (summarize(&sampler, progress)?, vec![outcome])
     } else {
-        sampled_outcomes(&sampler)?
+        sampled_outcomes(&sampler, progress)?
     };
     let Some(first) = all.first() else {
         return Err(law.none_of(&summary).into());

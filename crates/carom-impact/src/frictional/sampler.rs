@@ -222,6 +222,7 @@ impl<'a> Sampler<'a> {
     /// [`ImpactError::InvalidOption`], [`ImpactError::NotPointed`] if a closing step is asked for
     /// and its size is not defined, and those of [`ImpactStepper::new`].
     pub fn new(problem: &'a ImpactProblem<'a>, options: &SetValued) -> Result<Self, ImpactError> {
+        let problem = problem.event();
         let options = &options.settled(problem)?;
         let contacts = problem.contacts();
         contacts.require_tangents()?;
@@ -813,6 +814,7 @@ impl ImpactLaw for SetValued {
 
     /// The first sample that ends.
     fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
+        let problem = problem.event();
         let sampler = Sampler::new(problem, self)?;
         if !problem.is_approaching() {
             let diagnostics = Diagnostics::SetValued {
@@ -847,7 +849,7 @@ impl SetValuedLaw for SetValued {
     /// sample.
     fn resolve_all(&self, problem: &ImpactProblem<'_>) -> Result<OutcomeSet, ImpactError> {
         let sampler = Sampler::new(problem, self)?;
-        let (summary, outcomes) = sampled_outcomes(&sampler)?;
+        let (summary, outcomes) = sampled_outcomes(&sampler, &|_, _| {})?;
         if outcomes.is_empty() {
             return Err(self.none_of(&summary));
         }

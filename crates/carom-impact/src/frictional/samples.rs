@@ -18,6 +18,10 @@ const FIRST: u64 = 16;
 /// Tasks between two reports of progress: memory is that of so many.
 const ROUND: u64 = 128;
 
+/// Work between two reports of progress, about a tenth of a second of one core: an observer that stops the samples waits no
+/// longer.
+const ROUND_WORK: u64 = 100_000_000;
+
 /// Contact velocities are kept of this many samples.
 const KEPT: u64 = 1 << 14;
 
@@ -122,8 +126,9 @@ pub fn summarize(
 /// As [`summarize`].
 pub fn sampled_outcomes(
     sampler: &Sampler<'_>,
+    progress: &dyn Fn(u64, u64),
 ) -> Result<(SampleSummary, Vec<ImpactOutcome>), ImpactError> {
-    run(sampler, true, &|_, _| {})
+    run(sampler, true, progress)
 }
 
 fn run(
@@ -163,32 +168,36 @@ fn run(
     Ok((summary, total.outcomes))
 }
 
-/// Samples of each task of the next round, and tasks. A round takes about a quarter of the work that is left, judged by
-/// the samples so far; how they are divided changes no statistic.
+/// Samples of each task of the next round, and tasks. A round takes at most about a quarter of the work that is left, and
+/// [`ROUND_WORK`], judged by the samples so far; how they are divided changes no statistic.
 fn next_round(drawn: u64, rest: u64, work: u64, left: u64) -> (u64, u64) {
     if drawn == 0 {
         return (1, FIRST);
     }
     let of_each = (work / drawn).max(1);
-    let wanted = (left / 4 / of_each).clamp(FIRST, CHUNK * ROUND).min(rest);
+    let work = (left / 4).min(ROUND_WORK);
+    let wanted = (work / of_each).clamp(FIRST, CHUNK * ROUND).min(rest);
     let chunk = wanted.div_ceil(ROUND).clamp(1, CHUNK);
     (chunk, wanted.div_ceil(chunk).max(1))
 }
 
-/// The shares of all chunks, in their order.
+/// Shares of all chunks in their order, or the error of the first chunk that has one.
+///
+/// All chunks are answered before errors are looked at: the first error in time would depend on the threads.
 #[cfg(feature = "rayon")]
 fn in_turn(
     chunks: Range<u64>,
     share: impl Fn(&mut Draw, u64) -> Result<Share, ImpactError> + Sync,
 ) -> Result<Vec<Share>, ImpactError> {
     use rayon::prelude::*;
-    chunks
+    let shares: Vec<_> = chunks
         .into_par_iter()
         .map_init(Draw::default, &share)
-        .collect()
+        .collect();
+    shares.into_iter().collect()
 }
 
-/// The shares of all chunks, in their order.
+/// Shares of all chunks in their order, or the error of the first chunk that has one.
 #[cfg(not(feature = "rayon"))]
 fn in_turn(
     mut chunks: Range<u64>,
@@ -338,7 +347,8 @@ mod tests {
                 .num_threads(threads)
                 .build()
                 .unwrap();
-            pool.install(|| sampled_outcomes(&sampler)).unwrap()
+            pool.install(|| sampled_outcomes(&sampler, &|_, _| {}))
+                .unwrap()
         };
         let one = on(1);
         for threads in [2, 3] {
@@ -346,5 +356,23 @@ mod tests {
         }
         assert_eq!(one.0.terminated as usize, one.1.len());
         assert_eq!(one.0.histogram.iter().sum::<u64>(), 3000);
+    }
+
+    #[test]
+    fn samples_that_fail_fail_with_the_first_error_on_any_number_of_threads() {
+        let fails_late = |_: &mut Draw, chunk: u64| {
+            // Later chunks fail sooner.
+            std::thread::sleep(std::time::Duration::from_micros(100 * (64 - chunk)));
+            let value = chunk as f64;
+            Err(ImpactError::InvalidRestitution { value })
+        };
+        for threads in [1, 2, 7] {
+            let pool = rayon::ThreadPoolBuilder::new()
+                .num_threads(threads)
+                .build()
+                .unwrap();
+            let error = pool.install(|| in_turn(5..64, fails_late)).err().unwrap();
+            assert_eq!(error, ImpactError::InvalidRestitution { value: 5.0 });
+        }
     }
 }

@@ -10,8 +10,8 @@ use carom_impact::frictional::{
 use carom_impact::judge::{
     JudgeOptions, LawVerdict, Membership, OutsideReason, SetVerdict, Witness, WitnessCone, judge,
 };
-use carom_impact::{Contact, ImpactLaw, ImpactProblem, SetValuedLaw};
-use carom_metric::Tangent;
+use carom_impact::{Contact, ContactSet, ImpactLaw, ImpactProblem, SetValuedLaw};
+use carom_metric::{Covector, KineticMetric, Tangent};
 use nalgebra::{DMatrix, DVector};
 
 /// A box in space on four corners, its sides 1 m, `depth` and `height`.
@@ -593,97 +593,6 @@ fn a_fast_body_elsewhere_excuses_nothing() {
     }
 }
 
-/// A random mechanism of 35 degrees of freedom on eight corners in space.
-fn mechanism() -> System {
-    let mut rng = CounterRng::new(35, 8, 0);
-    let mut draw = || 2.0 * rng.next_uniform() - 1.0;
-    let n = 35;
-    let root = DMatrix::from_fn(n, n, |_, _| draw());
-    let mass = &root * root.transpose() + DMatrix::identity(n, n);
-    let mut row = || (0..n).map(|_| draw()).collect::<Vec<f64>>();
-    let contacts = (0..8)
-        .map(|_| contact(&row(), &[&row(), &row()], 0.6))
-        .collect();
-    let velocity = row();
-    System::new(mass, contacts, &velocity)
-}
-
-/// What judging costs, over what 512 samples cost: `cargo test --release -- --ignored --nocapture`.
-#[test]
-#[ignore = "times"]
-fn judging_costs_no_more_than_sampling() {
-    use carom_impact::frictional::{Sampler, SamplingProbe, summarize};
-    use std::time::Instant;
-    let box_system = || box_in_space(0.8, 0.5, &[0.7, -0.3, -1.0, 0.8, -0.5, 0.2]);
-    for (name, system, friction_cone) in [
-        ("disk stack", disk_stack(1.0), FrictionCone::Polygon(2)),
-        ("mechanism", mechanism(), FrictionCone::Polygon(4)),
-        ("mechanism, round cones", mechanism(), FrictionCone::Round),
-        ("box, round cones", box_system(), FrictionCone::Round),
-    ] {
-        system.pose(|problem| {
-            let asked = JudgeOptions {
-                friction_cone,
-                ..JudgeOptions::default()
-            };
-            let start = Instant::now();
-            let law = SetValued {
-                samples: 512,
-                friction_cone,
-                ..SetValued::default()
-            };
-            let sampler = Sampler::new(problem, &law).unwrap();
-            let summary = summarize(&sampler, &|_, _| {}).unwrap();
-            let samples = start.elapsed().as_secs_f64();
-            SamplingProbe::new(&sampler, &summary).unwrap();
-            let all = start.elapsed().as_secs_f64();
-            println!("{name}: samples {samples:.4} s, with their probe {all:.4} s");
-            let mut cases = vec![(
-                "anitescu-potra".to_owned(),
-                AnitescuPotra {
-                    friction_cone,
-                    ..AnitescuPotra::default()
-                }
-                .resolve(problem)
-                .unwrap()
-                .velocity_plus,
-            )];
-            for (k, member) in members(&system, problem, friction_cone, 12)
-                .into_iter()
-                .enumerate()
-            {
-                cases.push((format!("member {k}"), member));
-            }
-            let mut near = cases[0].1.clone();
-            near.0 *= 0.97;
-            cases.push(("nearly a member".to_owned(), near));
-            let between = Tangent((&cases[2].1.0 + &cases[9].1.0) * 0.5);
-            cases.push(("between two members".to_owned(), between));
-            for (what, after) in cases {
-                let start = Instant::now();
-                let judgement = judge(problem, &after, &asked).unwrap();
-                let time = start.elapsed().as_secs_f64();
-                let start = Instant::now();
-                let options = JudgeOptions {
-                    samples: 0,
-                    ..asked.clone()
-                };
-                judge(problem, &after, &options).unwrap();
-                let laws = start.elapsed().as_secs_f64();
-                let set = judgement.outcome_set.unwrap();
-                println!(
-                    "  {what}: {} of {} members, {:.2e}; {:.2} T, of it laws {:.2} T",
-                    set.membership.name(),
-                    set.members,
-                    set.distance,
-                    time / samples,
-                    laws / samples
-                );
-            }
-        });
-    }
-}
-
 /// A witness with a fault is refused.
 #[test]
 fn false_witnesses_are_refused() {
@@ -709,4 +618,37 @@ fn false_witnesses_are_refused() {
         assert!(checked(vec![DVector::zeros(3)]).is_err());
         assert!(Witness::Separating.check(problem, &after).is_err());
     });
+}
+
+/// A particle slides on a floor with friction 0.3: the residual of a step is that of its worst rule, in closed form.
+#[test]
+fn the_residual_of_a_witness_is_its_worst_rule_on_own_terms() {
+    let row = Covector::from_slice;
+    let floor = Contact {
+        normal: row(&[0.0, 0.0, 1.0]),
+        tangents: vec![row(&[1.0, 0.0, 0.0]), row(&[0.0, 1.0, 0.0])],
+        friction: 0.3,
+        restitution: 0.0,
+    };
+    let metric = KineticMetric::new(DMatrix::identity(3, 3)).unwrap();
+    let contacts = ContactSet::new(&metric, vec![floor]).unwrap();
+    let velocity = Tangent::from_slice(&[1.0, 0.0, -1.0]);
+    let problem = ImpactProblem::new(&contacts, velocity).unwrap();
+    let residual = |impulse: [f64; 3]| {
+        let steps = vec![DVector::from_column_slice(&impulse)];
+        let cone = WitnessCone::Round;
+        let witness = Witness::Steps { cone, steps };
+        witness.residual(&problem).unwrap().unwrap()
+    };
+    assert!(residual([1.0, -0.3, 0.0]) <= 1e-15);
+    let small = 1e-5f64;
+    // Pushes while it opens: small over the sum of 1 before, 1 made and small after.
+    let opens = residual([1.0 + small, -0.3 * (1.0 + small), 0.0]);
+    assert!((opens / (small / 2.0) - 1.0).abs() <= 1e-4, "{opens:e}");
+    // Friction at an angle: the sliding turns, too, at a speed of 0.7 whose terms are 1, 0.7 and 0.3.
+    let (s, c) = small.sin_cos();
+    let turned = residual([1.0, -0.3 * c, -0.3 * s]);
+    let expected = small * (1.0 + 0.3 / 0.7) / (1.0 + 10.0 * 2.0 / 0.7);
+    assert!((turned / expected - 1.0).abs() <= 1e-3, "{turned:e}");
+    assert!(Witness::Separating.residual(&problem).unwrap().is_none());
 }

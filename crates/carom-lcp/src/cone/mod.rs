@@ -26,6 +26,13 @@
 //!
 //! An answer counts only by its [`cone_residual`], which knows the problem and the impulses alone.
 //!
+//! # Many contacts
+//!
+//! [`SparseConeProblem`] holds bodies and their contacts, or blocks of $G$, and [`SparseConeWorkspace`]
+//! solves it: regularized Newton steps from a warm start, interior points, proximal points, with sparse
+//! block factors whose symbolic phase is kept from one problem to the next. Islands that share no body
+//! are best solved one by one.
+//!
 //! # Which solution
 //!
 //! Friction cones can have several solutions. Dependent contacts that slide even have a continuum
@@ -42,9 +49,14 @@ mod polygon;
 mod problem;
 mod residual;
 mod single;
+mod sparse;
 mod workspace;
 
 pub use problem::ConeProblem;
 pub use residual::{CONE_RESIDUAL, cone_residual};
 pub use single::{SingleContact, single_contact};
+pub use sparse::{
+    BodyRows, SparseConeAnswer, SparseConeOptions, SparseConeProblem, SparseConeStage,
+    SparseConeWorkspace, SparseContact, sparse_cone_residual,
+};
 pub use workspace::{ConeAnswer, ConeMode, ConeSelection, ConeStart, ConeWorkspace};

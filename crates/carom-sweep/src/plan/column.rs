@@ -2,7 +2,7 @@
 
 use crate::source::{Fault, Node};
 use crate::table::ColumnType;
-use carom_scenarios::tree::Kind;
+use carom_scenarios::tree::{Kind, Place};
 use serde_json::{Value, json};
 
 /// A column of answers.
@@ -11,9 +11,15 @@ pub(crate) struct Column {
     pub(crate) name: String,
     pub(crate) source: Source,
     pub(crate) kind: ColumnType,
+    /// True if a path that no answer has is no fault.
+    pub(crate) is_optional: bool,
+    /// Place of its path in the plan.
+    pub(crate) place: Place,
+    /// Key of its path in the plan.
+    pub(crate) key: String,
 }
 
-/// Where a column's values come from.
+/// Source of a column's values.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Source {
     /// A JSON pointer into the answer.
@@ -21,7 +27,7 @@ pub(crate) enum Source {
     Derived(Derived),
 }
 
-/// What is computed from an answer.
+/// Value computed from an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Derived {
     Outcomes,
@@ -49,16 +55,21 @@ impl Column {
     /// Reads a column; only `resolve` has a diameter.
     pub(super) fn read(node: Node, has_outcomes: bool) -> Result<Self, Fault> {
         let name = node.name.clone();
-        let (path, kind) = match &node.value.kind {
-            Kind::Text(_) => (node, None),
+        let (path, kind, optional) = match &node.value.kind {
+            Kind::Text(_) => (node, None, None),
             Kind::Table(_) => {
                 let mut fields = node.into_table()?;
                 let path = fields.require("path")?;
                 let kind = fields.take("type");
-                fields.finish(&["path", "type"])?;
-                (path, kind)
+                let optional = fields.take("optional");
+                fields.finish(&["path", "type", "optional"])?;
+                (path, kind, optional)
             }
-            _ => return Err(node.fault("expected a JSON pointer, or { path = ..., type = ... }")),
+            _ => {
+                return Err(node.fault(
+                    "expected a JSON pointer, or { path = ..., type = ..., optional = ... }",
+                ));
+            }
         };
         let source = source(&path)?;
         let kind = match kind {
@@ -79,7 +90,20 @@ impl Column {
         if source == Source::Derived(Derived::Diameter) && !has_outcomes {
             return Err(path.fault("only the command `resolve` has a `diameter`"));
         }
-        Ok(Self { name, source, kind })
+        let is_optional = match optional.as_ref().map(|node| (node, &node.value.kind)) {
+            None => false,
+            Some((_, Kind::Bool(value))) => *value,
+            Some((node, _)) => return Err(node.fault("expected true or false")),
+        };
+        let Fault { place, key, .. } = path.fault("");
+        Ok(Self {
+            name,
+            source,
+            kind,
+            is_optional,
+            place,
+            key,
+        })
     }
 
     pub(super) fn json(&self) -> Value {
@@ -90,7 +114,7 @@ impl Column {
         json!({ "name": self.name, "path": path, "type": self.kind.name() })
     }
 
-    /// Whether the answer must have its `id` for this column.
+    /// True if the answer must have its `id` for this column.
     pub(crate) fn needs_id(&self) -> bool {
         match &self.source {
             Source::Pointer(pointer) => {

@@ -1,6 +1,9 @@
 //! Contacts with round friction cones.
 
+mod heaps;
 mod scene;
+mod siconos;
+mod sparse;
 
 use crate::common::Stream;
 use carom_lcp::cone::{
