@@ -1,4 +1,4 @@
-//! What a step of lasting contact may do: bodies stay outside each other, and their energy grows by no more than
+//! Limits of a step of lasting contact: bodies stay outside each other, and their energy grows by no more than
 //! the error of the step.
 //!
 //! A step that is too large for its bodies, so that gravity or rolling would move them by their own size within it,
@@ -27,11 +27,11 @@ const FINE: f64 = 0.1;
 /// Halvings in search of a step that would do.
 const HALVINGS: usize = 12;
 
-/// What the errors of the steps of a body have added to its energy so far (J).
+/// Energy that the errors of the steps of a body have added so far (J).
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Gained {
     energy: f64,
-    /// What the order of the steps allows.
+    /// Energy that the order of the steps allows (J).
     allowed: f64,
     /// Largest $m(v^2 + gr)$.
     scale: f64,

@@ -45,7 +45,7 @@ pub(crate) struct Motion {
     pub(crate) island: Option<usize>,
     /// Energy when the flight began (J).
     pub(crate) energy: f64,
-    /// What the errors of steps of lasting contact added to the energy.
+    /// Energy that the errors of steps of lasting contact added.
     pub(crate) gained: Gained,
     /// Angle by which the body has tumbled since the latest event (rad).
     pub(crate) tumbled: f64,
@@ -67,7 +67,7 @@ pub(crate) struct Island {
     pub(crate) length: f64,
     pub(crate) end: Time,
     pub(crate) step: Step,
-    /// What the bodies will have gained by its error.
+    /// Energy that the bodies will have gained by its error.
     pub(crate) gained: Vec<Gained>,
     /// Whether another point of a pair closes at the end.
     pub(crate) lands: bool,

@@ -41,12 +41,12 @@ const MAX_EVALUATIONS: usize = 10 * MAX_EXACT;
 /// Evaluations in which a search that goes beyond its stretch should decide; after them it is taken up again later.
 const FEW: usize = 32;
 
-/// How far a search came.
+/// Result of a search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Progress {
     /// Time of the first contact after the start (s).
     Contact(f64),
-    /// Time up to which there is none (s).
+    /// Time up to which no contact happens (s).
     Free(f64),
 }
 

@@ -86,7 +86,7 @@ fn a_spin_without_end_is_not_followed() {
     assert_eq!(error.kind(), "flight-too-long");
 }
 
-/// Where coordinates are rounded by more than contacts are deep, a body cannot lie on a floor.
+/// A body cannot lie on a floor if its coordinates are rounded by more than contacts are deep.
 #[test]
 fn places_whose_rounding_is_more_than_a_contact_are_refused() {
     for far in [1.7e308, 1e100, 1e12, 1e7] {
@@ -101,7 +101,7 @@ fn places_whose_rounding_is_more_than_a_contact_are_refused() {
     }
 }
 
-/// The same of places that are reached on the way.
+/// A body that slides so far that its coordinates are rounded by more is given up on its way.
 #[test]
 fn a_body_that_slides_too_far_stops() {
     for speed in [1e9, 1e12] {

@@ -1,4 +1,4 @@
-//! Where impacts accumulate in a world: `on_zeno` is obeyed, also where the rebounds become rounding.
+//! Impacts that accumulate in a world: `on_zeno` is obeyed, also once the rebounds become rounding.
 
 use super::common::*;
 use carom_impact::two_body::ImpactOptions;
@@ -40,7 +40,7 @@ fn balls() -> Vec<(WorldSpec, f64)> {
     out
 }
 
-/// What is left is a millionth of a step when the last impact is taken for all that follow.
+/// Less than a millionth of a step is left when the last impact is taken for all that follow.
 #[test]
 fn a_run_stops_where_impacts_accumulate() {
     for (spec, rest) in balls() {
