@@ -197,6 +197,12 @@ pub enum ImpactError {
         /// Units of work allowed.
         max_work: u64,
     },
+    /// No coefficient of restitution gave an answer within the budget of work.
+    #[error("budget of {max_work} units of work used up by the fit of restitution; raise max_work")]
+    FitLimit {
+        /// Units of work allowed.
+        max_work: u64,
+    },
     /// Admissible impulses of the contacts balance each other: nothing bounds the impact.
     #[error("the friction cone is not pointed: impulses can balance each other without end")]
     NotPointed,
@@ -324,7 +330,7 @@ impl ImpactError {
             Self::Complementarity { status, .. } => status.name(),
             Self::InvalidOption { .. } => "invalid-option",
             Self::SampleLimit { .. } => "sample-limit",
-            Self::WorkLimit { .. } => "work-limit",
+            Self::WorkLimit { .. } | Self::FitLimit { .. } => "work-limit",
             Self::NotPointed => "not-pointed",
             Self::UnprovenBound => "unproven-bound",
             Self::EnumerationLimit { .. } => "enumeration-limit",

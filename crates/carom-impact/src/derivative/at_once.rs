@@ -138,17 +138,17 @@ impl AtOnce<'_> {
 /// Whether another map than that of a way may answer within the tolerance; `None` if that is not known.
 fn has_others(contacts: &Contacts<'_>, way: &Walk, tolerance: f64) -> Option<bool> {
     let frame = contacts.frame;
-    let near = frame.scales().whole(tolerance);
     let step = Step {
         before: &frame.before,
+        after: &way.velocity,
         slopes_before: &frame.admissible(),
         slopes_after: &way.jacobian,
         caps: &[],
     };
-    let nearest = contacts.exclusion(&step, 2.0 * near);
-    nearest.map(|nearest| nearest <= near)
+    let near = frame.scales().whole(tolerance);
+    let nearest = contacts.exclusion(&step, 2.0 * near, tolerance);
+    nearest.map(|nearest| nearest == 0.0)
 }
-
 /// Events of contacts that act at once, one after the other, in the modes that their impulses and
 /// velocities show; `None` if they lead to a member of a continuum.
 pub(super) fn simultaneous(

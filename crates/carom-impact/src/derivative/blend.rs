@@ -63,7 +63,7 @@ impl Blend {
         rule: PlasticRule,
         direction: &DVector<f64>,
     ) -> Option<Self> {
-        if self.is_orthogonal || !frame.scales().is_zero(&self.difference, NEAR) {
+        if self.is_orthogonal || !frame.is_zero(&self.difference, NEAR) {
             return None;
         }
         let ends = (&plastic.jacobian * direction, &elastic.jacobian * direction);

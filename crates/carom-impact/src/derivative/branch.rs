@@ -17,15 +17,26 @@ pub(super) const MAX_PIECES: usize = 64;
 /// States that a search for pieces may visit.
 const MAX_STATES: usize = 4096;
 
+/// Units of work that a search for pieces may take, about a multiply-add each.
+const MAX_WORK: u64 = 1_000_000_000;
+
+/// Units of work of a choice beside its tests and stage, and of the question of whether ties leave room, over ties² n.
+const CHOICE_WORK: usize = 4000;
+const TIES_WORK: usize = 16;
+
 /// Nearly tied decisions on one way.
 const MAX_TIES: usize = 64;
 
-/// A gradient below this size is that of a quantity that never changes.
-pub(super) const CONSTANT: f64 = 1e-10;
+/// A gradient below this size is that of a quantity that never changes: of what is left of a velocity after a long
+/// chain of impacts rounding decides.
+pub(super) const CONSTANT: f64 = 1e-9;
 
 /// Velocities below this fraction of the velocity before are taken for rounding by the law, whatever they depend
 /// on: contacts that hinder each other come to rest over ever smaller ones.
 const GRAZING: f64 = 1e-11;
+
+/// Distances of decisions that differ by less than this many roundings of the data are one.
+const BLUR: f64 = 16.0;
 
 /// A cone whose unit rows have a hull that is closer to the origin has no interior.
 pub(super) const INTERIOR: f64 = 1e-9;
@@ -213,7 +224,7 @@ impl Walk {
         };
         let near = match distance > 2.0 * frame.at_most(tolerance) {
             true => 0.0,
-            false => frame.scales().along(gradient, tolerance),
+            false => frame.near(gradient, tolerance),
         };
         if distance < -near {
             if !own {
@@ -225,7 +236,11 @@ impl Walk {
         }
         self.least = self.least.min(distance.abs());
         if distance > near {
-            self.margin = self.margin.min(distance);
+            // Long chains decide by ever smaller velocities, whose distances are known to rounding of the data.
+            let known = BLUR * frame.near(gradient, 0.0) / kernel::norm(gradient.as_slice());
+            if distance < self.margin - known {
+                self.margin = distance;
+            }
             return Ok(true);
         }
         let row = gradient / kernel::norm(gradient.as_slice());
@@ -348,6 +363,8 @@ impl<S> Choices<S> {
 pub(super) struct Found {
     pub(super) walks: Vec<Walk>,
     pub(super) is_complete: bool,
+    /// Units of work, about a multiply-add each.
+    pub(super) work: u64,
 }
 
 /// How ties are told and followed.
@@ -381,6 +398,7 @@ impl Ties {
         let mut found = Found {
             walks: Vec::new(),
             is_complete: true,
+            work: 0,
         };
         let mut open = vec![(Walk::new(frame), start)];
         let mut workspace = Workspace::new(frame.dim());
@@ -393,7 +411,8 @@ impl Ties {
         while let Some((mut walk, mut state)) = open.pop() {
             loop {
                 states += 1;
-                if found.walks.len() >= MAX_PIECES || (!is_first && states > MAX_STATES) {
+                let is_over = states > MAX_STATES || found.work > MAX_WORK;
+                if found.walks.len() >= MAX_PIECES || (!is_first && is_over) {
                     found.is_complete = false;
                     return Ok(found);
                 }
@@ -406,6 +425,7 @@ impl Ties {
                 let (margin, least) = (walk.margin, walk.least);
                 let (n_tied, n_stages) = (walk.tied.len(), walk.stages.len());
                 let tests = &named.tests[..own.end];
+                found.work += walk.work_of(frame, tests.len(), own.stage.as_ref());
                 let is_open = walk.take(frame, tests, own.stage, self, true, &mut workspace)?;
                 if walk.tied.len() > n_tied {
                     // The other ways, from the same state.
@@ -424,6 +444,9 @@ impl Ties {
                         start = choice.end;
                         let mut other = before.clone();
                         let stage = choice.stage;
+                        if k > 0 {
+                            found.work += other.work_of(frame, tests.len(), stage.as_ref());
+                        }
                         if k > 0 && other.take(frame, tests, stage, self, false, &mut workspace)? {
                             others.push((other, choice.next));
                         }
@@ -457,6 +480,15 @@ impl Ties {
 }
 
 impl Walk {
+    /// Units of work of a choice: its tests, the derivatives of its stage, and whether all ties leave room.
+    fn work_of(&self, frame: &Frame<'_>, tests: usize, stage: Option<&Step>) -> u64 {
+        let (n, rows) = (frame.dim(), frame.n_rows());
+        let forms = stage.map_or(0, |(_, forms)| forms.len());
+        let ties = self.tied.len();
+        let of_stage = stage.map_or(0, |_| n * n * rows + rows * rows * rows);
+        (CHOICE_WORK + 2 * (tests + forms) * n * n + of_stage + TIES_WORK * ties * ties * n) as u64
+    }
+
     /// Takes a choice with its tests; says whether it is open.
     fn take(
         &mut self,

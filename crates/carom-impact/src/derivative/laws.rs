@@ -2,12 +2,12 @@
 
 use super::at_once::{AtOnce, simultaneous};
 use super::blend::Blend;
-use super::branch::{Choices, Found, Test, Ties, Walk};
+use super::branch::{Choices, Form, Found, Test, Ties, Walk};
 use super::chain::{self, Rule, Strike};
 use super::frame::Frame;
 use super::friction::{Contacts, Event};
 use super::reading::Cones;
-use super::stage::{Mode, Rebound, Stage};
+use super::stage::{Mode, Rebound, Stage, of_row};
 use super::{Answers, Branches, DifferentiableLaw, Map, StepContacts, Steps, ToPlastic, sliding};
 use crate::frictional::{
     AnitescuPotra, MoreauNewton, Sampler, Sequential, SetValued, SingleImpacts,
@@ -468,9 +468,21 @@ impl DifferentiableLaw for Rough {
                         mode.stop(row, rebound);
                     }
                 }
+                // Where these fail the law has no answer.
+                let form = |i: usize| match pattern[i] {
+                    true => Form {
+                        impulses: of_row(contacts.row(i)),
+                        ..Form::default()
+                    },
+                    false => Form {
+                        after: of_row(contacts.row(i)),
+                        ..Form::default()
+                    },
+                };
                 let stage = pattern.contains(&true).then(|| {
                     mode.hold(frame.constraint_rows());
-                    (Stage::from(&frame, mode, &walk.velocity), Vec::new())
+                    let stage = Stage::from(&frame, mode, &walk.velocity);
+                    (stage, (0..m).map(form).collect())
                 });
                 out.add(tests, stage, None);
             }

@@ -65,6 +65,7 @@ use crate::plastic::PlasticRule;
 use crate::{ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem};
 use blend::{Blend, chain_along};
 use branch::{Found, Ties, Walk};
+use carom_metric::Tangent;
 use frame::{Frame, Variation};
 use nalgebra::{DMatrix, DVector};
 use reading::Cones;
@@ -180,6 +181,9 @@ pub struct Derivative<'p> {
     nearest: f64,
     /// Part of the motion that contacts see within which decisions are tied.
     tolerance: f64,
+    /// Velocity (kinetic norm) in the frame in which laws see the impact, over that in the frame given.
+    seen_part: f64,
+    work: u64,
     scope: OnceLock<Scope>,
     is_complete: bool,
     answers: Answers,
@@ -226,6 +230,8 @@ pub struct Branches<'p> {
     is_continuous: Option<bool>,
     answers: Answers,
     reason: Option<&'static str>,
+    /// Units of work that the ways have taken.
+    work: u64,
 }
 
 /// What is proven of the surroundings of a velocity.
@@ -241,6 +247,8 @@ struct Scope {
 enum Answers {
     /// One: what it decides it is tested for.
     One,
+    /// One, up to a decision whose distance is not known.
+    OneSomewhere,
     /// Those of complementarity problems, one for each stage: its contacts, and caps on their normal impulses.
     Modes {
         cones: Cones,
@@ -299,12 +307,14 @@ impl<'p> Branches<'p> {
             is_continuous: None,
             answers: Answers::One,
             reason: None,
+            work: 0,
         }
     }
 
     fn of_chains(frame: Frame<'p>, found: Found, is_event: bool) -> Self {
         Self {
             is_complete: found.is_complete,
+            work: found.work,
             ..Self::new(frame, found.walks, is_event)
         }
     }
@@ -404,8 +414,25 @@ pub fn of_outcome<'p>(
             allowed: "in (0, 1e-3]",
         });
     }
-    let branches = law.branches(problem, outcome, is_member, tolerance)?;
-    Derivative::new(branches, outcome, wrt, tolerance)
+    // In the frame in which laws see the impact, where rounding of the frame given hides nothing.
+    let event = problem.event();
+    if std::ptr::eq(event, problem) {
+        let branches = law.branches(problem, outcome, is_member, tolerance)?;
+        return Derivative::new(branches, outcome, wrt, tolerance);
+    }
+    let given = problem.velocity_minus();
+    let frame = &given.0 - &event.velocity_minus().0;
+    let mut seen = outcome.clone();
+    seen.velocity_plus.0 -= &frame;
+    let branches = law.branches(event, &seen, is_member, tolerance)?;
+    let mut derivative = Derivative::new(branches, &seen, wrt, tolerance)?;
+    for piece in &mut derivative.pieces {
+        piece.velocity_plus += &frame;
+    }
+    let metric = problem.contacts().metric();
+    let speed = |velocity: &Tangent| metric.whiten_velocity(velocity).map(|v| v.norm());
+    derivative.seen_part = speed(event.velocity_minus())? / speed(given)?;
+    Ok(derivative)
 }
 
 impl Derivative<'_> {
@@ -458,6 +485,11 @@ impl Derivative<'_> {
         &self.pieces
     }
 
+    /// Units of work that the search for pieces took, about a multiply-add each: counted, not timed.
+    pub fn work(&self) -> u64 {
+        self.work
+    }
+
     /// Whether the pieces are all.
     pub fn is_complete(&self) -> bool {
         self.is_complete
@@ -469,8 +501,7 @@ impl Derivative<'_> {
     /// contacts that a few inequalities decide for; the answer is unique if the velocities of every mode of another
     /// Jacobian are farther away than the nearest decision. If not, the law may go over to one of them, and the
     /// margin ends where the first of them begins; it is `None` if that is at the velocity itself. `None` where
-    /// the map is not smooth, and where modes are a continuum or more than 256: round cones in space, steps of
-    /// `sequential` and `set-valued` with friction.
+    /// the map is not smooth, and where modes are a continuum (round cones in space) or more than 1024.
     pub fn is_unique(&self) -> Option<bool> {
         self.way.as_ref()?;
         self.scope().is_unique

@@ -76,6 +76,8 @@ pub(super) struct Reading<'f> {
     pub(super) rebound: Rebound,
     /// Sign with which the velocity before stays on its side, where restitution acts on one side alone.
     pub(super) approach: Option<f64>,
+    /// Restitution on the other side, if the velocity before is between both.
+    pub(super) beyond: Option<f64>,
     pub(super) cap: Option<f64>,
     /// Directions of the polygon; empty for round cones.
     pub(super) directions: &'f [[f64; 2]],
@@ -475,18 +477,23 @@ impl Reading<'_> {
         let normal = |c: f64| -> Terms { smallvec![(self.normal, c)] };
         let tangential = match grip {
             Grip::Open => {
-                out.push(Form {
+                let restitutions = std::iter::once(e).chain(self.beyond);
+                out.extend(restitutions.map(|e| Form {
                     after: normal(1.0),
                     before: normal(e),
                     ..Form::default()
-                });
+                }));
                 return;
             }
             Grip::Closed(tangential) => {
-                out.push(Form {
-                    impulses: normal(1.0),
-                    ..Form::default()
-                });
+                // Friction within its polygon is within it for no negative push.
+                let is_implied = tangential == Tangential::Stick && !self.directions.is_empty();
+                if !is_implied {
+                    out.push(Form {
+                        impulses: normal(1.0),
+                        ..Form::default()
+                    });
+                }
                 if let Some(cap) = self.cap {
                     out.push(Form {
                         impulses: normal(-1.0),

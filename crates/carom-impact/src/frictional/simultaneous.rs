@@ -19,6 +19,10 @@ use carom_lcp::LcpStatus;
 use carom_lcp::cone::{CONE_RESIDUAL, ConeMode, ConeSelection};
 use carom_metric::{Tangent, kernel};
 use nalgebra::DVector;
+use std::cell::Cell;
+
+/// Units of work of an outcome beside its complementarity problem: the gate, its exact sums, refinement.
+const OUTCOME_WORK: u64 = 20_000;
 
 /// The simultaneous law of Anitescu and Potra (`anitescu-potra`): every contact at once, without
 /// restitution, one complementarity problem.
@@ -51,6 +55,7 @@ impl ImpactLaw for AnitescuPotra {
             self.selection,
             &[],
             &Rules::FRICTIONAL,
+            &Cell::default(),
         )
     }
 }
@@ -100,10 +105,51 @@ impl MoreauNewton {
         contacts
             .metric()
             .check_vector("velocity of approach", entries)?;
-        self.resolve_with(problem, |i| {
-            let velocity = contacts.normal_velocity(i, entries, problem.scale());
+        self.resolve_step(problem, approach, &Cell::default())
+    }
+
+    /// Resolves a time step, and adds its units of work.
+    fn resolve_step(
+        &self,
+        problem: &ImpactProblem<'_>,
+        approach: &Tangent,
+        work: &Cell<u64>,
+    ) -> Result<ImpactOutcome, ImpactError> {
+        let closing = |i| {
+            let contacts = problem.contacts();
+            let velocity = contacts.normal_velocity(i, approach.0.as_slice(), problem.scale());
             (velocity.rate < -GRAZING_TOLERANCE * velocity.size).then_some(-velocity.rate)
-        })
+        };
+        self.resolve_with(problem, closing, work)
+    }
+
+    /// Resolves an impact, and adds its units of work.
+    fn resolve_impact(
+        &self,
+        problem: &ImpactProblem<'_>,
+        work: &Cell<u64>,
+    ) -> Result<ImpactOutcome, ImpactError> {
+        let closing = |i| {
+            let contacts = problem.contacts();
+            let normal = contacts.unit_row(contacts.row(i));
+            let speed = -kernel::dot(normal, problem.momentum());
+            (problem.approaches(i) && speed > 0.0).then_some(speed)
+        };
+        self.resolve_with(problem, closing, work)
+    }
+
+    /// Resolves an impact or, from a velocity of approach, a time step. Adds units of work, about a multiply-add each.
+    pub(crate) fn resolve_counted(
+        &self,
+        problem: &ImpactProblem<'_>,
+        approach: Option<&Tangent>,
+        work: &Cell<u64>,
+    ) -> Result<ImpactOutcome, ImpactError> {
+        let problem = problem.event();
+        match approach {
+            Some(approach) => self.resolve_step(problem, approach, work),
+            None => self.resolve_impact(problem, work),
+        }
     }
 
     /// `closing` is the scaled speed at which a contact's unit normal approached, `None` for those that
@@ -112,6 +158,7 @@ impl MoreauNewton {
         &self,
         problem: &ImpactProblem<'_>,
         closing: impl Fn(usize) -> Option<f64>,
+        work: &Cell<u64>,
     ) -> Result<ImpactOutcome, ImpactError> {
         let contacts = problem.contacts().contacts().iter().enumerate();
         let rebound = |(i, contact): (usize, &Contact)| match contact.restitution {
@@ -130,6 +177,7 @@ impl MoreauNewton {
             self.selection,
             &rebounds,
             &rules,
+            work,
         )
     }
 }
@@ -146,6 +194,8 @@ struct Event<'e> {
     /// Scaled velocities that the contacts' normals must have at least after the impact; empty for zero.
     rebounds: &'e [f64],
     rules: &'e Rules<'e>,
+    /// Units of work so far.
+    work: &'e Cell<u64>,
 }
 
 /// Basis of an impact with rebounds: it counts normal velocities from them.
@@ -270,13 +320,7 @@ impl ImpactLaw for MoreauNewton {
     }
 
     fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
-        let problem = problem.event();
-        let contacts = problem.contacts();
-        self.resolve_with(problem, |i| {
-            let normal = contacts.unit_row(contacts.row(i));
-            let speed = -kernel::dot(normal, problem.momentum());
-            (problem.approaches(i) && speed > 0.0).then_some(speed)
-        })
+        self.resolve_impact(problem.event(), &Cell::default())
     }
 }
 
@@ -291,6 +335,7 @@ fn resolve(
     selection: ConeSelection,
     rebounds: &[f64],
     rules: &Rules<'_>,
+    work: &Cell<u64>,
 ) -> Result<ImpactOutcome, ImpactError> {
     let contacts = problem.contacts();
     contacts.require_tangents()?;
@@ -310,12 +355,19 @@ fn resolve(
         is_asked,
         rebounds,
         rules,
+        work,
     };
+    event.count(OUTCOME_WORK);
     let found = event.resolve(friction_cone, selection);
     found.map_err(|error| event.explained(error))
 }
 
 impl Event<'_> {
+    /// Adds units of work.
+    fn count(&self, work: u64) {
+        self.work.set(self.work.get().saturating_add(work));
+    }
+
     fn resolve(
         &self,
         friction_cone: FrictionCone,
@@ -462,7 +514,9 @@ impl Event<'_> {
         for part in &parts {
             let mut workspace = RoundWorkspace::default();
             let round = RoundStep::new(&part.space);
-            let answer = round.candidate(&part.before, &[], selection, &mut workspace)?;
+            let answer = round.candidate(&part.before, &[], selection, &mut workspace);
+            self.count(workspace.work);
+            let answer = answer?;
             told.family += answer.family;
             told.pivots += answer.n_pivots;
             told.newton_steps += answer.n_newton_steps;
@@ -517,7 +571,9 @@ impl Event<'_> {
             let sizes = space.sizes(problem.momentum());
             workspace.made = part.slots.iter().map(|slot| sizes[*slot]).collect();
             let before = &part.before;
-            step.solve(&part.space, before, &[], &mut workspace)?;
+            let solved = step.solve(&part.space, before, &[], &mut workspace);
+            self.count(workspace.work());
+            solved?;
             pivots += workspace.n_pivots;
             residual = worst([residual, workspace.residual].into_iter());
             for (slot, l) in part.slots.iter().zip(&workspace.impulse) {

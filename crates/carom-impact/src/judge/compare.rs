@@ -74,6 +74,9 @@ pub struct LawMatch {
     pub detail: String,
     /// The answer (n).
     pub velocity_plus: Tangent,
+    /// True if the budget of work ([`JudgeOptions::max_work`](super::JudgeOptions::max_work)) ended the search for the
+    /// nearest answer.
+    pub is_limited: bool,
 }
 
 /// A law that does not answer the problem.
@@ -95,6 +98,8 @@ pub(super) struct Candidate {
     pub(super) velocity_plus: Tangent,
     /// Whether all answers of the law were looked at.
     pub(super) is_all: bool,
+    /// True if the budget of work ended the search for its best answer.
+    pub(super) is_limited: bool,
 }
 
 pub(super) type Answer = Result<Candidate, ImpactError>;
@@ -150,6 +155,7 @@ pub(super) fn all(
                 restitutions: candidate.restitutions,
                 detail: candidate.detail,
                 velocity_plus: candidate.velocity_plus,
+                is_limited: candidate.is_limited,
             });
         }
         Err(error) => refused.push(Refusal { law, error }),
@@ -251,6 +257,7 @@ impl Case<'_> {
             detail,
             velocity_plus,
             is_all: true,
+            is_limited: false,
         }
     }
 
@@ -280,7 +287,7 @@ impl Case<'_> {
                 return Ok(own);
             }
         }
-        let mut ends = [None, None];
+        let mut found_at: Vec<(f64, Tangent)> = Vec::new();
         let mut failed = None;
         let guess = self.newton_ratio();
         let found = nearest_coefficient(&self.after, self.reference, guess, |e| {
@@ -292,11 +299,7 @@ impl Case<'_> {
                 }
             };
             let whitened = self.whitened(&velocity);
-            for (end, at) in ends.iter_mut().zip([0.0, 1.0]) {
-                if e == at {
-                    *end = Some(velocity.clone());
-                }
-            }
+            found_at.push((e, velocity));
             Some(whitened)
         });
         let best = match (found, failed) {
@@ -305,8 +308,19 @@ impl Case<'_> {
             (None, Some(error)) => return Err(error),
             (None, None) => return answer(given.unwrap_or(1.0), true),
         };
-        let mut best = answer(best, Some(best) != given)?;
-        let [plastic, elastic] = ends;
+        let at = |e: f64| found_at.iter().find(|(at, _)| *at == e).map(|(_, v)| v);
+        let restitution = RestitutionFit {
+            value: best,
+            is_fitted: Some(best) != given,
+        };
+        let mut best = match at(best) {
+            Some(velocity) => Candidate {
+                restitution: Some(restitution),
+                ..self.candidate(velocity.clone(), detail.clone())
+            },
+            None => answer(best, restitution.is_fitted)?,
+        };
+        let [plastic, elastic] = [0.0, 1.0].map(at);
         if plastic.is_some() && plastic == elastic {
             best.restitution = None;
         }
@@ -475,6 +489,7 @@ fn on_segment(
         detail,
         velocity_plus: case.velocity(&at(alpha)),
         is_all: true,
+        is_limited: false,
     }
 }
 
@@ -610,6 +625,7 @@ fn sequential(case: &Case<'_>, known: &mut Vec<Known>) -> Answer {
     };
     Ok(Candidate {
         is_all: m <= MAX_PERMUTED && left > 0,
+        is_limited: left == 0,
         ..case.fixed(&law, detail)?
     })
 }
@@ -663,5 +679,6 @@ fn set_valued(set: &SetVerdict) -> Candidate {
         },
         velocity_plus: set.nearest.clone(),
         is_all: matches!(set.membership, Membership::Outside { .. }),
+        is_limited: set.is_limited,
     }
 }

@@ -75,8 +75,8 @@ pub struct JudgeOptions {
     pub seed: u64,
     /// Cap on the states visited when all orders of the propagative law are followed.
     pub max_nodes: usize,
-    /// Units of work that the search for a member, and the orders of the sequential law, may each take
-    /// ([`DEFAULT_SAMPLING_WORK`]), about a multiply-add each: counted, not timed.
+    /// Units of work that the search for a member, the orders of the sequential law and the fit of Moreau's
+    /// coefficients may each take ([`DEFAULT_SAMPLING_WORK`]), about a multiply-add each: counted, not timed.
     pub max_work: u64,
     /// Names of the laws that are asked; `None`: all that the problem admits.
     pub laws: Option<Vec<String>>,

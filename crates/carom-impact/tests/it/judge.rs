@@ -660,6 +660,29 @@ fn laws_that_do_not_answer_say_why() {
 }
 
 /// A law that is asked for by name answers or is refused; it is never left out in silence, and it knows its answer.
+/// A law whose fit of restitution did not end is not said to differ.
+#[test]
+fn a_fit_that_the_budget_of_work_ends_is_unknown() {
+    let (mass, contacts) = block(0.5);
+    let ask = |max_work| {
+        let options = JudgeOptions {
+            max_work,
+            laws: Some(vec!["moreau-newton".to_owned()]),
+            ..JudgeOptions::default()
+        };
+        let after = Tangent::from_slice(&[0.7, 0.3, 0.4]);
+        let contacts = contacts.clone();
+        let judged = |problem: &ImpactProblem<'_>| judge(problem, &after, &options).unwrap();
+        posed(mass.clone(), contacts, &[], &[0.3, -1.0, 0.1], judged)
+    };
+    let whole = ask(JudgeOptions::default().max_work);
+    let law = entry(&whole, "moreau-newton");
+    assert_eq!((law.verdict, law.is_limited), (LawVerdict::NoMatch, false));
+    let part = ask(200_000);
+    let law = entry(&part, "moreau-newton");
+    assert_eq!((law.verdict, law.is_limited), (LawVerdict::Unknown, true));
+}
+
 #[test]
 fn laws_asked_for_by_name_say_something() {
     let normals: [&[f64]; 2] = [&[1.0, 0.0], &[-0.3, 1.0]];

@@ -61,7 +61,7 @@ fn resolve(posed: &Posed, law: &dyn ImpactLaw) -> Result<Answer, ImpactError> {
 }
 
 /// The law for another order of contacts: an option that names contacts names the same ones.
-fn retold_law(law: &Law, contact: &[usize]) -> Law {
+pub fn retold_law(law: &Law, contact: &[usize]) -> Law {
     match law {
         Law::Sequential(law) => {
             // The contacts of the first problem in turn, a copy after its original.
@@ -77,7 +77,7 @@ fn retold_law(law: &Law, contact: &[usize]) -> Law {
 }
 
 /// Inverse of a translation (orthogonal, diagonal or a placement among more coordinates) of a vector.
-fn back(translation: &DMatrix<f64>, vector: &DVector<f64>) -> DVector<f64> {
+pub fn back(translation: &DMatrix<f64>, vector: &DVector<f64>) -> DVector<f64> {
     let squares = translation.column_iter().map(|c| c.norm_squared());
     let squares = DVector::from_iterator(translation.ncols(), squares);
     translation.tr_mul(vector).component_div(&squares)
