@@ -15,6 +15,9 @@ use std::convert::Infallible;
 const STILL: f64 = 1e-10;
 const ROUNDING: f64 = 16.0 * f64::EPSILON;
 
+/// Rounding of a place, as a fraction of the radius, up to which a body that does not touch can be followed.
+const RESOLVED: f64 = 1e-3;
+
 /// Numeric knobs of a [`Collider`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ColliderOptions {
@@ -158,8 +161,8 @@ impl<'a, S: SupportMap, F: Flight> Collider<'a, S, F> {
     ///
     /// # Errors
     ///
-    /// [`CollisionError::Flight`] and [`CollisionError::InitialPenetration`] of the initial
-    /// state. What stops the motion on its way is [`Ending::Stopped`].
+    /// [`CollisionError::Flight`], [`CollisionError::InitialPenetration`] and
+    /// [`CollisionError::CoarseCoordinates`] of the initial state. What stops the motion on its way is [`Ending::Stopped`].
     pub fn run(
         &self,
         initial: &State,
@@ -176,6 +179,8 @@ impl<'a, S: SupportMap, F: Flight> Collider<'a, S, F> {
             radius: self.shape.bounding_radius(),
         };
         let (gap, band) = (scene.gap(initial).value, scene.band(initial));
+        let near = !(gap > scene.radius);
+        self.check_place(&scene, initial, near, 0.0)?;
         if gap < -band {
             return Err(CollisionError::InitialPenetration { depth: -gap });
         }
@@ -216,6 +221,34 @@ impl<'a, S: SupportMap, F: Flight> Collider<'a, S, F> {
             n_steps: run.n_steps,
             n_impacts: run.n_impacts,
             n_touches: run.n_touches,
+        })
+    }
+
+    /// Checks that coordinates tell where the body is, and whether it touches.
+    fn check_place(
+        &self,
+        scene: &Scene<'_, S, F>,
+        state: &State,
+        touches: bool,
+        time: f64,
+    ) -> Result<(), CollisionError> {
+        let needed = match touches {
+            true => self.options.contact_tolerance.min(RESOLVED),
+            false => RESOLVED,
+        } * scene.radius;
+        let coordinate = match touches {
+            true => state.position.amax().max(self.plane.offset().abs()),
+            false => state.position.amax(),
+        };
+        let rounding = coordinate * f64::EPSILON;
+        if rounding <= needed {
+            return Ok(());
+        }
+        Err(CollisionError::CoarseCoordinates {
+            coordinate,
+            rounding,
+            needed,
+            time,
         })
     }
 }
@@ -270,6 +303,8 @@ impl<S: SupportMap, F: Flight> Hybrid for Run<'_, '_, S, F> {
         }
         let left = self.time_step - self.done;
         self.time = self.grid.time(self.n_steps) + self.done;
+        self.collider
+            .check_place(&self.scene, &self.state, self.touching, self.time)?;
         if self.touching {
             self.touching = false;
             let split = Split {

@@ -23,8 +23,8 @@ pub struct State {
 pub struct Balance {
     /// Energy that impacts took (J).
     pub impact_loss: f64,
-    /// Energy that lasting contacts took (J): minus the work of their impulses, each at its
-    /// configuration. On curved contacts a part of order two is the step's error, of either sign.
+    /// Energy that the friction of lasting contacts took (J). The work of their normal impulses, which vanishes with the
+    /// step, is a part of the steps' error.
     pub contact_loss: f64,
     /// Work of the forces without a potential, such as dampers and actuators, on the system (J): force
     /// times displacement of every step, $\sum hf\cdot w$ at its midpoint.

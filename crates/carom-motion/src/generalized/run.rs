@@ -393,6 +393,9 @@ pub(crate) struct Run<'r, 's, 'o, S: ?Sized> {
     pub(crate) buffers: [Vec<f64>; 3],
     /// Contacts released on the way of the present flight.
     released: Vec<usize>,
+    /// Contacts released since time went on, and the longest flight that is tried (s).
+    let_go: Vec<usize>,
+    longest_flight: f64,
     /// The derivative of the run, if it is wanted.
     pub(crate) carried: Option<Carried<'r>>,
     pub(crate) n_impacts: usize,
@@ -432,7 +435,7 @@ impl<S: MechanicalSystem + ?Sized> Hybrid for Run<'_, '_, '_, S> {
             self.clock.n_events += 1;
             return Ok(None);
         }
-        let h = self.fly_and_report(left)?;
+        let h = self.fly_and_report(left.min(self.longest_flight))?;
         let time = self.start.time;
         let hit = self
             .next_hit(h)
@@ -447,6 +450,10 @@ impl<S: MechanicalSystem + ?Sized> Hybrid for Run<'_, '_, '_, S> {
                 self.clock.n_events += usize::from(!whole);
             }
             Some(hit) if hit.time <= 0.0 => {
+                // A contact that pulls on the average of the flight and is pressed on at its start opens within it.
+                if self.let_go.contains(&hit.contact) {
+                    self.longest_flight = 0.5 * h;
+                }
                 self.establish(hit.contact);
                 self.clock.n_events += 1;
             }
@@ -499,6 +506,8 @@ impl<'r, 's, 'o, S: MechanicalSystem + ?Sized> Run<'r, 's, 'o, S> {
             middle_gaps: vec![0.0; contacts],
             buffers: std::array::from_fn(|_| vec![0.0; n]),
             released: Vec::new(),
+            let_go: Vec::new(),
+            longest_flight: f64::INFINITY,
             carried: None,
             n_impacts: 0,
             clock,
@@ -529,6 +538,7 @@ impl<'r, 's, 'o, S: MechanicalSystem + ?Sized> Run<'r, 's, 'o, S> {
     pub(crate) fn release(&mut self, bond: usize) {
         let bond = self.bonds.remove(bond);
         self.released.push(bond.contact);
+        self.let_go.push(bond.contact);
     }
 
     /// Copies the present point into the state that is reported.
@@ -591,6 +601,8 @@ impl<'r, 's, 'o, S: MechanicalSystem + ?Sized> Run<'r, 's, 'o, S> {
     fn advance(&mut self, time: f64, h: f64) {
         self.last_velocity.copy_from_slice(&self.start.velocity);
         self.last_step = h;
+        self.let_go.clear();
+        self.longest_flight = f64::INFINITY;
         std::mem::swap(&mut self.start, &mut self.end);
         self.start.time = time;
         self.balance.contact_loss += self.flight_balance.contact_loss;

@@ -296,6 +296,11 @@ impl Run<'_, '_> {
                 if world.is_mobile(thing) && !bodies.contains(&thing) {
                     self.gather(thing, time, bodies)?;
                 }
+                let place = |thing: usize| match self.motions.get(thing) {
+                    Some(motion) => &motion.state,
+                    None => world.initial_of(thing),
+                };
+                world.check_contact(pair, [place(pair.0), place(pair.1)], time.high)?;
             }
         }
         bodies.sort_unstable();

@@ -58,9 +58,10 @@ pub type Event<'e> = hybrid::Event<'e, Sample<'e>, Impact, (usize, usize)>;
 pub struct Balance {
     /// Energy that impacts took (J).
     pub impact_loss: f64,
-    /// Energy that lasting contacts took (J).
+    /// Energy that lasting contacts took by friction and where points came down within a step (J).
     pub contact_loss: f64,
-    /// Largest difference of the energy and its losses from the energy at the start (J).
+    /// Largest difference of the energy and its losses from the energy at the start (J): rounding, and the error of
+    /// the steps of lasting contact.
     pub energy_error: f64,
     /// Impulses of planes and fixed bodies on the others, by thing (N s).
     pub supports: Vec<Vector3<f64>>,

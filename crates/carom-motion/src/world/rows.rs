@@ -180,9 +180,3 @@ impl Rows {
         }
     }
 }
-
-/// Work of impulses, $\tfrac12\Lambda\cdot(b^- + b^+)$: exactly what they change the kinetic energy by.
-pub(crate) fn work(impulses: &[f64], before: &[f64], after: &[f64]) -> f64 {
-    let terms = impulses.iter().zip(before.iter().zip(after));
-    terms.map(|(x, (b, a))| 0.5 * x * (b + a)).sum()
-}

@@ -11,6 +11,7 @@ use crate::world::cells::Cells;
 use crate::world::chatter::Chatter;
 use crate::world::collision::Scratch;
 use crate::world::events::{Balance, Entry, Event, Next, RunEnd, Sample};
+use crate::world::guard::Gained;
 use crate::world::lasting::LastingPairs;
 use crate::world::pair::PairMemory;
 use crate::world::pair_table::PairTable;
@@ -31,6 +32,9 @@ const QUEUED: usize = 16;
 /// Events of a body without time between them before its motion is given up.
 pub(crate) const EVENTS_PER_INSTANT: usize = 10_000;
 
+/// Boxes that a body leaves without an event, whatever is around it, before they grow.
+const MANY_BOXES: usize = 64;
+
 /// A body on its way.
 #[derive(Clone, Debug)]
 pub(crate) struct Motion {
@@ -41,6 +45,12 @@ pub(crate) struct Motion {
     pub(crate) island: Option<usize>,
     /// Energy when the flight began (J).
     pub(crate) energy: f64,
+    /// Energy that the errors of steps of lasting contact added.
+    pub(crate) gained: Gained,
+    /// Angle by which the body has tumbled since the latest event (rad).
+    pub(crate) tumbled: f64,
+    /// Boxes that it has left since then.
+    left_boxes: usize,
     /// Latest event of the body, and how many there were without time between.
     latest: Time,
     at_once: usize,
@@ -57,6 +67,8 @@ pub(crate) struct Island {
     pub(crate) length: f64,
     pub(crate) end: Time,
     pub(crate) step: Step,
+    /// Energy that the bodies will have gained by its error.
+    pub(crate) gained: Vec<Gained>,
     /// Whether another point of a pair closes at the end.
     pub(crate) lands: bool,
     /// Whether the step repeats itself to rounding: the bodies rest until something happens to them.
@@ -136,6 +148,9 @@ impl World {
             stamp: 0,
             island: None,
             energy: self.energy(i, state),
+            gained: Gained::default(),
+            tumbled: 0.0,
+            left_boxes: 0,
             latest: Time::default(),
             at_once: 0,
         };
@@ -181,12 +196,21 @@ impl World {
         };
         // What happened in steps that do not end here counts, too.
         for island in 0..run.islands.len() {
-            let _ = run.stop_step(island, time);
+            match (run.stop_step(island, time), &ending) {
+                (Ok(_), _) | (Err(_), Ending::Stopped(_)) => (),
+                (Err(error), _) => ending = Ending::Stopped(error),
+            }
         }
         let states = run
             .states_at(time)
             .unwrap_or_else(|_| run.motions.iter().map(|motion| motion.state).collect());
         run.note_energy(&states);
+        if let (Err(error), false) = (
+            run.check_places(&states, time.high),
+            matches!(ending, Ending::Stopped(_)),
+        ) {
+            ending = Ending::Stopped(error);
+        }
         RunEnd {
             ending,
             time: time.high,
@@ -298,6 +322,12 @@ impl<'w> Run<'w, '_> {
                 if self.cages[body].count != count {
                     return Ok(());
                 }
+                // Where nothing happens to a body that is small against its way, its boxes grow.
+                let motion = &mut self.motions[body];
+                motion.left_boxes += 1;
+                if motion.left_boxes > MANY_BOXES {
+                    self.cages[body].widen();
+                }
                 self.look_around(&[body], entry.time)
             }
             Next::Look { pair, counts } => {
@@ -329,6 +359,7 @@ impl<'w> Run<'w, '_> {
                 motion.at_once + 1
             };
             motion.latest = time;
+            (motion.tumbled, motion.left_boxes) = (0.0, 0);
             if motion.at_once > limit {
                 return Err(MotionError::EventLimit {
                     limit,
@@ -491,8 +522,14 @@ impl<'w> Run<'w, '_> {
         Ok(states)
     }
 
+    fn check_places(&self, states: &[State], time: f64) -> Result<(), MotionError> {
+        let mut all = states.iter().enumerate();
+        all.try_for_each(|(body, state)| self.world.check_place(body, state, time))
+    }
+
     fn sample(&mut self, time: f64) -> Result<(), MotionError> {
         let states = self.states_at(Time::new(time))?;
+        self.check_places(&states, time)?;
         self.note_energy(&states);
         (self.observe)(Event::Sample(Sample {
             time,
@@ -527,6 +564,7 @@ impl<'w> Run<'w, '_> {
                 time: time.high,
             });
         }
+        self.world.check_place(body, &state, time.high)?;
         let stamp = self.new_stamp();
         let motion = &mut self.motions[body];
         self.drift += energy - motion.energy;

@@ -38,6 +38,18 @@ const MAX_TOUCHING: usize = 16;
 /// Evaluations of a path in one search.
 const MAX_EVALUATIONS: usize = 10 * MAX_EXACT;
 
+/// Evaluations in which a search that goes beyond its stretch should decide; after them it is taken up again later.
+const FEW: usize = 32;
+
+/// Result of a search.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Progress {
+    /// Time of the first contact after the start (s).
+    Contact(f64),
+    /// Time up to which no contact happens (s).
+    Free(f64),
+}
+
 /// A flight: where a body was, and since how long.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Launch<'a> {
@@ -80,14 +92,16 @@ struct Node {
 }
 
 impl Search<'_> {
-    /// Time of the first contact after the start, at most `horizon`; `None` if there is none.
+    /// The first contact after the start, at most `horizon`. Beyond `stretch` the search ends early where it does not
+    /// decide soon.
     ///
     /// If the pair touches at the start, it must not approach.
     pub(crate) fn first_contact(
         &self,
+        stretch: f64,
         horizon: f64,
         memory: &mut PairMemory,
-    ) -> Result<Option<f64>, MotionError> {
+    ) -> Result<Progress, MotionError> {
         let mut at = self.probe(0.0, memory)?;
         let mut before: Option<Node> = None;
         let scale = pair::gap_scale(self.first.body, &at.states[0], &self.other, &at.states[1]);
@@ -106,7 +120,10 @@ impl Search<'_> {
         for evaluation in 0..MAX_EVALUATIONS {
             let left = horizon - at.time;
             if left <= 0.0 {
-                return Ok(None);
+                return Ok(Progress::Free(horizon));
+            }
+            if evaluation >= FEW && at.time >= stretch {
+                return Ok(Progress::Free(at.time));
             }
             // Where two bodies touch and neither approach nor leave, the bound says next to nothing.
             let stays = touched && at.gap.value - zero <= self.tolerance;
@@ -114,7 +131,7 @@ impl Search<'_> {
             shallow = shallow.max(self.tolerance * patience(beyond));
             let mut tau = self.certified(before.as_ref(), &at, left, floor - shallow, bound);
             if tau >= left {
-                return Ok(None);
+                return Ok(Progress::Free(horizon));
             }
             // A pair that starts in contact and leaves it may do so slowly.
             let least = f64::EPSILON * (self.begin.abs() + horizon);
@@ -124,11 +141,12 @@ impl Search<'_> {
             left_start |= height > band;
             if height <= target && next.rate < 0.0 {
                 if left_start || next.gap.value < floor {
-                    return self.refine(at, next, (zero, target), memory).map(Some);
+                    let contact = self.refine(at, next, (zero, target), memory);
+                    return contact.map(Progress::Contact);
                 }
                 // Still at the start: it approaches after all.
                 if height <= -0.5 * band {
-                    return Ok(Some(next.time));
+                    return Ok(Progress::Contact(next.time));
                 }
             }
             before = Some(std::mem::replace(&mut at, next));

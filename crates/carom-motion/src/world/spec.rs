@@ -14,6 +14,9 @@ use std::collections::BTreeMap;
 /// Contacts within this fraction of the smaller body's radius take part in an impact.
 pub(crate) const CONTACT_TOLERANCE: f64 = 1e-9;
 
+/// Rounding of a place, as a fraction of the radius, up to which a body that touches nothing can be followed.
+const RESOLVED: f64 = 1e-3;
+
 /// What happens where two things touch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Surface {
@@ -103,8 +106,8 @@ impl World {
     ///
     /// # Errors
     ///
-    /// [`MotionError::InvalidValue`], [`MotionError::Shape`] for a mesh that is not convex, and
-    /// [`MotionError::InitialPenetration`].
+    /// [`MotionError::InvalidValue`], [`MotionError::Shape`] for a mesh that is not convex,
+    /// [`MotionError::InitialPenetration`], and [`MotionError::CoarseCoordinates`].
     pub fn new(spec: &WorldSpec) -> Result<Self, MotionError> {
         check(
             "time step",
@@ -145,19 +148,70 @@ impl World {
                 .map(|(names, s)| (order(*names), *s))
                 .collect(),
         };
+        for (body, state) in world.initial.iter().enumerate() {
+            world.check_place(body, state, 0.0)?;
+        }
         world.check_overlaps()?;
         Ok(world)
     }
 
+    /// Checks that coordinates tell where a mobile body is.
+    ///
+    /// # Errors
+    ///
+    /// [`MotionError::CoarseCoordinates`].
+    pub(crate) fn check_place(
+        &self,
+        body: usize,
+        state: &State,
+        time: f64,
+    ) -> Result<(), MotionError> {
+        let Some(about) = self.bodies.get(body).filter(|body| body.is_mobile()) else {
+            return Ok(());
+        };
+        let needed = RESOLVED * about.radius;
+        check_rounding(about, state.position.amax(), needed, time)
+    }
+
+    /// Checks that coordinates tell whether a pair touches: contacts are deeper than the rounding of both places.
+    ///
+    /// # Errors
+    ///
+    /// [`MotionError::CoarseCoordinates`].
+    pub(crate) fn check_contact(
+        &self,
+        (i, j): (usize, usize),
+        states: [&State; 2],
+        time: f64,
+    ) -> Result<(), MotionError> {
+        let [here, there] = states.map(|state| state.position.amax());
+        let far = match self.thing(j) {
+            Other::Body(_) => here.max(there),
+            Other::Plane(plane) => here.max(plane.half_space.offset().abs()),
+        };
+        check_rounding(&self.bodies[i], far, self.tolerance(i, j), time)
+    }
+
     fn check_overlaps(&self) -> Result<(), MotionError> {
         let mut deep: Option<((usize, usize), f64)> = None;
+        let mut coarse: Option<((usize, usize), MotionError)> = None;
         self.each_pair(&self.initial, 0.0, &mut |pair| {
+            let states = [pair.0, pair.1].map(|thing| self.initial_of(thing));
+            if let Err(error) = self.check_contact(pair, states, 0.0) {
+                if coarse.as_ref().is_none_or(|(first, _)| pair < *first) {
+                    coarse = Some((pair, error));
+                }
+                return 0.0;
+            }
             let gap = self.gap(pair, &self.initial);
             if gap < -self.tolerance(pair.0, pair.1) && deep.is_none_or(|(first, _)| pair < first) {
                 deep = Some((pair, -gap));
             }
             0.0
         });
+        if let Some((_, error)) = coarse {
+            return Err(error);
+        }
         match deep {
             None => Ok(()),
             Some(((first, second), depth)) => Err(MotionError::InitialPenetration {
@@ -326,6 +380,20 @@ impl World {
         });
         lowest
     }
+}
+
+fn check_rounding(body: &Body, far: f64, needed: f64, time: f64) -> Result<(), MotionError> {
+    let rounding = far * f64::EPSILON;
+    if rounding <= needed {
+        return Ok(());
+    }
+    Err(MotionError::CoarseCoordinates {
+        body: body.name.clone(),
+        coordinate: far,
+        rounding,
+        needed,
+        time,
+    })
 }
 
 fn check(what: &str, value: f64, good: bool, allowed: &'static str) -> Result<(), MotionError> {

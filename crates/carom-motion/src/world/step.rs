@@ -6,7 +6,7 @@
 //! 3. rows $J_1$ there, $v\leftarrow v + M^{-1}J_1^T\Lambda_1$ with $0\le\Lambda_n\perp J_nv\ge 0$.
 //!
 //! Each kick is an impact at a fixed configuration, so its work is $\tfrac12\Lambda\cdot(b^-+b^+)$
-//! exactly. Friction is Coulomb's in the round cone. A contact that slides is rubbed against its slip
+//! exactly; how much of it is a loss says `losses.rs`, and how much the rest may be `guard.rs`. Friction is Coulomb's in the round cone. A contact that slides is rubbed against its slip
 //! before the first kick and after the second; one that sticks has no slip on the average of the flight
 //! and none after it.
 //!
@@ -16,8 +16,9 @@ use crate::world::MotionError;
 use crate::world::body::{Body, Flights, Velocity};
 use crate::world::dependent::Dependent;
 use crate::world::friction::{Friction, Kick};
+use crate::world::losses::{self, Begin, Kicked};
 use crate::world::pair::{self, ContactPoint, Other, PairMemory};
-use crate::world::rows::{Rows, Side, work};
+use crate::world::rows::{Rows, Side};
 use carom_variational::State;
 use nalgebra::{Vector2, Vector3};
 
@@ -36,8 +37,8 @@ const SHORT: f64 = 0.0101;
 /// Contact velocities below this fraction of what moves in a step are none.
 pub(crate) const STILL: f64 = 1e-11;
 
-/// Rounding of the work of kicks, as a fraction of the kinetic energy.
-const ROUNDING: f64 = 1e-12;
+/// Points whose gap is within this fraction of the contact tolerance are closed.
+const CLOSED: f64 = 1e-3;
 
 /// Passes that lift what the first kick left too deep.
 const LIFTS: usize = 8;
@@ -97,7 +98,9 @@ pub(crate) struct Step {
     /// States after the second kick.
     pub(crate) end: Vec<State>,
     pub(crate) pairs: Vec<PairStep>,
-    /// Energy that the kicks took (J).
+    /// Work of the kicks (J).
+    pub(crate) work: f64,
+    /// Energy that friction and landing points took (J): what is left of the work is the error of the step.
     pub(crate) loss: f64,
     /// Smallest slip along its old direction that is left to a contact that slid at the start; below 0 if
     /// the friction of sliding would reverse it (m/s).
@@ -112,6 +115,7 @@ impl Step {
         let share = length / self.length;
         let mut out = self.clone();
         out.length = length;
+        out.work *= share;
         out.loss *= share;
         for pair in &mut out.pairs {
             pair.pressed *= share;
@@ -145,6 +149,12 @@ struct Points {
 impl StepScene<'_> {
     fn side<'s>(&'s self, place: usize, states: &'s [State]) -> Side<'s> {
         Some((place, *self.bodies.get(place)?, states.get(place)?))
+    }
+
+    /// Scale of the rounding of the gap of a pair (m).
+    pub(crate) fn gap_scale(&self, pair: &StepPair<'_>, states: &[State]) -> f64 {
+        let [here, there] = self.states_of(pair, states);
+        pair::gap_scale(pair.body, here, &pair.other, there)
     }
 
     fn states_of<'s>(&'s self, pair: &'s StepPair<'_>, states: &'s [State]) -> [&'s State; 2] {
@@ -255,31 +265,12 @@ impl StepScene<'_> {
         let most = self.most_gain(states, h);
         for way in [Way::Implicit, Way::Rates] {
             if let Ok(step) = self.step_by(way, states, h, guess)
-                && step.loss >= -most
+                && step.work <= most
             {
                 return Ok(step);
             }
         }
         self.step_by(Way::Lift, states, h, guess)
-    }
-
-    /// What a step may gain at most by the error of its order, $m(ah)^2\cdot h\omega$ for each body with the
-    /// acceleration $a$ and the rate $\omega$ of its motion, and by rounding (J).
-    fn most_gain(&self, states: &[State], h: f64) -> f64 {
-        let gravity = self.flights.gravity.norm();
-        let one = |(body, state): (&&Body, &State)| {
-            let Some(rigid) = &body.rigid else {
-                return 0.0;
-            };
-            let velocity = Velocity::of(body, state);
-            let speed =
-                velocity.linear.norm() + velocity.angular.norm() * body.radius + gravity * h;
-            let acceleration = gravity + speed * speed / body.radius;
-            let rate = (acceleration / body.radius).sqrt() + speed / body.radius;
-            let kick = acceleration * h;
-            rigid.mass() * (kick * kick * (rate * h).min(1.0) + ROUNDING * speed * speed)
-        };
-        self.bodies.iter().zip(states).map(one).sum()
     }
 
     fn step_by(
@@ -556,7 +547,6 @@ impl StepScene<'_> {
                 start.rows.velocities(&velocities, &mut begin_velocities);
             }
         }
-        let mut loss = -work(&first, &before, &begin_velocities);
         // Second kick: contacts that are closed.
         let mut closed = Vec::new();
         let mut second_points = Points {
@@ -568,7 +558,7 @@ impl StepScene<'_> {
                 continue;
             };
             let held = first.get(3 * c).is_some_and(|x| *x > 0.0);
-            if held || point.gap <= 1e-3 * pair.tolerance {
+            if held || point.gap <= CLOSED * pair.tolerance {
                 closed.push(c);
                 self.push(&mut second_points, *index, *point, &landed);
             }
@@ -604,7 +594,30 @@ impl StepScene<'_> {
         second_points
             .rows
             .velocities(&self.velocities(&states_end), &mut after);
-        loss -= work(&second, &velocity, &after);
+        let start_kick = Kicked {
+            impulses: &first,
+            before: &before,
+            after: &begin_velocities,
+        };
+        let end_kick = Kicked {
+            impulses: &second,
+            before: &velocity,
+            after: &after,
+        };
+        let work = start_kick.total() + end_kick.total();
+        let begins: Vec<Begin> = (0..contacts)
+            .map(|c| Begin {
+                friction: rubbed
+                    .get(c)
+                    .map_or(Friction::Frictionless, |(_, law)| *law),
+                closed: start.points.get(c).is_some_and(|(index, point)| {
+                    let pair = self.pairs.get(*index);
+                    pair.is_some_and(|pair| point.gap <= CLOSED * pair.tolerance)
+                }),
+                second: closed.iter().position(|place| *place == c),
+            })
+            .collect();
+        let loss = losses::loss(&begins, &start_kick, &end_kick, still);
         // What the friction of sliding alone would leave of the slip.
         let mut slip_left = f64::INFINITY;
         for (place, c) in closed.iter().enumerate() {
@@ -709,6 +722,7 @@ impl StepScene<'_> {
             launched,
             end: states_end,
             pairs,
+            work,
             loss,
             slip_left,
             impulses: [first, of_end],

