@@ -1,4 +1,4 @@
-//! What an impact law answers.
+//! Answers of impact laws.
 
 use crate::Audit;
 use crate::frictional::FrictionCone;
@@ -8,7 +8,7 @@ use carom_lcp::cone::{ConeMode, ConeSelection};
 use carom_metric::Tangent;
 use nalgebra::DVector;
 
-/// How an impact ended, as mechanics allows.
+/// Status of an impact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ImpactStatus {
@@ -41,11 +41,11 @@ pub struct ImpactOutcome {
     pub impulses: DVector<f64>,
     /// Multipliers of the constraint one-forms (m).
     pub constraint_impulses: DVector<f64>,
-    /// How it ended.
+    /// Outcome.
     pub status: ImpactStatus,
     /// Energy and momentum balance, computed from the problem and the outcome alone.
     pub audit: Audit,
-    /// What the law has to say beyond the outcome.
+    /// Diagnostics of the law beyond the outcome.
     pub diagnostics: Diagnostics,
 }
 
@@ -71,7 +71,7 @@ impl Warning {
 }
 
 impl ImpactOutcome {
-    /// What to be cautious about, in the order of the enum.
+    /// Warnings about the outcome, in the order of the enum.
     pub fn warnings(&self) -> Vec<Warning> {
         let is_unique = match &self.diagnostics {
             Diagnostics::Cone(cone) => cone.family == 0,
@@ -84,31 +84,31 @@ impl ImpactOutcome {
     }
 }
 
-/// What a law reports beyond the outcome.
+/// Diagnostics that a law reports beyond the outcome.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Diagnostics {
-    /// Of the propagative law.
+    /// Strike of the propagative law.
     Propagative(PropagativeDiagnostics),
-    /// Of the plastic law.
+    /// Diagnostics of the plastic law.
     Plastic {
         /// Contacts with a pulling impulse.
         adhesive: Vec<usize>,
     },
-    /// Of the simultaneous frictional laws.
+    /// Diagnostics of the simultaneous frictional laws.
     Complementarity {
         /// Pivots made.
         pivots: usize,
         /// Largest velocity that a pushing or sticking contact misses, over its own terms.
         velocity_residual: f64,
-        /// Of contacts in space: how far the polygon's answer is from that of round cones.
+        /// For contacts in space: difference of the polygon's answer from that of round cones.
         polygon: Option<PolygonDiagnostics>,
     },
-    /// Of the simultaneous laws with round friction cones.
+    /// Diagnostics of the simultaneous laws with round friction cones.
     Cone(Box<ConeDiagnostics>),
-    /// Of Poisson's law.
+    /// Diagnostics of Poisson's law.
     Poisson(Box<PoissonDiagnostics>),
-    /// Of the sequential law.
+    /// Diagnostics of the sequential law.
     Sequential {
         /// Contacts in the order of their impacts.
         sequence: Vec<usize>,
@@ -116,7 +116,7 @@ pub enum Diagnostics {
         closed_at_once: Vec<usize>,
         /// Pivots made.
         pivots: usize,
-        /// The same as for the simultaneous laws, largest over the single impacts.
+        /// Residual as for the simultaneous laws, largest over the single impacts.
         velocity_residual: f64,
         /// The friction cones of contacts in space.
         cone: Option<FrictionCone>,
@@ -124,7 +124,7 @@ pub enum Diagnostics {
         /// 0 in the plane.
         cone_residual: f64,
     },
-    /// Of one outcome of the set-valued law.
+    /// Diagnostics of one outcome of the set-valued law.
     SetValued {
         /// Index of the sample.
         sample: u64,
@@ -135,18 +135,18 @@ pub enum Diagnostics {
         /// Largest velocity that a pushing or sticking row of a step missed, over its own terms.
         velocity_residual: f64,
     },
-    /// Of the laws for one frictional contact.
+    /// Diagnostics of the laws for one frictional contact.
     Frictional(Box<FrictionalDiagnostics>),
-    /// Of the nonholonomic laws.
+    /// Diagnostics of the nonholonomic laws.
     Nonholonomic(NonholonomicDiagnostics),
-    /// Of the rough law.
+    /// Diagnostics of the rough law.
     Rough,
-    /// Of a law with nothing to say beyond the outcome.
+    /// A law without diagnostics.
     None,
 }
 
 impl Diagnostics {
-    /// The same with the velocity residual that the gate has found, if it is reported.
+    /// The diagnostics with the velocity residual that the gate has found, if it is reported.
     pub(crate) fn with_velocity_residual(mut self, residual: Option<f64>) -> Self {
         match (&mut self, residual) {
             (
@@ -162,7 +162,7 @@ impl Diagnostics {
     }
 }
 
-/// How contacts with round friction cones came to their impulses.
+/// Diagnostics of contacts with round friction cones.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ConeDiagnostics {
     /// The [`cone_residual`](carom_lcp::cone::cone_residual) of the impulses.
@@ -172,9 +172,9 @@ pub struct ConeDiagnostics {
     /// Dimension of the continuum of velocities after the impact of which this is a member; 0 if
     /// they are isolated.
     pub family: usize,
-    /// How the member was chosen.
+    /// Selection of the member.
     pub selection: ConeSelection,
-    /// What each contact does.
+    /// Mode of each contact.
     pub modes: Vec<ConeMode>,
     /// Lemke pivots made.
     pub pivots: usize,
@@ -197,7 +197,7 @@ pub struct PoissonDiagnostics {
     pub cone: FrictionCone,
     /// Dimension of the continuum of compressions of which this is a member; 0 if they are isolated.
     pub family: usize,
-    /// How the member was chosen.
+    /// Selection of the member.
     pub selection: ConeSelection,
     /// Modes of the contacts at the end of the impact, [`Open`](ConeMode::Open) without an impulse.
     pub modes: Vec<ConeMode>,
@@ -207,7 +207,7 @@ pub struct PoissonDiagnostics {
     pub newton_steps: usize,
 }
 
-/// How good friction polygons are in place of round cones.
+/// Error of friction polygons in place of round cones.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PolygonDiagnostics {
     /// The polygon.
@@ -220,7 +220,7 @@ pub struct PolygonDiagnostics {
 }
 
 impl PolygonDiagnostics {
-    /// The same for this part of a system and another that shares no body with it.
+    /// Diagnostics of this part of a system and another that shares no body with it.
     pub(crate) fn beside(self, other: &Self) -> Self {
         let errors = self.cone_error.zip(other.cone_error);
         Self {
@@ -231,7 +231,7 @@ impl PolygonDiagnostics {
     }
 }
 
-/// How a frictional impact came about.
+/// Diagnostics of a frictional impact.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FrictionalDiagnostics {
     /// Inverse inertia matrix of the contact, tangents first; planar and frictionless contacts
@@ -243,7 +243,7 @@ pub struct FrictionalDiagnostics {
     pub impact: Option<ContactImpact>,
 }
 
-/// How a propagative outcome came about.
+/// Diagnostics of a propagative outcome.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct PropagativeDiagnostics {
     /// Contacts in the order of the elementary impacts (one shortest order if several lead
@@ -275,11 +275,11 @@ pub struct OutcomeSet {
     /// $\xi = \max \lVert p_i - p_j\rVert / \lVert p^-\rVert$: the indeterminacy. Of an incomplete
     /// set that of the outcomes listed, a lower bound.
     pub indeterminacy: f64,
-    /// Whether every order was followed to its end.
+    /// True if every order was followed to its end.
     pub complete: bool,
     /// Distinct outcomes that were met and are not listed.
     pub omitted: usize,
-    /// How orders were drawn, if they were.
+    /// Sample of drawn orders, if orders were drawn.
     pub drawn: Option<DrawnOrders>,
 }
 

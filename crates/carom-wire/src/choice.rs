@@ -1,4 +1,4 @@
-//! Which law suits which impact.
+//! Choice of a law by the situation.
 
 use carom_impact::{Law, LawInfo};
 

@@ -124,7 +124,7 @@ impl Wanted {
         self.jacobian_within(problem, law, outcome, is_member, &mut budget)
     }
 
-    /// The same within a budget of work, of which it takes its part: without any left there is no class.
+    /// Jacobian within a budget of work, of which it takes its part: without any left there is no class.
     pub(crate) fn jacobian_within(
         &self,
         problem: &ImpactProblem<'_>,

@@ -373,7 +373,7 @@ pub(crate) fn differentiated_fields(
     differentiated_within(problem, law, outcome, is_member, wanted, &mut { u64::MAX })
 }
 
-/// The same within a budget of work for the derivative, of which it takes its part.
+/// Differentiates within a budget of work, of which it takes its part.
 pub(crate) fn differentiated_within(
     problem: &ImpactProblem<'_>,
     law: &Law,

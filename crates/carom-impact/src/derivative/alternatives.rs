@@ -94,7 +94,7 @@ impl Contacts<'_> {
             && tangents.all(|(i, j)| is_near(*i, *j))
     }
 
-    /// The same for the contacts of one group of rows.
+    /// Exclusion for the contacts of one group of rows.
     fn exclusion_of(
         &self,
         group: usize,

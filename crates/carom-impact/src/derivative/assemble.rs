@@ -89,7 +89,7 @@ impl<'p> Derivative<'p> {
         };
         let outcome_after = frame.of_velocity(&outcome.velocity_plus.0);
         let mut missed = &outcome_after - &first.velocity;
-        // Where the law was asked nearby it may answer there otherwise than here.
+        // A law that was asked nearby may answer there otherwise than here.
         if !(is_continuous.is_some() || frame.is_rounding(&missed, SAME_WAY)) {
             return Err(ImpactError::NotDifferentiated {
                 reason: "its stages do not lead to the outcome",
@@ -98,7 +98,7 @@ impl<'p> Derivative<'p> {
         let least = |of: fn(&Walk) -> f64| ways.iter().map(of).fold(f64::INFINITY, f64::min);
         let (next, nearest) = (least(|way| way.margin), least(|way| way.least));
         let n_ways = ways.len();
-        // Where no way leads on the law has another answer, or none.
+        // If no way leads on, the law has another answer, or no answer.
         let is_covered = match is_continuous {
             Some(is_continuous) => is_continuous,
             None => leads_everywhere(frame, &ways)?,
@@ -206,7 +206,7 @@ impl<'p> Derivative<'p> {
         Ok(derivative)
     }
 
-    /// What is proven of the surroundings of the velocity, worked out when it is first asked for.
+    /// Proven scope of the branches around the velocity, computed when it is first asked for.
     pub(super) fn scope(&self) -> Scope {
         *self.scope.get_or_init(|| self.find_scope())
     }

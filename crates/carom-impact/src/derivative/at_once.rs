@@ -135,7 +135,7 @@ impl AtOnce<'_> {
     }
 }
 
-/// Whether another map than that of a way may answer within the tolerance; `None` if that is not known.
+/// True if another map than that of a way may answer within the tolerance; `None` if that is not known.
 fn has_others(contacts: &Contacts<'_>, way: &Walk, tolerance: f64) -> Option<bool> {
     let frame = contacts.frame;
     let step = Step {
@@ -176,7 +176,7 @@ pub(super) fn simultaneous(
     Ok((!is_family).then_some(found))
 }
 
-/// Whether the outcome is a member of a continuum.
+/// True if the outcome is a member of a continuum.
 fn is_family(outcome: &ImpactOutcome) -> bool {
     matches!(&outcome.diagnostics, Diagnostics::Cone(cone) if cone.family > 0)
 }

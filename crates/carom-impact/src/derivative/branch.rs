@@ -53,7 +53,7 @@ pub(super) enum Test {
 }
 
 impl Test {
-    /// That a row approaches, or that it separates.
+    /// Test that a row approaches, or that it separates.
     pub(super) fn that(row: usize, approaches: bool) -> Self {
         if approaches {
             Self::Approaches(row)
@@ -76,7 +76,7 @@ impl Test {
     }
 }
 
-/// What a test is evaluated in: a form of velocities (n) and a gradient by the whitened velocity
+/// Buffers of a test: a form of velocities (n) and a gradient by the whitened velocity
 /// before the impact (n).
 pub(super) struct Workspace {
     form: DVector<f64>,
@@ -161,7 +161,7 @@ pub(super) struct Walk {
     pub(super) least: f64,
     /// Largest value of the tests that were nearly tied last.
     tie: f64,
-    /// What leads to the velocity.
+    /// Map to the velocity.
     pub(super) map: Map,
 }
 
@@ -245,7 +245,7 @@ impl Walk {
         }
         let row = gradient / kernel::norm(gradient.as_slice());
         self.tie = self.tie.max(value.abs());
-        // What is decided once is not decided again.
+        // A decision that is made once is not made again.
         let is_same = |other: &DVector<f64>| (other - &row).norm() <= INTERIOR;
         if self.tied.iter().any(is_same) {
             return Ok(true);
@@ -260,7 +260,7 @@ impl Walk {
         Ok(true)
     }
 
-    /// Whether something near satisfies all ties, if there are more than so many.
+    /// True if something near satisfies all ties, if there are more than so many.
     fn is_open(&self, n_tied: usize) -> Result<bool, ImpactError> {
         Ok(self.tied.len() == n_tied || interior(&self.tied)?.is_some())
     }
@@ -270,12 +270,12 @@ impl Walk {
         &self.tied
     }
 
-    /// Whether any decision on the way was nearly tied.
+    /// True if any decision on the way was nearly tied.
     pub(super) fn is_tied(&self) -> bool {
         !self.tied.is_empty()
     }
 
-    /// Whether the ties of this way are decided so in a whitened direction.
+    /// True if the ties of this way are decided so in a whitened direction.
     pub(super) fn leads(&self, direction: &DVector<f64>) -> bool {
         let allowed = INTERIOR.sqrt() * kernel::norm(direction.as_slice());
         self.tied.iter().all(|row| row.dot(direction) >= -allowed)
@@ -322,12 +322,12 @@ pub(super) fn interior(rows: &[DVector<f64>]) -> Result<Option<DVector<f64>>, Im
     Ok((distance > INTERIOR).then(|| nearest / distance))
 }
 
-/// What happens in a stage, and what decides that it happens in its mode.
+/// A stage in its mode, and the forms that decide for the mode.
 pub(super) type Step = (Arc<Stage>, Vec<Form>);
 
 /// A way on from a state.
 struct Choice<S> {
-    /// Where its tests end among all; they begin where those of the one before end.
+    /// End of its tests among all; they begin where those of the stage before end.
     end: usize,
     stage: Option<Step>,
     next: Option<S>,
@@ -367,7 +367,7 @@ pub(super) struct Found {
     pub(super) work: u64,
 }
 
-/// How ties are told and followed.
+/// Tolerances and limits of ties.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ties {
     /// Decisions within this fraction of what contacts see of the velocity are tied.

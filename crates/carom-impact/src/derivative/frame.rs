@@ -23,7 +23,7 @@ pub(crate) struct Frame<'p> {
     pub(super) problem: &'p ImpactProblem<'p>,
     /// Whitened rows (n each), contact by contact, then the constraints.
     pub(super) rows: DMatrix<f64>,
-    /// What each row is multiplied by; impulses on it are divided by that.
+    /// Row scale: rows are multiplied by it, impulses divided.
     factors: Vec<f64>,
     /// Velocity before, and its length.
     pub(super) before: DVector<f64>,

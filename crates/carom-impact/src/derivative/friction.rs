@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// Combinations of modes that are looked at where several contacts are tied.
 const MAX_COMBINATIONS: usize = 4096;
 
-/// What a mode asks for may be missed by so many times what a tied decision may miss: the tests of the mode
+/// The conditions of a mode may be missed by this multiple of the tolerance of a tied decision: the tests of the mode
 /// then decide.
 const GENEROUS: f64 = 4.0;
 
@@ -30,7 +30,7 @@ pub(super) fn combination(lists: &[Vec<Grip>], mut code: usize) -> Vec<Grip> {
     lists.iter().map(&mut one).collect()
 }
 
-/// What is known of a stage of contacts with friction.
+/// Quantities of a stage of contacts with friction.
 #[derive(Clone, Debug)]
 pub(super) struct Event {
     pub(super) before: DVector<f64>,
@@ -47,7 +47,7 @@ pub(super) struct Contacts<'f> {
     members: Vec<usize>,
     tangents: Vec<Vec<usize>>,
     directions: Vec<Vec<[f64; 2]>>,
-    /// Whether contacts ask for Newton's restitution.
+    /// True if contacts ask for Newton's restitution.
     rebounds: bool,
 }
 
@@ -238,7 +238,7 @@ impl<'f> Contacts<'f> {
         is_any
     }
 
-    /// What is near for each contact: what changes by as little as the tolerance says of the velocity before
+    /// Modes that are near for each contact: those that changes of the velocity before within the tolerance
     /// can change it to.
     fn near(
         &self,

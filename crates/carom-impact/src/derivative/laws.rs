@@ -1,4 +1,4 @@
-//! How each law is followed: which stages it makes, and what it decides.
+//! Stages and decisions of each law.
 
 use super::at_once::{AtOnce, simultaneous};
 use super::blend::Blend;
@@ -88,7 +88,7 @@ impl DifferentiableLaw for Propagative {
     }
 }
 
-/// Where restitution leads from an elastic outcome, if the plastic one is not nearly tied.
+/// Effect of restitution on an elastic outcome, if the plastic one is not nearly tied.
 pub(super) fn towards_plastic(frame: &Frame<'_>, elastic: &Walk, to: ToPlastic) -> Option<Blend> {
     let plastic = plastic_branches(frame, to.rule, to.ties).ok()?;
     match plastic.walks.as_slice() {
@@ -242,7 +242,7 @@ impl DifferentiableLaw for Poisson {
 }
 
 impl DifferentiableLaw for SetValued {
-    /// Of the sample of the outcome, with its caps held fixed.
+    /// Branches of the outcome's sample, with its caps held fixed.
     fn branches<'p>(
         &self,
         problem: &'p ImpactProblem<'p>,
@@ -312,7 +312,7 @@ impl DifferentiableLaw for SetValued {
     }
 }
 
-/// Where a cycle of single contacts is.
+/// Position in a cycle of single contacts.
 #[derive(Clone, Copy)]
 struct Turn {
     asked: usize,
@@ -484,7 +484,7 @@ impl DifferentiableLaw for Rough {
                         mode.stop(row, rebound);
                     }
                 }
-                // Where these fail the law has no answer.
+                // If these fail, the law has no answer.
                 let form = |i: usize| match pattern[i] {
                     true => Form {
                         impulses: of_row(contacts.row(i)),

@@ -81,7 +81,7 @@ const SAME_JACOBIAN: f64 = 1e-7;
 /// Distance of the end of the stages from the law's own outcome, over the motion that contacts see, at most.
 const SAME_WAY: f64 = 1e-7;
 
-/// How an outcome depends on the velocity before.
+/// Dependence of an outcome on the velocity before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Differentiability {
     /// The Jacobian is the derivative.
@@ -145,9 +145,9 @@ pub struct Direction {
 /// The derivative along a direction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DirectionalDerivative {
-    /// Of the velocity after (n); `None` where there is none, see [`reason`](Self::reason).
+    /// Derivative of the velocity after (n); `None` where it does not exist, see [`reason`](Self::reason).
     pub velocity_plus: Option<DVector<f64>>,
-    /// Of the impulses on the contact rows as given; `None` where contacts depend on each other.
+    /// Derivative of the impulses on the contact rows as given; `None` where contacts depend on each other.
     pub impulses: Option<DVector<f64>>,
     /// Why there is no derivative: `"dependent-contacts"` where the direction breaks a dependency
     /// of contacts that push, `"near-tied-plastic"` where restitution would have to choose between
@@ -172,9 +172,9 @@ pub struct Derivative<'p> {
     frame: Frame<'p>,
     /// The way of the outcome; `None` unless it is smooth.
     way: Option<Walk>,
-    /// Where a restitution below 1 would lead to, of an elastic outcome.
+    /// Effect that a restitution below 1 would have on an elastic outcome.
     to_plastic: Option<ToPlastic>,
-    /// The same, looked up when it is first asked for.
+    /// The effect of restitution, computed when it is first asked for.
     towards: OnceLock<Option<Box<Blend>>>,
     class: Option<Differentiability>,
     /// Distance (kinetic norm) of the nearest decision that the way makes.
@@ -202,7 +202,7 @@ pub trait DifferentiableLaw: ImpactLaw {
     ///
     /// # Errors
     ///
-    /// Those of [`resolve`](ImpactLaw::resolve); [`ImpactError::NotDifferentiated`].
+    /// The errors of [`resolve`](ImpactLaw::resolve); [`ImpactError::NotDifferentiated`].
     fn branches<'p>(
         &self,
         problem: &'p ImpactProblem<'p>,
@@ -218,15 +218,15 @@ pub struct Branches<'p> {
     frame: Frame<'p>,
     ways: Vec<Walk>,
     is_complete: bool,
-    /// Whether one restitution holds for the whole event.
+    /// True if one restitution holds for the whole event.
     is_event: bool,
-    /// Where a restitution below 1 would lead to, of an elastic outcome.
+    /// Effect that a restitution below 1 would have on an elastic outcome.
     to_plastic: Option<ToPlastic>,
-    /// Whether the outcome is homogeneous of degree 1 in the velocity.
+    /// True if the outcome is homogeneous of degree 1 in the velocity.
     is_homogeneous: bool,
-    /// Whether the outcome is known to kink whatever the pieces.
+    /// True if the outcome is known to kink whatever the pieces.
     is_kink: bool,
-    /// Whether the law was seen to answer in every direction without a jump; `None` if it was not asked.
+    /// True if the law was seen to answer in every direction without a jump; `None` if it was not asked.
     is_continuous: Option<bool>,
     answers: Answers,
     reason: Option<&'static str>,
@@ -234,7 +234,7 @@ pub struct Branches<'p> {
     work: u64,
 }
 
-/// What is proven of the surroundings of a velocity.
+/// Proven scope of the branches around a velocity.
 #[derive(Clone, Copy, Debug)]
 struct Scope {
     is_unique: Option<bool>,
@@ -242,17 +242,17 @@ struct Scope {
     margin: Option<f64>,
 }
 
-/// How many answers a law may have to one velocity.
+/// Number of answers that a law may have to one velocity.
 #[derive(Clone, Debug)]
 enum Answers {
     /// One: what it decides it is tested for.
     One,
     /// One, up to a decision whose distance is not known.
     OneSomewhere,
-    /// Those of complementarity problems, one for each stage: its contacts, and caps on their normal impulses.
+    /// Answers of complementarity problems, one for each stage: its contacts, and caps on their normal impulses.
     Modes {
         cones: Cones,
-        /// Whether contacts may ask for restitution.
+        /// True if contacts may ask for restitution.
         rebounds: bool,
         steps: Steps,
     },
@@ -281,14 +281,14 @@ struct ToPlastic {
     ties: Ties,
 }
 
-/// What leads from the velocity before to that after.
+/// Map from the velocity before to that after.
 #[derive(Clone, Debug)]
 enum Map {
     /// The stages of the walk.
     Chain,
     /// Between a plastic and an elastic outcome.
     Blend(Box<Blend>),
-    /// Of one contact that may slide.
+    /// Map of one contact that may slide.
     Sliding(Box<Sliding>),
     /// The derivatives of the walk, which are limits from a region.
     Limit,
@@ -319,7 +319,7 @@ impl<'p> Branches<'p> {
         }
     }
 
-    /// Of an outcome that is a member of a continuum.
+    /// Branches of an outcome that is a member of a continuum.
     fn family(frame: Frame<'p>) -> Self {
         Self {
             reason: Some("family"),
@@ -330,7 +330,7 @@ impl<'p> Branches<'p> {
 }
 
 impl Walk {
-    /// Whether impulses can be shifted between contacts.
+    /// True if impulses can be shifted between contacts.
     fn is_dependent(&self) -> bool {
         match &self.map {
             Map::Chain => self.stages.iter().any(|s| s.is_dependent),
@@ -339,7 +339,7 @@ impl Walk {
         }
     }
 
-    /// Whether no contact acts.
+    /// True if no contact acts.
     fn is_quiet(&self) -> bool {
         match &self.map {
             Map::Chain => self.stages.iter().all(|s| s.is_quiet()),
@@ -380,7 +380,7 @@ fn are_one(a: &DMatrix<f64>, b: &DMatrix<f64>) -> bool {
 ///
 /// # Errors
 ///
-/// Those of the law; [`ImpactError::InvalidOption`] for a tolerance outside (0, 1e-3];
+/// The errors of the law; [`ImpactError::InvalidOption`] for a tolerance outside (0, 1e-3];
 /// [`ImpactError::NotDifferentiated`] where the derivative is not known.
 pub fn differentiate<'p>(
     law: &dyn DifferentiableLaw,
@@ -398,7 +398,7 @@ pub fn differentiate<'p>(
 ///
 /// # Errors
 ///
-/// As [`differentiate`].
+/// The errors of [`differentiate`].
 pub fn of_outcome<'p>(
     law: &dyn DifferentiableLaw,
     problem: &'p ImpactProblem<'p>,
@@ -436,14 +436,14 @@ pub fn of_outcome<'p>(
 }
 
 impl Derivative<'_> {
-    /// Where restitution leads an elastic outcome; `None` if the plastic one is nearly tied.
+    /// Effect of restitution on an elastic outcome; `None` if the plastic one is nearly tied.
     fn towards_plastic(&self) -> Option<&Blend> {
         let (to, way) = (self.to_plastic?, self.way.as_ref()?);
         let found = || laws::towards_plastic(&self.frame, way, to).map(Box::new);
         self.towards.get_or_init(found).as_deref()
     }
 
-    /// How the outcome depends on the velocity before; `None` where it is a member of a continuum.
+    /// Class of the outcome's dependence on the velocity before; `None` where it is a member of a continuum.
     pub fn class(&self) -> Option<Differentiability> {
         self.class
     }
@@ -451,7 +451,7 @@ impl Derivative<'_> {
     /// Part of the velocity before (kinetic norm) by which it can change, in any direction, without a decision
     /// of the law: the Jacobian is exact up to there, and where friction cones are round the map is smooth.
     ///
-    /// Of a kink or jump the distance of its decision. `None` where nothing is decided at any distance, where the
+    /// For a kink or jump, the distance of its decision. `None` where nothing is decided at any distance, where the
     /// outcome is a member of a continuum, and where no such distance is proven (see
     /// [`is_unique`](Self::is_unique)).
     pub fn margin(&self) -> Option<f64> {
@@ -490,12 +490,12 @@ impl Derivative<'_> {
         self.work
     }
 
-    /// Whether the pieces are all.
+    /// True if the pieces are all.
     pub fn is_complete(&self) -> bool {
         self.is_complete
     }
 
-    /// Whether the law has one answer alone up to the nearest decision of that answer.
+    /// True if the law has one answer alone up to the nearest decision of that answer.
     ///
     /// Complementarity problems with friction may have several solutions. Each belongs to a mode of the
     /// contacts that a few inequalities decide for; the answer is unique if the velocities of every mode of another

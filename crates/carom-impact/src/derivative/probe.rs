@@ -15,10 +15,10 @@ use nalgebra::{DMatrix, DVector};
 /// curvature of round cones.
 const NEAR: f64 = 1e-6;
 
-/// The same as a fraction of the distance of the next decision.
+/// Probe distance as a fraction of the distance of the next decision.
 const BEFORE_NEXT: f64 = 1e-3;
 
-/// The same in distances of tied decisions, at least.
+/// Least probe distance in distances of tied decisions.
 const BEYOND_TIES: f64 = 16.0;
 
 /// Part of a step by which an answer may miss a way.
@@ -51,7 +51,7 @@ pub(super) struct Asked {
 /// An answer near the velocity: velocity after, and its derivatives.
 struct Answer {
     after: DVector<f64>,
-    /// Of the velocity and of the impulses; `None` at another tie and in a continuum.
+    /// Jacobians of the velocity and of the impulses; `None` at another tie and in a continuum.
     jacobians: Option<[DMatrix<f64>; 2]>,
 }
 
@@ -81,7 +81,7 @@ impl<'f, 'l> Probe<'f, 'l> {
         let n = self.frame.dim();
         let any = |_| DVector::from_fn(n, |_, _| random.next_uniform() - 0.5);
         directions.extend((0..RANDOM).map(any));
-        // Where the law was seen on each way.
+        // Velocity at which the law was asked on each way.
         let mut seen: Vec<Option<DVector<f64>>> = vec![None; ways.len()];
         let mut asked = Asked {
             walks: Vec::new(),
@@ -172,7 +172,7 @@ impl<'f, 'l> Probe<'f, 'l> {
     }
 }
 
-/// Whether two Jacobians are one up to what a step can turn a round cone.
+/// True if two Jacobians are one up to what a step can turn a round cone.
 fn are_near(a: &DMatrix<f64>, b: &DMatrix<f64>) -> bool {
     (a - b).amax() <= MATCH * a.amax().max(b.amax()).max(1.0)
 }

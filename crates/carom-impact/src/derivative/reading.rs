@@ -15,7 +15,7 @@ pub(super) const NOTHING: f64 = 1e-11;
 /// Impulses below this fraction of the velocity are rounding.
 const ROUNDING: f64 = 1e-14;
 
-/// What counts as none of the quantities of a contact where its modes are compared.
+/// Thresholds below which quantities of a contact count as zero where its modes are compared.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Near {
     pub(super) push: f64,
@@ -42,7 +42,7 @@ impl From<FrictionCone> for Cones {
     }
 }
 
-/// What the tangents of a pushing contact do.
+/// Tangential mode of a pushing contact.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Tangential {
     /// There is no friction.
@@ -56,7 +56,7 @@ pub(super) enum Tangential {
     Round([f64; 2]),
 }
 
-/// What a contact does.
+/// Mode of a contact.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Grip {
     Open,
@@ -136,7 +136,7 @@ impl Reading<'_> {
         size <= frame.at_most(fraction) && size <= frame.scales().of_row(self.normal, fraction)
     }
 
-    /// How far the drag is inside the cone.
+    /// Distance of the drag from the cone's boundary, positive inside.
     fn slack(&self) -> f64 {
         if self.directions.is_empty() {
             return self.limit() - norm(self.drag);
@@ -145,7 +145,7 @@ impl Reading<'_> {
         sides.fold(f64::INFINITY, f64::min)
     }
 
-    /// How far the drag is inside a side of the polygon.
+    /// Distance of the drag from a side of the polygon, positive inside.
     fn slack_to(&self, j: usize) -> f64 {
         let (normal, reach) = self.facet(j);
         self.limit() * reach - dot(normal, self.drag)
@@ -235,7 +235,7 @@ impl Reading<'_> {
         if inside > left {
             return Tangential::Edge(edge);
         }
-        // Where sliding leaves two directions alike, friction acts along the one that its impulse shows.
+        // If sliding leaves two directions alike, friction acts along the one that its impulse shows.
         let is_next = match self.limit() {
             limit if !self.is_nothing(limit) => share > 0.5 * limit,
             _ => most != edge,
@@ -389,7 +389,7 @@ impl Reading<'_> {
         }
     }
 
-    /// The same for a contact that pushes.
+    /// Adds the tangential forms of a contact that pushes.
     fn add_tangential(
         &self,
         tangential: Tangential,
@@ -471,7 +471,7 @@ impl Reading<'_> {
         }
     }
 
-    /// What decides for a mode.
+    /// Forms that decide for a mode.
     pub(super) fn forms(&self, grip: Grip, out: &mut Vec<Form>) {
         let e = self.rebound.value();
         let normal = |c: f64| -> Terms { smallvec![(self.normal, c)] };

@@ -1,4 +1,4 @@
-//! What decides where contacts depend on each other.
+//! Decisions of contacts that depend on each other.
 //!
 //! Dependent contacts share their impulses in many ways. A mode holds where one of these ways passes all of
 //! its tests: the tests are linear in the impulses and in the shifts between them, and eliminating the shifts
@@ -19,10 +19,10 @@ const MAX_INEQUALITIES: usize = 128;
 /// Inequalities that are given to it.
 const MAX_GIVEN: usize = u64::BITS as usize;
 
-/// Coefficients below this fraction of their inequality's are none.
+/// Coefficients below this fraction of their inequality's count as zero.
 const NONE: f64 = 1e-10;
 
-/// How far, in parts of one, what shifts cannot improve may be from that.
+/// Relative distance from an inequality that shifts cannot improve.
 const STUCK: f64 = 1e-9;
 
 /// A test, and its growth with each shift.
@@ -208,7 +208,7 @@ impl Sorted {
     }
 }
 
-/// What is left of inequalities without their shifts; `None` if these are too many.
+/// Inequalities that remain after their shifts are eliminated; `None` if these are too many.
 ///
 /// After k eliminations a combination of more than k + 1 given inequalities follows from the others (Kohler 1967).
 fn eliminated(mut given: Vec<Inequality>, n_shifts: usize) -> Option<Vec<Inequality>> {

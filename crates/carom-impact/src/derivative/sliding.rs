@@ -24,7 +24,7 @@ const ASIDE: f64 = 1e-7;
 /// Distance, over what the contact sees, that a limit is taken from.
 const NEAR: f64 = 1e-5;
 
-/// What the impact of one contact does, ready for derivatives along any direction.
+/// Impact of one contact, ready for derivatives along any direction.
 #[derive(Clone, Debug)]
 pub(super) struct Sliding {
     /// Rows of the Jacobian of the contact axes: two tangents and the normal, where there are.
@@ -97,7 +97,7 @@ impl Sliding {
             .constraint_rows()
             .map(|row| frame.given_change(variation, row))
             .collect();
-        // How the forms move the part of a row that they take.
+        // Motion of the part of a row that the forms take.
         let moved: Vec<DVector<f64>> = rows
             .iter()
             .map(|[given, _]| {
@@ -280,12 +280,12 @@ pub(super) fn branches<'p>(
     if tangents < 1 {
         w[(0, 0)] = 0.0;
     }
-    // As speeds: what the contact sees, and what of it is tied.
+    // Speeds that the contact sees, and their tied part.
     let seen = |part: f64| frame.scales().of_row(0, part) / problem.scale();
     let tied_speed = seen(tolerance);
     let distance = |decision: &Decision| {
         let size = decision.slope.dot(&(w * decision.slope)).max(0.0).sqrt();
-        // A decision that no velocity changes is none.
+        // A decision that no velocity changes does not count.
         let is_one = size > 1e-10 * w.amax().sqrt() * decision.slope.amax();
         is_one.then(|| decision.value / size)
     };
@@ -331,7 +331,7 @@ pub(super) fn branches<'p>(
             margin = margin.min(distance);
         }
     }
-    // Where normal velocity turns at zero, a compression begins that was not.
+    // If the normal velocity turns at zero, a new compression begins.
     let mut is_touched = false;
     for (value, slopes) in varied.iter().flat_map(|varied| &varied.turns) {
         let turn = Decision {

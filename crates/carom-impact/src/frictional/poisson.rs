@@ -44,7 +44,7 @@ const STICKS: f64 = 1e-9;
 /// and with one $e$, it is Moreau's law. A contact at rest gives back, too: one that is pressed by what
 /// hits its body from the other side.
 ///
-/// Where rows depend on each other the impulses of compression, and with unequal $e$ or friction the
+/// If rows depend on each other, the impulses of compression, and with unequal $e$ or friction the
 /// velocities after the expansion, may be one of several answers: [`selection`](Self::selection) chooses among
 /// velocities of compression alone, and the member of an expansion is the one that is found first.
 ///

@@ -26,7 +26,7 @@ const FLAT: f64 = 1e-14;
 
 /// The part of a cone problem that belongs to the configuration.
 ///
-/// The rows of each contact are divided by the kinetic length of its normal, all three by the same
+/// The rows of each contact are divided by the kinetic length of its normal, all three by one
 /// number: residuals and the even member of a family are those of the rows as given.
 #[derive(Clone, Debug)]
 pub(super) struct RoundStep {
@@ -156,7 +156,7 @@ impl RoundStep {
         refused(&answer)
     }
 
-    /// The same for an outcome whose velocities the gate asks: it also takes an answer that misses
+    /// Step for an outcome whose velocities the gate checks: it also takes an answer that misses
     /// the solver's own scale by little.
     pub(super) fn candidate(
         &self,
@@ -208,7 +208,7 @@ impl RoundStep {
         Ok((answer, impulse.map(|(l, f)| l * f).collect()))
     }
 
-    /// The same by Newton's method from impulses on the slots, or `None` if that fails.
+    /// Solves by Newton's method from impulses on the slots; `None` if that fails.
     pub(super) fn solve_near(
         &self,
         velocity: &[f64],
@@ -295,7 +295,7 @@ fn refused(answer: &ConeAnswer) -> Result<ConeAnswer, ImpactError> {
     })
 }
 
-/// Which contacts push, stick and slide: what a refinement keeps.
+/// Modes of the contacts, which a refinement keeps.
 pub(super) struct RoundBasis<'a> {
     space: &'a ContactSpace,
     modes: Vec<ConeMode>,
@@ -304,7 +304,7 @@ pub(super) struct RoundBasis<'a> {
 }
 
 impl<'a> RoundBasis<'a> {
-    /// Of an answer with these modes.
+    /// Basis of an answer with these modes.
     pub(super) fn new(
         space: &'a ContactSpace,
         contacts: &ContactSet<'_>,
@@ -356,7 +356,7 @@ impl Basis for RoundBasis<'_> {
         terms: &[f64],
     ) -> f64 {
         let width = self.space.width();
-        // Of each contact: normal impulse, work of friction, slip and its size, squared.
+        // For each contact: normal impulse, work of friction, slip and its size, squared.
         let mut slips = vec![[0.0f64; 4]; self.space.n_contacts];
         for (slot, row, factor) in self.space.unit_rows(contacts) {
             let [normal, work, slip, size] = &mut slips[slot / width];
@@ -428,7 +428,7 @@ impl Basis for RoundBasis<'_> {
             let direction = u[*slot] / speed;
             missed[*slot] = l[*slot] + friction * l[normal] * direction;
             for (j, (other, _, _)) in active.iter().enumerate() {
-                // How the velocities across the sliding direction turn it.
+                // Turn of the sliding direction by the velocities across it.
                 let along: f64 = tangents
                     .clone()
                     .map(|t| u[t] / speed * space.gram[(t, *other)])
@@ -455,7 +455,7 @@ impl Basis for RoundBasis<'_> {
     }
 }
 
-/// How far a polygon's impulses are from the round cones' answer.
+/// Distance of a polygon's impulses from the round cones' answer.
 pub(super) fn polygon_error(
     space: &ContactSpace,
     problem: &ImpactProblem<'_>,

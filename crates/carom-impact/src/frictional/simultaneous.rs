@@ -39,7 +39,7 @@ const OUTCOME_WORK: u64 = 20_000;
 pub struct AnitescuPotra {
     /// Shape of the friction cones of spatial contacts.
     pub friction_cone: FrictionCone,
-    /// Which of a continuum of outcomes is taken, with round cones.
+    /// Choice from a continuum of outcomes, with round cones.
     pub selection: ConeSelection,
 }
 
@@ -80,7 +80,7 @@ impl ImpactLaw for AnitescuPotra {
 pub struct MoreauNewton {
     /// Shape of the friction cones of spatial contacts.
     pub friction_cone: FrictionCone,
-    /// Which of a continuum of outcomes is taken, with round cones.
+    /// Choice from a continuum of outcomes, with round cones.
     pub selection: ConeSelection,
 }
 
@@ -93,7 +93,7 @@ impl MoreauNewton {
     ///
     /// # Errors
     ///
-    /// As [`resolve`](ImpactLaw::resolve), and [`ImpactError::Metric`] for `approach`.
+    /// The errors of [`resolve`](ImpactLaw::resolve), and [`ImpactError::Metric`] for `approach`.
     pub fn resolve_from(
         &self,
         problem: &ImpactProblem<'_>,
@@ -189,7 +189,7 @@ struct Event<'e> {
     /// Scaled velocities of the slots from which impulses start: those of the normals count from the
     /// [`rebounds`](Self::rebounds), so that inelastic contacts remain.
     before: DVector<f64>,
-    /// Whether each contact is slower than it must be.
+    /// True if each contact is slower than it must be.
     is_asked: Vec<bool>,
     /// Scaled velocities that the contacts' normals must have at least after the impact; empty for zero.
     rebounds: &'e [f64],
@@ -402,7 +402,7 @@ impl Event<'_> {
         }
     }
 
-    /// Whether any contact has two tangents.
+    /// True if any contact has two tangents.
     fn is_spatial(&self) -> bool {
         let contacts = self.problem.contacts().contacts();
         contacts.iter().any(|contact| contact.tangents.len() > 1)

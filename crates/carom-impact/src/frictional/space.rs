@@ -193,7 +193,7 @@ impl ContactSpace {
     /// The contacts in parts that share no coordinate, each part and the parts in the order of their contacts.
     pub(super) fn independent(&self) -> Vec<Vec<usize>> {
         let n = self.columns.nrows();
-        // What a contact touches with any of its slots.
+        // Coordinates that a contact touches with any of its slots.
         let touched: Vec<Vec<f64>> = (0..self.n_contacts)
             .map(|contact| {
                 let mut touched = vec![0.0; n];

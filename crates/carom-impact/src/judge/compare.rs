@@ -1,4 +1,4 @@
-//! What each law would have answered.
+//! Answers of all laws to a judged impact.
 
 use super::Case;
 use super::explain;
@@ -27,11 +27,11 @@ const MAX_MODE_CONTACTS: usize = 3;
 pub struct RestitutionFit {
     /// The coefficient.
     pub value: f64,
-    /// Whether it was chosen to fit; otherwise it is the problem's or the law's own.
+    /// True if it was chosen to fit; otherwise it is the problem's or the law's own.
     pub is_fitted: bool,
 }
 
-/// Whether a law gives an outcome.
+/// True if a law gives an outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LawVerdict {
     /// One of its answers is the outcome, within the tolerance.
@@ -60,9 +60,9 @@ pub struct LawMatch {
     pub law: &'static str,
     /// Distance of its answer, $\lVert p^+ - p^+_{\text{law}}\rVert/\rho$.
     pub distance: f64,
-    /// Whether that is within the tolerance.
+    /// True if that is within the tolerance.
     pub matches: bool,
-    /// Whether the law gives the outcome: its other answers are taken into account.
+    /// True if the law gives the outcome: its other answers are taken into account.
     pub verdict: LawVerdict,
     /// The coefficient of restitution, for laws that take one; `None` also where it makes no
     /// difference.
@@ -70,7 +70,7 @@ pub struct LawMatch {
     /// A coefficient of restitution for each contact that was chosen to fit, in the order of the contacts; `None` for a
     /// contact where it makes no difference.
     pub restitutions: Option<Vec<Option<f64>>>,
-    /// Which of its answers it is, in words: the order, the mode, the law of restitution.
+    /// The answer among several, in words: the order, the mode, the law of restitution.
     pub detail: String,
     /// The answer (n).
     pub velocity_plus: Tangent,
@@ -96,7 +96,7 @@ pub(super) struct Candidate {
     pub(super) restitutions: Option<Vec<Option<f64>>>,
     pub(super) detail: String,
     pub(super) velocity_plus: Tangent,
-    /// Whether all answers of the law were looked at.
+    /// True if all answers of the law were looked at.
     pub(super) is_all: bool,
     /// True if the budget of work ended the search for its best answer.
     pub(super) is_limited: bool,
@@ -201,7 +201,7 @@ fn ask(
             Err(error) => Some(Err(error)),
         },
         Law::Routh(_) => (is_named || contacts.len() == 1).then(|| routh(case)),
-        // The same physics under another name.
+        // One physics under two names.
         Law::TwoBody(_) if two_tangents(contacts) => Some(routh(case)),
         Law::TwoBody(law) => is_named.then(|| case.fixed(law, String::new())),
         Law::NonholonomicElastic(law) => has_constraints.then(|| case.fixed(law, String::new())),
@@ -244,7 +244,7 @@ fn two_tangents(contacts: &ContactSet<'_>) -> bool {
 }
 
 impl Case<'_> {
-    /// Whether a law is asked.
+    /// True if a law is asked.
     fn asks(&self, law: &str) -> bool {
         let names = self.options.laws.as_ref();
         names.is_none_or(|names| names.iter().any(|name| name == law))

@@ -24,7 +24,7 @@
 //! | [`pull_residual`](Explanation::pull_residual) | the same, normal impulses not negative | contacts pull |
 //! | [`friction_residual`](Explanation::friction_residual) | within the friction cones | more friction than Coulomb allows |
 //!
-//! Where contacts are redundant many impulses explain the same change; the fits ask whether any do.
+//! If contacts are redundant, many impulses explain one change; the fits ask for the existence of any.
 //!
 //! # Which laws
 //!
@@ -98,12 +98,12 @@ impl Default for JudgeOptions {
     }
 }
 
-/// What the kinetic energy did.
+/// Change of the kinetic energy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EnergyChange {
     /// Less than before.
     Lost,
-    /// The same, as far as the tolerance tells: a relative change of at most twice of it.
+    /// Kept within the tolerance: a relative change of at most twice of it.
     Kept,
     /// More than before.
     Gained,
@@ -131,16 +131,16 @@ pub struct ContactReport {
     pub restitution: Option<f64>,
 }
 
-/// What is to be said about an outcome.
+/// Judgement of an outcome.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judgement {
     /// The options asked for.
     pub options: JudgeOptions,
-    /// Whether any contact approached.
+    /// True if any contact approached.
     pub is_approaching: bool,
     /// Balance of the least-norm impulses: energies, penetration, constraints.
     pub audit: Audit,
-    /// $E^+/E^-$ of the motion that contacts see; `None` if there is none before.
+    /// $E^+/E^-$ of the motion that contacts see; `None` if they see no motion before.
     pub energy_ratio: Option<f64>,
     /// Energies before and after of the motion that contacts see, J.
     pub relative_energies_j: [f64; 2],
@@ -158,7 +158,7 @@ pub struct Judgement {
     pub laws: Vec<LawMatch>,
     /// The laws that do not, and why.
     pub refused: Vec<Refusal>,
-    /// How it lies to the set of inelastic frictional outcomes; `None` if that was not asked.
+    /// Position relative to the set of inelastic frictional outcomes; `None` if that was not asked.
     pub outcome_set: Option<SetVerdict>,
 }
 
@@ -170,7 +170,7 @@ struct Excess {
 }
 
 impl Judgement {
-    /// What the energy did: gained if that of any part grew, else lost if that of any fell.
+    /// Change of the energy: gained if that of any part grew, else lost if that of any fell.
     pub fn energy_change(&self) -> EnergyChange {
         let slack = self.energy_slack();
         let ratio = self.telling_ratio();
@@ -275,7 +275,7 @@ pub fn judge(
 ///
 /// # Errors
 ///
-/// As [`judge`].
+/// The errors of [`judge`].
 pub fn judge_time_step(
     problem: &ImpactProblem<'_>,
     approach: &Tangent,
@@ -617,7 +617,7 @@ impl<'a> Case<'a> {
             .collect()
     }
 
-    /// Whether the velocity before is not the one that restitution refers to.
+    /// True if the velocity before is not the one that restitution refers to.
     fn is_step(&self) -> bool {
         self.approach != self.problem.velocity_minus()
     }

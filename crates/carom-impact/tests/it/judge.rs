@@ -465,7 +465,7 @@ fn two_smooth_contacts_have_an_exact_set() {
                 witness.check(problem, &after).unwrap();
                 lifts.push(after.0[2]);
             }
-            // What is not on the line is not in the set: a path's end, raised a little.
+            // A velocity off the line is not in the set: a path's end, raised a little.
             let middle = lifts.iter().sum::<f64>() / 50.0;
             let after = Tangent::from_slice(&[0.2, 0.5, middle]);
             let set = judge(problem, &after, &options)
@@ -719,7 +719,7 @@ fn laws_asked_for_by_name_say_something() {
     });
 }
 
-/// What no contact touches may be rounding: it makes no gain of energy, and no momentum from nowhere.
+/// A change that no contact touches may be rounding: it makes no gain of energy, and no momentum from nowhere.
 #[test]
 fn rounding_of_what_no_contact_touches_is_no_change() {
     let floor = Contact::frictionless(Covector::from_slice(&[0.0, 1.0, 0.0]));

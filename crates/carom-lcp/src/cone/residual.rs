@@ -1,4 +1,4 @@
-//! How far impulses are from a solution.
+//! Residuals of impulses.
 
 use super::problem::{ConeProblem, WIDTH};
 use crate::LcpError;
@@ -7,7 +7,7 @@ use carom_numeric::kernel::norm;
 /// The largest [`cone_residual`] of an answer that counts as solved.
 pub const CONE_RESIDUAL: f64 = 1e-9;
 
-/// How far impulses (3m) are from solving the problem: 0 for a solution, free of units.
+/// Residual of impulses (3m) in the problem: 0 for a solution, free of units.
 ///
 /// With $g_i$ the largest diagonal entry of block $G_{ii}$, $u = b + G\lambda$ and
 /// $\hat u_i = (u_n + e b_n + \mu\lVert u_t\rVert, u_t)_i$,

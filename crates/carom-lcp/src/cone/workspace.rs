@@ -43,7 +43,7 @@ const STIFF: f64 = 16.0;
 /// Units of velocity for that, as powers of the ratio of impulses to velocities, one after the other.
 const BALANCES: [f64; 6] = [1.0, 0.5, 0.0, 1.0, 0.5, 0.0];
 
-/// What a contact does in the end.
+/// Final mode of a contact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum ConeMode {
     /// No impulse.
@@ -66,12 +66,12 @@ impl ConeMode {
     }
 }
 
-/// Which solution is wanted where there are several.
+/// Choice among several solutions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
 pub enum ConeSelection {
-    /// Of a continuum of solutions the limit of equally compliant contacts, $G + \epsilon D$ with
+    /// From a continuum of solutions, the limit of equally compliant contacts, $G + \epsilon D$ with
     /// $\epsilon \to 0$ and $D = \mathrm{diag}(c_i I_3)$, $c_i = \mathrm{tr}(G_{ii})/3$. It does not
     /// depend on units, on the lengths of rows, on the tangent axes or the order of the contacts.
     #[default]
@@ -90,7 +90,7 @@ impl ConeSelection {
     }
 }
 
-/// Which start led to the answer. They are tried in this order.
+/// Start that led to the answer. Starts are tried in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum ConeStart {
@@ -113,7 +113,7 @@ pub enum ConeStart {
     SubdividedPolygon,
 }
 
-/// How a solve ended; the vectors are in the workspace.
+/// Outcome of a solve; the vectors are in the workspace.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ConeAnswer {
     /// [`LcpStatus::Solved`] if the residual is at most [`CONE_RESIDUAL`], else
@@ -130,12 +130,12 @@ pub struct ConeAnswer {
     /// Dimension of the continuum of velocities after the impact, to first order, with the contacts
     /// that touch kept closed. 0: the velocities are isolated.
     pub family: usize,
-    /// How the answer was chosen: [`Even`](ConeSelection::Even) also where there was no choice,
+    /// Selection of the answer: [`Even`](ConeSelection::Even) also where there was no choice,
     /// [`First`](ConeSelection::First) if it was asked for or the even member was not found.
     pub selection: ConeSelection,
 }
 
-/// What polygons in place of the cones led to.
+/// Result of polygons in place of the cones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Polygonal {
     Found,
@@ -180,7 +180,7 @@ impl ConeWorkspace {
         &self.after
     }
 
-    /// What the contacts do (m).
+    /// Modes of the contacts (m).
     pub fn modes(&self) -> &[ConeMode] {
         &self.modes
     }
@@ -219,7 +219,7 @@ impl ConeWorkspace {
     ///
     /// # Errors
     ///
-    /// As [`solve`](Self::solve), and [`LcpError::DimensionMismatch`].
+    /// The errors of [`solve`](Self::solve), and [`LcpError::DimensionMismatch`].
     pub fn solve_from(
         &mut self,
         problem: &ConeProblem<'_>,
@@ -237,7 +237,7 @@ impl ConeWorkspace {
     ///
     /// # Errors
     ///
-    /// As [`solve_from`](Self::solve_from).
+    /// The errors of [`solve_from`](Self::solve_from).
     pub fn take(
         &mut self,
         problem: &ConeProblem<'_>,

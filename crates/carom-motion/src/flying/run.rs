@@ -21,7 +21,7 @@ const RESOLVED: f64 = 1e-3;
 /// Numeric knobs of a [`Collider`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ColliderOptions {
-    /// How contacts are found.
+    /// Search for contacts.
     pub search: ContactSearch,
     /// Impacts in one step that count as an accumulation.
     /// A run stops with [`CollisionError::EventLimit`] beyond them.
@@ -29,7 +29,7 @@ pub struct ColliderOptions {
     /// Points this close to the lowest one, as a fraction of the body's radius, take part in an
     /// impact.
     pub contact_tolerance: f64,
-    /// Whether the run ends where infinitely many impacts happen in a finite time, or every impact is
+    /// True if the run ends where infinitely many impacts happen in a finite time, or every impact is
     /// resolved on its own, until there are more than `max_impacts_per_step`. Impacts accumulate only if
     /// each of them loses energy: elastic ones never do, however fast they follow on each other.
     pub stops_at_zeno: bool,
@@ -60,10 +60,10 @@ pub struct Grid<'e> {
 /// Something that happens during a run. No contact lasts.
 pub type Event<'e> = hybrid::Event<'e, Grid<'e>, Impact, Infallible>;
 
-/// Where a run stands after it ended.
+/// State of a run after its end.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunEnd {
-    /// How it ended. At [`Ending::Zeno`] the state is the accumulation point with the gap rate removed:
+    /// Ending. At [`Ending::Zeno`] the state is the accumulation point with the gap rate removed:
     /// where a model of lasting contact takes over.
     pub ending: Ending<CollisionError>,
     /// Time (s).
@@ -124,7 +124,7 @@ impl<'a, S: SupportMap, F: Flight> Collider<'a, S, F> {
         })
     }
 
-    /// The same with other numeric knobs.
+    /// The collider with other numeric options.
     #[must_use]
     pub fn with_options(mut self, options: ColliderOptions) -> Self {
         self.options = options;
@@ -270,9 +270,9 @@ struct Run<'r, 'a, S, F> {
     state: State,
     /// Bounds of the present flight for a whole step, if they last.
     bounds: Option<Bounds>,
-    /// Whether the state is one of contact.
+    /// True if the state is one of contact.
     touching: bool,
-    /// Whether the body began at rest on the plane, in the first step.
+    /// True if the body began at rest on the plane, in the first step.
     resting: bool,
     /// Time of the state (s).
     time: f64,
@@ -472,7 +472,7 @@ impl<S: SupportMap, F: Flight> Run<'_, '_, S, F> {
         }
     }
 
-    /// Whether the impact left no rebound to the fastest approaching point, and it is pressed against the
+    /// True if the impact left no rebound to the fastest approaching point, and it is pressed against the
     /// plane: the contact lasts.
     fn lasts(&self, impact: &Impact) -> bool {
         let (point, acceleration) = self.fastest(impact);

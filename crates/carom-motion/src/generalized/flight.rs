@@ -12,7 +12,7 @@ use carom_variational::generalized::{Bond, ContactMode, Point, Rows, StepFailure
 /// Impulses and sliding velocities below this fraction of what moves in a step have no sign.
 const SIGN_TOLERANCE: f64 = 1e-10;
 
-/// How one combination of modes fares.
+/// Trial of one combination of modes.
 enum Trial {
     /// Consistent.
     Good,
@@ -147,7 +147,7 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
     }
 
     /// Removes from the momentum at the end what the lasting contacts do not allow: the second half
-    /// of their impulses, chosen by the same rules as the first.
+    /// of their impulses, chosen by the rules of the first.
     fn project(&mut self, h: f64) -> Result<(), Option<StepFailure>> {
         self.lost.clear();
         self.end_bonds.clone_from(&self.bonds);

@@ -1,4 +1,4 @@
-//! What happens at an event.
+//! Impacts at an event.
 
 use super::IntegratorError;
 use super::event::{Event, Impact};
@@ -12,7 +12,7 @@ use carom_metric::{Covector, KineticMetric, Tangent};
 use carom_variational::generalized::Bond;
 use nalgebra::{DMatrix, DVector};
 
-/// Contact velocities after an impact within this fraction of the momentum before are none.
+/// Contact velocities after an impact within this fraction of the momentum before count as zero.
 const STILL: f64 = 1e-10;
 
 /// A slide that moves the system by less than this fraction of what the gap moves it, in the kinetic
@@ -31,14 +31,14 @@ const NEAR: f64 = 10.0;
 /// The short flights before a hit that make it plastic are two.
 const SHORT_FLIGHTS: usize = 3;
 
-/// What a contact remembers of its hits.
+/// History of a contact's hits.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct History {
     /// Time of the last hit (s).
     last: Option<f64>,
     /// Hits in a row after short flights.
     short: usize,
-    /// Whether the last hit lost energy.
+    /// True if the last hit lost energy.
     lossy: bool,
 }
 
@@ -97,7 +97,7 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
         (moved > FORBIDDEN * size).then_some(row)
     }
 
-    /// Whether the flight that ends now makes the hit of a contact plastic: the third in a row
+    /// True if the flight that ends now makes the hit of a contact plastic: the third in a row
     /// after a short flight, where energy is lost. Elastic impacts do not accumulate unless told to.
     fn is_accumulating(&self, contact: usize, longest: f64) -> bool {
         let history = self.history[contact];
@@ -296,7 +296,7 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
     }
 }
 
-/// Whether the last of some vectors depends on the others; those do not depend on each other.
+/// True if the last of some vectors depends on the others; those do not depend on each other.
 fn is_independent(vectors: &[Vec<f64>]) -> bool {
     let mut basis: Vec<DVector<f64>> = Vec::with_capacity(vectors.len());
     let mut left = 1.0;

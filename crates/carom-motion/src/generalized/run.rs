@@ -19,10 +19,10 @@ use nalgebra::DVector;
 /// coarser than what a single impact law calls rounding, since a run adds up many of them.
 const ROUNDING: f64 = 1e-12;
 
-/// Where a run stands after it ended.
+/// State of a run after its end.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunEnd {
-    /// How it ended.
+    /// Outcome.
     pub ending: Ending<IntegratorError>,
     /// The last state: where a stopped run could still go.
     pub state: State,
@@ -30,7 +30,7 @@ pub struct RunEnd {
     pub n_steps: usize,
     /// Impacts that happened.
     pub n_impacts: usize,
-    /// Where energy went.
+    /// Energy balance.
     pub balance: Balance,
 }
 
@@ -94,12 +94,12 @@ impl<'a, S: MechanicalSystem + ?Sized> CollisionIntegrator<'a, S> {
         })
     }
 
-    /// The same with a law whose derivative is known, for
+    /// An integrator with a law whose derivative is known, for
     /// [`run_with_sensitivity`](Self::run_with_sensitivity).
     ///
     /// # Errors
     ///
-    /// As [`new`](Self::new).
+    /// The errors of [`new`](Self::new).
     pub fn differentiable(
         system: &'a S,
         law: &'a dyn DifferentiableLaw,
@@ -110,7 +110,7 @@ impl<'a, S: MechanicalSystem + ?Sized> CollisionIntegrator<'a, S> {
         })
     }
 
-    /// The same with other numeric knobs.
+    /// The collider with other numeric options.
     ///
     /// # Errors
     ///
@@ -153,7 +153,7 @@ impl<'a, S: MechanicalSystem + ?Sized> CollisionIntegrator<'a, S> {
     ///
     /// # Errors
     ///
-    /// Those of [`state`](Self::state), and [`IntegratorError::MassNotPositiveDefinite`].
+    /// The errors of [`state`](Self::state), and [`IntegratorError::MassNotPositiveDefinite`].
     pub fn velocity(&self, state: &State) -> Result<Tangent, IntegratorError> {
         let mut stepper = Stepper::new(self.system, self.options.gap_floor());
         let point = self.point(&mut stepper, state)?;
@@ -164,7 +164,7 @@ impl<'a, S: MechanicalSystem + ?Sized> CollisionIntegrator<'a, S> {
     ///
     /// # Errors
     ///
-    /// Those of [`velocity`](Self::velocity).
+    /// The errors of [`velocity`](Self::velocity).
     pub fn energies(&self, state: &State) -> Result<(f64, f64), IntegratorError> {
         let mut stepper = Stepper::new(self.system, self.options.gap_floor());
         let point = self.point(&mut stepper, state)?;
@@ -219,7 +219,7 @@ impl<'a, S: MechanicalSystem + ?Sized> CollisionIntegrator<'a, S> {
     /// Runs over a grid of time that begins at the state's, or until `max_impacts` impacts
     /// happened, and reports the grid (from the start on) and every event in their order.
     ///
-    /// What stops a motion on its way is the [`Ending`]; everything before it has been reported.
+    /// The [`Ending`] tells what stops a motion on its way; everything before it has been reported.
     ///
     /// # Errors
     ///
@@ -240,7 +240,7 @@ impl<'a, S: MechanicalSystem + ?Sized> CollisionIntegrator<'a, S> {
     /// state $(q, v)$ along, at its fixed time: by the initial one (2n × 2n), by the restitution of
     /// all impacts and by parameters of the forces.
     ///
-    /// There is none, and [`reason`](Sensitivity::reason) says why, where an impact grazes, kinks or
+    /// It has no value, and [`reason`](Sensitivity::reason) says why, where an impact grazes, kinks or
     /// jumps, where several contacts hit together (`"simultaneous-contacts"`), where impacts
     /// accumulate (`"zeno"`), where contacts last (`"established-contact"`), and for a law or a system
     /// that does not know what it takes (`"not-differentiated"`: an integrator made with
@@ -249,7 +249,7 @@ impl<'a, S: MechanicalSystem + ?Sized> CollisionIntegrator<'a, S> {
     ///
     /// # Errors
     ///
-    /// As [`run`](Self::run).
+    /// The errors of [`run`](Self::run).
     pub fn run_with_sensitivity(
         &self,
         initial: &State,
@@ -327,7 +327,7 @@ impl<'a, S: MechanicalSystem + ?Sized> CollisionIntegrator<'a, S> {
     }
 }
 
-/// Where a run stands on its grid of time.
+/// Position of a run on its grid of time.
 #[derive(Debug)]
 pub(crate) struct Clock {
     grid: TimeGrid,
@@ -557,7 +557,7 @@ impl<'r, 's, 'o, S: MechanicalSystem + ?Sized> Run<'r, 's, 'o, S> {
         })
     }
 
-    /// Whether a contact approaches by more than grazing, as impact laws see it.
+    /// True if a contact approaches by more than grazing, as impact laws see it.
     pub(crate) fn approaches(&mut self, contact: usize) -> bool {
         let rate = self.start.rates[contact];
         if rate >= 0.0 {

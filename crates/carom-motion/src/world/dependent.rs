@@ -25,7 +25,7 @@ pub(crate) struct Dependent {
 }
 
 impl Dependent {
-    /// Of some rows of a mobility matrix (`n` × `n`, row by row).
+    /// Dependence of some rows of a mobility matrix (`n` × `n`, row by row).
     pub(crate) fn new(mobility: &[f64], n: usize, rows: Vec<usize>) -> Self {
         let entry = |i: usize, j: usize| mobility.get(n * i + j).copied().unwrap_or_default();
         let matrix = DMatrix::from_fn(rows.len(), rows.len(), |i, j| entry(rows[i], rows[j]));

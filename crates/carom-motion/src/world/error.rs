@@ -15,7 +15,7 @@ pub enum MotionError {
         what: String,
         /// The value given.
         value: f64,
-        /// What is allowed.
+        /// The allowed range.
         allowed: &'static str,
     },
     /// Two bodies, or a body and a plane, overlap at the start.
@@ -33,7 +33,7 @@ pub enum MotionError {
     Shape {
         /// Name of the body.
         body: String,
-        /// What is wrong with it.
+        /// Its fault.
         source: GeometryError,
     },
     /// The law for single contacts, or the one for several, cannot resolve an impact.
@@ -41,7 +41,7 @@ pub enum MotionError {
     Impact {
         /// Time (s).
         time: f64,
-        /// What is wrong with it.
+        /// Its fault.
         source: ImpactError,
     },
     /// A flight could not be computed.
@@ -51,7 +51,7 @@ pub enum MotionError {
         body: String,
         /// Time at its start (s).
         time: f64,
-        /// What is wrong with it.
+        /// Its fault.
         source: VariationalError,
     },
     /// The first contact of a pair was not found.

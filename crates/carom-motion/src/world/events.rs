@@ -1,4 +1,4 @@
-//! What a run reports, and the queue of what is to come.
+//! Events that a run reports, and the queue of future events.
 
 use crate::hybrid::{self, Ending};
 use crate::world::MotionError;
@@ -53,7 +53,7 @@ pub struct Sample<'e> {
 /// Something that happens during a run; contacts are named by the two things that touch.
 pub type Event<'e> = hybrid::Event<'e, Sample<'e>, Impact, (usize, usize)>;
 
-/// Where energy and momentum went.
+/// Balance of energy and momentum.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Balance {
     /// Energy that impacts took (J).
@@ -67,10 +67,10 @@ pub struct Balance {
     pub supports: Vec<Vector3<f64>>,
 }
 
-/// Where a run stands after it ended.
+/// State of a run after its end.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunEnd {
-    /// How it ended.
+    /// Outcome.
     pub ending: Ending<MotionError>,
     /// Time (s).
     pub time: f64,
@@ -87,7 +87,7 @@ pub struct RunEnd {
     pub lowest_gap: f64,
 }
 
-/// What can be next. Indices are small, so that the queue is.
+/// Kinds of future events. Indices are small, so that the queue is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Next {
     /// Two things touch; the sum of their stamps says which flights this was found for.

@@ -43,7 +43,7 @@ const JOINING: usize = 4;
 /// A slip that is given, in units of the largest velocity, where the method for round cones is used.
 const GIVEN_SLIP: f64 = 1e4;
 
-/// What friction does at a contact.
+/// Mode of friction at a contact.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Friction {
     /// None.
@@ -138,7 +138,7 @@ impl Kick<'_> {
         {
             return true;
         }
-        // What is left is below what a step can feel.
+        // The rest is below the resolution of a step.
         self.residual(impulses) <= GOOD * scale + self.noise
     }
 
@@ -372,7 +372,7 @@ impl Kick<'_> {
         self.is_consistent(impulses, scale)
     }
 
-    /// Whether impulses meet every condition to rounding.
+    /// True if impulses meet every condition to rounding.
     fn is_consistent(&self, impulses: &[f64], scale: f64) -> bool {
         let least = 100.0 * ACCURACY * scale + self.noise;
         self.friction.iter().enumerate().all(|(c, (mu, friction))| {

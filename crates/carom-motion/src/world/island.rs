@@ -46,7 +46,7 @@ impl Run<'_, '_> {
             while let Some(&body) = group.get(next) {
                 next += 1;
                 for pair in self.lasting.of(body) {
-                    // Of two members the first one reports the pair.
+                    // The first of two members reports the pair.
                     let other = pair.0 + pair.1 - body;
                     let seen = group.iter().position(|member| *member == other);
                     if seen.is_none_or(|place| place >= next) {
@@ -132,7 +132,7 @@ impl Run<'_, '_> {
         }
         let (mut length, mut end) = (length, end);
         if rests {
-            // The same until something else happens.
+            // The forces stay until something else happens.
             step.end.clone_from(&before);
             end = grid.max(Time::new(self.limits.duration));
             length = end.since(begin);
@@ -337,7 +337,7 @@ impl Run<'_, '_> {
         Some(self.islands.get(index)?.as_ref()?.end)
     }
 
-    /// What the first kick of the step of a body changed its velocity by (m/s).
+    /// Change of a body's velocity by the first kick of its step (m/s).
     pub(crate) fn kick_of_step(&self, body: usize) -> f64 {
         let kick = || {
             let island = self
@@ -397,7 +397,7 @@ fn release_time(forces: &[(f64, f64); 3], begin: f64, end: f64) -> f64 {
     end
 }
 
-/// Whether a step brings the bodies back to where they were, to rounding.
+/// True if a step brings the bodies back to where they were, to rounding.
 fn is_still(scene: &StepScene<'_>, before: &[State], step: &Step) -> bool {
     let gravity = scene.flights.gravity.norm();
     let all = before.iter().zip(&step.end).zip(&scene.bodies);
@@ -427,7 +427,7 @@ fn is_still(scene: &StepScene<'_>, before: &[State], step: &Step) -> bool {
 /// The first zero of a function of the length of a step, positive for short ones, if it is negative for
 /// the whole one; with the step that ends there, at a value from `-accuracy` to 0 if there is one.
 ///
-/// What closes is seen only after it has: before, other points give the value, and after, it falls
+/// A closing contact is seen only after it has closed: before, other points give the value, and after, it falls
 /// about linearly. So the line through the last two values below zero leads to the zero.
 fn first_event(
     scene: &StepScene<'_>,

@@ -20,7 +20,7 @@ struct Share {
     place: usize,
     linear: Vector3<f64>,
     angular: Vector3<f64>,
-    /// The same after the inverse mass.
+    /// The row after the inverse mass.
     moved: Velocity,
 }
 

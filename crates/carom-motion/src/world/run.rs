@@ -69,9 +69,9 @@ pub(crate) struct Island {
     pub(crate) step: Step,
     /// Energy that the bodies will have gained by its error.
     pub(crate) gained: Vec<Gained>,
-    /// Whether another point of a pair closes at the end.
+    /// True if another point of a pair closes at the end.
     pub(crate) lands: bool,
-    /// Whether the step repeats itself to rounding: the bodies rest until something happens to them.
+    /// True if the step repeats itself to rounding: the bodies rest until something happens to them.
     pub(crate) rests: bool,
     pub(crate) stamp: u64,
     /// Steps since the last line of the grid.
@@ -85,7 +85,7 @@ impl Island {
     }
 }
 
-/// How impacts of a pair follow on each other.
+/// Sequence of a pair's impacts.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Bounces {
     /// Impacts since the pair was last in lasting contact.
@@ -134,7 +134,7 @@ pub(crate) struct Run<'w, 'o> {
 
 impl World {
     /// Runs from the start, and reports the times asked for (ascending) and every event in their order.
-    /// What stops a motion on its way is the [`Ending`]; everything before it has been reported.
+    /// The [`Ending`] tells what stops a motion on its way; everything before it has been reported.
     pub fn run<'o>(
         &self,
         laws: &Laws<'_>,
@@ -194,7 +194,7 @@ impl World {
             Ending::Completed => Time::new(limits.duration),
             _ => run.now,
         };
-        // What happened in steps that do not end here counts, too.
+        // Losses in steps that do not end here count, too.
         for island in 0..run.islands.len() {
             match (run.stop_step(island, time), &ending) {
                 (Ok(_), _) | (Err(_), Ending::Stopped(_)) => (),
@@ -271,7 +271,7 @@ impl<'w> Run<'w, '_> {
         Ok(())
     }
 
-    /// Whether the run is to end here.
+    /// True if the run is to end here.
     pub(crate) fn is_over(&self) -> bool {
         self.ended.is_some() || self.n_impacts >= self.limits.impacts
     }
@@ -322,7 +322,7 @@ impl<'w> Run<'w, '_> {
                 if self.cages[body].count != count {
                     return Ok(());
                 }
-                // Where nothing happens to a body that is small against its way, its boxes grow.
+                // If nothing happens to a body that is small against its way, its boxes grow.
                 let motion = &mut self.motions[body];
                 motion.left_boxes += 1;
                 if motion.left_boxes > MANY_BOXES {
@@ -420,7 +420,7 @@ impl<'w> Run<'w, '_> {
         Ok(())
     }
 
-    /// Where a body or plane is at a time; bodies in a step as if it ended there.
+    /// State of a body or plane at a time; bodies in a step as if it ended there.
     pub(crate) fn state_at(&self, thing: usize, time: Time) -> Result<State, MotionError> {
         let Some(motion) = self.motions.get(thing) else {
             return Ok(*self.world.initial_of(thing));
@@ -439,7 +439,7 @@ impl<'w> Run<'w, '_> {
         self.fly(thing, time)
     }
 
-    /// Where a body or plane is at a time by its flight, also between the kicks of a step.
+    /// State of a body or plane at a time by its flight, also between the kicks of a step.
     pub(crate) fn flight_at(&self, thing: usize, time: Time) -> Result<State, MotionError> {
         match (self.resting(thing), self.motions.get(thing)) {
             (Some(state), _) => Ok(*state),

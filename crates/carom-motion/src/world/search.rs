@@ -32,7 +32,7 @@ const TARGET: f64 = 8.0 * f64::EPSILON;
 /// Evaluations of a path without a decision before contacts may be a little deeper and go unnoticed.
 const MAX_EXACT: usize = 512;
 
-/// The same while a pair that touches at the start stays within the tolerance.
+/// Limit while a pair that touches at the start stays within the tolerance.
 const MAX_TOUCHING: usize = 16;
 
 /// Evaluations of a path in one search.
@@ -57,7 +57,7 @@ pub(crate) struct Launch<'a> {
     pub(crate) state: &'a State,
     /// Time from the launch to the start of the search (s).
     pub(crate) since: f64,
-    /// Whether the body does not fly at all, but rests where it is.
+    /// True if the body does not fly at all, but rests where it is.
     pub(crate) rests: bool,
 }
 
@@ -125,7 +125,7 @@ impl Search<'_> {
             if evaluation >= FEW && at.time >= stretch {
                 return Ok(Progress::Free(at.time));
             }
-            // Where two bodies touch and neither approach nor leave, the bound says next to nothing.
+            // If two bodies touch and neither approach nor leave, the bound says next to nothing.
             let stays = touched && at.gap.value - zero <= self.tolerance;
             let beyond = evaluation.checked_sub(if stays { MAX_TOUCHING } else { MAX_EXACT });
             shallow = shallow.max(self.tolerance * patience(beyond));
@@ -229,7 +229,7 @@ impl Search<'_> {
         }
     }
 
-    /// How long no pair of parts is closer than `floor`, at most `left`.
+    /// Time for which no pair of parts is closer than `floor`, at most `left`.
     ///
     /// A normal that stays in space loses at first order where edges meet, because the support of an
     /// edge goes over to its ends at once. Any motion of the normal gives a bound: that of the last
@@ -275,7 +275,7 @@ impl Search<'_> {
         tau
     }
 
-    /// The same of one pair of parts, with a normal that turns: $n + \tau w$, $w \perp n$.
+    /// Time for which one pair of parts is not closer, with a normal that turns: $n + \tau w$, $w \perp n$.
     ///
     /// Points of the bodies then are no lower than
     /// $n\cdot R\rho + \tau(w\cdot R\rho + n\cdot R(\Omega\times\rho)) - \tfrac A2\tau^2$.
@@ -329,7 +329,7 @@ impl Search<'_> {
                 + at.rates[1].angular.norm() * other;
             down += 0.5 * bound + w * (gravity.norm() * left + 2.0 * spins + w * margins)
                 - 2.0 * turn.dot(&velocity);
-            // What lifts the bound is left out: between two times a convex one may be below both.
+            // Terms that lift the bound are left out: between two times a convex bound may be below both.
             down = down.max(0.0);
         }
         let value = |tau: f64| {
@@ -346,7 +346,7 @@ impl Search<'_> {
         if end >= floor {
             return left;
         }
-        // Where the lowest point of the present alone would reach the floor.
+        // Time at which the lowest point of the present alone would reach the floor.
         let mut rate = drift;
         if let Some(lowest) = parts
             .iter()

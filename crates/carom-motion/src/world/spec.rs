@@ -17,18 +17,18 @@ pub(crate) const CONTACT_TOLERANCE: f64 = 1e-9;
 /// Rounding of a place, as a fraction of the radius, up to which a body that touches nothing can be followed.
 const RESOLVED: f64 = 1e-3;
 
-/// What happens where two things touch.
+/// Coefficients of a contact between two things.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Surface {
     /// Coulomb coefficient, at least 0.
     pub friction: f64,
     /// Coefficient of restitution in \[0, 1\].
     pub restitution: f64,
-    /// Whether they touch at all, or pass through each other.
+    /// True if they touch at all, or pass through each other.
     pub collide: bool,
 }
 
-/// What happens where infinitely many impacts of a contact, each of which loses energy, happen in a
+/// Treatment of infinitely many impacts of a contact, each of which loses energy, within a
 /// finite time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnZeno {
@@ -40,7 +40,7 @@ pub enum OnZeno {
     Continue,
 }
 
-/// How one contact that is not several answers an impact.
+/// Law of impacts with a single contact.
 #[derive(Clone, Copy, Debug)]
 pub enum SingleLaw<'a> {
     /// The frictional impact of two bodies, by its closed forms and hodographs.
@@ -49,7 +49,7 @@ pub enum SingleLaw<'a> {
     Any(&'a dyn ImpactLaw),
 }
 
-/// How a world answers impacts.
+/// Laws of a world's impacts.
 #[derive(Clone, Copy)]
 pub struct Laws<'a> {
     /// For one contact.
@@ -57,7 +57,7 @@ pub struct Laws<'a> {
     /// For several contacts, given the number of the impact: laws that draw samples take it as the
     /// index of the sample.
     pub several: &'a dyn Fn(usize) -> Box<dyn ImpactLaw>,
-    /// Where impacts accumulate.
+    /// Treatment of accumulating impacts.
     pub on_zeno: OnZeno,
 }
 
@@ -79,7 +79,7 @@ pub struct WorldSpec {
     pub planes: Vec<PlaneSpec>,
     /// Acceleration of gravity (m/s²).
     pub gravity: Vector3<f64>,
-    /// How bodies fly.
+    /// Rule of flight.
     pub flight: FlightRule,
     /// Step of variational flights and of lasting contact (s).
     pub time_step: f64,
@@ -302,7 +302,7 @@ impl World {
         }
     }
 
-    /// What happens where two things touch.
+    /// Coefficients of a contact between two things.
     pub(crate) fn surface(&self, i: usize, j: usize) -> Surface {
         let key = if i < j { (i, j) } else { (j, i) };
         self.pairs.get(&key).copied().unwrap_or(self.surface)
@@ -334,7 +334,7 @@ impl World {
         self.bodies.len()
     }
 
-    /// Whether a body never moves.
+    /// True if a body never moves.
     pub fn is_fixed(&self, body: usize) -> bool {
         !self.is_mobile(body)
     }

@@ -34,7 +34,7 @@ const MAX_ITERATIONS: usize = 40;
 /// Steps up to this fraction of the grid's take rates of gaps instead of their differences.
 const SHORT: f64 = 0.0101;
 
-/// Contact velocities below this fraction of what moves in a step are none.
+/// Contact velocities below this fraction of the motion in a step count as zero.
 pub(crate) const STILL: f64 = 1e-11;
 
 /// Points whose gap is within this fraction of the contact tolerance are closed.
@@ -43,7 +43,7 @@ const CLOSED: f64 = 1e-3;
 /// Passes that lift what the first kick left too deep.
 const LIFTS: usize = 8;
 
-/// How the impulses of the first kick are found.
+/// Method that finds the impulses of the first kick.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Way {
     /// From the gaps and rates at both ends of the step.
@@ -71,16 +71,16 @@ pub(crate) struct StepPair<'a> {
     pub(crate) tolerance: f64,
 }
 
-/// What a step finds out about a pair.
+/// Results of a step about a pair.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PairStep {
     /// Normal impulse of both kicks (N s).
     pub(crate) pressed: f64,
     /// Normal impulse of the first kick (N s).
     pub(crate) pressed_first: f64,
-    /// Whether every point has opened at the end.
+    /// True if every point has opened at the end.
     pub(crate) open: bool,
-    /// Whether a pressed point slides at the end.
+    /// True if a pressed point slides at the end.
     pub(crate) slides: bool,
     /// Impulse of both kicks on the first body, in space (N s).
     pub(crate) impulse: Vector3<f64>,
@@ -110,7 +110,7 @@ pub(crate) struct Step {
 }
 
 impl Step {
-    /// The same forces for another time, if the step ends where it began.
+    /// The forces for another time, if the step ends where it began.
     pub(crate) fn stretched(&self, length: f64) -> Self {
         let share = length / self.length;
         let mut out = self.clone();
@@ -324,7 +324,7 @@ impl StepScene<'_> {
             true => speed_noise,
             false => 16.0 * f64::EPSILON * noise / h,
         };
-        // What is too deep comes back in a step of the grid.
+        // A gap that is too deep comes back in a step of the grid.
         let return_share = (1.0 - h / self.time_step).max(0.0);
         // Contacts that slide are rubbed against the slip that they have.
         let rubbed: Vec<(f64, Friction)> = (0..contacts)
@@ -404,7 +404,7 @@ impl StepScene<'_> {
                 }
             }
             if unsettled {
-                // Of the same rows, or what their turning adds would have to be pressed away.
+                // Both use equal rows: otherwise the change by their turning would have to be pressed away.
                 let (from, to) = (self.velocities(&launched), self.velocities(&landed));
                 let mean: Vec<Velocity> = from
                     .iter()
@@ -475,7 +475,7 @@ impl StepScene<'_> {
                     iteration = MAX_ITERATIONS;
                     continue;
                 }
-                // What presses is left to the second kick.
+                // Pressing contacts are left to the second kick.
                 next.fill(0.0);
             }
             let mut change: f64 = 0.0;
@@ -618,7 +618,7 @@ impl StepScene<'_> {
             })
             .collect();
         let loss = losses::loss(&begins, &start_kick, &end_kick, still);
-        // What the friction of sliding alone would leave of the slip.
+        // Slip that the friction of sliding alone would leave.
         let mut slip_left = f64::INFINITY;
         for (place, c) in closed.iter().enumerate() {
             if let Some((_, Friction::Against(slip))) = rubbed.get(*c)

@@ -1,6 +1,6 @@
 //! Who can be met: every body has a box that holds its path for a while.
 //!
-//! What a body can touch within that time has a box that meets its own, and only there is looked for
+//! A body that it can touch within that time has a box that meets its own, and only there is looked for
 //! contacts, until one of the two boxes is over. Leaving a box is an event like others. A body that has
 //! nobody around gets a longer box, so that lonely bodies cost nothing.
 
@@ -17,7 +17,7 @@ use crate::world::time::Time;
 use carom_variational::{State, VariationalError};
 use nalgebra::Vector3;
 
-/// How far a body moves within its box, in its radii, where others are around.
+/// Distance that a body moves within its box, in its radii, where others are around.
 const TRAVEL: f64 = 2.0;
 
 /// Boxes of bodies that have nobody around are stretched up to this factor.
@@ -114,7 +114,7 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// Whether the flight of a body is to begin anew: an exact one of a body that has tumbled for long, or
+    /// True if the flight of a body is to begin anew: an exact one of a body that has tumbled for long, or
     /// a variational one with steps of its own.
     fn is_long(&self, body: usize, time: Time) -> bool {
         let (flights, about, motion) = (
@@ -377,7 +377,7 @@ impl Run<'_, '_> {
         BAND * scale > world.tolerance(i, j)
     }
 
-    /// Whether steps bring the bodies of a pair into each other until a time up to which their flights do not: those
+    /// True if steps bring the bodies of a pair into each other until a time up to which their flights do not: those
     /// of bodies whose steps end later are higher.
     fn sinks_in_steps(&self, (i, j): Pair, from: Time, until: Time) -> Result<bool, MotionError> {
         let world = self.world;
@@ -398,7 +398,7 @@ impl Run<'_, '_> {
         Ok(after < -deep && after < gap(from)?.min(0.0) - deep)
     }
 
-    /// Whether bodies in a step are nearer to each other between its kicks than they are: then their flights
+    /// True if bodies in a step are nearer to each other between its kicks than they are: then their flights
     /// may be deeper than rounding all the way, and say nothing about when they touch.
     fn is_hidden(&self, (i, j): Pair, from: Time) -> Result<bool, MotionError> {
         let world = self.world;
@@ -496,7 +496,7 @@ impl Run<'_, '_> {
         STRETCH_OF_SEARCH * of(i).min(of(j))
     }
 
-    /// Whether balls around two bodies cannot meet in time.
+    /// True if balls around two bodies cannot meet in time.
     fn is_far(&self, (i, j): Pair, from: Time, horizon: f64) -> bool {
         let world = self.world;
         let Some(second) = world.bodies.get(j) else {
@@ -528,7 +528,7 @@ impl Run<'_, '_> {
         (x - y).norm() > reach * (1.0 + 1e-9)
     }
 
-    /// Where a body rests, if it does.
+    /// State of a resting body.
     pub(crate) fn resting(&self, body: usize) -> Option<&State> {
         let index = self.motions.get(body)?.island?;
         let island = self.islands.get(index)?.as_ref()?;

@@ -62,7 +62,7 @@ fn a_slider_with_clearance_keeps_moving() {
                 let (end, error) = run(&system, law, rate, step);
                 assert_eq!(end.ending, Ending::Completed, "{rate} {step}");
                 assert!(end.n_impacts <= 100 && end.n_impacts >= 1);
-                // Of second order: the crank turns by `rate * step` in a step.
+                // The error is of second order: the crank turns by `rate * step` in a step.
                 let scale = 7.5 * (rate * step).powi(2) + 1e-7;
                 assert!(error.abs() <= 2.0 * scale, "{error:e}");
             }
