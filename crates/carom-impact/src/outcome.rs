@@ -75,6 +75,7 @@ impl ImpactOutcome {
     pub fn warnings(&self) -> Vec<Warning> {
         let is_unique = match &self.diagnostics {
             Diagnostics::Cone(cone) => cone.family == 0,
+            Diagnostics::Poisson(phases) => phases.family == 0,
             _ => true,
         };
         let gains = self.audit.energy_gain.map(|_| Warning::GainsEnergy);
@@ -105,6 +106,8 @@ pub enum Diagnostics {
     },
     /// Of the simultaneous laws with round friction cones.
     Cone(Box<ConeDiagnostics>),
+    /// Of Poisson's law.
+    Poisson(Box<PoissonDiagnostics>),
     /// Of the sequential law.
     Sequential {
         /// Contacts in the order of their impacts.
@@ -172,6 +175,31 @@ pub struct ConeDiagnostics {
     /// How the member was chosen.
     pub selection: ConeSelection,
     /// What each contact does.
+    pub modes: Vec<ConeMode>,
+    /// Lemke pivots made.
+    pub pivots: usize,
+    /// Newton steps made.
+    pub newton_steps: usize,
+}
+
+/// Compression and expansion of an impact.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PoissonDiagnostics {
+    /// Impulses of compression on the contact rows as given, N·s.
+    pub compression: DVector<f64>,
+    /// Scale of the expansion: 1, or less where the whole would gain energy (the least of parts that
+    /// share no body).
+    pub scale: f64,
+    /// Largest residual of all problems that were solved, the expansion's by the natural map of its
+    /// own cones, $\lambda_n \ge p$.
+    pub residual: f64,
+    /// The friction cones of contacts in space.
+    pub cone: FrictionCone,
+    /// Dimension of the continuum of compressions of which this is a member; 0 if they are isolated.
+    pub family: usize,
+    /// How the member was chosen.
+    pub selection: ConeSelection,
+    /// Modes of the contacts at the end of the impact, [`Open`](ConeMode::Open) without an impulse.
     pub modes: Vec<ConeMode>,
     /// Lemke pivots made.
     pub pivots: usize,

@@ -332,6 +332,7 @@ fn by_law(
         }
         law @ (Law::Plastic(_)
         | Law::MoreauNewton(_)
+        | Law::Poisson(_)
         | Law::Sequential(_)
         | Law::Routh(_)
         | Law::TwoBody(_)

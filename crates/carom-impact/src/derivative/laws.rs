@@ -10,7 +10,7 @@ use super::reading::Cones;
 use super::stage::{Mode, Rebound, Stage, of_row};
 use super::{Answers, Branches, DifferentiableLaw, Map, StepContacts, Steps, ToPlastic, sliding};
 use crate::frictional::{
-    AnitescuPotra, MoreauNewton, Sampler, Sequential, SetValued, SingleImpacts,
+    AnitescuPotra, MoreauNewton, Poisson, Sampler, Sequential, SetValued, SingleImpacts,
 };
 use crate::plastic::{PlasticRule, plastic_jump};
 use crate::{
@@ -222,6 +222,22 @@ impl DifferentiableLaw for AnitescuPotra {
             tolerance,
         };
         at_once.branches(problem, outcome)
+    }
+}
+
+impl DifferentiableLaw for Poisson {
+    /// The scale of the expansion depends on the energy of the whole impact.
+    fn branches<'p>(
+        &self,
+        _problem: &'p ImpactProblem<'p>,
+        _outcome: &ImpactOutcome,
+        _is_member: bool,
+        _tolerance: f64,
+    ) -> Result<Branches<'p>, ImpactError> {
+        Err(ImpactError::NotDifferentiated {
+            reason: "the law poisson has no derivative here; moreau-newton agrees with it where compression closes every \
+                     contact, without friction and with one restitution, and has one",
+        })
     }
 }
 

@@ -10,6 +10,7 @@
 //! | --- | --- |
 //! | [`AnitescuPotra`] | all contacts at once, without restitution; [`all_simultaneous`] finds every outcome |
 //! | [`MoreauNewton`] | the same with Newton's restitution per contact |
+//! | [`Poisson`] | compression and expansion of all contacts at once, capped by energy |
 //! | [`Sequential`] | one contact at a time, in a given order |
 //! | [`SetValued`] | contacts overlap in any way: samples of the set of outcomes |
 //!
@@ -50,6 +51,7 @@ mod modes;
 mod outer;
 mod painleve;
 pub(crate) mod planar_contact;
+mod poisson;
 mod polygon;
 mod probe;
 mod round;
@@ -78,6 +80,7 @@ pub use outer::{
     Relaxation, outer_bound,
 };
 pub use painleve::{ImpactWithoutCollision, impact_without_collision};
+pub use poisson::Poisson;
 pub use polygon::{DEFAULT_DIRECTIONS, MAX_DIRECTIONS};
 pub use probe::{SamplingProbe, ambiguous_steps};
 pub use sampler::{

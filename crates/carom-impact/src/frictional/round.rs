@@ -8,7 +8,8 @@ use crate::outcome::PolygonDiagnostics;
 use crate::{ContactSet, ImpactError, ImpactProblem};
 use carom_lcp::LcpStatus;
 use carom_lcp::cone::{
-    ConeAnswer, ConeMode, ConeProblem, ConeSelection, ConeStart, ConeWorkspace, cone_residual,
+    ConeAnswer, ConeMode, ConeProblem, ConeSelection, ConeStart, ConeWorkspace, SparseConeAnswer,
+    SparseConeProblem, SparseConeWorkspace, cone_residual,
 };
 use carom_metric::kernel;
 use carom_numeric::svd::Svd;
@@ -46,6 +47,13 @@ pub(super) struct RoundWorkspace {
     /// Units of work of all solves so far, see [`work_of`].
     pub(super) work: u64,
 }
+
+/// Contacts up to which the dense method is used: 60 rows.
+const DENSE_CONTACTS: usize = 20;
+
+/// Contacts up to which the continuum of answers, and its even member, are looked for: both need dense
+/// matrices, of 300 rows here.
+const CONTINUUM_CONTACTS: usize = 100;
 
 /// Units of work of a solve beside its Newton steps and pivots.
 const SOLVE_WORK: u64 = 1000;
@@ -164,7 +172,10 @@ impl RoundStep {
         } = workspace;
         self.on_rows(velocity, rows);
         let problem = self.problem(rows, caps)?;
-        let answer = cone.solve(&problem, selection)?;
+        let answer = match caps.is_empty() && problem.n_contacts() > DENSE_CONTACTS {
+            true => by_sparse(&problem, selection, cone)?,
+            false => cone.solve(&problem, selection)?,
+        };
         let work = work_of(&answer, problem.dim());
         self.keep(workspace);
         workspace.work += work;
@@ -173,6 +184,28 @@ impl RoundStep {
             return Ok(answer);
         }
         refused(&answer)
+    }
+
+    /// Solves for impulses on the slots whose normals are not below floors (one a contact). Friction
+    /// acts with the whole normal impulse.
+    pub(super) fn solve_above(
+        &self,
+        velocity: &[f64],
+        floors: &[f64],
+    ) -> Result<(SparseConeAnswer, Vec<f64>), ImpactError> {
+        let mut rows = Vec::with_capacity(velocity.len());
+        self.on_rows(velocity, &mut rows);
+        let problem = self.problem(&rows, &[])?.with_floors(floors)?;
+        let mut workspace = SparseConeWorkspace::new();
+        let answer = workspace.solve(&SparseConeProblem::of_dense(&problem)?)?;
+        if answer.status != LcpStatus::Solved {
+            return Err(ImpactError::Complementarity {
+                status: answer.status,
+                residual: answer.residual,
+            });
+        }
+        let impulse = workspace.impulse().iter().zip(&self.factors);
+        Ok((answer, impulse.map(|(l, f)| l * f).collect()))
     }
 
     /// The same by Newton's method from impulses on the slots, or `None` if that fails.
@@ -225,6 +258,29 @@ impl RoundStep {
         }
         Ok(cone_residual(&self.problem(&rows, &[])?, &impulse)?)
     }
+}
+
+/// The answer of many contacts by sparse factors. The continuum of answers is looked for up to
+/// [`CONTINUUM_CONTACTS`]; beyond, the selection told is [`First`](ConeSelection::First).
+fn by_sparse(
+    problem: &ConeProblem<'_>,
+    selection: ConeSelection,
+    cone: &mut ConeWorkspace,
+) -> Result<ConeAnswer, ImpactError> {
+    let mut workspace = SparseConeWorkspace::new();
+    let found = workspace.solve(&SparseConeProblem::of_dense(problem)?)?;
+    if found.status != LcpStatus::Solved {
+        return Ok(cone.solve(problem, selection)?);
+    }
+    let selection = match problem.n_contacts() <= CONTINUUM_CONTACTS {
+        true => selection,
+        false => ConeSelection::First,
+    };
+    let answer = cone.take(problem, workspace.impulse(), selection)?;
+    Ok(ConeAnswer {
+        n_newton_steps: answer.n_newton_steps + found.n_newton_steps,
+        ..answer
+    })
 }
 
 /// Numbers of normals with zeros for the tangents.

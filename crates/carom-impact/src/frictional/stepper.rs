@@ -146,6 +146,7 @@ impl StepProblem {
         workspace: &mut StepWorkspace,
     ) -> Result<(), ImpactError> {
         self.vector(velocity, caps, &mut workspace.vector);
+        self.add_floors(space, &workspace.floors, &mut workspace.vector);
         workspace.n_pivots = 0;
         let mut best = f64::INFINITY;
         let mut status = LcpStatus::Inaccurate;
@@ -260,6 +261,18 @@ impl StepProblem {
         }
     }
 
+    /// Adds the friction of normal impulses that act beside the unknown ones to the rows of the cones
+    /// of a scaled vector.
+    fn add_floors(&self, space: &ContactSpace, floors: &[f64], vector: &mut [f64]) {
+        let first = self.dim() - space.n_contacts;
+        let cones = self.unknowns.iter().zip(vector).skip(first);
+        for ((unknown, w), (floor, friction)) in cones.zip(floors.iter().zip(&space.friction)) {
+            if unknown.slots.is_empty() {
+                *w += unknown.scale * friction * floor;
+            }
+        }
+    }
+
     /// How far impulses and velocities of the last attempt are from complementarity: the largest
     /// $|\lambda_n - \mathrm{clamp}(\lambda_n - b_n^+, 0, \lambda_{\max})|$,
     /// $|\min(\lambda_D, b_D^+ + \gamma)|$ and $|\min(\gamma, \mu\lambda_n - \sum\lambda_D)|$ with
@@ -300,9 +313,10 @@ impl StepProblem {
                 gamma = f64::max(gamma, -sum(unknown, after));
                 gamma_size = f64::max(gamma_size, size(unknown));
             }
-            let mut slack = space.friction[i] * normal;
+            let floor = workspace.floors.get(i).copied().unwrap_or(0.0);
+            let mut slack = space.friction[i] * (normal + floor);
             // An open contact's impulse is rounding: against what could push, not against itself.
-            let mut slack_size = space.friction[i] * terms[slot].max(normal);
+            let mut slack_size = space.friction[i] * terms[slot].max(normal + floor);
             for (unknown, z) in unknowns.iter().zip(&workspace.memory.z()[directions]) {
                 let impulse = z * unknown.scale;
                 slack -= impulse;
@@ -446,6 +460,9 @@ pub struct StepWorkspace {
     terms: Vec<f64>,
     /// The same over the event so far; whoever starts an event sets it.
     pub(super) made: Vec<f64>,
+    /// Normal impulses that act beside the unknown ones, one a contact, or none: friction acts with
+    /// the sum.
+    pub(super) floors: Vec<f64>,
     pub(super) n_pivots: usize,
     pub(super) residual: f64,
     work: u64,
@@ -475,6 +492,7 @@ impl StepWorkspace {
             after: Vec::new(),
             terms: Vec::new(),
             made: Vec::new(),
+            floors: Vec::new(),
             n_pivots: 0,
             residual: 0.0,
             work: 0,

@@ -194,6 +194,7 @@ fn ask(
             .simultaneous
             .clone()
             .map(|own| branch(case, own, set)),
+        Law::Poisson(law) => Some(case.fixed(law, String::new())),
         Law::Sequential(_) => inelastic.sequential.clone(),
         Law::SetValued(_) => match contacts.require_tangents() {
             Ok(()) => set.map(|set| Ok(set_valued(set))),

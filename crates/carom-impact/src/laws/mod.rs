@@ -17,6 +17,7 @@ mod nonholonomic_projected;
 mod nonholonomic_projected_newton;
 mod nonholonomic_rough;
 mod plastic;
+mod poisson;
 mod propagative;
 mod routh;
 mod sequential;
@@ -30,7 +31,7 @@ pub use nonholonomic_projected::NonholonomicProjected;
 pub use nonholonomic_projected_newton::NonholonomicProjectedNewton;
 
 use crate::derivative::DifferentiableLaw;
-use crate::frictional::{AnitescuPotra, MoreauNewton, Sequential, SetValued};
+use crate::frictional::{AnitescuPotra, MoreauNewton, Poisson, Sequential, SetValued};
 use crate::{
     ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, Plastic, Propagative, Rough, Routh,
     TwoBody,
@@ -151,6 +152,7 @@ laws! {
     Plastic(Plastic),
     MoreauNewton(MoreauNewton),
     AnitescuPotra(AnitescuPotra),
+    Poisson(Poisson),
     Sequential(Sequential),
     SetValued(SetValued),
     Routh(Routh),

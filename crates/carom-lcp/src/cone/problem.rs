@@ -100,7 +100,8 @@ impl<'a> ConeProblem<'a> {
 
     /// The same with a lower bound on each normal impulse (m, N·s), 0 or more: a contact may then open
     /// while its impulse is at the bound, the expansion of Poisson's hypothesis. Friction acts with
-    /// the whole normal impulse.
+    /// the whole normal impulse. Such a problem is solved by a
+    /// [`SparseConeWorkspace`](super::SparseConeWorkspace).
     ///
     /// # Errors
     ///

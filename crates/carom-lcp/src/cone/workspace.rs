@@ -196,6 +196,7 @@ impl ConeWorkspace {
         problem: &ConeProblem<'_>,
         selection: ConeSelection,
     ) -> Result<ConeAnswer, LcpError> {
+        no_floors(problem)?;
         if problem.n_contacts() == 1
             && let Some(answer) = self.closed_form(problem, selection)
         {
@@ -224,6 +225,35 @@ impl ConeWorkspace {
         problem: &ConeProblem<'_>,
         impulse: &[f64],
     ) -> Result<ConeAnswer, LcpError> {
+        self.prepare_given(problem, impulse)?;
+        let mut answer = self.begin(problem, ConeStart::Given)?;
+        self.start_at(impulse);
+        let found = self.attempt(problem, ConeStart::Given, &mut answer);
+        self.finish(problem, ConeSelection::First, found, answer)
+    }
+
+    /// Takes impulses on the rows as given (3m) that another method has found: judges them, counts the
+    /// continuum of which they are a member, and moves to its even member if that is asked for.
+    ///
+    /// # Errors
+    ///
+    /// As [`solve_from`](Self::solve_from).
+    pub fn take(
+        &mut self,
+        problem: &ConeProblem<'_>,
+        impulse: &[f64],
+        selection: ConeSelection,
+    ) -> Result<ConeAnswer, LcpError> {
+        self.prepare_given(problem, impulse)?;
+        let mut answer = self.begin(problem, ConeStart::Given)?;
+        self.start_at(impulse);
+        self.newton.run(&self.system, &self.start, GOOD_RESIDUAL, 0);
+        let (_, found) = self.accept(problem, ConeStart::Given, &mut answer);
+        self.finish(problem, selection, found, answer)
+    }
+
+    fn prepare_given(&self, problem: &ConeProblem<'_>, impulse: &[f64]) -> Result<(), LcpError> {
+        no_floors(problem)?;
         if impulse.len() != problem.dim() {
             return Err(LcpError::DimensionMismatch {
                 what: "impulse",
@@ -231,12 +261,14 @@ impl ConeWorkspace {
                 found: impulse.len(),
             });
         }
-        let mut answer = self.begin(problem, ConeStart::Given)?;
+        Ok(())
+    }
+
+    /// Starts from impulses on the rows as given.
+    fn start_at(&mut self, impulse: &[f64]) {
         self.start.clear();
         let scaled = impulse.iter().zip(&self.system.factors);
         self.start.extend(scaled.map(|(l, factor)| l / factor));
-        let found = self.attempt(problem, ConeStart::Given, &mut answer);
-        self.finish(problem, ConeSelection::First, found, answer)
     }
 
     fn closed_form(
@@ -527,6 +559,18 @@ impl ConeWorkspace {
             answer.residual = residual;
             answer.selection = ConeSelection::Even;
         }
+    }
+}
+
+/// Refuses floors, which sparse problems alone have a method for.
+fn no_floors(problem: &ConeProblem<'_>) -> Result<(), LcpError> {
+    match (0..problem.n_contacts()).find(|i| problem.floor(*i) > 0.0) {
+        None => Ok(()),
+        Some(contact) => Err(LcpError::OutOfRange {
+            what: "floor",
+            value: problem.floor(contact),
+            allowed: "0 here: SparseConeProblem::of_dense takes floors",
+        }),
     }
 }
 

@@ -7,6 +7,7 @@ mod laws;
 #[cfg(feature = "bounds")]
 mod outer;
 mod painleve;
+mod poisson;
 mod properties;
 mod sampling;
 mod steps;

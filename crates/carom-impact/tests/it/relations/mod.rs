@@ -5,7 +5,7 @@ pub mod problems;
 pub mod transforms;
 
 use crate::verdicts::Random;
-use carom_impact::frictional::Sequential;
+use carom_impact::frictional::{Poisson, Sequential};
 use carom_impact::nonholonomic::Rough;
 use carom_impact::{
     ContactCount, EnergeticRestitution, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, Law,
@@ -92,6 +92,8 @@ struct Sizes {
     independent: f64,
     /// True for a law whose answer is a sample.
     is_sampled: bool,
+    /// True of laws with an expansion, among whose answers nothing selects where rows depend on each other.
+    expands: bool,
     /// True for a law with Coulomb friction.
     has_friction: bool,
 }
@@ -117,6 +119,7 @@ impl Sizes {
             whole: before.norm(),
             independent,
             is_sampled: info.outcomes == Outcomes::Many,
+            expands: info.name == Poisson::NAME,
             has_friction: info.uses.friction,
         }
     }
@@ -126,7 +129,8 @@ impl Sizes {
     fn is_open(&self, relation: &str) -> bool {
         let reorders = matches!(relation, "order" | "twice");
         let is_ambiguous = self.has_friction && !(self.independent >= INDEPENDENT);
-        self.is_sampled && reorders || is_ambiguous && (self.is_sampled || reorders)
+        let is_chosen = !self.is_sampled && !self.expands;
+        self.is_sampled && reorders || is_ambiguous && (!is_chosen || reorders)
     }
 }
 
