@@ -146,7 +146,7 @@ impl StepScene<'_> {
         let rounding = ROUNDING * self.energy(before).abs();
         let allowed = sum(|g| g.allowed);
         let most = allowed.clamp(LEAST_GAINED * scale, MOST_GAINED * scale) + rounding;
-        (!(energy <= most)).then(|| StepFault::Gain { energy, most })
+        (!(energy <= most)).then_some(StepFault::Gain { energy, most })
     }
 
     /// Checks a step before it is taken.

@@ -34,7 +34,7 @@ fn a_heavy_box_rests_on_a_light_one() {
 fn disk(corners: usize, tilt: f64) -> BodySpec {
     let corner = |k: usize| {
         let angle = std::f64::consts::TAU * (k / 2) as f64 / corners as f64;
-        let height = if k % 2 == 0 { -0.0064 } else { 0.0064 };
+        let height = if k.is_multiple_of(2) { -0.0064 } else { 0.0064 };
         v(0.0375 * angle.cos(), 0.0375 * angle.sin(), height)
     };
     let vertices: Vec<_> = (0..2 * corners).map(corner).collect();
