@@ -324,7 +324,7 @@ fn world(case: usize) -> Value {
         }));
     }
     let mut planes = vec![json!({"name": "floor", "normal": [0.0, 0.0, 1.0], "offset": 0.0})];
-    if case % 2 == 0 {
+    if case.is_multiple_of(2) {
         planes.push(json!({"name": "wall", "normal": [1.0, 0.0, 0.0], "offset": 0.3}));
     }
     let flight = ["exact", "lgvi", "lgvi4"][case % 3];
@@ -351,7 +351,7 @@ fn mechanism(case: usize) -> Value {
         json!({"name": name, "link": link, "point": point, "line": line,
                "friction": friction, "restitution": restitution})
     };
-    let (links, contacts) = if case % 2 == 0 {
+    let (links, contacts) = if case.is_multiple_of(2) {
         let links = json!([
             {"name": "cart", "joint": "slider", "anchor": [0.0, 0.0], "direction": [1.0, 0.0],
              "mass": between(3, 0.5, 2.0), "center": [0.0, 0.0], "inertia": 0.0,
