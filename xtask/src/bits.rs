@@ -136,14 +136,25 @@ fn differences(kept: &Bits, found: &Bits, is_part: bool) -> Vec<String> {
     lines
 }
 
-/// Architecture, system, and if the processor multiplies and adds with one rounding.
+/// Value behind a key in a file of the system, such as the name of the processor; empty where there is none.
+fn told_by_system(file: &str, key: &str) -> String {
+    let text = fs::read_to_string(file).unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix(key));
+    let value = line.unwrap_or_default();
+    value.trim_matches(['"', ' ', '\t', ':', '=']).to_owned()
+}
+
+/// Architecture, system, if the processor multiplies and adds with one rounding, and the names of processor and
+/// distribution: mathematical functions choose their code by the processor.
 fn machine() -> String {
     #[cfg(target_arch = "x86_64")]
     let fused = std::arch::is_x86_feature_detected!("fma");
     #[cfg(not(target_arch = "x86_64"))]
     let fused = true;
     let (architecture, system) = (std::env::consts::ARCH, std::env::consts::OS);
-    format!("{architecture}-{system}, fma {fused}")
+    let processor = told_by_system("/proc/cpuinfo", "model name");
+    let distribution = told_by_system("/etc/os-release", "PRETTY_NAME");
+    format!("{architecture}-{system}, fma {fused}, {processor}, {distribution}")
 }
 
 /// SHA-256 of lines.
