@@ -136,7 +136,7 @@ fn differences(kept: &Bits, found: &Bits, is_part: bool) -> Vec<String> {
     lines
 }
 
-/// Value behind a key in a file of the system, such as the name of the processor; empty where there is none.
+/// Value behind a key in a file of the system, such as the name of the processor; empty without such a key.
 fn told_by_system(file: &str, key: &str) -> String {
     let text = fs::read_to_string(file).unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix(key));
