@@ -121,8 +121,8 @@ pub(super) fn explain(case: &Case<'_>) -> Result<Explanation, ImpactError> {
         [momentum, pull, measure(&cone.residual).max(pull)]
     };
     let [momentum_residual, pull_residual, friction_residual] =
-        nested(&|residual| case.told(residual));
-    let excess = nested(&|residual| case.relative(residual));
+        nested(&|residual| case.relative(residual));
+    let excess = [momentum_residual, pull_residual, friction_residual];
     let impulses = impulses * unscale;
     Ok(Explanation {
         constraint_impulses: contacts.constraint_impulses(&impulses)
