@@ -61,6 +61,16 @@ impl StepScene<'_> {
         })
     }
 
+    /// Speed by which accelerations can change the normal velocity of a pair within a step (m/s).
+    pub(crate) fn gathered(&self, pair: &StepPair<'_>, states: &[State], h: f64) -> f64 {
+        let of = |place: usize| {
+            let pace = self.pace(self.bodies.get(place)?, states.get(place)?, h)?;
+            Some(pace.acceleration * h)
+        };
+        let places = [Some(pair.first), pair.second];
+        places.into_iter().flatten().filter_map(of).sum()
+    }
+
     fn most_gains(&self, states: &[State], h: f64) -> impl Iterator<Item = f64> {
         let all = self.bodies.iter().zip(states);
         all.map(move |(body, state)| {

@@ -38,25 +38,32 @@ impl Kicked<'_> {
     }
 }
 
-/// Contact at the start of a step.
+/// Contact during a step.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Begin {
     pub(crate) friction: Friction,
-    /// True if the gap of the point is closed.
+    /// True if the gap of the point is closed at the start.
     pub(crate) closed: bool,
+    /// Speed by which accelerations can change its normal velocity within the step (m/s).
+    pub(crate) gathered: f64,
     /// Place among the contacts of the second kick.
     pub(crate) second: Option<usize>,
 }
 
-/// Energy that both kicks take by friction and where points come down (J). A point lasts if it is closed at the start
-/// and its normal velocity there is at most `still` (m/s): one that leaves comes down again.
+/// Energy that both kicks take by friction and where points come down (J). A point lasts if it is closed at the start,
+/// its normal velocity there is at most `still` (m/s), so that it does not leave, and it comes back to the second
+/// kick no faster than it left the first one and accelerations can have made it: a faster one is another point of
+/// the pair that lands.
 pub(crate) fn loss(contacts: &[Begin], first: &Kicked<'_>, second: &Kicked<'_>, still: f64) -> f64 {
     let (mut rubbed, mut landed) = (0.0, 0.0);
     for (c, contact) in contacts.iter().enumerate() {
         let at = 3 * c;
         let later = contact.second.map(|place| 3 * place);
         let both = |k: usize| first.work(at + k) + later.map_or(0.0, |row| second.work(row + k));
-        let lasts = contact.closed && first.before(at).abs() <= still;
+        let back = later.map_or(0.0, |row| -second.before(row));
+        let lasts = contact.closed
+            && first.before(at).abs() <= still
+            && back <= first.after(at).abs() + contact.gathered;
         if !lasts {
             landed += both(0);
         }
@@ -98,6 +105,7 @@ mod tests {
         let contact = Begin {
             friction: Friction::Against(Vector2::x()),
             closed: true,
+            gathered: g * h,
             second: Some(0),
         };
         let found = loss(&[contact], &first, &second, 1e-12);
@@ -121,6 +129,7 @@ mod tests {
         let open = Begin {
             friction: Friction::Frictionless,
             closed: false,
+            gathered: 3.0,
             second: Some(0),
         };
         assert!((loss(&[open], &nothing, &stops, 1e-12) - 2.0).abs() <= 1e-15);
@@ -134,5 +143,11 @@ mod tests {
             after: &[1.0, 0.0, 0.0],
         };
         assert!(loss(&[closed], &pushed, &stops, 1e-12).abs() <= 0.0);
+        // Accelerations cannot have made its speed: another point of the pair lands.
+        let other = Begin {
+            gathered: 0.5,
+            ..closed
+        };
+        assert!((loss(&[other], &pushed, &stops, 1e-12) - 1.5).abs() <= 1e-15);
     }
 }

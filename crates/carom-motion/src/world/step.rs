@@ -605,15 +605,17 @@ impl StepScene<'_> {
             after: &after,
         };
         let work = start_kick.total() + end_kick.total();
+        let of = |c: usize| {
+            let (index, point) = start.points.get(c)?;
+            Some((self.pairs.get(*index)?, point.gap))
+        };
         let begins: Vec<Begin> = (0..contacts)
             .map(|c| Begin {
                 friction: rubbed
                     .get(c)
                     .map_or(Friction::Frictionless, |(_, law)| *law),
-                closed: start.points.get(c).is_some_and(|(index, point)| {
-                    let pair = self.pairs.get(*index);
-                    pair.is_some_and(|pair| point.gap <= CLOSED * pair.tolerance)
-                }),
+                closed: of(c).is_some_and(|(pair, gap)| gap <= CLOSED * pair.tolerance),
+                gathered: of(c).map_or(0.0, |(pair, _)| self.gathered(pair, states, h)),
                 second: closed.iter().position(|place| *place == c),
             })
             .collect();
