@@ -41,11 +41,18 @@ pub struct Explanation {
     pub admissible_impulses: DVector<f64>,
     /// Residuals that no other impulses can lower.
     pub(super) proven: Proven,
-    /// The three residuals less the rounding of the velocities as given: these decide.
-    pub(super) excess: [f64; 3],
 }
 
 impl Explanation {
+    /// Residuals of momentum, pulling and friction, each at least the one before.
+    pub(super) fn residuals(&self) -> [f64; 3] {
+        [
+            self.momentum_residual,
+            self.pull_residual,
+            self.friction_residual,
+        ]
+    }
+
     /// From the units of the parts to that of the problem.
     pub(super) fn lower(&mut self, contacts: &ContactSet<'_>, parts: &Parts) {
         parts.lower_impulses(contacts, &mut self.impulses);
@@ -115,14 +122,9 @@ pub(super) fn explain(case: &Case<'_>) -> Result<Explanation, ImpactError> {
     };
     let unscale = 1.0 / case.problem.scale();
     // Nested sets: the order of the residuals is not left to rounding.
-    let nested = |measure: &dyn Fn(&DVector<f64>) -> f64| {
-        let momentum = measure(&span);
-        let pull = measure(&pushing.residual).max(momentum);
-        [momentum, pull, measure(&cone.residual).max(pull)]
-    };
-    let [momentum_residual, pull_residual, friction_residual] =
-        nested(&|residual| case.relative(residual));
-    let excess = [momentum_residual, pull_residual, friction_residual];
+    let momentum_residual = case.relative(&span);
+    let pull_residual = case.relative(&pushing.residual).max(momentum_residual);
+    let friction_residual = case.relative(&cone.residual).max(pull_residual);
     let impulses = impulses * unscale;
     Ok(Explanation {
         constraint_impulses: contacts.constraint_impulses(&impulses)
@@ -133,7 +135,6 @@ pub(super) fn explain(case: &Case<'_>) -> Result<Explanation, ImpactError> {
         friction_residual,
         admissible_impulses: cone.impulses * unscale,
         proven,
-        excess,
     })
 }
 

@@ -10,8 +10,9 @@
 //! sees, the coordinates, or the order and repetition of contacts: $10^{-2}$ is a hundredth of the motion there was, or
 //! $10^{-4}$ of its energy. Parts that no contact, no constraint and no entry of the mass matrix connects are each measured
 //! by their own motion, and the largest distance counts: a far body, however fast, changes no verdict. A part that no
-//! contact touches is measured by the motion of those in which one approaches. What is told is the distance itself; what
-//! decides is the rest of it beyond the rounding of the data, $2^{-50}$ of the velocities in the frame given.
+//! contact touches is measured by the motion of those in which one approaches. Distances to other
+//! velocities are told themselves; what decides, and the residuals of the momentum change, are less the rounding of the
+//! data, $2^{-50}$ of the velocities in the frame given.
 //!
 //! # Which impulses
 //!

@@ -43,7 +43,7 @@ fn faults(judgement: &Judgement) -> Vec<String> {
     let growth = if growth.is_finite() { growth } else { 1.0 };
     let tolerance = judgement.options.tolerance * growth;
     let (fit, excess) = (&judgement.explanation, &judgement.excess);
-    let [momentum, pull, friction] = fit.excess;
+    let [momentum, pull, friction] = fit.residuals();
     let mut faults = Vec::new();
     if momentum > tolerance {
         faults.push(format!(

@@ -250,6 +250,11 @@ fn a_world_of_one_ball_needs_no_contact_and_says_that_it_falls_for_ever() {
     );
     let floor = format!("{BALL}[[planes]]\nname = \"floor\"\nnormal = [0, 0, 1]\n");
     assert!(!run("world", &[], &floor).results.contains_key("warnings"));
+    let table = format!(
+        "{BALL}[[bodies]]\nname = \"table\"\nfixed = true\nshape = {{ type = \"sphere\", radius = 0.5 }}\n\
+         position = [0, 0, -3]\n"
+    );
+    assert!(!run("world", &[], &table).results.contains_key("warnings"));
     assert!(
         !run("world", &["gravity=[0.0, 0.0, 0.0]"], BALL)
             .results

@@ -51,7 +51,7 @@ pub(super) fn proof(
 ) -> Option<(OutsideReason, f64)> {
     // A fit that is not known to be the best proves nothing.
     let proven = |residual: f64, is_least: bool| if is_least { residual } else { 0.0 };
-    let [momentum, pull, friction] = fit.excess;
+    let [momentum, pull, friction] = fit.residuals();
     [
         (OutsideReason::Penetrates, case.penetration()),
         (
