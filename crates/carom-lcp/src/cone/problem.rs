@@ -173,7 +173,7 @@ impl<'a> ConeProblem<'a> {
     }
 }
 
-fn check_len(what: &'static str, expected: usize, found: usize) -> Result<(), LcpError> {
+pub(super) fn check_len(what: &'static str, expected: usize, found: usize) -> Result<(), LcpError> {
     if expected == found {
         return Ok(());
     }
@@ -184,7 +184,7 @@ fn check_len(what: &'static str, expected: usize, found: usize) -> Result<(), Lc
     })
 }
 
-fn check_finite(what: &'static str, values: &[f64]) -> Result<(), LcpError> {
+pub(super) fn check_finite(what: &'static str, values: &[f64]) -> Result<(), LcpError> {
     match values.iter().position(|x| !x.is_finite()) {
         None => Ok(()),
         Some(index) => Err(LcpError::NonFinite {

@@ -132,10 +132,13 @@ pub fn animation(animation: &Animation) -> Result<String, ExportError> {
     }
     // In a script element only `<` can end or change what a browser reads.
     let data = serde_json::to_string(animation)?.replace('<', "\\u003c");
-    let separator = if animation.caption.is_empty() {
-        ""
-    } else {
-        ". "
+    let separator = match (
+        animation.caption.as_str(),
+        animation.title.ends_with(['?', '!']),
+    ) {
+        ("", _) => "",
+        (_, true) => " ",
+        (_, false) => ". ",
     };
     Ok(format!(
         "<figure>\n<div class=\"player\"></div>\n<script type=\"application/json\">{data}</script>\n\
