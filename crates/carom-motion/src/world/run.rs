@@ -219,6 +219,7 @@ impl World {
             balance: run.balance,
             lowest_gap: run.lowest_gap,
             states,
+            stepping: None,
         }
     }
 }
