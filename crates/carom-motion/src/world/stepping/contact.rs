@@ -1,6 +1,6 @@
 //! Pairs that are near each other, and their contact points.
 
-use super::tolerances::{PATCH, SLOW};
+use super::tolerances::{BENT, PATCH, SLOW};
 use crate::world::body::{Flights, Velocity};
 use crate::world::pair::{self, ContactPoint, Follow, Other, PairMemory};
 use crate::world::pair_table::Pair;
@@ -20,10 +20,14 @@ pub(super) struct Contact {
     pub(super) point: ContactPoint,
     pub(super) friction: f64,
     pub(super) restitution: f64,
+    /// Change of the gap within the step that its rate leaves out: turning (m).
+    pub(super) bend: Option<f64>,
     /// Impulses to start from, in the frame of the point (N s).
     pub(super) warm: [f64; 3],
     /// Impulses of the step, in the frame of the point (N s); none yet if the point is new in a round.
     pub(super) impulse: Option<[f64; 3]>,
+    /// Rate of the gap after the step (m/s).
+    pub(super) opening: f64,
     pub(super) mode: ConeMode,
     pub(super) restitutes: bool,
 }
@@ -188,19 +192,73 @@ impl Middle<'_> {
             point,
             friction: surface.friction,
             restitution: surface.restitution,
+            bend: None,
             warm: [
                 impulse.dot(&point.normal).max(0.0),
                 impulse.dot(&t1),
                 impulse.dot(&t2),
             ],
             impulse: None,
+            opening: 0.0,
             mode: ConeMode::Open,
             restitutes: false,
         }
     }
 
+    /// Bound of the acceleration with which turning closes the gap of a pair (m/s²).
+    fn turning(&self, (i, j): Pair, launched: &[State], velocities: &[Velocity]) -> f64 {
+        let world = self.world;
+        let of = |thing: usize| {
+            world.bodies.get(thing).map_or(0.0, |body| {
+                let state = self.state(launched, thing);
+                self.weightless.acceleration_bound(body, state, self.h)
+            })
+        };
+        let spin = |thing: usize| velocities.get(thing).map_or(0.0, |v| v.angular.norm());
+        let faces = 2.0 * (spin(i) + spin(j)) * self.rate((i, j), velocities);
+        of(i) + of(j) + faces
+    }
+
+    /// Finds by how much more the gaps of a pair close within the step than their rates say, and reports if that
+    /// is new and matters: then these points are to be solved again.
+    pub(super) fn bend(
+        &self,
+        near: &mut NearPair,
+        (launched, velocities, next): (&[State], &[Velocity], &[State]),
+    ) -> bool {
+        let (i, j) = near.pair;
+        let world = self.world;
+        let (body, other) = (&world.bodies[i], world.thing(j));
+        if pair::has_closed_form(body, &other) {
+            return false;
+        }
+        let most = 0.5 * self.h * self.h * self.turning(near.pair, launched, velocities);
+        let least = BENT * pair::size(body, &other);
+        if most <= least {
+            return false;
+        }
+        let mut is_new = false;
+        for contact in &mut near.contacts {
+            let (Some(l), None) = (contact.impulse, contact.bend) else {
+                continue;
+            };
+            let then = contact.point.moved(body, &next[i], &other, self.state(next, j));
+            let bend = then.gap - contact.point.gap - self.h * contact.opening;
+            if bend < -least && then.gap < contact.point.gap.min(0.0) - least {
+                contact.bend = Some(bend.max(-most));
+                (contact.warm, contact.impulse) = (l, None);
+                is_new = true;
+            }
+        }
+        is_new
+    }
+
     /// Adds a point of a pair with rows where it is deeper at the next middle than turning alone can make it.
-    pub(super) fn add_deep(&self, near: &mut NearPair, launched: &[State], next: &[State]) -> bool {
+    pub(super) fn add_deep(
+        &self,
+        near: &mut NearPair,
+        (launched, velocities, next): (&[State], &[Velocity], &[State]),
+    ) -> bool {
         let (i, j) = near.pair;
         let world = self.world;
         let (body, other) = (&world.bodies[i], world.thing(j));
@@ -209,13 +267,7 @@ impl Middle<'_> {
         }
         let (here, there) = (&next[i], self.state(next, j));
         let found = pair::gap(body, here, &other, there, &mut near.memory);
-        let of = |thing: usize| {
-            world.bodies.get(thing).map_or(0.0, |body| {
-                let state = self.state(launched, thing);
-                self.weightless.acceleration_bound(body, state, self.h)
-            })
-        };
-        let bound = 0.5 * self.h * self.h * (of(i) + of(j));
+        let bound = 0.5 * self.h * self.h * self.turning(near.pair, launched, velocities);
         if found.value >= near.gap.min(0.0) - bound - world.tolerance(i, j) {
             return false;
         }
@@ -224,6 +276,7 @@ impl Middle<'_> {
             let arm = then.rotation.rotate_back(&(point - then.position));
             now.position + now.rotation.rotate(&arm)
         };
+        let slab = found.slabs.iter().min_by(|a, b| a.gap.total_cmp(&b.gap));
         let [a, b] = found.points;
         let a = back(i, &a);
         let b = if j < world.bodies.len() { back(j, &b) } else { b };
@@ -231,7 +284,7 @@ impl Middle<'_> {
             point: (a + b) * 0.5,
             normal: found.normal,
             gap: found.normal.dot(&(a - b)),
-            parts: [0, 0],
+            parts: slab.map_or([0, 0], |slab| [slab.part, slab.other]),
             follow: Follow::Closest,
         };
         let contact = self.contact(near.pair, point, &mut Vec::new());

@@ -3,7 +3,7 @@
 use super::executor::Executor;
 use super::lasting::LastingContacts;
 use super::options::{StepCounts, Stepping};
-use super::step::{IslandStep, Step, Stepper};
+use super::step::{IslandStep, Phases, Step, Stepper};
 use super::tolerances::SAME_TIME;
 use crate::hybrid::{Ending, Hybrid, Limits, drive};
 use crate::world::MotionError;
@@ -97,6 +97,9 @@ impl Hybrid for StepRun<'_, '_> {
             self.has_begun = true;
             let states = self.states.clone();
             self.report_samples(0.0, &states)?;
+            let start = Phases::of_start(self.world.time_step);
+            let taken = self.stepper.step(&self.states, 0.0, start, false)?;
+            self.advance(taken, 0.0, 0.0)?;
             return Ok(None);
         }
         let left = limits.duration - self.time;
@@ -117,11 +120,16 @@ impl Hybrid for StepRun<'_, '_> {
         while let Some(&sample) = self.samples.last()
             && sample < end - SAME_TIME * step
         {
-            let tried = self.stepper.step(&self.states, self.time, sample - self.time, true)?;
+            let tried = self.stepper.step(
+                &self.states,
+                self.time,
+                Phases::of_step(sample - self.time),
+                true,
+            )?;
             self.samples.pop();
             self.report_sample(sample, &tried.end)?;
         }
-        let taken = self.stepper.step(&self.states, self.time, h, false)?;
+        let taken = self.stepper.step(&self.states, self.time, Phases::of_step(h), false)?;
         self.advance(taken, end, h)?;
         self.n_lines += 1;
         Ok(is_last.then_some(Ending::Completed))

@@ -55,7 +55,7 @@ pub(super) struct Solver {
     workspace: SparseConeWorkspace,
     start: Vec<f64>,
     velocity: Vec<f64>,
-    /// Rates at which gaps may close, $\max(g, 0)/h$ (m/s).
+    /// Rates at which gaps may close, $\max(g, 0)/h$, less what turning closes (m/s).
     closing: Vec<f64>,
     counts: StepCounts,
 }
@@ -115,7 +115,7 @@ impl Solver {
         }
         for &c in &task.island.contacts {
             let contact = &task.contacts[c];
-            let closing = contact.point.gap.max(0.0) / task.h;
+            let closing = (contact.point.gap.max(0.0) + contact.bend.unwrap_or(0.0)) / task.h;
             let side = |side: &Option<(usize, [[f64; 6]; 3])>| {
                 let (body, rows) = (*side)?;
                 let body = task.island.place(body)?;
@@ -164,7 +164,7 @@ impl Solver {
             let is_pressed = impulses[3 * k] > PRESSED * largest;
             if !restitutes[k] && task.contacts[c].restitution > 0.0 && is_fast && is_pressed {
                 restitutes[k] = true;
-                self.closing[k] = 0.0;
+                self.closing[k] = self.closing[k].min(0.0);
                 grows = true;
             }
         }

@@ -44,6 +44,42 @@ pub(super) struct Pressed {
     pub(super) restitutes: bool,
 }
 
+/// Times of a step (s): half a flight, impulses, half a flight.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Phases {
+    /// Flight before the impulses.
+    pub(super) before: f64,
+    /// Time for which gravity acts with the impulses.
+    pub(super) gravity: f64,
+    /// Time in which gaps may close after the impulses.
+    pub(super) closing: f64,
+    /// Flight after the impulses.
+    pub(super) after: f64,
+}
+
+impl Phases {
+    /// A step of length `h`.
+    pub(super) fn of_step(h: f64) -> Self {
+        Self {
+            before: 0.5 * h,
+            gravity: h,
+            closing: h,
+            after: 0.5 * h,
+        }
+    }
+
+    /// Impulses at the start of a run with steps of length `h`: bodies that approach there and touch do not fly into
+    /// each other.
+    pub(super) fn of_start(h: f64) -> Self {
+        Self {
+            before: 0.0,
+            gravity: 0.0,
+            closing: 0.5 * h,
+            after: 0.0,
+        }
+    }
+}
+
 /// Results of an island.
 #[derive(Clone, Debug)]
 pub(super) struct IslandStep {
@@ -87,7 +123,9 @@ pub(crate) struct Stepper<'w> {
 /// A step on its way.
 struct Draft<'d> {
     middle: Middle<'d>,
+    /// Time in which gaps may close (s).
     h: f64,
+    phases: Phases,
     before: Vec<Velocity>,
     /// States and velocities after gravity alone.
     free: Vec<State>,
@@ -119,25 +157,25 @@ impl<'w> Stepper<'w> {
         self.carry = std::mem::take(&mut step.carry);
     }
 
-    /// A step of length `h` from states at a time; it counts as taken once it is given to [`take`](Self::take). One
+    /// A step from states at a time; it counts as taken once it is given to [`take`](Self::take). One
     /// that `is_tried` leaves no trace.
     pub(super) fn step(
         &mut self,
         states: &[State],
         time: f64,
-        h: f64,
+        phases: Phases,
         is_tried: bool,
     ) -> Result<Step, MotionError> {
         let weightless = self.weightless;
-        let at_middle = self.flown(&weightless, states, time, 0.5 * h)?;
+        let at_middle = self.flown(&weightless, states, time, phases.before)?;
         let middle = Middle {
             world: self.world,
             weightless: &weightless,
             states: &at_middle,
             time,
-            h,
+            h: phases.closing,
         };
-        let mut draft = self.begin(middle);
+        let mut draft = self.begin(middle, phases);
         let pairs = self.boxes(&draft, &draft.free_velocities.clone(), None);
         self.meet(&mut draft, pairs);
         for round in 0..ROUNDS {
@@ -171,17 +209,18 @@ impl<'w> Stepper<'w> {
     }
 
     /// Velocities at the middle before the step, and after gravity alone.
-    fn begin<'d>(&self, middle: Middle<'d>) -> Draft<'d> {
+    fn begin<'d>(&self, middle: Middle<'d>, phases: Phases) -> Draft<'d> {
         let world = self.world;
         let mut free = middle.states.to_vec();
         for (body, state) in world.bodies.iter().zip(&mut free) {
             if let Some(rigid) = &body.rigid {
-                state.linear_momentum += world.flights.gravity * (rigid.mass() * middle.h);
+                state.linear_momentum += world.flights.gravity * (rigid.mass() * phases.gravity);
             }
         }
         Draft {
             middle,
             h: middle.h,
+            phases,
             before: velocities(world, middle.states),
             free_velocities: velocities(world, &free),
             free,
@@ -292,7 +331,7 @@ impl<'w> Stepper<'w> {
             before: &draft.row_velocities,
             free: &free,
             h: draft.h,
-            threshold: self.options.impact_speed() * gravity * draft.h,
+            threshold: self.options.impact_speed() * gravity * world.time_step,
             tolerance: self.options.tolerance(),
         };
         let solvers = &self.solvers[usize::from(is_tried)];
@@ -331,7 +370,11 @@ impl<'w> Stepper<'w> {
         draft.kicked = draft.free.clone();
         draft.rows.apply(&impulses, &mut draft.kicked);
         let mut all = draft.near.iter_mut().flat_map(|near| near.contacts.iter_mut());
+        let mut after = Vec::new();
+        let kicked = velocities(world, &draft.kicked);
+        draft.rows.velocities(&kicked, &mut after);
         for (c, contact) in all.by_ref().enumerate() {
+            contact.opening = after[3 * c];
             contact.impulse = Some([impulses[3 * c], impulses[3 * c + 1], impulses[3 * c + 2]]);
             (contact.mode, contact.restitutes) = modes[c];
         }
@@ -365,7 +408,10 @@ impl<'w> Stepper<'w> {
         let mut near = std::mem::take(&mut draft.near);
         self.each(&mut near, &|near| {
             if !near.contacts.is_empty() {
-                middle.add_deep(near, kicked, &next);
+                let flight = (&kicked[..], velocities, &next[..]);
+                if !middle.bend(near, flight) {
+                    middle.add_deep(near, flight);
+                }
             } else if middle.closes(near, kicked, velocities) {
                 middle.add_points(near, velocities);
             }
@@ -407,7 +453,7 @@ impl<'w> Stepper<'w> {
                 pressed: pressed.collect(),
             });
         }
-        let mut end = self.flown(&self.weightless, &draft.kicked, middle.time, 0.5 * draft.h)?;
+        let mut end = self.flown(&self.weightless, &draft.kicked, middle.time, draft.phases.after)?;
         let projection = project::part(world, &contacts, &draft.rows, &mut end);
         let lowest_gap = draft.near.iter().map(|near| near.gap).fold(f64::INFINITY, f64::min);
         let keep = |near: NearPair| {

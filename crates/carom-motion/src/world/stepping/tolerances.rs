@@ -8,6 +8,9 @@ pub(super) const SLOW: f64 = 0.05;
 /// farther within a step is found by the rounds.
 pub(super) const PATCH: f64 = 0.1;
 
+/// Gaps that turning closes within a step by less than this fraction of the smaller radius are not solved for again.
+pub(super) const BENT: f64 = 1e-8;
+
 /// Rounds that add rows of pairs found to close. Each reaches one body farther through a heap that is
 /// hit; pairs that would need more are found one step later.
 pub(super) const ROUNDS: usize = 12;
