@@ -171,18 +171,24 @@ impl Rows {
 
     /// Rate of the gap of a contact under displacements of the bodies.
     pub(crate) fn opening(&self, contact: usize, displacements: &[Velocity]) -> f64 {
-        let shares = self.rows.get(3 * contact).map_or(&[None, None], |r| &r.shares);
+        let shares = self
+            .rows
+            .get(3 * contact)
+            .map_or(&[None, None], |r| &r.shares);
         let of = |s: &Share| {
-            displacements.get(s.place).map_or(0.0, |d| {
-                s.linear.dot(&d.linear) + s.angular.dot(&d.angular)
-            })
+            displacements
+                .get(s.place)
+                .map_or(0.0, |d| s.linear.dot(&d.linear) + s.angular.dot(&d.angular))
         };
         shares.iter().flatten().map(of).sum()
     }
 
     /// Displaces the bodies of a contact as an impulse along its normal would move them.
     pub(crate) fn part(&self, contact: usize, impulse: f64, displacements: &mut [Velocity]) {
-        let shares = self.rows.get(3 * contact).map_or(&[None, None], |r| &r.shares);
+        let shares = self
+            .rows
+            .get(3 * contact)
+            .map_or(&[None, None], |r| &r.shares);
         for s in shares.iter().flatten() {
             if let Some(d) = displacements.get_mut(s.place) {
                 d.linear += s.moved.linear * impulse;

@@ -32,6 +32,8 @@ pub struct Overrides {
     pub assignments: Vec<String>,
     /// Who is told how far a long run is.
     pub progress: Progress,
+    /// Threads of a world's steps; the record is the same for any number. Up to one: that of the caller.
+    pub threads: usize,
 }
 
 /// A scenario's defaults as overridden.
@@ -100,6 +102,11 @@ impl<'a> Input<'a> {
     pub(crate) fn has_file(&self) -> bool {
         let file = parse(&self.overrides.toml, FILE);
         file.is_ok_and(|file| file.entries().is_ok_and(|entries| !entries.is_empty()))
+    }
+
+    /// Threads that a scenario may use beside that of the caller.
+    pub(crate) fn threads(&self) -> usize {
+        self.overrides.threads
     }
 
     /// True if the user gives this key.

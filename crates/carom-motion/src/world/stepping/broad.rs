@@ -54,7 +54,11 @@ impl Broad {
         let n = world.n_bodies();
         for &body in bodies {
             self.cells.meeting(&self.bounds[body], &mut self.around);
-            out.extend(self.around.iter().filter_map(|other| world.pair_of(body, *other)));
+            out.extend(
+                self.around
+                    .iter()
+                    .filter_map(|other| world.pair_of(body, *other)),
+            );
             let reach = world.bodies[body].radius + self.way[body];
             for (index, plane) in world.planes.iter().enumerate() {
                 if plane.half_space.height(&states[body].position) <= reach * (1.0 + 1e-9) {

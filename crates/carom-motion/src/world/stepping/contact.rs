@@ -47,7 +47,9 @@ impl Kept {
         let [n, x, y] = contact.impulse.unwrap_or_default();
         let [t1, t2] = tangents(&contact.point.normal);
         Self {
-            at: state.rotation.rotate_back(&(contact.point.point - state.position)),
+            at: state
+                .rotation
+                .rotate_back(&(contact.point.point - state.position)),
             force: (contact.point.normal * n + t1 * x + t2 * y) / h,
         }
     }
@@ -77,7 +79,9 @@ pub(super) struct Middle<'m> {
 
 impl Middle<'_> {
     fn state<'s>(&'s self, states: &'s [State], thing: usize) -> &'s State {
-        states.get(thing).unwrap_or_else(|| self.world.initial_of(thing))
+        states
+            .get(thing)
+            .unwrap_or_else(|| self.world.initial_of(thing))
     }
 
     /// Bound of the rate at which the gap of a pair changes (m/s).
@@ -181,8 +185,8 @@ impl Middle<'_> {
         let state = &self.states[i];
         let at = state.rotation.rotate_back(&(point.point - state.position));
         let distance = |k: &Kept| (k.at - at).norm_squared();
-        let nearest = (0..kept.len())
-            .min_by(|a, b| distance(&kept[*a]).total_cmp(&distance(&kept[*b])));
+        let nearest =
+            (0..kept.len()).min_by(|a, b| distance(&kept[*a]).total_cmp(&distance(&kept[*b])));
         let force = nearest.map_or_else(Vector3::zeros, |k| kept.remove(k).force);
         let [t1, t2] = tangents(&point.normal);
         let impulse = force * self.h;
@@ -242,7 +246,9 @@ impl Middle<'_> {
             let (Some(l), None) = (contact.impulse, contact.bend) else {
                 continue;
             };
-            let then = contact.point.moved(body, &next[i], &other, self.state(next, j));
+            let then = contact
+                .point
+                .moved(body, &next[i], &other, self.state(next, j));
             let bend = then.gap - contact.point.gap - self.h * contact.opening;
             if bend < -least && then.gap < contact.point.gap.min(0.0) - least {
                 contact.bend = Some(bend.max(-most));
@@ -279,7 +285,11 @@ impl Middle<'_> {
         let slab = found.slabs.iter().min_by(|a, b| a.gap.total_cmp(&b.gap));
         let [a, b] = found.points;
         let a = back(i, &a);
-        let b = if j < world.bodies.len() { back(j, &b) } else { b };
+        let b = if j < world.bodies.len() {
+            back(j, &b)
+        } else {
+            b
+        };
         let point = ContactPoint {
             point: (a + b) * 0.5,
             normal: found.normal,

@@ -72,7 +72,11 @@ mod tests {
             bodies: bodies.to_vec(),
             contacts: contacts.to_vec(),
         };
-        let expected = [of(&[1, 3, 4], &[0, 2, 3]), of(&[0], &[1, 5]), of(&[2], &[4])];
+        let expected = [
+            of(&[1, 3, 4], &[0, 2, 3]),
+            of(&[0], &[1, 5]),
+            of(&[2], &[4]),
+        ];
         assert_eq!(found, expected);
     }
 }

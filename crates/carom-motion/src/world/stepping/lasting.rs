@@ -38,7 +38,9 @@ impl LastingContacts {
             is_same
         });
         for before in &self.pairs {
-            let lasts = now.binary_search_by_key(&before.pair, |lasting| lasting.pair).is_ok();
+            let lasts = now
+                .binary_search_by_key(&before.pair, |lasting| lasting.pair)
+                .is_ok();
             if before.is_established && !lasts {
                 report(Event::Released {
                     time,
@@ -47,7 +49,9 @@ impl LastingContacts {
             }
         }
         for lasting in &mut now {
-            let place = self.pairs.binary_search_by_key(&lasting.pair, |before| before.pair);
+            let place = self
+                .pairs
+                .binary_search_by_key(&lasting.pair, |before| before.pair);
             let Some(before) = place.ok().map(|place| self.pairs[place]) else {
                 continue;
             };

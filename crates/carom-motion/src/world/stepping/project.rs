@@ -29,7 +29,11 @@ pub(super) fn part(world: &World, contacts: &[&Contact], rows: &Rows, states: &m
     for _ in 0..PROJECTION_PASSES {
         for (c, contact) in contacts.iter().enumerate() {
             let gap = contact.point.gap;
-            let wanted = if is_deep(&contact) { -PROJECTED * gap } else { -gap.max(0.0) };
+            let wanted = if is_deep(&contact) {
+                -PROJECTED * gap
+            } else {
+                -gap.max(0.0)
+            };
             let mobility = rows.mobility_entry(3 * c, 3 * c);
             if !(mobility > 0.0) {
                 continue;

@@ -129,7 +129,9 @@ impl Hybrid for StepRun<'_, '_> {
             self.samples.pop();
             self.report_sample(sample, &tried.end)?;
         }
-        let taken = self.stepper.step(&self.states, self.time, Phases::of_step(h), false)?;
+        let taken = self
+            .stepper
+            .step(&self.states, self.time, Phases::of_step(h), false)?;
         self.advance(taken, end, h)?;
         self.n_lines += 1;
         Ok(is_last.then_some(Ending::Completed))
@@ -203,7 +205,10 @@ impl StepRun<'_, '_> {
             energy_minus: island.energy,
             energy_plus: island.energy + island.work,
             contacts,
-            states: bodies.into_iter().map(|body| (body, kicked[body])).collect(),
+            states: bodies
+                .into_iter()
+                .map(|body| (body, kicked[body]))
+                .collect(),
         };
         (self.observe)(Event::Impact(&impact));
     }

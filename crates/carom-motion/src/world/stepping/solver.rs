@@ -134,7 +134,8 @@ impl Solver {
                 floor: 0.0,
             })?;
             self.closing.push(closing);
-            self.start.extend(contact.warm);
+            let last = contact.impulse.filter(|_| !contact.restitutes);
+            self.start.extend(last.unwrap_or(contact.warm));
         }
         Ok(())
     }
@@ -261,7 +262,11 @@ impl Solver {
         let start: Vec<f64> = floors.iter().flat_map(|p| [*p, 0.0, 0.0]).collect();
         self.search(task, &start)?;
         let expansion = self.workspace.impulse().iter();
-        Ok(compression.iter().zip(expansion).map(|(a, b)| a + b).collect())
+        Ok(compression
+            .iter()
+            .zip(expansion)
+            .map(|(a, b)| a + b)
+            .collect())
     }
 }
 

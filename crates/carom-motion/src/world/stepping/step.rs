@@ -132,11 +132,61 @@ struct Draft<'d> {
     free_velocities: Vec<Velocity>,
     near: Vec<NearPair>,
     islands: Vec<Island>,
-    answers: Vec<Option<Answer>>,
+    answers: Vec<Answer>,
     rows: Rows,
     row_velocities: Vec<f64>,
     kicked: Vec<State>,
     counts: StepCounts,
+}
+
+impl Draft<'_> {
+    /// Sets the rows of all points, and their velocities before the step; returns the points.
+    fn set_rows(&mut self) -> Vec<Contact> {
+        let of_pairs = self.near.iter().flat_map(|near| &near.contacts);
+        let contacts: Vec<Contact> = of_pairs.cloned().collect();
+        let world = self.middle.world;
+        self.rows.clear();
+        for contact in &contacts {
+            let side = |body: usize| -> Side<'_> {
+                Some((body, &world.bodies[body], &self.middle.states[body]))
+            };
+            let second = contact.second.and_then(side);
+            let (point, normal) = (&contact.point.point, &contact.point.normal);
+            self.rows.push(point, normal, side(contact.pair.0), second);
+        }
+        self.rows.velocities(&self.before, &mut self.row_velocities);
+        let counts = &mut self.counts;
+        counts.max_contacts = counts.max_contacts.max(contacts.len());
+        contacts
+    }
+
+    /// Gives the bodies the impulses of the answers.
+    fn kick(&mut self) {
+        let n = self.row_velocities.len() / 3;
+        let mut impulses = vec![0.0; 3 * n];
+        let mut modes = vec![(ConeMode::Open, false); n];
+        for (island, answer) in self.islands.iter().zip(&self.answers) {
+            let counts = &mut self.counts;
+            counts.max_island = counts.max_island.max(island.contacts.len());
+            for (k, &c) in island.contacts.iter().enumerate() {
+                if let Some(l) = answer.impulses.get(3 * k..3 * k + 3) {
+                    impulses[3 * c..3 * c + 3].copy_from_slice(l);
+                    modes[c] = (answer.modes[k], answer.restitutes[k]);
+                }
+            }
+        }
+        self.kicked.clone_from(&self.free);
+        self.rows.apply(&impulses, &mut self.kicked);
+        let mut after = Vec::new();
+        let kicked = velocities(self.middle.world, &self.kicked);
+        self.rows.velocities(&kicked, &mut after);
+        let of_pairs = self.near.iter_mut().flat_map(|near| &mut near.contacts);
+        for (c, contact) in of_pairs.enumerate() {
+            contact.opening = after[3 * c];
+            contact.impulse = Some([impulses[3 * c], impulses[3 * c + 1], impulses[3 * c + 2]]);
+            (contact.mode, contact.restitutes) = modes[c];
+        }
+    }
 }
 
 impl<'w> Stepper<'w> {
@@ -246,12 +296,15 @@ impl<'w> Stepper<'w> {
         let fall = world.flights.gravity.norm() * draft.h;
         let all: Vec<usize> = match of {
             Some(bodies) => bodies.to_vec(),
-            None => (0..world.n_bodies()).filter(|i| world.is_mobile(*i)).collect(),
+            None => (0..world.n_bodies())
+                .filter(|i| world.is_mobile(*i))
+                .collect(),
         };
         for &body in &all {
             let way = draft.h * (speed(world, body, &velocities[body]) + fall);
             let room = way + world.bodies[body].radius * 1e-9;
-            self.broad.put(world, body, &draft.middle.states[body], room);
+            self.broad
+                .put(world, body, &draft.middle.states[body], room);
         }
         self.broad.pairs(world, &all, draft.middle.states)
     }
@@ -293,96 +346,78 @@ impl<'w> Stepper<'w> {
 
     /// Solves the islands that have new points, and kicks the bodies.
     fn solve(&mut self, draft: &mut Draft<'_>, is_tried: bool) -> Result<(), MotionError> {
-        let world = self.world;
-        let contacts: Vec<Contact> =
-            draft.near.iter().flat_map(|near| near.contacts.iter().cloned()).collect();
-        draft.rows.clear();
-        for contact in &contacts {
-            let side = |body: usize| -> Side<'_> {
-                Some((body, &world.bodies[body], &draft.middle.states[body]))
-            };
-            let second = contact.second.and_then(side);
-            let (point, normal) = (&contact.point.point, &contact.point.normal);
-            draft.rows.push(point, normal, side(contact.pair.0), second);
-        }
+        let contacts = draft.set_rows();
         let ends: Vec<(usize, Option<usize>)> =
             contacts.iter().map(|c| (c.pair.0, c.second)).collect();
-        let found = islands(world.n_bodies(), &ends);
-        let mut free = Vec::new();
-        draft.rows.velocities(&draft.before, &mut draft.row_velocities);
-        draft.rows.velocities(&draft.free_velocities, &mut free);
-        let solvers = &mut self.solvers[usize::from(is_tried)];
-        while solvers.len() < found.len() {
-            solvers.push(Mutex::default());
+        let found = islands(self.world.n_bodies(), &ends);
+        let answers = self.answers(draft, &contacts, &found, is_tried);
+        // Islands without a new point are those of the last round.
+        let mut last: Vec<Option<Answer>> = vec![None; self.world.n_bodies()];
+        let islands = std::mem::replace(&mut draft.islands, found);
+        for (island, answer) in islands.iter().zip(std::mem::take(&mut draft.answers)) {
+            last[island.bodies[0]] = Some(answer);
         }
-        let old = std::mem::take(&mut draft.answers);
-        let mut old: Vec<(Island, Option<Answer>)> =
-            std::mem::take(&mut draft.islands).into_iter().zip(old).collect();
-        let is_new =
-            |island: &Island| island.contacts.iter().any(|c| contacts[*c].impulse.is_none());
-        let slots: Vec<Mutex<Option<Result<Answer, LcpError>>>> =
-            found.iter().map(|_| Mutex::default()).collect();
-        let gravity = world.flights.gravity.norm();
+        for (island, answer) in draft.islands.iter().zip(answers) {
+            let answer = match answer {
+                Some(answer) => {
+                    let failed = |_| MotionError::ContactForces {
+                        time: draft.middle.time,
+                    };
+                    let answer = answer.map_err(failed)?;
+                    draft.counts.add(&answer.counts);
+                    answer
+                }
+                None => last[island.bodies[0]].take().unwrap_or_default(),
+            };
+            draft.answers.push(answer);
+        }
+        draft.kick();
+        Ok(())
+    }
+
+    /// Answers of the islands that have new points.
+    fn answers(
+        &mut self,
+        draft: &Draft<'_>,
+        contacts: &[Contact],
+        found: &[Island],
+        is_tried: bool,
+    ) -> Vec<Option<Result<Answer, LcpError>>> {
+        let world = self.world;
+        let solvers = &mut self.solvers[usize::from(is_tried)];
+        if solvers.len() < found.len() {
+            solvers.resize_with(found.len(), Mutex::default);
+        }
+        let mut free = Vec::new();
+        draft.rows.velocities(&draft.free_velocities, &mut free);
+        let fall = world.flights.gravity.norm() * world.time_step;
         let task = |island| Task {
             bodies: &world.bodies,
             island,
-            contacts: &contacts,
+            contacts,
             rows: &draft.rows,
             before: &draft.row_velocities,
             free: &free,
             h: draft.h,
-            threshold: self.options.impact_speed() * gravity * world.time_step,
+            threshold: self.options.impact_speed() * fall,
             tolerance: self.options.tolerance(),
         };
-        let solvers = &self.solvers[usize::from(is_tried)];
-        self.executor.run(found.len(), &|k| {
-            if is_new(&found[k]) {
-                let mut solver = solvers[k].lock().unwrap_or_else(PoisonError::into_inner);
-                let answer = solver.solve(&task(&found[k]));
-                *slots[k].lock().unwrap_or_else(PoisonError::into_inner) = Some(answer);
-            }
+        let is_new = |c: &usize| contacts[*c].impulse.is_none();
+        let new: Vec<usize> = (0..found.len())
+            .filter(|k| found[*k].contacts.iter().any(is_new))
+            .collect();
+        let slots: Vec<Mutex<Option<Result<Answer, LcpError>>>> =
+            found.iter().map(|_| Mutex::default()).collect();
+        self.executor.run(new.len(), &|index| {
+            let k = new[index];
+            let mut solver = solvers[k].lock().unwrap_or_else(PoisonError::into_inner);
+            let answer = solver.solve(&task(&found[k]));
+            *slots[k].lock().unwrap_or_else(PoisonError::into_inner) = Some(answer);
         });
-        let mut impulses = vec![0.0; 3 * contacts.len()];
-        let mut modes = vec![(ConeMode::Open, false); contacts.len()];
-        for (island, slot) in found.iter().zip(slots) {
-            let answer = match slot.into_inner().unwrap_or_else(PoisonError::into_inner) {
-                Some(answer) => {
-                    let answer = answer.map_err(|_| MotionError::ContactForces {
-                        time: draft.middle.time,
-                    })?;
-                    draft.counts.add(&answer.counts);
-                    answer
-                }
-                None => {
-                    let same = |(of, _): &&mut (Island, Option<Answer>)| of.bodies == island.bodies;
-                    old.iter_mut().find(same).and_then(|(_, a)| a.take()).unwrap_or_default()
-                }
-            };
-            for (k, &c) in island.contacts.iter().enumerate() {
-                if let Some(l) = answer.impulses.get(3 * k..3 * k + 3) {
-                    impulses[3 * c..3 * c + 3].copy_from_slice(l);
-                    modes[c] = (answer.modes[k], answer.restitutes[k]);
-                }
-            }
-            draft.answers.push(Some(answer));
-        }
-        draft.islands = found;
-        draft.kicked = draft.free.clone();
-        draft.rows.apply(&impulses, &mut draft.kicked);
-        let mut all = draft.near.iter_mut().flat_map(|near| near.contacts.iter_mut());
-        let mut after = Vec::new();
-        let kicked = velocities(world, &draft.kicked);
-        draft.rows.velocities(&kicked, &mut after);
-        for (c, contact) in all.by_ref().enumerate() {
-            contact.opening = after[3 * c];
-            contact.impulse = Some([impulses[3 * c], impulses[3 * c + 1], impulses[3 * c + 2]]);
-            (contact.mode, contact.restitutes) = modes[c];
-        }
-        let counts = &mut draft.counts;
-        counts.max_contacts = counts.max_contacts.max(contacts.len());
-        let largest = draft.islands.iter().map(|island| island.contacts.len());
-        counts.max_island = counts.max_island.max(largest.max().unwrap_or(0));
-        Ok(())
+        let slots = slots.into_iter();
+        slots
+            .map(|slot| slot.into_inner().unwrap_or_else(PoisonError::into_inner))
+            .collect()
     }
 
     /// Adds rows of what closes all the same, and reports if there is any.
@@ -425,15 +460,18 @@ impl<'w> Stepper<'w> {
     fn finish(&mut self, draft: Draft<'_>) -> Result<Step, MotionError> {
         let world = self.world;
         let middle = draft.middle;
-        let contacts: Vec<&Contact> =
-            draft.near.iter().flat_map(|near| near.contacts.iter()).collect();
+        let contacts: Vec<&Contact> = draft
+            .near
+            .iter()
+            .flat_map(|near| near.contacts.iter())
+            .collect();
         let mut found = Vec::with_capacity(draft.islands.len());
         for (island, answer) in draft.islands.iter().zip(&draft.answers) {
-            let Some(answer) = answer else { continue };
             self.check(island, answer, middle.time, draft.h)?;
-            let energy = island.bodies.iter().map(|i| {
-                Flights::kinetic(&world.bodies[*i], &middle.states[*i])
-            });
+            let energy = island
+                .bodies
+                .iter()
+                .map(|i| Flights::kinetic(&world.bodies[*i], &middle.states[*i]));
             let pressed = island.contacts.iter().filter_map(|&c| {
                 let contact = contacts[c];
                 let l = contact.impulse?;
@@ -453,9 +491,18 @@ impl<'w> Stepper<'w> {
                 pressed: pressed.collect(),
             });
         }
-        let mut end = self.flown(&self.weightless, &draft.kicked, middle.time, draft.phases.after)?;
+        let mut end = self.flown(
+            &self.weightless,
+            &draft.kicked,
+            middle.time,
+            draft.phases.after,
+        )?;
         let projection = project::part(world, &contacts, &draft.rows, &mut end);
-        let lowest_gap = draft.near.iter().map(|near| near.gap).fold(f64::INFINITY, f64::min);
+        let lowest_gap = draft
+            .near
+            .iter()
+            .map(|near| near.gap)
+            .fold(f64::INFINITY, f64::min);
         let keep = |near: NearPair| {
             let pressed = near.contacts.iter().filter(|contact| {
                 contact.impulse.is_some_and(|l| l[0] > 0.0) && !contact.restitutes
