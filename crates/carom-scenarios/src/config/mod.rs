@@ -158,8 +158,8 @@ fn take_name(file: &mut Value, name: &str) -> Result<(), Fault> {
     }
 }
 
-/// Name of the scenario that a configuration is of: its key `scenario`; else `world` if it has `[[bodies]]`, and
-/// `mechanism` if it has `[[links]]`.
+/// Name of the scenario that a configuration is of: its key `scenario`; else `world` if it has `[[bodies]]` or
+/// `[[fill]]`, and `mechanism` if it has `[[links]]`.
 ///
 /// # Errors
 ///
@@ -175,7 +175,11 @@ pub fn scenario_of(toml: &str) -> Result<String, ScenarioError> {
     if let Some(name) = find("scenario").and_then(|entry| entry.value.text().ok()) {
         return Ok(name.to_owned());
     }
-    let kinds = [("bodies", "world"), ("links", "mechanism")];
+    let kinds = [
+        ("bodies", "world"),
+        ("fill", "world"),
+        ("links", "mechanism"),
+    ];
     let found = kinds.iter().find(|(key, _)| find(key).is_some());
     found.map(|(_, name)| (*name).to_owned()).ok_or_else(|| {
         let message = "the file names no scenario: say scenario = \"NAME\" at its top, or give [[bodies]] (a world) or \

@@ -57,7 +57,17 @@ pub(super) struct Solver {
     velocity: Vec<f64>,
     /// Rates at which gaps may close, $\max(g, 0)/h$, less what turning closes (m/s).
     closing: Vec<f64>,
+    found: Found,
     counts: StepCounts,
+}
+
+/// Impulses of a problem, the velocities that they leave, and the modes of the contacts.
+#[derive(Clone, Debug, Default)]
+struct Found {
+    residual: f64,
+    impulse: Vec<f64>,
+    velocity: Vec<f64>,
+    modes: Vec<ConeMode>,
 }
 
 impl Default for Solver {
@@ -68,6 +78,7 @@ impl Default for Solver {
             start: Vec::new(),
             velocity: Vec::new(),
             closing: Vec::new(),
+            found: Found::default(),
             counts: StepCounts::default(),
         }
     }
@@ -88,17 +99,17 @@ impl Solver {
             }
             is_impact = true;
             self.shift(task)?;
-            let start = self.workspace.impulse().to_vec();
+            let start = self.found.impulse.clone();
             self.search(task, &start)?;
         }
-        let impulses = self.workspace.impulse().to_vec();
+        let impulses = self.found.impulse.clone();
         let work = self.work(task, &impulses);
         if is_impact {
             return self.expand(task, &impulses, restitutes);
         }
         Ok(Answer {
             impulses,
-            modes: self.workspace.modes().to_vec(),
+            modes: self.found.modes.clone(),
             restitutes,
             work,
             counts: self.counts,
@@ -140,24 +151,53 @@ impl Solver {
         Ok(())
     }
 
+    /// Impulses of the problem as it is, from a start. One that misses the tolerance is tried again: from the best
+    /// point, on which the search starts afresh, and from zero.
     fn search(&mut self, task: &Task<'_>, start: &[f64]) -> Result<(), LcpError> {
+        self.counts.n_problems += 1;
+        self.found.residual = f64::INFINITY;
+        self.attempt(task, start)?;
+        for from_zero in [false, true] {
+            if self.found.residual <= task.tolerance {
+                break;
+            }
+            let start = match from_zero {
+                true => Vec::new(),
+                false => self.found.impulse.clone(),
+            };
+            self.attempt(task, &start)?;
+        }
+        let (counts, residual) = (&mut self.counts, self.found.residual);
+        counts.n_inaccurate += usize::from(!(residual <= task.tolerance));
+        counts.worst_residual = match residual <= counts.worst_residual {
+            true => counts.worst_residual,
+            false => residual,
+        };
+        Ok(())
+    }
+
+    /// One search; what it finds is kept if it is better.
+    fn attempt(&mut self, task: &Task<'_>, start: &[f64]) -> Result<(), LcpError> {
         let options = SparseConeOptions::new(task.tolerance, task.tolerance)?;
         let answer = self.workspace.solve_from(&self.problem, start, &options)?;
-        let counts = &mut self.counts;
-        counts.n_problems += 1;
-        counts.n_inaccurate += usize::from(!(answer.residual <= task.tolerance));
-        counts.worst_residual = match answer.residual <= counts.worst_residual {
-            true => counts.worst_residual,
-            false => answer.residual,
-        };
-        counts.newton_steps += answer.n_newton_steps + answer.n_interior_steps;
-        counts.sweeps += answer.n_sweeps;
+        self.counts.newton_steps += answer.n_newton_steps + answer.n_interior_steps;
+        self.counts.sweeps += answer.n_sweeps;
+        if answer.residual < self.found.residual {
+            let (found, workspace) = (&mut self.found, &self.workspace);
+            found.residual = answer.residual;
+            found.impulse.clear();
+            found.impulse.extend_from_slice(workspace.impulse());
+            found.velocity.clear();
+            found.velocity.extend_from_slice(workspace.velocity());
+            found.modes.clear();
+            found.modes.extend_from_slice(workspace.modes());
+        }
         Ok(())
     }
 
     /// Adds contacts that close faster than the threshold, and reports if there are more than before.
     fn grow(&mut self, task: &Task<'_>, restitutes: &mut [bool]) -> bool {
-        let impulses = self.workspace.impulse();
+        let impulses = &self.found.impulse;
         let largest = impulses.iter().fold(0.0, |s: f64, l| s.max(l.abs()));
         let mut grows = false;
         for (k, &c) in task.island.contacts.iter().enumerate() {
@@ -190,7 +230,7 @@ impl Solver {
     /// The work, and the sum of the sizes of its terms (J).
     fn works(&self, task: &Task<'_>, impulses: &[f64]) -> (f64, f64) {
         let (mut work, mut size) = (0.0, 0.0);
-        let after = self.workspace.velocity();
+        let after = &self.found.velocity;
         for (k, &c) in task.island.contacts.iter().enumerate() {
             for r in 0..3 {
                 let shift = if r == 0 { self.closing[k] } else { 0.0 };
@@ -210,7 +250,7 @@ impl Solver {
         compression: &[f64],
         restitutes: Vec<bool>,
     ) -> Result<Answer, LcpError> {
-        let compressed = self.workspace.velocity().to_vec();
+        let compressed = self.found.velocity.clone();
         self.problem.set_velocity(&compressed)?;
         let given_back: Vec<f64> = (restitutes.iter().zip(&task.island.contacts))
             .enumerate()
@@ -221,7 +261,7 @@ impl Solver {
             .collect();
         let (mut low, mut high, mut scale) = (0.0, 1.0, 1.0);
         let mut impulses = compression.to_vec();
-        let mut modes = self.workspace.modes().to_vec();
+        let mut modes = self.found.modes.clone();
         let mut work = self.work(task, compression);
         for _ in 0..SCALE_STEPS {
             let floors: Vec<f64> = given_back.iter().map(|p| scale * p).collect();
@@ -232,7 +272,7 @@ impl Solver {
                 high = scale;
             } else {
                 (low, impulses, work) = (scale, total, found);
-                modes = self.workspace.modes().to_vec();
+                modes = self.found.modes.clone();
             }
             let is_done = low == 1.0 || high - low <= SCALE_ACCURACY;
             if is_done || (!gains && -found <= CAPPED * size) {
@@ -261,7 +301,7 @@ impl Solver {
         self.problem.set_floors(floors)?;
         let start: Vec<f64> = floors.iter().flat_map(|p| [*p, 0.0, 0.0]).collect();
         self.search(task, &start)?;
-        let expansion = self.workspace.impulse().iter();
+        let expansion = self.found.impulse.iter();
         Ok(compression
             .iter()
             .zip(expansion)
