@@ -20,6 +20,8 @@ pub(super) struct Contact {
     pub(super) point: ContactPoint,
     pub(super) friction: f64,
     pub(super) restitution: f64,
+    /// Gaps within this are contact (m); what closes by less within a step is at rest.
+    pub(super) tolerance: f64,
     /// Change of the gap within the step that its rate leaves out: turning (m).
     pub(super) bend: Option<f64>,
     /// Impulses to start from, in the frame of the point (N s).
@@ -196,6 +198,7 @@ impl Middle<'_> {
             point,
             friction: surface.friction,
             restitution: surface.restitution,
+            tolerance: self.world.tolerance(i, j),
             bend: None,
             warm: [
                 impulse.dot(&point.normal).max(0.0),

@@ -201,7 +201,8 @@ impl Solver {
         let largest = impulses.iter().fold(0.0, |s: f64, l| s.max(l.abs()));
         let mut grows = false;
         for (k, &c) in task.island.contacts.iter().enumerate() {
-            let is_fast = -task.before[3 * c] > task.threshold;
+            let still = task.contacts[c].tolerance / task.h;
+            let is_fast = -task.before[3 * c] > task.threshold.max(still);
             let is_pressed = impulses[3 * k] > PRESSED * largest;
             if !restitutes[k] && task.contacts[c].restitution > 0.0 && is_fast && is_pressed {
                 restitutes[k] = true;
