@@ -152,7 +152,7 @@ impl Middle<'_> {
             tolerance,
         };
         let found = search.first_contact(self.h, self.h, &mut near.memory);
-        // What the search cannot decide gets rows: they never harm.
+        // Pairs that the search cannot decide get rows, too.
         !matches!(found, Ok(Progress::Free(_)))
     }
 

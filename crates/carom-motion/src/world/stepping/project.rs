@@ -1,4 +1,4 @@
-//! What turning leaves of overlaps is taken out of positions, a small share in every step.
+//! Overlaps that turning leaves are taken out of positions, a small share in every step.
 
 use super::contact::Contact;
 use super::tolerances::{PROJECTED, PROJECTION_PASSES, SHALLOW};

@@ -111,7 +111,7 @@ impl Setup {
             && matches!(&self.several, Law::Poisson(law) if *law == Poisson::default())
     }
 
-    /// What steps cannot heed, with its key.
+    /// Something given that steps cannot heed: its key, and why.
     fn obstacle(&self, config: &Config) -> Option<(&'static str, String)> {
         if self.on_zeno == OnZeno::Stop {
             let message =
