@@ -511,7 +511,7 @@ impl<'w> Stepper<'w> {
             (near.pair, near.memory, kept.collect())
         };
         let mut counts = draft.counts;
-        counts.n_steps = 1;
+        counts.n_steps = usize::from(draft.phases.after > 0.0);
         Ok(Step {
             kicked: draft.kicked,
             end,
