@@ -75,6 +75,9 @@ impl ImpactOutcome {
     pub fn warnings(&self) -> Vec<Warning> {
         let is_unique = match &self.diagnostics {
             Diagnostics::Cone(cone) => cone.family == 0,
+            Diagnostics::Complementarity { member, .. } => {
+                member.is_none_or(|member| member.family == 0)
+            }
             _ => true,
         };
         let gains = self.audit.energy_gain.map(|_| Warning::GainsEnergy);
@@ -100,6 +103,8 @@ pub enum Diagnostics {
         pivots: usize,
         /// Largest velocity that a pushing or sticking contact misses, over its own terms.
         velocity_residual: f64,
+        /// Of planar contacts: the continuum of velocities that this is a member of.
+        member: Option<FamilyMember>,
         /// Of contacts in space: how far the polygon's answer is from that of round cones.
         polygon: Option<PolygonDiagnostics>,
     },
@@ -143,9 +148,12 @@ pub enum Diagnostics {
 }
 
 impl Diagnostics {
-    /// The same with the velocity residual that the gate has found, if it is reported.
-    pub(crate) fn with_velocity_residual(mut self, residual: Option<f64>) -> Self {
-        match (&mut self, residual) {
+    /// The same with the residuals that the gate has found, if they are reported.
+    pub(crate) fn with_residuals(mut self, velocity: Option<f64>, own: f64) -> Self {
+        if let Self::Cone(cone) = &mut self {
+            cone.residual = own;
+        }
+        match (&mut self, velocity) {
             (
                 Self::Complementarity {
                     velocity_residual, ..
@@ -159,10 +167,34 @@ impl Diagnostics {
     }
 }
 
+/// Place of an outcome among others of the same law.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FamilyMember {
+    /// Dimension of the continuum of velocities after the impact of which this is a member; 0 if
+    /// they are isolated.
+    pub family: usize,
+    /// How the member was chosen.
+    pub selection: ConeSelection,
+}
+
+impl FamilyMember {
+    /// The same for this part of a system and another that shares no body with it.
+    pub(crate) fn beside(self, other: Self) -> Self {
+        Self {
+            family: self.family + other.family,
+            selection: match self.selection {
+                ConeSelection::First => ConeSelection::First,
+                ConeSelection::Even => other.selection,
+            },
+        }
+    }
+}
+
 /// How contacts with round friction cones came to their impulses.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ConeDiagnostics {
-    /// The [`cone_residual`](carom_lcp::cone::cone_residual) of the impulses.
+    /// How far the contacts are from the law, the largest residual of all, each on its own terms: closed and
+    /// open contacts, the cone, and the angle between friction and sliding. At most $10^{-9}$.
     pub residual: f64,
     /// Largest velocity that a pushing or sticking contact misses, over its own terms.
     pub velocity_residual: f64,

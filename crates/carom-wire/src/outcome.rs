@@ -124,9 +124,14 @@ fn diagnostics(contacts: &ContactSet<'_>, outcome: &ImpactOutcome) -> Value {
             pivots,
             velocity_residual,
             polygon,
+            member,
         } => {
             put("pivots", (*pivots).into());
             put("velocity_residual", (*velocity_residual).into());
+            if let Some(member) = member {
+                put("family", member.family.into());
+                put("selection", member.selection.name().into());
+            }
             if let Some(polygon) = polygon {
                 put("cone", cone_name(polygon.cone));
                 put("cone_residual", polygon.cone_residual.into());

@@ -40,6 +40,7 @@
 
 mod basis;
 mod bounds;
+mod canonical;
 mod choice;
 mod contradiction;
 mod friction_cone;
@@ -48,7 +49,10 @@ mod lipschitz;
 mod modes;
 #[cfg(feature = "bounds")]
 mod outer;
+mod own;
 mod painleve;
+mod parts;
+mod planar;
 mod polygon;
 mod probe;
 mod round;

@@ -163,6 +163,7 @@ fn enumerate(
             pivots: 0,
             velocity_residual: 0.0,
             polygon: None,
+            member: None,
         };
         let rules = Rules {
             may_approach: caps.is_some(),

@@ -113,7 +113,7 @@ impl ContactSpace {
     /// without tangents.
     pub(crate) fn tangent_norm(&self, contact: usize) -> f64 {
         match self.factors.get(contact * self.width() + 1) {
-            Some(factor) if self.n_tangents > 0 && *factor > 0.0 => 1.0 / factor,
+            Some(factor) if self.n_tangents > 0 && *factor != 0.0 => 1.0 / factor.abs(),
             _ => 0.0,
         }
     }
@@ -236,6 +236,17 @@ impl ContactSpace {
             factors: slots.iter().map(|slot| self.factors[*slot]).collect(),
             columns: self.columns.select_columns(&slots),
         }
+    }
+
+    /// The same with slots reversed where their sign is -1.
+    pub(super) fn reversed(mut self, signs: &[f64]) -> Self {
+        for (slot, _) in signs.iter().enumerate().filter(|(_, sign)| **sign < 0.0) {
+            self.factors[slot] *= -1.0;
+            self.columns.column_mut(slot).neg_mut();
+            self.gram.column_mut(slot).neg_mut();
+            self.gram.row_mut(slot).neg_mut();
+        }
+        self
     }
 
     /// Whitened, scaled momentum change that impulses on the slots make.

@@ -718,6 +718,7 @@ impl<'a> ImpactStepper<'a> {
                 pivots: workspace.n_pivots,
                 velocity_residual: workspace.residual,
                 polygon: None,
+                member: None,
             },
         )?;
         Ok(Step {

@@ -14,15 +14,43 @@ const TOUCHING: f64 = 1e-9;
 /// Pivots of the linearized modes below this fraction of the largest leave directions free.
 const FREE: f64 = 1e-9;
 
-/// Compliances $\epsilon$, each half of the one before, for the extrapolation.
-const COMPLIANCES: [f64; 3] = [1e-4, 5e-5, 2.5e-5];
+/// Compliance $\epsilon$ at which the branch of equally compliant contacts is met first. Solutions that
+/// rigid contacts have beside each other are one there.
+const COMPLIANCE: f64 = 1e-4;
 
-/// Compliances of contacts that become stiffer, where the first of [`COMPLIANCES`] is too stiff for a
-/// start.
+/// Factor from a compliance to the next.
+const STIFFER: f64 = 0.1;
+
+/// Compliances, each [`STIFFER`] than the one before, at which the limit is sought.
+const N_COMPLIANCES: usize = 4;
+
+/// Newton steps from zero to the first compliance; the branch is followed from soft contacts otherwise.
+const DIRECT_STEPS: usize = 12;
+
+/// Compliance of soft contacts, where the branch begins.
+const SOFT: f64 = 1.0;
+
+/// A factor closer to one than this is not halved: the branch ends.
+const SHORTEST: f64 = 0.8;
+
+/// Limits of the branch that differ by less than this fraction of the velocities are one.
+const SAME_LIMIT: f64 = 1e-7;
+
+/// Contacts that do the same things at a compliance and without it, with velocities this close as a
+/// fraction of those before, are on one branch.
+const NEAR_LIMIT: f64 = 1e-2;
+
+/// Distances to the limit fall in proportion to the compliance; by this factor they have fallen enough.
+const APPROACHED: f64 = 0.3;
+
+/// Compliances of contacts that become stiffer, for a start.
 const SOFTNESSES: [f64; 7] = [1.0, 0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3];
 
 /// Gauss-Seidel sweeps where Newton's method stalls at one of them.
 const N_SWEEPS: usize = 15;
+
+/// The same on the branch, one after the other.
+const SWEEPS: [usize; 2] = [N_SWEEPS, 10 * N_SWEEPS];
 
 /// A solution with compliance counts from this error on, relative to the problem.
 const GOOD_ERROR: f64 = 1e-13;
@@ -35,7 +63,19 @@ pub(super) struct Even {
     after: Vec<f64>,
     touching: Vec<usize>,
     levels: [Vec<f64>; 3],
+    limit: Vec<f64>,
     start: Vec<f64>,
+    swept: Vec<f64>,
+    /// At the last compliance: velocities without it, modes, and their distance from the limit.
+    soft: Vec<f64>,
+    modes: Vec<ConeMode>,
+    distance: f64,
+}
+
+/// The largest difference of two vectors.
+fn farthest(x: &[f64], y: &[f64]) -> f64 {
+    let differences = x.iter().zip(y).map(|(x, y)| (x - y).abs());
+    differences.fold(0.0, |a, d| if d <= a { a } else { d })
 }
 
 impl Even {
@@ -117,25 +157,150 @@ impl Even {
         self.linear.rank_above(1e-7 * scale)
     }
 
-    /// Leaves the even member in `newton`, starting from a solution; whether every level was found.
-    pub(super) fn select(
+    /// Solves the problem of contacts of the first compliance: on the branch that begins with soft
+    /// contacts, which have one solution. The impulses are in [`start`](Self::start); whether they were
+    /// found.
+    pub(super) fn begin_branch(
         &mut self,
         system: &mut Scaled,
         newton: &mut Newton,
         sweeps: &mut Sweeps,
-        solution: &[f64],
         n_steps: &mut usize,
     ) -> bool {
+        self.distance = f64::INFINITY;
         self.start.clear();
-        self.start.extend_from_slice(solution);
+        self.start.resize(system.n, 0.0);
+        system.soften(COMPLIANCE);
+        self.advance_by(system, newton, n_steps, DIRECT_STEPS)
+            || self.follow(system, newton, sweeps, n_steps)
+    }
+
+    /// Follows the branch from soft contacts to the first compliance, in shorter steps where it bends.
+    fn follow(
+        &mut self,
+        system: &mut Scaled,
+        newton: &mut Newton,
+        sweeps: &mut Sweeps,
+        n_steps: &mut usize,
+    ) -> bool {
+        self.start.fill(0.0);
+        system.soften(SOFT);
+        self.sweep_on(system, newton, sweeps, n_steps)
+            && self.trace([SOFT, COMPLIANCE], system, newton, sweeps, n_steps)
+    }
+
+    /// Newton's method from the start, then after sweeps, which come slowly and surely to the solution of soft
+    /// contacts. The start moves to the solution, if it is found.
+    fn sweep_on(
+        &mut self,
+        system: &Scaled,
+        newton: &mut Newton,
+        sweeps: &mut Sweeps,
+        n_steps: &mut usize,
+    ) -> bool {
+        if self.advance(system, newton, n_steps) {
+            return true;
+        }
+        self.swept.clone_from(&self.start);
+        sweeps.prepare(system);
+        for n_sweeps in SWEEPS {
+            sweeps.run(system, &mut self.start, n_sweeps);
+            if self.advance(system, newton, n_steps) {
+                return true;
+            }
+        }
+        self.start.clone_from(&self.swept);
+        false
+    }
+
+    /// Follows the branch from one compliance to a smaller one, in shorter steps where it bends.
+    fn trace(
+        &mut self,
+        [from, to]: [f64; 2],
+        system: &mut Scaled,
+        newton: &mut Newton,
+        sweeps: &mut Sweeps,
+        n_steps: &mut usize,
+    ) -> bool {
+        let (mut compliance, mut factor) = (from, STIFFER);
+        while compliance > to {
+            let next = f64::max(compliance * factor, to);
+            system.soften(next);
+            if self.sweep_on(system, newton, sweeps, n_steps) {
+                compliance = next;
+                factor = f64::max(factor * factor, STIFFER);
+            } else if factor > SHORTEST {
+                return false;
+            } else {
+                factor = factor.sqrt();
+            }
+        }
+        true
+    }
+
+    /// Compliances at which the limit of the branch is sought.
+    pub(super) fn compliances() -> impl Iterator<Item = f64> {
+        std::iter::successors(Some(COMPLIANCE), |c| Some(c * STIFFER)).take(N_COMPLIANCES)
+    }
+
+    /// Moves on to a compliance, and keeps the velocities and modes there; whether that was solved.
+    pub(super) fn stiffen(
+        &mut self,
+        compliance: f64,
+        system: &mut Scaled,
+        newton: &mut Newton,
+        sweeps: &mut Sweeps,
+        n_steps: &mut usize,
+    ) -> bool {
+        let is_found = compliance == COMPLIANCE
+            || self.trace(
+                [compliance / STIFFER, compliance],
+                system,
+                newton,
+                sweeps,
+                n_steps,
+            );
+        if !is_found {
+            system.soften(0.0);
+            return false;
+        }
+        newton.modes(&mut self.modes);
+        system.soften(0.0);
+        system.after(&self.start, &mut self.soft);
+        true
+    }
+
+    /// True if a solution without compliance is the limit of the branch: contacts do the same at the last
+    /// compliance and velocities are near, or come nearer as fast as the compliance falls.
+    pub(super) fn is_limit(
+        &mut self,
+        system: &Scaled,
+        impulse: &[f64],
+        modes: &[ConeMode],
+    ) -> bool {
+        let speed = largest(&system.velocity);
+        system.after(impulse, &mut self.after);
+        let before = self.distance;
+        self.distance = farthest(&self.after, &self.soft);
+        let is_near = modes == self.modes && self.distance <= NEAR_LIMIT * speed;
+        is_near || self.distance <= f64::max(APPROACHED * before, SAME_LIMIT * speed)
+    }
+
+    /// Leaves the limit of the branch among a continuum of solutions in `newton`, which is to be judged;
+    /// whether the branch has come near enough to tell it. The branch is at a compliance.
+    pub(super) fn select(
+        &mut self,
+        compliance: f64,
+        system: &mut Scaled,
+        newton: &mut Newton,
+        n_steps: &mut usize,
+    ) -> bool {
         let mut is_found = true;
-        for (level, epsilon) in COMPLIANCES.into_iter().enumerate() {
-            system.soften(epsilon);
-            is_found = self.advance(system, newton, n_steps)
-                || (self.harden(system, newton, sweeps, n_steps) && {
-                    system.soften(epsilon);
-                    self.advance(system, newton, n_steps)
-                });
+        for level in 0..self.levels.len() {
+            if level > 0 {
+                system.soften(compliance * 0.5f64.powi(level as i32));
+                is_found = self.advance(system, newton, n_steps);
+            }
             if !is_found {
                 break;
             }
@@ -146,14 +311,25 @@ impl Even {
         if !is_found {
             return false;
         }
-        // Richardson: errors of first and second order in epsilon vanish.
+        // Richardson: errors of first and second order in the compliance vanish.
         let [a, b, c] = &self.levels;
-        self.start.clear();
+        self.limit.clear();
+        self.soft.clear();
         for ((a, b), c) in a.iter().zip(b).zip(c) {
             let (first, second) = (2.0 * b - a, 2.0 * c - b);
-            self.start.push((4.0 * second - first) / 3.0);
+            self.soft.push(second);
+            self.limit.push((4.0 * second - first) / 3.0);
         }
-        self.advance(system, newton, n_steps)
+        let same = SAME_LIMIT * largest(&system.velocity);
+        system.after(&self.soft, &mut self.after);
+        system.after(&self.limit, &mut self.soft);
+        if !(farthest(&self.after, &self.soft) <= same) {
+            return false;
+        }
+        let (_, steps) = newton.polish(system, &self.limit, GOOD_ERROR);
+        *n_steps += steps;
+        system.after(newton.impulse(), &mut self.after);
+        farthest(&self.after, &self.soft) <= same
     }
 
     /// From soft contacts, which hardly know of each other, to stiffer and stiffer ones. The
@@ -189,7 +365,17 @@ impl Even {
 
     /// Newton's method from the start, which moves to where it came to if that is a solution.
     fn advance(&mut self, system: &Scaled, newton: &mut Newton, n_steps: &mut usize) -> bool {
-        let (is_good, steps) = newton.run(system, &self.start, GOOD_ERROR, MAX_STEPS);
+        self.advance_by(system, newton, n_steps, MAX_STEPS)
+    }
+
+    fn advance_by(
+        &mut self,
+        system: &Scaled,
+        newton: &mut Newton,
+        n_steps: &mut usize,
+        max_steps: usize,
+    ) -> bool {
+        let (is_good, steps) = newton.run(system, &self.start, GOOD_ERROR, max_steps);
         *n_steps += steps;
         if is_good {
             self.start.clear();

@@ -24,7 +24,8 @@
 //! opposes the sliding (see [`ConeStart`]). One contact is solved in closed form
 //! ([`single_contact`]).
 //!
-//! An answer counts only by its [`cone_residual`], which knows the problem and the impulses alone.
+//! An answer counts only by its [`contact_residual`], which knows the problem and the impulses alone and looks
+//! at every contact on its own terms.
 //!
 //! # Which solution
 //!
@@ -32,7 +33,9 @@
 //! of them, with different velocities after the impact: how the load is shared decides how the
 //! friction acts, and rigid bodies do not say how it is shared. [`ConeSelection::Even`] answers with the limit
 //! of equally compliant contacts, $G + \epsilon D$ with $\epsilon \to 0$ and $D$ the mean diagonal
-//! of each contact's block. [`ConeAnswer::family`] is the dimension of the continuum.
+//! of each contact's block: the end of the branch that begins with soft contacts, $\epsilon = 1$, which have one
+//! solution. Nothing of that depends on the order of the contacts. [`ConeAnswer::family`] is the dimension of
+//! the continuum.
 
 mod even;
 mod gauss_seidel;
@@ -45,6 +48,6 @@ mod single;
 mod workspace;
 
 pub use problem::ConeProblem;
-pub use residual::{CONE_RESIDUAL, cone_residual};
+pub use residual::{CONE_RESIDUAL, cone_residual, contact_residual};
 pub use single::{SingleContact, single_contact};
 pub use workspace::{ConeAnswer, ConeMode, ConeSelection, ConeStart, ConeWorkspace};

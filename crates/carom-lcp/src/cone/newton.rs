@@ -1,6 +1,6 @@
 //! Semismooth Newton steps of least norm.
 
-use super::least_norm::LeastNorm;
+use super::least_norm::{LeastNorm, RANK_TOLERANCE};
 use super::problem::WIDTH;
 use super::residual::onto_disc;
 use super::workspace::ConeMode;
@@ -14,6 +14,9 @@ const MAX_HALVINGS: usize = 12;
 
 /// An error below this fraction of the velocities and impulses is rounding.
 const ROUNDING: f64 = 2e-15;
+
+/// Pivots below this fraction of the largest are those of a continuum near which a point is polished.
+const HARDLY_SEEN: f64 = 1e-6;
 
 /// Within this fraction of the velocities of the edge between two pieces a contact is on the one that
 /// does less: it is open rather than closed, and sticks rather than slides. Dependent contacts are often on
@@ -203,6 +206,15 @@ impl Newton {
                 return (true, n_steps);
             }
         }
+    }
+
+    /// The same from a point near a continuum of solutions, which stays where it is along the continuum:
+    /// directions that the equations hardly see are those.
+    pub(super) fn polish(&mut self, system: &Scaled, start: &[f64], goal: f64) -> (bool, usize) {
+        self.linear.tolerance = HARDLY_SEEN;
+        let result = self.run(system, start, goal, MAX_STEPS);
+        self.linear.tolerance = RANK_TOLERANCE;
+        result
     }
 
     /// The impulses reached.

@@ -5,7 +5,7 @@ use super::gauss_seidel::Sweeps;
 use super::newton::{MAX_STEPS, Newton, Scaled, largest};
 use super::polygon::{DIRECTIONS, Polygons};
 use super::problem::{ConeProblem, WIDTH};
-use super::residual::{CONE_RESIDUAL, residual_of};
+use super::residual::{CONE_RESIDUAL, onto_disc, own_residual_of};
 use super::single::single_contact;
 use crate::{LcpError, LcpStatus};
 
@@ -119,7 +119,7 @@ pub struct ConeAnswer {
     /// [`LcpStatus::Solved`] if the residual is at most [`CONE_RESIDUAL`], else
     /// [`LcpStatus::Inaccurate`].
     pub status: LcpStatus,
-    /// The [`cone_residual`](super::cone_residual) of the impulses.
+    /// The [`contact_residual`](super::contact_residual) of the impulses.
     pub residual: f64,
     /// The start that led to the answer.
     pub start: ConeStart,
@@ -154,6 +154,8 @@ pub struct ConeWorkspace {
     start: Vec<f64>,
     trial: Vec<f64>,
     trial_after: Vec<f64>,
+    turned: Vec<f64>,
+    terms: Vec<f64>,
     near: Vec<f64>,
     system: Scaled,
     newton: Newton,
@@ -202,16 +204,22 @@ impl ConeWorkspace {
             return Ok(answer);
         }
         let mut answer = self.begin(problem, ConeStart::Zero)?;
+        if selection == ConeSelection::Even {
+            if self.try_branch(problem, &mut answer) {
+                return Ok(self.counted(answer));
+            }
+            answer = self.begin_again(problem, answer);
+        }
         let n = self.system.n;
         self.start.clear();
         self.start.resize(n, 0.0);
-        let found = self.attempt(problem, ConeStart::Zero, &mut answer)
+        let _ = self.attempt(problem, ConeStart::Zero, &mut answer)
             || self.try_compliant(problem, &mut answer)
             || self.try_sweeps(problem, &mut answer)
             || self.try_polygons(problem, &mut answer)?
             || answer.residual <= CONE_RESIDUAL
             || self.try_subdivisions(problem, &mut answer)?;
-        self.finish(problem, selection, found, answer)
+        Ok(self.finish(answer))
     }
 
     /// Solves a problem by Newton's method from impulses on the rows as given, and nothing else.
@@ -224,19 +232,38 @@ impl ConeWorkspace {
         problem: &ConeProblem<'_>,
         impulse: &[f64],
     ) -> Result<ConeAnswer, LcpError> {
-        if impulse.len() != problem.dim() {
-            return Err(LcpError::DimensionMismatch {
-                what: "impulse",
-                expected: problem.dim(),
-                found: impulse.len(),
-            });
-        }
+        check_impulse(problem, impulse)?;
         let mut answer = self.begin(problem, ConeStart::Given)?;
         self.start.clear();
         let scaled = impulse.iter().zip(&self.system.factors);
         self.start.extend(scaled.map(|(l, factor)| l / factor));
-        let found = self.attempt(problem, ConeStart::Given, &mut answer);
-        self.finish(problem, ConeSelection::First, found, answer)
+        self.attempt(problem, ConeStart::Given, &mut answer);
+        Ok(self.finish(answer))
+    }
+
+    /// The dimension of the continuum of velocities after the impact that impulses on the rows as given, a
+    /// solution, lead to a member of; 0 if the velocities are isolated. Contacts that touch stay closed.
+    ///
+    /// # Errors
+    ///
+    /// As [`solve_from`](Self::solve_from).
+    pub fn family(
+        &mut self,
+        problem: &ConeProblem<'_>,
+        impulse: &[f64],
+    ) -> Result<usize, LcpError> {
+        check_impulse(problem, impulse)?;
+        self.begin(problem, ConeStart::Given)?;
+        self.start.clear();
+        let scaled = impulse.iter().zip(&self.system.factors);
+        self.start.extend(scaled.map(|(l, factor)| l / factor));
+        let pushes = self.start.iter().step_by(WIDTH).map(|l| *l > 0.0);
+        self.modes.clear();
+        self.modes.extend(pushes.map(|pushes| match pushes {
+            true => ConeMode::Stick,
+            false => ConeMode::Open,
+        }));
+        Ok(self.even.family(&self.system, &self.start, &self.modes))
     }
 
     fn closed_form(
@@ -247,8 +274,7 @@ impl ConeWorkspace {
         let single = single_contact(problem).ok()?;
         self.impulse.clear();
         self.impulse.extend_from_slice(&single.impulse);
-        problem.velocity_after(&self.impulse, &mut self.after);
-        let residual = residual_of(problem, &self.impulse, &self.after);
+        let residual = self.residual(problem);
         self.modes.clear();
         self.modes.push(single.mode);
         (residual <= GOOD_RESIDUAL).then_some(ConeAnswer {
@@ -272,13 +298,13 @@ impl ConeWorkspace {
         self.n_pivots = 0;
         self.impulse.clear();
         self.impulse.resize(problem.dim(), 0.0);
-        problem.velocity_after(&self.impulse, &mut self.after);
+        let residual = self.residual(problem);
         self.modes.clear();
         self.modes.resize(problem.n_contacts(), ConeMode::Open);
         scale(problem, &mut self.system)?;
         Ok(ConeAnswer {
             status: LcpStatus::Inaccurate,
-            residual: residual_of(problem, &self.impulse, &self.after),
+            residual,
             start,
             n_newton_steps: 0,
             n_pivots: 0,
@@ -364,13 +390,50 @@ impl ConeWorkspace {
         (residual, answer.residual <= GOOD_RESIDUAL)
     }
 
-    /// The residual of Newton's point on the problem as given.
+    /// The residual of Newton's point on the problem as given. The point is left in `trial`, with friction that
+    /// points exactly against the sliding if that is better: of friction a millionth as strong as other impulses
+    /// Newton's method knows a few digits.
     fn judge(&mut self, problem: &ConeProblem<'_>) -> f64 {
+        self.system
+            .after(self.newton.impulse(), &mut self.trial_after);
+        self.turned.clear();
+        let contacts = self.newton.impulse().chunks_exact(WIDTH);
+        let contacts = contacts.zip(self.trial_after.chunks_exact(WIDTH));
+        for ((l, u), friction) in contacts.zip(&self.system.friction) {
+            if let (&[l0, l1, l2], &[_, u1, u2]) = (l, u) {
+                let (x, y) = onto_disc(l1 - u1, l2 - u2, friction * l0.max(0.0));
+                self.turned.extend([l0, x, y]);
+            }
+        }
+        let residual = self.try_impulses(problem, true);
+        if residual <= GOOD_RESIDUAL {
+            return residual;
+        }
+        let straight = self.try_impulses(problem, false);
+        if straight <= residual {
+            return straight;
+        }
+        self.try_impulses(problem, true)
+    }
+
+    /// The residual of Newton's point, as it is or with turned friction, which is left in `trial`.
+    fn try_impulses(&mut self, problem: &ConeProblem<'_>, is_turned: bool) -> f64 {
+        let scaled = if is_turned {
+            &self.turned
+        } else {
+            self.newton.impulse()
+        };
         self.trial.clear();
-        let scaled = self.newton.impulse().iter().zip(&self.system.factors);
+        let scaled = scaled.iter().zip(&self.system.factors);
         self.trial.extend(scaled.map(|(l, factor)| l * factor));
-        problem.velocity_after(&self.trial, &mut self.trial_after);
-        residual_of(problem, &self.trial, &self.trial_after)
+        problem.velocity_and_terms(&self.trial, &mut self.trial_after, &mut self.terms);
+        own_residual_of(problem, &self.trial, &self.trial_after, &self.terms)
+    }
+
+    /// The residual of the impulses kept, whose velocities are written.
+    fn residual(&mut self, problem: &ConeProblem<'_>) -> f64 {
+        problem.velocity_and_terms(&self.impulse, &mut self.after, &mut self.terms);
+        own_residual_of(problem, &self.impulse, &self.after, &self.terms)
     }
 
     fn try_sweeps(&mut self, problem: &ConeProblem<'_>, answer: &mut ConeAnswer) -> bool {
@@ -478,56 +541,128 @@ impl ConeWorkspace {
         self.attempt(problem, ConeStart::Compliant, answer)
     }
 
-    /// Counts the continuum, moves to its even member, and says how good the answer is.
-    fn finish(
-        &mut self,
-        problem: &ConeProblem<'_>,
-        selection: ConeSelection,
-        found: bool,
-        mut answer: ConeAnswer,
-    ) -> Result<ConeAnswer, LcpError> {
-        if answer.residual <= CONE_RESIDUAL {
-            answer.status = LcpStatus::Solved;
-            self.start.clear();
-            let scaled = self.impulse.iter().zip(&self.system.factors);
-            self.start.extend(scaled.map(|(l, factor)| l / factor));
-            answer.family = self.even.family(&self.system, &self.start, &self.modes);
-            if selection == ConeSelection::Even {
-                if answer.family == 0 {
-                    answer.selection = ConeSelection::Even;
-                } else if found {
-                    self.select(problem, &mut answer);
-                }
-            }
-        }
-        answer.n_newton_steps = self.n_newton_steps;
-        answer.n_pivots = self.n_pivots;
-        Ok(answer)
-    }
-
-    /// Moves to the even member if it is found.
-    fn select(&mut self, problem: &ConeProblem<'_>, answer: &mut ConeAnswer) {
+    /// Follows the branch of equally compliant contacts to its limit, which is the even answer; whether it
+    /// was found.
+    fn try_branch(&mut self, problem: &ConeProblem<'_>, answer: &mut ConeAnswer) -> bool {
         let Self {
             even,
             system,
             newton,
             sweeps,
-            start,
             ..
         } = self;
-        let is_found = even.select(system, newton, sweeps, start, &mut self.n_newton_steps);
-        if !is_found {
-            return;
+        if !even.begin_branch(system, newton, sweeps, &mut self.n_newton_steps) {
+            return false;
+        }
+        for compliance in Even::compliances() {
+            let Self {
+                even,
+                system,
+                newton,
+                sweeps,
+                ..
+            } = self;
+            if !even.stiffen(compliance, system, newton, sweeps, &mut self.n_newton_steps) {
+                return false;
+            }
+            self.start.clear();
+            self.start.extend_from_slice(self.even.start());
+            answer.residual = f64::INFINITY;
+            if !self.attempt(problem, ConeStart::Compliant, answer) {
+                continue;
+            }
+            self.count_continuum(answer);
+            let is_limit = match answer.family {
+                0 => self.even.is_limit(&self.system, &self.start, &self.modes),
+                _ => self.select(compliance, problem, answer),
+            };
+            if is_limit {
+                answer.status = LcpStatus::Solved;
+                answer.selection = ConeSelection::Even;
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Forgets an answer that is none.
+    fn begin_again(&mut self, problem: &ConeProblem<'_>, answer: ConeAnswer) -> ConeAnswer {
+        self.system.soften(0.0);
+        self.impulse.fill(0.0);
+        let residual = self.residual(problem);
+        self.modes.fill(ConeMode::Open);
+        ConeAnswer {
+            status: LcpStatus::Inaccurate,
+            residual,
+            start: ConeStart::Zero,
+            family: 0,
+            ..answer
+        }
+    }
+
+    /// Counts the continuum that the answer is a member of; its scaled impulses are left as the start.
+    fn count_continuum(&mut self, answer: &mut ConeAnswer) {
+        self.start.clear();
+        let scaled = self.impulse.iter().zip(&self.system.factors);
+        self.start.extend(scaled.map(|(l, factor)| l / factor));
+        answer.family = self.even.family(&self.system, &self.start, &self.modes);
+    }
+
+    /// Counts the continuum, and says how good the answer is.
+    fn finish(&mut self, mut answer: ConeAnswer) -> ConeAnswer {
+        if answer.residual <= CONE_RESIDUAL {
+            answer.status = LcpStatus::Solved;
+            self.count_continuum(&mut answer);
+        }
+        self.counted(answer)
+    }
+
+    fn counted(&self, answer: ConeAnswer) -> ConeAnswer {
+        ConeAnswer {
+            n_newton_steps: self.n_newton_steps,
+            n_pivots: self.n_pivots,
+            ..answer
+        }
+    }
+
+    /// Moves to the limit of the branch at a compliance, if it is found.
+    fn select(
+        &mut self,
+        compliance: f64,
+        problem: &ConeProblem<'_>,
+        answer: &mut ConeAnswer,
+    ) -> bool {
+        let Self {
+            even,
+            system,
+            newton,
+            ..
+        } = self;
+        if !even.select(compliance, system, newton, &mut self.n_newton_steps) {
+            return false;
         }
         let residual = self.judge(problem);
-        if residual <= GOOD_RESIDUAL {
+        // Where contacts that slide come to rest in the limit Newton's method stalls near it.
+        let is_good = residual <= CONE_RESIDUAL;
+        if is_good {
             std::mem::swap(&mut self.impulse, &mut self.trial);
             std::mem::swap(&mut self.after, &mut self.trial_after);
             self.newton.modes(&mut self.modes);
             answer.residual = residual;
-            answer.selection = ConeSelection::Even;
         }
+        is_good
     }
+}
+
+fn check_impulse(problem: &ConeProblem<'_>, impulse: &[f64]) -> Result<(), LcpError> {
+    if impulse.len() == problem.dim() {
+        return Ok(());
+    }
+    Err(LcpError::DimensionMismatch {
+        what: "impulse",
+        expected: problem.dim(),
+        found: impulse.len(),
+    })
 }
 
 /// Brings normals to diagonal one and the tangents of each contact to mean diagonal one.
