@@ -114,6 +114,17 @@ impl Canonical {
         }
     }
 
+    /// Shares caps, one for each contact, with the copies.
+    pub(super) fn share_sizes(&self, sizes: &mut [f64]) {
+        for of in self.shared() {
+            let count = 1 + self.copies.iter().filter(|copy| copy.of == of).count();
+            sizes[of] /= count as f64;
+        }
+        for copy in &self.copies {
+            sizes[copy.contact] = sizes[copy.of];
+        }
+    }
+
     /// Gathers shared impulses on slots at the contacts that stand for the copies.
     pub(super) fn gather(&self, width: usize, impulse: &mut [f64]) {
         for copy in &self.copies {

@@ -44,7 +44,8 @@ impl Part {
     pub(super) fn write(&self, impulse: &[f64], all: &mut [f64]) {
         let own = self.slots.iter().zip(&self.signs);
         for ((slot, sign), l) in own.zip(impulse) {
-            all[*slot] = sign * l;
+            // No negative zeros.
+            all[*slot] = sign * l + 0.0;
         }
         self.canonical.share(self.space.width(), all);
     }

@@ -18,6 +18,7 @@ use crate::{
     ConeDiagnostics, Contact, Diagnostics, FamilyMember, ImpactError, ImpactLaw, ImpactOutcome,
     ImpactProblem, ImpactStatus,
 };
+use carom_lcp::LcpStatus;
 use carom_lcp::cone::{ConeMode, ConeSelection};
 use carom_metric::{Tangent, kernel};
 use nalgebra::DVector;
@@ -211,7 +212,16 @@ impl Event<'_> {
                 // Cones without friction are rays, and their outcome that of the complementarity problem:
                 // told as that of other cones.
                 let is_cone = friction_cone == FrictionCone::Round && self.is_spatial();
-                self.with_polygons(k, selection, is_cone)
+                let told = Told { selection, is_cone };
+                let found = self.with_polygons(k, told, Search::Pivots);
+                match found {
+                    // Where impulses can balance each other Lemke's method may follow them without end.
+                    Err(error @ ImpactError::Inaccurate { .. }) if self.space.n_tangents < 2 => {
+                        let all = self.with_polygons(k, told, Search::Modes);
+                        all.map_err(|_| error)
+                    }
+                    found => found,
+                }
             }
         }
     }
@@ -328,15 +338,15 @@ impl Event<'_> {
         }
     }
 
-    /// With polygons of `k` directions in place of the cones, which in the plane are the same; `is_cone`
-    /// if that is said of contacts in space without friction.
+    /// With polygons of `k` directions in place of the cones, which in the plane are the same.
     fn with_polygons(
         &self,
         k: usize,
-        selection: ConeSelection,
-        is_cone: bool,
+        told: Told,
+        search: Search,
     ) -> Result<ImpactOutcome, ImpactError> {
         let Self { problem, space, .. } = self;
+        let Told { selection, is_cone } = told;
         let mut found = Found {
             member: (space.n_tangents < 2).then_some(FamilyMember {
                 family: 0,
@@ -358,7 +368,10 @@ impl Event<'_> {
             let mut workspace = StepWorkspace::new();
             let made = part.of_slots(&sizes);
             workspace.made = made.into_iter().map(f64::abs).collect();
-            let solved = step.solve(&part.space, &part.before, &[], &mut workspace);
+            let solved = match search {
+                Search::Pivots => step.solve(&part.space, &part.before, &[], &mut workspace),
+                Search::Modes => Err(NOT_SOLVED),
+            };
             found.pivots += workspace.n_pivots;
             let replaced = match &solved {
                 Ok(()) if space.n_tangents == 1 => {
@@ -415,6 +428,29 @@ impl Event<'_> {
             ..self.cone_diagnostics(member.selection)
         }))
     }
+}
+
+/// A complementarity problem without a solution that was found.
+const NOT_SOLVED: ImpactError = ImpactError::Complementarity {
+    status: LcpStatus::Inaccurate,
+    residual: f64::INFINITY,
+};
+
+/// How planar contacts are solved.
+#[derive(Clone, Copy)]
+enum Search {
+    /// By Lemke's method, and by [`Modes`](Self::Modes) if that fails.
+    Pivots,
+    /// By trying every mode of a few contacts.
+    Modes,
+}
+
+/// What is wanted of an answer, and how it is told.
+#[derive(Clone, Copy)]
+struct Told {
+    selection: ConeSelection,
+    /// Contacts in space without friction: told as those with cones are.
+    is_cone: bool,
 }
 
 /// What complementarity problems lead to.
