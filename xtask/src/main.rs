@@ -7,6 +7,7 @@ mod golden;
 mod header;
 mod laws;
 mod layers;
+mod leftovers;
 mod links;
 mod numerics;
 mod packages;
@@ -42,7 +43,7 @@ enum Command {
     /// Run a sweep on threads, and on Slurm and Ray where they are installed: the bytes are the same.
     Runners(runners::Args),
     /// Check doc comments for markup that rustdoc eats, library code for panics, documents for
-    /// links that lead nowhere.
+    /// links that lead nowhere, the repository for leftovers of merges.
     Tidy,
     /// Check every scenario against its golden record and the papers' printed numbers.
     Verify(verify::Args),
@@ -65,6 +66,7 @@ fn main() -> anyhow::Result<()> {
             let mut violations = tidy::violations(&root)?;
             violations.extend(links::violations(&root)?);
             violations.extend(header::violations(&root)?);
+            violations.extend(leftovers::violations(&root)?);
             finish("tidy", &violations)
         }
     }

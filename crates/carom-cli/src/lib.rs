@@ -2,6 +2,8 @@
 
 mod fit;
 mod help;
+mod judge;
+mod junit;
 mod laws;
 mod lines;
 mod progress;
@@ -38,7 +40,7 @@ enum Command {
     /// Resolve impact problems, one JSON object a line, one answer a line.
     Resolve(lines::Args),
     /// Judge outcomes that an engine computed, one JSON object a line, one verdict a line.
-    Judge(lines::Args),
+    Judge(judge::JudgeArgs),
     /// Solve linear complementarity problems, one JSON object a line, one answer a line.
     Lcp(lines::Args),
     /// Fit impact laws to the poses of a tracked body: restitution, friction, inertia.
@@ -107,7 +109,7 @@ pub fn main_within(
         Command::Show(args) => run::show(&args),
         Command::Run(args) => run::run(&args, cli.quiet),
         Command::Resolve(args) => answer(&args, carom_wire::Command::Resolve),
-        Command::Judge(args) => answer(&args, carom_wire::Command::Judge),
+        Command::Judge(args) => judge::judge(&args, cli.quiet),
         Command::Lcp(args) => answer(&args, carom_wire::Command::Lcp),
         Command::Fit(args) => fit::fit(&args, cli.quiet),
         #[cfg(feature = "sweep")]
@@ -134,9 +136,12 @@ pub fn answer_lines(
     threads: usize,
     output: &mut impl Write,
 ) -> std::io::Result<bool> {
-    lines::answer_lines(input, command, threads, true, output).map_err(|failure| match failure {
-        Failure::Usage(message) | Failure::Unsolved(message) => std::io::Error::other(message),
-        Failure::Closed => std::io::ErrorKind::BrokenPipe.into(),
+    let nobody = &mut |_: &carom_wire::Line| {};
+    lines::answer_lines(input, command, threads, true, output, nobody).map_err(|failure| {
+        match failure {
+            Failure::Usage(message) | Failure::Unsolved(message) => std::io::Error::other(message),
+            Failure::Closed => std::io::ErrorKind::BrokenPipe.into(),
+        }
     })
 }
 

@@ -2,6 +2,7 @@
 
 use crate::{Failure, text};
 use carom::report::export;
+use carom::report::input::{MAX_TOML_BYTES, read_text};
 use carom::scenarios::{Overrides, SCENARIOS, Scenario, scenario};
 use serde_json::json;
 use std::io::Write;
@@ -105,7 +106,7 @@ pub(crate) fn run(args: &RunArgs, is_quiet: bool) -> Result<(), Failure> {
     let scenario = find(&args.name)?;
     let toml = match &args.config {
         None => String::new(),
-        Some(path) => std::fs::read_to_string(path)
+        Some(path) => read_text(path, MAX_TOML_BYTES)
             .map_err(|e| Failure::Usage(format!("cannot read {}: {e}", path.display())))?,
     };
     let mut assignments = Vec::new();

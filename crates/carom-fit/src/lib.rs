@@ -25,6 +25,7 @@ mod gravity;
 mod impact;
 mod law;
 mod likelihood;
+mod limited;
 mod meet;
 mod noise;
 mod objective;

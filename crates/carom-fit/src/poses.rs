@@ -1,6 +1,7 @@
 //! Tracked poses: a table of text, one row a sample.
 
 use crate::PoseError;
+use crate::limited::{Limited, RowBytes};
 use carom_lie::So3;
 use nalgebra::Vector3;
 use std::collections::HashSet;
@@ -52,16 +53,17 @@ pub struct PoseTable {
 /// Reads poses from comma-separated text with the columns `toss,t,x,y,z,qw,qx,qy,qz` in any order.
 ///
 /// `t` in s, `x,y,z` in m, the unit quaternion from body to space with its real part first. The rows
-/// of a toss are consecutive and in the order of time, at an even rate.
+/// of a toss are consecutive and in the order of time, at an even rate. A row has at most 1 MiB, the table 512 MiB.
 ///
 /// # Errors
 ///
 /// [`PoseError`], with the line and the column of the first fault.
 pub fn read_poses(reader: impl Read) -> Result<PoseTable, PoseError> {
+    let row_bytes = RowBytes::default();
     let mut table = csv::ReaderBuilder::new()
         .trim(csv::Trim::All)
         .flexible(true)
-        .from_reader(reader);
+        .from_reader(Limited::new(reader, &row_bytes));
     let header = table.headers().map_err(|e| unreadable(&e, 1))?.clone();
     if header.is_empty() {
         return Err(PoseError::Empty);
@@ -91,6 +93,7 @@ pub fn read_poses(reader: impl Read) -> Result<PoseTable, PoseError> {
             Ok(false) => break,
             Err(e) => return Err(unreadable(&e, line + 1)),
         }
+        row_bytes.restart();
         line = record.position().map_or(line + 1, csv::Position::line);
         found += 1;
         if record.len() != header.len() {

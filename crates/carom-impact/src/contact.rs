@@ -1,6 +1,7 @@
 //! Contacts and constraints at one configuration.
 
 use crate::ImpactError;
+use crate::constraints::Constraints;
 use crate::margin::{self, Margin};
 use crate::own_terms::{self, RowVelocity};
 use crate::problem::Numbers;
@@ -66,16 +67,6 @@ impl Contact {
         }
         Ok(())
     }
-}
-
-/// Constraint one-forms $A$ (m × n): $Av = 0$ before and after the impact.
-#[derive(Clone, Debug)]
-struct Constraints {
-    forms: Vec<Covector>,
-    /// Orthonormal whitened basis Q (n × m) of the forms, $L^{-1}A^T = QR$.
-    basis: DMatrix<f64>,
-    /// Upper triangular R (m × m).
-    triangle: DMatrix<f64>,
 }
 
 /// Where a contact stands in the lists of its set.
@@ -144,12 +135,12 @@ impl<'m> ContactSet<'m> {
         Self::build(metric, contacts, None)
     }
 
-    /// The same under constraint one-forms (rows of length n), restricted to their null space.
+    /// The same under constraint one-forms (rows of length n), restricted to their null space. Forms may depend on
+    /// each other or be zero: they say the same as a basis of them.
     ///
     /// # Errors
     ///
-    /// As [`new`](Self::new), and [`ImpactError::DependentConstraints`],
-    /// [`ImpactError::ConstrainedContact`].
+    /// As [`new`](Self::new), and [`ImpactError::ConstrainedContact`].
     pub fn constrained(
         metric: &'m KineticMetric,
         contacts: Vec<Contact>,
@@ -187,7 +178,7 @@ impl<'m> ContactSet<'m> {
                 .map_err(|source| name_contact(source, &rows, metric.dim(), contact_of))?
         };
         if let Some(constraints) = &constraints {
-            rows.deflate(&constraints.basis)
+            rows.deflate(constraints.basis())
                 .map_err(|source| match source {
                     MetricError::ZeroNormal { index } => ImpactError::ConstrainedContact {
                         contact: contact_of(index),
@@ -253,7 +244,7 @@ impl<'m> ContactSet<'m> {
 
     /// The constraint one-forms as given; empty without constraints.
     pub fn constraint_forms(&self) -> &[Covector] {
-        self.constraints.as_ref().map_or(&[], |c| &c.forms)
+        self.constraints.as_ref().map_or(&[], |c| c.forms())
     }
 
     /// First row of contact `i` in the contact Jacobian; `row(len())` is the number of rows.
@@ -396,22 +387,19 @@ impl<'m> ContactSet<'m> {
     }
 
     /// Multipliers that take the velocities $c = Av$ of the constraints away,
-    /// $AM^{-1}A^T\lambda = -c$.
-    pub(crate) fn stop_constraints(&self, mut velocity: DVector<f64>) -> DVector<f64> {
-        if let Some(constraints) = &self.constraints {
-            // R is regular: dependent forms were refused.
-            let triangle = &constraints.triangle;
-            triangle.tr_solve_upper_triangular_mut(&mut velocity);
-            triangle.solve_upper_triangular_mut(&mut velocity);
+    /// $AM^{-1}A^T\lambda = -c$; the shortest on unit rows where constraints depend on each other.
+    pub(crate) fn stop_constraints(&self, velocity: DVector<f64>) -> DVector<f64> {
+        match &self.constraints {
+            Some(constraints) => constraints.stop(velocity),
+            None => velocity,
         }
-        -velocity
     }
 
-    /// Orthonormal whitened basis of the constraint one-forms (n × m), if there are any.
+    /// Orthonormal whitened basis (n × rank) of the span of the constraint one-forms, if there are any.
     pub(crate) fn constraint_basis(&self) -> Option<&DMatrix<f64>> {
         self.constraints
             .as_ref()
-            .map(|constraints| &constraints.basis)
+            .map(|constraints| constraints.basis())
     }
 
     /// Multipliers of the constraints that make the part of a whitened momentum along their forms.
@@ -448,69 +436,5 @@ fn name_contact(
             source,
         },
         None => source.into(),
-    }
-}
-
-/// The factors $QR$ of whitened unit forms (n × m).
-///
-/// Forms that no coordinate connects are factored apart, on the coordinates that they have: rounding would
-/// give them a share in all others, and a far body of any momentum would work on it.
-fn orthonormal(forms: &DMatrix<f64>) -> (DMatrix<f64>, DMatrix<f64>) {
-    let (n, m) = forms.shape();
-    let (of, of_form) = own_terms::groups(n, forms.as_slice().chunks_exact(n));
-    let mut basis = DMatrix::zeros(n, m);
-    let mut triangle = DMatrix::zeros(m, m);
-    for group in 0..n {
-        let members: Vec<usize> = (0..m).filter(|j| of_form[*j] == group).collect();
-        if members.is_empty() {
-            continue;
-        }
-        let coordinates: Vec<usize> = (0..n).filter(|k| of[*k] == group).collect();
-        let rows = members.len().min(coordinates.len());
-        let part = forms.select_rows(&coordinates).select_columns(&members);
-        let (q, r) = part.qr().unpack();
-        for (b, j) in members.iter().enumerate() {
-            for (a, i) in members.iter().take(rows).enumerate() {
-                triangle[(*i, *j)] = r[(a, b)];
-            }
-        }
-        for (a, k) in coordinates.iter().enumerate() {
-            for (b, j) in members.iter().take(rows).enumerate() {
-                basis[(*k, *j)] = q[(a, b)];
-            }
-        }
-    }
-    (basis, triangle)
-}
-
-impl Constraints {
-    fn new(metric: &KineticMetric, forms: Vec<Covector>) -> Result<Self, ImpactError> {
-        let units = UnitNormals::new(metric, forms.iter()).map_err(|source| match source {
-            MetricError::ZeroNormal { index } => ImpactError::DependentConstraints { row: index },
-            other => other.into(),
-        })?;
-        if forms.len() > metric.dim() {
-            return Err(ImpactError::DependentConstraints { row: metric.dim() });
-        }
-        let (basis, mut triangle) = orthonormal(units.columns());
-        if let Some(row) = (0..forms.len()).find(|&i| triangle[(i, i)].abs() < 1e-10) {
-            return Err(ImpactError::DependentConstraints { row });
-        }
-        for (i, mut column) in triangle.column_iter_mut().enumerate() {
-            column *= units.norm(i);
-        }
-        Ok(Self {
-            forms,
-            basis,
-            triangle,
-        })
-    }
-
-    /// The multipliers whose forms make the part of a whitened momentum along them.
-    fn multipliers(&self, whitened: &DVector<f64>) -> DVector<f64> {
-        let mut multipliers = self.basis.tr_mul(whitened);
-        // R is regular: dependent forms were refused.
-        self.triangle.solve_upper_triangular_mut(&mut multipliers);
-        multipliers
     }
 }

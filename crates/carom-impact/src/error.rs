@@ -54,12 +54,6 @@ pub enum ImpactError {
         /// The value given.
         value: f64,
     },
-    /// The constraint one-forms are linearly dependent or zero.
-    #[error("constraint {row} is zero or depends on the constraints before it")]
-    DependentConstraints {
-        /// First row that adds nothing.
-        row: usize,
-    },
     /// The velocity before the impact violates a constraint.
     #[error(
         "velocity violates constraint {row}: relative residual {residual:e}; project it onto the constraints first"
@@ -193,6 +187,16 @@ pub enum ImpactError {
         /// Steps allowed to each.
         max_steps: usize,
     },
+    /// No sample of a set-valued law ended within the budget of work.
+    #[error(
+        "budget of {max_work} units of work used up by {samples} samples, none of which ended; raise max_work"
+    )]
+    WorkLimit {
+        /// Samples drawn.
+        samples: u64,
+        /// Units of work allowed.
+        max_work: u64,
+    },
     /// Admissible impulses of the contacts balance each other: nothing bounds the impact.
     #[error("the friction cone is not pointed: impulses can balance each other without end")]
     NotPointed,
@@ -305,7 +309,6 @@ impl ImpactError {
             Self::InvalidFriction { .. } => "invalid-friction",
             Self::InvalidRestitution { .. } => "invalid-restitution",
             Self::InvalidStiffnessRatio { .. } => "invalid-stiffness-ratio",
-            Self::DependentConstraints { .. } => "dependent-constraints",
             Self::ConstraintViolated { .. } => "constraint-violated",
             Self::Overflow => "overflow",
             Self::NoElasticOutcome { .. } => "no-elastic-outcome",
@@ -321,6 +324,7 @@ impl ImpactError {
             Self::Complementarity { status, .. } => status.name(),
             Self::InvalidOption { .. } => "invalid-option",
             Self::SampleLimit { .. } => "sample-limit",
+            Self::WorkLimit { .. } => "work-limit",
             Self::NotPointed => "not-pointed",
             Self::UnprovenBound => "unproven-bound",
             Self::EnumerationLimit { .. } => "enumeration-limit",

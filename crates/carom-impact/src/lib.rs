@@ -31,10 +31,12 @@
 //! | [`Rough`] | a contact that sticks, normal and tangents | kept or lost, never gained |
 
 mod audit;
+mod constraints;
 mod contact;
 pub mod derivative;
 mod draft;
 mod error;
+mod event_scale;
 pub mod frictional;
 mod gate;
 mod invariants;

@@ -90,17 +90,17 @@ pub(crate) fn violates(velocity: RowVelocity, around: impl FnOnce() -> f64) -> b
 /// momentum is its own.
 #[cold]
 pub(crate) fn momentum_around(metric: &KineticMetric, row: &[f64], momentum: &[f64]) -> f64 {
-    momentum_linked(metric, row, std::iter::empty(), momentum)
+    momentum_of(&linked(metric, row, std::iter::empty()), momentum)
 }
 
-/// The same where `links` (rows of length n) connect degrees of freedom as the mass matrix does.
+/// Degrees of freedom that a row touches, through nonzero entries of the mass matrix and of `links` (rows of
+/// length n).
 #[cold]
-pub(crate) fn momentum_linked<'r>(
+pub(crate) fn linked<'r>(
     metric: &KineticMetric,
     row: &[f64],
     links: impl Iterator<Item = &'r [f64]> + Clone,
-    momentum: &[f64],
-) -> f64 {
+) -> Vec<bool> {
     let mut touched: Vec<bool> = row.iter().map(|a| *a != 0.0).collect();
     loop {
         let before = touched.clone();
@@ -113,12 +113,16 @@ pub(crate) fn momentum_linked<'r>(
             }
         }
         if touched == before {
-            break;
+            return touched;
         }
     }
+}
+
+/// Norm of the part of a whitened momentum (n) that belongs to some degrees of freedom.
+pub(crate) fn momentum_of(touched: &[bool], momentum: &[f64]) -> f64 {
     let own: Vec<f64> = momentum
         .iter()
-        .zip(&touched)
+        .zip(touched)
         .map(|(p, is_touched)| if *is_touched { *p } else { 0.0 })
         .collect();
     kernel::norm(&own)

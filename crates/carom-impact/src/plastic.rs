@@ -1,6 +1,7 @@
 //! Perfectly inelastic impact.
 
 use crate::draft::Targets;
+use crate::event_scale::part_in_span;
 use crate::gate::Rules;
 use crate::jump::{Jump, separating};
 use crate::laws::BuiltIn;
@@ -162,7 +163,11 @@ fn cone(problem: &ImpactProblem<'_>) -> Result<Jump, ImpactError> {
         return Ok(Jump::from_impulse(problem, smallvec![f64::max(0.0, -b)]));
     }
     by_groups(problem, |normals, momentum| {
-        nonnegative_least_squares(normals, momentum, GRAZING_TOLERANCE)
+        // A velocity that no normal sees has no say in what counts as grazing.
+        let n = normals.nrows();
+        let seen = part_in_span(normals.as_slice().chunks_exact(n), momentum.as_slice());
+        let seen = DVector::from_column_slice(&seen);
+        nonnegative_least_squares(normals, &seen, GRAZING_TOLERANCE)
     })
 }
 

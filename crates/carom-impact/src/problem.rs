@@ -2,7 +2,7 @@
 
 use crate::own_terms::{self, GRAZING_TOLERANCE, RowVelocity};
 use crate::{Contact, ContactSet, ImpactError};
-use carom_metric::{Tangent, kernel};
+use carom_metric::{Covector, Tangent, kernel};
 use smallvec::{SmallVec, smallvec};
 
 /// Four times the least positive number.
@@ -92,6 +92,10 @@ impl<'a> ImpactProblem<'a> {
         for (row, form) in self.contacts.constraint_forms().iter().enumerate() {
             let norm = metric.norm(form)?;
             let entries = form.0.as_slice();
+            if norm == 0.0 {
+                // A zero form constrains nothing.
+                continue;
+            }
             let velocity =
                 own_terms::row_velocity(entries, self.velocity.0.as_slice(), norm, self.scale);
             // An impact leaves rounding of everything that its impulses reach.
@@ -99,7 +103,20 @@ impl<'a> ImpactProblem<'a> {
             let links = rows.chain(self.contacts.constraint_forms());
             let links = links.map(|row| row.0.as_slice());
             let momentum = &self.momentum;
-            let around = || own_terms::momentum_linked(metric, entries, links, momentum);
+            let around = || {
+                let touched = own_terms::linked(metric, entries, links);
+                let mut contact_rows = self.contacts.jacobian_rows();
+                let meets = |row: &Covector| {
+                    let mut entries = row.0.iter().zip(&touched);
+                    entries.any(|(a, is_touched)| *a != 0.0 && *is_touched)
+                };
+                if contact_rows.any(meets) {
+                    own_terms::momentum_of(&touched, momentum)
+                } else {
+                    // No contact moves this part: its velocity may be rounding of the whole.
+                    self.norm
+                }
+            };
             // A velocity that has all but vanished is rounded to multiples of the least number.
             let least = vec![LEAST; entries.len()];
             let rounding = own_terms::row_velocity(entries, &least, norm, self.scale).size;

@@ -1,5 +1,6 @@
 //! Energetic restitution of a whole event.
 
+use crate::event_scale::part_in_span;
 use crate::jump::Jump;
 use crate::{ImpactError, ImpactProblem};
 
@@ -65,13 +66,12 @@ pub(crate) fn blend(
     if r == 1.0 || r == 0.0 {
         return r;
     }
+    // What no normal sees is orthogonal to d but for the rounding of d.
+    let contacts = problem.contacts();
+    let normals = (0..contacts.n_distinct()).map(|j| contacts.unit(j));
+    let seen = part_in_span(normals, problem.momentum());
     let (mut a, mut b, mut reference) = (0.0, 0.0, 0.0);
-    for ((z, p), e) in problem
-        .momentum()
-        .iter()
-        .zip(&plastic.change)
-        .zip(&elastic.change)
-    {
+    for ((z, p), e) in seen.iter().zip(&plastic.change).zip(&elastic.change) {
         let d = e - p;
         a += d * d;
         b += (z + p) * d;

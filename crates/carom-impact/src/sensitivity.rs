@@ -53,8 +53,8 @@ pub struct SensitivityEvent {
     pub saltation: Option<DMatrix<f64>>,
     /// How the state after depends on the state before.
     pub class: Regularity,
-    /// The part of the velocity before (kinetic norm) by which the nearest decision is missed, to
-    /// first order; `None` where nothing is decided.
+    /// Part of the velocity before (kinetic norm) by which it can change without a decision of the law; `None`
+    /// where none is proven (see [`Derivative::margin`](crate::derivative::Derivative::margin)).
     pub margin: Option<f64>,
 }
 
@@ -70,7 +70,7 @@ pub struct Sensitivity {
     pub events: Vec<SensitivityEvent>,
     /// The worst class of the impacts.
     pub class: Regularity,
-    /// The least margin of the impacts; `None` without one.
+    /// The least margin of the impacts; `None` if there is no impact, or one without a margin.
     pub margin: Option<f64>,
     /// Why there is no derivative, as a stable identifier: `"grazing"`, `"kink"`, `"jump"`,
     /// `"simultaneous-contacts"`, `"zeno"`, `"established-contact"`, `"max-impacts"`,
@@ -103,9 +103,9 @@ impl Sensitivity {
         }
         event.margin = event.margin.filter(|margin| margin.is_finite());
         self.class = self.class.max(event.class);
-        self.margin = match (self.margin, event.margin) {
-            (Some(least), Some(margin)) => Some(least.min(margin)),
-            (least, margin) => least.or(margin),
+        self.margin = match self.events.is_empty() {
+            true => event.margin,
+            false => self.margin.zip(event.margin).map(|(a, b)| a.min(b)),
         };
         match event.class {
             Regularity::Smooth => (),

@@ -53,7 +53,7 @@ pub(crate) struct Assessment {
 const VISIBLE: f64 = 1e-250;
 
 /// A bound of the rounding of a plain sum of n products and a constant, over the sum of their sizes.
-fn sum_rounding(n: usize) -> f64 {
+pub(crate) fn sum_rounding(n: usize) -> f64 {
     (2 * n + 4) as f64 * (f64::EPSILON / 2.0)
 }
 

@@ -20,80 +20,155 @@ pub(crate) enum Enclosed {
 /// Entries below this may have been rounded by the scaling.
 const SMALLEST: f64 = 1e-280;
 
+/// Fraction of the terms of a row that the rounding of assembled entries hides, $2^{-50}$. Redundant contacts have rows
+/// that depend on each other up to this much: beyond eight rows they are solved, although the problem of the rounded
+/// entries may have no solution.
+pub(crate) const DATA_ROUNDING: f64 = 8.881_784_197_001_252e-16;
+
 /// Inflates bounds by more than their own rounding.
-const INFLATED: f64 = 1.0 + 1e-9;
+pub(crate) const INFLATED: f64 = 1.0 + 1e-9;
 
-/// Encloses the solution of a basis near `z` (n).
-///
-/// With an approximate inverse $R$ and $\lVert I - RA\rVert_\infty \le \alpha < 1$ the solution of
-/// $Ax = b$ is within $v + \frac{\alpha}{1-\alpha}\lVert v\rVert_\infty$ of $\tilde x$,
-/// $v = |R||b - A\tilde x|$ (Rump, *Verification methods*, Acta Numerica 2010, Section 10). Here
-/// $\tilde x$ has twice the precision, so that few signs stay open.
-pub(crate) fn enclose(problem: LcpRef<'_>, basis: &[bool], z: &[f64]) -> Enclosed {
-    let n = problem.dim();
-    let mut balance = Balance::new();
-    balance.set(problem);
-    let Some(shift) = shift(problem, &balance) else {
-        return Enclosed::Unknown;
-    };
-    let is_basic = |i: &usize| basis.get(*i) == Some(&true);
-    let (inside, outside): (Vec<usize>, Vec<usize>) = (0..n).partition(is_basic);
-    let entry = |i: usize, j: usize| {
-        let m = problem.column(j).get(i).copied().unwrap_or(0.0);
-        scale_by_power(m, balance.row[i] + balance.column[j])
-    };
-    let constant = |i: usize| scale_by_power(problem.vector()[i], balance.row[i] + shift);
-    let is_exact = |x: f64, scaled: f64| x == 0.0 || scaled.abs() > SMALLEST;
-    let are_exact = (0..n).all(|i| is_exact(problem.vector()[i], constant(i)))
-        && inside.iter().all(|j| {
-            let column = problem.column(*j).iter().enumerate();
-            column.into_iter().all(|(i, m)| is_exact(*m, entry(i, *j)))
+/// The solution of the system of a basis, in balanced units, with bounds.
+struct Bounded<'a> {
+    problem: LcpRef<'a>,
+    balance: Balance,
+    /// The exponent that brings the balanced vector to about one.
+    shift: i32,
+    inside: Vec<usize>,
+    outside: Vec<usize>,
+    x: Vec<Double>,
+    radius: Vec<f64>,
+}
+
+impl<'a> Bounded<'a> {
+    /// Near `z` (n). With an approximate inverse $R$ and $\lVert I - RA\rVert_\infty \le \alpha < 1$ the solution of
+    /// $Ax = b$ is within $v + \frac{\alpha}{1-\alpha}\lVert v\rVert_\infty$ of $\tilde x$,
+    /// $v = |R||b - A\tilde x|$ (Rump, *Verification methods*, Acta Numerica 2010, Section 10). Here
+    /// $\tilde x$ has twice the precision, so that few signs stay open.
+    fn new(problem: LcpRef<'a>, basis: &[bool], z: &[f64]) -> Option<Self> {
+        let n = problem.dim();
+        let mut balance = Balance::new();
+        balance.set(problem);
+        let shift = shift(problem, &balance)?;
+        let is_basic = |i: &usize| basis.get(*i) == Some(&true);
+        let (inside, outside): (Vec<usize>, Vec<usize>) = (0..n).partition(is_basic);
+        let mut bounded = Self {
+            problem,
+            balance,
+            shift,
+            inside,
+            outside,
+            x: Vec::new(),
+            radius: Vec::new(),
+        };
+        if !bounded.is_exact() {
+            return None;
+        }
+        let inside = &bounded.inside;
+        let k = inside.len();
+        let block = DMatrix::from_fn(k, k, |i, j| bounded.entry(inside[i], inside[j]));
+        let inverse = block.clone().try_inverse()?;
+        let contraction = contraction(&block, &inverse)?;
+        let scaled = |j: &usize| scale_by_power(z[*j], shift - bounded.balance.column[*j]);
+        let mut x: Vec<Double> = inside.iter().map(|j| Double::from_f64(scaled(j))).collect();
+        for _ in 0..2 {
+            let rest = inside.iter().map(|i| -bounded.row(*i, &x).value.to_f64());
+            let rest: Vec<f64> = rest.collect();
+            for (i, x) in x.iter_mut().enumerate() {
+                let terms = rest.iter().enumerate();
+                let change: f64 = terms.map(|(j, r)| inverse[(i, j)] * r).sum();
+                *x = *x + Double::from_f64(change);
+            }
+        }
+        let rest = inside.iter().map(|i| {
+            let row = bounded.row(*i, &x);
+            row.value.to_f64().abs() * INFLATED + row.rounding
         });
-    if !are_exact {
-        return Enclosed::Unknown;
-    }
-    let k = inside.len();
-    let block = DMatrix::from_fn(k, k, |i, j| entry(inside[i], inside[j]));
-    let Some(inverse) = block.clone().try_inverse() else {
-        return Enclosed::Unknown;
-    };
-    let Some(contraction) = contraction(&block, &inverse) else {
-        return Enclosed::Unknown;
-    };
-    let scaled = |j: &usize| scale_by_power(z[*j], shift - balance.column[*j]);
-    let mut x: Vec<Double> = inside.iter().map(|j| Double::from_f64(scaled(j))).collect();
-    // $M_i x + q_i$, and a bound of its rounding.
-    let row = |i: usize, x: &[Double]| {
-        let (mut sum, mut size) = (Double::from_f64(constant(i)), constant(i).abs());
-        for (j, x) in inside.iter().zip(x) {
-            let m = entry(i, *j);
-            sum = sum + Double::from_f64(m) * *x;
-            size += (m * x.to_f64()).abs();
-        }
-        (sum, Double::ROUNDOFF * (2 * k + 4) as f64 * size)
-    };
-    for _ in 0..2 {
-        let rest: Vec<f64> = inside.iter().map(|i| -row(*i, &x).0.to_f64()).collect();
-        for (i, x) in x.iter_mut().enumerate() {
+        let rest: Vec<f64> = rest.collect();
+        let first = (0..k).map(|i| {
             let terms = rest.iter().enumerate();
-            let change: f64 = terms.map(|(j, r)| inverse[(i, j)] * r).sum();
-            *x = *x + Double::from_f64(change);
+            INFLATED * terms.map(|(j, r)| inverse[(i, j)].abs() * r).sum::<f64>()
+        });
+        let first: Vec<f64> = first.collect();
+        if !first.iter().all(|v| v.is_finite()) {
+            return None;
+        }
+        let largest = first.iter().fold(0.0f64, |m, v| m.max(*v));
+        let common = INFLATED * contraction / (1.0 - contraction) * largest;
+        bounded.radius = first.iter().map(|v| v + common).collect();
+        bounded.x = x;
+        Some(bounded)
+    }
+
+    fn entry(&self, i: usize, j: usize) -> f64 {
+        let m = self.problem.column(j).get(i).copied().unwrap_or(0.0);
+        scale_by_power(m, self.balance.row[i] + self.balance.column[j])
+    }
+
+    fn constant(&self, i: usize) -> f64 {
+        scale_by_power(self.problem.vector()[i], self.balance.row[i] + self.shift)
+    }
+
+    /// True if the scaling has rounded nothing.
+    fn is_exact(&self) -> bool {
+        let is_exact = |x: f64, scaled: f64| x == 0.0 || scaled.abs() > SMALLEST;
+        let vector = self.problem.vector().iter().enumerate();
+        vector
+            .into_iter()
+            .all(|(i, q)| is_exact(*q, self.constant(i)))
+            && self.inside.iter().all(|j| {
+                let column = self.problem.column(*j).iter().enumerate();
+                column
+                    .into_iter()
+                    .all(|(i, m)| is_exact(*m, self.entry(i, *j)))
+            })
+    }
+
+    /// $M_i x + q_i$.
+    fn row(&self, i: usize, x: &[Double]) -> Row {
+        let constant = self.constant(i);
+        let (mut value, mut terms) = (Double::from_f64(constant), constant.abs());
+        for (j, x) in self.inside.iter().zip(x) {
+            let m = self.entry(i, *j);
+            value = value + Double::from_f64(m) * *x;
+            terms += (m * x.to_f64()).abs();
+        }
+        Row {
+            value,
+            terms,
+            rounding: Double::ROUNDOFF * (2 * self.inside.len() + 4) as f64 * terms,
         }
     }
-    let rest = inside.iter().map(|i| {
-        let (sum, rounding) = row(*i, &x);
-        sum.to_f64().abs() * INFLATED + rounding
-    });
-    let rest: Vec<f64> = rest.collect();
-    let first = (0..k).map(|i| {
-        let terms = rest.iter().enumerate();
-        INFLATED * terms.map(|(j, r)| inverse[(i, j)].abs() * r).sum::<f64>()
-    });
-    let first: Vec<f64> = first.collect();
-    let largest = first.iter().fold(0.0f64, |m, v| m.max(*v));
-    let common = INFLATED * contraction / (1.0 - contraction) * largest;
-    let radius: Vec<f64> = first.iter().map(|v| v + common).collect();
 
+    /// $w_i$ of a nonbasic row and the radius of its bounds.
+    fn slack(&self, i: usize) -> (Row, f64) {
+        let row = self.row(i, &self.x);
+        let basic = self.inside.iter().zip(&self.radius);
+        let spread = basic.map(|(j, radius)| self.entry(i, *j).abs() * radius);
+        let radius = INFLATED * spread.sum::<f64>() + row.rounding;
+        (row, radius)
+    }
+
+    /// True if nothing but the constant is in a nonbasic row.
+    fn is_constant(&self, i: usize) -> bool {
+        self.inside.iter().all(|j| self.entry(i, *j) == 0.0)
+    }
+}
+
+/// A row of $Mx + q$.
+struct Row {
+    value: Double,
+    /// The sum of the sizes of its terms.
+    terms: f64,
+    /// A bound of the rounding of its value.
+    rounding: f64,
+}
+
+/// Encloses the solution of a basis, `true` where $z_i$ is basic, near `z` (n).
+pub(crate) fn enclose(problem: LcpRef<'_>, basis: &[bool], z: &[f64]) -> Enclosed {
+    let Some(bounded) = Bounded::new(problem, basis, z) else {
+        return Enclosed::Unknown;
+    };
     let mut is_known = true;
     let mut note = |value: f64, radius: f64| {
         // Written so that NaN is unknown.
@@ -101,24 +176,18 @@ pub(crate) fn enclose(problem: LcpRef<'_>, basis: &[bool], z: &[f64]) -> Enclose
         is_known &= is_sure;
         is_sure && value < 0.0
     };
-    for (x, radius) in x.iter().zip(&radius) {
+    for (x, radius) in bounded.x.iter().zip(&bounded.radius) {
         if note(x.to_f64(), *radius) {
             return Enclosed::NoSolution;
         }
     }
-    for i in outside {
-        let (sum, rounding) = row(i, &x);
-        let spread = inside
-            .iter()
-            .zip(&radius)
-            .map(|(j, r)| entry(i, *j).abs() * r);
-        let radius = INFLATED * spread.sum::<f64>() + rounding;
+    for i in bounded.outside.iter().copied() {
         // A row without other terms is what it is given as.
-        let is_constant = inside.iter().all(|j| entry(i, *j) == 0.0);
-        if is_constant && constant(i) >= 0.0 {
+        if bounded.is_constant(i) && bounded.constant(i) >= 0.0 {
             continue;
         }
-        if note(sum.to_f64(), radius) {
+        let (row, radius) = bounded.slack(i);
+        if note(row.value.to_f64(), radius) {
             return Enclosed::NoSolution;
         }
     }
@@ -127,6 +196,18 @@ pub(crate) fn enclose(problem: LcpRef<'_>, basis: &[bool], z: &[f64]) -> Enclose
     } else {
         Enclosed::Unknown
     }
+}
+
+/// True if verified bounds show that some nonbasic $w_i$ of a basis is negative by more than [`DATA_ROUNDING`] of the
+/// terms of its row.
+pub(crate) fn refutes(problem: LcpRef<'_>, basis: &[bool], z: &[f64]) -> bool {
+    let Some(bounded) = Bounded::new(problem, basis, z) else {
+        return false;
+    };
+    bounded.outside.iter().any(|i| {
+        let (row, radius) = bounded.slack(*i);
+        row.value.to_f64() + radius < -DATA_ROUNDING * row.terms
+    })
 }
 
 /// The exponent that brings the balanced vector to about one; `None` if it vanishes.
@@ -148,10 +229,14 @@ fn contraction(block: &DMatrix<f64>, inverse: &DMatrix<f64>) -> Option<f64> {
     let mut largest = 0.0f64;
     for (rest, size) in rest.row_iter().zip(sizes.row_iter()) {
         let sum = INFLATED * rest.abs().sum() + rounding * (1.0 + size.sum());
-        // Keeps NaN.
-        largest = if sum <= largest { largest } else { sum };
+        // Written so that NaN is no bound.
+        let is_bound = sum < 0.5;
+        if !is_bound {
+            return None;
+        }
+        largest = largest.max(sum);
     }
-    (largest < 0.5).then_some(largest)
+    Some(largest)
 }
 
 #[cfg(test)]

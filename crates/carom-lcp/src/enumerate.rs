@@ -1,12 +1,14 @@
 //! All complementary bases of a small problem.
 
 use crate::backward::{SOLVED_ERROR, backward_error};
-use crate::exact::{Decision, Integers, Residues, Support, decide, solve_support};
-use crate::gate::judged;
-use crate::lemke::basic_solution;
+use crate::enclosure::{Enclosed, enclose};
+use crate::exact::{DECISIVE_DIM, Decision, Integers, Residues, Rounded, Support};
+use crate::exact::{decide, solve_support};
+use crate::gate::{judged, proven};
+use crate::lemke::{basic_solution, signed_solution};
+use crate::small_enclosure::enclose_small;
 use crate::work::{DEFAULT_MAX_WORK, Limit, Work};
 use crate::{LcpError, LcpRef, LcpSolution, LcpStatus, LemkeWorkspace, Proof};
-use carom_numeric::svd::Svd;
 use nalgebra::{DMatrix, DVector};
 use std::collections::HashMap;
 
@@ -167,6 +169,18 @@ fn crosses(a: Signs, b: Signs) -> bool {
     a.0 & b.1 == 0 && b.0 & a.1 == 0
 }
 
+impl Rounded {
+    fn signs(&self) -> Signs {
+        let n = self.z.len();
+        let bits = |part: &[bool]| {
+            let positive = part.iter().enumerate().filter(|(_, is)| **is);
+            positive.fold(0, |bits, (i, _)| bits | 1u32 << i)
+        };
+        let (w, z) = self.is_positive.split_at(n);
+        (bits(z), bits(w))
+    }
+}
+
 struct Visitor<'a> {
     problem: LcpRef<'a>,
     matrix: DMatrix<f64>,
@@ -189,24 +203,72 @@ impl Visitor<'_> {
         if !work.spend((n * n + 2 * k * k * k) as u64) {
             return false;
         }
-        let (block, column_max) = self.block(&support);
-        if k == 0 || smallest_pivot(&block) > RANK {
-            let found = basic_solution(self.problem, &basis, &mut self.workspace);
-            if let Some(z) = found {
-                let z = DVector::from_column_slice(z);
-                self.keep_solution(z, work);
-                return true;
-            }
-        }
-        let (integers, residues) = self.integers();
-        if residues.is_singular(&support) {
-            self.n_singular += 1;
-            self.keep_direction(&support, block, &column_max);
+        let is_found = if n <= DECISIVE_DIM {
+            self.visit_by_bounds(&basis, work)
+        } else {
+            self.visit_in_doubles(&support, &basis, work)
+        };
+        is_found || self.visit_exactly(&support, &basis, work)
+    }
+
+    /// Decides a basis by verified bounds. False if a sign is zero to working precision.
+    fn visit_by_bounds(&mut self, basis: &[bool], work: &mut Work) -> bool {
+        let problem = self.problem;
+        let Some(z) = signed_solution(problem, basis, &mut self.workspace) else {
+            return false;
+        };
+        let enclosed = match enclose_small(problem, basis, z) {
+            Enclosed::Unknown => enclose(problem, basis, z),
+            known => known,
+        };
+        if enclosed == Enclosed::Solution && backward_error(problem, z) <= SOLVED_ERROR {
+            let solution = proven(problem, z.to_vec(), work.n_pivots);
+            self.keep(solution, strict_signs(problem, basis));
             return true;
         }
-        match solve_support(integers, &basis, work) {
-            Support::Solution(z) => self.keep_solution(DVector::from_vec(z), work),
-            Support::NoSolution | Support::Singular => {}
+        enclosed == Enclosed::NoSolution
+    }
+
+    /// Decides a basis that is regular to working precision by the backward error. False if it is singular.
+    fn visit_in_doubles(&mut self, support: &[usize], basis: &[bool], work: &mut Work) -> bool {
+        let is_regular = support.is_empty() || smallest_pivot(&self.block(support)) > RANK;
+        if !is_regular {
+            return false;
+        }
+        match basic_solution(self.problem, basis, &mut self.workspace) {
+            Some(z) => {
+                let z = DVector::from_column_slice(z);
+                self.keep_solution(z, work);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Decides a basis in rational arithmetic. False if the budget is used up.
+    fn visit_exactly(&mut self, support: &[usize], basis: &[bool], work: &mut Work) -> bool {
+        let problem = self.problem;
+        let (integers, residues) = self.integers();
+        if residues.nullity(support) > 1 {
+            // Smaller supports have the directions.
+            self.n_singular += 1;
+            return true;
+        }
+        match solve_support(integers, basis, work) {
+            Support::Solution(found) if problem.dim() <= DECISIVE_DIM => {
+                if backward_error(problem, &found.z) <= SOLVED_ERROR {
+                    let signs = found.signs();
+                    self.keep(proven(problem, found.z, work.n_pivots), signs);
+                }
+            }
+            Support::Solution(found) => self.keep_solution(DVector::from_vec(found.z), work),
+            Support::NoSolution => {}
+            Support::Singular(direction) => {
+                self.n_singular += 1;
+                if let Some(direction) = direction {
+                    self.keep_direction(&direction);
+                }
+            }
             Support::Undecided => return false,
         }
         true
@@ -223,8 +285,8 @@ impl Visitor<'_> {
     }
 
     /// The block of a support with rows and columns at largest entry one, so that no unit decides
-    /// what is singular, and what its columns were divided by.
-    fn block(&self, support: &[usize]) -> (DMatrix<f64>, Vec<f64>) {
+    /// what is singular.
+    fn block(&self, support: &[usize]) -> DMatrix<f64> {
         let k = support.len();
         let mut block = DMatrix::from_fn(k, k, |i, j| self.matrix[(support[i], support[j])]);
         for i in 0..k {
@@ -233,26 +295,32 @@ impl Visitor<'_> {
                 block.row_mut(i).unscale_mut(largest);
             }
         }
-        let column_max: Vec<f64> = block.column_iter().map(|column| column.amax()).collect();
-        for (j, largest) in column_max.iter().enumerate() {
-            if *largest > 0.0 {
-                block.column_mut(j).unscale_mut(*largest);
+        for j in 0..k {
+            let largest = block.column(j).amax();
+            if largest > 0.0 {
+                block.column_mut(j).unscale_mut(largest);
             }
         }
-        (block, column_max)
+        block
     }
 
+    /// Keeps an answer beyond eight rows if it passes the gate.
     fn keep_solution(&mut self, mut z: DVector<f64>, work: &mut Work) {
         // Nearly all bases end here.
         if backward_error(self.problem, z.as_slice()) > SOLVED_ERROR {
             return;
         }
         self.drop_noise(&mut z);
-        let solution = judged(self.problem, z, LcpStatus::Inaccurate, work);
-        if solution.status != LcpStatus::Solved {
-            return;
+        let support: Vec<bool> = z.iter().map(|z| *z > 0.0).collect();
+        let solution = judged(self.problem, z, &support, LcpStatus::Inaccurate, work);
+        if solution.status == LcpStatus::Solved {
+            let signs = signs(self.problem, solution.z.as_slice());
+            self.keep(solution, signs);
         }
-        let signs = signs(self.problem, solution.z.as_slice());
+    }
+
+    /// Keeps a solution unless it is there already.
+    fn keep(&mut self, solution: LcpSolution, signs: Signs) {
         let known = self.by_support.entry(signs.0).or_default();
         let is_known = |index: &usize| {
             self.solutions.get(*index).is_some_and(|(known, _)| {
@@ -283,30 +351,9 @@ impl Visitor<'_> {
         }
     }
 
-    /// Keeps the null vector of a singular block if it is a direction of solutions.
-    fn keep_direction(&mut self, support: &[usize], block: DMatrix<f64>, column_max: &[f64]) {
-        // The last right singular vector; with a larger null space smaller supports decide.
-        let svd = Svd::new(block.as_slice(), block.nrows());
-        let sizes = svd.singular_values().iter().enumerate();
-        let Some((index, _)) = sizes.min_by(|(_, a), (_, b)| a.total_cmp(b)) else {
-            return;
-        };
-        let last = svd.right(index);
-        let sign = if last.iter().sum::<f64>() < 0.0 {
-            -1.0
-        } else {
-            1.0
-        };
-        let mut u = DVector::zeros(self.problem.dim());
-        for ((i, x), largest) in support.iter().zip(last.iter()).zip(column_max) {
-            let x = sign * x;
-            if x < -SAME {
-                return;
-            }
-            // Zero but for rounding.
-            let x = if x < SAME { 0.0 } else { x };
-            u[*i] = if *largest > 0.0 { x / largest } else { x };
-        }
+    /// Keeps a direction of solutions, unless it is there already or doubles cannot hold it.
+    fn keep_direction(&mut self, direction: &Rounded) {
+        let mut u = DVector::from_column_slice(&direction.z);
         let largest = u.amax();
         if largest <= 0.0 || !largest.is_finite() {
             return;
@@ -320,8 +367,7 @@ impl Visitor<'_> {
         if backward_error(homogeneous, u.as_slice()) <= SOLVED_ERROR
             && self.directions.iter().all(is_new)
         {
-            let signs = signs(homogeneous, u.as_slice());
-            self.directions.push((u, signs));
+            self.directions.push((u, direction.signs()));
         }
     }
 
@@ -332,12 +378,9 @@ impl Visitor<'_> {
         let accept = |z: &[f64]| backward_error(problem, z) <= SOLVED_ERROR;
         match decide(problem, integers, accept, work) {
             Decision::Solved(z) => {
-                let z = DVector::from_vec(z);
-                let mut found = judged(problem, z, LcpStatus::Inaccurate, work);
-                let signs = signs(problem, found.z.as_slice());
-                found.status = LcpStatus::Solved;
-                found.proof = Some(Proof::Exact);
-                self.solutions.push((found, signs));
+                let signs = signs(problem, &z);
+                self.solutions
+                    .push((proven(problem, z, work.n_pivots), signs));
             }
             Decision::Farkas(u) => {
                 all.proof = Some(Proof::Farkas);
@@ -380,6 +423,21 @@ fn signs(problem: LcpRef<'_>, z: &[f64]) -> Signs {
             signs.0 |= 1 << i;
         }
         if w > SOLVED_ERROR * size {
+            signs.1 |= 1 << i;
+        }
+    }
+    signs
+}
+
+/// The signs of a solution whose signs are all known: positive where nothing makes them zero.
+fn strict_signs(problem: LcpRef<'_>, basis: &[bool]) -> Signs {
+    let mut signs = (0, 0);
+    for (i, q) in problem.vector().iter().enumerate() {
+        let mut basic = basis.iter().enumerate().filter(|(_, is_basic)| **is_basic);
+        let mut has_terms = || basic.any(|(j, _)| problem.column(j).get(i) != Some(&0.0));
+        if basis.get(i) == Some(&true) {
+            signs.0 |= 1 << i;
+        } else if *q > 0.0 || has_terms() {
             signs.1 |= 1 << i;
         }
     }

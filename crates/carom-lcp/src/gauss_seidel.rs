@@ -1,6 +1,6 @@
 //! Projected Gauss-Seidel: cheap sweeps for large or approximate solves.
 
-use crate::gate::judged;
+use crate::gate::{decided, judged};
 use crate::lemke::basic_solution;
 use crate::work::{DEFAULT_MAX_WORK, Work};
 use crate::{Lcp, LcpError, LcpSolution, LcpStatus, LemkeWorkspace};
@@ -115,29 +115,25 @@ impl GaussSeidel {
     }
 }
 
-/// The solution of the basis that the sweeps have found, if it is one; else where they stopped.
+/// The solution of the basis that the sweeps have found, if it is one; else where they stopped, and up to eight rows
+/// what rational arithmetic decides.
 fn finish(problem: &Lcp, z: DVector<f64>, w: &DVector<f64>, n_sweeps: u64) -> LcpSolution {
     let diagonal = problem.matrix().diagonal();
     let rows = z.iter().zip(w.iter()).zip(diagonal.iter());
     let basis: Vec<bool> = rows.map(|((z, w), m)| m * z > *w).collect();
     let mut workspace = LemkeWorkspace::new();
-    let refined = basic_solution(problem.view(), &basis, &mut workspace);
-    let answers = refined
-        .map(DVector::from_column_slice)
-        .into_iter()
-        .chain([z]);
     let mut work = Work::new(DEFAULT_MAX_WORK, None);
     work.n_pivots = n_sweeps;
-    let mut last = None;
-    for z in answers {
-        let found = judged(problem.view(), z, LcpStatus::IterationLimit, &mut work);
+    if let Some(refined) = basic_solution(problem.view(), &basis, &mut workspace) {
+        let refined = DVector::from_column_slice(refined);
+        let claimed = LcpStatus::IterationLimit;
+        let found = judged(problem.view(), refined, &basis, claimed, &mut work);
         if found.status == LcpStatus::Solved {
             return found;
         }
-        last = Some(found);
     }
-    last.unwrap_or_else(|| {
-        let zero = DVector::zeros(problem.dim());
-        judged(problem.view(), zero, LcpStatus::IterationLimit, &mut work)
-    })
+    let support: Vec<bool> = z.iter().map(|z| *z > 0.0).collect();
+    let claimed = LcpStatus::IterationLimit;
+    let found = judged(problem.view(), z, &support, claimed, &mut work);
+    decided(problem.view(), found, &mut work)
 }

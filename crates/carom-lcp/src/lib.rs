@@ -92,6 +92,7 @@ mod lemke;
 mod pivoting;
 mod problem;
 mod scalar;
+mod small_enclosure;
 mod status;
 mod work;
 

@@ -1,7 +1,7 @@
 //! Principal pivoting: one negative variable at a time, no artificial variable.
 
 use crate::certificate::max_abs;
-use crate::gate::judged;
+use crate::gate::{decided, judged};
 use crate::lemke::basic_solution;
 use crate::scalar::larger;
 use crate::work::{DEFAULT_MAX_WORK, Work};
@@ -52,15 +52,18 @@ pub(crate) fn solve(problem: LcpRef<'_>, work: &mut Work) -> LcpSolution {
     let mut tableau = Tableau::new(problem);
     let claimed = tableau.run(work.pivots(each).min(50 * n as u64 + 1000));
     work.spend_pivots(tableau.n_pivots, each);
-    if claimed != LcpStatus::Solved {
-        return judged(problem, DVector::zeros(n), claimed, work);
-    }
-    let mut workspace = LemkeWorkspace::new();
-    let z = match basic_solution(problem, &tableau.is_flipped, &mut workspace) {
-        Some(z) => DVector::from_column_slice(z),
-        None => tableau.variables(),
+    let basis = &tableau.is_flipped;
+    let found = if claimed == LcpStatus::Solved {
+        let mut workspace = LemkeWorkspace::new();
+        let z = match basic_solution(problem, basis, &mut workspace) {
+            Some(z) => DVector::from_column_slice(z),
+            None => tableau.variables(),
+        };
+        judged(problem, z, basis, claimed, work)
+    } else {
+        judged(problem, DVector::zeros(n), &vec![false; n], claimed, work)
     };
-    judged(problem, z, claimed, work)
+    decided(problem, found, work)
 }
 
 /// The principal transform $y = \bar q + \bar M x$: `x` are the nonbasic variables, $w_i$ where

@@ -1,7 +1,7 @@
 //! What a run reports, as data, and its forms for people and programs.
 //!
 //! A [`Record`] holds quantities, tables, figures and animations; it computes nothing. [`export`]
-//! makes JSON, CSV, SVG and HTML of it and knows no mechanics.
+//! makes JSON, CSV, SVG and HTML of it and knows no mechanics. [`input`] reads files of a user up to a limit.
 //!
 //! # Examples
 //!
@@ -18,6 +18,7 @@
 
 pub mod animation;
 pub mod export;
+pub mod input;
 pub mod record;
 
 pub use record::Record;

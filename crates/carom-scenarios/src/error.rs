@@ -75,6 +75,7 @@ impl ScenarioError {
                     | ImpactError::Complementarity { .. }
                     | ImpactError::EnumerationLimit { .. }
                     | ImpactError::SampleLimit { .. }
+                    | ImpactError::WorkLimit { .. }
                     | ImpactError::NotPointed
                     | ImpactError::MinimalityLimitExceeded { .. }
                     | ImpactError::NoElasticOutcome { .. }

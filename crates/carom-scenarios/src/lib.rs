@@ -19,6 +19,7 @@ mod progress;
 mod propagative;
 mod scenario;
 mod set_valued;
+pub mod tree;
 mod two_body;
 
 pub use carom_motion;

@@ -7,6 +7,7 @@ use crate::expression::{Scalar, Type};
 use crate::folder::{claim, sync_folder};
 use crate::plan::Plan;
 use crate::table::json_row;
+use carom_report::input::read_line;
 use carom_wire::{WireError, nearest_name};
 use serde_json::{Map, Value, json};
 use std::fs::{File, OpenOptions, TryLockError};
@@ -14,6 +15,9 @@ use std::io::{BufRead, BufReader, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 const JOURNAL: &str = "asked.jsonl";
+
+/// Bytes of one answer in a journal, at most: a column takes a number or a text of a few hundred letters.
+const MAX_ANSWER_BYTES: u64 = 64 << 20;
 
 /// Answers points of a plan's axes, one after the other, and keeps a journal of them in a folder.
 ///
@@ -151,15 +155,16 @@ impl<'p> Asked<'p> {
 
     /// The journal's answer, if it has one for this point.
     fn replay(&mut self, line: usize, point: &[Scalar]) -> Result<Option<Told>, SweepError> {
-        let mut text = String::new();
-        let read = self.replayed.read_line(&mut text);
+        let mut bytes = Vec::new();
+        let read = read_line(&mut self.replayed, MAX_ANSWER_BYTES, &mut bytes);
         if read.map_err(SweepError::file("read", &self.path))? == 0 {
             return Ok(None);
         }
-        let text = text.trim_end_matches('\n').to_owned();
-        let answer: Map<String, Value> = serde_json::from_str(&text).map_err(|_| {
-            SweepError::content(&self.path, format!("answer {} was changed", self.next))
-        })?;
+        let changed =
+            || SweepError::content(&self.path, format!("answer {} was changed", self.next));
+        let mut text = String::from_utf8(bytes).map_err(|_| changed())?;
+        text.truncate(text.trim_end_matches('\n').len());
+        let answer: Map<String, Value> = serde_json::from_str(&text).map_err(|_| changed())?;
         let asked = self.point(&self.asked(&answer));
         if answer.get("cell").and_then(Value::as_u64) != Some(self.next)
             || !asked.is_ok_and(|asked| is_same(&asked, point))
@@ -214,8 +219,7 @@ fn whole_lines(journal: &mut File) -> std::io::Result<u64> {
     let mut reader = BufReader::new(&mut *journal);
     let (mut whole, mut line) = (0u64, Vec::new());
     loop {
-        line.clear();
-        let n = reader.read_until(b'\n', &mut line)? as u64;
+        let n = read_line(&mut reader, MAX_ANSWER_BYTES, &mut line)? as u64;
         if n == 0 || line.last() != Some(&b'\n') {
             return Ok(whole);
         }

@@ -1,85 +1,100 @@
-//! TOML whose parts know where they stand, so that every complaint has a line and a key.
+//! Parts of a plan with their keys and places, so that every complaint has a line and a key.
 
 use crate::SweepError;
+use carom_scenarios::tree::{self, Entry, Kind, Place, Value, spelled};
 use carom_wire::nearest_name;
-use serde_json::{Map, Number, Value};
-use toml::Spanned;
-use toml::de::{DeTable, DeValue};
 
-/// What is wrong with a plan, and where: a byte of its text and a key.
+/// A fault of a plan: its place and the key that it is about.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Fault {
-    pub(crate) at: usize,
+    pub(crate) place: Place,
     pub(crate) key: String,
     pub(crate) message: String,
 }
 
 impl Fault {
-    /// The fault with the line and column of its byte.
+    /// The fault with the line and column of its place.
     pub(crate) fn located(self, text: &str) -> SweepError {
-        let before = text.get(..self.at).unwrap_or(text);
+        let (line, column) = self.place.line_and_column(text);
         SweepError::Plan {
-            line: before.matches('\n').count() + 1,
-            column: before.chars().rev().take_while(|c| *c != '\n').count() + 1,
+            line,
+            column,
             key: self.key,
             message: self.message,
         }
     }
 }
 
+/// First byte of the plan.
+pub(crate) const START: Place = Place { source: 0, byte: 0 };
+
 /// A value with its key.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
-    /// Its own key; empty in lists.
+    /// Its own key.
     pub(crate) name: String,
-    /// From the outermost table on, as in `axes.angle`.
+    /// Keys from the outermost table on, as in `axes.angle`.
     pub(crate) path: String,
-    /// Where it stands: a byte of the text.
-    pub(crate) at: usize,
-    pub(crate) kind: Kind,
-}
-
-/// What a TOML value is.
-#[derive(Clone, Debug)]
-pub(crate) enum Kind {
-    Bool(bool),
-    Integer(i64),
-    Float(f64),
-    Text(String),
-    List(Vec<Node>),
-    Table(Vec<Node>),
-}
-
-impl Kind {
-    fn name(&self) -> &'static str {
-        match self {
-            Self::Bool(_) => "a boolean",
-            Self::Integer(_) | Self::Float(_) => "a number",
-            Self::Text(_) => "a string",
-            Self::List(_) => "a list",
-            Self::Table(_) => "a table",
-        }
-    }
+    /// Place of the key.
+    place: Place,
+    pub(crate) value: Value,
 }
 
 /// Reads a text as a table.
 pub(crate) fn parse(text: &str) -> Result<Fields, Fault> {
-    let table = DeTable::parse(text).map_err(|error| {
-        let at = error.span().map_or(0, |span| span.start);
+    let value = tree::parse(text, START.source).map_err(|fault| {
+        let place = fault.place.unwrap_or(START);
+        let key = match fault.key() {
+            key if key.is_empty() => key_near(text, place.byte),
+            key => key,
+        };
         Fault {
-            at,
-            key: key_near(text, at),
-            message: error.message().replace('\n', " "),
+            place,
+            key,
+            message: fault.message,
         }
     })?;
-    let kind = Kind::Table(entries(table.into_inner(), "")?);
+    check_finite(&value, "")?;
     let root = Node {
         name: String::new(),
         path: String::new(),
-        at: 0,
-        kind,
+        place: START,
+        value,
     };
     root.into_table()
+}
+
+/// Refuses infinities and NaN, which JSON lacks.
+fn check_finite(value: &Value, path: &str) -> Result<(), Fault> {
+    match &value.kind {
+        Kind::Float(number) if !number.is_finite() => Err(Fault {
+            place: value.place,
+            key: path.to_owned(),
+            message: format!("{number} is not a finite number"),
+        }),
+        Kind::List(items) => items.iter().enumerate().try_for_each(|(i, item)| {
+            // The key of a plain number is written for the one at fault alone.
+            let is_plain = !matches!(&item.kind, Kind::List(_) | Kind::Table(_));
+            if is_plain && !matches!(&item.kind, Kind::Float(x) if !x.is_finite()) {
+                return Ok(());
+            }
+            check_finite(item, &format!("{path}[{i}]"))
+        }),
+        Kind::Table(entries) => entries
+            .iter()
+            .try_for_each(|entry| check_finite(&entry.value, &joined(path, &entry.key))),
+        _ => Ok(()),
+    }
+}
+
+/// The key of an entry in the table with the key `path`.
+pub(crate) fn joined(path: &str, key: &str) -> String {
+    let key = spelled(key);
+    if path.is_empty() {
+        key
+    } else {
+        format!("{path}.{key}")
+    }
 }
 
 /// The key that stands on the line of a byte, after the name of its table; empty where there is none. For text
@@ -105,165 +120,92 @@ fn key_near(text: &str, at: usize) -> String {
     }
 }
 
-fn entries(table: DeTable<'_>, path: &str) -> Result<Vec<Node>, Fault> {
-    // A parsed table is sorted by its keys; in a plan their order counts.
-    let mut table: Vec<_> = table.into_iter().collect();
-    table.sort_by_key(|(key, _)| key.span().start);
-    let entry = |(key, inner): (Spanned<std::borrow::Cow<'_, str>>, Spanned<DeValue<'_>>)| {
-        let at = key.span().start;
-        let name = key.into_inner().into_owned();
-        let is_bare = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-        let shown = if !name.is_empty() && name.chars().all(is_bare) {
-            name.clone()
-        } else {
-            format!("{name:?}")
-        };
-        let path = if path.is_empty() {
-            shown
-        } else {
-            format!("{path}.{shown}")
-        };
-        let kind = kind(inner, &path)?;
-        Ok(Node {
-            name,
-            path,
-            at,
-            kind,
-        })
-    };
-    table.into_iter().map(entry).collect()
-}
-
-fn kind(spanned: Spanned<DeValue<'_>>, path: &str) -> Result<Kind, Fault> {
-    let at = spanned.span().start;
-    let fault = |message: String| Fault {
-        at,
-        key: path.to_owned(),
-        message,
-    };
-    Ok(match spanned.into_inner() {
-        DeValue::Boolean(value) => Kind::Bool(value),
-        DeValue::String(value) => Kind::Text(value.into_owned()),
-        DeValue::Integer(digits) => {
-            let value = i64::from_str_radix(digits.as_str(), digits.radix());
-            Kind::Integer(value.map_err(|error| fault(format!("{digits}: {error}")))?)
-        }
-        DeValue::Float(digits) => {
-            let value = digits.as_str().parse::<f64>();
-            let value = value.map_err(|error| fault(format!("{digits}: {error}")))?;
-            if !value.is_finite() {
-                return Err(fault(format!("{digits} is not a finite number")));
-            }
-            Kind::Float(value)
-        }
-        DeValue::Datetime(_) => return Err(fault("no key takes a date".to_owned())),
-        DeValue::Array(items) => {
-            let item = |(i, item): (usize, Spanned<DeValue<'_>>)| {
-                let path = format!("{path}[{i}]");
-                let at = item.span().start;
-                let kind = kind(item, &path)?;
-                Ok(Node {
-                    name: String::new(),
-                    path,
-                    at,
-                    kind,
-                })
-            };
-            Kind::List(
-                items
-                    .into_iter()
-                    .enumerate()
-                    .map(item)
-                    .collect::<Result<_, _>>()?,
-            )
-        }
-        DeValue::Table(table) => Kind::Table(entries(table, path)?),
-    })
-}
-
 impl Node {
+    /// The entry of a table with the key `path`.
+    fn entry(path: &str, entry: Entry) -> Self {
+        Self {
+            path: joined(path, &entry.key),
+            name: entry.key,
+            place: entry.place,
+            value: entry.value,
+        }
+    }
+
     pub(crate) fn fault(&self, message: impl Into<String>) -> Fault {
         Fault {
-            at: self.at,
+            place: self.place,
             key: self.path.clone(),
             message: message.into(),
         }
     }
 
-    fn expected(&self, what: &str) -> Fault {
-        self.fault(format!("expected {what}, found {}", self.kind.name()))
+    /// A fault of the item `index` of a list.
+    pub(crate) fn item_fault(&self, index: usize, message: impl Into<String>) -> Fault {
+        let items = self.value.items().unwrap_or_default();
+        Fault {
+            place: items.get(index).map_or(self.place, |item| item.place),
+            key: format!("{}[{index}]", self.path),
+            message: message.into(),
+        }
     }
 
     pub(crate) fn text(&self) -> Result<&str, Fault> {
-        match &self.kind {
-            Kind::Text(text) => Ok(text),
-            _ => Err(self.expected("a string")),
-        }
-    }
-
-    /// An integer or a float, as a float.
-    pub(crate) fn number(&self) -> Result<f64, Fault> {
-        match self.kind {
-            Kind::Integer(value) => Ok(value as f64),
-            Kind::Float(value) => Ok(value),
-            _ => Err(self.expected("a number")),
-        }
-    }
-
-    pub(crate) fn integer(&self) -> Result<i64, Fault> {
-        match self.kind {
-            Kind::Integer(value) => Ok(value),
-            _ => Err(self.expected("an integer")),
-        }
+        self.value.text().map_err(|message| self.fault(message))
     }
 
     /// An integer within bounds.
     pub(crate) fn count(&self, low: u64, high: u64) -> Result<u64, Fault> {
-        let value = self.integer()?;
-        u64::try_from(value)
-            .ok()
-            .filter(|value| (low..=high).contains(value))
-            .ok_or_else(|| self.fault(format!("{value} must lie between {low} and {high}")))
+        count(&self.value, low, high).map_err(|message| self.fault(message))
     }
 
-    pub(crate) fn list(&self) -> Result<&[Node], Fault> {
-        match &self.kind {
-            Kind::List(items) => Ok(items),
-            _ => Err(self.expected("a list")),
-        }
+    pub(crate) fn list(&self) -> Result<&[Value], Fault> {
+        self.value.items().map_err(|message| self.fault(message))
+    }
+
+    /// Item `index` of a list by one of the readers of [`Value`].
+    pub(crate) fn item<'n, T>(
+        &'n self,
+        index: usize,
+        read: impl FnOnce(&'n Value) -> Result<T, String>,
+    ) -> Result<T, Fault> {
+        let item = self.list()?.get(index);
+        let item = item.ok_or_else(|| self.fault(format!("there is no item {index}")))?;
+        read(item).map_err(|message| self.item_fault(index, message))
     }
 
     pub(crate) fn into_table(self) -> Result<Fields, Fault> {
-        match self.kind {
-            Kind::Table(rest) => Ok(Fields {
-                at: self.at,
-                path: self.path,
-                rest,
-            }),
-            _ => Err(self.expected("a table")),
-        }
-    }
-
-    /// The same as JSON.
-    pub(crate) fn json(&self) -> Value {
-        match &self.kind {
-            Kind::Bool(value) => Value::Bool(*value),
-            Kind::Integer(value) => Value::Number((*value).into()),
-            Kind::Float(value) => Number::from_f64(*value).map_or(Value::Null, Value::Number),
-            Kind::Text(text) => Value::String(text.clone()),
-            Kind::List(items) => items.iter().map(Self::json).collect(),
+        let message = match self.value.kind {
             Kind::Table(entries) => {
-                let entry = |node: &Self| (node.name.clone(), node.json());
-                Value::Object(entries.iter().map(entry).collect::<Map<_, _>>())
+                let entry = |entry| Self::entry(&self.path, entry);
+                return Ok(Fields {
+                    place: self.place,
+                    rest: entries.into_iter().map(entry).collect(),
+                    path: self.path,
+                });
             }
-        }
+            _ => self.value.entries().err().unwrap_or_default(),
+        };
+        Err(self.fault(message))
     }
+}
+
+/// An integer within bounds.
+///
+/// # Errors
+///
+/// The message for any other value.
+pub(crate) fn count(value: &Value, low: u64, high: u64) -> Result<u64, String> {
+    let value = value.integer()?;
+    u64::try_from(value)
+        .ok()
+        .filter(|value| (low..=high).contains(value))
+        .ok_or_else(|| format!("{value} must lie between {low} and {high}"))
 }
 
 /// The entries of a table that nobody has asked for yet.
 #[derive(Clone, Debug)]
 pub(crate) struct Fields {
-    at: usize,
+    place: Place,
     path: String,
     pub(crate) rest: Vec<Node>,
 }
@@ -276,7 +218,7 @@ impl Fields {
 
     pub(crate) fn fault(&self, message: impl Into<String>) -> Fault {
         Fault {
-            at: self.at,
+            place: self.place,
             key: self.path.clone(),
             message: message.into(),
         }

@@ -2,7 +2,7 @@
 
 use crate::error::WireError;
 use carom_impact::frictional::{
-    BoundCertificate, BoundMethod, Draw, OuterBounds, Relaxation, Sampler,
+    BoundCertificate, BoundMethod, Draw, OuterBound, OuterBounds, Relaxation, Sampler,
 };
 use carom_impact::judge::PassedBound;
 use carom_impact::{ImpactError, ImpactOutcome, ImpactProblem};
@@ -53,14 +53,16 @@ struct Direction {
     row: Option<(usize, usize)>,
 }
 
-/// How far rounding may put a sample outside a bound, over what energy alone allows.
-const SAMPLE_ROUNDING: f64 = 1e-9;
+/// Distance, over the largest velocity that energy allows along the direction, up to which a sample beyond a bound
+/// is rounding of the sample. More is a defect of the sample or of the bound.
+const SAMPLE_ROUNDING: f64 = 1e-7;
 
 /// Bounds in every direction asked for, with the extremes of the samples inside them.
 pub(crate) fn bounds(
     sampler: &Sampler<'_>,
     input: &BoundsInput,
     outcomes: Option<&[ImpactOutcome]>,
+    samples: u64,
 ) -> Result<Value, WireError> {
     let problem = sampler.problem();
     let directions = directions(problem, input);
@@ -74,7 +76,7 @@ pub(crate) fn bounds(
         let bound = bounds.bound(&direction.entries, relaxation);
         found.push(bound.map_err(|error| refused(k, &error))?);
     }
-    let inner = inner(sampler, &directions, outcomes)?;
+    let inner = inner(sampler, &directions, outcomes, samples)?;
     let written = directions.iter().zip(found).zip(inner);
     let written = written.enumerate().map(|(k, ((direction, bound), inner))| {
         let inner = match bound.method {
@@ -82,22 +84,32 @@ pub(crate) fn bounds(
             _ => within(k, inner, bound.outer, reach(problem, &direction.entries)?)?,
         };
         let mut fields = Map::new();
-        let mut put = |key: &str, value: Value| fields.insert(key.to_owned(), value);
-        put("direction", json!(direction.entries));
+        fields.insert("direction".to_owned(), json!(direction.entries));
         if let Some((contact, row)) = direction.row {
-            put("contact", contact.into());
-            put("row", row.into());
+            fields.insert("contact".to_owned(), contact.into());
+            fields.insert("row".to_owned(), row.into());
         }
-        put("inner", json!(inner));
-        put("outer", json!(bound.outer));
-        put("method", bound.method.name().into());
-        put(
-            "certificate",
-            json!({ "min": proofs(&bound.min), "max": proofs(&bound.max) }),
-        );
+        fields.insert("inner".to_owned(), json!(inner));
+        put_proven(&mut fields, &bound);
+        if let Some(paths) = &bound.paths {
+            let mut of_paths = Map::new();
+            put_proven(&mut of_paths, paths);
+            fields.insert("paths".to_owned(), Value::Object(of_paths));
+        }
         Ok(Value::Object(fields))
     });
     Ok(Value::Array(written.collect::<Result<_, WireError>>()?))
+}
+
+/// `outer`, `method` and `certificate`.
+fn put_proven(fields: &mut Map<String, Value>, bound: &OuterBound) {
+    let mut put = |key: &str, value: Value| fields.insert(key.to_owned(), value);
+    put("outer", json!(bound.outer));
+    put("method", bound.method.name().into());
+    put(
+        "certificate",
+        json!({ "min": proofs(&bound.min), "max": proofs(&bound.max) }),
+    );
 }
 
 /// The largest velocity along a direction that the energy before the impact allows,
@@ -112,7 +124,9 @@ fn reach(problem: &ImpactProblem<'_>, direction: &[f64]) -> Result<f64, WireErro
     }
 }
 
-/// The extremes of the samples, which the rounding of a sample may put on the other side of a bound.
+/// The extremes of the samples, which rounding may put on the other side of a bound.
+///
+/// A sample beyond that is a defect of this program, and said to be one.
 fn within(
     index: usize,
     inner: [f64; 2],
@@ -120,15 +134,15 @@ fn within(
     reach: f64,
 ) -> Result<[f64; 2], WireError> {
     let excess = f64::max(low - inner[0], inner[1] - high);
-    // Also where a sample is not a number.
+    // Written so that NaN fails.
     if !(excess <= SAMPLE_ROUNDING * reach) {
         let message = format!(
-            "options.bounds: direction {index}: a sample lies {excess:e} outside the bounds {low:e} and {high:e}: the \
-             samples are not accurate enough"
+            "options.bounds: direction {index}: a sample lies {excess:e} outside the bounds {low:e} and {high:e}; \
+             please report this problem"
         );
-        return Err(WireError::new("inaccurate", message));
+        return Err(WireError::new("internal", message));
     }
-    Ok(inner.map(|x| x.clamp(low, high)))
+    Ok(inner.map(|x| x.max(low).min(high)))
 }
 
 fn refused(index: usize, error: &ImpactError) -> WireError {
@@ -166,6 +180,7 @@ fn inner(
     sampler: &Sampler<'_>,
     directions: &[Direction],
     outcomes: Option<&[ImpactOutcome]>,
+    samples: u64,
 ) -> Result<Vec<[f64; 2]>, WireError> {
     let mut extremes = vec![[f64::INFINITY, f64::NEG_INFINITY]; directions.len()];
     let mut meet = |velocity: &[f64]| {
@@ -181,7 +196,7 @@ fn inner(
         }
     } else {
         let mut draw = Draw::default();
-        for sample in 0..sampler.options().samples {
+        for sample in 0..samples {
             sampler.draw(sample, &mut draw)?;
             if draw.is_ended {
                 meet(sampler.outcome(&draw)?.velocity_plus.0.as_slice());

@@ -95,9 +95,7 @@ fn index_of(error: &ImpactError) -> Option<usize> {
         | ImpactError::InvalidFriction { contact, .. }
         | ImpactError::MissingTangents { contact }
         | ImpactError::InvalidContact { contact, .. } => Some(*contact),
-        ImpactError::DependentConstraints { row } | ImpactError::ConstraintViolated { row, .. } => {
-            Some(*row)
-        }
+        ImpactError::ConstraintViolated { row, .. } => Some(*row),
         ImpactError::ContactVelocityNonFinite { index, .. } => Some(*index),
         _ => None,
     }

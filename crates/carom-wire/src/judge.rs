@@ -75,6 +75,7 @@ pub(crate) struct OptionsInput {
     samples: Option<u64>,
     seed: u64,
     max_nodes: Option<usize>,
+    max_work: Option<u64>,
     laws: Option<Vec<String>>,
     friction_directions: Option<usize>,
     friction_cone: Option<FrictionCone>,
@@ -101,6 +102,7 @@ impl OptionsInput {
             samples: self.samples.unwrap_or(defaults.samples),
             seed: self.seed,
             max_nodes: self.max_nodes.unwrap_or(defaults.max_nodes),
+            max_work: self.max_work.unwrap_or(defaults.max_work),
             laws: self.laws.clone(),
             friction_cone,
         })
@@ -365,6 +367,9 @@ pub(crate) fn balance(problem: &ImpactProblem<'_>, judgement: &Judgement) -> Map
     put("tolerance", judgement.options.tolerance.into());
     put("energy_minus_j", audit.energy_minus_j.into());
     put("energy_plus_j", audit.energy_plus_j.into());
+    let [minus, plus] = judgement.relative_energies_j;
+    put("energy_relative_minus_j", minus.into());
+    put("energy_relative_plus_j", plus.into());
     put("energy_ratio", json!(judgement.energy_ratio));
     put("energy", judgement.energy_change().name().into());
     put("momentum_residual", fit.momentum_residual.into());
@@ -372,6 +377,9 @@ pub(crate) fn balance(problem: &ImpactProblem<'_>, judgement: &Judgement) -> Map
     put("friction_residual", fit.friction_residual.into());
     put("penetration_residual", audit.penetration_residual.into());
     put("constraint_residual", audit.constraint_residual.into());
+    if judgement.has_coarse_data() {
+        put("rounding", judgement.rounding.into());
+    }
     put(
         "impulses",
         json!(by_contact(problem.contacts(), fit.impulses.as_slice())),
@@ -440,6 +448,10 @@ fn law_fields(law: &LawMatch) -> Value {
         put("restitution", fit.value.into());
         put("restitution_fitted", fit.is_fitted.into());
     }
+    if let Some(ratios) = &law.restitutions {
+        put("restitutions", json!(ratios));
+        put("restitution_fitted", true.into());
+    }
     if !law.detail.is_empty() {
         put("detail", law.detail.as_str().into());
     }
@@ -457,7 +469,7 @@ fn set_fields(
     put("membership", set.membership.name().into());
     put("contains", json!(set.membership.contains()));
     match &set.membership {
-        Membership::Inside(witness) => {
+        Membership::Inside(witness) | Membership::Near(witness) => {
             put("witness", witness_fields(problem, witness));
         }
         Membership::Outside { reason, margin } => {
@@ -470,6 +482,9 @@ fn set_fields(
     put("distance", set.distance.into());
     put("nearest", json!(set.nearest.0.as_slice()));
     put("members", set.members.into());
+    if set.is_limited {
+        put("limit", "work".into());
+    }
     Value::Object(fields)
 }
 

@@ -70,7 +70,7 @@ const JUDGE: &[KeyInfo] = &[
     key("constraints", "as for resolve"),
     key(
         "options",
-        "laws, friction_directions, tolerance, samples, seed, max_nodes",
+        "laws, friction_directions, tolerance, samples, seed, max_nodes, max_work",
     ),
     key(
         "body1",

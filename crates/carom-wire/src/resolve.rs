@@ -407,9 +407,7 @@ pub fn contact_set<'m>(
     });
     ContactSet::constrained(metric, contacts.collect(), covectors(constraints)).map_err(
         |e| match &e {
-            ImpactError::Metric(_) | ImpactError::DependentConstraints { .. } => {
-                at("constraints", &e)
-            }
+            ImpactError::Metric(_) => at("constraints", &e),
             _ => at("contacts", &e),
         },
     )

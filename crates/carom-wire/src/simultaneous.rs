@@ -108,7 +108,7 @@ pub(crate) fn set_valued(
         sampled_outcomes(&sampler)?
     };
     let Some(first) = all.first() else {
-        return Err(law.none_ended().into());
+        return Err(law.none_of(&summary).into());
     };
     let mut fields = differentiated_fields(problem, &as_law, first, true, wanted)?;
     let probe = SamplingProbe::new(&sampler, &summary)?;
@@ -122,7 +122,8 @@ pub(crate) fn set_valued(
     fields.insert("diagnostics".to_owned(), of_all);
     if let Some(asked) = &bounded {
         let known = (outcomes != Some(OutcomesInput::One)).then_some(all.as_slice());
-        fields.insert("bounds".to_owned(), bounds(&sampler, asked, known)?);
+        let bounds = bounds(&sampler, asked, known, summary.samples)?;
+        fields.insert("bounds".to_owned(), bounds);
     }
     if outcomes != Some(OutcomesInput::One) {
         let all = all.iter().map(|outcome| {
@@ -152,7 +153,7 @@ fn diagnostics(sampler: &Sampler<'_>, summary: &SampleSummary, probe: &SamplingP
             "branch_blind": probe.branch_blind,
         })
     });
-    json!({
+    let mut fields = json!({
         "lcp_per_sample": summary.lcp_per_sample,
         "terminated": summary.terminated,
         "samples": summary.samples,
@@ -161,5 +162,9 @@ fn diagnostics(sampler: &Sampler<'_>, summary: &SampleSummary, probe: &SamplingP
         "at_rest": summary.at_rest,
         "steps": summary.histogram,
         "impulse_step": sampler.impulse_step(),
-    })
+    });
+    if summary.is_limited {
+        fields["limit"] = "work".into();
+    }
+    fields
 }

@@ -190,7 +190,7 @@ class JudgementBatch(_Columns):
     Attributes
     ----------
     energy_ratio : ndarray of shape (N,)
-        Kinetic energy after over before.
+        Energy after over before, of the motion that contacts see.
     momentum_residual, pull_residual, friction_residual : ndarray of shape (N,)
         Parts of the momentum change that contacts cannot make, see `Judgement`.
     penetration_residual, constraint_residual : ndarray of shape (N,)

@@ -493,7 +493,9 @@ class Judgement(Result):
     matches : list of str
         Laws that say the same.
     energy_ratio : float or None
-        Kinetic energy after over before.
+        Energy after over before, of the motion that contacts see.
+    energy_relative_minus_j, energy_relative_plus_j : float
+        Energies of that motion, J; ``energy_minus_j`` and ``energy_plus_j`` are those of all motion.
     momentum_residual : float
         Part of the momentum change (kinetic norm, relative) that no impulse at the given contacts can
         make.
@@ -502,7 +504,7 @@ class Judgement(Result):
     penetration_residual, constraint_residual : float
         Approach velocity left, and motion against the constraints.
     outcome_set : dict or None
-        Whether the outcome is in the set of outcomes, with witness or reason.
+        ``membership`` of the outcome in the set of outcomes, with witness or reason.
 
     Examples
     --------
@@ -520,6 +522,8 @@ class Judgement(Result):
     energy: str
     energy_minus_j: float
     energy_plus_j: float
+    energy_relative_minus_j: float
+    energy_relative_plus_j: float
     momentum_residual: float
     pull_residual: float
     friction_residual: float

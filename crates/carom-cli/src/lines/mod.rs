@@ -7,7 +7,7 @@ mod isolation;
 mod reader;
 
 use crate::Failure;
-use carom_wire::{Command, Line, answer_line_with_progress, refuse_long_line};
+use carom_wire::{Command, Line, MAX_LINE_BYTES, answer_line_with_progress, refuse_long_line};
 use reader::RawLine;
 use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
@@ -19,6 +19,10 @@ use std::sync::mpsc;
 /// Lines answered together at most; the order of answers does not depend on it.
 const BATCH: usize = 1024;
 
+/// Bytes of the lines that wait to be answered, after which no more are fetched: a pipe may bring lines faster
+/// than they are answered, each as long as a line may be.
+const BATCH_BYTES: usize = MAX_LINE_BYTES;
+
 /// Arguments of every command that answers lines.
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -29,25 +33,41 @@ pub(crate) struct Args {
     threads: Option<u16>,
 }
 
+impl Args {
+    /// Number of threads; 0: all cores.
+    pub(crate) fn threads(&self) -> usize {
+        usize::from(self.threads.unwrap_or(0))
+    }
+}
+
 /// Answers every line.
 pub(crate) fn answer_all(args: &Args, command: Command, is_quiet: bool) -> Result<(), Failure> {
     let input = open(args)?;
-    let threads = usize::from(args.threads.unwrap_or(0));
     let mut output = BufWriter::new(std::io::stdout().lock());
-    if answer_lines(input, command, threads, is_quiet, &mut output)? {
+    let nobody = &mut |_: &Line| {};
+    if answer_lines(
+        input,
+        command,
+        args.threads(),
+        is_quiet,
+        &mut output,
+        nobody,
+    )? {
         Ok(())
     } else {
         Err(Failure::Unsolved(String::new()))
     }
 }
 
-/// Answers every line of an input; whether all were solved.
+/// Answers every line of an input and returns true if all were solved. `observe` sees each answer after it is
+/// written, in the order of the lines.
 pub(crate) fn answer_lines(
     input: Box<dyn Read + Send>,
     command: Command,
     threads: usize,
     is_quiet: bool,
     output: &mut impl Write,
+    observe: &mut dyn FnMut(&Line),
 ) -> Result<bool, Failure> {
     isolation::keep_panics();
     let pool = rayon::ThreadPoolBuilder::new()
@@ -58,18 +78,20 @@ pub(crate) fn answer_lines(
     let lines = reader::start(input)
         .map_err(|e| Failure::Usage(format!("cannot start a thread that reads: {e}")))?;
     let mut all_solved = true;
-    let mut arrived = VecDeque::new();
+    let mut arrived: VecDeque<RawLine> = VecDeque::new();
+    let mut bytes = 0;
     loop {
         let more = if arrived.is_empty() {
             // Nothing to do but wait.
             lines.recv().ok()
-        } else if arrived.len() < BATCH {
+        } else if arrived.len() < BATCH && bytes < BATCH_BYTES {
             lines.try_recv().ok()
         } else {
             None
         };
         if let Some(more) = more {
             let more = more.map_err(|e| Failure::Usage(format!("cannot read the input: {e}")))?;
+            bytes += more.iter().map(|line| line.start.len()).sum::<usize>();
             arrived.extend(more);
             continue;
         }
@@ -77,12 +99,14 @@ pub(crate) fn answer_lines(
             break;
         }
         let batch: Vec<RawLine> = arrived.drain(..arrived.len().min(BATCH)).collect();
-        all_solved &= answer_batch(&pool, &batch, command, is_quiet, output)?;
+        bytes -= batch.iter().map(|line| line.start.len()).sum::<usize>();
+        all_solved &= answer_batch(&pool, &batch, command, is_quiet, output, observe)?;
     }
     Ok(all_solved)
 }
 
-fn open(args: &Args) -> Result<Box<dyn Read + Send>, Failure> {
+/// The input of a command.
+pub(crate) fn open(args: &Args) -> Result<Box<dyn Read + Send>, Failure> {
     let Some(path) = args.file.as_ref().filter(|path| path.as_os_str() != "-") else {
         return Ok(Box::new(std::io::stdin()));
     };
@@ -105,6 +129,7 @@ fn answer_batch(
     command: Command,
     is_quiet: bool,
     output: &mut impl Write,
+    observe: &mut dyn FnMut(&Line),
 ) -> std::io::Result<bool> {
     let is_stopped = AtomicBool::new(false);
     let (send, receive) = mpsc::channel::<(usize, Line)>();
@@ -119,7 +144,7 @@ fn answer_batch(
             });
         }
         drop(send);
-        let written = write_in_order(&receive, output);
+        let written = write_in_order(&receive, output, observe);
         if written.is_err() {
             is_stopped.store(true, Ordering::Relaxed);
         }
@@ -142,6 +167,7 @@ fn answer(line: &RawLine, command: Command, is_quiet: bool) -> Line {
 fn write_in_order(
     answers: &mpsc::Receiver<(usize, Line)>,
     output: &mut impl Write,
+    observe: &mut dyn FnMut(&Line),
 ) -> std::io::Result<bool> {
     let mut all_solved = true;
     let mut early = BTreeMap::new();
@@ -163,6 +189,7 @@ fn write_in_order(
             all_solved &= line.is_solved;
             output.write_all(line.text.as_bytes())?;
             output.write_all(b"\n")?;
+            observe(&line);
             next += 1;
         }
     }

@@ -1,10 +1,11 @@
 //! `carom sweep ask`: points of an optimizer, answered one by one.
 
 use crate::Failure;
+use carom::report::input::read_line;
 use carom_sweep::{Asked, Plan};
 use carom_wire::MAX_LINE_BYTES;
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufReader, Read, Write};
 use std::path::PathBuf;
 
 /// Arguments of `carom sweep ask`.
@@ -33,17 +34,11 @@ pub(super) fn ask(args: &Args) -> Result<(), Failure> {
     let mut output = std::io::stdout().lock();
     let (mut line, mut number, mut all_solved) = (Vec::new(), 0, true);
     loop {
-        line.clear();
         number += 1;
-        let mut limited = (&mut input).take(MAX_LINE_BYTES as u64 + 1);
-        let read = limited.read_until(b'\n', &mut line);
-        let read = read.map_err(|e| Failure::Usage(format!("cannot read the input: {e}")))?;
-        if read == 0 {
+        let read = read_line(&mut input, MAX_LINE_BYTES as u64, &mut line);
+        let unreadable = |e| Failure::Usage(format!("cannot read the input: line {number}: {e}"));
+        if read.map_err(unreadable)? == 0 {
             break;
-        }
-        if read > MAX_LINE_BYTES {
-            let message = format!("line {number}: longer than {MAX_LINE_BYTES} bytes");
-            return Err(Failure::Usage(message));
         }
         // What is not UTF-8 is not JSON either, and is answered as such.
         let text = String::from_utf8_lossy(&line);

@@ -120,12 +120,6 @@ fn every_fault_of_a_problem_names_its_key() {
         ),
         (
             "constraints",
-            json!([[0, 0]]),
-            "dependent-constraints",
-            "constraint",
-        ),
-        (
-            "constraints",
             json!([[0, 1]]),
             "constrained-contact",
             "contact 0",

@@ -2,6 +2,7 @@
 
 use crate::common::carom;
 use serde_json::Value;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
@@ -160,6 +161,62 @@ fn faults_in_poses_name_file_line_and_column() {
         &fit(missing.to_str().unwrap(), &["--law", "stick"]),
         &["missing.csv"],
     );
+}
+
+#[test]
+fn files_without_an_end_are_refused_at_their_limit() {
+    let folder = tempfile::tempdir().unwrap();
+    // Ten gigabytes of zeros that take no room.
+    for name in ["sparse.csv", "sparse.toml"] {
+        let file = std::fs::File::create(folder.path().join(name)).unwrap();
+        file.set_len(10 << 30).unwrap();
+    }
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let refused = fit(&path("sparse.csv"), &["--law", "stick"]);
+    assert_refused(&refused, &["sparse.csv: line 1", "row", "1 MiB"]);
+    let config = ["--config", &path("sparse.toml"), "--law", "stick"];
+    let refused = carom(
+        &[&["fit", &data("tosses-sample.csv")][..], &config].concat(),
+        "",
+    );
+    assert_refused(&refused, &["sparse.toml", "16 MiB"]);
+    let refused = fit(
+        &data("tosses-sample.csv"),
+        &["--evaluate", &path("sparse.csv")],
+    );
+    assert_refused(&refused, &["sparse.csv", "256 MiB"]);
+    let run = ["run", "bouncing-body", "--config", &path("sparse.toml")];
+    assert_refused(&carom(&run, ""), &["sparse.toml", "16 MiB"]);
+
+    // One line of a compressed file, and good rows a thousand times as long as the file.
+    let note = "0".repeat(1 << 19);
+    let line = |_| note.clone();
+    let row = |k| format!("1,{k},0,0,0,1,0,0,0,{note}\n");
+    let parts: [(_, &dyn Fn(u32) -> String, _); 2] = [
+        (
+            "line.csv.gz",
+            &line,
+            "line 2: no column can be read from here on: the row has more than 1 MiB",
+        ),
+        (
+            "rows.csv.gz",
+            &row,
+            "above 1 MiB, at most 200 for each compressed byte",
+        ),
+    ];
+    for (name, part, limit) in parts {
+        let file = std::fs::File::create(folder.path().join(name)).unwrap();
+        let mut packed = flate2::write::GzEncoder::new(file, flate2::Compression::best());
+        packed
+            .write_all(b"toss,t,x,y,z,qw,qx,qy,qz,note\n")
+            .unwrap();
+        for k in 0..40 {
+            packed.write_all(part(k).as_bytes()).unwrap();
+        }
+        packed.finish().unwrap();
+        let refused = fit(&path(name), &["--law", "stick"]);
+        assert_refused(&refused, &[name, limit]);
+    }
 }
 
 #[test]

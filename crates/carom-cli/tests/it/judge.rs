@@ -28,12 +28,12 @@ fn an_engine_that_gains_energy_is_told_so() {
     let answer = judged(&cradle([-0.386_414, 0.693_207, 0.693_207]));
     assert_eq!(answer["id"], "cradle");
     assert_eq!(answer["energy"], "gained");
-    assert!((answer["energy_ratio"].as_f64().unwrap() - 1.110_387).abs() <= 1e-6);
+    assert!((answer["energy_ratio"].as_f64().unwrap() - 1.165_581).abs() <= 1e-6);
     assert_eq!(answer["matches"], json!([]));
     assert!(answer["momentum_residual"].as_f64().unwrap() <= 1e-6);
     let verdict = answer["verdict"].as_str().unwrap();
     assert!(
-        verdict.starts_with("Gains 11 % of its energy."),
+        verdict.starts_with("Gains 16.6 % of its energy of relative motion."),
         "{verdict}"
     );
     assert_eq!(answer["outcome_set"]["contains"], false);
@@ -183,4 +183,62 @@ fn a_missing_file_is_bad_usage() {
     let output = carom(&["judge", "no-such-file.jsonl"], "");
     assert_eq!(output.status.code(), Some(2));
     assert!(output.stdout.is_empty());
+}
+
+/// Three logged impacts: an engine that gains energy, a right one, and a line that is no problem.
+fn log() -> String {
+    let named = |id: &str, after: [f64; 3]| {
+        let mut line = cradle(after);
+        line["id"] = json!(id);
+        line.to_string()
+    };
+    let gains = named("step <7> & \"8\"", [-0.386_414, 0.693_207, 0.693_207]);
+    let right = named("right", [0.0, 0.0, 1.0]);
+    format!("{gains}\n{right}\n{{\"id\": \"broken\"}}\n")
+}
+
+#[test]
+fn a_junit_report_names_the_energy_that_an_engine_gains() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("report.xml");
+    let path = file.to_str().unwrap();
+    let plain = carom(&["judge"], &log());
+    let output = carom(&["judge", "--junit", path], &log());
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(output.stdout, plain.stdout, "the answers stay");
+    let xml = std::fs::read_to_string(&file).unwrap();
+    assert!(xml.contains(r#"tests="3" failures="1" errors="1" skipped="0""#));
+    assert!(xml.contains(
+        r#"name="step &lt;7&gt; &amp; &quot;8&quot;"><failure message="energy_ratio 1.16"#
+    ));
+    assert!(xml.contains(r#"<testcase classname="carom judge" name="right"/>"#));
+    assert!(xml.contains(r#"name="broken"><error message="#));
+}
+
+#[test]
+fn limits_and_findings_decide_what_fails() {
+    let right = cradle([0.0, 0.0, 1.0]).to_string();
+    let gains = cradle([-0.386_414, 0.693_207, 0.693_207]).to_string();
+    let pulls = cradle([1.5, -0.5, 0.0]).to_string();
+    let status = |options: &[&str], line: &str| {
+        let arguments: Vec<&str> = std::iter::once("judge")
+            .chain(options.iter().copied())
+            .collect();
+        carom(&arguments, line).status.code()
+    };
+    assert_eq!(status(&["--fail-on", "residual,energy"], &right), Some(0));
+    assert_eq!(status(&["--fail-on", "energy"], &gains), Some(1));
+    let wide = ["--fail-on", "energy", "--max-energy-ratio", "1.2"];
+    assert_eq!(status(&wide, &gains), Some(0));
+    assert_eq!(status(&["--fail-on", "residual"], &pulls), Some(1));
+    // The elastic outcome is none of an inelastic impact, but a law gives it.
+    assert_eq!(status(&["--fail-on", "outside"], &right), Some(1));
+    assert_eq!(status(&["--fail-on", "no-match"], &right), Some(0));
+    assert_eq!(status(&["--fail-on", "no-match"], &gains), Some(1));
+    assert_eq!(status(&["--fail-on", "nonsense"], &gains), Some(2));
+    assert_eq!(status(&["--max-residual", "nan"], &gains), Some(2));
+    assert_eq!(
+        status(&["--junit", "/no/such/folder/x.xml"], &right),
+        Some(2)
+    );
 }

@@ -2,6 +2,7 @@
 
 use crate::common::sample;
 use carom_fit::{Setup, read_poses};
+use std::io::Read;
 
 const HEADER: &str = "toss,t,x,y,z,qw,qx,qy,qz";
 
@@ -93,6 +94,66 @@ fn every_fault_is_named_with_its_line_and_column() {
         message.starts_with("line ") && message.contains("UTF-8"),
         "{message}"
     );
+}
+
+/// A table followed by the same bytes for ever.
+fn endless(table: &str, byte: u8) -> impl Read {
+    let table = std::io::Cursor::new(table.to_owned().into_bytes());
+    table.chain(std::io::repeat(byte))
+}
+
+#[test]
+fn a_row_without_an_end_is_refused_at_its_line() {
+    let table = with_line(1, HEADER);
+    for (start, byte, line) in [
+        ("", 0, "line 1: "),
+        ("", b'x', "line 1: "),
+        ("", b'\n', "line 1: "),
+        (&*table, b'0', "line 15: "),
+        (&format!("{table}\n"), b'\n', "line 16: "),
+        // A quoted field may go over several lines.
+        (&format!("{table}\n7,\""), b'\n', "line 16: "),
+    ] {
+        let message = read_poses(endless(start, byte)).unwrap_err().to_string();
+        assert!(
+            message.starts_with(line) && message.contains("more than 1 MiB"),
+            "{message}"
+        );
+    }
+}
+
+/// Rows of one toss without an end, 100 a second.
+struct Rows {
+    next: u64,
+    text: Vec<u8>,
+    given: usize,
+}
+
+impl Read for Rows {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        // Ignored columns keep the kept poses few.
+        if self.given == self.text.len() {
+            let (time, note) = (self.next as f64 / 100.0, "x".repeat(1 << 19));
+            self.text = format!("7,{time:.2},0,0,1,1,0,0,0,{note}\n").into_bytes();
+            (self.next, self.given) = (self.next + 1, 0);
+        }
+        let n = (&self.text[self.given..]).read(buffer)?;
+        self.given += n;
+        Ok(n)
+    }
+}
+
+#[test]
+fn a_table_without_an_end_is_refused() {
+    let header = format!("{HEADER},note\n");
+    let rows = Rows {
+        next: 0,
+        text: Vec::new(),
+        given: 0,
+    };
+    let table = header.as_bytes().chain(rows);
+    let message = read_poses(table).unwrap_err().to_string();
+    assert!(message.contains("more than 512 MiB"), "{message}");
 }
 
 #[test]

@@ -63,7 +63,7 @@ impl Blend {
         rule: PlasticRule,
         direction: &DVector<f64>,
     ) -> Option<Self> {
-        if self.is_orthogonal || self.difference.norm() > NEAR * frame.speed {
+        if self.is_orthogonal || !frame.scales().is_zero(&self.difference, NEAR) {
             return None;
         }
         let ends = (&plastic.jacobian * direction, &elastic.jacobian * direction);

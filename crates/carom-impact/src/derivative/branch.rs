@@ -8,6 +8,7 @@ use crate::nnls::nonnegative_least_squares;
 use crate::{ContactSet, ImpactError};
 use carom_metric::kernel;
 use nalgebra::{DMatrix, DVector};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Pieces that are followed.
@@ -27,7 +28,7 @@ pub(super) const CONSTANT: f64 = 1e-10;
 const GRAZING: f64 = 1e-11;
 
 /// A cone whose unit rows have a hull that is closer to the origin has no interior.
-const INTERIOR: f64 = 1e-9;
+pub(super) const INTERIOR: f64 = 1e-9;
 
 /// A decision of a law on the velocities of unit rows, by their numbers in the contact Jacobian.
 #[derive(Clone, Copy, Debug)]
@@ -66,13 +67,13 @@ impl Test {
 
 /// What a test is evaluated in: a form of velocities (n) and a gradient by the whitened velocity
 /// before the impact (n).
-struct Workspace {
+pub(super) struct Workspace {
     form: DVector<f64>,
-    gradient: DVector<f64>,
+    pub(super) gradient: DVector<f64>,
 }
 
 impl Workspace {
-    fn new(n: usize) -> Self {
+    pub(super) fn new(n: usize) -> Self {
         Self {
             form: DVector::zeros(n),
             gradient: DVector::zeros(n),
@@ -95,7 +96,7 @@ pub(super) struct Form {
 impl Form {
     /// Value of the form; writes its gradient, from the Jacobians of the velocities before and after
     /// the stage and of the impulses.
-    fn evaluate(
+    pub(super) fn evaluate(
         &self,
         frame: &Frame<'_>,
         stage: &Stage,
@@ -142,7 +143,9 @@ pub(super) struct Walk {
     pub(super) impulses: DMatrix<f64>,
     /// Signed unit rows of the nearly tied decisions.
     tied: Vec<DVector<f64>>,
-    /// Least linearised distance of the other decisions, and of all.
+    /// A whitened direction in which the law was seen to take this way.
+    pub(super) towards: Option<DVector<f64>>,
+    /// Least change of the velocity (kinetic norm, to first order) that moves one of the other decisions, and of all.
     pub(super) margin: f64,
     pub(super) least: f64,
     /// Largest value of the tests that were nearly tied last.
@@ -159,6 +162,7 @@ impl Walk {
             stages: Vec::new(),
             impulses: DMatrix::zeros(frame.n_rows(), frame.dim()),
             tied: Vec::new(),
+            towards: None,
             margin: f64::INFINITY,
             least: f64::INFINITY,
             tie: 0.0,
@@ -198,25 +202,29 @@ impl Walk {
     /// `own` way only its ties are noted.
     fn accept(
         &mut self,
-        speed: f64,
+        frame: &Frame<'_>,
         value: f64,
         gradient: &DVector<f64>,
         tolerance: f64,
         own: bool,
     ) -> Result<bool, ImpactError> {
-        let Some(distance) = distance(value, gradient, speed) else {
-            return Ok(own || value >= -tolerance * speed);
+        let Some(distance) = distance(value, gradient) else {
+            return Ok(own || value >= -frame.scales().whole(tolerance));
         };
-        if distance < -tolerance {
+        let near = match distance > 2.0 * frame.at_most(tolerance) {
+            true => 0.0,
+            false => frame.scales().along(gradient, tolerance),
+        };
+        if distance < -near {
             if !own {
                 return Ok(false);
             }
-            if value.abs() <= GRAZING * speed {
+            if value.abs() <= GRAZING * frame.speed {
                 return Ok(true);
             }
         }
         self.least = self.least.min(distance.abs());
-        if distance > tolerance {
+        if distance > near {
             self.margin = self.margin.min(distance);
             return Ok(true);
         }
@@ -242,6 +250,11 @@ impl Walk {
         Ok(self.tied.len() == n_tied || interior(&self.tied)?.is_some())
     }
 
+    /// Signed unit rows of the nearly tied decisions.
+    pub(super) fn ties(&self) -> &[DVector<f64>] {
+        &self.tied
+    }
+
     /// Whether any decision on the way was nearly tied.
     pub(super) fn is_tied(&self) -> bool {
         !self.tied.is_empty()
@@ -255,6 +268,9 @@ impl Walk {
 
     /// A whitened direction in which all ties are decided as on this way.
     pub(super) fn direction(&self, frame: &Frame<'_>) -> Result<DVector<f64>, ImpactError> {
+        if let Some(direction) = &self.towards {
+            return Ok(direction.clone());
+        }
         Ok(interior(&self.tied)?.unwrap_or_else(|| DVector::zeros(frame.dim())))
     }
 
@@ -268,18 +284,11 @@ impl Walk {
     }
 }
 
-/// The part of the velocity by which a test is missed, to first order: negative if it fails, `None`
-/// if it never changes.
-fn distance(value: f64, gradient: &DVector<f64>, speed: f64) -> Option<f64> {
+/// Change of the velocity (kinetic norm) by which a test is missed, to first order: negative if it fails,
+/// `None` if it never changes.
+pub(super) fn distance(value: f64, gradient: &DVector<f64>) -> Option<f64> {
     let size = kernel::norm(gradient.as_slice());
-    let reference = size * speed;
-    (size > CONSTANT).then(|| {
-        if reference > 0.0 {
-            value / reference
-        } else {
-            0.0
-        }
-    })
+    (size > CONSTANT).then(|| value / size)
 }
 
 /// A unit direction with a positive product with every row, or `None` if the cone has no interior:
@@ -344,10 +353,22 @@ pub(super) struct Found {
 /// How ties are told and followed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ties {
+    /// Decisions within this fraction of what contacts see of the velocity are tied.
     pub(super) tolerance: f64,
+    /// True if dependent contacts may share their impulses otherwise than the law to pass a test: where no
+    /// other velocity after the impact is possible.
+    pub(super) may_shift: bool,
 }
 
 impl Ties {
+    /// Ties within a tolerance, where the velocity after is unique.
+    pub(super) fn within(tolerance: f64) -> Self {
+        Self {
+            tolerance,
+            may_shift: true,
+        }
+    }
+
     /// Follows a law from a state: `choices` adds the ways on, the law's own first. Others matter
     /// only where a test of the law's own is nearly tied: `choices` is asked for them then, and
     /// told how large the tied values are.
@@ -385,9 +406,7 @@ impl Ties {
                 let (margin, least) = (walk.margin, walk.least);
                 let (n_tied, n_stages) = (walk.tied.len(), walk.stages.len());
                 let tests = &named.tests[..own.end];
-                let tolerance = self.tolerance;
-                let is_open =
-                    walk.take(frame, tests, own.stage, tolerance, true, &mut workspace)?;
+                let is_open = walk.take(frame, tests, own.stage, self, true, &mut workspace)?;
                 if walk.tied.len() > n_tied {
                     // The other ways, from the same state.
                     let before = Walk {
@@ -405,9 +424,7 @@ impl Ties {
                         start = choice.end;
                         let mut other = before.clone();
                         let stage = choice.stage;
-                        if k > 0
-                            && other.take(frame, tests, stage, tolerance, false, &mut workspace)?
-                        {
+                        if k > 0 && other.take(frame, tests, stage, self, false, &mut workspace)? {
                             others.push((other, choice.next));
                         }
                     }
@@ -440,52 +457,24 @@ impl Ties {
 }
 
 impl Walk {
-    /// The way through one stage, and the least distance of what decides for it.
-    pub(super) fn of_stage(
-        frame: &Frame<'_>,
-        stage: Arc<Stage>,
-        forms: &[Form],
-    ) -> Result<(Self, f64), ImpactError> {
-        let start = Self::new(frame);
-        let walk = Self::through(frame, &[stage]);
-        let mut workspace = Workspace::new(frame.dim());
-        let stage = &walk.stages[0];
-        let mut least = f64::INFINITY;
-        if !stage.is_curved() && !stage.has_room(&start.jacobian) {
-            least = f64::NEG_INFINITY;
-        }
-        for form in decisive(stage, forms)?.iter() {
-            let (before, after) = (&start.jacobian, &walk.jacobian);
-            let impulses = &walk.impulses;
-            let value = form.evaluate(frame, stage, before, after, impulses, &mut workspace);
-            let never = if value < 0.0 {
-                f64::NEG_INFINITY
-            } else {
-                f64::INFINITY
-            };
-            let distance = distance(value, &workspace.gradient, frame.speed).unwrap_or(never);
-            least = least.min(distance);
-        }
-        Ok((walk, least))
-    }
-
     /// Takes a choice with its tests; says whether it is open.
     fn take(
         &mut self,
         frame: &Frame<'_>,
         tests: &[Test],
         stage: Option<Step>,
-        tolerance: f64,
+        ties: Ties,
         own: bool,
         workspace: &mut Workspace,
     ) -> Result<bool, ImpactError> {
+        let tolerance = ties.tolerance;
         let n_tied = self.tied.len();
         for test in tests {
             let Workspace { form, gradient } = workspace;
             test.write(frame.problem.contacts(), form.as_mut_slice());
             let value = form.dot(&self.velocity);
             self.jacobian.tr_mul_to(form, gradient);
-            if !self.accept(frame.speed, value, gradient, tolerance, own)? {
+            if !self.accept(frame, value, gradient, tolerance, own)? {
                 return Ok(false);
             }
         }
@@ -509,10 +498,14 @@ impl Walk {
             let mut impulses = DMatrix::zeros(frame.n_rows(), frame.dim());
             stage.advance(&mut self.jacobian, &mut impulses);
             self.impulses += &impulses;
-            for form in decisive(&stage, &forms)?.iter() {
+            let decisive = match ties.may_shift {
+                true => decisive(frame, &stage, &forms)?,
+                false => Cow::Borrowed(forms.as_slice()),
+            };
+            for form in decisive.iter() {
                 let value =
                     form.evaluate(frame, &stage, &before, &self.jacobian, &impulses, workspace);
-                if !self.accept(frame.speed, value, &workspace.gradient, tolerance, own)? {
+                if !self.accept(frame, value, &workspace.gradient, tolerance, own)? {
                     return Ok(false);
                 }
             }

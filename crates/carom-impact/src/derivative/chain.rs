@@ -9,6 +9,10 @@ use carom_metric::kernel;
 use carom_numeric::random::CounterRng;
 use smallvec::SmallVec;
 
+/// Velocities below this fraction of what their contact sees are taken both ways where any decision is tied;
+/// their tests then decide.
+const MAYBE_TIED: f64 = 1e-6;
+
 /// Why a chain is not followed.
 pub(super) const TOO_LONG: &str = "its chain has more than 10000 impacts; `plastic` has none";
 
@@ -197,7 +201,8 @@ impl Picks<'_> {
                 let mut patterns = vec![own];
                 if self.all {
                     // Which of the velocities that are all but zero approach, in every way.
-                    let near = |j: &usize| b[*j].abs() <= 1e-6 * frame.speed;
+                    let near =
+                        |j: &usize| b[*j].abs() <= frame.scales().of_row(row(*j), MAYBE_TIED);
                     for j in (0..b.len()).filter(near).take(6) {
                         for pattern in patterns.clone() {
                             let mut flipped = pattern;

@@ -1,9 +1,14 @@
 //! The rows of a problem in the coordinates in which derivatives are taken.
 
 use super::Direction;
+use super::scale::{self, Scales};
 use crate::{ImpactError, ImpactOutcome, ImpactProblem};
 use carom_metric::kernel;
 use nalgebra::{DMatrix, DVector};
+use std::sync::OnceLock;
+
+/// Differences of two velocities below this fraction of the velocity are surely rounding.
+const SURELY: f64 = 64.0 * scale::ROUNDING;
 
 /// All rows of a problem, contacts' and constraints', in whitened coordinates $z = L^Tv$, $M = LL^T$.
 ///
@@ -21,6 +26,7 @@ pub(crate) struct Frame<'p> {
     /// Velocity before, and its length.
     pub(super) before: DVector<f64>,
     pub(super) speed: f64,
+    scales: OnceLock<Box<Scales>>,
 }
 
 /// A direction in which the data of a problem change, in the coordinates of a [`Frame`].
@@ -120,18 +126,33 @@ impl<'p> Frame<'p> {
         for (mut column, factor) in rows.column_iter_mut().zip(&factors) {
             column *= *factor;
         }
-        let frame = Self {
+        if !rows.iter().all(|x| x.is_finite()) {
+            return Err(ImpactError::Overflow);
+        }
+        Ok(Self {
             before: DVector::from_column_slice(problem.momentum()),
             speed: problem.norm(),
             problem,
             rows,
             factors,
-        };
-        if frame.rows.iter().all(|x| x.is_finite()) {
-            Ok(frame)
-        } else {
-            Err(ImpactError::Overflow)
-        }
+            scales: OnceLock::new(),
+        })
+    }
+
+    /// Scales of the motion that the rows see.
+    pub(super) fn scales(&self) -> &Scales {
+        self.scales
+            .get_or_init(|| Box::new(Scales::new(&self.rows, &self.before)))
+    }
+
+    /// Changes of the velocity that count as zero, as far as no row sees more than the whole velocity.
+    pub(super) fn at_most(&self, tolerance: f64) -> f64 {
+        (tolerance + scale::ROUNDING) * self.speed
+    }
+
+    /// True if a difference of two velocities that should be one is rounding, or too small to matter.
+    pub(super) fn is_rounding(&self, difference: &DVector<f64>, tolerance: f64) -> bool {
+        difference.norm() <= SURELY * self.speed || self.scales().is_zero(difference, tolerance)
     }
 
     /// Length n of a velocity.
@@ -166,11 +187,15 @@ impl<'p> Frame<'p> {
         Some(change / self.factors[row])
     }
 
-    /// Whether no contact approaches by more than a part of the velocity.
+    /// True if no contact approaches by more than `tolerance` of what it sees.
     pub(super) fn is_all_but_separating(&self, tolerance: f64) -> bool {
+        let contacts = self.problem.contacts();
         let rates = self.problem.unit_velocity().iter();
-        let mut rates = rates.zip(self.problem.grazing());
-        rates.all(|(rate, grazing)| *rate >= -(tolerance * self.speed).max(*grazing))
+        let mut rates = rates.zip(self.problem.grazing()).enumerate();
+        rates.all(|(j, (rate, grazing))| {
+            let row = contacts.row(contacts.contact_at(j));
+            *rate >= -self.scales().of_row(row, tolerance).max(*grazing)
+        })
     }
 
     /// The part of a whitened vector that the constraints admit.

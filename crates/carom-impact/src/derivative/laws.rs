@@ -1,18 +1,20 @@
 //! How each law is followed: which stages it makes, and what it decides.
 
+use super::at_once::{AtOnce, simultaneous};
 use super::blend::Blend;
 use super::branch::{Choices, Found, Test, Ties, Walk};
 use super::chain::{self, Rule, Strike};
 use super::frame::Frame;
-use super::friction::{Cones, Contacts, Event};
+use super::friction::{Contacts, Event};
+use super::reading::Cones;
 use super::stage::{Mode, Rebound, Stage};
-use super::{Answers, Branches, DifferentiableLaw, Map, ToPlastic, sliding};
+use super::{Answers, Branches, DifferentiableLaw, Map, StepContacts, Steps, ToPlastic, sliding};
 use crate::frictional::{
     AnitescuPotra, MoreauNewton, Sampler, Sequential, SetValued, SingleImpacts,
 };
 use crate::plastic::{PlasticRule, plastic_jump};
 use crate::{
-    Diagnostics, EnergeticRestitution, ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus,
+    Diagnostics, EnergeticRestitution, ImpactError, ImpactOutcome, ImpactProblem,
     NonholonomicElastic, NonholonomicNewton, NonholonomicProjected, NonholonomicProjectedNewton,
     Plastic, Propagative, Restitution, Rough, Routh, TwoBody,
 };
@@ -28,7 +30,7 @@ impl DifferentiableLaw for Propagative {
         tolerance: f64,
     ) -> Result<Branches<'p>, ImpactError> {
         let frame = Frame::new(problem)?;
-        let ties = Ties { tolerance };
+        let ties = Ties::within(tolerance);
         let rule = if is_member {
             let Diagnostics::Propagative(found) = &outcome.diagnostics else {
                 return Err(ImpactError::NotDifferentiated {
@@ -121,7 +123,8 @@ fn plastic_branches(
         caps: Vec::new(),
     };
     // Without friction the velocity is unique.
-    let found = simultaneous(frame, Cones::Frictionless, false, vec![event], ties)?;
+    let contacts = Contacts::all(frame, Cones::Frictionless, false)?;
+    let found = simultaneous(&contacts, &[event], ties)?;
     found.ok_or(ImpactError::NotDifferentiated {
         reason: "contacts that depend on each other leave the plastic outcome undecided by rounding",
     })
@@ -163,93 +166,6 @@ fn stop_all(frame: &Frame<'_>, ties: Ties) -> Result<Found, ImpactError> {
     })
 }
 
-/// Events of contacts that act at once, one after the other, in the modes that their impulses and
-/// velocities show; `None` if they lead to a member of a continuum.
-fn simultaneous(
-    frame: &Frame<'_>,
-    cones: Cones,
-    rebounds: bool,
-    events: Vec<Event>,
-    ties: Ties,
-) -> Result<Option<Found>, ImpactError> {
-    let members: Vec<usize> = (0..frame.problem.contacts().len()).collect();
-    let contacts = Contacts::new(frame, members, cones, rebounds)?;
-    let mut is_complete = true;
-    let mut is_family = false;
-    let mut found = ties.follow(frame, 0, |walk, step: &usize, tie, out| {
-        let Some(event) = events.get(*step) else {
-            out.add([], None, None);
-            return Ok(());
-        };
-        let tolerance = tie.map(|_| ties.tolerance);
-        let (stages, all) = contacts.stages(event, &walk.jacobian, tolerance);
-        is_complete &= all;
-        is_family |= tie.is_none() && stages.iter().any(|(stage, _)| stage.is_loose());
-        for stage in stages {
-            out.add([], Some(stage), Some(step + 1));
-        }
-        Ok(())
-    })?;
-    found.is_complete &= is_complete;
-    Ok((!is_family).then_some(found))
-}
-
-/// Whether the outcome is a member of a continuum.
-fn is_family(outcome: &ImpactOutcome) -> bool {
-    matches!(&outcome.diagnostics, Diagnostics::Cone(cone) if cone.family > 0)
-}
-
-/// Of a law whose contacts act at once, in the modes that its outcome shows.
-fn acting_at_once<'p>(
-    problem: &'p ImpactProblem<'p>,
-    outcome: &ImpactOutcome,
-    cones: Cones,
-    rebounds: bool,
-    tolerance: f64,
-) -> Result<Branches<'p>, ImpactError> {
-    let frame = Frame::new(problem)?;
-    if is_family(outcome) {
-        return Ok(Branches::family(frame));
-    }
-    let (after, impulse) = frame.of_outcome(outcome);
-    let event = Event {
-        before: frame.before.clone(),
-        after,
-        impulse,
-        caps: Vec::new(),
-    };
-    let ties = Ties { tolerance };
-    let Some(mut found) = simultaneous(&frame, cones, rebounds, vec![event], ties)? else {
-        return Ok(Branches::family(frame));
-    };
-    if outcome.status == ImpactStatus::Resolved {
-        found.walks.extend(nothing_happens(&frame, ties)?);
-    }
-    let answers = match outcome.status {
-        ImpactStatus::Resolved => Answers::Modes { cones, rebounds },
-        _ => Answers::One,
-    };
-    Ok(Branches {
-        answers,
-        ..Branches::of_chains(frame, found, false)
-    })
-}
-
-/// Where contacts all but do not approach: the way on which none does. With friction another answer may exist
-/// that pushes.
-fn nothing_happens(frame: &Frame<'_>, ties: Ties) -> Result<Option<Walk>, ImpactError> {
-    let contacts = frame.problem.contacts();
-    if !frame.is_all_but_separating(ties.tolerance) {
-        return Ok(None);
-    }
-    let found = ties.follow(frame, (), |_, (), _, out| {
-        let normals = (0..contacts.len()).map(|i| Test::Separates(contacts.row(i)));
-        out.add(normals, None, None);
-        Ok(())
-    })?;
-    Ok(found.walks.into_iter().next())
-}
-
 impl DifferentiableLaw for Plastic {
     fn branches<'p>(
         &self,
@@ -259,10 +175,16 @@ impl DifferentiableLaw for Plastic {
         tolerance: f64,
     ) -> Result<Branches<'p>, ImpactError> {
         if self.rule == PlasticRule::Cone {
-            return acting_at_once(problem, outcome, Cones::Frictionless, false, tolerance);
+            let at_once = AtOnce {
+                law: self,
+                cones: Cones::Frictionless,
+                rebounds: false,
+                tolerance,
+            };
+            return at_once.branches(problem, outcome);
         }
         let frame = Frame::new(problem)?;
-        let found = stop_all(&frame, Ties { tolerance })?;
+        let found = stop_all(&frame, Ties::within(tolerance))?;
         Ok(Branches::of_chains(frame, found, false))
     }
 }
@@ -275,8 +197,13 @@ impl DifferentiableLaw for MoreauNewton {
         _is_member: bool,
         tolerance: f64,
     ) -> Result<Branches<'p>, ImpactError> {
-        let cones = self.friction_cone.into();
-        acting_at_once(problem, outcome, cones, true, tolerance)
+        let at_once = AtOnce {
+            law: self,
+            cones: self.friction_cone.into(),
+            rebounds: true,
+            tolerance,
+        };
+        at_once.branches(problem, outcome)
     }
 }
 
@@ -288,8 +215,13 @@ impl DifferentiableLaw for AnitescuPotra {
         _is_member: bool,
         tolerance: f64,
     ) -> Result<Branches<'p>, ImpactError> {
-        let cones = self.friction_cone.into();
-        acting_at_once(problem, outcome, cones, false, tolerance)
+        let at_once = AtOnce {
+            law: self,
+            cones: self.friction_cone.into(),
+            rebounds: false,
+            tolerance,
+        };
+        at_once.branches(problem, outcome)
     }
 }
 
@@ -335,14 +267,30 @@ impl DifferentiableLaw for SetValued {
             });
         }
         let cones = self.friction_cone.into();
-        let ties = Ties { tolerance };
-        let Some(found) = simultaneous(&frame, cones, false, events, ties)? else {
+        let ties = Ties::within(tolerance);
+        let step = |event: &Event| StepContacts {
+            members: (0..contacts.len()).collect(),
+            caps: event.caps.clone(),
+        };
+        let steps = Steps::Each(events.iter().map(step).collect());
+        let all = Contacts::all(&frame, cones, false)?;
+        let found = simultaneous(&all, &events, ties)?;
+        drop(all);
+        let Some(found) = found else {
             return Ok(Branches::family(frame));
+        };
+        let answers = match problem.is_approaching() {
+            true => Answers::Modes {
+                cones,
+                rebounds: false,
+                steps,
+            },
+            false => Answers::One,
         };
         Ok(Branches {
             // Caps do not grow with the velocity.
             is_homogeneous: false,
-            answers: Answers::Unknown,
+            answers,
             ..Branches::of_chains(frame, found, false)
         })
     }
@@ -382,7 +330,7 @@ impl DifferentiableLaw for Sequential {
             .collect::<Result<Vec<_>, _>>()?;
         let mut is_complete = true;
         let start = Turn { asked: 0, quiet: 0 };
-        let found = Ties { tolerance }.follow(&frame, start, |walk, turn, tie, out| {
+        let found = Ties::within(tolerance).follow(&frame, start, |walk, turn, tie, out| {
             let Some(&contact) = cycle.get(turn.asked % cycle.len().max(1)) else {
                 out.add([], None, None);
                 return Ok(());
@@ -411,7 +359,7 @@ impl DifferentiableLaw for Sequential {
                     caps: Vec::new(),
                 };
                 let tolerance = tie.map(|_| tolerance);
-                let (stages, all) = alone[contact].stages(&event, &walk.jacobian, tolerance);
+                let (stages, all) = alone[contact].stages(&event, &walk.jacobian, tolerance, true);
                 is_complete &= all;
                 for stage in stages {
                     out.add([Test::Approaches(row)], Some(stage), next(0));
@@ -423,11 +371,22 @@ impl DifferentiableLaw for Sequential {
             Ok(())
         })?;
         drop(alone);
+        let struck = found.walks.first().map_or(&[][..], |way| &way.stages);
+        let steps = struck.iter().map(|stage| {
+            let members = (0..set.len()).filter(|i| stage.strikes(set.row(*i)));
+            StepContacts {
+                members: members.collect(),
+                caps: Vec::new(),
+            }
+        });
+        let answers = Answers::Modes {
+            cones,
+            rebounds: false,
+            steps: Steps::Each(steps.collect()),
+        };
         let mut branches = Branches::of_chains(frame, found, false);
         branches.is_complete &= is_complete;
-        if set.contacts().iter().any(|contact| contact.friction > 0.0) {
-            branches.answers = Answers::Unknown;
-        }
+        branches.answers = answers;
         Ok(branches)
     }
 }
@@ -439,7 +398,7 @@ fn nonholonomic<'p>(
 ) -> Result<Branches<'p>, ImpactError> {
     let frame = Frame::new(problem)?;
     let strike = Strike::of(restitution, problem.contacts().n_distinct());
-    let found = chain::follow(&frame, &Rule::Most, strike, Ties { tolerance })?;
+    let found = chain::follow(&frame, &Rule::Most, strike, Ties::within(tolerance))?;
     let is_event = matches!(
         restitution,
         Restitution::Newton(_) | Restitution::ProjectedNewton(_)
@@ -483,7 +442,7 @@ impl DifferentiableLaw for Rough {
         let contacts = problem.contacts();
         let m = contacts.len();
         let rebound = Rebound::Event(self.restitution());
-        let found = Ties { tolerance }.follow(&frame, (), |walk, (), tie, out| {
+        let found = Ties::within(tolerance).follow(&frame, (), |walk, (), tie, out| {
             let own: Vec<bool> = (0..m).map(|i| problem.approaches(i)).collect();
             let mut patterns = vec![own];
             if let Some(tie) = tie {

@@ -42,13 +42,19 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod alternatives;
+mod assemble;
+mod at_once;
 mod blend;
 mod branch;
 mod chain;
 mod frame;
 mod friction;
 mod laws;
+mod probe;
+mod reading;
 mod saltation;
+mod scale;
 mod shift;
 mod sliding;
 mod stage;
@@ -56,27 +62,23 @@ mod stage;
 pub use saltation::saltation;
 
 use crate::plastic::PlasticRule;
-use crate::{ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus};
+use crate::{ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem};
 use blend::{Blend, chain_along};
 use branch::{Found, Ties, Walk};
-use carom_numeric::random::CounterRng;
 use frame::{Frame, Variation};
-use friction::{Cones, Contacts};
 use nalgebra::{DMatrix, DVector};
+use reading::Cones;
 use sliding::Sliding;
 use std::sync::OnceLock;
 
-/// Outcomes closer than this fraction of the velocity before are one.
+/// Outcomes closer than this fraction of the motion that contacts see are one.
 const SAME_OUTCOME: f64 = 1e-9;
 
 /// Whitened Jacobians whose entries differ by less than this, over the largest or one, are one.
 const SAME_JACOBIAN: f64 = 1e-7;
 
-/// How far, over the velocity before, the stages may lead from the law's own outcome.
+/// Distance of the end of the stages from the law's own outcome, over the motion that contacts see, at most.
 const SAME_WAY: f64 = 1e-7;
-
-/// Directions in which near ties are looked at beside those of their own.
-const PROBES: usize = 16;
 
 /// How an outcome depends on the velocity before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -174,7 +176,11 @@ pub struct Derivative<'p> {
     /// The same, looked up when it is first asked for.
     towards: OnceLock<Option<Box<Blend>>>,
     class: Option<Differentiability>,
-    margin: Option<f64>,
+    /// Distance (kinetic norm) of the nearest decision that the way makes.
+    nearest: f64,
+    /// Part of the motion that contacts see within which decisions are tied.
+    tolerance: f64,
+    scope: OnceLock<Scope>,
     is_complete: bool,
     answers: Answers,
     reason: Option<&'static str>,
@@ -216,19 +222,48 @@ pub struct Branches<'p> {
     is_homogeneous: bool,
     /// Whether the outcome is known to kink whatever the pieces.
     is_kink: bool,
+    /// Whether the law was seen to answer in every direction without a jump; `None` if it was not asked.
+    is_continuous: Option<bool>,
     answers: Answers,
     reason: Option<&'static str>,
 }
 
-/// How many answers a law may have to one velocity.
+/// What is proven of the surroundings of a velocity.
 #[derive(Clone, Copy, Debug)]
+struct Scope {
+    is_unique: Option<bool>,
+    /// Part of the velocity within which the derivative holds; infinite where nothing is decided.
+    margin: Option<f64>,
+}
+
+/// How many answers a law may have to one velocity.
+#[derive(Clone, Debug)]
 enum Answers {
     /// One: what it decides it is tested for.
     One,
-    /// Those of a complementarity problem, whose contacts may ask for restitution.
-    Modes { cones: Cones, rebounds: bool },
-    /// Not known.
-    Unknown,
+    /// Those of complementarity problems, one for each stage: its contacts, and caps on their normal impulses.
+    Modes {
+        cones: Cones,
+        /// Whether contacts may ask for restitution.
+        rebounds: bool,
+        steps: Steps,
+    },
+}
+
+/// Stages that complementarity problems decide.
+#[derive(Clone, Debug)]
+enum Steps {
+    /// One, of all contacts.
+    AtOnce,
+    /// Each stage of the way.
+    Each(Vec<StepContacts>),
+}
+
+/// Contacts of a stage that act at once, and caps on their normal impulses; empty for none.
+#[derive(Clone, Debug, Default)]
+struct StepContacts {
+    members: Vec<usize>,
+    caps: Vec<f64>,
 }
 
 /// The plastic outcome that a restitution below 1 refers to, and near ties on the way there.
@@ -261,6 +296,7 @@ impl<'p> Branches<'p> {
             to_plastic: None,
             is_homogeneous: true,
             is_kink: false,
+            is_continuous: None,
             answers: Answers::One,
             reason: None,
         }
@@ -293,14 +329,6 @@ impl Walk {
         }
     }
 
-    /// Whether velocities change as on another way.
-    fn moves_as(&self, other: &Self) -> bool {
-        let (a, b) = (&self.jacobian, &other.jacobian);
-        // Whitened: that of nothing happening has entries of one.
-        let size = a.amax().max(b.amax()).max(1.0);
-        (a - b).amax() <= SAME_JACOBIAN * size
-    }
-
     /// Whether no contact acts.
     fn is_quiet(&self) -> bool {
         match &self.map {
@@ -329,6 +357,12 @@ impl Walk {
             }
         }
     }
+}
+
+/// True if two whitened Jacobians are one. That of nothing happening has entries of one.
+fn are_one(a: &DMatrix<f64>, b: &DMatrix<f64>) -> bool {
+    let size = a.amax().max(b.amax()).max(1.0);
+    (a - b).amax() <= SAME_JACOBIAN * size
 }
 
 /// Resolves an impact and differentiates the outcome. Decisions within `tolerance` of a tie, as
@@ -371,182 +405,10 @@ pub fn of_outcome<'p>(
         });
     }
     let branches = law.branches(problem, outcome, is_member, tolerance)?;
-    Derivative::new(branches, outcome, wrt)
+    Derivative::new(branches, outcome, wrt, tolerance)
 }
 
-/// Whether ways lead on in every direction from the velocity, as far as a few directions show.
-fn is_covered(frame: &Frame<'_>, ways: &[Walk]) -> Result<bool, ImpactError> {
-    if ways.iter().any(|way| !way.is_tied()) {
-        return Ok(true);
-    }
-    let mut directions = Vec::with_capacity(ways.len() + PROBES);
-    for way in ways {
-        directions.push(-way.direction(frame)?);
-    }
-    let mut random = CounterRng::new(0, 0, 0);
-    let probe = |_| DVector::from_fn(frame.dim(), |_, _| random.next_uniform() - 0.5);
-    directions.extend((0..PROBES).map(probe));
-    let is_reached = |direction: &DVector<f64>| ways.iter().any(|way| way.leads(direction));
-    Ok(directions.iter().all(is_reached))
-}
-
-impl<'p> Derivative<'p> {
-    fn new(
-        branches: Branches<'p>,
-        outcome: &ImpactOutcome,
-        wrt: &Wrt,
-    ) -> Result<Self, ImpactError> {
-        let Branches {
-            frame,
-            ways,
-            mut is_complete,
-            is_event,
-            to_plastic,
-            is_homogeneous,
-            is_kink: kinks,
-            answers,
-            reason,
-        } = branches;
-        let mut derivative = Self {
-            way: None,
-            to_plastic,
-            towards: OnceLock::new(),
-            class: None,
-            margin: None,
-            is_complete,
-            answers,
-            reason,
-            pieces: Vec::new(),
-            dv_dv: None,
-            dv_dfriction: None,
-            dv_drestitution: None,
-            dimpulses_dv: None,
-            frame,
-        };
-        if reason.is_some() {
-            return Ok(derivative);
-        }
-        let frame = &derivative.frame;
-        let Some(first) = ways.first() else {
-            return Err(ImpactError::NotDifferentiated {
-                reason: "contacts that depend on each other hold it in more ways than the velocities nearby \
-                         allow; move the data by more than rounding",
-            });
-        };
-        let mut missed = frame.of_velocity(&outcome.velocity_plus.0);
-        missed -= &first.velocity;
-        if !(missed.norm() <= SAME_WAY * frame.speed) {
-            return Err(ImpactError::NotDifferentiated {
-                reason: "its stages do not lead to the outcome",
-            });
-        }
-        let margin = (first.margin, first.least);
-        let n_ways = ways.len();
-        // Where no way leads on the law has another answer, or none.
-        let is_covered = is_covered(frame, &ways)?;
-        let is_truncated = !is_complete;
-        is_complete &= is_covered;
-        let mut distinct: Vec<Walk> = Vec::with_capacity(ways.len());
-        for way in ways {
-            let is_same = |other: &Walk| {
-                let moved = (&way.velocity - &other.velocity).norm();
-                moved <= SAME_OUTCOME * frame.speed && way.moves_as(other)
-            };
-            if !distinct.iter().any(is_same) {
-                distinct.push(way);
-            }
-        }
-        let is_one = distinct.len() == 1 && !kinks && is_covered;
-        is_complete |= is_one && n_ways == 1 && !distinct[0].is_tied();
-        derivative.is_complete = is_complete;
-        if !is_one {
-            let is_kink = (is_covered || is_truncated)
-                && distinct.iter().all(|way| {
-                    let moved = (&way.velocity - &distinct[0].velocity).norm();
-                    moved <= SAME_OUTCOME * frame.speed
-                });
-            let pieces = distinct
-                .iter()
-                .map(|way| {
-                    let direction = way.direction(frame)?;
-                    Ok(Piece {
-                        velocity_plus: frame.velocity(&way.velocity),
-                        dv_dv: if way.is_quiet() {
-                            DMatrix::identity(frame.dim(), frame.dim())
-                        } else {
-                            frame.jacobian(&way.jacobian)
-                        },
-                        direction: frame.velocity(&direction) * frame.problem.scale(),
-                    })
-                })
-                .collect::<Result<Vec<_>, ImpactError>>()?;
-            derivative.pieces = pieces;
-            derivative.margin = Some(margin.1);
-            derivative.class = Some(if is_kink {
-                Differentiability::Kink
-            } else {
-                Differentiability::Jump
-            });
-            return Ok(derivative);
-        }
-        if is_homogeneous {
-            let walk = &distinct[0];
-            missed.copy_from(&walk.velocity);
-            missed.gemv(1.0, &walk.jacobian, &frame.before, -1.0);
-            if !(missed.norm() <= SAME_WAY * frame.speed) {
-                return Err(ImpactError::NotDifferentiated {
-                    reason: "the impulses are so large that the outcome is rounding; move the data by more than \
-                             rounding",
-                });
-            }
-        }
-        derivative.class = Some(Differentiability::Smooth);
-        derivative.margin = margin.0.is_finite().then_some(margin.0);
-        let Some(way) = distinct.pop() else {
-            return Ok(derivative);
-        };
-        if wrt.velocity {
-            derivative.dv_dv = Some(if outcome.status == ImpactStatus::Resolved {
-                frame.jacobian(&way.jacobian)
-            } else {
-                DMatrix::identity(frame.dim(), frame.dim())
-            });
-            derivative.dimpulses_dv =
-                (!way.is_dependent()).then(|| frame.impulse_jacobian(&way.impulses));
-        }
-        let columns = |variations: Vec<Variation>| {
-            let mut out = DMatrix::zeros(frame.dim(), variations.len());
-            for (mut column, variation) in out.column_iter_mut().zip(&variations) {
-                column.copy_from(&way.along(frame, variation).0);
-            }
-            frame.velocities(out)
-        };
-        let m = frame.problem.contacts().len();
-        if wrt.friction {
-            derivative.dv_dfriction = Some(columns((0..m).map(Variation::of_friction).collect()));
-        }
-        if wrt.restitution && to_plastic.is_none() {
-            let variations = if is_event {
-                vec![Variation::of_restitution(None)]
-            } else {
-                (0..m).map(|i| Variation::of_restitution(Some(i))).collect()
-            };
-            derivative.dv_drestitution = Some(columns(variations));
-        }
-        derivative.way = Some(way);
-        if wrt.restitution
-            && let Some(blend) = derivative.towards_plastic()
-        {
-            let frame = &derivative.frame;
-            let mut velocity = DVector::zeros(frame.dim());
-            let mut impulse = DVector::zeros(frame.n_rows());
-            blend.add_restitution(1.0, &mut velocity, &mut impulse);
-            let column = DMatrix::from_column_slice(frame.dim(), 1, velocity.as_slice());
-            derivative.dv_drestitution = Some(frame.velocities(column));
-        }
-        Ok(derivative)
-    }
-
+impl Derivative<'_> {
     /// Where restitution leads an elastic outcome; `None` if the plastic one is nearly tied.
     fn towards_plastic(&self) -> Option<&Blend> {
         let (to, way) = (self.to_plastic?, self.way.as_ref()?);
@@ -559,10 +421,14 @@ impl<'p> Derivative<'p> {
         self.class
     }
 
-    /// The part of the velocity before (kinetic norm) by which the nearest decision is missed, to
-    /// first order; `None` where nothing is decided, or the outcome is a member of a continuum.
+    /// Part of the velocity before (kinetic norm) by which it can change, in any direction, without a decision
+    /// of the law: the Jacobian is exact up to there, and where friction cones are round the map is smooth.
+    ///
+    /// Of a kink or jump the distance of its decision. `None` where nothing is decided at any distance, where the
+    /// outcome is a member of a continuum, and where no such distance is proven (see
+    /// [`is_unique`](Self::is_unique)).
     pub fn margin(&self) -> Option<f64> {
-        self.margin
+        self.scope().margin.filter(|margin| margin.is_finite())
     }
 
     /// Jacobian $\partial v^+_i/\partial v^-_j$ (n × n), on the velocities that the constraints
@@ -597,25 +463,17 @@ impl<'p> Derivative<'p> {
         self.is_complete
     }
 
-    /// Whether the law has one answer alone to every velocity within the margin; if not, the class and
-    /// the Jacobian are those of the answer that it gave, and it may go over to another one.
+    /// Whether the law has one answer alone up to the nearest decision of that answer.
     ///
     /// Complementarity problems with friction may have several solutions. Each belongs to a mode of the
-    /// contacts that a few inequalities decide for; the answer is unique if in all modes of another
-    /// Jacobian one of them fails by more than the margin. `None` where the map is not smooth, and
-    /// where modes are a continuum or more than 256: round cones in space, steps of `sequential` and
-    /// `set-valued` with friction.
+    /// contacts that a few inequalities decide for; the answer is unique if the velocities of every mode of another
+    /// Jacobian are farther away than the nearest decision. If not, the law may go over to one of them, and the
+    /// margin ends where the first of them begins; it is `None` if that is at the velocity itself. `None` where
+    /// the map is not smooth, and where modes are a continuum or more than 256: round cones in space, steps of
+    /// `sequential` and `set-valued` with friction.
     pub fn is_unique(&self) -> Option<bool> {
-        let way = self.way.as_ref()?;
-        match self.answers {
-            Answers::One => Some(true),
-            Answers::Unknown => None,
-            Answers::Modes { cones, rebounds } => {
-                let members = (0..self.frame.problem.contacts().len()).collect();
-                let contacts = Contacts::new(&self.frame, members, cones, rebounds).ok()?;
-                contacts.is_unique(way, self.margin.unwrap_or(f64::INFINITY))
-            }
-        }
+        self.way.as_ref()?;
+        self.scope().is_unique
     }
 
     /// Why there is no derivative: `"family"` of an outcome that is a member of a continuum.

@@ -5,11 +5,12 @@
 //! (Fourier and Motzkin) leaves the inequalities that decide.
 
 use super::branch::{Form, interior};
-use super::stage::Stage;
+use super::frame::Frame;
+use super::stage::{Stage, Terms};
 use crate::ImpactError;
 use crate::nnls::nonnegative_least_squares;
 use carom_metric::kernel;
-use nalgebra::{DMatrix, DVector};
+use nalgebra::{DMatrix, DVector, DVectorView};
 use std::borrow::Cow;
 
 /// Inequalities that elimination may lead to.
@@ -21,28 +22,60 @@ const NONE: f64 = 1e-10;
 /// How far, in parts of one, what shifts cannot improve may be from that.
 const STUCK: f64 = 1e-9;
 
-/// A test of impulses, and what it grows by with each shift.
+/// A test, and its growth with each shift.
 #[derive(Clone)]
 struct Inequality {
     shifts: DVector<f64>,
-    /// Coefficients of the impulses on all rows.
+    /// Coefficients of the velocities of all rows after the stage and before it, and of the impulses on them.
+    after: DVector<f64>,
+    before: DVector<f64>,
     impulses: DVector<f64>,
     constant: f64,
 }
 
 impl Inequality {
+    fn new(form: &Form, shifts: DVector<f64>, n_rows: usize) -> Self {
+        let column = |terms: &Terms| {
+            let mut out = DVector::zeros(n_rows);
+            for (row, c) in terms {
+                out[*row] += c;
+            }
+            out
+        };
+        let given = Self {
+            shifts,
+            after: column(&form.after),
+            before: column(&form.before),
+            impulses: column(&form.impulses),
+            constant: form.constant,
+        };
+        given.plus(1.0, &given, 0.0)
+    }
+
+    /// Largest coefficient.
+    fn size(&self) -> f64 {
+        self.impulses
+            .amax()
+            .max(self.after.amax())
+            .max(self.before.amax())
+    }
+
     fn plus(&self, factor: f64, other: &Self, by: f64) -> Self {
         let mut sum = Self {
             shifts: factor * &self.shifts + by * &other.shifts,
+            after: factor * &self.after + by * &other.after,
+            before: factor * &self.before + by * &other.before,
             impulses: factor * &self.impulses + by * &other.impulses,
             constant: factor * self.constant + by * other.constant,
         };
-        let size = sum.impulses.amax();
+        let size = sum.size();
         let small = NONE * size;
         sum.shifts
             .apply(|x| *x = if x.abs() <= small { 0.0 } else { *x });
         if size > 0.0 {
             sum.shifts /= size;
+            sum.after /= size;
+            sum.before /= size;
             sum.impulses /= size;
             sum.constant /= size;
         }
@@ -51,61 +84,117 @@ impl Inequality {
 
     fn is_same(&self, other: &Self) -> bool {
         (&self.impulses - &other.impulses).amax() <= NONE
+            && (&self.after - &other.after).amax() <= NONE
+            && (&self.before - &other.before).amax() <= NONE
             && (&self.shifts - &other.shifts).amax() <= NONE
             && (self.constant - other.constant).abs() <= NONE * self.constant.abs()
     }
 
-    fn value(&self, impulse: &[f64]) -> f64 {
-        kernel::dot(self.impulses.as_slice(), impulse) + self.constant
+    fn value(&self, frame: &Frame<'_>, stage: &Stage) -> f64 {
+        let rates = |velocity: &[f64]| {
+            let velocity = DVectorView::from_slice(velocity, velocity.len());
+            frame.rows.tr_mul(&velocity)
+        };
+        let mut value = kernel::dot(self.impulses.as_slice(), stage.impulse()) + self.constant;
+        if self.after.amax() > 0.0 {
+            value += self.after.dot(&rates(stage.after()));
+        }
+        if self.before.amax() > 0.0 {
+            value += self.before.dot(&rates(stage.before()));
+        }
+        value
     }
 
     fn form(&self) -> Form {
-        let terms = self.impulses.iter().enumerate().filter(|(_, c)| **c != 0.0);
+        let terms = |column: &DVector<f64>| -> Terms {
+            let terms = column.iter().copied().enumerate();
+            terms.filter(|(_, c)| *c != 0.0).collect()
+        };
         Form {
-            impulses: terms.map(|(row, c)| (row, *c)).collect(),
+            after: terms(&self.after),
+            before: terms(&self.before),
+            impulses: terms(&self.impulses),
             constant: self.constant,
-            ..Form::default()
         }
     }
 }
 
-/// The tests of a stage without what shifts between dependent contacts can satisfy.
+/// Tests that no shift changes, and those that some shift does.
+fn sorted(frame: &Frame<'_>, stage: &Stage, forms: &[Form]) -> (Vec<Form>, Vec<Inequality>) {
+    let free = stage.free();
+    let drifts: Vec<DVector<f64>> = free.iter().map(|s| stage.drift(*s)).collect();
+    let mut fixed = Vec::with_capacity(forms.len());
+    let mut shifted = Vec::new();
+    for form in forms {
+        let grows = |k: usize| {
+            let moved = form
+                .after
+                .iter()
+                .map(|(row, c)| c * frame.rate(*row, &drifts[k]));
+            stage.shift(free[k], &form.impulses) + moved.sum::<f64>()
+        };
+        let shifts = DVector::from_fn(free.len(), |k, _| grows(k));
+        let terms = form.impulses.iter().chain(&form.after);
+        let size = terms.fold(0.0, |m: f64, t| m.max(t.1.abs()));
+        if shifts.amax() <= NONE * size {
+            fixed.push(form.clone());
+        } else {
+            shifted.push(Inequality::new(form, shifts, frame.n_rows()));
+        }
+    }
+    (fixed, shifted)
+}
+
+/// The tests of a stage without those that shifts between dependent contacts can satisfy.
 pub(super) fn decisive<'f>(
+    frame: &Frame<'_>,
     stage: &Stage,
     forms: &'f [Form],
 ) -> Result<Cow<'f, [Form]>, ImpactError> {
-    let free = stage.free();
-    if free.is_empty() {
+    if stage.free().is_empty() {
         return Ok(Cow::Borrowed(forms));
     }
-    let mut out = Vec::with_capacity(forms.len());
-    let mut shifted = Vec::new();
-    for form in forms {
-        let shifts = DVector::from_iterator(
-            free.len(),
-            free.iter().map(|s| stage.shift(*s, &form.impulses)),
-        );
-        let size = form.impulses.iter().fold(0.0, |m: f64, t| m.max(t.1.abs()));
-        if shifts.amax() <= NONE * size {
-            out.push(form.clone());
-            continue;
-        }
-        let mut impulses = DVector::zeros(stage.impulse().len());
-        for (row, c) in &form.impulses {
-            impulses[*row] += c;
-        }
-        let inequality = Inequality {
-            shifts,
-            impulses,
-            constant: form.constant,
-        };
-        shifted.push(inequality.plus(1.0, &inequality, 0.0));
-    }
-    match eliminated(shifted.clone(), free.len()) {
+    let (mut out, shifted) = sorted(frame, stage, forms);
+    match eliminated(shifted.clone(), stage.free().len()) {
         Some(left) => out.extend(left.iter().map(Inequality::form)),
-        None => out.extend(held(stage, &shifted)?),
+        None => out.extend(held(frame, stage, &shifted)?),
     }
     Ok(Cow::Owned(out))
+}
+
+/// Tests of a stage: those that no shift changes, and those that some shift does.
+pub(super) struct Sorted {
+    pub(super) fixed: Vec<Form>,
+    shifted: Vec<Inequality>,
+    n_shifts: usize,
+}
+
+impl Sorted {
+    pub(super) fn new(frame: &Frame<'_>, stage: &Stage, forms: &[Form]) -> Self {
+        let n_shifts = stage.free().len();
+        let (fixed, shifted) = match n_shifts {
+            0 => (forms.to_vec(), Vec::new()),
+            _ => sorted(frame, stage, forms),
+        };
+        Self {
+            fixed,
+            shifted,
+            n_shifts,
+        }
+    }
+
+    /// The tests that are left of the shifted ones for velocities that some shift lets pass all of them; `None` if
+    /// they are too many.
+    pub(super) fn projected(&self) -> Option<Vec<Form>> {
+        let left = eliminated(self.shifted.clone(), self.n_shifts)?;
+        Some(left.iter().map(Inequality::form).collect())
+    }
+
+    /// The shifted tests, and what each grows by with every shift.
+    pub(super) fn with_shifts(&self) -> Vec<(Form, DVector<f64>)> {
+        let shifted = self.shifted.iter();
+        shifted.map(|q| (q.form(), q.shifts.clone())).collect()
+    }
 }
 
 /// What is left of inequalities without their shifts; `None` if these are too many.
@@ -132,7 +221,7 @@ fn eliminated(mut given: Vec<Inequality>, n_shifts: usize) -> Option<Vec<Inequal
             for negative in with.iter().filter(|q| q.shifts[k] < 0.0) {
                 let mut sum = positive.plus(-negative.shifts[k], negative, positive.shifts[k]);
                 sum.shifts[k] = 0.0;
-                let says_nothing = sum.impulses.amax() == 0.0;
+                let says_nothing = sum.size() == 0.0 && sum.constant == 0.0;
                 if !says_nothing && !next.iter().any(|other| other.is_same(&sum)) {
                     next.push(sum);
                 }
@@ -148,7 +237,7 @@ fn eliminated(mut given: Vec<Inequality>, n_shifts: usize) -> Option<Vec<Inequal
 
 /// The inequalities at impulses that satisfy all of them with something to spare, which leaves a lower bound of the
 /// distance; where there are no such impulses, what no shift can satisfy with something to spare.
-fn held(stage: &Stage, given: &[Inequality]) -> Result<Vec<Form>, ImpactError> {
+fn held(frame: &Frame<'_>, stage: &Stage, given: &[Inequality]) -> Result<Vec<Form>, ImpactError> {
     let Some(first) = given.first() else {
         return Ok(Vec::new());
     };
@@ -159,7 +248,7 @@ fn held(stage: &Stage, given: &[Inequality]) -> Result<Vec<Form>, ImpactError> {
     let mut rows: Vec<DVector<f64>> = given
         .iter()
         .map(|q| {
-            let value = q.value(stage.impulse()) / scale;
+            let value = q.value(frame, stage) / scale;
             let mut row = q.shifts.clone().push(value);
             row.normalize_mut();
             row
@@ -186,14 +275,18 @@ fn held(stage: &Stage, given: &[Inequality]) -> Result<Vec<Form>, ImpactError> {
         }
         // The weights belong to rows of unit length.
         let length =
-            |k: usize| (given[k].value(stage.impulse()) / scale).hypot(given[k].shifts.norm());
+            |k: usize| (given[k].value(frame, stage) / scale).hypot(given[k].shifts.norm());
         let mut sum = Inequality {
             shifts: DVector::zeros(n),
+            after: &q.after / length(i),
+            before: &q.before / length(i),
             impulses: &q.impulses / length(i),
             constant: q.constant / length(i),
         };
         for (k, other) in given.iter().enumerate().filter(|(k, _)| weights[*k] > 0.0) {
             let weight = weights[k] / length(k);
+            sum.after.axpy(weight, &other.after, 1.0);
+            sum.before.axpy(weight, &other.before, 1.0);
             sum.impulses.axpy(weight, &other.impulses, 1.0);
             sum.constant += weight * other.constant;
         }

@@ -233,9 +233,23 @@ impl Stage {
 
     /// The stage from a velocity in a mode that fixes the impulses by linear equations.
     pub(super) fn from(frame: &Frame<'_>, mode: Mode, before: &DVector<f64>) -> Arc<Self> {
+        let given: SmallVec<[f64; 8]> = smallvec![0.0; frame.n_rows()];
+        Self::from_given(frame, mode, before, &given)
+    }
+
+    /// The same where impulses on all rows are given beside those that the mode fixes.
+    pub(super) fn from_given(
+        frame: &Frame<'_>,
+        mode: Mode,
+        before: &DVector<f64>,
+        given: &[f64],
+    ) -> Arc<Self> {
         let mut after: SmallVec<[f64; 8]> = SmallVec::from_slice(before.as_slice());
-        let mut impulse: SmallVec<[f64; 8]> = smallvec![0.0; frame.n_rows()];
+        let mut impulse: SmallVec<[f64; 8]> = SmallVec::from_slice(given);
         let mut stage = Self::new(frame, mode, &after, &after, &impulse);
+        for (row, l) in given.iter().enumerate().filter(|(_, l)| **l != 0.0) {
+            kernel::add_scaled(&mut after, *l, frame.row(row).as_slice());
+        }
         let mut x: Column = smallvec![0.0; stage.layout.unknowns];
         let mut missed = x.clone();
         stage.push(&mut after, &mut missed, &mut x);
@@ -451,19 +465,11 @@ impl Stage {
             .collect();
         self.free().into_iter().any(|s| {
             let change = self.change(s);
-            let mut moved = DVector::zeros(self.layout.n);
-            let mut size = 0.0;
-            for (i, x) in change.iter().enumerate() {
-                let row = self.pushed(i);
-                kernel::add_scaled(moved.as_mut_slice(), *x, row);
-                size += kernel::norm(row) * x.abs();
-            }
-            let moved = moved.norm();
             let may = |sign: f64| {
                 let mut unknowns = change.iter().zip(&pushes);
                 unknowns.all(|(x, pushes)| *pushes || sign * x >= -IN_RANGE)
             };
-            moved > IN_RANGE * size && (may(1.0) || may(-1.0))
+            self.drift(s).amax() > 0.0 && (may(1.0) || may(-1.0))
         })
     }
 
@@ -495,6 +501,27 @@ impl Stage {
             }
         }
         grows
+    }
+
+    /// Change of the velocity (n) if an unknown grows by one and those of the independent part keep the
+    /// equations; zero where contacts only share their impulses in another way.
+    pub(super) fn drift(&self, unknown: usize) -> DVector<f64> {
+        let mut moved = DVector::zeros(self.layout.n);
+        let mut size = 0.0;
+        for (i, x) in self.change(unknown).iter().enumerate() {
+            let row = self.pushed(i);
+            kernel::add_scaled(moved.as_mut_slice(), *x, row);
+            size += kernel::norm(row) * x.abs();
+        }
+        if moved.norm() <= IN_RANGE * size {
+            moved.fill(0.0);
+        }
+        moved
+    }
+
+    /// True if some unknown that contacts may choose changes the velocity after.
+    pub(super) fn may_drift(&self) -> bool {
+        self.free().into_iter().any(|s| self.drift(s).amax() > 0.0)
     }
 
     /// Whether the friction of a round cone turns in it: what it asks for moves with the velocity.

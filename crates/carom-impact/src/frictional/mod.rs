@@ -53,6 +53,7 @@ mod own;
 mod painleve;
 mod parts;
 mod planar;
+pub(crate) mod planar_contact;
 mod polygon;
 mod probe;
 mod round;
@@ -77,14 +78,15 @@ pub use lipschitz::{MAX_CONE_UNKNOWNS, StepLipschitz};
 pub use modes::{EndMode, MAX_MODE_CONTACTS, ModeSolution, all_simultaneous, all_steps};
 #[cfg(feature = "bounds")]
 pub use outer::{
-    BoundCertificate, BoundMethod, ConeCertificate, Moment, OuterBound, OuterBounds, Relaxation,
-    outer_bound,
+    BoundCertificate, BoundMethod, BoundedSet, ConeCertificate, Moment, OuterBound, OuterBounds,
+    Relaxation, outer_bound,
 };
 pub use painleve::{ImpactWithoutCollision, impact_without_collision};
 pub use polygon::{DEFAULT_DIRECTIONS, MAX_DIRECTIONS};
 pub use probe::{SamplingProbe, ambiguous_steps};
 pub use sampler::{
-    BranchPolicy, CAP_OFF, COVERING_SPREAD, CapDistribution, Draw, Sampler, SetValued,
+    BranchPolicy, CAP_OFF, COVERING_SPREAD, CapDistribution, DEFAULT_SAMPLING_WORK, Draw, Sampler,
+    SetValued,
 };
 pub use samples::{Coverage, SampleSummary, sampled_outcomes, summarize};
 pub use sequential::Sequential;

@@ -77,12 +77,14 @@ pub fn ambiguous_steps(sampler: &Sampler<'_>) -> Result<f64, ImpactError> {
     let mut workspace = StepWorkspace::new();
     let (mut steps, mut ambiguous) = (0usize, 0usize);
     let mut before: Vec<f64> = Vec::new();
+    let (budget, mut work) = (sampler.options().max_work, 0u64);
     for sample in 0..sampler.options().samples.min(STEPS as u64) {
-        if steps >= STEPS {
+        let left = budget.saturating_sub(work + workspace.work());
+        if steps >= STEPS || left == 0 {
             break;
         }
         before.clear();
-        sampler.draw_observed(sample, &mut draw, |draw| {
+        sampler.draw_within(left, sample, &mut draw, |draw| {
             if before.len() == draw.velocity().len() && steps < STEPS {
                 let mut rng =
                     CounterRng::new(sampler.options().seed, u64::MAX - sample, steps as u64);
@@ -94,6 +96,7 @@ pub fn ambiguous_steps(sampler: &Sampler<'_>) -> Result<f64, ImpactError> {
             before.clear();
             before.extend_from_slice(draw.velocity());
         })?;
+        work += draw.work;
     }
     Ok(if steps == 0 {
         0.0
@@ -163,8 +166,9 @@ fn gap_to_extremes(
     let mut rows = Vec::new();
     let budget = PIVOT_SHARE * summary.pivots_per_sample * summary.samples as f64;
     let budget = budget.min(MOST_PIVOTS);
-    let (mut pivots, mut index) = (0.0, 0u64);
-    while pivots < budget && index < GENERATIONS * law.samples {
+    let (mut pivots, mut index, mut work) = (0.0, 0u64, 0u64);
+    let most_work = (summary.work / 2).min(law.max_work / 4);
+    while pivots < budget && work < most_work && index < GENERATIONS * law.samples {
         // Changes shrink by a thousand from the first generation to the last.
         let generation = (GENERATIONS as f64 * pivots / budget).floor();
         let width = 1e-3f64.powf(generation / GENERATIONS as f64);
@@ -178,6 +182,7 @@ fn gap_to_extremes(
         index += 1;
         breeder.replay(&choice.fractions, choice.seed, &mut draw)?;
         pivots += draw.pivots as f64;
+        work += draw.work;
         if !draw.is_ended {
             continue;
         }

@@ -9,7 +9,7 @@ use crate::outcome::PolygonDiagnostics;
 use crate::{ContactSet, ImpactError, ImpactProblem};
 use carom_lcp::LcpStatus;
 use carom_lcp::cone::{
-    ConeAnswer, ConeMode, ConeProblem, ConeSelection, ConeWorkspace, cone_residual,
+    ConeAnswer, ConeMode, ConeProblem, ConeSelection, ConeStart, ConeWorkspace, cone_residual,
 };
 use carom_metric::kernel;
 use carom_numeric::svd::Svd;
@@ -47,6 +47,35 @@ pub(super) struct RoundWorkspace {
     start: Vec<f64>,
     /// Impulses on the slots that the last solve found.
     pub(super) impulse: Vec<f64>,
+    /// Units of work of all solves so far, see [`work_of`].
+    pub(super) work: u64,
+}
+
+/// Units of work of a solve beside its Newton steps and pivots.
+const SOLVE_WORK: u64 = 1000;
+
+/// Units of work of one contact alone in a Gauss-Seidel sweep, and the sweeps of a problem that Newton's method from
+/// zero does not solve.
+const BLOCK_WORK: u64 = 4000;
+const SWEEPS: u64 = 32;
+
+/// Units of work of a solve of n rows, about a multiply-add each: counted, not timed.
+fn work_of(answer: &ConeAnswer, n: usize) -> u64 {
+    let n = n as u64;
+    let is_easy = matches!(
+        answer.start,
+        ConeStart::ClosedForm | ConeStart::Given | ConeStart::Zero
+    );
+    let sweeps = if is_easy && answer.status == LcpStatus::Solved {
+        0
+    } else {
+        SWEEPS * n / 3
+    };
+    // A Newton step factorizes, and evaluates several points along the way.
+    let newton = answer.n_newton_steps as u64 * n * n * (n + 16);
+    // Polygons have eight directions for each contact, at least.
+    let polygons = answer.n_pivots as u64 * 16 * n * n;
+    SOLVE_WORK + newton + polygons + sweeps * BLOCK_WORK
 }
 
 impl RoundStep {
@@ -151,7 +180,9 @@ impl RoundStep {
         self.on_rows(velocity, rows);
         let problem = self.problem(rows, caps)?;
         let answer = cone.solve(&problem, selection)?;
+        let work = work_of(&answer, problem.dim());
         self.keep(workspace);
+        workspace.work += work;
         let is_near = answer.status == LcpStatus::Inaccurate && answer.residual <= NEAR;
         if answer.status == LcpStatus::Solved || is_near {
             return Ok(answer);
@@ -177,7 +208,9 @@ impl RoundStep {
         self.impulses_on_rows(start, on_rows);
         let problem = self.problem(rows, caps)?;
         let answer = cone.solve_from(&problem, on_rows)?;
+        let work = work_of(&answer, problem.dim());
         self.keep(workspace);
+        workspace.work += work;
         Ok((answer.status == LcpStatus::Solved).then_some(answer))
     }
 

@@ -5,6 +5,7 @@ use super::canonical::Canonical;
 use super::friction_cone::FrictionCone;
 use super::modes::{check_planar, solutions};
 use super::probe::ambiguous_steps;
+use super::samples::{SampleSummary, sampled_outcomes};
 use super::space::ContactSpace;
 use super::stepper::{ImpactStepper, StepWorkspace};
 use crate::draft::Opening;
@@ -30,6 +31,13 @@ const USUAL_STEPS: f64 = 16.0;
 
 /// Powers of [`USUAL_STEPS`] that the default size may grow by.
 const WEDGED: usize = 12;
+
+/// Units of work that all samples of a problem may take by default, about a multiply-add each and five seconds in
+/// all. They are counted, not timed, so that samples end at the same place on every machine.
+pub const DEFAULT_SAMPLING_WORK: u64 = 5_000_000_000;
+
+/// Part of the budget for the choice of policies that depend on the problem.
+const SETTLING_PART: u64 = 8;
 
 /// A good spread of the exponents of random covering vectors.
 pub const COVERING_SPREAD: f64 = 6.0;
@@ -111,6 +119,8 @@ pub struct SetValued {
     pub branch: BranchPolicy,
     /// How caps are drawn.
     pub caps: CapDistribution,
+    /// Units of work that all samples together may take ([`DEFAULT_SAMPLING_WORK`]); what is found until then is the answer.
+    pub max_work: u64,
 }
 
 impl Default for SetValued {
@@ -124,6 +134,7 @@ impl Default for SetValued {
             friction_cone: FrictionCone::Round,
             branch: BranchPolicy::default(),
             caps: CapDistribution::default(),
+            max_work: DEFAULT_SAMPLING_WORK,
         }
     }
 }
@@ -176,6 +187,8 @@ pub struct Draw {
     pub pivots: usize,
     /// Whether the impact has ended.
     pub is_ended: bool,
+    /// Units of work of its steps, see [`SetValued::max_work`].
+    pub work: u64,
     /// Largest velocity residual of its steps.
     pub velocity_residual: f64,
     workspace: StepWorkspace,
@@ -383,9 +396,20 @@ impl<'a> Sampler<'a> {
         draw: &mut Draw,
         mut observe: impl FnMut(&Draw),
     ) -> Result<(), ImpactError> {
+        self.draw_within(self.options.max_work, sample, draw, &mut observe)
+    }
+
+    /// The same within a budget of work.
+    pub(super) fn draw_within(
+        &self,
+        max_work: u64,
+        sample: u64,
+        draw: &mut Draw,
+        mut observe: impl FnMut(&Draw),
+    ) -> Result<(), ImpactError> {
         self.begin(sample, draw);
         observe(draw);
-        while !draw.is_ended && draw.steps < self.options.max_steps {
+        while !draw.is_ended && draw.steps < self.options.max_steps && draw.work < max_work {
             let mut rng = CounterRng::new(self.options.seed, sample, draw.steps as u64);
             self.draw_caps(&mut rng, &mut draw.caps);
             self.random_step(&mut rng, draw)?;
@@ -470,7 +494,8 @@ impl<'a> Sampler<'a> {
         }
         self.begin(0, draw);
         for step in fractions.chunks_exact(m).cycle() {
-            if draw.is_ended || draw.steps >= self.options.max_steps {
+            let is_over = draw.work >= self.options.max_work;
+            if draw.is_ended || is_over || draw.steps >= self.options.max_steps {
                 break;
             }
             let mut rng = CounterRng::new(choice, 0, draw.steps as u64);
@@ -487,6 +512,7 @@ impl<'a> Sampler<'a> {
         draw.sample = sample;
         draw.steps = 0;
         draw.pivots = 0;
+        draw.work = 0;
         draw.velocity_residual = 0.0;
         draw.velocity.clear();
         draw.velocity.extend_from_slice(&self.before);
@@ -586,6 +612,7 @@ impl<'a> Sampler<'a> {
         let velocity = DVector::from_iterator(self.slots.len(), of_slots);
         let caps: Vec<f64> = self.reached.iter().map(|i| draw.caps[*i]).collect();
         let found = solutions(part, &velocity, Some(&caps))?;
+        draw.work += enumeration_work(self.reached.len(), self.slots.len());
         let choice = (rng.next_uniform() * found.len() as f64) as usize;
         let Some(solution) = found.get(choice) else {
             return Err(ImpactError::Complementarity {
@@ -625,9 +652,12 @@ impl<'a> Sampler<'a> {
             velocity,
             impulse,
             caps,
+            work,
             ..
         } = draw;
+        let worked = workspace.work();
         self.solve(velocity, caps, workspace)?;
+        *work += workspace.work() - worked;
         velocity.copy_from_slice(&workspace.after);
         for (total, l) in impulse.iter_mut().zip(&workspace.impulse) {
             *total += l;
@@ -710,6 +740,11 @@ fn reached(
     parts
 }
 
+/// Units of work of all solutions of a step: each contact of n is open, sticks or slides, saturated or not.
+fn enumeration_work(n_contacts: usize, n_slots: usize) -> u64 {
+    7u64.saturating_pow(n_contacts as u32) * (n_slots as u64).pow(3)
+}
+
 /// The default cap on slots: see [`SetValued::impulse_step`].
 fn default_cap(stepper: &ImpactStepper<'_>, before: &[f64], sizes: &[f64]) -> f64 {
     let width = stepper.space.width();
@@ -751,7 +786,12 @@ impl SetValued {
         if caps {
             settled.caps = CapDistribution::Uniform;
         }
-        if (branch || caps) && ambiguous_steps(&Sampler::new(problem, &settled)?)? > 0.0 {
+        // A part of the budget suffices to see whether there are several solutions.
+        let probed = Self {
+            max_work: self.max_work / SETTLING_PART,
+            ..settled.clone()
+        };
+        if (branch || caps) && ambiguous_steps(&Sampler::new(problem, &probed)?)? > 0.0 {
             if branch {
                 settled.branch = BranchPolicy::RandomCovering {
                     spread: COVERING_SPREAD,
@@ -802,7 +842,18 @@ impl SetValued {
         }
     }
 
-    /// The error that no sample has ended.
+    /// The error that none of the samples of a summary has ended.
+    pub fn none_of(&self, summary: &SampleSummary) -> ImpactError {
+        if summary.is_limited {
+            return ImpactError::WorkLimit {
+                samples: summary.samples,
+                max_work: self.max_work,
+            };
+        }
+        self.none_ended()
+    }
+
+    /// The error that no sample has ended within its steps.
     pub fn none_ended(&self) -> ImpactError {
         ImpactError::SampleLimit {
             samples: self.samples,
@@ -829,10 +880,18 @@ impl ImpactLaw for SetValued {
             return separating(problem, diagnostics);
         }
         let mut draw = Draw::default();
+        let mut left = self.max_work;
         for sample in 0..self.samples {
-            sampler.draw(sample, &mut draw)?;
+            sampler.draw_within(left, sample, &mut draw, |_| {})?;
             if draw.is_ended {
                 return sampler.outcome(&draw);
+            }
+            left = left.saturating_sub(draw.work);
+            if left == 0 {
+                return Err(ImpactError::WorkLimit {
+                    samples: sample + 1,
+                    max_work: self.max_work,
+                });
             }
         }
         Err(self.none_ended())
@@ -844,16 +903,9 @@ impl SetValuedLaw for SetValued {
     /// sample.
     fn resolve_all(&self, problem: &ImpactProblem<'_>) -> Result<OutcomeSet, ImpactError> {
         let sampler = Sampler::new(problem, self)?;
-        let mut draw = Draw::default();
-        let mut outcomes = Vec::new();
-        for sample in 0..self.samples {
-            sampler.draw(sample, &mut draw)?;
-            if draw.is_ended {
-                outcomes.push(sampler.outcome(&draw)?);
-            }
-        }
+        let (summary, outcomes) = sampled_outcomes(&sampler)?;
         if outcomes.is_empty() {
-            return Err(self.none_ended());
+            return Err(self.none_of(&summary));
         }
         let metric = problem.contacts().metric();
         let mut diameter = 0.0;

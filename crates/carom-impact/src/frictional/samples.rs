@@ -9,8 +9,11 @@ use crate::{ImpactError, ImpactOutcome};
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-/// Samples that one task draws.
+/// Samples that one task draws at most.
 const CHUNK: u64 = 512;
+
+/// Samples of the first round, which tell how much work one takes.
+const FIRST: u64 = 16;
 
 /// Tasks between two reports of progress: memory is that of so many.
 const ROUND: u64 = 128;
@@ -33,6 +36,10 @@ const HALF: usize = 1024;
 pub struct SampleSummary {
     /// Samples drawn.
     pub samples: u64,
+    /// True if the budget of work ([`SetValued::max_work`](super::SetValued::max_work)) was used up before all samples were drawn.
+    pub is_limited: bool,
+    /// Units of work of all samples.
+    pub work: u64,
     /// Samples that ended within their steps.
     pub terminated: u64,
     /// Complementarity problems solved for each sample, on average.
@@ -70,6 +77,7 @@ struct Share {
     terminated: u64,
     steps: u64,
     pivots: u64,
+    work: u64,
     at_rest: u64,
     histogram: Vec<u64>,
     hull: Vec<[f64; 2]>,
@@ -83,6 +91,7 @@ impl Share {
         self.terminated += next.terminated;
         self.steps += next.steps;
         self.pivots += next.pivots;
+        self.work = self.work.saturating_add(next.work);
         self.at_rest += next.at_rest;
         for (steps, count) in next.histogram.into_iter().enumerate() {
             add(&mut self.histogram, steps, count);
@@ -122,25 +131,29 @@ fn run(
     keep_outcomes: bool,
     progress: &dyn Fn(u64, u64),
 ) -> Result<(SampleSummary, Vec<ImpactOutcome>), ImpactError> {
-    let samples = sampler.options().samples;
-    let n_chunks = samples.div_ceil(CHUNK);
+    let (samples, max_work) = (sampler.options().samples, sampler.options().max_work);
     let mut total = Share::default();
-    let mut next = 0;
-    while next < n_chunks {
-        let end = n_chunks.min(next + ROUND);
-        let shares = in_turn(next..end, |draw, chunk| {
-            let range = chunk * CHUNK..samples.min((chunk + 1) * CHUNK);
-            share(sampler, range, draw, keep_outcomes)
+    let mut drawn = 0;
+    while drawn < samples && total.work < max_work {
+        let left = max_work - total.work;
+        let (chunk, n_chunks) = next_round(drawn, samples - drawn, total.work, left);
+        let end = samples.min(drawn + chunk * n_chunks);
+        let shares = in_turn(0..(end - drawn).div_ceil(chunk), |draw, k| {
+            let start = drawn + k * chunk;
+            let range = start..end.min(start + chunk);
+            share(sampler, range, draw, keep_outcomes, left)
         })?;
         shares.into_iter().for_each(|share| total.add(share));
-        next = end;
-        progress(samples.min(end * CHUNK), samples);
+        drawn = end;
+        progress(drawn, samples);
     }
     let summary = SampleSummary {
-        samples,
+        samples: drawn,
+        is_limited: drawn < samples || (total.work >= max_work && total.terminated < drawn),
+        work: total.work,
         terminated: total.terminated,
-        lcp_per_sample: total.steps as f64 / samples as f64,
-        pivots_per_sample: total.pivots as f64 / samples as f64,
+        lcp_per_sample: total.steps as f64 / drawn.max(1) as f64,
+        pivots_per_sample: total.pivots as f64 / drawn.max(1) as f64,
         histogram: total.histogram,
         coverage: coverage(&total.hull, &total.velocities, NO_EXTENT * sampler.speed()),
         hull: total.hull,
@@ -148,6 +161,18 @@ fn run(
         velocities: total.velocities,
     };
     Ok((summary, total.outcomes))
+}
+
+/// Samples of each task of the next round, and tasks. A round takes about a quarter of the work that is left, judged by
+/// the samples so far; how they are divided changes no statistic.
+fn next_round(drawn: u64, rest: u64, work: u64, left: u64) -> (u64, u64) {
+    if drawn == 0 {
+        return (1, FIRST);
+    }
+    let of_each = (work / drawn).max(1);
+    let wanted = (left / 4 / of_each).clamp(FIRST, CHUNK * ROUND).min(rest);
+    let chunk = wanted.div_ceil(ROUND).clamp(1, CHUNK);
+    (chunk, wanted.div_ceil(chunk).max(1))
 }
 
 /// The shares of all chunks, in their order.
@@ -181,14 +206,17 @@ fn share(
     range: Range<u64>,
     draw: &mut Draw,
     keep_outcomes: bool,
+    max_work: u64,
 ) -> Result<Share, ImpactError> {
     let mut share = Share::default();
     let mut rows = Vec::new();
     let at_rest = NO_EXTENT * sampler.speed();
     for sample in range {
-        sampler.draw(sample, draw)?;
+        let left = max_work.saturating_sub(share.work);
+        sampler.draw_within(left, sample, draw, |_| {})?;
         share.steps += draw.steps as u64;
         share.pivots += draw.pivots as u64;
+        share.work = share.work.saturating_add(draw.work);
         add(&mut share.histogram, draw.steps, 1);
         if !draw.is_ended {
             continue;

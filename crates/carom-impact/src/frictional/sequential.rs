@@ -137,7 +137,8 @@ impl ImpactLaw for Sequential {
         if !problem.is_approaching() {
             return separating(problem, diagnostics(&InOrder::default()));
         }
-        let found = singles.run(&cycle, self.max_impacts)?;
+        let mut left = u64::MAX;
+        let found = singles.run(&cycle, self.max_impacts, &mut left)?;
         let diagnostics = diagnostics(&found);
         singles
             .space
@@ -211,9 +212,28 @@ impl<'p> SingleImpacts<'p> {
         self.space.grazing(self.problem)
     }
 
-    /// Impacts in the order of a cycle, until no contact approaches.
-    pub(crate) fn run(&self, cycle: &[usize], max_impacts: u64) -> Result<InOrder, ImpactError> {
+    /// Impacts in the order of a cycle, until no contact approaches. The units of work that are left become fewer by
+    /// those of the impacts, and end them at zero.
+    pub(crate) fn run(
+        &self,
+        cycle: &[usize],
+        max_impacts: u64,
+        left: &mut u64,
+    ) -> Result<InOrder, ImpactError> {
         let mut event = Event::new(self);
+        let found = self.strike_in_turn(&mut event, cycle, max_impacts, *left);
+        *left = left.saturating_sub(event.workspace.work());
+        found?;
+        Ok(event.found)
+    }
+
+    fn strike_in_turn(
+        &self,
+        event: &mut Event<'_>,
+        cycle: &[usize],
+        max_impacts: u64,
+        max_work: u64,
+    ) -> Result<(), ImpactError> {
         let mut pushed = Vec::new();
         for round in 1u64.. {
             let so_far = event.found.sequence.len();
@@ -221,10 +241,9 @@ impl<'p> SingleImpacts<'p> {
                 if !event.approaches(contact) {
                     continue;
                 }
-                if event.found.sequence.len() as u64 >= max_impacts {
-                    return Err(ImpactError::LimitExceeded {
-                        impacts: max_impacts,
-                    });
+                let impacts = event.found.sequence.len() as u64;
+                if impacts >= max_impacts || event.workspace.work() >= max_work {
+                    return Err(ImpactError::LimitExceeded { impacts });
                 }
                 event.close(&self.singles[contact])?;
                 event.found.sequence.push(contact);
@@ -244,7 +263,7 @@ impl<'p> SingleImpacts<'p> {
                 }
             }
         }
-        Ok(event.found)
+        Ok(())
     }
 }
 

@@ -167,6 +167,7 @@ impl StepProblem {
                 terms,
                 made,
                 n_pivots,
+                work,
                 ..
             } = &mut *workspace;
             let matrix = if compliant.is_empty() {
@@ -182,6 +183,8 @@ impl StepProblem {
                 lemke.solve_into(problem, memory)?
             };
             *n_pivots += report.n_pivots as usize;
+            let n = self.dim() as u64;
+            *work += ATTEMPT_WORK + (report.n_pivots + n) * n * n;
             // Any candidate is judged here: rows of the problem whose terms are rounding alone say
             // nothing about velocities.
             if !matches!(report.status, LcpStatus::Solved | LcpStatus::Inaccurate) {
@@ -427,6 +430,9 @@ impl StepProblem {
     }
 }
 
+/// Units of work of an attempt beside its pivots.
+const ATTEMPT_WORK: u64 = 1000;
+
 /// Memory that steps reuse, and the covering vector that chooses among solutions.
 #[derive(Clone, Debug)]
 pub struct StepWorkspace {
@@ -442,6 +448,7 @@ pub struct StepWorkspace {
     pub(super) made: Vec<f64>,
     pub(super) n_pivots: usize,
     pub(super) residual: f64,
+    work: u64,
     round: RoundWorkspace,
 }
 
@@ -470,6 +477,7 @@ impl StepWorkspace {
             made: Vec::new(),
             n_pivots: 0,
             residual: 0.0,
+            work: 0,
             round: RoundWorkspace::default(),
         }
     }
@@ -492,6 +500,12 @@ impl StepWorkspace {
         round.after(&self.round, &mut self.after);
         self.n_pivots = answer.n_pivots;
         self.residual = answer.residual;
+    }
+
+    /// Units of work of all solves so far, about a multiply-add each: counted, not timed, so that budgets end at the
+    /// same place on every machine.
+    pub(super) fn work(&self) -> u64 {
+        self.work + self.round.work
     }
 
     /// The covering vector of the next solves, n entries, each the `entry` of its index; the

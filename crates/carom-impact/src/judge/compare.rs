@@ -59,7 +59,7 @@ impl LawVerdict {
 pub struct LawMatch {
     /// Name of the law, as in [`LAWS`](crate::LAWS).
     pub law: &'static str,
-    /// Distance of its answer, $\lVert p^+ - p^+_{\text{law}}\rVert/\lVert p^-\rVert$.
+    /// Distance of its answer, $\lVert p^+ - p^+_{\text{law}}\rVert/\rho$.
     pub distance: f64,
     /// Whether that is within the tolerance.
     pub matches: bool,
@@ -68,6 +68,9 @@ pub struct LawMatch {
     /// The coefficient of restitution, for laws that take one; `None` also where it makes no
     /// difference.
     pub restitution: Option<RestitutionFit>,
+    /// A coefficient of restitution for each contact that was chosen to fit, in the order of the contacts; `None` for a
+    /// contact where it makes no difference.
+    pub restitutions: Option<Vec<Option<f64>>>,
     /// Which of its answers it is, in words: the order, the mode, the law of restitution.
     pub detail: String,
     /// The answer (n).
@@ -88,6 +91,7 @@ pub struct Refusal {
 struct Candidate {
     distance: f64,
     restitution: Option<RestitutionFit>,
+    restitutions: Option<Vec<Option<f64>>>,
     detail: String,
     velocity_plus: Tangent,
     /// Whether all answers of the law were looked at.
@@ -127,9 +131,13 @@ pub(super) fn all(
 ) -> (Vec<LawMatch>, Vec<Refusal>) {
     let mut laws = Vec::new();
     let mut refused = Vec::new();
+    // No law of dry contact leaves a contact approaching.
+    let is_open = case.is_open(case.velocity_plus);
     let mut add = |law: &'static str, answer: Answer| match answer {
+        // Neither a match nor the nearest.
+        Ok(candidate) if !case.is_open(&candidate.velocity_plus) => {}
         Ok(candidate) => {
-            let matches = case.is_same(candidate.distance);
+            let matches = is_open && case.is_same(candidate.distance);
             laws.push(LawMatch {
                 law,
                 distance: candidate.distance,
@@ -140,6 +148,7 @@ pub(super) fn all(
                     (false, false) => LawVerdict::Unknown,
                 },
                 restitution: candidate.restitution,
+                restitutions: candidate.restitutions,
                 detail: candidate.detail,
                 velocity_plus: candidate.velocity_plus,
             });
@@ -237,6 +246,7 @@ impl Case<'_> {
         Candidate {
             distance: self.distance(&velocity_plus),
             restitution: None,
+            restitutions: None,
             detail,
             velocity_plus,
             is_all: true,
@@ -359,7 +369,8 @@ impl Case<'_> {
     /// so, then the first; of the others the nearer.
     fn better(&self, best: Option<Answer>, next: Answer) -> Answer {
         let rank = |candidate: &Candidate| {
-            let is_fitted = candidate.restitution.is_some_and(|r| r.is_fitted);
+            let is_fitted = candidate.restitution.is_some_and(|r| r.is_fitted)
+                || candidate.restitutions.is_some();
             match self.is_same(candidate.distance) {
                 true => (u8::from(is_fitted), 0.0),
                 false => (2, candidate.distance),
@@ -459,6 +470,7 @@ fn on_segment(
             value: value.min(1.0),
             is_fitted: alpha != 1.0,
         }),
+        restitutions: None,
         detail,
         velocity_plus: case.velocity(&at(alpha)),
         is_all: true,
@@ -490,13 +502,58 @@ fn moreau_newton(case: &Case<'_>) -> Answer {
         false => law.resolve(problem),
     };
     let common = case.common_restitution();
-    let fitted = case.fitted(common, String::new(), |e| case.with_restitution(e, resolve));
-    if common.is_some() {
-        return fitted;
-    }
     let detail = "restitution of each contact as given".to_owned();
     let own = resolve(case.problem).map(|outcome| case.candidate(outcome.velocity_plus, detail));
-    case.better(Some(own), fitted)
+    if common.is_none() && own.as_ref().is_ok_and(|own| case.is_same(own.distance)) {
+        return own;
+    }
+    let fitted = case.fitted(common, String::new(), |e| case.with_restitution(e, resolve));
+    if fitted
+        .as_ref()
+        .is_ok_and(|fitted| case.is_same(fitted.distance))
+    {
+        return fitted;
+    }
+    let best = match common {
+        Some(_) => fitted,
+        None => case.better(Some(own), fitted),
+    };
+    case.better(Some(best), by_contact(case, resolve))
+}
+
+/// With a restitution of every contact of its own: what each contact did, $e_i = -b_i^+/b_i^-$ where it approached.
+fn by_contact(
+    case: &Case<'_>,
+    resolve: impl Fn(&ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError>,
+) -> Answer {
+    let set = case.problem.contacts();
+    let scale = case.problem.scale();
+    let rate = |i: usize, v: &Tangent| set.normal_velocity(i, v.0.as_slice(), scale).rate;
+    let ratio = |i: usize, contact: &Contact| {
+        let before = rate(i, case.approach);
+        // A contact that did not approach has no restitution.
+        if before >= -case.limit_of(&contact.normal) {
+            return None;
+        }
+        let ratio = -rate(i, case.velocity_plus) / before;
+        ratio.is_finite().then(|| ratio.clamp(0.0, 1.0))
+    };
+    let contacts = set.contacts().iter().enumerate();
+    let ratios: Vec<Option<f64>> = contacts.map(|(i, contact)| ratio(i, contact)).collect();
+    let given = set.contacts().iter().zip(&ratios);
+    let changed = given.map(|(contact, ratio)| Contact {
+        restitution: ratio.unwrap_or(0.0),
+        ..contact.clone()
+    });
+    let forms = set.constraint_forms().to_vec();
+    let contacts = ContactSet::constrained(set.metric(), changed.collect(), forms)?;
+    let problem = ImpactProblem::new(&contacts, case.problem.velocity_minus().clone())?;
+    let outcome = resolve(&problem)?;
+    let detail = "restitution of each contact fitted".to_owned();
+    Ok(Candidate {
+        restitutions: Some(ratios),
+        ..case.candidate(outcome.velocity_plus, detail)
+    })
 }
 
 /// Every outcome of a few planar contacts, else the one that the law finds, or, with round cones,
@@ -571,13 +628,17 @@ fn sequential(case: &Case<'_>, known: &mut Vec<Known>) -> Answer {
     let singles = SingleImpacts::new(case.problem, friction_cone)?;
     let mut best: Option<(f64, Sequential)> = None;
     let mut failed = None;
+    let mut left = case.options.max_work;
     for order in orders {
+        if left == 0 {
+            break;
+        }
         let law = Sequential {
             order,
             friction_cone,
             ..Sequential::default()
         };
-        let found = match singles.run(&law.cycle(m)?, law.max_impacts) {
+        let found = match singles.run(&law.cycle(m)?, law.max_impacts, &mut left) {
             Ok(found) => found,
             Err(error) => {
                 failed = failed.or(Some(error));
@@ -613,7 +674,7 @@ fn sequential(case: &Case<'_>, known: &mut Vec<Known>) -> Answer {
         _ => format!("order {:?}", law.order),
     };
     Ok(Candidate {
-        is_all: m <= MAX_PERMUTED,
+        is_all: m <= MAX_PERMUTED && left > 0,
         ..case.fixed(&law, detail)?
     })
 }
@@ -660,6 +721,7 @@ fn set_valued(set: &SetVerdict) -> Candidate {
     Candidate {
         distance: set.distance,
         restitution: None,
+        restitutions: None,
         detail: match &set.membership {
             Membership::Inside(_) => "member of the set".to_owned(),
             _ => format!("nearest of {} members", set.members),

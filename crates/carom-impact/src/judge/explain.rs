@@ -177,10 +177,9 @@ pub(super) fn in_one_step(case: &Case<'_>) -> Result<(DVector<f64>, Tangent), Im
         Some(basis) => &change - basis * basis.tr_mul(&change),
         None => change,
     };
-    let tolerance = case.options.tolerance;
-    let limit = |i: usize| tolerance * case.reference_of(&contacts.contacts()[i].normal);
+    let limit = |i: usize| case.limit_of(&contacts.contacts()[i].normal);
     let rate = |row: usize| kernel::dot(contacts.unit_row(row), case.after.as_slice());
-    let is_closed = |i: usize| rate(contacts.row(i)) <= limit(i);
+    let is_closed = |i: usize| rate(contacts.row(i)).abs() <= limit(i);
     let sliding = |i: usize| {
         let row = contacts.row(i);
         let is_round = contacts.contacts()[i].tangents.len() == 2;

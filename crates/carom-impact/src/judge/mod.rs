@@ -4,12 +4,13 @@
 //! explain that, are they such as dry contacts can give, and does any law of this crate say the
 //! same? [`judge`] answers from the [`ImpactProblem`] and $v^+$ alone.
 //!
-//! All distances are relative: velocities in the kinetic metric, over $\lVert p^-\rVert$ (over
-//! $\lVert p^+\rVert$ if the system starts at rest). They have no units and mean the same for
-//! every problem: $10^{-2}$ is a hundredth of the motion there was, or $10^{-4}$ of its energy.
-//! Parts that contacts touch and that no contact, no constraint and no entry of the mass matrix connects are
-//! each measured by their own momentum, and the largest distance counts: a far body, however fast, changes no
-//! verdict. What no contact touches is measured by the whole momentum.
+//! All distances are relative: velocities in the kinetic metric, over the motion that contacts see, $\rho$. That is
+//! the norm of the momentum before, projected onto the span of the rows of contacts and constraints; that of the
+//! momentum after if it is zero. It has no units and does not change with the frame, a uniform velocity that no row
+//! sees, the coordinates, or the order and repetition of contacts: $10^{-2}$ is a hundredth of the motion there was, or
+//! $10^{-4}$ of its energy. Parts that no contact, no constraint and no entry of the mass matrix connects are each measured
+//! by their own motion, and the largest distance counts: a far body, however fast, changes no verdict. Rounding of
+//! the data, $2^{-50}$ of the velocities in the frame given, is taken off every distance.
 //!
 //! # Which impulses
 //!
@@ -47,12 +48,16 @@ pub use membership::{Membership, OutsideReason, SetVerdict, Witness, WitnessCone
 #[cfg(feature = "bounds")]
 pub use passed::{PassedBound, passed_bound};
 
-use crate::frictional::FrictionCone;
+use crate::event_scale::ROUNDING;
+use crate::frictional::{DEFAULT_SAMPLING_WORK, FrictionCone};
 use crate::own_terms::{self, GRAZING_TOLERANCE};
 use crate::{Audit, ImpactError, ImpactProblem, audit};
 use carom_metric::{Covector, Tangent, kernel};
 use nalgebra::DVector;
 use parts::Parts;
+
+/// Rounding of the data over the tolerance above which a judgement speaks of it.
+const COARSE: f64 = 0.1;
 
 /// Numeric knobs of [`judge`].
 #[derive(Clone, Debug, PartialEq)]
@@ -68,6 +73,9 @@ pub struct JudgeOptions {
     pub seed: u64,
     /// Cap on the states visited when all orders of the propagative law are followed.
     pub max_nodes: usize,
+    /// Units of work that the search for a member, and the orders of the sequential law, may each take
+    /// ([`DEFAULT_SAMPLING_WORK`]), about a multiply-add each: counted, not timed.
+    pub max_work: u64,
     /// Names of the laws that are asked; `None`: all that the problem admits.
     pub laws: Option<Vec<String>>,
     /// Shape of the friction cones of spatial contacts, for all laws and the set.
@@ -81,6 +89,7 @@ impl Default for JudgeOptions {
             samples: 512,
             seed: 0,
             max_nodes: 20_000,
+            max_work: DEFAULT_SAMPLING_WORK,
             laws: None,
             friction_cone: FrictionCone::default(),
         }
@@ -129,8 +138,12 @@ pub struct Judgement {
     pub is_approaching: bool,
     /// Balance of the least-norm impulses: energies, penetration, constraints.
     pub audit: Audit,
-    /// $E^+/E^-$; `None` if the system starts at rest.
+    /// $E^+/E^-$ of the motion that contacts see; `None` if there is none before.
     pub energy_ratio: Option<f64>,
+    /// Energies before and after of the motion that contacts see, J.
+    pub relative_energies_j: [f64; 2],
+    /// Rounding of the data over the motion that contacts see, the largest of all parts: distances below are not told.
+    pub rounding: f64,
     /// $E^+/E^-$ of the whole, and of each part that contacts touch and nothing connects to the others; infinite from
     /// rest, 1 if nothing moves.
     pub part_energy_ratios: Vec<f64>,
@@ -149,7 +162,7 @@ pub struct Judgement {
 impl Judgement {
     /// What the energy did: gained if that of any part grew, else lost if that of any fell.
     pub fn energy_change(&self) -> EnergyChange {
-        let slack = 2.0 * self.options.tolerance;
+        let slack = self.energy_slack();
         let ratio = self.telling_ratio();
         if ratio > 1.0 + slack {
             EnergyChange::Gained
@@ -160,11 +173,28 @@ impl Judgement {
         }
     }
 
+    /// True if rounding of the velocities as given is more than a tenth of the tolerance.
+    pub fn has_coarse_data(&self) -> bool {
+        self.rounding > COARSE * self.options.tolerance
+    }
+
+    /// True if contacts see all of the motion before, so that its energy is that of relative motion.
+    fn is_all_seen(&self) -> bool {
+        let all = self.audit.energy_minus_j;
+        let [seen, _] = self.relative_energies_j;
+        all - seen <= self.options.tolerance * all
+    }
+
+    /// Relative change of energy that is not told from none.
+    fn energy_slack(&self) -> f64 {
+        2.0 * (self.options.tolerance + self.rounding)
+    }
+
     /// The energy ratio of the part that gained most, or lost most if none gained.
     fn telling_ratio(&self) -> f64 {
         let ratios = || self.part_energy_ratios.iter().copied();
         let most = ratios().fold(1.0, f64::max);
-        if most > 1.0 + 2.0 * self.options.tolerance {
+        if most > 1.0 + self.energy_slack() {
             most
         } else {
             ratios().fold(1.0, f64::min)
@@ -214,7 +244,7 @@ impl Judgement {
 /// let judgement = judge(&problem, &after, &JudgeOptions::default())?;
 /// assert_eq!(judgement.energy_change(), EnergyChange::Gained);
 /// assert_eq!(judgement.matches().count(), 0);
-/// assert!(judgement.verdict().starts_with("Gains 11 % of its energy."));
+/// assert!(judgement.verdict().starts_with("Gains 16.6 % of its energy of relative motion."));
 /// # Ok::<(), carom_impact::ImpactError>(())
 /// ```
 pub fn judge(
@@ -259,14 +289,17 @@ pub fn judge_time_step(
     );
     let raised = |velocity: &Tangent| Tangent(parts.raised(&velocity.0));
     let own;
-    let posed = if parts.are_even() {
+    let posed = if parts.are_given() {
         problem
     } else {
         own = ImpactProblem::new(contacts, raised(problem.velocity_minus()))?;
         &own
     };
     let (from, to) = (raised(approach), raised(velocity_plus));
-    let case = Case::new(posed, &from, &to, parts.clone(), options.clone())?;
+    let given = [problem.velocity_minus(), velocity_plus];
+    let mut case = Case::new(posed, &from, &to, parts.clone(), options.clone())?;
+    case.measure(given);
+    case.is_approaching = problem.is_approaching();
     let mut explanation = explain::explain(&case)?;
     let inelastic = compare::Inelastic::of(&case);
     let mut outcome_set = match options.samples {
@@ -276,13 +309,15 @@ pub fn judge_time_step(
     };
     let (mut laws, refused) = compare::all(&case, &inelastic, outcome_set.as_ref());
     // In the unit of the problem again.
-    let lower = |velocity: &mut Tangent| velocity.0 = parts.lowered(&velocity.0);
+    let lower = |velocity: &mut Tangent| velocity.0 = parts.restored(&velocity.0);
     explanation.lower(contacts, &parts);
     laws.iter_mut()
         .for_each(|law| lower(&mut law.velocity_plus));
     if let Some(set) = &mut outcome_set {
         lower(&mut set.nearest);
-        if let Membership::Inside(Witness::Steps { steps, .. }) = &mut set.membership {
+        if let Membership::Inside(Witness::Steps { steps, .. })
+        | Membership::Near(Witness::Steps { steps, .. }) = &mut set.membership
+        {
             let lower = |step| parts.lower_impulses(contacts, step);
             steps.iter_mut().for_each(lower);
         }
@@ -293,18 +328,19 @@ pub fn judge_time_step(
         &explanation.impulses,
         &explanation.constraint_impulses,
     )?;
-    if parts.count() > 1 {
-        audit.penetration_residual = case.penetration();
-        audit.constraint_residual = case.violation()?;
-    }
-    let energy_ratio = (audit.energy_minus_j > 0.0)
-        .then(|| audit.energy_plus_j / audit.energy_minus_j)
-        .filter(|ratio| ratio.is_finite());
+    audit.penetration_residual = case.penetration();
+    audit.constraint_residual = case.violation()?;
+    let relative_energies_j = case.relative_energies_j();
+    let [minus, plus] = relative_energies_j;
+    let energy_ratio = (minus > 0.0).then(|| plus / minus);
+    let energy_ratio = energy_ratio.filter(|ratio| ratio.is_finite());
     Ok(Judgement {
         options: options.clone(),
         is_approaching: problem.is_approaching(),
         audit,
         energy_ratio,
+        relative_energies_j,
+        rounding: case.largest_rounding(),
         part_energy_ratios: case.energy_ratios(),
         explanation,
         contacts: contact_reports(problem, approach, velocity_plus, case.is_step()),
@@ -325,9 +361,13 @@ struct Case<'a> {
     /// Whitened velocity after.
     after: DVector<f64>,
     parts: Parts,
-    /// What distances are relative to in each part.
+    /// True if a contact approached in the problem as given.
+    is_approaching: bool,
+    /// Motion that contacts see in each part, $\rho_c$.
     references: Vec<f64>,
-    /// The same for all parts together.
+    /// Part of each norm that rounding of the velocities as given hides, $r_c$.
+    rounding: Vec<f64>,
+    /// Motion of all parts together.
     reference: f64,
 }
 
@@ -346,7 +386,9 @@ impl<'a> Case<'a> {
             options,
             after: DVector::zeros(velocity_plus.0.len()),
             parts,
+            is_approaching: problem.is_approaching(),
             references: Vec::new(),
+            rounding: Vec::new(),
             reference: 1.0,
         };
         case.after = case.whitened(velocity_plus);
@@ -354,22 +396,49 @@ impl<'a> Case<'a> {
         if !norm_plus.is_finite() {
             return Err(ImpactError::Overflow);
         }
-        let moving = |sizes: [f64; 2]| sizes.into_iter().find(|size| *size > 0.0).unwrap_or(1.0);
-        case.reference = moving([problem.norm(), norm_plus]);
-        let (before, after) = case.norms();
-        let whole = moving([&before, &after].map(|norms| case.parts.whole(norms)));
-        let own = before.iter().zip(&after).zip(&case.parts.is_touched);
-        // What no contact touches has nothing of its own to be measured by: it may be rounding.
-        let references = own.zip(case.parts.in_parts(whole));
-        let references = references.map(|(((before, after), is_touched), whole)| {
+        Ok(case)
+    }
+
+    /// Measures the motion of every part, from the velocities before and after as given, whose rounding counts.
+    fn measure(&mut self, given: [&Tangent; 2]) {
+        let whitened = given.map(|velocity| self.whitened(velocity));
+        let sizes = whitened.map(|whitened| self.parts.norms(whitened.as_slice()));
+        let [minus, plus] = sizes;
+        let largest = minus.iter().zip(&plus).map(|(a, b)| a.max(*b));
+        self.rounding = self.parts.raised_sizes(largest.map(|size| ROUNDING * size));
+        let (before, after) = self.norms();
+        let moving = |sizes: [f64; 2], rounding: f64| {
+            let moves = |size: &f64| *size > rounding;
+            sizes.into_iter().find(moves).unwrap_or(1.0)
+        };
+        let wholes = [&before, &after].map(|norms| self.parts.whole(norms));
+        let whole = moving(wholes, self.parts.whole(&self.rounding));
+        self.reference = moving(
+            [self.problem.norm(), kernel::norm(self.after.as_slice())],
+            0.0,
+        );
+        let own = before.iter().zip(&after).zip(&self.rounding);
+        let own = own.zip(&self.parts.is_touched);
+        // A part that no contact touches has no motion of its own that contacts see.
+        let references = own.zip(self.parts.in_parts(whole));
+        let references = references.map(|((((before, after), rounding), is_touched), whole)| {
             if *is_touched {
-                moving([*before, *after])
+                moving([*before, *after], *rounding)
             } else {
                 whole
             }
         });
-        case.references = references.collect();
-        Ok(case)
+        self.references = references.collect();
+    }
+
+    /// The largest rounding of the touched parts over their motion.
+    fn largest_rounding(&self) -> f64 {
+        let parts = self.rounding.iter().zip(&self.references);
+        let parts = parts.zip(&self.parts.is_touched);
+        let touched = parts.filter(|(_, is_touched)| **is_touched);
+        touched
+            .map(|((rounding, reference), _)| rounding / reference)
+            .fold(0.0, f64::max)
     }
 
     /// A velocity in the coordinates of the case.
@@ -399,15 +468,29 @@ impl<'a> Case<'a> {
         (before, self.parts.norms(self.after.as_slice()))
     }
 
-    /// The largest of the norms of the parts of a whitened vector, each relative to the motion of its part.
+    /// The largest norm of the parts of a whitened vector, less its rounding and over the motion of its part.
     fn relative(&self, whitened: &DVector<f64>) -> f64 {
         let norms = self.parts.norms(whitened.as_slice());
-        let all = norms.iter().zip(&self.references);
-        all.map(|(norm, reference)| norm / reference)
+        let all = norms.iter().zip(&self.rounding).zip(&self.references);
+        all.map(|((norm, rounding), reference)| (norm - rounding) / reference)
             .fold(0.0, f64::max)
     }
 
-    /// What the velocity of a row is relative to.
+    /// The size of a row's velocity, less its rounding and over the motion of its part; at least 0.
+    fn relative_rate(&self, row: &Covector, size: f64) -> f64 {
+        let part = self.parts.of_row(row.0.as_slice());
+        let rounding = self.rounding.get(part).copied().unwrap_or(0.0);
+        ((size - rounding) / self.reference_of(row)).max(0.0)
+    }
+
+    /// Velocity of a row up to which it counts as zero.
+    fn limit_of(&self, row: &Covector) -> f64 {
+        let part = self.parts.of_row(row.0.as_slice());
+        let rounding = self.rounding.get(part).copied().unwrap_or(0.0);
+        self.options.tolerance * self.reference_of(row) + rounding
+    }
+
+    /// Motion that contacts see in the part of a row.
     fn reference_of(&self, row: &Covector) -> f64 {
         let part = self.parts.of_row(row.0.as_slice());
         self.references.get(part).copied().unwrap_or(self.reference)
@@ -420,12 +503,22 @@ impl<'a> Case<'a> {
 
     /// The largest velocity at which a contact approaches afterwards, per kinetic length of its normal.
     fn penetration(&self) -> f64 {
+        self.penetration_of(self.velocity_plus)
+    }
+
+    /// True if no contact approaches at a velocity (n) by more than the tolerance.
+    fn is_open(&self, velocity: &Tangent) -> bool {
+        self.penetration_of(velocity) <= self.options.tolerance
+    }
+
+    /// The largest velocity at which a contact approaches at a velocity (n), per kinetic length of its normal.
+    fn penetration_of(&self, velocity: &Tangent) -> f64 {
         let contacts = self.problem.contacts();
-        let (after, scale) = (self.velocity_plus.0.as_slice(), self.problem.scale());
+        let (after, scale) = (velocity.0.as_slice(), self.problem.scale());
         let normals = contacts.contacts().iter().enumerate();
         let approaching = normals.map(|(i, contact)| {
             let rate = contacts.normal_velocity(i, after, scale).rate;
-            -rate / self.reference_of(&contact.normal)
+            self.relative_rate(&contact.normal, -rate)
         });
         approaching.fold(0.0, f64::max)
     }
@@ -437,28 +530,47 @@ impl<'a> Case<'a> {
         let mut largest = 0.0f64;
         for form in contacts.constraint_forms() {
             let norm = contacts.metric().norm(form)?;
+            if norm == 0.0 {
+                continue;
+            }
             let velocity = own_terms::row_velocity(form.0.as_slice(), after, norm, scale);
-            largest = largest.max(velocity.rate.abs() / self.reference_of(form));
+            largest = largest.max(self.relative_rate(form, velocity.rate.abs()));
         }
         Ok(largest)
     }
 
-    /// $E^+/E^-$ of the whole and of each part that contacts touch.
+    /// Norms of the parts of the motion that contacts see, before and after.
+    fn seen_norms(&self) -> [Vec<f64>; 2] {
+        let contacts = self.problem.contacts();
+        let seen = |momentum: &[f64]| self.parts.norms(parts::seen(contacts, momentum).as_slice());
+        [seen(self.problem.momentum()), seen(self.after.as_slice())]
+    }
+
+    /// Energies before and after of the motion that contacts see, J.
+    fn relative_energies_j(&self) -> [f64; 2] {
+        self.seen_norms().map(|norms| {
+            let speed = self.parts.whole(&norms) / self.problem.scale();
+            0.5 * speed * speed
+        })
+    }
+
+    /// $E^+/E^-$ of the motion that contacts see, of the whole and of each part that contacts touch.
     fn energy_ratios(&self) -> Vec<f64> {
-        let (before, after) = self.norms();
-        let ratio = |(before, after): (f64, f64)| {
-            if before == after {
+        let [before, after] = self.seen_norms();
+        let ratio = |before: f64, after: f64, rounding: f64| {
+            if (before - after).abs() <= rounding {
                 1.0
             } else {
                 (after / before).powi(2)
             }
         };
-        let whole = (self.parts.whole(&before), self.parts.whole(&after));
-        let touched = before.into_iter().zip(after).zip(&self.parts.is_touched);
+        let [minus, plus, rounding] =
+            [&before, &after, &self.rounding].map(|norms| self.parts.whole(norms));
+        let touched = before.into_iter().zip(after).zip(&self.rounding);
+        let touched = touched.zip(&self.parts.is_touched);
         let touched = touched.filter(|(_, is_touched)| **is_touched);
-        std::iter::once(whole)
-            .chain(touched.map(|(norms, _)| norms))
-            .map(ratio)
+        std::iter::once(ratio(minus, plus, rounding))
+            .chain(touched.map(|(((before, after), rounding), _)| ratio(before, after, *rounding)))
             .collect()
     }
 

@@ -1,19 +1,24 @@
 //! The parts of a system that nothing connects, each measured by its own momentum.
 
+use crate::event_scale::{ROUNDING, part_in_span};
 use crate::{Contact, ContactSet, ImpactProblem, own_terms};
 use carom_metric::{Tangent, kernel};
 use nalgebra::DVector;
 
-/// Degrees of freedom in parts that no entry of the mass matrix, no constraint and no contact connects.
+/// Degrees of freedom in parts that no entry of the mass matrix, no constraint and no contact connects, and the frame
+/// and unit of velocity in which each is judged.
 ///
-/// What happens in one part says nothing about another: a far body of any momentum changes no verdict.
-/// So every part is judged in a unit of velocity of its own, a power of two, in which the momenta of parts with contacts are
-/// about equal and no other is larger: laws and the set do not depend on that unit.
+/// A part says nothing about another: a far body of any momentum changes no verdict. Neither does a velocity that no row
+/// sees: it is taken away from all velocities, so that the norm of the momentum before is that of the motion that contacts
+/// see, $\rho_c$. Every part has a unit of velocity of its own, a power of two, in which the momenta of parts with contacts
+/// are about equal: laws and the set depend neither on the frame nor on the unit.
 #[derive(Clone, Debug)]
 pub(super) struct Parts {
     /// Part of each degree of freedom, which is that of the whitened coordinate, too.
     of: Vec<usize>,
-    /// What the velocities of each part are multiplied by.
+    /// Velocity before (n) that no row sees.
+    unseen: DVector<f64>,
+    /// Factor of the velocities of each part.
     factors: Vec<f64>,
     /// Whether a contact touches the part.
     pub(super) is_touched: Vec<bool>,
@@ -48,6 +53,7 @@ impl Parts {
         let number = |root: &usize| firsts.binary_search(root).unwrap_or(0);
         let mut parts = Self {
             of: roots.iter().map(number).collect(),
+            unseen: DVector::zeros(n),
             factors: vec![1.0; firsts.len()],
             is_touched: vec![false; firsts.len()],
         };
@@ -57,13 +63,15 @@ impl Parts {
                 *is_touched = true;
             }
         }
+        parts.unseen = parts.unseen_by_rows(problem);
         if parts.factors.len() < 2 {
             return parts;
         }
         let mut sizes = vec![0.0f64; parts.factors.len()];
         for velocity in velocities {
             let mut whitened = vec![0.0; n];
-            metric.whiten_velocity_into(velocity.0.as_slice(), &mut whitened);
+            let seen = &velocity.0 - &parts.unseen;
+            metric.whiten_velocity_into(seen.as_slice(), &mut whitened);
             for (size, norm) in sizes.iter_mut().zip(parts.norms(&whitened)) {
                 *size = size.max(norm);
             }
@@ -86,13 +94,25 @@ impl Parts {
         parts
     }
 
-    pub(super) fn count(&self) -> usize {
-        self.factors.len()
+    /// True if all parts are judged in the frame and unit of the problem.
+    pub(super) fn are_given(&self) -> bool {
+        self.factors.iter().all(|factor| *factor == 1.0) && self.unseen.iter().all(|v| *v == 0.0)
     }
 
-    /// Whether all parts are judged in the unit of the problem.
-    pub(super) fn are_even(&self) -> bool {
-        self.factors.iter().all(|factor| *factor == 1.0)
+    /// Velocity before (n) that no row of a contact and no constraint sees; zero in a part where it is rounding.
+    fn unseen_by_rows(&self, problem: &ImpactProblem<'_>) -> DVector<f64> {
+        let momentum = problem.momentum();
+        let seen = seen(problem.contacts(), momentum);
+        let mut left = DVector::from_column_slice(momentum) - seen;
+        let norms = [left.as_slice(), momentum].map(|whitened| self.norms(whitened));
+        for (x, part) in left.iter_mut().zip(&self.of) {
+            if norms[0][*part] <= ROUNDING * norms[1][*part] {
+                *x = 0.0;
+            }
+        }
+        let metric = problem.contacts().metric();
+        metric.unwhiten_velocity_in_place(left.as_mut_slice());
+        left / problem.scale()
     }
 
     /// Norm of each part of a whitened vector (n).
@@ -115,6 +135,14 @@ impl Parts {
         kernel::norm(&lowered)
     }
 
+    /// Sizes of the parts in the unit of the problem, in their own.
+    pub(super) fn raised_sizes(&self, sizes: impl Iterator<Item = f64>) -> Vec<f64> {
+        sizes
+            .zip(&self.factors)
+            .map(|(size, factor)| size * factor)
+            .collect()
+    }
+
     /// A size in the unit of the problem in that of each part.
     pub(super) fn in_parts(&self, size: f64) -> impl Iterator<Item = f64> {
         self.factors.iter().map(move |factor| size * factor)
@@ -126,22 +154,24 @@ impl Parts {
         first.and_then(|k| self.of.get(k)).copied().unwrap_or(0)
     }
 
-    /// A velocity, or its whitened coordinates, in the units of the parts.
+    /// A velocity (n) in the frames and units of the parts.
     pub(super) fn raised(&self, velocity: &DVector<f64>) -> DVector<f64> {
-        let units = velocity.iter().zip(&self.of);
+        let units = velocity.iter().zip(&self.unseen).zip(&self.of);
         DVector::from_iterator(
             velocity.len(),
-            units.map(|(x, part)| x * self.factors[*part]),
+            units.map(|((v, unseen), part)| (v - unseen) * self.factors[*part]),
         )
     }
 
-    /// The same back in the unit of the problem.
-    pub(super) fn lowered(&self, velocity: &DVector<f64>) -> DVector<f64> {
-        let units = velocity.iter().zip(&self.of);
-        DVector::from_iterator(
-            velocity.len(),
-            units.map(|(x, part)| x / self.factors[*part]),
-        )
+    /// A velocity (n) of the parts in the frame and unit of the problem.
+    pub(super) fn restored(&self, velocity: &DVector<f64>) -> DVector<f64> {
+        self.lowered(velocity) + &self.unseen
+    }
+
+    /// Whitened coordinates (n), or a change of velocity, in the unit of the problem.
+    pub(super) fn lowered(&self, change: &DVector<f64>) -> DVector<f64> {
+        let units = change.iter().zip(&self.of);
+        DVector::from_iterator(change.len(), units.map(|(x, part)| x / self.factors[*part]))
     }
 
     /// Impulses on the contact rows in the unit of the problem.
@@ -163,4 +193,15 @@ impl Parts {
             *multiplier /= self.factors[self.of_row(form.0.as_slice())];
         }
     }
+}
+
+/// Part of a whitened momentum (n) that the rows of contacts and constraints see.
+pub(super) fn seen(contacts: &ContactSet<'_>, momentum: &[f64]) -> DVector<f64> {
+    // The rows have no part along the constraints.
+    let rows = (0..contacts.row(contacts.len())).map(|row| contacts.unit_row(row));
+    let forms = contacts.constraint_basis();
+    let n = momentum.len();
+    let forms = forms.map_or(&[][..], |basis| basis.as_slice());
+    let rows = rows.chain(forms.chunks_exact(n.max(1)));
+    DVector::from_column_slice(&part_in_span(rows, momentum))
 }

@@ -1,6 +1,7 @@
 //! Bounds of all outcomes that a velocity passes.
 
 use super::membership::PROVABLE;
+use super::parts::seen;
 use super::tasks::map;
 use super::{Judgement, Membership};
 use crate::ImpactProblem;
@@ -55,7 +56,9 @@ pub fn passed_bound(
     }
     let away = &after.0 - metric.flat(&set.nearest).ok()?.0;
     let tolerance = judgement.options.tolerance.max(PROVABLE);
-    let speed = problem.norm() / problem.scale();
+    // The motion that contacts see: what a tolerance is relative to.
+    let momentum = seen(problem.contacts(), problem.momentum());
+    let speed = momentum.norm() / problem.scale();
     let passed = |direction: &Covector| {
         let value = direction.0.dot(&velocity_plus.0);
         let limit = value - tolerance * metric.norm(direction).ok()? * speed;

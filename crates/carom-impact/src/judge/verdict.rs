@@ -11,22 +11,27 @@ pub(super) fn words(judgement: &Judgement) -> String {
     sentences.extend(contacts(judgement));
     sentences.extend(laws(judgement));
     sentences.extend(outcome_set(judgement));
+    sentences.extend(rounding(judgement));
     sentences.join(" ")
 }
 
 fn energy(judgement: &Judgement) -> String {
     let ratio = judgement.telling_ratio();
+    let energy = match judgement.is_all_seen() {
+        true => "its energy",
+        false => "its energy of relative motion",
+    };
     match judgement.energy_change() {
         EnergyChange::Gained if ratio.is_infinite() => {
             "Starts at rest and moves afterwards.".to_owned()
         }
         EnergyChange::Gained if ratio >= 2.0 => {
-            format!("Multiplies its energy by {}.", rounded(ratio))
+            format!("Multiplies {energy} by {}.", rounded(ratio))
         }
         EnergyChange::Gained => {
-            format!("Gains {} % of its energy.", rounded(100.0 * (ratio - 1.0)))
+            format!("Gains {} % of {energy}.", rounded(100.0 * (ratio - 1.0)))
         }
-        EnergyChange::Lost => format!("Loses {} % of its energy.", rounded(100.0 * (1.0 - ratio))),
+        EnergyChange::Lost => format!("Loses {} % of {energy}.", rounded(100.0 * (1.0 - ratio))),
         EnergyChange::Kept => "Keeps its energy.".to_owned(),
     }
 }
@@ -116,7 +121,9 @@ fn laws(judgement: &Judgement) -> Option<String> {
         return Some(sentence.to_owned());
     }
     // Those first that were not fitted: they say more.
-    let is_fitted = |law: &LawMatch| law.restitution.is_some_and(|fit| fit.is_fitted);
+    let is_fitted = |law: &LawMatch| {
+        law.restitution.is_some_and(|fit| fit.is_fitted) || law.restitutions.is_some()
+    };
     let mut matches: Vec<&LawMatch> = judgement.matches().collect();
     matches.sort_by_key(|law| is_fitted(law));
     let names: Vec<String> = matches.into_iter().map(named).collect();
@@ -145,6 +152,9 @@ fn named(law: &LawMatch) -> String {
             let value = coefficient(fit.value);
             format!("{} with restitution {value}{fitted}", law.law)
         }
+        None if law.restitutions.is_some() => {
+            format!("{} with a restitution of each contact (fitted)", law.law)
+        }
         None => law.law.to_owned(),
     }
 }
@@ -164,11 +174,25 @@ fn outcome_set(judgement: &Judgement) -> Option<String> {
             "It lies between {} and {distance} away from the set of inelastic outcomes.",
             rounded(*margin)
         ),
+        Membership::Near(_) => format!(
+            "A member of the set of inelastic outcomes lies {distance} away, within the tolerance."
+        ),
         Membership::Unknown => format!(
             "Whether it lies in the set of inelastic outcomes is unknown: of {} members the \
              nearest is {distance} away.",
             set.members
         ),
+    })
+}
+
+/// Rounding of the data, where it is not far below the tolerance.
+fn rounding(judgement: &Judgement) -> Option<String> {
+    judgement.has_coarse_data().then(|| {
+        format!(
+            "The velocities are so large that their rounding is {} of the motion that contacts see: the data cannot \
+             tell finer.",
+            rounded(judgement.rounding)
+        )
     })
 }
 

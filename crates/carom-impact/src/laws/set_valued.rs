@@ -59,6 +59,12 @@ impl BuiltIn for SetValued {
                 meaning: "\"mixed\": contacts are switched off at random; \"auto\": mixed if steps have several solutions",
             },
             OptionInfo {
+                key: "max_work",
+                default: "5000000000",
+                unit: "",
+                meaning: "units of work of all samples, about five seconds; then `limit` is \"work\", or `work-limit` if no sample ended",
+            },
+            OptionInfo {
                 key: "bounds",
                 default: "none",
                 unit: "",

@@ -4,15 +4,24 @@ use crate::draft::{Draft, Targets};
 use crate::gate::Rules;
 use crate::jump::separating;
 use crate::laws::BuiltIn;
+use crate::nnls::nonnegative_least_squares;
 use crate::own_terms::{groups, row_velocity};
 use crate::problem::Numbers;
 use crate::{Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus};
+use carom_metric::kernel;
 use carom_numeric::svd::Svd;
 use nalgebra::{DMatrix, DVector};
 use smallvec::smallvec;
 
 /// Directions of the impulse below this fraction of the largest are none.
 const RANK_TOLERANCE: f64 = 1e-12;
+
+/// Gradient of the least distance problem that counts as zero, over its own terms.
+const NO_GRADIENT: f64 = 1e-14;
+
+/// Part of the unit vector that the least distance problem leaves, below which normals cannot all push: the shortest
+/// impulses would be a billion times as large as those that pull. Impulses below this fraction of the whole are rounding.
+const FEASIBLE: f64 = 1e-9;
 
 /// The law of rough contacts (`nonholonomic-rough`): impulses on the normal and every tangent
 /// row, which together reverse the contact's velocity,
@@ -22,7 +31,9 @@ const RANK_TOLERANCE: f64 = 1e-12;
 /// with $\Pi$ the metric projection onto the span of all rows of the approaching contacts,
 /// restricted to the constraints. At $e = 1$ energy is kept and every slip component changes sign:
 /// the no-slip collision of Broomhead & Gutkin (1993) and Cox & Feres (2016). Rows that depend on
-/// each other under the constraints share their impulse in the least-norm way.
+/// each other under the constraints share their impulse in the least-norm way, among the impulses whose normal
+/// parts push; where no impulses with pushing normal parts make $v^+$ there is no answer
+/// ([`ImpactError::InfeasibleLaw`]).
 ///
 /// The default is plastic, $e = 0$. It needs as many tangents as the physical contact has directions of slip. Friction coefficients
 /// are ignored: the contact sticks.
@@ -109,6 +120,7 @@ impl ImpactLaw for Rough {
             rows: targets.collect(),
             are_required: true,
         };
+        let normals: Vec<usize> = (0..contacts.len()).map(|i| contacts.row(i)).collect();
         let n = problem.momentum().len();
         let (of, of_row) = groups(n, rows.iter().map(|row| contacts.unit_row(*row)));
         let mut impulse: Numbers = smallvec![0.0; contacts.row(contacts.len())];
@@ -128,6 +140,8 @@ impl ImpactLaw for Rough {
             let target = -(1.0 + self.restitution) * momentum;
             let svd = Svd::new(columns.as_slice(), columns.nrows());
             let found = svd.least_norm(target.as_slice(), RANK_TOLERANCE);
+            let is_normal: Vec<bool> = members.iter().map(|row| normals.contains(row)).collect();
+            let found = pushing(&svd, found, &is_normal)?;
             for (row, l) in members.into_iter().zip(found) {
                 impulse[row] = l;
             }
@@ -144,4 +158,50 @@ impl ImpactLaw for Rough {
             Diagnostics::Rough,
         )
     }
+}
+
+/// Impulses of least norm that push on the normals and make the same momentum as `found`, which has the least norm of
+/// all (rows × 1, rows decomposed by `svd`). Returns `found` if there are no such impulses: the gate refuses it.
+///
+/// With the columns of $Z$ spanning the impulses that make nothing, they are $\lambda + Zy$ for the shortest $y$ with
+/// $Z_ny \ge -\lambda_n$, a least distance problem: for the nonnegative least squares solution $u$ of
+/// $\min\lVert (Z_n, -\lambda_n)^Tu - e\rVert$ with $e$ the last unit vector and $r$ the residual,
+/// $y = -r_{1..k}/r_{k+1}$ (Lawson & Hanson, *Solving Least Squares Problems*, 1974, ch. 23).
+fn pushing(svd: &Svd, found: Vec<f64>, is_normal: &[bool]) -> Result<Vec<f64>, ImpactError> {
+    let size = kernel::norm(&found);
+    let rows: Vec<usize> = (0..found.len()).filter(|row| is_normal[*row]).collect();
+    if rows.iter().all(|row| found[*row] >= 0.0) {
+        return Ok(found);
+    }
+    let least = RANK_TOLERANCE * svd.largest();
+    let sizes = svd.singular_values().iter().enumerate();
+    let null: Vec<&[f64]> = sizes
+        .filter(|(_, size)| !(**size > least))
+        .map(|(index, _)| svd.right(index))
+        .collect();
+    let k = null.len();
+    // A row a normal here, transposed: impulses over their size.
+    let columns = DMatrix::from_fn(k + 1, rows.len(), |i, j| match null.get(i) {
+        Some(direction) => direction[rows[j]],
+        None => -found[rows[j]] / size,
+    });
+    let mut last = DVector::zeros(k + 1);
+    last[k] = -1.0;
+    let weights = nonnegative_least_squares(&columns, &last, NO_GRADIENT)?;
+    let residual = columns * weights + last;
+    // Zero: no direction makes all normals push.
+    if !(-residual[k] > FEASIBLE) {
+        return Ok(found);
+    }
+    let mut pushing = found;
+    for (direction, r) in null.iter().zip(residual.iter()) {
+        kernel::add_scaled(&mut pushing, -size * r / residual[k], direction);
+    }
+    for row in rows {
+        // Rounding of a normal impulse that is zero.
+        if pushing[row] < 0.0 && pushing[row] > -FEASIBLE * size {
+            pushing[row] = 0.0;
+        }
+    }
+    Ok(pushing)
 }

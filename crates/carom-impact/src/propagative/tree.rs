@@ -3,6 +3,7 @@
 use super::chain::{reflect, refuse_jam};
 use super::minimal::places_are_minimal;
 use super::{DEFAULT_MAX_IMPACTS, Elastic, Propagative, SEQUENCE_LIMIT};
+use crate::event_scale::{ROUNDING, part_in_span};
 use crate::jump::Jump;
 use crate::own_terms::groups;
 use crate::problem::Numbers;
@@ -85,18 +86,30 @@ impl Found {
     }
 }
 
-/// How far the whitened coordinates of equal outcomes may differ: the whole momentum does not
-/// matter, only that of the parts that contacts connect.
+/// Distance up to which whitened coordinates of two outcomes count as equal: [`OUTCOME_TOLERANCE`] of the motion that
+/// the normals of a group of contacts see, and the rounding of the whole momentum of the group.
 pub(super) fn merge_tolerances(problem: &ImpactProblem<'_>) -> Vec<f64> {
     let contacts = problem.contacts();
     let momentum = problem.momentum();
     let normals = (0..contacts.n_distinct()).map(|j| contacts.unit(j));
-    let (of, _) = groups(momentum.len(), normals);
-    let mut squares = vec![0.0; momentum.len()];
-    for (group, p) in of.iter().zip(momentum) {
-        squares[*group] += p * p;
-    }
-    let size = |group: &usize| OUTCOME_TOLERANCE * squares[*group].sqrt();
+    let (of, _) = groups(momentum.len(), normals.clone());
+    let seen = part_in_span(normals, momentum);
+    let norms = |vector: &[f64]| {
+        let mut squares = vec![0.0; momentum.len()];
+        for (group, p) in of.iter().zip(vector) {
+            squares[*group] += p * p;
+        }
+        squares
+    };
+    let (seen, whole) = (norms(&seen), norms(momentum));
+    let size = |group: &usize| {
+        // A group that no normal touches keeps its momentum to the last bit.
+        if seen[*group] == 0.0 {
+            0.0
+        } else {
+            OUTCOME_TOLERANCE * seen[*group].sqrt() + ROUNDING * whole[*group].sqrt()
+        }
+    };
     of.iter().map(size).collect()
 }
 

@@ -464,8 +464,8 @@ fn homogeneity_units_and_momentum_hold_for_every_law() {
     assert!(missed.is_empty(), "{missed:#?}");
 }
 
-/// Where a law has one answer alone: the solver of a complementarity problem may go over to another
-/// solution, and there are problems where it does.
+/// Also where a complementarity problem has several solutions: the margin ends before the solver can go over to
+/// another one.
 #[test]
 fn piecewise_linear_laws_are_linear_within_the_margin() {
     let bouncing = Kind {
@@ -477,7 +477,6 @@ fn piecewise_linear_laws_are_linear_within_the_margin() {
         ..AnitescuPotra::default()
     };
     let mut nonlinear = Vec::new();
-    let mut has_gone_over = 0;
     let laws: [(Law, Kind); 7] = [
         (Propagative::default().into(), FRICTIONLESS),
         (Plastic::default().into(), FRICTIONLESS),
@@ -496,9 +495,8 @@ fn piecewise_linear_laws_are_linear_within_the_margin() {
                 else {
                     return;
                 };
-                let is_unique = derivative.is_unique();
                 smooth += 1;
-                unique += usize::from(is_unique != Some(false));
+                unique += usize::from(derivative.is_unique() == Some(true));
                 let mut rng = CounterRng::new(seed, 29, 0);
                 let direction = numbers(&mut rng, kind.n);
                 let direction =
@@ -514,22 +512,19 @@ fn piecewise_linear_laws_are_linear_within_the_margin() {
                 };
                 let missed = (moved - plus - step * jacobian * &direction).amax();
                 if !(missed <= 1e-9 * (1.0 + plus.amax())) {
-                    if is_unique != Some(false) {
-                        nonlinear.push(format!("{number} {} {seed}: {missed:e}", law.name()));
-                    }
-                    has_gone_over += 1;
+                    nonlinear.push(format!("{number} {} {seed}: {missed:e}", law.name()));
                 }
             });
             assert_answered_or_refused(found);
         }
         println!("{number} {}: {unique} of {smooth}", law.name());
+        assert!(smooth as u64 >= N_PROBLEMS / 2, "{}: {smooth}", law.name());
         assert!(
-            4 * unique >= 3 * smooth,
+            10 * unique >= 9 * smooth,
             "{}: {unique} of {smooth}",
             law.name()
         );
     }
-    assert!(has_gone_over > 0);
     assert!(nonlinear.is_empty(), "{nonlinear:#?}");
 }
 
@@ -635,6 +630,46 @@ fn coulomb_friction_kinks_where_it_just_stops_the_slide() {
         assert_eq!(derivative.class(), Some(Differentiability::Kink));
         assert_eq!(derivative.pieces().len(), 4);
     });
+}
+
+/// Where a wall faces the contact the wall's push would hold it the better. The law gives none, so that its friction
+/// just stops the slide: whoever says `smooth` has counted on impulses that are not the answer's.
+#[test]
+fn the_edge_of_sticking_under_a_facing_contact_is_a_kink() {
+    for (friction, of_wall, sign) in [
+        (0.5, 0.0, 1.0),
+        (0.5, 0.3, -1.0),
+        (0.8, 0.0, -1.0),
+        (1.1, 0.0, 1.0),
+    ] {
+        let ground = pushing(&[0.0, 1.0], &[&[1.0, 0.0]], friction, 0.0);
+        let wall = pushing(&[0.0, -1.0], &[&[1.0, 0.0]], of_wall, 0.0);
+        for contacts in [[ground.clone(), wall.clone()], [wall, ground]] {
+            let at = |slip: f64| Data {
+                mass: DMatrix::identity(2, 2),
+                velocity: dvector![slip, -1.0],
+                contacts: contacts.to_vec(),
+                forms: Vec::new(),
+            };
+            for law in [
+                Law::from(AnitescuPotra::default()),
+                MoreauNewton::default().into(),
+            ] {
+                at(sign * friction).differentiated(&law, |derivative, _| {
+                    assert_eq!(derivative.class(), Some(Differentiability::Kink));
+                    assert_eq!(derivative.pieces().len(), 2);
+                });
+                // Inside the cone it sticks, up to the edge.
+                let margin = 0.4 * friction / (1.0 + friction * friction).sqrt();
+                let slip = 0.6 * sign * friction;
+                at(slip).differentiated(&law, |derivative, _| {
+                    assert_eq!(derivative.dv_dv().unwrap().amax(), 0.0);
+                    let found = derivative.margin().unwrap() * slip.hypot(1.0);
+                    assert_close(found, margin, 1e-12, "margin");
+                });
+            }
+        }
+    }
 }
 
 /// One contact with orthogonal rows along the axes, of given inverse inertia.
@@ -1283,9 +1318,10 @@ fn a_slide_held_in_two_ways_at_once_is_refused() {
     ));
 }
 
-/// Boxes that land flat on four corners: their twelve impulses are not unique.
+/// Boxes that land flat on four corners: their twelve impulses are not unique. That their velocity is, is not proven,
+/// so that there is no margin.
 #[test]
-fn a_box_on_four_corners_is_linear_within_its_margin() {
+fn a_box_on_four_corners_moves_as_its_jacobian_says() {
     let law: Law = polygon(4).into();
     let mut checked = 0;
     for seed in 0..24 {
@@ -1317,23 +1353,23 @@ fn a_box_on_four_corners_is_linear_within_its_margin() {
             forms: Vec::new(),
         };
         data.differentiated(&law, |derivative, plus| {
-            let (Some(jacobian), Some(margin)) = (derivative.dv_dv(), derivative.margin()) else {
+            let Some(jacobian) = derivative.dv_dv() else {
                 return;
             };
+            assert_eq!((derivative.is_unique(), derivative.margin()), (None, None));
             checked += 1;
-            let length = |v: &DVector<f64>| v.dot(&(&data.mass * v)).sqrt();
             for _ in 0..8 {
                 let direction = numbers(&mut rng, 6);
-                let step = 0.99 * margin * length(&data.velocity) / length(&direction);
+                let step = 1e-6;
                 let mut near = data.clone();
                 near.velocity += step * &direction;
                 let (moved, _) = near.outcome(&law).unwrap();
                 let missed = (moved - plus - step * jacobian * &direction).amax();
-                assert!(missed <= 1e-9, "{seed}: {missed:e}");
+                assert!(missed <= 1e-11, "{seed}: {missed:e}");
             }
         });
     }
-    assert!(checked >= 6, "{checked}");
+    assert!(checked >= 12, "{checked}");
 }
 
 /// A box that slides flat: its corners hold each other, and every way of turning bends their round cones.

@@ -3,8 +3,8 @@
 use crate::frictional::systems::{
     System, box_and_wall, compass_gait, contact, disk_stack, rocking_block,
 };
-use carom_impact::frictional::{AnitescuPotra, OuterBounds, Relaxation, SetValued};
-use carom_impact::judge::{JudgeOptions, Judgement, PassedBound, judge, passed_bound};
+use carom_impact::frictional::{AnitescuPotra, BoundMethod, OuterBounds, Relaxation, SetValued};
+use carom_impact::judge::{JudgeOptions, Judgement, Membership, PassedBound, judge, passed_bound};
 use carom_impact::{ImpactLaw, ImpactProblem, Routh, SetValuedLaw};
 use carom_metric::{Covector, Tangent};
 use nalgebra::{DMatrix, DVector};
@@ -95,18 +95,22 @@ fn one_contact() -> System {
     System::new(mass, vec![point], &[0.5, 0.2, -1.0, 0.3, -0.2, 0.6])
 }
 
-/// Larger steps than Routh's infinitesimal ones end elsewhere, so that the closed form of one contact
-/// is no proof that another velocity is outside.
+/// Larger steps than Routh's infinitesimal ones end elsewhere: his outcome bounds the paths of the inclusion, and the
+/// bounds of all outcomes are wider.
 #[test]
-fn one_contact_is_not_known_whole_by_its_round_cone() {
+fn bounds_of_one_contact_in_space_hold_for_one_step() {
     let system = one_contact();
     system.pose(|problem| {
         let answer = AnitescuPotra::default().resolve(problem).unwrap();
         let bounds = OuterBounds::new(problem).unwrap();
         let tangent = system.contacts[0].tangents[0].0.as_slice();
-        let exact = bounds.bound(tangent, Relaxation::Cone).unwrap().outer;
+        let bound = bounds.bound(tangent, Relaxation::Cone).unwrap();
         let value = DVector::from_column_slice(tangent).dot(&answer.velocity_plus.0);
-        assert!(value < exact[0] - 1e-3 || value > exact[1] + 1e-3);
+        assert_eq!(bound.method, BoundMethod::Cone);
+        assert!(bound.outer[0] <= value && value <= bound.outer[1]);
+        let paths = bound.paths.unwrap();
+        assert_eq!(paths.method, BoundMethod::Exact);
+        assert!(value < paths.outer[0] - 1e-3 || value > paths.outer[1] + 1e-3);
         let (judgement, passed) = judged(problem, &answer.velocity_plus);
         assert_eq!(judgement.outcome_set.unwrap().membership.name(), "inside");
         assert_eq!(passed, None);
@@ -116,6 +120,36 @@ fn one_contact_is_not_known_whole_by_its_round_cone() {
         let (judgement, passed) = judged(problem, &between);
         assert_ne!(judgement.outcome_set.unwrap().membership.name(), "outside");
         assert_eq!(passed, None);
+    });
+}
+
+/// One contact in the plane is known whole: what lies between Routh's outcome and that of one step is inside, the
+/// rest is not.
+#[test]
+fn one_planar_contact_is_judged_by_its_whole_set() {
+    let floor = contact(&[0.556, 0.831, -0.392], &[&[0.831, -0.556, -0.711]], 0.22);
+    let mass = DMatrix::from_diagonal(&DVector::from_vec(vec![1.0, 1.0, 0.25]));
+    let system = System::new(mass, vec![floor], &[0.0, -1.0, 1.3]);
+    system.pose(|problem| {
+        let step = AnitescuPotra::default().resolve(problem).unwrap();
+        let routh = Routh::default().resolve(problem).unwrap();
+        let (step, routh) = (step.velocity_plus.0, routh.velocity_plus.0);
+        for (share, expected) in [
+            (-0.1, "outside"),
+            (0.0, "inside"),
+            (0.3, "inside"),
+            (0.8, "inside"),
+            (1.0, "inside"),
+            (1.1, "outside"),
+        ] {
+            let after = Tangent(&routh + (&step - &routh) * share);
+            let (judgement, _) = judged(problem, &after);
+            let set = judgement.outcome_set.unwrap();
+            assert_eq!(set.membership.name(), expected, "{share}: {set:?}");
+            if let Membership::Inside(witness) = &set.membership {
+                witness.check(problem, &after).unwrap();
+            }
+        }
     });
 }
 

@@ -8,12 +8,14 @@ mod frictional;
 mod judge;
 #[cfg(feature = "bounds")]
 mod judge_bounds;
+mod judge_relations;
 mod judge_set;
 mod laws;
 mod nonholonomic;
 mod plastic;
 mod propagative;
 mod properties;
+mod relations;
 mod snapshots;
 mod two_body;
 mod verdicts;

@@ -1030,17 +1030,33 @@ fn constraint_one_forms_do_what_reduction_by_hand_does() {
 }
 
 #[test]
-fn constraints_that_depend_on_each_other_or_hold_a_contact_are_refused() {
+fn constraints_that_hold_a_contact_are_refused_and_redundant_ones_say_nothing_new() {
     let metric = KineticMetric::new(DMatrix::identity(3, 3)).unwrap();
     let form = |x: [f64; 3]| Covector::from_slice(&x);
     let contact = || vec![Contact::frictionless(form([1.0, 0.0, 1.0]))];
-    let build = |forms| ContactSet::constrained(&metric, contact(), forms).unwrap_err();
-    let dependent = build(vec![form([1.0, 0.0, 0.0]), form([2.0, 0.0, 0.0])]);
-    assert_eq!(dependent, ImpactError::DependentConstraints { row: 1 });
-    let zero = build(vec![form([1.0, 0.0, 0.0]), form([0.0; 3])]);
-    assert_eq!(zero, ImpactError::DependentConstraints { row: 1 });
-    let held = build(vec![form([1.0, 0.0, 0.0]), form([0.0, 0.0, 1.0])]);
+    let held = vec![form([1.0, 0.0, 0.0]), form([0.0, 0.0, 1.0])];
+    let held = ContactSet::constrained(&metric, contact(), held).unwrap_err();
     assert_eq!(held, ImpactError::ConstrainedContact { contact: 0 });
+
+    let once = vec![form([1.0, 0.0, 0.0])];
+    let often = vec![
+        form([1.0, 0.0, 0.0]),
+        form([0.0; 3]),
+        form([-2.0, 0.0, 0.0]),
+    ];
+    let answers = [once, often].map(|forms| {
+        let contacts = ContactSet::constrained(&metric, contact(), forms).unwrap();
+        let velocity = Tangent::from_slice(&[0.0, 1.0, -1.0]);
+        let problem = ImpactProblem::new(&contacts, velocity).unwrap();
+        Propagative::default().resolve(&problem).unwrap()
+    });
+    let [once, often] = answers;
+    assert!((&once.velocity_plus.0 - &often.velocity_plus.0).norm() <= 1e-15);
+    // A'nu stays, and rows of unit length share it: half of it on each.
+    let whole = once.constraint_impulses[0];
+    let halves = [0.5 * whole, 0.0, -0.25 * whole];
+    let found = often.constraint_impulses.iter().zip(halves);
+    assert!(found.into_iter().all(|(a, b)| (a - b).abs() <= 1e-15));
 }
 
 // Options.
@@ -1322,4 +1338,16 @@ fn tiny_rows_and_velocities_still_collide() {
     let problem = ImpactProblem::new(&contacts, Tangent::from_slice(&[-1e-150])).unwrap();
     let outcome = Propagative::default().resolve(&problem).unwrap();
     assert_eq!(outcome.velocity_plus.0[0], 1e-150);
+}
+
+#[test]
+fn rounding_of_a_part_that_no_contact_touches_violates_no_constraint() {
+    let metric = KineticMetric::new(DMatrix::identity(4, 4)).unwrap();
+    let form = Covector::from_slice(&[0.0, 1.0, -1.0, 0.0]);
+    let contact = Contact::frictionless(Covector::from_slice(&[1.0, 0.0, 0.0, 0.0]));
+    let contacts = ContactSet::constrained(&metric, vec![contact], vec![form]).unwrap();
+    let problem =
+        |slip: f64| ImpactProblem::new(&contacts, Tangent::from_slice(&[-1.0, slip, 0.0, 1.0]));
+    assert!(problem(1e-17).is_ok());
+    assert_eq!(problem(1e-9).unwrap_err().kind(), "constraint-violated");
 }

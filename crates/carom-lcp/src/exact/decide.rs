@@ -71,10 +71,7 @@ fn search(
     // Feasible dictionaries, and which pairs have a member that is fixed at zero.
     let mut open = vec![(root, vec![false; n])];
     while let Some((dictionary, fixed)) = open.pop() {
-        let is_positive = |variable: usize| {
-            let row = dictionary.row_of(variable);
-            row.is_some_and(|row| dictionary.value(row).sign() == Sign::Plus)
-        };
+        let is_positive = |variable: usize| dictionary.is_positive(variable);
         let violated = (0..n).find(|i| is_positive(*i) && is_positive(n + i));
         let pair = match violated {
             Some(pair) => pair,

@@ -64,6 +64,12 @@ impl Dictionary {
         self.nonbasic.iter().position(|v| *v == variable)
     }
 
+    /// True if a variable is positive where all nonbasic ones are zero.
+    pub(super) fn is_positive(&self, variable: usize) -> bool {
+        let row = self.row_of(variable);
+        row.is_some_and(|row| self.value(row).sign() == Sign::Plus)
+    }
+
     /// A column with the shortest nonzero entry in a row.
     pub(super) fn any_entry(&self, row: usize) -> Option<usize> {
         let columns = 0..self.nonbasic.len();

@@ -103,24 +103,23 @@ impl Residues {
         }
     }
 
-    /// Whether the determinant of the principal block of a support is zero modulo the prime. If it
-    /// is not, the block is regular; if it is, it is singular but for one case in $10^{18}$.
-    pub(crate) fn is_singular(&self, support: &[usize]) -> bool {
+    /// The dimension of the null space of the principal block of a support modulo the prime. It is no less than that
+    /// of the block itself, and the same but for one case in $10^{18}$.
+    pub(crate) fn nullity(&self, support: &[usize]) -> usize {
         let k = support.len();
         let entry = |i: &usize, j: &usize| self.entries[i * self.n + j];
         let mut rows: Vec<Vec<u64>> = support
             .iter()
             .map(|i| support.iter().map(|j| entry(i, j)).collect())
             .collect();
+        let mut rank = 0;
         for column in 0..k {
-            let Some(pivot) = (column..k).find(|i| rows[*i][column] != 0) else {
-                return true;
+            let Some(pivot) = (rank..k).find(|i| rows[*i][column] != 0) else {
+                continue;
             };
-            rows.swap(column, pivot);
-            let (head, tail) = rows.split_at_mut(column + 1);
-            let Some(lead) = head.last() else {
-                return true;
-            };
+            rows.swap(rank, pivot);
+            let (head, tail) = rows.split_at_mut(rank + 1);
+            let lead = &head[rank];
             for row in tail.iter_mut().filter(|row| row[column] != 0) {
                 // Cross-multiplied: no inverse is needed to see a zero.
                 let (a, b) = (lead[column], row[column]);
@@ -128,8 +127,9 @@ impl Residues {
                     *x = (product(*x, a) + PRIME - product(*l, b)) % PRIME;
                 }
             }
+            rank += 1;
         }
-        false
+        k - rank
     }
 }
 

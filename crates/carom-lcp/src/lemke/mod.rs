@@ -20,7 +20,7 @@ use search::Search;
 use symmetric::Symmetric;
 use tableau::Tableau;
 
-pub(crate) use search::basic_solution;
+pub(crate) use search::{basic_solution, signed_solution};
 
 /// Numeric knobs of [`Lemke`].
 #[derive(Clone, Debug, PartialEq)]
@@ -268,7 +268,7 @@ pub struct Lemke {
 }
 
 impl Lemke {
-    /// Solves a problem.
+    /// Solves a problem; up to eight rows it decides whether there is a solution.
     ///
     /// # Errors
     ///

@@ -8,11 +8,13 @@ use super::{Answers, Attempt, LemkeOptions, LemkeReport, LemkeWorkspace};
 use crate::backward::{SOLVED_ERROR, backward_error};
 use crate::balance::is_surely_light;
 use crate::certificate::{Certificate, assess, certify};
+use crate::enclosure::Enclosed;
 use crate::exact::{DECISIVE_DIM, Decision, EXACT_DIM, ExactEnd, Integers};
 use crate::exact::{decide, feasibility, follow};
 use crate::farkas::proves_infeasible;
-use crate::gate::{certify_nothing, prove};
-use crate::scalar::Scalar;
+use crate::gate::{certify_nothing, is_doubtful, is_refuted, prove};
+use crate::scalar::{Scalar, larger};
+use crate::small_enclosure::enclose_small;
 use crate::work::{DOUBLE_COST, Work};
 use crate::{LcpRef, LcpStatus, Limit, Proof};
 use carom_numeric::random::generic;
@@ -87,6 +89,21 @@ pub(crate) fn basic_solution<'w>(
     basis: &[bool],
     workspace: &'w mut LemkeWorkspace,
 ) -> Option<&'w [f64]> {
+    signed_solution(problem, basis, workspace)?;
+    let z = &mut workspace.answers.z;
+    for z in &mut *z {
+        // NaN stays.
+        *z = larger(0.0, *z);
+    }
+    Some(z)
+}
+
+/// [`basic_solution`] with its negative entries.
+pub(crate) fn signed_solution<'w>(
+    problem: LcpRef<'_>,
+    basis: &[bool],
+    workspace: &'w mut LemkeWorkspace,
+) -> Option<&'w [f64]> {
     let n = problem.dim();
     workspace.resize(n);
     let LemkeWorkspace {
@@ -94,7 +111,7 @@ pub(crate) fn basic_solution<'w>(
     } = workspace;
     tableau.pose(problem, Scaling::Equilibrated);
     let is_regular = tableau.start_from(problem, basis, thresholds::<f64>(&FIRST, n))
-        && tableau.refine(problem, &mut answers.z);
+        && tableau.solve_signed(problem, &mut answers.z);
     is_regular.then_some(&answers.z)
 }
 
@@ -198,6 +215,12 @@ impl<'a> Search<'a> {
         if !is_good || !is_light() {
             return false;
         }
+        if self.options.proofs
+            && is_doubtful(basis, w, terms)
+            && is_refuted(self.problem, basis, z, self.work)
+        {
+            return false;
+        }
         self.certificate = found.certificate;
         self.attempt = match symmetric.n_pivots {
             0 => Attempt::Immediate,
@@ -225,16 +248,24 @@ impl<'a> Search<'a> {
         let Some(found) = found else {
             return false;
         };
-        let is_light = found.is_light
-            || !self.options.proofs
-            || !answers.balance.is_heavy(self.problem, &answers.z);
-        if is_light {
-            self.certificate = found.certificate;
-            self.attempt = Attempt::of_first(found.n_pivots);
-            self.proof = Some(Proof::Residual);
-            self.work.n_pivots = found.n_pivots;
+        if self.options.proofs {
+            // What is left open needs the general code.
+            let is_proven =
+                enclose_small(self.problem, &answers.basis, &answers.z) == Enclosed::Solution;
+            if !is_proven {
+                return false;
+            }
+            self.is_heavy = !found.is_light && answers.balance.is_heavy(self.problem, &answers.z);
         }
-        is_light
+        let is_exact = self.options.proofs && (self.is_heavy || n <= DECISIVE_DIM);
+        self.certificate = found.certificate;
+        self.attempt = Attempt::of_first(found.n_pivots);
+        self.proof = Some(match is_exact {
+            true => Proof::Exact,
+            false => Proof::Residual,
+        });
+        self.work.n_pivots = found.n_pivots;
+        true
     }
 
     /// Pivots of one attempt, at `each` multiply-adds.
@@ -392,11 +423,11 @@ impl<'a> Search<'a> {
             is_heavy = self.options.proofs
                 && !is_surely_light(candidate.terms, self.problem.vector())
                 && answers.balance.is_heavy(self.problem, candidate.z);
-            if !is_heavy {
-                proof = Some(Proof::Residual);
-            } else if prove(self.problem, candidate.basis, candidate.z, self.work) {
-                proof = Some(Proof::Exact);
-            }
+            proof = if self.options.proofs && (is_heavy || n <= DECISIVE_DIM) {
+                prove(self.problem, candidate.basis, candidate.z, self.work).then_some(Proof::Exact)
+            } else {
+                (!self.is_refuted(tableau, &candidate)).then_some(Proof::Residual)
+            };
         }
         self.has_candidate |= end == PathEnd::Complementary && proof.is_none();
         let is_better = error < self.certificate.backward_error;
@@ -409,6 +440,20 @@ impl<'a> Search<'a> {
             self.is_heavy = is_heavy;
             self.proof = self.proof.or(proof);
         }
+    }
+
+    /// True if verified bounds show that a light candidate misses a row by more than rounding of the data. They are asked
+    /// only where twice the precision does not tell.
+    fn is_refuted<T: Scalar>(
+        &mut self,
+        tableau: &mut Tableau<T>,
+        candidate: &Candidate<'_>,
+    ) -> bool {
+        let Candidate { z, w, basis, terms } = candidate;
+        self.options.proofs
+            && is_doubtful(basis, w, terms)
+            && tableau.may_be_negative(self.problem)
+            && is_refuted(self.problem, basis, z, self.work)
     }
 
     fn keep(&mut self, certificate: Certificate, attempt: Attempt, answers: &mut Answers) {

@@ -1,10 +1,13 @@
 //! The path of Lemke's method: pivots, the ratio test, ties.
 
+mod correction;
+
 use super::etas::Etas;
 use super::scales::{Scales, Scaling};
 use crate::LcpRef;
-use crate::scalar::{Double, Scalar, larger, reduce, smaller};
+use crate::scalar::{Scalar, larger, reduce, smaller};
 use carom_numeric::random::generic;
+use correction::Correction;
 
 /// From this dimension on ties are broken by a generic vector first.
 const GENERIC_FROM: usize = 17;
@@ -91,16 +94,6 @@ struct Generic<T> {
     n_applied: usize,
 }
 
-/// Memory of [`Tableau::refine`].
-#[derive(Clone, Debug)]
-struct Correction<T> {
-    values: Vec<Double>,
-    residual: Vec<Double>,
-    correction: Vec<T>,
-    column: Vec<f64>,
-    vector: Vec<f64>,
-}
-
 /// Pivots after which the list is replaced by a factorization, unless a plan asks for fewer.
 fn refactor_after(n: usize) -> usize {
     2 * n + 16
@@ -152,13 +145,7 @@ impl<T: Scalar> Tableau<T> {
             scales: Scales::new(),
             start: Vec::new(),
             entering: NONE,
-            correction: Correction {
-                values: Vec::new(),
-                residual: Vec::new(),
-                correction: Vec::new(),
-                column: Vec::new(),
-                vector: Vec::new(),
-            },
+            correction: Correction::new(),
             n_pivots: 0,
         }
     }
@@ -203,7 +190,6 @@ impl<T: Scalar> Tableau<T> {
             &mut self.excess,
             &mut self.generic.posed,
             &mut self.generic.present,
-            &mut self.correction.correction,
         ] {
             reserve(vector, stride);
         }
@@ -211,10 +197,7 @@ impl<T: Scalar> Tableau<T> {
             reserve(vector, stride);
         }
         reserve(&mut self.row_of, 2 * n + 1);
-        reserve(&mut self.correction.values, stride);
-        reserve(&mut self.correction.residual, stride);
-        reserve(&mut self.correction.column, stride);
-        reserve(&mut self.correction.vector, stride);
+        self.correction.reserve(stride);
         self.scales.reserve(n);
     }
 
@@ -497,7 +480,7 @@ impl<T: Scalar> Tableau<T> {
     ///
     /// The $w$ in the basis are unit columns already; every other variable takes the row with its
     /// largest entry among those that are still free.
-    fn refactor(&mut self, problem: LcpRef<'_>) -> bool {
+    pub(super) fn refactor(&mut self, problem: LcpRef<'_>) -> bool {
         let n = self.n;
         self.etas.reset(self.stride);
         self.generic.n_applied = 0;
@@ -624,81 +607,6 @@ impl<T: Scalar> Tableau<T> {
             };
             *u = self.scales.direction(j, scaled);
         }
-    }
-
-    /// Solves the equations of the final basis again: a fresh factorization of the problem as
-    /// given, then corrections from residuals of twice the precision. Writes $z$ (n).
-    ///
-    /// False if the basis is singular to working precision.
-    pub(super) fn refine(&mut self, problem: LcpRef<'_>, z: &mut [f64]) -> bool {
-        if !self.refactor(problem) {
-            return false;
-        }
-        let n = self.n;
-        let Correction {
-            values,
-            residual,
-            correction,
-            column,
-            vector,
-        } = &mut self.correction;
-        values.clear();
-        values.extend(self.rhs.iter().map(|b| widen(*b)));
-        column.resize(n, 0.0);
-        vector.clear();
-        self.scales.extend_with_vector(problem, vector);
-        residual.resize(n, Double::ZERO);
-        correction.clear();
-        correction.resize(self.stride, T::ZERO);
-        let mut last = f64::INFINITY;
-        for _ in 0..MAX_CORRECTIONS {
-            for (r, q) in residual.iter_mut().zip(vector.iter()) {
-                *r = Double::from_f64(*q);
-            }
-            for j in 0..n {
-                let Some(value) = values.get(self.row_of[n + j]) else {
-                    continue;
-                };
-                self.scales.negated_column(problem, j, column);
-                for (r, m) in residual.iter_mut().zip(column.iter()) {
-                    *r = *r - Double::from_f64(*m) * *value;
-                }
-            }
-            // Rows with a basic w hold by the choice of that w.
-            for (i, (c, r)) in correction.iter_mut().zip(residual.iter()).enumerate() {
-                let is_slack = self.row_of[i] != NONE;
-                *c = T::from_f64(if is_slack { 0.0 } else { r.to_f64() });
-            }
-            self.etas.apply(correction, 0);
-            let (mut change, mut size) = (0.0f64, 0.0f64);
-            for row in &self.row_of[n..2 * n] {
-                if let (Some(value), Some(c)) = (values.get(*row), correction.get(*row)) {
-                    change = change.max(c.to_f64().abs());
-                    size = size.max(value.to_f64().abs());
-                }
-            }
-            let is_worth_it = change.is_finite() && change < 0.5 * last;
-            if !is_worth_it {
-                break;
-            }
-            for row in &self.row_of[n..2 * n] {
-                if let (Some(value), Some(c)) = (values.get_mut(*row), correction.get(*row)) {
-                    *value = *value + widen(*c);
-                }
-            }
-            if change <= size * 2f64.powi(-60) {
-                break;
-            }
-            last = change;
-        }
-        for (j, z) in z.iter_mut().enumerate() {
-            *z = match values.get(self.row_of[n + j]) {
-                // NaN stays.
-                Some(value) => self.scales.variable(j, larger(0.0, value.to_f64())),
-                None => 0.0,
-            };
-        }
-        true
     }
 }
 
@@ -858,13 +766,4 @@ fn largest_lanes<T: Scalar, const N: usize>(x: &[T; N], most: &mut [T; N]) {
         let size = if x[k] < T::ZERO { -x[k] } else { x[k] };
         most[k] = larger(size, most[k]);
     }
-}
-
-/// Corrections of a refined solution; each gains the digits that the factorization is worth.
-const MAX_CORRECTIONS: usize = 20;
-
-fn widen<T: Scalar>(x: T) -> Double {
-    let high = x.to_f64();
-    let low = (x - T::from_f64(high)).to_f64();
-    Double::from_f64(high) + Double::from_f64(low)
 }

@@ -1,6 +1,6 @@
 //! Textbook problems with exact answers; `data/README.md` says where they come from.
 
-use carom_lcp::{Lcp, LcpStatus, Lemke, LemkeOptions, auto, enumerate};
+use carom_lcp::{Lcp, LcpStatus, Lemke, LemkeOptions, LemkeWorkspace, auto, enumerate};
 use nalgebra::{DMatrix, DVector};
 use serde_json::Value;
 
@@ -130,7 +130,10 @@ fn the_path_is_that_of_exact_arithmetic() {
         let Some(pivots) = problem.lemke_pivots else {
             continue;
         };
-        let solution = textbook.solve(&problem.lcp).unwrap();
+        // The path alone: nothing is decided after it.
+        let mut workspace = LemkeWorkspace::new();
+        let view = problem.lcp.view();
+        let solution = textbook.solve_into(view, &mut workspace).unwrap();
         let end = match solution.status {
             LcpStatus::Solved => "solved",
             // 2^16 pivots are within our limit and were not in that of the reference.

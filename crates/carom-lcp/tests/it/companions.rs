@@ -20,7 +20,7 @@ fn principal_pivoting_agrees_with_lemke_on_p_matrices() {
 }
 
 #[test]
-fn principal_pivoting_solves_semidefinite_problems_or_ends_on_a_ray() {
+fn principal_pivoting_solves_semidefinite_problems_or_proves_that_there_is_no_solution() {
     for seed in 0..200 {
         let lcp = integer_psd(seed, 8, 4);
         let solution = principal_pivoting(&lcp, None);
@@ -31,8 +31,16 @@ fn principal_pivoting_solves_semidefinite_problems_or_ends_on_a_ray() {
     let solution = principal_pivoting(&skew, None);
     assert_eq!(solution.status, LcpStatus::Solved);
     assert_eq!(solution.z.as_slice(), [2.0, 1.0]);
-    let infeasible = Lcp::new(dmatrix![0.0], dvector![-1.0]).unwrap();
-    assert_eq!(principal_pivoting(&infeasible, None).status, LcpStatus::Ray);
+    // Up to eight rows a ray is followed by a decision.
+    for n in 1..=12 {
+        let infeasible = Lcp::new(DMatrix::zeros(n, n), DVector::from_element(n, -1.0)).unwrap();
+        let expected = if n <= 8 {
+            LcpStatus::Infeasible
+        } else {
+            LcpStatus::Ray
+        };
+        assert_eq!(principal_pivoting(&infeasible, None).status, expected);
+    }
 }
 
 #[test]

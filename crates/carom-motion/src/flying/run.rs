@@ -426,8 +426,8 @@ impl<S: SupportMap, F: Flight> Run<'_, '_, S, F> {
         Ok(Some(Ending::AtRest))
     }
 
-    /// Height from which the fastest approaching point would fall to its speed under the
-    /// acceleration that it has: gravity and the body's rotation. Infinite if it does not fall.
+    /// Height from which the gap would fall to the rate of the impact under the second rate that it has after it.
+    /// Infinite if it does not fall.
     fn fall(&self, impact: &Impact) -> f64 {
         let (_, acceleration) = self.fastest(impact);
         if acceleration < 0.0 {
@@ -441,15 +441,8 @@ impl<S: SupportMap, F: Flight> Run<'_, '_, S, F> {
     /// plane: the contact lasts.
     fn lasts(&self, impact: &Impact) -> bool {
         let (point, acceleration) = self.fastest(impact);
-        // A curved body rolls on: its lowest point does not turn up with the body.
-        let spin = self
-            .collider
-            .body
-            .angular_velocity(&impact.after.angular_momentum);
-        let turning = impact.normal_b.cross(&spin);
-        let bend = self.collider.shape.support_derivative(&impact.normal_b);
-        let acceleration = acceleration + turning.dot(&(bend * turning));
         let (body, state) = (self.collider.body, &impact.after);
+        let spin = body.angular_velocity(&state.angular_momentum);
         let drift = state.linear_momentum / body.mass();
         let rate =
             self.collider.plane.normal().dot(&drift) + impact.normal_b.dot(&spin.cross(&point));
@@ -457,8 +450,10 @@ impl<S: SupportMap, F: Flight> Run<'_, '_, S, F> {
         acceleration < 0.0 && rate.abs() <= STILL * impact.gap_rate.abs() + ROUNDING * speeds
     }
 
-    /// The fastest approaching point, in the body, and its acceleration along the normal after the impact:
-    /// from gravity and the body's rotation.
+    /// The fastest approaching point, in the body, and the second rate of the gap there after the impact,
+    /// $n\cdot a + d\cdot(\dot\Omega\times\rho + \Omega\times(\Omega\times\rho)) + \dot d\cdot H\dot d$:
+    /// gravity, the acceleration of the body point, and the lowest point that moves on along a curved body,
+    /// with $\dot d = d\times\Omega$ and $H = \partial\rho/\partial d$. A ball that spins keeps its gap.
     fn fastest(&self, impact: &Impact) -> (Vector3<f64>, f64) {
         let (body, flight) = (self.collider.body, self.collider.flight);
         let fastest = impact
@@ -470,12 +465,15 @@ impl<S: SupportMap, F: Flight> Run<'_, '_, S, F> {
         let spin = body.angular_velocity(momentum);
         let spin_rate = body.angular_velocity(&momentum.cross(&spin));
         let turning = spin_rate.cross(&point) + spin.cross(&spin.cross(&point));
+        let normal_rate = impact.normal_b.cross(&spin);
+        let curvature = self.collider.shape.support_derivative(&impact.normal_b);
         let acceleration = self
             .collider
             .plane
             .normal()
             .dot(&flight.acceleration(body, &impact.after))
-            + impact.normal_b.dot(&turning);
+            + impact.normal_b.dot(&turning)
+            + normal_rate.dot(&(curvature * normal_rate));
         (point, acceleration)
     }
 

@@ -40,6 +40,9 @@ const SHALLOW: f64 = 1e-9;
 /// Evaluations of the path in one search.
 const MAX_EVALUATIONS: usize = 10 * PATIENCE;
 
+/// Newton's steps from the rounding band to the target; one or two are enough where the gap falls steadily.
+const MAX_LIFTS: usize = 8;
+
 /// Stride, as a fraction of the step, where there are no bounds.
 const STRIDE: f64 = 1.0 / 4096.0;
 
@@ -230,8 +233,7 @@ impl<S: SupportMap, F: Flight> Scene<'_, S, F> {
                 if coarse && at.gap.value > 0.0 {
                     return self.refine(from, at.time, next).map(Some);
                 }
-                let (time, state) = (next.time, next.state);
-                return Ok(Some(Contact { time, state }));
+                return self.lift(from, at.time, next).map(Some);
             }
             at = next;
         }
@@ -299,6 +301,26 @@ impl<S: SupportMap, F: Flight> Scene<'_, S, F> {
         }
         let time = low;
         let state = self.flight.advance(self.body, from, time)?;
+        Ok(Contact { time, state })
+    }
+
+    /// The contact before a point of the path that is deeper than the target, by Newton's steps: without them
+    /// every bounce of a body that does not turn would begin lower than the one before, by the rounding band.
+    fn lift(&self, from: &State, low: f64, deep: Probe) -> Result<Contact, CollisionError> {
+        let tolerance = TARGET * self.plane.gap_scale(&deep.state.position, self.radius);
+        let mut at = deep;
+        for _ in 0..MAX_LIFTS {
+            let next = at.time - at.gap.value / at.gap_rate;
+            if at.gap.value >= -tolerance || !(next > low && next < at.time) {
+                break;
+            }
+            let higher = self.probe(from, next)?;
+            if !(higher.gap.value > at.gap.value && higher.gap_rate < 0.0) {
+                break;
+            }
+            at = higher;
+        }
+        let (time, state) = (at.time, at.state);
         Ok(Contact { time, state })
     }
 

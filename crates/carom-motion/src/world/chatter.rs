@@ -5,7 +5,8 @@
 //! shrink geometrically, but it would stop the motion all the same. A pair that touches too often
 //! between two lines of the grid is *held*: it belongs to the step until the next line, as a contact
 //! that pushes where it must and never pulls, and the step is not split any more. So every line of the
-//! grid is reached with a bounded number of events.
+//! grid is reached with a bounded number of events. Impacts whose intervals shrink geometrically are not held:
+//! they last from where they accumulate.
 
 use crate::world::MotionError;
 use crate::world::events::Event;
@@ -76,8 +77,14 @@ impl Run<'_, '_> {
         chatter.count += 1;
         self.chatter
             .insert(pair, chatter, |_, other| other.line + 1.0 < line);
-        let elastic = self.world.surface(pair.0, pair.1).restitution == 1.0;
-        if elastic || self.laws.on_zeno == OnZeno::Continue {
+        let restitution = self.world.surface(pair.0, pair.1).restitution;
+        let never_held = match self.laws.on_zeno {
+            OnZeno::Rest => restitution == 1.0 || self.shrinks(pair, time),
+            // A pair that restitutes comes to the end of its impacts, where the run ends.
+            OnZeno::Stop => restitution > 0.0,
+            OnZeno::Continue => true,
+        };
+        if never_held {
             let limit = EVENTS_PER_INSTANT;
             return match chatter.count > limit {
                 true => Err(MotionError::EventLimit {

@@ -29,6 +29,9 @@ const LOSS: f64 = 1e-12;
 /// An interval between impacts that shrinks by less than this does not accumulate.
 const SHRINKING: f64 = 0.999;
 
+/// Impacts of a pair that can be an accumulation.
+const ACCUMULATING: usize = 4;
+
 /// Impacts accumulate once what is left until then is this fraction of the time step.
 const REST: f64 = 1e-6;
 
@@ -437,6 +440,9 @@ impl Run<'_, '_> {
                 self.find_velocities(&island.bodies, &mut posed, &mut touching);
             }
             self.establish(&island, &touching, time)?;
+            if self.is_over() {
+                return Ok(());
+            }
             // Neither an impact nor a lasting contact: it opens by itself, or barely touches.
             if barely && trigger.is_some_and(|pair| !self.lasting.contains(pair)) {
                 self.resolve(&island.bodies, &touching, &mut posed, still, time)?;
@@ -558,6 +564,16 @@ impl Run<'_, '_> {
         })
     }
 
+    /// True if a pair that touches at a time is on its way to an accumulation of its impacts: at least four
+    /// with this one, in intervals that shrink geometrically.
+    pub(crate) fn shrinks(&self, pair: Pair, time: Time) -> bool {
+        let Some(bounces) = self.bounces.get(pair) else {
+            return false;
+        };
+        let interval = bounces.last.map_or(f64::INFINITY, |last| time.since(last));
+        bounces.shrunk >= 2 && interval < SHRINKING * bounces.interval
+    }
+
     /// Whether nothing can happen between two impacts of a pair: no time passes, or the gap between
     /// them, about an eighth of $\lvert u\rvert t$, is rounding. Gaps of spheres have closed forms.
     fn is_short(&self, pair: (usize, usize), velocity: f64, interval: f64) -> bool {
@@ -593,6 +609,7 @@ impl Run<'_, '_> {
                 continue;
             }
             let mut bounces = self.bounces.get(*pair).copied().unwrap_or_default();
+            bounces.count += 1;
             if let Some(last) = bounces.last.replace(time) {
                 let interval = time.since(last);
                 let shrinks = bounces.interval > 0.0 && interval < SHRINKING * bounces.interval;
@@ -831,6 +848,25 @@ impl Run<'_, '_> {
         mass
     }
 
+    /// True if the rebounds of a pair are never taken for rest, however low they are: it restitutes, and impacts
+    /// are never merged.
+    fn bounces_on(&self, pair: Pair) -> bool {
+        let restitution = self.world.surface(pair.0, pair.1).restitution;
+        self.laws.on_zeno == OnZeno::Continue
+            && restitution > 0.0
+            && restitution < 1.0
+            && self.bounces.get(pair).is_some()
+            && !self.lasting.contains(pair)
+    }
+
+    /// True if a pair that lasts from here on restitutes and had so many impacts that their rebounds were lost one
+    /// after the other: exactly, there were infinitely many.
+    fn has_accumulated(&self, pair: Pair) -> bool {
+        let bounces = self.bounces.get(pair);
+        self.world.surface(pair.0, pair.1).restitution > 0.0
+            && bounces.is_some_and(|bounces| bounces.count >= ACCUMULATING)
+    }
+
     /// Lets the contacts last that neither approach nor leave and that nothing opens; those that open do
     /// not last any more.
     fn establish(
@@ -844,7 +880,8 @@ impl Run<'_, '_> {
         let InContact { bodies, pairs, .. } = island;
         let mut candidates: Vec<(usize, usize)> = Vec::new();
         for (c, (pair, _)) in touching.points.iter().enumerate() {
-            if touching.velocities[3 * c] <= still && !candidates.contains(pair) {
+            let closed = touching.velocities[3 * c] <= still && !self.bounces_on(*pair);
+            if closed && !candidates.contains(pair) {
                 candidates.push(*pair);
             }
         }
@@ -890,6 +927,11 @@ impl Run<'_, '_> {
         for (pair, slides) in pressing {
             if self.lasting.contains(pair) {
                 continue;
+            }
+            if self.laws.on_zeno == OnZeno::Stop && self.has_accumulated(pair) {
+                let accumulation = time.high;
+                self.ended = Some(Ending::Zeno { accumulation });
+                return Ok(());
             }
             let lasting = Lasting {
                 slides: Some(slides),

@@ -76,6 +76,8 @@ impl Island {
 /// How impacts of a pair follow on each other.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Bounces {
+    /// Impacts since the pair was last in lasting contact.
+    pub(crate) count: usize,
     pub(crate) last: Option<Time>,
     pub(crate) interval: f64,
     /// Intervals in a row that were shorter than the one before.

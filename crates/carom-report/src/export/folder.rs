@@ -3,6 +3,8 @@
 use super::{ExportError, Format, csv, file_name, html, json};
 use crate::record::Record;
 use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 /// Writes `record.json`, every table, every figure in every format, and `index.html` to `dir`.
@@ -78,8 +80,11 @@ fn is_replaceable(dir: &Path) -> bool {
     if names.is_empty() {
         return true;
     }
-    let text = std::fs::read_to_string(dir.join("record.json")).unwrap_or_default();
-    let Ok(earlier) = serde_json::from_str::<Record>(&text) else {
+    // Read as a stream: a file that is no record is left at its first wrong byte, however long it is.
+    let Ok(file) = File::open(dir.join("record.json")) else {
+        return false;
+    };
+    let Ok(earlier) = serde_json::from_reader::<_, Record>(BufReader::new(file)) else {
         return false;
     };
     file_names(&earlier, &Format::ALL).is_ok_and(|own| {

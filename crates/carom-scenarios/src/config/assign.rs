@@ -1,11 +1,11 @@
 //! Assignments of the form `key.path=value`.
 
-use super::fault::Fault;
-use super::parse::assigned;
-use super::value::{Entry, Kind, Place, Value, insert};
+use super::merge::insert;
+use crate::tree::{Entry, Fault, Kind, Place, Value, parse_value};
 
 /// Sets one key, one element of a list, or a whole list or table.
-pub(super) fn assign(root: &mut Value, assignment: &str, place: Place) -> Result<(), Fault> {
+pub(super) fn assign(root: &mut Value, assignment: &str, source: usize) -> Result<(), Fault> {
+    let place = Place { source, byte: 0 };
     let complain = |message: String| Fault {
         place: Some(place),
         ..Fault::new(message)
@@ -35,6 +35,17 @@ pub(super) fn assign(root: &mut Value, assignment: &str, place: Place) -> Result
         _ => inner(at, last, place).map_err(complain)?.merge(value),
     }
     Ok(())
+}
+
+/// The right side of an assignment: a TOML value, or a bare word that is a string, so that quotes
+/// need not survive a shell.
+fn assigned(text: &str, place: Place) -> Result<Value, Fault> {
+    parse_value(text, place.source).unwrap_or_else(|| {
+        Ok(Value {
+            kind: Kind::Text(text.to_owned()),
+            place,
+        })
+    })
 }
 
 /// The part under a key or an index; a key that a table lacks starts as a table.

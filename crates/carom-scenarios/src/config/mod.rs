@@ -1,27 +1,24 @@
 //! Configurations: a scenario's commented TOML, a user's file over it, and assignments over both.
 //!
-//! The defaults stand in the TOML alone. The three are merged into one [`value::Value`] whose parts
+//! The defaults stand in the TOML alone. The three are merged into one [`Value`] whose parts
 //! know where they were given, and a configuration type is made of it once; so a fault of type or
 //! range is reported with key and place, whoever gave the value.
 
 mod assign;
 mod checked;
-mod deserialize;
-mod fault;
-mod parse;
+mod merge;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests;
-mod value;
 
 pub(crate) use checked::{Count, Fraction, NonNegative, Positive, count};
 
+use crate::tree::{Fault, Value, parse};
 use crate::{Progress, ScenarioError};
 use carom_report::Record;
-use fault::Fault;
+use merge::{ASSIGNMENTS, DEFAULTS, FILE, is_default};
 use serde::de::DeserializeOwned;
 use std::path::PathBuf;
-use value::{Place, Value};
 
 /// What a user changes of a scenario's default configuration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -54,14 +51,11 @@ impl<'a> Input<'a> {
     /// [`ScenarioError::Config`] for text that is not TOML, and for assignments to nothing.
     pub(crate) fn new(toml: &str, overrides: &'a Overrides) -> Result<Self, ScenarioError> {
         let named = |fault| located(overrides, fault);
-        let defaults = parse::file(toml, |_| Place::Default).map_err(named)?;
-        let file = parse::file(&overrides.toml, |byte| {
-            parse::in_file(&overrides.toml, byte)
-        });
+        let defaults = parse(toml, DEFAULTS).map_err(named)?;
         let mut value = defaults.clone();
-        value.merge(file.map_err(named)?);
-        for (index, assignment) in overrides.assignments.iter().enumerate() {
-            assign::assign(&mut value, assignment, Place::Assignment(index)).map_err(named)?;
+        value.merge(parse(&overrides.toml, FILE).map_err(named)?);
+        for (source, assignment) in (ASSIGNMENTS..).zip(&overrides.assignments) {
+            assign::assign(&mut value, assignment, source).map_err(named)?;
         }
         Ok(Self {
             value,
@@ -97,7 +91,7 @@ impl<'a> Input<'a> {
 
     /// Whether the user gives this key.
     pub(crate) fn is_given(&self, key: &str) -> bool {
-        self.value.place_of(key) != Place::Default
+        !is_default(self.value.place_of(key))
     }
 
     /// An error about a key with the place where that key was given.
@@ -120,16 +114,18 @@ impl<'a> Input<'a> {
 /// A fault in words: file, line and column, or assignment; then key and message.
 fn located(overrides: &Overrides, fault: Fault) -> ScenarioError {
     let message = match fault.place {
-        Some(Place::File { line, column }) => {
+        Some(place) if place.source == FILE => {
+            let (line, column) = place.line_and_column(&overrides.toml);
             let file = overrides.file.as_ref();
             let file = file.map_or_else(String::new, |path| format!("{}: ", path.display()));
             format!("{file}line {line}, column {column}: {fault}")
         }
-        Some(Place::Assignment(index)) => {
+        Some(place) if !is_default(place) => {
+            let index = place.source - ASSIGNMENTS;
             let text = overrides.assignments.get(index).map_or("", String::as_str);
             format!("--set {text}: {fault}")
         }
-        Some(Place::Default) | None => fault.to_string(),
+        _ => fault.to_string(),
     };
     ScenarioError::Config { message }
 }

@@ -106,6 +106,7 @@ fn rigid(config: &Config, progress: &Progress) -> Result<Rigid, ScenarioError> {
             samples: config.samples,
             seed: config.seed,
             caps: CapDistribution::Mixed { off: OFF },
+            max_work: u64::MAX,
             ..SetValued::default()
         };
         Ok(Rigid {

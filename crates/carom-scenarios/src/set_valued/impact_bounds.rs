@@ -87,6 +87,7 @@ fn show(
             seed: config.seed,
             caps: CapDistribution::Mixed { off: 0.3 },
             branch: BranchPolicy::RandomCovering { spread: 6.0 },
+            max_work: u64::MAX,
             ..SetValued::default()
         };
         let sampler = Sampler::new(problem, &law)?;

@@ -168,6 +168,7 @@ fn landing(config: &Config, pitch: f64, roll: f64, seed: u64) -> Result<Landing,
     let law = SetValued {
         samples: *config.samples as u64,
         seed,
+        max_work: u64::MAX,
         ..SetValued::default()
     };
     let (_, outcomes) = sampled_outcomes(&Sampler::new(&problem, &law)?)?;

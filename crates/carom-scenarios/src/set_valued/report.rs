@@ -46,6 +46,7 @@ impl Sampling {
             samples: self.samples,
             seed: self.seed,
             max_steps: self.max_steps,
+            max_work: u64::MAX,
             ..SetValued::default()
         }
     }

@@ -6,9 +6,12 @@ use crate::table::stamp;
 use bytes::Bytes;
 use parquet::file::reader::SerializedFileReader;
 use sha2::{Digest, Sha256};
-use std::fs;
-use std::io::ErrorKind;
+use std::fs::File;
+use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use std::path::Path;
+
+/// Last bytes of a Parquet file.
+const MARK: &[u8; 4] = b"PAR1";
 
 /// What a file that claims to be a shard is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,8 +37,14 @@ pub(crate) struct Inspected {
 ///
 /// [`SweepError::OtherSweep`] for a whole file of another sweep, [`SweepError::File`].
 pub(crate) fn inspect(path: &Path, shard: u64, digest: &str) -> Result<Inspected, SweepError> {
-    let bytes = match fs::read(path) {
-        Ok(bytes) => Bytes::from(bytes),
+    let bytes = match read_marked(path) {
+        Ok(Some(bytes)) => Bytes::from(bytes),
+        Ok(None) => {
+            return Ok(Inspected {
+                condition: Condition::Damaged,
+                bytes: Bytes::new(),
+            });
+        }
         Err(error) if error.kind() == ErrorKind::NotFound => {
             return Ok(Inspected {
                 condition: Condition::Gone,
@@ -63,4 +72,24 @@ pub(crate) fn inspect(path: &Path, shard: u64, digest: &str) -> Result<Inspected
         _ => Condition::Damaged,
     };
     Ok(Inspected { condition, bytes })
+}
+
+/// Reads a file that ends as a Parquet file does. The end is read first: a file that was cut, or filled with
+/// zeros by a crash, is not read into memory.
+fn read_marked(path: &Path) -> std::io::Result<Option<Vec<u8>>> {
+    let mut file = File::open(path)?;
+    let length = file.seek(SeekFrom::End(0))?;
+    let mut end = [0; MARK.len()];
+    if length < end.len() as u64 {
+        return Ok(None);
+    }
+    file.seek(SeekFrom::End(-(end.len() as i64)))?;
+    file.read_exact(&mut end)?;
+    if end != *MARK {
+        return Ok(None);
+    }
+    file.seek(SeekFrom::Start(0))?;
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    Ok(Some(bytes))
 }

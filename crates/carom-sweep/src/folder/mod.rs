@@ -13,6 +13,7 @@ pub(crate) use temporary::{remove, remove_stale, temporary_name};
 use crate::SweepError;
 use crate::plan::{FORMAT, Plan, digest_of, parts_that_differ};
 use crate::table::Schema;
+use carom_report::input::{MAX_JSON_BYTES, read_file};
 use serde_json::{Map, Value};
 use std::fs;
 use std::io::ErrorKind;
@@ -43,7 +44,7 @@ impl Manifest {
             message: message.to_owned(),
         };
         let path = folder.join(PLAN);
-        let text = match fs::read(&path) {
+        let text = match read_file(&path, MAX_JSON_BYTES) {
             Ok(text) => text,
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 return Err(no_sweep("there is no plan.json"));
@@ -88,7 +89,7 @@ pub(crate) fn claim(plan: &Plan, folder: &Path) -> Result<(), SweepError> {
     let mut text = serde_json::to_vec(plan.manifest())
         .map_err(|error| SweepError::file("write", &path)(std::io::Error::other(error)))?;
     text.push(b'\n');
-    let found = match fs::read(&path) {
+    let found = match read_file(&path, MAX_JSON_BYTES) {
         Ok(found) if found == text => return Ok(()),
         Ok(found) => Some(found),
         Err(error) if error.kind() == ErrorKind::NotFound => None,

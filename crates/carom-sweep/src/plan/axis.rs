@@ -2,7 +2,8 @@
 
 use crate::expression::{Scalar, Type};
 use crate::random;
-use crate::source::{Fault, Fields, Kind, Node};
+use crate::source::{Fault, Fields, Node, count};
+use carom_scenarios::tree::{Kind, Value as Item};
 use serde_json::{Number, Value, json};
 use std::sync::Arc;
 
@@ -116,25 +117,28 @@ fn listed(node: &Node) -> Result<AxisValues, Fault> {
                 .iter()
                 .all(|item| matches!(item.kind, Kind::Integer(_)))
             {
-                return Ok(AxisValues::Integer(collect(items, Node::integer)?));
+                return Ok(AxisValues::Integer(collect(node, Item::integer)?));
             }
-            Ok(AxisValues::Float(collect(items, Node::number)?))
+            Ok(AxisValues::Float(collect(node, Item::number)?))
         }
-        Kind::Text(_) => Ok(AxisValues::Text(collect(items, |item| {
+        Kind::Text(_) => Ok(AxisValues::Text(collect(node, |item| {
             item.text().map(Arc::from)
         })?)),
-        Kind::Bool(_) => Ok(AxisValues::Bool(collect(items, |item| match item.kind {
-            Kind::Bool(value) => Ok(value),
-            _ => Err(item.fault("all values of an axis have one type")),
+        Kind::Bool(_) => Ok(AxisValues::Bool(collect(node, |item| {
+            let mixed = |_| "all values of an axis have one type".to_owned();
+            item.boolean().map_err(mixed)
         })?)),
         Kind::List(_) | Kind::Table(_) => {
-            Err(first.fault("the values of an axis are numbers, strings or booleans"))
+            let message = "the values of an axis are numbers, strings or booleans";
+            Err(node.item_fault(0, message))
         }
     }
 }
 
-fn collect<T>(items: &[Node], read: impl Fn(&Node) -> Result<T, Fault>) -> Result<Vec<T>, Fault> {
-    items.iter().map(read).collect()
+fn collect<T>(node: &Node, read: impl Fn(&Item) -> Result<T, String>) -> Result<Vec<T>, Fault> {
+    let items = node.list()?.iter().enumerate();
+    let read = |(i, item)| read(item).map_err(|message| node.item_fault(i, message));
+    items.map(read).collect()
 }
 
 fn too_many(node: &Node, n: u64) -> Fault {
@@ -144,10 +148,15 @@ fn too_many(node: &Node, n: u64) -> Fault {
 }
 
 fn ends(node: &Node) -> Result<(f64, f64, u64), Fault> {
-    let [a, b, n] = node.list()? else {
+    if node.list()?.len() != 3 {
         return Err(node.fault("expected [first, last, number of values]"));
-    };
-    Ok((a.number()?, b.number()?, n.count(1, MAX_VALUES)?))
+    }
+    let n = |item| count(item, 1, MAX_VALUES);
+    Ok((
+        node.item(0, Item::number)?,
+        node.item(1, Item::number)?,
+        node.item(2, n)?,
+    ))
 }
 
 fn finite(node: &Node, values: Vec<f64>) -> Result<Vec<f64>, Fault> {
@@ -179,10 +188,10 @@ fn geomspace(a: f64, b: f64, n: u64) -> Vec<f64> {
 }
 
 fn range(node: &Node) -> Result<AxisValues, Fault> {
-    let [low, high] = node.list()? else {
+    if node.list()?.len() != 2 {
         return Err(node.fault("expected [first, one past the last]"));
-    };
-    let (low, high) = (low.integer()?, high.integer()?);
+    }
+    let (low, high) = (node.item(0, Item::integer)?, node.item(1, Item::integer)?);
     if low >= high {
         return Err(node.fault(format!("there is no integer from {low} to below {high}")));
     }
@@ -216,10 +225,10 @@ impl Random {
             let mut fields = node.into_table()?;
             let node = fields.require("uniform")?;
             fields.finish(&["uniform"])?;
-            let [low, high] = node.list()? else {
+            if node.list()?.len() != 2 {
                 return Err(node.fault("expected [low, high]"));
-            };
-            let (low, high) = (low.number()?, high.number()?);
+            }
+            let (low, high) = (node.item(0, Item::number)?, node.item(1, Item::number)?);
             if !(high - low).is_finite() {
                 return Err(node.fault("the ends are too far apart"));
             }

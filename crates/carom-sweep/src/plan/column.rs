@@ -1,7 +1,8 @@
 //! Columns that are taken from the answers.
 
-use crate::source::{Fault, Kind, Node};
+use crate::source::{Fault, Node};
 use crate::table::ColumnType;
+use carom_scenarios::tree::Kind;
 use serde_json::{Value, json};
 
 /// A column of answers.
@@ -48,7 +49,7 @@ impl Column {
     /// Reads a column; only `resolve` has a diameter.
     pub(super) fn read(node: Node, has_outcomes: bool) -> Result<Self, Fault> {
         let name = node.name.clone();
-        let (path, kind) = match &node.kind {
+        let (path, kind) = match &node.value.kind {
             Kind::Text(_) => (node, None),
             Kind::Table(_) => {
                 let mut fields = node.into_table()?;

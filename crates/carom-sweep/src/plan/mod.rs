@@ -17,6 +17,7 @@ use crate::SweepError;
 use crate::evaluate::Evaluator;
 use crate::expression::Expression;
 use crate::table::{Field, Schema};
+use carom_report::input::{MAX_TOML_BYTES, read_file};
 use carom_scenarios::Scenario;
 use carom_wire::{Command, WireError};
 use serde_json::{Map, Value};
@@ -100,7 +101,7 @@ impl Plan {
     ///
     /// As [`from_toml`](Self::from_toml), with the name of the file.
     pub fn read(path: &Path) -> Result<Self, SweepError> {
-        let text = std::fs::read(path).map_err(SweepError::file("read", path))?;
+        let text = read_file(path, MAX_TOML_BYTES).map_err(SweepError::file("read", path))?;
         let text = String::from_utf8(text)
             .map_err(|_| SweepError::content(path, "the plan is not UTF-8"))?;
         let base = path.parent().unwrap_or(Path::new(""));

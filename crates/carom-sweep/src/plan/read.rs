@@ -7,7 +7,7 @@ use super::template::{Template, cell_names};
 use super::{CellKind, MAX_CELLS, MAX_SHARDS, Plan, manifest};
 use crate::SweepError;
 use crate::expression::{Expression, FUNCTIONS, Names, Type};
-use crate::source::{self, Fault, Fields, Node};
+use crate::source::{self, Fault, Fields, Node, START};
 use crate::table::Schema;
 use carom_impact::LAWS;
 use carom_scenarios::{SCENARIOS, scenario};
@@ -142,7 +142,7 @@ fn draft(text: &str) -> Result<Draft, Fault> {
         let at = axes_node.as_ref();
         return Err(at.map_or_else(
             || Fault {
-                at: 0,
+                place: START,
                 key: String::new(),
                 message: "the key `axes` is missing".to_owned(),
             },
@@ -208,7 +208,7 @@ fn finish(parts: Parts, states: Option<States>) -> Result<Plan, Fault> {
         name: &parts.name,
         seed: parts.seed,
         command: parts.scenario.is_none().then_some(parts.command),
-        problem: parts.problem.as_ref().map(Node::json),
+        problem: parts.problem.as_ref().map(|node| node.value.json()),
         scenario: parts.scenario.map(|scenario| scenario.name),
         states: states.as_ref(),
         lets: &parts.lets,

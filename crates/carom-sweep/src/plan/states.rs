@@ -1,11 +1,16 @@
 //! A file of states: one problem a line, read when its turn comes.
 
 use crate::SweepError;
+use carom_report::input::read_line;
+use carom_wire::MAX_LINE_BYTES;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
+use std::io::{BufReader, ErrorKind, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
+
+/// States of one file, at most; their places take 24 bytes each.
+const MAX_STATES: usize = 1 << 25;
 
 /// Where the lines of a file of states are.
 #[derive(Clone, Debug)]
@@ -19,30 +24,39 @@ pub(crate) struct States {
 impl States {
     /// Reads the file once: every line must be a JSON object.
     pub(super) fn read(path: &Path) -> Result<Self, SweepError> {
+        let fault = |line, message| SweepError::State {
+            path: path.to_path_buf(),
+            line,
+            message,
+        };
         let unreadable = |source| SweepError::file("read", path)(source);
         let mut reader = BufReader::new(File::open(path).map_err(unreadable)?);
         let mut hash = Sha256::new();
         let (mut lines, mut start, mut number) = (Vec::new(), 0u64, 0);
         let mut line = Vec::new();
         loop {
-            line.clear();
-            if reader.read_until(b'\n', &mut line).map_err(unreadable)? == 0 {
+            number += 1;
+            let read = read_line(&mut reader, MAX_LINE_BYTES as u64, &mut line);
+            let read = read.map_err(|error| match error.kind() {
+                ErrorKind::FileTooLarge => fault(number, error.to_string()),
+                _ => unreadable(error),
+            });
+            if read? == 0 {
                 break;
             }
-            number += 1;
             hash.update(&line);
             if !line.trim_ascii().is_empty() {
+                if lines.len() >= MAX_STATES {
+                    let message = format!("more than {MAX_STATES} states");
+                    return Err(fault(number, message));
+                }
                 parse(path, number, &line)?;
                 lines.push((start, line.len(), number));
             }
             start += line.len() as u64;
         }
         if lines.is_empty() {
-            return Err(SweepError::State {
-                path: path.to_path_buf(),
-                line: 1,
-                message: "there are no states".to_owned(),
-            });
+            return Err(fault(1, "there are no states".to_owned()));
         }
         Ok(Self {
             path: path.to_path_buf(),

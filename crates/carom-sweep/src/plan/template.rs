@@ -2,7 +2,8 @@
 
 use crate::expression::{Expression, Names, Scalar, Type};
 use crate::plan::axis::float;
-use crate::source::{Fault, Kind, Node};
+use crate::source::{Fault, Node, joined};
+use carom_scenarios::tree::{Kind, Place, Value as Part};
 use carom_wire::WireError;
 use serde_json::Value;
 
@@ -40,18 +41,34 @@ impl Template {
 
     pub(super) fn read(node: &Node, names: &Names) -> Result<Self, Fault> {
         let mut template = Self {
-            value: node.json(),
+            value: node.value.json(),
             slots: Vec::new(),
         };
-        template.collect(node, names, &mut Vec::new())?;
+        template.collect(&node.value, node.fault(""), names, &mut Vec::new())?;
         Ok(template)
     }
 
-    fn collect(&mut self, node: &Node, names: &Names, path: &mut Vec<Step>) -> Result<(), Fault> {
+    /// Finds the expressions of a part; a fault of that part has the place and key of `here`.
+    fn collect(
+        &mut self,
+        part: &Part,
+        here: Fault,
+        names: &Names,
+        path: &mut Vec<Step>,
+    ) -> Result<(), Fault> {
+        let fault = |message: String| Fault {
+            message,
+            ..here.clone()
+        };
+        let within = |place: Place, key: String| Fault {
+            place,
+            key,
+            message: String::new(),
+        };
         if path.len() > MAX_NESTING {
-            return Err(node.fault(format!("nested more than {MAX_NESTING} levels deep")));
+            return Err(fault(format!("nested more than {MAX_NESTING} levels deep")));
         }
-        match &node.kind {
+        match &part.kind {
             Kind::Text(text) => {
                 let Some(rest) = text.strip_prefix('=') else {
                     return Ok(());
@@ -60,24 +77,29 @@ impl Template {
                     self.put(path, Value::String(rest.to_owned()));
                     return Ok(());
                 }
-                let expression = Expression::parse(rest, names).map_err(|m| node.fault(m))?;
+                let expression = Expression::parse(rest, names).map_err(fault)?;
                 self.slots.push(Slot {
                     path: path.clone(),
-                    shown: node.path.clone(),
+                    shown: here.key,
                     expression,
                 });
             }
             Kind::List(items) => {
                 for (index, item) in items.iter().enumerate() {
+                    if matches!(item.kind, Kind::Bool(_) | Kind::Integer(_) | Kind::Float(_)) {
+                        continue;
+                    }
                     path.push(Step::Index(index));
-                    self.collect(item, names, path)?;
+                    let here = within(item.place, format!("{}[{index}]", here.key));
+                    self.collect(item, here, names, path)?;
                     path.pop();
                 }
             }
             Kind::Table(entries) => {
                 for entry in entries {
-                    path.push(Step::Key(entry.name.clone()));
-                    self.collect(entry, names, path)?;
+                    path.push(Step::Key(entry.key.clone()));
+                    let here = within(entry.place, joined(&here.key, &entry.key));
+                    self.collect(&entry.value, here, names, path)?;
                     path.pop();
                 }
             }

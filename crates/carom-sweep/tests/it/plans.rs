@@ -12,6 +12,23 @@ fn read(text: &str) -> Result<Plan, carom_sweep::SweepError> {
 }
 
 #[test]
+fn files_without_an_end_are_refused_at_their_limit() {
+    let folder = tempfile::tempdir().unwrap();
+    let sparse = folder.path().join("sparse");
+    let file = std::fs::File::create(&sparse).unwrap();
+    file.set_len(10 << 30).unwrap();
+    let message = Plan::read(&sparse).unwrap_err().to_string();
+    assert!(message.contains("more than 16 MiB"), "{message}");
+    let text = "name = \"a\"\n[states]\nfile = \"sparse\"\n";
+    let plan = Plan::from_toml(text, folder.path());
+    let message = plan.unwrap_err().to_string();
+    assert!(
+        message.contains("line 1") && message.contains("64 MiB without a line feed"),
+        "{message}"
+    );
+}
+
+#[test]
 fn no_mutation_of_a_plan_panics() {
     let pieces = [
         "=",

@@ -6,10 +6,21 @@ use super::moment::Moment;
 use crate::{ImpactError, ImpactProblem};
 use std::ops::Add;
 
-/// Proof of an upper bound of $c\cdot v^+$ over all outcomes in which a contact closes last.
+/// Set of velocities after an impact for which a bound holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum BoundedSet {
+    /// Ends of finite chains of steps: the set of [`judge`](mod@crate::judge), which holds the answers of all
+    /// inelastic frictional laws.
+    #[default]
+    Steps,
+    /// Ends of the paths of Halm & Posa's differential inclusion, the limit of small steps.
+    Paths,
+}
+
+/// Proof of an upper bound of $c\cdot v^+$ over all outcomes in which a given contact closes last.
 ///
-/// Anyone can check it without the program that found it. The bounds of the contacts together, the
-/// largest of them, hold for every outcome.
+/// Anyone can check it without the program that found it. The largest bound over all contacts holds for every
+/// outcome of a problem in which a contact approaches.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum BoundCertificate {
@@ -27,7 +38,7 @@ pub enum BoundCertificate {
 /// because impulses add up in the friction cones, contacts open, and energy falls.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ConeCertificate {
-    /// The contact that is the last to close.
+    /// Contact that pushes in the last step, so that $J_{n,j}v^+ = 0$.
     pub last: usize,
     /// Multipliers of the normal velocities after the impact (m).
     pub nu: Vec<f64>,
@@ -44,8 +55,8 @@ impl BoundCertificate {
         }
     }
 
-    /// The upper bound of `direction` $\cdot v^+$ that this proves, rounded up; `None` if it proves
-    /// none.
+    /// Returns the upper bound of `direction` $\cdot v^+$ over [`BoundedSet::Steps`] that this certificate proves,
+    /// rounded up; `None` if it proves none.
     ///
     /// # Errors
     ///
@@ -56,16 +67,36 @@ impl BoundCertificate {
         problem: &ImpactProblem<'_>,
         direction: &[f64],
     ) -> Result<Option<f64>, ImpactError> {
-        let given = Given::new(problem)?;
-        super::check_direction(direction, given.velocity.len())?;
-        Ok(self.bound(&given, direction))
+        self.verify_for(problem, direction, BoundedSet::Steps)
     }
 
-    pub(super) fn bound(&self, given: &Given, direction: &[f64]) -> Option<f64> {
+    /// Returns the upper bound of `direction` $\cdot v^+$ over a set that this certificate proves, rounded up;
+    /// `None` if it proves none.
+    ///
+    /// # Errors
+    ///
+    /// As [`verify`](Self::verify).
+    pub fn verify_for(
+        &self,
+        problem: &ImpactProblem<'_>,
+        direction: &[f64],
+        set: BoundedSet,
+    ) -> Result<Option<f64>, ImpactError> {
+        let given = Given::new(problem)?;
+        super::check_direction(direction, given.velocity.len())?;
+        Ok(self.bound(&given, direction, set))
+    }
+
+    pub(super) fn bound(&self, given: &Given, direction: &[f64], set: BoundedSet) -> Option<f64> {
         match self {
             Self::Cone(cone) => cone.bound(given, direction),
-            Self::Moment(moment) => moment.bound(given, direction),
+            Self::Moment(moment) => moment.bound(given, direction, set),
         }
+    }
+
+    /// True for a Theorem 1 certificate without multipliers: the bound follows from the loss of energy alone.
+    pub(super) fn is_energy(&self) -> bool {
+        matches!(self, Self::Cone(cone) if cone.is_energy())
     }
 }
 
@@ -79,7 +110,7 @@ impl ConeCertificate {
         }
     }
 
-    /// Whether it is [`energy`](Self::energy).
+    /// True if all multipliers are zero, as in [`energy`](Self::energy).
     pub(super) fn is_energy(&self) -> bool {
         self.nu.iter().chain(&self.w).all(|x| *x == 0.0)
     }

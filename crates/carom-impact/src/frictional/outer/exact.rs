@@ -1,51 +1,121 @@
 //! Problems whose outcomes are known whole.
 
 use super::given::Given;
-use crate::{Contact, ContactSet, ImpactError, ImpactLaw, ImpactProblem, Routh};
-use nalgebra::{Matrix2, Vector2};
+use crate::frictional::planar_contact;
+use crate::frictional::space::ContactSpace;
+use crate::{Contact, ContactSet, ImpactLaw, ImpactProblem, Routh};
+use nalgebra::{DMatrix, DVector, Matrix2, Vector2};
 
-/// Velocities after the impact whose convex hull has the extremes of every direction; `None` where
-/// the set is not known.
-///
-/// One contact: Routh's outcome. Two frictionless contacts: the outcomes are segments in
-/// $y = J_nv^+$, on the axes. An outcome ends where the last contact closes, so that one of them is
-/// zero; between the two orders the other takes all values that overlapping pushes can give.
-pub(super) fn outcomes(
-    problem: &ImpactProblem<'_>,
-    given: &Given,
-) -> Result<Option<Vec<Vec<f64>>>, ImpactError> {
-    if !problem.is_approaching() {
-        return Ok(Some(vec![given.velocity.clone()]));
-    }
-    if !problem.contacts().constraint_forms().is_empty() {
-        return Ok(None);
-    }
-    match given.contacts.as_slice() {
-        [_] => one_contact(problem).map(Some),
-        [a, b] if a.tangents.is_empty() && b.tangents.is_empty() => Ok(two_smooth(given)),
-        _ => Ok(None),
+/// Least eigenvalue, of matrices with ones on the diagonal, that counts as positive.
+const POSITIVE: f64 = 1e-9;
+
+/// Contacts for which all subsets are tried in the test that no step begins.
+const MAX_SUBSETS: usize = 8;
+
+/// The outcomes of a problem, as far as they are known whole: velocities whose convex hull has the extremes of every
+/// direction.
+pub(super) struct Known {
+    /// False if the velocity before is an outcome because no contact approaches.
+    pub(super) is_approaching: bool,
+    /// Ends of steps.
+    pub(super) steps: Option<Vec<Vec<f64>>>,
+    /// Ends of paths of the inclusion, if known and not the ends of steps.
+    pub(super) paths: Option<Vec<Vec<f64>>>,
+}
+
+/// Finds the outcomes that are known whole.
+pub(super) fn known(problem: &ImpactProblem<'_>, given: &Given) -> Known {
+    let contacts = problem.contacts();
+    let is_approaching = problem.is_approaching();
+    let before = || vec![given.velocity.clone()];
+    let space = ContactSpace::new(contacts);
+    let planar = match space.n_contacts {
+        1 => planar_contact::outcomes(problem, &space),
+        _ => None,
+    };
+    let is_free = contacts.constraint_forms().is_empty();
+    let steps = match given.contacts.as_slice() {
+        _ if planar.is_some() => planar,
+        _ if !is_approaching => no_step_begins(&space).then(before),
+        [a, b] if is_free && a.tangents.is_empty() && b.tangents.is_empty() => two_smooth(given),
+        _ => None,
+    };
+    let is_single = steps.as_ref().is_some_and(|ends| ends.len() == 1);
+    let paths = match given.contacts.as_slice() {
+        _ if is_single => None,
+        _ if !is_approaching => Some(before()),
+        [contact] if is_free && !contact.tangents.is_empty() => routh(problem),
+        _ => None,
+    };
+    Known {
+        is_approaching,
+        steps,
+        paths,
     }
 }
 
-fn one_contact(problem: &ImpactProblem<'_>) -> Result<Vec<Vec<f64>>, ImpactError> {
+/// Routh's outcome of one contact.
+fn routh(problem: &ImpactProblem<'_>) -> Option<Vec<Vec<f64>>> {
     let contacts = problem.contacts();
     let inelastic = contacts.contacts().iter().map(|contact| Contact {
         restitution: 0.0,
         ..contact.clone()
     });
-    let set = ContactSet::new(contacts.metric(), inelastic.collect())?;
-    let alone = ImpactProblem::new(&set, problem.velocity_minus().clone())?;
-    let outcome = Routh::default().resolve(&alone)?;
-    Ok(vec![outcome.velocity_plus.0.as_slice().to_vec()])
+    let set = ContactSet::new(contacts.metric(), inelastic.collect()).ok()?;
+    let alone = ImpactProblem::new(&set, problem.velocity_minus().clone()).ok()?;
+    let outcome = Routh::default().resolve(&alone).ok()?;
+    Some(vec![outcome.velocity_plus.0.as_slice().to_vec()])
 }
 
-/// Of two independent frictionless contacts.
+/// True if it is proven that no step begins at a velocity at which no contact approaches.
+///
+/// A step from $v$ with $n_iv \ge 0$ pushes only at contacts with $n_iv' \le 0$, so that its change has
+/// $n_iD \le 0$ there and $\sum_i\lambda_in_iD \le 0$. Without friction the sum is $\lVert D\rVert_M^2$. With friction
+/// it is at least $\lambda^TB\lambda$, $B_{ij} = n_iM^{-1}n_j^T - \mu_j\lVert n_iM^{-1}t_j^T\rVert$: none begins if $B$ is
+/// strictly copositive.
+fn no_step_begins(space: &ContactSpace) -> bool {
+    if space.friction.iter().all(|friction| *friction == 0.0) {
+        return true;
+    }
+    let (m, width) = (space.n_contacts, space.width());
+    let least = |i: usize, j: usize| {
+        let tangents = (1..width).map(|t| space.gram[(i * width, j * width + t)]);
+        let mixed = tangents.fold(0.0, f64::hypot);
+        space.gram[(i * width, j * width)] - space.friction[j] * mixed
+    };
+    let b = DMatrix::from_fn(m, m, |i, j| 0.5 * (least(i, j) + least(j, i)));
+    if b.clone().symmetric_eigenvalues().min() > POSITIVE {
+        return true;
+    }
+    // Strictly copositive unless a principal submatrix has an eigenvector of positive entries with an eigenvalue
+    // that is not positive (Kaplan, Linear Algebra Appl. 313, 2000).
+    m <= MAX_SUBSETS
+        && (1u32..1 << m).all(|subset| {
+            let chosen: Vec<usize> = (0..m).filter(|i| subset >> i & 1 == 1).collect();
+            let part =
+                DMatrix::from_fn(chosen.len(), chosen.len(), |i, j| b[(chosen[i], chosen[j])]);
+            let eigen = part.symmetric_eigen();
+            let values = eigen
+                .eigenvalues
+                .iter()
+                .zip(eigen.eigenvectors.column_iter());
+            values.into_iter().all(|(value, vector)| {
+                let has_one_sign = vector.min() >= -POSITIVE || vector.max() <= POSITIVE;
+                *value > POSITIVE || !has_one_sign
+            })
+        })
+}
+
+/// Two independent frictionless contacts, one of which approaches.
+///
+/// The outcomes are segments in $y = J_nv^+$, on the axes. The contact that pushes last is closed at the end; between
+/// the two orders the other takes all values that overlapping pushes can give.
 fn two_smooth(given: &Given) -> Option<Vec<Vec<f64>>> {
     let [first, second] = given.contacts.as_slice() else {
         return None;
     };
     let mass = given.mass.clone().cholesky()?;
-    let rows = [&first.normal, &second.normal].map(|n| nalgebra::DVector::from_column_slice(n));
+    let rows = [&first.normal, &second.normal].map(|n| DVector::from_column_slice(n));
     let solved = [mass.solve(&rows[0]), mass.solve(&rows[1])];
     let (a, d) = (rows[0].dot(&solved[0]), rows[1].dot(&solved[1]));
     let h = 0.5 * (rows[0].dot(&solved[1]) + rows[1].dot(&solved[0]));
@@ -53,7 +123,7 @@ fn two_smooth(given: &Given) -> Option<Vec<Vec<f64>>> {
     if a * d - h * h <= 1e-9 * a * d {
         return None;
     }
-    let velocity = nalgebra::DVector::from_column_slice(&given.velocity);
+    let velocity = DVector::from_column_slice(&given.velocity);
     let y = Vector2::new(rows[0].dot(&velocity), rows[1].dot(&velocity));
     let p = Vector2::new(y[0] - h / d * y[1], y[1] - h / a * y[0]);
     let (left, right) = (-(h / d) * p[1], -(h / a) * p[0]);

@@ -1,8 +1,12 @@
 //! Bounds that hold for every outcome of an impact, with proofs.
 //!
-//! Samples show the set of outcomes from inside. Here is the other side: for a direction $c$, numbers
+//! Samples show the set of outcomes from inside. Bounds show it from outside: for a direction $c$, numbers
 //! that $c\cdot v^+$ never passes, whatever the order and overlap of the pushes, for friction
 //! coefficients and the velocity as given.
+//!
+//! The set is that of [`judge`](mod@crate::judge): ends of finite chains of *steps*. A step leads from $v$ to
+//! $v' = v + M^{-1}\sum_i(J_{n,i}^T\lambda_i + J_{t,i}^T\tau_i)$, with $\lambda_i \ge 0$, positive only where
+//! $J_{n,i}v' \le 0$, and friction in its cone that dissipates most at $v'$. The end has $J_nv^+ \ge 0$.
 //!
 //! **Theorem 1.** Let $\nu \in \mathbb R^m$, and $w$ with
 //! $J_{n,i}w \ge \mu_i\lVert J_{t,i}w\rVert$ for every contact. For every outcome with
@@ -10,11 +14,17 @@
 //!
 //! $$ c\cdot v^+ \le -w\cdot Mv^- + \lVert c + J_n^T\nu + Mw\rVert_{M^{-1}}\lVert v^-\rVert_M. $$
 //!
-//! *Proof.* Impulses add up in the friction cones, so that $w\cdot M(v^+ - v^-) \ge 0$; contacts
-//! open, so that $\nu\cdot J_nv^+ \ge 0$; hence
-//! $c\cdot v^+ \le (c + J_n^T\nu + Mw)\cdot v^+ - w\cdot Mv^-$, and energy falls. An impact ends when
-//! some contact $j$ closes last, $J_{n,j}v^+ = 0$: the largest of the bounds over $j$ holds for all
-//! outcomes.
+//! *Proof.* The impulses of all steps add up in the friction cones, so that $w\cdot M(v^+ - v^-) \ge 0$. Contacts
+//! are open at the end, so that $\nu\cdot J_nv^+ \ge 0$. Hence
+//! $c\cdot v^+ \le (c + J_n^T\nu + Mw)\cdot v^+ - w\cdot Mv^-$. A step of impulses $\Lambda$ changes the energy by
+//! $\Lambda\cdot Jv' - \tfrac12\lVert v' - v\rVert_M^2 \le 0$, so that $\lVert v^+\rVert_M \le \lVert v^-\rVert_M$,
+//! and the inequality of Cauchy and Schwarz gives the bound.
+//!
+//! If a contact approaches before, some step pushes. In the last step that does, some contact $j$ has
+//! $\lambda_j > 0$, hence $J_{n,j}v' \le 0$; nothing changes afterwards, so that $J_{n,j}v^+ = 0$. The largest of the
+//! bounds over $j$ therefore holds for all outcomes. If no contact approaches before, $v^-$ is an outcome, too.
+//! Usually it is the only one; with much friction a step may begin at a contact that slides and does not approach
+//! (Painlevé), and then $c\cdot v^-$ joins the bounds.
 //!
 //! The best multipliers solve a conic program for each $j$. They are rounded so that the
 //! inequalities hold exactly, and the bound is evaluated upwards: a [`BoundCertificate`] is valid in
@@ -22,6 +32,9 @@
 //!
 //! It is a proof and no estimate: often it is five or ten times as wide as what can happen. In the
 //! plane [`Relaxation::Moment`] is tighter.
+//!
+//! Paths of the inclusion of Halm & Posa are limits of small steps. [`OuterBound::paths`] tells a bound of
+//! them where it is narrower.
 
 mod certificate;
 mod exact;
@@ -30,10 +43,11 @@ mod interval;
 mod moment;
 mod program;
 
-pub use certificate::{BoundCertificate, ConeCertificate};
+pub use certificate::{BoundCertificate, BoundedSet, ConeCertificate};
 pub use moment::Moment;
 
 use crate::{ImpactError, ImpactProblem};
+use exact::Known;
 use given::Given;
 use moment::MomentProgram;
 use nalgebra::DVector;
@@ -48,7 +62,7 @@ pub enum Relaxation {
     /// Theorem 1: momentum, friction cones, energy and the last contact.
     #[default]
     Cone,
-    /// Theorem 2, for planar contacts: a quadratic function that no push increases. See [`Moment`].
+    /// Theorem 2, for planar contacts: a quadratic function that no step increases. See [`Moment`].
     Moment,
 }
 
@@ -56,7 +70,8 @@ pub enum Relaxation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum BoundMethod {
-    /// The set of outcomes is known: one contact, two without friction, or none that approaches.
+    /// The set of outcomes is known: no contact approaches, one contact without friction or in the plane, or two
+    /// without friction.
     Exact,
     /// By Theorem 1.
     Cone,
@@ -90,6 +105,71 @@ pub struct OuterBound {
     pub min: Vec<BoundCertificate>,
     /// Proofs of the upper bound.
     pub max: Vec<BoundCertificate>,
+    /// Bounds over the paths of the inclusion ([`BoundedSet::Paths`]), where they are known to be narrower: of one
+    /// contact with friction, and by Theorem 2. They hold for no law of finite steps.
+    pub paths: Option<Box<OuterBound>>,
+}
+
+impl OuterBound {
+    /// Bounds from the sides of $-c$ and $c$.
+    fn of_sides(low: Side, high: Side, relaxation: Relaxation) -> Self {
+        let mut proofs = high.proofs.iter().chain(&low.proofs);
+        let method = match relaxation {
+            _ if proofs.all(BoundCertificate::is_energy) => BoundMethod::Energy,
+            Relaxation::Cone => BoundMethod::Cone,
+            Relaxation::Moment => BoundMethod::Moment,
+        };
+        Self {
+            outer: [-low.bound, high.bound],
+            method,
+            min: low.proofs,
+            max: high.proofs,
+            paths: None,
+        }
+    }
+
+    /// The extremes of a direction over velocities whose convex hull has those of the set.
+    fn exact(velocities: &[Vec<f64>], direction: &[f64]) -> Self {
+        let mut outer = [f64::INFINITY, f64::NEG_INFINITY];
+        for v in velocities {
+            let x = along(direction, v);
+            outer = [outer[0].min(x), outer[1].max(x)];
+        }
+        Self {
+            outer,
+            method: BoundMethod::Exact,
+            min: Vec::new(),
+            max: Vec::new(),
+            paths: None,
+        }
+    }
+}
+
+/// An upper bound of $c\cdot v^+$ if a given contact closes last, and its proof.
+type Proven = (f64, BoundCertificate);
+
+/// An upper bound of $c\cdot v^+$, the largest over the contacts that may close last, and their proofs.
+struct Side {
+    bound: f64,
+    proofs: Vec<BoundCertificate>,
+}
+
+impl Side {
+    fn new(bound: f64) -> Self {
+        Self {
+            bound,
+            proofs: Vec::new(),
+        }
+    }
+
+    fn push(&mut self, (bound, proof): Proven) {
+        self.bound = self.bound.max(bound);
+        self.proofs.push(proof);
+    }
+}
+
+fn along(direction: &[f64], velocity: &[f64]) -> f64 {
+    direction.iter().zip(velocity).map(|(c, v)| c * v).sum()
 }
 
 /// Bounds of `direction` $\cdot v^+$ (n) over all outcomes of an impact.
@@ -138,8 +218,7 @@ pub struct OuterBounds {
     interior: Option<DVector<f64>>,
     /// Whitening: $L$ of the mass matrix.
     lower: nalgebra::DMatrix<f64>,
-    /// Velocities with the extremes of every direction.
-    exact: Option<Vec<Vec<f64>>>,
+    known: Known,
     is_planar: bool,
 }
 
@@ -147,7 +226,7 @@ impl std::fmt::Debug for OuterBounds {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("OuterBounds")
             .field("contacts", &self.given.contacts.len())
-            .field("is_exact", &self.exact.is_some())
+            .field("is_exact", &self.known.steps.is_some())
             .finish_non_exhaustive()
     }
 }
@@ -161,7 +240,7 @@ impl OuterBounds {
     pub fn new(problem: &ImpactProblem<'_>) -> Result<Self, ImpactError> {
         problem.contacts().require_tangents()?;
         let given = Given::new(problem)?;
-        let exact = exact::outcomes(problem, &given)?;
+        let known = exact::known(problem, &given);
         let factor = given
             .mass
             .clone()
@@ -179,7 +258,7 @@ impl OuterBounds {
             whitened,
             interior,
             lower,
-            exact,
+            known,
             is_planar,
         })
     }
@@ -202,37 +281,28 @@ impl OuterBounds {
                 allowed: "\"cone\" for contacts with two tangents",
             });
         }
-        if let Some(velocities) = &self.exact {
-            let mut outer = [f64::INFINITY, f64::NEG_INFINITY];
-            for v in velocities {
-                let x: f64 = direction.iter().zip(v).map(|(c, v)| c * v).sum();
-                outer = [outer[0].min(x), outer[1].max(x)];
-            }
-            return Ok(OuterBound {
-                outer,
-                method: BoundMethod::Exact,
-                min: Vec::new(),
-                max: Vec::new(),
-            });
+        let mut bound = match &self.known.steps {
+            Some(velocities) => OuterBound::exact(velocities, direction),
+            None => self.proven(direction, relaxation),
+        };
+        if let Some(velocities) = &self.known.paths {
+            bound.paths = Some(Box::new(OuterBound::exact(velocities, direction)));
         }
+        Ok(bound)
+    }
+
+    /// Bounds with certificates.
+    fn proven(&self, direction: &[f64], relaxation: Relaxation) -> OuterBound {
         let opposite: Vec<f64> = direction.iter().map(|c| -c).collect();
-        let (high, max) = self.side(direction, relaxation);
-        let (low, min) = self.side(&opposite, relaxation);
-        let is_energy = |c: &BoundCertificate| match c {
-            BoundCertificate::Cone(cone) => cone.is_energy(),
-            BoundCertificate::Moment(_) => false,
-        };
-        let method = match relaxation {
-            _ if max.iter().chain(&min).all(is_energy) => BoundMethod::Energy,
-            Relaxation::Cone => BoundMethod::Cone,
-            Relaxation::Moment => BoundMethod::Moment,
-        };
-        Ok(OuterBound {
-            outer: [-low, high],
-            method,
-            min,
-            max,
-        })
+        let (high, high_of_paths) = self.side(direction, relaxation);
+        let (low, low_of_paths) = self.side(&opposite, relaxation);
+        let is_narrower = high_of_paths.bound < high.bound || low_of_paths.bound < low.bound;
+        let mut bound = OuterBound::of_sides(low, high, relaxation);
+        if is_narrower {
+            let paths = OuterBound::of_sides(low_of_paths, high_of_paths, relaxation);
+            bound.paths = Some(Box::new(paths));
+        }
+        bound
     }
 
     /// The upper bound of Theorem 1 in a direction (n) with its proofs, one for each contact that may
@@ -248,13 +318,16 @@ impl OuterBounds {
         limit: f64,
     ) -> Result<Option<(f64, Vec<BoundCertificate>)>, ImpactError> {
         check_direction(direction, self.given.velocity.len())?;
-        let mut largest = f64::NEG_INFINITY;
+        let mut largest = self.unmoved(direction);
+        if largest >= limit {
+            return Ok(None);
+        }
         let mut proofs = Vec::with_capacity(self.given.contacts.len());
         for last in 0..self.given.contacts.len() {
             let energy = BoundCertificate::Cone(ConeCertificate::energy(last, &self.given));
-            let (bound, proof) = match energy.bound(&self.given, direction) {
+            let (bound, proof) = match energy.bound(&self.given, direction, BoundedSet::Steps) {
                 Some(bound) if bound < limit => (bound, energy),
-                _ => self.best(direction, last, Relaxation::Cone),
+                _ => self.best(direction, last, Relaxation::Cone).0,
             };
             let is_below = bound < limit;
             if !is_below {
@@ -266,32 +339,44 @@ impl OuterBounds {
         Ok((!proofs.is_empty()).then_some((largest, proofs)))
     }
 
-    /// The largest of the contacts' bounds, and their proofs.
-    fn side(&self, direction: &[f64], relaxation: Relaxation) -> (f64, Vec<BoundCertificate>) {
-        let mut largest = f64::NEG_INFINITY;
-        let mut proofs = Vec::with_capacity(self.given.contacts.len());
+    /// The largest of the contacts' bounds, and their proofs: for steps and for paths.
+    fn side(&self, direction: &[f64], relaxation: Relaxation) -> (Side, Side) {
+        let unmoved = self.unmoved(direction);
+        let (mut steps, mut paths) = (Side::new(unmoved), Side::new(unmoved));
         for last in 0..self.given.contacts.len() {
-            let (bound, proof) = self.best(direction, last, relaxation);
-            largest = largest.max(bound);
-            proofs.push(proof);
+            let (of_steps, of_paths) = self.best(direction, last, relaxation);
+            paths.push(of_paths.unwrap_or_else(|| of_steps.clone()));
+            steps.push(of_steps);
         }
-        (largest, proofs)
+        (steps, paths)
     }
 
-    /// The best proven bound if a contact closes last.
+    /// An upper bound of $c\cdot v^-$ if the velocity before is an outcome, else minus infinity.
+    fn unmoved(&self, direction: &[f64]) -> f64 {
+        if self.known.is_approaching {
+            return f64::NEG_INFINITY;
+        }
+        interval::dot(
+            &interval::exact(direction),
+            &interval::exact(&self.given.velocity),
+        )
+        .high
+    }
+
+    /// The best proven bound if a contact closes last: for steps, and for paths if that is less.
     fn best(
         &self,
         direction: &[f64],
         last: usize,
         relaxation: Relaxation,
-    ) -> (f64, BoundCertificate) {
+    ) -> (Proven, Option<Proven>) {
         let energy = BoundCertificate::Cone(ConeCertificate::energy(last, &self.given));
-        let mut best = match energy.bound(&self.given, direction) {
+        let mut best = match energy.bound(&self.given, direction, BoundedSet::Steps) {
             Some(bound) => (bound, energy),
-            // The numbers overflow: what cannot be bounded is unbounded.
+            // The numbers overflow: no bound can be computed.
             None => (f64::INFINITY, energy),
         };
-        let mut offer = |found: Option<(f64, BoundCertificate)>| {
+        let mut offer = |found: Option<Proven>| {
             if let Some(found) = found
                 && found.0 < best.0
             {
@@ -299,21 +384,19 @@ impl OuterBounds {
             }
         };
         let Some(whitened) = &self.whitened else {
-            return best;
+            return (best, None);
         };
         offer(self.cone(whitened, direction, last));
-        if relaxation == Relaxation::Moment {
-            offer(self.moment(whitened, direction, last));
+        if relaxation == Relaxation::Cone {
+            return (best, None);
         }
-        best
+        let [steps, paths] = self.moment(whitened, direction, last);
+        offer(steps);
+        let paths = paths.filter(|paths| paths.0 < best.0);
+        (best, paths)
     }
 
-    fn cone(
-        &self,
-        whitened: &Whitened,
-        direction: &[f64],
-        last: usize,
-    ) -> Option<(f64, BoundCertificate)> {
+    fn cone(&self, whitened: &Whitened, direction: &[f64], last: usize) -> Option<Proven> {
         let c = self.whiten(direction)?;
         let length = c.norm();
         let (nu, w) = whitened.best(&(c / length), last)?;
@@ -329,31 +412,32 @@ impl OuterBounds {
                 nu: nu.clone(),
                 w: self.on_coordinates(&(shifted * length))?,
             });
-            let bound = certificate.bound(&self.given, direction)?;
+            let bound = certificate.bound(&self.given, direction, BoundedSet::Steps)?;
             Some((bound, certificate))
         })
     }
 
-    fn moment(
-        &self,
-        whitened: &Whitened,
-        direction: &[f64],
-        last: usize,
-    ) -> Option<(f64, BoundCertificate)> {
-        let c = self.whiten(direction)?;
+    /// Proofs by Theorem 2, for steps and for paths.
+    fn moment(&self, whitened: &Whitened, direction: &[f64], last: usize) -> [Option<Proven>; 2] {
+        let Some(c) = self.whiten(direction) else {
+            return [None, None];
+        };
         let length = c.norm();
-        let program = MomentProgram::new(whitened);
-        let found = program.best(&(c / length), last)?;
-        (0..MAX_SHIFTS).find_map(|k| {
-            let shift = match (&self.interior, k) {
-                (_, 0) => DVector::zeros(whitened.dim()),
-                (Some(interior), k) => interior * (1e-13 * 8f64.powi(k)),
-                (None, _) => return None,
-            };
-            let moment = found.on_rows(self, &shift, length)?;
-            let certificate = BoundCertificate::Moment(Box::new(moment));
-            let bound = certificate.bound(&self.given, direction)?;
-            Some((bound, certificate))
+        let found = MomentProgram::new(whitened).best(&(c / length), last);
+        found.map(|found| {
+            let found = found?;
+            (0..MAX_SHIFTS).find_map(|k| {
+                let size = if k == 0 { 0.0 } else { 1e-13 * 8f64.powi(k) };
+                let shift = match (&self.interior, k) {
+                    (_, 0) => DVector::zeros(whitened.dim()),
+                    (Some(interior), _) => interior * size,
+                    (None, _) => return None,
+                };
+                let moment = found.on_rows(self, &shift, size, length)?;
+                let certificate = BoundCertificate::Moment(Box::new(moment));
+                let bound = certificate.bound(&self.given, direction, found.set)?;
+                Some((bound, certificate))
+            })
         })
     }
 
@@ -404,7 +488,7 @@ fn whiten(given: &Given, lower: &nalgebra::DMatrix<f64>) -> Option<Whitened> {
     })
 }
 
-/// Whether a direction is one.
+/// Refuses a direction of the wrong length, zero or not finite.
 pub(super) fn check_direction(direction: &[f64], n: usize) -> Result<(), ImpactError> {
     let refuse = |what, value, allowed| {
         Err(ImpactError::InvalidOption {

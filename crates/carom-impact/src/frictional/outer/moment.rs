@@ -1,7 +1,7 @@
 //! Theorem 2: bounds for planar contacts from a quadratic function that no push increases.
 
 use super::OuterBounds;
-use super::certificate::{is_signed, pushed};
+use super::certificate::{BoundedSet, is_signed, pushed};
 use super::given::{Definite, Given, GivenContact};
 use super::interval::{Interval, dot, exact, up};
 use super::program::{ConicProgram, Whitened, place, symmetric};
@@ -14,6 +14,10 @@ const MAX_ROUNDS: usize = 40;
 /// A matrix counts as semidefinite above this eigenvalue; what is missing is added to the bound.
 const SEMIDEFINITE: f64 = 1e-7;
 
+/// Least eigenvalue of a matrix that must be positive definite, in whitened coordinates: far above the rounding of
+/// the check, far below what moves a bound.
+const MARGIN: f64 = 1e-9;
+
 /// Box around every unknown of the program.
 const LARGEST: f64 = 1e3;
 
@@ -25,17 +29,23 @@ const LARGEST: f64 = 1e3;
 /// $$ \lVert Pf_{i\sigma} - \alpha_{i\sigma}J_{n,i}^T + \sigma\beta_{i\sigma}J_{t,i}^T
 /// \rVert_{M^{-1}} \lVert v^-\rVert_M \le -a\cdot f_{i\sigma} $$
 ///
-/// says that $W$ never grows: a contact pushes only while $J_{n,i}v \le 0$, and slides with
-/// $\sigma J_{t,i}v \ge 0$. With $\tau \ge 0$ and $\nu_i, \eta_{ij} \ge 0$, free where the last contact
+/// gives $\nabla W(v')\cdot f_{i\sigma} \le 0$ at the end $v'$ of a step in which the contact pushes, because
+/// there $J_{n,i}v' \le 0$, $\sigma J_{t,i}v' \ge 0$ and $\lVert v'\rVert_M \le \lVert v^-\rVert_M$. With
+/// $D = v' - v$, a sum of such pushes,
+///
+/// $$ W(v') - W(v) = \nabla W(v')\cdot D - \tfrac12 D^TPD, $$
+///
+/// so that no step increases $W$ if $P$ is positive semidefinite. On a path of the inclusion the steps are
+/// infinitesimal, the last term vanishes, and any symmetric $P$ will do. With $\tau \ge 0$ and $\nu_i, \eta_{ij} \ge 0$, free where the last contact
 /// is involved, $Q = P - \sum\eta_{ij}(J_{n,i}^TJ_{n,j} + J_{n,j}^TJ_{n,i})/2 + \tau M$ positive
 /// definite and $r = c - a + J_n^T\nu$,
 ///
 /// $$ c\cdot v^+ \le W(v^-) + \tfrac\tau2\lVert v^-\rVert_M^2 + \tfrac12r^TQ^{-1}r. $$
 #[derive(Clone, Debug, PartialEq)]
 pub struct Moment {
-    /// The contact that is the last to close.
+    /// Contact that pushes in the last step, so that $J_{n,j}v^+ = 0$.
     pub last: usize,
-    /// $P$, symmetric (n × n).
+    /// $P$, symmetric (n × n); positive semidefinite in a proof for [`BoundedSet::Steps`].
     pub p: Vec<Vec<f64>>,
     /// $a$ (n).
     pub a: Vec<f64>,
@@ -52,10 +62,13 @@ pub struct Moment {
 }
 
 impl Moment {
-    /// The bound that this proves, rounded up.
-    pub(super) fn bound(&self, given: &Given, direction: &[f64]) -> Option<f64> {
+    /// Returns the bound that this proves over a set, rounded up.
+    pub(super) fn bound(&self, given: &Given, direction: &[f64], set: BoundedSet) -> Option<f64> {
         let n = given.velocity.len();
         if !self.is_shaped(given) || !self.never_grows(given) {
+            return None;
+        }
+        if set == BoundedSet::Steps && !self.is_convex() {
             return None;
         }
         let a = exact(&self.a);
@@ -101,7 +114,17 @@ impl Moment {
         is_planar && sizes && is_symmetric() && signs() && is_signed(&self.nu, self.last, given)
     }
 
-    /// Proven: no push increases $W$.
+    /// Proven: $P$ is positive definite, or zero.
+    fn is_convex(&self) -> bool {
+        let n = self.p.len();
+        if self.p.iter().flatten().all(|x| *x == 0.0) {
+            return true;
+        }
+        let p = DMatrix::from_fn(n, n, |i, j| self.p[i][j]);
+        Definite::new(&p, 0.0).is_some()
+    }
+
+    /// Proven: the gradient of $W$ at the end of a push is not along it.
     fn never_grows(&self, given: &Given) -> bool {
         let a = exact(&self.a);
         given.contacts.iter().enumerate().all(|(i, contact)| {
@@ -206,6 +229,7 @@ pub(super) struct MomentProgram<'a> {
 
 /// A proof in whitened coordinates.
 pub(super) struct Found {
+    pub(super) set: BoundedSet,
     n: usize,
     m: usize,
     last: usize,
@@ -352,56 +376,77 @@ impl<'a> MomentProgram<'a> {
         cost
     }
 
-    /// The best proof for a direction of unit length.
+    /// $P$.
+    fn curvature(&self) -> Vec<Vec<Affine>> {
+        let entry = |k: usize, l: usize| self.unknown(place(self.n, k, l));
+        (0..self.n)
+            .map(|k| (0..self.n).map(|l| entry(k, l)).collect())
+            .collect()
+    }
+
+    /// The best proofs for a direction of unit length: for steps, and for paths.
     ///
-    /// The semidefinite constraint is replaced by that of its 2 × 2 sections, first along the axes,
-    /// then along the eigenvectors that a solution violates. What is left of the violation is
-    /// repaired by a larger $\tau$, so that any round's solution is a proof.
-    pub(super) fn best(&self, direction: &DVector<f64>, last: usize) -> Option<Found> {
+    /// Each semidefinite constraint is replaced by that of its 2 × 2 sections, first along the axes,
+    /// then along the eigenvectors that a solution violates. The remaining violation is
+    /// repaired by a larger $\tau$, so that any round's solution is a proof. The program of paths has fewer constraints; its
+    /// sections are those of the program of steps, too.
+    pub(super) fn best(&self, direction: &DVector<f64>, last: usize) -> [Option<Found>; 2] {
         let matrix = self.matrix(direction);
         let mut program = self.constraints(last);
-        let size = self.n + 1;
-        let axis = |k: usize| DVector::from_fn(size, |i, _| if i == k { 1.0 } else { 0.0 });
-        for k in 0..size {
+        self.add_sections(&mut program, &matrix);
+        let mut search = Search {
+            unknowns: self,
+            last,
+            program,
+            best: [None, None],
+        };
+        let is_convex = search.run(&[&matrix], &matrix);
+        if !is_convex {
+            let curvature = self.curvature();
+            self.add_sections(&mut search.program, &curvature);
+            search.run(&[&matrix, &curvature], &matrix);
+        }
+        search.best.map(|found| found.map(|(_, found)| found))
+    }
+
+    /// The sections of a form along the axes.
+    fn add_sections(&self, program: &mut ConicProgram, form: &[Vec<Affine>]) {
+        let axes = DMatrix::identity(form.len(), form.len());
+        for k in 1..form.len() {
             for l in 0..k {
-                section(&mut program, self, &matrix, &axis(k), &axis(l));
+                let (u, w) = (axes.column(k).into_owned(), axes.column(l).into_owned());
+                section(program, self, form, &u, &w);
             }
         }
-        let cost = self.cost();
-        let mut best: Option<(f64, Found)> = None;
-        for _ in 0..MAX_ROUNDS {
-            let Some(x) = program.minimize(&cost) else {
-                break;
-            };
-            if let Some((value, tau)) = self.repaired(&matrix, &x)
-                && best.as_ref().is_none_or(|(b, _)| value < *b)
-            {
-                let found = Found {
-                    n: self.n,
-                    m: self.m,
-                    last,
-                    x: x.clone(),
-                    tau,
-                };
-                best = Some((value, found));
-            }
-            let at = DMatrix::from_fn(size, size, |i, j| matrix[i][j].at(&x));
-            let eigen = SymmetricEigen::new(at);
-            let mut order: Vec<usize> = (0..size).collect();
-            order.sort_by(|i, j| eigen.eigenvalues[*i].total_cmp(&eigen.eigenvalues[*j]));
-            if eigen.eigenvalues[order[0]] >= -SEMIDEFINITE {
-                break;
-            }
-            let vector = |k: usize| eigen.eigenvectors.column(order[k]).into_owned();
-            for k in 1..size {
-                section(&mut program, self, &matrix, &vector(0), &vector(k));
-            }
+    }
+
+    /// Cuts a solution off that leaves a form indefinite. The result is true if there was something to cut.
+    fn cut(&self, program: &mut ConicProgram, form: &[Vec<Affine>], x: &[f64]) -> bool {
+        let size = form.len();
+        let eigen = SymmetricEigen::new(DMatrix::from_fn(size, size, |i, j| form[i][j].at(x)));
+        let mut order: Vec<usize> = (0..size).collect();
+        order.sort_by(|i, j| eigen.eigenvalues[*i].total_cmp(&eigen.eigenvalues[*j]));
+        if eigen.eigenvalues[order[0]] >= -SEMIDEFINITE {
+            return false;
         }
-        best.map(|(_, found)| found)
+        let vector = |k: usize| eigen.eigenvectors.column(order[k]).into_owned();
+        for k in 1..size {
+            section(program, self, form, &vector(0), &vector(k));
+        }
+        // One dimension has no sections.
+        if size == 1 {
+            program.nonnegative(form[0][0].row().0, form[0][0].constant);
+        }
+        true
+    }
+
+    /// The least eigenvalue of $P$.
+    fn least_curvature(&self, x: &[f64]) -> f64 {
+        symmetric(self.n, x).symmetric_eigenvalues().min()
     }
 
     /// The best $\tau$ for the other unknowns, and the bound with it.
-    fn repaired(&self, matrix: &[Vec<Affine>], x: &[f64]) -> Option<(f64, f64)> {
+    fn repaired(&self, matrix: &[Vec<Affine>], x: &[f64], set: BoundedSet) -> Option<(f64, f64)> {
         let given = x[self.at_tau()];
         let q = DMatrix::from_fn(self.n, self.n, |i, j| matrix[i + 1][j + 1].at(x));
         let r = DVector::from_fn(self.n, |i, _| matrix[0][i + 1].at(x));
@@ -409,7 +454,10 @@ impl<'a> MomentProgram<'a> {
         let parts = eigen.eigenvectors.tr_mul(&r);
         // Q less its own multiple of the metric.
         let rest: Vec<f64> = eigen.eigenvalues.iter().map(|q| q - given).collect();
-        let least = rest.iter().fold(0.0, |a, q| f64::max(a, -q)) + 1e-9;
+        let mut least = rest.iter().fold(0.0, |a, q| f64::max(a, -q)) + MARGIN;
+        if set == BoundedSet::Steps {
+            least = least.max(MARGIN - self.least_curvature(x));
+        }
         let slope = |tau: f64| -> f64 {
             let terms = rest.iter().zip(parts.iter());
             1.0 - terms.map(|(q, r)| (r / (q + tau)).powi(2)).sum::<f64>()
@@ -437,6 +485,62 @@ impl<'a> MomentProgram<'a> {
             .sum();
         let value = linear + 0.5 * tau + 0.5 * inverse;
         value.is_finite().then_some((value, tau))
+    }
+}
+
+/// The rounds of cuts for one direction and last contact.
+struct Search<'s, 'a> {
+    unknowns: &'s MomentProgram<'a>,
+    last: usize,
+    program: ConicProgram,
+    /// The best bounds and their proofs, for steps and for paths.
+    best: [Option<(f64, Found)>; 2],
+}
+
+impl Search<'_, '_> {
+    /// Cuts until all forms are positive semidefinite. The result is true if the last solution proves the same for
+    /// steps as for paths.
+    fn run(&mut self, definite: &[&Vec<Vec<Affine>>], matrix: &[Vec<Affine>]) -> bool {
+        let unknowns = self.unknowns;
+        let cost = unknowns.cost();
+        let mut is_convex = false;
+        for _ in 0..MAX_ROUNDS {
+            let Some(x) = self.program.minimize(&cost) else {
+                break;
+            };
+            self.offer(matrix, &x);
+            is_convex = unknowns.least_curvature(&x) >= -SEMIDEFINITE;
+            let mut is_cut = false;
+            for form in definite {
+                is_cut |= unknowns.cut(&mut self.program, form, &x);
+            }
+            if !is_cut {
+                break;
+            }
+        }
+        is_convex
+    }
+
+    /// Keeps what a solution proves if it is the best so far.
+    fn offer(&mut self, matrix: &[Vec<Affine>], x: &[f64]) {
+        for (set, best) in [BoundedSet::Steps, BoundedSet::Paths]
+            .into_iter()
+            .zip(&mut self.best)
+        {
+            if let Some((value, tau)) = self.unknowns.repaired(matrix, x, set)
+                && best.as_ref().is_none_or(|(b, _)| value < *b)
+            {
+                let found = Found {
+                    set,
+                    n: self.unknowns.n,
+                    m: self.unknowns.m,
+                    last: self.last,
+                    x: x.to_vec(),
+                    tau,
+                };
+                *best = Some((value, found));
+            }
+        }
     }
 }
 
@@ -469,18 +573,26 @@ fn section(
 
 impl Found {
     /// The proof on the rows and coordinates as given, for a direction of a length, with a shift of $a$
-    /// against an interior velocity.
+    /// against an interior velocity and, for steps, a multiple `lift` of the metric added to $P$.
     pub(super) fn on_rows(
         &self,
         bounds: &OuterBounds,
         shift: &DVector<f64>,
+        lift: f64,
         length: f64,
     ) -> Option<Moment> {
         let (n, m) = (self.n, self.m);
         let lower = &bounds.lower;
         let speed = bounds.given.speed;
         let n_p = n * (n + 1) / 2;
-        let p = lower * symmetric(n, self.x.get(..n_p)?) * lower.transpose() * (length / speed);
+        // For steps tau M is a part of P: alpha and beta, which grow by tau, keep the conditions, and the bound
+        // is the same.
+        let (folded, tau) = match self.set {
+            BoundedSet::Steps => (self.tau + lift, 0.0),
+            BoundedSet::Paths => (0.0, self.tau),
+        };
+        let p = symmetric(n, self.x.get(..n_p)?) + DMatrix::identity(n, n) * folded;
+        let p = lower * p * lower.transpose() * (length / speed);
         let a = DVector::from_column_slice(self.x.get(n_p..n_p + n)?) - shift;
         let a = lower * a * length;
         let at_nu = n_p + n + 4 * m;
@@ -497,7 +609,7 @@ impl Found {
                 .map(|(k, x)| {
                     let friction = bounds.given.contacts[k / 2].friction;
                     let factor = if beta { friction } else { 1.0 };
-                    clip(*x, false) * factor * length / speed
+                    (clip(*x, false) + folded) * factor * length / speed
                 })
                 .collect()
         };
@@ -520,7 +632,7 @@ impl Found {
             eta: (0..m)
                 .map(|i| (0..m).map(|j| eta(i, j)).collect())
                 .collect(),
-            tau: self.tau * length / speed,
+            tau: tau * length / speed,
         })
     }
 }

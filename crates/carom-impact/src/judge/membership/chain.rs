@@ -4,7 +4,7 @@ use super::linear_program::{Program, Rule, Solved, Vertex};
 use super::modes::{ModeSequence, StepMode};
 use super::witness::WitnessCone;
 use crate::frictional::{ContactSpace, FrictionCone, directions};
-use crate::own_terms::momentum_linked;
+use crate::own_terms::{linked, momentum_of};
 use crate::{ImpactError, ImpactProblem};
 use carom_metric::kernel;
 use nalgebra::DMatrix;
@@ -76,7 +76,10 @@ fn touched_norm(problem: &ImpactProblem<'_>) -> f64 {
         .constraint_forms()
         .iter()
         .map(|form| form.0.as_slice());
-    momentum_linked(contacts.metric(), &touched, links, problem.momentum())
+    momentum_of(
+        &linked(contacts.metric(), &touched, links),
+        problem.momentum(),
+    )
 }
 
 /// What became of a sequence of modes.

@@ -46,6 +46,8 @@ pub(super) const PROVABLE: f64 = 1e-6;
 pub enum Membership {
     /// It is a member, and this proves it.
     Inside(Witness),
+    /// A member lies within the tolerance, and this proves it; the velocity itself was told too coarsely.
+    Near(Witness),
     /// It is none.
     Outside {
         /// What proves it.
@@ -58,10 +60,11 @@ pub enum Membership {
 }
 
 impl Membership {
-    /// Stable identifier: `"inside"`, `"outside"` or `"unknown"`.
+    /// Stable identifier: `"inside"`, `"near"`, `"outside"` or `"unknown"`.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Inside(_) => "inside",
+            Self::Near(_) => "near",
             Self::Outside { .. } => "outside",
             Self::Unknown => "unknown",
         }
@@ -72,7 +75,7 @@ impl Membership {
         match self {
             Self::Inside(_) => Some(true),
             Self::Outside { .. } => Some(false),
-            Self::Unknown => None,
+            Self::Near(_) | Self::Unknown => None,
         }
     }
 }
@@ -88,6 +91,8 @@ pub struct SetVerdict {
     pub nearest: Tangent,
     /// Members that were looked at.
     pub members: u64,
+    /// True if the budget of work ([`JudgeOptions::max_work`](crate::judge::JudgeOptions::max_work)) ended the search.
+    pub is_limited: bool,
 }
 
 /// A member that is known before the search begins: the answer of a law.
@@ -112,7 +117,7 @@ pub(super) fn decide(
 ) -> Result<SetVerdict, ImpactError> {
     let before = case.problem.velocity_minus();
     let mut nearest = Nearest::default();
-    if !case.problem.is_approaching() {
+    if !case.is_approaching {
         nearest.see(case, before.clone());
         if nearest.distance <= SAME {
             return Ok(nearest.verdict(case, Membership::Inside(Witness::Separating)));
@@ -144,6 +149,7 @@ struct Nearest {
     best: Option<Tangent>,
     distance: f64,
     members: u64,
+    is_limited: bool,
 }
 
 impl Nearest {
@@ -151,6 +157,10 @@ impl Nearest {
     fn see(&mut self, case: &Case<'_>, velocity: Tangent) -> f64 {
         self.members += 1;
         let distance = case.distance(&velocity);
+        // No member leaves a contact approaching.
+        if !case.is_open(&velocity) {
+            return f64::INFINITY;
+        }
         if self.best.is_none() || distance < self.distance {
             self.distance = distance;
             self.best = Some(velocity);
@@ -167,6 +177,7 @@ impl Nearest {
             membership,
             nearest,
             members: self.members,
+            is_limited: self.is_limited,
         }
     }
 }

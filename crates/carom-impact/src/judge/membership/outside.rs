@@ -75,8 +75,10 @@ pub(super) fn proof(
 /// How much the momentum of a part grew, at most.
 fn growth(case: &Case<'_>) -> f64 {
     let (before, after) = case.norms();
-    let parts = before.iter().zip(&after).zip(&case.references);
-    let growths = parts.map(|((before, after), reference)| (after - before) / reference);
+    let parts = before.iter().zip(&after).zip(&case.rounding);
+    let parts = parts.zip(&case.references);
+    let growths = parts
+        .map(|(((before, after), rounding), reference)| (after - before - rounding) / reference);
     growths.fold(0.0, f64::max)
 }
 
@@ -98,10 +100,9 @@ fn all_open(case: &Case<'_>) -> f64 {
                 changed = f64::max(changed, along.abs());
             }
         }
-        let reference = group.first().map_or(case.reference, |contact| {
-            case.reference_of(&contacts.contacts()[*contact].normal)
-        });
-        largest = largest.max(opening.min(changed) / reference);
+        let Some(first) = group.first() else { continue };
+        let normal = &contacts.contacts()[*first].normal;
+        largest = largest.max(case.relative_rate(normal, opening.min(changed)));
     }
     largest
 }

@@ -40,6 +40,9 @@ const MAX_LISTED: usize = 256;
 /// Multiply-adds in linear programs and Newton's method that any search may take.
 const LEAST_WORK: u64 = 20_000_000;
 
+/// A sample may take all work allowed over this.
+const SAMPLE_PART: u64 = 64;
+
 /// A chain in round cones may cost the budget that is left over this.
 const BUDGET_PARTS: u64 = 4;
 
@@ -94,11 +97,15 @@ struct Search<'c, 'p> {
     seen: HashSet<ModeSequence>,
     /// The best of them, best first.
     ranked: Vec<Ranked>,
+    /// The nearest chain that ends within the tolerance, and how near: a witness for a velocity told too coarsely.
+    near: Option<(f64, Witness)>,
     /// The last steps that chains to the velocity may have.
     last: Vec<Vec<super::modes::StepMode>>,
     pace: &'static Pace,
     work: u64,
     budget: u64,
+    /// Units of work of samples.
+    sampling: u64,
 }
 
 /// Searches for a witness. Members met on the way are looked at.
@@ -124,10 +131,14 @@ pub(super) fn search(
         nearest,
         seen: HashSet::new(),
         ranked: Vec::new(),
+        near: None,
         last,
         work: 0,
         pace,
-        budget: LEAST_WORK + pace.work_per_sample * case.options.samples,
+        budget: LEAST_WORK
+            .saturating_add(pace.work_per_sample.saturating_mul(case.options.samples))
+            .min(case.options.max_work),
+        sampling: 0,
     };
     let witness = match search.one_step() {
         Some(witness) => Some(witness),
@@ -139,11 +150,22 @@ pub(super) fn search(
             },
         },
     };
-    let membership = witness.map_or(Membership::Unknown, Membership::Inside);
+    search.nearest.is_limited = witness.is_none() && search.is_limited();
+    let near = search.near.take().map(|(_, witness)| witness);
+    let membership = match (witness, near) {
+        (Some(witness), _) => Membership::Inside(witness),
+        (None, Some(witness)) => Membership::Near(witness),
+        (None, None) => Membership::Unknown,
+    };
     Ok(search.nearest.verdict(case, membership))
 }
 
 impl Search<'_, '_> {
+    /// True if all work allowed is done.
+    fn is_limited(&self) -> bool {
+        self.work.saturating_add(self.sampling) >= self.case.options.max_work
+    }
+
     /// Chains of one step: the simultaneous law with all its branches.
     fn one_step(&mut self) -> Option<Witness> {
         let start = ModeSequence::new(self.edges.n_contacts());
@@ -167,7 +189,10 @@ impl Search<'_, '_> {
                         None => continue,
                     }
                 }
-                Origin::Simultaneous(_) => continue,
+                Origin::Simultaneous(impulses) => {
+                    self.remember(distance, |_| vec![impulses.clone()]);
+                    continue;
+                }
                 Origin::Sequential(contacts, law) => (contacts, law),
             };
             if distance <= SAME && contacts.len() > MAX_LISTED {
@@ -185,6 +210,10 @@ impl Search<'_, '_> {
                     return Some(witness);
                 }
             }
+            self.remember(distance, |_| {
+                let impulses = steps.iter().map(|(impulses, _)| impulses.clone());
+                impulses.collect()
+            });
             let sequence = self.sequence_of(&steps);
             if let Some(witness) = self.attempt_with_ends(vec![sequence]) {
                 return Some(witness);
@@ -212,6 +241,24 @@ impl Search<'_, '_> {
             steps,
         };
         self.is_good(&witness).then_some(witness)
+    }
+
+    /// Remembers a chain that ends within the tolerance, if it is nearer than those before and keeps the rules.
+    fn remember(&mut self, distance: f64, steps: impl FnOnce(&Self) -> Vec<DVector<f64>>) {
+        let is_nearer = self
+            .near
+            .as_ref()
+            .is_none_or(|(least, _)| distance < *least);
+        if distance > SAME && self.case.is_same(distance) && is_nearer {
+            let witness = Witness::Steps {
+                cone: self.edges.cone,
+                steps: steps(self),
+            };
+            let end = witness.distance(self.case.problem, self.case.velocity_plus);
+            if end.is_ok_and(|end| self.case.is_same(end)) {
+                self.near = Some((distance, witness));
+            }
+        }
     }
 
     fn is_good(&self, witness: &Witness) -> bool {
@@ -281,6 +328,7 @@ impl Search<'_, '_> {
         kernel::add_scaled(end.as_mut_slice(), 1.0, &self.edges.space.change(&total));
         let distance = self.nearest.see(self.case, self.case.velocity(&end));
         if distance > SAME {
+            self.remember(distance, |search| search.on_rows(&chain.steps));
             return None;
         }
         self.proven(self.on_rows(&chain.steps))
@@ -364,6 +412,7 @@ impl Search<'_, '_> {
         let pace = self.pace;
         while first < total
             && self.work < self.budget
+            && !self.is_limited()
             && (first == 0 || pivots * n_plain < pace.pivot_share * plain * total as f64)
         {
             let end = total.min(first + pace.batch);
@@ -378,6 +427,7 @@ impl Search<'_, '_> {
             });
             for sampled in batch.into_iter().flatten() {
                 pivots += sampled.pivots;
+                self.sampling = self.sampling.saturating_add(sampled.work);
                 if sampled.is_plain {
                     plain += sampled.pivots;
                     n_plain += 1.0;
@@ -388,6 +438,7 @@ impl Search<'_, '_> {
                 {
                     return Ok(Some(witness));
                 }
+                self.remember(distance, |search| search.on_rows(&sampled.steps));
                 let times = met.entry(sampled.key(pace.alike > 1)).or_insert(0);
                 *times += 1;
                 if *times <= pace.alike {
@@ -426,7 +477,7 @@ impl Search<'_, '_> {
             'climb: loop {
                 let neighbors = sequence.neighbors(&choices);
                 for some in neighbors.chunks(NEIGHBORS) {
-                    if self.work >= self.budget {
+                    if self.work >= self.budget || self.is_limited() {
                         return None;
                     }
                     self.ranked.clear();
@@ -456,6 +507,7 @@ fn samplers<'p>(case: &Case<'p>) -> Result<Vec<Sampler<'p>>, ImpactError> {
         samples: case.options.samples,
         seed: case.options.seed,
         friction_cone: case.options.friction_cone,
+        max_work: case.options.max_work / SAMPLE_PART,
         ..SetValued::default()
     };
     let first = Sampler::new(case.problem, &plain)?;
@@ -486,6 +538,8 @@ struct Sampled {
     /// Scaled impulses of each step on the slots.
     steps: Vec<Vec<f64>>,
     pivots: f64,
+    /// Units of work of the sample.
+    work: u64,
     /// Whether it is a sample as the law draws it by default.
     is_plain: bool,
 }
@@ -542,6 +596,7 @@ fn one_sample(
             WitnessCone::Round => draw.steps as f64,
             WitnessCone::Polygon(_) => draw.pivots as f64,
         },
+        work: draw.work,
         is_plain: sample.is_multiple_of(kinds),
     })
 }

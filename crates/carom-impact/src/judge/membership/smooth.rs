@@ -1,14 +1,18 @@
-//! Sets that are known as a whole: contacts without friction.
+//! Sets that are known as a whole: contacts without friction, and one contact in the plane.
 
+use crate::frictional::{ContactSpace, planar_contact};
 use crate::judge::Case;
 use crate::{ContactSet, ImpactError, ImpactLaw, Plastic};
 use carom_metric::{Tangent, kernel};
 use nalgebra::{DMatrix, DVector};
 
-/// The nearest member where the whole set is known: of contacts without friction that all share one
-/// normal, of two normals, or of any number of which none opens another.
+/// The nearest member where the whole set is known: of one contact in the plane, of contacts without friction that
+/// all share one normal, of two normals, or of any number of which none opens another.
 pub(super) fn nearest_of_all(case: &Case<'_>) -> Result<Option<Tangent>, ImpactError> {
     let contacts = case.problem.contacts();
+    if let Some(nearest) = one_in_the_plane(case) {
+        return Ok(Some(nearest));
+    }
     let is_smooth =
         |contact: &crate::Contact| contact.friction == 0.0 || contact.tangents.is_empty();
     if !case.problem.is_approaching() || !contacts.contacts().iter().all(is_smooth) {
@@ -20,6 +24,27 @@ pub(super) fn nearest_of_all(case: &Case<'_>) -> Result<Option<Tangent>, ImpactE
         ));
     }
     Ok((contacts.n_distinct() == 2).then(|| smooth_pair(case)))
+}
+
+/// The nearest outcome of one contact in the plane.
+fn one_in_the_plane(case: &Case<'_>) -> Option<Tangent> {
+    let contacts = case.problem.contacts();
+    if contacts.len() != 1 {
+        return None;
+    }
+    let ends = planar_contact::outcomes(case.problem, &ContactSpace::new(contacts))?;
+    let ends: Vec<DVector<f64>> = ends
+        .iter()
+        .map(|end| case.whitened(&Tangent::from_slice(end)))
+        .collect();
+    let nearest = if case.problem.is_approaching() {
+        on_segment(&case.after, &ends)
+    } else {
+        let far = |end: &DVector<f64>| (end - &case.after).norm();
+        let nearest = ends.into_iter().min_by(|a, b| far(a).total_cmp(&far(b)));
+        nearest?
+    };
+    Some(case.velocity(&nearest))
 }
 
 /// How far an error in the velocities of the contacts can move an end, over that error: the inverse of the

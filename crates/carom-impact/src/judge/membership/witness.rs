@@ -2,8 +2,9 @@
 
 use crate::frictional::Sequential;
 use crate::judge::parts::Parts;
+use crate::judge::{Case, JudgeOptions};
 use crate::{ContactSet, ImpactError, ImpactLaw, ImpactProblem};
-use carom_metric::{Tangent, kernel};
+use carom_metric::Tangent;
 use nalgebra::{DMatrix, DVector};
 use std::f64::consts::{PI, TAU};
 
@@ -105,6 +106,25 @@ impl Witness {
         problem: &ImpactProblem<'_>,
         velocity_plus: &Tangent,
     ) -> Result<(), WitnessFault> {
+        let distance = self.distance(problem, velocity_plus)?;
+        // Written so that NaN fails.
+        if !(distance <= END) {
+            return Err(WitnessFault::End { distance });
+        }
+        Ok(())
+    }
+
+    /// Distance of the end of the witness from `velocity_plus` (n), over the motion that contacts see in each part, if
+    /// its steps keep the rules of [`check`](Self::check).
+    ///
+    /// # Errors
+    ///
+    /// The first [`WitnessFault`] but [`WitnessFault::End`].
+    pub fn distance(
+        &self,
+        problem: &ImpactProblem<'_>,
+        velocity_plus: &Tangent,
+    ) -> Result<f64, WitnessFault> {
         let before = problem.velocity_minus();
         match self {
             Self::Separating => end(problem, before, velocity_plus),
@@ -127,35 +147,30 @@ impl Witness {
     }
 }
 
-/// Whether two velocities are the same, in the kinetic metric.
+/// Distance of two velocities in the kinetic metric, the largest of all parts over their motion.
 fn end(
     problem: &ImpactProblem<'_>,
     found: &Tangent,
     velocity_plus: &Tangent,
-) -> Result<(), WitnessFault> {
+) -> Result<f64, WitnessFault> {
     let metric = problem.contacts().metric();
-    let parts = Parts::new(problem, &[]);
-    let norms = |velocity: &DVector<f64>| -> Result<Vec<f64>, ImpactError> {
-        let mut whitened = velocity.clone();
-        metric.check_vector("velocity", velocity.as_slice())?;
-        metric.whiten_velocity_into(velocity.as_slice(), whitened.as_mut_slice());
-        Ok(parts.norms(whitened.as_slice()))
-    };
-    let before = norms(&problem.velocity_minus().0)?;
-    let after = norms(&velocity_plus.0)?;
-    let missed = norms(&(&found.0 - &velocity_plus.0))?;
-    let whole = [&before, &after].map(|norms| kernel::norm(norms));
-    let parts = before.into_iter().zip(after).zip(&parts.is_touched);
-    for (((before, after), is_touched), missed) in parts.zip(missed) {
-        let sizes = if *is_touched { [before, after] } else { whole };
-        let reference = sizes.into_iter().find(|size| *size > 0.0);
-        let distance = missed / reference.unwrap_or(1.0);
-        // Written so that NaN fails.
-        if !(distance <= END) {
-            return Err(WitnessFault::End { distance });
-        }
-    }
-    Ok(())
+    metric
+        .check_vector("velocity", velocity_plus.0.as_slice())
+        .map_err(ImpactError::from)?;
+    let parts = Parts::new(problem, &[problem.velocity_minus(), velocity_plus]);
+    let raised = |velocity: &Tangent| Tangent(parts.raised(&velocity.0));
+    let posed = ImpactProblem::new(problem.contacts(), raised(problem.velocity_minus()))?;
+    let after = raised(velocity_plus);
+    let options = JudgeOptions::default();
+    let mut case = Case::new(
+        &posed,
+        posed.velocity_minus(),
+        &after,
+        parts.clone(),
+        options,
+    )?;
+    case.measure([problem.velocity_minus(), velocity_plus]);
+    Ok(case.distance(&raised(found)))
 }
 
 /// Contact rows as given, and the velocities that unit impulses on them make.

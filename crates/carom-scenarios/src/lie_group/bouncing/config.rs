@@ -9,6 +9,7 @@ use carom_geometry::{
 };
 use carom_lie::So3;
 use carom_motion::flying::{ColliderOptions, CollisionError, ImpactRule};
+use carom_report::input::read_file;
 use carom_variational::{RigidBody, State, TimeGrid, VariationalError};
 use nalgebra::{Matrix3, Vector3};
 use serde::Deserialize;
@@ -190,6 +191,9 @@ fn build_all(key: &str, parts: &[ShapeConfig]) -> Result<Vec<Shape>, ScenarioErr
     parts.iter().enumerate().map(build).collect()
 }
 
+/// Bytes of a mesh file: five million triangles of a binary STL.
+const MAX_MESH_BYTES: u64 = 256 << 20;
+
 fn read_mesh(key: &str, file: &Path) -> Result<TriangleMesh, ScenarioError> {
     let place = |message: String| {
         ScenarioError::value(
@@ -197,7 +201,7 @@ fn read_mesh(key: &str, file: &Path) -> Result<TriangleMesh, ScenarioError> {
             format!("{}: {message}", file.display()),
         )
     };
-    let bytes = std::fs::read(file).map_err(|error| place(error.to_string()))?;
+    let bytes = read_file(file, MAX_MESH_BYTES).map_err(|error| place(error.to_string()))?;
     let extension = file
         .extension()
         .and_then(|e| e.to_str())

@@ -1,7 +1,6 @@
 //! Values to configurations: the one deserializer that every configuration type is made from.
 
-use super::fault::Fault;
-use super::value::{Entry, Kind, Value};
+use super::{Entry, Fault, Kind, Value};
 use serde::de::{self, Deserializer, IntoDeserializer, Visitor};
 use serde::forward_to_deserialize_any;
 
@@ -80,7 +79,7 @@ impl<'de> de::SeqAccess<'de> for Items<'de> {
         self.next += 1;
         match seed.deserialize(item) {
             Ok(value) => Ok(Some(value)),
-            Err(fault) => Err(fault.within(format!("[{index}]"), item.place)),
+            Err(fault) => Err(fault.within_item(index, item.place)),
         }
     }
 
@@ -104,10 +103,9 @@ impl<'de> de::MapAccess<'de> for Entries<'de> {
         let Some(entry) = self.entries.get(self.next) else {
             return Ok(None);
         };
-        match seed.deserialize(entry.key.as_str().into_deserializer()) {
-            Ok(key) => Ok(Some(key)),
-            Err(fault) => Err(Fault::within(fault, entry.key.clone(), entry.place)),
-        }
+        let key: Result<_, Fault> = seed.deserialize(entry.key.as_str().into_deserializer());
+        key.map(Some)
+            .map_err(|fault| fault.within_key(&entry.key, entry.place))
     }
 
     fn next_value_seed<T: de::DeserializeSeed<'de>>(&mut self, seed: T) -> Result<T::Value, Fault> {
@@ -116,6 +114,6 @@ impl<'de> de::MapAccess<'de> for Entries<'de> {
         };
         self.next += 1;
         seed.deserialize(&entry.value)
-            .map_err(|fault| fault.within(entry.key.clone(), entry.value.place))
+            .map_err(|fault| fault.within_key(&entry.key, entry.value.place))
     }
 }

@@ -1,20 +1,23 @@
-//! What is wrong with a configuration, and where.
+//! A complaint about a part of a tree, with its key and place.
 
-use super::value::Place;
+use super::{Place, spelled};
 use serde::de;
 use std::fmt;
 
 /// A complaint that collects its key and its place on the way out.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Fault {
-    pub(super) message: String,
-    /// The innermost part first; an index stands in brackets.
-    pub(super) path: Vec<String>,
-    pub(super) place: Option<Place>,
+pub struct Fault {
+    /// The complaint itself.
+    pub message: String,
+    /// Parts of the key, the innermost first; an index stands in brackets.
+    pub path: Vec<String>,
+    /// Place of the innermost part whose place is known.
+    pub place: Option<Place>,
 }
 
 impl Fault {
-    pub(super) fn new(message: impl Into<String>) -> Self {
+    /// A complaint about something without key and place.
+    pub fn new(message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
             path: Vec::new(),
@@ -22,15 +25,27 @@ impl Fault {
         }
     }
 
-    /// The fault, seen from a table or list with the part at `segment`.
-    pub(super) fn within(mut self, segment: String, place: Place) -> Self {
+    /// The fault, seen from the table with the key; `place` stands in for a place that is unknown.
+    #[must_use]
+    pub fn within_key(self, key: &str, place: Place) -> Self {
+        self.within(spelled(key), place)
+    }
+
+    /// The fault, seen from the list with the item; `place` stands in for a place that is unknown.
+    #[must_use]
+    pub fn within_item(self, index: usize, place: Place) -> Self {
+        self.within(format!("[{index}]"), place)
+    }
+
+    fn within(mut self, segment: String, place: Place) -> Self {
         self.path.push(segment);
         self.place.get_or_insert(place);
         self
     }
 
     /// The key from the outermost table on, as in `parts[1].radius`.
-    pub(super) fn key(&self) -> String {
+    #[must_use]
+    pub fn key(&self) -> String {
         let mut key = String::new();
         for segment in self.path.iter().rev() {
             if !key.is_empty() && !segment.starts_with('[') {

@@ -1,15 +1,18 @@
 //! `carom fit`: restitution, friction and inertia from the poses of a tracked body.
 
+mod unpack;
+
 use crate::{Failure, text};
+use carom::report::input::{MAX_JSON_BYTES, MAX_TOML_BYTES, read_text};
 use carom::report::{Record, export};
 use carom_fit::{
     Analysis, FitLaw, FitOptions, Parameter, Parameters, Request, Setup, analyze, read_poses,
 };
-use flate2::read::MultiGzDecoder;
 use serde_json::{Value, json};
 use std::fs::File;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
+use unpack::Unpacked;
 
 /// Resamples of the tosses unless told otherwise.
 const BOOTSTRAP: u32 = 400;
@@ -73,7 +76,7 @@ pub(crate) fn fit(args: &FitArgs, is_quiet: bool) -> Result<(), Failure> {
         Some(path) => recorded(path, &named_laws(&args.law)?)?,
         None => asked(args)?,
     };
-    let config = read_text(&args.config)?;
+    let config = read_whole(&args.config, MAX_TOML_BYTES)?;
     let in_file = |path: &Path, message: &dyn std::fmt::Display| {
         Failure::Usage(format!("{}: {message}", path.display()))
     };
@@ -256,7 +259,7 @@ fn once(option: &str, earlier: &[Parameter], parameter: Parameter) -> Result<(),
 /// The laws of an earlier record with their parameters and scales, or some of them.
 fn recorded(path: &Path, laws: &[FitLaw]) -> Result<Vec<Request>, Failure> {
     let wrong = |what: String| Failure::Usage(format!("{}: {what}", path.display()));
-    let record: Value = serde_json::from_str(&read_text(path)?)
+    let record: Value = serde_json::from_str(&read_whole(path, MAX_JSON_BYTES)?)
         .map_err(|e| wrong(format!("no record of `carom fit`: {e}")))?;
     let all = record.get("laws").and_then(Value::as_array);
     let mut requests = Vec::new();
@@ -294,8 +297,8 @@ fn recorded(path: &Path, laws: &[FitLaw]) -> Result<Vec<Request>, Failure> {
     Ok(requests)
 }
 
-fn read_text(path: &Path) -> Result<String, Failure> {
-    std::fs::read_to_string(path)
+fn read_whole(path: &Path, limit: u64) -> Result<String, Failure> {
+    read_text(path, limit)
         .map_err(|e| Failure::Usage(format!("cannot read {}: {e}", path.display())))
 }
 
@@ -307,7 +310,7 @@ fn open(path: &Path) -> Result<Box<dyn Read>, Failure> {
         .extension()
         .is_some_and(|name| name.eq_ignore_ascii_case("gz"));
     Ok(if is_compressed {
-        Box::new(MultiGzDecoder::new(file))
+        Box::new(Unpacked::new(file))
     } else {
         Box::new(file)
     })

@@ -1,47 +1,23 @@
-//! Configuration values that know where they were given.
+//! Trees laid over each other: defaults, a file, assignments.
 
-/// Where a value was given.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
-    /// In the scenario's own TOML.
-    Default,
-    /// In the user's file; both count from 1.
-    File { line: usize, column: usize },
-    /// By the assignment with this index.
-    Assignment(usize),
-}
+use crate::tree::{Entry, Kind, Place, Table, Value};
 
-/// A value of any type and its place.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Value {
-    pub(super) kind: Kind,
-    pub(super) place: Place,
-}
+/// Number of a scenario's own TOML among the texts that are laid over each other.
+pub(super) const DEFAULTS: usize = 0;
 
-/// The types of TOML, dates left out.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Kind {
-    Bool(bool),
-    Integer(i64),
-    Float(f64),
-    Text(String),
-    List(Vec<Value>),
-    Table(Table),
-}
+/// Number of the user's file.
+pub(super) const FILE: usize = 1;
 
-/// Entries in the order of the text.
-pub(super) type Table = Vec<Entry>;
+/// Number of the first assignment; the others follow.
+pub(super) const ASSIGNMENTS: usize = 2;
 
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Entry {
-    pub(super) key: String,
-    /// Of the key, which is at fault when it is unknown.
-    pub(super) place: Place,
-    pub(super) value: Value,
+/// True if a place is in the scenario's own TOML.
+pub(super) fn is_default(place: Place) -> bool {
+    place.source == DEFAULTS
 }
 
 impl Value {
-    /// What stands under a path like `body.parts[1]`; a number may also follow a dot.
+    /// The entry of a table with this key, or the item of a list with this index.
     fn child(&self, segment: &str) -> Option<&Self> {
         match &self.kind {
             Kind::Table(table) => Some(&table.iter().find(|entry| entry.key == segment)?.value),
@@ -50,9 +26,13 @@ impl Value {
         }
     }
 
-    /// Place of a key, or of the innermost part of its path that is there.
+    /// Place of a key, or of the innermost part of its path that is there; a default's place where no part is.
     pub(super) fn place_of(&self, key: &str) -> Place {
-        let (mut at, mut place) = (self, Place::Default);
+        let start = Place {
+            source: DEFAULTS,
+            byte: 0,
+        };
+        let (mut at, mut place) = (self, start);
         for segment in key.split(['.', '[']).map(|s| s.trim_end_matches(']')) {
             let Some(inner) = at.child(segment) else {
                 break;
@@ -69,7 +49,7 @@ impl Value {
                 for entry in entries {
                     insert(table, entry);
                 }
-                if over.place != Place::Default {
+                if !is_default(over.place) {
                     self.place = over.place;
                 }
             }
@@ -94,21 +74,6 @@ impl Value {
         }
         self
     }
-
-    /// The value as a record keeps it.
-    pub(super) fn json(&self) -> serde_json::Value {
-        match &self.kind {
-            Kind::Bool(value) => (*value).into(),
-            Kind::Integer(value) => (*value).into(),
-            Kind::Float(value) => (*value).into(),
-            Kind::Text(value) => value.clone().into(),
-            Kind::List(items) => items.iter().map(Self::json).collect(),
-            Kind::Table(table) => table
-                .iter()
-                .map(|entry| (entry.key.clone(), entry.value.json()))
-                .collect(),
-        }
-    }
 }
 
 /// Sets one key of a table. Of a table that becomes another `type` the defaults go: they were keys
@@ -117,7 +82,7 @@ pub(super) fn insert(table: &mut Table, entry: Entry) {
     let known = table.iter_mut().find(|old| old.key == entry.key);
     match known {
         Some(old) if entry.key == "type" && old.value.kind != entry.value.kind => {
-            table.retain(|old| old.place != Place::Default);
+            table.retain(|old| !is_default(old.place));
             table.insert(0, entry);
         }
         Some(old) => {

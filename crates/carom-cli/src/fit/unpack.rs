@@ -1,0 +1,113 @@
+//! A compressed file whose content may not be many times as long as the file.
+
+use carom::report::input::size;
+use flate2::read::MultiGzDecoder;
+use std::cell::Cell;
+use std::io::{Error, ErrorKind, Read, Result};
+use std::rc::Rc;
+
+/// Bytes of content for each byte of a compressed file, at most. Tables of measured poses have 2 to 20, a body at rest
+/// with all its digits 40; the format itself allows 1032.
+const MAX_RATIO: u64 = 200;
+
+/// Bytes of content that may come from any file, however short.
+const FREE_BYTES: u64 = 1 << 20;
+
+/// Content of a file in the format of gzip, of one member or several.
+pub(super) struct Unpacked<R> {
+    content: MultiGzDecoder<Counted<R>>,
+    packed: Rc<Cell<u64>>,
+    unpacked: u64,
+}
+
+impl<R: Read> Unpacked<R> {
+    pub(super) fn new(file: R) -> Self {
+        let packed = Rc::new(Cell::new(0));
+        let file = Counted {
+            inner: file,
+            count: Rc::clone(&packed),
+        };
+        Self {
+            content: MultiGzDecoder::new(file),
+            packed,
+            unpacked: 0,
+        }
+    }
+}
+
+impl<R: Read> Read for Unpacked<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> Result<usize> {
+        let n = self.content.read(buffer)?;
+        self.unpacked = self.unpacked.saturating_add(n as u64);
+        let packed = self.packed.get();
+        if self.unpacked > packed.saturating_mul(MAX_RATIO).saturating_add(FREE_BYTES) {
+            let message = format!(
+                "{packed} compressed bytes have more than {} of content: above {}, at most {MAX_RATIO} for each \
+                 compressed byte are read; decompress the file first",
+                self.unpacked,
+                size(FREE_BYTES),
+            );
+            return Err(Error::new(ErrorKind::FileTooLarge, message));
+        }
+        Ok(n)
+    }
+}
+
+/// Another stream, whose bytes are counted as they are read.
+struct Counted<R> {
+    inner: R,
+    count: Rc<Cell<u64>>,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> Result<usize> {
+        let n = self.inner.read(buffer)?;
+        self.count.set(self.count.get().saturating_add(n as u64));
+        Ok(n)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+    use std::io::Write;
+
+    fn packed(parts: usize, part: impl Fn(usize) -> Vec<u8>) -> Vec<u8> {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+        for k in 0..parts {
+            encoder.write_all(&part(k)).unwrap();
+        }
+        encoder.finish().unwrap()
+    }
+
+    fn content(packed: &[u8]) -> Result<u64> {
+        std::io::copy(&mut Unpacked::new(packed), &mut std::io::sink())
+    }
+
+    #[test]
+    fn content_that_is_a_thousand_times_its_file_is_refused() {
+        let bomb = packed(64, |_| vec![0; 1 << 20]);
+        let error = content(&bomb).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::FileTooLarge);
+        let message = error.to_string();
+        assert!(message.contains("at most 200 for each"), "{message}");
+        // In members of its own as well.
+        let members = packed(1, |_| vec![0; 1 << 20]).repeat(64);
+        assert!(content(&members).is_err());
+    }
+
+    #[test]
+    fn a_body_at_rest_and_a_short_file_are_read() {
+        let row = |k: usize| {
+            let time = k as f64 / 148.0;
+            format!("1,{time},0.123456789012345678,-0.23456789012345678,0.05,1,0,0,0\n")
+                .into_bytes()
+        };
+        assert!(content(&packed(100_000, row)).unwrap() > 6_000_000);
+        let short = packed(1, |_| vec![b'0'; 1 << 20]);
+        assert_eq!(content(&short).unwrap(), 1 << 20);
+    }
+}

@@ -1,0 +1,168 @@
+//! `carom judge`: logged impacts, judged for a person or for a build server.
+
+use crate::Failure;
+use crate::junit::{Case, Outcome, Suite};
+use crate::lines;
+use carom_wire::{Command, Line};
+use serde_json::Value;
+use std::io::BufWriter;
+use std::path::PathBuf;
+
+/// Largest residual that passes by default: a thousandth of the motion that contacts see.
+const MAX_RESIDUAL: f64 = 1e-3;
+
+/// Largest ratio of energies that passes by default: a thousandth more is no rounding.
+const MAX_ENERGY_RATIO: f64 = 1.001;
+
+/// Residuals of an answer, in the order in which the first above the limit is named.
+const RESIDUALS: [&str; 5] = [
+    "penetration_residual",
+    "constraint_residual",
+    "momentum_residual",
+    "pull_residual",
+    "friction_residual",
+];
+
+/// Arguments of `carom judge`.
+#[derive(clap::Args)]
+pub(crate) struct JudgeArgs {
+    #[command(flatten)]
+    lines: lines::Args,
+    /// Write a JUnit report, one test case a line, and exit with 1 if one fails.
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
+    /// Findings that make a line fail and the exit status 1; with --junit `residual,energy` by default.
+    #[arg(long, value_name = "FINDINGS", value_delimiter = ',')]
+    fail_on: Option<Vec<Finding>>,
+    /// Largest residual of penetration, constraints, momentum, pull and friction.
+    #[arg(long, value_name = "R", default_value_t = MAX_RESIDUAL, value_parser = positive)]
+    max_residual: f64,
+    /// Largest energy after over before.
+    #[arg(long, value_name = "R", default_value_t = MAX_ENERGY_RATIO, value_parser = positive)]
+    max_energy_ratio: f64,
+}
+
+/// Fault of a judged impact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Finding {
+    /// A residual above --max-residual.
+    Residual,
+    /// More energy than --max-energy-ratio allows.
+    Energy,
+    /// Outside the set of inelastic frictional outcomes.
+    Outside,
+    /// No law gives the outcome.
+    NoMatch,
+}
+
+/// A positive finite number.
+fn positive(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(x) if x > 0.0 && x.is_finite() => Ok(x),
+        _ => Err("not a positive number".to_owned()),
+    }
+}
+
+/// Judges every line.
+pub(crate) fn judge(args: &JudgeArgs, is_quiet: bool) -> Result<(), Failure> {
+    let asked = match (&args.fail_on, &args.junit) {
+        (Some(findings), _) => findings.clone(),
+        (None, Some(_)) => vec![Finding::Residual, Finding::Energy],
+        (None, None) => return lines::answer_all(&args.lines, Command::Judge, is_quiet),
+    };
+    let mut suite = Suite::new("carom judge");
+    let mut has_failed = false;
+    let mut output = BufWriter::new(std::io::stdout().lock());
+    let all_solved = {
+        let mut observe = |line: &Line| {
+            let case = case_of(line, suite.cases.len() + 1, &asked, args);
+            has_failed |= !matches!(case.outcome, Outcome::Passed);
+            suite.cases.push(case);
+        };
+        let input = lines::open(&args.lines)?;
+        let threads = args.lines.threads();
+        lines::answer_lines(
+            input,
+            Command::Judge,
+            threads,
+            is_quiet,
+            &mut output,
+            &mut observe,
+        )?
+    };
+    if let Some(path) = &args.junit {
+        suite.write(path)?;
+    }
+    if all_solved && !has_failed {
+        Ok(())
+    } else {
+        Err(Failure::Unsolved(String::new()))
+    }
+}
+
+/// Test case of an answered line.
+fn case_of(line: &Line, number: usize, asked: &[Finding], args: &JudgeArgs) -> Case {
+    let answer: Value = serde_json::from_str(&line.text).unwrap_or_default();
+    let name = match answer.get("id") {
+        Some(Value::String(id)) => id.clone(),
+        None | Some(Value::Null) => format!("impact {number}"),
+        Some(other) => other.to_string(),
+    };
+    let outcome = if line.is_solved {
+        let mut faults = asked
+            .iter()
+            .filter_map(|finding| fault(*finding, &answer, args));
+        match faults.next() {
+            None => Outcome::Passed,
+            Some(fault) => {
+                let all: Vec<String> = std::iter::once(fault).chain(faults).collect();
+                let verdict = answer.get("verdict").and_then(Value::as_str);
+                Outcome::Failed(format!(
+                    "{}. {}",
+                    all.join("; "),
+                    verdict.unwrap_or_default()
+                ))
+            }
+        }
+    } else {
+        let message = answer.pointer("/error/message").and_then(Value::as_str);
+        Outcome::Error(message.unwrap_or("no answer").to_owned())
+    };
+    Case { name, outcome }
+}
+
+/// Words of a finding, if the answer has it.
+fn fault(finding: Finding, answer: &Value, args: &JudgeArgs) -> Option<String> {
+    let number = |key: &str| answer.get(key).and_then(Value::as_f64);
+    match finding {
+        Finding::Residual => {
+            let limit = args.max_residual;
+            // A residual that is no number passes no limit.
+            let is_above = |key: &str| !(number(key).unwrap_or(f64::INFINITY) <= limit);
+            let key = RESIDUALS.into_iter().find(|key| is_above(key))?;
+            let found = number(key).map_or_else(|| "no number".to_owned(), |x| format!("{x:.3e}"));
+            Some(format!("{key} {found} is above {limit:e}"))
+        }
+        Finding::Energy => match number("energy_ratio") {
+            Some(ratio) if ratio <= args.max_energy_ratio => None,
+            Some(ratio) => Some(format!(
+                "energy_ratio {ratio:.6} is above {}",
+                args.max_energy_ratio
+            )),
+            // A system at rest has no ratio: any energy is gained.
+            None => (answer.get("energy").and_then(Value::as_str) == Some("gained"))
+                .then(|| "energy is gained from rest".to_owned()),
+        },
+        Finding::Outside => {
+            let membership = answer.pointer("/outcome_set/membership");
+            (membership.and_then(Value::as_str) == Some("outside"))
+                .then(|| "the outcome lies outside the set of inelastic outcomes".to_owned())
+        }
+        Finding::NoMatch => {
+            let matches = answer.get("matches").and_then(Value::as_array);
+            matches
+                .is_none_or(Vec::is_empty)
+                .then(|| "no law gives the outcome".to_owned())
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! Every outcome of steps of one contact in the plane, in closed form.
+
+use super::space::ContactSpace;
+use crate::ImpactProblem;
+use nalgebra::{Matrix2, Vector2};
+
+/// Determinant of the Gram matrix, over the product of its diagonal, below which normal and tangent count as dependent:
+/// the closed forms divide by it.
+const DEPENDENT: f64 = 1e-9;
+
+/// Velocities (n) that are the ends of the set of outcomes of one contact without friction or with one tangent: of a
+/// segment if the contact approaches, else all there are. `None` in space, for several contacts, and where the
+/// tangent depends on the normal.
+pub(crate) fn outcomes(problem: &ImpactProblem<'_>, space: &ContactSpace) -> Option<Vec<Vec<f64>>> {
+    if space.n_tangents > 1 || space.n_contacts != 1 {
+        return None;
+    }
+    let momentum = problem.momentum();
+    let velocity = space.velocity(momentum);
+    let gram = |i: usize, j: usize| space.gram[(i, j)];
+    let impulses: Vec<Vec<f64>> = match space.n_tangents {
+        0 if problem.is_approaching() => vec![vec![-velocity[0] / gram(0, 0)]],
+        0 => vec![vec![0.0]],
+        _ => {
+            let contact = PlanarContact {
+                normal: gram(0, 0),
+                mixed: gram(0, 1),
+                tangential: gram(1, 1),
+                friction: space.friction[0],
+            };
+            let before = Vector2::new(velocity[0], velocity[1]);
+            let ends = contact.ends(before, problem.is_approaching())?;
+            ends.iter().map(|l| l.as_slice().to_vec()).collect()
+        }
+    };
+    let metric = problem.contacts().metric();
+    let ends = impulses.into_iter().map(|impulse| {
+        if impulse.iter().all(|l| *l == 0.0) {
+            return problem.velocity_minus().0.as_slice().to_vec();
+        }
+        let change = space.change(&impulse);
+        let momenta = change.iter().zip(momentum);
+        let mut end: Vec<f64> = momenta.map(|(d, p)| (d + p) / problem.scale()).collect();
+        metric.unwhiten_velocity_in_place(&mut end);
+        end
+    });
+    Some(ends.collect())
+}
+
+/// The Gram matrix of a contact in the plane, and its friction.
+struct PlanarContact {
+    normal: f64,
+    mixed: f64,
+    tangential: f64,
+    friction: f64,
+}
+
+impl PlanarContact {
+    /// Impulses, normal and tangential, of the outcomes whose hull is the set; `None` for dependent rows.
+    ///
+    /// Let the contact slide in direction $\sigma$ before, and let
+    /// $d^\pm = (d^\pm_n, d^\pm_t)$ be the velocities that a push makes that slides in direction $\pm$ at its end:
+    /// $d^\sigma = (G_{nn} - \mu\sigma G_{nt}, G_{nt} - \mu\sigma G_{tt})$.
+    ///
+    /// - The end has zero normal velocity, so that the set is an interval of tangential velocities.
+    /// - If $\sigma d^\sigma_t \ge 0$ sliding never ends, and no step of another mode can be made: one outcome.
+    /// - If $\sigma d^\sigma_t < 0 \le \sigma d^{-\sigma}_t$ sliding slows down, and no step reverses it: steps slide,
+    ///   or end at rest along the tangent and stay there. One outcome.
+    /// - If both are negative a step may slide first and reverse later. With $s$ the impulse of $d^\sigma$, the
+    ///   end is an affine function of $s$. Routh's outcome has the largest $s$, that of the
+    ///   simultaneous law the least; mixed steps, which end at rest along the tangent, lie between them.
+    ///
+    /// If the contact does not approach, a step can begin only where $d^\sigma_n < 0$: it presses itself closed by
+    /// its friction (Painlevé). Then $\sigma d^\sigma_t < 0 < \sigma d^{-\sigma}_t$, and it stops altogether.
+    fn ends(&self, before: Vector2<f64>, is_approaching: bool) -> Option<Vec<Vector2<f64>>> {
+        let (a, h, d) = (self.normal, self.mixed, self.tangential);
+        if a * d - h * h <= DEPENDENT * a * d {
+            return None;
+        }
+        let slides = before[1] != 0.0;
+        let sigma = before[1].signum();
+        let [normal, tangential] = self.slide(sigma);
+        let to_stop = if slides && sigma * tangential < 0.0 {
+            -before[1] / tangential
+        } else {
+            f64::INFINITY
+        };
+        let unmoved = Vector2::zeros();
+        if !is_approaching {
+            let stops = slides && before[0] + to_stop * normal <= 0.0;
+            return Some(if stops {
+                vec![unmoved, self.stick(before)?]
+            } else {
+                vec![unmoved]
+            });
+        }
+        let push = |sigma: f64, l: f64| Vector2::new(l, -sigma * self.friction * l);
+        let to_close = |closing: f64, rate: f64| -> f64 {
+            if rate > 0.0 {
+                -closing / rate
+            } else {
+                f64::INFINITY
+            }
+        };
+        let closes = to_close(before[0], normal);
+        if slides && closes.is_finite() && closes <= to_stop {
+            return Some(vec![push(sigma, closes)]);
+        }
+        if h.abs() <= self.friction * d {
+            return Some(vec![self.stick(before)?]);
+        }
+        // Sliding reverses: d^- has the sign of the mixed entry, and opens the contact.
+        let reversed = h.signum();
+        let [rate, drift] = self.slide(reversed);
+        let first = if slides { to_stop } else { 0.0 };
+        let slid = before + Vector2::new(normal, tangential) * first;
+        let routh = push(sigma, first) + push(reversed, to_close(slid[0], rate));
+        let alone = to_close(before[0], rate);
+        let simultaneous = if reversed * (before[1] + alone * drift) >= 0.0 {
+            push(reversed, alone)
+        } else {
+            self.stick(before)?
+        };
+        Some(vec![routh, simultaneous])
+    }
+
+    /// Normal and tangential velocity that a push makes, at unit normal impulse.
+    fn slide(&self, sigma: f64) -> [f64; 2] {
+        [
+            self.normal - self.friction * sigma * self.mixed,
+            self.mixed - self.friction * sigma * self.tangential,
+        ]
+    }
+
+    /// The impulse that brings the contact to rest.
+    fn stick(&self, before: Vector2<f64>) -> Option<Vector2<f64>> {
+        let gram = Matrix2::new(self.normal, self.mixed, self.mixed, self.tangential);
+        Some(-gram.cholesky()?.solve(&before))
+    }
+}

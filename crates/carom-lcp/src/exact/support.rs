@@ -1,0 +1,83 @@
+//! A complementary basis in rational arithmetic.
+
+use super::dictionary::Dictionary;
+use super::integers::Integers;
+use super::sum::ratio;
+use crate::work::Work;
+use num_bigint::{BigInt, Sign};
+
+/// A solution rounded to doubles, with the exact signs of its variables.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Rounded {
+    /// Variables $z$ (n), rounded to nearest.
+    pub z: Vec<f64>,
+    /// `true` where $w_i$, then where $z_i$ is positive (2n).
+    pub is_positive: Vec<bool>,
+}
+
+/// What a complementary basis is, exactly.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Support {
+    /// Its system has one solution, which is nonnegative.
+    Solution(Rounded),
+    /// Its system has one solution, which is not.
+    NoSolution,
+    /// Its matrix is singular. With a null space of one dimension and a direction $u \ge 0$ in it that has
+    /// $Mu \ge 0$, that direction, of largest entry about one.
+    Singular(Option<Rounded>),
+    /// Out of budget.
+    Undecided,
+}
+
+/// Solves the system of a complementary basis, `true` where $z_i$ is basic.
+pub(crate) fn solve_support(integers: &Integers, basis: &[bool], work: &mut Work) -> Support {
+    let n = integers.dim();
+    let mut dictionary = Dictionary::of_slacks(integers, false);
+    let support: Vec<usize> = (0..n).filter(|i| basis.get(*i) == Some(&true)).collect();
+    dictionary.retain_columns(|variable| variable >= n && basis.get(variable - n) == Some(&true));
+    for row in support {
+        // A row that depends on those before has no entry left.
+        if let Some(column) = dictionary.any_entry(row) {
+            if !dictionary.pivot(row, column, work) {
+                return Support::Undecided;
+            }
+            // The leaving variables are zero: their columns are of no use.
+            dictionary.drop_column(column);
+        }
+    }
+    match dictionary.nonbasic.len() {
+        0 if dictionary.is_feasible() => Support::Solution(Rounded {
+            z: dictionary.variables(integers),
+            is_positive: (0..2 * n).map(|v| dictionary.is_positive(v)).collect(),
+        }),
+        0 => Support::NoSolution,
+        1 => Support::Singular(direction(&dictionary, integers)),
+        _ => Support::Singular(None),
+    }
+}
+
+/// The direction in which the only nonbasic variable grows, if all others are nonnegative along it.
+fn direction(dictionary: &Dictionary, integers: &Integers) -> Option<Rounded> {
+    let n = integers.dim();
+    let one = dictionary.denominator();
+    let mut entries = vec![BigInt::ZERO; 2 * n];
+    *entries.get_mut(*dictionary.nonbasic.first()?)? = one.clone();
+    for (row, variable) in dictionary.basic.iter().enumerate() {
+        let entry = dictionary.entry(row, 0);
+        if entry.sign() == Sign::Minus {
+            return None;
+        }
+        *entries.get_mut(*variable)? = entry.clone();
+    }
+    let is_positive: Vec<bool> = entries.iter().map(|x| x.sign() == Sign::Plus).collect();
+    let variables = entries.split_off(n);
+    let exponents = variables.iter().zip(&integers.column);
+    let sizes = exponents.filter(|(x, _)| x.sign() == Sign::Plus);
+    let most = sizes.map(|(x, c)| x.bits() as i64 + c).max()?;
+    let shift = most - one.bits() as i64;
+    let z = variables.iter().zip(&integers.column);
+    Some(Rounded {
+        z: z.map(|(x, c)| ratio(x, one, c - shift)).collect(),
+        is_positive,
+    })
+}

@@ -1,0 +1,147 @@
+//! Files and lines of a user, read up to a limit that the error names.
+//!
+//! A device, a pipe or a sparse file has no end that memory could hold. Every reader of the workspace
+//! that keeps a whole file or a whole line in memory reads through this module.
+//!
+//! # Examples
+//!
+//! ```
+//! use carom_report::input;
+//!
+//! let mut line = Vec::new();
+//! let mut endless = std::io::BufReader::new(std::io::repeat(b'x'));
+//! let error = input::read_line(&mut endless, 1 << 20, &mut line).unwrap_err();
+//! assert_eq!(error.to_string(), "longer than 1 MiB without a line feed");
+//! ```
+
+use std::fs::File;
+use std::io::{BufRead, Error, ErrorKind, Read, Result};
+use std::path::Path;
+
+/// Bytes of a configuration or a plan in TOML: 400,000 vertices of a hull. A parsed value takes fifty times the
+/// two bytes of the shortest one, so that the limit keeps the tree below a gigabyte.
+pub const MAX_TOML_BYTES: u64 = 16 << 20;
+
+/// Bytes of a record, or of a plan in full, in JSON: a hundred times the largest record of the papers' examples.
+pub const MAX_JSON_BYTES: u64 = 256 << 20;
+
+/// Reads a whole file of at most `limit` bytes.
+///
+/// # Errors
+///
+/// [`ErrorKind::FileTooLarge`] for a longer file; what the system says of one that cannot be read.
+pub fn read_file(path: &Path, limit: u64) -> Result<Vec<u8>> {
+    let file = File::open(path)?;
+    // A regular file is refused by its length before anything is read.
+    if file
+        .metadata()
+        .is_ok_and(|about| about.is_file() && about.len() > limit)
+    {
+        return Err(too_large(&format!("more than {}", size(limit))));
+    }
+    read_all(file, limit)
+}
+
+/// Reads a whole file of at most `limit` bytes as text.
+///
+/// # Errors
+///
+/// Those of [`read_file`], and [`ErrorKind::InvalidData`] for bytes that are not UTF-8.
+pub fn read_text(path: &Path, limit: u64) -> Result<String> {
+    String::from_utf8(read_file(path, limit)?)
+        .map_err(|_| Error::new(ErrorKind::InvalidData, "the text is not UTF-8"))
+}
+
+/// Reads a stream of at most `limit` bytes to its end.
+///
+/// # Errors
+///
+/// [`ErrorKind::FileTooLarge`] for a longer stream, and the errors of the stream.
+pub fn read_all(reader: impl Read, limit: u64) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    reader
+        .take(limit.saturating_add(1))
+        .read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > limit {
+        return Err(too_large(&format!("more than {}", size(limit))));
+    }
+    Ok(bytes)
+}
+
+/// Reads the next line of at most `limit` bytes into an emptied `line`, with its line feed if it has one;
+/// the number of bytes read is 0 at the end of the stream.
+///
+/// # Errors
+///
+/// [`ErrorKind::FileTooLarge`] for a longer line, and the errors of the stream.
+pub fn read_line(reader: &mut impl BufRead, limit: u64, line: &mut Vec<u8>) -> Result<usize> {
+    line.clear();
+    let mut limited = reader.take(limit.saturating_add(1));
+    let read = limited.read_until(b'\n', line)?;
+    if read as u64 > limit && line.last() != Some(&b'\n') {
+        return Err(too_large(&format!(
+            "longer than {} without a line feed",
+            size(limit)
+        )));
+    }
+    Ok(read)
+}
+
+/// A limit in the largest binary unit that divides it.
+#[must_use]
+pub fn size(bytes: u64) -> String {
+    let units = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+    let whole = |(unit, _): &(u64, &str)| bytes >= *unit && bytes.is_multiple_of(*unit);
+    units.into_iter().find(whole).map_or_else(
+        || format!("{bytes} bytes"),
+        |(unit, name)| format!("{} {name}", bytes / unit),
+    )
+}
+
+fn too_large(message: &str) -> Error {
+    Error::new(ErrorKind::FileTooLarge, message)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use std::io::{BufReader, Seek, SeekFrom, Write};
+
+    #[test]
+    fn an_endless_stream_is_refused_at_its_limit() {
+        let error = read_all(std::io::repeat(0), 1000).unwrap_err();
+        assert_eq!(error.to_string(), "more than 1000 bytes");
+        assert_eq!(read_all(&[7; 1000][..], 1000).unwrap().len(), 1000);
+    }
+
+    #[test]
+    fn a_sparse_file_is_refused_by_its_length() {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.seek(SeekFrom::Start(10 << 30)).unwrap();
+        file.write_all(b"x").unwrap();
+        let error = read_file(file.path(), MAX_TOML_BYTES).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::FileTooLarge);
+        assert_eq!(error.to_string(), "more than 16 MiB");
+    }
+
+    #[test]
+    fn a_line_of_the_limit_is_read_with_its_end_and_a_longer_one_is_not() {
+        let mut line = Vec::new();
+        let mut next = |text: &[u8]| {
+            let mut reader = BufReader::with_capacity(3, text);
+            let mut lengths = Vec::new();
+            loop {
+                match read_line(&mut reader, 4, &mut line) {
+                    Ok(0) => return Ok(lengths),
+                    Ok(n) => lengths.push(n),
+                    Err(error) => return Err(error.to_string()),
+                }
+            }
+        };
+        assert_eq!(next(b"\nabcd\nabcd"), Ok(vec![1, 5, 4]));
+        let refused = Err("longer than 4 bytes without a line feed".to_owned());
+        assert_eq!(next(b"ab\nabcde"), refused);
+        assert_eq!(next(b"abcdefghij"), refused);
+    }
+}
