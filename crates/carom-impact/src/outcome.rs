@@ -74,9 +74,9 @@ impl ImpactOutcome {
     /// What to be cautious about, in the order of the enum.
     pub fn warnings(&self) -> Vec<Warning> {
         let is_unique = match &self.diagnostics {
-            Diagnostics::Cone(cone) => cone.family == 0,
+            Diagnostics::Cone(cone) => cone.family == 0 && !cone.met_others,
             Diagnostics::Complementarity { member, .. } => {
-                member.is_none_or(|member| member.family == 0)
+                member.is_none_or(|member| member.family == 0 && !member.met_others)
             }
             _ => true,
         };
@@ -173,8 +173,10 @@ pub struct FamilyMember {
     /// Dimension of the continuum of velocities after the impact of which this is a member; 0 if
     /// they are isolated.
     pub family: usize,
-    /// How the member was chosen.
+    /// How the member of a continuum was chosen.
     pub selection: ConeSelection,
+    /// True if another outcome was met on the way.
+    pub met_others: bool,
 }
 
 impl FamilyMember {
@@ -182,6 +184,7 @@ impl FamilyMember {
     pub(crate) fn beside(self, other: Self) -> Self {
         Self {
             family: self.family + other.family,
+            met_others: self.met_others || other.met_others,
             selection: match self.selection {
                 ConeSelection::First => ConeSelection::First,
                 ConeSelection::Even => other.selection,
@@ -203,6 +206,8 @@ pub struct ConeDiagnostics {
     pub family: usize,
     /// How the member was chosen.
     pub selection: ConeSelection,
+    /// True if another outcome was met on the way.
+    pub met_others: bool,
     /// What each contact does.
     pub modes: Vec<ConeMode>,
     /// Lemke pivots made.

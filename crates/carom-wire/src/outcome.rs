@@ -130,7 +130,10 @@ fn diagnostics(contacts: &ContactSet<'_>, outcome: &ImpactOutcome) -> Value {
             put("velocity_residual", (*velocity_residual).into());
             if let Some(member) = member {
                 put("family", member.family.into());
-                put("selection", member.selection.name().into());
+                // Of isolated outcomes none is selected: it is the one that the method finds.
+                if member.family > 0 {
+                    put("selection", member.selection.name().into());
+                }
             }
             if let Some(polygon) = polygon {
                 put("cone", cone_name(polygon.cone));

@@ -15,6 +15,9 @@ const SAME_CONTACT: f64 = 1e-12;
 /// Keys that differ by less than this fraction of the largest are equal.
 const SAME_KEY: f64 = 1e-9;
 
+/// Contacts whose unit normals have a product below this are not compared further: they are no copies.
+const NEARLY_PARALLEL: f64 = 1.0 - 1e-6;
+
 /// Share of an impulse for a copy of a contact: tangential impulses of the copy are this matrix times those
 /// of the contact.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -48,10 +51,10 @@ impl Canonical {
             before,
             rebounds,
         };
-        if let [contact] = contacts {
+        if let Some(sorted) = keys.by_speed(contacts) {
             return Self {
-                contacts: vec![*contact],
-                signs: keys.signs(contacts),
+                signs: keys.signs(&sorted),
+                contacts: sorted,
                 copies: Vec::new(),
             };
         }
@@ -78,6 +81,23 @@ impl Canonical {
             signs,
             copies,
         }
+    }
+
+    /// For contacts whose answer is unique: they stay as given.
+    pub(super) fn as_given(contacts: Vec<usize>) -> Self {
+        Self {
+            signs: vec![1.0; contacts.len()],
+            contacts,
+            copies: Vec::new(),
+        }
+    }
+
+    /// True if these are the first contacts, as given.
+    pub(super) fn is_as_given(&self) -> bool {
+        let places = self.contacts.iter().enumerate();
+        self.copies.is_empty()
+            && places.clone().all(|(place, contact)| place == *contact)
+            && self.signs.iter().all(|sign| *sign > 0.0)
     }
 
     /// True if a contact is given more than once.
@@ -262,6 +282,24 @@ impl Keys<'_> {
             }
             _ => None,
         }
+    }
+
+    /// Contacts sorted by their closing speeds alone, if these and their normals tell all of them apart.
+    fn by_speed(&self, contacts: &[usize]) -> Option<Vec<usize>> {
+        let width = self.space.width();
+        let speed = |i: usize| self.before[i * width];
+        let mut sorted = contacts.to_vec();
+        sorted.sort_unstable_by(|i, j| speed(*i).total_cmp(&speed(*j)));
+        let largest = contacts
+            .iter()
+            .fold(0.0, |a, i| f64::max(a, speed(*i).abs()));
+        let mut neighbors = sorted.iter().zip(sorted.iter().skip(1));
+        let are_apart = neighbors.all(|(i, j)| speed(*j) - speed(*i) > SAME_KEY * largest);
+        let is_parallel =
+            |i: usize, j: usize| self.space.gram[(i * width, j * width)] >= NEARLY_PARALLEL;
+        let mut rest = contacts.iter().enumerate();
+        let are_parallel = rest.any(|(k, i)| contacts[..k].iter().any(|j| is_parallel(*i, *j)));
+        (are_apart && !are_parallel).then_some(sorted)
     }
 
     /// Sorts contacts by their keys.

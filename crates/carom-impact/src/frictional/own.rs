@@ -3,7 +3,9 @@
 use super::space::ContactSpace;
 use crate::ContactSet;
 use crate::draft::{unit, worst};
+use crate::problem::Numbers;
 use carom_metric::kernel;
+use smallvec::smallvec;
 
 /// A sliding direction is known to this many times the residual of the velocities that it is made of.
 const DIRECTION: f64 = 10.0;
@@ -32,7 +34,8 @@ pub(super) fn own_residual(
     terms: &[f64],
 ) -> f64 {
     let (width, n_slots) = (space.width(), space.n_slots());
-    let (mut u, mut l, mut s) = (vec![0.0; n_slots], vec![0.0; n_slots], vec![0.0; n_slots]);
+    let mut u: Numbers = smallvec![0.0; n_slots];
+    let (mut l, mut s) = (u.clone(), u.clone());
     for (slot, row, factor) in space.unit_rows(contacts) {
         if factor != 0.0 {
             u[slot] = after[row] * factor;

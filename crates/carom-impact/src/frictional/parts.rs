@@ -5,13 +5,14 @@ use super::space::ContactSpace;
 use crate::ContactSet;
 use crate::draft::{Basis, worst};
 use crate::gate::Breach;
+use std::borrow::Cow;
 
 /// Contacts that share no body with the others, as if they were alone: what they do depends on nothing
 /// else, however fast that is.
-pub(super) struct Part {
+pub(super) struct Part<'e> {
     /// The contacts in an order of their own, without copies.
     pub(super) canonical: Canonical,
-    pub(super) space: ContactSpace,
+    pub(super) space: Cow<'e, ContactSpace>,
     /// Scaled velocities of its slots from which impulses start.
     pub(super) before: Vec<f64>,
     /// Slots of the whole space, and the factors of impulses on them.
@@ -19,15 +20,20 @@ pub(super) struct Part {
     signs: Vec<f64>,
 }
 
-impl Part {
+impl<'e> Part<'e> {
     /// The part of a space that belongs to some contacts, for velocities of all slots.
-    pub(super) fn new(space: &ContactSpace, canonical: Canonical, before: &[f64]) -> Self {
+    pub(super) fn new(space: &'e ContactSpace, canonical: Canonical, before: &[f64]) -> Self {
+        let is_whole = canonical.contacts.len() == space.n_contacts && canonical.is_as_given();
         let slots = space.slots_of(&canonical.contacts);
         let signs = canonical.slot_signs(space.width());
         let own = slots.iter().zip(&signs);
         Self {
             before: own.map(|(slot, sign)| sign * before[*slot]).collect(),
-            space: space.part(&canonical.contacts).reversed(&signs),
+            space: if is_whole {
+                Cow::Borrowed(space)
+            } else {
+                Cow::Owned(space.part(&canonical.contacts).reversed(&signs))
+            },
             slots,
             signs,
             canonical,
@@ -59,14 +65,17 @@ pub(super) struct Shifted<'b> {
 }
 
 impl Shifted<'_> {
-    fn shifted(&self, contacts: &ContactSet<'_>, velocities: &[f64]) -> Vec<f64> {
+    fn shifted<'v>(&self, contacts: &ContactSet<'_>, velocities: &'v [f64]) -> Cow<'v, [f64]> {
+        if self.rebounds.is_empty() {
+            return Cow::Borrowed(velocities);
+        }
         let mut velocities = velocities.to_vec();
         for (i, rebound) in self.rebounds.iter().enumerate() {
             if let Some(velocity) = velocities.get_mut(contacts.row(i)) {
                 *velocity -= rebound;
             }
         }
-        velocities
+        Cow::Owned(velocities)
     }
 }
 

@@ -32,6 +32,7 @@ pub(super) fn select(
     let mut member = FamilyMember {
         family: 0,
         selection,
+        met_others: false,
     };
     if is_isolated(space, before, workspace) {
         return Ok((member, None));
@@ -46,6 +47,7 @@ pub(super) fn select(
     match even {
         Ok(answer) if answer.selection == selection => {
             member.family = answer.family;
+            member.met_others = answer.met_others;
             let replaced = Replaced {
                 impulse: memory.impulse.clone(),
                 modes: memory.cone.modes().to_vec(),
@@ -59,27 +61,30 @@ pub(super) fn select(
     }
 }
 
-/// Impulses of the first of all solutions, for few contacts whose complementarity problem was not solved.
+/// Impulses of the first of all solutions, for few contacts whose complementarity problem was not solved, and
+/// true if there are others.
 pub(super) fn first_solution(
     space: &ContactSpace,
     before: &[f64],
-) -> Result<Option<Replaced>, ImpactError> {
+) -> Result<Option<(Replaced, bool)>, ImpactError> {
     if check_planar(space).is_err() {
         return Ok(None);
     }
     let before = DVector::from_column_slice(before);
-    let found = solutions(space, &before, None)?.into_iter().next();
-    Ok(found.and_then(|found| {
+    let all = solutions(space, &before, None)?;
+    let met_others = all.len() > 1;
+    Ok(all.into_iter().next().and_then(|found| {
         let modes = found.modes.into_iter().next()?;
         let mode = |mode: EndMode| match mode {
             EndMode::Open => ConeMode::Open,
             mode if mode.sticks() => ConeMode::Stick,
             _ => ConeMode::Slide,
         };
-        Some(Replaced {
+        let first = Replaced {
             impulse: found.impulse,
             modes: modes.into_iter().map(mode).collect(),
-        })
+        };
+        Some((first, met_others))
     }))
 }
 

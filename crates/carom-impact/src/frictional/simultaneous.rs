@@ -248,19 +248,22 @@ impl Event<'_> {
     }
 
     /// The parts with a contact that approaches.
-    fn parts(&self, cones_are_round: bool) -> Vec<Part> {
+    fn parts(&self, cones_are_round: bool) -> Vec<Part<'_>> {
         let is_asked = |contacts: &Vec<usize>| contacts.iter().any(|i| self.is_asked[*i]);
         let parts = self.space.independent().into_iter().filter(is_asked);
         let before = self.before.as_slice();
         parts
             .map(|contacts| {
-                let canonical = Canonical::new(
-                    self.space,
-                    &contacts,
-                    before,
-                    self.rebounds,
-                    cones_are_round,
-                );
+                let canonical = match contacts.len() {
+                    1 => Canonical::as_given(contacts),
+                    _ => Canonical::new(
+                        self.space,
+                        &contacts,
+                        before,
+                        self.rebounds,
+                        cones_are_round,
+                    ),
+                };
                 Part::new(self.space, canonical, before)
             })
             .collect()
@@ -299,6 +302,7 @@ impl Event<'_> {
             let round = RoundStep::new(&part.space);
             let answer = round.candidate(&part.before, &[], selection, &mut workspace)?;
             told.family += answer.family;
+            told.met_others |= answer.met_others;
             told.pivots += answer.n_pivots;
             told.newton_steps += answer.n_newton_steps;
             if answer.selection != selection {
@@ -324,13 +328,14 @@ impl Event<'_> {
             velocity_residual: 0.0,
             family: 0,
             selection,
+            met_others: false,
             modes: vec![ConeMode::Open; self.space.n_contacts],
             pivots: 0,
             newton_steps: 0,
         }
     }
 
-    fn of_part<'b>(&'b self, part: &'b Part, basis: Box<dyn Basis + 'b>) -> OfPart<'b> {
+    fn of_part<'b>(&'b self, part: &'b Part<'_>, basis: Box<dyn Basis + 'b>) -> OfPart<'b> {
         OfPart {
             space: self.space,
             canonical: &part.canonical,
@@ -351,6 +356,7 @@ impl Event<'_> {
             member: (space.n_tangents < 2).then_some(FamilyMember {
                 family: 0,
                 selection,
+                met_others: false,
             }),
             ..Found::default()
         };
@@ -382,7 +388,16 @@ impl Event<'_> {
                     even
                 }
                 Ok(()) => None,
-                Err(_) => planar::first_solution(&part.space, &part.before)?,
+                Err(_) => match planar::first_solution(&part.space, &part.before)? {
+                    Some((first, met_others)) => {
+                        found.member = found.member.map(|own| FamilyMember {
+                            met_others: own.met_others || met_others,
+                            ..own
+                        });
+                        Some(first)
+                    }
+                    None => None,
+                },
             };
             if let Some(replaced) = replaced {
                 part.write(&replaced.impulse, &mut impulse);

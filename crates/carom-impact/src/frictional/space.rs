@@ -192,20 +192,19 @@ impl ContactSpace {
 
     /// The contacts in parts that share no coordinate, each part and the parts in the order of their contacts.
     pub(super) fn independent(&self) -> Vec<Vec<usize>> {
+        if self.n_contacts == 1 {
+            return vec![vec![0]];
+        }
         let n = self.columns.nrows();
-        // What a contact touches with any of its slots.
-        let touched: Vec<Vec<f64>> = (0..self.n_contacts)
-            .map(|contact| {
-                let mut touched = vec![0.0; n];
-                for slot in self.slots_of(&[contact]) {
-                    for (touched, x) in touched.iter_mut().zip(self.column(slot)) {
-                        *touched += x.abs();
-                    }
-                }
-                touched
-            })
-            .collect();
-        let (_, of) = groups(n, touched.iter().map(Vec::as_slice));
+        // Coordinates that a contact touches with any of its slots.
+        let mut touched: Numbers = smallvec![0.0; n * self.n_contacts];
+        for slot in 0..self.n_slots() {
+            let first = slot / self.width() * n;
+            for (touched, x) in touched[first..first + n].iter_mut().zip(self.column(slot)) {
+                *touched += x.abs();
+            }
+        }
+        let (_, of) = groups(n, touched.chunks_exact(n.max(1)));
         let mut parts: Vec<(usize, Vec<usize>)> = Vec::new();
         for (contact, group) in of.into_iter().enumerate() {
             match parts.iter_mut().find(|(other, _)| *other == group) {

@@ -133,7 +133,12 @@ pub struct ConeAnswer {
     /// How the answer was chosen: [`Even`](ConeSelection::Even) also where there was no choice,
     /// [`First`](ConeSelection::First) if it was asked for or the even member was not found.
     pub selection: ConeSelection,
+    /// True if another solution was met on the way, with other velocities.
+    pub met_others: bool,
 }
+
+/// Solutions whose velocities differ by less than this fraction of the velocities before are one.
+const SAME_VELOCITIES: f64 = 1e-7;
 
 /// What polygons in place of the cones led to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -156,6 +161,8 @@ pub struct ConeWorkspace {
     trial_after: Vec<f64>,
     turned: Vec<f64>,
     terms: Vec<f64>,
+    /// Velocities of a solution that was left for another; empty if there was none.
+    left: Vec<f64>,
     near: Vec<f64>,
     system: Scaled,
     newton: Newton,
@@ -285,6 +292,7 @@ impl ConeWorkspace {
             n_pivots: 0,
             family: 0,
             selection,
+            met_others: false,
         })
     }
 
@@ -296,6 +304,7 @@ impl ConeWorkspace {
     ) -> Result<ConeAnswer, LcpError> {
         self.n_newton_steps = 0;
         self.n_pivots = 0;
+        self.left.clear();
         self.impulse.clear();
         self.impulse.resize(problem.dim(), 0.0);
         let residual = self.residual(problem);
@@ -310,6 +319,7 @@ impl ConeWorkspace {
             n_pivots: 0,
             family: 0,
             selection: ConeSelection::First,
+            met_others: false,
         })
     }
 
@@ -581,6 +591,9 @@ impl ConeWorkspace {
                 answer.selection = ConeSelection::Even;
                 return true;
             }
+            if self.left.is_empty() {
+                self.left.clone_from(&self.after);
+            }
         }
         false
     }
@@ -621,8 +634,17 @@ impl ConeWorkspace {
         ConeAnswer {
             n_newton_steps: self.n_newton_steps,
             n_pivots: self.n_pivots,
+            met_others: self.has_left_another(),
             ..answer
         }
+    }
+
+    /// True if a solution that was left has other velocities than the one kept.
+    fn has_left_another(&self) -> bool {
+        let rows = self.left.iter().zip(&self.after).zip(&self.system.factors);
+        let differences = rows.map(|((left, kept), factor)| (left - kept).abs() * factor);
+        let speed = largest(&self.system.velocity);
+        differences.fold(0.0, f64::max) > SAME_VELOCITIES * speed
     }
 
     /// Moves to the limit of the branch at a compliance, if it is found.
