@@ -56,6 +56,7 @@ mod planar;
 pub(crate) mod planar_contact;
 mod polygon;
 mod probe;
+mod refuted;
 mod round;
 mod sampler;
 mod samples;

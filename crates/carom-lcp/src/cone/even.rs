@@ -1,10 +1,10 @@
 //! Continua of solutions: their dimension, and the member of equally compliant contacts.
 
+use super::answer::ConeMode;
 use super::gauss_seidel::Sweeps;
 use super::least_norm::LeastNorm;
 use super::newton::{MAX_STEPS, Newton, Scaled, largest};
 use super::problem::WIDTH;
-use super::workspace::ConeMode;
 use carom_numeric::kernel::norm;
 
 /// Contacts whose normal velocity after the impact is below this fraction of the velocities touch;

@@ -37,6 +37,7 @@
 //! solution. Nothing of that depends on the order of the contacts. [`ConeAnswer::family`] is the dimension of
 //! the continuum.
 
+mod answer;
 mod even;
 mod gauss_seidel;
 mod least_norm;
@@ -47,7 +48,8 @@ mod residual;
 mod single;
 mod workspace;
 
+pub use answer::{ConeAnswer, ConeMode, ConeSelection, ConeStart};
 pub use problem::ConeProblem;
 pub use residual::{CONE_RESIDUAL, cone_residual, contact_residual};
 pub use single::{SingleContact, single_contact};
-pub use workspace::{ConeAnswer, ConeMode, ConeSelection, ConeStart, ConeWorkspace};
+pub use workspace::ConeWorkspace;

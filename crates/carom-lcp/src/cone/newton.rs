@@ -1,9 +1,9 @@
 //! Semismooth Newton steps of least norm.
 
+use super::answer::ConeMode;
 use super::least_norm::{LeastNorm, RANK_TOLERANCE};
 use super::problem::WIDTH;
 use super::residual::onto_disc;
-use super::workspace::ConeMode;
 use carom_numeric::kernel::norm;
 
 /// Steps from one start; three or four are usual.
