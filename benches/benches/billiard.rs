@@ -1,4 +1,4 @@
-//! What one impact of a nonholonomic billiard costs.
+//! Cost of one impact of a nonholonomic billiard.
 #![allow(clippy::unwrap_used)]
 
 use carom_motion::billiard::ensemble::perturbation;

@@ -1,4 +1,4 @@
-//! What contacts with round friction cones cost beside polygons of four directions.
+//! Cost of contacts with round friction cones beside polygons of four directions.
 //!
 //! Ratios come first: cone and polygon take turns in one loop, and the best time of each counts. They
 //! mean something on a busy machine, where the times that follow do not.
@@ -63,7 +63,7 @@ fn cases() -> Vec<(&'static str, Posed, ConeSelection)> {
     ]
 }
 
-/// The same contacts with polygons of four directions.
+/// The contacts with polygons of four directions.
 fn polygons(posed: &Posed) -> ContactLcp {
     let rows = ContactRows {
         delassus: &posed.delassus,

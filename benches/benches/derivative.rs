@@ -1,4 +1,4 @@
-//! What the derivative of an impact costs beside the impact, from the mass matrix to the answer.
+//! Cost of an impact's derivative beside the impact, from the mass matrix to the answer.
 #![allow(clippy::unwrap_used)]
 
 use carom_impact::derivative::{DifferentiableLaw, Wrt, differentiate};

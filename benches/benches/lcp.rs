@@ -1,4 +1,4 @@
-//! What one linear complementarity problem costs, certificate included.
+//! Cost of one linear complementarity problem, certificate included.
 //!
 //! Every case solves a set of problems one after the other; criterion's time divided by the size of
 //! the set (`Throughput::Elements`) is the time of one. Peers' medians on a machine of the same

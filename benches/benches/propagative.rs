@@ -1,4 +1,4 @@
-//! What one impact costs under the propagative law.
+//! Cost of one impact under the propagative law.
 #![allow(clippy::unwrap_used)]
 
 use carom_benches::{RandomPair, break_shot, chain_contacts, line_metric, rack, wedge_masses};

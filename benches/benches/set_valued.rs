@@ -1,4 +1,4 @@
-//! What samples of a set-valued impact cost.
+//! Cost of samples of a set-valued impact.
 //!
 //! Halm & Posa, Table 3, print 2.1 ms for a sample of the rocking block and 11 ms for one of the disk
 //! stack (MATLAB and PATH, 2.4 GHz).

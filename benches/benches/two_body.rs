@@ -1,4 +1,4 @@
-//! What one frictional impact of two bodies costs, from the inverse inertia matrix to the outcome.
+//! Cost of one frictional impact of two bodies, from the inverse inertia matrix to the outcome.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use carom_benches::RandomImpact;

@@ -204,7 +204,7 @@ impl RandomImpact {
         }
     }
 
-    /// The same with one principal inverse inertia a hundred to a million times smaller.
+    /// A random impact with one principal inverse inertia a hundred to a million times smaller.
     pub fn stiff(number: u64) -> Self {
         let mut impact = Self::new(number);
         let mut stream = Stream::new(!number);

@@ -92,7 +92,7 @@ impl Answer {
         self.fields().contains_key(key)
     }
 
-    /// What stands under a key, as Python's own types; None if nothing does.
+    /// Value under a key, as Python's own types; None if nothing stands there.
     fn get<'py>(&self, py: Python<'py>, key: &str) -> PyResult<Bound<'py, PyAny>> {
         to_python(py, self.fields().get(key).unwrap_or(&Value::Null))
     }

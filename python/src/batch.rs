@@ -46,7 +46,7 @@ pub(crate) type Table<'py> = (
     Vec<(usize, Bound<'py, PyAny>)>,
 );
 
-/// The same before Python sees it.
+/// Columns of a batch before they become Python arrays.
 pub(crate) struct Filled {
     columns: [Vec<f64>; COLUMNS],
     status: Vec<u8>,

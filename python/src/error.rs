@@ -15,7 +15,7 @@ pub(crate) fn raised(py: Python<'_>, error: &WireError) -> PyErr {
     }
 }
 
-/// The same as an object, for lists of errors.
+/// The error as an object, for lists of errors.
 pub(crate) fn exception<'py>(py: Python<'py>, error: &WireError) -> PyResult<Bound<'py, PyAny>> {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     let class = CLASS.import(py, "carom._errors", "CaromError")?;

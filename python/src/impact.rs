@@ -290,7 +290,7 @@ impl Impact {
         counted.map_err(|error| raised(py, &error))
     }
 
-    /// What the velocity after is worth.
+    /// Judges the velocity after the impact.
     #[pyo3(signature = (velocity, velocity_plus, free, impulse, law, options))]
     #[allow(clippy::too_many_arguments)]
     fn judge(

@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// What a run leaves behind.
+/// Record of a run.
 #[pyclass(frozen, module = "carom._native")]
 pub(crate) struct Record {
     record: carom::report::Record,
@@ -128,7 +128,7 @@ impl Record {
         Ok(Self { record })
     }
 
-    /// What `carom run --json` prints.
+    /// JSON text, as `carom run --json` prints it.
     fn text(&self, py: Python<'_>) -> PyResult<String> {
         export::json(&self.record).map_err(Self::unwritable(py))
     }

@@ -12,7 +12,7 @@ pub(crate) const SCENARIO: &str = "engine-survey";
 /// The page.
 const PAGE: &str = "docs/src/engines.md";
 
-/// Where the table stands on the page.
+/// Marks around the table on the page.
 const MARKS: [&str; 2] = [
     "<!-- begin engine-survey -->\n",
     "<!-- end engine-survey -->",

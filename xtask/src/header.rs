@@ -9,13 +9,13 @@ use std::path::Path;
 
 use anyhow::Context;
 
-/// Where the header stands.
+/// File of the header.
 pub(crate) const FILE: &str = "docs/katex-inline-header.html";
 
 /// Scripts of the header, in order.
 const SCRIPTS: [&str; 3] = ["katex.min.js", "auto-render.min.js", "typeset.js"];
 
-/// What the header does once the page is there.
+/// Script that runs once the page is loaded.
 const START: &str = r#"document.addEventListener("DOMContentLoaded", () => {
   const blocks = [...document.querySelectorAll(".docblock, .item-table, .sidebar-elems")];
   renderFormulas(blocks.filter((block) => block.textContent.includes("$")), "mathml");

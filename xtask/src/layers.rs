@@ -56,7 +56,7 @@ const UPPER_LEVEL: u8 = 3;
 /// the family: `serde` also stands for `serde_json`.
 const UPPER_PACKAGES: [&str; 5] = ["clap", "plotters", "rand", "rayon", "serde"];
 
-/// What a feature of any crate may add: derives, and threads of the caller's for independent runs.
+/// Packages that a feature of any crate may add: derives, and the caller's threads for independent runs.
 const FEATURES: [&str; 2] = ["serde", "rayon"];
 
 /// One line for every dependency in `root/crates/*/Cargo.toml` that the levels forbid.

@@ -39,14 +39,20 @@ fn text(root: &Path, document: &Path) -> anyhow::Result<String> {
     fs::read_to_string(&path).with_context(|| format!("reading {}", path.display()))
 }
 
-/// One line for every link that leads nowhere, and every chapter that the summary leaves out.
-pub(crate) fn violations(root: &Path) -> anyhow::Result<Vec<String>> {
-    let chapters = chapters(root)?;
-    let mut texts = chapters.clone();
+/// The book's chapters and the documents beside it, by their paths from the root.
+pub(crate) fn documents(root: &Path) -> anyhow::Result<BTreeMap<PathBuf, String>> {
+    let mut texts = chapters(root)?;
     for document in ROOT_DOCUMENTS {
         let document = PathBuf::from(document);
         texts.insert(document.clone(), text(root, &document)?);
     }
+    Ok(texts)
+}
+
+/// One line for every link that leads nowhere, and every chapter that the summary leaves out.
+pub(crate) fn violations(root: &Path) -> anyhow::Result<Vec<String>> {
+    let chapters = chapters(root)?;
+    let texts = documents(root)?;
     let mut lines = Vec::new();
     let mut summarized = BTreeSet::new();
     for (document, text) in &texts {

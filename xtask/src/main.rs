@@ -1,6 +1,10 @@
 //! Checks and chores of the workspace: `cargo xtask --help`.
 
+mod address;
+mod bits;
+mod commands;
 mod engines;
+mod features;
 mod fuzz;
 mod gallery;
 mod golden;
@@ -12,6 +16,7 @@ mod links;
 mod numerics;
 mod packages;
 mod packed;
+mod recipe;
 mod runners;
 mod tidy;
 mod verify;
@@ -24,6 +29,8 @@ use clap::Parser;
 #[derive(Parser)]
 #[command(name = "cargo xtask")]
 enum Command {
+    /// Check that fixed random input is answered with the same bits as before.
+    Bits(bits::Args),
     /// Give random input to the commands and the crates below them for some time.
     Fuzz(fuzz::Args),
     /// Show every figure of the papers, and what is beyond them, on one offline page.
@@ -40,10 +47,13 @@ enum Command {
     Packages,
     /// Check what is published: every README's example and the formulas of the documentation.
     Packed(packed::Args),
+    /// Check that the law of `CONTRIBUTING.md` compiles, answers, is judged and is listed.
+    Recipe,
     /// Run a sweep on threads, and on Slurm and Ray where they are installed: the bytes are the same.
     Runners(runners::Args),
     /// Check doc comments for markup that rustdoc eats, library code for panics, documents for
-    /// links that lead nowhere, the repository for leftovers of merges.
+    /// links that lead nowhere, commands that do not exist, features and dependencies that stand in no
+    /// table, the repository for leftovers of merges.
     Tidy,
     /// Check every scenario against its golden record and the papers' printed numbers.
     Verify(verify::Args),
@@ -52,6 +62,7 @@ enum Command {
 fn main() -> anyhow::Result<()> {
     let root = workspace_root();
     match Command::parse() {
+        Command::Bits(args) => finish("bits", &bits::bits(&root, &args)?),
         Command::Fuzz(args) => fuzz::fuzz(&root, &args),
         Command::Gallery(args) => gallery::gallery(&root, &args),
         Command::Laws(args) => finish("laws", &laws::laws(&root, &args)?),
@@ -60,13 +71,17 @@ fn main() -> anyhow::Result<()> {
         Command::Numerics(args) => finish("numerics", &numerics::numerics(&root, &args)?),
         Command::Packages => finish("packages", &packages::violations(&root)?),
         Command::Packed(args) => finish("packed", &packed::packed(&root, &args)?),
+        Command::Recipe => finish("recipe", &recipe::recipe(&root)?),
         Command::Runners(args) => runners::runners(&root, &args),
         Command::Verify(args) => verify::verify(&root, &args),
         Command::Tidy => {
             let mut violations = tidy::violations(&root)?;
             violations.extend(links::violations(&root)?);
+            violations.extend(commands::violations(&root)?);
             violations.extend(header::violations(&root)?);
             violations.extend(leftovers::violations(&root)?);
+            violations.extend(features::violations(&root)?);
+            violations.extend(address::violations(&root)?);
             finish("tidy", &violations)
         }
     }

@@ -25,7 +25,7 @@ pub(crate) struct Args {
     base: Option<String>,
 }
 
-/// Where the digests stand, beside the version.
+/// File of the digests, beside the version.
 const FILE: &str = "crates/carom-numeric/golden.toml";
 
 /// Digits after the first one that count.

@@ -26,7 +26,7 @@ pub(crate) struct Args {
 /// Tasks of an array, calls of Ray.
 const TASKS: &str = "3";
 
-/// How long a cluster may take.
+/// Time that a cluster may take.
 const PATIENCE: Duration = Duration::from_secs(300);
 
 /// Runs the sweep in every way.
@@ -63,7 +63,7 @@ pub(crate) fn runners(root: &Path, args: &Args) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What a runner did.
+/// End of a runner.
 enum Ran {
     Gave(String),
     Skipped(&'static str),
@@ -233,7 +233,7 @@ impl Sweep {
     }
 }
 
-/// Whether a Python has modules.
+/// True if a Python has modules.
 fn imports(python: &Path, modules: &str) -> bool {
     let found = Command::new(python)
         .args(["-c", &format!("import {modules}")])

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use crate::links::chapters;
 use anyhow::Context;
 
-/// What library code does not contain.
+/// Calls that library code must not contain.
 const PANICS: [&str; 6] = [
     ".unwrap()",
     ".expect(",
@@ -72,7 +72,7 @@ pub(crate) fn violations(root: &Path) -> anyhow::Result<Vec<String>> {
     Ok(lines)
 }
 
-fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> anyhow::Result<()> {
+pub(crate) fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> anyhow::Result<()> {
     for entry in fs::read_dir(folder).with_context(|| format!("reading {}", folder.display()))? {
         let path = entry?.path();
         if path.is_dir() {
@@ -220,7 +220,7 @@ fn glyphs(paragraph: &[(usize, &str)]) -> (Vec<Glyph>, Option<usize>) {
     (glyphs, unpaired)
 }
 
-/// How often `char` repeats from `at` on.
+/// Number of repetitions of `char` from `at` on.
 fn run(glyphs: &[Glyph], at: usize, char: char) -> usize {
     glyphs[at..]
         .iter()

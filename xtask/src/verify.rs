@@ -16,6 +16,9 @@ pub(crate) struct Args {
     /// Overwrite the golden records instead of comparing with them.
     #[arg(long)]
     bless: bool,
+    /// Compare records byte for byte as they would be blessed, so that not even a last digit may move.
+    #[arg(long, conflicts_with = "bless")]
+    exact: bool,
 }
 
 /// Relative tolerance; wide enough for another libm, narrow enough to catch a changed impact.
@@ -24,7 +27,7 @@ const RTOL: f64 = 1e-9;
 /// Values this small are rounding: residuals, zeros of theorems.
 const ATOL: f64 = 1e-12;
 
-/// How close a value must come to that of a closed form or of an independent computation.
+/// Relative tolerance for values of closed forms and of independent computations.
 const REFERENCE_TOLERANCE: f64 = 1e-9;
 
 pub(crate) fn verify(root: &Path, args: &Args) -> anyhow::Result<()> {
@@ -56,6 +59,7 @@ pub(crate) fn verify(root: &Path, args: &Args) -> anyhow::Result<()> {
             std::fs::write(&path, golden::text(&fresh)?)?;
         } else {
             match read(&path) {
+                Ok(_) if args.exact => lines.extend(byte_differences(&path, &fresh)?),
                 Ok(kept) => lines.extend(differences(&kept, &fresh)),
                 Err(error) => lines.push(format!("{error:#}")),
             }
@@ -90,6 +94,21 @@ fn read(path: &Path) -> anyhow::Result<Record> {
         )
     })?;
     serde_json::from_str(&text).with_context(|| format!("cannot read {}", path.display()))
+}
+
+/// First line where the blessed file and the one that would be written now differ.
+fn byte_differences(path: &Path, fresh: &Record) -> anyhow::Result<Vec<String>> {
+    let (kept, fresh) = (std::fs::read_to_string(path)?, golden::text(fresh)?);
+    if kept == fresh {
+        return Ok(Vec::new());
+    }
+    let pairs = kept.lines().zip(fresh.lines()).enumerate();
+    let mut pairs = pairs.filter(|(_, (old, new))| old != new);
+    let line = pairs.next().map_or_else(
+        || "one of the files is longer".to_owned(),
+        |(k, (old, new))| format!("line {}: {} became {}", k + 1, old.trim(), new.trim()),
+    );
+    Ok(vec![line])
 }
 
 /// Golden records without a scenario: reported, or removed when blessing.
@@ -187,7 +206,7 @@ fn values(record: &Record) -> BTreeMap<String, f64> {
     values
 }
 
-/// What figures and animations show, without numbers: those that matter stand in the tables.
+/// Content of figures and animations without numbers: those that matter stand in the tables.
 fn shape(record: &Record) -> Vec<(String, usize)> {
     let figures = record.figures.iter();
     let animations = record.animations.iter();

@@ -1,4 +1,4 @@
-//! What `--help` says about the keys of a line; completions and the manual page.
+//! Help on the keys of a line; completions and the manual page.
 
 use crate::text::entry;
 use carom_wire::{Command, example, keys};

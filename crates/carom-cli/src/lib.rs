@@ -16,7 +16,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::ffi::OsString;
 use std::io::Write;
 
-/// What happens when rigid bodies hit: the papers' scenarios, and impacts as JSON Lines.
+/// Answers what happens when rigid bodies hit: the papers' scenarios, and impacts as JSON Lines.
 ///
 /// Exit status: 0 all solved; 1 something could not be solved; 2 bad usage or unreadable input.
 #[derive(Parser)]
@@ -83,13 +83,17 @@ pub fn main_from(args: impl IntoIterator<Item = impl Into<OsString> + Clone>) ->
     main_within(&[], args)
 }
 
+/// The command line as data: commands, flags and what they mean.
+pub fn command() -> clap::Command {
+    help::with_keys(Cli::command())
+}
+
 /// [`main_from`] within another program. `program` are the words that run it again, for the scripts of
 /// `carom sweep launch`; none if this process's file is the program.
 pub fn main_within(
     program: &[OsString],
     args: impl IntoIterator<Item = impl Into<OsString> + Clone>,
 ) -> u8 {
-    let command = || help::with_keys(Cli::command());
     let parsed = command().try_get_matches_from(args);
     let cli = match parsed.and_then(|found| Cli::from_arg_matches(&found)) {
         Ok(cli) => cli,
@@ -129,7 +133,7 @@ pub fn main_within(
 ///
 /// # Errors
 ///
-/// Those of the input and output; an output that refuses to be written ends the work.
+/// Errors of the input and output; an output that refuses to be written ends the work.
 pub fn answer_lines(
     input: Box<dyn std::io::Read + Send>,
     command: carom_wire::Command,
@@ -186,6 +190,7 @@ fn report(failure: &Failure) -> u8 {
 
 // The crate whose types stand in signatures here.
 pub use carom_wire;
+pub use clap;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -1,4 +1,4 @@
-//! How far a long run is: one line on a terminal's stderr, gone when the run is over.
+//! Progress of a long run: one line on a terminal's stderr, gone when the run is over.
 
 use carom::scenarios::Progress;
 use std::io::{IsTerminal, Write};
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 /// Between two updates, and before the first: short runs say nothing.
 const INTERVAL: Duration = Duration::from_millis(500);
 
-/// Of a scenario. Says nothing if stderr is no terminal, or if that is wanted.
+/// Progress of a scenario. Says nothing if stderr is no terminal, or if that is wanted.
 pub(crate) fn on_terminal(is_quiet: bool) -> Progress {
     if is_quiet || !std::io::stderr().is_terminal() {
         return Progress::default();
@@ -16,7 +16,7 @@ pub(crate) fn on_terminal(is_quiet: bool) -> Progress {
     Progress::new(shown())
 }
 
-/// Of the samples of one line. Says nothing if stderr is no terminal, or if that is wanted.
+/// Progress of the samples of one line. Says nothing if stderr is no terminal, or if that is wanted.
 pub(crate) fn samples_on_terminal(is_quiet: bool) -> impl Fn(u64, u64) {
     let show = (!is_quiet && std::io::stderr().is_terminal()).then(shown);
     move |done, total| {

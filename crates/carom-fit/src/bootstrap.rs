@@ -41,7 +41,7 @@ const BEYOND: Search = Search {
     rounds: 2,
 };
 
-/// Where the log likelihood has fallen far enough, in both directions of each parameter.
+/// Range in which the log likelihood has not fallen by much, in both directions of each parameter.
 fn reach(model: &Model<'_>, cases: &[Case], optimum: &Point) -> Domain {
     let range = model.domain();
     let top = model.log_likelihood(cases, optimum);
@@ -89,7 +89,7 @@ fn groups(cases: &[Case], flights: &[FlightGravity]) -> Vec<Group> {
     groups.into_iter().map(group).collect()
 }
 
-/// How often each toss counts in one resample.
+/// Weight of each toss in one resample.
 fn counts(n: usize, seed: u64, resample: u64) -> Vec<f64> {
     let mut random = CounterRng::new(seed, resample, 0);
     let mut counts = vec![0.0; n];

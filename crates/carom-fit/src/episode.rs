@@ -30,7 +30,7 @@ impl Episode {
     }
 }
 
-/// What an episode is.
+/// Verdict on an episode.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// An impact between two flights, of which these samples are used.
@@ -67,7 +67,7 @@ pub(crate) fn episodes(toss: &Poses, noise: &NoiseModel) -> Vec<Episode> {
     episodes
 }
 
-/// Whether the episode at a place of the list is an isolated impact.
+/// True if the episode at a place of the list is an isolated impact.
 ///
 /// Its flights reach to the neighboring episodes, the flagged sample next to it included: there the pose is
 /// off the flight by less than what would have flagged the sample before it, too.

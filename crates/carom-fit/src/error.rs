@@ -1,4 +1,4 @@
-//! What can be wrong with poses, configurations and fits.
+//! Errors of poses, configurations and fits.
 
 use carom_impact::ImpactError;
 
@@ -30,7 +30,7 @@ pub enum PoseError {
         column: &'static str,
         /// The field as it stands there, cut to 40 characters.
         text: String,
-        /// What the field must be.
+        /// Form that the field must have.
         wanted: &'static str,
     },
     /// A row has more or fewer fields than the header.

@@ -1,4 +1,4 @@
-//! What no rigid law explains.
+//! Parts of a measured impact that no rigid law explains.
 
 use crate::law::Parameters;
 use crate::predict::{Case, orthonormal};
@@ -20,7 +20,7 @@ pub struct OuterBound {
 }
 
 impl OuterBound {
-    /// Whether no rigid law explains the impact.
+    /// True if no rigid law explains the impact.
     #[must_use]
     pub fn is_outside(&self) -> bool {
         self.unexplained > UNEXPLAINED || self.energy_ratio > ENERGY_RATIO

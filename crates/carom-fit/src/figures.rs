@@ -138,7 +138,7 @@ fn map(analysis: &Analysis, best: &LawFit) -> Option<Figure> {
     )))
 }
 
-/// How often a law misses by how much.
+/// Histogram of a law's errors.
 fn histogram(analysis: &Analysis, best: &LawFit) -> Figure {
     let mut figure = Figure::new(
         "misfits",
@@ -247,7 +247,7 @@ fn by_kind(best: &LawFit) -> Option<Figure> {
     Some(figure)
 }
 
-/// What no impulse explains, and the energy that came back.
+/// Part that no impulse explains, and the energy that came back.
 fn explained(analysis: &Analysis) -> Figure {
     let x = analysis
         .bounds

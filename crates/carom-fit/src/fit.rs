@@ -17,7 +17,7 @@ const IDENTIFIABLE_FALL: f64 = 1.92;
 /// Fewest impacts of a toss that is fitted alone.
 const FEWEST_OF_A_TOSS: usize = 3;
 
-/// How a law is fitted.
+/// Options of a fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FitOptions {
@@ -25,7 +25,7 @@ pub struct FitOptions {
     pub bootstrap: u64,
     /// Seed of the resamples.
     pub seed: u64,
-    /// Whether kinds of impacts and single tosses are fitted alone, too.
+    /// True if kinds of impacts and single tosses are fitted alone, too.
     pub details: bool,
 }
 
@@ -51,7 +51,7 @@ impl FitOptions {
     }
 }
 
-/// How well a law predicts impacts with given parameters.
+/// Score of a law's predictions with given parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Score {
     /// Scale of the distribution.
@@ -88,7 +88,7 @@ pub struct Estimate {
     /// 95 % interval over resampled tosses, if any were asked for; an estimated gravity is estimated again from each
     /// resample, the plane is taken as known.
     pub interval: Option<[f64; 2]>,
-    /// Whether the data tell it: its interval covers at most half of its range, and both ends of the
+    /// True if the data tell it: its interval covers at most half of its range, and both ends of the
     /// range are less probable by more than the 95 % likelihood bound, the other parameters fitted again.
     pub is_identifiable: bool,
 }
@@ -106,7 +106,7 @@ pub struct KindFit {
     pub parameters: Parameters,
 }
 
-/// How one parameter varies between tosses.
+/// Variation of one parameter between tosses.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct Variation {
     /// Mean over tosses.
@@ -135,7 +135,7 @@ pub struct LawFit {
     pub parameters: Parameters,
     /// The free ones.
     pub estimates: Vec<Estimate>,
-    /// How well it fits.
+    /// Score of the fit.
     pub score: Score,
     /// Akaike's criterion, $2(k + 1) - 2\sum\ell$; the scale is the one parameter more.
     pub aic: f64,
@@ -150,7 +150,7 @@ pub struct LawFit {
 pub struct Cases {
     pub(crate) cases: Vec<Case>,
     pub(crate) kinds: Vec<Kind>,
-    /// What single flights say of gravity, if it was estimated.
+    /// Gravity as estimated from single flights, if it was.
     flights: Vec<FlightGravity>,
 }
 
@@ -171,7 +171,7 @@ impl Cases {
         kept.map(|(_, case)| case.clone()).collect()
     }
 
-    /// How well a law predicts with given parameters, at a given scale or at the most probable one.
+    /// Scores a law's predictions with given parameters, at a given scale or at the most probable one.
     ///
     /// # Errors
     ///
@@ -270,8 +270,8 @@ impl Cases {
         })
     }
 
-    /// Whether the log likelihood falls towards both ends of a parameter's range; an end at which the
-    /// estimate stands is none.
+    /// True if the log likelihood falls towards both ends of a parameter's range; an end at which the
+    /// estimate stands does not count.
     fn falls(&self, model: &Model<'_>, k: usize, optimum: &[f64; 3], top: f64) -> bool {
         let parameter = model.free[k];
         let [low, high] = parameter.range();

@@ -16,7 +16,7 @@ const HALVINGS: usize = 60;
 /// Deviations longer than this, in standard deviations of a component and over $\sqrt3$, count as that long.
 const HUBER: f64 = 1.5;
 
-/// What one flight says of gravity.
+/// Gravity as estimated from one flight.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FlightGravity {
     /// Number of the toss.

@@ -17,7 +17,7 @@ const LARGEST_RMS_OVER_NOISE: [f64; 2] = [4.0, 8.0];
 /// Height of the lowest vertex above the plane beyond which nothing can have hit it (m).
 const FARTHEST: f64 = 6e-3;
 
-/// How many vertices touch.
+/// Number of vertices that touch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
@@ -76,7 +76,7 @@ pub struct Impact {
     pub gaps: Vec<f64>,
     /// Indices of the touching vertices.
     pub corners: Vec<usize>,
-    /// How many touch.
+    /// Number of vertices that touch.
     pub kind: Kind,
 }
 
@@ -104,7 +104,7 @@ pub struct Census {
     pub excluded: Excluded,
 }
 
-/// What became of one episode.
+/// Result of one episode.
 enum Found {
     Impact(Box<Impact>),
     Wide,

@@ -133,7 +133,7 @@ pub struct Parameters {
 }
 
 impl Parameters {
-    /// What holds where nothing is free or fixed: no restitution, no friction, the inertia as configured.
+    /// Defaults of parameters that are neither free nor fixed: no restitution, no friction, the inertia as configured.
     pub const NONE: Self = Self {
         restitution: 0.0,
         friction: 0.0,
@@ -150,7 +150,7 @@ impl Parameters {
         }
     }
 
-    /// The same with another value of one parameter.
+    /// The parameters with another value of one.
     #[must_use]
     pub fn with(mut self, parameter: Parameter, value: f64) -> Self {
         match parameter {

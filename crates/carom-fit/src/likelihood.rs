@@ -1,4 +1,4 @@
-//! How probable a misfit is: a six-dimensional Student distribution with four degrees of freedom.
+//! Likelihood of a misfit: a six-dimensional Student distribution with four degrees of freedom.
 
 use std::f64::consts::PI;
 

@@ -71,7 +71,7 @@ impl Unknowns {
     }
 }
 
-/// What the fit of two flights gives.
+/// Result of the fit of two flights.
 #[derive(Clone, Debug)]
 pub(crate) struct Meeting {
     /// Time of the impact (s).

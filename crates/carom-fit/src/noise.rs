@@ -9,7 +9,7 @@ use nalgebra::{Matrix3, Vector3};
 /// Fewest second differences from which noise is estimated.
 const FEWEST_TRIPLES: usize = 12;
 
-/// What the poses say of the tracker and of the world.
+/// Noise of the tracker, gravity and plane, as estimated from poses.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NoiseModel {
     /// Standard deviation of a position, per axis in space (m).
@@ -18,13 +18,13 @@ pub struct NoiseModel {
     pub rotation_rad: [f64; 3],
     /// Standard deviation of a component of a position, whatever the axes are (m): what weights are made of.
     pub position_spread: f64,
-    /// The same of the component with the most noise (m): beyond six of these a second difference is no noise.
+    /// Standard deviation of the position component with the most noise (m): a second difference beyond six of these is no noise.
     pub widest_position_spread: f64,
-    /// The same of an attitude (rad).
+    /// Standard deviation of an attitude (rad).
     pub rotation_spread: f64,
     /// Gravity in space (m/s²), estimated or given.
     pub gravity: Vector3<f64>,
-    /// What single flights say of it; none if it is given.
+    /// Estimates of gravity by single flights; none if it is given.
     pub flights: Vec<FlightGravity>,
     /// The plane, its offset estimated or given.
     pub plane: Plane,
@@ -55,7 +55,7 @@ pub fn tangents(normal: &Vector3<f64>) -> [Vector3<f64>; 2] {
 /// $\log(R_k^TR_{k+1})$, less what Euler's equations say of them, over $\sqrt6$. Per axis a spread is 1.4826 times
 /// the median absolute deviation; those without axes turn with the world.
 ///
-/// Huber's mean of $a_k$ is a first estimate of gravity, with which flights are told from what is none. The
+/// Huber's mean of $a_k$ is a first estimate of gravity, by which flights are recognized. The
 /// estimate is Huber's mean of the parabolas through whole flights, each with the weight of what it tells. An
 /// error of gravity is an error of all velocities at the impacts, of the same sign before and of the other one after.
 ///

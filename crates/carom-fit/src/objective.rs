@@ -90,7 +90,7 @@ impl Model<'_> {
         Ok(case.euclidean(&case.residual(&found)))
     }
 
-    /// How probable the measured velocities are at a point; minus infinity where the law has no answer.
+    /// Log likelihood of the measured velocities at a point; minus infinity where the law has no answer.
     pub(crate) fn log_likelihood(&self, cases: &[Case], point: &Point) -> f64 {
         match self.misfits(cases, &self.at(point)) {
             Ok(misfits) => best_scale(&misfits, |_| 1.0).sum,

@@ -41,7 +41,7 @@ impl Poses {
     }
 }
 
-/// What a table of poses holds.
+/// Content of a table of poses.
 #[derive(Clone, Debug)]
 pub struct PoseTable {
     /// The tosses, in the order of the file.

@@ -1,4 +1,4 @@
-//! What an impact law says of a measured impact.
+//! Prediction of a measured impact by an impact law.
 
 use crate::FitError;
 use crate::impact::Impact;

@@ -34,7 +34,7 @@ pub struct Request {
     pub scale: Option<f64>,
 }
 
-/// What was found in poses: impacts, noise, and one fit for each law asked for.
+/// Analysis of poses: impacts, noise, and one fit for each law asked for.
 #[derive(Clone, Debug)]
 pub struct Analysis {
     /// Noise, gravity and plane.
@@ -176,7 +176,7 @@ impl Analysis {
     /// Fewest isolated impacts from which a law is fitted.
     pub const FEWEST_IMPACTS: usize = 10;
 
-    /// Whether there were enough impacts to fit or to score a law.
+    /// True if there were enough impacts to fit or to score a law.
     #[must_use]
     pub fn has_enough_impacts(&self) -> bool {
         self.census.impacts.len() >= Self::FEWEST_IMPACTS

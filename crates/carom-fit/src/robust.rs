@@ -42,9 +42,9 @@ const MAX_STEPS: usize = 500;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cloud {
     pub center: Vector3<f64>,
-    /// Of a component in whatever direction.
+    /// Spread of a component in any direction.
     pub spread: f64,
-    /// Of the component that is spread most.
+    /// Spread of the component that is spread most.
     pub widest: f64,
 }
 

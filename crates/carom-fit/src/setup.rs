@@ -106,7 +106,7 @@ impl Body {
         excess
     }
 
-    /// Whether the three principal moments agree to rounding, so that the angular velocity of a
+    /// True if the three principal moments agree to rounding, so that the angular velocity of a
     /// flight is constant.
     pub(crate) fn is_isotropic(&self) -> bool {
         let moments = self.rigid.moments();
@@ -129,7 +129,7 @@ pub struct Plane {
     pub offset: f64,
 }
 
-/// What is known of the plane.
+/// Known properties of the plane.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PlaneSetup {
     /// Unit normal in space, out of the solid.
@@ -208,12 +208,12 @@ pub struct Setup {
     pub gravity: Option<Vector3<f64>>,
     /// Restitution and friction that someone has published, shown beside the estimate and used for nothing.
     pub published: Option<[f64; 2]>,
-    /// What counts as an impact.
+    /// Options that decide what counts as an impact.
     pub options: DetectOptions,
 }
 
 impl Setup {
-    /// Of every sample, whether the body is too far above the plane to touch it.
+    /// `true` for every sample at which the body is too far above the plane to touch it.
     pub(crate) fn flying(&self, toss: &Poses, plane: &Plane) -> Vec<bool> {
         let poses = toss.position.iter().zip(&toss.rotation);
         poses

@@ -24,7 +24,7 @@ impl Domain {
     }
 }
 
-/// How a maximum is searched for.
+/// Options of the search for a maximum.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Search {
     /// First simplex, over the widths of the box.

@@ -84,7 +84,7 @@ impl Surrogate {
         })
     }
 
-    /// Whether a point lies on a face of the grid that is no end of the parameter's range.
+    /// True if a point lies on a face of the grid that is no end of the parameter's range.
     pub(crate) fn is_cut(&self, point: &Point, range: &Domain) -> bool {
         (0..self.domain.n).any(|k| {
             let margin = 1e-3 * (self.domain.high[k] - self.domain.low[k]);

@@ -21,7 +21,7 @@ const BANDS: f64 = 4.0;
 /// Attitudes and velocities that are tried for one toss.
 const ATTEMPTS: usize = 10_000;
 
-/// What is made.
+/// Recipe of synthetic tosses.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Recipe {
     /// The law of the impacts.

@@ -13,7 +13,7 @@ const QUADRATURE: f64 = 1e-12;
 /// Directions around the axis of a cone of rays at which the constraint that ends them is looked at.
 const SECTORS: usize = 48;
 
-/// Where all levels are at least this close to 1 there is no interior.
+/// Constraints whose levels are all at least this close to 1 have no interior.
 const INTERIOR: f64 = 1e-12;
 
 /// Constraints with less slack at the end of the barrier's path are met; it leaves them far less.
@@ -57,7 +57,7 @@ impl Constraint {
         }
     }
 
-    /// Where a ray from an inner point leaves.
+    /// Distance at which a ray from an inner point leaves.
     fn exit(&self, from: &Vector3<f64>, direction: &Vector3<f64>) -> f64 {
         match self {
             Self::Ellipsoid(e) => {

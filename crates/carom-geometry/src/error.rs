@@ -1,4 +1,4 @@
-//! What can be wrong with a shape, a mesh or an inertia.
+//! Errors of shapes, meshes and inertias.
 
 /// Why a shape, a mesh or mass properties could not be made.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -123,7 +123,7 @@ pub enum GeometryError {
     /// A mesh file could not be read.
     #[error("mesh file: {message}")]
     MeshFile {
-        /// What the reader said.
+        /// Message of the reader.
         message: String,
     },
 }

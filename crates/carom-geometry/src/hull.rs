@@ -10,7 +10,7 @@ use std::cmp::Ordering;
 /// room to spare (Shewchuk 1997, Section 4.3).
 const DETERMINANT_ERROR: f64 = 8.0 * f64::EPSILON;
 
-/// Whether `p` lies strictly on the outer side of the triangle, without rounding.
+/// True if `p` lies strictly on the outer side of the triangle, without rounding.
 fn outside(points: &[Vector3<f64>], [a, b, c]: [usize; 3], p: usize) -> bool {
     let corners = [points[a], points[b], points[c], points[p]];
     // The determinant of the corners seen from `p` is positive where they appear counterclockwise
@@ -117,7 +117,7 @@ impl Facet {
             .map(|(p, _)| p)
     }
 
-    /// Whether a point lies strictly above the facet, without rounding.
+    /// True if a point lies strictly above the facet, without rounding.
     fn is_seen_from(&self, points: &[Vector3<f64>], p: usize) -> bool {
         let arm = points[p] - self.plane.origin;
         let height = self.plane.normal.dot(&arm);
@@ -210,7 +210,7 @@ fn distribute(
     }
 }
 
-/// What a new point sees, and where that ends.
+/// Facets that a new point sees, and their border.
 struct Horizon {
     /// The facets that the point sees.
     visible: Vec<usize>,

@@ -204,7 +204,7 @@ pub(crate) struct Moments {
 }
 
 impl Moments {
-    /// Of a body around the origin whose mean squares are those of `extents` over `divisor`.
+    /// Moments of a body around the origin whose mean squares are those of `extents` over `divisor`.
     pub(crate) fn centered(volume: f64, extents: &Vector3<f64>, divisor: f64) -> Self {
         let squares = extents.map(|x| x * x / divisor);
         Self {
@@ -214,7 +214,7 @@ impl Moments {
         }
     }
 
-    /// Of the volume that a closed mesh bounds.
+    /// Moments of the volume that a closed mesh bounds.
     pub(crate) fn mesh(mesh: &TriangleMesh) -> Self {
         let mut moments = Self::default();
         for corners in mesh.corners() {
@@ -223,7 +223,7 @@ impl Moments {
         moments
     }
 
-    /// Of a convex polyhedron grown by a ball, exactly: prisms on the faces, sectors of cylinders
+    /// Moments of a convex polyhedron grown by a ball, exactly: prisms on the faces, sectors of cylinders
     /// along the edges and of balls at the vertices.
     pub(crate) fn rounded(mesh: &TriangleMesh, radius: f64) -> Self {
         let mut moments = Self::mesh(mesh);
@@ -231,7 +231,7 @@ impl Moments {
         moments
     }
 
-    /// The same body moved by `by`.
+    /// Moments of the body moved by `by`.
     pub(crate) fn moved(&self, by: &Vector3<f64>) -> Self {
         let squares = by * by.transpose() * self.volume;
         Self {
@@ -269,7 +269,7 @@ impl Moments {
         self.second += corner_squares(&[a, b, c], &sum) * (volume / 20.0);
     }
 
-    /// What a ball adds around a convex polyhedron.
+    /// Adds the moments of a ball's layer around a convex polyhedron.
     fn add_rounding(&mut self, mesh: &TriangleMesh, radius: f64) {
         let vertices = mesh.vertices();
         // Solid angle, and integrals of n and n n^T, of each vertex's cone of normals.

@@ -3,7 +3,7 @@
 use crate::SupportMap;
 use nalgebra::Vector3;
 
-/// What the lowest points of a body span.
+/// Dimension of the span of a body's lowest points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PatchKind {
     /// One point.
@@ -31,7 +31,7 @@ impl PatchKind {
 /// always touches in a single point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ContactPatch {
-    /// What they span.
+    /// Dimension of their span.
     pub kind: PatchKind,
     /// The points, in the body; at least one, none twice.
     pub points_b: Vec<Vector3<f64>>,

@@ -121,7 +121,7 @@ fn overlaps(
     Ok(())
 }
 
-/// Whether the boxes around two shapes overlap.
+/// True if the boxes around two shapes overlap.
 fn is_near(a: &Shape, b: &Shape) -> bool {
     (0..3).all(|axis| {
         extent(a, axis, 1.0) < -extent(b, axis, -1.0)
@@ -201,7 +201,7 @@ fn rounded_ellipsoid(ellipsoid: &Ellipsoid, radius: f64) -> Moments {
         ]
     };
     let quadrature = Adaptive::default();
-    // Of the size of the result.
+    // Tolerance relative to the size of the result.
     let tolerance = QUADRATURE * (determinant + radius.powi(3));
     let quarter = |z: f64| {
         let along = |longitude: f64| integrand(z, longitude);

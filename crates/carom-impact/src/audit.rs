@@ -164,10 +164,10 @@ pub fn audit(
     }
     for (form, &lambda) in forms.iter().zip(constraint_impulses.iter()) {
         let residual = kernel::dot(form.0.as_slice(), v_plus).abs();
-        raise(
-            &mut audit.constraint_residual,
-            residual / metric.norm(form)? * per_norm,
-        );
+        let length = metric.norm(form)?;
+        if length > 0.0 {
+            raise(&mut audit.constraint_residual, residual / length * per_norm);
+        }
         kernel::add_scaled(&mut explained, lambda, form.0.as_slice());
     }
     metric.whiten_in_place(&mut explained);

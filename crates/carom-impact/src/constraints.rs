@@ -1,16 +1,19 @@
 //! Constraint one-forms of a configuration, which may depend on each other.
 
 use crate::{ImpactError, own_terms};
-use carom_metric::{Covector, KineticMetric, UnitNormals};
+use carom_metric::{Covector, KineticMetric, UnitNormals, kernel};
 use carom_numeric::svd::Svd;
 use nalgebra::{DMatrix, DVector};
 
-/// Diagonal entries of the triangular factor of unit forms, below which the forms are decomposed by singular values.
-/// Ten thousand times the rank's limit: a factor that passes has full rank.
+/// Least singular value of unit forms, by the norm of the inverse of their triangular factor, from which on they are
+/// independent beyond doubt. Below it the forms are decomposed by singular values.
 const REGULAR: f64 = 1e-8;
 
 /// Singular values of unit forms below this fraction of the largest count as zero: some forms depend on others.
 const RANK_TOLERANCE: f64 = 1e-12;
+
+/// Rounding of each entry of a form: so much can a form that depends on others be away from them.
+const ROUNDING: f64 = 8.0 * f64::EPSILON;
 
 /// Constraint one-forms $A$ (m × n): $Av = 0$ before and after the impact.
 ///
@@ -30,8 +33,8 @@ pub(crate) struct Constraints {
 enum Solver {
     /// Upper triangular $R$ (m × m) of independent forms.
     Triangle(DMatrix<f64>),
-    /// Least-norm inverse of $R$ (m × r).
-    Inverse(DMatrix<f64>),
+    /// Least-norm inverse of $R$ (m × r) for forms of unit length, and the kinetic lengths of the forms (m).
+    Inverse(DMatrix<f64>, DVector<f64>),
 }
 
 impl Constraints {
@@ -41,9 +44,16 @@ impl Constraints {
     ///
     /// [`ImpactError::Metric`] for forms of a wrong length or with non-finite entries.
     pub(crate) fn new(metric: &KineticMetric, forms: Vec<Covector>) -> Result<Self, ImpactError> {
-        let units = UnitNormals::new_or_zero(metric, forms.iter(), |_| true)?;
-        let groups = Groups::of(units.columns());
-        let (basis, solver) = triangle(&units, &groups).unwrap_or_else(|| inverse(&units, &groups));
+        for form in &forms {
+            metric.check_vector("constraint", form.0.as_slice())?;
+        }
+        let units = Units::new(metric, &forms)?;
+        let groups = Groups::of(&units.columns);
+        let found = triangle(&units, &groups);
+        let (basis, solver) = found.unwrap_or_else(|| {
+            let rank_tolerance = RANK_TOLERANCE.max(resolution(metric, &forms, &units));
+            inverse(&units, &groups, rank_tolerance)
+        });
         Ok(Self {
             forms,
             basis,
@@ -70,7 +80,7 @@ impl Constraints {
                 triangle.solve_upper_triangular_mut(&mut along);
                 along
             }
-            Solver::Inverse(inverse) => inverse * along,
+            Solver::Inverse(inverse, norms) => (inverse * along).component_div(norms),
         }
     }
 
@@ -82,9 +92,57 @@ impl Constraints {
                 triangle.solve_upper_triangular_mut(&mut velocity);
                 -velocity
             }
-            Solver::Inverse(inverse) => -(inverse * inverse.tr_mul(&velocity)),
+            Solver::Inverse(inverse, norms) => {
+                velocity.component_div_assign(norms);
+                -(inverse * inverse.tr_mul(&velocity)).component_div(norms)
+            }
         }
     }
+}
+
+/// Whitened forms at unit length.
+struct Units {
+    columns: DMatrix<f64>,
+    /// Kinetic length of each form as given; one for a zero form.
+    norms: Vec<f64>,
+}
+
+impl Units {
+    /// Forms of any size: a power of two brings each to about one before its square is taken.
+    fn new(metric: &KineticMetric, forms: &[Covector]) -> Result<Self, ImpactError> {
+        let scales = forms.iter().map(|form| kernel::max_abs(form.0.as_slice()));
+        let scales: Vec<f64> = scales.map(kernel::power_of_two_scale).collect();
+        let scaled = forms.iter().zip(&scales);
+        let scaled: Vec<Covector> = scaled.map(|(form, s)| Covector(&form.0 * *s)).collect();
+        let units = UnitNormals::new_or_zero(metric, scaled.iter(), |_| true)?;
+        let norms = scales.iter().enumerate();
+        Ok(Self {
+            norms: norms.map(|(j, s)| units.norm(j) / s).collect(),
+            columns: units.columns().clone(),
+        })
+    }
+}
+
+/// Length of the whitened unit forms that rounding of the entries of the forms may be worth,
+/// $8\epsilon\sum_k|a_k|\lVert e_k\rVert/\lVert a\rVert$ of the form for which it is largest. Where heavy and light
+/// coordinates are coupled, kinetic lengths of forms cancel and it is more than $\epsilon$.
+fn resolution(metric: &KineticMetric, forms: &[Covector], units: &Units) -> f64 {
+    let n = metric.dim();
+    let length = |k: usize| {
+        let mut axis = vec![0.0; n];
+        axis[k] = 1.0;
+        metric.whiten_in_place(&mut axis);
+        kernel::norm(&axis)
+    };
+    let lengths: Vec<f64> = (0..n).map(length).collect();
+    let of = |(form, norm): (&Covector, &f64)| {
+        let entries = form.0.iter().zip(&lengths);
+        ROUNDING
+            * entries
+                .map(|(a, length)| (a / norm).abs() * length)
+                .sum::<f64>()
+    };
+    forms.iter().zip(&units.norms).map(of).fold(0.0, f64::max)
 }
 
 /// Forms that no coordinate connects. They are factored apart, on the coordinates that they have: rounding would
@@ -111,18 +169,30 @@ impl Groups {
     }
 }
 
-/// Factors $QR$ of the forms, if they are clearly independent.
-fn triangle(units: &UnitNormals, groups: &Groups) -> Option<(DMatrix<f64>, Solver)> {
-    let forms = units.columns();
-    let (n, m) = forms.shape();
+/// Factors $QR$ of the forms, if they are independent beyond doubt.
+fn triangle(units: &Units, groups: &Groups) -> Option<(DMatrix<f64>, Solver)> {
+    let (n, m) = units.columns.shape();
     let mut basis = DMatrix::zeros(n, m);
     let mut triangle = DMatrix::zeros(m, m);
+    let members = groups.groups.iter().map(|(_, members)| members.len());
+    if members.sum::<usize>() < m {
+        // A zero form is in no group.
+        return None;
+    }
     for (coordinates, members) in &groups.groups {
         if members.len() > coordinates.len() {
             return None;
         }
-        let part = forms.select_rows(coordinates).select_columns(members);
+        let part = units
+            .columns
+            .select_rows(coordinates)
+            .select_columns(members);
         let (q, r) = part.qr().unpack();
+        let inverse = r.solve_upper_triangular(&DMatrix::identity(members.len(), members.len()))?;
+        // Written so that NaN fails.
+        if !(inverse.norm() <= 1.0 / REGULAR) {
+            return None;
+        }
         for (b, j) in members.iter().enumerate() {
             for (a, i) in members.iter().enumerate() {
                 triangle[(*i, *j)] = r[(a, b)];
@@ -134,27 +204,26 @@ fn triangle(units: &UnitNormals, groups: &Groups) -> Option<(DMatrix<f64>, Solve
             }
         }
     }
-    // A form that is zero has a zero here, too. Written so that NaN fails.
-    if !(0..m).all(|i| triangle[(i, i)].abs() >= REGULAR) {
-        return None;
-    }
-    for (i, mut column) in triangle.column_iter_mut().enumerate() {
-        column *= units.norm(i);
+    for (mut column, norm) in triangle.column_iter_mut().zip(&units.norms) {
+        column *= *norm;
     }
     Some((basis, Solver::Triangle(triangle)))
 }
 
-/// Basis and least-norm inverse by singular values, of forms of any rank.
-fn inverse(units: &UnitNormals, groups: &Groups) -> (DMatrix<f64>, Solver) {
-    let forms = units.columns();
-    let (n, m) = forms.shape();
+/// Basis and least-norm inverse by singular values, of forms of any rank. Singular values below `rank_tolerance` of the
+/// largest count as zero.
+fn inverse(units: &Units, groups: &Groups, rank_tolerance: f64) -> (DMatrix<f64>, Solver) {
+    let (n, m) = units.columns.shape();
     let mut basis = Vec::new();
     let mut inverse = Vec::new();
     let mut rank = 0;
     for (coordinates, members) in &groups.groups {
-        let part = forms.select_rows(coordinates).select_columns(members);
+        let part = units
+            .columns
+            .select_rows(coordinates)
+            .select_columns(members);
         let svd = Svd::new(part.as_slice(), part.nrows());
-        let least = RANK_TOLERANCE * svd.largest();
+        let least = rank_tolerance * svd.largest();
         for (index, size) in svd.singular_values().iter().enumerate() {
             if !(*size > least) {
                 continue;
@@ -166,12 +235,97 @@ fn inverse(units: &UnitNormals, groups: &Groups) -> (DMatrix<f64>, Solver) {
             basis.extend(direction);
             let mut column = vec![0.0; m];
             for (j, x) in members.iter().zip(svd.right(index)) {
-                column[*j] = x / size / units.norm(*j);
+                column[*j] = x / size;
             }
             inverse.extend(column);
             rank += 1;
         }
     }
     let basis = DMatrix::from_vec(n, rank, basis);
-    (basis, Solver::Inverse(DMatrix::from_vec(m, rank, inverse)))
+    let inverse = DMatrix::from_vec(m, rank, inverse);
+    let norms = DVector::from_column_slice(&units.norms);
+    (basis, Solver::Inverse(inverse, norms))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use nalgebra::{dmatrix, dvector};
+
+    fn factored(mass: DMatrix<f64>, forms: &[&[f64]]) -> Constraints {
+        let metric = KineticMetric::new(mass).unwrap();
+        let forms = forms.iter().map(|form| Covector::from_slice(form));
+        Constraints::new(&metric, forms.collect()).unwrap()
+    }
+
+    fn assert_near(found: &DVector<f64>, expected: &[f64]) {
+        let near = found
+            .iter()
+            .zip(expected)
+            .all(|(a, b)| (a - b).abs() <= 1e-14);
+        assert!(
+            near && found.len() == expected.len(),
+            "{found} {expected:?}"
+        );
+    }
+
+    /// Three unit forms at 120 degrees span the plane: each takes two thirds of what it makes alone.
+    #[test]
+    fn more_forms_than_dimensions_share_their_multipliers() {
+        let h = 0.75f64.sqrt();
+        let forms: [&[f64]; 4] = [&[1.0, 0.0], &[-0.5, h], &[0.0, 0.0], &[-1.0, -2.0 * h]];
+        let forms = factored(DMatrix::identity(2, 2), &forms);
+        assert_eq!(forms.basis().ncols(), 2);
+        let shares = forms.multipliers(&dvector![3.0, 0.0]);
+        assert_near(&shares, &[2.0, -1.0, 0.0, -0.5]);
+        // Multipliers stop the velocities that they make.
+        let rates = dvector![3.0, -1.5, 0.0, -3.0];
+        assert_near(&forms.stop(rates), &[-2.0, 1.0, 0.0, 0.5]);
+    }
+
+    /// An angle of 1e-11 is one, of 1e-13 is rounding.
+    #[test]
+    fn rank_is_decided_at_a_trillionth() {
+        for (angle, rank) in [(1e-7, 2), (1e-11, 2), (1e-13, 1), (0.0, 1)] {
+            let forms: [&[f64]; 2] = [&[1.0, 0.0], &[5.0, 5.0 * angle]];
+            let forms = factored(DMatrix::identity(2, 2), &forms);
+            assert_eq!(forms.basis().ncols(), rank, "{angle:e}");
+        }
+    }
+
+    /// A sum of forms is rounded before heavy and light coordinates are told apart: the difference is no direction.
+    #[test]
+    fn rounding_of_a_form_is_no_direction_where_masses_are_coupled() {
+        // Kinetic energy ((x - y)^2 + 1e-14 (x + y)^2) / 2: lengths along x and y nearly cancel.
+        let (a, b) = (1.0 + 1e-14, -1.0 + 1e-14);
+        let mass = dmatrix![a, b, 0.0; b, a, 0.0; 0.0, 0.0, 1.0];
+        let sum = [1.1 + 0.3, -1.1 + 0.3 - 0.3, 0.7 * 3.0];
+        let forms: [&[f64]; 2] = [
+            &[sum[0] / 3.0, sum[1] / 3.0, sum[2] / 3.0],
+            &[sum[0], sum[1], sum[2]],
+        ];
+        assert_eq!(factored(mass, &forms).basis().ncols(), 1);
+    }
+
+    #[test]
+    fn forms_of_any_size_are_forms() {
+        let forms: [&[f64]; 3] = [&[1e-310, 0.0], &[0.0, 1e308], &[1e-310, 0.0]];
+        let forms = factored(DMatrix::identity(2, 2), &forms);
+        assert_eq!(forms.basis().ncols(), 2);
+        let found = forms.multipliers(&dvector![1e-310, 1e308]);
+        assert!(
+            (found[0] - 0.5).abs() <= 1e-12 && (found[1] - 1.0).abs() <= 1e-15,
+            "{found}"
+        );
+    }
+
+    #[test]
+    fn a_far_group_takes_no_part() {
+        let forms: [&[f64]; 3] = [&[1.0, 1.0, 0.0], &[0.0, 0.0, 1.0], &[2.0, 2.0, 0.0]];
+        let forms = factored(DMatrix::identity(3, 3), &forms);
+        for direction in forms.basis().column_iter() {
+            assert!(direction[2] == 0.0 || direction[0] == 0.0 && direction[1] == 0.0);
+        }
+    }
 }

@@ -1,5 +1,6 @@
 //! From impulses to an outcome: the only way to one, for every law.
 
+use crate::event_scale::rates;
 use crate::gate::{
     Answer, Breach, GATE_TOLERANCE, GateRule, Moved, OwnTerms, REFINED, Rules, inspect,
 };
@@ -244,10 +245,17 @@ impl Built {
         diagnostics: Diagnostics,
     ) -> Result<ImpactOutcome, ImpactError> {
         let Self {
-            velocity_plus,
+            mut velocity_plus,
             impulses,
             constraint_impulses,
         } = self;
+        let given = problem.as_given()?;
+        if let Some(given) = &given {
+            // Degrees of freedom that nothing changes keep their velocity to the last bit.
+            let change = velocity_plus.0 - &problem.velocity_minus().0;
+            velocity_plus = Tangent(&given.velocity_minus().0 + change);
+        }
+        let problem = given.as_ref().unwrap_or(problem);
         let audit = audit::audit(problem, &velocity_plus, &impulses, &constraint_impulses)?;
         if !audit.is_finite() {
             return Err(ImpactError::Overflow);
@@ -457,7 +465,8 @@ fn judge(
             } else {
                 -(after[row] + wall)
             };
-            approach.max(0.0) / unit(sizes[row] + wall.abs())
+            let hidden = problem.rounding(i) / REFINED;
+            approach.max(0.0) / unit(sizes[row] + wall.abs() + hidden)
         });
         let required = basis.velocity_residual(contacts, &after, sizes);
         let slip = basis.slip_residual(contacts, &after, &units, sizes);
@@ -526,17 +535,6 @@ fn given(problem: &ImpactProblem<'_>, impulse: &[f64]) -> DVector<f64> {
     let impulses = impulse.iter().enumerate();
     let impulses = impulses.map(|(row, l)| l * unscale / problem.contacts().row_norm(row));
     DVector::from_iterator(impulse.len(), impulses)
-}
-
-/// Velocities of the unit rows for a velocity `x + y`, in twice the precision.
-fn rates(contacts: &ContactSet<'_>, x: &[f64], y: &[f64]) -> Numbers {
-    let rows = contacts.jacobian_rows().enumerate();
-    rows.map(|(row, covector)| {
-        let row_scale = contacts.row_scale(row);
-        let entries: Numbers = scaled(covector.0.as_slice(), row_scale);
-        dot_of_sum(&entries, x, y) / (contacts.row_norm(row) * row_scale)
-    })
-    .collect()
 }
 
 /// The scaled velocity that impulses on the rows as given make, in about twice the precision.

@@ -3,39 +3,215 @@
 //! A uniform velocity that no row sees, a far body, the coordinates and the units of a problem change no answer. So
 //! a tolerance is relative to the part of the momentum in the span of the whitened rows, $\rho$, never to the whole
 //! momentum of the frame.
+//!
+//! A velocity that no contact and no constraint sees changes no impact: that of a train changes none in it. Where it is
+//! most of the velocity given, laws are asked about the rest ([`seen_velocity`]). Rounding of the given velocity stays
+//! hidden: it is added to the velocities that graze.
 
 use crate::problem::Numbers;
-use carom_metric::kernel;
+use crate::twice::dot_of_sum;
+use crate::{ContactSet, ImpactProblem};
+use carom_metric::{Tangent, kernel};
+use carom_numeric::svd::Svd;
+use nalgebra::DVector;
 use smallvec::{SmallVec, smallvec};
 
-/// Remainder of a unit row beside the rows before it, below which it adds no direction.
-const DEPENDENT: f64 = 1e-12;
+/// Singular values of unit rows below this fraction of the largest span no direction.
+const RANK_TOLERANCE: f64 = 1e-12;
+
+/// Remainder of a unit row beside the rows before it, up to which it follows from them but for rounding. The singular
+/// value that it adds is no larger.
+const REPEATED: f64 = 32.0 * f64::EPSILON;
+
+/// Frobenius norm of the inverse of the triangular factor of unit rows, up to which they are independent beyond doubt: the
+/// least singular value is at least its reciprocal.
+const INDEPENDENT: f64 = 1e10;
 
 /// Part of a kinetic norm that rounding of the data hides: four units in the last place.
 pub(crate) const ROUNDING: f64 = 4.0 * f64::EPSILON;
 
-/// Part of a whitened momentum (n) in the span of whitened unit rows (n each), by Gram–Schmidt with a second pass.
-pub(crate) fn part_in_span<'r>(rows: impl Iterator<Item = &'r [f64]>, momentum: &[f64]) -> Numbers {
+/// Rounding of a row's velocity, over the sum of its terms as given: a few units in the last place of each number.
+const ROW_ROUNDING: f64 = 64.0 * f64::EPSILON;
+
+/// Momentum over the largest velocity of a unit normal, from which on the part that rows see is computed. Below it,
+/// tolerances of laws, at most 1e-9 of the momentum, are less than 1e-6 of the motion that contacts see.
+const FAST: f64 = 256.0;
+
+/// Part of the momentum that rows see, above which the problem is solved in the frame given.
+const SEEN: f64 = 1.0 / 64.0;
+
+/// Singular values of unit rows above this fraction of the largest: along their directions the velocity is corrected to
+/// the velocities of the rows as given. Along others rounding of the rows would be amplified.
+const WELL_SEEN: f64 = 1e-6;
+
+/// Part of a whitened momentum (n) in the span of whitened unit rows (n each).
+///
+/// Gram–Schmidt with a second pass, while that decides the rank beyond doubt. Else singular values decide it: neither
+/// the order nor the repetition of rows has a part in it.
+pub(crate) fn part_in_span<'r>(
+    rows: impl Iterator<Item = &'r [f64]> + Clone,
+    momentum: &[f64],
+) -> Numbers {
     let n = momentum.len();
     let mut basis: SmallVec<[f64; 32]> = SmallVec::new();
-    let mut part: Numbers = smallvec![0.0; n];
+    // Each direction as a combination of the rows that added one.
+    let mut combinations: Vec<Numbers> = Vec::new();
+    let mut squares = 0.0;
     let mut rest: Numbers = smallvec![0.0; n];
-    for row in rows {
+    for row in rows.clone() {
         rest.copy_from_slice(row);
+        let mut combination: Numbers = smallvec![0.0; combinations.len()];
         for _ in 0..2 {
-            for direction in basis.chunks_exact(n) {
-                let along = kernel::dot(direction, &rest);
-                kernel::add_scaled(&mut rest, -along, direction);
+            for (direction, own) in basis.chunks_exact(n).zip(&combinations) {
+                let length = kernel::dot(direction, &rest);
+                kernel::add_scaled(&mut rest, -length, direction);
+                kernel::add_scaled(&mut combination, -length, own);
             }
         }
         let size = kernel::norm(&rest);
-        if !(size > DEPENDENT) {
+        if !(size > REPEATED) {
             continue;
         }
+        combination.push(1.0);
+        combination.iter_mut().for_each(|x| *x /= size);
+        squares += kernel::dot(&combination, &combination);
+        if !(squares <= INDEPENDENT * INDEPENDENT) {
+            let columns: Vec<f64> = rows.flatten().copied().collect();
+            let svd = Svd::new(&columns, n);
+            return along(spanning(&svd).map(|(index, _)| svd.left(index)), momentum);
+        }
         rest.iter_mut().for_each(|x| *x /= size);
-        let along = kernel::dot(&rest, momentum);
-        kernel::add_scaled(&mut part, along, &rest);
         basis.extend_from_slice(&rest);
+        combinations.push(combination);
+    }
+    along(basis.chunks_exact(n.max(1)), momentum)
+}
+
+/// Part of a momentum (n) along orthonormal directions (n each).
+fn along<'d>(directions: impl Iterator<Item = &'d [f64]>, momentum: &[f64]) -> Numbers {
+    let mut part: Numbers = smallvec![0.0; momentum.len()];
+    for direction in directions {
+        let length = kernel::dot(direction, momentum);
+        kernel::add_scaled(&mut part, length, direction);
     }
     part
+}
+
+/// Singular values that count towards the span, with their indices.
+fn spanning(svd: &Svd) -> impl Iterator<Item = (usize, f64)> + Clone + '_ {
+    let sizes = svd.singular_values().iter().copied().enumerate();
+    sizes.filter(|(_, size)| *size > RANK_TOLERANCE * svd.largest())
+}
+
+/// The part of the velocity before (n) that contact rows see, if that is little of it.
+pub(crate) fn seen_velocity(problem: &ImpactProblem<'_>) -> Option<Tangent> {
+    let normals = problem.unit_velocity().iter();
+    let fastest = normals.fold(0.0, |fastest, b| f64::max(fastest, b.abs()));
+    if !(problem.norm() > FAST * fastest) || problem.unit_velocity().is_empty() {
+        return None;
+    }
+    let contacts = problem.contacts();
+    let n = contacts.metric().dim();
+    let rows = 0..contacts.row(contacts.len());
+    let columns: Vec<f64> = rows
+        .flat_map(|row| contacts.unit_row(row).iter().copied())
+        .collect();
+    let svd = Svd::new(&columns, n);
+    let sizes = spanning(&svd);
+    let directions = sizes.clone().map(|(index, _)| svd.left(index));
+    let mut seen = along(directions, problem.momentum());
+    if !(kernel::norm(&seen) < SEEN * problem.norm()) {
+        return None;
+    }
+    // Whitening has rounded the whole momentum: the velocities of the rows as given are met.
+    let missed = missed_rates(problem, &seen);
+    for (index, size) in sizes.filter(|(_, size)| *size > WELL_SEEN * svd.largest()) {
+        let length = kernel::dot(svd.right(index), &missed) / size;
+        kernel::add_scaled(&mut seen, length, svd.left(index));
+    }
+    Some(velocity(problem, &seen))
+}
+
+/// Velocity (n) of a whitened momentum that is scaled like the problem's.
+fn velocity(problem: &ImpactProblem<'_>, momentum: &[f64]) -> Tangent {
+    let mut velocity = DVector::from_column_slice(momentum);
+    let metric = problem.contacts().metric();
+    metric.unwhiten_velocity_in_place(velocity.as_mut_slice());
+    Tangent(velocity / problem.scale())
+}
+
+/// Scaled velocities of the unit rows that a whitened momentum lacks.
+fn missed_rates(problem: &ImpactProblem<'_>, momentum: &[f64]) -> Numbers {
+    let contacts = problem.contacts();
+    let scale = problem.scale();
+    let scaled = |velocity: &Tangent| -> Numbers { velocity.0.iter().map(|v| v * scale).collect() };
+    let given = scaled(problem.velocity_minus());
+    let made: Numbers = scaled(&velocity(problem, momentum))
+        .iter()
+        .map(|v| -v)
+        .collect();
+    rates(contacts, &given, &made)
+}
+
+/// Scaled velocity of a contact's unit normal that rounding of a velocity (n) may be worth, of a scale.
+pub(crate) fn rounding_of_normal(
+    contacts: &ContactSet<'_>,
+    contact: usize,
+    velocity: &[f64],
+    scale: f64,
+) -> f64 {
+    ROW_ROUNDING * contacts.normal_velocity(contact, velocity, scale).size
+}
+
+/// Velocities of the unit rows for a velocity `x + y`, in twice the precision.
+pub(crate) fn rates(contacts: &ContactSet<'_>, x: &[f64], y: &[f64]) -> Numbers {
+    let rows = contacts.jacobian_rows().enumerate();
+    rows.map(|(row, covector)| {
+        let row_scale = contacts.row_scale(row);
+        let entries: Numbers = covector.0.iter().map(|a| a * row_scale).collect();
+        dot_of_sum(&entries, x, y) / (contacts.row_norm(row) * row_scale)
+    })
+    .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Unit row in a plane, at an angle to the first axis.
+    fn at(angle: f64) -> [f64; 3] {
+        let (sin, cos) = angle.sin_cos();
+        [cos, sin, 0.0]
+    }
+
+    /// Two rows at an angle of 1e-11 span a plane, at 1e-13 a line; neither the order nor copies have a part in it.
+    #[test]
+    fn rank_is_that_of_singular_values_in_any_order() {
+        let momentum = [0.3, 0.7, -2.0];
+        for (angle, expected) in [(1e-11, [0.3, 0.7, 0.0]), (1e-13, [0.3, 0.0, 0.0])] {
+            let (a, b) = (at(0.0), at(angle));
+            for rows in [vec![a, b], vec![b, a], vec![a, a, b, a], vec![b, a, b]] {
+                let part = part_in_span(rows.iter().map(|row| &row[..]), &momentum);
+                let near = part.iter().zip(expected);
+                assert!(
+                    near.clone().all(|(x, y)| (x - y).abs() <= 1e-4),
+                    "{angle:e} {part:?}"
+                );
+            }
+        }
+    }
+
+    /// Rows each far from the one before, all together dependent: no remainder is small.
+    #[test]
+    fn dependence_of_many_rows_is_found_where_no_two_are_near() {
+        let third = [1.0, 2.0, 0.5].map(|x: f64| x / 5.25f64.sqrt());
+        let rows = [at(0.1), at(1.2), at(2.4), third, at(0.7)];
+        let momentum = [1.0, -2.0, 3.0];
+        let whole = part_in_span(rows.iter().map(|row| &row[..]), &momentum);
+        let plane = part_in_span(rows[..3].iter().map(|row| &row[..]), &momentum);
+        for k in 0..3 {
+            assert!((whole[k] - momentum[k]).abs() <= 1e-14);
+            assert!((plane[k] - [1.0, -2.0, 0.0][k]).abs() <= 1e-14);
+        }
+    }
 }

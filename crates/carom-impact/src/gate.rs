@@ -282,7 +282,8 @@ pub(crate) fn inspect(
             None | Some(0.0) => rates.after,
             Some(rate) => rates.after + rate * unit,
         };
-        is_suspect |= !(approach >= -GATE_TOLERANCE * rates.size) && !rules.may_approach;
+        let limit = GATE_TOLERANCE * rates.size + problem.rounding(i) * unit;
+        is_suspect |= !(approach >= -limit) && !rules.may_approach;
         is_suspect |= !(impulse >= 0.0) && !rules.may_pull;
         let counted = rebound.map(|_| 0.0);
         let mut tangential = 0.0f64;
@@ -590,7 +591,11 @@ impl OwnTerms {
             let wall = wall.unwrap_or(0.0) * contacts.row_norm(first) * row_scale;
             let approach = after + wall;
             if !(approach >= 0.0) && !rules.may_approach {
-                raise(GateRule::Approach, i, -approach / (size + wall.abs()));
+                // Rounding of the velocity as given hides approaches below this.
+                let unit = contacts.row_norm(first) * row_scale;
+                let hidden = problem.rounding(i) * unit / GATE_TOLERANCE;
+                let size = size + wall.abs() + hidden;
+                raise(GateRule::Approach, i, -approach / size);
             }
             let impulse = answer.impulses[first];
             if !(impulse >= 0.0) && !rules.may_pull {

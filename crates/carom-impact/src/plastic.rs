@@ -89,6 +89,7 @@ impl ImpactLaw for Plastic {
     }
 
     fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
+        let problem = problem.event();
         if !problem.is_approaching() {
             return separating(
                 problem,

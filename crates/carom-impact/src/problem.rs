@@ -1,7 +1,7 @@
 //! One impact: contacts at a configuration and the velocity before.
 
 use crate::own_terms::{self, GRAZING_TOLERANCE, RowVelocity};
-use crate::{Contact, ContactSet, ImpactError};
+use crate::{Contact, ContactSet, ImpactError, event_scale};
 use carom_metric::{Covector, Tangent, kernel};
 use smallvec::{SmallVec, smallvec};
 
@@ -29,6 +29,10 @@ pub struct ImpactProblem<'a> {
     /// Below which it is grazing.
     grazing: Numbers,
     is_approaching: bool,
+    /// The impact seen from a frame in which no velocity is large that no row sees; `None` if this is one.
+    event: Option<Box<Self>>,
+    /// The velocity as it was given, of a problem that is seen from such a frame.
+    given: Option<Box<Tangent>>,
 }
 
 impl<'a> ImpactProblem<'a> {
@@ -39,6 +43,24 @@ impl<'a> ImpactProblem<'a> {
     /// [`ImpactError::Metric`] for a velocity of the wrong length or with non-finite entries,
     /// [`ImpactError::ConstraintViolated`], [`ImpactError::Overflow`].
     pub fn new(contacts: &'a ContactSet<'a>, velocity: Tangent) -> Result<Self, ImpactError> {
+        let mut problem = Self::pose(contacts, velocity, None)?;
+        problem.check_constraints()?;
+        if problem.is_approaching
+            && let Some(seen) = event_scale::seen_velocity(&problem)
+        {
+            let event = Self::pose(contacts, seen, Some(Box::new(problem.velocity.clone())))?;
+            problem.is_approaching = event.is_approaching;
+            problem.event = Some(Box::new(event));
+        }
+        Ok(problem)
+    }
+
+    /// Poses the impact of a velocity (n), which is the part of another that rows see if one is `given`.
+    fn pose(
+        contacts: &'a ContactSet<'a>,
+        velocity: Tangent,
+        given: Option<Box<Tangent>>,
+    ) -> Result<Self, ImpactError> {
         let metric = contacts.metric();
         let entries = velocity.0.as_slice();
         metric.check_vector("velocity", entries)?;
@@ -70,8 +92,14 @@ impl<'a> ImpactProblem<'a> {
             unit_velocity,
             grazing,
             is_approaching: false,
+            event: None,
+            given,
         };
-        problem.check_constraints()?;
+        if problem.given.is_some() {
+            for j in 0..contacts.n_distinct() {
+                problem.grazing[j] += problem.rounding(contacts.contact_at(j));
+            }
+        }
         problem.is_approaching = if contacts.n_distinct() == contacts.len() {
             // The velocities are those of the contacts, in their order.
             let mut velocities = problem.unit_velocity.iter().zip(&problem.grazing);
@@ -130,6 +158,34 @@ impl<'a> ImpactProblem<'a> {
         Ok(())
     }
 
+    /// The impact as laws see it: from a frame in which no velocity is large that no row sees.
+    #[inline]
+    pub(crate) fn event(&self) -> &Self {
+        self.event.as_deref().unwrap_or(self)
+    }
+
+    /// The problem as it was given, of one that is seen from such a frame.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new), which a problem that was posed has passed.
+    pub(crate) fn as_given(&self) -> Result<Option<Self>, ImpactError> {
+        let given = self.given.as_ref();
+        given
+            .map(|given| Self::pose(self.contacts, Tangent::clone(given), None))
+            .transpose()
+    }
+
+    /// Scaled velocity of a contact's unit normal that rounding of the velocity as given may be worth; 0 unless the
+    /// problem is seen from another frame.
+    #[inline]
+    pub(crate) fn rounding(&self, contact: usize) -> f64 {
+        self.given.as_ref().map_or(0.0, |given| {
+            let given = given.0.as_slice();
+            event_scale::rounding_of_normal(self.contacts, contact, given, self.scale)
+        })
+    }
+
     /// The contacts.
     #[inline]
     pub fn contacts(&self) -> &'a ContactSet<'a> {
@@ -153,14 +209,18 @@ impl<'a> ImpactProblem<'a> {
 
     /// Whether a contact approaches by more than grazing, on its own terms: faster than
     /// $10^{-12}\sum_k|n_kv_k|$ and, per kinetic length of the normal, than $10^{-15}$ of the
-    /// momentum of the parts that it touches. False for an index that is no contact.
+    /// momentum of the parts that it touches. If most of the velocity is one that no row sees, the rest of it counts, and
+    /// of the whole only its rounding. False for an index that is no contact.
     pub fn approaches(&self, contact: usize) -> bool {
         let Some(given) = self.contacts.contacts().get(contact) else {
             return false;
         };
+        if let Some(event) = &self.event {
+            return event.approaches(contact);
+        }
         let entries = self.velocity.0.as_slice();
         let velocity = self.contacts.normal_velocity(contact, entries, self.scale);
-        let grazing = GRAZING_TOLERANCE * velocity.size;
+        let grazing = GRAZING_TOLERANCE * velocity.size + self.rounding(contact);
         own_terms::approaches(velocity.rate, grazing, self.norm, || self.around(given))
     }
 
@@ -181,6 +241,16 @@ impl<'a> ImpactProblem<'a> {
     #[inline]
     pub(crate) fn norm(&self) -> f64 {
         self.norm
+    }
+
+    /// Scaled norm of the momentum as it was given, in its own frame.
+    pub(crate) fn given_norm(&self) -> f64 {
+        self.given.as_ref().map_or(self.norm, |given| {
+            let mut momentum: Numbers = smallvec![0.0; self.momentum.len()];
+            let metric = self.contacts.metric();
+            metric.whiten_velocity_into(given.0.as_slice(), &mut momentum);
+            kernel::norm(&momentum) * self.scale
+        })
     }
 
     /// Power of two between physical and scaled quantities.

@@ -130,6 +130,7 @@ fn resolve(
     problem: &ImpactProblem<'_>,
     options: &ImpactOptions,
 ) -> Result<ImpactOutcome, ImpactError> {
+    let problem = problem.event();
     let (inertia, mut velocity) = contact_space(problem)?;
     let contact = &problem.contacts().contacts()[0];
     if !problem.is_approaching() {

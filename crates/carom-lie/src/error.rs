@@ -1,4 +1,4 @@
-//! What can be wrong with a rotation.
+//! Errors of rotations and poses.
 
 /// Why a group element could not be made or brought into coordinates.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

@@ -1,4 +1,4 @@
-//! What SO(3) and SE(3) have in common.
+//! The trait that SO(3) and SE(3) implement.
 
 use nalgebra::{SMatrix, SVector};
 

@@ -8,7 +8,7 @@
 //!   \tfrac{1-\cos\theta}{\theta^2}S(\phi)^2, \quad \theta = \lvert\phi\rvert. $$
 //!
 //! The Cayley map does the same without trigonometry, $\mathrm{cay}(f) = (I - S(f))^{-1}(I + S(f))$.
-//! How the group element moves when its coordinates do is the Jacobian,
+//! The Jacobian tells how the group element moves with its coordinates,
 //!
 //! $$ \exp(\phi + \delta) \approx \exp(J_l(\phi)\delta)\exp(\phi) \approx
 //!   \exp(\phi)\exp(J_r(\phi)\delta). $$

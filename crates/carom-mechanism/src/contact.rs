@@ -1,4 +1,4 @@
-//! What a contact is besides its gap.
+//! Coefficients of a contact of a mechanism.
 
 /// A point contact of a mechanism; its gap and its slide are functions of the
 /// [`MechanicalSystem`](crate::MechanicalSystem).
@@ -10,7 +10,7 @@ pub struct PointContact {
     pub friction: f64,
     /// Coefficient of restitution in \[0, 1\], for impact laws that take one per contact.
     pub restitution: f64,
-    /// Whether the system has a slide for this contact.
+    /// True if the system has a slide for this contact.
     pub has_slide: bool,
 }
 

@@ -2,10 +2,10 @@
 
 use nalgebra::{DMatrix, DVector};
 
-/// How much of a [`Dynamics`] an evaluation must fill.
+/// Part of a [`Dynamics`] that an evaluation must fill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Derivatives {
-    /// What a residual needs: everything but the fields under [`Second`](Self::Second).
+    /// Everything that a residual needs: all fields except those under [`Second`](Self::Second).
     First,
     /// Also what its Jacobian needs: [`kinetic_hessian`](Dynamics::kinetic_hessian),
     /// [`potential_hessian`](Dynamics::potential_hessian),

@@ -13,7 +13,7 @@ pub enum MechanismError {
         what: &'static str,
         /// The value given.
         value: f64,
-        /// What is allowed.
+        /// The allowed range.
         allowed: &'static str,
     },
     /// A parameter of a link of a planar mechanism is outside its range.
@@ -25,7 +25,7 @@ pub enum MechanismError {
         what: &'static str,
         /// The value given.
         value: f64,
-        /// What is allowed.
+        /// The allowed range.
         allowed: &'static str,
     },
     /// A parameter of a contact of a planar mechanism is outside its range.
@@ -37,7 +37,7 @@ pub enum MechanismError {
         what: &'static str,
         /// The value given.
         value: f64,
-        /// What is allowed.
+        /// The allowed range.
         allowed: &'static str,
     },
     /// A planar mechanism has no links.
@@ -49,7 +49,7 @@ pub enum MechanismError {
         None => "the ground".to_owned(),
     })]
     UnknownLink {
-        /// What was attached.
+        /// The thing that was attached.
         what: &'static str,
         /// The link; `None` for the ground.
         link: Option<usize>,
@@ -151,7 +151,7 @@ pub enum DesignError {
     /// A number is not finite.
     #[error("{what}: not finite in iteration {iteration}")]
     NonFinite {
-        /// Where.
+        /// Place of the fault.
         what: &'static str,
         /// Steps made before.
         iteration: usize,
@@ -169,7 +169,7 @@ pub enum DesignError {
     OutOfBounds {
         /// The bound.
         bound: usize,
-        /// How far inside the start is, not positive.
+        /// Distance of the start from the bound, not positive.
         slack: f64,
     },
     /// An equation depends on the ones before it, or on no unknown that may move.

@@ -4,7 +4,7 @@ use crate::{Derivatives, Dynamics, PointContact};
 use nalgebra::DMatrix;
 use std::fmt;
 
-/// Where a system is and how it moves.
+/// Configuration and velocity of a system at one time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Motion<'a> {
     /// Time $t$ (s).

@@ -1,4 +1,4 @@
-//! What can be wrong with a mass matrix, a vector or a normal.
+//! Errors of mass matrices, vectors and normals.
 
 /// Why a metric could not be built or applied.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

@@ -217,7 +217,7 @@ impl KineticMetric {
         );
     }
 
-    /// Whether a vector, which errors call `what`, has length n and finite entries.
+    /// Checks that a vector, which errors call `what`, has length n and finite entries.
     ///
     /// # Errors
     ///

@@ -33,11 +33,11 @@ impl UnitNormals {
         Self::new_or_zero(metric, covectors, |_| false)
     }
 
-    /// The same, where the covectors at some positions may be zero: they stay zero, of norm one.
+    /// Unit normals of covectors of which some may be zero: they stay zero, of norm one.
     ///
     /// # Errors
     ///
-    /// As [`new`](Self::new).
+    /// The errors of [`new`](Self::new).
     pub fn new_or_zero<'a>(
         metric: &KineticMetric,
         covectors: impl ExactSizeIterator<Item = &'a Covector>,
@@ -74,7 +74,7 @@ impl UnitNormals {
         self.norms.len()
     }
 
-    /// Whether there are no normals.
+    /// True if there are no normals.
     pub fn is_empty(&self) -> bool {
         self.norms.is_empty()
     }

@@ -2,6 +2,7 @@
 
 use crate::{Covector, KineticMetric, MetricError, UnitNormals};
 use carom_numeric::kernel;
+use carom_numeric::svd::Svd;
 use nalgebra::{DMatrix, DVector};
 
 /// Singular values below this fraction of the largest do not count towards the span.
@@ -50,7 +51,7 @@ impl KineticMetric {
     ///
     /// # Errors
     ///
-    /// As [`reflect`](Self::reflect). Seghete & Murphey, Eq. (8).
+    /// The errors of [`reflect`](Self::reflect). Seghete & Murphey, Eq. (8).
     pub fn reset_map(&self, u: &Covector) -> Result<DMatrix<f64>, MetricError> {
         let unit = UnitNormals::new(self, std::iter::once(u))?;
         let mut velocity = DVector::from_column_slice(unit.column(0));
@@ -65,7 +66,7 @@ impl KineticMetric {
     ///
     /// # Errors
     ///
-    /// As [`reflect`](Self::reflect).
+    /// The errors of [`reflect`](Self::reflect).
     pub fn project_onto_span(
         &self,
         p: &Covector,
@@ -83,7 +84,7 @@ impl KineticMetric {
     ///
     /// # Errors
     ///
-    /// As [`reflect`](Self::reflect).
+    /// The errors of [`reflect`](Self::reflect).
     pub fn project_onto_null(
         &self,
         p: &Covector,
@@ -101,19 +102,84 @@ impl KineticMetric {
 }
 
 /// Orthonormal basis (n × rank) of the column space.
+///
+/// Singular values below $10^{-12}$ of the largest do not count. They come from one-sided Jacobi rotations: the
+/// bidiagonalizing decomposition of nalgebra loses up to a tenth of some matrices of six unit columns, one of them
+/// dependent.
 pub fn orthonormal_span(columns: &DMatrix<f64>) -> DMatrix<f64> {
-    if columns.ncols() == 0 {
-        return DMatrix::zeros(columns.nrows(), 0);
+    let n = columns.nrows();
+    let svd = Svd::new(columns.as_slice(), n);
+    let least = RANK_TOLERANCE * svd.largest();
+    let sizes = svd.singular_values().iter().enumerate();
+    let kept = sizes.filter(|(_, size)| **size > least);
+    let basis: Vec<f64> = kept
+        .flat_map(|(index, _)| svd.left(index).iter().copied())
+        .collect();
+    DMatrix::from_vec(n, basis.len().checked_div(n).unwrap_or(0), basis)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Six unit columns, the last in the span of the others: what is orthogonal to the basis sees no column.
+    #[test]
+    fn the_span_holds_every_column() {
+        let mut columns = DMatrix::from_column_slice(
+            6,
+            6,
+            &[
+                -0.7435586019699507,
+                0.43930407081518325,
+                -0.5041156006331301,
+                -0.05616511843562391,
+                0.05940012357531743,
+                0.134605580449818,
+                -0.10545167107656228,
+                0.6674342870970429,
+                0.7371644439841246,
+                0.5186497825366412,
+                0.31064300641226655,
+                -0.20706547704538505,
+                -0.6603033776255075,
+                -0.60128479589332,
+                0.4499511570424898,
+                -0.01958255820985494,
+                0.38821621836157305,
+                0.4900489238450332,
+                0.24102614918677556,
+                -0.940223858195428,
+                0.24059403959428827,
+                0.7733613014182634,
+                0.3219291559530164,
+                0.48332525968189477,
+                -0.5200484871578734,
+                -0.334429407124663,
+                -0.7859430912318357,
+                0.7396855469974921,
+                -0.7953070205952913,
+                -0.1510265763934441,
+                0.8194241675792834,
+                0.06431227044934884,
+                -0.5695682272183451,
+                0.24196510320582998,
+                0.5708306896876013,
+                0.4125642192529967,
+            ],
+        );
+        columns
+            .column_iter_mut()
+            .for_each(|mut column| _ = column.normalize_mut());
+        let span = orthonormal_span(&columns);
+        assert_eq!(span.shape(), (6, 5));
+        let left = &columns - &span * span.tr_mul(&columns);
+        assert!(left.amax() <= 1e-15, "{:e}", left.amax());
     }
-    let svd = columns.clone().svd(true, false);
-    let largest = svd.singular_values.max();
-    let rank = svd
-        .singular_values
-        .iter()
-        .filter(|s| **s > RANK_TOLERANCE * largest)
-        .count();
-    match svd.u {
-        Some(u) => u.columns(0, rank.min(u.ncols())).into_owned(),
-        None => DMatrix::zeros(columns.nrows(), 0),
+
+    #[test]
+    fn no_columns_and_zero_columns_span_nothing() {
+        for columns in [DMatrix::zeros(3, 0), DMatrix::zeros(3, 2)] {
+            assert_eq!(orthonormal_span(&columns).shape(), (3, 0));
+        }
     }
 }

@@ -7,7 +7,7 @@ use crate::kernel;
 /// A pivot this small against its diagonal entry, per unit of dimension, is lost in rounding.
 const LOST_PIVOT: f64 = 4.0 * f64::EPSILON;
 
-/// Whether a pivot of a matrix of dimension `n` is not lost in rounding against the diagonal entry as
+/// True if a pivot of a matrix of dimension `n` is not lost in rounding against the diagonal entry as
 /// given. NaN and infinities are lost.
 #[inline]
 pub fn is_regular(pivot: f64, given: f64, n: usize) -> bool {

@@ -3,7 +3,7 @@
 /// Sums of squares between this and its inverse have lost nothing to the exponent range.
 const SAFE_SQUARE: f64 = 1e-250;
 
-/// Whether every entry is finite.
+/// True if every entry is finite.
 #[inline]
 pub fn is_finite(x: &[f64]) -> bool {
     // Without branches: an infinity or a NaN makes the sum NaN.

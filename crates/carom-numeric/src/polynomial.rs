@@ -11,7 +11,7 @@ const MAX_DEPTH: u32 = 52;
 /// Steps after which bisection has reached the smallest number there is.
 const MAX_STEPS: usize = 1200;
 
-/// Which end of the interval to start from.
+/// End of the interval to start from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// Smallest root first.
@@ -20,7 +20,7 @@ pub enum Direction {
     Descending,
 }
 
-/// Whether to look for further roots.
+/// True to look for further roots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Search {
     /// Look for the next root.

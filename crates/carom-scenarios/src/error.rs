@@ -14,7 +14,7 @@ pub enum ScenarioError {
     /// The configuration is not what the scenario takes.
     #[error("{message}")]
     Config {
-        /// What is wrong, with the key and, for a file, the line and column.
+        /// The fault, with the key and, for a file, the line and column.
         message: String,
     },
     /// A value that the scenario cannot use.
@@ -22,7 +22,7 @@ pub enum ScenarioError {
     Key {
         /// Path of the key, as in `body.shape.parts[1]`.
         key: String,
-        /// What is wrong with its value.
+        /// The fault of its value.
         message: String,
     },
     /// An impact could not be posed or resolved.
@@ -52,7 +52,7 @@ pub enum ScenarioError {
     /// A differential equation could not be integrated to its end.
     #[error("not integrated: {message}")]
     Integration {
-        /// What the integrator says.
+        /// Message of the integrator.
         message: String,
     },
 }
@@ -66,7 +66,7 @@ impl ScenarioError {
         }
     }
 
-    /// Whether the input is at fault, rather than the solution out of reach.
+    /// True if the input is at fault, rather than the solution out of reach.
     pub fn is_configuration(&self) -> bool {
         let solvable = |error: &ImpactError| {
             !matches!(
@@ -87,7 +87,7 @@ impl ScenarioError {
         };
         match self {
             Self::Config { .. } | Self::Key { .. } | Self::Mechanism(_) => true,
-            // What happens on the way has a time.
+            // Errors on the way have a time.
             Self::Integrator(error) => error.time().is_none(),
             Self::Integration { .. } => false,
             Self::Motion(error) => matches!(

@@ -52,7 +52,7 @@ struct Direction {
 ///
 /// # Errors
 ///
-/// Those of [`Sampler::replay`].
+/// The errors of [`Sampler::replay`].
 pub fn extremes(
     sampler: &Sampler<'_>,
     progress: &Progress,
@@ -87,7 +87,7 @@ pub fn extremes(
         .collect())
 }
 
-/// Where choices lead, in their order; `None` for impacts that do not end.
+/// Velocities that the choices lead to, in their order; `None` for impacts that do not end.
 fn evaluate(
     sampler: &Sampler<'_>,
     choices: &[SampleChoice],

@@ -1,4 +1,4 @@
-//! How far a long run is.
+//! Progress of a long run.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ type Observer = dyn Fn(&str, u64, u64) + Send + Sync;
 
 /// Who is told how far a long run is; nobody by default.
 ///
-/// What it hears never changes a result.
+/// Observation never changes a result.
 #[derive(Clone, Default)]
 pub struct Progress(Option<Arc<Observer>>);
 
@@ -17,7 +17,7 @@ impl Progress {
         Self(Some(Arc::new(observer)))
     }
 
-    /// What an observer of samples is told.
+    /// Reports the number of samples done and of all to the observer.
     pub(crate) fn samples(&self) -> impl Fn(u64, u64) + '_ {
         |done, total| self.report("samples", done, total)
     }
@@ -41,7 +41,7 @@ impl fmt::Debug for Progress {
 }
 
 impl PartialEq for Progress {
-    /// Whether the same observer is told.
+    /// True if both tell the same observer.
     fn eq(&self, other: &Self) -> bool {
         match (&self.0, &other.0) {
             (None, None) => true,

@@ -1,4 +1,4 @@
-//! What a scenario is and how it runs.
+//! Scenarios: names, default configurations and runs.
 
 use crate::config::Input;
 use crate::{Overrides, ScenarioError};

@@ -1,4 +1,4 @@
-//! What a cell answers, as a row of the table.
+//! The answer of a cell, as a row of the table.
 
 use crate::SweepError;
 use crate::derived::derived;
@@ -61,7 +61,7 @@ fn answer(evaluator: &mut Evaluator<'_>) -> Result<Result<Answered, WireError>, 
         Ok(input) => input,
         Err(error) => return Ok(Err(error)),
     };
-    // What a law does in one cell must not end the others.
+    // A fault of a law in one cell must not end the others.
     let answered = catch_unwind(AssertUnwindSafe(|| match kind {
         CellKind::Problem { command, .. } => command_answer(*command, input),
         CellKind::Scenario(scenario) => scenario_answer(scenario, input),
@@ -78,7 +78,7 @@ fn answer(evaluator: &mut Evaluator<'_>) -> Result<Result<Answered, WireError>, 
 }
 
 fn command_answer(command: Command, input: &Value) -> Result<Answered, WireError> {
-    // The same as below without names of keys for messages, which only faults need.
+    // Short cut: the problem is read without names of keys for messages, which only faults need.
     if command == Command::Resolve
         && let Ok(problem) = Problem::deserialize(input)
     {

@@ -39,7 +39,7 @@ pub struct Asked<'p> {
 pub struct Told {
     /// One JSON object, without a line feed.
     pub text: String,
-    /// Whether the point was understood, and its cell has no error.
+    /// True if the point was understood, and its cell has no error.
     pub is_solved: bool,
 }
 
@@ -89,7 +89,7 @@ impl<'p> Asked<'p> {
     /// # Errors
     ///
     /// [`SweepError::AskedOtherwise`] if the journal has another point in its place; [`SweepError::File`]
-    /// if it cannot be kept. A point that is none is answered with its error.
+    /// if it cannot be kept. Text that is no point is answered with its error.
     pub fn answer_line(&mut self, line: usize, text: &str) -> Result<Told, SweepError> {
         let point = serde_json::from_str::<Value>(text)
             .map_err(|error| WireError::new("invalid-json", format!("line {line}: {error}")));
@@ -198,14 +198,14 @@ impl<'p> Asked<'p> {
         }
         kept.map_err(SweepError::file("write", &self.path))?;
         self.length += text.len() as u64;
-        // What was just kept needs no replay.
+        // The point that was just kept needs no replay.
         let skipped = self.replayed.seek(SeekFrom::Start(self.length));
         skipped.map_err(SweepError::file("read", &self.path))?;
         Ok(())
     }
 }
 
-/// Whether two points have the same bits.
+/// True if two points have the same bits.
 fn is_same(one: &[Scalar], other: &[Scalar]) -> bool {
     let same = |(a, b): (&Scalar, &Scalar)| match (a, b) {
         (Scalar::Float(a), Scalar::Float(b)) => a.to_bits() == b.to_bits(),

@@ -17,7 +17,7 @@ pub enum SweepError {
         column: usize,
         /// The key, as in `axes.angle`; empty if the text is not TOML.
         key: String,
-        /// What is wrong.
+        /// The fault.
         message: String,
     },
     /// A line of the file of states is no problem.
@@ -27,7 +27,7 @@ pub enum SweepError {
         path: PathBuf,
         /// The line, from 1.
         line: usize,
-        /// What is wrong.
+        /// The fault.
         message: String,
     },
     /// A cell or shard that the plan does not have.
@@ -45,7 +45,7 @@ pub enum SweepError {
     Shards {
         /// The text.
         text: String,
-        /// What is wrong.
+        /// The fault.
         message: String,
     },
     /// The system refuses a file or folder.
@@ -63,7 +63,7 @@ pub enum SweepError {
     Content {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The fault.
         message: String,
     },
     /// A folder without a sweep.
@@ -71,7 +71,7 @@ pub enum SweepError {
     NoSweep {
         /// The folder.
         path: PathBuf,
-        /// What is missing.
+        /// The missing part.
         message: String,
     },
     /// A folder, or a file in it, of another sweep.
@@ -83,7 +83,7 @@ pub enum SweepError {
         found: String,
         /// Digest expected, its first letters.
         expected: String,
-        /// Which parts of the plans differ, if that is known.
+        /// Parts of the plans that differ, if they are known.
         differs: String,
     },
     /// Two files that both prove to be one shard, with different bytes.
@@ -132,7 +132,7 @@ impl SweepError {
         }
     }
 
-    /// Whether the answer is out of reach, rather than the question at fault.
+    /// True if the answer is out of reach, rather than the question at fault.
     pub fn is_incomplete(&self) -> bool {
         matches!(self, Self::Gaps { .. })
     }

@@ -1,4 +1,4 @@
-//! How long a sweep will take, from a few of its cells.
+//! Duration of a sweep, estimated from a few of its cells.
 
 use crate::SweepError;
 use crate::answer::row;
@@ -13,12 +13,12 @@ use std::time::Instant;
 /// Cells that are tried.
 const TRIED: u64 = 64;
 
-/// How long a sweep will take, and how large it will be.
+/// Estimated duration and size of a sweep.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Estimate {
     /// Cells that were tried, spread evenly.
     pub tried: u64,
-    /// Those among them with an error.
+    /// Cells among them with an error.
     pub errors: u64,
     /// Time on one core, in seconds.
     pub seconds_on_one_core: f64,

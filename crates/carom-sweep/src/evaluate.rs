@@ -1,4 +1,4 @@
-//! What a cell is: values of its names, and the line they make.
+//! Cells: values of the names, and the line they make.
 
 use crate::SweepError;
 use crate::expression::Scalar;
@@ -20,7 +20,7 @@ pub(crate) struct Evaluator<'p> {
     fault: Option<WireError>,
     /// The template, filled for some cell.
     filled: Value,
-    /// The same over a state.
+    /// The template filled in over a state.
     merged: Value,
     state: u64,
     states: Option<File>,
@@ -141,7 +141,7 @@ impl<'p> Evaluator<'p> {
         state.into_iter().chain(axes).chain(random)
     }
 
-    /// What is asked: a problem without its id, or the keys that are set in a scenario.
+    /// Input of the cell: a problem without its id, or the keys that are set in a scenario.
     pub(crate) fn input(&mut self) -> Result<Result<&Value, WireError>, SweepError> {
         if let Some(fault) = &self.fault {
             return Ok(Err(fault.clone()));

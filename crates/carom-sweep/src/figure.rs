@@ -86,7 +86,7 @@ fn axis(label: &str, values: &[f64]) -> Axis {
     }
 }
 
-/// Whether positive values have equal ratios rather than equal differences.
+/// True if positive values have equal ratios rather than equal differences.
 fn is_geometric(values: &[f64]) -> bool {
     let ([first, second, _, ..], Some(last)) = (values, values.last()) else {
         return false;

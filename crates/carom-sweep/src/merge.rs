@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 /// Rows of a row group of the merged file.
 const GROUP: usize = 1 << 16;
 
-/// How to merge.
+/// Options of a merge.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MergeOptions {
     /// Leave out shards that are missing or damaged, instead of refusing.
@@ -268,7 +268,7 @@ enum Sink {
     JsonLines(Hashed),
 }
 
-/// What the system said, if that is why Parquet could not be written.
+/// Error of the system, if it is the reason that Parquet could not be written.
 fn system(error: ParquetError) -> io::Error {
     match error {
         ParquetError::External(inner) => match inner.downcast::<io::Error>() {

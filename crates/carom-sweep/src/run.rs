@@ -18,20 +18,20 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// What to run, and how.
+/// Options of a run.
 #[derive(Clone, Debug, Default)]
 pub struct RunOptions {
-    /// Which shards; all if none is named, from a place that differs from process to process.
+    /// Shards to run; all if none is named, from a place that differs from process to process.
     pub shards: Option<ShardSet>,
     /// Threads; all cores if none is named. The files do not depend on it.
     pub threads: Option<NonZeroUsize>,
     /// When to stop.
     pub time_limit: Option<Duration>,
-    /// How far it is, and a way to stop it.
+    /// Progress of the run, and a way to stop it.
     pub monitor: Arc<Monitor>,
 }
 
-/// What a run tells while it runs, and is told.
+/// Progress of a run, and the flag that stops it.
 #[derive(Debug, Default)]
 pub struct Monitor {
     /// Set it to stop the run: shards in hand are given up.
@@ -46,7 +46,7 @@ pub struct Monitor {
     pub errors: AtomicU64,
 }
 
-/// What a run did.
+/// Summary of a run.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Summary {
     /// Shards that it computed.
@@ -55,11 +55,11 @@ pub struct Summary {
     pub shards_kept: u64,
     /// Cells of the shards that it computed.
     pub cells: u64,
-    /// Those among them with an error.
+    /// Cells among them with an error.
     pub errors: u64,
-    /// How long it took, in seconds.
+    /// Duration in seconds.
     pub seconds: f64,
-    /// Whether it stopped before all was there.
+    /// True if it stopped before all was there.
     #[serde(skip)]
     pub is_stopped: bool,
 }
@@ -69,7 +69,7 @@ pub struct Summary {
 pub struct Shard {
     /// Its file.
     pub path: PathBuf,
-    /// Whether the file was there.
+    /// True if the file was there.
     pub is_kept: bool,
     /// Cells with errors, if it was computed now.
     pub errors: u64,
@@ -159,7 +159,7 @@ pub fn run(plan: &Plan, folder: &Path, options: &RunOptions) -> Result<Summary, 
 ///
 /// # Errors
 ///
-/// As [`run`]; [`SweepError::OutOfRange`].
+/// The errors of [`run`]; [`SweepError::OutOfRange`].
 pub fn run_shard(plan: &Plan, shard: u64, folder: &Path) -> Result<Shard, SweepError> {
     let done = run_shard_until(plan, shard, folder, &Monitor::default())?;
     done.ok_or_else(|| SweepError::Unsuitable("the shard was given up".to_owned()))
@@ -169,7 +169,7 @@ pub fn run_shard(plan: &Plan, shard: u64, folder: &Path) -> Result<Shard, SweepE
 ///
 /// # Errors
 ///
-/// As [`run_shard`].
+/// The errors of [`run_shard`].
 pub fn run_shard_until(
     plan: &Plan,
     shard: u64,
@@ -196,7 +196,7 @@ pub fn run_shard_until(
 ///
 /// # Errors
 ///
-/// As [`run`].
+/// The errors of [`run`].
 pub fn prepare(plan: &Plan, folder: &Path) -> Result<Status, SweepError> {
     clear(plan, folder)?;
     remove_strays(plan, folder)?;
@@ -243,7 +243,7 @@ struct Crew<'a> {
 }
 
 impl Crew<'_> {
-    /// What one thread does. Samples of a cell stay on it.
+    /// Work of one thread. Samples of a cell stay on it.
     fn work(&self) -> Result<Summary, SweepError> {
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(1)
@@ -379,7 +379,7 @@ fn remove_all<'p>(paths: impl IntoIterator<Item = &'p PathBuf>) -> Result<(), Sw
     paths.into_iter().try_for_each(|path| remove(path))
 }
 
-/// What a file says of itself.
+/// Metadata that a file carries.
 pub(crate) fn stamp_of(digest: &str, shard: &str, numerics: u64) -> Vec<(&'static str, String)> {
     vec![
         ("carom.format", FORMAT.to_owned()),

@@ -71,12 +71,12 @@ impl ShardSet {
         }
     }
 
-    /// How many shards.
+    /// Number of shards.
     pub fn len(&self) -> u64 {
         self.ranges.iter().map(|(low, high)| high - low + 1).sum()
     }
 
-    /// Whether there is none.
+    /// True if it is empty.
     pub fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }

@@ -97,7 +97,7 @@ pub(crate) fn joined(path: &str, key: &str) -> String {
     }
 }
 
-/// The key that stands on the line of a byte, after the name of its table; empty where there is none. For text
+/// Key on the line of a byte, after the name of its table; empty where the line has no key. For text
 /// that is no TOML.
 fn key_near(text: &str, at: usize) -> String {
     let is_key = |key: &str| {

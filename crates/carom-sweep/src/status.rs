@@ -1,10 +1,10 @@
-//! What is in a folder.
+//! Content of a folder.
 
 use crate::folder::{Condition, Manifest, inspect, shards};
 use crate::{ShardSet, SweepError};
 use std::path::{Path, PathBuf};
 
-/// What a folder has of its sweep.
+/// Shards that a folder has of its sweep.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Status {
     /// Name of the plan.
@@ -24,7 +24,7 @@ pub struct Status {
 }
 
 impl Status {
-    /// Whether every shard is there, and nothing damaged.
+    /// True if every shard is there, and nothing damaged.
     pub fn is_complete(&self) -> bool {
         self.missing.is_empty() && self.damaged.is_empty()
     }

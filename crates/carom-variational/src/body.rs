@@ -107,7 +107,7 @@ impl RigidBody {
         y.inf(&(most + rounding))
     }
 
-    /// Whether bounds of the rates about the principal axes are much below that of the energy, and worth their
+    /// True if bounds of the rates about the principal axes are much below that of the energy, and worth their
     /// time: the smallest moment is less than a sixteenth of the others.
     #[inline]
     pub(crate) fn is_slender(&self) -> bool {
@@ -151,7 +151,7 @@ impl State {
         Se3::new(self.rotation, self.position)
     }
 
-    /// The same configuration with the momenta reversed.
+    /// The configuration with the momenta reversed.
     #[must_use]
     pub fn reversed(&self) -> Self {
         Self {
@@ -166,7 +166,7 @@ impl State {
         self.rotation.rotate(&self.angular_momentum)
     }
 
-    /// Whether all numbers are finite.
+    /// Checks that all numbers are finite.
     ///
     /// # Errors
     ///

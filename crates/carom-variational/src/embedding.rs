@@ -98,7 +98,7 @@ pub struct TimeEmbedding {
     largest: [f64; 2],
 }
 
-/// Where a segment begins.
+/// Start of a segment.
 #[derive(Clone, Debug)]
 struct Node {
     s: f64,

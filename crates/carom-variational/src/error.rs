@@ -43,7 +43,7 @@ pub enum VariationalError {
     /// A number that describes a segment of an embedded trajectory makes no sense.
     #[error("{what}, not {value}")]
     BadEmbedding {
-        /// What is required.
+        /// The requirement.
         what: &'static str,
         /// The value given.
         value: f64,

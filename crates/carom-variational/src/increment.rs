@@ -162,7 +162,7 @@ fn damped_newton(
     fail()
 }
 
-/// How the increment turns when $a$ changes at the rate `a_rate`: its body-side angular rate.
+/// Body-side angular rate of the increment when $a$ changes at the rate `a_rate`.
 #[inline]
 pub(crate) fn increment_rate(
     body: &RigidBody,

@@ -11,7 +11,7 @@
 //!
 //! The curve $\Omega'(\alpha)$ stays on that intersection. So it is Euler's motion at another pace:
 //! $\dot\Omega' = \kappa E(\Omega')$, $E(\Omega) = J^{-1}(J\Omega\times\Omega)$. The map of a step is integrable (Moser & Veselov
-//! 1991): it moves all points of the intersection by the same time $t(\alpha)$, $\kappa = \dot t$. Seen
+//! 1991): it moves all points of the intersection by one time $t(\alpha)$, $\kappa = \dot t$. Seen
 //! from the point midway, with $\Omega_2 = 0$ there, where $2u = t$ and Euler's motion has $\Omega_1^2 + \Omega_3^2 = S$ and
 //! $\Omega_1\Omega_3 = P$ after the time $u$, the equation of the step is
 //!
@@ -23,7 +23,7 @@
 //! $$ 1 \le \kappa = \frac{(1+S\eta^2)^2}{(1+\eta^2Z)(1-S\eta^2) + 2r_2(r_1+r_3)P^2\eta^4} \le \frac{(1+m)^2}{1-m},
 //!    \qquad m = \tan^2\tfrac{\theta_{max}}2, $$
 //!
-//! and a bound of $\dot\kappa$ by the same way. Times of stages with several fractions of a step add up.
+//! and likewise a bound of $\dot\kappa$. Times of stages with several fractions of a step add up.
 //! With $\kappa$ everything else is a sum of products of vectors that are bounded axis by axis: the rate
 //!
 //! $$ w = \dot g + \frac{g(g\cdot\dot g)}{\cos\theta(1+\cos\theta)} - \frac{g\times\dot g}{1+\cos\theta} $$
@@ -43,9 +43,9 @@ const ROUNDING: f64 = 1e-9;
 /// Bounds of the rates about the principal axes, in the order of [`RigidBody::moments`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AxisRates {
-    /// Of the rate $w$ of the path, $\mathrm dR/\mathrm d\alpha = RS(w)$ (rad/s).
+    /// Bound of the rate $w$ of the path, $\mathrm dR/\mathrm d\alpha = RS(w)$ (rad/s).
     pub rate: Vector3<f64>,
-    /// Of $\mathrm dw/\mathrm d\alpha$ (rad/s²).
+    /// Bound of $\mathrm dw/\mathrm d\alpha$ (rad/s²).
     pub acceleration: Vector3<f64>,
 }
 
@@ -71,7 +71,7 @@ struct Axes {
     rate: Vector3<f64>,
 }
 
-/// The same of a number.
+/// Bounds of a number and its derivative.
 #[derive(Clone, Copy, Debug)]
 struct Size {
     value: f64,
@@ -133,11 +133,11 @@ impl Axes {
     }
 }
 
-/// How much faster than Euler's motion one stage can be.
+/// Bounds of one stage's pace over that of Euler's motion.
 struct Pace {
-    /// Of $\kappa$.
+    /// Bound of $\kappa$.
     most: f64,
-    /// Of $\lvert\dot\kappa\rvert$ (1/s).
+    /// Bound of $\lvert\dot\kappa\rvert$ (1/s).
     change: f64,
 }
 
@@ -242,7 +242,7 @@ pub(crate) fn axis_rates(
             value: 1.0 / sum,
             rate: growth.value / (cosine * sum * sum),
         };
-        // What the turn makes of the rate at the start, less that at the end.
+        // The rate at the start after the turn, less that at the end.
         let askew = way.cross(start).by(part).scaled(0.5);
         let turned = way.plus(askew).plus(g.cross(askew).by(across));
         // The stage's own rate, less its fraction of that at the end.

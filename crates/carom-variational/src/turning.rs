@@ -1,5 +1,5 @@
-//! How fast a direction can turn along a discrete path: the guarantee against tunneling. Bounds by a norm, which are
-//! quick; of slender bodies they say little, and [`rates`](crate::rates) has others.
+//! Bounds of the rate at which a direction turns along a discrete path: the guarantee against tunneling. Bounds by a norm are
+//! quick; for slender bodies they are wide, and [`rates`](crate::rates) has others.
 //!
 //! Seen from the body, the plane's normal is $d(\alpha) = R(\alpha)^Tn$. With the path's angular
 //! rate $w$, $\dot d = d\times w$ and $\lvert\ddot d\rvert \le \lvert w\rvert^2 + \lvert\dot w\rvert$, so
@@ -31,7 +31,7 @@ pub struct Turning {
     pub acceleration: f64,
 }
 
-/// What drives one increment: bounds on $a(\alpha)$ and its derivatives.
+/// Bounds on the vector $a(\alpha)$ that drives one increment, and on its derivatives.
 pub(crate) struct Drive {
     /// $\lVert a\rVert_\ast/\sqrt{J_1}$.
     pub(crate) q: f64,

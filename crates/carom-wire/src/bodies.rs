@@ -64,7 +64,7 @@ impl BodyInput {
     }
 }
 
-/// Whether the input is in this form.
+/// True if the input is in this form.
 pub(crate) fn is_meant(value: &Value) -> bool {
     let law = value.get("law").and_then(Value::as_str);
     matches!(law.and_then(Law::named), Some(Law::TwoBody(_))) && value.get("mass_matrix").is_none()

@@ -66,7 +66,7 @@ struct ContactChange {
     restitution: f64,
 }
 
-/// What derivatives are wanted.
+/// Derivatives that a line asks for.
 #[derive(Clone, Debug)]
 pub(crate) struct Wanted {
     wrt: Wrt,
@@ -124,7 +124,7 @@ impl Wanted {
         self.written(problem, law, outcome, is_member, &axes)
     }
 
-    /// The same for two bodies, with impulses in world axes: the columns of `frame` are those of the
+    /// Jacobian for two bodies, with impulses in world axes: the columns of `frame` are those of the
     /// contact, tangents first.
     pub(crate) fn jacobian_of_bodies(
         &self,

@@ -16,7 +16,7 @@ pub struct WireError {
     pub message: String,
     /// Index of the contact, body, row or entry that is at fault, where there is one.
     pub index: Option<usize>,
-    /// How far the best answer is from a solution, where there is one that is not good enough.
+    /// Residual of the best answer, where it is not good enough.
     pub residual: Option<f64>,
 }
 
@@ -31,7 +31,7 @@ impl WireError {
         }
     }
 
-    /// What a law or a problem refuses, with the key where it stands.
+    /// Refusal of a law or a problem, with the key that is at fault.
     pub(crate) fn at(key: &str, error: &ImpactError) -> Self {
         Self {
             index: index_of(error),
@@ -40,7 +40,7 @@ impl WireError {
         }
     }
 
-    /// The same fault of a part of the input.
+    /// Fault of a part of the input.
     pub(crate) fn within(self, place: &str) -> Self {
         Self {
             message: format!("{place}: {}", self.message),
@@ -86,7 +86,7 @@ fn residual_of(error: &ImpactError) -> Option<f64> {
     }
 }
 
-/// What an error points at.
+/// Index of the contact or row that an error points at.
 fn index_of(error: &ImpactError) -> Option<usize> {
     match error {
         ImpactError::Contact { contact, .. }
@@ -106,10 +106,10 @@ pub(crate) fn typed<T: DeserializeOwned>(value: Value, prefix: &str) -> Result<T
     typed_by(value, prefix, |value| T::deserialize(value))
 }
 
-/// What [`typed_by`] reads from.
+/// Deserializer that [`typed_by`] reads from.
 pub(crate) type Tracked<'t> = serde_path_to_error::Deserializer<'t, 't, Value>;
 
-/// The same, by a function.
+/// Reads a value by a function; errors name the key.
 pub(crate) fn typed_by<T>(
     value: Value,
     prefix: &str,

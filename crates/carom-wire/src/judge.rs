@@ -137,20 +137,20 @@ fn of_problem(input: &AlgebraicInput) -> Result<Map<String, Value>, WireError> {
     fields_of_claim(&contacts, &claim, &input.options, input.law.as_deref())
 }
 
-/// What an engine says happened: velocities of length n.
+/// An engine's account of an impact: velocities of length n.
 #[derive(Clone, Copy, Debug)]
 pub struct Claim<'c> {
     /// Before the impact.
     pub velocity: &'c [f64],
     /// After it: what is judged.
     pub velocity_plus: &'c [f64],
-    /// What a time step would have had without contact; stands in for `velocity`.
+    /// Velocity at the end of a time step without contact; stands in for `velocity`.
     pub velocity_free: Option<&'c [f64]>,
-    /// Instead of `velocity_free`: what gravity and actuators add in the step.
+    /// Instead of `velocity_free`: change of the velocity by gravity and actuators in the step.
     pub external_impulse: Option<&'c [f64]>,
 }
 
-/// How to judge, read once for any number of claims.
+/// Options of a judgement, read once for any number of claims.
 ///
 /// The answers and errors are those of the command [`Judge`](crate::Command::Judge).
 #[derive(Clone, Debug)]

@@ -38,7 +38,7 @@ struct StepInput {
     constraints: Option<Vec<Vec<f64>>>,
 }
 
-/// What the steps say together.
+/// Totals over the steps.
 #[derive(Default)]
 struct Totals {
     answers: Vec<Value>,

@@ -7,7 +7,7 @@ use crate::Command;
 pub struct KeyInfo {
     /// The key.
     pub key: &'static str,
-    /// What stands there: shape, unit, default.
+    /// Meaning of the value: shape, unit, default.
     pub meaning: &'static str,
 }
 
@@ -140,7 +140,7 @@ mod tests {
     use crate::answer_line;
     use std::collections::BTreeSet;
 
-    /// What a form accepts, by its own account of an unknown key.
+    /// Keys that a form accepts, as its error for an unknown key lists them.
     fn accepted(command: Command, line: &str) -> Vec<String> {
         let line = answer_line(command, 1, line).text;
         let (_, expected) = line.split_once("expected one of ").unwrap();

@@ -54,7 +54,7 @@ pub use resolve::{
 
 use serde_json::{Map, Value};
 
-/// What is asked of a line.
+/// Command that answers a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Command {
     /// Resolve an impact by a law.
@@ -77,7 +77,7 @@ pub struct Answer {
 /// One line of answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
-    /// Whether the line above was solved; an error is not.
+    /// True if the line above was solved; an error is not.
     pub is_solved: bool,
     /// A complete JSON object without a line feed.
     pub text: String,

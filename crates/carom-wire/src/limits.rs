@@ -1,4 +1,4 @@
-//! How large a problem may be, said before anything of that size is made.
+//! Limits of a problem's size, checked before anything of that size is made.
 
 use crate::error::WireError;
 use serde_json::{Map, Value};

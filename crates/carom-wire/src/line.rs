@@ -10,7 +10,7 @@ pub fn answer_line(command: Command, line_number: usize, line: &str) -> Line {
     answer_line_with_progress(command, line_number, line, &|_, _| {})
 }
 
-/// The same, for work that takes long.
+/// Answers a line and reports progress, for work that takes long.
 pub fn answer_line_with_progress(
     command: Command,
     line_number: usize,
@@ -95,7 +95,7 @@ fn not_json(number: usize, line: &str, error: &serde_json::Error) -> WireError {
     WireError::new("invalid-json", message)
 }
 
-/// Whether a line has a word outside its strings that stands for a number that JSON lacks.
+/// True if a line has a word outside its strings that stands for a number that JSON lacks.
 fn has_no_number_for(line: &str) -> bool {
     let mut words = Tokens::new(line).filter_map(|token| match token {
         Token::Word(word) => Some(word.trim_start_matches(['-', '+'])),

@@ -101,7 +101,7 @@ fn check_keys(law: &Law, options: &Map<String, Value>) -> Result<(), WireError> 
     Err(WireError::new("invalid-input", message))
 }
 
-/// What a law refuses, with the key where it stands.
+/// Refusal of a law, with the key that is at fault.
 pub(crate) fn refused(law: &Law, error: ImpactError) -> WireError {
     let is_nonholonomic = matches!(
         law,
@@ -141,7 +141,7 @@ mod tests {
             let elsewhere = ["outcomes", "friction_directions", "bounds"];
             for option in listed.iter().filter(|o| !elsewhere.contains(&o.key)) {
                 let default = &written[option.key];
-                // What depends on the problem is told in words.
+                // Defaults that depend on the problem are told in words.
                 if let Ok(told) = serde_json::from_str::<Value>(option.default) {
                     assert_eq!(*default, told, "{} {}", law.info().name, option.key);
                 }

@@ -6,7 +6,7 @@ use carom_impact::{Audit, ContactSet, Diagnostics, ImpactOutcome, OutcomeSet};
 use nalgebra::DMatrix;
 use serde_json::{Map, Value, json};
 
-/// What a set of outcomes is worth: whether it is all, and if not, how much is missing.
+/// Completeness of a set of outcomes: `true` if it has all, else a bound of the missing part.
 pub(crate) fn set_fields(set: &OutcomeSet) -> Map<String, Value> {
     let followed = || {
         let paths = set

@@ -42,7 +42,7 @@ pub struct Problem {
     /// The law's options by their keys.
     #[serde(default)]
     pub options: Map<String, Value>,
-    /// What derivatives are asked for: null or false for none, true for all, or an object.
+    /// Derivatives that are asked for: null or false for none, true for all, or an object.
     #[serde(default)]
     pub derivative: Value,
 }
@@ -98,7 +98,7 @@ impl Resolved {
     }
 }
 
-/// Which outcomes of a set are asked for.
+/// Outcomes of a set that are asked for.
 #[derive(Deserialize, Clone, Copy)]
 #[serde(
     untagged,
@@ -170,7 +170,7 @@ fn fields(input: &Problem, progress: Progress<'_>) -> Result<Map<String, Value>,
 #[derive(Clone, Debug)]
 pub struct Request {
     law: Law,
-    /// What is wrong with options is said after what is wrong with the problem.
+    /// Faults of options are told after those of the problem.
     asked: Result<Asked, WireError>,
     wanted: Option<Wanted>,
 }
@@ -193,7 +193,7 @@ impl Request {
         })
     }
 
-    /// The same with the derivatives that the key `derivative` asks for.
+    /// Adds the derivatives that the key `derivative` asks for.
     ///
     /// # Errors
     ///
@@ -207,7 +207,7 @@ impl Request {
     ///
     /// # Errors
     ///
-    /// As [`solve`](Self::solve).
+    /// The errors of [`solve`](Self::solve).
     pub fn answer(
         &self,
         problem: &ImpactProblem<'_>,
@@ -219,7 +219,7 @@ impl Request {
         })
     }
 
-    /// What the law answers to a problem. One outcome is not written yet, which costs more than many laws:
+    /// Answer of the law to a problem. One outcome is not written yet, which costs more than many laws:
     /// [`write`](Self::write) does.
     ///
     /// # Errors
@@ -284,7 +284,7 @@ impl Request {
     }
 }
 
-/// What a law answers.
+/// Answer of a law.
 #[derive(Clone, Debug)]
 pub enum Solved {
     /// One outcome, not written yet.
@@ -298,7 +298,7 @@ pub enum Solved {
 pub struct Single {
     outcome: ImpactOutcome,
     jacobian: Option<Value>,
-    /// Of the propagative law, where it is cheap.
+    /// Indeterminacy of the propagative law, where it is cheap.
     indeterminacy: Option<f64>,
 }
 

@@ -71,7 +71,7 @@ fn mode_name(mode: EndMode) -> &'static str {
     }
 }
 
-/// What is asked of samples of a set.
+/// Options of the samples of a set.
 pub(crate) struct SetAsked<'w> {
     pub(crate) outcomes: Option<Value>,
     pub(crate) bounds: Option<Value>,

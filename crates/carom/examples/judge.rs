@@ -1,4 +1,4 @@
-//! What is an engine's answer worth: `cargo run --example judge`.
+//! Judges an engine's answer: `cargo run --example judge`.
 
 use carom::impact::judge::{JudgeOptions, judge};
 use carom::impact::{Contact, ContactSet, ImpactError, ImpactProblem};

@@ -5,7 +5,7 @@ use carom::impact::{ImpactLaw, ImpactProblem, Routh};
 use carom::metric::{Covector, KineticMetric, Tangent};
 use nalgebra::{DMatrix, dvector};
 
-/// The same fall with more and more friction: sliding, sliding that reverses, stick.
+/// One fall with more and more friction: sliding, sliding that reverses, stick.
 pub fn main() -> Result<(), ImpactError> {
     let metric = KineticMetric::new(DMatrix::from_diagonal(&dvector![1.0, 1.0, 1.0 / 3.0]))?;
     let h = 0.5_f64.sqrt();

@@ -1,4 +1,4 @@
-//! How the end of a run depends on its start: `cargo run --example sensitivity`.
+//! Derivatives of a run's end by its start: `cargo run --example sensitivity`.
 
 use carom::geometry::{Ellipsoid, HalfSpace, MassProperties};
 use carom::lie::So3;

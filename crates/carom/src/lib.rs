@@ -1,4 +1,4 @@
-//! What happens when rigid bodies hit?
+//! Answers to the question: what happens when rigid bodies hit?
 //!
 //! The facade over carom's crates; each can be used on its own.
 //!

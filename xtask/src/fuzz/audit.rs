@@ -7,7 +7,7 @@ use serde_json::Value;
 /// Part of its own terms by which a rule may be missed.
 const ALLOWED: f64 = 1.05e-9;
 
-/// What of a law's answers is not asked.
+/// Conditions that a law's answers need not meet.
 #[derive(Clone, Copy)]
 pub(super) struct Excuses {
     /// Energy may rise.
@@ -62,7 +62,7 @@ impl Given {
         })
     }
 
-    /// Whether a contact approaches by far more than rounding.
+    /// True if a contact approaches by far more than rounding.
     pub(super) fn clearly_approaches(&self) -> bool {
         let speed = self.velocity.dot(&(&self.mass * &self.velocity)).sqrt();
         self.contacts

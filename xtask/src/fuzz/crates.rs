@@ -152,7 +152,7 @@ fn cone_input() -> BoxedStrategy<Value> {
         .boxed()
 }
 
-/// What is called solved has the residual that is told; unit mass matrix, any rows.
+/// A solved problem has the residual that is told; unit mass matrix, any rows.
 fn cones(input: &Value) -> Result<(), String> {
     let rows = matrix(&input["rows"]);
     let velocity = DVector::from_vec(numbers(&input["velocity"]));

@@ -60,7 +60,7 @@ impl Dyadic {
         self.digits.sign() == Sign::Plus
     }
 
-    /// Whether it is at most another.
+    /// True if it is at most another.
     pub(super) fn at_most(&self, other: &Self) -> bool {
         let exponent = self.exponent.min(other.exponent);
         self.at(exponent) <= other.at(exponent)

@@ -25,7 +25,7 @@ pub(super) fn resolve() -> Target {
     }
 }
 
-/// What derivatives are asked for: mostly none.
+/// Request for derivatives: mostly none.
 fn derivative() -> BoxedStrategy<Value> {
     let of = |values: Vec<Value>| select(values);
     let wrt = of(vec![
@@ -113,7 +113,7 @@ fn values(key: &str) -> BoxedStrategy<Value> {
         "branch" => of(vec![json!("fixed"), json!("random"), json!("auto")]),
         "caps" => of(vec![json!("uniform"), json!("mixed"), json!("auto")]),
         "tangential_impact" => of(vec![json!(true), json!(false)]),
-        // What is not known here is left at its default or is plainly wrong.
+        // Options that are not known here are left at their defaults or are plainly wrong.
         _ => of(vec![
             json!(1),
             json!(0.5),

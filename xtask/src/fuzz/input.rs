@@ -85,7 +85,7 @@ pub(super) fn impact(max_contacts: usize) -> BoxedStrategy<Value> {
         .boxed()
 }
 
-/// The same with some keys added or replaced.
+/// The object with some keys added or replaced.
 pub(super) fn with(mut object: Value, more: Value) -> Value {
     if let (Some(object), Value::Object(more)) = (object.as_object_mut(), more) {
         object.extend(more);

@@ -64,7 +64,7 @@ fn check(problem: &Value) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether there is a solution, where the answer says so.
+/// Existence of a solution, where the answer tells it.
 fn followed(problem: &Value, answer: &Value) -> Result<Option<bool>, String> {
     match answer["status"].as_str() {
         Some("solved") => {

@@ -22,7 +22,7 @@ use target::{Failure, Target, Watch};
 /// Inputs that a target is given before the next one has its turn.
 const ROUND: u32 = 16;
 
-/// How long, and from which seed.
+/// Duration and seed.
 #[derive(ClapArgs)]
 pub(crate) struct Args {
     /// Seconds after which no new input is made.
@@ -51,6 +51,24 @@ fn targets(root: &Path) -> anyhow::Result<Vec<Target>> {
     ];
     all.extend(crates::targets());
     Ok(all)
+}
+
+/// Fixed input of the library's target with a name; the same for the same seed.
+pub(crate) fn inputs(
+    name: &str,
+    seed: u64,
+    count: usize,
+) -> anyhow::Result<Vec<serde_json::Value>> {
+    let all = [
+        lcp::target(),
+        impacts::resolve(),
+        impacts::judge(),
+        lines::texts(),
+        lines::mutations(),
+    ];
+    let target = all.into_iter().find(|target| target.name == name);
+    let target = target.ok_or_else(|| anyhow::anyhow!("no target is called {name}"))?;
+    target.inputs(seed, count)
 }
 
 /// Tries every target in turn until the time is over or one fails.
@@ -129,7 +147,7 @@ fn keep(root: &Path, target: &str, failure: &Failure) -> anyhow::Result<PathBuf>
 mod tests {
     use super::*;
 
-    /// Those of the program alone wait for `cargo xtask fuzz`, which builds it.
+    /// Failures of the program alone wait for `cargo xtask fuzz`, which builds it.
     #[test]
     fn kept_failures_stay_mended() {
         let root = crate::workspace_root();

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Value, json};
 
-/// Those whose defaults run in less than a tenth of a second without optimization.
+/// Scenarios whose defaults run in less than a tenth of a second without optimization.
 const QUICK: [&str; 26] = [
     "ball-impacts",
     "bouncing-body",

@@ -1,6 +1,6 @@
-//! What is tried: input, and what must hold of it.
+//! Targets of the fuzzer: input, and the conditions that must hold for it.
 
-use proptest::strategy::BoxedStrategy;
+use proptest::strategy::{BoxedStrategy, Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
 use serde_json::Value;
 use std::cell::RefCell;
@@ -18,7 +18,7 @@ pub(super) struct Target {
     pub(super) check: Box<Check>,
 }
 
-/// What is wrong with what comes of an input, if anything.
+/// Check of an input: the fault of its answer, if it has one.
 pub(super) type Check = dyn Fn(&Value) -> Result<(), String>;
 
 /// The smallest input found that fails, and how.
@@ -44,14 +44,7 @@ impl Target {
             max_shrink_iters: 100_000,
             ..Config::default()
         };
-        let mut key = [0; 32];
-        key[..8].copy_from_slice(&seed.to_le_bytes());
-        key[8..16].copy_from_slice(&round.to_le_bytes());
-        for (byte, letter) in key[16..].iter_mut().zip(self.name.bytes()) {
-            *byte = letter;
-        }
-        let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &key);
-        let mut runner = TestRunner::new_with_rng(config, rng);
+        let mut runner = TestRunner::new_with_rng(config, self.rng(seed, round));
         let result = runner.run(&(self.input)(), |input| {
             watch.begin(self.name, &input);
             let verdict = self.verdict(&input);
@@ -69,6 +62,29 @@ impl Target {
                 what: format!("no input: {}", what.message()),
             }),
         }
+    }
+
+    /// Random numbers of this target alone.
+    fn rng(&self, seed: u64, round: u64) -> TestRng {
+        let mut key = [0; 32];
+        key[..8].copy_from_slice(&seed.to_le_bytes());
+        key[8..16].copy_from_slice(&round.to_le_bytes());
+        for (byte, letter) in key[16..].iter_mut().zip(self.name.bytes()) {
+            *byte = letter;
+        }
+        TestRng::from_seed(RngAlgorithm::ChaCha, &key)
+    }
+
+    /// Inputs without a check; the same for the same seed.
+    pub(super) fn inputs(&self, seed: u64, count: usize) -> anyhow::Result<Vec<Value>> {
+        let strategy = (self.input)();
+        let mut runner = TestRunner::new_with_rng(Config::default(), self.rng(seed, 0));
+        let mut next = || {
+            let tree = strategy.new_tree(&mut runner);
+            let tree = tree.map_err(|reason| anyhow::anyhow!("no input: {reason}"))?;
+            Ok(tree.current())
+        };
+        (0..count).map(|_| next()).collect()
     }
 
     fn verdict(&self, input: &Value) -> Result<(), String> {

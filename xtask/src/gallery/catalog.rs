@@ -1,4 +1,4 @@
-//! What the five papers show, and where it is reproduced.
+//! Items that the five papers show, and the places that reproduce them.
 
 use std::collections::BTreeSet;
 
@@ -51,12 +51,12 @@ struct Number {
     printed: f64,
     #[serde(default)]
     within: f64,
-    /// Whether what is printed is a lower bound.
+    /// True if the printed number is a lower bound.
     #[serde(default)]
     at_least: bool,
 }
 
-/// Where an item is found in the records.
+/// Places of an item in the records.
 #[derive(Default)]
 pub(crate) struct Found {
     pub(crate) figures: Vec<Place>,
@@ -85,7 +85,7 @@ pub(crate) struct Compared {
 }
 
 impl Compared {
-    /// Whether ours rounds to what is printed, or is above a printed bound. NaN does not.
+    /// True if our number rounds to the printed one, or is above a printed bound. NaN does not.
     pub(crate) fn agrees(&self) -> bool {
         if self.at_least {
             return self.ours >= self.printed;
@@ -96,7 +96,7 @@ impl Compared {
     }
 }
 
-/// How an item stands.
+/// State of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Standing {
     /// Nothing to reproduce.

@@ -19,7 +19,7 @@ const STYLE: &str = include_str!("style.css");
 /// Shows the scenarios and items that hold what is typed; without scripts all are shown.
 const FILTER: &str = include_str!("filter.js");
 
-/// What an item is, where it is found, and the name of its place on the page.
+/// An item, its places in the records, and the name of its place on the page.
 struct Entry<'a> {
     item: &'a Item,
     found: Found,
@@ -343,7 +343,7 @@ fn place(scenario: &str, name: &str) -> Place {
     }
 }
 
-/// What the paper states of a figure.
+/// Statements of the paper about a figure.
 fn badges<'e>(entries: impl Iterator<Item = &'e Entry<'e>>) -> String {
     let lines = entries.map(|entry| {
         let item = entry.item;

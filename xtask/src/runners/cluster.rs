@@ -57,13 +57,13 @@ impl Cluster {
         command
     }
 
-    /// What waits and runs.
+    /// Jobs that wait and run.
     pub(super) fn queue(&self) -> anyhow::Result<String> {
         let output = self.ask("squeue")?;
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     }
 
-    /// Whether a program is there and succeeds.
+    /// True if a program is there and succeeds.
     fn answers(&self, program: &str, flag: &str) -> bool {
         let mut command = Command::new(program);
         let output = self.with_environment(command.arg(flag)).output();
@@ -85,7 +85,7 @@ impl Cluster {
         Ok(self.with_environment(command).status()?.success())
     }
 
-    /// Whether the node answers within a few seconds.
+    /// True if the node answers within a few seconds.
     fn is_idle(&self) -> bool {
         let start = Instant::now();
         while start.elapsed() < Duration::from_secs(10) {
@@ -115,7 +115,7 @@ impl Drop for Cluster {
     }
 }
 
-/// How slurmd may treat control groups, which it insists on; the first that starts is taken.
+/// Settings of slurmd for control groups, which it insists on; the first that starts is taken.
 fn cgroups(folder: &Path) -> [String; 3] {
     [
         "CgroupPlugin=cgroup/v2\nIgnoreSystemd=yes\n".to_owned(),

@@ -155,7 +155,7 @@ fn print(args: &FitArgs, record: &Record, is_quiet: bool) -> Result<(), Failure>
     Ok(())
 }
 
-/// What the record says it was asked for.
+/// Parameters of the record: the request.
 fn parameters(args: &FitArgs, requests: &[Request], options: &FitOptions) -> Value {
     let laws: Vec<Value> = requests
         .iter()

@@ -8,11 +8,11 @@ use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, Once};
 
-/// Where the last panic happened; samples of one line may panic on another thread.
+/// Place of the last panic; samples of one line may panic on another thread.
 static PLACE: Mutex<String> = Mutex::new(String::new());
 
 thread_local! {
-    /// Whether this thread answers lines.
+    /// True if this thread answers lines.
     static ANSWERS: Cell<bool> = const { Cell::new(false) };
 }
 

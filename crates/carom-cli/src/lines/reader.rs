@@ -16,7 +16,7 @@ pub(super) struct RawLine {
     pub(super) number: usize,
     /// Its bytes, of a line that is too long the first ones.
     pub(super) start: Vec<u8>,
-    /// How many bytes it has.
+    /// Number of bytes.
     pub(super) length: usize,
 }
 
@@ -61,7 +61,7 @@ fn read(mut input: impl Read, send: &SyncSender<std::io::Result<Vec<RawLine>>>) 
 struct Splitter {
     /// Lines ended so far.
     number: usize,
-    /// What there is of the line that has not ended.
+    /// Start of a line that has not ended.
     start: Vec<u8>,
     /// Its bytes so far.
     length: usize,

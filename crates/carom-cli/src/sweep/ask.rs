@@ -40,7 +40,7 @@ pub(super) fn ask(args: &Args) -> Result<(), Failure> {
         if read.map_err(unreadable)? == 0 {
             break;
         }
-        // What is not UTF-8 is not JSON either, and is answered as such.
+        // Bytes that are not UTF-8 are not JSON either, and are answered as such.
         let text = String::from_utf8_lossy(&line);
         if text.trim().is_empty() {
             continue;

@@ -1,4 +1,4 @@
-//! How far a sweep is: a bar on a terminal, a line a minute elsewhere.
+//! Progress of a sweep: a bar on a terminal, a line a minute elsewhere.
 
 use carom_sweep::Monitor;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};

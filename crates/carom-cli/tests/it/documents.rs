@@ -1,4 +1,4 @@
-//! What the documents show on the command line works.
+//! Commands that the documents show work.
 
 use crate::common::{answers, carom};
 use serde_json::Value;

@@ -231,7 +231,7 @@ fn limits_and_findings_decide_what_fails() {
     let wide = ["--fail-on", "energy", "--max-energy-ratio", "1.2"];
     assert_eq!(status(&wide, &gains), Some(0));
     assert_eq!(status(&["--fail-on", "residual"], &pulls), Some(1));
-    // The elastic outcome is none of an inelastic impact, but a law gives it.
+    // The elastic outcome is no member of an inelastic impact's set, but a law gives it.
     assert_eq!(status(&["--fail-on", "outside"], &right), Some(1));
     assert_eq!(status(&["--fail-on", "no-match"], &right), Some(0));
     assert_eq!(status(&["--fail-on", "no-match"], &gains), Some(1));

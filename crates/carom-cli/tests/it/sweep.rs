@@ -513,7 +513,7 @@ fn an_optimizer_replays_to_where_it_was() {
     fs::write(bench.path("torn/asked.jsonl"), &text[..text.len() - 9]).unwrap();
     assert_eq!(ask("torn", &points).stdout, calm.stdout);
     assert_eq!(journal("torn"), journal("calm"));
-    // Points that are none have no number, and no place in the journal.
+    // Lines that are no points have no number, and no place in the journal.
     let with_faults = format!("{{\"angle\": 1}}\nnone\n{points}");
     let output = ask("torn", &with_faults);
     assert_eq!(code(&output), 1);

@@ -1,4 +1,4 @@
-//! What is given and not used is said; what is missing is asked for.
+//! Unused input is reported; missing input is asked for.
 
 use crate::common::{answers, carom};
 use serde_json::{Value, json};

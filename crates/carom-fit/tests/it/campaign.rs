@@ -7,7 +7,7 @@ use crate::common::{
 use carom_fit::{FitLaw, Setup};
 use carom_impact::frictional::CounterRng;
 
-/// What became of a number of data sets of one law.
+/// Tally of fits to data sets of one law.
 struct Tally {
     covered: u32,
     intervals: u32,

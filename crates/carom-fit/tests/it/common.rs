@@ -18,14 +18,14 @@ pub fn cube() -> Setup {
     Setup::from_toml(&String::from_utf8(data("cube.toml")).unwrap()).unwrap()
 }
 
-/// The same cube above a plane that is known: synthetic tosses do not come to rest.
+/// The cube above a plane that is known: synthetic tosses do not come to rest.
 pub fn cube_above(plane_offset: f64) -> Setup {
     let mut setup = cube();
     setup.plane.offset = Some(plane_offset);
     setup
 }
 
-/// The same under a known gravity, too.
+/// The cube above a known plane and under a known gravity.
 pub fn cube_in_a_known_world() -> Setup {
     let mut setup = cube_above(0.0);
     setup.gravity = Some(Vector3::new(0.0, 0.0, -9.81));

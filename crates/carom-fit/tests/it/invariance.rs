@@ -1,4 +1,4 @@
-//! What must not change what is found.
+//! Changes of the data that must not change a fit.
 
 use crate::common::{cases, cube, plain_fit, sample};
 use carom_fit::nalgebra::Vector3;

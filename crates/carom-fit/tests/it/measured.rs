@@ -34,7 +34,7 @@ fn the_tracker_is_as_good_as_its_second_differences_say() {
     assert!((noise.plane.offset - 1.349_641_928e-3).abs() <= 1e-9);
 }
 
-/// The same bytes for any number of threads, the same score for the parameters of the record.
+/// A record has equal bytes for any number of threads; its parameters have the score that it tells.
 #[test]
 fn a_record_says_the_same_twice() {
     use Parameter::{Friction, Restitution};

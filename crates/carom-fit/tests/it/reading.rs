@@ -96,7 +96,7 @@ fn every_fault_is_named_with_its_line_and_column() {
     );
 }
 
-/// A table followed by the same bytes for ever.
+/// A table followed by one byte repeated for ever.
 fn endless(table: &str, byte: u8) -> impl Read {
     let table = std::io::Cursor::new(table.to_owned().into_bytes());
     table.chain(std::io::repeat(byte))

@@ -73,7 +73,7 @@ fn velocities_move_with_gravity_as_their_derivative_says() {
     }
 }
 
-/// What the flights say together is closer than what second differences say, about 0.012 m/s², and within
+/// Gravity from all flights together is closer than that from second differences, about 0.012 m/s², and within
 /// four standard errors.
 #[test]
 fn whole_flights_tell_gravity() {

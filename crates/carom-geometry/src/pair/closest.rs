@@ -21,7 +21,7 @@ const MAX_EXCHANGES: usize = 20;
 /// Attempts to pull overlapping bodies apart.
 const MAX_SHIFTS: usize = 40;
 
-/// What is remembered of a pair from one call to the next: where to start.
+/// Warm start of a pair's search, kept from one call to the next.
 #[derive(Clone, Debug, Default)]
 pub struct Memory {
     normal: Option<Vector3<f64>>,
@@ -39,7 +39,7 @@ impl Memory {
     }
 }
 
-/// Where two bodies are closest, or overlap least.
+/// Closest points of two bodies, or those of least overlap.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Closest {
     /// $\Phi$, negative if they overlap (m).
@@ -121,7 +121,7 @@ fn core(a: &Placed<'_>, b: &Placed<'_>, memory: &mut Memory) -> (Candidate, Simp
     if smooth
         && memory.normal.is_some()
         && let Some(found) = newton(a, b, &guess, Features::Lowest)
-        // Of bodies that are apart any stationary point is the maximum; where they overlap by little,
+        // Any stationary point of bodies that are apart is the maximum; where they overlap by little,
         // the others are as deep as the bodies are wide.
         && found.value > -SHALLOW * a.part.bounding_radius().min(b.part.bounding_radius())
     {
@@ -200,7 +200,7 @@ fn core(a: &Placed<'_>, b: &Placed<'_>, memory: &mut Memory) -> (Candidate, Simp
 /// Vertices within this fraction of the size of the lowest are as low.
 const LEVEL: f64 = 1e-12;
 
-/// What is left of a difference across a normal, as a fraction of the size, where the normal is right.
+/// Part of a difference across the right normal, as a fraction of the size.
 const ACROSS: f64 = 1e-11;
 
 /// Steps towards the smallest difference of two faces.
@@ -384,7 +384,7 @@ fn each_subset(simplex: &Simplex, f: &mut dyn FnMut(&[Vertex])) {
     }
 }
 
-/// What of a polytope a smooth body is closest to.
+/// Feature of a polytope that a smooth body is closest to.
 #[derive(Clone, Copy)]
 enum Features<'v> {
     /// Whatever is lowest.
@@ -535,7 +535,7 @@ fn at_feature(
     let size = a.part.bounding_radius() + b.part.bounding_radius();
     let level = |v: &&Vertex| (v.difference.dot(&n) - best.value).abs() <= 1e-12 * size;
     let on: Simplex = simplex.iter().filter(level).copied().collect();
-    // Of more points than span a feature, those whose hull holds the closest point.
+    // If there are more points than span a feature, those remain whose hull holds the closest point.
     let mut spanning = if best.value > 0.0 {
         simplex.clone()
     } else {

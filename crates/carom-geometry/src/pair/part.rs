@@ -4,7 +4,7 @@ use crate::{Ellipsoid, EllipsoidIntersection, GeometryError, Shape, SupportMap};
 use carom_lie::Se3;
 use nalgebra::{Matrix3, Vector3};
 
-/// What a part is inside its rounding.
+/// Shape of a part inside its rounding.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Core {
     /// One point: a sphere with its rounding.
@@ -109,12 +109,12 @@ impl Part {
         }
     }
 
-    /// Whether the core has curved faces, so that its lowest point moves with the direction.
+    /// True if the core has curved faces, so that its lowest point moves with the direction.
     pub(super) fn is_smooth(&self) -> bool {
         matches!(self.core, Core::Ellipsoid(_) | Core::Smooth(_))
     }
 
-    /// Whether the core is a polytope, with corners, edges and faces.
+    /// True if the core is a polytope, with corners, edges and faces.
     pub fn has_corners(&self) -> bool {
         matches!(self.core, Core::Vertices(_))
     }
@@ -124,7 +124,7 @@ impl Part {
         self.lowest(direction).dot(direction) - self.margin * direction.norm()
     }
 
-    /// The same without the rounding: along the core alone.
+    /// Support value of the core alone, without the rounding.
     pub fn core_support_value(&self, direction: &Vector3<f64>) -> f64 {
         self.lowest(direction).dot(direction)
     }
@@ -170,7 +170,7 @@ impl<'a> Placed<'a> {
         }
     }
 
-    /// Whether the core is a polytope.
+    /// True if the core is a polytope.
     pub fn has_corners(&self) -> bool {
         self.part.has_corners()
     }
@@ -180,7 +180,7 @@ impl<'a> Placed<'a> {
         self.part.margin
     }
 
-    /// As [`Part::lowest_features`], along a unit direction of space; points in the body.
+    /// [`Part::lowest_features`] along a unit direction of space; points in the body.
     pub fn features(
         &self,
         direction: &Vector3<f64>,

@@ -154,7 +154,7 @@ fn clip(mut subject: Polygon, by: &[Vector2<f64>], slack: f64) -> Polygon {
     subject
 }
 
-/// Where two edges cross, or the end points of what parallel ones share.
+/// Crossing of two edges, or the end points of the segment that parallel ones share.
 fn cross(a: &[Vector2<f64>], b: &[Vector2<f64>]) -> Polygon {
     let (Some(a0), Some(a1), Some(b0), Some(b1)) = (a.first(), a.get(1), b.first(), b.get(1))
     else {

@@ -33,7 +33,7 @@ impl Ellipsoid {
     ///
     /// # Errors
     ///
-    /// As [`new`](Self::new).
+    /// The errors of [`new`](Self::new).
     pub fn sphere(radius: f64, center: Vector3<f64>) -> Result<Self, GeometryError> {
         Self::new([radius; 3], center)
     }

@@ -35,7 +35,7 @@ pub trait SupportMap: fmt::Debug {
     /// A lowest point along `direction` (in the body, any length), the first one if several.
     fn support(&self, direction: &Vector3<f64>) -> Support;
 
-    /// How the lowest point moves with the direction, $\partial\rho_C/\partial d = \nabla^2\sigma(d)$
+    /// Derivative of the lowest point by the direction, $\partial\rho_C/\partial d = \nabla^2\sigma(d)$
     /// (3 × 3, symmetric): zero at a vertex. Where several points are lowest it is that of
     /// [`support`](Self::support)'s.
     fn support_derivative(&self, direction: &Vector3<f64>) -> Matrix3<f64>;
@@ -93,7 +93,7 @@ impl Shape {
         uniform::mass_properties(self, mass)
     }
 
-    /// The same shape moved by `by` in the body.
+    /// The shape moved by `by` in the body.
     #[must_use]
     pub fn translated(&self, by: &Vector3<f64>) -> Self {
         match self {

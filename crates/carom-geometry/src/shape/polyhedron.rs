@@ -58,7 +58,7 @@ impl Polyhedron {
         &self.vertices
     }
 
-    /// Whether the body is its own convex hull.
+    /// True if the body is its own convex hull.
     pub fn is_convex(&self) -> bool {
         self.convex
     }

@@ -54,7 +54,7 @@ impl<S: SupportMap> SupportMap for Rounded<S> {
         support
     }
 
-    /// That of the base less $\epsilon(I - \hat d\hat d^T)/\lvert d\rvert$.
+    /// The base's derivative less $\epsilon(I - \hat d\hat d^T)/\lvert d\rvert$.
     fn support_derivative(&self, direction: &Vector3<f64>) -> Matrix3<f64> {
         let base = self.base.support_derivative(direction);
         let norm = direction.norm();

@@ -358,7 +358,7 @@ fn a_ball_on_the_corner_of_a_box() {
         .mass_properties(1.0)
         .unwrap();
     let (box_volume, ball_volume) = (8.0 * 0.72, 4.0 / 3.0 * PI * r.powi(3));
-    // What is left of the ball, about the corner: all of it less the octant of negative coordinates.
+    // Rest of the ball, about the corner: all of it less the octant of negative coordinates.
     let volume = box_volume + 7.0 / 8.0 * ball_volume;
     let ones = Vector3::new(1.0, 1.0, 1.0);
     let first = corner * (7.0 / 8.0 * ball_volume) + ones * (PI * r.powi(4) / 16.0);

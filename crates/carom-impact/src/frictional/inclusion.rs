@@ -97,6 +97,7 @@ fn follow(
     cover: Option<u64>,
     restitution: impl Fn(usize) -> f64,
 ) -> Result<InclusionPath, ImpactError> {
+    let problem = problem.event();
     let space = ContactSpace::new(problem.contacts());
     let m = space.n_contacts;
     if space.n_tangents > 1 {

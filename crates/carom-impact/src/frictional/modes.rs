@@ -146,6 +146,7 @@ fn enumerate(
     problem: &ImpactProblem<'_>,
     caps: Option<&[f64]>,
 ) -> Result<Vec<ModeSolution>, ImpactError> {
+    let problem = problem.event();
     let space = ContactSpace::new(problem.contacts());
     check_planar(&space)?;
     let caps: Option<Vec<f64>> = caps.map(|caps| {

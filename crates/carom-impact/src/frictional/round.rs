@@ -458,7 +458,7 @@ pub(super) fn polygon_error(
             .zip(impulse)
             .map(|(l, k)| l - k)
             .collect();
-        kernel::norm(&space.change(&difference)) / problem.norm()
+        kernel::norm(&space.change(&difference)) / problem.given_norm()
     });
     Ok(PolygonDiagnostics {
         cone: FrictionCone::Polygon(directions),

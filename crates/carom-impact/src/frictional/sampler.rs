@@ -229,6 +229,7 @@ impl<'a> Sampler<'a> {
     /// [`ImpactError::InvalidOption`], [`ImpactError::NotPointed`] if a closing step is asked for
     /// and its size is not defined, and those of [`ImpactStepper::new`].
     pub fn new(problem: &'a ImpactProblem<'a>, options: &SetValued) -> Result<Self, ImpactError> {
+        let problem = problem.event();
         let options = &options.settled(problem)?;
         let contacts = problem.contacts();
         contacts.require_tangents()?;
@@ -869,6 +870,7 @@ impl ImpactLaw for SetValued {
 
     /// The first sample that ends.
     fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
+        let problem = problem.event();
         let sampler = Sampler::new(problem, self)?;
         if !problem.is_approaching() {
             let diagnostics = Diagnostics::SetValued {

@@ -175,20 +175,23 @@ fn next_round(drawn: u64, rest: u64, work: u64, left: u64) -> (u64, u64) {
     (chunk, wanted.div_ceil(chunk).max(1))
 }
 
-/// The shares of all chunks, in their order.
+/// Shares of all chunks in their order, or the error of the first chunk that has one.
+///
+/// All chunks are answered before errors are looked at: the first error in time would depend on the threads.
 #[cfg(feature = "rayon")]
 fn in_turn(
     chunks: Range<u64>,
     share: impl Fn(&mut Draw, u64) -> Result<Share, ImpactError> + Sync,
 ) -> Result<Vec<Share>, ImpactError> {
     use rayon::prelude::*;
-    chunks
+    let shares: Vec<_> = chunks
         .into_par_iter()
         .map_init(Draw::default, &share)
-        .collect()
+        .collect();
+    shares.into_iter().collect()
 }
 
-/// The shares of all chunks, in their order.
+/// Shares of all chunks in their order, or the error of the first chunk that has one.
 #[cfg(not(feature = "rayon"))]
 fn in_turn(
     mut chunks: Range<u64>,
@@ -346,5 +349,23 @@ mod tests {
         }
         assert_eq!(one.0.terminated as usize, one.1.len());
         assert_eq!(one.0.histogram.iter().sum::<u64>(), 3000);
+    }
+
+    #[test]
+    fn samples_that_fail_fail_with_the_first_error_on_any_number_of_threads() {
+        let fails_late = |_: &mut Draw, chunk: u64| {
+            // Later chunks fail sooner.
+            std::thread::sleep(std::time::Duration::from_micros(100 * (64 - chunk)));
+            let value = chunk as f64;
+            Err(ImpactError::InvalidRestitution { value })
+        };
+        for threads in [1, 2, 7] {
+            let pool = rayon::ThreadPoolBuilder::new()
+                .num_threads(threads)
+                .build()
+                .unwrap();
+            let error = pool.install(|| in_turn(5..64, fails_late)).err().unwrap();
+            assert_eq!(error, ImpactError::InvalidRestitution { value: 5.0 });
+        }
     }
 }

@@ -125,6 +125,7 @@ impl ImpactLaw for Sequential {
 
     fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
         let cycle = self.cycle(problem.contacts().len())?;
+        let problem = problem.event();
         let singles = SingleImpacts::new(problem, self.friction_cone)?;
         let diagnostics = |found: &InOrder| Diagnostics::Sequential {
             sequence: found.sequence.clone(),

@@ -49,7 +49,7 @@ impl ImpactLaw for AnitescuPotra {
 
     fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
         resolve(
-            problem,
+            problem.event(),
             self.friction_cone,
             self.selection,
             &[],
@@ -97,6 +97,7 @@ impl MoreauNewton {
         problem: &ImpactProblem<'_>,
         approach: &Tangent,
     ) -> Result<ImpactOutcome, ImpactError> {
+        let problem = problem.event();
         let contacts = problem.contacts();
         let entries = approach.0.as_slice();
         contacts
@@ -156,6 +157,7 @@ impl ImpactLaw for MoreauNewton {
     }
 
     fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
+        let problem = problem.event();
         let contacts = problem.contacts();
         self.resolve_with(problem, |i| {
             let normal = contacts.unit_row(contacts.row(i));

@@ -170,7 +170,7 @@ impl ContactSpace {
         let of = |i: usize| {
             let given = contacts.normal_velocity(i, entries, problem.scale());
             let (_, size) = dot_and_size(self.column(i * self.width()), problem.momentum());
-            GRAZING_TOLERANCE * f64::max(given.size, size)
+            GRAZING_TOLERANCE * f64::max(given.size, size) + problem.rounding(i)
         };
         (0..self.n_contacts).map(of).collect()
     }

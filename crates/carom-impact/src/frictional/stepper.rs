@@ -694,6 +694,7 @@ impl<'a> ImpactStepper<'a> {
             });
         }
         let problem = crate::ImpactProblem::new(self.contacts, velocity.clone())?;
+        let problem = problem.event();
         let scale = problem.scale();
         let slots = self.space.velocity(problem.momentum());
         let caps: Vec<f64> = caps
@@ -723,8 +724,8 @@ impl<'a> ImpactStepper<'a> {
             may_approach: true,
             ..Rules::FRICTIONAL
         };
-        let outcome = self.space.draft(&problem, &workspace.impulse).outcome(
-            &problem,
+        let outcome = self.space.draft(problem, &workspace.impulse).outcome(
+            problem,
             &rules,
             &mut Opening::default(),
             crate::ImpactStatus::Resolved,

@@ -177,7 +177,9 @@ fn ask(
 ) -> Option<Answer> {
     let contacts = case.problem.contacts();
     let is_named = case.options.laws.is_some();
-    let has_constraints = is_named || !contacts.constraint_forms().is_empty();
+    // Zero forms constrain nothing.
+    let basis = contacts.constraint_basis();
+    let has_constraints = is_named || basis.is_some_and(|basis| basis.ncols() > 0);
     let has_tangents = is_named || contacts.contacts().iter().any(|c| !c.tangents.is_empty());
     match law {
         Law::Propagative(_) => Some(propagative(case)),

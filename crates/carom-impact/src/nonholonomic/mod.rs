@@ -31,7 +31,9 @@
 //!
 //! # Several contacts
 //!
-//! The contact that approaches fastest is resolved first, until none approaches. Moreau's plastic
+//! The contact that approaches fastest is resolved first, until none approaches. Contacts without restitution that stop
+//! each other from closing would need infinitely many impacts: after a thousand they are closed at once, which is where
+//! their impacts lead. Moreau's plastic
 //! answer is [`Plastic`](crate::Plastic) on the same contacts, and every order of elastic
 //! impacts is [`Propagative`](crate::Propagative): contact sets restrict their rows to $\Delta$ for
 //! every law.
@@ -45,14 +47,19 @@ pub use rough::Rough;
 use crate::draft::{self, Basis, Opening, Targets};
 use crate::gate::Rules;
 use crate::jump::{Jump, separating};
+use crate::nnls::nonnegative_least_squares;
 use crate::own_terms::{GRAZING_TOLERANCE, dot_and_size};
 use crate::problem::Numbers;
 use crate::{Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus};
 use carom_metric::kernel;
+use nalgebra::{DMatrix, DVector};
 use smallvec::{SmallVec, smallvec};
 
 /// Impacts after which a sequence over several contacts is given up.
 const DEFAULT_MAX_IMPACTS: u64 = 100_000;
+
+/// Impacts after which contacts without restitution that go on in turn are closed at once.
+const PATIENCE: usize = 1000;
 
 /// An effective restitution this far below zero still counts as zero.
 const FEASIBLE_RESTITUTION: f64 = -1e-12;
@@ -152,6 +159,7 @@ impl Nonholonomic {
         problem: &ImpactProblem<'_>,
         wall_rates: &[f64],
     ) -> Result<ImpactOutcome, ImpactError> {
+        let problem = problem.event();
         let contacts = problem.contacts();
         if wall_rates.len() != contacts.len() {
             return Err(ImpactError::InvalidContact {
@@ -202,6 +210,7 @@ impl Nonholonomic {
         let mut impulse: Numbers = smallvec![0.0; n];
         let mut change: Numbers = smallvec![0.0; problem.momentum().len()];
         let mut next = Some(first);
+        let mut is_inelastic = at_rest;
         while let Some(j) = next {
             if diagnostics.sequence.len() as u64 >= self.max_impacts {
                 return Err(ImpactError::LimitExceeded {
@@ -216,9 +225,14 @@ impl Nonholonomic {
                 diagnostics.cos2_beta = Some(strike.cos2_beta);
             }
             diagnostics.sequence.push(contacts.contact_at(j));
+            is_inelastic &= strike.effective_restitution == 0.0;
             // What still approaches would be struck for ever.
             if strike.effective_restitution < FEASIBLE_RESTITUTION || n == 1 {
                 break;
+            }
+            if is_inelastic && diagnostics.sequence.len().is_multiple_of(PATIENCE) {
+                let recent = diagnostics.sequence.iter().rev().take(PATIENCE / 2);
+                close(problem, recent, &mut impulse, &mut change)?;
             }
             let momentum = problem.momentum().iter().zip(&change);
             let momentum: Numbers = momentum.map(|(p, w)| p + w).collect();
@@ -305,8 +319,41 @@ impl ImpactLaw for Nonholonomic {
     /// [`ImpactError::LimitExceeded`] for a sequence over several contacts.
     fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
         let rates: Numbers = smallvec![0.0; problem.contacts().n_distinct()];
-        self.follow(problem, &rates)
+        self.follow(problem.event(), &rates)
     }
+}
+
+/// Closes contacts at once that stop each other from closing.
+///
+/// Impacts without restitution are projections onto walls. In turn they converge to the projection onto what the
+/// walls have in common (von Neumann), which is the impact that closes all of them.
+#[cold]
+fn close<'c>(
+    problem: &ImpactProblem<'_>,
+    struck: impl Iterator<Item = &'c usize>,
+    impulse: &mut [f64],
+    change: &mut [f64],
+) -> Result<(), ImpactError> {
+    let contacts = problem.contacts();
+    let mut places: Vec<usize> = struck.map(|i| contacts.place(*i)).collect();
+    places.sort_unstable();
+    places.dedup();
+    // A far body of any momentum is not even looked at.
+    let touched = |k: &usize| places.iter().any(|j| contacts.unit(*j)[*k] != 0.0);
+    let coordinates: Vec<usize> = (0..change.len()).filter(touched).collect();
+    let momentum = coordinates
+        .iter()
+        .map(|k| problem.momentum()[*k] + change[*k]);
+    let momentum = DVector::from_iterator(coordinates.len(), momentum);
+    let normals = DMatrix::from_fn(coordinates.len(), places.len(), |k, j| {
+        contacts.unit(places[j])[coordinates[k]]
+    });
+    let pushes = nonnegative_least_squares(&normals, &momentum, GRAZING_TOLERANCE)?;
+    for (place, push) in places.into_iter().zip(pushes.iter()) {
+        impulse[place] += push;
+        kernel::add_scaled(change, *push, contacts.unit(place));
+    }
+    Ok(())
 }
 
 fn most_approaching(velocity: &[f64], grazing: &[f64]) -> Option<usize> {

@@ -20,8 +20,11 @@ const RANK_TOLERANCE: f64 = 1e-12;
 const NO_GRADIENT: f64 = 1e-14;
 
 /// Part of the unit vector that the least distance problem leaves, below which normals cannot all push: the shortest
-/// impulses would be a billion times as large as those that pull. Impulses below this fraction of the whole are rounding.
+/// impulses would be $10^{4.5}$ times as large as those that pull.
 const FEASIBLE: f64 = 1e-9;
+
+/// Impulses below this fraction of the whole are rounding.
+const ROUNDING: f64 = 1e-12;
 
 /// The law of rough contacts (`nonholonomic-rough`): impulses on the normal and every tangent
 /// row, which together reverse the contact's velocity,
@@ -96,6 +99,7 @@ impl ImpactLaw for Rough {
 
     fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
         self.check()?;
+        let problem = problem.event();
         let contacts = problem.contacts();
         let approaching = |&i: &usize| problem.approaches(i);
         let rows: Vec<usize> = (0..contacts.len())
@@ -170,7 +174,7 @@ impl ImpactLaw for Rough {
 fn pushing(svd: &Svd, found: Vec<f64>, is_normal: &[bool]) -> Result<Vec<f64>, ImpactError> {
     let size = kernel::norm(&found);
     let rows: Vec<usize> = (0..found.len()).filter(|row| is_normal[*row]).collect();
-    if rows.iter().all(|row| found[*row] >= 0.0) {
+    if rows.iter().all(|row| found[*row] >= -ROUNDING * size) {
         return Ok(found);
     }
     let least = RANK_TOLERANCE * svd.largest();
@@ -180,10 +184,11 @@ fn pushing(svd: &Svd, found: Vec<f64>, is_normal: &[bool]) -> Result<Vec<f64>, I
         .map(|(index, _)| svd.right(index))
         .collect();
     let k = null.len();
-    // A row a normal here, transposed: impulses over their size.
+    // One column for each normal: its share of every direction, and its impulse over the size of all.
     let columns = DMatrix::from_fn(k + 1, rows.len(), |i, j| match null.get(i) {
         Some(direction) => direction[rows[j]],
-        None => -found[rows[j]] / size,
+        // A normal that cannot be changed and is zero but for rounding is no obstacle.
+        None => -found[rows[j]] / size - ROUNDING,
     });
     let mut last = DVector::zeros(k + 1);
     last[k] = -1.0;
@@ -199,7 +204,7 @@ fn pushing(svd: &Svd, found: Vec<f64>, is_normal: &[bool]) -> Result<Vec<f64>, I
     }
     for row in rows {
         // Rounding of a normal impulse that is zero.
-        if pushing[row] < 0.0 && pushing[row] > -FEASIBLE * size {
+        if pushing[row] < 0.0 && pushing[row] > -10.0 * ROUNDING * size {
             pushing[row] = 0.0;
         }
     }

@@ -17,6 +17,7 @@ pub const MINIMALITY_LIMIT: usize = 16;
 /// [`ImpactError::MinimalityLimitExceeded`] beyond [`MINIMALITY_LIMIT`] impacts,
 /// [`ImpactError::InvalidContact`] for an index that is no contact.
 pub fn is_minimal(problem: &ImpactProblem<'_>, sequence: &[usize]) -> Result<bool, ImpactError> {
+    let problem = problem.event();
     let contacts = problem.contacts();
     if let Some(&contact) = sequence.iter().find(|&&i| i >= contacts.len()) {
         let (what, contacts) = ("sequence", contacts.len());

@@ -213,6 +213,7 @@ impl ImpactLaw for Propagative {
     }
 
     fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
+        let problem = problem.event();
         self.check(problem)?;
         if !problem.is_approaching() {
             return self.unchanged(problem, Vec::new());
@@ -229,6 +230,7 @@ impl SetValuedLaw for Propagative {
     /// than [`max_nodes`](Propagative::max_nodes) states, random orders are followed to their ends
     /// as well ([`samples`](Propagative::samples)), and the set is incomplete.
     fn resolve_all(&self, problem: &ImpactProblem<'_>) -> Result<OutcomeSet, ImpactError> {
+        let problem = problem.event();
         self.check(problem)?;
         if !problem.is_approaching() {
             return self.nothing_happens(problem);
@@ -263,6 +265,7 @@ impl Propagative {
         problem: &ImpactProblem<'_>,
         sample: OrderSample,
     ) -> Result<OutcomeSet, ImpactError> {
+        let problem = problem.event();
         self.selection.validate(problem.contacts().len())?;
         if !problem.is_approaching() {
             return self.nothing_happens(problem);
@@ -333,7 +336,7 @@ impl Propagative {
         Ok(OutcomeSet {
             outcomes,
             preferred,
-            indeterminacy: diameter / problem.norm(),
+            indeterminacy: diameter / problem.given_norm(),
             complete,
             omitted,
             drawn,

@@ -6,8 +6,9 @@ use nalgebra::{Matrix2, Matrix3, Vector2, Vector3};
 /// Relative asymmetry up to which a matrix is symmetrized instead of refused.
 const SYMMETRY_TOLERANCE: f64 = 1e-9;
 
-/// A Cholesky pivot below this fraction of its diagonal entry is rounding: the matrix is singular.
-const PIVOT_TOLERANCE: f64 = 8.0 * f64::EPSILON;
+/// A Cholesky pivot below this fraction of its diagonal entry is rounding: the matrix is singular. Rows that constraints make
+/// dependent leave pivots up to a dozen units in the last place, whose sign turns with the tangents.
+const PIVOT_TOLERANCE: f64 = 256.0 * f64::EPSILON;
 
 /// Inverse inertia matrix $W$ of a contact: a metric on impulses, $\Delta v = W I$.
 ///

@@ -555,6 +555,21 @@ fn a_locked_penny_glides() {
     close(ratio, 0.6199331784772659, 1e-12);
 }
 
+/// Two walls that meet under a flat angle stop each other from closing: impacts without restitution in turn are
+/// projections onto one and the other, and end where both are closed (von Neumann).
+#[test]
+fn walls_that_stop_each_other_from_closing_close_together() {
+    for angle in [0.3f64, 1e-2, 1e-4] {
+        let (s, c) = angle.sin_cos();
+        let mut case = Case::diagonal(&[1.0, 1.0, 1.0], &[], &[s, c, 0.0], &[1.0, 0.3, 0.7]);
+        case.walls.push(Covector::from_slice(&[-s, c, 0.0]));
+        let outcome = case.resolve(Restitution::Newton(0.0)).unwrap();
+        near(&outcome.velocity_plus.0, &[0.0, 0.0, 0.7], 1e-9);
+        assert!(diagnostics(&outcome).sequence.len() <= 1001, "{angle}");
+        assert!(outcome.impulses.min() > 0.0);
+    }
+}
+
 #[test]
 fn unusable_input_has_a_typed_error() {
     let mass = || DMatrix::identity(3, 3);

@@ -29,7 +29,7 @@ impl Bound {
             .sum()
     }
 
-    /// How far inside a point is.
+    /// Distance of a point from the bound, positive inside.
     pub(super) fn slack(&self, z: &[f64]) -> f64 {
         self.apply(z) - self.lower
     }

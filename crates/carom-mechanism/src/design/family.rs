@@ -1,4 +1,4 @@
-//! Families of mechanisms, and two contacts of theirs at a given angle.
+//! Families of mechanisms whose two contacts meet at a given angle.
 
 use super::{Bound, Equations};
 use crate::planar::{PlanarMechanism, Variation};
@@ -6,7 +6,7 @@ use crate::{Derivatives, DesignError, Dynamics, MechanicalSystem, MechanismError
 use carom_metric::{Covector, KineticMetric, UnitNormals};
 use nalgebra::{DMatrix, DVector};
 
-/// What an unknown of a design changes.
+/// Influence of an unknown of a design.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Influence {
     /// A coordinate of the stance.
@@ -22,7 +22,7 @@ pub struct DesignPoint {
     pub mechanism: PlanarMechanism,
     /// Its stance $q$ (n).
     pub configuration: Vec<f64>,
-    /// What each unknown changes.
+    /// Influence of each unknown.
     pub influences: Vec<Influence>,
 }
 
@@ -111,13 +111,13 @@ impl PairAngle {
     }
 }
 
-/// What one unknown changes, to first order.
+/// First-order changes by one unknown.
 #[derive(Clone, Copy, Debug)]
 struct Change {
     gaps: [f64; 2],
-    /// Of $\mathrm{D}\phi_i$ on the velocities a and b.
+    /// Change of $\mathrm{D}\phi_i$ on the velocities a and b.
     rates: [[f64; 2]; 2],
-    /// Of $M$ on the pairs (a, a), (a, b) and (b, b).
+    /// Change of $M$ on the pairs (a, a), (a, b) and (b, b).
     forms: [f64; 3],
 }
 

@@ -118,7 +118,7 @@ pub fn min_norm_newton(
 ///
 /// # Errors
 ///
-/// As [`min_norm_newton`].
+/// The errors of [`min_norm_newton`].
 pub fn nearest_root(
     equations: &impl Equations,
     start: &[f64],

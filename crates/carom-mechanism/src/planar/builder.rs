@@ -1,4 +1,4 @@
-//! How a planar mechanism is put together.
+//! Builder of planar mechanisms.
 
 use super::{Actuator, Inertia, Line, PlanarMechanism, Spring};
 use crate::MechanismError;
@@ -50,7 +50,7 @@ impl LineContact {
     }
 }
 
-/// How a link moves against its parent.
+/// Motion of a link against its parent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Joint {
     /// Turns by $q$.
@@ -64,9 +64,9 @@ pub(super) enum Joint {
 pub(super) struct LinkSpec {
     pub(super) joint: Joint,
     pub(super) parent: Option<usize>,
-    /// Where the frame sits in the parent's frame at $q = 0$.
+    /// Origin of the frame in the parent's frame at $q = 0$.
     pub(super) anchor: Vector2<f64>,
-    /// How far the frame is turned against the parent's at $q = 0$.
+    /// Angle of the frame against the parent's at $q = 0$ (rad).
     pub(super) angle: f64,
     pub(super) inertia: Inertia,
     pub(super) spring: Option<Spring>,
@@ -209,7 +209,7 @@ impl PlanarBuilder {
         Link(self.links.len() - 1)
     }
 
-    /// The link's description; remembers the fault if there is none.
+    /// Description of a link. An unknown link is remembered as the fault of the mechanism.
     fn link(&mut self, what: &'static str, link: Link) -> Option<&mut LinkSpec> {
         let links = self.links.len();
         let found = self.links.get_mut(link.0);

@@ -21,7 +21,7 @@ pub struct Actuator {
     pub proportional: f64,
     /// Gain $K_v \ge 0$.
     pub derivative: f64,
-    /// What it tracks.
+    /// Reference that it tracks.
     pub reference: Reference,
 }
 

@@ -1,4 +1,4 @@
-//! Where the links of a mechanism are and how they move.
+//! Poses and velocities of the links of a mechanism.
 
 use super::Inertia;
 use super::builder::{Joint, LinkSpec};
@@ -32,7 +32,7 @@ impl Frame {
         }
     }
 
-    /// What a hinge further in does to a vector fixed to this link, per radian; a slider nothing.
+    /// Change of a vector fixed to this link by a hinge closer to the root, per radian; zero for a slider.
     #[inline]
     pub(super) fn turns(&self, vector: Vector2<f64>) -> Vector2<f64> {
         if self.is_hinge {
@@ -91,7 +91,7 @@ fn parent<'a, T>(done: &'a [T], link: &LinkSpec) -> Option<&'a T> {
 /// Velocity of a link's frame.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Twist {
-    /// Of the origin $\dot o$.
+    /// Velocity of the origin $\dot o$.
     pub(super) velocity: Vector2<f64>,
     /// Angular rate $\omega$ of the frame.
     pub(super) rate: f64,

@@ -77,7 +77,7 @@ impl Inertia {
         Self::new(mass, center, moment)
     }
 
-    /// The same body after a turn about the frame's origin by `angle` (rad) and then a
+    /// Inertia of the body after a turn about the frame's origin by `angle` (rad) and then a
     /// displacement: how a body described in its own frame is welded to a link.
     #[must_use]
     pub fn placed(&self, displacement: [f64; 2], angle: f64) -> Self {
@@ -92,7 +92,7 @@ impl Inertia {
         }
     }
 
-    /// Whether some mass distribution has these moments, to rounding.
+    /// True if some mass distribution has these moments, to rounding.
     pub(super) fn is_realizable(&self) -> bool {
         let square = self.first_moment.norm_squared();
         let product = self.mass * self.second_moment;

@@ -8,7 +8,7 @@ use crate::error::{finite, not_negative};
 use crate::{Derivatives, Dynamics, MechanicalSystem, MechanismError, Motion, PointContact};
 use nalgebra::{DMatrix, Vector2};
 
-/// Where a contact sits.
+/// Point of a contact, its link and its line.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct ContactSpec {
     pub(super) link: usize,
@@ -345,7 +345,7 @@ fn validate(link: &LinkSpec) -> Result<(), MechanismError> {
     }
     finite("angle", link.angle)?;
     if let Joint::Slider(direction) = link.joint {
-        // Of unit length, or not a number.
+        // The direction has unit length, or is not a number.
         finite("direction", direction.x)?;
     }
     if let Some(spring) = link.spring {

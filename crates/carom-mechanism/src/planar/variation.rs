@@ -1,4 +1,4 @@
-//! What a change of the design does to inertia and gaps.
+//! Derivatives of inertia and gaps with respect to the design.
 
 use super::frames::{Frame, Twist, frames, twists};
 use super::vector::{perpendicular, turned};

@@ -54,7 +54,7 @@ impl Block {
     ///
     /// # Errors
     ///
-    /// As [`new`](Self::new).
+    /// The errors of [`new`](Self::new).
     pub fn ball(mass: f64, gravity: [f64; 2]) -> Result<Self, MechanismError> {
         let mass = positive("mass", mass)?;
         Self::with_points(mass, mass, gravity, vec![[0.0, 0.0]])
@@ -88,7 +88,7 @@ impl Block {
         })
     }
 
-    /// The same with the two lower corners as its only contacts.
+    /// The block with the two lower corners as its only contacts.
     #[must_use]
     pub fn with_lower_corners(mut self) -> Self {
         self.corners.truncate(2);
@@ -96,7 +96,7 @@ impl Block {
         self
     }
 
-    /// The same with Coulomb friction at every contact.
+    /// The block with Coulomb friction at every contact.
     ///
     /// # Errors
     ///

@@ -435,7 +435,7 @@ fn a_rolling_wheel_does_not_slide() {
     assert_eq!(mechanism.gap(0, &[0.0, 0.5, 0.2]), 0.0);
 }
 
-/// What is done to a good mechanism with one link.
+/// A change of a valid mechanism with one link.
 type Change = fn(&mut PlanarBuilder, Link);
 
 fn fault(change: impl FnOnce(&mut PlanarBuilder, Link)) -> MechanismError {

@@ -22,7 +22,7 @@ pub(crate) struct Config {
     seed: u64,
 }
 
-/// What engines gave: time step 1 ms (MuJoCo 0.1 ms), measured by us.
+/// Answers of engines, measured by us with a time step of 1 ms (MuJoCo 0.1 ms).
 ///
 /// Balls: 1 kg, in a row, the first at 1 m/s, restitution 1; velocities after, m/s. Flat drops: a
 /// box that lands flat; the upward velocity after over the speed before. Rocking block: 0.2 m wide,

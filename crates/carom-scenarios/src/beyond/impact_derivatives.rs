@@ -150,7 +150,7 @@ impl Tie {
 }
 
 impl Curve {
-    /// Where the outcome may jump: the first sample behind the middle of the sweep.
+    /// First sample behind the middle of the sweep: the outcome may jump there.
     fn middle(&self) -> usize {
         let (Some(first), Some(last)) = (self.before.first(), self.before.last()) else {
             return 0;

@@ -146,9 +146,9 @@ impl BlockConfig {
     }
 }
 
-/// What came of the samples of a system.
+/// Predicted and sampled ends of a perturbed system.
 struct Pushed {
-    /// Where the mean goes, and where the samples go.
+    /// End of the mean, and ends of the samples.
     center: Vector2<f64>,
     ends: Vec<Vector2<f64>>,
     /// Covariances at the end: of the samples, by the saltation matrix, by the reset alone.

@@ -1,4 +1,4 @@
-//! What scenarios of several papers share.
+//! Code that scenarios of several papers share.
 
 pub(crate) mod projection;
 pub(crate) mod sensitivity;

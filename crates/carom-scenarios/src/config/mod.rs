@@ -20,12 +20,12 @@ use merge::{ASSIGNMENTS, DEFAULTS, FILE, is_default};
 use serde::de::DeserializeOwned;
 use std::path::PathBuf;
 
-/// What a user changes of a scenario's default configuration.
+/// Changes that a user makes to a scenario's default configuration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Overrides {
     /// TOML text of a file; keys left out keep their defaults.
     pub toml: String,
-    /// Where that text was read from, for messages.
+    /// File that the text was read from, for messages.
     pub file: Option<PathBuf>,
     /// Assignments `key.path=value`, applied after the file in this order; the elements of a list
     /// count from 0, as in `masses.1=3`.
@@ -77,7 +77,7 @@ impl<'a> Input<'a> {
         Ok((config, record))
     }
 
-    /// Whether nothing differs from the scenario's own values, or only these keys do.
+    /// True if nothing differs from the scenario's own values, or only these keys do.
     pub(crate) fn is_default_but_for(&self, keys: &[&str]) -> bool {
         let without = |value: &Value| match value.json() {
             serde_json::Value::Object(mut map) => {
@@ -89,7 +89,7 @@ impl<'a> Input<'a> {
         without(&self.value) == without(&self.defaults)
     }
 
-    /// Whether the user gives this key.
+    /// True if the user gives this key.
     pub(crate) fn is_given(&self, key: &str) -> bool {
         !is_default(self.value.place_of(key))
     }

@@ -140,7 +140,7 @@ fn first_fall(config: &Config, course: &Course, record: &mut Record) {
     ]);
 }
 
-/// How fast the wave is, from hit to hit.
+/// Speed of the wave, from hit to hit.
 fn wave(config: &Config, hits: &[(usize, f64)], record: &mut Record) {
     let pitch = 2.0 * *config.half_thickness + *config.spacing;
     let mut table = Table::new(

@@ -98,7 +98,7 @@ fn direction(rng: &mut CounterRng) -> Vector3<f64> {
     Vector3::x()
 }
 
-/// How often spheres meet, and the virial theorem, which counts every impulse.
+/// Collision rate of spheres, and the virial theorem, which counts every impulse.
 fn collisions(config: &Config, course: &Course, record: &mut Record) {
     let (d, m) = (*config.diameter, *config.mass);
     let n = config.per_side.pow(3) as f64;

@@ -41,7 +41,7 @@ impl Config {
         -0.75f64.sqrt() * *self.spacing * row as f64
     }
 
-    /// Where bins begin: half a row below the last pegs.
+    /// Height at which bins begin (m): half a row below the last pegs.
     fn bins(&self) -> f64 {
         0.5 * (self.height(*self.rows - 1) + self.height(*self.rows))
     }

@@ -21,7 +21,7 @@ const FRAMES: usize = 200;
 /// Boxes beside each other.
 const BOXES: usize = 3;
 
-/// Slides and turns below this (m, rad) are none.
+/// Slides (m) and turns (rad) below this count as rest.
 const STILL: f64 = 1e-8;
 
 #[derive(Debug, Deserialize)]
@@ -57,7 +57,7 @@ struct Case {
     slope: f64,
 }
 
-/// What a box does, which way it moves first.
+/// First motion of a box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Outcome {
     Sticks,
@@ -98,7 +98,7 @@ impl Case {
         (sin - h * k) / (cos + b * k)
     }
 
-    /// What statics says.
+    /// First motion according to statics.
     fn expected(&self) -> Outcome {
         let (steep, stable) = (self.slope.tan(), self.width / self.height);
         match (steep > stable, self.friction) {
@@ -109,7 +109,7 @@ impl Case {
         }
     }
 
-    /// How far a box slides from rest (m).
+    /// Distance that a box slides from rest (m).
     fn slides_by(&self, time: f64) -> f64 {
         let along = self.slope.sin() - self.friction * self.slope.cos();
         0.5 * GRAVITY * along * time * time
@@ -125,7 +125,7 @@ impl Case {
         }
     }
 
-    /// Whether the lower edge sticks while the box turns about it.
+    /// True if the lower edge sticks while the box turns about it.
     fn holds(&self, pivot: &Pivot) -> bool {
         // Forces on the center per mass: along the way it turns, and from the edge outwards.
         let lean = pivot.angle - pivot.upright;
@@ -200,7 +200,7 @@ fn scene(config: &Config, cases: &[Case]) -> Result<Scene, ScenarioError> {
     Ok(scene)
 }
 
-/// How far the lower edge of a box has slid down (m), and the angle by which the box turned (rad).
+/// Distance that the lower edge of a box has slid down (m), and the angle by which the box turned (rad).
 fn moved(case: &Case, state: &State) -> (f64, f64) {
     let attitude = So3::exp(&Vector3::new(0.0, case.slope, 0.0));
     let down = attitude.rotate(&Vector3::x());

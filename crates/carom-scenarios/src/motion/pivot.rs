@@ -23,7 +23,7 @@ impl Pivot {
         0.75 * GRAVITY / self.radius * (angle - self.upright).sin()
     }
 
-    /// Where it is a little later, by one step of Runge and Kutta.
+    /// State a little later, by one step of Runge and Kutta.
     pub(super) fn after(&self, dt: f64) -> Self {
         let (x, u) = (self.angle, self.rate);
         let (a1, v1) = (self.acceleration(x), u);

@@ -135,7 +135,7 @@ impl Scene {
     }
 }
 
-/// What a run reported.
+/// Events and states that a run reported.
 #[derive(Default)]
 pub(super) struct Course {
     /// Times with the states of all bodies, the end included.

@@ -1,4 +1,4 @@
-//! What the scenarios of other nonholonomic billiards share.
+//! Code that the scenarios of other nonholonomic billiards share.
 
 use crate::ScenarioError;
 use crate::nonholonomic::penny_model::Law;

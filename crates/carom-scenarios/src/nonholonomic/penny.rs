@@ -112,7 +112,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     Ok(record)
 }
 
-/// What was asked for is completed; with a duration the number of impacts is a limit.
+/// Status of a run: `completed` at the end that was asked for; with a duration the number of impacts is a limit.
 pub(crate) fn status(run: &Run, by_duration: bool) -> &'static str {
     match &run.ending {
         Ending::MaxImpacts if !by_duration => "completed",

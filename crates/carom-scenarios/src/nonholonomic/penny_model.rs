@@ -247,7 +247,7 @@ const FRAMES: usize = 240;
 /// Impacts of a played run.
 const PLAYED_IMPACTS: usize = 60;
 
-/// What one sees of a played penny.
+/// Caption of a played penny.
 pub(crate) const FROM_ABOVE: &str =
     "Seen from above: the penny stands on its edge, its front rim is marked.";
 

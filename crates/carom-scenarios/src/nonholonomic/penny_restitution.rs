@@ -1,4 +1,4 @@
-//! What the law that the paper calls plastic gives back, for disks, hoops and bobbins.
+//! Restitution of the law that the paper calls plastic, for disks, hoops and bobbins.
 
 use crate::ScenarioError;
 use crate::common::linspace;

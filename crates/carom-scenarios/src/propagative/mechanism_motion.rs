@@ -31,7 +31,7 @@ pub(crate) fn motion(
     animation
 }
 
-/// Where a link of the mechanism is.
+/// Position (m) and angle (rad) of a link of the mechanism.
 pub(crate) fn pose(mechanism: &PlanarMechanism, link: Link, q: &[f64]) -> [f64; 3] {
     let [x, y] = mechanism.point(link, [0.0, 0.0], q).unwrap_or_default();
     [x, y, mechanism.angle(link, q).unwrap_or_default()]

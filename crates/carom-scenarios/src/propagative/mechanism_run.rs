@@ -17,7 +17,7 @@ const MAX_STEPS: f64 = 1e6;
 /// Rows of a table of the energy, about.
 const ENERGY_ROWS: usize = 400;
 
-/// Where a run begins and how it is followed.
+/// Start of a run, and its options.
 pub(crate) struct Start<'a> {
     pub(crate) configuration: &'a [f64],
     pub(crate) velocity: &'a [f64],

@@ -218,7 +218,7 @@ fn loss_against_speed(
     Ok(())
 }
 
-/// What the engine makes of the same impact, per setting.
+/// The engine's answers to this impact, one a setting.
 fn engine_summary(engine: &[EngineRun], record: &mut Record) {
     let mut table = Table::new(
         "engine_energy_loss",

@@ -1,4 +1,4 @@
-//! How several scenarios report the outcomes of one impact.
+//! Tables and figures of the outcomes of one impact, for several scenarios.
 
 use crate::propagative::model::diagnostics;
 use carom_impact::OutcomeSet;

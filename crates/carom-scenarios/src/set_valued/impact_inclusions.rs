@@ -132,7 +132,7 @@ fn one_contact(record: &mut Record, config: &Config) -> Result<(), ScenarioError
             .filter_map(|e| e.get(i).copied())
             .collect()
     };
-    // What forces on the two edges of the cone do to the contact velocity.
+    // Changes of the contact velocity by forces on the two edges of the cone.
     let [vn, vt] = config.contact_velocity;
     let edge = |side: f64| {
         let [dn, dt] = [nn + side * nt, nt + side * tt];

@@ -65,7 +65,7 @@ pub(super) struct KelvinVoigt {
     pub(super) rest_speed: f64,
 }
 
-/// How a drop ended.
+/// End of a drop.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Landing {
     /// Normal velocities of the corners, m/s.
@@ -85,7 +85,7 @@ pub(super) struct Landing {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct NotFollowed(pub(super) String);
 
-/// What is computed at one corner.
+/// Gap, speeds and forces at one corner.
 struct Corner {
     gap: f64,
     gap_rate: f64,
@@ -112,7 +112,7 @@ impl KelvinVoigt {
         self.mass * (self.width * self.width + self.height * self.height) / 12.0
     }
 
-    /// How much higher the center is than on a flat base when the lower corner touches, m.
+    /// Height of the center above its height on a flat base when the lower corner touches (m).
     pub(super) fn raised(&self, angle: f64) -> f64 {
         let half = (0.5 * angle).sin();
         0.5 * self.width * angle.sin().abs() - self.height * half * half
@@ -220,7 +220,7 @@ impl Motion<'_> {
         }
     }
 
-    /// What changes sign at the events: the gaps, and how far the impact is from its end.
+    /// Event functions: the gaps, and the distance of the impact from its end.
     fn guards(&self, y: &[f64], speed: f64) -> [f64; 3] {
         let corners = [0, 1].map(|i| self.corner(i, y));
         let model = self.model;

@@ -1,4 +1,4 @@
-//! What the scenarios of simultaneous impact have in common.
+//! Code that the scenarios of simultaneous impact share.
 
 use super::playback::playback;
 use super::system::FrictionalSystem;
@@ -28,7 +28,7 @@ const OFF: f64 = 0.25;
 /// Radius (N s) and failure probability of the net of Lemma 1 that is reported.
 const NET: f64 = 0.05;
 
-/// How samples are drawn.
+/// Options of the samples.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sampling {
     pub(super) impulse_step: f64,
@@ -38,7 +38,7 @@ pub(super) struct Sampling {
 }
 
 impl Sampling {
-    /// As in the paper: uniform caps, and of several solutions of a step the one that Lemke's
+    /// The paper's law: uniform caps, and of several solutions of a step the one that Lemke's
     /// method finds.
     fn plain(&self) -> SetValued {
         SetValued {
@@ -193,7 +193,7 @@ pub(super) fn report(
     })
 }
 
-/// How long the impact can take; a cone that is not pointed is said and no fault.
+/// Bounds of the impact's duration; a cone that is not pointed is reported and is no fault.
 fn bounds(
     record: &mut Record,
     problem: &ImpactProblem<'_>,
@@ -227,7 +227,7 @@ fn bounds(
     Ok(())
 }
 
-/// How much steps stretch, and how many samples Lemma 1 asks for then; nothing where that is not
+/// Stretch of the steps, and the number of samples that Lemma 1 then asks for; nothing where it is not
 /// computed.
 fn stretch(
     record: &mut Record,

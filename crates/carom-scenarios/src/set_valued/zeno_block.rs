@@ -265,7 +265,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     Ok(record)
 }
 
-/// What is drawn of the motion.
+/// Curves of the motion.
 #[derive(Default)]
 struct Curves {
     t: Vec<f64>,

@@ -50,7 +50,7 @@ impl Place {
 pub struct Value {
     /// The value itself.
     pub kind: Kind,
-    /// Where it begins.
+    /// Place of its first character.
     pub place: Place,
 }
 
@@ -79,7 +79,7 @@ pub type Table = Vec<Entry>;
 pub struct Entry {
     /// The key, without quotation marks.
     pub key: String,
-    /// Where the key begins.
+    /// Place of the key's first character.
     pub place: Place,
     /// Its value.
     pub value: Value,

@@ -32,7 +32,7 @@ pub fn parse(text: &str, source: usize) -> Result<Value, Fault> {
 ///
 /// # Errors
 ///
-/// As [`parse`]; `None` for text that is no TOML value.
+/// The errors of [`parse`]; `None` for text that is no TOML value.
 pub fn parse_value(text: &str, source: usize) -> Option<Result<Value, Fault>> {
     let parsed = DeValue::parse(text).ok()?;
     Some(value(parsed, source))

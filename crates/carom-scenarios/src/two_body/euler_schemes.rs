@@ -26,7 +26,7 @@ struct Impact {
     velocity: [f64; 3],
     friction: f64,
     restitution: f64,
-    /// Of truth, NI, FS.
+    /// Steps of truth, NI, FS.
     steps: [f64; 3],
     /// Iterations of truth, NI, FS, VS, and why ours are others.
     printed: [(u32, &'static str); 4],

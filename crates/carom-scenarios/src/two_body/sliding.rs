@@ -1,4 +1,4 @@
-//! What the scenarios of one frictional contact share: the papers' contacts, traces as tables and
+//! Code that the scenarios of one frictional contact share: the papers' contacts, traces as tables and
 //! figures.
 
 use crate::ScenarioError;
@@ -417,7 +417,7 @@ pub(crate) fn trace_table(trace: &Trace) -> Table {
     table
 }
 
-/// What an impact is characterized by.
+/// Quantities that characterize an impact.
 pub(crate) fn quantities(setup: &Setup, trace: &Trace) -> Vec<Quantity> {
     let impact = &trace.impact;
     let mut list = vec![

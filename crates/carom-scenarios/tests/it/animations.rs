@@ -1,4 +1,4 @@
-//! What the animations of scenarios must show.
+//! Animations of scenarios against their records.
 
 use carom_report::animation::{Animation, MOST_FRAMES, PlaneBody, PlaneShape, Scene, SpaceBody};
 use carom_scenarios::{Overrides, Record, scenario};
@@ -133,13 +133,13 @@ fn paths_through_the_impact_end_at_the_outcomes() {
     }
 }
 
-/// Where a point of a body is in a frame.
+/// Position of a point of a body in a frame.
 fn point(body: &PlaneBody, [u, v]: [f64; 2], k: usize) -> [f64; 2] {
     let (sin, cos) = body.angle.get(k).copied().unwrap_or(0.0).sin_cos();
     [body.x[k] + cos * u - sin * v, body.y[k] + sin * u + cos * v]
 }
 
-/// Of the two corners that hit, the lower one is on the floor at each impact, to 1e-5 of the picture,
+/// The lower of the two corners that hit is on the floor at each impact, to 1e-5 of the picture,
 /// 2.8 m wide, and a turn of 1e-5 of the corner's 0.7 m.
 #[test]
 fn the_played_block_hits_with_a_marked_corner() {

@@ -1,4 +1,4 @@
-//! What every scenario does with its configuration.
+//! Configurations of all scenarios: defaults, overrides and faults.
 
 use carom_scenarios::{Overrides, SCENARIOS, scenario};
 use std::collections::BTreeSet;

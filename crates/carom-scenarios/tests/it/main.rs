@@ -1,4 +1,4 @@
-//! What the scenarios must show.
+//! Tests of the scenarios.
 #![allow(clippy::unwrap_used)]
 
 mod animations;

@@ -150,7 +150,7 @@ fn refusal(name: &str, toml: &str) -> String {
     text
 }
 
-/// What a world cannot use is refused with its key, and nothing is ignored in silence.
+/// Keys that a world cannot use are refused by name; nothing is ignored in silence.
 #[test]
 fn faults_of_a_world_are_named() {
     const WORLD: &str = "duration = 0.01\ncontact = { friction = 0.3, restitution = 0.5 }\n\
@@ -229,7 +229,7 @@ fn faults_of_a_world_are_named() {
     assert!(ignored[0].as_str().unwrap().contains("anitescu-potra"));
 }
 
-/// The same of a mechanism, with the link or contact.
+/// Keys that a mechanism cannot use are refused with the link or contact.
 #[test]
 fn faults_of_a_mechanism_are_named() {
     const PENDULUM: &str = "duration = 0.01\n[[links]]\nname = \"cart\"\njoint = \"slider\"\nmass = 1.0\n\

@@ -46,7 +46,7 @@ impl Function {
         })
     }
 
-    /// Whether it takes so many arguments, and if not what it takes.
+    /// Checks the number of arguments; the error says how many it takes.
     pub(super) fn check(self, arguments: usize) -> Result<(), &'static str> {
         match self {
             Self::Min | Self::Max if arguments < 2 => Err("two or more arguments"),

@@ -22,7 +22,7 @@ pub(crate) enum Type {
     Bool,
 }
 
-/// What a name stands for in one cell.
+/// Value of a name in one cell.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Scalar {
     Integer(i64),
@@ -91,7 +91,7 @@ impl Expression {
     ///
     /// # Errors
     ///
-    /// What is wrong with it, in words.
+    /// The fault, in words.
     pub(crate) fn parse(text: &str, names: &Names) -> Result<Self, String> {
         let (steps, kind) = parse::steps(text, names)?;
         Ok(Self {
@@ -109,7 +109,7 @@ impl Expression {
         &self.text
     }
 
-    /// Whether a name occurs.
+    /// True if a name occurs.
     pub(crate) fn uses(&self, name: usize) -> bool {
         self.steps.contains(&Step::Name(name))
     }

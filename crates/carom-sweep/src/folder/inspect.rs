@@ -13,10 +13,10 @@ use std::path::Path;
 /// Last bytes of a Parquet file.
 const MARK: &[u8; 4] = b"PAR1";
 
-/// What a file that claims to be a shard is.
+/// Condition of a file that claims to be a shard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Condition {
-    /// What its name says.
+    /// A whole shard, as its name says.
     Whole,
     /// Something else.
     Damaged,

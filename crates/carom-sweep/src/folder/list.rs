@@ -1,4 +1,4 @@
-//! Which files of shards a folder has.
+//! Files of shards in a folder.
 
 use crate::SweepError;
 use std::collections::BTreeMap;
@@ -47,7 +47,7 @@ struct Last {
     took: Duration,
 }
 
-/// Of the time, at most one part in so many is spent on looking.
+/// Looking takes at most this fraction of the time, as a divisor.
 const LOOKING: u32 = 10;
 
 impl<'f> Listing<'f> {

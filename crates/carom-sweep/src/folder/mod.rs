@@ -24,7 +24,7 @@ const PLAN: &str = "plan.json";
 /// Digits of a digest in messages and names.
 pub(crate) const DIGITS: usize = 16;
 
-/// What `plan.json` of a folder says.
+/// Content of a folder's `plan.json`.
 #[derive(Clone, Debug)]
 pub(crate) struct Manifest {
     pub(crate) name: String,
@@ -75,7 +75,7 @@ impl Manifest {
         })
     }
 
-    /// How many cells a shard has.
+    /// Number of cells of a shard.
     pub(crate) fn cells_of(&self, shard: u64) -> u64 {
         let start = shard.saturating_mul(self.cells_per_shard);
         self.cells.saturating_sub(start).min(self.cells_per_shard)

@@ -7,7 +7,7 @@ use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard};
 
-/// What to do with a file that has the name already.
+/// Treatment of a file that has the name already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Existing {
     /// It stays, untouched: another process was faster.

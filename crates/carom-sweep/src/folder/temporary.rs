@@ -46,7 +46,7 @@ pub(crate) fn remove_stale(
         if !is_meant(what) {
             continue;
         }
-        // What has this process's number and is not being written is from an earlier process.
+        // A file with this process's number that is not being written is from an earlier process.
         let path = entry.path();
         let is_own = process == std::process::id();
         let _writing = is_own.then(|| writing(&path));
@@ -67,7 +67,7 @@ pub(crate) fn remove(path: &Path) -> Result<(), SweepError> {
     }
 }
 
-/// What a temporary file of this machine is to be called, and the process that writes it.
+/// Final name of a temporary file of this machine, and the process that writes it.
 fn written<'n>(name: &'n str, host: &str) -> Option<(&'n str, u32)> {
     let rest = name.strip_prefix('.')?.strip_suffix(".tmp")?;
     let (rest, process) = rest.rsplit_once('.')?;

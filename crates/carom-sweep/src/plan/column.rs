@@ -13,7 +13,7 @@ pub(crate) struct Column {
     pub(crate) kind: ColumnType,
 }
 
-/// Where a column's values come from.
+/// Source of a column's values.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Source {
     /// A JSON pointer into the answer.
@@ -21,7 +21,7 @@ pub(crate) enum Source {
     Derived(Derived),
 }
 
-/// What is computed from an answer.
+/// Value computed from an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Derived {
     Outcomes,
@@ -90,7 +90,7 @@ impl Column {
         json!({ "name": self.name, "path": path, "type": self.kind.name() })
     }
 
-    /// Whether the answer must have its `id` for this column.
+    /// True if the answer must have its `id` for this column.
     pub(crate) fn needs_id(&self) -> bool {
         match &self.source {
             Source::Pointer(pointer) => {

@@ -1,4 +1,4 @@
-//! What a sweep computes: cells, columns and shards, read from TOML and checked as a whole.
+//! Plan of a sweep: cells, columns and shards, read from TOML and checked as a whole.
 
 mod axis;
 mod column;
@@ -41,7 +41,7 @@ pub struct Plan {
     pub(crate) lets: Vec<(String, Expression)>,
     pub(crate) columns: Vec<Column>,
     pub(crate) schema: Schema,
-    /// Whether an expression takes the seed of its cell.
+    /// True if an expression takes the seed of its cell.
     pub(crate) uses_seed: bool,
     n_cells: u64,
     cells_per_shard: u64,
@@ -49,7 +49,7 @@ pub struct Plan {
     digest: String,
 }
 
-/// What a cell is.
+/// Kind of a cell.
 #[derive(Clone, Debug)]
 pub(crate) enum CellKind {
     /// A line of a command.
@@ -67,7 +67,7 @@ pub(crate) enum CellKind {
 pub struct Cell {
     /// Its number.
     pub index: u64,
-    /// The line, as JSON; or why there is none.
+    /// The line, as JSON; or the reason that it could not be made.
     pub input: Result<Value, WireError>,
 }
 
@@ -99,7 +99,7 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// As [`from_toml`](Self::from_toml), with the name of the file.
+    /// The errors of [`from_toml`](Self::from_toml), with the name of the file.
     pub fn read(path: &Path) -> Result<Self, SweepError> {
         let text = read_file(path, MAX_TOML_BYTES).map_err(SweepError::file("read", path))?;
         let text = String::from_utf8(text)
@@ -126,12 +126,12 @@ impl Plan {
         &self.manifest
     }
 
-    /// How many cells it has.
+    /// Number of cells.
     pub fn n_cells(&self) -> u64 {
         self.n_cells
     }
 
-    /// How many shards its cells are in.
+    /// Number of shards.
     pub fn n_shards(&self) -> u64 {
         self.n_cells.div_ceil(self.cells_per_shard)
     }

@@ -245,7 +245,7 @@ fn finish(parts: Parts, states: Option<States>) -> Result<Plan, Fault> {
     })
 }
 
-/// Whether an expression takes the seed of its cell.
+/// True if an expression takes the seed of its cell.
 fn uses_seed(names: &Names, lets: &[(String, Expression)], kind: &CellKind) -> bool {
     let Some((seed, _)) = names.find("seed") else {
         return false;

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 /// States of one file, at most; their places take 24 bytes each.
 const MAX_STATES: usize = 1 << 25;
 
-/// Where the lines of a file of states are.
+/// Positions of the lines in a file of states.
 #[derive(Clone, Debug)]
 pub(crate) struct States {
     path: PathBuf,

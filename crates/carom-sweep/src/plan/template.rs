@@ -136,7 +136,7 @@ impl Template {
         self.value.clone()
     }
 
-    /// Whether an expression uses a name.
+    /// True if an expression uses a name.
     pub(crate) fn uses(&self, name: usize) -> bool {
         self.slots.iter().any(|slot| slot.expression.uses(name))
     }

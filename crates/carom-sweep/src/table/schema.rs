@@ -26,7 +26,7 @@ pub enum ColumnType {
 }
 
 impl ColumnType {
-    /// As a plan writes it.
+    /// Name as a plan writes it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Unsigned => "u64",
@@ -38,7 +38,7 @@ impl ColumnType {
         }
     }
 
-    /// What a plan may ask for.
+    /// The type that a plan may ask for by this name.
     pub(crate) fn named(name: &str) -> Option<Self> {
         [
             Self::Integer,
@@ -59,7 +59,7 @@ pub struct Field {
     pub name: String,
     /// Type.
     pub kind: ColumnType,
-    /// Whether a row may have no value there.
+    /// True if a row may have no value there.
     pub is_nullable: bool,
 }
 

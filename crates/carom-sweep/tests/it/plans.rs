@@ -126,7 +126,7 @@ fn the_digest_is_that_of_the_meaning() {
         assert!(VALID.contains(from));
         assert_ne!(digest(&VALID.replace(from, to)), expected, "{from}");
     }
-    // Which axis varies fastest is part of the meaning.
+    // The fastest axis is part of the meaning.
     let axes = "angle = { linspace = [1.1, 2.9, 1000] }\n";
     let turned = VALID
         .replace(axes, "")

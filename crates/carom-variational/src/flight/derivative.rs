@@ -15,7 +15,7 @@ use nalgebra::{Matrix3, Vector3};
 
 /// A flight in uniform gravity that knows its derivative.
 pub trait DifferentiableFlight: Flight {
-    /// Whether a flight is the same as its parts one after the other, so that the steps of a run
+    /// True if a flight equals its parts one after the other, so that the steps of a run
     /// need not be followed one by one.
     fn is_flow(&self) -> bool;
 
@@ -23,7 +23,7 @@ pub trait DifferentiableFlight: Flight {
     ///
     /// # Errors
     ///
-    /// As [`advance`](Flight::advance).
+    /// The errors of [`advance`](Flight::advance).
     fn append_to(
         &self,
         body: &RigidBody,
@@ -37,7 +37,7 @@ pub trait DifferentiableFlight: Flight {
     ///
     /// # Errors
     ///
-    /// As [`advance`](Flight::advance).
+    /// The errors of [`advance`](Flight::advance).
     fn discrete_energy_derivative(
         &self,
         _body: &RigidBody,
@@ -61,7 +61,7 @@ pub struct TurningDerivative {
 }
 
 impl TurningDerivative {
-    /// Of a flight of no length.
+    /// Derivative of a flight of no length.
     pub fn identity() -> Self {
         Self {
             turn: Matrix3::identity(),

@@ -24,7 +24,7 @@ const MAX_TERMS: usize = 30;
 /// $\lvert t\rvert < \sqrt3/\Omega$, $\Omega = \sqrt{2T/J_1}$, and a quarter of that gives a factor 4
 /// per term. No branch distinguishes the motion about the long, the short and the middle axis.
 ///
-/// Of a slender body $J_1$ is small, and it turns much slower than $\Omega$. There the majorant
+/// A slender body has a small $J_1$ and turns much slower than $\Omega$. There the majorant
 /// $\dot y = y^2$ of the largest component counts, which converges for $\lvert t\rvert < 1/\max_k\Omega_k$.
 ///
 /// # Errors

@@ -44,7 +44,7 @@ pub trait Flight: fmt::Debug {
     ///
     /// # Errors
     ///
-    /// As [`advance`](Self::advance).
+    /// The errors of [`advance`](Self::advance).
     fn advance_with_rate(
         &self,
         body: &RigidBody,
@@ -58,7 +58,7 @@ pub trait Flight: fmt::Debug {
     /// Bounds on the path's turning from a state within a time (s).
     fn turning(&self, body: &RigidBody, from: &State, time: f64) -> Turning;
 
-    /// Whether [`turning`](Self::turning) and [`acceleration`](Self::acceleration) stay the same
+    /// True if [`turning`](Self::turning) and [`acceleration`](Self::acceleration) stay the same
     /// between impacts, so that they need not be computed at every step.
     fn is_uniform(&self) -> bool;
 

@@ -34,7 +34,7 @@ pub struct PotentialFlight<P> {
 
 /// Increment of the attitude over a step.
 struct Increment {
-    /// What drives it, $t\Pi + \tfrac{t^2}2M$.
+    /// Driving vector $t\Pi + \tfrac{t^2}2M$.
     a: Vector3<f64>,
     /// Its Cayley vector.
     f: Vector3<f64>,

@@ -1,6 +1,6 @@
 //! Contacts that last.
 
-/// What the tangential force of a lasting contact does.
+/// Mode of the tangential force at a lasting contact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ContactMode {
     /// No friction.
@@ -44,7 +44,7 @@ pub struct Bond {
     pub gap: f64,
     /// Coulomb coefficient.
     pub friction: f64,
-    /// What its friction does in the step.
+    /// Mode of its friction in the step.
     pub mode: ContactMode,
 }
 
@@ -64,7 +64,7 @@ impl Bond {
         }
     }
 
-    /// Whether it has friction.
+    /// True if it has friction.
     pub fn is_frictional(&self) -> bool {
         self.friction > 0.0
     }

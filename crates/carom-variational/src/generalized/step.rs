@@ -364,13 +364,13 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
         (normal, tangential)
     }
 
-    /// Whether the bonds hold.
+    /// True if the bonds hold.
     fn is_held(&self, h: f64, size: usize) -> bool {
         let mut rows = self.residual[self.n..size].iter();
         rows.all(|residual| h * residual.abs() <= self.gap_floor)
     }
 
-    /// Whether the residual of the momenta is rounding, which no iteration improves.
+    /// True if the residual of the momenta is rounding, which no iteration improves.
     fn at_floor(&self) -> bool {
         let floor = FLOOR * self.n as f64;
         let mut rows = self.residual.iter().zip(&self.terms);

@@ -99,7 +99,7 @@ fn every_law_tells_its_cone_and_its_residual() {
     }
 }
 
-/// A spinning box has a continuum of outcomes: the member found first is none that compliant
+/// A spinning box has a continuum of outcomes: the member found first is not one that compliant
 /// contacts select, and still an answer of the law.
 #[test]
 fn any_member_of_a_family_is_an_answer_of_the_law() {

@@ -307,3 +307,51 @@ fn samples_of_a_steep_wedge_end() {
     assert!((impulse * angle.sin() - 1.0).abs() < 1e-9, "{impulse}");
     assert!(outcome.velocity_plus.0.amax() < 1e-6);
 }
+
+/// A constraint on coordinates that no contact reaches: rounding of the impact before is no violation.
+#[test]
+fn rounding_of_what_no_contact_touches_violates_no_constraint() {
+    let metric = KineticMetric::new(DMatrix::identity(4, 4)).unwrap();
+    let row = Covector::from_slice;
+    let wall = Contact::frictionless(row(&[1.0, 0.0, 0.0, 0.0]));
+    let form = row(&[0.0, 1.0, -1.0, 0.0]);
+    let contacts = ContactSet::constrained(&metric, vec![wall], vec![form]).unwrap();
+    let pose = |rest: f64| {
+        let velocity = Tangent::from_slice(&[-1.0, rest, 0.0, 1.0]);
+        ImpactProblem::new(&contacts, velocity)
+    };
+    for law in laws() {
+        let problem = pose(1e-17).unwrap();
+        let outcome = law.resolve(&problem).unwrap();
+        assert_eq!(outcome.status.name(), "resolved", "{}", law.name());
+    }
+    assert_eq!(pose(1e-9).unwrap_err().kind(), "constraint-violated");
+}
+
+/// Balls in a train: what passes between them is not rounded to the speed of the train, which stays to the last bit.
+#[test]
+fn an_impact_in_a_fast_train_is_that_in_one_at_rest() {
+    let case = |train: f64| Case {
+        mass: DMatrix::from_diagonal(&nalgebra::dvector![1.0, 3.0, 1.0, 2.0]),
+        velocity: vec![train + 1.0, train, train - 0.5, train],
+        contacts: [[-1.0, 1.0, 0.0, 0.0], [0.0, -1.0, 1.0, 0.0]]
+            .iter()
+            .map(|row| Contact::frictionless(Covector::from_slice(row)))
+            .collect(),
+    };
+    // A power of two: the speeds are exact.
+    for train in [2f64.powi(17), 2f64.powi(30)] {
+        for law in laws() {
+            let rest = case(0.0).resolve(law.as_ref()).unwrap();
+            let moving = case(train).resolve(law.as_ref()).unwrap();
+            let own = moving.velocity_plus.0.add_scalar(-train);
+            // Contacts that approach by less than 64 units of rounding of the train graze, and chains end with them.
+            let limit = 512.0 * f64::EPSILON * train;
+            let off = (own - &rest.velocity_plus.0).amax();
+            assert!(off <= limit, "{} {off:e}", law.name());
+            let off = (&moving.impulses - &rest.impulses).amax();
+            assert!(off <= limit, "{} {off:e}", law.name());
+            assert_eq!(moving.velocity_plus.0[3], train);
+        }
+    }
+}

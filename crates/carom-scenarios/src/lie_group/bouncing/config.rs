@@ -32,7 +32,7 @@ pub(crate) enum Rule {
     DiscreteEnergy,
 }
 
-/// What happens where impacts accumulate.
+/// Treatment of accumulating impacts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Zeno {
@@ -215,12 +215,12 @@ fn read_mesh(key: &str, file: &Path) -> Result<TriangleMesh, ScenarioError> {
 }
 
 impl Config {
-    /// Whether the energy should be kept.
+    /// True if the energy should be kept.
     pub(super) fn is_conservative(&self) -> bool {
         *self.restitution == 1.0 && self.impact_rule == Rule::Hamiltonian
     }
 
-    /// Whether a run that ends where impacts accumulate has failed.
+    /// True if a run that ends where impacts accumulate has failed.
     pub(super) fn zeno_is_error(&self) -> bool {
         self.on_zeno == Some(Zeno::Error)
     }

@@ -57,12 +57,12 @@ impl System {
     }
 }
 
-/// What a scenario shows beyond the run itself.
+/// Parts that a scenario shows beyond the run itself.
 #[derive(Clone, Copy, Debug, Default)]
 struct Extras {
     /// Steps of a long run for the energy's drift; 0 for none.
     long_steps: usize,
-    /// Whether to follow perturbed starts.
+    /// True to follow perturbed starts.
     perturbed: bool,
 }
 

@@ -82,7 +82,7 @@ fn outline(shape: &Shape, toward: &Vector3<f64>) -> Vec<Vec<Vector3<f64>>> {
     }
 }
 
-/// Whether a point on an ellipsoid is on the side seen.
+/// True if a point on an ellipsoid is on the side seen.
 fn is_facing(ellipsoid: &Ellipsoid, point: &Vector3<f64>, toward: &Vector3<f64>) -> bool {
     let squares = ellipsoid.semi_axes().component_mul(ellipsoid.semi_axes());
     (point - ellipsoid.center())

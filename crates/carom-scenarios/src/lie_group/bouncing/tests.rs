@@ -1,4 +1,4 @@
-//! What the records of bouncing bodies must show.
+//! Records of bouncing bodies against theory.
 
 use crate::{Overrides, Record, scenario};
 use serde_json::Value;

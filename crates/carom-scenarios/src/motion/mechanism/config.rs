@@ -305,11 +305,11 @@ fn massless(mechanism: &PlanarMechanism, position: &[f64]) -> Option<usize> {
 pub(super) struct Setup {
     pub(super) mechanism: PlanarMechanism,
     pub(super) law: Box<dyn ImpactLaw>,
-    /// What contacts have and the law does not take from them.
+    /// Coefficients of the contacts that the law does not use.
     pub(super) ignored: Option<String>,
     pub(super) options: IntegratorOptions,
     pub(super) coordinates: Vec<String>,
-    /// Which coordinates are angles.
+    /// `true` for each coordinate that is an angle.
     pub(super) is_angle: Vec<bool>,
     pub(super) contacts: Vec<String>,
     pub(super) drawings: Vec<Drawing>,

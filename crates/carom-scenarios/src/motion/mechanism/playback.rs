@@ -13,7 +13,7 @@ const MASS: f64 = 0.04;
 /// Configurations that decide how far lines are drawn.
 const LOOKS: usize = 200;
 
-/// What is drawn of a link, in its frame (m).
+/// Drawing of a link, in its frame (m).
 #[derive(Clone, Debug)]
 pub(super) struct Drawing {
     pub(super) link: Link,
@@ -46,7 +46,7 @@ impl Drawing {
         self.corners.iter().chain(wheels).chain(others)
     }
 
-    /// How far the link reaches from its origin.
+    /// Largest distance of the link from its origin (m).
     fn reach(&self) -> f64 {
         let far = self.points().map(|[x, y]| x.hypot(*y)).fold(0.0, f64::max);
         self.wheels.iter().fold(far, |far, ([x, y], radius)| {

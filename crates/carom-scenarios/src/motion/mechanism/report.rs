@@ -329,11 +329,11 @@ fn figures(setup: &Setup, run: &Trajectory, stops: &[Stop<'_>], record: &mut Rec
     ));
 }
 
-/// Slip below this fraction of the largest one that the motion could give a contact is none: of contacts
+/// Slip below this fraction of the largest one that the motion could give a contact counts as sticking: of contacts
 /// that depend on each other only some are said to stick.
 const STILL: f64 = 1e-10;
 
-/// How fast the point of a contact moves along its line, and the most that it could with these rates of
+/// Speed of a contact's point along its line, and the largest that it could have with these rates of
 /// the coordinates.
 fn slip(setup: &Setup, contact: usize, node: &Node) -> (f64, f64) {
     let mut row = vec![0.0; node.q.len()];

@@ -256,7 +256,7 @@ impl Setup {
         }
     }
 
-    /// What contacts have and a law does not take from them.
+    /// Coefficients of the contacts that a law does not use.
     pub(super) fn ignored(&self) -> Vec<String> {
         let single = Law::named(&self.law.single);
         let laws = [

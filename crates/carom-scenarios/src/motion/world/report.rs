@@ -25,7 +25,7 @@ struct LastingContact {
     modes: Vec<(f64, bool)>,
 }
 
-/// What a run reported.
+/// Events and states that a run reported.
 pub(super) struct Log<'w> {
     world: &'w World,
     impacts_wanted: bool,

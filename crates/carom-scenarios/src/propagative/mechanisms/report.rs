@@ -12,7 +12,7 @@ use carom_variational::TimeGrid;
 /// Steps of one run, so that a slip in the configuration does not run for hours.
 const MAX_STEPS: f64 = 1e6;
 
-/// How long to run, and in which steps.
+/// Duration and steps of a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Times {
     pub(crate) step: f64,

@@ -25,7 +25,7 @@ pub(crate) struct Config {
     duration: Positive,
 }
 
-/// Which corners hit the floor.
+/// Corners that hit the floor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Corners {

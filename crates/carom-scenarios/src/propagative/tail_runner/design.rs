@@ -29,7 +29,7 @@ const MARGIN: f64 = 0.1;
 /// \varphi_T, r_1, r_2, l_u, l_l)$.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TailRunners {
-    /// What the paper leaves open.
+    /// Choices that the paper leaves open.
     pub layout: Layout,
 }
 

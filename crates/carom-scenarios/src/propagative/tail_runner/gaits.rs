@@ -11,7 +11,7 @@ use carom_variational::TimeGrid;
 use carom_motion::generalized::{CollisionIntegrator, IntegratorOptions, State, Trajectory};
 use nalgebra::DMatrix;
 
-/// How the gaits are dropped and followed.
+/// Drop of the gaits, and options of the runs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Drop {
     /// Height above the stance, cm.
@@ -27,7 +27,7 @@ impl Drop {
     }
 }
 
-/// What two runs of a gait that differ in the order of impacts say.
+/// Comparison of two runs of a gait that differ in the order of impacts.
 #[derive(Clone, Debug)]
 pub(super) struct Comparison {
     /// Cosine of the normals at the first impact.
@@ -38,7 +38,7 @@ pub(super) struct Comparison {
     pub(super) first_contacts: Vec<usize>,
     /// Distance of the two outcomes of the first impact, over the momentum before.
     pub(super) first_indeterminacy: f64,
-    /// The same from the contact velocities before, $4|c|\sqrt{b_u^2 + b_w^2 - 2cb_ub_w}/\lVert
+    /// Prediction from the contact velocities before, $4|c|\sqrt{b_u^2 + b_w^2 - 2cb_ub_w}/\lVert
     /// p\rVert$, which holds for two impacts.
     pub(super) first_predicted: f64,
     /// The robot that ran.

@@ -56,7 +56,7 @@ impl Lengths {
         }
     }
 
-    /// As $(r_1, r_2, l_u, l_l)$.
+    /// The lengths $(r_1, r_2, l_u, l_l)$.
     pub fn to_table(self) -> [f64; 4] {
         [
             self.anterior_radius,
@@ -67,18 +67,18 @@ impl Lengths {
     }
 }
 
-/// Where the posterior part turns against the anterior one.
+/// Joint at which the posterior part turns against the anterior one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SpineJoint {
     /// In the center of the posterior ball.
     #[default]
     Posterior,
-    /// Where the balls touch.
+    /// In the point where the balls touch.
     Tangency,
 }
 
-/// How long the tail is.
+/// Rule for the length of the tail.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TailRule {
@@ -121,13 +121,13 @@ impl TailRule {
     }
 }
 
-/// What the paper leaves open about the geometry.
+/// Geometry that the paper leaves open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Layout {
-    /// Where the spine bends.
+    /// Joint of the spine.
     pub spine: SpineJoint,
-    /// How long the tail is.
+    /// Rule for the length of the tail.
     pub tail: TailRule,
 }
 
@@ -225,7 +225,7 @@ impl TailRunner {
     ///
     /// # Errors
     ///
-    /// As [`passive`](Self::passive), and for a drive with negative numbers.
+    /// The errors of [`passive`](Self::passive), and for a drive with negative numbers.
     pub fn driven(
         lengths: Lengths,
         layout: Layout,
@@ -330,7 +330,7 @@ impl TailRunner {
         })
     }
 
-    /// What the lengths $(r_1, r_2, l_u, l_l)$ change of the mechanism.
+    /// Derivatives of the mechanism with respect to the lengths $(r_1, r_2, l_u, l_l)$.
     pub(super) fn variations(&self, layout: Layout) -> [Variation; 4] {
         let [r1, r2, thigh, shank] = self.lengths.to_table();
         let Handles {

@@ -129,7 +129,7 @@ fn table_one(
         let printed = [&INITIAL, &OPTIMIZED][place].printed_product;
         let digits = [5e-6, 5e-10][place];
         let [tail, foot] = angle.gaps;
-        // What half a unit of every printed angle and length moves the ends of tail and foot.
+        // Motion of the ends of tail and foot for half a unit of every printed angle and length.
         let quantity = |what: &str, value, printed, within| {
             let unit = if what == "cosine" { "" } else { "cm" };
             let quantity = Quantity::new(format!("{name}_printed_row_{what}"), value, unit)

@@ -24,7 +24,7 @@ pub(crate) struct Config {
     layout: Layout,
 }
 
-/// What a search ended with.
+/// End of a search.
 struct Found {
     root: Root,
     angle: PairAngle,
