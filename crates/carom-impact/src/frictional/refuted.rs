@@ -57,7 +57,7 @@ pub(super) fn are_refuted(space: &ContactSpace, before: &[f64], modes: &[EndMode
     };
     let k = rows.len();
     // Rows of the system, each with its right-hand side.
-    let mut system: SmallVec<[f64; 56]> = smallvec![0.0; k * (k + 1)];
+    let mut system: SmallVec<[f64; 64]> = smallvec![0.0; k * (k + 1)];
     for (line, row) in system.chunks_exact_mut(k + 1).zip(&rows) {
         for (x, unknown) in line.iter_mut().zip(&unknowns) {
             *x = rate(*row, unknown);
