@@ -81,7 +81,7 @@ pub(crate) trait Basis {
         0.0
     }
 
-    /// How far contacts are from the law, each on its own terms; 0 of laws that ask nothing of friction.
+    /// Residual of the contacts, each on its own terms, the largest of all; 0 for laws that ask nothing of friction.
     fn own_residual(
         &self,
         _contacts: &ContactSet<'_>,

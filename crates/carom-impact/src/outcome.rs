@@ -103,7 +103,7 @@ pub enum Diagnostics {
         pivots: usize,
         /// Largest velocity that a pushing or sticking contact misses, over its own terms.
         velocity_residual: f64,
-        /// Of planar contacts: the continuum of velocities that this is a member of.
+        /// Planar contacts: the continuum of velocities that this is a member of.
         member: Option<FamilyMember>,
         /// Of contacts in space: how far the polygon's answer is from that of round cones.
         polygon: Option<PolygonDiagnostics>,
@@ -148,7 +148,7 @@ pub enum Diagnostics {
 }
 
 impl Diagnostics {
-    /// The same with the residuals that the gate has found, if they are reported.
+    /// Writes the residuals that the gate has found, if they are reported.
     pub(crate) fn with_residuals(mut self, velocity: Option<f64>, own: f64) -> Self {
         if let Self::Cone(cone) = &mut self {
             cone.residual = own;
@@ -173,14 +173,14 @@ pub struct FamilyMember {
     /// Dimension of the continuum of velocities after the impact of which this is a member; 0 if
     /// they are isolated.
     pub family: usize,
-    /// How the member of a continuum was chosen.
+    /// Choice of the member of a continuum.
     pub selection: ConeSelection,
     /// True if another outcome was met on the way.
     pub met_others: bool,
 }
 
 impl FamilyMember {
-    /// The same for this part of a system and another that shares no body with it.
+    /// Place of this part of a system and another that shares no body with it.
     pub(crate) fn beside(self, other: Self) -> Self {
         Self {
             family: self.family + other.family,
@@ -196,7 +196,7 @@ impl FamilyMember {
 /// How contacts with round friction cones came to their impulses.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ConeDiagnostics {
-    /// How far the contacts are from the law, the largest residual of all, each on its own terms: closed and
+    /// Largest residual of the contacts, each on its own terms: closed and
     /// open contacts, the cone, and the angle between friction and sliding. At most $10^{-9}$.
     pub residual: f64,
     /// Largest velocity that a pushing or sticking contact misses, over its own terms.

@@ -130,7 +130,7 @@ fn diagnostics(contacts: &ContactSet<'_>, outcome: &ImpactOutcome) -> Value {
             put("velocity_residual", (*velocity_residual).into());
             if let Some(member) = member {
                 put("family", member.family.into());
-                // Of isolated outcomes none is selected: it is the one that the method finds.
+                // An isolated outcome is not selected: it is the one that the method finds.
                 if member.family > 0 {
                     put("selection", member.selection.name().into());
                 }

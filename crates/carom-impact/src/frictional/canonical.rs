@@ -203,7 +203,7 @@ impl Keys<'_> {
         differences.sum::<f64>().sqrt() <= SAME_CONTACT * size
     }
 
-    /// How tangential impulses of the second contact follow from those of the first, if both are one.
+    /// Matrix from tangential impulses of the first contact to those of the second, if both are one.
     fn copied(&self, [of, contact]: [usize; 2], cones_are_round: bool) -> Option<[[f64; 2]; 2]> {
         let width = self.space.width();
         let cosine = self.space.gram[(of * width, contact * width)];
@@ -343,7 +343,7 @@ impl Keys<'_> {
 
     const N_PAIRS: usize = 5;
 
-    /// How two contacts act on each other.
+    /// Action of two contacts on each other: a number that no frame changes.
     fn pair(&self, kind: usize, i: usize, j: usize) -> f64 {
         let (width, gram) = (self.space.width(), &self.space.gram);
         let (normal_i, normal_j) = (i * width, j * width);

@@ -1,4 +1,4 @@
-//! How far frictional contacts are from the law, each on its own terms.
+//! Residual of frictional contacts, each on its own terms.
 
 use super::space::ContactSpace;
 use crate::ContactSet;

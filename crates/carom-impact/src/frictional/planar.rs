@@ -8,7 +8,7 @@ use crate::{FamilyMember, ImpactError};
 use carom_lcp::cone::{ConeMode, ConeSelection};
 use nalgebra::{DMatrix, DVector};
 
-/// Velocities below this fraction of the largest before the impact are none: contacts touch and stick.
+/// Velocities below this fraction of the largest before the impact are rounding: contacts touch and stick.
 const NO_VELOCITY: f64 = 1e-9;
 
 /// Pivots below this fraction of the largest leave directions free.

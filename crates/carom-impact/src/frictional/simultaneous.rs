@@ -217,7 +217,7 @@ impl Event<'_> {
                 let told = Told { selection, is_cone };
                 let found = self.with_polygons(k, told, Search::Pivots);
                 match found {
-                    // Where impulses can balance each other Lemke's method may follow them without end.
+                    // If impulses can balance each other Lemke's method may follow them without end.
                     Err(error @ ImpactError::Inaccurate { .. }) if self.space.n_tangents < 2 => {
                         let all = self.with_polygons(k, told, Search::Modes);
                         all.map_err(|_| error)
@@ -453,7 +453,7 @@ const NOT_SOLVED: ImpactError = ImpactError::Complementarity {
     residual: f64::INFINITY,
 };
 
-/// How planar contacts are solved.
+/// Method for planar contacts.
 #[derive(Clone, Copy)]
 enum Search {
     /// By Lemke's method, and by [`Modes`](Self::Modes) if that fails.
@@ -462,7 +462,7 @@ enum Search {
     Modes,
 }
 
-/// What is wanted of an answer, and how it is told.
+/// Selection that is wanted of an answer, and the form of its diagnostics.
 #[derive(Clone, Copy)]
 struct Told {
     selection: ConeSelection,
@@ -470,7 +470,7 @@ struct Told {
     is_cone: bool,
 }
 
-/// What complementarity problems lead to.
+/// Diagnostics of the complementarity problems of all parts.
 #[derive(Default)]
 struct Found {
     pivots: usize,

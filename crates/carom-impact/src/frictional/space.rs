@@ -237,7 +237,7 @@ impl ContactSpace {
         }
     }
 
-    /// The same with slots reversed where their sign is -1.
+    /// Reverses slots whose sign is -1.
     pub(super) fn reversed(mut self, signs: &[f64]) -> Self {
         for (slot, _) in signs.iter().enumerate().filter(|(_, sign)| **sign < 0.0) {
             self.factors[slot] *= -1.0;

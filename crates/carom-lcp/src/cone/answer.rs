@@ -30,7 +30,7 @@ impl ConeMode {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
 pub enum ConeSelection {
-    /// Of a continuum of solutions the limit of equally compliant contacts, $G + \epsilon D$ with
+    /// The member of a continuum of solutions that is the limit of equally compliant contacts, $G + \epsilon D$ with
     /// $\epsilon \to 0$ and $D = \mathrm{diag}(c_i I_3)$, $c_i = \mathrm{tr}(G_{ii})/3$. It does not
     /// depend on units, on the lengths of rows, on the tangent axes or the order of the contacts.
     #[default]
@@ -89,7 +89,7 @@ pub struct ConeAnswer {
     /// Dimension of the continuum of velocities after the impact, to first order, with the contacts
     /// that touch kept closed. 0: the velocities are isolated.
     pub family: usize,
-    /// How the answer was chosen: [`Even`](ConeSelection::Even) also where there was no choice,
+    /// Choice of the answer: [`Even`](ConeSelection::Even) also where there was no choice,
     /// [`First`](ConeSelection::First) if it was asked for or the even member was not found.
     pub selection: ConeSelection,
     /// True if another solution was met on the way, with other velocities.

@@ -49,7 +49,7 @@ const SOFTNESSES: [f64; 7] = [1.0, 0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3];
 /// Gauss-Seidel sweeps where Newton's method stalls at one of them.
 const N_SWEEPS: usize = 15;
 
-/// The same on the branch, one after the other.
+/// Gauss-Seidel sweeps on the branch, one number after the other.
 const SWEEPS: [usize; 2] = [N_SWEEPS, 10 * N_SWEEPS];
 
 /// A solution with compliance counts from this error on, relative to the problem.

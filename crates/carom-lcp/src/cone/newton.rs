@@ -208,7 +208,7 @@ impl Newton {
         }
     }
 
-    /// The same from a point near a continuum of solutions, which stays where it is along the continuum:
+    /// Runs from a point near a continuum of solutions, which stays where it is along the continuum:
     /// directions that the equations hardly see are those.
     pub(super) fn polish(&mut self, system: &Scaled, start: &[f64], goal: f64) -> (bool, usize) {
         self.linear.tolerance = HARDLY_SEEN;

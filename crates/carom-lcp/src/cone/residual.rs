@@ -1,4 +1,4 @@
-//! How far impulses are from a solution: on one scale for all contacts, and each contact on its own terms.
+//! Residuals of impulses: on one scale for all contacts, and each contact on its own terms.
 
 use super::problem::{ConeProblem, WIDTH};
 use crate::LcpError;
@@ -45,7 +45,7 @@ pub fn cone_residual(problem: &ConeProblem<'_>, impulse: &[f64]) -> Result<f64, 
     Ok(residual_of(problem, impulse, &after))
 }
 
-/// How far impulses (3m) are from solving the problem, every contact on its own terms: 0 for a solution.
+/// Residual of impulses (3m), every contact on its own terms: 0 for a solution.
 ///
 /// With $S_r = |b_r| + \sum_s |G_{rs}\lambda_s|$ the terms that the velocity $u_r$ is the sum of, it is the
 /// largest of
@@ -70,7 +70,7 @@ pub fn contact_residual(problem: &ConeProblem<'_>, impulse: &[f64]) -> Result<f6
     Ok(own_residual_of(problem, impulse, &after, &terms))
 }
 
-/// The same for velocities and the sizes of their terms that impulses make.
+/// The [`contact_residual`] for velocities and the sizes of their terms that impulses make.
 pub(super) fn own_residual_of(
     problem: &ConeProblem<'_>,
     impulse: &[f64],

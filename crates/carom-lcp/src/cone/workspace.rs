@@ -160,7 +160,7 @@ impl ConeWorkspace {
     ///
     /// # Errors
     ///
-    /// As [`solve_from`](Self::solve_from).
+    /// Those of [`solve_from`](Self::solve_from).
     pub fn family(
         &mut self,
         problem: &ConeProblem<'_>,
@@ -505,7 +505,7 @@ impl ConeWorkspace {
         false
     }
 
-    /// Forgets an answer that is none.
+    /// Forgets an answer that was not accepted.
     fn begin_again(&mut self, problem: &ConeProblem<'_>, answer: ConeAnswer) -> ConeAnswer {
         self.system.soften(0.0);
         self.impulse.fill(0.0);
@@ -571,7 +571,7 @@ impl ConeWorkspace {
             return false;
         }
         let residual = self.judge(problem);
-        // Where contacts that slide come to rest in the limit Newton's method stalls near it.
+        // If contacts that slide come to rest in the limit Newton's method stalls near it.
         let is_good = residual <= CONE_RESIDUAL;
         if is_good {
             std::mem::swap(&mut self.impulse, &mut self.trial);
