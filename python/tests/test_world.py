@@ -39,12 +39,21 @@ def test_a_ball_falls_and_bounces_as_in_the_closed_form() -> None:
 
 def test_events_come_in_the_order_of_time_and_leave_nothing_out() -> None:
     seen: list[tuple[str, float]] = []
-    motion = carom.World({"duration": 0.8}).run(lambda kind, event: seen.append((kind, event["time"])))
+    demo = carom.World.from_toml(carom.show("world"))
+    motion = demo.run(lambda kind, event: seen.append((kind, event["time"])), set={"duration": 0.8})
     assert [time for _, time in seen] == sorted(time for _, time in seen)
     kinds = [kind for kind, _ in seen]
     assert kinds.count("sample") == len(motion)
     assert kinds.count("impact") == len(motion.impacts) > 0
     assert kinds.count("established") == len(motion.contacts)
+
+
+def test_a_world_without_bodies_is_refused_and_one_without_planes_says_that_bodies_fall() -> None:
+    with pytest.raises(carom.CaromError, match="at least one body"):
+        carom.World.from_toml("duration = 1.0").run()
+    ball = {"name": "ball", "mass": 1.0, "shape": {"type": "sphere", "radius": 0.1}, "position": [0.0, 0.0, 1.0]}
+    motion = carom.World({"duration": 0.1, "bodies": [ball]}).run()
+    assert "falls for ever" in motion.record["warnings"][0]
 
 
 def test_a_fault_names_its_key() -> None:

@@ -18,6 +18,7 @@ mod packages;
 mod packed;
 mod recipe;
 mod runners;
+mod siconos;
 mod tidy;
 mod verify;
 
@@ -51,6 +52,8 @@ enum Command {
     Recipe,
     /// Run a sweep on threads, and on Slurm and Ray where they are installed: the bytes are the same.
     Runners(runners::Args),
+    /// Solve the friction problems of a folder in Siconos' text format.
+    Siconos(siconos::Args),
     /// Check doc comments for markup that rustdoc eats, library code for panics, documents for
     /// links that lead nowhere, commands that do not exist, features and dependencies that stand in no
     /// table, the repository for leftovers of merges.
@@ -73,6 +76,7 @@ fn main() -> anyhow::Result<()> {
         Command::Packed(args) => finish("packed", &packed::packed(&root, &args)?),
         Command::Recipe => finish("recipe", &recipe::recipe(&root)?),
         Command::Runners(args) => runners::runners(&root, &args),
+        Command::Siconos(args) => siconos::siconos(&args),
         Command::Verify(args) => verify::verify(&root, &args),
         Command::Tidy => {
             let mut violations = tidy::violations(&root)?;

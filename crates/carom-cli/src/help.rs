@@ -1,7 +1,10 @@
 //! Help on the keys of a line; completions and the manual page.
 
 use crate::text::entry;
+use carom::scenarios::SCENARIOS;
 use carom_wire::{Command, example, keys};
+use clap::builder::PossibleValuesParser;
+use std::collections::BTreeSet;
 use std::io::Write;
 
 /// The keys that a line may have, and one example.
@@ -36,11 +39,32 @@ pub(crate) struct CompletionsArgs {
     shell: clap_complete::Shell,
 }
 
+/// The command line with the names of scenarios, laws and keys as values, for completions alone: the parser's own
+/// messages name the nearest one.
+fn with_names(command: clap::Command) -> clap::Command {
+    let scenarios = || PossibleValuesParser::new(SCENARIOS.iter().map(|s| s.name));
+    let laws = PossibleValuesParser::new(carom::impact::LAWS.iter().map(|law| law.name));
+    let keys: BTreeSet<String> = SCENARIOS.iter().flat_map(|s| s.keys()).collect();
+    let keys = PossibleValuesParser::new(keys.into_iter().map(|key| format!("{key}=")));
+    command
+        .mut_subcommand("show", |sub| {
+            sub.mut_arg("name", |arg| arg.value_parser(scenarios()))
+        })
+        .mut_subcommand("run", |sub| {
+            sub.mut_arg("name", |arg| arg.value_parser(scenarios()))
+                .mut_arg("set", |arg| arg.value_parser(keys))
+        })
+        .mut_subcommand("laws", |sub| {
+            sub.mut_arg("name", |arg| arg.value_parser(laws))
+        })
+}
+
 /// Prints completions.
 pub(crate) fn completions(
     args: &CompletionsArgs,
     mut command: clap::Command,
 ) -> std::io::Result<()> {
+    command = with_names(command);
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut command, "carom", &mut script);
     std::io::stdout().lock().write_all(&script)

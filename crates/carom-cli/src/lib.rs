@@ -11,6 +11,7 @@ mod run;
 #[cfg(feature = "sweep")]
 mod sweep;
 mod text;
+mod usage;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::ffi::OsString;
@@ -94,7 +95,8 @@ pub fn main_within(
     program: &[OsString],
     args: impl IntoIterator<Item = impl Into<OsString> + Clone>,
 ) -> u8 {
-    let parsed = command().try_get_matches_from(args);
+    let args: Vec<OsString> = args.into_iter().map(Into::into).collect();
+    let parsed = command().try_get_matches_from(&args);
     let cli = match parsed.and_then(|found| Cli::from_arg_matches(&found)) {
         Ok(cli) => cli,
         Err(error) if !error.use_stderr() => {
@@ -102,7 +104,7 @@ pub fn main_within(
             let _ = error.print();
             return 0;
         }
-        Err(error) => return report(&Failure::Usage(usage(&error))),
+        Err(error) => return report(&Failure::Usage(usage::message(&error, &command(), &args))),
     };
     // Only sweeps start processes.
     #[cfg(not(feature = "sweep"))]
@@ -147,31 +149,6 @@ pub fn answer_lines(
             Failure::Closed => std::io::ErrorKind::BrokenPipe.into(),
         }
     })
-}
-
-/// clap's message without its usage lines.
-fn usage(error: &clap::Error) -> String {
-    let text = error.to_string();
-    let mut lines = text
-        .lines()
-        .map(str::trim)
-        .take_while(|line| !line.starts_with("Usage:"));
-    let first = lines
-        .next()
-        .unwrap_or("bad usage")
-        .trim_start_matches("error: ")
-        .to_owned();
-    let rest: Vec<&str> = lines.filter(|line| !line.is_empty()).collect();
-    let message = if rest.is_empty() {
-        first
-    } else {
-        format!("{first} {}", rest.join(" "))
-    };
-    if message.contains("Usage") || message.starts_with("What happens") {
-        return "a command is needed: list, show, run, resolve, judge, lcp, fit, sweep or laws; see --help"
-            .to_owned();
-    }
-    message
 }
 
 /// One line on stderr; a closed stderr is no reason to fail differently.

@@ -1,16 +1,19 @@
 //! `carom list`, `carom show` and `carom run`: the scenarios.
 
 use crate::{Failure, text};
-use carom::report::export;
 use carom::report::input::{MAX_TOML_BYTES, read_text};
+use carom::report::{Record, export};
 use carom::scenarios::{Overrides, SCENARIOS, Scenario, scenario};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::io::Write;
 use std::path::PathBuf;
 
 /// Arguments of `carom list`.
 #[derive(clap::Args)]
 pub(crate) struct ListArgs {
+    /// Only scenarios whose name, summary or paper mentions every one of these words.
+    #[arg(value_name = "WORD")]
+    words: Vec<String>,
     /// Print a JSON array.
     #[arg(long)]
     json: bool,
@@ -26,7 +29,9 @@ pub(crate) struct ShowArgs {
 /// Arguments of `carom run`.
 #[derive(clap::Args)]
 pub(crate) struct RunArgs {
-    /// Scenario, as `carom list` names it.
+    /// Scenario, as `carom list` names it; or a configuration that says `scenario = "NAME"`, or has `[[bodies]]`
+    /// (a world) or `[[links]]` (a mechanism).
+    #[arg(value_name = "NAME|FILE.toml")]
     name: String,
     /// Configuration; keys left out keep their defaults (see `carom show`).
     #[arg(long, value_name = "FILE.toml")]
@@ -54,7 +59,30 @@ pub(crate) struct RunArgs {
     json: bool,
 }
 
+/// Scenarios that mention every word, in any case; all without words.
+fn mentioning(words: &[String]) -> Result<Vec<&'static Scenario>, Failure> {
+    let words: Vec<String> = words.iter().map(|word| word.to_lowercase()).collect();
+    let mentions = |s: &&Scenario| {
+        let text = format!("{} {} {} {}", s.name, s.summary, s.paper, s.reproduces).to_lowercase();
+        words.iter().all(|word| text.contains(word))
+    };
+    let found: Vec<&Scenario> = SCENARIOS.iter().filter(mentions).collect();
+    if found.is_empty() {
+        let names = SCENARIOS.iter().map(|s| s.name);
+        let hint = words
+            .first()
+            .and_then(|word| text::did_you_mean(word, names));
+        let hint = hint.unwrap_or_else(|| "see `carom list`".to_owned());
+        let words = words.join(" ");
+        return Err(Failure::Usage(format!(
+            "no scenario mentions `{words}`; {hint}"
+        )));
+    }
+    Ok(found)
+}
+
 pub(crate) fn list(args: &ListArgs) -> Result<(), Failure> {
+    let scenarios = mentioning(&args.words)?;
     let mut out = std::io::stdout().lock();
     if args.json {
         let entry = |s: &Scenario| {
@@ -65,13 +93,13 @@ pub(crate) fn list(args: &ListArgs) -> Result<(), Failure> {
                 "reproduces": s.reproduces,
             })
         };
-        let entries: Vec<_> = SCENARIOS.iter().map(entry).collect();
+        let entries: Vec<_> = scenarios.into_iter().map(entry).collect();
         writeln!(out, "{:#}", json!(entries))?;
         return Ok(());
     }
-    let width = SCENARIOS.iter().map(|s| s.name.len()).max().unwrap_or(0) + 4;
+    let width = scenarios.iter().map(|s| s.name.len()).max().unwrap_or(0) + 4;
     let mut papers: Vec<&str> = Vec::new();
-    for s in SCENARIOS {
+    for s in &scenarios {
         if !papers.contains(&s.paper) {
             papers.push(s.paper);
         }
@@ -81,7 +109,7 @@ pub(crate) fn list(args: &ListArgs) -> Result<(), Failure> {
             writeln!(out)?;
         }
         write!(out, "{}", text::entry("", 0, paper))?;
-        for s in SCENARIOS.iter().filter(|s| s.paper == paper) {
+        for s in scenarios.iter().filter(|s| s.paper == paper) {
             let description = format!("{} [{}]", s.summary, s.reproduces);
             write!(
                 out,
@@ -103,12 +131,11 @@ pub(crate) fn show(args: &ShowArgs) -> Result<(), Failure> {
 }
 
 pub(crate) fn run(args: &RunArgs, is_quiet: bool) -> Result<(), Failure> {
-    let scenario = find(&args.name)?;
-    let toml = match &args.config {
-        None => String::new(),
-        Some(path) => read_text(path, MAX_TOML_BYTES)
-            .map_err(|e| Failure::Usage(format!("cannot read {}: {e}", path.display())))?,
-    };
+    let Chosen {
+        scenario,
+        toml,
+        file,
+    } = choose(args)?;
     let mut assignments = Vec::new();
     if let Some(seed) = args.seed
         && scenario
@@ -122,14 +149,14 @@ pub(crate) fn run(args: &RunArgs, is_quiet: bool) -> Result<(), Failure> {
     let record = scenario
         .run(&Overrides {
             toml,
-            file: args.config.clone(),
+            file: file.clone(),
             assignments,
             progress: crate::progress::on_terminal(is_quiet),
         })
         .map_err(|error| {
             // A file has its name in front already.
             let text = error.to_string();
-            let file = args.config.as_ref().map(|path| path.display().to_string());
+            let file = file.as_ref().map(|path| path.display().to_string());
             let message = match file {
                 Some(file) if text.starts_with(&file) => text,
                 _ => format!("{}: {text}", scenario.name),
@@ -140,17 +167,12 @@ pub(crate) fn run(args: &RunArgs, is_quiet: bool) -> Result<(), Failure> {
                 Failure::Unsolved(message)
             }
         })?;
+    let is_demo = file.is_none() && DEMOS.contains(&scenario.name);
     let unwritable = |e: export::ExportError| Failure::Usage(e.to_string());
     let text = if args.json {
         export::json(&record).map_err(unwritable)?
     } else {
-        // Only an early end is news.
-        let status = match record.status.as_str() {
-            "completed" => String::new(),
-            early => format!("status: {early}\n\n"),
-        };
-        let table = export::summary(&record);
-        format!("{}: {}\n\n{status}{table}", record.scenario, record.summary)
+        in_words(&record, is_demo)
     };
     let written = match &args.out {
         Some(dir) => export::write_all(&record, dir, &args.format).map_err(unwritable)?,
@@ -176,6 +198,71 @@ pub(crate) fn run(args: &RunArgs, is_quiet: bool) -> Result<(), Failure> {
         ))),
         None => Ok(()),
     }
+}
+
+/// Scenarios that run a world or mechanism of the user's, and a demo without one.
+const DEMOS: [&str; 2] = ["world", "mechanism"];
+
+/// Summary of a record for a terminal. Of the status only an early end is news.
+fn in_words(record: &Record, is_demo: bool) -> String {
+    let mut text = format!("{}: {}\n\n", record.scenario, record.summary);
+    if is_demo {
+        let name = &record.scenario;
+        text.push_str(&format!(
+            "this is the demo; for your own: `carom show {name} > my.toml`, `carom run my.toml`\n\n"
+        ));
+    }
+    if record.status != "completed" {
+        text.push_str(&format!("status: {}\n\n", record.status));
+    }
+    let warnings = record.results.get("warnings").and_then(Value::as_array);
+    for warning in warnings.into_iter().flatten().filter_map(Value::as_str) {
+        text.push_str(&format!("warning: {warning}\n\n"));
+    }
+    text.push_str(&export::summary(record));
+    text
+}
+
+/// A scenario and the configuration over its defaults.
+struct Chosen {
+    scenario: &'static Scenario,
+    toml: String,
+    file: Option<PathBuf>,
+}
+
+fn choose(args: &RunArgs) -> Result<Chosen, Failure> {
+    let read = |path: &PathBuf| {
+        read_text(path, MAX_TOML_BYTES)
+            .map_err(|e| Failure::Usage(format!("cannot read {}: {e}", path.display())))
+    };
+    let path = PathBuf::from(&args.name);
+    if scenario(&args.name).is_some() || path.extension().is_none_or(|end| end != "toml") {
+        return Ok(Chosen {
+            scenario: find(&args.name)?,
+            toml: args
+                .config
+                .as_ref()
+                .map(read)
+                .transpose()?
+                .unwrap_or_default(),
+            file: args.config.clone(),
+        });
+    }
+    if let Some(config) = &args.config {
+        return Err(Failure::Usage(format!(
+            "{} and --config {} are both configurations; give one, or the name of a scenario with --config",
+            path.display(),
+            config.display()
+        )));
+    }
+    let toml = read(&path)?;
+    let name = carom::scenarios::scenario_of(&toml)
+        .map_err(|error| Failure::Usage(format!("{}: {error}", path.display())))?;
+    Ok(Chosen {
+        scenario: find(&name)?,
+        toml,
+        file: Some(path),
+    })
 }
 
 fn find(name: &str) -> Result<&'static Scenario, Failure> {

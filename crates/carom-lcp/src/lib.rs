@@ -70,7 +70,7 @@
 //! | [`auto`] | tries them in turn and says why |
 //! | [`BoxedLcp`] | variables between bounds, or without |
 //! | [`ContactLcp`] | the problems of contact with friction |
-//! | [`cone`] | contacts with round friction cones |
+//! | [`cone`] | contacts with round friction cones: few of them, or heaps of thousands |
 //! | [`MatrixClass`] | what theorems promise about a matrix |
 
 mod auto;

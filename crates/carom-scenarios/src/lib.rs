@@ -24,7 +24,7 @@ mod two_body;
 
 pub use carom_motion;
 pub use carom_report::{self, Record};
-pub use config::Overrides;
+pub use config::{Overrides, scenario_of};
 pub use error::ScenarioError;
 pub use list::{SCENARIOS, scenario};
 pub use motion::world::World;

@@ -284,6 +284,6 @@ pub fn scenario(name: &str) -> Option<&'static Scenario> {
 #[allow(clippy::unwrap_used)]
 pub(crate) fn defaults<C: serde::de::DeserializeOwned>(name: &str) -> C {
     let overrides = crate::Overrides::default();
-    let input = crate::config::Input::new(scenario(name).unwrap().default_toml, &overrides);
+    let input = crate::config::Input::new(name, scenario(name).unwrap().default_toml, &overrides);
     input.unwrap().begin().unwrap().0
 }

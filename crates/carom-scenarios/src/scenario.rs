@@ -1,10 +1,25 @@
 //! Scenarios: names, default configurations and runs.
 
 use crate::config::Input;
+use crate::tree::{Kind, Value, parse};
 use crate::{Overrides, ScenarioError};
 use carom_report::Record;
 use carom_report::animation::Animation;
 use carom_report::record::Quantity;
+
+/// Appends the keys of a table's values, behind the key of the table.
+fn collect(value: &Value, path: &str, keys: &mut Vec<String>) {
+    for entry in value.entries().unwrap_or_default() {
+        let key = match path {
+            "" => entry.key.clone(),
+            path => format!("{path}.{}", entry.key),
+        };
+        match &entry.value.kind {
+            Kind::Table(_) => collect(&entry.value, &key, keys),
+            _ => keys.push(key),
+        }
+    }
+}
 
 /// A named, configurable run that reproduces something.
 #[derive(Clone, Copy, Debug)]
@@ -23,13 +38,24 @@ pub struct Scenario {
 }
 
 impl Scenario {
+    /// Keys of the default configuration that hold one value, as in `shape.radius`, in the order of the text. Items of
+    /// lists are left out.
+    pub fn keys(&self) -> Vec<String> {
+        let mut keys = Vec::new();
+        // The defaults are TOML: every scenario is run by the tests.
+        if let Ok(defaults) = parse(self.default_toml, 0) {
+            collect(&defaults, "", &mut keys);
+        }
+        keys
+    }
+
     /// Runs the scenario with its defaults as overridden.
     ///
     /// # Errors
     ///
     /// [`ScenarioError`]; nothing is written anywhere.
     pub fn run(&self, overrides: &Overrides) -> Result<Record, ScenarioError> {
-        let input = Input::new(self.default_toml, overrides)?;
+        let input = Input::new(self.name, self.default_toml, overrides)?;
         let mut record = (self.runner)(&input).map_err(|error| input.locate(error))?;
         record.scenario = self.name.to_owned();
         record.summary = self.summary.to_owned();

@@ -18,8 +18,8 @@ pub(crate) struct Row {
 }
 
 /// An answer, and the problem it answers where it has one in generalized velocities.
-struct Answered {
-    answer: Value,
+pub(crate) struct Answered {
+    pub(crate) answer: Value,
     problem: Option<Problem>,
 }
 
@@ -55,7 +55,10 @@ pub(crate) fn row(evaluator: &mut Evaluator<'_>) -> Result<Row, SweepError> {
     Ok(Row { data, is_error })
 }
 
-fn answer(evaluator: &mut Evaluator<'_>) -> Result<Result<Answered, WireError>, SweepError> {
+/// The answer of the cell at which the evaluator stands, or the error that stands in its place.
+pub(crate) fn answer(
+    evaluator: &mut Evaluator<'_>,
+) -> Result<Result<Answered, WireError>, SweepError> {
     let kind = &evaluator.plan.kind;
     let input = match evaluator.input()? {
         Ok(input) => input,

@@ -54,6 +54,7 @@ mod figure;
 mod folder;
 mod merge;
 mod plan;
+mod preview;
 mod random;
 mod run;
 mod shards;

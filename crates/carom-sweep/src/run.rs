@@ -82,10 +82,11 @@ pub struct Shard {
 ///
 /// # Errors
 ///
-/// [`SweepError::OtherSweep`] if the folder, or a file in it, belongs to another plan;
-/// [`SweepError::File`] for what the system refuses.
+/// The errors of [`Plan::check_columns`]; [`SweepError::OtherSweep`] if the folder, or a file in it, belongs to
+/// another plan; [`SweepError::File`] for what the system refuses.
 pub fn run(plan: &Plan, folder: &Path, options: &RunOptions) -> Result<Summary, SweepError> {
     let start = Instant::now();
+    plan.check_columns()?;
     clear(plan, folder)?;
     if options.shards.is_none() {
         remove_strays(plan, folder)?;
@@ -198,6 +199,7 @@ pub fn run_shard_until(
 ///
 /// The errors of [`run`].
 pub fn prepare(plan: &Plan, folder: &Path) -> Result<Status, SweepError> {
+    plan.check_columns()?;
     clear(plan, folder)?;
     remove_strays(plan, folder)?;
     status(folder)

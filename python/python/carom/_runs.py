@@ -315,8 +315,8 @@ class World:
     Parameters
     ----------
     config : str or mapping
-        TOML, or the same as a dictionary; ``carom.show("world")`` has every key. What gives bodies or
-        planes gives all of the world.
+        TOML, or the same as a dictionary; ``carom.show("world")`` has every key. Bodies and planes are
+        those given here: at least one body.
 
     Examples
     --------

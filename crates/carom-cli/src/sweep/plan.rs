@@ -31,6 +31,7 @@ pub(super) struct CellArgs {
 
 pub(super) fn plan(args: &PlanArgs) -> Result<(), Failure> {
     let plan = Plan::read(&args.plan)?;
+    plan.check_columns()?;
     let estimated = args.estimate.then(|| estimate(&plan)).transpose()?;
     let mut out = std::io::stdout().lock();
     if args.json {

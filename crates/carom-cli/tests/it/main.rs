@@ -10,4 +10,5 @@ mod laws;
 mod protocol;
 mod simultaneous;
 mod sweep;
+mod usage;
 mod verdicts;

@@ -745,7 +745,7 @@ fn states_scenarios_and_draws_make_cells() {
         name = { path = "/scenario", type = "str" }
         numerics = { path = "/numerics", type = "i64" }
         first = "/quantities/0/value"
-        none = "/parameters/no/such/key"
+        none = { path = "/parameters/no/such/key", optional = true }
         "#,
     );
     let line = answers(&carom(&["sweep", "cell", &bench.plan, "1"], "")).remove(0);

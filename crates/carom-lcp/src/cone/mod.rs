@@ -27,6 +27,13 @@
 //! An answer counts only by its [`contact_residual`], which knows the problem and the impulses alone and looks
 //! at every contact on its own terms.
 //!
+//! # Many contacts
+//!
+//! [`SparseConeProblem`] holds bodies and their contacts, or blocks of $G$, and [`SparseConeWorkspace`]
+//! solves it: regularized Newton steps from a warm start, interior points, proximal points, with sparse
+//! block factors whose symbolic phase is kept from one problem to the next. Islands that share no body
+//! are best solved one by one.
+//!
 //! # Which solution
 //!
 //! Friction cones can have several solutions. Dependent contacts that slide even have a continuum
@@ -46,10 +53,15 @@ mod polygon;
 mod problem;
 mod residual;
 mod single;
+mod sparse;
 mod workspace;
 
 pub use answer::{ConeAnswer, ConeMode, ConeSelection, ConeStart};
 pub use problem::ConeProblem;
 pub use residual::{CONE_RESIDUAL, cone_residual, contact_residual};
 pub use single::{SingleContact, single_contact};
+pub use sparse::{
+    BodyRows, SparseConeAnswer, SparseConeOptions, SparseConeProblem, SparseConeStage,
+    SparseConeWorkspace, SparseContact, sparse_cone_residual,
+};
 pub use workspace::ConeWorkspace;

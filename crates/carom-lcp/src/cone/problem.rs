@@ -20,6 +20,7 @@ pub struct ConeProblem<'a> {
     friction: &'a [f64],
     restitution: &'a [f64],
     caps: &'a [f64],
+    floors: &'a [f64],
 }
 
 impl<'a> ConeProblem<'a> {
@@ -81,6 +82,7 @@ impl<'a> ConeProblem<'a> {
             friction,
             restitution,
             caps: &[],
+            floors: &[],
         })
     }
 
@@ -94,6 +96,19 @@ impl<'a> ConeProblem<'a> {
         check_len("caps", self.n_contacts(), caps.len())?;
         check_range("cap", caps, f64::MAX, "finite and not negative")?;
         Ok(Self { caps, ..self })
+    }
+
+    /// The same with a lower bound on each normal impulse (m, N·s), 0 or more: a contact may then open
+    /// while its impulse is at the bound, the expansion of Poisson's hypothesis. Friction acts with
+    /// the whole normal impulse.
+    ///
+    /// # Errors
+    ///
+    /// [`LcpError::DimensionMismatch`], [`LcpError::OutOfRange`].
+    pub fn with_floors(self, floors: &'a [f64]) -> Result<Self, LcpError> {
+        check_len("floors", self.n_contacts(), floors.len())?;
+        check_range("floor", floors, f64::MAX, "finite and not negative")?;
+        Ok(Self { floors, ..self })
     }
 
     /// Number of contacts m.
@@ -124,6 +139,11 @@ impl<'a> ConeProblem<'a> {
     /// Upper bound on the normal impulse of a contact; infinite without one.
     pub fn cap(&self, contact: usize) -> f64 {
         self.caps.get(contact).copied().unwrap_or(f64::INFINITY)
+    }
+
+    /// Lower bound on the normal impulse of a contact; 0 without one.
+    pub fn floor(&self, contact: usize) -> f64 {
+        self.floors.get(contact).copied().unwrap_or(0.0)
     }
 
     /// Column of the Delassus matrix.

@@ -152,9 +152,10 @@ fn residual_of(problem: &ConeProblem<'_>, impulse: &[f64], after: &[f64]) -> f64
             [normal, x, y]
         } else {
             let lifted = target + friction * norm(&u[1..]);
-            onto_cone(
+            projected(
                 [l[0] - lifted / g, l[1] - u[1] / g, l[2] - u[2] / g],
                 friction,
+                problem.floor(i),
             )
         };
         let error = norm(&[
@@ -182,6 +183,18 @@ pub(super) fn onto_disc(x: f64, y: f64, radius: f64) -> (f64, f64) {
     } else {
         (x * (radius / length), y * (radius / length))
     }
+}
+
+/// Euclidean projection onto the part $x_n \ge p$ of the friction cone.
+#[inline]
+pub(super) fn projected(x: [f64; 3], friction: f64, floor: f64) -> [f64; 3] {
+    let p = onto_cone(x, friction);
+    // Not `>=`, which would turn NaN into the floor.
+    if !(p[0] < floor) {
+        return p;
+    }
+    let (x, y) = onto_disc(x[1], x[2], friction * floor);
+    [floor, x, y]
 }
 
 /// Euclidean projection onto the cone $\lVert x_t\rVert \le \mu x_n$.

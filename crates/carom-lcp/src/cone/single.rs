@@ -116,6 +116,15 @@ impl Block {
         self.saturated(velocity, cap)
     }
 
+    /// The impulse for velocities $b_n$, $b_t$ and a floor below the normal impulse.
+    pub(super) fn solve_above(&self, velocity: [f64; 3], floor: f64) -> SingleContact {
+        let solution = self.uncapped(velocity);
+        if solution.impulse[0] >= floor {
+            return solution;
+        }
+        self.saturated(velocity, floor)
+    }
+
     fn uncapped(&self, [normal, x, y]: [f64; 3]) -> SingleContact {
         // A tangential velocity that friction turns into approach is no impact.
         let is_approaching = normal < 0.0;

@@ -13,7 +13,7 @@ mod tests;
 
 pub(crate) use checked::{Count, Fraction, NonNegative, Positive, count};
 
-use crate::tree::{Fault, Value, parse};
+use crate::tree::{Fault, Kind, Value, parse};
 use crate::{Progress, ScenarioError};
 use carom_report::Record;
 use merge::{ASSIGNMENTS, DEFAULTS, FILE, is_default};
@@ -44,16 +44,23 @@ pub(crate) struct Input<'a> {
 }
 
 impl<'a> Input<'a> {
-    /// Merges what the user gives over the scenario's TOML.
+    /// Merges what the user gives over the TOML of the scenario `name`.
     ///
     /// # Errors
     ///
-    /// [`ScenarioError::Config`] for text that is not TOML, and for assignments to nothing.
-    pub(crate) fn new(toml: &str, overrides: &'a Overrides) -> Result<Self, ScenarioError> {
+    /// [`ScenarioError::Config`] for text that is not TOML, for a file of another scenario, and for assignments to
+    /// nothing.
+    pub(crate) fn new(
+        name: &str,
+        toml: &str,
+        overrides: &'a Overrides,
+    ) -> Result<Self, ScenarioError> {
         let named = |fault| located(overrides, fault);
         let defaults = parse(toml, DEFAULTS).map_err(named)?;
         let mut value = defaults.clone();
-        value.merge(parse(&overrides.toml, FILE).map_err(named)?);
+        let mut file = parse(&overrides.toml, FILE).map_err(named)?;
+        take_name(&mut file, name).map_err(named)?;
+        value.merge(file);
         for (source, assignment) in (ASSIGNMENTS..).zip(&overrides.assignments) {
             assign::assign(&mut value, assignment, source).map_err(named)?;
         }
@@ -89,6 +96,12 @@ impl<'a> Input<'a> {
         without(&self.value) == without(&self.defaults)
     }
 
+    /// True if the user gives a file, or its text, with at least one key.
+    pub(crate) fn has_file(&self) -> bool {
+        let file = parse(&self.overrides.toml, FILE);
+        file.is_ok_and(|file| file.entries().is_ok_and(|entries| !entries.is_empty()))
+    }
+
     /// True if the user gives this key.
     pub(crate) fn is_given(&self, key: &str) -> bool {
         !is_default(self.value.place_of(key))
@@ -109,6 +122,61 @@ impl<'a> Input<'a> {
             other => other,
         }
     }
+}
+
+/// Removes the key `scenario` of a file, which must name this scenario.
+fn take_name(file: &mut Value, name: &str) -> Result<(), Fault> {
+    let Kind::Table(entries) = &mut file.kind else {
+        return Ok(());
+    };
+    let Some(at) = entries.iter().position(|entry| entry.key == "scenario") else {
+        return Ok(());
+    };
+    let entry = entries.remove(at);
+    match entry.value.text() {
+        Ok(text) if text == name => Ok(()),
+        Ok(text) => {
+            let message = format!("the file is a configuration of `{text}`, not of `{name}`");
+            Err(Fault {
+                path: vec![entry.key],
+                place: Some(entry.place),
+                message,
+            })
+        }
+        Err(message) => Err(Fault {
+            path: vec![entry.key],
+            place: Some(entry.place),
+            message,
+        }),
+    }
+}
+
+/// Name of the scenario that a configuration is of: its key `scenario`; else `world` if it has `[[bodies]]`, and
+/// `mechanism` if it has `[[links]]`.
+///
+/// # Errors
+///
+/// [`ScenarioError::Config`] for text that is not TOML or names no scenario.
+pub fn scenario_of(toml: &str) -> Result<String, ScenarioError> {
+    let overrides = Overrides {
+        toml: toml.to_owned(),
+        ..Overrides::default()
+    };
+    let file = parse(toml, FILE).map_err(|fault| located(&overrides, fault))?;
+    let entries = file.entries().unwrap_or_default();
+    let find = |key: &str| entries.iter().find(|entry| entry.key == key);
+    if let Some(name) = find("scenario").and_then(|entry| entry.value.text().ok()) {
+        return Ok(name.to_owned());
+    }
+    let kinds = [("bodies", "world"), ("links", "mechanism")];
+    let found = kinds.iter().find(|(key, _)| find(key).is_some());
+    found.map(|(_, name)| (*name).to_owned()).ok_or_else(|| {
+        let message = "the file names no scenario: say scenario = \"NAME\" at its top, or give [[bodies]] (a world) or \
+                       [[links]] (a mechanism)";
+        ScenarioError::Config {
+            message: message.to_owned(),
+        }
+    })
 }
 
 /// A fault in words: file, line and column, or assignment; then key and message.

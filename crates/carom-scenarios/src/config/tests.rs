@@ -41,7 +41,7 @@ fn read(toml: &str, assignments: &[&str]) -> Result<(Config, serde_json::Value),
         assignments: assignments.iter().map(|s| (*s).to_owned()).collect(),
         ..Overrides::default()
     };
-    let input = Input::new(TOML, &overrides).map_err(|error| error.to_string())?;
+    let input = Input::new("test", TOML, &overrides).map_err(|error| error.to_string())?;
     let (config, record) = input.begin().map_err(|error| error.to_string())?;
     Ok((config, record.parameters))
 }
@@ -160,7 +160,7 @@ fn an_error_about_a_key_finds_the_place_of_the_key() {
         toml: "\n[shape]\nradius = 3.0".to_owned(),
         ..Overrides::default()
     };
-    let input = Input::new(TOML, &overrides).unwrap();
+    let input = Input::new("test", TOML, &overrides).unwrap();
     let text = |key| input.locate(ScenarioError::value(key, "no")).to_string();
     assert_eq!(
         text("shape.radius"),

@@ -169,7 +169,6 @@ fn faults_of_a_world_are_named() {
         ("\"floor\"", "\"ball\"", "`ball` is there twice"),
         ("\"floor\"", "\"\"", "`planes[0].name`: a name is needed"),
         ("[0, 0, 1] }", "[0, 0, 0] }", "`planes[0].normal`"),
-        ("friction = 0.3, ", "", "`contact.friction`: missing"),
         (
             "friction = 0.3",
             "friction = -1.0",
@@ -224,9 +223,36 @@ fn faults_of_a_world_are_named() {
         let text = refusal("world", &format!("{WORLD}{added}"));
         assert!(text.contains(expected), "{text}");
     }
+    let text = refusal("world", "duration = 1.0\n");
+    assert!(text.contains("`bodies`: missing"), "{text}");
     let own = format!("{WORLD}[law]\nseveral = \"anitescu-potra\"\n");
     let ignored = &run("world", &[], &own).results["ignored"];
     assert!(ignored[0].as_str().unwrap().contains("anitescu-potra"));
+}
+
+/// The demo's contact is the default; its planes and pairs are not part of a user's world.
+#[test]
+fn a_world_of_one_ball_needs_no_contact_and_says_that_it_falls_for_ever() {
+    const BALL: &str = "duration = 0.01\n[[bodies]]\nname = \"ball\"\nmass = 1.0\n\
+        shape = { type = \"sphere\", radius = 0.1 }\nposition = [0, 0, 1]\n";
+    let record = run("world", &[], BALL);
+    assert_eq!(record.parameters["contact"]["friction"], 0.3);
+    assert!(record.parameters.get("planes").is_none() && record.parameters.get("pairs").is_none());
+    let warnings = record.results["warnings"].as_array().unwrap();
+    assert!(
+        warnings.len() == 1
+            && warnings[0]
+                .as_str()
+                .unwrap()
+                .starts_with("`ball` falls for ever")
+    );
+    let floor = format!("{BALL}[[planes]]\nname = \"floor\"\nnormal = [0, 0, 1]\n");
+    assert!(!run("world", &[], &floor).results.contains_key("warnings"));
+    assert!(
+        !run("world", &["gravity=[0.0, 0.0, 0.0]"], BALL)
+            .results
+            .contains_key("warnings")
+    );
 }
 
 /// Keys that a mechanism cannot use are refused with the link or contact.

@@ -2,7 +2,7 @@
 
 use crate::source::{Fault, Node};
 use crate::table::ColumnType;
-use carom_scenarios::tree::Kind;
+use carom_scenarios::tree::{Kind, Place};
 use serde_json::{Value, json};
 
 /// A column of answers.
@@ -11,6 +11,12 @@ pub(crate) struct Column {
     pub(crate) name: String,
     pub(crate) source: Source,
     pub(crate) kind: ColumnType,
+    /// True if a path that no answer has is no fault.
+    pub(crate) is_optional: bool,
+    /// Place of its path in the plan.
+    pub(crate) place: Place,
+    /// Key of its path in the plan.
+    pub(crate) key: String,
 }
 
 /// Source of a column's values.
@@ -49,16 +55,21 @@ impl Column {
     /// Reads a column; only `resolve` has a diameter.
     pub(super) fn read(node: Node, has_outcomes: bool) -> Result<Self, Fault> {
         let name = node.name.clone();
-        let (path, kind) = match &node.value.kind {
-            Kind::Text(_) => (node, None),
+        let (path, kind, optional) = match &node.value.kind {
+            Kind::Text(_) => (node, None, None),
             Kind::Table(_) => {
                 let mut fields = node.into_table()?;
                 let path = fields.require("path")?;
                 let kind = fields.take("type");
-                fields.finish(&["path", "type"])?;
-                (path, kind)
+                let optional = fields.take("optional");
+                fields.finish(&["path", "type", "optional"])?;
+                (path, kind, optional)
             }
-            _ => return Err(node.fault("expected a JSON pointer, or { path = ..., type = ... }")),
+            _ => {
+                return Err(node.fault(
+                    "expected a JSON pointer, or { path = ..., type = ..., optional = ... }",
+                ));
+            }
         };
         let source = source(&path)?;
         let kind = match kind {
@@ -79,7 +90,20 @@ impl Column {
         if source == Source::Derived(Derived::Diameter) && !has_outcomes {
             return Err(path.fault("only the command `resolve` has a `diameter`"));
         }
-        Ok(Self { name, source, kind })
+        let is_optional = match optional.as_ref().map(|node| (node, &node.value.kind)) {
+            None => false,
+            Some((_, Kind::Bool(value))) => *value,
+            Some((node, _)) => return Err(node.fault("expected true or false")),
+        };
+        let Fault { place, key, .. } = path.fault("");
+        Ok(Self {
+            name,
+            source,
+            kind,
+            is_optional,
+            place,
+            key,
+        })
     }
 
     pub(super) fn json(&self) -> Value {

@@ -47,6 +47,8 @@ pub struct Plan {
     cells_per_shard: u64,
     manifest: Map<String, Value>,
     digest: String,
+    /// The TOML that it was read from.
+    pub(crate) text: String,
 }
 
 /// Kind of a cell.

@@ -73,7 +73,11 @@ pub(super) fn plan(text: &str, base: &Path) -> Result<Plan, SweepError> {
         })
     });
     let states = states.transpose()?;
-    finish(draft.plan, states).map_err(|fault| fault.located(text))
+    let plan = finish(draft.plan, states).map_err(|fault| fault.located(text))?;
+    Ok(Plan {
+        text: text.to_owned(),
+        ..plan
+    })
 }
 
 fn draft(text: &str) -> Result<Draft, Fault> {
@@ -242,6 +246,7 @@ fn finish(parts: Parts, states: Option<States>) -> Result<Plan, Fault> {
         cells_per_shard: parts.cells_per_shard,
         manifest,
         digest,
+        text: String::new(),
     })
 }
 

@@ -3,4 +3,5 @@
 
 mod formulas;
 mod plans;
+mod preview;
 mod tables;

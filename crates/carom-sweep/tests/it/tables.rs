@@ -42,7 +42,7 @@ z = { path = "/z", type = "list" }
 status = { path = "/status", type = "str" }
 pivots = { path = "/pivots", type = "i64" }
 residual = "/residual"
-none = { path = "/none/of/it", type = "bool" }
+none = { path = "/none/of/it", type = "bool", optional = true }
 "#;
 
 fn plan(text: &str) -> Plan {

@@ -1,6 +1,9 @@
 //! Contacts with round friction cones.
 
+mod heaps;
 mod scene;
+mod siconos;
+mod sparse;
 
 use crate::common::Stream;
 use carom_lcp::cone::{
@@ -456,7 +459,8 @@ fn friction_that_does_not_oppose_the_sliding_is_seen_at_any_coefficient() {
         // Tangential impulses hardly move the contact.
         (delassus[4], delassus[8]) = (1e-12, 1e-12);
         let velocity = [-1.0, 1.0, 0.0];
-        let problem = ConeProblem::new(&delassus, &velocity, &[friction], &[]).unwrap();
+        let frictions = [friction];
+        let problem = ConeProblem::new(&delassus, &velocity, &frictions, &[]).unwrap();
         let against = contact_residual(&problem, &[1.0, -friction, 0.0]).unwrap();
         assert!(against <= 1e-9, "{against}");
         let (sin, cos) = 1e-3f64.sin_cos();

@@ -1,7 +1,7 @@
 //! Rigid bodies in contact, as rows and Delassus matrix.
 
 use crate::common::Stream;
-use carom_lcp::cone::ConeProblem;
+use carom_lcp::cone::{BodyRows, ConeProblem, SparseConeProblem, SparseContact};
 use nalgebra::{DMatrix, DVector, Matrix3, Vector3};
 
 /// Velocities are (v, ω) body after body.
@@ -63,6 +63,44 @@ impl Scene {
         }
         self.friction.push(friction);
         self.restitution.push(0.0);
+    }
+
+    pub fn n_bodies(&self) -> usize {
+        self.masses.len()
+    }
+
+    /// The scene as a sparse problem of bodies, with floors under the normal impulses.
+    pub fn sparse(&self, floors: &[f64]) -> SparseConeProblem {
+        let mut problem = SparseConeProblem::of_bodies();
+        for (mass, inertia) in self.masses.iter().zip(&self.inertias) {
+            let diagonal = |k: usize| if k < 3 { *mass } else { inertia[k - 3] };
+            let entry = |i, j| if i == j { diagonal(i) } else { 0.0 };
+            let matrix = std::array::from_fn(|i| std::array::from_fn(|j| entry(i, j)));
+            problem.push_body(&matrix).unwrap();
+        }
+        for (i, rows) in self.rows.chunks_exact(3).enumerate() {
+            let velocity = std::array::from_fn(|k| {
+                let moved = rows[k].iter().zip(self.velocity.iter());
+                moved.map(|(a, v)| a * v).sum()
+            });
+            let of = |body: usize| BodyRows {
+                body,
+                rows: std::array::from_fn(|k| {
+                    std::array::from_fn(|at| rows[k].get(6 * body + at).copied().unwrap_or(0.0))
+                }),
+            };
+            let is_on = |body: &usize| of(*body).rows.as_flattened().iter().any(|x| *x != 0.0);
+            let bodies: Vec<usize> = (0..self.n_bodies()).filter(is_on).collect();
+            let contact = SparseContact {
+                first: of(bodies[0]),
+                second: bodies.get(1).map(|body| of(*body)),
+                velocity,
+                friction: self.friction[i],
+                floor: floors.get(i).copied().unwrap_or(0.0),
+            };
+            problem.push_contact(&contact).unwrap();
+        }
+        problem
     }
 
     pub fn pose(&self) -> Posed {

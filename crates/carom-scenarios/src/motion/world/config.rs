@@ -280,32 +280,36 @@ impl Setup {
 }
 
 impl Config {
-    /// A file that gives bodies or planes gives all of the world.
-    pub(super) fn keep_given(&mut self, given: &dyn Fn(&str) -> bool) -> Result<(), ScenarioError> {
+    /// A file gives all bodies, planes and pairs of the world; without a file they are those of the demo. Returns the
+    /// keys of the demo that are not part of this world.
+    pub(super) fn keep_given(
+        &mut self,
+        given: &dyn Fn(&str) -> bool,
+        has_file: bool,
+    ) -> Result<Vec<&'static str>, ScenarioError> {
         let takes_mode = ["two-body", "routh"].contains(&self.law.single.as_str());
         if given("law.restitution_law") && !takes_mode {
             let message = format!("`{}` takes none", self.law.single);
             return Err(ScenarioError::value("law.restitution_law", message));
         }
-        if !given("bodies") && !given("planes") {
-            return Ok(());
-        }
-        for key in ["contact.friction", "contact.restitution"] {
-            if !given(key) {
-                let message = "missing: `friction` and `restitution` of every pair";
-                return Err(ScenarioError::value(key, message));
-            }
+        if !has_file && !given("bodies") && !given("planes") {
+            return Ok(Vec::new());
         }
         if !given("bodies") {
-            self.bodies = None;
+            let message =
+                "missing: a world has at least one body (`carom run world` alone runs the demo)";
+            return Err(ScenarioError::value("bodies", message));
         }
+        let mut left_out = Vec::new();
         if !given("planes") {
             self.planes = None;
+            left_out.push("planes");
         }
         if !given("pairs") {
             self.pairs = None;
+            left_out.push("pairs");
         }
-        Ok(())
+        Ok(left_out)
     }
 
     pub(super) fn setup(&self) -> Result<Setup, ScenarioError> {

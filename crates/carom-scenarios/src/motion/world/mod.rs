@@ -67,8 +67,8 @@ impl World {
         "time", "body", "x", "y", "z", "qw", "qx", "qy", "qz", "vx", "vy", "vz", "wx", "wy", "wz",
     ];
 
-    /// Reads a world; `carom show world` has every key. Keys left out keep their defaults, and a text that
-    /// gives bodies or planes gives all of the world.
+    /// Reads a world; `carom show world` has every key. Keys left out keep their defaults, but bodies and planes are
+    /// those of the text alone: at least one body.
     ///
     /// # Errors
     ///
@@ -78,14 +78,17 @@ impl World {
             toml: text.to_owned(),
             ..Overrides::default()
         };
-        let input = Input::new(include_str!("../world.toml"), &overrides)?;
+        let input = Input::new("world", include_str!("../world.toml"), &overrides)?;
         let made = Self::new(&input).map_err(|error| input.locate(error));
         made.map(|(world, _)| world)
     }
 
     fn new(input: &Input<'_>) -> Result<(Self, Record), ScenarioError> {
-        let (mut config, record) = input.begin::<Config>()?;
-        config.keep_given(&|key| input.is_given(key))?;
+        let (mut config, mut record) = input.begin::<Config>()?;
+        let left_out = config.keep_given(&|key| input.is_given(key), input.has_file())?;
+        if let Some(parameters) = record.parameters.as_object_mut() {
+            parameters.retain(|key, _| !left_out.contains(&key.as_str()));
+        }
         let setup = config.setup()?;
         let world =
             carom_motion::world::World::new(&setup.spec).map_err(|error| setup.name_key(&error))?;

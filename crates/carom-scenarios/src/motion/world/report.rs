@@ -291,6 +291,9 @@ pub(super) fn report(whole: &World, log: &Log<'_>, end: &RunEnd, record: &mut Re
     if !ignored.is_empty() {
         results.push(("ignored", json!(ignored)));
     }
+    if let Some(warning) = left_behind(whole, end) {
+        results.push(("warnings", json!([warning])));
+    }
     for (key, value) in results {
         record.results.insert(key.to_owned(), value);
     }
@@ -313,6 +316,36 @@ pub(super) fn report(whole: &World, log: &Log<'_>, end: &RunEnd, record: &mut Re
     figures(whole, log, record);
     let hits: Vec<f64> = log.hits.iter().map(|(_, time)| *time).collect();
     playback(&setup.spec, &log.frames, &hits, record);
+}
+
+/// A warning that names the bodies that fall freely at the end and move away from every plane, faster and faster: none
+/// of the planes can ever stop them.
+fn left_behind(World { world, setup }: &World, end: &RunEnd) -> Option<String> {
+    let gravity = setup.gravity;
+    if gravity == Vector3::zeros() || end.time == 0.0 {
+        return None;
+    }
+    let leaves = |body: &usize| {
+        let (velocity, _) = world.velocity(*body, &end.states[*body]);
+        let mut planes = setup.spec.planes.iter();
+        !world.is_fixed(*body)
+            && velocity.dot(&gravity) > 0.0
+            && planes.all(|plane| {
+                let normal = plane.half_space.normal();
+                normal.dot(&gravity) >= 0.0 && normal.dot(&velocity) > 0.0
+            })
+    };
+    let bodies: Vec<String> = (0..world.n_bodies())
+        .filter(leaves)
+        .map(|body| format!("`{}`", world.name(body)))
+        .collect();
+    (!bodies.is_empty()).then(|| {
+        let verb = if bodies.len() == 1 { "falls" } else { "fall" };
+        format!(
+            "{} {verb} for ever: no plane is below; add [[planes]], for example a floor with normal = [0, 0, 1]",
+            bodies.join(", ")
+        )
+    })
 }
 
 /// Heights of the centers of mass, and the energies of all bodies, against time.

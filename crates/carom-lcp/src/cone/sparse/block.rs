@@ -1,0 +1,201 @@
+//! Small square blocks: products, and factors with pivots inside the block.
+#![expect(
+    clippy::needless_range_loop,
+    reason = "triangular loops over a row and a column"
+)]
+
+/// A square block, row by row.
+pub(super) type Block<const N: usize> = [[f64; N]; N];
+
+/// The block of zeros.
+pub(super) const fn zero<const N: usize>() -> Block<N> {
+    [[0.0; N]; N]
+}
+
+/// The unit block times a number.
+pub(super) fn scalar<const N: usize>(value: f64) -> Block<N> {
+    let mut block = zero();
+    for (i, row) in block.iter_mut().enumerate() {
+        row[i] = value;
+    }
+    block
+}
+
+/// Subtracts the product `a` `b` from `c`.
+#[inline]
+pub(super) fn subtract_product<const N: usize>(c: &mut Block<N>, a: &Block<N>, b: &Block<N>) {
+    for (row, left) in c.iter_mut().zip(a) {
+        for (x, right) in left.iter().zip(b) {
+            for (value, y) in row.iter_mut().zip(right) {
+                *value -= x * y;
+            }
+        }
+    }
+}
+
+/// The product `a` `b`.
+#[inline]
+pub(super) fn product<const N: usize>(a: &Block<N>, b: &Block<N>) -> Block<N> {
+    let mut c = zero();
+    for (row, left) in c.iter_mut().zip(a) {
+        for (x, right) in left.iter().zip(b) {
+            for (value, y) in row.iter_mut().zip(right) {
+                *value += x * y;
+            }
+        }
+    }
+    c
+}
+
+/// The sum of two blocks.
+#[inline]
+pub(super) fn sum<const N: usize>(mut a: Block<N>, b: &Block<N>) -> Block<N> {
+    for (row, other) in a.iter_mut().zip(b) {
+        for (x, y) in row.iter_mut().zip(other) {
+            *x += y;
+        }
+    }
+    a
+}
+
+/// The product of a block and a vector.
+#[inline]
+pub(super) fn apply<const N: usize>(a: &Block<N>, x: &[f64; N]) -> [f64; N] {
+    let mut y = [0.0; N];
+    for (value, row) in y.iter_mut().zip(a) {
+        *value = row.iter().zip(x).map(|(a, b)| a * b).sum();
+    }
+    y
+}
+
+/// Subtracts the product of a block and a vector.
+#[inline]
+pub(super) fn subtract_applied<const N: usize>(y: &mut [f64; N], a: &Block<N>, x: &[f64; N]) {
+    for (value, row) in y.iter_mut().zip(a) {
+        *value -= row.iter().zip(x).map(|(a, b)| a * b).sum::<f64>();
+    }
+}
+
+/// A factored block, $PD = LU$ with partial pivoting.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Factored<const N: usize> {
+    /// $L$ below the diagonal, $U$ above it; the diagonal holds the reciprocals of $U$'s.
+    lu: Block<N>,
+    /// Row of the block that stands in each row of the factors.
+    rows: [u8; N],
+}
+
+impl<const N: usize> Default for Factored<N> {
+    fn default() -> Self {
+        Self {
+            lu: scalar(1.0),
+            rows: std::array::from_fn(|i| i as u8),
+        }
+    }
+}
+
+impl<const N: usize> Factored<N> {
+    /// Factors a block; `None` if it is singular or not finite.
+    pub(super) fn new(block: &Block<N>) -> Option<Self> {
+        let mut lu = *block;
+        let mut rows: [u8; N] = std::array::from_fn(|i| i as u8);
+        for k in 0..N {
+            let mut best = k;
+            for i in k + 1..N {
+                if lu[i][k].abs() > lu[best][k].abs() {
+                    best = i;
+                }
+            }
+            lu.swap(k, best);
+            rows.swap(k, best);
+            let pivot = 1.0 / lu[k][k];
+            if !pivot.is_finite() {
+                return None;
+            }
+            lu[k][k] = pivot;
+            let above = lu[k];
+            for row in lu.iter_mut().skip(k + 1) {
+                let factor = row[k] * pivot;
+                row[k] = factor;
+                for (x, y) in row.iter_mut().zip(&above).skip(k + 1) {
+                    *x -= factor * y;
+                }
+            }
+        }
+        Some(Self { lu, rows })
+    }
+
+    /// Solves $Dx = b$.
+    #[inline]
+    pub(super) fn solve(&self, b: &[f64; N]) -> [f64; N] {
+        let mut x = [0.0; N];
+        for i in 0..N {
+            let mut value = b[usize::from(self.rows[i])];
+            for j in 0..i {
+                value -= self.lu[i][j] * x[j];
+            }
+            x[i] = value;
+        }
+        for i in (0..N).rev() {
+            let mut value = x[i];
+            for j in i + 1..N {
+                value -= self.lu[i][j] * x[j];
+            }
+            x[i] = value * self.lu[i][i];
+        }
+        x
+    }
+
+    /// The product $D^{-1}B$.
+    #[inline]
+    pub(super) fn solve_block(&self, b: &Block<N>) -> Block<N> {
+        let mut x = zero();
+        for i in 0..N {
+            let mut row = b[usize::from(self.rows[i])];
+            for j in 0..i {
+                let factor = self.lu[i][j];
+                for (value, y) in row.iter_mut().zip(&x[j]) {
+                    *value -= factor * y;
+                }
+            }
+            x[i] = row;
+        }
+        for i in (0..N).rev() {
+            let mut row: [f64; N] = x[i];
+            for j in i + 1..N {
+                let factor = self.lu[i][j];
+                for (value, y) in row.iter_mut().zip(&x[j]) {
+                    *value -= factor * y;
+                }
+            }
+            let pivot = self.lu[i][i];
+            x[i] = row.map(|value| value * pivot);
+        }
+        x
+    }
+
+    /// The product $AD^{-1}$, in place.
+    #[inline]
+    pub(super) fn divide(&self, a: &mut Block<N>) {
+        for row in a.iter_mut() {
+            let mut y = [0.0; N];
+            for j in 0..N {
+                let mut value = row[j];
+                for i in 0..j {
+                    value -= y[i] * self.lu[i][j];
+                }
+                y[j] = value * self.lu[j][j];
+            }
+            for j in (0..N).rev() {
+                let mut value = y[j];
+                for i in j + 1..N {
+                    value -= y[i] * self.lu[i][j];
+                }
+                y[j] = value;
+            }
+            for (value, place) in y.iter().zip(&self.rows) {
+                row[usize::from(*place)] = *value;
+            }
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! LU factors of a sparse matrix of blocks with a symmetric pattern.
+//!
+//! Pivots are chosen inside the diagonal blocks only, so that the pattern of the factors, the
+//! symbolic phase, depends on the pattern of the matrix alone and is kept from one matrix to the
+//! next. The columns are computed from left to right.
+
+use super::block::{Block, Factored, subtract_applied, subtract_product, zero};
+use super::ordering::Ordering;
+
+/// Factors $A = LDU$ with unit block diagonals in $L$ and $U = D^{-1}$ times the stored rows.
+#[derive(Clone, Debug, Default)]
+pub(super) struct BlockLu<const N: usize> {
+    n: usize,
+    ordering: Ordering,
+    /// Position of each variable in the order of elimination.
+    position: Vec<u32>,
+    /// Offset of each column's blocks below the diagonal.
+    starts: Vec<usize>,
+    /// Positions of these blocks' rows, ascending in each column.
+    rows: Vec<u32>,
+    /// For each column the earlier ones that change it, and the block by which: offsets into
+    /// `earlier`, whose pairs are a column and an offset into `rows`.
+    earlier_starts: Vec<usize>,
+    earlier: Vec<(u32, u32)>,
+    lower: Vec<Block<N>>,
+    upper: Vec<Block<N>>,
+    diagonal: Vec<Block<N>>,
+    pivots: Vec<Factored<N>>,
+    places: Vec<u32>,
+    solution: Vec<[f64; N]>,
+}
+
+impl<const N: usize> BlockLu<N> {
+    /// The symbolic phase: order, pattern of the factors. `neighbors` as in [`Ordering::run`].
+    pub(super) fn analyze(&mut self, n: usize, neighbors: impl FnMut(usize, &mut Vec<u32>)) {
+        self.n = n;
+        self.ordering.run(n, neighbors);
+        self.position.clear();
+        self.position.resize(n, 0);
+        for (at, variable) in self.ordering.order.iter().enumerate() {
+            self.position[*variable as usize] = at as u32;
+        }
+        self.starts.clear();
+        self.rows.clear();
+        self.earlier_starts.clear();
+        self.earlier_starts.resize(n + 1, 0);
+        for variable in &self.ordering.order {
+            self.starts.push(self.rows.len());
+            let first = self.rows.len();
+            let fill = self.ordering.fill[*variable as usize].iter();
+            self.rows.extend(fill.map(|v| self.position[*v as usize]));
+            self.rows[first..].sort_unstable();
+            for row in &self.rows[first..] {
+                self.earlier_starts[*row as usize + 1] += 1;
+            }
+        }
+        self.starts.push(self.rows.len());
+        for k in 0..n {
+            self.earlier_starts[k + 1] += self.earlier_starts[k];
+        }
+        self.places.clear();
+        self.places
+            .extend(self.earlier_starts.iter().map(|x| *x as u32));
+        self.earlier.clear();
+        self.earlier.resize(self.rows.len(), (0, 0));
+        for j in 0..n {
+            for at in self.starts[j]..self.starts[j + 1] {
+                let place = &mut self.places[self.rows[at] as usize];
+                self.earlier[*place as usize] = (j as u32, at as u32);
+                *place += 1;
+            }
+        }
+        self.places.clear();
+        self.places.resize(n, 0);
+    }
+
+    /// Sets the matrix to zero.
+    pub(super) fn clear(&mut self) {
+        for blocks in [&mut self.lower, &mut self.upper] {
+            blocks.clear();
+            blocks.resize(self.rows.len(), zero());
+        }
+        self.diagonal.clear();
+        self.diagonal.resize(self.n, zero());
+    }
+
+    /// The block of two variables, which the pattern has.
+    pub(super) fn entry(&mut self, i: usize, j: usize) -> Option<&mut Block<N>> {
+        let (i, j) = (*self.position.get(i)?, *self.position.get(j)?);
+        if i == j {
+            return self.diagonal.get_mut(i as usize);
+        }
+        let (column, row) = (i.min(j) as usize, i.max(j));
+        let range = self.starts[column]..self.starts[column + 1];
+        let at = range.start + self.rows[range].binary_search(&row).ok()?;
+        if i > j {
+            self.lower.get_mut(at)
+        } else {
+            self.upper.get_mut(at)
+        }
+    }
+
+    /// The numeric phase, in place; `false` if a diagonal block is singular or overflows.
+    pub(super) fn factor(&mut self) -> bool {
+        self.pivots.clear();
+        for k in 0..self.n {
+            let own = self.starts[k]..self.starts[k + 1];
+            for (at, row) in self.rows[own.clone()].iter().enumerate() {
+                self.places[*row as usize] = (own.start + at) as u32;
+            }
+            for which in self.earlier_starts[k]..self.earlier_starts[k + 1] {
+                let (j, at) = self.earlier[which];
+                self.change(k, at as usize, self.starts[j as usize + 1]);
+            }
+            let Some(pivot) = Factored::new(&self.diagonal[k]) else {
+                return false;
+            };
+            for block in &mut self.lower[own] {
+                pivot.divide(block);
+            }
+            self.pivots.push(pivot);
+        }
+        true
+    }
+
+    /// Takes what an earlier column changes in column and row `k`: its blocks from `at` to `end`.
+    fn change(&mut self, k: usize, at: usize, end: usize) {
+        let (left, right) = (self.lower[at], self.upper[at]);
+        subtract_product(&mut self.diagonal[k], &left, &right);
+        for t in at + 1..end {
+            let place = self.places[self.rows[t] as usize] as usize;
+            let lower = self.lower[t];
+            subtract_product(&mut self.lower[place], &lower, &right);
+            let upper = self.upper[t];
+            subtract_product(&mut self.upper[place], &left, &upper);
+        }
+    }
+
+    /// Solves with the factors, in place.
+    pub(super) fn solve(&mut self, x: &mut [[f64; N]]) {
+        self.solution.clear();
+        let order = self.ordering.order.iter();
+        self.solution.extend(order.map(|v| x[*v as usize]));
+        for k in 0..self.n {
+            let value = self.solution[k];
+            for at in self.starts[k]..self.starts[k + 1] {
+                let row = self.rows[at] as usize;
+                subtract_applied(&mut self.solution[row], &self.lower[at], &value);
+            }
+        }
+        for k in (0..self.n).rev() {
+            let mut value = self.solution[k];
+            for at in self.starts[k]..self.starts[k + 1] {
+                let row = self.rows[at] as usize;
+                subtract_applied(&mut value, &self.upper[at], &self.solution[row]);
+            }
+            self.solution[k] = self.pivots[k].solve(&value);
+        }
+        for (variable, value) in self.ordering.order.iter().zip(&self.solution) {
+            x[*variable as usize] = *value;
+        }
+    }
+}

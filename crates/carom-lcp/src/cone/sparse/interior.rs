@@ -1,0 +1,343 @@
+//! Primal-dual interior points with Nesterov-Todd scaling.
+//!
+//! With $x = (\mu\lambda_n, \lambda_t)$ and $z = (u_n/\mu + \lVert u_t\rVert, u_t)$ the problem is
+//! $x \circ z = 0$ in the ice-cream cone. The term $\lVert u_t\rVert$ is differentiated. A floor adds the
+//! half-line $\lambda_n - p \ge 0$ with its own dual variable, and a contact without friction has that
+//! half-line alone.
+
+use super::block::{Block, apply, zero};
+use super::linear::{Linear, Space};
+use super::natural::Point;
+use super::newton::{Best, Steps};
+use super::soc::{self, Scaling};
+use super::system::{System, Triple};
+use super::tolerances::{
+    INTERIOR_STEPS, LEAST_INSIDE, NEAR, NEAR_STEPS, NEARER, PUSH, SHORT_STEP, TO_BOUNDARY,
+};
+use crate::cone::problem::WIDTH;
+use carom_numeric::kernel::norm;
+
+/// A contact in the interior-point method.
+#[derive(Clone, Copy, Debug, Default)]
+struct Inside {
+    friction: f64,
+    has_cone: bool,
+    has_line: bool,
+    x: Triple,
+    z: Triple,
+    /// Normal impulse above the floor, and its dual.
+    y: f64,
+    a: f64,
+    scaling: Option<Scaling>,
+    /// Scaled point $Wx = W^{-1}z$.
+    scaled: Triple,
+    /// Right-hand sides of complementarity, divided.
+    cone_right: Triple,
+    line_right: f64,
+    dx: Triple,
+    dz: Triple,
+    dy: f64,
+    da: f64,
+}
+
+/// Memory of the method.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Interior {
+    contacts: Vec<Inside>,
+    a: Vec<Block<WIDTH>>,
+    b: Vec<Block<WIDTH>>,
+    members: Vec<bool>,
+    missed: Vec<Triple>,
+    right: Vec<Triple>,
+    step: Vec<Triple>,
+    point: Point,
+    trial: Point,
+    /// Steps since the start of the solve.
+    pub(super) n_steps: usize,
+}
+
+impl Interior {
+    /// Steps from `start`, moved inside the cones by `depth`; the best point is kept in `best`.
+    pub(super) fn run(
+        &mut self,
+        system: &mut System,
+        linear: &mut Linear,
+        steps: &mut Steps,
+        best: &mut Best,
+        (start, depth, tolerance): (&[Triple], f64, f64),
+    ) -> bool {
+        self.enter(system, start, depth);
+        let mut tried = NEAR / NEARER;
+        for _ in 0..INTERIOR_STEPS {
+            self.n_steps += 1;
+            let Some(length) = self.advance(system, linear) else {
+                break;
+            };
+            self.leave(system);
+            if !self.point.residual.is_finite() {
+                break;
+            }
+            best.take(&self.point);
+            let residual = self.point.residual;
+            if residual < NEAR && residual < NEARER * tried {
+                tried = residual;
+                self.trial.impulse.clear();
+                self.trial.impulse.extend_from_slice(&self.point.impulse);
+                let limits = (tolerance, NEAR_STEPS);
+                if steps.run(system, linear, &mut self.trial, best, limits) {
+                    return true;
+                }
+            }
+            if best.residual <= tolerance {
+                return true;
+            }
+            if length < SHORT_STEP {
+                let depth = PUSH * self.complementarity().sqrt();
+                self.push(depth);
+            }
+        }
+        best.residual <= tolerance
+    }
+
+    /// Moves the start inside the cones.
+    fn enter(&mut self, system: &mut System, start: &[Triple], depth: f64) {
+        self.point.impulse.clear();
+        self.point.impulse.extend_from_slice(start);
+        self.point.evaluate(system);
+        self.members.clear();
+        self.members.resize(system.m, true);
+        let sizes = self.point.impulse.iter().chain(&system.velocity);
+        let size = sizes.fold(LEAST_INSIDE, |a, x| f64::max(a, norm(x)));
+        let depth = depth.max(LEAST_INSIDE) * size;
+        self.contacts.clear();
+        for i in 0..system.m {
+            let (l, u) = (self.point.impulse[i], self.point.velocity[i]);
+            let (friction, floor) = (system.friction[i], system.floors[i]);
+            let has_cone = friction > 0.0;
+            let has_line = !has_cone || floor > 0.0;
+            let slide = norm(&u[1..]);
+            let push = norm(&l[1..]);
+            let mut contact = Inside {
+                friction,
+                has_cone,
+                has_line,
+                ..Inside::default()
+            };
+            let mut normal = l[0];
+            if has_cone {
+                let edge = depth * friction.min(1.0);
+                contact.x = [(friction * normal).max(push + edge), l[1], l[2]];
+                contact.x[0] = contact.x[0].max(friction * floor + edge);
+                normal = contact.x[0] / friction;
+                let dual = depth * friction.recip().max(1.0);
+                contact.z = [(u[0] / friction).max(dual) + slide, u[1], u[2]];
+            } else {
+                normal = normal.max(floor + depth);
+            }
+            contact.y = normal - floor;
+            contact.a = u[0].max(depth);
+            self.contacts.push(contact);
+        }
+    }
+
+    /// Leaves the impulses of the contacts in `point`.
+    fn leave(&mut self, system: &mut System) {
+        self.point.impulse.clear();
+        for (contact, floor) in self.contacts.iter().zip(&system.floors) {
+            self.point.impulse.push(contact.impulse(*floor));
+        }
+        self.point.evaluate(system);
+    }
+
+    /// Mean complementarity.
+    fn complementarity(&self) -> f64 {
+        self.complementarity_after(0.0)
+    }
+
+    /// Mean complementarity after a step of a length.
+    fn complementarity_after(&self, length: f64) -> f64 {
+        let (mut sum, mut count) = (0.0, 0);
+        for c in &self.contacts {
+            if c.has_cone {
+                let x: Triple = std::array::from_fn(|k| c.x[k] + length * c.dx[k]);
+                let z: Triple = std::array::from_fn(|k| c.z[k] + length * c.dz[k]);
+                sum += soc::dot(&x, &z);
+                count += 1;
+            }
+            if c.has_line {
+                sum += (c.y + length * c.dy) * (c.a + length * c.da);
+                count += 1;
+            }
+        }
+        sum / count as f64
+    }
+
+    /// Moves all contacts into their cones.
+    fn push(&mut self, depth: f64) {
+        for c in &mut self.contacts {
+            if c.has_cone {
+                c.x[0] += depth;
+                c.z[0] += depth;
+                c.y += depth / c.friction;
+            } else {
+                c.y += depth;
+            }
+            c.a += depth;
+        }
+    }
+
+    /// One predictor and corrector; its length, or `None` if the linear system fails.
+    fn advance(&mut self, system: &mut System, linear: &mut Linear) -> Option<f64> {
+        self.leave(system);
+        self.linearize();
+        let space = match system.has_bodies {
+            true => Space::Velocities,
+            false => Space::Impulses,
+        };
+        if !linear.factor(system, space, &self.a, &self.b, &self.members) {
+            return None;
+        }
+        for c in &mut self.contacts {
+            c.cone_right = c.scaled.map(|x| -x);
+            c.line_right = -c.a;
+        }
+        self.solve(system, linear)?;
+        let before = self.complementarity_after(0.0);
+        let length = self.length().min(1.0);
+        let after = self.complementarity_after(length);
+        let centering = (after / before).clamp(0.0, 1.0).powi(3) * before;
+        for c in &mut self.contacts {
+            if let (true, Some(scaling)) = (c.has_cone, &c.scaling) {
+                let first = scaling.apply(&c.dx);
+                let second = scaling.apply_inverse(&c.dz);
+                let mut right = soc::jordan(&c.scaled, &c.scaled);
+                let cross = soc::jordan(&first, &second);
+                for (r, cross) in right.iter_mut().zip(cross) {
+                    *r = -*r - cross;
+                }
+                right[0] += centering;
+                c.cone_right = soc::divide(&c.scaled, &right);
+            }
+            if c.has_line {
+                c.line_right = -c.a + (centering - c.dy * c.da) / c.y;
+            }
+        }
+        self.solve(system, linear)?;
+        let length = (TO_BOUNDARY * self.length()).min(1.0);
+        for c in &mut self.contacts {
+            for k in 0..WIDTH {
+                c.x[k] += length * c.dx[k];
+                c.z[k] += length * c.dz[k];
+            }
+            c.y += length * c.dy;
+            c.a += length * c.da;
+        }
+        Some(length)
+    }
+
+    /// Scalings, blocks of the linear system and missed velocities of the point.
+    fn linearize(&mut self) {
+        self.a.clear();
+        self.b.clear();
+        self.missed.clear();
+        for (c, u) in self.contacts.iter_mut().zip(&self.point.velocity) {
+            let mut u = *u;
+            let (mut a, mut b) = (zero(), zero());
+            if c.has_cone {
+                let slide = norm(&c.z[1..]);
+                u[0] += c.friction * slide - c.friction * c.z[0];
+                u[1] -= c.z[1];
+                u[2] -= c.z[2];
+                let scaling = Scaling::new(&c.x, &c.z);
+                c.scaled = scaling.apply(&c.x);
+                a = scaling.squared();
+                for k in 0..WIDTH {
+                    a[0][k] *= c.friction;
+                    a[k][0] *= c.friction;
+                    b[k][k] = 1.0;
+                }
+                if slide > 0.0 {
+                    b[0][1] = c.friction * c.z[1] / slide;
+                    b[0][2] = c.friction * c.z[2] / slide;
+                }
+                c.scaling = Some(scaling);
+            } else {
+                (a[1][1], a[2][2], b[0][0]) = (1.0, 1.0, 1.0);
+                (u[1], u[2]) = (0.0, 0.0);
+            }
+            if c.has_line {
+                a[0][0] += c.a / c.y;
+                u[0] -= c.a;
+            }
+            self.a.push(a);
+            self.b.push(b);
+            self.missed.push(u);
+        }
+    }
+
+    /// Solves for the step of all variables.
+    fn solve(&mut self, system: &System, linear: &mut Linear) -> Option<()> {
+        self.right.clear();
+        for ((c, b), missed) in self.contacts.iter().zip(&self.b).zip(&self.missed) {
+            let missed = apply(b, missed);
+            let mut right = [0.0; WIDTH];
+            if let (true, Some(scaling)) = (c.has_cone, &c.scaling) {
+                right = scaling.apply(&c.cone_right);
+                right[0] *= c.friction;
+            }
+            if c.has_line {
+                right[0] += c.line_right;
+            }
+            for (r, missed) in right.iter_mut().zip(missed) {
+                *r -= missed;
+            }
+            self.right.push(right);
+        }
+        linear.solve(system, &self.b, &self.right, &mut self.step);
+        if !self.step.as_flattened().iter().all(|x| x.is_finite()) {
+            return None;
+        }
+        for (c, l) in self.contacts.iter_mut().zip(&self.step) {
+            if let (true, Some(scaling)) = (c.has_cone, &c.scaling) {
+                c.dx = [c.friction * l[0], l[1], l[2]];
+                let right = scaling.apply(&c.cone_right);
+                let change = apply(&scaling.squared(), &c.dx);
+                c.dz = std::array::from_fn(|k| right[k] - change[k]);
+            }
+            c.dy = l[0];
+            if c.has_line {
+                c.da = c.line_right - c.a / c.y * l[0];
+            }
+        }
+        Some(())
+    }
+
+    /// Length of the step to the boundary of the cones.
+    fn length(&self) -> f64 {
+        let mut length = f64::INFINITY;
+        for c in &self.contacts {
+            if c.has_cone {
+                length = length.min(soc::step(&c.x, &c.dx));
+                length = length.min(soc::step(&c.z, &c.dz));
+            }
+            if c.has_line {
+                for (value, change) in [(c.y, c.dy), (c.a, c.da)] {
+                    if change < 0.0 {
+                        length = length.min(-value / change);
+                    }
+                }
+            }
+        }
+        length
+    }
+}
+
+impl Inside {
+    /// The impulse of the contact.
+    fn impulse(&self, floor: f64) -> Triple {
+        match self.has_cone {
+            true => [self.x[0] / self.friction, self.x[1], self.x[2]],
+            false => [floor + self.y, 0.0, 0.0],
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! The natural map, its residual, and the pieces on which it is smooth.
+
+use super::block::{Block, scalar, zero};
+use super::system::{System, Triple};
+use crate::cone::ConeMode;
+use crate::cone::problem::WIDTH;
+use crate::cone::residual::projected;
+use carom_numeric::kernel::norm;
+
+/// Impulses, the velocities that they leave, and the errors of the equations.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Point {
+    pub(super) impulse: Vec<Triple>,
+    pub(super) velocity: Vec<Triple>,
+    /// Errors of Alart and Curnier's equations.
+    pub(super) error: Vec<Triple>,
+    pub(super) pieces: Vec<Piece>,
+    /// Residual of the natural map.
+    pub(super) residual: f64,
+}
+
+/// Piece of Alart and Curnier's equations on which a contact is.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub(super) enum Piece {
+    /// No impulse.
+    #[default]
+    Open,
+    /// The normal impulse is above its floor, or at it; the tangential one is inside the disc.
+    Stick { is_above: bool },
+    /// The tangential impulse is on the edge of the disc, in a direction; `ratio` is the radius of the
+    /// disc over the distance of the projected point.
+    Slide {
+        is_above: bool,
+        direction: [f64; 2],
+        ratio: f64,
+    },
+    /// No friction.
+    Smooth { is_above: bool },
+}
+
+impl Piece {
+    pub(super) fn mode(self) -> ConeMode {
+        match self {
+            Self::Open => ConeMode::Open,
+            Self::Stick { .. } => ConeMode::Stick,
+            Self::Slide { .. } | Self::Smooth { .. } => ConeMode::Slide,
+        }
+    }
+}
+
+impl Point {
+    /// Evaluates the problem $u = b + G\lambda$ at the impulses.
+    pub(super) fn evaluate(&mut self, system: &mut System) {
+        system.product(&self.impulse, &mut self.velocity);
+        for (u, b) in self.velocity.iter_mut().zip(&system.velocity) {
+            for (u, b) in u.iter_mut().zip(b) {
+                *u += b;
+            }
+        }
+        self.compare(system);
+    }
+
+    /// Evaluates the problem of compliant contacts, $u = b + G\lambda + \epsilon(\lambda - \lambda_0)$.
+    pub(super) fn evaluate_near(&mut self, system: &mut System, epsilon: f64, center: &[Triple]) {
+        system.product(&self.impulse, &mut self.velocity);
+        let before = system.velocity.iter().zip(self.impulse.iter().zip(center));
+        for (u, (b, (l, c))) in self.velocity.iter_mut().zip(before) {
+            for k in 0..WIDTH {
+                u[k] += b[k] + epsilon * (l[k] - c[k]);
+            }
+        }
+        self.compare(system);
+    }
+
+    /// Compares impulses and velocities.
+    fn compare(&mut self, system: &System) {
+        self.error.clear();
+        self.pieces.clear();
+        let (mut worst, mut size) = (0.0f64, 0.0f64);
+        for i in 0..system.m {
+            let (l, u, b) = (self.impulse[i], self.velocity[i], system.velocity[i]);
+            let (friction, floor) = (system.friction[i], system.floors[i]);
+            let (piece, error) = piece(l, u, friction, floor);
+            self.pieces.push(piece);
+            self.error.push(error);
+            let lifted = u[0] + friction * norm(&u[1..]);
+            let target = [l[0] - lifted, l[1] - u[1], l[2] - u[2]];
+            let p = projected(target, friction, floor);
+            let distance = norm(&[l[0] - p[0], l[1] - p[1], l[2] - p[2]]);
+            // Not `max`, which would swallow NaN.
+            worst = if distance <= worst { worst } else { distance };
+            size = size.max(norm(&b)).max(norm(&l));
+        }
+        self.residual = match worst {
+            0.0 => 0.0,
+            _ => worst / size,
+        };
+    }
+}
+
+/// The piece of a contact and the errors of its equations
+/// $\lambda_n = \max(p, \lambda_n - u_n)$, $\lambda_t = P(\lambda_t - u_t)$.
+fn piece(l: Triple, u: Triple, friction: f64, floor: f64) -> (Piece, Triple) {
+    let free = l[0] - u[0];
+    let is_above = free > floor;
+    let normal = if is_above { free } else { floor };
+    let radius = friction * normal;
+    let (x, y) = (l[1] - u[1], l[2] - u[2]);
+    let above = l[0] - normal;
+    if friction == 0.0 || radius == 0.0 {
+        let piece = match is_above || floor > 0.0 {
+            true => Piece::Smooth { is_above },
+            false => Piece::Open,
+        };
+        return (piece, [above, l[1], l[2]]);
+    }
+    let distance = norm(&[x, y]);
+    if distance <= radius {
+        return (Piece::Stick { is_above }, [above, u[1], u[2]]);
+    }
+    let (ratio, direction) = (radius / distance, [x / distance, y / distance]);
+    let piece = Piece::Slide {
+        is_above,
+        direction,
+        ratio,
+    };
+    let error = [
+        above,
+        l[1] - radius * direction[0],
+        l[2] - radius * direction[1],
+    ];
+    (piece, error)
+}
+
+/// Derivatives of a contact's equations with respect to its impulses, $A$, and to its velocities,
+/// $B$.
+pub(super) fn derivatives(piece: Piece, friction: f64) -> (Block<WIDTH>, Block<WIDTH>) {
+    let (mut a, mut b) = (zero(), zero());
+    let normal = |is_above: bool, a: &mut Block<WIDTH>, b: &mut Block<WIDTH>| {
+        let place = if is_above { b } else { a };
+        place[0][0] = 1.0;
+    };
+    match piece {
+        Piece::Open => a = scalar(1.0),
+        Piece::Smooth { is_above } => {
+            normal(is_above, &mut a, &mut b);
+            (a[1][1], a[2][2]) = (1.0, 1.0);
+        }
+        Piece::Stick { is_above } => {
+            normal(is_above, &mut a, &mut b);
+            (b[1][1], b[2][2]) = (1.0, 1.0);
+        }
+        Piece::Slide {
+            is_above,
+            direction,
+            ratio,
+        } => {
+            normal(is_above, &mut a, &mut b);
+            for r in 0..2 {
+                for c in 0..2 {
+                    let unit = if r == c { 1.0 } else { 0.0 };
+                    let across = ratio * (unit - direction[r] * direction[c]);
+                    a[r + 1][c + 1] = unit - across;
+                    b[r + 1][c + 1] = across;
+                }
+                if is_above {
+                    a[r + 1][0] = -friction * direction[r];
+                    b[r + 1][0] = friction * direction[r];
+                }
+            }
+        }
+    }
+    (a, b)
+}

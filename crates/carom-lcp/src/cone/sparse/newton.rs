@@ -1,0 +1,148 @@
+//! Regularized Newton steps on Alart and Curnier's equations: full steps, no search.
+
+use super::block::{Block, zero};
+use super::linear::{Linear, Space};
+use super::natural::{Piece, Point, derivatives};
+use super::system::{System, Triple};
+use super::tolerances::{
+    LEAST_REGULARIZATION, LEAST_REGULARIZATION_OF_BODIES, POLISHED, POLISHING_STEPS,
+    REGULARIZATION, REGULARIZATION_DECAY, REGULARIZATION_GROWTH, REGULARIZATION_POWER, WORSE,
+};
+use crate::cone::problem::WIDTH;
+
+/// Memory of Newton's steps.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Steps {
+    a: Vec<Block<WIDTH>>,
+    b: Vec<Block<WIDTH>>,
+    is_closed: Vec<bool>,
+    right: Vec<Triple>,
+    pub(super) step: Vec<Triple>,
+    /// Steps since the start of the solve.
+    pub(super) n_steps: usize,
+}
+
+impl Steps {
+    /// The Newton step of a point, with $G + \epsilon I$ in the matrix; `false` if it does not exist.
+    pub(super) fn direction(
+        &mut self,
+        system: &mut System,
+        linear: &mut Linear,
+        point: &Point,
+        epsilon: f64,
+    ) -> bool {
+        self.n_steps += 1;
+        let space = Linear::newton_space(system);
+        let least = match space {
+            Space::Impulses => LEAST_REGULARIZATION,
+            Space::Velocities => LEAST_REGULARIZATION_OF_BODIES,
+        };
+        let epsilon = epsilon.max(least);
+        self.a.clear();
+        self.b.clear();
+        self.is_closed.clear();
+        self.right.clear();
+        for ((piece, friction), error) in
+            point.pieces.iter().zip(&system.friction).zip(&point.error)
+        {
+            let (mut a, b) = derivatives(*piece, *friction);
+            for (row, other) in a.iter_mut().zip(&b) {
+                for (x, y) in row.iter_mut().zip(other) {
+                    *x += epsilon * y;
+                }
+            }
+            self.a.push(a);
+            self.b.push(b);
+            self.is_closed.push(*piece != Piece::Open && b != zero());
+            self.right.push(error.map(|x| -x));
+        }
+        if !linear.factor(system, space, &self.a, &self.b, &self.is_closed) {
+            return false;
+        }
+        linear.solve(system, &self.b, &self.right, &mut self.step);
+        self.step.as_flattened().iter().all(|x| x.is_finite())
+    }
+
+    /// Steps from `point` until its residual is below the tolerance, and a few more. The best point
+    /// is kept in `best`.
+    pub(super) fn run(
+        &mut self,
+        system: &mut System,
+        linear: &mut Linear,
+        point: &mut Point,
+        best: &mut Best,
+        (tolerance, max_steps): (f64, usize),
+    ) -> bool {
+        point.evaluate(system);
+        best.take(point);
+        let mut factor = REGULARIZATION;
+        let mut polishing = 0;
+        for n_steps in 0..max_steps + POLISHING_STEPS {
+            if n_steps >= max_steps && polishing == 0 {
+                break;
+            }
+            if point.residual <= tolerance {
+                if polishing == POLISHING_STEPS || point.residual <= POLISHED * tolerance {
+                    break;
+                }
+                polishing += 1;
+            }
+            let before = point.residual;
+            let epsilon = factor * before.min(1.0).powf(REGULARIZATION_POWER);
+            if !self.direction(system, linear, point, epsilon) {
+                break;
+            }
+            for (l, d) in point.impulse.iter_mut().zip(&self.step) {
+                for (l, d) in l.iter_mut().zip(d) {
+                    *l += d;
+                }
+            }
+            point.evaluate(system);
+            if !point.residual.is_finite() {
+                break;
+            }
+            best.take(point);
+            factor *= change_of_regularization(point.residual, before);
+            if polishing > 0 && point.residual > tolerance {
+                break;
+            }
+        }
+        best.residual <= tolerance
+    }
+}
+
+/// The factor by which a step changes the regularization, from the residuals after and before it.
+pub(super) fn change_of_regularization(after: f64, before: f64) -> f64 {
+    if after > WORSE * before {
+        REGULARIZATION_GROWTH
+    } else if after > 0.5 * before {
+        REGULARIZATION_DECAY
+    } else {
+        1.0
+    }
+}
+
+/// The best impulses so far.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Best {
+    pub(super) impulse: Vec<Triple>,
+    pub(super) residual: f64,
+}
+
+impl Best {
+    /// Starts over.
+    pub(super) fn reset(&mut self) {
+        self.residual = f64::INFINITY;
+    }
+
+    /// Keeps a point that is better.
+    pub(super) fn take(&mut self, point: &Point) -> bool {
+        let is_better = point.residual < self.residual;
+        if is_better {
+            self.residual = point.residual;
+            self.impulse.clear();
+            self.impulse.extend_from_slice(&point.impulse);
+        }
+        is_better
+    }
+}

@@ -1,0 +1,134 @@
+//! An order of elimination with little fill: approximate minimum degree.
+//!
+//! Amestoy, Davis & Duff, *An approximate minimum degree ordering algorithm*, 1996, without
+//! supervariables: blocks already are the bodies or the contacts.
+
+use std::collections::BinaryHeap;
+
+/// Memory of the ordering.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Ordering {
+    /// Variables that are adjacent in the matrix itself.
+    adjacent: Vec<Vec<u32>>,
+    /// Eliminated variables (elements) whose fill holds a variable.
+    elements: Vec<Vec<u32>>,
+    /// Fill of every eliminated variable: the structure of its column in the factors.
+    pub(super) fill: Vec<Vec<u32>>,
+    is_absorbed: Vec<bool>,
+    degree: Vec<u32>,
+    is_eliminated: Vec<bool>,
+    mark: Vec<u32>,
+    outside: Vec<u32>,
+    stamp: Vec<u32>,
+    queue: BinaryHeap<std::cmp::Reverse<(u32, u32)>>,
+    /// Variables in their order of elimination.
+    pub(super) order: Vec<u32>,
+}
+
+impl Ordering {
+    /// Orders the variables of a symmetric pattern: `neighbors(i, f)` calls `f` with every variable
+    /// that is adjacent to `i`. The answer depends on the pattern alone.
+    pub(super) fn run(&mut self, n: usize, mut neighbors: impl FnMut(usize, &mut Vec<u32>)) {
+        self.reset(n);
+        for i in 0..n {
+            let list = &mut self.adjacent[i];
+            neighbors(i, list);
+            list.retain(|j| *j as usize != i);
+            list.sort_unstable();
+            list.dedup();
+            self.degree[i] = list.len() as u32;
+            self.queue
+                .push(std::cmp::Reverse((self.degree[i], i as u32)));
+        }
+        while let Some(std::cmp::Reverse((degree, pivot))) = self.queue.pop() {
+            let p = pivot as usize;
+            if self.is_eliminated[p] || self.degree[p] != degree {
+                continue;
+            }
+            self.eliminate(p);
+        }
+    }
+
+    fn reset(&mut self, n: usize) {
+        for lists in [&mut self.adjacent, &mut self.elements, &mut self.fill] {
+            lists.iter_mut().for_each(Vec::clear);
+            lists.resize_with(n, Vec::new);
+        }
+        self.is_absorbed.clear();
+        self.is_absorbed.resize(n, false);
+        self.is_eliminated.clear();
+        self.is_eliminated.resize(n, false);
+        for numbers in [
+            &mut self.degree,
+            &mut self.mark,
+            &mut self.outside,
+            &mut self.stamp,
+        ] {
+            numbers.clear();
+            numbers.resize(n, 0);
+        }
+        self.queue.clear();
+        self.order.clear();
+    }
+
+    fn eliminate(&mut self, p: usize) {
+        self.order.push(p as u32);
+        self.is_eliminated[p] = true;
+        // Marks count from one: as many variables are eliminated.
+        let mark = self.order.len() as u32;
+        self.mark[p] = mark;
+        let mut fill = std::mem::take(&mut self.fill[p]);
+        let mut take = |list: &[u32], marks: &mut [u32], is_eliminated: &[bool]| {
+            for v in list {
+                let at = *v as usize;
+                if !is_eliminated[at] && marks[at] != mark {
+                    marks[at] = mark;
+                    fill.push(*v);
+                }
+            }
+        };
+        take(&self.adjacent[p], &mut self.mark, &self.is_eliminated);
+        for e in &self.elements[p] {
+            take(&self.fill[*e as usize], &mut self.mark, &self.is_eliminated);
+            self.is_absorbed[*e as usize] = true;
+        }
+        self.update(p, mark, &fill);
+        self.fill[p] = fill;
+    }
+
+    /// Brings the degrees of the variables in the fill of `p` up to date.
+    fn update(&mut self, p: usize, mark: u32, fill: &[u32]) {
+        let size = fill.len() as u32;
+        for i in fill {
+            let i = *i as usize;
+            let (marks, gone) = (&self.mark, &self.is_eliminated);
+            self.adjacent[i].retain(|j| marks[*j as usize] != mark && !gone[*j as usize]);
+            let absorbed = &self.is_absorbed;
+            self.elements[i].retain(|e| !absorbed[*e as usize]);
+            for e in &self.elements[i] {
+                let e = *e as usize;
+                if self.stamp[e] != mark {
+                    self.stamp[e] = mark;
+                    let living = self.fill[e].iter().filter(|v| !gone[**v as usize]);
+                    self.outside[e] = living.count() as u32;
+                }
+                self.outside[e] -= 1;
+            }
+        }
+        for i in fill {
+            let place = *i as usize;
+            let (outside, absorbed) = (&self.outside, &mut self.is_absorbed);
+            // Elements inside the new one add nothing.
+            self.elements[place].retain(|e| {
+                let is_inside = outside[*e as usize] == 0;
+                absorbed[*e as usize] |= is_inside;
+                !is_inside
+            });
+            let beyond = self.elements[place].iter().map(|e| outside[*e as usize]);
+            let degree = self.adjacent[place].len() as u32 + (size - 1) + beyond.sum::<u32>();
+            self.elements[place].push(p as u32);
+            self.degree[place] = degree;
+            self.queue.push(std::cmp::Reverse((degree, *i)));
+        }
+    }
+}

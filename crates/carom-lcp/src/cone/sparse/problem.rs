@@ -1,0 +1,495 @@
+//! The problem as given: contacts on bodies, or blocks of the Delassus matrix.
+
+use super::block::{Block, zero};
+use crate::LcpError;
+use crate::cone::ConeProblem;
+use crate::cone::problem::WIDTH;
+
+/// Coordinates of a body's velocity.
+pub(super) const BODY: usize = 6;
+
+/// Most contacts of one problem: indices of their blocks stay far below 32 bits.
+const MAX_SPARSE_CONTACTS: usize = 1 << 20;
+
+/// Rows of one contact on the velocity of one body: its normal and two tangents.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BodyRows {
+    /// Index of the body, as [`push_body`](SparseConeProblem::push_body) gave it.
+    pub body: usize,
+    /// Normal and tangents as covectors of the body's velocity.
+    pub rows: [[f64; 6]; 3],
+}
+
+/// One contact between two bodies, or between a body and something fixed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SparseContact {
+    /// Rows on the first body.
+    pub first: BodyRows,
+    /// Rows on the second body, if that can move.
+    pub second: Option<BodyRows>,
+    /// Velocities of the rows before the impulses, m/s.
+    pub velocity: [f64; 3],
+    /// Friction coefficient.
+    pub friction: f64,
+    /// Least normal impulse, N·s: 0, or what an expansion gives back.
+    pub floor: f64,
+}
+
+/// Whitened rows of a contact: their products are the blocks of the Delassus matrix.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Sides {
+    /// Bodies; the second is [`FIXED`] if it does not move.
+    pub(super) bodies: [u32; 2],
+    pub(super) rows: [[[f64; BODY]; WIDTH]; 2],
+}
+
+/// Stands for a body that does not move.
+pub(super) const FIXED: u32 = u32::MAX;
+
+/// Contacts with round friction cones at velocities $b$, $u = b + G\lambda$, with a sparse matrix $G$.
+///
+/// Wanted are impulses with $0 \le \lambda_n - p \perp u_n \ge 0$, $\lVert\lambda_t\rVert \le \mu\lambda_n$
+/// and $\lambda_t = -\mu\lambda_n u_t/\lVert u_t\rVert$ where $u_t \ne 0$. The least normal impulses $p$, the
+/// floors, are 0 unless they are given.
+///
+/// The matrix is given by bodies of six coordinates with their mass matrices and by contacts on one or
+/// two of them ([`of_bodies`](Self::of_bodies)), $G = JM^{-1}J^T$, or by its 3 × 3 blocks
+/// ([`of_blocks`](Self::of_blocks)). Memory is kept over [`clear`](Self::clear).
+///
+/// # Examples
+///
+/// A ball of 2 kg falls on a fixed floor and slides:
+///
+/// ```
+/// use carom_lcp::cone::{BodyRows, SparseConeProblem, SparseConeWorkspace, SparseContact};
+/// let mut problem = SparseConeProblem::of_bodies();
+/// let mut mass = [[0.0; 6]; 6];
+/// for (i, row) in mass.iter_mut().enumerate() {
+///     row[i] = if i < 3 { 2.0 } else { 0.01 };
+/// }
+/// let ball = problem.push_body(&mass)?;
+/// let mut rows = [[0.0; 6]; 3];
+/// (rows[0][2], rows[1][0], rows[2][1]) = (1.0, 1.0, 1.0);
+/// problem.push_contact(&SparseContact {
+///     first: BodyRows { body: ball, rows },
+///     second: None,
+///     velocity: [-1.0, 0.6, 0.8],
+///     friction: 0.5,
+///     floor: 0.0,
+/// })?;
+/// let mut workspace = SparseConeWorkspace::new();
+/// workspace.solve(&problem)?;
+/// let impulse = workspace.impulse();
+/// assert!((impulse[0] - 2.0).abs() < 1e-12);
+/// assert!((impulse[1] + 0.6).abs() < 1e-12);
+/// # Ok::<(), carom_lcp::LcpError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct SparseConeProblem {
+    has_bodies: bool,
+    /// Lower Cholesky factors of the mass matrices.
+    factors: Vec<[[f64; BODY]; BODY]>,
+    sides: Vec<Sides>,
+    /// Blocks on and above the diagonal.
+    blocks: Vec<(u32, u32, Block<WIDTH>)>,
+    velocity: Vec<[f64; WIDTH]>,
+    friction: Vec<f64>,
+    floors: Vec<f64>,
+}
+
+impl SparseConeProblem {
+    /// A problem of bodies, without any yet.
+    pub fn of_bodies() -> Self {
+        Self::empty(true)
+    }
+
+    /// A problem of m contacts whose Delassus matrix is given by blocks: `blocks` lists the first
+    /// and the second contact and the block $G_{ij}$ of those with $i \le j$; others are zero, and
+    /// $G_{ji} = G_{ij}^T$. Velocities are those of the rows before (3m, m/s).
+    ///
+    /// # Errors
+    ///
+    /// [`LcpError::DimensionMismatch`], [`LcpError::TooLarge`], [`LcpError::NonFinite`],
+    /// [`LcpError::OutOfRange`] for a contact that does not exist or a block below the diagonal, and
+    /// [`LcpError::NonPositiveDiagonal`] for a normal that no impulse moves.
+    pub fn of_blocks(
+        blocks: &[(usize, usize, [[f64; 3]; 3])],
+        velocity: &[f64],
+        friction: &[f64],
+    ) -> Result<Self, LcpError> {
+        let mut problem = Self::empty(false);
+        check_len("velocity", WIDTH * friction.len(), velocity.len())?;
+        for (b, friction) in velocity.chunks_exact(WIDTH).zip(friction) {
+            let &[n, x, y] = b else { continue };
+            problem.push(&[n, x, y], *friction, 0.0)?;
+        }
+        let m = friction.len();
+        let mut normals = vec![0.0; m];
+        for (i, j, block) in blocks {
+            check_index("contact of a block", *j, m)?;
+            check_index("first contact of a block", *i, j + 1)?;
+            check_finite("block", block.as_flattened())?;
+            if i == j {
+                normals[*i] = block[0][0];
+            }
+            problem.blocks.push((*i as u32, *j as u32, *block));
+        }
+        check_normals(normals.into_iter())?;
+        Ok(problem)
+    }
+
+    /// The nonzero blocks of a dense problem without caps. A restitution lowers the normal
+    /// velocity, $(1 + e) b_n$.
+    ///
+    /// # Errors
+    ///
+    /// [`LcpError::OutOfRange`] for caps.
+    pub fn of_dense(dense: &ConeProblem<'_>) -> Result<Self, LcpError> {
+        let mut problem = Self::empty(false);
+        for (i, b) in dense.velocity().chunks_exact(WIDTH).enumerate() {
+            let &[n, x, y] = b else { continue };
+            if dense.cap(i).is_finite() {
+                return Err(LcpError::OutOfRange {
+                    what: "cap",
+                    value: dense.cap(i),
+                    allowed: "absent: sparse problems have none",
+                });
+            }
+            let b = [(1.0 + dense.restitution(i)) * n, x, y];
+            problem.push(&b, dense.friction(i), dense.floor(i))?;
+        }
+        for j in 0..dense.n_contacts() {
+            for i in 0..=j {
+                let mut block = zero();
+                for (r, row) in block.iter_mut().enumerate() {
+                    for (c, x) in row.iter_mut().enumerate() {
+                        *x = dense.column(j * WIDTH + c)[i * WIDTH + r];
+                    }
+                }
+                if i == j || block.as_flattened().iter().any(|x| *x != 0.0) {
+                    problem.blocks.push((i as u32, j as u32, block));
+                }
+            }
+        }
+        Ok(problem)
+    }
+
+    fn empty(has_bodies: bool) -> Self {
+        Self {
+            has_bodies,
+            factors: Vec::new(),
+            sides: Vec::new(),
+            blocks: Vec::new(),
+            velocity: Vec::new(),
+            friction: Vec::new(),
+            floors: Vec::new(),
+        }
+    }
+
+    /// Forgets bodies, contacts and blocks; their memory is kept.
+    pub fn clear(&mut self) {
+        self.factors.clear();
+        self.sides.clear();
+        self.blocks.clear();
+        self.velocity.clear();
+        self.friction.clear();
+        self.floors.clear();
+    }
+
+    /// Adds a body with its mass matrix, of which the lower triangle is read. Returns its index.
+    ///
+    /// # Errors
+    ///
+    /// [`LcpError::NonFinite`], and [`LcpError::NonPositiveDiagonal`] for a matrix that is not
+    /// positive definite.
+    pub fn push_body(&mut self, mass: &[[f64; 6]; 6]) -> Result<usize, LcpError> {
+        check_finite("mass matrix", mass.as_flattened())?;
+        let mut l = [[0.0; BODY]; BODY];
+        for i in 0..BODY {
+            for j in 0..=i {
+                let mut x = mass[i][j];
+                for (a, b) in l[i][..j].iter().zip(&l[j][..j]) {
+                    x -= a * b;
+                }
+                if i == j {
+                    if !(x > 0.0) {
+                        return Err(LcpError::NonPositiveDiagonal { index: i, value: x });
+                    }
+                    l[i][i] = x.sqrt();
+                } else {
+                    l[i][j] = x / l[j][j];
+                }
+            }
+        }
+        self.factors.push(l);
+        Ok(self.factors.len() - 1)
+    }
+
+    /// Adds a contact. Returns its index.
+    ///
+    /// # Errors
+    ///
+    /// [`LcpError::OutOfRange`] for a body that does not exist, one body twice, a problem of blocks, a
+    /// negative friction or floor; [`LcpError::NonFinite`], [`LcpError::TooLarge`] and
+    /// [`LcpError::NonPositiveDiagonal`] for a normal that no impulse moves.
+    pub fn push_contact(&mut self, contact: &SparseContact) -> Result<usize, LcpError> {
+        let mut sides = Sides {
+            bodies: [FIXED; 2],
+            ..Sides::default()
+        };
+        let given = [Some(contact.first), contact.second];
+        for (k, side) in given.iter().enumerate() {
+            let Some(side) = side else { continue };
+            check_index("body", side.body, self.factors.len())?;
+            check_finite("rows", side.rows.as_flattened())?;
+            if sides.bodies[0] == side.body as u32 {
+                return Err(LcpError::OutOfRange {
+                    what: "second body",
+                    value: side.body as f64,
+                    allowed: "another than the first",
+                });
+            }
+            sides.bodies[k] = side.body as u32;
+            for (row, given) in sides.rows[k].iter_mut().zip(&side.rows) {
+                *row = whiten(&self.factors[side.body], given);
+            }
+        }
+        let normal = sides.rows.iter().map(|rows| dot(&rows[0], &rows[0]));
+        check_normals(std::iter::once(normal.sum()))?;
+        let index = self.push(&contact.velocity, contact.friction, contact.floor)?;
+        self.sides.push(sides);
+        Ok(index)
+    }
+
+    fn push(
+        &mut self,
+        velocity: &[f64; WIDTH],
+        friction: f64,
+        floor: f64,
+    ) -> Result<usize, LcpError> {
+        if self.friction.len() == MAX_SPARSE_CONTACTS {
+            return Err(LcpError::TooLarge {
+                n: self.friction.len() + 1,
+                max: MAX_SPARSE_CONTACTS,
+            });
+        }
+        check_finite("velocity", velocity)?;
+        check_positive("friction", friction)?;
+        check_positive("floor", floor)?;
+        self.velocity.push(*velocity);
+        self.friction.push(friction);
+        self.floors.push(floor);
+        Ok(self.friction.len() - 1)
+    }
+
+    /// Sets the least normal impulses (m, N·s).
+    ///
+    /// # Errors
+    ///
+    /// [`LcpError::DimensionMismatch`], [`LcpError::OutOfRange`]; the problem is then as before.
+    pub fn set_floors(&mut self, floors: &[f64]) -> Result<(), LcpError> {
+        check_len("floors", self.n_contacts(), floors.len())?;
+        for floor in floors {
+            check_positive("floor", *floor)?;
+        }
+        self.floors.copy_from_slice(floors);
+        Ok(())
+    }
+
+    /// Sets the velocities of the rows before the impulses (3m, m/s).
+    ///
+    /// # Errors
+    ///
+    /// [`LcpError::DimensionMismatch`], [`LcpError::NonFinite`]; the problem is then as before.
+    pub fn set_velocity(&mut self, velocity: &[f64]) -> Result<(), LcpError> {
+        check_len("velocity", WIDTH * self.n_contacts(), velocity.len())?;
+        check_finite("velocity", velocity)?;
+        self.velocity.as_flattened_mut().copy_from_slice(velocity);
+        Ok(())
+    }
+
+    /// Number of contacts m.
+    pub fn n_contacts(&self) -> usize {
+        self.friction.len()
+    }
+
+    /// Number of bodies; 0 if the matrix is given by blocks.
+    pub fn n_bodies(&self) -> usize {
+        self.factors.len()
+    }
+
+    /// Velocities of the rows before (3m), m/s.
+    pub fn velocity(&self) -> &[f64] {
+        self.velocity.as_flattened()
+    }
+
+    /// Friction coefficients (m).
+    pub fn friction(&self) -> &[f64] {
+        &self.friction
+    }
+
+    /// Least normal impulses (m), N·s.
+    pub fn floors(&self) -> &[f64] {
+        &self.floors
+    }
+
+    /// Writes the velocities $u = b + G\lambda$ of the rows that impulses (3m) leave.
+    ///
+    /// # Errors
+    ///
+    /// [`LcpError::DimensionMismatch`].
+    pub fn velocity_after(&self, impulse: &[f64], out: &mut Vec<f64>) -> Result<(), LcpError> {
+        check_len("impulse", WIDTH * self.n_contacts(), impulse.len())?;
+        let mut change = Vec::new();
+        self.whitened_change(impulse, &mut change);
+        out.clear();
+        out.extend_from_slice(self.velocity());
+        for (sides, u) in self.sides.iter().zip(out.chunks_exact_mut(WIDTH)) {
+            for (body, rows) in sides.bodies.iter().zip(&sides.rows) {
+                if let Some(change) = change.get(*body as usize) {
+                    for (u, row) in u.iter_mut().zip(rows) {
+                        *u += dot(row, change);
+                    }
+                }
+            }
+        }
+        for (i, j, block) in &self.blocks {
+            let (i, j) = (WIDTH * *i as usize, WIDTH * *j as usize);
+            for (r, row) in block.iter().enumerate() {
+                for (c, g) in row.iter().enumerate() {
+                    out[i + r] += g * impulse[j + c];
+                    if i != j {
+                        out[j + c] += g * impulse[i + r];
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the changes $M^{-1}J^T\lambda$ of the velocities of the bodies; none where the matrix
+    /// is given by blocks.
+    ///
+    /// # Errors
+    ///
+    /// [`LcpError::DimensionMismatch`].
+    pub fn body_changes(&self, impulse: &[f64], out: &mut Vec<[f64; 6]>) -> Result<(), LcpError> {
+        check_len("impulse", WIDTH * self.n_contacts(), impulse.len())?;
+        self.whitened_change(impulse, out);
+        for (change, l) in out.iter_mut().zip(&self.factors) {
+            for i in (0..BODY).rev() {
+                let mut x = change[i];
+                for k in i + 1..BODY {
+                    x -= l[k][i] * change[k];
+                }
+                change[i] = x / l[i][i];
+            }
+        }
+        Ok(())
+    }
+
+    fn whitened_change(&self, impulse: &[f64], out: &mut Vec<[f64; BODY]>) {
+        out.clear();
+        out.resize(self.factors.len(), [0.0; BODY]);
+        for (sides, l) in self.sides.iter().zip(impulse.chunks_exact(WIDTH)) {
+            for (body, rows) in sides.bodies.iter().zip(&sides.rows) {
+                if let Some(change) = out.get_mut(*body as usize) {
+                    for (l, row) in l.iter().zip(rows) {
+                        for (x, a) in change.iter_mut().zip(row) {
+                            *x += l * a;
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    pub(super) fn has_bodies(&self) -> bool {
+        self.has_bodies
+    }
+
+    pub(super) fn sides(&self) -> &[Sides] {
+        &self.sides
+    }
+
+    pub(super) fn blocks(&self) -> &[(u32, u32, Block<WIDTH>)] {
+        &self.blocks
+    }
+
+    pub(super) fn rows_before(&self) -> &[[f64; WIDTH]] {
+        &self.velocity
+    }
+}
+
+/// Solves $Lw = a$.
+fn whiten(l: &[[f64; BODY]; BODY], a: &[f64; BODY]) -> [f64; BODY] {
+    let mut w = [0.0; BODY];
+    for i in 0..BODY {
+        let mut x = a[i];
+        for k in 0..i {
+            x -= l[i][k] * w[k];
+        }
+        w[i] = x / l[i][i];
+    }
+    w
+}
+
+/// Scalar product of whitened rows.
+#[inline]
+pub(super) fn dot(a: &[f64; BODY], b: &[f64; BODY]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+fn check_len(what: &'static str, expected: usize, found: usize) -> Result<(), LcpError> {
+    if expected == found {
+        return Ok(());
+    }
+    Err(LcpError::DimensionMismatch {
+        what,
+        expected,
+        found,
+    })
+}
+
+fn check_finite(what: &'static str, values: &[f64]) -> Result<(), LcpError> {
+    match values.iter().position(|x| !x.is_finite()) {
+        None => Ok(()),
+        Some(index) => Err(LcpError::NonFinite {
+            what,
+            index,
+            value: values[index],
+        }),
+    }
+}
+
+fn check_index(what: &'static str, index: usize, end: usize) -> Result<(), LcpError> {
+    if index < end {
+        return Ok(());
+    }
+    Err(LcpError::OutOfRange {
+        what,
+        value: index as f64,
+        allowed: "an index of the problem, the first of a block not above the second",
+    })
+}
+
+fn check_positive(what: &'static str, value: f64) -> Result<(), LcpError> {
+    if (0.0..=f64::MAX).contains(&value) {
+        return Ok(());
+    }
+    Err(LcpError::OutOfRange {
+        what,
+        value,
+        allowed: "finite and not negative",
+    })
+}
+
+fn check_normals(normals: impl Iterator<Item = f64>) -> Result<(), LcpError> {
+    for (index, value) in normals.enumerate() {
+        if !(value > 0.0 && value.is_finite()) {
+            let index = index * WIDTH;
+            return Err(LcpError::NonPositiveDiagonal { index, value });
+        }
+    }
+    Ok(())
+}

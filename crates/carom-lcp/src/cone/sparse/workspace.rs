@@ -1,0 +1,386 @@
+//! The whole solution: stages, certificate, warm start.
+
+use super::interior::Interior;
+use super::linear::Linear;
+use super::natural::Point;
+use super::newton::{Best, Steps};
+use super::problem::SparseConeProblem;
+use super::proximal::Proximal;
+use super::sweeps::sweep;
+use super::system::{System, Triple};
+use super::tolerances::{
+    DONE, INSIDE, INSIDE_FROM_ZERO, NEWTON_STEPS, PROXIMAL, PROXIMAL_FROM_ZERO, RETRIED,
+    RETRIED_DEPTH, SWEEPS, TOLERANCE,
+};
+use crate::cone::problem::WIDTH;
+use crate::cone::residual::projected;
+use crate::cone::{CONE_RESIDUAL, ConeMode};
+use crate::{LcpError, LcpStatus};
+use carom_numeric::kernel::norm;
+
+/// Accuracy and effort of a sparse solve.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct SparseConeOptions {
+    /// Residual at which the search ends, 1e-12 unless changed.
+    pub tolerance: f64,
+    /// Residual that is good enough once Newton's method and interior points have been tried; by
+    /// default the tolerance. A looser one saves the slow stages.
+    pub acceptable: f64,
+}
+
+impl Default for SparseConeOptions {
+    fn default() -> Self {
+        Self {
+            tolerance: TOLERANCE,
+            acceptable: TOLERANCE,
+        }
+    }
+}
+
+impl SparseConeOptions {
+    /// Options with a tolerance, checked.
+    ///
+    /// # Errors
+    ///
+    /// [`LcpError::OutOfRange`] unless the tolerance is in [1e-15, 1e-6] and the acceptable residual
+    /// between the tolerance and 1e-6.
+    pub fn new(tolerance: f64, acceptable: f64) -> Result<Self, LcpError> {
+        let check = |what, value, least| match (least..=1e-6).contains(&value) {
+            true => Ok(()),
+            false => Err(LcpError::OutOfRange {
+                what,
+                value,
+                allowed: "from 1e-15 (the tolerance) to 1e-6",
+            }),
+        };
+        check("tolerance", tolerance, 1e-15)?;
+        check("acceptable residual", acceptable, tolerance)?;
+        Ok(Self {
+            tolerance,
+            acceptable,
+        })
+    }
+}
+
+/// Stage that found an answer. They are tried in this order, each from the best point so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum SparseConeStage {
+    /// The start was the answer.
+    Start,
+    /// Regularized Newton steps.
+    Newton,
+    /// Interior points.
+    Interior,
+    /// Proximal points.
+    Proximal,
+    /// Interior points from zero.
+    InteriorFromZero,
+    /// Proximal points from zero.
+    ProximalFromZero,
+    /// Interior and proximal points in turn.
+    Retried,
+    /// Gauss-Seidel sweeps and proximal points with a line search.
+    Sweeps,
+}
+
+/// How a sparse solve ended; the vectors are in the workspace.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct SparseConeAnswer {
+    /// [`LcpStatus::Solved`] if the residual is at most [`CONE_RESIDUAL`], else
+    /// [`LcpStatus::Inaccurate`].
+    pub status: LcpStatus,
+    /// The [`sparse_cone_residual`] of the impulses.
+    pub residual: f64,
+    /// Last stage that was tried.
+    pub stage: SparseConeStage,
+    /// Newton steps of all stages.
+    pub n_newton_steps: usize,
+    /// Interior-point steps.
+    pub n_interior_steps: usize,
+    /// Numeric factorizations.
+    pub n_factorizations: usize,
+    /// Symbolic factorizations.
+    pub n_symbolic: usize,
+    /// Gauss-Seidel sweeps.
+    pub n_sweeps: usize,
+}
+
+/// Memory that solves reuse, with the symbolic factors of the last problem.
+#[derive(Clone, Debug, Default)]
+pub struct SparseConeWorkspace {
+    system: System,
+    linear: Linear,
+    steps: Steps,
+    interior: Interior,
+    proximal: Proximal,
+    point: Point,
+    best: Best,
+    start: Vec<Triple>,
+    pattern: Vec<u64>,
+    last_pattern: Vec<u64>,
+    impulse: Vec<f64>,
+    velocity: Vec<f64>,
+    modes: Vec<ConeMode>,
+    n_sweeps: usize,
+}
+
+impl SparseConeWorkspace {
+    /// An empty workspace.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Impulses of the last solve on the rows as given (3m), N·s.
+    pub fn impulse(&self) -> &[f64] {
+        &self.impulse
+    }
+
+    /// Velocities $b + G\lambda$ of the rows after the last solve (3m), m/s.
+    pub fn velocity(&self) -> &[f64] {
+        &self.velocity
+    }
+
+    /// Modes of the contacts (m). A contact at a positive floor is not [`Open`](ConeMode::Open).
+    pub fn modes(&self) -> &[ConeMode] {
+        &self.modes
+    }
+
+    /// Solves a problem from zero impulses to a residual of 1e-12.
+    ///
+    /// # Errors
+    ///
+    /// [`LcpError::NonFinite`] and [`LcpError::NonPositiveDiagonal`] if numbers overflow or
+    /// underflow. An answer that misses its accuracy is no error but has
+    /// [`LcpStatus::Inaccurate`].
+    pub fn solve(&mut self, problem: &SparseConeProblem) -> Result<SparseConeAnswer, LcpError> {
+        self.solve_from(problem, &[], &SparseConeOptions::default())
+    }
+
+    /// Solves a problem from impulses on the rows as given (3m, or none for zero).
+    ///
+    /// # Errors
+    ///
+    /// As [`solve`](Self::solve), [`LcpError::DimensionMismatch`] and, for a start that is not finite,
+    /// [`LcpError::NonFinite`].
+    pub fn solve_from(
+        &mut self,
+        problem: &SparseConeProblem,
+        start: &[f64],
+        options: &SparseConeOptions,
+    ) -> Result<SparseConeAnswer, LcpError> {
+        self.system.prepare(problem)?;
+        self.take_start(start)?;
+        self.compare_pattern(problem);
+        self.steps.n_steps = 0;
+        self.interior.n_steps = 0;
+        self.n_sweeps = 0;
+        self.best.reset();
+        let stage = self.run(options);
+        self.finish(problem, stage)
+    }
+
+    fn take_start(&mut self, start: &[f64]) -> Result<(), LcpError> {
+        let n = WIDTH * self.system.m;
+        if !start.is_empty() && start.len() != n {
+            return Err(LcpError::DimensionMismatch {
+                what: "start",
+                expected: n,
+                found: start.len(),
+            });
+        }
+        if let Some(index) = start.iter().position(|x| !x.is_finite()) {
+            return Err(LcpError::NonFinite {
+                what: "start",
+                index,
+                value: start[index],
+            });
+        }
+        let zero_start = [0.0; WIDTH];
+        self.start.clear();
+        for (i, factor) in self.system.factors.iter().enumerate() {
+            let factor = factor * self.system.unit;
+            let given = start.get(i * WIDTH..(i + 1) * WIDTH);
+            let given = given.and_then(|l| <Triple>::try_from(l).ok());
+            let scaled = given.unwrap_or(zero_start).map(|l| l / factor);
+            self.start.push(scaled);
+        }
+        Ok(())
+    }
+
+    /// Keeps the symbolic factors if the contacts couple as in the last problem.
+    fn compare_pattern(&mut self, problem: &SparseConeProblem) {
+        std::mem::swap(&mut self.pattern, &mut self.last_pattern);
+        self.pattern.clear();
+        self.pattern.push(problem.n_bodies() as u64);
+        self.pattern.push(problem.n_contacts() as u64);
+        let pair = |a: u32, b: u32| u64::from(a) << 32 | u64::from(b);
+        let sides = problem.sides().iter();
+        self.pattern
+            .extend(sides.map(|sides| pair(sides.bodies[0], sides.bodies[1])));
+        let blocks = problem.blocks().iter();
+        self.pattern.extend(blocks.map(|(i, j, _)| pair(*i, *j)));
+        self.linear.begin(self.pattern == self.last_pattern);
+    }
+
+    /// The stages, until the best point is good.
+    fn run(&mut self, options: &SparseConeOptions) -> SparseConeStage {
+        let tolerance = options.tolerance;
+        let Self {
+            system,
+            linear,
+            steps,
+            interior,
+            proximal,
+            point,
+            best,
+            start,
+            ..
+        } = self;
+        point.impulse.clear();
+        point.impulse.extend_from_slice(start);
+        point.evaluate(system);
+        best.take(point);
+        if best.residual <= DONE * tolerance {
+            return SparseConeStage::Start;
+        }
+        if steps.run(system, linear, point, best, (tolerance, NEWTON_STEPS)) {
+            return SparseConeStage::Newton;
+        }
+        start.resize(system.m, [0.0; WIDTH]);
+        if best.impulse.len() == system.m {
+            start.copy_from_slice(&best.impulse);
+        }
+        let from_best = (&start[..], INSIDE.min(best.residual), tolerance);
+        let is_found = interior.run(system, linear, steps, best, from_best);
+        if is_found || best.residual <= options.acceptable {
+            return SparseConeStage::Interior;
+        }
+        start.copy_from_slice(&best.impulse);
+        let from_best = (&start[..], PROXIMAL, tolerance, false);
+        let is_found = proximal.run(system, linear, steps, best, from_best);
+        if is_found || best.residual <= options.acceptable {
+            return SparseConeStage::Proximal;
+        }
+        start.fill([0.0; WIDTH]);
+        let from_zero = (&start[..], INSIDE_FROM_ZERO, tolerance);
+        let is_found = interior.run(system, linear, steps, best, from_zero);
+        if is_found || best.residual <= options.acceptable {
+            return SparseConeStage::InteriorFromZero;
+        }
+        let from_zero = (&start[..], PROXIMAL_FROM_ZERO, tolerance, false);
+        let is_found = proximal.run(system, linear, steps, best, from_zero);
+        if is_found || best.residual <= options.acceptable {
+            return SparseConeStage::ProximalFromZero;
+        }
+        for compliance in RETRIED {
+            start.copy_from_slice(&best.impulse);
+            let depth = INSIDE.min(RETRIED_DEPTH * best.residual);
+            let from_best = (&start[..], depth, tolerance);
+            let is_found = interior.run(system, linear, steps, best, from_best) || {
+                start.copy_from_slice(&best.impulse);
+                let from_best = (&start[..], compliance, tolerance, false);
+                proximal.run(system, linear, steps, best, from_best)
+            };
+            if is_found || best.residual <= options.acceptable {
+                return SparseConeStage::Retried;
+            }
+        }
+        start.copy_from_slice(&best.impulse);
+        sweep(system, start, SWEEPS);
+        self.n_sweeps += SWEEPS;
+        let swept = (&start[..], PROXIMAL, tolerance, true);
+        proximal.run(system, linear, steps, best, swept);
+        SparseConeStage::Sweeps
+    }
+
+    /// Writes the best point on the rows as given, and judges it there.
+    fn finish(
+        &mut self,
+        problem: &SparseConeProblem,
+        stage: SparseConeStage,
+    ) -> Result<SparseConeAnswer, LcpError> {
+        self.point.impulse.clear();
+        self.point.impulse.extend_from_slice(&self.best.impulse);
+        self.point.impulse.resize(self.system.m, [0.0; WIDTH]);
+        self.point.evaluate(&mut self.system);
+        self.modes.clear();
+        self.modes
+            .extend(self.point.pieces.iter().map(|piece| piece.mode()));
+        self.impulse.clear();
+        for (l, factor) in self.point.impulse.iter().zip(&self.system.factors) {
+            let factor = factor * self.system.unit;
+            self.impulse.extend(l.map(|l| l * factor));
+        }
+        problem.velocity_after(&self.impulse, &mut self.velocity)?;
+        let residual = residual_of(problem, &self.impulse, &self.velocity, &self.system.factors);
+        Ok(SparseConeAnswer {
+            status: match residual <= CONE_RESIDUAL {
+                true => LcpStatus::Solved,
+                false => LcpStatus::Inaccurate,
+            },
+            residual,
+            stage,
+            n_newton_steps: self.steps.n_steps,
+            n_interior_steps: self.interior.n_steps,
+            n_factorizations: self.linear.n_factorizations,
+            n_symbolic: self.linear.n_symbolic,
+            n_sweeps: self.n_sweeps,
+        })
+    }
+}
+
+/// How far impulses (3m) are from solving a sparse problem: 0 for a solution, free of units.
+///
+/// The [`cone_residual`](super::super::cone_residual) with cones cut at the floors,
+/// $\lambda_n \ge p$. It is computed from the problem and the impulses alone.
+///
+/// # Errors
+///
+/// [`LcpError::DimensionMismatch`] for impulses of another length, and
+/// [`LcpError::NonPositiveDiagonal`].
+pub fn sparse_cone_residual(problem: &SparseConeProblem, impulse: &[f64]) -> Result<f64, LcpError> {
+    let mut after = Vec::with_capacity(impulse.len());
+    problem.velocity_after(impulse, &mut after)?;
+    let mut system = System::default();
+    system.prepare(problem)?;
+    Ok(residual_of(problem, impulse, &after, &system.factors))
+}
+
+/// The residual on the rows as given; `factors` are $g_i^{-1/2}$.
+fn residual_of(
+    problem: &SparseConeProblem,
+    impulse: &[f64],
+    after: &[f64],
+    factors: &[f64],
+) -> f64 {
+    let (mut worst, mut size) = (0.0f64, 0.0f64);
+    let rows = impulse.chunks_exact(WIDTH).zip(after.chunks_exact(WIDTH));
+    let rows = rows.zip(problem.velocity().chunks_exact(WIDTH));
+    for (i, ((l, u), b)) in rows.enumerate() {
+        let factor = factors[i];
+        let (friction, floor) = (problem.friction()[i], problem.floors()[i] / factor);
+        let scaled: Triple = std::array::from_fn(|k| l[k] / factor);
+        let moved: Triple = std::array::from_fn(|k| u[k] * factor);
+        let lifted = moved[0] + friction * norm(&moved[1..]);
+        let p = projected(
+            [
+                scaled[0] - lifted,
+                scaled[1] - moved[1],
+                scaled[2] - moved[2],
+            ],
+            friction,
+            floor,
+        );
+        let error = norm(&[scaled[0] - p[0], scaled[1] - p[1], scaled[2] - p[2]]);
+        // Not `max`, which would swallow NaN.
+        worst = if error <= worst { worst } else { error };
+        size = size.max(norm(b) * factor).max(norm(&scaled));
+    }
+    match worst {
+        0.0 => 0.0,
+        _ => worst / size,
+    }
+}

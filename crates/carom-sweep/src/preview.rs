@@ -1,0 +1,112 @@
+//! A few cells answered before a sweep begins: columns whose paths none of the answers has are refused.
+
+use crate::SweepError;
+use crate::answer::answer;
+use crate::evaluate::Evaluator;
+use crate::plan::{Column, Plan, Source};
+use crate::source::Fault;
+use carom_wire::nearest_name;
+use serde_json::Value;
+use std::time::{Duration, Instant};
+
+/// Cells that are answered, spread evenly: one cell alone may have an error, or lack what others have.
+const TRIED: u64 = 5;
+
+/// No cell is begun after this time: a preview of slow cells answers one of them.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Paths of an answer that are compared with an unknown one: beyond that many it is a table of numbers.
+const MAX_PATHS: usize = 10_000;
+
+impl Plan {
+    /// Answers a few cells and looks up the path of every column in their answers.
+    ///
+    /// Paths of optional columns are not looked up. Nothing is said if none of the cells has an answer.
+    ///
+    /// # Errors
+    ///
+    /// [`SweepError::Plan`] for a column whose path none of the answers has, with the path next to it;
+    /// [`SweepError::File`] if the file of states has gone.
+    pub fn check_columns(&self) -> Result<(), SweepError> {
+        let asked: Vec<(&Column, &str)> = self.columns.iter().filter_map(asked).collect();
+        if asked.is_empty() {
+            return Ok(());
+        }
+        let mut answers = Vec::new();
+        let mut evaluator = Evaluator::new(self)?;
+        let start = Instant::now();
+        let tried = self.n_cells().min(TRIED);
+        for i in 0..tried {
+            if i > 0 && start.elapsed() > PATIENCE {
+                break;
+            }
+            // Below 2^40 cells, so the product has room.
+            evaluator.move_to(i * self.n_cells() / tried)?;
+            if let Ok(answered) = answer(&mut evaluator)? {
+                answers.push(answered.answer);
+            }
+        }
+        let is_known = |path: &str| answers.iter().any(|answer| answer.pointer(path).is_some());
+        let unknown = asked.iter().find(|(_, path)| !is_known(path));
+        match unknown {
+            Some((column, path)) if !answers.is_empty() => {
+                Err(refusal(column, path, &answers).located(&self.text))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The pointer of a column that is looked up. The preview's cells have no id.
+fn asked(column: &Column) -> Option<(&Column, &str)> {
+    match &column.source {
+        Source::Pointer(path) if !column.is_optional && !column.needs_id() => {
+            Some((column, path.as_str()))
+        }
+        _ => None,
+    }
+}
+
+fn refusal(column: &Column, path: &str, answers: &[Value]) -> Fault {
+    let mut paths = Vec::new();
+    for answer in answers {
+        collect(answer, &mut String::new(), &mut paths);
+    }
+    let near = nearest_name(path, paths.iter().map(String::as_str)).map_or_else(
+        || ". ".to_owned(),
+        |near| format!("; did you mean `{near}`? "),
+    );
+    let tried = answers.len();
+    let cells = if tried == 1 { "cell" } else { "cells" };
+    Fault {
+        place: column.place,
+        key: column.key.clone(),
+        message: format!(
+            "no answer has `{path}` ({tried} {cells} tried){near}If only some cells have it: \
+             {{ path = \"{path}\", optional = true }}"
+        ),
+    }
+}
+
+/// Pointers of everything in a value, up to [`MAX_PATHS`].
+fn collect(value: &Value, path: &mut String, paths: &mut Vec<String>) {
+    let length = path.len();
+    let mut enter = |key: &str, value: &Value| {
+        if paths.len() < MAX_PATHS {
+            path.push('/');
+            path.push_str(&key.replace('~', "~0").replace('/', "~1"));
+            paths.push(path.clone());
+            collect(value, path, paths);
+            path.truncate(length);
+        }
+    };
+    match value {
+        Value::Object(fields) => fields.iter().for_each(|(key, value)| enter(key, value)),
+        Value::Array(items) => {
+            for (k, value) in items.iter().enumerate() {
+                enter(&k.to_string(), value);
+            }
+        }
+        _ => (),
+    }
+}

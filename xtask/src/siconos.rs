@@ -1,0 +1,69 @@
+//! `cargo xtask siconos FOLDER`: friction problems of Siconos' collection.
+
+#[path = "../../crates/carom-lcp/tests/it/cones/siconos.rs"]
+mod format;
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use carom_lcp::cone::SparseConeWorkspace;
+
+/// Residual that every problem should reach.
+const GOAL: f64 = 1e-12;
+
+/// Flags of `cargo xtask siconos`.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Folder with `.dat` files, as `numerics/src/FrictionContact/test/data` of Siconos.
+    folder: PathBuf,
+    /// Only files whose name contains this text.
+    #[arg(long)]
+    only: Option<String>,
+}
+
+/// Solves every file and prints a line for each; an error if one misses the goal.
+pub(crate) fn siconos(args: &Args) -> anyhow::Result<()> {
+    let entries = std::fs::read_dir(&args.folder)?.collect::<Result<Vec<_>, _>>()?;
+    let mut paths: Vec<PathBuf> = entries.iter().map(std::fs::DirEntry::path).collect();
+    paths.retain(|path| path.extension().is_some_and(|e| e == "dat"));
+    paths.sort();
+    let (mut n_solved, mut n_read) = (0, 0);
+    for path in paths {
+        let name = path
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        if args.only.as_ref().is_some_and(|only| !name.contains(only)) {
+            continue;
+        }
+        let given = match format::read(&std::fs::read_to_string(&path)?) {
+            Ok(given) => given,
+            Err(why) => {
+                println!("{name}: not read: {why}");
+                continue;
+            }
+        };
+        n_read += 1;
+        let problem = given.problem()?;
+        let begin = Instant::now();
+        let answer = SparseConeWorkspace::new().solve(&problem)?;
+        let seconds = begin.elapsed().as_secs_f64();
+        n_solved += usize::from(answer.residual <= GOAL);
+        println!(
+            "{name}: {} contacts, residual {:.1e}, {:?}, {} Newton and {} interior steps, {seconds:.5} s",
+            given.friction.len(),
+            answer.residual,
+            answer.stage,
+            answer.n_newton_steps,
+            answer.n_interior_steps,
+        );
+    }
+    println!("{n_solved} of {n_read} to {GOAL:e}");
+    anyhow::ensure!(
+        n_solved == n_read,
+        "{} problems miss {GOAL:e}",
+        n_read - n_solved
+    );
+    Ok(())
+}
