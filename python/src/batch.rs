@@ -278,7 +278,7 @@ fn write(
 pub(crate) fn to_python(py: Python<'_>, filled: Filled) -> PyResult<Table<'_>> {
     let errors = filled.errors.iter();
     let errors: PyResult<Vec<_>> = errors
-        .map(|(i, error)| Ok((*i, exception(py, error)?)))
+        .map(|(i, error)| Ok((*i, exception(py, &of_row(*i, error))?)))
         .collect();
     Ok((
         filled.columns.map(|column| PyArray1::from_vec(py, column)),
@@ -384,7 +384,7 @@ pub(crate) fn judge_rows<'py>(
             Ok(fields) => answers.push(Some(Answer::new(fields))),
             Err(error) => {
                 answers.push(None);
-                errors.push((i, exception(py, &error)?));
+                errors.push((i, exception(py, &of_row(i, &error))?));
             }
         }
     }
@@ -396,15 +396,20 @@ fn copied(arrays: &[PyReadonlyArray1<'_, f64>]) -> PyResult<Vec<Vec<f64>>> {
     copied.collect()
 }
 
+/// The error of a batch's row: its index is that row.
+fn of_row(i: usize, error: &WireError) -> WireError {
+    let mut error = error.clone();
+    error.index = Some(i);
+    error
+}
+
 /// A row of finite numbers.
 fn finite<'r>(name: &str, i: usize, row: &'r [f64]) -> Result<&'r [f64], WireError> {
     match row.iter().position(|x| !x.is_finite()) {
         None => Ok(row),
         Some(j) => {
             let place = format!("{name}[{i}, {j}]: {} is not finite", row[j]);
-            let mut error = WireError::new("non-finite", place);
-            error.index = Some(j);
-            Err(error)
+            Err(WireError::new("non-finite", place))
         }
     }
 }

@@ -4,7 +4,7 @@ use crate::answer::{Answer, Outcome};
 use crate::batch::{self, Rows};
 use crate::error::{isolated, raised};
 use crate::json::{from_python, object};
-use crate::pool::interruptible;
+use crate::pool::{interruptible, unwind_if};
 use carom::impact::{ContactSet, uniqueness};
 use carom::metric::{Covector, KineticMetric, Tangent};
 use carom::nalgebra::{DMatrix, DVector};
@@ -18,6 +18,7 @@ use self_cell::self_cell;
 use serde_json::{Map, Value, json};
 use std::hint::black_box;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 self_cell!(
     /// Contacts and the metric that they stand on.
@@ -211,10 +212,10 @@ impl Impact {
         let velocity = velocity.as_slice()?.to_vec();
         let law = law.to_owned();
         let shared = Arc::clone(&self.shared);
-        let work = move || {
+        let work = move |is_stopped: &AtomicBool| {
             let request = Request::new(&law, &options)?.differentiated(&derivative)?;
             let problem = pose(shared.borrow_dependent(), &velocity)?;
-            let solved = request.solve(&problem, &|_, _| {})?;
+            let solved = request.solve(&problem, &|_, _| unwind_if(is_stopped))?;
             drop(problem);
             Ok(match solved {
                 Solved::One(single) => Answer::of_outcome(Outcome {
@@ -227,9 +228,9 @@ impl Impact {
         };
         match threads {
             None => py
-                .detach(|| isolated(work))
+                .detach(|| isolated(|| work(&AtomicBool::new(false))))
                 .map_err(|error| raised(py, &error)),
-            Some(threads) => interruptible(py, threads, move |_| work()),
+            Some(threads) => interruptible(py, threads, move |is_stopped| work(is_stopped)),
         }
     }
 

@@ -8,6 +8,7 @@ use crate::error::{isolated, raised};
 use carom_wire::WireError;
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::sync::{Arc, OnceLock};
@@ -63,6 +64,13 @@ fn pool(threads: usize) -> Result<&'static ThreadPool, WireError> {
         };
         // Another thread may have been faster; then the list goes on behind its entry.
         unplaced = place.set(entry).err();
+    }
+}
+
+/// Leaves the work up to its top, without a message, if nobody waits for it any more.
+pub(crate) fn unwind_if(is_stopped: &AtomicBool) {
+    if is_stopped.load(Ordering::Relaxed) {
+        resume_unwind(Box::new("stopped"));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::error::{invalid, raised};
 use crate::json::{from_python, to_python};
-use crate::pool::interruptible;
+use crate::pool::{interruptible, unwind_if};
 use carom::report::export::{self, Format};
 use carom::scenarios::{self as named, Overrides, Progress, SCENARIOS, Scenario};
 use carom_wire::WireError;
@@ -10,10 +10,8 @@ use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::json;
-use std::panic::resume_unwind;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 /// Record of a run.
 #[pyclass(frozen, module = "carom._native")]
@@ -89,11 +87,8 @@ pub(crate) fn run(
     }
     let record = interruptible(py, 0, move |is_stopped| {
         let is_stopped = Arc::clone(is_stopped);
-        let progress = Progress::new(move |_, _, _| {
-            if is_stopped.load(Ordering::Relaxed) {
-                // Nobody waits for the record: up to the top of this work, without a message.
-                resume_unwind(Box::new("stopped"));
-            }
+        let progress = Progress::new(move |_| {
+            unwind_if(&is_stopped);
         });
         let overrides = Overrides {
             toml,

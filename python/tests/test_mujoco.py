@@ -65,7 +65,8 @@ def test_a_foot_at_distance_zero_is_no_contact() -> None:
     model, data = engine.quadruped()
     data.qpos[2] += 1.0
     mujoco.mj_forward(model, data)
-    impact, _ = engine.impact(model, data)
+    with pytest.warns(UserWarning, match="no contact"):
+        impact, _ = engine.impact(model, data)
     assert len(impact.contacts) == 0
 
 
@@ -182,3 +183,21 @@ def test_the_quick_start_runs() -> None:
     cloud = impact.sample(v, 256, seed=1)
     assert 0.0 < one.energy_plus_j / one.energy_minus_j < 1.0
     assert np.ptp(cloud.velocities[:, :3], axis=0).max() > 1e-3
+
+
+def test_a_file_in_place_of_a_model_is_refused_and_a_state_without_contact_warned_of() -> None:
+    with pytest.raises(carom.CaromError, match="from_xml_path"):
+        engine.impact("robot.xml", None)
+    model, data = engine.quadruped()
+    with pytest.raises(carom.CaromError, match="MjData"):
+        engine.impact(model, None)
+    data.qpos[2] += 1.0
+    mujoco.mj_forward(model, data)
+    with pytest.warns(UserWarning, match="no contact"):
+        engine.impact(model, data)
+
+
+def test_a_recorded_step_shows_itself_in_one_short_line() -> None:
+    recorder = engine.Recorder(*moving())
+    recorder.step()
+    assert len(repr(recorder.impacts[0])) < 80

@@ -267,3 +267,66 @@ def test_stubs_say_what_there_is(tmp_path: pathlib.Path) -> None:
     command = [sys.executable, "-m", "mypy.stubtest", "carom._native", "--ignore-disjoint-bases"]
     found = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
     assert found.returncode == 0, found.stdout + found.stderr
+
+
+def test_an_outcome_shows_its_numbers() -> None:
+    normals = np.zeros((6, 18))
+    normals[range(6), range(6)] = 1.0
+    one = carom.Impact(np.eye(18), carom.Contacts(normals)).resolve(-np.ones(18), "plastic")
+    html = one._repr_html_()
+    assert "array of shape" not in html and "-1." in html and "resolved" in html
+    assert "impulses" in html and "energy_plus_j" in html
+    text = repr(one)
+    assert text.startswith("Outcome(resolved, velocity_plus=[") and "energy 9 J to 6 J" in text
+
+
+def test_the_index_of_a_batch_error_is_its_row() -> None:
+    ball = carom.Impact([[2.0]], carom.Contacts([[1.0]]))
+    batch = ball.resolve_batch([[-1.0], [1.0], [float("nan")], [float("inf")]], "plastic")
+    assert {row: error.index for row, error in batch.errors.items()} == {2: 2, 3: 3}
+    with pytest.raises(carom.CaromError) as error:
+        carom.Impact(np.array([[1.0, 0.0], [np.nan, 1.0]]), carom.Contacts([[1.0, 0.0]]))
+    assert error.value.index == 1
+
+
+def test_coefficients_out_of_range_are_refused_when_contacts_are_made() -> None:
+    rows = np.eye(2)
+    for keywords, kind in [
+        ({"friction": [0.1, -0.5]}, "invalid-friction"),
+        ({"restitution": 1.5}, "invalid-restitution"),
+        ({"restitution": [0.0, -0.1]}, "invalid-restitution"),
+    ]:
+        for make in (carom.Contacts, lambda r, **k: carom.Contacts.from_rows(r, rows_per_contact=1, **k)):
+            with pytest.raises(carom.CaromError) as error:
+                make(rows, **keywords)
+            assert error.value.kind == kind
+
+
+def test_no_error_of_numpy_leaks() -> None:
+    ragged = [[0.1], [0.1, 0.2]]
+    for call in (
+        lambda: carom.Contacts([[1.0]], friction=ragged),
+        lambda: carom.Contacts(ragged),
+        lambda: carom.Contacts([[1.0]], tangents=ragged),
+        lambda: carom.Contacts([[1.0]], restitution="high"),
+        lambda: carom.Impact(ragged, carom.Contacts([[1.0]])),
+        lambda: carom.Impact([[1.0]], carom.Contacts([[1.0]])).resolve(ragged, "plastic"),
+        lambda: carom.Impact([[1.0]], carom.Contacts([[1.0]])).resolve_batch(ragged, "plastic"),
+        lambda: carom.lcp(ragged, [1.0]),
+        lambda: carom.lcp([[1.0]], ragged),
+    ):
+        with pytest.raises(carom.CaromError):
+            call()
+
+
+def test_type_checkers_find_mistyped_keys(tmp_path: pathlib.Path) -> None:
+    api = pytest.importorskip("mypy.api")
+    code = tmp_path / "typo.py"
+    code.write_text(
+        "import carom\n"
+        "one = carom.Impact([[1.0]], carom.Contacts([[1.0]])).resolve([-1.0], 'plastic')\n"
+        "one.velocity_plus, one.impulses, one.warnings, one.audit\n"
+        "one.velocity\n"
+    )
+    out, _, status = api.run(["--strict", "--no-incremental", str(code)])
+    assert status == 1 and 'has no attribute "velocity"' in out and out.count("error:") == 1, out

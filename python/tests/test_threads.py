@@ -126,6 +126,47 @@ def test_control_c_ends_long_work(what: str) -> None:
     pytest.fail(f"{delays} s")
 
 
+ABANDONED = {
+    "batch": "impact.resolve_batch(np.tile(velocities, (4000, 1)), 'anitescu-potra')",
+    "sample": "impact.sample(velocities[0], 5_000_000)",
+    "world": "carom.World.from_toml(carom.show('world')).run(set={'duration': 1e4, 'output.sample_step': 0.1})",
+}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals differ")
+@pytest.mark.parametrize("what", ABANDONED)
+def test_work_that_control_c_abandoned_uses_no_processor_half_a_second_later(what: str) -> None:
+    program = textwrap.dedent(
+        f"""
+        import os, signal, sys, threading, time
+        import carom, numpy as np
+        sys.path.insert(0, {os.path.dirname(__file__)!r})
+        from test_threads import made
+        impact, velocities = made()
+        threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+        try:
+            {ABANDONED[what]}
+        except KeyboardInterrupt:
+            time.sleep(0.5)
+            used = time.process_time()
+            time.sleep(0.5)
+            print(time.process_time() - used)
+        else:
+            print("not interrupted")
+        sys.stdout.flush()
+        os._exit(0)
+        """
+    )
+    used = []
+    for _ in range(3):
+        found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
+        used.append(float(found.stdout))
+        if used[-1] <= 0.02:
+            return
+    # A busy machine may not let the work look at its flag.
+    pytest.fail(f"{used} s of processor time")
+
+
 def test_what_is_pickled_comes_back() -> None:
     rng = np.random.default_rng(2)
     impact, velocity, _ = problem(rng, "anitescu-potra")

@@ -166,6 +166,7 @@ fn check_carom(words: &[&str]) -> Result<(), String> {
         return Ok(());
     };
     match name.as_str() {
+        "run" if first.ends_with(".toml") => Ok(()),
         "run" | "show" => {
             let scenario = scenario(first).ok_or_else(|| format!("no scenario `{first}`"))?;
             let sets = rest.windows(2).filter(|pair| pair[0] == "--set");
@@ -402,6 +403,7 @@ mod tests {
             "carom run newtons-cradle --set masses.1=3 --json --quiet",
             "carom sweep run PLAN --out DIR [--shard i/N | --shards 3,5-9]",
             "cargo xtask",
+            "carom run my-world.toml",
             "cargo xtask laws --bless",
         ] {
             assert_eq!(fault(command), "", "{command}");

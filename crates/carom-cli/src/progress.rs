@@ -1,6 +1,6 @@
 //! Progress of a long run: one line on a terminal's stderr, gone when the run is over.
 
-use carom::scenarios::Progress;
+use carom::scenarios::{Advance, Progress};
 use std::io::{IsTerminal, Write};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -13,7 +13,9 @@ pub(crate) fn on_terminal(is_quiet: bool) -> Progress {
     if is_quiet || !std::io::stderr().is_terminal() {
         return Progress::default();
     }
-    Progress::new(shown())
+    let show = shown();
+    let start = Instant::now();
+    Progress::new(move |advance| show(&in_words(advance, start.elapsed()), is_over(advance)))
 }
 
 /// Progress of the samples of one line. Says nothing if stderr is no terminal, or if that is wanted.
@@ -21,23 +23,53 @@ pub(crate) fn samples_on_terminal(is_quiet: bool) -> impl Fn(u64, u64) {
     let show = (!is_quiet && std::io::stderr().is_terminal()).then(shown);
     move |done, total| {
         if let Some(show) = &show {
-            show("samples", done, total);
+            let what = "samples";
+            show(&|| counted(what, done, total), done >= total);
         }
     }
 }
 
-fn shown() -> impl Fn(&str, u64, u64) {
+fn counted(what: &str, done: u64, total: u64) -> String {
+    format!("{what}: {done} of {total}")
+}
+
+fn is_over(advance: Advance<'_>) -> bool {
+    match advance {
+        Advance::Counted { done, total, .. } => done >= total,
+        Advance::Simulated { time, duration, .. } => time >= duration,
+        _ => false,
+    }
+}
+
+/// A run in time tells its rate: simulated seconds a second.
+fn in_words<'a>(advance: Advance<'a>, elapsed: Duration) -> impl Fn() -> String + 'a {
+    move || match advance {
+        Advance::Counted { what, done, total } => counted(what, done, total),
+        Advance::Simulated {
+            time,
+            duration,
+            impacts,
+        } => format!(
+            "{time:.3} of {duration} s, {impacts} impacts, {:.3} s/s",
+            time / elapsed.as_secs_f64().max(1e-9)
+        ),
+        _ => String::new(),
+    }
+}
+
+/// Shows a line now and then, and nothing once the run is over.
+fn shown() -> impl Fn(&dyn Fn() -> String, bool) {
     let shown = Mutex::new((Instant::now(), false));
-    move |what, done, total| {
+    move |text, is_over| {
         // Whoever comes second has nothing newer to say.
         let Ok(mut shown) = shown.try_lock() else {
             return;
         };
         let (last, is_visible) = *shown;
-        let line = if done >= total && is_visible {
+        let line = if is_over && is_visible {
             String::new()
-        } else if done < total && last.elapsed() >= INTERVAL {
-            format!("{what}: {done} of {total}")
+        } else if !is_over && last.elapsed() >= INTERVAL {
+            text()
         } else {
             return;
         };
@@ -45,5 +77,22 @@ fn shown() -> impl Fn(&str, u64, u64) {
         let mut stderr = std::io::stderr().lock();
         let _ = write!(stderr, "\r\x1b[K{line}");
         let _ = stderr.flush();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_in_time_tells_time_impacts_and_rate() {
+        let advance = |time| Advance::Simulated {
+            time,
+            duration: 2.0,
+            impacts: 7,
+        };
+        let text = in_words(advance(0.5), Duration::from_secs(5))();
+        assert_eq!(text, "0.500 of 2 s, 7 impacts, 0.100 s/s");
+        assert!(!is_over(advance(0.5)) && is_over(advance(2.0)));
     }
 }

@@ -28,7 +28,7 @@ pub use config::{Overrides, scenario_of};
 pub use error::ScenarioError;
 pub use list::{SCENARIOS, scenario};
 pub use motion::world::World;
-pub use progress::Progress;
+pub use progress::{Advance, Progress};
 pub use propagative::tail_runner;
 pub use scenario::Scenario;
 

@@ -3,17 +3,41 @@
 use std::fmt;
 use std::sync::Arc;
 
-type Observer = dyn Fn(&str, u64, u64) + Send + Sync;
+/// State of a long run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Advance<'a> {
+    /// Things that are counted, such as samples.
+    Counted {
+        /// Name of the things.
+        what: &'a str,
+        /// Number of those done.
+        done: u64,
+        /// Number of all.
+        total: u64,
+    },
+    /// Motion in time.
+    Simulated {
+        /// Simulated time (s).
+        time: f64,
+        /// Simulated time at the end (s).
+        duration: f64,
+        /// Impacts so far.
+        impacts: usize,
+    },
+}
 
-/// Who is told how far a long run is; nobody by default.
+type Observer = dyn Fn(Advance<'_>) + Send + Sync;
+
+/// Observer of a long run; nobody by default.
 ///
 /// Observation never changes a result.
 #[derive(Clone, Default)]
 pub struct Progress(Option<Arc<Observer>>);
 
 impl Progress {
-    /// Calls `observer` with what is counted, how many are done, and of how many.
-    pub fn new(observer: impl Fn(&str, u64, u64) + Send + Sync + 'static) -> Self {
+    /// Calls `observer` again and again during the run. A panic of the observer ends the run.
+    pub fn new(observer: impl Fn(Advance<'_>) + Send + Sync + 'static) -> Self {
         Self(Some(Arc::new(observer)))
     }
 
@@ -22,10 +46,21 @@ impl Progress {
         |done, total| self.report("samples", done, total)
     }
 
-    /// Tells the observer.
+    /// Tells the observer a count.
     pub(crate) fn report(&self, what: &str, done: u64, total: u64) {
         if let Some(observer) = &self.0 {
-            observer(what, done, total);
+            observer(Advance::Counted { what, done, total });
+        }
+    }
+
+    /// Tells the observer the simulated time, the time at the end (s) and the impacts so far.
+    pub(crate) fn simulated(&self, time: f64, duration: f64, impacts: usize) {
+        if let Some(observer) = &self.0 {
+            observer(Advance::Simulated {
+                time,
+                duration,
+                impacts,
+            });
         }
     }
 }

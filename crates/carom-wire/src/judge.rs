@@ -471,6 +471,9 @@ fn set_fields(
     match &set.membership {
         Membership::Inside(witness) | Membership::Near(witness) => {
             put("witness", witness_fields(problem, witness));
+            if let Ok(Some(residual)) = witness.residual(problem) {
+                put("residual", residual.into());
+            }
         }
         Membership::Outside { reason, margin } => {
             put("reason", reason.name().into());

@@ -105,7 +105,7 @@ pub(crate) fn set_valued(
         let outcome = law.resolve(problem).map_err(refused)?;
         (summarize(&sampler, progress)?, vec![outcome])
     } else {
-        sampled_outcomes(&sampler)?
+        sampled_outcomes(&sampler, progress)?
     };
     let Some(first) = all.first() else {
         return Err(law.none_of(&summary).into());

@@ -87,7 +87,7 @@ def check_finite(array: Floats, name: str) -> None:
         place = ", ".join(map(str, index))
         value = float(array[index])
         raise CaromError(
-            "non-finite", f"{name}[{place}]: {value} is not finite", index[-1] if index else None
+            "non-finite", f"{name}[{place}]: {value} is not finite", index[0] if index else None
         )
 
 

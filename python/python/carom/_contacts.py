@@ -15,9 +15,33 @@ from ._errors import CaromError
 
 def coefficients(value: ArrayLike, name: str, size: int) -> Floats:
     """One number for all contacts, or one for each."""
-    if np.ndim(value) == 0:
-        return np.full(size, floats(value, name, ()))
-    return floats(value, name, (size,))
+    is_one = isinstance(value, (int, float, np.number)) or getattr(value, "ndim", None) == 0
+    return np.full(size, floats(value, name, ())) if is_one else floats(value, name, (size,))
+
+
+def _frictions(values: Floats) -> Floats:
+    """The coefficients, if all are at least 0; refused in the words of the command line."""
+    bad = np.flatnonzero(values < 0.0)
+    if len(bad):
+        index = int(bad[0])
+        message = f"contacts: contact {index} has friction {_number(values[index])}: it must be finite and at least 0"
+        raise CaromError("invalid-friction", message, index)
+    return values
+
+
+def _restitutions(values: Floats) -> Floats:
+    """The coefficients, if all lie in [0, 1]; refused in the words of the command line."""
+    bad = np.flatnonzero((values < 0.0) | (values > 1.0))
+    if len(bad):
+        index = int(bad[0])
+        message = f"contacts: restitution is {_number(values[index])}: it must lie in [0, 1]"
+        raise CaromError("invalid-restitution", message, index)
+    return values
+
+
+def _number(value: Any) -> str:
+    text = repr(float(value))
+    return text.removesuffix(".0")
 
 
 class Contacts:
@@ -38,7 +62,7 @@ class Contacts:
     Raises
     ------
     CaromError
-        For arrays that are not real numbers of these shapes.
+        For arrays that are not real numbers of these shapes, and coefficients out of range.
 
     Examples
     --------
@@ -85,8 +109,8 @@ class Contacts:
             ]
         self._normals = frozen(rows)
         self._tangents = tuple(frozen(item) for item in sets)
-        self._friction = frozen(coefficients(friction, "friction", size))
-        self._restitution = frozen(coefficients(restitution, "restitution", size))
+        self._friction = frozen(_frictions(coefficients(friction, "friction", size)))
+        self._restitution = frozen(_restitutions(coefficients(restitution, "restitution", size)))
         self._hash: int | None = None
 
     @classmethod

@@ -19,7 +19,7 @@ class CaromError(ValueError):
         What is wrong, beginning with the argument, key or option at fault. It is the message of the
         command line wherever that has one.
     index : int, optional
-        Contact, row or entry at fault, where there is one.
+        Contact, row or entry at fault, where there is one; of a batch, its row.
     argument : str, optional
         The argument at fault; by default the one that the message begins with.
 
@@ -69,7 +69,8 @@ class CaromError(ValueError):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, CaromError):
             return NotImplemented
-        return (self.kind, self.message, self.index) == (other.kind, other.message, other.index)
+        # A batch counts rows and one impact its contacts: the fault is the same.
+        return (self.kind, self.message) == (other.kind, other.message)
 
     def __hash__(self) -> int:
-        return hash((self.kind, self.message, self.index))
+        return hash((self.kind, self.message))

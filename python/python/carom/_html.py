@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-_MANY = 8
+#: Entries of an array that are shown in full.
+_MANY = 24
 
 
 def shown(value: Any) -> str:
@@ -16,7 +17,7 @@ def shown(value: Any) -> str:
     if isinstance(value, np.ndarray):
         if value.size > _MANY:
             return f"array of shape {value.shape}"
-        return np.array2string(value, precision=6, separator=", ")
+        return np.array2string(value, precision=4, separator=", ", suppress_small=False)
     if isinstance(value, float):
         return f"{value:.9g}"
     text = str(value)

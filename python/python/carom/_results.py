@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,18 +35,27 @@ class Result:
     #: Keys whose numbers are there before the answer is written.
     _vectors: ClassVar[frozenset[str]] = frozenset()
 
+    _answer: _native.Answer
+
     def __init__(self, answer: _native.Answer) -> None:
         self.__dict__["_answer"] = answer
 
-    def __getattr__(self, name: str) -> Any:
-        # Only asked for what is not there yet.
-        if name.startswith("__") or name == "_answer":
-            raise AttributeError(name)
+    # Type checkers know the annotated keys alone, so that they find a mistyped one.
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            # Only asked for what is not there yet.
+            if name.startswith("__") or name == "_answer":
+                raise AttributeError(name)
+            value = self._read(name)
+            self.__dict__[name] = value
+            return value
+
+    def _read(self, name: str) -> Any:
         answer: _native.Answer = self._answer
         if name in self._vectors:
             numbers = answer.numbers(name)
             if numbers is not None:
-                self.__dict__[name] = numbers
                 return numbers
         if name not in answer:
             raise AttributeError(f"{type(self).__name__} has no {name!r}; it has {answer.keys()}")
@@ -61,7 +70,6 @@ class Result:
                 lengths = {len(item) if isinstance(item, list) else -1 for item in value}
                 if numbers is not None and len(lengths) == 1:
                     value = np.array(value, dtype=np.float64)
-        self.__dict__[name] = value
         return value
 
     def __dir__(self) -> list[str]:
@@ -174,9 +182,43 @@ class Outcome(Result):
     impulses: Floats
     energy_minus_j: float
     energy_plus_j: float
+    energy_ratio: float | None
+    selection: str
     status: str
     audit: dict[str, Any]
     diagnostics: dict[str, Any]
+    numerics: int
+
+    def _told(self) -> list[tuple[str, Any]]:
+        told: list[tuple[str, Any]] = [
+            ("status", self.status),
+            ("law", self.law),
+            ("velocity_plus", self.velocity_plus),
+            ("impulses, a row a contact", _rows(self._answer.get("impulses"))),
+            ("energy_minus_j", self.energy_minus_j),
+            ("energy_plus_j", self.energy_plus_j),
+        ]
+        if self.warnings:
+            told.append(("warnings", ", ".join(self.warnings)))
+        return told
+
+    def __repr__(self) -> str:
+        parts = [self.status, f"velocity_plus={_html.shown(self.velocity_plus)}"]
+        parts += [f"energy {self.energy_minus_j:.4g} J to {self.energy_plus_j:.4g} J", *self.warnings]
+        return f"Outcome({', '.join(parts)})"
+
+    @property
+    def warnings(self) -> list[str]:
+        """What to be careful about: ``"gains-energy"``, ``"not-unique"``, ...; mostly empty.
+
+        Examples
+        --------
+        >>> import carom
+        >>> carom.Impact([[2.0]], carom.Contacts([[1.0]])).resolve([-1.0], "plastic").warnings
+        []
+        """
+        found = self._answer.get("warnings") if "warnings" in self._answer else None
+        return [str(word) for word in found or []]
 
     @property
     def law(self) -> str:
@@ -227,6 +269,14 @@ class Outcome(Result):
         ('smooth', array([[0.]]))
         """
         return _jacobian(self._answer)
+
+
+def _rows(impulses: Any) -> Any:
+    """Impulses row by row as an array, or as lists where contacts have different numbers of rows."""
+    try:
+        return np.array(impulses, dtype=np.float64)
+    except (TypeError, ValueError):
+        return impulses
 
 
 def _jacobian(answer: _native.Answer) -> dict[str, Any] | None:

@@ -10,6 +10,7 @@ in all of them. Judging the velocity after against the velocity before would bla
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, NamedTuple
 
 import mujoco as mj
@@ -111,10 +112,14 @@ def impact(
         message = f'equality: {equality!r} must be "project", "ignore" or "error"'
         raise CaromError("invalid-option", message)
     _check_torsion(torsion)
+    _check_state(model, data)
     n = int(model.nv)
     start = np.array(data.qvel, dtype=np.float64) if velocity is None else velocity
     v = floats(start, "velocity", (n,))
     contacts = _contacts(model, data, restitution, torsion)
+    if not len(contacts):
+        message = "MuJoCo's solver has no contact in this state: the impact changes nothing (mj_forward first?)"
+        warnings.warn(message, stacklevel=2)
     forms = np.zeros((0, n))
     if equality != "ignore":
         forms = _rows(model, data, np.flatnonzero(_types(data) == mj.mjtConstraint.mjCNSTR_EQUALITY))
@@ -155,6 +160,10 @@ class Step(NamedTuple):
     velocity: Floats
     velocity_free: Floats
     velocity_plus: Floats
+
+    def __repr__(self) -> str:
+        contacts = len(self.impact.contacts)
+        return f"Step(time={self.time:.6g}, {contacts} contacts, {len(self.velocity)} velocities)"
 
 
 class Recorder:
@@ -305,6 +314,15 @@ class Recorder:
 
     def __repr__(self) -> str:
         return f"Recorder({len(self)} steps)"
+
+
+def _check_state(model: Any, data: Any) -> None:
+    """Refuses what is not a model of MuJoCo and its state."""
+    for value, name, wanted in ((model, "model", mj.MjModel), (data, "data", mj.MjData)):
+        if not isinstance(value, wanted):
+            hint = "mujoco.MjModel.from_xml_path(...)" if name == "model" else "mujoco.MjData(model)"
+            message = f"{name}: {type(value).__name__} is no mujoco.{wanted.__name__}; give {hint}"
+            raise CaromError("invalid-input", message)
 
 
 def _check_torsion(torsion: str) -> None:

@@ -905,7 +905,7 @@ impl SetValuedLaw for SetValued {
     /// sample.
     fn resolve_all(&self, problem: &ImpactProblem<'_>) -> Result<OutcomeSet, ImpactError> {
         let sampler = Sampler::new(problem, self)?;
-        let (summary, outcomes) = sampled_outcomes(&sampler)?;
+        let (summary, outcomes) = sampled_outcomes(&sampler, &|_, _| {})?;
         if outcomes.is_empty() {
             return Err(self.none_of(&summary));
         }

@@ -18,6 +18,10 @@ const FIRST: u64 = 16;
 /// Tasks between two reports of progress: memory is that of so many.
 const ROUND: u64 = 128;
 
+/// Work between two reports of progress, about a tenth of a second of one core: an observer that stops the samples waits no
+/// longer.
+const ROUND_WORK: u64 = 100_000_000;
+
 /// Contact velocities are kept of this many samples.
 const KEPT: u64 = 1 << 14;
 
@@ -122,8 +126,9 @@ pub fn summarize(
 /// As [`summarize`].
 pub fn sampled_outcomes(
     sampler: &Sampler<'_>,
+    progress: &dyn Fn(u64, u64),
 ) -> Result<(SampleSummary, Vec<ImpactOutcome>), ImpactError> {
-    run(sampler, true, &|_, _| {})
+    run(sampler, true, progress)
 }
 
 fn run(
@@ -163,14 +168,15 @@ fn run(
     Ok((summary, total.outcomes))
 }
 
-/// Samples of each task of the next round, and tasks. A round takes about a quarter of the work that is left, judged by
-/// the samples so far; how they are divided changes no statistic.
+/// Samples of each task of the next round, and tasks. A round takes at most about a quarter of the work that is left, and
+/// [`ROUND_WORK`], judged by the samples so far; how they are divided changes no statistic.
 fn next_round(drawn: u64, rest: u64, work: u64, left: u64) -> (u64, u64) {
     if drawn == 0 {
         return (1, FIRST);
     }
     let of_each = (work / drawn).max(1);
-    let wanted = (left / 4 / of_each).clamp(FIRST, CHUNK * ROUND).min(rest);
+    let work = (left / 4).min(ROUND_WORK);
+    let wanted = (work / of_each).clamp(FIRST, CHUNK * ROUND).min(rest);
     let chunk = wanted.div_ceil(ROUND).clamp(1, CHUNK);
     (chunk, wanted.div_ceil(chunk).max(1))
 }
@@ -341,7 +347,8 @@ mod tests {
                 .num_threads(threads)
                 .build()
                 .unwrap();
-            pool.install(|| sampled_outcomes(&sampler)).unwrap()
+            pool.install(|| sampled_outcomes(&sampler, &|_, _| {}))
+                .unwrap()
         };
         let one = on(1);
         for threads in [2, 3] {

@@ -4,9 +4,8 @@ use super::Case;
 use super::explain;
 use super::fit::nearest_coefficient;
 use super::membership::{Known, Membership, Origin, SAME, SetVerdict, Witness};
-use crate::frictional::{
-    AnitescuPotra, FrictionCone, MoreauNewton, Sequential, SingleImpacts, all_simultaneous,
-};
+use super::moreau_newton::moreau_newton;
+use crate::frictional::{AnitescuPotra, FrictionCone, Sequential, SingleImpacts, all_simultaneous};
 use crate::laws::BuiltIn;
 use crate::two_body::{ImpactOptions, RestitutionLaw};
 use crate::{
@@ -88,17 +87,17 @@ pub struct Refusal {
 
 /// One answer of a law.
 #[derive(Clone)]
-struct Candidate {
-    distance: f64,
-    restitution: Option<RestitutionFit>,
-    restitutions: Option<Vec<Option<f64>>>,
-    detail: String,
-    velocity_plus: Tangent,
+pub(super) struct Candidate {
+    pub(super) distance: f64,
+    pub(super) restitution: Option<RestitutionFit>,
+    pub(super) restitutions: Option<Vec<Option<f64>>>,
+    pub(super) detail: String,
+    pub(super) velocity_plus: Tangent,
     /// Whether all answers of the law were looked at.
-    is_all: bool,
+    pub(super) is_all: bool,
 }
 
-type Answer = Result<Candidate, ImpactError>;
+pub(super) type Answer = Result<Candidate, ImpactError>;
 
 /// The answers of the laws without restitution, which are members of the set of outcomes.
 pub(super) struct Inelastic {
@@ -244,7 +243,7 @@ impl Case<'_> {
         names.is_none_or(|names| names.iter().any(|name| name == law))
     }
 
-    fn candidate(&self, velocity_plus: Tangent, detail: String) -> Candidate {
+    pub(super) fn candidate(&self, velocity_plus: Tangent, detail: String) -> Candidate {
         Candidate {
             distance: self.distance(&velocity_plus),
             restitution: None,
@@ -261,7 +260,7 @@ impl Case<'_> {
     }
 
     /// The nearest answer of a law with a coefficient: the one given if that fits.
-    fn fitted(
+    pub(super) fn fitted(
         &self,
         given: Option<f64>,
         detail: String,
@@ -315,7 +314,7 @@ impl Case<'_> {
     }
 
     /// The outcome of a law on the same problem with another restitution at every contact.
-    fn with_restitution(
+    pub(super) fn with_restitution(
         &self,
         restitution: f64,
         resolve: impl Fn(&ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError>,
@@ -358,7 +357,7 @@ impl Case<'_> {
     }
 
     /// The coefficient of all contacts, if they have one in common.
-    fn common_restitution(&self) -> Option<f64> {
+    pub(super) fn common_restitution(&self) -> Option<f64> {
         let mut all = self.problem.contacts().contacts().iter();
         let first = all.next()?.restitution;
         all.all(|contact| contact.restitution == first)
@@ -369,7 +368,7 @@ impl Case<'_> {
 impl Case<'_> {
     /// The better of two answers. Of those that match one whose coefficient was not fitted to do
     /// so, then the first; of the others the nearer.
-    fn better(&self, best: Option<Answer>, next: Answer) -> Answer {
+    pub(super) fn better(&self, best: Option<Answer>, next: Answer) -> Answer {
         let rank = |candidate: &Candidate| {
             let is_fitted = candidate.restitution.is_some_and(|r| r.is_fitted)
                 || candidate.restitutions.is_some();
@@ -490,72 +489,6 @@ fn plastic(case: &Case<'_>) -> Answer {
     };
     let first = case.fixed(&cone, "cone".to_owned());
     case.better(Some(first), case.fixed(&all, "project-all".to_owned()))
-}
-
-/// With the restitution of every contact as given, or with one for all.
-fn moreau_newton(case: &Case<'_>) -> Answer {
-    let law = MoreauNewton {
-        friction_cone: case.options.friction_cone,
-        ..MoreauNewton::default()
-    };
-    // The bits of the law itself where a step adds nothing.
-    let resolve = |problem: &ImpactProblem<'_>| match case.is_step() {
-        true => law.resolve_from(problem, case.approach),
-        false => law.resolve(problem),
-    };
-    let common = case.common_restitution();
-    let detail = "restitution of each contact as given".to_owned();
-    let own = resolve(case.problem).map(|outcome| case.candidate(outcome.velocity_plus, detail));
-    if common.is_none() && own.as_ref().is_ok_and(|own| case.is_same(own.distance)) {
-        return own;
-    }
-    let fitted = case.fitted(common, String::new(), |e| case.with_restitution(e, resolve));
-    if fitted
-        .as_ref()
-        .is_ok_and(|fitted| case.is_same(fitted.distance))
-    {
-        return fitted;
-    }
-    let best = match common {
-        Some(_) => fitted,
-        None => case.better(Some(own), fitted),
-    };
-    case.better(Some(best), by_contact(case, resolve))
-}
-
-/// With a restitution of every contact of its own: what each contact did, $e_i = -b_i^+/b_i^-$ where it approached.
-fn by_contact(
-    case: &Case<'_>,
-    resolve: impl Fn(&ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError>,
-) -> Answer {
-    let set = case.problem.contacts();
-    let scale = case.problem.scale();
-    let rate = |i: usize, v: &Tangent| set.normal_velocity(i, v.0.as_slice(), scale).rate;
-    let ratio = |i: usize, contact: &Contact| {
-        let before = rate(i, case.approach);
-        // A contact that did not approach has no restitution.
-        if before >= -case.limit_of(&contact.normal) {
-            return None;
-        }
-        let ratio = -rate(i, case.velocity_plus) / before;
-        ratio.is_finite().then(|| ratio.clamp(0.0, 1.0))
-    };
-    let contacts = set.contacts().iter().enumerate();
-    let ratios: Vec<Option<f64>> = contacts.map(|(i, contact)| ratio(i, contact)).collect();
-    let given = set.contacts().iter().zip(&ratios);
-    let changed = given.map(|(contact, ratio)| Contact {
-        restitution: ratio.unwrap_or(0.0),
-        ..contact.clone()
-    });
-    let forms = set.constraint_forms().to_vec();
-    let contacts = ContactSet::constrained(set.metric(), changed.collect(), forms)?;
-    let problem = ImpactProblem::new(&contacts, case.problem.velocity_minus().clone())?;
-    let outcome = resolve(&problem)?;
-    let detail = "restitution of each contact fitted".to_owned();
-    Ok(Candidate {
-        restitutions: Some(ratios),
-        ..case.candidate(outcome.velocity_plus, detail)
-    })
 }
 
 /// Every outcome of a few planar contacts, else the one that the law finds, or, with round cones,

@@ -41,6 +41,8 @@ pub struct Explanation {
     pub admissible_impulses: DVector<f64>,
     /// Which residuals no other impulses can lower.
     pub(super) proven: Proven,
+    /// The three residuals less the rounding of the velocities as given: these decide.
+    pub(super) excess: [f64; 3],
 }
 
 impl Explanation {
@@ -112,10 +114,15 @@ pub(super) fn explain(case: &Case<'_>) -> Result<Explanation, ImpactError> {
         friction: is_least(contacts, &cone.residual, Kind::Coulomb),
     };
     let unscale = 1.0 / case.problem.scale();
-    let relative = |residual: &DVector<f64>| case.relative(residual);
-    let momentum_residual = relative(&span);
     // Nested sets: the order of the residuals is not left to rounding.
-    let pull_residual = relative(&pushing.residual).max(momentum_residual);
+    let nested = |measure: &dyn Fn(&DVector<f64>) -> f64| {
+        let momentum = measure(&span);
+        let pull = measure(&pushing.residual).max(momentum);
+        [momentum, pull, measure(&cone.residual).max(pull)]
+    };
+    let [momentum_residual, pull_residual, friction_residual] =
+        nested(&|residual| case.told(residual));
+    let excess = nested(&|residual| case.relative(residual));
     let impulses = impulses * unscale;
     Ok(Explanation {
         constraint_impulses: contacts.constraint_impulses(&impulses)
@@ -123,9 +130,10 @@ pub(super) fn explain(case: &Case<'_>) -> Result<Explanation, ImpactError> {
         impulses,
         momentum_residual,
         pull_residual,
-        friction_residual: relative(&cone.residual).max(pull_residual),
+        friction_residual,
         admissible_impulses: cone.impulses * unscale,
         proven,
+        excess,
     })
 }
 

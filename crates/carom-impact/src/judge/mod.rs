@@ -9,8 +9,9 @@
 //! momentum after if it is zero. It has no units and does not change with the frame, a uniform velocity that no row
 //! sees, the coordinates, or the order and repetition of contacts: $10^{-2}$ is a hundredth of the motion there was, or
 //! $10^{-4}$ of its energy. Parts that no contact, no constraint and no entry of the mass matrix connects are each measured
-//! by their own motion, and the largest distance counts: a far body, however fast, changes no verdict. Rounding of
-//! the data, $2^{-50}$ of the velocities in the frame given, is taken off every distance.
+//! by their own motion, and the largest distance counts: a far body, however fast, changes no verdict. A part that no
+//! contact touches is measured by the motion of those in which one approaches. What is told is the distance itself; what
+//! decides is the rest of it beyond the rounding of the data, $2^{-50}$ of the velocities in the frame given.
 //!
 //! # Which impulses
 //!
@@ -36,6 +37,7 @@ mod compare;
 mod explain;
 mod fit;
 mod membership;
+mod moreau_newton;
 mod parts;
 #[cfg(feature = "bounds")]
 mod passed;
@@ -149,6 +151,7 @@ pub struct Judgement {
     pub part_energy_ratios: Vec<f64>,
     /// The impulses that explain the change.
     pub explanation: Explanation,
+    excess: Excess,
     /// The contacts, in their order.
     pub contacts: Vec<ContactReport>,
     /// The nearest answer of each law that answers, in the order of [`LAWS`](crate::LAWS).
@@ -157,6 +160,13 @@ pub struct Judgement {
     pub refused: Vec<Refusal>,
     /// How it lies to the set of inelastic frictional outcomes; `None` if that was not asked.
     pub outcome_set: Option<SetVerdict>,
+}
+
+/// Residuals less the rounding of the velocities as given: these decide.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Excess {
+    penetration: f64,
+    violation: f64,
 }
 
 impl Judgement {
@@ -311,9 +321,12 @@ pub fn judge_time_step(
     // In the unit of the problem again.
     let lower = |velocity: &mut Tangent| velocity.0 = parts.restored(&velocity.0);
     explanation.lower(contacts, &parts);
-    laws.iter_mut()
-        .for_each(|law| lower(&mut law.velocity_plus));
+    for law in &mut laws {
+        law.distance = case.told_distance(&law.velocity_plus);
+        lower(&mut law.velocity_plus);
+    }
     if let Some(set) = &mut outcome_set {
+        set.distance = case.told_distance(&set.nearest);
         lower(&mut set.nearest);
         if let Membership::Inside(Witness::Steps { steps, .. })
         | Membership::Near(Witness::Steps { steps, .. }) = &mut set.membership
@@ -328,8 +341,13 @@ pub fn judge_time_step(
         &explanation.impulses,
         &explanation.constraint_impulses,
     )?;
-    audit.penetration_residual = case.penetration();
-    audit.constraint_residual = case.violation()?;
+    let told = |row: &Covector, size: f64| size / case.reference_of(row);
+    audit.penetration_residual = case.fastest_approach(case.velocity_plus, told);
+    audit.constraint_residual = case.violation(told)?;
+    let excess = Excess {
+        penetration: case.penetration(),
+        violation: case.violation(|row, size| case.relative_rate(row, size))?,
+    };
     let relative_energies_j = case.relative_energies_j();
     let [minus, plus] = relative_energies_j;
     let energy_ratio = (minus > 0.0).then(|| plus / minus);
@@ -343,6 +361,7 @@ pub fn judge_time_step(
         rounding: case.largest_rounding(),
         part_energy_ratios: case.energy_ratios(),
         explanation,
+        excess,
         contacts: contact_reports(problem, approach, velocity_plus, case.is_step()),
         laws,
         refused,
@@ -411,8 +430,8 @@ impl<'a> Case<'a> {
             let moves = |size: &f64| *size > rounding;
             sizes.into_iter().find(moves).unwrap_or(1.0)
         };
-        let wholes = [&before, &after].map(|norms| self.parts.whole(norms));
-        let whole = moving(wholes, self.parts.whole(&self.rounding));
+        let wholes = [&before, &after].map(|norms| self.parts.whole_of_event(norms));
+        let whole = moving(wholes, self.parts.whole_of_event(&self.rounding));
         self.reference = moving(
             [self.problem.norm(), kernel::norm(self.after.as_slice())],
             0.0,
@@ -476,18 +495,28 @@ impl<'a> Case<'a> {
             .fold(0.0, f64::max)
     }
 
+    /// The largest norm of the parts of a whitened vector over the motion of its part.
+    fn told(&self, whitened: &DVector<f64>) -> f64 {
+        let norms = self.parts.norms(whitened.as_slice());
+        let all = norms.iter().zip(&self.references);
+        all.map(|(norm, reference)| norm / reference)
+            .fold(0.0, f64::max)
+    }
+
     /// The size of a row's velocity, less its rounding and over the motion of its part; at least 0.
     fn relative_rate(&self, row: &Covector, size: f64) -> f64 {
+        ((size - self.rounding_of(row)) / self.reference_of(row)).max(0.0)
+    }
+
+    /// Rounding of the velocities of the part of a row.
+    fn rounding_of(&self, row: &Covector) -> f64 {
         let part = self.parts.of_row(row.0.as_slice());
-        let rounding = self.rounding.get(part).copied().unwrap_or(0.0);
-        ((size - rounding) / self.reference_of(row)).max(0.0)
+        self.rounding.get(part).copied().unwrap_or(0.0)
     }
 
     /// Velocity of a row up to which it counts as zero.
     fn limit_of(&self, row: &Covector) -> f64 {
-        let part = self.parts.of_row(row.0.as_slice());
-        let rounding = self.rounding.get(part).copied().unwrap_or(0.0);
-        self.options.tolerance * self.reference_of(row) + rounding
+        self.options.tolerance * self.reference_of(row) + self.rounding_of(row)
     }
 
     /// Motion that contacts see in the part of a row.
@@ -496,12 +525,18 @@ impl<'a> Case<'a> {
         self.references.get(part).copied().unwrap_or(self.reference)
     }
 
-    /// How far the outcome is from another velocity after.
+    /// Distance of the outcome from another velocity after (n), less its rounding.
     fn distance(&self, velocity: &Tangent) -> f64 {
         self.relative(&(self.whitened(velocity) - &self.after))
     }
 
-    /// The largest velocity at which a contact approaches afterwards, per kinetic length of its normal.
+    /// Distance of the outcome from another velocity after (n).
+    fn told_distance(&self, velocity: &Tangent) -> f64 {
+        self.told(&(self.whitened(velocity) - &self.after))
+    }
+
+    /// The largest velocity at which a contact approaches afterwards, per kinetic length of its normal, less its
+    /// rounding.
     fn penetration(&self) -> f64 {
         self.penetration_of(self.velocity_plus)
     }
@@ -511,20 +546,28 @@ impl<'a> Case<'a> {
         self.penetration_of(velocity) <= self.options.tolerance
     }
 
-    /// The largest velocity at which a contact approaches at a velocity (n), per kinetic length of its normal.
+    /// The largest velocity at which a contact approaches at a velocity (n), per kinetic length of its normal, less
+    /// its rounding.
     fn penetration_of(&self, velocity: &Tangent) -> f64 {
+        self.fastest_approach(velocity, |normal, size| self.relative_rate(normal, size))
+    }
+
+    /// The largest velocity at which a contact approaches at a velocity (n), by a measure of a row and the size of its
+    /// velocity.
+    fn fastest_approach(&self, velocity: &Tangent, measure: impl Fn(&Covector, f64) -> f64) -> f64 {
         let contacts = self.problem.contacts();
         let (after, scale) = (velocity.0.as_slice(), self.problem.scale());
         let normals = contacts.contacts().iter().enumerate();
         let approaching = normals.map(|(i, contact)| {
             let rate = contacts.normal_velocity(i, after, scale).rate;
-            self.relative_rate(&contact.normal, -rate)
+            measure(&contact.normal, -rate)
         });
         approaching.fold(0.0, f64::max)
     }
 
-    /// The largest velocity of a constraint afterwards, per kinetic length of its form.
-    fn violation(&self) -> Result<f64, ImpactError> {
+    /// The largest velocity of a constraint afterwards, per kinetic length of its form, by a measure of a row and the
+    /// size of its velocity.
+    fn violation(&self, measure: impl Fn(&Covector, f64) -> f64) -> Result<f64, ImpactError> {
         let contacts = self.problem.contacts();
         let (after, scale) = (self.velocity_plus.0.as_slice(), self.problem.scale());
         let mut largest = 0.0f64;
@@ -534,7 +577,7 @@ impl<'a> Case<'a> {
                 continue;
             }
             let velocity = own_terms::row_velocity(form.0.as_slice(), after, norm, scale);
-            largest = largest.max(self.relative_rate(form, velocity.rate.abs()));
+            largest = largest.max(measure(form, velocity.rate.abs()));
         }
         Ok(largest)
     }

@@ -22,6 +22,8 @@ pub(super) struct Parts {
     factors: Vec<f64>,
     /// Whether a contact touches the part.
     pub(super) is_touched: Vec<bool>,
+    /// Whether a contact approaches in the part; where none does in any, whether one touches it.
+    has_impact: Vec<bool>,
 }
 
 impl Parts {
@@ -56,12 +58,15 @@ impl Parts {
             unseen: DVector::zeros(n),
             factors: vec![1.0; firsts.len()],
             is_touched: vec![false; firsts.len()],
+            has_impact: vec![false; firsts.len()],
         };
-        for contact in contacts.contacts() {
+        for (i, contact) in contacts.contacts().iter().enumerate() {
             let part = parts.of_row(contact.normal.0.as_slice());
-            if let Some(is_touched) = parts.is_touched.get_mut(part) {
-                *is_touched = true;
-            }
+            parts.is_touched[part] = true;
+            parts.has_impact[part] |= problem.approaches(i);
+        }
+        if !problem.is_approaching() {
+            parts.has_impact = parts.is_touched.clone();
         }
         parts.unseen = parts.unseen_by_rows(problem);
         if parts.factors.len() < 2 {
@@ -133,6 +138,13 @@ impl Parts {
         let lowered = norms.iter().zip(&self.factors);
         let lowered: Vec<f64> = lowered.map(|(norm, factor)| norm / factor).collect();
         kernel::norm(&lowered)
+    }
+
+    /// Norm of the parts with an impact in the unit of the problem, from those of the parts in their own.
+    pub(super) fn whole_of_event(&self, norms: &[f64]) -> f64 {
+        let own = norms.iter().zip(&self.has_impact);
+        let own = own.map(|(norm, has_impact)| if *has_impact { *norm } else { 0.0 });
+        self.whole(&own.collect::<Vec<f64>>())
     }
 
     /// Sizes of the parts in the unit of the problem, in their own.

@@ -42,21 +42,22 @@ fn faults(judgement: &Judgement) -> Vec<String> {
     let growth = judgement.telling_ratio().sqrt().max(1.0);
     let growth = if growth.is_finite() { growth } else { 1.0 };
     let tolerance = judgement.options.tolerance * growth;
-    let (fit, audit) = (&judgement.explanation, &judgement.audit);
+    let (fit, excess) = (&judgement.explanation, &judgement.excess);
+    let [momentum, pull, friction] = fit.excess;
     let mut faults = Vec::new();
-    if fit.momentum_residual > tolerance {
+    if momentum > tolerance {
         faults.push(format!(
             "Changes momentum that no contact can change, by {} of what there was.",
             rounded(fit.momentum_residual)
         ));
     }
-    if fit.pull_residual > fit.momentum_residual + tolerance {
+    if pull > momentum + tolerance {
         faults.push("Pulls on a contact.".to_owned());
     }
-    if fit.friction_residual > fit.pull_residual + tolerance {
+    if friction > pull + tolerance {
         faults.push("Needs more friction than Coulomb allows.".to_owned());
     }
-    if audit.penetration_residual > tolerance {
+    if excess.penetration > tolerance {
         let left: Vec<String> = judgement
             .contacts
             .iter()
@@ -74,7 +75,7 @@ fn faults(judgement: &Judgement) -> Vec<String> {
             list(&left, "and")
         ));
     }
-    if audit.constraint_residual > tolerance {
+    if excess.violation > tolerance {
         faults.push("Violates a constraint.".to_owned());
     }
     faults

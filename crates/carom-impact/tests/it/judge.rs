@@ -129,6 +129,92 @@ fn moreau_newton_is_recognized_with_the_restitution_given() {
     });
 }
 
+/// Two balls fall on two floors, each with a restitution of its own; a third contact opens and has none.
+#[test]
+fn restitutions_of_contacts_are_read_off_before_one_for_all_is_tried() {
+    let row = Covector::from_slice;
+    let contacts: Vec<Contact> = [[1.0, 0.0, 0.0], [0.0, 2.0, 0.0], [0.0, 0.0, 1.0]]
+        .iter()
+        .map(|normal| Contact::frictionless(row(normal)))
+        .collect();
+    let mass = DMatrix::from_diagonal(&dvector![1.0, 2.0, 3.0]);
+    posed(mass, contacts, &[], &[-1.0, -1.0, 0.5], |problem| {
+        let judgement = judged(problem, &[0.25, 0.75, 0.5]);
+        let found = entry(&judgement, "moreau-newton");
+        assert!(found.matches && found.restitution.is_none());
+        let ratios = found.restitutions.as_ref().unwrap();
+        assert_eq!(ratios.as_slice(), [Some(0.25), Some(0.75), None]);
+        // Equal ratios are one.
+        let judgement = judged(problem, &[0.25, 0.25, 0.5]);
+        let found = entry(&judgement, "moreau-newton");
+        let fit = found.restitution.unwrap();
+        assert!(fit.is_fitted && fit.value == 0.25);
+        assert_eq!(
+            found.restitutions.as_ref().unwrap().as_slice(),
+            [Some(0.25), Some(0.25), None]
+        );
+    });
+}
+
+/// A ball stops at a wall. Another that no contact touches changes its velocity, beside a fast one that leaves a wall.
+#[test]
+fn a_fast_body_that_leaves_its_contact_hides_no_impossible_change() {
+    let wall = |k: usize| {
+        let mut normal = DVector::zeros(3);
+        normal[k] = 1.0;
+        Contact::frictionless(Covector(normal))
+    };
+    for speed in [1.0, 1e4, 1e9] {
+        let contacts = vec![wall(0), wall(2)];
+        let velocity = [-1.0, 0.0, speed];
+        posed(
+            DMatrix::identity(3, 3),
+            contacts,
+            &[],
+            &velocity,
+            |problem| {
+                let judgement = judged(problem, &[0.0, 1e-3, speed]);
+                let residual = judgement.explanation.momentum_residual;
+                assert!((residual - 1e-3).abs() <= 1e-15, "{speed:e} {residual:e}");
+                let set = judgement.outcome_set.as_ref().unwrap();
+                let reason = match &set.membership {
+                    Membership::Outside { reason, .. } => reason.name(),
+                    other => panic!("{speed:e} {other:?}"),
+                };
+                assert_eq!(reason, OutsideReason::Momentum.name());
+                assert_eq!(judgement.matches().count(), 0);
+            },
+        );
+    }
+}
+
+/// Distances are told whole where they decide less the rounding of a fast frame: on M = [[2, 1], [1, 2]] a wall stops
+/// the first coordinate, whose velocity is told 4e-7 too large.
+#[test]
+fn distances_in_a_fast_frame_are_told_whole() {
+    let wall = Contact::frictionless(Covector::from_slice(&[1.0, 0.0]));
+    let speed = 1e9;
+    let mass = dmatrix![2.0, 1.0; 1.0, 2.0];
+    posed(mass, vec![wall], &[], &[-1.0, speed], |problem| {
+        let judgement = judged(problem, &[4e-7, speed - 0.5]);
+        // Norms: 4e-7 sqrt 2 of the error, 1 / sqrt (2/3) of the motion, 2^-50 1e9 sqrt 2 of the rounding.
+        let expected = 4e-7 * (4.0 / 3.0f64).sqrt();
+        let found = entry(&judgement, "plastic");
+        // The frame is taken away up to its rounding, which rows see.
+        assert!(
+            (found.distance - expected).abs() <= 1e-8,
+            "{:e}",
+            found.distance
+        );
+        assert!(found.matches);
+        let set = judgement.outcome_set.as_ref().unwrap();
+        assert!(matches!(set.membership, Membership::Inside(_)));
+        assert!((set.distance - expected).abs() <= 1e-8);
+        let rounding = 1e9 * 2f64.powi(-50) * (4.0 / 3.0f64).sqrt();
+        assert!((judgement.rounding / rounding - 1.0).abs() <= 1e-6);
+    });
+}
+
 #[test]
 fn the_restitution_of_a_propagative_event_is_fitted() {
     let (mass, _) = block(0.0);

@@ -10,8 +10,8 @@ use carom_impact::frictional::{
 use carom_impact::judge::{
     JudgeOptions, LawVerdict, Membership, OutsideReason, SetVerdict, Witness, WitnessCone, judge,
 };
-use carom_impact::{Contact, ImpactLaw, ImpactProblem, SetValuedLaw};
-use carom_metric::Tangent;
+use carom_impact::{Contact, ContactSet, ImpactLaw, ImpactProblem, SetValuedLaw};
+use carom_metric::{Covector, KineticMetric, Tangent};
 use nalgebra::{DMatrix, DVector};
 
 /// A box in space on four corners, its sides 1 m, `depth` and `height`.
@@ -618,4 +618,37 @@ fn false_witnesses_are_refused() {
         assert!(checked(vec![DVector::zeros(3)]).is_err());
         assert!(Witness::Separating.check(problem, &after).is_err());
     });
+}
+
+/// A particle slides on a floor with friction 0.3: the residual of a step is that of its worst rule, in closed form.
+#[test]
+fn the_residual_of_a_witness_is_its_worst_rule_on_own_terms() {
+    let row = Covector::from_slice;
+    let floor = Contact {
+        normal: row(&[0.0, 0.0, 1.0]),
+        tangents: vec![row(&[1.0, 0.0, 0.0]), row(&[0.0, 1.0, 0.0])],
+        friction: 0.3,
+        restitution: 0.0,
+    };
+    let metric = KineticMetric::new(DMatrix::identity(3, 3)).unwrap();
+    let contacts = ContactSet::new(&metric, vec![floor]).unwrap();
+    let velocity = Tangent::from_slice(&[1.0, 0.0, -1.0]);
+    let problem = ImpactProblem::new(&contacts, velocity).unwrap();
+    let residual = |impulse: [f64; 3]| {
+        let steps = vec![DVector::from_column_slice(&impulse)];
+        let cone = WitnessCone::Round;
+        let witness = Witness::Steps { cone, steps };
+        witness.residual(&problem).unwrap().unwrap()
+    };
+    assert!(residual([1.0, -0.3, 0.0]) <= 1e-15);
+    let small = 1e-5f64;
+    // Pushes while it opens: small over the sum of 1 before, 1 made and small after.
+    let opens = residual([1.0 + small, -0.3 * (1.0 + small), 0.0]);
+    assert!((opens / (small / 2.0) - 1.0).abs() <= 1e-4, "{opens:e}");
+    // Friction at an angle: the sliding turns, too, at a speed of 0.7 whose terms are 1, 0.7 and 0.3.
+    let (s, c) = small.sin_cos();
+    let turned = residual([1.0, -0.3 * c, -0.3 * s]);
+    let expected = small * (1.0 + 0.3 / 0.7) / (1.0 + 10.0 * 2.0 / 0.7);
+    assert!((turned / expected - 1.0).abs() <= 1e-3, "{turned:e}");
+    assert!(Witness::Separating.residual(&problem).unwrap().is_none());
 }

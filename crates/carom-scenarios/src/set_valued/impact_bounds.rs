@@ -91,7 +91,7 @@ fn show(
             ..SetValued::default()
         };
         let sampler = Sampler::new(problem, &law)?;
-        let (_, outcomes) = sampled_outcomes(&sampler)?;
+        let (_, outcomes) = sampled_outcomes(&sampler, &|_, _| {})?;
         let along = |row: &[f64], v: &[f64]| row.iter().zip(v).map(|(c, v)| c * v).sum::<f64>();
         let points: Vec<[f64; 2]> = outcomes
             .iter()

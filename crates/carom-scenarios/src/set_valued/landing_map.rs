@@ -171,7 +171,7 @@ fn landing(config: &Config, pitch: f64, roll: f64, seed: u64) -> Result<Landing,
         max_work: u64::MAX,
         ..SetValued::default()
     };
-    let (_, outcomes) = sampled_outcomes(&Sampler::new(&problem, &law)?)?;
+    let (_, outcomes) = sampled_outcomes(&Sampler::new(&problem, &law)?, &|_, _| {})?;
     let mut points = Vec::with_capacity(outcomes.len());
     let mut upward = [f64::INFINITY, f64::NEG_INFINITY];
     for outcome in &outcomes {

@@ -51,19 +51,17 @@ pub(super) fn proof(
 ) -> Option<(OutsideReason, f64)> {
     // A fit that is not known to be the best proves nothing.
     let proven = |residual: f64, is_least: bool| if is_least { residual } else { 0.0 };
+    let [momentum, pull, friction] = fit.excess;
     [
         (OutsideReason::Penetrates, case.penetration()),
         (
             OutsideReason::Momentum,
-            proven(fit.momentum_residual, fit.proven.momentum),
+            proven(momentum, fit.proven.momentum),
         ),
-        (
-            OutsideReason::Pulls,
-            proven(fit.pull_residual, fit.proven.pulls),
-        ),
+        (OutsideReason::Pulls, proven(pull, fit.proven.pulls)),
         (
             OutsideReason::FrictionCone,
-            proven(fit.friction_residual, fit.proven.friction),
+            proven(friction, fit.proven.friction),
         ),
         (OutsideReason::Energy, growth(case)),
         (OutsideReason::AllOpen, all_open(case)),

@@ -11,6 +11,10 @@ use std::f64::consts::{PI, TAU};
 /// How well every rule of a step must hold, over the terms that it was computed from.
 const RULE: f64 = 1e-8;
 
+/// Angle of friction to the sliding (rad) that a rule allows, over the relative rounding of the sliding velocity that it
+/// allows: both the velocity and the impulses that make it are off.
+const ROUNDED_SLIDING: f64 = 10.0;
+
 /// How near the last velocity must come, relative to the motion there was in each part that contacts touch.
 const END: f64 = 1e-9;
 
@@ -114,6 +118,39 @@ impl Witness {
         Ok(())
     }
 
+    /// The largest breach of a rule by any contact in any step, each on its own terms: pulling impulses, pushes of an
+    /// open contact and friction beyond the cone over the sums of absolute terms that they are computed from; the angle
+    /// (rad) of friction to the sliding in planes and round cones, over $1 + 10 S/\lvert u_t\rvert$ with the terms $S$ of
+    /// the sliding velocity $u_t$; contacts that approach at the end. `None` unless the witness is a chain of steps.
+    ///
+    /// # Errors
+    ///
+    /// [`WitnessFault::Shape`].
+    pub fn residual(&self, problem: &ImpactProblem<'_>) -> Result<Option<f64>, WitnessFault> {
+        let Self::Steps { cone, steps } = self else {
+            return Ok(None);
+        };
+        let rows = Rows::new(problem.contacts());
+        let mut velocity = problem.velocity_minus().0.clone();
+        let mut size = velocity.abs();
+        let mut largest = 0.0f64;
+        for (k, impulses) in steps.iter().enumerate() {
+            let taken = rows.take(k, *cone, impulses, &mut velocity)?;
+            let broken = taken.rules.iter().filter(|rule| rule.excess > 0.0);
+            let broken = broken.map(|rule| rule.excess / rule.size);
+            largest = broken.fold(largest.max(taken.direction), f64::max);
+            size += taken.made;
+        }
+        let (b, terms) = (&rows.jacobian * &velocity, rows.jacobian.abs() * &size);
+        let normals = (0..problem.contacts().len()).map(|i| problem.contacts().row(i));
+        let approaching = normals.filter(|row| b[*row] < 0.0);
+        Ok(Some(
+            approaching
+                .map(|row| -b[row] / terms[row])
+                .fold(largest, f64::max),
+        ))
+    }
+
     /// Distance of the end of the witness from `velocity_plus` (n), over the motion that contacts see in each part, if
     /// its steps keep the rules of [`check`](Self::check).
     ///
@@ -125,13 +162,15 @@ impl Witness {
         problem: &ImpactProblem<'_>,
         velocity_plus: &Tangent,
     ) -> Result<f64, WitnessFault> {
+        distance(problem, &self.end(problem)?, velocity_plus)
+    }
+
+    /// The velocity to which the witness leads, if its steps keep the rules of [`check`](Self::check).
+    pub(super) fn end(&self, problem: &ImpactProblem<'_>) -> Result<Tangent, WitnessFault> {
         let before = problem.velocity_minus();
         match self {
-            Self::Separating => end(problem, before, velocity_plus),
-            Self::Sequential(law) => {
-                let outcome = law.resolve(problem)?;
-                end(problem, &outcome.velocity_plus, velocity_plus)
-            }
+            Self::Separating => Ok(before.clone()),
+            Self::Sequential(law) => Ok(law.resolve(problem)?.velocity_plus),
             Self::Steps { cone, steps } => {
                 let rows = Rows::new(problem.contacts());
                 let mut velocity = before.0.clone();
@@ -141,14 +180,14 @@ impl Witness {
                     size += rows.check(k, *cone, impulses, &mut velocity)?;
                 }
                 rows.check_open(&velocity, &size)?;
-                end(problem, &Tangent(velocity), velocity_plus)
+                Ok(Tangent(velocity))
             }
         }
     }
 }
 
 /// Distance of two velocities in the kinetic metric, the largest of all parts over their motion.
-fn end(
+fn distance(
     problem: &ImpactProblem<'_>,
     found: &Tangent,
     velocity_plus: &Tangent,
@@ -171,6 +210,24 @@ fn end(
     )?;
     case.measure([problem.velocity_minus(), velocity_plus]);
     Ok(case.distance(&raised(found)))
+}
+
+/// A step that was made.
+struct Taken {
+    /// Size of the velocities that its impulses make.
+    made: DVector<f64>,
+    rules: Vec<MeasuredRule>,
+    /// Largest angle between friction and the direction against the sliding (rad), over what rounding of the sliding
+    /// velocity allows.
+    direction: f64,
+}
+
+/// A rule of a step: what exceeds it, and the terms that this was computed from.
+struct MeasuredRule {
+    contact: usize,
+    name: &'static str,
+    excess: f64,
+    size: f64,
 }
 
 /// Contact rows as given, and the velocities that unit impulses on them make.
@@ -215,6 +272,28 @@ impl<'a> Rows<'a> {
         impulses: &DVector<f64>,
         velocity: &mut DVector<f64>,
     ) -> Result<DVector<f64>, WitnessFault> {
+        let taken = self.take(step, cone, impulses, velocity)?;
+        for rule in &taken.rules {
+            if !(rule.excess <= RULE * rule.size) {
+                return Err(WitnessFault::Step {
+                    step,
+                    contact: rule.contact,
+                    rule: rule.name,
+                    excess: rule.excess / rule.size,
+                });
+            }
+        }
+        Ok(taken.made)
+    }
+
+    /// Makes one step, and measures every rule of it.
+    fn take(
+        &self,
+        step: usize,
+        cone: WitnessCone,
+        impulses: &DVector<f64>,
+        velocity: &mut DVector<f64>,
+    ) -> Result<Taken, WitnessFault> {
         let rows = self.jacobian.nrows();
         if impulses.len() != rows {
             return Err(WitnessFault::Shape {
@@ -229,68 +308,83 @@ impl<'a> Rows<'a> {
         // Velocities of the rows after, and the sizes of the terms of velocities and impulses.
         let b = &self.jacobian * &after;
         let terms = self.jacobian.abs() * &size;
-        for (contact, given) in self.contacts.contacts().iter().enumerate() {
-            let first = self.contacts.row(contact);
-            let of_impulse = |r: usize| {
-                let inverse_mass = self
-                    .jacobian
-                    .row(r)
-                    .transpose()
-                    .dot(&self.effects.column(r));
-                if inverse_mass > 0.0 {
-                    terms[r] / inverse_mass
-                } else {
-                    0.0
-                }
-            };
-            let obey = |rule: &'static str, excess: f64, size: f64| {
-                if excess <= RULE * size {
-                    return Ok(());
-                }
-                Err(WitnessFault::Step {
-                    step,
-                    contact,
-                    rule,
-                    excess: excess / size,
-                })
-            };
-            let normal = impulses[first];
-            let slack = of_impulse(first);
-            obey("pulls", -normal, slack)?;
-            if normal > RULE * slack {
-                obey("pushes while it opens", b[first], terms[first])?;
-            }
-            let tangents: Vec<usize> = (first + 1..first + 1 + given.tangents.len()).collect();
-            let limit = given.friction * normal.max(0.0);
-            let mut tau = [0.0; 2];
-            let mut sliding = [0.0; 2];
-            let (mut widest, mut power) = (given.friction * slack, 0.0);
-            for ((t, row), (tau, u)) in tangents
-                .iter()
-                .enumerate()
-                .zip(tau.iter_mut().zip(&mut sliding))
-            {
-                let _ = t;
-                *tau = impulses[*row];
-                *u = b[*row];
-                widest += of_impulse(*row);
-                power += (tau.abs() + limit) * terms[*row];
-            }
-            let polygon = match cone {
-                WitnessCone::Polygon(k) if tangents.len() > 1 => Some(k),
-                _ => None,
-            };
-            obey(
-                "has friction beyond its cone",
-                reach(tau, polygon) - limit,
-                widest,
-            )?;
-            let most = limit * support(sliding, polygon);
-            let dissipated = tau[0] * sliding[0] + tau[1] * sliding[1];
-            obey("dissipates less than it could", dissipated + most, power)?;
+        let mut taken = Taken {
+            made,
+            rules: Vec::new(),
+            direction: 0.0,
+        };
+        for contact in 0..self.contacts.len() {
+            self.measure(&mut taken, contact, cone, impulses, (&b, &terms));
         }
         *velocity = after;
-        Ok(made)
+        Ok(taken)
+    }
+
+    /// Measures the rules of a contact in a step, by the velocities of the rows after it and the sizes of their terms.
+    fn measure(
+        &self,
+        taken: &mut Taken,
+        contact: usize,
+        cone: WitnessCone,
+        impulses: &DVector<f64>,
+        (b, terms): (&DVector<f64>, &DVector<f64>),
+    ) {
+        let given = &self.contacts.contacts()[contact];
+        let first = self.contacts.row(contact);
+        let of_impulse = |r: usize| {
+            let inverse_mass = self
+                .jacobian
+                .row(r)
+                .transpose()
+                .dot(&self.effects.column(r));
+            if inverse_mass > 0.0 {
+                terms[r] / inverse_mass
+            } else {
+                0.0
+            }
+        };
+        let mut obey = |name: &'static str, excess: f64, size: f64| {
+            taken.rules.push(MeasuredRule {
+                contact,
+                name,
+                excess,
+                size,
+            });
+        };
+        let normal = impulses[first];
+        let slack = of_impulse(first);
+        obey("pulls", -normal, slack);
+        if normal > RULE * slack {
+            obey("pushes while it opens", b[first], terms[first]);
+        }
+        let tangents = first + 1..first + 1 + given.tangents.len();
+        let is_spatial = tangents.len() > 1;
+        let limit = given.friction * normal.max(0.0);
+        let mut tau = [0.0; 2];
+        let mut sliding = [0.0; 2];
+        let (mut widest, mut power, mut size) = (given.friction * slack, 0.0, 0.0);
+        for (row, (tau, u)) in tangents.zip(tau.iter_mut().zip(&mut sliding)) {
+            *tau = impulses[row];
+            *u = b[row];
+            widest += of_impulse(row);
+            power += (tau.abs() + limit) * terms[row];
+            size += terms[row];
+        }
+        let polygon = match cone {
+            WitnessCone::Polygon(k) if is_spatial => Some(k),
+            _ => None,
+        };
+        let excess = reach(tau, polygon) - limit;
+        obey("has friction beyond its cone", excess, widest);
+        let most = limit * support(sliding, polygon);
+        let dissipated = tau[0] * sliding[0] + tau[1] * sliding[1];
+        obey("dissipates less than it could", dissipated + most, power);
+        let speed = sliding[0].hypot(sliding[1]);
+        if polygon.is_none() && limit > RULE * widest && speed > 0.0 {
+            let off = |k: usize| tau[k] / limit + sliding[k] / speed;
+            let angle = off(0).hypot(off(1)) / (1.0 + ROUNDED_SLIDING * size / speed);
+            taken.direction = taken.direction.max(angle);
+        }
     }
 
     /// No contact approaches.

@@ -20,7 +20,7 @@ pub(super) const POLISHING_STEPS: usize = 2;
 /// 20 goes on faster in the interior-point method.
 pub(super) const NEWTON_STEPS: usize = 20;
 
-/// The regularization of a Newton step is $\epsilon = c\, r^{3/4}$: it vanishes more slowly than
+/// The regularization of a Newton step is $\epsilon = c r^{3/4}$: it vanishes more slowly than
 /// the residual, and still leaves convergence faster than linear.
 pub(super) const REGULARIZATION_POWER: f64 = 0.75;
 

@@ -15,10 +15,25 @@ use report::Log;
 pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let (world, mut record) = World::new(input)?;
     let mut log = Log::new(&world);
-    let end = world.run(&mut |event: Event<'_>| log.note(&event));
+    let (mut impacts, duration) = (0, world.setup.limits.duration);
+    let end = world.run(&mut |event: Event<'_>| {
+        log.note(&event);
+        impacts += usize::from(matches!(event, Event::Impact(_)));
+        input.progress.simulated(time_of(&event), duration, impacts);
+    });
     log.finish(&end);
     report::report(&world, &log, &end, &mut record);
     Ok(record)
+}
+
+fn time_of(event: &Event<'_>) -> f64 {
+    match event {
+        Event::Sample(sample) => sample.time,
+        Event::Impact(impact) => impact.time,
+        Event::Established { time, .. }
+        | Event::Mode { time, .. }
+        | Event::Released { time, .. } => *time,
+    }
 }
 
 /// A world of rigid bodies from the text that `carom run world` takes, with its laws, its limits and its
