@@ -159,7 +159,7 @@ fn a_planar_body_with_a_family_answers_with_its_even_member_in_any_order() {
             assert_eq!(family(&first).1, ConeSelection::Even);
         }
     }
-    assert!(n_families >= 3, "{n_families} families");
+    assert!(n_families >= 2, "{n_families} families");
 }
 
 #[test]
