@@ -7,6 +7,9 @@ use smallvec::{SmallVec, smallvec};
 /// Pivots below this fraction of the largest entry tell nothing.
 const REGULAR: f64 = 1e-3;
 
+/// Entries below this fraction of the largest are rounding of dependent equations.
+const DEPENDENT: f64 = 1e-12;
+
 /// A condition missed by this fraction of the impulses or velocities is missed whatever rounding does.
 const CLEAR: f64 = 1e-3;
 
@@ -64,12 +67,20 @@ pub(super) fn are_refuted(space: &ContactSpace, before: &[f64], modes: &[EndMode
         }
         line[k] = -before[*row];
     }
-    if !eliminate(&mut system, k) {
-        return false;
+    let speed = before.iter().fold(0.0, |a, b| f64::max(a, b.abs()));
+    let mut order: SmallVec<[usize; 8]> = (0..k).collect();
+    match eliminate(&mut system, k, speed, &mut order) {
+        Elimination::Solved => {}
+        Elimination::Contradictory => return true,
+        Elimination::Unclear => return false,
     }
-    let x = |j: usize| system[j * (k + 1) + k];
-    let largest = (0..k).fold(0.0, |a, j| f64::max(a, x(j).abs()));
-    let speed = before.iter().fold(largest, |a, b| f64::max(a, b.abs()));
+    let mut solution: SmallVec<[f64; 8]> = smallvec![0.0; k];
+    for (line, unknown) in system.chunks_exact(k + 1).zip(&order) {
+        solution[*unknown] = line[k];
+    }
+    let x = |j: usize| solution[j];
+    let largest = solution.iter().fold(0.0, |a, x| f64::max(a, x.abs()));
+    let speed = f64::max(largest, speed);
     let mut next = 0;
     for (contact, mode) in modes.iter().enumerate() {
         let (normal, friction) = (contact * width, space.friction[contact]);
@@ -101,33 +112,59 @@ pub(super) fn are_refuted(space: &ContactSpace, before: &[f64], modes: &[EndMode
     false
 }
 
-/// Solves k equations in place by elimination with row exchanges: the solution is the last column. False if a
-/// pivot is small.
-fn eliminate(system: &mut [f64], k: usize) -> bool {
+/// End of an elimination.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Elimination {
+    /// The solution is the last column, its entries in the order of the unknowns that is returned.
+    Solved,
+    /// Dependent equations clearly contradict each other.
+    Contradictory,
+    /// Pivots are too small to tell.
+    Unclear,
+}
+
+/// Solves k equations in place by elimination with row and column exchanges; right-hand sides that differ by
+/// less than `speed` times [`CLEAR`] do not contradict each other. `order` has the unknown of each line.
+fn eliminate(system: &mut [f64], k: usize, speed: f64, order: &mut [usize]) -> Elimination {
     let width = k + 1;
-    let largest = system.chunks_exact(width).flat_map(|line| &line[..k]);
-    let least = REGULAR * largest.fold(0.0, |a: f64, x| a.max(x.abs()));
-    for column in 0..k {
-        let size = |row: &usize| system[row * width + column].abs();
-        let pivot = (column..k).max_by(|i, j| size(i).total_cmp(&size(j)));
-        let Some(pivot) = pivot.filter(|row| size(row) > least) else {
-            return false;
-        };
+    let entries = system.chunks_exact(width).flat_map(|line| &line[..k]);
+    let largest = entries.fold(0.0, |a: f64, x| a.max(x.abs()));
+    for step in 0..k {
+        let (mut place, mut pivot) = ((step, step), 0.0f64);
+        for row in step..k {
+            for column in step..k {
+                let size = system[row * width + column].abs();
+                if size > pivot {
+                    (place, pivot) = ((row, column), size);
+                }
+            }
+        }
+        if !(pivot > REGULAR * largest) {
+            let differs = |row: usize| system[row * width + k].abs() > CLEAR * speed;
+            return match pivot <= DEPENDENT * largest && (step..k).any(differs) {
+                true => Elimination::Contradictory,
+                false => Elimination::Unclear,
+            };
+        }
         for j in 0..width {
-            system.swap(pivot * width + j, column * width + j);
+            system.swap(place.0 * width + j, step * width + j);
         }
-        let divisor = system[column * width + column];
-        for j in column..width {
-            system[column * width + j] /= divisor;
+        for row in 0..k {
+            system.swap(row * width + place.1, row * width + step);
         }
-        for row in (0..k).filter(|row| *row != column) {
-            let factor = system[row * width + column];
-            for j in column..width {
-                system[row * width + j] -= factor * system[column * width + j];
+        order.swap(place.1, step);
+        let divisor = system[step * width + step];
+        for j in step..width {
+            system[step * width + j] /= divisor;
+        }
+        for row in (0..k).filter(|row| *row != step) {
+            let factor = system[row * width + step];
+            for j in step..width {
+                system[row * width + j] -= factor * system[step * width + j];
             }
         }
     }
-    true
+    Elimination::Solved
 }
 
 #[cfg(test)]
@@ -137,15 +174,21 @@ mod tests {
     #[test]
     fn elimination_solves_three_equations() {
         let mut system = [0.0, 2.0, 1.0, 7.0, 1.0, 1.0, 0.0, 3.0, 2.0, 0.0, 1.0, 5.0];
-        assert!(eliminate(&mut system, 3));
-        let solution = [system[3], system[7], system[11]];
-        for (x, expected) in solution.iter().zip([1.0, 2.0, 3.0]) {
-            assert!((x - expected).abs() <= 1e-14, "{solution:?}");
+        let mut order = [0, 1, 2];
+        let end = eliminate(&mut system, 3, 1.0, &mut order);
+        assert_eq!(end, Elimination::Solved);
+        let lines = [system[3], system[7], system[11]];
+        for (x, unknown) in lines.iter().zip(order) {
+            let expected = [1.0, 2.0, 3.0][unknown];
+            assert!((x - expected).abs() <= 1e-14, "{lines:?}");
         }
     }
 
     #[test]
-    fn elimination_does_not_trust_dependent_equations() {
-        assert!(!eliminate(&mut [1.0, 2.0, 3.0, 2.0, 4.0, 6.0], 2));
+    fn dependent_equations_contradict_each_other_or_tell_nothing() {
+        let end =
+            |right: f64| eliminate(&mut [1.0, 2.0, 3.0, 2.0, 4.0, right], 2, 1.0, &mut [0, 1]);
+        assert_eq!(end(6.0), Elimination::Unclear);
+        assert_eq!(end(7.0), Elimination::Contradictory);
     }
 }
