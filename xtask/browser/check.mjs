@@ -2,14 +2,16 @@
 //
 // Exit status 0 if everything holds; otherwise each fault is a line on stderr. SHOTS is a folder for
 // screenshots. CHROMIUM names another browser than /usr/bin/chromium.
-import { mkdirSync, readdirSync, statSync } from "node:fs";
+import { mkdirSync, readFileSync, readdirSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { chromium } from "playwright-core";
+import { atDifferentDepths, hiddenTexts } from "./pictures.mjs";
 
 const [dir, shots] = process.argv.slice(2);
 const pages = readdirSync(dir).filter((name) => name.endsWith(".html"));
 const chapters = pages.filter((name) => name !== "index.html");
+const PHONE = 390;
 const FIRST = "seghete-murphey.html";
 const faults = [];
 const expect = (holds, what) => {
@@ -92,6 +94,53 @@ async function tryChapter(file) {
   expect(count > 0, "no players");
   expect(await page.locator(".player canvas").count() < count, "all players are made at once");
   await shoot(page, `top-${file}`);
+  /** Everything stays in the frame; wheel, double click, impacts and address do what they say. */
+  async function tryView(player, canvas, at, picture, page) {
+    await player.evaluate((root) => root.player.frameAll());
+    const outside = await player.evaluate((root) => {
+      const { player: { scene, start, end }, player } = root;
+      const [width, height] = player.picture();
+      const moments = [...Array(61).keys()].map((k) => start + ((end - start) * k) / 60);
+      return moments.filter((t) => {
+        const [left, top, right, bottom] = scene.extent(t, width, height);
+        return !(left >= -1 && top >= -1 && right <= width + 1 && bottom <= height + 1);
+      }).length;
+    });
+    expect(outside === 0, `${at}: a body leaves the frame at ${outside} of 61 moments`);
+    await canvas.focus();
+    await page.keyboard.press("Home");
+    const whole = await picture();
+    const box = await canvas.boundingBox();
+    await page.waitForTimeout(450);
+    await page.mouse.move(box.x + box.width / 3, box.y + box.height / 3);
+    await page.mouse.wheel(0, -240);
+    await page.waitForTimeout(60);
+    expect(await picture() !== whole, `${at} does not zoom by the wheel`);
+    await page.mouse.dblclick(box.x + box.width / 2, box.y + box.height / 2);
+    await page.waitForTimeout(300);
+    const impacts = await player.evaluate((root) => root.player.data.impacts);
+    await canvas.focus();
+    await page.keyboard.press("Home");
+    expect(await picture() === whole, `${at} is not framed by a double click`);
+    if (impacts.some((t) => t > 0)) {
+      await page.keyboard.press("n");
+      const t = await player.evaluate((root) => root.player.t - root.player.start);
+      const start = await player.evaluate((root) => root.player.start);
+      expect(Math.abs(t + start - impacts.find((x) => x > start + 1e-9)) < 1e-6,
+        `${at}: N does not lead to the next impact`);
+    }
+    await page.waitForTimeout(300);
+    const moment = await player.evaluate((root) => [root.player.t, location.hash]);
+    await player.evaluate((root) => root.player.seek(root.player.end));
+    await page.evaluate((hash) => {
+      history.replaceState(null, "", "#");
+      location.hash = hash;
+    }, moment[1]);
+    await page.waitForTimeout(60);
+    const back = await player.evaluate((root) => root.player.t);
+    expect(Math.abs(back - moment[0]) <= 1e-6 * Math.abs(moment[0]), `${at}: its address does not lead back`);
+  }
+
   async function tryPlayer(k) {
     const player = players.nth(k);
     // An article that was never near has no size yet; its anchor has.
@@ -103,7 +152,7 @@ async function tryChapter(file) {
     const clock = player.locator("output");
     const value = () => clock.textContent();
     const picture = () => canvas.evaluate((element) => element.toDataURL());
-    const paused = () => player.locator("button").getAttribute("aria-label");
+    const paused = () => player.locator(".play").getAttribute("aria-label");
     const [text, drawn] = [await value(), await picture()];
     expect(await paused() === "Play", `${at} starts by itself`);
     await canvas.focus();
@@ -131,7 +180,7 @@ async function tryChapter(file) {
     expect(await picture() !== drawn, `${at} shows the same in the middle`);
     await canvas.focus();
     await page.keyboard.press("ArrowUp");
-    expect(await player.locator("select").inputValue() === "2", `${at} does not go faster`);
+    expect(await player.locator(".speed").inputValue() === "2", `${at} does not go faster`);
     if (await canvas.evaluate((element) => element.classList.contains("turns"))) {
       const before = await picture();
       const box = await canvas.boundingBox();
@@ -139,12 +188,14 @@ async function tryChapter(file) {
       await page.mouse.down();
       await page.mouse.move(box.x + box.width / 2 + 80, box.y + box.height / 2 + 10);
       await page.mouse.up();
+      await page.waitForTimeout(300);
       expect(await picture() !== before, `${at} does not turn under the pointer`);
       const turned = await picture();
       await canvas.focus();
       await page.keyboard.press("Shift+ArrowLeft");
       expect(await picture() !== turned, `${at} does not turn by keys`);
     }
+    await tryView(player, canvas, at, picture, page);
     const name = (await player.locator("xpath=../..").getAttribute("id")) ?? `player-${k}`;
     if (shots) await player.screenshot({ path: join(shots, `player-${name}.png`) });
     moved += 1;
@@ -176,17 +227,58 @@ async function tryChapter(file) {
 }
 for (const file of chapters) await attempt(file, () => tryChapter(file));
 
+// The index moves by itself, unless less motion is preferred.
+await attempt("index", async () => {
+  for (const reducedMotion of ["no-preference", "reduce"]) {
+    const page = await open("index", { reducedMotion }, "index.html");
+    const clock = page.locator(".hero output");
+    await clock.waitFor();
+    const before = await clock.textContent();
+    await page.waitForTimeout(600);
+    const moves = await clock.textContent() !== before;
+    expect(moves === (reducedMotion === "no-preference"), `the first picture, ${reducedMotion}: moves ${moves}`);
+    await shoot(page, `index-${reducedMotion}`);
+    await page.locator("#filter input").fill("maxwell");
+    expect(await page.locator(".card:visible").count() > 0, "the index does not find words of a page");
+    await page.context().close();
+  }
+});
+
+// Pictures: what is in front is painted in front, and nothing of a figure is cut off on a phone.
+await attempt("depth", async () => {
+  const page = await open("depth", {}, FIRST);
+  for (const fault of await atDifferentDepths(page)) faults.push(fault);
+  await shoot(page, "depth");
+  await page.context().close();
+});
+await attempt("texts", async () => {
+  const page = await browser.newPage();
+  for (const name of readdirSync(join(dir, "figures"))) {
+    if (!name.endsWith(".svg")) continue;
+    const hidden = await hiddenTexts(page, readFileSync(join(dir, "figures", name), "utf8"));
+    expect(hidden.length === 0, `figures/${name} cuts off: ${hidden.join(", ")}`);
+  }
+  await page.close();
+});
+
 // A phone, light and dark: nothing wider than the window.
 async function tryPhone(colorScheme, file) {
   const phone = await open(`phone, ${file}`, {
-    viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true, deviceScaleFactor: 2, colorScheme },
+    viewport: { width: PHONE, height: 844 }, isMobile: true, hasTouch: true, deviceScaleFactor: 2, colorScheme },
   file);
   await scroll(phone);
   const [wide, narrow] = await phone.evaluate(() => {
     const root = document.documentElement;
     return [root.scrollWidth, root.clientWidth];
   });
-  expect(wide <= narrow && narrow === 360, `${wide} pixels on a phone of ${narrow}`);
+  expect(wide <= narrow && narrow === PHONE, `${file}: ${wide} pixels on a phone of ${narrow}`);
+  const cut = await phone.evaluate(() => [...document.querySelectorAll("figure img, figure svg, canvas, .card")]
+    .filter((part) => part.getBoundingClientRect().width > 0)
+    .filter((part) => {
+      const box = part.getBoundingClientRect();
+      return box.left < -1 || box.right > innerWidth + 1;
+    }).map((part) => part.getAttribute("src") ?? part.tagName));
+  expect(cut.length === 0, `${file}: cut on a phone: ${cut.join(", ")}`);
   const beyond = await phone.evaluate(() => [...document.querySelectorAll(".items td, .numbers td")]
     .filter((cell) => cell.getBoundingClientRect().right > innerWidth + 1).length);
   expect(beyond === 0, `${file}: ${beyond} verdicts and values beyond the edge of a phone`);
@@ -198,7 +290,7 @@ async function tryPhone(colorScheme, file) {
   await first.locator("canvas").waitFor();
   const clock = first.locator("output");
   const before = await clock.textContent();
-  await first.locator("button").tap();
+  await first.locator(".play").tap();
   await phone.waitForTimeout(500);
   expect(await clock.textContent() !== before, "a tap does not play");
   await shoot(phone, `phone-${colorScheme}-player`);
@@ -236,7 +328,7 @@ await attempt("less motion", async () => {
   for (let k = 0; k < 3; k += 1) await calm.keyboard.press("ArrowUp");
   await calm.keyboard.press(" ");
   await calm.waitForFunction(() =>
-    document.querySelector(".player button").getAttribute("aria-label") === "Play", null, { timeout: 5000 })
+    document.querySelector(".player .play").getAttribute("aria-label") === "Play", null, { timeout: 5000 })
     .catch(() => faults.push("a run starts again although less motion is preferred"));
   await calm.context().close();
 });

@@ -44,36 +44,110 @@ fn with_tables(page: &str, tables: &str) -> anyhow::Result<String> {
     Ok(format!("{}{tables}{}", &page[..begin], &page[end..]))
 }
 
-/// One table for each case, one row for each solver.
+/// A map of all cases and solvers, then a folded table for each case.
 fn tables(record: &Record) -> String {
     let entries = record.results.get("judgements").and_then(Value::as_array);
-    let mut text = String::new();
-    let mut case = "";
-    for entry in entries.into_iter().flatten() {
-        let string = |key: &str| entry[key].as_str().unwrap_or_default();
-        if string("case") != case {
-            case = string("case");
-            let head =
-                "| engine | velocity after | energy | verdict |\n| --- | --- | --- | --- |\n";
-            let _ = write!(text, "\n### `{case}`\n\n{head}");
+    let entries: Vec<&Value> = entries.into_iter().flatten().collect();
+    let mut cases: Vec<&str> = Vec::new();
+    for entry in &entries {
+        let case = string(entry, "case");
+        if !cases.contains(&case) {
+            cases.push(case);
         }
-        let velocities = entry["velocity_plus"].as_array().into_iter().flatten();
-        let velocities: Vec<String> = velocities
-            .map(|v| short(v.as_f64().unwrap_or(f64::NAN)))
-            .collect();
-        let _ = writeln!(
+    }
+    let mut text = map(&entries, &cases);
+    for case in cases {
+        let _ = write!(
             text,
-            "| {} {}, {} | {} | {} | {} |",
-            string("engine"),
-            string("version"),
-            string("solver"),
-            velocities.join(", "),
-            short(entry["energy_ratio"].as_f64().unwrap_or(f64::NAN)),
-            string("verdict"),
+            "\n<details>\n<summary><code>{case}</code>: velocities and verdicts</summary>\n\n\
+             | engine | velocity after | energy | verdict |\n| --- | --- | --- | --- |\n"
         );
+        for entry in entries.iter().filter(|e| string(e, "case") == case) {
+            let velocities = entry["velocity_plus"].as_array().into_iter().flatten();
+            let velocities: Vec<String> = velocities
+                .map(|v| short(v.as_f64().unwrap_or(f64::NAN)))
+                .collect();
+            let _ = writeln!(
+                text,
+                "| {} | {} | {} | {} |",
+                solver(entry),
+                velocities.join(", "),
+                short(entry["energy_ratio"].as_f64().unwrap_or(f64::NAN)),
+                string(entry, "verdict"),
+            );
+        }
+        text.push_str("\n</details>\n");
     }
     text.push('\n');
     text
+}
+
+/// A row for each solver and a column for each case: the energy that is left and the distance to the
+/// nearest law, with a color that grows with the distance.
+fn map(entries: &[&Value], cases: &[&str]) -> String {
+    let mut solvers: Vec<String> = Vec::new();
+    for entry in entries {
+        let name = solver(entry);
+        if !solvers.contains(&name) {
+            solvers.push(name);
+        }
+    }
+    let heads: String = cases.iter().map(|c| format!("<th>{c}</th>")).collect();
+    let mut text = format!(
+        "\n<div style=\"overflow-x: auto\">\n<table>\n<thead><tr><th>engine, version, solver</th>{heads}</tr>\
+         </thead>\n<tbody>\n"
+    );
+    for name in &solvers {
+        let cell = |case: &&str| {
+            let found = |e: &&&Value| string(e, "case") == *case && solver(e) == *name;
+            entries
+                .iter()
+                .find(found)
+                .map_or_else(|| "<td>not run</td>".to_owned(), |entry| map_cell(entry))
+        };
+        let cells: String = cases.iter().map(cell).collect();
+        // Writing to a string does not fail.
+        let _ = writeln!(
+            text,
+            "<tr><th style=\"text-align: left\">{name}</th>{cells}</tr>"
+        );
+    }
+    text.push_str("</tbody>\n</table>\n</div>\n");
+    text
+}
+
+/// Energy and distance on a background: green for a law's answer, else redder by decades of distance.
+fn map_cell(entry: &Value) -> String {
+    let number = |key: &str| entry[key].as_f64().unwrap_or(f64::NAN);
+    let matches = entry["matches"]
+        .as_array()
+        .is_some_and(|laws| !laws.is_empty());
+    let distance = number("distance");
+    let (color, text) = if matches {
+        ("0, 158, 115, 0.3".to_owned(), "a law".to_owned())
+    } else {
+        let share = ((distance.log10() + 5.0) / 5.0).clamp(0.0, 1.0);
+        let alpha = 0.1 + 0.5 * share;
+        (format!("213, 94, 0, {alpha:.2}"), format!("{distance:.1e}"))
+    };
+    format!(
+        "<td style=\"background: rgba({color}); text-align: center\">{}<br><small>{text}</small></td>",
+        short(number("energy_ratio"))
+    )
+}
+
+fn string<'v>(entry: &'v Value, key: &str) -> &'v str {
+    entry[key].as_str().unwrap_or_default()
+}
+
+/// Engine, version and solver.
+fn solver(entry: &Value) -> String {
+    format!(
+        "{} {}, {}",
+        string(entry, "engine"),
+        string(entry, "version"),
+        string(entry, "solver")
+    )
 }
 
 /// Four decimals; no negative zero.
@@ -95,6 +169,33 @@ mod tests {
         let fresh = with_tables(&page, "new\n").unwrap();
         assert_eq!(fresh, format!("a\n{}new\n{}\nb", MARKS[0], MARKS[1]));
         assert!(with_tables("no marks", "new").is_err());
+    }
+
+    /// An answer of a law is green, a far one redder than a near one, a case that was not run says so.
+    #[test]
+    fn the_map_tells_near_from_far() {
+        let entry = |case: &str, distance: f64, matches: Value| {
+            serde_json::json!({
+                "case": case, "engine": "E", "version": "1", "solver": case, "energy_ratio": 1.1,
+                "distance": distance, "matches": matches,
+            })
+        };
+        let all = [
+            entry("a", 0.0, serde_json::json!([{"law": "x"}])),
+            entry("b", 1e-3, serde_json::json!([])),
+            entry("c", 1.0, serde_json::json!([])),
+        ];
+        let alpha = |cell: &str| -> f64 {
+            let (_, rest) = cell.split_once("213, 94, 0, ").unwrap();
+            rest.split_once(')').unwrap().0.parse().unwrap()
+        };
+        assert!(map_cell(&all[0]).contains("a law"));
+        assert!(alpha(&map_cell(&all[1])) < alpha(&map_cell(&all[2])));
+        let entries: Vec<&Value> = all.iter().collect();
+        assert_eq!(
+            map(&entries, &["a", "b", "c"]).matches("not run").count(),
+            6
+        );
     }
 
     #[test]

@@ -38,6 +38,7 @@ pub(crate) fn violations(root: &Path) -> anyhow::Result<Vec<String>> {
 
 fn page() -> String {
     let mut text = PREFACE.to_owned();
+    choices(&mut text);
     text.push_str("| law | answers | uses | contacts | outcomes | source |\n");
     text.push_str("| --- | --- | --- | --- | --- | --- |\n");
     for law in LAWS {
@@ -91,10 +92,48 @@ fn page() -> String {
     text
 }
 
+/// The table that leads from a situation to a law, and a line of example for each.
+fn choices(text: &mut String) {
+    text.push_str("## Which law shall I take?\n\n");
+    text.push_str("| my impact | law | friction | restitution | answers | energy | cost |\n");
+    text.push_str("| --- | --- | --- | --- | --- | --- | --- |\n");
+    let rows = carom_wire::choices();
+    for (law, choice) in &rows {
+        let cells = [
+            choice.friction,
+            choice.restitution,
+            choice.answers,
+            choice.energy,
+            choice.cost,
+        ];
+        // Writing to a string does not fail.
+        let _ = writeln!(
+            text,
+            "| {} | `{}` | {} |",
+            choice.situation,
+            law.name,
+            cells.join(" | ")
+        );
+    }
+    text.push_str(CONSTRAINTS);
+    for (law, _) in &rows {
+        let _ = writeln!(text, "{}", law.example);
+    }
+    text.push_str("```\n\n## What the laws compute\n\n");
+}
+
 fn row(text: &mut String, law: &LawInfo, cells: &[&str]) {
     // Writing to a string does not fail.
     let _ = writeln!(text, "| `{}` | {} |", law.name, cells.join(" | "));
 }
+
+const CONSTRAINTS: &str = "
+Bodies at rest or flying make no difference: a law sees one instant. Constraints (`constraints`: rows that the velocity
+obeys) go with `routh` and with every law of several contacts; wheels that never slip are an example. A line for each law, in
+the same order, for `carom resolve`:
+
+```json
+";
 
 const PREFACE: &str = "\
 # The laws

@@ -29,7 +29,8 @@ pub(crate) fn laws(args: &LawsArgs) -> Result<(), Failure> {
     };
     let Some(law) = LAWS.iter().find(|law| law.name == name) else {
         let names = LAWS.iter().map(|law| law.name);
-        let hint = text::did_you_mean(name, names).unwrap_or_else(|| "see `carom laws`".to_owned());
+        let hint = text::did_you_mean(name, names)
+            .unwrap_or_else(|| "`carom laws` tells which suits which impact".to_owned());
         return Err(Failure::Usage(format!("unknown law `{name}`; {hint}")));
     };
     if args.json {
@@ -42,7 +43,20 @@ pub(crate) fn laws(args: &LawsArgs) -> Result<(), Failure> {
 
 fn table() -> String {
     let width = LAWS.iter().map(|law| law.name.len()).max().unwrap_or(0) + 2;
-    let mut lines = String::new();
+    let mut lines = "Which law shall I take? Look for your situation.\n\n".to_owned();
+    for (law, choice) in carom_wire::choices() {
+        let text = format!(
+            "{} | friction: {} | restitution: {} | answers: {} | energy: {} | cost: {}",
+            choice.situation,
+            choice.friction,
+            choice.restitution,
+            choice.answers,
+            choice.energy,
+            choice.cost
+        );
+        lines.push_str(&text::entry(law.name, width, &text));
+    }
+    lines.push_str("\nWhat the laws compute\n\n");
     for law in LAWS {
         lines.push_str(&text::entry(law.name, width, law.summary));
     }

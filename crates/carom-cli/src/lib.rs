@@ -1,5 +1,6 @@
 //! The command line of carom as a library, for programs that ship it under another name.
 
+mod cite;
 mod fit;
 mod help;
 mod judge;
@@ -51,6 +52,8 @@ enum Command {
     Sweep(sweep::Args),
     /// List the impact laws, or the options of one and an example.
     Laws(laws::LawsArgs),
+    /// Print BibTeX of carom, and of the papers behind a law or scenario.
+    Cite(cite::CiteArgs),
     /// Print completions for a shell.
     Completions(help::CompletionsArgs),
     /// Print the manual page.
@@ -121,6 +124,7 @@ pub fn main_within(
         #[cfg(feature = "sweep")]
         Command::Sweep(args) => sweep::sweep(&args, program, cli.quiet),
         Command::Laws(args) => laws::laws(&args),
+        Command::Cite(args) => cite::cite(&args),
         Command::Completions(args) => help::completions(&args, command()).map_err(Failure::from),
         Command::Man => help::manual(command()).map_err(Failure::from),
     };

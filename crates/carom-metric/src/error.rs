@@ -46,7 +46,7 @@ pub enum MetricError {
         size: usize,
     },
     /// Two objects live on configuration spaces of different dimension.
-    #[error("{what} has {found} entries where the metric has dimension {expected}")]
+    #[error("{what} has {found} entries where `mass_matrix` is {expected} by {expected}")]
     DimensionMismatch {
         /// The quantity, in the words of the caller.
         what: &'static str,

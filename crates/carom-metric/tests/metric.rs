@@ -189,7 +189,7 @@ fn every_kind_of_error_has_its_own_name_and_message() {
     );
     assert_eq!(
         errors[5].0.to_string(),
-        "velocity has 2 entries where the metric has dimension 3"
+        "velocity has 2 entries where `mass_matrix` is 3 by 3"
     );
 }
 

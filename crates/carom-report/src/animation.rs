@@ -13,6 +13,10 @@
 //! $10^{-5}$, and times to at most $10^{-6}$ of the duration; a run's own numbers, which stand in
 //! its quantities and tables, are never rounded.
 
+mod space;
+
+pub use space::{PointImpulse, Solid, SpaceBody, Wall};
+
 use serde::{Deserialize, Serialize};
 
 use crate::record::{Color, Column};
@@ -35,6 +39,9 @@ pub struct Animation {
     pub times: Vec<f64>,
     /// Clock at the impacts; each is also the clock of a frame.
     pub impacts: Vec<f64>,
+    /// Impulses at contact points, each at the clock of an impact, in ascending order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub impulses: Vec<PointImpulse>,
     /// What moves.
     pub scene: Scene,
 }
@@ -63,7 +70,13 @@ pub enum Scene {
         normal: [f64; 3],
         /// The ground is where `normal . z + offset <= 0` (m).
         offset: f64,
-        /// What moves.
+        /// True if the ground is drawn; in a world without a floor nothing is below the bodies.
+        #[serde(default = "yes", skip_serializing_if = "is_true")]
+        ground: bool,
+        /// Further planes, drawn as edges.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        walls: Vec<Wall>,
+        /// Bodies, moving and fixed.
         bodies: Vec<SpaceBody>,
     },
 }
@@ -224,71 +237,6 @@ impl MovingArrow {
     }
 }
 
-/// A rigid body in space and its pose in every frame.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct SpaceBody {
-    /// Its parts, in the axes of the body.
-    pub solids: Vec<Solid>,
-    /// Color.
-    pub color: Color,
-    /// Coordinates of the body's origin, x, y and z apart (m).
-    pub position: [Vec<f64>; 3],
-    /// Unit quaternion from body to space, x, y, z and w apart, in small steps from frame to frame.
-    pub rotation: [Vec<f64>; 4],
-}
-
-impl SpaceBody {
-    /// A body with a position and a unit quaternion `[x, y, z, w]` for every frame.
-    ///
-    /// The sign of each quaternion is chosen so that it is near the one before.
-    pub fn new(
-        solids: Vec<Solid>,
-        color: Color,
-        poses: impl IntoIterator<Item = ([f64; 3], [f64; 4])>,
-    ) -> Self {
-        let mut body = Self {
-            solids,
-            color,
-            position: Default::default(),
-            rotation: Default::default(),
-        };
-        let mut previous = [0.0, 0.0, 0.0, 1.0];
-        for (position, quaternion) in poses {
-            let along: f64 = previous.iter().zip(&quaternion).map(|(a, b)| a * b).sum();
-            previous = quaternion.map(|q| if along < 0.0 { -q } else { q });
-            push(&mut body.position, position);
-            push(&mut body.rotation, previous);
-        }
-        body
-    }
-}
-
-fn push<const N: usize>(columns: &mut [Vec<f64>; N], values: [f64; N]) {
-    for (column, value) in columns.iter_mut().zip(values) {
-        column.push(value);
-    }
-}
-
-/// A solid in space, in the axes of its body.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all = "kebab-case")]
-pub enum Solid {
-    /// An ellipsoid along the body's axes.
-    Ellipsoid {
-        /// Semi-axes (m).
-        semi_axes: [f64; 3],
-        /// Center (m).
-        center: [f64; 3],
-    },
-    /// Triangles, counterclockwise from outside.
-    Mesh {
-        /// Vertices (m).
-        vertices: Vec<[f64; 3]>,
-        /// Indices of three vertices each.
-        triangles: Vec<[usize; 3]>,
-    },
-}
-
 impl Animation {
     /// An animation of outlines in the plane, still without bodies; the clock is time in seconds.
     ///
@@ -333,6 +281,7 @@ impl Animation {
             clock: Column::new("time", "s"),
             times,
             impacts,
+            impulses: Vec::new(),
             scene,
         }
     }
@@ -350,6 +299,8 @@ impl Animation {
             scene: Scene::Space {
                 normal,
                 offset,
+                ground: true,
+                walls: Vec::new(),
                 bodies,
             },
             ..Self::plane(name, title, caption, times, impacts)
@@ -369,6 +320,32 @@ impl Animation {
         if let Scene::Plane { fixed, .. } = &mut self.scene {
             fixed.push(outline);
         }
+        self
+    }
+
+    /// Adds a plane of a scene in space beside the ground.
+    #[must_use]
+    pub fn wall(mut self, wall: Wall) -> Self {
+        if let Scene::Space { walls, .. } = &mut self.scene {
+            walls.push(wall);
+        }
+        self
+    }
+
+    /// Leaves the ground of a scene in space undrawn: there is no floor.
+    #[must_use]
+    pub fn without_ground(mut self) -> Self {
+        if let Scene::Space { ground, .. } = &mut self.scene {
+            *ground = false;
+        }
+        self
+    }
+
+    /// Shows impulses at contact points; the list is put in the order of its times.
+    #[must_use]
+    pub fn impulses(mut self, mut impulses: Vec<PointImpulse>) -> Self {
+        impulses.sort_by(|a, b| a.time.total_cmp(&b.time));
+        self.impulses = impulses;
         self
     }
 
@@ -422,6 +399,10 @@ impl Animation {
             .iter()
             .find(|(_, list)| !all_finite(list))
             .map(|(name, _)| (*name).to_owned())
+            .or_else(|| {
+                let good = self.impulses.iter().all(PointImpulse::is_finite);
+                (!good).then(|| "impulses".to_owned())
+            })
             .or_else(|| self.scene.non_finite().map(str::to_owned))
     }
 
@@ -435,7 +416,10 @@ impl Animation {
         }
         let mut series = Vec::new();
         self.scene.series(&mut series);
-        if let Some((name, list)) = series.iter().find(|(_, list)| list.len() != n) {
+        let wrong = |(name, list): &&(&str, &Vec<f64>)| {
+            list.len() != n && !(list.len() == 1 && *name == space::FIXED)
+        };
+        if let Some((name, list)) = series.iter().find(wrong) {
             return Some(format!("{} of {name} for {n} frames", list.len()));
         }
         if let Some(name) = self.non_finite() {
@@ -447,6 +431,10 @@ impl Animation {
         if let Some(impact) = self.impacts.iter().find(|t| !self.times.contains(t)) {
             return Some(format!("no frame at the impact at {impact}"));
         }
+        let mut impulses = self.impulses.iter();
+        if let Some(impulse) = impulses.find(|impulse| !self.impacts.contains(&impulse.time)) {
+            return Some(format!("no impact at the impulse at {}", impulse.time));
+        }
         self.scene.problem()
     }
 
@@ -457,7 +445,13 @@ impl Animation {
         for time in self.times.iter_mut().chain(&mut self.impacts) {
             *time = rounded(*time, decimals);
         }
-        self.scene.round();
+        for impulse in &mut self.impulses {
+            impulse.time = rounded(impulse.time, decimals);
+        }
+        let lengths = self.scene.round();
+        for impulse in &mut self.impulses {
+            impulse.round(lengths);
+        }
     }
 }
 
@@ -479,8 +473,7 @@ impl Scene {
             }
             Self::Space { bodies, .. } => {
                 for body in bodies {
-                    lists.extend(body.position.iter().map(|list| ("position", list)));
-                    lists.extend(body.rotation.iter().map(|list| ("rotation", list)));
+                    lists.extend(body.series());
                 }
             }
         }
@@ -493,10 +486,13 @@ impl Scene {
             Self::Space {
                 normal,
                 offset,
+                walls,
                 bodies,
+                ..
             } => {
                 let mut solids = bodies.iter().flat_map(|body| &body.solids);
-                all_finite(normal) && offset.is_finite() && solids.all(Solid::is_finite)
+                let planes = all_finite(normal) && offset.is_finite();
+                planes && walls.iter().all(Wall::is_finite) && solids.all(Solid::is_finite)
             }
         };
         (!good).then_some("shapes")
@@ -515,9 +511,17 @@ impl Scene {
     fn problem(&self) -> Option<String> {
         match self {
             Self::Plane { .. } => self.outlines().find_map(|outline| outline.shape.problem()),
-            Self::Space { normal, bodies, .. } => {
+            Self::Space {
+                normal,
+                walls,
+                bodies,
+                ..
+            } => {
                 if *normal == [0.0; 3] {
                     return Some("the ground's normal is zero".to_owned());
+                }
+                if let Some(wall) = walls.iter().find(|wall| wall.normal == [0.0; 3]) {
+                    return Some(format!("the normal of wall `{}` is zero", wall.label));
                 }
                 let mut solids = bodies.iter().flat_map(|body| &body.solids);
                 solids.find_map(Solid::problem)
@@ -525,7 +529,8 @@ impl Scene {
         }
     }
 
-    fn round(&mut self) {
+    /// Rounds every number, and gives the decimals of lengths.
+    fn round(&mut self) -> i32 {
         match self {
             Self::Plane {
                 fixed,
@@ -555,6 +560,7 @@ impl Scene {
                     let lists = [&mut arrow.x, &mut arrow.y, &mut arrow.dx, &mut arrow.dy];
                     round_all(lists, decimals);
                 }
+                decimals
             }
             Self::Space { bodies, .. } => {
                 let lists = bodies.iter().flat_map(|body| &body.position);
@@ -566,6 +572,7 @@ impl Scene {
                     round_all(&mut body.rotation, ANGLE_DECIMALS);
                     body.solids.iter_mut().for_each(|s| s.round(decimals));
                 }
+                decimals
             }
         }
     }
@@ -608,54 +615,14 @@ impl PlaneShape {
     }
 }
 
-impl Solid {
-    fn is_finite(&self) -> bool {
-        match self {
-            Self::Ellipsoid { semi_axes, center } => all_finite(semi_axes) && all_finite(center),
-            Self::Mesh { vertices, .. } => vertices.iter().all(|vertex| all_finite(vertex)),
-        }
-    }
+fn yes() -> bool {
+    true
+}
 
-    fn problem(&self) -> Option<String> {
-        match self {
-            Self::Ellipsoid { semi_axes, .. } => semi_axes
-                .iter()
-                .any(|a| *a <= 0.0)
-                .then(|| format!("ellipsoid with semi-axes {semi_axes:?}")),
-            Self::Mesh {
-                vertices,
-                triangles,
-            } => {
-                let n = vertices.len();
-                let mut outside = triangles.iter().filter(|t| t.iter().any(|i| *i >= n));
-                let triangle = outside.next()?;
-                Some(format!("triangle {triangle:?} of {n} vertices"))
-            }
-        }
-    }
-
-    fn size(&self) -> f64 {
-        match self {
-            Self::Ellipsoid { semi_axes, .. } => semi_axes
-                .iter()
-                .fold(0.0, |size, a| f64::max(size, 2.0 * a)),
-            Self::Mesh { vertices, .. } => {
-                let axis = |k: usize| vertices.iter().filter_map(move |v| v.get(k).copied());
-                (0..3)
-                    .map(|k| extent(&[&axis(k).collect::<Vec<_>>()]))
-                    .fold(0.0, f64::max)
-            }
-        }
-    }
-
-    fn round(&mut self, decimals: i32) {
-        // Semi-axes stay: they are few, and none may become 0.
-        if let Self::Mesh { vertices, .. } = self {
-            for v in vertices.iter_mut().flatten() {
-                *v = rounded(*v, decimals);
-            }
-        }
-    }
+/// True for what is left out of a file: the ground is drawn unless the file says otherwise.
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde's signature
+fn is_true(flag: &bool) -> bool {
+    *flag
 }
 
 /// Share of the extent of the motion to which lengths are rounded.

@@ -20,7 +20,14 @@ const MAX_SHOWN: usize = 256;
 pub fn map(path: &Path, x: &str, y: &str, color: &str) -> Result<Figure, SweepError> {
     let fault = |message: String| SweepError::content(path, message);
     let file = File::open(path).map_err(SweepError::file("read", path))?;
-    let reader = SerializedFileReader::new(file).map_err(|error| fault(error.to_string()))?;
+    let reader = SerializedFileReader::new(file).map_err(|error| {
+        let is_named = path.extension().is_some_and(|end| end == "parquet");
+        fault(match is_named {
+            true => error.to_string(),
+            false => "a figure is drawn from Parquet alone: `carom sweep merge DIR -o table.parquet` writes it"
+                .to_owned(),
+        })
+    })?;
     let columns =
         columns_named(&reader, &[x, y, color]).map_err(|error| fault(error.to_string()))?;
     let [xs, ys, values] = columns.as_slice() else {

@@ -24,6 +24,7 @@
 
 mod bodies;
 mod bounds;
+mod choice;
 mod derivative;
 mod error;
 mod frictional;
@@ -40,6 +41,7 @@ mod outcome;
 mod resolve;
 mod simultaneous;
 
+pub use choice::{Choice, choice, choices};
 pub use error::WireError;
 pub use judge::{Claim, JudgeRequest};
 pub use keys::{KeyInfo, example, keys};

@@ -12,7 +12,7 @@ pub(crate) fn known_law(name: &str) -> Result<Law, WireError> {
         let hint = nearest_name(name, known.iter().copied())
             .map_or_else(String::new, |name| format!("; did you mean `{name}`?"));
         let message = format!(
-            "law: unknown law `{name}`; known: {}{hint}",
+            "law: unknown law `{name}`{hint}; `carom laws` tells which suits which impact; known: {}",
             known.join(", ")
         );
         WireError::new("unknown-law", message)

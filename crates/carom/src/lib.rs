@@ -26,7 +26,7 @@
 //! | `bounds` | proven bounds of all outcomes of an impact |
 //! | `faer` | faster factorizations from dimension 48 on; results differ by rounding only |
 //!
-//! Crates whose types stand in signatures come along: [`nalgebra`].
+//! Re-exported, because its types appear in signatures: [`nalgebra`].
 //!
 //! # Examples
 //!

@@ -14,16 +14,23 @@
   filter.hidden = false;
   input.addEventListener("input", () => {
     texts ??= parts.map(words);
-    const wanted = input.value.trim().toLowerCase();
+    const wanted = input.value.trim().toLowerCase().split(/\s+/).filter(Boolean);
     let shown = 0;
     parts.forEach((part, k) => {
-      part.hidden = !texts[k].includes(wanted);
+      part.hidden = !wanted.every((word) => texts[k].includes(word));
       if (!part.hidden) shown += 1;
     });
     // A heading over nothing goes with what stood below it.
     sections.forEach((section) => {
       section.hidden = !section.querySelector("article:not([hidden]), .item:not([hidden])");
     });
-    count.textContent = wanted ? `${shown} of ${parts.length}` : "";
+    count.textContent = wanted.length ? `${shown} of ${parts.length}` : "";
   });
+  // A place in a folded table is opened.
+  const open = () => {
+    const place = document.getElementById(location.hash.slice(1));
+    for (let part = place; part; part = part.parentElement) if (part.matches("details")) part.open = true;
+  };
+  addEventListener("hashchange", open);
+  open();
 })();

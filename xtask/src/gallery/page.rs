@@ -1,5 +1,7 @@
 //! The gallery as HTML, and the files beside it.
 
+mod index;
+
 use std::fmt::Write as _;
 
 use anyhow::Context as _;
@@ -10,6 +12,7 @@ use html::{escape, minus};
 
 use super::catalog::{Catalog, Compared, Found, Item, Paper, Place, Standing};
 use super::members;
+use index::Cards;
 
 /// Folder of the figures.
 pub(super) const FIGURES: &str = "figures";
@@ -42,11 +45,13 @@ pub(super) fn files(
 ) -> anyhow::Result<Vec<(String, String)>> {
     let mut files = Vec::new();
     let chapters = chapters(catalog, records)?;
+    let cards = Cards::load()?;
     for chapter in &chapters {
-        let page = chapter_page(chapter, records, &mut files)?;
+        let page = chapter_page(chapter, records, &cards, &mut files)?;
         files.push((chapter.file.clone(), page));
     }
-    files.push(("index.html".to_owned(), index(&chapters)));
+    let index = index::index(&chapters, records, &cards)?;
+    files.push(("index.html".to_owned(), index));
     Ok(files)
 }
 
@@ -84,12 +89,13 @@ fn chapters<'a>(catalog: &'a Catalog, records: &[Record]) -> anyhow::Result<Vec<
 }
 
 /// The field that narrows a page; hidden where scripts do not run.
-const FIELD: &str = "<p id=\"filter\" hidden><label>Show only what mentions \
+const FIELD: &str = "<p id=\"filter\" hidden><label>Search \
     <input type=\"search\"></label> <span></span></p>\n";
 
 fn chapter_page(
     chapter: &Chapter<'_>,
     records: &[Record],
+    cards: &Cards,
     files: &mut Vec<(String, String)>,
 ) -> anyhow::Result<String> {
     let mut body = format!(
@@ -107,8 +113,15 @@ fn chapter_page(
     for scenario in &chapter.scenarios {
         if let Some(record) = records.iter().find(|r| r.scenario == scenario.name) {
             plays |= !record.animations.is_empty();
-            card(&mut body, scenario, record, &chapter.entries, files)
-                .with_context(|| scenario.name)?;
+            let title = cards.title(scenario.name).unwrap_or(scenario.name);
+            card(
+                &mut body,
+                (scenario, title),
+                record,
+                &chapter.entries,
+                files,
+            )
+            .with_context(|| scenario.name)?;
         }
     }
     body.push_str("</section>\n");
@@ -122,53 +135,6 @@ fn chapter_page(
 fn page(title: &str, body: &str, plays: bool) -> String {
     let script = format!("<script>\n{FILTER}</script>\n");
     html::page(title, STYLE, &format!("{body}{script}"), plays)
-}
-
-/// The page that leads to the others.
-fn index(chapters: &[Chapter<'_>]) -> String {
-    let of = |chapter: &Chapter<'_>, with: &dyn Fn(Standing) -> bool| count(&chapter.entries, with);
-    let is_shown = |s: Standing| !matches!(s, Standing::NoData | Standing::NotYet);
-    let has_data = |s: Standing| s != Standing::NoData;
-    let total =
-        |with: &dyn Fn(Standing) -> bool| chapters.iter().map(|c| of(c, with)).sum::<usize>();
-    let mut body = format!(
-        "<h1>carom: what happens when rigid bodies hit</h1>\n\
-         <p>Every figure and table of five papers that carries data, and more, as runs of this \
-         program: parameters, what the paper states, our numbers, how far they are apart, and the \
-         command that makes them (in the repository, <code>carom</code> is <code>cargo run --release \
-         --</code>). {} of {} are there. Everything is in this folder; nothing is fetched.</p>\n{FIELD}",
-        total(&is_shown),
-        total(&has_data)
-    );
-    for chapter in chapters {
-        let file = &chapter.file;
-        let _ = writeln!(
-            body,
-            "<section>\n<h2><a href=\"{file}\">{}</a></h2>\n<p><i>{}</i></p>\n<ul>",
-            escape(&chapter.title),
-            escape(&chapter.subtitle)
-        );
-        if !chapter.entries.is_empty() {
-            let _ = writeln!(
-                body,
-                "<li class=\"item\"><a href=\"{file}#paper\">Its figures and tables</a>: {} of {} \
-                 are there</li>",
-                of(chapter, &is_shown),
-                of(chapter, &has_data)
-            );
-        }
-        for scenario in &chapter.scenarios {
-            let _ = writeln!(
-                body,
-                "<li class=\"item\"><a href=\"{file}#{0}\">{0}</a>: {1} <small>({2})</small></li>",
-                escape(scenario.name),
-                escape(scenario.summary),
-                escape(scenario.reproduces)
-            );
-        }
-        body.push_str("</ul>\n</section>\n");
-    }
-    page("carom gallery", &body, false)
 }
 
 fn entries<'a>(paper: &'a Paper, index: usize, records: &[Record]) -> Vec<Entry<'a>> {
@@ -262,10 +228,11 @@ fn standing(entry: &Entry<'_>) -> String {
     format!("<span class=\"{class}\">{}</span>", escape(&text))
 }
 
-/// A scenario with all that it shows.
+/// A scenario with all that it shows: the motion and the figures, the results in sentences, then
+/// numbers and tables.
 fn card(
     out: &mut String,
-    scenario: &Scenario,
+    (scenario, title): (&Scenario, &str),
     record: &Record,
     entries: &[Entry<'_>],
     files: &mut Vec<(String, String)>,
@@ -273,22 +240,11 @@ fn card(
     let name = escape(scenario.name);
     let _ = writeln!(
         out,
-        "<article id=\"{name}\">\n<h3>{name}</h3>\n<p>{}. <span class=\"status\">{}.</span></p>\n\
-         <pre>carom run {name} --out out</pre>",
-        escape(scenario.summary),
+        "<article id=\"{name}\">\n<h3>{}</h3>\n<p>{}. <span class=\"status\">{}.</span></p>",
+        escape(title),
+        escape(&html::sentence(scenario.summary)),
         escape(scenario.reproduces)
     );
-    out.push_str(&html::parameters(record)?);
-    let about = numbers_of(scenario.name, entries);
-    if !about.is_empty() {
-        let _ = writeln!(
-            out,
-            "<div class=\"scroll\"><table class=\"numbers\">\n<thead><tr><th>In the paper</th><th>Quantity</th>\
-             <th class=\"n\">Paper</th><th class=\"n\">Here</th><th class=\"n\">Error</th>\
-             <th></th></tr></thead>\n<tbody>\n{about}</tbody>\n</table></div>\n{}",
-            reasons(scenario.name, entries)
-        );
-    }
     for animation in &record.animations {
         let place = place(scenario.name, &animation.name);
         let of = entries
@@ -307,8 +263,35 @@ fn card(
         let of = entries.iter().filter(|e| e.found.figures.contains(&place));
         write_figure(out, &place, figure, &badges(of), files)?;
     }
+    out.push_str(&html::headlines(&record.quantities));
+    write_numbers(out, scenario.name, record, entries);
+    let _ = writeln!(
+        out,
+        "<p class=\"status\"><code>carom run {name} --out out</code> makes this, and all tables \
+         (numbers of version {}).</p>",
+        record.numerics
+    );
+    out.push_str(&html::parameters(record)?);
+    out.push_str("</article>\n");
+    Ok(())
+}
+
+/// The numbers of a scenario: beside the paper's, then folded all of them and the tables.
+fn write_numbers(out: &mut String, scenario: &str, record: &Record, entries: &[Entry<'_>]) {
+    let about = numbers_of(scenario, entries);
+    if !about.is_empty() {
+        let n = about.matches("<tr>").count();
+        let _ = writeln!(
+            out,
+            "<details>\n<summary>Checked against the paper: {n} numbers</summary>\n\
+             <div class=\"scroll\"><table class=\"numbers\">\n<thead><tr><th>In the paper</th>\
+             <th>Quantity</th><th class=\"n\">Paper</th><th class=\"n\">Here</th><th class=\"n\">Error</th>\
+             <th></th></tr></thead>\n<tbody>\n{about}</tbody>\n</table></div>\n</details>\n{}",
+            reasons(scenario, entries)
+        );
+    }
     for table in &record.tables {
-        let place = place(scenario.name, &table.name);
+        let place = place(scenario, &table.name);
         let of: Vec<_> = entries
             .iter()
             .filter(|e| e.found.tables.contains(&place))
@@ -316,12 +299,14 @@ fn card(
         if !of.is_empty() {
             let _ = write!(
                 out,
-                "<div id=\"{}\">\n{}",
+                "<details id=\"{}\">\n<summary>Table: {} ({} rows)</summary>\n{}",
                 id(&place),
+                escape(&html::in_words(&table.name)),
+                table.rows.len(),
                 badges(of.into_iter())
             );
             out.push_str(&html::table(table));
-            out.push_str("</div>\n");
+            out.push_str("</details>\n");
         }
     }
     let quantities = html::quantities(&record.quantities);
@@ -332,8 +317,6 @@ fn card(
             "<details>\n<summary>All {n} quantities</summary>\n{quantities}</details>"
         );
     }
-    out.push_str("</article>\n");
-    Ok(())
 }
 
 fn place(scenario: &str, name: &str) -> Place {
@@ -430,16 +413,22 @@ fn write_figure(
         &figure.title
     };
     let [width, height] = ["width", "height"].map(|name| attribute(&text, name));
+    let slim = export::file_name(
+        &format!("{}--{}--narrow", place.scenario, place.name),
+        "svg",
+    )?;
     let _ = writeln!(
         out,
-        "<figure id=\"{}\">\n<div class=\"wide\"><img src=\"{FIGURES}/{file}\" alt=\"{}\" \
-         width=\"{width}\" height=\"{height}\" loading=\"lazy\" decoding=\"async\"></div>\n\
+        "<figure id=\"{}\">\n<div class=\"wide\"><picture>\
+         <source media=\"(max-width: 42rem)\" srcset=\"{FIGURES}/{slim}\"><img src=\"{FIGURES}/{file}\" alt=\"{}\" \
+         width=\"{width}\" height=\"{height}\" loading=\"lazy\" decoding=\"async\"></picture></div>\n\
          <figcaption>{} <a href=\"{FIGURES}/{file}\">SVG</a>{badges}</figcaption>\n</figure>",
         id(place),
         escape(title),
         escape(&figure.caption)
     );
     files.push((format!("{FIGURES}/{file}"), text));
+    files.push((format!("{FIGURES}/{slim}"), svg::narrow(figure)?));
     Ok(())
 }
 

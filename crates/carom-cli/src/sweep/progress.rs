@@ -1,7 +1,7 @@
 //! Progress of a sweep: a bar on a terminal, a line a minute elsewhere.
 
 use carom_sweep::Monitor;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use std::io::{IsTerminal, Write};
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -22,10 +22,13 @@ pub(super) fn show(monitor: &Monitor, finished: &Receiver<()>) {
 fn bar(monitor: &Monitor, finished: &Receiver<()>) {
     let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr());
     let style = ProgressStyle::with_template(
-        "{bar:40} {human_pos} of {human_len} cells, {per_sec}, {eta} left{msg}",
+        "{bar:40} {human_pos} of {human_len} cells, {rate}, {eta} left{msg}",
     );
     if let Ok(style) = style {
-        bar.set_style(style);
+        let rate = |state: &ProgressState, text: &mut dyn std::fmt::Write| {
+            let _ = write!(text, "{:.0}/s", state.per_sec());
+        };
+        bar.set_style(style.with_key("rate", rate));
     }
     while finished.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
         bar.set_length(monitor.cells.load(Ordering::Relaxed));

@@ -509,6 +509,9 @@ impl Run<'_, '_> {
         impact.law = law;
         impact.energy_minus = energy_minus;
         impact.energy_plus = energy_plus;
+        impact.states.clear();
+        let after = bodies.iter().copied().zip(posed.after.iter().copied());
+        impact.states.extend(after);
         impact.contacts.clear();
         for (c, ((first, second), point)) in touching.points.iter().enumerate() {
             self.lowest_gap = self.lowest_gap.min(point.gap);

@@ -37,6 +37,8 @@ pub struct Impact {
     pub energy_plus: f64,
     /// The points.
     pub contacts: Vec<ImpactContact>,
+    /// Bodies involved, and their states after the impact.
+    pub states: Vec<(usize, State)>,
 }
 
 /// The states of all bodies at a time that was asked for.

@@ -171,3 +171,79 @@ fn json_round_trip_is_exact() -> Result<(), serde_json::Error> {
     }
     Ok(())
 }
+
+/// A fixed body has one pose for all frames; a moving one must have a pose in each.
+#[test]
+fn a_fixed_body_needs_one_pose() {
+    let still = |fixed: bool| {
+        let mut animation = turn();
+        if let Scene::Space { bodies, .. } = &mut animation.scene {
+            let solids = bodies[0].solids.clone();
+            let pose = [0.0, 0.0, 0.0, 1.0];
+            let body = SpaceBody::fixed(solids, Color::Gray, [0.0; 3], pose).label("post");
+            bodies.push(SpaceBody { fixed, ..body });
+        }
+        animation
+    };
+    assert_eq!(still(true).problem(), None);
+    assert!(
+        still(false)
+            .problem()
+            .is_some_and(|p| p.contains("position"))
+    );
+    let text = serde_json::to_string(&still(true)).unwrap();
+    assert_eq!(
+        serde_json::from_str::<Animation>(&text).unwrap(),
+        still(true)
+    );
+}
+
+/// An impulse belongs to an impact, before and after rounding; it keeps four digits.
+#[test]
+fn an_impulse_stands_at_an_impact() {
+    let impulse = |time| PointImpulse {
+        time,
+        point: [0.123_456_789, 0.0, 0.0],
+        impulse: [0.0, 1.234_567e-5, 0.0],
+    };
+    let mut hit = drop().impulses(vec![impulse(0.6)]);
+    hit.times.iter_mut().for_each(|t| *t /= 3.0);
+    hit.impacts[0] /= 3.0;
+    hit.impulses[0].time /= 3.0;
+    assert_eq!(hit.problem(), None);
+    hit.round();
+    assert_eq!(hit.problem(), None);
+    assert!((hit.impulses[0].impulse[1] - 1.235e-5).abs() <= 1e-20);
+    let beside = drop().impulses(vec![impulse(0.7)]);
+    assert_eq!(
+        beside.problem().as_deref(),
+        Some("no impact at the impulse at 0.7")
+    );
+    let infinite = drop().impulses(vec![PointImpulse {
+        impulse: [f64::NAN, 0.0, 0.0],
+        ..impulse(0.6)
+    }]);
+    assert_eq!(infinite.non_finite().as_deref(), Some("impulses"));
+}
+
+/// Files of records without walls, names and impulses are read as before, and written so.
+#[test]
+fn what_is_not_there_is_not_written() {
+    let text = serde_json::to_string(&turn()).unwrap();
+    for key in ["walls", "ground", "fixed", "impulses", "label"] {
+        assert!(!text.contains(key), "{key}");
+    }
+    let open = serde_json::to_string(&turn().without_ground()).unwrap();
+    assert!(open.contains("\"ground\":false"));
+    let wall = |normal| Wall {
+        label: "left".to_owned(),
+        normal,
+        offset: 1.0,
+    };
+    assert_eq!(turn().wall(wall([1.0, 0.0, 0.0])).problem(), None);
+    let flat = turn().wall(wall([0.0; 3]));
+    assert_eq!(
+        flat.problem().as_deref(),
+        Some("the normal of wall `left` is zero")
+    );
+}

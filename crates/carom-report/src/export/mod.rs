@@ -169,6 +169,16 @@ pub fn shown(value: f64) -> String {
     significant(value, DIGITS)
 }
 
+/// A number with the digits that a sentence bears; counts keep all of theirs.
+pub(crate) fn shown_briefly(value: f64) -> String {
+    let is_count = value.fract() == 0.0 && value.abs() < 1e9;
+    if is_count {
+        format!("{:.0}", value + 0.0)
+    } else {
+        significant(value, 3)
+    }
+}
+
 /// A number with the given significant digits, as C's `%g` would show it.
 fn significant(value: f64, digits: usize) -> String {
     if value == 0.0 || !value.is_finite() {

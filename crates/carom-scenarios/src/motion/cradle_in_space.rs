@@ -3,7 +3,7 @@
 use crate::ScenarioError;
 use crate::config::{Count, Input, NonNegative, Positive};
 use crate::motion::figures::{MOST_LINES, Series, against_time};
-use crate::motion::playback::playback;
+use crate::motion::playback::{Hit, playback};
 use crate::motion::scene::{Scene, propagative};
 use carom_geometry::{Ellipsoid, Shape};
 use carom_report::record::{Quantity, Record};
@@ -92,6 +92,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         &series,
         &crosses,
     ));
-    playback(&scene.spec, &course.frames, &hits, &mut record);
+    let shown: Vec<Hit> = course.impacts.iter().map(Hit::from).collect();
+    playback(&scene.spec, &course.frames, &shown, &mut record);
     Ok(record)
 }

@@ -4,7 +4,7 @@ use crate::ScenarioError;
 use crate::config::{Count, Fraction, Input, NonNegative, Positive};
 use crate::motion::figures::{MOST_LINES, Series, against_time};
 use crate::motion::pivot::Pivot;
-use crate::motion::playback::playback;
+use crate::motion::playback::{Hit, playback};
 use crate::motion::scene::{Course, Scene, moreau};
 use carom_geometry::{Cuboid, Shape};
 use carom_motion::world::{ImpactContact, Surface};
@@ -58,8 +58,8 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         .note("the energy with what impacts and friction took, against the start"),
     ]);
     angles(&course, &hits, &mut record);
-    let times: Vec<f64> = hits.iter().map(|(_, time)| *time).collect();
-    playback(&scene.spec, &course.frames, &times, &mut record);
+    let shown: Vec<Hit> = course.impacts.iter().map(Hit::from).collect();
+    playback(&scene.spec, &course.frames, &shown, &mut record);
     Ok(record)
 }
 

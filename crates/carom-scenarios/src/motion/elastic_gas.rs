@@ -2,7 +2,7 @@
 
 use crate::ScenarioError;
 use crate::config::{Count, Input, NonNegative, Positive};
-use crate::motion::playback::playback;
+use crate::motion::playback::{Hit, playback};
 use crate::motion::scene::{Course, Scene, propagative};
 use carom_geometry::{Ellipsoid, Shape};
 use carom_numeric::random::CounterRng;
@@ -49,11 +49,11 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let course = scene.run(&propagative, *config.duration, usize::MAX, FRAMES)?;
     collisions(&config, &course, &mut record);
     speeds(&config, &course, &mut record);
-    let hits: Vec<f64> = course.impacts.iter().map(|impact| impact.time).collect();
     let played = &course.frames[..course.frames.len().min(PLAYED)];
     let until = played.last().map_or(0.0, |(time, _)| *time);
-    let shown = hits.partition_point(|time| *time <= until);
-    playback(&scene.spec, played, &hits[..shown], &mut record);
+    let early = course.impacts.iter().filter(|impact| impact.time <= until);
+    let hits: Vec<Hit> = early.map(Hit::from).collect();
+    playback(&scene.spec, played, &hits, &mut record);
     Ok(record)
 }
 

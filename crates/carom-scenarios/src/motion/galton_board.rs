@@ -2,9 +2,10 @@
 
 use crate::ScenarioError;
 use crate::config::{Count, Fraction, Input, NonNegative, Positive};
-use crate::motion::playback::playback;
+use crate::motion::playback::{Hit, playback};
 use crate::motion::scene::{Course, Scene, moreau};
 use carom_geometry::{Ellipsoid, Shape};
+use carom_motion::world::Impact;
 use carom_numeric::random;
 use carom_report::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
 use carom_variational::State;
@@ -267,11 +268,20 @@ fn play(config: &Config, falls: &[Fall], record: &mut Record) -> Result<(), Scen
         let balls = falls.iter().filter_map(ball);
         frames.push((*time, balls.chain(states.iter().skip(1).copied()).collect()));
     }
-    let hits: Vec<f64> = falls
+    // A fall has one ball, number 0; in the picture it is one of many.
+    let hit = |ball: usize, impact: &Impact| {
+        let mut hit = Hit::from(impact);
+        hit.states.retain(|(body, _)| *body == 0);
+        hit.states.iter_mut().for_each(|(body, _)| *body = ball);
+        hit
+    };
+    let mut hits: Vec<Hit> = falls
         .iter()
-        .flat_map(|fall| fall.course.impacts.iter().map(|impact| impact.time))
-        .filter(|time| *time <= until)
+        .enumerate()
+        .flat_map(|(ball, fall)| fall.course.impacts.iter().map(move |i| hit(ball, i)))
+        .filter(|hit| hit.time <= until)
         .collect();
+    hits.sort_by(|a, b| a.time.total_cmp(&b.time));
     playback(&scene.spec, &frames, &hits, record);
     Ok(())
 }

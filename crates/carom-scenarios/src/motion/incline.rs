@@ -4,7 +4,7 @@ use crate::ScenarioError;
 use crate::config::{Count, Input, NonNegative, Positive};
 use crate::motion::figures::{Series, against_time};
 use crate::motion::pivot::Pivot;
-use crate::motion::playback::playback;
+use crate::motion::playback::{Hit, playback};
 use crate::motion::scene::{Course, GRAVITY, Scene, moreau};
 use carom_geometry::{Cuboid, Shape};
 use carom_lie::So3;
@@ -165,8 +165,8 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let course = scene.run(&moreau, *config.duration, usize::MAX, FRAMES)?;
     boxes(&config, &cases, &course, &mut record);
     map(&config, &mut record)?;
-    let hits: Vec<f64> = course.impacts.iter().map(|impact| impact.time).collect();
-    playback(&scene.spec, &course.frames, &hits, &mut record);
+    let shown: Vec<Hit> = course.impacts.iter().map(Hit::from).collect();
+    playback(&scene.spec, &course.frames, &shown, &mut record);
     Ok(record)
 }
 

@@ -4,7 +4,7 @@ use crate::ScenarioError;
 use crate::config::{Fraction, Input, Positive};
 use crate::motion::figures::{Series, against_time, extent, with_dashes};
 use crate::motion::pivot::Pivot;
-use crate::motion::playback::playback;
+use crate::motion::playback::{Hit, playback};
 use crate::motion::scene::{Scene, moreau};
 use carom_geometry::{Cuboid, Shape};
 use carom_lie::So3;
@@ -114,6 +114,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     record
         .figures
         .push(with_dashes(figure, &hits, extent(&series)));
-    playback(&scene.spec, &course.frames, &hits, &mut record);
+    let shown: Vec<Hit> = course.impacts.iter().map(Hit::from).collect();
+    playback(&scene.spec, &course.frames, &shown, &mut record);
     Ok(record)
 }

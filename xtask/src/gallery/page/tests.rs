@@ -68,6 +68,31 @@ fn the_page_is_light_and_shows_every_scenario() {
     }
 }
 
+/// A scenario without a card cannot be found, and one with two is counted twice.
+#[test]
+fn every_scenario_has_one_card() {
+    let cards = Cards::load().unwrap();
+    let mut names: Vec<&str> = cards
+        .groups
+        .iter()
+        .flat_map(|group| &group.cards)
+        .map(|card| card.name.as_str())
+        .collect();
+    names.sort_unstable();
+    let mut scenarios: Vec<&str> = SCENARIOS.iter().map(|s| s.name).collect();
+    scenarios.sort_unstable();
+    assert_eq!(names, scenarios);
+}
+
+/// The index opens on both outcomes of one impact.
+#[test]
+fn the_index_begins_with_a_moving_picture() {
+    let files = page();
+    let (_, index) = files.last().unwrap();
+    let hero = index.find("data-autoplay").unwrap();
+    assert!(hero < index.find("class=\"card").unwrap());
+}
+
 /// Pictures that differ are told apart by their titles.
 #[test]
 fn figures_of_a_scenario_have_titles_of_their_own() {

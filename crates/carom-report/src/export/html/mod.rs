@@ -1,19 +1,37 @@
 //! A record as one page that needs no network, and scripts only to play animations.
 //!
+//! A page begins with what is to be seen: the motion, the figures and the results in sentences. All
+//! quantities, the parameters and the tables are folded below.
+//!
 //! The parts of the page are public, so that a page of many records looks the same.
 
+mod headlines;
 mod parts;
 
+pub use headlines::{headlines, in_words};
 pub use parts::{animation, minus, parameters, quantities, table};
 
 use super::{ExportError, Format, file_name, svg};
+use crate::animation::Animation;
 use crate::record::{Figure, Record, Table};
 use parts::MAX_ROWS;
 use std::fmt::Write as _;
 
 const STYLE: &str = include_str!("style.css");
 
-const PLAYER: &str = include_str!("player.js");
+/// The player, in the order in which its parts use each other.
+const PLAYER: &str = concat!(
+    "(() => {\n\"use strict\";\n",
+    include_str!("player/vectors.js"),
+    include_str!("player/plane.js"),
+    include_str!("player/camera.js"),
+    include_str!("player/raster.js"),
+    include_str!("player/space.js"),
+    include_str!("player/pointer.js"),
+    include_str!("player/controls.js"),
+    include_str!("player/start.js"),
+    "})();\n",
+);
 
 /// The record as an HTML page, which links to the files of each figure in these formats.
 ///
@@ -22,25 +40,63 @@ const PLAYER: &str = include_str!("player.js");
 /// A record that cannot be drawn or written.
 pub fn html(record: &Record, formats: &[Format]) -> Result<String, ExportError> {
     let mut body = format!(
-        "<h1>{}</h1>\n<p>{}</p>\n<p class=\"status\">Status: {}. \
-         All data: <a href=\"record.json\">record.json</a>.</p>\n",
+        "<h1>{}</h1>\n<p class=\"status\"><code>carom run {}</code> \u{b7} {}{} \u{b7} numbers of \
+         version {} \u{b7} all data: <a href=\"record.json\">record.json</a></p>\n",
+        escape(&sentence(&record.summary)),
         escape(&record.scenario),
-        escape(&record.summary),
-        escape(&record.status)
+        escape(&record.status),
+        law(record),
+        record.numerics,
     );
-    body.push_str(&parameters(record)?);
+    section(&mut body, "", &record.animations, placed)?;
+    section(&mut body, "", &record.figures, |f| figure(f, formats))?;
+    body.push_str(&headlines(&record.quantities));
     let scalars = quantities(&record.quantities);
     if !scalars.is_empty() {
-        body.push_str("<h2>Quantities</h2>\n");
-        body.push_str(&scalars);
+        let n = record.quantities.len();
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            body,
+            "<details>\n<summary>All {n} quantities</summary>\n{scalars}</details>"
+        );
     }
-    section(&mut body, "Playback", &record.animations, animation)?;
-    section(&mut body, "Figures", &record.figures, |f| {
-        figure(f, formats)
-    })?;
-    section(&mut body, "Tables", &record.tables, folded_table)?;
+    section(&mut body, "", &record.tables, folded_table)?;
+    body.push_str(&parameters(record)?);
     let plays = !record.animations.is_empty();
-    Ok(page(&record.scenario, "", &body, plays))
+    Ok(page(&sentence(&record.summary), "", &body, plays))
+}
+
+/// A text that begins with a capital letter.
+#[must_use]
+pub fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|c| c.to_uppercase().to_string());
+    first.unwrap_or_default() + letters.as_str()
+}
+
+/// Names of the laws that the parameters choose.
+fn law(record: &Record) -> String {
+    let names: Vec<&str> = match record.parameters.get("law") {
+        Some(serde_json::Value::String(name)) => vec![name],
+        Some(serde_json::Value::Object(laws)) => ["single", "several", "name"]
+            .iter()
+            .filter_map(|key| laws.get(*key)?.as_str())
+            .collect(),
+        _ => Vec::new(),
+    };
+    if names.is_empty() {
+        return String::new();
+    }
+    format!(" \u{b7} law: {}", escape(&names.join(", ")))
+}
+
+/// A player in a place that an address can name.
+fn placed(animation: &Animation) -> Result<String, ExportError> {
+    let player = parts::animation(animation)?;
+    Ok(format!(
+        "<div id=\"{}\">\n{player}</div>\n",
+        escape(&animation.name)
+    ))
 }
 
 /// A whole page: a title, further rules of style, what is in the body, and the player if anything
@@ -72,7 +128,7 @@ fn section<T>(
     items: &[T],
     show: impl Fn(&T) -> Result<String, ExportError>,
 ) -> Result<(), ExportError> {
-    if !items.is_empty() {
+    if !items.is_empty() && !heading.is_empty() {
         // Writing to a string cannot fail.
         let _ = writeln!(out, "<h2>{heading}</h2>");
     }
@@ -91,8 +147,10 @@ fn figure(figure: &Figure, formats: &[Format]) -> Result<String, ExportError> {
         let _ = write!(links, " <a href=\"{file}\">{name}</a>");
     }
     Ok(format!(
-        "<figure>\n<div class=\"wide\">\n{}</div>\n<figcaption>{}{links}</figcaption>\n</figure>\n",
+        "<figure>\n<div class=\"wide screen\">\n{}</div>\n<div class=\"narrow\">\n{}</div>\n\
+         <figcaption>{}{links}</figcaption>\n</figure>\n",
         svg::svg(figure)?,
+        svg::narrow(figure)?,
         escape(&figure.caption),
     ))
 }

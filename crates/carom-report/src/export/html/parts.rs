@@ -27,16 +27,49 @@ pub fn quantities(quantities: &[Quantity]) -> String {
     if quantities.is_empty() {
         return String::new();
     }
-    let rows: String = quantities.iter().map(quantity).collect();
+    let rows: Vec<[String; 6]> = quantities.iter().map(cells).collect();
+    let has = |k: usize| k < 2 || rows.iter().any(|row| !row[k].is_empty());
+    let kept: Vec<usize> = (0..6).filter(|k| has(*k)).collect();
+    let head: String = kept.iter().map(|k| HEADINGS[*k]).collect();
+    let row = |cells: &[String; 6]| {
+        let cells: String = kept.iter().map(|k| cell(*k, &cells[*k])).collect();
+        format!("<tr>{cells}</tr>\n")
+    };
+    let body: String = rows.iter().map(row).collect();
     format!(
-        "<div class=\"scroll\"><table class=\"values\">\n<thead><tr><th>Quantity</th>\
-         <th class=\"n\">Value</th><th>Unit</th><th class=\"n\">Expected</th>\
-         <th class=\"n\">Difference</th><th>Kind, source and notes</th></tr></thead>\n\
-         <tbody>\n{rows}</tbody>\n</table></div>\n"
+        "<div class=\"scroll\"><table class=\"values\">\n<thead><tr>{head}</tr></thead>\n\
+         <tbody>\n{body}</tbody>\n</table></div>\n"
     )
 }
 
-fn quantity(quantity: &Quantity) -> String {
+/// Columns of the table of quantities; those without an entry are left out.
+const HEADINGS: [&str; 6] = [
+    "<th>Quantity</th>",
+    "<th class=\"n\">Value</th>",
+    "<th>Unit</th>",
+    "<th class=\"n\">Expected</th>",
+    "<th class=\"n\">Difference</th>",
+    "<th>Kind, source and notes</th>",
+];
+
+fn cell(column: usize, content: &str) -> String {
+    match column {
+        0 => format!("<td><code>{content}</code></td>"),
+        1 => format!("<td class=\"n\">{content}</td>"),
+        3 => format!(
+            "<td class=\"n\"{}>{content}</td>",
+            label("expected", content)
+        ),
+        4 => format!(
+            "<td class=\"n\"{}>{content}</td>",
+            label("difference", content)
+        ),
+        _ => format!("<td>{content}</td>"),
+    }
+}
+
+/// What stands in a row of the table of quantities.
+fn cells(quantity: &Quantity) -> [String; 6] {
     let lines = |text: &dyn Fn((&'static str, f64, &str)) -> String| {
         quantity
             .expected()
@@ -45,7 +78,12 @@ fn quantity(quantity: &Quantity) -> String {
             .join("<br>")
     };
     let expected = lines(&|(_, value, _)| minus(&shown(value)));
-    let differences = lines(&|(_, value, _)| minus(&difference(quantity.value, value)));
+    let differences = lines(&|(_, value, _)| {
+        if (quantity.value - value).abs() <= ROUNDING * value.abs() {
+            return "0".to_owned();
+        }
+        minus(&difference(quantity.value, value))
+    });
     let sources = quantity
         .expected()
         .map(|(kind, _, source)| match source.is_empty() {
@@ -58,16 +96,14 @@ fn quantity(quantity: &Quantity) -> String {
         .map(|why| format!("differs: {why}"));
     let note = quantity.note.clone().filter(|note| !note.is_empty());
     let remarks: Vec<String> = sources.chain(differs).chain(note).collect();
-    format!(
-        "<tr><td><code>{}</code></td><td class=\"n\">{}</td><td>{}</td><td class=\"n\"{}>{expected}</td>\
-         <td class=\"n\"{}>{differences}</td><td>{}</td></tr>\n",
+    [
         escape(&quantity.name),
         minus(&shown(quantity.value)),
         escape(&quantity.unit),
-        label("expected", &expected),
-        label("difference", &differences),
-        escape(&remarks.join("; "))
-    )
+        expected,
+        differences,
+        escape(&remarks.join("; ")),
+    ]
 }
 
 /// What a phone writes before a value that has one.
@@ -110,6 +146,9 @@ pub fn animation(animation: &Animation) -> Result<String, ExportError> {
     ))
 }
 
+/// Numbers that differ by this share are one number with two roundings.
+const ROUNDING: f64 = 4.0 * f64::EPSILON;
+
 /// Rows of a table shown on the page; the CSV has them all.
 pub(super) const MAX_ROWS: usize = 200;
 
@@ -123,20 +162,33 @@ pub fn table(table: &Table) -> String {
     let columns = table.columns.iter();
     let columns = columns.map(|c| format!("<th class=\"n\">{}</th>", escape(&csv::heading(c))));
     let head: String = names.chain(columns).collect();
+    // A number below the rounding of its column's largest is 0 for the eye; the file has its digits.
+    let largest = |k: usize| {
+        let column = table.rows.iter().filter_map(|row| row.get(k));
+        column.fold(0.0, |most: f64, v| most.max(v.abs()))
+    };
+    let least: Vec<f64> = (0..table.columns.len())
+        .map(|k| ROUNDING * largest(k))
+        .collect();
     let rows = table.rows.iter().enumerate().take(MAX_ROWS);
-    let body: String = rows.map(|(i, values)| row(table, i, values)).collect();
+    let body: String = rows
+        .map(|(i, values)| row(table, i, values, &least))
+        .collect();
     format!(
         "<div class=\"scroll\"><table>\n<thead><tr>{head}</tr></thead>\n\
          <tbody>\n{body}</tbody>\n</table></div>\n"
     )
 }
 
-fn row(table: &Table, index: usize, values: &[f64]) -> String {
+fn row(table: &Table, index: usize, values: &[f64], least: &[f64]) -> String {
     let names = table
         .labels
         .iter()
         .map(|_| format!("<td>{}</td>", escape(table.label(index))));
-    let cell = |v: &f64| format!("<td class=\"n\">{}</td>", minus(&shown(*v)));
-    let cells: String = names.chain(values.iter().map(cell)).collect();
+    let cell = |(v, least): (&f64, &f64)| {
+        let v = if v.abs() <= *least { 0.0 } else { *v };
+        format!("<td class=\"n\">{}</td>", minus(&shown(v)))
+    };
+    let cells: String = names.chain(values.iter().zip(least).map(cell)).collect();
     format!("<tr>{cells}</tr>\n")
 }

@@ -15,8 +15,32 @@ use super::title::{title_height, title_lines};
 use crate::export::ExportError;
 use crate::record::{Figure, Mark, Scale};
 
-const WIDTH: f64 = 900.0;
-const HEIGHT: f64 = 560.0;
+/// Room for a figure.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Room {
+    /// A page or a screen: the legend stands to the right of the plot.
+    Wide,
+    /// A phone: the legend stands below the plot, and type is large for the width.
+    Narrow,
+}
+
+impl Room {
+    const fn width(self) -> f64 {
+        match self {
+            Self::Wide => 900.0,
+            Self::Narrow => 440.0,
+        }
+    }
+
+    /// Height of a figure whose axes need not have equal units, without a legend below.
+    const fn height(self) -> f64 {
+        match self {
+            Self::Wide => 560.0,
+            Self::Narrow => 400.0,
+        }
+    }
+}
+
 /// Drawings with equal axes may be taller than plots.
 const MAX_PLOT_HEIGHT: f64 = 640.0;
 const MIN_WIDTH: f64 = 420.0;
@@ -33,22 +57,29 @@ pub(super) struct Layout<'a> {
     pub(super) y_ticks: Ticks,
     pub(super) bar: Option<Bar<'a>>,
     pub(super) legend: Vec<Entry<'a>>,
-    pub(super) legend_left: f64,
+    /// Upper left corner of the legend.
+    pub(super) legend_at: Point,
 }
 
 impl<'a> Layout<'a> {
-    pub(super) fn new(figure: &'a Figure) -> Result<Self, ExportError> {
+    pub(super) fn new(figure: &'a Figure, page: Room) -> Result<Self, ExportError> {
         let (x_span, y_span) = (span(figure, Side::X)?, span(figure, Side::Y)?);
         let bar = Bar::new(figure)?;
         let legend = legend(figure);
         let draft = Ticks::new(y_span, figure.y.scale, 8.0);
         let left = (LABEL_SIZE + draft.width() + 30.0).max(64.0);
-        let legend_width = legend.iter().map(Entry::width).fold(0.0, f64::max);
+        let beside = page == Room::Wide;
+        let widths = legend.iter().map(Entry::width);
+        let legend_width = widths.filter(|_| beside).fold(0.0, f64::max);
         let bar_width = bar.as_ref().map_or(0.0, Bar::reserve);
-        let legend_gap = if legend.is_empty() { 0.0 } else { 16.0 };
+        let legend_gap = if legend.is_empty() || !beside {
+            0.0
+        } else {
+            16.0
+        };
         let right = bar_width + legend_gap + legend_width + 20.0;
 
-        let room = (WIDTH - left - right).max(200.0);
+        let room = (page.width() - left - right).max(200.0);
         let (plot_width, x_span, plot_height, y_span) = if figure.equal_aspect {
             equal_aspect(figure, room, x_span, y_span)?
         } else {
@@ -61,7 +92,7 @@ impl<'a> Layout<'a> {
         let plot_height = if figure.equal_aspect {
             plot_height
         } else {
-            HEIGHT - top - below
+            page.height() - top - below
         };
         let frame = Rect {
             left,
@@ -70,9 +101,14 @@ impl<'a> Layout<'a> {
             bottom: top + plot_height,
         };
         let legend_height: f64 = legend.iter().map(Entry::height).sum();
-        let height = (frame.bottom + below)
-            .max(top + legend_height + 12.0)
-            .ceil();
+        let foot = frame.bottom + below;
+        let (legend_at, height) = match page {
+            Room::Wide => (
+                [frame.right + bar_width + legend_gap, frame.top],
+                foot.max(top + legend_height + 12.0),
+            ),
+            Room::Narrow => ([12.0, foot], foot + legend_height),
+        };
         let x_ticks = Ticks::new(
             x_span,
             figure.x.scale,
@@ -80,7 +116,7 @@ impl<'a> Layout<'a> {
         );
         Ok(Self {
             width,
-            height,
+            height: height.ceil(),
             title,
             frame,
             x: Map {
@@ -99,7 +135,7 @@ impl<'a> Layout<'a> {
             y_ticks: Ticks::new(y_span, figure.y.scale, (plot_height / 50.0).max(2.0)),
             bar,
             legend,
-            legend_left: frame.right + bar_width + legend_gap,
+            legend_at,
         })
     }
 
@@ -186,7 +222,7 @@ mod tests {
         };
         let (x, y) = (Axis::linear("x", "m"), Axis::linear("y", "m"));
         let figure = Figure::new("f", "", "", x, y).mark(disk).equal_aspect();
-        let layout = Layout::new(&figure)?;
+        let layout = Layout::new(&figure, Room::Wide)?;
         let across = layout.x.pixel(5.0) - layout.x.pixel(1.0);
         let up = layout.y.pixel(-2.0) - layout.y.pixel(2.0);
         assert!((across - up).abs() < 1e-6, "{across} and {up}");

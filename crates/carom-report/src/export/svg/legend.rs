@@ -1,4 +1,4 @@
-//! The legend, to the right of the plot.
+//! The legend, to the right of the plot or below it.
 
 use plotters::style::text_anchor::HPos;
 
@@ -69,7 +69,7 @@ pub(super) fn legend(figure: &Figure) -> Vec<Entry<'_>> {
 
 impl Layout<'_> {
     pub(super) fn draw_legend(&self, canvas: &mut Canvas) -> Done {
-        let mut top = self.frame.top;
+        let [left, mut top] = self.legend_at;
         for entry in &self.legend {
             let mut y = top + 0.5 * Entry::LINE_HEIGHT;
             entry
@@ -77,7 +77,7 @@ impl Layout<'_> {
                 .iter()
                 .try_for_each(|m| self.swatch(m, y, canvas))?;
             for line in &entry.lines {
-                let at = [self.legend_left + SWATCH + 9.0, y];
+                let at = [left + SWATCH + 9.0, y];
                 canvas.text(line, at, NOTE_SIZE, Look::new(HPos::Left))?;
                 y += Entry::LINE_HEIGHT;
             }
@@ -87,7 +87,7 @@ impl Layout<'_> {
     }
 
     fn swatch(&self, mark: &Mark, y: f64, canvas: &mut Canvas) -> Done {
-        let left = self.legend_left;
+        let [left, _] = self.legend_at;
         match mark {
             Mark::Line { style, color, .. } => {
                 let line = [[left, y], [left + SWATCH, y]];

@@ -12,6 +12,7 @@ mod check;
 mod clip;
 mod color;
 mod color_bar;
+mod compact;
 mod decimal;
 mod geometry;
 mod layout;
@@ -25,7 +26,7 @@ mod ticks;
 mod title;
 
 use canvas::{Canvas, fine};
-use layout::Layout;
+use layout::{Layout, Room};
 
 use super::ExportError;
 use super::html::escape;
@@ -43,8 +44,21 @@ type Done = Result<(), ExportError>;
 ///
 /// Lists whose lengths disagree, an impossible axis, or a second heat map.
 pub fn svg(figure: &Figure) -> Result<String, ExportError> {
+    drawn(figure, Room::Wide)
+}
+
+/// The figure as an SVG document for a phone: about half as wide, with the legend below the plot.
+///
+/// # Errors
+///
+/// As [`svg`].
+pub fn narrow(figure: &Figure) -> Result<String, ExportError> {
+    drawn(figure, Room::Narrow)
+}
+
+fn drawn(figure: &Figure, room: Room) -> Result<String, ExportError> {
     figure.marks.iter().try_for_each(check::check)?;
-    let layout = Layout::new(figure)?;
+    let layout = Layout::new(figure, room)?;
     let size = (
         fine(layout.width).unsigned_abs(),
         fine(layout.height).unsigned_abs(),
@@ -53,7 +67,8 @@ pub fn svg(figure: &Figure) -> Result<String, ExportError> {
     let mut canvas = Canvas::new(&mut text, size);
     layout.draw(figure, &mut canvas)?;
     canvas.finish()?;
-    Ok(with_header(&without_defaults(&text), figure, &layout))
+    let text = compact::compact(&without_defaults(&text));
+    Ok(with_header(&text, figure, &layout))
 }
 
 /// Attributes that the backend writes and that say what holds without them.
@@ -106,6 +121,19 @@ mod tests {
         Ok(())
     }
 
+    /// On a phone nothing stands beyond 440 pixels, and the legend stands below the axis.
+    #[test]
+    fn a_narrow_figure_has_its_legend_below() -> Result<(), ExportError> {
+        let line = Mark::line("a name", vec![0.0, 1.0], vec![0.0, 1.0], Color::Blue);
+        let figure = figure(vec![line]);
+        let layout = Layout::new(&figure, Room::Narrow)?;
+        assert!(layout.width <= 440.0, "{}", layout.width);
+        let [_, top] = layout.legend_at;
+        assert!(top > layout.frame.bottom && top < layout.height);
+        assert!(narrow(&figure)?.contains("a name"));
+        Ok(())
+    }
+
     #[test]
     fn empty_constant_and_undefined_data_are_drawn() -> Result<(), ExportError> {
         let line = |y: Vec<f64>| Mark::line("v", vec![1.0, 2.0], y, Color::Blue);
@@ -147,7 +175,9 @@ mod tests {
             values: vec![vec![0.0, 1.0, 2.0], vec![3.0, f64::NAN, 5.0]],
         };
         let text = svg(&figure(vec![map]))?;
-        assert_eq!(text.matches("<rect ").count(), 128 + 5);
+        // Cells of the bar may be parts of a path.
+        let ends = text.matches("zM").count() + text.matches("z\"").count();
+        assert_eq!(text.matches("<rect ").count() + ends, 128 + 5);
         assert!(text.contains("Loss [J]"));
         Ok(())
     }

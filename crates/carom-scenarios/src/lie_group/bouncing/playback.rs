@@ -4,7 +4,7 @@ use super::System;
 use crate::ScenarioError;
 use carom_geometry::{Shape, SupportMap, TriangleMesh};
 use carom_motion::flying::Trajectory;
-use carom_report::animation::{Animation, Solid, SpaceBody};
+use carom_report::animation::{Animation, PointImpulse, Solid, SpaceBody};
 use carom_report::record::{Color, Record};
 use carom_variational::{Flight, State};
 use nalgebra::Vector3;
@@ -36,8 +36,20 @@ pub(super) fn playback<F: Flight>(
         .iter()
         .map(|time| run.state_at(*time).map(|state| pose(&state)))
         .collect::<Result<Vec<_>, _>>()?;
-    let body = SpaceBody::new(solids(&system.shape), Color::Blue, poses);
+    let body = SpaceBody::new(solids(&system.shape), Color::Blue, poses).label("body");
     let normal = system.plane.normal();
+    let within = run
+        .impacts()
+        .iter()
+        .filter(|hit| impacts.contains(&hit.time));
+    let impulses = within.flat_map(|hit| {
+        hit.points.iter().map(|p| PointImpulse {
+            time: hit.time,
+            point: (hit.after.position + hit.after.rotation.rotate(&p.point_b)).into(),
+            impulse: (normal * p.impulse).into(),
+        })
+    });
+    let impulses: Vec<PointImpulse> = impulses.collect();
     let animation = Animation::space(
         "motion",
         "The run",
@@ -47,7 +59,7 @@ pub(super) fn playback<F: Flight>(
         ([normal.x, normal.y, normal.z], system.plane.offset()),
         vec![body],
     );
-    record.animations.push(animation);
+    record.animations.push(animation.impulses(impulses));
     Ok(())
 }
 

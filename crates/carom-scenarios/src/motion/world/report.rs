@@ -3,7 +3,7 @@
 use super::World;
 use super::config::ImpactOutput;
 use crate::motion::figures::{MOST_LINES, Series, against_time};
-use crate::motion::playback::{playback, up};
+use crate::motion::playback::{Hit, playback, up};
 use carom_motion::hybrid::Ending;
 use carom_motion::world::{Event, Impact, RunEnd, Sample};
 use carom_report::record::{Quantity, Record};
@@ -16,6 +16,9 @@ const MOST_GAPS: usize = 200;
 
 /// Frames of an animation.
 const FRAMES: usize = 300;
+
+/// Impacts that the player can show: later ones of a long run are left out.
+const SHOWN: usize = 5_000;
 
 /// A contact that lasts or lasted.
 struct LastingContact {
@@ -37,6 +40,8 @@ pub(super) struct Log<'w> {
     n_samples: usize,
     /// Times of the impacts, and a mobile body of each.
     hits: Vec<(usize, f64)>,
+    /// The first impacts, as the player needs them.
+    shown: Vec<Hit>,
     lowest: f64,
 }
 
@@ -53,6 +58,7 @@ impl<'w> Log<'w> {
             frame_stride: setup.samples.len().div_ceil(FRAMES).max(1),
             n_samples: 0,
             hits: Vec::new(),
+            shown: Vec::new(),
             lowest: f64::INFINITY,
         }
     }
@@ -61,6 +67,9 @@ impl<'w> Log<'w> {
         match *event {
             Event::Sample(Sample { time, states }) => self.sample(time, states),
             Event::Impact(impact) => {
+                if self.shown.len() < SHOWN {
+                    self.shown.push(Hit::from(impact));
+                }
                 for contact in &impact.contacts {
                     self.hits.push((contact.first, impact.time));
                     if !self.world.world.is_fixed(contact.second) {
@@ -314,8 +323,7 @@ pub(super) fn report(whole: &World, log: &Log<'_>, end: &RunEnd, record: &mut Re
             .push(Quantity::new("lowest_gap_m", lowest, "m"));
     }
     figures(whole, log, record);
-    let hits: Vec<f64> = log.hits.iter().map(|(_, time)| *time).collect();
-    playback(&setup.spec, &log.frames, &hits, record);
+    playback(&setup.spec, &log.frames, &log.shown, record);
 }
 
 /// A warning that names the bodies that fall freely at the end and move away from every plane, faster and faster: none

@@ -1,0 +1,224 @@
+//! Bodies, planes and impulses of an animation in space.
+
+use super::{all_finite, extent, rounded};
+use crate::record::Color;
+use serde::{Deserialize, Serialize};
+
+/// Name of the series of a fixed body, which may have one entry.
+pub(super) const FIXED: &str = "a fixed body's pose";
+
+/// Significant digits of a drawn impulse.
+const IMPULSE_DIGITS: i32 = 4;
+
+/// A plane beside the ground, drawn as the edges of a rectangle around the motion.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Wall {
+    /// Name; may be empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub label: String,
+    /// Normal, out of the solid side.
+    pub normal: [f64; 3],
+    /// The solid side is where `normal . z + offset <= 0` (m).
+    pub offset: f64,
+}
+
+impl Wall {
+    pub(super) fn is_finite(&self) -> bool {
+        all_finite(&self.normal) && self.offset.is_finite()
+    }
+}
+
+/// An impulse at a contact point, shown as a flash and an arrow at its time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PointImpulse {
+    /// Clock of the impact.
+    pub time: f64,
+    /// The point; in the plane its third coordinate is 0 (m).
+    pub point: [f64; 3],
+    /// Impulse on one of the two bodies (N s).
+    pub impulse: [f64; 3],
+}
+
+impl PointImpulse {
+    /// Size of the impulse (N s).
+    #[must_use]
+    pub fn size(&self) -> f64 {
+        self.impulse.iter().fold(0.0, |size: f64, x| size.hypot(*x))
+    }
+
+    pub(super) fn is_finite(&self) -> bool {
+        self.time.is_finite() && all_finite(&self.point) && all_finite(&self.impulse)
+    }
+
+    /// Rounds the point to the decimals of lengths and the impulse to four digits of its size.
+    pub(super) fn round(&mut self, lengths: i32) {
+        let size = self.size();
+        for x in &mut self.point {
+            *x = rounded(*x, lengths);
+        }
+        if size > 0.0 {
+            // The range of `f64` in powers of ten bounds the cast.
+            let decimals = IMPULSE_DIGITS - 1 - size.log10().floor() as i32;
+            for x in &mut self.impulse {
+                *x = rounded(*x, decimals);
+            }
+        }
+    }
+}
+
+/// A rigid body in space and its pose in every frame.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SpaceBody {
+    /// Name, by which a reader follows the body; may be empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub label: String,
+    /// True if the body never moves; its series then have one entry each.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub fixed: bool,
+    /// Its parts, in the axes of the body.
+    pub solids: Vec<Solid>,
+    /// Color.
+    pub color: Color,
+    /// Coordinates of the body's origin, x, y and z apart (m).
+    pub position: [Vec<f64>; 3],
+    /// Unit quaternion from body to space, x, y, z and w apart, in small steps from frame to frame.
+    pub rotation: [Vec<f64>; 4],
+}
+
+impl SpaceBody {
+    /// A body with a position and a unit quaternion `[x, y, z, w]` for every frame.
+    ///
+    /// The sign of each quaternion is chosen so that it is near the one before.
+    pub fn new(
+        solids: Vec<Solid>,
+        color: Color,
+        poses: impl IntoIterator<Item = ([f64; 3], [f64; 4])>,
+    ) -> Self {
+        let mut body = Self {
+            label: String::new(),
+            fixed: false,
+            solids,
+            color,
+            position: Default::default(),
+            rotation: Default::default(),
+        };
+        let mut previous = [0.0, 0.0, 0.0, 1.0];
+        for (position, quaternion) in poses {
+            let along: f64 = previous.iter().zip(&quaternion).map(|(a, b)| a * b).sum();
+            previous = quaternion.map(|q| if along < 0.0 { -q } else { q });
+            push(&mut body.position, position);
+            push(&mut body.rotation, previous);
+        }
+        body
+    }
+
+    /// A body that never moves, with its position and unit quaternion `[x, y, z, w]`.
+    pub fn fixed(solids: Vec<Solid>, color: Color, position: [f64; 3], rotation: [f64; 4]) -> Self {
+        Self {
+            fixed: true,
+            ..Self::new(solids, color, [(position, rotation)])
+        }
+    }
+
+    /// Names the body.
+    #[must_use]
+    pub fn label(mut self, label: impl Into<String>) -> Self {
+        self.label = label.into();
+        self
+    }
+
+    /// Series of the pose, under the name of a fixed body's if they may have one entry.
+    pub(super) fn series(&self) -> impl Iterator<Item = (&'static str, &Vec<f64>)> {
+        let named = |moving| if self.fixed { FIXED } else { moving };
+        let position = self
+            .position
+            .iter()
+            .map(move |list| (named("position"), list));
+        let rotation = self
+            .rotation
+            .iter()
+            .map(move |list| (named("rotation"), list));
+        position.chain(rotation)
+    }
+}
+
+fn push<const N: usize>(columns: &mut [Vec<f64>; N], values: [f64; N]) {
+    for (column, value) in columns.iter_mut().zip(values) {
+        column.push(value);
+    }
+}
+
+/// A solid in space, in the axes of its body.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "kebab-case")]
+pub enum Solid {
+    /// An ellipsoid along the body's axes.
+    Ellipsoid {
+        /// Semi-axes (m).
+        semi_axes: [f64; 3],
+        /// Center (m).
+        center: [f64; 3],
+    },
+    /// Triangles, counterclockwise from outside.
+    Mesh {
+        /// Vertices (m).
+        vertices: Vec<[f64; 3]>,
+        /// Indices of three vertices each.
+        triangles: Vec<[usize; 3]>,
+    },
+}
+
+impl Solid {
+    pub(super) fn is_finite(&self) -> bool {
+        match self {
+            Self::Ellipsoid { semi_axes, center } => all_finite(semi_axes) && all_finite(center),
+            Self::Mesh { vertices, .. } => vertices.iter().all(|vertex| all_finite(vertex)),
+        }
+    }
+
+    pub(super) fn problem(&self) -> Option<String> {
+        match self {
+            Self::Ellipsoid { semi_axes, .. } => semi_axes
+                .iter()
+                .any(|a| *a <= 0.0)
+                .then(|| format!("ellipsoid with semi-axes {semi_axes:?}")),
+            Self::Mesh {
+                vertices,
+                triangles,
+            } => {
+                let n = vertices.len();
+                let mut outside = triangles.iter().filter(|t| t.iter().any(|i| *i >= n));
+                let triangle = outside.next()?;
+                Some(format!("triangle {triangle:?} of {n} vertices"))
+            }
+        }
+    }
+
+    pub(super) fn size(&self) -> f64 {
+        match self {
+            Self::Ellipsoid { semi_axes, .. } => semi_axes
+                .iter()
+                .fold(0.0, |size, a| f64::max(size, 2.0 * a)),
+            Self::Mesh { vertices, .. } => {
+                let axis = |k: usize| vertices.iter().filter_map(move |v| v.get(k).copied());
+                (0..3)
+                    .map(|k| extent(&[&axis(k).collect::<Vec<_>>()]))
+                    .fold(0.0, f64::max)
+            }
+        }
+    }
+
+    pub(super) fn round(&mut self, decimals: i32) {
+        // Semi-axes stay: they are few, and none may become 0.
+        if let Self::Mesh { vertices, .. } = self {
+            for v in vertices.iter_mut().flatten() {
+                *v = rounded(*v, decimals);
+            }
+        }
+    }
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde's signature
+fn is_false(flag: &bool) -> bool {
+    !*flag
+}

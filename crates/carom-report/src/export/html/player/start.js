@@ -1,0 +1,39 @@
+// ---- start ----
+const made = new WeakMap();
+/** The player of a place on the page, made when it is first needed. */
+function playerOf(root) {
+  let player = made.get(root);
+  if (!player) {
+    player = new Player(root, JSON.parse(root.nextElementSibling.textContent));
+    made.set(root, player);
+    // For tests of the page.
+    root.player = player;
+    player.resize();
+  }
+  return player;
+}
+const observer = new IntersectionObserver((entries) => {
+  for (const { target, isIntersecting } of entries) {
+    if (!isIntersecting) made.get(target)?.pause();
+    else {
+      const player = playerOf(target);
+      // Only the picture that opens a page, and never against the reader's wish.
+      if ("autoplay" in target.dataset && !calm.matches && !player.touched) player.play();
+    }
+  }
+}, { rootMargin: "300px" });
+for (const root of document.querySelectorAll(".player")) observer.observe(root);
+
+/** Goes to the moment that the address names: `#place?t=0.3&view=…`. */
+function visit() {
+  const [name, state] = location.hash.slice(1).split("?");
+  if (state === undefined) return;
+  const place = [...document.querySelectorAll("[id]")].find(({ id }) => encodeURIComponent(id) === name
+    || id === name);
+  const root = place?.matches(".player") ? place : place?.querySelector(".player");
+  if (!root) return;
+  playerOf(root).recall(state);
+  root.scrollIntoView({ block: "center" });
+}
+addEventListener("hashchange", visit);
+visit();

@@ -1,0 +1,229 @@
+//! Which law suits which impact.
+
+use carom_impact::{Law, LawInfo};
+
+/// One row of the table that leads from a situation to a law.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Choice {
+    /// Place in the table: few contacts first, then friction, then what must not slip.
+    pub rank: u8,
+    /// Situation of the bodies, in a few words.
+    pub situation: &'static str,
+    /// Friction that the law takes: `"none"`, or which.
+    pub friction: &'static str,
+    /// Restitution that the law takes: `"none"`, or which.
+    pub restitution: &'static str,
+    /// Number of answers.
+    pub answers: &'static str,
+    /// Kinetic energy that the law guarantees.
+    pub energy: &'static str,
+    /// Work of one impact.
+    pub cost: &'static str,
+}
+
+/// Cells of a row in their order: situation, friction, restitution, answers, energy, cost.
+const fn row(rank: u8, cells: [&'static str; 6]) -> Choice {
+    let [situation, friction, restitution, answers, energy, cost] = cells;
+    Choice {
+        rank,
+        situation,
+        friction,
+        restitution,
+        answers,
+        energy,
+        cost,
+    }
+}
+
+const NEVER_GROWS: &str = "never grows";
+const ENERGETIC: &str = "energetic; or Poisson, Newton";
+const ONE_CONTACT_ENERGY: &str = "never grows if energetic";
+const ARCS: &str = "a few arcs of sliding";
+const ONE_LCP: &str = "one complementarity problem";
+const CLOSED: &str = "a closed form";
+
+/// The situation in which a law is the one to take.
+///
+/// # Examples
+///
+/// ```
+/// let law = carom_impact::Law::named("plastic").ok_or("unknown")?;
+/// assert_eq!(carom_wire::choice(&law).restitution, "none");
+/// # Ok::<(), &str>(())
+/// ```
+#[must_use]
+pub fn choice(law: &Law) -> Choice {
+    match law {
+        Law::TwoBody(_) => row(
+            0,
+            [
+                "one contact of two free bodies in space",
+                "Coulomb",
+                ENERGETIC,
+                "one",
+                ONE_CONTACT_ENERGY,
+                ARCS,
+            ],
+        ),
+        Law::Routh(_) => row(
+            1,
+            [
+                "one contact of a robot or mechanism",
+                "Coulomb",
+                ENERGETIC,
+                "one",
+                ONE_CONTACT_ENERGY,
+                ARCS,
+            ],
+        ),
+        Law::Propagative(_) => row(
+            2,
+            [
+                "several contacts that hand a blow on: cradles, breaks",
+                "none",
+                "energetic, of the event",
+                "one, or every order",
+                "kept, or as restitution says",
+                "a chain of reflections",
+            ],
+        ),
+        Law::Plastic(_) => row(
+            3,
+            [
+                "several contacts that stay closed: a soft landing",
+                "none",
+                "none",
+                "one",
+                NEVER_GROWS,
+                "one projection",
+            ],
+        ),
+        Law::MoreauNewton(_) => row(
+            4,
+            [
+                "several contacts, as time steppers and engines answer them",
+                "Coulomb",
+                "Newton, of each contact",
+                "one",
+                "may grow; the audit tells",
+                ONE_LCP,
+            ],
+        ),
+        Law::AnitescuPotra(_) => row(
+            5,
+            [
+                "several contacts that rest or land: stacks, feet",
+                "Coulomb",
+                "none",
+                "one, or a family",
+                NEVER_GROWS,
+                ONE_LCP,
+            ],
+        ),
+        Law::Sequential(_) => row(
+            6,
+            [
+                "several contacts whose order is known",
+                "Coulomb",
+                "none",
+                "one for each order",
+                NEVER_GROWS,
+                "one contact after another",
+            ],
+        ),
+        Law::SetValued(_) => row(
+            7,
+            [
+                "several contacts whose order nobody knows: all that can happen",
+                "Coulomb",
+                "none",
+                "samples, or proven bounds",
+                NEVER_GROWS,
+                "thousands of small problems",
+            ],
+        ),
+        Law::NonholonomicElastic(_) => row(
+            8,
+            [
+                "wheels or blades that never slip hit a wall",
+                "none",
+                "1",
+                "one",
+                "kept",
+                CLOSED,
+            ],
+        ),
+        Law::NonholonomicNewton(_) => row(
+            9,
+            [
+                "wheels or blades that never slip hit a wall, with losses",
+                "none",
+                "Newton",
+                "one",
+                NEVER_GROWS,
+                CLOSED,
+            ],
+        ),
+        Law::NonholonomicProjected(_) => row(
+            10,
+            [
+                "wheels that slip during the blow and roll again after it",
+                "none",
+                "1",
+                "one",
+                NEVER_GROWS,
+                CLOSED,
+            ],
+        ),
+        Law::NonholonomicProjectedNewton(_) => row(
+            11,
+            [
+                "wheels that slip during the blow, with losses",
+                "none",
+                "Newton",
+                "one",
+                NEVER_GROWS,
+                CLOSED,
+            ],
+        ),
+        Law::NonholonomicRough(_) => row(
+            12,
+            [
+                "a contact that reverses sliding, too: no-slip billiards",
+                "sticks",
+                "1",
+                "one",
+                NEVER_GROWS,
+                CLOSED,
+            ],
+        ),
+    }
+}
+
+/// Every law with its situation, in the order in which a reader asks.
+#[must_use]
+pub fn choices() -> Vec<(LawInfo, Choice)> {
+    let mut rows: Vec<_> = Law::all().map(|law| (law.info(), choice(&law))).collect();
+    rows.sort_by_key(|(_, choice)| choice.rank);
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The table says of friction, restitution and energy what the laws say of themselves.
+    #[test]
+    fn the_table_agrees_with_the_laws() {
+        let rows = choices();
+        for (k, (info, choice)) in rows.iter().enumerate() {
+            assert_eq!(usize::from(choice.rank), k, "{}", info.name);
+            let coulomb = choice.friction == "Coulomb";
+            assert_eq!(coulomb, info.uses.friction, "{}", info.name);
+            let grows =
+                choice.energy == "may grow; the audit tells" || choice.energy == ONE_CONTACT_ENERGY;
+            assert_eq!(grows, info.may_gain_energy, "{}", info.name);
+        }
+    }
+}
