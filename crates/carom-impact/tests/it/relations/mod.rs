@@ -121,12 +121,11 @@ impl Sizes {
         }
     }
 
-    /// True if the velocity after may be another one of the law's: a sample's random numbers go to the contacts in their
-    /// order, and where rows depend on each other Coulomb friction has answers among which rounding or the order decides.
-    fn is_open(&self, relation: &str) -> bool {
-        let reorders = matches!(relation, "order" | "twice");
+    /// True if the velocity after may be another one of the law's: where rows depend on each other, steps of a sample have
+    /// several solutions, among which rounding decides.
+    fn is_open(&self) -> bool {
         let is_ambiguous = self.has_friction && !(self.independent >= INDEPENDENT);
-        self.is_sampled && reorders || is_ambiguous && (self.is_sampled || reorders)
+        self.is_sampled && is_ambiguous
     }
 }
 
@@ -145,7 +144,7 @@ fn difference(
     let offset = posed.whiten(&back(&retold.velocity, &retold.offset));
     let whole = sizes.whole.max(offset.norm());
     let limit = TOLERANCE * sizes.rho + ROUNDING * whole;
-    if sizes.is_open(retold.name) {
+    if sizes.is_open() {
         return None;
     }
     let plus = &other.outcome.velocity_plus.0 - &retold.offset;
