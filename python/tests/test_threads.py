@@ -90,9 +90,8 @@ INTERRUPTED = {
 }
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="signals differ")
-@pytest.mark.parametrize("what", INTERRUPTED)
-def test_control_c_ends_long_work(what: str) -> None:
+def interrupted(work: str, then: str) -> float:
+    """The number that ``then`` prints after Ctrl-C has ended the work; ``pressed`` is when it was pressed."""
     program = textwrap.dedent(
         f"""
         import os, signal, sys, threading, time
@@ -105,29 +104,41 @@ def test_control_c_ends_long_work(what: str) -> None:
         def press():
             sent.append(time.monotonic())
             os.kill(os.getpid(), signal.SIGINT)
-        threading.Timer(0.3, press).start()
+        threading.Timer(0.5, press).start()
         try:
-            {INTERRUPTED[what]}
+            {work}
         except KeyboardInterrupt:
-            print(time.monotonic() - sent[0])
+            pressed = sent[0]
+            {then}
         else:
             print("not interrupted")
         sys.stdout.flush()
         os._exit(0)
         """
     )
-    delays = []
-    for _ in range(5):
-        found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
-        delays.append(float(found.stdout))
-        if delays[-1] <= 0.2:
-            return
-    # On a busy machine a process may have to wait for its turn; in none of five tries was it quick.
-    pytest.fail(f"{delays} s")
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
+    return float(found.stdout)
+
+
+def least(work: str, then: str, enough: float) -> float:
+    """The first number that is enough, of five: on a busy machine a process may have to wait for its turn."""
+    tries = (interrupted(work, then) for _ in range(5))
+    found: list[float] = []
+    for number in tries:
+        found.append(number)
+        if number <= enough:
+            break
+    return min(found)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals differ")
+@pytest.mark.parametrize("what", INTERRUPTED)
+def test_control_c_ends_long_work(what: str) -> None:
+    assert least(INTERRUPTED[what], "print(time.monotonic() - pressed)", 0.2) <= 0.2
 
 
 ABANDONED = {
-    "batch": "impact.resolve_batch(np.tile(velocities, (4000, 1)), 'anitescu-potra')",
+    "batch": INTERRUPTED["batch"],
     "sample": "impact.sample(velocities[0], 5_000_000)",
     "world": "carom.World.from_toml(carom.show('world')).run(set={'duration': 1e4, 'output.sample_step': 0.1})",
 }
@@ -136,35 +147,8 @@ ABANDONED = {
 @pytest.mark.skipif(sys.platform == "win32", reason="signals differ")
 @pytest.mark.parametrize("what", ABANDONED)
 def test_work_that_control_c_abandoned_uses_no_processor_half_a_second_later(what: str) -> None:
-    program = textwrap.dedent(
-        f"""
-        import os, signal, sys, threading, time
-        import carom, numpy as np
-        sys.path.insert(0, {os.path.dirname(__file__)!r})
-        from test_threads import made
-        impact, velocities = made()
-        threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
-        try:
-            {ABANDONED[what]}
-        except KeyboardInterrupt:
-            time.sleep(0.5)
-            used = time.process_time()
-            time.sleep(0.5)
-            print(time.process_time() - used)
-        else:
-            print("not interrupted")
-        sys.stdout.flush()
-        os._exit(0)
-        """
-    )
-    used = []
-    for _ in range(3):
-        found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
-        used.append(float(found.stdout))
-        if used[-1] <= 0.02:
-            return
-    # A busy machine may not let the work look at its flag.
-    pytest.fail(f"{used} s of processor time")
+    then = "time.sleep(0.5); used = time.process_time(); time.sleep(0.5); print(time.process_time() - used)"
+    assert least(ABANDONED[what], then, 0.02) <= 0.02
 
 
 def test_what_is_pickled_comes_back() -> None:

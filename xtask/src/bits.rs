@@ -136,14 +136,25 @@ fn differences(kept: &Bits, found: &Bits, is_part: bool) -> Vec<String> {
     lines
 }
 
-/// Architecture, system, and if the processor multiplies and adds with one rounding.
+/// Value behind a key in a file of the system, such as the name of the processor; empty without such a key.
+fn told_by_system(file: &str, key: &str) -> String {
+    let text = fs::read_to_string(file).unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix(key));
+    let value = line.unwrap_or_default();
+    value.trim_matches(['"', ' ', '\t', ':', '=']).to_owned()
+}
+
+/// Architecture, system, if the processor multiplies and adds with one rounding, and the names of processor and
+/// distribution: mathematical functions choose their code by the processor.
 fn machine() -> String {
     #[cfg(target_arch = "x86_64")]
     let fused = std::arch::is_x86_feature_detected!("fma");
     #[cfg(not(target_arch = "x86_64"))]
     let fused = true;
     let (architecture, system) = (std::env::consts::ARCH, std::env::consts::OS);
-    format!("{architecture}-{system}, fma {fused}")
+    let processor = told_by_system("/proc/cpuinfo", "model name");
+    let distribution = told_by_system("/etc/os-release", "PRETTY_NAME");
+    format!("{architecture}-{system}, fma {fused}, {processor}, {distribution}")
 }
 
 /// SHA-256 of lines.
@@ -324,7 +335,7 @@ fn world(case: usize) -> Value {
         }));
     }
     let mut planes = vec![json!({"name": "floor", "normal": [0.0, 0.0, 1.0], "offset": 0.0})];
-    if case % 2 == 0 {
+    if case.is_multiple_of(2) {
         planes.push(json!({"name": "wall", "normal": [1.0, 0.0, 0.0], "offset": 0.3}));
     }
     let flight = ["exact", "lgvi", "lgvi4"][case % 3];
@@ -351,7 +362,7 @@ fn mechanism(case: usize) -> Value {
         json!({"name": name, "link": link, "point": point, "line": line,
                "friction": friction, "restitution": restitution})
     };
-    let (links, contacts) = if case % 2 == 0 {
+    let (links, contacts) = if case.is_multiple_of(2) {
         let links = json!([
             {"name": "cart", "joint": "slider", "anchor": [0.0, 0.0], "direction": [1.0, 0.0],
              "mass": between(3, 0.5, 2.0), "center": [0.0, 0.0], "inertia": 0.0,

@@ -176,11 +176,11 @@ mod tests {
                     files.push(path.to_path_buf());
                 }
             });
-            // A word that is also something else: tables of scenarios.
+            // A word that is also something else: tables of scenarios, the name of a law of restitution.
             files.retain(|path| {
-                !path
-                    .components()
-                    .any(|p| p.as_os_str() == "carom-scenarios")
+                let mut parts = path.components();
+                !parts.any(|p| p.as_os_str() == "carom-scenarios")
+                    && !path.ends_with("two_body/options.rs")
             });
             assert_eq!(files.len(), 1, "{quoted}: {files:?}");
         }

@@ -1,4 +1,4 @@
-//! Files that a merge or an editor left behind.
+//! Files that a merge or an editor left behind, and links out of the repository.
 
 use anyhow::Context;
 use std::path::Path;
@@ -7,7 +7,8 @@ use std::process::Command;
 /// Endings of files that no one names: what a merge, a patch and an editor leave.
 const ENDINGS: [&str; 5] = [".orig", ".rej", ".bak", ".swp", "~"];
 
-/// One line for every leftover among the files that Git tracks.
+/// One line for every leftover, and every link that leads nowhere or to an absolute path, among the files that Git
+/// tracks.
 pub(crate) fn violations(root: &Path) -> anyhow::Result<Vec<String>> {
     if !root.join(".git").exists() {
         return Ok(Vec::new());
@@ -19,9 +20,18 @@ pub(crate) fn violations(root: &Path) -> anyhow::Result<Vec<String>> {
         .context("running git ls-files")?;
     anyhow::ensure!(output.status.success(), "git ls-files failed");
     let names = String::from_utf8_lossy(&output.stdout).into_owned();
-    let left = names.split('\0').filter(|name| is_leftover(name));
-    Ok(left
-        .map(|name| format!("{name}: a leftover of a merge or an editor; remove it"))
+    let fault = |name: &str| {
+        if is_leftover(name) {
+            return Some("a leftover of a merge or an editor; remove it");
+        }
+        let path = root.join(name);
+        let target = std::fs::read_link(&path).ok()?;
+        let leads_out = target.is_absolute() || !path.exists();
+        leads_out.then_some("a link that leads out of the repository, or nowhere")
+    };
+    let faults = names.split('\0').filter(|name| !name.is_empty());
+    Ok(faults
+        .filter_map(|name| Some(format!("{name}: {}", fault(name)?)))
         .collect())
 }
 

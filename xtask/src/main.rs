@@ -21,6 +21,7 @@ mod runners;
 mod siconos;
 mod tidy;
 mod verify;
+mod words;
 
 use std::path::{Path, PathBuf};
 
@@ -56,7 +57,7 @@ enum Command {
     Siconos(siconos::Args),
     /// Check doc comments for markup that rustdoc eats, library code for panics, documents for
     /// links that lead nowhere, commands that do not exist, features and dependencies that stand in no
-    /// table, the repository for leftovers of merges.
+    /// table, comments for openers without a noun, the repository for leftovers of merges.
     Tidy,
     /// Check every scenario against its golden record and the papers' printed numbers.
     Verify(verify::Args),
@@ -86,6 +87,7 @@ fn main() -> anyhow::Result<()> {
             violations.extend(leftovers::violations(&root)?);
             violations.extend(features::violations(&root)?);
             violations.extend(address::violations(&root)?);
+            violations.extend(words::violations(&root)?);
             finish("tidy", &violations)
         }
     }

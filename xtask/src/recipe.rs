@@ -70,8 +70,8 @@ fn followed(root: &Path, copy: &Path) -> anyhow::Result<()> {
         .context("no recipe for a law")?;
     let recipe = &page[start..];
     let blocks = blocks(recipe);
-    let [law, derivative, ..] = blocks.as_slice() else {
-        anyhow::bail!("the recipe has fewer than two blocks of code");
+    let [law, derivative, choice, ..] = blocks.as_slice() else {
+        anyhow::bail!("the recipe has fewer than three blocks of code");
     };
     let arm = between(recipe, "`Law::Inert(law)", "`").context("no arm of judge/compare.rs")?;
     let arm = format!("Law::Inert(law){arm}");
@@ -115,6 +115,12 @@ fn followed(root: &Path, copy: &Path) -> anyhow::Result<()> {
     edit(
         &copy.join("crates/carom-wire/src/resolve.rs"),
         &[(last, with_inert)],
+    )?;
+
+    let first = "        Law::TwoBody(_) => row(\n";
+    edit(
+        &copy.join("crates/carom-wire/src/choice.rs"),
+        &[(first, &format!("{choice}{first}"))],
     )?;
 
     write(&copy.join("recipe/src/main.rs"), PROGRAM)?;

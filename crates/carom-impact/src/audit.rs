@@ -41,7 +41,7 @@ impl Audit {
         self.energy_plus_j - self.energy_minus_j
     }
 
-    /// Whether every number is finite.
+    /// True if every number is finite.
     pub(crate) fn is_finite(&self) -> bool {
         let residuals = [
             self.energy_minus_j,

@@ -69,7 +69,7 @@ impl Contact {
     }
 }
 
-/// Where a contact stands in the lists of its set.
+/// Position of a contact in the lists of its set.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     /// First row of the contact Jacobian.
@@ -135,12 +135,12 @@ impl<'m> ContactSet<'m> {
         Self::build(metric, contacts, None)
     }
 
-    /// The same under constraint one-forms (rows of length n), restricted to their null space. Forms may depend on
+    /// Contacts under constraint one-forms (rows of length n), restricted to their null space. Forms may depend on
     /// each other or be zero: they say the same as a basis of them.
     ///
     /// # Errors
     ///
-    /// As [`new`](Self::new), and [`ImpactError::ConstrainedContact`].
+    /// The errors of [`new`](Self::new), and [`ImpactError::ConstrainedContact`].
     pub fn constrained(
         metric: &'m KineticMetric,
         contacts: Vec<Contact>,
@@ -237,7 +237,7 @@ impl<'m> ContactSet<'m> {
         self.contacts.len()
     }
 
-    /// Whether there are no contacts.
+    /// True if there are no contacts.
     pub fn is_empty(&self) -> bool {
         self.contacts.is_empty()
     }
@@ -291,7 +291,7 @@ impl<'m> ContactSet<'m> {
         g
     }
 
-    /// How far the unit normals are from balancing each other, computed once.
+    /// Distance of the unit normals from balancing each other, computed once.
     ///
     /// # Errors
     ///
@@ -411,7 +411,7 @@ impl<'m> ContactSet<'m> {
     }
 }
 
-/// Whether two unit normals are one given twice. Most pairs differ in an early entry.
+/// True if two unit normals are one given twice. Most pairs differ in an early entry.
 fn same_normal(rows: &UnitNormals, i: usize, j: usize) -> bool {
     let mut entries = rows.column(i).iter().zip(rows.column(j));
     entries.all(|(a, b)| (a - b).abs() < DUPLICATE_TOLERANCE)

@@ -43,15 +43,15 @@ pub(crate) struct Draft {
     pub(crate) change: Numbers,
 }
 
-/// What a law decided before it computed impulses: which contacts push, stick, slide, and how they
+/// Decisions of a law before it computes impulses: the contacts that push, stick and slide, and the way they
 /// end. With it impulses can be corrected without deciding anew.
 pub(crate) trait Basis {
-    /// Whether the law asks for velocities at all.
+    /// True if the law asks for velocities at all.
     fn has_residual(&self) -> bool {
         false
     }
 
-    /// Whether a correction can be the answer to a breach. A basis that only knows that contacts
+    /// True if a correction can be the answer to a breach. A basis that only knows that contacts
     /// open must not open those that the law leaves closing.
     fn can_correct(&self, breach: &Breach) -> bool {
         !breach.is_feasibility || breach.measure <= SMALL_BREACH
@@ -68,7 +68,7 @@ pub(crate) trait Basis {
         None
     }
 
-    /// How much less friction dissipates than it could at the velocities after the impact, over its
+    /// Dissipation that friction misses at the velocities after the impact, over its
     /// impulse and the sizes `terms` of the velocities: 0 where it opposes the slip, and of laws that do
     /// not ask for that.
     fn slip_residual(
@@ -103,7 +103,7 @@ pub(crate) trait Basis {
     );
 }
 
-/// Of laws that only promise that contacts open: those that still approach are stopped.
+/// Draft of laws that only promise that contacts open: those that still approach are stopped.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Opening {
     /// Contacts that have been stopped: contacts that oppose each other would take turns else.
@@ -130,7 +130,7 @@ impl Basis for Opening {
     }
 }
 
-/// Of elastic laws: the impulses are scaled so that energy is kept, then as [`Opening`].
+/// Draft of elastic laws: the impulses are scaled so that energy is kept, then as [`Opening`].
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Elastic(Opening);
 
@@ -160,7 +160,7 @@ impl Basis for Elastic {
 pub(crate) struct Targets {
     /// Rows of the Jacobian and the velocities of their unit rows.
     pub(crate) rows: SmallVec<[(usize, f64); 4]>,
-    /// Whether an answer that misses them is none.
+    /// True if an answer that misses them is refused.
     pub(crate) are_required: bool,
 }
 
@@ -311,7 +311,7 @@ impl Draft {
             };
             let refined = self.refine(problem, basis, corrects);
             let next = judge(problem, &refined, rules, basis);
-            // What passes is not given up for what does not.
+            // An answer that passes is not given up for one that fails.
             if found.breach.is_none() && !(next.breach.is_none() && next.hidden < found.hidden) {
                 break;
             }
@@ -357,7 +357,7 @@ impl Draft {
         }
     }
 
-    /// The same with a velocity that keeps the constraints.
+    /// Builds the outcome with a velocity that keeps the constraints.
     fn built_on_constraints(&mut self, problem: &ImpactProblem<'_>) -> Built {
         let mut built = self.build(problem);
         if !built.constraint_impulses.is_empty() {
@@ -402,7 +402,7 @@ impl Draft {
     }
 }
 
-/// What the gate finds.
+/// Findings of the gate.
 struct Found {
     breach: Option<Breach>,
     velocity_residual: Option<f64>,
@@ -426,7 +426,7 @@ fn judge(
         hidden: 0.0,
     };
     let is_asked = basis.has_residual() || (inspection.is_suspect && !rules.may_approach);
-    // What leaves contacts approaching or pulling is the law's answer only if it is one.
+    // An answer that leaves contacts approaching or pulling is infeasible only if it is the law's exact answer.
     let is_infeasible = found.breach.as_ref().is_some_and(|b| b.is_feasibility);
     if (found.breach.is_some() && !(is_infeasible && rules.may_be_infeasible)) || !is_asked {
         return found;
@@ -491,7 +491,7 @@ fn judge(
 
 /// Brings a velocity (n) back to the constraints; the multipliers that do it.
 ///
-/// Where an impact leaves little of a velocity, rounding of what it was is no small part of what is
+/// If an impact leaves little of a velocity, rounding of the old velocity is no small part of what is
 /// left.
 fn restore_constraints(problem: &ImpactProblem<'_>, velocity: &mut [f64]) -> DVector<f64> {
     let contacts = problem.contacts();

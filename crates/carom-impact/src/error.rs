@@ -16,7 +16,7 @@ pub enum ImpactError {
     Contact {
         /// Index of the contact.
         contact: usize,
-        /// What is wrong with its normal or tangents.
+        /// Fault of its normal or tangents.
         source: MetricError,
     },
     /// A normal or tangent lies in the span of the constraint one-forms, so that no admissible
@@ -104,14 +104,14 @@ pub enum ImpactError {
     /// An index names a contact that does not exist, or names it twice.
     #[error("{what} {contact} is out of range or repeated: there are {contacts} contacts")]
     InvalidContact {
-        /// Where the index stands, for example `priority`.
+        /// List that holds the index, for example `priority`.
         what: &'static str,
         /// The offending index.
         contact: usize,
         /// Number of contacts.
         contacts: usize,
     },
-    /// What the law asks for here leaves contacts approaching, pulling, or outside their friction
+    /// The law's conditions leave contacts approaching, pulling, or outside their friction
     /// cone: no error of arithmetic, the law does not fit the impact.
     #[error(
         "law is infeasible here: its exact answer leaves contacts {contacts:?} approaching, pulling or outside their friction cone; another law fits"
@@ -119,7 +119,7 @@ pub enum ImpactError {
     InfeasibleLaw {
         /// The contacts, ascending.
         contacts: Vec<usize>,
-        /// What the law gives nevertheless.
+        /// The law's exact answer.
         found: Box<ImpactOutcome>,
     },
     /// Impulses at the contacts can balance each other, so that these contacts cannot all rebound as
@@ -164,7 +164,7 @@ pub enum ImpactError {
     /// A complementarity problem was posed but not solved.
     #[error("complementarity problem not solved: {status}, residual {residual:e}")]
     Complementarity {
-        /// How the best attempt ended.
+        /// Status of the best attempt.
         status: LcpStatus,
         /// Its scale-free residual.
         residual: f64,
@@ -176,7 +176,7 @@ pub enum ImpactError {
         what: &'static str,
         /// The value given.
         value: f64,
-        /// What is allowed.
+        /// The allowed range.
         allowed: &'static str,
     },
     /// No sample of a set-valued law ended within its steps.
@@ -194,6 +194,12 @@ pub enum ImpactError {
     WorkLimit {
         /// Samples drawn.
         samples: u64,
+        /// Units of work allowed.
+        max_work: u64,
+    },
+    /// No coefficient of restitution gave an answer within the budget of work.
+    #[error("budget of {max_work} units of work used up by the fit of restitution; raise max_work")]
+    FitLimit {
         /// Units of work allowed.
         max_work: u64,
     },
@@ -234,7 +240,7 @@ pub enum ImpactError {
     InvalidBody {
         /// 1 or 2.
         body: usize,
-        /// What its data must be.
+        /// Condition that its data must meet.
         what: &'static str,
     },
     /// The contact normal is zero, or it or the contact point is not finite.
@@ -286,7 +292,7 @@ pub enum ImpactError {
     /// The outcome is known, but not its derivative.
     #[error("the outcome has no derivative here: {reason}")]
     NotDifferentiated {
-        /// What stands in the way.
+        /// The obstacle.
         reason: &'static str,
     },
     /// The flow meets the guard without crossing it.
@@ -324,7 +330,7 @@ impl ImpactError {
             Self::Complementarity { status, .. } => status.name(),
             Self::InvalidOption { .. } => "invalid-option",
             Self::SampleLimit { .. } => "sample-limit",
-            Self::WorkLimit { .. } => "work-limit",
+            Self::WorkLimit { .. } | Self::FitLimit { .. } => "work-limit",
             Self::NotPointed => "not-pointed",
             Self::UnprovenBound => "unproven-bound",
             Self::EnumerationLimit { .. } => "enumeration-limit",

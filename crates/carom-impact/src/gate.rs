@@ -1,4 +1,4 @@
-//! What an outcome must satisfy before it is called one: the input and the answer alone decide.
+//! Conditions that an answer must satisfy before it is called an outcome: the input and the answer alone decide.
 //!
 //! With $b_r$ the velocity of row $r$, $S$ its own terms (see
 //! [`own_terms`](crate::own_terms)) and every limit $10^{-9}$ of them:
@@ -45,7 +45,7 @@ const HUGE: f64 = 1e8;
 /// Rounding of the velocities that rules 2 and 5 allow: two units of the last digit.
 pub(crate) const ROUNDING: f64 = 2.0 * f64::EPSILON;
 
-/// Which rules an answer of a law has to obey.
+/// Rules that an answer of a law has to obey.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules<'r> {
     /// Impulses on tangents stay in the cone of the contact's friction coefficient.
@@ -54,7 +54,7 @@ pub(crate) struct Rules<'r> {
     pub(crate) may_pull: bool,
     /// Contacts may approach after it: a part of an impact, not its end.
     pub(crate) may_approach: bool,
-    /// What impulses may do to the energy.
+    /// Bound of the impulses' work on the energy.
     pub(crate) work: Work<'r>,
     /// The exact answer of the law may penetrate or pull.
     pub(crate) may_be_infeasible: bool,
@@ -62,7 +62,7 @@ pub(crate) struct Rules<'r> {
     pub(crate) wall_rates: &'r [f64],
 }
 
-/// What the impulses of a law may do to the energy.
+/// Bound of the work that a law's impulses may do on the energy.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Work<'r> {
     /// They gain none: rule 5.
@@ -75,7 +75,7 @@ pub(crate) enum Work<'r> {
     Any,
 }
 
-/// What a row moves and how strong the impulses around it are.
+/// Motion seen by a row, and size of the impulses around it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Moved {
     /// $\max\bigl(\sum_k|a_k|(|v_k^-| + |v_k^+|)/\lVert a\rVert,\ p\bigr)$.
@@ -98,7 +98,7 @@ impl Moved {
 }
 
 impl Rules<'_> {
-    /// Of frictionless laws whose answers are feasible.
+    /// Rules of frictionless laws whose answers are feasible.
     pub(crate) const FRICTIONLESS: Self = Self {
         friction: false,
         may_pull: false,
@@ -108,14 +108,14 @@ impl Rules<'_> {
         wall_rates: &[],
     };
 
-    /// Of frictional laws whose answers are feasible.
+    /// Rules of frictional laws whose answers are feasible.
     pub(crate) const FRICTIONAL: Self = Self {
         friction: true,
         ..Self::FRICTIONLESS
     };
 }
 
-/// What an answer must satisfy to be called resolved.
+/// Rule that an answer must satisfy to be called resolved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum GateRule {
@@ -161,7 +161,7 @@ impl fmt::Display for GateRule {
     }
 }
 
-/// How an answer fails.
+/// Failure of an answer.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Breach {
     /// The rule that is broken worst.
@@ -170,7 +170,7 @@ pub(crate) struct Breach {
     pub(crate) measure: f64,
     /// Contacts that approach after the impact, pull or leave their cone.
     pub(crate) contacts: Vec<usize>,
-    /// Whether nothing but rules 3 and 4 is broken at contacts.
+    /// True if nothing but rules 3 and 4 is broken at contacts.
     pub(crate) is_feasibility: bool,
 }
 
@@ -202,11 +202,11 @@ pub(crate) struct Answer<'a> {
     pub(crate) constraint_impulses: &'a [f64],
 }
 
-/// What the first five rules find.
+/// Findings of the first five rules.
 pub(crate) struct Inspection {
     /// `None` if the answer passes.
     pub(crate) breach: Option<Breach>,
-    /// Whether a contact looks bad on fewer terms than $S$ has.
+    /// True if a contact looks bad on fewer terms than $S$ has.
     pub(crate) is_suspect: bool,
 }
 
@@ -257,7 +257,7 @@ pub(crate) fn inspect(
         }
         let counted = counted.unwrap_or(rates.before);
         work += 0.5 * impulse * (counted + rates.after);
-        // What the velocity before was made of counts: it may have been stopped but for rounding.
+        // The terms of the velocity before count: it may have been stopped except for rounding.
         let terms = f64::max(counted.abs(), rates.before.abs()) + rates.after.abs();
         work_size += impulse.abs() * (0.5 * GATE_TOLERANCE * terms + ROUNDING * rates.size);
         rates
@@ -464,7 +464,7 @@ impl OwnTerms {
         sizes.collect()
     }
 
-    /// What every row of the Jacobian moves by itself, $\sum_k|a_k|(|v_k^-| + |v_k^+|)/\lVert a\rVert$, scaled.
+    /// Motion that every row of the Jacobian sees by itself, $\sum_k|a_k|(|v_k^-| + |v_k^+|)/\lVert a\rVert$, scaled.
     pub(crate) fn moved_by_unit_rows(&self, contacts: &ContactSet<'_>) -> Vec<f64> {
         let rows = contacts.jacobian_rows().enumerate();
         rows.map(|(row, covector)| {
@@ -478,7 +478,7 @@ impl OwnTerms {
         .collect()
     }
 
-    /// What every row moves with all that pushing rows connect with it, and the size of the impulses there;
+    /// Motion of every row with all that pushing rows connect with it, and the size of the impulses there;
     /// `alone` is what it moves by itself.
     #[cold]
     pub(crate) fn moved_around_unit_rows(

@@ -1,4 +1,4 @@
-//! What frictionless elastic impacts must keep over a long run, and a way to keep it.
+//! Invariants of frictionless elastic impacts over a long run, and a way to keep them.
 
 use crate::{ContactSet, ImpactError};
 use carom_metric::{Tangent, kernel, orthonormal_span};

@@ -23,6 +23,7 @@
 //! | [`Propagative`] | chains of elastic reflections, all orders | kept, or restitution of the event |
 //! | [`Plastic`] | projection onto the feasible cone or onto all contacts | least |
 //! | [`MoreauNewton`](frictional::MoreauNewton), [`AnitescuPotra`](frictional::AnitescuPotra) | all frictional contacts at once | lost to friction and impact |
+//! | [`Poisson`](frictional::Poisson) | all frictional contacts at once, compression and expansion | lost to friction and impact |
 //! | [`Sequential`](frictional::Sequential) | frictional contacts one at a time | lost to friction and impact |
 //! | [`SetValued`](frictional::SetValued) | every overlap of frictional contacts, sampled | lost to friction and impact |
 //! | [`Routh`] | one contact with Coulomb friction, in the plane or in space | lost to friction and restitution |
@@ -73,7 +74,8 @@ pub use margin::{JAM_MARGIN, Margin};
 pub use nonholonomic::{Nonholonomic, NonholonomicDiagnostics, Restitution, Rough};
 pub use outcome::{
     ConeDiagnostics, Diagnostics, DrawnOrders, FamilyMember, FrictionalDiagnostics, ImpactOutcome,
-    ImpactStatus, OutcomeSet, PolygonDiagnostics, PropagativeDiagnostics, Warning,
+    ImpactStatus, OutcomeSet, PoissonDiagnostics, PolygonDiagnostics, PropagativeDiagnostics,
+    Warning,
 };
 pub use own_terms::GRAZING_TOLERANCE;
 pub use plastic::{Plastic, PlasticRule};

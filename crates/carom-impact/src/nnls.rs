@@ -41,7 +41,7 @@ pub(crate) fn nonnegative_least_squares(
         let before = (x.clone(), passive.clone());
         passive.push(entering);
         let accepted = settle(y, z, &mut x, &mut passive, entering);
-        // After so many a step that gains nothing is rounding, undone and taken again for ever.
+        // After this many iterations a step that gains nothing is rounding: it would be undone and taken again for ever.
         let is_late = iteration > 5 * m + 5;
         if accepted && !(is_late && (z + y * &x).norm() >= residual.norm()) {
             refused.fill(false);

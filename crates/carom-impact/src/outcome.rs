@@ -1,4 +1,4 @@
-//! What an impact law answers.
+//! Answers of impact laws.
 
 use crate::Audit;
 use crate::frictional::FrictionCone;
@@ -8,7 +8,7 @@ use carom_lcp::cone::{ConeMode, ConeSelection};
 use carom_metric::Tangent;
 use nalgebra::DVector;
 
-/// How an impact ended, as mechanics allows.
+/// Status of an impact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ImpactStatus {
@@ -41,11 +41,11 @@ pub struct ImpactOutcome {
     pub impulses: DVector<f64>,
     /// Multipliers of the constraint one-forms (m).
     pub constraint_impulses: DVector<f64>,
-    /// How it ended.
+    /// Outcome.
     pub status: ImpactStatus,
     /// Energy and momentum balance, computed from the problem and the outcome alone.
     pub audit: Audit,
-    /// What the law has to say beyond the outcome.
+    /// Diagnostics of the law beyond the outcome.
     pub diagnostics: Diagnostics,
 }
 
@@ -71,10 +71,11 @@ impl Warning {
 }
 
 impl ImpactOutcome {
-    /// What to be cautious about, in the order of the enum.
+    /// Warnings about the outcome, in the order of the enum.
     pub fn warnings(&self) -> Vec<Warning> {
         let is_unique = match &self.diagnostics {
             Diagnostics::Cone(cone) => cone.family == 0 && !cone.met_others,
+            Diagnostics::Poisson(phases) => phases.family == 0,
             Diagnostics::Complementarity { member, .. } => {
                 member.is_none_or(|member| member.family == 0 && !member.met_others)
             }
@@ -86,18 +87,18 @@ impl ImpactOutcome {
     }
 }
 
-/// What a law reports beyond the outcome.
+/// Diagnostics that a law reports beyond the outcome.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Diagnostics {
-    /// Of the propagative law.
+    /// Strike of the propagative law.
     Propagative(PropagativeDiagnostics),
-    /// Of the plastic law.
+    /// Diagnostics of the plastic law.
     Plastic {
         /// Contacts with a pulling impulse.
         adhesive: Vec<usize>,
     },
-    /// Of the simultaneous frictional laws.
+    /// Diagnostics of the simultaneous frictional laws.
     Complementarity {
         /// Pivots made.
         pivots: usize,
@@ -105,12 +106,14 @@ pub enum Diagnostics {
         velocity_residual: f64,
         /// Planar contacts: the continuum of velocities that this is a member of.
         member: Option<FamilyMember>,
-        /// Of contacts in space: how far the polygon's answer is from that of round cones.
+        /// For contacts in space: difference of the polygon's answer from that of round cones.
         polygon: Option<PolygonDiagnostics>,
     },
-    /// Of the simultaneous laws with round friction cones.
+    /// Diagnostics of the simultaneous laws with round friction cones.
     Cone(Box<ConeDiagnostics>),
-    /// Of the sequential law.
+    /// Diagnostics of Poisson's law.
+    Poisson(Box<PoissonDiagnostics>),
+    /// Diagnostics of the sequential law.
     Sequential {
         /// Contacts in the order of their impacts.
         sequence: Vec<usize>,
@@ -118,7 +121,7 @@ pub enum Diagnostics {
         closed_at_once: Vec<usize>,
         /// Pivots made.
         pivots: usize,
-        /// The same as for the simultaneous laws, largest over the single impacts.
+        /// Residual as for the simultaneous laws, largest over the single impacts.
         velocity_residual: f64,
         /// The friction cones of contacts in space.
         cone: Option<FrictionCone>,
@@ -126,7 +129,7 @@ pub enum Diagnostics {
         /// 0 in the plane.
         cone_residual: f64,
     },
-    /// Of one outcome of the set-valued law.
+    /// Diagnostics of one outcome of the set-valued law.
     SetValued {
         /// Index of the sample.
         sample: u64,
@@ -137,18 +140,18 @@ pub enum Diagnostics {
         /// Largest velocity that a pushing or sticking row of a step missed, over its own terms.
         velocity_residual: f64,
     },
-    /// Of the laws for one frictional contact.
+    /// Diagnostics of the laws for one frictional contact.
     Frictional(Box<FrictionalDiagnostics>),
-    /// Of the nonholonomic laws.
+    /// Diagnostics of the nonholonomic laws.
     Nonholonomic(NonholonomicDiagnostics),
-    /// Of the rough law.
+    /// Diagnostics of the rough law.
     Rough,
-    /// Of a law with nothing to say beyond the outcome.
+    /// A law without diagnostics.
     None,
 }
 
 impl Diagnostics {
-    /// Writes the residuals that the gate has found, if they are reported.
+    /// The diagnostics with the residuals that the gate has found, if they are reported.
     pub(crate) fn with_residuals(mut self, velocity: Option<f64>, own: f64) -> Self {
         if let Self::Cone(cone) = &mut self {
             cone.residual = own;
@@ -167,7 +170,7 @@ impl Diagnostics {
     }
 }
 
-/// Place of an outcome among others of the same law.
+/// Place of an outcome among others of one law.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FamilyMember {
     /// Dimension of the continuum of velocities after the impact of which this is a member; 0 if
@@ -193,7 +196,7 @@ impl FamilyMember {
     }
 }
 
-/// How contacts with round friction cones came to their impulses.
+/// Diagnostics of contacts with round friction cones.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ConeDiagnostics {
     /// Largest residual of the contacts, each on its own terms: closed and
@@ -204,11 +207,11 @@ pub struct ConeDiagnostics {
     /// Dimension of the continuum of velocities after the impact of which this is a member; 0 if
     /// they are isolated.
     pub family: usize,
-    /// How the member was chosen.
+    /// Selection of the member.
     pub selection: ConeSelection,
     /// True if another outcome was met on the way.
     pub met_others: bool,
-    /// What each contact does.
+    /// Mode of each contact.
     pub modes: Vec<ConeMode>,
     /// Lemke pivots made.
     pub pivots: usize,
@@ -216,7 +219,32 @@ pub struct ConeDiagnostics {
     pub newton_steps: usize,
 }
 
-/// How good friction polygons are in place of round cones.
+/// Compression and expansion of an impact.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PoissonDiagnostics {
+    /// Impulses of compression on the contact rows as given, N·s.
+    pub compression: DVector<f64>,
+    /// Scale of the expansion: 1, or less where the whole would gain energy (the least of parts that
+    /// share no body).
+    pub scale: f64,
+    /// Largest residual of all problems that were solved, the expansion's by the natural map of its
+    /// own cones, $\lambda_n \ge p$.
+    pub residual: f64,
+    /// The friction cones of contacts in space.
+    pub cone: FrictionCone,
+    /// Dimension of the continuum of compressions of which this is a member; 0 if they are isolated.
+    pub family: usize,
+    /// Selection of the member.
+    pub selection: ConeSelection,
+    /// Modes of the contacts at the end of the impact, [`Open`](ConeMode::Open) without an impulse.
+    pub modes: Vec<ConeMode>,
+    /// Lemke pivots made.
+    pub pivots: usize,
+    /// Newton steps made.
+    pub newton_steps: usize,
+}
+
+/// Error of friction polygons in place of round cones.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PolygonDiagnostics {
     /// The polygon.
@@ -229,7 +257,7 @@ pub struct PolygonDiagnostics {
 }
 
 impl PolygonDiagnostics {
-    /// The same for this part of a system and another that shares no body with it.
+    /// Diagnostics of this part of a system and another that shares no body with it.
     pub(crate) fn beside(self, other: &Self) -> Self {
         let errors = self.cone_error.zip(other.cone_error);
         Self {
@@ -240,7 +268,7 @@ impl PolygonDiagnostics {
     }
 }
 
-/// How a frictional impact came about.
+/// Diagnostics of a frictional impact.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FrictionalDiagnostics {
     /// Inverse inertia matrix of the contact, tangents first; planar and frictionless contacts
@@ -252,7 +280,7 @@ pub struct FrictionalDiagnostics {
     pub impact: Option<ContactImpact>,
 }
 
-/// How a propagative outcome came about.
+/// Diagnostics of a propagative outcome.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct PropagativeDiagnostics {
     /// Contacts in the order of the elementary impacts (one shortest order if several lead
@@ -284,11 +312,11 @@ pub struct OutcomeSet {
     /// $\xi = \max \lVert p_i - p_j\rVert / \lVert p^-\rVert$: the indeterminacy. Of an incomplete
     /// set that of the outcomes listed, a lower bound.
     pub indeterminacy: f64,
-    /// Whether every order was followed to its end.
+    /// True if every order was followed to its end.
     pub complete: bool,
     /// Distinct outcomes that were met and are not listed.
     pub omitted: usize,
-    /// How orders were drawn, if they were.
+    /// Sample of drawn orders, if orders were drawn.
     pub drawn: Option<DrawnOrders>,
 }
 

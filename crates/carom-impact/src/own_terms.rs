@@ -1,6 +1,6 @@
-//! How large a contact's velocity could be: sizes on the terms of the row itself.
+//! Scale of a contact's velocity: sizes on the terms of the row itself.
 //!
-//! Whether a velocity is rounding is asked of the numbers that it is the sum of, never of the whole
+//! The test of a velocity for rounding looks at the numbers that it is the sum of, never at the whole
 //! system: a far body of any momentum changes no verdict.
 //!
 //! | size | of a row $a$ and a velocity $v$ |
@@ -65,7 +65,7 @@ pub(crate) fn row_velocity(row: &[f64], velocity: &[f64], norm: f64, scale: f64)
     }
 }
 
-/// Whether a contact approaches: faster than its own terms can be rounded (`grazing`), and than the
+/// True if a contact approaches: faster than its own terms can be rounded (`grazing`), and than the
 /// momentum around it can. `around` gives $p_c$ and is asked only if `total`, the whole momentum,
 /// cannot decide.
 #[inline]
@@ -78,7 +78,7 @@ pub(crate) fn approaches(
     rate < -grazing && (-rate > ROUNDING_TOLERANCE * total || -rate > ROUNDING_TOLERANCE * around())
 }
 
-/// Whether a velocity violates a constraint, by the same two questions.
+/// True if a velocity violates a constraint, by these two tests.
 pub(crate) fn violates(velocity: RowVelocity, around: impl FnOnce() -> f64) -> bool {
     let RowVelocity { rate, size } = velocity;
     rate.abs() > CONSTRAINT_TOLERANCE * size && rate.abs() > CONSTRAINT_ROUNDING * around()

@@ -16,7 +16,7 @@ use smallvec::smallvec;
 /// Singular values of the unit normals below this fraction of the largest are those of dependent ones.
 const RANK_TOLERANCE: f64 = 1e-12;
 
-/// Which contacts close in a perfectly inelastic impact.
+/// Rule for the contacts that close in a perfectly inelastic impact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum PlasticRule {
     /// $0 \le \lambda \perp b + G\lambda \ge 0$: the metric projection of the momentum onto the
@@ -36,7 +36,7 @@ pub enum PlasticRule {
 }
 
 impl PlasticRule {
-    /// What outcomes by this rule obey.
+    /// Rules of the gate for outcomes of this rule.
     pub(crate) fn gate(self) -> Rules<'static> {
         Rules {
             may_pull: self != Self::Cone,
@@ -78,7 +78,7 @@ impl PlasticRule {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 pub struct Plastic {
-    /// Which contacts close.
+    /// Rule for the contacts that close.
     #[cfg_attr(feature = "serde", serde(rename = "plastic"))]
     pub rule: PlasticRule,
 }

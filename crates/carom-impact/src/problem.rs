@@ -168,7 +168,7 @@ impl<'a> ImpactProblem<'a> {
     ///
     /// # Errors
     ///
-    /// As [`new`](Self::new), which a problem that was posed has passed.
+    /// The errors of [`new`](Self::new), which a problem that was posed has passed.
     pub(crate) fn as_given(&self) -> Result<Option<Self>, ImpactError> {
         let given = self.given.as_ref();
         given
@@ -202,12 +202,12 @@ impl<'a> ImpactProblem<'a> {
         self.energy_j
     }
 
-    /// Whether any contact [approaches](Self::approaches). If none does the bodies separate.
+    /// True if any contact [approaches](Self::approaches). If none does the bodies separate.
     pub fn is_approaching(&self) -> bool {
         self.is_approaching
     }
 
-    /// Whether a contact approaches by more than grazing, on its own terms: faster than
+    /// True if a contact approaches by more than grazing, on its own terms: faster than
     /// $10^{-12}\sum_k|n_kv_k|$ and, per kinetic length of the normal, than $10^{-15}$ of the
     /// momentum of the parts that it touches. If most of the velocity is one that no row sees, the rest of it counts, and
     /// of the whole only its rounding. False for an index that is no contact.

@@ -66,7 +66,7 @@ pub(crate) fn blend(
     if r == 1.0 || r == 0.0 {
         return r;
     }
-    // What no normal sees is orthogonal to d but for the rounding of d.
+    // The part that no normal sees is orthogonal to d except for the rounding of d.
     let contacts = problem.contacts();
     let normals = (0..contacts.n_distinct()).map(|j| contacts.unit(j));
     let seen = part_in_span(normals, problem.momentum());

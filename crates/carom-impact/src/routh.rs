@@ -50,7 +50,7 @@ use nalgebra::{Matrix2, Matrix3, Vector3};
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(transparent))]
 pub struct Routh {
-    /// How the impact is resolved.
+    /// Options of the impact.
     pub options: ImpactOptions,
 }
 
@@ -66,13 +66,13 @@ impl ImpactLaw for Routh {
 
 /// The frictional impact of two rigid bodies in space (`two-body`), Jia & Wang.
 ///
-/// The same physics as [`Routh`], for one contact with two tangents; the problem of two bodies is
+/// The physics of [`Routh`], for one contact with two tangents; the problem of two bodies is
 /// built by [`BodyPair`](crate::two_body::BodyPair).
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(transparent))]
 pub struct TwoBody {
-    /// How the impact is resolved.
+    /// Options of the impact.
     pub options: ImpactOptions,
 }
 
@@ -187,7 +187,7 @@ fn outcome(
     )
 }
 
-/// What a planar impact does tangentially: the cases of Wang & Mason (1992), "C" in compression,
+/// Tangential mode of a planar impact: the cases of Wang & Mason (1992), "C" in compression,
 /// "R" in restitution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ContactMode {

@@ -7,7 +7,7 @@
 use crate::derivative::Differentiability;
 use nalgebra::{DMatrix, DVector};
 
-/// How a final state depends on the initial one. The worst of the impacts counts, and it is the
+/// Regularity of a final state as a function of the initial one. The worst of the impacts counts, and it is the
 /// largest in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Regularity {
@@ -51,7 +51,7 @@ pub struct SensitivityEvent {
     /// Saltation matrix $\Xi$ of the continuous flows at this impact (states × states); `None`
     /// unless the impact is smooth.
     pub saltation: Option<DMatrix<f64>>,
-    /// How the state after depends on the state before.
+    /// Regularity of the state after as a function of the state before.
     pub class: Regularity,
     /// Part of the velocity before (kinetic norm) by which it can change without a decision of the law; `None`
     /// where none is proven (see [`Derivative::margin`](crate::derivative::Derivative::margin)).
@@ -61,10 +61,10 @@ pub struct SensitivityEvent {
 /// The derivative of the final state of a run, at its fixed final time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sensitivity {
-    /// By the initial state (states × states); `None` where there is none, see
+    /// Derivative by the initial state (states × states); `None` where it does not exist, see
     /// [`reason`](Self::reason).
     pub d_final_d_initial: Option<DMatrix<f64>>,
-    /// By the parameters of the run, with their names (states each); empty where there is none.
+    /// Derivatives by the parameters of the run, with their names (states each); empty where they do not exist.
     pub d_final_d_parameters: Vec<(&'static str, DVector<f64>)>,
     /// The impacts in their order.
     pub events: Vec<SensitivityEvent>,
@@ -79,7 +79,7 @@ pub struct Sensitivity {
 }
 
 impl Default for Sensitivity {
-    /// Of a run in which nothing has happened yet.
+    /// Sensitivity of a run in which nothing has happened yet.
     fn default() -> Self {
         Self {
             d_final_d_initial: None,
@@ -120,7 +120,7 @@ impl Sensitivity {
         self.reason.get_or_insert_with(|| reason.to_owned());
     }
 
-    /// Whether nothing has been found yet that leaves the run without a derivative.
+    /// True if nothing has been found yet that leaves the run without a derivative.
     pub fn is_open(&self) -> bool {
         self.reason.is_none()
     }

@@ -4,7 +4,7 @@ use crate::ContactSet;
 use carom_metric::Wedge;
 use std::f64::consts::FRAC_PI_2;
 
-/// How close $\pi/2\gamma$ must come to an integer to count as one.
+/// Distance of $\pi/2\gamma$ from an integer up to which it counts as one.
 const INTEGER_TOLERANCE: f64 = 1e-9;
 
 /// Order dependence of two contacts.
@@ -30,7 +30,7 @@ pub struct PairUniqueness {
 pub struct Uniqueness {
     /// All pairs of distinct contacts.
     pub pairs: Vec<PairUniqueness>,
-    /// Whether the outcome is the same in every order for every momentum.
+    /// True if the outcome is the same in every order for every momentum.
     ///
     /// For independent normals this holds exactly when it holds for every pair (their reflections
     /// then generate a finite group with the feasible cone as chamber). For dependent normals the

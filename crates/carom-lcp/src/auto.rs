@@ -6,7 +6,7 @@ use crate::{
     pivoting,
 };
 
-/// What [`auto`] did.
+/// Method that [`auto`] chose.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AutoChoice {
     /// Name of the method that gave the answer.
@@ -24,7 +24,7 @@ pub struct AutoChoice {
 ///
 /// # Errors
 ///
-/// As [`Lemke::solve`].
+/// The errors of [`Lemke::solve`].
 pub fn auto(problem: &Lcp, options: LemkeOptions) -> Result<(LcpSolution, AutoChoice), LcpError> {
     let mut work = Work::new(options.max_work, options.max_pivots);
     let mut solution = Lemke { options }.solve_within(problem, &mut work)?;

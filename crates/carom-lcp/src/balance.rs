@@ -126,7 +126,7 @@ impl Balance {
         }
     }
 
-    /// Whether an answer (n) is heavy: in the balanced problem, in one of the blocks into which
+    /// True if an answer (n) is heavy: in the balanced problem, in one of the blocks into which
     /// the matrix falls, its largest entry exceeds that of the vector $10^4$ times.
     ///
     /// Only such answers can have a small backward error where there is no solution: the smaller
@@ -174,7 +174,7 @@ pub(crate) fn root(parent: &mut [usize], mut i: usize) -> usize {
     i
 }
 
-/// Whether an answer is not heavy, by the sizes of the terms of each row alone: if none exceeds its
+/// True if an answer is not heavy, by the sizes of the terms of each row alone: if none exceeds its
 /// $|q_i|$ too much, no entry of the answer does, in any units.
 #[inline]
 pub(crate) fn is_surely_light(terms: &[f64], vector: &[f64]) -> bool {
@@ -187,7 +187,7 @@ pub(crate) fn is_surely_light(terms: &[f64], vector: &[f64]) -> bool {
 /// An answer below this multiple of the vector in some balanced units is not heavy in others.
 pub(crate) const LIGHT: f64 = 0.1 * HEAVY;
 
-/// Whether an answer is not heavy in the units in which the largest entry of every row is one, and then that of every
+/// True if an answer is not heavy in the units in which the largest entry of every row is one, and then that of every
 /// column: no entry exceeds too much what a row that holds it has on the right.
 ///
 /// `units` (n) is overwritten.

@@ -35,7 +35,7 @@ pub struct BoxedLcp {
 /// An answer to a [`BoxedLcp`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct BoxedSolution {
-    /// How the attempt ended.
+    /// Outcome of the attempt.
     pub status: LcpStatus,
     /// The variables (n), within their bounds.
     pub z: DVector<f64>,
@@ -54,7 +54,7 @@ impl BoxedLcp {
     ///
     /// # Errors
     ///
-    /// Those of [`Lcp::new`], [`LcpError::NonFinite`] for a bound that is NaN or infinite on the
+    /// The errors of [`Lcp::new`], [`LcpError::NonFinite`] for a bound that is NaN or infinite on the
     /// wrong side, and [`LcpError::EmptyBounds`].
     pub fn new(
         matrix: DMatrix<f64>,

@@ -7,7 +7,7 @@ use crate::scalar::{exponent, larger, reduce, scale_by_power, smaller};
 /// Outside this range of $\omega$ products may overflow or vanish, and all numbers are scaled.
 const SAFE: std::ops::Range<f64> = 1e-270..1e270;
 
-/// How well a vector solves a problem, free of units.
+/// Residuals of a vector in a problem, free of units.
 ///
 /// [`backward_error`](Self::backward_error) decides. The others use one scale for all rows,
 /// $\omega = \max_{ij} |M_{ij}||z_j| + \lVert q\rVert_\infty$ with $w = Mz + q$, and overlook rows that
@@ -40,11 +40,11 @@ impl Certificate {
     };
 }
 
-/// What an answer looks like from inside a method.
+/// Residual and margins of an answer, for the methods.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Assessment {
     pub certificate: Certificate,
-    /// Whether the backward error is surely at most [`SOLVED_ERROR`], by a plain evaluation and a
+    /// True if the backward error is surely at most [`SOLVED_ERROR`], by a plain evaluation and a
     /// bound of its rounding.
     pub holds_by_rows: bool,
 }
@@ -57,7 +57,7 @@ pub(crate) fn sum_rounding(n: usize) -> f64 {
     (2 * n + 4) as f64 * (f64::EPSILON / 2.0)
 }
 
-/// Whether rows whose terms seem to vanish have none.
+/// True if rows whose terms seem to vanish have none.
 #[cold]
 fn tiny_rows_are_empty(problem: LcpRef<'_>, z: &[f64], terms: &[f64]) -> bool {
     terms.iter().enumerate().all(|(i, t)| {
@@ -169,7 +169,7 @@ pub(crate) fn certify(problem: LcpRef<'_>, z: &[f64], w: &mut [f64]) -> Certific
     }
 }
 
-/// The same where the plain evaluation would overflow or vanish: every factor is brought to about
+/// Residuals where the plain evaluation would overflow or vanish: every factor is brought to about
 /// one by a power of two.
 fn assess_scaled(problem: LcpRef<'_>, z: &[f64], w: &mut [f64], terms: &mut [f64]) -> Assessment {
     let z_max = max_abs(z);
@@ -241,7 +241,7 @@ struct Worst<const N: usize> {
     residual: [f64; N],
     complementarity: [f64; N],
     infeasibility: [f64; N],
-    /// What a row is off, over the terms of the row.
+    /// Error of each row, over the terms of the row.
     backward: [f64; N],
     /// The smallest terms of a row.
     least: [f64; N],

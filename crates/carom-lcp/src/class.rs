@@ -35,7 +35,7 @@ impl Verdict {
     }
 }
 
-/// What is known about a matrix.
+/// Known properties of a matrix.
 ///
 /// | class | definition | theorem (Cottle, Pang & Stone 1992) |
 /// | --- | --- | --- |
@@ -113,7 +113,7 @@ impl MatrixClass {
         })
     }
 
-    /// What a secondary ray means for this matrix.
+    /// Meaning of a secondary ray for this matrix.
     pub fn explain_ray(&self) -> &'static str {
         match self {
             Self {

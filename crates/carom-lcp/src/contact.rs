@@ -39,7 +39,7 @@ pub struct ContactLcp {
     is_capped: bool,
 }
 
-/// What the contacts are made of.
+/// Rows, friction and restitution of contacts.
 #[derive(Clone, Copy, Debug)]
 pub struct ContactRows<'a> {
     /// Delassus matrix $G$ on all contact rows, in 1/kg.
@@ -70,7 +70,7 @@ impl ContactLcp {
     ///
     /// # Errors
     ///
-    /// As [`frictionless`](Self::frictionless).
+    /// The errors of [`frictionless`](Self::frictionless).
     pub fn new(rows: &ContactRows<'_>, n_directions: usize) -> Result<Self, LcpError> {
         Self::assemble(
             rows,
@@ -79,12 +79,12 @@ impl ContactLcp {
         )
     }
 
-    /// The same with an upper bound $\lambda_{\max} \ge 0$ (m, N·s) on each normal impulse, the
+    /// The problem with an upper bound $\lambda_{\max} \ge 0$ (m, N·s) on each normal impulse, the
     /// sub-step of set-valued impact.
     ///
     /// # Errors
     ///
-    /// As [`new`](Self::new).
+    /// The errors of [`new`](Self::new).
     pub fn with_caps(
         rows: &ContactRows<'_>,
         n_directions: usize,

@@ -1,4 +1,4 @@
-//! What a complementary basis is, by verified bounds: as certain as rational arithmetic, where the
+//! Verdict on a complementary basis by verified bounds: as certain as rational arithmetic, where the
 //! signs are not zero.
 
 use crate::LcpRef;
@@ -6,7 +6,7 @@ use crate::balance::Balance;
 use crate::scalar::{Double, Scalar, scale_by_power};
 use nalgebra::DMatrix;
 
-/// What the bounds say about a complementary basis.
+/// Verdict of the bounds on a complementary basis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Enclosed {
     /// Its system has one solution, which is positive where it is not fixed.

@@ -32,11 +32,11 @@ pub struct Enumeration {
     /// [`LcpStatus::Solved`](crate::LcpStatus::Solved). If there is no basic one, some solution of a
     /// singular basis.
     pub solutions: Vec<LcpSolution>,
-    /// Whether all bases were tried: false if a budget was reached.
+    /// True if all bases were tried: false if a budget was reached.
     pub is_complete: bool,
     /// The work budget, if it was reached.
     pub limit: Option<Limit>,
-    /// Why there is no solution, if there is none and the search is complete.
+    /// Proof that no solution exists, if the search is complete.
     pub proof: Option<Proof>,
     /// $u$ (n) of [`Proof::Farkas`], else empty.
     pub farkas: Vec<f64>,
@@ -106,7 +106,7 @@ impl Enumerate {
         self.within(problem, &mut Work::new(self.max_work, None))
     }
 
-    /// The same within the rest of a budget.
+    /// Enumeration within the rest of a budget.
     pub(crate) fn within(
         &self,
         problem: LcpRef<'_>,
@@ -161,7 +161,7 @@ impl Enumerate {
     }
 }
 
-/// Which entries of $z$ and of $w$ are positive, one bit each.
+/// Positive entries of $z$ and of $w$, one bit each.
 type Signs = (u32, u32);
 
 /// Each complementary to the other.

@@ -1,8 +1,8 @@
-//! What can be wrong with a problem before any method has started.
+//! Errors of a problem before any method has started.
 
 /// Why a linear complementarity problem could not be posed or attempted.
 ///
-/// How an attempt ended is not an error but an [`LcpStatus`](crate::LcpStatus).
+/// The outcome of an attempt is not an error but an [`LcpStatus`](crate::LcpStatus).
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LcpError {

@@ -1,6 +1,6 @@
 //! Proofs that no $z \ge 0$ has $Mz + q \ge 0$.
 //!
-//! Farkas: there is none exactly if some $u \ge 0$ has $M^Tu \le 0$ and $q^Tu < 0$, since then
+//! Farkas: no such $z$ exists exactly if some $u \ge 0$ has $M^Tu \le 0$ and $q^Tu < 0$, since then
 //! $u^T(Mz + q) < 0$ for every $z \ge 0$. A $u$ found in floating point is a proof only if the
 //! signs are exact, so the sums are evaluated without rounding where rounding could decide.
 
@@ -11,7 +11,7 @@ use carom_numeric::sums::ExactSum;
 /// Products below this may lose the low half of their exact value.
 const SMALLEST_PRODUCT: f64 = 1e-280;
 
-/// Whether a direction, or the ratios of small integers next to it, proves infeasibility. Overwrites
+/// True if a direction, or the ratios of small integers next to it, proves infeasibility. Overwrites
 /// the direction.
 pub(crate) fn proves_infeasible(problem: LcpRef<'_>, direction: &mut [f64]) -> bool {
     let largest = direction.iter().fold(0.0f64, |m, u| m.max(*u));
@@ -35,7 +35,7 @@ pub(crate) fn proves_infeasible(problem: LcpRef<'_>, direction: &mut [f64]) -> b
     is_certificate(problem, integers)
 }
 
-/// Whether $u \ge 0$, $M^Tu \le 0$ and $q^Tu < 0$ hold exactly for these doubles (n).
+/// True if $u \ge 0$, $M^Tu \le 0$ and $q^Tu < 0$ hold exactly for these doubles (n).
 pub(crate) fn is_certificate(problem: LcpRef<'_>, u: &[f64]) -> bool {
     u.iter().all(|u| *u >= 0.0 && u.is_finite())
         && sign(problem.vector(), u) < 0

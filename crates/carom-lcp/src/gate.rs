@@ -1,4 +1,4 @@
-//! What every answer has to pass, whichever method found it.
+//! The gate that every answer has to pass, whichever method found it.
 
 use crate::backward::{SOLVED_ERROR, backward_error};
 use crate::balance::Balance;

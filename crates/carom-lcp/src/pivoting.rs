@@ -76,7 +76,7 @@ struct Tableau {
     n_pivots: u64,
 }
 
-/// What stops the driving variable.
+/// Event that stops the driving variable.
 enum Stop {
     /// Its partner, or its own way to zero.
     Own,
@@ -109,7 +109,7 @@ impl Tableau {
         self.at(i, self.n)
     }
 
-    /// What counts as zero: rank-deficient matrices have whole columns of rounding errors.
+    /// Threshold of zero: rank-deficient matrices have whole columns of rounding errors.
     fn zero(&self) -> f64 {
         let rows = self.entries.chunks_exact(self.n + 1);
         let largest = rows.fold(0.0, |m: f64, row| m.max(max_abs(&row[..self.n])));
@@ -183,7 +183,7 @@ impl Tableau {
         }
     }
 
-    /// How far the nonbasic variable of pair `r` can grow from `value`.
+    /// Largest growth of the nonbasic variable of pair `r` from `value`.
     fn stop(&self, r: usize, value: f64, is_dual: bool, scale: f64) -> (Stop, f64) {
         let n = self.n;
         let zero = self.zero();

@@ -57,7 +57,7 @@ impl Lcp {
     ///
     /// # Errors
     ///
-    /// As [`new`](Self::new); a short or long row is a [`LcpError::DimensionMismatch`].
+    /// The errors of [`new`](Self::new); a short or long row is a [`LcpError::DimensionMismatch`].
     pub fn from_rows(rows: &[Vec<f64>], vector: Vec<f64>) -> Result<Self, LcpError> {
         let n = vector.len();
         check_dim(n)?;
@@ -101,7 +101,7 @@ impl Lcp {
         }
     }
 
-    /// How well `z` (n) solves the problem, and $w = Mz + q$.
+    /// Certificate of `z` (n) in the problem, and $w = Mz + q$.
     ///
     /// # Errors
     ///
@@ -242,7 +242,7 @@ fn scan<const N: usize>(chunks: &[[f64; N]]) -> (f64, f64) {
 /// An answer with its certificate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LcpSolution {
-    /// How the attempt ended. Unless [`Solved`](LcpStatus::Solved), `z` is the best that was met.
+    /// Outcome of the attempt. Unless [`Solved`](LcpStatus::Solved), `z` is the best that was met.
     pub status: LcpStatus,
     /// The variables (n), nonnegative.
     pub z: DVector<f64>,
@@ -250,7 +250,7 @@ pub struct LcpSolution {
     pub w: DVector<f64>,
     /// Residuals of `z` on the problem as given.
     pub certificate: Certificate,
-    /// Whether `z` is so large against the data that a small backward error proves nothing: with
+    /// True if `z` is so large against the data that a small backward error proves nothing: with
     /// rows and columns of the matrix at largest entry one, it exceeds the vector $10^4$ times.
     pub is_heavy: bool,
     /// Why the status is true; `None` where nothing is proven.

@@ -3,7 +3,7 @@
 use carom_numeric::sums::{two_product, two_sum};
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
-/// What the tableau needs of a number.
+/// Operations of a number that the tableau needs.
 pub(crate) trait Scalar:
     Copy
     + PartialOrd

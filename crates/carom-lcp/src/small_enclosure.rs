@@ -16,7 +16,7 @@ const SMALLEST_TERMS: f64 = 1e-200;
 /// Bound of what underflow takes from the sums of a row.
 const UNDERFLOW: f64 = 1e-300;
 
-/// The same for entries of a row that is scaled to one.
+/// Underflow of the entries of a row that is scaled to one.
 const SCALED_UNDERFLOW: f64 = UNDERFLOW / SMALLEST_TERMS;
 
 /// Bound of the relative rounding of an entry that is scaled by a row and a column, and of a product with it.
@@ -117,7 +117,7 @@ impl Rows {
     }
 }
 
-/// A bound of the relative error of every basic variable; `None` if there is none below [`MOST`].
+/// A bound of the relative error of every basic variable; `None` without a bound below [`MOST`].
 #[inline]
 fn relative_error(
     problem: LcpRef<'_>,

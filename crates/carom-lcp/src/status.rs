@@ -1,8 +1,8 @@
-//! How an attempt at a problem ended.
+//! Outcome of an attempt at a problem.
 
 use std::fmt;
 
-/// How an attempt at a linear complementarity problem ended.
+/// Outcome of one attempt at a linear complementarity problem.
 ///
 /// Decided on the problem as given after a method has finished, never by the method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -4,10 +4,10 @@
 /// the order of ten seconds.
 pub const DEFAULT_MAX_WORK: u64 = 20_000_000_000;
 
-/// What a number of twice the precision costs next to a plain one.
+/// Cost of a number of twice the precision next to a plain one.
 pub(crate) const DOUBLE_COST: u64 = 16;
 
-/// What has been spent of a budget.
+/// Spent part of a budget.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Work {
     left: u64,
@@ -46,7 +46,7 @@ impl Work {
         self.left
     }
 
-    /// Which of the budgets is used up, if any.
+    /// The budget that is used up, if any.
     pub(crate) fn limit(&self) -> Option<Limit> {
         match (self.left, self.pivots_left) {
             (0, _) => Some(Limit::Work),
@@ -68,7 +68,7 @@ impl Work {
         self.left = self.left.saturating_sub(given - part.left.min(given));
     }
 
-    /// The same, and its pivots.
+    /// Takes back work and its pivots.
     pub(crate) fn take_back_pivots(&mut self, part: &Self, given: u64) {
         self.take_back(part, given);
         self.pivots_left = part.pivots_left;
@@ -76,7 +76,7 @@ impl Work {
     }
 }
 
-/// Which budget ended a search.
+/// Budget that ended a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Limit {
     /// Multiply-adds: [`LemkeOptions::max_work`](crate::LemkeOptions::max_work).

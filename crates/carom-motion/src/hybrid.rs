@@ -80,12 +80,12 @@ impl Limits {
     }
 }
 
-/// How a run ended.
+/// Ending of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Ending<E> {
     /// The whole time was run.
     Completed,
-    /// As many impacts as asked for happened.
+    /// The number of impacts that was asked for happened.
     MaxImpacts,
     /// Nothing moves.
     AtRest,
@@ -113,7 +113,7 @@ impl<E> Ending<E> {
     ///
     /// # Errors
     ///
-    /// What [`Stopped`](Self::Stopped) holds.
+    /// The error that [`Stopped`](Self::Stopped) holds.
     pub fn or_error(self) -> Result<Self, E> {
         match self {
             Self::Stopped(error) => Err(error),
@@ -150,23 +150,23 @@ pub enum Event<'e, S, I, C> {
     Established {
         /// Time (s).
         time: f64,
-        /// Which.
+        /// The contact.
         contact: C,
     },
     /// A lasting contact slides or sticks from now on.
     Mode {
         /// Time (s).
         time: f64,
-        /// Which.
+        /// The contact.
         contact: C,
-        /// Whether it slides.
+        /// True if it slides.
         slides: bool,
     },
     /// A lasting contact opens.
     Released {
         /// Time (s).
         time: f64,
-        /// Which.
+        /// The contact.
         contact: C,
     },
 }

@@ -11,7 +11,7 @@
 //! | [`billiard`] | nonholonomic systems, the penny first of all | any law with constraints |
 //! | [`hybrid`] | a system of one's own | |
 //!
-//! What an impact does is the business of `carom-impact`, how things move between impacts that of
+//! Impacts are the business of `carom-impact`, motion between impacts that of
 //! [`carom_variational`]. First contacts of bodies and impacts of billiards are isolated with a guarantee.
 
 pub mod billiard;

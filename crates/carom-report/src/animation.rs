@@ -33,7 +33,7 @@ pub struct Animation {
     pub title: String,
     /// Caption below the picture.
     pub caption: String,
-    /// What passes while the animation plays, and its unit.
+    /// Quantity that passes while the animation plays, and its unit.
     pub clock: Column,
     /// Clock at each frame, never decreasing.
     pub times: Vec<f64>,
@@ -42,7 +42,7 @@ pub struct Animation {
     /// Impulses at contact points, each at the clock of an impact, in ascending order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub impulses: Vec<PointImpulse>,
-    /// What moves.
+    /// Moving bodies.
     pub scene: Scene,
 }
 
@@ -56,9 +56,9 @@ pub enum Scene {
         /// bodies have none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         axes: Option<[String; 2]>,
-        /// What never moves.
+        /// Outlines that never move.
         fixed: Vec<Outline>,
-        /// What moves.
+        /// Moving bodies.
         bodies: Vec<PlaneBody>,
         /// Arrows, drawn above the bodies.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -84,7 +84,7 @@ pub enum Scene {
 /// A shape in the plane, in the axes of its body or, if fixed, of the picture.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outline {
-    /// What is drawn.
+    /// Shape that is drawn.
     pub shape: PlaneShape,
     /// Color of the line; a closed shape is filled with a light tint of it.
     #[serde(default)]
@@ -110,7 +110,7 @@ pub enum PlaneShape {
         x: Vec<f64>,
         /// Ordinates.
         y: Vec<f64>,
-        /// Whether the last point is joined to the first and the inside is filled.
+        /// True if the last point is joined to the first and the inside is filled.
         #[serde(default)]
         closed: bool,
     },
@@ -156,7 +156,7 @@ pub struct PlaneBody {
     /// Angle, counterclockwise (rad); empty if the body never turns.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub angle: Vec<f64>,
-    /// Whether the origin leaves its path behind.
+    /// True if the origin leaves its path behind.
     #[serde(default)]
     pub trail: bool,
 }
@@ -391,7 +391,7 @@ impl Animation {
         times
     }
 
-    /// Where a NaN or infinity stands, if there is one.
+    /// Place of a NaN or infinity, if there is one.
     pub fn non_finite(&self) -> Option<String> {
         let mut lists = vec![("times", &self.times), ("impacts", &self.impacts)];
         self.scene.series(&mut lists);
@@ -406,7 +406,7 @@ impl Animation {
             .or_else(|| self.scene.non_finite().map(str::to_owned))
     }
 
-    /// What is wrong with the animation, if anything: lengths, order, indices, or a number that is
+    /// Fault of the animation, if it has one: lengths, order, indices, or a number that is
     /// not finite.
     #[must_use]
     pub fn problem(&self) -> Option<String> {
@@ -479,7 +479,7 @@ impl Scene {
         }
     }
 
-    /// What of the shapes and the ground is not finite.
+    /// Part of the shapes or the ground that is not finite.
     fn non_finite(&self) -> Option<&'static str> {
         let good = match self {
             Self::Plane { .. } => self.outlines().all(|outline| outline.shape.is_finite()),
@@ -507,7 +507,7 @@ impl Scene {
         bodies.iter().flat_map(|body| &body.outlines).chain(fixed)
     }
 
-    /// What is wrong with the shapes, apart from numbers that are not finite.
+    /// Fault of the shapes, apart from numbers that are not finite.
     fn problem(&self) -> Option<String> {
         match self {
             Self::Plane { .. } => self.outlines().find_map(|outline| outline.shape.problem()),

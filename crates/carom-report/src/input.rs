@@ -46,7 +46,7 @@ pub fn read_file(path: &Path, limit: u64) -> Result<Vec<u8>> {
 ///
 /// # Errors
 ///
-/// Those of [`read_file`], and [`ErrorKind::InvalidData`] for bytes that are not UTF-8.
+/// The errors of [`read_file`], and [`ErrorKind::InvalidData`] for bytes that are not UTF-8.
 pub fn read_text(path: &Path, limit: u64) -> Result<String> {
     String::from_utf8(read_file(path, limit)?)
         .map_err(|_| Error::new(ErrorKind::InvalidData, "the text is not UTF-8"))

@@ -1,4 +1,4 @@
-//! What a run reports, as data, and its forms for people and programs.
+//! Report of a run as data, and its forms for people and programs.
 //!
 //! A [`Record`] holds quantities, tables, figures and animations; it computes nothing. [`export`]
 //! makes JSON, CSV, SVG and HTML of it and knows no mechanics. [`input`] reads files of a user up to a limit.

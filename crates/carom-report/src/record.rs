@@ -20,13 +20,13 @@ use std::collections::BTreeMap;
 pub struct Record {
     /// Name of the scenario.
     pub scenario: String,
-    /// What the run shows, in a sentence or two.
+    /// Summary of the run in a sentence or two.
     pub summary: String,
     /// Version of carom's arithmetic, [`NUMERICS_VERSION`]: results that carry the same one were computed
     /// alike.
     #[serde(default)]
     pub numerics: u32,
-    /// How the run ended; `"completed"` unless the scenario says otherwise.
+    /// Status at the end of the run; `"completed"` unless the scenario says otherwise.
     pub status: String,
     /// Input parameters, as the scenario read them.
     pub parameters: serde_json::Value,
@@ -116,7 +116,7 @@ fn bad_cell(field: &str, rows: &[Vec<f64>]) -> Option<String> {
 pub struct Table {
     /// Name, from which the file name is made.
     pub name: String,
-    /// What the table shows.
+    /// Caption of the table.
     pub caption: String,
     /// Columns.
     pub columns: Vec<Column>,

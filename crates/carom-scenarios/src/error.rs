@@ -76,6 +76,7 @@ impl ScenarioError {
                     | ImpactError::EnumerationLimit { .. }
                     | ImpactError::SampleLimit { .. }
                     | ImpactError::WorkLimit { .. }
+                    | ImpactError::FitLimit { .. }
                     | ImpactError::NotPointed
                     | ImpactError::MinimalityLimitExceeded { .. }
                     | ImpactError::NoElasticOutcome { .. }

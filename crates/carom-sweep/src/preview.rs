@@ -3,17 +3,16 @@
 use crate::SweepError;
 use crate::answer::answer;
 use crate::evaluate::Evaluator;
-use crate::plan::{Column, Plan, Source};
+use crate::plan::{CellKind, Column, Plan, Source};
 use crate::source::Fault;
 use carom_wire::nearest_name;
 use serde_json::Value;
-use std::time::{Duration, Instant};
 
-/// Cells that are answered, spread evenly: one cell alone may have an error, or lack what others have.
-const TRIED: u64 = 5;
+/// Problems that are answered, spread evenly: one alone may have an error, or lack what others have.
+const PROBLEMS: u64 = 5;
 
-/// No cell is begun after this time: a preview of slow cells answers one of them.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// Runs of a scenario that are made: they may be long, and their records have the same keys.
+const RUNS: u64 = 1;
 
 /// Paths of an answer that are compared with an unknown one: beyond that many it is a table of numbers.
 const MAX_PATHS: usize = 10_000;
@@ -34,12 +33,11 @@ impl Plan {
         }
         let mut answers = Vec::new();
         let mut evaluator = Evaluator::new(self)?;
-        let start = Instant::now();
-        let tried = self.n_cells().min(TRIED);
+        let tried = self.n_cells().min(match self.kind {
+            CellKind::Problem { .. } => PROBLEMS,
+            CellKind::Scenario(_) => RUNS,
+        });
         for i in 0..tried {
-            if i > 0 && start.elapsed() > PATIENCE {
-                break;
-            }
             // Below 2^40 cells, so the product has room.
             evaluator.move_to(i * self.n_cells() / tried)?;
             if let Ok(answered) = answer(&mut evaluator)? {

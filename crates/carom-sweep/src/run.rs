@@ -86,7 +86,7 @@ pub struct Shard {
 /// another plan; [`SweepError::File`] for what the system refuses.
 pub fn run(plan: &Plan, folder: &Path, options: &RunOptions) -> Result<Summary, SweepError> {
     let start = Instant::now();
-    plan.check_columns()?;
+    check_columns(plan, folder)?;
     clear(plan, folder)?;
     if options.shards.is_none() {
         remove_strays(plan, folder)?;
@@ -199,10 +199,19 @@ pub fn run_shard_until(
 ///
 /// The errors of [`run`].
 pub fn prepare(plan: &Plan, folder: &Path) -> Result<Status, SweepError> {
-    plan.check_columns()?;
+    check_columns(plan, folder)?;
     clear(plan, folder)?;
     remove_strays(plan, folder)?;
     status(folder)
+}
+
+/// Looks the columns up, unless the folder has shards: then another process has done so, or the same one before.
+fn check_columns(plan: &Plan, folder: &Path) -> Result<(), SweepError> {
+    let has_shards = status(folder).is_ok_and(|found| found.missing.len() < found.shards);
+    if has_shards {
+        return Ok(());
+    }
+    plan.check_columns()
 }
 
 /// Makes a folder that of a plan, without what dead processes of this machine left in it.

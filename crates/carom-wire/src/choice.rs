@@ -1,4 +1,4 @@
-//! Which law suits which impact.
+//! Choice of a law by the situation.
 
 use carom_impact::{Law, LawInfo};
 
@@ -110,8 +110,19 @@ pub fn choice(law: &Law) -> Choice {
                 ONE_LCP,
             ],
         ),
-        Law::AnitescuPotra(_) => row(
+        Law::Poisson(_) => row(
             5,
+            [
+                "several contacts that rebound: heaps, jams, whatever must have an answer",
+                "Coulomb",
+                "Poisson, of each contact",
+                "one",
+                NEVER_GROWS,
+                "two complementarity problems",
+            ],
+        ),
+        Law::AnitescuPotra(_) => row(
+            6,
             [
                 "several contacts that rest or land: stacks, feet",
                 "Coulomb",
@@ -122,7 +133,7 @@ pub fn choice(law: &Law) -> Choice {
             ],
         ),
         Law::Sequential(_) => row(
-            6,
+            7,
             [
                 "several contacts whose order is known",
                 "Coulomb",
@@ -133,7 +144,7 @@ pub fn choice(law: &Law) -> Choice {
             ],
         ),
         Law::SetValued(_) => row(
-            7,
+            8,
             [
                 "several contacts whose order nobody knows: all that can happen",
                 "Coulomb",
@@ -144,7 +155,7 @@ pub fn choice(law: &Law) -> Choice {
             ],
         ),
         Law::NonholonomicElastic(_) => row(
-            8,
+            9,
             [
                 "wheels or blades that never slip hit a wall",
                 "none",
@@ -155,7 +166,7 @@ pub fn choice(law: &Law) -> Choice {
             ],
         ),
         Law::NonholonomicNewton(_) => row(
-            9,
+            10,
             [
                 "wheels or blades that never slip hit a wall, with losses",
                 "none",
@@ -166,7 +177,7 @@ pub fn choice(law: &Law) -> Choice {
             ],
         ),
         Law::NonholonomicProjected(_) => row(
-            10,
+            11,
             [
                 "wheels that slip during the blow and roll again after it",
                 "none",
@@ -177,7 +188,7 @@ pub fn choice(law: &Law) -> Choice {
             ],
         ),
         Law::NonholonomicProjectedNewton(_) => row(
-            11,
+            12,
             [
                 "wheels that slip during the blow, with losses",
                 "none",
@@ -188,7 +199,7 @@ pub fn choice(law: &Law) -> Choice {
             ],
         ),
         Law::NonholonomicRough(_) => row(
-            12,
+            13,
             [
                 "a contact that reverses sliding, too: no-slip billiards",
                 "sticks",

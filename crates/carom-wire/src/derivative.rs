@@ -120,8 +120,26 @@ impl Wanted {
         outcome: &ImpactOutcome,
         is_member: bool,
     ) -> Result<Value, WireError> {
+        let mut budget = u64::MAX;
+        self.jacobian_within(problem, law, outcome, is_member, &mut budget)
+    }
+
+    /// Jacobian within a budget of work, of which it takes its part: without any left there is no class.
+    pub(crate) fn jacobian_within(
+        &self,
+        problem: &ImpactProblem<'_>,
+        law: &Law,
+        outcome: &ImpactOutcome,
+        is_member: bool,
+        budget: &mut u64,
+    ) -> Result<Value, WireError> {
+        if *budget == 0 {
+            return Ok(json!({
+                "class": null, "margin": null, "reason": "work-limit", "pieces": [], "complete": false, "unique": null,
+            }));
+        }
         let axes = |impulses: &DMatrix<f64>| impulses.clone();
-        self.written(problem, law, outcome, is_member, &axes)
+        self.written(problem, law, outcome, is_member, &axes, budget)
     }
 
     /// Jacobian for two bodies, with impulses in world axes: the columns of `frame` are those of the
@@ -147,7 +165,7 @@ impl Wanted {
         }
         let turned = DMatrix::from_fn(3, 3, |i, j| frame[(i, (j + 2) % 3)]);
         let axes = |impulses: &DMatrix<f64>| &turned * impulses;
-        self.written(problem, law, outcome, false, &axes)
+        self.written(problem, law, outcome, false, &axes, &mut { u64::MAX })
     }
 
     fn written(
@@ -157,6 +175,7 @@ impl Wanted {
         outcome: &ImpactOutcome,
         is_member: bool,
         axes: &dyn Fn(&DMatrix<f64>) -> DMatrix<f64>,
+        budget: &mut u64,
     ) -> Result<Value, WireError> {
         let n = problem.velocity_minus().0.len();
         check_length("derivative", n, "velocities", MAX_VELOCITIES)?;
@@ -174,6 +193,7 @@ impl Wanted {
             self.tolerance,
         )
         .map_err(|error| WireError::at("derivative", &error))?;
+        *budget = budget.saturating_sub(derivative.work());
         let fields = self.fields(problem, &derivative, &directions, axes)?;
         Ok(Value::Object(fields))
     }

@@ -456,6 +456,9 @@ fn law_fields(law: &LawMatch) -> Value {
         put("detail", law.detail.as_str().into());
     }
     put("velocity_plus", json!(law.velocity_plus.0.as_slice()));
+    if law.is_limited {
+        put("limit", "work".into());
+    }
     Value::Object(fields)
 }
 

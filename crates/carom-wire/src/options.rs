@@ -10,9 +10,9 @@ pub(crate) fn known_law(name: &str) -> Result<Law, WireError> {
     Law::named(name).ok_or_else(|| {
         let known: Vec<&str> = LAWS.iter().map(|info| info.name).collect();
         let hint = nearest_name(name, known.iter().copied())
-            .map_or_else(String::new, |name| format!("; did you mean `{name}`?"));
+            .map_or_else(|| ";".to_owned(), |name| format!("; did you mean `{name}`?"));
         let message = format!(
-            "law: unknown law `{name}`{hint}; `carom laws` tells which suits which impact; known: {}",
+            "law: unknown law `{name}`{hint} `carom laws` tells which suits which impact; known: {}",
             known.join(", ")
         );
         WireError::new("unknown-law", message)

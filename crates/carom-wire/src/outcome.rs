@@ -152,6 +152,19 @@ fn diagnostics(contacts: &ContactSet<'_>, outcome: &ImpactOutcome) -> Value {
             put("pivots", cone.pivots.into());
             put("newton_steps", cone.newton_steps.into());
         }
+        Diagnostics::Poisson(phases) => {
+            let modes: Vec<&str> = phases.modes.iter().map(|mode| mode.name()).collect();
+            let compression = phases.compression.as_slice();
+            put("compression", json!(by_contact(contacts, compression)));
+            put("scale", phases.scale.into());
+            put("residual", phases.residual.into());
+            put("cone", cone_name(phases.cone));
+            put("family", phases.family.into());
+            put("selection", phases.selection.name().into());
+            put("modes", json!(modes));
+            put("pivots", phases.pivots.into());
+            put("newton_steps", phases.newton_steps.into());
+        }
         Diagnostics::Sequential {
             sequence,
             closed_at_once,

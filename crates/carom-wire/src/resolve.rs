@@ -7,6 +7,7 @@ use crate::limits::{MAX_CONTACTS, MAX_DIMENSION, check_length, check_options};
 use crate::options::{Asked, known_law, refused};
 use crate::outcome::{outcome_fields, rows, set_fields};
 use crate::{Answer, Progress, bodies, simultaneous};
+use carom_impact::frictional::DEFAULT_SAMPLING_WORK;
 use carom_impact::propagative::OrderSample;
 use carom_impact::{
     Contact, ContactSet, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, Law, OutcomeSet,
@@ -331,6 +332,7 @@ fn by_law(
         }
         law @ (Law::Plastic(_)
         | Law::MoreauNewton(_)
+        | Law::Poisson(_)
         | Law::Sequential(_)
         | Law::Routh(_)
         | Law::TwoBody(_)
@@ -368,9 +370,21 @@ pub(crate) fn differentiated_fields(
     is_member: bool,
     wanted: Option<&Wanted>,
 ) -> Result<Map<String, Value>, WireError> {
+    differentiated_within(problem, law, outcome, is_member, wanted, &mut { u64::MAX })
+}
+
+/// Differentiates within a budget of work, of which it takes its part.
+pub(crate) fn differentiated_within(
+    problem: &ImpactProblem<'_>,
+    law: &Law,
+    outcome: &ImpactOutcome,
+    is_member: bool,
+    wanted: Option<&Wanted>,
+    budget: &mut u64,
+) -> Result<Map<String, Value>, WireError> {
     let mut fields = outcome_fields(problem.contacts(), outcome);
     if let Some(wanted) = wanted {
-        let jacobian = wanted.jacobian(problem, law, outcome, is_member)?;
+        let jacobian = wanted.jacobian_within(problem, law, outcome, is_member, budget)?;
         fields.insert("jacobian".to_owned(), jacobian);
     }
     Ok(fields)
@@ -497,9 +511,10 @@ fn outcomes(
     set: &OutcomeSet,
     wanted: Option<&Wanted>,
 ) -> Result<Vec<Map<String, Value>>, WireError> {
+    let mut budget = DEFAULT_SAMPLING_WORK;
     set.outcomes
         .iter()
-        .map(|outcome| differentiated_fields(problem, law, outcome, true, wanted))
+        .map(|outcome| differentiated_within(problem, law, outcome, true, wanted, &mut budget))
         .collect()
 }
 

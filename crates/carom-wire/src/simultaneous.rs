@@ -7,7 +7,7 @@ use crate::error::{WireError, typed};
 use crate::limits::check_written;
 use crate::options::refused;
 use crate::outcome::{by_contact, outcome_fields};
-use crate::resolve::{Solved, differentiated_fields, one};
+use crate::resolve::{Solved, differentiated_fields, differentiated_within, one};
 use carom_impact::frictional::{
     AnitescuPotra, EndMode, ModeSolution, SampleSummary, Sampler, SamplingProbe, SetValued,
     all_simultaneous, sampled_outcomes, summarize,
@@ -110,7 +110,9 @@ pub(crate) fn set_valued(
     let Some(first) = all.first() else {
         return Err(law.none_of(&summary).into());
     };
-    let mut fields = differentiated_fields(problem, &as_law, first, true, wanted)?;
+    let mut budget = law.max_work;
+    let mut fields =
+        differentiated_within(problem, &as_law, first, true, wanted, &mut { u64::MAX })?;
     let probe = SamplingProbe::new(&sampler, &summary)?;
     let mut of_all = diagnostics(&sampler, &summary, &probe);
     if let Diagnostics::SetValued {
@@ -127,7 +129,8 @@ pub(crate) fn set_valued(
     }
     if outcomes != Some(OutcomesInput::One) {
         let all = all.iter().map(|outcome| {
-            differentiated_fields(problem, &as_law, outcome, true, wanted).map(Value::Object)
+            differentiated_within(problem, &as_law, outcome, true, wanted, &mut budget)
+                .map(Value::Object)
         });
         let all = all.collect::<Result<_, _>>()?;
         fields.insert("outcomes".to_owned(), Value::Array(all));

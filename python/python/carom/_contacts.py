@@ -19,23 +19,13 @@ def coefficients(value: ArrayLike, name: str, size: int) -> Floats:
     return np.full(size, floats(value, name, ())) if is_one else floats(value, name, (size,))
 
 
-def _frictions(values: Floats) -> Floats:
-    """The coefficients, if all are at least 0; refused in the words of the command line."""
-    bad = np.flatnonzero(values < 0.0)
+def _refuse(is_bad: Any, values: Floats, kind: str, told: str) -> Floats:
+    """The coefficients, if none is bad; refused in the words of the command line."""
+    bad = np.flatnonzero(is_bad)
     if len(bad):
         index = int(bad[0])
-        message = f"contacts: contact {index} has friction {_number(values[index])}: it must be finite and at least 0"
-        raise CaromError("invalid-friction", message, index)
-    return values
-
-
-def _restitutions(values: Floats) -> Floats:
-    """The coefficients, if all lie in [0, 1]; refused in the words of the command line."""
-    bad = np.flatnonzero((values < 0.0) | (values > 1.0))
-    if len(bad):
-        index = int(bad[0])
-        message = f"contacts: restitution is {_number(values[index])}: it must lie in [0, 1]"
-        raise CaromError("invalid-restitution", message, index)
+        message = told.format(index=index, value=_number(values[index]))
+        raise CaromError(kind, f"contacts: {message}", index)
     return values
 
 
@@ -109,8 +99,12 @@ class Contacts:
             ]
         self._normals = frozen(rows)
         self._tangents = tuple(frozen(item) for item in sets)
-        self._friction = frozen(_frictions(coefficients(friction, "friction", size)))
-        self._restitution = frozen(_restitutions(coefficients(restitution, "restitution", size)))
+        mu = coefficients(friction, "friction", size)
+        told = "contact {index} has friction {value}: it must be finite and at least 0"
+        self._friction = frozen(_refuse(mu < 0.0, mu, "invalid-friction", told))
+        e = coefficients(restitution, "restitution", size)
+        told = "restitution is {value}: it must lie in [0, 1]"
+        self._restitution = frozen(_refuse((e < 0.0) | (e > 1.0), e, "invalid-restitution", told))
         self._hash: int | None = None
 
     @classmethod

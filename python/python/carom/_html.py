@@ -17,7 +17,7 @@ def shown(value: Any) -> str:
     if isinstance(value, np.ndarray):
         if value.size > _MANY:
             return f"array of shape {value.shape}"
-        return np.array2string(value, precision=4, separator=", ", suppress_small=False)
+        return np.array2string(value, precision=4, separator=", ")
     if isinstance(value, float):
         return f"{value:.9g}"
     text = str(value)

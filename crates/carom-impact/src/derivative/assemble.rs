@@ -55,6 +55,7 @@ impl<'p> Derivative<'p> {
             is_continuous,
             answers,
             reason,
+            work,
         } = branches;
         let mut derivative = Self {
             way: None,
@@ -63,6 +64,8 @@ impl<'p> Derivative<'p> {
             class: None,
             nearest: f64::INFINITY,
             tolerance,
+            seen_part: 1.0,
+            work,
             scope: OnceLock::new(),
             is_complete,
             answers,
@@ -86,7 +89,7 @@ impl<'p> Derivative<'p> {
         };
         let outcome_after = frame.of_velocity(&outcome.velocity_plus.0);
         let mut missed = &outcome_after - &first.velocity;
-        // Where the law was asked nearby it may answer there otherwise than here.
+        // A law that was asked nearby may answer there otherwise than here.
         if !(is_continuous.is_some() || frame.is_rounding(&missed, SAME_WAY)) {
             return Err(ImpactError::NotDifferentiated {
                 reason: "its stages do not lead to the outcome",
@@ -95,7 +98,7 @@ impl<'p> Derivative<'p> {
         let least = |of: fn(&Walk) -> f64| ways.iter().map(of).fold(f64::INFINITY, f64::min);
         let (next, nearest) = (least(|way| way.margin), least(|way| way.least));
         let n_ways = ways.len();
-        // Where no way leads on the law has another answer, or none.
+        // If no way leads on, the law has another answer, or no answer.
         let is_covered = match is_continuous {
             Some(is_continuous) => is_continuous,
             None => leads_everywhere(frame, &ways)?,
@@ -106,8 +109,7 @@ impl<'p> Derivative<'p> {
         for way in ways {
             let is_same = |other: &Walk| {
                 let moved = &way.velocity - &other.velocity;
-                frame.scales().is_zero(&moved, SAME_OUTCOME)
-                    && are_one(&way.jacobian, &other.jacobian)
+                frame.is_zero(&moved, SAME_OUTCOME) && are_one(&way.jacobian, &other.jacobian)
             };
             if !distinct.iter().any(is_same) {
                 distinct.push(way);
@@ -120,7 +122,7 @@ impl<'p> Derivative<'p> {
             let is_kink = (is_covered || is_truncated)
                 && distinct.iter().all(|way| {
                     let moved = &way.velocity - &outcome_after;
-                    frame.scales().is_zero(&moved, SAME_WAY)
+                    frame.is_zero(&moved, SAME_WAY)
                 });
             let pieces = distinct
                 .iter()
@@ -204,7 +206,7 @@ impl<'p> Derivative<'p> {
         Ok(derivative)
     }
 
-    /// What is proven of the surroundings of the velocity, worked out when it is first asked for.
+    /// Proven scope of the branches around the velocity, computed when it is first asked for.
     pub(super) fn scope(&self) -> Scope {
         *self.scope.get_or_init(|| self.find_scope())
     }
@@ -213,7 +215,7 @@ impl<'p> Derivative<'p> {
         let frame = &self.frame;
         let part = |distance: f64| {
             if frame.speed > 0.0 {
-                distance / frame.speed
+                distance / frame.speed * self.seen_part
             } else {
                 distance
             }
@@ -225,6 +227,12 @@ impl<'p> Derivative<'p> {
             };
         };
         let nearest_other = match &self.answers {
+            Answers::OneSomewhere => {
+                return Scope {
+                    is_unique: Some(true),
+                    margin: None,
+                };
+            }
             Answers::One => Some(f64::INFINITY),
             Answers::Modes {
                 cones,
@@ -236,7 +244,7 @@ impl<'p> Derivative<'p> {
             is_unique: nearest_other.map(|other| other >= INSIDE * self.nearest),
             margin: nearest_other.and_then(|other| {
                 let proven = other.min(self.nearest);
-                (proven > frame.scales().whole(self.tolerance)).then(|| part(proven))
+                (proven > 0.0).then(|| part(proven))
             }),
         }
     }
@@ -275,14 +283,16 @@ impl<'p> Derivative<'p> {
             let contacts = Contacts::new(frame, members, cones, rebounds).ok()?;
             if contacts.have_friction() {
                 let before = DVector::from_column_slice(stage.before());
+                let after = DVector::from_column_slice(stage.after());
                 let at = Step {
                     before: &before,
+                    after: &after,
                     slopes_before: &slopes_before,
                     slopes_after: &slopes_after,
                     caps: &step.caps,
                 };
                 let within = self.nearest.min(nearest);
-                nearest = nearest.min(contacts.exclusion(&at, within)?);
+                nearest = nearest.min(contacts.exclusion(&at, within, self.tolerance)?);
             }
             slopes_before = slopes_after;
         }

@@ -135,20 +135,20 @@ impl AtOnce<'_> {
     }
 }
 
-/// Whether another map than that of a way may answer within the tolerance; `None` if that is not known.
+/// True if another map than that of a way may answer within the tolerance; `None` if that is not known.
 fn has_others(contacts: &Contacts<'_>, way: &Walk, tolerance: f64) -> Option<bool> {
     let frame = contacts.frame;
-    let near = frame.scales().whole(tolerance);
     let step = Step {
         before: &frame.before,
+        after: &way.velocity,
         slopes_before: &frame.admissible(),
         slopes_after: &way.jacobian,
         caps: &[],
     };
-    let nearest = contacts.exclusion(&step, 2.0 * near);
-    nearest.map(|nearest| nearest <= near)
+    let near = frame.scales().whole(tolerance);
+    let nearest = contacts.exclusion(&step, 2.0 * near, tolerance);
+    nearest.map(|nearest| nearest == 0.0)
 }
-
 /// Events of contacts that act at once, one after the other, in the modes that their impulses and
 /// velocities show; `None` if they lead to a member of a continuum.
 pub(super) fn simultaneous(
@@ -176,7 +176,7 @@ pub(super) fn simultaneous(
     Ok((!is_family).then_some(found))
 }
 
-/// Whether the outcome is a member of a continuum.
+/// True if the outcome is a member of a continuum.
 fn is_family(outcome: &ImpactOutcome) -> bool {
     matches!(&outcome.diagnostics, Diagnostics::Cone(cone) if cone.family > 0)
 }

@@ -7,7 +7,7 @@ use crate::plastic::PlasticRule;
 use nalgebra::{DMatrix, DVector};
 use std::sync::Arc;
 
-/// A rate below this fraction of the velocity is none.
+/// A rate below this fraction of the velocity counts as zero.
 const NOTHING: f64 = 1e-10;
 
 /// Outcomes that differ by less than this fraction of the velocity are one.
@@ -26,7 +26,7 @@ pub(super) struct Blend {
     impulse_difference: DVector<f64>,
     alpha: f64,
     restitution: f64,
-    /// Whether every elastic impulse acts on contacts that the plastic outcome keeps closed:
+    /// True if every elastic impulse acts on contacts that the plastic outcome keeps closed:
     /// $B = 0$ and $\alpha = R$ wherever.
     is_orthogonal: bool,
     a: f64,
@@ -63,7 +63,7 @@ impl Blend {
         rule: PlasticRule,
         direction: &DVector<f64>,
     ) -> Option<Self> {
-        if self.is_orthogonal || !frame.scales().is_zero(&self.difference, NEAR) {
+        if self.is_orthogonal || !frame.is_zero(&self.difference, NEAR) {
             return None;
         }
         let ends = (&plastic.jacobian * direction, &elastic.jacobian * direction);

@@ -17,15 +17,26 @@ pub(super) const MAX_PIECES: usize = 64;
 /// States that a search for pieces may visit.
 const MAX_STATES: usize = 4096;
 
+/// Units of work that a search for pieces may take, about a multiply-add each.
+const MAX_WORK: u64 = 1_000_000_000;
+
+/// Units of work of a choice beside its tests and stage, and of the question of whether ties leave room, over ties² n.
+const CHOICE_WORK: usize = 4000;
+const TIES_WORK: usize = 16;
+
 /// Nearly tied decisions on one way.
 const MAX_TIES: usize = 64;
 
-/// A gradient below this size is that of a quantity that never changes.
-pub(super) const CONSTANT: f64 = 1e-10;
+/// A gradient below this size is that of a quantity that never changes: of what is left of a velocity after a long
+/// chain of impacts rounding decides.
+pub(super) const CONSTANT: f64 = 1e-9;
 
 /// Velocities below this fraction of the velocity before are taken for rounding by the law, whatever they depend
 /// on: contacts that hinder each other come to rest over ever smaller ones.
 const GRAZING: f64 = 1e-11;
+
+/// Distances of decisions that differ by less than this many roundings of the data are one.
+const BLUR: f64 = 16.0;
 
 /// A cone whose unit rows have a hull that is closer to the origin has no interior.
 pub(super) const INTERIOR: f64 = 1e-9;
@@ -42,7 +53,7 @@ pub(super) enum Test {
 }
 
 impl Test {
-    /// That a row approaches, or that it separates.
+    /// Test that a row approaches, or that it separates.
     pub(super) fn that(row: usize, approaches: bool) -> Self {
         if approaches {
             Self::Approaches(row)
@@ -65,7 +76,7 @@ impl Test {
     }
 }
 
-/// What a test is evaluated in: a form of velocities (n) and a gradient by the whitened velocity
+/// Buffers of a test: a form of velocities (n) and a gradient by the whitened velocity
 /// before the impact (n).
 pub(super) struct Workspace {
     form: DVector<f64>,
@@ -150,7 +161,7 @@ pub(super) struct Walk {
     pub(super) least: f64,
     /// Largest value of the tests that were nearly tied last.
     tie: f64,
-    /// What leads to the velocity.
+    /// Map to the velocity.
     pub(super) map: Map,
 }
 
@@ -213,7 +224,7 @@ impl Walk {
         };
         let near = match distance > 2.0 * frame.at_most(tolerance) {
             true => 0.0,
-            false => frame.scales().along(gradient, tolerance),
+            false => frame.near(gradient, tolerance),
         };
         if distance < -near {
             if !own {
@@ -225,12 +236,16 @@ impl Walk {
         }
         self.least = self.least.min(distance.abs());
         if distance > near {
-            self.margin = self.margin.min(distance);
+            // Long chains decide by ever smaller velocities, whose distances are known to rounding of the data.
+            let known = BLUR * frame.near(gradient, 0.0) / kernel::norm(gradient.as_slice());
+            if distance < self.margin - known {
+                self.margin = distance;
+            }
             return Ok(true);
         }
         let row = gradient / kernel::norm(gradient.as_slice());
         self.tie = self.tie.max(value.abs());
-        // What is decided once is not decided again.
+        // A decision that is made once is not made again.
         let is_same = |other: &DVector<f64>| (other - &row).norm() <= INTERIOR;
         if self.tied.iter().any(is_same) {
             return Ok(true);
@@ -245,7 +260,7 @@ impl Walk {
         Ok(true)
     }
 
-    /// Whether something near satisfies all ties, if there are more than so many.
+    /// True if something near satisfies all ties, if there are more than so many.
     fn is_open(&self, n_tied: usize) -> Result<bool, ImpactError> {
         Ok(self.tied.len() == n_tied || interior(&self.tied)?.is_some())
     }
@@ -255,12 +270,12 @@ impl Walk {
         &self.tied
     }
 
-    /// Whether any decision on the way was nearly tied.
+    /// True if any decision on the way was nearly tied.
     pub(super) fn is_tied(&self) -> bool {
         !self.tied.is_empty()
     }
 
-    /// Whether the ties of this way are decided so in a whitened direction.
+    /// True if the ties of this way are decided so in a whitened direction.
     pub(super) fn leads(&self, direction: &DVector<f64>) -> bool {
         let allowed = INTERIOR.sqrt() * kernel::norm(direction.as_slice());
         self.tied.iter().all(|row| row.dot(direction) >= -allowed)
@@ -307,12 +322,12 @@ pub(super) fn interior(rows: &[DVector<f64>]) -> Result<Option<DVector<f64>>, Im
     Ok((distance > INTERIOR).then(|| nearest / distance))
 }
 
-/// What happens in a stage, and what decides that it happens in its mode.
+/// A stage in its mode, and the forms that decide for the mode.
 pub(super) type Step = (Arc<Stage>, Vec<Form>);
 
 /// A way on from a state.
 struct Choice<S> {
-    /// Where its tests end among all; they begin where those of the one before end.
+    /// End of its tests among all; they begin where those of the stage before end.
     end: usize,
     stage: Option<Step>,
     next: Option<S>,
@@ -348,9 +363,11 @@ impl<S> Choices<S> {
 pub(super) struct Found {
     pub(super) walks: Vec<Walk>,
     pub(super) is_complete: bool,
+    /// Units of work, about a multiply-add each.
+    pub(super) work: u64,
 }
 
-/// How ties are told and followed.
+/// Tolerances and limits of ties.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ties {
     /// Decisions within this fraction of what contacts see of the velocity are tied.
@@ -381,6 +398,7 @@ impl Ties {
         let mut found = Found {
             walks: Vec::new(),
             is_complete: true,
+            work: 0,
         };
         let mut open = vec![(Walk::new(frame), start)];
         let mut workspace = Workspace::new(frame.dim());
@@ -393,7 +411,8 @@ impl Ties {
         while let Some((mut walk, mut state)) = open.pop() {
             loop {
                 states += 1;
-                if found.walks.len() >= MAX_PIECES || (!is_first && states > MAX_STATES) {
+                let is_over = states > MAX_STATES || found.work > MAX_WORK;
+                if found.walks.len() >= MAX_PIECES || (!is_first && is_over) {
                     found.is_complete = false;
                     return Ok(found);
                 }
@@ -406,6 +425,7 @@ impl Ties {
                 let (margin, least) = (walk.margin, walk.least);
                 let (n_tied, n_stages) = (walk.tied.len(), walk.stages.len());
                 let tests = &named.tests[..own.end];
+                found.work += walk.work_of(frame, tests.len(), own.stage.as_ref());
                 let is_open = walk.take(frame, tests, own.stage, self, true, &mut workspace)?;
                 if walk.tied.len() > n_tied {
                     // The other ways, from the same state.
@@ -424,6 +444,9 @@ impl Ties {
                         start = choice.end;
                         let mut other = before.clone();
                         let stage = choice.stage;
+                        if k > 0 {
+                            found.work += other.work_of(frame, tests.len(), stage.as_ref());
+                        }
                         if k > 0 && other.take(frame, tests, stage, self, false, &mut workspace)? {
                             others.push((other, choice.next));
                         }
@@ -457,6 +480,15 @@ impl Ties {
 }
 
 impl Walk {
+    /// Units of work of a choice: its tests, the derivatives of its stage, and whether all ties leave room.
+    fn work_of(&self, frame: &Frame<'_>, tests: usize, stage: Option<&Step>) -> u64 {
+        let (n, rows) = (frame.dim(), frame.n_rows());
+        let forms = stage.map_or(0, |(_, forms)| forms.len());
+        let ties = self.tied.len();
+        let of_stage = stage.map_or(0, |_| n * n * rows + rows * rows * rows);
+        (CHOICE_WORK + 2 * (tests + forms) * n * n + of_stage + TIES_WORK * ties * ties * n) as u64
+    }
+
     /// Takes a choice with its tests; says whether it is open.
     fn take(
         &mut self,

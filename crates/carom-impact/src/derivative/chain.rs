@@ -16,7 +16,7 @@ const MAYBE_TIED: f64 = 1e-6;
 /// Why a chain is not followed.
 pub(super) const TOO_LONG: &str = "its chain has more than 10000 impacts; `plastic` has none";
 
-/// How a chain picks the next of the distinct normals.
+/// Rule by which a chain picks the next of the distinct normals.
 #[derive(Clone, Debug)]
 pub(super) enum Rule {
     Most,
@@ -39,18 +39,18 @@ impl Rule {
     }
 }
 
-/// What a strike does.
+/// Effect of a strike.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Strike {
     pub(super) rebound: Rebound,
-    /// Whether the constraints act only after the contact has.
+    /// True if the constraints act only after the contact has.
     pub(super) is_projected: bool,
-    /// Whether one strike is all.
+    /// True if one strike is all.
     pub(super) is_single: bool,
 }
 
 impl Strike {
-    /// Of a nonholonomic law on so many distinct normals.
+    /// Strike of a nonholonomic law on this number of distinct normals.
     pub(super) fn of(restitution: Restitution, n_distinct: usize) -> Self {
         let (rebound, is_projected) = match restitution {
             Restitution::Elastic => (Rebound::Fixed(1.0), false),
@@ -65,7 +65,7 @@ impl Strike {
         }
     }
 
-    /// Of the propagative law.
+    /// Strike of the propagative law.
     pub(super) const ELASTIC: Self = Self {
         rebound: Rebound::Fixed(1.0),
         is_projected: false,
@@ -73,7 +73,7 @@ impl Strike {
     };
 }
 
-/// Where a chain is: how many strikes it has made, the last of them, and whether that was all.
+/// Position in a chain: number of strikes, the last of them, and `true` at the end.
 #[derive(Clone, Copy, Debug, Default)]
 struct Place {
     strikes: usize,
@@ -132,7 +132,7 @@ struct Picks<'a> {
     place: Place,
     /// Velocities of the distinct unit normals.
     b: &'a [f64],
-    /// Whether others than the rule's own are wanted.
+    /// True if others than the rule's own are wanted.
     all: bool,
     out: &'a mut Choices<Place>,
 }
@@ -200,7 +200,7 @@ impl Picks<'_> {
                 let own: SmallVec<[bool; 8]> = (0..b.len()).map(is_approaching).collect();
                 let mut patterns = vec![own];
                 if self.all {
-                    // Which of the velocities that are all but zero approach, in every way.
+                    // Approaching ones among the velocities that are nearly zero, in every combination.
                     let near =
                         |j: &usize| b[*j].abs() <= frame.scales().of_row(row(*j), MAYBE_TIED);
                     for j in (0..b.len()).filter(near).take(6) {

@@ -1,14 +1,16 @@
 //! The rows of a problem in the coordinates in which derivatives are taken.
 
 use super::Direction;
-use super::scale::{self, Scales};
+use super::scale::Scales;
+use crate::event_scale::ROUNDING;
 use crate::{ImpactError, ImpactOutcome, ImpactProblem};
 use carom_metric::kernel;
 use nalgebra::{DMatrix, DVector};
+use smallvec::SmallVec;
 use std::sync::OnceLock;
 
 /// Differences of two velocities below this fraction of the velocity are surely rounding.
-const SURELY: f64 = 64.0 * scale::ROUNDING;
+const SURELY: f64 = 64.0 * ROUNDING;
 
 /// All rows of a problem, contacts' and constraints', in whitened coordinates $z = L^Tv$, $M = LL^T$.
 ///
@@ -21,7 +23,7 @@ pub(crate) struct Frame<'p> {
     pub(super) problem: &'p ImpactProblem<'p>,
     /// Whitened rows (n each), contact by contact, then the constraints.
     pub(super) rows: DMatrix<f64>,
-    /// What each row is multiplied by; impulses on it are divided by that.
+    /// Row scale: rows are multiplied by it, impulses divided.
     factors: Vec<f64>,
     /// Velocity before, and its length.
     pub(super) before: DVector<f64>,
@@ -141,18 +143,42 @@ impl<'p> Frame<'p> {
 
     /// Scales of the motion that the rows see.
     pub(super) fn scales(&self) -> &Scales {
-        self.scales
-            .get_or_init(|| Box::new(Scales::new(&self.rows, &self.before)))
+        self.scales.get_or_init(|| {
+            let contacts = self.problem.contacts();
+            let count = contacts.len();
+            let of_contact = |i: usize| (contacts.row(i)..contacts.row(i + 1)).map(move |_| i);
+            let of_constraints = self.constraint_rows().map(|row| count + row);
+            let owners: SmallVec<[usize; 8]> = (0..count)
+                .flat_map(of_contact)
+                .chain(of_constraints)
+                .collect();
+            Box::new(Scales::new(&self.rows, &owners, &self.before))
+        })
+    }
+
+    /// Changes of the velocity that count as zero along a covector: a part of what its rows see.
+    pub(super) fn near(&self, covector: &DVector<f64>, tolerance: f64) -> f64 {
+        self.scales().along(&self.rows, covector, tolerance)
+    }
+
+    /// True if a difference of two velocities is zero but for a part of what rows see.
+    pub(super) fn is_zero(&self, difference: &DVector<f64>, tolerance: f64) -> bool {
+        self.scales().is_zero(&self.rows, difference, tolerance)
+    }
+
+    /// True if a difference of two velocities is within a distance and rounding.
+    pub(super) fn is_within(&self, difference: &DVector<f64>, distance: f64) -> bool {
+        self.scales().is_within(&self.rows, difference, distance)
     }
 
     /// Changes of the velocity that count as zero, as far as no row sees more than the whole velocity.
     pub(super) fn at_most(&self, tolerance: f64) -> f64 {
-        (tolerance + scale::ROUNDING) * self.speed
+        (tolerance + ROUNDING) * self.speed
     }
 
     /// True if a difference of two velocities that should be one is rounding, or too small to matter.
     pub(super) fn is_rounding(&self, difference: &DVector<f64>, tolerance: f64) -> bool {
-        difference.norm() <= SURELY * self.speed || self.scales().is_zero(difference, tolerance)
+        difference.norm() <= SURELY * self.speed || self.is_zero(difference, tolerance)
     }
 
     /// Length n of a velocity.

@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// Combinations of modes that are looked at where several contacts are tied.
 const MAX_COMBINATIONS: usize = 4096;
 
-/// What a mode asks for may be missed by so many times what a tied decision may miss: the tests of the mode
+/// The conditions of a mode may be missed by this multiple of the tolerance of a tied decision: the tests of the mode
 /// then decide.
 const GENEROUS: f64 = 4.0;
 
@@ -30,7 +30,7 @@ pub(super) fn combination(lists: &[Vec<Grip>], mut code: usize) -> Vec<Grip> {
     lists.iter().map(&mut one).collect()
 }
 
-/// What is known of a stage of contacts with friction.
+/// Quantities of a stage of contacts with friction.
 #[derive(Clone, Debug)]
 pub(super) struct Event {
     pub(super) before: DVector<f64>,
@@ -47,7 +47,7 @@ pub(super) struct Contacts<'f> {
     members: Vec<usize>,
     tangents: Vec<Vec<usize>>,
     directions: Vec<Vec<[f64; 2]>>,
-    /// Whether contacts ask for Newton's restitution.
+    /// True if contacts ask for Newton's restitution.
     rebounds: bool,
 }
 
@@ -118,7 +118,8 @@ impl<'f> Contacts<'f> {
             let given = &set.contacts()[*i];
             let tangents = &self.tangents[k];
             // Restitution acts where a contact approached; at rest before is a kink.
-            let approached = frame.rate(normal, &event.before) < 0.0;
+            let closing = -frame.rate(normal, &event.before);
+            let approached = closing > 0.0;
             let rebound = if self.rebounds && approached {
                 Rebound::Contact(*i, given.restitution)
             } else {
@@ -126,6 +127,8 @@ impl<'f> Contacts<'f> {
             };
             let side = if approached { -1.0 } else { 1.0 };
             let has_sides = self.rebounds && given.restitution > 0.0;
+            let beyond = if approached { 0.0 } else { given.restitution };
+            let is_between = closing.abs() <= frame.scales().of_row(normal, NOTHING);
             let mut drag = [0.0; 2];
             let mut slip = [0.0; 2];
             for (t, row) in tangents.iter().enumerate().take(2) {
@@ -141,6 +144,7 @@ impl<'f> Contacts<'f> {
                 friction_factor,
                 rebound,
                 approach: has_sides.then_some(side),
+                beyond: has_sides.then_some(beyond).filter(|_| is_between),
                 cap: event.caps.get(*i).copied(),
                 directions: &self.directions[k],
                 push: event.impulse[normal],
@@ -234,7 +238,7 @@ impl<'f> Contacts<'f> {
         is_any
     }
 
-    /// What is near for each contact: what changes by as little as the tolerance says of the velocity before
+    /// Modes that are near for each contact: those that changes of the velocity before within the tolerance
     /// can change it to.
     fn near(
         &self,
@@ -268,10 +272,14 @@ impl<'f> Contacts<'f> {
         readings.iter().map(of).collect()
     }
 
-    pub(super) fn mode(&self, readings: &[Reading<'_>], grips: &[Grip]) -> (Mode, Vec<Form>) {
+    pub(super) fn mode<'r>(
+        &self,
+        readings: impl IntoIterator<Item = &'r Reading<'r>>,
+        grips: &[Grip],
+    ) -> (Mode, Vec<Form>) {
         let mut mode = Mode::default();
         let mut forms = Vec::new();
-        for (reading, grip) in readings.iter().zip(grips) {
+        for (reading, grip) in readings.into_iter().zip(grips) {
             reading.add(*grip, &mut mode);
             reading.forms(*grip, &mut forms);
             if let Some(side) = reading.approach {

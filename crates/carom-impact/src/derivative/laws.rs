@@ -1,16 +1,16 @@
-//! How each law is followed: which stages it makes, and what it decides.
+//! Stages and decisions of each law.
 
 use super::at_once::{AtOnce, simultaneous};
 use super::blend::Blend;
-use super::branch::{Choices, Found, Test, Ties, Walk};
+use super::branch::{Choices, Form, Found, Test, Ties, Walk};
 use super::chain::{self, Rule, Strike};
 use super::frame::Frame;
 use super::friction::{Contacts, Event};
 use super::reading::Cones;
-use super::stage::{Mode, Rebound, Stage};
+use super::stage::{Mode, Rebound, Stage, of_row};
 use super::{Answers, Branches, DifferentiableLaw, Map, StepContacts, Steps, ToPlastic, sliding};
 use crate::frictional::{
-    AnitescuPotra, MoreauNewton, Sampler, Sequential, SetValued, SingleImpacts,
+    AnitescuPotra, MoreauNewton, Poisson, Sampler, Sequential, SetValued, SingleImpacts,
 };
 use crate::plastic::{PlasticRule, plastic_jump};
 use crate::{
@@ -88,7 +88,7 @@ impl DifferentiableLaw for Propagative {
     }
 }
 
-/// Where restitution leads from an elastic outcome, if the plastic one is not nearly tied.
+/// Effect of restitution on an elastic outcome, if the plastic one is not nearly tied.
 pub(super) fn towards_plastic(frame: &Frame<'_>, elastic: &Walk, to: ToPlastic) -> Option<Blend> {
     let plastic = plastic_branches(frame, to.rule, to.ties).ok()?;
     match plastic.walks.as_slice() {
@@ -225,8 +225,24 @@ impl DifferentiableLaw for AnitescuPotra {
     }
 }
 
+impl DifferentiableLaw for Poisson {
+    /// The scale of the expansion depends on the energy of the whole impact.
+    fn branches<'p>(
+        &self,
+        _problem: &'p ImpactProblem<'p>,
+        _outcome: &ImpactOutcome,
+        _is_member: bool,
+        _tolerance: f64,
+    ) -> Result<Branches<'p>, ImpactError> {
+        Err(ImpactError::NotDifferentiated {
+            reason: "the law poisson has no derivative here; moreau-newton agrees with it where compression closes every \
+                     contact, without friction and with one restitution, and has one",
+        })
+    }
+}
+
 impl DifferentiableLaw for SetValued {
-    /// Of the sample of the outcome, with its caps held fixed.
+    /// Branches of the outcome's sample, with its caps held fixed.
     fn branches<'p>(
         &self,
         problem: &'p ImpactProblem<'p>,
@@ -296,7 +312,7 @@ impl DifferentiableLaw for SetValued {
     }
 }
 
-/// Where a cycle of single contacts is.
+/// Position in a cycle of single contacts.
 #[derive(Clone, Copy)]
 struct Turn {
     asked: usize,
@@ -468,9 +484,21 @@ impl DifferentiableLaw for Rough {
                         mode.stop(row, rebound);
                     }
                 }
+                // If these fail, the law has no answer.
+                let form = |i: usize| match pattern[i] {
+                    true => Form {
+                        impulses: of_row(contacts.row(i)),
+                        ..Form::default()
+                    },
+                    false => Form {
+                        after: of_row(contacts.row(i)),
+                        ..Form::default()
+                    },
+                };
                 let stage = pattern.contains(&true).then(|| {
                     mode.hold(frame.constraint_rows());
-                    (Stage::from(&frame, mode, &walk.velocity), Vec::new())
+                    let stage = Stage::from(&frame, mode, &walk.velocity);
+                    (stage, (0..m).map(form).collect())
                 });
                 out.add(tests, stage, None);
             }

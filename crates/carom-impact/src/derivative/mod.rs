@@ -65,6 +65,7 @@ use crate::plastic::PlasticRule;
 use crate::{ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem};
 use blend::{Blend, chain_along};
 use branch::{Found, Ties, Walk};
+use carom_metric::Tangent;
 use frame::{Frame, Variation};
 use nalgebra::{DMatrix, DVector};
 use reading::Cones;
@@ -80,7 +81,7 @@ const SAME_JACOBIAN: f64 = 1e-7;
 /// Distance of the end of the stages from the law's own outcome, over the motion that contacts see, at most.
 const SAME_WAY: f64 = 1e-7;
 
-/// How an outcome depends on the velocity before.
+/// Dependence of an outcome on the velocity before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Differentiability {
     /// The Jacobian is the derivative.
@@ -144,9 +145,9 @@ pub struct Direction {
 /// The derivative along a direction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DirectionalDerivative {
-    /// Of the velocity after (n); `None` where there is none, see [`reason`](Self::reason).
+    /// Derivative of the velocity after (n); `None` where it does not exist, see [`reason`](Self::reason).
     pub velocity_plus: Option<DVector<f64>>,
-    /// Of the impulses on the contact rows as given; `None` where contacts depend on each other.
+    /// Derivative of the impulses on the contact rows as given; `None` where contacts depend on each other.
     pub impulses: Option<DVector<f64>>,
     /// Why there is no derivative: `"dependent-contacts"` where the direction breaks a dependency
     /// of contacts that push, `"near-tied-plastic"` where restitution would have to choose between
@@ -171,15 +172,18 @@ pub struct Derivative<'p> {
     frame: Frame<'p>,
     /// The way of the outcome; `None` unless it is smooth.
     way: Option<Walk>,
-    /// Where a restitution below 1 would lead to, of an elastic outcome.
+    /// Effect that a restitution below 1 would have on an elastic outcome.
     to_plastic: Option<ToPlastic>,
-    /// The same, looked up when it is first asked for.
+    /// The effect of restitution, computed when it is first asked for.
     towards: OnceLock<Option<Box<Blend>>>,
     class: Option<Differentiability>,
     /// Distance (kinetic norm) of the nearest decision that the way makes.
     nearest: f64,
     /// Part of the motion that contacts see within which decisions are tied.
     tolerance: f64,
+    /// Velocity (kinetic norm) in the frame in which laws see the impact, over that in the frame given.
+    seen_part: f64,
+    work: u64,
     scope: OnceLock<Scope>,
     is_complete: bool,
     answers: Answers,
@@ -198,7 +202,7 @@ pub trait DifferentiableLaw: ImpactLaw {
     ///
     /// # Errors
     ///
-    /// Those of [`resolve`](ImpactLaw::resolve); [`ImpactError::NotDifferentiated`].
+    /// The errors of [`resolve`](ImpactLaw::resolve); [`ImpactError::NotDifferentiated`].
     fn branches<'p>(
         &self,
         problem: &'p ImpactProblem<'p>,
@@ -214,21 +218,23 @@ pub struct Branches<'p> {
     frame: Frame<'p>,
     ways: Vec<Walk>,
     is_complete: bool,
-    /// Whether one restitution holds for the whole event.
+    /// True if one restitution holds for the whole event.
     is_event: bool,
-    /// Where a restitution below 1 would lead to, of an elastic outcome.
+    /// Effect that a restitution below 1 would have on an elastic outcome.
     to_plastic: Option<ToPlastic>,
-    /// Whether the outcome is homogeneous of degree 1 in the velocity.
+    /// True if the outcome is homogeneous of degree 1 in the velocity.
     is_homogeneous: bool,
-    /// Whether the outcome is known to kink whatever the pieces.
+    /// True if the outcome is known to kink whatever the pieces.
     is_kink: bool,
-    /// Whether the law was seen to answer in every direction without a jump; `None` if it was not asked.
+    /// True if the law was seen to answer in every direction without a jump; `None` if it was not asked.
     is_continuous: Option<bool>,
     answers: Answers,
     reason: Option<&'static str>,
+    /// Units of work that the ways have taken.
+    work: u64,
 }
 
-/// What is proven of the surroundings of a velocity.
+/// Proven scope of the branches around a velocity.
 #[derive(Clone, Copy, Debug)]
 struct Scope {
     is_unique: Option<bool>,
@@ -236,15 +242,17 @@ struct Scope {
     margin: Option<f64>,
 }
 
-/// How many answers a law may have to one velocity.
+/// Number of answers that a law may have to one velocity.
 #[derive(Clone, Debug)]
 enum Answers {
     /// One: what it decides it is tested for.
     One,
-    /// Those of complementarity problems, one for each stage: its contacts, and caps on their normal impulses.
+    /// One, up to a decision whose distance is not known.
+    OneSomewhere,
+    /// Answers of complementarity problems, one for each stage: its contacts, and caps on their normal impulses.
     Modes {
         cones: Cones,
-        /// Whether contacts may ask for restitution.
+        /// True if contacts may ask for restitution.
         rebounds: bool,
         steps: Steps,
     },
@@ -273,14 +281,14 @@ struct ToPlastic {
     ties: Ties,
 }
 
-/// What leads from the velocity before to that after.
+/// Map from the velocity before to that after.
 #[derive(Clone, Debug)]
 enum Map {
     /// The stages of the walk.
     Chain,
     /// Between a plastic and an elastic outcome.
     Blend(Box<Blend>),
-    /// Of one contact that may slide.
+    /// Map of one contact that may slide.
     Sliding(Box<Sliding>),
     /// The derivatives of the walk, which are limits from a region.
     Limit,
@@ -299,17 +307,19 @@ impl<'p> Branches<'p> {
             is_continuous: None,
             answers: Answers::One,
             reason: None,
+            work: 0,
         }
     }
 
     fn of_chains(frame: Frame<'p>, found: Found, is_event: bool) -> Self {
         Self {
             is_complete: found.is_complete,
+            work: found.work,
             ..Self::new(frame, found.walks, is_event)
         }
     }
 
-    /// Of an outcome that is a member of a continuum.
+    /// Branches of an outcome that is a member of a continuum.
     fn family(frame: Frame<'p>) -> Self {
         Self {
             reason: Some("family"),
@@ -320,7 +330,7 @@ impl<'p> Branches<'p> {
 }
 
 impl Walk {
-    /// Whether impulses can be shifted between contacts.
+    /// True if impulses can be shifted between contacts.
     fn is_dependent(&self) -> bool {
         match &self.map {
             Map::Chain => self.stages.iter().any(|s| s.is_dependent),
@@ -329,7 +339,7 @@ impl Walk {
         }
     }
 
-    /// Whether no contact acts.
+    /// True if no contact acts.
     fn is_quiet(&self) -> bool {
         match &self.map {
             Map::Chain => self.stages.iter().all(|s| s.is_quiet()),
@@ -370,7 +380,7 @@ fn are_one(a: &DMatrix<f64>, b: &DMatrix<f64>) -> bool {
 ///
 /// # Errors
 ///
-/// Those of the law; [`ImpactError::InvalidOption`] for a tolerance outside (0, 1e-3];
+/// The errors of the law; [`ImpactError::InvalidOption`] for a tolerance outside (0, 1e-3];
 /// [`ImpactError::NotDifferentiated`] where the derivative is not known.
 pub fn differentiate<'p>(
     law: &dyn DifferentiableLaw,
@@ -388,7 +398,7 @@ pub fn differentiate<'p>(
 ///
 /// # Errors
 ///
-/// As [`differentiate`].
+/// The errors of [`differentiate`].
 pub fn of_outcome<'p>(
     law: &dyn DifferentiableLaw,
     problem: &'p ImpactProblem<'p>,
@@ -404,19 +414,36 @@ pub fn of_outcome<'p>(
             allowed: "in (0, 1e-3]",
         });
     }
-    let branches = law.branches(problem, outcome, is_member, tolerance)?;
-    Derivative::new(branches, outcome, wrt, tolerance)
+    // In the frame in which laws see the impact, where rounding of the frame given hides nothing.
+    let event = problem.event();
+    if std::ptr::eq(event, problem) {
+        let branches = law.branches(problem, outcome, is_member, tolerance)?;
+        return Derivative::new(branches, outcome, wrt, tolerance);
+    }
+    let given = problem.velocity_minus();
+    let frame = &given.0 - &event.velocity_minus().0;
+    let mut seen = outcome.clone();
+    seen.velocity_plus.0 -= &frame;
+    let branches = law.branches(event, &seen, is_member, tolerance)?;
+    let mut derivative = Derivative::new(branches, &seen, wrt, tolerance)?;
+    for piece in &mut derivative.pieces {
+        piece.velocity_plus += &frame;
+    }
+    let metric = problem.contacts().metric();
+    let speed = |velocity: &Tangent| metric.whiten_velocity(velocity).map(|v| v.norm());
+    derivative.seen_part = speed(event.velocity_minus())? / speed(given)?;
+    Ok(derivative)
 }
 
 impl Derivative<'_> {
-    /// Where restitution leads an elastic outcome; `None` if the plastic one is nearly tied.
+    /// Effect of restitution on an elastic outcome; `None` if the plastic one is nearly tied.
     fn towards_plastic(&self) -> Option<&Blend> {
         let (to, way) = (self.to_plastic?, self.way.as_ref()?);
         let found = || laws::towards_plastic(&self.frame, way, to).map(Box::new);
         self.towards.get_or_init(found).as_deref()
     }
 
-    /// How the outcome depends on the velocity before; `None` where it is a member of a continuum.
+    /// Class of the outcome's dependence on the velocity before; `None` where it is a member of a continuum.
     pub fn class(&self) -> Option<Differentiability> {
         self.class
     }
@@ -424,7 +451,7 @@ impl Derivative<'_> {
     /// Part of the velocity before (kinetic norm) by which it can change, in any direction, without a decision
     /// of the law: the Jacobian is exact up to there, and where friction cones are round the map is smooth.
     ///
-    /// Of a kink or jump the distance of its decision. `None` where nothing is decided at any distance, where the
+    /// For a kink or jump, the distance of its decision. `None` where nothing is decided at any distance, where the
     /// outcome is a member of a continuum, and where no such distance is proven (see
     /// [`is_unique`](Self::is_unique)).
     pub fn margin(&self) -> Option<f64> {
@@ -458,19 +485,23 @@ impl Derivative<'_> {
         &self.pieces
     }
 
-    /// Whether the pieces are all.
+    /// Units of work that the search for pieces took, about a multiply-add each: counted, not timed.
+    pub fn work(&self) -> u64 {
+        self.work
+    }
+
+    /// True if the pieces are all.
     pub fn is_complete(&self) -> bool {
         self.is_complete
     }
 
-    /// Whether the law has one answer alone up to the nearest decision of that answer.
+    /// True if the law has one answer alone up to the nearest decision of that answer.
     ///
     /// Complementarity problems with friction may have several solutions. Each belongs to a mode of the
     /// contacts that a few inequalities decide for; the answer is unique if the velocities of every mode of another
     /// Jacobian are farther away than the nearest decision. If not, the law may go over to one of them, and the
     /// margin ends where the first of them begins; it is `None` if that is at the velocity itself. `None` where
-    /// the map is not smooth, and where modes are a continuum or more than 256: round cones in space, steps of
-    /// `sequential` and `set-valued` with friction.
+    /// the map is not smooth, and where modes are a continuum (round cones in space) or more than 1024.
     pub fn is_unique(&self) -> Option<bool> {
         self.way.as_ref()?;
         self.scope().is_unique

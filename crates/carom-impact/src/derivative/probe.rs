@@ -15,10 +15,10 @@ use nalgebra::{DMatrix, DVector};
 /// curvature of round cones.
 const NEAR: f64 = 1e-6;
 
-/// The same as a fraction of the distance of the next decision.
+/// Probe distance as a fraction of the distance of the next decision.
 const BEFORE_NEXT: f64 = 1e-3;
 
-/// The same in distances of tied decisions, at least.
+/// Least probe distance in distances of tied decisions.
 const BEYOND_TIES: f64 = 16.0;
 
 /// Part of a step by which an answer may miss a way.
@@ -51,18 +51,22 @@ pub(super) struct Asked {
 /// An answer near the velocity: velocity after, and its derivatives.
 struct Answer {
     after: DVector<f64>,
-    /// Of the velocity and of the impulses; `None` at another tie and in a continuum.
+    /// Jacobians of the velocity and of the impulses; `None` at another tie and in a continuum.
     jacobians: Option<[DMatrix<f64>; 2]>,
 }
 
 impl<'f, 'l> Probe<'f, 'l> {
     /// `None` if the next decision is too near to tell it from a tied one.
     pub(super) fn new(law: AtOnce<'l>, frame: &'f Frame<'f>, ways: &[Walk]) -> Option<Self> {
-        let seen = frame.scales().whole(NEAR);
-        let unit = if seen > 0.0 { seen } else { NEAR };
+        let unit = frame.scales().least(NEAR);
+        let unit = unit.unwrap_or(if frame.speed > 0.0 {
+            NEAR * frame.speed
+        } else {
+            NEAR
+        });
         let next = ways.iter().fold(f64::INFINITY, |m, way| m.min(way.margin));
         let step = unit.min(BEFORE_NEXT * next);
-        let tied = frame.scales().whole(law.tolerance);
+        let tied = frame.scales().least(law.tolerance).unwrap_or(0.0);
         (step >= BEYOND_TIES * tied).then_some(Self { law, frame, step })
     }
 
@@ -77,7 +81,7 @@ impl<'f, 'l> Probe<'f, 'l> {
         let n = self.frame.dim();
         let any = |_| DVector::from_fn(n, |_, _| random.next_uniform() - 0.5);
         directions.extend((0..RANDOM).map(any));
-        // Where the law was seen on each way.
+        // Velocity at which the law was asked on each way.
         let mut seen: Vec<Option<DVector<f64>>> = vec![None; ways.len()];
         let mut asked = Asked {
             walks: Vec::new(),
@@ -109,13 +113,16 @@ impl<'f, 'l> Probe<'f, 'l> {
                     .any(|way| self.is_on(way, &direction, &answer));
             if !is_known {
                 asked.is_complete = false;
-                let moved = (&answer.after - &ways[0].velocity).norm();
-                asked.is_continuous &= moved <= FAR * self.step;
+                let moved = &answer.after - &ways[0].velocity;
+                asked.is_continuous &= self.frame.is_within(&moved, FAR * self.step);
                 let Some([jacobian, impulses]) = answer.jacobians else {
                     continue;
                 };
                 let mut after = answer.after - &jacobian * (self.step * &direction);
-                if (&after - &ways[0].velocity).norm() <= MATCH * self.step {
+                if self
+                    .frame
+                    .is_within(&(&after - &ways[0].velocity), MATCH * self.step)
+                {
                     after.clone_from(&ways[0].velocity);
                 }
                 let mut way = Walk::at(self.frame, after, f64::INFINITY, 0.0, vec![direction]);
@@ -138,7 +145,7 @@ impl<'f, 'l> Probe<'f, 'l> {
     fn is_on(&self, way: &Walk, direction: &DVector<f64>, answer: &Answer) -> bool {
         let predicted = &way.velocity + &way.jacobian * (self.step * direction);
         let allowed = MATCH * self.step * way.jacobian.amax().max(1.0);
-        let is_near = (&answer.after - predicted).norm() <= allowed;
+        let is_near = self.frame.is_within(&(&answer.after - predicted), allowed);
         let is_parallel = |of: &[DMatrix<f64>; 2]| are_near(&of[0], &way.jacobian);
         is_near && answer.jacobians.as_ref().is_none_or(is_parallel)
     }
@@ -165,7 +172,7 @@ impl<'f, 'l> Probe<'f, 'l> {
     }
 }
 
-/// Whether two Jacobians are one up to what a step can turn a round cone.
+/// True if two Jacobians are one up to what a step can turn a round cone.
 fn are_near(a: &DMatrix<f64>, b: &DMatrix<f64>) -> bool {
     (a - b).amax() <= MATCH * a.amax().max(b.amax()).max(1.0)
 }

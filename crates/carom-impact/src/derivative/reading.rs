@@ -15,7 +15,7 @@ pub(super) const NOTHING: f64 = 1e-11;
 /// Impulses below this fraction of the velocity are rounding.
 const ROUNDING: f64 = 1e-14;
 
-/// What counts as none of the quantities of a contact where its modes are compared.
+/// Thresholds below which quantities of a contact count as zero where its modes are compared.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Near {
     pub(super) push: f64,
@@ -42,7 +42,7 @@ impl From<FrictionCone> for Cones {
     }
 }
 
-/// What the tangents of a pushing contact do.
+/// Tangential mode of a pushing contact.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Tangential {
     /// There is no friction.
@@ -56,7 +56,7 @@ pub(super) enum Tangential {
     Round([f64; 2]),
 }
 
-/// What a contact does.
+/// Mode of a contact.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Grip {
     Open,
@@ -76,6 +76,8 @@ pub(super) struct Reading<'f> {
     pub(super) rebound: Rebound,
     /// Sign with which the velocity before stays on its side, where restitution acts on one side alone.
     pub(super) approach: Option<f64>,
+    /// Restitution on the other side, if the velocity before is between both.
+    pub(super) beyond: Option<f64>,
     pub(super) cap: Option<f64>,
     /// Directions of the polygon; empty for round cones.
     pub(super) directions: &'f [[f64; 2]],
@@ -134,7 +136,7 @@ impl Reading<'_> {
         size <= frame.at_most(fraction) && size <= frame.scales().of_row(self.normal, fraction)
     }
 
-    /// How far the drag is inside the cone.
+    /// Distance of the drag from the cone's boundary, positive inside.
     fn slack(&self) -> f64 {
         if self.directions.is_empty() {
             return self.limit() - norm(self.drag);
@@ -143,7 +145,7 @@ impl Reading<'_> {
         sides.fold(f64::INFINITY, f64::min)
     }
 
-    /// How far the drag is inside a side of the polygon.
+    /// Distance of the drag from a side of the polygon, positive inside.
     fn slack_to(&self, j: usize) -> f64 {
         let (normal, reach) = self.facet(j);
         self.limit() * reach - dot(normal, self.drag)
@@ -233,7 +235,7 @@ impl Reading<'_> {
         if inside > left {
             return Tangential::Edge(edge);
         }
-        // Where sliding leaves two directions alike, friction acts along the one that its impulse shows.
+        // If sliding leaves two directions alike, friction acts along the one that its impulse shows.
         let is_next = match self.limit() {
             limit if !self.is_nothing(limit) => share > 0.5 * limit,
             _ => most != edge,
@@ -387,7 +389,7 @@ impl Reading<'_> {
         }
     }
 
-    /// The same for a contact that pushes.
+    /// Adds the tangential forms of a contact that pushes.
     fn add_tangential(
         &self,
         tangential: Tangential,
@@ -469,24 +471,29 @@ impl Reading<'_> {
         }
     }
 
-    /// What decides for a mode.
+    /// Forms that decide for a mode.
     pub(super) fn forms(&self, grip: Grip, out: &mut Vec<Form>) {
         let e = self.rebound.value();
         let normal = |c: f64| -> Terms { smallvec![(self.normal, c)] };
         let tangential = match grip {
             Grip::Open => {
-                out.push(Form {
+                let restitutions = std::iter::once(e).chain(self.beyond);
+                out.extend(restitutions.map(|e| Form {
                     after: normal(1.0),
                     before: normal(e),
                     ..Form::default()
-                });
+                }));
                 return;
             }
             Grip::Closed(tangential) => {
-                out.push(Form {
-                    impulses: normal(1.0),
-                    ..Form::default()
-                });
+                // Friction within its polygon is within it for no negative push.
+                let is_implied = tangential == Tangential::Stick && !self.directions.is_empty();
+                if !is_implied {
+                    out.push(Form {
+                        impulses: normal(1.0),
+                        ..Form::default()
+                    });
+                }
                 if let Some(cap) = self.cap {
                     out.push(Form {
                         impulses: normal(-1.0),

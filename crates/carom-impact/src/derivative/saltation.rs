@@ -1,4 +1,4 @@
-//! How a flow carries a small difference through an event.
+//! Saltation: the map of a small difference through an event of a flow.
 
 use crate::ImpactError;
 use nalgebra::{DMatrix, DVector};

@@ -1,86 +1,44 @@
 //! Scale of the motion that contacts see, against which decisions count as tied.
 
+use crate::event_scale::{ROUNDING, part_in_span};
 use carom_metric::kernel;
 use nalgebra::{DMatrix, DVector};
 use smallvec::SmallVec;
 
-/// Rounding that the data of a velocity hide, as a fraction of the velocity.
-pub(super) const ROUNDING: f64 = 1.0 / (1u64 << 50) as f64;
-
 /// Rows whose cosine is below this are orthogonal: rounding of a product of unit rows.
 const ORTHOGONAL: f64 = 1e-13;
-
-/// Part of a unit row that may lie in the span of the others and count as zero.
-const DEPENDENT: f64 = 1e-12;
 
 /// Part of a covector on a group of rows that counts as zero.
 const UNTOUCHED: f64 = 1e-9;
 
-/// Length of numbers of about unit size.
-fn norm(x: &[f64]) -> f64 {
-    kernel::dot(x, x).sqrt()
-}
-
 /// Rows that no chain of products connects with other rows.
 #[derive(Clone, Debug)]
 struct Group {
-    /// Orthonormal basis of the span of the rows (n each), one after the other.
-    basis: SmallVec<[f64; 16]>,
-    /// Norm of the velocity before on that span: no velocity that the rows do not see changes it.
+    rows: SmallVec<[usize; 8]>,
+    /// Norm of the part of the velocity before that the rows see: no velocity that they do not see changes it.
     speed: f64,
     /// Velocities below this one are rounding of the data.
     rounding: f64,
 }
 
 impl Group {
-    fn new(rows: &DMatrix<f64>, before: &DVector<f64>, own: &[usize]) -> Self {
-        let n = rows.nrows();
-        let is_touched = |k: usize| own.iter().any(|row| rows[(k, *row)] != 0.0);
-        let touched = (0..n).filter(|k| is_touched(*k)).map(|k| before[k]);
-        let touched: SmallVec<[f64; 8]> = touched.collect();
+    fn new(all: &DMatrix<f64>, before: &DVector<f64>, rows: SmallVec<[usize; 8]>) -> Self {
+        let is_touched = |k: usize| rows.iter().any(|row| all[(k, *row)] != 0.0);
+        let touched = (0..all.nrows()).filter(|k| is_touched(*k));
+        let touched: SmallVec<[f64; 8]> = touched.map(|k| before[k]).collect();
         let mut group = Self {
-            basis: SmallVec::new(),
+            rows,
             speed: 0.0,
-            rounding: ROUNDING * norm(&touched),
+            rounding: ROUNDING * kernel::norm(&touched),
         };
-        for row in own {
-            group.span(rows.column(*row).as_slice());
-        }
-        group.speed = group.seen(before.as_slice());
+        group.speed = group.seen(all, before);
         group
     }
 
-    /// Adds a row to the span.
-    fn span(&mut self, row: &[f64]) {
-        let n = row.len();
-        if self.basis.len() >= n * n {
-            return;
-        }
-        let mut left: SmallVec<[f64; 8]> = SmallVec::from_slice(row);
-        let length = norm(&left);
-        let mut size = length;
-        loop {
-            let before = size;
-            for q in self.basis.chunks_exact(n) {
-                let part = kernel::dot(q, &left);
-                kernel::add_scaled(&mut left, -part, q);
-            }
-            size = norm(&left);
-            // What has lost no digits is orthogonal.
-            if size > 0.5 * before || size <= DEPENDENT * length {
-                break;
-            }
-        }
-        if size > DEPENDENT * length {
-            self.basis.extend(left.iter().map(|x| x / size));
-        }
-    }
-
-    /// Norm of the part of a covector or velocity (n) in the span.
-    fn seen(&self, vector: &[f64]) -> f64 {
-        let basis = self.basis.chunks_exact(vector.len().max(1));
-        let parts: SmallVec<[f64; 8]> = basis.map(|q| kernel::dot(q, vector)).collect();
-        norm(&parts)
+    /// Norm of the part of a covector or velocity (n) that the rows see.
+    fn seen(&self, all: &DMatrix<f64>, vector: &DVector<f64>) -> f64 {
+        let rows = self.rows.iter().map(|row| row_of(all, *row));
+        kernel::norm(&part_in_span(rows, vector.as_slice()))
     }
 
     fn near(&self, tolerance: f64) -> f64 {
@@ -97,14 +55,14 @@ pub(super) struct Scales {
 }
 
 impl Scales {
-    /// Scales of rows (n each, columns) and a velocity before, in whitened coordinates.
-    pub(super) fn new(rows: &DMatrix<f64>, before: &DVector<f64>) -> Self {
-        let of = connected(rows);
+    /// Scales of rows (n each, columns) and a velocity before, in whitened coordinates. Rows of one owner belong
+    /// together.
+    pub(super) fn new(rows: &DMatrix<f64>, owners: &[usize], before: &DVector<f64>) -> Self {
+        let of = connected(rows, owners);
         let n_groups = of.iter().max().map_or(0, |last| last + 1);
         let groups = (0..n_groups).map(|group| {
             let own = (0..rows.ncols()).filter(|row| of[*row] == group);
-            let own: SmallVec<[usize; 8]> = own.collect();
-            Group::new(rows, before, &own)
+            Group::new(rows, before, own.collect())
         });
         let groups = groups.collect();
         Self { groups, of }
@@ -112,45 +70,108 @@ impl Scales {
 
     /// Velocities on a row that count as zero: `tolerance` of what its group sees, and rounding.
     pub(super) fn of_row(&self, row: usize, tolerance: f64) -> f64 {
-        let group = self.of.get(row).and_then(|group| self.groups.get(*group));
+        self.of_group(self.group(row), tolerance)
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.groups.len()
+    }
+
+    /// Group of a row.
+    pub(super) fn group(&self, row: usize) -> usize {
+        self.of.get(row).copied().unwrap_or(0)
+    }
+
+    /// Changes of the velocity in a group that count as zero.
+    pub(super) fn of_group(&self, group: usize, tolerance: f64) -> f64 {
+        let group = self.groups.get(group);
         group.map_or(0.0, |group| group.near(tolerance))
     }
 
+    /// Part of a velocity (n) that a group of rows sees.
+    pub(super) fn part(
+        &self,
+        rows: &DMatrix<f64>,
+        group: usize,
+        velocity: &DVector<f64>,
+    ) -> DVector<f64> {
+        let own = self.groups.get(group).map_or(&[][..], |group| &group.rows);
+        let own = own.iter().map(|row| row_of(rows, *row));
+        DVector::from_column_slice(&part_in_span(own, velocity.as_slice()))
+    }
+
     /// Changes of the velocity that count as zero along a covector.
-    pub(super) fn along(&self, covector: &DVector<f64>, tolerance: f64) -> f64 {
+    pub(super) fn along(
+        &self,
+        rows: &DMatrix<f64>,
+        covector: &DVector<f64>,
+        tolerance: f64,
+    ) -> f64 {
         if let [group] = self.groups.as_slice() {
             return group.near(tolerance);
         }
         let least = UNTOUCHED * covector.norm();
         let groups = self.groups.iter();
-        let touched = groups.filter(|group| group.seen(covector.as_slice()) > least);
+        let touched = groups.filter(|group| group.seen(rows, covector) > least);
         let near: SmallVec<[f64; 4]> = touched.map(|group| group.near(tolerance)).collect();
-        norm(&near)
+        kernel::norm(&near)
     }
 
     /// Changes of the velocity that count as zero whatever group they belong to.
     pub(super) fn whole(&self, tolerance: f64) -> f64 {
         let groups = self.groups.iter();
         let near: SmallVec<[f64; 4]> = groups.map(|group| group.near(tolerance)).collect();
-        norm(&near)
+        kernel::norm(&near)
+    }
+
+    /// Changes of the velocity that count as zero in the group that sees the least of it, if any sees some.
+    pub(super) fn least(&self, tolerance: f64) -> Option<f64> {
+        let moving = self
+            .groups
+            .iter()
+            .filter(|group| group.speed > group.rounding);
+        let near = moving.map(|group| group.near(tolerance));
+        near.reduce(f64::min)
+    }
+
+    /// True if a difference of two velocities is within a distance and rounding in every group.
+    pub(super) fn is_within(
+        &self,
+        rows: &DMatrix<f64>,
+        difference: &DVector<f64>,
+        distance: f64,
+    ) -> bool {
+        let mut groups = self.groups.iter();
+        groups.all(|group| group.seen(rows, difference) <= distance + group.rounding)
     }
 
     /// True if a difference of two velocities counts as zero in every group.
-    pub(super) fn is_zero(&self, difference: &DVector<f64>, tolerance: f64) -> bool {
+    pub(super) fn is_zero(
+        &self,
+        rows: &DMatrix<f64>,
+        difference: &DVector<f64>,
+        tolerance: f64,
+    ) -> bool {
         if let [group] = self.groups.as_slice() {
             return difference.norm() <= group.near(tolerance);
         }
         let mut groups = self.groups.iter();
-        groups.all(|group| group.seen(difference.as_slice()) <= group.near(tolerance))
+        groups.all(|group| group.seen(rows, difference) <= group.near(tolerance))
     }
 }
 
-/// Groups of rows (columns) with a chain of nonzero products between any two of them, numbered by
+/// A row (n), a column of the matrix of all rows.
+fn row_of(rows: &DMatrix<f64>, k: usize) -> &[f64] {
+    let n = rows.nrows();
+    rows.as_slice().get(k * n..(k + 1) * n).unwrap_or_default()
+}
+
+/// Groups of rows (columns) with a chain of nonzero products or common owners between any two of them, numbered by
 /// their first rows.
-fn connected(rows: &DMatrix<f64>) -> SmallVec<[usize; 8]> {
+fn connected(rows: &DMatrix<f64>, owners: &[usize]) -> SmallVec<[usize; 8]> {
     let count = rows.ncols();
-    let row = |k: usize| &rows.as_slice()[k * rows.nrows()..(k + 1) * rows.nrows()];
-    let lengths: SmallVec<[f64; 8]> = (0..count).map(|k| norm(row(k))).collect();
+    let row = |k: usize| row_of(rows, k);
+    let lengths: SmallVec<[f64; 8]> = (0..count).map(|k| kernel::norm(row(k))).collect();
     let mut of: SmallVec<[usize; 8]> = SmallVec::from_elem(usize::MAX, count);
     let mut n_groups = 0;
     let mut open: SmallVec<[usize; 8]> = SmallVec::new();
@@ -164,7 +185,8 @@ fn connected(rows: &DMatrix<f64>) -> SmallVec<[usize; 8]> {
             for other in first + 1..count {
                 let is_connected = || {
                     let product = kernel::dot(row(k), row(other));
-                    product.abs() > ORTHOGONAL * lengths[k] * lengths[other]
+                    owners[k] == owners[other]
+                        || product.abs() > ORTHOGONAL * lengths[k] * lengths[other]
                 };
                 if of[other] == usize::MAX && is_connected() {
                     of[other] = n_groups;

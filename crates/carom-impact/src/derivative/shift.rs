@@ -1,4 +1,4 @@
-//! What decides where contacts depend on each other.
+//! Decisions of contacts that depend on each other.
 //!
 //! Dependent contacts share their impulses in many ways. A mode holds where one of these ways passes all of
 //! its tests: the tests are linear in the impulses and in the shifts between them, and eliminating the shifts
@@ -16,10 +16,13 @@ use std::borrow::Cow;
 /// Inequalities that elimination may lead to.
 const MAX_INEQUALITIES: usize = 128;
 
-/// Coefficients below this fraction of their inequality's are none.
+/// Inequalities that are given to it.
+const MAX_GIVEN: usize = u64::BITS as usize;
+
+/// Coefficients below this fraction of their inequality's count as zero.
 const NONE: f64 = 1e-10;
 
-/// How far, in parts of one, what shifts cannot improve may be from that.
+/// Relative distance from an inequality that shifts cannot improve.
 const STUCK: f64 = 1e-9;
 
 /// A test, and its growth with each shift.
@@ -31,6 +34,8 @@ struct Inequality {
     before: DVector<f64>,
     impulses: DVector<f64>,
     constant: f64,
+    /// Given inequalities that it is a combination of, one bit each.
+    parents: u64,
 }
 
 impl Inequality {
@@ -48,6 +53,7 @@ impl Inequality {
             before: column(&form.before),
             impulses: column(&form.impulses),
             constant: form.constant,
+            parents: 0,
         };
         given.plus(1.0, &given, 0.0)
     }
@@ -67,6 +73,7 @@ impl Inequality {
             before: factor * &self.before + by * &other.before,
             impulses: factor * &self.impulses + by * &other.impulses,
             constant: factor * self.constant + by * other.constant,
+            parents: self.parents | other.parents,
         };
         let size = sum.size();
         let small = NONE * size;
@@ -190,16 +197,29 @@ impl Sorted {
         Some(left.iter().map(Inequality::form).collect())
     }
 
-    /// The shifted tests, and what each grows by with every shift.
+    /// All tests, and the growth of each with every shift.
     pub(super) fn with_shifts(&self) -> Vec<(Form, DVector<f64>)> {
+        let none = DVector::zeros(self.n_shifts);
+        let fixed = self.fixed.iter();
+        let fixed = fixed.map(|form| (form.clone(), none.clone()));
         let shifted = self.shifted.iter();
-        shifted.map(|q| (q.form(), q.shifts.clone())).collect()
+        let shifted = shifted.map(|q| (q.form(), q.shifts.clone()));
+        fixed.chain(shifted).collect()
     }
 }
 
-/// What is left of inequalities without their shifts; `None` if these are too many.
+/// Inequalities that remain after their shifts are eliminated; `None` if these are too many.
+///
+/// After k eliminations a combination of more than k + 1 given inequalities follows from the others (Kohler 1967).
 fn eliminated(mut given: Vec<Inequality>, n_shifts: usize) -> Option<Vec<Inequality>> {
+    if given.len() > MAX_GIVEN {
+        return None;
+    }
+    for (k, inequality) in given.iter_mut().enumerate() {
+        inequality.parents = 1 << k;
+    }
     let mut open: Vec<usize> = (0..n_shifts).collect();
+    let mut most = 1;
     while !open.is_empty() {
         let count = |k: usize| {
             let positive = given.iter().filter(|q| q.shifts[k] > 0.0).count();
@@ -217,12 +237,18 @@ fn eliminated(mut given: Vec<Inequality>, n_shifts: usize) -> Option<Vec<Inequal
         }
         let (with, mut next): (Vec<_>, Vec<_>) =
             given.into_iter().partition(|q| q.shifts[k] != 0.0);
+        most += 1;
         for positive in with.iter().filter(|q| q.shifts[k] > 0.0) {
             for negative in with.iter().filter(|q| q.shifts[k] < 0.0) {
+                let parents = positive.parents | negative.parents;
+                if parents.count_ones() > most {
+                    continue;
+                }
                 let mut sum = positive.plus(-negative.shifts[k], negative, positive.shifts[k]);
                 sum.shifts[k] = 0.0;
                 let says_nothing = sum.size() == 0.0 && sum.constant == 0.0;
-                if !says_nothing && !next.iter().any(|other| other.is_same(&sum)) {
+                let is_known = |q: &Inequality| q.parents & !parents == 0 && q.is_same(&sum);
+                if !says_nothing && !next.iter().any(is_known) {
                     next.push(sum);
                 }
                 if next.len() > MAX_INEQUALITIES {
@@ -282,6 +308,7 @@ fn held(frame: &Frame<'_>, stage: &Stage, given: &[Inequality]) -> Result<Vec<Fo
             before: &q.before / length(i),
             impulses: &q.impulses / length(i),
             constant: q.constant / length(i),
+            parents: 0,
         };
         for (k, other) in given.iter().enumerate().filter(|(k, _)| weights[*k] > 0.0) {
             let weight = weights[k] / length(k);

@@ -3,7 +3,7 @@
 
 use super::branch::{Walk, interior};
 use super::frame::{Frame, Variation};
-use super::{Branches, Map};
+use super::{Answers, Branches, Map};
 use crate::routh::contact_space;
 use crate::two_body::{
     Event, FinalMode, ImpactOptions, PARAMETERS, RestitutionLaw, VariedImpact, entries, vary_impact,
@@ -11,16 +11,20 @@ use crate::two_body::{
 use crate::{ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus};
 use nalgebra::{DMatrix, DVector, Matrix3, SMatrix, Vector2, Vector3};
 
-/// Limits of outcomes that differ by less than this fraction of the velocity are one.
+/// Limits of outcomes that differ by less than this fraction of what the contact sees are one.
 const JUMP: f64 = 1e-6;
 
 /// Ties that are taken both ways together.
 const MAX_TIES: usize = 4;
 
-/// How far, over the velocity, a limit is taken from.
+/// Slip, over what the contact sees, at which decisions of a contact that sticks from the start are evaluated: far
+/// beyond ties, and near enough to be limits.
+const ASIDE: f64 = 1e-7;
+
+/// Distance, over what the contact sees, that a limit is taken from.
 const NEAR: f64 = 1e-5;
 
-/// What the impact of one contact does, ready for derivatives along any direction.
+/// Impact of one contact, ready for derivatives along any direction.
 #[derive(Clone, Debug)]
 pub(super) struct Sliding {
     /// Rows of the Jacobian of the contact axes: two tangents and the normal, where there are.
@@ -93,7 +97,7 @@ impl Sliding {
             .constraint_rows()
             .map(|row| frame.given_change(variation, row))
             .collect();
-        // How the forms move the part of a row that they take.
+        // Motion of the part of a row that the forms take.
         let moved: Vec<DVector<f64>> = rows
             .iter()
             .map(|[given, _]| {
@@ -276,30 +280,44 @@ pub(super) fn branches<'p>(
     if tangents < 1 {
         w[(0, 0)] = 0.0;
     }
-    let speed = frame.speed / problem.scale();
+    // Speeds that the contact sees, and their tied part.
+    let seen = |part: f64| frame.scales().of_row(0, part) / problem.scale();
+    let tied_speed = seen(tolerance);
     let distance = |decision: &Decision| {
         let size = decision.slope.dot(&(w * decision.slope)).max(0.0).sqrt();
-        let reference = size * speed;
-        // A decision that no velocity changes is none.
-        (size > 1e-10 * w.amax().sqrt() * decision.slope.amax()).then(|| {
-            if reference > 0.0 {
-                decision.value / reference
-            } else {
-                0.0
-            }
-        })
+        // A decision that no velocity changes does not count.
+        let is_one = size > 1e-10 * w.amax().sqrt() * decision.slope.amax();
+        is_one.then(|| decision.value / size)
     };
     let varied = match outcome.status {
         ImpactStatus::Resolved => vary(&velocity)?,
         _ => None,
     };
-    let found = match &varied {
+    let mut found = match &varied {
         Some(varied) => decisions(varied, &w, &velocity, options.restitution_law),
         None => vec![Decision {
             value: velocity.z.max(0.0),
             slope: Vector3::z(),
         }],
     };
+    let has_friction = contact.friction > 0.0 && tangents > 0;
+    let is_slow = |size: f64, inertia: f64| size <= tied_speed * inertia.max(0.0).sqrt();
+    let is_at_rest = has_friction && is_slow(velocity.xy().norm(), w[(0, 0)].max(w[(1, 1)]));
+    let starts_at_rest =
+        varied.is_some() && is_at_rest && inertia.stick_demand() > contact.friction;
+    // It sticks from the start, and might slide to the end in any direction.
+    let holds = varied.is_some() && is_at_rest && !starts_at_rest;
+    if holds {
+        found.truncate(1);
+        let slip = ASIDE * seen(1.0) * w[(0, 0)].max(0.0).sqrt();
+        for slip in [slip, -slip].into_iter().filter(|_| is_planar) {
+            let aside = Vector3::new(slip, 0.0, velocity.z);
+            if let Some(varied) = vary(&aside)? {
+                let all = decisions(&varied, &w, &aside, options.restitution_law);
+                found.extend(all.into_iter().skip(1));
+            }
+        }
+    }
     let (mut margin, mut least) = (f64::INFINITY, f64::INFINITY);
     let mut tied = Vec::new();
     for decision in &found {
@@ -307,25 +325,20 @@ pub(super) fn branches<'p>(
             continue;
         };
         least = least.min(distance.abs());
-        if distance <= tolerance {
+        if distance <= tied_speed {
             tied.push(decision.slope);
         } else {
             margin = margin.min(distance);
         }
     }
-    let has_friction = contact.friction > 0.0 && tangents > 0;
-    let is_slow = |size: f64, inertia: f64| size <= tolerance * speed * inertia.max(0.0).sqrt();
-    let is_at_rest = has_friction && is_slow(velocity.xy().norm(), w[(0, 0)].max(w[(1, 1)]));
-    let starts_at_rest =
-        varied.is_some() && is_at_rest && inertia.stick_demand() > contact.friction;
-    // Where normal velocity turns at zero, a compression begins that was not.
+    // If the normal velocity turns at zero, a new compression begins.
     let mut is_touched = false;
     for (value, slopes) in varied.iter().flat_map(|varied| &varied.turns) {
         let turn = Decision {
             value: *value,
             slope: Vector3::new(slopes[6], slopes[7], slopes[8]),
         };
-        if distance(&turn).is_some_and(|distance| distance.abs() <= tolerance) {
+        if distance(&turn).is_some_and(|distance| distance.abs() <= tied_speed) {
             is_touched = true;
             tied.push(if turn.value < 0.0 {
                 -turn.slope
@@ -351,6 +364,7 @@ pub(super) fn branches<'p>(
         }
         out
     };
+    let (margin, mut least) = (margin * problem.scale(), least * problem.scale());
     if tied.is_empty() && !is_kink {
         let mut walk = Walk::at(&frame, after.clone(), margin, least, Vec::new());
         if let Some(varied) = &varied {
@@ -358,7 +372,14 @@ pub(super) fn branches<'p>(
             [walk.jacobian, walk.impulses] = sliding.jacobians(&frame);
             walk.map = Map::Sliding(Box::new(sliding));
         }
-        return Ok(Branches::new(frame, vec![walk], false));
+        let answers = match holds && !is_planar {
+            true => Answers::OneSomewhere,
+            false => Answers::One,
+        };
+        return Ok(Branches {
+            answers,
+            ..Branches::new(frame, vec![walk], false)
+        });
     }
     if starts_at_rest {
         tied.push(Vector3::x());
@@ -393,7 +414,7 @@ pub(super) fn branches<'p>(
         };
         let rate = |row: Option<usize>| row.map_or(0.0, |row| frame.given_row(row).dot(&direction));
         let step = Vector3::from(axes.map(rate));
-        let size = if speed > 0.0 { speed } else { 1.0 };
+        let size = if seen(1.0) > 0.0 { seen(1.0) } else { 1.0 };
         let limit = |by: f64| -> Result<_, ImpactError> {
             let near = velocity + step * (by * NEAR * size);
             Ok(match vary(&near)? {
@@ -415,7 +436,7 @@ pub(super) fn branches<'p>(
             }
         }
         // Friction may hold what does not approach: then the outcome jumps, by more than a limit is known to.
-        if (&end - &after).norm() <= JUMP * frame.speed {
+        if frame.is_zero(&(&end - &after), JUMP) {
             end.clone_from(&after);
         }
         let mut walk = Walk::at(&frame, end, margin, least, signed);

@@ -9,7 +9,7 @@ use std::sync::Arc;
 /// Pivots below this fraction of the largest are those of dependent contacts.
 const RANK: f64 = 1e-10;
 
-/// How far, over its own terms, the right side may leave the range of dependent contacts.
+/// Largest distance of the right side from the range of dependent contacts, over its own terms.
 const IN_RANGE: f64 = 1e-9;
 
 /// Rows and coefficients of a linear form.
@@ -25,9 +25,9 @@ pub(super) fn of_row(row: usize) -> Terms {
 pub(super) enum Rebound {
     /// A number that no derivative changes.
     Fixed(f64),
-    /// Of a contact.
+    /// Quantity of a contact.
     Contact(usize, f64),
-    /// Of the whole event.
+    /// Quantity of the whole event.
     Event(f64),
 }
 
@@ -55,7 +55,7 @@ pub(super) struct Equation {
     pub(super) rebound: Rebound,
     /// Coefficients of the changes of impulses.
     pub(super) impulses: Terms,
-    /// What the equation changes by with a friction coefficient: contact and factor.
+    /// Change of the equation with a friction coefficient: contact and factor.
     pub(super) by_friction: Option<(usize, f64)>,
 }
 
@@ -67,15 +67,15 @@ pub(super) struct Load {
     pub(super) factor: f64,
 }
 
-/// What every row does in a stage: the columns of S and T, and what depends on friction.
+/// Modes of all rows in a stage: the columns of S and T, and their dependence on friction.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Mode {
     pub(super) unknowns: SmallVec<[Terms; 1]>,
     pub(super) equations: SmallVec<[Equation; 1]>,
     pub(super) loads: Vec<Load>,
-    /// Of an unknown that friction limits: the unknown that pushes, and the friction coefficient.
+    /// For an unknown that friction limits: the unknown that pushes, and the friction coefficient.
     pub(super) limits: SmallVec<[Option<(usize, f64)>; 1]>,
-    /// Whether anything but rows that are held acts.
+    /// True if anything but rows that are held acts.
     pub(super) acts: bool,
 }
 
@@ -116,7 +116,7 @@ impl Mode {
 /// $$ dx = -K^{-1}T^T\bigl(dJ v' + Jw + dE Jv + E(dJ v + J dv)\bigr), \qquad
 /// dv' = w + M^{-1}J^TS dx, \qquad dL = dS x + dL_0 + S dx. $$
 ///
-/// Where contacts depend on each other a maximal independent part of S and T is used.
+/// If contacts depend on each other, a maximal independent part of S and T is used.
 #[derive(Clone, Debug)]
 pub(super) struct Stage {
     mode: Mode,
@@ -128,7 +128,7 @@ pub(super) struct Stage {
     pub(super) is_dependent: bool,
 }
 
-/// Where the numbers of a stage stand: length of a velocity, rows, unknowns.
+/// Layout of a stage's numbers: length of a velocity, rows, unknowns.
 #[derive(Clone, Copy, Debug)]
 struct Layout {
     n: usize,
@@ -219,7 +219,7 @@ impl Stage {
             let e = equation.rebound.value();
             row.iter_mut().for_each(|x| *x *= 1.0 + e);
         }
-        // Those that push make up the independent part as far as they can.
+        // Pushing unknowns make up the independent part as far as they can.
         let pushes = |unknown: &Terms| unknown.iter().any(|(row, _)| impulse[*row] != 0.0);
         let pushing: SmallVec<[bool; 8]> = mode.unknowns.iter().map(pushes).collect();
         let rank = invert_independent(matrix, &pushing, inverse);
@@ -237,7 +237,7 @@ impl Stage {
         Self::from_given(frame, mode, before, &given)
     }
 
-    /// The same where impulses on all rows are given beside those that the mode fixes.
+    /// A stage whose impulses on all rows are given beside those that the mode fixes.
     pub(super) fn from_given(
         frame: &Frame<'_>,
         mode: Mode,
@@ -275,12 +275,12 @@ impl Stage {
         &self.numbers[self.layout.impulse()..self.layout.asked()]
     }
 
-    /// What equation `i` asks for (n).
+    /// Row of equation `i` (n).
     fn asked(&self, i: usize) -> &[f64] {
         &self.numbers[self.layout.asked() + i * self.layout.n..][..self.layout.n]
     }
 
-    /// What unknown `i` pushes (n).
+    /// Row that unknown `i` pushes (n).
     fn pushed(&self, i: usize) -> &[f64] {
         &self.numbers[self.layout.pushed() + i * self.layout.n..][..self.layout.n]
     }
@@ -293,7 +293,7 @@ impl Stage {
         &self.numbers[self.layout.inverse()..]
     }
 
-    /// Whether an unknown is none of the independent part.
+    /// True if an unknown lies outside the independent part.
     fn is_free(&self, unknown: usize) -> bool {
         let p = self.layout.unknowns;
         let mut row = self.inverse()[unknown * p..(unknown + 1) * p].iter();
@@ -383,7 +383,7 @@ impl Stage {
                 if let Some(change) = variation.row(*row) {
                     add(t * change.dot(&after));
                     add(t * e * change.dot(&before));
-                    // What a change of rows may miss is told from rounding by what it may do.
+                    // The error by a change of rows is told from rounding by the size of its effect.
                     range += (t * change.norm()).abs() * speed;
                 }
             }
@@ -413,7 +413,7 @@ impl Stage {
         is_kept
     }
 
-    /// Whether contacts that depend on each other can do what is asked for whatever the velocity before, given
+    /// True if contacts that depend on each other can do what is asked for whatever the velocity before, given
     /// its derivatives; if not, the mode is that of a set of velocities without interior.
     pub(super) fn has_room(&self, before: &DMatrix<f64>) -> bool {
         if !self.is_dependent {
@@ -440,7 +440,7 @@ impl Stage {
             .collect()
     }
 
-    /// Whether contacts that depend on each other can shift impulses so that the velocity after changes: it is then
+    /// True if contacts that depend on each other can shift impulses so that the velocity after changes: it is then
     /// a member of a continuum.
     pub(super) fn is_loose(&self) -> bool {
         if !self.is_dependent {
@@ -473,13 +473,13 @@ impl Stage {
         })
     }
 
-    /// Impulses up to this are none where contacts depend on each other.
+    /// Impulses up to this count as zero where contacts depend on each other.
     fn idle(&self) -> f64 {
         let sizes = self.impulse().iter().map(|l| l.abs());
         IN_RANGE * sizes.fold(0.0, f64::max)
     }
 
-    /// How the unknowns change if one grows by one and those of the independent part keep the velocities.
+    /// Change of the unknowns if one grows by one and the independent part keeps the velocities.
     fn change(&self, unknown: usize) -> Column {
         let rows = self.matrix().chunks_exact(self.layout.unknowns);
         let column: Column = rows.map(|row| row[unknown]).collect();
@@ -489,7 +489,7 @@ impl Stage {
         change
     }
 
-    /// What a form of impulses grows by if an unknown grows by one and those of the independent part keep
+    /// Growth of a form of impulses if an unknown grows by one and the independent part keeps
     /// the velocities.
     pub(super) fn shift(&self, unknown: usize, form: &Terms) -> f64 {
         let change = self.change(unknown);
@@ -524,19 +524,19 @@ impl Stage {
         self.free().into_iter().any(|s| self.drift(s).amax() > 0.0)
     }
 
-    /// Whether the friction of a round cone turns in it: what it asks for moves with the velocity.
+    /// True if the friction of a round cone turns in it: what it asks for moves with the velocity.
     pub(super) fn is_curved(&self) -> bool {
         let mut equations = self.mode.equations.iter();
         equations.any(|equation| !equation.impulses.is_empty())
     }
 
-    /// Whether an impulse on a row is among the unknowns, be it zero.
+    /// True if an impulse on a row is among the unknowns, be it zero.
     pub(super) fn strikes(&self, row: usize) -> bool {
         let mut terms = self.mode.unknowns.iter().flatten();
         terms.any(|(other, _)| *other == row)
     }
 
-    /// Whether nothing but constraints may act.
+    /// True if nothing but constraints may act.
     pub(super) fn is_quiet(&self) -> bool {
         !self.mode.acts
     }

@@ -8,7 +8,7 @@ use crate::draft::{Basis, unit, worst};
 use crate::gate::Breach;
 use nalgebra::{DMatrix, DVector};
 
-/// Which contacts push, stick and slide, and the unknowns that say so.
+/// Modes of the contacts, and the unknowns that decide them.
 pub(super) struct LcpBasis<'a> {
     pub(super) problem: &'a StepProblem,
     pub(super) space: &'a ContactSpace,

@@ -1,4 +1,4 @@
-//! How long an impact can take, and how many samples cover its outcomes.
+//! Bounds of an impact's duration, and of the number of samples that cover its outcomes.
 
 use super::polygon::directions;
 use super::space::ContactSpace;
@@ -207,7 +207,7 @@ fn least_force(space: &ContactSpace, n_directions: usize) -> Result<DVector<f64>
     Ok(DVector::from_vec(impulse))
 }
 
-/// How well independent samples cover an image: Lemma 1 of Halm & Posa.
+/// Coverage of an image by independent samples: Lemma 1 of Halm & Posa.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NetBound {
     /// Dimension of the box $[0, h]^n$ that is sampled.

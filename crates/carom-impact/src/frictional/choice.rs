@@ -5,7 +5,7 @@ use carom_numeric::random::CounterRng;
 /// Probability that a cap of an offspring differs from its parent's.
 const MUTATION: f64 = 0.25;
 
-/// What makes one sample of a set-valued impact, for [`Sampler::replay`](super::Sampler::replay).
+/// Choices that make one sample of a set-valued impact, for [`Sampler::replay`](super::Sampler::replay).
 #[derive(Clone, Debug, PartialEq)]
 pub struct SampleChoice {
     /// Fractions of the caps in \[0, 1\], contact after contact and step after step.

@@ -19,7 +19,7 @@ pub enum FrictionCone {
     Polygon(usize),
 }
 
-/// What contacts with so many tangents are solved with.
+/// Shape of the friction cone for this number of tangents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ConeShape {
     Round,

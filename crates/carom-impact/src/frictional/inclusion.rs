@@ -18,14 +18,14 @@ const MAX_EVENTS: usize = 10_000;
 pub struct RatePiece {
     /// Cap on the rate of each contact (m), on the normal rows as given.
     pub rates: Vec<f64>,
-    /// How long, in units of impulse over rate, N·s for rates that sum to 1.
+    /// Length in units of impulse over rate, N·s for rates that sum to 1.
     pub length: f64,
 }
 
 /// A solution of the inclusion.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InclusionPath {
-    /// Where it ends, audited.
+    /// Outcome at its end, audited.
     pub outcome: ImpactOutcome,
     /// Normal impulse $s = \int\lVert\lambda_n\rVert_1$, N·s.
     pub impulse: f64,
@@ -76,7 +76,7 @@ pub fn integrate_inclusion(
 ///
 /// # Errors
 ///
-/// As [`integrate_inclusion`].
+/// The errors of [`integrate_inclusion`].
 ///
 /// Halm & Posa name restitution as future work; the energetic hypothesis is that of Stronge,
 /// *Rigid body collisions with friction*, 1990.
@@ -227,7 +227,7 @@ enum Unknown {
     Cone(usize),
 }
 
-/// What the normal impulse of a contact has done.
+/// Work of a contact's normal impulse.
 #[derive(Clone, Copy, Default)]
 struct Work {
     /// Part $e^2$ that is given back.
@@ -237,13 +237,13 @@ struct Work {
 }
 
 impl Work {
-    /// What is still to be given back; exactly 0 once it has been.
+    /// Work that is still to be given back; exactly 0 once it has been.
     fn left(&self) -> f64 {
         (self.returned * self.compression - self.restitution).max(0.0)
     }
 }
 
-/// What happens at the end of a stretch of constant rates.
+/// Event at the end of a stretch of constant rates.
 enum Event {
     /// The velocity of a slot vanishes.
     Rest(usize),
@@ -274,12 +274,12 @@ impl Path<'_> {
         if u.abs() <= self.zero { 0.0 } else { u }
     }
 
-    /// Whether a contact approaches or has something to give back.
+    /// True if a contact approaches or has something to give back.
     fn goes_on(&self) -> bool {
         (0..self.space.n_contacts).any(|i| self.pushes(i))
     }
 
-    /// Whether a contact pushes as hard as it may.
+    /// True if a contact pushes as hard as it may.
     fn pushes(&self, i: usize) -> bool {
         self.normal(i) < -self.zero || self.work[i].left() > 0.0
     }

@@ -1,4 +1,4 @@
-//! How much a step can stretch: the Lipschitz constant of the step map.
+//! Stretch of a step: the Lipschitz constant of the step map.
 
 use super::space::ContactSpace;
 use super::stepper::StepProblem;
@@ -33,7 +33,7 @@ pub struct StepLipschitz {
     pub constant: f64,
     /// Complementary cones with an interior.
     pub cones: usize,
-    /// Whether the middle of some cone lies inside another one with a different outcome. Then steps
+    /// True if the middle of some cone lies inside another one with a different outcome. Then steps
     /// have several solutions, and no constant exists: [`constant`](Self::constant) holds for each
     /// solution by itself.
     pub is_multivalued: bool,
@@ -113,7 +113,7 @@ impl StepLipschitz {
         })
     }
 
-    /// What Lemma 1 needs to say that samples of `steps` steps with caps up to `impulse_step` (N·s)
+    /// Number of samples at which Lemma 1 says that samples of `steps` steps with caps up to `impulse_step` (N·s)
     /// make an $\varepsilon$-net: the map from all $Nm$ caps to the outcome stretches by at most
     /// $L^N$, Eq. (171).
     pub fn net(&self, steps: usize, impulse_step: f64, epsilon: f64) -> NetBound {
@@ -126,7 +126,7 @@ impl StepLipschitz {
     }
 }
 
-/// How the problem's vector and the velocity after depend on $x = (v, \lambda_{\max})$.
+/// Derivatives of the problem's vector and of the velocity after by $x = (v, \lambda_{\max})$.
 struct Inputs {
     /// Scaled vector for each unit of x, unknowns × inputs.
     vector: DMatrix<f64>,
@@ -230,7 +230,7 @@ fn interior(rows: &[DVector<f64>], dim: usize) -> Result<Option<DVector<f64>>, I
     Ok((distance > FLAT).then(|| nearest / distance))
 }
 
-/// Whether the unit vector in the middle of a cone has another outcome too.
+/// True if the unit vector in the middle of a cone has another outcome too.
 fn overlap(cones: &[Cone], constant: f64) -> bool {
     cones.iter().any(|a| {
         cones.iter().any(|b| {

@@ -10,6 +10,7 @@
 //! | --- | --- |
 //! | [`AnitescuPotra`] | all contacts at once, without restitution; [`all_simultaneous`] finds every outcome |
 //! | [`MoreauNewton`] | the same with Newton's restitution per contact |
+//! | [`Poisson`] | compression and expansion of all contacts at once, capped by energy |
 //! | [`Sequential`] | one contact at a time, in a given order |
 //! | [`SetValued`] | contacts overlap in any way: samples of the set of outcomes |
 //!
@@ -54,6 +55,7 @@ mod painleve;
 mod parts;
 mod planar;
 pub(crate) mod planar_contact;
+mod poisson;
 mod polygon;
 mod probe;
 mod refuted;
@@ -83,6 +85,7 @@ pub use outer::{
     Relaxation, outer_bound,
 };
 pub use painleve::{ImpactWithoutCollision, impact_without_collision};
+pub use poisson::Poisson;
 pub use polygon::{DEFAULT_DIRECTIONS, MAX_DIRECTIONS};
 pub use probe::{SamplingProbe, ambiguous_steps};
 pub use sampler::{

@@ -21,12 +21,12 @@ const SAME: f64 = 1e-6;
 /// cancel, so nothing larger will do.
 const ROUNDING: f64 = 1e-16;
 
-/// How a contact ends.
+/// Final mode of a contact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EndMode {
     /// No impulse; the contact does not approach.
     Open,
-    /// Neither approaching nor separating; the tangential velocity is zero, or there is none.
+    /// Neither approaching nor separating; the tangential velocity is zero or absent.
     Stick,
     /// Sliding along the tangent.
     SlidePlus,
@@ -67,12 +67,12 @@ impl EndMode {
         }
     }
 
-    /// Whether it pushes as much as it takes to stop approaching.
+    /// True if it pushes as much as it takes to stop approaching.
     pub(super) fn is_closed(self) -> bool {
         matches!(self, Self::Stick | Self::SlidePlus | Self::SlideMinus)
     }
 
-    /// Whether it pushes and does not slide.
+    /// True if it pushes and does not slide.
     pub(super) fn sticks(self) -> bool {
         matches!(self, Self::Stick | Self::SaturatedStick)
     }
@@ -106,7 +106,7 @@ pub fn all_simultaneous(problem: &ImpactProblem<'_>) -> Result<Vec<ModeSolution>
 ///
 /// # Errors
 ///
-/// As [`all_simultaneous`], and [`ImpactError::InvalidOption`] for a wrong number of caps.
+/// The errors of [`all_simultaneous`], and [`ImpactError::InvalidOption`] for a wrong number of caps.
 pub fn all_steps(
     problem: &ImpactProblem<'_>,
     caps: &[f64],

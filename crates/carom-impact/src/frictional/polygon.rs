@@ -1,4 +1,4 @@
-//! How many directions a friction polygon has.
+//! Number of directions of a friction polygon.
 
 use crate::ImpactError;
 

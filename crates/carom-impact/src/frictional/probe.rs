@@ -1,4 +1,4 @@
-//! What samples of a set do not see.
+//! Parts of a set that samples miss.
 
 use super::choice::SampleChoice;
 use super::sampler::{BranchPolicy, COVERING_SPREAD, Draw, Sampler, SetValued};
@@ -29,10 +29,10 @@ const OWN_STEPS: usize = 6;
 /// Steps of a choice: those that take more seldom end at all.
 const MOST_STEPS: usize = 24;
 
-/// Extents below this fraction of the fastest contact row before the impact are none.
+/// Extents below this fraction of the fastest contact row before the impact count as zero.
 const NO_EXTENT: f64 = 1e-6;
 
-/// How much of a set a sampler may have missed.
+/// Estimate of the part of a set that a sampler may have missed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SamplingProbe {
     /// Fraction of steps, among the first 256 of the samples, that have another solution to which
@@ -41,7 +41,7 @@ pub struct SamplingProbe {
     /// For each contact row, $1 - $ the extent of the samples over the extent that was bred: 0 if
     /// breeding found nothing more.
     pub gap_to_extremes: Vec<f64>,
-    /// Whether steps have several solutions and the sampler takes always the same: then no number
+    /// True if steps have several solutions and the sampler takes always the same: then no number
     /// of samples shows the others.
     pub branch_blind: bool,
 }
@@ -55,7 +55,7 @@ impl SamplingProbe {
     ///
     /// # Errors
     ///
-    /// Those of [`Sampler::draw`].
+    /// The errors of [`Sampler::draw`].
     pub fn new(sampler: &Sampler<'_>, summary: &SampleSummary) -> Result<Self, ImpactError> {
         let ambiguous_steps = ambiguous_steps(sampler)?;
         Ok(Self {
@@ -71,7 +71,7 @@ impl SamplingProbe {
 ///
 /// # Errors
 ///
-/// Those of [`Sampler::draw`].
+/// The errors of [`Sampler::draw`].
 pub fn ambiguous_steps(sampler: &Sampler<'_>) -> Result<f64, ImpactError> {
     let mut draw = Draw::default();
     let mut workspace = StepWorkspace::new();
@@ -106,7 +106,7 @@ pub fn ambiguous_steps(sampler: &Sampler<'_>) -> Result<f64, ImpactError> {
 }
 
 impl Sampler<'_> {
-    /// Whether a random covering vector leads the last step of a sample, from the slot velocities
+    /// True if a random covering vector leads the last step of a sample, from the slot velocities
     /// `before`, to another solution.
     fn is_elsewhere(
         &self,

@@ -9,7 +9,8 @@ use crate::outcome::PolygonDiagnostics;
 use crate::{ContactSet, ImpactError, ImpactProblem};
 use carom_lcp::LcpStatus;
 use carom_lcp::cone::{
-    ConeAnswer, ConeMode, ConeProblem, ConeSelection, ConeStart, ConeWorkspace, cone_residual,
+    ConeAnswer, ConeMode, ConeProblem, ConeSelection, ConeStart, ConeWorkspace, SparseConeAnswer,
+    SparseConeProblem, SparseConeWorkspace, cone_residual,
 };
 use carom_metric::kernel;
 use carom_numeric::svd::Svd;
@@ -26,7 +27,7 @@ const FLAT: f64 = 1e-14;
 
 /// The part of a cone problem that belongs to the configuration.
 ///
-/// The rows of each contact are divided by the kinetic length of its normal, all three by the same
+/// The rows of each contact are divided by the kinetic length of its normal, all three by one
 /// number: residuals and the even member of a family are those of the rows as given. Contacts in the plane
 /// and those without friction have zero rows for the tangents that they lack.
 #[derive(Clone, Debug)]
@@ -50,6 +51,13 @@ pub(super) struct RoundWorkspace {
     /// Units of work of all solves so far, see [`work_of`].
     pub(super) work: u64,
 }
+
+/// Contacts up to which the dense method is used: 60 rows.
+const DENSE_CONTACTS: usize = 20;
+
+/// Contacts up to which the continuum of answers, and its even member, are looked for: both need dense
+/// matrices, of 300 rows here.
+const CONTINUUM_CONTACTS: usize = 100;
 
 /// Units of work of a solve beside its Newton steps and pivots.
 const SOLVE_WORK: u64 = 1000;
@@ -163,7 +171,7 @@ impl RoundStep {
         refused(&answer)
     }
 
-    /// The same for an outcome whose velocities the gate asks: it also takes an answer that misses
+    /// Step for an outcome whose velocities the gate checks: it also takes an answer that misses
     /// the solver's own scale by little.
     pub(super) fn candidate(
         &self,
@@ -179,7 +187,10 @@ impl RoundStep {
         } = workspace;
         self.on_rows(velocity, rows);
         let problem = self.problem(rows, caps)?;
-        let answer = cone.solve(&problem, selection)?;
+        let answer = match caps.is_empty() && problem.n_contacts() > DENSE_CONTACTS {
+            true => by_sparse(&problem, selection, cone)?,
+            false => cone.solve(&problem, selection)?,
+        };
         let work = work_of(&answer, problem.dim());
         self.keep(workspace);
         workspace.work += work;
@@ -190,7 +201,29 @@ impl RoundStep {
         refused(&answer)
     }
 
-    /// The same by Newton's method from impulses on the slots, or `None` if that fails.
+    /// Solves for impulses on the slots whose normals are not below floors (one a contact). Friction
+    /// acts with the whole normal impulse.
+    pub(super) fn solve_above(
+        &self,
+        velocity: &[f64],
+        floors: &[f64],
+    ) -> Result<(SparseConeAnswer, Vec<f64>), ImpactError> {
+        let mut rows = Vec::with_capacity(velocity.len());
+        self.on_rows(velocity, &mut rows);
+        let problem = self.problem(&rows, &[])?.with_floors(floors)?;
+        let mut workspace = SparseConeWorkspace::new();
+        let answer = workspace.solve(&SparseConeProblem::of_dense(&problem)?)?;
+        if answer.status != LcpStatus::Solved {
+            return Err(ImpactError::Complementarity {
+                status: answer.status,
+                residual: answer.residual,
+            });
+        }
+        let impulse = workspace.impulse().iter().zip(&self.factors);
+        Ok((answer, impulse.map(|(l, f)| l * f).collect()))
+    }
+
+    /// Solves by Newton's method from impulses on the slots; `None` if that fails.
     pub(super) fn solve_near(
         &self,
         velocity: &[f64],
@@ -254,6 +287,29 @@ impl RoundStep {
     }
 }
 
+/// The answer of many contacts by sparse factors. The continuum of answers is looked for up to
+/// [`CONTINUUM_CONTACTS`]; beyond, the selection told is [`First`](ConeSelection::First).
+fn by_sparse(
+    problem: &ConeProblem<'_>,
+    selection: ConeSelection,
+    cone: &mut ConeWorkspace,
+) -> Result<ConeAnswer, ImpactError> {
+    let mut workspace = SparseConeWorkspace::new();
+    let found = workspace.solve(&SparseConeProblem::of_dense(problem)?)?;
+    if found.status != LcpStatus::Solved {
+        return Ok(cone.solve(problem, selection)?);
+    }
+    let selection = match problem.n_contacts() <= CONTINUUM_CONTACTS {
+        true => selection,
+        false => ConeSelection::First,
+    };
+    let answer = cone.take(problem, workspace.impulse(), selection)?;
+    Ok(ConeAnswer {
+        n_newton_steps: answer.n_newton_steps + found.n_newton_steps,
+        ..answer
+    })
+}
+
 /// Row of a slot.
 fn row_of(slot: usize, width: usize) -> usize {
     slot / width * WIDTH + slot % width
@@ -266,7 +322,7 @@ fn refused(answer: &ConeAnswer) -> Result<ConeAnswer, ImpactError> {
     })
 }
 
-/// Which contacts push, stick and slide: what a refinement keeps.
+/// Modes of the contacts, which a refinement keeps.
 pub(super) struct RoundBasis<'a> {
     space: &'a ContactSpace,
     modes: Vec<ConeMode>,
@@ -275,7 +331,7 @@ pub(super) struct RoundBasis<'a> {
 }
 
 impl<'a> RoundBasis<'a> {
-    /// Of an answer with these modes.
+    /// Basis of an answer with these modes.
     pub(super) fn new(
         space: &'a ContactSpace,
         contacts: &ContactSet<'_>,
@@ -327,7 +383,7 @@ impl Basis for RoundBasis<'_> {
         terms: &[f64],
     ) -> f64 {
         let width = self.space.width();
-        // Of each contact: normal impulse, work of friction, slip and its size, squared.
+        // For each contact: normal impulse, work of friction, slip and its size, squared.
         let mut slips = vec![[0.0f64; 4]; self.space.n_contacts];
         for (slot, row, factor) in self.space.unit_rows(contacts) {
             let [normal, work, slip, size] = &mut slips[slot / width];
@@ -410,7 +466,7 @@ impl Basis for RoundBasis<'_> {
             let turned = friction * l[normal] / speed;
             missed[*slot] = (l[*slot] + friction * l[normal] * direction) / turned.max(1.0);
             for (j, (other, _, _)) in active.iter().enumerate() {
-                // How the velocities across the sliding direction turn it.
+                // Turn of the sliding direction by the velocities across it.
                 let along: f64 = tangents
                     .clone()
                     .map(|t| u[t] / speed * space.gram[(t, *other)])
@@ -439,7 +495,7 @@ impl Basis for RoundBasis<'_> {
     }
 }
 
-/// How far a polygon's impulses are from the round cones' answer.
+/// Distance of a polygon's impulses from the round cones' answer.
 pub(super) fn polygon_error(
     space: &ContactSpace,
     problem: &ImpactProblem<'_>,

@@ -45,7 +45,7 @@ pub const COVERING_SPREAD: f64 = 6.0;
 /// A good probability that a contact is switched off in a step.
 pub const CAP_OFF: f64 = 0.25;
 
-/// Which solution of a step is taken where there are several.
+/// Choice among several solutions of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub enum BranchPolicy {
     /// The one that Lemke's method finds with a covering vector of ones.
@@ -66,13 +66,13 @@ pub enum BranchPolicy {
     Auto,
 }
 
-/// How the caps of a step are drawn.
+/// Distribution of the caps of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub enum CapDistribution {
     /// Independent and uniform between 0 and the impulse step.
     #[default]
     Uniform,
-    /// The same, but every contact is switched off with this probability (never all of them), so
+    /// Uniform caps, but every contact is switched off with this probability (never all of them), so
     /// that sequential extremes are met and not only approached.
     Mixed {
         /// Probability in \[0, 1) that a contact is switched off in a step.
@@ -115,9 +115,9 @@ pub struct SetValued {
     pub epsilon: Option<f64>,
     /// Shape of the friction cones of spatial contacts.
     pub friction_cone: FrictionCone,
-    /// Which of several solutions of a step is taken.
+    /// Choice among several solutions of a step.
     pub branch: BranchPolicy,
-    /// How caps are drawn.
+    /// Distribution of the caps.
     pub caps: CapDistribution,
     /// Units of work that all samples together may take ([`DEFAULT_SAMPLING_WORK`]); what is found until then is the answer.
     pub max_work: u64,
@@ -185,7 +185,7 @@ pub struct Draw {
     pub steps: usize,
     /// Pivots made.
     pub pivots: usize,
-    /// Whether the impact has ended.
+    /// True if the impact has ended.
     pub is_ended: bool,
     /// Units of work of its steps, see [`SetValued::max_work`].
     pub work: u64,
@@ -315,7 +315,7 @@ impl<'a> Sampler<'a> {
         })
     }
 
-    /// The same with steps of `size` times the impulse.
+    /// The sampler with steps of `size` times the impulse.
     pub(crate) fn resized(mut self, size: f64) -> Self {
         self.caps.iter_mut().for_each(|cap| *cap *= size);
         self.impulse_step *= size;
@@ -362,7 +362,7 @@ impl<'a> Sampler<'a> {
         rows.fold(0.0, f64::max)
     }
 
-    /// Whether a contact approaches by more than what its own terms leave: the velocity before and
+    /// True if a contact approaches by more than what its own terms leave: the velocity before and
     /// what the impulses so far made and cancelled.
     fn is_colliding(&self, velocity: &[f64], impulse: &[f64]) -> bool {
         let space = &self.space;
@@ -386,11 +386,11 @@ impl<'a> Sampler<'a> {
         self.draw_observed(sample, draw, |_| {})
     }
 
-    /// The same, showing the sample to `observe` before the first step and after every step.
+    /// Draws a sample and shows it to `observe` before the first step and after every step.
     ///
     /// # Errors
     ///
-    /// As [`draw`](Self::draw).
+    /// The errors of [`draw`](Self::draw).
     pub fn draw_observed(
         &self,
         sample: u64,
@@ -400,7 +400,7 @@ impl<'a> Sampler<'a> {
         self.draw_within(self.options.max_work, sample, draw, &mut observe)
     }
 
-    /// The same within a budget of work.
+    /// Draws a sample within a budget of work.
     pub(super) fn draw_within(
         &self,
         max_work: u64,
@@ -683,7 +683,7 @@ impl<'a> Sampler<'a> {
     ///
     /// # Errors
     ///
-    /// As [`audit`](crate::audit()).
+    /// The errors of [`audit`](crate::audit()).
     pub fn outcome(&self, draw: &Draw) -> Result<ImpactOutcome, ImpactError> {
         let status = if self.problem.is_approaching() {
             ImpactStatus::Resolved
@@ -774,7 +774,7 @@ fn default_cap(stepper: &ImpactStepper<'_>, before: &[f64], sizes: &[f64]) -> f6
 }
 
 impl SetValued {
-    /// The same with policies in place of those that depend on the problem.
+    /// The options with policies in place of those that depend on the problem.
     fn settled(&self, problem: &ImpactProblem<'_>) -> Result<Self, ImpactError> {
         let (branch, caps) = (
             self.branch == BranchPolicy::Auto,

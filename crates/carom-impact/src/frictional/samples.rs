@@ -35,7 +35,7 @@ const NO_EXTENT: f64 = 1e-6;
 /// Samples in each half when halves are compared.
 const HALF: usize = 1024;
 
-/// What samples of one impact say about the set of its outcomes.
+/// Statistics of samples of one impact about the set of its outcomes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SampleSummary {
     /// Samples drawn.
@@ -57,13 +57,13 @@ pub struct SampleSummary {
     /// Samples that ended with all contact velocities that the impact reaches below $10^{-6}$ of the
     /// fastest of them before.
     pub at_rest: u64,
-    /// How well the samples cover the set; `None` for fewer than two that ended.
+    /// Coverage of the set by the samples; `None` for fewer than two that ended.
     pub coverage: Option<Coverage>,
     /// Velocities of all contact rows after the first samples that ended.
     pub velocities: Vec<Vec<f64>>,
 }
 
-/// How well samples cover the set, measured on the first 16384 of them.
+/// Coverage of the set by samples, measured on the first 16384 of them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Coverage {
     /// Cells of the hull, divided into 32 along every row, that samples have met.
@@ -111,7 +111,7 @@ impl Share {
 ///
 /// # Errors
 ///
-/// Those of [`Sampler::draw`].
+/// The errors of [`Sampler::draw`].
 pub fn summarize(
     sampler: &Sampler<'_>,
     progress: &dyn Fn(u64, u64),
@@ -119,11 +119,11 @@ pub fn summarize(
     Ok(run(sampler, false, progress)?.0)
 }
 
-/// The same, and the outcomes of the samples that ended, in the order of the samples.
+/// Draws and summarizes all samples; returns also the outcomes of those that ended, in the order of the samples.
 ///
 /// # Errors
 ///
-/// As [`summarize`].
+/// The errors of [`summarize`].
 pub fn sampled_outcomes(
     sampler: &Sampler<'_>,
     progress: &dyn Fn(u64, u64),

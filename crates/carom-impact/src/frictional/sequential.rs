@@ -155,7 +155,7 @@ pub(crate) struct SingleImpacts<'p> {
     singles: Vec<Closing>,
 }
 
-/// Where single impacts in one order lead.
+/// Result of single impacts in one order.
 #[derive(Default)]
 pub(crate) struct InOrder {
     /// Scaled impulses on the slots, added up.

@@ -22,6 +22,10 @@ use carom_lcp::LcpStatus;
 use carom_lcp::cone::{ConeMode, ConeSelection};
 use carom_metric::{Tangent, kernel};
 use nalgebra::DVector;
+use std::cell::Cell;
+
+/// Units of work of an outcome beside its complementarity problem: the gate, its exact sums, refinement.
+const OUTCOME_WORK: u64 = 20_000;
 
 /// The simultaneous law of Anitescu and Potra (`anitescu-potra`): every contact at once, without
 /// restitution, one complementarity problem.
@@ -38,7 +42,7 @@ use nalgebra::DVector;
 pub struct AnitescuPotra {
     /// Shape of the friction cones of spatial contacts.
     pub friction_cone: FrictionCone,
-    /// Which of a continuum of outcomes is taken, with round cones.
+    /// Choice from a continuum of outcomes, with round cones.
     pub selection: ConeSelection,
 }
 
@@ -54,6 +58,7 @@ impl ImpactLaw for AnitescuPotra {
             self.selection,
             &[],
             &Rules::FRICTIONAL,
+            &Cell::default(),
         )
     }
 }
@@ -78,7 +83,7 @@ impl ImpactLaw for AnitescuPotra {
 pub struct MoreauNewton {
     /// Shape of the friction cones of spatial contacts.
     pub friction_cone: FrictionCone,
-    /// Which of a continuum of outcomes is taken, with round cones.
+    /// Choice from a continuum of outcomes, with round cones.
     pub selection: ConeSelection,
 }
 
@@ -91,7 +96,7 @@ impl MoreauNewton {
     ///
     /// # Errors
     ///
-    /// As [`resolve`](ImpactLaw::resolve), and [`ImpactError::Metric`] for `approach`.
+    /// The errors of [`resolve`](ImpactLaw::resolve), and [`ImpactError::Metric`] for `approach`.
     pub fn resolve_from(
         &self,
         problem: &ImpactProblem<'_>,
@@ -103,10 +108,51 @@ impl MoreauNewton {
         contacts
             .metric()
             .check_vector("velocity of approach", entries)?;
-        self.resolve_with(problem, |i| {
-            let velocity = contacts.normal_velocity(i, entries, problem.scale());
+        self.resolve_step(problem, approach, &Cell::default())
+    }
+
+    /// Resolves a time step, and adds its units of work.
+    fn resolve_step(
+        &self,
+        problem: &ImpactProblem<'_>,
+        approach: &Tangent,
+        work: &Cell<u64>,
+    ) -> Result<ImpactOutcome, ImpactError> {
+        let closing = |i| {
+            let contacts = problem.contacts();
+            let velocity = contacts.normal_velocity(i, approach.0.as_slice(), problem.scale());
             (velocity.rate < -GRAZING_TOLERANCE * velocity.size).then_some(-velocity.rate)
-        })
+        };
+        self.resolve_with(problem, closing, work)
+    }
+
+    /// Resolves an impact, and adds its units of work.
+    fn resolve_impact(
+        &self,
+        problem: &ImpactProblem<'_>,
+        work: &Cell<u64>,
+    ) -> Result<ImpactOutcome, ImpactError> {
+        let closing = |i| {
+            let contacts = problem.contacts();
+            let normal = contacts.unit_row(contacts.row(i));
+            let speed = -kernel::dot(normal, problem.momentum());
+            (problem.approaches(i) && speed > 0.0).then_some(speed)
+        };
+        self.resolve_with(problem, closing, work)
+    }
+
+    /// Resolves an impact or, from a velocity of approach, a time step. Adds units of work, about a multiply-add each.
+    pub(crate) fn resolve_counted(
+        &self,
+        problem: &ImpactProblem<'_>,
+        approach: Option<&Tangent>,
+        work: &Cell<u64>,
+    ) -> Result<ImpactOutcome, ImpactError> {
+        let problem = problem.event();
+        match approach {
+            Some(approach) => self.resolve_step(problem, approach, work),
+            None => self.resolve_impact(problem, work),
+        }
     }
 
     /// `closing` is the scaled speed at which a contact's unit normal approached, `None` for those that
@@ -115,6 +161,7 @@ impl MoreauNewton {
         &self,
         problem: &ImpactProblem<'_>,
         closing: impl Fn(usize) -> Option<f64>,
+        work: &Cell<u64>,
     ) -> Result<ImpactOutcome, ImpactError> {
         let contacts = problem.contacts().contacts().iter().enumerate();
         let rebound = |(i, contact): (usize, &Contact)| match contact.restitution {
@@ -133,6 +180,7 @@ impl MoreauNewton {
             self.selection,
             &rebounds,
             &rules,
+            work,
         )
     }
 }
@@ -144,11 +192,13 @@ struct Event<'e> {
     /// Scaled velocities of the slots from which impulses start: those of the normals count from the
     /// [`rebounds`](Self::rebounds), so that inelastic contacts remain.
     before: DVector<f64>,
-    /// Whether each contact is slower than it must be.
+    /// True if each contact is slower than it must be.
     is_asked: Vec<bool>,
     /// Scaled velocities that the contacts' normals must have at least after the impact; empty for zero.
     rebounds: &'e [f64],
     rules: &'e Rules<'e>,
+    /// Units of work so far.
+    work: &'e Cell<u64>,
 }
 
 impl ImpactLaw for MoreauNewton {
@@ -157,13 +207,7 @@ impl ImpactLaw for MoreauNewton {
     }
 
     fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
-        let problem = problem.event();
-        let contacts = problem.contacts();
-        self.resolve_with(problem, |i| {
-            let normal = contacts.unit_row(contacts.row(i));
-            let speed = -kernel::dot(normal, problem.momentum());
-            (problem.approaches(i) && speed > 0.0).then_some(speed)
-        })
+        self.resolve_impact(problem.event(), &Cell::default())
     }
 }
 
@@ -178,6 +222,7 @@ fn resolve(
     selection: ConeSelection,
     rebounds: &[f64],
     rules: &Rules<'_>,
+    work: &Cell<u64>,
 ) -> Result<ImpactOutcome, ImpactError> {
     let contacts = problem.contacts();
     contacts.require_tangents()?;
@@ -197,12 +242,19 @@ fn resolve(
         is_asked,
         rebounds,
         rules,
+        work,
     };
+    event.count(OUTCOME_WORK);
     let found = event.resolve(friction_cone, selection);
     found.map_err(|error| event.explained(error))
 }
 
 impl Event<'_> {
+    /// Adds units of work.
+    fn count(&self, work: u64) {
+        self.work.set(self.work.get().saturating_add(work));
+    }
+
     fn resolve(
         &self,
         friction_cone: FrictionCone,
@@ -243,7 +295,7 @@ impl Event<'_> {
         }
     }
 
-    /// Whether any contact has two tangents.
+    /// True if any contact has two tangents.
     fn is_spatial(&self) -> bool {
         let contacts = self.problem.contacts().contacts();
         contacts.iter().any(|contact| contact.tangents.len() > 1)
@@ -302,7 +354,9 @@ impl Event<'_> {
         for part in &parts {
             let mut workspace = RoundWorkspace::default();
             let round = RoundStep::new(&part.space);
-            let answer = round.candidate(&part.before, &[], selection, &mut workspace)?;
+            let answer = round.candidate(&part.before, &[], selection, &mut workspace);
+            self.count(workspace.work);
+            let answer = answer?;
             told.family += answer.family;
             told.met_others |= answer.met_others;
             told.pivots += answer.n_pivots;
@@ -380,6 +434,7 @@ impl Event<'_> {
                 Search::Pivots => step.solve(&part.space, &part.before, &[], &mut workspace),
                 Search::Modes => Err(NOT_SOLVED),
             };
+            self.count(workspace.work());
             found.pivots += workspace.n_pivots;
             let replaced = match &solved {
                 Ok(()) if space.n_tangents == 1 => {

@@ -18,7 +18,7 @@ use nalgebra::{DMatrix, DVector};
 /// Largest violation of complementarity of an accepted step, over the terms of the row.
 const GOOD_RESIDUAL: f64 = 1e-9;
 
-/// What earlier steps made and cancelled leaves this fraction of it, over [`GOOD_RESIDUAL`]: what grazes in an
+/// Impulses that earlier steps made and cancelled leave this fraction of their size, over [`GOOD_RESIDUAL`]: a graze in an
 /// event is no fault of a later step.
 const EARLIER: f64 = GRAZING_TOLERANCE / GOOD_RESIDUAL;
 
@@ -32,7 +32,7 @@ const COMPLIANCE: f64 = 8.0 * f64::EPSILON;
 /// for a refinement.
 const YIELDED: f64 = 1e-2;
 
-/// Which impulse an unknown of the complementarity problem makes.
+/// Impulse that an unknown of the complementarity problem makes.
 #[derive(Clone, Debug)]
 struct Unknown {
     /// Scale $S_i$: the problem solved is $SMS$, $Sq$.
@@ -121,7 +121,7 @@ impl StepProblem {
         self.unknowns.len()
     }
 
-    /// Whether there are normal impulses alone.
+    /// True if there are normal impulses alone.
     fn is_symmetric(&self) -> bool {
         self.unknowns
             .iter()
@@ -136,7 +136,7 @@ impl StepProblem {
     /// judged by its impulses and velocities alone, and another covering vector is tried if it
     /// fails.
     ///
-    /// Of dependent rows the rounded matrix may have no solution where the impact has one. The last
+    /// With dependent rows the rounded matrix may have no solution where the impact has one. The last
     /// attempt is at contacts that yield by rounding.
     pub(super) fn solve(
         &self,
@@ -146,6 +146,7 @@ impl StepProblem {
         workspace: &mut StepWorkspace,
     ) -> Result<(), ImpactError> {
         self.vector(velocity, caps, &mut workspace.vector);
+        self.add_floors(space, &workspace.floors, &mut workspace.vector);
         workspace.n_pivots = 0;
         let mut best = f64::INFINITY;
         let mut status = LcpStatus::Inaccurate;
@@ -213,7 +214,7 @@ impl StepProblem {
             }
             let residual = self.residual(space, caps, workspace);
             workspace.residual = residual;
-            // Where there is no solution contacts that yield have one, by yielding.
+            // Contacts that yield have a solution even where rigid ones have not.
             let yielded = COMPLIANCE * kernel::max_abs(&workspace.impulse);
             let is_answer =
                 attempt < MAX_ATTEMPTS || yielded <= YIELDED * kernel::max_abs(velocity);
@@ -260,7 +261,19 @@ impl StepProblem {
         }
     }
 
-    /// How far impulses and velocities of the last attempt are from complementarity: the largest
+    /// Adds the friction of normal impulses that act beside the unknown ones to the rows of the cones
+    /// of a scaled vector.
+    fn add_floors(&self, space: &ContactSpace, floors: &[f64], vector: &mut [f64]) {
+        let first = self.dim() - space.n_contacts;
+        let cones = self.unknowns.iter().zip(vector).skip(first);
+        for ((unknown, w), (floor, friction)) in cones.zip(floors.iter().zip(&space.friction)) {
+            if unknown.slots.is_empty() {
+                *w += unknown.scale * friction * floor;
+            }
+        }
+    }
+
+    /// Complementarity residual of impulses and velocities of the last attempt: the largest
     /// $|\lambda_n - \mathrm{clamp}(\lambda_n - b_n^+, 0, \lambda_{\max})|$,
     /// $|\min(\lambda_D, b_D^+ + \gamma)|$ and $|\min(\gamma, \mu\lambda_n - \sum\lambda_D)|$ with
     /// the smallest admissible $\gamma = \max(0, -b_D^+)$, in slots of unit length, each over the
@@ -300,9 +313,10 @@ impl StepProblem {
                 gamma = f64::max(gamma, -sum(unknown, after));
                 gamma_size = f64::max(gamma_size, size(unknown));
             }
-            let mut slack = space.friction[i] * normal;
+            let floor = workspace.floors.get(i).copied().unwrap_or(0.0);
+            let mut slack = space.friction[i] * (normal + floor);
             // An open contact's impulse is rounding: against what could push, not against itself.
-            let mut slack_size = space.friction[i] * terms[slot].max(normal);
+            let mut slack_size = space.friction[i] * terms[slot].max(normal + floor);
             for (unknown, z) in unknowns.iter().zip(&workspace.memory.z()[directions]) {
                 let impulse = z * unknown.scale;
                 slack -= impulse;
@@ -345,7 +359,7 @@ impl StepProblem {
         DMatrix::from_column_slice(n, n, &self.matrix)
     }
 
-    /// What the last solve, without caps, has decided.
+    /// Decisions of the last solve, without caps.
     pub(super) fn basis<'a>(
         &'a self,
         space: &'a ContactSpace,
@@ -382,7 +396,7 @@ impl StepProblem {
         w
     }
 
-    /// How much less the friction of a contact, of a problem without caps, dissipates than the directions
+    /// Dissipation that the friction of a contact, of a problem without caps, misses against the directions
     /// of its polygon allow at velocities of the slots, over its impulse and the size of those velocities.
     pub(super) fn slip_residual(
         &self,
@@ -444,8 +458,11 @@ pub struct StepWorkspace {
     /// Velocities of the slots after it, and the sizes of the terms that make them.
     pub(super) after: Vec<f64>,
     terms: Vec<f64>,
-    /// The same over the event so far; whoever starts an event sets it.
+    /// Impulses made over the event so far; the caller that starts an event sets it.
     pub(super) made: Vec<f64>,
+    /// Normal impulses that act beside the unknown ones, one a contact, or none: friction acts with
+    /// the sum.
+    pub(super) floors: Vec<f64>,
     pub(super) n_pivots: usize,
     pub(super) residual: f64,
     work: u64,
@@ -475,6 +492,7 @@ impl StepWorkspace {
             after: Vec::new(),
             terms: Vec::new(),
             made: Vec::new(),
+            floors: Vec::new(),
             n_pivots: 0,
             residual: 0.0,
             work: 0,
@@ -509,7 +527,7 @@ impl StepWorkspace {
     }
 
     /// The covering vector of the next solves, n entries, each the `entry` of its index; the
-    /// vector of ones if there is none.
+    /// vector of ones for `None`.
     pub(super) fn set_cover(&mut self, n: usize, entry: Option<&mut dyn FnMut() -> f64>) {
         let Some(entry) = entry else {
             self.lemke.options.cover = None;
@@ -521,7 +539,7 @@ impl StepWorkspace {
     }
 }
 
-/// What one step did, in the units of the system.
+/// Result of one step, in the units of the system.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
     /// Velocity after the step (n).
@@ -593,7 +611,7 @@ impl<'a> ImpactStepper<'a> {
         Self::of(contacts, space, k, false)
     }
 
-    /// The same for the contacts of a space, with friction cones of a shape.
+    /// Stepper for the contacts of a space, with friction cones of a shape.
     pub(super) fn with_cone(
         contacts: &'a ContactSet<'a>,
         space: ContactSpace,

@@ -1,4 +1,4 @@
-//! What each law would have answered.
+//! Answers of all laws to a judged impact.
 
 use super::Case;
 use super::explain;
@@ -27,11 +27,11 @@ const MAX_MODE_CONTACTS: usize = 3;
 pub struct RestitutionFit {
     /// The coefficient.
     pub value: f64,
-    /// Whether it was chosen to fit; otherwise it is the problem's or the law's own.
+    /// True if it was chosen to fit; otherwise it is the problem's or the law's own.
     pub is_fitted: bool,
 }
 
-/// Whether a law gives an outcome.
+/// True if a law gives an outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LawVerdict {
     /// One of its answers is the outcome, within the tolerance.
@@ -60,9 +60,9 @@ pub struct LawMatch {
     pub law: &'static str,
     /// Distance of its answer, $\lVert p^+ - p^+_{\text{law}}\rVert/\rho$.
     pub distance: f64,
-    /// Whether that is within the tolerance.
+    /// True if that is within the tolerance.
     pub matches: bool,
-    /// Whether the law gives the outcome: its other answers are taken into account.
+    /// True if the law gives the outcome: its other answers are taken into account.
     pub verdict: LawVerdict,
     /// The coefficient of restitution, for laws that take one; `None` also where it makes no
     /// difference.
@@ -70,10 +70,13 @@ pub struct LawMatch {
     /// A coefficient of restitution for each contact that was chosen to fit, in the order of the contacts; `None` for a
     /// contact where it makes no difference.
     pub restitutions: Option<Vec<Option<f64>>>,
-    /// Which of its answers it is, in words: the order, the mode, the law of restitution.
+    /// The answer among several, in words: the order, the mode, the law of restitution.
     pub detail: String,
     /// The answer (n).
     pub velocity_plus: Tangent,
+    /// True if the budget of work ([`JudgeOptions::max_work`](super::JudgeOptions::max_work)) ended the search for the
+    /// nearest answer.
+    pub is_limited: bool,
 }
 
 /// A law that does not answer the problem.
@@ -93,8 +96,10 @@ pub(super) struct Candidate {
     pub(super) restitutions: Option<Vec<Option<f64>>>,
     pub(super) detail: String,
     pub(super) velocity_plus: Tangent,
-    /// Whether all answers of the law were looked at.
+    /// True if all answers of the law were looked at.
     pub(super) is_all: bool,
+    /// True if the budget of work ended the search for its best answer.
+    pub(super) is_limited: bool,
 }
 
 pub(super) type Answer = Result<Candidate, ImpactError>;
@@ -150,6 +155,7 @@ pub(super) fn all(
                 restitutions: candidate.restitutions,
                 detail: candidate.detail,
                 velocity_plus: candidate.velocity_plus,
+                is_limited: candidate.is_limited,
             });
         }
         Err(error) => refused.push(Refusal { law, error }),
@@ -188,13 +194,14 @@ fn ask(
             .simultaneous
             .clone()
             .map(|own| branch(case, own, set)),
+        Law::Poisson(law) => Some(case.fixed(law, String::new())),
         Law::Sequential(_) => inelastic.sequential.clone(),
         Law::SetValued(_) => match contacts.require_tangents() {
             Ok(()) => set.map(|set| Ok(set_valued(set))),
             Err(error) => Some(Err(error)),
         },
         Law::Routh(_) => (is_named || contacts.len() == 1).then(|| routh(case)),
-        // The same physics under another name.
+        // One physics under two names.
         Law::TwoBody(_) if two_tangents(contacts) => Some(routh(case)),
         Law::TwoBody(law) => is_named.then(|| case.fixed(law, String::new())),
         Law::NonholonomicElastic(law) => has_constraints.then(|| case.fixed(law, String::new())),
@@ -237,7 +244,7 @@ fn two_tangents(contacts: &ContactSet<'_>) -> bool {
 }
 
 impl Case<'_> {
-    /// Whether a law is asked.
+    /// True if a law is asked.
     fn asks(&self, law: &str) -> bool {
         let names = self.options.laws.as_ref();
         names.is_none_or(|names| names.iter().any(|name| name == law))
@@ -251,6 +258,7 @@ impl Case<'_> {
             detail,
             velocity_plus,
             is_all: true,
+            is_limited: false,
         }
     }
 
@@ -280,7 +288,7 @@ impl Case<'_> {
                 return Ok(own);
             }
         }
-        let mut ends = [None, None];
+        let mut found_at: Vec<(f64, Tangent)> = Vec::new();
         let mut failed = None;
         let guess = self.newton_ratio();
         let found = nearest_coefficient(&self.after, self.reference, guess, |e| {
@@ -292,11 +300,7 @@ impl Case<'_> {
                 }
             };
             let whitened = self.whitened(&velocity);
-            for (end, at) in ends.iter_mut().zip([0.0, 1.0]) {
-                if e == at {
-                    *end = Some(velocity.clone());
-                }
-            }
+            found_at.push((e, velocity));
             Some(whitened)
         });
         let best = match (found, failed) {
@@ -305,8 +309,19 @@ impl Case<'_> {
             (None, Some(error)) => return Err(error),
             (None, None) => return answer(given.unwrap_or(1.0), true),
         };
-        let mut best = answer(best, Some(best) != given)?;
-        let [plastic, elastic] = ends;
+        let at = |e: f64| found_at.iter().find(|(at, _)| *at == e).map(|(_, v)| v);
+        let restitution = RestitutionFit {
+            value: best,
+            is_fitted: Some(best) != given,
+        };
+        let mut best = match at(best) {
+            Some(velocity) => Candidate {
+                restitution: Some(restitution),
+                ..self.candidate(velocity.clone(), detail.clone())
+            },
+            None => answer(best, restitution.is_fitted)?,
+        };
+        let [plastic, elastic] = [0.0, 1.0].map(at);
         if plastic.is_some() && plastic == elastic {
             best.restitution = None;
         }
@@ -475,6 +490,7 @@ fn on_segment(
         detail,
         velocity_plus: case.velocity(&at(alpha)),
         is_all: true,
+        is_limited: false,
     }
 }
 
@@ -610,6 +626,7 @@ fn sequential(case: &Case<'_>, known: &mut Vec<Known>) -> Answer {
     };
     Ok(Candidate {
         is_all: m <= MAX_PERMUTED && left > 0,
+        is_limited: left == 0,
         ..case.fixed(&law, detail)?
     })
 }
@@ -663,5 +680,6 @@ fn set_valued(set: &SetVerdict) -> Candidate {
         },
         velocity_plus: set.nearest.clone(),
         is_all: matches!(set.membership, Membership::Outside { .. }),
+        is_limited: set.is_limited,
     }
 }

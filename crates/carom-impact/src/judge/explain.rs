@@ -9,7 +9,7 @@ use carom_numeric::svd::Svd;
 use nalgebra::{DMatrix, DVector};
 use std::f64::consts::FRAC_PI_2;
 
-/// Singular values below this fraction of the largest are none.
+/// Singular values below this fraction of the largest count as zero.
 const RANK_TOLERANCE: f64 = 1e-12;
 
 /// Descent along a unit generator, over the size of the change, that is no longer worth a step.
@@ -39,13 +39,20 @@ pub struct Explanation {
     pub friction_residual: f64,
     /// The best impulses within the friction cones, on the rows as given.
     pub admissible_impulses: DVector<f64>,
-    /// Which residuals no other impulses can lower.
+    /// Residuals that no other impulses can lower.
     pub(super) proven: Proven,
-    /// The three residuals less the rounding of the velocities as given: these decide.
-    pub(super) excess: [f64; 3],
 }
 
 impl Explanation {
+    /// Residuals of momentum, pulling and friction, each at least the one before.
+    pub(super) fn residuals(&self) -> [f64; 3] {
+        [
+            self.momentum_residual,
+            self.pull_residual,
+            self.friction_residual,
+        ]
+    }
+
     /// From the units of the parts to that of the problem.
     pub(super) fn lower(&mut self, contacts: &ContactSet<'_>, parts: &Parts) {
         parts.lower_impulses(contacts, &mut self.impulses);
@@ -69,7 +76,7 @@ struct Generator {
     /// First row, and what this generator puts on it.
     row: usize,
     normal: f64,
-    /// What it puts on the rows after.
+    /// Velocities that it leaves on the rows.
     tangential: [f64; 2],
 }
 
@@ -115,14 +122,9 @@ pub(super) fn explain(case: &Case<'_>) -> Result<Explanation, ImpactError> {
     };
     let unscale = 1.0 / case.problem.scale();
     // Nested sets: the order of the residuals is not left to rounding.
-    let nested = |measure: &dyn Fn(&DVector<f64>) -> f64| {
-        let momentum = measure(&span);
-        let pull = measure(&pushing.residual).max(momentum);
-        [momentum, pull, measure(&cone.residual).max(pull)]
-    };
-    let [momentum_residual, pull_residual, friction_residual] =
-        nested(&|residual| case.told(residual));
-    let excess = nested(&|residual| case.relative(residual));
+    let momentum_residual = case.relative(&span);
+    let pull_residual = case.relative(&pushing.residual).max(momentum_residual);
+    let friction_residual = case.relative(&cone.residual).max(pull_residual);
     let impulses = impulses * unscale;
     Ok(Explanation {
         constraint_impulses: contacts.constraint_impulses(&impulses)
@@ -133,11 +135,10 @@ pub(super) fn explain(case: &Case<'_>) -> Result<Explanation, ImpactError> {
         friction_residual,
         admissible_impulses: cone.impulses * unscale,
         proven,
-        excess,
     })
 }
 
-/// What the impulses of a contact may be.
+/// Admissible impulses of a contact.
 #[derive(Clone, Copy)]
 enum Kind {
     Any,
@@ -145,7 +146,7 @@ enum Kind {
     Coulomb,
 }
 
-/// Whether no impulse of a kind lowers what is left: it has no slope along those of both signs, and
+/// True if no impulse of a kind lowers what is left: it has no slope along those of both signs, and
 /// none downwards along the others. Then no sum of them does, because they are a convex cone.
 fn is_least(contacts: &ContactSet<'_>, left: &DVector<f64>, kind: Kind) -> bool {
     let size = left.norm();
@@ -176,7 +177,7 @@ fn is_least(contacts: &ContactSet<'_>, left: &DVector<f64>, kind: Kind) -> bool 
 /// as any, and where they lead: none where a contact opens, against the sliding where it slides, anywhere in the cone where
 /// it sticks, within the tolerance.
 ///
-/// Of dependent contacts that slide [`AnitescuPotra`](crate::frictional::AnitescuPotra) finds one
+/// For dependent contacts that slide, [`AnitescuPotra`](crate::frictional::AnitescuPotra) finds one
 /// answer of a continuum; this recognizes them all.
 pub(super) fn in_one_step(case: &Case<'_>) -> Result<(DVector<f64>, Tangent), ImpactError> {
     let contacts = case.problem.contacts();
@@ -300,7 +301,7 @@ fn project_onto_cones(
     project(contacts, change, &cone_edges(contacts), |_| true)
 }
 
-/// The same from some generators, with the cones of some contacts whole.
+/// Projection on the cone of some generators, with the cones of some contacts whole.
 fn project(
     contacts: &ContactSet<'_>,
     change: &DVector<f64>,

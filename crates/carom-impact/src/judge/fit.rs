@@ -110,7 +110,7 @@ pub(super) fn nearest_coefficient(
     curve.refined(on_grid, limit)
 }
 
-/// Whether all points lie on the chord between the first and the last, evenly.
+/// True if all points lie on the chord between the first and the last, evenly.
 fn is_straight(points: &[Point], limit: f64) -> bool {
     let [first, .., last] = points else {
         return false;
@@ -121,7 +121,7 @@ fn is_straight(points: &[Point], limit: f64) -> bool {
     })
 }
 
-/// Where a chord is nearest to the target: 0 at `a`, 1 at `b`.
+/// Position on a chord nearest to the target: 0 at `a`, 1 at `b`.
 fn along(target: &DVector<f64>, a: &Point, b: &Point) -> f64 {
     let chord = &b.at - &a.at;
     let length = chord.norm_squared();
@@ -201,7 +201,7 @@ mod tests {
     use nalgebra::dvector;
     use std::cell::Cell;
 
-    /// The nearest coefficient, NaN if there is none.
+    /// The nearest coefficient; NaN if no coefficient has an answer.
     fn minimum(target: f64, mut curve: impl FnMut(f64) -> Option<f64>) -> f64 {
         let target = dvector![target];
         let answer = |x: f64| curve(x).map(|y| dvector![y]);

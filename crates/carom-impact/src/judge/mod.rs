@@ -10,8 +10,9 @@
 //! sees, the coordinates, or the order and repetition of contacts: $10^{-2}$ is a hundredth of the motion there was, or
 //! $10^{-4}$ of its energy. Parts that no contact, no constraint and no entry of the mass matrix connects are each measured
 //! by their own motion, and the largest distance counts: a far body, however fast, changes no verdict. A part that no
-//! contact touches is measured by the motion of those in which one approaches. What is told is the distance itself; what
-//! decides is the rest of it beyond the rounding of the data, $2^{-50}$ of the velocities in the frame given.
+//! contact touches is measured by the motion of those in which one approaches. Distances to other
+//! velocities are told themselves; what decides, and the residuals of the momentum change, are less the rounding of the
+//! data, $2^{-50}$ of the velocities in the frame given.
 //!
 //! # Which impulses
 //!
@@ -24,7 +25,7 @@
 //! | [`pull_residual`](Explanation::pull_residual) | the same, normal impulses not negative | contacts pull |
 //! | [`friction_residual`](Explanation::friction_residual) | within the friction cones | more friction than Coulomb allows |
 //!
-//! Where contacts are redundant many impulses explain the same change; the fits ask whether any do.
+//! If contacts are redundant, many impulses explain one change; the fits ask for the existence of any.
 //!
 //! # Which laws
 //!
@@ -75,8 +76,8 @@ pub struct JudgeOptions {
     pub seed: u64,
     /// Cap on the states visited when all orders of the propagative law are followed.
     pub max_nodes: usize,
-    /// Units of work that the search for a member, and the orders of the sequential law, may each take
-    /// ([`DEFAULT_SAMPLING_WORK`]), about a multiply-add each: counted, not timed.
+    /// Units of work that the search for a member, the orders of the sequential law and the fit of Moreau's
+    /// coefficients may each take ([`DEFAULT_SAMPLING_WORK`]), about a multiply-add each: counted, not timed.
     pub max_work: u64,
     /// Names of the laws that are asked; `None`: all that the problem admits.
     pub laws: Option<Vec<String>>,
@@ -98,12 +99,12 @@ impl Default for JudgeOptions {
     }
 }
 
-/// What the kinetic energy did.
+/// Change of the kinetic energy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EnergyChange {
     /// Less than before.
     Lost,
-    /// The same, as far as the tolerance tells: a relative change of at most twice of it.
+    /// Kept within the tolerance: a relative change of at most twice of it.
     Kept,
     /// More than before.
     Gained,
@@ -131,16 +132,16 @@ pub struct ContactReport {
     pub restitution: Option<f64>,
 }
 
-/// What is to be said about an outcome.
+/// Judgement of an outcome.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judgement {
     /// The options asked for.
     pub options: JudgeOptions,
-    /// Whether any contact approached.
+    /// True if any contact approached.
     pub is_approaching: bool,
     /// Balance of the least-norm impulses: energies, penetration, constraints.
     pub audit: Audit,
-    /// $E^+/E^-$ of the motion that contacts see; `None` if there is none before.
+    /// $E^+/E^-$ of the motion that contacts see; `None` if they see no motion before.
     pub energy_ratio: Option<f64>,
     /// Energies before and after of the motion that contacts see, J.
     pub relative_energies_j: [f64; 2],
@@ -158,7 +159,7 @@ pub struct Judgement {
     pub laws: Vec<LawMatch>,
     /// The laws that do not, and why.
     pub refused: Vec<Refusal>,
-    /// How it lies to the set of inelastic frictional outcomes; `None` if that was not asked.
+    /// Position relative to the set of inelastic frictional outcomes; `None` if that was not asked.
     pub outcome_set: Option<SetVerdict>,
 }
 
@@ -170,7 +171,7 @@ struct Excess {
 }
 
 impl Judgement {
-    /// What the energy did: gained if that of any part grew, else lost if that of any fell.
+    /// Change of the energy: gained if that of any part grew, else lost if that of any fell.
     pub fn energy_change(&self) -> EnergyChange {
         let slack = self.energy_slack();
         let ratio = self.telling_ratio();
@@ -275,7 +276,7 @@ pub fn judge(
 ///
 /// # Errors
 ///
-/// As [`judge`].
+/// The errors of [`judge`].
 pub fn judge_time_step(
     problem: &ImpactProblem<'_>,
     approach: &Tangent,
@@ -617,7 +618,7 @@ impl<'a> Case<'a> {
             .collect()
     }
 
-    /// Whether the velocity before is not the one that restitution refers to.
+    /// True if the velocity before is not the one that restitution refers to.
     fn is_step(&self) -> bool {
         self.approach != self.problem.velocity_minus()
     }

@@ -3,8 +3,9 @@
 use super::Case;
 use super::compare::{Answer, Candidate, RestitutionFit};
 use crate::frictional::MoreauNewton;
-use crate::{Contact, ContactSet, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem};
+use crate::{Contact, ContactSet, ImpactError, ImpactOutcome, ImpactProblem};
 use carom_metric::Tangent;
+use std::cell::Cell;
 
 /// Restitutions of contacts that differ by less are one.
 const EQUAL_RESTITUTIONS: f64 = 1e-9;
@@ -18,10 +19,14 @@ pub(super) fn moreau_newton(case: &Case<'_>) -> Answer {
         friction_cone: case.options.friction_cone,
         ..MoreauNewton::default()
     };
+    let max_work = case.options.max_work;
+    let work = Cell::new(0u64);
     // The bits of the law itself where a step adds nothing.
-    let resolve = |problem: &ImpactProblem<'_>| match case.is_step() {
-        true => law.resolve_from(problem, case.approach),
-        false => law.resolve(problem),
+    let approach = case.is_step().then_some(case.approach);
+    let resolve = |problem: &ImpactProblem<'_>| law.resolve_counted(problem, approach, &work);
+    let resolve_within = |problem: &ImpactProblem<'_>| match work.get() < max_work {
+        true => resolve(problem),
+        false => Err(ImpactError::FitLimit { max_work }),
     };
     let is_same = |answer: &Answer| {
         let found = answer.as_ref();
@@ -49,12 +54,20 @@ pub(super) fn moreau_newton(case: &Case<'_>) -> Answer {
         return own;
     }
     let asked = common.filter(|_| given.is_ok());
-    let fitted = case.fitted(asked, String::new(), |e| case.with_restitution(e, resolve));
+    let fitted = case.fitted(asked, String::new(), |e| {
+        case.with_restitution(e, resolve_within)
+    });
+    let is_limited = work.get() >= max_work;
     let best = match common {
         Some(_) => fitted,
         None => case.better(Some(given), fitted),
     };
-    case.better(Some(best), own)
+    let best = case.better(Some(best), own);
+    best.map(|candidate| Candidate {
+        is_all: candidate.is_all && !is_limited,
+        is_limited,
+        ..candidate
+    })
 }
 
 /// With a restitution of every contact of its own, read off the outcome: $e_i = -b_i^+/b_i^-$ where it approached.

@@ -20,9 +20,9 @@ pub(super) struct Parts {
     unseen: DVector<f64>,
     /// Factor of the velocities of each part.
     factors: Vec<f64>,
-    /// Whether a contact touches the part.
+    /// True if a contact touches the part.
     pub(super) is_touched: Vec<bool>,
-    /// Whether a contact approaches in the part; where none does in any, whether one touches it.
+    /// True if a contact approaches in the part; where none does in any, whether one touches it.
     has_impact: Vec<bool>,
 }
 
@@ -91,7 +91,7 @@ impl Parts {
         for ((factor, size), is_touched) in units {
             let [own, all] = [size, largest].map(kernel::power_of_two_scale);
             let ratio = own / all;
-            // What no contact touches is brought down, and not up: it may be rounding.
+            // A part that no contact touches is scaled down, and not up: its change may be rounding.
             if size > 0.0 && ratio.is_finite() && (*is_touched || ratio < 1.0) {
                 *factor = ratio;
             }

@@ -12,14 +12,14 @@ use carom_metric::{Covector, Tangent};
 const AT_ONCE: usize = 4;
 
 /// A bound of all outcomes that a velocity passes: a proof, checked by
-/// [`BoundCertificate::verify`], that it is none.
+/// [`BoundCertificate::verify`], that it is no member.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PassedBound {
     /// The direction $c$ (n).
     pub direction: Covector,
     /// $c\cdot v^+$.
     pub value: f64,
-    /// What $c\cdot v$ never passes in an outcome.
+    /// Bound that $c\cdot v$ never passes in an outcome.
     pub bound: f64,
     /// The proofs, one for each contact that may close last.
     pub certificates: Vec<BoundCertificate>,

@@ -36,14 +36,14 @@ fn energy(judgement: &Judgement) -> String {
     }
 }
 
-/// What no law of dry contact allows.
+/// Faults that no law of dry contact allows.
 fn faults(judgement: &Judgement) -> Vec<String> {
-    // What rounding leaves of a velocity much larger than before is no fault.
+    // The rounding of a velocity much larger than before is no fault.
     let growth = judgement.telling_ratio().sqrt().max(1.0);
     let growth = if growth.is_finite() { growth } else { 1.0 };
     let tolerance = judgement.options.tolerance * growth;
     let (fit, excess) = (&judgement.explanation, &judgement.excess);
-    let [momentum, pull, friction] = fit.excess;
+    let [momentum, pull, friction] = fit.residuals();
     let mut faults = Vec::new();
     if momentum > tolerance {
         faults.push(format!(
@@ -108,7 +108,7 @@ fn contacts(judgement: &Judgement) -> Option<String> {
     Some(format!("C{rest}."))
 }
 
-/// What the laws say, if any was asked.
+/// Sentence about the laws, if any was asked.
 fn laws(judgement: &Judgement) -> Option<String> {
     if judgement.laws.is_empty() && judgement.refused.is_empty() {
         return None;
@@ -121,7 +121,7 @@ fn laws(judgement: &Judgement) -> Option<String> {
         };
         return Some(sentence.to_owned());
     }
-    // Those first that were not fitted: they say more.
+    // Laws that were not fitted come first: they say more.
     let is_fitted = |law: &LawMatch| {
         law.restitution.is_some_and(|fit| fit.is_fitted) || law.restitutions.is_some()
     };

@@ -1,23 +1,23 @@
-//! What is known about a law before any impact.
+//! Facts about a law that hold before any impact.
 
-/// What a law is, as tables and messages print it.
+/// Description of a law, as tables and messages print it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LawInfo {
     /// The law's [`name`](crate::ImpactLaw::name).
     pub name: &'static str,
     /// One line on what it answers.
     pub summary: &'static str,
-    /// Where it comes from: authors and year, or section.
+    /// Source: authors and year, or section.
     pub reference: &'static str,
     /// Keys of a contact, besides its normal, that change the answer.
     pub uses: ContactKeys,
-    /// How many contacts it takes.
+    /// Number of contacts that it takes.
     pub contacts: ContactCount,
-    /// Whether it may give several outcomes for one impact.
+    /// True if it may give several outcomes for one impact.
     pub outcomes: Outcomes,
-    /// What becomes of the kinetic energy, in a few words.
+    /// Effect on the kinetic energy, in a few words.
     pub energy: &'static str,
-    /// Whether some impact, with some options, leaves more kinetic energy than there was.
+    /// True if some impact, with some options, leaves more kinetic energy than there was.
     pub may_gain_energy: bool,
     /// Its options.
     pub options: &'static [OptionInfo],
@@ -25,7 +25,7 @@ pub struct LawInfo {
     pub example: &'static str,
 }
 
-/// Which keys of a contact, besides its normal, a law uses.
+/// Keys of a contact, besides its normal, that a law uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ContactKeys {
     /// The rows of tangential velocity.
@@ -85,7 +85,7 @@ impl ContactKeys {
     }
 }
 
-/// How many contacts a law takes.
+/// Number of contacts that a law takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ContactCount {
     /// Any number.
@@ -94,7 +94,7 @@ pub enum ContactCount {
     One,
 }
 
-/// How many outcomes a law gives for one impact, and how many of them are reported if nothing is
+/// Number of outcomes that a law gives for one impact, and of those that are reported if nothing is
 /// said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcomes {
@@ -129,7 +129,7 @@ impl OptionInfo {
         meaning: "{\"polygon\": k}: polygons of k directions, 4 to 256 in space",
     };
 
-    /// The same as a number of directions.
+    /// The number of friction directions.
     pub(crate) const FRICTION_DIRECTIONS: Self = Self {
         key: "friction_directions",
         default: "none",
@@ -137,7 +137,7 @@ impl OptionInfo {
         meaning: "k: the same as \"friction_cone\": {\"polygon\": k}",
     };
 
-    /// Which of a family of outcomes is taken, an option of the simultaneous laws.
+    /// Choice from a family of outcomes, an option of the simultaneous laws.
     pub(crate) const SELECTION: Self = Self {
         key: "selection",
         default: "\"even\"",

@@ -17,6 +17,7 @@ mod nonholonomic_projected;
 mod nonholonomic_projected_newton;
 mod nonholonomic_rough;
 mod plastic;
+mod poisson;
 mod propagative;
 mod routh;
 mod sequential;
@@ -30,7 +31,7 @@ pub use nonholonomic_projected::NonholonomicProjected;
 pub use nonholonomic_projected_newton::NonholonomicProjectedNewton;
 
 use crate::derivative::DifferentiableLaw;
-use crate::frictional::{AnitescuPotra, MoreauNewton, Sequential, SetValued};
+use crate::frictional::{AnitescuPotra, MoreauNewton, Poisson, Sequential, SetValued};
 use crate::{
     ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, Plastic, Propagative, Rough, Routh,
     TwoBody,
@@ -38,13 +39,13 @@ use crate::{
 
 /// A law that says what it is.
 pub(crate) trait BuiltIn: ImpactLaw + Default {
-    /// What it is.
+    /// Description of the law.
     const INFO: LawInfo;
 }
 
 macro_rules! laws {
     ($($Variant:ident($Type:ident)),* $(,)?) => {
-        /// What is known about every law of this crate, in the order in which they are listed.
+        /// Descriptions of all laws of this crate, in the order in which they are listed.
         pub const LAWS: &[LawInfo] = &[$(<$Type as BuiltIn>::INFO),*];
 
         /// A law of this crate with its options.
@@ -83,7 +84,7 @@ macro_rules! laws {
                 [$(Self::$Variant($Type::default())),*].into_iter()
             }
 
-            /// What the law is.
+            /// Description of the law.
             pub fn info(&self) -> LawInfo {
                 match self {
                     $(Self::$Variant(_) => <$Type as BuiltIn>::INFO,)*
@@ -104,11 +105,11 @@ macro_rules! laws {
                 }
             }
 
-            /// The same law with other options, by their keys.
+            /// The law with other options, by their keys.
             ///
             /// # Errors
             ///
-            /// Those of the deserializer; a value out of range is refused when the law is used.
+            /// The errors of the deserializer; a value out of range is refused when the law is used.
             #[cfg(feature = "serde")]
             pub fn with_options<'de, D: serde::Deserializer<'de>>(
                 &self,
@@ -151,6 +152,7 @@ laws! {
     Plastic(Plastic),
     MoreauNewton(MoreauNewton),
     AnitescuPotra(AnitescuPotra),
+    Poisson(Poisson),
     Sequential(Sequential),
     SetValued(SetValued),
     Routh(Routh),

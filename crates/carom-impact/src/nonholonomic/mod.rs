@@ -93,7 +93,7 @@ pub struct Nonholonomic {
     max_impacts: u64,
 }
 
-/// What the nonholonomic laws report beyond the outcome.
+/// Diagnostics of the nonholonomic laws.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct NonholonomicDiagnostics {
     /// $-u(v^+)/u(v^-)$ at the contact that was hit first; absent if none was.
@@ -152,7 +152,7 @@ impl Nonholonomic {
     ///
     /// # Errors
     ///
-    /// As [`resolve`](ImpactLaw::resolve), and [`ImpactError::InvalidContact`] for a wrong number
+    /// The errors of [`resolve`](ImpactLaw::resolve), and [`ImpactError::InvalidContact`] for a wrong number
     /// of rates, [`ImpactError::Overflow`] for rates that are not finite.
     pub fn resolve_moving(
         &self,
@@ -226,7 +226,7 @@ impl Nonholonomic {
             }
             diagnostics.sequence.push(contacts.contact_at(j));
             is_inelastic &= strike.effective_restitution == 0.0;
-            // What still approaches would be struck for ever.
+            // A contact that still approaches would be struck for ever.
             if strike.effective_restitution < FEASIBLE_RESTITUTION || n == 1 {
                 break;
             }

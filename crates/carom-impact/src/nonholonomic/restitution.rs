@@ -6,7 +6,7 @@ use crate::{
     NonholonomicProjectedNewton,
 };
 
-/// How much of the normal velocity an impact under constraints gives back.
+/// Restitution of an impact under constraints: the part of the normal velocity that it gives back.
 ///
 /// One number of the geometry enters, $\cos^2\beta$ of the angle between the contact normal and
 /// the admissible velocities; it is 1 without constraints.
@@ -62,7 +62,7 @@ impl Restitution {
         }
     }
 
-    /// Whether contacts can throw each other back and forth for ever.
+    /// True if contacts can throw each other back and forth for ever.
     pub(crate) fn bounces(self) -> bool {
         !matches!(self, Self::Newton(0.0) | Self::ProjectedNewton(0.0))
     }

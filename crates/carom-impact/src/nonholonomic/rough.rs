@@ -13,7 +13,7 @@ use carom_numeric::svd::Svd;
 use nalgebra::{DMatrix, DVector};
 use smallvec::smallvec;
 
-/// Directions of the impulse below this fraction of the largest are none.
+/// Directions of the impulse below this fraction of the largest count as zero.
 const RANK_TOLERANCE: f64 = 1e-12;
 
 /// Gradient of the least distance problem that counts as zero, over its own terms.

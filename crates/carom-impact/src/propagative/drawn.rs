@@ -6,7 +6,7 @@ use super::{DEFAULT_MAX_IMPACTS, Propagative, SEQUENCE_LIMIT, SequenceFilter, mi
 use crate::{DrawnOrders, ImpactError, ImpactProblem};
 use carom_numeric::random::CounterRng;
 
-/// How many orders of impact are drawn, and from which stream of random numbers.
+/// Number of orders of impact that are drawn, and their stream of random numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OrderSample {
     /// Orders, at most [`MAX_ORDERS`].

@@ -7,7 +7,7 @@ use crate::{ImpactError, ImpactProblem};
 /// Longest sequence whose minimality is tested: there are $2^{16}$ subsequences.
 pub const MINIMALITY_LIMIT: usize = 16;
 
-/// Whether a sequence of contacts is minimal for a problem (Seghete & Murphey, Definition 1).
+/// True if a sequence of contacts is minimal for a problem (Seghete & Murphey, Definition 1).
 ///
 /// It is if reflecting the momentum at each contact in turn, approaching or not, gives a feasible
 /// momentum and no proper subsequence does.
@@ -31,7 +31,7 @@ pub fn is_minimal(problem: &ImpactProblem<'_>, sequence: &[usize]) -> Result<boo
     places_are_minimal(problem, &places)
 }
 
-/// The same for a sequence of distinct normals.
+/// True if a sequence of distinct normals is minimal.
 pub(super) fn places_are_minimal(
     problem: &ImpactProblem<'_>,
     sequence: &[usize],

@@ -81,7 +81,7 @@ pub const DEFAULT_MAX_IMPACTS: u64 = 10_000_000;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 pub struct Propagative {
-    /// Which approaching contact acts next.
+    /// Rule for the next of the approaching contacts.
     pub selection: Selection,
     /// Energetic restitution of the whole event.
     pub restitution: EnergeticRestitution,
@@ -92,11 +92,11 @@ pub struct Propagative {
     pub max_impacts: Option<u64>,
     /// States visited when all outcomes are asked for; then orders are drawn at random.
     pub max_nodes: usize,
-    /// How many orders are drawn then.
+    /// Number of orders that are drawn then.
     pub samples: u64,
     /// Seed of their random numbers.
     pub seed: u64,
-    /// Which sequences count when all outcomes are asked for.
+    /// Sequences that count when all outcomes are asked for.
     #[cfg_attr(feature = "serde", serde(rename = "sequences"))]
     pub filter: SequenceFilter,
 }

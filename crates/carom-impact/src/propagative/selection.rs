@@ -1,4 +1,4 @@
-//! Which of several approaching contacts acts next.
+//! Rules for the next of several approaching contacts.
 
 use crate::ImpactError;
 use carom_numeric::random::CounterRng;

@@ -1,4 +1,4 @@
-//! Which outcomes of many are reported: a few that spread as far as all.
+//! Choice of the reported outcomes: a few that spread as far as all.
 
 use crate::jump::Jump;
 

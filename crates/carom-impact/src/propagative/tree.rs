@@ -15,13 +15,13 @@ use std::collections::HashMap;
 /// momentum of the parts that contacts connect with it.
 const MERGE_TOLERANCE: f64 = 1e-9;
 
-/// The same for outcomes.
+/// Tolerance at which two outcomes are one, over the motion that contacts see.
 const OUTCOME_TOLERANCE: f64 = 1e-7;
 
 /// Levels larger than this are searched by hashing.
 const HASHED_LEVEL: usize = 16;
 
-/// Which sequences of impacts count.
+/// Filter of sequences of impacts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
@@ -30,13 +30,13 @@ pub enum SequenceFilter {
     /// use the model.
     #[default]
     Approaching,
-    /// Of these, the sequences that are minimal in the sense of Seghete & Murphey, Definition 1:
+    /// The terminating sequences that are minimal in the sense of Seghete & Murphey, Definition 1:
     /// no proper subsequence, applied blindly, yields a feasible momentum. Of two orders with
     /// different lengths this drops the longer.
     Minimal,
 }
 
-/// What the search found.
+/// Result of the search.
 #[derive(Debug, Default)]
 pub(super) struct Found {
     pub(super) leaves: Vec<Elastic>,

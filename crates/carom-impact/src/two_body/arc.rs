@@ -233,14 +233,14 @@ impl Arc {
         };
         let reach = reach(ORDER).min(reach(ORDER - 1));
         self.length = self.length.min(reach);
-        // What the polynomials leave of r = |u| measures what their last coefficients may hide, and
+        // The rest that the polynomials leave of r = |u| measures the error that their last coefficients may hide, and
         // against the speed at the end, so that the direction is as good as the speed.
         while self.is_off(self.length, tolerance) {
             self.length *= 0.85;
         }
     }
 
-    /// Whether $|r - |u||$ exceeds the tolerance at a parameter.
+    /// True if $|r - |u||$ exceeds the tolerance at a parameter.
     fn is_off(&self, t: f64, tolerance: f64) -> bool {
         let powers = Powers::of(t);
         let (x, y) = (powers.dot(&self.x), powers.dot(&self.y));

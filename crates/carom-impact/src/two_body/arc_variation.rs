@@ -19,7 +19,7 @@ pub(super) const SLIDING_LANES: [usize; 2] = [5, 6];
 /// The numbers that an arc depends on beside its start: $A_{11}, A_{12}, A_{22}, a_1, a_2$.
 const RATES: usize = 5;
 
-/// Those that are followed. The last of them follows from homogeneity.
+/// Number of followed rates. The last rate follows from homogeneity.
 const FOLLOWED: usize = RATES - 1;
 
 /// Derivatives of a state at a fixed parameter of its phase. The impulse is linear in them.
@@ -60,7 +60,7 @@ pub(super) struct ArcVariation {
     /// The numbers, and the largest of them, which is not followed.
     rates: [f64; RATES],
     left_out: usize,
-    /// What each direction changes the numbers by.
+    /// Change of the numbers by each direction.
     changes: [[f64; RATES]; LANES],
 }
 
@@ -113,7 +113,7 @@ impl ArcVariation {
         self.base = *base;
         let (x0, y0) = (arc.x[0], arc.y[0]);
         let [a11, a12, a22, a1, a2] = self.rates;
-        // What a change of each number adds to u', per x, y and r.
+        // Change of u' by a change of each number, per x, y and r.
         let own = self.followed().map(|k| match k {
             0 => [[-1.0, 0.0, 0.0], [0.0, 0.0, 0.0]],
             1 => [[0.0, -1.0, 0.0], [-1.0, 0.0, 0.0]],

@@ -9,7 +9,7 @@ use super::tail::Tail;
 use carom_numeric::roots;
 use std::f64::consts::TAU;
 
-/// How far from a repelling direction the tabulated hodographs start, in radians; closer to it,
+/// Distance from a repelling direction at which the tabulated hodographs start, in radians; closer to it,
 /// sliding is expanded afresh until it gets there.
 const OFFSET: f64 = 1e-3;
 
@@ -72,7 +72,7 @@ pub(super) struct Atlas {
     pub(super) centrifugal: Option<([f64; 2], f64)>,
 }
 
-/// Where an impact enters a hodograph.
+/// Entry of an impact into a hodograph.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry<'a> {
     pub(super) legs: &'a [Leg],
@@ -117,7 +117,7 @@ impl Atlas {
         }
     }
 
-    /// Where a sliding direction stands in the tables; `None` close to a repelling direction, past
+    /// Place of a sliding direction in the tables; `None` close to a repelling direction, past
     /// their ends, and for impacts that are short against an arc.
     pub(super) fn enter(&self, state: &State, direction: [f64; 2]) -> Option<Entry<'_>> {
         if state.normal_velocity.abs() < SHORT * state.rho {
@@ -204,7 +204,7 @@ pub(super) struct Ride<'a> {
     from: f64,
     /// Sliding speed at the start of the arc.
     scale: f64,
-    /// Of the arc at the entry.
+    /// State of the arc at the entry.
     entry: State,
     /// Normal velocity of the impact at the entry.
     normal_velocity: f64,

@@ -21,7 +21,7 @@ const REST_TOLERANCE: f64 = 1e-3;
 /// Most iterations.
 const MAX_ITERATIONS: usize = 20_000_000;
 
-/// How the explicit Euler steps of Algorithm 1 are chosen and when they stop.
+/// Choice of the explicit Euler steps of Algorithm 1, and their end.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum EulerScheme {
     /// NI: a fixed step of normal impulse to the very end; no closed forms.
@@ -48,7 +48,7 @@ pub enum EulerScheme {
     },
 }
 
-/// What an Euler scheme finds.
+/// Result of an Euler scheme.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EulerImpact {
     /// Impulse on body 1, N·s.
@@ -66,7 +66,7 @@ pub struct EulerImpact {
 ///
 /// # Errors
 ///
-/// As [`solve_impact`](super::solve_impact); [`ImpactError::ImpactStepLimit`] for steps that are too
+/// The errors of [`solve_impact`](super::solve_impact); [`ImpactError::ImpactStepLimit`] for steps that are too
 /// small or not positive.
 pub fn euler_impact(
     w: &ContactInertia,

@@ -18,7 +18,7 @@ const SPENT: f64 = 1e-9;
 /// Parts of a step in which an event is looked for.
 const PARTS: u32 = 16;
 
-/// How a compliant contact moves tangentially.
+/// Tangential motion of a compliant contact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CompliantPhase {
     /// The surfaces slide; the tangential spring is as long as friction allows.
@@ -64,7 +64,7 @@ pub struct CompliantImpact {
 ///
 /// # Errors
 ///
-/// As [`solve_impact`]; [`ImpactError::InvalidStiffnessRatio`] unless it is positive and finite;
+/// The errors of [`solve_impact`]; [`ImpactError::InvalidStiffnessRatio`] unless it is positive and finite;
 /// [`ImpactError::ImpactStepLimit`] for springs so hard that the contact is rigid: the steps grow like
 /// $\kappa|\gamma^-|/(\mu|v_z^-|)$, the ratio of sliding to the sliding that fills the spring.
 ///
@@ -167,7 +167,7 @@ struct Springs {
     phases: Vec<CompliantPhase>,
 }
 
-/// What ends a stretch of integration.
+/// Event that ends a stretch of integration.
 #[derive(Clone, Copy, PartialEq)]
 enum Switch {
     CompressionEnds,

@@ -7,7 +7,7 @@ use std::ops::Deref;
 /// them, an end of sliding, the end; with room to spare.
 const MAX_EVENTS: usize = 8;
 
-/// What happens at a point of an impact. Letters as in Jia & Wang, section 6; `k` and `C` are ours.
+/// Event at a point of an impact. Letters as in Jia & Wang, section 6; `k` and `C` are ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Event {
     /// `c`: the first compression ends, $v_z = 0$ upwards.
@@ -42,7 +42,7 @@ impl Event {
 /// State of the contact at an event.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct EventPoint {
-    /// What happens.
+    /// The event.
     pub event: Event,
     /// Impulse $(I_x, I_y, I_z)$ so far; its last entry is the independent variable.
     pub impulse: [f64; 3],
@@ -77,7 +77,7 @@ impl Events {
         self.iter().find(|point| point.event == event)
     }
 
-    /// The same events with every impulse, velocity and energy multiplied back from the scaled
+    /// The events with every impulse, velocity and energy multiplied back from the scaled
     /// problem that was solved: one of its units is `impulse` N·s, or `velocity` m/s.
     pub(super) fn rescaled(&self, impulse: f64, velocity: f64) -> Self {
         let mut events = *self;
@@ -98,7 +98,7 @@ impl Deref for Events {
     }
 }
 
-/// Whether the contact is being compressed or released.
+/// Phase of the contact: compression or release.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
     Compression,

@@ -32,7 +32,7 @@ pub(super) struct Flow {
     pub(super) wzz: f64,
     /// $\mu d$.
     pub(super) pull: [f64; 2],
-    /// Whether $w_{zz} > \mu|d|$, so that the normal velocity never falls.
+    /// True if $w_{zz} > \mu|d|$, so that the normal velocity never falls.
     pub(super) is_monotone: bool,
 }
 
@@ -72,7 +72,7 @@ impl Flow {
         self.wzz - self.pull[0] * c - self.pull[1] * s
     }
 
-    /// Whether a direction is invariant up to rounding.
+    /// True if a direction is invariant up to rounding.
     pub(super) fn is_straight(&self, direction: [f64; 2]) -> bool {
         self.rates(direction).1.abs() <= STRAIGHT
     }

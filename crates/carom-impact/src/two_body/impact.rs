@@ -13,7 +13,7 @@ use nalgebra::Vector3;
 /// Closing speeds below this fraction of the velocity are scaled up, 2^-400.
 const SLOW_CLOSING: f64 = f64::from_bits((1023 - 400) << 52);
 
-/// What a contact does.
+/// Mode of a contact.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[allow(clippy::large_enum_variant)] // By value: the kernel allocates nothing.
 pub enum ContactResponse {
@@ -33,9 +33,9 @@ pub struct ContactImpact {
     pub impulse: Vector3<f64>,
     /// Contact velocity after, $v^- + WI$; sliding is exactly zero if the contact sticks.
     pub velocity_plus: Vector3<f64>,
-    /// What happened, in order.
+    /// Events in their order.
     pub events: Events,
-    /// How sliding ended.
+    /// Mode in which sliding ended.
     pub mode: FinalMode,
     /// Energy stored when the first compression ends, before the loss, J.
     pub compression_energy: f64,
@@ -45,7 +45,7 @@ pub struct ContactImpact {
     pub normal_work: f64,
     /// Work of friction, J, never positive.
     pub friction_work: f64,
-    /// Whether restitution was interrupted by a second compression.
+    /// True if restitution was interrupted by a second compression.
     pub recompressed: bool,
     /// Steps of numerical integration; 0 if the impact is closed form throughout.
     pub steps: usize,
@@ -228,7 +228,7 @@ pub(super) fn check(
     Ok(())
 }
 
-/// Whether sliding friction pushes a touching contact closed, $w_{zz} < \mu d\cdot s$.
+/// True if sliding friction pushes a touching contact closed, $w_{zz} < \mu d\cdot s$.
 fn is_driven_together(w: &ContactInertia, [x, y, _]: [f64; 3], friction: f64) -> bool {
     let rho = x.hypot(y);
     rho > 0.0 && w.wzz < friction * (w.d1 * (x / rho) + w.d2 * (y / rho))

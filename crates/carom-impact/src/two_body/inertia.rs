@@ -88,7 +88,7 @@ impl ContactInertia {
     ///
     /// # Errors
     ///
-    /// As [`from_matrix`](Self::from_matrix).
+    /// The errors of [`from_matrix`](Self::from_matrix).
     pub fn planar(w: &Matrix2<f64>) -> Result<Self, ImpactError> {
         let (b, wzz) = (w[(0, 0)], w[(1, 1)]);
         Self::from_matrix(&Matrix3::new(

@@ -19,12 +19,12 @@ pub struct InvariantDirection {
     /// Rate of the sliding speed per normal impulse, $\lambda = f(\theta)$. Not positive:
     /// centripetal; positive: centrifugal.
     pub lambda: f64,
-    /// Whether neighboring directions turn towards it ($g' < 0$).
+    /// True if neighboring directions turn towards it ($g' < 0$).
     pub attracting: bool,
 }
 
 impl InvariantDirection {
-    /// Whether sliding along it speeds up, $\lambda > 0$.
+    /// True if sliding along it speeds up, $\lambda > 0$.
     pub fn is_centrifugal(&self) -> bool {
         self.lambda > 0.0
     }

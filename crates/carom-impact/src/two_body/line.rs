@@ -3,7 +3,7 @@
 use super::inertia::ContactInertia;
 use super::state::State;
 
-/// What makes the impulse grow along a constant direction.
+/// Reason that the impulse grows along a constant direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LineKind {
     Frictionless,

@@ -1,4 +1,4 @@
-//! What a two-body impact can be asked for.
+//! Options of a two-body impact.
 
 /// When restitution ends. The hodograph does not depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -27,7 +27,7 @@ impl RestitutionLaw {
     }
 }
 
-/// What happens to the energy of a compression that interrupts restitution.
+/// Treatment of the energy of a compression that interrupts restitution.
 ///
 /// With strong friction and coupling the normal velocity can fall through zero again while energy
 /// is left, so that a second compression follows. Jia & Wang do not see this case (their footnote 4
@@ -46,14 +46,14 @@ pub enum Recompression {
     Single,
 }
 
-/// How a two-body impact is resolved.
+/// Options of a two-body impact.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 pub struct ImpactOptions {
     /// When restitution ends.
     pub restitution_law: RestitutionLaw,
-    /// What repeated compressions lose (energetic law).
+    /// Energy that repeated compressions lose (energetic law).
     pub recompression: Recompression,
     /// Relative truncation error allowed in each step of curved sliding, in
     /// \[1e-15, 1e-3\] (values outside are brought to the nearer end). For well-conditioned inertia

@@ -1,4 +1,4 @@
-//! What sliding will do, before the impact is followed.
+//! Forecast of sliding, before the impact is followed.
 
 use super::impact::check;
 use super::inertia::ContactInertia;
@@ -10,12 +10,12 @@ use crate::ImpactError;
 use nalgebra::{Vector2, Vector3};
 use std::f64::consts::TAU;
 
-/// Where sliding leads if the impact lasts long enough.
+/// End of sliding if the impact lasts long enough.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SlipForecast {
     /// The direction that sliding turns to, or is in.
     pub target: InvariantDirection,
-    /// Whether the sliding velocity becomes zero.
+    /// True if the sliding velocity becomes zero.
     pub reaches_zero: bool,
     /// Normal impulse at which it does, N·s.
     pub impulse_at_zero: Option<f64>,

@@ -68,11 +68,11 @@ impl PreparedContact {
         })
     }
 
-    /// As [`solve_impact`](super::solve_impact), for a velocity of this contact.
+    /// Solves an impact as [`solve_impact`](super::solve_impact) does, for a velocity of this contact.
     ///
     /// # Errors
     ///
-    /// As [`solve_impact`](super::solve_impact).
+    /// The errors of [`solve_impact`](super::solve_impact).
     pub fn solve(
         &self,
         velocity: &Vector3<f64>,

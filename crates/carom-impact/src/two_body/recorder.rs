@@ -8,13 +8,13 @@ use super::tail::Tail;
 
 /// Sees the states of an impact in order.
 pub(super) trait Recorder {
-    /// Whether states between events are wanted.
+    /// True if states between events are wanted.
     const DENSE: bool;
 
-    /// Whether it is told where the normal velocity turns.
+    /// True if turns of the normal velocity are recorded.
     const TURNS: bool = false;
 
-    /// What one unit of impulse and of velocity in the states to come is worth.
+    /// Sets the size of one unit of impulse and of velocity in the states to come.
     fn units(&mut self, impulse: f64, velocity: f64);
 
     /// A state and the elastic energy in it.

@@ -125,7 +125,7 @@ impl Series {
         self.angle[k] = if starts {
             let [c, s] = [self.spring[0][0], self.spring[1][0]];
             let along = c * self.velocity[0][0] + s * self.velocity[1][0];
-            // What the new coefficient adds to `across` stands on the left.
+            // The contribution of the new coefficient to `across` stands on the left.
             sum / (k as f64 * self.force[1] + per_friction * along)
         } else {
             sum / (k as f64 * self.force[0])
@@ -229,7 +229,7 @@ fn product(a: &Polynomial, b: &Polynomial, k: usize) -> f64 {
         .sum()
 }
 
-/// Whether a polynomial is cut off too early for a step.
+/// True if a polynomial is cut off too early for a step.
 fn is_cut(polynomial: &Polynomial, t: f64, least: f64) -> bool {
     let mut power = 1.0;
     let mut largest = least;

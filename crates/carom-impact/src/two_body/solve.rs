@@ -13,7 +13,7 @@ use super::tail::Tail;
 use crate::ImpactError;
 use carom_numeric::roots;
 
-/// Sliding slower than this fraction of the contact velocity is none.
+/// Sliding slower than this fraction of the contact velocity counts as rest.
 const REST: f64 = 4.0 * f64::EPSILON;
 
 /// Below this fraction of its first value the sliding velocity goes straight to rest.
@@ -29,7 +29,7 @@ const MAX_STEPS: usize = 2000;
 /// Points that a dense trace takes from an arc or a line.
 const SAMPLES: u32 = 12;
 
-/// How sliding ended.
+/// Mode in which sliding ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum FinalMode {
     /// The contact slides throughout.
@@ -127,7 +127,7 @@ impl<'a, R: Recorder> Run<'a, R> {
     }
 
     /// Finishes in closed form from a sliding state: along a direction at a radial rate, or from
-    /// rest if there is none. At rest the impulse is put on the line of sticking of the velocity
+    /// rest if no direction is given. At rest the impulse is put on the line of sticking of the velocity
     /// before the impact, Jia & Wang, Eq. (47).
     pub(super) fn finish_from(
         &mut self,
@@ -275,7 +275,7 @@ impl<'a, R: Recorder> Run<'a, R> {
         }
     }
 
-    /// Whether the impact is over before the sliding direction turns by more than rounding.
+    /// True if the impact is over before the sliding direction turns by more than rounding.
     fn is_brief(&self, direction: [f64; 2]) -> bool {
         let rise = self.flow.normal_rate(direction);
         let [px, py] = self.flow.pull;

@@ -143,7 +143,7 @@ impl Tail {
         })
     }
 
-    /// Whether a sliding direction is within 40 degrees: the one that led here is.
+    /// True if a sliding direction is within 40 degrees: the one that led here is.
     pub(super) fn is_near(&self, [x, y]: [f64; 2]) -> bool {
         x * self.direction[0] + y * self.direction[1] > 0.77
     }

@@ -15,7 +15,7 @@ const NEGLIGIBLE: f64 = 1e-17;
 
 type Components = [f64; COMPONENTS];
 
-/// What is left before rest.
+/// Impulse and work left before rest.
 pub(super) struct Left {
     /// $\int \rho dI_z$.
     pub(super) path: f64,
@@ -95,7 +95,7 @@ fn by_components(n: usize) -> (Components, Components) {
 }
 
 impl Tail {
-    /// What is left from a sliding state at an angle off the direction, given the derivatives of the
+    /// Impulse and work left from a sliding state at an angle off the direction, given the derivatives of the
     /// sliding velocity.
     pub(super) fn left(
         &self,

@@ -53,12 +53,12 @@ impl Recorder for Keep {
     }
 }
 
-/// As [`solve_impact`](super::solve_impact), with the curves that the impact follows; `None` if
+/// Solves an impact and returns the curves that it follows; `None` if
 /// there is no impact.
 ///
 /// # Errors
 ///
-/// As [`solve_impact`](super::solve_impact).
+/// The errors of [`solve_impact`](super::solve_impact).
 pub fn trace_impact(
     w: &ContactInertia,
     velocity: &Vector3<f64>,

@@ -49,19 +49,19 @@ pub(crate) struct VariedImpact {
     pub(crate) impact: ContactImpact,
     /// By $(b_{11}, b_{12}, b_{22}, d_1, d_2, w_{zz}, \gamma_x, \gamma_y, v_z, \mu, e)$.
     pub(crate) impulse: SMatrix<f64, 3, PARAMETERS>,
-    /// Normal impulse when sliding stopped, by the same.
+    /// Derivatives of the normal impulse when sliding stopped, by these parameters.
     pub(crate) at_rest: Option<[f64; PARAMETERS]>,
-    /// Normal impulse when the first compression ended, by the same.
+    /// Derivatives of the normal impulse when the first compression ended, by these parameters.
     pub(crate) at_compression: [f64; PARAMETERS],
-    /// Whether sliding followed a direction that repels others until it stopped.
+    /// True if sliding followed a direction that repels others until it stopped.
     pub(crate) is_repelled: bool,
     /// Direction of sliding at the end, also of one that stops there; zero without friction.
     pub(crate) last_direction: [f64; 2],
-    /// Normal velocities at which it turned, by the same: where one is zero a compression begins or ends.
+    /// Normal velocities at which it turned, with their derivatives: where one is zero a compression begins or ends.
     pub(crate) turns: Vec<(f64, [f64; PARAMETERS])>,
 }
 
-/// What a direction changes.
+/// Changes by a direction.
 struct Change {
     b: [f64; 3],
     d: [f64; 2],
@@ -104,7 +104,7 @@ struct Varied<'a> {
     mu: f64,
     restitution: f64,
     options: ImpactOptions,
-    /// Whether sliding cannot leave its line.
+    /// True if sliding cannot leave its line.
     is_planar: bool,
     /// Normal velocity before, and the size of the contact velocity.
     closing: f64,
@@ -471,7 +471,7 @@ struct Ray {
     path: f64,
     /// $\int dI_z/\rho$.
     time: f64,
-    /// What is left of $w$, and what a unit of $t\cdot F$ makes of it.
+    /// Rest of $w$, and its change by a unit of $t\cdot F$.
     left: f64,
     pushed: f64,
 }
@@ -526,7 +526,7 @@ fn relative_growth(x: f64) -> f64 {
     if x == 0.0 { 1.0 } else { x.exp_m1() / x }
 }
 
-/// What the first friction does to a contact that slides without it: $\int s dI_z$ along the line
+/// Effect of the first friction on a contact that slides without it: $\int s dI_z$ along the line
 /// $\gamma + dI_z$, and the work that it takes from the normal impulse.
 fn first_friction(sliding: [f64; 2], d: [f64; 2], by: f64) -> ([f64; 2], f64) {
     let speed = sliding[0].hypot(sliding[1]);
@@ -611,12 +611,12 @@ impl Recorder for Varied<'_> {
     }
 }
 
-/// As [`solve_impact`](super::solve_impact), with the derivatives of the impulse; `None` if there
+/// Solves an impact with the derivatives of the impulse; `None` if there
 /// is no impact. A planar contact stays in the plane of its first axis.
 ///
 /// # Errors
 ///
-/// As [`solve_impact`](super::solve_impact).
+/// The errors of [`solve_impact`](super::solve_impact).
 pub(crate) fn vary_impact(
     w: &ContactInertia,
     velocity: &Vector3<f64>,
@@ -684,7 +684,7 @@ pub(crate) fn vary_impact(
         return Ok(None);
     };
     let per_impulse = varied.units.0;
-    // Of a parameter: what one of its units is worth in the scaled problem.
+    // Size of a parameter's unit in the scaled problem.
     let worth = |k: usize| match k {
         0..=5 => scaled.scale,
         6..=8 => scale,

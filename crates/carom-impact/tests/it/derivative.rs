@@ -90,7 +90,7 @@ impl Data {
     }
 }
 
-/// What random problems are made of.
+/// Ingredients of random problems.
 #[derive(Clone, Copy)]
 struct Kind {
     n: usize,
@@ -632,7 +632,7 @@ fn coulomb_friction_kinks_where_it_just_stops_the_slide() {
     });
 }
 
-/// Where a wall faces the contact the wall's push would hold it the better. The law gives none, so that its friction
+/// A wall that faces the contact could hold it by its push. The law gives no such push, so that friction
 /// just stops the slide: whoever says `smooth` has counted on impulses that are not the answer's.
 #[test]
 fn the_edge_of_sticking_under_a_facing_contact_is_a_kink() {
@@ -832,7 +832,7 @@ fn rows_of_an_idle_contact_may_be_scaled() {
     });
 }
 
-/// Where friction just cancels the push of a sliding contact that grazes, no impulse stops a slow approach while it
+/// If friction just cancels the push of a sliding contact that grazes, no impulse stops a slow approach while it
 /// slides: it sticks at once.
 #[test]
 fn a_graze_at_the_edge_of_jamming_is_no_smooth_one() {

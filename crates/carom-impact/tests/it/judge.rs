@@ -465,7 +465,7 @@ fn two_smooth_contacts_have_an_exact_set() {
                 witness.check(problem, &after).unwrap();
                 lifts.push(after.0[2]);
             }
-            // What is not on the line is not in the set: a path's end, raised a little.
+            // A velocity off the line is not in the set: a path's end, raised a little.
             let middle = lifts.iter().sum::<f64>() / 50.0;
             let after = Tangent::from_slice(&[0.2, 0.5, middle]);
             let set = judge(problem, &after, &options)
@@ -660,6 +660,29 @@ fn laws_that_do_not_answer_say_why() {
 }
 
 /// A law that is asked for by name answers or is refused; it is never left out in silence, and it knows its answer.
+/// A law whose fit of restitution did not end is not said to differ.
+#[test]
+fn a_fit_that_the_budget_of_work_ends_is_unknown() {
+    let (mass, contacts) = block(0.5);
+    let ask = |max_work| {
+        let options = JudgeOptions {
+            max_work,
+            laws: Some(vec!["moreau-newton".to_owned()]),
+            ..JudgeOptions::default()
+        };
+        let after = Tangent::from_slice(&[0.7, 0.3, 0.4]);
+        let contacts = contacts.clone();
+        let judged = |problem: &ImpactProblem<'_>| judge(problem, &after, &options).unwrap();
+        posed(mass.clone(), contacts, &[], &[0.3, -1.0, 0.1], judged)
+    };
+    let whole = ask(JudgeOptions::default().max_work);
+    let law = entry(&whole, "moreau-newton");
+    assert_eq!((law.verdict, law.is_limited), (LawVerdict::NoMatch, false));
+    let part = ask(200_000);
+    let law = entry(&part, "moreau-newton");
+    assert_eq!((law.verdict, law.is_limited), (LawVerdict::Unknown, true));
+}
+
 #[test]
 fn laws_asked_for_by_name_say_something() {
     let normals: [&[f64]; 2] = [&[1.0, 0.0], &[-0.3, 1.0]];
@@ -696,7 +719,7 @@ fn laws_asked_for_by_name_say_something() {
     });
 }
 
-/// What no contact touches may be rounding: it makes no gain of energy, and no momentum from nowhere.
+/// A change that no contact touches may be rounding: it makes no gain of energy, and no momentum from nowhere.
 #[test]
 fn rounding_of_what_no_contact_touches_is_no_change() {
     let floor = Contact::frictionless(Covector::from_slice(&[0.0, 1.0, 0.0]));

@@ -191,7 +191,7 @@ fn members_are_recognized_and_proven() {
     recognize(8);
 }
 
-/// The same on many samples: `cargo test --release -- --ignored --nocapture`.
+/// Recognition of many samples: `cargo test --release -- --ignored --nocapture`.
 #[test]
 #[ignore = "a tally of 600 members"]
 fn many_members_are_recognized_and_proven() {
@@ -225,13 +225,13 @@ fn recognize(count: u64) {
     }
 }
 
-/// The same in round cones, where directions of sliding are not given in advance.
+/// Recognition in round cones, where directions of sliding are not given in advance.
 #[test]
 fn members_in_round_cones_are_recognized_and_proven() {
     recognize_round(6, 5.0 / 6.0);
 }
 
-/// The same on many samples: `cargo test --release -- --ignored --nocapture`.
+/// Recognition of many samples: `cargo test --release -- --ignored --nocapture`.
 #[test]
 #[ignore = "a tally of 200 members"]
 fn many_members_in_round_cones_are_recognized_and_proven() {
@@ -353,7 +353,7 @@ fn answers_in_round_cones_are_members() {
     }
 }
 
-/// What the laws themselves answer is never in doubt.
+/// Answers of the laws themselves are never in doubt.
 #[test]
 fn answers_of_the_laws_are_members_and_matches() {
     for (name, system, _) in systems() {
@@ -511,7 +511,7 @@ fn a_fast_body_elsewhere_hides_no_member() {
     }
 }
 
-/// Nor does it make a match of what is none: distances, fits and margins are those without it.
+/// Nor does it make a match of a velocity that is no answer: distances, fits and margins are those without it.
 #[test]
 fn a_fast_body_elsewhere_excuses_nothing() {
     let mut rng = CounterRng::new(77, 1, 0);

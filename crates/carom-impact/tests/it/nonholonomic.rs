@@ -342,7 +342,7 @@ fn knife_edge_reverses_or_cannot() {
     }
 }
 
-/// The same blade at 60 degrees against a wall that comes towards it at 0.3 m/s.
+/// The blade at 60 degrees against a wall that comes towards it at 0.3 m/s.
 #[test]
 fn a_moving_wall_works_on_the_blade() {
     let (sin, cos) = 60f64.to_radians().sin_cos();

@@ -1304,7 +1304,7 @@ fn a_long_chain_does_not_disturb_an_orthogonal_contact() {
     assert!(error < 1e-11, "{error:e}");
 }
 
-/// The same over all orders: 3141 impacts in the wedge, with the orthogonal one at any place
+/// All orders: 3141 impacts in the wedge, with the orthogonal one at any place
 /// between them.
 #[test]
 fn the_orders_of_a_long_chain_agree_on_an_orthogonal_contact() {

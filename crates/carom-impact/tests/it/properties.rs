@@ -70,7 +70,7 @@ prop_compose! {
     }
 }
 
-/// What a chain of elastic impacts must keep, computed from the definition.
+/// Invariants of a chain of elastic impacts, computed from the definition.
 fn balance(
     system: &System,
     velocity: &[f64],

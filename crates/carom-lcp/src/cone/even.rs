@@ -101,7 +101,7 @@ impl Even {
             let length = norm(&[x, y]);
             (length > limit).then_some((x, y, length))
         };
-        // Where nothing slides the velocities are those of the rows: zero.
+        // If no contact slides, the velocities of the rows are zero.
         if !self.touching.iter().any(|i| sliding(*i).is_some()) {
             return 0;
         }
@@ -139,7 +139,7 @@ impl Even {
         if n_free == 0 {
             return 0;
         }
-        // Which velocities of the contacts, closed or not, they change.
+        // Velocities of the contacts, closed or not, that they change.
         self.linear.begin(system.n, n_free);
         let columns = self.linear.matrix.chunks_exact_mut(system.n);
         for (column, direction) in columns.zip(self.basis.chunks_exact(k)) {

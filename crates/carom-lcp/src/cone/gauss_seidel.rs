@@ -28,7 +28,7 @@ impl Sweeps {
         for _ in 0..n_sweeps {
             for (i, block) in self.blocks.iter().enumerate() {
                 let first = i * WIDTH;
-                // What is left of the velocities without the contact's own impulses.
+                // Velocities without the contact's own impulses.
                 let mut alone = [0.0; WIDTH];
                 for (t, x) in alone.iter_mut().enumerate() {
                     *x = self.after[first + t];

@@ -20,7 +20,7 @@ pub(super) struct LeastNorm {
     order: Vec<usize>,
     factor: Vec<f64>,
     scratch: Vec<f64>,
-    /// What is left of the squares of the columns.
+    /// Remaining squares of the columns.
     squares: Vec<f64>,
     /// The number of rows of the last system that elimination could not be trusted with.
     unsafe_rows: usize,
@@ -61,7 +61,7 @@ impl LeastNorm {
     /// Writes the least-norm least-squares solution $x$ of $Ax = r$ over `rhs`, for as many
     /// columns as rows.
     ///
-    /// Where elimination could not be trusted, it is not tried on the next systems of that size: they
+    /// If elimination could not be trusted, it is not tried on the next systems of that size: they
     /// are those of the same contacts.
     pub(super) fn solve(&mut self, rhs: &mut [f64]) {
         if self.unsafe_rows != self.rows && self.eliminate(rhs) {
@@ -195,7 +195,7 @@ impl LeastNorm {
                 let column = &mut column[k..];
                 reflect(v, scale, column);
                 let left = *square - column[0] * column[0];
-                // Of a column that is nearly gone the difference is rounding.
+                // The difference of a column that is nearly eliminated is rounding.
                 let is_told = left > 1e-6 * *square;
                 *square = if is_told {
                     left

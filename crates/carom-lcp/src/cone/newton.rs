@@ -83,14 +83,14 @@ impl Scaled {
     }
 }
 
-/// Which piece of the projections a contact is on.
+/// Piece of the projections that a contact is on.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 enum Piece {
     #[default]
     Open,
     /// Normal at its cap or not; tangential impulse inside the disc.
     Stick { is_capped: bool },
-    /// The same on the edge, in a direction, with the disc's radius over the distance of what is
+    /// On the edge of the disc, in a direction, with the disc's radius over the distance of the vector that is
     /// projected.
     Slide {
         is_capped: bool,
@@ -222,7 +222,7 @@ impl Newton {
         &self.here.impulse
     }
 
-    /// Whether contacts are open, stick or slide.
+    /// Modes of the contacts: open, sticking or sliding.
     pub(super) fn modes(&self, out: &mut Vec<ConeMode>) {
         out.clear();
         out.extend(self.here.pieces.iter().map(|piece| match piece {
@@ -325,7 +325,7 @@ fn derivative(piece: Piece, g: &[f64], own: Option<usize>) -> [f64; 3] {
             friction,
         } => {
             let (qx, qy) = (unit(1) - gx, unit(2) - gy);
-            // How much the disc grows, less what the projection loses along its edge.
+            // Growth of the disc, less the loss of the projection along its edge.
             let grown = if is_capped {
                 0.0
             } else {

@@ -17,11 +17,11 @@ const SAME_DIRECTION: f64 = 1e-15;
 /// Impulses this many times the velocities are those of a problem without a solution.
 const HUGE: f64 = 1e10;
 
-/// How a problem with polygons ended.
+/// Outcome of a problem with polygons.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PolygonReport {
     pub(super) n_pivots: usize,
-    /// Whether it seems to have a solution.
+    /// True if it seems to have a solution.
     pub(super) is_solved: bool,
 }
 

@@ -86,7 +86,7 @@ impl<'a> ConeProblem<'a> {
         })
     }
 
-    /// The same with an upper bound on each normal impulse (m, N·s): a contact may then still
+    /// The problem with an upper bound on each normal impulse (m, N·s): a contact may then still
     /// approach while its impulse is at the bound, the sub-step of set-valued impact.
     ///
     /// # Errors
@@ -98,9 +98,10 @@ impl<'a> ConeProblem<'a> {
         Ok(Self { caps, ..self })
     }
 
-    /// The same with a lower bound on each normal impulse (m, N·s), 0 or more: a contact may then open
+    /// The problem with a lower bound on each normal impulse (m, N·s), 0 or more: a contact may then open
     /// while its impulse is at the bound, the expansion of Poisson's hypothesis. Friction acts with
-    /// the whole normal impulse.
+    /// the whole normal impulse. Such a problem is solved by a
+    /// [`SparseConeWorkspace`](super::SparseConeWorkspace).
     ///
     /// # Errors
     ///
@@ -194,7 +195,7 @@ impl<'a> ConeProblem<'a> {
     }
 }
 
-fn check_len(what: &'static str, expected: usize, found: usize) -> Result<(), LcpError> {
+pub(super) fn check_len(what: &'static str, expected: usize, found: usize) -> Result<(), LcpError> {
     if expected == found {
         return Ok(());
     }
@@ -205,7 +206,7 @@ fn check_len(what: &'static str, expected: usize, found: usize) -> Result<(), Lc
     })
 }
 
-fn check_finite(what: &'static str, values: &[f64]) -> Result<(), LcpError> {
+pub(super) fn check_finite(what: &'static str, values: &[f64]) -> Result<(), LcpError> {
     match values.iter().position(|x| !x.is_finite()) {
         None => Ok(()),
         Some(index) => Err(LcpError::NonFinite {

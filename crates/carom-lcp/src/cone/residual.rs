@@ -11,13 +11,13 @@ pub const CONE_RESIDUAL: f64 = 1e-9;
 const DIRECTION: f64 = 10.0;
 
 /// Friction below this fraction of the terms of the tangential velocities, at a contact whose normal impulse is
-/// rounding, is rounding itself: nobody asks where it points.
+/// rounding, is rounding itself: its direction is not judged.
 const NO_FRICTION: f64 = 1e-12;
 
 /// A normal impulse below this fraction of the terms of the normal velocity is rounding.
 const NO_PUSH: f64 = 1e-15;
 
-/// How far impulses (3m) are from solving the problem: 0 for a solution, free of units.
+/// Residual of impulses (3m) in the problem, on one scale for all contacts: 0 for a solution, free of units.
 ///
 /// With $g_i$ the largest diagonal entry of block $G_{ii}$, $u = b + G\lambda$ and
 /// $\hat u_i = (u_n + e b_n + \mu\lVert u_t\rVert, u_t)_i$,

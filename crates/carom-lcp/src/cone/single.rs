@@ -17,7 +17,7 @@ const MAX_STEPS: usize = 200;
 pub struct SingleContact {
     /// Impulse on the normal and the two tangents, N·s.
     pub impulse: [f64; 3],
-    /// Whether the contact stays open, sticks or slides.
+    /// Mode of the contact: open, sticking or sliding.
     pub mode: ConeMode,
     /// Sliding: the $a > 0$ of $u_t = -a\lambda_t$, in 1/kg. Else 0.
     pub slip: f64,

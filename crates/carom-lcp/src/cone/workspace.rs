@@ -47,7 +47,7 @@ const BALANCES: [f64; 6] = [1.0, 0.5, 0.0, 1.0, 0.5, 0.0];
 /// Solutions whose velocities differ by less than this fraction of the velocities before are one.
 const SAME_VELOCITIES: f64 = 1e-7;
 
-/// What polygons in place of the cones led to.
+/// Result of polygons in place of the cones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Polygonal {
     Found,
@@ -71,6 +71,8 @@ pub struct ConeWorkspace {
     /// Velocities of a solution that was left for another; empty if there was none.
     left: Vec<f64>,
     near: Vec<f64>,
+    /// Impulses that another method has found, on the rows as given.
+    given: Vec<f64>,
     system: Scaled,
     newton: Newton,
     sweeps: Sweeps,
@@ -96,7 +98,7 @@ impl ConeWorkspace {
         &self.after
     }
 
-    /// What the contacts do (m).
+    /// Modes of the contacts (m).
     pub fn modes(&self) -> &[ConeMode] {
         &self.modes
     }
@@ -112,6 +114,7 @@ impl ConeWorkspace {
         problem: &ConeProblem<'_>,
         selection: ConeSelection,
     ) -> Result<ConeAnswer, LcpError> {
+        no_floors(problem)?;
         if problem.n_contacts() == 1
             && let Some(answer) = self.closed_form(problem, selection)
         {
@@ -140,37 +143,75 @@ impl ConeWorkspace {
     ///
     /// # Errors
     ///
-    /// As [`solve`](Self::solve), and [`LcpError::DimensionMismatch`].
+    /// The errors of [`solve`](Self::solve), and [`LcpError::DimensionMismatch`].
     pub fn solve_from(
         &mut self,
         problem: &ConeProblem<'_>,
         impulse: &[f64],
     ) -> Result<ConeAnswer, LcpError> {
-        check_impulse(problem, impulse)?;
+        self.prepare_given(problem, impulse)?;
         let mut answer = self.begin(problem, ConeStart::Given)?;
-        self.start.clear();
-        let scaled = impulse.iter().zip(&self.system.factors);
-        self.start.extend(scaled.map(|(l, factor)| l / factor));
+        self.start_at(impulse);
         self.attempt(problem, ConeStart::Given, &mut answer);
         Ok(self.finish(answer))
     }
 
-    /// The dimension of the continuum of velocities after the impact that impulses on the rows as given, a
-    /// solution, lead to a member of; 0 if the velocities are isolated. Contacts that touch stay closed.
+    /// Takes impulses on the rows as given (3m) that another method has found: judges them, counts the
+    /// continuum of which they are a member, and moves to its even member if that is asked for.
     ///
     /// # Errors
     ///
-    /// Those of [`solve_from`](Self::solve_from).
+    /// The errors of [`solve_from`](Self::solve_from).
+    pub fn take(
+        &mut self,
+        problem: &ConeProblem<'_>,
+        impulse: &[f64],
+        selection: ConeSelection,
+    ) -> Result<ConeAnswer, LcpError> {
+        self.prepare_given(problem, impulse)?;
+        let mut answer = self.begin(problem, ConeStart::Given)?;
+        self.start_at(impulse);
+        self.newton.run(&self.system, &self.start, GOOD_RESIDUAL, 0);
+        self.accept(problem, ConeStart::Given, &mut answer);
+        let mut answer = self.finish(answer);
+        let is_solved = answer.status == LcpStatus::Solved;
+        if selection == ConeSelection::First || !is_solved {
+            return Ok(answer);
+        }
+        if answer.family == 0 {
+            answer.selection = ConeSelection::Even;
+            return Ok(answer);
+        }
+        self.given.clear();
+        self.given.extend_from_slice(impulse);
+        let mut even = answer;
+        if self.try_branch(problem, &mut even) {
+            return Ok(self.counted(even));
+        }
+        let given = std::mem::take(&mut self.given);
+        self.start_at(&given);
+        self.given = given;
+        self.system.soften(0.0);
+        self.newton.run(&self.system, &self.start, GOOD_RESIDUAL, 0);
+        answer.residual = f64::INFINITY;
+        self.accept(problem, ConeStart::Given, &mut answer);
+        Ok(self.counted(answer))
+    }
+
+    /// Dimension of the continuum of velocities after the impact of which impulses on the rows as given, a
+    /// solution, lead to a member; 0 if the velocities are isolated. Contacts that touch stay closed.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`solve_from`](Self::solve_from).
     pub fn family(
         &mut self,
         problem: &ConeProblem<'_>,
         impulse: &[f64],
     ) -> Result<usize, LcpError> {
-        check_impulse(problem, impulse)?;
+        self.prepare_given(problem, impulse)?;
         self.begin(problem, ConeStart::Given)?;
-        self.start.clear();
-        let scaled = impulse.iter().zip(&self.system.factors);
-        self.start.extend(scaled.map(|(l, factor)| l / factor));
+        self.start_at(impulse);
         let pushes = self.start.iter().step_by(WIDTH).map(|l| *l > 0.0);
         self.modes.clear();
         self.modes.extend(pushes.map(|pushes| match pushes {
@@ -178,6 +219,25 @@ impl ConeWorkspace {
             false => ConeMode::Open,
         }));
         Ok(self.even.family(&self.system, &self.start, &self.modes))
+    }
+
+    fn prepare_given(&self, problem: &ConeProblem<'_>, impulse: &[f64]) -> Result<(), LcpError> {
+        no_floors(problem)?;
+        if impulse.len() != problem.dim() {
+            return Err(LcpError::DimensionMismatch {
+                what: "impulse",
+                expected: problem.dim(),
+                found: impulse.len(),
+            });
+        }
+        Ok(())
+    }
+
+    /// Starts from impulses on the rows as given.
+    fn start_at(&mut self, impulse: &[f64]) {
+        self.start.clear();
+        let scaled = impulse.iter().zip(&self.system.factors);
+        self.start.extend(scaled.map(|(l, factor)| l / factor));
     }
 
     fn closed_form(
@@ -583,15 +643,16 @@ impl ConeWorkspace {
     }
 }
 
-fn check_impulse(problem: &ConeProblem<'_>, impulse: &[f64]) -> Result<(), LcpError> {
-    if impulse.len() == problem.dim() {
-        return Ok(());
+/// Refuses floors, which sparse problems alone have a method for.
+fn no_floors(problem: &ConeProblem<'_>) -> Result<(), LcpError> {
+    match (0..problem.n_contacts()).find(|i| problem.floor(*i) > 0.0) {
+        None => Ok(()),
+        Some(contact) => Err(LcpError::OutOfRange {
+            what: "floor",
+            value: problem.floor(contact),
+            allowed: "0 here: SparseConeProblem::of_dense takes floors",
+        }),
     }
-    Err(LcpError::DimensionMismatch {
-        what: "impulse",
-        expected: problem.dim(),
-        found: impulse.len(),
-    })
 }
 
 /// Brings normals to diagonal one and the tangents of each contact to mean diagonal one.

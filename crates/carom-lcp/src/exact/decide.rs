@@ -1,4 +1,4 @@
-//! Whether a problem has a solution at all.
+//! Decides the existence of a solution.
 //!
 //! Relaxed, complementarity left out, a problem is a system of inequalities; the dual simplex
 //! method with nothing to minimize decides it. Where its answer has $z_i w_i > 0$, a solution has
@@ -16,7 +16,7 @@ use num_bigint::{BigInt, Sign};
 /// A relative change that leaves room for the rounding of a certificate.
 const ROOM: f64 = 1e-9;
 
-/// What is known about a problem.
+/// Exact decision about a problem.
 #[derive(Clone, Debug)]
 pub(crate) enum Decision {
     /// Variables (n) of a solution, rounded to nearest.
@@ -46,7 +46,7 @@ pub(crate) fn decide(
     }
 }
 
-/// The same without complementarity: [`Decision::Farkas`] or [`Decision::Bases`] where no
+/// Decides feasibility without complementarity: [`Decision::Farkas`] or [`Decision::Bases`] where no
 /// $z \ge 0$ has $Mz + q \ge 0$, `None` where one has or the budget is used up.
 pub(crate) fn feasibility(
     problem: LcpRef<'_>,
@@ -108,7 +108,7 @@ fn search(
     }
 }
 
-/// How the dual simplex method ended.
+/// Outcome of the dual simplex method.
 enum Restored {
     Feasible,
     /// A row that no nonnegative nonbasic variables satisfy.

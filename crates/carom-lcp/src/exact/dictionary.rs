@@ -77,7 +77,7 @@ impl Dictionary {
         nonzero.min_by_key(|c| self.entry(row, *c).bits())
     }
 
-    /// Whether all basic variables are nonnegative.
+    /// True if all basic variables are nonnegative.
     pub(super) fn is_feasible(&self) -> bool {
         (0..self.rows.len()).all(|i| self.value(i).sign() != Sign::Minus)
     }

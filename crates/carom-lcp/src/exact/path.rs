@@ -6,7 +6,7 @@ use crate::work::Work;
 use num_bigint::{BigInt, Sign};
 use std::cmp::Ordering;
 
-/// How the path ended.
+/// End of the path.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum ExactEnd {
     /// Variables (n) of a solution, rounded to nearest.

@@ -69,7 +69,7 @@ pub(crate) struct ProductSum {
 }
 
 impl ProductSum {
-    /// Of finite factors.
+    /// Exact sum of products of finite factors.
     pub(crate) fn of(products: impl Iterator<Item = (f64, f64)> + Clone) -> Self {
         let decoded = || {
             products.clone().filter_map(|(a, b)| {

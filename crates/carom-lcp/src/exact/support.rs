@@ -15,7 +15,7 @@ pub(crate) struct Rounded {
     pub is_positive: Vec<bool>,
 }
 
-/// What a complementary basis is, exactly.
+/// Exact verdict on a complementary basis.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Support {
     /// Its system has one solution, which is nonnegative.

@@ -144,7 +144,7 @@ fn subtract<T: Scalar>(x: &mut [T], t: T, c: &[T]) {
     }
 }
 
-/// Four pivots in one pass over the column: the multipliers first, by the same operations that
+/// Four pivots in one pass over the column: the multipliers first, by the operations that
 /// one pivot after the other would make.
 #[inline]
 fn apply_four<T: Scalar>(etas: &[T], four: &[Pivot<T>; 4], x: &mut [T]) {

@@ -40,7 +40,7 @@ pub struct LemkeOptions {
     pub refine_above: f64,
     /// Attempts allowed, at least 1; each costs about as much as the first. See [`Attempt`].
     pub max_attempts: usize,
-    /// Whether answers that are large against the data are proven, and problems that no path
+    /// True if answers that are large against the data are proven, and problems that no path
     /// solves are decided, in exact arithmetic. Off for callers with a gate of their own: then
     /// `Solved` says that the backward error is small, and no more, and `Inaccurate` may mean
     /// rows that are rounding alone.
@@ -60,7 +60,7 @@ impl Default for LemkeOptions {
     }
 }
 
-/// Which attempt gave the answer. They are made in this order.
+/// Attempt that gave the answer. Attempts are made in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Attempt {
@@ -68,7 +68,7 @@ pub enum Attempt {
     Immediate,
     /// Principal pivoting, where the matrix was said to be symmetric.
     PrincipalPivoting,
-    /// As posed, up to one power of two.
+    /// The problem as posed, up to one power of two.
     First,
     /// Rows and columns scaled by powers of two.
     Equilibrated,
@@ -103,10 +103,10 @@ impl Attempt {
     }
 }
 
-/// How a solve ended; the vectors are in the workspace.
+/// Outcome of a solve; the vectors are in the workspace.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LemkeReport {
-    /// How it ended.
+    /// Outcome.
     pub status: LcpStatus,
     /// Residuals of the answer on the problem as given.
     pub certificate: Certificate,
@@ -114,7 +114,7 @@ pub struct LemkeReport {
     pub n_pivots: u64,
     /// The attempt that gave the answer.
     pub attempt: Attempt,
-    /// As [`LcpSolution::is_heavy`]; false without [`proofs`](LemkeOptions::proofs).
+    /// See [`LcpSolution::is_heavy`]; `false` without [`proofs`](LemkeOptions::proofs).
     pub is_heavy: bool,
     /// Why the status is true.
     pub proof: Option<Proof>,
@@ -228,7 +228,7 @@ impl LemkeWorkspace {
         &self.answers.w
     }
 
-    /// Which $z_i$ are basic at the end of the last solve (n): a start for a similar problem.
+    /// Basis at the end of the last solve (n), `true` for each basic $z_i$: a start for a similar problem.
     #[inline]
     pub fn basis(&self) -> &[bool] {
         &self.answers.basis
@@ -278,7 +278,7 @@ impl Lemke {
         self.solve_within(problem, &mut work)
     }
 
-    /// The same within the rest of a budget, instead of those of the options.
+    /// Solves within the rest of a budget, instead of those of the options.
     pub(crate) fn solve_within(
         &self,
         problem: &Lcp,
@@ -306,7 +306,7 @@ impl Lemke {
     ///
     /// # Errors
     ///
-    /// As [`solve`](Self::solve).
+    /// The errors of [`solve`](Self::solve).
     pub fn solve_into(
         &self,
         problem: LcpRef<'_>,
@@ -323,7 +323,7 @@ impl Lemke {
     ///
     /// # Errors
     ///
-    /// As [`solve`](Self::solve), and [`LcpError::DimensionMismatch`] for the basis.
+    /// The errors of [`solve`](Self::solve), and [`LcpError::DimensionMismatch`] for the basis.
     pub fn solve_from(
         &self,
         problem: LcpRef<'_>,
@@ -351,7 +351,7 @@ impl Lemke {
     ///
     /// # Errors
     ///
-    /// As [`solve`](Self::solve).
+    /// The errors of [`solve`](Self::solve).
     ///
     /// # Examples
     ///

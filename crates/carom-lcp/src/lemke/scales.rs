@@ -4,7 +4,7 @@ use super::tableau::reserve;
 use crate::LcpRef;
 use crate::scalar::{Scalar, exponent, power_of_two, scale_by_power};
 
-/// How many factors.
+/// Kind of scaling: the number of factors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scaling {
     /// One for the whole matrix.

@@ -22,7 +22,7 @@ use carom_numeric::random::generic;
 /// The largest residual of an answer that is taken at once.
 const GOOD_RESIDUAL: f64 = 1e-12;
 
-/// What one attempt does differently.
+/// Plan of one attempt.
 struct Plan {
     attempt: Attempt,
     scaling: Scaling,
@@ -249,7 +249,7 @@ impl<'a> Search<'a> {
             return false;
         };
         if self.options.proofs {
-            // What is left open needs the general code.
+            // Undecided problems need the general code.
             let is_proven =
                 enclose_small(self.problem, &answers.basis, &answers.z) == Enclosed::Solution;
             if !is_proven {
@@ -367,7 +367,7 @@ impl<'a> Search<'a> {
         match end {
             PathEnd::Ray => self.is_ray = true,
             PathEnd::Limit if self.work.pivots(each) == 0 => {
-                // What is left does not pay for a pivot.
+                // The rest of the budget does not pay for a pivot.
                 if self.work.limit().is_none() {
                     self.work.spend(each);
                 }

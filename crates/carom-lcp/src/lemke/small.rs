@@ -28,14 +28,14 @@ const MAX_PIVOTS: u64 = 8 * SMALL_DIM as u64;
 pub(super) struct Found {
     pub certificate: Certificate,
     pub n_pivots: u64,
-    /// Whether the answer is surely not heavy.
+    /// True if the answer is surely not heavy.
     pub is_light: bool,
 }
 
-/// What the caller allows and where the answer goes, in slices of n entries.
+/// Limits of the caller and buffers of the answer, in slices of n entries.
 pub(super) struct Small<'a> {
     pub thresholds: Thresholds,
-    /// Covering vector (n), in the units of $w$; ones if there is none.
+    /// Covering vector (n), in the units of $w$; `None`: ones.
     pub cover: Option<&'a [f64]>,
     pub max_pivots: u64,
     /// The largest residual that is an answer.
@@ -101,7 +101,7 @@ impl Small<'_> {
         }
         let mut found = assess_fixed(problem, columns, vector, z, w, terms)?;
         if !found.holds_by_rows {
-            // What rounding left of a zero may be all there is in a row without other terms.
+            // Rounding of a zero may be the only entry of a row without other terms.
             let zero = self.thresholds.tie * path.rhs_max;
             for (variable, value) in path.basic.into_iter().zip(path.rhs) {
                 if value <= zero
@@ -164,7 +164,7 @@ impl<const N: usize, const M: usize> Path<N, M> {
         for (entries, column) in tableau.iter_mut().zip(posed.columns) {
             *entries = column.map(|m| m * -posed.scale);
         }
-        // Which column has the nonbasic variable of each pair (w, z), and which the one that left
+        // Column of the nonbasic variable of each pair (w, z), and of the one that left
         // last, whose pair has two.
         let mut slot: [usize; N] = std::array::from_fn(|j| j);
         let mut spare = N;

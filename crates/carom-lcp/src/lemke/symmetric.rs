@@ -102,7 +102,7 @@ impl Symmetric {
         self.rows.resize((n + 1) * self.stride, 0.0);
     }
 
-    /// Whether the diagonal entry of a pair is no rounding.
+    /// True if the diagonal entry of a pair is no rounding.
     fn is_regular(&self, i: usize) -> bool {
         let diagonal = self.rows[i * self.stride + i];
         let unit = self.units[i] * self.units[i];
@@ -171,7 +171,7 @@ impl Symmetric {
     }
 }
 
-/// Whether an answer is surely not heavy: the diagonal entries bound the others, so that units in which they
+/// True if an answer is surely not heavy: the diagonal entries bound the others, so that units in which they
 /// are one balance the matrix, and in every block of connected variables the answer's largest entry does not
 /// exceed that of the vector too much.
 pub(super) fn is_light(problem: LcpRef<'_>, z: &[f64], balance: &mut Balance) -> bool {

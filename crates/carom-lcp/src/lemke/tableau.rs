@@ -15,7 +15,7 @@ const GENERIC_FROM: usize = 17;
 /// No row, no variable.
 const NONE: usize = usize::MAX;
 
-/// How the path ended.
+/// End of the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PathEnd {
     /// The artificial variable has left: the basis is complementary.
@@ -28,7 +28,7 @@ pub(super) enum PathEnd {
     Breakdown,
 }
 
-/// How the ratio test decides.
+/// Thresholds of the ratio test.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Thresholds {
     /// Entries of a column below this fraction of its largest are zero.
@@ -64,7 +64,7 @@ pub(super) struct Tableau<T> {
     cover: Vec<T>,
     lexicographic: Vec<T>,
     generic: Generic<T>,
-    /// What stays of the basic variables when the entering one blocks.
+    /// Rest of the basic variables when the entering one blocks.
     excess: Vec<T>,
     ties: Vec<usize>,
     scales: Scales,
@@ -87,7 +87,7 @@ struct Generic<T> {
     is_used: bool,
     /// Number of entries before the padding.
     dim: usize,
-    /// As posed; the same for all problems of one size.
+    /// Factors of the problem as posed; equal for all problems of one size.
     posed: Vec<T>,
     /// With the first `n_applied` pivots applied.
     present: Vec<T>,
@@ -663,7 +663,7 @@ pub(super) fn stablest<T: Scalar>(rows: &[usize], x: &[T]) -> Option<usize> {
     rows.iter().copied().reduce(larger)
 }
 
-/// What the ratio test finds in the entering column.
+/// Ratios in the entering column.
 struct Ratios<T> {
     /// Its largest absolute entry.
     most: T,
@@ -700,13 +700,13 @@ pub(super) fn ratios_fixed<const N: usize>(
     std::array::from_fn(|k| remainder(column[k], rhs[k], floor, step))
 }
 
-/// How far the entering variable can go until a row blocks.
+/// Largest value of the entering variable until a row blocks.
 #[inline(always)]
 fn quotient<T: Scalar>(x: T, b: T, floor: T) -> T {
     if x > floor { b / x } else { T::INFINITY }
 }
 
-/// What then stays of a basic variable, infinity if its row does not block.
+/// Rest of a basic variable at that value; infinity if its row does not block.
 #[inline(always)]
 fn remainder<T: Scalar>(x: T, b: T, floor: T, step: T) -> T {
     let value = b - step * x;

@@ -142,7 +142,7 @@ fn classes_are_told_apart() {
     assert_eq!(class(dmatrix![2.0, -1.0; -1.0, 2.0]), (Yes, Yes, Yes, true));
     // P, and not positive definite: Murty's matrix.
     assert_eq!(class(dmatrix![1.0, 0.0; 4.0, 1.0]), (No, Yes, Yes, false));
-    // The same with the sign turned: not copositive either, since x = (1, 1) gives -2.
+    // The matrix with the sign turned is not copositive either, since x = (1, 1) gives -2.
     assert_eq!(class(dmatrix![1.0, 0.0; -4.0, 1.0]), (No, Yes, No, true));
     // Two coincident contacts.
     assert_eq!(

@@ -215,7 +215,7 @@ fn check(lcp: &Lcp, what: &str) -> bool {
     is_solvable
 }
 
-/// What an answer says of itself holds exactly.
+/// Statements of an answer about itself hold exactly.
 fn is_checked(lcp: &Lcp, answer: &Answer, what: &str) {
     let name = answer.name;
     let holds = match answer.proof {

@@ -255,7 +255,7 @@ fn an_unchanged_basis_costs_no_pivot_and_a_small_change_few() {
     }
 }
 
-/// What a symmetric problem has in common with Lemke's answer: whether it is solved, and $w$.
+/// A symmetric problem agrees with Lemke's answer in its status and in $w$.
 fn same_by_principal_pivoting(lcp: &Lcp, name: &str) -> Attempt {
     let (mut one, mut other) = (LemkeWorkspace::new(), LemkeWorkspace::new());
     let lemke = Lemke::default();

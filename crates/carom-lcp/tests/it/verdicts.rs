@@ -1,4 +1,4 @@
-//! What a status means, against an oracle in exact arithmetic that shares nothing with the library.
+//! Statuses against an oracle in exact arithmetic that shares nothing with the library.
 
 use crate::common::*;
 use carom_lcp::*;
@@ -29,7 +29,7 @@ fn integer_solve(mut rows: Vec<Vec<i128>>) -> Option<(Vec<i128>, i128)> {
     Some((rows.iter().map(|row| row[n]).collect(), last))
 }
 
-/// Whether an integer problem has a solution: the union of the complementary polyhedra is not empty
+/// True if an integer problem has a solution: the union of the complementary polyhedra is not empty
 /// exactly if one of them has a vertex, a point of $z, w \ge 0$, $z_iw_i = 0$ at which n of the 2n
 /// signs hold with equality, independently.
 fn is_solvable(m: &[Vec<i128>], q: &[i128]) -> bool {
@@ -90,7 +90,7 @@ fn sums(products: &[(f64, f64)]) -> (BigInt, BigInt) {
     sums
 }
 
-/// Whether every row holds up to $10^{-12}$ of its own terms, exactly.
+/// True if every row holds up to $10^{-12}$ of its own terms, exactly.
 pub(crate) fn holds_by_rows(lcp: &Lcp, z: &DVector<f64>) -> bool {
     (0..lcp.dim()).all(|i| {
         let mut products: Vec<(f64, f64)> = (0..lcp.dim())
@@ -108,7 +108,7 @@ pub(crate) fn holds_by_rows(lcp: &Lcp, z: &DVector<f64>) -> bool {
     })
 }
 
-/// Whether $u \ge 0$, $M^Tu \le 0$, $q^Tu < 0$, exactly.
+/// True if $u \ge 0$, $M^Tu \le 0$, $q^Tu < 0$, exactly.
 pub(crate) fn is_farkas(lcp: &Lcp, u: &[f64]) -> bool {
     let sum = |column: &[f64]| {
         let products: Vec<(f64, f64)> = column.iter().copied().zip(u.iter().copied()).collect();
@@ -191,7 +191,7 @@ fn posed(m: &[Vec<i128>], q: &[i128], scale: impl Fn(usize, usize) -> f64) -> Lc
     Lcp::new(matrix, vector).unwrap()
 }
 
-/// As the command line asks for it.
+/// Options of the command line.
 fn precise() -> LemkeOptions {
     LemkeOptions {
         refine_above: 0.0,
@@ -296,7 +296,7 @@ fn a_huge_answer_is_proven_or_none() {
     assert_eq!(solution.z.as_slice(), [2f64.powi(40) + 1.0, 2f64.powi(40)]);
 }
 
-/// What overflows is no answer.
+/// A vector that overflows is no answer.
 #[test]
 fn an_overflow_ends_an_attempt() {
     let matrix = dmatrix![0.0, 3.0, -1.0; 1.0, -1.0, -2.0; 0.0, -1.0, 0.0];

@@ -22,7 +22,7 @@ pub struct ControlledPenny<T> {
     heading: f64,
 }
 
-/// How far the heading may turn in a window in which an impact is looked for, rad.
+/// Largest turn of the heading in a window in which an impact is looked for, rad.
 const MOST_TURN: f64 = 200.0;
 
 /// The two guards are the two rims.

@@ -39,7 +39,7 @@ pub enum BilliardError {
     /// The start lies beyond the wall.
     #[error("initial state penetrates the wall at {part}: wall function {value:e} is positive")]
     PenetratingStart {
-        /// What penetrates.
+        /// Part that penetrates.
         part: &'static str,
         /// The wall function there.
         value: f64,

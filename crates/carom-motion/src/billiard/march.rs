@@ -16,7 +16,7 @@ pub struct March {
     pub rate: f64,
     /// Bound of the second derivative up to the horizon.
     pub bound: f64,
-    /// How far to look, s.
+    /// Length of the search, s.
     pub horizon: f64,
 }
 

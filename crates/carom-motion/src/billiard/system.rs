@@ -86,7 +86,7 @@ pub trait Billiard {
 pub struct Hit<S> {
     /// Time, s.
     pub time: f64,
-    /// Which wall function.
+    /// Index of the wall function.
     pub guard: usize,
     /// State just before.
     pub before: S,
@@ -203,7 +203,7 @@ fn next_hit<B: Billiard>(
         for guard in guards {
             let Guard { mut value, rate } = billiard.guard(&at, guard);
             if begin == 0.0 && last == Some(guard) {
-                // What has just hit stands on the wall exactly, whatever rounding says.
+                // A point that has just hit stands on the wall exactly, whatever rounding says.
                 if rate >= 0.0 {
                     return Err(Ending::GrazingCascade);
                 }

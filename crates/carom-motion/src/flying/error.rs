@@ -14,6 +14,20 @@ pub enum CollisionError {
         /// Depth $-\Phi$ (m).
         depth: f64,
     },
+    /// The body is so far from the origin that its coordinates cannot tell its contacts.
+    #[error(
+        "coordinates of the body ({coordinate:e} m at time {time}) are rounded by {rounding:e} m, its contacts need {needed:e} m: place the origin nearer"
+    )]
+    CoarseCoordinates {
+        /// Its largest coordinate, or the plane's distance from the origin (m).
+        coordinate: f64,
+        /// Rounding of that (m).
+        rounding: f64,
+        /// Rounding that is allowed (m).
+        needed: f64,
+        /// Time (s).
+        time: f64,
+    },
     /// Newton's restitution is a number in \[0, 1\].
     #[error("restitution {value} must lie in [0, 1]")]
     BadRestitution {
@@ -63,6 +77,7 @@ impl CollisionError {
     pub fn kind(&self) -> &'static str {
         match self {
             Self::InitialPenetration { .. } => "initial-penetration",
+            Self::CoarseCoordinates { .. } => "coarse-coordinates",
             Self::BadRestitution { .. } => "bad-restitution",
             Self::DiscreteEnergyUnavailable => "discrete-energy-unavailable",
             Self::NoDiscreteEnergyRoot { .. } => "no-discrete-energy-root",

@@ -1,4 +1,4 @@
-//! What an impact does to the momenta.
+//! Change of the momenta by an impact.
 
 use super::CollisionError;
 use carom_geometry::{ContactPatch, PatchKind};
@@ -15,7 +15,7 @@ const RATE_ROUNDING: f64 = 16.0 * f64::EPSILON;
 /// Newton steps of the discrete energy's balance.
 const MAX_SECANT_STEPS: usize = 60;
 
-/// Which impulse an impact has.
+/// Rule for the impulse of an impact.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ImpactRule {
     /// The gap rate is reversed, $u^+ = -eu$: for $e = 1$ the Weierstrass-Erdmann conditions of the
@@ -49,7 +49,7 @@ impl ImpactRule {
         }
     }
 
-    /// Whether an impact takes energy out of the motion.
+    /// True if an impact takes energy out of the motion.
     pub(crate) fn loses_energy(&self) -> bool {
         self.restitution() < 1.0
     }
@@ -84,7 +84,7 @@ pub struct Impact {
     pub impulse: f64,
     /// Rate of the gap before the impact (m/s): that of the fastest approaching point.
     pub gap_rate: f64,
-    /// Whether the body touches in a point, an edge or a face.
+    /// True if the body touches in a point, an edge or a face.
     pub kind: PatchKind,
     /// The points that approach, with their impulses.
     pub points: Vec<ImpactPoint>,
@@ -97,11 +97,11 @@ pub struct Impact {
 }
 
 impl Impact {
-    /// Energy and momentum balance, by the same function as for every impact law.
+    /// Energy and momentum balance, by the function that audits every impact law.
     ///
     /// # Errors
     ///
-    /// Those of the audit; none for an impact that a run reports.
+    /// The errors of the audit; an impact that a run reports has none.
     pub fn audit(&self, body: &RigidBody, normal: &Vector3<f64>) -> Result<Audit, CollisionError> {
         let metric = metric(body)?;
         let points: Vec<_> = self.points.iter().map(|p| p.point_b).collect();
@@ -168,7 +168,7 @@ fn rate_and_mobility(
     (rate, 1.0 / body.mass() + moment.dot(&lever))
 }
 
-/// Whether every touching point moves away.
+/// True if every touching point moves away.
 pub(crate) fn leaves(
     body: &RigidBody,
     state: &State,

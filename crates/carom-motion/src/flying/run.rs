@@ -15,10 +15,13 @@ use std::convert::Infallible;
 const STILL: f64 = 1e-10;
 const ROUNDING: f64 = 16.0 * f64::EPSILON;
 
+/// Rounding of a place, as a fraction of the radius, up to which a body that does not touch can be followed.
+const RESOLVED: f64 = 1e-3;
+
 /// Numeric knobs of a [`Collider`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ColliderOptions {
-    /// How contacts are found.
+    /// Search for contacts.
     pub search: ContactSearch,
     /// Impacts in one step that count as an accumulation.
     /// A run stops with [`CollisionError::EventLimit`] beyond them.
@@ -26,7 +29,7 @@ pub struct ColliderOptions {
     /// Points this close to the lowest one, as a fraction of the body's radius, take part in an
     /// impact.
     pub contact_tolerance: f64,
-    /// Whether the run ends where infinitely many impacts happen in a finite time, or every impact is
+    /// True if the run ends where infinitely many impacts happen in a finite time, or every impact is
     /// resolved on its own, until there are more than `max_impacts_per_step`. Impacts accumulate only if
     /// each of them loses energy: elastic ones never do, however fast they follow on each other.
     pub stops_at_zeno: bool,
@@ -57,10 +60,10 @@ pub struct Grid<'e> {
 /// Something that happens during a run. No contact lasts.
 pub type Event<'e> = hybrid::Event<'e, Grid<'e>, Impact, Infallible>;
 
-/// Where a run stands after it ended.
+/// State of a run after its end.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunEnd {
-    /// How it ended. At [`Ending::Zeno`] the state is the accumulation point with the gap rate removed:
+    /// Ending. At [`Ending::Zeno`] the state is the accumulation point with the gap rate removed:
     /// where a model of lasting contact takes over.
     pub ending: Ending<CollisionError>,
     /// Time (s).
@@ -121,7 +124,7 @@ impl<'a, S: SupportMap, F: Flight> Collider<'a, S, F> {
         })
     }
 
-    /// The same with other numeric knobs.
+    /// The collider with other numeric options.
     #[must_use]
     pub fn with_options(mut self, options: ColliderOptions) -> Self {
         self.options = options;
@@ -158,8 +161,8 @@ impl<'a, S: SupportMap, F: Flight> Collider<'a, S, F> {
     ///
     /// # Errors
     ///
-    /// [`CollisionError::Flight`] and [`CollisionError::InitialPenetration`] of the initial
-    /// state. What stops the motion on its way is [`Ending::Stopped`].
+    /// [`CollisionError::Flight`], [`CollisionError::InitialPenetration`] and
+    /// [`CollisionError::CoarseCoordinates`] of the initial state. What stops the motion on its way is [`Ending::Stopped`].
     pub fn run(
         &self,
         initial: &State,
@@ -176,6 +179,8 @@ impl<'a, S: SupportMap, F: Flight> Collider<'a, S, F> {
             radius: self.shape.bounding_radius(),
         };
         let (gap, band) = (scene.gap(initial).value, scene.band(initial));
+        let near = !(gap > scene.radius);
+        self.check_place(&scene, initial, near, 0.0)?;
         if gap < -band {
             return Err(CollisionError::InitialPenetration { depth: -gap });
         }
@@ -218,6 +223,34 @@ impl<'a, S: SupportMap, F: Flight> Collider<'a, S, F> {
             n_touches: run.n_touches,
         })
     }
+
+    /// Checks that coordinates tell where the body is, and whether it touches.
+    fn check_place(
+        &self,
+        scene: &Scene<'_, S, F>,
+        state: &State,
+        touches: bool,
+        time: f64,
+    ) -> Result<(), CollisionError> {
+        let needed = match touches {
+            true => self.options.contact_tolerance.min(RESOLVED),
+            false => RESOLVED,
+        } * scene.radius;
+        let coordinate = match touches {
+            true => state.position.amax().max(self.plane.offset().abs()),
+            false => state.position.amax(),
+        };
+        let rounding = coordinate * f64::EPSILON;
+        if rounding <= needed {
+            return Ok(());
+        }
+        Err(CollisionError::CoarseCoordinates {
+            coordinate,
+            rounding,
+            needed,
+            time,
+        })
+    }
 }
 
 /// A run on its way.
@@ -237,9 +270,9 @@ struct Run<'r, 'a, S, F> {
     state: State,
     /// Bounds of the present flight for a whole step, if they last.
     bounds: Option<Bounds>,
-    /// Whether the state is one of contact.
+    /// True if the state is one of contact.
     touching: bool,
-    /// Whether the body began at rest on the plane, in the first step.
+    /// True if the body began at rest on the plane, in the first step.
     resting: bool,
     /// Time of the state (s).
     time: f64,
@@ -270,6 +303,8 @@ impl<S: SupportMap, F: Flight> Hybrid for Run<'_, '_, S, F> {
         }
         let left = self.time_step - self.done;
         self.time = self.grid.time(self.n_steps) + self.done;
+        self.collider
+            .check_place(&self.scene, &self.state, self.touching, self.time)?;
         if self.touching {
             self.touching = false;
             let split = Split {
@@ -437,7 +472,7 @@ impl<S: SupportMap, F: Flight> Run<'_, '_, S, F> {
         }
     }
 
-    /// Whether the impact left no rebound to the fastest approaching point, and it is pressed against the
+    /// True if the impact left no rebound to the fastest approaching point, and it is pressed against the
     /// plane: the contact lasts.
     fn lasts(&self, impact: &Impact) -> bool {
         let (point, acceleration) = self.fastest(impact);

@@ -54,7 +54,7 @@ pub(crate) fn patience(beyond: Option<usize>) -> f64 {
     })
 }
 
-/// How the first contact of a step is found.
+/// Search for the first contact of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum ContactSearch {
     /// The first contact of the path, with the guarantees of this module.
@@ -127,7 +127,7 @@ impl<S: SupportMap, F: Flight> Scene<'_, S, F> {
         BAND * self.plane.gap_scale(&state.position, self.radius)
     }
 
-    /// Whether a whole step from a start without penetration is free of contact, cheaply.
+    /// True if a whole step from a start without penetration is free of contact, cheaply.
     #[inline]
     pub(crate) fn is_free(&self, from: &State, end: &State, time: f64, bounds: &Bounds) -> bool {
         let (start, stop) = (
@@ -204,7 +204,7 @@ impl<S: SupportMap, F: Flight> Scene<'_, S, F> {
             if left <= 0.0 || self.certificate(&at, left, bounds) >= floor {
                 return Ok(None);
             }
-            // Where a single falling point would certainly still be above the plane.
+            // Time at which a single falling point would certainly still be above the plane.
             let (rate, gap) = (at.gap_rate, at.gap.value.max(0.0) + band + slack);
             let reach = (rate + (rate * rate + 2.0 * bounds.down * gap).sqrt()) / bounds.down;
             let falling = if rate < 0.0 && at.gap.value > 0.0 {

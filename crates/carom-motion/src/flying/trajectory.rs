@@ -17,7 +17,7 @@ pub struct Trajectory<'a, F> {
     end: RunEnd,
 }
 
-/// Where a flight starts anew.
+/// Start of a new flight.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Node<'t> {
     Grid(&'t State),
@@ -39,7 +39,7 @@ impl<'a, F: Flight> Trajectory<'a, F> {
     ///
     /// # Errors
     ///
-    /// Those of [`Collider::run`].
+    /// The errors of [`Collider::run`].
     pub fn record<S: SupportMap>(
         collider: &Collider<'a, S, F>,
         initial: &State,
@@ -87,7 +87,7 @@ impl<'a, F: Flight> Trajectory<'a, F> {
         &self.impacts
     }
 
-    /// How the run ended.
+    /// Ending of the run.
     pub fn end(&self) -> &RunEnd {
         &self.end
     }

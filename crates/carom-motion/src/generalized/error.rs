@@ -30,11 +30,11 @@ pub enum IntegratorError {
         what: &'static str,
         /// The value given.
         value: f64,
-        /// What is allowed.
+        /// The allowed range.
         allowed: &'static str,
     },
     /// A contact of the system has friction but no slide for it to act on, or a coefficient that
-    /// is none.
+    /// cannot be one.
     #[error(
         "contact {contact} has friction {friction}: it must be finite, at least 0, and needs a slide"
     )]
@@ -95,7 +95,7 @@ pub enum IntegratorError {
     Impact {
         /// Time (s).
         time: f64,
-        /// What is wrong with it.
+        /// Its fault.
         source: ImpactError,
     },
 }

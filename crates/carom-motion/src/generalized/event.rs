@@ -1,4 +1,4 @@
-//! What happens on the way of a run.
+//! Events of a run.
 
 use crate::hybrid;
 use carom_impact::ImpactOutcome;
@@ -6,7 +6,7 @@ use carom_metric::Covector;
 use carom_variational::generalized::ContactMode;
 use nalgebra::DVector;
 
-/// Where a system is, in phase space.
+/// State of a system in phase space.
 #[derive(Clone, Debug, PartialEq)]
 pub struct State {
     /// Time (s).
@@ -17,14 +17,14 @@ pub struct State {
     pub momentum: Covector,
 }
 
-/// Where energy went since the start of a run: kinetic and potential energy less those at the start are
+/// Energy balance since the start of a run: kinetic and potential energy less those at the start are
 /// `force_work` − `impact_loss` − `contact_loss`, but for the error of the steps, of order two.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Balance {
     /// Energy that impacts took (J).
     pub impact_loss: f64,
-    /// Energy that lasting contacts took (J): minus the work of their impulses, each at its
-    /// configuration. On curved contacts a part of order two is the step's error, of either sign.
+    /// Energy that the friction of lasting contacts took (J). The work of their normal impulses, which vanishes with the
+    /// step, is a part of the steps' error.
     pub contact_loss: f64,
     /// Work of the forces without a potential, such as dampers and actuators, on the system (J): force
     /// times displacement of every step, $\sum hf\cdot w$ at its midpoint.
@@ -36,7 +36,7 @@ pub struct Balance {
 pub struct Reaction {
     /// Index of the contact.
     pub contact: usize,
-    /// What its friction does at the end of the step.
+    /// Mode of its friction at the end of the step.
     pub mode: ContactMode,
     /// Normal impulse (N·s for a gap in meters), along the gradient of the gap.
     pub normal_impulse: f64,
@@ -58,11 +58,11 @@ pub struct Impact {
     pub momentum_minus: Covector,
     /// Momentum after (n), from which the motion goes on.
     pub momentum_plus: Covector,
-    /// What the law answered, audited.
+    /// Answer of the law, audited.
     pub outcome: ImpactOutcome,
-    /// Where energy went until after the impact.
+    /// Energy balance after the impact.
     pub balance: Balance,
-    /// Whether the event was made plastic because the impacts of a contact accumulate.
+    /// True if the event was made plastic because the impacts of a contact accumulate.
     pub accumulated: bool,
     /// Contacts that last after the event and did not before.
     pub established: Vec<usize>,
@@ -72,8 +72,8 @@ pub struct Impact {
     /// $\xi$; of drawn orders, and a lower bound, where there are too many; `None` for one contact or
     /// jammed ones.
     pub indeterminacy: Option<f64>,
-    /// How much the outcome would differ, over the momentum before, if the contacts within ten times
-    /// the tolerance took part too; `None` if there are none, or the law has no answer with them. A
+    /// Change of the outcome, over the momentum before, if the contacts within ten times
+    /// the tolerance took part too; `None` if no contact is so close, or the law has no answer with them. A
     /// fragile event is one where this is not small: its outcome depends on what counts as
     /// simultaneous.
     pub fragility: Option<f64>,
@@ -100,7 +100,7 @@ pub struct Grid<'e> {
     pub state: &'e State,
     /// Contacts that last there.
     pub reactions: &'e [Reaction],
-    /// Where energy went until then.
+    /// Energy balance until then.
     pub balance: Balance,
 }
 

@@ -12,7 +12,7 @@ use carom_variational::generalized::{Bond, ContactMode, Point, Rows, StepFailure
 /// Impulses and sliding velocities below this fraction of what moves in a step have no sign.
 const SIGN_TOLERANCE: f64 = 1e-10;
 
-/// How one combination of modes fares.
+/// Trial of one combination of modes.
 enum Trial {
     /// Consistent.
     Good,
@@ -74,7 +74,7 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
                         self.keep_impulses();
                         self.flight_balance = Balance {
                             impact_loss: 0.0,
-                            contact_loss: -self.stepper.kick_work(&self.start, &self.bonds),
+                            contact_loss: -self.stepper.friction_work(&self.start, &self.bonds),
                             force_work: self.stepper.force_work(h),
                         };
                         self.project(h)?;
@@ -147,7 +147,7 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
     }
 
     /// Removes from the momentum at the end what the lasting contacts do not allow: the second half
-    /// of their impulses, chosen by the same rules as the first.
+    /// of their impulses, chosen by the rules of the first.
     fn project(&mut self, h: f64) -> Result<(), Option<StepFailure>> {
         self.lost.clear();
         self.end_bonds.clone_from(&self.bonds);
@@ -192,15 +192,14 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
     }
 
     fn accept_projection(&mut self) {
-        let [kick, ..] = &mut self.buffers;
-        kick.fill(0.0);
+        let [before, ..] = &mut self.buffers;
+        before.copy_from_slice(&self.end.velocity);
         for (i, bond) in self.end_bonds.iter().enumerate() {
             let [normal, tangential] = self.projection.impulses[i];
-            for target in [&mut self.end.momentum, &mut *kick] {
-                kernel::add_scaled(target, normal, self.rows.normal(i));
-                if tangential != 0.0 {
-                    kernel::add_scaled(target, tangential, self.rows.slide(i));
-                }
+            let target = &mut self.end.momentum;
+            kernel::add_scaled(target, normal, self.rows.normal(i));
+            if tangential != 0.0 {
+                kernel::add_scaled(target, tangential, self.rows.slide(i));
             }
             let of_bond = |b: &Bond| b.contact == bond.contact;
             if let Some(place) = self.bonds.iter().position(of_bond) {
@@ -208,10 +207,15 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
                 self.flight_impulses[place][1] += tangential;
             }
         }
-        let before = kernel::dot(kick, &self.end.velocity);
         self.end.velocity_from_momentum();
-        let after = kernel::dot(kick, &self.end.velocity);
-        self.flight_balance.contact_loss -= 0.5 * (before + after);
+        // Friction takes energy; the work of normal impulses is of the order of the step, its error.
+        for (i, bond) in self.end_bonds.iter().enumerate() {
+            if bond.is_frictional() {
+                let slide = self.rows.slide(i);
+                let sum = kernel::dot(slide, before) + kernel::dot(slide, &self.end.velocity);
+                self.flight_balance.contact_loss -= 0.5 * self.projection.impulses[i][1] * sum;
+            }
+        }
     }
 }
 

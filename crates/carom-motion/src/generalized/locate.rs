@@ -122,7 +122,7 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
             let mut back = reach;
             for _ in 0..60 {
                 let time = guess.time - back;
-                // Where the gap is open at the beginning, that is the last resort; just after a
+                // If the gap is open at the beginning, that is the last resort; just after a
                 // bounce it is half of the time again and again.
                 let time = if time > dip.open.time {
                     time
@@ -149,7 +149,7 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
         self.refine(contact, low, high, h).map(Some)
     }
 
-    /// Whether a contact in touch is pressed on without a hop higher than the tolerance.
+    /// True if a contact in touch is pressed on without a hop higher than the tolerance.
     fn is_resting(&self, contact: usize, h: f64) -> bool {
         let rate = self.start.rates[contact];
         let gaps = self.end.gaps[contact] - self.start.gaps[contact];

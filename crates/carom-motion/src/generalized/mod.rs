@@ -8,7 +8,7 @@
 //!    M(\bar q)w + \sum_i\lambda_i\mathrm{D}\phi_i(q_0) = 0, \qquad
 //!    \bar q = q_0 + \tfrac h2w. $$
 //!
-//! Where contacts close, within one step or several of them at once, the step ends, an
+//! When contacts close, within one step or several of them at once, the step ends, an
 //! [`ImpactLaw`](carom_impact::ImpactLaw) maps the discrete momentum $p^-$ to $p^+$ in the kinetic
 //! metric of that configuration, and the motion goes on from there. Contacts that touch without
 //! approaching last: their gaps are held by multipliers that push, with Coulomb friction in the

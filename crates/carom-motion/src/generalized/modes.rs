@@ -15,9 +15,9 @@ pub(crate) const FRICTION_LIMIT: usize = 3;
 /// Combinations of modes of some bonds, the present one first.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Combinations {
-    /// Of combinations handed out.
+    /// Combinations handed out.
     count: usize,
-    /// Of all combinations, with the present one counted twice; 1 without friction.
+    /// Number of all combinations, with the present one counted twice; 1 without friction.
     total: usize,
 }
 
@@ -31,7 +31,7 @@ impl Combinations {
         }
     }
 
-    /// Sets the next combination; false if there is none left.
+    /// Sets the next combination; `false` after the last one.
     pub(crate) fn advance(&mut self, bonds: &mut [Bond]) -> bool {
         if self.count == self.total {
             return false;

@@ -13,7 +13,7 @@ pub struct IntegratorOptions {
     /// A flight between two hits of a contact is short if it takes less than this fraction of the
     /// time step. The third hit in a row after short flights is plastic.
     pub zeno_ratio: f64,
-    /// Whether hits that lose no energy accumulate, too. Right where joints dissipate, so that
+    /// True if hits that lose no energy accumulate, too. Right where joints dissipate, so that
     /// elastic impacts die out; wrong where a body hits fast and often without losing any.
     pub elastic_hits_accumulate: bool,
     /// Events in one step.

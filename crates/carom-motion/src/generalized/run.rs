@@ -19,10 +19,10 @@ use nalgebra::DVector;
 /// coarser than what a single impact law calls rounding, since a run adds up many of them.
 const ROUNDING: f64 = 1e-12;
 
-/// Where a run stands after it ended.
+/// State of a run after its end.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunEnd {
-    /// How it ended.
+    /// Outcome.
     pub ending: Ending<IntegratorError>,
     /// The last state: where a stopped run could still go.
     pub state: State,
@@ -30,7 +30,7 @@ pub struct RunEnd {
     pub n_steps: usize,
     /// Impacts that happened.
     pub n_impacts: usize,
-    /// Where energy went.
+    /// Energy balance.
     pub balance: Balance,
 }
 
@@ -94,12 +94,12 @@ impl<'a, S: MechanicalSystem + ?Sized> CollisionIntegrator<'a, S> {
         })
     }
 
-    /// The same with a law whose derivative is known, for
+    /// An integrator with a law whose derivative is known, for
     /// [`run_with_sensitivity`](Self::run_with_sensitivity).
     ///
     /// # Errors
     ///
-    /// As [`new`](Self::new).
+    /// The errors of [`new`](Self::new).
     pub fn differentiable(
         system: &'a S,
         law: &'a dyn DifferentiableLaw,
@@ -110,7 +110,7 @@ impl<'a, S: MechanicalSystem + ?Sized> CollisionIntegrator<'a, S> {
         })
     }
 
-    /// The same with other numeric knobs.
+    /// The collider with other numeric options.
     ///
     /// # Errors
     ///
@@ -153,7 +153,7 @@ impl<'a, S: MechanicalSystem + ?Sized> CollisionIntegrator<'a, S> {
     ///
     /// # Errors
     ///
-    /// Those of [`state`](Self::state), and [`IntegratorError::MassNotPositiveDefinite`].
+    /// The errors of [`state`](Self::state), and [`IntegratorError::MassNotPositiveDefinite`].
     pub fn velocity(&self, state: &State) -> Result<Tangent, IntegratorError> {
         let mut stepper = Stepper::new(self.system, self.options.gap_floor());
         let point = self.point(&mut stepper, state)?;
@@ -164,7 +164,7 @@ impl<'a, S: MechanicalSystem + ?Sized> CollisionIntegrator<'a, S> {
     ///
     /// # Errors
     ///
-    /// Those of [`velocity`](Self::velocity).
+    /// The errors of [`velocity`](Self::velocity).
     pub fn energies(&self, state: &State) -> Result<(f64, f64), IntegratorError> {
         let mut stepper = Stepper::new(self.system, self.options.gap_floor());
         let point = self.point(&mut stepper, state)?;
@@ -219,7 +219,7 @@ impl<'a, S: MechanicalSystem + ?Sized> CollisionIntegrator<'a, S> {
     /// Runs over a grid of time that begins at the state's, or until `max_impacts` impacts
     /// happened, and reports the grid (from the start on) and every event in their order.
     ///
-    /// What stops a motion on its way is the [`Ending`]; everything before it has been reported.
+    /// The [`Ending`] tells what stops a motion on its way; everything before it has been reported.
     ///
     /// # Errors
     ///
@@ -240,7 +240,7 @@ impl<'a, S: MechanicalSystem + ?Sized> CollisionIntegrator<'a, S> {
     /// state $(q, v)$ along, at its fixed time: by the initial one (2n × 2n), by the restitution of
     /// all impacts and by parameters of the forces.
     ///
-    /// There is none, and [`reason`](Sensitivity::reason) says why, where an impact grazes, kinks or
+    /// It has no value, and [`reason`](Sensitivity::reason) says why, where an impact grazes, kinks or
     /// jumps, where several contacts hit together (`"simultaneous-contacts"`), where impacts
     /// accumulate (`"zeno"`), where contacts last (`"established-contact"`), and for a law or a system
     /// that does not know what it takes (`"not-differentiated"`: an integrator made with
@@ -249,7 +249,7 @@ impl<'a, S: MechanicalSystem + ?Sized> CollisionIntegrator<'a, S> {
     ///
     /// # Errors
     ///
-    /// As [`run`](Self::run).
+    /// The errors of [`run`](Self::run).
     pub fn run_with_sensitivity(
         &self,
         initial: &State,
@@ -327,7 +327,7 @@ impl<'a, S: MechanicalSystem + ?Sized> CollisionIntegrator<'a, S> {
     }
 }
 
-/// Where a run stands on its grid of time.
+/// Position of a run on its grid of time.
 #[derive(Debug)]
 pub(crate) struct Clock {
     grid: TimeGrid,
@@ -393,6 +393,9 @@ pub(crate) struct Run<'r, 's, 'o, S: ?Sized> {
     pub(crate) buffers: [Vec<f64>; 3],
     /// Contacts released on the way of the present flight.
     released: Vec<usize>,
+    /// Contacts released since time went on, and the longest flight that is tried (s).
+    let_go: Vec<usize>,
+    longest_flight: f64,
     /// The derivative of the run, if it is wanted.
     pub(crate) carried: Option<Carried<'r>>,
     pub(crate) n_impacts: usize,
@@ -432,7 +435,7 @@ impl<S: MechanicalSystem + ?Sized> Hybrid for Run<'_, '_, '_, S> {
             self.clock.n_events += 1;
             return Ok(None);
         }
-        let h = self.fly_and_report(left)?;
+        let h = self.fly_and_report(left.min(self.longest_flight))?;
         let time = self.start.time;
         let hit = self
             .next_hit(h)
@@ -447,6 +450,10 @@ impl<S: MechanicalSystem + ?Sized> Hybrid for Run<'_, '_, '_, S> {
                 self.clock.n_events += usize::from(!whole);
             }
             Some(hit) if hit.time <= 0.0 => {
+                // A contact that pulls on the average of the flight and is pressed on at its start opens within it.
+                if self.let_go.contains(&hit.contact) {
+                    self.longest_flight = 0.5 * h;
+                }
                 self.establish(hit.contact);
                 self.clock.n_events += 1;
             }
@@ -499,6 +506,8 @@ impl<'r, 's, 'o, S: MechanicalSystem + ?Sized> Run<'r, 's, 'o, S> {
             middle_gaps: vec![0.0; contacts],
             buffers: std::array::from_fn(|_| vec![0.0; n]),
             released: Vec::new(),
+            let_go: Vec::new(),
+            longest_flight: f64::INFINITY,
             carried: None,
             n_impacts: 0,
             clock,
@@ -529,6 +538,7 @@ impl<'r, 's, 'o, S: MechanicalSystem + ?Sized> Run<'r, 's, 'o, S> {
     pub(crate) fn release(&mut self, bond: usize) {
         let bond = self.bonds.remove(bond);
         self.released.push(bond.contact);
+        self.let_go.push(bond.contact);
     }
 
     /// Copies the present point into the state that is reported.
@@ -547,7 +557,7 @@ impl<'r, 's, 'o, S: MechanicalSystem + ?Sized> Run<'r, 's, 'o, S> {
         })
     }
 
-    /// Whether a contact approaches by more than grazing, as impact laws see it.
+    /// True if a contact approaches by more than grazing, as impact laws see it.
     pub(crate) fn approaches(&mut self, contact: usize) -> bool {
         let rate = self.start.rates[contact];
         if rate >= 0.0 {
@@ -591,6 +601,8 @@ impl<'r, 's, 'o, S: MechanicalSystem + ?Sized> Run<'r, 's, 'o, S> {
     fn advance(&mut self, time: f64, h: f64) {
         self.last_velocity.copy_from_slice(&self.start.velocity);
         self.last_step = h;
+        self.let_go.clear();
+        self.longest_flight = f64::INFINITY;
         std::mem::swap(&mut self.start, &mut self.end);
         self.start.time = time;
         self.balance.contact_loss += self.flight_balance.contact_loss;

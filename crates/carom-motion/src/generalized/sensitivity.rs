@@ -60,7 +60,7 @@ pub(crate) struct Carried<'r> {
     left: Vec<f64>,
     /// Change of the length of the present flight.
     longer: Vec<f64>,
-    /// Whether every law on the way knew its derivative by the restitution.
+    /// True if every law on the way knew its derivative by the restitution.
     knows_restitution: bool,
     pub(crate) sensitivity: Sensitivity,
 }
@@ -323,7 +323,7 @@ impl<'r> Carried<'r> {
     }
 }
 
-/// Whether a gap closes at a rate that is not lost against its gradient and the velocity.
+/// True if a gap closes at a rate that is not lost against its gradient and the velocity.
 fn is_transversal(rate: f64, gradient: &[f64], velocity: &[f64]) -> bool {
     rate.abs() > GRAZING * kernel::norm(gradient) * kernel::norm(velocity)
 }
@@ -346,7 +346,7 @@ pub(crate) struct Struck<'h, 'p> {
     pub(crate) contacts: &'h [usize],
     /// Gradient of the gap that closed.
     pub(crate) gradient: &'h [f64],
-    /// Whether more contacts than that one take part.
+    /// True if more contacts than that one take part.
     pub(crate) others_struck: bool,
 }
 

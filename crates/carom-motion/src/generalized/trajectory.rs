@@ -36,11 +36,11 @@ pub struct Trajectory {
     pub states: Vec<State>,
     /// Lasting contacts at each of these.
     pub reactions: Vec<Vec<Reaction>>,
-    /// Where energy went until each of these.
+    /// Energy balance at each of these.
     pub balances: Vec<Balance>,
-    /// What happened, in its order.
+    /// Events in their order.
     pub log: Vec<LogEntry>,
-    /// How the run ended.
+    /// Ending of the run.
     pub end: RunEnd,
 }
 
@@ -49,7 +49,7 @@ impl Trajectory {
     ///
     /// # Errors
     ///
-    /// Those of [`CollisionIntegrator::run`]: faults of the initial state only.
+    /// The errors of [`CollisionIntegrator::run`]: faults of the initial state only.
     pub fn record<S: MechanicalSystem + ?Sized>(
         integrator: &CollisionIntegrator<'_, S>,
         initial: &State,
@@ -62,12 +62,12 @@ impl Trajectory {
         Ok(recorder.trajectory(end))
     }
 
-    /// The same with the derivative of the final state, as
+    /// Record with the derivative of the final state, as
     /// [`CollisionIntegrator::run_with_sensitivity`] gives it.
     ///
     /// # Errors
     ///
-    /// As [`record`](Self::record).
+    /// The errors of [`record`](Self::record).
     pub fn record_with_sensitivity<S: MechanicalSystem + ?Sized>(
         integrator: &CollisionIntegrator<'_, S>,
         initial: &State,

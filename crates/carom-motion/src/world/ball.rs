@@ -10,7 +10,7 @@ pub(crate) struct Ball {
     pub(crate) center: Vector3<f64>,
     pub(crate) velocity: Vector3<f64>,
     pub(crate) radius: f64,
-    /// Whether gravity acts on it.
+    /// True if gravity acts on it.
     pub(crate) falls: bool,
 }
 
@@ -44,7 +44,7 @@ impl Ball {
         first_zero(gap, rate, fall, BAND * scale, horizon)
     }
 
-    /// The same with another ball; `None` if only one of the two falls, which has no simple closed form.
+    /// First touch with another ball; `None` if only one of the two falls, which has no simple closed form.
     pub(crate) fn first_touch(
         &self,
         other: &Self,

@@ -20,7 +20,7 @@ const MAX_HALVINGS: f64 = 5.0;
 /// A step is halved at most so many times.
 const MOST_HALVINGS: f64 = 20.0;
 
-/// How bodies fly between impacts.
+/// Rule of flight between impacts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum FlightRule {
     /// The exact flow.
@@ -66,7 +66,7 @@ pub struct PlaneSpec {
     pub half_space: HalfSpace,
 }
 
-/// What does not change of a body. What searches for contacts ask of spheres stands together in front.
+/// Constant properties of a body. Those that searches for contacts ask of spheres stand together in front.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(crate) struct Body {
@@ -84,7 +84,7 @@ pub(crate) struct Body {
     /// Half extents of the cores of all parts along the principal axes, in ascending order of the moments.
     extents: Vector3<f64>,
     moments: Vector3<f64>,
-    /// Whether all principal moments are the same.
+    /// True if all principal moments are the same.
     isotropic: bool,
 }
 
@@ -254,7 +254,7 @@ impl Flights {
         Ok((state, left.max(0.0)))
     }
 
-    /// Whether the path of a body is the exact one, so that it does not depend on where steps begin.
+    /// True if the path of a body is the exact one, so that it does not depend on where steps begin.
     pub(crate) fn is_exact(&self, body: &Body) -> bool {
         self.rule.is_exact() || body.isotropic
     }

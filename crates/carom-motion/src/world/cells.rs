@@ -1,4 +1,4 @@
-//! Which boxes meet a box: cells of several sizes.
+//! Search for the boxes that meet a box: cells of several sizes.
 //!
 //! A box stands in the cell that holds its center, on the level whose cells are as wide as the box or up
 //! to twice as wide. So the boxes that a box meets are in a few cells of each level, whatever the sizes:
@@ -40,7 +40,7 @@ impl Bounds {
 /// Cells of a level by their numbers.
 type Cell = [i32; 3];
 
-/// Where a box stands.
+/// Place of a box.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     /// Neighbors in the list of the bucket.
@@ -119,7 +119,7 @@ impl Cells {
         Some(&self.places.get(index)?.as_ref()?.bounds)
     }
 
-    /// Whether the boxes of two numbers meet.
+    /// True if the boxes of two numbers meet.
     pub(crate) fn meet(&self, i: usize, j: usize) -> bool {
         matches!((self.get(i), self.get(j)), (Some(a), Some(b)) if a.meets(b))
     }

@@ -1,6 +1,6 @@
 //! Pairs that touch again and again within a step.
 //!
-//! Where bodies roll, rock and slide against each other, contacts may open and close without end within
+//! While bodies roll, rock and slide against each other, contacts may open and close without end within
 //! a time in which nothing moves. That is no accumulation of the impacts of one contact, whose times
 //! shrink geometrically, but it would stop the motion all the same. A pair that touches too often
 //! between two lines of the grid is *held*: it belongs to the step until the next line, as a contact
@@ -18,10 +18,10 @@ use crate::world::time::Time;
 /// Touches of a pair between two lines of the grid, before it is held.
 const MOST: usize = 24;
 
-/// The same if it was held until the line before.
+/// Limit for a contact that was held until the line before.
 const MOST_AGAIN: usize = 2;
 
-/// How often a pair touches.
+/// Count of a pair's touches.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Chatter {
     /// Number of the line of the grid before the latest touch.
@@ -29,7 +29,7 @@ pub(crate) struct Chatter {
     /// Touches since then.
     count: usize,
     held: bool,
-    /// Whether it was held until that line.
+    /// True if it was held until that line.
     was_held: bool,
 }
 
@@ -39,13 +39,13 @@ impl Run<'_, '_> {
         (time.high / self.world.time_step + 1e-6).floor()
     }
 
-    /// Whether a pair is held until the next line of the grid.
+    /// True if a pair is held until the next line of the grid.
     pub(crate) fn is_held(&self, pair: (usize, usize), time: Time) -> bool {
         let of_pair = self.chatter.get(pair);
         of_pair.is_some_and(|c| c.held && c.line == self.line(time))
     }
 
-    /// How far points of an island can come in a step that is not split (m); 0 if it can be split.
+    /// Largest distance that points of an island can come in a step that is not split (m); 0 if it can be split.
     pub(crate) fn reach(&self, bodies: &[usize], pairs: &[(usize, usize)], time: Time) -> f64 {
         if !pairs.iter().any(|pair| self.is_held(*pair, time)) {
             return 0.0;

@@ -1,4 +1,4 @@
-//! What happens when things touch: the island, the law, and which contacts last.
+//! Collisions: the island, the law, and the contacts that last.
 
 use crate::hybrid::Ending;
 use crate::world::MotionError;
@@ -20,7 +20,7 @@ use carom_metric::{Covector, KineticMetric, Tangent};
 use carom_variational::State;
 use nalgebra::{DMatrix, Matrix3, Vector3};
 
-/// Contact velocities within this fraction of the speeds around them are none.
+/// Contact velocities within this fraction of the speeds around them count as zero.
 const STILL: f64 = 1e-10;
 
 /// An event that loses more than this fraction of the energy is not elastic.
@@ -53,7 +53,7 @@ struct Touching {
     scale: f64,
 }
 
-/// What an impact needs room for: kept from one to the next.
+/// Buffers of an impact, kept from one to the next.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
     /// Things around a body whose contacts are looked for.
@@ -66,7 +66,7 @@ pub(crate) struct Scratch {
     impact: Option<Impact>,
 }
 
-/// What touches, directly or through others.
+/// Things that touch, directly or through others.
 #[derive(Debug, Default)]
 struct InContact {
     bodies: Vec<usize>,
@@ -157,10 +157,10 @@ impl Run<'_, '_> {
             true => look(earliest)?.0.min(0.0),
             false => 0.0,
         };
-        // What separates at some depth comes back to that depth.
+        // A contact that separates at some depth comes back to that depth.
         let zero = if rate >= 0.0 { gap.min(0.0) } else { 0.0 };
         if touches(gap - was, rate) {
-            // Where it came to be so, after it was apart or left: by Newton's steps, halved where they
+            // Time at which it came to be so, after it was apart or left: by Newton's steps, halved where they
             // lead out.
             let (mut low, mut at) = (earliest, (time, gap - was, rate));
             for iteration in 0..MAX_LOOKS {
@@ -296,6 +296,11 @@ impl Run<'_, '_> {
                 if world.is_mobile(thing) && !bodies.contains(&thing) {
                     self.gather(thing, time, bodies)?;
                 }
+                let place = |thing: usize| match self.motions.get(thing) {
+                    Some(motion) => &motion.state,
+                    None => world.initial_of(thing),
+                };
+                world.check_contact(pair, [place(pair.0), place(pair.1)], time.high)?;
             }
         }
         bodies.sort_unstable();
@@ -455,7 +460,7 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// Contact velocities within this are none.
+    /// Contact velocities within this count as zero (m/s).
     fn still(&self, touching: &Touching) -> f64 {
         let gravity = self.world.flights.gravity.norm() * self.world.time_step;
         STILL * (touching.scale + gravity)
@@ -540,7 +545,7 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// Whether the impacts of a contact that approaches accumulate here: at least four whose intervals
+    /// True if the impacts of a contact that approaches accumulate here: at least four whose intervals
     /// shrink geometrically and that lose energy, with next to nothing left; or whose intervals are too
     /// short.
     fn accumulates(&self, touching: &Touching, still: f64, time: Time) -> bool {
@@ -577,7 +582,7 @@ impl Run<'_, '_> {
         bounces.shrunk >= 2 && interval < SHRINKING * bounces.interval
     }
 
-    /// Whether nothing can happen between two impacts of a pair: no time passes, or the gap between
+    /// True if nothing can happen between two impacts of a pair: no time passes, or the gap between
     /// them, about an eighth of $\lvert u\rvert t$, is rounding. Gaps of spheres have closed forms.
     fn is_short(&self, pair: (usize, usize), velocity: f64, interval: f64) -> bool {
         let world = self.world;
@@ -621,7 +626,7 @@ impl Run<'_, '_> {
                 bounces.short = if short { bounces.short + 1 } else { 0 };
                 bounces.interval = interval;
             }
-            // What has not begun to shrink, or cannot shrink any more, can begin anew.
+            // An interval that has not begun to shrink, or cannot shrink any more, can begin anew.
             self.bounces.insert(*pair, bounces, |_, b| {
                 let passed = b.last.map_or(0.0, |last| time.since(last));
                 (b.shrunk == 0 && b.short == 0) || passed > b.interval
@@ -710,7 +715,7 @@ impl Run<'_, '_> {
         Ok(law)
     }
 
-    /// The same if every point is posed.
+    /// Asks the law with every point posed.
     fn ask_law(
         &self,
         bodies: &[usize],

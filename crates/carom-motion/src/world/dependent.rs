@@ -7,6 +7,10 @@
 
 use nalgebra::{DMatrix, DVector};
 
+/// Rows up to which all eigenvectors are found. Of more, such as those of the corners of the face of a prism, few are
+/// independent, and those are found first.
+const FEW_ROWS: usize = 96;
+
 /// Rows are dependent where the mobility is this fraction of its largest value.
 const DEPENDENT: f64 = 1e-10;
 
@@ -15,20 +19,30 @@ const DEPENDENT: f64 = 1e-10;
 pub(crate) struct Dependent {
     rows: Vec<usize>,
     /// Orthonormal columns, on `rows`.
-    null: DMatrix<f64>,
+    columns: DMatrix<f64>,
+    /// True if the columns span what motions can change instead.
+    is_range: bool,
 }
 
 impl Dependent {
-    /// Of some rows of a mobility matrix (`n` × `n`, row by row).
+    /// Dependence of some rows of a mobility matrix (`n` × `n`, row by row).
     pub(crate) fn new(mobility: &[f64], n: usize, rows: Vec<usize>) -> Self {
         let entry = |i: usize, j: usize| mobility.get(n * i + j).copied().unwrap_or_default();
         let matrix = DMatrix::from_fn(rows.len(), rows.len(), |i, j| entry(rows[i], rows[j]));
         let none = Self {
-            null: DMatrix::zeros(rows.len(), 0),
+            columns: DMatrix::zeros(rows.len(), 0),
+            is_range: false,
             rows,
         };
         if none.rows.len() < 4 || matrix.iter().any(|x| !x.is_finite()) {
             return none;
+        }
+        if none.rows.len() > FEW_ROWS {
+            return Self {
+                columns: range(matrix),
+                is_range: true,
+                ..none
+            };
         }
         let eigen = matrix.symmetric_eigen();
         let cut = DEPENDENT * eigen.eigenvalues.amax();
@@ -36,26 +50,53 @@ impl Dependent {
             .filter(|k| eigen.eigenvalues[*k] <= cut)
             .collect();
         Self {
-            null: eigen.eigenvectors.select_columns(&columns),
-            rows: none.rows,
+            columns: eigen.eigenvectors.select_columns(&columns),
+            ..none
         }
     }
 
     /// Leaves of velocities what a motion can have.
     pub(crate) fn make_consistent(&self, velocity: &mut [f64]) {
-        if self.null.ncols() == 0 {
+        if self.columns.ncols() == 0 {
             return;
         }
         let here = self.rows.iter().map(|row| velocity[*row]);
         let here = DVector::from_iterator(self.rows.len(), here);
-        let off = &self.null * self.null.tr_mul(&here);
+        let along = &self.columns * self.columns.tr_mul(&here);
+        let off = if self.is_range { here - along } else { along };
         for (row, off) in self.rows.iter().zip(off.iter()) {
             velocity[*row] -= off;
         }
     }
 }
 
+/// Orthonormal columns that span the range of a positive semidefinite matrix, by Cholesky's method with pivots.
+fn range(matrix: DMatrix<f64>) -> DMatrix<f64> {
+    let n = matrix.nrows();
+    let mut left = matrix.diagonal();
+    let cut = DEPENDENT * left.max();
+    let mut factor: Vec<DVector<f64>> = Vec::new();
+    while factor.len() < n && left.max() > cut {
+        let pivot = left.imax();
+        let mut column = matrix.column(pivot).into_owned();
+        for earlier in &factor {
+            column.axpy(-earlier[pivot], earlier, 1.0);
+        }
+        column /= left[pivot].sqrt();
+        for (left, x) in left.iter_mut().zip(column.iter()) {
+            *left -= x * x;
+        }
+        left[pivot] = 0.0;
+        factor.push(column);
+    }
+    if factor.is_empty() {
+        return DMatrix::zeros(n, 0);
+    }
+    DMatrix::from_columns(&factor).qr().q()
+}
+
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 
@@ -73,5 +114,26 @@ mod tests {
         for (found, expected) in velocity.iter().zip([2.0, 5.0, 6.0, 2.0]) {
             assert!((found - expected).abs() <= 1e-15);
         }
+    }
+
+    /// Rows of many points of one body: what is left are the velocities of some motion, the nearest ones.
+    #[test]
+    fn rows_of_many_points_get_the_velocities_of_a_motion() {
+        let n = FEW_ROWS + 24;
+        let row = |i: usize| {
+            let t = i as f64;
+            [1.0, (0.3 * t).sin(), (0.7 * t).cos(), (1.1 * t).sin()]
+        };
+        let rows = DMatrix::from_fn(n, 4, |i, k| row(i)[k]);
+        let mobility = &rows * rows.transpose();
+        let dependent = Dependent::new(mobility.as_slice(), n, (0..n).collect());
+        let noise = DVector::from_fn(n, |i, _| (2.3 * i as f64).sin());
+        let mut velocity = noise.as_slice().to_vec();
+        dependent.make_consistent(&mut velocity);
+        let taken = &noise - DVector::from_column_slice(&velocity);
+        assert!((rows.tr_mul(&taken)).amax() <= 1e-11);
+        let motion = rows.clone().svd(true, true).solve(&noise, 1e-12);
+        let nearest = &rows * motion.unwrap();
+        assert!((nearest - DVector::from_column_slice(&velocity)).amax() <= 1e-11);
     }
 }

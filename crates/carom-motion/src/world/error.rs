@@ -15,7 +15,7 @@ pub enum MotionError {
         what: String,
         /// The value given.
         value: f64,
-        /// What is allowed.
+        /// The allowed range.
         allowed: &'static str,
     },
     /// Two bodies, or a body and a plane, overlap at the start.
@@ -33,7 +33,7 @@ pub enum MotionError {
     Shape {
         /// Name of the body.
         body: String,
-        /// What is wrong with it.
+        /// Its fault.
         source: GeometryError,
     },
     /// The law for single contacts, or the one for several, cannot resolve an impact.
@@ -41,7 +41,7 @@ pub enum MotionError {
     Impact {
         /// Time (s).
         time: f64,
-        /// What is wrong with it.
+        /// Its fault.
         source: ImpactError,
     },
     /// A flight could not be computed.
@@ -51,7 +51,7 @@ pub enum MotionError {
         body: String,
         /// Time at its start (s).
         time: f64,
-        /// What is wrong with it.
+        /// Its fault.
         source: VariationalError,
     },
     /// The first contact of a pair was not found.
@@ -82,6 +82,37 @@ pub enum MotionError {
         /// Time (s).
         time: f64,
     },
+    /// A step of lasting contact would press bodies through each other, or give them energy: it is too large for
+    /// their size and acceleration.
+    #[error(
+        "step of {time_step:e} s too large at time {time}: {fault}; a step of {sufficient:e} s would do"
+    )]
+    StepTooLarge {
+        /// Time at the start of the step (s).
+        time: f64,
+        /// Step of the grid (s).
+        time_step: f64,
+        /// A step that would do there (s).
+        sufficient: f64,
+        /// Why the step is too large.
+        fault: StepFault,
+    },
+    /// A body is so far from the origin that its coordinates cannot tell its contacts.
+    #[error(
+        "coordinates of `{body}` ({coordinate:e} m at time {time}) are rounded by {rounding:e} m, its contacts need {needed:e} m: place the origin nearer"
+    )]
+    CoarseCoordinates {
+        /// Name of the body.
+        body: String,
+        /// Its largest coordinate, or that of what it touches (m).
+        coordinate: f64,
+        /// Rounding of that (m).
+        rounding: f64,
+        /// Rounding that is allowed (m).
+        needed: f64,
+        /// Time (s).
+        time: f64,
+    },
     /// The motion has left the range of numbers.
     #[error("the state of `{body}` is not finite at time {time}")]
     NonFinite {
@@ -104,7 +135,32 @@ impl MotionError {
             Self::ContactSearchLimit { .. } => "contact-search-limit",
             Self::EventLimit { .. } => "event-limit",
             Self::ContactForces { .. } => "contact-forces",
+            Self::StepTooLarge { .. } => "step-too-large",
+            Self::CoarseCoordinates { .. } => "coarse-coordinates",
             Self::NonFinite { .. } => "non-finite",
         }
     }
+}
+
+/// Result of a step of lasting contact that must not be.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum StepFault {
+    /// Two things overlap at its end.
+    #[error("`{first}` and `{second}` would overlap by {depth:e} m")]
+    Overlap {
+        /// Name of the first.
+        first: String,
+        /// Name of the second.
+        second: String,
+        /// Depth (m).
+        depth: f64,
+    },
+    /// The errors of the steps so far would add energy.
+    #[error("errors of the steps would add {energy:e} J, at most {most:e} J are of their order")]
+    Gain {
+        /// Energy added (J).
+        energy: f64,
+        /// Energy that the order of the step explains, and that leaves the motion what it is (J).
+        most: f64,
+    },
 }

@@ -1,4 +1,4 @@
-//! What a run reports, and the queue of what is to come.
+//! Events that a run reports, and the queue of future events.
 
 use crate::hybrid::{self, Ending};
 use crate::world::MotionError;
@@ -53,23 +53,24 @@ pub struct Sample<'e> {
 /// Something that happens during a run; contacts are named by the two things that touch.
 pub type Event<'e> = hybrid::Event<'e, Sample<'e>, Impact, (usize, usize)>;
 
-/// Where energy and momentum went.
+/// Balance of energy and momentum.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Balance {
     /// Energy that impacts took (J).
     pub impact_loss: f64,
-    /// Energy that lasting contacts took (J).
+    /// Energy that lasting contacts took by friction and where points came down within a step (J).
     pub contact_loss: f64,
-    /// Largest difference of the energy and its losses from the energy at the start (J).
+    /// Largest difference of the energy and its losses from the energy at the start (J): rounding, and the error of
+    /// the steps of lasting contact.
     pub energy_error: f64,
     /// Impulses of planes and fixed bodies on the others, by thing (N s).
     pub supports: Vec<Vector3<f64>>,
 }
 
-/// Where a run stands after it ended.
+/// State of a run after its end.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunEnd {
-    /// How it ended.
+    /// Outcome.
     pub ending: Ending<MotionError>,
     /// Time (s).
     pub time: f64,
@@ -86,7 +87,7 @@ pub struct RunEnd {
     pub lowest_gap: f64,
 }
 
-/// What can be next. Indices are small, so that the queue is.
+/// Kinds of future events. Indices are small, so that the queue is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Next {
     /// Two things touch; the sum of their stamps says which flights this was found for.

@@ -2,6 +2,7 @@
 
 use crate::world::MotionError;
 use crate::world::events::{Entry, Event, Next};
+use crate::world::guard::Gained;
 use crate::world::run::{Island, Run};
 use crate::world::step::{PairStep, Step, StepScene};
 use crate::world::time::Time;
@@ -12,6 +13,10 @@ const MAX_SPLITS: usize = 100;
 
 /// Points that come this fraction of the contact tolerance too deep have closed.
 const SEEN: f64 = 1e-2;
+
+/// Halvings of a step whose impulses are not found or leave an overlap, before the run is given up: contacts that jam
+/// each other may have impulses for a shorter one.
+const SHORTENINGS: i32 = 4;
 
 /// A value that falls below zero by this much more than was asked for jumps there.
 const JUMP: f64 = 100.0;
@@ -41,7 +46,7 @@ impl Run<'_, '_> {
             while let Some(&body) = group.get(next) {
                 next += 1;
                 for pair in self.lasting.of(body) {
-                    // Of two members the first one reports the pair.
+                    // The first of two members reports the pair.
                     let other = pair.0 + pair.1 - body;
                     let seen = group.iter().position(|member| *member == other);
                     if seen.is_none_or(|place| place >= next) {
@@ -84,30 +89,30 @@ impl Run<'_, '_> {
         let grid = Time::new(line * h);
         let length = grid.since(begin);
         let scene = self.scene(&bodies, &pairs, begin);
-        let whole = scene.step(&before, length, guess)?;
-        let mut found = (length, whole, false);
-        let held = pairs.iter().any(|pair| self.is_held(*pair, begin));
-        if splits < MAX_SPLITS && !held {
-            let stops = |step: &Step| step.slip_left;
-            if let Some((at, step)) = first_event(&scene, &before, found.0, &found.1, None, &stops)?
-            {
-                found = (at, step, false);
-            }
-            // Another point of a pair that touches already; one that is a little too deep may stay so.
-            let floors = scene.gaps(&before);
-            let lands = |step: &Step| {
-                let pairs = step.pairs.iter().zip(&scene.pairs).zip(&floors);
-                pairs
-                    .map(|((now, pair), floor)| (now.gap - floor.min(0.0)) / pair.tolerance + SEEN)
-                    .fold(f64::INFINITY, f64::min)
+        for pair in &pairs {
+            let place = |thing: usize| {
+                let member = bodies.binary_search(&thing).ok();
+                let state = member.and_then(|place| before.get(place));
+                state.unwrap_or(self.world.initial_of(thing))
             };
-            if let Some((at, step)) =
-                first_event(&scene, &before, found.0, &found.1, Some(SEEN), &lands)?
-            {
-                let lands = lands(&step) <= 0.0;
-                found = (at, step, lands);
-            }
+            self.world
+                .check_contact(*pair, [place(pair.0), place(pair.1)], begin.high)?;
         }
+        let held = pairs.iter().any(|pair| self.is_held(*pair, begin));
+        let events = splits < MAX_SPLITS && !held;
+        let mut found = piece(&scene, &before, length, events, guess);
+        for shortened in 1..=SHORTENINGS {
+            let again = match &found {
+                Ok((_, step, _)) => scene.overlaps(step),
+                Err(error) => matches!(error, MotionError::ContactForces { .. }),
+            };
+            if !again {
+                break;
+            }
+            let shorter = length * 0.5_f64.powi(shortened);
+            found = piece(&scene, &before, shorter, events, guess);
+        }
+        let found = found?;
         let (length, mut step, lands) = found;
         let splits = if lands || length < grid.since(begin) {
             splits + 1
@@ -120,9 +125,14 @@ impl Run<'_, '_> {
             begin.plus(length)
         };
         let rests = !lands && splits == 0 && is_still(&scene, &before, &step);
+        let mut gained = self.gained(&bodies);
+        scene.check(&before, &step, &gained)?;
+        if !rests {
+            scene.add_gain(&before, &step, gained.iter_mut());
+        }
         let (mut length, mut end) = (length, end);
         if rests {
-            // The same until something else happens.
+            // The forces stay until something else happens.
             step.end.clone_from(&before);
             end = grid.max(Time::new(self.limits.duration));
             length = end.since(begin);
@@ -150,6 +160,7 @@ impl Run<'_, '_> {
             length,
             end,
             step,
+            gained,
             lands,
             rests,
             stamp,
@@ -165,6 +176,10 @@ impl Run<'_, '_> {
         Ok(())
     }
 
+    fn gained(&self, bodies: &[usize]) -> Vec<Gained> {
+        bodies.iter().map(|i| self.motions[*i].gained).collect()
+    }
+
     /// Ends the step of an island early, at a time; its bodies are free of it then.
     pub(crate) fn stop_step(
         &mut self,
@@ -176,8 +191,17 @@ impl Run<'_, '_> {
         };
         let passed = time.since(island.begin);
         let nothing = passed <= 1e-12 * island.length.min(self.world.time_step);
+        let mut gained = self.gained(&island.bodies);
         let shorter = match !nothing && passed < island.length {
-            true => Some(self.preview(island, passed)?),
+            true => {
+                let step = self.preview(island, passed)?;
+                if !island.rests {
+                    let scene = self.scene(&island.bodies, &island.pairs, island.begin);
+                    scene.check(&island.before, &step, &gained)?;
+                    scene.add_gain(&island.before, &step, gained.iter_mut());
+                }
+                Some(step)
+            }
             false => None,
         };
         let Some(mut island) = self.islands.get_mut(index).and_then(Option::take) else {
@@ -195,7 +219,7 @@ impl Run<'_, '_> {
             return Ok(island.bodies);
         }
         if let Some(step) = shorter {
-            island.step = step;
+            (island.step, island.gained) = (step, gained);
             island.length = passed;
         }
         self.take_over(&island, time);
@@ -211,6 +235,9 @@ impl Run<'_, '_> {
         };
         self.balance.contact_loss += island.step.loss;
         self.drift += island.step.loss;
+        for (body, gained) in island.bodies.iter().zip(&island.gained) {
+            self.motions[*body].gained = *gained;
+        }
         for (body, state) in island.bodies.iter().zip(&island.step.end) {
             let energy = world.energy(*body, state);
             let stamp = self.new_stamp();
@@ -310,7 +337,7 @@ impl Run<'_, '_> {
         Some(self.islands.get(index)?.as_ref()?.end)
     }
 
-    /// What the first kick of the step of a body changed its velocity by (m/s).
+    /// Change of a body's velocity by the first kick of its step (m/s).
     pub(crate) fn kick_of_step(&self, body: usize) -> f64 {
         let kick = || {
             let island = self
@@ -325,6 +352,42 @@ impl Run<'_, '_> {
     }
 }
 
+/// A step up to its first event, if events count: its length, the step, and true if another point of a pair closes
+/// at its end.
+fn piece(
+    scene: &StepScene<'_>,
+    before: &[State],
+    length: f64,
+    events: bool,
+    guess: Option<&[Vec<f64>; 2]>,
+) -> Result<(f64, Step, bool), MotionError> {
+    let mut found = (length, scene.step(before, length, guess)?, false);
+    if !events {
+        return Ok(found);
+    }
+    let stops = |step: &Step| step.slip_left;
+    if let Some((at, step)) = first_event(scene, before, found.0, &found.1, None, &stops)? {
+        found = (at, step, false);
+    }
+    // Another point of a pair that touches already; one that is a little too deep may stay so.
+    let floors: Vec<f64> = scene.gaps(before).iter().map(|gap| gap.min(0.0)).collect();
+    let depths = scene.pairs.iter().zip(&floors);
+    let deepest = depths.map(|(pair, floor)| -floor / pair.tolerance);
+    // The deeper the pairs are already the less is added, so that many events in a step do not add up.
+    let seen = SEEN * (1.0 - deepest.fold(0.0, f64::max)).max(SEEN);
+    let lands = |step: &Step| {
+        let pairs = step.pairs.iter().zip(&scene.pairs).zip(&floors);
+        pairs
+            .map(|((now, pair), floor)| (now.gap - floor) / pair.tolerance + seen)
+            .fold(f64::INFINITY, f64::min)
+    };
+    if let Some((at, step)) = first_event(scene, before, found.0, &found.1, Some(seen), &lands)? {
+        let lands = lands(&step) <= 0.0;
+        found = (at, step, lands);
+    }
+    Ok(found)
+}
+
 /// When the normal force vanishes, by the line through the last two that pushed.
 fn release_time(forces: &[(f64, f64); 3], begin: f64, end: f64) -> f64 {
     let [(t1, f1), (t2, f2), _] = *forces;
@@ -334,7 +397,7 @@ fn release_time(forces: &[(f64, f64); 3], begin: f64, end: f64) -> f64 {
     end
 }
 
-/// Whether a step brings the bodies back to where they were, to rounding.
+/// True if a step brings the bodies back to where they were, to rounding.
 fn is_still(scene: &StepScene<'_>, before: &[State], step: &Step) -> bool {
     let gravity = scene.flights.gravity.norm();
     let all = before.iter().zip(&step.end).zip(&scene.bodies);
@@ -364,7 +427,7 @@ fn is_still(scene: &StepScene<'_>, before: &[State], step: &Step) -> bool {
 /// The first zero of a function of the length of a step, positive for short ones, if it is negative for
 /// the whole one; with the step that ends there, at a value from `-accuracy` to 0 if there is one.
 ///
-/// What closes is seen only after it has: before, other points give the value, and after, it falls
+/// A closing contact is seen only after it has closed: before, other points give the value, and after, it falls
 /// about linearly. So the line through the last two values below zero leads to the zero.
 fn first_event(
     scene: &StepScene<'_>,

@@ -32,7 +32,7 @@ impl LastingPairs {
         self.pairs.insert(pair, lasting);
     }
 
-    /// Whether the pair was there.
+    /// True if the pair was there.
     pub(crate) fn remove(&mut self, pair: Pair) -> bool {
         self.reversed.remove(&(pair.1, pair.0));
         self.pairs.remove(&pair).is_some()

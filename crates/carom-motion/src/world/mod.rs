@@ -21,8 +21,10 @@ mod dependent;
 mod error;
 mod events;
 mod friction;
+mod guard;
 mod island;
 mod lasting;
+mod losses;
 mod pair;
 mod pair_table;
 mod rows;
@@ -34,6 +36,6 @@ mod time;
 mod vicinity;
 
 pub use body::{BodySpec, FlightRule, PlaneSpec};
-pub use error::MotionError;
+pub use error::{MotionError, StepFault};
 pub use events::{Balance, Event, Impact, ImpactContact, RunEnd, Sample};
 pub use spec::{Laws, OnZeno, SingleLaw, Surface, World, WorldSpec};

@@ -6,7 +6,7 @@ use carom_variational::State;
 use nalgebra::Vector3;
 use smallvec::SmallVec;
 
-/// What a mobile body can touch.
+/// Things that a mobile body can touch.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Other<'a> {
     Body(&'a Body),
@@ -33,10 +33,10 @@ pub(crate) struct PairGap {
     pub(crate) slabs: SmallVec<[Slab; 1]>,
 }
 
-/// What is remembered of a pair.
+/// Memory of a pair.
 pub(crate) type PairMemory = SmallVec<[Memory; 1]>;
 
-/// What a touching point does while the bodies move.
+/// Motion of a touching point while the bodies move.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Follow {
     /// It is where the parts are closest.
@@ -65,7 +65,7 @@ pub(crate) struct ContactPoint {
 }
 
 impl ContactPoint {
-    /// The same point after the bodies moved.
+    /// The point after the bodies moved.
     pub(crate) fn moved(
         &self,
         body: &Body,
@@ -139,7 +139,7 @@ impl Other<'_> {
     }
 }
 
-/// Whether gap and contact of a pair have closed forms: spheres about their centers of mass, and planes.
+/// True if gap and contact of a pair have closed forms: spheres about their centers of mass, and planes.
 pub(crate) fn has_closed_form(body: &Body, other: &Other<'_>) -> bool {
     body.sphere.is_some()
         && match other {
@@ -148,7 +148,7 @@ pub(crate) fn has_closed_form(body: &Body, other: &Other<'_>) -> bool {
         }
 }
 
-/// Where a pair is closest that has a closed form.
+/// Closest points of a pair that has a closed form.
 pub(crate) fn touch_of_spheres(
     body: &Body,
     state: &State,

@@ -1,4 +1,4 @@
-//! What is kept of pairs of things, for as long as it matters.
+//! Data of pairs of things, kept for as long as it matters.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};

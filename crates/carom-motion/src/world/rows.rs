@@ -20,7 +20,7 @@ struct Share {
     place: usize,
     linear: Vector3<f64>,
     angular: Vector3<f64>,
-    /// The same after the inverse mass.
+    /// The row after the inverse mass.
     moved: Velocity,
 }
 
@@ -179,10 +179,4 @@ impl Rows {
             _ => Vector3::zeros(),
         }
     }
-}
-
-/// Work of impulses, $\tfrac12\Lambda\cdot(b^- + b^+)$: exactly what they change the kinetic energy by.
-pub(crate) fn work(impulses: &[f64], before: &[f64], after: &[f64]) -> f64 {
-    let terms = impulses.iter().zip(before.iter().zip(after));
-    terms.map(|(x, (b, a))| 0.5 * x * (b + a)).sum()
 }

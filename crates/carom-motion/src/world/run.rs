@@ -11,6 +11,7 @@ use crate::world::cells::Cells;
 use crate::world::chatter::Chatter;
 use crate::world::collision::Scratch;
 use crate::world::events::{Balance, Entry, Event, Next, RunEnd, Sample};
+use crate::world::guard::Gained;
 use crate::world::lasting::LastingPairs;
 use crate::world::pair::PairMemory;
 use crate::world::pair_table::PairTable;
@@ -31,6 +32,9 @@ const QUEUED: usize = 16;
 /// Events of a body without time between them before its motion is given up.
 pub(crate) const EVENTS_PER_INSTANT: usize = 10_000;
 
+/// Boxes that a body leaves without an event, whatever is around it, before they grow.
+const MANY_BOXES: usize = 64;
+
 /// A body on its way.
 #[derive(Clone, Debug)]
 pub(crate) struct Motion {
@@ -41,6 +45,12 @@ pub(crate) struct Motion {
     pub(crate) island: Option<usize>,
     /// Energy when the flight began (J).
     pub(crate) energy: f64,
+    /// Energy that the errors of steps of lasting contact added.
+    pub(crate) gained: Gained,
+    /// Angle by which the body has tumbled since the latest event (rad).
+    pub(crate) tumbled: f64,
+    /// Boxes that it has left since then.
+    left_boxes: usize,
     /// Latest event of the body, and how many there were without time between.
     latest: Time,
     at_once: usize,
@@ -57,9 +67,11 @@ pub(crate) struct Island {
     pub(crate) length: f64,
     pub(crate) end: Time,
     pub(crate) step: Step,
-    /// Whether another point of a pair closes at the end.
+    /// Energy that the bodies will have gained by its error.
+    pub(crate) gained: Vec<Gained>,
+    /// True if another point of a pair closes at the end.
     pub(crate) lands: bool,
-    /// Whether the step repeats itself to rounding: the bodies rest until something happens to them.
+    /// True if the step repeats itself to rounding: the bodies rest until something happens to them.
     pub(crate) rests: bool,
     pub(crate) stamp: u64,
     /// Steps since the last line of the grid.
@@ -73,7 +85,7 @@ impl Island {
     }
 }
 
-/// How impacts of a pair follow on each other.
+/// Sequence of a pair's impacts.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Bounces {
     /// Impacts since the pair was last in lasting contact.
@@ -122,7 +134,7 @@ pub(crate) struct Run<'w, 'o> {
 
 impl World {
     /// Runs from the start, and reports the times asked for (ascending) and every event in their order.
-    /// What stops a motion on its way is the [`Ending`]; everything before it has been reported.
+    /// The [`Ending`] tells what stops a motion on its way; everything before it has been reported.
     pub fn run<'o>(
         &self,
         laws: &Laws<'_>,
@@ -136,6 +148,9 @@ impl World {
             stamp: 0,
             island: None,
             energy: self.energy(i, state),
+            gained: Gained::default(),
+            tumbled: 0.0,
+            left_boxes: 0,
             latest: Time::default(),
             at_once: 0,
         };
@@ -179,14 +194,23 @@ impl World {
             Ending::Completed => Time::new(limits.duration),
             _ => run.now,
         };
-        // What happened in steps that do not end here counts, too.
+        // Losses in steps that do not end here count, too.
         for island in 0..run.islands.len() {
-            let _ = run.stop_step(island, time);
+            match (run.stop_step(island, time), &ending) {
+                (Ok(_), _) | (Err(_), Ending::Stopped(_)) => (),
+                (Err(error), _) => ending = Ending::Stopped(error),
+            }
         }
         let states = run
             .states_at(time)
             .unwrap_or_else(|_| run.motions.iter().map(|motion| motion.state).collect());
         run.note_energy(&states);
+        if let (Err(error), false) = (
+            run.check_places(&states, time.high),
+            matches!(ending, Ending::Stopped(_)),
+        ) {
+            ending = Ending::Stopped(error);
+        }
         RunEnd {
             ending,
             time: time.high,
@@ -247,7 +271,7 @@ impl<'w> Run<'w, '_> {
         Ok(())
     }
 
-    /// Whether the run is to end here.
+    /// True if the run is to end here.
     pub(crate) fn is_over(&self) -> bool {
         self.ended.is_some() || self.n_impacts >= self.limits.impacts
     }
@@ -298,6 +322,12 @@ impl<'w> Run<'w, '_> {
                 if self.cages[body].count != count {
                     return Ok(());
                 }
+                // If nothing happens to a body that is small against its way, its boxes grow.
+                let motion = &mut self.motions[body];
+                motion.left_boxes += 1;
+                if motion.left_boxes > MANY_BOXES {
+                    self.cages[body].widen();
+                }
                 self.look_around(&[body], entry.time)
             }
             Next::Look { pair, counts } => {
@@ -329,6 +359,7 @@ impl<'w> Run<'w, '_> {
                 motion.at_once + 1
             };
             motion.latest = time;
+            (motion.tumbled, motion.left_boxes) = (0.0, 0);
             if motion.at_once > limit {
                 return Err(MotionError::EventLimit {
                     limit,
@@ -389,7 +420,7 @@ impl<'w> Run<'w, '_> {
         Ok(())
     }
 
-    /// Where a body or plane is at a time; bodies in a step as if it ended there.
+    /// State of a body or plane at a time; bodies in a step as if it ended there.
     pub(crate) fn state_at(&self, thing: usize, time: Time) -> Result<State, MotionError> {
         let Some(motion) = self.motions.get(thing) else {
             return Ok(*self.world.initial_of(thing));
@@ -408,7 +439,7 @@ impl<'w> Run<'w, '_> {
         self.fly(thing, time)
     }
 
-    /// Where a body or plane is at a time by its flight, also between the kicks of a step.
+    /// State of a body or plane at a time by its flight, also between the kicks of a step.
     pub(crate) fn flight_at(&self, thing: usize, time: Time) -> Result<State, MotionError> {
         match (self.resting(thing), self.motions.get(thing)) {
             (Some(state), _) => Ok(*state),
@@ -491,8 +522,14 @@ impl<'w> Run<'w, '_> {
         Ok(states)
     }
 
+    fn check_places(&self, states: &[State], time: f64) -> Result<(), MotionError> {
+        let mut all = states.iter().enumerate();
+        all.try_for_each(|(body, state)| self.world.check_place(body, state, time))
+    }
+
     fn sample(&mut self, time: f64) -> Result<(), MotionError> {
         let states = self.states_at(Time::new(time))?;
+        self.check_places(&states, time)?;
         self.note_energy(&states);
         (self.observe)(Event::Sample(Sample {
             time,
@@ -527,6 +564,7 @@ impl<'w> Run<'w, '_> {
                 time: time.high,
             });
         }
+        self.world.check_place(body, &state, time.high)?;
         let stamp = self.new_stamp();
         let motion = &mut self.motions[body];
         self.drift += energy - motion.energy;

@@ -32,11 +32,23 @@ const TARGET: f64 = 8.0 * f64::EPSILON;
 /// Evaluations of a path without a decision before contacts may be a little deeper and go unnoticed.
 const MAX_EXACT: usize = 512;
 
-/// The same while a pair that touches at the start stays within the tolerance.
+/// Limit while a pair that touches at the start stays within the tolerance.
 const MAX_TOUCHING: usize = 16;
 
 /// Evaluations of a path in one search.
 const MAX_EVALUATIONS: usize = 10 * MAX_EXACT;
+
+/// Evaluations in which a search that goes beyond its stretch should decide; after them it is taken up again later.
+const FEW: usize = 32;
+
+/// Result of a search.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Progress {
+    /// Time of the first contact after the start (s).
+    Contact(f64),
+    /// Time up to which no contact happens (s).
+    Free(f64),
+}
 
 /// A flight: where a body was, and since how long.
 #[derive(Clone, Copy, Debug)]
@@ -45,7 +57,7 @@ pub(crate) struct Launch<'a> {
     pub(crate) state: &'a State,
     /// Time from the launch to the start of the search (s).
     pub(crate) since: f64,
-    /// Whether the body does not fly at all, but rests where it is.
+    /// True if the body does not fly at all, but rests where it is.
     pub(crate) rests: bool,
 }
 
@@ -80,14 +92,16 @@ struct Node {
 }
 
 impl Search<'_> {
-    /// Time of the first contact after the start, at most `horizon`; `None` if there is none.
+    /// The first contact after the start, at most `horizon`. Beyond `stretch` the search ends early where it does not
+    /// decide soon.
     ///
     /// If the pair touches at the start, it must not approach.
     pub(crate) fn first_contact(
         &self,
+        stretch: f64,
         horizon: f64,
         memory: &mut PairMemory,
-    ) -> Result<Option<f64>, MotionError> {
+    ) -> Result<Progress, MotionError> {
         let mut at = self.probe(0.0, memory)?;
         let mut before: Option<Node> = None;
         let scale = pair::gap_scale(self.first.body, &at.states[0], &self.other, &at.states[1]);
@@ -106,15 +120,18 @@ impl Search<'_> {
         for evaluation in 0..MAX_EVALUATIONS {
             let left = horizon - at.time;
             if left <= 0.0 {
-                return Ok(None);
+                return Ok(Progress::Free(horizon));
             }
-            // Where two bodies touch and neither approach nor leave, the bound says next to nothing.
+            if evaluation >= FEW && at.time >= stretch {
+                return Ok(Progress::Free(at.time));
+            }
+            // If two bodies touch and neither approach nor leave, the bound says next to nothing.
             let stays = touched && at.gap.value - zero <= self.tolerance;
             let beyond = evaluation.checked_sub(if stays { MAX_TOUCHING } else { MAX_EXACT });
             shallow = shallow.max(self.tolerance * patience(beyond));
             let mut tau = self.certified(before.as_ref(), &at, left, floor - shallow, bound);
             if tau >= left {
-                return Ok(None);
+                return Ok(Progress::Free(horizon));
             }
             // A pair that starts in contact and leaves it may do so slowly.
             let least = f64::EPSILON * (self.begin.abs() + horizon);
@@ -124,11 +141,12 @@ impl Search<'_> {
             left_start |= height > band;
             if height <= target && next.rate < 0.0 {
                 if left_start || next.gap.value < floor {
-                    return self.refine(at, next, (zero, target), memory).map(Some);
+                    let contact = self.refine(at, next, (zero, target), memory);
+                    return contact.map(Progress::Contact);
                 }
                 // Still at the start: it approaches after all.
                 if height <= -0.5 * band {
-                    return Ok(Some(next.time));
+                    return Ok(Progress::Contact(next.time));
                 }
             }
             before = Some(std::mem::replace(&mut at, next));
@@ -211,7 +229,7 @@ impl Search<'_> {
         }
     }
 
-    /// How long no pair of parts is closer than `floor`, at most `left`.
+    /// Time for which no pair of parts is closer than `floor`, at most `left`.
     ///
     /// A normal that stays in space loses at first order where edges meet, because the support of an
     /// edge goes over to its ends at once. Any motion of the normal gives a bound: that of the last
@@ -257,7 +275,7 @@ impl Search<'_> {
         tau
     }
 
-    /// The same of one pair of parts, with a normal that turns: $n + \tau w$, $w \perp n$.
+    /// Time for which one pair of parts is not closer, with a normal that turns: $n + \tau w$, $w \perp n$.
     ///
     /// Points of the bodies then are no lower than
     /// $n\cdot R\rho + \tau(w\cdot R\rho + n\cdot R(\Omega\times\rho)) - \tfrac A2\tau^2$.
@@ -311,7 +329,7 @@ impl Search<'_> {
                 + at.rates[1].angular.norm() * other;
             down += 0.5 * bound + w * (gravity.norm() * left + 2.0 * spins + w * margins)
                 - 2.0 * turn.dot(&velocity);
-            // What lifts the bound is left out: between two times a convex one may be below both.
+            // Terms that lift the bound are left out: between two times a convex bound may be below both.
             down = down.max(0.0);
         }
         let value = |tau: f64| {
@@ -328,7 +346,7 @@ impl Search<'_> {
         if end >= floor {
             return left;
         }
-        // Where the lowest point of the present alone would reach the floor.
+        // Time at which the lowest point of the present alone would reach the floor.
         let mut rate = drift;
         if let Some(lowest) = parts
             .iter()

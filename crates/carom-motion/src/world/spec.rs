@@ -14,18 +14,21 @@ use std::collections::BTreeMap;
 /// Contacts within this fraction of the smaller body's radius take part in an impact.
 pub(crate) const CONTACT_TOLERANCE: f64 = 1e-9;
 
-/// What happens where two things touch.
+/// Rounding of a place, as a fraction of the radius, up to which a body that touches nothing can be followed.
+const RESOLVED: f64 = 1e-3;
+
+/// Coefficients of a contact between two things.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Surface {
     /// Coulomb coefficient, at least 0.
     pub friction: f64,
     /// Coefficient of restitution in \[0, 1\].
     pub restitution: f64,
-    /// Whether they touch at all, or pass through each other.
+    /// True if they touch at all, or pass through each other.
     pub collide: bool,
 }
 
-/// What happens where infinitely many impacts of a contact, each of which loses energy, happen in a
+/// Treatment of infinitely many impacts of a contact, each of which loses energy, within a
 /// finite time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnZeno {
@@ -37,7 +40,7 @@ pub enum OnZeno {
     Continue,
 }
 
-/// How one contact that is not several answers an impact.
+/// Law of impacts with a single contact.
 #[derive(Clone, Copy, Debug)]
 pub enum SingleLaw<'a> {
     /// The frictional impact of two bodies, by its closed forms and hodographs.
@@ -46,7 +49,7 @@ pub enum SingleLaw<'a> {
     Any(&'a dyn ImpactLaw),
 }
 
-/// How a world answers impacts.
+/// Laws of a world's impacts.
 #[derive(Clone, Copy)]
 pub struct Laws<'a> {
     /// For one contact.
@@ -54,7 +57,7 @@ pub struct Laws<'a> {
     /// For several contacts, given the number of the impact: laws that draw samples take it as the
     /// index of the sample.
     pub several: &'a dyn Fn(usize) -> Box<dyn ImpactLaw>,
-    /// Where impacts accumulate.
+    /// Treatment of accumulating impacts.
     pub on_zeno: OnZeno,
 }
 
@@ -76,7 +79,7 @@ pub struct WorldSpec {
     pub planes: Vec<PlaneSpec>,
     /// Acceleration of gravity (m/s²).
     pub gravity: Vector3<f64>,
-    /// How bodies fly.
+    /// Rule of flight.
     pub flight: FlightRule,
     /// Step of variational flights and of lasting contact (s).
     pub time_step: f64,
@@ -103,8 +106,8 @@ impl World {
     ///
     /// # Errors
     ///
-    /// [`MotionError::InvalidValue`], [`MotionError::Shape`] for a mesh that is not convex, and
-    /// [`MotionError::InitialPenetration`].
+    /// [`MotionError::InvalidValue`], [`MotionError::Shape`] for a mesh that is not convex,
+    /// [`MotionError::InitialPenetration`], and [`MotionError::CoarseCoordinates`].
     pub fn new(spec: &WorldSpec) -> Result<Self, MotionError> {
         check(
             "time step",
@@ -145,19 +148,70 @@ impl World {
                 .map(|(names, s)| (order(*names), *s))
                 .collect(),
         };
+        for (body, state) in world.initial.iter().enumerate() {
+            world.check_place(body, state, 0.0)?;
+        }
         world.check_overlaps()?;
         Ok(world)
     }
 
+    /// Checks that coordinates tell where a mobile body is.
+    ///
+    /// # Errors
+    ///
+    /// [`MotionError::CoarseCoordinates`].
+    pub(crate) fn check_place(
+        &self,
+        body: usize,
+        state: &State,
+        time: f64,
+    ) -> Result<(), MotionError> {
+        let Some(about) = self.bodies.get(body).filter(|body| body.is_mobile()) else {
+            return Ok(());
+        };
+        let needed = RESOLVED * about.radius;
+        check_rounding(about, state.position.amax(), needed, time)
+    }
+
+    /// Checks that coordinates tell whether a pair touches: contacts are deeper than the rounding of both places.
+    ///
+    /// # Errors
+    ///
+    /// [`MotionError::CoarseCoordinates`].
+    pub(crate) fn check_contact(
+        &self,
+        (i, j): (usize, usize),
+        states: [&State; 2],
+        time: f64,
+    ) -> Result<(), MotionError> {
+        let [here, there] = states.map(|state| state.position.amax());
+        let far = match self.thing(j) {
+            Other::Body(_) => here.max(there),
+            Other::Plane(plane) => here.max(plane.half_space.offset().abs()),
+        };
+        check_rounding(&self.bodies[i], far, self.tolerance(i, j), time)
+    }
+
     fn check_overlaps(&self) -> Result<(), MotionError> {
         let mut deep: Option<((usize, usize), f64)> = None;
+        let mut coarse: Option<((usize, usize), MotionError)> = None;
         self.each_pair(&self.initial, 0.0, &mut |pair| {
+            let states = [pair.0, pair.1].map(|thing| self.initial_of(thing));
+            if let Err(error) = self.check_contact(pair, states, 0.0) {
+                if coarse.as_ref().is_none_or(|(first, _)| pair < *first) {
+                    coarse = Some((pair, error));
+                }
+                return 0.0;
+            }
             let gap = self.gap(pair, &self.initial);
             if gap < -self.tolerance(pair.0, pair.1) && deep.is_none_or(|(first, _)| pair < first) {
                 deep = Some((pair, -gap));
             }
             0.0
         });
+        if let Some((_, error)) = coarse {
+            return Err(error);
+        }
         match deep {
             None => Ok(()),
             Some(((first, second), depth)) => Err(MotionError::InitialPenetration {
@@ -248,7 +302,7 @@ impl World {
         }
     }
 
-    /// What happens where two things touch.
+    /// Coefficients of a contact between two things.
     pub(crate) fn surface(&self, i: usize, j: usize) -> Surface {
         let key = if i < j { (i, j) } else { (j, i) };
         self.pairs.get(&key).copied().unwrap_or(self.surface)
@@ -280,7 +334,7 @@ impl World {
         self.bodies.len()
     }
 
-    /// Whether a body never moves.
+    /// True if a body never moves.
     pub fn is_fixed(&self, body: usize) -> bool {
         !self.is_mobile(body)
     }
@@ -326,6 +380,20 @@ impl World {
         });
         lowest
     }
+}
+
+fn check_rounding(body: &Body, far: f64, needed: f64, time: f64) -> Result<(), MotionError> {
+    let rounding = far * f64::EPSILON;
+    if rounding <= needed {
+        return Ok(());
+    }
+    Err(MotionError::CoarseCoordinates {
+        body: body.name.clone(),
+        coordinate: far,
+        rounding,
+        needed,
+        time,
+    })
 }
 
 fn check(what: &str, value: f64, good: bool, allowed: &'static str) -> Result<(), MotionError> {

@@ -6,7 +6,7 @@
 //! 3. rows $J_1$ there, $v\leftarrow v + M^{-1}J_1^T\Lambda_1$ with $0\le\Lambda_n\perp J_nv\ge 0$.
 //!
 //! Each kick is an impact at a fixed configuration, so its work is $\tfrac12\Lambda\cdot(b^-+b^+)$
-//! exactly. Friction is Coulomb's in the round cone. A contact that slides is rubbed against its slip
+//! exactly; how much of it is a loss says `losses.rs`, and how much the rest may be `guard.rs`. Friction is Coulomb's in the round cone. A contact that slides is rubbed against its slip
 //! before the first kick and after the second; one that sticks has no slip on the average of the flight
 //! and none after it.
 //!
@@ -16,8 +16,9 @@ use crate::world::MotionError;
 use crate::world::body::{Body, Flights, Velocity};
 use crate::world::dependent::Dependent;
 use crate::world::friction::{Friction, Kick};
+use crate::world::losses::{self, Begin, Kicked};
 use crate::world::pair::{self, ContactPoint, Other, PairMemory};
-use crate::world::rows::{Rows, Side, work};
+use crate::world::rows::{Rows, Side};
 use carom_variational::State;
 use nalgebra::{Vector2, Vector3};
 
@@ -33,16 +34,16 @@ const MAX_ITERATIONS: usize = 40;
 /// Steps up to this fraction of the grid's take rates of gaps instead of their differences.
 const SHORT: f64 = 0.0101;
 
-/// Contact velocities below this fraction of what moves in a step are none.
+/// Contact velocities below this fraction of the motion in a step count as zero.
 pub(crate) const STILL: f64 = 1e-11;
 
-/// Rounding of the work of kicks, as a fraction of the kinetic energy.
-const ROUNDING: f64 = 1e-12;
+/// Points whose gap is within this fraction of the contact tolerance are closed.
+const CLOSED: f64 = 1e-3;
 
 /// Passes that lift what the first kick left too deep.
 const LIFTS: usize = 8;
 
-/// How the impulses of the first kick are found.
+/// Method that finds the impulses of the first kick.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Way {
     /// From the gaps and rates at both ends of the step.
@@ -70,16 +71,16 @@ pub(crate) struct StepPair<'a> {
     pub(crate) tolerance: f64,
 }
 
-/// What a step finds out about a pair.
+/// Results of a step about a pair.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PairStep {
     /// Normal impulse of both kicks (N s).
     pub(crate) pressed: f64,
     /// Normal impulse of the first kick (N s).
     pub(crate) pressed_first: f64,
-    /// Whether every point has opened at the end.
+    /// True if every point has opened at the end.
     pub(crate) open: bool,
-    /// Whether a pressed point slides at the end.
+    /// True if a pressed point slides at the end.
     pub(crate) slides: bool,
     /// Impulse of both kicks on the first body, in space (N s).
     pub(crate) impulse: Vector3<f64>,
@@ -97,7 +98,9 @@ pub(crate) struct Step {
     /// States after the second kick.
     pub(crate) end: Vec<State>,
     pub(crate) pairs: Vec<PairStep>,
-    /// Energy that the kicks took (J).
+    /// Work of the kicks (J).
+    pub(crate) work: f64,
+    /// Energy that friction and landing points took (J): what is left of the work is the error of the step.
     pub(crate) loss: f64,
     /// Smallest slip along its old direction that is left to a contact that slid at the start; below 0 if
     /// the friction of sliding would reverse it (m/s).
@@ -107,11 +110,12 @@ pub(crate) struct Step {
 }
 
 impl Step {
-    /// The same forces for another time, if the step ends where it began.
+    /// The forces for another time, if the step ends where it began.
     pub(crate) fn stretched(&self, length: f64) -> Self {
         let share = length / self.length;
         let mut out = self.clone();
         out.length = length;
+        out.work *= share;
         out.loss *= share;
         for pair in &mut out.pairs {
             pair.pressed *= share;
@@ -145,6 +149,12 @@ struct Points {
 impl StepScene<'_> {
     fn side<'s>(&'s self, place: usize, states: &'s [State]) -> Side<'s> {
         Some((place, *self.bodies.get(place)?, states.get(place)?))
+    }
+
+    /// Scale of the rounding of the gap of a pair (m).
+    pub(crate) fn gap_scale(&self, pair: &StepPair<'_>, states: &[State]) -> f64 {
+        let [here, there] = self.states_of(pair, states);
+        pair::gap_scale(pair.body, here, &pair.other, there)
     }
 
     fn states_of<'s>(&'s self, pair: &'s StepPair<'_>, states: &'s [State]) -> [&'s State; 2] {
@@ -255,31 +265,12 @@ impl StepScene<'_> {
         let most = self.most_gain(states, h);
         for way in [Way::Implicit, Way::Rates] {
             if let Ok(step) = self.step_by(way, states, h, guess)
-                && step.loss >= -most
+                && step.work <= most
             {
                 return Ok(step);
             }
         }
         self.step_by(Way::Lift, states, h, guess)
-    }
-
-    /// What a step may gain at most by the error of its order, $m(ah)^2\cdot h\omega$ for each body with the
-    /// acceleration $a$ and the rate $\omega$ of its motion, and by rounding (J).
-    fn most_gain(&self, states: &[State], h: f64) -> f64 {
-        let gravity = self.flights.gravity.norm();
-        let one = |(body, state): (&&Body, &State)| {
-            let Some(rigid) = &body.rigid else {
-                return 0.0;
-            };
-            let velocity = Velocity::of(body, state);
-            let speed =
-                velocity.linear.norm() + velocity.angular.norm() * body.radius + gravity * h;
-            let acceleration = gravity + speed * speed / body.radius;
-            let rate = (acceleration / body.radius).sqrt() + speed / body.radius;
-            let kick = acceleration * h;
-            rigid.mass() * (kick * kick * (rate * h).min(1.0) + ROUNDING * speed * speed)
-        };
-        self.bodies.iter().zip(states).map(one).sum()
     }
 
     fn step_by(
@@ -333,7 +324,7 @@ impl StepScene<'_> {
             true => speed_noise,
             false => 16.0 * f64::EPSILON * noise / h,
         };
-        // What is too deep comes back in a step of the grid.
+        // A gap that is too deep comes back in a step of the grid.
         let return_share = (1.0 - h / self.time_step).max(0.0);
         // Contacts that slide are rubbed against the slip that they have.
         let rubbed: Vec<(f64, Friction)> = (0..contacts)
@@ -413,7 +404,7 @@ impl StepScene<'_> {
                 }
             }
             if unsettled {
-                // Of the same rows, or what their turning adds would have to be pressed away.
+                // Both use equal rows: otherwise the change by their turning would have to be pressed away.
                 let (from, to) = (self.velocities(&launched), self.velocities(&landed));
                 let mean: Vec<Velocity> = from
                     .iter()
@@ -484,7 +475,7 @@ impl StepScene<'_> {
                     iteration = MAX_ITERATIONS;
                     continue;
                 }
-                // What presses is left to the second kick.
+                // Pressing contacts are left to the second kick.
                 next.fill(0.0);
             }
             let mut change: f64 = 0.0;
@@ -556,7 +547,6 @@ impl StepScene<'_> {
                 start.rows.velocities(&velocities, &mut begin_velocities);
             }
         }
-        let mut loss = -work(&first, &before, &begin_velocities);
         // Second kick: contacts that are closed.
         let mut closed = Vec::new();
         let mut second_points = Points {
@@ -568,7 +558,7 @@ impl StepScene<'_> {
                 continue;
             };
             let held = first.get(3 * c).is_some_and(|x| *x > 0.0);
-            if held || point.gap <= 1e-3 * pair.tolerance {
+            if held || point.gap <= CLOSED * pair.tolerance {
                 closed.push(c);
                 self.push(&mut second_points, *index, *point, &landed);
             }
@@ -604,8 +594,33 @@ impl StepScene<'_> {
         second_points
             .rows
             .velocities(&self.velocities(&states_end), &mut after);
-        loss -= work(&second, &velocity, &after);
-        // What the friction of sliding alone would leave of the slip.
+        let start_kick = Kicked {
+            impulses: &first,
+            before: &before,
+            after: &begin_velocities,
+        };
+        let end_kick = Kicked {
+            impulses: &second,
+            before: &velocity,
+            after: &after,
+        };
+        let work = start_kick.total() + end_kick.total();
+        let of = |c: usize| {
+            let (index, point) = start.points.get(c)?;
+            Some((self.pairs.get(*index)?, point.gap))
+        };
+        let begins: Vec<Begin> = (0..contacts)
+            .map(|c| Begin {
+                friction: rubbed
+                    .get(c)
+                    .map_or(Friction::Frictionless, |(_, law)| *law),
+                closed: of(c).is_some_and(|(pair, gap)| gap <= CLOSED * pair.tolerance),
+                gathered: of(c).map_or(0.0, |(pair, _)| self.gathered(pair, states, h)),
+                second: closed.iter().position(|place| *place == c),
+            })
+            .collect();
+        let loss = losses::loss(&begins, &start_kick, &end_kick, still);
+        // Slip that the friction of sliding alone would leave.
         let mut slip_left = f64::INFINITY;
         for (place, c) in closed.iter().enumerate() {
             if let Some((_, Friction::Against(slip))) = rubbed.get(*c)
@@ -709,6 +724,7 @@ impl StepScene<'_> {
             launched,
             end: states_end,
             pairs,
+            work,
             loss,
             slip_left,
             impulses: [first, of_end],

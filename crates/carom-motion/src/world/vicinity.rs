@@ -1,6 +1,6 @@
 //! Who can be met: every body has a box that holds its path for a while.
 //!
-//! What a body can touch within that time has a box that meets its own, and only there is looked for
+//! A body that it can touch within that time has a box that meets its own, and only there is looked for
 //! contacts, until one of the two boxes is over. Leaving a box is an event like others. A body that has
 //! nobody around gets a longer box, so that lonely bodies cost nothing.
 
@@ -12,15 +12,15 @@ use crate::world::events::{Entry, Next};
 use crate::world::pair::{self, Other, PairMemory};
 use crate::world::pair_table::Pair;
 use crate::world::run::Run;
-use crate::world::search::{BAND, Launch, Search};
+use crate::world::search::{BAND, Launch, Progress, Search};
 use crate::world::time::Time;
-use carom_variational::State;
+use carom_variational::{State, VariationalError};
 use nalgebra::Vector3;
 
-/// How far a body moves within its box, in its radii, where others are around.
+/// Distance that a body moves within its box, in its radii, where others are around.
 const TRAVEL: f64 = 2.0;
 
-/// Boxes are stretched up to this factor.
+/// Boxes of bodies that have nobody around are stretched up to this factor.
 const MAX_STRETCH: f64 = 1e12;
 
 /// Boxes that meet more than this many others are shortened.
@@ -30,6 +30,9 @@ const CROWD: usize = 24;
 /// bodies move by about this many radii.
 const STRETCH_OF_SEARCH: f64 = 8.0;
 
+/// A box that lasts for more stretches than this is searched whole: its body is small against its way.
+const MANY_STRETCHES: f64 = 64.0;
+
 /// Flights that have turned this far begin anew with the next box: the exact flow of a body that
 /// tumbles takes time in proportion (rad).
 const LONG_FLIGHT: f64 = 2.0;
@@ -38,6 +41,9 @@ const LONG_FLIGHT: f64 = 2.0;
 /// fraction of a step.
 const LONGEST_TUMBLE: f64 = 8.0;
 const SHORTEST_BOX: f64 = 1e-4;
+
+/// Angle by which a body may tumble from one event to the next (rad): farther it is not followed.
+const MOST_TUMBLED: f64 = 1e6;
 
 /// The box of a body.
 #[derive(Clone, Copy, Debug)]
@@ -69,11 +75,19 @@ impl Default for Cage {
     }
 }
 
+impl Cage {
+    /// Makes the next box longer.
+    pub(crate) fn widen(&mut self) {
+        self.stretch = (2.0 * self.stretch).min(f64::MAX);
+    }
+}
+
 impl Run<'_, '_> {
     /// Gives new boxes to bodies whose flights begin, or go on, at a time, and looks for their contacts.
     pub(crate) fn look_around(&mut self, bodies: &[usize], from: Time) -> Result<(), MotionError> {
         for &body in bodies {
             if self.is_long(body, from) {
+                self.tumble(body, from)?;
                 self.bring(body, from)?;
             }
             self.enclose(body, from);
@@ -86,7 +100,7 @@ impl Run<'_, '_> {
             cage.round = round;
             cage.stretch = match around.len() {
                 // The body itself is always there.
-                0 | 1 => (2.0 * cage.stretch).min(MAX_STRETCH),
+                0 | 1 => (2.0 * cage.stretch).min(MAX_STRETCH.max(cage.stretch)),
                 n if n > CROWD => (0.5 * cage.stretch).max(1.0),
                 _ => cage.stretch,
             };
@@ -100,7 +114,7 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// Whether the flight of a body is to begin anew: an exact one of a body that has tumbled for long, or
+    /// True if the flight of a body is to begin anew: an exact one of a body that has tumbled for long, or
     /// a variational one with steps of its own.
     fn is_long(&self, body: usize, time: Time) -> bool {
         let (flights, about, motion) = (
@@ -115,6 +129,24 @@ impl Run<'_, '_> {
             true => about.tumbling(&motion.state) * time.since(motion.time) > LONG_FLIGHT,
             false => flights.own_step(about, &motion.state).is_some(),
         }
+    }
+
+    /// Counts how far a body has tumbled since the latest event.
+    fn tumble(&mut self, body: usize, time: Time) -> Result<(), MotionError> {
+        let about = &self.world.bodies[body];
+        let motion = &mut self.motions[body];
+        motion.tumbled += about.tumbling(&motion.state) * time.since(motion.time);
+        if motion.tumbled <= MOST_TUMBLED {
+            return Ok(());
+        }
+        Err(MotionError::Flight {
+            body: about.name.clone(),
+            time: time.high,
+            source: VariationalError::FlightTooLong {
+                angle: motion.tumbled,
+                limit: MOST_TUMBLED,
+            },
+        })
     }
 
     /// Everything whose box meets that of a body, and the planes that do.
@@ -255,45 +287,97 @@ impl Run<'_, '_> {
         }
         if let Some(found) = self.first_touch_of_balls(pair, from, whole) {
             if let Some(time) = found {
-                self.note_touch(pair, from.plus(time), from)?;
+                self.close_in(pair, from.plus(time), from)?;
             }
             return Ok(());
         }
         if self.is_far(pair, from, whole) {
             return Ok(());
         }
-        let horizon = whole.min(self.stretch_of_search(pair));
-        if !horizon.is_finite() {
+        let stretch = whole.min(self.stretch_of_search(pair));
+        if !stretch.is_finite() {
             // Neither moves.
             return Ok(());
         }
+        let horizon = if whole > MANY_STRETCHES * stretch {
+            whole
+        } else {
+            stretch
+        };
         if self.is_hidden(pair, from)? {
             return self.note_touch(pair, from, from);
         }
         let mut memory = self.memory.remove(pair).unwrap_or_default();
         let found = match self.search(pair, from) {
-            Some(search) => search.first_contact(horizon, &mut memory)?,
-            None => None,
+            Some(search) => search.first_contact(stretch, horizon, &mut memory)?,
+            None => Progress::Free(horizon),
         };
         self.keep_memory(pair, memory);
-        if let Some(time) = found {
-            self.note_touch(pair, from.plus(time), from)?;
-        } else if self.sinks_in_steps(pair, from, from.plus(horizon))? {
-            self.note_touch(pair, from.plus(horizon), from)?;
-        } else if horizon < whole {
-            let counts = self.counts(pair);
-            self.push(Entry {
-                time: from.plus(horizon),
-                next: Next::Look {
-                    pair: [pair.0 as u32, pair.1 as u32],
-                    counts,
-                },
-            });
+        match found {
+            Progress::Contact(time) => self.close_in(pair, from.plus(time), from)?,
+            Progress::Free(free) if self.sinks_in_steps(pair, from, from.plus(free))? => {
+                self.note_touch(pair, from.plus(free), from)?;
+            }
+            Progress::Free(free) if free < whole => self.look_later(pair, from.plus(free)),
+            Progress::Free(_) => (),
         }
         Ok(())
     }
 
-    /// Whether steps bring the bodies of a pair into each other until a time up to which their flights do not: those
+    /// Looks for the contact of a pair again from a time on, if their boxes are the ones of now.
+    fn look_later(&mut self, pair: Pair, time: Time) {
+        let counts = self.counts(pair);
+        self.push(Entry {
+            time,
+            next: Next::Look {
+                pair: [pair.0 as u32, pair.1 as u32],
+                counts,
+            },
+        });
+    }
+
+    /// Notes a touch that was found from a time on. Flights that began so far away that the rounding of their places
+    /// is more than a contact begin anew just before it.
+    fn close_in(&mut self, pair: Pair, time: Time, from: Time) -> Result<(), MotionError> {
+        let in_step = |thing: usize| self.motions.get(thing).is_some_and(|m| m.island.is_some());
+        if in_step(pair.0) || in_step(pair.1) || !self.is_coarse(pair) {
+            return self.note_touch(pair, time, from);
+        }
+        let near = self.stretch_of_search(pair);
+        if time.since(from) > 2.0 * near {
+            self.look_later(pair, time.plus(-near));
+            return Ok(());
+        }
+        let mut flying = Vec::with_capacity(2);
+        for thing in [pair.0, pair.1] {
+            if self.world.is_mobile(thing) && self.motions[thing].time != from {
+                flying.push(thing);
+            }
+        }
+        if flying.is_empty() {
+            return self.note_touch(pair, time, from);
+        }
+        for &thing in &flying {
+            self.bring(thing, from)?;
+        }
+        self.look_around(&flying, from)
+    }
+
+    /// True if the rounding of the gap of a pair, by where their flights began, is more than contacts are deep.
+    fn is_coarse(&self, (i, j): Pair) -> bool {
+        let world = self.world;
+        let (Some(body), Some(motion)) = (world.bodies.get(i), self.motions.get(i)) else {
+            return false;
+        };
+        let there = self
+            .motions
+            .get(j)
+            .map_or(world.initial_of(j), |motion| &motion.state);
+        let scale = pair::gap_scale(body, &motion.state, &world.thing(j), there);
+        BAND * scale > world.tolerance(i, j)
+    }
+
+    /// True if steps bring the bodies of a pair into each other until a time up to which their flights do not: those
     /// of bodies whose steps end later are higher.
     fn sinks_in_steps(&self, (i, j): Pair, from: Time, until: Time) -> Result<bool, MotionError> {
         let world = self.world;
@@ -314,7 +398,7 @@ impl Run<'_, '_> {
         Ok(after < -deep && after < gap(from)?.min(0.0) - deep)
     }
 
-    /// Whether bodies in a step are nearer to each other between its kicks than they are: then their flights
+    /// True if bodies in a step are nearer to each other between its kicks than they are: then their flights
     /// may be deeper than rounding all the way, and say nothing about when they touch.
     fn is_hidden(&self, (i, j): Pair, from: Time) -> Result<bool, MotionError> {
         let world = self.world;
@@ -412,7 +496,7 @@ impl Run<'_, '_> {
         STRETCH_OF_SEARCH * of(i).min(of(j))
     }
 
-    /// Whether balls around two bodies cannot meet in time.
+    /// True if balls around two bodies cannot meet in time.
     fn is_far(&self, (i, j): Pair, from: Time, horizon: f64) -> bool {
         let world = self.world;
         let Some(second) = world.bodies.get(j) else {
@@ -444,7 +528,7 @@ impl Run<'_, '_> {
         (x - y).norm() > reach * (1.0 + 1e-9)
     }
 
-    /// Where a body rests, if it does.
+    /// State of a resting body.
     pub(crate) fn resting(&self, body: usize) -> Option<&State> {
         let index = self.motions.get(body)?.island?;
         let island = self.islands.get(index)?.as_ref()?;

@@ -69,7 +69,7 @@ fn folder_beside(parent: &Path) -> std::io::Result<tempfile::TempDir> {
     builder.tempdir_in(parent)
 }
 
-/// Whether nothing would be lost with a folder: it is missing, empty, or an earlier run's.
+/// True if nothing would be lost with a folder: it is missing, empty, or an earlier run's.
 fn is_replaceable(dir: &Path) -> bool {
     let Ok(entries) = std::fs::read_dir(dir) else {
         return !dir.exists();

@@ -28,7 +28,7 @@ pub enum ExportError {
     Axis {
         /// The axis's label.
         label: String,
-        /// What is wrong with it.
+        /// Its fault.
         problem: String,
     },
     /// A name that leaves nothing to call a file, or that two items share.
@@ -91,7 +91,7 @@ pub fn file_name(name: &str, extension: &str) -> Result<String, ExportError> {
 /// The record's quantities as an aligned table for the terminal.
 ///
 /// Every expected value has a line with its kind: `printed` in a paper, `closed form`, or
-/// `independent`. The columns for them are left out when there are none.
+/// `independent`. Without expected values their columns are left out.
 #[must_use]
 pub fn summary(record: &Record) -> String {
     let compared = record.quantities.iter().any(|q| q.expected().count() > 0);
@@ -169,7 +169,7 @@ pub fn shown(value: f64) -> String {
     significant(value, DIGITS)
 }
 
-/// A number with the digits that a sentence bears; counts keep all of theirs.
+/// A number with the digits that a sentence bears; counts keep all digits.
 pub(crate) fn shown_briefly(value: f64) -> String {
     let is_count = value.fract() == 0.0 && value.abs() < 1e9;
     if is_count {
@@ -209,7 +209,7 @@ fn trim_zeros(text: &str) -> &str {
 /// Below this relative difference a percentage has too many zeros to read.
 const SMALLEST_PERCENTAGE: f64 = 1e-4;
 
-/// How far a value is from a published one, as a reader sees it: relative, or absolute if that is
+/// Difference of a value from a published one: relative, or absolute if the published value is
 /// 0.
 #[must_use]
 pub fn difference(value: f64, published: f64) -> String {

@@ -18,7 +18,7 @@ pub struct Figure {
     pub y: Axis,
     /// Marks, drawn in this order, except that heat maps come first and text last.
     pub marks: Vec<Mark>,
-    /// Whether one unit is as long on both axes, as in a drawing of bodies.
+    /// True if one unit is as long on both axes, as in a drawing of bodies.
     #[serde(default)]
     pub equal_aspect: bool,
 }
@@ -77,7 +77,7 @@ pub struct Axis {
     pub label: String,
     /// Unit; empty if dimensionless.
     pub unit: String,
-    /// How values map to length.
+    /// Scale that maps values to length.
     #[serde(default)]
     pub scale: Scale,
     /// Values at the two ends; found from the marks when absent.
@@ -112,7 +112,7 @@ impl Axis {
     }
 }
 
-/// How an axis maps values to length.
+/// Scale of an axis: its map from values to length.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scale {
@@ -161,7 +161,7 @@ pub enum Mark {
     },
     /// A grid of colored cells with a color bar; at most one in a figure.
     Heatmap {
-        /// What the color shows.
+        /// Quantity that the color shows.
         label: String,
         /// Its unit; empty if dimensionless.
         unit: String,

@@ -14,10 +14,10 @@ pub struct Quantity {
     /// Value that the paper prints.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paper: Option<f64>,
-    /// How far from it the printed digits let a value be.
+    /// Largest difference from it that the printed digits allow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub within: Option<f64>,
-    /// Where the paper prints it, e.g. `"Eq. (15)"`.
+    /// Place in the paper, e.g. `"Eq. (15)"`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
     /// Why this run's value is not the printed one.
@@ -64,7 +64,7 @@ impl Quantity {
         self.differs = None;
     }
 
-    /// Whether the value is the printed one, up to the printed digits; true where none is printed.
+    /// True if the value is the printed one, up to the printed digits, or no value is printed.
     #[must_use]
     pub fn agrees_with_print(&self) -> bool {
         let Some(paper) = self.paper else {
@@ -140,7 +140,7 @@ impl Quantity {
 /// A value to compare with that no paper prints.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Reference {
-    /// How it was found.
+    /// Origin of the value.
     pub kind: ReferenceKind,
     /// The value.
     pub value: f64,
@@ -148,7 +148,7 @@ pub struct Reference {
     pub source: String,
 }
 
-/// How a value to compare with was found.
+/// Origin of a value to compare with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReferenceKind {

@@ -136,6 +136,8 @@ pub struct Stepper<'s, S: ?Sized> {
     residual: Vec<f64>,
     /// Sizes of the terms of the residual.
     terms: Vec<f64>,
+    /// Row of one contact (n), for the work of its friction.
+    row: Vec<f64>,
     jacobian: Vec<f64>,
     pivots: Vec<usize>,
     /// Contact rows at the start of the step solved last.
@@ -162,6 +164,7 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
             drive: vec![0.0; n],
             residual: vec![0.0; most],
             terms: vec![0.0; n],
+            row: vec![0.0; n],
             jacobian: vec![0.0; most * most],
             pivots: vec![0; most],
             start_rows: Rows::default(),
@@ -490,18 +493,31 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
         h * kernel::dot(self.dynamics.force.as_slice(), &self.mean)
     }
 
-    /// Work of the impulses of the first half of the step solved last (J).
-    pub fn kick_work(&mut self, start: &Point, bonds: &[Bond]) -> f64 {
-        if bonds.is_empty() {
+    /// Work of the friction of contacts in the first half of the step solved last (J), each impulse times the mean of
+    /// the slides before and after all of them.
+    pub fn friction_work(&mut self, start: &Point, bonds: &[Bond]) -> f64 {
+        if !bonds.iter().any(Bond::is_frictional) {
             return 0.0;
         }
         let mut kick = std::mem::take(&mut self.terms);
         kick.fill(0.0);
         self.add_impulses(bonds, &mut kick);
-        let along = kernel::dot(&kick, &start.velocity);
-        let norm = start.norm_of(&mut kick);
+        start.norm_of(&mut kick);
+        let mut work = 0.0;
+        let mut row = std::mem::take(&mut self.row);
+        for (i, bond) in bonds.iter().enumerate() {
+            if !bond.is_frictional() {
+                continue;
+            }
+            let (_, tangential) = self.half_impulse(i, bond);
+            row.copy_from_slice(self.start_rows.slide(i));
+            let slide = kernel::dot(&row, &start.velocity);
+            start.norm_of(&mut row);
+            work += tangential * (slide + 0.5 * kernel::dot(&row, &kick));
+        }
         self.terms = kick;
-        along + 0.5 * norm * norm
+        self.row = row;
+        work
     }
 
     /// Adds the impulses of the first half of the step to a momentum.

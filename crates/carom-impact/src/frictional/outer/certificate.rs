@@ -24,9 +24,9 @@ pub enum BoundedSet {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum BoundCertificate {
-    /// Of Theorem 1, see [`ConeCertificate`].
+    /// Certificate of Theorem 1, see [`ConeCertificate`].
     Cone(ConeCertificate),
-    /// Of Theorem 2, see [`Moment`].
+    /// Certificate of Theorem 2, see [`Moment`].
     Moment(Box<Moment>),
 }
 
@@ -75,7 +75,7 @@ impl BoundCertificate {
     ///
     /// # Errors
     ///
-    /// As [`verify`](Self::verify).
+    /// The errors of [`verify`](Self::verify).
     pub fn verify_for(
         &self,
         problem: &ImpactProblem<'_>,
@@ -133,7 +133,7 @@ impl ConeCertificate {
     }
 }
 
-/// Whether multipliers of normal velocities have the signs that they need.
+/// True if multipliers of normal velocities have the signs that they need.
 pub(super) fn is_signed(nu: &[f64], last: usize, given: &Given) -> bool {
     let is_right = |(i, x): (usize, &f64)| x.is_finite() && (i == last || *x >= 0.0);
     nu.len() == given.contacts.len() && last < nu.len() && nu.iter().enumerate().all(is_right)

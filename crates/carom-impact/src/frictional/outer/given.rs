@@ -113,7 +113,7 @@ fn floor(matrix: &DMatrix<f64>) -> Option<f64> {
 /// One contact as given.
 pub(super) struct GivenContact {
     pub(super) normal: Vec<f64>,
-    /// Without friction there are none.
+    /// Tangents; empty without friction.
     pub(super) tangents: Vec<Vec<f64>>,
     pub(super) friction: f64,
 }

@@ -56,7 +56,7 @@ use program::Whitened;
 /// Shifts towards the interior, each eight times the one before, until a certificate is proven.
 const MAX_SHIFTS: i32 = 14;
 
-/// How bounds are sought.
+/// Method that seeks bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Relaxation {
     /// Theorem 1: momentum, friction cones, energy and the last contact.
@@ -66,7 +66,7 @@ pub enum Relaxation {
     Moment,
 }
 
-/// How a bound was proven.
+/// Method that proved a bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum BoundMethod {
@@ -98,7 +98,7 @@ impl BoundMethod {
 pub struct OuterBound {
     /// Lower and upper bound.
     pub outer: [f64; 2],
-    /// How they were proven.
+    /// Method that proved them.
     pub method: BoundMethod,
     /// Proofs of the lower bound, as upper bounds of $-c\cdot v^+$, one for each contact that may
     /// close last; none for [`BoundMethod::Exact`].
@@ -267,7 +267,7 @@ impl OuterBounds {
     ///
     /// # Errors
     ///
-    /// As [`outer_bound`].
+    /// The errors of [`outer_bound`].
     pub fn bound(
         &self,
         direction: &[f64],

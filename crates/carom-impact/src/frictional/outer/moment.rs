@@ -309,7 +309,7 @@ impl<'a> MomentProgram<'a> {
         matrix
     }
 
-    /// What does not depend on cuts.
+    /// Constraints that do not depend on cuts.
     fn constraints(&self, last: usize) -> ConicProgram {
         let mut program = ConicProgram::default();
         let Whitened {

@@ -44,7 +44,7 @@ impl ConicProgram {
         self.constants.push(constant);
     }
 
-    /// A point that is optimal up to the solver's accuracy; `None` if there is none or it gives up.
+    /// A point that is optimal up to the solver's accuracy; `None` if no point exists or the solver gives up.
     pub(super) fn minimize(&self, cost: &[f64]) -> Option<Vec<f64>> {
         match self.solve(cost)? {
             Minimum::Point(x) => Some(x),
@@ -52,7 +52,7 @@ impl ConicProgram {
         }
     }
 
-    /// The same, with the ray along which the cost falls without end if the solver finds one.
+    /// Solves the program; returns the ray along which the cost falls without end if the solver finds one.
     fn solve(&self, cost: &[f64]) -> Option<Minimum> {
         let (m, n) = (self.rows.len(), cost.len());
         let mut columns: Vec<Vec<(usize, f64)>> = vec![Vec::new(); n];
@@ -103,7 +103,7 @@ impl ConicProgram {
     }
 }
 
-/// What a program comes to.
+/// Result of a program.
 enum Minimum {
     Point(Vec<f64>),
     /// From any feasible point the cost falls without end along it.

@@ -82,7 +82,7 @@ fn touched_norm(problem: &ImpactProblem<'_>) -> f64 {
     )
 }
 
-/// What became of a sequence of modes.
+/// Result of a sequence of modes.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Attempt {
     /// The chain that ends nearest to the target.

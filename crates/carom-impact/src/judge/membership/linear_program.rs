@@ -3,7 +3,7 @@
 use carom_numeric::sums::{two_product, two_sum};
 use nalgebra::{DMatrix, DVector};
 
-/// Coefficients of a tableau below this are none: pivots on them would be rounding.
+/// Coefficients of a tableau below this count as zero: pivots on them would be rounding.
 const PIVOT: f64 = 1e-9;
 
 /// A rule counts as met up to this; programs have coefficients and targets of about one.
@@ -12,10 +12,10 @@ const MET: f64 = 1e-12;
 /// Costs that keep the dual simplex from stalling, far below that of the distance.
 const SMALL_COST: f64 = 1e-7;
 
-/// How far a reduced cost may be overrun so that a larger pivot is found.
+/// Slack by which a reduced cost may be overrun so that a larger pivot is found.
 const COST_SLACK: f64 = 1e-10;
 
-/// How much of the objective the small costs may be.
+/// Share of the objective that the small costs may have.
 const COST_SHARE: f64 = 1e-4;
 
 /// The golden ratio's fractional part.
@@ -27,7 +27,7 @@ const ACCEPTED: f64 = 1e-10;
 /// Corrections of a vertex with residuals in twice the precision.
 const CORRECTIONS: usize = 3;
 
-/// What a row of a [`Program`] asks of $a \cdot x$.
+/// Condition of a [`Program`]'s row on $a \cdot x$.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rule {
     /// $a \cdot x = b$.
@@ -55,7 +55,7 @@ pub(super) struct Vertex {
     pub(super) value: f64,
 }
 
-/// What became of a program.
+/// Result of a program.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Solved {
     /// The optimum.

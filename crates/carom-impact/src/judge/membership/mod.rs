@@ -1,4 +1,4 @@
-//! Whether a velocity is an inelastic frictional outcome.
+//! Membership of a velocity in the set of inelastic frictional outcomes.
 //!
 //! A *step* leads from $v$ to $v' = v + M^{-1}\sum_i(n_i^T\lambda_i + T_i^T\tau_i)$ with
 //! $\lambda_i \ge 0$, positive only where $n_i v' \le 0$, and friction $\tau_i$ within its cone that
@@ -41,16 +41,16 @@ pub(super) const SAME: f64 = 1e-9;
 /// Distances from a set below this may be rounding of the fits, whatever the tolerance.
 pub(super) const PROVABLE: f64 = 1e-6;
 
-/// What is known about a velocity and the set of inelastic frictional outcomes.
+/// Membership of a velocity in the set of inelastic frictional outcomes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Membership {
     /// It is a member, and this proves it.
     Inside(Witness),
     /// A member lies within the tolerance, and this proves it; the velocity itself was told too coarsely.
     Near(Witness),
-    /// It is none.
+    /// The velocity is no member.
     Outside {
-        /// What proves it.
+        /// Proof of it.
         reason: OutsideReason,
         /// Distance from every member at least, relative.
         margin: f64,
@@ -70,7 +70,7 @@ impl Membership {
         }
     }
 
-    /// Whether the set contains the velocity, if that is known.
+    /// True if the set contains the velocity, if that is known.
     pub fn contains(&self) -> Option<bool> {
         match self {
             Self::Inside(_) => Some(true),
@@ -80,14 +80,14 @@ impl Membership {
     }
 }
 
-/// How a velocity lies to the set of inelastic frictional outcomes.
+/// Position of a velocity relative to the set of inelastic frictional outcomes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SetVerdict {
     /// Inside, outside or unknown.
     pub membership: Membership,
     /// Distance to the nearest member known, relative; the set may come nearer.
     pub distance: f64,
-    /// That member (n).
+    /// Velocity of that member (n).
     pub nearest: Tangent,
     /// Members that were looked at.
     pub members: u64,
@@ -101,7 +101,7 @@ pub(super) struct Known {
     pub(super) origin: Origin,
 }
 
-/// How a law came to its answer.
+/// Origin of a law's answer.
 pub(super) enum Origin {
     /// All contacts at once, with these impulses on the rows as given.
     Simultaneous(DVector<f64>),

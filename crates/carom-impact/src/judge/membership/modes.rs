@@ -1,6 +1,6 @@
-//! What every contact does in every step of a chain.
+//! Modes of every contact in every step of a chain.
 
-/// What a contact does in one step.
+/// Mode of a contact in one step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum StepMode {
     /// No impulse.
@@ -47,7 +47,7 @@ impl ModeSequence {
         }
     }
 
-    /// The same with a last step more.
+    /// The modes with one more step at the end.
     pub(super) fn then(&self, step: &[StepMode]) -> Self {
         let mut longer = self.clone();
         longer.push(step);

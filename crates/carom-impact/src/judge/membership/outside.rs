@@ -4,7 +4,7 @@ use crate::ContactSet;
 use crate::judge::{Case, Explanation};
 use carom_metric::kernel;
 
-/// What every inelastic frictional outcome does and a velocity does not.
+/// Necessary conditions of inelastic frictional outcomes that a velocity violates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OutsideReason {
     /// No contact approaches afterwards.
@@ -17,7 +17,7 @@ pub enum OutsideReason {
     FrictionCone,
     /// Energy does not grow.
     Energy,
-    /// Of the contacts among bodies whose velocities changed one was still closed in the last step,
+    /// In every outcome one of the contacts among bodies whose velocities changed was still closed in the last step,
     /// and nothing happened after it: not all of them open.
     AllOpen,
     /// The set is known as a whole.
@@ -51,7 +51,7 @@ pub(super) fn proof(
 ) -> Option<(OutsideReason, f64)> {
     // A fit that is not known to be the best proves nothing.
     let proven = |residual: f64, is_least: bool| if is_least { residual } else { 0.0 };
-    let [momentum, pull, friction] = fit.excess;
+    let [momentum, pull, friction] = fit.residuals();
     [
         (OutsideReason::Penetrates, case.penetration()),
         (
@@ -70,7 +70,7 @@ pub(super) fn proof(
     .find(|(_, margin)| *margin > tolerance)
 }
 
-/// How much the momentum of a part grew, at most.
+/// Upper bound of the growth of a part's momentum.
 fn growth(case: &Case<'_>) -> f64 {
     let (before, after) = case.norms();
     let parts = before.iter().zip(&after).zip(&case.rounding);

@@ -21,13 +21,13 @@ const REACH: f64 = 0.3;
 /// A share by which nothing is gained.
 const LEAST_REACH: f64 = 1e-12;
 
-/// What is missed, over the norm of the motion, when a chain is good.
+/// Distance, over the norm of the motion, at which a chain is good.
 const ENOUGH: f64 = 1e-13;
 
 /// A step may miss more than the best one so far by this factor: the next may find the way back.
 const RISE: f64 = 3.0;
 
-/// How much of what was missed a step may leave so that its reach grows.
+/// Fraction of the distance that a step may leave so that its reach grows.
 const SHORT: f64 = 0.3;
 
 /// If less than this is missed, over the norm of the motion, a chain is worth refining, and contacts whose normal velocities, or impulses,
@@ -48,7 +48,7 @@ const GAIN: f64 = 0.9;
 const SMALL: f64 = 1e-4;
 const N_POLISHES: usize = 2;
 
-/// What becomes of contacts that close in a step of a sample.
+/// Treatment of contacts that close in a step of a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Closings {
     /// They close in the chain, too; contacts that do not push go on not to.
@@ -61,11 +61,11 @@ pub(super) enum Closings {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct RoundChain {
     pub(super) normals: Vec<Vec<f64>>,
-    /// Whether a contact that pushes in a step closes in it.
+    /// True if a contact that pushes in a step closes in it.
     pub(super) closes: Vec<Vec<bool>>,
 }
 
-/// What becomes of a chain.
+/// Path of a chain.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Path {
     /// Scaled impulses on the slots of each step.
@@ -102,7 +102,7 @@ impl Led {
         }
     }
 
-    /// Whether a refined chain may come to the velocity.
+    /// True if a refined chain may come to the velocity.
     pub(super) fn is_near(&self, edges: &Edges) -> bool {
         self.path.missed <= NEAR * edges.norm
     }
@@ -172,7 +172,7 @@ impl RoundChain {
         }
         Some(Led { chain, path })
     }
-    /// The same chain with a step more after each but the last, in which nothing happens yet.
+    /// The chain with an additional step after each except the last, in which nothing happens yet.
     fn refined(&self) -> Self {
         let mut refined = Self::default();
         let last = self.normals.len().saturating_sub(1);

@@ -46,7 +46,7 @@ const SAMPLE_PART: u64 = 64;
 /// A chain in round cones may cost the budget that is left over this.
 const BUDGET_PARTS: u64 = 4;
 
-/// How samples are drawn and tried.
+/// Pace at which samples are drawn and tried.
 struct Pace {
     /// Samples in a batch, and in a task of it.
     batch: u64,
@@ -381,7 +381,7 @@ impl Search<'_, '_> {
         self.keep(chains, led)
     }
 
-    /// Multiply-adds that a chain in round cones may cost; `None` if there are none left.
+    /// Multiply-adds that a chain in round cones may cost; `None` if the budget is used up.
     fn round_budget(&self) -> Option<u64> {
         let left = self.budget.checked_sub(self.work)?;
         (left > 0).then_some(left / BUDGET_PARTS)
@@ -531,7 +531,7 @@ fn samplers<'p>(case: &Case<'p>) -> Result<Vec<Sampler<'p>>, ImpactError> {
 /// A sample that ended.
 struct Sampled {
     velocity: Tangent,
-    /// How far it ended from the velocity asked about.
+    /// Distance of its end from the velocity in question.
     distance: f64,
     sample: u64,
     sequence: ModeSequence,
@@ -540,7 +540,7 @@ struct Sampled {
     pivots: f64,
     /// Units of work of the sample.
     work: u64,
-    /// Whether it is a sample as the law draws it by default.
+    /// True if it is a sample as the law draws it by default.
     is_plain: bool,
 }
 

@@ -47,7 +47,7 @@ fn one_in_the_plane(case: &Case<'_>) -> Option<Tangent> {
     Some(case.velocity(&nearest))
 }
 
-/// How far an error in the velocities of the contacts can move an end, over that error: the inverse of the
+/// Sensitivity of an end to an error in the velocities of the contacts: the inverse of the
 /// least eigenvalue of the Gram matrix of the unit normals, infinite where they are dependent.
 ///
 /// In a wedge that is nearly closed, velocities that differ by rounding belong to ends that are far
@@ -66,7 +66,7 @@ pub(super) fn sensitivity(contacts: &ContactSet<'_>) -> f64 {
     }
 }
 
-/// Whether pushing at a contact closes every other one, or leaves it alone.
+/// True if pushing at a contact closes every other one, or leaves it alone.
 ///
 /// Then a contact that has pushed ends closed: its own impulse stops at zero velocity, and others
 /// only lower it. The end solves $0 \le \lambda \perp b + G\lambda \ge 0$, whose velocity is unique:
@@ -104,7 +104,7 @@ fn smooth_pair(case: &Case<'_>) -> Tangent {
     let zero_first = first(*b0, *b1);
     let [one, zero] = first(*b1, *b0);
     let one_first = [zero, one];
-    // Whether the first contact ends open, the second closed.
+    // True if the first contact ends open, the second closed.
     let opens_first = |[x, y]: [f64; 2]| b0 + x + c * y > b1 + c * x + y;
     let (start, finish) = (end(zero_first), end(one_first));
     let corners = if opens_first(zero_first) == opens_first(one_first) {

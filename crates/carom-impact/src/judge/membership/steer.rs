@@ -1,4 +1,4 @@
-//! Which way to change the normal impulses of a chain in round friction cones.
+//! Newton steps on the normal impulses of a chain in round friction cones.
 
 use super::chain::{CLOSED, Edges};
 use super::round::{Closings, Path, RoundChain};
@@ -18,7 +18,7 @@ const ROOM: f64 = 0.1;
 /// By which share of itself an impulse may become less in a step.
 const LESS: f64 = 0.8;
 
-/// An impulse below this, over the norm of the motion, is none.
+/// An impulse below this, over the norm of the motion, counts as zero.
 const NOTHING: f64 = 1e-11;
 
 /// A contact that slides more slowly than this, over the norm of the motion, sticks.
@@ -64,9 +64,9 @@ pub(super) struct Steering<'a> {
 /// A changed chain.
 pub(super) struct Step {
     pub(super) chain: RoundChain,
-    /// What becomes of it, if that was found.
+    /// Its path, if it was found.
     pub(super) path: Option<Path>,
-    /// What it should have missed, to first order.
+    /// Predicted distance to first order.
     pub(super) promised: f64,
     /// The largest change, over the room for it.
     pub(super) size: f64,
@@ -212,7 +212,7 @@ impl<'a> Steering<'a> {
         matrix
     }
 
-    /// The same with respect to the unknowns, negative.
+    /// Negative derivatives of the friction equations by the unknowns.
     fn friction_rhs(
         &self,
         step: usize,
@@ -239,7 +239,7 @@ impl<'a> Steering<'a> {
         rhs
     }
 
-    /// What the first-order velocity of a slot after a step lacks, and the changes of it that unit changes make.
+    /// Deficit of a slot's first-order velocity after a step, and its changes by unit changes.
     fn condition(&self, step: usize, slot: usize, wanted: f64) -> (f64, impl Iterator<Item = f64>) {
         let row = self.effects[step].row(slot);
         let changes = (0..self.room.len()).map(move |j| row[j] * self.room[j]);
@@ -265,13 +265,13 @@ impl<'a> Steering<'a> {
         pushing.map(|(step, contact)| (*step, contact * WIDTH))
     }
 
-    /// How much less each impulse may become, in the units of the room for it.
+    /// Room by which each impulse may decrease, in the units of its scale.
     fn less(&self) -> impl Iterator<Item = f64> {
         let unknowns = self.unknowns.iter().zip(&self.room);
         unknowns.map(|((step, contact), room)| LESS * self.chain.normals[*step][*contact] / room)
     }
 
-    /// What changes do to first order, and what they should.
+    /// First-order effects of changes, and their targets.
     fn linear(&self, work: &mut u64) -> Linear {
         let n = self.unknowns.len();
         let mut entries: Vec<f64> = Vec::new();
@@ -329,7 +329,7 @@ impl<'a> Steering<'a> {
             if missed <= 2.0 * promised + SHORT * self.path.missed {
                 break;
             }
-            // What is not linear is known better now.
+            // The nonlinear part is known better now.
             match self.linear(work).minimized(found, work) {
                 Some((corrected, misses)) if corrected.amax() <= 2.0 * reach => {
                     (changes, promised) = (corrected, misses);
@@ -355,7 +355,7 @@ impl<'a> Steering<'a> {
         chain
     }
 
-    /// Takes what became of changes as what they do: the rest of it stands where there are none.
+    /// Updates the linearized path from the exact one: `bent` = path − effects · changes, the path at zero change.
     fn bend(&mut self, path: &Path, changes: &DVector<f64>) {
         let steps = self.bent.iter_mut().zip(&path.after).zip(&self.effects);
         for ((bent, after), effects) in steps {
@@ -371,10 +371,10 @@ impl<'a> Steering<'a> {
 /// Changes to first order: those that are least in the sum of squares are sought that bring about the targets, open
 /// no contact that pushes, and leave no impulse below its floor.
 struct Linear {
-    /// What unit changes do, unknowns × conditions: the targets, then the velocities of contacts that push.
+    /// Effects of unit changes, unknowns × conditions: the targets, then the velocities of contacts that push.
     rows: DMatrix<f64>,
     n_targets: usize,
-    /// What the velocities of the conditions lack.
+    /// Deficits of the conditions' velocities.
     lacking: Vec<f64>,
     /// The least changes.
     floor: Vec<f64>,
@@ -382,7 +382,7 @@ struct Linear {
     size: f64,
 }
 
-/// Which conditions hold a minimum back.
+/// Active set of a minimum.
 struct Active {
     /// Unknowns at their floor.
     is_low: Vec<bool>,
@@ -608,7 +608,7 @@ impl Linear {
         Some((changes, gradient))
     }
 
-    /// What a condition lacks after changes.
+    /// Deficit of a condition after changes.
     fn left(&self, r: usize, changes: &DVector<f64>) -> f64 {
         self.lacking[r] - self.rows.column(r).dot(changes)
     }
@@ -620,7 +620,7 @@ impl Step {
     }
 }
 
-/// What a contact with friction does in a step.
+/// Mode of a contact with friction in a step.
 #[derive(Clone, Copy, Debug)]
 enum Motion {
     Stick,
@@ -632,7 +632,7 @@ enum Motion {
 }
 
 impl Motion {
-    /// What the equations of friction see of a change of the sliding velocity.
+    /// Components of a change of the sliding velocity in the equations of friction.
     fn sees(&self, [x, y]: [f64; 2]) -> [f64; 2] {
         match self {
             Self::Stick => [x, y],

@@ -8,14 +8,14 @@ use carom_metric::Tangent;
 use nalgebra::{DMatrix, DVector};
 use std::f64::consts::{PI, TAU};
 
-/// How well every rule of a step must hold, over the terms that it was computed from.
+/// Tolerance of every rule of a step, over the terms that it was computed from.
 const RULE: f64 = 1e-8;
 
 /// Angle of friction to the sliding (rad) that a rule allows, over the relative rounding of the sliding velocity that it
 /// allows: both the velocity and the impulses that make it are off.
 const ROUNDED_SLIDING: f64 = 10.0;
 
-/// How near the last velocity must come, relative to the motion there was in each part that contacts touch.
+/// Largest distance of the last velocity, relative to the motion in each part that contacts touch.
 const END: f64 = 1e-9;
 
 /// The friction cone in which a chain of steps was made.
@@ -35,7 +35,7 @@ pub enum Witness {
     Separating,
     /// A chain of steps leads there.
     Steps {
-        /// Where friction impulses lie.
+        /// Cone in which friction impulses lie.
         cone: WitnessCone,
         /// Impulses of each step on the contact rows as given, N·s.
         steps: Vec<DVector<f64>>,
@@ -66,7 +66,7 @@ pub enum WitnessFault {
         step: usize,
         /// The contact.
         contact: usize,
-        /// What it does.
+        /// Rule that it breaks.
         rule: &'static str,
         /// By how much, over the terms that the rule was computed from.
         excess: f64,

@@ -133,7 +133,7 @@ pub fn assert_elastic(outcome: &ImpactOutcome) {
     assert_elastic_within(outcome, 1e-12);
 }
 
-/// The same with a momentum residual of its own: impulses in a wedge of half opening gamma are
+/// Checks with a momentum residual of its own: impulses in a wedge of half opening gamma are
 /// $1/\gamma$ times larger than the change of momentum that they add up to.
 #[track_caller]
 pub fn assert_elastic_within(outcome: &ImpactOutcome, momentum_residual: f64) {
@@ -159,7 +159,7 @@ pub fn chain(masses: &[f64]) -> System {
     System::diagonal(masses, (0..n - 1).map(pair).collect())
 }
 
-/// The same with a wall at the left, which is contact 0.
+/// The chain with a wall at the left, which is contact 0.
 pub fn chain_at_wall(masses: &[f64]) -> System {
     let mut system = chain(masses);
     let mut wall = vec![0.0; masses.len()];

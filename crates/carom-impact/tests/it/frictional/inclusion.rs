@@ -171,7 +171,7 @@ fn a_corner_gives_back_the_share_of_its_work() {
     }
 }
 
-/// What the contacts do not give back, and friction, is what energy is lost.
+/// The lost energy is the part that contacts do not give back, and the work of friction.
 #[test]
 fn restitution_never_gains_energy() {
     for system in [rocking_block(), compass_gait(), box_and_wall()] {

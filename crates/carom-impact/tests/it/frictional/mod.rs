@@ -8,6 +8,7 @@ mod order;
 #[cfg(feature = "bounds")]
 mod outer;
 mod painleve;
+mod poisson;
 mod properties;
 mod sampling;
 mod steps;

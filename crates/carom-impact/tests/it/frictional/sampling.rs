@@ -137,7 +137,7 @@ fn steps_of_a_sample_on_average() {
         ..paper(&system)
     };
     let (_, mean, _) = samples(&system, &random, 1 << 13);
-    // How often each solution of a step is found depends on the units of the unknowns: 2.043 where
+    // The frequency of each solution of a step depends on the units of the unknowns: 2.043 where
     // the multipliers of the cones are in those of the rows as given. This one is our own.
     assert!(
         (mean - 1.952).abs() <= 0.04,

@@ -137,7 +137,7 @@ fn the_stack_follows_its_caps() {
     );
 }
 
-/// Which branch a covering vector leads to does not matter: it is one of the enumerated ones.
+/// Any covering vector leads to one of the enumerated branches.
 #[test]
 fn every_covering_vector_finds_one_of_the_steps_of_the_compass_gait() {
     let system = compass_gait();

@@ -5,7 +5,7 @@ pub mod problems;
 pub mod transforms;
 
 use crate::verdicts::Random;
-use carom_impact::frictional::Sequential;
+use carom_impact::frictional::{Poisson, Sequential};
 use carom_impact::nonholonomic::Rough;
 use carom_impact::{
     ContactCount, EnergeticRestitution, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, Law,
@@ -61,7 +61,7 @@ fn resolve(posed: &Posed, law: &dyn ImpactLaw) -> Result<Answer, ImpactError> {
 }
 
 /// The law for another order of contacts: an option that names contacts names the same ones.
-fn retold_law(law: &Law, contact: &[usize]) -> Law {
+pub fn retold_law(law: &Law, contact: &[usize]) -> Law {
     match law {
         Law::Sequential(law) => {
             // The contacts of the first problem in turn, a copy after its original.
@@ -77,7 +77,7 @@ fn retold_law(law: &Law, contact: &[usize]) -> Law {
 }
 
 /// Inverse of a translation (orthogonal, diagonal or a placement among more coordinates) of a vector.
-fn back(translation: &DMatrix<f64>, vector: &DVector<f64>) -> DVector<f64> {
+pub fn back(translation: &DMatrix<f64>, vector: &DVector<f64>) -> DVector<f64> {
     let squares = translation.column_iter().map(|c| c.norm_squared());
     let squares = DVector::from_iterator(translation.ncols(), squares);
     translation.tr_mul(vector).component_div(&squares)
@@ -92,6 +92,8 @@ struct Sizes {
     independent: f64,
     /// True for a law whose answer is a sample.
     is_sampled: bool,
+    /// True of laws with an expansion, among whose answers nothing selects where rows depend on each other.
+    expands: bool,
     /// True for a law with Coulomb friction.
     has_friction: bool,
 }
@@ -117,6 +119,7 @@ impl Sizes {
             whole: before.norm(),
             independent,
             is_sampled: info.outcomes == Outcomes::Many,
+            expands: info.name == Poisson::NAME,
             has_friction: info.uses.friction,
         }
     }
@@ -125,7 +128,7 @@ impl Sizes {
     /// several solutions, among which rounding decides.
     fn is_open(&self) -> bool {
         let is_ambiguous = self.has_friction && !(self.independent >= INDEPENDENT);
-        self.is_sampled && is_ambiguous
+        (self.is_sampled || self.expands) && is_ambiguous
     }
 }
 

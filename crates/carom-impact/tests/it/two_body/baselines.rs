@@ -50,7 +50,7 @@ fn euler_takes_the_iterations_of_table_1() {
     assert_eq!(count(pin(VARIABLE)), 29);
 }
 
-/// The same schemes written independently in another language.
+/// The schemes written independently in another language.
 #[test]
 fn euler_ends_where_an_independent_program_does() {
     let cases = [

@@ -26,7 +26,7 @@ fn contact(w: [[f64; 3]; 3]) -> ContactInertia {
 /// Angle, rate, whether it attracts.
 type Direction = (f64, f64, bool);
 
-/// Of long arithmetic, printed to 12 and 10 decimals.
+/// Results of long arithmetic, printed to 12 and 10 decimals.
 #[test]
 fn invariant_directions_of_the_papers_contacts() {
     let cases: [(_, f64, &[Direction]); 7] = [

@@ -70,7 +70,7 @@ pub fn solve(
     }
 }
 
-/// The same with one principal direction of the inverse inertia up to a thousand times (squared)
+/// A random impact with one principal direction of the inverse inertia up to a thousand times (squared)
 /// smaller.
 pub fn stiff(number: u64) -> Random {
     let mut impact = impact(number);

@@ -452,7 +452,7 @@ fn outcomes_are_continuous_where_recompression_sets_in() {
     assert!((single - 0.0035252).abs() <= 1e-6, "{single}");
 }
 
-/// Where the energy is used up just when the normal velocity falls through zero the outcome jumps:
+/// If the energy is used up just when the normal velocity falls through zero, the outcome jumps:
 /// by the impact without collision of the state that the slower impact leaves, which touches and is
 /// jammed. The jump is that between parting and touching, and no rule for the energy can remove it.
 #[test]

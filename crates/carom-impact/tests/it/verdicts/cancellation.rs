@@ -1,4 +1,4 @@
-//! Where a law has no answer solvers come up with huge impulses that cancel: none of them is an answer.
+//! If a law has no answer, solvers may find huge impulses that cancel: none of them is an answer.
 
 use super::{Case, Random};
 use carom_impact::frictional::{AnitescuPotra, MoreauNewton};

@@ -4,7 +4,7 @@ use super::Case;
 use carom_impact::ImpactOutcome;
 use nalgebra::{DMatrix, DVector};
 
-/// What a law is excused from.
+/// Rules that a law is excused from.
 #[derive(Clone, Copy, Default)]
 pub struct Excuses {
     pub friction: bool,
@@ -85,7 +85,7 @@ pub fn worst_violation(case: &Case, outcome: &ImpactOutcome, excuses: Excuses) -
     worst
 }
 
-/// Whether some contact approaches by the definition: on its own terms, and by more than rounding
+/// True if some contact approaches by the definition: on its own terms, and by more than rounding
 /// of the momentum around it.
 pub fn some_contact_approaches(case: &Case) -> bool {
     let v = DVector::from_column_slice(&case.velocity);

@@ -1,4 +1,4 @@
-//! What does not matter: units of rows, far bodies, the order in which things are listed.
+//! Invariance of verdicts: units of rows, far bodies, the order in which things are listed.
 
 use super::{Case, Random};
 use carom_impact::frictional::{
@@ -157,7 +157,7 @@ fn units_of_rows_change_no_sample() {
     }
 }
 
-/// The same body, given last, sliding off a wall of its own.
+/// The body, given last, sliding off a wall of its own.
 fn with_sliding_bystander(case: &Case, momentum: f64) -> Case {
     let n = case.velocity.len();
     let mut far = with_bystander(case, momentum, false);
@@ -204,7 +204,7 @@ fn a_far_body_with_a_contact_of_its_own_changes_nothing() {
     }
 }
 
-/// What samples say about a set, too, says nothing of a body that the impact does not reach.
+/// Statistics of samples do not depend on a body that the impact does not reach.
 #[test]
 fn a_far_body_changes_no_statistics_of_samples() {
     let mut random = Random(15);

@@ -3,7 +3,7 @@
 use super::block::{Block, zero};
 use crate::LcpError;
 use crate::cone::ConeProblem;
-use crate::cone::problem::WIDTH;
+use crate::cone::problem::{WIDTH, check_finite, check_len};
 
 /// Coordinates of a body's velocity.
 pub(super) const BODY: usize = 6;
@@ -438,28 +438,6 @@ fn whiten(l: &[[f64; BODY]; BODY], a: &[f64; BODY]) -> [f64; BODY] {
 #[inline]
 pub(super) fn dot(a: &[f64; BODY], b: &[f64; BODY]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
-}
-
-fn check_len(what: &'static str, expected: usize, found: usize) -> Result<(), LcpError> {
-    if expected == found {
-        return Ok(());
-    }
-    Err(LcpError::DimensionMismatch {
-        what,
-        expected,
-        found,
-    })
-}
-
-fn check_finite(what: &'static str, values: &[f64]) -> Result<(), LcpError> {
-    match values.iter().position(|x| !x.is_finite()) {
-        None => Ok(()),
-        Some(index) => Err(LcpError::NonFinite {
-            what,
-            index,
-            value: values[index],
-        }),
-    }
 }
 
 fn check_index(what: &'static str, index: usize, end: usize) -> Result<(), LcpError> {

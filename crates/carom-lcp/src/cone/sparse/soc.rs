@@ -42,7 +42,7 @@ pub(super) struct Scaling {
 }
 
 impl Scaling {
-    /// Of two points inside the cone.
+    /// Scaling of two points inside the cone.
     pub(super) fn new(x: &Triple, z: &Triple) -> Self {
         let (dx, dz) = (gap(x).sqrt(), gap(z).sqrt());
         let (p, q) = (x.map(|v| v / dx), z.map(|v| v / dz));

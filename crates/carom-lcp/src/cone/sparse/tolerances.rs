@@ -62,7 +62,7 @@ pub(super) const TO_BOUNDARY: f64 = 0.99;
 /// at most (in units of the impulses).
 pub(super) const INSIDE: f64 = 0.1;
 
-/// The same for the start from zero.
+/// Push of both points into the cone, for the start from zero.
 pub(super) const INSIDE_FROM_ZERO: f64 = 0.5;
 
 /// Least distance to the boundary of the cones: below it their scaling is rounding.

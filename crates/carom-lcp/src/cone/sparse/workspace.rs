@@ -85,7 +85,7 @@ pub enum SparseConeStage {
     Sweeps,
 }
 
-/// How a sparse solve ended; the vectors are in the workspace.
+/// Outcome of a sparse solve; the vectors are in the workspace.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct SparseConeAnswer {
@@ -163,7 +163,7 @@ impl SparseConeWorkspace {
     ///
     /// # Errors
     ///
-    /// As [`solve`](Self::solve), [`LcpError::DimensionMismatch`] and, for a start that is not finite,
+    /// The errors of [`solve`](Self::solve), [`LcpError::DimensionMismatch`] and, for a start that is not finite,
     /// [`LcpError::NonFinite`].
     pub fn solve_from(
         &mut self,
@@ -332,7 +332,7 @@ impl SparseConeWorkspace {
     }
 }
 
-/// How far impulses (3m) are from solving a sparse problem: 0 for a solution, free of units.
+/// Residual of impulses (3m) in a sparse problem: 0 for a solution, free of units.
 ///
 /// The [`cone_residual`](super::super::cone_residual) with cones cut at the floors,
 /// $\lambda_n \ge p$. It is computed from the problem and the impulses alone.

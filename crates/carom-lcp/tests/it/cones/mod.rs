@@ -318,7 +318,7 @@ fn a_capped_contact_pushes_with_its_cap_and_goes_on_approaching() {
     // Friction opposes the sliding.
     let u = workspace.velocity();
     assert!((l[1] * u[2] - l[2] * u[1]).abs() < 1e-15 && l[1] * u[1] + l[2] * u[2] < 0.0);
-    // A cap beyond the impulse is none.
+    // A cap beyond the impulse changes nothing.
     let wide = free.with_caps(&[1e3]).unwrap();
     workspace.solve(&wide, ConeSelection::First).unwrap();
     let impulse = workspace.impulse().to_vec();

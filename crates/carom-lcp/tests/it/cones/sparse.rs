@@ -111,7 +111,7 @@ fn expansion_above_floors_keeps_the_conditions_of_contact() {
     }
 }
 
-/// Where the velocities are unique, both ways to give a matrix and the dense solver have the same.
+/// Both ways to give a matrix and the dense solver lead to one velocity, where it is unique.
 #[test]
 fn bodies_blocks_and_dense_matrices_lead_to_one_velocity() {
     for family in FAMILIES {

@@ -7,7 +7,7 @@ use nalgebra::Vector2;
 /// An effective restitution this far below zero still counts as zero.
 pub(super) const FEASIBLE_RESTITUTION: f64 = -1e-12;
 
-/// What one impact of a rim does.
+/// Result of one impact of a rim.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PennyImpact {
     /// $\Omega$ after, rad/s.

@@ -133,7 +133,7 @@ pub(crate) struct Orbit<'a, T> {
     shrinking: usize,
 }
 
-/// Where an orbit stands.
+/// Place of an orbit.
 #[derive(Clone, Copy, Debug)]
 enum Place {
     Start(PennyState),
@@ -163,13 +163,13 @@ struct Arrival {
     rate: f64,
 }
 
-/// What comes next on an orbit.
+/// Next event of an orbit.
 enum Next {
     Arrival(Arrival),
     End(Ending<BilliardError>),
 }
 
-/// What one step of an orbit gives.
+/// Result of one step of an orbit.
 pub(crate) enum Step {
     Impact(Event),
     End(Ending<BilliardError>),
@@ -198,7 +198,7 @@ impl<T: Table, V: FnMut(&Event)> Hybrid for Course<'_, T, V> {
                 Ok(None)
             }
             Step::End(ending) => {
-                // What never hits again goes on to the time asked for.
+                // An orbit that never hits again goes on to the time asked for.
                 let goes_on = match ending {
                     Ending::Completed => true,
                     Ending::NeverHits | Ending::AtRest => limits.duration.is_finite(),
@@ -287,7 +287,7 @@ impl<T: Table> PennyBilliard<T> {
     ///
     /// # Errors
     ///
-    /// As [`run`](Self::run).
+    /// The errors of [`run`](Self::run).
     pub fn follow(
         &self,
         start: PennyState,
@@ -395,7 +395,7 @@ impl<T: Table> PennyBilliard<T> {
         first.map_or(Next::End(Ending::NeverHits), Next::Arrival)
     }
 
-    /// Where a rim inside the wall leaves the table.
+    /// Crossing at which a rim inside the wall leaves the table.
     fn exit(
         &self,
         point: Vector2<f64>,
@@ -410,7 +410,7 @@ impl<T: Table> PennyBilliard<T> {
         }
     }
 
-    /// Where a rim that leaves the wall inwards hits it again.
+    /// Crossing at which a rim that leaves the wall inwards hits it again.
     fn exit_from_wall(
         &self,
         point: Vector2<f64>,
@@ -428,7 +428,7 @@ impl<T: Table> PennyBilliard<T> {
         }
     }
 
-    /// The same on any table, by certified steps.
+    /// Next hit on any table, by certified steps.
     fn march(
         &self,
         point: Vector2<f64>,
@@ -620,7 +620,7 @@ pub(super) fn carried_rate(
     2.0 * crossing.half_turn.y * table.form(crossing.chord, normal) - rate
 }
 
-/// Where the other rim, `offset` ahead on the circle, goes out, and when. Even entries of `ahead`
+/// Place and time at which the other rim, `offset` ahead on the circle, goes out. Even entries of `ahead`
 /// go out, odd ones in. A rim that rounding puts beyond the wall is taken to the nearer end: it
 /// is inside, or hits at once.
 fn wall_ahead(ahead: &[Crossing], offset: f64) -> (Crossing, f64) {
@@ -635,7 +635,7 @@ fn wall_ahead(ahead: &[Crossing], offset: f64) -> (Crossing, f64) {
     (ahead[k], (ahead[k].time - offset).max(0.0))
 }
 
-/// The same for a rim behind: `offset` is negative, and the nearest crossing behind goes out.
+/// Crossing of a rim behind: `offset` is negative, and the nearest crossing behind goes out.
 fn wall_behind(behind: &[Crossing], offset: f64) -> Option<(Crossing, f64)> {
     let mut k = 0;
     while k + 2 < behind.len() {
@@ -728,7 +728,7 @@ impl<T: Table> Orbit<'_, T> {
         }))
     }
 
-    /// Whether the intervals between impacts vanish or shrink to nothing.
+    /// True if the intervals between impacts vanish or shrink to nothing.
     fn accumulation(
         &mut self,
         time: f64,

@@ -1,4 +1,4 @@
-//! How orbits spread: Jacobians, Lyapunov exponents, Poincaré section.
+//! Sensitivity of orbits: Jacobians, Lyapunov exponents, Poincaré section.
 //!
 //! States are $z = (x, y, \varphi, \Omega, \omega)$; $\theta$ follows. Across an impact
 //! perturbations jump by the saltation matrix
@@ -135,7 +135,7 @@ impl Crossing {
         saltation
     }
 
-    /// Whether the rim runs along the wall: its rate is lost against gradient and velocity.
+    /// True if the rim runs along the wall: its rate is lost against gradient and velocity.
     fn is_grazed(&self) -> bool {
         let rate = self.rate();
         let speed = self.minus.norm().hypot(self.spin);
@@ -214,7 +214,7 @@ impl<T: Table> PennyBilliard<T> {
     /// The derivative of the final state of a run, $(x, y, \theta, \varphi, \Omega, \omega)$, by the
     /// initial one (6 × 6), and by the parameter `"restitution"` where the law has one.
     ///
-    /// There is none for a run that did not reach a given time, and where an impact grazes; then
+    /// It has no value for a run that did not reach a given time, and where an impact grazes; then
     /// [`reason`](Sensitivity::reason) says why.
     pub fn sensitivity(&self, run: &Run) -> Sensitivity {
         let penny = self.penny();
@@ -253,7 +253,7 @@ impl<T: Table> PennyBilliard<T> {
         }
         match &run.ending {
             Ending::Completed => (),
-            // What never hits goes on to the time asked for.
+            // An orbit that never hits goes on to the time asked for.
             Ending::NeverHits if run.time > time => (),
             Ending::AtRest if run.time > time && run.events.is_empty() => (),
             Ending::AtRest | Ending::PressedContact => sensitivity.refuse("established-contact"),
@@ -297,7 +297,7 @@ impl<T: Table> PennyBilliard<T> {
     ///
     /// # Errors
     ///
-    /// As [`run`](Self::run).
+    /// The errors of [`run`](Self::run).
     pub fn lyapunov(
         &self,
         start: PennyState,

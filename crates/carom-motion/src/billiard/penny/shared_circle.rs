@@ -78,7 +78,7 @@ impl Arc {
         }
     }
 
-    /// Whether the circle leaves the table before half a turn.
+    /// True if the circle leaves the table before half a turn.
     pub(super) fn is_wide(&self) -> bool {
         self.wide
     }
@@ -272,7 +272,7 @@ mod tests {
                 let polynomial = c.iter().rev().fold(0.0, |sum, c| sum * z + c);
                 let direct = table.value(point + crossing.chord);
                 assert!((polynomial / (secant2 * secant2) - direct).abs() < 1e-14);
-                // The same point by the flow.
+                // The point by the flow.
                 let half = 0.5 * omega * crossing.time;
                 let reach = crossing.time * crate::billiard::trig::sinc(half);
                 let flow = reach * rotate(Vector2::new(half.cos(), half.sin()), w);

@@ -1,4 +1,4 @@
-//! How one contact carries small differences through its impact.
+//! Propagation of small differences through the impact of one contact.
 
 use super::{Columns, N_COLUMNS, Row, STATES};
 use crate::flying::{Impact, ImpactPoint};
@@ -78,7 +78,7 @@ impl<'a> Strike<'a> {
         self.gap_rate.abs() / (self.mobility * 2.0 * energy).sqrt()
     }
 
-    /// Whether a rate of the gap is lost against the size of gradient and velocity.
+    /// True if a rate of the gap is lost against the size of gradient and velocity.
     pub(super) fn is_grazed_at(&self, rate: f64, tolerance: f64) -> bool {
         let spin = self.body.angular_velocity(&self.before.angular_momentum);
         let speed = self.before.linear_momentum.norm() / self.body.mass();
@@ -86,7 +86,7 @@ impl<'a> Strike<'a> {
         !(rate.abs() > tolerance * size)
     }
 
-    /// Whether an impulse at this contact changes the rate of another gap.
+    /// True if an impulse at this contact changes the rate of another gap.
     pub(super) fn acts_on(&self, other: &Self) -> bool {
         let coupling = 1.0 / self.body.mass() + self.lever.dot(&other.moment);
         coupling.abs() > COUPLING * (self.mobility * other.mobility).sqrt()
@@ -169,7 +169,7 @@ impl<'a> Strike<'a> {
         }
     }
 
-    /// What a unit of impulse does: $(0, 0, n, \chi)$.
+    /// Change by a unit of impulse: $(0, 0, n, \chi)$.
     fn push(&self) -> Difference {
         difference(
             &Vector3::zeros(),

@@ -76,14 +76,14 @@ impl<'a, S: SupportMap, F: DifferentiableFlight> Collider<'a, S, F> {
     /// $(\delta x, \zeta, \delta\gamma, \delta\Pi)$ of the initial one (12 × 12) and by the parameters
     /// `"restitution"`, if the rule has one, `"gravity_x"`, `"gravity_y"`, `"gravity_z"` (m/s²).
     ///
-    /// There is none, and [`reason`](Sensitivity::reason) says why, where an impact grazes, where
+    /// It has no value, and [`reason`](Sensitivity::reason) says why, where an impact grazes, where
     /// several points hit together (`"simultaneous-contacts"`: they do so for no state nearby), where
     /// impacts accumulate, and for a run that ended before its time, since its final time is not fixed.
     /// An initial state on the plane is differentiated into the side on which it is free.
     ///
     /// # Errors
     ///
-    /// Those of the flight.
+    /// The errors of the flight.
     pub fn sensitivity(&self, run: &Trajectory<'_, F>) -> Result<Sensitivity, CollisionError> {
         let mut sensitivity = Sensitivity::default();
         let mut carried = Carried {

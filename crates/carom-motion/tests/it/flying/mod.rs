@@ -5,4 +5,5 @@ mod common;
 mod convergence;
 mod discrete_path;
 mod impacts;
+mod rest;
 mod sensitivity;

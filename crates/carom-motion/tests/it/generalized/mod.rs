@@ -1,4 +1,5 @@
 //! Mechanisms in generalized coordinates.
 
+mod clearance;
 mod motion;
 mod sensitivity;

@@ -461,7 +461,7 @@ fn a_mass_that_vanishes_stops_the_run_with_its_time() {
         panic!("{:?}", run.end.ending);
     };
     assert_eq!(error.kind(), "mass-not-positive-definite");
-    // As near as a step, halved ten times.
+    // The time is as near as a step, halved ten times.
     close(error.time().unwrap(), 1.0, 0.03 / 1024.0);
     assert_eq!(run.states.len(), 34);
     let beyond = integrator.state(0.0, &[2.0, 0.0], &[0.0; 2]).unwrap();

@@ -2,5 +2,9 @@
 
 mod common;
 mod contact;
+mod guard;
 mod impacts;
+mod many;
+mod scales;
 mod settling;
+mod zeno;

@@ -14,7 +14,7 @@ const ENDINGS: [&str; 16] = [
     "_hz", "_j", "_s", "_m", "_w",
 ];
 
-/// A list of the most telling quantities; nothing if there are none.
+/// A list of the most telling quantities; nothing for an empty list.
 ///
 /// Values that a paper prints come first, then values that something else confirms, then the first
 /// ones of the record.
@@ -81,7 +81,7 @@ mod tests {
         assert_eq!(in_words("_s"), "");
     }
 
-    /// What a paper prints is said before what nothing confirms.
+    /// Printed values come before values that nothing confirms.
     #[test]
     fn printed_values_come_first() {
         let mut list: Vec<Quantity> = (0..5)

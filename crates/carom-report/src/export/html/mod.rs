@@ -121,7 +121,7 @@ pub fn page(title: &str, style: &str, body: &str, plays: bool) -> String {
     )
 }
 
-/// A heading and its items, or nothing if there are none.
+/// A heading and its items, or nothing for an empty list.
 fn section<T>(
     out: &mut String,
     heading: &str,

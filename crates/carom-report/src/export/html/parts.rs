@@ -21,7 +21,7 @@ pub fn parameters(record: &Record) -> Result<String, ExportError> {
     ))
 }
 
-/// Scalar results beside the expected ones; nothing if there are none.
+/// Scalar results beside the expected ones; nothing for an empty list.
 #[must_use]
 pub fn quantities(quantities: &[Quantity]) -> String {
     if quantities.is_empty() {
@@ -68,7 +68,7 @@ fn cell(column: usize, content: &str) -> String {
     }
 }
 
-/// What stands in a row of the table of quantities.
+/// Cells in a row of the table of quantities.
 fn cells(quantity: &Quantity) -> [String; 6] {
     let lines = |text: &dyn Fn((&'static str, f64, &str)) -> String| {
         quantity
@@ -106,7 +106,7 @@ fn cells(quantity: &Quantity) -> [String; 6] {
     ]
 }
 
-/// What a phone writes before a value that has one.
+/// Label that a phone shows before a value.
 fn label(name: &str, value: &str) -> String {
     if value.is_empty() {
         return String::new();
@@ -132,10 +132,13 @@ pub fn animation(animation: &Animation) -> Result<String, ExportError> {
     }
     // In a script element only `<` can end or change what a browser reads.
     let data = serde_json::to_string(animation)?.replace('<', "\\u003c");
-    let separator = if animation.caption.is_empty() {
-        ""
-    } else {
-        ". "
+    let separator = match (
+        animation.caption.as_str(),
+        animation.title.ends_with(['?', '!']),
+    ) {
+        ("", _) => "",
+        (_, true) => " ",
+        (_, false) => ". ",
     };
     Ok(format!(
         "<figure>\n<div class=\"player\"></div>\n<script type=\"application/json\">{data}</script>\n\

@@ -122,7 +122,7 @@ impl Layout<'_> {
         canvas.text(text, [x, y], NOTE_SIZE, Look::new(HPos::Center))
     }
 
-    /// Whether a label belongs to something in the frame, its offset allowed for.
+    /// True if a label belongs to something in the frame, its offset allowed for.
     fn near(&self, [x, y]: Point) -> bool {
         let margin = 80.0;
         x > self.frame.left - margin

@@ -17,7 +17,7 @@ use crate::record::{LineStyle, PointShape};
 const FINE: f64 = 10.0;
 pub(super) const LINE_WIDTH: f64 = 2.0;
 
-/// How a piece of text is set.
+/// Font, size and anchor of a piece of text.
 #[derive(Clone)]
 pub(super) struct Look {
     anchor: HPos,

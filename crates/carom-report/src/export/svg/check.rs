@@ -1,4 +1,4 @@
-//! Whether the lists of a mark fit together.
+//! Checks that the lists of a mark fit together.
 
 use super::Done;
 use crate::export::ExportError;

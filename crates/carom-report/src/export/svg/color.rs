@@ -27,7 +27,7 @@ pub(super) fn rgb(color: Color) -> RGBColor {
     }
 }
 
-/// The same colors on dark paper: what is drawn, and what a dark page shows.
+/// Colors on dark paper: the color drawn, and its replacement on a dark page.
 const DARK: [(RGBColor, &str); 12] = [
     (PAPER, "#15171a"),
     (INK, "#e4e4e2"),

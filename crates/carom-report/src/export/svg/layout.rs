@@ -1,4 +1,4 @@
-//! Where everything goes.
+//! Layout of a figure: places of frame, ticks, labels and legend.
 
 use super::Done;
 use super::canvas::Canvas;
@@ -45,7 +45,7 @@ impl Room {
 const MAX_PLOT_HEIGHT: f64 = 640.0;
 const MIN_WIDTH: f64 = 420.0;
 
-/// Where everything goes.
+/// Layout of a figure: places of frame, ticks, labels and legend.
 pub(super) struct Layout<'a> {
     pub(super) width: f64,
     pub(super) height: f64,
@@ -200,7 +200,7 @@ fn equal_aspect(
     Ok((x.length() * per_unit, x, y.length() * per_unit, y))
 }
 
-/// As many ticks as have room for labels like the ones they get.
+/// Number of ticks whose labels have room.
 fn x_tick_count(figure: &Figure, span: Span, width: f64) -> f64 {
     let draft = Ticks::new(span, figure.x.scale, (width / 80.0).max(2.0));
     (width / (draft.width() + 36.0).max(72.0)).max(2.0)

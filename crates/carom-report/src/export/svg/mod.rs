@@ -51,7 +51,7 @@ pub fn svg(figure: &Figure) -> Result<String, ExportError> {
 ///
 /// # Errors
 ///
-/// As [`svg`].
+/// The errors of [`svg`].
 pub fn narrow(figure: &Figure) -> Result<String, ExportError> {
     drawn(figure, Room::Narrow)
 }

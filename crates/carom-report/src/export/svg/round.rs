@@ -5,7 +5,7 @@ pub(super) fn whole(value: f64) -> i32 {
     value as i32
 }
 
-/// As [`whole`], with more digits.
+/// [`whole`] with more digits.
 pub(super) fn whole_long(value: f64) -> i64 {
     value as i64
 }

@@ -3,7 +3,7 @@
 use super::span::Span;
 use crate::record::Scale;
 
-/// What an axis is linear in: the value, or its decimal logarithm.
+/// Quantity that an axis is linear in: the value, or its decimal logarithm.
 pub(super) fn transform(scale: Scale, value: f64) -> f64 {
     match scale {
         Scale::Linear => value,
@@ -12,7 +12,7 @@ pub(super) fn transform(scale: Scale, value: f64) -> f64 {
     }
 }
 
-/// Where the values of an axis lie on the canvas.
+/// Map from the values of an axis to the canvas.
 #[derive(Clone, Copy)]
 pub(super) struct Map {
     pub(super) scale: Scale,

@@ -1,10 +1,10 @@
-//! How wide text is, and where it breaks.
+//! Width of text, and its breaks into lines.
 
-/// Of tick labels.
+/// Font size of tick labels.
 pub(super) const TICK_SIZE: f64 = 13.0;
-/// Of the axes' labels.
+/// Font size of the axes' labels.
 pub(super) const LABEL_SIZE: f64 = 15.0;
-/// Of the text of marks and legend.
+/// Font size of the text of marks and legend.
 pub(super) const NOTE_SIZE: f64 = 13.0;
 
 /// Estimated width; the renderer picks the font, so this errs to the wide side.

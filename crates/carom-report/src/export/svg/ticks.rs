@@ -1,4 +1,4 @@
-//! Where an axis has ticks, and what they say.
+//! Ticks of an axis, and their labels.
 
 use super::decimal::{decimal, digit_count, log_label, log_of, scaled, superscript};
 use super::round::{whole, whole_long};

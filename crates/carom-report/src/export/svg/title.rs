@@ -9,7 +9,7 @@ use super::text::{text_width, wrap};
 
 const SIZE: f64 = 18.0;
 const LINE_HEIGHT: f64 = 23.0;
-/// How much wider bold text is than `text_width` says.
+/// Width of bold text over the one that `text_width` says.
 const BOLD: f64 = 1.18;
 
 /// The title in lines that fit.

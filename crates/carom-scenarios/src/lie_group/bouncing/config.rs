@@ -324,7 +324,7 @@ pub(super) fn name_key(error: CollisionError) -> ScenarioError {
         CollisionError::Flight(VariationalError::BadDuration { .. }) => {
             ScenarioError::value("duration", error)
         }
-        CollisionError::InitialPenetration { .. } => {
+        CollisionError::InitialPenetration { .. } | CollisionError::CoarseCoordinates { .. } => {
             ScenarioError::value("initial.position", error)
         }
         other => other.into(),

@@ -271,7 +271,9 @@ impl Setup {
     /// Names the key at fault, where one is.
     pub(super) fn name_key(&self, error: &MotionError) -> ScenarioError {
         let key = match error {
-            MotionError::InitialPenetration { .. } => "bodies.position",
+            MotionError::InitialPenetration { .. } | MotionError::CoarseCoordinates { .. } => {
+                "bodies.position"
+            }
             MotionError::Shape { .. } => "bodies.shape",
             _ => "bodies",
         };

@@ -5,7 +5,7 @@ use super::config::ImpactOutput;
 use crate::motion::figures::{MOST_LINES, Series, against_time};
 use crate::motion::playback::{Hit, playback, up};
 use carom_motion::hybrid::Ending;
-use carom_motion::world::{Event, Impact, RunEnd, Sample};
+use carom_motion::world::{Event, Impact, PlaneSpec, RunEnd, Sample};
 use carom_report::record::{Quantity, Record};
 use carom_variational::State;
 use nalgebra::Vector3;
@@ -300,7 +300,7 @@ pub(super) fn report(whole: &World, log: &Log<'_>, end: &RunEnd, record: &mut Re
     if !ignored.is_empty() {
         results.push(("ignored", json!(ignored)));
     }
-    if let Some(warning) = left_behind(whole, end) {
+    if let Some(warning) = falls_for_ever(whole) {
         results.push(("warnings", json!([warning])));
     }
     for (key, value) in results {
@@ -326,34 +326,25 @@ pub(super) fn report(whole: &World, log: &Log<'_>, end: &RunEnd, record: &mut Re
     playback(&setup.spec, &log.frames, &log.shown, record);
 }
 
-/// A warning that names the bodies that fall freely at the end and move away from every plane, faster and faster: none
-/// of the planes can ever stop them.
-fn left_behind(World { world, setup }: &World, end: &RunEnd) -> Option<String> {
+/// A warning that all mobile bodies fall for ever: no plane faces gravity, and nothing is fixed that could stop them.
+fn falls_for_ever(World { world, setup }: &World) -> Option<String> {
     let gravity = setup.gravity;
-    if gravity == Vector3::zeros() || end.time == 0.0 {
+    let faces = |plane: &PlaneSpec| plane.half_space.normal().dot(&gravity) < 0.0;
+    let mut all = 0..world.n_bodies();
+    if gravity == Vector3::zeros()
+        || setup.spec.planes.iter().any(faces)
+        || all.any(|body| world.is_fixed(body))
+    {
         return None;
     }
-    let leaves = |body: &usize| {
-        let (velocity, _) = world.velocity(*body, &end.states[*body]);
-        let mut planes = setup.spec.planes.iter();
-        !world.is_fixed(*body)
-            && velocity.dot(&gravity) > 0.0
-            && planes.all(|plane| {
-                let normal = plane.half_space.normal();
-                normal.dot(&gravity) >= 0.0 && normal.dot(&velocity) > 0.0
-            })
-    };
     let bodies: Vec<String> = (0..world.n_bodies())
-        .filter(leaves)
         .map(|body| format!("`{}`", world.name(body)))
         .collect();
-    (!bodies.is_empty()).then(|| {
-        let verb = if bodies.len() == 1 { "falls" } else { "fall" };
-        format!(
-            "{} {verb} for ever: no plane is below; add [[planes]], for example a floor with normal = [0, 0, 1]",
-            bodies.join(", ")
-        )
-    })
+    let verb = if bodies.len() == 1 { "falls" } else { "fall" };
+    Some(format!(
+        "{} {verb} for ever: no plane is below; add [[planes]], for example a floor with normal = [0, 0, 1]",
+        bodies.join(", ")
+    ))
 }
 
 /// Heights of the centers of mass, and the energies of all bodies, against time.

@@ -1,0 +1,366 @@
+//! Compression and expansion of all contacts at once, capped by energy.
+
+use super::friction_cone::{ConeShape, FrictionCone};
+use super::round::{RoundStep, RoundWorkspace};
+use super::space::ContactSpace;
+use super::stepper::{StepProblem, StepWorkspace};
+use crate::draft::{Opening, worst};
+use crate::gate::Rules;
+use crate::jump::separating;
+use crate::laws::BuiltIn;
+use crate::{
+    Contact, Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus,
+    PoissonDiagnostics,
+};
+use carom_lcp::cone::{ConeMode, ConeSelection};
+use carom_metric::kernel;
+
+/// Energy that an expansion may gain before it is scaled down, as a fraction of the work that the
+/// impulses do and undo: its rounding.
+const GAIN: f64 = 1e-12;
+
+/// The scale of an expansion is found to this accuracy, absolutely: it lies in [0, 1].
+const SCALE_ACCURACY: f64 = 1e-12;
+
+/// A contact that slips by less than this fraction of what its tangential velocity is made of
+/// sticks.
+const STICKS: f64 = 1e-9;
+
+/// Poisson's hypothesis for all contacts at once, capped by energy (`poisson`).
+///
+/// *Compression* is the simultaneous law without restitution: impulses $\lambda_c$, velocities $v_c$, $u_c$.
+/// *Expansion* gives back at least the fraction $e_i$ of every normal impulse of compression,
+/// $p_i = s e_i\lambda_{c,n,i}$: impulses $\lambda$ with $u = u_c + G\lambda$ and
+///
+/// $$ 0 \le \lambda_n - p \perp u_n \ge 0, \qquad \lVert\lambda_t\rVert \le \mu\lambda_n, \qquad
+/// \lambda_t = -\mu\lambda_n \frac{u_t}{\lVert u_t\rVert} \text{ where } u_t \ne 0. $$
+///
+/// The impulses of the outcome are $\lambda_c + \lambda$. The scale $s$ is 1 if kinetic energy does not
+/// grow, else the largest in $[0, 1]$ with which it does not. Contacts that share no body with others
+/// have a scale of their own. Without restitution, or if nothing approaches, there is no expansion.
+///
+/// *There is an answer* for every restitution, also where contacts oppose each other: both problems are
+/// copositive. Kinetic energy never grows. Where compression closes every contact, without friction
+/// and with one $e$, it is Moreau's law. A contact at rest gives back, too: one that is pressed by what
+/// hits its body from the other side.
+///
+/// If rows depend on each other, the impulses of compression, and with unequal $e$ or friction the
+/// velocities after the expansion, may be one of several answers: [`selection`](Self::selection) chooses among
+/// velocities of compression alone, and the member of an expansion is the one that is found first.
+///
+/// # Examples
+///
+/// A ball between two walls that it touches both: what one gives, the other takes.
+///
+/// ```
+/// use carom_impact::{Contact, ContactSet, ImpactLaw, ImpactProblem};
+/// use carom_impact::frictional::Poisson;
+/// use carom_metric::{Covector, KineticMetric, Tangent};
+/// use nalgebra::DMatrix;
+/// let metric = KineticMetric::new(DMatrix::identity(1, 1))?;
+/// let wall = |side: f64| Contact {
+///     normal: Covector::from_slice(&[side]),
+///     tangents: vec![],
+///     friction: 0.0,
+///     restitution: 0.5,
+/// };
+/// let contacts = ContactSet::new(&metric, vec![wall(1.0), wall(-1.0)])?;
+/// let problem = ImpactProblem::new(&contacts, Tangent::from_slice(&[-2.0]))?;
+/// let outcome = Poisson::default().resolve(&problem)?;
+/// assert!(outcome.velocity_plus.0[0].abs() < 1e-15);
+/// assert!((outcome.impulses[0] - 3.0).abs() < 1e-12);
+/// assert!((outcome.impulses[1] - 1.0).abs() < 1e-12);
+/// # Ok::<(), carom_impact::ImpactError>(())
+/// ```
+///
+/// Poisson 1833; Glocker & Pfeiffer, *Multiple impacts with friction in rigid multibody systems*, 1995.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
+pub struct Poisson {
+    /// Shape of the friction cones of spatial contacts.
+    pub friction_cone: FrictionCone,
+    /// Member of a continuum of compressions that is taken, with round cones.
+    pub selection: ConeSelection,
+}
+
+impl ImpactLaw for Poisson {
+    fn name(&self) -> &'static str {
+        Self::INFO.name
+    }
+
+    fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
+        let problem = problem.event();
+        let contacts = problem.contacts();
+        contacts.require_tangents()?;
+        let space = ContactSpace::new(contacts);
+        let shape = self.friction_cone.shape(space.n_tangents)?;
+        let told = PoissonDiagnostics {
+            compression: space.on_rows(&vec![0.0; space.n_slots()], problem.scale(), contacts),
+            scale: 1.0,
+            residual: 0.0,
+            cone: self.friction_cone,
+            family: 0,
+            selection: self.selection,
+            modes: vec![ConeMode::Open; space.n_contacts],
+            pivots: 0,
+            newton_steps: 0,
+        };
+        if !problem.is_approaching() {
+            return separating(problem, Diagnostics::Poisson(Box::new(told)));
+        }
+        self.impact(problem, &space, shape, told)
+    }
+}
+
+impl Poisson {
+    /// The outcome of an impact in which contacts approach.
+    fn impact(
+        &self,
+        problem: &ImpactProblem<'_>,
+        space: &ContactSpace,
+        shape: ConeShape,
+        mut told: PoissonDiagnostics,
+    ) -> Result<ImpactOutcome, ImpactError> {
+        let contacts = problem.contacts();
+        let before = space.velocity(problem.momentum());
+        let sizes = space.sizes(problem.momentum());
+        let (mut total, mut compression) = (vec![0.0; space.n_slots()], vec![0.0; space.n_slots()]);
+        for members in space.independent() {
+            if !members.iter().any(|i| problem.approaches(*i)) {
+                continue;
+            }
+            let slots = space.slots_of(&members);
+            let of_slots =
+                |values: &[f64]| -> Vec<f64> { slots.iter().map(|slot| values[*slot]).collect() };
+            let restitution = members.iter().map(|i| {
+                let contact: &Contact = &contacts.contacts()[*i];
+                contact.restitution
+            });
+            let mut part = Phases {
+                space: space.part(&members),
+                shape,
+                selection: self.selection,
+                restitution: restitution.collect(),
+                before: of_slots(before.as_slice()),
+                sizes: of_slots(&sizes),
+                told: &mut told,
+            };
+            let phases = part.resolve()?;
+            for (at, slot) in slots.iter().enumerate() {
+                compression[*slot] = phases.compression[at];
+                total[*slot] = phases.total[at];
+            }
+        }
+        told.compression = space.on_rows(&compression, problem.scale(), contacts);
+        told.modes = modes(space, before.as_slice(), &sizes, &total);
+        space.draft(problem, &total).outcome(
+            problem,
+            &Rules::FRICTIONAL,
+            &mut Opening::default(),
+            ImpactStatus::Resolved,
+            Diagnostics::Poisson(Box::new(told)),
+        )
+    }
+}
+
+/// Impulses on the slots of a part.
+struct Impulses {
+    compression: Vec<f64>,
+    /// Compression and expansion.
+    total: Vec<f64>,
+}
+
+/// Both phases of contacts that share no body with others.
+struct Phases<'t> {
+    space: ContactSpace,
+    shape: ConeShape,
+    selection: ConeSelection,
+    restitution: Vec<f64>,
+    /// Scaled velocities of the slots before the impact, and the sizes of their terms.
+    before: Vec<f64>,
+    sizes: Vec<f64>,
+    told: &'t mut PoissonDiagnostics,
+}
+
+impl Phases<'_> {
+    fn resolve(&mut self) -> Result<Impulses, ImpactError> {
+        let solver = Solver::new(&self.space, self.shape)?;
+        let compression = self.compress(&solver)?;
+        let mut total = compression.clone();
+        let width = self.space.width();
+        let mut given_back = vec![0.0; self.space.n_contacts];
+        for (i, (p, e)) in given_back.iter_mut().zip(&self.restitution).enumerate() {
+            *p = (e * compression[i * width]).max(0.0);
+        }
+        if given_back.iter().any(|p| *p > 0.0) {
+            let after = self.after(&compression);
+            let expansion = self.expand(&solver, &after, &given_back, &compression)?;
+            for (total, l) in total.iter_mut().zip(&expansion) {
+                *total += l;
+            }
+        }
+        Ok(Impulses { compression, total })
+    }
+
+    fn compress(&mut self, solver: &Solver) -> Result<Vec<f64>, ImpactError> {
+        match solver {
+            Solver::Round(round) => {
+                let mut workspace = RoundWorkspace::default();
+                let answer = round.solve(&self.before, &[], self.selection, &mut workspace)?;
+                self.told.family += answer.family;
+                self.told.pivots += answer.n_pivots;
+                self.told.newton_steps += answer.n_newton_steps;
+                if answer.selection != self.selection {
+                    self.told.selection = answer.selection;
+                }
+                self.tell_residual(answer.residual);
+                Ok(workspace.impulse)
+            }
+            Solver::Polygons(step) => self.by_pivots(step, &self.before.clone(), &[]),
+        }
+    }
+
+    /// The expansion with the largest scale that gains no energy.
+    fn expand(
+        &mut self,
+        solver: &Solver,
+        after: &[f64],
+        given_back: &[f64],
+        compression: &[f64],
+    ) -> Result<Vec<f64>, ImpactError> {
+        let full = self.expansion(solver, after, given_back)?;
+        if !self.gains(compression, &full) {
+            return Ok(full);
+        }
+        let (mut low, mut high) = (0.0, 1.0);
+        let mut best = vec![0.0; full.len()];
+        while high - low > SCALE_ACCURACY {
+            let scale = 0.5 * (low + high);
+            let floors: Vec<f64> = given_back.iter().map(|p| scale * p).collect();
+            let expansion = self.expansion(solver, after, &floors)?;
+            if self.gains(compression, &expansion) {
+                high = scale;
+            } else {
+                low = scale;
+                best = expansion;
+            }
+        }
+        self.told.scale = self.told.scale.min(low);
+        Ok(best)
+    }
+
+    /// Impulses that give back at least the floors.
+    fn expansion(
+        &mut self,
+        solver: &Solver,
+        after: &[f64],
+        floors: &[f64],
+    ) -> Result<Vec<f64>, ImpactError> {
+        match solver {
+            Solver::Round(round) => {
+                let (answer, impulse) = round.solve_above(after, floors)?;
+                self.told.newton_steps += answer.n_newton_steps;
+                self.tell_residual(answer.residual);
+                Ok(impulse)
+            }
+            Solver::Polygons(step) => self.by_pivots(step, after, floors),
+        }
+    }
+
+    /// A complementarity problem of polygons, with floors under the normal impulses or without.
+    fn by_pivots(
+        &mut self,
+        step: &StepProblem,
+        velocity: &[f64],
+        floors: &[f64],
+    ) -> Result<Vec<f64>, ImpactError> {
+        let mut workspace = StepWorkspace::new();
+        workspace.made = self.sizes.clone();
+        let width = self.space.width();
+        let mut shifted = velocity.to_vec();
+        let mut given = vec![0.0; velocity.len()];
+        for (i, p) in floors.iter().enumerate() {
+            given[i * width] = *p;
+            for (u, g) in shifted.iter_mut().zip(&self.space.gram.column(i * width)) {
+                *u += g * p;
+            }
+        }
+        workspace.floors = floors.to_vec();
+        step.solve(&self.space, &shifted, &[], &mut workspace)?;
+        self.told.pivots += workspace.n_pivots;
+        self.tell_residual(workspace.residual);
+        for (given, l) in given.iter_mut().zip(&workspace.impulse) {
+            *given += l;
+        }
+        Ok(given)
+    }
+
+    fn tell_residual(&mut self, residual: f64) {
+        self.told.residual = worst([self.told.residual, residual].into_iter());
+    }
+
+    /// Velocities of the slots after impulses.
+    fn after(&self, impulse: &[f64]) -> Vec<f64> {
+        after(&self.space, &self.before, impulse)
+    }
+
+    /// True if compression and expansion do more work than rounding.
+    fn gains(&self, compression: &[f64], expansion: &[f64]) -> bool {
+        let total = compression.iter().zip(expansion).map(|(a, b)| a + b);
+        let total: Vec<f64> = total.collect();
+        let after = self.after(&total);
+        let (mut work, mut size) = (0.0, 0.0);
+        for ((l, minus), plus) in total.iter().zip(&self.before).zip(&after) {
+            work += l * (minus + plus);
+            size += l.abs() * (minus.abs() + plus.abs());
+        }
+        !(work <= GAIN * size)
+    }
+}
+
+/// Velocities of the slots of a space after impulses.
+fn after(space: &ContactSpace, before: &[f64], impulse: &[f64]) -> Vec<f64> {
+    let mut after = before.to_vec();
+    for (l, column) in impulse.iter().zip(space.gram.column_iter()) {
+        if *l != 0.0 {
+            kernel::add_scaled(&mut after, *l, column.as_slice());
+        }
+    }
+    after
+}
+
+/// Modes of the contacts, from their impulses and the slips that they end with.
+fn modes(space: &ContactSpace, before: &[f64], sizes: &[f64], total: &[f64]) -> Vec<ConeMode> {
+    let plus = after(space, before, total);
+    let width = space.width();
+    let mode = |i: usize| {
+        let first = i * width;
+        let tangents = first + 1..first + width;
+        let slip = kernel::norm(&plus[tangents.clone()]);
+        let size = kernel::norm(&sizes[tangents.clone()]) + kernel::norm(&before[tangents]);
+        if !(total[first] > 0.0) {
+            ConeMode::Open
+        } else if space.friction[i] > 0.0 && slip <= STICKS * size.max(total[first]) {
+            ConeMode::Stick
+        } else {
+            ConeMode::Slide
+        }
+    };
+    (0..space.n_contacts).map(mode).collect()
+}
+
+/// Solver of both phases.
+enum Solver {
+    Round(RoundStep),
+    Polygons(StepProblem),
+}
+
+impl Solver {
+    fn new(space: &ContactSpace, shape: ConeShape) -> Result<Self, ImpactError> {
+        Ok(match shape {
+            ConeShape::Round => Self::Round(RoundStep::new(space)),
+            ConeShape::Polygon(k) => Self::Polygons(StepProblem::new(space, k, false)?),
+        })
+    }
+}

@@ -1,0 +1,209 @@
+//! Limits of a step of lasting contact: bodies stay outside each other, and their energy grows by no more than
+//! the error of the step.
+//!
+//! A step that is too large for its bodies, so that gravity or rolling would move them by their own size within it,
+//! finds impulses that press them through each other or throw them apart. Nothing that follows would mean anything,
+//! so the run stops before such a step and names one that would do.
+
+use crate::world::MotionError;
+use crate::world::body::{Body, Velocity};
+use crate::world::error::StepFault;
+use crate::world::search::BAND;
+use crate::world::step::{Step, StepPair, StepScene};
+use carom_variational::State;
+
+/// Rounding of the work of kicks, as a fraction of the kinetic energy.
+const ROUNDING: f64 = 1e-12;
+
+/// Energy that the errors of all steps may add, as a fraction of $m(v^2 + gr)$ of the bodies: less than the first passes
+/// whatever its cause, and is told as the error of the energy; more than the second passes never, whatever the
+/// order of the step would allow.
+const LEAST_GAINED: f64 = 1e-3;
+const MOST_GAINED: f64 = 1e-2;
+
+/// Step in units of $\sqrt{r/a}$, the time in which the acceleration moves a body by its radius, that is fine.
+const FINE: f64 = 0.1;
+
+/// Halvings in search of a step that would do.
+const HALVINGS: usize = 12;
+
+/// Energy that the errors of the steps of a body have added so far (J).
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Gained {
+    energy: f64,
+    /// Energy that the order of the steps allows (J).
+    allowed: f64,
+    /// Largest $m(v^2 + gr)$.
+    scale: f64,
+}
+
+/// Speed, acceleration and rate of the motion of a body in lasting contact.
+struct Pace {
+    mass: f64,
+    speed: f64,
+    acceleration: f64,
+    rate: f64,
+}
+
+impl StepScene<'_> {
+    fn pace(&self, body: &Body, state: &State, h: f64) -> Option<Pace> {
+        let mass = body.rigid.as_ref()?.mass();
+        let gravity = self.flights.gravity.norm();
+        let velocity = Velocity::of(body, state);
+        let speed = velocity.linear.norm() + velocity.angular.norm() * body.radius + gravity * h;
+        let acceleration = gravity + speed * speed / body.radius;
+        let rate = (acceleration / body.radius).sqrt() + speed / body.radius;
+        Some(Pace {
+            mass,
+            speed,
+            acceleration,
+            rate,
+        })
+    }
+
+    /// Speed by which accelerations can change the normal velocity of a pair within a step (m/s).
+    pub(crate) fn gathered(&self, pair: &StepPair<'_>, states: &[State], h: f64) -> f64 {
+        let of = |place: usize| {
+            let pace = self.pace(self.bodies.get(place)?, states.get(place)?, h)?;
+            Some(pace.acceleration * h)
+        };
+        let places = [Some(pair.first), pair.second];
+        places.into_iter().flatten().filter_map(of).sum()
+    }
+
+    fn most_gains(&self, states: &[State], h: f64) -> impl Iterator<Item = f64> {
+        let all = self.bodies.iter().zip(states);
+        all.map(move |(body, state)| {
+            self.pace(body, state, h).map_or(0.0, |pace| {
+                let kick = pace.acceleration * h;
+                let order = kick * kick * (pace.rate * h).min(1.0);
+                pace.mass * (order + ROUNDING * pace.speed * pace.speed)
+            })
+        })
+    }
+
+    /// Energy that a step may add at most by the error of its order, $m(ah)^2\cdot h\omega$ for each body with the
+    /// acceleration $a$ and the rate $\omega$ of its motion, and by rounding (J).
+    pub(crate) fn most_gain(&self, states: &[State], h: f64) -> f64 {
+        self.most_gains(states, h).sum()
+    }
+
+    fn energy(&self, states: &[State]) -> f64 {
+        let all = self.bodies.iter().zip(states);
+        all.map(|(body, state)| self.flights.energy(body, state))
+            .sum()
+    }
+
+    /// Energy that the error of a step adds for certain (J): by which the energy rises, or falls beside what friction
+    /// and landing points take.
+    fn gain(step: &Step) -> f64 {
+        if step.work > 0.0 {
+            step.work
+        } else {
+            (step.work + step.loss).min(0.0)
+        }
+    }
+
+    /// Adds a step to what its bodies have gained.
+    pub(crate) fn add_gain<'g>(
+        &self,
+        before: &[State],
+        step: &Step,
+        gained: impl Iterator<Item = &'g mut Gained>,
+    ) {
+        let gravity = self.flights.gravity.norm();
+        let (gain, all) = (Self::gain(step), self.most_gain(before, step.length));
+        let most = self.most_gains(before, step.length);
+        let bodies = self.bodies.iter().zip(before);
+        for (((body, state), most), gained) in bodies.zip(most).zip(gained) {
+            gained.energy += if all > 0.0 { gain * most / all } else { 0.0 };
+            gained.allowed += most;
+            if let Some(pace) = self.pace(body, state, step.length) {
+                let square = pace.speed * pace.speed + gravity * body.radius;
+                gained.scale = gained.scale.max(pace.mass * square);
+            }
+        }
+    }
+
+    /// The first pair that overlaps at the end of a step by more than its contact tolerance, and its depth (m).
+    fn overlap(&self, step: &Step) -> Option<(&StepPair<'_>, f64)> {
+        let mut all = self.pairs.iter().zip(&step.pairs);
+        all.find_map(|(pair, result)| {
+            let rounding = BAND * self.gap_scale(pair, &step.end);
+            let fits = result.gap >= -(pair.tolerance + rounding);
+            (!fits).then_some((pair, -result.gap))
+        })
+    }
+
+    /// True if things overlap at the end of a step.
+    pub(crate) fn overlaps(&self, step: &Step) -> bool {
+        self.overlap(step).is_some()
+    }
+
+    /// Why a step must not be taken, if so, with what its bodies have gained before it.
+    fn fault(&self, before: &[State], step: &Step, gained: &[Gained]) -> Option<StepFault> {
+        if let Some((pair, depth)) = self.overlap(step) {
+            return Some(StepFault::Overlap {
+                first: pair.body.name.clone(),
+                second: pair.other.name().to_owned(),
+                depth,
+            });
+        }
+        let mut after = gained.to_vec();
+        self.add_gain(before, step, after.iter_mut());
+        let sum = |value: fn(&Gained) -> f64| after.iter().map(value).sum::<f64>();
+        let (energy, scale) = (sum(|g| g.energy), sum(|g| g.scale));
+        let rounding = ROUNDING * self.energy(before).abs();
+        let allowed = sum(|g| g.allowed);
+        let most = allowed.clamp(LEAST_GAINED * scale, MOST_GAINED * scale) + rounding;
+        (!(energy <= most)).then_some(StepFault::Gain { energy, most })
+    }
+
+    /// Checks a step before it is taken.
+    ///
+    /// # Errors
+    ///
+    /// [`MotionError::StepTooLarge`], with a step that would do.
+    pub(crate) fn check(
+        &self,
+        before: &[State],
+        step: &Step,
+        gained: &[Gained],
+    ) -> Result<(), MotionError> {
+        let Some(fault) = self.fault(before, step, gained) else {
+            return Ok(());
+        };
+        Err(MotionError::StepTooLarge {
+            time: self.time,
+            time_step: self.time_step,
+            sufficient: self.sufficient(before),
+            fault,
+        })
+    }
+
+    /// A step that would do: fine for the accelerations of all bodies, and half of one that does here.
+    fn sufficient(&self, before: &[State]) -> f64 {
+        let all = self.bodies.iter().zip(before);
+        let fine = all.filter_map(|(body, state)| {
+            let pace = self.pace(body, state, 0.0)?;
+            Some(FINE * (body.radius / pace.acceleration).sqrt())
+        });
+        let mut step = fine.fold(0.5 * self.time_step, f64::min);
+        let none = vec![Gained::default(); self.bodies.len()];
+        for _ in 0..HALVINGS {
+            let finer = StepScene {
+                time_step: step,
+                ..self.clone()
+            };
+            let tried = finer.step(before, step, None);
+            if tried.is_ok_and(|tried| finer.fault(before, &tried, &none).is_none()) {
+                break;
+            }
+            step *= 0.5;
+        }
+        // Two digits, rounded down, are enough of a number that is to be copied.
+        let digit = 10f64.powf((0.5 * step).log10().floor() - 1.0);
+        let rounded = (0.5 * step / digit).floor() * digit;
+        format!("{rounded:.1e}").parse().unwrap_or(rounded)
+    }
+}

@@ -1,0 +1,109 @@
+//! Lasting contact: what friction takes, what the error of the step is, and steps that are too large.
+
+use super::common::*;
+use carom_geometry::{Ellipsoid, Shape};
+use carom_motion::hybrid::Ending;
+use carom_motion::world::{BodySpec, MotionError, WorldSpec};
+
+fn egg(position_z: f64, spin: nalgebra::Vector3<f64>) -> BodySpec {
+    let shape = Shape::Ellipsoid(Ellipsoid::new([0.2, 0.15, 0.1], v(0.0, 0.0, 0.0)).unwrap());
+    moving(
+        body("egg", shape, 1.0, v(0.0, 0.0, position_z)),
+        v(0.1, 0.0, 0.0),
+        spin,
+    )
+}
+
+/// An egg that rocks on the floor; lengths and times as on Earth, but for the step.
+fn rocking(gravity: f64, friction: f64, time_step: f64) -> WorldSpec {
+    let pace = (gravity / 10.0).sqrt();
+    let egg = egg(0.1, v(pace, 2.0 * pace, 0.0));
+    let mut spec = spec(vec![egg], vec![floor()], friction, 0.5);
+    spec.gravity = v(0.0, 0.0, -gravity);
+    spec.time_step = time_step;
+    spec
+}
+
+/// Without friction nothing is lost; the energy errs by the order of the step, a quarter with half the step.
+#[test]
+fn a_frictionless_contact_takes_no_energy() {
+    let errors = [4e-3, 2e-3, 1e-3].map(|time_step| {
+        let (world, end, _) = run(&rocking(10.0, 0.0, time_step), 1.0);
+        assert_eq!(end.ending, Ending::Completed);
+        assert!(end.balance.contact_loss.abs() <= 1e-14);
+        let energy = |states: &[carom_variational::State]| world.energy(0, &states[0]);
+        let change = energy(&end.states) - energy(world.initial_states());
+        let error = end.balance.energy_error;
+        assert!(error >= change.abs() * (1.0 - 1e-9) && error > 0.0);
+        error
+    });
+    for pair in errors.windows(2) {
+        let ratio = pair[0] / pair[1];
+        assert!((ratio - 4.0).abs() <= 0.5, "{ratio}");
+    }
+}
+
+/// Friction takes its force times the way that slips; rolling takes nothing.
+#[test]
+fn friction_takes_force_times_way() {
+    let cube = moving(
+        cuboid("cube", [0.1; 3], v(0.0, 0.0, 0.1)),
+        v(1.0, 0.0, 0.0),
+        v(0.0, 0.0, 0.0),
+    );
+    let (_, end, _) = run(&spec(vec![cube], vec![floor()], 0.2, 0.0), 1.0);
+    // It stops: all of its kinetic energy.
+    close(end.balance.contact_loss, 0.5, 1e-12);
+    assert!(end.balance.energy_error <= 1e-12);
+    let ball = moving(
+        ball("ball", 0.1, 1.0, v(0.0, 0.0, 0.1)),
+        v(0.0, 1.0, 0.0),
+        v(-10.0, 0.0, 0.0),
+    );
+    let (_, end, _) = run(&spec(vec![ball], vec![floor()], 0.2, 0.0), 1.0);
+    assert!(end.balance.contact_loss.abs() <= 1e-12 && end.balance.energy_error <= 1e-12);
+}
+
+/// Gravity that moves an egg by its size within a step: the run stops and names a step, and with that step the same
+/// time is completed.
+#[test]
+fn a_step_that_is_too_large_stops_the_run() {
+    for (gravity, friction) in [(1e5, 0.0), (1e5, 0.3), (1e6, 0.0), (1e6, 0.3), (1e9, 0.1)] {
+        let spec = rocking(gravity, friction, 2e-3);
+        let (_, end, _) = run(&spec, 0.1);
+        let Ending::Stopped(MotionError::StepTooLarge { sufficient, .. }) = end.ending else {
+            panic!("{:?}", end.ending);
+        };
+        assert!(sufficient < 2e-3);
+        let finer = WorldSpec {
+            time_step: sufficient,
+            ..spec
+        };
+        let (_, end, _) = run(&finer, 100.0 * sufficient);
+        assert_eq!(end.ending, Ending::Completed);
+        assert!(end.lowest_gap >= -1e-10);
+        // A thousandth of the weight times the size.
+        assert!(end.balance.energy_error <= 1e-3 * gravity * 0.2);
+    }
+}
+
+/// Balls and boxes are moved exactly by any step.
+#[test]
+fn a_step_is_not_too_large_where_it_is_exact() {
+    let ball = moving(
+        ball("ball", 0.1, 1.0, v(0.0, 0.0, 0.1)),
+        v(3.0, 0.0, 0.0),
+        v(0.0, 5.0, 0.0),
+    );
+    let cube = moving(
+        cuboid("cube", [0.1; 3], v(0.0, 2.0, 0.1)),
+        v(40.0, 0.0, 0.0),
+        v(0.0, 0.0, 0.0),
+    );
+    let mut spec = spec(vec![ball, cube], vec![floor()], 0.3, 0.0);
+    spec.gravity = v(0.0, 0.0, -1e6);
+    spec.time_step = 2e-3;
+    let (_, end, _) = run(&spec, 0.1);
+    assert_eq!(end.ending, Ending::Completed);
+    assert!(end.balance.energy_error <= 1e-12 * 1e6);
+}
