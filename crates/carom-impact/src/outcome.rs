@@ -75,7 +75,7 @@ impl ImpactOutcome {
     pub fn warnings(&self) -> Vec<Warning> {
         let is_unique = match &self.diagnostics {
             Diagnostics::Cone(cone) => cone.family == 0 && !cone.met_others,
-            Diagnostics::Poisson(phases) => phases.family == 0,
+            Diagnostics::Poisson(phases) => phases.family == 0 && !phases.met_others,
             Diagnostics::Complementarity { member, .. } => {
                 member.is_none_or(|member| member.family == 0 && !member.met_others)
             }
@@ -232,10 +232,13 @@ pub struct PoissonDiagnostics {
     pub residual: f64,
     /// The friction cones of contacts in space.
     pub cone: FrictionCone,
-    /// Dimension of the continuum of compressions of which this is a member; 0 if they are isolated.
+    /// Dimensions of the continua of velocities after compression and after expansion of which these are members,
+    /// added; 0 if they are isolated.
     pub family: usize,
-    /// Selection of the member.
+    /// Selection of the members.
     pub selection: ConeSelection,
+    /// True if another compression was met on the way.
+    pub met_others: bool,
     /// Modes of the contacts at the end of the impact, [`Open`](ConeMode::Open) without an impulse.
     pub modes: Vec<ConeMode>,
     /// Lemke pivots made.

@@ -83,6 +83,21 @@ impl Canonical {
         }
     }
 
+    /// For contacts without friction, whose velocities are unique: they stay as given, unless some may be copies.
+    pub(super) fn without_friction(
+        space: &ContactSpace,
+        contacts: Vec<usize>,
+        before: &[f64],
+        rebounds: &[f64],
+    ) -> Self {
+        let is_parallel = |i: usize, j: usize| space.gram[(i, j)] >= NEARLY_PARALLEL;
+        let mut rest = contacts.iter().enumerate();
+        match rest.any(|(k, i)| contacts[..k].iter().any(|j| is_parallel(*i, *j))) {
+            true => Self::new(space, &contacts, before, rebounds, false),
+            false => Self::as_given(contacts),
+        }
+    }
+
     /// For contacts whose answer is unique: they stay as given.
     pub(super) fn as_given(contacts: Vec<usize>) -> Self {
         Self {

@@ -59,6 +59,7 @@ mod poisson;
 mod polygon;
 mod probe;
 mod refuted;
+mod regular;
 mod round;
 mod sampler;
 mod samples;

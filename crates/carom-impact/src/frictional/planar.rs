@@ -93,10 +93,16 @@ pub(super) fn first_solution(
 fn is_isolated(space: &ContactSpace, before: &[f64], workspace: &StepWorkspace) -> bool {
     let (impulse, after) = (&workspace.impulse, &workspace.after);
     let none = NO_VELOCITY * before.iter().fold(0.0, |a: f64, b| a.max(b.abs()));
+    let slides = |contact: usize| {
+        let pushes = impulse[2 * contact] > 0.0 || after[2 * contact].abs() <= none;
+        pushes && space.friction[contact] > 0.0 && after[2 * contact + 1].abs() > none
+    };
+    if !(0..space.n_contacts).any(slides) {
+        return true;
+    }
     // Rows of contacts that stay closed, and the unknowns: a slot, and that of friction with its factor.
     let mut rows = Vec::with_capacity(2 * space.n_contacts);
     let mut unknowns = Vec::with_capacity(2 * space.n_contacts);
-    let mut is_sliding = false;
     for contact in 0..space.n_contacts {
         let (normal, tangent) = (2 * contact, 2 * contact + 1);
         let friction = space.friction[contact];
@@ -105,7 +111,6 @@ fn is_isolated(space: &ContactSpace, before: &[f64], workspace: &StepWorkspace) 
         }
         rows.push(normal);
         if friction > 0.0 && after[tangent].abs() > none {
-            is_sliding = true;
             unknowns.push((normal, -friction * after[tangent].signum()));
             continue;
         }
@@ -115,7 +120,7 @@ fn is_isolated(space: &ContactSpace, before: &[f64], workspace: &StepWorkspace) 
             unknowns.push((tangent, 0.0));
         }
     }
-    if !is_sliding || rows.len() < 2 {
+    if rows.len() < 2 {
         return true;
     }
     let entry = |i: usize, j: usize| {
@@ -127,11 +132,11 @@ fn is_isolated(space: &ContactSpace, before: &[f64], workspace: &StepWorkspace) 
         };
         space.gram[(rows[i], slot)] + dragged
     };
-    is_regular(DMatrix::from_fn(rows.len(), rows.len(), entry))
+    has_safe_pivots(DMatrix::from_fn(rows.len(), rows.len(), entry))
 }
 
 /// True if no pivot of an elimination with row and column exchanges is small.
-fn is_regular(mut matrix: DMatrix<f64>) -> bool {
+pub(super) fn has_safe_pivots(mut matrix: DMatrix<f64>) -> bool {
     let n = matrix.nrows();
     let mut largest = 0.0f64;
     for k in 0..n {

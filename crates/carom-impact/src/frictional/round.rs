@@ -223,6 +223,35 @@ impl RoundStep {
         Ok((answer, impulse.map(|(l, f)| l * f).collect()))
     }
 
+    /// Takes impulses on the slots that solve the problem with floors under the normals, or none, and moves to
+    /// the even ones among velocities and impulses next to them, if that is wanted.
+    pub(super) fn settle(
+        &self,
+        velocity: &[f64],
+        floors: &[f64],
+        given: &[f64],
+        selection: ConeSelection,
+        workspace: &mut RoundWorkspace,
+    ) -> Result<ConeAnswer, ImpactError> {
+        let RoundWorkspace {
+            cone,
+            velocity: rows,
+            start: on_rows,
+            ..
+        } = workspace;
+        self.on_rows(velocity, rows);
+        self.impulses_on_rows(given, on_rows);
+        let mut problem = self.problem(rows, &[])?;
+        if !floors.is_empty() {
+            problem = problem.with_floors(floors)?;
+        }
+        let answer = cone.settle(&problem, on_rows, selection)?;
+        let work = work_of(&answer, problem.dim());
+        self.keep(workspace);
+        workspace.work += work;
+        Ok(answer)
+    }
+
     /// Solves by Newton's method from impulses on the slots; `None` if that fails.
     pub(super) fn solve_near(
         &self,

@@ -310,6 +310,9 @@ impl Event<'_> {
             .map(|contacts| {
                 let canonical = match contacts.len() {
                     1 => Canonical::as_given(contacts),
+                    _ if self.space.n_tangents == 0 => {
+                        Canonical::without_friction(self.space, contacts, before, self.rebounds)
+                    }
                     _ => Canonical::new(
                         self.space,
                         &contacts,

@@ -230,7 +230,9 @@ impl ContactSpace {
             n_tangents: self.n_tangents,
             friction: contacts.iter().map(|i| self.friction[*i]).collect(),
             inelastic: vec![0.0; contacts.len()],
-            gram: self.gram.select_rows(&slots).select_columns(&slots),
+            gram: DMatrix::from_fn(slots.len(), slots.len(), |i, j| {
+                self.gram[(slots[i], slots[j])]
+            }),
             rows: slots.iter().map(|slot| self.rows[*slot]).collect(),
             factors: slots.iter().map(|slot| self.factors[*slot]).collect(),
             columns: self.columns.select_columns(&slots),

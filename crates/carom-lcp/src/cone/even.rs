@@ -3,7 +3,7 @@
 use super::answer::ConeMode;
 use super::gauss_seidel::Sweeps;
 use super::least_norm::LeastNorm;
-use super::newton::{MAX_STEPS, Newton, Scaled, largest};
+use super::newton::{MAX_STEPS, Newton, Scaled};
 use super::problem::WIDTH;
 use carom_numeric::kernel::norm;
 
@@ -82,9 +82,47 @@ impl Even {
     /// The number of directions in which velocities can change while every contact that touches
     /// stays closed and goes on sticking or sliding.
     pub(super) fn family(&mut self, system: &Scaled, impulse: &[f64], modes: &[ConeMode]) -> usize {
+        let limit = self.touch(system, impulse, modes);
+        // If no contact slides, the velocities of the rows are zero.
+        let slides = |i: &usize| self.sliding(*i, limit).is_some();
+        let is_bound = |i: &usize| self.is_at_floor(system, *i, limit);
+        if !self.touching.iter().any(|i| slides(i) || is_bound(i)) {
+            return 0;
+        }
+        let n_free = self.free_directions(system, impulse, limit);
+        if n_free == 0 {
+            return 0;
+        }
+        // Velocities of the contacts, closed or not, that they change.
+        let k = WIDTH * self.touching.len();
+        self.linear.begin(system.n, n_free);
+        let columns = self.linear.matrix.chunks_exact_mut(system.n);
+        for (column, direction) in columns.zip(self.basis.chunks_exact(k)) {
+            let unknowns = self
+                .touching
+                .iter()
+                .flat_map(|i| (0..WIDTH).map(move |t| i * WIDTH + t));
+            for (j, d) in unknowns.zip(direction) {
+                for (x, g) in column.iter_mut().zip(system.column(j)) {
+                    *x += g * d;
+                }
+            }
+        }
+        let scale = self.basis.iter().fold(0.0, |a, x| f64::max(a, x.abs()));
+        self.linear.rank_above(1e-7 * scale)
+    }
+
+    /// True if other impulses next to these solve the problem, with the same velocities or others.
+    pub(super) fn is_free(&mut self, system: &Scaled, impulse: &[f64], modes: &[ConeMode]) -> bool {
+        let limit = self.touch(system, impulse, modes);
+        self.free_directions(system, impulse, limit) > 0
+    }
+
+    /// Finds the velocities after impulses and the contacts that touch or have a floor; the velocity below which
+    /// they do.
+    fn touch(&mut self, system: &Scaled, impulse: &[f64], modes: &[ConeMode]) -> f64 {
         system.after(impulse, &mut self.after);
-        let speed = largest(&system.velocity);
-        let limit = TOUCHING * speed;
+        let limit = TOUCHING * system.speed();
         self.touching.clear();
         let normals = self.after.iter().step_by(WIDTH);
         let is_closed = |i: usize, u: f64| {
@@ -93,23 +131,33 @@ impl Even {
         self.touching.extend(
             normals
                 .enumerate()
-                .filter(|(i, u)| is_closed(*i, **u))
+                .filter(|(i, u)| is_closed(*i, **u) || system.floors[*i] > 0.0)
                 .map(|(i, _)| i),
         );
-        let sliding = |i: usize| {
-            let (x, y) = (self.after[i * WIDTH + 1], self.after[i * WIDTH + 2]);
-            let length = norm(&[x, y]);
-            (length > limit).then_some((x, y, length))
-        };
-        // If no contact slides, the velocities of the rows are zero.
-        if !self.touching.iter().any(|i| sliding(*i).is_some()) {
-            return 0;
-        }
+        limit
+    }
+
+    /// Sliding velocity of a contact and its length, if it slides.
+    fn sliding(&self, contact: usize, limit: f64) -> Option<(f64, f64, f64)> {
+        let first = contact * WIDTH;
+        let (x, y) = (self.after[first + 1], self.after[first + 2]);
+        let length = norm(&[x, y]);
+        (length > limit).then_some((x, y, length))
+    }
+
+    /// True if a contact opens, so that its normal impulse is at its floor.
+    fn is_at_floor(&self, system: &Scaled, contact: usize, limit: f64) -> bool {
+        system.floors[contact] > 0.0 && self.after[contact * WIDTH] > limit
+    }
+
+    /// The number of directions, left in the basis, in which impulses of the contacts that touch can change.
+    fn free_directions(&mut self, system: &Scaled, impulse: &[f64], limit: f64) -> usize {
         let k = WIDTH * self.touching.len();
         self.linear.begin(k, k);
         for (row, i) in self.touching.iter().enumerate() {
             let first = i * WIDTH;
-            let slide = sliding(*i);
+            let slide = self.sliding(*i, limit);
+            let is_bound = self.is_at_floor(system, *i, limit);
             let friction = system.friction[*i];
             let push = friction * impulse[first];
             for (column, j) in self.touching.iter().enumerate() {
@@ -117,8 +165,15 @@ impl Even {
                     let g = &system.column(j * WIDTH + t)[first..first + WIDTH];
                     let &[gn, gx, gy] = g else { continue };
                     let unit = |s: usize| if i == j && s == t { 1.0 } else { 0.0 };
+                    let gn = if is_bound { unit(0) } else { gn };
+                    // Contacts lack some tangents: no impulse there.
+                    let held = |s: usize, g: f64| match system.rigid[first + s] {
+                        0.0 => unit(s),
+                        _ => g,
+                    };
                     let entries = match slide {
-                        None => [gn, gx, gy],
+                        _ if friction == 0.0 => [gn, unit(1), unit(2)],
+                        None => [gn, held(1, gx), held(2, gy)],
                         Some((x, y, length)) => {
                             let (x, y) = (x / length, y / length);
                             let across = (x * gy - y * gx) * push / length;
@@ -135,26 +190,24 @@ impl Even {
                 }
             }
         }
-        let n_free = self.linear.null_space(FREE, &mut self.basis);
-        if n_free == 0 {
-            return 0;
-        }
-        // Velocities of the contacts, closed or not, that they change.
-        self.linear.begin(system.n, n_free);
-        let columns = self.linear.matrix.chunks_exact_mut(system.n);
-        for (column, direction) in columns.zip(self.basis.chunks_exact(k)) {
-            let unknowns = self
-                .touching
-                .iter()
-                .flat_map(|i| (0..WIDTH).map(move |t| i * WIDTH + t));
-            for (j, d) in unknowns.zip(direction) {
-                for (x, g) in column.iter_mut().zip(system.column(j)) {
-                    *x += g * d;
-                }
-            }
-        }
-        let scale = self.basis.iter().fold(0.0, |a, x| f64::max(a, x.abs()));
-        self.linear.rank_above(1e-7 * scale)
+        self.linear.null_space(FREE, &mut self.basis)
+    }
+
+    /// Solves the problem of contacts of the first compliance from a solution without compliance, else as
+    /// [`begin_branch`](Self::begin_branch) does.
+    pub(super) fn begin_branch_at(
+        &mut self,
+        solution: &[f64],
+        system: &mut Scaled,
+        newton: &mut Newton,
+        sweeps: &mut Sweeps,
+        n_steps: &mut usize,
+    ) -> bool {
+        self.distance = f64::INFINITY;
+        self.start.clear();
+        self.start.extend_from_slice(solution);
+        system.soften(COMPLIANCE);
+        self.advance(system, newton, n_steps) || self.begin_branch(system, newton, sweeps, n_steps)
     }
 
     /// Solves the problem of contacts of the first compliance: on the branch that begins with soft
@@ -200,6 +253,10 @@ impl Even {
     ) -> bool {
         if self.advance(system, newton, n_steps) {
             return true;
+        }
+        // Sweeps know no floors.
+        if system.has_floors() {
+            return false;
         }
         self.swept.clone_from(&self.start);
         sweeps.prepare(system);
@@ -278,7 +335,7 @@ impl Even {
         impulse: &[f64],
         modes: &[ConeMode],
     ) -> bool {
-        let speed = largest(&system.velocity);
+        let speed = system.speed();
         system.after(impulse, &mut self.after);
         let before = self.distance;
         self.distance = farthest(&self.after, &self.soft);
@@ -320,7 +377,7 @@ impl Even {
             self.soft.push(second);
             self.limit.push((4.0 * second - first) / 3.0);
         }
-        let same = SAME_LIMIT * largest(&system.velocity);
+        let same = SAME_LIMIT * system.speed();
         system.after(&self.soft, &mut self.after);
         system.after(&self.limit, &mut self.soft);
         if !(farthest(&self.after, &self.soft) <= same) {

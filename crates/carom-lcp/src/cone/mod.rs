@@ -47,6 +47,7 @@
 mod answer;
 mod even;
 mod gauss_seidel;
+mod given;
 mod least_norm;
 mod newton;
 mod polygon;

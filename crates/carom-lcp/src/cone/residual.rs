@@ -58,7 +58,8 @@ pub fn cone_residual(problem: &ConeProblem<'_>, impulse: &[f64]) -> Result<f64, 
 ///   \max(\mu\lambda_n, \lVert\lambda_t\rVert)$, over $1 + 10 S_t/\lVert u_t\rVert$.
 ///
 /// Unlike [`cone_residual`] it says the truth of contacts beside others that are a million times as strong, or
-/// of friction coefficients of any size. With caps, a contact at its cap may approach.
+/// of friction coefficients of any size. With caps, a contact at its cap may approach; with floors, $\lambda_n$ in the
+/// first counts from its floor.
 ///
 /// # Errors
 ///
@@ -95,7 +96,7 @@ pub(super) fn own_residual_of(
         let push = g * l0;
         let missed = match problem.cap(i) {
             cap if cap.is_finite() => push - (push - target).clamp(0.0, g * cap),
-            _ => push.min(target),
+            _ => (push - g * problem.floor(i)).min(target),
         };
         raise(missed.abs() / size);
         let (drag, slip, terms) = (norm(&[l1, l2]), norm(&[u1, u2]), s1.max(s2));

@@ -11,7 +11,7 @@ use super::single::single_contact;
 use crate::{LcpError, LcpStatus};
 
 /// An answer of this residual is not sought further.
-const GOOD_RESIDUAL: f64 = 1e-12;
+pub(super) const GOOD_RESIDUAL: f64 = 1e-12;
 
 /// Newton steps from zero. A problem that takes more may have several solutions, and a long path
 /// comes to any of them; compliant contacts that become stiffer come to the one that does not depend
@@ -62,8 +62,8 @@ enum Polygonal {
 pub struct ConeWorkspace {
     impulse: Vec<f64>,
     after: Vec<f64>,
-    modes: Vec<ConeMode>,
-    start: Vec<f64>,
+    pub(super) modes: Vec<ConeMode>,
+    pub(super) start: Vec<f64>,
     trial: Vec<f64>,
     trial_after: Vec<f64>,
     turned: Vec<f64>,
@@ -71,14 +71,12 @@ pub struct ConeWorkspace {
     /// Velocities of a solution that was left for another; empty if there was none.
     left: Vec<f64>,
     near: Vec<f64>,
-    /// Impulses that another method has found, on the rows as given.
-    given: Vec<f64>,
-    system: Scaled,
-    newton: Newton,
-    sweeps: Sweeps,
+    pub(super) system: Scaled,
+    pub(super) newton: Newton,
+    pub(super) sweeps: Sweeps,
     polygons: Polygons,
-    even: Even,
-    n_newton_steps: usize,
+    pub(super) even: Even,
+    pub(super) n_newton_steps: usize,
     n_pivots: usize,
 }
 
@@ -114,7 +112,7 @@ impl ConeWorkspace {
         problem: &ConeProblem<'_>,
         selection: ConeSelection,
     ) -> Result<ConeAnswer, LcpError> {
-        no_floors(problem)?;
+        super::given::no_floors(problem)?;
         if problem.n_contacts() == 1
             && let Some(answer) = self.closed_form(problem, selection)
         {
@@ -137,107 +135,6 @@ impl ConeWorkspace {
             || answer.residual <= CONE_RESIDUAL
             || self.try_subdivisions(problem, &mut answer)?;
         Ok(self.finish(answer))
-    }
-
-    /// Solves a problem by Newton's method from impulses on the rows as given, and nothing else.
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`solve`](Self::solve), and [`LcpError::DimensionMismatch`].
-    pub fn solve_from(
-        &mut self,
-        problem: &ConeProblem<'_>,
-        impulse: &[f64],
-    ) -> Result<ConeAnswer, LcpError> {
-        self.prepare_given(problem, impulse)?;
-        let mut answer = self.begin(problem, ConeStart::Given)?;
-        self.start_at(impulse);
-        self.attempt(problem, ConeStart::Given, &mut answer);
-        Ok(self.finish(answer))
-    }
-
-    /// Takes impulses on the rows as given (3m) that another method has found: judges them, counts the
-    /// continuum of which they are a member, and moves to its even member if that is asked for.
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`solve_from`](Self::solve_from).
-    pub fn take(
-        &mut self,
-        problem: &ConeProblem<'_>,
-        impulse: &[f64],
-        selection: ConeSelection,
-    ) -> Result<ConeAnswer, LcpError> {
-        self.prepare_given(problem, impulse)?;
-        let mut answer = self.begin(problem, ConeStart::Given)?;
-        self.start_at(impulse);
-        self.newton.run(&self.system, &self.start, GOOD_RESIDUAL, 0);
-        self.accept(problem, ConeStart::Given, &mut answer);
-        let mut answer = self.finish(answer);
-        let is_solved = answer.status == LcpStatus::Solved;
-        if selection == ConeSelection::First || !is_solved {
-            return Ok(answer);
-        }
-        if answer.family == 0 {
-            answer.selection = ConeSelection::Even;
-            return Ok(answer);
-        }
-        self.given.clear();
-        self.given.extend_from_slice(impulse);
-        let mut even = answer;
-        if self.try_branch(problem, &mut even) {
-            return Ok(self.counted(even));
-        }
-        let given = std::mem::take(&mut self.given);
-        self.start_at(&given);
-        self.given = given;
-        self.system.soften(0.0);
-        self.newton.run(&self.system, &self.start, GOOD_RESIDUAL, 0);
-        answer.residual = f64::INFINITY;
-        self.accept(problem, ConeStart::Given, &mut answer);
-        Ok(self.counted(answer))
-    }
-
-    /// Dimension of the continuum of velocities after the impact of which impulses on the rows as given, a
-    /// solution, lead to a member; 0 if the velocities are isolated. Contacts that touch stay closed.
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`solve_from`](Self::solve_from).
-    pub fn family(
-        &mut self,
-        problem: &ConeProblem<'_>,
-        impulse: &[f64],
-    ) -> Result<usize, LcpError> {
-        self.prepare_given(problem, impulse)?;
-        self.begin(problem, ConeStart::Given)?;
-        self.start_at(impulse);
-        let pushes = self.start.iter().step_by(WIDTH).map(|l| *l > 0.0);
-        self.modes.clear();
-        self.modes.extend(pushes.map(|pushes| match pushes {
-            true => ConeMode::Stick,
-            false => ConeMode::Open,
-        }));
-        Ok(self.even.family(&self.system, &self.start, &self.modes))
-    }
-
-    fn prepare_given(&self, problem: &ConeProblem<'_>, impulse: &[f64]) -> Result<(), LcpError> {
-        no_floors(problem)?;
-        if impulse.len() != problem.dim() {
-            return Err(LcpError::DimensionMismatch {
-                what: "impulse",
-                expected: problem.dim(),
-                found: impulse.len(),
-            });
-        }
-        Ok(())
-    }
-
-    /// Starts from impulses on the rows as given.
-    fn start_at(&mut self, impulse: &[f64]) {
-        self.start.clear();
-        let scaled = impulse.iter().zip(&self.system.factors);
-        self.start.extend(scaled.map(|(l, factor)| l / factor));
     }
 
     fn closed_form(
@@ -264,7 +161,7 @@ impl ConeWorkspace {
     }
 
     /// Scales the problem.
-    fn begin(
+    pub(super) fn begin(
         &mut self,
         problem: &ConeProblem<'_>,
         start: ConeStart,
@@ -291,7 +188,7 @@ impl ConeWorkspace {
     }
 
     /// Newton's method from `self.start`. The best point so far is kept; whether it is good.
-    fn attempt(
+    pub(super) fn attempt(
         &mut self,
         problem: &ConeProblem<'_>,
         start: ConeStart,
@@ -350,7 +247,7 @@ impl ConeWorkspace {
 
     /// Keeps Newton's point if it is better than the best so far. Its residual, and whether the best
     /// is good.
-    fn accept(
+    pub(super) fn accept(
         &mut self,
         problem: &ConeProblem<'_>,
         start: ConeStart,
@@ -520,7 +417,11 @@ impl ConeWorkspace {
 
     /// Follows the branch of equally compliant contacts to its limit, which is the even answer; whether it
     /// was found.
-    fn try_branch(&mut self, problem: &ConeProblem<'_>, answer: &mut ConeAnswer) -> bool {
+    pub(super) fn try_branch(
+        &mut self,
+        problem: &ConeProblem<'_>,
+        answer: &mut ConeAnswer,
+    ) -> bool {
         let Self {
             even,
             system,
@@ -581,7 +482,7 @@ impl ConeWorkspace {
     }
 
     /// Counts the continuum that the answer is a member of; its scaled impulses are left as the start.
-    fn count_continuum(&mut self, answer: &mut ConeAnswer) {
+    pub(super) fn count_continuum(&mut self, answer: &mut ConeAnswer) {
         self.start.clear();
         let scaled = self.impulse.iter().zip(&self.system.factors);
         self.start.extend(scaled.map(|(l, factor)| l / factor));
@@ -589,7 +490,7 @@ impl ConeWorkspace {
     }
 
     /// Counts the continuum, and says how good the answer is.
-    fn finish(&mut self, mut answer: ConeAnswer) -> ConeAnswer {
+    pub(super) fn finish(&mut self, mut answer: ConeAnswer) -> ConeAnswer {
         if answer.residual <= CONE_RESIDUAL {
             answer.status = LcpStatus::Solved;
             self.count_continuum(&mut answer);
@@ -597,7 +498,7 @@ impl ConeWorkspace {
         self.counted(answer)
     }
 
-    fn counted(&self, answer: ConeAnswer) -> ConeAnswer {
+    pub(super) fn counted(&self, answer: ConeAnswer) -> ConeAnswer {
         ConeAnswer {
             n_newton_steps: self.n_newton_steps,
             n_pivots: self.n_pivots,
@@ -610,12 +511,12 @@ impl ConeWorkspace {
     fn has_left_another(&self) -> bool {
         let rows = self.left.iter().zip(&self.after).zip(&self.system.factors);
         let differences = rows.map(|((left, kept), factor)| (left - kept).abs() * factor);
-        let speed = largest(&self.system.velocity);
+        let speed = self.system.speed();
         differences.fold(0.0, f64::max) > SAME_VELOCITIES * speed
     }
 
     /// Moves to the limit of the branch at a compliance, if it is found.
-    fn select(
+    pub(super) fn select(
         &mut self,
         compliance: f64,
         problem: &ConeProblem<'_>,
@@ -643,18 +544,6 @@ impl ConeWorkspace {
     }
 }
 
-/// Refuses floors, which sparse problems alone have a method for.
-fn no_floors(problem: &ConeProblem<'_>) -> Result<(), LcpError> {
-    match (0..problem.n_contacts()).find(|i| problem.floor(*i) > 0.0) {
-        None => Ok(()),
-        Some(contact) => Err(LcpError::OutOfRange {
-            what: "floor",
-            value: problem.floor(contact),
-            allowed: "0 here: SparseConeProblem::of_dense takes floors",
-        }),
-    }
-}
-
 /// Brings normals to diagonal one and the tangents of each contact to mean diagonal one.
 fn scale(problem: &ConeProblem<'_>, system: &mut Scaled) -> Result<(), LcpError> {
     let (m, n) = (problem.n_contacts(), problem.dim());
@@ -662,6 +551,7 @@ fn scale(problem: &ConeProblem<'_>, system: &mut Scaled) -> Result<(), LcpError>
     system.factors.clear();
     system.friction.clear();
     system.caps.clear();
+    system.floors.clear();
     system.compliance.clear();
     for i in 0..m {
         let [normal, x, y] = problem.diagonal(i);
@@ -672,6 +562,7 @@ fn scale(problem: &ConeProblem<'_>, system: &mut Scaled) -> Result<(), LcpError>
         system.factors.extend_from_slice(&[s, t, t]);
         system.friction.push(problem.friction(i) * (s / t));
         system.caps.push(problem.cap(i) / s);
+        system.floors.push(problem.floor(i) / s);
         let (normal, tangent) = (compliance * s * s, compliance * t * t);
         system
             .compliance

@@ -5,7 +5,7 @@ pub mod problems;
 pub mod transforms;
 
 use crate::verdicts::Random;
-use carom_impact::frictional::{Poisson, Sequential};
+use carom_impact::frictional::Sequential;
 use carom_impact::nonholonomic::Rough;
 use carom_impact::{
     ContactCount, EnergeticRestitution, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, Law,
@@ -92,8 +92,6 @@ struct Sizes {
     independent: f64,
     /// True for a law whose answer is a sample.
     is_sampled: bool,
-    /// True of laws with an expansion, among whose answers nothing selects where rows depend on each other.
-    expands: bool,
     /// True for a law with Coulomb friction.
     has_friction: bool,
 }
@@ -119,7 +117,6 @@ impl Sizes {
             whole: before.norm(),
             independent,
             is_sampled: info.outcomes == Outcomes::Many,
-            expands: info.name == Poisson::NAME,
             has_friction: info.uses.friction,
         }
     }
@@ -128,7 +125,7 @@ impl Sizes {
     /// several solutions, among which rounding decides.
     fn is_open(&self) -> bool {
         let is_ambiguous = self.has_friction && !(self.independent >= INDEPENDENT);
-        (self.is_sampled || self.expands) && is_ambiguous
+        self.is_sampled && is_ambiguous
     }
 }
 
