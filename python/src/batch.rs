@@ -203,8 +203,8 @@ impl<const C: usize> Slots<'_, C> {
 impl<'a, const C: usize> Slots<'a, C> {
     fn split(self, length: usize, widths: &[usize; C]) -> (Slots<'a, C>, Slots<'a, C>) {
         let (low, high) = self.status.split_at_mut(length);
-        let mut lows: [&mut [f64]; C] = [const { &mut [] }; C];
-        let mut highs: [&mut [f64]; C] = [const { &mut [] }; C];
+        let mut lows: [&mut [f64]; C] = std::array::from_fn(|_| Default::default());
+        let mut highs: [&mut [f64]; C] = std::array::from_fn(|_| Default::default());
         for (k, column) in self.columns.into_iter().enumerate() {
             (lows[k], highs[k]) = column.split_at_mut(length * widths[k]);
         }

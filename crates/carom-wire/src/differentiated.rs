@@ -5,7 +5,6 @@ use crate::error::WireError;
 use crate::resolve::{Request, Single, Solved};
 use carom_impact::derivative::{Derivative, Wrt, of_outcome};
 use carom_impact::{ImpactProblem, Law};
-use serde_json::Value;
 
 /// An outcome, and its derivative or why there is none.
 pub type Differentiated<'p> = (Box<Single>, Result<Derivative<'p>, WireError>);
@@ -19,7 +18,7 @@ impl Request {
     pub fn check_one_answer(&self) -> Result<(), WireError> {
         let asked = self.asked()?;
         let outcomes = asked.rest("outcomes");
-        let is_one = outcomes.is_none_or(|outcomes| outcomes == Value::from("one"));
+        let is_one = outcomes.is_none_or(|outcomes| outcomes.as_str() == Some("one"));
         if is_one && !matches!(asked.law, Law::SetValued(_)) {
             return Ok(());
         }
