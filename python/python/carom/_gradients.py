@@ -84,7 +84,8 @@ def asked(derivative: Any, piece: Any) -> Asked | None:
             raise CaromError("invalid-option", f"derivative.tolerance: {tolerance!r} must lie in (0, 1e-3]")
         given = given.get("wrt", True)
     names = list(WRT[:3]) if given is True else _names(given, "derivative", WRT)
-    return Asked(*(name in names for name in WRT), float(tolerance), own, True, False, False, False)
+    velocity, friction, restitution, impulses = (name in names for name in WRT)
+    return Asked(velocity, friction, restitution, impulses, float(tolerance), own, True, False, False, False)
 
 
 def pulled(wrt: Any, basis: Asked | None, piece: Any = "own") -> Asked:
@@ -269,11 +270,22 @@ def cotangents(columns: Sequence[Floats], wrt: Any, sizes: tuple[int, int]) -> C
 class Source(Protocol):
     """What a batch was computed from: it can be computed again."""
 
-    sizes: tuple[int, int]
-    length: int
-    asked: Asked
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """Lengths of velocities and impulses."""
+        ...
 
-    def table(self, asked: Asked, cotangents: Floats) -> _native._Table:
+    @property
+    def length(self) -> int:
+        """Number of rows."""
+        ...
+
+    @property
+    def asked(self) -> Asked:
+        """What derivatives were asked for."""
+        ...
+
+    def table(self, asked: Asked | None, cotangents: Floats | None) -> _native._Table:
         """The columns of the extension module."""
         ...
 

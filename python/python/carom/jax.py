@@ -43,6 +43,10 @@ class Info(NamedTuple):
     status: Any
 
 
+#: JAX does not type it.
+_struct: Any = jax.ShapeDtypeStruct
+
+
 def _floating(value: Any) -> Any:
     array = jnp.asarray(value)
     return array if jnp.issubdtype(array.dtype, jnp.floating) else array.astype(jnp.result_type(float))
@@ -53,13 +57,14 @@ def _callback(function: Any, shapes: Any, *arguments: Any) -> Any:
 
 
 def _like(array: Any) -> Any:
-    return jax.ShapeDtypeStruct(array.shape, array.dtype)
+    return _struct(array.shape, array.dtype)
 
 
 def _told_like(velocity: Any) -> Any:
     lead = velocity.shape[:-1]
-    whole = jax.ShapeDtypeStruct(lead, jnp.uint8)
-    return _pure.Found(_like(velocity), whole, jax.ShapeDtypeStruct(lead, velocity.dtype), whole)
+    whole = _struct(lead, jnp.uint8)
+    found: Any = _pure.Found
+    return found(_like(velocity), whole, _struct(lead, velocity.dtype), whole)
 
 
 class _Function:
