@@ -22,6 +22,7 @@ const LEVELS: &[(&str, u8)] = &[
     ("carom-impact", 1),
     ("carom-mechanism", 1),
     ("carom-variational", 2),
+    ("carom-joints", 2),
     ("carom-motion", 2),
     ("carom-fit", 3),
     ("carom-report", 3),
@@ -34,7 +35,7 @@ const LEVELS: &[(&str, u8)] = &[
 
 /// Arrows within one level: the binary may use the facade, scenarios the data
 /// that they report, motion the flights, everything the numerical tools.
-const SIDEWAYS: [(&str, &str); 9] = [
+const SIDEWAYS: [(&str, &str); 11] = [
     ("carom-cli", "carom"),
     ("carom-cli", "carom-sweep"),
     ("carom-scenarios", "carom-report"),
@@ -44,6 +45,8 @@ const SIDEWAYS: [(&str, &str); 9] = [
     ("carom-lie", "carom-numeric"),
     ("carom-lcp", "carom-numeric"),
     ("carom-motion", "carom-variational"),
+    ("carom-motion", "carom-joints"),
+    ("carom-joints", "carom-variational"),
 ];
 
 /// Packages outside `crates/`, on which no crate may depend.

@@ -62,6 +62,13 @@ pub fn html(record: &Record, formats: &[Format]) -> Result<String, ExportError> 
     }
     section(&mut body, "", &record.tables, folded_table)?;
     body.push_str(&parameters(record)?);
+    if !record.citations.is_empty() {
+        let entries = escape(&record.citations.join("\n"));
+        let _ = writeln!(
+            body,
+            "<details>\n<summary>Cite</summary>\n<pre>{entries}</pre>\n</details>"
+        );
+    }
     let plays = !record.animations.is_empty();
     Ok(page(&sentence(&record.summary), "", &body, plays))
 }

@@ -1,0 +1,465 @@
+//! Placing the bodies at the start, and closing what rounding leaves open.
+
+use crate::JointError;
+use crate::elimination::{Elimination, rate};
+use crate::frames::{Side, stack};
+use crate::joint::Joint;
+use crate::multibody::{Multibody, Posture};
+use carom_lie::{Se3, So3};
+use carom_numeric::dense::{lu, lu_solve};
+use carom_variational::State;
+use nalgebra::{Matrix3, Vector3, Vector6};
+
+/// Residuals and differences above this fraction of the size (or of the speeds) are faults of the input.
+const CLOSED: f64 = 1e-6;
+
+/// Rates below this are not compared with the speeds (m/s).
+const LEAST_SPEED: f64 = 1e-6;
+
+/// A start may lie outside a limit by this much (rad or m).
+const LIMIT_SLACK: f64 = 1e-9;
+
+/// Steps of Newton's method; two or three are needed from residuals of 1e-6.
+const NEWTON_STEPS: usize = 12;
+
+/// Place and velocity of a body at the start, as they are given.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Placed {
+    /// Place; `None` if a joint is to place the body.
+    pub configuration: Option<Se3>,
+    /// Velocity of the center in space (m/s).
+    pub velocity: Vector3<f64>,
+    /// Angular velocity in space (rad/s).
+    pub angular_velocity: Vector3<f64>,
+}
+
+/// What was closed at the start.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct Assembly {
+    /// Largest shift of a body (m).
+    pub moved: f64,
+    /// Largest residual against the size, times the size (m).
+    pub residual: f64,
+}
+
+impl Multibody {
+    /// Places all bodies and closes the joints.
+    ///
+    /// # Errors
+    ///
+    /// [`JointError::NotPlaced`], [`JointError::NotAssembled`], and [`JointError::InvalidValue`] for a start outside
+    /// limits.
+    pub fn assemble(&self, given: &[Placed]) -> Result<(Posture, Assembly), JointError> {
+        let mut states = self.place(given)?;
+        let near: Vec<f64> = self
+            .coordinates()
+            .map(|c| c.position.unwrap_or(0.0))
+            .collect();
+        let mut assembly = Assembly::default();
+        if let Some((joint, relative, residual, is_length)) = self.worst_residual(&states) {
+            if !(relative <= CLOSED) {
+                let unit = if is_length { self.size() } else { 1.0 };
+                return Err(self.open(joint, "residual", residual, is_length, CLOSED * unit));
+            }
+            assembly.residual = relative * self.size();
+        }
+        let before: Vec<Vector3<f64>> = states.iter().map(|state| state.position).collect();
+        self.close_positions(&mut states, &near)?;
+        for (state, before) in states.iter().zip(&before) {
+            assembly.moved = assembly.moved.max((state.position - before).norm());
+        }
+        let mut q = vec![0.0; near.len()];
+        self.measure(&states, &near, &mut q);
+        self.compare_positions(&states, &q)?;
+        let rates = self.close_rates(&mut states, &q)?;
+        let rotors = q.iter().zip(&rates).map(|(q, rate)| [*q, *rate]).collect();
+        Ok((Posture { states, q, rotors }, assembly))
+    }
+
+    fn open(
+        &self,
+        joint: usize,
+        what: &'static str,
+        residual: f64,
+        is_length: bool,
+        allowed: f64,
+    ) -> JointError {
+        JointError::NotAssembled {
+            joint: self.joints()[joint].name.clone(),
+            what,
+            residual,
+            unit: match (what, is_length) {
+                ("rate" | "velocity", true) => "m/s",
+                ("rate" | "velocity", false) => "rad/s",
+                (_, true) => "m",
+                (_, false) => "rad",
+            },
+            allowed,
+        }
+    }
+
+    fn place(&self, given: &[Placed]) -> Result<Vec<State>, JointError> {
+        let unknown = State {
+            position: Vector3::zeros(),
+            rotation: So3::identity(),
+            linear_momentum: Vector3::zeros(),
+            angular_momentum: Vector3::zeros(),
+        };
+        let mut states = vec![unknown; given.len()];
+        let mut velocities = vec![Vector6::zeros(); given.len()];
+        let mut known = vec![false; given.len()];
+        for (body, placed) in given.iter().enumerate() {
+            if let Some(configuration) = &placed.configuration {
+                states[body].position = configuration.translation;
+                states[body].rotation = configuration.rotation;
+                let spin = configuration.rotation.rotate_back(&placed.angular_velocity);
+                velocities[body] = stack(&placed.velocity, &spin);
+                known[body] = true;
+            }
+        }
+        let mut again = true;
+        while again {
+            again = false;
+            for joint in self.joints().iter().filter(|joint| joint.kind.places()) {
+                let parent_known = joint.parent.is_none_or(|body| known[body]);
+                let target = match (parent_known, known[joint.child], joint.parent) {
+                    (true, false, _) => joint.child,
+                    (false, true, Some(parent)) => parent,
+                    _ => continue,
+                };
+                self.place_by(joint, target, &mut states, &mut velocities)?;
+                known[target] = true;
+                again = true;
+            }
+        }
+        if let Some(body) = known.iter().position(|known| !known) {
+            return Err(JointError::NotPlaced {
+                body: self.body_name(body).to_owned(),
+            });
+        }
+        self.set_velocities(&velocities, &mut states);
+        Ok(states)
+    }
+
+    /// Places one of a joint's bodies by the other, with the joint's coordinates and rates.
+    fn place_by(
+        &self,
+        joint: &Joint,
+        target: usize,
+        states: &mut [State],
+        velocities: &mut [Vector6<f64>],
+    ) -> Result<(), JointError> {
+        let q: Vec<f64> = joint
+            .coordinates
+            .iter()
+            .map(|c| c.position.unwrap_or(0.0))
+            .collect();
+        let (d, turned) = joint.placed(&q);
+        let is_child = target == joint.child;
+        let other = if is_child {
+            joint.parent
+        } else {
+            Some(joint.child)
+        };
+        let at = Side::new(
+            joint.frame(usize::from(!is_child)),
+            other.and_then(|b| states.get(b)),
+        );
+        let (axes, origin) = match is_child {
+            true => (at.axes * turned, at.origin + at.axes * d),
+            false => {
+                let axes = at.axes * turned.transpose();
+                (axes, at.origin - axes * d)
+            }
+        };
+        let frame = joint.frame(usize::from(is_child));
+        let rotation: Matrix3<f64> = axes * frame.axes.transpose();
+        let state = &mut states[target];
+        state.rotation = So3::nearest(&rotation).map_err(|_| JointError::NonFinite {
+            body: self.body_name(target).to_owned(),
+            time: 0.0,
+        })?;
+        state.position = origin - state.rotation.rotate(&frame.position);
+        velocities[target] = self.carried_velocity(joint, &q, target, other, states, velocities)?;
+        Ok(())
+    }
+
+    /// Velocity of a body that a joint carries along with its rates.
+    fn carried_velocity(
+        &self,
+        joint: &Joint,
+        q: &[f64],
+        target: usize,
+        other: Option<usize>,
+        states: &[State],
+        velocities: &[Vector6<f64>],
+    ) -> Result<Vector6<f64>, JointError> {
+        let (base, turning) = match other {
+            Some(body) => {
+                let velocity = &velocities[body];
+                let spin = velocity.fixed_rows::<3>(3).into_owned();
+                (
+                    velocity.fixed_rows::<3>(0).into_owned(),
+                    states[body].rotation.rotate(&spin),
+                )
+            }
+            None => (Vector3::zeros(), Vector3::zeros()),
+        };
+        let center = other.map_or(Vector3::zeros(), |body| states[body].position);
+        let state = &states[target];
+        let moved = base + turning.cross(&(state.position - center));
+        let rigid = stack(&moved, &state.rotation.rotate_back(&turning));
+        let rates: Vec<f64> = match joint.kind.is_spherical() {
+            true => joint
+                .ball
+                .velocity
+                .unwrap_or_default()
+                .iter()
+                .copied()
+                .collect(),
+            false => joint
+                .coordinates
+                .iter()
+                .map(|c| c.velocity.unwrap_or(0.0))
+                .collect(),
+        };
+        if rates.iter().all(|rate| *rate == 0.0) {
+            return Ok(rigid);
+        }
+        // The relative velocity is what the rows of conditions and rates say: six equations.
+        let frames = joint.frames(states);
+        let mut rows = joint.rows(&frames);
+        let conditions = rows.len();
+        rows.extend(joint.rates(&frames, q));
+        let mut matrix = [0.0; 36];
+        let mut relative = [0.0; 6];
+        for (i, row) in rows.iter().enumerate().take(6) {
+            let own = if target == joint.child {
+                row.child
+            } else {
+                row.parent
+            };
+            for k in 0..6 {
+                matrix[k * 6 + i] = own[k];
+            }
+            relative[i] = i.checked_sub(conditions).map_or(0.0, |k| rates[k]);
+        }
+        let mut pivots = [0; 6];
+        if !lu(&mut matrix, 6, &mut pivots) {
+            return Err(JointError::SingularJoints {
+                joint: joint.name.clone(),
+                time: 0.0,
+            });
+        }
+        lu_solve(&matrix, &pivots, &mut relative);
+        Ok(rigid + Vector6::from(relative))
+    }
+
+    /// Newton's method in the kinetic metric.
+    fn close_positions(&self, states: &mut [State], near: &[f64]) -> Result<(), JointError> {
+        let mut elimination = Elimination::new(self.tree());
+        let mut rows = Vec::new();
+        let compliance = self.conditions_only();
+        let (mut wanted, mut out) = (vec![0.0; self.n_rows()], vec![0.0; self.n_rows()]);
+        let mut last = f64::INFINITY;
+        for _ in 0..NEWTON_STEPS {
+            let Some((_, relative, _, _)) = self.worst_residual(states) else {
+                return Ok(());
+            };
+            // Rounding is reached when a step gains nothing.
+            if relative == 0.0 || (relative <= 1e-13 && relative >= 0.5 * last) {
+                return Ok(());
+            }
+            last = relative;
+            self.rows(states, near, &mut rows);
+            self.factor(&mut elimination, &rows, &compliance, 0.0)?;
+            for (j, joint) in self.joints().iter().enumerate() {
+                let frames = joint.frames(states);
+                let (first, _) = self.rows_of(j);
+                for (k, residual) in joint.residuals(&frames).enumerate() {
+                    wanted[first + k] = -residual;
+                }
+            }
+            let mut shift = vec![Vector6::zeros(); states.len()];
+            elimination.solve(&self.scene(), &rows, &wanted, &mut shift, &mut out);
+            for (body, shift) in shift.iter().enumerate() {
+                if self.rigid(body).is_some() {
+                    let state = &mut states[body];
+                    state.position += shift.fixed_rows::<3>(0);
+                    let turn = So3::exp(&shift.fixed_rows::<3>(3).into_owned());
+                    state.rotation = state.rotation.compose(&turn);
+                }
+            }
+        }
+        match self.worst_residual(states) {
+            Some((joint, relative, _, _)) if !(relative <= 1e-9) => {
+                Err(JointError::InconsistentJoints {
+                    joint: self.joints()[joint].name.clone(),
+                    time: 0.0,
+                    residual: relative,
+                })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Compliances under which only the conditions are rows.
+    pub(crate) fn conditions_only(&self) -> Vec<f64> {
+        let mut compliance = vec![f64::INFINITY; self.n_rows()];
+        for j in 0..self.joints().len() {
+            let (first, rates) = self.rows_of(j);
+            compliance[first..rates].fill(0.0);
+        }
+        compliance
+    }
+
+    /// Factors, and names the joint whose rows are dependent.
+    pub(crate) fn factor(
+        &self,
+        elimination: &mut Elimination,
+        rows: &[crate::frames::Row],
+        compliance: &[f64],
+        time: f64,
+    ) -> Result<(), JointError> {
+        elimination
+            .factor(&self.scene(), rows, compliance)
+            .map_err(|joint| JointError::SingularJoints {
+                joint: self
+                    .joints()
+                    .get(joint)
+                    .map_or_else(String::new, |j| j.name.clone()),
+                time,
+            })
+    }
+
+    /// Positions that are given twice must agree.
+    fn compare_positions(&self, states: &[State], q: &[f64]) -> Result<(), JointError> {
+        for (j, joint) in self.joints().iter().enumerate() {
+            for ((k, c), q) in joint
+                .coordinates
+                .iter()
+                .enumerate()
+                .zip(&q[self.coordinates_of(j)])
+            {
+                let is_angle = joint.kind.coordinates[k].is_angle;
+                let allowed = CLOSED * if is_angle { 1.0 } else { self.size() };
+                if let Some(position) = c.position
+                    && !((position - q).abs() <= allowed)
+                {
+                    return Err(self.open(
+                        j,
+                        "position off by",
+                        (position - q).abs(),
+                        !is_angle,
+                        allowed,
+                    ));
+                }
+                let outside = if *q < c.lower - LIMIT_SLACK {
+                    Some(format!("at least the lower limit {}", c.lower))
+                } else if *q > c.upper + LIMIT_SLACK {
+                    Some(format!("at most the upper limit {}", c.upper))
+                } else {
+                    None
+                };
+                if let Some(allowed) = outside {
+                    return Err(JointError::InvalidValue {
+                        joint: joint.name.clone(),
+                        what: "position",
+                        value: *q,
+                        allowed,
+                    });
+                }
+            }
+            if joint.kind.is_spherical() {
+                self.compare_ball(j, joint, states)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn compare_ball(&self, j: usize, joint: &Joint, states: &[State]) -> Result<(), JointError> {
+        let frames = joint.frames(states);
+        if let Some(position) = &joint.ball.position {
+            let off = position.matrix().transpose() * frames.relative();
+            let off = So3::nearest(&off).map_or(f64::NAN, |off| off.angle());
+            if !(off <= CLOSED) {
+                return Err(self.open(j, "position off by", off, false, CLOSED));
+            }
+        }
+        let (angle, _) = joint.ball_angle(&frames);
+        if angle > joint.ball.upper + LIMIT_SLACK {
+            return Err(JointError::InvalidValue {
+                joint: joint.name.clone(),
+                what: "position",
+                value: angle,
+                allowed: format!("at most the upper limit {}", joint.ball.upper),
+            });
+        }
+        Ok(())
+    }
+
+    /// Projects the velocities in the kinetic metric, and returns the rates of the coordinates.
+    fn close_rates(&self, states: &mut [State], q: &[f64]) -> Result<Vec<f64>, JointError> {
+        let (mut rows, mut velocities, mut rates) = (Vec::new(), Vec::new(), Vec::new());
+        self.rows(states, q, &mut rows);
+        self.velocities(states, &mut velocities);
+        let speed = velocities
+            .iter()
+            .map(|v| v.fixed_rows::<3>(0).norm() + v.fixed_rows::<3>(3).norm() * self.size())
+            .fold(0.0, f64::max);
+        let allowed = (CLOSED * speed).max(LEAST_SPEED);
+        let mut wanted = vec![0.0; self.n_rows()];
+        for (j, joint) in self.joints().iter().enumerate() {
+            let (first, _) = self.rows_of(j);
+            for (k, condition) in joint.kind.conditions.iter().enumerate() {
+                let now = rate(&rows[first + k], self.ends(j), &velocities);
+                let unit = if condition.is_length() {
+                    1.0
+                } else {
+                    self.size()
+                };
+                if !(now.abs() * unit <= allowed) {
+                    let is_length = condition.is_length();
+                    return Err(self.open(j, "rate", now.abs(), is_length, allowed / unit));
+                }
+                wanted[first + k] = -now;
+            }
+        }
+        let mut elimination = Elimination::new(self.tree());
+        self.factor(&mut elimination, &rows, &self.conditions_only(), 0.0)?;
+        let mut change = vec![Vector6::zeros(); states.len()];
+        let mut out = vec![0.0; self.n_rows()];
+        elimination.solve(&self.scene(), &rows, &wanted, &mut change, &mut out);
+        for (velocity, change) in velocities.iter_mut().zip(&change) {
+            *velocity += change;
+        }
+        self.set_velocities(&velocities, states);
+        self.coordinate_rates(&rows, &velocities, &mut rates);
+        let mut all = self.coordinates().zip(&rates);
+        for (j, joint) in self.joints().iter().enumerate() {
+            for coordinate in joint.kind.coordinates {
+                let Some((c, rate)) = all.next() else {
+                    break;
+                };
+                let unit = if coordinate.is_angle {
+                    self.size()
+                } else {
+                    1.0
+                };
+                if let Some(given) = c.velocity
+                    && !((given - rate).abs() * unit <= allowed)
+                {
+                    let off = (given - rate).abs();
+                    return Err(self.open(
+                        j,
+                        "velocity",
+                        off,
+                        !coordinate.is_angle,
+                        allowed / unit,
+                    ));
+                }
+            }
+        }
+        Ok(rates)
+    }
+}

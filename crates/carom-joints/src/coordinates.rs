@@ -1,0 +1,194 @@
+//! Forces along a coordinate: springs, dampers, dry friction, rotors, limits, actuators.
+
+use std::f64::consts::TAU;
+use std::fmt;
+use std::sync::Arc;
+
+/// The angle modulo $2\pi$ in \[−π, π\] (rad).
+pub(crate) fn wrap(angle: f64) -> f64 {
+    angle - TAU * (angle / TAU).round()
+}
+
+/// Constants of one coordinate, all in SI units (rad or m, N m or N).
+#[derive(Clone, Debug, PartialEq)]
+pub struct CoordinateSpec {
+    /// Coordinate at the start; `None` if nothing is said of it.
+    pub position: Option<f64>,
+    /// Rate at the start; `None` if nothing is said of it.
+    pub velocity: Option<f64>,
+    /// Lower bound; −∞ if there is none.
+    pub lower: f64,
+    /// Upper bound; ∞ if there is none.
+    pub upper: f64,
+    /// Coefficient of restitution of the bounds, in \[0, 1\].
+    pub restitution: f64,
+    /// Stiffness of the spring.
+    pub stiffness: f64,
+    /// Coordinate at which the spring is slack.
+    pub rest: f64,
+    /// Viscous damping.
+    pub damping: f64,
+    /// Dry friction.
+    pub friction: f64,
+    /// Inertia of a rotor that is geared to the coordinate.
+    pub armature: f64,
+    /// Actuator.
+    pub actuator: Option<Actuator>,
+}
+
+impl Default for CoordinateSpec {
+    fn default() -> Self {
+        Self {
+            position: None,
+            velocity: None,
+            lower: f64::NEG_INFINITY,
+            upper: f64::INFINITY,
+            restitution: 0.0,
+            stiffness: 0.0,
+            rest: 0.0,
+            damping: 0.0,
+            friction: 0.0,
+            armature: 0.0,
+            actuator: None,
+        }
+    }
+}
+
+/// Values at increasing times, linear between them and held outside.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    times: Vec<f64>,
+    values: Vec<f64>,
+}
+
+impl Table {
+    /// A table; `None` unless there are as many values as times, at least one, all finite, and the times increase.
+    pub fn new(times: Vec<f64>, values: Vec<f64>) -> Option<Self> {
+        let increase = times.windows(2).all(|pair| pair[0] < pair[1]);
+        let finite = times.iter().chain(&values).all(|x| x.is_finite());
+        let fits = !times.is_empty() && times.len() == values.len();
+        (increase && finite && fits).then_some(Self { times, values })
+    }
+
+    /// Times at which the slope changes (s).
+    pub fn times(&self) -> &[f64] {
+        &self.times
+    }
+
+    /// Value at a time.
+    pub fn value(&self, time: f64) -> f64 {
+        let after = self.times.partition_point(|t| *t <= time);
+        match (after.checked_sub(1), self.times.get(after)) {
+            (None, _) => self.values[0],
+            (Some(last), None) => self.values[last],
+            (Some(i), Some(next)) => {
+                let part = (time - self.times[i]) / (next - self.times[i]);
+                self.values[i] + part * (self.values[after] - self.values[i])
+            }
+        }
+    }
+
+    /// Slope at a time; at a corner that of the segment `before` or after it.
+    pub fn slope(&self, time: f64, before: bool) -> f64 {
+        let after = self
+            .times
+            .partition_point(|t| if before { *t < time } else { *t <= time });
+        match after.checked_sub(1) {
+            Some(i) if after < self.times.len() => {
+                (self.values[after] - self.values[i]) / (self.times[after] - self.times[i])
+            }
+            _ => 0.0,
+        }
+    }
+}
+
+/// A force as a function of time (s).
+#[derive(Clone)]
+pub struct Signal(pub Arc<dyn Fn(f64) -> f64 + Send + Sync>);
+
+impl fmt::Debug for Signal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Signal")
+    }
+}
+
+impl PartialEq for Signal {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+/// Rule of an actuator's force.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Rule {
+    /// A constant force.
+    Constant(f64),
+    /// A force that a table gives.
+    Table(Table),
+    /// $k_p(\text{target} - q) + k_d(\dot{\text{target}} - \dot q)$.
+    Pd {
+        /// $k_p$.
+        proportional: f64,
+        /// $k_d$.
+        derivative: f64,
+        /// Target of the coordinate.
+        target: Table,
+    },
+    /// A function of time.
+    Signal(Signal),
+}
+
+/// An actuator of one coordinate.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Actuator {
+    /// Rule of its force.
+    pub rule: Rule,
+    /// Largest force; infinite if there is no limit.
+    pub limit: f64,
+}
+
+impl Actuator {
+    /// Force without the part of the derivative gain that multiplies the rate, and without the limit.
+    pub(crate) fn drive(&self, q: f64, time: f64, before: bool) -> f64 {
+        match &self.rule {
+            Rule::Constant(value) => *value,
+            Rule::Table(table) => table.value(time),
+            Rule::Pd {
+                proportional,
+                derivative,
+                target,
+            } => proportional * (target.value(time) - q) + derivative * target.slope(time, before),
+            Rule::Signal(Signal(value)) => value(time),
+        }
+    }
+
+    /// $k_d$, the damping that the actuator adds.
+    pub(crate) fn derivative(&self) -> f64 {
+        match &self.rule {
+            Rule::Pd { derivative, .. } => *derivative,
+            _ => 0.0,
+        }
+    }
+
+    /// $k_p$, the stiffness that the actuator adds.
+    pub(crate) fn proportional(&self) -> f64 {
+        match &self.rule {
+            Rule::Pd { proportional, .. } => *proportional,
+            _ => 0.0,
+        }
+    }
+
+    /// Force at a coordinate and its rate.
+    pub(crate) fn force(&self, q: f64, rate: f64, time: f64, before: bool) -> f64 {
+        let force = self.drive(q, time, before) - self.derivative() * rate;
+        force.clamp(-self.limit, self.limit)
+    }
+
+    /// Times at which the force has a corner (s).
+    pub fn corners(&self) -> &[f64] {
+        match &self.rule {
+            Rule::Table(table) | Rule::Pd { target: table, .. } => table.times(),
+            Rule::Constant(_) | Rule::Signal(_) => &[],
+        }
+    }
+}

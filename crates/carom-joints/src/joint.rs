@@ -1,0 +1,374 @@
+//! A joint, checked.
+
+use crate::JointError;
+use crate::coordinates::{CoordinateSpec, wrap};
+use crate::frames::{Frame, Frames, Row, Side, angle_about};
+use crate::kinds::{Axes, Geometry, Kind, Rows};
+use carom_lie::So3;
+use carom_variational::State;
+use nalgebra::{Matrix3, Vector3};
+
+/// Axes are orthogonal up to this cosine.
+const ORTHOGONAL: f64 = 1e-9;
+
+/// A joint as it is given.
+#[derive(Clone, Debug)]
+pub struct JointSpec {
+    /// Name, unique among joints.
+    pub name: String,
+    /// Type.
+    pub kind: &'static Kind,
+    /// Index of the parent body; `None` is the ground.
+    pub parent: Option<usize>,
+    /// Index of the child body.
+    pub child: usize,
+    /// Frame in the parent.
+    pub parent_frame: Frame,
+    /// Frame in the child.
+    pub child_frame: Frame,
+    /// Axes in both frames, as many as the type takes; empty for its defaults.
+    pub axes: Vec<Vector3<f64>>,
+    /// Length of a `distance` (m).
+    pub length: Option<f64>,
+    /// Coordinates; as many as the type has.
+    pub coordinates: Vec<CoordinateSpec>,
+    /// What a spherical joint has instead.
+    pub ball: BallSpec,
+}
+
+/// Position, rates and forces of a spherical joint.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BallSpec {
+    /// Attitude of the child's frame in the parent's at the start; `None` if nothing is said of it.
+    pub position: Option<So3>,
+    /// Angular velocity of the child against the parent at the start, in the parent's frame (rad/s).
+    pub velocity: Option<Vector3<f64>>,
+    /// Viscous damping (N m s/rad).
+    pub damping: f64,
+    /// Largest angle of rotation (rad).
+    pub upper: f64,
+    /// Coefficient of restitution there, in \[0, 1\].
+    pub restitution: f64,
+}
+
+impl Default for BallSpec {
+    fn default() -> Self {
+        Self {
+            position: None,
+            velocity: None,
+            damping: 0.0,
+            upper: f64::INFINITY,
+            restitution: 0.0,
+        }
+    }
+}
+
+/// A checked joint.
+#[derive(Clone, Debug)]
+pub struct Joint {
+    /// Name.
+    pub name: String,
+    /// Type.
+    pub kind: &'static Kind,
+    /// Index of the parent body; `None` is the ground.
+    pub parent: Option<usize>,
+    /// Index of the child body.
+    pub child: usize,
+    /// Frames with the axes of the type turned into their places.
+    frames: [Frame; 2],
+    /// Turn from the frames as given to those with the axes in their places.
+    turned: Matrix3<f64>,
+    geometry: Geometry,
+    /// Coordinates.
+    pub coordinates: Vec<CoordinateSpec>,
+    /// What a spherical joint has.
+    pub ball: BallSpec,
+}
+
+impl Joint {
+    /// Checks a joint.
+    ///
+    /// # Errors
+    ///
+    /// [`JointError::InvalidValue`], [`JointError::InvalidKey`].
+    pub fn new(spec: &JointSpec) -> Result<Self, JointError> {
+        let geometry = Geometry {
+            length: length(spec)?,
+            third: 0.0,
+        };
+        let (turned, geometry) = axes(spec, geometry)?;
+        if spec.coordinates.len() != spec.kind.coordinates.len() {
+            return Err(fault(
+                spec,
+                "coordinates",
+                format!(
+                    "are {}, not {}",
+                    spec.kind.coordinates.len(),
+                    spec.coordinates.len()
+                ),
+            ));
+        }
+        for coordinate in &spec.coordinates {
+            check(spec, coordinate)?;
+        }
+        non_negative(spec, "damping", spec.ball.damping)?;
+        let place = |frame: &Frame| Frame {
+            position: frame.position,
+            axes: frame.axes * turned,
+        };
+        Ok(Self {
+            name: spec.name.clone(),
+            kind: spec.kind,
+            parent: spec.parent,
+            child: spec.child,
+            frames: [place(&spec.parent_frame), place(&spec.child_frame)],
+            turned,
+            geometry,
+            coordinates: spec.coordinates.clone(),
+            ball: spec.ball,
+        })
+    }
+
+    /// Largest distance of the joint from the centers of its mobile bodies (m).
+    pub fn reach(&self, is_mobile: impl Fn(usize) -> bool) -> f64 {
+        let parent = match self.parent {
+            Some(body) if is_mobile(body) => self.frames[0].position.norm(),
+            _ => 0.0,
+        };
+        parent.max(self.frames[1].position.norm())
+    }
+
+    /// Both frames in space.
+    pub fn frames(&self, states: &[State]) -> Frames {
+        Frames {
+            parent: Side::new(
+                &self.frames[0],
+                self.parent.and_then(|body| states.get(body)),
+            ),
+            child: Side::new(&self.frames[1], states.get(self.child)),
+        }
+    }
+
+    /// Residuals of the conditions (m, or cosines).
+    pub fn residuals<'a>(&'a self, frames: &'a Frames) -> impl Iterator<Item = f64> + 'a {
+        let all = self.kind.conditions.iter();
+        all.map(move |condition| condition.residual(&self.geometry, frames))
+    }
+
+    /// Rows of the conditions.
+    pub fn rows(&self, frames: &Frames) -> Rows {
+        let all = self.kind.conditions.iter();
+        all.map(|condition| condition.row(frames)).collect()
+    }
+
+    /// Rows of the rates of the coordinates; of a spherical joint those of the relative angular velocity.
+    pub fn rates(&self, frames: &Frames, q: &[f64]) -> Rows {
+        let mut rows = Rows::new();
+        (self.kind.rates)(&self.geometry, frames, q, &mut rows);
+        rows
+    }
+
+    /// Number of rows of rates.
+    pub fn n_rates(&self) -> usize {
+        if self.kind.is_spherical() {
+            3
+        } else {
+            self.coordinates.len()
+        }
+    }
+
+    /// Coordinates, continued from those of a state nearby.
+    pub fn measure(&self, frames: &Frames, near: &[f64], out: &mut [f64]) {
+        (self.kind.measure)(&self.geometry, frames, near, out);
+        for (k, coordinate) in self.kind.coordinates.iter().enumerate() {
+            if coordinate.is_angle {
+                out[k] = near[k] + wrap(out[k] - near[k]);
+            }
+        }
+    }
+
+    /// Attitude of the child's frame in the parent's, of the frames as they were given.
+    pub fn relative(&self, frames: &Frames) -> Matrix3<f64> {
+        self.turned * frames.relative() * self.turned.transpose()
+    }
+
+    /// Separation and attitude of the child's frame in the parent's at given coordinates.
+    pub(crate) fn placed(&self, q: &[f64]) -> (Vector3<f64>, Matrix3<f64>) {
+        match self.ball.position {
+            Some(attitude) if self.kind.is_spherical() => (Vector3::zeros(), attitude.matrix()),
+            _ => (self.kind.place)(&self.geometry, q),
+        }
+    }
+
+    /// Frame in the parent (0) or child (1).
+    pub(crate) fn frame(&self, side: usize) -> &Frame {
+        &self.frames[side]
+    }
+
+    /// Name of a coordinate, as in `hip.angle1`.
+    pub fn coordinate_name(&self, k: usize) -> String {
+        match self.kind.coordinates.get(k).map(|c| c.suffix) {
+            None | Some("") => self.name.clone(),
+            Some(suffix) => format!("{}.{suffix}", self.name),
+        }
+    }
+
+    /// Angle of rotation of a spherical joint (rad), in \[0, π\], and the row of its rate.
+    pub fn ball_angle(&self, frames: &Frames) -> (f64, Row) {
+        let turned = frames.relative();
+        let twice_sine = Vector3::new(
+            turned.m32 - turned.m23,
+            turned.m13 - turned.m31,
+            turned.m21 - turned.m12,
+        );
+        let length = twice_sine.norm();
+        let axis = if length > 0.0 {
+            twice_sine / length
+        } else {
+            Vector3::x()
+        };
+        let angle = angle_about(&axis, &turned);
+        (angle, Row::couple(frames, frames.parent.axes * axis))
+    }
+}
+
+fn fault(spec: &JointSpec, what: &'static str, problem: String) -> JointError {
+    JointError::InvalidKey {
+        joint: spec.name.clone(),
+        what,
+        problem,
+    }
+}
+
+fn value(spec: &JointSpec, what: &'static str, value: f64, allowed: &str) -> JointError {
+    JointError::InvalidValue {
+        joint: spec.name.clone(),
+        what,
+        value,
+        allowed: allowed.to_owned(),
+    }
+}
+
+fn non_negative(spec: &JointSpec, what: &'static str, x: f64) -> Result<(), JointError> {
+    if x >= 0.0 && x.is_finite() {
+        return Ok(());
+    }
+    Err(value(spec, what, x, "at least 0 and finite"))
+}
+
+fn length(spec: &JointSpec) -> Result<f64, JointError> {
+    match (spec.kind.name == "distance", spec.length) {
+        (true, None) => Err(fault(spec, "length", "is missing".to_owned())),
+        (true, Some(x)) if x > 0.0 && x.is_finite() => Ok(x),
+        (true, Some(x)) => Err(value(spec, "length", x, "positive and finite")),
+        (false, Some(_)) => Err(fault(
+            spec,
+            "length",
+            format!("is no key of a `{}` joint", spec.kind.name),
+        )),
+        (false, None) => Ok(0.0),
+    }
+}
+
+/// Turn that brings the axes of a type into their places.
+fn axes(spec: &JointSpec, geometry: Geometry) -> Result<(Matrix3<f64>, Geometry), JointError> {
+    let unit = |axis: &Vector3<f64>, what: &'static str| {
+        let length = axis.norm();
+        if length > 0.0 && length.is_finite() {
+            return Ok(axis / length);
+        }
+        Err(fault(
+            spec,
+            what,
+            format!("[{}, {}, {}] has no direction", axis.x, axis.y, axis.z),
+        ))
+    };
+    let across = |a: &Vector3<f64>, b: &Vector3<f64>, what: &'static str| {
+        let cosine = a.dot(b);
+        if cosine.abs() <= ORTHOGONAL {
+            return Ok(());
+        }
+        Err(fault(
+            spec,
+            what,
+            format!("is not orthogonal to the axis before it: cosine {cosine:e}"),
+        ))
+    };
+    let given = spec.axes.as_slice();
+    match (spec.kind.axes, given) {
+        (_, []) if spec.kind.axes != Axes::Three => Ok((Matrix3::identity(), geometry)),
+        (Axes::One, [axis]) => {
+            let z = unit(axis, "axis")?;
+            // The axis that is farthest from z, made orthogonal.
+            let least = z.iamin();
+            let helper = Vector3::ith(least, 1.0);
+            let x = helper.cross(&z).normalize();
+            Ok((Matrix3::from_columns(&[x, z.cross(&x), z]), geometry))
+        }
+        (Axes::Two, [first, second]) => {
+            let (x, y) = (unit(first, "axis")?, unit(second, "axis2")?);
+            across(&x, &y, "axis2")?;
+            let z = x.cross(&y).normalize();
+            Ok((Matrix3::from_columns(&[x, z.cross(&x), z]), geometry))
+        }
+        (Axes::Three, []) => {
+            let third = std::f64::consts::FRAC_PI_2;
+            Ok((Matrix3::identity(), Geometry { third, ..geometry }))
+        }
+        (Axes::Three, [first, second, third]) => {
+            let (x, y) = (unit(first, "axes")?, unit(second, "axes")?);
+            let last = unit(third, "axes")?;
+            across(&x, &y, "axes")?;
+            across(&y, &last, "axes")?;
+            let z = x.cross(&y).normalize();
+            let third = last.dot(&z).atan2(last.dot(&x));
+            let turned = Matrix3::from_columns(&[x, z.cross(&x), z]);
+            Ok((turned, Geometry { third, ..geometry }))
+        }
+        _ => Err(fault(
+            spec,
+            "axis",
+            format!("does not fit a `{}` joint", spec.kind.name),
+        )),
+    }
+}
+
+fn check(spec: &JointSpec, c: &CoordinateSpec) -> Result<(), JointError> {
+    for (what, x) in [
+        ("stiffness", c.stiffness),
+        ("damping", c.damping),
+        ("friction", c.friction),
+        ("armature", c.armature),
+    ] {
+        non_negative(spec, what, x)?;
+    }
+    for (what, x) in [
+        ("rest", Some(c.rest)),
+        ("position", c.position),
+        ("velocity", c.velocity),
+    ] {
+        if let Some(x) = x.filter(|x| !x.is_finite()) {
+            return Err(value(spec, what, x, "finite"));
+        }
+    }
+    if !(0.0..=1.0).contains(&c.restitution) {
+        return Err(value(
+            spec,
+            "limits.restitution",
+            c.restitution,
+            "in [0, 1]",
+        ));
+    }
+    if !(c.lower < c.upper) {
+        let allowed = format!("below the upper limit {}", c.upper);
+        return Err(value(spec, "limits.lower", c.lower, &allowed));
+    }
+    if let Some(actuator) = &c.actuator {
+        if !(actuator.limit > 0.0) {
+            return Err(value(spec, "actuator.limit", actuator.limit, "positive"));
+        }
+        non_negative(spec, "actuator.proportional", actuator.proportional())?;
+        non_negative(spec, "actuator.derivative", actuator.derivative())?;
+    }
+    Ok(())
+}

@@ -1,0 +1,70 @@
+use super::{Axes, Coordinate, Geometry, Kind, Rows, dual, spherical};
+use crate::frames::{Frames, Row, angle_about, turn};
+use nalgebra::{Matrix3, Vector3};
+
+/// Three hinges of one anchor (`gimbal`): $D = R_{a_1}(\alpha)R_{a_2}(\beta)R_{a_3}(\gamma)$ with $a_1 = x$,
+/// $a_2 = y$ and $a_3 = \cos\delta x + \sin\delta z$.
+pub(super) static KIND: Kind = Kind {
+    name: "gimbal",
+    conditions: &spherical::POINTS,
+    coordinates: &[
+        Coordinate::angle("angle1"),
+        Coordinate::angle("angle2"),
+        Coordinate::angle("angle3"),
+    ],
+    axes: Axes::Three,
+    measure,
+    place: |geometry, q| (Vector3::zeros(), attitude(geometry, q)),
+    rates,
+};
+
+fn third(geometry: &Geometry) -> Vector3<f64> {
+    Vector3::new(geometry.third.cos(), 0.0, geometry.third.sin())
+}
+
+fn attitude(geometry: &Geometry, q: &[f64]) -> Matrix3<f64> {
+    turn(&Vector3::x(), q[0]) * turn(&Vector3::y(), q[1]) * turn(&third(geometry), q[2])
+}
+
+/// With $w = Da_3 = R_x(\alpha)(\cos(\beta-\delta), 0, -\sin(\beta-\delta))$ the second angle has two values; the one
+/// closer to the state before is taken.
+fn measure(geometry: &Geometry, frames: &Frames, near: &[f64], out: &mut [f64]) {
+    let d = frames.relative();
+    let w = d * third(geometry);
+    let mut best = f64::INFINITY;
+    for sign in [1.0, -1.0] {
+        let across = w.y.hypot(w.z);
+        let alpha = (sign * w.y).atan2(-sign * w.z);
+        let beta = geometry.third + (sign * across).atan2(w.x);
+        let back = turn(&Vector3::y(), -beta) * turn(&Vector3::x(), -alpha) * d;
+        let gamma = angle_about(&third(geometry), &back);
+        let found = [alpha, beta, gamma];
+        let far: f64 = found
+            .iter()
+            .zip(near)
+            .map(|(a, b)| crate::coordinates::wrap(a - b).abs())
+            .sum();
+        if far < best {
+            best = far;
+            out.copy_from_slice(&found);
+        }
+    }
+}
+
+/// Current axes of the three hinges in space, from the frames and the first angle alone: the first rides on the
+/// parent, the last on the child, the second is across both.
+pub(crate) fn axes(geometry: &Geometry, frames: &Frames, q: &[f64]) -> [Vector3<f64>; 3] {
+    let first = frames.parent.axis(0);
+    let last = frames.child.axes * third(geometry);
+    let (sine, cosine) = q[0].sin_cos();
+    let second = frames.parent.axis(1) * cosine + frames.parent.axis(2) * sine;
+    [first, second, last]
+}
+
+/// Rates are the couples dual to the current axes.
+fn rates(geometry: &Geometry, frames: &Frames, q: &[f64], rows: &mut Rows) {
+    let (couples, _) = dual(&axes(geometry, frames, q));
+    for couple in couples {
+        rows.push(Row::couple(frames, couple));
+    }
+}

@@ -1,0 +1,33 @@
+use super::{Axes, Condition, Coordinate, Geometry, Kind, Rows};
+use crate::frames::{Frames, Row, turn};
+use nalgebra::Vector3;
+
+/// Conditions under which the z axes stay the same line.
+pub(super) const HINGE: [Condition; 5] = [
+    Condition::Coincide(0),
+    Condition::Coincide(1),
+    Condition::Coincide(2),
+    Condition::Orthogonal(0, 2),
+    Condition::Orthogonal(1, 2),
+];
+
+/// Angle about z (rad).
+pub(super) fn angle(frames: &Frames) -> f64 {
+    let d = frames.relative();
+    (d.m21 - d.m12).atan2(d.m11 + d.m22)
+}
+
+/// One angle about an axis (`revolute`).
+pub(super) static KIND: Kind = Kind {
+    name: "revolute",
+    conditions: &HINGE,
+    coordinates: &[Coordinate::angle("")],
+    axes: Axes::One,
+    measure: |_, frames, _, out| out[0] = angle(frames),
+    place: |_, q| (Vector3::zeros(), turn(&Vector3::z(), q[0])),
+    rates,
+};
+
+fn rates(_: &Geometry, frames: &Frames, _: &[f64], rows: &mut Rows) {
+    rows.push(Row::couple(frames, frames.parent.axis(2)));
+}

@@ -1,0 +1,31 @@
+use super::{Axes, Condition, Coordinate, Geometry, Kind, Rows};
+use crate::frames::{Frames, Row, turn};
+use nalgebra::Vector3;
+
+/// Two angles about crossing axes (`universal`): the first rides on the parent (x), the second on the child (y).
+pub(super) static KIND: Kind = Kind {
+    name: "universal",
+    conditions: &[
+        Condition::Coincide(0),
+        Condition::Coincide(1),
+        Condition::Coincide(2),
+        Condition::Orthogonal(0, 1),
+    ],
+    coordinates: &[Coordinate::angle("angle1"), Coordinate::angle("angle2")],
+    axes: Axes::Two,
+    measure: |_, frames, _, out| {
+        let d = frames.relative();
+        out[0] = d.m32.atan2(d.m22);
+        out[1] = d.m13.atan2(d.m11);
+    },
+    place: |_, q| {
+        let d = turn(&Vector3::x(), q[0]) * turn(&Vector3::y(), q[1]);
+        (Vector3::zeros(), d)
+    },
+    rates,
+};
+
+fn rates(_: &Geometry, frames: &Frames, _: &[f64], rows: &mut Rows) {
+    rows.push(Row::couple(frames, frames.parent.axis(0)));
+    rows.push(Row::couple(frames, frames.child.axis(1)));
+}

@@ -1,0 +1,46 @@
+//! Joints of rigid bodies in space: rows, impulses of linear cost, and steps on SE(3).
+//!
+//! Bodies fly freely between *kicks*, in which joints push: the step is RATTLE, with the joints as equations,
+//!
+//! 1. $v \leftarrow v + M^{-1}(J_0^T\Lambda_0 + \tfrac h2S_0^T\tau_0)$, $\Lambda_0$ such that the joints hold at the end;
+//! 2. the free flight of every body;
+//! 3. $v \leftarrow v + M^{-1}(J_1^T\Lambda_1 + \tfrac h2S_1^T\tau_1)$ with $J_1v = 0$.
+//!
+//! | module | holds |
+//! | --- | --- |
+//! | [`kinds`] | the types of joints: conditions, coordinates, one file each |
+//! | [`frames`] | frames in bodies, rows of forces and couples |
+//! | [`joint`] | a joint, checked |
+//! | [`coordinates`] | springs, dampers, dry friction, rotors, limits, actuators |
+//! | [`tree`] | the spanning tree; the other joints close loops |
+//! | [`elimination`] | impulses in linear time |
+//! | [`multibody`] | bodies and joints together, and how they are assembled |
+//! | [`step`] | one step |
+//!
+//! Events, impacts and contacts are `carom-motion`'s. Leimkuhler & Skeel, *Symplectic numerical integrators in
+//! constrained Hamiltonian systems*, J. Comput. Phys. 112 (1994).
+
+mod assembly;
+pub mod coordinates;
+pub mod elimination;
+mod error;
+pub mod frames;
+pub mod joint;
+pub mod kinds;
+pub mod multibody;
+pub mod step;
+pub mod tree;
+
+pub use assembly::{Assembly, Placed};
+pub use error::JointError;
+pub use joint::{BallSpec, Joint, JointSpec};
+pub use multibody::{Multibody, MultibodySpec, Posture};
+
+// Crates whose types stand in signatures here.
+pub use carom_lie as lie;
+pub use carom_variational as variational;
+pub use nalgebra;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

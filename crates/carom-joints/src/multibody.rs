@@ -1,0 +1,360 @@
+//! Bodies and joints together.
+
+use crate::JointError;
+use crate::elimination::{Scene, rate};
+use crate::frames::{Row, stack};
+use crate::joint::{Joint, JointSpec};
+use crate::tree::Tree;
+use carom_lie::So3;
+use carom_variational::{ExactFlight, Flight, FreeFlight, RigidBody, State};
+use nalgebra::{Matrix6, Vector3, Vector6};
+
+/// Least size that residuals are compared with (m).
+const LEAST_SIZE: f64 = 1e-3;
+
+/// Moments within this fraction of each other count as equal: the body turns uniformly.
+const ISOTROPIC: f64 = 1e-14;
+
+/// Bodies and joints as they are given.
+#[derive(Clone, Debug)]
+pub struct MultibodySpec {
+    /// Names of the bodies, and their mass and inertia; `None` for a body that never moves.
+    pub bodies: Vec<(String, Option<RigidBody>)>,
+    /// Joints.
+    pub joints: Vec<JointSpec>,
+    /// Acceleration of gravity (m/s²).
+    pub gravity: Vector3<f64>,
+    /// True if bodies turn by the exact flow between kicks, false if by the variational integrator.
+    pub exact: bool,
+}
+
+/// One body.
+#[derive(Clone, Debug)]
+pub(crate) struct Part {
+    pub(crate) name: String,
+    pub(crate) rigid: Option<RigidBody>,
+    /// The moment of inertia, if it is the same about every axis (kg m²).
+    isotropic: Option<f64>,
+}
+
+/// Bodies and joints, checked.
+#[derive(Clone, Debug)]
+pub struct Multibody {
+    pub(crate) parts: Vec<Part>,
+    joints: Vec<Joint>,
+    tree: Tree,
+    masses: Vec<Matrix6<f64>>,
+    ends: Vec<[Option<usize>; 2]>,
+    offsets: Vec<usize>,
+    coordinate_offsets: Vec<usize>,
+    gravity: Vector3<f64>,
+    exact: bool,
+    size: f64,
+}
+
+/// Configuration and momenta of everything.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Posture {
+    /// States of the bodies.
+    pub states: Vec<State>,
+    /// Coordinates of all joints in their order; angles are continuous.
+    pub q: Vec<f64>,
+    /// Position and rate of each coordinate's rotor.
+    pub rotors: Vec<[f64; 2]>,
+}
+
+impl Multibody {
+    /// Checks bodies and joints.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`Joint::new`].
+    pub fn new(spec: &MultibodySpec) -> Result<Self, JointError> {
+        let joints: Vec<Joint> = spec
+            .joints
+            .iter()
+            .map(Joint::new)
+            .collect::<Result<_, _>>()?;
+        let mobile: Vec<bool> = spec
+            .bodies
+            .iter()
+            .map(|(_, rigid)| rigid.is_some())
+            .collect();
+        let tree = Tree::new(&mobile, &joints);
+        let (mut offsets, mut coordinate_offsets) = (vec![0], vec![0]);
+        let (mut rows, mut coordinates) = (0, 0);
+        for joint in &joints {
+            rows += joint.kind.conditions.len() + joint.n_rates();
+            coordinates += joint.coordinates.len();
+            offsets.push(rows);
+            coordinate_offsets.push(coordinates);
+        }
+        let is_mobile = |body: usize| mobile.get(body).copied().unwrap_or(false);
+        let reach = joints.iter().map(|joint| joint.reach(is_mobile));
+        let size = reach.fold(LEAST_SIZE, f64::max);
+        let movable = |body: Option<usize>| body.filter(|b| is_mobile(*b));
+        Ok(Self {
+            masses: spec
+                .bodies
+                .iter()
+                .map(|(_, rigid)| mass(rigid.as_ref()))
+                .collect(),
+            ends: joints
+                .iter()
+                .map(|joint| [movable(joint.parent), movable(Some(joint.child))])
+                .collect(),
+            parts: spec.bodies.iter().map(part).collect(),
+            joints,
+            tree,
+            offsets,
+            coordinate_offsets,
+            gravity: spec.gravity,
+            exact: spec.exact,
+            size,
+        })
+    }
+
+    /// Joints in their order.
+    pub fn joints(&self) -> &[Joint] {
+        &self.joints
+    }
+
+    /// Spanning tree.
+    pub fn tree(&self) -> &Tree {
+        &self.tree
+    }
+
+    /// Number of bodies.
+    pub fn n_bodies(&self) -> usize {
+        self.parts.len()
+    }
+
+    /// Name of a body.
+    pub fn body_name(&self, body: usize) -> &str {
+        self.parts.get(body).map_or("ground", |part| &part.name)
+    }
+
+    /// Mass and inertia of a body; `None` if it never moves.
+    pub fn rigid(&self, body: usize) -> Option<&RigidBody> {
+        self.parts.get(body)?.rigid.as_ref()
+    }
+
+    /// Largest distance of a joint from a center of mass, at least 1e-3 m.
+    pub fn size(&self) -> f64 {
+        self.size
+    }
+
+    /// Acceleration of gravity (m/s²).
+    pub fn gravity(&self) -> &Vector3<f64> {
+        &self.gravity
+    }
+
+    /// Number of rows of all joints: conditions and rates.
+    pub fn n_rows(&self) -> usize {
+        self.offsets.last().copied().unwrap_or(0)
+    }
+
+    /// Number of coordinates.
+    pub fn n_coordinates(&self) -> usize {
+        self.coordinate_offsets.last().copied().unwrap_or(0)
+    }
+
+    /// Coordinates of a joint among all.
+    pub fn coordinates_of(&self, joint: usize) -> std::ops::Range<usize> {
+        self.coordinate_offsets[joint]..self.coordinate_offsets[joint + 1]
+    }
+
+    /// First row of a joint's conditions and of its rates.
+    pub fn rows_of(&self, joint: usize) -> (usize, usize) {
+        let first = self.offsets[joint];
+        (first, first + self.joints[joint].kind.conditions.len())
+    }
+
+    /// Mobile parent and child of a joint.
+    pub fn ends(&self, joint: usize) -> &[Option<usize>; 2] {
+        &self.ends[joint]
+    }
+
+    /// What an elimination works on.
+    pub fn scene(&self) -> Scene<'_> {
+        Scene {
+            tree: &self.tree,
+            masses: &self.masses,
+            ends: &self.ends,
+            offsets: &self.offsets,
+        }
+    }
+
+    /// All rows at a posture, in the layout of [`rows_of`](Self::rows_of).
+    pub fn rows(&self, states: &[State], q: &[f64], out: &mut Vec<Row>) {
+        out.clear();
+        for (j, joint) in self.joints.iter().enumerate() {
+            let frames = joint.frames(states);
+            out.extend(joint.rows(&frames));
+            out.extend(joint.rates(&frames, &q[self.coordinates_of(j)]));
+        }
+    }
+
+    /// Velocities of the bodies: of the centers in space, angular in the bodies.
+    pub fn velocities(&self, states: &[State], out: &mut Vec<Vector6<f64>>) {
+        out.clear();
+        out.extend(self.parts.iter().zip(states).map(|(part, state)| {
+            part.rigid.as_ref().map_or(Vector6::zeros(), |rigid| {
+                stack(
+                    &(state.linear_momentum / rigid.mass()),
+                    &rigid.angular_velocity(&state.angular_momentum),
+                )
+            })
+        }));
+    }
+
+    /// Sets the momenta of the bodies by their velocities.
+    pub fn set_velocities(&self, velocities: &[Vector6<f64>], states: &mut [State]) {
+        for ((part, velocity), state) in self.parts.iter().zip(velocities).zip(states) {
+            if let Some(rigid) = &part.rigid {
+                state.linear_momentum = velocity.fixed_rows::<3>(0) * rigid.mass();
+                state.angular_momentum = rigid.inertia() * velocity.fixed_rows::<3>(3);
+            }
+        }
+    }
+
+    /// Coordinates at some states, continued from those nearby.
+    pub fn measure(&self, states: &[State], near: &[f64], out: &mut [f64]) {
+        for (j, joint) in self.joints.iter().enumerate() {
+            let range = self.coordinates_of(j);
+            joint.measure(&joint.frames(states), &near[range.clone()], &mut out[range]);
+        }
+    }
+
+    /// Rates of all coordinates.
+    pub fn coordinate_rates(&self, rows: &[Row], velocities: &[Vector6<f64>], out: &mut Vec<f64>) {
+        out.clear();
+        for (j, joint) in self.joints.iter().enumerate() {
+            let (_, first) = self.rows_of(j);
+            for k in 0..joint.coordinates.len() {
+                out.push(rate(&rows[first + k], &self.ends[j], velocities));
+            }
+        }
+    }
+
+    /// Flight of a body without joints.
+    ///
+    /// # Errors
+    ///
+    /// [`JointError::Flight`].
+    pub fn fly(&self, body: usize, from: &State, time: f64) -> Result<State, JointError> {
+        let part = &self.parts[body];
+        let Some(rigid) = &part.rigid else {
+            return Ok(*from);
+        };
+        if let Some(moment) = part.isotropic {
+            let drop = self.gravity * (0.5 * time * time);
+            let turn = from.angular_momentum * (time / moment);
+            return Ok(State {
+                position: from.position + (from.linear_momentum * (time / rigid.mass()) + drop),
+                linear_momentum: from.linear_momentum + self.gravity * (rigid.mass() * time),
+                angular_momentum: from.angular_momentum,
+                rotation: from.rotation.compose(&So3::exp(&turn)),
+            });
+        }
+        let flown = match self.exact {
+            true => ExactFlight::new(self.gravity).advance(rigid, from, time),
+            false => FreeFlight::lgvi(self.gravity).advance(rigid, from, time),
+        };
+        flown.map_err(|source| JointError::Flight {
+            body: part.name.clone(),
+            source,
+        })
+    }
+
+    /// Kinetic energy of bodies and rotors (J).
+    pub fn kinetic(&self, posture: &Posture) -> f64 {
+        let bodies = self.parts.iter().zip(&posture.states);
+        let bodies: f64 = bodies
+            .filter_map(|(part, state)| {
+                let rigid = part.rigid.as_ref()?;
+                Some(rigid.translational_energy(state) + rigid.rotational_energy(state))
+            })
+            .sum();
+        let rotors: f64 = self
+            .coordinates()
+            .zip(&posture.rotors)
+            .map(|(c, [_, rate])| 0.5 * c.armature * rate * rate)
+            .sum();
+        bodies + rotors
+    }
+
+    /// Kinetic and potential energy of bodies, springs and rotors (J).
+    pub fn energy(&self, posture: &Posture) -> f64 {
+        let bodies = self.parts.iter().zip(&posture.states);
+        let heights: f64 = bodies
+            .filter_map(|(part, state)| {
+                let rigid = part.rigid.as_ref()?;
+                Some(-rigid.mass() * self.gravity.dot(&state.position))
+            })
+            .sum();
+        let springs: f64 = self
+            .coordinates()
+            .zip(&posture.q)
+            .map(|(c, q)| 0.5 * c.stiffness * (q - c.rest) * (q - c.rest))
+            .sum();
+        self.kinetic(posture) + heights + springs
+    }
+
+    /// All coordinates in their order.
+    pub fn coordinates(&self) -> impl Iterator<Item = &crate::coordinates::CoordinateSpec> {
+        self.joints.iter().flat_map(|joint| &joint.coordinates)
+    }
+
+    /// Joint of a row.
+    pub fn joint_of_row(&self, row: usize) -> usize {
+        self.offsets
+            .partition_point(|first| *first <= row)
+            .saturating_sub(1)
+    }
+
+    /// Largest residual of the conditions of each kind: the joint, the residual against the size, and the residual
+    /// itself with `true` if it is a length.
+    pub fn worst_residual(&self, states: &[State]) -> Option<(usize, f64, f64, bool)> {
+        let mut worst: Option<(usize, f64, f64, bool)> = None;
+        for (j, joint) in self.joints.iter().enumerate() {
+            let frames = joint.frames(states);
+            for (condition, residual) in joint.kind.conditions.iter().zip(joint.residuals(&frames))
+            {
+                let length = condition.is_length();
+                let relative = residual.abs() / if length { self.size } else { 1.0 };
+                // Written so that NaN is the worst.
+                if !worst.is_some_and(|(_, most, _, _)| relative <= most) {
+                    worst = Some((j, relative, residual.abs(), length));
+                }
+            }
+        }
+        worst
+    }
+}
+
+fn part((name, rigid): &(String, Option<RigidBody>)) -> Part {
+    let moment = rigid.as_ref().and_then(|rigid| {
+        let j = rigid.inertia();
+        let moments = rigid.moments();
+        let most = moments.z;
+        let off = j.m12.abs() + j.m13.abs() + j.m23.abs();
+        (moments.z - moments.x <= ISOTROPIC * most && off <= ISOTROPIC * most).then_some(moments.x)
+    });
+    Part {
+        name: name.clone(),
+        rigid: rigid.clone(),
+        isotropic: moment,
+    }
+}
+
+fn mass(rigid: Option<&RigidBody>) -> Matrix6<f64> {
+    let mut mass = Matrix6::identity();
+    if let Some(rigid) = rigid {
+        for k in 0..3 {
+            mass[(k, k)] = rigid.mass();
+        }
+        mass.fixed_view_mut::<3, 3>(3, 3).copy_from(rigid.inertia());
+    }
+    mass
+}

@@ -1,0 +1,781 @@
+//! One step: kick, free flight of every body, kick.
+
+// Rows have the same index in several lists.
+#![allow(clippy::needless_range_loop)]
+
+use crate::JointError;
+use crate::coordinates::{Actuator, CoordinateSpec};
+use crate::elimination::{Elimination, push, rate};
+use crate::frames::Row;
+use crate::multibody::{Multibody, Posture};
+use carom_variational::State;
+use nalgebra::{Vector3, Vector6};
+
+/// Residuals at the end of a step below this are rounding: lengths against the size and the largest coordinate, cosines
+/// as they are.
+const ROUNDING: f64 = 4e-15;
+
+/// A step whose residuals stay above this against the size has failed.
+const CLOSED: f64 = 1e-12;
+
+/// Residual against the size that redundant rows may leave.
+const CONSISTENT: f64 = 1e-9;
+
+/// Iterations of the first kick; some five are needed at usual steps.
+const MOST_ITERATIONS: usize = 60;
+
+/// Changes of the set of actuators at their limits within the second kick.
+const MOST_CLAMPS: usize = 16;
+
+/// Suzuki's composition, order 4.
+const SUZUKI: f64 = 0.414_490_771_794_375_7;
+/// Fractions of Suzuki's five steps.
+pub const SUZUKI_4: [f64; 5] = [SUZUKI, SUZUKI, 1.0 - 4.0 * SUZUKI, SUZUKI, SUZUKI];
+
+/// Fractions of Yoshida's seven steps (1990, solution A), order 6.
+pub const YOSHIDA_6: [f64; 7] = [
+    0.784_513_610_477_557_3,
+    0.235_573_213_359_358_13,
+    -1.177_679_984_178_871,
+    1.315_186_320_683_911_2,
+    -1.177_679_984_178_871,
+    0.235_573_213_359_358_13,
+    0.784_513_610_477_557_3,
+];
+
+/// State of dry friction and limits, coordinate by coordinate.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Modes {
+    /// Value at which a coordinate is kept: it sticks, or rests at a limit.
+    pub held: Vec<Option<f64>>,
+    /// Direction of sliding: 1, −1, or 0 without dry friction.
+    pub slides: Vec<f64>,
+    /// Force of the caller along each coordinate, on top of the actuators.
+    pub control: Vec<f64>,
+}
+
+impl Modes {
+    /// Nothing is held, and nothing slides.
+    pub fn free(multibody: &Multibody) -> Self {
+        let n = multibody.n_coordinates();
+        Self {
+            held: vec![None; n],
+            slides: vec![0.0; n],
+            control: vec![0.0; n],
+        }
+    }
+}
+
+/// Work of the forces along coordinates (J).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Works {
+    /// Of actuators, on the bodies.
+    pub actuator: f64,
+    /// That dampers took.
+    pub damper: f64,
+    /// That dry friction took.
+    pub friction: f64,
+}
+
+/// Impulses of one joint during a step.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Load {
+    /// Force of the conditions on the child at its origin (N s).
+    pub force: Vector3<f64>,
+    /// Moment of the conditions on the child about its origin (N m s).
+    pub moment: Vector3<f64>,
+    /// Force of conditions and coordinates on the child (N s).
+    pub total: Vector3<f64>,
+}
+
+/// A step that was made.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// Everything at the end.
+    pub end: Posture,
+    /// States between the kicks: after the first, at the start of the flights.
+    pub kicked: Vec<State>,
+    /// Works of both kicks.
+    pub works: Works,
+    /// Impulses of the joints.
+    pub loads: Vec<Load>,
+    /// Impulses that hold coordinates, of the first and of the second kick.
+    pub holding: Vec<[f64; 2]>,
+    /// Rates of the coordinates at the end.
+    pub rates: Vec<f64>,
+    /// Largest residual of a condition against the size at the end.
+    pub residual: f64,
+    /// Iterations of the first kick.
+    pub iterations: usize,
+}
+
+/// Makes steps, and keeps what the next one needs.
+#[derive(Clone, Debug)]
+pub struct Stepper<'m> {
+    multibody: &'m Multibody,
+    elimination: Elimination,
+    rows: Vec<Row>,
+    end_rows: Vec<Row>,
+    compliance: Vec<f64>,
+    /// Multipliers of the first kicks of the last steps per unit of time, latest first.
+    history: Vec<Vec<f64>>,
+    velocities: Vec<Vector6<f64>>,
+    momenta: Vec<Vector6<f64>>,
+    after: Vec<Vector6<f64>>,
+    wanted: Vec<f64>,
+    correction: Vec<f64>,
+}
+
+/// Forces along a coordinate in one kick.
+#[derive(Clone, Copy, Debug, Default)]
+struct Push {
+    spring: f64,
+    actuator: f64,
+    damper: f64,
+    friction: f64,
+}
+
+impl Push {
+    fn total(&self) -> f64 {
+        self.spring + self.actuator + self.damper + self.friction
+    }
+
+    /// Adds the works of the impulses `self * half`, with the mean of the rates before and after.
+    fn book(&self, half: f64, mean: f64, works: &mut Works) {
+        works.actuator += self.actuator * half * mean;
+        works.damper -= self.damper * half * mean;
+        works.friction -= self.friction * half * mean;
+    }
+}
+
+impl<'m> Stepper<'m> {
+    /// Room for the steps of a multibody.
+    pub fn new(multibody: &'m Multibody) -> Self {
+        let (n, rows) = (multibody.n_bodies(), multibody.n_rows());
+        Self {
+            multibody,
+            elimination: Elimination::new(multibody.tree()),
+            rows: Vec::with_capacity(rows),
+            end_rows: Vec::with_capacity(rows),
+            compliance: vec![0.0; rows],
+            history: Vec::new(),
+            velocities: Vec::with_capacity(n),
+            momenta: vec![Vector6::zeros(); n],
+            after: vec![Vector6::zeros(); n],
+            wanted: vec![0.0; rows],
+            correction: vec![0.0; rows],
+        }
+    }
+
+    /// Forgets the impulses of earlier steps: after an impact, or a change of the step.
+    pub fn forget(&mut self) {
+        self.history.clear();
+    }
+
+    /// Rows and independent rows at the last factored configuration.
+    pub fn rank(&self) -> (usize, usize) {
+        self.elimination.rank()
+    }
+
+    /// One step of order 2 from a posture at a time (s) over a length (s), which may be negative without damping.
+    ///
+    /// # Errors
+    ///
+    /// [`JointError::StepTooLarge`], [`JointError::SingularJoints`], [`JointError::InconsistentJoints`],
+    /// [`JointError::Flight`].
+    pub fn step(
+        &mut self,
+        start: &Posture,
+        time: f64,
+        length: f64,
+        modes: &Modes,
+    ) -> Result<Step, JointError> {
+        let mb = self.multibody;
+        let half = 0.5 * length;
+        mb.rows(&start.states, &start.q, &mut self.rows);
+        check_gimbals(mb, &self.rows, modes, time)?;
+        mb.velocities(&start.states, &mut self.velocities);
+        let mut step = Step {
+            end: start.clone(),
+            kicked: start.states.clone(),
+            works: Works::default(),
+            loads: vec![Load::default(); mb.joints().len()],
+            holding: vec![[0.0; 2]; mb.n_coordinates()],
+            rates: Vec::new(),
+            residual: 0.0,
+            iterations: 0,
+        };
+        // Explicit forces.
+        let mut pushes = vec![Push::default(); mb.n_coordinates()];
+        self.momenta.fill(Vector6::zeros());
+        self.each_coordinate(|this, joint, row, k, c| {
+            let now = rate(&this.rows[row], mb.ends(joint), &this.velocities);
+            let force = explicit(c, start.q[k], now, time, modes, k);
+            push(
+                &this.rows[row],
+                mb.ends(joint),
+                half * force.total(),
+                &mut this.momenta,
+            );
+            pushes[k] = force;
+            step.loads[joint].total += this.rows[row].force * (half * force.total());
+        });
+        let balls = self.damp_balls(half);
+        let base = self.momenta.clone();
+        self.first_kick(start, time, length, modes, &base, &mut step)?;
+        self.note_first(&pushes, &balls, half, &mut step);
+        self.second_kick(time + length, length, modes, &mut step)?;
+        for (body, state) in step.end.states.iter().enumerate() {
+            if !finite(state) {
+                return Err(JointError::NonFinite {
+                    body: mb.body_name(body).to_owned(),
+                    time: time + length,
+                });
+            }
+        }
+        Ok(step)
+    }
+
+    /// Calls for every coordinate: its joint, its row, its place and its constants.
+    fn each_coordinate(
+        &mut self,
+        mut call: impl FnMut(&mut Self, usize, usize, usize, &CoordinateSpec),
+    ) {
+        let mb = self.multibody;
+        for (j, joint) in mb.joints().iter().enumerate() {
+            let (_, first) = mb.rows_of(j);
+            let places = mb.coordinates_of(j);
+            for (k, c) in joint.coordinates.iter().enumerate() {
+                call(self, j, first + k, places.start + k, c);
+            }
+        }
+    }
+
+    /// Explicit damping of spherical joints: impulses on their rates.
+    fn damp_balls(&mut self, half: f64) -> Vec<(usize, f64, f64)> {
+        let mb = self.multibody;
+        let mut balls = Vec::new();
+        for (j, joint) in mb.joints().iter().enumerate() {
+            if !(joint.kind.is_spherical() && joint.ball.damping > 0.0) {
+                continue;
+            }
+            let (_, first) = mb.rows_of(j);
+            for row in first..first + 3 {
+                let now = rate(&self.rows[row], mb.ends(j), &self.velocities);
+                let impulse = -half * joint.ball.damping * now;
+                push(&self.rows[row], mb.ends(j), impulse, &mut self.momenta);
+                balls.push((row, impulse, now));
+            }
+        }
+        balls
+    }
+
+    /// The first kick, such that all residuals vanish at the end of the flights.
+    fn first_kick(
+        &mut self,
+        start: &Posture,
+        time: f64,
+        length: f64,
+        modes: &Modes,
+        base: &[Vector6<f64>],
+        step: &mut Step,
+    ) -> Result<(), JointError> {
+        let mb = self.multibody;
+        self.compliances(0.0, modes);
+        mb.factor(&mut self.elimination, &self.rows, &self.compliance, time)?;
+        let mut multipliers = self.guess(length);
+        let largest = start
+            .states
+            .iter()
+            .map(|s| s.position.amax())
+            .fold(0.0, f64::max);
+        let rounding = ROUNDING * (1.0 + largest / mb.size());
+        let mut last = f64::INFINITY;
+        let mut poor = 0;
+        for iteration in 1..=MOST_ITERATIONS {
+            step.iterations = iteration;
+            self.fly(start, length, modes, base, &multipliers, step)?;
+            let (error, joint) = self.residuals(length, modes, step);
+            step.residual = error;
+            let stalls = !(error <= 0.5 * last);
+            if error <= rounding || (error <= CLOSED && stalls) {
+                self.remember(&multipliers, length);
+                self.note_rows(&multipliers, modes, start, length, step);
+                return Ok(());
+            }
+            poor = if stalls { poor + 1 } else { 0 };
+            if !error.is_finite() || poor > 6 || iteration == MOST_ITERATIONS {
+                return Err(self.failed(joint, error, time, length));
+            }
+            last = error;
+            self.after.fill(Vector6::zeros());
+            self.elimination.solve(
+                &mb.scene(),
+                &self.rows,
+                &self.wanted,
+                &mut self.after,
+                &mut self.correction,
+            );
+            for (multiplier, change) in multipliers.iter_mut().zip(&self.correction) {
+                *multiplier += change;
+            }
+        }
+        Ok(())
+    }
+
+    fn failed(&self, joint: usize, error: f64, time: f64, length: f64) -> JointError {
+        let name = self
+            .multibody
+            .joints()
+            .get(joint)
+            .map_or_else(String::new, |j| j.name.clone());
+        let (rows, rank) = self.elimination.rank();
+        match (rank < rows, error <= 1e-3) {
+            (true, true) if error > CONSISTENT => JointError::InconsistentJoints {
+                joint: name,
+                time,
+                residual: error,
+            },
+            (true, false) => JointError::SingularJoints { joint: name, time },
+            _ => JointError::StepTooLarge {
+                joint: name,
+                step: length,
+                time,
+                reason: format!("its first kick does not settle (residual {error:e})"),
+            },
+        }
+    }
+
+    /// Multipliers to start from: extrapolated from the last three steps.
+    fn guess(&self, length: f64) -> Vec<f64> {
+        let n = self.multibody.n_rows();
+        let at = |k: usize| self.history.get(k);
+        let mut guess = vec![0.0; n];
+        let (Some(a), b, c) = (at(0), at(1), at(2)) else {
+            return guess;
+        };
+        for (i, guess) in guess.iter_mut().enumerate() {
+            let value = match (b, c) {
+                (Some(b), Some(c)) => 3.0 * (a[i] - b[i]) + c[i],
+                (Some(b), None) => 2.0 * a[i] - b[i],
+                _ => a[i],
+            };
+            *guess = value * length;
+        }
+        guess
+    }
+
+    fn remember(&mut self, multipliers: &[f64], length: f64) {
+        let mut entry = match self.history.len() < 3 {
+            true => Vec::with_capacity(multipliers.len()),
+            false => self.history.pop().unwrap_or_default(),
+        };
+        entry.clear();
+        entry.extend(multipliers.iter().map(|x| x / length));
+        self.history.insert(0, entry);
+    }
+
+    /// Compliances of all rows for the inertia of rotors and `half` a step of damping.
+    fn compliances(&mut self, half: f64, modes: &Modes) {
+        let mb = self.multibody;
+        self.compliance.fill(f64::INFINITY);
+        for (j, joint) in mb.joints().iter().enumerate() {
+            let (first, rates) = mb.rows_of(j);
+            self.compliance[first..rates].fill(0.0);
+            if joint.kind.is_spherical() {
+                let stiff = half * joint.ball.damping;
+                if stiff > 0.0 {
+                    self.compliance[rates..rates + 3].fill(1.0 / stiff);
+                }
+            }
+        }
+        self.each_coordinate(|this, _, row, k, c| {
+            let gain = c.actuator.as_ref().map_or(0.0, Actuator::derivative);
+            let stiff = c.armature + half * (c.damping + gain);
+            this.compliance[row] = match modes.held[k] {
+                Some(_) => 0.0,
+                None if stiff > 0.0 => 1.0 / stiff,
+                None => f64::INFINITY,
+            };
+        });
+    }
+
+    /// Bodies and rotors at the end, for some multipliers.
+    fn fly(
+        &mut self,
+        start: &Posture,
+        length: f64,
+        modes: &Modes,
+        base: &[Vector6<f64>],
+        multipliers: &[f64],
+        step: &mut Step,
+    ) -> Result<(), JointError> {
+        let mb = self.multibody;
+        self.momenta.copy_from_slice(base);
+        for j in 0..mb.joints().len() {
+            let (first, _) = mb.rows_of(j);
+            let end = first + mb.joints()[j].kind.conditions.len() + mb.joints()[j].n_rates();
+            for row in first..end {
+                if multipliers[row] != 0.0 {
+                    push(
+                        &self.rows[row],
+                        mb.ends(j),
+                        multipliers[row],
+                        &mut self.momenta,
+                    );
+                }
+            }
+        }
+        for body in 0..mb.n_bodies() {
+            if mb.rigid(body).is_none() {
+                continue;
+            }
+            let (from, kick) = (&start.states[body], &self.momenta[body]);
+            let kicked = State {
+                linear_momentum: from.linear_momentum + kick.fixed_rows::<3>(0),
+                angular_momentum: from.angular_momentum + kick.fixed_rows::<3>(3),
+                ..*from
+            };
+            step.kicked[body] = kicked;
+            step.end.states[body] = mb.fly(body, &kicked, length)?;
+        }
+        mb.measure(&step.end.states, &start.q, &mut step.end.q);
+        self.each_coordinate(|_, _, row, k, c| {
+            let [place, rate] = start.rotors[k];
+            step.end.rotors[k] = match modes.held[k] {
+                Some(held) => [held, (held - place) / length],
+                None if c.armature > 0.0 => {
+                    let rate = rate - multipliers[row] / c.armature;
+                    [place + length * rate, rate]
+                }
+                None => [step.end.q[k], 0.0],
+            };
+        });
+        Ok(())
+    }
+
+    /// Writes the rates that close the residuals, and returns the largest residual against the size with its joint.
+    fn residuals(&mut self, length: f64, modes: &Modes, step: &Step) -> (f64, usize) {
+        let mb = self.multibody;
+        let mut worst = (0.0_f64, 0);
+        let mut note = |error: f64, joint: usize| {
+            if !(error <= worst.0) {
+                worst = (error, joint);
+            }
+        };
+        for (j, joint) in mb.joints().iter().enumerate() {
+            let (first, rates) = mb.rows_of(j);
+            self.wanted[rates..rates + joint.n_rates()].fill(0.0);
+            let frames = joint.frames(&step.end.states);
+            let conditions = joint.kind.conditions.iter();
+            for (k, (condition, r)) in conditions.zip(joint.residuals(&frames)).enumerate() {
+                self.wanted[first + k] = -r / length;
+                let unit = if condition.is_length() {
+                    mb.size()
+                } else {
+                    1.0
+                };
+                note(r.abs() / unit, j);
+            }
+            for (k, c) in joint.coordinates.iter().enumerate() {
+                let place = mb.coordinates_of(j).start + k;
+                let r = match modes.held[place] {
+                    Some(held) => step.end.q[place] - held,
+                    None if c.armature > 0.0 => step.end.q[place] - step.end.rotors[place][0],
+                    None => continue,
+                };
+                self.wanted[rates + k] = -r / length;
+                let unit = if joint.kind.coordinates[k].is_angle {
+                    1.0
+                } else {
+                    mb.size()
+                };
+                // Angles have their own rounding.
+                note(r.abs() / unit / (1.0 + step.end.q[place].abs()), j);
+            }
+        }
+        worst
+    }
+
+    /// Books the impulses of the first kick's rows.
+    fn note_rows(
+        &self,
+        multipliers: &[f64],
+        modes: &Modes,
+        start: &Posture,
+        length: f64,
+        step: &mut Step,
+    ) {
+        let mb = self.multibody;
+        let rows = &self.rows;
+        for (j, joint) in mb.joints().iter().enumerate() {
+            let (first, rates) = mb.rows_of(j);
+            let load = &mut step.loads[j];
+            for row in first..rates {
+                load.force += rows[row].force * multipliers[row];
+                load.moment += rows[row].couple * multipliers[row];
+                load.total += rows[row].force * multipliers[row];
+            }
+            for (k, c) in joint.coordinates.iter().enumerate() {
+                let place = mb.coordinates_of(j).start + k;
+                load.total += rows[rates + k].force * multipliers[rates + k];
+                if modes.held[place].is_some() {
+                    // What brings the rotor to rest is not the force that holds.
+                    let [at, rate] = start.rotors[place];
+                    let arrives = step.end.rotors[place][0] - at;
+                    let rotor = c.armature * (rate - arrives / length);
+                    step.holding[place][0] = multipliers[rates + k] - rotor;
+                }
+            }
+        }
+    }
+
+    /// Books the works of the first kick.
+    fn note_first(
+        &mut self,
+        pushes: &[Push],
+        balls: &[(usize, f64, f64)],
+        half: f64,
+        step: &mut Step,
+    ) {
+        let mb = self.multibody;
+        let mut after = std::mem::take(&mut self.after);
+        mb.velocities(&step.kicked, &mut after);
+        self.each_coordinate(|this, joint, row, k, _| {
+            let before = rate(&this.rows[row], mb.ends(joint), &this.velocities);
+            let now = rate(&this.rows[row], mb.ends(joint), &after);
+            pushes[k].book(half, 0.5 * (before + now), &mut step.works);
+        });
+        for &(row, impulse, before) in balls {
+            let joint = mb.joint_of_row(row);
+            let now = rate(&self.rows[row], mb.ends(joint), &after);
+            step.works.damper -= impulse * 0.5 * (before + now);
+        }
+        self.after = after;
+    }
+
+    /// The second kick: forces with implicit damping, and rates of all conditions 0.
+    fn second_kick(
+        &mut self,
+        time: f64,
+        length: f64,
+        modes: &Modes,
+        step: &mut Step,
+    ) -> Result<(), JointError> {
+        let mb = self.multibody;
+        let half = 0.5 * length;
+        mb.rows(&step.end.states, &step.end.q, &mut self.end_rows);
+        self.compliances(half, modes);
+        let n = mb.n_coordinates();
+        // Force of actuators that push with their limit.
+        let mut clamped: Vec<Option<f64>> = vec![None; n];
+        let mut pushes = vec![Push::default(); n];
+        mb.velocities(&step.end.states, &mut self.velocities);
+        let mut multipliers = vec![0.0; mb.n_rows()];
+        for _ in 0..MOST_CLAMPS {
+            let mut rates = std::mem::take(&mut step.rates);
+            self.solve_second(
+                time,
+                half,
+                modes,
+                &clamped,
+                &mut pushes,
+                &mut multipliers,
+                step,
+            )?;
+            mb.coordinate_rates(&self.end_rows, &self.after, &mut rates);
+            step.rates = rates;
+            let mut changed = false;
+            self.each_coordinate(|_, _, _, k, c| {
+                let Some(actuator) = c.actuator.as_ref().filter(|a| a.limit.is_finite()) else {
+                    return;
+                };
+                let drive = actuator.drive(step.end.q[k], time, true);
+                let force = drive - actuator.derivative() * step.rates[k];
+                let limit = (force.abs() > actuator.limit).then(|| force.signum() * actuator.limit);
+                if limit != clamped[k] && actuator.derivative() > 0.0 {
+                    clamped[k] = limit;
+                    changed = true;
+                }
+            });
+            if !changed {
+                break;
+            }
+        }
+        mb.set_velocities(&self.after, &mut step.end.states);
+        // Forces that depend on the rate are known now.
+        let before = std::mem::take(&mut self.velocities);
+        self.note_second(&pushes, &multipliers, half, step);
+        self.each_coordinate(|this, joint, row, k, c| {
+            let now = step.rates[k];
+            let p = &mut pushes[k];
+            p.damper = -c.damping * now;
+            if let (Some(actuator), None) = (&c.actuator, clamped[k]) {
+                p.actuator = modes.control[k] + actuator.drive(step.end.q[k], time, true)
+                    - actuator.derivative() * now;
+                p.actuator = match actuator.derivative() > 0.0 {
+                    true => p.actuator,
+                    false => modes.control[k] + actuator.force(step.end.q[k], now, time, true),
+                };
+            }
+            let earlier = rate(&this.end_rows[row], mb.ends(joint), &before);
+            p.book(half, 0.5 * (earlier + now), &mut step.works);
+            // The rotor moves with its coordinate.
+            let spins = c.armature > 0.0 && modes.held[k].is_none();
+            let turning = step.end.rotors[k][1];
+            step.end.rotors[k][1] = if spins { now } else { 0.0 };
+            if modes.held[k].is_some() {
+                step.holding[k][1] = multipliers[row] - c.armature * turning;
+            }
+        });
+        for (j, joint) in mb.joints().iter().enumerate() {
+            if joint.kind.is_spherical() && joint.ball.damping > 0.0 {
+                let (_, first) = mb.rows_of(j);
+                for row in first..first + 3 {
+                    let earlier = rate(&self.end_rows[row], mb.ends(j), &before);
+                    let now = rate(&self.end_rows[row], mb.ends(j), &self.after);
+                    step.works.damper += half * joint.ball.damping * now * 0.5 * (earlier + now);
+                }
+            }
+        }
+        self.velocities = before;
+        Ok(())
+    }
+
+    /// Books the impulses of the second kick: explicit forces, and all rows.
+    fn note_second(&self, pushes: &[Push], multipliers: &[f64], half: f64, step: &mut Step) {
+        let mb = self.multibody;
+        for (j, load) in step.loads.iter_mut().enumerate() {
+            let (first, rates) = mb.rows_of(j);
+            for row in first..rates {
+                load.force += self.end_rows[row].force * multipliers[row];
+                load.moment += self.end_rows[row].couple * multipliers[row];
+                load.total += self.end_rows[row].force * multipliers[row];
+            }
+            for (k, place) in mb.coordinates_of(j).enumerate() {
+                let row = rates + k;
+                let impulse = multipliers[row] + half * pushes[place].total();
+                load.total += self.end_rows[row].force * impulse;
+            }
+        }
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn solve_second(
+        &mut self,
+        time: f64,
+        half: f64,
+        modes: &Modes,
+        clamped: &[Option<f64>],
+        pushes: &mut [Push],
+        multipliers: &mut [f64],
+        step: &Step,
+    ) -> Result<(), JointError> {
+        let mb = self.multibody;
+        self.wanted.fill(0.0);
+        for (momentum, state) in self.momenta.iter_mut().zip(&step.end.states) {
+            *momentum = crate::frames::stack(&state.linear_momentum, &state.angular_momentum);
+        }
+        self.each_coordinate(|this, joint, row, k, c| {
+            let q = step.end.q[k];
+            let mut force = Push {
+                spring: c.stiffness * (c.rest - q),
+                actuator: modes.control[k],
+                friction: -c.friction * modes.slides[k],
+                damper: 0.0,
+            };
+            let mut gain = 0.0;
+            if let Some(actuator) = &c.actuator {
+                match (clamped[k], actuator.derivative() > 0.0) {
+                    (Some(limit), _) => force.actuator += limit,
+                    (None, true) => {
+                        gain = actuator.derivative();
+                        force.actuator += actuator.drive(q, time, true);
+                    }
+                    (None, false) => force.actuator += actuator.force(q, 0.0, time, true),
+                }
+            }
+            push(
+                &this.end_rows[row],
+                mb.ends(joint),
+                half * force.total(),
+                &mut this.momenta,
+            );
+            let stiff = c.armature + half * (c.damping + gain);
+            if modes.held[k].is_none() {
+                this.compliance[row] = if stiff > 0.0 {
+                    1.0 / stiff
+                } else {
+                    f64::INFINITY
+                };
+                let turning = c.armature * step.end.rotors[k][1];
+                this.wanted[row] = if stiff > 0.0 { turning / stiff } else { 0.0 };
+            }
+            pushes[k] = force;
+        });
+        mb.factor(
+            &mut self.elimination,
+            &self.end_rows,
+            &self.compliance,
+            time,
+        )?;
+        self.after.copy_from_slice(&self.momenta);
+        self.elimination.solve(
+            &mb.scene(),
+            &self.end_rows,
+            &self.wanted,
+            &mut self.after,
+            multipliers,
+        );
+        Ok(())
+    }
+}
+
+/// Explicit forces along a coordinate at the start of a step.
+fn explicit(c: &CoordinateSpec, q: f64, rate: f64, time: f64, modes: &Modes, k: usize) -> Push {
+    let actuator = c
+        .actuator
+        .as_ref()
+        .map_or(0.0, |a| a.force(q, rate, time, false));
+    Push {
+        spring: c.stiffness * (c.rest - q),
+        actuator: actuator + modes.control[k],
+        damper: -c.damping * rate,
+        friction: -c.friction * modes.slides[k],
+    }
+}
+
+/// Axes of a gimbal whose couples act must not lie in a plane.
+fn check_gimbals(mb: &Multibody, rows: &[Row], modes: &Modes, time: f64) -> Result<(), JointError> {
+    for (j, joint) in mb.joints().iter().enumerate() {
+        if joint.kind.name != "gimbal" {
+            continue;
+        }
+        let (_, first) = mb.rows_of(j);
+        let acts = joint
+            .coordinates
+            .iter()
+            .zip(mb.coordinates_of(j))
+            .any(|(c, k)| {
+                c.stiffness + c.damping + c.friction + c.armature > 0.0
+                    || c.actuator.is_some()
+                    || modes.control[k] != 0.0
+                    || modes.held[k].is_some()
+                    || c.lower.is_finite()
+                    || c.upper.is_finite()
+            });
+        // The couple dual to the first axis is 1/det long across the two others.
+        let most = rows[first].couple.norm().max(rows[first + 2].couple.norm());
+        if acts && !(most > 0.0 && most < 1e6) {
+            return Err(JointError::SingularJoints {
+                joint: joint.name.clone(),
+                time,
+            });
+        }
+    }
+    Ok(())
+}
+
+fn finite(state: &State) -> bool {
+    state.check().is_ok()
+}

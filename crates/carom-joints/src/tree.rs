@@ -1,0 +1,109 @@
+//! The spanning tree of bodies and joints.
+
+use crate::joint::Joint;
+
+/// A body's place in the spanning tree.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Branch {
+    /// The body.
+    pub body: usize,
+    /// The joint that connects it towards the root; `None` for a root.
+    pub joint: Option<usize>,
+    /// The body on the other side of that joint; `None` is the ground or a fixed body.
+    pub towards: Option<usize>,
+    /// True if the body is the joint's child, false if it is its parent.
+    pub is_child: bool,
+    /// Tree that the body belongs to; trees do not connect through the ground.
+    pub tree: usize,
+}
+
+/// The spanning tree of mobile bodies: joints in the order of their list connect what was not connected; the others
+/// close loops.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tree {
+    /// Mobile bodies, each after the body on the other side of its joint.
+    pub branches: Vec<Branch>,
+    /// Joints that close loops, in their order.
+    pub loops: Vec<usize>,
+    /// Place of each body among the branches; `None` if it is fixed.
+    pub place: Vec<Option<usize>>,
+}
+
+impl Tree {
+    /// The spanning tree of `mobile` bodies.
+    pub fn new(mobile: &[bool], joints: &[Joint]) -> Self {
+        let n = mobile.len();
+        // The ground and all fixed bodies are the last node.
+        let node = |body: Option<usize>| body.filter(|b| mobile[*b]).unwrap_or(n);
+        let mut sets: Vec<usize> = (0..=n).collect();
+        let mut links: Vec<Vec<(usize, usize)>> = vec![Vec::new(); n + 1];
+        let mut loops = Vec::new();
+        for (j, joint) in joints.iter().enumerate() {
+            if joint.kind.conditions.is_empty() {
+                continue;
+            }
+            let (a, b) = (node(joint.parent), node(Some(joint.child)));
+            let (ra, rb) = (find(&mut sets, a), find(&mut sets, b));
+            if ra == rb {
+                loops.push(j);
+            } else {
+                sets[ra] = rb;
+                links[a].push((j, b));
+                links[b].push((j, a));
+            }
+        }
+        let mut tree = Self {
+            branches: Vec::new(),
+            loops,
+            place: vec![None; n],
+        };
+        let mut trees = 0;
+        for &(joint, body) in &links[n] {
+            tree.grow(&links, joints, body, Some(joint), trees);
+            trees += 1;
+        }
+        for (body, is_mobile) in mobile.iter().enumerate() {
+            if *is_mobile && tree.place[body].is_none() {
+                tree.grow(&links, joints, body, None, trees);
+                trees += 1;
+            }
+        }
+        tree
+    }
+
+    /// Adds a body and all that hangs on it.
+    fn grow(
+        &mut self,
+        links: &[Vec<(usize, usize)>],
+        joints: &[Joint],
+        root: usize,
+        joint: Option<usize>,
+        tree: usize,
+    ) {
+        let ground = links.len() - 1;
+        let mut waiting = vec![(root, joint, None)];
+        while let Some((body, joint, towards)) = waiting.pop() {
+            self.place[body] = Some(self.branches.len());
+            self.branches.push(Branch {
+                body,
+                joint,
+                towards,
+                is_child: joint.is_none_or(|j| joints[j].child == body),
+                tree,
+            });
+            for &(next, other) in links[body].iter().rev() {
+                if other != ground && self.place[other].is_none() {
+                    waiting.push((other, Some(next), Some(body)));
+                }
+            }
+        }
+    }
+}
+
+fn find(sets: &mut [usize], mut node: usize) -> usize {
+    while sets[node] != node {
+        sets[node] = sets[sets[node]];
+        node = sets[node];
+    }
+    node
+}

@@ -1,0 +1,6 @@
+//! Integration tests of carom-joints, one binary.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod robots;
+mod rows;
+mod steps;

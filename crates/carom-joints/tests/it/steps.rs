@@ -1,0 +1,326 @@
+use crate::robots::{Numbers, at, joint, rigid, run, spec, unplaced};
+use carom_joints::coordinates::CoordinateSpec;
+use carom_joints::kinds::KINDS;
+use carom_joints::lie::So3;
+use carom_joints::nalgebra::Vector3;
+use carom_joints::step::{Modes, Stepper};
+use carom_joints::{Multibody, MultibodySpec, Posture};
+use std::f64::consts::PI;
+
+/// A hinge about y at the origin carries a body whose center is `length` below.
+fn pendulum(length: f64, amplitude: f64) -> (Multibody, Posture) {
+    let mut hinge = joint("hinge", "revolute", None, 0);
+    hinge.axes = vec![Vector3::y()];
+    hinge.child_frame.position = Vector3::new(0.0, 0.0, length);
+    hinge.coordinates[0].position = Some(amplitude);
+    let multibody = Multibody::new(&spec(vec![rigid(1.3, [0.2, 0.25, 0.1])], vec![hinge])).unwrap();
+    let (posture, _) = multibody.assemble(&[unplaced()]).unwrap();
+    (multibody, posture)
+}
+
+/// Time of the first zero of the angle: by a step that is shortened to end there.
+fn quarter_period(h: f64) -> f64 {
+    let (multibody, mut posture) = pendulum(0.5, 1.1);
+    let modes = Modes::free(&multibody);
+    let mut stepper = Stepper::new(&multibody);
+    let mut n = 0;
+    loop {
+        let step = stepper.step(&posture, 0.0, h, &modes).unwrap();
+        if step.end.q[0] < 0.0 {
+            break;
+        }
+        posture = step.end;
+        n += 1;
+    }
+    let (mut low, mut high) = (0.0, h);
+    for _ in 0..60 {
+        let middle = 0.5 * (low + high);
+        stepper.forget();
+        let step = stepper.step(&posture, 0.0, middle, &modes).unwrap();
+        if step.end.q[0] < 0.0 {
+            high = middle
+        } else {
+            low = middle
+        }
+    }
+    f64::from(n) * h + low
+}
+
+#[test]
+fn a_compound_pendulum_has_the_period_of_the_elliptic_integral() {
+    // Arithmetic-geometric mean: K(k) = π / (2 agm(1, k')).
+    let (mut a, mut g) = (1.0, (1.1_f64 / 2.0).cos());
+    for _ in 0..10 {
+        (a, g) = (0.5 * (a + g), (a * g).sqrt());
+    }
+    let (mass, d, about) = (1.3_f64, 0.5, 0.25);
+    let omega = (mass * 9.80665 * d / (about + mass * d * d)).sqrt();
+    let exact = PI / (2.0 * a) / omega;
+    let [coarse, middle, fine] = [4e-3, 2e-3, 1e-3].map(quarter_period);
+    let ratio = (coarse - exact) / (middle - exact);
+    // The last step is shorter: its error is of order three, and irregular.
+    assert!((ratio - 4.0).abs() <= 0.05, "{ratio}");
+    let extrapolated = (4.0 * fine - middle) / 3.0;
+    assert!(
+        (extrapolated - exact).abs() <= 1e-9,
+        "{extrapolated} {exact}"
+    );
+}
+
+/// A floating tree with every type of joint that holds bodies together.
+fn menagerie(exact: bool) -> (Multibody, Posture) {
+    let mut numbers = Numbers(3);
+    let kinds: Vec<&str> = KINDS
+        .iter()
+        .map(|k| k.name)
+        .filter(|k| *k != "free")
+        .collect();
+    let mut bodies = vec![rigid(2.0, [0.11, 0.13, 0.17])];
+    let mut joints = Vec::new();
+    let mut placed = vec![at(
+        Vector3::new(0.1, -0.2, 0.3),
+        So3::exp(&Vector3::new(0.3, 0.2, 0.1)),
+    )];
+    placed[0].angular_velocity = Vector3::new(0.5, -1.0, 0.8);
+    for (i, kind) in kinds.iter().enumerate() {
+        bodies.push(rigid(
+            0.5 + 0.1 * i as f64,
+            [0.011, 0.013 + 0.001 * i as f64, 0.016],
+        ));
+        let mut one = joint(kind, kind, Some(i / 2), i + 1);
+        one.parent_frame.position = numbers.vector() * 0.3;
+        one.parent_frame.axes = numbers.rotation().matrix();
+        one.child_frame.position = numbers.vector() * 0.2;
+        for c in &mut one.coordinates {
+            c.position = Some(0.4 * numbers.next());
+            c.velocity = Some(numbers.next());
+            c.stiffness = 1.5;
+            c.rest = 0.1;
+        }
+        if *kind == "spherical" {
+            one.ball.velocity = Some(numbers.vector());
+        }
+        placed.push(unplaced());
+        if *kind == "distance" {
+            // A body at the rod's end, at rest against what carries it.
+            let carried = MultibodySpec {
+                exact,
+                ..spec(bodies[..=i].to_vec(), joints.clone())
+            };
+            let multibody = Multibody::new(&carried).unwrap();
+            let (posture, _) = multibody.assemble(&placed[..=i]).unwrap();
+            let parent = posture.states[i / 2];
+            let end = parent.position
+                + parent
+                    .rotation
+                    .rotate(&(one.parent_frame.position + Vector3::new(0.0, 0.4, 0.0)));
+            let child = at(end - one.child_frame.position, So3::identity());
+            placed[i + 1] = child;
+            let spin = parent.rotation.rotate(
+                &multibody
+                    .rigid(i / 2)
+                    .unwrap()
+                    .angular_velocity(&parent.angular_momentum),
+            );
+            let velocity = parent.linear_momentum / multibody.rigid(i / 2).unwrap().mass();
+            let center = placed[i + 1].configuration.unwrap().translation;
+            placed[i + 1].velocity = velocity + spin.cross(&(center - parent.position));
+            placed[i + 1].angular_velocity = spin;
+        }
+        joints.push(one);
+    }
+    let multibody = Multibody::new(&MultibodySpec {
+        exact,
+        ..spec(bodies, joints)
+    })
+    .unwrap();
+    let (posture, _) = multibody.assemble(&placed).unwrap();
+    (multibody, posture)
+}
+
+fn positions(posture: &Posture) -> Vec<f64> {
+    posture
+        .states
+        .iter()
+        .flat_map(|s| s.position.iter().copied().collect::<Vec<_>>())
+        .collect()
+}
+
+fn apart(a: &[f64], b: &[f64]) -> f64 {
+    a.iter()
+        .zip(b)
+        .map(|(a, b)| (a - b).abs())
+        .fold(0.0, f64::max)
+}
+
+#[test]
+fn steps_of_every_type_are_of_order_two_and_keep_joints_and_energy() {
+    for exact in [false, true] {
+        let (multibody, start) = menagerie(exact);
+        let energy = multibody.energy(&start);
+        let ends: Vec<Vec<f64>> = [100, 200, 400]
+            .iter()
+            .map(|n| {
+                let mut worst = 0.0_f64;
+                let mut off = 0.0_f64;
+                let end = run(
+                    &multibody,
+                    &start,
+                    0.4 / f64::from(*n),
+                    *n as usize,
+                    |_, step| {
+                        worst = worst.max(step.residual);
+                        off = off.max((multibody.energy(&step.end) - energy).abs());
+                    },
+                );
+                assert!(worst <= 1e-13, "{worst}");
+                assert!(off <= 2e-3 * 200.0 / f64::from(*n), "{off}");
+                positions(&end)
+            })
+            .collect();
+        let ratio = apart(&ends[0], &ends[1]) / apart(&ends[1], &ends[2]);
+        assert!((ratio - 4.0).abs() <= 0.1, "{ratio}");
+    }
+}
+
+#[test]
+fn momentum_of_a_floating_tree_changes_by_gravity_alone() {
+    let (multibody, start) = menagerie(false);
+    let total = |posture: &Posture| {
+        let linear: Vector3<f64> = posture.states.iter().map(|s| s.linear_momentum).sum();
+        let angular: Vector3<f64> = posture
+            .states
+            .iter()
+            .map(|s| s.position.cross(&s.linear_momentum) + s.angular_momentum_w())
+            .sum();
+        (linear, angular)
+    };
+    let mass: f64 = (0..multibody.n_bodies())
+        .map(|b| multibody.rigid(b).unwrap().mass())
+        .sum();
+    let weight = Vector3::new(0.0, 0.0, -9.80665 * mass);
+    let center = |posture: &Posture| -> Vector3<f64> {
+        (0..multibody.n_bodies())
+            .map(|b| posture.states[b].position * (multibody.rigid(b).unwrap().mass() / mass))
+            .sum()
+    };
+    let (linear, angular) = total(&start);
+    let (place, time) = (center(&start), 0.3);
+    let end = run(&multibody, &start, 1e-3, 300, |_, _| {});
+    let (linear_end, angular_end) = total(&end);
+    assert!((linear_end - linear - weight * time).norm() <= 1e-12 * 10.0);
+    // The moment of the weight along the path of the center: a parabola.
+    let drift = linear / mass;
+    let moment = place.cross(&weight) * time + drift.cross(&weight) * (0.5 * time * time);
+    let error = (angular_end - angular - moment).norm();
+    assert!(error <= 1e-11, "{error}");
+}
+
+/// A rotor of inertia $I_r$ on a hinge through the center adds to the inertia.
+#[test]
+fn a_rotor_adds_its_inertia_to_the_coordinate() {
+    let mut hinge = joint("hinge", "revolute", None, 0);
+    hinge.coordinates[0] = CoordinateSpec {
+        position: Some(0.5),
+        stiffness: 2.0,
+        armature: 0.3,
+        ..CoordinateSpec::default()
+    };
+    let multibody = Multibody::new(&spec(vec![rigid(1.0, [0.1, 0.1, 0.15])], vec![hinge])).unwrap();
+    let (start, _) = multibody.assemble(&[unplaced()]).unwrap();
+    let omega = (2.0_f64 / 0.45).sqrt();
+    let errors = [200, 400].map(|n| {
+        let end = run(
+            &multibody,
+            &start,
+            1.0 / f64::from(n),
+            n as usize,
+            |_, _| {},
+        );
+        end.q[0] - 0.5 * omega.cos()
+    });
+    assert!((errors[0] / errors[1] - 4.0).abs() <= 0.05, "{errors:?}");
+    assert!(((4.0 * errors[1] - errors[0]) / 3.0).abs() <= 1e-9);
+}
+
+/// With $m\ddot q + c\dot q + kq = 0$; heavy damping is stable at any step.
+#[test]
+fn dampers_decay_and_are_stable_however_stiff() {
+    let damped = |damping: f64, n: i32| {
+        let mut slide = joint("slide", "prismatic", None, 0);
+        slide.axes = vec![Vector3::x()];
+        slide.coordinates[0] = CoordinateSpec {
+            velocity: Some(1.0),
+            damping,
+            ..CoordinateSpec::default()
+        };
+        let one = spec(vec![rigid(2.0, [0.1, 0.1, 0.15])], vec![slide]);
+        let multibody = Multibody::new(&one).unwrap();
+        let (start, _) = multibody.assemble(&[unplaced()]).unwrap();
+        let mut works = 0.0;
+        let end = run(
+            &multibody,
+            &start,
+            1.0 / f64::from(n),
+            n as usize,
+            |_, step| {
+                works += step.works.damper;
+            },
+        );
+        (end.q[0], end.states[0].linear_momentum.x / 2.0, works)
+    };
+    let (q, rate, work) = damped(3.0, 1000);
+    assert!((rate - (-1.5_f64).exp()).abs() <= 1e-6, "{rate}");
+    assert!((q - (1.0 - (-1.5_f64).exp()) / 1.5).abs() <= 1e-6, "{q}");
+    assert!((work - (1.0 - rate * rate)).abs() <= 1e-12, "{work}");
+    let (_, rate, _) = damped(3e6, 100);
+    assert!(rate.abs() <= 1.0, "{rate}");
+}
+
+/// Four bars in a tilted plane: 20 rows of rank 17.
+#[test]
+fn a_planar_loop_in_space_has_redundant_rows_and_keeps_its_order() {
+    let tilt = So3::exp(&Vector3::new(0.4, 0.7, -0.2));
+    let corners = [[0.0, 0.0], [0.1, 0.3], [0.55, 0.4], [0.5, 0.0]]
+        .map(|[x, y]| tilt.rotate(&Vector3::new(x, y, 0.0)));
+    let normal = tilt.rotate(&Vector3::z());
+    let center = |i: usize| (corners[i] + corners[i + 1]) * 0.5;
+    let bodies = (0..3)
+        .map(|i| rigid(0.5 + 0.2 * f64::from(i), [0.01, 0.012, 0.015]))
+        .collect();
+    let mut joints = Vec::new();
+    for (i, corner) in corners.iter().enumerate() {
+        let (parent, child) = match i {
+            0 => (None, 0),
+            3 => (None, 2),
+            i => (Some(i - 1), i),
+        };
+        let mut hinge = joint(&format!("hinge{i}"), "revolute", parent, child);
+        hinge.axes = vec![normal];
+        hinge.parent_frame.position = corner - parent.map_or(Vector3::zeros(), center);
+        hinge.child_frame.position = corner - center(child);
+        joints.push(hinge);
+    }
+    let multibody = Multibody::new(&spec(bodies, joints)).unwrap();
+    let placed: Vec<_> = (0..3).map(|i| at(center(i), So3::identity())).collect();
+    let (start, _) = multibody.assemble(&placed).unwrap();
+    let mut stepper = Stepper::new(&multibody);
+    stepper
+        .step(&start, 0.0, 1e-3, &Modes::free(&multibody))
+        .unwrap();
+    assert_eq!(stepper.rank(), (20, 17));
+    let ends = [100, 200, 400].map(|n| {
+        let end = run(
+            &multibody,
+            &start,
+            0.5 / f64::from(n),
+            n as usize,
+            |_, step| {
+                assert!(step.residual <= 1e-13, "{}", step.residual);
+            },
+        );
+        positions(&end)
+    });
+    let ratio = apart(&ends[0], &ends[1]) / apart(&ends[1], &ends[2]);
+    assert!((ratio - 4.0).abs() <= 0.05, "{ratio}");
+}
