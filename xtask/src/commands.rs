@@ -13,9 +13,9 @@ use carom_scenarios::scenario;
 use clap::CommandFactory;
 
 /// Cargo's own commands, and tools that the documents use.
-const CARGO: [&str; 12] = [
-    "add", "bench", "build", "check", "clippy", "deny", "doc", "fmt", "hack", "install", "run",
-    "test",
+const CARGO: [&str; 13] = [
+    "add", "bench", "build", "check", "clippy", "deny", "doc", "fmt", "hack", "install", "publish",
+    "run", "test",
 ];
 
 /// One line for every command of a document that would not run.

@@ -117,7 +117,7 @@ fn followed(root: &Path, copy: &Path) -> anyhow::Result<()> {
         &[(last, with_inert)],
     )?;
 
-    let first = "        Law::TwoBody(_) => row(\n";
+    let first = "        Law::TwoBody(_) => TWO_BODY,\n";
     edit(
         &copy.join("crates/carom-wire/src/choice.rs"),
         &[(first, &format!("{choice}{first}"))],

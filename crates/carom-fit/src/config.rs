@@ -5,6 +5,7 @@ use crate::law::Parameter;
 use crate::setup::{Body, DetectOptions, PlaneSetup, Setup};
 use nalgebra::{Matrix3, Vector3};
 use serde::Deserialize;
+use std::ops::Range;
 
 /// Shortest normal that still says where the plane points.
 const SHORTEST_NORMAL: f64 = 1e-12;
@@ -84,31 +85,20 @@ struct PublishedTable {
     friction: toml::Spanned<f64>,
 }
 
-impl Setup {
-    /// Reads `[body]`, `[plane]`, `[flight]`, `[detect]` and `[published]`.
-    ///
-    /// # Errors
-    ///
-    /// [`FitError::Configuration`] with the line and the key of the first fault.
-    pub fn from_toml(text: &str) -> Result<Self, FitError> {
-        let file: File = toml::from_str(text).map_err(|e| {
-            let line = e.span().map_or(1, |span| line_of(text, span.start));
-            let message = e.message().replace('\n', " ");
-            FitError::Configuration(format!("line {line}: {message}"))
-        })?;
-        let at = |span: std::ops::Range<usize>, key: &str, why: &str| {
-            let line = line_of(text, span.start);
-            FitError::Configuration(format!("line {line}: {key}: {why}"))
-        };
-        let mass = *file.body.mass.get_ref();
+/// Makes the error of a place in the text, its key and its fault.
+type At<'a> = dyn Fn(Range<usize>, &str, &str) -> FitError + 'a;
+
+impl BodyTable {
+    fn build(&self, at: &At<'_>) -> Result<Body, FitError> {
+        let mass = *self.mass.get_ref();
         if !(mass > 0.0 && mass.is_finite()) {
-            return Err(at(file.body.mass.span(), "body.mass", "must be positive"));
+            return Err(at(self.mass.span(), "body.mass", "must be positive"));
         }
-        let inertia = match file.body.inertia.get_ref() {
+        let inertia = match self.inertia.get_ref() {
             Inertia::Isotropic(moment) => Matrix3::identity() * *moment,
             Inertia::Matrix(rows) => Matrix3::from_fn(|i, j| rows[i][j]),
         };
-        let vertices = match (&file.body.half_extents, &file.body.vertices) {
+        let vertices = match (&self.half_extents, &self.vertices) {
             (Some(extents), None) => {
                 let half = Vector3::from(*extents.get_ref());
                 if !half.iter().all(|x| *x > 0.0 && x.is_finite()) {
@@ -128,11 +118,31 @@ impl Setup {
             }
             (None, None) => {
                 let why = "half_extents or vertices are needed";
-                return Err(at(file.body.mass.span(), "body", why));
+                return Err(at(self.mass.span(), "body", why));
             }
         };
-        let body = Body::new(mass, inertia, vertices)
-            .map_err(|e| at(file.body.inertia.span(), "body.inertia", &e.to_string()))?;
+        Body::new(mass, inertia, vertices)
+            .map_err(|e| at(self.inertia.span(), "body.inertia", &e.to_string()))
+    }
+}
+
+impl Setup {
+    /// Reads `[body]`, `[plane]`, `[flight]`, `[detect]` and `[published]`.
+    ///
+    /// # Errors
+    ///
+    /// [`FitError::Configuration`] with the line and the key of the first fault.
+    pub fn from_toml(text: &str) -> Result<Self, FitError> {
+        let file: File = toml::from_str(text).map_err(|e| {
+            let line = e.span().map_or(1, |span| line_of(text, span.start));
+            let message = e.message().replace('\n', " ");
+            FitError::Configuration(format!("line {line}: {message}"))
+        })?;
+        let at = |span: Range<usize>, key: &str, why: &str| {
+            let line = line_of(text, span.start);
+            FitError::Configuration(format!("line {line}: {key}: {why}"))
+        };
+        let body = file.body.build(&at)?;
         let normal = Vector3::from(*file.plane.normal.get_ref());
         let length = normal.norm();
         if !(length > SHORTEST_NORMAL && length.is_finite()) {

@@ -33,10 +33,12 @@ mod poses;
 mod predict;
 mod report;
 mod robust;
+mod sentences;
 mod setup;
 mod simplex;
 mod surrogate;
 pub mod synthetic;
+mod units;
 
 pub use error::{FitError, PoseError};
 pub use explain::OuterBound;
@@ -51,6 +53,7 @@ pub use poses::{PoseTable, Poses, read_poses};
 pub use predict::predict;
 pub use report::{Analysis, Request, analyze};
 pub use setup::{Body, DetectOptions, Plane, PlaneSetup, Setup};
+pub use units::unit_warnings;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

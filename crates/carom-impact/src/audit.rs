@@ -70,24 +70,8 @@ pub fn audit(
 ) -> Result<Audit, ImpactError> {
     let contacts = problem.contacts();
     let metric = contacts.metric();
-    let rows = contacts.row(contacts.len());
     let forms = contacts.constraint_forms();
-    for (what, found, expected) in [
-        ("impulses", impulses.len(), rows),
-        (
-            "constraint impulses",
-            constraint_impulses.len(),
-            forms.len(),
-        ),
-    ] {
-        if found != expected {
-            return Err(ImpactError::InvalidContact {
-                what,
-                contact: found,
-                contacts: expected,
-            });
-        }
-    }
+    check_lengths(problem, impulses, constraint_impulses)?;
     metric.check_vector("velocity after", velocity_plus.0.as_slice())?;
     let mut whitened: Numbers = smallvec![0.0; metric.dim()];
     metric.whiten_velocity_into(velocity_plus.0.as_slice(), &mut whitened);
@@ -179,6 +163,30 @@ pub fn audit(
         audit.energy_gain = Some(energy_ratio(problem, &whitened));
     }
     Ok(audit)
+}
+
+/// Refuses impulses that are not one for each row of the contacts and of the constraints.
+fn check_lengths(
+    problem: &ImpactProblem<'_>,
+    impulses: &DVector<f64>,
+    constraint_impulses: &DVector<f64>,
+) -> Result<(), ImpactError> {
+    let contacts = problem.contacts();
+    let rows = contacts.row(contacts.len());
+    let forms = contacts.constraint_forms().len();
+    for (what, found, expected) in [
+        ("impulses", impulses.len(), rows),
+        ("constraint impulses", constraint_impulses.len(), forms),
+    ] {
+        if found != expected {
+            return Err(ImpactError::InvalidContact {
+                what,
+                contact: found,
+                contacts: expected,
+            });
+        }
+    }
+    Ok(())
 }
 
 /// Work of the impulses and the size of its terms.

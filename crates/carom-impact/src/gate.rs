@@ -215,9 +215,6 @@ pub(crate) fn inspect(
     answer: &Answer<'_>,
     rules: &Rules<'_>,
 ) -> Inspection {
-    let contacts = problem.contacts();
-    let metric = contacts.metric();
-    let n = metric.dim();
     for numbers in [
         answer.velocity_plus,
         answer.impulses,
@@ -230,105 +227,26 @@ pub(crate) fn inspect(
             };
         }
     }
-    let scale = problem.scale();
-    let scaled = |v: &[f64]| -> Numbers { v.iter().map(|x| x * scale).collect() };
-    let before = scaled(problem.velocity_minus().0.as_slice());
-    let after = scaled(answer.velocity_plus);
-
-    // Momentum left unexplained, the size of its terms, and what rounding of v⁺ is worth.
-    let mut left: Numbers = smallvec![0.0; n];
-    let mut size: Numbers = smallvec![0.0; n];
-    let (mut work, mut work_size) = (0.0, 0.0);
-    // `counted` is the velocity before that counts for the work.
-    let mut add = |row: &[f64], row_scale: f64, impulse: f64, counted: Option<f64>| {
-        let impulse = impulse * (scale / row_scale);
-        let mut rates = RowRates::default();
-        for (k, a) in row.iter().enumerate() {
-            let a = a * row_scale;
-            let (minus, plus) = (a * before[k], a * after[k]);
-            rates.before += minus;
-            rates.after += plus;
-            rates.size += minus.abs() + plus.abs();
-            left[k] -= a * impulse;
-            size[k] += (a * impulse).abs();
-        }
-        let counted = counted.unwrap_or(rates.before);
-        work += 0.5 * impulse * (counted + rates.after);
-        // The terms of the velocity before count: it may have been stopped except for rounding.
-        let terms = f64::max(counted.abs(), rates.before.abs()) + rates.after.abs();
-        work_size += impulse.abs() * (0.5 * GATE_TOLERANCE * terms + ROUNDING * rates.size);
-        rates
-    };
-    let mut is_suspect = false;
-    for (i, contact) in contacts.contacts().iter().enumerate() {
-        let first = contacts.row(i);
-        let impulse = answer.impulses[first];
-        let unit = contacts.row_norm(first) * contacts.row_scale(first);
-        let rebound = match rules.work {
-            Work::Rebound(rates) => rates.get(i).map(|rate| -rate * unit),
-            Work::Lost | Work::Any => None,
-        };
-        let rates = add(
-            contact.normal.0.as_slice(),
-            contacts.row_scale(first),
-            impulse,
-            rebound,
-        );
-        let wall = rules.wall_rates.get(contacts.place(i)).copied();
-        let approach = match wall {
-            None | Some(0.0) => rates.after,
-            Some(rate) => rates.after + rate * unit,
-        };
-        let limit = GATE_TOLERANCE * rates.size + problem.rounding(i) * unit;
-        is_suspect |= !(approach >= -limit) && !rules.may_approach;
-        is_suspect |= !(impulse >= 0.0) && !rules.may_pull;
-        let counted = rebound.map(|_| 0.0);
-        let mut tangential = 0.0f64;
-        for (row, tangent) in (first + 1..).zip(&contact.tangents) {
-            let impulse = answer.impulses[row];
-            add(
-                tangent.0.as_slice(),
-                contacts.row_scale(row),
-                impulse,
-                counted,
-            );
-            tangential = tangential.hypot(impulse);
-        }
-        is_suspect |= rules.friction && !(tangential <= contact.friction * impulse);
-    }
-    let mut constraint = None;
-    for (form, &multiplier) in contacts
-        .constraint_forms()
-        .iter()
-        .zip(answer.constraint_impulses)
-    {
-        let row = form.0.as_slice();
-        let rates = add(
-            row,
-            kernel::power_of_two_scale(kernel::max_abs(row)),
-            multiplier,
-            None,
-        );
-        let excess = rates.after.abs() - rates.before.abs();
-        if !(excess <= GATE_TOLERANCE * rates.size) {
-            is_suspect = true;
-            constraint = Some(Breach::of(GateRule::Constraint, excess / rates.size));
-        }
-    }
+    let mut balance = Balance::new(problem, answer);
+    let suspects_contacts = balance.add_contacts(problem, answer, rules);
+    let constraint = balance.add_constraints(problem, answer);
+    let is_suspect = suspects_contacts || constraint.is_some();
     let mut breach: Option<Breach> = None;
     let mut raise = |found: Breach| match &mut breach {
         None => breach = Some(found),
         Some(breach) => breach.join(found),
     };
-    // Written so that NaN fails, here and above.
+    // Written so that NaN fails, here and below.
     let is_asked = !matches!(rules.work, Work::Any) && rules.wall_rates.is_empty();
-    if is_asked && !(work <= work_size) {
+    if is_asked && !(balance.work <= balance.work_size) {
         raise(Breach::of(
             GateRule::Energy,
-            GATE_TOLERANCE * work / work_size,
+            GATE_TOLERANCE * balance.work / balance.work_size,
         ));
     }
-    if let Some(found) = check_momentum(metric, [&before, &after], &left, &size) {
+    let velocities = [balance.before.as_slice(), balance.after.as_slice()];
+    let metric = problem.contacts().metric();
+    if let Some(found) = check_momentum(metric, velocities, &balance.left, &balance.size) {
         raise(found);
     }
     if is_suspect {
@@ -343,6 +261,120 @@ pub(crate) fn inspect(
         }
     }
     Inspection { breach, is_suspect }
+}
+
+/// Momentum and work of an answer, summed row by row, with the sizes of their terms.
+struct Balance {
+    scale: f64,
+    /// Scaled velocities before and after.
+    before: Numbers,
+    after: Numbers,
+    /// Momentum that no impulse explains, but for the change itself.
+    left: Numbers,
+    /// Size of the terms of `left`.
+    size: Numbers,
+    work: f64,
+    /// Rounding of the work, and the share of its terms that the gate forgives.
+    work_size: f64,
+}
+
+impl Balance {
+    fn new(problem: &ImpactProblem<'_>, answer: &Answer<'_>) -> Self {
+        let n = problem.contacts().metric().dim();
+        let scale = problem.scale();
+        let scaled = |v: &[f64]| -> Numbers { v.iter().map(|x| x * scale).collect() };
+        Self {
+            scale,
+            before: scaled(problem.velocity_minus().0.as_slice()),
+            after: scaled(answer.velocity_plus),
+            left: smallvec![0.0; n],
+            size: smallvec![0.0; n],
+            work: 0.0,
+            work_size: 0.0,
+        }
+    }
+
+    /// Adds a row and its impulse; `counted` is the velocity before that counts for the work, if that is not the
+    /// row's own.
+    fn add(&mut self, row: &[f64], row_scale: f64, impulse: f64, counted: Option<f64>) -> RowRates {
+        let impulse = impulse * (self.scale / row_scale);
+        let mut rates = RowRates::default();
+        for (k, a) in row.iter().enumerate() {
+            let a = a * row_scale;
+            let (minus, plus) = (a * self.before[k], a * self.after[k]);
+            rates.before += minus;
+            rates.after += plus;
+            rates.size += minus.abs() + plus.abs();
+            self.left[k] -= a * impulse;
+            self.size[k] += (a * impulse).abs();
+        }
+        let counted = counted.unwrap_or(rates.before);
+        self.work += 0.5 * impulse * (counted + rates.after);
+        // The terms of the velocity before count: it may have been stopped except for rounding.
+        let terms = f64::max(counted.abs(), rates.before.abs()) + rates.after.abs();
+        self.work_size += impulse.abs() * (0.5 * GATE_TOLERANCE * terms + ROUNDING * rates.size);
+        rates
+    }
+
+    /// Adds the rows of all contacts. True if one approaches, pulls or leaves its cone, at a first look.
+    fn add_contacts(
+        &mut self,
+        problem: &ImpactProblem<'_>,
+        answer: &Answer<'_>,
+        rules: &Rules<'_>,
+    ) -> bool {
+        let contacts = problem.contacts();
+        let mut is_suspect = false;
+        for (i, contact) in contacts.contacts().iter().enumerate() {
+            let first = contacts.row(i);
+            let impulse = answer.impulses[first];
+            let unit = contacts.row_norm(first) * contacts.row_scale(first);
+            let rebound = match rules.work {
+                Work::Rebound(rates) => rates.get(i).map(|rate| -rate * unit),
+                Work::Lost | Work::Any => None,
+            };
+            let normal = contact.normal.0.as_slice();
+            let rates = self.add(normal, contacts.row_scale(first), impulse, rebound);
+            let wall = rules.wall_rates.get(contacts.place(i)).copied();
+            let approach = match wall {
+                None | Some(0.0) => rates.after,
+                Some(rate) => rates.after + rate * unit,
+            };
+            let limit = GATE_TOLERANCE * rates.size + problem.rounding(i) * unit;
+            is_suspect |= !(approach >= -limit) && !rules.may_approach;
+            is_suspect |= !(impulse >= 0.0) && !rules.may_pull;
+            let counted = rebound.map(|_| 0.0);
+            let mut tangential = 0.0f64;
+            for (row, tangent) in (first + 1..).zip(&contact.tangents) {
+                let impulse = answer.impulses[row];
+                let tangent = tangent.0.as_slice();
+                self.add(tangent, contacts.row_scale(row), impulse, counted);
+                tangential = tangential.hypot(impulse);
+            }
+            is_suspect |= rules.friction && !(tangential <= contact.friction * impulse);
+        }
+        is_suspect
+    }
+
+    /// Adds the rows of the constraints, and finds the last that is broken, at a first look.
+    fn add_constraints(
+        &mut self,
+        problem: &ImpactProblem<'_>,
+        answer: &Answer<'_>,
+    ) -> Option<Breach> {
+        let mut broken = None;
+        let forms = problem.contacts().constraint_forms().iter();
+        for (form, &multiplier) in forms.zip(answer.constraint_impulses) {
+            let row = form.0.as_slice();
+            let row_scale = kernel::power_of_two_scale(kernel::max_abs(row));
+            let rates = self.add(row, row_scale, multiplier, None);
+            let excess = rates.after.abs() - rates.before.abs();
+            if !(excess <= GATE_TOLERANCE * rates.size) {
+                broken = Some(Breach::of(GateRule::Constraint, excess / rates.size));
+            }
+        }
+        broken
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default)]

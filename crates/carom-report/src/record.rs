@@ -39,6 +39,9 @@ pub struct Record {
     /// Motion to play.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub animations: Vec<Animation>,
+    /// Works to cite for the run, as BibTeX entries.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub citations: Vec<String>,
     /// Further results under keys of their own, beside the ones above; documented with the scenario.
     #[serde(flatten)]
     pub results: BTreeMap<String, serde_json::Value>,
@@ -57,6 +60,7 @@ impl Record {
             tables: Vec::new(),
             figures: Vec::new(),
             animations: Vec::new(),
+            citations: Vec::new(),
             results: BTreeMap::new(),
         }
     }

@@ -7,6 +7,7 @@
 //! from the same record. One folder holds the scenarios of one paper.
 
 mod beyond;
+mod cite;
 mod common;
 mod config;
 mod error;
@@ -24,6 +25,7 @@ mod two_body;
 
 pub use carom_motion;
 pub use carom_report::{self, Record};
+pub use cite::citations;
 pub use config::{Overrides, scenario_of};
 pub use error::ScenarioError;
 pub use list::{SCENARIOS, scenario};

@@ -1,5 +1,6 @@
 //! Scenarios: names, default configurations and runs.
 
+use crate::cite::citations;
 use crate::config::Input;
 use crate::tree::{Kind, Value, parse};
 use crate::{Overrides, ScenarioError};
@@ -59,6 +60,7 @@ impl Scenario {
         let mut record = (self.runner)(&input).map_err(|error| input.locate(error))?;
         record.scenario = self.name.to_owned();
         record.summary = self.summary.to_owned();
+        record.citations = citations(self.paper);
         record.animations.iter_mut().for_each(Animation::round);
         if !input.is_default_but_for(&[]) {
             // Papers print numbers for their own parameters.

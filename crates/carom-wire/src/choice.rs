@@ -43,6 +43,174 @@ const ARCS: &str = "a few arcs of sliding";
 const ONE_LCP: &str = "one complementarity problem";
 const CLOSED: &str = "a closed form";
 
+const TWO_BODY: Choice = row(
+    0,
+    [
+        "one contact of two free bodies in space",
+        "Coulomb",
+        ENERGETIC,
+        "one",
+        ONE_CONTACT_ENERGY,
+        ARCS,
+    ],
+);
+
+const ROUTH: Choice = row(
+    1,
+    [
+        "one contact of a robot or mechanism",
+        "Coulomb",
+        ENERGETIC,
+        "one",
+        ONE_CONTACT_ENERGY,
+        ARCS,
+    ],
+);
+
+const PROPAGATIVE: Choice = row(
+    2,
+    [
+        "several contacts that hand a blow on: cradles, breaks",
+        "none",
+        "energetic, of the event",
+        "one, or every order",
+        "kept, or as restitution says",
+        "a chain of reflections",
+    ],
+);
+
+const PLASTIC: Choice = row(
+    3,
+    [
+        "several contacts that stay closed: a soft landing",
+        "none",
+        "none",
+        "one",
+        NEVER_GROWS,
+        "one projection",
+    ],
+);
+
+const MOREAU_NEWTON: Choice = row(
+    4,
+    [
+        "several contacts, as time steppers and engines answer them",
+        "Coulomb",
+        "Newton, of each contact",
+        "one",
+        "may grow; the audit tells",
+        ONE_LCP,
+    ],
+);
+
+const POISSON: Choice = row(
+    5,
+    [
+        "several contacts that rebound: heaps, jams, whatever must have an answer",
+        "Coulomb",
+        "Poisson, of each contact",
+        "one",
+        NEVER_GROWS,
+        "two complementarity problems",
+    ],
+);
+
+const ANITESCU_POTRA: Choice = row(
+    6,
+    [
+        "several contacts that rest or land: stacks, feet",
+        "Coulomb",
+        "none",
+        "one, or a family",
+        NEVER_GROWS,
+        ONE_LCP,
+    ],
+);
+
+const SEQUENTIAL: Choice = row(
+    7,
+    [
+        "several contacts whose order is known",
+        "Coulomb",
+        "none",
+        "one for each order",
+        NEVER_GROWS,
+        "one contact after another",
+    ],
+);
+
+const SET_VALUED: Choice = row(
+    8,
+    [
+        "several contacts whose order nobody knows: all that can happen",
+        "Coulomb",
+        "none",
+        "samples, or proven bounds",
+        NEVER_GROWS,
+        "thousands of small problems",
+    ],
+);
+
+const NONHOLONOMIC_ELASTIC: Choice = row(
+    9,
+    [
+        "wheels or blades that never slip hit a wall",
+        "none",
+        "1",
+        "one",
+        "kept",
+        CLOSED,
+    ],
+);
+
+const NONHOLONOMIC_NEWTON: Choice = row(
+    10,
+    [
+        "wheels or blades that never slip hit a wall, with losses",
+        "none",
+        "Newton",
+        "one",
+        NEVER_GROWS,
+        CLOSED,
+    ],
+);
+
+const NONHOLONOMIC_PROJECTED: Choice = row(
+    11,
+    [
+        "wheels that slip during the blow and roll again after it",
+        "none",
+        "1",
+        "one",
+        NEVER_GROWS,
+        CLOSED,
+    ],
+);
+
+const NONHOLONOMIC_PROJECTED_NEWTON: Choice = row(
+    12,
+    [
+        "wheels that slip during the blow, with losses",
+        "none",
+        "Newton",
+        "one",
+        NEVER_GROWS,
+        CLOSED,
+    ],
+);
+
+const NONHOLONOMIC_ROUGH: Choice = row(
+    13,
+    [
+        "a contact that reverses sliding, too: no-slip billiards",
+        "sticks",
+        "1",
+        "one",
+        NEVER_GROWS,
+        CLOSED,
+    ],
+);
+
 /// The situation in which a law is the one to take.
 ///
 /// # Examples
@@ -55,160 +223,20 @@ const CLOSED: &str = "a closed form";
 #[must_use]
 pub fn choice(law: &Law) -> Choice {
     match law {
-        Law::TwoBody(_) => row(
-            0,
-            [
-                "one contact of two free bodies in space",
-                "Coulomb",
-                ENERGETIC,
-                "one",
-                ONE_CONTACT_ENERGY,
-                ARCS,
-            ],
-        ),
-        Law::Routh(_) => row(
-            1,
-            [
-                "one contact of a robot or mechanism",
-                "Coulomb",
-                ENERGETIC,
-                "one",
-                ONE_CONTACT_ENERGY,
-                ARCS,
-            ],
-        ),
-        Law::Propagative(_) => row(
-            2,
-            [
-                "several contacts that hand a blow on: cradles, breaks",
-                "none",
-                "energetic, of the event",
-                "one, or every order",
-                "kept, or as restitution says",
-                "a chain of reflections",
-            ],
-        ),
-        Law::Plastic(_) => row(
-            3,
-            [
-                "several contacts that stay closed: a soft landing",
-                "none",
-                "none",
-                "one",
-                NEVER_GROWS,
-                "one projection",
-            ],
-        ),
-        Law::MoreauNewton(_) => row(
-            4,
-            [
-                "several contacts, as time steppers and engines answer them",
-                "Coulomb",
-                "Newton, of each contact",
-                "one",
-                "may grow; the audit tells",
-                ONE_LCP,
-            ],
-        ),
-        Law::Poisson(_) => row(
-            5,
-            [
-                "several contacts that rebound: heaps, jams, whatever must have an answer",
-                "Coulomb",
-                "Poisson, of each contact",
-                "one",
-                NEVER_GROWS,
-                "two complementarity problems",
-            ],
-        ),
-        Law::AnitescuPotra(_) => row(
-            6,
-            [
-                "several contacts that rest or land: stacks, feet",
-                "Coulomb",
-                "none",
-                "one, or a family",
-                NEVER_GROWS,
-                ONE_LCP,
-            ],
-        ),
-        Law::Sequential(_) => row(
-            7,
-            [
-                "several contacts whose order is known",
-                "Coulomb",
-                "none",
-                "one for each order",
-                NEVER_GROWS,
-                "one contact after another",
-            ],
-        ),
-        Law::SetValued(_) => row(
-            8,
-            [
-                "several contacts whose order nobody knows: all that can happen",
-                "Coulomb",
-                "none",
-                "samples, or proven bounds",
-                NEVER_GROWS,
-                "thousands of small problems",
-            ],
-        ),
-        Law::NonholonomicElastic(_) => row(
-            9,
-            [
-                "wheels or blades that never slip hit a wall",
-                "none",
-                "1",
-                "one",
-                "kept",
-                CLOSED,
-            ],
-        ),
-        Law::NonholonomicNewton(_) => row(
-            10,
-            [
-                "wheels or blades that never slip hit a wall, with losses",
-                "none",
-                "Newton",
-                "one",
-                NEVER_GROWS,
-                CLOSED,
-            ],
-        ),
-        Law::NonholonomicProjected(_) => row(
-            11,
-            [
-                "wheels that slip during the blow and roll again after it",
-                "none",
-                "1",
-                "one",
-                NEVER_GROWS,
-                CLOSED,
-            ],
-        ),
-        Law::NonholonomicProjectedNewton(_) => row(
-            12,
-            [
-                "wheels that slip during the blow, with losses",
-                "none",
-                "Newton",
-                "one",
-                NEVER_GROWS,
-                CLOSED,
-            ],
-        ),
-        Law::NonholonomicRough(_) => row(
-            13,
-            [
-                "a contact that reverses sliding, too: no-slip billiards",
-                "sticks",
-                "1",
-                "one",
-                NEVER_GROWS,
-                CLOSED,
-            ],
-        ),
+        Law::TwoBody(_) => TWO_BODY,
+        Law::Routh(_) => ROUTH,
+        Law::Propagative(_) => PROPAGATIVE,
+        Law::Plastic(_) => PLASTIC,
+        Law::MoreauNewton(_) => MOREAU_NEWTON,
+        Law::Poisson(_) => POISSON,
+        Law::AnitescuPotra(_) => ANITESCU_POTRA,
+        Law::Sequential(_) => SEQUENTIAL,
+        Law::SetValued(_) => SET_VALUED,
+        Law::NonholonomicElastic(_) => NONHOLONOMIC_ELASTIC,
+        Law::NonholonomicNewton(_) => NONHOLONOMIC_NEWTON,
+        Law::NonholonomicProjected(_) => NONHOLONOMIC_PROJECTED,
+        Law::NonholonomicProjectedNewton(_) => NONHOLONOMIC_PROJECTED_NEWTON,
+        Law::NonholonomicRough(_) => NONHOLONOMIC_ROUGH,
     }
 }
 

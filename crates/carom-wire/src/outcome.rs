@@ -2,7 +2,9 @@
 
 use crate::frictional;
 use carom_impact::frictional::FrictionCone;
-use carom_impact::{Audit, ContactSet, Diagnostics, ImpactOutcome, OutcomeSet};
+use carom_impact::{
+    Audit, ConeDiagnostics, ContactSet, Diagnostics, ImpactOutcome, OutcomeSet, PoissonDiagnostics,
+};
 use nalgebra::DMatrix;
 use serde_json::{Map, Value, json};
 
@@ -133,30 +135,8 @@ fn diagnostics(contacts: &ContactSet<'_>, outcome: &ImpactOutcome) -> Value {
                 put("cone_error", polygon.cone_error.into());
             }
         }
-        Diagnostics::Cone(cone) => {
-            let modes: Vec<&str> = cone.modes.iter().map(|mode| mode.name()).collect();
-            put("cone", cone_name(FrictionCone::Round));
-            put("residual", cone.residual.into());
-            put("velocity_residual", cone.velocity_residual.into());
-            put("family", cone.family.into());
-            put("selection", cone.selection.name().into());
-            put("modes", json!(modes));
-            put("pivots", cone.pivots.into());
-            put("newton_steps", cone.newton_steps.into());
-        }
-        Diagnostics::Poisson(phases) => {
-            let modes: Vec<&str> = phases.modes.iter().map(|mode| mode.name()).collect();
-            let compression = phases.compression.as_slice();
-            put("compression", json!(by_contact(contacts, compression)));
-            put("scale", phases.scale.into());
-            put("residual", phases.residual.into());
-            put("cone", cone_name(phases.cone));
-            put("family", phases.family.into());
-            put("selection", phases.selection.name().into());
-            put("modes", json!(modes));
-            put("pivots", phases.pivots.into());
-            put("newton_steps", phases.newton_steps.into());
-        }
+        Diagnostics::Cone(cone) => return Value::Object(cone_fields(cone)),
+        Diagnostics::Poisson(phases) => return Value::Object(poisson_fields(contacts, phases)),
         Diagnostics::Sequential {
             sequence,
             closed_at_once,
@@ -210,6 +190,45 @@ fn diagnostics(contacts: &ContactSet<'_>, outcome: &ImpactOutcome) -> Value {
         _ => {}
     }
     Value::Object(fields)
+}
+
+/// Fields of a problem with round cones.
+fn cone_fields(cone: &ConeDiagnostics) -> Map<String, Value> {
+    let modes: Vec<&str> = cone.modes.iter().map(|mode| mode.name()).collect();
+    fields([
+        ("cone", cone_name(FrictionCone::Round)),
+        ("residual", cone.residual.into()),
+        ("velocity_residual", cone.velocity_residual.into()),
+        ("family", cone.family.into()),
+        ("selection", cone.selection.name().into()),
+        ("modes", json!(modes)),
+        ("pivots", cone.pivots.into()),
+        ("newton_steps", cone.newton_steps.into()),
+    ])
+}
+
+/// Fields of the compression and the expansion of Poisson's law.
+fn poisson_fields(contacts: &ContactSet<'_>, phases: &PoissonDiagnostics) -> Map<String, Value> {
+    let modes: Vec<&str> = phases.modes.iter().map(|mode| mode.name()).collect();
+    let compression = phases.compression.as_slice();
+    fields([
+        ("compression", json!(by_contact(contacts, compression))),
+        ("scale", phases.scale.into()),
+        ("residual", phases.residual.into()),
+        ("cone", cone_name(phases.cone)),
+        ("family", phases.family.into()),
+        ("selection", phases.selection.name().into()),
+        ("modes", json!(modes)),
+        ("pivots", phases.pivots.into()),
+        ("newton_steps", phases.newton_steps.into()),
+    ])
+}
+
+/// An object with these fields in this order.
+fn fields<const N: usize>(list: [(&str, Value); N]) -> Map<String, Value> {
+    list.into_iter()
+        .map(|(key, value)| (key.to_owned(), value))
+        .collect()
 }
 
 /// One contact has one impulse; a list where there are several.

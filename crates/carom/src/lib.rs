@@ -15,6 +15,19 @@
 //! | `report` | `carom-report` | records, tables, figures, animations and their files |
 //! | `scenarios` | `carom-scenarios` | the papers' examples as named runs |
 //!
+//! | I have | I use |
+//! | --- | --- |
+//! | a mass matrix, contact rows and a velocity | [`impact::ContactSet`], [`impact::ImpactProblem`], a law of [`impact`] |
+//! | the name of a law, read from a file | [`impact::Law::named`] |
+//! | two free bodies and one contact between them | [`impact::two_body`] |
+//! | a contact whose order nobody knows, and I want all outcomes | [`impact::Propagative`], [`impact::frictional::SetValued`] |
+//! | what an engine answered | `carom judge`, the crate `carom-wire` |
+//! | wheels or blades that do not slip | the nonholonomic laws of [`impact`] |
+//! | bodies that fly, hit and rest | `motion::world` |
+//! | joint coordinates with contacts | [`mechanism`], `motion::generalized` |
+//! | a complementarity problem | [`lcp`] |
+//! | one of the papers' examples | `scenarios` |
+//!
 //! | feature | adds |
 //! | --- | --- |
 //! | `motion` (default) | the module `motion` |

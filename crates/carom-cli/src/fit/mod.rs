@@ -5,8 +5,10 @@ mod unpack;
 use crate::{Failure, text};
 use carom::report::input::{MAX_JSON_BYTES, MAX_TOML_BYTES, read_text};
 use carom::report::{Record, export};
+use carom::scenarios::citations;
 use carom_fit::{
     Analysis, FitLaw, FitOptions, Parameter, Parameters, Request, Setup, analyze, read_poses,
+    unit_warnings,
 };
 use serde_json::{Value, json};
 use std::fs::File;
@@ -90,6 +92,15 @@ pub(crate) fn fit(args: &FitArgs, is_quiet: bool) -> Result<(), Failure> {
             args.file.display()
         );
     }
+    if !is_quiet {
+        for warning in unit_warnings(&table.tosses, &setup) {
+            let _ = writeln!(
+                std::io::stderr(),
+                "carom: {}: {warning}",
+                args.file.display()
+            );
+        }
+    }
     let options = FitOptions::new(
         args.bootstrap.unwrap_or(BOOTSTRAP).into(),
         args.seed.unwrap_or(0),
@@ -101,8 +112,9 @@ pub(crate) fn fit(args: &FitArgs, is_quiet: bool) -> Result<(), Failure> {
     let analysis = pool
         .install(|| analyze(&table.tosses, &setup, &requests, &options))
         .map_err(|e| Failure::Unsolved(format!("{}: {e}", args.file.display())))?;
-    let record = pool.install(|| analysis.record(parameters(args, &requests, &options)));
-    print(args, &record, is_quiet)?;
+    let mut record = pool.install(|| analysis.record(parameters(args, &requests, &options)));
+    record.citations = citations("");
+    print(args, &record, &analysis.sentences(), is_quiet)?;
     too_few(&analysis, &args.file)
 }
 
@@ -126,15 +138,24 @@ fn too_few(analysis: &Analysis, file: &Path) -> Result<(), Failure> {
     )))
 }
 
-fn print(args: &FitArgs, record: &Record, is_quiet: bool) -> Result<(), Failure> {
+fn print(
+    args: &FitArgs,
+    record: &Record,
+    sentences: &[String],
+    is_quiet: bool,
+) -> Result<(), Failure> {
     let unwritable = |e: export::ExportError| Failure::Usage(e.to_string());
     let text = if args.json {
         export::json(record).map_err(unwritable)?
     } else {
         let table = export::summary(record);
+        let told: String = sentences.iter().map(|s| text::entry("", 0, s)).collect();
         format!(
-            "{}: {}\n\nstatus: {}\n\n{table}",
-            record.scenario, record.summary, record.status
+            "{}: {}\n\nstatus: {}\n\n{told}{}{table}",
+            record.scenario,
+            record.summary,
+            record.status,
+            if told.is_empty() { "" } else { "\n" },
         )
     };
     let written = match &args.out {

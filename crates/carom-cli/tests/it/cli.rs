@@ -59,13 +59,9 @@ fn any_number_of_threads_gives_the_same_bytes() {
     assert_eq!(one.stdout, three.stdout);
 }
 
-#[test]
-fn every_fault_of_a_problem_names_its_key() {
-    let good = json!({
-        "id": "a", "law": "propagative", "mass_matrix": [[1, 0], [0, 1]], "velocity": [0, -1],
-        "contacts": [{"normal": [0, 1]}],
-    });
-    let faults = [
+/// Keys with bad values, the kind of the error, and the part of the problem that its message names.
+fn faults() -> [(&'static str, Value, &'static str, &'static str); 18] {
+    [
         ("law", json!("magic"), "unknown-law", "law"),
         (
             "mass_matrix",
@@ -149,7 +145,16 @@ fn every_fault_of_a_problem_names_its_key() {
             "options.selection",
         ),
         ("surprise", json!(1), "invalid-input", "surprise"),
-    ];
+    ]
+}
+
+#[test]
+fn every_fault_of_a_problem_names_its_key() {
+    let good = json!({
+        "id": "a", "law": "propagative", "mass_matrix": [[1, 0], [0, 1]], "velocity": [0, -1],
+        "contacts": [{"normal": [0, 1]}],
+    });
+    let faults = faults();
     let lines: Vec<String> = faults
         .iter()
         .map(|(key, value, _, _)| {

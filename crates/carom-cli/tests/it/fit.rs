@@ -102,6 +102,18 @@ fn a_fit_is_the_same_for_any_number_of_threads_and_scores_itself() {
         }
     }
 
+    let text = fit(
+        &sample,
+        &["--law", "moreau-newton,plastic", "--bootstrap", "20"],
+    );
+    let told = String::from_utf8(text.stdout).unwrap();
+    for sentence in [
+        "\nmoreau-newton: restitution 0.305 (95 %: ",
+        "moreau-newton predicts best; plastic is ",
+    ] {
+        assert!(told.contains(sentence), "no `{sentence}` in {told}");
+    }
+
     let path = out.join("record.json");
     let scored = record(&fit(
         &sample,

@@ -531,137 +531,17 @@ fn an_optimizer_replays_to_where_it_was() {
     assert!(complaint(&output).contains("line 1: asked before with other values"));
 }
 
-#[test]
-fn bad_plans_are_refused_with_their_key() {
-    let plan = |from: &str, to: &str| {
-        assert!(BREAK.contains(from), "{from}");
-        BREAK.replacen(from, to, 1)
-    };
-    let cases = [
-        (plan("seed = 7", "seed = -1"), "seed"),
-        (plan("seed = 7", "seed = 9007199254740992"), "seed"),
-        (plan("seed = 7", "speed = 7"), "speed"),
-        (plan("name = \"break\"", "name = \"Break\""), "name"),
-        (plan("name = \"break\"", ""), "name"),
-        (plan("seed = 7", "command = \"run\""), "command"),
-        (
-            plan("cells_per_shard = 5", "cells_per_shard = 0"),
-            "cells_per_shard",
-        ),
-        (
-            plan("cells_per_shard = 5", "cells_per_shard = 5.0"),
-            "cells_per_shard",
-        ),
-        (plan("law = ", "lax = "), "problem.lax"),
-        (plan("\"propagative\"", "\"propagativ\""), "problem.law"),
-        (
-            plan("outcomes = \"all\"", "outcome = \"all\""),
-            "problem.options.outcome",
-        ),
-        (
-            plan("{ normal = [\"", "{ normals = [\""),
-            "problem.contacts[0].normals",
-        ),
-        (
-            plan("velocity = [0,", "velocity = [\"0\","),
-            "problem.velocity[0]",
-        ),
-        (plan("law = ", "id = 1\nlaw = "), "problem.id"),
-        (plan("\"=-c\"", "\"=-cc\""), "problem.contacts[0].normal[4]"),
-        (plan("\"=-c\"", "\"=-c)\""), "problem.contacts[0].normal[4]"),
-        (plan("\"=-c\"", "nan"), "problem.contacts[0].normal[4]"),
-        (
-            plan("velocity = [0", "velocity = [inf"),
-            "problem.velocity[0]",
-        ),
-        (plan("c = \"cos(angle/2)\"", "c = \"cos(s)\""), "let.c"),
-        (plan("c = \"cos(angle/2)\"", "c = 3"), "let.c"),
-        (plan("c = \"cos(angle/2)\"", "sin = \"angle\""), "let.sin"),
-        (plan("c = \"cos(angle/2)\"", "angle = \"1\""), "let.angle"),
-        (plan("angle = {", "cell = {"), "axes.cell"),
-        (plan("angle = {", "'an gle' = {"), "axes."),
-        (
-            plan("linspace = [1.1, 2.9, 40]", "linspace = [1.1, 2.9]"),
-            "axes.angle.linspace",
-        ),
-        (
-            plan("linspace = [1.1, 2.9, 40]", "linspace = [1.1, 2.9, 0]"),
-            "axes.angle.linspace[2]",
-        ),
-        (
-            plan("linspace = [1.1, 2.9, 40]", "linspace = [-1e308, 1e308, 3]"),
-            "axes.angle.linspace",
-        ),
-        (
-            plan("linspace = [1.1, 2.9, 40]", "linspase = [1.1, 2.9, 40]"),
-            "axes.angle.linspase",
-        ),
-        (
-            plan("linspace = [1.1, 2.9, 40]", "values = [1, \"a\"]"),
-            "axes.angle.values[1]",
-        ),
-        (
-            plan("linspace = [1.1, 2.9, 40]", "values = []"),
-            "axes.angle.values",
-        ),
-        (
-            plan("linspace = [1.1, 2.9, 40]", "range = [3, 3]"),
-            "axes.angle.range",
-        ),
-        (
-            plan("linspace = [1.1, 2.9, 40]", "range = [0, 99999999]"),
-            "axes.angle.range",
-        ),
-        (
-            plan("linspace = [1.1, 2.9, 40]", "values = [1], range = [0, 3]"),
-            "axes.angle.range",
-        ),
-        (
-            plan("geomspace = [0.1, 10.0, 25]", "geomspace = [0.0, 10.0, 25]"),
-            "axes.mass_ratio.geomspace",
-        ),
-        (plan("\"n_outcomes\"", "\"outcomes\""), "columns.outcomes"),
-        (plan("\"n_outcomes\"", "\"/a~2\""), "columns.outcomes"),
-        (
-            plan("type = \"str\"", "type = \"text\""),
-            "columns.status.type",
-        ),
-        (
-            plan("outcomes = \"n_", "error_kind = \"n_"),
-            "columns.error_kind",
-        ),
-        (plan("[let]", "[random]\ndraws = 0\n[let]"), "random.draws"),
-        (
-            plan("[let]", "[random]\ndraws = 10000000000\n[let]"),
-            "cells_per_shard",
-        ),
-        (
-            plan(
-                "[let]",
-                "[random]\ndraws = 2\nx = { normal = [0, 1] }\n[let]",
-            ),
-            "random.x",
-        ),
-        (
-            plan("[let]", "[states]\nfile = \"none.jsonl\"\n[let]"),
-            "key `states.file`: cannot read",
-        ),
-        (
-            plan("[let]", "[scenario]\nname = \"penny\"\n[let]"),
-            "scenario",
-        ),
-        (plan("[let]", "[let"), "line"),
-        (
-            plan("seed = 7", "seed = 7\nseed = 8"),
-            "line 4, column 1: key `seed`: duplicate key",
-        ),
-        (plan("angle = {", "angle = = {"), "key `axes.angle`"),
-        (String::new(), "name"),
-        ("name = \"a\"".to_owned(), "problem"),
-    ];
+/// The plan of the break with its first `from` replaced.
+fn edited(from: &str, to: &str) -> String {
+    assert!(BREAK.contains(from), "{from}");
+    BREAK.replacen(from, to, 1)
+}
+
+/// Every plan is refused by a message that names the key and the file, before anything is written.
+fn assert_refused(cases: &[(String, &str)]) {
     let bench = Bench::new("");
     for (text, key) in cases {
-        fs::write(&bench.plan, &text).unwrap();
+        fs::write(&bench.plan, text).unwrap();
         for command in ["plan", "run"] {
             let out = bench.path("out");
             let mut args = vec!["sweep", command, &bench.plan];
@@ -676,6 +556,153 @@ fn bad_plans_are_refused_with_their_key() {
             assert!(output.stdout.is_empty() && !fs::exists(&out).unwrap());
         }
     }
+}
+
+#[test]
+fn bad_problems_and_names_are_refused_with_their_key() {
+    assert_refused(&[
+        (edited("seed = 7", "seed = -1"), "seed"),
+        (edited("seed = 7", "seed = 9007199254740992"), "seed"),
+        (edited("seed = 7", "speed = 7"), "speed"),
+        (edited("name = \"break\"", "name = \"Break\""), "name"),
+        (edited("name = \"break\"", ""), "name"),
+        (edited("seed = 7", "command = \"run\""), "command"),
+        (
+            edited("cells_per_shard = 5", "cells_per_shard = 0"),
+            "cells_per_shard",
+        ),
+        (
+            edited("cells_per_shard = 5", "cells_per_shard = 5.0"),
+            "cells_per_shard",
+        ),
+        (edited("law = ", "lax = "), "problem.lax"),
+        (edited("\"propagative\"", "\"propagativ\""), "problem.law"),
+        (
+            edited("outcomes = \"all\"", "outcome = \"all\""),
+            "problem.options.outcome",
+        ),
+        (
+            edited("{ normal = [\"", "{ normals = [\""),
+            "problem.contacts[0].normals",
+        ),
+        (
+            edited("velocity = [0,", "velocity = [\"0\","),
+            "problem.velocity[0]",
+        ),
+        (edited("law = ", "id = 1\nlaw = "), "problem.id"),
+        (
+            edited("\"=-c\"", "\"=-cc\""),
+            "problem.contacts[0].normal[4]",
+        ),
+        (
+            edited("\"=-c\"", "\"=-c)\""),
+            "problem.contacts[0].normal[4]",
+        ),
+        (edited("\"=-c\"", "nan"), "problem.contacts[0].normal[4]"),
+        (
+            edited("velocity = [0", "velocity = [inf"),
+            "problem.velocity[0]",
+        ),
+        (edited("c = \"cos(angle/2)\"", "c = \"cos(s)\""), "let.c"),
+        (edited("c = \"cos(angle/2)\"", "c = 3"), "let.c"),
+        (edited("c = \"cos(angle/2)\"", "sin = \"angle\""), "let.sin"),
+        (edited("c = \"cos(angle/2)\"", "angle = \"1\""), "let.angle"),
+    ]);
+}
+
+#[test]
+fn bad_axes_are_refused_with_their_key() {
+    assert_refused(&[
+        (edited("angle = {", "cell = {"), "axes.cell"),
+        (edited("angle = {", "'an gle' = {"), "axes."),
+        (
+            edited("linspace = [1.1, 2.9, 40]", "linspace = [1.1, 2.9]"),
+            "axes.angle.linspace",
+        ),
+        (
+            edited("linspace = [1.1, 2.9, 40]", "linspace = [1.1, 2.9, 0]"),
+            "axes.angle.linspace[2]",
+        ),
+        (
+            edited("linspace = [1.1, 2.9, 40]", "linspace = [-1e308, 1e308, 3]"),
+            "axes.angle.linspace",
+        ),
+        (
+            edited("linspace = [1.1, 2.9, 40]", "linspase = [1.1, 2.9, 40]"),
+            "axes.angle.linspase",
+        ),
+        (
+            edited("linspace = [1.1, 2.9, 40]", "values = [1, \"a\"]"),
+            "axes.angle.values[1]",
+        ),
+        (
+            edited("linspace = [1.1, 2.9, 40]", "values = []"),
+            "axes.angle.values",
+        ),
+        (
+            edited("linspace = [1.1, 2.9, 40]", "range = [3, 3]"),
+            "axes.angle.range",
+        ),
+        (
+            edited("linspace = [1.1, 2.9, 40]", "range = [0, 99999999]"),
+            "axes.angle.range",
+        ),
+        (
+            edited("linspace = [1.1, 2.9, 40]", "values = [1], range = [0, 3]"),
+            "axes.angle.range",
+        ),
+        (
+            edited("geomspace = [0.1, 10.0, 25]", "geomspace = [0.0, 10.0, 25]"),
+            "axes.mass_ratio.geomspace",
+        ),
+    ]);
+}
+
+#[test]
+fn bad_columns_draws_and_texts_are_refused_with_their_key() {
+    assert_refused(&[
+        (edited("\"n_outcomes\"", "\"outcomes\""), "columns.outcomes"),
+        (edited("\"n_outcomes\"", "\"/a~2\""), "columns.outcomes"),
+        (
+            edited("type = \"str\"", "type = \"text\""),
+            "columns.status.type",
+        ),
+        (
+            edited("outcomes = \"n_", "error_kind = \"n_"),
+            "columns.error_kind",
+        ),
+        (
+            edited("[let]", "[random]\ndraws = 0\n[let]"),
+            "random.draws",
+        ),
+        (
+            edited("[let]", "[random]\ndraws = 10000000000\n[let]"),
+            "cells_per_shard",
+        ),
+        (
+            edited(
+                "[let]",
+                "[random]\ndraws = 2\nx = { normal = [0, 1] }\n[let]",
+            ),
+            "random.x",
+        ),
+        (
+            edited("[let]", "[states]\nfile = \"none.jsonl\"\n[let]"),
+            "key `states.file`: cannot read",
+        ),
+        (
+            edited("[let]", "[scenario]\nname = \"penny\"\n[let]"),
+            "scenario",
+        ),
+        (edited("[let]", "[let"), "line"),
+        (
+            edited("seed = 7", "seed = 7\nseed = 8"),
+            "line 4, column 1: key `seed`: duplicate key",
+        ),
+        (edited("angle = {", "angle = = {"), "key `axes.angle`"),
+        (String::new(), "name"),
+        ("name = \"a\"".to_owned(), "problem"),
+    ]);
 }
 
 #[test]

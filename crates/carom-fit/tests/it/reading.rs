@@ -1,7 +1,7 @@
 //! Tables of poses: what is read, and what is refused at which line and column.
 
-use crate::common::sample;
-use carom_fit::{Setup, read_poses};
+use crate::common::{cube, sample};
+use carom_fit::{Setup, read_poses, unit_warnings};
 use std::io::Read;
 
 const HEADER: &str = "toss,t,x,y,z,qw,qx,qy,qz";
@@ -21,6 +21,30 @@ fn the_sample_is_twenty_tosses() {
     assert_eq!(tosses.len(), 20);
     let poses: usize = tosses.iter().map(|toss| toss.time.len()).sum();
     assert_eq!(poses, 1753);
+}
+
+/// The measured tosses in metres pass; in millimetres and centimetres they fall at about a thousand and a hundred times
+/// gravity, and a body in millimetres does not fit the space in which it moves.
+#[test]
+fn lengths_in_other_units_are_guessed() {
+    let setup = cube();
+    assert_eq!(unit_warnings(&sample(), &setup), Vec::<String>::new());
+    for (factor, name) in [(1e3, "millimetres"), (1e2, "centimetres")] {
+        let mut tosses = sample();
+        for position in tosses.iter_mut().flat_map(|toss| &mut toss.position) {
+            *position *= factor;
+        }
+        let warnings = unit_warnings(&tosses, &setup);
+        assert_eq!(warnings.len(), 1, "{warnings:?}");
+        assert!(warnings[0].contains(name) && warnings[0].contains("metres?"));
+    }
+    let mut large = cube();
+    for vertex in &mut large.body.vertices {
+        *vertex *= 1e3;
+    }
+    let warnings = unit_warnings(&sample(), &large);
+    assert_eq!(warnings.len(), 1, "{warnings:?}");
+    assert!(warnings[0].starts_with("body.vertices"));
 }
 
 #[test]

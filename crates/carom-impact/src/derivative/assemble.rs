@@ -38,6 +38,10 @@ fn leads_everywhere(frame: &Frame<'_>, ways: &[Walk]) -> Result<bool, ImpactErro
 }
 
 impl<'p> Derivative<'p> {
+    #[expect(
+        clippy::too_many_lines,
+        reason = "to be split: rows, basis and whitened velocities"
+    )]
     pub(super) fn new(
         branches: Branches<'p>,
         outcome: &ImpactOutcome,

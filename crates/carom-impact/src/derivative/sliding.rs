@@ -234,6 +234,10 @@ fn decisions(
 }
 
 /// The ways of a contact near its outcome.
+#[expect(
+    clippy::too_many_lines,
+    reason = "to be split: one part for each kind of arc"
+)]
 pub(super) fn branches<'p>(
     problem: &'p ImpactProblem<'p>,
     outcome: &ImpactOutcome,

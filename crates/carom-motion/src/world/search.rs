@@ -279,6 +279,10 @@ impl Search<'_> {
     ///
     /// Points of the bodies then are no lower than
     /// $n\cdot R\rho + \tau(w\cdot R\rho + n\cdot R(\Omega\times\rho)) - \tfrac A2\tau^2$.
+    #[expect(
+        clippy::too_many_lines,
+        reason = "to be split: bounds of a slab, then its subdivision"
+    )]
     fn certified_slab(
         &self,
         at: &Node,

@@ -273,6 +273,10 @@ impl StepScene<'_> {
         self.step_by(Way::Lift, states, h, guess)
     }
 
+    #[expect(
+        clippy::too_many_lines,
+        reason = "to be rebuilt: starts, sweeps and events of a step in one loop"
+    )]
     fn step_by(
         &self,
         way: Way,

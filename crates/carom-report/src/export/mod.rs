@@ -37,9 +37,19 @@ pub enum ExportError {
     /// The drawing backend failed.
     #[error("drawing failed: {0}")]
     Drawing(String),
-    /// A format for figures that this build does not have.
-    #[error("figures as {0}: unknown, or left out of this build; `svg` is always there")]
+    /// A format for figures that nobody knows.
+    #[error("figures as {0}: unknown; known are svg, png, pdf")]
     Format(String),
+    /// A format of films: pages make them, not the command line.
+    #[error(
+        "figures as {0}: that is a film; open the page index.html, where the player of each motion saves one"
+    )]
+    Film(String),
+    /// A format for figures that this build leaves out.
+    #[error(
+        "figures as {0}: this build lacks the feature `pictures`; released binaries have it, and `cargo build -p carom-cli --features pictures` adds it"
+    )]
+    Pictures(&'static str),
     /// JSON could not be written.
     #[error("JSON: {0}")]
     Json(#[from] serde_json::Error),

@@ -33,7 +33,7 @@ impl Format {
     ///
     /// # Errors
     ///
-    /// A figure that cannot be drawn; [`ExportError::Format`] without the feature `pictures`.
+    /// A figure that cannot be drawn; [`ExportError::Pictures`] without the feature `pictures`.
     pub fn draw(self, figure: &Figure) -> Result<Vec<u8>, ExportError> {
         let text = svg::svg(figure)?;
         match self {
@@ -43,7 +43,7 @@ impl Format {
             #[cfg(feature = "pictures")]
             Self::Pdf => drawn::pdf(&text),
             #[cfg(not(feature = "pictures"))]
-            Self::Png | Self::Pdf => Err(ExportError::Format(self.extension().to_owned())),
+            Self::Png | Self::Pdf => Err(ExportError::Pictures(self.extension())),
         }
     }
 }
@@ -53,7 +53,10 @@ impl FromStr for Format {
 
     fn from_str(text: &str) -> Result<Self, ExportError> {
         let known = Self::ALL.into_iter().find(|f| f.extension() == text);
-        known.ok_or_else(|| ExportError::Format(text.to_owned()))
+        known.ok_or_else(|| match text {
+            "mp4" | "webm" | "gif" => ExportError::Film(text.to_owned()),
+            _ => ExportError::Format(text.to_owned()),
+        })
     }
 }
 

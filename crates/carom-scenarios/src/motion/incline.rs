@@ -303,20 +303,38 @@ fn tipping_error(case: &Case, times: &[f64], ways: &[(f64, f64)]) -> f64 {
     worst
 }
 
-/// Every friction and slope: the outcome of a short run beside statics.
-fn map(config: &Config, record: &mut Record) -> Result<(), ScenarioError> {
-    let middles = |most: f64, n: usize| -> Vec<f64> {
-        (0..n).map(|k| most * (k as f64 + 0.5) / n as f64).collect()
-    };
-    let frictions = middles(*config.map.friction, *config.map.frictions);
-    let slopes = middles(*config.map.slope, *config.map.slopes);
-    let height = config.half_heights[BOXES - 1];
-    let case = |slope: f64, friction: f64| Case {
+/// Outcomes of short runs over frictions and slopes.
+struct Map<'a> {
+    config: &'a Config,
+    frictions: Vec<f64>,
+    /// Slopes (deg).
+    slopes: Vec<f64>,
+    /// Outcomes, one list for each slope.
+    found: Vec<Vec<Outcome>>,
+}
+
+/// Label, points (friction, slope in deg) and color of a line between two outcomes.
+type Border = (&'static str, Vec<(f64, f64)>, Color);
+
+/// Middles of `n` equal parts of the range from zero.
+fn middles(most: f64, n: usize) -> Vec<f64> {
+    (0..n).map(|k| most * (k as f64 + 0.5) / n as f64).collect()
+}
+
+/// The third box on a slope (deg).
+fn map_case(config: &Config, slope: f64, friction: f64) -> Case {
+    Case {
         width: *config.half_width,
-        height,
+        height: config.half_heights[BOXES - 1],
         friction,
         slope: slope.to_radians(),
-    };
+    }
+}
+
+/// Every friction and slope: the outcome of a short run beside statics.
+fn map(config: &Config, record: &mut Record) -> Result<(), ScenarioError> {
+    let frictions = middles(*config.map.friction, *config.map.frictions);
+    let slopes = middles(*config.map.slope, *config.map.slopes);
     let outcome = |case: Case| -> Result<Outcome, ScenarioError> {
         let course = scene(config, &[case])?.run(&moreau, *config.map.duration, usize::MAX, 1)?;
         let (slid, turned) = course
@@ -327,96 +345,114 @@ fn map(config: &Config, record: &mut Record) -> Result<(), ScenarioError> {
     let row = |slope: &f64| -> Result<Vec<Outcome>, ScenarioError> {
         let cells = frictions.iter();
         cells
-            .map(|friction| outcome(case(*slope, *friction)))
+            .map(|friction| outcome(map_case(config, *slope, *friction)))
             .collect()
     };
     let found: Result<Vec<Vec<Outcome>>, ScenarioError> = slopes.par_iter().map(row).collect();
     let found = found?;
-    let mut table = Table::new(
-        "map",
-        "What the third box does: 0 sticks, 1 slides, 2 tips, 3 tips and slides; from a run, and from statics.",
-        vec![
-            Column::new("slope", "deg"),
-            Column::new("friction", ""),
-            Column::new("run", ""),
-            Column::new("statics", ""),
-        ],
-    );
-    let mut agree = 0;
-    for (slope, row) in slopes.iter().zip(&found) {
-        for (friction, outcome) in frictions.iter().zip(row) {
-            let expected = case(*slope, *friction).expected();
-            agree += usize::from(expected == *outcome);
-            let numbers = [*outcome, expected].map(Outcome::number);
-            table
-                .rows
-                .push(vec![*slope, *friction, numbers[0], numbers[1]]);
-        }
-    }
+    let map = Map {
+        config,
+        frictions,
+        slopes,
+        found,
+    };
+    let (table, agree) = map.table();
     let cells = table.rows.len() as f64;
     record.quantities.push(
         Quantity::new("map_cells_that_agree", agree as f64, "").closed_form(cells, "statics"),
     );
     record.tables.push(table);
-    let stable = *config.half_width / height;
-    let mut figure = Figure::new(
-        "map",
-        "Stick, slide or tip",
-        "What the third box does first, over friction and slope: 0 it sticks, 1 slides, 2 tips about its lower \
-         edge, 3 tips while the edge slides. Each cell is a run; the lines are statics.",
-        Axis::linear("friction", "").range(0.0, *config.map.friction),
-        Axis::linear("slope", "deg").range(0.0, *config.map.slope),
-    )
-    .mark(Mark::Heatmap {
-        label: "outcome".to_owned(),
-        unit: String::new(),
-        x: frictions.clone(),
-        y: slopes.clone(),
-        values: found
-            .iter()
-            .map(|row| row.iter().map(|outcome| outcome.number()).collect())
-            .collect(),
-    });
-    let most = *config.map.slope;
-    let clipped = |points: Vec<(f64, f64)>| -> (Vec<f64>, Vec<f64>) {
-        let inside = |(friction, slope): &(f64, f64)| {
-            (0.0..=*config.map.friction).contains(friction) && *slope <= most
-        };
-        points.into_iter().filter(inside).unzip()
-    };
-    let fine: Vec<f64> = middles(most, 400);
-    let of_slopes = |friction: &dyn Fn(f64) -> f64| -> Vec<(f64, f64)> {
-        fine.iter()
-            .map(|slope| (friction(*slope), *slope))
-            .collect()
-    };
-    let tips = stable.atan().to_degrees();
-    let lines = [
-        (
-            "it slides",
-            of_slopes(&|slope| slope.to_radians().tan().min(stable)),
-            Color::Black,
-        ),
-        (
-            "it tips",
-            vec![(stable, tips), (*config.map.friction, tips)],
-            Color::Vermillion,
-        ),
-        (
-            "the edge holds",
-            of_slopes(&|slope| match slope > tips {
-                true => case(slope, 0.0).needed_to_tip(),
-                false => f64::NAN,
-            }),
-            Color::Orange,
-        ),
-    ];
-    for (label, points, color) in lines {
-        let (x, y) = clipped(points);
-        if x.len() > 1 {
-            figure = figure.mark(Mark::line(label, x, y, color));
-        }
-    }
-    record.figures.push(figure);
+    record.figures.push(map.figure());
     Ok(())
+}
+
+impl Map<'_> {
+    /// All cells, and the number of those in which the run does what statics says.
+    fn table(&self) -> (Table, usize) {
+        let mut table = Table::new(
+            "map",
+            "What the third box does: 0 sticks, 1 slides, 2 tips, 3 tips and slides; from a run, and from statics.",
+            vec![
+                Column::new("slope", "deg"),
+                Column::new("friction", ""),
+                Column::new("run", ""),
+                Column::new("statics", ""),
+            ],
+        );
+        let mut agree = 0;
+        for (slope, row) in self.slopes.iter().zip(&self.found) {
+            for (friction, outcome) in self.frictions.iter().zip(row) {
+                let expected = map_case(self.config, *slope, *friction).expected();
+                agree += usize::from(expected == *outcome);
+                let numbers = [*outcome, expected].map(Outcome::number);
+                table
+                    .rows
+                    .push(vec![*slope, *friction, numbers[0], numbers[1]]);
+            }
+        }
+        (table, agree)
+    }
+
+    fn figure(&self) -> Figure {
+        let (most_friction, most_slope) = (*self.config.map.friction, *self.config.map.slope);
+        let row = |row: &Vec<Outcome>| row.iter().map(|outcome| outcome.number()).collect();
+        let mut figure = Figure::new(
+            "map",
+            "Stick, slide or tip",
+            "What the third box does first, over friction and slope: 0 it sticks, 1 slides, 2 tips about its lower \
+             edge, 3 tips while the edge slides. Each cell is a run; the lines are statics.",
+            Axis::linear("friction", "").range(0.0, most_friction),
+            Axis::linear("slope", "deg").range(0.0, most_slope),
+        )
+        .mark(Mark::Heatmap {
+            label: "outcome".to_owned(),
+            unit: String::new(),
+            x: self.frictions.clone(),
+            y: self.slopes.clone(),
+            values: self.found.iter().map(row).collect(),
+        });
+        let inside = |(friction, slope): &(f64, f64)| {
+            (0.0..=most_friction).contains(friction) && *slope <= most_slope
+        };
+        for (label, points, color) in self.borders() {
+            let (x, y): (Vec<f64>, Vec<f64>) = points.into_iter().filter(inside).unzip();
+            if x.len() > 1 {
+                figure = figure.mark(Mark::line(label, x, y, color));
+            }
+        }
+        figure
+    }
+
+    /// Frictions and slopes between the outcomes, by statics.
+    fn borders(&self) -> [Border; 3] {
+        let map = &self.config.map;
+        let stable = *self.config.half_width / self.config.half_heights[BOXES - 1];
+        let tips = stable.atan().to_degrees();
+        let fine: Vec<f64> = middles(*map.slope, 400);
+        let of_slopes = |friction: &dyn Fn(f64) -> f64| -> Vec<(f64, f64)> {
+            fine.iter()
+                .map(|slope| (friction(*slope), *slope))
+                .collect()
+        };
+        let needed = |slope: f64| {
+            if slope > tips {
+                map_case(self.config, slope, 0.0).needed_to_tip()
+            } else {
+                f64::NAN
+            }
+        };
+        [
+            (
+                "it slides",
+                of_slopes(&|slope| slope.to_radians().tan().min(stable)),
+                Color::Black,
+            ),
+            (
+                "it tips",
+                vec![(stable, tips), (*map.friction, tips)],
+                Color::Vermillion,
+            ),
+            ("the edge holds", of_slopes(&needed), Color::Orange),
+        ]
+    }
 }

@@ -4,9 +4,10 @@ use crate::ScenarioError;
 use crate::config::{Input, NonNegative, Positive};
 use crate::motion::figures::{Series, against_time};
 use crate::motion::playback::playback;
-use crate::motion::scene::{GRAVITY, Scene, moreau};
+use crate::motion::scene::{Course, GRAVITY, Scene, moreau};
 use carom_geometry::{Ellipsoid, Shape};
 use carom_report::record::{Axis, Color, Figure, LineStyle, Mark, Quantity, Record};
+use carom_variational::State;
 use nalgebra::Vector3;
 use serde::Deserialize;
 
@@ -32,84 +33,141 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         0,
         1_000_000,
     )?;
-    let (r, mu) = (*config.radius, *config.friction);
-    let v0 = Vector3::new(config.velocity[0], config.velocity[1], 0.0);
-    let w0 = Vector3::from(config.angular_velocity);
-    let mut scene = Scene::new(mu, 0.0, *config.time_step);
-    let sphere = Ellipsoid::sphere(r, Vector3::zeros())
+    let exact = ClosedForm::new(&config);
+    let scene = scene(&config, &exact)?;
+    let course = scene.run(&moreau, *config.duration, usize::MAX, FRAMES)?;
+    record.quantities = quantities(&config, &exact, &course);
+    record.figures = vec![
+        slip_figure(&config, &exact, &course),
+        path_figure(&exact, &course),
+    ];
+    playback(&scene.spec, &course.frames, &[], &mut record);
+    Ok(record)
+}
+
+/// The ball on the floor.
+fn scene(config: &Config, start: &ClosedForm) -> Result<Scene, ScenarioError> {
+    let mut scene = Scene::new(*config.friction, 0.0, *config.time_step);
+    let sphere = Ellipsoid::sphere(start.radius, Vector3::zeros())
         .map_err(|error| ScenarioError::value("radius", error))?;
     let ball = scene.body(
         "ball",
         Shape::Ellipsoid(sphere),
         Some(*config.mass),
-        Vector3::new(0.0, 0.0, r),
+        Vector3::new(0.0, 0.0, start.radius),
     )?;
-    ball.velocity = v0;
-    ball.angular_velocity = w0;
+    ball.velocity = start.velocity;
+    ball.angular_velocity = start.spin;
     scene.plane("floor", Vector3::z(), 0.0)?;
-    let course = scene.run(&moreau, *config.duration, usize::MAX, FRAMES)?;
-    let (mass, inertia) = (*config.mass, 0.4 * *config.mass * r * r);
-    let slip = |state: &carom_variational::State| {
-        let spin = state.rotation.rotate(&state.angular_momentum) / inertia;
-        state.linear_momentum / mass + spin.cross(&Vector3::new(0.0, 0.0, -r))
-    };
-    let u0 = v0 + w0.cross(&Vector3::new(0.0, 0.0, -r));
-    let u0 = Vector3::new(u0.x, u0.y, 0.0);
-    let fall = 3.5 * mu * GRAVITY;
-    let stop = u0.norm() / fall;
-    let rolling = v0 * (5.0 / 7.0) + w0.cross(&Vector3::new(0.0, 0.0, r)) * (2.0 / 7.0);
-    let push = u0.try_normalize(0.0).unwrap_or_default() * (-mu * GRAVITY);
-    let path = |t: f64| {
-        let s = t.min(stop);
-        let slid = v0 * s + push * (0.5 * s * s);
-        let left = if t > stop {
-            rolling * (t - stop)
+    Ok(scene)
+}
+
+/// Sliding, then rolling: Coulomb friction is constant until the slip vanishes.
+struct ClosedForm {
+    radius: f64,
+    velocity: Vector3<f64>,
+    spin: Vector3<f64>,
+    /// Horizontal slip at the start.
+    slip: Vector3<f64>,
+    /// Acceleration of the center while the ball slides.
+    push: Vector3<f64>,
+    /// Deceleration of the slip.
+    fall: f64,
+    /// Time from which the ball rolls.
+    stop: f64,
+    /// Velocity of the rolling ball.
+    rolling: Vector3<f64>,
+}
+
+impl ClosedForm {
+    fn new(config: &Config) -> Self {
+        let (r, mu) = (*config.radius, *config.friction);
+        let velocity = Vector3::new(config.velocity[0], config.velocity[1], 0.0);
+        let spin = Vector3::from(config.angular_velocity);
+        let slip = velocity + spin.cross(&Vector3::new(0.0, 0.0, -r));
+        let slip = Vector3::new(slip.x, slip.y, 0.0);
+        let fall = 3.5 * mu * GRAVITY;
+        let turned = spin.cross(&Vector3::new(0.0, 0.0, r));
+        Self {
+            radius: r,
+            velocity,
+            spin,
+            slip,
+            push: slip.try_normalize(0.0).unwrap_or_default() * (-mu * GRAVITY),
+            fall,
+            stop: slip.norm() / fall,
+            rolling: velocity * (5.0 / 7.0) + turned * (2.0 / 7.0),
+        }
+    }
+
+    /// Center of the ball.
+    fn path(&self, time: f64) -> Vector3<f64> {
+        let s = time.min(self.stop);
+        let slid = self.velocity * s + self.push * (0.5 * s * s);
+        let left = if time > self.stop {
+            self.rolling * (time - self.stop)
         } else {
             Vector3::zeros()
         };
-        slid + left + Vector3::new(0.0, 0.0, r)
-    };
-    let error = course
-        .frames
-        .iter()
-        .filter_map(|(t, states)| Some((states.first()?.position - path(*t)).amax()))
-        .fold(0.0, f64::max);
-    let rolls = course.modes.iter().find(|(_, slides)| !slides);
-    if let Some((time, _)) = rolls {
-        record.quantities.push(
+        slid + left + Vector3::new(0.0, 0.0, self.radius)
+    }
+}
+
+fn quantities(config: &Config, exact: &ClosedForm, course: &Course) -> Vec<Quantity> {
+    let mut quantities = Vec::new();
+    if let Some((time, _)) = course.modes.iter().find(|(_, slides)| !slides) {
+        quantities.push(
             Quantity::new("rolling_from_s", *time, "s")
-                .closed_form(stop, "2 |u| / (7 mu g), u the slip at the start"),
+                .closed_form(exact.stop, "2 |u| / (7 mu g), u the slip at the start"),
         );
     }
-    if let (Some(last), true) = (course.last(0), stop <= *config.duration) {
-        let v = last.linear_momentum / mass;
+    if let (Some(last), true) = (course.last(0), exact.stop <= *config.duration) {
+        let v = last.linear_momentum / *config.mass;
         let source = "5/7 v + 2/7 omega x r z: no torque about the floor";
-        record.quantities.extend([
-            Quantity::new("rolling_velocity_x", v.x, "m/s").closed_form(rolling.x, source),
-            Quantity::new("rolling_velocity_y", v.y, "m/s").closed_form(rolling.y, source),
+        quantities.extend([
+            Quantity::new("rolling_velocity_x", v.x, "m/s").closed_form(exact.rolling.x, source),
+            Quantity::new("rolling_velocity_y", v.y, "m/s").closed_form(exact.rolling.y, source),
         ]);
     }
-    record.quantities.extend([
+    let frames = course.frames.iter();
+    let errors =
+        frames.filter_map(|(t, states)| Some((states.first()?.position - exact.path(*t)).amax()));
+    let error = errors.fold(0.0, f64::max);
+    let energy_error = course.of_end(|end| end.balance.energy_error);
+    let loss = course.of_end(|end| end.balance.contact_loss);
+    quantities.extend([
         Quantity::new("path_error_m", error, "m").closed_form(0.0, "a parabola, then a line"),
-        Quantity::new(
-            "energy_max_error_j",
-            course.of_end(|end| end.balance.energy_error),
-            "J",
-        )
-        .note("the energy with what friction took, against the start"),
-        Quantity::new(
-            "friction_loss_j",
-            course.of_end(|end| end.balance.contact_loss),
-            "J",
-        ),
+        Quantity::new("energy_max_error_j", energy_error, "J")
+            .note("the energy with what friction took, against the start"),
+        Quantity::new("friction_loss_j", loss, "J"),
     ]);
+    quantities
+}
+
+/// A dashed line of the closed form.
+fn expected(label: &str, x: Vec<f64>, y: Vec<f64>) -> Mark {
+    Mark::Line {
+        label: Some(label.to_owned()),
+        x,
+        y,
+        style: LineStyle::Dashed,
+        color: Color::Vermillion,
+    }
+}
+
+fn slip_figure(config: &Config, exact: &ClosedForm, course: &Course) -> Figure {
+    let (mass, r) = (*config.mass, exact.radius);
+    let inertia = 0.4 * mass * r * r;
+    let slip = |state: &State| {
+        let spin = state.rotation.rotate(&state.angular_momentum) / inertia;
+        state.linear_momentum / mass + spin.cross(&Vector3::new(0.0, 0.0, -r))
+    };
     let times = course.times();
     let measured = course.of_body(0, |state| slip(state).norm());
-    let expected: Vec<f64> = times
-        .iter()
-        .map(|t| (u0.norm() - fall * t).max(0.0))
-        .collect();
-    let figure = against_time(
+    let falling = times.iter();
+    let falling = falling.map(|t| (exact.slip.norm() - exact.fall * t).max(0.0));
+    let falling: Vec<f64> = falling.collect();
+    against_time(
         [
             "slip",
             "Slip",
@@ -121,36 +179,24 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         &[Series::new("slip", measured)],
         &[],
     )
-    .mark(Mark::Line {
-        label: Some("7/2 mu g t".to_owned()),
-        x: times.clone(),
-        y: expected,
-        style: LineStyle::Dashed,
-        color: Color::Vermillion,
-    });
-    record.figures.push(figure);
-    let (x, y) = (
-        course.of_body(0, |s| s.position.x),
-        course.of_body(0, |s| s.position.y),
-    );
-    let exact: Vec<Vector3<f64>> = times.iter().map(|t| path(*t)).collect();
-    record.figures.push(
-        Figure::new(
-            "path",
-            "Path",
-            "The center from above: a parabola while the ball slides, then a straight line.",
-            Axis::linear("x", "m"),
-            Axis::linear("y", "m"),
-        )
-        .mark(Mark::line("center", x, y, Color::Blue))
-        .mark(Mark::Line {
-            label: Some("closed form".to_owned()),
-            x: exact.iter().map(|p| p.x).collect(),
-            y: exact.iter().map(|p| p.y).collect(),
-            style: LineStyle::Dashed,
-            color: Color::Vermillion,
-        }),
-    );
-    playback(&scene.spec, &course.frames, &[], &mut record);
-    Ok(record)
+    .mark(expected("7/2 mu g t", times.clone(), falling))
+}
+
+fn path_figure(exact: &ClosedForm, course: &Course) -> Figure {
+    let x = course.of_body(0, |s| s.position.x);
+    let y = course.of_body(0, |s| s.position.y);
+    let path: Vec<Vector3<f64>> = course.times().iter().map(|t| exact.path(*t)).collect();
+    Figure::new(
+        "path",
+        "Path",
+        "The center from above: a parabola while the ball slides, then a straight line.",
+        Axis::linear("x", "m"),
+        Axis::linear("y", "m"),
+    )
+    .mark(Mark::line("center", x, y, Color::Blue))
+    .mark(expected(
+        "closed form",
+        path.iter().map(|p| p.x).collect(),
+        path.iter().map(|p| p.y).collect(),
+    ))
 }

@@ -34,14 +34,42 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     if !config.times.is_sorted() {
         return Err(ScenarioError::value("times", "must ascend"));
     }
+    let (clouds, impacts) = clouds(&config)?;
+    record
+        .quantities
+        .push(Quantity::new("impacts", impacts as f64, "").note("of all starts together"));
+    let [mut summary, mut members] = tables();
+    for (cloud, &time) in clouds.iter().zip(config.times.iter()) {
+        let x: Vec<f64> = cloud.iter().map(|s| s.x).collect();
+        let y: Vec<f64> = cloud.iter().map(|s| s.y).collect();
+        let ((mean_x, std_x), (mean_y, std_y)) = (moments(&x), moments(&y));
+        let distance = largest_distance(&x, &y);
+        summary
+            .rows
+            .push(vec![time, mean_x, mean_y, std_x, std_y, distance]);
+        let row = |(i, s): (usize, &PennyState)| {
+            let rates = [s.theta_dot, s.phi_dot];
+            [time, i as f64, s.x, s.y, s.phi, rates[0], rates[1]].to_vec()
+        };
+        members.rows.extend(cloud.iter().enumerate().map(row));
+        record.figures.push(cloud_figure(&config, time, x, y));
+    }
+    if *config.starts > 1 {
+        record.figures.push(spread_figure(&summary));
+    }
+    record.tables.push(summary);
+    record.tables.push(members);
+    Ok(record)
+}
+
+/// States of all pennies, one list for each time, and the number of their impacts.
+fn clouds(config: &Config) -> Result<(Vec<Vec<PennyState>>, usize), ScenarioError> {
     let penny = config.penny.build()?;
     let start = config.initial.build()?;
     let restitution = config.law.restitution(*config.restitution)?;
     let billiard = PennyBilliard::new(penny, config.table.build()?, restitution).map_err(named)?;
     let last = config.times.last().copied().unwrap_or_default();
-
-    // One list of states per time.
-    let mut clouds: Vec<Vec<PennyState>> = vec![Vec::new(); config.times.len()];
+    let mut clouds = vec![Vec::new(); config.times.len()];
     let mut impacts = 0;
     for index in 0..*config.starts as u64 {
         let [theta_dot, phi_dot] = perturbation(config.seed, index, *config.amplitude);
@@ -56,72 +84,68 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
             cloud.push(run.state_at(&penny, *time));
         }
     }
+    Ok((clouds, impacts))
+}
 
-    record
-        .quantities
-        .push(Quantity::new("impacts", impacts as f64, "").note("of all starts together"));
-    let mut summary = Table::new(
-        "spread",
-        "Mean and standard deviation of the cloud, and the largest distance of two of its members.",
-        vec![
-            Column::new("time", "s"),
-            Column::new("mean_x", "m"),
-            Column::new("mean_y", "m"),
-            Column::new("std_x", "m"),
-            Column::new("std_y", "m"),
-            Column::new("largest_distance", "m"),
-        ],
-    );
-    let mut members = Table::new(
-        "cloud",
-        "Every member at every time.",
-        vec![
-            Column::new("time", "s"),
-            Column::new("start", ""),
-            Column::new("x", "m"),
-            Column::new("y", "m"),
-            Column::new("phi", "rad"),
-            Column::new("theta_dot", "rad/s"),
-            Column::new("phi_dot", "rad/s"),
-        ],
-    );
-    for (cloud, &time) in clouds.iter().zip(config.times.iter()) {
-        let x: Vec<f64> = cloud.iter().map(|s| s.x).collect();
-        let y: Vec<f64> = cloud.iter().map(|s| s.y).collect();
-        let ((mean_x, std_x), (mean_y, std_y)) = (moments(&x), moments(&y));
-        let distance = largest_distance(&x, &y);
-        summary
-            .rows
-            .push(vec![time, mean_x, mean_y, std_x, std_y, distance]);
-        for (i, s) in cloud.iter().enumerate() {
-            members.rows.push(vec![
-                time,
-                i as f64,
-                s.x,
-                s.y,
-                s.phi,
-                s.theta_dot,
-                s.phi_dot,
-            ]);
-        }
-        let figure = drawing(
-            &config.table,
-            &format!("cloud-{time}-s").replace('.', "_"),
-            &format!("{} pennies after {time} s", *config.starts),
-            &format!(
-                "Centers of pennies whose rates of rolling and turning differ by up to {} rad/s \
-                 from the common start.",
-                *config.amplitude
-            ),
-        );
-        record.figures.push(figure.mark(Mark::Points {
-            label: Some("centers".to_owned()),
-            x,
-            y,
-            shape: PointShape::Circle,
-            color: Color::Blue,
-        }));
-    }
+/// Spread of the cloud, and its members, without rows.
+fn tables() -> [Table; 2] {
+    let columns = |list: &[(&str, &str)]| -> Vec<Column> {
+        list.iter()
+            .map(|(name, unit)| Column::new(*name, *unit))
+            .collect()
+    };
+    [
+        Table::new(
+            "spread",
+            "Mean and standard deviation of the cloud, and the largest distance of two of its members.",
+            columns(&[
+                ("time", "s"),
+                ("mean_x", "m"),
+                ("mean_y", "m"),
+                ("std_x", "m"),
+                ("std_y", "m"),
+                ("largest_distance", "m"),
+            ]),
+        ),
+        Table::new(
+            "cloud",
+            "Every member at every time.",
+            columns(&[
+                ("time", "s"),
+                ("start", ""),
+                ("x", "m"),
+                ("y", "m"),
+                ("phi", "rad"),
+                ("theta_dot", "rad/s"),
+                ("phi_dot", "rad/s"),
+            ]),
+        ),
+    ]
+}
+
+/// Centers of the pennies at a time.
+fn cloud_figure(config: &Config, time: f64, x: Vec<f64>, y: Vec<f64>) -> Figure {
+    drawing(
+        &config.table,
+        &format!("cloud-{time}-s").replace('.', "_"),
+        &format!("{} pennies after {time} s", *config.starts),
+        &format!(
+            "Centers of pennies whose rates of rolling and turning differ by up to {} rad/s \
+             from the common start.",
+            *config.amplitude
+        ),
+    )
+    .mark(Mark::Points {
+        label: Some("centers".to_owned()),
+        x,
+        y,
+        shape: PointShape::Circle,
+        color: Color::Blue,
+    })
+}
+
+/// Growth of the cloud, from the table of its spread.
+fn spread_figure(summary: &Table) -> Figure {
     let column = |k: usize| summary.rows.iter().map(|row| row[k]).collect::<Vec<f64>>();
     let spread = Figure::new(
         "spread",
@@ -130,22 +154,14 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         Axis::linear("time", "s"),
         Axis::log("spread", "m"),
     );
-    if *config.starts > 1 {
-        record.figures.push(
-            spread
-                .mark(Mark::line("x", column(0), column(3), Color::Blue))
-                .mark(Mark::line("y", column(0), column(4), Color::Orange))
-                .mark(Mark::line(
-                    "largest distance",
-                    column(0),
-                    column(5),
-                    Color::Green,
-                )),
-        );
-    }
-    record.tables.push(summary);
-    record.tables.push(members);
-    Ok(record)
+    let lines = [
+        ("x", 3, Color::Blue),
+        ("y", 4, Color::Orange),
+        ("largest distance", 5, Color::Green),
+    ];
+    lines.into_iter().fold(spread, |figure, (label, k, color)| {
+        figure.mark(Mark::line(label, column(0), column(k), color))
+    })
 }
 
 /// Mean and population standard deviation.

@@ -7,9 +7,10 @@ use crate::nonholonomic::penny_model::{
     InitialConfig, Law, PennyConfig, TableConfig, close_up, drawing, motion, named, trajectory,
     whole,
 };
+use carom_motion::billiard::Table as Wall;
 use carom_motion::hybrid::Limits;
 
-use carom_motion::billiard::penny::PennyBilliard;
+use carom_motion::billiard::penny::{Event, PennyBilliard, RollingPenny, Run};
 use carom_report::record::{Axis, Color, Column, Figure, LineStyle, Mark, Quantity, Record, Table};
 use serde::Deserialize;
 
@@ -23,6 +24,111 @@ pub(crate) struct Config {
     initial: InitialConfig,
 }
 
+/// A figure of the paper: a law on a table.
+struct Case {
+    number: u32,
+    shape: &'static str,
+    semi_axes: [f64; 2],
+    law: Law,
+}
+
+impl Case {
+    fn all(config: &Config) -> [Self; 4] {
+        [
+            (1, "circle", config.circle, Law::Elastic),
+            (2, "circle", config.circle, Law::Projected),
+            (3, "ellipse", config.ellipse, Law::Elastic),
+            (4, "ellipse", config.ellipse, Law::Projected),
+        ]
+        .map(|(number, shape, semi_axes, law)| Self {
+            number,
+            shape,
+            semi_axes,
+            law,
+        })
+    }
+
+    /// Name of the law, and the words for it in captions.
+    fn words(&self) -> [&'static str; 2] {
+        match self.law {
+            Law::Elastic => ["elastic", "elastic"],
+            _ => ["projected", "projected (\"plastic\" in the paper)"],
+        }
+    }
+
+    /// Adds the run's animation, its impacts and its paths.
+    fn draw<T: Wall>(
+        &self,
+        penny: &RollingPenny,
+        billiard: &PennyBilliard<T>,
+        run: &Run,
+        record: &mut Record,
+    ) {
+        let Self { number, shape, .. } = self;
+        let table = TableConfig::ellipse(self.semi_axes);
+        let [name, word] = self.words();
+        let text = (
+            format!("motion-{number}"),
+            format!("The run of Fig. {number}"),
+        );
+        record
+            .animations
+            .push(motion((&text.0, &text.1), &table, billiard, run));
+        let mut rows = impacts(run);
+        rows.name = format!("figure-{number}");
+        rows.caption = format!("Fig. {number}: {word} law on the {shape}. {}", rows.caption);
+        record.tables.push(rows);
+        let path = drawing(
+            &table,
+            &format!("figure-{number}"),
+            &format!("Fig. {number}: {name} law, {shape}"),
+            &format!(
+                "Path of the center over {} impacts by the {word} law.",
+                run.events.len()
+            ),
+        );
+        record.figures.push(trajectory(path, billiard, run));
+        if self.law == Law::Projected {
+            let figure = drawing(
+                &table,
+                &format!("figure-{number}-close-up"),
+                &format!("Fig. {number}, from the first impact on"),
+                "The hops shrink to a circle on which both rims touch the wall in turn.",
+            );
+            record
+                .figures
+                .push(close_up(trajectory(figure, billiard, run), penny, run));
+        }
+    }
+
+    /// Energy after each impact, as a line of the common figure.
+    fn energy_line(&self, ratios: &[f64]) -> Mark {
+        Mark::Line {
+            label: Some(self.shape.to_owned()),
+            x: (1..=ratios.len()).map(|n| n as f64).collect(),
+            y: ratios.to_vec(),
+            style: LineStyle::Solid,
+            color: if self.number == 2 {
+                Color::Blue
+            } else {
+                Color::Orange
+            },
+        }
+    }
+
+    fn quantities(&self, run: &Run, energy: &Energy) -> [Quantity; 4] {
+        let prefix = format!("figure_{}", self.number);
+        let effective = run.events.first().map_or(0.0, |e| e.effective_restitution);
+        [
+            ("impacts", run.events.len() as f64, ""),
+            ("end_time_s", run.time, "s"),
+            ("energy_ratio", energy.last / energy.initial, ""),
+            ("effective_restitution", effective, ""),
+        ]
+        .map(|(name, value, unit)| Quantity::new(format!("{prefix}_{name}"), value, unit))
+    }
+}
+
 pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let (config, mut record) = input.begin::<Config>()?;
     let penny = config.penny.build()?;
@@ -30,11 +136,9 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let mut energies = Table::new(
         "energy",
         "Kinetic energy after each impact over that at the start.",
-        vec![
-            Column::new("figure", ""),
-            Column::new("n", ""),
-            Column::new("energy_ratio", ""),
-        ],
+        ["figure", "n", "energy_ratio"]
+            .map(|name| Column::new(name, ""))
+            .to_vec(),
     );
     let mut figure = Figure::new(
         "energy",
@@ -44,94 +148,23 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         Axis::linear("impact", ""),
         Axis::linear("energy over initial energy", "").range(0.0, 1.0),
     );
-    let cases = [
-        (1, "circle", config.circle, Law::Elastic),
-        (2, "circle", config.circle, Law::Projected),
-        (3, "ellipse", config.ellipse, Law::Elastic),
-        (4, "ellipse", config.ellipse, Law::Projected),
-    ];
-    for (number, shape, semi_axes, law) in cases {
-        let table = TableConfig::ellipse(semi_axes);
+    for case in Case::all(&config) {
+        let table = TableConfig::ellipse(case.semi_axes).build()?;
         let billiard =
-            PennyBilliard::new(penny, table.build()?, law.restitution(1.0)?).map_err(named)?;
+            PennyBilliard::new(penny, table, case.law.restitution(1.0)?).map_err(named)?;
         let run = whole(billiard.run(start, Limits::impacts(*config.impacts)))?;
-        let text = (
-            format!("motion-{number}"),
-            format!("The run of Fig. {number}"),
-        );
-        record
-            .animations
-            .push(motion((&text.0, &text.1), &table, &billiard, &run));
-        let (name, word) = match law {
-            Law::Elastic => ("elastic", "elastic"),
-            _ => ("projected", "projected (\"plastic\" in the paper)"),
-        };
-        let mut rows = impacts(&run);
-        rows.name = format!("figure-{number}");
-        rows.caption = format!("Fig. {number}: {word} law on the {shape}. {}", rows.caption);
-        record.tables.push(rows);
-        record.figures.push(trajectory(
-            drawing(
-                &table,
-                &format!("figure-{number}"),
-                &format!("Fig. {number}: {name} law, {shape}"),
-                &format!(
-                    "Path of the center over {} impacts by the {word} law.",
-                    run.events.len()
-                ),
-            ),
-            &billiard,
-            &run,
-        ));
-        if law == Law::Projected {
-            let figure = drawing(
-                &table,
-                &format!("figure-{number}-close-up"),
-                &format!("Fig. {number}, from the first impact on"),
-                "The hops shrink to a circle on which both rims touch the wall in turn.",
-            );
-            record
-                .figures
-                .push(close_up(trajectory(figure, &billiard, &run), &penny, &run));
-        }
+        case.draw(&penny, &billiard, &run, &mut record);
         let energy = Energy::of(&billiard, &run);
-        let ratios: Vec<f64> = run
-            .events
-            .iter()
-            .map(|e| penny.energy(&e.state) / energy.initial)
-            .collect();
-        let numbers: Vec<f64> = (1..=ratios.len()).map(|n| n as f64).collect();
-        for (n, ratio) in numbers.iter().zip(&ratios) {
-            energies.rows.push(vec![f64::from(number), *n, *ratio]);
+        let ratio = |e: &Event| penny.energy(&e.state) / energy.initial;
+        let ratios: Vec<f64> = run.events.iter().map(ratio).collect();
+        for (k, ratio) in ratios.iter().enumerate() {
+            let row = vec![f64::from(case.number), (k + 1) as f64, *ratio];
+            energies.rows.push(row);
         }
-        if law == Law::Projected {
-            figure.marks.push(Mark::Line {
-                label: Some(shape.to_owned()),
-                x: numbers,
-                y: ratios.clone(),
-                style: LineStyle::Solid,
-                color: if number == 2 {
-                    Color::Blue
-                } else {
-                    Color::Orange
-                },
-            });
+        if case.law == Law::Projected {
+            figure.marks.push(case.energy_line(&ratios));
         }
-        let prefix = format!("figure_{number}");
-        record.quantities.extend([
-            Quantity::new(format!("{prefix}_impacts"), run.events.len() as f64, ""),
-            Quantity::new(format!("{prefix}_end_time_s"), run.time, "s"),
-            Quantity::new(
-                format!("{prefix}_energy_ratio"),
-                energy.last / energy.initial,
-                "",
-            ),
-            Quantity::new(
-                format!("{prefix}_effective_restitution"),
-                run.events.first().map_or(0.0, |e| e.effective_restitution),
-                "",
-            ),
-        ]);
+        record.quantities.extend(case.quantities(&run, &energy));
     }
     record.tables.push(energies);
     record.figures.push(figure);

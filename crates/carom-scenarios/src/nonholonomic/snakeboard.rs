@@ -2,8 +2,9 @@
 
 use crate::ScenarioError;
 use crate::config::{Fraction, Input, Positive};
-use carom_impact::{Diagnostics, ImpactError, Nonholonomic, Restitution};
+use carom_impact::{Diagnostics, ImpactError, ImpactOutcome, Nonholonomic, Restitution};
 use carom_metric::Tangent;
+use carom_motion::billiard::BilliardError;
 use carom_motion::billiard::snakeboard::Snakeboard;
 use carom_report::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
 use nalgebra::Vector2;
@@ -51,7 +52,108 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         config.rotor_rate,
         config.wheel_rate,
     ];
-    let mut table = Table::new(
+    // The board moves along itself, before and after.
+    let along = |v: &[f64]| [v[0] * cos + v[1] * sin, v[3]];
+    let before = along(&velocity);
+    let mut table = table();
+    let mut figure = figure(before);
+    let laws = laws(*config.restitution);
+    for ((name, label, color, restitution), number) in laws.into_iter().zip(1_u32..) {
+        let law =
+            Nonholonomic::new(restitution).map_err(|e| ScenarioError::value("restitution", e))?;
+        let at = board.at_impact(
+            config.theta,
+            config.phi,
+            wall,
+            Tangent::from_slice(&velocity),
+        )?;
+        let answer = Answer::new(at.resolve(&law))?;
+        figure.marks.push(Mark::Arrow {
+            from: before,
+            to: along(answer.outcome.velocity_plus.0.as_slice()),
+            color,
+            label: Some(label.to_owned()),
+        });
+        record.quantities.push(Quantity::new(
+            format!("{name}_effective_restitution"),
+            answer.effective_restitution,
+            "",
+        ));
+        table.rows.push(answer.row(number));
+    }
+    record.tables.push(table);
+    record.figures.push(figure);
+    Ok(record)
+}
+
+/// Laws in the order of the table, with their names in the record and in the figure.
+fn laws(e: f64) -> [(&'static str, &'static str, Color, Restitution); 4] {
+    [
+        ("elastic", "elastic", Color::Blue, Restitution::Elastic),
+        (
+            "projected",
+            "projected",
+            Color::Green,
+            Restitution::Projected,
+        ),
+        (
+            "newton",
+            "Newton",
+            Color::Vermillion,
+            Restitution::Newton(e),
+        ),
+        (
+            "projected_newton",
+            "projected Newton",
+            Color::Purple,
+            Restitution::ProjectedNewton(e),
+        ),
+    ]
+}
+
+/// Outcome of a law, admissible or not.
+struct Answer {
+    outcome: ImpactOutcome,
+    is_feasible: bool,
+    effective_restitution: f64,
+}
+
+impl Answer {
+    fn new(found: Result<ImpactOutcome, BilliardError>) -> Result<Self, ScenarioError> {
+        let (outcome, is_feasible) = match found {
+            Ok(outcome) => (outcome, true),
+            Err(BilliardError::Impact(ImpactError::InfeasibleLaw { found, .. })) => (*found, false),
+            Err(error) => return Err(error.into()),
+        };
+        let effective = match &outcome.diagnostics {
+            Diagnostics::Nonholonomic(d) => d.effective_restitution,
+            _ => None,
+        };
+        let Some(effective_restitution) = effective else {
+            return Err(ScenarioError::value(
+                "speed",
+                "the nose does not approach the wall",
+            ));
+        };
+        Ok(Self {
+            outcome,
+            is_feasible,
+            effective_restitution,
+        })
+    }
+
+    /// Row of the table.
+    fn row(&self, number: u32) -> Vec<f64> {
+        let feasible = f64::from(u8::from(self.is_feasible));
+        let mut row = vec![f64::from(number), feasible, self.effective_restitution];
+        row.extend(self.outcome.velocity_plus.0.iter());
+        row.push(self.outcome.audit.energy_change_j());
+        row
+    }
+}
+
+fn table() -> Table {
+    Table::new(
         "laws",
         "Velocity after the impact, one row per law: 1 elastic, 2 projected, 3 Newton, \
          4 projected Newton. An inadmissible law is feasible 0.",
@@ -68,30 +170,11 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         ]
         .map(|(name, unit)| Column::new(name, unit))
         .to_vec(),
-    );
-    let e = *config.restitution;
-    let laws = [
-        ("elastic", ("elastic", Color::Blue), Restitution::Elastic),
-        (
-            "projected",
-            ("projected", Color::Green),
-            Restitution::Projected,
-        ),
-        (
-            "newton",
-            ("Newton", Color::Vermillion),
-            Restitution::Newton(e),
-        ),
-        (
-            "projected_newton",
-            ("projected Newton", Color::Purple),
-            Restitution::ProjectedNewton(e),
-        ),
-    ];
-    // The board moves along itself, before and after.
-    let along = |v: &[f64]| [v[0] * cos + v[1] * sin, v[3]];
-    let before = along(&velocity);
-    let mut figure = Figure::new(
+    )
+}
+
+fn figure(before: [f64; 2]) -> Figure {
+    Figure::new(
         "velocities",
         "Snakeboard: what each law does to its motion",
         "From the velocities before the impact to those after it, under each law, also those that are \
@@ -104,52 +187,5 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         vec![before[0]],
         vec![before[1]],
         Color::Black,
-    ));
-    for ((name, label, restitution), number) in laws.into_iter().zip(1_u32..) {
-        let law =
-            Nonholonomic::new(restitution).map_err(|e| ScenarioError::value("restitution", e))?;
-        let at = board.at_impact(
-            config.theta,
-            config.phi,
-            wall,
-            Tangent::from_slice(&velocity),
-        )?;
-        let (outcome, feasible) = match at.resolve(&law) {
-            Ok(outcome) => (outcome, 1.0),
-            Err(carom_motion::billiard::BilliardError::Impact(ImpactError::InfeasibleLaw {
-                found,
-                ..
-            })) => (*found, 0.0),
-            Err(error) => return Err(error.into()),
-        };
-        let effective = match &outcome.diagnostics {
-            Diagnostics::Nonholonomic(d) => d.effective_restitution,
-            _ => None,
-        };
-        let Some(effective) = effective else {
-            return Err(ScenarioError::value(
-                "speed",
-                "the nose does not approach the wall",
-            ));
-        };
-        let (label, color) = label;
-        figure.marks.push(Mark::Arrow {
-            from: before,
-            to: along(outcome.velocity_plus.0.as_slice()),
-            color,
-            label: Some(label.to_owned()),
-        });
-        record.quantities.push(Quantity::new(
-            format!("{name}_effective_restitution"),
-            effective,
-            "",
-        ));
-        let mut row = vec![f64::from(number), feasible, effective];
-        row.extend(outcome.velocity_plus.0.iter());
-        row.push(outcome.audit.energy_change_j());
-        table.rows.push(row);
-    }
-    record.tables.push(table);
-    record.figures.push(figure);
-    Ok(record)
+    ))
 }

@@ -104,18 +104,11 @@ fn draft(text: &str) -> Result<Draft, Fault> {
         return Err(fields.fault("one of [problem], [scenario] and [states] is needed"));
     }
     fields.finish(&KEYS)?;
-    if let (Some(node), true) = (&scenario_node, has_problem || has_states) {
-        return Err(node.fault("give one of [problem], [scenario] and [states]"));
-    }
-    if scenario_node.is_some() {
-        for (node, why) in [
-            (&command_node, "a scenario has no command"),
-            (&lets, "nothing in [scenario] uses an expression"),
-        ] {
-            if let Some(node) = node {
-                return Err(node.fault(why));
-            }
+    if let Some(node) = &scenario_node {
+        if has_problem || has_states {
+            return Err(node.fault("give one of [problem], [scenario] and [states]"));
         }
+        check_no_problem_keys(command_node.as_ref(), lets.as_ref())?;
     }
     let scenario = scenario_node.map(read_scenario).transpose()?;
     let states = states.map(read_states).transpose()?;
@@ -143,15 +136,7 @@ fn draft(text: &str) -> Result<Draft, Fault> {
         }
     }
     if axes.is_empty() && random.is_none() && !has_states {
-        let at = axes_node.as_ref();
-        return Err(at.map_or_else(
-            || Fault {
-                place: START,
-                key: String::new(),
-                message: "the key `axes` is missing".to_owned(),
-            },
-            |node| node.fault("at least one axis is needed"),
-        ));
+        return Err(no_axis(axes_node.as_ref()));
     }
     let lets = read_lets(lets, &mut names, &mut taken)?;
     if let Some(node) = &problem {
@@ -190,6 +175,29 @@ fn draft(text: &str) -> Result<Draft, Fault> {
         },
         states,
     })
+}
+
+/// The fault of a plan without axes, draws and states; `axes` is their table if it is there.
+fn no_axis(axes: Option<&Node>) -> Fault {
+    axes.map_or_else(
+        || Fault {
+            place: START,
+            key: String::new(),
+            message: "the key `axes` is missing".to_owned(),
+        },
+        |node| node.fault("at least one axis is needed"),
+    )
+}
+
+/// Refuses keys that a plan with a scenario cannot use.
+fn check_no_problem_keys(command: Option<&Node>, lets: Option<&Node>) -> Result<(), Fault> {
+    if let Some(node) = command {
+        return Err(node.fault("a scenario has no command"));
+    }
+    if let Some(node) = lets {
+        return Err(node.fault("nothing in [scenario] uses an expression"));
+    }
+    Ok(())
 }
 
 fn finish(parts: Parts, states: Option<States>) -> Result<Plan, Fault> {

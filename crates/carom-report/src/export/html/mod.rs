@@ -28,6 +28,7 @@ const PLAYER: &str = concat!(
     include_str!("player/raster.js"),
     include_str!("player/space.js"),
     include_str!("player/pointer.js"),
+    include_str!("player/save.js"),
     include_str!("player/controls.js"),
     include_str!("player/start.js"),
     "})();\n",
@@ -62,6 +63,13 @@ pub fn html(record: &Record, formats: &[Format]) -> Result<String, ExportError> 
     }
     section(&mut body, "", &record.tables, folded_table)?;
     body.push_str(&parameters(record)?);
+    if !record.citations.is_empty() {
+        let entries = escape(&record.citations.join("\n"));
+        let _ = writeln!(
+            body,
+            "<details>\n<summary>Cite</summary>\n<pre>{entries}</pre>\n</details>"
+        );
+    }
     let plays = !record.animations.is_empty();
     Ok(page(&sentence(&record.summary), "", &body, plays))
 }

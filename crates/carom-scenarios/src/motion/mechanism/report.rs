@@ -9,9 +9,15 @@ use carom_motion::hybrid::Ending;
 use carom_report::record::{Quantity, Record};
 
 use carom_motion::generalized::{
-    Balance, CollisionIntegrator, ContactMode, LogEntry, Reaction, State, Trajectory,
+    Balance, CollisionIntegrator, ContactMode, Impact, LogEntry, Reaction, State, Trajectory,
 };
 use serde_json::{Value, json};
+
+/// Times closer than this share of a step are one.
+const SAME_TIME: f64 = 1e-9;
+
+/// A slide that the joints forbid has no row: its gradient is below this share of the gap's, by rounding.
+const FORBIDDEN_SLIDE: f64 = 1e-13;
 
 type Integrator<'a> = CollisionIntegrator<'a, PlanarMechanism>;
 
@@ -132,6 +138,7 @@ fn row(node: &Node) -> Value {
     Value::Array(values.map(|x| json!(x)).collect())
 }
 
+/// The record of a run; `zeno` says that its impacts accumulate at the end.
 pub(super) fn report(
     setup: &Setup,
     integrator: &Integrator<'_>,
@@ -144,104 +151,20 @@ pub(super) fn report(
         return Ok(());
     };
     let end = run.end.state.time;
-    let mut rows = vec![row(&first.node)];
-    if setup.sample_step > 0.0 {
-        let mut k = 1;
-        loop {
-            let time = f64::from(k) * setup.sample_step;
-            if time >= end - 1e-9 * setup.sample_step {
-                break;
-            }
-            // The last state that is not later; after an impact of the same time.
-            let near = 1e-9 * setup.time_step;
-            let after = stops.partition_point(|stop| stop.node.time <= time + near);
-            let around = (stops.get(after.wrapping_sub(1)), stops.get(after));
-            if let (Some(Stop { node: from, .. }), Some(Stop { node: to, .. })) = around {
-                let found = match (time - from.time).abs() <= near {
-                    true => Node {
-                        time,
-                        q: from.q.clone(),
-                        v: from.v.clone(),
-                    },
-                    false => between(from, to, time),
-                };
-                rows.push(row(&found));
-            }
-            k += 1;
-        }
-    }
-    if end > 0.0 {
-        rows.push(row(&last.node));
-    }
+    let rows = trajectory(setup, &stops, (first, last), end);
     let columns: Vec<String> = std::iter::once("time".to_owned())
         .chain(setup.coordinates.iter().map(|name| format!("q:{name}")))
         .chain(setup.coordinates.iter().map(|name| format!("v:{name}")))
         .collect();
-    let name = |contact: usize| setup.contacts.get(contact).map_or("", String::as_str);
-    let impacts: Vec<Value> = run
-        .impacts()
-        .map(|impact| {
-            let audit = &impact.outcome.audit;
-            let q = impact.configuration.as_slice();
-            let before = State {
-                time: impact.time,
-                configuration: impact.configuration.clone(),
-                momentum: impact.momentum_minus.clone(),
-            };
-            let velocity = integrator.velocity(&before)?.0;
-            let mut at = 0;
-            let mut contacts = Vec::new();
-            for contact in &impact.contacts {
-                let (mut normal, mut slide) = (vec![0.0; q.len()], vec![0.0; q.len()]);
-                setup.mechanism.gap_gradient(*contact, q, &mut normal);
-                setup.mechanism.slide_gradient(*contact, q, &mut slide);
-                let largest = |row: &[f64]| row.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
-                // A slide that the joints forbid has no row.
-                let slides = largest(&slide) > 1e-13 * largest(&normal);
-                let impulses = &impact.outcome.impulses;
-                let value = |k: usize| impulses.get(at + k).copied().unwrap_or_default();
-                let rate: f64 = normal.iter().zip(velocity.iter()).map(|(n, v)| n * v).sum();
-                if rate < 0.0 {
-                    contacts.push(json!({
-                        "name": name(*contact),
-                        "impulse": [value(0), if slides { value(1) } else { 0.0 }],
-                        "normal_velocity": rate,
-                    }));
-                }
-                at += if slides { 2 } else { 1 };
-            }
-            Ok(json!({
-                "time": impact.time,
-                "contacts": contacts,
-                "energy_minus_j": audit.energy_minus_j,
-                "energy_plus_j": audit.energy_minus_j + audit.energy_change_j(),
-            }))
-        })
-        .collect::<Result<_, ScenarioError>>()?;
-    let (initial, final_energy) = (first.energy(), last.energy());
-    let Balance {
-        impact_loss,
-        contact_loss,
-        force_work,
-    } = run.end.balance;
-    let errors = stops.iter().map(|stop| (stop.balanced() - initial).abs());
-    let energy_error = errors.fold(0.0, f64::max);
+    let impacts = run.impacts().map(|hit| impact(setup, integrator, hit));
+    let impacts: Vec<Value> = impacts.collect::<Result<_, ScenarioError>>()?;
+    let totals = Totals::new(run, &stops, first, last);
     let mut results = vec![
         ("coordinates", json!(setup.coordinates)),
         ("trajectory", json!({"columns": columns, "rows": rows})),
         ("impacts", Value::Array(impacts)),
         ("contacts", Value::Array(lasting(setup, run, &stops))),
-        (
-            "energy",
-            json!({
-                "initial_j": initial,
-                "final_j": final_energy,
-                "impact_loss_j": impact_loss,
-                "contact_loss_j": contact_loss,
-                "force_work_j": force_work,
-                "max_abs_error_j": energy_error,
-            }),
-        ),
+        ("energy", totals.json()),
         (
             "final",
             json!({"time": end, "q": last.node.q, "v": last.node.v}),
@@ -252,35 +175,150 @@ pub(super) fn report(
     if let Some(ignored) = &setup.ignored {
         results.push(("ignored", json!([ignored])));
     }
-    match &run.end.ending {
-        Ending::Stopped(error) => {
-            results.push((
-                "error",
-                json!({"kind": error.kind(), "message": error.to_string()}),
-            ));
-        }
+    let error = match &run.end.ending {
+        Ending::Stopped(error) => Some((error.kind(), error.to_string())),
         _ if zeno && setup.zeno_is_error => {
-            let message = format!("impacts accumulate at time {end}");
-            results.push(("error", json!({"kind": "zeno", "message": message})));
+            Some(("zeno", format!("impacts accumulate at time {end}")))
         }
-        _ => (),
+        _ => None,
+    };
+    if let Some((kind, message)) = error {
+        results.push(("error", json!({"kind": kind, "message": message})));
     }
     for (key, value) in results {
         record.results.insert(key.to_owned(), value);
     }
-    record.quantities.extend([
-        Quantity::new("impacts", run.end.n_impacts as f64, ""),
-        Quantity::new("energy_initial_j", initial, "J"),
-        Quantity::new("energy_final_j", final_energy, "J"),
-        Quantity::new("impact_loss_j", impact_loss, "J"),
-        Quantity::new("contact_loss_j", contact_loss, "J"),
-        Quantity::new("force_work_j", force_work, "J").note("of dampers and actuators"),
-        Quantity::new("energy_max_error_j", energy_error, "J").note(
-            "the energy with what went and came, against the start; of order two in the step",
-        ),
-    ]);
+    record.quantities.extend(totals.quantities(run));
     figures(setup, run, &stops, record);
     Ok(())
+}
+
+/// Rows of the start, of every sample in between and of the end.
+fn trajectory(
+    setup: &Setup,
+    stops: &[Stop<'_>],
+    (first, last): (&Stop<'_>, &Stop<'_>),
+    end: f64,
+) -> Vec<Value> {
+    let mut rows = vec![row(&first.node)];
+    if setup.sample_step > 0.0 {
+        let times = (1..).map(|k| f64::from(k) * setup.sample_step);
+        let inner = times.take_while(|time| *time < end - SAME_TIME * setup.sample_step);
+        for time in inner {
+            rows.extend(sample(setup, stops, time).as_ref().map(row));
+        }
+    }
+    if end > 0.0 {
+        rows.push(row(&last.node));
+    }
+    rows
+}
+
+/// Coordinates and velocities at a time, from the states on both sides of it.
+fn sample(setup: &Setup, stops: &[Stop<'_>], time: f64) -> Option<Node> {
+    let near = SAME_TIME * setup.time_step;
+    // The last state that is not later; after an impact of the same time.
+    let after = stops.partition_point(|stop| stop.node.time <= time + near);
+    let from = &stops.get(after.wrapping_sub(1))?.node;
+    let to = &stops.get(after)?.node;
+    if (time - from.time).abs() > near {
+        return Some(between(from, to, time));
+    }
+    Some(Node {
+        time,
+        q: from.q.clone(),
+        v: from.v.clone(),
+    })
+}
+
+/// An impact, with the contacts that closed.
+fn impact(
+    setup: &Setup,
+    integrator: &Integrator<'_>,
+    impact: &Impact,
+) -> Result<Value, ScenarioError> {
+    let audit = &impact.outcome.audit;
+    let q = impact.configuration.as_slice();
+    let before = State {
+        time: impact.time,
+        configuration: impact.configuration.clone(),
+        momentum: impact.momentum_minus.clone(),
+    };
+    let velocity = integrator.velocity(&before)?.0;
+    let mut at = 0;
+    let mut contacts = Vec::new();
+    for contact in &impact.contacts {
+        let (mut normal, mut slide) = (vec![0.0; q.len()], vec![0.0; q.len()]);
+        setup.mechanism.gap_gradient(*contact, q, &mut normal);
+        setup.mechanism.slide_gradient(*contact, q, &mut slide);
+        let largest = |row: &[f64]| row.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
+        let slides = largest(&slide) > FORBIDDEN_SLIDE * largest(&normal);
+        let impulses = &impact.outcome.impulses;
+        let value = |k: usize| impulses.get(at + k).copied().unwrap_or_default();
+        let rate: f64 = normal.iter().zip(velocity.iter()).map(|(n, v)| n * v).sum();
+        if rate < 0.0 {
+            contacts.push(json!({
+                "name": setup.contacts.get(*contact).map_or("", String::as_str),
+                "impulse": [value(0), if slides { value(1) } else { 0.0 }],
+                "normal_velocity": rate,
+            }));
+        }
+        at += if slides { 2 } else { 1 };
+    }
+    Ok(json!({
+        "time": impact.time,
+        "contacts": contacts,
+        "energy_minus_j": audit.energy_minus_j,
+        "energy_plus_j": audit.energy_minus_j + audit.energy_change_j(),
+    }))
+}
+
+/// Energies of a whole run (J).
+struct Totals {
+    initial: f64,
+    at_end: f64,
+    balance: Balance,
+    /// Largest difference of the balanced energy from that at the start.
+    error: f64,
+}
+
+impl Totals {
+    fn new(run: &Trajectory, stops: &[Stop<'_>], first: &Stop<'_>, last: &Stop<'_>) -> Self {
+        let initial = first.energy();
+        let errors = stops.iter().map(|stop| (stop.balanced() - initial).abs());
+        Self {
+            initial,
+            at_end: last.energy(),
+            balance: run.end.balance,
+            error: errors.fold(0.0, f64::max),
+        }
+    }
+
+    fn json(&self) -> Value {
+        json!({
+            "initial_j": self.initial,
+            "final_j": self.at_end,
+            "impact_loss_j": self.balance.impact_loss,
+            "contact_loss_j": self.balance.contact_loss,
+            "force_work_j": self.balance.force_work,
+            "max_abs_error_j": self.error,
+        })
+    }
+
+    fn quantities(&self, run: &Trajectory) -> [Quantity; 7] {
+        let balance = &self.balance;
+        [
+            Quantity::new("impacts", run.end.n_impacts as f64, ""),
+            Quantity::new("energy_initial_j", self.initial, "J"),
+            Quantity::new("energy_final_j", self.at_end, "J"),
+            Quantity::new("impact_loss_j", balance.impact_loss, "J"),
+            Quantity::new("contact_loss_j", balance.contact_loss, "J"),
+            Quantity::new("force_work_j", balance.force_work, "J").note("of dampers and actuators"),
+            Quantity::new("energy_max_error_j", self.error, "J").note(
+                "the energy with what went and came, against the start; of order two in the step",
+            ),
+        ]
+    }
 }
 
 /// Coordinates and energies against time.

@@ -172,111 +172,159 @@ fn row(world: &World, time: f64, body: usize, state: &State) -> Value {
     Value::Array(numbers.iter().enumerate().map(entry).collect())
 }
 
+/// The record of a run that ended.
 pub(super) fn report(whole: &World, log: &Log<'_>, end: &RunEnd, record: &mut Record) {
     let World { world, setup } = whole;
-    let (status, error) = match &end.ending {
-        Ending::Zeno { .. } => (
-            end.ending.name(),
-            setup.zeno_is_error.then(|| {
-                let message = format!("impacts accumulate at time {}", end.time);
-                json!({"kind": "zeno", "message": message})
-            }),
-        ),
-        Ending::Stopped(error) => (
-            end.ending.name(),
-            Some(json!({"kind": error.kind(), "message": error.to_string()})),
-        ),
-        ending => (ending.name(), None),
+    end.ending.name().clone_into(&mut record.status);
+    let lowest = log.lowest.min(world.lowest_gap(&end.states));
+    let totals = Totals {
+        energy: [world.initial_states(), end.states.as_slice()].map(|states| energy(whole, states)),
+        momentum: MomentumBalance::new(whole, end),
+        lowest: lowest.min(end.lowest_gap),
     };
-    record.status = status.to_owned();
-    let n = world.n_bodies();
-    let at_end = world.lowest_gap(&end.states);
-    let lowest = log.lowest.min(at_end).min(end.lowest_gap);
-    let mut rows = log.rows.clone();
-    // The end, unless it was sampled.
-    let sampled = rows
-        .last()
-        .and_then(|row| row.get(0))
-        .and_then(Value::as_f64);
-    if sampled != Some(end.time) {
-        rows.extend((0..n).map(|body| row(whole, end.time, body, &end.states[body])));
+    for (key, value) in results(whole, log, end, &totals) {
+        record.results.insert(key.to_owned(), value);
     }
-    let energy = |states: &[State]| -> f64 {
-        states
-            .iter()
-            .enumerate()
-            .map(|(body, state)| world.energy(body, state))
-            .sum()
-    };
-    let initial = world.initial_states();
-    let momentum = |states: &[State]| -> Vector3<f64> {
-        states.iter().map(|state| state.linear_momentum).sum()
-    };
-    let mass: f64 = setup
-        .spec
-        .bodies
-        .iter()
-        .filter_map(|b| b.mass.as_ref())
-        .map(|m| m.mass())
-        .sum();
-    let gravity = setup.gravity * (mass * end.time);
-    let mut supports = Map::new();
-    let mut given = Vector3::zeros();
-    for (thing, impulse) in end.balance.supports.iter().enumerate() {
-        if thing >= n || world.is_fixed(thing) {
-            supports.insert(world.name(thing).to_owned(), list(impulse));
-            given += impulse;
+    if let Some(error) = fault(whole, end) {
+        record.results.insert("error".to_owned(), error);
+    }
+    let ignored = setup.ignored();
+    if !ignored.is_empty() {
+        record.results.insert("ignored".to_owned(), json!(ignored));
+    }
+    if let Some(warning) = falls_for_ever(whole) {
+        record
+            .results
+            .insert("warnings".to_owned(), json!([warning]));
+    }
+    record.quantities.extend(quantities(log, end, &totals));
+    figures(whole, log, record);
+    playback(&setup.spec, &log.frames, &log.shown, record);
+}
+
+/// Sums over all bodies at the start and at the end.
+struct Totals {
+    /// Mechanical energy (J) at the start and at the end.
+    energy: [f64; 2],
+    momentum: MomentumBalance,
+    /// Lowest gap of the run (m); infinite if nothing can touch.
+    lowest: f64,
+}
+
+/// Mechanical energy of all bodies (J).
+fn energy(World { world, .. }: &World, states: &[State]) -> f64 {
+    let each = |(body, state)| world.energy(body, state);
+    states.iter().enumerate().map(each).sum()
+}
+
+/// Linear momentum of all bodies against the impulses on them (N s).
+struct MomentumBalance {
+    before: Vector3<f64>,
+    after: Vector3<f64>,
+    gravity: Vector3<f64>,
+    /// Impulses that planes and fixed bodies gave, by name.
+    supports: Map<String, Value>,
+    /// Largest component that is not accounted for.
+    error: f64,
+}
+
+impl MomentumBalance {
+    fn new(World { world, setup }: &World, end: &RunEnd) -> Self {
+        let momentum = |states: &[State]| -> Vector3<f64> {
+            states.iter().map(|state| state.linear_momentum).sum()
+        };
+        let masses = setup.spec.bodies.iter().filter_map(|b| b.mass.as_ref());
+        let mass: f64 = masses.map(|m| m.mass()).sum();
+        let gravity = setup.gravity * (mass * end.time);
+        let mut supports = Map::new();
+        let mut given = Vector3::zeros();
+        for (thing, impulse) in end.balance.supports.iter().enumerate() {
+            if thing >= world.n_bodies() || world.is_fixed(thing) {
+                supports.insert(world.name(thing).to_owned(), list(impulse));
+                given += impulse;
+            }
+        }
+        let (before, after) = (momentum(world.initial_states()), momentum(&end.states));
+        Self {
+            before,
+            after,
+            gravity,
+            supports,
+            error: (before + gravity + given - after).amax(),
         }
     }
-    let (before, after) = (momentum(initial), momentum(&end.states));
-    let momentum_error = (before + gravity + given - after).amax();
-    let final_states: Vec<Value> = end
-        .states
-        .iter()
-        .enumerate()
-        .map(|(body, state)| {
-            let (velocity, spin) = world.velocity(body, state);
-            json!({
-                "body": world.name(body),
-                "position": list(&state.position),
-                "quaternion": quaternion(state),
-                "velocity": list(&velocity),
-                "angular_velocity": list(&spin),
-            })
-        })
-        .collect();
+}
+
+/// Error of a run that was stopped, or whose accumulating impacts are an error.
+fn fault(World { setup, .. }: &World, end: &RunEnd) -> Option<Value> {
+    match &end.ending {
+        Ending::Zeno { .. } => setup.zeno_is_error.then(|| {
+            let message = format!("impacts accumulate at time {}", end.time);
+            json!({"kind": "zeno", "message": message})
+        }),
+        Ending::Stopped(error) => Some(json!({"kind": error.kind(), "message": error.to_string()})),
+        _ => None,
+    }
+}
+
+/// Rows of the trajectory: the samples, then the end unless it was sampled.
+fn trajectory(whole: &World, log: &Log<'_>, end: &RunEnd) -> Vec<Value> {
+    let mut rows = log.rows.clone();
+    let sampled = rows.last().and_then(|row| row.get(0));
+    if sampled.and_then(Value::as_f64) != Some(end.time) {
+        let states = end.states.iter().enumerate();
+        rows.extend(states.map(|(body, state)| row(whole, end.time, body, state)));
+    }
+    rows
+}
+
+/// Pose and velocity of a body at the end.
+fn final_state(World { world, .. }: &World, body: usize, state: &State) -> Value {
+    let (velocity, spin) = world.velocity(body, state);
+    json!({
+        "body": world.name(body),
+        "position": list(&state.position),
+        "quaternion": quaternion(state),
+        "velocity": list(&velocity),
+        "angular_velocity": list(&spin),
+    })
+}
+
+/// Keys that the record of every run has.
+fn results(
+    whole: &World,
+    log: &Log<'_>,
+    end: &RunEnd,
+    totals: &Totals,
+) -> [(&'static str, Value); 11] {
+    let world = &whole.world;
     let balance = &end.balance;
-    let mut results = vec![
-        (
-            "bodies",
-            json!((0..n).map(|body| world.name(body)).collect::<Vec<_>>()),
-        ),
+    let [initial, at_end] = totals.energy;
+    let momentum = &totals.momentum;
+    let names: Vec<&str> = (0..world.n_bodies()).map(|body| world.name(body)).collect();
+    let lasting = log.contacts.iter().map(|c| contact(world, c));
+    let states = end.states.iter().enumerate();
+    let states = states.map(|(body, state)| final_state(whole, body, state));
+    let trajectory = trajectory(whole, log, end);
+    [
+        ("bodies", json!(names)),
         ("n_impacts", json!(end.n_impacts)),
         ("n_steps", json!(end.n_steps)),
-        (
-            "lowest_gap_m",
-            if lowest.is_finite() {
-                json!(lowest)
-            } else {
-                Value::Null
-            },
-        ),
+        // JSON has no infinity: `json!` makes it null.
+        ("lowest_gap_m", json!(totals.lowest)),
         (
             "trajectory",
-            json!({"columns": World::COLUMNS, "rows": rows}),
+            json!({"columns": World::COLUMNS, "rows": trajectory}),
         ),
         ("impacts", Value::Array(log.impacts.clone())),
-        (
-            "contacts",
-            Value::Array(log.contacts.iter().map(|c| contact(world, c)).collect()),
-        ),
-        ("final", Value::Array(final_states)),
+        ("contacts", lasting.collect()),
+        ("final", states.collect()),
         ("final_time", json!(end.time)),
         (
             "energy",
             json!({
-                "initial_j": energy(initial),
-                "final_j": energy(&end.states),
+                "initial_j": initial,
+                "final_j": at_end,
                 "impact_loss_j": balance.impact_loss,
                 "contact_loss_j": balance.contact_loss,
                 "max_abs_error_j": balance.energy_error,
@@ -285,45 +333,34 @@ pub(super) fn report(whole: &World, log: &Log<'_>, end: &RunEnd, record: &mut Re
         (
             "momentum",
             json!({
-                "initial": list(&before),
-                "final": list(&after),
-                "gravity": list(&gravity),
-                "supports": supports,
-                "max_abs_error": momentum_error,
+                "initial": list(&momentum.before),
+                "final": list(&momentum.after),
+                "gravity": list(&momentum.gravity),
+                "supports": momentum.supports,
+                "max_abs_error": momentum.error,
             }),
         ),
-    ];
-    if let Some(error) = error {
-        results.push(("error", error));
-    }
-    let ignored = setup.ignored();
-    if !ignored.is_empty() {
-        results.push(("ignored", json!(ignored)));
-    }
-    if let Some(warning) = falls_for_ever(whole) {
-        results.push(("warnings", json!([warning])));
-    }
-    for (key, value) in results {
-        record.results.insert(key.to_owned(), value);
-    }
-    record.quantities.extend([
+    ]
+}
+
+fn quantities(log: &Log<'_>, end: &RunEnd, totals: &Totals) -> Vec<Quantity> {
+    let balance = &end.balance;
+    let [initial, at_end] = totals.energy;
+    let mut quantities = vec![
         Quantity::new("impacts", end.n_impacts as f64, ""),
         Quantity::new("contacts_that_lasted", log.contacts.len() as f64, ""),
-        Quantity::new("energy_initial_j", energy(initial), "J"),
-        Quantity::new("energy_final_j", energy(&end.states), "J"),
+        Quantity::new("energy_initial_j", initial, "J"),
+        Quantity::new("energy_final_j", at_end, "J"),
         Quantity::new("impact_loss_j", balance.impact_loss, "J"),
         Quantity::new("contact_loss_j", balance.contact_loss, "J"),
         Quantity::new("energy_max_error_j", balance.energy_error, "J")
             .note("the energy with what impacts and lasting contacts took, against the start"),
-        Quantity::new("momentum_error_ns", momentum_error, "N s"),
-    ]);
-    if lowest.is_finite() {
-        record
-            .quantities
-            .push(Quantity::new("lowest_gap_m", lowest, "m"));
+        Quantity::new("momentum_error_ns", totals.momentum.error, "N s"),
+    ];
+    if totals.lowest.is_finite() {
+        quantities.push(Quantity::new("lowest_gap_m", totals.lowest, "m"));
     }
-    figures(whole, log, record);
-    playback(&setup.spec, &log.frames, &log.shown, record);
+    quantities
 }
 
 /// A warning that all mobile bodies fall for ever: no plane faces gravity, and nothing is fixed that could stop them.

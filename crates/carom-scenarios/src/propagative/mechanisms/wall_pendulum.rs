@@ -118,33 +118,35 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
             record.animations.push(played(config.length, &motion));
         }
     }
+    record.figures.push(convergence(&table, *config.time_step));
+    record.tables.push(table);
+    Ok(record)
+}
+
+/// Errors against time steps, from the table, beside a line of slope two through the first.
+fn convergence(table: &Table, step: f64) -> Figure {
     let steps: Vec<f64> = table.rows.iter().map(|row| row[0]).collect();
     let errors: Vec<f64> = table.rows.iter().map(|row| row[2]).collect();
-    let (step, error) = (*config.time_step, errors.first().copied().unwrap_or(1.0));
+    let error = errors.first().copied().unwrap_or(1.0);
     let slope = steps
         .iter()
         .map(|h| error * (h / step) * (h / step))
         .collect();
-    let mut drawing = Figure::new(
+    Figure::new(
         "convergence",
         "Order of the times of impact",
         "Error of the last time of impact against the time step; the line has slope two.",
         Axis::log("time step", "s"),
         Axis::log("error", "s"),
-    );
-    drawing.marks.push(Mark::Line {
+    )
+    .mark(Mark::Line {
         label: Some("slope 2".to_owned()),
         x: steps.clone(),
         y: slope,
         style: LineStyle::Dashed,
         color: Color::Gray,
-    });
-    drawing
-        .marks
-        .push(Mark::points("carom", steps, errors, Color::Blue));
-    record.figures.push(drawing);
-    record.tables.push(table);
-    Ok(record)
+    })
+    .mark(Mark::points("carom", steps, errors, Color::Blue))
 }
 
 /// Radius of the drawn bob over the length of the rod; the mass is a point.

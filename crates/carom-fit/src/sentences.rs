@@ -1,0 +1,67 @@
+//! A fit in sentences: estimates with their intervals, and which law predicts best.
+
+use crate::fit::{Estimate, LawFit};
+use crate::report::Analysis;
+
+/// A difference of Akaike's criterion beyond which the data give the law behind no support (Burnham & Anderson,
+/// *Model Selection and Multimodel Inference*, 2002, section 2.6).
+const NO_SUPPORT: f64 = 10.0;
+/// A difference below which laws are as good as each other (there, too).
+const AS_GOOD: f64 = 2.0;
+
+impl Analysis {
+    /// One sentence for each fitted law, the best first, and one of their ranking if there are several.
+    #[must_use]
+    pub fn sentences(&self) -> Vec<String> {
+        let ranking = self.ranking();
+        let mut sentences: Vec<String> = ranking.iter().map(|fit| of_law(fit)).collect();
+        sentences.extend(of_ranking(&ranking));
+        sentences
+    }
+}
+
+fn of_law(fit: &LawFit) -> String {
+    let estimates: Vec<String> = fit.estimates.iter().map(|e| of_estimate(fit, e)).collect();
+    let told = match estimates.is_empty() {
+        true => String::new(),
+        false => format!("{}; ", estimates.join(", ")),
+    };
+    format!(
+        "{}: {told}misses the velocity after a typical impact by {:.1} % of the speed before.",
+        fit.law.name(),
+        100.0 * fit.score.median_residual
+    )
+}
+
+fn of_estimate(fit: &LawFit, estimate: &Estimate) -> String {
+    let name = estimate.parameter.name();
+    let value = fit.parameters.get(estimate.parameter);
+    let interval = match estimate.interval {
+        Some([low, high]) => format!(" (95 %: {low:.3} to {high:.3})"),
+        None => String::new(),
+    };
+    let told = match estimate.is_identifiable {
+        true => "",
+        false => ", which the data do not tell",
+    };
+    format!("{name} {value:.3}{interval}{told}")
+}
+
+fn of_ranking(ranking: &[&LawFit]) -> Option<String> {
+    let (best, next) = (ranking.first()?, ranking.get(1)?);
+    let (first, second) = (best.law.name(), next.law.name());
+    let behind = next.aic - best.aic;
+    Some(if behind < AS_GOOD {
+        format!(
+            "{first} and {second} predict equally well: Akaike's criterion differs by {behind:.1}."
+        )
+    } else if behind < NO_SUPPORT {
+        format!(
+            "{first} predicts best; {second} is {behind:.1} behind in Akaike's criterion, which does not rule it out."
+        )
+    } else {
+        format!(
+            "{first} predicts best; {second} is {behind:.0} behind in Akaike's criterion: the data give it no support."
+        )
+    })
+}

@@ -1,0 +1,83 @@
+//! Lengths that are hardly metres.
+
+use crate::robust::quantile;
+use crate::{Poses, Setup};
+
+/// Standard gravity (m/s²), for setups that do not give theirs.
+const STANDARD_GRAVITY: f64 = 9.80665;
+/// Share of the accelerations below the one that is taken for gravity: bodies that rest for half of the time still fly in more
+/// than a quarter of it.
+const FLIGHT_SHARE: f64 = 0.75;
+/// Gravity on other bodies and errors of a tracker stay within this factor of what a unit makes of gravity.
+const FACTOR: f64 = 3.0;
+/// A body this many times larger than the space in which it moves is given in another unit than its positions.
+const TOO_LARGE: f64 = 20.0;
+/// Units that trackers write beside metres: name, and how many make a metre.
+const UNITS: [(&str, f64); 3] = [
+    ("centimetres", 1e2),
+    ("millimetres", 1e3),
+    ("inches", 1.0 / 0.0254),
+];
+
+/// One sentence for every length that looks like another unit than metres: positions whose acceleration in flight is
+/// gravity in another unit, and vertices far larger than the space in which the body moves.
+#[must_use]
+pub fn unit_warnings(poses: &[Poses], setup: &Setup) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let (low, high) = extent(poses);
+    if let Some((name, factor)) = unit_of_positions(poses, setup) {
+        warnings.push(format!(
+            "positions x, y, z of {low:.3} to {high:.3}: metres? The body would fall at {factor:.0} times gravity; they look \
+             like {name}"
+        ));
+    }
+    let size = setup
+        .body
+        .vertices
+        .iter()
+        .map(|v| v.norm())
+        .fold(0.0, f64::max);
+    let space = high - low;
+    if space > 0.0 && size > TOO_LARGE * space {
+        warnings.push(format!(
+            "body.vertices up to {size:.3} from the center: metres? The body moves within {space:.3} m"
+        ));
+    }
+    warnings
+}
+
+/// Smallest and largest coordinate of all positions (m).
+fn extent(poses: &[Poses]) -> (f64, f64) {
+    let all = poses.iter().flat_map(|toss| &toss.position);
+    all.flat_map(|x| x.iter().copied())
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| {
+            (low.min(x), high.max(x))
+        })
+}
+
+/// The unit in which the acceleration in flight is gravity, if it is not the metre, and how many times gravity it
+/// is in metres.
+fn unit_of_positions(poses: &[Poses], setup: &Setup) -> Option<(&'static str, f64)> {
+    let mut accelerations = Vec::new();
+    for toss in poses {
+        let step = toss.time_step();
+        for three in toss.position.windows(3) {
+            if let [a, b, c] = three
+                && step > 0.0
+            {
+                accelerations.push((a - b * 2.0 + c).norm() / (step * step));
+            }
+        }
+    }
+    let found = quantile(&mut accelerations, FLIGHT_SHARE)?;
+    let gravity = setup.gravity.map_or(STANDARD_GRAVITY, |g| g.norm());
+    let factor = found / gravity;
+    let distance = |unit: f64| (factor / unit).ln().abs();
+    let near =
+        |(_, unit): &(&str, f64)| distance(*unit) <= FACTOR.ln() && distance(*unit) < distance(1.0);
+    UNITS
+        .into_iter()
+        .filter(near)
+        .min_by(|a, b| distance(a.1).total_cmp(&distance(b.1)))
+        .map(|(name, _)| (name, factor))
+}

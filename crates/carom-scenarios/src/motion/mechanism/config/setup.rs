@@ -1,0 +1,385 @@
+//! Assembly of a planar mechanism from its configuration.
+
+use super::{Config, ContactConfig, Joint, LineConfig, LinkConfig, Zeno};
+use crate::ScenarioError;
+use crate::motion::mechanism::playback::Drawing;
+use carom_impact::ImpactLaw;
+use carom_mechanism::planar::{
+    Actuator, Inertia, Line, LineContact, Link, PlanarBuilder, PlanarMechanism, Reference, Spring,
+};
+use carom_mechanism::{MechanicalSystem, MechanismError};
+use carom_motion::generalized::{IntegratorError, IntegratorOptions};
+use nalgebra::DMatrix;
+
+/// Events within a step before a run stops.
+const MAX_EVENTS: usize = 10_000;
+
+/// Steps of a run.
+const MAX_STEPS: f64 = 5e6;
+
+/// Rows of a sampled trajectory.
+const MAX_SAMPLES: f64 = 1e6;
+
+/// A mechanism ready to run.
+pub(crate) struct Setup {
+    pub(crate) mechanism: PlanarMechanism,
+    pub(crate) law: Box<dyn ImpactLaw>,
+    /// Coefficients of the contacts that the law does not use.
+    pub(crate) ignored: Option<String>,
+    pub(crate) options: IntegratorOptions,
+    pub(crate) coordinates: Vec<String>,
+    /// `true` for each coordinate that is an angle.
+    pub(crate) is_angle: Vec<bool>,
+    pub(crate) contacts: Vec<String>,
+    pub(crate) drawings: Vec<Drawing>,
+    /// Lines that links can touch: a point, and a unit normal.
+    pub(crate) lines: Vec<[[f64; 2]; 2]>,
+    pub(crate) position: Vec<f64>,
+    pub(crate) velocity: Vec<f64>,
+    pub(crate) duration: f64,
+    pub(crate) time_step: f64,
+    pub(crate) sample_step: f64,
+    pub(crate) max_impacts: Option<usize>,
+    pub(crate) stops_at_zeno: bool,
+    pub(crate) zeno_is_error: bool,
+}
+
+impl Setup {
+    /// Names the contact at fault.
+    pub(crate) fn name_key(&self, error: IntegratorError) -> ScenarioError {
+        match error {
+            IntegratorError::InitialPenetration { contact, gap } => {
+                let name = self.contacts.get(contact).map_or("", String::as_str);
+                let message =
+                    format!("initial-penetration: contact `{name}` starts with the gap {gap:e}");
+                ScenarioError::value(&format!("contacts[{contact}]"), message)
+            }
+            other => other.into(),
+        }
+    }
+}
+
+impl Config {
+    /// Checks the configuration and builds the mechanism that it describes.
+    pub(crate) fn setup(&self) -> Result<Setup, ScenarioError> {
+        self.check_times()?;
+        let links = self.links.as_deref().unwrap_or_default();
+        let contacts = self.contacts.as_deref().unwrap_or_default();
+        let mut parts = Assembly::new(self.gravity);
+        for i in 0..links.len() {
+            parts.add_link(links, i)?;
+        }
+        for i in 0..contacts.len() {
+            parts.add_contact(contacts, i)?;
+        }
+        let mechanism = parts.build()?;
+        let mut options = IntegratorOptions {
+            max_events_per_step: MAX_EVENTS,
+            ..IntegratorOptions::default()
+        };
+        if self.on_zeno == Some(Zeno::Continue) {
+            options.zeno_ratio = 0.0;
+        }
+        let law = self.law(contacts)?;
+        let restitutes = contacts.iter().any(|contact| contact.restitution > 0.0);
+        Ok(Setup {
+            ignored: crate::motion::ignored("law.name", &law).filter(|_| restitutes),
+            law: Box::new(law),
+            mechanism,
+            options,
+            coordinates: parts.coordinates,
+            is_angle: parts.is_angle,
+            contacts: contacts.iter().map(|c| c.name.clone()).collect(),
+            drawings: parts.drawings,
+            lines: distinct_lines(contacts),
+            position: parts.position,
+            velocity: parts.velocity,
+            duration: self.duration,
+            time_step: self.time_step,
+            sample_step: self.output.sample_step,
+            max_impacts: self.max_impacts,
+            stops_at_zeno: matches!(self.on_zeno, Some(Zeno::Stop | Zeno::Error)),
+            zeno_is_error: self.on_zeno == Some(Zeno::Error),
+        })
+    }
+
+    /// Refuses steps and durations that make no run, or one without end.
+    fn check_times(&self) -> Result<(), ScenarioError> {
+        crate::motion::positive("time_step", &[self.time_step])?;
+        crate::motion::finite("gravity", &self.gravity)?;
+        let steps = self.duration / self.time_step;
+        if !(self.duration >= 0.0 && steps <= MAX_STEPS) {
+            let message = format!(
+                "{} must be at least 0 and at most {MAX_STEPS} steps",
+                self.duration
+            );
+            return Err(ScenarioError::value("duration", message));
+        }
+        let sample_step = self.output.sample_step;
+        if !(sample_step >= 0.0 && sample_step.is_finite()) {
+            let message = format!("{sample_step} must be at least 0 and finite");
+            return Err(ScenarioError::value("output.sample_step", message));
+        }
+        if sample_step > 0.0 && self.duration / sample_step > MAX_SAMPLES {
+            let message = format!("{sample_step} makes more than a million rows");
+            return Err(ScenarioError::value("output.sample_step", message));
+        }
+        Ok(())
+    }
+}
+
+/// Lines of the contacts, each once, with unit normals.
+fn distinct_lines(contacts: &[ContactConfig]) -> Vec<[[f64; 2]; 2]> {
+    let mut lines: Vec<[[f64; 2]; 2]> = Vec::new();
+    for LineConfig { point, normal } in contacts.iter().map(|contact| contact.line) {
+        let length = normal[0].hypot(normal[1]);
+        let line = [point, normal.map(|x| x / length)];
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+    lines
+}
+
+/// Links and contacts added so far, with the names, start and drawing of each.
+struct Assembly {
+    builder: PlanarBuilder,
+    /// Names and handles of the links, parents first.
+    made: Vec<(String, Link)>,
+    drawings: Vec<Drawing>,
+    coordinates: Vec<String>,
+    is_angle: Vec<bool>,
+    position: Vec<f64>,
+    velocity: Vec<f64>,
+}
+
+impl Assembly {
+    fn new(gravity: [f64; 2]) -> Self {
+        Self {
+            builder: PlanarBuilder::new(gravity),
+            made: Vec::new(),
+            drawings: Vec::new(),
+            coordinates: Vec::new(),
+            is_angle: Vec::new(),
+            position: Vec::new(),
+            velocity: Vec::new(),
+        }
+    }
+
+    fn find(&self, name: &str) -> Option<Link> {
+        let found = self.made.iter().find(|(known, _)| known == name);
+        found.map(|(_, link)| *link)
+    }
+
+    /// Adds the link `i`, whose parent must be there already.
+    fn add_link(&mut self, links: &[LinkConfig], i: usize) -> Result<(), ScenarioError> {
+        let link = &links[i];
+        let key = |part: &str| format!("links[{i}].{part}");
+        link.check(&key)?;
+        if link.name == "ground" || self.find(&link.name).is_some() {
+            let message = format!("`{}` is there twice", link.name);
+            return Err(ScenarioError::value(&key("name"), message));
+        }
+        let parent = self.parent(links, link);
+        let parent = parent.map_err(|message| ScenarioError::value(&key("parent"), message))?;
+        let new = match link.joint {
+            Joint::Slider => self.builder.slider(parent, link.anchor, link.direction),
+            Joint::Hinge => self.builder.hinge(parent, link.anchor, link.angle),
+            Joint::Floating => self.builder.floating(),
+        };
+        self.draw_link(link, parent, new);
+        self.add_bodies(link, new);
+        self.add_forces(link, new);
+        match link.joint {
+            Joint::Floating => {
+                let names = ["x", "y", "angle"].map(|axis| format!("{}.{axis}", link.name));
+                self.coordinates.extend(names);
+                self.is_angle.extend([false, false, true]);
+            }
+            joint => {
+                self.coordinates.push(link.name.clone());
+                self.is_angle.push(joint == Joint::Hinge);
+            }
+        }
+        let position = link.position.of(link.joint, &key("position"))?;
+        let velocity = link.velocity.of(link.joint, &key("velocity"))?;
+        self.position.extend(position);
+        self.velocity.extend(velocity);
+        self.made.push((link.name.clone(), new));
+        Ok(())
+    }
+
+    /// Parent of a link, or the message why it has none.
+    fn parent(&self, links: &[LinkConfig], link: &LinkConfig) -> Result<Link, String> {
+        let name = &link.parent;
+        let parent = match name.as_str() {
+            "ground" => Some(Link::GROUND),
+            name => self.find(name),
+        };
+        let Some(parent) = parent else {
+            let comes_later = links.iter().any(|other| other.name == *name);
+            return Err(if comes_later {
+                format!(
+                    "`{name}` of `{}` must come before it: parents first, no cycles",
+                    link.name
+                )
+            } else {
+                format!("`{}` has the unknown parent `{name}`", link.name)
+            });
+        };
+        if link.joint == Joint::Floating && name != "ground" {
+            return Err(format!(
+                "the floating link `{}` has the parent ground",
+                link.name
+            ));
+        }
+        Ok(parent)
+    }
+
+    /// Draws the joint on the parent, and the centers of mass.
+    fn draw_link(&mut self, link: &LinkConfig, parent: Link, new: Link) {
+        let mut drawings = self.drawings.iter_mut();
+        if let Some(holder) = drawings.find(|drawing| drawing.link == parent) {
+            holder.joints.push(link.anchor);
+        }
+        let mut drawing = Drawing::new(new, &link.name);
+        let center = link.mass.map(|_| link.center.unwrap_or_default());
+        let centers = link.bodies.iter().map(|body| body.center);
+        drawing.masses.extend(center.into_iter().chain(centers));
+        self.drawings.push(drawing);
+    }
+
+    /// Gives a link its own mass, then those of its list.
+    fn add_bodies(&mut self, link: &LinkConfig, new: Link) {
+        let whole = link.mass.map(|mass| {
+            Inertia::new(
+                mass,
+                link.center.unwrap_or_default(),
+                link.inertia.unwrap_or_default(),
+            )
+        });
+        let bodies = link.bodies.iter();
+        let bodies = bodies.map(|b| Inertia::new(b.mass, b.center, b.inertia));
+        for body in whole.into_iter().chain(bodies) {
+            self.builder.body(new, body);
+        }
+    }
+
+    /// Puts the spring and the actuator on a link's joint.
+    fn add_forces(&mut self, link: &LinkConfig, new: Link) {
+        if let Some(spring) = link.spring {
+            let spring = Spring {
+                stiffness: spring.stiffness,
+                damping: spring.damping,
+                rest: spring.rest,
+            };
+            self.builder.spring(new, spring);
+        }
+        if let Some(actuator) = link.actuator {
+            let reference = actuator.reference;
+            let actuator = Actuator {
+                proportional: actuator.proportional,
+                derivative: actuator.derivative,
+                reference: Reference {
+                    hold: reference.hold,
+                    rate: reference.rate,
+                    start: reference.start,
+                },
+            };
+            self.builder.actuator(new, actuator);
+        }
+    }
+
+    /// Adds the contact `i`, whose link must be there.
+    fn add_contact(&mut self, contacts: &[ContactConfig], i: usize) -> Result<(), ScenarioError> {
+        let contact = &contacts[i];
+        let key = |part: &str| format!("contacts[{i}].{part}");
+        let link = self.check_contact(contact, &contacts[..i]);
+        let link = link.map_err(|(part, message)| ScenarioError::value(&key(part), message))?;
+        let mut drawings = self.drawings.iter_mut();
+        if let Some(drawing) = drawings.find(|drawing| drawing.link == link) {
+            if contact.radius > 0.0 {
+                drawing.wheels.push((contact.point, contact.radius));
+            } else {
+                drawing.corners.push(contact.point);
+            }
+        }
+        let line = Line::new(contact.line.point, contact.line.normal)
+            .map_err(|error| ScenarioError::value(&key("line"), error))?;
+        let contact = LineContact {
+            name: contact.name.clone(),
+            point: contact.point,
+            radius: contact.radius,
+            line,
+            friction: contact.friction,
+            restitution: contact.restitution,
+        };
+        self.builder.contact(link, contact);
+        Ok(())
+    }
+
+    /// Link of a contact, or the key at fault with its message.
+    fn check_contact(
+        &self,
+        contact: &ContactConfig,
+        before: &[ContactConfig],
+    ) -> Result<Link, (&'static str, String)> {
+        let name = &contact.name;
+        if name.is_empty() {
+            return Err(("name", "a name is needed".to_owned()));
+        }
+        if before.iter().any(|other| other.name == *name) {
+            return Err(("name", format!("`{name}` is there twice")));
+        }
+        let link = self.find(&contact.link).ok_or_else(|| {
+            let message = format!("contact `{name}`: no link is called `{}`", contact.link);
+            ("link", message)
+        })?;
+        let (friction, restitution) = (contact.friction, contact.restitution);
+        if !(friction >= 0.0 && friction.is_finite()) {
+            let message = format!("{friction} of `{name}` must be at least 0");
+            return Err(("friction", message));
+        }
+        if !(0.0..=1.0).contains(&restitution) {
+            let message = format!("{restitution} of `{name}` must lie in [0, 1]");
+            return Err(("restitution", message));
+        }
+        Ok(link)
+    }
+
+    /// The mechanism; errors name its links.
+    fn build(&self) -> Result<PlanarMechanism, ScenarioError> {
+        let name = |coordinate: usize| self.coordinates.get(coordinate).map_or("", String::as_str);
+        // A floating link has three coordinates: errors count them.
+        let owner = |coordinate: usize| name(coordinate).split('.').next().unwrap_or_default();
+        let mechanism = self.builder.clone().build().map_err(|error| match &error {
+            MechanismError::InvalidLink { link, .. }
+            | MechanismError::InvalidInertia { link, .. }
+            | MechanismError::Massless { link } => {
+                ScenarioError::value("links", format!("`{}`: {error}", owner(*link)))
+            }
+            MechanismError::Empty => ScenarioError::value("links", error),
+            _ => ScenarioError::value("contacts", error),
+        })?;
+        if let Some(coordinate) = massless(&mechanism, &self.position) {
+            let name = name(coordinate);
+            let message = format!("the coordinate `{name}` moves no inertia at the start");
+            return Err(ScenarioError::value("links", message));
+        }
+        Ok(mechanism)
+    }
+}
+
+/// The first coordinate that moves no inertia at a configuration, if there is one.
+fn massless(mechanism: &PlanarMechanism, position: &[f64]) -> Option<usize> {
+    let n = position.len();
+    let mut mass = DMatrix::zeros(n, n);
+    mechanism.mass_matrix(position, &mut mass);
+    let is_definite = |k: &usize| {
+        mass.view((0, 0), (k + 1, k + 1))
+            .into_owned()
+            .cholesky()
+            .is_some()
+    };
+    (0..n).find(|k| !is_definite(k))
+}
