@@ -6,7 +6,7 @@ use crate::multibody::Multibody;
 use carom_variational::State;
 use nalgebra::{DMatrix, DVector, Vector6};
 
-/// What is left of a unit vector after projection counts as zero below this.
+/// Length of a projected unit vector below which it counts as zero.
 const VANISHES: f64 = 1e-8;
 
 /// Basis of the velocities that all joints allow at a configuration.

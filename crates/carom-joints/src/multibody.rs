@@ -175,7 +175,7 @@ impl Multibody {
         &self.ends[joint]
     }
 
-    /// What an elimination works on.
+    /// Tree, masses and layout of rows for an elimination.
     pub fn scene(&self) -> Scene<'_> {
         Scene {
             tree: &self.tree,
@@ -311,7 +311,7 @@ impl Multibody {
         let mut found = vec![false; self.joints.len()];
         for &closing in &self.tree.loops {
             found[closing] = true;
-            // What only one of both paths to the root passes.
+            // A joint lies on the loop if one of both paths to the root passes it, not both.
             let mut on_path = vec![false; self.joints.len()];
             for end in self.ends[closing] {
                 let mut body = end;

@@ -13,7 +13,7 @@ impl Stepper<'_> {
     ///
     /// # Errors
     ///
-    /// Those of [`step`](Self::step).
+    /// The errors of [`step`](Self::step).
     pub fn compose(
         &mut self,
         start: &Posture,
@@ -54,7 +54,7 @@ impl Stepper<'_> {
     ///
     /// # Errors
     ///
-    /// Those of [`step`](Self::step).
+    /// The errors of [`step`](Self::step).
     pub fn preview(
         &mut self,
         start: &Posture,

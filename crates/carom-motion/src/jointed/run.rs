@@ -30,7 +30,7 @@ pub struct JointedSpec {
     pub multibody: MultibodySpec,
     /// Places of the bodies.
     pub placed: Vec<Placed>,
-    /// Rule of flight: `Exact` and `Lgvi` of order 2, the others of theirs where nothing dissipates.
+    /// Rule of flight: `Exact` and `Lgvi` of order 2, `Lgvi4` and `Lgvi6` of orders 4 and 6 where nothing dissipates.
     pub flight: FlightRule,
     /// Step of the grid (s).
     pub time_step: f64,
@@ -297,7 +297,7 @@ enum Change {
     Limit,
     /// Sliding stops.
     Stop(usize),
-    /// What sticks begins to slide.
+    /// Sticking ends, and sliding begins.
     Slip(usize),
 }
 
