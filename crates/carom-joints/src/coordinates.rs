@@ -170,6 +170,11 @@ impl Actuator {
         }
     }
 
+    /// True if it has a derivative gain.
+    pub fn dissipates(&self) -> bool {
+        self.derivative() > 0.0
+    }
+
     /// $k_p$, the stiffness that the actuator adds.
     pub(crate) fn proportional(&self) -> f64 {
         match &self.rule {
@@ -178,8 +183,8 @@ impl Actuator {
         }
     }
 
-    /// Force at a coordinate and its rate.
-    pub(crate) fn force(&self, q: f64, rate: f64, time: f64, before: bool) -> f64 {
+    /// Force at a coordinate and its rate at a time; at a corner of a table by the segment `before` or after it.
+    pub fn force(&self, q: f64, rate: f64, time: f64, before: bool) -> f64 {
         let force = self.drive(q, time, before) - self.derivative() * rate;
         force.clamp(-self.limit, self.limit)
     }

@@ -14,6 +14,7 @@
 //! | [`coordinates`] | springs, dampers, dry friction, rotors, limits, actuators |
 //! | [`tree`] | the spanning tree; the other joints close loops |
 //! | [`elimination`] | impulses in linear time |
+//! | [`minimal`] | velocities that the joints allow, in coordinates of their own |
 //! | [`multibody`] | bodies and joints together, and how they are assembled |
 //! | [`step`] | one step |
 //!
@@ -27,6 +28,7 @@ mod error;
 pub mod frames;
 pub mod joint;
 pub mod kinds;
+pub mod minimal;
 pub mod multibody;
 pub mod step;
 pub mod tree;

@@ -306,6 +306,32 @@ impl Multibody {
         self.joints.iter().flat_map(|joint| &joint.coordinates)
     }
 
+    /// Joints that lie on a loop, in their order.
+    pub fn loop_joints(&self) -> Vec<usize> {
+        let mut found = vec![false; self.joints.len()];
+        for &closing in &self.tree.loops {
+            found[closing] = true;
+            // A joint lies on the loop if one of both paths to the root passes it, not both.
+            let mut on_path = vec![false; self.joints.len()];
+            for end in self.ends[closing] {
+                let mut body = end;
+                while let Some(branch) = body
+                    .and_then(|b| self.tree.place[b])
+                    .map(|place| self.tree.branches[place])
+                {
+                    if let Some(joint) = branch.joint {
+                        on_path[joint] = !on_path[joint];
+                    }
+                    body = branch.towards;
+                }
+            }
+            for (found, on) in found.iter_mut().zip(&on_path) {
+                *found |= on;
+            }
+        }
+        (0..found.len()).filter(|j| found[*j]).collect()
+    }
+
     /// Joint of a row.
     pub fn joint_of_row(&self, row: usize) -> usize {
         self.offsets

@@ -3,6 +3,8 @@
 // Rows have the same index in several lists.
 #![allow(clippy::needless_range_loop)]
 
+mod replies;
+
 use crate::JointError;
 use crate::coordinates::{Actuator, CoordinateSpec};
 use crate::elimination::{Elimination, push, rate};
@@ -77,6 +79,15 @@ pub struct Works {
     pub friction: f64,
 }
 
+impl Works {
+    /// Adds the works of another step.
+    pub fn add(&mut self, more: &Self) {
+        self.actuator += more.actuator;
+        self.damper += more.damper;
+        self.friction += more.friction;
+    }
+}
+
 /// Impulses of one joint during a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Load {
@@ -86,6 +97,15 @@ pub struct Load {
     pub moment: Vector3<f64>,
     /// Force of conditions and coordinates on the child (N s).
     pub total: Vector3<f64>,
+}
+
+impl Load {
+    /// Adds the impulses of another step.
+    pub fn add(&mut self, more: &Self) {
+        self.force += more.force;
+        self.moment += more.moment;
+        self.total += more.total;
+    }
 }
 
 /// A step that was made.

@@ -6,6 +6,7 @@
 //! | module | moves | meets |
 //! | --- | --- | --- |
 //! | [`world`] | rigid bodies and planes | any law of `carom-impact`, friction, rest |
+//! | [`jointed`] | bodies that joints connect | limits of joints, any law |
 //! | [`flying`] | one rigid body above a plane | Newton's restitution, the discrete energy |
 //! | [`generalized`] | mechanisms | any law, lasting contact with friction in the plane |
 //! | [`billiard`] | nonholonomic systems, the penny first of all | any law with constraints |
@@ -18,11 +19,13 @@ pub mod billiard;
 pub mod flying;
 pub mod generalized;
 pub mod hybrid;
+pub mod jointed;
 pub mod world;
 
 pub use carom_geometry as geometry;
 pub use carom_impact as impact;
 pub use carom_impact::sensitivity;
+pub use carom_joints as joints;
 pub use carom_lie as lie;
 pub use carom_mechanism as mechanism;
 pub use carom_metric as metric;

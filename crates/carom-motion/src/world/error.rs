@@ -8,6 +8,9 @@ use carom_variational::VariationalError;
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MotionError {
+    /// Joints were refused, or a step with them was not made.
+    #[error(transparent)]
+    Joint(carom_joints::JointError),
     /// A number of the input makes no sense.
     #[error("{what} {value} must be {allowed}")]
     InvalidValue {
@@ -140,6 +143,7 @@ impl MotionError {
     /// The variant as a stable kebab-case identifier, for reports that machines read.
     pub fn kind(&self) -> &'static str {
         match self {
+            Self::Joint(error) => error.kind(),
             Self::InvalidValue { .. } => "invalid-value",
             Self::InitialPenetration { .. } => "initial-penetration",
             Self::Shape { source, .. } => source.kind(),

@@ -4,4 +4,5 @@
 mod billiard;
 mod flying;
 mod generalized;
+mod jointed;
 mod world;

@@ -1,6 +1,7 @@
 //! The configuration of a world, and what can be wrong with it.
 
 use super::fill::FillConfig;
+use super::joints::{JointConfig, Part};
 use super::output::OutputConfig;
 use super::scheme::{self, SchemeConfig, SteppingConfig};
 use crate::ScenarioError;
@@ -11,6 +12,7 @@ use carom_impact::two_body::{ImpactOptions, RestitutionLaw};
 use carom_impact::{ContactCount, ImpactLaw, LAWS, Law, Routh};
 use carom_lie::{Se3, So3};
 use carom_motion::hybrid::Limits;
+use carom_motion::joints::Placed;
 use carom_motion::world::{
     BodySpec, FlightRule, MotionError, OnZeno, PlaneSpec, SingleLaw, Stepping, Surface, WorldSpec,
 };
@@ -48,7 +50,9 @@ pub(crate) struct Config {
     #[serde(default)]
     pairs: Option<Vec<PairConfig>>,
     #[serde(default)]
-    bodies: Option<Vec<BodyConfig>>,
+    pub(super) bodies: Option<Vec<BodyConfig>>,
+    #[serde(default)]
+    pub(super) joints: Option<Vec<JointConfig>>,
     #[serde(default)]
     fill: Option<Vec<FillConfig>>,
     #[serde(default)]
@@ -138,6 +142,12 @@ impl Default for LawConfig {
 struct ContactConfig {
     friction: f64,
     restitution: f64,
+    /// True if bodies that a joint connects touch each other.
+    #[serde(default)]
+    adjacent: bool,
+    /// True if bodies that joints connect, not through the ground, touch each other.
+    #[serde(rename = "self", default = "defaults::is_true")]
+    within: bool,
 }
 
 #[derive(Debug, Deserialize)]
@@ -154,22 +164,24 @@ struct PairConfig {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct BodyConfig {
-    name: String,
+pub(super) struct BodyConfig {
+    pub(super) name: String,
     #[serde(default)]
     mass: Option<f64>,
-    shape: ShapeConfig,
+    #[serde(default)]
+    pub(super) shape: Option<ShapeConfig>,
     #[serde(default)]
     inertia: Option<[[f64; 3]; 3]>,
-    position: [f64; 3],
+    #[serde(default)]
+    position: Option<[f64; 3]>,
     #[serde(default)]
     quaternion: Option<[f64; 4]>,
     #[serde(default)]
     rotation: Option<[[f64; 3]; 3]>,
     #[serde(default)]
-    velocity: [f64; 3],
+    velocity: Option<[f64; 3]>,
     #[serde(default)]
-    angular_velocity: [f64; 3],
+    angular_velocity: Option<[f64; 3]>,
     #[serde(default)]
     fixed: bool,
 }
@@ -295,6 +307,9 @@ impl Config {
                 "missing: a world has at least one body (`carom run world` alone runs the demo)";
             return Err(ScenarioError::value("bodies", message));
         }
+        if !given("joints") {
+            self.joints = None;
+        }
         if !given("planes") {
             self.planes = None;
             left_out.push("planes");
@@ -316,7 +331,34 @@ impl Config {
         &self.law.several
     }
 
+    /// True if the world has joints, or bodies that touch nothing.
+    pub(super) fn is_jointed(&self) -> bool {
+        let shapeless = |body: &BodyConfig| body.shape.is_none();
+        self.joints
+            .as_ref()
+            .is_some_and(|joints| !joints.is_empty())
+            || self.bodies.iter().flatten().any(shapeless)
+    }
+
+    /// Contacts of bodies that a joint connects, and of bodies of one articulation.
+    pub(super) fn self_contact(&self) -> (bool, bool) {
+        self.contact
+            .map_or((false, true), |contact| (contact.adjacent, contact.within))
+    }
+
     pub(super) fn setup(&self, given: &dyn Fn(&str) -> bool) -> Result<Setup, ScenarioError> {
+        let bodies = self.bodies()?;
+        let names: Vec<String> = bodies.iter().map(|body| body.name.clone()).collect();
+        self.setup_of(bodies, &names, given)
+    }
+
+    /// The setup of bodies with these names; with joints the bodies are not in it.
+    pub(super) fn setup_of(
+        &self,
+        bodies: Vec<BodySpec>,
+        body_names: &[String],
+        given: &dyn Fn(&str) -> bool,
+    ) -> Result<Setup, ScenarioError> {
         crate::motion::finite("gravity", &self.gravity)?;
         crate::motion::positive("time_step", &[self.time_step])?;
         let steps = self.duration / self.time_step;
@@ -328,11 +370,10 @@ impl Config {
             return Err(ScenarioError::value("duration", message));
         }
         let surface = self.surface()?;
-        let bodies = self.bodies()?;
         let planes = self.planes()?;
-        let names: Vec<&str> = bodies
+        let names: Vec<&str> = body_names
             .iter()
-            .map(|body| body.name.as_str())
+            .map(String::as_str)
             .chain(planes.iter().map(|plane| plane.name.as_str()))
             .collect();
         for (i, name) in names.iter().enumerate() {
@@ -343,7 +384,7 @@ impl Config {
             } else {
                 continue;
             };
-            let key = match i.checked_sub(bodies.len()) {
+            let key = match i.checked_sub(body_names.len()) {
                 None => format!("bodies[{i}].name"),
                 Some(place) => format!("planes[{place}].name"),
             };
@@ -375,7 +416,7 @@ impl Config {
             None => OnZeno::Continue,
         };
         Ok(Setup {
-            samples: self.samples(spec.bodies.len())?,
+            samples: self.samples(body_names.len())?,
             gravity: spec.gravity,
             spec,
             limits: Limits {
@@ -577,20 +618,21 @@ impl BodyConfig {
     fn build(&self, key: &str) -> Result<BodySpec, ScenarioError> {
         let of = |part: &str| format!("{key}.{part}");
         let named = |message: String| format!("`{}`: {message}", self.name);
-        crate::motion::finite(&of("position"), &self.position)?;
-        crate::motion::finite(&of("velocity"), &self.velocity)?;
-        crate::motion::finite(&of("angular_velocity"), &self.angular_velocity)?;
-        let shape = self.shape.build(&of("shape"))?;
-        let still = self.velocity == [0.0; 3] && self.angular_velocity == [0.0; 3];
-        if self.fixed && !still {
-            let which = if self.velocity == [0.0; 3] {
-                "angular_velocity"
-            } else {
-                "velocity"
-            };
-            let message = named("a fixed body cannot move".to_owned());
-            return Err(ScenarioError::value(&of(which), message));
-        }
+        let Some(position) = self.position else {
+            return Err(ScenarioError::value(
+                &of("position"),
+                named("missing".to_owned()),
+            ));
+        };
+        let (velocity, angular_velocity) = self.velocities(key)?;
+        crate::motion::finite(&of("position"), &position)?;
+        let Some(shape) = &self.shape else {
+            return Err(ScenarioError::value(
+                &of("shape"),
+                named("missing".to_owned()),
+            ));
+        };
+        let shape = shape.build(&of("shape"))?;
         let wrong = |error: GeometryError| {
             let part = match error {
                 GeometryError::NonPositiveMass { .. }
@@ -624,9 +666,104 @@ impl BodyConfig {
             name: self.name.clone(),
             mass,
             shape,
-            configuration: Se3::new(self.attitude(key)?, Vector3::from(self.position)),
-            velocity: Vector3::from(self.velocity),
-            angular_velocity: Vector3::from(self.angular_velocity),
+            configuration: Se3::new(self.attitude(key)?, Vector3::from(position)),
+            velocity,
+            angular_velocity,
+        })
+    }
+
+    /// Velocities, which a fixed body has none of.
+    fn velocities(&self, key: &str) -> Result<(Vector3<f64>, Vector3<f64>), ScenarioError> {
+        let of = |part: &str| format!("{key}.{part}");
+        let velocity = self.velocity.unwrap_or_default();
+        let angular_velocity = self.angular_velocity.unwrap_or_default();
+        crate::motion::finite(&of("velocity"), &velocity)?;
+        crate::motion::finite(&of("angular_velocity"), &angular_velocity)?;
+        let still = velocity == [0.0; 3] && angular_velocity == [0.0; 3];
+        if self.fixed && !still {
+            let which = if velocity == [0.0; 3] {
+                "angular_velocity"
+            } else {
+                "velocity"
+            };
+            let message = format!("`{}`: a fixed body cannot move", self.name);
+            return Err(ScenarioError::value(&of(which), message));
+        }
+        Ok((Vector3::from(velocity), Vector3::from(angular_velocity)))
+    }
+
+    /// Mass and place of a body in a world with joints; without `joints` nothing places it.
+    pub(super) fn part(&self, key: &str, alone: bool) -> Result<Part, ScenarioError> {
+        let of = |part: &str| format!("{key}.{part}");
+        let fault = |part: &str, message: &str| {
+            Err(ScenarioError::value(
+                &of(part),
+                format!("`{}`: {message}", self.name),
+            ))
+        };
+        let (velocity, angular_velocity) = self.velocities(key)?;
+        let Some(position) = self.position else {
+            if self.fixed || alone {
+                return fault("position", "missing");
+            }
+            for (part, given) in [
+                ("quaternion", self.quaternion.is_some()),
+                ("rotation", self.rotation.is_some()),
+                ("velocity", self.velocity.is_some()),
+                ("angular_velocity", self.angular_velocity.is_some()),
+            ] {
+                if given {
+                    return fault(part, "given without a position, which a joint places");
+                }
+            }
+            let place = Placed {
+                configuration: None,
+                velocity,
+                angular_velocity,
+            };
+            return Ok((self.mass_of(key)?, place));
+        };
+        crate::motion::finite(&of("position"), &position)?;
+        let place = Placed {
+            configuration: Some(Se3::new(self.attitude(key)?, Vector3::from(position))),
+            velocity,
+            angular_velocity,
+        };
+        Ok((self.mass_of(key)?, place))
+    }
+
+    /// Mass and inertia about the center of mass; `None` if the body is fixed.
+    fn mass_of(&self, key: &str) -> Result<Option<MassProperties>, ScenarioError> {
+        let of = |part: &str| format!("{key}.{part}");
+        let named = |message: String| format!("`{}`: {message}", self.name);
+        let shape = match &self.shape {
+            Some(shape) => Some(shape.build(&of("shape"))?),
+            None => None,
+        };
+        if self.fixed {
+            return Ok(None);
+        }
+        let Some(mass) = self.mass else {
+            return Err(ScenarioError::value(
+                &of("mass"),
+                named("missing".to_owned()),
+            ));
+        };
+        let made = match (&self.inertia, shape) {
+            (Some(rows), _) => MassProperties::new(mass, Matrix3::from_fn(|i, j| rows[i][j])),
+            (None, Some(shape)) => shape.mass_properties(mass),
+            (None, None) => {
+                let message = named("a body without a shape needs its inertia".to_owned());
+                return Err(ScenarioError::value(&of("inertia"), message));
+            }
+        };
+        made.map(Some).map_err(|error| {
+            let part = match error {
+                GeometryError::NonPositiveMass { .. }
+                | GeometryError::NonFinite { what: "mass" } => "mass",
+                _ => "inertia",
+            };
+            ScenarioError::value(&of(part), named(error.to_string()))
         })
     }
 

@@ -2,6 +2,7 @@
 
 mod config;
 mod fill;
+mod joints;
 mod output;
 mod report;
 mod scheme;
@@ -18,7 +19,11 @@ use threads::Threads;
 
 /// Any world.
 pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
-    let (world, mut record) = World::new(input)?;
+    let (config, record) = World::read(input)?;
+    if config.is_jointed() {
+        return joints::run(&config, input, record);
+    }
+    let (world, mut record) = World::new(&config, input, record)?;
     let mut log = Log::new(&world);
     let (mut impacts, duration) = (0, world.setup.limits.duration);
     let end = world.run(&mut |event: Event<'_>| {
@@ -101,20 +106,36 @@ impl World {
             ..Overrides::default()
         };
         let input = Input::new("world", include_str!("../world.toml"), &overrides)?;
-        let made = Self::new(&input).map_err(|error| input.locate(error));
+        let made = Self::read(&input).and_then(|(config, record)| {
+            if config.is_jointed() {
+                let message =
+                    "worlds with joints are run by `carom run world` and `carom_motion::jointed`";
+                return Err(ScenarioError::value("joints", message));
+            }
+            Self::new(&config, &input, record)
+        });
+        let made = made.map_err(|error| input.locate(error));
         made.map(|(world, _)| world)
     }
 
-    fn new(input: &Input<'_>) -> Result<(Self, Record), ScenarioError> {
+    fn read(input: &Input<'_>) -> Result<(Config, Record), ScenarioError> {
         let (mut config, mut record) = input.begin::<Config>()?;
         let left_out = config.keep_given(&|key| input.is_given(key), input.has_file())?;
         if let Some(parameters) = record.parameters.as_object_mut() {
             parameters.retain(|key, _| !left_out.contains(&key.as_str()));
         }
+        Ok((config, record))
+    }
+
+    fn new(
+        config: &Config,
+        input: &Input<'_>,
+        record: Record,
+    ) -> Result<(Self, Record), ScenarioError> {
         let setup = config.setup(&|key| input.is_given(key))?;
         let world =
             carom_motion::world::World::new(&setup.spec).map_err(|error| setup.name_key(&error))?;
-        let scheme = setup.choose(&config, &world)?;
+        let scheme = setup.choose(config, &world)?;
         let threads = match scheme {
             Scheme::Events => Threads::default(),
             Scheme::TimeStepping => Threads::new(input.threads()),

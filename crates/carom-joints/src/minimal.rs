@@ -1,0 +1,249 @@
+//! Velocities that the joints allow, in coordinates of their own: twists of the roots and relative twists along the tree.
+
+use crate::elimination::rate;
+use crate::frames::{Row, stack};
+use crate::multibody::Multibody;
+use carom_variational::State;
+use nalgebra::{DMatrix, DVector, Vector6};
+
+/// Length of a projected unit vector below which it counts as zero.
+const VANISHES: f64 = 1e-8;
+
+/// Basis of the velocities that all joints allow at a configuration.
+#[derive(Clone, Debug)]
+pub struct Basis {
+    /// Velocity of each body for a unit of each coordinate: 6 × n, zero for fixed bodies.
+    pub columns: Vec<DMatrix<f64>>,
+    /// Mass matrix with rotors (n × n).
+    pub mass: DMatrix<f64>,
+    n: usize,
+}
+
+impl Basis {
+    /// The basis at some states, with the rows there.
+    pub fn new(multibody: &Multibody, states: &[State], rows: &[Row]) -> Self {
+        let scene = multibody.scene();
+        let mut relative: Vec<Vec<Vector6<f64>>> = Vec::new();
+        for branch in &scene.tree.branches {
+            let own = branch.joint.map_or(Vec::new(), |joint| {
+                let (first, rates) = multibody.rows_of(joint);
+                let rows = rows[first..rates].iter();
+                rows.map(|row| {
+                    if branch.is_child {
+                        row.child
+                    } else {
+                        row.parent
+                    }
+                })
+                .collect()
+            });
+            relative.push(null_space(&own, multibody.size()));
+        }
+        let n: usize = relative.iter().map(Vec::len).sum();
+        let mut columns = vec![DMatrix::zeros(6, n); multibody.n_bodies()];
+        let mut next = 0;
+        for (branch, free) in scene.tree.branches.iter().zip(&relative) {
+            if let Some(towards) = branch.towards {
+                columns[branch.body] =
+                    carried(&states[towards], &states[branch.body], &columns[towards]);
+            }
+            for twist in free {
+                columns[branch.body].set_column(next, twist);
+                next += 1;
+            }
+        }
+        let mut basis = Self {
+            columns,
+            mass: DMatrix::zeros(n, n),
+            n,
+        };
+        basis.close_loops(multibody, rows);
+        basis.weigh(multibody, rows);
+        basis
+    }
+
+    /// Number of degrees of freedom.
+    pub fn dim(&self) -> usize {
+        self.n
+    }
+
+    /// A row on the bodies as a row on the coordinates.
+    pub fn covector(&self, row: &Row, ends: &[Option<usize>; 2]) -> DVector<f64> {
+        let mut out = DVector::zeros(self.n);
+        let [parent, child] = *ends;
+        if let Some(body) = parent {
+            out += self.columns[body].tr_mul(&row.parent);
+        }
+        if let Some(body) = child {
+            out += self.columns[body].tr_mul(&row.child);
+        }
+        out
+    }
+
+    /// Coordinates of velocities that the joints allow: the closest in the kinetic metric.
+    pub fn coordinates(
+        &self,
+        multibody: &Multibody,
+        velocities: &[Vector6<f64>],
+        rows: &[Row],
+    ) -> Option<DVector<f64>> {
+        let mut momentum = DVector::zeros(self.n);
+        for (body, column) in self.columns.iter().enumerate() {
+            if multibody.rigid(body).is_some() {
+                momentum += column.tr_mul(&(multibody.scene().masses[body] * velocities[body]));
+            }
+        }
+        for (j, joint) in multibody.joints().iter().enumerate() {
+            let (_, first) = multibody.rows_of(j);
+            for (k, c) in joint
+                .coordinates
+                .iter()
+                .enumerate()
+                .filter(|(_, c)| c.armature > 0.0)
+            {
+                let row = &rows[first + k];
+                let spin = c.armature * rate(row, multibody.ends(j), velocities);
+                momentum += self.covector(row, multibody.ends(j)) * spin;
+            }
+        }
+        Some(self.mass.clone().cholesky()?.solve(&momentum))
+    }
+
+    /// Keeps the velocities that the rows of closing joints allow, too.
+    fn close_loops(&mut self, multibody: &Multibody, rows: &[Row]) {
+        let mut closing: Vec<DVector<f64>> = Vec::new();
+        for &joint in &multibody.scene().tree.loops {
+            let (first, rates) = multibody.rows_of(joint);
+            for row in &rows[first..rates] {
+                let mut form = self.covector(row, multibody.ends(joint));
+                let length = form.norm();
+                if length > 0.0 {
+                    form /= length;
+                    orthogonal(&mut form, &closing);
+                    if form.norm() > VANISHES {
+                        closing.push(form.normalize());
+                    }
+                }
+            }
+        }
+        if closing.is_empty() {
+            return;
+        }
+        let mut kept: Vec<DVector<f64>> = Vec::new();
+        for k in 0..self.n {
+            let mut unit = DVector::zeros(self.n);
+            unit[k] = 1.0;
+            orthogonal(&mut unit, &closing);
+            orthogonal(&mut unit, &kept);
+            if unit.norm() > 1e-4 && kept.len() + closing.len() < self.n {
+                kept.push(unit.normalize());
+            }
+        }
+        let turn = DMatrix::from_columns(&kept);
+        for column in &mut self.columns {
+            *column = &*column * &turn;
+        }
+        self.n = kept.len();
+    }
+
+    fn weigh(&mut self, multibody: &Multibody, rows: &[Row]) {
+        let mut mass = DMatrix::zeros(self.n, self.n);
+        for (body, column) in self.columns.iter().enumerate() {
+            if multibody.rigid(body).is_some() {
+                mass += column.transpose() * multibody.scene().masses[body] * column;
+            }
+        }
+        for (j, joint) in multibody.joints().iter().enumerate() {
+            let (_, first) = multibody.rows_of(j);
+            for (k, c) in joint
+                .coordinates
+                .iter()
+                .enumerate()
+                .filter(|(_, c)| c.armature > 0.0)
+            {
+                let row = self.covector(&rows[first + k], multibody.ends(j));
+                mass += &row * row.transpose() * c.armature;
+            }
+        }
+        self.mass = mass;
+    }
+}
+
+/// Velocities of a body that moves with another as one.
+fn carried(with: &State, body: &State, columns: &DMatrix<f64>) -> DMatrix<f64> {
+    let mut out = columns.clone();
+    let arm = body.position - with.position;
+    for mut column in out.column_iter_mut() {
+        let linear = column.fixed_rows::<3>(0).into_owned();
+        let turning = with
+            .rotation
+            .rotate(&column.fixed_rows::<3>(3).into_owned());
+        let moved = stack(
+            &(linear + turning.cross(&arm)),
+            &body.rotation.rotate_back(&turning),
+        );
+        column.copy_from(&moved);
+    }
+    out
+}
+
+fn orthogonal(vector: &mut DVector<f64>, others: &[DVector<f64>]) {
+    for _ in 0..2 {
+        for other in others {
+            let along = other.dot(vector);
+            vector.axpy(-along, other, 1.0);
+        }
+    }
+}
+
+/// Orthonormal basis of the twists that no row sees, with angles counted in lengths of `size`.
+fn null_space(rows: &[Vector6<f64>], size: f64) -> Vec<Vector6<f64>> {
+    let mut taken: Vec<Vector6<f64>> = Vec::new();
+    let add = |mut vector: Vector6<f64>, least: f64, taken: &mut Vec<Vector6<f64>>| {
+        for _ in 0..2 {
+            for other in taken.iter() {
+                vector -= other * other.dot(&vector);
+            }
+        }
+        let length = vector.norm();
+        if length > least {
+            taken.push(vector / length);
+        }
+    };
+    for row in rows {
+        let mut scaled = *row;
+        for k in 3..6 {
+            scaled[k] /= size;
+        }
+        let length = scaled.norm();
+        if length > 0.0 {
+            add(scaled / length, VANISHES, &mut taken);
+        }
+    }
+    let fixed = taken.len();
+    // Six units span everything: the longest remainder is at least 1/√6.
+    while taken.len() < 6 {
+        let rest = |k: usize| {
+            let unit = Vector6::ith(k, 1.0);
+            let along: f64 = taken.iter().map(|other| other[k] * other[k]).sum();
+            (unit, 1.0 - along)
+        };
+        let best = (0..6)
+            .map(rest)
+            .fold((Vector6::zeros(), -1.0), |best, next| {
+                if next.1 > best.1 { next } else { best }
+            });
+        let before = taken.len();
+        add(best.0, 0.0, &mut taken);
+        if taken.len() == before {
+            break;
+        }
+    }
+    let mut free = taken.split_off(fixed);
+    for twist in &mut free {
+        for k in 3..6 {
+            twist[k] /= size;
+        }
+    }
+    free
+}

@@ -1,0 +1,161 @@
+//! Steps of higher order, previews, and replies to impulses.
+
+use super::{Modes, Step, Stepper};
+use crate::JointError;
+use crate::coordinates::Actuator;
+use crate::elimination::{push, rate};
+use crate::frames::Row;
+use crate::multibody::Posture;
+use nalgebra::{DMatrix, SymmetricEigen, Vector3, Vector6};
+
+impl Stepper<'_> {
+    /// A step of the order of some fractions that add up to 1, made of steps of order 2.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`step`](Self::step).
+    pub fn compose(
+        &mut self,
+        start: &Posture,
+        time: f64,
+        length: f64,
+        fractions: &[f64],
+        modes: &Modes,
+    ) -> Result<Step, JointError> {
+        let [first, rest @ ..] = fractions else {
+            return self.step(start, time, length, modes);
+        };
+        if !rest.is_empty() {
+            self.forget();
+        }
+        let mut whole = self.step(start, time, first * length, modes)?;
+        let mut at = time + first * length;
+        for fraction in rest {
+            let part = fraction * length;
+            self.forget();
+            let next = self.step(&whole.end, at, part, modes)?;
+            at += part;
+            whole.works.add(&next.works);
+            for (load, more) in whole.loads.iter_mut().zip(&next.loads) {
+                load.add(more);
+            }
+            for (holding, more) in whole.holding.iter_mut().zip(&next.holding) {
+                holding[0] += more[0];
+                holding[1] += more[1];
+            }
+            (whole.end, whole.rates) = (next.end, next.rates);
+            whole.residual = whole.residual.max(next.residual);
+            whole.iterations += next.iterations;
+        }
+        Ok(whole)
+    }
+
+    /// A step that is thrown away: the next one starts as if it had not been.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`step`](Self::step).
+    pub fn preview(
+        &mut self,
+        start: &Posture,
+        time: f64,
+        length: f64,
+        fractions: &[f64],
+        modes: &Modes,
+    ) -> Result<Step, JointError> {
+        let history = self.history.clone();
+        let step = self.compose(start, time, length, fractions, modes);
+        self.history = history;
+        step
+    }
+
+    /// Number of conditions at a posture, and how many of them are independent.
+    ///
+    /// # Errors
+    ///
+    /// [`JointError::SingularJoints`].
+    pub fn condition_ranks(&mut self, posture: &Posture) -> Result<(usize, usize), JointError> {
+        let mb = self.multibody;
+        let mut rows = Vec::new();
+        mb.rows(&posture.states, &posture.q, &mut rows);
+        mb.factor(&mut self.elimination, &rows, &mb.conditions_only(), 0.0)?;
+        Ok(self.elimination.rank())
+    }
+
+    /// Velocities of the bodies and impulses of the joints after impulses on rows of coordinates.
+    ///
+    /// # Errors
+    ///
+    /// [`JointError::SingularJoints`].
+    pub fn strike(
+        &mut self,
+        posture: &Posture,
+        rows: &[Row],
+        impulses: &[f64],
+        time: f64,
+    ) -> Result<(Vec<Vector6<f64>>, Vec<f64>), JointError> {
+        let mb = self.multibody;
+        self.compliances(0.0, &Modes::free(mb));
+        mb.factor(&mut self.elimination, rows, &self.compliance, time)?;
+        let mut change = vec![Vector6::zeros(); mb.n_bodies()];
+        for (row, impulse) in impulses.iter().enumerate().filter(|(_, p)| **p != 0.0) {
+            let ends = mb.ends(mb.joint_of_row(row));
+            push(&rows[row], ends, *impulse, &mut change);
+        }
+        let mut multipliers = vec![0.0; mb.n_rows()];
+        self.wanted.fill(0.0);
+        let scene = mb.scene();
+        self.elimination
+            .solve(&scene, rows, &self.wanted, &mut change, &mut multipliers);
+        mb.velocities(&posture.states, &mut self.velocities);
+        for (velocity, before) in change.iter_mut().zip(&self.velocities) {
+            *velocity += before;
+        }
+        Ok((change, multipliers))
+    }
+
+    /// Largest frequency of the springs and proportional gains at a posture (rad/s), with its coordinate.
+    ///
+    /// # Errors
+    ///
+    /// [`JointError::SingularJoints`].
+    pub fn fastest(&mut self, posture: &Posture) -> Result<Option<(f64, usize)>, JointError> {
+        let mb = self.multibody;
+        let mut rows = Vec::new();
+        mb.rows(&posture.states, &posture.q, &mut rows);
+        let mut sprung = Vec::new();
+        self.each_coordinate(|_, joint, row, k, c| {
+            let gain = c.actuator.as_ref().map_or(0.0, Actuator::proportional);
+            if c.stiffness + gain > 0.0 {
+                sprung.push((joint, row, k, (c.stiffness + gain).sqrt()));
+            }
+        });
+        let n = sprung.len();
+        if n == 0 {
+            return Ok(None);
+        }
+        let mut still = posture.clone();
+        for state in &mut still.states {
+            state.linear_momentum = Vector3::zeros();
+            state.angular_momentum = Vector3::zeros();
+        }
+        let mut matrix = DMatrix::zeros(n, n);
+        let mut impulses = vec![0.0; mb.n_rows()];
+        for (j, &(_, row, _, root)) in sprung.iter().enumerate() {
+            impulses[row] = root;
+            let (reply, _) = self.strike(&still, &rows, &impulses, 0.0)?;
+            impulses[row] = 0.0;
+            for (i, &(joint, row, _, root)) in sprung.iter().enumerate() {
+                matrix[(i, j)] = root * rate(&rows[row], mb.ends(joint), &reply);
+            }
+        }
+        let eigen = SymmetricEigen::new((&matrix + matrix.transpose()) * 0.5);
+        let mut best: Option<(f64, usize)> = None;
+        for (k, value) in eigen.eigenvalues.iter().enumerate() {
+            if best.is_none_or(|(most, _)| *value > most) {
+                best = Some((*value, sprung[eigen.eigenvectors.column(k).iamax()].2));
+            }
+        }
+        Ok(best.map(|(square, k)| (square.max(0.0).sqrt(), k)))
+    }
+}

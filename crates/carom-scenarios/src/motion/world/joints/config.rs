@@ -1,0 +1,524 @@
+//! `[[joints]]` of a world, and what can be wrong with them.
+
+use crate::ScenarioError;
+use carom_lie::So3;
+use carom_motion::joints::coordinates::{Actuator, CoordinateSpec, Rule, Table};
+use carom_motion::joints::frames::Frame;
+use carom_motion::joints::kinds::{KINDS, Kind};
+use carom_motion::joints::{BallSpec, JointSpec};
+use nalgebra::{Matrix3, Vector3};
+use serde::Deserialize;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(in super::super) struct JointConfig {
+    pub(super) name: String,
+    #[serde(rename = "type")]
+    pub(super) kind: String,
+    #[serde(default)]
+    parent: Option<String>,
+    child: String,
+    #[serde(default)]
+    parent_frame: FrameConfig,
+    #[serde(default)]
+    child_frame: FrameConfig,
+    #[serde(default)]
+    axis: Option<[f64; 3]>,
+    #[serde(default)]
+    axis2: Option<[f64; 3]>,
+    #[serde(default)]
+    axes: Option<[[f64; 3]; 3]>,
+    #[serde(default)]
+    names: Option<Vec<String>>,
+    #[serde(default)]
+    length: Option<f64>,
+    #[serde(default)]
+    position: Option<Numbers>,
+    #[serde(default)]
+    velocity: Option<Numbers>,
+    #[serde(default)]
+    limits: Option<LimitsConfig>,
+    #[serde(default)]
+    stiffness: Option<Numbers>,
+    #[serde(default)]
+    rest: Option<Numbers>,
+    #[serde(default)]
+    damping: Option<Numbers>,
+    #[serde(default)]
+    friction: Option<Numbers>,
+    #[serde(default)]
+    armature: Option<Numbers>,
+    #[serde(default)]
+    actuator: Option<ActuatorConfig>,
+    #[serde(default)]
+    actuators: Option<Vec<ActuatorConfig>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FrameConfig {
+    #[serde(default)]
+    position: [f64; 3],
+    #[serde(default)]
+    quaternion: Option<[f64; 4]>,
+    #[serde(default)]
+    rotation: Option<[[f64; 3]; 3]>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LimitsConfig {
+    #[serde(default)]
+    lower: Option<Numbers>,
+    #[serde(default)]
+    upper: Option<Numbers>,
+    #[serde(default)]
+    restitution: Option<Numbers>,
+}
+
+/// One number for all coordinates, or one for each.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+enum Numbers {
+    One(f64),
+    Each(Vec<f64>),
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+enum Value {
+    Number(f64),
+    Text(String),
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ActuatorConfig {
+    #[serde(rename = "type", default)]
+    kind: Option<String>,
+    #[serde(default)]
+    value: Option<Value>,
+    #[serde(default)]
+    times: Option<Vec<f64>>,
+    #[serde(default)]
+    values: Option<Vec<f64>>,
+    #[serde(default)]
+    proportional: Option<f64>,
+    #[serde(default)]
+    derivative: Option<f64>,
+    #[serde(default)]
+    limit: Option<f64>,
+}
+
+/// A joint as a specification, with the names of its coordinates.
+pub(super) struct Built {
+    pub(super) spec: JointSpec,
+    pub(super) names: Vec<String>,
+}
+
+/// Names of the bodies, and whether each of them moves.
+pub(super) struct Things<'a> {
+    pub(super) bodies: &'a [(String, bool)],
+    pub(super) planes: &'a [String],
+}
+
+impl JointConfig {
+    pub(super) fn build(&self, key: &str, things: &Things<'_>) -> Result<Built, ScenarioError> {
+        let fault = |part: &str, message: String| {
+            ScenarioError::value(
+                &format!("{key}.{part}"),
+                format!("`{}`: {message}", self.name),
+            )
+        };
+        let Some(kind) = Kind::named(&self.kind) else {
+            let known: Vec<&str> = KINDS.iter().map(|kind| kind.name).collect();
+            let message = format!("unknown type `{}`; known: {}", self.kind, known.join(", "));
+            return Err(fault("type", message));
+        };
+        self.check_keys(kind, &fault)?;
+        let find = |part: &str, name: &str| {
+            if things.planes.iter().any(|plane| plane == name) {
+                return Err(fault(part, format!("`{name}` is a plane: use \"ground\"")));
+            }
+            let found = things.bodies.iter().position(|(body, _)| body == name);
+            found.ok_or_else(|| fault(part, format!("no body is called `{name}`")))
+        };
+        let parent = match self.parent.as_deref() {
+            None | Some("ground") => None,
+            Some(name) => Some(find("parent", name)?),
+        };
+        let child = find("child", &self.child)?;
+        if parent == Some(child) {
+            return Err(fault(
+                "child",
+                format!("`{}` is parent and child", self.child),
+            ));
+        }
+        if !things.bodies[child].1 {
+            let message = format!("`{}` is fixed; make it the parent", self.child);
+            return Err(fault("child", message));
+        }
+        let names = self.coordinate_names(kind, &fault)?;
+        let coordinates = self.coordinates(kind, &fault)?;
+        let ball = self.ball(kind, &fault)?;
+        let spec = JointSpec {
+            name: self.name.clone(),
+            kind,
+            parent,
+            child,
+            parent_frame: self.parent_frame.build(&format!("{key}.parent_frame"))?,
+            child_frame: self.child_frame.build(&format!("{key}.child_frame"))?,
+            axes: self.given_axes(kind, &fault)?,
+            length: self.length,
+            coordinates,
+            ball,
+        };
+        Ok(Built { spec, names })
+    }
+
+    /// Keys that the type does not take.
+    fn check_keys(
+        &self,
+        kind: &Kind,
+        fault: &dyn Fn(&str, String) -> ScenarioError,
+    ) -> Result<(), ScenarioError> {
+        use carom_motion::joints::kinds::Axes;
+        let ball = kind.is_spherical();
+        let some = !kind.coordinates.is_empty();
+        let keys = [
+            (
+                "axis",
+                self.axis.is_some(),
+                matches!(kind.axes, Axes::One | Axes::Two),
+            ),
+            ("axis2", self.axis2.is_some(), kind.axes == Axes::Two),
+            ("axes", self.axes.is_some(), kind.axes == Axes::Three),
+            ("names", self.names.is_some(), some),
+            ("length", self.length.is_some(), kind.name == "distance"),
+            ("position", self.position.is_some(), some || ball),
+            ("velocity", self.velocity.is_some(), some || ball),
+            ("limits", self.limits.is_some(), some || ball),
+            ("stiffness", self.stiffness.is_some(), some),
+            ("rest", self.rest.is_some(), some),
+            ("damping", self.damping.is_some(), some || ball),
+            ("friction", self.friction.is_some(), some),
+            ("armature", self.armature.is_some(), some),
+            ("actuator", self.actuator.is_some(), some),
+            ("actuators", self.actuators.is_some(), some),
+        ];
+        for (name, given, taken) in keys {
+            if given && !taken {
+                return Err(fault(name, format!("is no key of a `{}` joint", kind.name)));
+            }
+        }
+        if self.actuator.is_some() && self.actuators.is_some() {
+            let message = "give either `actuator` or `actuators`".to_owned();
+            return Err(fault("actuators", message));
+        }
+        Ok(())
+    }
+
+    fn coordinate_names(
+        &self,
+        kind: &Kind,
+        fault: &dyn Fn(&str, String) -> ScenarioError,
+    ) -> Result<Vec<String>, ScenarioError> {
+        let n = kind.coordinates.len();
+        if let Some(names) = &self.names {
+            if names.len() != n {
+                return Err(fault(
+                    "names",
+                    format!("{} names for {n} coordinates", names.len()),
+                ));
+            }
+            return Ok(names.clone());
+        }
+        let one = |suffix: &str| match suffix {
+            "" => self.name.clone(),
+            suffix => format!("{}.{suffix}", self.name),
+        };
+        Ok(kind.coordinates.iter().map(|c| one(c.suffix)).collect())
+    }
+
+    fn given_axes(
+        &self,
+        kind: &Kind,
+        fault: &dyn Fn(&str, String) -> ScenarioError,
+    ) -> Result<Vec<Vector3<f64>>, ScenarioError> {
+        use carom_motion::joints::kinds::Axes;
+        let finite = |key: &str, axis: &[f64; 3]| {
+            if axis.iter().all(|x| x.is_finite()) && axis.iter().any(|x| *x != 0.0) {
+                return Ok(Vector3::from(*axis));
+            }
+            Err(fault(key, format!("{axis:?} has no direction")))
+        };
+        match (kind.axes, &self.axis, &self.axis2, &self.axes) {
+            (Axes::One, Some(axis), _, _) => Ok(vec![finite("axis", axis)?]),
+            (Axes::Two, None, None, _) => Ok(Vec::new()),
+            (Axes::Two, first, second, _) => Ok(vec![
+                finite("axis", &first.unwrap_or([1.0, 0.0, 0.0]))?,
+                finite("axis2", &second.unwrap_or([0.0, 1.0, 0.0]))?,
+            ]),
+            (Axes::Three, _, _, Some(axes)) => {
+                axes.iter().map(|axis| finite("axes", axis)).collect()
+            }
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    fn coordinates(
+        &self,
+        kind: &Kind,
+        fault: &dyn Fn(&str, String) -> ScenarioError,
+    ) -> Result<Vec<CoordinateSpec>, ScenarioError> {
+        let n = kind.coordinates.len();
+        if n == 0 {
+            return Ok(Vec::new());
+        }
+        // One number for all, but for positions and velocities.
+        let spread = |key: &str, numbers: &Option<Numbers>, all: bool| {
+            let Some(numbers) = numbers else {
+                return Ok(None);
+            };
+            let list = match numbers {
+                Numbers::One(x) if all || n == 1 => vec![*x; n],
+                Numbers::One(_) => {
+                    return Err(fault(key, format!("a list of {n} numbers is needed")));
+                }
+                Numbers::Each(list) => list.clone(),
+            };
+            if list.len() != n {
+                return Err(fault(
+                    key,
+                    format!("{} numbers for {n} coordinates", list.len()),
+                ));
+            }
+            if let Some(x) = list.iter().find(|x| x.is_nan()) {
+                return Err(fault(key, format!("{x} is no number")));
+            }
+            Ok(Some(list))
+        };
+        let limits = self.limits.as_ref();
+        let lists = [
+            spread("position", &self.position, false)?,
+            spread("velocity", &self.velocity, false)?,
+            spread("stiffness", &self.stiffness, true)?,
+            spread("rest", &self.rest, true)?,
+            spread("damping", &self.damping, true)?,
+            spread("friction", &self.friction, true)?,
+            spread("armature", &self.armature, true)?,
+            spread("limits.lower", &limits.and_then(|l| l.lower.clone()), true)?,
+            spread("limits.upper", &limits.and_then(|l| l.upper.clone()), true)?,
+            spread(
+                "limits.restitution",
+                &limits.and_then(|l| l.restitution.clone()),
+                true,
+            )?,
+        ];
+        let [
+            position,
+            velocity,
+            stiffness,
+            rest,
+            damping,
+            friction,
+            armature,
+            lower,
+            upper,
+            e,
+        ] = lists;
+        let actuators = self.drives(n, fault)?;
+        let of = |list: &Option<Vec<f64>>, k: usize, default: f64| {
+            list.as_ref()
+                .and_then(|list| list.get(k).copied())
+                .unwrap_or(default)
+        };
+        let one = |(k, actuator): (usize, Option<Actuator>)| CoordinateSpec {
+            position: position.as_ref().map(|list| list[k]),
+            velocity: velocity.as_ref().map(|list| list[k]),
+            lower: of(&lower, k, f64::NEG_INFINITY),
+            upper: of(&upper, k, f64::INFINITY),
+            restitution: of(&e, k, 0.0),
+            stiffness: of(&stiffness, k, 0.0),
+            rest: of(&rest, k, 0.0),
+            damping: of(&damping, k, 0.0),
+            friction: of(&friction, k, 0.0),
+            armature: of(&armature, k, 0.0),
+            actuator,
+        };
+        Ok(actuators.into_iter().enumerate().map(one).collect())
+    }
+
+    fn drives(
+        &self,
+        n: usize,
+        fault: &dyn Fn(&str, String) -> ScenarioError,
+    ) -> Result<Vec<Option<Actuator>>, ScenarioError> {
+        let mut drives = Vec::with_capacity(n);
+        if let Some(list) = &self.actuators {
+            if list.len() != n {
+                let message = format!("{} actuators for {n} coordinates", list.len());
+                return Err(fault("actuators", message));
+            }
+            for (k, actuator) in list.iter().enumerate() {
+                drives.push(actuator.build(&format!("actuators[{k}]"), fault)?);
+            }
+        } else if let Some(actuator) = &self.actuator {
+            drives.push(actuator.build("actuator", fault)?);
+        }
+        drives.resize(n, None);
+        Ok(drives)
+    }
+
+    fn ball(
+        &self,
+        kind: &Kind,
+        fault: &dyn Fn(&str, String) -> ScenarioError,
+    ) -> Result<BallSpec, ScenarioError> {
+        let mut ball = BallSpec::default();
+        if !kind.is_spherical() {
+            return Ok(ball);
+        }
+        if self.limits.is_some() {
+            let message = "limits of spherical joints are not supported yet; a gimbal takes them";
+            return Err(fault("limits", message.to_owned()));
+        }
+        match &self.damping {
+            None => (),
+            Some(Numbers::One(x)) => ball.damping = *x,
+            Some(Numbers::Each(_)) => {
+                return Err(fault(
+                    "damping",
+                    "a spherical joint takes one number".to_owned(),
+                ));
+            }
+        }
+        if let Some(position) = &self.position {
+            let Numbers::Each(list) = position else {
+                return Err(fault(
+                    "position",
+                    "a quaternion [w, x, y, z] is needed".to_owned(),
+                ));
+            };
+            let [w, x, y, z] = list.as_slice() else {
+                return Err(fault("position", format!("{} numbers, not 4", list.len())));
+            };
+            ball.position = Some(attitude([*w, *x, *y, *z]).map_err(|m| fault("position", m))?);
+        }
+        if let Some(velocity) = &self.velocity {
+            let Numbers::Each(list) = velocity else {
+                return Err(fault("velocity", "three numbers are needed".to_owned()));
+            };
+            let [x, y, z] = list.as_slice() else {
+                return Err(fault("velocity", format!("{} numbers, not 3", list.len())));
+            };
+            ball.velocity = Some(Vector3::new(*x, *y, *z));
+        }
+        Ok(ball)
+    }
+}
+
+fn attitude([w, x, y, z]: [f64; 4]) -> Result<So3, String> {
+    let length = (w * w + x * x + y * y + z * z).sqrt();
+    if !((length - 1.0).abs() <= 1e-6) {
+        return Err(format!(
+            "[{w}, {x}, {y}, {z}] has the length {length}, not 1"
+        ));
+    }
+    So3::from_quaternion(w, &Vector3::new(x, y, z)).ok_or_else(|| "no rotation".to_owned())
+}
+
+impl FrameConfig {
+    fn build(&self, key: &str) -> Result<Frame, ScenarioError> {
+        crate::motion::finite(&format!("{key}.position"), &self.position)?;
+        let rotation = match (&self.quaternion, &self.rotation) {
+            (None, None) => So3::identity(),
+            (Some(_), Some(_)) => {
+                let message = "give either a quaternion or a rotation";
+                return Err(ScenarioError::value(&format!("{key}.quaternion"), message));
+            }
+            (Some(q), None) => attitude(*q)
+                .map_err(|message| ScenarioError::value(&format!("{key}.quaternion"), message))?,
+            (None, Some(rows)) => So3::from_matrix(&Matrix3::from_fn(|i, j| rows[i][j]))
+                .map_err(|error| ScenarioError::value(&format!("{key}.rotation"), error))?,
+        };
+        Ok(Frame {
+            position: Vector3::from(self.position),
+            axes: rotation.matrix(),
+        })
+    }
+}
+
+impl ActuatorConfig {
+    fn build(
+        &self,
+        key: &str,
+        fault: &dyn Fn(&str, String) -> ScenarioError,
+    ) -> Result<Option<Actuator>, ScenarioError> {
+        let of = |part: &str, message: String| fault(&format!("{key}.{part}"), message);
+        let given = [
+            ("value", self.value.is_some()),
+            ("times", self.times.is_some()),
+            ("values", self.values.is_some()),
+            ("proportional", self.proportional.is_some()),
+            ("derivative", self.derivative.is_some()),
+            ("limit", self.limit.is_some()),
+        ];
+        let Some(kind) = self.kind.as_deref() else {
+            return match given.iter().find(|(_, given)| *given) {
+                None => Ok(None),
+                Some(_) => Err(of("type", "missing".to_owned())),
+            };
+        };
+        let takes: &[&str] = match kind {
+            "constant" | "expression" => &["value", "limit"],
+            "table" => &["times", "values", "limit"],
+            "pd" => &["times", "values", "proportional", "derivative", "limit"],
+            other => {
+                let message = format!("unknown `{other}`; known: constant, table, pd, expression");
+                return Err(of("type", message));
+            }
+        };
+        if let Some((name, _)) = given
+            .iter()
+            .find(|(name, given)| *given && !takes.contains(name))
+        {
+            return Err(of(name, format!("is no key of a `{kind}` actuator")));
+        }
+        let table = || {
+            let (times, values) = (self.times.clone(), self.values.clone());
+            let missing = |part: &str| of(part, "missing".to_owned());
+            let times = times.ok_or_else(|| missing("times"))?;
+            let values = values.ok_or_else(|| missing("values"))?;
+            let message = format!("{times:?} must increase, with as many values");
+            Table::new(times, values).ok_or_else(|| of("times", message))
+        };
+        let rule = match (kind, &self.value) {
+            ("constant", Some(Value::Number(value))) if value.is_finite() => Rule::Constant(*value),
+            ("constant", _) => return Err(of("value", "a finite number is needed".to_owned())),
+            ("expression", value) => {
+                let given = match value {
+                    Some(Value::Text(text)) => format!("`{text}`: "),
+                    _ => String::new(),
+                };
+                let message = format!("{given}expressions are not supported yet: use a `table`");
+                return Err(of("type", message));
+            }
+            ("table", _) => Rule::Table(table()?),
+            _ => {
+                let gain = |part: &str, value: Option<f64>| {
+                    value.ok_or_else(|| of(part, "missing".to_owned()))
+                };
+                Rule::Pd {
+                    proportional: gain("proportional", self.proportional)?,
+                    derivative: self.derivative.unwrap_or(0.0),
+                    target: table()?,
+                }
+            }
+        };
+        Ok(Some(Actuator {
+            rule,
+            limit: self.limit.unwrap_or(f64::INFINITY),
+        }))
+    }
+}

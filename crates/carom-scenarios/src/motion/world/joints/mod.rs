@@ -1,0 +1,238 @@
+//! Worlds with `[[joints]]`.
+
+mod config;
+mod report;
+
+pub(super) use config::JointConfig;
+
+use super::config::{BodyConfig, Config, Setup};
+use crate::ScenarioError;
+use crate::config::Input;
+use carom_geometry::MassProperties;
+use carom_motion::jointed::{JointEvent, JointedSpec, JointedWorld};
+use carom_motion::joints::variational::RigidBody;
+use carom_motion::joints::{JointError, JointSpec, MultibodySpec, Placed};
+use carom_motion::world::{Laws, MotionError};
+use carom_report::Record;
+use config::Things;
+use std::collections::BTreeSet;
+
+/// Jointed bodies ready to run.
+pub(super) struct Jointed {
+    pub(super) setup: Setup,
+    pub(super) world: JointedWorld,
+    /// Names of the coordinates.
+    pub(super) coordinates: Vec<String>,
+    pub(super) planes: Vec<String>,
+}
+
+/// Runs a world with joints.
+pub(super) fn run(
+    config: &Config,
+    input: &Input<'_>,
+    mut record: Record,
+) -> Result<Record, ScenarioError> {
+    let jointed = Jointed::new(config, &|key| input.is_given(key))?;
+    let mut log = report::Log::new(&jointed);
+    let (mut impacts, duration) = (0, jointed.setup.limits.duration);
+    let single = jointed.setup.single();
+    let several = |index: usize| jointed.setup.several(index);
+    let laws = Laws {
+        single: single.as_law(),
+        several: &several,
+        on_zeno: jointed.setup.on_zeno,
+    };
+    let mut observe = |event: JointEvent<'_>| {
+        impacts += usize::from(matches!(event, JointEvent::Impact(_)));
+        if let JointEvent::Sample(sample) = &event {
+            input.progress.simulated(sample.time, duration, impacts);
+        }
+        log.note(&event);
+    };
+    let (limits, samples) = (&jointed.setup.limits, &jointed.setup.samples);
+    let end = jointed
+        .world
+        .run(&laws, limits, samples, None, &mut observe);
+    report::report(&jointed, &log, &end, &mut record);
+    Ok(record)
+}
+
+impl Jointed {
+    pub(super) fn new(
+        config: &Config,
+        given: &dyn Fn(&str) -> bool,
+    ) -> Result<Self, ScenarioError> {
+        for key in ["fill", "scheme", "stepping"] {
+            if given(key) {
+                let message = "worlds with joints do not take it yet";
+                return Err(ScenarioError::value(key, message));
+            }
+        }
+        let bodies = config.bodies.as_deref().unwrap_or_default();
+        if bodies.is_empty() {
+            return Err(ScenarioError::value("bodies", "at least one is needed"));
+        }
+        let joints = config.joints.as_deref().unwrap_or_default();
+        let mut parts = Vec::new();
+        let mut placed = Vec::new();
+        for (i, body) in bodies.iter().enumerate() {
+            let key = format!("bodies[{i}]");
+            let (mass, place) = body.part(&key, joints.is_empty())?;
+            parts.push((body.name.clone(), mass.as_ref().map(RigidBody::new)));
+            placed.push(place);
+        }
+        let names: Vec<String> = bodies.iter().map(|body| body.name.clone()).collect();
+        let setup = config.setup_of(Vec::new(), &names, given)?;
+        let planes: Vec<String> = setup
+            .spec
+            .planes
+            .iter()
+            .map(|plane| plane.name.clone())
+            .collect();
+        let mobile: Vec<(String, bool)> = parts
+            .iter()
+            .map(|(name, rigid)| (name.clone(), rigid.is_some()))
+            .collect();
+        let things = Things {
+            bodies: &mobile,
+            planes: &planes,
+        };
+        let mut specs: Vec<JointSpec> = Vec::new();
+        let mut coordinates = Vec::new();
+        for (i, joint) in joints.iter().enumerate() {
+            let key = format!("joints[{i}]");
+            let named = format!("{key}.name");
+            if joint.name.is_empty() {
+                return Err(ScenarioError::value(&named, "a name is needed"));
+            }
+            if specs.iter().any(|earlier| earlier.name == joint.name) {
+                return Err(ScenarioError::value(
+                    &named,
+                    format!("`{}` is there twice", joint.name),
+                ));
+            }
+            let built = joint.build(&key, &things)?;
+            specs.push(built.spec);
+            for name in built.names {
+                if coordinates.contains(&name) {
+                    let message = format!("two coordinates are called `{name}`");
+                    return Err(ScenarioError::value(&format!("{key}.names"), message));
+                }
+                coordinates.push(name);
+            }
+        }
+        refuse_touching(config, bodies, &planes, &specs, &mobile, &setup)?;
+        let spec = JointedSpec {
+            multibody: MultibodySpec {
+                bodies: parts,
+                joints: specs,
+                gravity: setup.gravity,
+                exact: setup.spec.flight == carom_motion::world::FlightRule::Exact,
+            },
+            placed,
+            flight: setup.spec.flight,
+            time_step: setup.spec.time_step,
+        };
+        let world = JointedWorld::new(&spec).map_err(|error| named(&error, joints, bodies))?;
+        Ok(Self {
+            setup,
+            world,
+            coordinates,
+            planes,
+        })
+    }
+}
+
+/// Names the joint or body at fault.
+fn named(error: &MotionError, joints: &[JointConfig], bodies: &[BodyConfig]) -> ScenarioError {
+    let message = format!("{}: {error}", error.kind());
+    let of_joint = |name: &str| joints.iter().position(|joint| joint.name == name);
+    let of_body = |name: &str| bodies.iter().position(|body| body.name == name);
+    let key = match error {
+        MotionError::Joint(JointError::NotPlaced { body }) => {
+            of_body(body).map(|i| format!("bodies[{i}].position"))
+        }
+        MotionError::Joint(JointError::StepTooLarge { .. }) => Some("time_step".to_owned()),
+        MotionError::Joint(
+            JointError::InvalidValue { joint, what, .. }
+            | JointError::InvalidKey { joint, what, .. },
+        ) => of_joint(joint).map(|i| format!("joints[{i}].{what}")),
+        MotionError::Joint(
+            JointError::NotAssembled { joint, .. }
+            | JointError::SingularJoints { joint, .. }
+            | JointError::InconsistentJoints { joint, .. },
+        ) => of_joint(joint).map(|i| format!("joints[{i}]")),
+        _ => None,
+    };
+    ScenarioError::value(&key.unwrap_or_else(|| "joints".to_owned()), message)
+}
+
+/// Contacts of jointed worlds are not there yet: pairs that could touch are refused.
+fn refuse_touching(
+    config: &Config,
+    bodies: &[BodyConfig],
+    planes: &[String],
+    joints: &[JointSpec],
+    mobile: &[(String, bool)],
+    setup: &Setup,
+) -> Result<(), ScenarioError> {
+    let n = bodies.len();
+    let moves = |thing: usize| mobile.get(thing).is_some_and(|(_, moves)| *moves);
+    let has_shape = |thing: usize| bodies.get(thing).is_none_or(|body| body.shape.is_some());
+    // Articulations: bodies that joints connect, not through the ground.
+    let mut group: Vec<usize> = (0..n).collect();
+    for joint in joints
+        .iter()
+        .filter(|joint| !joint.kind.conditions.is_empty())
+    {
+        if let Some(parent) = joint.parent.filter(|parent| moves(*parent)) {
+            let (from, to) = (group[parent], group[joint.child]);
+            group
+                .iter_mut()
+                .filter(|g| **g == from)
+                .for_each(|g| *g = to);
+        }
+    }
+    let adjacent: BTreeSet<(usize, usize)> = joints
+        .iter()
+        .filter_map(|joint| {
+            let parent = joint.parent?;
+            Some((parent.min(joint.child), parent.max(joint.child)))
+        })
+        .collect();
+    let (beside, within) = config.self_contact();
+    for i in 0..n {
+        for j in i + 1..n + planes.len() {
+            if !(moves(i) || moves(j)) || !has_shape(i) || !has_shape(j) {
+                continue;
+            }
+            let given = setup
+                .spec
+                .pairs
+                .iter()
+                .find(|(things, _)| *things == [i, j] || *things == [j, i]);
+            let collide = match given {
+                Some((_, surface)) => surface.collide,
+                None if adjacent.contains(&(i, j)) => beside,
+                None if j < n && moves(i) && moves(j) && group[i] == group[j] => within,
+                None => true,
+            };
+            if collide {
+                let second = bodies
+                    .get(j)
+                    .map_or_else(|| planes[j - n].as_str(), |body| &body.name);
+                let message = format!(
+                    "`{}` and `{second}` may touch, and contacts in worlds with joints are not supported yet: \
+                     set collide = false for them in [[pairs]], set contact.self = false for bodies of one \
+                     articulation, or leave out a shape (then `inertia` is needed)",
+                    bodies[i].name
+                );
+                return Err(ScenarioError::value("joints", message));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Mass and place of a body.
+pub(super) type Part = (Option<MassProperties>, Placed);

@@ -1,0 +1,503 @@
+//! The record of a world with joints.
+
+use super::Jointed;
+use crate::motion::figures::{MOST_LINES, Series, against_time};
+use crate::motion::world::World;
+use crate::motion::world::output::ImpactOutput;
+use carom_motion::hybrid::Ending;
+use carom_motion::jointed::{JointEvent, JointImpact, JointSample, JointedEnd, LimitContact};
+use carom_motion::joints::{Multibody, Posture};
+use carom_report::record::{Quantity, Record};
+use carom_variational::State;
+use nalgebra::Vector3;
+use serde_json::{Map, Value, json};
+
+/// Frames of the figures.
+const FRAMES: usize = 2_000;
+
+/// A limit that presses or pressed.
+struct Pressed {
+    contact: LimitContact,
+    begin: f64,
+    end: Option<f64>,
+}
+
+/// Events and states that a run reported.
+pub(super) struct Log<'w> {
+    jointed: &'w Jointed,
+    rows: Vec<Value>,
+    joint_rows: Vec<Value>,
+    loads: Vec<Value>,
+    impacts: Vec<Value>,
+    pressed: Vec<Pressed>,
+    times: Vec<f64>,
+    coordinates: Vec<Vec<f64>>,
+    energies: Vec<f64>,
+    stride: usize,
+    n_samples: usize,
+    last_sample: Option<f64>,
+}
+
+impl<'w> Log<'w> {
+    pub(super) fn new(jointed: &'w Jointed) -> Self {
+        Self {
+            jointed,
+            rows: Vec::new(),
+            joint_rows: Vec::new(),
+            loads: Vec::new(),
+            impacts: Vec::new(),
+            pressed: Vec::new(),
+            times: Vec::new(),
+            coordinates: Vec::new(),
+            energies: Vec::new(),
+            stride: jointed.setup.samples.len().div_ceil(FRAMES).max(1),
+            n_samples: 0,
+            last_sample: None,
+        }
+    }
+
+    pub(super) fn note(&mut self, event: &JointEvent<'_>) {
+        match *event {
+            JointEvent::Sample(sample) => self.sample(&sample),
+            JointEvent::Impact(impact) => {
+                if self.jointed.setup.output.impacts == ImpactOutput::All {
+                    self.impacts.push(self.impact(impact));
+                }
+            }
+            JointEvent::Established { time, contact } => self.pressed.push(Pressed {
+                contact,
+                begin: time,
+                end: None,
+            }),
+            JointEvent::Released { time, contact } => {
+                let mut open = self.pressed.iter_mut().rev();
+                if let Some(pressed) = open.find(|p| p.contact == contact && p.end.is_none()) {
+                    pressed.end = Some(time);
+                }
+            }
+            JointEvent::Mode { .. } => (),
+        }
+    }
+
+    fn sample(&mut self, sample: &JointSample<'_>) {
+        let mb = self.jointed.world.multibody();
+        for (body, state) in sample.posture.states.iter().enumerate() {
+            self.rows.push(row(mb, sample.time, body, state));
+        }
+        let joint_row = joint_row(mb, sample.time, sample.posture, sample.rates, sample.forces);
+        self.joint_rows.push(joint_row);
+        if let Some((loads, length)) = sample.loads {
+            for (j, load) in loads.iter().enumerate() {
+                let (f, m) = (load.force / length, load.moment / length);
+                self.loads
+                    .push(json!([sample.time, j, f.x, f.y, f.z, m.x, m.y, m.z]));
+            }
+        }
+        if self.n_samples.is_multiple_of(self.stride) {
+            self.times.push(sample.time);
+            self.coordinates.push(sample.posture.q.clone());
+            self.energies.push(mb.energy(sample.posture));
+        }
+        self.n_samples += 1;
+        self.last_sample = Some(sample.time);
+    }
+
+    fn limit(&self, contact: LimitContact) -> Map<String, Value> {
+        let mb = self.jointed.world.multibody();
+        let joint = joint_of(mb, contact.coordinate);
+        let mut map = Map::new();
+        map.insert("joint".to_owned(), json!(mb.joints()[joint].name));
+        let name = &self.jointed.coordinates[contact.coordinate];
+        map.insert("coordinate".to_owned(), json!(name));
+        let limit = if contact.upper { "upper" } else { "lower" };
+        map.insert("limit".to_owned(), json!(limit));
+        map
+    }
+
+    fn pressed(&self, pressed: &Pressed) -> Value {
+        let mut map = self.limit(pressed.contact);
+        map.insert("begin".to_owned(), json!(pressed.begin));
+        map.insert("end".to_owned(), json!(pressed.end));
+        Value::Object(map)
+    }
+
+    fn impact(&self, impact: &JointImpact) -> Value {
+        let mb = self.jointed.world.multibody();
+        let contacts: Vec<Value> = impact
+            .hits
+            .iter()
+            .map(|hit| {
+                let mut map = self.limit(hit.contact);
+                map.insert("impulse".to_owned(), json!(hit.impulse));
+                map.insert("normal_velocity".to_owned(), json!(hit.normal_velocity));
+                Value::Object(map)
+            })
+            .collect();
+        let joints: Vec<Value> = impact
+            .reactions
+            .iter()
+            .map(|reaction| {
+                json!({
+                    "joint": mb.joints()[reaction.joint].name,
+                    "impulse": list(&reaction.impulse),
+                    "moment": list(&reaction.moment),
+                })
+            })
+            .collect();
+        json!({
+            "time": impact.time,
+            "law": impact.law,
+            "energy_minus_j": impact.energy_minus,
+            "energy_plus_j": impact.energy_plus,
+            "contacts": contacts,
+            "joints": joints,
+        })
+    }
+}
+
+fn joint_of(mb: &Multibody, coordinate: usize) -> usize {
+    let all = 0..mb.joints().len();
+    all.into_iter()
+        .find(|j| mb.coordinates_of(*j).contains(&coordinate))
+        .unwrap_or(0)
+}
+
+fn list(v: &Vector3<f64>) -> Value {
+    json!([v.x, v.y, v.z])
+}
+
+/// Velocity of the center and angular velocity, both in space.
+fn velocity(mb: &Multibody, body: usize, state: &State) -> (Vector3<f64>, Vector3<f64>) {
+    match mb.rigid(body) {
+        None => (Vector3::zeros(), Vector3::zeros()),
+        Some(rigid) => {
+            let spin = rigid.angular_velocity(&state.angular_momentum);
+            (
+                state.linear_momentum / rigid.mass(),
+                state.rotation.rotate(&spin),
+            )
+        }
+    }
+}
+
+fn row(mb: &Multibody, time: f64, body: usize, state: &State) -> Value {
+    let (x, [qw, qx, qy, qz]) = (&state.position, super::super::report::quaternion(state));
+    let (v, w) = velocity(mb, body, state);
+    json!([
+        time, body, x.x, x.y, x.z, qw, qx, qy, qz, v.x, v.y, v.z, w.x, w.y, w.z
+    ])
+}
+
+/// Quaternion and angular velocity of a spherical joint.
+fn ball(mb: &Multibody, joint: usize, posture: &Posture) -> ([f64; 4], [f64; 3]) {
+    let of = &mb.joints()[joint];
+    let frames = of.frames(&posture.states);
+    let quaternion = carom_lie::So3::nearest(&of.relative(&frames)).map_or([f64::NAN; 4], |d| {
+        let (w, v) = d.quaternion();
+        let sign = if w < 0.0 { -1.0 } else { 1.0 };
+        [sign * w, sign * v.x, sign * v.y, sign * v.z]
+    });
+    let spin = |body: Option<usize>| match body {
+        Some(body) => velocity(mb, body, &posture.states[body]).1,
+        None => Vector3::zeros(),
+    };
+    let relative = spin(Some(of.child)) - spin(of.parent);
+    let rates = frames.parent.axes.transpose() * relative;
+    (quaternion, [rates.x, rates.y, rates.z])
+}
+
+fn joint_row(mb: &Multibody, time: f64, posture: &Posture, rates: &[f64], forces: &[f64]) -> Value {
+    let (mut q, mut v) = (vec![time], Vec::new());
+    for (j, joint) in mb.joints().iter().enumerate() {
+        if joint.kind.is_spherical() {
+            let (quaternion, spin) = ball(mb, j, posture);
+            q.extend(quaternion);
+            v.extend(spin);
+        } else {
+            q.extend(&posture.q[mb.coordinates_of(j)]);
+            v.extend(&rates[mb.coordinates_of(j)]);
+        }
+    }
+    q.extend(v);
+    q.extend(forces);
+    json!(q)
+}
+
+fn joint_columns(jointed: &Jointed) -> Vec<String> {
+    let mb = jointed.world.multibody();
+    let (mut q, mut v, mut t) = (vec!["time".to_owned()], Vec::new(), Vec::new());
+    for (j, joint) in mb.joints().iter().enumerate() {
+        if joint.kind.is_spherical() {
+            q.extend(["qw", "qx", "qy", "qz"].map(|s| format!("q:{}.{s}", joint.name)));
+            v.extend(["wx", "wy", "wz"].map(|s| format!("v:{}.{s}", joint.name)));
+        }
+        for name in &jointed.coordinates[mb.coordinates_of(j)] {
+            q.push(format!("q:{name}"));
+            v.push(format!("v:{name}"));
+            t.push(format!("t:{name}"));
+        }
+    }
+    q.extend(v);
+    q.extend(t);
+    q
+}
+
+fn final_joints(jointed: &Jointed, end: &JointedEnd) -> Value {
+    let mb = jointed.world.multibody();
+    let one = |values: &[f64]| match values {
+        [] => Value::Null,
+        [x] => json!(x),
+        list => json!(list),
+    };
+    let all = mb.joints().iter().enumerate().map(|(j, joint)| {
+        let (position, velocity) = if joint.kind.is_spherical() {
+            let (quaternion, spin) = ball(mb, j, &end.posture);
+            (json!(quaternion), json!(spin))
+        } else {
+            let range = mb.coordinates_of(j);
+            (one(&end.posture.q[range.clone()]), one(&end.rates[range]))
+        };
+        json!({"joint": joint.name, "position": position, "velocity": velocity})
+    });
+    Value::Array(all.collect())
+}
+
+fn final_states(mb: &Multibody, posture: &Posture) -> Value {
+    let all = posture.states.iter().enumerate().map(|(body, state)| {
+        let (v, w) = velocity(mb, body, state);
+        json!({
+            "body": mb.body_name(body),
+            "position": list(&state.position),
+            "quaternion": super::super::report::quaternion(state),
+            "velocity": list(&v),
+            "angular_velocity": list(&w),
+        })
+    });
+    Value::Array(all.collect())
+}
+
+fn joints(mb: &Multibody) -> Value {
+    let all = mb.joints().iter().map(|joint| {
+        json!({
+            "name": joint.name,
+            "type": joint.kind.name,
+            "parent": joint.parent.map_or("ground", |body| mb.body_name(body)),
+            "child": mb.body_name(joint.child),
+        })
+    });
+    Value::Array(all.collect())
+}
+
+fn constraints(jointed: &Jointed) -> Value {
+    let mb = jointed.world.multibody();
+    let (rows, rank) = jointed.world.ranks();
+    let bodies = mb.tree().branches.len();
+    // The joints of every loop with rows to spare: paths between the ends of closing joints.
+    let redundant: Vec<&str> = match rank < rows {
+        true => mb
+            .loop_joints()
+            .into_iter()
+            .map(|j| mb.joints()[j].name.as_str())
+            .collect(),
+        false => Vec::new(),
+    };
+    json!({
+        "rows": rows,
+        "rank": rank,
+        "degrees_of_freedom": 6 * bodies - rank,
+        "redundant": redundant,
+    })
+}
+
+fn momentum(jointed: &Jointed, log: &Log<'_>, end: &JointedEnd) -> (Value, f64) {
+    let mb = jointed.world.multibody();
+    let linear =
+        |states: &[State]| -> Vector3<f64> { states.iter().map(|s| s.linear_momentum).sum() };
+    let angular = |states: &[State]| -> Vector3<f64> {
+        let one = |s: &State| s.position.cross(&s.linear_momentum) + s.angular_momentum_w();
+        states.iter().map(one).sum()
+    };
+    let mass: f64 = (0..mb.n_bodies())
+        .filter_map(|b| mb.rigid(b))
+        .map(|r| r.mass())
+        .sum();
+    let gravity = jointed.setup.gravity * (mass * end.time);
+    let mut supports = Map::new();
+    for (place, impulse) in end.supports.iter().enumerate() {
+        match place.checked_sub(1) {
+            None => supports.insert("ground".to_owned(), list(impulse)),
+            Some(body) if mb.rigid(body).is_none() => {
+                supports.insert(mb.body_name(body).to_owned(), list(impulse))
+            }
+            Some(_) => None,
+        };
+    }
+    for plane in &log.jointed.planes {
+        supports.insert(plane.clone(), json!([0.0, 0.0, 0.0]));
+    }
+    let (before, after) = (&jointed.world.start().states, &end.posture.states);
+    let given: Vector3<f64> = end.supports.iter().sum();
+    let error = (linear(before) + gravity + given - linear(after)).amax();
+    let value = json!({
+        "initial": list(&linear(before)),
+        "final": list(&linear(after)),
+        "gravity": list(&gravity),
+        "supports": supports,
+        "max_abs_error": error,
+        "angular": {"initial": list(&angular(before)), "final": list(&angular(after))},
+    });
+    (value, error)
+}
+
+pub(super) fn report(jointed: &Jointed, log: &Log<'_>, end: &JointedEnd, record: &mut Record) {
+    let mb = jointed.world.multibody();
+    record.status = end.ending.name().to_owned();
+    let mut rows = log.rows.clone();
+    let mut joint_rows = log.joint_rows.clone();
+    if log.last_sample != Some(end.time) {
+        let states = end.posture.states.iter().enumerate();
+        rows.extend(states.map(|(body, state)| row(mb, end.time, body, state)));
+        joint_rows.push(joint_row(
+            mb,
+            end.time,
+            &end.posture,
+            &end.rates,
+            &end.forces,
+        ));
+    }
+    let (momentum, momentum_error) = momentum(jointed, log, end);
+    let initial = mb.energy(jointed.world.start());
+    let last = mb.energy(&end.posture);
+    let mut loads = log.loads.clone();
+    if log.last_sample != Some(end.time)
+        && let Some((last, length)) = &end.loads
+    {
+        for (j, load) in last.iter().enumerate() {
+            let (f, m) = (load.force / *length, load.moment / *length);
+            loads.push(json!([end.time, j, f.x, f.y, f.z, m.x, m.y, m.z]));
+        }
+    }
+    let names: Vec<&str> = (0..mb.n_bodies()).map(|body| mb.body_name(body)).collect();
+    let contacts: Vec<Value> = log
+        .pressed
+        .iter()
+        .map(|pressed| log.pressed(pressed))
+        .collect();
+    let load_columns = ["time", "joint", "fx", "fy", "fz", "mx", "my", "mz"];
+    let assembly = jointed.world.assembly();
+    let mut results = vec![
+        ("bodies", json!(names)),
+        ("joints", joints(mb)),
+        ("n_impacts", json!(end.n_impacts)),
+        ("n_steps", json!(end.n_steps)),
+        ("lowest_gap_m", Value::Null),
+        (
+            "trajectory",
+            json!({"columns": World::COLUMNS, "rows": rows}),
+        ),
+        (
+            "joint_trajectory",
+            json!({"columns": joint_columns(jointed), "rows": joint_rows}),
+        ),
+        (
+            "joint_loads",
+            json!({"columns": load_columns, "rows": loads}),
+        ),
+        ("impacts", Value::Array(log.impacts.clone())),
+        ("contacts", Value::Array(contacts)),
+        ("final", final_states(mb, &end.posture)),
+        ("final_joints", final_joints(jointed, end)),
+        ("final_time", json!(end.time)),
+        (
+            "energy",
+            json!({
+                "initial_j": initial,
+                "final_j": last,
+                "impact_loss_j": end.impact_loss,
+                "contact_loss_j": 0.0,
+                "actuator_work_j": end.works.actuator,
+                "damper_loss_j": end.works.damper,
+                "friction_loss_j": end.works.friction,
+                "max_abs_error_j": end.energy_error,
+            }),
+        ),
+        ("momentum", momentum),
+        ("max_joint_residual_m", json!(end.residual)),
+        ("constraints", constraints(jointed)),
+        (
+            "assembly",
+            json!({"moved_m": assembly.moved, "residual_m": assembly.residual}),
+        ),
+    ];
+    if let Ending::Stopped(error) = &end.ending {
+        results.push((
+            "error",
+            json!({"kind": error.kind(), "message": error.to_string()}),
+        ));
+    }
+    let ignored = jointed.setup.ignored();
+    if !ignored.is_empty() {
+        results.push(("ignored", json!(ignored)));
+    }
+    for (key, value) in results {
+        record.results.insert(key.to_owned(), value);
+    }
+    quantities(end, [initial, last], momentum_error, record);
+    figures(jointed, log, record);
+}
+
+fn quantities(
+    end: &JointedEnd,
+    [initial, last]: [f64; 2],
+    momentum_error: f64,
+    record: &mut Record,
+) {
+    record.quantities.extend([
+        Quantity::new("impacts", end.n_impacts as f64, ""),
+        Quantity::new("energy_initial_j", initial, "J"),
+        Quantity::new("energy_final_j", last, "J"),
+        Quantity::new("impact_loss_j", end.impact_loss, "J"),
+        Quantity::new("energy_max_error_j", end.energy_error, "J").note(
+            "the energy with all losses and without the work of actuators, against the start",
+        ),
+        Quantity::new("momentum_error_ns", momentum_error, "N s"),
+        Quantity::new("joint_residual_m", end.residual, "m"),
+    ]);
+}
+
+/// Coordinates and energy against time.
+fn figures(jointed: &Jointed, log: &Log<'_>, record: &mut Record) {
+    if log.times.is_empty() {
+        return;
+    }
+    let mb = jointed.world.multibody();
+    for (is_angle, name, title, label, unit) in [
+        (true, "angles", "Angles", "angle", "rad"),
+        (false, "displacements", "Displacements", "displacement", "m"),
+    ] {
+        let kinds = mb.joints().iter().flat_map(|joint| joint.kind.coordinates);
+        let chosen = kinds
+            .enumerate()
+            .filter(|(_, kind)| kind.is_angle == is_angle);
+        let series: Vec<Series> = chosen
+            .take(MOST_LINES)
+            .map(|(k, _)| {
+                let values = log.coordinates.iter().map(|q| q[k]).collect();
+                Series::new(jointed.coordinates[k].as_str(), values)
+            })
+            .collect();
+        if !series.is_empty() {
+            let caption = "Coordinates of the joints against time.";
+            let of = [name, title, caption];
+            record
+                .figures
+                .push(against_time(of, (label, unit), &log.times, &series, &[]));
+        }
+    }
+    let caption = "Energy of bodies, springs and rotors together.";
+    let series = [Series::new("total", log.energies.clone())];
+    let of = ["energy", "Energy", caption];
+    record
+        .figures
+        .push(against_time(of, ("energy", "J"), &log.times, &series, &[]));
+}
