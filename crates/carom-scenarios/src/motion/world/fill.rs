@@ -69,7 +69,7 @@ impl FillConfig {
         };
         let body = |i: usize| BodySpec {
             name: format!("fill{index}_{i}"),
-            mass: Some(properties.clone()),
+            mass: Some(properties),
             configuration: Se3::new(So3::identity(), place(i, &mut random)),
             shape: shape.clone(),
             velocity: Vector3::from(self.velocity),
