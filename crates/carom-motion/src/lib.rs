@@ -18,6 +18,7 @@ pub mod billiard;
 pub mod flying;
 pub mod generalized;
 pub mod hybrid;
+mod tolerances;
 pub mod world;
 
 pub use carom_geometry as geometry;
