@@ -244,6 +244,23 @@ await attempt("index", async () => {
   }
 });
 
+// A player saves its picture, and its motion as a film where the browser writes films.
+await attempt("saving", async () => {
+  const page = await open("saving");
+  const player = page.locator(".player").first();
+  await player.scrollIntoViewIfNeeded();
+  await player.locator("select.speed").selectOption("10");
+  const formats = await player.locator("select.save option").evaluateAll((all) => all.map((o) => o.value));
+  expect(formats.includes("png"), "saving: no picture");
+  for (const format of formats.filter(Boolean)) {
+    const coming = page.waitForEvent("download", { timeout: 30000 });
+    await player.locator("select.save").selectOption(format);
+    const { size } = statSync(await (await coming).path());
+    expect(size > 1000, `saving: ${format} has ${size} bytes`);
+  }
+  await page.context().close();
+});
+
 // Pictures: what is in front is painted in front, and nothing of a figure is cut off on a phone.
 await attempt("depth", async () => {
   const page = await open("depth", {}, FIRST);

@@ -95,7 +95,7 @@ fn contacts(judgement: &Judgement) -> Option<String> {
             } else if ratio < 0.0 {
                 return None;
             } else {
-                format!("opens at {} of its closing speed", rounded(ratio))
+                format!("rebounds with restitution {}", rounded(ratio))
             };
             Some(format!("contact {i} {what}"))
         })

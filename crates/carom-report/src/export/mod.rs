@@ -40,6 +40,11 @@ pub enum ExportError {
     /// A format for figures that nobody knows.
     #[error("figures as {0}: unknown; known are svg, png, pdf")]
     Format(String),
+    /// A format of films: pages make them, not the command line.
+    #[error(
+        "figures as {0}: that is a film; open the page index.html, where the player of each motion saves one"
+    )]
+    Film(String),
     /// A format for figures that this build leaves out.
     #[error(
         "figures as {0}: this build lacks the feature `pictures`; released binaries have it, and `cargo build -p carom-cli --features pictures` adds it"

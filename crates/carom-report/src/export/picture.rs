@@ -53,7 +53,10 @@ impl FromStr for Format {
 
     fn from_str(text: &str) -> Result<Self, ExportError> {
         let known = Self::ALL.into_iter().find(|f| f.extension() == text);
-        known.ok_or_else(|| ExportError::Format(text.to_owned()))
+        known.ok_or_else(|| match text {
+            "mp4" | "webm" | "gif" => ExportError::Film(text.to_owned()),
+            _ => ExportError::Format(text.to_owned()),
+        })
     }
 }
 

@@ -83,6 +83,9 @@ pub struct Axis {
     /// Values at the two ends; found from the marks when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub range: Option<[f64; 2]>,
+    /// Names of the values 1, 2, ..., which stand beside the axis instead of numbers; none for an axis of numbers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub names: Vec<String>,
 }
 
 impl Axis {
@@ -93,6 +96,7 @@ impl Axis {
             unit: unit.into(),
             scale: Scale::Linear,
             range: None,
+            names: Vec::new(),
         }
     }
 
@@ -101,6 +105,15 @@ impl Axis {
         Self {
             scale: Scale::Log,
             ..Self::linear(label, unit)
+        }
+    }
+
+    /// An axis of things that have names: the first at 1, the second at 2, and so on.
+    pub fn named(label: impl Into<String>, names: Vec<String>) -> Self {
+        Self {
+            range: Some([0.0, names.len() as f64 + 1.0]),
+            names,
+            ..Self::linear(label, "")
         }
     }
 

@@ -254,8 +254,11 @@ fn figure(all: &[Measured<'_>]) -> Figure {
         "three_balls",
         "Three equal balls, restitution 1: what engines answer",
         "Velocities after the first ball has hit the other two at 1 m/s: three laws, then the engines.",
-        Axis::linear("velocity after", "m/s").range(-1.4, 1.1),
-        Axis::linear("laws, then engines", "").range(0.0, n + 1.0),
+        Axis::linear("velocity after", "m/s").range(-0.7, 1.1),
+        Axis::named(
+            "",
+            rows.iter().rev().map(|(name, _)| name.clone()).collect(),
+        ),
     );
     let balls = [
         ("first ball", PointShape::Circle, Color::Blue),
@@ -270,13 +273,6 @@ fn figure(all: &[Measured<'_>]) -> Figure {
             y: (0..rows.len()).map(height).collect(),
             shape,
             color,
-        });
-    }
-    for (row, (text, _)) in rows.into_iter().enumerate() {
-        figure.marks.push(Mark::Text {
-            x: -0.95,
-            y: height(row),
-            text,
         });
     }
     figure

@@ -28,6 +28,7 @@ const PLAYER: &str = concat!(
     include_str!("player/raster.js"),
     include_str!("player/space.js"),
     include_str!("player/pointer.js"),
+    include_str!("player/save.js"),
     include_str!("player/controls.js"),
     include_str!("player/start.js"),
     "})();\n",

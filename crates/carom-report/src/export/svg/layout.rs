@@ -66,7 +66,7 @@ impl<'a> Layout<'a> {
         let (x_span, y_span) = (span(figure, Side::X)?, span(figure, Side::Y)?);
         let bar = Bar::new(figure)?;
         let legend = legend(figure);
-        let draft = Ticks::new(y_span, figure.y.scale, 8.0);
+        let draft = Ticks::new(y_span, &figure.y, 8.0);
         let left = (LABEL_SIZE + draft.width() + 30.0).max(64.0);
         let beside = page == Room::Wide;
         let widths = legend.iter().map(Entry::width);
@@ -109,11 +109,7 @@ impl<'a> Layout<'a> {
             ),
             Room::Narrow => ([12.0, foot], foot + legend_height),
         };
-        let x_ticks = Ticks::new(
-            x_span,
-            figure.x.scale,
-            x_tick_count(figure, x_span, plot_width),
-        );
+        let x_ticks = Ticks::new(x_span, &figure.x, x_tick_count(figure, x_span, plot_width));
         Ok(Self {
             width,
             height: height.ceil(),
@@ -132,7 +128,7 @@ impl<'a> Layout<'a> {
                 end: frame.top,
             },
             x_ticks,
-            y_ticks: Ticks::new(y_span, figure.y.scale, (plot_height / 50.0).max(2.0)),
+            y_ticks: Ticks::new(y_span, &figure.y, (plot_height / 50.0).max(2.0)),
             bar,
             legend,
             legend_at,
@@ -202,7 +198,7 @@ fn equal_aspect(
 
 /// Number of ticks whose labels have room.
 fn x_tick_count(figure: &Figure, span: Span, width: f64) -> f64 {
-    let draft = Ticks::new(span, figure.x.scale, (width / 80.0).max(2.0));
+    let draft = Ticks::new(span, &figure.x, (width / 80.0).max(2.0));
     (width / (draft.width() + 36.0).max(72.0)).max(2.0)
 }
 

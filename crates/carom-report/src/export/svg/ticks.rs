@@ -4,7 +4,7 @@ use super::decimal::{decimal, digit_count, log_label, log_of, scaled, superscrip
 use super::round::{whole, whole_long};
 use super::span::Span;
 use super::text::{TICK_SIZE, text_width};
-use crate::record::Scale;
+use crate::record::{Axis, Scale};
 
 /// Ticks of an axis, at transformed values.
 #[derive(Debug, Default)]
@@ -16,10 +16,20 @@ pub(super) struct Ticks {
 }
 
 impl Ticks {
-    pub(super) fn new(span: Span, scale: Scale, count: f64) -> Self {
-        match scale {
+    pub(super) fn new(span: Span, axis: &Axis, count: f64) -> Self {
+        match axis.scale {
+            _ if !axis.names.is_empty() => Self::named(span, &axis.names),
             Scale::Linear => Self::linear(span, count),
             Scale::Log => Self::log(span, count),
+        }
+    }
+
+    fn named(span: Span, names: &[String]) -> Self {
+        let places = (1..=names.len()).map(|place| place as f64);
+        let inside = |(place, _): &(f64, String)| *place >= span.low && *place <= span.high;
+        Self {
+            major: places.zip(names.iter().cloned()).filter(inside).collect(),
+            ..Self::default()
         }
     }
 

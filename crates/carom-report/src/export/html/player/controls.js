@@ -69,6 +69,7 @@ class Player {
     }
     controls.append(this.clock, this.select);
     if (this.spatial && this.scene.names.length) controls.append(this.views());
+    controls.append(this.files());
     this.root.append(this.canvas, controls);
     this.digits = decimals(duration);
 
@@ -99,6 +100,32 @@ class Player {
       this.changed();
     });
     return this.follow;
+  }
+
+  /** The list of what can be saved. */
+  files() {
+    const list = element("select", { className: "save" });
+    list.setAttribute("aria-label", "Save");
+    list.append(element("option", { value: "", textContent: "save" }));
+    list.append(element("option", { value: "png", textContent: "picture (PNG)" }));
+    if (Film.format) list.append(element("option", { value: "film", textContent: `film (${Film.format[1]})` }));
+    list.addEventListener("change", () => {
+      const what = list.value;
+      list.value = "";
+      this.save(what);
+    });
+    return list;
+  }
+
+  async save(what) {
+    const name = this.data.name || "carom";
+    if (what === "png") download(await picture(this), `${name}.png`);
+    if (what !== "film") return;
+    this.film?.stop();
+    this.film = new Film(this);
+    const film = await this.film.done;
+    this.film = undefined;
+    download(film, `${name}.${Film.format[1]}`);
   }
 
   /** While the reader drags, pictures are drawn as quickly as in play; the last one is drawn again. */
@@ -210,12 +237,14 @@ class Player {
 
   /** Starts again, unless the reader asked for less motion. */
   finish() {
+    this.film?.stop();
     if (calm.matches) this.pause();
     else this.t = this.start;
   }
 
   pause() {
     const played = this.playing;
+    this.film?.stop();
     this.playing = false;
     this.button.textContent = "\u25b6";
     this.button.setAttribute("aria-label", "Play");
@@ -269,6 +298,7 @@ class Player {
     const value = this.t.toFixed(this.digits).replace("-", "\u2212");
     this.clock.textContent = `${name} ${value}${of ? ` ${of}` : ""}${hits}`;
     this.bar.setAttribute("aria-valuetext", this.clock.textContent);
+    this.film?.draw();
   }
 
   /** A line of time at the bottom with a tick for each impact. */
