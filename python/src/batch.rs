@@ -2,11 +2,12 @@
 
 use crate::answer::Answer;
 use crate::error::{exception, isolated};
+use crate::gradient::{Asked, Plan};
 use crate::impact::{Configuration, Impact, Inputs, contacts_of, rows_of};
 use crate::json::{flatten, object};
 use crate::pool::interruptible;
 use carom::impact::{ImpactProblem, ImpactStatus};
-use carom_wire::{Claim, JudgeRequest, Request, Solved, WireError, pose};
+use carom_wire::{Claim, JudgeRequest, Request, Single, Solved, WireError, pose};
 use numpy::{
     PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3, PyUntypedArrayMethods,
 };
@@ -37,20 +38,23 @@ const RESIDUALS: [&str; 5] = [
 
 /// Columns of a batch: velocities after, impulses of contacts and of constraints, energies before and after,
 /// residuals.
-const COLUMNS: usize = 5;
+pub(crate) const COLUMNS: usize = 5;
 
-/// The numbers of the columns row by row, the status of the rows, and the errors by row.
+/// The numbers of the columns row by row, the status of the rows, the errors by row, and by row why there is no
+/// derivative.
 pub(crate) type Table<'py> = (
-    [Bound<'py, PyArray1<f64>>; COLUMNS],
+    Vec<Bound<'py, PyArray1<f64>>>,
     Bound<'py, PyArray1<u8>>,
     Vec<(usize, Bound<'py, PyAny>)>,
+    Vec<(usize, String)>,
 );
 
 /// Columns of a batch before they become Python arrays.
 pub(crate) struct Filled {
-    columns: [Vec<f64>; COLUMNS],
-    status: Vec<u8>,
-    errors: Vec<(usize, WireError)>,
+    pub(crate) columns: Vec<Vec<f64>>,
+    pub(crate) status: Vec<u8>,
+    pub(crate) errors: Vec<(usize, WireError)>,
+    pub(crate) reasons: Vec<(usize, String)>,
 }
 
 /// One problem of a batch.
@@ -90,6 +94,11 @@ impl Rows {
     }
 }
 
+/// Widths of the columns of outcomes from those of velocities and impulses.
+pub(crate) fn widths_of([n, r, m]: [usize; 3]) -> [usize; COLUMNS] {
+    [n, r, m, 2, RESIDUALS.len()]
+}
+
 /// Solves `length` problems, each for itself. `widths` are those of velocities and impulses.
 pub(crate) fn fill(
     length: usize,
@@ -97,13 +106,26 @@ pub(crate) fn fill(
     is_stopped: &AtomicBool,
     solve: impl Fn(usize) -> Result<Solved, WireError> + Sync,
 ) -> Result<Filled, WireError> {
-    let [n, r, m] = widths;
-    let widths = [n, r, m, 2, RESIDUALS.len()];
+    fill_columns(
+        length,
+        widths_of(widths),
+        is_stopped,
+        |i, columns, status| write(&solve(i)?, columns, status),
+    )
+}
+
+/// Fills the rows of a table, each for itself: `write` writes into the places of a row and its status.
+pub(crate) fn fill_columns<const C: usize>(
+    length: usize,
+    widths: [usize; C],
+    is_stopped: &AtomicBool,
+    write: impl Fn(usize, [&mut [f64]; C], &mut [u8]) -> Result<(), WireError> + Sync,
+) -> Result<Filled, WireError> {
     let too_large = || {
         let message = format!("velocities: {length} rows are too many");
         WireError::new("too-large", message)
     };
-    let mut columns: [Vec<f64>; COLUMNS] = Default::default();
+    let mut columns = [const { Vec::new() }; C];
     for (column, width) in columns.iter_mut().zip(widths) {
         *column = vec![0.0; length.checked_mul(width).ok_or_else(too_large)?];
     }
@@ -114,7 +136,7 @@ pub(crate) fn fill(
         columns: columns.each_mut().map(Vec::as_mut_slice),
         status: &mut status,
     };
-    let work = |row: Slots<'_>| {
+    let work = |row: Slots<'_, C>| {
         if is_stopped.load(Ordering::Relaxed) {
             return;
         }
@@ -122,7 +144,7 @@ pub(crate) fn fill(
         let Slots {
             columns, status, ..
         } = row;
-        if let Err(error) = isolated(|| write(&solve(i)?, columns, status))
+        if let Err(error) = isolated(|| write(i, columns, status))
             && let Ok(mut errors) = errors.lock()
         {
             errors.push((i, error));
@@ -138,9 +160,10 @@ pub(crate) fn fill(
         status[*i] = FAILED;
     }
     Ok(Filled {
-        columns,
+        columns: Vec::from(columns),
         status,
         errors,
+        reasons: Vec::new(),
     })
 }
 
@@ -150,15 +173,15 @@ fn grain(length: usize) -> usize {
 }
 
 /// Places of rows that follow one another.
-struct Slots<'a> {
+struct Slots<'a, const C: usize> {
     first: usize,
-    columns: [&'a mut [f64]; COLUMNS],
+    columns: [&'a mut [f64]; C],
     status: &'a mut [u8],
 }
 
-impl Slots<'_> {
+impl<const C: usize> Slots<'_, C> {
     /// Does something for every row, on the threads of the pool.
-    fn share(self, widths: &[usize; COLUMNS], grain: usize, work: &(impl Fn(Slots<'_>) + Sync)) {
+    fn share(self, widths: &[usize; C], grain: usize, work: &(impl Fn(Slots<'_, C>) + Sync)) {
         let length = self.status.len();
         if length > grain {
             let (low, high) = self.split(length / 2, widths);
@@ -177,11 +200,11 @@ impl Slots<'_> {
     }
 }
 
-impl<'a> Slots<'a> {
-    fn split(self, length: usize, widths: &[usize; COLUMNS]) -> (Slots<'a>, Slots<'a>) {
+impl<'a, const C: usize> Slots<'a, C> {
+    fn split(self, length: usize, widths: &[usize; C]) -> (Slots<'a, C>, Slots<'a, C>) {
         let (low, high) = self.status.split_at_mut(length);
-        let mut lows: [&mut [f64]; COLUMNS] = Default::default();
-        let mut highs: [&mut [f64]; COLUMNS] = Default::default();
+        let mut lows: [&mut [f64]; C] = std::array::from_fn(|_| Default::default());
+        let mut highs: [&mut [f64]; C] = std::array::from_fn(|_| Default::default());
         for (k, column) in self.columns.into_iter().enumerate() {
             (lows[k], highs[k]) = column.split_at_mut(length * widths[k]);
         }
@@ -201,23 +224,61 @@ impl<'a> Slots<'a> {
     }
 }
 
-/// Writes an outcome into the places of its row.
+/// Writes numbers into their places.
+pub(crate) fn put(place: &mut [f64], numbers: &[f64]) -> Result<(), WireError> {
+    if numbers.len() != place.len() {
+        let message = "the answer has no preferred outcome";
+        return Err(WireError::new("no-outcome", message));
+    }
+    place.copy_from_slice(numbers);
+    Ok(())
+}
+
+fn code(status: &str) -> u8 {
+    let place = STATUS.iter().position(|known| known.name() == status);
+    place.map_or(FAILED, |place| place as u8)
+}
+
+/// Writes one outcome into the places of its row.
+pub(crate) fn write_outcome(
+    single: &Single,
+    columns: [&mut [f64]; COLUMNS],
+    status: &mut [u8],
+) -> Result<(), WireError> {
+    let [
+        velocity_plus,
+        impulses,
+        constraint_impulses,
+        energies,
+        residuals,
+    ] = columns;
+    let outcome = single.outcome();
+    let audit = &outcome.audit;
+    put(velocity_plus, outcome.velocity_plus.0.as_slice())?;
+    put(impulses, outcome.impulses.as_slice())?;
+    put(constraint_impulses, outcome.constraint_impulses.as_slice())?;
+    put(energies, &[audit.energy_minus_j, audit.energy_plus_j])?;
+    let found = [
+        audit.momentum_residual,
+        audit.penetration_residual,
+        audit.adhesion_residual,
+        audit.friction_residual,
+        audit.constraint_residual,
+    ];
+    put(residuals, &found)?;
+    status.fill(code(outcome.status.name()));
+    Ok(())
+}
+
+/// Writes an answer into the places of its row.
 fn write(
     solved: &Solved,
     columns: [&mut [f64]; COLUMNS],
     status: &mut [u8],
 ) -> Result<(), WireError> {
-    let put = |place: &mut [f64], numbers: &[f64]| {
-        if numbers.len() != place.len() {
-            let message = "the answer has no preferred outcome";
-            return Err(WireError::new("no-outcome", message));
-        }
-        place.copy_from_slice(numbers);
-        Ok(())
-    };
-    let code = |status: &str| {
-        let place = STATUS.iter().position(|known| known.name() == status);
-        place.map_or(FAILED, |place| place as u8)
+    let fields = match solved {
+        Solved::One(single) => return write_outcome(single, columns, status),
+        Solved::Set(fields) => fields,
     };
     let [
         velocity_plus,
@@ -226,52 +287,26 @@ fn write(
         energies,
         residuals,
     ] = columns;
-    let found = match solved {
-        Solved::One(single) => {
-            let outcome = single.outcome();
-            let audit = &outcome.audit;
-            put(velocity_plus, outcome.velocity_plus.0.as_slice())?;
-            put(impulses, outcome.impulses.as_slice())?;
-            put(constraint_impulses, outcome.constraint_impulses.as_slice())?;
-            put(energies, &[audit.energy_minus_j, audit.energy_plus_j])?;
-            let found = [
-                audit.momentum_residual,
-                audit.penetration_residual,
-                audit.adhesion_residual,
-                audit.friction_residual,
-                audit.constraint_residual,
-            ];
-            put(residuals, &found)?;
-            code(outcome.status.name())
+    let list = |key: &str| {
+        let mut numbers = Vec::new();
+        if let Some(value) = fields.get(key) {
+            flatten(value, &mut numbers);
         }
-        Solved::Set(fields) => {
-            let list = |key: &str| {
-                let mut numbers = Vec::new();
-                if let Some(value) = fields.get(key) {
-                    flatten(value, &mut numbers);
-                }
-                numbers
-            };
-            let number = |value: Option<&Value>| value.and_then(Value::as_f64).unwrap_or(f64::NAN);
-            put(velocity_plus, &list("velocity_plus"))?;
-            put(impulses, &list("impulses"))?;
-            put(constraint_impulses, &list("constraint_impulses"))?;
-            put(
-                energies,
-                &["energy_minus_j", "energy_plus_j"].map(|key| number(fields.get(key))),
-            )?;
-            let audit = fields.get("audit");
-            let found = RESIDUALS.map(|key| number(audit.and_then(|audit| audit.get(key))));
-            put(residuals, &found)?;
-            code(
-                fields
-                    .get("status")
-                    .and_then(Value::as_str)
-                    .unwrap_or_default(),
-            )
-        }
+        numbers
     };
-    status.fill(found);
+    let number = |value: Option<&Value>| value.and_then(Value::as_f64).unwrap_or(f64::NAN);
+    put(velocity_plus, &list("velocity_plus"))?;
+    put(impulses, &list("impulses"))?;
+    put(constraint_impulses, &list("constraint_impulses"))?;
+    put(
+        energies,
+        &["energy_minus_j", "energy_plus_j"].map(|key| number(fields.get(key))),
+    )?;
+    let audit = fields.get("audit");
+    let found = RESIDUALS.map(|key| number(audit.and_then(|audit| audit.get(key))));
+    put(residuals, &found)?;
+    let found = fields.get("status").and_then(Value::as_str);
+    status.fill(code(found.unwrap_or_default()));
     Ok(())
 }
 
@@ -281,16 +316,23 @@ pub(crate) fn to_python(py: Python<'_>, filled: Filled) -> PyResult<Table<'_>> {
         .map(|(i, error)| Ok((*i, exception(py, &of_row(*i, error))?)))
         .collect();
     Ok((
-        filled.columns.map(|column| PyArray1::from_vec(py, column)),
+        filled
+            .columns
+            .into_iter()
+            .map(|column| PyArray1::from_vec(py, column))
+            .collect(),
         PyArray1::from_vec(py, filled.status),
         errors?,
+        filled.reasons,
     ))
 }
 
-/// One outcome for each configuration: mass matrices (N × n × n), contact rows (N × r × n) and
-/// velocities (N × n); contacts have the same number of rows and the same coefficients everywhere.
+/// One outcome for each configuration: mass matrices (N × n × n), contact rows (N × r × n) and velocities (N × n);
+/// contacts have the same number of rows everywhere. Coefficients are those of all configurations (contacts) or of
+/// each (N × contacts). `asked` is what is asked of the derivative, if anything.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)]
+#[pyo3(signature = (mass_matrices, jacobians, velocities, law, counts, friction, restitution, options, threads, asked=None, cotangents=None))]
 pub(crate) fn resolve_many<'py>(
     py: Python<'py>,
     mass_matrices: PyReadonlyArray3<'_, f64>,
@@ -298,31 +340,62 @@ pub(crate) fn resolve_many<'py>(
     velocities: PyReadonlyArray2<'_, f64>,
     law: String,
     counts: Vec<usize>,
-    friction: Vec<f64>,
-    restitution: Vec<f64>,
+    friction: PyReadonlyArray1<'_, f64>,
+    restitution: PyReadonlyArray1<'_, f64>,
     options: &Bound<'_, PyDict>,
     threads: usize,
+    asked: Option<Asked>,
+    cotangents: Option<PyReadonlyArray2<'_, f64>>,
 ) -> PyResult<Table<'py>> {
     let options = object(Some(options), "options")?;
     let [r, n] = [1, 2].map(|axis| jacobians.shape().get(axis).copied().unwrap_or(0));
     let rows = Rows::new(velocities.as_slice()?.to_vec(), n, velocities.shape());
     let masses = mass_matrices.as_slice()?.to_vec();
     let jacobians = jacobians.as_slice()?.to_vec();
+    let [friction, restitution] =
+        [friction, restitution].map(|all| all.as_slice().map(<[f64]>::to_vec));
+    let (friction, restitution) = (friction?, restitution?);
+    let cotangents = cotangents
+        .map(|all| all.as_slice().map(<[f64]>::to_vec))
+        .transpose()?;
     let table = interruptible(py, threads, move |is_stopped| {
         let request = Request::new(&law, &options)?;
-        fill(rows.len(), [n, r, 0], is_stopped, |i| {
+        let c = counts.len();
+        let of_row = |all: &[f64], i: usize| {
+            let first = if all.len() == c { 0 } else { i * c };
+            all.get(first..first + c).unwrap_or_default().to_vec()
+        };
+        let configuration = |i: usize| {
             let mass = masses.get(i * n * n..(i + 1) * n * n).unwrap_or_default();
             let jacobian = jacobians
                 .get(i * r * n..(i + 1) * r * n)
                 .unwrap_or_default();
-            let configuration = Configuration::build(&Inputs {
+            Configuration::build(&Inputs {
                 mass_matrix: rows_of(mass, n),
-                contacts: contacts_of(&rows_of(jacobian, n), &counts, &friction, &restitution),
+                contacts: contacts_of(
+                    &rows_of(jacobian, n),
+                    &counts,
+                    &of_row(&friction, i),
+                    &of_row(&restitution, i),
+                ),
                 constraints: Vec::new(),
-            })?;
-            let problem = pose(configuration.borrow_dependent(), rows.row(i)?)?;
-            solved(&request, &problem)
-        })
+            })
+        };
+        match asked {
+            None => fill(rows.len(), [n, r, 0], is_stopped, |i| {
+                let configuration = configuration(i)?;
+                let problem = pose(configuration.borrow_dependent(), rows.row(i)?)?;
+                solved(&request, &problem)
+            }),
+            Some(asked) => {
+                let plan = Plan::new(&request, asked, [n, r, 0], c, cotangents, rows.len())?;
+                plan.fill(is_stopped, |i, places| {
+                    let configuration = configuration(i)?;
+                    let problem = pose(configuration.borrow_dependent(), rows.row(i)?)?;
+                    plan.write(&problem, i, places)
+                })
+            }
+        }
     })?;
     to_python(py, table)
 }

@@ -3,6 +3,7 @@
 use crate::answer::{Answer, Outcome};
 use crate::batch::{self, Rows};
 use crate::error::{isolated, raised};
+use crate::gradient::{Asked, Plan};
 use crate::json::{from_python, object};
 use crate::pool::{interruptible, unwind_if};
 use carom::impact::{ContactSet, uniqueness};
@@ -234,8 +235,9 @@ impl Impact {
         }
     }
 
-    /// The numbers of one outcome for each row of velocities (N × n).
-    #[pyo3(signature = (velocities, law, options, threads))]
+    /// The numbers of one outcome for each row of velocities (N × n), and what is `asked` of the derivative.
+    #[pyo3(signature = (velocities, law, options, threads, asked=None, cotangents=None))]
+    #[allow(clippy::too_many_arguments)]
     fn resolve_batch<'py>(
         &self,
         py: Python<'py>,
@@ -243,11 +245,16 @@ impl Impact {
         law: &str,
         options: &Bound<'_, PyDict>,
         threads: usize,
+        asked: Option<Asked>,
+        cotangents: Option<PyReadonlyArray2<'_, f64>>,
     ) -> PyResult<batch::Table<'py>> {
         let options = object(Some(options), "options")?;
         let law = law.to_owned();
         let n = self.shared.borrow_owner().dim();
         let rows = Rows::new(velocities.as_slice()?.to_vec(), n, velocities.shape());
+        let cotangents = cotangents
+            .map(|all| all.as_slice().map(<[f64]>::to_vec))
+            .transpose()?;
         let contacts = self.contacts();
         let widths = [
             n,
@@ -257,9 +264,23 @@ impl Impact {
         let shared = Arc::clone(&self.shared);
         let table = interruptible(py, threads, move |is_stopped| {
             let request = Request::new(&law, &options)?;
-            batch::fill(rows.len(), widths, is_stopped, |i| {
-                let problem = pose(shared.borrow_dependent(), rows.row(i)?)?;
-                batch::solved(&request, &problem)
+            let contacts = shared.borrow_dependent();
+            let Some(asked) = asked else {
+                return batch::fill(rows.len(), widths, is_stopped, |i| {
+                    let problem = pose(contacts, rows.row(i)?)?;
+                    batch::solved(&request, &problem)
+                });
+            };
+            let plan = Plan::new(
+                &request,
+                asked,
+                widths,
+                contacts.len(),
+                cotangents,
+                rows.len(),
+            )?;
+            plan.fill(is_stopped, |i, places| {
+                plan.write(&pose(contacts, rows.row(i)?)?, i, places)
             })
         })?;
         batch::to_python(py, table)

@@ -8,6 +8,7 @@
 mod answer;
 mod batch;
 mod error;
+mod gradient;
 mod impact;
 mod json;
 mod pool;
@@ -26,6 +27,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<sweep::Ask>()?;
     module.add_function(wrap_pyfunction!(batch::resolve_many, module)?)?;
     module.add_function(wrap_pyfunction!(batch::judge_rows, module)?)?;
+    module.add_function(wrap_pyfunction!(gradient::saltation, module)?)?;
+    module.add_function(wrap_pyfunction!(gradient::has_event_restitution, module)?)?;
     module.add_function(wrap_pyfunction!(problems::solve, module)?)?;
     module.add_function(wrap_pyfunction!(problems::json_lines, module)?)?;
     module.add_function(wrap_pyfunction!(problems::main, module)?)?;

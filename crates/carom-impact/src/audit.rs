@@ -1,10 +1,11 @@
 //! The energy and momentum balance of an outcome, one function for every law.
 
+use crate::event_scale::part_in_span;
 use crate::gate::{GATE_TOLERANCE, ROUNDING};
 use crate::problem::Numbers;
 use crate::{ImpactError, ImpactProblem};
-use carom_metric::{Covector, Tangent, kernel, orthonormal_span};
-use nalgebra::{DMatrix, DVector};
+use carom_metric::{Covector, Tangent, kernel};
+use nalgebra::DVector;
 use smallvec::smallvec;
 
 /// Balance of one impact. Residuals are relative: momenta to $\lVert p^-\rVert$ in the kinetic
@@ -214,20 +215,14 @@ impl Gain {
 #[cold]
 fn energy_ratio(problem: &ImpactProblem<'_>, plus: &[f64]) -> f64 {
     let contacts = problem.contacts();
-    let n = contacts.metric().dim();
-    let n_rows = contacts.row(contacts.len());
-    let rows = DMatrix::from_fn(n, n_rows, |i, row| contacts.unit_row(row)[i]);
-    let mut span = orthonormal_span(&rows);
-    if let Some(basis) = contacts.constraint_basis() {
-        // Rows are restricted to the null space of the constraints, so the columns stay orthonormal.
-        let columns = span.column_iter().chain(basis.column_iter());
-        let columns: Vec<_> = columns.collect();
-        span = DMatrix::from_columns(&columns);
-    }
-    let seen = |momentum: &[f64]| -> f64 {
-        let parts = span.column_iter();
-        let parts = parts.map(|column| kernel::dot(column.as_slice(), momentum));
-        parts.map(|part| part * part).sum()
+    let rows = (0..contacts.row(contacts.len())).map(|row| contacts.unit_row(row));
+    let forms = contacts.constraint_basis();
+    let forms = forms.into_iter().flat_map(|basis| basis.column_iter());
+    let forms: Vec<DVector<f64>> = forms.map(|column| column.into_owned()).collect();
+    let rows = rows.chain(forms.iter().map(|form| form.as_slice()));
+    let seen = |momentum: &[f64]| {
+        let part = part_in_span(rows.clone(), momentum);
+        kernel::dot(&part, &part)
     };
     let per_scale = 1.0 / (problem.scale() * problem.scale());
     seen(plus) / (seen(problem.momentum()) * per_scale)

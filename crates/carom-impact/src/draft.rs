@@ -81,6 +81,17 @@ pub(crate) trait Basis {
         0.0
     }
 
+    /// Residual of the contacts, each on its own terms, the largest of all; 0 for laws that ask nothing of friction.
+    fn own_residual(
+        &self,
+        _contacts: &ContactSet<'_>,
+        _after: &[f64],
+        _impulse: &[f64],
+        _terms: &[f64],
+    ) -> f64 {
+        0.0
+    }
+
     /// Corrects the scaled impulses on the unit rows, given the scaled velocities of the rows
     /// before and after.
     fn correct(
@@ -310,7 +321,8 @@ impl Draft {
             }
         }
         let Some(breach) = found.breach else {
-            let diagnostics = diagnostics.with_velocity_residual(found.velocity_residual);
+            let diagnostics =
+                diagnostics.with_residuals(found.velocity_residual, found.own_residual);
             return built.audited(problem, status, diagnostics);
         };
         if rules.may_be_infeasible && breach.is_feasibility {
@@ -394,6 +406,7 @@ impl Draft {
 struct Found {
     breach: Option<Breach>,
     velocity_residual: Option<f64>,
+    own_residual: f64,
     /// Largest velocity that impulses which cancel leave, as a fraction of what its row moves.
     hidden: f64,
 }
@@ -409,6 +422,7 @@ fn judge(
     let mut found = Found {
         breach: inspection.breach,
         velocity_residual: None,
+        own_residual: 0.0,
         hidden: 0.0,
     };
     let is_asked = basis.has_residual() || (inspection.is_suspect && !rules.may_approach);
@@ -422,6 +436,10 @@ fn judge(
     let plus = scaled(answer.velocity_plus, problem.scale());
     let still: Numbers = smallvec![0.0; plus.len()];
     let after = rates(contacts, &plus, &still);
+    let units = built.impulses.iter().enumerate();
+    let units: Numbers = units
+        .map(|(row, l)| l * contacts.row_norm(row) * problem.scale())
+        .collect();
     if basis.has_residual() {
         let terms = own.of_unit_rows(contacts);
         found.velocity_residual = basis.velocity_residual(contacts, &after, &terms);
@@ -431,11 +449,12 @@ fn judge(
             found.breach = Some(Breach::of(GateRule::Velocity, residual));
             return found;
         }
+        found.own_residual = basis.own_residual(contacts, &after, &units, &terms);
+        if !(found.own_residual <= GATE_TOLERANCE) {
+            found.breach = Some(Breach::of(GateRule::Sliding, found.own_residual));
+            return found;
+        }
     }
-    let units = built.impulses.iter().enumerate();
-    let units: Numbers = units
-        .map(|(row, l)| l * contacts.row_norm(row) * problem.scale())
-        .collect();
     // Largest velocity that contacts miss over the sizes of their rows.
     let missed = |sizes: &[f64]| {
         let approach = (0..contacts.len()).map(|i| {

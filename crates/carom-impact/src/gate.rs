@@ -135,6 +135,8 @@ pub enum GateRule {
     Energy,
     /// Contacts that push end with the velocity that the law asks for.
     Velocity,
+    /// Friction opposes the sliding of the contacts that slide.
+    Sliding,
     /// Impulses that cancel do not hide what contacts do.
     Cancellation,
 }
@@ -150,6 +152,7 @@ impl fmt::Display for GateRule {
             Self::Friction => "friction leaves its cone",
             Self::Energy => "energy is gained",
             Self::Velocity => "a pushing contact misses the velocity that the law asks for",
+            Self::Sliding => "friction does not oppose the sliding",
             Self::Cancellation => {
                 "huge impulses that cancel hide that contacts approach or miss what the law asks for \
                  (where a law has no answer they look like that; try another law)"

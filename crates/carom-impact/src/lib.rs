@@ -74,8 +74,9 @@ pub use laws::{
 pub use margin::{JAM_MARGIN, Margin};
 pub use nonholonomic::{Nonholonomic, NonholonomicDiagnostics, Restitution, Rough};
 pub use outcome::{
-    ConeDiagnostics, Diagnostics, DrawnOrders, FrictionalDiagnostics, ImpactOutcome, ImpactStatus,
-    OutcomeSet, PoissonDiagnostics, PolygonDiagnostics, PropagativeDiagnostics, Warning,
+    ConeDiagnostics, Diagnostics, DrawnOrders, FamilyMember, FrictionalDiagnostics, ImpactOutcome,
+    ImpactStatus, OutcomeSet, PoissonDiagnostics, PolygonDiagnostics, PropagativeDiagnostics,
+    Warning,
 };
 pub use own_terms::GRAZING_TOLERANCE;
 pub use plastic::{Plastic, PlasticRule};

@@ -74,8 +74,11 @@ impl ImpactOutcome {
     /// Warnings about the outcome, in the order of the enum.
     pub fn warnings(&self) -> Vec<Warning> {
         let is_unique = match &self.diagnostics {
-            Diagnostics::Cone(cone) => cone.family == 0,
-            Diagnostics::Poisson(phases) => phases.family == 0,
+            Diagnostics::Cone(cone) => cone.family == 0 && !cone.met_others,
+            Diagnostics::Poisson(phases) => phases.family == 0 && !phases.met_others,
+            Diagnostics::Complementarity { member, .. } => {
+                member.is_none_or(|member| member.family == 0 && !member.met_others)
+            }
             _ => true,
         };
         let gains = self.audit.energy_gain.map(|_| Warning::GainsEnergy);
@@ -101,6 +104,8 @@ pub enum Diagnostics {
         pivots: usize,
         /// Largest velocity that a pushing or sticking contact misses, over its own terms.
         velocity_residual: f64,
+        /// Planar contacts: the continuum of velocities that this is a member of.
+        member: Option<FamilyMember>,
         /// For contacts in space: difference of the polygon's answer from that of round cones.
         polygon: Option<PolygonDiagnostics>,
     },
@@ -146,9 +151,12 @@ pub enum Diagnostics {
 }
 
 impl Diagnostics {
-    /// The diagnostics with the velocity residual that the gate has found, if it is reported.
-    pub(crate) fn with_velocity_residual(mut self, residual: Option<f64>) -> Self {
-        match (&mut self, residual) {
+    /// The diagnostics with the residuals that the gate has found, if they are reported.
+    pub(crate) fn with_residuals(mut self, velocity: Option<f64>, own: f64) -> Self {
+        if let Self::Cone(cone) = &mut self {
+            cone.residual = own;
+        }
+        match (&mut self, velocity) {
             (
                 Self::Complementarity {
                     velocity_residual, ..
@@ -162,10 +170,37 @@ impl Diagnostics {
     }
 }
 
+/// Place of an outcome among others of one law.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FamilyMember {
+    /// Dimension of the continuum of velocities after the impact of which this is a member; 0 if
+    /// they are isolated.
+    pub family: usize,
+    /// Choice of the member of a continuum.
+    pub selection: ConeSelection,
+    /// True if another outcome was met on the way.
+    pub met_others: bool,
+}
+
+impl FamilyMember {
+    /// Place of this part of a system and another that shares no body with it.
+    pub(crate) fn beside(self, other: Self) -> Self {
+        Self {
+            family: self.family + other.family,
+            met_others: self.met_others || other.met_others,
+            selection: match self.selection {
+                ConeSelection::First => ConeSelection::First,
+                ConeSelection::Even => other.selection,
+            },
+        }
+    }
+}
+
 /// Diagnostics of contacts with round friction cones.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ConeDiagnostics {
-    /// The [`cone_residual`](carom_lcp::cone::cone_residual) of the impulses.
+    /// Largest residual of the contacts, each on its own terms: closed and
+    /// open contacts, the cone, and the angle between friction and sliding. At most $10^{-9}$.
     pub residual: f64,
     /// Largest velocity that a pushing or sticking contact misses, over its own terms.
     pub velocity_residual: f64,
@@ -174,6 +209,8 @@ pub struct ConeDiagnostics {
     pub family: usize,
     /// Selection of the member.
     pub selection: ConeSelection,
+    /// True if another outcome was met on the way.
+    pub met_others: bool,
     /// Mode of each contact.
     pub modes: Vec<ConeMode>,
     /// Lemke pivots made.
@@ -195,10 +232,13 @@ pub struct PoissonDiagnostics {
     pub residual: f64,
     /// The friction cones of contacts in space.
     pub cone: FrictionCone,
-    /// Dimension of the continuum of compressions of which this is a member; 0 if they are isolated.
+    /// Dimensions of the continua of velocities after compression and after expansion of which these are members,
+    /// added; 0 if they are isolated.
     pub family: usize,
-    /// Selection of the member.
+    /// Selection of the members.
     pub selection: ConeSelection,
+    /// True if another compression was met on the way.
+    pub met_others: bool,
     /// Modes of the contacts at the end of the impact, [`Open`](ConeMode::Open) without an impulse.
     pub modes: Vec<ConeMode>,
     /// Lemke pivots made.

@@ -175,6 +175,21 @@ impl KineticMetric {
         }
     }
 
+    /// Overwrites the whitened coordinates of a covector by the covector, $z \leftarrow Lz$.
+    ///
+    /// Entries beyond [`dim`](Self::dim) are left alone, and so is a slice shorter than that.
+    pub fn unwhiten_in_place(&self, z: &mut [f64]) {
+        let Some(z) = z.get_mut(..self.dim()) else {
+            return;
+        };
+        for j in (0..self.dim()).rev() {
+            let (to, below) = z[j..].split_at_mut(1);
+            let column = self.column(j);
+            kernel::add_scaled(below, to[0], &column[j + 1..]);
+            to[0] *= column[j];
+        }
+    }
+
     /// Overwrites every row of a k × n matrix, a covector in whitened coordinates, by the covector
     /// it stands for, $Z \leftarrow ZL^T$: derivatives by a whitened velocity become those by the
     /// velocity.

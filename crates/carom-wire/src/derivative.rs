@@ -180,8 +180,7 @@ impl Wanted {
         axes: &dyn Fn(&DMatrix<f64>) -> DMatrix<f64>,
         budget: &mut u64,
     ) -> Result<Value, WireError> {
-        let n = problem.velocity_minus().0.len();
-        check_length("derivative", n, "velocities", MAX_VELOCITIES)?;
+        check_size(problem)?;
         let directions = self.directions.iter().enumerate();
         let directions = directions
             .map(|(k, input)| input.direction(&format!("derivative.directions[{k}]"), problem))
@@ -279,6 +278,12 @@ impl Wanted {
         put("unique", derivative.is_unique().into());
         Ok(fields)
     }
+}
+
+/// Refuses problems whose Jacobians would be too large.
+pub(crate) fn check_size(problem: &ImpactProblem<'_>) -> Result<(), WireError> {
+    let n = problem.velocity_minus().0.len();
+    check_length("derivative", n, "velocities", MAX_VELOCITIES)
 }
 
 fn invalid(key: &str, message: impl std::fmt::Display) -> WireError {

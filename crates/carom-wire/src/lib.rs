@@ -26,6 +26,7 @@ mod bodies;
 mod bounds;
 mod choice;
 mod derivative;
+mod differentiated;
 mod error;
 mod frictional;
 mod ignored;
@@ -42,6 +43,7 @@ mod resolve;
 mod simultaneous;
 
 pub use choice::{Choice, choice, choices};
+pub use differentiated::Differentiated;
 pub use error::WireError;
 pub use judge::{Claim, JudgeRequest};
 pub use keys::{KeyInfo, example, keys};

@@ -126,9 +126,17 @@ fn diagnostics(contacts: &ContactSet<'_>, outcome: &ImpactOutcome) -> Value {
             pivots,
             velocity_residual,
             polygon,
+            member,
         } => {
             put("pivots", (*pivots).into());
             put("velocity_residual", (*velocity_residual).into());
+            if let Some(member) = member {
+                put("family", member.family.into());
+                // An isolated outcome is not selected: it is the one that the method finds.
+                if member.family > 0 {
+                    put("selection", member.selection.name().into());
+                }
+            }
             if let Some(polygon) = polygon {
                 put("cone", cone_name(polygon.cone));
                 put("cone_residual", polygon.cone_residual.into());

@@ -249,7 +249,7 @@ impl Request {
         self.named(contacts, fields)
     }
 
-    fn asked(&self) -> Result<&Asked, WireError> {
+    pub(crate) fn asked(&self) -> Result<&Asked, WireError> {
         self.asked.as_ref().map_err(Clone::clone)
     }
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ._batch import STATUS, Batch, JudgementBatch
     from ._contacts import Contacts
     from ._errors import CaromError
+    from ._gradients import CLASSES, BatchJacobian, Cotangents, saltation
     from ._impact import Impact, PairUniqueness, Uniqueness, resolve_many
     from ._models import ModelDifference, compare_models
     from ._native import NUMERICS_VERSION, __version__
@@ -51,6 +52,7 @@ _NAMES = {
     "_batch": ("STATUS", "Batch", "JudgementBatch"),
     "_contacts": ("Contacts",),
     "_errors": ("CaromError",),
+    "_gradients": ("CLASSES", "BatchJacobian", "Cotangents", "saltation"),
     "_impact": ("Impact", "PairUniqueness", "Uniqueness", "resolve_many"),
     "_models": ("ModelDifference", "compare_models"),
     "_native": ("LAWS", "NUMERICS_VERSION", "__version__"),
@@ -81,13 +83,16 @@ _NAMES = {
 _MODULE_OF = {name: module for module, names in _NAMES.items() for name in names}
 
 __all__ = [
+    "CLASSES",
     "LAWS",
     "NUMERICS_VERSION",
     "STATUS",
     "Batch",
+    "BatchJacobian",
     "Body",
     "CaromError",
     "Contacts",
+    "Cotangents",
     "Figure",
     "Impact",
     "Judgement",
@@ -113,6 +118,7 @@ __all__ = [
     "lcp",
     "resolve_many",
     "run",
+    "saltation",
     "scenarios",
     "show",
     "sweep",

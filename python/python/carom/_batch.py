@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from . import _html, _native
+from . import _gradients, _html, _native
 from ._arrays import Floats, word
 from ._errors import CaromError
 from ._results import Judgement
@@ -124,6 +124,8 @@ class Batch(_Columns):
         Index into ``carom.STATUS``; 255 for an error.
     errors : dict
         The error of every row that failed.
+    jacobian : BatchJacobian, optional
+        The derivatives, if they were asked for.
 
     Examples
     --------
@@ -145,6 +147,8 @@ class Batch(_Columns):
         audit: Floats,
         status: NDArray[np.uint8],
         errors: dict[int, CaromError],
+        jacobian: _gradients.BatchJacobian | None = None,
+        source: _gradients.Source | None = None,
     ) -> None:
         self.velocity_plus = velocity_plus
         self.impulses = impulses
@@ -153,6 +157,50 @@ class Batch(_Columns):
         self.audit = audit
         self.status = status
         self.errors = errors
+        self.jacobian = jacobian
+        self._source = source
+
+    def vjp(
+        self,
+        cotangents: ArrayLike,
+        *,
+        wrt: str | Sequence[str] = _gradients.ARGUMENTS,
+    ) -> _gradients.Cotangents:
+        """Vector-Jacobian products: what a change of each argument does to a function of the velocities after.
+
+        The impacts are computed again, backwards too; no Jacobian is formed. `Impact.resolve_vjp` computes
+        outcomes and products at once.
+
+        Parameters
+        ----------
+        cotangents : array_like of shape (N, n)
+            Derivatives of the function by the velocities after. Rows that are not finite give NaN.
+        wrt : str or sequence of str, optional
+            Arguments among ``"velocity"``, ``"friction"``, ``"restitution"``, ``"mass_matrix"``, ``"rows"``.
+
+        Returns
+        -------
+        Cotangents
+            Derivatives of the function by the arguments.
+
+        Raises
+        ------
+        CaromError
+            If the batch was computed without ``derivative``, or shapes do not fit.
+
+        Examples
+        --------
+        >>> import carom
+        >>> ball = carom.Impact([[2.0]], carom.Contacts([[1.0]], restitution=0.5))
+        >>> batch = ball.resolve_batch([[-1.0], [-2.0]], "moreau-newton", derivative="velocity")
+        >>> batch.vjp([[1.0], [3.0]], wrt="velocity").velocity.ravel()
+        array([-0.5, -1.5])
+        """
+        if self._source is None:
+            raise CaromError(
+                "invalid-option", "derivative: the batch was computed without it; ask for derivative=True, or resolve_vjp"
+            )
+        return _gradients.pull(self._source, cotangents, wrt)
 
 
 def check_on_error(on_error: str) -> None:
@@ -162,19 +210,22 @@ def check_on_error(on_error: str) -> None:
 
 
 def made(
-    table: tuple[list[Floats], NDArray[np.uint8], list[tuple[int, CaromError]]],
+    table: _native._Table,
     widths: tuple[int, int, int],
     on_error: str,
+    asked: _gradients.Asked | None = None,
+    source: _gradients.Source | None = None,
 ) -> Batch:
     """A batch from the columns of the extension module."""
-    columns, status, failed = table
+    columns, status, failed, reasons = table
     if failed and on_error == "raise":
         raise failed[0][1]
     size = len(status)
     v, j, c, energy, audit = (
         column.reshape(size, width) for column, width in zip(columns, (*widths, 2, 5))
     )
-    return Batch(v, j, c, energy, audit, status, dict(failed))
+    jacobian = None if asked is None else _gradients.jacobian(columns, asked, widths[:2], reasons)
+    return Batch(v, j, c, energy, audit, status, dict(failed), jacobian, source)
 
 
 class JudgementBatch(_Columns):

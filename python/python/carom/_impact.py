@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import _html, _native
+from . import _gradients, _html, _native
 from ._arrays import Floats, check_finite, count, floats, frozen, word
 from ._batch import Batch, JudgementBatch, check_on_error, judged, made
 from ._contacts import Contacts, coefficients
@@ -287,13 +287,15 @@ class Impact:
         velocities: ArrayLike,
         law: str,
         *,
+        derivative: bool | str | Sequence[str] | Mapping[str, Any] | None = None,
+        piece: str = "own",
         threads: int = 0,
         on_error: str = "status",
         **options: Any,
     ) -> Batch:
         """Many impacts at this configuration by one law.
 
-        Row i is what `resolve` answers for row i, bit by bit, for any number of threads.
+        Row i is what `resolve` answers for row i, bit by bit, for any number of threads; so are its derivatives.
 
         Parameters
         ----------
@@ -301,10 +303,18 @@ class Impact:
             Velocities before the impact.
         law : str
             One of ``carom.LAWS``.
+        derivative : bool, str, sequence of str or dict, optional
+            What `Batch.jacobian` is to tell: True for the derivatives by all, or names among ``"velocity"``,
+            ``"friction"``, ``"restitution"`` and ``"impulses"`` (of the impulses, by the velocity); a dict has
+            these names under ``wrt`` and a ``tolerance``, the part of the velocity within which decisions of
+            the law are taken both ways.
+        piece : {"own", "nan"}, optional
+            Whether derivatives at kinks and jumps are those of the law's own piece or NaN.
         threads : int, optional
             Threads; 0: all cores.
         on_error : {"status", "raise"}, optional
-            Whether rows that fail are marked, or the first of them is raised.
+            Whether rows that fail are marked, or the first of them is raised. A row without a derivative
+            has not failed.
         **options
             The law's options.
 
@@ -328,8 +338,71 @@ class Impact:
         v = floats(velocities, "velocities", (None, self.n), finite=False, copy=False)
         check_on_error(on_error)
         workers = count(threads, "threads")
-        table = self._native.resolve_batch(v, word(law, "law"), options, workers)
-        return made(table, (self.n, len(self._jacobian), len(self._constraints)), on_error)
+        asked = _gradients.asked(derivative, piece)
+        widths = (self.n, len(self._jacobian), len(self._constraints))
+        if asked is None:
+            table = self._native.resolve_batch(v, word(law, "law"), options, workers)
+            return made(table, widths, on_error)
+        source = _Batched(self, v.copy(), word(law, "law"), options, workers, asked)
+        return made(source.table(asked, None), widths, on_error, asked, source)
+
+    def resolve_vjp(
+        self,
+        velocities: ArrayLike,
+        cotangents: ArrayLike,
+        law: str,
+        *,
+        wrt: str | Sequence[str] = _gradients.ARGUMENTS,
+        threads: int = 0,
+        piece: str = "own",
+        **options: Any,
+    ) -> tuple[Batch, _gradients.Cotangents]:
+        """Many impacts at this configuration, and vector-Jacobian products of a function of their outcomes.
+
+        Parameters
+        ----------
+        velocities : array_like of shape (N, n)
+            Velocities before the impact.
+        cotangents : array_like of shape (N, n)
+            Derivatives of the function by the velocities after. Rows that are not finite give NaN.
+        law : str
+            One of ``carom.LAWS``.
+        wrt : str or sequence of str, optional
+            Arguments among ``"velocity"``, ``"friction"``, ``"restitution"``, ``"mass_matrix"``, ``"rows"``;
+            each costs a little.
+        threads : int, optional
+            Threads; 0: all cores.
+        piece : {"own", "nan"}, optional
+            Whether derivatives at kinks and jumps are those of the law's own piece or NaN.
+        **options
+            The law's options.
+
+        Returns
+        -------
+        tuple of Batch and Cotangents
+            The outcomes, whose `Batch.jacobian` has classes and margins alone, and the products.
+
+        Raises
+        ------
+        CaromError
+            If an argument is at fault.
+
+        Examples
+        --------
+        >>> import carom
+        >>> ball = carom.Impact([[2.0]], carom.Contacts([[1.0]], restitution=0.5))
+        >>> batch, pulled = ball.resolve_vjp([[-2.0]], [[1.0]], "moreau-newton", wrt=["velocity", "restitution"])
+        >>> batch.velocity_plus, pulled.velocity, pulled.restitution
+        (array([[1.]]), array([[-0.5]]), array([[2.]]))
+        """
+        v = floats(velocities, "velocities", (None, self.n), finite=False, copy=False)
+        w = floats(cotangents, "cotangents", (len(v), self.n), finite=False, copy=False)
+        asked = _gradients.pulled(wrt, None, piece)
+        source = _Batched(self, v.copy(), word(law, "law"), options, count(threads, "threads"), asked)
+        table = source.table(asked, w)
+        widths = (self.n, len(self._jacobian), len(self._constraints))
+        batch = made(table, widths, "status", asked, source)
+        return batch, _gradients.cotangents(table[0], wrt, widths[:2])
 
     def outcomes(
         self,
@@ -689,6 +762,8 @@ def resolve_many(
     rows_per_contact: int = 3,
     friction: ArrayLike = 0.0,
     restitution: ArrayLike = 0.0,
+    derivative: bool | str | Sequence[str] | Mapping[str, Any] | None = None,
+    piece: str = "own",
     threads: int = 0,
     on_error: str = "status",
     **options: Any,
@@ -708,7 +783,12 @@ def resolve_many(
     rows_per_contact : int, optional
         1, 2 or 3.
     friction, restitution : array_like, optional
-        One for all contacts or one for each of the c contacts.
+        One for all contacts, one for each of the c contacts, or of shape (N, c) one for each contact of
+        each impact.
+    derivative : bool, str, sequence of str or dict, optional
+        As for `Impact.resolve_batch`.
+    piece : {"own", "nan"}, optional
+        As for `Impact.resolve_batch`.
     threads : int, optional
         Threads; 0: all cores.
     on_error : {"status", "raise"}, optional
@@ -749,15 +829,92 @@ def resolve_many(
         )
     c = r // k
     check_on_error(on_error)
-    table = _native.resolve_many(
+    asked = _gradients.asked(derivative, piece)
+    source = _Many(
         masses,
         rows,
         v,
         word(law, "law"),
         [k] * c,
-        coefficients(friction, "friction", c).tolist(),
-        coefficients(restitution, "restitution", c).tolist(),
+        _coefficients(friction, "friction", size, c),
+        _coefficients(restitution, "restitution", size, c),
         options,
         count(threads, "threads"),
+        asked if asked is not None else _gradients.pulled((), None),
     )
-    return made(table, (n, r, 0), on_error)
+    if asked is None:
+        return made(source.table(None, None), (n, r, 0), on_error)
+    source = source.copied()
+    return made(source.table(asked, None), (n, r, 0), on_error, asked, source)
+
+
+def _coefficients(value: ArrayLike, name: str, size: int, c: int) -> Floats:
+    """One number for all contacts, one for each, or one for each of each impact, in one dimension."""
+    if np.ndim(value) == 2:
+        return floats(value, name, (size, c), finite=False).ravel()
+    return coefficients(value, name, c)
+
+
+class _Batched(NamedTuple):
+    """A batch at one configuration, to be computed again."""
+
+    impact: Impact
+    velocities: Floats
+    law: str
+    options: dict[str, Any]
+    threads: int
+    asked: _gradients.Asked
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """Lengths of velocities and impulses."""
+        return self.impact.n, len(self.impact.jacobian)
+
+    @property
+    def length(self) -> int:
+        """Number of rows."""
+        return len(self.velocities)
+
+    def table(self, asked: _gradients.Asked | None, cotangents: Floats | None) -> _native._Table:
+        """The columns of the extension module."""
+        native = self.impact._native
+        return native.resolve_batch(
+            self.velocities, self.law, self.options, self.threads, asked, cotangents
+        )
+
+
+class _Many(NamedTuple):
+    """A batch of configurations, to be computed again."""
+
+    mass_matrices: Floats
+    jacobians: Floats
+    velocities: Floats
+    law: str
+    counts: list[int]
+    friction: Floats
+    restitution: Floats
+    options: dict[str, Any]
+    threads: int
+    asked: _gradients.Asked
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """Lengths of velocities and impulses."""
+        return self.velocities.shape[1], self.jacobians.shape[1]
+
+    @property
+    def length(self) -> int:
+        """Number of rows."""
+        return len(self.velocities)
+
+    def copied(self) -> _Many:
+        """The same with arrays of its own."""
+        return self._replace(
+            mass_matrices=self.mass_matrices.copy(),
+            jacobians=self.jacobians.copy(),
+            velocities=self.velocities.copy(),
+        )
+
+    def table(self, asked: _gradients.Asked | None, cotangents: Floats | None) -> _native._Table:
+        """The columns of the extension module."""
+        return _native.resolve_many(*self[:9], asked, cotangents)

@@ -4,9 +4,10 @@ from numpy.typing import NDArray
 import numpy as np
 
 from ._errors import CaromError
+from ._gradients import Asked
 
 _Floats = NDArray[np.float64]
-_Table = tuple[list[_Floats], NDArray[np.uint8], list[tuple[int, CaromError]]]
+_Table = tuple[list[_Floats], NDArray[np.uint8], list[tuple[int, CaromError]], list[tuple[int, str]]]
 
 __all__ = [
     "Answer",
@@ -16,6 +17,7 @@ __all__ = [
     "NUMERICS_VERSION",
     "Record",
     "__version__",
+    "has_event_restitution",
     "judge_rows",
     "json_lines",
     "main",
@@ -23,6 +25,7 @@ __all__ = [
     "resolve_many",
     "run",
     "run_shard",
+    "saltation",
     "scenarios",
     "show",
     "solve",
@@ -79,7 +82,13 @@ class Impact:
         threads: int | None = ...,
     ) -> Answer: ...
     def resolve_batch(
-        self, velocities: _Floats, law: str, options: dict[str, Any], threads: int
+        self,
+        velocities: _Floats,
+        law: str,
+        options: dict[str, Any],
+        threads: int,
+        asked: Asked | None = ...,
+        cotangents: _Floats | None = ...,
     ) -> _Table: ...
     def loop(self, velocities: _Floats, law: str) -> int: ...
     def judge(
@@ -109,11 +118,17 @@ def resolve_many(
     velocities: _Floats,
     law: str,
     counts: list[int],
-    friction: list[float],
-    restitution: list[float],
+    friction: _Floats,
+    restitution: _Floats,
     options: dict[str, Any],
     threads: int,
+    asked: Asked | None = ...,
+    cotangents: _Floats | None = ...,
 ) -> _Table: ...
+def has_event_restitution(law: str) -> bool: ...
+def saltation(
+    reset: _Floats, f_minus: _Floats, f_plus: _Floats, guard_gradient: _Floats, guard_rate: float
+) -> _Floats: ...
 def judge_rows(
     impacts: list[Impact],
     velocities: list[_Floats],

@@ -6,8 +6,8 @@ use super::frame::{Frame, Variation};
 use super::friction::Contacts;
 use super::reading::Cones;
 use super::{
-    Answers, Branches, Derivative, Differentiability, Piece, SAME_OUTCOME, SAME_WAY, Scope,
-    StepContacts, Steps, Wrt, are_one,
+    Answers, Branches, Derivative, Differentiability, Jacobians, Piece, SAME_OUTCOME, SAME_WAY,
+    Scope, StepContacts, Steps, Wrt, are_one,
 };
 use crate::{ImpactError, ImpactOutcome, ImpactStatus};
 use carom_numeric::random::CounterRng;
@@ -47,12 +47,12 @@ impl<'p> Derivative<'p> {
         outcome: &ImpactOutcome,
         wrt: &Wrt,
         tolerance: f64,
+        is_event_wide: bool,
     ) -> Result<Self, ImpactError> {
         let Branches {
             frame,
             ways,
             mut is_complete,
-            is_event,
             to_plastic,
             is_homogeneous,
             is_kink: kinks,
@@ -62,7 +62,8 @@ impl<'p> Derivative<'p> {
             work,
         } = branches;
         let mut derivative = Self {
-            way: None,
+            own: None,
+            is_event_wide,
             to_plastic,
             towards: OnceLock::new(),
             class: None,
@@ -75,10 +76,7 @@ impl<'p> Derivative<'p> {
             answers,
             reason,
             pieces: Vec::new(),
-            dv_dv: None,
-            dv_dfriction: None,
-            dv_drestitution: None,
-            dimpulses_dv: None,
+            own_jacobians: Jacobians::default(),
             frame,
         };
         if reason.is_some() {
@@ -145,6 +143,9 @@ impl<'p> Derivative<'p> {
                 .collect::<Result<Vec<_>, ImpactError>>()?;
             derivative.pieces = pieces;
             derivative.nearest = nearest;
+            derivative.own = distinct.into_iter().next();
+            let is_quiet = derivative.own.as_ref().is_some_and(Walk::is_quiet);
+            derivative.find_jacobians(wrt, is_quiet);
             derivative.class = Some(if is_kink {
                 Differentiability::Kink
             } else {
@@ -165,16 +166,25 @@ impl<'p> Derivative<'p> {
         }
         derivative.class = Some(Differentiability::Smooth);
         derivative.nearest = next;
-        let Some(way) = distinct.pop() else {
-            return Ok(derivative);
+        derivative.own = distinct.pop();
+        derivative.find_jacobians(wrt, outcome.status != ImpactStatus::Resolved);
+        Ok(derivative)
+    }
+
+    /// Writes the Jacobians along the law's own way; of an impact in which nothing happens that by the velocity is
+    /// the identity.
+    fn find_jacobians(&mut self, wrt: &Wrt, is_identity: bool) {
+        let (frame, Some(way)) = (&self.frame, &self.own) else {
+            return;
         };
+        let mut found = Jacobians::default();
         if wrt.velocity {
-            derivative.dv_dv = Some(if outcome.status == ImpactStatus::Resolved {
-                frame.jacobian(&way.jacobian)
-            } else {
+            found.dv_dv = Some(if is_identity {
                 DMatrix::identity(frame.dim(), frame.dim())
+            } else {
+                frame.jacobian(&way.jacobian)
             });
-            derivative.dimpulses_dv =
+            found.dimpulses_dv =
                 (!way.is_dependent()).then(|| frame.impulse_jacobian(&way.impulses));
         }
         let columns = |variations: Vec<Variation>| {
@@ -185,29 +195,28 @@ impl<'p> Derivative<'p> {
             frame.velocities(out)
         };
         let m = frame.problem.contacts().len();
-        if wrt.friction {
-            derivative.dv_dfriction = Some(columns((0..m).map(Variation::of_friction).collect()));
+        let knows = way.knows_coefficients();
+        if wrt.friction && knows {
+            found.dv_dfriction = Some(columns((0..m).map(Variation::of_friction).collect()));
         }
-        if wrt.restitution && to_plastic.is_none() {
-            let variations = if is_event {
+        if wrt.restitution && knows && self.to_plastic.is_none() {
+            let variations = if self.is_event_wide {
                 vec![Variation::of_restitution(None)]
             } else {
                 (0..m).map(|i| Variation::of_restitution(Some(i))).collect()
             };
-            derivative.dv_drestitution = Some(columns(variations));
+            found.dv_drestitution = Some(columns(variations));
         }
-        derivative.way = Some(way);
         if wrt.restitution
-            && let Some(blend) = derivative.towards_plastic()
+            && let Some(blend) = self.towards_plastic()
         {
-            let frame = &derivative.frame;
             let mut velocity = DVector::zeros(frame.dim());
             let mut impulse = DVector::zeros(frame.n_rows());
             blend.add_restitution(1.0, &mut velocity, &mut impulse);
             let column = DMatrix::from_column_slice(frame.dim(), 1, velocity.as_slice());
-            derivative.dv_drestitution = Some(frame.velocities(column));
+            found.dv_drestitution = Some(frame.velocities(column));
         }
-        Ok(derivative)
+        self.own_jacobians = found;
     }
 
     /// Proven scope of the branches around the velocity, computed when it is first asked for.
@@ -224,7 +233,7 @@ impl<'p> Derivative<'p> {
                 distance
             }
         };
-        let Some(way) = &self.way else {
+        let Some(way) = self.smooth_way() else {
             return Scope {
                 is_unique: None,
                 margin: self.class.map(|_| part(self.nearest)),

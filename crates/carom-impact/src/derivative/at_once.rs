@@ -41,7 +41,7 @@ impl AtOnce<'_> {
         };
         if !contacts.have_friction() {
             drop(contacts);
-            return Ok(Branches::of_chains(frame, found, false));
+            return Ok(Branches::of_chains(frame, found));
         }
         let is_continuous = self.settle(outcome, &contacts, &mut found)?;
         let answers = match outcome.status {
@@ -56,7 +56,7 @@ impl AtOnce<'_> {
         Ok(Branches {
             answers,
             is_continuous,
-            ..Branches::of_chains(frame, found, false)
+            ..Branches::of_chains(frame, found)
         })
     }
 

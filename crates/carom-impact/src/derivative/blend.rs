@@ -1,5 +1,6 @@
 //! Event-wide restitution between a plastic and an elastic outcome.
 
+use super::adjoint::{Adjoint, chain_pull_back};
 use super::branch::Walk;
 use super::frame::{Frame, Variation};
 use super::stage::Stage;
@@ -202,6 +203,54 @@ impl Blend {
         (plastic, impulse, kept && also)
     }
 
+    /// Takes a cotangent of the outcome back to the velocity before: the transpose of [`along`](Self::along).
+    pub(super) fn pull_back(
+        &self,
+        frame: &Frame<'_>,
+        velocity: &mut DVector<f64>,
+        adjoint: &mut Adjoint,
+    ) {
+        let slope = self.difference.dot(velocity);
+        // The slope of α is linear: its coefficients are its values.
+        let unit = |a: f64, b: f64, n: f64| {
+            let restitution = 0.0;
+            slope
+                * self.alpha_slope(&Slopes {
+                    a,
+                    b,
+                    n,
+                    restitution,
+                })
+        };
+        let (a, b, n) = (
+            unit(1.0, 0.0, 0.0),
+            unit(0.0, 1.0, 0.0),
+            unit(0.0, 0.0, 1.0),
+        );
+        adjoint.event += self.pull_back_restitution(velocity);
+        let (d, p, e) = (&self.difference, &self.plastic_after, &self.elastic_after);
+        let change = 2.0 * a * d + b * p;
+        let mut elastic = self.alpha * &*velocity + &change + 2.0 * n * e;
+        let mut plastic = (1.0 - self.alpha) * &*velocity - change + b * d - 2.0 * n * p;
+        for (factor, x, y) in [(a, d, d), (b, p, d), (n, e, e), (-n, p, p)] {
+            adjoint.add_mass(factor, x.as_view(), y.as_view());
+        }
+        chain_pull_back(frame, &self.plastic, &mut plastic, adjoint);
+        chain_pull_back(frame, &self.elastic, &mut elastic, adjoint);
+        *velocity = plastic + elastic;
+    }
+
+    /// Cotangent of the restitution from one of the outcome.
+    pub(super) fn pull_back_restitution(&self, velocity: &DVector<f64>) -> f64 {
+        let slopes = Slopes {
+            a: 0.0,
+            b: 0.0,
+            n: 0.0,
+            restitution: 1.0,
+        };
+        self.alpha_slope(&slopes) * self.difference.dot(velocity)
+    }
+
     /// Adds what a change of the restitution does to derivatives of the outcome.
     pub(super) fn add_restitution(
         &self,
@@ -221,7 +270,12 @@ impl Blend {
 
     /// Both chains.
     pub(super) fn stages(&self) -> impl Iterator<Item = &Arc<Stage>> {
-        self.plastic.iter().chain(&self.elastic)
+        self.chains().into_iter().flatten()
+    }
+
+    /// Stages of the plastic and of the elastic outcome.
+    pub(super) fn chains(&self) -> [&[Arc<Stage>]; 2] {
+        [&self.plastic, &self.elastic]
     }
 }
 

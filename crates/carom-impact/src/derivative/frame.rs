@@ -5,7 +5,7 @@ use super::scale::Scales;
 use crate::event_scale::ROUNDING;
 use crate::{ImpactError, ImpactOutcome, ImpactProblem};
 use carom_metric::kernel;
-use nalgebra::{DMatrix, DVector};
+use nalgebra::{DMatrix, DVector, DVectorView};
 use smallvec::SmallVec;
 use std::sync::OnceLock;
 
@@ -28,6 +28,9 @@ pub(crate) struct Frame<'p> {
     /// Velocity before, and its length.
     pub(super) before: DVector<f64>,
     pub(super) speed: f64,
+    /// Velocity of the frame in which laws see the impact, if that is not the frame given. No row sees it, but rows
+    /// that change do.
+    pub(super) moves: Option<DVector<f64>>,
     scales: OnceLock<Box<Scales>>,
 }
 
@@ -79,7 +82,7 @@ impl Variation {
     }
 
     /// The change of a row (n), if rows change.
-    pub(super) fn row(&self, row: usize) -> Option<nalgebra::DVectorView<'_, f64>> {
+    pub(super) fn row(&self, row: usize) -> Option<DVectorView<'_, f64>> {
         self.rows.as_ref().map(|rows| rows.column(row))
     }
 
@@ -137,6 +140,7 @@ impl<'p> Frame<'p> {
             problem,
             rows,
             factors,
+            moves: None,
             scales: OnceLock::new(),
         })
     }
@@ -198,7 +202,7 @@ impl<'p> Frame<'p> {
     }
 
     /// Whitened row.
-    pub(super) fn row(&self, row: usize) -> nalgebra::DVectorView<'_, f64> {
+    pub(super) fn row(&self, row: usize) -> DVectorView<'_, f64> {
         self.rows.column(row)
     }
 
@@ -230,6 +234,14 @@ impl<'p> Frame<'p> {
             Some(basis) => vector - basis * basis.tr_mul(vector),
             None => vector.clone(),
         }
+    }
+
+    /// Velocity that the change of a row sees of a velocity in the frame of the law.
+    pub(super) fn seen(&self, change: DVectorView<'_, f64>, velocity: DVectorView<'_, f64>) -> f64 {
+        let seen = change.dot(&velocity);
+        self.moves
+            .as_ref()
+            .map_or(seen, |moves| seen + change.dot(moves))
     }
 
     /// Velocity of a row.
@@ -315,6 +327,35 @@ impl<'p> Frame<'p> {
             metric.unwhiten_velocity_in_place(column.as_mut_slice());
         }
         out
+    }
+
+    /// Factor of a row: rows as given times it are those of this frame.
+    pub(super) fn row_factor(&self, row: usize) -> f64 {
+        self.factors[row]
+    }
+
+    /// A cotangent of a velocity.
+    pub(super) fn cotangent(&self, given: &DVector<f64>) -> DVector<f64> {
+        let mut out = given.clone();
+        let metric = self.problem.contacts().metric();
+        metric.whiten_in_place(out.as_mut_slice());
+        out / self.problem.scale()
+    }
+
+    /// A cotangent of a velocity as it is given.
+    pub(super) fn cotangent_back(&self, mut whitened: DVector<f64>) -> DVector<f64> {
+        let metric = self.problem.contacts().metric();
+        metric.unwhiten_in_place(whitened.as_mut_slice());
+        whitened * self.problem.scale()
+    }
+
+    /// Cotangents of covectors (n each, columns) as they are given.
+    pub(super) fn covectors_back(&self, mut columns: DMatrix<f64>) -> DMatrix<f64> {
+        let metric = self.problem.contacts().metric();
+        for mut column in columns.column_iter_mut() {
+            metric.unwhiten_velocity_in_place(column.as_mut_slice());
+        }
+        columns
     }
 
     /// Derivatives of the impulses on the contact rows as given by the velocity before.

@@ -22,6 +22,10 @@ use carom_metric::kernel;
 use nalgebra::DVector;
 
 impl DifferentiableLaw for Propagative {
+    fn has_event_restitution(&self) -> bool {
+        true
+    }
+
     fn branches<'p>(
         &self,
         problem: &'p ImpactProblem<'p>,
@@ -50,14 +54,14 @@ impl DifferentiableLaw for Propagative {
         let elastic = chain::follow(&frame, &rule, Strike::ELASTIC, ties)?;
         let is_quiet = elastic.walks.iter().all(|walk| walk.stages.is_empty());
         if is_quiet {
-            return Ok(Branches::of_chains(frame, elastic, true));
+            return Ok(Branches::of_chains(frame, elastic));
         }
         let restitution = self.restitution.value();
         if self.restitution == EnergeticRestitution::ELASTIC {
             let rule = self.plastic;
             return Ok(Branches {
                 to_plastic: Some(ToPlastic { rule, ties }),
-                ..Branches::of_chains(frame, elastic, true)
+                ..Branches::of_chains(frame, elastic)
             });
         }
         let plastic = plastic_branches(&frame, self.plastic, ties)?;
@@ -83,7 +87,7 @@ impl DifferentiableLaw for Propagative {
         }
         Ok(Branches {
             is_complete: elastic.is_complete && plastic.is_complete && !is_curved,
-            ..Branches::new(frame, ways, true)
+            ..Branches::new(frame, ways)
         })
     }
 }
@@ -185,7 +189,7 @@ impl DifferentiableLaw for Plastic {
         }
         let frame = Frame::new(problem)?;
         let found = stop_all(&frame, Ties::within(tolerance))?;
-        Ok(Branches::of_chains(frame, found, false))
+        Ok(Branches::of_chains(frame, found))
     }
 }
 
@@ -307,7 +311,7 @@ impl DifferentiableLaw for SetValued {
             // Caps do not grow with the velocity.
             is_homogeneous: false,
             answers,
-            ..Branches::of_chains(frame, found, false)
+            ..Branches::of_chains(frame, found)
         })
     }
 }
@@ -400,7 +404,7 @@ impl DifferentiableLaw for Sequential {
             rebounds: false,
             steps: Steps::Each(steps.collect()),
         };
-        let mut branches = Branches::of_chains(frame, found, false);
+        let mut branches = Branches::of_chains(frame, found);
         branches.is_complete &= is_complete;
         branches.answers = answers;
         Ok(branches)
@@ -415,11 +419,7 @@ fn nonholonomic<'p>(
     let frame = Frame::new(problem)?;
     let strike = Strike::of(restitution, problem.contacts().n_distinct());
     let found = chain::follow(&frame, &Rule::Most, strike, Ties::within(tolerance))?;
-    let is_event = matches!(
-        restitution,
-        Restitution::Newton(_) | Restitution::ProjectedNewton(_)
-    );
-    Ok(Branches::of_chains(frame, found, is_event))
+    Ok(Branches::of_chains(frame, found))
 }
 
 macro_rules! nonholonomic {
@@ -435,6 +435,14 @@ macro_rules! nonholonomic {
                 let $law = self;
                 nonholonomic(problem, $restitution, tolerance)
             }
+
+            fn has_event_restitution(&self) -> bool {
+                let $law = self;
+                matches!(
+                    $restitution,
+                    Restitution::Newton(_) | Restitution::ProjectedNewton(_)
+                )
+            }
         })*
     };
 }
@@ -447,6 +455,10 @@ nonholonomic! {
 }
 
 impl DifferentiableLaw for Rough {
+    fn has_event_restitution(&self) -> bool {
+        true
+    }
+
     fn branches<'p>(
         &self,
         problem: &'p ImpactProblem<'p>,
@@ -504,7 +516,7 @@ impl DifferentiableLaw for Rough {
             }
             Ok(())
         })?;
-        Ok(Branches::of_chains(frame, found, true))
+        Ok(Branches::of_chains(frame, found))
     }
 }
 

@@ -42,6 +42,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod adjoint;
 mod alternatives;
 mod assemble;
 mod at_once;
@@ -59,6 +60,7 @@ mod shift;
 mod sliding;
 mod stage;
 
+pub use adjoint::{Cotangent, Gradient};
 pub use saltation::saltation;
 
 use crate::plastic::PlasticRule;
@@ -70,7 +72,8 @@ use frame::{Frame, Variation};
 use nalgebra::{DMatrix, DVector};
 use reading::Cones;
 use sliding::Sliding;
-use std::sync::OnceLock;
+use stage::Stage;
+use std::sync::{Arc, OnceLock};
 
 /// Outcomes closer than this fraction of the motion that contacts see are one.
 const SAME_OUTCOME: f64 = 1e-9;
@@ -170,8 +173,10 @@ pub struct Piece {
 #[derive(Clone, Debug)]
 pub struct Derivative<'p> {
     frame: Frame<'p>,
-    /// The way of the outcome; `None` unless it is smooth.
-    way: Option<Walk>,
+    /// The law's own way to the outcome; `None` where the outcome is a member of a continuum.
+    own: Option<Walk>,
+    /// True if one restitution holds for the whole event.
+    is_event_wide: bool,
     /// Effect that a restitution below 1 would have on an elastic outcome.
     to_plastic: Option<ToPlastic>,
     /// The effect of restitution, computed when it is first asked for.
@@ -189,10 +194,20 @@ pub struct Derivative<'p> {
     answers: Answers,
     reason: Option<&'static str>,
     pieces: Vec<Piece>,
-    dv_dv: Option<DMatrix<f64>>,
-    dv_dfriction: Option<DMatrix<f64>>,
-    dv_drestitution: Option<DMatrix<f64>>,
-    dimpulses_dv: Option<DMatrix<f64>>,
+    own_jacobians: Jacobians,
+}
+
+/// Jacobians of one piece. `None` stands for those that were not asked for and those that do not exist.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Jacobians {
+    /// Velocity after by the velocity before (n × n).
+    pub dv_dv: Option<DMatrix<f64>>,
+    /// Velocity after by the friction coefficients (n × contacts).
+    pub dv_dfriction: Option<DMatrix<f64>>,
+    /// Velocity after by the restitutions: n × contacts, or n × 1 where one holds for the event.
+    pub dv_drestitution: Option<DMatrix<f64>>,
+    /// Impulses on the contact rows as given by the velocity before (rows × n).
+    pub dimpulses_dv: Option<DMatrix<f64>>,
 }
 
 /// A law that knows its derivative.
@@ -210,6 +225,11 @@ pub trait DifferentiableLaw: ImpactLaw {
         is_member: bool,
         tolerance: f64,
     ) -> Result<Branches<'p>, ImpactError>;
+
+    /// True if one restitution holds for the whole event instead of one for each contact.
+    fn has_event_restitution(&self) -> bool {
+        false
+    }
 }
 
 /// The ways that an impact can take near its outcome, the law's own first.
@@ -218,8 +238,6 @@ pub struct Branches<'p> {
     frame: Frame<'p>,
     ways: Vec<Walk>,
     is_complete: bool,
-    /// True if one restitution holds for the whole event.
-    is_event: bool,
     /// Effect that a restitution below 1 would have on an elastic outcome.
     to_plastic: Option<ToPlastic>,
     /// True if the outcome is homogeneous of degree 1 in the velocity.
@@ -295,12 +313,11 @@ enum Map {
 }
 
 impl<'p> Branches<'p> {
-    fn new(frame: Frame<'p>, ways: Vec<Walk>, is_event: bool) -> Self {
+    fn new(frame: Frame<'p>, ways: Vec<Walk>) -> Self {
         Self {
             frame,
             ways,
             is_complete: true,
-            is_event,
             to_plastic: None,
             is_homogeneous: true,
             is_kink: false,
@@ -311,11 +328,11 @@ impl<'p> Branches<'p> {
         }
     }
 
-    fn of_chains(frame: Frame<'p>, found: Found, is_event: bool) -> Self {
+    fn of_chains(frame: Frame<'p>, found: Found) -> Self {
         Self {
             is_complete: found.is_complete,
             work: found.work,
-            ..Self::new(frame, found.walks, is_event)
+            ..Self::new(frame, found.walks)
         }
     }
 
@@ -324,7 +341,7 @@ impl<'p> Branches<'p> {
         Self {
             reason: Some("family"),
             is_complete: false,
-            ..Self::new(frame, Vec::new(), false)
+            ..Self::new(frame, Vec::new())
         }
     }
 }
@@ -337,6 +354,20 @@ impl Walk {
             Map::Blend(blend) => blend.stages().any(|stage| stage.is_dependent),
             Map::Sliding(_) | Map::Limit => false,
         }
+    }
+
+    /// The chains of stages that the outcome is made of.
+    fn chains(&self) -> Vec<&[Arc<Stage>]> {
+        match &self.map {
+            Map::Chain => vec![&self.stages],
+            Map::Blend(blend) => blend.chains().to_vec(),
+            Map::Sliding(_) | Map::Limit => Vec::new(),
+        }
+    }
+
+    /// True if the way says what friction and restitution change: the limits of a sliding contact do not.
+    fn knows_coefficients(&self) -> bool {
+        !matches!(self.map, Map::Limit)
     }
 
     /// True if no contact acts.
@@ -414,18 +445,20 @@ pub fn of_outcome<'p>(
             allowed: "in (0, 1e-3]",
         });
     }
+    let is_event_wide = law.has_event_restitution();
     // In the frame in which laws see the impact, where rounding of the frame given hides nothing.
     let event = problem.event();
     if std::ptr::eq(event, problem) {
         let branches = law.branches(problem, outcome, is_member, tolerance)?;
-        return Derivative::new(branches, outcome, wrt, tolerance);
+        return Derivative::new(branches, outcome, wrt, tolerance, is_event_wide);
     }
     let given = problem.velocity_minus();
     let frame = &given.0 - &event.velocity_minus().0;
     let mut seen = outcome.clone();
     seen.velocity_plus.0 -= &frame;
     let branches = law.branches(event, &seen, is_member, tolerance)?;
-    let mut derivative = Derivative::new(branches, &seen, wrt, tolerance)?;
+    let mut derivative = Derivative::new(branches, &seen, wrt, tolerance, is_event_wide)?;
+    derivative.frame.moves = Some(derivative.frame.of_velocity(&frame));
     for piece in &mut derivative.pieces {
         piece.velocity_plus += &frame;
     }
@@ -438,9 +471,27 @@ pub fn of_outcome<'p>(
 impl Derivative<'_> {
     /// Effect of restitution on an elastic outcome; `None` if the plastic one is nearly tied.
     fn towards_plastic(&self) -> Option<&Blend> {
-        let (to, way) = (self.to_plastic?, self.way.as_ref()?);
+        let (to, way) = (self.to_plastic?, self.own.as_ref()?);
         let found = || laws::towards_plastic(&self.frame, way, to).map(Box::new);
         self.towards.get_or_init(found).as_deref()
+    }
+
+    /// The law's own way, if the outcome depends smoothly on the velocity.
+    fn smooth_way(&self) -> Option<&Walk> {
+        let is_smooth = self.class == Some(Differentiability::Smooth);
+        self.own.as_ref().filter(|_| is_smooth)
+    }
+
+    /// The Jacobians, if the outcome depends smoothly on the velocity.
+    fn smooth(&self) -> Option<&Jacobians> {
+        self.smooth_way().map(|_| &self.own_jacobians)
+    }
+
+    /// The Jacobians of the piece that the law's own tie rule answers: where the map is smooth those of the map;
+    /// at a kink or a jump those of the first of the [`pieces`](Self::pieces). `None` where there is no
+    /// derivative.
+    pub fn own_piece(&self) -> Option<&Jacobians> {
+        self.own.as_ref().map(|_| &self.own_jacobians)
     }
 
     /// Class of the outcome's dependence on the velocity before; `None` where it is a member of a continuum.
@@ -461,23 +512,23 @@ impl Derivative<'_> {
     /// Jacobian $\partial v^+_i/\partial v^-_j$ (n × n), on the velocities that the constraints
     /// admit; `None` unless smooth and asked for.
     pub fn dv_dv(&self) -> Option<&DMatrix<f64>> {
-        self.dv_dv.as_ref()
+        self.smooth()?.dv_dv.as_ref()
     }
 
     /// Jacobian by the friction coefficients (n × contacts).
     pub fn dv_dfriction(&self) -> Option<&DMatrix<f64>> {
-        self.dv_dfriction.as_ref()
+        self.smooth()?.dv_dfriction.as_ref()
     }
 
     /// Jacobian by the restitutions: n × contacts, or n × 1 where one holds for the event.
     pub fn dv_drestitution(&self) -> Option<&DMatrix<f64>> {
-        self.dv_drestitution.as_ref()
+        self.smooth()?.dv_drestitution.as_ref()
     }
 
     /// Jacobian of the impulses on the contact rows as given by the velocity before (rows × n);
     /// `None` where contacts depend on each other.
     pub fn dimpulses_dv(&self) -> Option<&DMatrix<f64>> {
-        self.dimpulses_dv.as_ref()
+        self.smooth()?.dimpulses_dv.as_ref()
     }
 
     /// The limits of outcome and Jacobian, the law's own first; empty where the map is smooth.
@@ -503,7 +554,7 @@ impl Derivative<'_> {
     /// margin ends where the first of them begins; it is `None` if that is at the velocity itself. `None` where
     /// the map is not smooth, and where modes are a continuum (round cones in space) or more than 1024.
     pub fn is_unique(&self) -> Option<bool> {
-        self.way.as_ref()?;
+        self.smooth_way()?;
         self.scope().is_unique
     }
 
@@ -522,7 +573,7 @@ impl Derivative<'_> {
         direction: &Direction,
     ) -> Result<Option<DirectionalDerivative>, ImpactError> {
         let variation = self.frame.variation(direction)?;
-        let Some(way) = &self.way else {
+        let Some(way) = self.smooth_way() else {
             return Ok(None);
         };
         let refused = |reason| {

@@ -1,6 +1,7 @@
 //! One contact with sliding: its impulse is a function of inverse inertia, velocity, friction and
 //! restitution alone.
 
+use super::adjoint::Adjoint;
 use super::branch::{Walk, interior};
 use super::frame::{Frame, Variation};
 use super::{Answers, Branches, Map};
@@ -118,7 +119,7 @@ impl Sliding {
             }
             rates[i] = rows[i][0].dot(&start) / scale;
             if let Some(change) = &changes[i] {
-                rates[i] += change.dot(&frame.before) / scale;
+                rates[i] += frame.seen(change.as_view(), frame.before.as_view()) / scale;
             }
             for j in 0..3 {
                 let (a, b) = (&rows[i][1], &rows[j][1]);
@@ -159,7 +160,7 @@ impl Sliding {
             {
                 if let Some(form) = form {
                     velocity.axpy(-y, form, 1.0);
-                    missed[k] = form.dot(&self.after);
+                    missed[k] = frame.seen(form.as_view(), self.after.as_view());
                 }
             }
             let multipliers = contacts.stop_constraints(missed);
@@ -169,6 +170,86 @@ impl Sliding {
             }
         }
         (velocity, on_rows)
+    }
+}
+
+impl Sliding {
+    /// Takes a cotangent of the velocity after back to that before: the transpose of [`along`](Self::along).
+    pub(super) fn pull_back(
+        &self,
+        frame: &Frame<'_>,
+        velocity: &mut DVector<f64>,
+        adjoint: &mut Adjoint,
+    ) {
+        let contacts = frame.problem.contacts();
+        let scale = frame.problem.scale();
+        let rows = self.rows(frame);
+        if !frame.constraint_rows().is_empty() {
+            let held = frame.constraint_rows();
+            let held = held.map(|row| frame.given_row(row).dot(velocity));
+            let missed = contacts.stop_constraints(DVector::from_vec(held.collect()));
+            *velocity = frame.admit(velocity);
+            let mut total = DVector::zeros(frame.dim());
+            for (i, [given, _]) in rows.iter().enumerate() {
+                total.axpy(scale * self.impulse[i], given, 1.0);
+            }
+            let pushed = contacts.multipliers(&total);
+            for (k, row) in frame.constraint_rows().enumerate() {
+                adjoint.add_given_seen(frame, row, missed[k], &self.after);
+                adjoint.add_given_row(frame, row, -pushed[k], velocity);
+            }
+        }
+        let mut impulse = Vector3::zeros();
+        for (i, row) in self.axes.iter().enumerate() {
+            let Some(row) = *row else { continue };
+            impulse[i] = scale * rows[i][0].dot(velocity);
+            adjoint.add_given_row(frame, row, scale * self.impulse[i], velocity);
+        }
+        let change = &self.after - &frame.before;
+        adjoint.add_mass(-1.0, velocity.as_view(), change.as_view());
+        let arguments = self.by.tr_mul(&impulse);
+        adjoint.add_friction(0, arguments[9]);
+        adjoint.add_restitution(0, arguments[10]);
+        if adjoint.is_wanted() {
+            self.pull_back_inertia(frame, &rows, &arguments, adjoint);
+        }
+        for (i, row) in self.axes.iter().enumerate() {
+            let Some(row) = *row else { continue };
+            let rate = arguments[6 + i] / scale;
+            velocity.axpy(rate, &rows[i][0], 1.0);
+            adjoint.add_given_seen(frame, row, rate, &frame.before);
+        }
+    }
+
+    /// Adds cotangents by way of the inverse inertia at the contact.
+    fn pull_back_inertia(
+        &self,
+        frame: &Frame<'_>,
+        rows: &[[DVector<f64>; 2]; 3],
+        arguments: &SMatrix<f64, PARAMETERS, 1>,
+        adjoint: &mut Adjoint,
+    ) {
+        let contacts = frame.problem.contacts();
+        for i in 0..3 {
+            for j in i..3 {
+                let (Some(first), Some(second)) = (self.axes[i], self.axes[j]) else {
+                    continue;
+                };
+                let mut unit = Matrix3::zeros();
+                (unit[(i, j)], unit[(j, i)]) = (1.0, 1.0);
+                let entry = self.arguments(unit, [0.0; 3]).dot(arguments);
+                let (a, b) = (&rows[i][1], &rows[j][1]);
+                adjoint.add_mass(-entry, a.as_view(), b.as_view());
+                adjoint.add_given_row(frame, first, entry, b);
+                adjoint.add_given_row(frame, second, entry, a);
+                // The part of a row that the forms take moves with them.
+                let taken = [&rows[i][0], &rows[j][0]].map(|given| contacts.multipliers(given));
+                for (k, row) in frame.constraint_rows().enumerate() {
+                    adjoint.add_given_row(frame, row, -entry * taken[0][k], b);
+                    adjoint.add_given_row(frame, row, -entry * taken[1][k], a);
+                }
+            }
+        }
     }
 }
 
@@ -382,7 +463,7 @@ pub(super) fn branches<'p>(
         };
         return Ok(Branches {
             answers,
-            ..Branches::new(frame, vec![walk], false)
+            ..Branches::new(frame, vec![walk])
         });
     }
     if starts_at_rest {
@@ -452,6 +533,6 @@ pub(super) fn branches<'p>(
     Ok(Branches {
         is_complete,
         is_kink,
-        ..Branches::new(frame, ways, false)
+        ..Branches::new(frame, ways)
     })
 }

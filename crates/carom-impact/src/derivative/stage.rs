@@ -1,5 +1,6 @@
 //! One stage of an impact in a fixed mode, and its derivatives.
 
+use super::adjoint::Adjoint;
 use super::frame::{Frame, Variation};
 use carom_metric::kernel;
 use nalgebra::{DMatrix, DVector, DVectorView};
@@ -43,6 +44,15 @@ impl Rebound {
             Self::Fixed(_) => 0.0,
             Self::Contact(contact, _) => variation.restitution(contact),
             Self::Event(_) => variation.event,
+        }
+    }
+
+    /// Adds a cotangent of the coefficient.
+    fn pull_back(self, cotangent: f64, adjoint: &mut Adjoint) {
+        match self {
+            Self::Fixed(_) => {}
+            Self::Contact(contact, _) => adjoint.add_restitution(contact, cotangent),
+            Self::Event(_) => adjoint.event += cotangent,
         }
     }
 }
@@ -381,8 +391,8 @@ impl Stage {
                 add(t * e * given.dot(&minus));
                 add(t * de * given.dot(&before));
                 if let Some(change) = variation.row(*row) {
-                    add(t * change.dot(&after));
-                    add(t * e * change.dot(&before));
+                    add(t * frame.seen(change, after));
+                    add(t * e * frame.seen(change, before));
                     // The error by a change of rows is told from rounding by the size of its effect.
                     range += (t * change.norm()).abs() * speed;
                 }
@@ -411,6 +421,92 @@ impl Stage {
         *impulse += loaded;
         self.add_impulses(&x, impulse.as_mut_slice());
         is_kept
+    }
+
+    /// Takes a cotangent of the velocity after the stage back to that before it: the transpose of
+    /// [`advance_along`](Self::advance_along).
+    pub(super) fn pull_back(
+        &self,
+        frame: &Frame<'_>,
+        velocity: &mut DVector<f64>,
+        adjoint: &mut Adjoint,
+    ) {
+        let p = self.layout.unknowns;
+        let mut missed: Column = smallvec![0.0; p];
+        for (i, inverse) in self.inverse().chunks_exact(p.max(1)).enumerate() {
+            let pushed = kernel::dot(self.pushed(i), velocity.as_slice());
+            kernel::add_scaled(&mut missed, -pushed, inverse);
+        }
+        if adjoint.is_wanted() {
+            self.pull_back_missed(frame, &missed, velocity, adjoint);
+            return;
+        }
+        for (i, missed) in missed.iter().enumerate() {
+            kernel::add_scaled(velocity.as_mut_slice(), *missed, self.asked(i));
+        }
+    }
+
+    /// Takes a cotangent of the velocity after, and one of what the equations miss, back to the velocity before.
+    pub(super) fn pull_back_missed(
+        &self,
+        frame: &Frame<'_>,
+        missed: &[f64],
+        velocity: &mut DVector<f64>,
+        adjoint: &mut Adjoint,
+    ) {
+        let after = DVectorView::from_slice(self.after(), self.layout.n);
+        let before = DVectorView::from_slice(self.before(), self.layout.n);
+        let mut minus = DVector::zeros(self.layout.n);
+        let mut loaded: Column = smallvec![0.0; self.layout.rows];
+        for (equation, m) in self.mode.equations.iter().zip(missed) {
+            let e = equation.rebound.value();
+            let mut rate = 0.0;
+            for (row, t) in &equation.velocities {
+                let given = frame.row(*row);
+                velocity.axpy(m * t, &given, 1.0);
+                minus.axpy(m * t * e, &given, 1.0);
+                rate += t * given.dot(&before);
+                adjoint.add_seen(frame, *row, m * t, after);
+                adjoint.add_seen(frame, *row, m * t * e, before);
+            }
+            equation.rebound.pull_back(m * rate, adjoint);
+            for (row, q) in &equation.impulses {
+                loaded[*row] += m * q;
+            }
+            if let Some((contact, factor)) = equation.by_friction {
+                adjoint.add_friction(contact, m * factor);
+            }
+        }
+        for load in &self.mode.loads {
+            let change = loaded[load.row] + frame.row(load.row).dot(velocity);
+            adjoint.add_friction(load.contact, load.factor * change);
+        }
+        for (row, l) in self.impulse().iter().enumerate() {
+            adjoint.add_row(row, *l, velocity.as_view());
+        }
+        let change = after - before;
+        adjoint.add_mass(-1.0, velocity.as_view(), change.as_view());
+        *velocity += minus;
+    }
+
+    /// Forms of what the equations miss that impulses of dependent contacts cannot make up for.
+    pub(super) fn defects(&self) -> Vec<Column> {
+        if !self.is_dependent {
+            return Vec::new();
+        }
+        let p = self.layout.unknowns;
+        let row = |i: usize| {
+            let matrix = &self.matrix()[i * p..(i + 1) * p];
+            let mut defect: Column = smallvec![0.0; p];
+            defect[i] = 1.0;
+            for (k, x) in matrix.iter().enumerate() {
+                kernel::add_scaled(&mut defect, -x, &self.inverse()[k * p..(k + 1) * p]);
+            }
+            defect
+        };
+        // Rows of the independent part vanish up to rounding.
+        let is_one = |defect: &Column| defect.iter().any(|x| x.abs() > IN_RANGE);
+        (0..p).map(row).filter(is_one).collect()
     }
 
     /// True if contacts that depend on each other can do what is asked for whatever the velocity before, given

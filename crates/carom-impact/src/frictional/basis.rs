@@ -1,5 +1,6 @@
 //! The final basis of a frictional complementarity problem, kept to correct its impulses.
 
+use super::own::own_residual;
 use super::space::ContactSpace;
 use super::stepper::StepProblem;
 use crate::ContactSet;
@@ -58,12 +59,26 @@ impl Basis for LcpBasis<'_> {
         let (mut slips, mut sizes) = (vec![0.0; n_slots], vec![0.0; n_slots]);
         for (slot, row, factor) in self.space.unit_rows(contacts) {
             slips[slot] = after[row] * factor;
-            sizes[slot] = terms[row] * factor;
+            sizes[slot] = terms[row] * factor.abs();
         }
         worst(
             (0..self.space.n_contacts)
                 .map(|i| self.problem.slip_residual(i, &slips, &sizes, &self.z)),
         )
+    }
+
+    fn own_residual(
+        &self,
+        contacts: &ContactSet<'_>,
+        after: &[f64],
+        impulse: &[f64],
+        terms: &[f64],
+    ) -> f64 {
+        // A polygon's friction points along its directions.
+        match self.space.n_tangents {
+            0 | 1 => own_residual(self.space, contacts, after, impulse, terms),
+            _ => 0.0,
+        }
     }
 
     fn correct(

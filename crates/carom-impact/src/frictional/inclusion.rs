@@ -171,6 +171,7 @@ fn follow(
                 pivots: 0,
                 velocity_residual: 0.0,
                 polygon: None,
+                member: None,
             },
         )?,
         events,

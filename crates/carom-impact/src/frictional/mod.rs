@@ -41,6 +41,7 @@
 
 mod basis;
 mod bounds;
+mod canonical;
 mod choice;
 mod contradiction;
 mod friction_cone;
@@ -49,11 +50,16 @@ mod lipschitz;
 mod modes;
 #[cfg(feature = "bounds")]
 mod outer;
+mod own;
 mod painleve;
+mod parts;
+mod planar;
 pub(crate) mod planar_contact;
 mod poisson;
 mod polygon;
 mod probe;
+mod refuted;
+mod regular;
 mod round;
 mod sampler;
 mod samples;

@@ -1,5 +1,6 @@
 //! Every outcome of a planar problem, by trying how each contact may end.
 
+use super::refuted::are_refuted;
 use super::space::ContactSpace;
 use crate::draft::Opening;
 use crate::gate::Rules;
@@ -58,7 +59,7 @@ impl EndMode {
     }
 
     /// Sliding direction; `None` for sticking.
-    fn sliding(self) -> Option<f64> {
+    pub(super) fn sliding(self) -> Option<f64> {
         match self {
             Self::SlidePlus | Self::SaturatedPlus => Some(1.0),
             Self::SlideMinus | Self::SaturatedMinus => Some(-1.0),
@@ -164,6 +165,7 @@ fn enumerate(
             pivots: 0,
             velocity_residual: 0.0,
             polygon: None,
+            member: None,
         };
         let rules = Rules {
             may_approach: caps.is_some(),
@@ -199,6 +201,9 @@ pub(super) fn solutions(
         // Without friction sticking stands for being closed.
         let smooth = |i: usize| space.friction[i] == 0.0;
         if (0..m).any(|i| smooth(i) && modes[i].sliding().is_some()) {
+            continue;
+        }
+        if caps.is_none() && are_refuted(space, velocity.as_slice(), &modes) {
             continue;
         }
         let Some(impulse) = attempt(space, velocity, caps, &modes, norm)? else {

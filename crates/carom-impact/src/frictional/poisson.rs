@@ -1,6 +1,9 @@
 //! Compression and expansion of all contacts at once, capped by energy.
 
+use super::canonical::Canonical;
 use super::friction_cone::{ConeShape, FrictionCone};
+use super::parts::Part;
+use super::regular::is_regular;
 use super::round::{RoundStep, RoundWorkspace};
 use super::space::ContactSpace;
 use super::stepper::{StepProblem, StepWorkspace};
@@ -9,9 +12,10 @@ use crate::gate::Rules;
 use crate::jump::separating;
 use crate::laws::BuiltIn;
 use crate::{
-    Contact, Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus,
+    Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus,
     PoissonDiagnostics,
 };
+use carom_lcp::LcpStatus;
 use carom_lcp::cone::{ConeMode, ConeSelection};
 use carom_metric::kernel;
 
@@ -44,9 +48,10 @@ const STICKS: f64 = 1e-9;
 /// and with one $e$, it is Moreau's law. A contact at rest gives back, too: one that is pressed by what
 /// hits its body from the other side.
 ///
-/// If rows depend on each other, the impulses of compression, and with unequal $e$ or friction the
-/// velocities after the expansion, may be one of several answers: [`selection`](Self::selection) chooses among
-/// velocities of compression alone, and the member of an expansion is the one that is found first.
+/// If rows depend on each other, the impulses of compression, and the velocities after either phase, may be
+/// one of several answers. [`selection`](Self::selection) chooses among both in both phases: `Even` takes the limit of
+/// equally compliant contacts, velocities and impulses. A polygon of a friction cone in space keeps the answer that
+/// is found first.
 ///
 /// # Examples
 ///
@@ -80,7 +85,7 @@ const STICKS: f64 = 1e-9;
 pub struct Poisson {
     /// Shape of the friction cones of spatial contacts.
     pub friction_cone: FrictionCone,
-    /// Member of a continuum of compressions that is taken, with round cones.
+    /// Member of a continuum of compressions, and of expansions, that is taken.
     pub selection: ConeSelection,
 }
 
@@ -101,6 +106,7 @@ impl ImpactLaw for Poisson {
             residual: 0.0,
             cone: self.friction_cone,
             family: 0,
+            met_others: false,
             selection: self.selection,
             modes: vec![ConeMode::Open; space.n_contacts],
             pivots: 0,
@@ -126,31 +132,36 @@ impl Poisson {
         let before = space.velocity(problem.momentum());
         let sizes = space.sizes(problem.momentum());
         let (mut total, mut compression) = (vec![0.0; space.n_slots()], vec![0.0; space.n_slots()]);
+        let restitution: Vec<f64> = contacts.contacts().iter().map(|c| c.restitution).collect();
         for members in space.independent() {
             if !members.iter().any(|i| problem.approaches(*i)) {
                 continue;
             }
-            let slots = space.slots_of(&members);
-            let of_slots =
-                |values: &[f64]| -> Vec<f64> { slots.iter().map(|slot| values[*slot]).collect() };
-            let restitution = members.iter().map(|i| {
-                let contact: &Contact = &contacts.contacts()[*i];
-                contact.restitution
-            });
-            let mut part = Phases {
-                space: space.part(&members),
+            let canonical = match members.len() {
+                1 => Canonical::as_given(members),
+                _ => Canonical::new(
+                    space,
+                    &members,
+                    before.as_slice(),
+                    &restitution,
+                    shape == ConeShape::Round,
+                ),
+            };
+            let part = Part::new(space, canonical, before.as_slice());
+            let own = part.canonical.contacts.iter().map(|i| restitution[*i]);
+            let sizes = part.of_slots(&sizes);
+            let mut phases = Phases {
+                space: &part.space,
                 shape,
                 selection: self.selection,
-                restitution: restitution.collect(),
-                before: of_slots(before.as_slice()),
-                sizes: of_slots(&sizes),
+                restitution: own.collect(),
+                before: part.before.clone(),
+                sizes: sizes.into_iter().map(f64::abs).collect(),
                 told: &mut told,
             };
-            let phases = part.resolve()?;
-            for (at, slot) in slots.iter().enumerate() {
-                compression[*slot] = phases.compression[at];
-                total[*slot] = phases.total[at];
-            }
+            let phases = phases.resolve()?;
+            part.write(&phases.compression, &mut compression);
+            part.write(&phases.total, &mut total);
         }
         told.compression = space.on_rows(&compression, problem.scale(), contacts);
         told.modes = modes(space, before.as_slice(), &sizes, &total);
@@ -171,9 +182,16 @@ struct Impulses {
     total: Vec<f64>,
 }
 
+/// Impulses of a phase on the slots, and their place among other answers.
+struct Settled {
+    impulse: Vec<f64>,
+    family: usize,
+    selection: ConeSelection,
+}
+
 /// Both phases of contacts that share no body with others.
 struct Phases<'t> {
-    space: ContactSpace,
+    space: &'t ContactSpace,
     shape: ConeShape,
     selection: ConeSelection,
     restitution: Vec<f64>,
@@ -185,7 +203,7 @@ struct Phases<'t> {
 
 impl Phases<'_> {
     fn resolve(&mut self) -> Result<Impulses, ImpactError> {
-        let solver = Solver::new(&self.space, self.shape)?;
+        let solver = Solver::new(self.space, self.shape)?;
         let compression = self.compress(&solver)?;
         let mut total = compression.clone();
         let width = self.space.width();
@@ -204,20 +222,64 @@ impl Phases<'_> {
     }
 
     fn compress(&mut self, solver: &Solver) -> Result<Vec<f64>, ImpactError> {
-        match solver {
+        let before = self.before.clone();
+        let impulse = match solver {
             Solver::Round(round) => {
                 let mut workspace = RoundWorkspace::default();
-                let answer = round.solve(&self.before, &[], self.selection, &mut workspace)?;
-                self.told.family += answer.family;
+                let answer = round.solve(&before, &[], self.selection, &mut workspace)?;
+                self.told.met_others |= answer.met_others;
                 self.told.pivots += answer.n_pivots;
                 self.told.newton_steps += answer.n_newton_steps;
                 if answer.selection != self.selection {
                     self.told.selection = answer.selection;
                 }
                 self.tell_residual(answer.residual);
-                Ok(workspace.impulse)
+                workspace.impulse
             }
-            Solver::Polygons(step) => self.by_pivots(step, &self.before.clone(), &[]),
+            Solver::Polygons(step) => self.by_pivots(step, &before, &[])?,
+        };
+        let found = self.settled(&before, &[], impulse)?;
+        self.tell_member(&found);
+        Ok(found.impulse)
+    }
+
+    /// The even one of the answers next to impulses, if that is wanted, and the dimension of their continuum.
+    fn settled(
+        &mut self,
+        before: &[f64],
+        floors: &[f64],
+        impulse: Vec<f64>,
+    ) -> Result<Settled, ImpactError> {
+        let is_polygon = matches!(self.shape, ConeShape::Polygon(_)) && self.space.n_tangents > 1;
+        let alone = Settled {
+            impulse,
+            family: 0,
+            selection: self.selection,
+        };
+        if is_polygon || is_regular(self.space, before, &alone.impulse, floors) {
+            return Ok(alone);
+        }
+        let mut workspace = RoundWorkspace::default();
+        let round = RoundStep::new(self.space);
+        let given = &alone.impulse;
+        let answer = round.settle(before, floors, given, self.selection, &mut workspace)?;
+        self.told.newton_steps += answer.n_newton_steps;
+        let is_moved = answer.status == LcpStatus::Solved && answer.selection == self.selection;
+        Ok(Settled {
+            impulse: if is_moved && self.selection == ConeSelection::Even {
+                workspace.impulse
+            } else {
+                alone.impulse
+            },
+            family: answer.family,
+            selection: answer.selection,
+        })
+    }
+
+    fn tell_member(&mut self, found: &Settled) {
+        self.told.family += found.family;
+        if found.selection != self.selection {
+            self.told.selection = found.selection;
         }
     }
 
@@ -230,24 +292,30 @@ impl Phases<'_> {
         compression: &[f64],
     ) -> Result<Vec<f64>, ImpactError> {
         let full = self.expansion(solver, after, given_back)?;
-        if !self.gains(compression, &full) {
-            return Ok(full);
+        if !self.gains(compression, &full.impulse) {
+            self.tell_member(&full);
+            return Ok(full.impulse);
         }
         let (mut low, mut high) = (0.0, 1.0);
-        let mut best = vec![0.0; full.len()];
+        let mut best = Settled {
+            impulse: vec![0.0; after.len()],
+            family: 0,
+            selection: self.selection,
+        };
         while high - low > SCALE_ACCURACY {
             let scale = 0.5 * (low + high);
             let floors: Vec<f64> = given_back.iter().map(|p| scale * p).collect();
             let expansion = self.expansion(solver, after, &floors)?;
-            if self.gains(compression, &expansion) {
+            if self.gains(compression, &expansion.impulse) {
                 high = scale;
             } else {
                 low = scale;
                 best = expansion;
             }
         }
+        self.tell_member(&best);
         self.told.scale = self.told.scale.min(low);
-        Ok(best)
+        Ok(best.impulse)
     }
 
     /// Impulses that give back at least the floors.
@@ -256,16 +324,17 @@ impl Phases<'_> {
         solver: &Solver,
         after: &[f64],
         floors: &[f64],
-    ) -> Result<Vec<f64>, ImpactError> {
-        match solver {
+    ) -> Result<Settled, ImpactError> {
+        let impulse = match solver {
             Solver::Round(round) => {
                 let (answer, impulse) = round.solve_above(after, floors)?;
                 self.told.newton_steps += answer.n_newton_steps;
                 self.tell_residual(answer.residual);
-                Ok(impulse)
+                impulse
             }
-            Solver::Polygons(step) => self.by_pivots(step, after, floors),
-        }
+            Solver::Polygons(step) => self.by_pivots(step, after, floors)?,
+        };
+        self.settled(after, floors, impulse)
     }
 
     /// A complementarity problem of polygons, with floors under the normal impulses or without.
@@ -287,7 +356,7 @@ impl Phases<'_> {
             }
         }
         workspace.floors = floors.to_vec();
-        step.solve(&self.space, &shifted, &[], &mut workspace)?;
+        step.solve(self.space, &shifted, &[], &mut workspace)?;
         self.told.pivots += workspace.n_pivots;
         self.tell_residual(workspace.residual);
         for (given, l) in given.iter_mut().zip(&workspace.impulse) {
@@ -302,7 +371,7 @@ impl Phases<'_> {
 
     /// Velocities of the slots after impulses.
     fn after(&self, impulse: &[f64]) -> Vec<f64> {
-        after(&self.space, &self.before, impulse)
+        after(self.space, &self.before, impulse)
     }
 
     /// True if compression and expansion do more work than rounding.

@@ -1,6 +1,7 @@
 //! Contacts with round friction cones, on the slots of a contact space.
 
 use super::friction_cone::FrictionCone;
+use super::own::own_residual;
 use super::space::ContactSpace;
 use crate::draft::{Basis, Targets, unit, worst};
 use crate::gate::Breach;
@@ -27,9 +28,12 @@ const FLAT: f64 = 1e-14;
 /// The part of a cone problem that belongs to the configuration.
 ///
 /// The rows of each contact are divided by the kinetic length of its normal, all three by one
-/// number: residuals and the even member of a family are those of the rows as given.
+/// number: residuals and the even member of a family are those of the rows as given. Contacts in the plane
+/// and those without friction have zero rows for the tangents that they lack.
 #[derive(Clone, Debug)]
 pub(super) struct RoundStep {
+    /// Slots of a contact.
+    width: usize,
     delassus: Vec<f64>,
     friction: Vec<f64>,
     /// Velocities of a row over those of its slot; impulses on the slot over those on the row.
@@ -84,43 +88,31 @@ fn work_of(answer: &ConeAnswer, n: usize) -> u64 {
 }
 
 impl RoundStep {
-    /// For contacts with two tangents.
     pub(super) fn new(space: &ContactSpace) -> Self {
-        let (width, n) = (space.width(), space.n_slots());
-        let mut factors = Vec::with_capacity(n);
-        let mut friction = Vec::with_capacity(space.n_contacts);
-        for i in 0..space.n_contacts {
+        let (width, m) = (space.width(), space.n_contacts);
+        let mut factors = Vec::with_capacity(space.n_slots());
+        let mut friction = Vec::with_capacity(m);
+        for i in 0..m {
             let ratio = space.tangent_norm(i) / space.normal_norm(i);
             let ratio = if ratio > 0.0 { ratio } else { 1.0 };
             friction.push(space.friction[i] / ratio);
             factors.push(1.0);
             factors.extend(std::iter::repeat_n(ratio, width - 1));
         }
-        let mut delassus = Vec::with_capacity(n * n);
-        for (column, right) in space.gram.column_iter().zip(&factors) {
-            let entries = column.iter().zip(&factors);
-            delassus.extend(entries.map(|(g, left)| left * g * right));
-        }
-        Self {
-            delassus,
-            friction,
-            factors,
-        }
-    }
-
-    /// For contacts without friction, whose slots are normals: their tangents are zero rows.
-    pub(super) fn without_friction(space: &ContactSpace) -> Self {
-        let n = WIDTH * space.n_contacts;
+        let n = WIDTH * m;
         let mut delassus = vec![0.0; n * n];
-        for (j, column) in space.gram.column_iter().enumerate() {
-            for (i, g) in column.iter().enumerate() {
-                delassus[j * WIDTH * n + i * WIDTH] = *g;
+        for (slot, column) in space.gram.column_iter().enumerate() {
+            let right = factors[slot];
+            let out = &mut delassus[row_of(slot, width) * n..][..n];
+            for (other, (g, left)) in column.iter().zip(&factors).enumerate() {
+                out[row_of(other, width)] = left * g * right;
             }
         }
         Self {
+            width,
             delassus,
-            friction: vec![0.0; space.n_contacts],
-            factors: vec![1.0; space.n_contacts],
+            friction,
+            factors,
         }
     }
 
@@ -138,8 +130,31 @@ impl RoundStep {
 
     /// Velocities of the slots as velocities of the rows.
     fn on_rows(&self, velocity: &[f64], out: &mut Vec<f64>) {
+        self.padded(velocity.iter().zip(&self.factors).map(|(u, f)| u * f), out);
+    }
+
+    /// Impulses on the slots as impulses on the rows.
+    fn impulses_on_rows(&self, impulse: &[f64], out: &mut Vec<f64>) {
+        self.padded(impulse.iter().zip(&self.factors).map(|(l, f)| l / f), out);
+    }
+
+    /// Numbers of the rows, zero for those that contacts lack.
+    fn padded(&self, numbers: impl Iterator<Item = f64>, out: &mut Vec<f64>) {
         out.clear();
-        out.extend(velocity.iter().zip(&self.factors).map(|(u, f)| u * f));
+        if self.width == WIDTH {
+            out.extend(numbers);
+            return;
+        }
+        out.resize(WIDTH * self.friction.len(), 0.0);
+        for (slot, x) in numbers.enumerate() {
+            out[row_of(slot, self.width)] = x;
+        }
+    }
+
+    /// Numbers of the slots, from those of the rows.
+    fn on_slots<'a>(&'a self, rows: &'a [f64]) -> impl Iterator<Item = (f64, f64)> + 'a {
+        let factors = self.factors.iter().enumerate();
+        factors.map(|(slot, factor)| (rows[row_of(slot, self.width)], *factor))
     }
 
     /// Solves for the impulses on the slots, which are left in the workspace.
@@ -209,6 +224,35 @@ impl RoundStep {
         Ok((answer, impulse.map(|(l, f)| l * f).collect()))
     }
 
+    /// Takes impulses on the slots that solve the problem with floors under the normals, or none, and moves to
+    /// the even ones among velocities and impulses next to them, if that is wanted.
+    pub(super) fn settle(
+        &self,
+        velocity: &[f64],
+        floors: &[f64],
+        given: &[f64],
+        selection: ConeSelection,
+        workspace: &mut RoundWorkspace,
+    ) -> Result<ConeAnswer, ImpactError> {
+        let RoundWorkspace {
+            cone,
+            velocity: rows,
+            start: on_rows,
+            ..
+        } = workspace;
+        self.on_rows(velocity, rows);
+        self.impulses_on_rows(given, on_rows);
+        let mut problem = self.problem(rows, &[])?;
+        if !floors.is_empty() {
+            problem = problem.with_floors(floors)?;
+        }
+        let answer = cone.settle(&problem, on_rows, selection)?;
+        let work = work_of(&answer, problem.dim());
+        self.keep(workspace);
+        workspace.work += work;
+        Ok(answer)
+    }
+
     /// Solves by Newton's method from impulses on the slots; `None` if that fails.
     pub(super) fn solve_near(
         &self,
@@ -224,8 +268,7 @@ impl RoundStep {
             ..
         } = workspace;
         self.on_rows(velocity, rows);
-        on_rows.clear();
-        on_rows.extend(start.iter().zip(&self.factors).map(|(l, f)| l / f));
+        self.impulses_on_rows(start, on_rows);
         let problem = self.problem(rows, caps)?;
         let answer = cone.solve_from(&problem, on_rows)?;
         let work = work_of(&answer, problem.dim());
@@ -237,27 +280,40 @@ impl RoundStep {
     fn keep(&self, workspace: &mut RoundWorkspace) {
         let RoundWorkspace { cone, impulse, .. } = workspace;
         impulse.clear();
-        impulse.extend(cone.impulse().iter().zip(&self.factors).map(|(l, f)| l * f));
+        impulse.extend(self.on_slots(cone.impulse()).map(|(l, f)| l * f));
     }
 
     /// Velocities of the slots after the last solve.
     pub(super) fn after(&self, workspace: &RoundWorkspace, out: &mut Vec<f64>) {
         out.clear();
-        let rows = workspace.cone.velocity().iter().zip(&self.factors);
-        out.extend(rows.map(|(u, f)| u / f));
+        let rows = workspace.cone.velocity();
+        out.extend(self.on_slots(rows).map(|(u, f)| u / f));
     }
 
-    /// The residual of impulses on the slots.
+    /// The dimension of the continuum of velocities that impulses on the slots lead to a member of.
+    pub(super) fn family(
+        &self,
+        velocity: &[f64],
+        impulse: &[f64],
+        workspace: &mut RoundWorkspace,
+    ) -> Result<usize, ImpactError> {
+        let RoundWorkspace {
+            cone,
+            velocity: rows,
+            start,
+            ..
+        } = workspace;
+        self.on_rows(velocity, rows);
+        self.impulses_on_rows(impulse, start);
+        Ok(cone.family(&self.problem(rows, &[])?, start)?)
+    }
+
+    /// The residual of impulses on the slots on one scale for all contacts.
     pub(super) fn residual(&self, velocity: &[f64], impulse: &[f64]) -> Result<f64, ImpactError> {
-        let mut rows = Vec::new();
+        let (mut rows, mut impulses) = (Vec::new(), Vec::new());
         self.on_rows(velocity, &mut rows);
-        let impulse = impulse.iter().zip(&self.factors).map(|(l, f)| l / f);
-        let mut impulse: Vec<f64> = impulse.collect();
-        if rows.len() == self.friction.len() {
-            rows = with_zeros(&rows);
-            impulse = with_zeros(&impulse);
-        }
-        Ok(cone_residual(&self.problem(&rows, &[])?, &impulse)?)
+        self.impulses_on_rows(impulse, &mut impulses);
+        Ok(cone_residual(&self.problem(&rows, &[])?, &impulses)?)
     }
 }
 
@@ -284,9 +340,9 @@ fn by_sparse(
     })
 }
 
-/// Numbers of normals with zeros for the tangents.
-fn with_zeros(normals: &[f64]) -> Vec<f64> {
-    normals.iter().flat_map(|x| [*x, 0.0, 0.0]).collect()
+/// Row of a slot.
+fn row_of(slot: usize, width: usize) -> usize {
+    slot / width * WIDTH + slot % width
 }
 
 fn refused(answer: &ConeAnswer) -> Result<ConeAnswer, ImpactError> {
@@ -381,6 +437,16 @@ impl Basis for RoundBasis<'_> {
         }))
     }
 
+    fn own_residual(
+        &self,
+        contacts: &ContactSet<'_>,
+        after: &[f64],
+        impulse: &[f64],
+        terms: &[f64],
+    ) -> f64 {
+        own_residual(self.space, contacts, after, impulse, terms)
+    }
+
     /// A Newton step on the velocities that pushing and sticking rows miss, and on the friction
     /// $\lambda_t + \mu\lambda_n u_t/|u_t|$ of contacts that slide.
     fn correct(
@@ -427,7 +493,8 @@ impl Basis for RoundBasis<'_> {
                 continue;
             }
             let direction = u[*slot] / speed;
-            missed[*slot] = l[*slot] + friction * l[normal] * direction;
+            let turned = friction * l[normal] / speed;
+            missed[*slot] = (l[*slot] + friction * l[normal] * direction) / turned.max(1.0);
             for (j, (other, _, _)) in active.iter().enumerate() {
                 // Turn of the sliding direction by the velocities across it.
                 let along: f64 = tangents
@@ -435,6 +502,7 @@ impl Basis for RoundBasis<'_> {
                     .map(|t| u[t] / speed * space.gram[(t, *other)])
                     .sum();
                 let across = space.gram[(*slot, *other)] - direction * along;
+                let turned = friction * l[normal] / speed;
                 let own = if other == slot {
                     1.0
                 } else if *other == normal {
@@ -442,7 +510,8 @@ impl Basis for RoundBasis<'_> {
                 } else {
                     0.0
                 };
-                matrix[(i, j)] = own + friction * l[normal] / speed * across;
+                // At unit size, also where little sliding is turned by much friction.
+                matrix[(i, j)] = (own + turned * across) / turned.max(1.0);
             }
         }
         let missing: Vec<f64> = active.iter().map(|(slot, _, _)| -missed[*slot]).collect();

@@ -1,6 +1,7 @@
 //! Outcomes drawn from the set.
 
 use super::bounds::TerminationBounds;
+use super::canonical::Canonical;
 use super::friction_cone::FrictionCone;
 use super::modes::{check_planar, solutions};
 use super::probe::ambiguous_steps;
@@ -145,9 +146,15 @@ impl Default for SetValued {
 pub struct Sampler<'a> {
     problem: &'a ImpactProblem<'a>,
     space: ContactSpace,
-    /// Contacts that the impact reaches, and their slots.
+    /// Contacts that the impact reaches, in an order of their own and without copies.
     reached: Vec<usize>,
+    /// Their slots, and the factors of velocities and impulses on them.
     slots: Vec<usize>,
+    signs: Vec<f64>,
+    /// True if these are all slots as they are.
+    is_whole: bool,
+    /// Copies of contacts, part by part.
+    canonical: Vec<Canonical>,
     /// Steps of these contacts.
     stepper: ImpactStepper<'a>,
     /// Scaled norm of the momentum of what they touch.
@@ -227,13 +234,20 @@ impl<'a> Sampler<'a> {
         let contacts = problem.contacts();
         contacts.require_tangents()?;
         let space = ContactSpace::new(contacts);
-        let reached = reached(problem, &space);
+        let before = space.velocity(problem.momentum());
+        let is_round = options.friction_cone == FrictionCone::Round;
+        let canonical = reached(problem, &space, before.as_slice(), is_round);
+        let of_parts = canonical.iter().flat_map(|part| part.contacts.iter());
+        let reached: Vec<usize> = of_parts.copied().collect();
+        let signs = canonical.iter();
+        let signs: Vec<f64> = signs
+            .flat_map(|part| part.slot_signs(space.width()))
+            .collect();
         let slots = space.slots_of(&reached);
-        let part = space.part(&reached);
+        let part = space.part(&reached).reversed(&signs);
         let norm = part.norm_around(problem.momentum());
         let stepper = ImpactStepper::with_cone(contacts, part, options.friction_cone)?;
         let (m, scale) = (space.n_contacts, problem.scale());
-        let before = space.velocity(problem.momentum());
         let grazing = space.grazing(problem).into_iter();
         let ended = grazing.map(|b| b * (ENDED / GRAZING_TOLERANCE)).collect();
         let to_caps = |size: f64| -> Vec<f64> {
@@ -245,9 +259,13 @@ impl<'a> Sampler<'a> {
         let caps = match options.impulse_step {
             Some(step) => to_caps(step),
             None => {
-                let of =
-                    |all: &[f64]| -> Vec<f64> { slots.iter().map(|slot| all[*slot]).collect() };
-                vec![default_cap(&stepper, &of(before.as_slice()), &of(&sizes)); m]
+                let of = |all: &[f64], signs: &[f64]| -> Vec<f64> {
+                    let own = slots.iter().zip(signs);
+                    own.map(|(slot, sign)| sign * all[*slot]).collect()
+                };
+                let ones = vec![1.0; slots.len()];
+                let before = of(before.as_slice(), &signs);
+                vec![default_cap(&stepper, &before, &of(&sizes, &ones)); m]
             }
         };
         let on_row = |i: &usize| caps[*i] / (space.normal_norm(*i) * scale);
@@ -272,6 +290,9 @@ impl<'a> Sampler<'a> {
             row_from(row, space.column(slot))
         });
         let rows_before = (0..n_rows).map(|row| row_from(row, problem.momentum()));
+        let is_whole = slots.len() == space.n_slots()
+            && slots.is_sorted()
+            && signs.iter().all(|sign| *sign > 0.0);
         Ok(Self {
             problem,
             rows_before: rows_before.collect(),
@@ -285,6 +306,9 @@ impl<'a> Sampler<'a> {
             options: options.clone(),
             stepper,
             norm,
+            is_whole,
+            canonical,
+            signs,
             slots,
             reached,
             space,
@@ -413,9 +437,14 @@ impl<'a> Sampler<'a> {
                 return;
             }
             let made = draw.impulse.iter().zip(&before).map(|(l, k)| l - k);
-            let made: Vec<f64> = made.collect();
+            let mut made: Vec<f64> = made.collect();
             before.copy_from_slice(&draw.impulse);
-            let caps = draw.caps.iter().enumerate();
+            let mut caps = draw.caps.clone();
+            for part in &self.canonical {
+                part.share(space.width(), &mut made);
+                part.share_sizes(&mut caps);
+            }
+            let caps = caps.iter().enumerate();
             let mut momentum = space.change(&draw.impulse);
             kernel::add_scaled(&mut momentum, 1.0, self.problem.momentum());
             steps.push(RecordedStep {
@@ -534,17 +563,26 @@ impl<'a> Sampler<'a> {
         caps: &[f64],
         workspace: &mut StepWorkspace,
     ) -> Result<(), ImpactError> {
-        if self.slots.len() == velocity.len() {
+        if self.is_whole {
             return self.stepper.solve(velocity, caps, workspace);
         }
-        let of_slots: Vec<f64> = self.slots.iter().map(|slot| velocity[*slot]).collect();
+        let own = self.slots.iter().zip(&self.signs);
+        let of_slots: Vec<f64> = own
+            .clone()
+            .map(|(slot, sign)| sign * velocity[*slot])
+            .collect();
         let of_contacts: Vec<f64> = self.reached.iter().map(|i| caps[*i]).collect();
         self.stepper.solve(&of_slots, &of_contacts, workspace)?;
         let mut impulse = vec![0.0; velocity.len()];
         let mut after = velocity.to_vec();
-        for (k, slot) in self.slots.iter().enumerate() {
-            impulse[*slot] = workspace.impulse[k];
-            after[*slot] = workspace.after[k];
+        for (k, (slot, sign)) in own.enumerate() {
+            impulse[*slot] = sign * workspace.impulse[k];
+            after[*slot] = sign * workspace.after[k];
+        }
+        let width = self.space.width();
+        let copies = self.canonical.iter().flat_map(Canonical::copies);
+        for slot in copies.flat_map(|(copy, _)| copy * width..(copy + 1) * width) {
+            after[slot] += kernel::dot(self.space.gram.column(slot).as_slice(), &impulse);
         }
         workspace.impulse = impulse;
         workspace.after = after;
@@ -570,7 +608,8 @@ impl<'a> Sampler<'a> {
     /// A step to any of its solutions.
     fn any_step(&self, rng: &mut CounterRng, draw: &mut Draw) -> Result<(), ImpactError> {
         let (space, part) = (&self.space, &self.stepper.space);
-        let of_slots = self.slots.iter().map(|slot| draw.velocity[*slot]);
+        let own = self.slots.iter().zip(&self.signs);
+        let of_slots = own.clone().map(|(slot, sign)| sign * draw.velocity[*slot]);
         let velocity = DVector::from_iterator(self.slots.len(), of_slots);
         let caps: Vec<f64> = self.reached.iter().map(|i| draw.caps[*i]).collect();
         let found = solutions(part, &velocity, Some(&caps))?;
@@ -583,10 +622,11 @@ impl<'a> Sampler<'a> {
             });
         };
         let mut terms: Vec<f64> = draw.velocity.iter().map(|b| b.abs()).collect();
-        for (&slot, l) in self.slots.iter().zip(&solution.impulse) {
+        for ((&slot, sign), l) in own.zip(&solution.impulse) {
+            let l = sign * l;
             let column = space.gram.column(slot);
             draw.impulse[slot] += l;
-            kernel::add_scaled(&mut draw.velocity, *l, column.as_slice());
+            kernel::add_scaled(&mut draw.velocity, l, column.as_slice());
             let made = column.iter().map(|g| (g * l).abs());
             terms.iter_mut().zip(made).for_each(|(t, made)| *t += made);
         }
@@ -660,7 +700,11 @@ impl<'a> Sampler<'a> {
             may_approach: !draw.is_ended,
             ..Rules::FRICTIONAL
         };
-        let draft = self.space.draft(self.problem, &draw.impulse);
+        let mut impulse = draw.impulse.clone();
+        for part in &self.canonical {
+            part.share(self.space.width(), &mut impulse);
+        }
+        let draft = self.space.draft(self.problem, &impulse);
         draft.outcome(
             self.problem,
             &rules,
@@ -672,17 +716,29 @@ impl<'a> Sampler<'a> {
 }
 
 /// Contacts that share bodies, directly or through others, with one that approaches; all if none does.
-fn reached(problem: &ImpactProblem<'_>, space: &ContactSpace) -> Vec<usize> {
-    let parts = space.independent().into_iter();
-    let mut reached: Vec<usize> = parts
-        .filter(|part| part.iter().any(|i| problem.approaches(*i)))
-        .flatten()
-        .collect();
-    if reached.is_empty() {
-        reached.extend(0..space.n_contacts);
+/// Parts stand in the order of their fastest approach.
+fn reached(
+    problem: &ImpactProblem<'_>,
+    space: &ContactSpace,
+    before: &[f64],
+    cones_are_round: bool,
+) -> Vec<Canonical> {
+    let mut parts = space.independent();
+    let approaches = |part: &Vec<usize>| part.iter().any(|i| problem.approaches(*i));
+    if parts.iter().any(approaches) {
+        parts.retain(approaches);
     }
-    reached.sort_unstable();
-    reached
+    let parts = parts.into_iter();
+    let mut parts: Vec<Canonical> = parts
+        .map(|contacts| Canonical::new(space, &contacts, before, &[], cones_are_round))
+        .collect();
+    let closing = |part: &Canonical| {
+        let first = part.contacts.first();
+        first.map_or(0.0, |contact| before[contact * space.width()])
+    };
+    // Stable: equal parts stay as given.
+    parts.sort_by(|one, other| closing(one).total_cmp(&closing(other)));
+    parts
 }
 
 /// Units of work of all solutions of a step: each contact of n is open, sticks or slides, saturated or not.

@@ -1,22 +1,25 @@
 //! All contacts at once.
 
+use super::canonical::Canonical;
 use super::contradiction::contradiction;
 use super::friction_cone::{ConeShape, FrictionCone};
+use super::parts::{Apart, OfPart, Part, Shifted};
+use super::planar;
 use super::round::{RoundBasis, RoundStep, RoundWorkspace, polygon_error};
 use super::space::ContactSpace;
 use super::stepper::{StepProblem, StepWorkspace};
 use crate::draft::{Basis, worst};
-use crate::gate::{Breach, Rules, Work};
+use crate::gate::{Rules, Work};
 use crate::jump::separating;
 use crate::laws::BuiltIn;
 use crate::outcome::PolygonDiagnostics;
 use crate::own_terms::GRAZING_TOLERANCE;
 use crate::{
-    ConeDiagnostics, Contact, ContactSet, Diagnostics, ImpactError, ImpactLaw, ImpactOutcome,
+    ConeDiagnostics, Contact, Diagnostics, FamilyMember, ImpactError, ImpactLaw, ImpactOutcome,
     ImpactProblem, ImpactStatus,
 };
 use carom_lcp::LcpStatus;
-use carom_lcp::cone::{CONE_RESIDUAL, ConeMode, ConeSelection};
+use carom_lcp::cone::{ConeMode, ConeSelection};
 use carom_metric::{Tangent, kernel};
 use nalgebra::DVector;
 use std::cell::Cell;
@@ -198,122 +201,6 @@ struct Event<'e> {
     work: &'e Cell<u64>,
 }
 
-/// Basis of an impact with rebounds: it counts normal velocities from them.
-struct Shifted<'b> {
-    basis: &'b mut dyn Basis,
-    rebounds: &'b [f64],
-}
-
-impl Shifted<'_> {
-    fn shifted(&self, contacts: &ContactSet<'_>, velocities: &[f64]) -> Vec<f64> {
-        let mut velocities = velocities.to_vec();
-        for (i, rebound) in self.rebounds.iter().enumerate() {
-            if let Some(velocity) = velocities.get_mut(contacts.row(i)) {
-                *velocity -= rebound;
-            }
-        }
-        velocities
-    }
-}
-
-impl Basis for Shifted<'_> {
-    fn has_residual(&self) -> bool {
-        self.basis.has_residual()
-    }
-
-    fn can_correct(&self, breach: &Breach) -> bool {
-        self.basis.can_correct(breach)
-    }
-
-    fn velocity_residual(
-        &self,
-        contacts: &ContactSet<'_>,
-        after: &[f64],
-        terms: &[f64],
-    ) -> Option<f64> {
-        let after = self.shifted(contacts, after);
-        self.basis.velocity_residual(contacts, &after, terms)
-    }
-
-    fn slip_residual(
-        &self,
-        contacts: &ContactSet<'_>,
-        after: &[f64],
-        impulse: &[f64],
-        terms: &[f64],
-    ) -> f64 {
-        self.basis.slip_residual(contacts, after, impulse, terms)
-    }
-
-    fn correct(
-        &mut self,
-        contacts: &ContactSet<'_>,
-        before: &[f64],
-        after: &[f64],
-        impulse: &mut [f64],
-    ) {
-        let before = self.shifted(contacts, before);
-        let after = self.shifted(contacts, after);
-        self.basis.correct(contacts, &before, &after, impulse);
-    }
-}
-
-/// Contacts that share no body with the others, as if they were alone: what they do depends on nothing
-/// else, however fast that is.
-struct Part {
-    contacts: Vec<usize>,
-    slots: Vec<usize>,
-    space: ContactSpace,
-    before: Vec<f64>,
-}
-
-/// The bases of parts that share no body.
-struct Apart<'b>(Vec<Box<dyn Basis + 'b>>);
-
-impl Basis for Apart<'_> {
-    fn has_residual(&self) -> bool {
-        self.0.iter().any(|basis| basis.has_residual())
-    }
-
-    fn can_correct(&self, breach: &Breach) -> bool {
-        self.0.iter().all(|basis| basis.can_correct(breach))
-    }
-
-    fn velocity_residual(
-        &self,
-        contacts: &ContactSet<'_>,
-        after: &[f64],
-        terms: &[f64],
-    ) -> Option<f64> {
-        let residuals = self.0.iter();
-        let residuals = residuals.filter_map(|b| b.velocity_residual(contacts, after, terms));
-        Some(worst(residuals))
-    }
-
-    fn slip_residual(
-        &self,
-        contacts: &ContactSet<'_>,
-        after: &[f64],
-        impulse: &[f64],
-        terms: &[f64],
-    ) -> f64 {
-        let residuals = self.0.iter();
-        worst(residuals.map(|basis| basis.slip_residual(contacts, after, impulse, terms)))
-    }
-
-    fn correct(
-        &mut self,
-        contacts: &ContactSet<'_>,
-        before: &[f64],
-        after: &[f64],
-        impulse: &mut [f64],
-    ) {
-        for basis in &mut self.0 {
-            basis.correct(contacts, before, after, impulse);
-        }
-    }
-}
-
 impl ImpactLaw for MoreauNewton {
     fn name(&self) -> &'static str {
         Self::INFO.name
@@ -376,12 +263,18 @@ impl Event<'_> {
         match friction_cone.shape(self.space.n_tangents)? {
             ConeShape::Round => self.with_cones(selection),
             ConeShape::Polygon(k) => {
-                let outcome = self.with_polygons(k)?;
-                match friction_cone {
-                    FrictionCone::Round if self.is_spatial() => {
-                        self.without_friction(outcome, selection)
+                // Cones without friction are rays, and their outcome that of the complementarity problem:
+                // told as that of other cones.
+                let is_cone = friction_cone == FrictionCone::Round && self.is_spatial();
+                let told = Told { selection, is_cone };
+                let found = self.with_polygons(k, told, Search::Pivots);
+                match found {
+                    // If impulses can balance each other Lemke's method may follow them without end.
+                    Err(error @ ImpactError::Inaccurate { .. }) if self.space.n_tangents < 2 => {
+                        let all = self.with_polygons(k, told, Search::Modes);
+                        all.map_err(|_| error)
                     }
-                    _ => Ok(outcome),
+                    found => found,
                 }
             }
         }
@@ -408,78 +301,36 @@ impl Event<'_> {
         contacts.iter().any(|contact| contact.tangents.len() > 1)
     }
 
-    /// Cones without friction are rays, and their outcome that of the complementarity problem: said as
-    /// of other cones.
-    fn without_friction(
-        &self,
-        mut outcome: ImpactOutcome,
-        selection: ConeSelection,
-    ) -> Result<ImpactOutcome, ImpactError> {
-        if let Diagnostics::Complementarity {
-            pivots,
-            velocity_residual,
-            ..
-        } = outcome.diagnostics
-        {
-            let pushes = |i| {
-                let row = self.problem.contacts().row(i);
-                outcome.impulses.get(row).is_some_and(|l| *l > 0.0)
-            };
-            let mode = |i| match pushes(i) {
-                true => ConeMode::Slide,
-                false => ConeMode::Open,
-            };
-            outcome.diagnostics = Diagnostics::Cone(Box::new(ConeDiagnostics {
-                residual: self.residual(RoundStep::without_friction, &outcome)?,
-                velocity_residual,
-                family: 0,
-                selection,
-                modes: (0..self.space.n_contacts).map(mode).collect(),
-                pivots,
-                newton_steps: 0,
-            }));
-        }
-        Ok(outcome)
-    }
-
     /// The parts with a contact that approaches.
-    fn parts(&self) -> Vec<Part> {
+    fn parts(&self, cones_are_round: bool) -> Vec<Part<'_>> {
         let is_asked = |contacts: &Vec<usize>| contacts.iter().any(|i| self.is_asked[*i]);
         let parts = self.space.independent().into_iter().filter(is_asked);
+        let before = self.before.as_slice();
         parts
             .map(|contacts| {
-                let slots = self.space.slots_of(&contacts);
-                Part {
-                    space: self.space.part(&contacts),
-                    before: slots.iter().map(|slot| self.before[*slot]).collect(),
-                    slots,
-                    contacts,
-                }
+                let canonical = match contacts.len() {
+                    1 => Canonical::as_given(contacts),
+                    _ if self.space.n_tangents == 0 => {
+                        Canonical::without_friction(self.space, contacts, before, self.rebounds)
+                    }
+                    _ => Canonical::new(
+                        self.space,
+                        &contacts,
+                        before,
+                        self.rebounds,
+                        cones_are_round,
+                    ),
+                };
+                Part::new(self.space, canonical, before)
             })
             .collect()
-    }
-
-    /// The residual of the impulses of an outcome, the largest of all parts.
-    fn residual(
-        &self,
-        round: impl Fn(&ContactSpace) -> RoundStep,
-        outcome: &ImpactOutcome,
-    ) -> Result<f64, ImpactError> {
-        let impulses = outcome.impulses.as_slice();
-        let mut largest = 0.0;
-        for part in self.parts() {
-            let impulse = part.space.of_rows(impulses, self.problem.scale());
-            let residual = round(&part.space).residual(&part.before, &impulse)?;
-            largest = worst([largest, residual].into_iter());
-        }
-        Ok(largest)
     }
 
     /// The outcome of impulses on the slots.
     fn outcome(
         &self,
         impulse: &[f64],
-        bases: Vec<Box<dyn Basis + '_>>,
+        bases: Vec<OfPart<'_>>,
         diagnostics: Diagnostics,
     ) -> Result<ImpactOutcome, ImpactError> {
         self.space.draft(self.problem, impulse).outcome(
@@ -496,21 +347,13 @@ impl Event<'_> {
 
     fn with_cones(&self, selection: ConeSelection) -> Result<ImpactOutcome, ImpactError> {
         let Self { problem, space, .. } = self;
-        let mut told = ConeDiagnostics {
-            residual: 0.0,
-            velocity_residual: 0.0,
-            family: 0,
-            selection,
-            modes: vec![ConeMode::Open; space.n_contacts],
-            pivots: 0,
-            newton_steps: 0,
-        };
-        let parts = self.parts();
+        let mut told = self.cone_diagnostics(selection);
+        let parts = self.parts(true);
         if parts.is_empty() {
             return separating(problem, Diagnostics::Cone(Box::new(told)));
         }
         let mut impulse = vec![0.0; space.n_slots()];
-        let mut bases: Vec<Box<dyn Basis + '_>> = Vec::with_capacity(parts.len());
+        let mut bases = Vec::with_capacity(parts.len());
         for part in &parts {
             let mut workspace = RoundWorkspace::default();
             let round = RoundStep::new(&part.space);
@@ -518,78 +361,178 @@ impl Event<'_> {
             self.count(workspace.work);
             let answer = answer?;
             told.family += answer.family;
+            told.met_others |= answer.met_others;
             told.pivots += answer.n_pivots;
             told.newton_steps += answer.n_newton_steps;
             if answer.selection != selection {
                 told.selection = answer.selection;
             }
             let modes = workspace.cone.modes();
-            for (contact, mode) in part.contacts.iter().zip(modes) {
+            for (contact, mode) in part.canonical.contacts.iter().zip(modes) {
                 told.modes[*contact] = *mode;
             }
-            for (slot, l) in part.slots.iter().zip(&workspace.impulse) {
-                impulse[*slot] = *l;
+            for (copy, of) in part.canonical.copies() {
+                told.modes[copy] = told.modes[of];
             }
-            let contacts = problem.contacts();
-            let basis = RoundBasis::new(&part.space, contacts, modes);
-            bases.push(Box::new(basis));
+            part.write(&workspace.impulse, &mut impulse);
+            let basis = RoundBasis::new(&part.space, problem.contacts(), modes);
+            bases.push(self.of_part(part, Box::new(basis)));
         }
-        let mut outcome = self.outcome(&impulse, bases, Diagnostics::Cone(Box::new(told)))?;
-        // A refinement may have changed the impulses.
-        let residual = self.residual(RoundStep::new, &outcome)?;
-        let is_accurate = residual <= CONE_RESIDUAL;
-        if !is_accurate {
-            let status = LcpStatus::Inaccurate;
-            return Err(ImpactError::Complementarity { status, residual });
-        }
-        if let Diagnostics::Cone(cone) = &mut outcome.diagnostics {
-            cone.residual = residual;
-        }
-        Ok(outcome)
+        self.outcome(&impulse, bases, Diagnostics::Cone(Box::new(told)))
     }
 
-    fn with_polygons(&self, k: usize) -> Result<ImpactOutcome, ImpactError> {
+    fn cone_diagnostics(&self, selection: ConeSelection) -> ConeDiagnostics {
+        ConeDiagnostics {
+            residual: 0.0,
+            velocity_residual: 0.0,
+            family: 0,
+            selection,
+            met_others: false,
+            modes: vec![ConeMode::Open; self.space.n_contacts],
+            pivots: 0,
+            newton_steps: 0,
+        }
+    }
+
+    fn of_part<'b>(&'b self, part: &'b Part<'_>, basis: Box<dyn Basis + 'b>) -> OfPart<'b> {
+        OfPart {
+            space: self.space,
+            canonical: &part.canonical,
+            basis,
+        }
+    }
+
+    /// With polygons of `k` directions in place of the cones, which in the plane are the same.
+    fn with_polygons(
+        &self,
+        k: usize,
+        told: Told,
+        search: Search,
+    ) -> Result<ImpactOutcome, ImpactError> {
         let Self { problem, space, .. } = self;
-        let complementarity = |pivots, velocity_residual, polygon| Diagnostics::Complementarity {
-            pivots,
-            velocity_residual,
-            polygon,
+        let Told { selection, is_cone } = told;
+        let mut found = Found {
+            member: (space.n_tangents < 2).then_some(FamilyMember {
+                family: 0,
+                selection,
+                met_others: false,
+            }),
+            ..Found::default()
         };
-        let parts = self.parts();
+        let parts = self.parts(false);
+        let mut impulse = vec![0.0; space.n_slots()];
         if parts.is_empty() {
-            return separating(problem, complementarity(0, 0.0, None));
+            return separating(problem, self.told(found, &impulse, is_cone));
         }
         let steps = parts.iter();
         let steps = steps.map(|part| StepProblem::new(&part.space, k, false));
         let steps: Vec<StepProblem> = steps.collect::<Result<_, _>>()?;
-        let mut impulse = vec![0.0; space.n_slots()];
-        let mut bases: Vec<Box<dyn Basis + '_>> = Vec::with_capacity(parts.len());
-        let (mut pivots, mut residual) = (0, 0.0);
-        let mut polygon: Option<PolygonDiagnostics> = None;
+        let mut bases = Vec::with_capacity(parts.len());
+        let sizes = space.sizes(problem.momentum());
         for (part, step) in parts.iter().zip(&steps) {
             let mut workspace = StepWorkspace::new();
-            let sizes = space.sizes(problem.momentum());
-            workspace.made = part.slots.iter().map(|slot| sizes[*slot]).collect();
-            let before = &part.before;
-            let solved = step.solve(&part.space, before, &[], &mut workspace);
+            let made = part.of_slots(&sizes);
+            workspace.made = made.into_iter().map(f64::abs).collect();
+            let solved = match search {
+                Search::Pivots => step.solve(&part.space, &part.before, &[], &mut workspace),
+                Search::Modes => Err(NOT_SOLVED),
+            };
             self.count(workspace.work());
-            solved?;
-            pivots += workspace.n_pivots;
-            residual = worst([residual, workspace.residual].into_iter());
-            for (slot, l) in part.slots.iter().zip(&workspace.impulse) {
-                impulse[*slot] = *l;
+            found.pivots += workspace.n_pivots;
+            let replaced = match &solved {
+                Ok(()) if space.n_tangents == 1 => {
+                    let (before, own) = (&part.before, found.member);
+                    let (member, even) =
+                        planar::select(&part.space, before, &workspace, selection)?;
+                    found.member = own.map(|own| own.beside(member));
+                    even
+                }
+                Ok(()) => None,
+                Err(_) => match planar::first_solution(&part.space, &part.before)? {
+                    Some((first, met_others)) => {
+                        found.member = found.member.map(|own| FamilyMember {
+                            met_others: own.met_others || met_others,
+                            ..own
+                        });
+                        Some(first)
+                    }
+                    None => None,
+                },
+            };
+            if let Some(replaced) = replaced {
+                part.write(&replaced.impulse, &mut impulse);
+                let basis = RoundBasis::new(&part.space, problem.contacts(), &replaced.modes);
+                bases.push(self.of_part(part, Box::new(basis)));
+                continue;
             }
+            solved?;
+            found.residual = worst([found.residual, workspace.residual].into_iter());
+            part.write(&workspace.impulse, &mut impulse);
             if space.n_tangents > 1 {
-                let pushes = &workspace.impulse;
-                let found = polygon_error(&part.space, problem, k, before, pushes)?;
-                polygon = Some(match polygon {
-                    None => found,
-                    Some(polygon) => polygon.beside(&found),
+                let (before, pushes) = (&part.before, &workspace.impulse);
+                let error = polygon_error(&part.space, problem, k, before, pushes)?;
+                found.polygon = Some(match found.polygon {
+                    None => error,
+                    Some(polygon) => polygon.beside(&error),
                 });
             }
             let basis = step.basis(&part.space, &workspace);
-            bases.push(Box::new(basis));
+            bases.push(self.of_part(part, Box::new(basis)));
         }
-        self.outcome(&impulse, bases, complementarity(pivots, residual, polygon))
+        let told = self.told(found, &impulse, is_cone);
+        self.outcome(&impulse, bases, told)
     }
+
+    fn told(&self, found: Found, impulse: &[f64], is_cone: bool) -> Diagnostics {
+        let Some(member) = found.member.filter(|_| is_cone) else {
+            return Diagnostics::Complementarity {
+                pivots: found.pivots,
+                velocity_residual: found.residual,
+                polygon: found.polygon,
+                member: found.member,
+            };
+        };
+        let pushes = impulse.iter().step_by(self.space.width());
+        let mode = |l: &f64| match *l > 0.0 {
+            true => ConeMode::Slide,
+            false => ConeMode::Open,
+        };
+        Diagnostics::Cone(Box::new(ConeDiagnostics {
+            modes: pushes.map(mode).collect(),
+            pivots: found.pivots,
+            ..self.cone_diagnostics(member.selection)
+        }))
+    }
+}
+
+/// A complementarity problem without a solution that was found.
+const NOT_SOLVED: ImpactError = ImpactError::Complementarity {
+    status: LcpStatus::Inaccurate,
+    residual: f64::INFINITY,
+};
+
+/// Method for planar contacts.
+#[derive(Clone, Copy)]
+enum Search {
+    /// By Lemke's method, and by [`Modes`](Self::Modes) if that fails.
+    Pivots,
+    /// By trying every mode of a few contacts.
+    Modes,
+}
+
+/// Selection that is wanted of an answer, and the form of its diagnostics.
+#[derive(Clone, Copy)]
+struct Told {
+    selection: ConeSelection,
+    /// Contacts in space without friction: told as those with cones are.
+    is_cone: bool,
+}
+
+/// Diagnostics of the complementarity problems of all parts.
+#[derive(Default)]
+struct Found {
+    pivots: usize,
+    residual: f64,
+    polygon: Option<PolygonDiagnostics>,
+    member: Option<FamilyMember>,
 }

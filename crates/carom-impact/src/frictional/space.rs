@@ -113,7 +113,7 @@ impl ContactSpace {
     /// without tangents.
     pub(crate) fn tangent_norm(&self, contact: usize) -> f64 {
         match self.factors.get(contact * self.width() + 1) {
-            Some(factor) if self.n_tangents > 0 && *factor > 0.0 => 1.0 / factor,
+            Some(factor) if self.n_tangents > 0 && *factor != 0.0 => 1.0 / factor.abs(),
             _ => 0.0,
         }
     }
@@ -192,20 +192,19 @@ impl ContactSpace {
 
     /// The contacts in parts that share no coordinate, each part and the parts in the order of their contacts.
     pub(super) fn independent(&self) -> Vec<Vec<usize>> {
+        if self.n_contacts == 1 {
+            return vec![vec![0]];
+        }
         let n = self.columns.nrows();
         // Coordinates that a contact touches with any of its slots.
-        let touched: Vec<Vec<f64>> = (0..self.n_contacts)
-            .map(|contact| {
-                let mut touched = vec![0.0; n];
-                for slot in self.slots_of(&[contact]) {
-                    for (touched, x) in touched.iter_mut().zip(self.column(slot)) {
-                        *touched += x.abs();
-                    }
-                }
-                touched
-            })
-            .collect();
-        let (_, of) = groups(n, touched.iter().map(Vec::as_slice));
+        let mut touched: Numbers = smallvec![0.0; n * self.n_contacts];
+        for slot in 0..self.n_slots() {
+            let first = slot / self.width() * n;
+            for (touched, x) in touched[first..first + n].iter_mut().zip(self.column(slot)) {
+                *touched += x.abs();
+            }
+        }
+        let (_, of) = groups(n, touched.chunks_exact(n.max(1)));
         let mut parts: Vec<(usize, Vec<usize>)> = Vec::new();
         for (contact, group) in of.into_iter().enumerate() {
             match parts.iter_mut().find(|(other, _)| *other == group) {
@@ -231,11 +230,24 @@ impl ContactSpace {
             n_tangents: self.n_tangents,
             friction: contacts.iter().map(|i| self.friction[*i]).collect(),
             inelastic: vec![0.0; contacts.len()],
-            gram: self.gram.select_rows(&slots).select_columns(&slots),
+            gram: DMatrix::from_fn(slots.len(), slots.len(), |i, j| {
+                self.gram[(slots[i], slots[j])]
+            }),
             rows: slots.iter().map(|slot| self.rows[*slot]).collect(),
             factors: slots.iter().map(|slot| self.factors[*slot]).collect(),
             columns: self.columns.select_columns(&slots),
         }
+    }
+
+    /// Reverses slots whose sign is -1.
+    pub(super) fn reversed(mut self, signs: &[f64]) -> Self {
+        for (slot, _) in signs.iter().enumerate().filter(|(_, sign)| **sign < 0.0) {
+            self.factors[slot] *= -1.0;
+            self.columns.column_mut(slot).neg_mut();
+            self.gram.column_mut(slot).neg_mut();
+            self.gram.row_mut(slot).neg_mut();
+        }
+        self
     }
 
     /// Whitened, scaled momentum change that impulses on the slots make.

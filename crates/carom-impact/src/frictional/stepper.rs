@@ -14,6 +14,7 @@ use carom_lcp::{ContactLcp, LcpRef, LcpStatus, Lemke, LemkeOptions, LemkeWorkspa
 use carom_metric::{Tangent, kernel};
 use carom_numeric::random::CounterRng;
 use nalgebra::{DMatrix, DVector};
+use smallvec::SmallVec;
 
 /// Largest violation of complementarity of an accepted step, over the terms of the row.
 const GOOD_RESIDUAL: f64 = 1e-9;
@@ -38,7 +39,7 @@ struct Unknown {
     /// Scale $S_i$: the problem solved is $SMS$, $Sq$.
     scale: f64,
     /// Slots and coefficients of the impulse; empty for multipliers.
-    slots: Vec<(usize, f64)>,
+    slots: SmallVec<[(usize, f64); 2]>,
 }
 
 /// The complementarity problem of a contact space, up to its vector.
@@ -751,6 +752,7 @@ impl<'a> ImpactStepper<'a> {
                 pivots: workspace.n_pivots,
                 velocity_residual: workspace.residual,
                 polygon: None,
+                member: None,
             },
         )?;
         Ok(Step {

@@ -22,15 +22,18 @@ const N_PROBLEMS: u64 = 400;
 
 /// Data of an impact that can be moved along a direction.
 #[derive(Clone, Debug)]
-struct Data {
-    mass: DMatrix<f64>,
-    velocity: DVector<f64>,
-    contacts: Vec<Contact>,
-    forms: Vec<Covector>,
+pub(crate) struct Data {
+    pub(crate) mass: DMatrix<f64>,
+    pub(crate) velocity: DVector<f64>,
+    pub(crate) contacts: Vec<Contact>,
+    pub(crate) forms: Vec<Covector>,
 }
 
 impl Data {
-    fn with<T>(&self, f: impl FnOnce(&ImpactProblem<'_>) -> T) -> Result<T, ImpactError> {
+    pub(crate) fn with<T>(
+        &self,
+        f: impl FnOnce(&ImpactProblem<'_>) -> T,
+    ) -> Result<T, ImpactError> {
         let metric = KineticMetric::new(self.mass.clone())?;
         let contacts = ContactSet::constrained(&metric, self.contacts.clone(), self.forms.clone())?;
         let problem = ImpactProblem::new(&contacts, Tangent(self.velocity.clone()))?;
@@ -42,7 +45,7 @@ impl Data {
         Ok((outcome.velocity_plus.0, outcome.impulses))
     }
 
-    fn differentiated<T>(
+    pub(crate) fn differentiated<T>(
         &self,
         law: &Law,
         f: impl FnOnce(&Derivative<'_>, &DVector<f64>) -> T,
@@ -50,7 +53,7 @@ impl Data {
         self.try_differentiated(law, f).unwrap()
     }
 
-    fn try_differentiated<T>(
+    pub(crate) fn try_differentiated<T>(
         &self,
         law: &Law,
         f: impl FnOnce(&Derivative<'_>, &DVector<f64>) -> T,
@@ -92,24 +95,24 @@ impl Data {
 
 /// Ingredients of random problems.
 #[derive(Clone, Copy)]
-struct Kind {
-    n: usize,
-    contacts: usize,
-    tangents: usize,
-    forms: usize,
-    has_friction: bool,
-    has_restitution: bool,
+pub(crate) struct Kind {
+    pub(crate) n: usize,
+    pub(crate) contacts: usize,
+    pub(crate) tangents: usize,
+    pub(crate) forms: usize,
+    pub(crate) has_friction: bool,
+    pub(crate) has_restitution: bool,
 }
 
 fn normal(rng: &mut CounterRng) -> f64 {
     (0..12).map(|_| rng.next_uniform()).sum::<f64>() - 6.0
 }
 
-fn numbers(rng: &mut CounterRng, n: usize) -> DVector<f64> {
+pub(crate) fn numbers(rng: &mut CounterRng, n: usize) -> DVector<f64> {
     DVector::from_fn(n, |_, _| normal(rng))
 }
 
-fn random(kind: Kind, seed: u64) -> Data {
+pub(crate) fn random(kind: Kind, seed: u64) -> Data {
     let mut rng = CounterRng::new(seed, 17, 0);
     let n = kind.n;
     let a = DMatrix::from_fn(n, n, |_, _| normal(&mut rng));
@@ -159,7 +162,7 @@ fn admissible(forms: &[Covector], velocity: DVector<f64>, wanted: &DVector<f64>)
     velocity - a.transpose() * correction
 }
 
-fn random_direction(data: &Data, kind: Kind, seed: u64) -> Direction {
+pub(crate) fn random_direction(data: &Data, kind: Kind, seed: u64) -> Direction {
     let mut rng = CounterRng::new(seed, 23, 0);
     let n = kind.n;
     let a = DMatrix::from_fn(n, n, |_, _| normal(&mut rng));
@@ -240,7 +243,7 @@ fn routh(restitution_law: RestitutionLaw) -> Law {
     Routh { options }.into()
 }
 
-fn laws() -> Vec<(Law, Kind)> {
+pub(crate) fn laws() -> Vec<(Law, Kind)> {
     let restitution = EnergeticRestitution::new(0.6).unwrap();
     let bouncing = |kind: Kind| Kind {
         has_restitution: true,
@@ -365,7 +368,7 @@ fn every_law_moves_as_its_derivative_says_along_all_its_data() {
 
 /// A law may have no outcome, or none that its derivative is known of; nothing else is wrong with
 /// random data.
-fn assert_answered_or_refused(found: Result<(), ImpactError>) {
+pub(crate) fn assert_answered_or_refused(found: Result<(), ImpactError>) {
     let is_fine = matches!(
         found,
         Ok(())

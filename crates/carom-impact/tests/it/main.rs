@@ -4,6 +4,7 @@
 mod common;
 mod conservation;
 mod derivative;
+mod derivative_adjoint;
 mod derivative_relations;
 mod frictional;
 mod judge;

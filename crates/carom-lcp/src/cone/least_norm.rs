@@ -11,7 +11,7 @@ const SAFE_PIVOT: f64 = 1e-5;
 ///
 /// $AP = QR$ with the rank r decided by the pivots; the columns of $R$ beyond r are then removed by
 /// transformations from the right, which leaves the solution of least norm.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct LeastNorm {
     /// Column-major matrix, set up with [`begin`](Self::begin).
     pub(super) matrix: Vec<f64>,
@@ -24,6 +24,24 @@ pub(super) struct LeastNorm {
     squares: Vec<f64>,
     /// The number of rows of the last system that elimination could not be trusted with.
     unsafe_rows: usize,
+    /// Pivots below this fraction of the largest count as zero when a system is solved.
+    pub(super) tolerance: f64,
+}
+
+impl Default for LeastNorm {
+    fn default() -> Self {
+        Self {
+            matrix: Vec::new(),
+            rows: 0,
+            columns: 0,
+            order: Vec::new(),
+            factor: Vec::new(),
+            scratch: Vec::new(),
+            squares: Vec::new(),
+            unsafe_rows: 0,
+            tolerance: RANK_TOLERANCE,
+        }
+    }
 }
 
 impl LeastNorm {
@@ -50,7 +68,7 @@ impl LeastNorm {
             return;
         }
         self.unsafe_rows = self.rows;
-        let rank = self.factorize(rhs, RANK_TOLERANCE);
+        let rank = self.factorize(rhs, self.tolerance);
         self.reduce(rank);
         let (n, a) = (self.rows, &self.matrix);
         for i in (0..rank).rev() {

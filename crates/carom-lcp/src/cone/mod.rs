@@ -24,7 +24,8 @@
 //! opposes the sliding (see [`ConeStart`]). One contact is solved in closed form
 //! ([`single_contact`]).
 //!
-//! An answer counts only by its [`cone_residual`], which knows the problem and the impulses alone.
+//! An answer counts only by its [`contact_residual`], which knows the problem and the impulses alone and looks
+//! at every contact on its own terms.
 //!
 //! # Many contacts
 //!
@@ -39,10 +40,14 @@
 //! of them, with different velocities after the impact: how the load is shared decides how the
 //! friction acts, and rigid bodies do not say how it is shared. [`ConeSelection::Even`] answers with the limit
 //! of equally compliant contacts, $G + \epsilon D$ with $\epsilon \to 0$ and $D$ the mean diagonal
-//! of each contact's block. [`ConeAnswer::family`] is the dimension of the continuum.
+//! of each contact's block: the end of the branch that begins with soft contacts, $\epsilon = 1$, which have one
+//! solution. Nothing of that depends on the order of the contacts. [`ConeAnswer::family`] is the dimension of
+//! the continuum.
 
+mod answer;
 mod even;
 mod gauss_seidel;
+mod given;
 mod least_norm;
 mod newton;
 mod polygon;
@@ -52,11 +57,12 @@ mod single;
 mod sparse;
 mod workspace;
 
+pub use answer::{ConeAnswer, ConeMode, ConeSelection, ConeStart};
 pub use problem::ConeProblem;
-pub use residual::{CONE_RESIDUAL, cone_residual};
+pub use residual::{CONE_RESIDUAL, cone_residual, contact_residual};
 pub use single::{SingleContact, single_contact};
 pub use sparse::{
     BodyRows, SparseConeAnswer, SparseConeOptions, SparseConeProblem, SparseConeStage,
     SparseConeWorkspace, SparseContact, sparse_cone_residual,
 };
-pub use workspace::{ConeAnswer, ConeMode, ConeSelection, ConeStart, ConeWorkspace};
+pub use workspace::ConeWorkspace;

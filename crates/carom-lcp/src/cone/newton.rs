@@ -1,9 +1,9 @@
 //! Semismooth Newton steps of least norm.
 
-use super::least_norm::LeastNorm;
+use super::answer::ConeMode;
+use super::least_norm::{LeastNorm, RANK_TOLERANCE};
 use super::problem::WIDTH;
 use super::residual::onto_disc;
-use super::workspace::ConeMode;
 use carom_numeric::kernel::norm;
 
 /// Steps from one start; three or four are usual.
@@ -14,6 +14,9 @@ const MAX_HALVINGS: usize = 12;
 
 /// An error below this fraction of the velocities and impulses is rounding.
 const ROUNDING: f64 = 2e-15;
+
+/// Pivots below this fraction of the largest are those of a continuum near which a point is polished.
+const HARDLY_SEEN: f64 = 1e-6;
 
 /// Within this fraction of the velocities of the edge between two pieces a contact is on the one that
 /// does less: it is open rather than closed, and sticks rather than slides. Dependent contacts are often on
@@ -30,6 +33,7 @@ pub(super) struct Scaled {
     pub(super) velocity: Vec<f64>,
     pub(super) friction: Vec<f64>,
     pub(super) caps: Vec<f64>,
+    pub(super) floors: Vec<f64>,
     /// Impulses as given over scaled ones.
     pub(super) factors: Vec<f64>,
     /// The diagonal of the matrix, and the diagonal $D$ of equally compliant contacts.
@@ -44,6 +48,16 @@ impl Scaled {
 
     pub(super) fn column(&self, j: usize) -> &[f64] {
         &self.matrix[j * self.n..(j + 1) * self.n]
+    }
+
+    /// True if a normal impulse has a lower bound above zero.
+    pub(super) fn has_floors(&self) -> bool {
+        self.floors.iter().any(|floor| *floor > 0.0)
+    }
+
+    /// Size of the velocities: those before, and those that impulses at their floors make of each contact.
+    pub(super) fn speed(&self) -> f64 {
+        largest(&self.velocity).max(largest(&self.floors))
     }
 
     /// Makes the matrix $G + \epsilon D$.
@@ -85,18 +99,18 @@ impl Scaled {
 enum Piece {
     #[default]
     Open,
-    /// Normal at its cap or not; tangential impulse inside the disc.
-    Stick { is_capped: bool },
+    /// Normal at its cap or floor, or between; tangential impulse inside the disc.
+    Stick { is_bound: bool },
     /// On the edge of the disc, in a direction, with the disc's radius over the distance of the vector that is
     /// projected.
     Slide {
-        is_capped: bool,
+        is_bound: bool,
         direction: [f64; 2],
         ratio: f64,
         friction: f64,
     },
     /// No friction.
-    Smooth { is_capped: bool },
+    Smooth { is_bound: bool },
 }
 
 /// Impulses, what they leave, and how far they are from the equations.
@@ -121,27 +135,29 @@ impl Point {
             .impulse
             .chunks_exact(WIDTH)
             .zip(self.after.chunks_exact(WIDTH));
-        let limits = system.friction.iter().zip(&system.caps);
-        for ((l, u), (friction, cap)) in contacts.zip(limits) {
+        let limits = system.floors.iter().zip(&system.caps);
+        let limits = system.friction.iter().zip(limits);
+        for ((l, u), (friction, (floor, cap))) in contacts.zip(limits) {
             let (&[l0, l1, l2], &[u0, u1, u2]) = (l, u) else {
                 continue;
             };
             let free = l0 - u0;
-            let normal = free.clamp(0.0, *cap);
-            let is_capped = free >= *cap;
+            let normal = free.clamp(floor.min(*cap), *cap);
+            let is_open = *floor == 0.0 && free <= tie;
+            let is_bound = free >= *cap || *floor > 0.0 && free <= floor + tie;
             let radius = friction * normal;
             let (x, y) = (l1 - u1, l2 - u2);
             let (px, py) = onto_disc(x, y, radius);
-            let piece = if free <= tie {
+            let piece = if is_open {
                 Piece::Open
             } else if *friction == 0.0 {
-                Piece::Smooth { is_capped }
+                Piece::Smooth { is_bound }
             } else if norm(&[x, y]) <= radius + tie {
-                Piece::Stick { is_capped }
+                Piece::Stick { is_bound }
             } else {
                 let distance = norm(&[x, y]);
                 Piece::Slide {
-                    is_capped,
+                    is_bound,
                     direction: [x / distance, y / distance],
                     ratio: radius / distance,
                     friction: *friction,
@@ -181,7 +197,7 @@ impl Newton {
         self.linear.forget();
         self.here.impulse.clear();
         self.here.impulse.extend_from_slice(start);
-        let speed = largest(&system.velocity);
+        let speed = system.speed();
         self.here.evaluate(system, speed);
         let mut n_steps = 0;
         loop {
@@ -203,6 +219,15 @@ impl Newton {
                 return (true, n_steps);
             }
         }
+    }
+
+    /// Runs from a point near a continuum of solutions, which stays where it is along the continuum:
+    /// directions that the equations hardly see are those.
+    pub(super) fn polish(&mut self, system: &Scaled, start: &[f64], goal: f64) -> (bool, usize) {
+        self.linear.tolerance = HARDLY_SEEN;
+        let result = self.run(system, start, goal, MAX_STEPS);
+        self.linear.tolerance = RANK_TOLERANCE;
+        result
     }
 
     /// The impulses reached.
@@ -301,27 +326,27 @@ fn derivative(piece: Piece, g: &[f64], own: Option<usize>) -> [f64; 3] {
         return [0.0; 3];
     };
     let unit = |t: usize| if own == Some(t) { 1.0 } else { 0.0 };
-    let normal = |is_capped: bool| if is_capped { unit(0) } else { gn };
+    let normal = |is_bound: bool| if is_bound { unit(0) } else { gn };
     match piece {
         Piece::Open => [unit(0), unit(1), unit(2)],
-        Piece::Smooth { is_capped } => [normal(is_capped), unit(1), unit(2)],
-        Piece::Stick { is_capped } => [normal(is_capped), gx, gy],
+        Piece::Smooth { is_bound } => [normal(is_bound), unit(1), unit(2)],
+        Piece::Stick { is_bound } => [normal(is_bound), gx, gy],
         Piece::Slide {
-            is_capped,
+            is_bound,
             direction: [x, y],
             ratio,
             friction,
         } => {
             let (qx, qy) = (unit(1) - gx, unit(2) - gy);
             // Growth of the disc, less the loss of the projection along its edge.
-            let grown = if is_capped {
+            let grown = if is_bound {
                 0.0
             } else {
                 friction * (unit(0) - gn)
             };
             let edge = grown - ratio * (x * qx + y * qy);
             [
-                normal(is_capped),
+                normal(is_bound),
                 unit(1) - ratio * qx - edge * x,
                 unit(2) - ratio * qy - edge * y,
             ]

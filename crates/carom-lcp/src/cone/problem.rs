@@ -159,6 +159,28 @@ impl<'a> ConeProblem<'a> {
         std::array::from_fn(|k| self.column(first + k)[first + k])
     }
 
+    /// Writes $u = b + G\lambda$ and the sizes of its terms, $|b| + |G||\lambda|$.
+    pub(super) fn velocity_and_terms(
+        &self,
+        impulse: &[f64],
+        after: &mut Vec<f64>,
+        terms: &mut Vec<f64>,
+    ) {
+        after.clear();
+        after.extend_from_slice(self.velocity);
+        terms.clear();
+        terms.extend(self.velocity.iter().map(|b| b.abs()));
+        for (j, l) in impulse.iter().enumerate() {
+            if *l != 0.0 {
+                for ((x, t), g) in after.iter_mut().zip(&mut *terms).zip(self.column(j)) {
+                    let product = l * g;
+                    *x += product;
+                    *t += product.abs();
+                }
+            }
+        }
+    }
+
     /// Writes $u = b + G\lambda$.
     pub(super) fn velocity_after(&self, impulse: &[f64], out: &mut Vec<f64>) {
         out.clear();

@@ -1,13 +1,23 @@
-//! Residuals of impulses.
+//! Residuals of impulses: on one scale for all contacts, and each contact on its own terms.
 
 use super::problem::{ConeProblem, WIDTH};
 use crate::LcpError;
 use carom_numeric::kernel::norm;
 
-/// The largest [`cone_residual`] of an answer that counts as solved.
+/// The largest [`contact_residual`] of an answer that counts as solved.
 pub const CONE_RESIDUAL: f64 = 1e-9;
 
-/// Residual of impulses (3m) in the problem: 0 for a solution, free of units.
+/// A sliding direction is known to this many times the residual of the velocities that it is made of.
+const DIRECTION: f64 = 10.0;
+
+/// Friction below this fraction of the terms of the tangential velocities, at a contact whose normal impulse is
+/// rounding, is rounding itself: its direction is not judged.
+const NO_FRICTION: f64 = 1e-12;
+
+/// A normal impulse below this fraction of the terms of the normal velocity is rounding.
+const NO_PUSH: f64 = 1e-15;
+
+/// Residual of impulses (3m) in the problem, on one scale for all contacts: 0 for a solution, free of units.
 ///
 /// With $g_i$ the largest diagonal entry of block $G_{ii}$, $u = b + G\lambda$ and
 /// $\hat u_i = (u_n + e b_n + \mu\lVert u_t\rVert, u_t)_i$,
@@ -35,8 +45,90 @@ pub fn cone_residual(problem: &ConeProblem<'_>, impulse: &[f64]) -> Result<f64, 
     Ok(residual_of(problem, impulse, &after))
 }
 
+/// Residual of impulses (3m), every contact on its own terms: 0 for a solution.
+///
+/// With $S_r = |b_r| + \sum_s |G_{rs}\lambda_s|$ the terms that the velocity $u_r$ is the sum of, it is the
+/// largest of
+///
+/// - $|\min(G_{nn}\lambda_n, u_n + e b_n)|/S_n$: closed contacts are closed, open ones do not approach, none
+///   pulls;
+/// - $(\lVert\lambda_t\rVert - \mu\lambda_n)G_{tt}/S_t$: friction stays in its cone;
+/// - the smaller of $\lVert u_t\rVert/S_t$ (sticking) and the angle between friction and sliding, with what the
+///   magnitude misses, $\lVert\lambda_t + \mu\lambda_n u_t/\lVert u_t\rVert\rVert /
+///   \max(\mu\lambda_n, \lVert\lambda_t\rVert)$, over $1 + 10 S_t/\lVert u_t\rVert$.
+///
+/// Unlike [`cone_residual`] it says the truth of contacts beside others that are a million times as strong, or
+/// of friction coefficients of any size. With caps, a contact at its cap may approach; with floors, $\lambda_n$ in the
+/// first counts from its floor.
+///
+/// # Errors
+///
+/// [`LcpError::DimensionMismatch`] for impulses of another length.
+pub fn contact_residual(problem: &ConeProblem<'_>, impulse: &[f64]) -> Result<f64, LcpError> {
+    cone_residual(problem, impulse)?;
+    let (mut after, mut terms) = (Vec::new(), Vec::new());
+    problem.velocity_and_terms(impulse, &mut after, &mut terms);
+    Ok(own_residual_of(problem, impulse, &after, &terms))
+}
+
+/// The [`contact_residual`] for velocities and the sizes of their terms that impulses make.
+pub(super) fn own_residual_of(
+    problem: &ConeProblem<'_>,
+    impulse: &[f64],
+    after: &[f64],
+    terms: &[f64],
+) -> f64 {
+    let mut worst = 0.0f64;
+    // Not `max`, which would swallow NaN.
+    let mut raise = |x: f64| worst = if x <= worst { worst } else { x };
+    let contacts = impulse
+        .chunks_exact(WIDTH)
+        .zip(after.chunks_exact(WIDTH))
+        .zip(terms.chunks_exact(WIDTH));
+    for (i, ((l, u), s)) in contacts.enumerate() {
+        let (&[l0, l1, l2], &[u0, u1, u2], &[s0, s1, s2]) = (l, u, s) else {
+            return f64::INFINITY;
+        };
+        let [g, x, y] = problem.diagonal(i);
+        let bounce = problem.restitution(i) * problem.velocity()[i * WIDTH];
+        let target = u0 + bounce;
+        let size = unit(s0 + bounce.abs());
+        let push = g * l0;
+        let missed = match problem.cap(i) {
+            cap if cap.is_finite() => push - (push - target).clamp(0.0, g * cap),
+            _ => (push - g * problem.floor(i)).min(target),
+        };
+        raise(missed.abs() / size);
+        let (drag, slip, terms) = (norm(&[l1, l2]), norm(&[u1, u2]), s1.max(s2));
+        let mobility = x.max(y);
+        let limit = problem.friction(i) * l0.max(0.0);
+        if mobility == 0.0 {
+            raise(if drag > limit { drag } else { 0.0 });
+            continue;
+        }
+        let excess = (drag - limit) * mobility / unit(terms);
+        raise(excess.max(0.0));
+        let is_rounding = push <= NO_PUSH * size && drag * mobility <= NO_FRICTION * terms;
+        if slip == 0.0 || is_rounding {
+            continue;
+        }
+        let (px, py) = (limit * (u1 / slip), limit * (u2 / slip));
+        let astray = norm(&[l1 + px, l2 + py]) / unit(limit.max(drag));
+        raise(f64::min(
+            slip / unit(terms),
+            astray / (1.0 + DIRECTION * terms / slip),
+        ));
+    }
+    worst
+}
+
+/// The divisor that makes 0/0 = 0.
+fn unit(size: f64) -> f64 {
+    if size == 0.0 { 1.0 } else { size }
+}
+
 /// The residual of impulses with the velocities that they make.
-pub(super) fn residual_of(problem: &ConeProblem<'_>, impulse: &[f64], after: &[f64]) -> f64 {
+fn residual_of(problem: &ConeProblem<'_>, impulse: &[f64], after: &[f64]) -> f64 {
     let (mut worst, mut size) = (0.0f64, 0.0f64);
     for i in 0..problem.n_contacts() {
         let rows = i * WIDTH..(i + 1) * WIDTH;

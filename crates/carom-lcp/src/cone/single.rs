@@ -1,7 +1,7 @@
 //! One contact in closed form.
 
+use super::answer::ConeMode;
 use super::problem::{ConeProblem, WIDTH};
-use super::workspace::ConeMode;
 use crate::LcpError;
 use carom_numeric::kernel::norm;
 

@@ -1,16 +1,17 @@
 //! The whole solution: starts, Newton's method, certificate, selection.
 
+use super::answer::{ConeAnswer, ConeMode, ConeSelection, ConeStart};
 use super::even::Even;
 use super::gauss_seidel::Sweeps;
 use super::newton::{MAX_STEPS, Newton, Scaled, largest};
 use super::polygon::{DIRECTIONS, Polygons};
 use super::problem::{ConeProblem, WIDTH};
-use super::residual::{CONE_RESIDUAL, residual_of};
+use super::residual::{CONE_RESIDUAL, onto_disc, own_residual_of};
 use super::single::single_contact;
 use crate::{LcpError, LcpStatus};
 
 /// An answer of this residual is not sought further.
-const GOOD_RESIDUAL: f64 = 1e-12;
+pub(super) const GOOD_RESIDUAL: f64 = 1e-12;
 
 /// Newton steps from zero. A problem that takes more may have several solutions, and a long path
 /// comes to any of them; compliant contacts that become stiffer come to the one that does not depend
@@ -43,97 +44,8 @@ const STIFF: f64 = 16.0;
 /// Units of velocity for that, as powers of the ratio of impulses to velocities, one after the other.
 const BALANCES: [f64; 6] = [1.0, 0.5, 0.0, 1.0, 0.5, 0.0];
 
-/// Final mode of a contact.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
-pub enum ConeMode {
-    /// No impulse.
-    #[default]
-    Open,
-    /// It pushes and does not slide.
-    Stick,
-    /// It pushes, slides, and friction is at its limit.
-    Slide,
-}
-
-impl ConeMode {
-    /// Stable identifier.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Open => "open",
-            Self::Stick => "stick",
-            Self::Slide => "slide",
-        }
-    }
-}
-
-/// Choice among several solutions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
-pub enum ConeSelection {
-    /// From a continuum of solutions, the limit of equally compliant contacts, $G + \epsilon D$ with
-    /// $\epsilon \to 0$ and $D = \mathrm{diag}(c_i I_3)$, $c_i = \mathrm{tr}(G_{ii})/3$. It does not
-    /// depend on units, on the lengths of rows, on the tangent axes or the order of the contacts.
-    #[default]
-    Even,
-    /// The one that is found first.
-    First,
-}
-
-impl ConeSelection {
-    /// Stable identifier.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Even => "even",
-            Self::First => "first",
-        }
-    }
-}
-
-/// Start that led to the answer. Starts are tried in this order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum ConeStart {
-    /// One contact in closed form.
-    ClosedForm,
-    /// Impulses given by the caller.
-    Given,
-    /// No impulses.
-    Zero,
-    /// Compliant contacts that become stiffer and stiffer.
-    Compliant,
-    /// Gauss-Seidel sweeps.
-    GaussSeidel,
-    /// Polygons of eight directions in place of the cones.
-    Polygon,
-    /// Polygons with a vertex against the sliding of the polygon before.
-    TurnedPolygon,
-    /// Polygons that get such a vertex more and more: each has a solution, and they come to one of the
-    /// cones, however ill-conditioned the matrix.
-    SubdividedPolygon,
-}
-
-/// Outcome of a solve; the vectors are in the workspace.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ConeAnswer {
-    /// [`LcpStatus::Solved`] if the residual is at most [`CONE_RESIDUAL`], else
-    /// [`LcpStatus::Inaccurate`].
-    pub status: LcpStatus,
-    /// The [`cone_residual`](super::cone_residual) of the impulses.
-    pub residual: f64,
-    /// The start that led to the answer.
-    pub start: ConeStart,
-    /// Newton steps of all attempts.
-    pub n_newton_steps: usize,
-    /// Lemke pivots of all attempts.
-    pub n_pivots: usize,
-    /// Dimension of the continuum of velocities after the impact, to first order, with the contacts
-    /// that touch kept closed. 0: the velocities are isolated.
-    pub family: usize,
-    /// Selection of the answer: [`Even`](ConeSelection::Even) also where there was no choice,
-    /// [`First`](ConeSelection::First) if it was asked for or the even member was not found.
-    pub selection: ConeSelection,
-}
+/// Solutions whose velocities differ by less than this fraction of the velocities before are one.
+const SAME_VELOCITIES: f64 = 1e-7;
 
 /// Result of polygons in place of the cones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -150,17 +62,21 @@ enum Polygonal {
 pub struct ConeWorkspace {
     impulse: Vec<f64>,
     after: Vec<f64>,
-    modes: Vec<ConeMode>,
-    start: Vec<f64>,
+    pub(super) modes: Vec<ConeMode>,
+    pub(super) start: Vec<f64>,
     trial: Vec<f64>,
     trial_after: Vec<f64>,
+    turned: Vec<f64>,
+    terms: Vec<f64>,
+    /// Velocities of a solution that was left for another; empty if there was none.
+    left: Vec<f64>,
     near: Vec<f64>,
-    system: Scaled,
-    newton: Newton,
-    sweeps: Sweeps,
+    pub(super) system: Scaled,
+    pub(super) newton: Newton,
+    pub(super) sweeps: Sweeps,
     polygons: Polygons,
-    even: Even,
-    n_newton_steps: usize,
+    pub(super) even: Even,
+    pub(super) n_newton_steps: usize,
     n_pivots: usize,
 }
 
@@ -196,79 +112,29 @@ impl ConeWorkspace {
         problem: &ConeProblem<'_>,
         selection: ConeSelection,
     ) -> Result<ConeAnswer, LcpError> {
-        no_floors(problem)?;
+        super::given::no_floors(problem)?;
         if problem.n_contacts() == 1
             && let Some(answer) = self.closed_form(problem, selection)
         {
             return Ok(answer);
         }
         let mut answer = self.begin(problem, ConeStart::Zero)?;
+        if selection == ConeSelection::Even {
+            if self.try_branch(problem, &mut answer) {
+                return Ok(self.counted(answer));
+            }
+            answer = self.begin_again(problem, answer);
+        }
         let n = self.system.n;
         self.start.clear();
         self.start.resize(n, 0.0);
-        let found = self.attempt(problem, ConeStart::Zero, &mut answer)
+        let _ = self.attempt(problem, ConeStart::Zero, &mut answer)
             || self.try_compliant(problem, &mut answer)
             || self.try_sweeps(problem, &mut answer)
             || self.try_polygons(problem, &mut answer)?
             || answer.residual <= CONE_RESIDUAL
             || self.try_subdivisions(problem, &mut answer)?;
-        self.finish(problem, selection, found, answer)
-    }
-
-    /// Solves a problem by Newton's method from impulses on the rows as given, and nothing else.
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`solve`](Self::solve), and [`LcpError::DimensionMismatch`].
-    pub fn solve_from(
-        &mut self,
-        problem: &ConeProblem<'_>,
-        impulse: &[f64],
-    ) -> Result<ConeAnswer, LcpError> {
-        self.prepare_given(problem, impulse)?;
-        let mut answer = self.begin(problem, ConeStart::Given)?;
-        self.start_at(impulse);
-        let found = self.attempt(problem, ConeStart::Given, &mut answer);
-        self.finish(problem, ConeSelection::First, found, answer)
-    }
-
-    /// Takes impulses on the rows as given (3m) that another method has found: judges them, counts the
-    /// continuum of which they are a member, and moves to its even member if that is asked for.
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`solve_from`](Self::solve_from).
-    pub fn take(
-        &mut self,
-        problem: &ConeProblem<'_>,
-        impulse: &[f64],
-        selection: ConeSelection,
-    ) -> Result<ConeAnswer, LcpError> {
-        self.prepare_given(problem, impulse)?;
-        let mut answer = self.begin(problem, ConeStart::Given)?;
-        self.start_at(impulse);
-        self.newton.run(&self.system, &self.start, GOOD_RESIDUAL, 0);
-        let (_, found) = self.accept(problem, ConeStart::Given, &mut answer);
-        self.finish(problem, selection, found, answer)
-    }
-
-    fn prepare_given(&self, problem: &ConeProblem<'_>, impulse: &[f64]) -> Result<(), LcpError> {
-        no_floors(problem)?;
-        if impulse.len() != problem.dim() {
-            return Err(LcpError::DimensionMismatch {
-                what: "impulse",
-                expected: problem.dim(),
-                found: impulse.len(),
-            });
-        }
-        Ok(())
-    }
-
-    /// Starts from impulses on the rows as given.
-    fn start_at(&mut self, impulse: &[f64]) {
-        self.start.clear();
-        let scaled = impulse.iter().zip(&self.system.factors);
-        self.start.extend(scaled.map(|(l, factor)| l / factor));
+        Ok(self.finish(answer))
     }
 
     fn closed_form(
@@ -279,8 +145,7 @@ impl ConeWorkspace {
         let single = single_contact(problem).ok()?;
         self.impulse.clear();
         self.impulse.extend_from_slice(&single.impulse);
-        problem.velocity_after(&self.impulse, &mut self.after);
-        let residual = residual_of(problem, &self.impulse, &self.after);
+        let residual = self.residual(problem);
         self.modes.clear();
         self.modes.push(single.mode);
         (residual <= GOOD_RESIDUAL).then_some(ConeAnswer {
@@ -291,36 +156,39 @@ impl ConeWorkspace {
             n_pivots: 0,
             family: 0,
             selection,
+            met_others: false,
         })
     }
 
     /// Scales the problem.
-    fn begin(
+    pub(super) fn begin(
         &mut self,
         problem: &ConeProblem<'_>,
         start: ConeStart,
     ) -> Result<ConeAnswer, LcpError> {
         self.n_newton_steps = 0;
         self.n_pivots = 0;
+        self.left.clear();
         self.impulse.clear();
         self.impulse.resize(problem.dim(), 0.0);
-        problem.velocity_after(&self.impulse, &mut self.after);
+        let residual = self.residual(problem);
         self.modes.clear();
         self.modes.resize(problem.n_contacts(), ConeMode::Open);
         scale(problem, &mut self.system)?;
         Ok(ConeAnswer {
             status: LcpStatus::Inaccurate,
-            residual: residual_of(problem, &self.impulse, &self.after),
+            residual,
             start,
             n_newton_steps: 0,
             n_pivots: 0,
             family: 0,
             selection: ConeSelection::First,
+            met_others: false,
         })
     }
 
     /// Newton's method from `self.start`. The best point so far is kept; whether it is good.
-    fn attempt(
+    pub(super) fn attempt(
         &mut self,
         problem: &ConeProblem<'_>,
         start: ConeStart,
@@ -379,7 +247,7 @@ impl ConeWorkspace {
 
     /// Keeps Newton's point if it is better than the best so far. Its residual, and whether the best
     /// is good.
-    fn accept(
+    pub(super) fn accept(
         &mut self,
         problem: &ConeProblem<'_>,
         start: ConeStart,
@@ -396,13 +264,50 @@ impl ConeWorkspace {
         (residual, answer.residual <= GOOD_RESIDUAL)
     }
 
-    /// The residual of Newton's point on the problem as given.
+    /// The residual of Newton's point on the problem as given. The point is left in `trial`, with friction that
+    /// points exactly against the sliding if that is better: of friction a millionth as strong as other impulses
+    /// Newton's method knows a few digits.
     fn judge(&mut self, problem: &ConeProblem<'_>) -> f64 {
+        self.system
+            .after(self.newton.impulse(), &mut self.trial_after);
+        self.turned.clear();
+        let contacts = self.newton.impulse().chunks_exact(WIDTH);
+        let contacts = contacts.zip(self.trial_after.chunks_exact(WIDTH));
+        for ((l, u), friction) in contacts.zip(&self.system.friction) {
+            if let (&[l0, l1, l2], &[_, u1, u2]) = (l, u) {
+                let (x, y) = onto_disc(l1 - u1, l2 - u2, friction * l0.max(0.0));
+                self.turned.extend([l0, x, y]);
+            }
+        }
+        let residual = self.try_impulses(problem, true);
+        if residual <= GOOD_RESIDUAL {
+            return residual;
+        }
+        let straight = self.try_impulses(problem, false);
+        if straight <= residual {
+            return straight;
+        }
+        self.try_impulses(problem, true)
+    }
+
+    /// The residual of Newton's point, as it is or with turned friction, which is left in `trial`.
+    fn try_impulses(&mut self, problem: &ConeProblem<'_>, is_turned: bool) -> f64 {
+        let scaled = if is_turned {
+            &self.turned
+        } else {
+            self.newton.impulse()
+        };
         self.trial.clear();
-        let scaled = self.newton.impulse().iter().zip(&self.system.factors);
+        let scaled = scaled.iter().zip(&self.system.factors);
         self.trial.extend(scaled.map(|(l, factor)| l * factor));
-        problem.velocity_after(&self.trial, &mut self.trial_after);
-        residual_of(problem, &self.trial, &self.trial_after)
+        problem.velocity_and_terms(&self.trial, &mut self.trial_after, &mut self.terms);
+        own_residual_of(problem, &self.trial, &self.trial_after, &self.terms)
+    }
+
+    /// The residual of the impulses kept, whose velocities are written.
+    fn residual(&mut self, problem: &ConeProblem<'_>) -> f64 {
+        problem.velocity_and_terms(&self.impulse, &mut self.after, &mut self.terms);
+        own_residual_of(problem, &self.impulse, &self.after, &self.terms)
     }
 
     fn try_sweeps(&mut self, problem: &ConeProblem<'_>, answer: &mut ConeAnswer) -> bool {
@@ -510,67 +415,132 @@ impl ConeWorkspace {
         self.attempt(problem, ConeStart::Compliant, answer)
     }
 
-    /// Counts the continuum, moves to its even member, and says how good the answer is.
-    fn finish(
+    /// Follows the branch of equally compliant contacts to its limit, which is the even answer; whether it
+    /// was found.
+    pub(super) fn try_branch(
         &mut self,
         problem: &ConeProblem<'_>,
-        selection: ConeSelection,
-        found: bool,
-        mut answer: ConeAnswer,
-    ) -> Result<ConeAnswer, LcpError> {
-        if answer.residual <= CONE_RESIDUAL {
-            answer.status = LcpStatus::Solved;
-            self.start.clear();
-            let scaled = self.impulse.iter().zip(&self.system.factors);
-            self.start.extend(scaled.map(|(l, factor)| l / factor));
-            answer.family = self.even.family(&self.system, &self.start, &self.modes);
-            if selection == ConeSelection::Even {
-                if answer.family == 0 {
-                    answer.selection = ConeSelection::Even;
-                } else if found {
-                    self.select(problem, &mut answer);
-                }
-            }
-        }
-        answer.n_newton_steps = self.n_newton_steps;
-        answer.n_pivots = self.n_pivots;
-        Ok(answer)
-    }
-
-    /// Moves to the even member if it is found.
-    fn select(&mut self, problem: &ConeProblem<'_>, answer: &mut ConeAnswer) {
+        answer: &mut ConeAnswer,
+    ) -> bool {
         let Self {
             even,
             system,
             newton,
             sweeps,
-            start,
             ..
         } = self;
-        let is_found = even.select(system, newton, sweeps, start, &mut self.n_newton_steps);
-        if !is_found {
-            return;
+        if !even.begin_branch(system, newton, sweeps, &mut self.n_newton_steps) {
+            return false;
+        }
+        for compliance in Even::compliances() {
+            let Self {
+                even,
+                system,
+                newton,
+                sweeps,
+                ..
+            } = self;
+            if !even.stiffen(compliance, system, newton, sweeps, &mut self.n_newton_steps) {
+                return false;
+            }
+            self.start.clear();
+            self.start.extend_from_slice(self.even.start());
+            answer.residual = f64::INFINITY;
+            if !self.attempt(problem, ConeStart::Compliant, answer) {
+                continue;
+            }
+            self.count_continuum(answer);
+            let is_limit = match answer.family {
+                0 => self.even.is_limit(&self.system, &self.start, &self.modes),
+                _ => self.select(compliance, problem, answer),
+            };
+            if is_limit {
+                answer.status = LcpStatus::Solved;
+                answer.selection = ConeSelection::Even;
+                return true;
+            }
+            if self.left.is_empty() {
+                self.left.clone_from(&self.after);
+            }
+        }
+        false
+    }
+
+    /// Forgets an answer that was not accepted.
+    fn begin_again(&mut self, problem: &ConeProblem<'_>, answer: ConeAnswer) -> ConeAnswer {
+        self.system.soften(0.0);
+        self.impulse.fill(0.0);
+        let residual = self.residual(problem);
+        self.modes.fill(ConeMode::Open);
+        ConeAnswer {
+            status: LcpStatus::Inaccurate,
+            residual,
+            start: ConeStart::Zero,
+            family: 0,
+            ..answer
+        }
+    }
+
+    /// Counts the continuum that the answer is a member of; its scaled impulses are left as the start.
+    pub(super) fn count_continuum(&mut self, answer: &mut ConeAnswer) {
+        self.start.clear();
+        let scaled = self.impulse.iter().zip(&self.system.factors);
+        self.start.extend(scaled.map(|(l, factor)| l / factor));
+        answer.family = self.even.family(&self.system, &self.start, &self.modes);
+    }
+
+    /// Counts the continuum, and says how good the answer is.
+    pub(super) fn finish(&mut self, mut answer: ConeAnswer) -> ConeAnswer {
+        if answer.residual <= CONE_RESIDUAL {
+            answer.status = LcpStatus::Solved;
+            self.count_continuum(&mut answer);
+        }
+        self.counted(answer)
+    }
+
+    pub(super) fn counted(&self, answer: ConeAnswer) -> ConeAnswer {
+        ConeAnswer {
+            n_newton_steps: self.n_newton_steps,
+            n_pivots: self.n_pivots,
+            met_others: self.has_left_another(),
+            ..answer
+        }
+    }
+
+    /// True if a solution that was left has other velocities than the one kept.
+    fn has_left_another(&self) -> bool {
+        let rows = self.left.iter().zip(&self.after).zip(&self.system.factors);
+        let differences = rows.map(|((left, kept), factor)| (left - kept).abs() * factor);
+        let speed = self.system.speed();
+        differences.fold(0.0, f64::max) > SAME_VELOCITIES * speed
+    }
+
+    /// Moves to the limit of the branch at a compliance, if it is found.
+    pub(super) fn select(
+        &mut self,
+        compliance: f64,
+        problem: &ConeProblem<'_>,
+        answer: &mut ConeAnswer,
+    ) -> bool {
+        let Self {
+            even,
+            system,
+            newton,
+            ..
+        } = self;
+        if !even.select(compliance, system, newton, &mut self.n_newton_steps) {
+            return false;
         }
         let residual = self.judge(problem);
-        if residual <= GOOD_RESIDUAL {
+        // If contacts that slide come to rest in the limit Newton's method stalls near it.
+        let is_good = residual <= CONE_RESIDUAL;
+        if is_good {
             std::mem::swap(&mut self.impulse, &mut self.trial);
             std::mem::swap(&mut self.after, &mut self.trial_after);
             self.newton.modes(&mut self.modes);
             answer.residual = residual;
-            answer.selection = ConeSelection::Even;
         }
-    }
-}
-
-/// Refuses floors, which sparse problems alone have a method for.
-fn no_floors(problem: &ConeProblem<'_>) -> Result<(), LcpError> {
-    match (0..problem.n_contacts()).find(|i| problem.floor(*i) > 0.0) {
-        None => Ok(()),
-        Some(contact) => Err(LcpError::OutOfRange {
-            what: "floor",
-            value: problem.floor(contact),
-            allowed: "0 here: SparseConeProblem::of_dense takes floors",
-        }),
+        is_good
     }
 }
 
@@ -581,6 +551,7 @@ fn scale(problem: &ConeProblem<'_>, system: &mut Scaled) -> Result<(), LcpError>
     system.factors.clear();
     system.friction.clear();
     system.caps.clear();
+    system.floors.clear();
     system.compliance.clear();
     for i in 0..m {
         let [normal, x, y] = problem.diagonal(i);
@@ -591,6 +562,7 @@ fn scale(problem: &ConeProblem<'_>, system: &mut Scaled) -> Result<(), LcpError>
         system.factors.extend_from_slice(&[s, t, t]);
         system.friction.push(problem.friction(i) * (s / t));
         system.caps.push(problem.cap(i) / s);
+        system.floors.push(problem.floor(i) / s);
         let (normal, tangent) = (compliance * s * s, compliance * t * t);
         system
             .compliance

@@ -4,6 +4,7 @@ mod bounds;
 mod cones;
 mod inclusion;
 mod laws;
+mod order;
 #[cfg(feature = "bounds")]
 mod outer;
 mod painleve;

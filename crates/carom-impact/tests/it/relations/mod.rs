@@ -5,7 +5,7 @@ pub mod problems;
 pub mod transforms;
 
 use crate::verdicts::Random;
-use carom_impact::frictional::{Poisson, Sequential};
+use carom_impact::frictional::Sequential;
 use carom_impact::nonholonomic::Rough;
 use carom_impact::{
     ContactCount, EnergeticRestitution, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, Law,
@@ -92,8 +92,6 @@ struct Sizes {
     independent: f64,
     /// True for a law whose answer is a sample.
     is_sampled: bool,
-    /// True of laws with an expansion, among whose answers nothing selects where rows depend on each other.
-    expands: bool,
     /// True for a law with Coulomb friction.
     has_friction: bool,
 }
@@ -119,18 +117,15 @@ impl Sizes {
             whole: before.norm(),
             independent,
             is_sampled: info.outcomes == Outcomes::Many,
-            expands: info.name == Poisson::NAME,
             has_friction: info.uses.friction,
         }
     }
 
-    /// True if the velocity after may be another one of the law's: a sample's random numbers go to the contacts in their
-    /// order, and where rows depend on each other Coulomb friction has answers among which rounding or the order decides.
-    fn is_open(&self, relation: &str) -> bool {
-        let reorders = matches!(relation, "order" | "twice");
+    /// True if the velocity after may be another one of the law's: where rows depend on each other, steps of a sample have
+    /// several solutions, among which rounding decides.
+    fn is_open(&self) -> bool {
         let is_ambiguous = self.has_friction && !(self.independent >= INDEPENDENT);
-        let is_chosen = !self.is_sampled && !self.expands;
-        self.is_sampled && reorders || is_ambiguous && (!is_chosen || reorders)
+        self.is_sampled && is_ambiguous
     }
 }
 
@@ -149,7 +144,7 @@ fn difference(
     let offset = posed.whiten(&back(&retold.velocity, &retold.offset));
     let whole = sizes.whole.max(offset.norm());
     let limit = TOLERANCE * sizes.rho + ROUNDING * whole;
-    if sizes.is_open(retold.name) {
+    if sizes.is_open() {
         return None;
     }
     let plus = &other.outcome.velocity_plus.0 - &retold.offset;

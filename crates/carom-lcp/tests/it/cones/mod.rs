@@ -8,7 +8,7 @@ mod sparse;
 use crate::common::Stream;
 use carom_lcp::cone::{
     CONE_RESIDUAL, ConeMode, ConeProblem, ConeSelection, ConeStart, ConeWorkspace, cone_residual,
-    single_contact,
+    contact_residual, single_contact,
 };
 use carom_lcp::{LcpError, LcpStatus};
 use nalgebra::{DMatrix, DVector, Matrix3, Rotation2};
@@ -432,4 +432,40 @@ fn what_is_no_contact_problem_is_refused() {
         problem.with_caps(&[-1.0]).unwrap_err().kind(),
         "out-of-range"
     );
+}
+
+/// A contact that misses a thousandth of its velocity, beside one that is a million times as fast.
+#[test]
+fn a_slow_contact_beside_a_fast_one_is_judged_on_its_own_terms() {
+    let mut delassus = [0.0; 36];
+    (0..6).for_each(|i| delassus[7 * i] = 1.0);
+    let velocity = [-1e6, 0.0, 0.0, -1.0, 0.0, 0.0];
+    let problem = ConeProblem::new(&delassus, &velocity, &[0.5, 0.5], &[]).unwrap();
+    let solution = [1e6, 0.0, 0.0, 1.0, 0.0, 0.0];
+    assert_eq!(contact_residual(&problem, &solution).unwrap(), 0.0);
+    let missed = [1e6, 0.0, 0.0, 0.999, 0.0, 0.0];
+    assert!(cone_residual(&problem, &missed).unwrap() <= 1.1e-9);
+    let own = contact_residual(&problem, &missed).unwrap();
+    // 0.001 m/s of 1 m/s + 0.999 m/s.
+    assert!((own - 0.001 / 1.999).abs() <= 1e-12, "{own}");
+}
+
+/// Friction that is turned by an angle misses by that angle, less what a slow slip hides.
+#[test]
+fn friction_that_does_not_oppose_the_sliding_is_seen_at_any_coefficient() {
+    for friction in [1e-9, 1.0, 1e3] {
+        let mut delassus = [0.0; 9];
+        delassus[0] = 1.0;
+        // Tangential impulses hardly move the contact.
+        (delassus[4], delassus[8]) = (1e-12, 1e-12);
+        let velocity = [-1.0, 1.0, 0.0];
+        let frictions = [friction];
+        let problem = ConeProblem::new(&delassus, &velocity, &frictions, &[]).unwrap();
+        let against = contact_residual(&problem, &[1.0, -friction, 0.0]).unwrap();
+        assert!(against <= 1e-9, "{against}");
+        let (sin, cos) = 1e-3f64.sin_cos();
+        let turned = [1.0, -friction * cos, -friction * sin];
+        let turned = contact_residual(&problem, &turned).unwrap();
+        assert!((turned - 1e-3 / 11.0).abs() <= 1e-6, "{turned}");
+    }
 }

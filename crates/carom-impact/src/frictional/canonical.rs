@@ -1,0 +1,484 @@
+//! Contacts in an order of their own: answers of solvers do not depend on the order in which contacts are
+//! given, nor on contacts that are given twice.
+//!
+//! Contacts with the same rows, friction and rebound are one contact whose impulse is shared evenly. The
+//! others are sorted by numbers that no coordinates, units, row lengths or tangent axes change: closing
+//! speeds first, then what tangents do, then how contacts act on each other. Contacts that all of these
+//! leave equal are images of each other under a symmetry of the problem; they stay as given.
+
+use super::space::ContactSpace;
+use carom_metric::kernel;
+
+/// Unit rows, friction coefficients and rebounds that differ by less are those of one contact.
+const SAME_CONTACT: f64 = 1e-12;
+
+/// Keys that differ by less than this fraction of the largest are equal.
+const SAME_KEY: f64 = 1e-9;
+
+/// Contacts whose unit normals have a product below this are not compared further: they are no copies.
+const NEARLY_PARALLEL: f64 = 1.0 - 1e-6;
+
+/// Share of an impulse for a copy of a contact: tangential impulses of the copy are this matrix times those
+/// of the contact.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Copy {
+    contact: usize,
+    of: usize,
+    turn: [[f64; 2]; 2],
+}
+
+/// Contacts of one part of a system in their own order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Canonical {
+    /// One contact of each kind.
+    pub(super) contacts: Vec<usize>,
+    /// Planar contacts: 1, or -1 if the tangent is reversed.
+    pub(super) signs: Vec<f64>,
+    copies: Vec<Copy>,
+}
+
+impl Canonical {
+    /// For contacts of a space whose slots have the velocities `before`; rebounds of the normals, or none.
+    pub(super) fn new(
+        space: &ContactSpace,
+        contacts: &[usize],
+        before: &[f64],
+        rebounds: &[f64],
+        cones_are_round: bool,
+    ) -> Self {
+        let keys = Keys {
+            space,
+            before,
+            rebounds,
+        };
+        if let Some(sorted) = keys.by_speed(contacts) {
+            return Self {
+                signs: keys.signs(&sorted),
+                contacts: sorted,
+                copies: Vec::new(),
+            };
+        }
+        let mut kept: Vec<usize> = Vec::with_capacity(contacts.len());
+        let mut copies = Vec::new();
+        for &contact in contacts {
+            let copy = kept.iter().find_map(|of| {
+                let turn = keys.copied([*of, contact], cones_are_round)?;
+                Some(Copy {
+                    contact,
+                    of: *of,
+                    turn,
+                })
+            });
+            match copy {
+                Some(copy) => copies.push(copy),
+                None => kept.push(contact),
+            }
+        }
+        keys.sort(&mut kept);
+        let signs = keys.signs(&kept);
+        Self {
+            contacts: kept,
+            signs,
+            copies,
+        }
+    }
+
+    /// For contacts without friction, whose velocities are unique: they stay as given, unless some may be copies.
+    pub(super) fn without_friction(
+        space: &ContactSpace,
+        contacts: Vec<usize>,
+        before: &[f64],
+        rebounds: &[f64],
+    ) -> Self {
+        let is_parallel = |i: usize, j: usize| space.gram[(i, j)] >= NEARLY_PARALLEL;
+        let mut rest = contacts.iter().enumerate();
+        match rest.any(|(k, i)| contacts[..k].iter().any(|j| is_parallel(*i, *j))) {
+            true => Self::new(space, &contacts, before, rebounds, false),
+            false => Self::as_given(contacts),
+        }
+    }
+
+    /// For contacts whose answer is unique: they stay as given.
+    pub(super) fn as_given(contacts: Vec<usize>) -> Self {
+        Self {
+            signs: vec![1.0; contacts.len()],
+            contacts,
+            copies: Vec::new(),
+        }
+    }
+
+    /// True if these are the first contacts, as given.
+    pub(super) fn is_as_given(&self) -> bool {
+        let places = self.contacts.iter().enumerate();
+        self.copies.is_empty()
+            && places.clone().all(|(place, contact)| place == *contact)
+            && self.signs.iter().all(|sign| *sign > 0.0)
+    }
+
+    /// True if a contact is given more than once.
+    pub(super) fn has_copies(&self) -> bool {
+        !self.copies.is_empty()
+    }
+
+    /// The contact that stands for a copy, for every copy.
+    pub(super) fn copies(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        self.copies.iter().map(|copy| (copy.contact, copy.of))
+    }
+
+    /// Factors of the slots of the kept contacts: those of planar tangents may be reversed.
+    pub(super) fn slot_signs(&self, width: usize) -> Vec<f64> {
+        let of = |sign: &f64| std::iter::once(1.0).chain(std::iter::repeat_n(*sign, width - 1));
+        self.signs.iter().flat_map(of).collect()
+    }
+
+    /// Shares impulses on slots (normal, tangents) with the copies.
+    pub(super) fn share(&self, width: usize, impulse: &mut [f64]) {
+        for of in self.shared() {
+            let count = 1 + self.copies.iter().filter(|copy| copy.of == of).count();
+            for l in &mut impulse[of * width..(of + 1) * width] {
+                *l /= count as f64;
+            }
+        }
+        for copy in &self.copies {
+            let (to, from) = (copy.contact * width, copy.of * width);
+            impulse[to] = impulse[from];
+            for t in 1..width {
+                let terms = (1..width).map(|s| copy.turn[t - 1][s - 1] * impulse[from + s]);
+                impulse[to + t] = terms.sum();
+            }
+        }
+    }
+
+    /// Shares caps, one for each contact, with the copies.
+    pub(super) fn share_sizes(&self, sizes: &mut [f64]) {
+        for of in self.shared() {
+            let count = 1 + self.copies.iter().filter(|copy| copy.of == of).count();
+            sizes[of] /= count as f64;
+        }
+        for copy in &self.copies {
+            sizes[copy.contact] = sizes[copy.of];
+        }
+    }
+
+    /// Gathers shared impulses on slots at the contacts that stand for the copies.
+    pub(super) fn gather(&self, width: usize, impulse: &mut [f64]) {
+        for copy in &self.copies {
+            let (to, from) = (copy.contact * width, copy.of * width);
+            impulse[from] += impulse[to];
+            impulse[to] = 0.0;
+            // The turn is a rotation or reflection times a number.
+            let size: f64 = copy.turn[0].iter().map(|x| x * x).sum();
+            for s in 1..width {
+                let terms = (1..width).map(|t| copy.turn[t - 1][s - 1] * impulse[to + t]);
+                impulse[from + s] += terms.sum::<f64>() / size;
+            }
+            for t in 1..width {
+                impulse[to + t] = 0.0;
+            }
+        }
+    }
+
+    /// Contacts with copies.
+    fn shared(&self) -> Vec<usize> {
+        let mut of: Vec<usize> = self.copies.iter().map(|copy| copy.of).collect();
+        of.sort_unstable();
+        of.dedup();
+        of
+    }
+}
+
+/// Numbers of contacts that do not depend on how they are written.
+struct Keys<'k> {
+    space: &'k ContactSpace,
+    before: &'k [f64],
+    rebounds: &'k [f64],
+}
+
+impl Keys<'_> {
+    fn normal(&self, contact: usize) -> &[f64] {
+        self.space.column(contact * self.space.width())
+    }
+
+    fn tangents(&self, contact: usize) -> std::ops::Range<usize> {
+        let width = self.space.width();
+        contact * width + 1..(contact + 1) * width
+    }
+
+    fn rebound(&self, contact: usize) -> f64 {
+        self.rebounds.get(contact).copied().unwrap_or(0.0)
+    }
+
+    fn friction(&self, contact: usize) -> f64 {
+        self.space.friction.get(contact).copied().unwrap_or(0.0)
+    }
+
+    /// True if two columns differ by rounding.
+    fn same(x: &[f64], y: &[f64], size: f64) -> bool {
+        let differences = x.iter().zip(y).map(|(x, y)| (x - y) * (x - y));
+        differences.sum::<f64>().sqrt() <= SAME_CONTACT * size
+    }
+
+    /// Matrix from tangential impulses of the first contact to those of the second, if both are one.
+    fn copied(&self, [of, contact]: [usize; 2], cones_are_round: bool) -> Option<[[f64; 2]; 2]> {
+        let width = self.space.width();
+        let cosine = self.space.gram[(of * width, contact * width)];
+        if !(cosine > 0.5) || !Self::same(self.normal(of), self.normal(contact), 1.0) {
+            return None;
+        }
+        let [e, f] = [of, contact].map(|i| self.rebound(i));
+        if !((e - f).abs() <= SAME_CONTACT * e.max(f)) {
+            return None;
+        }
+        let frictions = [of, contact].map(|i| self.friction(i));
+        match frictions {
+            [0.0, 0.0] => Some([[1.0, 0.0], [0.0, 1.0]]),
+            [a, b] if a > 0.0 && b > 0.0 => {
+                let mut turn = self.turn([of, contact], frictions, cones_are_round)?;
+                // Slots of one contact are scaled by its own tangents.
+                turn.iter_mut().flatten().for_each(|x| *x *= b / a);
+                Some(turn)
+            }
+            _ => None,
+        }
+    }
+
+    /// The rotation or reflection that takes the friction of one contact into that of the other.
+    fn turn(
+        &self,
+        [of, contact]: [usize; 2],
+        [a, b]: [f64; 2],
+        is_round: bool,
+    ) -> Option<[[f64; 2]; 2]> {
+        let (own, other) = (self.tangents(of), self.tangents(contact));
+        let own: Vec<&[f64]> = own.map(|slot| self.space.column(slot)).collect();
+        let other: Vec<&[f64]> = other.map(|slot| self.space.column(slot)).collect();
+        // Directions of friction times its coefficients.
+        let scaled =
+            |x: &[f64], factor: f64| -> Vec<f64> { x.iter().map(|x| x * factor).collect() };
+        let own: Vec<Vec<f64>> = own.into_iter().map(|x| scaled(x, a)).collect();
+        let other: Vec<Vec<f64>> = other.into_iter().map(|x| scaled(x, b)).collect();
+        let size = own.iter().map(|x| kernel::norm(x)).fold(0.0, f64::max);
+        let mut turn = [[1.0, 0.0], [0.0, 1.0]];
+        let is_same = |turn: &[[f64; 2]; 2]| {
+            other.iter().enumerate().all(|(t, other)| {
+                let mut left = other.clone();
+                for (s, own) in own.iter().enumerate() {
+                    kernel::add_scaled(&mut left, -turn[t][s], own);
+                }
+                kernel::norm(&left) <= SAME_CONTACT * size
+            })
+        };
+        if is_same(&turn) {
+            return Some(turn);
+        }
+        match own.as_slice() {
+            [_] => {
+                turn[0][0] = -1.0;
+                is_same(&turn).then_some(turn)
+            }
+            [x, y] if is_round => {
+                let (xx, xy, yy) = (kernel::dot(x, x), kernel::dot(x, y), kernel::dot(y, y));
+                let determinant = xx * yy - xy * xy;
+                if !(determinant > 1e-6 * xx * yy) {
+                    return None;
+                }
+                for (row, other) in turn.iter_mut().zip(&other) {
+                    let (p, q) = (kernel::dot(x, other), kernel::dot(y, other));
+                    *row = [
+                        (yy * p - xy * q) / determinant,
+                        (xx * q - xy * p) / determinant,
+                    ];
+                }
+                let [[p, q], [r, s]] = turn;
+                let is_turn = (p * r + q * s).abs() <= SAME_KEY
+                    && (p.hypot(q) - 1.0).abs() <= SAME_KEY
+                    && (r.hypot(s) - 1.0).abs() <= SAME_KEY;
+                (is_turn && is_same(&turn)).then_some(turn)
+            }
+            _ => None,
+        }
+    }
+
+    /// Contacts sorted by their closing speeds alone, if these and their normals tell all of them apart.
+    fn by_speed(&self, contacts: &[usize]) -> Option<Vec<usize>> {
+        let width = self.space.width();
+        let speed = |i: usize| self.before[i * width];
+        let mut sorted = contacts.to_vec();
+        sorted.sort_unstable_by(|i, j| speed(*i).total_cmp(&speed(*j)));
+        let largest = contacts
+            .iter()
+            .fold(0.0, |a, i| f64::max(a, speed(*i).abs()));
+        let mut neighbors = sorted.iter().zip(sorted.iter().skip(1));
+        let are_apart = neighbors.all(|(i, j)| speed(*j) - speed(*i) > SAME_KEY * largest);
+        let is_parallel =
+            |i: usize, j: usize| self.space.gram[(i * width, j * width)] >= NEARLY_PARALLEL;
+        let mut rest = contacts.iter().enumerate();
+        let are_parallel = rest.any(|(k, i)| contacts[..k].iter().any(|j| is_parallel(*i, *j)));
+        (are_apart && !are_parallel).then_some(sorted)
+    }
+
+    /// Sorts contacts by their keys.
+    fn sort(&self, contacts: &mut [usize]) {
+        let width = self.space.width();
+        let mut classes = Classes::new(contacts);
+        classes.split(&|i| self.before[i * width]);
+        let tangential = |i: usize, of: &dyn Fn(usize) -> f64| -> f64 {
+            let squares = self.tangents(i).map(|slot| of(slot).powi(2));
+            self.friction(i) * squares.sum::<f64>().sqrt()
+        };
+        classes.split(&|i| tangential(i, &|slot| self.before[slot]));
+        classes.split(&|i| tangential(i, &|slot| self.space.gram[(slot, slot)].sqrt()));
+        classes.split(&|i| tangential(i, &|slot| self.space.gram[(slot, i * width)]));
+        classes.split(&|i| self.rebound(i));
+        while !classes.is_settled() {
+            if !self.refine(&mut classes) {
+                classes.single_out();
+            }
+        }
+        contacts.copy_from_slice(&classes.contacts);
+    }
+
+    /// Splits classes by how their contacts act on those of every class; whether any was split.
+    fn refine(&self, classes: &mut Classes) -> bool {
+        let before = classes.starts.len();
+        for class in 0..before {
+            let Some(members) = classes.members(class) else {
+                break;
+            };
+            for kind in 0..Self::N_PAIRS {
+                classes.split(&|i| members.iter().map(|j| self.pair(kind, i, *j)).sum());
+                classes.split(&|i| members.iter().map(|j| self.pair(kind, i, *j).powi(2)).sum());
+            }
+            if classes.starts.len() > before {
+                return true;
+            }
+        }
+        false
+    }
+
+    const N_PAIRS: usize = 5;
+
+    /// Action of two contacts on each other: a number that no frame changes.
+    fn pair(&self, kind: usize, i: usize, j: usize) -> f64 {
+        let (width, gram) = (self.space.width(), &self.space.gram);
+        let (normal_i, normal_j) = (i * width, j * width);
+        let dragged = |i: usize, normal: usize| -> f64 {
+            let squares = self.tangents(i).map(|slot| gram[(slot, normal)].powi(2));
+            self.friction(i).powi(2) * squares.sum::<f64>()
+        };
+        match kind {
+            0 => gram[(normal_i, normal_j)],
+            1 => dragged(i, normal_j),
+            2 => dragged(j, normal_i),
+            3 => {
+                let slots = self.tangents(i);
+                let drag = slots.map(|slot| self.before[slot] * gram[(slot, normal_j)]);
+                self.friction(i) * drag.sum::<f64>()
+            }
+            _ => {
+                let slots = self.tangents(i);
+                let drag = slots.flat_map(|s| {
+                    self.tangents(j)
+                        .map(move |t| self.before[s] * gram[(s, t)] * self.before[t])
+                });
+                self.friction(i) * self.friction(j) * drag.sum::<f64>()
+            }
+        }
+    }
+
+    /// Signs that make planar tangents point where contacts slide, or where their normals act.
+    fn signs(&self, contacts: &[usize]) -> Vec<f64> {
+        if self.space.n_tangents != 1 {
+            return vec![1.0; contacts.len()];
+        }
+        let (width, gram) = (self.space.width(), &self.space.gram);
+        let slots = contacts.iter().map(|i| i * width);
+        let speed = slots.clone().map(|slot| self.before[slot + 1].abs());
+        let slow = SAME_KEY * speed.fold(0.0, f64::max);
+        let sign = |slot: usize| {
+            let slide = self.before[slot + 1];
+            if slide.abs() > slow {
+                return slide.signum();
+            }
+            let mut acting = std::iter::once(slot).chain(slots.clone());
+            let acted = acting.find_map(|normal| {
+                let g = gram[(normal, slot + 1)];
+                (g.abs() > SAME_KEY).then_some(g.signum())
+            });
+            acted.unwrap_or(1.0)
+        };
+        slots.clone().map(sign).collect()
+    }
+}
+
+/// Contacts in classes that no key tells apart yet.
+struct Classes {
+    contacts: Vec<usize>,
+    /// First place of each class.
+    starts: Vec<usize>,
+}
+
+impl Classes {
+    fn new(contacts: &[usize]) -> Self {
+        Self {
+            contacts: contacts.to_vec(),
+            starts: vec![0],
+        }
+    }
+
+    fn is_settled(&self) -> bool {
+        self.starts.len() >= self.contacts.len()
+    }
+
+    fn members(&self, class: usize) -> Option<Vec<usize>> {
+        let start = *self.starts.get(class)?;
+        let end = self.starts.get(class + 1).copied();
+        let members = self.contacts.get(start..end.unwrap_or(self.contacts.len()));
+        members.map(<[usize]>::to_vec)
+    }
+
+    /// Sorts every class by a key and splits it where the key rises.
+    fn split(&mut self, key: &dyn Fn(usize) -> f64) {
+        if self.is_settled() {
+            return;
+        }
+        let values: Vec<f64> = self.contacts.iter().map(|i| key(*i)).collect();
+        let limit = SAME_KEY * kernel::max_abs(&values);
+        let mut starts = Vec::with_capacity(self.contacts.len());
+        for class in 0..self.starts.len() {
+            let start = self.starts[class];
+            starts.push(start);
+            let end = self.starts.get(class + 1).copied();
+            let members = &mut self.contacts[start..end.unwrap_or(values.len())];
+            if members.len() < 2 {
+                continue;
+            }
+            let mut keyed: Vec<(f64, usize)> = members.iter().map(|i| (key(*i), *i)).collect();
+            keyed.sort_by(|(x, _), (y, _)| x.total_cmp(y));
+            let mut first = 0;
+            for k in 0..keyed.len() {
+                members[k] = keyed[k].1;
+                let is_rise = k > 0 && !(keyed[k].0 - keyed[k - 1].0 <= limit);
+                if is_rise {
+                    // Contacts that are equal stay as given.
+                    members[first..k].sort_unstable();
+                    starts.push(start + k);
+                    first = k;
+                }
+            }
+            members[first..].sort_unstable();
+        }
+        self.starts = starts;
+    }
+
+    /// Takes the first member of the first class that has several for a class of its own.
+    fn single_out(&mut self) {
+        let several = (0..self.starts.len()).find(|class| {
+            let end = self.starts.get(class + 1).copied();
+            end.unwrap_or(self.contacts.len()) - self.starts[*class] > 1
+        });
+        if let Some(class) = several {
+            self.starts.insert(class + 1, self.starts[class] + 1);
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! Residual of frictional contacts, each on its own terms.
+
+use super::space::ContactSpace;
+use crate::ContactSet;
+use crate::draft::{unit, worst};
+use crate::problem::Numbers;
+use carom_metric::kernel;
+use smallvec::smallvec;
+
+/// A sliding direction is known to this many times the residual of the velocities that it is made of.
+const DIRECTION: f64 = 10.0;
+
+/// Friction below this fraction of its terms, at a contact that pushes less than [`NO_PUSH`], is rounding:
+/// nobody asks where it points.
+const NO_FRICTION: f64 = 1e-9;
+
+/// A normal impulse below this fraction of its terms is rounding.
+const NO_PUSH: f64 = 1e-9;
+
+/// The largest residual of the contacts of a space, for scaled velocities `after` the impact and impulses
+/// on the unit rows of the Jacobian, and the sizes $S$ of their terms; cones are round.
+///
+/// With velocities $u$ over what the law asks for, for unit rows, it is the largest of
+///
+/// - $|\min(\lambda_n, u_n)|/S_n$: closed contacts are closed, open ones do not approach, none pulls;
+/// - $(\lVert\lambda_t\rVert - \mu\lambda_n)/S_t$: friction stays in its cone;
+/// - the smaller of $\lVert u_t\rVert/S_t$ (sticking) and the angle between friction and sliding, with what its
+///   magnitude misses, over $1 + 10S_t/\lVert u_t\rVert$.
+pub(super) fn own_residual(
+    space: &ContactSpace,
+    contacts: &ContactSet<'_>,
+    after: &[f64],
+    impulse: &[f64],
+    terms: &[f64],
+) -> f64 {
+    let (width, n_slots) = (space.width(), space.n_slots());
+    let mut u: Numbers = smallvec![0.0; n_slots];
+    let (mut l, mut s) = (u.clone(), u.clone());
+    for (slot, row, factor) in space.unit_rows(contacts) {
+        if factor != 0.0 {
+            u[slot] = after[row] * factor;
+            l[slot] = impulse[row] / factor;
+            s[slot] = terms[row] * factor.abs();
+        }
+    }
+    let of = |contact: usize| {
+        let normal = contact * width;
+        let tangents = normal + 1..normal + width;
+        let missed = l[normal].min(u[normal]).abs() / unit(s[normal]);
+        let friction = space.friction[contact];
+        if friction == 0.0 {
+            return missed;
+        }
+        let mobility = tangents.clone().map(|slot| space.gram[(slot, slot)]);
+        let mobility = mobility.fold(0.0, f64::max);
+        let terms = kernel::max_abs(&s[tangents.clone()]);
+        let (drag, slip) = (
+            kernel::norm(&l[tangents.clone()]),
+            kernel::norm(&u[tangents.clone()]),
+        );
+        let limit = friction * l[normal].max(0.0);
+        let excess = ((drag - limit) * mobility / unit(terms)).max(0.0);
+        let is_rounding =
+            l[normal] <= NO_PUSH * s[normal] && drag * mobility <= NO_FRICTION * terms;
+        if slip == 0.0 || is_rounding {
+            return worst([missed, excess].into_iter());
+        }
+        let astray = tangents.fold(0.0f64, |sum, slot| {
+            sum.hypot(l[slot] + limit * (u[slot] / slip))
+        });
+        let astray = astray / unit(limit.max(drag)) / (1.0 + DIRECTION * terms / slip);
+        let sliding = if slip / unit(terms) <= astray {
+            slip / unit(terms)
+        } else {
+            astray
+        };
+        worst([missed, excess, sliding].into_iter())
+    };
+    worst((0..space.n_contacts).map(of))
+}

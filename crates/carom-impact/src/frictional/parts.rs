@@ -1,0 +1,289 @@
+//! Parts of an impact that share no body, and the bases in which their impulses are corrected.
+
+use super::canonical::Canonical;
+use super::space::ContactSpace;
+use crate::ContactSet;
+use crate::draft::{Basis, worst};
+use crate::gate::Breach;
+use std::borrow::Cow;
+
+/// Contacts that share no body with the others, as if they were alone: what they do depends on nothing
+/// else, however fast that is.
+pub(super) struct Part<'e> {
+    /// The contacts in an order of their own, without copies.
+    pub(super) canonical: Canonical,
+    pub(super) space: Cow<'e, ContactSpace>,
+    /// Scaled velocities of its slots from which impulses start.
+    pub(super) before: Vec<f64>,
+    /// Slots of the whole space, and the factors of impulses on them.
+    slots: Vec<usize>,
+    signs: Vec<f64>,
+}
+
+impl<'e> Part<'e> {
+    /// The part of a space that belongs to some contacts, for velocities of all slots.
+    pub(super) fn new(space: &'e ContactSpace, canonical: Canonical, before: &[f64]) -> Self {
+        let is_whole = canonical.contacts.len() == space.n_contacts && canonical.is_as_given();
+        let slots = space.slots_of(&canonical.contacts);
+        let signs = canonical.slot_signs(space.width());
+        let own = slots.iter().zip(&signs);
+        Self {
+            before: own.map(|(slot, sign)| sign * before[*slot]).collect(),
+            space: if is_whole {
+                Cow::Borrowed(space)
+            } else {
+                Cow::Owned(space.part(&canonical.contacts).reversed(&signs))
+            },
+            slots,
+            signs,
+            canonical,
+        }
+    }
+
+    /// Numbers of its slots from those of all slots.
+    pub(super) fn of_slots(&self, all: &[f64]) -> Vec<f64> {
+        let own = self.slots.iter().zip(&self.signs);
+        own.map(|(slot, sign)| sign * all[*slot]).collect()
+    }
+
+    /// Writes impulses on its slots among those on all slots, shared with the copies of contacts.
+    pub(super) fn write(&self, impulse: &[f64], all: &mut [f64]) {
+        let own = self.slots.iter().zip(&self.signs);
+        for ((slot, sign), l) in own.zip(impulse) {
+            // No negative zeros.
+            all[*slot] = sign * l + 0.0;
+        }
+        self.canonical.share(self.space.width(), all);
+    }
+}
+
+/// Basis of an impact with rebounds: it counts normal velocities from them.
+pub(super) struct Shifted<'b> {
+    pub(super) basis: &'b mut dyn Basis,
+    /// Scaled velocities that the contacts' normals must have at least after the impact; empty for zero.
+    pub(super) rebounds: &'b [f64],
+}
+
+impl Shifted<'_> {
+    fn shifted<'v>(&self, contacts: &ContactSet<'_>, velocities: &'v [f64]) -> Cow<'v, [f64]> {
+        if self.rebounds.is_empty() {
+            return Cow::Borrowed(velocities);
+        }
+        let mut velocities = velocities.to_vec();
+        for (i, rebound) in self.rebounds.iter().enumerate() {
+            if let Some(velocity) = velocities.get_mut(contacts.row(i)) {
+                *velocity -= rebound;
+            }
+        }
+        Cow::Owned(velocities)
+    }
+}
+
+impl Basis for Shifted<'_> {
+    fn has_residual(&self) -> bool {
+        self.basis.has_residual()
+    }
+
+    fn can_correct(&self, breach: &Breach) -> bool {
+        self.basis.can_correct(breach)
+    }
+
+    fn velocity_residual(
+        &self,
+        contacts: &ContactSet<'_>,
+        after: &[f64],
+        terms: &[f64],
+    ) -> Option<f64> {
+        let after = self.shifted(contacts, after);
+        self.basis.velocity_residual(contacts, &after, terms)
+    }
+
+    fn slip_residual(
+        &self,
+        contacts: &ContactSet<'_>,
+        after: &[f64],
+        impulse: &[f64],
+        terms: &[f64],
+    ) -> f64 {
+        self.basis.slip_residual(contacts, after, impulse, terms)
+    }
+
+    fn own_residual(
+        &self,
+        contacts: &ContactSet<'_>,
+        after: &[f64],
+        impulse: &[f64],
+        terms: &[f64],
+    ) -> f64 {
+        let after = self.shifted(contacts, after);
+        self.basis.own_residual(contacts, &after, impulse, terms)
+    }
+
+    fn correct(
+        &mut self,
+        contacts: &ContactSet<'_>,
+        before: &[f64],
+        after: &[f64],
+        impulse: &mut [f64],
+    ) {
+        let before = self.shifted(contacts, before);
+        let after = self.shifted(contacts, after);
+        self.basis.correct(contacts, &before, &after, impulse);
+    }
+}
+
+/// Basis of one part: impulses of copies count with the contact that they are copies of.
+pub(super) struct OfPart<'b> {
+    pub(super) space: &'b ContactSpace,
+    pub(super) canonical: &'b Canonical,
+    pub(super) basis: Box<dyn Basis + 'b>,
+}
+
+impl OfPart<'_> {
+    /// Impulses on unit rows with those of copies gathered, or shared again.
+    fn moved(
+        &self,
+        contacts: &ContactSet<'_>,
+        impulse: &[f64],
+        is_gathered: bool,
+    ) -> Option<Vec<f64>> {
+        if !self.canonical.has_copies() {
+            return None;
+        }
+        let width = self.space.width();
+        let mut slots = vec![0.0; self.space.n_slots()];
+        let mut moved = impulse.to_vec();
+        for (slot, row, factor) in self.space.unit_rows(contacts) {
+            if factor != 0.0 {
+                slots[slot] = impulse[row] / factor;
+            }
+        }
+        if is_gathered {
+            self.canonical.gather(width, &mut slots);
+        } else {
+            self.canonical.share(width, &mut slots);
+        }
+        for (slot, row, factor) in self.space.unit_rows(contacts) {
+            moved[row] = slots[slot] * factor;
+        }
+        Some(moved)
+    }
+}
+
+impl Basis for OfPart<'_> {
+    fn has_residual(&self) -> bool {
+        self.basis.has_residual()
+    }
+
+    fn can_correct(&self, breach: &Breach) -> bool {
+        self.basis.can_correct(breach)
+    }
+
+    fn velocity_residual(
+        &self,
+        contacts: &ContactSet<'_>,
+        after: &[f64],
+        terms: &[f64],
+    ) -> Option<f64> {
+        self.basis.velocity_residual(contacts, after, terms)
+    }
+
+    fn slip_residual(
+        &self,
+        contacts: &ContactSet<'_>,
+        after: &[f64],
+        impulse: &[f64],
+        terms: &[f64],
+    ) -> f64 {
+        let gathered = self.moved(contacts, impulse, true);
+        let impulse = gathered.as_deref().unwrap_or(impulse);
+        self.basis.slip_residual(contacts, after, impulse, terms)
+    }
+
+    fn own_residual(
+        &self,
+        contacts: &ContactSet<'_>,
+        after: &[f64],
+        impulse: &[f64],
+        terms: &[f64],
+    ) -> f64 {
+        let gathered = self.moved(contacts, impulse, true);
+        let impulse = gathered.as_deref().unwrap_or(impulse);
+        self.basis.own_residual(contacts, after, impulse, terms)
+    }
+
+    fn correct(
+        &mut self,
+        contacts: &ContactSet<'_>,
+        before: &[f64],
+        after: &[f64],
+        impulse: &mut [f64],
+    ) {
+        let Some(mut gathered) = self.moved(contacts, impulse, true) else {
+            self.basis.correct(contacts, before, after, impulse);
+            return;
+        };
+        self.basis.correct(contacts, before, after, &mut gathered);
+        if let Some(shared) = self.moved(contacts, &gathered, false) {
+            impulse.copy_from_slice(&shared);
+        }
+    }
+}
+
+/// Bases of parts that share no body.
+pub(super) struct Apart<'b>(pub(super) Vec<OfPart<'b>>);
+
+impl Basis for Apart<'_> {
+    fn has_residual(&self) -> bool {
+        self.0.iter().any(|basis| basis.has_residual())
+    }
+
+    fn can_correct(&self, breach: &Breach) -> bool {
+        self.0.iter().all(|basis| basis.can_correct(breach))
+    }
+
+    fn velocity_residual(
+        &self,
+        contacts: &ContactSet<'_>,
+        after: &[f64],
+        terms: &[f64],
+    ) -> Option<f64> {
+        let residuals = self.0.iter();
+        let residuals = residuals.filter_map(|b| b.velocity_residual(contacts, after, terms));
+        Some(worst(residuals))
+    }
+
+    fn slip_residual(
+        &self,
+        contacts: &ContactSet<'_>,
+        after: &[f64],
+        impulse: &[f64],
+        terms: &[f64],
+    ) -> f64 {
+        let residuals = self.0.iter();
+        worst(residuals.map(|basis| basis.slip_residual(contacts, after, impulse, terms)))
+    }
+
+    fn own_residual(
+        &self,
+        contacts: &ContactSet<'_>,
+        after: &[f64],
+        impulse: &[f64],
+        terms: &[f64],
+    ) -> f64 {
+        let residuals = self.0.iter();
+        worst(residuals.map(|basis| basis.own_residual(contacts, after, impulse, terms)))
+    }
+
+    fn correct(
+        &mut self,
+        contacts: &ContactSet<'_>,
+        before: &[f64],
+        after: &[f64],
+        impulse: &mut [f64],
+    ) {
+        for basis in &mut self.0 {
+            basis.correct(contacts, before, after, impulse);
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! Planar contacts whose complementarity problem leaves a choice, or was not solved.
+
+use super::modes::{EndMode, check_planar, solutions};
+use super::round::{RoundStep, RoundWorkspace};
+use super::space::ContactSpace;
+use super::stepper::StepWorkspace;
+use crate::{FamilyMember, ImpactError};
+use carom_lcp::cone::{ConeMode, ConeSelection};
+use nalgebra::{DMatrix, DVector};
+
+/// Velocities below this fraction of the largest before the impact are rounding: contacts touch and stick.
+const NO_VELOCITY: f64 = 1e-9;
+
+/// Pivots below this fraction of the largest leave directions free.
+const FREE: f64 = 1e-9;
+
+/// Impulses that replace those of the complementarity problem.
+pub(super) struct Replaced {
+    /// On the slots.
+    pub(super) impulse: Vec<f64>,
+    pub(super) modes: Vec<ConeMode>,
+}
+
+/// The place of the answer in the workspace among others, and what replaces it: the even member of a
+/// continuum, if that is wanted.
+pub(super) fn select(
+    space: &ContactSpace,
+    before: &[f64],
+    workspace: &StepWorkspace,
+    selection: ConeSelection,
+) -> Result<(FamilyMember, Option<Replaced>), ImpactError> {
+    let mut member = FamilyMember {
+        family: 0,
+        selection,
+        met_others: false,
+    };
+    if is_isolated(space, before, workspace) {
+        return Ok((member, None));
+    }
+    let round = RoundStep::new(space);
+    let mut memory = RoundWorkspace::default();
+    member.family = round.family(before, &workspace.impulse, &mut memory)?;
+    if member.family == 0 || selection == ConeSelection::First {
+        return Ok((member, None));
+    }
+    let even = round.solve(before, &[], selection, &mut memory);
+    match even {
+        Ok(answer) if answer.selection == selection => {
+            member.family = answer.family;
+            member.met_others = answer.met_others;
+            let replaced = Replaced {
+                impulse: memory.impulse.clone(),
+                modes: memory.cone.modes().to_vec(),
+            };
+            Ok((member, Some(replaced)))
+        }
+        _ => {
+            member.selection = ConeSelection::First;
+            Ok((member, None))
+        }
+    }
+}
+
+/// Impulses of the first of all solutions, for few contacts whose complementarity problem was not solved, and
+/// true if there are others.
+pub(super) fn first_solution(
+    space: &ContactSpace,
+    before: &[f64],
+) -> Result<Option<(Replaced, bool)>, ImpactError> {
+    if check_planar(space).is_err() {
+        return Ok(None);
+    }
+    let before = DVector::from_column_slice(before);
+    let all = solutions(space, &before, None)?;
+    let met_others = all.len() > 1;
+    Ok(all.into_iter().next().and_then(|found| {
+        let modes = found.modes.into_iter().next()?;
+        let mode = |mode: EndMode| match mode {
+            EndMode::Open => ConeMode::Open,
+            mode if mode.sticks() => ConeMode::Stick,
+            _ => ConeMode::Slide,
+        };
+        let first = Replaced {
+            impulse: found.impulse,
+            modes: modes.into_iter().map(mode).collect(),
+        };
+        Some((first, met_others))
+    }))
+}
+
+/// True if no velocities next to those in the workspace solve the problem with the same contacts closed,
+/// sticking and sliding. A contact that slides has one unknown, one that sticks two.
+fn is_isolated(space: &ContactSpace, before: &[f64], workspace: &StepWorkspace) -> bool {
+    let (impulse, after) = (&workspace.impulse, &workspace.after);
+    let none = NO_VELOCITY * before.iter().fold(0.0, |a: f64, b| a.max(b.abs()));
+    let slides = |contact: usize| {
+        let pushes = impulse[2 * contact] > 0.0 || after[2 * contact].abs() <= none;
+        pushes && space.friction[contact] > 0.0 && after[2 * contact + 1].abs() > none
+    };
+    if !(0..space.n_contacts).any(slides) {
+        return true;
+    }
+    // Rows of contacts that stay closed, and the unknowns: a slot, and that of friction with its factor.
+    let mut rows = Vec::with_capacity(2 * space.n_contacts);
+    let mut unknowns = Vec::with_capacity(2 * space.n_contacts);
+    for contact in 0..space.n_contacts {
+        let (normal, tangent) = (2 * contact, 2 * contact + 1);
+        let friction = space.friction[contact];
+        if impulse[normal] <= 0.0 && after[normal].abs() > none {
+            continue;
+        }
+        rows.push(normal);
+        if friction > 0.0 && after[tangent].abs() > none {
+            unknowns.push((normal, -friction * after[tangent].signum()));
+            continue;
+        }
+        unknowns.push((normal, 0.0));
+        if friction > 0.0 {
+            rows.push(tangent);
+            unknowns.push((tangent, 0.0));
+        }
+    }
+    if rows.len() < 2 {
+        return true;
+    }
+    let entry = |i: usize, j: usize| {
+        let (slot, friction) = unknowns[j];
+        let dragged = if friction == 0.0 {
+            0.0
+        } else {
+            friction * space.gram[(rows[i], slot + 1)]
+        };
+        space.gram[(rows[i], slot)] + dragged
+    };
+    has_safe_pivots(DMatrix::from_fn(rows.len(), rows.len(), entry))
+}
+
+/// True if no pivot of an elimination with row and column exchanges is small.
+pub(super) fn has_safe_pivots(mut matrix: DMatrix<f64>) -> bool {
+    let n = matrix.nrows();
+    let mut largest = 0.0f64;
+    for k in 0..n {
+        let (mut place, mut pivot) = ((k, k), 0.0f64);
+        for j in k..n {
+            for i in k..n {
+                let size = matrix[(i, j)].abs();
+                if size > pivot {
+                    (place, pivot) = ((i, j), size);
+                }
+            }
+        }
+        largest = largest.max(pivot);
+        let is_pivot = pivot > FREE * largest;
+        if !is_pivot {
+            return false;
+        }
+        matrix.swap_rows(k, place.0);
+        matrix.swap_columns(k, place.1);
+        for i in k + 1..n {
+            let factor = matrix[(i, k)] / matrix[(k, k)];
+            for j in k + 1..n {
+                let step = factor * matrix[(k, j)];
+                matrix[(i, j)] -= step;
+            }
+        }
+    }
+    true
+}

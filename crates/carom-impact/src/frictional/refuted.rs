@@ -1,0 +1,194 @@
+//! Modes of planar contacts that elimination refutes: most of them, without least squares.
+
+use super::modes::EndMode;
+use super::space::ContactSpace;
+use smallvec::{SmallVec, smallvec};
+
+/// Pivots below this fraction of the largest entry tell nothing.
+const REGULAR: f64 = 1e-3;
+
+/// Entries below this fraction of the largest are rounding of dependent equations.
+const DEPENDENT: f64 = 1e-12;
+
+/// A condition missed by this fraction of the impulses or velocities is missed whatever rounding does.
+const CLEAR: f64 = 1e-3;
+
+/// Unknown of a closed contact: an impulse on its normal, and as many times that on its tangent.
+#[derive(Clone, Copy)]
+struct Unknown {
+    slot: usize,
+    tangential: f64,
+    scale: f64,
+}
+
+/// True if the modes cannot hold: the velocities that closed contacts end with leave one choice of impulses,
+/// which clearly breaks another condition. False if in doubt. Modes are without caps.
+pub(super) fn are_refuted(space: &ContactSpace, before: &[f64], modes: &[EndMode]) -> bool {
+    let mut rows: SmallVec<[usize; 8]> = SmallVec::new();
+    let mut unknowns: SmallVec<[Unknown; 8]> = SmallVec::new();
+    let width = space.width();
+    for (contact, mode) in modes.iter().enumerate() {
+        let (normal, friction) = (contact * width, space.friction[contact]);
+        if *mode == EndMode::Open {
+            continue;
+        }
+        rows.push(normal);
+        let tangential = mode
+            .sliding()
+            .map_or(0.0, |direction| -direction * friction);
+        let scale = 1.0 / friction.max(1.0);
+        unknowns.push(Unknown {
+            slot: normal,
+            tangential: tangential * scale,
+            scale: if tangential == 0.0 { 1.0 } else { scale },
+        });
+        if mode.sticks() && friction > 0.0 {
+            rows.push(normal + 1);
+            unknowns.push(Unknown {
+                slot: normal + 1,
+                tangential: 0.0,
+                scale: 1.0,
+            });
+        }
+    }
+    let rate = |row: usize, unknown: &Unknown| {
+        let along = match unknown.tangential {
+            0.0 => 0.0,
+            tangential => tangential * space.gram[(row, unknown.slot + 1)],
+        };
+        unknown.scale * space.gram[(row, unknown.slot)] + along
+    };
+    let k = rows.len();
+    // Rows of the system, each with its right-hand side.
+    let mut system: SmallVec<[f64; 64]> = smallvec![0.0; k * (k + 1)];
+    for (line, row) in system.chunks_exact_mut(k + 1).zip(&rows) {
+        for (x, unknown) in line.iter_mut().zip(&unknowns) {
+            *x = rate(*row, unknown);
+        }
+        line[k] = -before[*row];
+    }
+    let speed = before.iter().fold(0.0, |a, b| f64::max(a, b.abs()));
+    let mut order: SmallVec<[usize; 8]> = (0..k).collect();
+    match eliminate(&mut system, k, speed, &mut order) {
+        Elimination::Solved => {}
+        Elimination::Contradictory => return true,
+        Elimination::Unclear => return false,
+    }
+    let mut solution: SmallVec<[f64; 8]> = smallvec![0.0; k];
+    for (line, unknown) in system.chunks_exact(k + 1).zip(&order) {
+        solution[*unknown] = line[k];
+    }
+    let x = |j: usize| solution[j];
+    let largest = solution.iter().fold(0.0, |a, x| f64::max(a, x.abs()));
+    let speed = f64::max(largest, speed);
+    let mut next = 0;
+    for (contact, mode) in modes.iter().enumerate() {
+        let (normal, friction) = (contact * width, space.friction[contact]);
+        if *mode != EndMode::Open {
+            let push = x(next);
+            next += 1;
+            if push < -CLEAR * largest {
+                return true;
+            }
+            if mode.sticks() && friction > 0.0 {
+                let excess = x(next).abs() - friction * push;
+                next += 1;
+                if excess > CLEAR * largest * friction.max(1.0) {
+                    return true;
+                }
+            }
+        }
+        let (row, sign) = match mode.sliding() {
+            Some(direction) => (normal + 1, direction),
+            None if *mode == EndMode::Open => (normal, 1.0),
+            None => continue,
+        };
+        let made = unknowns.iter().enumerate();
+        let made: f64 = made.map(|(j, unknown)| rate(row, unknown) * x(j)).sum();
+        if sign * (before[row] + made) < -CLEAR * speed {
+            return true;
+        }
+    }
+    false
+}
+
+/// End of an elimination.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Elimination {
+    /// The solution is the last column, its entries in the order of the unknowns that is returned.
+    Solved,
+    /// Dependent equations clearly contradict each other.
+    Contradictory,
+    /// Pivots are too small to tell.
+    Unclear,
+}
+
+/// Solves k equations in place by elimination with row and column exchanges; right-hand sides that differ by
+/// less than `speed` times [`CLEAR`] do not contradict each other. `order` has the unknown of each line.
+fn eliminate(system: &mut [f64], k: usize, speed: f64, order: &mut [usize]) -> Elimination {
+    let width = k + 1;
+    let entries = system.chunks_exact(width).flat_map(|line| &line[..k]);
+    let largest = entries.fold(0.0, |a: f64, x| a.max(x.abs()));
+    for step in 0..k {
+        let (mut place, mut pivot) = ((step, step), 0.0f64);
+        for row in step..k {
+            for column in step..k {
+                let size = system[row * width + column].abs();
+                if size > pivot {
+                    (place, pivot) = ((row, column), size);
+                }
+            }
+        }
+        if !(pivot > REGULAR * largest) {
+            let differs = |row: usize| system[row * width + k].abs() > CLEAR * speed;
+            return match pivot <= DEPENDENT * largest && (step..k).any(differs) {
+                true => Elimination::Contradictory,
+                false => Elimination::Unclear,
+            };
+        }
+        for j in 0..width {
+            system.swap(place.0 * width + j, step * width + j);
+        }
+        for row in 0..k {
+            system.swap(row * width + place.1, row * width + step);
+        }
+        order.swap(place.1, step);
+        let divisor = system[step * width + step];
+        for j in step..width {
+            system[step * width + j] /= divisor;
+        }
+        for row in (0..k).filter(|row| *row != step) {
+            let factor = system[row * width + step];
+            for j in step..width {
+                system[row * width + j] -= factor * system[step * width + j];
+            }
+        }
+    }
+    Elimination::Solved
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn elimination_solves_three_equations() {
+        let mut system = [0.0, 2.0, 1.0, 7.0, 1.0, 1.0, 0.0, 3.0, 2.0, 0.0, 1.0, 5.0];
+        let mut order = [0, 1, 2];
+        let end = eliminate(&mut system, 3, 1.0, &mut order);
+        assert_eq!(end, Elimination::Solved);
+        let lines = [system[3], system[7], system[11]];
+        for (x, unknown) in lines.iter().zip(order) {
+            let expected = [1.0, 2.0, 3.0][unknown];
+            assert!((x - expected).abs() <= 1e-14, "{lines:?}");
+        }
+    }
+
+    #[test]
+    fn dependent_equations_contradict_each_other_or_tell_nothing() {
+        let end =
+            |right: f64| eliminate(&mut [1.0, 2.0, 3.0, 2.0, 4.0, right], 2, 1.0, &mut [0, 1]);
+        assert_eq!(end(6.0), Elimination::Unclear);
+        assert_eq!(end(7.0), Elimination::Contradictory);
+    }
+}

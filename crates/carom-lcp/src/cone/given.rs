@@ -1,0 +1,191 @@
+//! Solutions that another method has found: judged, counted, moved to the even one.
+
+use super::answer::{ConeAnswer, ConeMode, ConeSelection, ConeStart};
+use super::even::Even;
+use super::problem::{ConeProblem, WIDTH};
+use super::workspace::{ConeWorkspace, GOOD_RESIDUAL};
+use crate::{LcpError, LcpStatus};
+
+impl ConeWorkspace {
+    /// Solves a problem by Newton's method from impulses on the rows as given, and nothing else.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`solve`](Self::solve), and [`LcpError::DimensionMismatch`].
+    pub fn solve_from(
+        &mut self,
+        problem: &ConeProblem<'_>,
+        impulse: &[f64],
+    ) -> Result<ConeAnswer, LcpError> {
+        no_floors(problem)?;
+        let mut answer = self.begin_given(problem, impulse)?;
+        self.attempt(problem, ConeStart::Given, &mut answer);
+        Ok(self.finish(answer))
+    }
+
+    /// Takes impulses on the rows as given (3m) that another method has found: judges them, counts the
+    /// continuum of which they are a member, and moves to its even member if that is asked for.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`solve_from`](Self::solve_from); floors are accepted.
+    pub fn take(
+        &mut self,
+        problem: &ConeProblem<'_>,
+        impulse: &[f64],
+        selection: ConeSelection,
+    ) -> Result<ConeAnswer, LcpError> {
+        let mut answer = self.judge_given(problem, impulse)?;
+        if selection == ConeSelection::First || answer.status != LcpStatus::Solved {
+            return Ok(answer);
+        }
+        if answer.family == 0 {
+            answer.selection = ConeSelection::Even;
+            return Ok(answer);
+        }
+        let mut even = answer;
+        if self.try_branch(problem, &mut even) {
+            return Ok(self.counted(even));
+        }
+        let steps = self.n_newton_steps;
+        answer = self.judge_given(problem, impulse)?;
+        self.n_newton_steps += steps;
+        Ok(self.counted(answer))
+    }
+
+    /// Takes a solution as [`take`](Self::take) does, and moves among impulses that make one velocity, too: to
+    /// the limit of the impulses of equally compliant contacts.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`take`](Self::take).
+    pub fn settle(
+        &mut self,
+        problem: &ConeProblem<'_>,
+        impulse: &[f64],
+        selection: ConeSelection,
+    ) -> Result<ConeAnswer, LcpError> {
+        let mut answer = self.judge_given(problem, impulse)?;
+        if selection == ConeSelection::First || answer.status != LcpStatus::Solved {
+            return Ok(answer);
+        }
+        if !self.even.is_free(&self.system, &self.start, &self.modes) {
+            answer.selection = ConeSelection::Even;
+            return Ok(answer);
+        }
+        let mut even = answer;
+        if self.settle_on_branch(problem, &mut even) {
+            return Ok(self.counted(even));
+        }
+        let steps = self.n_newton_steps;
+        answer = self.judge_given(problem, impulse)?;
+        self.n_newton_steps += steps;
+        Ok(self.counted(answer))
+    }
+
+    /// Dimension of the continuum of velocities after the impact of which impulses on the rows as given, a
+    /// solution, lead to a member; 0 if the velocities are isolated. Contacts that touch stay closed.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`take`](Self::take).
+    pub fn family(
+        &mut self,
+        problem: &ConeProblem<'_>,
+        impulse: &[f64],
+    ) -> Result<usize, LcpError> {
+        self.begin_given(problem, impulse)?;
+        let pushes = self.start.iter().step_by(WIDTH).map(|l| *l > 0.0);
+        self.modes.clear();
+        self.modes.extend(pushes.map(|pushes| match pushes {
+            true => ConeMode::Stick,
+            false => ConeMode::Open,
+        }));
+        Ok(self.even.family(&self.system, &self.start, &self.modes))
+    }
+
+    /// Starts at impulses on the rows as given.
+    fn begin_given(
+        &mut self,
+        problem: &ConeProblem<'_>,
+        impulse: &[f64],
+    ) -> Result<ConeAnswer, LcpError> {
+        if impulse.len() != problem.dim() {
+            return Err(LcpError::DimensionMismatch {
+                what: "impulse",
+                expected: problem.dim(),
+                found: impulse.len(),
+            });
+        }
+        let answer = self.begin(problem, ConeStart::Given)?;
+        self.start.clear();
+        let scaled = impulse.iter().zip(&self.system.factors);
+        self.start.extend(scaled.map(|(l, factor)| l / factor));
+        Ok(answer)
+    }
+
+    /// Judges impulses on the rows as given as an answer, without a step from them.
+    fn judge_given(
+        &mut self,
+        problem: &ConeProblem<'_>,
+        impulse: &[f64],
+    ) -> Result<ConeAnswer, LcpError> {
+        let mut answer = self.begin_given(problem, impulse)?;
+        self.newton.run(&self.system, &self.start, GOOD_RESIDUAL, 0);
+        answer.residual = f64::INFINITY;
+        self.accept(problem, ConeStart::Given, &mut answer);
+        Ok(self.finish(answer))
+    }
+
+    /// Follows the branch of equally compliant contacts to the limit of its impulses; whether it was found.
+    fn settle_on_branch(&mut self, problem: &ConeProblem<'_>, answer: &mut ConeAnswer) -> bool {
+        let Self {
+            even,
+            system,
+            newton,
+            sweeps,
+            start,
+            ..
+        } = self;
+        let n_steps = &mut self.n_newton_steps;
+        let is_begun = match system.has_floors() {
+            true => even.begin_branch_at(start, system, newton, sweeps, n_steps),
+            false => even.begin_branch(system, newton, sweeps, n_steps),
+        };
+        if !is_begun {
+            self.system.soften(0.0);
+            return false;
+        }
+        for compliance in Even::compliances() {
+            let Self {
+                even,
+                system,
+                newton,
+                sweeps,
+                ..
+            } = self;
+            if !even.stiffen(compliance, system, newton, sweeps, &mut self.n_newton_steps) {
+                return false;
+            }
+            if self.select(compliance, problem, answer) {
+                self.count_continuum(answer);
+                answer.selection = ConeSelection::Even;
+                answer.start = ConeStart::Compliant;
+                return true;
+            }
+        }
+        false
+    }
+}
+
+/// Refuses floors, which sparse problems alone have a method for.
+pub(super) fn no_floors(problem: &ConeProblem<'_>) -> Result<(), LcpError> {
+    match (0..problem.n_contacts()).find(|i| problem.floor(*i) > 0.0) {
+        None => Ok(()),
+        Some(contact) => Err(LcpError::OutOfRange {
+            what: "floor",
+            value: problem.floor(contact),
+            allowed: "0 here: SparseConeProblem::of_dense takes floors",
+        }),
+    }
+}
