@@ -22,10 +22,11 @@ from ._batch import JudgementBatch
 from ._contacts import Contacts
 from ._errors import CaromError
 from ._impact import Impact, judge_rows
+from ._linearize import Linearization, check, linearized
 from ._quadruped import STANCE, quadruped_xml
 from ._results import Judgement
 
-__all__ = ["Recorder", "Step", "impact", "quadruped"]
+__all__ = ["Linearization", "Recorder", "Step", "impact", "linearize", "quadruped"]
 
 
 def quadruped(**options: Any) -> tuple[Any, Any]:
@@ -128,6 +129,96 @@ def impact(
             raise CaromError("invalid-input", message)
     made = Impact(_mass_matrix(model, data), contacts, constraints=_independent(forms))
     return made, made.project(v) if len(forms) else v
+
+
+def linearize(
+    model: Any,
+    data: Any,
+    law: str,
+    *,
+    restitution: ArrayLike = 0.0,
+    epsilon: float = 1e-6,
+    torsion: str = "error",
+    **options: Any,
+) -> Linearization:
+    """The impact of a state to first order in configuration and velocity.
+
+    MuJoCo does not differentiate its mass matrix: its matrices are central differences in the tangent space
+    of ``mj_integratePos``, with contact points and normals at the configurations beside the given one.
+    The derivatives of the law are exact.
+
+    Parameters
+    ----------
+    model : MjModel
+        The model.
+    data : MjData
+        The state, after ``mj_forward``; it is left as it is.
+    law : str
+        One of ``carom.LAWS`` with one answer.
+    restitution : array_like, optional
+        As for `impact`.
+    epsilon : float, optional
+        Step of the differences, in the units of ``qvel`` times s. Contacts that are less deep than what a
+        step lifts them vanish within it: then the class is ``jump`` and the reason ``"contact-list"``.
+    torsion : {"error", "ignore"}, optional
+        As for `impact`.
+    **options
+        The law's options.
+
+    Returns
+    -------
+    Linearization
+        Outcome and derivatives.
+
+    Raises
+    ------
+    CaromError
+        For equality constraints, or arguments at fault.
+
+    Examples
+    --------
+    >>> import carom.mujoco
+    >>> model, data = carom.mujoco.quadruped()
+    >>> data.qvel[2] = -1.0
+    >>> found = carom.mujoco.linearize(model, data, "plastic", epsilon=1e-8)
+    >>> found.klass, found.dv_dq.shape
+    (0, (18, 18))
+    """
+    step = float(floats(epsilon, "epsilon", ()))
+    if not 0.0 < step <= 1e-2:
+        raise CaromError("invalid-option", f"epsilon: {step!r} must lie in (0, 1e-2]")
+    base, v = impact(model, data, restitution=restitution, torsion=torsion)
+    check(base)
+    pairs = _pairs(data)
+    scratch = mj.MjData(model)
+    masses: list[Floats] | None = []
+    rows: list[Floats] | None = []
+    for j in range(int(model.nv)):
+        sides = []
+        for sign in (1.0, -1.0):
+            mj.mj_copyData(scratch, model, data)
+            along = np.zeros(int(model.nv))
+            along[j] = 1.0
+            mj.mj_integratePos(model, scratch.qpos, along, sign * step)
+            mj.mj_fwdPosition(model, scratch)
+            if _pairs(scratch) != pairs:
+                masses = rows = None
+                break
+            contacts = _contacts(model, scratch, restitution, torsion)
+            jacobian = contacts.jacobian if len(contacts) else np.zeros((0, int(model.nv)))
+            sides.append((_mass_matrix(model, scratch), jacobian))
+        if masses is None or rows is None:
+            break
+        (mass, row), (mass_before, row_before) = sides
+        masses.append((mass - mass_before) / (2.0 * step))
+        rows.append((row - row_before) / (2.0 * step))
+    return linearized(base, v, law, masses, rows, options)
+
+
+def _pairs(data: Any) -> list[tuple[int, ...]]:
+    """Pairs of geoms of the contacts that the solver has, in their order."""
+    found = (data.contact[k] for k in range(data.ncon))
+    return [tuple(int(geom) for geom in contact.geom) for contact in found if contact.efc_address >= 0]
 
 
 class Step(NamedTuple):
