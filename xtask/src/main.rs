@@ -9,6 +9,7 @@ mod fuzz;
 mod gallery;
 mod golden;
 mod header;
+mod knobs;
 mod laws;
 mod layers;
 mod leftovers;
@@ -39,6 +40,8 @@ enum Command {
     Gallery(gallery::Args),
     /// Write the header with which a documentation host shows formulas.
     Header,
+    /// Check, or write, the page of the book that lists tolerances and limits; count comparisons with bare numbers.
+    Knobs(knobs::Args),
     /// Check, or write, the page of the book that lists the laws.
     Laws(laws::Args),
     /// Check that dependencies between the crates point down the levels.
@@ -69,6 +72,7 @@ fn main() -> anyhow::Result<()> {
         Command::Bits(args) => finish("bits", &bits::bits(&root, &args)?),
         Command::Fuzz(args) => fuzz::fuzz(&root, &args),
         Command::Gallery(args) => gallery::gallery(&root, &args),
+        Command::Knobs(args) => finish("knobs", &knobs::knobs(&root, &args)?),
         Command::Laws(args) => finish("laws", &laws::laws(&root, &args)?),
         Command::Layers => finish("layers", &layers::violations(&root)?),
         Command::Header => header::write(&root),
@@ -88,6 +92,7 @@ fn main() -> anyhow::Result<()> {
             violations.extend(features::violations(&root)?);
             violations.extend(address::violations(&root)?);
             violations.extend(words::violations(&root)?);
+            violations.extend(knobs::violations(&root)?);
             finish("tidy", &violations)
         }
     }

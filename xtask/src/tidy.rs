@@ -47,12 +47,8 @@ pub(crate) fn violations(root: &Path) -> anyhow::Result<Vec<String>> {
         // crates/<name>/src/...
         if label.split('/').nth(2) == Some("src") {
             let code = Code::new(&text);
-            test_files.extend(
-                code.test_modules
-                    .iter()
-                    .map(|module| submodule(file, module)),
-            );
-            sources.push((file.with_extension(""), label, code));
+            test_files.extend(code.test_modules(file));
+            sources.push((file, label, code));
         }
     }
     for (chapter, text) in chapters(root)? {
@@ -64,8 +60,8 @@ pub(crate) fn violations(root: &Path) -> anyhow::Result<Vec<String>> {
                 .map(|line| format!("{}:{line}", chapter.display())),
         );
     }
-    for (module, label, code) in sources {
-        if !module.ancestors().any(|part| test_files.contains(part)) {
+    for (file, label, code) in sources {
+        if !is_test_module(file, &test_files) {
             lines.extend(code.panics().iter().map(|line| format!("{label}:{line}")));
         }
     }
@@ -84,6 +80,12 @@ pub(crate) fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> anyhow::Result
         }
     }
     Ok(())
+}
+
+/// True if a file belongs to one of these modules, given without `.rs`.
+pub(crate) fn is_test_module(file: &Path, modules: &BTreeSet<PathBuf>) -> bool {
+    let module = file.with_extension("");
+    module.ancestors().any(|part| modules.contains(part))
 }
 
 /// Path, without `.rs`, of the module that `mod name;` in `file` refers to.
@@ -336,14 +338,14 @@ fn emphasis(glyphs: &[Glyph]) -> Option<(usize, String)> {
 // ---- Panics ----
 
 /// Source text with comments, strings and test items blanked out.
-struct Code {
+pub(crate) struct Code {
     text: Vec<char>,
     /// Names in `#[cfg(test)] mod name;`.
     test_modules: Vec<String>,
 }
 
 impl Code {
-    fn new(source: &str) -> Self {
+    pub(crate) fn new(source: &str) -> Self {
         let mut text = without_comments_and_strings(source);
         let mut test_modules = Vec::new();
         for (attribute, is_inner) in [
@@ -368,6 +370,17 @@ impl Code {
             }
         }
         Self { text, test_modules }
+    }
+
+    /// The text that is left, line by line that of the source.
+    pub(crate) fn text(&self) -> String {
+        self.text.iter().collect()
+    }
+
+    /// Paths, without `.rs`, of the test modules that the file declares.
+    pub(crate) fn test_modules(&self, file: &Path) -> impl Iterator<Item = PathBuf> {
+        let modules = self.test_modules.iter();
+        modules.map(|module| submodule(file, module))
     }
 
     /// `line: problem` for every panic.

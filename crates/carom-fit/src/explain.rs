@@ -2,6 +2,7 @@
 
 use crate::law::Parameters;
 use crate::predict::{Case, orthonormal};
+use crate::tolerances::{SETTLED_WEIGHTS, ZERO_COLUMN};
 use nalgebra::Vector6;
 
 /// A misfit above this is outside of what impulses at the touching vertices can do.
@@ -70,7 +71,7 @@ fn nearest_in_cone(columns: &[Vector6<f64>], target: Vector6<f64>) -> f64 {
         let mut moved = 0.0_f64;
         for (weight, column) in weights.iter_mut().zip(columns) {
             let square = column.norm_squared();
-            if square <= 1e-24 {
+            if square <= ZERO_COLUMN {
                 continue;
             }
             let next = (*weight + column.dot(&residual) / square).max(0.0);
@@ -79,7 +80,7 @@ fn nearest_in_cone(columns: &[Vector6<f64>], target: Vector6<f64>) -> f64 {
             *weight = next;
             moved = moved.max(step.abs() * square.sqrt());
         }
-        if moved <= 1e-14 * scale {
+        if moved <= SETTLED_WEIGHTS * scale {
             break;
         }
     }

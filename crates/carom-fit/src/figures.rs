@@ -10,13 +10,15 @@ use crate::simplex::Domain;
 use crate::surrogate::Surrogate;
 use carom_report::record::{Axis, Color, Figure, Mark};
 
-/// Cells of the likelihood map along each side, and the nodes at which impacts are predicted.
+/// Cells of the likelihood map along each side.
 const MAP_CELLS: usize = 41;
+/// Nodes of the likelihood map along each side, at which impacts are predicted.
 const MAP_NODES: usize = 9;
 /// The map reaches this far to each side of the estimate.
 const MAP_REACH: f64 = 0.2;
-/// Bins of the histogram of misfits, and its end.
+/// Bins of the histogram of misfits.
 const BINS: usize = 40;
+/// End of the histogram of misfits.
 const LAST_BIN: f64 = 0.6;
 /// Log likelihoods this far below the best one are drawn alike.
 const DEEPEST: f64 = -400.0;

@@ -11,6 +11,7 @@ use crate::objective::Model;
 use crate::predict::Case;
 use crate::robust::median;
 use crate::setup::Setup;
+use crate::tolerances::AT_END;
 
 /// A parameter's log likelihood must fall by this much towards both ends of its range.
 const IDENTIFIABLE_FALL: f64 = 1.92;
@@ -282,7 +283,7 @@ impl Cases {
             .filter(|p| *p != parameter)
             .collect();
         [low, high].into_iter().all(|end| {
-            if (optimum[k] - end).abs() <= 1e-6 * (high - low) {
+            if (optimum[k] - end).abs() <= AT_END * (high - low) {
                 return true;
             }
             let held = Model {

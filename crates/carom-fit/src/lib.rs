@@ -38,6 +38,7 @@ mod setup;
 mod simplex;
 mod surrogate;
 pub mod synthetic;
+mod tolerances;
 mod units;
 
 pub use error::{FitError, PoseError};

@@ -1,5 +1,6 @@
 //! Likelihood of a misfit: a six-dimensional Student distribution with four degrees of freedom.
 
+use crate::tolerances::SETTLED_SCALE;
 use std::f64::consts::PI;
 
 /// Degrees of freedom $\nu$.
@@ -60,7 +61,7 @@ pub(crate) fn best_scale(misfits: &[f64], weight: impl Fn(usize) -> f64) -> Like
             square * mean / DIMENSION
         };
         let next = next.max(least);
-        let is_done = (next - square).abs() <= 1e-12 * square;
+        let is_done = (next - square).abs() <= SETTLED_SCALE * square;
         square = next;
         if is_done {
             break;

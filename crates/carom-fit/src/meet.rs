@@ -3,22 +3,27 @@
 use crate::Poses;
 use crate::noise::NoiseModel;
 use crate::setup::Body;
+use crate::tolerances::SETTLED_COST;
 use carom_lie::So3;
 use nalgebra::{Matrix3, SMatrix, SVector, Vector3};
 use std::ops::Range;
 
 /// Unknowns: position, attitude, then velocity and angular velocity before and after, and the time.
 const UNKNOWNS: usize = 19;
-/// Place of the first unknown of each kind.
+/// Place of the first unknown of the position.
 const POSITION: usize = 0;
+/// Place of the first unknown of the attitude.
 const ATTITUDE: usize = 3;
+/// Places of the first unknowns of both motions.
 const MOTION: [usize; 2] = [6, 12];
+/// Place of the time of the impact.
 const TIME: usize = 18;
 
 /// Times of the impact that are tried between the two innermost samples.
 const STARTS: usize = 41;
-/// Steps from each of them, and to the end.
+/// Steps from each of them.
 const START_STEPS: usize = 4;
+/// Steps from the best of them to the end.
 const MAX_STEPS: usize = 60;
 
 /// Noise below which a residual does not count for more (m, rad): keeps weights finite.
@@ -255,7 +260,7 @@ impl Flights<'_> {
             };
             let gain = sums.cost - found.cost;
             (at, sums) = (trial, found);
-            if gain <= 1e-14 * sums.cost {
+            if gain <= SETTLED_COST * sums.cost {
                 break;
             }
         }

@@ -5,6 +5,7 @@ use crate::impact::Impact;
 use crate::law::{FitLaw, Parameters};
 use crate::noise::tangents;
 use crate::setup::{Plane, Setup};
+use crate::tolerances::DEPENDENT_DIRECTION;
 use carom_impact::frictional::{AnitescuPotra, Draw, MoreauNewton, Sampler, Sequential, SetValued};
 use carom_impact::two_body::ImpactOptions;
 use carom_impact::{Contact, ContactSet, ImpactError, ImpactLaw, ImpactProblem, Plastic, Routh};
@@ -305,7 +306,7 @@ pub(crate) fn orthonormal(
                 rest -= axis * axis.dot(&rest);
             }
         }
-        if rest.norm() > 1e-10 * white.norm() {
+        if rest.norm() > DEPENDENT_DIRECTION * white.norm() {
             basis.push(rest.normalize());
         }
     }

@@ -1,5 +1,6 @@
 //! Medians, quantiles, and centers and spreads that outliers hardly move.
 
+use crate::tolerances::SETTLED_CENTER;
 use nalgebra::{Matrix3, Vector3};
 
 /// Median of the values, which are reordered; `None` without values.
@@ -115,7 +116,7 @@ pub(crate) fn center_of(
         }
         let step = sum / weights;
         center += step;
-        if step.norm() <= 1e-13 * center.norm() {
+        if step.norm() <= SETTLED_CENTER * center.norm() {
             break;
         }
     }

@@ -1,5 +1,6 @@
 //! The body, the plane, gravity, and what counts as an impact.
 
+use crate::tolerances::EQUAL_MOMENTS;
 use crate::{FitError, Poses};
 use carom_geometry::MassProperties;
 use carom_lie::So3;
@@ -110,7 +111,7 @@ impl Body {
     /// flight is constant.
     pub(crate) fn is_isotropic(&self) -> bool {
         let moments = self.rigid.moments();
-        moments.z - moments.x <= 1e-12 * moments.z
+        moments.z - moments.x <= EQUAL_MOMENTS * moments.z
     }
 }
 

@@ -1,6 +1,10 @@
 //! Convex bodies as lists of constraints: their common parts, and integrals over them.
 
 use crate::mass_properties::Moments;
+use crate::tolerances::{
+    CENTERED_DECREMENT, CONVERGED_STEP, FULL_STEP_DECREMENT, LEVEL_ROUNDING, POLISH_REACH,
+    SAME_PLANE,
+};
 use crate::{Cuboid, Ellipsoid, Polyhedron};
 use carom_numeric::quadrature::Adaptive;
 use carom_numeric::roots;
@@ -233,13 +237,14 @@ impl Convex {
             for (multiplier, change) in multipliers.iter_mut().zip(step.iter().skip(3)) {
                 *multiplier += change;
             }
-            if step.fixed_rows::<3>(0).amax() <= 1e-15 {
+            if step.fixed_rows::<3>(0).amax() <= CONVERGED_STEP {
                 break;
             }
         }
         let pushes = multipliers.iter().take(met.count()).all(|m| *m >= 0.0);
-        let is_sound =
-            pushes && self.level(&point) <= 1.0 + 1e-13 && (point - start).amax() <= 1e-3 * size;
+        let is_sound = pushes
+            && self.level(&point) <= 1.0 + LEVEL_ROUNDING
+            && (point - start).amax() <= POLISH_REACH * size;
         is_sound.then_some(point)
     }
 
@@ -359,7 +364,10 @@ fn is_same_plane(a: &Constraint, b: &Constraint) -> bool {
                 normal: other,
                 offset: far,
             },
-        ) => (normal - other).norm() <= 1e-12 * normal.norm() && (offset - far).abs() <= 1e-12,
+        ) => {
+            (normal - other).norm() <= SAME_PLANE * normal.norm()
+                && (offset - far).abs() <= SAME_PLANE
+        }
         _ => false,
     }
 }
@@ -421,7 +429,7 @@ fn barrier_center(
         // Newton's decrement measures the distance in the barrier's own metric; steps of size
         // 1/(1 + decrement) stay inside, for the barrier is self-concordant.
         let decrement = gradient.dot(&step).max(0.0).sqrt();
-        let length = if decrement > 0.25 {
+        let length = if decrement > FULL_STEP_DECREMENT {
             1.0 / (1.0 + decrement)
         } else {
             1.0
@@ -431,7 +439,7 @@ fn barrier_center(
             break;
         }
         point = next;
-        if decrement <= 1e-7 {
+        if decrement <= CENTERED_DECREMENT {
             break;
         }
     }

@@ -1,6 +1,7 @@
 //! The fixed plane and the gap above it.
 
 use crate::patch::{self, ContactPatch};
+use crate::tolerances::UNIT_ROUNDING;
 use crate::{GeometryError, Support, SupportMap};
 use carom_lie::Se3;
 use nalgebra::Vector3;
@@ -45,7 +46,7 @@ impl HalfSpace {
             return Err(GeometryError::ZeroNormal);
         }
         let length = size * (normal / size).norm();
-        if (length - 1.0).abs() <= 4.0 * f64::EPSILON {
+        if (length - 1.0).abs() <= UNIT_ROUNDING {
             return Ok(Self { normal, offset });
         }
         let (normal, offset) = (normal / length, offset / length);

@@ -45,6 +45,7 @@ pub mod pair;
 mod patch;
 pub mod sdf;
 mod shape;
+mod tolerances;
 mod uniform;
 
 pub use error::GeometryError;

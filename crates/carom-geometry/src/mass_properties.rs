@@ -1,5 +1,6 @@
 //! Mass, center of mass and inertia.
 
+use crate::tolerances::{FLAT_ANGLE, ZERO_MOMENT};
 use crate::{Cuboid, Ellipsoid, GeometryError, TriangleMesh};
 use carom_numeric::quadrature::gauss_legendre;
 use nalgebra::{Matrix3, Vector3};
@@ -59,7 +60,7 @@ impl MassProperties {
         let moments = inertia.symmetric_eigenvalues();
         let (low, high) = (moments.min(), moments.max());
         // A few units in the last place of the largest moment are zero.
-        if low <= 1e-15 * high || high <= 0.0 {
+        if low <= ZERO_MOMENT * high || high <= 0.0 {
             return Err(GeometryError::InertiaNotPositiveDefinite { moment: low });
         }
         let excess = 2.0 * high - trace;
@@ -296,7 +297,7 @@ impl Moments {
                 continue;
             };
             let angle = left.cross(right).norm().atan2(left.dot(right));
-            if angle <= 1e-15 {
+            if angle <= FLAT_ANGLE {
                 continue;
             }
             let (p, q) = (vertices[from], vertices[to]);

@@ -1,5 +1,6 @@
 //! Closed triangle meshes.
 
+use crate::tolerances::ZERO_VOLUME;
 use crate::{GeometryError, hull};
 use nalgebra::Vector3;
 use std::collections::BTreeMap;
@@ -49,7 +50,7 @@ impl TriangleMesh {
         let volume = mesh.volume();
         // A volume that is all rounding has no sign.
         let size = mesh.extent();
-        if volume > 1e-14 * size * size * size {
+        if volume > ZERO_VOLUME * size * size * size {
             Ok(mesh)
         } else {
             Err(GeometryError::InvertedMesh { volume })

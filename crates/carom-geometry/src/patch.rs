@@ -1,6 +1,7 @@
 //! Contact sets that are a point, an edge or a face.
 
 use crate::SupportMap;
+use crate::tolerances::PARALLEL;
 use nalgebra::Vector3;
 
 /// Dimension of the span of a body's lowest points.
@@ -79,7 +80,7 @@ fn kind(points: &[Vector3<f64>]) -> PatchKind {
     };
     let off_axis = |p: &Vector3<f64>| {
         let arm = p - first;
-        arm.cross(&axis).norm() > 1e-9 * axis.norm_squared()
+        arm.cross(&axis).norm() > PARALLEL * axis.norm_squared()
     };
     if rest.iter().any(off_axis) {
         PatchKind::Face

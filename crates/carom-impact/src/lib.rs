@@ -56,6 +56,7 @@ pub mod propagative;
 mod restitution;
 mod routh;
 pub mod sensitivity;
+mod tolerances;
 mod twice;
 pub mod two_body;
 pub mod uniqueness;

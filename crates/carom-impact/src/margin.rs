@@ -1,6 +1,7 @@
 //! The jam test: can all contacts open at once?
 
 use crate::nnls::nonnegative_least_squares;
+use crate::tolerances::JAMMED_WEIGHT;
 use crate::{ContactSet, ImpactError};
 use carom_metric::kernel;
 use nalgebra::{DMatrix, DVector};
@@ -28,7 +29,7 @@ impl Margin {
             return Vec::new();
         }
         (0..self.weights.len())
-            .filter(|&i| self.weights[i] > 1e-9)
+            .filter(|&i| self.weights[i] > JAMMED_WEIGHT)
             .collect()
     }
 }

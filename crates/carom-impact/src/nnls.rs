@@ -1,6 +1,7 @@
 //! Nonnegative least squares by active sets: the projection behind plastic impacts and jams.
 
 use crate::ImpactError;
+use crate::tolerances::DEPENDENT_COLUMN;
 use carom_metric::kernel;
 use nalgebra::{DMatrix, DVector};
 
@@ -128,7 +129,7 @@ fn least_squares(y: &DMatrix<f64>, z: &DVector<f64>) -> Option<DVector<f64>> {
     let scale = kernel::max_abs(y.as_slice());
     let qr = y.clone().qr();
     let r = qr.r();
-    if (0..r.ncols()).any(|i| r[(i, i)].abs() <= 1e-11 * scale) {
+    if (0..r.ncols()).any(|i| r[(i, i)].abs() <= DEPENDENT_COLUMN * scale) {
         return None;
     }
     let mut rhs = -z.clone();

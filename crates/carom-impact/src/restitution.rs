@@ -2,6 +2,7 @@
 
 use crate::event_scale::part_in_span;
 use crate::jump::Jump;
+use crate::tolerances::WORK_ROUNDING;
 use crate::{ImpactError, ImpactProblem};
 
 /// Event-wide energetic coefficient of restitution $R \in [0, 1]$.
@@ -78,7 +79,11 @@ pub(crate) fn blend(
         reference += ((z + p) * d).abs();
     }
     // ‖p_e‖² − ‖p_p‖² = ‖d‖² + 2⟨p_p, d⟩, and ⟨p_p, d⟩ ≥ 0 up to rounding.
-    let b = if b > 1e-15 * reference { b } else { 0.0 };
+    let b = if b > WORK_ROUNDING * reference {
+        b
+    } else {
+        0.0
+    };
     let t = r * r * (a + 2.0 * b);
     let denominator = b + (b * b + a * t).sqrt();
     if denominator > 0.0 {

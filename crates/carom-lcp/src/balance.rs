@@ -2,6 +2,7 @@
 
 use crate::LcpRef;
 use crate::scalar::{exponent, larger};
+use crate::tolerances::LIGHT_TERMS;
 
 /// An answer is heavy above this multiple of the vector, both in balanced units.
 const HEAVY: f64 = 1e4;
@@ -180,7 +181,7 @@ pub(crate) fn root(parent: &mut [usize], mut i: usize) -> usize {
 pub(crate) fn is_surely_light(terms: &[f64], vector: &[f64]) -> bool {
     let rows = terms.iter().zip(vector);
     rows.fold(true, |is_light, (t, q)| {
-        is_light & (*t <= 0.4 * HEAVY * q.abs())
+        is_light & (*t <= LIGHT_TERMS * HEAVY * q.abs())
     })
 }
 

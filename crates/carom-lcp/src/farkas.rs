@@ -6,6 +6,7 @@
 
 use crate::LcpRef;
 use crate::exact::ProductSum;
+use crate::tolerances::{LARGEST_PRODUCT, VANISHING_WEIGHT};
 use carom_numeric::sums::ExactSum;
 
 /// Products below this may lose the low half of their exact value.
@@ -26,7 +27,7 @@ pub(crate) fn proves_infeasible(problem: LcpRef<'_>, direction: &mut [f64]) -> b
     // Rank-deficient matrices have certificates with M^T u = 0, which rounding spoils.
     let smallest = unit
         .iter()
-        .filter(|u| **u > 1e-6)
+        .filter(|u| **u > VANISHING_WEIGHT)
         .fold(1.0f64, |m, u| m.min(*u));
     let integers = unit;
     integers
@@ -56,7 +57,7 @@ fn sign_by_expansion(a: &[f64], u: &[f64]) -> Option<i32> {
     let (mut sum, mut size) = (0.0, 0.0);
     for (a, u) in products() {
         let p = a * u;
-        if !(SMALLEST_PRODUCT..1e280).contains(&p.abs()) || a.abs() > 1e280 {
+        if !(SMALLEST_PRODUCT..LARGEST_PRODUCT).contains(&p.abs()) || a.abs() > LARGEST_PRODUCT {
             return None;
         }
         sum += p;

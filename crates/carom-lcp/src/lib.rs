@@ -94,6 +94,7 @@ mod problem;
 mod scalar;
 mod small_enclosure;
 mod status;
+mod tolerances;
 mod work;
 
 pub use auto::{AutoChoice, auto};

@@ -26,6 +26,7 @@ impl Scalar for f64 {
     const ZERO: Self = 0.0;
     const ONE: Self = 1.0;
     const INFINITY: Self = f64::INFINITY;
+    /// Half a unit in the last place of 1.
     const ROUNDOFF: f64 = f64::EPSILON / 2.0;
     #[inline]
     fn from_f64(x: f64) -> Self {

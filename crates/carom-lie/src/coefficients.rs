@@ -3,6 +3,8 @@
 //! Each is analytic at 0 but loses digits in its closed form there, so up to half a turn it is a
 //! Taylor series in $-\theta^2$.
 
+use crate::tolerances::SMALL_ANGLE;
+
 /// Up to this angle the series are used: half a turn, and the rounding of one.
 const SERIES_ANGLE: f64 = 3.2;
 
@@ -44,7 +46,7 @@ fn series(theta: f64, coefficients: &[f64; TERMS]) -> f64 {
 
 /// $\sin\theta/\theta$.
 pub(crate) fn sinc(theta: f64) -> f64 {
-    if theta.abs() < 1e-8 {
+    if theta.abs() < SMALL_ANGLE {
         1.0
     } else {
         theta.sin() / theta

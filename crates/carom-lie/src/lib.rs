@@ -43,6 +43,7 @@ mod se3;
 mod so3;
 #[cfg(test)]
 mod testing;
+mod tolerances;
 
 pub use error::LieError;
 pub use group::LieGroup;

@@ -1,6 +1,7 @@
 //! Rotations.
 
 use crate::coefficients::{cotangent_defect, sinc, sine_defect, versine};
+use crate::tolerances::{FULL_TURN, LAST_STEP, QUADRATIC_SCALE, SMALL_ANGLE};
 use crate::{LieError, LieGroup, hat};
 use nalgebra::{Matrix3, Vector3};
 use std::f64::consts::TAU;
@@ -87,7 +88,7 @@ impl So3 {
             (self.w, self.v)
         };
         let sine = v.norm();
-        if sine < 1e-8 {
+        if sine < SMALL_ANGLE {
             // atan2(s, w)/s = 1/w + O(s^2)
             return v * (2.0 / w);
         }
@@ -227,7 +228,7 @@ impl So3 {
             let cofactors = cofactors(&x) / determinant;
             // Balances the two terms until the iteration is quadratic.
             let scale = (cofactors.norm() / x.norm()).sqrt();
-            let scale = if (scale - 1.0).abs() < 0.1 {
+            let scale = if (scale - 1.0).abs() < QUADRATIC_SCALE {
                 1.0
             } else {
                 scale
@@ -235,7 +236,7 @@ impl So3 {
             let next = (x * scale + cofactors / scale) * 0.5;
             let step = (next - x).norm();
             x = next;
-            if step <= 1e-8 {
+            if step <= LAST_STEP {
                 return Ok(Self::from_orthogonal(&x));
             }
         }
@@ -290,7 +291,7 @@ impl So3 {
     pub fn inverse_left_jacobian(phi: &Vector3<f64>) -> Result<Matrix3<f64>, LieError> {
         let theta = phi.norm();
         let turns = (theta / TAU).round();
-        if turns > 0.0 && (theta - turns * TAU).abs() <= 1e-12 * theta {
+        if turns > 0.0 && (theta - turns * TAU).abs() <= FULL_TURN * theta {
             return Err(LieError::FullTurn { angle: theta });
         }
         let s = hat(phi);

@@ -5,6 +5,9 @@ use carom_numeric::kernel;
 use nalgebra::DMatrix;
 use smallvec::SmallVec;
 
+/// Part of a unit normal that the others leave, below which it depends on them.
+const DEPENDENT_NORMAL: f64 = 1e-10;
+
 /// Below this a gradient counts as zero.
 const ZERO_NORMAL: f64 = 1e-300;
 
@@ -118,7 +121,7 @@ impl UnitNormals {
                 }
             }
             let left = kernel::norm(column);
-            if left < 1e-10 {
+            if left < DEPENDENT_NORMAL {
                 return Err(MetricError::ZeroNormal { index });
             }
             column.iter_mut().for_each(|x| *x /= left);

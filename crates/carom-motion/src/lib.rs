@@ -20,6 +20,7 @@ pub mod flying;
 pub mod generalized;
 pub mod hybrid;
 pub mod jointed;
+mod tolerances;
 pub mod world;
 
 pub use carom_geometry as geometry;

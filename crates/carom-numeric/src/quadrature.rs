@@ -2,6 +2,9 @@
 
 use std::sync::OnceLock;
 
+/// Newton step of a node of the quadrature on $[-1, 1]$ that is below rounding.
+const NODE_ROUNDING: f64 = 1e-16;
+
 /// Nodes and weights on \[-1, 1\] by Newton's iteration on the Legendre polynomial, from the largest
 /// node to the smallest. Exact for polynomials of degree 2N - 1.
 ///
@@ -27,7 +30,7 @@ pub fn gauss_legendre<const N: usize>() -> [(f64, f64); N] {
             slope = n * (x * p - previous) / (x * x - 1.0);
             let step = p / slope;
             x -= step;
-            if step.abs() <= 1e-16 {
+            if step.abs() <= NODE_ROUNDING {
                 break;
             }
         }

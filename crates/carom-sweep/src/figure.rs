@@ -7,6 +7,12 @@ use parquet::file::reader::SerializedFileReader;
 use std::fs::File;
 use std::path::Path;
 
+/// Relative deviation from a geometric sequence that is rounding.
+const GEOMETRIC: f64 = 1e-9;
+
+/// Length of an axis, over that with its first step everywhere, from which a logarithmic axis shows more.
+const GROWING: f64 = 1.01;
+
 /// Values of an axis that are drawn at most; more are no larger than a dot.
 const MAX_SHOWN: usize = 256;
 
@@ -101,12 +107,12 @@ fn is_geometric(values: &[f64]) -> bool {
     let ratio = (last / first).powf(1.0 / (values.len() - 1) as f64);
     let is_close = |(k, value): (usize, &f64)| {
         let expected = first * ratio.powf(k as f64);
-        (value - expected).abs() <= 1e-9 * expected
+        (value - expected).abs() <= GEOMETRIC * expected
     };
     *first > 0.0
         && (second - first) > 0.0
         && values.iter().enumerate().all(is_close)
-        && (last - first) > 1.01 * (second - first) * (values.len() - 1) as f64
+        && (last - first) > GROWING * (second - first) * (values.len() - 1) as f64
 }
 
 /// Points of a table and the grid that they span.

@@ -1,6 +1,7 @@
 //! A rigid body's inertia, prepared for stepping, and its state.
 
 use crate::VariationalError;
+use crate::tolerances::SYMMETRIC_MOMENTS;
 use carom_geometry::MassProperties;
 use carom_lie::{Se3, So3};
 use nalgebra::{Matrix3, Vector3};
@@ -89,7 +90,7 @@ impl RigidBody {
         let mut most = Vector3::<f64>::zeros();
         for (i, k) in [(0, 1), (1, 2), (0, 2)] {
             let difference = j[k] - j[i];
-            if difference <= 1e-6 * j[k] {
+            if difference <= SYMMETRIC_MOMENTS * j[k] {
                 most[i] = y[i];
                 most[k] = y[k];
                 continue;

@@ -1,6 +1,7 @@
 //! The grid of time on which steps begin.
 
 use crate::VariationalError;
+use crate::tolerances::WHOLE_STEPS;
 
 /// A uniform grid of time, with a shorter last step if the duration asks for one.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -41,7 +42,7 @@ impl TimeGrid {
         }
         // A duration that is a multiple up to rounding has no last step.
         let whole = steps.round();
-        if (steps - whole).abs() <= 1e-9 * whole.max(1.0) {
+        if (steps - whole).abs() <= WHOLE_STEPS * whole.max(1.0) {
             return Self::steps(step, whole as usize);
         }
         let n_full = steps.floor() as usize;

@@ -13,6 +13,7 @@
 //! 3. so the path from $a = 0$ to $a$ can be followed for all $q < 1$: a solution exists, and the
 //!    condition is sharp for principal axes of the smallest moment.
 
+use crate::tolerances::{FIXED_POINT_ANGLE, LEAST_FRACTION};
 use crate::{RigidBody, VariationalError};
 use nalgebra::{Matrix3, Vector3};
 
@@ -98,7 +99,7 @@ fn size(v: &Vector3<f64>) -> f64 {
 pub fn increment(body: &RigidBody, a: &Vector3<f64>) -> Result<Vector3<f64>, VariationalError> {
     let start = body.angular_velocity(a) * 0.5;
     let mut f = start;
-    if size(&start) < 0.1 {
+    if size(&start) < FIXED_POINT_ANGLE {
         // Two fixed-point steps: cheaper than a Newton step, and each gains a factor |f|.
         for _ in 0..2 {
             f = body.angular_velocity(&(a + a.cross(&f) + f * a.dot(&f))) * 0.5;
@@ -154,7 +155,7 @@ fn damped_newton(
                 return if on_branch { Ok(f) } else { fail() };
             }
             fraction *= 0.5;
-            if fraction < 1e-6 || fraction.is_nan() {
+            if fraction < LEAST_FRACTION || fraction.is_nan() {
                 return fail();
             }
         }

@@ -40,6 +40,7 @@ pub mod generalized;
 mod grid;
 mod increment;
 mod rates;
+mod tolerances;
 mod turning;
 
 pub use body::{RigidBody, State};

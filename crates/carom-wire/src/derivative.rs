@@ -9,6 +9,9 @@ use nalgebra::{DMatrix, DVector, Matrix3};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+/// Relative asymmetry of a change of the mass matrix that is a fault of the input, not its rounding.
+const MASS_ASYMMETRY: f64 = 1e-9;
+
 /// Near ties of decisions, over the velocity before, if nothing else is asked for.
 const TOLERANCE: f64 = 1e-9;
 
@@ -332,7 +335,7 @@ impl DirectionInput {
             let key = format!("{key}.mass_matrix");
             let mass = matrix(&key, mass, n)?;
             let asymmetry = (&mass - mass.transpose()).amax();
-            if asymmetry > 1e-9 * mass.amax() {
+            if asymmetry > MASS_ASYMMETRY * mass.amax() {
                 return Err(invalid(
                     &key,
                     format!("not symmetric: asymmetry {asymmetry:e}"),

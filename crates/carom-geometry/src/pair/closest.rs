@@ -3,6 +3,7 @@
 use super::gjk::{self, Simplex, Vertex};
 use super::part::Placed;
 use super::tangents;
+use crate::tolerances::{LAST_TURN, SMALL_TURN, SUPPORT_LEVEL, TURN_ROUNDING};
 use nalgebra::{Matrix2, Vector2, Vector3};
 use smallvec::SmallVec;
 
@@ -507,13 +508,13 @@ fn newton(
             }
             share *= 0.5;
         }
-        let done = length <= 4.0 * f64::EPSILON || (length <= 1e-9 && length >= last);
+        let done = length <= TURN_ROUNDING || (length <= SMALL_TURN && length >= last);
         last = length;
-        if done || length <= 1e-11 {
+        if done || length <= LAST_TURN {
             return Candidate::new(a, b, &n);
         }
     }
-    (last <= 1e-9 * size.max(1.0))
+    (last <= SMALL_TURN * size.max(1.0))
         .then(|| Candidate::new(a, b, &n))
         .flatten()
 }
@@ -533,7 +534,7 @@ fn at_feature(
     let n = best.normal;
     let mut points = (best.support.a, best.support.b);
     let size = a.part.bounding_radius() + b.part.bounding_radius();
-    let level = |v: &&Vertex| (v.difference.dot(&n) - best.value).abs() <= 1e-12 * size;
+    let level = |v: &&Vertex| (v.difference.dot(&n) - best.value).abs() <= SUPPORT_LEVEL * size;
     let on: Simplex = simplex.iter().filter(level).copied().collect();
     // If there are more points than span a feature, those remain whose hull holds the closest point.
     let mut spanning = if best.value > 0.0 {

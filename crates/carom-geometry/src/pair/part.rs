@@ -221,6 +221,7 @@ impl<'a> Placed<'a> {
             }
             Core::Smooth(_) => {
                 // The derivative of the support point, by central differences.
+                /// Step of the differences, over the length of the direction: the root of rounding against the curvature.
                 const STEP: f64 = 1e-5;
                 let size = STEP * d.norm();
                 let column = |k: usize| {

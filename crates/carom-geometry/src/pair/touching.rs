@@ -3,6 +3,7 @@
 use super::closest::Closest;
 use super::part::{Core, Placed};
 use super::tangents;
+use crate::tolerances::{PARALLEL, SAME_POINT};
 use nalgebra::{Vector2, Vector3};
 
 /// A point in which two bodies touch.
@@ -87,7 +88,7 @@ fn plane(points: &[Vector2<f64>], heights: &[f64]) -> [f64; 3] {
     };
     let f = q - first;
     let area = e.perp(&f);
-    let slope = if area.abs() > 1e-9 * e.norm_squared() {
+    let slope = if area.abs() > PARALLEL * e.norm_squared() {
         let (a, b) = (hp - base, hq - base);
         Vector2::new(a * f.y - b * e.y, b * e.x - a * f.x) / area
     } else {
@@ -162,7 +163,7 @@ fn cross(a: &[Vector2<f64>], b: &[Vector2<f64>]) -> Polygon {
     };
     let (e, f) = (a1 - a0, b1 - b0);
     let area = e.perp(&f);
-    if area.abs() > 1e-9 * e.norm() * f.norm() {
+    if area.abs() > PARALLEL * e.norm() * f.norm() {
         let t = (b0 - a0).perp(&f) / area;
         return vec![a0 + e * t.clamp(0.0, 1.0)];
     }
@@ -209,7 +210,10 @@ pub fn touching(
     let [t1, t2] = tangents(&n);
     let mut known = Polygon::new();
     for at in points {
-        if known.iter().any(|k| (k - at).norm() <= 4.0 * tolerance) {
+        if known
+            .iter()
+            .any(|k| (k - at).norm() <= SAME_POINT * tolerance)
+        {
             continue;
         }
         known.push(at);

@@ -20,8 +20,9 @@ const MAX_STATES: usize = 4096;
 /// Units of work that a search for pieces may take, about a multiply-add each.
 const MAX_WORK: u64 = 1_000_000_000;
 
-/// Units of work of a choice beside its tests and stage, and of the question of whether ties leave room, over ties² n.
+/// Units of work of a choice beside its tests and stage.
 const CHOICE_WORK: usize = 4000;
+/// Units of work of the question whether ties leave room, over ties² n.
 const TIES_WORK: usize = 16;
 
 /// Nearly tied decisions on one way.

@@ -356,6 +356,7 @@ impl Keys<'_> {
         false
     }
 
+    /// Kinds of pair actions that no frame changes.
     const N_PAIRS: usize = 5;
 
     /// Action of two contacts on each other: a number that no frame changes.

@@ -19,8 +19,9 @@ const SAME: f64 = 1e-6;
 /// Generations in which extremes are bred.
 const GENERATIONS: u64 = 200;
 
-/// Pivots that breeding may make, over those of the samples, and at most.
+/// Pivots that breeding may make, over those of the samples.
 const PIVOT_SHARE: f64 = 0.5;
+/// Pivots that breeding may make at most.
 const MOST_PIVOTS: f64 = 1e7;
 
 /// Steps of which the caps of a breeding choice are its own; then they begin again.

@@ -65,6 +65,7 @@ const SOLVE_WORK: u64 = 1000;
 /// Units of work of one contact alone in a Gauss-Seidel sweep, and the sweeps of a problem that Newton's method from
 /// zero does not solve.
 const BLOCK_WORK: u64 = 4000;
+/// Sweeps of a problem that Newton's method from zero does not solve.
 const SWEEPS: u64 = 32;
 
 /// Units of work of a solve of n rows, about a multiply-add each: counted, not timed.

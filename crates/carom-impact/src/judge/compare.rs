@@ -7,6 +7,7 @@ use super::membership::{Known, Membership, Origin, SAME, SetVerdict, Witness};
 use super::moreau_newton::moreau_newton;
 use crate::frictional::{AnitescuPotra, FrictionCone, Sequential, SingleImpacts, all_simultaneous};
 use crate::laws::BuiltIn;
+use crate::tolerances::NO_RESTITUTION;
 use crate::two_body::{ImpactOptions, RestitutionLaw};
 use crate::{
     Contact, ContactSet, Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, Law,
@@ -463,7 +464,7 @@ fn on_segment(
     let d = elastic - plastic;
     let length = d.norm_squared();
     // No impact, or plastic and elastic are one: no restitution to speak of.
-    if length.sqrt() <= 1e-14 * case.reference {
+    if length.sqrt() <= NO_RESTITUTION * case.reference {
         return case.candidate(case.velocity(elastic), order.to_owned());
     }
     let at = |alpha: f64| plastic + alpha * &d;

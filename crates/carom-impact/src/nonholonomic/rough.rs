@@ -7,6 +7,7 @@ use crate::laws::BuiltIn;
 use crate::nnls::nonnegative_least_squares;
 use crate::own_terms::{groups, row_velocity};
 use crate::problem::Numbers;
+use crate::tolerances::IMPULSE_ROUNDINGS;
 use crate::{Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus};
 use carom_metric::kernel;
 use carom_numeric::svd::Svd;
@@ -204,7 +205,7 @@ fn pushing(svd: &Svd, found: Vec<f64>, is_normal: &[bool]) -> Result<Vec<f64>, I
     }
     for row in rows {
         // Rounding of a normal impulse that is zero.
-        if pushing[row] < 0.0 && pushing[row] > -10.0 * ROUNDING * size {
+        if pushing[row] < 0.0 && pushing[row] > -IMPULSE_ROUNDINGS * ROUNDING * size {
             pushing[row] = 0.0;
         }
     }

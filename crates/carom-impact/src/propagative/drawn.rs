@@ -15,8 +15,9 @@ pub struct OrderSample {
     pub seed: u64,
 }
 
-/// Impacts of all orders together: so many for each order, and so many for each state of `max_nodes`.
+/// Impacts of all orders together for each order.
 const IMPACTS_AN_ORDER: u64 = 1000;
+/// Impacts of all orders together for each state of `max_nodes`.
 const IMPACTS_A_NODE: u64 = 100;
 
 /// The most orders that are drawn.

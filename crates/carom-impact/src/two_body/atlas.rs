@@ -6,6 +6,7 @@ use super::inertia::ContactInertia;
 use super::invariant::{InvariantDirections, invariant_directions};
 use super::state::State;
 use super::tail::Tail;
+use crate::tolerances::{MONOTONE_SLOPE, TAIL_RATE};
 use carom_numeric::roots;
 use std::f64::consts::TAU;
 
@@ -45,7 +46,11 @@ impl Leg {
         let s = (turned - self.turned) / self.turn;
         let [a, b] = self.slopes;
         let bent = s * (1.0 - s) * ((a - 1.0) * (1.0 - s) - (b - 1.0) * s);
-        let share = if a.max(b) < 3.0 { s + bent } else { s };
+        let share = if a.max(b) < MONOTONE_SLOPE {
+            s + bent
+        } else {
+            s
+        };
         self.arc.end() * share
     }
 }
@@ -159,7 +164,7 @@ impl Sector {
         };
         while self.legs.len() < MAX_LEGS {
             let is_tail = self.tail.and_then(|t| t.angle(state.sliding)).is_some();
-            if is_tail && flow.rates(state.sliding).1.abs() < 1e-3
+            if is_tail && flow.rates(state.sliding).1.abs() < TAIL_RATE
                 || flow.is_straight(state.sliding)
             {
                 break;

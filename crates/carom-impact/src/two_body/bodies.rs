@@ -1,6 +1,7 @@
 //! Two rigid bodies that touch at a point.
 
 use super::inertia::ContactInertia;
+use crate::tolerances::{INERTIA_ASYMMETRY, PIVOT_ROUNDINGS};
 use crate::{Contact, ImpactError};
 use carom_metric::{Covector, Tangent};
 use nalgebra::{DMatrix, Matrix3, Vector3};
@@ -190,13 +191,13 @@ impl RigidBody {
         }
         let size = self.inertia.amax();
         let asymmetry = (self.inertia - self.inertia.transpose()).amax();
-        if !size.is_finite() || asymmetry > 1e-9 * size {
+        if !size.is_finite() || asymmetry > INERTIA_ASYMMETRY * size {
             return refuse("inertia must be finite and symmetric");
         }
         let pivots = self.inertia.cholesky().map(|factor| factor.l().diagonal());
         match pivots {
             // Pivots are squared: below this they are rounding.
-            Some(p) if p.min() > 4.0 * f64::EPSILON.sqrt() * p.max() => Ok(()),
+            Some(p) if p.min() > PIVOT_ROUNDINGS * f64::EPSILON.sqrt() * p.max() => Ok(()),
             _ => refuse("inertia must be positive definite"),
         }
     }

@@ -1,6 +1,7 @@
 //! The flow of the sliding velocity: its radial and transverse rates and their zeros.
 
 use super::inertia::ContactInertia;
+use crate::tolerances::{LAST_NEWTON_STEP, LONGEST_NEWTON_TURN, TURN_ROUNDING};
 
 /// A transverse rate below this fraction of the flow's rate is zero: sliding is straight.
 pub(super) const STRAIGHT: f64 = 8.0 * f64::EPSILON;
@@ -83,7 +84,7 @@ impl Flow {
         for _ in 0..8 {
             let (_, g, slope) = self.rates([c, s]);
             let delta = -g / slope;
-            if delta.is_nan() || delta.abs() > 0.7 {
+            if delta.is_nan() || delta.abs() > LONGEST_NEWTON_TURN {
                 return None;
             }
             // Rotation by the half-angle formulas: exactly orthonormal up to rounding.
@@ -91,10 +92,10 @@ impl Flow {
             let q = 1.0 / (1.0 + half * half);
             let (dc, ds) = ((1.0 - half * half) * q, delta * q);
             (c, s) = (c * dc - s * ds, s * dc + c * ds);
-            if delta.abs() < 1e-15 {
+            if delta.abs() < TURN_ROUNDING {
                 return Some(normalized([c, s]));
             }
-            if delta.abs() < 1e-9 {
+            if delta.abs() < LAST_NEWTON_STEP {
                 // Converged quadratically.
                 let norm = normalized([c, s]);
                 let (_, g, slope) = self.rates(norm);
@@ -141,7 +142,7 @@ pub(super) fn centrifugal(w: &ContactInertia, mu: f64) -> ([f64; 2], f64) {
             break;
         }
         lambda += step;
-        if step <= 1e-9 * lambda {
+        if step <= LAST_NEWTON_STEP * lambda {
             // The next step would be its square; the direction takes this one along.
             direction = normalized([s[0] - step * y[0], s[1] - step * y[1]]);
             break;

@@ -2,6 +2,7 @@
 
 use super::flow::Flow;
 use super::inertia::ContactInertia;
+use crate::tolerances::LEAST_SLOPE;
 use carom_numeric::roots;
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
@@ -142,7 +143,7 @@ fn polished(flow: &Flow, mut angle: f64) -> InvariantDirection {
     for _ in 0..2 {
         let (s, c) = angle.sin_cos();
         let (_, g, slope) = flow.rates([c, s]);
-        if slope.abs() > 1e-6 {
+        if slope.abs() > LEAST_SLOPE {
             angle -= g / slope;
         }
     }

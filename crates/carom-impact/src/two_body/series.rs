@@ -6,6 +6,7 @@ use nalgebra::Vector3;
 /// Order of the polynomials.
 const ORDER: usize = 20;
 
+/// Coefficients of a polynomial.
 const SIZE: usize = ORDER + 1;
 
 /// The last coefficients of a step are below this fraction of the largest term.

@@ -3,6 +3,7 @@
 use super::flow::Flow;
 use super::inertia::ContactInertia;
 use super::state::State;
+use crate::tolerances::NEAR_TAIL;
 
 /// Number of coefficients of the series.
 pub(super) const TERMS: usize = 18;
@@ -145,7 +146,7 @@ impl Tail {
 
     /// True if a sliding direction is within 40 degrees: the one that led here is.
     pub(super) fn is_near(&self, [x, y]: [f64; 2]) -> bool {
-        x * self.direction[0] + y * self.direction[1] > 0.77
+        x * self.direction[0] + y * self.direction[1] > NEAR_TAIL
     }
 
     /// Angle of a sliding direction off this one, if the series reaches it.

@@ -32,6 +32,7 @@ use super::state::State;
 use super::tail::Tail;
 use super::{ContactImpact, ContactResponse};
 use crate::ImpactError;
+use crate::tolerances::{NO_SLIDING, SHORT_LINE};
 use nalgebra::{Matrix3, SMatrix, Vector3};
 
 /// Directions: $b_{11}, b_{12}, b_{22}, d_1, d_2, w_{zz}$, the contact velocity, $\mu$ and $e$.
@@ -40,7 +41,9 @@ pub(crate) const PARAMETERS: usize = 11;
 /// All directions but that of $e$, which sliding comes before.
 const FLOWS: usize = PARAMETERS - 1;
 
+/// Place of the friction among the parameters.
 const MU: usize = 9;
+/// Place of the restitution among the parameters.
 const E: usize = 10;
 
 /// An impact and the derivatives of its impulse.
@@ -300,7 +303,7 @@ impl<'a> Varied<'a> {
         self.tangential = line.tangential;
         self.normal_rate = line.normal_rate;
         self.radial = line.sliding_rate[0] * direction[0] + line.sliding_rate[1] * direction[1];
-        let is_slow = from.rho <= 1e-14 * self.speed;
+        let is_slow = from.rho <= NO_SLIDING * self.speed;
         if line.kind == LineKind::Ray {
             self.has_slid = true;
             self.is_straight |= !is_slow;
@@ -531,7 +534,7 @@ fn relative_growth(x: f64) -> f64 {
 fn first_friction(sliding: [f64; 2], d: [f64; 2], by: f64) -> ([f64; 2], f64) {
     let speed = sliding[0].hypot(sliding[1]);
     let rate = d[0].hypot(d[1]);
-    if rate * by <= 1e-12 * speed {
+    if rate * by <= SHORT_LINE * speed {
         let s = [sliding[0] / speed, sliding[1] / speed];
         let along = d[0] * s[0] + d[1] * s[1];
         return (s.map(|x| x * by), 0.5 * along * by * by);

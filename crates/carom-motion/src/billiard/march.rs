@@ -4,6 +4,8 @@
 //! the parabola $h + \dot hs + Ms^2/2$ does. Steps of that length converge to the first zero,
 //! quadratically where the function crosses it, and leave a wall by themselves.
 
+use crate::tolerances::TIME_ROUNDING;
+
 /// Steps after which a root is as good as found.
 const MAX_STEPS: usize = 100_000;
 
@@ -52,7 +54,7 @@ pub fn march(start: March, mut at: impl FnMut(f64) -> (f64, f64)) -> Option<f64>
         if t > start.horizon {
             return None;
         }
-        if step <= 4.0 * f64::EPSILON * t {
+        if step <= TIME_ROUNDING * t {
             break;
         }
         (value, rate) = at(t);

@@ -7,6 +7,7 @@
 use crate::billiard::BilliardError;
 use crate::billiard::march::{March, march};
 use crate::hybrid::{Ending, Hybrid, Limits, drive};
+use crate::tolerances::GUARD_ROUNDING;
 use carom_impact::{
     Contact, ContactSet, Diagnostics, ImpactError, ImpactLaw, ImpactProblem, ImpactStatus,
 };
@@ -115,7 +116,7 @@ pub fn follow<B: Billiard>(
 ) -> Result<Hits<B::State>, BilliardError> {
     for guard in 0..billiard.n_guards() {
         let Guard { value, .. } = billiard.guard(&start, guard);
-        if value.is_nan() || value > 16.0 * f64::EPSILON {
+        if value.is_nan() || value > GUARD_ROUNDING {
             return Err(BilliardError::PenetratingStart {
                 part: "a guard",
                 value,

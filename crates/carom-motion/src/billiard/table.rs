@@ -2,6 +2,7 @@
 
 use crate::billiard::BilliardError;
 use crate::billiard::error::positive;
+use crate::tolerances::LARGEST_WHOLE_EXPONENT;
 use nalgebra::{Matrix2, Vector2};
 use std::fmt;
 
@@ -187,7 +188,7 @@ impl Superellipse {
 
 /// Small whole exponents by multiplication, which is faster and rounds less.
 fn power(x: f64, exponent: f64) -> f64 {
-    if exponent.fract() == 0.0 && exponent <= 64.0 {
+    if exponent.fract() == 0.0 && exponent <= LARGEST_WHOLE_EXPONENT {
         x.powi(exponent as i32)
     } else {
         x.powf(exponent)

@@ -1,9 +1,11 @@
 //! Functions that are 0/0 at the origin.
 
+use crate::tolerances::{SMALL_ARGUMENT, SMALL_DERIVATIVE_ARGUMENT};
+
 /// $\sin z / z$.
 #[inline]
 pub(crate) fn sinc(z: f64) -> f64 {
-    if z.abs() < 1e-4 {
+    if z.abs() < SMALL_ARGUMENT {
         // Next term below 1e-35.
         1.0 - z * z / 6.0 * (1.0 - z * z / 20.0)
     } else {
@@ -13,7 +15,7 @@ pub(crate) fn sinc(z: f64) -> f64 {
 
 /// Derivative of $\sin z/z$.
 pub(crate) fn sinc_derivative(z: f64) -> f64 {
-    if z.abs() < 1e-2 {
+    if z.abs() < SMALL_DERIVATIVE_ARGUMENT {
         // Relative error below 1e-19.
         let q = z * z;
         -z / 3.0 * (1.0 - q / 10.0 * (1.0 - q / 28.0 * (1.0 - q / 54.0)))
@@ -25,7 +27,7 @@ pub(crate) fn sinc_derivative(z: f64) -> f64 {
 /// $\arctan(z)/z$.
 #[inline]
 pub(crate) fn atan_over(z: f64) -> f64 {
-    if z.abs() < 1e-4 {
+    if z.abs() < SMALL_ARGUMENT {
         let q = z * z;
         1.0 - q * (1.0 / 3.0 - q * 0.2)
     } else {

@@ -5,6 +5,7 @@ use super::jump::{self, Impact, ImpactRule, Split};
 use super::search::{Bounds, Contact, ContactSearch, Scene};
 use super::zeno::Accumulation;
 use crate::hybrid::{self, Ending, Hybrid, Limits, drive};
+use crate::tolerances::RESTING_FALL;
 use carom_geometry::{HalfSpace, SupportMap};
 use carom_variational::{Flight, RigidBody, State, TimeGrid};
 use nalgebra::Vector3;
@@ -13,6 +14,7 @@ use std::convert::Infallible;
 /// A point whose speed after an impact is this fraction of that before, or of the rounding of the body's
 /// speeds, does not rebound.
 const STILL: f64 = 1e-10;
+/// Rounding of the body's speeds, relative.
 const ROUNDING: f64 = 16.0 * f64::EPSILON;
 
 /// Rounding of a place, as a fraction of the radius, up to which a body that does not touch can be followed.
@@ -452,7 +454,7 @@ impl<S: SupportMap, F: Flight> Run<'_, '_, S, F> {
         &mut self,
         impact: &Impact,
     ) -> Result<Option<Ending<CollisionError>>, CollisionError> {
-        if self.fall(impact) > 4.0 * self.scene.band(&self.state) {
+        if self.fall(impact) > RESTING_FALL * self.scene.band(&self.state) {
             self.resting = false;
             return Ok(None);
         }

@@ -20,6 +20,7 @@
 //! 77°, the search looks every 1/4096 of the step.
 
 use super::CollisionError;
+use crate::tolerances::BISECTED_TIME;
 use carom_geometry::{Gap, HalfSpace, SupportMap};
 use carom_variational::{Flight, PathRate, RigidBody, State};
 use nalgebra::Vector3;
@@ -337,7 +338,7 @@ impl<S: SupportMap, F: Flight> Scene<'_, S, F> {
         }
         let (mut low, mut high) = (0.0, time);
         let mut state = *from;
-        while high - low >= 1e-15 * time {
+        while high - low >= BISECTED_TIME * time {
             let middle = 0.5 * (low + high);
             if middle <= low || middle >= high {
                 break;

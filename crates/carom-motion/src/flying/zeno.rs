@@ -1,5 +1,7 @@
 //! Accumulation of impacts.
 
+use crate::tolerances::ZENO_REST;
+
 /// A gap between impacts that shrinks by less than this does not accumulate.
 const SHRINKING: f64 = 0.999;
 
@@ -47,7 +49,7 @@ impl Accumulation {
         } else if let Some(point) = self.point {
             rest = (point - time).max(0.0);
         }
-        (is_lost || rest < 1e-9 * time_step).then_some(rest)
+        (is_lost || rest < ZENO_REST * time_step).then_some(rest)
     }
 }
 

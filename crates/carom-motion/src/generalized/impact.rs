@@ -3,6 +3,7 @@
 use super::IntegratorError;
 use super::event::{Event, Impact};
 use super::run::Run;
+use crate::tolerances::DEPENDENT_ROW;
 use carom_impact::{
     Contact, ContactSet, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, Plastic,
     Propagative, SetValuedLaw,
@@ -312,5 +313,5 @@ fn is_independent(vectors: &[Vec<f64>]) -> bool {
         left = x.norm() / norm;
         basis.push(x.normalize());
     }
-    left > 1e-8
+    left > DEPENDENT_ROW
 }

@@ -40,6 +40,7 @@ pub(crate) const DEEP: f64 = 1e-2;
 
 /// Looks at a pair that touches in a step, and at most in search of the time.
 const LOOKS: usize = 8;
+/// Looks at a pair in search of the time of contact.
 const MAX_LOOKS: usize = 40;
 
 /// The touching points of an island.

@@ -456,6 +456,7 @@ fn slip_direction(
     mu: f64,
     guess: &Vector2<f64>,
 ) -> Option<Vector2<f64>> {
+    /// Directions of sliding that are looked at.
     const SCAN: usize = 32;
     let after = |angle: f64| {
         let slip = Vector2::new(angle.cos(), angle.sin());

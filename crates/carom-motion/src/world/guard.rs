@@ -19,6 +19,7 @@ const ROUNDING: f64 = 1e-12;
 /// whatever its cause, and is told as the error of the energy; more than the second passes never, whatever the
 /// order of the step would allow.
 const LEAST_GAINED: f64 = 1e-3;
+/// Energy that the errors of all steps may never add, as a fraction of $m(v^2 + gr)$ of the bodies.
 const MOST_GAINED: f64 = 1e-2;
 
 /// Step in units of $\sqrt{r/a}$, the time in which the acceleration moves a body by its radius, that is fine.

@@ -40,6 +40,7 @@ const LONG_FLIGHT: f64 = 2.0;
 /// Boxes last until a body that tumbles has turned this far (rad); but for no less than the second
 /// fraction of a step.
 const LONGEST_TUMBLE: f64 = 8.0;
+/// Fraction of a step for which a box lasts at least.
 const SHORTEST_BOX: f64 = 1e-4;
 
 /// Angle by which a body may tumble from one event to the next (rad): farther it is not followed.

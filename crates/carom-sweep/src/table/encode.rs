@@ -14,6 +14,7 @@ use parquet::schema::types::{ColumnPath, Type, TypePtr};
 use std::io::Write;
 use std::sync::Arc;
 
+/// Level of compression: the library's own default.
 const ZSTD_LEVEL: i32 = 3;
 
 /// A Parquet file that is being written, row group by row group.

@@ -12,10 +12,12 @@ const SECOND_ORDER: [f64; 1] = [1.0];
 
 /// Suzuki: $1/(4 - 4^{1/3})$ twice, the rest, twice.
 const SUZUKI_4: [f64; 5] = [SUZUKI, SUZUKI, 1.0 - 4.0 * SUZUKI, SUZUKI, SUZUKI];
+/// $1/(4 - 4^{1/3})$.
 const SUZUKI: f64 = 0.414_490_771_794_375_7;
 
 /// Yoshida: $1/(2 - 2^{1/3})$, the rest, and again.
 const YOSHIDA_4: [f64; 3] = [YOSHIDA, 1.0 - 2.0 * YOSHIDA, YOSHIDA];
+/// $1/(2 - 2^{1/3})$.
 const YOSHIDA: f64 = 1.351_207_191_959_657_6;
 
 /// Yoshida (1990), sixth order, solution A.

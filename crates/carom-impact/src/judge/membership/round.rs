@@ -14,8 +14,9 @@ use carom_metric::kernel;
 /// Newton steps for one chain.
 const MAX_STEPS: usize = 40;
 
-/// By which share of itself an impulse may change in a step, at first and at most.
+/// Share of itself by which an impulse may change in a step, at first.
 const FIRST_REACH: f64 = 0.1;
+/// Share of itself by which an impulse may change in a step, at most.
 const REACH: f64 = 0.3;
 
 /// A share by which nothing is gained.
@@ -33,19 +34,23 @@ const SHORT: f64 = 0.3;
 /// If less than this is missed, over the norm of the motion, a chain is worth refining, and contacts whose normal velocities, or impulses,
 /// are below so many times what is missed are made to close, or let go, this often.
 const NEAR: f64 = 1e-3;
+/// Contacts whose normal velocities, or impulses, are below so many times what is missed are made to close, or let go.
 const NEARLY: f64 = 30.0;
+/// Times that such contacts are made to close or let go.
 const MAX_SNAPS: usize = 3;
 
 /// A change after which there is nothing more to gain.
 const STILL: f64 = 1e-9;
 
-/// Newton steps in turn that may gain less than this factor.
+/// Newton steps in turn that may gain too little.
 const MAX_IDLE: usize = 8;
+/// Factor by which a Newton step has to gain not to be idle.
 const GAIN: f64 = 0.9;
 
 /// Impulses below this, over the norm of the motion, are found again from their own sliding, this often: the
 /// solution for all contacts is exact to the largest of them.
 const SMALL: f64 = 1e-4;
+/// Times that small impulses are found again.
 const N_POLISHES: usize = 2;
 
 /// Treatment of contacts that close in a step of a sample.

@@ -30,8 +30,11 @@ const COMPLIANCE: f64 = 1e-10;
 /// Damping of the changes, over the root of the sum of the squares of what they do: the one that is tried first if they
 /// need any, the least and the largest, and the ratio of one trial to the next.
 pub(super) const FIRST_DAMPING: f64 = 1e-2;
+/// Least damping of a trial.
 const LEAST_DAMPING: f64 = 1e-8;
+/// Largest damping of a trial.
 const MOST_DAMPING: f64 = 10.0;
+/// Ratio of the dampings of a trial and the next.
 const DAMPING_STEP: f64 = 4.0;
 
 /// Sets of active conditions that are tried before only one condition changes at a time.

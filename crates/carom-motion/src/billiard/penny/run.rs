@@ -27,7 +27,9 @@ const LOCKED_IMPACTS: usize = 16;
 /// Intervals in a row, each this much shorter than the last but one, that make a Zeno sequence
 /// once they are this short in units of the time to cross the table.
 const ZENO_IMPACTS: usize = 50;
+/// Ratio of an interval to the last but one, below which it is shorter.
 const ZENO_RATIO: f64 = 0.98;
+/// Interval of a Zeno sequence, in units of the time to cross the table.
 const ZENO_INTERVAL: f64 = 1e-10;
 
 /// A penny on a table, with a law of impact.

@@ -21,7 +21,9 @@ use nalgebra::{DMatrix, DVector, Matrix2, Matrix5, Vector2, Vector5};
 
 /// Places of $(x, y, \varphi, \Omega, \omega)$ among $(x, y, \theta, \varphi, \Omega, \omega)$.
 const PLACES: [usize; 5] = [0, 1, 3, 4, 5];
+/// Place of $\theta$ among the coordinates.
 const THETA: usize = 2;
+/// Place of the rate of rolling among the states.
 const SPIN: usize = 4;
 
 /// A rate below this fraction of gradient times velocity grazes.

@@ -62,7 +62,9 @@ const STATES: usize = 12;
 
 /// By the initial state, the restitution and the three components of gravity.
 const N_COLUMNS: usize = 16;
+/// Column of the restitution.
 const RESTITUTION: usize = STATES;
+/// First column of gravity.
 const GRAVITY: usize = STATES + 1;
 
 type Columns = SMatrix<f64, STATES, N_COLUMNS>;
