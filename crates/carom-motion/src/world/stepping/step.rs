@@ -503,10 +503,22 @@ impl<'w> Stepper<'w> {
             .iter()
             .map(|near| near.gap)
             .fold(f64::INFINITY, f64::min);
-        let keep = |near: NearPair| {
-            let pressed = near.contacts.iter().filter(|contact| {
-                contact.impulse.is_some_and(|l| l[0] > 0.0) && !contact.restitutes
-            });
+        // Impulses of an impact are no forces that go on: opposed contacts would press each other for ever.
+        let mut is_impact = vec![false; contacts.len()];
+        for (island, answer) in draft.islands.iter().zip(&draft.answers) {
+            let restitutes = answer.restitutes.contains(&true);
+            island
+                .contacts
+                .iter()
+                .for_each(|c| is_impact[*c] = restitutes);
+        }
+        let mut is_impact = is_impact.into_iter();
+        let mut keep = |near: NearPair| {
+            let of_forces = |contact: &&Contact| {
+                let is_impact = is_impact.next().unwrap_or(false);
+                contact.impulse.is_some_and(|l| l[0] > 0.0) && !is_impact
+            };
+            let pressed = near.contacts.iter().filter(of_forces);
             let kept = pressed.map(|contact| Kept::new(contact, middle.states, draft.h));
             (near.pair, near.memory, kept.collect())
         };
@@ -520,7 +532,7 @@ impl<'w> Stepper<'w> {
             lowest_gap,
             projection,
             carry: Carry {
-                pairs: draft.near.into_iter().map(keep).collect(),
+                pairs: draft.near.into_iter().map(&mut keep).collect(),
             },
         })
     }
