@@ -6,7 +6,7 @@ use super::target::Target;
 use carom_geometry::pair::{Memory, Part, Placed, closest};
 use carom_geometry::{Polyhedron, Shape, SupportMap};
 use carom_lcp::LcpStatus;
-use carom_lcp::cone::{ConeProblem, ConeSelection, ConeWorkspace, cone_residual};
+use carom_lcp::cone::{ConeProblem, ConeSelection, ConeWorkspace, contact_residual};
 use carom_lie::{Se3, So3};
 use carom_mechanism::MechanicalSystem;
 use carom_mechanism::systems::BallsOnLine;
@@ -168,7 +168,7 @@ fn cones(input: &Value) -> Result<(), String> {
     let answer = workspace
         .solve(&problem, ConeSelection::Even)
         .map_err(|error| error.to_string())?;
-    let residual = cone_residual(&problem, workspace.impulse()).map_err(|e| e.to_string())?;
+    let residual = contact_residual(&problem, workspace.impulse()).map_err(|e| e.to_string())?;
     expect(residual == answer.residual, || {
         format!("residual {residual:e}, told {:e}", answer.residual)
     })?;

@@ -567,14 +567,19 @@ impl<'a> Sampler<'a> {
             return self.stepper.solve(velocity, caps, workspace);
         }
         let own = self.slots.iter().zip(&self.signs);
-        let of_slots: Vec<f64> = own
-            .clone()
-            .map(|(slot, sign)| sign * velocity[*slot])
-            .collect();
-        let of_contacts: Vec<f64> = self.reached.iter().map(|i| caps[*i]).collect();
-        self.stepper.solve(&of_slots, &of_contacts, workspace)?;
-        let mut impulse = vec![0.0; velocity.len()];
-        let mut after = velocity.to_vec();
+        let (mut of_slots, mut of_contacts) = std::mem::take(&mut workspace.of_part);
+        of_slots.clear();
+        of_slots.extend(own.clone().map(|(slot, sign)| sign * velocity[*slot]));
+        of_contacts.clear();
+        of_contacts.extend(self.reached.iter().map(|i| caps[*i]));
+        let solved = self.stepper.solve(&of_slots, &of_contacts, workspace);
+        workspace.of_part = (of_slots, of_contacts);
+        solved?;
+        let (mut impulse, mut after) = std::mem::take(&mut workspace.of_whole);
+        impulse.clear();
+        impulse.resize(velocity.len(), 0.0);
+        after.clear();
+        after.extend_from_slice(velocity);
         for (k, (slot, sign)) in own.enumerate() {
             impulse[*slot] = sign * workspace.impulse[k];
             after[*slot] = sign * workspace.after[k];
@@ -584,8 +589,9 @@ impl<'a> Sampler<'a> {
         for slot in copies.flat_map(|(copy, _)| copy * width..(copy + 1) * width) {
             after[slot] += kernel::dot(self.space.gram.column(slot).as_slice(), &impulse);
         }
-        workspace.impulse = impulse;
-        workspace.after = after;
+        std::mem::swap(&mut workspace.impulse, &mut impulse);
+        std::mem::swap(&mut workspace.after, &mut after);
+        workspace.of_whole = (impulse, after);
         Ok(())
     }
 

@@ -468,6 +468,10 @@ pub struct StepWorkspace {
     pub(super) residual: f64,
     work: u64,
     round: RoundWorkspace,
+    /// Velocities of the slots and caps of the contacts of a part, for a caller that steps a part.
+    pub(super) of_part: (Vec<f64>, Vec<f64>),
+    /// Impulses and velocities of all slots, for such a caller.
+    pub(super) of_whole: (Vec<f64>, Vec<f64>),
 }
 
 impl Default for StepWorkspace {
@@ -498,6 +502,8 @@ impl StepWorkspace {
             residual: 0.0,
             work: 0,
             round: RoundWorkspace::default(),
+            of_part: Default::default(),
+            of_whole: Default::default(),
         }
     }
 

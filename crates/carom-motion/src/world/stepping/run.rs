@@ -9,11 +9,12 @@ use crate::hybrid::{Ending, Hybrid, Limits, drive};
 use crate::world::MotionError;
 use crate::world::events::{Balance, Event, Impact, ImpactContact, RunEnd, Sample};
 use crate::world::spec::World;
+use carom_impact::frictional::Poisson;
 use carom_variational::State;
 use nalgebra::Vector3;
 
 /// Name of the law of impacts in steps.
-const LAW: &str = "poisson";
+const LAW: &str = Poisson::NAME;
 
 struct StepRun<'w, 'o> {
     world: &'w World,
