@@ -55,17 +55,17 @@ impl Gradient {
 /// sliding contact. Parts that were not asked for are empty.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cotangent {
-    /// Of the velocity before (n).
+    /// Cotangent of the velocity before (n).
     pub velocity: DVector<f64>,
-    /// Of the mass matrix (n × n, symmetric).
+    /// Cotangent of the mass matrix (n × n, symmetric).
     pub mass: DMatrix<f64>,
-    /// Of the contact rows as given (rows × n).
+    /// Cotangents of the contact rows as given (rows × n).
     pub rows: DMatrix<f64>,
-    /// Of the friction coefficients (contacts).
+    /// Cotangents of the friction coefficients (contacts).
     pub friction: DVector<f64>,
-    /// Of the contacts' restitutions, or of that of the event (1).
+    /// Cotangents of the contacts' restitutions, or that of the event's (1).
     pub restitution: DVector<f64>,
-    /// Of the constraint one-forms (constraints × n).
+    /// Cotangents of the constraint one-forms (constraints × n).
     pub constraints: DMatrix<f64>,
 }
 
@@ -73,13 +73,13 @@ pub struct Cotangent {
 #[derive(Clone, Debug)]
 pub(super) struct Adjoint {
     wanted: Gradient,
-    /// Of the mass matrix; empty if not wanted.
+    /// Cotangent of the mass matrix; empty if not wanted.
     mass: DMatrix<f64>,
-    /// Of the rows of contacts and constraints (n × rows); empty if not wanted.
+    /// Cotangents of the rows of contacts and constraints (n × rows); empty if not wanted.
     rows: DMatrix<f64>,
     friction: DVector<f64>,
     restitution: DVector<f64>,
-    /// Of the restitution that holds for the event.
+    /// Cotangent of the restitution that holds for the event.
     pub(super) event: f64,
 }
 
