@@ -56,7 +56,8 @@ pub enum MotionError {
     },
     /// The first contact of a pair was not found.
     #[error(
-        "first contact of `{first}` and `{second}` not isolated within {limit} evaluations at time {time}"
+        "first contact of `{first}` and `{second}` not isolated within {limit} evaluations at time {time}; bodies that \
+         turn or move by many of their radii in a step need a smaller one"
     )]
     ContactSearchLimit {
         /// Name of the first.

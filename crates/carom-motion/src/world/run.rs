@@ -32,6 +32,10 @@ const QUEUED: usize = 16;
 /// Events of a body without time between them before its motion is given up.
 pub(crate) const EVENTS_PER_INSTANT: usize = 10_000;
 
+/// Searches of a body that are taken up again within one step of the grid: more are those of a body that turns or
+/// moves by so many of its radii in a step that its contacts cannot be told.
+const MOST_LOOKS: usize = 20_000;
+
 /// Boxes that a body leaves without an event, whatever is around it, before they grow.
 const MANY_BOXES: usize = 64;
 
@@ -51,6 +55,8 @@ pub(crate) struct Motion {
     pub(crate) tumbled: f64,
     /// Boxes that it has left since then.
     left_boxes: usize,
+    /// Line of the grid, and searches that were taken up again since.
+    looks: (f64, usize),
     /// Latest event of the body, and how many there were without time between.
     latest: Time,
     at_once: usize,
@@ -151,6 +157,7 @@ impl World {
             gained: Gained::default(),
             tumbled: 0.0,
             left_boxes: 0,
+            looks: (0.0, 0),
             latest: Time::default(),
             at_once: 0,
         };
@@ -335,9 +342,29 @@ impl<'w> Run<'w, '_> {
                 if self.counts(pair) != counts {
                     return Ok(());
                 }
+                self.count_look(pair, entry.time)?;
                 self.look(pair, entry.time)
             }
         }
+    }
+
+    /// Counts searches of the first body of a pair that are taken up again within a step of the grid.
+    fn count_look(&mut self, pair: (usize, usize), time: Time) -> Result<(), MotionError> {
+        let line = self.line(time);
+        let motion = &mut self.motions[pair.0];
+        if motion.looks.0 != line {
+            motion.looks = (line, 0);
+        }
+        motion.looks.1 += 1;
+        if motion.looks.1 <= MOST_LOOKS {
+            return Ok(());
+        }
+        Err(MotionError::ContactSearchLimit {
+            first: self.world.bodies[pair.0].name.clone(),
+            second: self.world.name(pair.1).to_owned(),
+            limit: MOST_LOOKS,
+            time: time.high,
+        })
     }
 
     /// Counts touches of the bodies of a pair without time between them.

@@ -111,7 +111,10 @@ impl Search<'_> {
         let floor = zero - band;
         let bound = self.bound(horizon);
         if !bound.is_finite() {
-            return Err(self.undecided(0.0, 0));
+            return Err(MotionError::NonFinite {
+                body: self.first.body.name.clone(),
+                time: self.begin,
+            });
         }
         let touched = at.gap.value <= target;
         let mut left_start = !touched;

@@ -150,6 +150,12 @@ impl World {
         };
         for (body, state) in world.initial.iter().enumerate() {
             world.check_place(body, state, 0.0)?;
+            check(
+                &format!("energy of `{}`", world.bodies[body].name),
+                world.energy(body, state),
+                true,
+                "finite: its speeds and masses are too large for numbers",
+            )?;
         }
         world.check_overlaps()?;
         Ok(world)

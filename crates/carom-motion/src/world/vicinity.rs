@@ -210,7 +210,9 @@ impl Run<'_, '_> {
             let (speed, fall) = (v.norm(), g.norm());
             let travel = TRAVEL * about.radius * stretch;
             // |v| t + |g| t^2/2 is the way to travel.
-            let time = 2.0 * travel / (speed + (speed * speed + 2.0 * fall * travel).sqrt());
+            // A speed whose square is no number is left as it is.
+            let root = (speed * speed + 2.0 * fall * travel).sqrt();
+            let time = 2.0 * travel / (speed + if root.is_finite() { root } else { speed });
             let mut left = match time.is_finite() {
                 true => from.plus(time.max(8.0 * f64::EPSILON * from.high.abs())),
                 false => Time::new(f64::INFINITY),

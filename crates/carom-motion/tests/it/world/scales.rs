@@ -118,3 +118,23 @@ fn a_body_that_slides_too_far_stops() {
         assert!(end.time < 1.0);
     }
 }
+
+/// A cube turns steadily, so it does not tumble; turning by a million radians and more in a step, near a floor, it is
+/// given up by name, and so is a speed whose energy is no number.
+#[test]
+fn speeds_without_end_are_refused() {
+    let cube = |speed: f64, spin: f64| {
+        let cube = cuboid("cube", [0.1; 3], v(0.0, 0.0, 0.5));
+        moving(cube, v(speed, 0.0, 0.0), v(spin, 0.0, 0.0))
+    };
+    for spin in [1e12, 1e30] {
+        let spec = spec(vec![cube(0.0, spin)], vec![floor()], 0.3, 0.5);
+        let (_, end, _) = run(&spec, 1.0);
+        let Ending::Stopped(error) = end.ending else {
+            panic!("{:?}", end.ending);
+        };
+        assert_eq!(error.kind(), "contact-search-limit");
+    }
+    let spec = spec(vec![cube(1e200, 0.0)], vec![floor()], 0.3, 0.5);
+    assert_eq!(World::new(&spec).unwrap_err().kind(), "invalid-value");
+}
