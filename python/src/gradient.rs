@@ -26,7 +26,7 @@ const NONE: f64 = 254.0;
 /// Numbers of one column: 8 GB of them.
 const MAX_NUMBERS: usize = 1 << 30;
 
-/// What is asked of a derivative.
+/// Derivatives and cotangents that are asked for.
 #[derive(Clone, Copy, Debug, FromPyObject)]
 pub(crate) struct Asked {
     velocity: bool,
@@ -191,7 +191,7 @@ impl<'r> Plan<'r> {
         Ok(())
     }
 
-    /// Writes a derivative; answers why there is none.
+    /// Writes a derivative; answers why it does not exist.
     fn write_derivative(
         &self,
         derivative: &Derivative<'_>,

@@ -6,7 +6,7 @@ use crate::resolve::{Request, Single, Solved};
 use carom_impact::derivative::{Derivative, Wrt, of_outcome};
 use carom_impact::{ImpactProblem, Law};
 
-/// An outcome, and its derivative or why there is none.
+/// An outcome, and its derivative or the reason why it has no derivative.
 pub type Differentiated<'p> = (Box<Single>, Result<Derivative<'p>, WireError>);
 
 impl Request {
