@@ -33,7 +33,7 @@ pub struct Placed {
     pub angular_velocity: Vector3<f64>,
 }
 
-/// What was closed at the start.
+/// Shifts and residuals that assembly closed at the start.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct Assembly {
     /// Largest shift of a body (m).

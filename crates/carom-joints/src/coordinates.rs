@@ -16,9 +16,9 @@ pub struct CoordinateSpec {
     pub position: Option<f64>,
     /// Rate at the start; `None` if nothing is said of it.
     pub velocity: Option<f64>,
-    /// Lower bound; −∞ if there is none.
+    /// Lower bound; −∞ without one.
     pub lower: f64,
-    /// Upper bound; ∞ if there is none.
+    /// Upper bound; ∞ without one.
     pub upper: f64,
     /// Coefficient of restitution of the bounds, in \[0, 1\].
     pub restitution: f64,

@@ -83,7 +83,7 @@ pub enum JointError {
         step: f64,
         /// Time (s).
         time: f64,
-        /// What bounds it.
+        /// Bound of the step.
         reason: String,
     },
     /// A body's flight could not be computed.

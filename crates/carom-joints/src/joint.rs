@@ -32,7 +32,7 @@ pub struct JointSpec {
     pub length: Option<f64>,
     /// Coordinates; as many as the type has.
     pub coordinates: Vec<CoordinateSpec>,
-    /// What a spherical joint has instead.
+    /// Position, rates and forces of a spherical joint.
     pub ball: BallSpec,
 }
 
@@ -81,7 +81,7 @@ pub struct Joint {
     geometry: Geometry,
     /// Coordinates.
     pub coordinates: Vec<CoordinateSpec>,
-    /// What a spherical joint has.
+    /// Position, rates and forces of a spherical joint.
     pub ball: BallSpec,
 }
 

@@ -175,7 +175,7 @@ impl Multibody {
         &self.ends[joint]
     }
 
-    /// What an elimination works on.
+    /// Tree, masses and layout of rows for an elimination.
     pub fn scene(&self) -> Scene<'_> {
         Scene {
             tree: &self.tree,

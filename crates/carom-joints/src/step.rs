@@ -69,11 +69,11 @@ impl Modes {
 /// Work of the forces along coordinates (J).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Works {
-    /// Of actuators, on the bodies.
+    /// Work of actuators on the bodies.
     pub actuator: f64,
-    /// That dampers took.
+    /// Energy that dampers took.
     pub damper: f64,
-    /// That dry friction took.
+    /// Energy that dry friction took.
     pub friction: f64,
 }
 
@@ -520,7 +520,7 @@ impl<'m> Stepper<'m> {
                 let place = mb.coordinates_of(j).start + k;
                 load.total += rows[rates + k].force * multipliers[rates + k];
                 if modes.held[place].is_some() {
-                    // What brings the rotor to rest is not the force that holds.
+                    // The impulse that brings the rotor to rest is not part of the force that holds.
                     let [at, rate] = start.rotors[place];
                     let arrives = step.end.rotors[place][0] - at;
                     let rotor = c.armature * (rate - arrives / length);

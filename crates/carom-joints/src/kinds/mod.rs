@@ -71,7 +71,7 @@ pub enum Condition {
 /// Name and nature of a coordinate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Coordinate {
-    /// What follows the joint's name and a point; empty for the only coordinate.
+    /// Suffix after the joint's name and a point; empty for the only coordinate.
     pub suffix: &'static str,
     /// True for an angle (rad), false for a displacement (m).
     pub is_angle: bool,
