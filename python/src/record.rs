@@ -95,6 +95,7 @@ pub(crate) fn run(
             file: None,
             assignments,
             progress,
+            threads: 1,
         };
         scenario.run(&overrides).map_err(|error| {
             let kind = match error.is_configuration() {

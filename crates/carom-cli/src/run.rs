@@ -54,9 +54,19 @@ pub(crate) struct RunArgs {
         requires = "out"
     )]
     format: Vec<export::Format>,
+    /// Threads of a world in time stepping; the record is the same for any number. Default: all cores.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Option<u16>,
     /// Print the record as JSON instead of the summary.
     #[arg(long)]
     json: bool,
+}
+
+impl RunArgs {
+    fn threads(&self) -> usize {
+        let all = || std::thread::available_parallelism().map_or(1, usize::from);
+        self.threads.map_or_else(all, usize::from)
+    }
 }
 
 /// Scenarios that mention every word, in any case; all without words.
@@ -152,6 +162,7 @@ pub(crate) fn run(args: &RunArgs, is_quiet: bool) -> Result<(), Failure> {
             file: file.clone(),
             assignments,
             progress: crate::progress::on_terminal(is_quiet),
+            threads: args.threads(),
         })
         .map_err(|error| {
             // A file has its name in front already.

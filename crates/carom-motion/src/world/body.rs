@@ -217,6 +217,11 @@ impl Flights {
         }
     }
 
+    /// These flights without gravity.
+    pub(crate) fn weightless(&self) -> Self {
+        Self::new(self.rule, Vector3::zeros(), self.time_step)
+    }
+
     /// Step of the variational flight of a body, if it is shorter than the grid's: where the grid's could
     /// turn the body by more than [`LARGEST_TURN`], it is halved until it does not. So first contact can be
     /// certified. A slender body has halvings more, up to [`MAX_HALVINGS`], by what its energy alone allows:

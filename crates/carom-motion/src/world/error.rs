@@ -114,6 +114,18 @@ pub enum MotionError {
         /// Time (s).
         time: f64,
     },
+    /// The problem of a step has no answer within reach, and its best impulses are not accurate enough to go on.
+    #[error(
+        "step at time {time}: impulses of {n_contacts} contacts have the residual {residual:e}; a smaller time_step would help"
+    )]
+    Inaccurate {
+        /// Time at the start of the step (s).
+        time: f64,
+        /// Residual of the best impulses.
+        residual: f64,
+        /// Contact points of the island.
+        n_contacts: usize,
+    },
     /// The motion has left the range of numbers.
     #[error("the state of `{body}` is not finite at time {time}")]
     NonFinite {
@@ -138,6 +150,7 @@ impl MotionError {
             Self::ContactForces { .. } => "contact-forces",
             Self::StepTooLarge { .. } => "step-too-large",
             Self::CoarseCoordinates { .. } => "coarse-coordinates",
+            Self::Inaccurate { .. } => "inaccurate",
             Self::NonFinite { .. } => "non-finite",
         }
     }

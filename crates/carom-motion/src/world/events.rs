@@ -2,6 +2,7 @@
 
 use crate::hybrid::{self, Ending};
 use crate::world::MotionError;
+use crate::world::stepping::StepCounts;
 use crate::world::time::Time;
 use carom_variational::State;
 use nalgebra::Vector3;
@@ -63,6 +64,8 @@ pub struct Balance {
     /// Largest difference of the energy and its losses from the energy at the start (J): rounding, and the error of
     /// the steps of lasting contact.
     pub energy_error: f64,
+    /// Potential energy that time stepping added by taking overlaps out of positions (J).
+    pub projection: f64,
     /// Impulses of planes and fixed bodies on the others, by thing (N s).
     pub supports: Vec<Vector3<f64>>,
 }
@@ -83,8 +86,10 @@ pub struct RunEnd {
     /// Energy and momentum.
     pub balance: Balance,
     /// Smallest gap of a pair at its impacts and at the ends of its steps of lasting contact (m); infinite if
-    /// there were none.
+    /// there were none. In time stepping: at the middles of all steps.
     pub lowest_gap: f64,
+    /// Counts of time stepping, if there was any.
+    pub stepping: Option<StepCounts>,
 }
 
 /// Kinds of future events. Indices are small, so that the queue is.

@@ -32,6 +32,7 @@ mod run;
 mod search;
 mod spec;
 mod step;
+mod stepping;
 mod time;
 mod vicinity;
 
@@ -39,3 +40,4 @@ pub use body::{BodySpec, FlightRule, PlaneSpec};
 pub use error::{MotionError, StepFault};
 pub use events::{Balance, Event, Impact, ImpactContact, RunEnd, Sample};
 pub use spec::{Laws, OnZeno, SingleLaw, Surface, World, WorldSpec};
+pub use stepping::{Executor, Scheme, Serial, StepCounts, Stepping};

@@ -154,6 +154,49 @@ impl Rows {
         out
     }
 
+    /// Rows of a contact on the velocities of its mobile bodies (places, then normal and tangents).
+    pub(crate) fn of_bodies(&self, contact: usize) -> [Option<(usize, [[f64; 6]; 3])>; 2] {
+        let mut out = [None; 2];
+        for (k, row) in self.rows.iter().skip(3 * contact).take(3).enumerate() {
+            for (slot, share) in out.iter_mut().zip(&row.shares) {
+                if let Some(s) = share {
+                    let (_, rows) = slot.get_or_insert((s.place, [[0.0; 6]; 3]));
+                    let (l, a) = (&s.linear, &s.angular);
+                    rows[k] = [l.x, l.y, l.z, a.x, a.y, a.z];
+                }
+            }
+        }
+        out
+    }
+
+    /// Rate of the gap of a contact under displacements of the bodies.
+    pub(crate) fn opening(&self, contact: usize, displacements: &[Velocity]) -> f64 {
+        let shares = self
+            .rows
+            .get(3 * contact)
+            .map_or(&[None, None], |r| &r.shares);
+        let of = |s: &Share| {
+            displacements
+                .get(s.place)
+                .map_or(0.0, |d| s.linear.dot(&d.linear) + s.angular.dot(&d.angular))
+        };
+        shares.iter().flatten().map(of).sum()
+    }
+
+    /// Displaces the bodies of a contact as an impulse along its normal would move them.
+    pub(crate) fn part(&self, contact: usize, impulse: f64, displacements: &mut [Velocity]) {
+        let shares = self
+            .rows
+            .get(3 * contact)
+            .map_or(&[None, None], |r| &r.shares);
+        for s in shares.iter().flatten() {
+            if let Some(d) = displacements.get_mut(s.place) {
+                d.linear += s.moved.linear * impulse;
+                d.angular += s.moved.angular * impulse;
+            }
+        }
+    }
+
     /// Adds impulses to the momenta of the bodies.
     pub(crate) fn apply(&self, impulses: &[f64], states: &mut [State]) {
         for (row, impulse) in self.rows.iter().zip(impulses) {

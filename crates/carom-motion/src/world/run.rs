@@ -226,6 +226,7 @@ impl World {
             balance: run.balance,
             lowest_gap: run.lowest_gap,
             states,
+            stepping: None,
         }
     }
 }

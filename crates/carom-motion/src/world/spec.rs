@@ -3,6 +3,7 @@
 use crate::world::MotionError;
 use crate::world::body::{Body, BodySpec, FlightRule, Flights, PlaneSpec};
 use crate::world::pair::{self, Other, PairMemory};
+use crate::world::stepping::Scheme;
 use carom_geometry::pair::Part;
 use carom_impact::ImpactLaw;
 use carom_impact::two_body::ImpactOptions;
@@ -16,6 +17,10 @@ pub(crate) const CONTACT_TOLERANCE: f64 = 1e-9;
 
 /// Rounding of a place, as a fraction of the radius, up to which a body that touches nothing can be followed.
 const RESOLVED: f64 = 1e-3;
+
+/// Mobile bodies up to which worlds that lose energy move from event to event unless asked otherwise: more of them
+/// come to rest in heaps, with thousands of impacts.
+const MANY: usize = 12;
 
 /// Coefficients of a contact between two things.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -266,6 +271,18 @@ impl World {
                     reach = report(pair);
                 }
             }
+        }
+    }
+
+    /// Scheme that suits the world: steps for more than [`MANY`] mobile bodies of which some pair can lose energy, by
+    /// friction or by restitution below 1, else events.
+    pub fn suitable_scheme(&self) -> Scheme {
+        let mobile = self.bodies.iter().filter(|body| body.is_mobile()).count();
+        let loses = |s: &Surface| s.collide && (s.friction > 0.0 || s.restitution < 1.0);
+        let lossy = loses(&self.surface) || self.pairs.values().any(loses);
+        match mobile > MANY && lossy {
+            true => Scheme::TimeStepping,
+            false => Scheme::Events,
         }
     }
 

@@ -32,6 +32,8 @@ pub struct Overrides {
     pub assignments: Vec<String>,
     /// Who is told how far a long run is.
     pub progress: Progress,
+    /// Threads of a world's steps; the record is the same for any number. Up to one: that of the caller.
+    pub threads: usize,
 }
 
 /// A scenario's defaults as overridden.
@@ -102,6 +104,11 @@ impl<'a> Input<'a> {
         file.is_ok_and(|file| file.entries().is_ok_and(|entries| !entries.is_empty()))
     }
 
+    /// Threads that a scenario may use beside that of the caller.
+    pub(crate) fn threads(&self) -> usize {
+        self.overrides.threads
+    }
+
     /// True if the user gives this key.
     pub(crate) fn is_given(&self, key: &str) -> bool {
         !is_default(self.value.place_of(key))
@@ -151,8 +158,8 @@ fn take_name(file: &mut Value, name: &str) -> Result<(), Fault> {
     }
 }
 
-/// Name of the scenario that a configuration is of: its key `scenario`; else `world` if it has `[[bodies]]`, and
-/// `mechanism` if it has `[[links]]`.
+/// Name of the scenario that a configuration is of: its key `scenario`; else `world` if it has `[[bodies]]` or
+/// `[[fill]]`, and `mechanism` if it has `[[links]]`.
 ///
 /// # Errors
 ///
@@ -168,7 +175,11 @@ pub fn scenario_of(toml: &str) -> Result<String, ScenarioError> {
     if let Some(name) = find("scenario").and_then(|entry| entry.value.text().ok()) {
         return Ok(name.to_owned());
     }
-    let kinds = [("bodies", "world"), ("links", "mechanism")];
+    let kinds = [
+        ("bodies", "world"),
+        ("fill", "world"),
+        ("links", "mechanism"),
+    ];
     let found = kinds.iter().find(|(key, _)| find(key).is_some());
     found.map(|(_, name)| (*name).to_owned()).ok_or_else(|| {
         let message = "the file names no scenario: say scenario = \"NAME\" at its top, or give [[bodies]] (a world) or \

@@ -3,6 +3,7 @@
 mod common;
 mod contact;
 mod guard;
+mod heaps;
 mod impacts;
 mod many;
 mod scales;

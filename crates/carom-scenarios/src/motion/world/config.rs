@@ -1,5 +1,8 @@
 //! The configuration of a world, and what can be wrong with it.
 
+use super::fill::FillConfig;
+use super::output::OutputConfig;
+use super::scheme::{self, SchemeConfig, SteppingConfig};
 use crate::ScenarioError;
 use crate::lie_group::bouncing::ShapeConfig;
 use carom_geometry::{GeometryError, HalfSpace, MassProperties, Shape};
@@ -9,7 +12,7 @@ use carom_impact::{ContactCount, ImpactLaw, LAWS, Law, Routh};
 use carom_lie::{Se3, So3};
 use carom_motion::hybrid::Limits;
 use carom_motion::world::{
-    BodySpec, FlightRule, MotionError, OnZeno, PlaneSpec, SingleLaw, Surface, WorldSpec,
+    BodySpec, FlightRule, MotionError, OnZeno, PlaneSpec, SingleLaw, Stepping, Surface, WorldSpec,
 };
 use nalgebra::{Matrix3, Vector3};
 use serde::Deserialize;
@@ -35,6 +38,10 @@ pub(crate) struct Config {
     #[serde(default)]
     seed: u64,
     #[serde(default)]
+    pub(super) scheme: SchemeConfig,
+    #[serde(default)]
+    stepping: SteppingConfig,
+    #[serde(default)]
     law: LawConfig,
     #[serde(default)]
     contact: Option<ContactConfig>,
@@ -42,6 +49,8 @@ pub(crate) struct Config {
     pairs: Option<Vec<PairConfig>>,
     #[serde(default)]
     bodies: Option<Vec<BodyConfig>>,
+    #[serde(default)]
+    fill: Option<Vec<FillConfig>>,
     #[serde(default)]
     planes: Option<Vec<PlaneConfig>>,
     #[serde(default)]
@@ -60,9 +69,6 @@ mod defaults {
     }
     pub(super) fn time_step() -> f64 {
         0.001
-    }
-    pub(super) fn sample_step() -> f64 {
-        0.01
     }
     pub(super) fn single() -> String {
         TwoBody::NAME.to_owned()
@@ -177,32 +183,6 @@ struct PlaneConfig {
     offset: f64,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum ImpactOutput {
-    #[default]
-    All,
-    None,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct OutputConfig {
-    #[serde(default = "defaults::sample_step")]
-    sample_step: f64,
-    #[serde(default)]
-    pub(super) impacts: ImpactOutput,
-}
-
-impl Default for OutputConfig {
-    fn default() -> Self {
-        Self {
-            sample_step: defaults::sample_step(),
-            impacts: ImpactOutput::All,
-        }
-    }
-}
-
 /// A world ready to run.
 #[derive(Debug)]
 pub(super) struct Setup {
@@ -212,9 +192,13 @@ pub(super) struct Setup {
     pub(super) on_zeno: OnZeno,
     pub(super) samples: Vec<f64>,
     pub(super) zeno_is_error: bool,
-    pub(super) impacts: ImpactOutput,
+    pub(super) output: OutputConfig,
+    pub(super) stepping: Stepping,
+    pub(super) zeno_is_given: bool,
+    /// Keys that the user gives and that only events heed.
+    pub(super) given_of_events: Vec<&'static str>,
     law: LawConfig,
-    several: Law,
+    pub(super) several: Law,
     seed: u64,
     options: ImpactOptions,
 }
@@ -243,6 +227,11 @@ impl Setup {
             })),
             Some(law) => Single::Any(Box::new(law)),
         }
+    }
+
+    /// Name of the law for several contacts.
+    pub(super) fn several_name(&self) -> &str {
+        &self.law.several
     }
 
     /// The law for several contacts; samples of a set-valued one are numbered by the impacts.
@@ -294,15 +283,18 @@ impl Config {
             let message = format!("`{}` takes none", self.law.single);
             return Err(ScenarioError::value("law.restitution_law", message));
         }
-        if !has_file && !given("bodies") && !given("planes") {
+        if !has_file && !given("bodies") && !given("fill") && !given("planes") {
             return Ok(Vec::new());
         }
-        if !given("bodies") {
+        let mut left_out = Vec::new();
+        if !given("bodies") && given("fill") {
+            self.bodies = None;
+            left_out.push("bodies");
+        } else if !given("bodies") {
             let message =
                 "missing: a world has at least one body (`carom run world` alone runs the demo)";
             return Err(ScenarioError::value("bodies", message));
         }
-        let mut left_out = Vec::new();
         if !given("planes") {
             self.planes = None;
             left_out.push("planes");
@@ -314,7 +306,17 @@ impl Config {
         Ok(left_out)
     }
 
-    pub(super) fn setup(&self) -> Result<Setup, ScenarioError> {
+    /// True if the treatment of accumulations is given.
+    pub(super) fn has_zeno(&self) -> bool {
+        self.on_zeno.is_some()
+    }
+
+    /// Name of the law for several contacts.
+    pub(super) fn several_name(&self) -> &str {
+        &self.law.several
+    }
+
+    pub(super) fn setup(&self, given: &dyn Fn(&str) -> bool) -> Result<Setup, ScenarioError> {
         crate::motion::finite("gravity", &self.gravity)?;
         crate::motion::positive("time_step", &[self.time_step])?;
         let steps = self.duration / self.time_step;
@@ -382,7 +384,10 @@ impl Config {
             },
             on_zeno,
             zeno_is_error: self.on_zeno == Some(ZenoConfig::Error),
-            impacts: self.output.impacts,
+            output: self.output,
+            stepping: self.stepping.options()?,
+            zeno_is_given: self.on_zeno.is_some(),
+            given_of_events: scheme::given_of_events(given),
             law: self.law.clone(),
             several,
             seed: self.seed,
@@ -521,12 +526,17 @@ impl Config {
 
     fn bodies(&self) -> Result<Vec<BodySpec>, ScenarioError> {
         let list = self.bodies.as_deref().unwrap_or_default();
-        if list.is_empty() {
-            return Err(ScenarioError::value("bodies", "at least one is needed"));
-        }
         let all = list.iter().enumerate();
-        all.map(|(i, body)| body.build(&format!("bodies[{i}]")))
-            .collect()
+        let mut bodies = all
+            .map(|(i, body)| body.build(&format!("bodies[{i}]")))
+            .collect::<Result<Vec<_>, _>>()?;
+        for (index, fill) in self.fill.iter().flatten().enumerate() {
+            bodies.extend(fill.bodies(index)?);
+        }
+        match bodies.is_empty() {
+            true => Err(ScenarioError::value("bodies", "at least one is needed")),
+            false => Ok(bodies),
+        }
     }
 
     fn planes(&self) -> Result<Vec<PlaneSpec>, ScenarioError> {

@@ -1,15 +1,20 @@
 //! `carom run world`: rigid bodies, planes and impact laws of one's own.
 
 mod config;
+mod fill;
+mod output;
 mod report;
+mod scheme;
+mod threads;
 
 use crate::config::Input;
 use crate::{Overrides, ScenarioError};
-use carom_motion::world::{Event, RunEnd};
+use carom_motion::world::{Event, RunEnd, Scheme};
 use carom_report::Record;
 use carom_variational::State;
 use config::{Config, Setup};
 use report::Log;
+use threads::Threads;
 
 /// Any world.
 pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
@@ -73,6 +78,8 @@ fn time_of(event: &Event<'_>) -> f64 {
 pub struct World {
     world: carom_motion::world::World,
     setup: Setup,
+    scheme: Scheme,
+    threads: Threads,
 }
 
 impl World {
@@ -104,10 +111,21 @@ impl World {
         if let Some(parameters) = record.parameters.as_object_mut() {
             parameters.retain(|key, _| !left_out.contains(&key.as_str()));
         }
-        let setup = config.setup()?;
+        let setup = config.setup(&|key| input.is_given(key))?;
         let world =
             carom_motion::world::World::new(&setup.spec).map_err(|error| setup.name_key(&error))?;
-        Ok((Self { world, setup }, record))
+        let scheme = setup.choose(&config, &world)?;
+        let threads = match scheme {
+            Scheme::Events => Threads::default(),
+            Scheme::TimeStepping => Threads::new(input.threads()),
+        };
+        let made = Self {
+            world,
+            setup,
+            scheme,
+            threads,
+        };
+        Ok((made, record))
     }
 
     /// The bodies and planes: names, shapes, energies.
@@ -115,9 +133,24 @@ impl World {
         &self.world
     }
 
+    /// Scheme of the motion.
+    pub fn scheme(&self) -> Scheme {
+        self.scheme
+    }
+
     /// Runs from the start, and reports the samples and every event in their order. What stops a motion on
     /// its way is in [`RunEnd::ending`].
     pub fn run<'o>(&self, observe: &'o mut (dyn FnMut(Event<'_>) + 'o)) -> RunEnd {
+        if self.scheme == Scheme::TimeStepping {
+            let Setup {
+                stepping,
+                limits,
+                samples,
+                ..
+            } = &self.setup;
+            let world = &self.world;
+            return world.run_in_steps(stepping, limits, samples, &self.threads, observe);
+        }
         let single = self.setup.single();
         let several = |index: usize| self.setup.several(index);
         let laws = carom_motion::world::Laws {

@@ -1,11 +1,13 @@
 //! The record of a world's motion.
 
 use super::World;
-use super::config::ImpactOutput;
+use super::output::{ImpactOutput, SampleOutput};
 use crate::motion::figures::{MOST_LINES, Series, against_time};
 use crate::motion::playback::{Hit, playback, up};
+use carom_geometry::SupportMap;
+use carom_impact::frictional::Poisson;
 use carom_motion::hybrid::Ending;
-use carom_motion::world::{Event, Impact, PlaneSpec, RunEnd, Sample};
+use carom_motion::world::{Event, Impact, PlaneSpec, RunEnd, Sample, Scheme, StepCounts};
 use carom_report::record::{Quantity, Record};
 use carom_variational::State;
 use nalgebra::Vector3;
@@ -13,6 +15,10 @@ use serde_json::{Map, Value, json};
 
 /// Bodies up to which the lowest gap is looked for at every sample.
 const MOST_GAPS: usize = 200;
+
+/// Bodies slower than this fraction of what gravity gives them in a step are at rest: the rounding and the residuals of
+/// forces that hold them.
+const AT_REST: f64 = 1e-8;
 
 /// Frames of an animation.
 const FRAMES: usize = 300;
@@ -32,6 +38,8 @@ struct LastingContact {
 pub(super) struct Log<'w> {
     world: &'w World,
     impacts_wanted: bool,
+    /// Bodies at rest in their last rows.
+    rests: Vec<bool>,
     rows: Vec<Value>,
     impacts: Vec<Value>,
     contacts: Vec<LastingContact>,
@@ -50,7 +58,8 @@ impl<'w> Log<'w> {
         let setup = &world.setup;
         Self {
             world,
-            impacts_wanted: setup.impacts == ImpactOutput::All,
+            impacts_wanted: setup.output.impacts == ImpactOutput::All,
+            rests: vec![false; world.world.n_bodies()],
             rows: Vec::new(),
             impacts: Vec::new(),
             contacts: Vec::new(),
@@ -123,7 +132,9 @@ impl<'w> Log<'w> {
 
     fn sample(&mut self, time: f64, states: &[State]) {
         for (body, state) in states.iter().enumerate() {
-            self.rows.push(row(self.world, time, body, state));
+            if self.is_wanted(body, state) {
+                self.rows.push(row(self.world, time, body, state));
+            }
         }
         if states.len() <= MOST_GAPS {
             self.lowest = self.lowest.min(self.world.world.lowest_gap(states));
@@ -132,6 +143,20 @@ impl<'w> Log<'w> {
             self.frames.push((time, states.to_vec()));
         }
         self.n_samples += 1;
+    }
+
+    /// True if a body has a row: if it moves, and once more when it has come to rest.
+    fn is_wanted(&mut self, body: usize, state: &State) -> bool {
+        let setup = &self.world.setup;
+        if setup.output.sample == SampleOutput::All {
+            return true;
+        }
+        let (velocity, spin) = self.world.world.velocity(body, state);
+        let given = setup.spec.bodies.get(body);
+        let size = given.map_or(0.0, |b| b.shape.bounding_radius());
+        let still = AT_REST * setup.gravity.norm() * setup.spec.time_step;
+        let rests = velocity.norm() + spin.norm() * size <= still;
+        !(std::mem::replace(&mut self.rests[body], rests) && rests)
     }
 
     fn impact(&self, impact: &Impact) -> Value {
@@ -174,7 +199,7 @@ fn row(world: &World, time: f64, body: usize, state: &State) -> Value {
 
 /// The record of a run that ended.
 pub(super) fn report(whole: &World, log: &Log<'_>, end: &RunEnd, record: &mut Record) {
-    let World { world, setup } = whole;
+    let World { world, setup, .. } = whole;
     end.ending.name().clone_into(&mut record.status);
     let lowest = log.lowest.min(world.lowest_gap(&end.states));
     let totals = Totals {
@@ -188,7 +213,10 @@ pub(super) fn report(whole: &World, log: &Log<'_>, end: &RunEnd, record: &mut Re
     if let Some(error) = fault(whole, end) {
         record.results.insert("error".to_owned(), error);
     }
-    let ignored = setup.ignored();
+    let ignored = match whole.scheme {
+        Scheme::Events => setup.ignored(),
+        Scheme::TimeStepping => setup.left_out_by_steps(),
+    };
     if !ignored.is_empty() {
         record.results.insert("ignored".to_owned(), json!(ignored));
     }
@@ -229,7 +257,7 @@ struct MomentumBalance {
 }
 
 impl MomentumBalance {
-    fn new(World { world, setup }: &World, end: &RunEnd) -> Self {
+    fn new(World { world, setup, .. }: &World, end: &RunEnd) -> Self {
         let momentum = |states: &[State]| -> Vector3<f64> {
             states.iter().map(|state| state.linear_momentum).sum()
         };
@@ -296,13 +324,19 @@ fn results(
     log: &Log<'_>,
     end: &RunEnd,
     totals: &Totals,
-) -> [(&'static str, Value); 11] {
+) -> [(&'static str, Value); 14] {
     let world = &whole.world;
     let balance = &end.balance;
     let [initial, at_end] = totals.energy;
     let momentum = &totals.momentum;
     let names: Vec<&str> = (0..world.n_bodies()).map(|body| world.name(body)).collect();
-    let lasting = log.contacts.iter().map(|c| contact(world, c));
+    let output = &whole.setup.output;
+    let lasting = log.contacts.iter().filter(|_| output.contacts);
+    let lasting = lasting.map(|c| contact(world, c));
+    let law = match whole.scheme {
+        Scheme::Events => whole.setup.several_name(),
+        Scheme::TimeStepping => Poisson::NAME,
+    };
     let states = end.states.iter().enumerate();
     let states = states.map(|(body, state)| final_state(whole, body, state));
     let trajectory = trajectory(whole, log, end);
@@ -310,6 +344,12 @@ fn results(
         ("bodies", json!(names)),
         ("n_impacts", json!(end.n_impacts)),
         ("n_steps", json!(end.n_steps)),
+        ("scheme", json!(whole.scheme.name())),
+        ("law", json!(law)),
+        (
+            "stepping",
+            end.stepping.as_ref().map_or(Value::Null, stepping),
+        ),
         // JSON has no infinity: `json!` makes it null.
         ("lowest_gap_m", json!(totals.lowest)),
         (
@@ -327,6 +367,7 @@ fn results(
                 "final_j": at_end,
                 "impact_loss_j": balance.impact_loss,
                 "contact_loss_j": balance.contact_loss,
+                "projection_j": balance.projection,
                 "max_abs_error_j": balance.energy_error,
             }),
         ),
@@ -341,6 +382,23 @@ fn results(
             }),
         ),
     ]
+}
+
+/// Counts of time stepping.
+fn stepping(counts: &StepCounts) -> Value {
+    json!({
+        "n_steps": counts.n_steps,
+        "n_problems": counts.n_problems,
+        "n_inaccurate": counts.n_inaccurate,
+        "worst_residual": counts.worst_residual,
+        "max_contacts": counts.max_contacts,
+        "max_island": counts.max_island,
+        "newton_steps": counts.newton_steps,
+        "sweeps": counts.sweeps,
+        "n_capped": counts.n_capped,
+        "n_bounces": counts.n_bounces,
+        "handed_over": counts.handed_over,
+    })
 }
 
 fn quantities(log: &Log<'_>, end: &RunEnd, totals: &Totals) -> Vec<Quantity> {
@@ -364,7 +422,7 @@ fn quantities(log: &Log<'_>, end: &RunEnd, totals: &Totals) -> Vec<Quantity> {
 }
 
 /// A warning that all mobile bodies fall for ever: no plane faces gravity, and nothing is fixed that could stop them.
-fn falls_for_ever(World { world, setup }: &World) -> Option<String> {
+fn falls_for_ever(World { world, setup, .. }: &World) -> Option<String> {
     let gravity = setup.gravity;
     let faces = |plane: &PlaneSpec| plane.half_space.normal().dot(&gravity) < 0.0;
     let mut all = 0..world.n_bodies();
@@ -385,7 +443,7 @@ fn falls_for_ever(World { world, setup }: &World) -> Option<String> {
 }
 
 /// Heights of the centers of mass, and the energies of all bodies, against time.
-fn figures(World { world, setup }: &World, log: &Log<'_>, record: &mut Record) {
+fn figures(World { world, setup, .. }: &World, log: &Log<'_>, record: &mut Record) {
     let times: Vec<f64> = log.frames.iter().map(|(time, _)| *time).collect();
     if times.is_empty() {
         return;

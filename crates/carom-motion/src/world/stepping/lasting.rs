@@ -1,0 +1,73 @@
+//! Contacts that last over several steps.
+
+use super::step::Step;
+use crate::world::events::Event;
+use crate::world::pair_table::Pair;
+
+/// A pair that pressed in the last step.
+#[derive(Clone, Copy, Debug)]
+struct Lasting {
+    pair: Pair,
+    is_established: bool,
+    slides: bool,
+}
+
+/// Pairs that press in consecutive steps: contacts last from the second one on.
+#[derive(Clone, Debug, Default)]
+pub(super) struct LastingContacts {
+    /// In ascending order of pairs.
+    pairs: Vec<Lasting>,
+}
+
+impl LastingContacts {
+    /// Reports the changes that a step makes, at the time of its impulses.
+    pub(super) fn note(&mut self, step: &Step, time: f64, report: &mut dyn FnMut(Event<'_>)) {
+        let mut now: Vec<Lasting> = Vec::new();
+        for pressed in step.islands.iter().flat_map(|island| &island.pressed) {
+            now.push(Lasting {
+                pair: pressed.pair,
+                is_established: false,
+                slides: pressed.slides,
+            });
+        }
+        // Several points of a pair are one contact, which slides if one of them does.
+        now.sort_by_key(|lasting| lasting.pair);
+        now.dedup_by(|next, kept| {
+            let is_same = next.pair == kept.pair;
+            kept.slides |= is_same && next.slides;
+            is_same
+        });
+        for before in &self.pairs {
+            let lasts = now
+                .binary_search_by_key(&before.pair, |lasting| lasting.pair)
+                .is_ok();
+            if before.is_established && !lasts {
+                report(Event::Released {
+                    time,
+                    contact: before.pair,
+                });
+            }
+        }
+        for lasting in &mut now {
+            let place = self
+                .pairs
+                .binary_search_by_key(&lasting.pair, |before| before.pair);
+            let Some(before) = place.ok().map(|place| self.pairs[place]) else {
+                continue;
+            };
+            lasting.is_established = true;
+            let contact = lasting.pair;
+            if !before.is_established {
+                report(Event::Established { time, contact });
+            }
+            if !before.is_established || before.slides != lasting.slides {
+                report(Event::Mode {
+                    time,
+                    contact,
+                    slides: lasting.slides,
+                });
+            }
+        }
+        self.pairs = now;
+    }
+}

@@ -1,0 +1,61 @@
+//! Overlaps that turning leaves are taken out of positions, a small share in every step.
+
+use super::contact::Contact;
+use super::tolerances::{PROJECTED, PROJECTION_PASSES, SHALLOW};
+use crate::world::body::Velocity;
+use crate::world::pair;
+use crate::world::rows::Rows;
+use crate::world::spec::World;
+use carom_lie::So3;
+use carom_variational::State;
+use nalgebra::Vector3;
+
+/// Parts bodies whose gaps were negative at the middle, by a share of the overlap and as impulses along the normals
+/// would move them; other points are kept from closing. Returns the potential energy that this adds (J).
+pub(super) fn part(world: &World, contacts: &[&Contact], rows: &Rows, states: &mut [State]) -> f64 {
+    let is_deep = |contact: &&&Contact| {
+        let (i, j) = contact.pair;
+        contact.point.gap < -SHALLOW * pair::size(&world.bodies[i], &world.thing(j))
+    };
+    if contacts.iter().find(is_deep).is_none() {
+        return 0.0;
+    }
+    let still = Velocity {
+        linear: Vector3::zeros(),
+        angular: Vector3::zeros(),
+    };
+    let mut moved = vec![still; states.len()];
+    let mut given = vec![0.0; contacts.len()];
+    for _ in 0..PROJECTION_PASSES {
+        for (c, contact) in contacts.iter().enumerate() {
+            let gap = contact.point.gap;
+            let wanted = if is_deep(&contact) {
+                -PROJECTED * gap
+            } else {
+                -gap.max(0.0)
+            };
+            let mobility = rows.mobility_entry(3 * c, 3 * c);
+            if !(mobility > 0.0) {
+                continue;
+            }
+            let missing = (wanted - rows.opening(c, &moved)) / mobility;
+            let impulse = missing.max(-given[c]);
+            given[c] += impulse;
+            rows.part(c, impulse, &mut moved);
+        }
+    }
+    let mut energy = 0.0;
+    for ((body, state), by) in world.bodies.iter().zip(states).zip(&moved) {
+        let Some(rigid) = &body.rigid else { continue };
+        if *by == still {
+            continue;
+        }
+        let before = state.position;
+        state.position += by.linear;
+        if by.angular != Vector3::zeros() {
+            state.rotation = state.rotation.compose(&So3::exp(&by.angular));
+        }
+        energy -= rigid.mass() * world.flights.gravity.dot(&(state.position - before));
+    }
+    energy
+}

@@ -1,0 +1,232 @@
+//! The motion of a world step by step.
+
+use super::executor::Executor;
+use super::lasting::LastingContacts;
+use super::options::{StepCounts, Stepping};
+use super::step::{IslandStep, Phases, Step, Stepper};
+use super::tolerances::SAME_TIME;
+use crate::hybrid::{Ending, Hybrid, Limits, drive};
+use crate::world::MotionError;
+use crate::world::events::{Balance, Event, Impact, ImpactContact, RunEnd, Sample};
+use crate::world::spec::World;
+use carom_variational::State;
+use nalgebra::Vector3;
+
+/// Name of the law of impacts in steps.
+const LAW: &str = "poisson";
+
+struct StepRun<'w, 'o> {
+    world: &'w World,
+    stepper: Stepper<'w>,
+    states: Vec<State>,
+    /// Steps of the grid since the start.
+    n_lines: u64,
+    time: f64,
+    /// Times that are asked for and have not come yet, the latest first.
+    samples: Vec<f64>,
+    has_begun: bool,
+    lasting: LastingContacts,
+    counts: StepCounts,
+    n_impacts: usize,
+    balance: Balance,
+    lowest_gap: f64,
+    energy_at_start: f64,
+    observe: &'o mut (dyn FnMut(Event<'_>) + 'o),
+}
+
+impl World {
+    /// Runs in steps of the world's length, whatever happens in them; events are reported as by
+    /// [`run`](Self::run). Impacts follow the law `poisson`, up to one step early and never late.
+    pub fn run_in_steps<'o>(
+        &self,
+        stepping: &Stepping,
+        limits: &Limits,
+        samples: &[f64],
+        executor: &dyn Executor,
+        observe: &'o mut (dyn FnMut(Event<'_>) + 'o),
+    ) -> RunEnd {
+        let states = self.initial_states().to_vec();
+        let mut run = StepRun {
+            world: self,
+            stepper: Stepper::new(self, *stepping, executor),
+            n_lines: 0,
+            time: 0.0,
+            samples: samples.iter().rev().copied().collect(),
+            has_begun: false,
+            lasting: LastingContacts::default(),
+            counts: StepCounts::default(),
+            n_impacts: 0,
+            balance: Balance {
+                supports: vec![Vector3::zeros(); self.n_things()],
+                ..Balance::default()
+            },
+            lowest_gap: f64::INFINITY,
+            energy_at_start: energy(self, &states),
+            states,
+            observe,
+        };
+        let ending = drive(&mut run, limits);
+        RunEnd {
+            ending,
+            time: run.time,
+            n_impacts: run.n_impacts,
+            n_steps: run.counts.n_steps,
+            balance: run.balance,
+            lowest_gap: run.lowest_gap,
+            states: run.states,
+            stepping: Some(run.counts),
+        }
+    }
+}
+
+fn energy(world: &World, states: &[State]) -> f64 {
+    let all = states.iter().enumerate();
+    all.map(|(body, state)| world.energy(body, state)).sum()
+}
+
+impl Hybrid for StepRun<'_, '_> {
+    type Error = MotionError;
+
+    fn n_impacts(&self) -> usize {
+        self.n_impacts
+    }
+
+    /// One step of the grid, or what is left to the end.
+    fn proceed(&mut self, limits: &Limits) -> Result<Option<Ending<MotionError>>, MotionError> {
+        if !self.has_begun {
+            self.has_begun = true;
+            let states = self.states.clone();
+            self.report_samples(0.0, &states)?;
+            let start = Phases::of_start(self.world.time_step);
+            let taken = self.stepper.step(&self.states, 0.0, start, false)?;
+            self.advance(taken, 0.0, 0.0)?;
+            return Ok(None);
+        }
+        let left = limits.duration - self.time;
+        if !(left > 0.0) {
+            return Ok(Some(Ending::Completed));
+        }
+        let step = self.world.time_step;
+        let is_last = left <= step * (1.0 + SAME_TIME);
+        let h = match is_last && left < step * (1.0 - SAME_TIME) {
+            true => left,
+            false => step,
+        };
+        let end = match is_last {
+            true => limits.duration,
+            false => (self.n_lines + 1) as f64 * step,
+        };
+        // Times within the step: by a shorter one that leaves no trace.
+        while let Some(&sample) = self.samples.last()
+            && sample < end - SAME_TIME * step
+        {
+            let tried = self.stepper.step(
+                &self.states,
+                self.time,
+                Phases::of_step(sample - self.time),
+                true,
+            )?;
+            self.samples.pop();
+            self.report_sample(sample, &tried.end)?;
+        }
+        let taken = self
+            .stepper
+            .step(&self.states, self.time, Phases::of_step(h), false)?;
+        self.advance(taken, end, h)?;
+        self.n_lines += 1;
+        Ok(is_last.then_some(Ending::Completed))
+    }
+}
+
+impl StepRun<'_, '_> {
+    fn advance(&mut self, mut step: Step, end: f64, h: f64) -> Result<(), MotionError> {
+        for (body, state) in self.world.bodies.iter().zip(&step.end) {
+            if !crate::world::step::is_finite(state) {
+                return Err(MotionError::NonFinite {
+                    body: body.name.clone(),
+                    time: end,
+                });
+            }
+        }
+        let middle = self.time + 0.5 * h;
+        for island in &step.islands {
+            for pressed in &island.pressed {
+                let (_, second) = pressed.pair;
+                if !self.world.is_mobile(second) {
+                    self.balance.supports[second] += pressed.impulse;
+                }
+            }
+            match island.pressed.iter().any(|pressed| pressed.restitutes) {
+                true => self.impact(island, &step.kicked, middle),
+                false => self.balance.contact_loss -= island.work,
+            }
+        }
+        self.lasting.note(&step, middle, self.observe);
+        self.balance.projection += step.projection;
+        self.counts.add(&step.counts);
+        self.lowest_gap = self.lowest_gap.min(step.lowest_gap);
+        self.stepper.take(&mut step);
+        self.states = step.end;
+        self.time = end;
+        let balance = &mut self.balance;
+        let error = energy(self.world, &self.states) - self.energy_at_start
+            + balance.impact_loss
+            + balance.contact_loss
+            - balance.projection;
+        balance.energy_error = balance.energy_error.max(error.abs());
+        let states = std::mem::take(&mut self.states);
+        let reported = self.report_samples(end, &states);
+        self.states = states;
+        reported
+    }
+
+    /// Reports an island some of whose contacts restitute.
+    fn impact(&mut self, island: &IslandStep, kicked: &[State], time: f64) {
+        self.n_impacts += 1;
+        self.balance.impact_loss -= island.work;
+        let restituting = island.pressed.iter().filter(|pressed| pressed.restitutes);
+        let contacts: Vec<ImpactContact> = restituting
+            .map(|pressed| ImpactContact {
+                first: pressed.pair.0,
+                second: pressed.pair.1,
+                point: pressed.point,
+                normal: pressed.normal,
+                impulse: pressed.impulse,
+                normal_velocity: pressed.normal_velocity,
+            })
+            .collect();
+        let mut bodies: Vec<usize> = contacts.iter().flat_map(|c| [c.first, c.second]).collect();
+        bodies.retain(|body| self.world.is_mobile(*body));
+        bodies.sort_unstable();
+        bodies.dedup();
+        let impact = Impact {
+            time,
+            law: LAW,
+            energy_minus: island.energy,
+            energy_plus: island.energy + island.work,
+            contacts,
+            states: bodies
+                .into_iter()
+                .map(|body| (body, kicked[body]))
+                .collect(),
+        };
+        (self.observe)(Event::Impact(&impact));
+    }
+
+    /// Reports the samples up to the time of some states.
+    fn report_samples(&mut self, time: f64, states: &[State]) -> Result<(), MotionError> {
+        let until = time + SAME_TIME * self.world.time_step;
+        while let Some(sample) = self.samples.pop_if(|sample| *sample <= until) {
+            self.report_sample(sample, states)?;
+        }
+        Ok(())
+    }
+
+    fn report_sample(&mut self, time: f64, states: &[State]) -> Result<(), MotionError> {
+        for (body, state) in states.iter().enumerate() {
+            self.world.check_place(body, state, time)?;
+        }
+        (self.observe)(Event::Sample(Sample { time, states }));
+        Ok(())
+    }
+}

@@ -1,0 +1,327 @@
+//! The problem of one island in one step.
+//!
+//! The impulses of a step hold
+//! $0 \le \lambda_n \perp u_n + \max(g, 0)/h \ge 0$ with friction in the round cone: no gap $g$ closes beyond
+//! contact within the step. Where a contact closes faster than the threshold, the impulses are those of
+//! `poisson`: its gap counts as closed, a compression without restitution is followed by an expansion that
+//! gives back at least $p = s e\lambda_n$, and $s$ is as large as the work of the impulses allows.
+
+use super::contact::Contact;
+use super::island::Island;
+use super::options::StepCounts;
+use super::tolerances::{CAPPED, GAIN, GROWTHS, PRESSED, SCALE_ACCURACY, SCALE_STEPS};
+use crate::world::body::Body;
+use crate::world::rows::Rows;
+use carom_lcp::LcpError;
+use carom_lcp::cone::{
+    BodyRows, ConeMode, SparseConeOptions, SparseConeProblem, SparseConeWorkspace, SparseContact,
+};
+
+/// One island as it is posed.
+#[derive(Clone, Copy)]
+pub(super) struct Task<'t> {
+    pub(super) bodies: &'t [Body],
+    pub(super) island: &'t Island,
+    pub(super) contacts: &'t [Contact],
+    pub(super) rows: &'t Rows,
+    /// Velocities of all rows before the step (m/s).
+    pub(super) before: &'t [f64],
+    /// Velocities of all rows after gravity alone (m/s).
+    pub(super) free: &'t [f64],
+    /// Length of the step (s).
+    pub(super) h: f64,
+    /// Approach from which contacts restitute (m/s).
+    pub(super) threshold: f64,
+    /// Residual at which a search ends.
+    pub(super) tolerance: f64,
+}
+
+/// Impulses of an island; three rows for each of its contacts.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Answer {
+    pub(super) impulses: Vec<f64>,
+    pub(super) modes: Vec<ConeMode>,
+    /// True for the contacts that restitute.
+    pub(super) restitutes: Vec<bool>,
+    /// Work of the impulses (J).
+    pub(super) work: f64,
+    pub(super) counts: StepCounts,
+}
+
+/// Memory of one island's problems.
+#[derive(Debug)]
+pub(super) struct Solver {
+    problem: SparseConeProblem,
+    workspace: SparseConeWorkspace,
+    start: Vec<f64>,
+    velocity: Vec<f64>,
+    /// Rates at which gaps may close, $\max(g, 0)/h$, less what turning closes (m/s).
+    closing: Vec<f64>,
+    found: Found,
+    counts: StepCounts,
+}
+
+/// Impulses of a problem, the velocities that they leave, and the modes of the contacts.
+#[derive(Clone, Debug, Default)]
+struct Found {
+    residual: f64,
+    impulse: Vec<f64>,
+    velocity: Vec<f64>,
+    modes: Vec<ConeMode>,
+}
+
+impl Default for Solver {
+    fn default() -> Self {
+        Self {
+            problem: SparseConeProblem::of_bodies(),
+            workspace: SparseConeWorkspace::new(),
+            start: Vec::new(),
+            velocity: Vec::new(),
+            closing: Vec::new(),
+            found: Found::default(),
+            counts: StepCounts::default(),
+        }
+    }
+}
+
+impl Solver {
+    pub(super) fn solve(&mut self, task: &Task<'_>) -> Result<Answer, LcpError> {
+        self.counts = StepCounts::default();
+        self.pose(task)?;
+        let start = std::mem::take(&mut self.start);
+        self.search(task, &start)?;
+        self.start = start;
+        let mut restitutes = vec![false; task.island.contacts.len()];
+        let mut is_impact = false;
+        for _ in 0..GROWTHS {
+            if !self.grow(task, &mut restitutes) {
+                break;
+            }
+            is_impact = true;
+            self.shift(task)?;
+            let start = self.found.impulse.clone();
+            self.search(task, &start)?;
+        }
+        let impulses = self.found.impulse.clone();
+        let work = self.work(task, &impulses);
+        if is_impact {
+            return self.expand(task, &impulses, restitutes);
+        }
+        Ok(Answer {
+            impulses,
+            modes: self.found.modes.clone(),
+            restitutes,
+            work,
+            counts: self.counts,
+        })
+    }
+
+    /// Sets bodies, contacts and start of the problem without restitution.
+    fn pose(&mut self, task: &Task<'_>) -> Result<(), LcpError> {
+        self.problem.clear();
+        self.closing.clear();
+        self.start.clear();
+        for &body in &task.island.bodies {
+            self.problem.push_body(&mass_matrix(&task.bodies[body]))?;
+        }
+        for &c in &task.island.contacts {
+            let contact = &task.contacts[c];
+            let closing = (contact.point.gap.max(0.0) + contact.bend.unwrap_or(0.0)) / task.h;
+            let side = |side: &Option<(usize, [[f64; 6]; 3])>| {
+                let (body, rows) = (*side)?;
+                let body = task.island.place(body)?;
+                Some(BodyRows { body, rows })
+            };
+            let [first, second] = task.rows.of_bodies(c);
+            let Some(first) = side(&first) else { continue };
+            let &[n, x, y] = &task.free[3 * c..3 * c + 3] else {
+                continue;
+            };
+            self.problem.push_contact(&SparseContact {
+                first,
+                second: side(&second),
+                velocity: [n + closing, x, y],
+                friction: contact.friction,
+                floor: 0.0,
+            })?;
+            self.closing.push(closing);
+            let last = contact.impulse.filter(|_| !contact.restitutes);
+            self.start.extend(last.unwrap_or(contact.warm));
+        }
+        Ok(())
+    }
+
+    /// Impulses of the problem as it is, from a start. One that misses the tolerance is tried again: from the best
+    /// point, on which the search starts afresh, and from zero.
+    fn search(&mut self, task: &Task<'_>, start: &[f64]) -> Result<(), LcpError> {
+        self.counts.n_problems += 1;
+        self.found.residual = f64::INFINITY;
+        self.attempt(task, start)?;
+        for from_zero in [false, true] {
+            if self.found.residual <= task.tolerance {
+                break;
+            }
+            let start = match from_zero {
+                true => Vec::new(),
+                false => self.found.impulse.clone(),
+            };
+            self.attempt(task, &start)?;
+        }
+        let (counts, residual) = (&mut self.counts, self.found.residual);
+        counts.n_inaccurate += usize::from(!(residual <= task.tolerance));
+        counts.worst_residual = match residual <= counts.worst_residual {
+            true => counts.worst_residual,
+            false => residual,
+        };
+        Ok(())
+    }
+
+    /// One search; what it finds is kept if it is better.
+    fn attempt(&mut self, task: &Task<'_>, start: &[f64]) -> Result<(), LcpError> {
+        let options = SparseConeOptions::new(task.tolerance, task.tolerance)?;
+        let answer = self.workspace.solve_from(&self.problem, start, &options)?;
+        self.counts.newton_steps += answer.n_newton_steps + answer.n_interior_steps;
+        self.counts.sweeps += answer.n_sweeps;
+        if answer.residual < self.found.residual {
+            let (found, workspace) = (&mut self.found, &self.workspace);
+            found.residual = answer.residual;
+            found.impulse.clear();
+            found.impulse.extend_from_slice(workspace.impulse());
+            found.velocity.clear();
+            found.velocity.extend_from_slice(workspace.velocity());
+            found.modes.clear();
+            found.modes.extend_from_slice(workspace.modes());
+        }
+        Ok(())
+    }
+
+    /// Adds contacts that close faster than the threshold, and reports if there are more than before.
+    fn grow(&mut self, task: &Task<'_>, restitutes: &mut [bool]) -> bool {
+        let impulses = &self.found.impulse;
+        let largest = impulses.iter().fold(0.0, |s: f64, l| s.max(l.abs()));
+        let mut grows = false;
+        for (k, &c) in task.island.contacts.iter().enumerate() {
+            let still = task.contacts[c].tolerance / task.h;
+            let is_fast = -task.before[3 * c] > task.threshold.max(still);
+            let is_pressed = impulses[3 * k] > PRESSED * largest;
+            if !restitutes[k] && task.contacts[c].restitution > 0.0 && is_fast && is_pressed {
+                restitutes[k] = true;
+                self.closing[k] = self.closing[k].min(0.0);
+                grows = true;
+            }
+        }
+        grows
+    }
+
+    /// Sets the velocities of the problem to those after gravity, with the rates at which gaps may close.
+    fn shift(&mut self, task: &Task<'_>) -> Result<(), LcpError> {
+        self.velocity.clear();
+        for (&c, closing) in task.island.contacts.iter().zip(&self.closing) {
+            let free = &task.free[3 * c..3 * c + 3];
+            self.velocity.extend([free[0] + closing, free[1], free[2]]);
+        }
+        self.problem.set_velocity(&self.velocity)
+    }
+
+    /// The work $\lambda\cdot(u^- + u^+)/2$ of the impulses, if the last search ended with them (J).
+    fn work(&self, task: &Task<'_>, impulses: &[f64]) -> f64 {
+        self.works(task, impulses).0
+    }
+
+    /// The work, and the sum of the sizes of its terms (J).
+    fn works(&self, task: &Task<'_>, impulses: &[f64]) -> (f64, f64) {
+        let (mut work, mut size) = (0.0, 0.0);
+        let after = &self.found.velocity;
+        for (k, &c) in task.island.contacts.iter().enumerate() {
+            for r in 0..3 {
+                let shift = if r == 0 { self.closing[k] } else { 0.0 };
+                let (l, u) = (impulses[3 * k + r], after[3 * k + r] - shift);
+                let before = task.before[3 * c + r];
+                work += 0.5 * l * (before + u);
+                size += 0.5 * l.abs() * (before.abs() + u.abs());
+            }
+        }
+        (work, size)
+    }
+
+    /// Gives back what contacts that restitute had of the compression, as much as gains no energy.
+    fn expand(
+        &mut self,
+        task: &Task<'_>,
+        compression: &[f64],
+        restitutes: Vec<bool>,
+    ) -> Result<Answer, LcpError> {
+        let compressed = self.found.velocity.clone();
+        self.problem.set_velocity(&compressed)?;
+        let given_back: Vec<f64> = (restitutes.iter().zip(&task.island.contacts))
+            .enumerate()
+            .map(|(k, (restitutes, &c))| match restitutes {
+                true => (task.contacts[c].restitution * compression[3 * k]).max(0.0),
+                false => 0.0,
+            })
+            .collect();
+        let (mut low, mut high, mut scale) = (0.0, 1.0, 1.0);
+        let mut impulses = compression.to_vec();
+        let mut modes = self.found.modes.clone();
+        let mut work = self.work(task, compression);
+        for _ in 0..SCALE_STEPS {
+            let floors: Vec<f64> = given_back.iter().map(|p| scale * p).collect();
+            let total = self.expansion(task, compression, &floors)?;
+            let (found, size) = self.works(task, &total);
+            let gains = !(found <= GAIN * size);
+            if gains {
+                high = scale;
+            } else {
+                (low, impulses, work) = (scale, total, found);
+                modes = self.found.modes.clone();
+            }
+            let is_done = low == 1.0 || high - low <= SCALE_ACCURACY;
+            if is_done || (!gains && -found <= CAPPED * size) {
+                break;
+            }
+            scale = 0.5 * (low + high);
+        }
+        self.counts.n_capped += usize::from(low < 1.0);
+        self.counts.n_bounces += given_back.iter().filter(|p| **p > 0.0).count();
+        Ok(Answer {
+            impulses,
+            modes,
+            restitutes,
+            work,
+            counts: self.counts,
+        })
+    }
+
+    /// Impulses of compression and expansion with given floors.
+    fn expansion(
+        &mut self,
+        task: &Task<'_>,
+        compression: &[f64],
+        floors: &[f64],
+    ) -> Result<Vec<f64>, LcpError> {
+        self.problem.set_floors(floors)?;
+        let start: Vec<f64> = floors.iter().flat_map(|p| [*p, 0.0, 0.0]).collect();
+        self.search(task, &start)?;
+        let expansion = self.found.impulse.iter();
+        Ok(compression
+            .iter()
+            .zip(expansion)
+            .map(|(a, b)| a + b)
+            .collect())
+    }
+}
+
+/// The mass matrix of a body for velocities of its center in space and about its own axes.
+fn mass_matrix(body: &Body) -> [[f64; 6]; 6] {
+    let mut out = [[0.0; 6]; 6];
+    let Some(rigid) = &body.rigid else {
+        return out;
+    };
+    for k in 0..3 {
+        out[k][k] = rigid.mass();
+        for l in 0..3 {
+            out[3 + k][3 + l] = rigid.inertia()[(k, l)];
+        }
+    }
+    out
+}

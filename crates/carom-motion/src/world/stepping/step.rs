@@ -1,0 +1,569 @@
+//! One step: half a flight, impulses at the middle, half a flight.
+
+use super::broad::{Broad, unseen};
+use super::contact::{Contact, Kept, Middle, NearPair};
+use super::executor::Executor;
+use super::island::{Island, islands};
+use super::options::{StepCounts, Stepping};
+use super::project;
+use super::solver::{Answer, Solver, Task};
+use super::tolerances::{ROUNDS, USABLE};
+use crate::world::MotionError;
+use crate::world::body::{Flights, Velocity};
+use crate::world::pair::PairMemory;
+use crate::world::pair_table::Pair;
+use crate::world::rows::{Rows, Side};
+use crate::world::spec::World;
+use carom_lcp::LcpError;
+use carom_lcp::cone::ConeMode;
+use carom_variational::State;
+use nalgebra::Vector3;
+use std::sync::{Mutex, PoisonError};
+
+/// Pairs that one task looks at.
+const CHUNK: usize = 64;
+
+/// Memory that one step leaves to the next.
+#[derive(Clone, Debug, Default)]
+struct Carry {
+    /// Pairs that were near, in ascending order, with the points that pressed.
+    pairs: Vec<(Pair, PairMemory, Vec<Kept>)>,
+}
+
+/// An impulse of a step at a point.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pressed {
+    pub(super) pair: Pair,
+    pub(super) point: Vector3<f64>,
+    pub(super) normal: Vector3<f64>,
+    /// Impulse on the first body, in space (N s).
+    pub(super) impulse: Vector3<f64>,
+    /// Normal velocity before the step (m/s).
+    pub(super) normal_velocity: f64,
+    pub(super) slides: bool,
+    pub(super) restitutes: bool,
+}
+
+/// Times of a step (s): half a flight, impulses, half a flight.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Phases {
+    /// Flight before the impulses.
+    pub(super) before: f64,
+    /// Time for which gravity acts with the impulses.
+    pub(super) gravity: f64,
+    /// Time in which gaps may close after the impulses.
+    pub(super) closing: f64,
+    /// Flight after the impulses.
+    pub(super) after: f64,
+}
+
+impl Phases {
+    /// A step of length `h`.
+    pub(super) fn of_step(h: f64) -> Self {
+        Self {
+            before: 0.5 * h,
+            gravity: h,
+            closing: h,
+            after: 0.5 * h,
+        }
+    }
+
+    /// Impulses at the start of a run with steps of length `h`: bodies that approach there and touch do not fly into
+    /// each other.
+    pub(super) fn of_start(h: f64) -> Self {
+        Self {
+            before: 0.0,
+            gravity: 0.0,
+            closing: 0.5 * h,
+            after: 0.0,
+        }
+    }
+}
+
+/// Results of an island.
+#[derive(Clone, Debug)]
+pub(super) struct IslandStep {
+    /// Kinetic energy of its bodies before the step (J).
+    pub(super) energy: f64,
+    /// Work of its impulses (J).
+    pub(super) work: f64,
+    /// Points that pressed.
+    pub(super) pressed: Vec<Pressed>,
+}
+
+/// A step.
+#[derive(Clone, Debug)]
+pub(super) struct Step {
+    /// States of all bodies at the middle, after the impulses.
+    pub(super) kicked: Vec<State>,
+    /// States of all bodies at the end.
+    pub(super) end: Vec<State>,
+    pub(super) islands: Vec<IslandStep>,
+    pub(super) counts: StepCounts,
+    /// Smallest gap at the middle of pairs that are near each other (m).
+    pub(super) lowest_gap: f64,
+    /// Potential energy that the projection of positions added (J).
+    pub(super) projection: f64,
+    carry: Carry,
+}
+
+/// Steps of a world's bodies.
+pub(crate) struct Stepper<'w> {
+    world: &'w World,
+    options: Stepping,
+    executor: &'w dyn Executor,
+    weightless: Flights,
+    broad: Broad,
+    carry: Carry,
+    /// Memory of the islands' problems in the order of the islands, for steps that are taken and for others:
+    /// their symbolic factors depend on the problem before.
+    solvers: [Vec<Mutex<Solver>>; 2],
+}
+
+/// A step on its way.
+struct Draft<'d> {
+    middle: Middle<'d>,
+    /// Time in which gaps may close (s).
+    h: f64,
+    phases: Phases,
+    before: Vec<Velocity>,
+    /// States and velocities after gravity alone.
+    free: Vec<State>,
+    free_velocities: Vec<Velocity>,
+    near: Vec<NearPair>,
+    islands: Vec<Island>,
+    answers: Vec<Answer>,
+    rows: Rows,
+    row_velocities: Vec<f64>,
+    kicked: Vec<State>,
+    counts: StepCounts,
+}
+
+impl Draft<'_> {
+    /// Sets the rows of all points, and their velocities before the step; returns the points.
+    fn set_rows(&mut self) -> Vec<Contact> {
+        let of_pairs = self.near.iter().flat_map(|near| &near.contacts);
+        let contacts: Vec<Contact> = of_pairs.cloned().collect();
+        let world = self.middle.world;
+        self.rows.clear();
+        for contact in &contacts {
+            let side = |body: usize| -> Side<'_> {
+                Some((body, &world.bodies[body], &self.middle.states[body]))
+            };
+            let second = contact.second.and_then(side);
+            let (point, normal) = (&contact.point.point, &contact.point.normal);
+            self.rows.push(point, normal, side(contact.pair.0), second);
+        }
+        self.rows.velocities(&self.before, &mut self.row_velocities);
+        let counts = &mut self.counts;
+        counts.max_contacts = counts.max_contacts.max(contacts.len());
+        contacts
+    }
+
+    /// Gives the bodies the impulses of the answers.
+    fn kick(&mut self) {
+        let n = self.row_velocities.len() / 3;
+        let mut impulses = vec![0.0; 3 * n];
+        let mut modes = vec![(ConeMode::Open, false); n];
+        for (island, answer) in self.islands.iter().zip(&self.answers) {
+            let counts = &mut self.counts;
+            counts.max_island = counts.max_island.max(island.contacts.len());
+            for (k, &c) in island.contacts.iter().enumerate() {
+                if let Some(l) = answer.impulses.get(3 * k..3 * k + 3) {
+                    impulses[3 * c..3 * c + 3].copy_from_slice(l);
+                    modes[c] = (answer.modes[k], answer.restitutes[k]);
+                }
+            }
+        }
+        self.kicked.clone_from(&self.free);
+        self.rows.apply(&impulses, &mut self.kicked);
+        let mut after = Vec::new();
+        let kicked = velocities(self.middle.world, &self.kicked);
+        self.rows.velocities(&kicked, &mut after);
+        let of_pairs = self.near.iter_mut().flat_map(|near| &mut near.contacts);
+        for (c, contact) in of_pairs.enumerate() {
+            contact.opening = after[3 * c];
+            contact.impulse = Some([impulses[3 * c], impulses[3 * c + 1], impulses[3 * c + 2]]);
+            (contact.mode, contact.restitutes) = modes[c];
+        }
+    }
+}
+
+impl<'w> Stepper<'w> {
+    pub(super) fn new(world: &'w World, options: Stepping, executor: &'w dyn Executor) -> Self {
+        Self {
+            world,
+            options,
+            executor,
+            weightless: world.flights.weightless(),
+            broad: Broad::new(world),
+            carry: Carry::default(),
+            solvers: [Vec::new(), Vec::new()],
+        }
+    }
+
+    /// Makes a step the last one.
+    pub(super) fn take(&mut self, step: &mut Step) {
+        self.carry = std::mem::take(&mut step.carry);
+    }
+
+    /// A step from states at a time; it counts as taken once it is given to [`take`](Self::take). One
+    /// that `is_tried` leaves no trace.
+    pub(super) fn step(
+        &mut self,
+        states: &[State],
+        time: f64,
+        phases: Phases,
+        is_tried: bool,
+    ) -> Result<Step, MotionError> {
+        let weightless = self.weightless;
+        let at_middle = self.flown(&weightless, states, time, phases.before)?;
+        let middle = Middle {
+            world: self.world,
+            weightless: &weightless,
+            states: &at_middle,
+            time,
+            h: phases.closing,
+        };
+        let mut draft = self.begin(middle, phases);
+        let pairs = self.boxes(&draft, &draft.free_velocities.clone(), None);
+        self.meet(&mut draft, pairs);
+        for round in 0..ROUNDS {
+            self.solve(&mut draft, is_tried)?;
+            let velocities = velocities(self.world, &draft.kicked);
+            if round + 1 == ROUNDS || !self.add_rows(&mut draft, &velocities)? {
+                break;
+            }
+        }
+        self.finish(draft)
+    }
+
+    fn flown(
+        &self,
+        flights: &Flights,
+        states: &[State],
+        time: f64,
+        h: f64,
+    ) -> Result<Vec<State>, MotionError> {
+        let all = self.world.bodies.iter().zip(states);
+        all.map(|(body, state)| {
+            flights
+                .advance(body, state, h)
+                .map_err(|source| MotionError::Flight {
+                    body: body.name.clone(),
+                    time,
+                    source,
+                })
+        })
+        .collect()
+    }
+
+    /// Velocities at the middle before the step, and after gravity alone.
+    fn begin<'d>(&self, middle: Middle<'d>, phases: Phases) -> Draft<'d> {
+        let world = self.world;
+        let mut free = middle.states.to_vec();
+        for (body, state) in world.bodies.iter().zip(&mut free) {
+            if let Some(rigid) = &body.rigid {
+                state.linear_momentum += world.flights.gravity * (rigid.mass() * phases.gravity);
+            }
+        }
+        Draft {
+            middle,
+            h: middle.h,
+            phases,
+            before: velocities(world, middle.states),
+            free_velocities: velocities(world, &free),
+            free,
+            near: Vec::new(),
+            islands: Vec::new(),
+            answers: Vec::new(),
+            rows: Rows::default(),
+            row_velocities: Vec::new(),
+            kicked: Vec::new(),
+            counts: StepCounts::default(),
+        }
+    }
+
+    /// Boxes with room for the ways of all bodies under velocities, and the pairs that meet; of some bodies alone
+    /// if these are given.
+    fn boxes(
+        &mut self,
+        draft: &Draft<'_>,
+        velocities: &[Velocity],
+        of: Option<&[usize]>,
+    ) -> Vec<Pair> {
+        let world = self.world;
+        let fall = world.flights.gravity.norm() * draft.h;
+        let all: Vec<usize> = match of {
+            Some(bodies) => bodies.to_vec(),
+            None => (0..world.n_bodies())
+                .filter(|i| world.is_mobile(*i))
+                .collect(),
+        };
+        for &body in &all {
+            let way = draft.h * (speed(world, body, &velocities[body]) + fall);
+            let room = way + world.bodies[body].radius * 1e-9;
+            self.broad
+                .put(world, body, &draft.middle.states[body], room);
+        }
+        self.broad.pairs(world, &all, draft.middle.states)
+    }
+
+    /// Looks at new pairs that are near each other.
+    fn meet(&mut self, draft: &mut Draft<'_>, pairs: Vec<Pair>) {
+        let mut fresh: Vec<NearPair> = Vec::with_capacity(pairs.len());
+        for pair in pairs {
+            let place = draft.near.binary_search_by_key(&pair, |near| near.pair);
+            if place.is_ok() {
+                continue;
+            }
+            let mut near = unseen(pair);
+            let known = &mut self.carry.pairs;
+            if let Ok(place) = known.binary_search_by_key(&pair, |(pair, ..)| *pair) {
+                let (_, memory, kept) = &known[place];
+                (near.memory, near.kept) = (memory.clone(), kept.clone());
+            }
+            fresh.push(near);
+        }
+        let (middle, free, velocities) = (draft.middle, &draft.free, &draft.free_velocities);
+        self.each(&mut fresh, &|near| middle.look(near, free, velocities));
+        if draft.near.is_empty() {
+            draft.near = fresh;
+        } else if !fresh.is_empty() {
+            draft.near.extend(fresh);
+            draft.near.sort_by_key(|near| near.pair);
+        }
+    }
+
+    /// Does something with every pair.
+    fn each(&self, near: &mut [NearPair], task: &(dyn Fn(&mut NearPair) + Sync)) {
+        let chunks: Vec<Mutex<&mut [NearPair]>> = near.chunks_mut(CHUNK).map(Mutex::new).collect();
+        self.executor.run(chunks.len(), &|k| {
+            let mut chunk = chunks[k].lock().unwrap_or_else(PoisonError::into_inner);
+            chunk.iter_mut().for_each(task);
+        });
+    }
+
+    /// Solves the islands that have new points, and kicks the bodies.
+    fn solve(&mut self, draft: &mut Draft<'_>, is_tried: bool) -> Result<(), MotionError> {
+        let contacts = draft.set_rows();
+        let ends: Vec<(usize, Option<usize>)> =
+            contacts.iter().map(|c| (c.pair.0, c.second)).collect();
+        let found = islands(self.world.n_bodies(), &ends);
+        let answers = self.answers(draft, &contacts, &found, is_tried);
+        // Islands without a new point are those of the last round.
+        let mut last: Vec<Option<Answer>> = vec![None; self.world.n_bodies()];
+        let islands = std::mem::replace(&mut draft.islands, found);
+        for (island, answer) in islands.iter().zip(std::mem::take(&mut draft.answers)) {
+            last[island.bodies[0]] = Some(answer);
+        }
+        for (island, answer) in draft.islands.iter().zip(answers) {
+            let answer = match answer {
+                Some(answer) => {
+                    let failed = |_| MotionError::ContactForces {
+                        time: draft.middle.time,
+                    };
+                    let answer = answer.map_err(failed)?;
+                    draft.counts.add(&answer.counts);
+                    answer
+                }
+                None => last[island.bodies[0]].take().unwrap_or_default(),
+            };
+            draft.answers.push(answer);
+        }
+        draft.kick();
+        Ok(())
+    }
+
+    /// Answers of the islands that have new points.
+    fn answers(
+        &mut self,
+        draft: &Draft<'_>,
+        contacts: &[Contact],
+        found: &[Island],
+        is_tried: bool,
+    ) -> Vec<Option<Result<Answer, LcpError>>> {
+        let world = self.world;
+        let solvers = &mut self.solvers[usize::from(is_tried)];
+        if solvers.len() < found.len() {
+            solvers.resize_with(found.len(), Mutex::default);
+        }
+        let mut free = Vec::new();
+        draft.rows.velocities(&draft.free_velocities, &mut free);
+        let fall = world.flights.gravity.norm() * world.time_step;
+        let task = |island| Task {
+            bodies: &world.bodies,
+            island,
+            contacts,
+            rows: &draft.rows,
+            before: &draft.row_velocities,
+            free: &free,
+            h: draft.h,
+            threshold: self.options.impact_speed() * fall,
+            tolerance: self.options.tolerance(),
+        };
+        let is_new = |c: &usize| contacts[*c].impulse.is_none();
+        let new: Vec<usize> = (0..found.len())
+            .filter(|k| found[*k].contacts.iter().any(is_new))
+            .collect();
+        let slots: Vec<Mutex<Option<Result<Answer, LcpError>>>> =
+            found.iter().map(|_| Mutex::default()).collect();
+        self.executor.run(new.len(), &|index| {
+            let k = new[index];
+            let mut solver = solvers[k].lock().unwrap_or_else(PoisonError::into_inner);
+            let answer = solver.solve(&task(&found[k]));
+            *slots[k].lock().unwrap_or_else(PoisonError::into_inner) = Some(answer);
+        });
+        let slots = slots.into_iter();
+        slots
+            .map(|slot| slot.into_inner().unwrap_or_else(PoisonError::into_inner))
+            .collect()
+    }
+
+    /// Adds rows of what closes all the same, and reports if there is any.
+    fn add_rows(
+        &mut self,
+        draft: &mut Draft<'_>,
+        velocities: &[Velocity],
+    ) -> Result<bool, MotionError> {
+        let world = self.world;
+        // Bodies that go farther than their boxes have room for.
+        let outside: Vec<usize> = (0..world.n_bodies())
+            .filter(|i| {
+                world.is_mobile(*i)
+                    && draft.h * speed(world, *i, &velocities[*i]) > self.broad.way[*i]
+            })
+            .collect();
+        if !outside.is_empty() {
+            let pairs = self.boxes(draft, velocities, Some(&outside));
+            self.meet(draft, pairs);
+        }
+        let next = self.flown(&self.weightless, &draft.kicked, draft.middle.time, draft.h)?;
+        let (middle, kicked) = (draft.middle, &draft.kicked);
+        let mut near = std::mem::take(&mut draft.near);
+        self.each(&mut near, &|near| {
+            if !near.contacts.is_empty() {
+                let flight = (&kicked[..], velocities, &next[..]);
+                if !middle.bend(near, flight) {
+                    middle.add_deep(near, flight);
+                }
+            } else if middle.closes(near, kicked, velocities) {
+                middle.add_points(near, velocities);
+            }
+        });
+        draft.near = near;
+        let mut all = draft.near.iter().flat_map(|near| &near.contacts);
+        Ok(all.any(|contact| contact.impulse.is_none()))
+    }
+
+    /// Checks the impulses, flies to the end, and takes out a share of the overlaps.
+    fn finish(&mut self, draft: Draft<'_>) -> Result<Step, MotionError> {
+        let world = self.world;
+        let middle = draft.middle;
+        let contacts: Vec<&Contact> = draft
+            .near
+            .iter()
+            .flat_map(|near| near.contacts.iter())
+            .collect();
+        let mut found = Vec::with_capacity(draft.islands.len());
+        for (island, answer) in draft.islands.iter().zip(&draft.answers) {
+            self.check(island, answer, middle.time, draft.h)?;
+            let energy = island
+                .bodies
+                .iter()
+                .map(|i| Flights::kinetic(&world.bodies[*i], &middle.states[*i]));
+            let pressed = island.contacts.iter().filter_map(|&c| {
+                let contact = contacts[c];
+                let l = contact.impulse?;
+                (l[0] > 0.0).then(|| Pressed {
+                    pair: contact.pair,
+                    point: contact.point.point,
+                    normal: contact.point.normal,
+                    impulse: draft.rows.frames[c].iter().zip(l).map(|(d, x)| d * x).sum(),
+                    normal_velocity: draft.row_velocities[3 * c],
+                    slides: contact.mode == ConeMode::Slide,
+                    restitutes: contact.restitutes,
+                })
+            });
+            found.push(IslandStep {
+                energy: energy.sum(),
+                work: answer.work,
+                pressed: pressed.collect(),
+            });
+        }
+        let mut end = self.flown(
+            &self.weightless,
+            &draft.kicked,
+            middle.time,
+            draft.phases.after,
+        )?;
+        let projection = project::part(world, &contacts, &draft.rows, &mut end);
+        let lowest_gap = draft
+            .near
+            .iter()
+            .map(|near| near.gap)
+            .fold(f64::INFINITY, f64::min);
+        let keep = |near: NearPair| {
+            let pressed = near.contacts.iter().filter(|contact| {
+                contact.impulse.is_some_and(|l| l[0] > 0.0) && !contact.restitutes
+            });
+            let kept = pressed.map(|contact| Kept::new(contact, middle.states, draft.h));
+            (near.pair, near.memory, kept.collect())
+        };
+        let mut counts = draft.counts;
+        counts.n_steps = usize::from(draft.phases.after > 0.0);
+        Ok(Step {
+            kicked: draft.kicked,
+            end,
+            islands: found,
+            counts,
+            lowest_gap,
+            projection,
+            carry: Carry {
+                pairs: draft.near.into_iter().map(keep).collect(),
+            },
+        })
+    }
+
+    /// Checks impulses that miss the tolerance: they are near an answer, and gain no energy.
+    fn check(
+        &self,
+        island: &Island,
+        answer: &Answer,
+        time: f64,
+        h: f64,
+    ) -> Result<(), MotionError> {
+        let residual = answer.counts.worst_residual;
+        if residual <= self.options.tolerance() {
+            return Ok(());
+        }
+        let fall = self.world.flights.gravity.norm() * h;
+        let mass: f64 = (island.bodies.iter())
+            .filter_map(|i| Some(self.world.bodies[*i].rigid.as_ref()?.mass()))
+            .sum();
+        if residual <= USABLE && answer.work <= 0.125 * mass * fall * fall {
+            return Ok(());
+        }
+        Err(MotionError::Inaccurate {
+            time,
+            residual,
+            n_contacts: island.contacts.len(),
+        })
+    }
+}
+
+/// Velocities of all bodies.
+fn velocities(world: &World, states: &[State]) -> Vec<Velocity> {
+    let all = world.bodies.iter().zip(states);
+    all.map(|(body, state)| Velocity::of(body, state)).collect()
+}
+
+/// Bound of the speed of every point of a body (m/s).
+fn speed(world: &World, body: usize, velocity: &Velocity) -> f64 {
+    let about = &world.bodies[body];
+    let spin = match about.sphere {
+        Some(_) => 0.0,
+        None => velocity.angular.norm() * about.radius,
+    };
+    velocity.linear.norm() + spin
+}

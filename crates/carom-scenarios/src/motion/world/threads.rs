@@ -1,0 +1,34 @@
+//! Threads for the independent tasks of a world's steps.
+
+use carom_motion::world::Executor;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+/// A pool of threads, or the caller's own thread.
+#[derive(Debug, Default)]
+pub(super) struct Threads {
+    pool: Option<ThreadPool>,
+}
+
+impl Threads {
+    /// So many threads; up to one, or if they cannot be had, that of the caller.
+    pub(super) fn new(count: usize) -> Self {
+        let pool = match count {
+            0 | 1 => None,
+            _ => ThreadPoolBuilder::new().num_threads(count).build().ok(),
+        };
+        Self { pool }
+    }
+}
+
+impl Executor for Threads {
+    fn run(&self, count: usize, task: &(dyn Fn(usize) + Sync)) {
+        match &self.pool {
+            Some(pool) if count > 1 => pool.scope(|scope| {
+                for index in 0..count {
+                    scope.spawn(move |_| task(index));
+                }
+            }),
+            _ => (0..count).for_each(task),
+        }
+    }
+}
