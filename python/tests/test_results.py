@@ -182,7 +182,14 @@ def test_a_run_says_what_it_was_given(tmp_path: pathlib.Path) -> None:
 
 def modules() -> list[Any]:
     names = [f"carom.{m.name}" for m in pkgutil.iter_modules(carom.__path__)]
-    needed = {"carom.mujoco": "mujoco", "carom.drake": "pydrake", "carom.pinocchio": "pinocchio", "carom.plot": "matplotlib"}
+    needed = {
+        "carom.drake": "pydrake",
+        "carom.jax": "jax",
+        "carom.mujoco": "mujoco",
+        "carom.pinocchio": "pinocchio",
+        "carom.plot": "matplotlib",
+        "carom.torch": "torch",
+    }
     found = [carom]
     for name in names:
         if name in ("carom.__main__", "carom._native"):

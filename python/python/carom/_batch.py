@@ -126,6 +126,8 @@ class Batch(_Columns):
         The error of every row that failed.
     jacobian : BatchJacobian, optional
         The derivatives, if they were asked for.
+    source : object, optional
+        What `vjp` computes again; without it there are no products with cotangents.
 
     Examples
     --------

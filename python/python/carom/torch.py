@@ -1,3 +1,5 @@
+# Without PyTorch its classes have no type.
+# mypy: disable-error-code="misc"
 """Impacts in PyTorch: functions with a gradient, of tensors of any device.
 
 The gradient is that of the law's own piece; forward mode and second derivatives are errors. An impact is computed on
@@ -72,6 +74,10 @@ def _batched(info: Any, in_dims: Sequence[int | None], tensors: Sequence[Any]) -
     return moved
 
 
+def _refused(ctx: Any, *cotangents: Any) -> Any:
+    raise RuntimeError("carom: the gradient of an impact has no derivative")
+
+
 class _Pulled(torch.autograd.Function):
     """Vector-Jacobian products of a pure function; they have no derivative."""
 
@@ -85,10 +91,7 @@ class _Pulled(torch.autograd.Function):
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
         ctx.set_materialize_grads(False)
 
-    @staticmethod
-    @torch.autograd.function.once_differentiable
-    def backward(ctx: Any, *cotangents: Any) -> Any:
-        raise RuntimeError("carom: the gradient of an impact has no derivative")
+    backward = staticmethod(torch.autograd.function.once_differentiable(_refused))
 
     @staticmethod
     def vmap(info: Any, in_dims: Any, pure: Any, *tensors: Any) -> Any:
