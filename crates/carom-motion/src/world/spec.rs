@@ -274,7 +274,7 @@ impl World {
         }
     }
 
-    /// Scheme that suits the world: steps for more than [`MANY`] mobile bodies of which some pair can lose energy, by
+    /// Scheme that suits the world: steps for more than twelve mobile bodies of which some pair can lose energy, by
     /// friction or by restitution below 1, else events.
     pub fn suitable_scheme(&self) -> Scheme {
         let mobile = self.bodies.iter().filter(|body| body.is_mobile()).count();
