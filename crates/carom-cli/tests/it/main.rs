@@ -5,6 +5,7 @@ mod cli;
 mod common;
 mod documents;
 mod fit;
+mod joints;
 mod judge;
 mod laws;
 mod protocol;

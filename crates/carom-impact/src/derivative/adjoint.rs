@@ -51,7 +51,7 @@ impl Gradient {
 /// product of the given cotangent with the derivative along that direction.
 ///
 /// An entry is NaN where the derivative by it is not known: entries whose change breaks a dependency of contacts that
-/// push, restitution where plastic outcomes are nearly tied, and all but the velocity for the limits of a
+/// push, restitution where plastic outcomes are nearly tied, and everything except the velocity at the limits of a
 /// sliding contact. Parts that were not asked for are empty.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cotangent {
@@ -180,7 +180,7 @@ impl Adjoint {
         }
     }
 
-    /// Marks all but the velocity as unknown.
+    /// Marks every cotangent except that of the velocity as unknown (NaN).
     fn forget(&mut self) {
         self.mass.fill(f64::NAN);
         self.rows.fill(f64::NAN);

@@ -35,22 +35,8 @@ impl ConeWorkspace {
         impulse: &[f64],
         selection: ConeSelection,
     ) -> Result<ConeAnswer, LcpError> {
-        let mut answer = self.judge_given(problem, impulse)?;
-        if selection == ConeSelection::First || answer.status != LcpStatus::Solved {
-            return Ok(answer);
-        }
-        if answer.family == 0 {
-            answer.selection = ConeSelection::Even;
-            return Ok(answer);
-        }
-        let mut even = answer;
-        if self.try_branch(problem, &mut even) {
-            return Ok(self.counted(even));
-        }
-        let steps = self.n_newton_steps;
-        answer = self.judge_given(problem, impulse)?;
-        self.n_newton_steps += steps;
-        Ok(self.counted(answer))
+        let is_isolated = |_: &mut Self, answer: &ConeAnswer| answer.family == 0;
+        self.take_by(problem, impulse, selection, is_isolated, Self::try_branch)
     }
 
     /// Takes a solution as [`take`](Self::take) does, and moves among impulses that make one velocity, too: to
@@ -65,16 +51,37 @@ impl ConeWorkspace {
         impulse: &[f64],
         selection: ConeSelection,
     ) -> Result<ConeAnswer, LcpError> {
+        let is_isolated =
+            |own: &mut Self, _: &ConeAnswer| !own.even.is_free(&own.system, &own.start, &own.modes);
+        self.take_by(
+            problem,
+            impulse,
+            selection,
+            is_isolated,
+            Self::settle_on_branch,
+        )
+    }
+
+    /// Takes a solution as it is where nothing else or no other is asked for, else the even one to which a branch
+    /// leads.
+    fn take_by(
+        &mut self,
+        problem: &ConeProblem<'_>,
+        impulse: &[f64],
+        selection: ConeSelection,
+        is_isolated: fn(&mut Self, &ConeAnswer) -> bool,
+        branch: fn(&mut Self, &ConeProblem<'_>, &mut ConeAnswer) -> bool,
+    ) -> Result<ConeAnswer, LcpError> {
         let mut answer = self.judge_given(problem, impulse)?;
         if selection == ConeSelection::First || answer.status != LcpStatus::Solved {
             return Ok(answer);
         }
-        if !self.even.is_free(&self.system, &self.start, &self.modes) {
+        if is_isolated(self, &answer) {
             answer.selection = ConeSelection::Even;
             return Ok(answer);
         }
         let mut even = answer;
-        if self.settle_on_branch(problem, &mut even) {
+        if branch(self, problem, &mut even) {
             return Ok(self.counted(even));
         }
         let steps = self.n_newton_steps;
