@@ -16,6 +16,7 @@ NEEDED = {
     "02-what-was-mujocos-answer-worth": ["mujoco"],
     "03-same-robot-three-engines": ["mujoco"],
     "04-ambiguity-map": ["matplotlib"],
+    "05-bank-shot": ["jax", "matplotlib"],
     "06-pool-break": ["matplotlib"],
     "07-dropped-phone": ["matplotlib"],
     "08-biped-landing": ["mujoco", "matplotlib"],

@@ -33,7 +33,7 @@ def same(one: Any, row: np.ndarray) -> bool:
 @pytest.mark.parametrize("law", ONE_ANSWER)
 def test_a_row_has_the_derivative_of_a_single_impact_bit_for_bit(law: str) -> None:
     compared = 0
-    for seed in range(12):
+    for seed in range(40):
         impact, velocities, options = case(law, seed)
         plain = impact.resolve_batch(velocities, law, **options)
         batch = impact.resolve_batch(velocities, law, derivative=ALL, **options)
@@ -64,7 +64,7 @@ def test_a_row_has_the_derivative_of_a_single_impact_bit_for_bit(law: str) -> No
             else:
                 assert same(single["pieces"][0]["dv_dv"], found.dv_dv[i])
             compared += 1
-    assert compared >= 12
+    assert compared >= 100
 
 
 @pytest.mark.parametrize("law", ONE_ANSWER)

@@ -215,7 +215,6 @@ def made(
     table: _native._Table,
     widths: tuple[int, int, int],
     on_error: str,
-    asked: _gradients.Asked | None = None,
     source: _gradients.Source | None = None,
 ) -> Batch:
     """A batch from the columns of the extension module."""
@@ -226,7 +225,7 @@ def made(
     v, j, c, energy, audit = (
         column.reshape(size, width) for column, width in zip(columns, (*widths, 2, 5))
     )
-    jacobian = None if asked is None else _gradients.jacobian(columns, asked, widths[:2], reasons)
+    jacobian = None if source is None else _gradients.jacobian(columns, source, reasons)
     return Batch(v, j, c, energy, audit, status, dict(failed), jacobian, source)
 
 

@@ -32,6 +32,13 @@ ARGUMENTS = ("velocity", "friction", "restitution", "mass_matrix", "rows")
 _ADDED = 11
 
 
+#: Of a request: no Jacobian.
+_NO_MATRICES = {"velocity": False, "friction": False, "restitution": False, "impulses": False}
+
+#: Of a request: no product with a cotangent beside that of the velocity.
+_NO_PRODUCTS = {"mass": False, "rows": False, "coefficients": False}
+
+
 class Asked(NamedTuple):
     """What the extension module is asked of derivatives."""
 
@@ -85,7 +92,7 @@ def asked(derivative: Any, piece: Any) -> Asked | None:
         given = given.get("wrt", True)
     names = list(WRT[:3]) if given is True else _names(given, "derivative", WRT)
     velocity, friction, restitution, impulses = (name in names for name in WRT)
-    return Asked(velocity, friction, restitution, impulses, float(tolerance), own, True, False, False, False)
+    return Asked(velocity, friction, restitution, impulses, float(tolerance), own, False, False, False, False)
 
 
 def pulled(wrt: Any, basis: Asked | None, piece: Any = "own") -> Asked:
@@ -97,9 +104,8 @@ def pulled(wrt: Any, basis: Asked | None, piece: Any = "own") -> Asked:
         "coefficients": "friction" in names or "restitution" in names,
     }
     if basis is not None:
-        nothing = {"velocity": False, "friction": False, "restitution": False, "impulses": False}
-        return basis._replace(**nothing, **gradient, margin=False)
-    return Asked(False, False, False, False, TOLERANCE, own_piece(piece), True, **gradient)
+        return basis._replace(**_NO_MATRICES, **gradient)
+    return Asked(False, False, False, False, TOLERANCE, own_piece(piece), False, **gradient)
 
 
 class _Arrays:
@@ -138,10 +144,17 @@ class BatchJacobian(_Arrays):
         Impulses on the contact rows by the velocity before; NaN where contacts depend on each other.
     klass : ndarray of shape (N,)
         Index into ``carom.CLASSES``; 254 where there is no derivative, 255 for an error.
-    margin : ndarray of shape (N,)
-        Part of the velocity by which it can change without a decision of the law; NaN if none is known.
     reasons : dict
         Why there is no derivative, by row.
+    source : object
+        What `margin` is computed from.
+
+    Attributes
+    ----------
+    margin : ndarray of shape (N,)
+        Part of the velocity by which it can change without a decision of the law; NaN if none is known.
+        With friction a margin may cost several times as much as the matrices: all are computed when the
+        attribute is first read.
 
     Examples
     --------
@@ -152,7 +165,7 @@ class BatchJacobian(_Arrays):
     (array([-0.5,  1. ]), ['smooth', 'smooth'])
     """
 
-    _names = ("dv_dv", "dv_dfriction", "dv_drestitution", "dimpulses_dv", "klass", "margin")
+    _names = ("dv_dv", "dv_dfriction", "dv_drestitution", "dimpulses_dv", "klass")
 
     def __init__(
         self,
@@ -161,16 +174,29 @@ class BatchJacobian(_Arrays):
         dv_drestitution: Floats | None,
         dimpulses_dv: Floats | None,
         klass: NDArray[np.uint8],
-        margin: Floats,
         reasons: dict[int, str],
+        source: Source,
     ) -> None:
         self.dv_dv = dv_dv
         self.dv_dfriction = dv_dfriction
         self.dv_drestitution = dv_drestitution
         self.dimpulses_dv = dimpulses_dv
         self.klass = klass
-        self.margin = margin
         self.reasons = reasons
+        self._source = source
+        self._margin: Floats | None = None
+
+    @property
+    def margin(self) -> Floats:
+        """Part of the velocity by which it can change without a decision of the law; NaN if none is known."""
+        if self._margin is None:
+            alone = self._source.asked._replace(**_NO_MATRICES, **_NO_PRODUCTS, margin=True)
+            self._margin = self._source.table(alone, None)[0][-_ADDED + 1]
+        return self._margin
+
+    def _told(self) -> list[tuple[str, Any]]:
+        # Showing a batch costs nothing: a margin that nobody has read stays out.
+        return [*super()._told(), ("margin", self._margin)]
 
     def __len__(self) -> int:
         return len(self.klass)
@@ -235,11 +261,12 @@ def _shaped(column: Floats, size: int, *shape: int) -> Floats:
 
 
 def jacobian(
-    columns: Sequence[Floats], asked: Asked, sizes: tuple[int, int], reasons: Sequence[tuple[int, str]]
+    columns: Sequence[Floats], source: Source, reasons: Sequence[tuple[int, str]]
 ) -> BatchJacobian:
     """Derivatives from the last columns of the extension module."""
-    n, r = sizes
-    klass, margin, velocity, friction, restitution, impulses = columns[-_ADDED:][:6]
+    asked = source.asked
+    n, r = source.sizes
+    klass, _, velocity, friction, restitution, impulses = columns[-_ADDED:][:6]
     size = len(klass)
     return BatchJacobian(
         _shaped(velocity, size, n, n) if asked.velocity else None,
@@ -247,8 +274,8 @@ def jacobian(
         _shaped(restitution, size, n, -1) if asked.restitution else None,
         _shaped(impulses, size, r, n) if asked.impulses else None,
         class_numbers(klass),
-        margin,
         dict(reasons),
+        source,
     )
 
 

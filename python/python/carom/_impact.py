@@ -344,7 +344,7 @@ class Impact:
             table = self._native.resolve_batch(v, word(law, "law"), options, workers)
             return made(table, widths, on_error)
         source = _Batched(self, v.copy(), word(law, "law"), options, workers, asked)
-        return made(source.table(asked, None), widths, on_error, asked, source)
+        return made(source.table(asked, None), widths, on_error, source)
 
     def resolve_vjp(
         self,
@@ -380,7 +380,7 @@ class Impact:
         Returns
         -------
         tuple of Batch and Cotangents
-            The outcomes, whose `Batch.jacobian` has classes and margins alone, and the products.
+            The outcomes, whose `Batch.jacobian` has classes and margins but no matrix, and the products.
 
         Raises
         ------
@@ -401,7 +401,7 @@ class Impact:
         source = _Batched(self, v.copy(), word(law, "law"), options, count(threads, "threads"), asked)
         table = source.table(asked, w)
         widths = (self.n, len(self._jacobian), len(self._constraints))
-        batch = made(table, widths, "status", asked, source)
+        batch = made(table, widths, "status", source)
         return batch, _gradients.cotangents(table[0], wrt, widths[:2])
 
     def outcomes(
@@ -845,7 +845,7 @@ def resolve_many(
     if asked is None:
         return made(source.table(None, None), (n, r, 0), on_error)
     source = source.copied()
-    return made(source.table(asked, None), (n, r, 0), on_error, asked, source)
+    return made(source.table(asked, None), (n, r, 0), on_error, source)
 
 
 def _coefficients(value: ArrayLike, name: str, size: int, c: int) -> Floats:

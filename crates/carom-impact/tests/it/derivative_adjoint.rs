@@ -14,7 +14,7 @@ use carom_numeric::random::CounterRng;
 use nalgebra::{DMatrix, DVector, dmatrix, dvector};
 
 /// Random problems of each law.
-const N_PROBLEMS: u64 = 150;
+const N_PROBLEMS: u64 = 1000;
 
 /// Difference of a product with an adjoint from that with the derivative, over the sum of its terms.
 const SAME_PRODUCT: f64 = 1e-11;
