@@ -7,10 +7,12 @@ shortest of several turns: whatever else the machine does makes them longer, nev
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import sys
 import time
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -122,10 +124,10 @@ def gradients() -> None:
 
 
 def _jax_line() -> None:
-    import jax
-
     from . import jax as carom_jax
 
+    # JAX has types for some of its functions only.
+    jax: Any = importlib.import_module("jax")
     jax.config.update("jax_enable_x64", True)
     impact, _ = _random_impact(18, 4, 3)
     velocities = np.random.default_rng(3).normal(size=(4096, 18))

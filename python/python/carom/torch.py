@@ -91,7 +91,7 @@ class _Pulled(torch.autograd.Function):
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
         ctx.set_materialize_grads(False)
 
-    backward = staticmethod(torch.autograd.function.once_differentiable(_refused))
+    backward: Any = staticmethod(torch.autograd.function.once_differentiable(_refused))
 
     @staticmethod
     def vmap(info: Any, in_dims: Any, pure: Any, *tensors: Any) -> Any:
