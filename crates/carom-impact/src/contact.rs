@@ -14,6 +14,21 @@ use std::sync::OnceLock;
 const DUPLICATE_TOLERANCE: f64 = 1e-11;
 
 /// A closed contact, in generalized coordinates.
+///
+/// # Examples
+///
+/// ```
+/// use carom_impact::Contact;
+/// use carom_metric::Covector;
+/// // A point mass (x, y) over a rough floor.
+/// let contact = Contact {
+///     normal: Covector::from_slice(&[0.0, 1.0]),
+///     tangents: vec![Covector::from_slice(&[1.0, 0.0])],
+///     friction: 0.3,
+///     restitution: 0.5,
+/// };
+/// assert_eq!(contact.n_rows(), 2);
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Contact {

@@ -17,6 +17,16 @@ use smallvec::smallvec;
 const RANK_TOLERANCE: f64 = 1e-12;
 
 /// Rule for the contacts that close in a perfectly inelastic impact.
+///
+/// # Examples
+///
+/// ```
+/// use carom_impact::{Plastic, PlasticRule};
+/// let law = Plastic {
+///     rule: PlasticRule::ProjectAll { allow_adhesion: true },
+/// };
+/// assert_ne!(law, Plastic::default());
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum PlasticRule {
     /// $0 \le \lambda \perp b + G\lambda \ge 0$: the metric projection of the momentum onto the

@@ -15,6 +15,20 @@ pub(crate) type Numbers = SmallVec<[f64; 8]>;
 ///
 /// Laws see it in whitened coordinates and multiplied by a power of two that brings the momentum
 /// to about unit norm, so that nothing depends on units and nothing overflows.
+///
+/// # Examples
+///
+/// ```
+/// use carom_impact::{Contact, ContactSet, ImpactProblem};
+/// use carom_metric::{Covector, KineticMetric, Tangent};
+/// use nalgebra::DMatrix;
+/// let metric = KineticMetric::new(DMatrix::identity(2, 2))?;
+/// let floor = Contact::frictionless(Covector::from_slice(&[0.0, 1.0]));
+/// let contacts = ContactSet::new(&metric, vec![floor])?;
+/// assert!(ImpactProblem::new(&contacts, Tangent::from_slice(&[3.0, -2.0]))?.is_approaching());
+/// assert!(!ImpactProblem::new(&contacts, Tangent::from_slice(&[3.0, 2.0]))?.is_approaching());
+/// # Ok::<(), carom_impact::ImpactError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct ImpactProblem<'a> {
     contacts: &'a ContactSet<'a>,

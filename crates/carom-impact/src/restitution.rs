@@ -11,6 +11,15 @@ use crate::{ImpactError, ImpactProblem};
 /// $\Delta E$ the energy that the event loses. For one contact it is Newton's coefficient.
 ///
 /// [`new`](Self::new) checks it; a value that was deserialized is checked by the law that uses it.
+///
+/// # Examples
+///
+/// ```
+/// use carom_impact::EnergeticRestitution;
+/// assert_eq!(EnergeticRestitution::new(0.5)?.value(), 0.5);
+/// assert!(EnergeticRestitution::new(1.5).is_err());
+/// # Ok::<(), carom_impact::ImpactError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(transparent))]

@@ -68,6 +68,29 @@ impl ImpactLaw for Routh {
 ///
 /// The physics of [`Routh`], for one contact with two tangents; the problem of two bodies is
 /// built by [`BodyPair`](crate::two_body::BodyPair).
+///
+/// # Examples
+///
+/// ```
+/// use carom_impact::{Contact, ContactSet, ImpactLaw, ImpactProblem, TwoBody};
+/// use carom_metric::{Covector, KineticMetric, Tangent};
+/// use nalgebra::DMatrix;
+/// let metric = KineticMetric::new(DMatrix::identity(3, 3))?;
+/// let floor = Contact {
+///     normal: Covector::from_slice(&[0.0, 0.0, 1.0]),
+///     tangents: vec![
+///         Covector::from_slice(&[1.0, 0.0, 0.0]),
+///         Covector::from_slice(&[0.0, 1.0, 0.0]),
+///     ],
+///     friction: 0.5,
+///     restitution: 0.5,
+/// };
+/// let contacts = ContactSet::new(&metric, vec![floor])?;
+/// let problem = ImpactProblem::new(&contacts, Tangent::from_slice(&[3.0, 0.0, -2.0]))?;
+/// let outcome = TwoBody::default().resolve(&problem)?;
+/// assert!((&outcome.velocity_plus.0 - nalgebra::dvector![1.5, 0.0, 1.0]).amax() < 1e-14);
+/// # Ok::<(), carom_impact::ImpactError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(transparent))]

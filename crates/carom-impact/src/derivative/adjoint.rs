@@ -21,6 +21,28 @@ use std::sync::Arc;
 const KEPT: f64 = 1e-9;
 
 /// The quantities whose cotangents are wanted beside that of the velocity before.
+///
+/// # Examples
+///
+/// ```
+/// use carom_impact::{Contact, ContactSet, ImpactProblem, derivative::{Gradient, Wrt, differentiate}, frictional::MoreauNewton};
+/// use carom_metric::{Covector, KineticMetric, Tangent};
+/// use nalgebra::DMatrix;
+/// let metric = KineticMetric::new(DMatrix::identity(2, 2))?;
+/// let floor = Contact {
+///     normal: Covector::from_slice(&[0.0, 1.0]),
+///     tangents: vec![Covector::from_slice(&[1.0, 0.0])],
+///     friction: 0.5,
+///     restitution: 0.5,
+/// };
+/// let contacts = ContactSet::new(&metric, vec![floor])?;
+/// let problem = ImpactProblem::new(&contacts, Tangent::from_slice(&[3.0, -2.0]))?;
+/// let (_, derivative) = differentiate(&MoreauNewton::default(), &problem, &Wrt::ALL, 1e-9)?;
+/// // Gradient of the sliding velocity after.
+/// let found = derivative.pull_back_to(&nalgebra::dvector![1.0, 0.0], Gradient::ALL)?;
+/// assert!((found.friction[0] + 3.0).abs() < 1e-14);
+/// # Ok::<(), carom_impact::ImpactError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gradient {
     /// The mass matrix.

@@ -127,6 +127,32 @@ impl Wrt {
 }
 
 /// A direction in which the data of an impact change. What is `None` does not change.
+///
+/// # Examples
+///
+/// ```
+/// use carom_impact::{Contact, ContactSet, ImpactProblem, derivative::{Direction, Wrt, differentiate}, frictional::MoreauNewton};
+/// use carom_metric::{Covector, KineticMetric, Tangent};
+/// use nalgebra::DMatrix;
+/// let metric = KineticMetric::new(DMatrix::identity(2, 2))?;
+/// let floor = Contact {
+///     normal: Covector::from_slice(&[0.0, 1.0]),
+///     tangents: vec![Covector::from_slice(&[1.0, 0.0])],
+///     friction: 0.5,
+///     restitution: 0.5,
+/// };
+/// let contacts = ContactSet::new(&metric, vec![floor])?;
+/// let problem = ImpactProblem::new(&contacts, Tangent::from_slice(&[3.0, -2.0]))?;
+/// let (_, derivative) = differentiate(&MoreauNewton::default(), &problem, &Wrt::ALL, 1e-9)?;
+/// // More friction by 1 takes the normal impulse 3 off the sliding velocity.
+/// let direction = Direction {
+///     friction: Some(nalgebra::dvector![1.0]),
+///     ..Direction::default()
+/// };
+/// let along = derivative.along(&direction)?.and_then(|found| found.velocity_plus);
+/// assert!(along.is_some_and(|change| (change - nalgebra::dvector![-3.0, 0.0]).amax() < 1e-14));
+/// # Ok::<(), carom_impact::ImpactError>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Direction {
     /// Change of the velocity before (n). Under constraints it satisfies $dA v + A dv = 0$.

@@ -6,6 +6,18 @@ use crate::ImpactError;
 /// The shape of the friction cones $\lVert\lambda_t\rVert \le \mu\lambda_n$ of spatial contacts.
 ///
 /// In the plane both are the same, and exact.
+///
+/// # Examples
+///
+/// ```
+/// use carom_impact::frictional::{AnitescuPotra, FrictionCone};
+/// let law = AnitescuPotra {
+///     friction_cone: FrictionCone::Polygon(8),
+///     ..AnitescuPotra::default()
+/// };
+/// assert_eq!(law.friction_cone.directions(), Some(8));
+/// assert_eq!(FrictionCone::default().directions(), None);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]

@@ -94,6 +94,31 @@ pub enum CapDistribution {
 /// Algorithm 1 makes one step more than its limit says, and the closing step of Algorithm 2 is
 /// the identity on an impact that has ended only if steps have one solution. Here the limit is
 /// the number of steps, and the closing step is applied to samples that have not ended.
+///
+/// # Examples
+///
+/// ```
+/// use carom_impact::{Contact, ContactSet, ImpactProblem, SetValuedLaw, frictional::SetValued};
+/// use carom_metric::{Covector, KineticMetric, Tangent};
+/// use nalgebra::DMatrix;
+/// let metric = KineticMetric::new(DMatrix::identity(2, 2))?;
+/// let floor = Contact {
+///     normal: Covector::from_slice(&[0.0, 1.0]),
+///     tangents: vec![Covector::from_slice(&[1.0, 0.0])],
+///     friction: 0.5,
+///     restitution: 0.5,
+/// };
+/// let contacts = ContactSet::new(&metric, vec![floor])?;
+/// let problem = ImpactProblem::new(&contacts, Tangent::from_slice(&[3.0, -2.0]))?;
+/// let law = SetValued {
+///     samples: 64,
+///     ..SetValued::default()
+/// };
+/// let outcomes = law.resolve_all(&problem)?;
+/// let energies = outcomes.outcomes.iter().map(|outcome| outcome.audit.energy_plus_j);
+/// assert!(energies.into_iter().all(|energy| energy <= 6.5));
+/// # Ok::<(), carom_impact::ImpactError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]

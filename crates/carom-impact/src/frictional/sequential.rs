@@ -27,6 +27,30 @@ const PATIENCE: u64 = 1000;
 /// or slides on in one direction. The diagnostics name them.
 ///
 /// Ivanov 1995; Halm & Posa, Section 1.1.
+///
+/// # Examples
+///
+/// ```
+/// use carom_impact::{Contact, ContactSet, ImpactLaw, ImpactProblem, frictional::Sequential};
+/// use carom_metric::{Covector, KineticMetric, Tangent};
+/// use nalgebra::DMatrix;
+/// let metric = KineticMetric::new(DMatrix::identity(2, 2))?;
+/// let floor = Contact {
+///     normal: Covector::from_slice(&[0.0, 1.0]),
+///     tangents: vec![Covector::from_slice(&[1.0, 0.0])],
+///     friction: 0.5,
+///     restitution: 0.5,
+/// };
+/// let contacts = ContactSet::new(&metric, vec![floor])?;
+/// let problem = ImpactProblem::new(&contacts, Tangent::from_slice(&[3.0, -2.0]))?;
+/// let law = Sequential {
+///     order: vec![0],
+///     ..Sequential::default()
+/// };
+/// let outcome = law.resolve(&problem)?;
+/// assert!((&outcome.velocity_plus.0 - nalgebra::dvector![2.0, 0.0]).amax() < 1e-14);
+/// # Ok::<(), carom_impact::ImpactError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]

@@ -36,6 +36,27 @@ const OUTCOME_WORK: u64 = 20_000;
 /// [`selection`](Self::selection) takes a member.
 ///
 /// Halm & Posa, Eq. (31).
+///
+/// # Examples
+///
+/// ```
+/// use carom_impact::{Contact, ContactSet, ImpactLaw, ImpactProblem, frictional::AnitescuPotra};
+/// use carom_metric::{Covector, KineticMetric, Tangent};
+/// use nalgebra::DMatrix;
+/// let metric = KineticMetric::new(DMatrix::identity(2, 2))?;
+/// let floor = Contact {
+///     normal: Covector::from_slice(&[0.0, 1.0]),
+///     tangents: vec![Covector::from_slice(&[1.0, 0.0])],
+///     friction: 0.5,
+///     restitution: 0.5,
+/// };
+/// let contacts = ContactSet::new(&metric, vec![floor])?;
+/// let problem = ImpactProblem::new(&contacts, Tangent::from_slice(&[3.0, -2.0]))?;
+/// // Friction takes half of the normal impulse 2 off the sliding velocity 3.
+/// let outcome = AnitescuPotra::default().resolve(&problem)?;
+/// assert!((&outcome.velocity_plus.0 - nalgebra::dvector![2.0, 0.0]).amax() < 1e-14);
+/// # Ok::<(), carom_impact::ImpactError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
@@ -77,6 +98,27 @@ impl ImpactLaw for AnitescuPotra {
 ///
 /// With friction, or with different restitutions, kinetic energy may grow (Kane & Levinson 1985): the audit
 /// says so ([`energy_gain`](crate::Audit::energy_gain)).
+///
+/// # Examples
+///
+/// ```
+/// use carom_impact::{Contact, ContactSet, ImpactLaw, ImpactProblem, frictional::MoreauNewton};
+/// use carom_metric::{Covector, KineticMetric, Tangent};
+/// use nalgebra::DMatrix;
+/// let metric = KineticMetric::new(DMatrix::identity(2, 2))?;
+/// let floor = Contact {
+///     normal: Covector::from_slice(&[0.0, 1.0]),
+///     tangents: vec![Covector::from_slice(&[1.0, 0.0])],
+///     friction: 0.5,
+///     restitution: 0.5,
+/// };
+/// let contacts = ContactSet::new(&metric, vec![floor])?;
+/// let problem = ImpactProblem::new(&contacts, Tangent::from_slice(&[3.0, -2.0]))?;
+/// // It rebounds with half its speed, so the normal impulse is 3 and friction takes 1.5.
+/// let outcome = MoreauNewton::default().resolve(&problem)?;
+/// assert!((&outcome.velocity_plus.0 - nalgebra::dvector![1.5, 1.0]).amax() < 1e-14);
+/// # Ok::<(), carom_impact::ImpactError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]

@@ -63,6 +63,28 @@ use parts::Parts;
 const COARSE: f64 = 0.1;
 
 /// Numeric knobs of [`judge`].
+///
+/// # Examples
+///
+/// ```
+/// use carom_impact::judge::{JudgeOptions, judge};
+/// use carom_impact::{Contact, ContactSet, ImpactProblem};
+/// use carom_metric::{Covector, KineticMetric, Tangent};
+/// use nalgebra::DMatrix;
+/// let metric = KineticMetric::new(DMatrix::identity(2, 2))?;
+/// let floor = Contact::frictionless(Covector::from_slice(&[0.0, 1.0]));
+/// let contacts = ContactSet::new(&metric, vec![floor])?;
+/// let problem = ImpactProblem::new(&contacts, Tangent::from_slice(&[3.0, -2.0]))?;
+/// let options = JudgeOptions {
+///     tolerance: 1e-9,
+///     samples: 0,
+///     ..JudgeOptions::default()
+/// };
+/// // An outcome that came back faster than it went in.
+/// let judgement = judge(&problem, &Tangent::from_slice(&[3.0, 2.5]), &options)?;
+/// assert!(judgement.energy_ratio.is_some_and(|ratio| ratio > 1.5));
+/// # Ok::<(), carom_impact::ImpactError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct JudgeOptions {
     /// Distance up to which an outcome counts as the same, in (0, 1).

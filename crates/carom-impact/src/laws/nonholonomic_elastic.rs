@@ -5,6 +5,23 @@ use crate::{ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, Nonholonomic, 
 
 /// Reflection inside the velocities that the constraints admit (`nonholonomic-elastic`), the law
 /// [`Restitution::Elastic`].
+///
+/// # Examples
+///
+/// ```
+/// use carom_impact::{Contact, ContactSet, ImpactLaw, ImpactProblem, NonholonomicElastic};
+/// use carom_metric::{Covector, KineticMetric, Tangent};
+/// use nalgebra::DMatrix;
+/// let metric = KineticMetric::new(DMatrix::identity(2, 2))?;
+/// let wall = Contact::frictionless(Covector::from_slice(&[1.0, 0.0]));
+/// // A blade that moves along (2, 1) only.
+/// let blade = vec![Covector::from_slice(&[1.0, -2.0])];
+/// let contacts = ContactSet::constrained(&metric, vec![wall], blade)?;
+/// let problem = ImpactProblem::new(&contacts, Tangent::from_slice(&[-2.0, -1.0]))?;
+/// let outcome = NonholonomicElastic::default().resolve(&problem)?;
+/// assert!((&outcome.velocity_plus.0 - nalgebra::dvector![2.0, 1.0]).amax() < 1e-14);
+/// # Ok::<(), carom_impact::ImpactError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]

@@ -5,6 +5,23 @@ use crate::{ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, Nonholonomic, 
 
 /// Newton's restitution inside the velocities that the constraints admit
 /// (`nonholonomic-newton`), the law [`Restitution::Newton`].
+///
+/// # Examples
+///
+/// ```
+/// use carom_impact::{Contact, ContactSet, ImpactLaw, ImpactProblem, NonholonomicNewton};
+/// use carom_metric::{Covector, KineticMetric, Tangent};
+/// use nalgebra::DMatrix;
+/// let metric = KineticMetric::new(DMatrix::identity(2, 2))?;
+/// let wall = Contact::frictionless(Covector::from_slice(&[1.0, 0.0]));
+/// // A blade that moves along (2, 1) only.
+/// let blade = vec![Covector::from_slice(&[1.0, -2.0])];
+/// let contacts = ContactSet::constrained(&metric, vec![wall], blade)?;
+/// let problem = ImpactProblem::new(&contacts, Tangent::from_slice(&[-2.0, -1.0]))?;
+/// let outcome = NonholonomicNewton { restitution: 0.5 }.resolve(&problem)?;
+/// assert!((&outcome.velocity_plus.0 - nalgebra::dvector![1.0, 0.5]).amax() < 1e-14);
+/// # Ok::<(), carom_impact::ImpactError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]

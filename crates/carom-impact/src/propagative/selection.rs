@@ -10,6 +10,18 @@ const TIE_TOLERANCE: f64 = 1e-9;
 ///
 /// Ties are broken by the lowest contact index, so that symmetric problems have the same answer
 /// on every machine.
+///
+/// # Examples
+///
+/// ```
+/// use carom_impact::{Propagative, Selection};
+/// // The contact with index 1 is hit first wherever it approaches.
+/// let law = Propagative {
+///     selection: Selection::Priority(vec![1, 0]),
+///     ..Propagative::default()
+/// };
+/// assert_ne!(law, Propagative::default());
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]

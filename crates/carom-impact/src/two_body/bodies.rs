@@ -7,6 +7,22 @@ use carom_metric::{Covector, Tangent};
 use nalgebra::{DMatrix, Matrix3, Vector3};
 
 /// A rigid body at the instant of an impact, all in world axes.
+///
+/// # Examples
+///
+/// ```
+/// use carom_impact::two_body::RigidBody;
+/// use nalgebra::{Matrix3, Vector3};
+/// // A ball of 0.1 kg and radius 0.02 m that falls and spins.
+/// let ball = RigidBody {
+///     mass: 0.1,
+///     inertia: Matrix3::identity() * (0.4 * 0.1 * 0.02 * 0.02),
+///     center: Vector3::new(0.0, 0.0, 0.02),
+///     velocity: Vector3::new(0.0, 0.0, -1.0),
+///     angular_velocity: Vector3::new(0.0, 30.0, 0.0),
+/// };
+/// assert!(ball.inertia.trace() > 0.0);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RigidBody {
     /// Mass, kg.
@@ -24,6 +40,24 @@ pub struct RigidBody {
 /// One or two rigid bodies and their contact; without a second body the first one hits a fixed
 /// half-space. It becomes an [`ImpactProblem`](crate::ImpactProblem) in the generalized velocity
 /// $(V_1, \omega_1, V_2, \omega_2)$, world axes, of length 6 or 12.
+///
+/// # Examples
+///
+/// ```
+/// use carom_impact::two_body::{BodyPair, RigidBody};
+/// use nalgebra::{Matrix3, Vector3};
+/// let ball = RigidBody {
+///     mass: 0.1,
+///     inertia: Matrix3::identity() * 1.6e-5,
+///     center: Vector3::new(0.0, 0.0, 0.02),
+///     velocity: Vector3::new(0.0, 0.0, -1.0),
+///     angular_velocity: Vector3::zeros(),
+/// };
+/// // It hits a fixed floor; the normal's length does not matter.
+/// let pair = BodyPair::new(ball, None, Vector3::zeros(), Vector3::new(0.0, 0.0, 2.0))?;
+/// assert_eq!(pair.frame().column(2), Vector3::z());
+/// # Ok::<(), carom_impact::ImpactError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BodyPair {
     /// The body that the normal points into.

@@ -47,6 +47,20 @@ pub enum Recompression {
 }
 
 /// Options of a two-body impact.
+///
+/// # Examples
+///
+/// ```
+/// use carom_impact::Routh;
+/// use carom_impact::two_body::{ImpactOptions, RestitutionLaw};
+/// let law = Routh {
+///     options: ImpactOptions {
+///         restitution_law: RestitutionLaw::Poisson,
+///         ..ImpactOptions::default()
+///     },
+/// };
+/// assert_eq!(law.options.restitution_law.name(), "poisson");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
