@@ -19,6 +19,15 @@ const IDENTIFIABLE_FALL: f64 = 1.92;
 const FEWEST_OF_A_TOSS: usize = 3;
 
 /// Options of a fit.
+///
+/// # Examples
+///
+/// ```
+/// use carom_fit::FitOptions;
+/// // Intervals over 100 resamples of the tosses, the same ones for the same seed.
+/// let options = FitOptions::new(100, 7);
+/// assert_eq!((options.bootstrap, options.seed, options.details), (100, 7, true));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FitOptions {

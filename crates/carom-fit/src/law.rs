@@ -6,6 +6,16 @@ use carom_impact::two_body::RestitutionLaw;
 use carom_impact::{ImpactLaw, Plastic, Routh};
 
 /// A law of prediction.
+///
+/// # Examples
+///
+/// ```
+/// use carom_fit::{FitLaw, Parameter};
+/// let plastic = FitLaw::by_name("plastic");
+/// assert_eq!(plastic, Some(FitLaw::Plastic));
+/// // A law without friction and restitution knows the inertia alone.
+/// assert_eq!(FitLaw::Plastic.uses(), [Parameter::Inertia]);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FitLaw {

@@ -13,6 +13,25 @@
 //!
 //! An impact on a fixed plane depends on the mass and the inertia only through their ratio, so the mass is
 //! not identifiable. The factor on the inertia is, but a shorter lever arm of the contact does the same.
+//!
+//! # Examples
+//!
+//! ```
+//! use carom_fit::{Setup, read_poses};
+//!
+//! fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     let setup = Setup::from_toml(
+//!         "[body]\nmass = 0.37\ninertia = 8.1e-4\nhalf_extents = [0.0524, 0.0524, 0.0524]\n\
+//!          [plane]\nnormal = [0.0, 0.0, 1.0]\noffset = \"estimate\"\n\
+//!          [flight]\ngravity = \"estimate\"\n",
+//!     )?;
+//!     assert_eq!(setup.body.vertices.len(), 8);
+//!     // Errors name the line and the column.
+//!     let error = read_poses("toss,t,x,y,z,qw,qx,qy,qz\n1,0,0,0,high,1,0,0,0\n".as_bytes()).unwrap_err();
+//!     assert!(error.to_string().starts_with("line 2: column `z`"));
+//!     Ok(())
+//! }
+//! ```
 
 mod bootstrap;
 mod config;

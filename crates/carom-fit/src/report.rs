@@ -22,6 +22,16 @@ const SET_SAMPLES: u64 = 256;
 const SET_DISTANCE: f64 = 0.05;
 
 /// A law to fit or to score.
+///
+/// # Examples
+///
+/// ```
+/// use carom_fit::{FitLaw, Parameter, Parameters, Request};
+/// let free = [Parameter::Restitution, Parameter::Friction];
+/// // Anitescu and Potra's law has no restitution: its friction is all that is fitted.
+/// let request = Request::new(FitLaw::AnitescuPotra, &free, Parameters::NONE);
+/// assert_eq!(request.free, [Parameter::Friction]);
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Request {
     /// The law.

@@ -8,6 +8,24 @@ use carom_variational::{ExactFlight, Flight, RigidBody, State};
 use nalgebra::{Matrix3, Vector3};
 
 /// A tracked body: inertia and the vertices of its convex hull.
+///
+/// # Examples
+///
+/// ```
+/// use carom_fit::Body;
+/// use nalgebra::{Matrix3, Vector3};
+/// let half = 0.05_f64;
+/// let signs = [-1.0, 1.0];
+/// let mut corners = Vec::new();
+/// for (x, y, z) in signs.iter().flat_map(|x| signs.map(|y| signs.map(|z| (*x, y, z)))).flatten() {
+///     corners.push(half * Vector3::new(x, y, z));
+/// }
+/// // A cube of 0.3 kg: J = m a²/6 with the edge a.
+/// let inertia = 0.3 * (2.0 * half).powi(2) / 6.0;
+/// let die = Body::new(0.3, Matrix3::identity() * inertia, corners)?;
+/// assert!((die.rigid.moments() / 5e-4 - Vector3::repeat(1.0)).norm() < 1e-12);
+/// # Ok::<(), carom_fit::FitError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Body {
     /// Mass and inertia about the center of mass, body axes.
@@ -140,6 +158,18 @@ pub struct PlaneSetup {
 }
 
 /// Thresholds that decide what is an isolated impact.
+///
+/// # Examples
+///
+/// ```
+/// use carom_fit::DetectOptions;
+/// // Vertices within 2 mm touch; 5 to 12 poses of flight on either side.
+/// let options = DetectOptions::new(0.002, 5, 12, 3)?;
+/// assert_eq!(options.most, 12);
+/// let error = DetectOptions::new(0.002, 5, 4, 3).unwrap_err();
+/// assert!(error.to_string().contains("detect.most"));
+/// # Ok::<(), carom_fit::FitError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct DetectOptions {

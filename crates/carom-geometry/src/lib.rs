@@ -34,6 +34,21 @@
 //! becomes $\rho_C - \varepsilon d/\lvert d\rvert$: the gap shrinks by $\varepsilon$ and
 //! $\chi = \rho_C\times d$ does not change at all. Rounding therefore never changes the direction
 //! of an impulse, and an edge or a face on the plane stays one: see [`ContactPatch`].
+//!
+//! # Examples
+//!
+//! ```
+//! use carom_geometry::nalgebra::Vector3;
+//! use carom_geometry::{Ellipsoid, GeometryError, MassProperties};
+//!
+//! fn main() -> Result<(), GeometryError> {
+//!     // An ellipsoid of 1 kg with semi-axes of 2 m, 3 m and 4 m.
+//!     let shape = Ellipsoid::new([2.0, 3.0, 4.0], Vector3::zeros())?;
+//!     let mass = MassProperties::ellipsoid(&shape, 1.0)?;
+//!     assert!((mass.inertia()[(0, 0)] - (9.0 + 16.0) / 5.0).abs() < 1e-14);
+//!     Ok(())
+//! }
+//! ```
 
 mod convex;
 mod error;

@@ -8,6 +8,20 @@ use std::collections::BTreeMap;
 use std::io::Cursor;
 
 /// A closed, outward oriented triangle mesh.
+///
+/// # Examples
+///
+/// A corner of the unit cube is a sixth of it:
+///
+/// ```
+/// use carom_geometry::TriangleMesh;
+/// use nalgebra::Vector3;
+/// let corners = [Vector3::zeros(), Vector3::x(), Vector3::y(), Vector3::z()];
+/// let outward = vec![[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]];
+/// let mesh = TriangleMesh::new(corners.to_vec(), outward)?;
+/// assert!((mesh.volume() - 1.0 / 6.0).abs() < 1e-16);
+/// # Ok::<(), carom_geometry::GeometryError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct TriangleMesh {
     vertices: Vec<Vector3<f64>>,

@@ -30,6 +30,27 @@
 //! | [`TwoBody`] | the same for two rigid bodies in space | lost to friction and restitution |
 //! | [`Nonholonomic`] | one contact under constraints, by its [`Restitution`] | kept or lost, never gained |
 //! | [`Rough`] | a contact that sticks, normal and tangents | kept or lost, never gained |
+//!
+//! # Examples
+//!
+//! ```
+//! use carom_impact::metric::{Covector, KineticMetric, Tangent};
+//! use carom_impact::nalgebra::{DMatrix, DVector};
+//! use carom_impact::{Contact, ContactSet, ImpactError, ImpactProblem, Propagative, SetValuedLaw};
+//!
+//! fn main() -> Result<(), ImpactError> {
+//!     // Three balls in a row, the middle one lighter.
+//!     let metric = KineticMetric::new(DMatrix::from_diagonal(&DVector::from_vec(vec![1.0, 0.5, 3.0])))?;
+//!     let normals = [[-1.0, 1.0, 0.0], [0.0, -1.0, 1.0]].map(|u| Covector::from_slice(&u));
+//!     let contacts = ContactSet::new(&metric, normals.map(Contact::frictionless).to_vec())?;
+//!     let problem = ImpactProblem::new(&contacts, Tangent::from_slice(&[1.0, 0.0, -1.0]))?;
+//!     let set = Propagative::default().resolve_all(&problem)?;
+//!     // Both orders of impact keep the energy, and disagree.
+//!     assert_eq!(set.outcomes.len(), 2);
+//!     assert!(set.outcomes.iter().all(|o| o.audit.energy_change_j().abs() < 1e-14));
+//!     Ok(())
+//! }
+//! ```
 
 mod audit;
 mod constraints;

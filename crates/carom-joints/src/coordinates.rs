@@ -10,6 +10,23 @@ pub(crate) fn wrap(angle: f64) -> f64 {
 }
 
 /// Constants of one coordinate, all in SI units (rad or m, N m or N).
+///
+/// # Examples
+///
+/// ```
+/// use carom_joints::coordinates::{Actuator, CoordinateSpec, Rule};
+/// // A knee that bends between 0 and 2.4 rad, with a spring and a constant torque of 3 N m.
+/// let knee = CoordinateSpec {
+///     lower: 0.0,
+///     upper: 2.4,
+///     stiffness: 6.0,
+///     actuator: Some(Actuator { rule: Rule::Constant(3.0), limit: f64::INFINITY }),
+///     ..CoordinateSpec::default()
+/// };
+/// // It rests where spring and actuator balance: 3/6 rad.
+/// let torque = knee.actuator.as_ref().map_or(0.0, |a| a.force(0.5, 0.0, 0.0, false));
+/// assert_eq!(torque - knee.stiffness * (0.5 - knee.rest), 0.0);
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct CoordinateSpec {
     /// Coordinate at the start; `None` if nothing is said of it.
@@ -55,6 +72,15 @@ impl Default for CoordinateSpec {
 }
 
 /// Values at increasing times, linear between them and held outside.
+///
+/// # Examples
+///
+/// ```
+/// use carom_joints::coordinates::Table;
+/// let ramp = Table::new(vec![0.0, 2.0], vec![1.0, 5.0]).expect("times increase");
+/// assert_eq!([ramp.value(-1.0), ramp.value(0.5), ramp.value(9.0)], [1.0, 2.0, 5.0]);
+/// assert_eq!([ramp.slope(2.0, true), ramp.slope(2.0, false)], [2.0, 0.0]);
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
     times: Vec<f64>,
@@ -119,6 +145,20 @@ impl PartialEq for Signal {
 }
 
 /// Rule of an actuator's force.
+///
+/// # Examples
+///
+/// ```
+/// use carom_joints::coordinates::{Actuator, Rule, Table};
+/// let target = Table::new(vec![0.0], vec![1.0]).expect("one value, held for ever");
+/// let servo = Actuator {
+///     rule: Rule::Pd { proportional: 20.0, derivative: 2.0, target },
+///     limit: 15.0,
+/// };
+/// // 20 (1 - 0.5) - 2 · 1.5, and no more than 15.
+/// assert_eq!(servo.force(0.5, 1.5, 0.0, false), 7.0);
+/// assert_eq!(servo.force(-9.0, 0.0, 0.0, false), 15.0);
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum Rule {
     /// A constant force.

@@ -12,6 +12,31 @@ use nalgebra::{Matrix3, Vector3};
 const ORTHOGONAL: f64 = 1e-9;
 
 /// A joint as it is given.
+///
+/// # Examples
+///
+/// ```
+/// use carom_joints::coordinates::CoordinateSpec;
+/// use carom_joints::frames::Frame;
+/// use carom_joints::kinds::Kind;
+/// use carom_joints::{BallSpec, Joint, JointSpec};
+/// use nalgebra::Vector3;
+/// let hip = Joint::new(&JointSpec {
+///     name: "hip".to_owned(),
+///     kind: Kind::named("revolute").expect("a type of joint"),
+///     parent: None,
+///     child: 0,
+///     parent_frame: Frame::identity(),
+///     child_frame: Frame { position: Vector3::new(0.0, 0.0, 0.2), ..Frame::identity() },
+///     axes: vec![Vector3::y()],
+///     length: None,
+///     coordinates: vec![CoordinateSpec::default()],
+///     ball: BallSpec::default(),
+/// })?;
+/// // Of the six motions of a body a hinge leaves one.
+/// assert_eq!((hip.kind.conditions.len(), hip.n_rates()), (5, 1));
+/// # Ok::<(), carom_joints::JointError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct JointSpec {
     /// Name, unique among joints.

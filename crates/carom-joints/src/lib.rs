@@ -20,6 +20,17 @@
 //!
 //! Events, impacts and contacts are `carom-motion`'s. Leimkuhler & Skeel, *Symplectic numerical integrators in
 //! constrained Hamiltonian systems*, J. Comput. Phys. 112 (1994).
+//!
+//! # Examples
+//!
+//! ```
+//! use carom_joints::kinds::Kind;
+//!
+//! fn main() {
+//!     let hinge = Kind::named("revolute").map(|kind| (kind.conditions.len(), kind.coordinates.len()));
+//!     assert_eq!(hinge, Some((5, 1)));
+//! }
+//! ```
 
 mod assembly;
 pub mod coordinates;

@@ -38,6 +38,49 @@ pub(crate) struct Part {
 }
 
 /// Bodies and joints, checked.
+///
+/// # Examples
+///
+/// ```
+/// # use carom_geometry::MassProperties;
+/// # use carom_joints::coordinates::CoordinateSpec;
+/// # use carom_joints::frames::Frame;
+/// # use carom_joints::kinds::Kind;
+/// # use carom_joints::{BallSpec, JointSpec, Multibody, MultibodySpec, Placed};
+/// # use carom_variational::RigidBody;
+/// # use nalgebra::{Matrix3, Vector3};
+/// # let hinge = JointSpec {
+/// #     name: "hinge".to_owned(),
+/// #     kind: Kind::named("revolute").expect("a type of joint"),
+/// #     parent: None,
+/// #     child: 0,
+/// #     parent_frame: Frame::identity(),
+/// #     child_frame: Frame { position: Vector3::new(0.0, 0.0, 0.5), ..Frame::identity() },
+/// #     axes: vec![Vector3::y()],
+/// #     length: None,
+/// #     coordinates: vec![CoordinateSpec { position: Some(1.0), ..CoordinateSpec::default() }],
+/// #     ball: BallSpec::default(),
+/// # };
+/// # let body = RigidBody::new(&MassProperties::new(2.0, Matrix3::identity() * 0.1)?);
+/// # let spec = MultibodySpec {
+/// #     bodies: vec![("rod".to_owned(), Some(body))],
+/// #     joints: vec![hinge],
+/// #     gravity: Vector3::new(0.0, 0.0, -10.0),
+/// #     exact: false,
+/// # };
+/// # let placed = Placed {
+/// #     configuration: None,
+/// #     velocity: Vector3::zeros(),
+/// #     angular_velocity: Vector3::zeros(),
+/// # };
+///
+/// // A pendulum whose center is 0.5 m below its hinge, lifted by 1 rad; the hinge places it.
+/// let pendulum = Multibody::new(&spec)?;
+/// let (posture, _) = pendulum.assemble(&[placed])?;
+/// assert!((posture.states[0].position.z + 0.5 * 1.0_f64.cos()).abs() < 1e-12);
+/// assert!((pendulum.energy(&posture) + 2.0 * 10.0 * 0.5 * 1.0_f64.cos()).abs() < 1e-11);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Multibody {
     pub(crate) parts: Vec<Part>,

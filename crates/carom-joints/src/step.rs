@@ -130,6 +130,54 @@ pub struct Step {
 }
 
 /// Makes steps, and keeps what the next one needs.
+///
+/// # Examples
+///
+/// ```
+/// # use carom_geometry::MassProperties;
+/// # use carom_joints::coordinates::CoordinateSpec;
+/// # use carom_joints::frames::Frame;
+/// # use carom_joints::kinds::Kind;
+/// # use carom_joints::{BallSpec, JointSpec, Multibody, MultibodySpec, Placed};
+/// # use carom_variational::RigidBody;
+/// # use nalgebra::{Matrix3, Vector3};
+/// # let hinge = JointSpec {
+/// #     name: "hinge".to_owned(),
+/// #     kind: Kind::named("revolute").expect("a type of joint"),
+/// #     parent: None,
+/// #     child: 0,
+/// #     parent_frame: Frame::identity(),
+/// #     child_frame: Frame { position: Vector3::new(0.0, 0.0, 0.5), ..Frame::identity() },
+/// #     axes: vec![Vector3::y()],
+/// #     length: None,
+/// #     coordinates: vec![CoordinateSpec { position: Some(1.0), ..CoordinateSpec::default() }],
+/// #     ball: BallSpec::default(),
+/// # };
+/// # let body = RigidBody::new(&MassProperties::new(2.0, Matrix3::identity() * 0.1)?);
+/// # let spec = MultibodySpec {
+/// #     bodies: vec![("rod".to_owned(), Some(body))],
+/// #     joints: vec![hinge],
+/// #     gravity: Vector3::new(0.0, 0.0, -10.0),
+/// #     exact: false,
+/// # };
+/// # let placed = Placed {
+/// #     configuration: None,
+/// #     velocity: Vector3::zeros(),
+/// #     angular_velocity: Vector3::zeros(),
+/// # };
+///
+/// use carom_joints::step::{Modes, Stepper};
+/// let pendulum = Multibody::new(&spec)?;
+/// let (mut posture, _) = pendulum.assemble(&[placed])?;
+/// let (start, modes) = (pendulum.energy(&posture), Modes::free(&pendulum));
+/// let mut stepper = Stepper::new(&pendulum);
+/// for k in 0..1000 {
+///     posture = stepper.step(&posture, f64::from(k) * 1e-3, 1e-3, &modes)?.end;
+/// }
+/// // A symplectic step of order 2: the error of the energy does not grow.
+/// assert!((pendulum.energy(&posture) - start).abs() < 1e-4);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Stepper<'m> {
     multibody: &'m Multibody,

@@ -30,6 +30,29 @@ use std::f64::consts::TAU;
 /// Stewart & Trinkle, *An implicit time-stepping scheme*, 1996; Anitescu & Potra, *Formulating
 /// dynamic multi-rigid-body contact problems*, 1997; Halm & Posa, *Set-valued rigid-body dynamics
 /// for simultaneous, inelastic, frictional impacts*, Eqs. (31)-(33) and (72)-(75).
+///
+/// # Examples
+///
+/// Friction stands at the edge of its cone, against the sliding:
+///
+/// ```
+/// use carom_lcp::{ContactLcp, ContactRows, Lemke, LcpStatus};
+/// use nalgebra::{DMatrix, dvector};
+/// // A mass of 1 kg comes down at 1 m/s and slides at 2 m/s with friction 0.5.
+/// let rows = ContactRows {
+///     delassus: &DMatrix::identity(2, 2),
+///     velocity: &dvector![-1.0, 2.0],
+///     n_tangents: 1,
+///     friction: &[0.5],
+///     restitution: &[0.0],
+/// };
+/// let contact = ContactLcp::new(&rows, 2)?;
+/// let solution = Lemke::default().solve(contact.lcp())?;
+/// assert_eq!(solution.status, LcpStatus::Solved);
+/// let impulse = contact.impulses(solution.z.as_slice())?;
+/// assert!((impulse - dvector![1.0, -0.5]).amax() < 1e-15);
+/// # Ok::<(), carom_lcp::LcpError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct ContactLcp {
     lcp: Lcp,

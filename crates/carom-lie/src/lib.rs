@@ -34,6 +34,21 @@
 //! Every function is accurate to a few units in the last place for all angles: coefficients like
 //! $(\theta - \sin\theta)/\theta^3$ are summed as series where their closed form cancels, and the
 //! logarithm is $2 \mathrm{atan2}(\lvert v\rvert, w)$, which keeps its digits at 0 and at $\pi$.
+//!
+//! # Examples
+//!
+//! ```
+//! use carom_lie::So3;
+//! use carom_lie::nalgebra::Vector3;
+//!
+//! fn main() {
+//!     // A quarter turn about z takes x to y; the logarithm gives the rotation vector back.
+//!     let quarter = Vector3::new(0.0, 0.0, std::f64::consts::FRAC_PI_2);
+//!     let rotation = So3::exp(&quarter);
+//!     assert!((rotation.rotate(&Vector3::x()) - Vector3::y()).norm() < 1e-15);
+//!     assert!((rotation.log() - quarter).norm() < 1e-15);
+//! }
+//! ```
 
 mod coefficients;
 mod error;

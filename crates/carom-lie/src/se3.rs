@@ -5,6 +5,21 @@ use crate::{LieError, LieGroup, So3, hat};
 use nalgebra::{Matrix3, Matrix6, Vector3, Vector6};
 
 /// A rigid motion $\rho \mapsto R\rho + x$: the configuration of a rigid body.
+///
+/// # Examples
+///
+/// ```
+/// use carom_lie::Se3;
+/// use nalgebra::{Vector3, Vector6};
+/// use std::f64::consts::PI;
+/// // Half a turn about z, and 2 m along it: a screw.
+/// let half = Se3::exp(&Vector6::new(0.0, 0.0, 2.0, 0.0, 0.0, PI));
+/// let moved = half.act(&Vector3::new(1.0, 0.0, 0.0));
+/// assert!((moved - Vector3::new(-1.0, 0.0, 2.0)).norm() < 1e-15);
+/// // Two halves are a whole turn, so that the point is above its start.
+/// let twice = half.compose(&half).act(&Vector3::new(1.0, 0.0, 0.0));
+/// assert!((twice - Vector3::new(1.0, 0.0, 4.0)).norm() < 1e-14);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Se3 {
     /// The attitude $R$, body to space.

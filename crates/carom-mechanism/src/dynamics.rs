@@ -19,6 +19,20 @@ pub enum Derivatives {
 ///
 /// Made once per system and filled again and again. It is cleared before every evaluation, so a
 /// system writes only what is not zero.
+///
+/// # Examples
+///
+/// ```
+/// use carom_mechanism::systems::Pendulum;
+/// use carom_mechanism::{Derivatives, Dynamics, MechanicalSystem, Motion};
+/// let pendulum = Pendulum::new(0.5, 2.0, 9.81, 0.0)?;
+/// let mut dynamics = Dynamics::new(pendulum.dimension());
+/// let at = Motion { time: 0.0, configuration: &[std::f64::consts::FRAC_PI_2], velocity: &[0.0] };
+/// pendulum.dynamics(&at, Derivatives::First, &mut dynamics);
+/// // Held level, the weight turns it by m g l.
+/// assert!((dynamics.potential_gradient[0] - 2.0 * 9.81 * 0.5).abs() < 1e-14);
+/// # Ok::<(), carom_mechanism::MechanismError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dynamics {
     /// $M(q)$ (n × n), symmetric positive definite; both triangles.

@@ -26,6 +26,26 @@
 //! | [`systems`] | small systems written by hand, ready to use and to copy |
 //!
 //! Nothing here knows of time steps or impacts: integrators take any system.
+//!
+//! # Examples
+//!
+//! ```
+//! use carom_mechanism::planar::{Inertia, Line, LineContact, Link, PlanarBuilder};
+//! use carom_mechanism::{MechanicalSystem, MechanismError};
+//!
+//! fn main() -> Result<(), MechanismError> {
+//!     // A rod of 1 kg and 1 m hangs from a hinge; its tip may touch a wall half a meter away.
+//!     let mut builder = PlanarBuilder::new([0.0, -9.81]);
+//!     let down = -std::f64::consts::FRAC_PI_2;
+//!     let rod = builder.hinge(Link::GROUND, [0.0, 0.0], down);
+//!     builder.body(rod, Inertia::rod(1.0, [0.0, 0.0], [1.0, 0.0]));
+//!     let wall = Line::new([0.5, 0.0], [-1.0, 0.0])?;
+//!     builder.contact(rod, LineContact::point("tip", [1.0, 0.0], wall));
+//!     let pendulum = builder.build()?;
+//!     assert!((pendulum.gap(0, &[0.0]) - 0.5).abs() < 1e-15);
+//!     Ok(())
+//! }
+//! ```
 
 mod contact;
 pub mod design;

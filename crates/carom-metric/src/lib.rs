@@ -21,6 +21,23 @@
 //! All arithmetic happens in *whitened* coordinates ($M = LL^T$, covectors $L^{-1}a$, velocities
 //! $L^Tv$), in which the metric is Euclidean. Matrices are factored by a loop
 //! over columns; with the feature `faer`, large ones ([`FAER_MIN_DIM`]) by faer.
+//!
+//! # Examples
+//!
+//! ```
+//! use carom_metric::nalgebra::DMatrix;
+//! use carom_metric::{Covector, KineticMetric, MetricError};
+//!
+//! fn main() -> Result<(), MetricError> {
+//!     // Two masses on a line, 1 kg and 3 kg; the first one hits the second, elastically.
+//!     let metric = KineticMetric::new(DMatrix::from_row_slice(2, 2, &[1.0, 0.0, 0.0, 3.0]))?;
+//!     let normal = Covector::from_slice(&[-1.0, 1.0]);
+//!     let before = Covector::from_slice(&[2.0, 0.0]); // momenta, N s
+//!     let after = metric.reflect(&before, &normal)?;
+//!     assert!((after.0[0] + 1.0).abs() < 1e-14 && (after.0[1] - 3.0).abs() < 1e-14);
+//!     Ok(())
+//! }
+//! ```
 
 mod error;
 mod metric;

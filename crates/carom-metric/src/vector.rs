@@ -3,12 +3,38 @@
 use nalgebra::DVector;
 
 /// A tangent vector: a generalized velocity $v = \dot q$, length n.
+///
+/// # Examples
+///
+/// The momentum $p = Mv$ of two masses:
+///
+/// ```
+/// use carom_metric::{KineticMetric, Tangent};
+/// use nalgebra::dmatrix;
+/// let metric = KineticMetric::new(dmatrix![2.0, 0.0; 0.0, 3.0])?;
+/// let momentum = metric.flat(&Tangent::from_slice(&[1.0, -1.0]))?;
+/// assert_eq!(momentum.0.as_slice(), [2.0, -3.0]);
+/// # Ok::<(), carom_metric::MetricError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(from = "Vec<f64>", into = "Vec<f64>"))]
 pub struct Tangent(pub DVector<f64>);
 
 /// A covector: a generalized momentum $p = M v$, or the gradient of a gap function, length n.
+///
+/// # Examples
+///
+/// One momentum moves the heavier mass less, $v = M^{-1}p$:
+///
+/// ```
+/// use carom_metric::{Covector, KineticMetric};
+/// use nalgebra::{dmatrix, dvector};
+/// let metric = KineticMetric::new(dmatrix![2.0, 0.0; 0.0, 4.0])?;
+/// let velocity = metric.sharp(&Covector::from_slice(&[2.0, 2.0]))?;
+/// assert!((velocity.0 - dvector![1.0, 0.5]).amax() < 1e-15);
+/// # Ok::<(), carom_metric::MetricError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(from = "Vec<f64>", into = "Vec<f64>"))]

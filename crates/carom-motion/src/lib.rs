@@ -14,6 +14,56 @@
 //!
 //! Impacts are the business of `carom-impact`, motion between impacts that of
 //! [`carom_variational`]. First contacts of bodies and impacts of billiards are isolated with a guarantee.
+//!
+//! # Examples
+//!
+//! ```
+//! use carom_motion::geometry::{Ellipsoid, HalfSpace, Shape};
+//! use carom_motion::impact::frictional::MoreauNewton;
+//! use carom_motion::impact::two_body::ImpactOptions;
+//! use carom_motion::lie::{Se3, So3};
+//! use carom_motion::hybrid::{Ending, Limits};
+//! use carom_motion::nalgebra::Vector3;
+//! use carom_motion::world::{
+//!     BodySpec, FlightRule, Laws, OnZeno, PlaneSpec, SingleLaw, Surface, World, WorldSpec,
+//! };
+//!
+//! fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     // A ball falls, bounces, and in the end rolls.
+//!     let shape = Shape::Ellipsoid(Ellipsoid::sphere(0.1, Vector3::zeros())?);
+//!     let ball = BodySpec {
+//!         name: "ball".to_owned(),
+//!         mass: Some(shape.mass_properties(1.0)?),
+//!         shape,
+//!         configuration: Se3::new(So3::identity(), Vector3::new(0.0, 0.0, 0.3)),
+//!         velocity: Vector3::new(1.0, 0.0, 0.0),
+//!         angular_velocity: Vector3::zeros(),
+//!     };
+//!     let floor = PlaneSpec {
+//!         name: "floor".to_owned(),
+//!         half_space: HalfSpace::new(Vector3::z(), 0.0)?,
+//!     };
+//!     let world = World::new(&WorldSpec {
+//!         bodies: vec![ball],
+//!         planes: vec![floor],
+//!         gravity: Vector3::new(0.0, 0.0, -9.80665),
+//!         flight: FlightRule::Exact,
+//!         time_step: 1e-3,
+//!         surface: Surface { friction: 0.3, restitution: 0.5, collide: true },
+//!         pairs: Vec::new(),
+//!     })?;
+//!     let laws = Laws {
+//!         single: SingleLaw::TwoBody(ImpactOptions::default()),
+//!         several: &|_| Box::new(MoreauNewton::default()),
+//!         on_zeno: OnZeno::Rest,
+//!     };
+//!     let end = world.run(&laws, &Limits::duration(2.0), &[], &mut |_| ());
+//!     assert_eq!(end.ending, Ending::Completed);
+//!     assert!((end.states[0].position.z - 0.1).abs() < 1e-9);
+//!     assert!(end.balance.energy_error < 1e-12);
+//!     Ok(())
+//! }
+//! ```
 
 pub mod billiard;
 pub mod flying;

@@ -10,6 +10,19 @@
 //! | [`svd`] | singular values of small matrices, least-norm solutions |
 //! | [`sums`] | sums and products with their rounding errors |
 //! | [`random`] | random numbers that depend on a seed and a position alone |
+//!
+//! # Examples
+//!
+//! ```
+//! use carom_numeric::{quadrature, roots};
+//!
+//! fn main() {
+//!     let root = roots::bisect(0.0, 2.0, |x| x * x < 2.0);
+//!     assert!((root - 2f64.sqrt()).abs() < 1e-15);
+//!     let [area] = quadrature::panels(1.0, 1.0, |x| [x * x]);
+//!     assert!((area - 1.0 / 3.0).abs() < 1e-15);
+//! }
+//! ```
 
 pub mod dense;
 pub mod kernel;

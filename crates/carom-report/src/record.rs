@@ -16,6 +16,21 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Everything one run of a scenario reports.
+///
+/// # Examples
+///
+/// ```
+/// use carom_report::record::Quantity;
+/// use carom_report::{Record, export};
+/// let mut record = Record::new("drop", "A ball of 2 kg falls by 1.25 m.");
+/// let energy = 2.0 * 9.80665 * 1.25;
+/// record.quantities.push(Quantity::new("energy_j", energy, "J"));
+/// assert!(export::summary(&record).contains("24.51662"));
+/// // A record read again is the same.
+/// let again: Record = serde_json::from_str(&export::json(&record)?)?;
+/// assert_eq!(again, record);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
     /// Name of the scenario.
@@ -116,6 +131,18 @@ fn bad_cell(field: &str, rows: &[Vec<f64>]) -> Option<String> {
 }
 
 /// A table of numbers; also holds time series, one row per sample.
+///
+/// # Examples
+///
+/// ```
+/// use carom_report::export::csv::csv;
+/// use carom_report::record::{Column, Table};
+/// let columns = vec![Column::new("time", "s"), Column::new("height", "m")];
+/// let mut table = Table::new("rebounds", "Tops of a ball with restitution 1/2", columns);
+/// table.rows = (0..3).map(|k| vec![f64::from(k), 0.25_f64.powi(k)]).collect();
+/// assert!(csv(&table)?.trim_end().ends_with(",0.0625"));
+/// # Ok::<(), carom_report::export::ExportError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Table {
     /// Name, from which the file name is made.

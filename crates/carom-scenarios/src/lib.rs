@@ -5,6 +5,19 @@
 //! figures and animations described as data. A scenario never draws and
 //! [`export`](carom_report::export) never computes: SVG, CSV, HTML and the golden records all come
 //! from the same record. One folder holds the scenarios of one paper.
+//!
+//! # Examples
+//!
+//! ```
+//! use carom_scenarios::{Overrides, ScenarioError, scenario};
+//!
+//! fn main() -> Result<(), ScenarioError> {
+//!     let cradle = scenario("newtons-cradle").expect("a known name");
+//!     let record = cradle.run(&Overrides::default())?;
+//!     assert!(!record.quantities.is_empty());
+//!     Ok(())
+//! }
+//! ```
 
 mod beyond;
 mod cite;

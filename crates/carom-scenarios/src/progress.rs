@@ -32,6 +32,26 @@ type Observer = dyn Fn(Advance<'_>) + Send + Sync;
 /// Observer of a long run; nobody by default.
 ///
 /// Observation never changes a result.
+///
+/// # Examples
+///
+/// ```
+/// use carom_scenarios::{Advance, Overrides, Progress, scenario};
+/// use std::sync::Arc;
+/// use std::sync::atomic::{AtomicU64, Ordering};
+/// let seen = Arc::new(AtomicU64::new(0));
+/// let count = Arc::clone(&seen);
+/// let progress = Progress::new(move |advance| {
+///     if let Advance::Simulated { time, duration, .. } = advance {
+///         assert!(time <= duration);
+///         count.fetch_add(1, Ordering::Relaxed);
+///     }
+/// });
+/// let world = scenario("world").expect("a scenario");
+/// world.run(&Overrides { progress, threads: 1, ..Overrides::default() })?;
+/// assert!(seen.load(Ordering::Relaxed) > 0);
+/// # Ok::<(), carom_scenarios::ScenarioError>(())
+/// ```
 #[derive(Clone, Default)]
 pub struct Progress(Option<Arc<Observer>>);
 

@@ -10,6 +10,19 @@ use nalgebra::{Matrix3, Vector3};
 pub(crate) const SLENDER: f64 = 0.25;
 
 /// Mass and inertia of a rigid body about its center of mass, with what a step needs of them.
+///
+/// # Examples
+///
+/// ```
+/// use carom_geometry::{Cuboid, MassProperties};
+/// use carom_variational::RigidBody;
+/// let cuboid = Cuboid::new([0.1, 0.2, 0.3])?;
+/// let body = RigidBody::new(&MassProperties::cuboid(&cuboid, 3.0)?);
+/// // Principal moments m (b² + c²)/3, ascending.
+/// let expected = [0.05, 0.10, 0.13];
+/// assert!(body.moments().iter().zip(expected).all(|(j, e)| (j - e).abs() < 1e-15));
+/// # Ok::<(), carom_geometry::GeometryError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct RigidBody {
     mass: f64,

@@ -31,6 +31,35 @@
 //! magnitude at the recommended steps; [`ExactFlight`] has no step error at all in uniform gravity.
 //!
 //! Tran & Leok, *Lie group variational collision integrators for a class of hybrid systems* (2024).
+//!
+//! # Examples
+//!
+//! ```
+//! use carom_variational::geometry::{Ellipsoid, MassProperties};
+//! use carom_variational::lie::So3;
+//! use carom_variational::nalgebra::Vector3;
+//! use carom_variational::{Flight, FreeFlight, RigidBody, State, TimeGrid};
+//!
+//! fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     // An ellipsoid tumbles for two seconds.
+//!     let shape = Ellipsoid::new([2.0, 3.0, 4.0], Vector3::zeros())?;
+//!     let body = RigidBody::new(&MassProperties::ellipsoid(&shape, 1.0)?);
+//!     let flight = FreeFlight::lgvi(Vector3::new(0.0, 0.0, -9.80665));
+//!     let mut state = State {
+//!         position: Vector3::new(0.0, 0.0, 10.0),
+//!         rotation: So3::identity(),
+//!         linear_momentum: Vector3::new(2.0, 2.0, 0.0),
+//!         angular_momentum: Vector3::new(4.0, -4.0, 4.0),
+//!     };
+//!     let energy = flight.energy(&body, &state);
+//!     let grid = TimeGrid::duration(0.01, 2.0)?;
+//!     for step in 0..grid.n_steps() {
+//!         state = flight.advance(&body, &state, grid.length(step))?;
+//!     }
+//!     assert!((flight.energy(&body, &state) - energy).abs() < 1e-11);
+//!     Ok(())
+//! }
+//! ```
 
 mod body;
 mod embedding;

@@ -6,6 +6,14 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 /// Why a problem was not answered.
+///
+/// # Examples
+///
+/// ```
+/// use carom_wire::WireError;
+/// let error = WireError::new("invalid-value", "mass: -1 kg is not positive");
+/// assert_eq!(error.to_value()["kind"], "invalid-value");
+/// ```
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{message}")]
 #[non_exhaustive]

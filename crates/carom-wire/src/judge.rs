@@ -153,6 +153,30 @@ pub struct Claim<'c> {
 /// Options of a judgement, read once for any number of claims.
 ///
 /// The answers and errors are those of the command [`Judge`](crate::Command::Judge).
+///
+/// # Examples
+///
+/// ```
+/// use carom_impact::{Contact, ContactSet};
+/// use carom_metric::{Covector, KineticMetric};
+/// use carom_wire::{Claim, JudgeRequest};
+/// use nalgebra::dmatrix;
+/// use serde_json::Map;
+/// let metric = KineticMetric::new(dmatrix![2.0])?;
+/// let wall = Contact::frictionless(Covector::from_slice(&[1.0]));
+/// let contacts = ContactSet::new(&metric, vec![wall])?;
+/// // An engine claims that a mass leaves a wall faster than it came.
+/// let claim = Claim {
+///     velocity: &[-1.0],
+///     velocity_plus: &[1.1],
+///     velocity_free: None,
+///     external_impulse: None,
+/// };
+/// let verdict = JudgeRequest::new(None, &Map::new())?.answer(&contacts, &claim)?;
+/// let ratio = verdict.fields["energy_ratio"].as_f64();
+/// assert!(ratio.is_some_and(|ratio| (ratio - 1.21).abs() < 1e-12));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct JudgeRequest {
     law: Option<String>,

@@ -23,6 +23,19 @@ pub(crate) fn at(key: &str, error: &ImpactError) -> WireError {
 }
 
 /// An impact in generalized velocities, as it is read from JSON.
+///
+/// # Examples
+///
+/// ```
+/// use carom_wire::{Problem, resolve};
+/// use serde_json::{from_value, json};
+/// // A mass of 2 kg comes to a wall, and goes back as fast.
+/// let mut problem = Problem::new("propagative", vec![vec![2.0]], vec![-3.0]);
+/// problem.contacts = from_value(json!([{ "normal": [1.0] }]))?;
+/// let answer = resolve(&problem)?.to_value();
+/// assert_eq!(answer["velocity_plus"], json!([3.0]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
@@ -168,6 +181,28 @@ fn fields(input: &Problem, progress: Progress<'_>) -> Result<Map<String, Value>,
 /// A law with its options, read once for any number of problems.
 ///
 /// The answers, and the errors in the order in which they are found, are those of [`resolve`].
+///
+/// # Examples
+///
+/// ```
+/// use carom_impact::{Contact, ContactSet, ImpactProblem};
+/// use carom_metric::{Covector, KineticMetric, Tangent};
+/// use carom_wire::Request;
+/// use nalgebra::dmatrix;
+/// use serde_json::Map;
+/// let metric = KineticMetric::new(dmatrix![2.0])?;
+/// let wall = Contact::frictionless(Covector::from_slice(&[1.0]));
+/// let contacts = ContactSet::new(&metric, vec![wall])?;
+/// let request = Request::new("plastic", &Map::new())?;
+/// // The impulse m v stops the mass, whatever its speed.
+/// for speed in [1.0, 3.0] {
+///     let problem = ImpactProblem::new(&contacts, Tangent::from_slice(&[-speed]))?;
+///     let answer = request.answer(&problem, &|_, _| {})?;
+///     let impulse = answer.fields["impulses"][0][0].as_f64();
+///     assert!(impulse.is_some_and(|impulse| (impulse - 2.0 * speed).abs() < 1e-14));
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Request {
     law: Law,

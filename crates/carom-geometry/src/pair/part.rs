@@ -153,6 +153,23 @@ impl Part {
 }
 
 /// A part where it is in space.
+///
+/// # Examples
+///
+/// The distance of two balls of radius 0.5 m, 3 m apart:
+///
+/// ```
+/// use carom_geometry::pair::{Memory, Part, Placed, closest};
+/// use carom_geometry::{Ellipsoid, Shape};
+/// use carom_lie::{Se3, So3};
+/// use nalgebra::Vector3;
+/// let ball = Shape::Ellipsoid(Ellipsoid::sphere(0.5, Vector3::zeros())?);
+/// let parts = Part::of_shape(&ball)?;
+/// let at = |x| Se3::new(So3::identity(), Vector3::new(x, 0.0, 0.0));
+/// let (a, b) = (Placed::new(&parts[0], &at(0.0)), Placed::new(&parts[0], &at(3.0)));
+/// assert!((closest(&a, &b, &mut Memory::default()).gap - 2.0).abs() < 1e-12);
+/// # Ok::<(), carom_geometry::GeometryError>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Placed<'a> {
     pub(super) part: &'a Part,

@@ -4,6 +4,18 @@ use crate::{GeometryError, Support, SupportMap, TriangleMesh};
 use nalgebra::{Matrix3, Vector3};
 
 /// A box with edges along the body axes.
+///
+/// # Examples
+///
+/// The moment of inertia of a box of 3 kg, $J_x = \tfrac m3(b^2 + c^2)$:
+///
+/// ```
+/// use carom_geometry::{Cuboid, MassProperties};
+/// let cuboid = Cuboid::new([0.1, 0.2, 0.3])?;
+/// let inertia = *MassProperties::cuboid(&cuboid, 3.0)?.inertia();
+/// assert!((inertia[(0, 0)] - (0.2_f64.powi(2) + 0.3_f64.powi(2))).abs() < 1e-15);
+/// # Ok::<(), carom_geometry::GeometryError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cuboid {
     half_extents: Vector3<f64>,

@@ -4,6 +4,20 @@ use crate::{GeometryError, Support, SupportMap};
 use nalgebra::{Matrix3, Vector3};
 
 /// An ellipsoid with semi-axes along the body axes.
+///
+/// # Examples
+///
+/// The lowest point along a unit vector is at $-\sqrt{\sum_i a_i^2d_i^2}$:
+///
+/// ```
+/// use carom_geometry::{Ellipsoid, SupportMap};
+/// use nalgebra::Vector3;
+/// let ellipsoid = Ellipsoid::new([1.0, 2.0, 3.0], Vector3::zeros())?;
+/// let d: Vector3<f64> = Vector3::new(2.0, 1.0, 2.0) / 3.0;
+/// let lowest = ellipsoid.support(&d).value;
+/// assert!((lowest + (4.0_f64 + 4.0 + 36.0).sqrt() / 3.0).abs() < 1e-15);
+/// # Ok::<(), carom_geometry::GeometryError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ellipsoid {
     semi_axes: Vector3<f64>,

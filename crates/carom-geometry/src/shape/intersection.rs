@@ -9,6 +9,19 @@ use nalgebra::{Matrix3, Vector3};
 /// Its lowest point is a lowest point of one ellipsoid if that lies in all others. If not, it lies on
 /// two or three surfaces at once: a logarithmic barrier leads there, and Newton's method on the
 /// conditions of Karush, Kuhn and Tucker gives the last digits.
+///
+/// # Examples
+///
+/// ```
+/// use carom_geometry::{Ellipsoid, EllipsoidIntersection, SupportMap};
+/// use nalgebra::Vector3;
+/// let ball = |x| Ellipsoid::sphere(1.0, Vector3::new(x, 0.0, 0.0));
+/// let lens = EllipsoidIntersection::new(vec![ball(-0.6)?, ball(0.6)?])?;
+/// // The faces of the lens are 0.4 from its middle, its rim 0.8.
+/// assert!((lens.support(&Vector3::x()).value + 0.4).abs() < 1e-12);
+/// assert!((lens.support(&Vector3::y()).value + 0.8).abs() < 1e-12);
+/// # Ok::<(), carom_geometry::GeometryError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct EllipsoidIntersection {
     parts: Vec<Ellipsoid>,

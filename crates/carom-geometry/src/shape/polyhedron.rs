@@ -8,6 +8,21 @@ use nalgebra::{Matrix3, Vector3};
 ///
 /// Against a plane a body acts as its convex hull, so only the hull's vertices are searched; its
 /// mass is that of the mesh.
+///
+/// # Examples
+///
+/// ```
+/// use carom_geometry::{Polyhedron, SupportMap};
+/// use nalgebra::Vector3;
+/// let axes = [Vector3::x(), Vector3::y(), Vector3::z()];
+/// let tips: Vec<Vector3<f64>> = axes.iter().flat_map(|a| [*a, -a]).collect();
+/// let octahedron = Polyhedron::new(&tips)?;
+/// // It lies on a face at 1/√3, and its volume is 4/3.
+/// let face = octahedron.support(&Vector3::new(1.0, 1.0, 1.0).normalize()).value;
+/// assert!((face + 1.0 / 3.0_f64.sqrt()).abs() < 1e-15);
+/// assert!((octahedron.mesh().volume() - 4.0 / 3.0).abs() < 1e-15);
+/// # Ok::<(), carom_geometry::GeometryError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Polyhedron {
     surface: TriangleMesh,

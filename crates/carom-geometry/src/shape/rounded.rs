@@ -4,6 +4,19 @@ use crate::{GeometryError, Support, SupportMap};
 use nalgebra::{Matrix3, Vector3};
 
 /// A body grown by a ball of radius ε (the Minkowski sum).
+///
+/// # Examples
+///
+/// ```
+/// use carom_geometry::{Cuboid, Rounded, SupportMap};
+/// use nalgebra::Vector3;
+/// let die = Rounded::new(Cuboid::new([0.4; 3])?, 0.1)?;
+/// assert!((die.support(&Vector3::z()).value + 0.5).abs() < 1e-15);
+/// // Across the corner the ball adds its radius to the box's diagonal.
+/// let corner = die.support(&Vector3::new(1.0, 1.0, 1.0).normalize()).value;
+/// assert!((corner + 0.4 * 3.0_f64.sqrt() + 0.1).abs() < 1e-15);
+/// # Ok::<(), carom_geometry::GeometryError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rounded<S> {
     base: S,

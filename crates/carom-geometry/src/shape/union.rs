@@ -6,6 +6,18 @@ use nalgebra::{Matrix3, Vector3};
 /// Several bodies that move as one; they may overlap or be apart.
 ///
 /// Against a plane the union acts as its convex hull: its lowest point is one of a part.
+///
+/// # Examples
+///
+/// ```
+/// use carom_geometry::{Ellipsoid, SupportMap, Union};
+/// use nalgebra::Vector3;
+/// let ball = |radius, x| Ellipsoid::sphere(radius, Vector3::new(x, 0.0, 0.0));
+/// let dumbbell = Union::new(vec![ball(0.2, -1.0)?, ball(0.3, 1.0)?])?;
+/// assert!((dumbbell.support(&Vector3::z()).value + 0.3).abs() < 1e-15);
+/// assert!((dumbbell.support(&Vector3::x()).value + 1.2).abs() < 1e-15);
+/// # Ok::<(), carom_geometry::GeometryError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Union<S> {
     parts: Vec<S>,

@@ -21,6 +21,24 @@ use std::f64::consts::PI;
 ///
 /// This makes Proposition 4 of Halm & Posa constructive. In space the polygon is the circumscribed
 /// one, so that the bounds hold for the round cone.
+///
+/// # Examples
+///
+/// ```
+/// use carom_impact::frictional::TerminationBounds;
+/// use carom_impact::{Contact, ContactSet, ImpactProblem};
+/// use carom_metric::{Covector, KineticMetric, Tangent};
+/// use nalgebra::dmatrix;
+/// let metric = KineticMetric::new(dmatrix![4.0])?;
+/// let wall = Contact::frictionless(Covector::from_slice(&[1.0]));
+/// let contacts = ContactSet::new(&metric, vec![wall])?;
+/// let problem = ImpactProblem::new(&contacts, Tangent::from_slice(&[-3.0]))?;
+/// let bounds = TerminationBounds::new(&problem, 0.1, None)?;
+/// // One contact of a mass m: ρ = 1/√m, and at most 2 m v of impulse.
+/// assert!((bounds.pointedness - 0.5).abs() < 1e-12);
+/// assert!((bounds.inclusion_impulse - 2.0 * 4.0 * 3.0).abs() < 1e-10);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct TerminationBounds {
     /// $\rho$, in $\sqrt{\mathrm{kg}}^{-1}$ for metric gaps.

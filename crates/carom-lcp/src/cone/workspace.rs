@@ -58,6 +58,22 @@ enum Polygonal {
 
 /// Memory that solves reuse: none is allocated for a problem not larger than an earlier one that
 /// needed the same methods.
+///
+/// # Examples
+///
+/// ```
+/// use carom_lcp::cone::{ConeProblem, ConeSelection, ConeWorkspace};
+/// let delassus = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0];
+/// let mut workspace = ConeWorkspace::new();
+/// for speed in [0.1, 10.0] {
+///     let velocity = [-1.0, speed, 0.0];
+///     let problem = ConeProblem::new(&delassus, &velocity, &[0.5], &[])?;
+///     workspace.solve(&problem, ConeSelection::Even)?;
+///     // The cone has room for 0.5: a slow mass sticks, a fast one slides on.
+///     assert!((workspace.velocity()[1] - (speed - 0.5).max(0.0)).abs() < 1e-12);
+/// }
+/// # Ok::<(), carom_lcp::LcpError>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct ConeWorkspace {
     impulse: Vec<f64>,

@@ -6,6 +6,18 @@ use crate::error::{finite, positive};
 use nalgebra::Vector2;
 
 /// A fixed line: the floor, a wall.
+///
+/// # Examples
+///
+/// ```
+/// use carom_mechanism::nalgebra::Vector2;
+/// use carom_mechanism::planar::Line;
+/// // The normal is made a unit vector.
+/// let incline = Line::new([0.0, 1.0], [-3.0, 4.0])?;
+/// assert!((incline.distance(Vector2::new(0.0, 2.0)) - 0.8).abs() < 1e-15);
+/// assert!((incline.tangent() - Vector2::new(0.8, 0.6)).norm() < 1e-15);
+/// # Ok::<(), carom_mechanism::MechanismError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Line {
     point: Vector2<f64>,

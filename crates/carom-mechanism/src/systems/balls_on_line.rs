@@ -8,6 +8,18 @@ use nalgebra::DMatrix;
 ///
 /// Coordinates: the positions of the centers (m), ascending. Contact `i` is between the balls `i`
 /// and `i + 1`.
+///
+/// # Examples
+///
+/// ```
+/// use carom_mechanism::MechanicalSystem;
+/// use carom_mechanism::systems::BallsOnLine;
+/// let balls = BallsOnLine::new(&[1.0, 1.0, 2.0], 0.05)?;
+/// let q = [0.0, 0.1, 0.5];
+/// // The first two touch, the third is 0.3 m away.
+/// assert!(balls.gap(0, &q).abs() < 1e-15 && (balls.gap(1, &q) - 0.3).abs() < 1e-15);
+/// # Ok::<(), carom_mechanism::MechanismError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct BallsOnLine {
     masses: Vec<f64>,

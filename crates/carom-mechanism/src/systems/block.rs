@@ -14,6 +14,18 @@ use nalgebra::DMatrix;
 ///
 /// Gravity is a vector, so that the floor may be an incline: with the slope $\beta$ falling towards
 /// $+x$ it is $g(\sin\beta, -\cos\beta)$.
+///
+/// # Examples
+///
+/// ```
+/// use carom_mechanism::MechanicalSystem;
+/// use carom_mechanism::systems::Block;
+/// let block = Block::new(0.3, 0.4, 1.0, [0.0, -9.81])?;
+/// // On its corner, the center above it: half the diagonal high.
+/// let tilted = [0.0, 0.5, -(0.3_f64 / 0.4).atan()];
+/// assert!(block.gap(1, &tilted).abs() < 1e-15);
+/// # Ok::<(), carom_mechanism::MechanismError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Block {
     mass: f64,

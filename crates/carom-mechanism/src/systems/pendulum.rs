@@ -9,6 +9,22 @@ use nalgebra::DMatrix;
 /// Coordinate $\theta$: the angle from the vertical (rad, counterclockwise). Contact: the wall, at
 /// which the pendulum hangs at the wall angle $\theta_w$; it swings on the side of larger angles, and
 /// its gap is $\theta - \theta_w$ (rad).
+///
+/// # Examples
+///
+/// Small swings have the square frequency $g/l$:
+///
+/// ```
+/// use carom_mechanism::systems::Pendulum;
+/// use carom_mechanism::{Derivatives, Dynamics, MechanicalSystem, Motion};
+/// let pendulum = Pendulum::new(2.0, 1.5, 9.81, 0.0)?;
+/// let mut dynamics = Dynamics::new(1);
+/// let at = Motion { time: 0.0, configuration: &[0.0], velocity: &[0.0] };
+/// pendulum.dynamics(&at, Derivatives::Second, &mut dynamics);
+/// let square = dynamics.potential_hessian[(0, 0)] / dynamics.mass_matrix[(0, 0)];
+/// assert!((square - 9.81 / 2.0).abs() < 1e-14);
+/// # Ok::<(), carom_mechanism::MechanismError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pendulum {
     length: f64,

@@ -9,6 +9,20 @@ use nalgebra::DMatrix;
 /// Coordinates: the angles from the vertical (rad, counterclockwise), from left to right. Contact
 /// `i` is between the balls `i` and `i + 1`; its gap is the distance of their centers minus two
 /// radii.
+///
+/// # Examples
+///
+/// ```
+/// use carom_mechanism::MechanicalSystem;
+/// use carom_mechanism::systems::PendulumCradle;
+/// let cradle = PendulumCradle::new(3, 1.0, 0.05, 0.2, 9.81)?;
+/// assert!(cradle.gap(0, &[0.0; 3]).abs() < 1e-15 && cradle.gap(1, &[0.0; 3]).abs() < 1e-15);
+/// // The last ball is lifted by 60 degrees: the gap is the chord less the radii.
+/// let q = [0.0, 0.0, std::f64::consts::FRAC_PI_3];
+/// let chord = (0.1 + 0.75_f64.sqrt()).hypot(0.5);
+/// assert!((cradle.gap(1, &q) - (chord - 0.1)).abs() < 1e-15);
+/// # Ok::<(), carom_mechanism::MechanismError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct PendulumCradle {
     length: f64,

@@ -20,6 +20,26 @@ use nalgebra::Vector2;
 use std::f64::consts::{PI, TAU};
 
 /// The closed-form orbit from the center of a circular table.
+///
+/// # Examples
+///
+/// ```
+/// use carom_impact::Restitution;
+/// use carom_motion::billiard::circle::CircleOrbit;
+/// use carom_motion::billiard::penny::{PennyState, RollingPenny};
+/// let penny = RollingPenny::thin_disk(0.01, 0.0025)?;
+/// let start = PennyState { theta_dot: 10.0, phi_dot: 0.2, ..PennyState::default() };
+/// let orbit = CircleOrbit::from_center(&penny, 0.15, start, Restitution::Elastic)?;
+/// let orbit = orbit.expect("it reaches the wall");
+/// // Every impact of the elastic law keeps the energy of rolling and turning.
+/// let energy = |[rolling, turning]: [f64; 2]| {
+///     0.5 * (penny.rolling_inertia() * rolling.powi(2) + penny.heading_inertia() * turning.powi(2))
+/// };
+/// for impact in orbit.impacts().take(5) {
+///     assert!((energy(impact.velocity_plus) / energy([10.0, 0.2]) - 1.0).abs() < 1e-13);
+/// }
+/// # Ok::<(), carom_motion::billiard::BilliardError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CircleOrbit {
     start: PennyState,

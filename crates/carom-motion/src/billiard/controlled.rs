@@ -13,6 +13,23 @@ use carom_numeric::quadrature::panels;
 use nalgebra::{DMatrix, DVector, Vector2};
 
 /// A penny with torques on a table.
+///
+/// # Examples
+///
+/// ```
+/// use carom_motion::billiard::Ellipse;
+/// use carom_motion::billiard::controlled::ControlledPenny;
+/// use carom_motion::billiard::penny::{PennyState, RollingPenny};
+/// use carom_motion::billiard::system::Billiard;
+/// let penny = RollingPenny::thin_disk(0.01, 0.0025)?;
+/// let torque = 0.3 * penny.heading_inertia();
+/// let controlled = ControlledPenny::new(penny, Ellipse::circle(1.0)?, torque, 0.0)?;
+/// let start = PennyState { theta_dot: 2.0, phi_dot: 0.1, ..PennyState::default() };
+/// // The heading turns at ω + u₁t/J, the penny rolls on as fast.
+/// let later = controlled.flow(&start, 2.0);
+/// assert!((later.phi_dot - 0.7).abs() < 1e-14 && (later.theta_dot - 2.0).abs() < 1e-14);
+/// # Ok::<(), carom_motion::billiard::BilliardError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct ControlledPenny<T> {
     penny: RollingPenny,

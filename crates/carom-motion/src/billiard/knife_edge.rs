@@ -15,6 +15,19 @@ use carom_numeric::quadrature::panels;
 use nalgebra::{DMatrix, DVector};
 
 /// A knife edge above a wall.
+///
+/// # Examples
+///
+/// ```
+/// use carom_motion::billiard::knife_edge::{KnifeEdge, KnifeState};
+/// use carom_motion::billiard::system::Billiard;
+/// // Without a slope the blade goes round a circle of radius u/ω and comes back.
+/// let edge = KnifeEdge::new(1.0, 0.1, 0.0, 5.0)?;
+/// let start = KnifeState { speed: 2.0, phi_dot: 4.0, ..KnifeState::default() };
+/// let half = edge.flow(&start, std::f64::consts::PI / 4.0);
+/// assert!((half.x.hypot(half.y) - 2.0 * 2.0 / 4.0).abs() < 1e-12);
+/// # Ok::<(), carom_motion::billiard::BilliardError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct KnifeEdge {
     mass: f64,

@@ -12,6 +12,22 @@ use carom_metric::{Covector, Tangent};
 use nalgebra::{DMatrix, DVector};
 
 /// A disk in a strip.
+///
+/// # Examples
+///
+/// ```
+/// use carom_impact::Rough;
+/// use carom_motion::billiard::no_slip_disk::{DiskState, NoSlipDisk};
+/// use carom_motion::billiard::system::follow;
+/// use carom_motion::hybrid::Limits;
+/// let disk = NoSlipDisk::new(1.0, 0.1, 0.005, 1.0)?;
+/// let start = DiskState { y: 0.5, x_dot: 0.3, y_dot: 1.0, ..DiskState::default() };
+/// let (hits, _) = follow(&disk, &Rough::new(1.0)?, start, Limits::impacts(6))?;
+/// // Rough walls trade speed for spin, and energy is kept.
+/// assert!(hits[0].state.spin.abs() > 0.1);
+/// assert!(hits.iter().all(|hit| hit.energy_change_j.abs() < 1e-15));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NoSlipDisk {
     mass: f64,

@@ -12,6 +12,27 @@ use carom_metric::{Covector, Tangent};
 use nalgebra::{DMatrix, DVector, Vector2};
 
 /// A ball and the wall of its center.
+///
+/// # Examples
+///
+/// ```
+/// use carom_motion::billiard::Ellipse;
+/// use carom_motion::billiard::rolling_ball::{BallState, RollingBall};
+/// use carom_motion::billiard::system::Billiard;
+/// use nalgebra::Vector2;
+/// let (mass, radius) = (0.2, 0.03);
+/// let inertia = 0.4 * mass * radius * radius;
+/// let ball = RollingBall::new(mass, radius, inertia, Ellipse::circle(1.0)?)?;
+/// let velocity = Vector2::new(1.5, 0.0);
+/// let start = BallState { position: Vector2::zeros(), velocity, spin: 2.0 };
+/// // It rolls straight to the wall at 1 m, where its energy is 7/10 m v² and that of the spin.
+/// let at = ball.flow(&start, 1.0 / 1.5);
+/// assert!(ball.guard(&at, 0).value.abs() < 1e-15);
+/// let impact = ball.at_impact(&at, 0);
+/// let energy = 0.5 * impact.velocity.0.dot(&(&impact.mass * &impact.velocity.0));
+/// assert!((energy - 0.7 * mass * 2.25 - 0.5 * inertia * 4.0).abs() < 1e-15);
+/// # Ok::<(), carom_motion::billiard::BilliardError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct RollingBall<T> {
     mass: f64,

@@ -20,6 +20,21 @@ use carom_numeric::quadrature::panels;
 use nalgebra::{DMatrix, Vector2};
 
 /// A sleigh in an arena.
+///
+/// # Examples
+///
+/// ```
+/// use carom_motion::billiard::sleigh::{Sleigh, SleighState};
+/// use carom_motion::billiard::system::Billiard;
+/// let sleigh = Sleigh::new(1.0, 0.2, 0.1, 0.05, 10.0)?;
+/// let start = SleighState { speed: 0.3, phi_dot: 2.0, ..SleighState::default() };
+/// let later = sleigh.flow(&start, 3.0);
+/// // Turning becomes speed along the blade, and V stays.
+/// assert!(later.speed > start.speed && later.phi_dot.abs() < start.phi_dot);
+/// let change = sleigh.invariant_speed(&later) - sleigh.invariant_speed(&start);
+/// assert!(change.abs() < 1e-14);
+/// # Ok::<(), carom_motion::billiard::BilliardError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sleigh {
     mass: f64,

@@ -13,6 +13,23 @@ use carom_metric::{Covector, Tangent};
 use nalgebra::{DMatrix, Vector2};
 
 /// A snakeboard.
+///
+/// # Examples
+///
+/// ```
+/// use carom_impact::NonholonomicElastic;
+/// use carom_metric::Tangent;
+/// use carom_motion::billiard::snakeboard::Snakeboard;
+/// use nalgebra::Vector2;
+/// let board = Snakeboard::new(1.0, 0.05, 0.02, 0.001, 0.3, 0.4)?;
+/// // It rolls straight into a wall, with its wheels straight and its rotor turning.
+/// let velocity = Tangent::from_slice(&[1.0, 0.0, 0.0, 2.0, 0.0]);
+/// let impact = board.at_impact(0.0, 0.0, Vector2::x(), velocity)?;
+/// let outcome = impact.resolve(&NonholonomicElastic::default())?;
+/// assert!(outcome.audit.energy_change_j().abs() < 1e-14);
+/// assert!((outcome.velocity_plus.0[0] + 1.0).abs() < 1e-14);
+/// # Ok::<(), carom_motion::billiard::BilliardError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Snakeboard {
     mass: f64,

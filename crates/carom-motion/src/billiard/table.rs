@@ -67,6 +67,18 @@ impl<T: Table + ?Sized> Table for Box<T> {
 }
 
 /// The ellipse $(x/a)^2 + (y/b)^2 \le 1$.
+///
+/// # Examples
+///
+/// ```
+/// use carom_motion::billiard::{Ellipse, Table};
+/// use nalgebra::Vector2;
+/// let ellipse = Ellipse::new(0.3, 0.2)?;
+/// // A point of the boundary, where the wall function is zero; it is negative inside.
+/// let p = Vector2::new(0.3 * 0.6, 0.2 * 0.8);
+/// assert!(ellipse.value(p).abs() < 1e-15 && ellipse.value(0.9 * p) < 0.0);
+/// # Ok::<(), carom_motion::billiard::BilliardError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ellipse {
     semi_axes: [f64; 2],
@@ -151,6 +163,18 @@ impl Table for Ellipse {
 }
 
 /// The superellipse $|x/a|^p + |y/b|^p \le 1$ with an exponent of at least 2.
+///
+/// # Examples
+///
+/// ```
+/// use carom_motion::billiard::{Superellipse, Table};
+/// use nalgebra::Vector2;
+/// let table = Superellipse::new(1.0, 1.0, 4.0)?;
+/// // On the diagonal x⁴ + y⁴ = 1 lies farther out than the circle.
+/// let x = 0.5_f64.powf(0.25);
+/// assert!(table.value(Vector2::new(x, x)).abs() < 1e-15 && x > 0.5_f64.sqrt());
+/// # Ok::<(), carom_motion::billiard::BilliardError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Superellipse {
     semi_axes: [f64; 2],

@@ -16,6 +16,33 @@ const RATE_ROUNDING: f64 = 16.0 * f64::EPSILON;
 const MAX_SECANT_STEPS: usize = 60;
 
 /// Rule for the impulse of an impact.
+///
+/// # Examples
+///
+/// A ball dropped by 1.25 m is back after 1 s, at $g = 10$ m/s²:
+///
+/// ```
+/// # use carom_geometry::{Ellipsoid, HalfSpace, Shape};
+/// # use carom_lie::So3;
+/// # use carom_variational::{ExactFlight, RigidBody, State, TimeGrid};
+/// # use nalgebra::Vector3;
+/// # let shape = Shape::Ellipsoid(Ellipsoid::sphere(0.1, Vector3::zeros())?);
+/// # let body = RigidBody::new(&shape.mass_properties(2.0)?);
+/// # let floor = HalfSpace::new(Vector3::z(), 0.0)?;
+/// # let gravity = ExactFlight::new(Vector3::new(0.0, 0.0, -10.0));
+/// # let start = State {
+/// #     position: Vector3::new(0.0, 0.0, 1.35),
+/// #     rotation: So3::identity(),
+/// #     linear_momentum: Vector3::zeros(),
+/// #     angular_momentum: Vector3::zeros(),
+/// # };
+///
+/// use carom_motion::flying::{Collider, ImpactRule};
+/// let collider = Collider::new(&body, &shape, &floor, &gravity, ImpactRule::ELASTIC)?;
+/// let end = collider.run(&start, &TimeGrid::duration(0.01, 1.0)?, None, &mut |_| ())?;
+/// assert!((end.state.position.z - 1.35).abs() < 1e-12);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ImpactRule {
     /// The gap rate is reversed, $u^+ = -eu$: for $e = 1$ the Weierstrass-Erdmann conditions of the

@@ -21,6 +21,36 @@ const ROUNDING: f64 = 16.0 * f64::EPSILON;
 const RESOLVED: f64 = 1e-3;
 
 /// Numeric knobs of a [`Collider`].
+///
+/// # Examples
+///
+/// Impacts of a ball that falls for half a second accumulate at $t_1(1 + e)/(1 - e)$:
+///
+/// ```
+/// # use carom_geometry::{Ellipsoid, HalfSpace, Shape};
+/// # use carom_lie::So3;
+/// # use carom_variational::{ExactFlight, RigidBody, State, TimeGrid};
+/// # use nalgebra::Vector3;
+/// # let shape = Shape::Ellipsoid(Ellipsoid::sphere(0.1, Vector3::zeros())?);
+/// # let body = RigidBody::new(&shape.mass_properties(2.0)?);
+/// # let floor = HalfSpace::new(Vector3::z(), 0.0)?;
+/// # let gravity = ExactFlight::new(Vector3::new(0.0, 0.0, -10.0));
+/// # let start = State {
+/// #     position: Vector3::new(0.0, 0.0, 1.35),
+/// #     rotation: So3::identity(),
+/// #     linear_momentum: Vector3::zeros(),
+/// #     angular_momentum: Vector3::zeros(),
+/// # };
+///
+/// use carom_motion::flying::{Collider, ColliderOptions, ImpactRule};
+/// use carom_motion::hybrid::Ending;
+/// let rule = ImpactRule::Newton { restitution: 0.5 };
+/// let options = ColliderOptions { stops_at_zeno: true, ..ColliderOptions::default() };
+/// let collider = Collider::new(&body, &shape, &floor, &gravity, rule)?.with_options(options);
+/// let end = collider.run(&start, &TimeGrid::duration(0.01, 3.0)?, None, &mut |_| ())?;
+/// assert!(matches!(end.ending, Ending::Zeno { .. }) && (end.time - 1.5).abs() < 1e-9);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ColliderOptions {
     /// Search for contacts.
@@ -92,6 +122,36 @@ pub struct RunEnd {
 /// where it began. Here the first contact of the path is isolated with a guarantee, several impacts
 /// in one step are a loop, and the start of a flight after an impact is left without looking at its
 /// gap.
+///
+/// # Examples
+///
+/// A ball dropped by 1.25 m rebounds to $e^2$ of the height:
+///
+/// ```
+/// # use carom_geometry::{Ellipsoid, HalfSpace, Shape};
+/// # use carom_lie::So3;
+/// # use carom_variational::{ExactFlight, RigidBody, State, TimeGrid};
+/// # use nalgebra::Vector3;
+/// # let shape = Shape::Ellipsoid(Ellipsoid::sphere(0.1, Vector3::zeros())?);
+/// # let body = RigidBody::new(&shape.mass_properties(2.0)?);
+/// # let floor = HalfSpace::new(Vector3::z(), 0.0)?;
+/// # let gravity = ExactFlight::new(Vector3::new(0.0, 0.0, -10.0));
+/// # let start = State {
+/// #     position: Vector3::new(0.0, 0.0, 1.35),
+/// #     rotation: So3::identity(),
+/// #     linear_momentum: Vector3::zeros(),
+/// #     angular_momentum: Vector3::zeros(),
+/// # };
+///
+/// use carom_motion::flying::{Collider, ImpactRule};
+/// let rule = ImpactRule::Newton { restitution: 0.5 };
+/// let collider = Collider::new(&body, &shape, &floor, &gravity, rule)?;
+/// let end = collider.run(&start, &TimeGrid::duration(0.01, 0.75)?, None, &mut |_| ())?;
+/// // At the top of the rebound.
+/// assert_eq!(end.n_impacts, 1);
+/// assert!((end.state.position.z - 0.1 - 1.25 * 0.5 * 0.5).abs() < 1e-12);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Collider<'a, S, F> {
     body: &'a RigidBody,

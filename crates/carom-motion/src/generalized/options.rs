@@ -4,6 +4,25 @@ use super::IntegratorError;
 
 /// Numeric knobs of a [`CollisionIntegrator`](super::CollisionIntegrator). Lengths are in the unit
 /// of the gaps.
+///
+/// # Examples
+///
+/// ```
+/// use carom_impact::Propagative;
+/// use carom_mechanism::systems::BallsOnLine;
+/// use carom_motion::generalized::{CollisionIntegrator, IntegratorOptions, Trajectory};
+/// use carom_variational::TimeGrid;
+/// let balls = BallsOnLine::new(&[1.0, 1.0], 0.1)?;
+/// let law = Propagative::default();
+/// let options = IntegratorOptions { gap_tolerance: 1e-12, ..IntegratorOptions::default() };
+/// let integrator = CollisionIntegrator::new(&balls, &law)?.with_options(options)?;
+/// let start = integrator.state(0.0, &[0.0, 1.2], &[2.0, 0.0])?;
+/// let run = Trajectory::record(&integrator, &start, &TimeGrid::duration(0.1, 1.0)?, None)?;
+/// // A gap of 1 m at 2 m/s.
+/// assert!(run.impacts().all(|impact| (impact.time - 0.5).abs() < 1e-11));
+/// assert_eq!(run.impacts().count(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct IntegratorOptions {
     /// A contact is in touch within this gap. Hops that are lower count as rest.

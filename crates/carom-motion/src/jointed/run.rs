@@ -37,6 +37,65 @@ pub struct JointedSpec {
 }
 
 /// Jointed bodies, assembled.
+///
+/// # Examples
+///
+/// A block of 2 kg at 1 m/s on a slide with a dry friction of 4 N stops after $mv^2/2f$:
+///
+/// ```
+/// # use carom_geometry::MassProperties;
+/// # use carom_impact::frictional::MoreauNewton;
+/// # use carom_impact::two_body::ImpactOptions;
+/// # use carom_joints::coordinates::CoordinateSpec;
+/// # use carom_joints::frames::Frame;
+/// # use carom_joints::kinds::Kind;
+/// # use carom_joints::{BallSpec, JointSpec, MultibodySpec, Placed};
+/// # use carom_variational::RigidBody;
+/// # use nalgebra::{Matrix3, Vector3};
+/// use carom_motion::hybrid::Limits;
+/// use carom_motion::jointed::{JointedSpec, JointedWorld};
+/// use carom_motion::world::{FlightRule, Laws, OnZeno, SingleLaw};
+/// let slide = JointSpec {
+///     name: "slide".to_owned(),
+///     kind: Kind::named("prismatic").expect("a type of joint"),
+///     parent: None,
+///     child: 0,
+///     parent_frame: Frame::identity(),
+///     child_frame: Frame::identity(),
+///     axes: vec![Vector3::x()],
+///     length: None,
+///     coordinates: vec![CoordinateSpec {
+///         velocity: Some(1.0),
+///         friction: 4.0,
+///         ..CoordinateSpec::default()
+///     }],
+///     ball: BallSpec::default(),
+/// };
+/// let body = RigidBody::new(&MassProperties::new(2.0, Matrix3::identity())?);
+/// let world = JointedWorld::new(&JointedSpec {
+///     multibody: MultibodySpec {
+///         bodies: vec![("block".to_owned(), Some(body))],
+///         joints: vec![slide],
+///         gravity: Vector3::zeros(),
+///         exact: false,
+///     },
+///     placed: vec![Placed {
+///         configuration: None,
+///         velocity: Vector3::zeros(),
+///         angular_velocity: Vector3::zeros(),
+///     }],
+///     flight: FlightRule::Lgvi,
+///     time_step: 1e-3,
+/// })?;
+/// let laws = Laws {
+///     single: SingleLaw::TwoBody(ImpactOptions::default()),
+///     several: &|_| Box::new(MoreauNewton::default()),
+///     on_zeno: OnZeno::Rest,
+/// };
+/// let end = world.run(&laws, &Limits::duration(1.0), &[], None, &mut |_| ());
+/// assert!((end.posture.q[0] - 0.25).abs() < 1e-9);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct JointedWorld {
     multibody: Multibody,

@@ -40,6 +40,30 @@ impl FlightRule {
 }
 
 /// A body of a world, as it is given.
+///
+/// # Examples
+///
+/// ```
+/// # use carom_geometry::{Cuboid, Shape};
+/// # use carom_lie::{Se3, So3};
+/// # use nalgebra::Vector3;
+/// use carom_motion::world::BodySpec;
+/// let shape = Shape::Cuboid(Cuboid::new([0.1, 0.2, 0.3])?);
+/// let brick = BodySpec {
+///     name: "brick".to_owned(),
+///     mass: Some(shape.mass_properties(3.0)?),
+///     shape: shape.clone(),
+///     configuration: Se3::new(So3::identity(), Vector3::new(0.0, 0.0, 1.0)),
+///     velocity: Vector3::zeros(),
+///     angular_velocity: Vector3::new(0.0, 0.0, 5.0),
+/// };
+/// // J_z = m (a² + b²)/3; a body without mass never moves.
+/// let inertia = brick.mass.as_ref().map(|mass| mass.inertia()[(2, 2)]);
+/// assert!(inertia.is_some_and(|j| (j - 0.05).abs() < 1e-15));
+/// let wall = BodySpec { name: "wall".to_owned(), mass: None, ..brick };
+/// assert!(wall.mass.is_none());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct BodySpec {
     /// Name, unique among bodies and planes.
@@ -58,6 +82,22 @@ pub struct BodySpec {
 }
 
 /// A plane of a world; the side that the normal points to is free.
+///
+/// # Examples
+///
+/// ```
+/// use carom_geometry::HalfSpace;
+/// use carom_motion::world::PlaneSpec;
+/// use nalgebra::Vector3;
+/// // An incline through the origin, that rises by 3 m every 4 m along x.
+/// let incline = PlaneSpec {
+///     name: "incline".to_owned(),
+///     half_space: HalfSpace::new(Vector3::new(-3.0, 0.0, 4.0), 0.0)?,
+/// };
+/// let height = incline.half_space.height(&Vector3::new(4.0, 0.0, 8.0));
+/// assert!((height - 4.0).abs() < 1e-15);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct PlaneSpec {
     /// Name, unique among bodies and planes.

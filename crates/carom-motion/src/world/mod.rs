@@ -3,8 +3,8 @@
 //! A [`World`] is made of bodies, mobile and fixed, and planes. Between impacts the bodies fly, exactly
 //! or by variational integrators; the first contact of every pair is certified, none is missed however
 //! long a step is. At an impact the contacts of the whole island that touches are posed to an impact
-//! law at once. Contacts that neither approach nor leave and press last, with Coulomb friction in the
-//! round cone, in steps of kick, free flight, kick, until they open.
+//! law at once. A contact lasts if it neither approaches nor separates and carries force: with Coulomb friction in the
+//! round cone, in steps of kick, free flight, kick, until it opens.
 //!
 //! 1. a [`WorldSpec`] of [`BodySpec`]s and [`PlaneSpec`]s makes a [`World`];
 //! 2. [`World::run`] with [`Laws`] and [`Limits`](crate::hybrid::Limits) reports every [`Event`], and how

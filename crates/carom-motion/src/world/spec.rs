@@ -46,6 +46,55 @@ pub enum OnZeno {
 }
 
 /// Law of impacts with a single contact.
+///
+/// # Examples
+///
+/// ```
+/// # use carom_geometry::{Ellipsoid, HalfSpace, Shape};
+/// # use carom_impact::frictional::MoreauNewton;
+/// # use carom_impact::two_body::ImpactOptions;
+/// # use carom_lie::{Se3, So3};
+/// # use carom_motion::hybrid::Limits;
+/// # use carom_motion::world::{
+/// #     BodySpec, FlightRule, Laws, OnZeno, PlaneSpec, SingleLaw, Surface, World, WorldSpec,
+/// # };
+/// # use nalgebra::Vector3;
+/// # let shape = Shape::Ellipsoid(Ellipsoid::sphere(0.1, Vector3::zeros())?);
+/// # let ball = |name: &str, x: f64, speed: f64| -> Result<_, Box<dyn std::error::Error>> {
+/// #     Ok(BodySpec {
+/// #         name: name.to_owned(),
+/// #         mass: Some(shape.mass_properties(1.0)?),
+/// #         shape: shape.clone(),
+/// #         configuration: Se3::new(So3::identity(), Vector3::new(x, 0.0, 1.35)),
+/// #         velocity: Vector3::new(speed, 0.0, 0.0),
+/// #         angular_velocity: Vector3::zeros(),
+/// #     })
+/// # };
+/// # let spec = |bodies, planes, gravity: f64| WorldSpec {
+/// #     bodies,
+/// #     planes,
+/// #     gravity: Vector3::new(0.0, 0.0, -gravity),
+/// #     flight: FlightRule::Exact,
+/// #     time_step: 1e-3,
+/// #     surface: Surface { friction: 0.0, restitution: 1.0, collide: true },
+/// #     pairs: Vec::new(),
+/// # };
+/// # let laws = Laws {
+/// #     single: SingleLaw::TwoBody(ImpactOptions::default()),
+/// #     several: &|_| Box::new(MoreauNewton::default()),
+/// #     on_zeno: OnZeno::Rest,
+/// # };
+///
+/// use carom_impact::Plastic;
+/// let spec = spec(vec![ball("left", 0.0, 2.0)?, ball("right", 1.0, 0.0)?], vec![], 0.0);
+/// let laws = Laws { single: SingleLaw::Any(&Plastic::default()), ..laws };
+/// let end = World::new(&spec)?.run(&laws, &Limits::duration(1.0), &[], &mut |_| ());
+/// // Two equal balls go on together at half the speed.
+/// for state in &end.states {
+///     assert!((state.linear_momentum.x - 1.0).abs() < 1e-12);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub enum SingleLaw<'a> {
     /// The frictional impact of two bodies, by its closed forms and hodographs.
@@ -75,7 +124,57 @@ impl std::fmt::Debug for Laws<'_> {
     }
 }
 
-/// Everything that a world is made of.
+/// Description of a world: bodies, planes, gravity, and the surfaces of pairs.
+///
+/// # Examples
+///
+/// ```
+/// # use carom_geometry::{Ellipsoid, HalfSpace, Shape};
+/// # use carom_impact::frictional::MoreauNewton;
+/// # use carom_impact::two_body::ImpactOptions;
+/// # use carom_lie::{Se3, So3};
+/// # use carom_motion::hybrid::Limits;
+/// # use carom_motion::world::{
+/// #     BodySpec, FlightRule, Laws, OnZeno, PlaneSpec, SingleLaw, Surface, World, WorldSpec,
+/// # };
+/// # use nalgebra::Vector3;
+/// # let shape = Shape::Ellipsoid(Ellipsoid::sphere(0.1, Vector3::zeros())?);
+/// # let ball = |name: &str, x: f64, speed: f64| -> Result<_, Box<dyn std::error::Error>> {
+/// #     Ok(BodySpec {
+/// #         name: name.to_owned(),
+/// #         mass: Some(shape.mass_properties(1.0)?),
+/// #         shape: shape.clone(),
+/// #         configuration: Se3::new(So3::identity(), Vector3::new(x, 0.0, 1.35)),
+/// #         velocity: Vector3::new(speed, 0.0, 0.0),
+/// #         angular_velocity: Vector3::zeros(),
+/// #     })
+/// # };
+/// # let spec = |bodies, planes, gravity: f64| WorldSpec {
+/// #     bodies,
+/// #     planes,
+/// #     gravity: Vector3::new(0.0, 0.0, -gravity),
+/// #     flight: FlightRule::Exact,
+/// #     time_step: 1e-3,
+/// #     surface: Surface { friction: 0.0, restitution: 1.0, collide: true },
+/// #     pairs: Vec::new(),
+/// # };
+/// # let laws = Laws {
+/// #     single: SingleLaw::TwoBody(ImpactOptions::default()),
+/// #     several: &|_| Box::new(MoreauNewton::default()),
+/// #     on_zeno: OnZeno::Rest,
+/// # };
+///
+/// let balls = vec![ball("left", 0.0, 2.0)?, ball("right", 1.0, 0.0)?];
+/// let spec = WorldSpec {
+///     pairs: vec![([0, 1], Surface { friction: 0.0, restitution: 0.5, collide: true })],
+///     ..spec(balls, vec![], 0.0)
+/// };
+/// let end = World::new(&spec)?.run(&laws, &Limits::duration(1.0), &[], &mut |_| ());
+/// // v (1 - e)/2 and v (1 + e)/2.
+/// assert!((end.states[0].linear_momentum.x - 0.5).abs() < 1e-12);
+/// assert!((end.states[1].linear_momentum.x - 1.5).abs() < 1e-12);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct WorldSpec {
     /// Bodies, mobile and fixed.
@@ -95,6 +194,54 @@ pub struct WorldSpec {
 }
 
 /// A world, checked and prepared.
+///
+/// # Examples
+///
+/// A ball dropped by 1.25 m is back at its height after 1 s, at $g = 10$ m/s²:
+///
+/// ```
+/// # use carom_geometry::{Ellipsoid, HalfSpace, Shape};
+/// # use carom_impact::frictional::MoreauNewton;
+/// # use carom_impact::two_body::ImpactOptions;
+/// # use carom_lie::{Se3, So3};
+/// # use carom_motion::hybrid::Limits;
+/// # use carom_motion::world::{
+/// #     BodySpec, FlightRule, Laws, OnZeno, PlaneSpec, SingleLaw, Surface, World, WorldSpec,
+/// # };
+/// # use nalgebra::Vector3;
+/// # let shape = Shape::Ellipsoid(Ellipsoid::sphere(0.1, Vector3::zeros())?);
+/// # let ball = |name: &str, x: f64, speed: f64| -> Result<_, Box<dyn std::error::Error>> {
+/// #     Ok(BodySpec {
+/// #         name: name.to_owned(),
+/// #         mass: Some(shape.mass_properties(1.0)?),
+/// #         shape: shape.clone(),
+/// #         configuration: Se3::new(So3::identity(), Vector3::new(x, 0.0, 1.35)),
+/// #         velocity: Vector3::new(speed, 0.0, 0.0),
+/// #         angular_velocity: Vector3::zeros(),
+/// #     })
+/// # };
+/// # let spec = |bodies, planes, gravity: f64| WorldSpec {
+/// #     bodies,
+/// #     planes,
+/// #     gravity: Vector3::new(0.0, 0.0, -gravity),
+/// #     flight: FlightRule::Exact,
+/// #     time_step: 1e-3,
+/// #     surface: Surface { friction: 0.0, restitution: 1.0, collide: true },
+/// #     pairs: Vec::new(),
+/// # };
+/// # let laws = Laws {
+/// #     single: SingleLaw::TwoBody(ImpactOptions::default()),
+/// #     several: &|_| Box::new(MoreauNewton::default()),
+/// #     on_zeno: OnZeno::Rest,
+/// # };
+///
+/// let floor = PlaneSpec { name: "floor".to_owned(), half_space: HalfSpace::new(Vector3::z(), 0.0)? };
+/// let world = World::new(&spec(vec![ball("ball", 0.0, 0.3)?], vec![floor], 10.0))?;
+/// let end = world.run(&laws, &Limits::duration(1.0), &[], &mut |_| ());
+/// assert_eq!(end.n_impacts, 1);
+/// assert!((end.states[0].position - Vector3::new(0.3, 0.0, 1.35)).norm() < 1e-12);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct World {
     pub(crate) bodies: Vec<Body>,

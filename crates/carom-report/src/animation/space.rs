@@ -67,6 +67,20 @@ impl PointImpulse {
 }
 
 /// A rigid body in space and its pose in every frame.
+///
+/// # Examples
+///
+/// ```
+/// use carom_report::animation::{Solid, SpaceBody};
+/// use carom_report::record::Color;
+/// use std::f64::consts::PI;
+/// let ball = Solid::Ellipsoid { semi_axes: [0.1; 3], center: [0.0; 3] };
+/// // Half a turn about z and back again: -q is the same attitude as q.
+/// let poses = [0.0, PI].map(|angle: f64| ([0.0; 3], [0.0, 0.0, (angle / 2.0).sin(), (angle / 2.0).cos()]));
+/// let opposite = ([0.0; 3], [0.0, 0.0, -1.0, 0.0]);
+/// let body = SpaceBody::new(vec![ball], Color::Blue, [poses[0], poses[1], opposite]);
+/// assert_eq!(body.rotation[2][2], 1.0);
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SpaceBody {
     /// Name, by which a reader follows the body; may be empty.

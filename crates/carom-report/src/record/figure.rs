@@ -4,6 +4,19 @@ use super::{bad_cell, bad_number};
 use serde::{Deserialize, Serialize};
 
 /// A figure: two axes and the marks drawn on them.
+///
+/// # Examples
+///
+/// ```
+/// use carom_report::export::svg::svg;
+/// use carom_report::record::{Axis, Color, Figure, Mark};
+/// let times: Vec<f64> = (0..=10).map(|k| 0.05 * f64::from(k)).collect();
+/// let heights = times.iter().map(|t| 1.25 - 0.5 * 10.0 * t * t).collect();
+/// let figure = Figure::new("fall", "Fall", "", Axis::linear("time", "s"), Axis::linear("height", "m"))
+///     .mark(Mark::line("ball", times, heights, Color::Blue));
+/// assert!(svg(&figure)?.contains("height"));
+/// # Ok::<(), carom_report::export::ExportError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Figure {
     /// Name, from which the file name is made.

@@ -3,6 +3,18 @@
 use serde::{Deserialize, Serialize};
 
 /// One scalar result, with the values it should match, if any.
+///
+/// # Examples
+///
+/// ```
+/// use carom_report::record::Quantity;
+/// let g = 9.80665_f64;
+/// let time = Quantity::new("fall_time_s", (2.0 * 1.25 / g).sqrt(), "s")
+///     .printed(0.505, 5e-4, "Table 1")
+///     .closed_form((2.5 / g).sqrt(), "sqrt(2h/g)");
+/// assert!(time.agrees_with_print());
+/// assert_eq!(time.expected().count(), 2);
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Quantity {
     /// Name, ending in its unit: `energy_change_j`.

@@ -31,6 +31,31 @@ pub(crate) const MAX_CELLS: u64 = 1 << 40;
 pub(crate) const MAX_SHARDS: u64 = 1_000_000;
 
 /// A plan: what every cell of a sweep is, and how its answers become a table.
+///
+/// # Examples
+///
+/// ```
+/// use carom_sweep::Plan;
+/// let plan = Plan::from_toml(
+///     r#"
+///     name = "drop"
+///     [problem]
+///     law = "plastic"
+///     mass_matrix = [["=mass"]]
+///     velocity = [-1]
+///     contacts = [{ normal = [1] }]
+///     [axes]
+///     mass = { linspace = [1, 2, 11] }
+///     [columns]
+///     energy_j = "/energy_minus_j"
+///     "#,
+///     std::path::Path::new("."),
+/// )?;
+/// assert_eq!(plan.n_cells(), 11);
+/// // Each cell is a line of `carom resolve`.
+/// assert!(plan.cell(5)?.line().contains(r#""mass_matrix":[[1.5]]"#));
+/// # Ok::<(), carom_sweep::SweepError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Plan {
     pub(crate) name: String,

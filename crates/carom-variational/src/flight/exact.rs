@@ -30,6 +30,29 @@ const MAX_TERMS: usize = 30;
 /// # Errors
 ///
 /// [`VariationalError::FlightTooLong`] for more than some $10^5$ rad at once.
+///
+/// # Examples
+///
+/// ```
+/// use carom_geometry::{Cuboid, MassProperties};
+/// use carom_lie::So3;
+/// use carom_variational::{ExactFlight, Flight, RigidBody, State};
+/// use nalgebra::Vector3;
+/// let cuboid = Cuboid::new([0.1, 0.2, 0.3])?;
+/// let body = RigidBody::new(&MassProperties::cuboid(&cuboid, 3.0)?);
+/// let thrown = State {
+///     position: Vector3::zeros(),
+///     rotation: So3::identity(),
+///     linear_momentum: Vector3::new(3.0, 0.0, 6.0),
+///     angular_momentum: Vector3::new(0.02, 0.5, 0.01),
+/// };
+/// let later = ExactFlight::new(Vector3::new(0.0, 0.0, -10.0)).advance(&body, &thrown, 2.0)?;
+/// // A parabola, and an angular momentum that space keeps while the box tumbles.
+/// assert!((later.position - Vector3::new(2.0, 0.0, -16.0)).norm() < 1e-13);
+/// let spin = |s: &State| s.rotation.rotate(&s.angular_momentum);
+/// assert!((spin(&later) - spin(&thrown)).norm() < 1e-13);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ExactFlight {
     gravity: Vector3<f64>,

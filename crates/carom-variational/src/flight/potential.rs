@@ -27,6 +27,44 @@ pub trait Potential: fmt::Debug {
 ///    \Pi' = F_k^T(\Pi + \tfrac t2M) + \tfrac t2M'. $$
 ///
 /// Unlike in uniform gravity the energy is kept up to oscillations of size $t^2$ only.
+///
+/// # Examples
+///
+/// ```
+/// use carom_geometry::MassProperties;
+/// use carom_lie::So3;
+/// use carom_variational::{Flight, Potential, PotentialFlight, RigidBody, State};
+/// use nalgebra::{Matrix3, Vector3};
+/// /// A spring of 8 N/m that pulls to the origin.
+/// #[derive(Debug)]
+/// struct Spring;
+/// impl Potential for Spring {
+///     fn energy(&self, x: &Vector3<f64>, _: &So3) -> f64 {
+///         4.0 * x.norm_squared()
+///     }
+///     fn force(&self, x: &Vector3<f64>, _: &So3) -> Vector3<f64> {
+///         -8.0 * x
+///     }
+///     fn moment(&self, _: &Vector3<f64>, _: &So3) -> Vector3<f64> {
+///         Vector3::zeros()
+///     }
+/// }
+/// let body = RigidBody::new(&MassProperties::new(2.0, Matrix3::identity())?);
+/// let start = State {
+///     position: Vector3::new(0.1, 0.0, 0.0),
+///     rotation: So3::identity(),
+///     linear_momentum: Vector3::zeros(),
+///     angular_momentum: Vector3::zeros(),
+/// };
+/// let flight = PotentialFlight::new(Spring);
+/// // The period is 2π√(m/k) = π.
+/// let (mut state, step) = (start, std::f64::consts::PI / 1000.0);
+/// for _ in 0..1000 {
+///     state = flight.advance(&body, &state, step)?;
+/// }
+/// assert!((state.position - start.position).norm() < 1e-5);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PotentialFlight<P> {
     potential: P,

@@ -19,6 +19,36 @@ use crate::{LcpError, LcpStatus};
 use carom_numeric::kernel::norm;
 
 /// Accuracy and effort of a sparse solve.
+///
+/// # Examples
+///
+/// ```
+/// use carom_lcp::cone::{
+///     BodyRows, SparseConeOptions, SparseConeProblem, SparseConeWorkspace, SparseContact,
+/// };
+/// let mut problem = SparseConeProblem::of_bodies();
+/// let mut mass = [[0.0; 6]; 6];
+/// for (i, row) in mass.iter_mut().enumerate() {
+///     row[i] = 2.0;
+/// }
+/// let ball = problem.push_body(&mass)?;
+/// let mut rows = [[0.0; 6]; 3];
+/// (rows[0][2], rows[1][0], rows[2][1]) = (1.0, 1.0, 1.0);
+/// problem.push_contact(&SparseContact {
+///     first: BodyRows { body: ball, rows },
+///     second: None,
+///     velocity: [-1.0, 0.0, 0.0],
+///     friction: 0.5,
+///     floor: 0.0,
+/// })?;
+/// let options = SparseConeOptions::new(1e-9, 1e-8)?;
+/// let mut workspace = SparseConeWorkspace::new();
+/// let answer = workspace.solve_from(&problem, &[], &options)?;
+/// assert!(answer.residual <= 1e-8);
+/// // The impulse m v stops the ball.
+/// assert!((workspace.impulse()[0] - 2.0).abs() < 1e-7);
+/// # Ok::<(), carom_lcp::LcpError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct SparseConeOptions {
@@ -109,6 +139,45 @@ pub struct SparseConeAnswer {
 }
 
 /// Memory that solves reuse, with the symbolic factors of the last problem.
+///
+/// # Examples
+///
+/// ```
+/// use carom_lcp::cone::{BodyRows, SparseConeProblem, SparseConeWorkspace, SparseContact};
+/// // Two balls of 1 kg, one above the other, come down on the floor at 1 m/s.
+/// let mut problem = SparseConeProblem::of_bodies();
+/// let mut mass = [[0.0; 6]; 6];
+/// for (i, row) in mass.iter_mut().enumerate() {
+///     row[i] = 1.0;
+/// }
+/// let (lower, upper) = (problem.push_body(&mass)?, problem.push_body(&mass)?);
+/// let rows = |sign: f64| {
+///     let mut rows = [[0.0; 6]; 3];
+///     (rows[0][2], rows[1][0], rows[2][1]) = (sign, sign, sign);
+///     rows
+/// };
+/// let floor = SparseContact {
+///     first: BodyRows { body: lower, rows: rows(1.0) },
+///     second: None,
+///     velocity: [-1.0, 0.0, 0.0],
+///     friction: 0.3,
+///     floor: 0.0,
+/// };
+/// let between = SparseContact {
+///     first: BodyRows { body: upper, rows: rows(1.0) },
+///     second: Some(BodyRows { body: lower, rows: rows(-1.0) }),
+///     velocity: [0.0; 3],
+///     ..floor
+/// };
+/// problem.push_contact(&floor)?;
+/// problem.push_contact(&between)?;
+/// let mut workspace = SparseConeWorkspace::new();
+/// workspace.solve(&problem)?;
+/// // The floor stops both balls, the lower ball the upper one.
+/// let impulse = workspace.impulse();
+/// assert!((impulse[0] - 2.0).abs() < 1e-11 && (impulse[3] - 1.0).abs() < 1e-11);
+/// # Ok::<(), carom_lcp::LcpError>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct SparseConeWorkspace {
     system: System,

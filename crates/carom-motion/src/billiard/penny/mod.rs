@@ -61,6 +61,18 @@ impl Rim {
 }
 
 /// Mass properties of a rolling disk.
+///
+/// # Examples
+///
+/// ```
+/// use carom_motion::billiard::penny::RollingPenny;
+/// // A ring instead of a disk: I = mR², so that I + mR² is twice as large.
+/// let (radius, mass) = (0.01, 0.0025);
+/// let unit = mass * radius * radius;
+/// let ring = RollingPenny::new(radius, mass, unit, 0.5 * unit)?;
+/// assert!((ring.rolling_inertia() - 2.0 * unit).abs() < 1e-20);
+/// # Ok::<(), carom_motion::billiard::BilliardError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RollingPenny {
     radius: f64,

@@ -22,6 +22,17 @@ impl Scheme {
 }
 
 /// Accuracy of the steps, and which contacts restitute in them.
+///
+/// # Examples
+///
+/// ```
+/// use carom_motion::world::Stepping;
+/// // Contacts that are slower than 2 g h do not rebound.
+/// let stepping = Stepping::new(1e-10, 2.0)?;
+/// let slowest = stepping.impact_speed() * 9.81 * 1e-3;
+/// assert!((slowest - 0.01962).abs() < 1e-15);
+/// # Ok::<(), carom_motion::world::MotionError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stepping {
     tolerance: f64,
