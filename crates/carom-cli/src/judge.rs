@@ -5,7 +5,6 @@ use crate::junit::{Case, Outcome, Suite};
 use crate::lines;
 use carom_wire::{Command, Line};
 use serde_json::Value;
-use std::io::BufWriter;
 use std::path::PathBuf;
 
 /// Largest residual that passes by default: a thousandth of the motion that contacts see.
@@ -72,7 +71,7 @@ pub(crate) fn judge(args: &JudgeArgs, is_quiet: bool) -> Result<(), Failure> {
     };
     let mut suite = Suite::new("carom judge");
     let mut has_failed = false;
-    let mut output = BufWriter::new(std::io::stdout().lock());
+    let mut output = std::io::stdout().lock();
     let all_solved = {
         let mut observe = |line: &Line| {
             let case = case_of(line, suite.cases.len() + 1, &asked, args);
@@ -91,7 +90,7 @@ pub(crate) fn judge(args: &JudgeArgs, is_quiet: bool) -> Result<(), Failure> {
         )?
     };
     if let Some(path) = &args.junit {
-        suite.write(path)?;
+        crate::interrupt::whole(|| suite.write(path))?;
     }
     if all_solved && !has_failed {
         Ok(())

@@ -1,8 +1,23 @@
 //! The command line of carom as a library, for programs that ship it under another name.
+//!
+//! # Examples
+//!
+//! ```
+//! use carom_cli::{answer_lines, carom_wire::Command};
+//!
+//! fn main() -> std::io::Result<()> {
+//!     let lines = r#"{"law": "plastic", "mass_matrix": [[2]], "velocity": [-1], "contacts": [{"normal": [1]}]}"#;
+//!     let mut answers = Vec::new();
+//!     let all_solved = answer_lines(Box::new(lines.as_bytes()), Command::Resolve, 1, &mut answers)?;
+//!     assert!(all_solved && answers.ends_with(b"}\n"));
+//!     Ok(())
+//! }
+//! ```
 
 mod cite;
 mod fit;
 mod help;
+mod interrupt;
 mod judge;
 mod junit;
 mod laws;
@@ -20,7 +35,7 @@ use std::io::Write;
 
 /// Answers what happens when rigid bodies hit: the papers' scenarios, and impacts as JSON Lines.
 ///
-/// Exit status: 0 all solved; 1 something could not be solved; 2 bad usage or unreadable input.
+/// Exit status: 0 all solved; 1 something could not be solved; 2 bad usage or unreadable input; 130 ended by Ctrl-C.
 #[derive(Parser)]
 #[command(name = "carom", version, propagate_version = true)]
 struct Cli {
@@ -60,6 +75,16 @@ enum Command {
     Man,
 }
 
+impl Command {
+    /// True if Ctrl-C ends the command at once. Sweeps finish a shard, the rest is over in an instant.
+    fn ends_on_signals(&self) -> bool {
+        matches!(
+            self,
+            Self::Run(_) | Self::Resolve(_) | Self::Judge(_) | Self::Lcp(_) | Self::Fit(_)
+        )
+    }
+}
+
 /// Why the program ends without success.
 enum Failure {
     /// Bad usage or unreadable input: exit status 2.
@@ -82,7 +107,8 @@ impl From<std::io::Error> for Failure {
 /// Runs the command line, the name of the program first, and returns its exit status: 0 all solved,
 /// 1 something could not be solved, 2 bad usage or unreadable input.
 ///
-/// Reads standard input, writes standard output and standard error.
+/// Reads standard input, writes standard output and standard error. During commands that compute, SIGINT and SIGTERM
+/// end the process within half a second, with status 130 and 143: an answer or a folder is written whole or not at all.
 pub fn main_from(args: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> u8 {
     main_within(&[], args)
 }
@@ -112,6 +138,11 @@ pub fn main_within(
     // Only sweeps start processes.
     #[cfg(not(feature = "sweep"))]
     let _ = program;
+    if cli.command.ends_on_signals()
+        && let Err(error) = interrupt::end_on_signals()
+    {
+        return report(&Failure::Usage(format!("cannot wait for signals: {error}")));
+    }
     let answer = |args: &lines::Args, command| lines::answer_all(args, command, cli.quiet);
     let done = match cli.command {
         Command::List(args) => run::list(&args),

@@ -45,7 +45,8 @@ pub(crate) struct RunArgs {
     /// Write record.json, *.csv, every figure and index.html into this folder.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Formats of the figures: svg, and png and pdf where they are built in.
+    /// Formats of the figures: svg, and png and pdf where they are built in. mp4 and gif: a film of each motion, by the
+    /// system's Chromium and ffmpeg.
     #[arg(
         long,
         value_name = "FORMATS",
@@ -53,7 +54,7 @@ pub(crate) struct RunArgs {
         default_value = "svg",
         requires = "out"
     )]
-    format: Vec<export::Format>,
+    format: Vec<Wanted>,
     /// Threads of a world in time stepping; the record is the same for any number. Default: all cores.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
@@ -62,7 +63,45 @@ pub(crate) struct RunArgs {
     json: bool,
 }
 
+/// A format of figures or of films.
+#[derive(Clone, Copy, Debug)]
+enum Wanted {
+    Figures(export::Format),
+    Films(export::Film),
+}
+
+impl std::str::FromStr for Wanted {
+    type Err = export::ExportError;
+
+    fn from_str(text: &str) -> Result<Self, export::ExportError> {
+        let film = text.parse().map(Self::Films);
+        film.or_else(|_| text.parse().map(Self::Figures))
+    }
+}
+
 impl RunArgs {
+    /// Formats of the figures; SVG if only films are asked for.
+    fn figures(&self) -> Vec<export::Format> {
+        let wanted = self.format.iter().filter_map(|format| match format {
+            Wanted::Figures(format) => Some(*format),
+            Wanted::Films(_) => None,
+        });
+        let formats: Vec<export::Format> = wanted.collect();
+        match formats.is_empty() {
+            true => vec![export::Format::Svg],
+            false => formats,
+        }
+    }
+
+    /// Formats of the films.
+    fn films(&self) -> Vec<export::Film> {
+        let wanted = self.format.iter().filter_map(|format| match format {
+            Wanted::Films(format) => Some(*format),
+            Wanted::Figures(_) => None,
+        });
+        wanted.collect()
+    }
+
     fn threads(&self) -> usize {
         let all = || std::thread::available_parallelism().map_or(1, usize::from);
         self.threads.map_or_else(all, usize::from)
@@ -146,6 +185,13 @@ pub(crate) fn run(args: &RunArgs, is_quiet: bool) -> Result<(), Failure> {
         toml,
         file,
     } = choose(args)?;
+    let unwritable = |e: export::ExportError| Failure::Usage(e.to_string());
+    let films = args.films();
+    // Before a run that may take long.
+    let studio = match films.is_empty() {
+        true => None,
+        false => Some(export::Studio::of_system().map_err(unwritable)?),
+    };
     let mut assignments = Vec::new();
     if let Some(seed) = args.seed
         && scenario
@@ -166,7 +212,7 @@ pub(crate) fn run(args: &RunArgs, is_quiet: bool) -> Result<(), Failure> {
         })
         .map_err(|error| {
             // A file has its name in front already.
-            let text = error.to_string();
+            let text = text::with_suggestion(&error.to_string());
             let file = file.as_ref().map(|path| path.display().to_string());
             let message = match file {
                 Some(file) if text.starts_with(&file) => text,
@@ -179,27 +225,33 @@ pub(crate) fn run(args: &RunArgs, is_quiet: bool) -> Result<(), Failure> {
             }
         })?;
     let is_demo = file.is_none() && DEMOS.contains(&scenario.name);
-    let unwritable = |e: export::ExportError| Failure::Usage(e.to_string());
     let text = if args.json {
         export::json(&record).map_err(unwritable)?
     } else {
         in_words(&record, is_demo)
     };
     let written = match &args.out {
-        Some(dir) => export::write_all(&record, dir, &args.format).map_err(unwritable)?,
+        Some(dir) => {
+            let films = studio.map(|studio| studio.films(&record, &films));
+            let films = films.transpose().map_err(unwritable)?.unwrap_or_default();
+            let write = || export::write_with(&record, dir, &args.figures(), films);
+            crate::interrupt::whole(write).map_err(unwritable)?
+        }
         None => Vec::new(),
     };
     if is_quiet && !args.json && args.out.is_some() {
         return Ok(());
     }
+    let end = match &args.out {
+        _ if args.json => String::new(),
+        Some(dir) => format!("\nwrote {} files to {}\n", written.len(), dir.display()),
+        None => "\nadd --out DIR for figures, tables and the record\n".to_owned(),
+    };
     let mut out = std::io::stdout().lock();
-    write!(out, "{text}")?;
-    if !args.json {
-        match &args.out {
-            Some(dir) => writeln!(out, "\nwrote {} files to {}", written.len(), dir.display())?,
-            None => writeln!(out, "\nadd --out DIR for figures, tables and the record")?,
-        }
-    }
+    crate::interrupt::whole(|| {
+        write!(out, "{text}{end}")?;
+        out.flush()
+    })?;
     // A run that stopped on its way has a record, and has failed.
     match record.results.get("error").and_then(|e| e.get("message")) {
         Some(message) => Err(Failure::Unsolved(format!(

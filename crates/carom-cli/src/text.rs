@@ -38,9 +38,46 @@ pub(crate) fn did_you_mean<'n>(
     carom_wire::nearest_name(unknown, names).map(|name| format!("did you mean `{name}`?"))
 }
 
+/// A message about an unknown key or value with the nearest of the known ones before their list.
+pub(crate) fn with_suggestion(message: &str) -> String {
+    let suggested = ["unknown field `", "unknown variant `"]
+        .into_iter()
+        .find_map(|start| {
+            let (_, rest) = message.split_once(start)?;
+            let (name, list) = rest.split_once("`, expected ")?;
+            let hint = did_you_mean(name, list.split('`').skip(1).step_by(2))?;
+            let before = message.len() - list.len() - ", expected ".len();
+            let known = list.strip_prefix("one of ").unwrap_or(list);
+            Some(format!("{}; {hint} known: {known}", message.get(..before)?))
+        });
+    suggested.unwrap_or_else(|| message.to_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_nearest_key_stands_before_the_list() {
+        let told = with_suggestion(
+            "--set contact.fricton=0.2: key `contact.fricton`: unknown field `fricton`, expected one of `friction`, \
+             `restitution`",
+        );
+        let expected = "--set contact.fricton=0.2: key `contact.fricton`: unknown field `fricton`; did you mean \
+                        `friction`? known: `friction`, `restitution`";
+        assert_eq!(told, expected);
+        let two = with_suggestion("unknown variant `spere`, expected `sphere` or `box`");
+        assert_eq!(
+            two,
+            "unknown variant `spere`; did you mean `sphere`? known: `sphere` or `box`"
+        );
+        for other in [
+            "unknown field `magic`, expected one of `a`, `b`",
+            "no such file",
+        ] {
+            assert_eq!(with_suggestion(other), other);
+        }
+    }
 
     #[test]
     fn long_text_is_wrapped_beside_its_title() {

@@ -243,7 +243,7 @@ class Impact:
         velocity : array_like of shape (n,)
             Velocity before the impact.
         law : str
-            One of ``carom.LAWS``; choosing it is the physics, so there is no default.
+            One of ``carom.LAWS``. There is no default: the choice is a modelling decision.
         derivative : bool or dict, optional
             What derivatives to tell, see `Outcome.jacobian`: True for all, or ``wrt``, ``directions`` and
             ``tolerance`` as in the key ``derivative`` of ``carom resolve``.

@@ -2,6 +2,7 @@
 
 mod unpack;
 
+use crate::interrupt::whole;
 use crate::{Failure, text};
 use carom::report::input::{MAX_JSON_BYTES, MAX_TOML_BYTES, read_text};
 use carom::report::{Record, export};
@@ -159,20 +160,24 @@ fn print(
         )
     };
     let written = match &args.out {
-        Some(dir) => export::write_all(record, dir, &[export::Format::Svg]).map_err(unwritable)?,
+        Some(dir) => {
+            whole(|| export::write_all(record, dir, &[export::Format::Svg])).map_err(unwritable)?
+        }
         None => Vec::new(),
     };
     if is_quiet && !args.json && args.out.is_some() {
         return Ok(());
     }
+    let end = match &args.out {
+        _ if args.json => String::new(),
+        Some(dir) => format!("\nwrote {} files to {}\n", written.len(), dir.display()),
+        None => "\nadd --out DIR for figures, tables and the record\n".to_owned(),
+    };
     let mut out = std::io::stdout().lock();
-    write!(out, "{text}")?;
-    if !args.json {
-        match &args.out {
-            Some(dir) => writeln!(out, "\nwrote {} files to {}", written.len(), dir.display())?,
-            None => writeln!(out, "\nadd --out DIR for figures, tables and the record")?,
-        }
-    }
+    whole(|| {
+        write!(out, "{text}{end}")?;
+        out.flush()
+    })?;
     Ok(())
 }
 

@@ -11,7 +11,7 @@ use carom_wire::{Command, Line, MAX_LINE_BYTES, answer_line_with_progress, refus
 use reader::RawLine;
 use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
-use std::io::{BufWriter, Read, Write};
+use std::io::{Read, Write};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
@@ -22,6 +22,9 @@ const BATCH: usize = 1024;
 /// Bytes of the lines that wait to be answered, after which no more are fetched: a pipe may bring lines faster
 /// than they are answered, each as long as a line may be.
 const BATCH_BYTES: usize = MAX_LINE_BYTES;
+
+/// Bytes of answers that are written at once.
+const WRITTEN_BYTES: usize = 1 << 16;
 
 /// Arguments of every command that answers lines.
 #[derive(clap::Args)]
@@ -43,7 +46,7 @@ impl Args {
 /// Answers every line.
 pub(crate) fn answer_all(args: &Args, command: Command, is_quiet: bool) -> Result<(), Failure> {
     let input = open(args)?;
-    let mut output = BufWriter::new(std::io::stdout().lock());
+    let mut output = std::io::stdout().lock();
     let nobody = &mut |_: &Line| {};
     if answer_lines(
         input,
@@ -172,12 +175,13 @@ fn write_in_order(
     let mut all_solved = true;
     let mut early = BTreeMap::new();
     let mut next = 0;
+    let mut ready = Vec::new();
     loop {
         let (index, line) = match answers.try_recv() {
             Ok(answer) => answer,
             Err(_) => {
                 // Nothing is ready: whoever waits for an answer gets what there is.
-                output.flush()?;
+                write_whole(&mut ready, output)?;
                 match answers.recv() {
                     Ok(answer) => answer,
                     Err(_) => return Ok(all_solved),
@@ -187,10 +191,23 @@ fn write_in_order(
         early.insert(index, line);
         while let Some(line) = early.remove(&next) {
             all_solved &= line.is_solved;
-            output.write_all(line.text.as_bytes())?;
-            output.write_all(b"\n")?;
+            ready.extend_from_slice(line.text.as_bytes());
+            ready.push(b'\n');
+            if ready.len() >= WRITTEN_BYTES {
+                write_whole(&mut ready, output)?;
+            }
             observe(&line);
             next += 1;
         }
     }
+}
+
+/// Writes whole lines, so that Ctrl-C leaves no half of one.
+fn write_whole(ready: &mut Vec<u8>, output: &mut impl Write) -> std::io::Result<()> {
+    crate::interrupt::whole(|| {
+        output.write_all(ready)?;
+        output.flush()
+    })?;
+    ready.clear();
+    Ok(())
 }

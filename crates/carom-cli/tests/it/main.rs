@@ -5,6 +5,8 @@ mod cli;
 mod common;
 mod documents;
 mod fit;
+#[cfg(unix)]
+mod interrupt;
 mod joints;
 mod judge;
 mod laws;

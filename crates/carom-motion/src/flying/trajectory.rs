@@ -46,6 +46,21 @@ impl<'a, F: Flight> Trajectory<'a, F> {
         grid_of_time: &TimeGrid,
         max_impacts: Option<usize>,
     ) -> Result<Self, CollisionError> {
+        Self::record_observed(collider, initial, grid_of_time, max_impacts, &mut |_, _| ())
+    }
+
+    /// [`record`](Self::record), and tells `observe` the time (s) of every state and impact, and the impacts so far.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`record`](Self::record).
+    pub fn record_observed<S: SupportMap>(
+        collider: &Collider<'a, S, F>,
+        initial: &State,
+        grid_of_time: &TimeGrid,
+        max_impacts: Option<usize>,
+        observe: &mut dyn FnMut(f64, usize),
+    ) -> Result<Self, CollisionError> {
         let (mut times, mut states) = (Vec::new(), Vec::new());
         let (mut grid, mut impacts) = (Vec::new(), Vec::new());
         let end = collider.run(
@@ -57,11 +72,13 @@ impl<'a, F: Flight> Trajectory<'a, F> {
                     grid.push(times.len());
                     times.push(time);
                     states.push(*state);
+                    observe(time, impacts.len());
                 }
                 Event::Impact(impact) => {
                     times.push(impact.time);
                     states.push(impact.after);
                     impacts.push(impact.clone());
+                    observe(impact.time, impacts.len());
                 }
                 _ => (),
             },

@@ -56,9 +56,35 @@ impl Trajectory {
         grid: &TimeGrid,
         max_impacts: Option<usize>,
     ) -> Result<Self, IntegratorError> {
+        Self::record_observed(integrator, initial, grid, max_impacts, &mut |_, _| ())
+    }
+
+    /// [`record`](Self::record), and tells `observe` the time (s) of every state and event, and the impacts so far.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`record`](Self::record).
+    pub fn record_observed<S: MechanicalSystem + ?Sized>(
+        integrator: &CollisionIntegrator<'_, S>,
+        initial: &State,
+        grid: &TimeGrid,
+        max_impacts: Option<usize>,
+        observe: &mut dyn FnMut(f64, usize),
+    ) -> Result<Self, IntegratorError> {
         let mut recorder = Recorder::default();
-        let observe = &mut |event: Event<'_>| recorder.note(event);
-        let end = integrator.run(initial, grid, max_impacts, observe)?;
+        let mut impacts = 0;
+        let end = integrator.run(initial, grid, max_impacts, &mut |event: Event<'_>| {
+            let time = match &event {
+                Event::Sample(grid) => grid.state.time,
+                Event::Impact(impact) => impact.time,
+                Event::Established { time, .. }
+                | Event::Mode { time, .. }
+                | Event::Released { time, .. } => *time,
+            };
+            impacts += usize::from(matches!(event, Event::Impact(_)));
+            recorder.note(event);
+            observe(time, impacts);
+        })?;
         Ok(recorder.trajectory(end))
     }
 

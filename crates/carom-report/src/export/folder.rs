@@ -1,6 +1,6 @@
 //! All files of a record in one folder, put in place together.
 
-use super::{ExportError, Format, csv, file_name, html, json};
+use super::{ExportError, Film, Format, csv, file_name, html, json};
 use crate::record::Record;
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -23,7 +23,27 @@ pub fn write_all(
     dir: &Path,
     formats: &[Format],
 ) -> Result<Vec<PathBuf>, ExportError> {
-    let files = contents(record, formats)?;
+    write_with(record, dir, formats, Vec::new())
+}
+
+/// [`write_all`], with further files by their names, such as [films](super::Studio::films).
+///
+/// # Errors
+///
+/// The errors of [`write_all`], and [`ExportError::Name`] for a name that is taken.
+pub fn write_with(
+    record: &Record,
+    dir: &Path,
+    formats: &[Format],
+    more: Vec<(String, Vec<u8>)>,
+) -> Result<Vec<PathBuf>, ExportError> {
+    let mut files = contents(record, formats)?;
+    for (name, bytes) in more {
+        if files.iter().any(|(taken, _)| *taken == name) {
+            return Err(ExportError::Name(name));
+        }
+        files.push((name, bytes));
+    }
     let parent = match dir.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
@@ -88,7 +108,11 @@ fn is_replaceable(dir: &Path) -> bool {
         return false;
     };
     file_names(&earlier, &Format::ALL).is_ok_and(|own| {
-        let own: BTreeSet<String> = own.into_iter().collect();
+        let films = earlier.animations.iter().flat_map(|animation| {
+            let name = |film: &Film| file_name(&animation.name, film.extension()).ok();
+            Film::ALL.iter().filter_map(name).collect::<Vec<_>>()
+        });
+        let own: BTreeSet<String> = own.into_iter().chain(films).collect();
         names.is_subset(&own)
     })
 }

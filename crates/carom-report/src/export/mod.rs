@@ -1,12 +1,14 @@
 //! Writes a [`Record`] for people and programs: JSON, CSV, SVG, HTML, and text.
 
 pub mod csv;
+mod film;
 mod folder;
 pub mod html;
 mod picture;
 pub mod svg;
 
-pub use folder::write_all;
+pub use film::{Film, Studio};
+pub use folder::{write_all, write_with};
 pub use picture::Format;
 
 use std::path::PathBuf;
@@ -38,13 +40,21 @@ pub enum ExportError {
     #[error("drawing failed: {0}")]
     Drawing(String),
     /// A format for figures that nobody knows.
-    #[error("figures as {0}: unknown; known are svg, png, pdf")]
+    #[error("figures as {0}: unknown; known are svg, png, pdf, and of films mp4, gif")]
     Format(String),
-    /// A format of films: pages make them, not the command line.
+    /// A format of films, where figures are wanted.
     #[error(
-        "figures as {0}: that is a film; open the page index.html, where the player of each motion saves one"
+        "figures as {0}: that is a film, which `carom run NAME --format mp4 --out DIR` makes, or the player in index.html"
     )]
     Film(String),
+    /// A program that films need is not there.
+    #[error(
+        "films need ffmpeg and a Chromium browser, and no `{0}` is on the path; install it (`apt install {0}`, `brew install {0}`), or let the player in index.html save a film"
+    )]
+    Tool(&'static str),
+    /// A film of a record without motion.
+    #[error("nothing moves in `{0}`: a film needs a scenario with a playback")]
+    Still(String),
     /// A format for figures that this build leaves out.
     #[error(
         "figures as {0}: this build lacks the feature `pictures`; released binaries have it, and `cargo build -p carom-cli --features pictures` adds it"

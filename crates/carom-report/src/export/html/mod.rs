@@ -82,9 +82,9 @@ pub fn sentence(text: &str) -> String {
     first.unwrap_or_default() + letters.as_str()
 }
 
-/// Names of the laws that the parameters choose.
+/// Names of the laws that the parameters choose, or the one that the run followed instead.
 fn law(record: &Record) -> String {
-    let names: Vec<&str> = match record.parameters.get("law") {
+    let mut names: Vec<&str> = match record.parameters.get("law") {
         Some(serde_json::Value::String(name)) => vec![name],
         Some(serde_json::Value::Object(laws)) => ["single", "several", "name"]
             .iter()
@@ -92,6 +92,10 @@ fn law(record: &Record) -> String {
             .collect(),
         _ => Vec::new(),
     };
+    let followed = record.results.get("law").and_then(|law| law.as_str());
+    if let Some(followed) = followed.filter(|law| !names.contains(law)) {
+        names = vec![followed];
+    }
     if names.is_empty() {
         return String::new();
     }
@@ -127,6 +131,23 @@ pub fn page(title: &str, style: &str, body: &str, plays: bool) -> String {
          </body>\n</html>\n",
         escape(title)
     )
+}
+
+/// A page that draws frames of a motion, evenly from its start to its end, and writes them as lines of base 64 into the
+/// element `frames`.
+///
+/// # Errors
+///
+/// The errors of [`animation`].
+pub(super) fn film(shown: &Animation, frames: usize) -> Result<String, ExportError> {
+    let player = parts::animation(shown)?.replacen(
+        "class=\"player\"",
+        &format!("class=\"player\" data-frames=\"{frames}\""),
+        1,
+    );
+    let body = format!("{player}<pre id=\"frames\"></pre>\n");
+    let style = "body, figure { max-width: none; margin: 0; padding: 0 }\n";
+    Ok(page(&shown.title, style, &body, true))
 }
 
 /// A heading and its items, or nothing for an empty list.

@@ -11,9 +11,9 @@ mod snapshots;
 pub(crate) use config::ShapeConfig;
 pub(crate) use playback::solids;
 
-use crate::ScenarioError;
 use crate::common::sensitivity;
 use crate::config::Input;
+use crate::{Progress, ScenarioError};
 use carom_geometry::{HalfSpace, Shape};
 use carom_motion::hybrid::Ending;
 use carom_motion::sensitivity::Sensitivity;
@@ -94,16 +94,20 @@ fn run_with(input: &Input<'_>, extras: Extras) -> Result<Record, ScenarioError> 
     let (config, mut record) = input.begin::<Config>()?;
     let system = config.system()?;
     let gravity = system.gravity;
+    let progress = input.progress;
     let report = &mut record;
     match config.integrator {
-        Integrator::Lgvi => simulate(&config, &system, &FreeFlight::lgvi(gravity), extras, report),
+        Integrator::Lgvi => {
+            let flight = FreeFlight::lgvi(gravity);
+            simulate(&config, &system, &flight, extras, progress, report)
+        }
         Integrator::Lgvi4 => {
             let flight = FreeFlight::suzuki4(gravity);
-            simulate(&config, &system, &flight, extras, report)
+            simulate(&config, &system, &flight, extras, progress, report)
         }
         Integrator::Exact => {
             let flight = ExactFlight::new(gravity);
-            simulate(&config, &system, &flight, extras, report)
+            simulate(&config, &system, &flight, extras, progress, report)
         }
     }?;
     Ok(record)
@@ -114,11 +118,14 @@ fn simulate<F: DifferentiableFlight>(
     system: &System,
     flight: &F,
     extras: Extras,
+    progress: &Progress,
     record: &mut Record,
 ) -> Result<(), ScenarioError> {
     let collider = system.collider(flight, config.collider_options()?)?;
     let grid = config.time_grid()?;
-    let run = Trajectory::record(&collider, &system.initial, &grid, config.max_impacts)
+    let (initial, most) = (&system.initial, config.max_impacts);
+    let observe = &mut |time, n| progress.simulated(time, config.duration, n);
+    let run = Trajectory::record_observed(&collider, initial, &grid, most, observe)
         .map_err(config::name_key)?;
     report::report(config, system, flight, &run, record)?;
     snapshots::snapshots(system, &run, record)?;

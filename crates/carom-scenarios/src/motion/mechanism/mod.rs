@@ -27,7 +27,8 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let grid = TimeGrid::duration(setup.time_step, setup.duration)
         .map_err(|error| ScenarioError::value("duration", error))?;
     let fly = |impacts| {
-        Trajectory::record(&integrator, &start, &grid, impacts)
+        let observe = &mut |time, n| input.progress.simulated(time, setup.duration, n);
+        Trajectory::record_observed(&integrator, &start, &grid, impacts, observe)
             .map_err(|error| setup.name_key(error))
     };
     let mut trajectory = fly(setup.max_impacts)?;

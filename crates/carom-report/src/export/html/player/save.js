@@ -36,6 +36,14 @@ function picture(player) {
   return new Promise((done) => new Copy(player).canvas.toBlob(done, "image/png"));
 }
 
+/** Pictures of the motion, evenly from start to end, as JPEG in base 64. */
+function frames(player, count) {
+  return [...Array(count).keys()].map((k) => {
+    player.seek(mix(player.start, player.end, k / Math.max(count - 1, 1)));
+    return new Copy(player).canvas.toDataURL("image/jpeg", 0.92).split(",")[1];
+  });
+}
+
 /** The whole motion as a film, from start to end at the speed that is chosen; none in browsers that write none. */
 class Film {
   static get format() {

@@ -24,6 +24,11 @@ const observer = new IntersectionObserver((entries) => {
 }, { rootMargin: "300px" });
 for (const root of document.querySelectorAll(".player")) observer.observe(root);
 
+// A page that is made into a film by a program draws all frames at once.
+for (const root of document.querySelectorAll(".player[data-frames]")) {
+  document.getElementById("frames").textContent = frames(playerOf(root), Number(root.dataset.frames)).join("\n");
+}
+
 /** Goes to the moment that the address names: `#place?t=0.3&view=…`. */
 function visit() {
   const [name, state] = location.hash.slice(1).split("?");
