@@ -2,6 +2,7 @@
 
 use crate::hybrid::{self, Ending};
 use crate::world::MotionError;
+use crate::world::handover::HandedOver;
 use crate::world::stepping::StepCounts;
 use crate::world::time::Time;
 use carom_variational::State;
@@ -90,6 +91,8 @@ pub struct RunEnd {
     pub lowest_gap: f64,
     /// Counts of time stepping, if there was any.
     pub stepping: Option<StepCounts>,
+    /// Change from events to steps, if there was one.
+    pub handed_over: Option<HandedOver>,
 }
 
 /// Kinds of future events. Indices are small, so that the queue is.

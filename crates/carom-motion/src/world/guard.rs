@@ -202,9 +202,13 @@ impl StepScene<'_> {
             }
             step *= 0.5;
         }
-        // Two digits, rounded down, are enough of a number that is to be copied.
-        let digit = 10f64.powf((0.5 * step).log10().floor() - 1.0);
-        let rounded = (0.5 * step / digit).floor() * digit;
-        format!("{rounded:.1e}").parse().unwrap_or(rounded)
+        two_digits(0.5 * step)
     }
+}
+
+/// A positive number rounded down to two digits, which are enough of one that is to be copied.
+pub(crate) fn two_digits(number: f64) -> f64 {
+    let digit = 10f64.powf(number.log10().floor() - 1.0);
+    let rounded = (number / digit).floor() * digit;
+    format!("{rounded:.1e}").parse().unwrap_or(rounded)
 }

@@ -186,6 +186,20 @@ impl Run<'_, '_> {
         index: usize,
         time: Time,
     ) -> Result<Vec<usize>, MotionError> {
+        self.cut_step(index, time, true)
+    }
+
+    /// Ends the step of an island early, at a time, with whatever it has done by then.
+    pub(crate) fn leave_step(&mut self, index: usize, time: Time) -> Result<(), MotionError> {
+        self.cut_step(index, time, false).map(|_| ())
+    }
+
+    fn cut_step(
+        &mut self,
+        index: usize,
+        time: Time,
+        is_checked: bool,
+    ) -> Result<Vec<usize>, MotionError> {
         let Some(island) = self.islands.get(index).and_then(Option::as_ref) else {
             return Ok(Vec::new());
         };
@@ -197,7 +211,9 @@ impl Run<'_, '_> {
                 let step = self.preview(island, passed)?;
                 if !island.rests {
                     let scene = self.scene(&island.bodies, &island.pairs, island.begin);
-                    scene.check(&island.before, &step, &gained)?;
+                    if is_checked {
+                        scene.check(&island.before, &step, &gained)?;
+                    }
                     scene.add_gain(&island.before, &step, gained.iter_mut());
                 }
                 Some(step)

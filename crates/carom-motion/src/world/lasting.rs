@@ -38,6 +38,12 @@ impl LastingPairs {
         self.pairs.remove(&pair).is_some()
     }
 
+    /// All pairs in ascending order, and true for those that slide.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (Pair, bool)> {
+        let pairs = self.pairs.iter();
+        pairs.map(|(pair, lasting)| (*pair, lasting.slides == Some(true)))
+    }
+
     /// The pairs of a thing.
     pub(crate) fn of(&self, thing: usize) -> impl Iterator<Item = Pair> {
         let all = (thing, 0)..=(thing, usize::MAX);

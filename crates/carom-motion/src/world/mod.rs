@@ -10,6 +10,9 @@
 //! 2. [`World::run`] with [`Laws`] and [`Limits`](crate::hybrid::Limits) reports every [`Event`], and how
 //!    it ended.
 //!
+//! Heaps move in steps of one length ([`World::run_in_steps`]); where events crowd, steps take over
+//! ([`World::run_or_step`]).
+//!
 //! Energy and momentum are accounted for on the way: [`Balance`].
 
 mod ball;
@@ -22,6 +25,7 @@ mod error;
 mod events;
 mod friction;
 mod guard;
+mod handover;
 mod island;
 mod lasting;
 mod losses;
@@ -39,5 +43,6 @@ mod vicinity;
 pub use body::{BodySpec, FlightRule, PlaneSpec};
 pub use error::{MotionError, StepFault};
 pub use events::{Balance, Event, Impact, ImpactContact, RunEnd, Sample};
+pub use handover::HandedOver;
 pub use spec::{Laws, OnZeno, SingleLaw, Surface, World, WorldSpec};
 pub use stepping::{Executor, Scheme, Serial, StepCounts, Stepping};

@@ -132,7 +132,7 @@ pub(crate) struct Run<'w, 'o> {
     /// Energy of all bodies and losses, less the energy at the start.
     pub(crate) drift: f64,
     /// Times that are asked for and have not come yet, the latest first.
-    samples: Vec<f64>,
+    pub(crate) samples: Vec<f64>,
     has_begun: bool,
     pub(crate) ended: Option<Ending<MotionError>>,
     pub(crate) now: Time,
@@ -148,12 +148,27 @@ impl World {
         samples: &[f64],
         observe: &'o mut (dyn FnMut(Event<'_>) + 'o),
     ) -> RunEnd {
+        let mut run = Run::new(self, laws, limits, samples, observe);
+        let ending = drive(&mut run, limits);
+        run.finish(ending)
+    }
+}
+
+impl<'w, 'o> Run<'w, 'o> {
+    /// A run from the start of a world.
+    pub(crate) fn new(
+        world: &'w World,
+        laws: &'w Laws<'w>,
+        limits: &Limits,
+        samples: &[f64],
+        observe: &'o mut Observer<'o>,
+    ) -> Self {
         let motion = |(i, state): (usize, &State)| Motion {
             state: *state,
             time: Time::default(),
             stamp: 0,
             island: None,
-            energy: self.energy(i, state),
+            energy: world.energy(i, state),
             gained: Gained::default(),
             tumbled: 0.0,
             left_boxes: 0,
@@ -161,14 +176,14 @@ impl World {
             latest: Time::default(),
             at_once: 0,
         };
-        let n = self.n_bodies();
+        let n = world.n_bodies();
         let remembered = REMEMBERED * (n + 8);
-        let mut run = Run {
-            world: self,
+        Self {
+            world,
             laws,
             limits: *limits,
             observe,
-            motions: self.initial.iter().enumerate().map(motion).collect(),
+            motions: world.initial.iter().enumerate().map(motion).collect(),
             cages: vec![Cage::default(); n],
             cells: Cells::new(n),
             memory: PairTable::new(remembered),
@@ -183,7 +198,7 @@ impl World {
             n_impacts: 0,
             n_steps: 0,
             balance: Balance {
-                supports: vec![Vector3::zeros(); self.n_things()],
+                supports: vec![Vector3::zeros(); world.n_things()],
                 ..Balance::default()
             },
             lowest_gap: f64::INFINITY,
@@ -192,28 +207,31 @@ impl World {
             has_begun: false,
             ended: None,
             now: Time::default(),
-        };
-        let mut ending = drive(&mut run, limits);
-        if let Err(error) = run.samples_until_now(&ending) {
+        }
+    }
+
+    /// Takes the run to its last time, and tells its end.
+    pub(crate) fn finish(mut self, mut ending: Ending<MotionError>) -> RunEnd {
+        if let Err(error) = self.samples_until_now(&ending) {
             ending = Ending::Stopped(error);
         }
         let time = match ending {
-            Ending::Completed => Time::new(limits.duration),
-            _ => run.now,
+            Ending::Completed => Time::new(self.limits.duration),
+            _ => self.now,
         };
         // Losses in steps that do not end here count, too.
-        for island in 0..run.islands.len() {
-            match (run.stop_step(island, time), &ending) {
+        for island in 0..self.islands.len() {
+            match (self.stop_step(island, time), &ending) {
                 (Ok(_), _) | (Err(_), Ending::Stopped(_)) => (),
                 (Err(error), _) => ending = Ending::Stopped(error),
             }
         }
-        let states = run
+        let states = self
             .states_at(time)
-            .unwrap_or_else(|_| run.motions.iter().map(|motion| motion.state).collect());
-        run.note_energy(&states);
+            .unwrap_or_else(|_| self.motions.iter().map(|motion| motion.state).collect());
+        self.note_energy(&states);
         if let (Err(error), false) = (
-            run.check_places(&states, time.high),
+            self.check_places(&states, time.high),
             matches!(ending, Ending::Stopped(_)),
         ) {
             ending = Ending::Stopped(error);
@@ -221,12 +239,13 @@ impl World {
         RunEnd {
             ending,
             time: time.high,
-            n_impacts: run.n_impacts,
-            n_steps: run.n_steps,
-            balance: run.balance,
-            lowest_gap: run.lowest_gap,
+            n_impacts: self.n_impacts,
+            n_steps: self.n_steps,
+            balance: self.balance,
+            lowest_gap: self.lowest_gap,
             states,
             stepping: None,
+            handed_over: None,
         }
     }
 }

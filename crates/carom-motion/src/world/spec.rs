@@ -380,6 +380,17 @@ impl World {
         }
     }
 
+    /// True if a pair overlaps by more than a fraction of its smaller radius.
+    pub(crate) fn overlaps(&self, states: &[State], fraction: f64) -> bool {
+        let mut found = false;
+        self.each_pair(states, 0.0, &mut |pair| {
+            let size = pair::size(&self.bodies[pair.0], &self.thing(pair.1));
+            found |= !(self.gap(pair, states) >= -fraction * size);
+            0.0
+        });
+        found
+    }
+
     fn gap(&self, (i, j): (usize, usize), states: &[State]) -> f64 {
         let (body, here) = (&self.bodies[i], &states[i]);
         let there = states.get(j).unwrap_or(here);

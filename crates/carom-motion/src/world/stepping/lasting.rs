@@ -20,6 +20,22 @@ pub(super) struct LastingContacts {
 }
 
 impl LastingContacts {
+    /// Pairs that last already, in ascending order, and true for those that slide.
+    pub(super) fn of(pairs: &[(Pair, bool)]) -> Self {
+        let lasting = |&(pair, slides): &(Pair, bool)| Lasting {
+            pair,
+            is_established: true,
+            slides,
+        };
+        Self {
+            pairs: pairs.iter().map(lasting).collect(),
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.pairs.is_empty()
+    }
+
     /// Reports the changes that a step makes, at the time of its impulses.
     pub(super) fn note(&mut self, step: &Step, time: f64, report: &mut dyn FnMut(Event<'_>)) {
         let mut now: Vec<Lasting> = Vec::new();

@@ -110,7 +110,7 @@ pub struct StepCounts {
     pub n_capped: usize,
     /// Contact points that restituted.
     pub n_bounces: usize,
-    /// Islands that events handed over to steps.
+    /// Motions that events handed over to steps: 0 or 1.
     pub handed_over: usize,
 }
 

@@ -8,6 +8,7 @@ use super::tolerances::SAME_TIME;
 use crate::hybrid::{Ending, Hybrid, Limits, drive};
 use crate::world::MotionError;
 use crate::world::events::{Balance, Event, Impact, ImpactContact, RunEnd, Sample};
+use crate::world::handover::Relay;
 use crate::world::spec::World;
 use carom_impact::frictional::Poisson;
 use carom_variational::State;
@@ -20,8 +21,8 @@ struct StepRun<'w, 'o> {
     world: &'w World,
     stepper: Stepper<'w>,
     states: Vec<State>,
-    /// Steps of the grid since the start.
-    n_lines: u64,
+    /// Number of the line of the grid at or before the present time; the start is line 0.
+    line: u64,
     time: f64,
     /// Times that are asked for and have not come yet, the latest first.
     samples: Vec<f64>,
@@ -46,24 +47,46 @@ impl World {
         executor: &dyn Executor,
         observe: &'o mut (dyn FnMut(Event<'_>) + 'o),
     ) -> RunEnd {
-        let states = self.initial_states().to_vec();
-        let mut run = StepRun {
-            world: self,
-            stepper: Stepper::new(self, *stepping, executor),
-            n_lines: 0,
+        let relay = Relay {
             time: 0.0,
+            states: self.initial_states().to_vec(),
             samples: samples.iter().rev().copied().collect(),
-            has_begun: false,
-            lasting: LastingContacts::default(),
-            counts: StepCounts::default(),
             n_impacts: 0,
+            n_steps: 0,
             balance: Balance {
                 supports: vec![Vector3::zeros(); self.n_things()],
                 ..Balance::default()
             },
             lowest_gap: f64::INFINITY,
-            energy_at_start: energy(self, &states),
-            states,
+            lasting: Vec::new(),
+        };
+        self.step_from(relay, limits, stepping, executor, observe)
+    }
+
+    /// Goes on in steps from where another scheme ended.
+    pub(crate) fn step_from<'o>(
+        &self,
+        relay: Relay,
+        limits: &Limits,
+        stepping: &Stepping,
+        executor: &dyn Executor,
+        observe: &'o mut (dyn FnMut(Event<'_>) + 'o),
+    ) -> RunEnd {
+        let initial = energy(self, self.initial_states());
+        let mut run = StepRun {
+            world: self,
+            stepper: Stepper::new(self, *stepping, executor),
+            line: (relay.time / self.time_step + SAME_TIME).floor() as u64,
+            time: relay.time,
+            samples: relay.samples,
+            has_begun: false,
+            lasting: LastingContacts::of(&relay.lasting),
+            counts: StepCounts::default(),
+            n_impacts: relay.n_impacts,
+            balance: relay.balance,
+            lowest_gap: relay.lowest_gap,
+            energy_at_start: initial,
+            states: relay.states,
             observe,
         };
         let ending = drive(&mut run, limits);
@@ -71,11 +94,12 @@ impl World {
             ending,
             time: run.time,
             n_impacts: run.n_impacts,
-            n_steps: run.counts.n_steps,
+            n_steps: relay.n_steps + run.counts.n_steps,
             balance: run.balance,
             lowest_gap: run.lowest_gap,
             states: run.states,
             stepping: Some(run.counts),
+            handed_over: None,
         }
     }
 }
@@ -96,11 +120,11 @@ impl Hybrid for StepRun<'_, '_> {
     fn proceed(&mut self, limits: &Limits) -> Result<Option<Ending<MotionError>>, MotionError> {
         if !self.has_begun {
             self.has_begun = true;
-            let states = self.states.clone();
-            self.report_samples(0.0, &states)?;
+            let (states, time) = (self.states.clone(), self.time);
+            self.report_samples(time, &states)?;
             let start = Phases::of_start(self.world.time_step);
-            let taken = self.stepper.step(&self.states, 0.0, start, false)?;
-            self.advance(taken, 0.0, 0.0)?;
+            let taken = self.stepper.step(&states, time, start, false)?;
+            self.advance(taken, time, 0.0)?;
             return Ok(None);
         }
         let left = limits.duration - self.time;
@@ -108,14 +132,18 @@ impl Hybrid for StepRun<'_, '_> {
             return Ok(Some(Ending::Completed));
         }
         let step = self.world.time_step;
-        let is_last = left <= step * (1.0 + SAME_TIME);
-        let h = match is_last && left < step * (1.0 - SAME_TIME) {
-            true => left,
-            false => step,
+        let line = (self.line + 1) as f64 * step;
+        let to_line = line - self.time;
+        let is_last = left <= to_line + step * SAME_TIME;
+        let (h, end) = match is_last {
+            true => (left, limits.duration),
+            false => (to_line, line),
         };
-        let end = match is_last {
-            true => limits.duration,
-            false => (self.n_lines + 1) as f64 * step,
+        // Steps from line to line are equally long.
+        let h = if (h - step).abs() <= step * SAME_TIME {
+            step
+        } else {
+            h
         };
         // Times within the step: by a shorter one that leaves no trace.
         while let Some(&sample) = self.samples.last()
@@ -134,7 +162,7 @@ impl Hybrid for StepRun<'_, '_> {
             .stepper
             .step(&self.states, self.time, Phases::of_step(h), false)?;
         self.advance(taken, end, h)?;
-        self.n_lines += 1;
+        self.line += 1;
         Ok(is_last.then_some(Ending::Completed))
     }
 }
@@ -162,7 +190,10 @@ impl StepRun<'_, '_> {
                 false => self.balance.contact_loss -= island.work,
             }
         }
-        self.lasting.note(&step, middle, self.observe);
+        // Impulses at a start are no forces; contacts that lasted before do not end there.
+        if h > 0.0 || self.lasting.is_empty() {
+            self.lasting.note(&step, middle, self.observe);
+        }
         self.balance.projection += step.projection;
         self.counts.add(&step.counts);
         self.lowest_gap = self.lowest_gap.min(step.lowest_gap);

@@ -7,10 +7,12 @@ use super::island::{Island, islands};
 use super::options::{StepCounts, Stepping};
 use super::project;
 use super::solver::{Answer, Solver, Task};
-use super::tolerances::{ROUNDS, USABLE};
+use super::tolerances::{DEEPEST, ROUNDS, USABLE};
 use crate::world::MotionError;
 use crate::world::body::{Flights, Velocity};
-use crate::world::pair::PairMemory;
+use crate::world::error::StepFault;
+use crate::world::guard::two_digits;
+use crate::world::pair::{self, PairMemory};
 use crate::world::pair_table::Pair;
 use crate::world::rows::{Rows, Side};
 use crate::world::spec::World;
@@ -466,6 +468,7 @@ impl<'w> Stepper<'w> {
             .flat_map(|near| near.contacts.iter())
             .collect();
         let mut found = Vec::with_capacity(draft.islands.len());
+        self.check_overlaps(&draft)?;
         for (island, answer) in draft.islands.iter().zip(&draft.answers) {
             self.check(island, answer, middle.time, draft.h)?;
             let energy = island
@@ -533,6 +536,32 @@ impl<'w> Stepper<'w> {
             projection,
             carry: Carry {
                 pairs: draft.near.into_iter().map(&mut keep).collect(),
+            },
+        })
+    }
+
+    /// Checks that turning has not pressed bodies into each other by more than their contact can mean.
+    fn check_overlaps(&self, draft: &Draft<'_>) -> Result<(), MotionError> {
+        let world = self.world;
+        let relative = |near: &NearPair| {
+            let (i, j) = near.pair;
+            -near.gap / pair::size(&world.bodies[i], &world.thing(j))
+        };
+        let all = draft.near.iter().map(|near| (near, relative(near)));
+        let deepest = all.max_by(|(_, a), (_, b)| a.total_cmp(b));
+        let Some((near, depth)) = deepest.filter(|(_, depth)| *depth > DEEPEST) else {
+            return Ok(());
+        };
+        // Overlaps of turning are of the second order.
+        let sufficient = 0.5 * world.time_step * (DEEPEST / depth).sqrt();
+        Err(MotionError::StepTooLarge {
+            time: draft.middle.time,
+            time_step: world.time_step,
+            sufficient: two_digits(sufficient),
+            fault: StepFault::Overlap {
+                first: world.name(near.pair.0).to_owned(),
+                second: world.name(near.pair.1).to_owned(),
+                depth: -near.gap,
             },
         })
     }

@@ -48,3 +48,7 @@ pub(super) const PROJECTION_PASSES: usize = 4;
 
 /// Overlaps below this fraction of the smaller radius are contact, and stay.
 pub(super) const SHALLOW: f64 = 1e-9;
+
+/// Overlap of a pair, as a fraction of the smaller radius, that ends a run: the places of contact points mean nothing beyond
+/// it. Turning leaves a twentieth of this where the step suits the motion.
+pub(super) const DEEPEST: f64 = 2e-2;

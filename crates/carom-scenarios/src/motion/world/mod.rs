@@ -10,7 +10,7 @@ mod threads;
 
 use crate::config::Input;
 use crate::{Overrides, ScenarioError};
-use carom_motion::world::{Event, RunEnd, Scheme};
+use carom_motion::world::{Event, Executor, RunEnd, Scheme};
 use carom_report::Record;
 use carom_variational::State;
 use config::{Config, Setup};
@@ -84,6 +84,8 @@ pub struct World {
     world: carom_motion::world::World,
     setup: Setup,
     scheme: Scheme,
+    /// True if steps take over where events crowd.
+    hands_over: bool,
     threads: Threads,
 }
 
@@ -136,6 +138,7 @@ impl World {
         let world =
             carom_motion::world::World::new(&setup.spec).map_err(|error| setup.name_key(&error))?;
         let scheme = setup.choose(config, &world)?;
+        let hands_over = scheme == Scheme::Events && setup.hands_over(config);
         let threads = match scheme {
             Scheme::Events => Threads::default(),
             Scheme::TimeStepping => Threads::new(input.threads()),
@@ -144,6 +147,7 @@ impl World {
             world,
             setup,
             scheme,
+            hands_over,
             threads,
         };
         Ok((made, record))
@@ -160,16 +164,17 @@ impl World {
     }
 
     /// Runs from the start, and reports the samples and every event in their order. What stops a motion on
-    /// its way is in [`RunEnd::ending`].
+    /// its way is in [`RunEnd::ending`]; [`RunEnd::handed_over`] tells from where on a motion from event to event
+    /// went on in steps.
     pub fn run<'o>(&self, observe: &'o mut (dyn FnMut(Event<'_>) + 'o)) -> RunEnd {
+        let Setup {
+            stepping,
+            limits,
+            samples,
+            ..
+        } = &self.setup;
+        let world = &self.world;
         if self.scheme == Scheme::TimeStepping {
-            let Setup {
-                stepping,
-                limits,
-                samples,
-                ..
-            } = &self.setup;
-            let world = &self.world;
             return world.run_in_steps(stepping, limits, samples, &self.threads, observe);
         }
         let single = self.setup.single();
@@ -179,8 +184,11 @@ impl World {
             several: &several,
             on_zeno: self.setup.on_zeno,
         };
-        self.world
-            .run(&laws, &self.setup.limits, &self.setup.samples, observe)
+        if self.hands_over {
+            let steps = (stepping, &self.threads as &dyn Executor);
+            return world.run_or_step(&laws, limits, samples, steps, observe);
+        }
+        world.run(&laws, limits, samples, observe)
     }
 
     /// A body at a time as a row with the [`COLUMNS`](Self::COLUMNS); the sign of the quaternion is chosen

@@ -210,6 +210,14 @@ pub(super) fn report(whole: &World, log: &Log<'_>, end: &RunEnd, record: &mut Re
     for (key, value) in results(whole, log, end, &totals) {
         record.results.insert(key.to_owned(), value);
     }
+    if let Some(change) = &end.handed_over {
+        let change = json!({
+            "time": change.time,
+            "kind": change.reason.kind(),
+            "message": change.reason.to_string(),
+        });
+        record.results.insert("handed_over".to_owned(), change);
+    }
     if let Some(error) = fault(whole, end) {
         record.results.insert("error".to_owned(), error);
     }

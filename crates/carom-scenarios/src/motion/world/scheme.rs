@@ -105,6 +105,15 @@ impl Setup {
         }
     }
 
+    /// True if a motion from event to event goes on in steps where events crowd: nothing is given that steps cannot
+    /// heed, and accumulations end in rest.
+    pub(super) fn hands_over(&self, config: &Config) -> bool {
+        let mut given = self.given_of_events.iter();
+        self.on_zeno == OnZeno::Rest
+            && self.obstacle(config).is_none()
+            && given.all(|key| self.is_of_steps(key))
+    }
+
     /// True if what a key of laws says is what steps do anyway.
     fn is_of_steps(&self, key: &str) -> bool {
         key == "law.several"
