@@ -262,6 +262,15 @@ scenarios! {
         "elastic-gas" motion::elastic_gas::run,
             "elastic spheres in a box: their speeds become Maxwell's, their impulses obey the virial theorem",
             "beyond the papers: thousands of impacts without a loss";
+        "ball-pit" motion::ball_pit::run,
+            "balls are poured into a pit and come to rest: energy, loads, and who touches whom",
+            "beyond the papers: heaps in time stepping";
+        "domino-row" motion::dominoes::row,
+            "twelve dominoes fall until each lies on the next",
+            "beyond the papers: heaps in time stepping";
+        "box-stack" motion::box_stack::run,
+            "ten boxes are dropped onto each other: the stack stands and does not creep",
+            "beyond the papers: heaps in time stepping";
     }
 }
 

@@ -1,4 +1,4 @@
-//! A row of dominoes: the first is pushed over, a wave goes along the row.
+//! A row of dominoes: the first is pushed over, a wave goes along the row; from event to event, and in steps.
 
 use crate::ScenarioError;
 use crate::config::{Count, Fraction, Input, NonNegative, Positive};
@@ -31,7 +31,24 @@ pub(crate) struct Config {
     push: Positive,
 }
 
+/// Dominoes from event to event.
 pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
+    played(input, &|scene, duration| {
+        scene.run(&moreau, duration, usize::MAX, FRAMES)
+    })
+}
+
+/// Dominoes in time stepping, until all have fallen.
+pub(crate) fn row(input: &Input<'_>) -> Result<Record, ScenarioError> {
+    played(input, &|scene, duration| {
+        scene.run_in_steps(duration, FRAMES)
+    })
+}
+
+fn played(
+    input: &Input<'_>,
+    run: &dyn Fn(&Scene, f64) -> Result<Course, ScenarioError>,
+) -> Result<Record, ScenarioError> {
     let (config, mut record) = input.begin::<Config>()?;
     let steps = (*config.duration / *config.time_step).ceil() as usize;
     crate::config::count("duration", steps, 0, 100_000)?;
@@ -44,7 +61,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         return Err(ScenarioError::value("spacing", message));
     }
     let scene = scene(&config)?;
-    let course = scene.run(&moreau, *config.duration, usize::MAX, FRAMES)?;
+    let course = run(&scene, *config.duration)?;
     let hits = first_hits(&course, *config.dominoes);
     first_fall(&config, &course, &mut record);
     wave(&config, &hits, &mut record);

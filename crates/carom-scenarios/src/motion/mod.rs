@@ -1,10 +1,13 @@
 //! Motion: worlds of rigid bodies and mechanisms of one's own, from a file, and worlds with closed forms.
 
+pub(crate) mod ball_pit;
+pub(crate) mod box_stack;
 pub(crate) mod cradle_in_space;
 pub(crate) mod dominoes;
 pub(crate) mod elastic_gas;
 mod figures;
 pub(crate) mod galton_board;
+mod heap;
 pub(crate) mod incline;
 pub(crate) mod mechanism;
 mod pivot;

@@ -8,7 +8,7 @@ use carom_lie::{Se3, So3};
 use carom_motion::hybrid::{Ending, Limits};
 use carom_motion::world::{
     BodySpec, Event, FlightRule, Impact, Laws, MotionError, OnZeno, PlaneSpec, RunEnd, Sample,
-    SingleLaw, Surface, World, WorldSpec,
+    Serial, SingleLaw, Stepping, Surface, World, WorldSpec,
 };
 use carom_variational::State;
 use nalgebra::Vector3;
@@ -101,10 +101,7 @@ impl Scene {
         frames: usize,
     ) -> Result<Course, ScenarioError> {
         let world = World::new(&self.spec)?;
-        let frames = frames.max(1);
-        let samples: Vec<f64> = (0..frames)
-            .map(|k| duration * k as f64 / frames as f64)
-            .collect();
+        let samples = samples(duration, frames);
         let is_lossy = self.spec.surface.restitution < 1.0;
         let limits = Limits { duration, impacts };
         let propagative = Propagative::default();
@@ -120,19 +117,44 @@ impl Scene {
             },
         };
         let mut course = Course::default();
-        let end = world.run(&laws, &limits, &samples, &mut |event| match event {
-            Event::Sample(Sample { time, states }) => course.frames.push((time, states.to_vec())),
-            Event::Impact(impact) => course.impacts.push(impact.clone()),
-            Event::Mode { time, slides, .. } => course.modes.push((time, slides)),
-            _ => (),
-        });
-        if let Ending::Stopped(error) = end.ending {
-            return Err(error.into());
-        }
-        course.frames.push((end.time, end.states.clone()));
-        course.end = Some(end);
-        Ok(course)
+        let end = world.run(&laws, &limits, &samples, &mut |event| course.note(event));
+        course.ended(end)
     }
+
+    /// Runs the world in steps and looks at it `frames` times, on steps of the grid, and at the start.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`run`](Self::run).
+    pub(super) fn run_in_steps(
+        &self,
+        duration: f64,
+        frames: usize,
+    ) -> Result<Course, ScenarioError> {
+        let world = World::new(&self.spec)?;
+        let step = self.spec.time_step;
+        let steps = (duration / step).ceil() as usize;
+        let stride = steps.div_ceil(frames.max(1)).max(1);
+        let samples: Vec<f64> = (0..steps)
+            .step_by(stride)
+            .map(|k| k as f64 * step)
+            .collect();
+        let limits = Limits::duration(duration);
+        let options = Stepping::default();
+        let mut course = Course::default();
+        let end = world.run_in_steps(&options, &limits, &samples, &Serial, &mut |event| {
+            course.note(event);
+        });
+        course.ended(end)
+    }
+}
+
+/// Times of frames, without the end.
+fn samples(duration: f64, frames: usize) -> Vec<f64> {
+    let frames = frames.max(1);
+    (0..frames)
+        .map(|k| duration * k as f64 / frames as f64)
+        .collect()
 }
 
 /// Events and states that a run reported.
@@ -147,6 +169,30 @@ pub(super) struct Course {
 }
 
 impl Course {
+    fn note(&mut self, event: Event<'_>) {
+        match event {
+            Event::Sample(Sample { time, states }) => self.frames.push((time, states.to_vec())),
+            Event::Impact(impact) => self.impacts.push(impact.clone()),
+            Event::Mode { time, slides, .. } => self.modes.push((time, slides)),
+            _ => (),
+        }
+    }
+
+    fn ended(mut self, end: RunEnd) -> Result<Self, ScenarioError> {
+        if let Ending::Stopped(error) = end.ending {
+            return Err(error.into());
+        }
+        self.frames.push((end.time, end.states.clone()));
+        self.end = Some(end);
+        Ok(self)
+    }
+
+    /// Impulse of planes and fixed bodies on the others since the start (N s).
+    pub(super) fn supports(&self) -> Vector3<f64> {
+        let end = self.end.as_ref();
+        end.map_or_else(Vector3::zeros, |end| end.balance.supports.iter().sum())
+    }
+
     /// A number of the end of the run.
     pub(super) fn of_end(&self, value: impl Fn(&RunEnd) -> f64) -> f64 {
         self.end.as_ref().map_or(0.0, value)

@@ -114,6 +114,98 @@ fn bodies_that_jam_gain_no_energy() {
     assert!(record.results["lowest_gap_m"].as_f64().unwrap() >= -1e-9);
 }
 
+/// Two boxes fall and tumble onto a floor with friction. From event to event their lasting contact asks for another
+/// step; in steps they come to rest, one flat on the other.
+#[test]
+fn two_boxes_that_events_cannot_follow_come_to_rest_in_steps() {
+    for scheme in ["auto", "events"] {
+        let toml = format!("scheme = \"{scheme}\"\ntime_step = 0.01\n{TWO_BOXES}");
+        let record = run("world", &[], &toml);
+        assert_eq!(record.status, "completed");
+        assert_eq!(record.results["scheme"], "events");
+        assert_eq!(record.results["handed_over"]["kind"], "step-too-large");
+        assert_eq!(record.results["stepping"]["handed_over"], 1);
+        let time = record.results["handed_over"]["time"].as_f64().unwrap();
+        assert!(0.1 < time && time < 0.5);
+        // Each lies on a face: 0.03 m, 0.04 m or 0.05 m below its center.
+        let height = |body: usize| {
+            let place = &record.results["final"][body]["position"];
+            place[2].as_f64().unwrap()
+        };
+        close(height(0), 0.03, 1e-9);
+        close(height(1), 0.09, 1e-9);
+        assert!(record.results["lowest_gap_m"].as_f64().unwrap() >= -2e-4);
+        let momentum = &record.results["momentum"];
+        assert!(momentum["max_abs_error"].as_f64().unwrap() <= 1e-11);
+        let energy = |key: &str| record.results["energy"][key].as_f64().unwrap();
+        let left = energy("initial_j") - energy("impact_loss_j") - energy("contact_loss_j")
+            + energy("projection_j");
+        assert!((left - energy("final_j")).abs() <= energy("max_abs_error_j") * (1.0 + 1e-9));
+    }
+}
+
+/// Steps in which the boxes turn by a quarter: places of contact mean nothing, and nothing is told as an answer.
+#[test]
+fn steps_that_press_bodies_into_each_other_end_the_run() {
+    let toml = format!("time_step = 0.05\n{TWO_BOXES}");
+    let record = run("world", &[], &toml);
+    assert_eq!(record.status, "stopped");
+    assert_eq!(record.results["error"]["kind"], "step-too-large");
+}
+
+const TWO_BOXES: &str = r#"
+duration = 1.0
+contact = { friction = 0.5, restitution = 0.3 }
+[[planes]]
+name = "floor"
+normal = [0.0, 0.0, 1.0]
+[[bodies]]
+name = "a"
+mass = 1.0
+shape = { type = "box", half_extents = [0.03, 0.04, 0.05] }
+position = [0.0, 0.0, 0.2]
+angular_velocity = [3.0, 5.0, 1.0]
+[[bodies]]
+name = "b"
+mass = 1.0
+shape = { type = "box", half_extents = [0.03, 0.04, 0.05] }
+position = [0.01, 0.0, 0.4]
+angular_velocity = [3.0, -5.0, 1.0]
+"#;
+
+/// A heap at rest presses on its pit with its weight, and a stack of boxes loses what their gaps were worth.
+#[test]
+fn heaps_come_to_rest_with_the_load_of_their_weight() {
+    let pit = run("ball-pit", &["balls=6", "half_width=0.25", "seed=3"], "");
+    close(quantity(&pit, "load_over_weight"), 1.0, 1e-6);
+    close(quantity(&pit, "energy_error_over_initial"), 0.0, 1e-13);
+    close(quantity(&pit, "momentum_error_over_weight"), 0.0, 1e-13);
+    assert!(quantity(&pit, "deepest_overlap_m") <= 1e-10);
+    let stack = run(
+        "box-stack",
+        &["boxes=4", "half_height=0.03", "gap=0.02"],
+        "",
+    );
+    close(quantity(&stack, "load_over_weight"), 1.0, 1e-9);
+    close(quantity(&stack, "creep_m"), 0.0, 1e-12);
+    close(quantity(&stack, "height_error_m"), 0.0, 1e-9);
+    // 0.02 m times 1 + 2 + 3 + 4, 1 kg each.
+    close(quantity(&stack, "energy_lost_j"), 9.80665 * 0.2, 1e-9);
+}
+
+/// The first domino falls alone, about its edge; steps of order one are two of them early at most.
+#[test]
+fn a_row_of_dominoes_falls_in_steps_as_a_block_about_its_edge() {
+    let row = run("domino-row", &["dominoes=4", "duration=0.6"], "");
+    let exact = run("dominoes", &["dominoes=2", "duration=0.3"], "");
+    let (early, hit) = (
+        quantity(&row, "first_hit_s"),
+        quantity(&exact, "first_hit_s"),
+    );
+    assert!(hit - 0.002 <= early && early <= hit, "{early} {hit}");
+    close(quantity(&row, "dominoes_hit"), 3.0, 0.0);
+}
+
 const JAMMED: &str = r#"
 duration = 0.01
 flight = "lgvi4"

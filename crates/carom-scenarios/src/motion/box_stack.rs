@@ -1,0 +1,130 @@
+//! Boxes are dropped onto each other and stand as a stack that does not creep.
+
+use crate::ScenarioError;
+use crate::config::{Count, Fraction, Input, NonNegative, Positive};
+use crate::motion::figures::{MOST_LINES, Series, against_time};
+use crate::motion::heap::Heap;
+use crate::motion::playback::{Hit, playback};
+use crate::motion::scene::{Course, GRAVITY, Scene};
+use carom_geometry::{Cuboid, Shape};
+use carom_motion::world::World;
+use carom_report::record::{Column, Quantity, Record, Table};
+use nalgebra::Vector3;
+use serde::Deserialize;
+
+const FRAMES: usize = 200;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Config {
+    duration: Positive,
+    time_step: Positive,
+    boxes: Count<1, 40>,
+    half_width: Positive,
+    half_height: Positive,
+    mass: Positive,
+    gap: NonNegative,
+    friction: NonNegative,
+    restitution: Fraction,
+}
+
+pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
+    let (config, mut record) = input.begin::<Config>()?;
+    let steps = (*config.duration / *config.time_step).ceil() as usize;
+    crate::config::count("duration", steps, 0, 100_000)?;
+    let scene = scene(&config)?;
+    let course = scene.run_in_steps(*config.duration, FRAMES)?;
+    let heap = Heap {
+        scene: &scene,
+        world: World::new(&scene.spec)?,
+        course: &course,
+    };
+    heap.balances(&mut record);
+    record
+        .quantities
+        .push(Quantity::new("creep_m", heap.creep(), "m").closed_form(
+            0.0,
+            "a stack at rest stays: largest way of a box in the last tenth of the run",
+        ));
+    standing(&config, &course, &mut record);
+    heights(&course, &mut record);
+    heap.energies(&mut record);
+    let shown: Vec<Hit> = course.impacts.iter().map(Hit::from).collect();
+    playback(&scene.spec, &course.frames, &shown, &mut record);
+    Ok(record)
+}
+
+/// Boxes above each other, with a gap below each.
+fn scene(config: &Config) -> Result<Scene, ScenarioError> {
+    let (a, c) = (*config.half_width, *config.half_height);
+    let mut scene = Scene::new(*config.friction, *config.restitution, *config.time_step);
+    let shape =
+        Cuboid::new([a, a, c]).map_err(|error| ScenarioError::value("half_width", error))?;
+    for k in 0..*config.boxes {
+        let height = c + *config.gap + k as f64 * (2.0 * c + *config.gap);
+        let place = Vector3::z() * height;
+        let name = format!("box-{}", k + 1);
+        scene.body(name, Shape::Cuboid(shape), Some(*config.mass), place)?;
+    }
+    scene.plane("floor", Vector3::z(), 0.0)?;
+    Ok(scene)
+}
+
+/// Heights of the boxes at the end, beside those of a stack.
+fn standing(config: &Config, course: &Course, record: &mut Record) {
+    let c = *config.half_height;
+    let mut table = Table::new(
+        "heights",
+        "Height of each center at the end, and in a stack without gaps.",
+        vec![
+            Column::new("box", ""),
+            Column::new("height", "m"),
+            Column::new("stack", "m"),
+        ],
+    );
+    let (mut worst, mut aside, mut energy) = (0.0f64, 0.0f64, 0.0);
+    for k in 0..*config.boxes {
+        let Some(state) = course.last(k) else {
+            continue;
+        };
+        let (at, stack) = (state.position.z, (2 * k + 1) as f64 * c);
+        worst = worst.max((at - stack).abs());
+        aside = aside.max(state.position.x.hypot(state.position.y));
+        energy += *config.mass * GRAVITY * stack;
+        table.rows.push(vec![k as f64 + 1.0, at, stack]);
+    }
+    record.tables.push(table);
+    let lost = course.of_end(|end| end.balance.impact_loss + end.balance.contact_loss);
+    let pairs = (1..=*config.boxes).map(|k| k as f64);
+    let fallen = *config.mass * GRAVITY * *config.gap * pairs.sum::<f64>();
+    record.quantities.extend([
+        Quantity::new("height_error_m", worst, "m").note("largest, against a stack without gaps"),
+        Quantity::new("aside_m", aside, "m").note("largest way of a center from the axis"),
+        Quantity::new("energy_of_stack_j", energy, "J"),
+        Quantity::new("energy_lost_j", lost, "J")
+            .closed_form(fallen, "all that the boxes had by their gaps"),
+    ]);
+}
+
+fn heights(course: &Course, record: &mut Record) {
+    let bodies = course.frames.first().map_or(0, |(_, states)| states.len());
+    let series: Vec<Series> = (0..bodies.min(MOST_LINES))
+        .map(|k| {
+            Series::new(
+                format!("box {}", k + 1),
+                course.of_body(k, |s| s.position.z),
+            )
+        })
+        .collect();
+    record.figures.push(against_time(
+        [
+            "heights",
+            "Heights",
+            "Centers of the boxes: the stack closes from below, and boxes that are hit from below are thrown up.",
+        ],
+        ("height", "m"),
+        &course.times(),
+        &series,
+        &[],
+    ));
+}
