@@ -69,6 +69,14 @@ pub enum GeometryError {
     /// parts.
     #[error("the mesh is not convex: give a union of convex parts")]
     NotConvex,
+    /// A cylinder has no contact with other bodies, only with planes.
+    #[error(
+        "a cylinder touches planes only: for `{other}` give a capsule or a polyhedron, or set collide = false for the pair"
+    )]
+    CylinderPair {
+        /// Name of the other body.
+        other: String,
+    },
     /// All points of a body lie in one plane.
     #[error("all points lie in one plane: the body has no volume")]
     Flat,
@@ -142,6 +150,7 @@ impl GeometryError {
             Self::InvalidRounding { .. } => "invalid-rounding",
             Self::TooFewVertices { .. } => "too-few-vertices",
             Self::NotConvex => "not-convex",
+            Self::CylinderPair { .. } => "cylinder-pair",
             Self::Flat => "flat",
             Self::VertexOutOfRange { .. } => "vertex-out-of-range",
             Self::TooFewTriangles { .. } => "too-few-triangles",

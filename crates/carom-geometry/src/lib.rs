@@ -15,7 +15,7 @@
 //!
 //! | to find | go to |
 //! | --- | --- |
-//! | the support map and its implementations | [`SupportMap`], [`Ellipsoid`], [`Cuboid`], [`Polyhedron`], [`Rounded`], [`Union`], [`EllipsoidIntersection`], any of them: [`Shape`] |
+//! | the support map and its implementations | [`SupportMap`], [`Ellipsoid`], [`TurnedEllipsoid`], [`Cuboid`], [`Cylinder`], [`Segment`] (a capsule when rounded), [`Polyhedron`], [`Rounded`], [`Union`], [`EllipsoidIntersection`], any of them: [`Shape`] |
 //! | gap, contact point, wrench | [`HalfSpace::gap`], [`Gap`] |
 //! | edges and faces that touch | [`HalfSpace::contact_patch`], [`ContactPatch`] |
 //! | mass, center and inertia | [`MassProperties`] |
@@ -69,8 +69,8 @@ pub use mass_properties::MassProperties;
 pub use mesh::TriangleMesh;
 pub use patch::{ContactPatch, PatchKind};
 pub use shape::{
-    Cuboid, Ellipsoid, EllipsoidIntersection, Polyhedron, Rounded, Shape, Support, SupportMap,
-    Union,
+    Cuboid, Cylinder, Ellipsoid, EllipsoidIntersection, Polyhedron, Rounded, Segment, Shape,
+    Support, SupportMap, TurnedEllipsoid, Union,
 };
 
 // Crates whose types stand in signatures here.

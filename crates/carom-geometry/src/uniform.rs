@@ -2,10 +2,13 @@
 
 use crate::convex::Convex;
 use crate::mass_properties::Moments;
-use crate::{Ellipsoid, GeometryError, MassProperties, Rounded, Shape, SupportMap};
+use crate::{
+    Cylinder, Ellipsoid, GeometryError, MassProperties, Rounded, Segment, Shape, SupportMap,
+    TurnedEllipsoid,
+};
 use carom_numeric::quadrature::Adaptive;
 use nalgebra::{Matrix3, Vector3};
-use std::f64::consts::FRAC_PI_2;
+use std::f64::consts::{FRAC_PI_2, PI};
 
 /// Error of a rounded ellipsoid's moments, relative.
 const QUADRATURE: f64 = 1e-12;
@@ -93,7 +96,11 @@ fn union(solids: &[Shape]) -> Result<Moments, GeometryError> {
             (Some(body), Some(others)) => {
                 overlaps(&body, &others, -1.0, &mut total, &mut budget)?;
             }
-            _ => return unknown("a union of overlapping parts that are rounded or not convex"),
+            _ => {
+                return unknown(
+                    "a union of overlapping parts that are rounded, turned, round or not convex",
+                );
+            }
         }
     }
     Ok(total)
@@ -145,7 +152,7 @@ fn convex(solid: &Shape) -> Option<Convex> {
 fn moments(solid: &Shape) -> Result<Moments, GeometryError> {
     match solid {
         Shape::Ellipsoid(e) => {
-            let volume = 4.0 / 3.0 * std::f64::consts::PI * e.semi_axes().product();
+            let volume = 4.0 / 3.0 * PI * e.semi_axes().product();
             Ok(Moments::centered(volume, e.semi_axes(), 5.0).moved(e.center()))
         }
         Shape::Cuboid(cuboid) => {
@@ -156,6 +163,11 @@ fn moments(solid: &Shape) -> Result<Moments, GeometryError> {
         Shape::Intersection(common) => Ok(common.body().moments()),
         Shape::Rounded(rounded) => match rounded.base() {
             Shape::Ellipsoid(ellipsoid) => Ok(rounded_ellipsoid(ellipsoid, rounded.radius())),
+            Shape::TurnedEllipsoid(turned) => Ok(turned_back(
+                &rounded_ellipsoid(turned.base(), rounded.radius()),
+                turned,
+            )),
+            Shape::Segment(segment) => Ok(capsule(segment, rounded.radius())),
             Shape::Cuboid(cuboid) => Ok(Moments::rounded(&cuboid.mesh(), rounded.radius())),
             Shape::Polyhedron(polyhedron) if polyhedron.is_convex() => {
                 Ok(Moments::rounded(polyhedron.mesh(), rounded.radius()))
@@ -163,7 +175,54 @@ fn moments(solid: &Shape) -> Result<Moments, GeometryError> {
             _ => unknown("a rounded body that is not convex or an intersection"),
         },
         Shape::Union(_) => unknown("a union in a union"),
+        Shape::Cylinder(cylinder) => Ok(of_cylinder(cylinder)),
+        Shape::TurnedEllipsoid(turned) => Ok(turned_back(
+            &moments(&Shape::Ellipsoid(*turned.base()))?,
+            turned,
+        )),
+        Shape::Segment(_) => unknown("a segment"),
     }
+}
+
+/// A cylinder: mean squares $r^2/4$ across the axis and $l^2/3$ along it.
+fn of_cylinder(cylinder: &Cylinder) -> Moments {
+    let (r, l) = (cylinder.radius(), cylinder.half_length());
+    let volume = 2.0 * PI * r * r * l;
+    about_axis(volume, r * r / 4.0, l * l / 3.0, cylinder.axis()).moved(cylinder.center())
+}
+
+/// A capsule: a cylinder and two half balls, whose mean square along the axis is
+/// $l^2 + \tfrac34lr + \tfrac15r^2$.
+fn capsule(segment: &Segment, radius: f64) -> Moments {
+    let (r, half) = (radius, segment.half());
+    let l = half.norm();
+    let axis = half / l;
+    let mut total = about_axis(2.0 * PI * r * r * l, r * r / 4.0, l * l / 3.0, &axis);
+    let along = l * l + 0.75 * l * r + r * r / 5.0;
+    let balls = about_axis(4.0 / 3.0 * PI * r.powi(3), r * r / 5.0, along, &axis);
+    total.add(&balls, 1.0);
+    total.moved(&segment.center())
+}
+
+/// Moments of a body about the origin with mean squares across and along a unit axis.
+fn about_axis(volume: f64, across: f64, along: f64, axis: &Vector3<f64>) -> Moments {
+    let second = Matrix3::identity() * across + axis * axis.transpose() * (along - across);
+    Moments {
+        volume,
+        first: Vector3::zeros(),
+        second: second * volume,
+    }
+}
+
+/// Moments in the body from those along the axes of an ellipsoid about its center.
+fn turned_back(own: &Moments, turned: &TurnedEllipsoid) -> Moments {
+    let axes = turned.axes();
+    let about_center = Moments {
+        volume: own.volume,
+        first: axes * own.first,
+        second: axes * own.second * axes.transpose(),
+    };
+    about_center.moved(turned.center())
 }
 
 /// An ellipsoid grown by a ball, as an integral over its surface.

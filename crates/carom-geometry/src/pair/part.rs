@@ -1,6 +1,8 @@
 //! Convex parts of bodies, and where they are.
 
-use crate::{Ellipsoid, EllipsoidIntersection, GeometryError, Shape, SupportMap};
+use crate::{
+    Cylinder, Ellipsoid, EllipsoidIntersection, GeometryError, Shape, SupportMap, TurnedEllipsoid,
+};
 use carom_lie::Se3;
 use nalgebra::{Matrix3, Vector3};
 
@@ -13,6 +15,10 @@ pub(super) enum Core {
     Ellipsoid(Ellipsoid),
     /// The convex hull of vertices.
     Vertices(Vec<Vector3<f64>>),
+    /// An ellipsoid with axes of its own.
+    Turned(TurnedEllipsoid),
+    /// A circular cylinder.
+    Cylinder(Cylinder),
     /// Another body without edges along which faces meet.
     Smooth(Box<EllipsoidIntersection>),
 }
@@ -69,6 +75,9 @@ impl Part {
                 Ok(parts.collect::<Result<Vec<_>, _>>()?.concat())
             }
             Shape::Intersection(both) => part(Core::Smooth(Box::new(both.clone()))),
+            Shape::Segment(segment) => part(Core::Vertices(segment.ends().to_vec())),
+            Shape::Cylinder(cylinder) => part(Core::Cylinder(*cylinder)),
+            Shape::TurnedEllipsoid(turned) => part(Core::Turned(*turned)),
         }
     }
 
@@ -105,18 +114,53 @@ impl Part {
                 }
                 best.1
             }
+            Core::Turned(turned) => turned.support(direction).point,
+            Core::Cylinder(cylinder) => cylinder.support(direction).point,
             Core::Smooth(body) => body.support(direction).point,
         }
     }
 
     /// True if the core has curved faces, so that its lowest point moves with the direction.
     pub(super) fn is_smooth(&self) -> bool {
-        matches!(self.core, Core::Ellipsoid(_) | Core::Smooth(_))
+        matches!(
+            self.core,
+            Core::Ellipsoid(_) | Core::Turned(_) | Core::Cylinder(_) | Core::Smooth(_)
+        )
     }
 
     /// True if the core is a polytope, with corners, edges and faces.
     pub fn has_corners(&self) -> bool {
         matches!(self.core, Core::Vertices(_))
+    }
+
+    /// True if the core is a cylinder, whose contacts are with planes only: along its sides and on its ends the lowest
+    /// point is not unique, which the search for the gap of two bodies takes no account of.
+    pub fn is_cylinder(&self) -> bool {
+        matches!(self.core, Core::Cylinder(_))
+    }
+
+    /// End of a cylinder's axis, −1 or 1, on whose side a point of the core is; `None` for other parts.
+    pub fn end_of_rim(&self, point: &Vector3<f64>) -> Option<f64> {
+        match &self.core {
+            Core::Cylinder(cylinder) => {
+                let along = cylinder.axis().dot(&(point - cylinder.center()));
+                Some(if along < 0.0 { -1.0 } else { 1.0 })
+            }
+            _ => None,
+        }
+    }
+
+    /// The lowest point of the rim at an end of a cylinder's axis, −1 or 1, along a direction of the body; of other
+    /// parts, and of a rim that lies level, the lowest point.
+    pub fn lowest_of_rim(&self, end: f64, direction: &Vector3<f64>) -> Vector3<f64> {
+        let lowest = self.lowest(direction);
+        match &self.core {
+            Core::Cylinder(cylinder) => {
+                let along = cylinder.axis().dot(&(lowest - cylinder.center()));
+                lowest + cylinder.axis() * (end * cylinder.half_length() - along)
+            }
+            _ => lowest,
+        }
     }
 
     /// $\sigma$ of the part along a direction of the body.
@@ -146,6 +190,10 @@ impl Part {
                         report(vertex - shift);
                     }
                 }
+            }
+            Core::Cylinder(cylinder) => {
+                let bound = cylinder.support(direction).value + tolerance;
+                cylinder.points_below(direction, bound, &mut |point| report(point - shift));
             }
             _ => report(self.lowest(direction) - shift),
         }
@@ -248,6 +296,8 @@ impl<'a> Placed<'a> {
                 let m = Matrix3::from_columns(&[column(0), column(1), column(2)]);
                 (m + m.transpose()) * 0.5
             }
+            Core::Turned(turned) => turned.support_derivative(&d),
+            Core::Cylinder(cylinder) => cylinder.support_derivative(&d),
             Core::Point(_) | Core::Vertices(_) => return Matrix3::zeros(),
         };
         self.rotation * bend * self.rotation.transpose()

@@ -1,17 +1,23 @@
 //! Bodies as support maps.
 
 mod cuboid;
+mod cylinder;
 mod ellipsoid;
 mod intersection;
 mod polyhedron;
 mod rounded;
+mod segment;
+mod turned;
 mod union;
 
 pub use cuboid::Cuboid;
+pub use cylinder::Cylinder;
 pub use ellipsoid::Ellipsoid;
 pub use intersection::EllipsoidIntersection;
 pub use polyhedron::Polyhedron;
 pub use rounded::Rounded;
+pub use segment::Segment;
+pub use turned::TurnedEllipsoid;
 pub use union::Union;
 
 use crate::{GeometryError, MassProperties, uniform};
@@ -74,12 +80,18 @@ pub enum Shape {
     Union(Union<Shape>),
     /// The common part of ellipsoids.
     Intersection(EllipsoidIntersection),
+    /// A segment; rounded, a capsule.
+    Segment(Segment),
+    /// A circular cylinder.
+    Cylinder(Cylinder),
+    /// An ellipsoid with axes of its own.
+    TurnedEllipsoid(TurnedEllipsoid),
 }
 
 impl Shape {
     /// Mass, center and inertia at uniform density.
     ///
-    /// Closed forms for ellipsoids, boxes, meshes, and rounded boxes and convex polyhedra. Rounded
+    /// Closed forms for ellipsoids, boxes, cylinders, capsules, meshes, and rounded boxes and convex polyhedra. Rounded
     /// ellipsoids and intersections are integrated to a relative error below $10^{-10}$. Of a union
     /// the parts count less what they have in common, integrated in the same way; that is possible
     /// for ellipsoids, boxes, convex polyhedra and intersections, and any parts may be apart.
@@ -105,6 +117,9 @@ impl Shape {
             }
             Self::Union(union) => Self::Union(union.map(|part| part.translated(by))),
             Self::Intersection(both) => Self::Intersection(both.translated(by)),
+            Self::Segment(segment) => Self::Segment(segment.translated(by)),
+            Self::Cylinder(cylinder) => Self::Cylinder(cylinder.translated(by)),
+            Self::TurnedEllipsoid(turned) => Self::TurnedEllipsoid(turned.translated(by)),
         }
     }
 }
@@ -119,6 +134,9 @@ impl SupportMap for Shape {
             Self::Rounded(shape) => shape.support(direction),
             Self::Union(shape) => shape.support(direction),
             Self::Intersection(shape) => shape.support(direction),
+            Self::Segment(shape) => shape.support(direction),
+            Self::Cylinder(shape) => shape.support(direction),
+            Self::TurnedEllipsoid(shape) => shape.support(direction),
         }
     }
 
@@ -130,6 +148,9 @@ impl SupportMap for Shape {
             Self::Rounded(shape) => shape.support_derivative(direction),
             Self::Union(shape) => shape.support_derivative(direction),
             Self::Intersection(shape) => shape.support_derivative(direction),
+            Self::Segment(shape) => shape.support_derivative(direction),
+            Self::Cylinder(shape) => shape.support_derivative(direction),
+            Self::TurnedEllipsoid(shape) => shape.support_derivative(direction),
         }
     }
 
@@ -141,6 +162,9 @@ impl SupportMap for Shape {
             Self::Rounded(shape) => shape.bounding_radius(),
             Self::Union(shape) => shape.bounding_radius(),
             Self::Intersection(shape) => shape.bounding_radius(),
+            Self::Segment(shape) => shape.bounding_radius(),
+            Self::Cylinder(shape) => shape.bounding_radius(),
+            Self::TurnedEllipsoid(shape) => shape.bounding_radius(),
         }
     }
 
@@ -157,6 +181,9 @@ impl SupportMap for Shape {
             Self::Rounded(shape) => shape.points_below(direction, bound, report),
             Self::Union(shape) => shape.points_below(direction, bound, report),
             Self::Intersection(shape) => shape.points_below(direction, bound, report),
+            Self::Segment(shape) => shape.points_below(direction, bound, report),
+            Self::Cylinder(shape) => shape.points_below(direction, bound, report),
+            Self::TurnedEllipsoid(shape) => shape.points_below(direction, bound, report),
         }
     }
 }

@@ -1,11 +1,11 @@
 //! Mass properties against closed forms, and what is refused.
 
 use carom_geometry::{
-    Cuboid, Ellipsoid, EllipsoidIntersection, GeometryError, MassProperties, Polyhedron, Rounded,
-    Shape, TriangleMesh, Union,
+    Cuboid, Cylinder, Ellipsoid, EllipsoidIntersection, GeometryError, MassProperties, Polyhedron,
+    Rounded, Segment, Shape, TriangleMesh, TurnedEllipsoid, Union,
 };
 use carom_lie::So3;
-use nalgebra::{Matrix3, Vector3};
+use nalgebra::{Matrix3, Unit, Vector3};
 use std::f64::consts::PI;
 
 fn diagonal(x: f64, y: f64, z: f64) -> Matrix3<f64> {
@@ -475,4 +475,81 @@ fn shapes_without_a_rule_ask_for_the_inertia() {
     let grown = Shape::Rounded(Box::new(Rounded::new(ball(1.0, [0.0; 3]), 1.0).unwrap()));
     let inertia = *grown.mass_properties(5.0).unwrap().inertia();
     assert!(near(&inertia, &(Matrix3::identity() * 8.0), 1e-14));
+}
+
+/// Inertia about the center of a body that turns about z, by Simpson's rule over its disks.
+fn of_disks(radius: impl Fn(f64) -> f64, cuts: &[f64]) -> Matrix3<f64> {
+    let (mut volume, mut across, mut along) = (0.0, 0.0, 0.0);
+    for (from, to) in cuts.iter().zip(&cuts[1..]) {
+        const N: usize = 2000;
+        let h = (to - from) / N as f64;
+        for k in 0..=N {
+            let weight = if k == 0 || k == N {
+                1.0
+            } else {
+                [2.0, 4.0][k % 2]
+            } * h
+                / 3.0;
+            let z = from + k as f64 * h;
+            let square = radius(z).powi(2);
+            volume += weight * PI * square;
+            across += weight * PI * square * square / 4.0;
+            along += weight * PI * square * z * z;
+        }
+    }
+    let (across, along) = (across / volume, along / volume);
+    diagonal(across + along, across + along, 2.0 * across)
+}
+
+/// Cylinder and capsule against their disks, along an axis of the body and along another.
+#[test]
+fn cylinders_and_capsules_are_sums_of_disks() {
+    let (r, l, mass) = (0.3, 0.7, 2.5);
+    let disk = |z: f64| {
+        let beyond = (z.abs() - l).max(0.0);
+        (r * r - beyond * beyond).max(0.0).sqrt()
+    };
+    let center = Vector3::new(0.4, -1.0, 2.0);
+    for axis in [Vector3::z(), Vector3::new(1.0, 2.0, -0.5)] {
+        let axis = Unit::new_normalize(axis);
+        let turned = So3::exp(
+            &Vector3::z()
+                .cross(&axis)
+                .try_normalize(0.0)
+                .map_or(Vector3::zeros(), |u| u * f64::acos(axis.z)),
+        )
+        .matrix();
+        let cylinder = Shape::Cylinder(Cylinder::new(r, l, &axis, center).unwrap());
+        let core = Shape::Segment(Segment::new(l, &axis, center).unwrap());
+        let capsule = Shape::Rounded(Box::new(Rounded::new(core, r).unwrap()));
+        let bare = of_disks(|_| r, &[-l, l]);
+        let round = of_disks(disk, &[-l - r, -l, l, l + r]);
+        for (shape, expected) in [(cylinder, bare), (capsule, round)] {
+            let found = shape.mass_properties(mass).unwrap();
+            assert!((found.center() - center).norm() <= 1e-14);
+            let expected = turned * expected * turned.transpose() * mass;
+            assert!(
+                near(found.inertia(), &expected, 1e-13),
+                "{axis:?} {found:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_turned_ellipsoid_has_the_inertia_of_the_ellipsoid_turned() {
+    let base = Ellipsoid::new([0.5, 0.9, 1.4], Vector3::new(0.3, 0.1, -0.2)).unwrap();
+    let rotation = So3::exp(&Vector3::new(0.4, -1.0, 0.3));
+    let turned = Shape::TurnedEllipsoid(TurnedEllipsoid::new(&base, &rotation));
+    let (own, found) = (
+        MassProperties::ellipsoid(&base, 3.0).unwrap(),
+        turned.mass_properties(3.0).unwrap(),
+    );
+    let r = rotation.matrix();
+    assert!(near(
+        found.inertia(),
+        &(r * own.inertia() * r.transpose()),
+        1e-14
+    ));
+    assert!((found.center() - own.center()).norm() <= 1e-15);
 }

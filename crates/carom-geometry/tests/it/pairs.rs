@@ -1,7 +1,7 @@
 //! Gaps of pairs of convex bodies.
 
 use carom_geometry::pair::{Memory, Part, Placed, closest, touching};
-use carom_geometry::{Cuboid, Ellipsoid, Polyhedron, Shape};
+use carom_geometry::{Cuboid, Ellipsoid, Polyhedron, Rounded, Segment, Shape, TurnedEllipsoid};
 use carom_lie::{Se3, So3};
 use nalgebra::Vector3;
 
@@ -235,6 +235,74 @@ fn bodies_that_come_nearer_along_the_normal_change_their_gap_by_as_much() {
                     found >= gap - 1e-13 && found <= highest + 1e-13,
                     "{k}, {gap:e}: {found:e}"
                 );
+            }
+        }
+    }
+}
+
+/// Capsules and turned ellipsoids against convex shapes: the gap is the widest slab, with and without
+/// a start, and the closest points are that far apart.
+#[test]
+fn gaps_of_capsules_and_turned_ellipsoids_are_widest_slabs() {
+    let oblique = nalgebra::Unit::new_normalize(Vector3::new(0.2, -0.4, 1.0));
+    let capsule = |l: f64, r: f64| {
+        let core = Shape::Segment(Segment::new(l, &oblique, Vector3::zeros()).unwrap());
+        part(Shape::Rounded(Box::new(Rounded::new(core, r).unwrap())))
+    };
+    let base = Ellipsoid::new([0.3, 0.7, 1.1], Vector3::zeros()).unwrap();
+    let shapes = [
+        capsule(0.7, 0.3),
+        part(Shape::TurnedEllipsoid(TurnedEllipsoid::new(
+            &base,
+            &So3::exp(&Vector3::new(0.3, 1.0, -0.7)),
+        ))),
+        part(Shape::Cuboid(Cuboid::new([0.3, 0.7, 1.1]).unwrap())),
+        part(Shape::Ellipsoid(
+            Ellipsoid::sphere(0.6, Vector3::zeros()).unwrap(),
+        )),
+        part(Shape::Ellipsoid(base)),
+    ];
+    let mut seed = 5;
+    for k in 0..1000 {
+        let (first, second) = (&shapes[k % 2], &shapes[k / 2 % 5]);
+        let pose = |at: Vector3<f64>, seed: &mut u64| {
+            // Every fourth pair has axes that meet at right angles.
+            let turn = match k % 4 {
+                0 => So3::exp(&(Vector3::ith(k / 4 % 3, 1.0) * std::f64::consts::FRAC_PI_2)),
+                _ => So3::exp(&(vector(seed) * 3.0)),
+            };
+            Se3::new(turn, at)
+        };
+        let away = vector(&mut seed).normalize() * (1.9 + 0.5 * noise(&mut seed));
+        let (here, there) = (pose(away, &mut seed), pose(Vector3::zeros(), &mut seed));
+        let (a, b) = (Placed::new(first, &here), Placed::new(second, &there));
+        let found = closest(&a, &b, &mut Memory::default());
+        let off = closest(&a, &b, &mut Memory::starting(vector(&mut seed).normalize()));
+        let g = |n: &Vector3<f64>| {
+            n.dot(&(here.translation - there.translation))
+                + first.support_value(&here.rotation.rotate_back(n))
+                + second.support_value(&there.rotation.rotate_back(&-n))
+        };
+        assert!((g(&found.normal) - found.gap).abs() <= 1e-14, "{k}");
+        if found.gap <= 0.0 {
+            continue;
+        }
+        assert!(
+            (found.gap - off.gap).abs() <= 1e-12,
+            "{k}: {} {}",
+            found.gap,
+            off.gap
+        );
+        let apart = (found.point_a - found.point_b).norm();
+        assert!(
+            (apart - found.gap).abs() <= 1e-11,
+            "{k}: {apart} {}",
+            found.gap
+        );
+        for scale in [1.0, 0.1, 1e-2, 1e-3, 1e-4] {
+            for _ in 0..20 {
+                let near = (found.normal + vector(&mut seed) * scale).normalize();
+                assert!(g(&near) <= found.gap + 1e-13, "{k}: {scale}");
             }
         }
     }

@@ -2,11 +2,11 @@
 
 use carom_geometry::sdf::SignedDistance;
 use carom_geometry::{
-    Cuboid, Ellipsoid, EllipsoidIntersection, GeometryError, HalfSpace, PatchKind, Polyhedron,
-    Rounded, Shape, SupportMap, Union,
+    Cuboid, Cylinder, Ellipsoid, EllipsoidIntersection, GeometryError, HalfSpace, PatchKind,
+    Polyhedron, Rounded, Segment, Shape, SupportMap, TurnedEllipsoid, Union,
 };
 use carom_lie::{Se3, So3};
-use nalgebra::Vector3;
+use nalgebra::{Unit, UnitVector3, Vector3};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
@@ -382,6 +382,60 @@ fn bad_shapes_are_refused_by_name() {
     );
 }
 
+fn oblique() -> UnitVector3<f64> {
+    Unit::new_normalize(v(0.3, -0.5, 1.1))
+}
+
+fn capsule() -> Shape {
+    let core = Segment::new(0.8, &oblique(), v(0.2, 0.1, -0.3)).unwrap();
+    Shape::Rounded(Box::new(Rounded::new(Shape::Segment(core), 0.4).unwrap()))
+}
+
+fn cylinder() -> Shape {
+    Shape::Cylinder(Cylinder::new(0.7, 1.1, &oblique(), v(-0.2, 0.3, 0.4)).unwrap())
+}
+
+fn turned() -> Shape {
+    let base = Ellipsoid::new([0.5, 0.9, 1.4], v(0.3, 0.0, -0.2)).unwrap();
+    Shape::TurnedEllipsoid(TurnedEllipsoid::new(&base, &So3::exp(&v(0.4, -1.0, 0.3))))
+}
+
+/// A cylinder stands on four points of an end, lies on the ends of a line, and touches in one point when tilted; a
+/// capsule lies on a line.
+#[test]
+fn a_cylinder_stands_lies_and_leans() {
+    let plane = HalfSpace::new(Vector3::z(), 0.0).unwrap();
+    let can =
+        Shape::Cylinder(Cylinder::new(0.3, 0.5, &Vector3::z_axis(), v(0.0, 0.0, 0.0)).unwrap());
+    let pose = |tilt: f64| Se3::new(So3::exp(&v(0.0, tilt, 0.0)), v(0.0, 0.0, 0.5));
+    let patch = |tilt: f64| plane.contact_patch(&can, &pose(tilt), 1e-9);
+    let standing = patch(0.0);
+    assert_eq!(
+        (standing.kind, standing.points_b.len()),
+        (PatchKind::Face, 4)
+    );
+    for p in &standing.points_b {
+        assert!((p - v(0.0, 0.0, -0.5)).norm() - 0.3 <= 1e-15 && p.z == -0.5);
+    }
+    let sum: Vector3<f64> = standing.points_b.iter().sum();
+    assert!(sum.xy().norm() <= 1e-15);
+    let lying = patch(std::f64::consts::FRAC_PI_2);
+    assert_eq!((lying.kind, lying.points_b.len()), (PatchKind::Edge, 2));
+    assert!((lying.points_b[0] - lying.points_b[1]).norm() - 1.0 <= 1e-15);
+    // The lowest point of the rim: height 0.5 (1 - cos) - 0.3 sin.
+    let leaning = patch(0.2);
+    assert_eq!(
+        (leaning.kind, leaning.points_b.len()),
+        (PatchKind::Point, 1)
+    );
+    let gap = plane.gap(&can, &pose(0.2)).value;
+    assert!((gap - (0.5 - 0.5 * 0.2f64.cos() - 0.3 * 0.2f64.sin())).abs() <= 1e-15);
+    let pill = Segment::new(0.5, &Vector3::x_axis(), Vector3::zeros()).unwrap();
+    let pill = Shape::Rounded(Box::new(Rounded::new(Shape::Segment(pill), 0.5).unwrap()));
+    let patch = plane.contact_patch(&pill, &pose(0.0), 1e-9);
+    assert_eq!((patch.kind, patch.points_b.len()), (PatchKind::Edge, 2));
+}
+
 fn shapes() -> Vec<Shape> {
     let points = [
         v(1.0, 0.0, 0.0),
@@ -398,6 +452,9 @@ fn shapes() -> Vec<Shape> {
             Rounded::new(Shape::Intersection(lens()), 0.2).unwrap(),
         )),
         paper_union(),
+        capsule(),
+        cylinder(),
+        turned(),
     ]
 }
 
@@ -503,6 +560,9 @@ fn the_lowest_point_moves_as_the_derivative_says() {
         ),
         Shape::Intersection(lens()),
         Shape::Intersection(cut.unwrap()),
+        capsule(),
+        cylinder(),
+        turned(),
     ];
     let directions = [
         v(0.3, -0.4, 0.9),

@@ -43,6 +43,8 @@ pub(crate) enum Follow {
     Closest,
     /// It is a corner of the first body, in its axes, above a plane.
     Corner(Vector3<f64>),
+    /// It is the lowest point of a rim of the first body, a cylinder: the end of the axis that it lies on.
+    Rim(f64),
     /// It is a point of each core, in the body's axes, and the normal is that of a face: of the second
     /// body's, or of the first's.
     OnFace {
@@ -81,6 +83,9 @@ impl ContactPoint {
                 let normal = *plane.half_space.normal();
                 let core = match follow {
                     Follow::Corner(core) => core,
+                    Follow::Rim(end) => {
+                        part.lowest_of_rim(end, &state.rotation.rotate_back(&normal))
+                    }
                     _ => part.lowest(&state.rotation.rotate_back(&normal)),
                 };
                 let arm = state.rotation.rotate(&core);
@@ -259,36 +264,7 @@ pub(crate) fn contact_points(
     }
     match other {
         Other::Plane(plane) => {
-            let normal = *plane.half_space.normal();
-            let normal_b = state.rotation.rotate_back(&normal);
-            let height = plane.half_space.height(&state.position);
-            let begin = out.len();
-            for (index, part) in body.parts.iter().enumerate() {
-                if height + part.support_value(&normal_b) > tolerance {
-                    continue;
-                }
-                let curved = !part.has_corners();
-                part.lowest_features(&normal_b, tolerance, &mut |point_b| {
-                    let gap = height + normal_b.dot(&point_b);
-                    let point = state.position + state.rotation.rotate(&point_b);
-                    let near = |p: &ContactPoint| (p.point - point).norm() <= tolerance;
-                    if gap <= tolerance && !out.iter().skip(begin).any(near) {
-                        let follow = match curved {
-                            true => Follow::Closest,
-                            false => Follow::Corner(point_b + normal_b * part.margin()),
-                        };
-                        out.push(ContactPoint {
-                            point,
-                            normal,
-                            gap,
-                            parts: [index, 0],
-                            follow,
-                        });
-                    }
-                });
-            }
-            // The corners of a face are enough.
-            keep_corners(out, begin, &normal);
+            plane_points(body, state, plane, tolerance, out);
         }
         Other::Body(second) => {
             let found = gap(body, state, other, other_state, memory);
@@ -353,6 +329,50 @@ pub(crate) fn contact_points(
             }
         }
     }
+}
+
+/// Every point in which a body touches a plane within a tolerance.
+fn plane_points(
+    body: &Body,
+    state: &State,
+    plane: &PlaneSpec,
+    tolerance: f64,
+    out: &mut Vec<ContactPoint>,
+) {
+    let normal = *plane.half_space.normal();
+    let normal_b = state.rotation.rotate_back(&normal);
+    let height = plane.half_space.height(&state.position);
+    let begin = out.len();
+    for (index, part) in body.parts.iter().enumerate() {
+        if height + part.support_value(&normal_b) > tolerance {
+            continue;
+        }
+        let mut count = 0;
+        part.lowest_features(&normal_b, tolerance, &mut |_| count += 1);
+        part.lowest_features(&normal_b, tolerance, &mut |point_b| {
+            let gap = height + normal_b.dot(&point_b);
+            let point = state.position + state.rotation.rotate(&point_b);
+            let near = |p: &ContactPoint| (p.point - point).norm() <= tolerance;
+            if gap <= tolerance && !out.iter().skip(begin).any(near) {
+                let core = point_b + normal_b * part.margin();
+                let follow = match (part.end_of_rim(&core), count) {
+                    _ if part.has_corners() => Follow::Corner(core),
+                    (Some(end), 2) => Follow::Rim(end),
+                    (Some(_), 3..) => Follow::Corner(core),
+                    _ => Follow::Closest,
+                };
+                out.push(ContactPoint {
+                    point,
+                    normal,
+                    gap,
+                    parts: [index, 0],
+                    follow,
+                });
+            }
+        });
+    }
+    // The corners of a face are enough.
+    keep_corners(out, begin, &normal);
 }
 
 /// Removes points from `begin` on that lie between others on a plane.

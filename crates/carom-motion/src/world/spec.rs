@@ -4,6 +4,7 @@ use crate::world::MotionError;
 use crate::world::body::{Body, BodySpec, FlightRule, Flights, PlaneSpec};
 use crate::world::pair::{self, Other, PairMemory};
 use crate::world::stepping::Scheme;
+use carom_geometry::GeometryError;
 use carom_geometry::pair::Part;
 use carom_impact::ImpactLaw;
 use carom_impact::two_body::ImpactOptions;
@@ -258,7 +259,7 @@ impl World {
     ///
     /// # Errors
     ///
-    /// [`MotionError::InvalidValue`], [`MotionError::Shape`] for a mesh that is not convex,
+    /// [`MotionError::InvalidValue`], [`MotionError::Shape`] for a mesh that is not convex and a cylinder that could touch a body,
     /// [`MotionError::InitialPenetration`], and [`MotionError::CoarseCoordinates`].
     pub fn new(spec: &WorldSpec) -> Result<Self, MotionError> {
         check(
@@ -309,8 +310,25 @@ impl World {
                 "finite: its speeds and masses are too large for numbers",
             )?;
         }
+        world.check_cylinders()?;
         world.check_overlaps()?;
         Ok(world)
+    }
+
+    /// Checks that cylinders can touch planes alone.
+    fn check_cylinders(&self) -> Result<(), MotionError> {
+        let round = |body: &Body| body.parts.iter().any(Part::is_cylinder);
+        for i in (0..self.bodies.len()).filter(|i| round(&self.bodies[*i])) {
+            if let Some(other) = (0..self.bodies.len()).find(|j| self.pair_of(i, *j).is_some()) {
+                return Err(MotionError::Shape {
+                    body: self.bodies[i].name.clone(),
+                    source: GeometryError::CylinderPair {
+                        other: self.bodies[other].name.clone(),
+                    },
+                });
+            }
+        }
+        Ok(())
     }
 
     /// Checks that coordinates tell where a mobile body is.

@@ -19,6 +19,11 @@ pub(crate) mod world;
 
 use crate::ScenarioError;
 use carom_impact::Law;
+use carom_lie::So3;
+use nalgebra::Vector3;
+
+/// A quaternion w, x, y, z may differ from unit length by rounding of printed digits.
+const UNIT_LENGTH: f64 = 1e-6;
 
 /// Says that a law does not take the restitution of contacts, if so: the law's own counts.
 fn ignored(key: &str, law: &Law) -> Option<String> {
@@ -32,7 +37,7 @@ fn ignored(key: &str, law: &Law) -> Option<String> {
 }
 
 /// Every entry of a list must be finite.
-fn finite(key: &str, values: &[f64]) -> Result<(), ScenarioError> {
+pub(crate) fn finite(key: &str, values: &[f64]) -> Result<(), ScenarioError> {
     match values.iter().find(|x| !x.is_finite()) {
         Some(value) => Err(ScenarioError::value(key, format!("{value} must be finite"))),
         None => Ok(()),
@@ -48,4 +53,16 @@ fn positive(key: &str, values: &[f64]) -> Result<(), ScenarioError> {
         }
         None => Ok(()),
     }
+}
+
+/// Rotation of a quaternion w, x, y, z.
+pub(crate) fn unit_quaternion(key: &str, [w, x, y, z]: [f64; 4]) -> Result<So3, ScenarioError> {
+    finite(key, &[w, x, y, z])?;
+    let length = (w * w + x * x + y * y + z * z).sqrt();
+    if (length - 1.0).abs() > UNIT_LENGTH {
+        let message = format!("[{w}, {x}, {y}, {z}] has the length {length}, not 1");
+        return Err(ScenarioError::value(key, message));
+    }
+    So3::from_quaternion(w, &Vector3::new(x, y, z))
+        .ok_or_else(|| ScenarioError::value(key, "no rotation"))
 }

@@ -8,4 +8,5 @@ mod impacts;
 mod many;
 mod scales;
 mod settling;
+mod shapes;
 mod zeno;

@@ -4,14 +4,14 @@ use super::System;
 use crate::ScenarioError;
 use crate::config::{Fraction, count};
 use carom_geometry::{
-    Cuboid, Ellipsoid, EllipsoidIntersection, GeometryError, HalfSpace, MassProperties, Polyhedron,
-    Rounded, Shape, TriangleMesh, Union,
+    Cuboid, Cylinder, Ellipsoid, EllipsoidIntersection, GeometryError, HalfSpace, MassProperties,
+    Polyhedron, Rounded, Segment, Shape, TriangleMesh, TurnedEllipsoid, Union,
 };
 use carom_lie::So3;
 use carom_motion::flying::{ColliderOptions, CollisionError, ImpactRule};
 use carom_report::input::read_file;
 use carom_variational::{RigidBody, State, TimeGrid, VariationalError};
-use nalgebra::{Matrix3, Vector3};
+use nalgebra::{Matrix3, Unit, UnitVector3, Vector3};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
@@ -93,6 +93,8 @@ pub(crate) enum ShapeConfig {
         semi_axes: [f64; 3],
         #[serde(default)]
         center: [f64; 3],
+        #[serde(default)]
+        quaternion: Option<[f64; 4]>,
     },
     Sphere {
         radius: f64,
@@ -101,6 +103,26 @@ pub(crate) enum ShapeConfig {
     },
     Box {
         half_extents: [f64; 3],
+        #[serde(default)]
+        center: [f64; 3],
+        #[serde(default)]
+        quaternion: Option<[f64; 4]>,
+    },
+    Capsule {
+        radius: f64,
+        half_length: f64,
+        #[serde(default)]
+        center: [f64; 3],
+        #[serde(default)]
+        quaternion: Option<[f64; 4]>,
+    },
+    Cylinder {
+        radius: f64,
+        half_length: f64,
+        #[serde(default)]
+        center: [f64; 3],
+        #[serde(default)]
+        quaternion: Option<[f64; 4]>,
     },
     Polyhedron {
         vertices: Vec<[f64; 3]>,
@@ -128,17 +150,53 @@ impl ShapeConfig {
         let wrong = |error: GeometryError| ScenarioError::value(key, error);
         let points = |list: &[[f64; 3]]| list.iter().map(|p| Vector3::from(*p)).collect::<Vec<_>>();
         let shape = match self {
-            Self::Ellipsoid { semi_axes, center } => {
-                Shape::Ellipsoid(Ellipsoid::new(*semi_axes, Vector3::from(*center)).map_err(wrong)?)
+            Self::Ellipsoid {
+                semi_axes,
+                center,
+                quaternion,
+            } => {
+                let ellipsoid =
+                    Ellipsoid::new(*semi_axes, Vector3::from(*center)).map_err(wrong)?;
+                match turn(key, quaternion.as_ref())? {
+                    None => Shape::Ellipsoid(ellipsoid),
+                    Some(by) => Shape::TurnedEllipsoid(TurnedEllipsoid::new(&ellipsoid, &by)),
+                }
             }
             Self::Sphere { radius, center } => {
-                if !(*radius > 0.0) {
-                    let message = format!("{radius} must be positive");
-                    return Err(ScenarioError::value(&format!("{key}.radius"), message));
-                }
+                positive(key, "radius", *radius)?;
                 Shape::Ellipsoid(Ellipsoid::sphere(*radius, Vector3::from(*center)).map_err(wrong)?)
             }
-            Self::Box { half_extents } => Shape::Cuboid(Cuboid::new(*half_extents).map_err(wrong)?),
+            Self::Box {
+                half_extents,
+                center,
+                quaternion,
+            } => placed_box(key, *half_extents, center, quaternion.as_ref())?,
+            Self::Capsule {
+                radius,
+                half_length,
+                center,
+                quaternion,
+            } => {
+                positive(key, "radius", *radius)?;
+                let axis = axis(key, quaternion.as_ref())?;
+                positive(key, "half_length", *half_length)?;
+                let core = Segment::new(*half_length, &axis, Vector3::from(*center));
+                let core = Shape::Segment(core.map_err(wrong)?);
+                Shape::Rounded(Box::new(Rounded::new(core, *radius).map_err(wrong)?))
+            }
+            Self::Cylinder {
+                radius,
+                half_length,
+                center,
+                quaternion,
+            } => {
+                positive(key, "radius", *radius)?;
+                positive(key, "half_length", *half_length)?;
+                let axis = axis(key, quaternion.as_ref())?;
+                let center = Vector3::from(*center);
+                let made = Cylinder::new(*radius, *half_length, &axis, center);
+                Shape::Cylinder(made.map_err(wrong)?)
+            }
             Self::Polyhedron { vertices } => {
                 Shape::Polyhedron(Polyhedron::new(&points(vertices)).map_err(wrong)?)
             }
@@ -186,6 +244,56 @@ impl ShapeConfig {
     }
 }
 
+fn positive(key: &str, of: &str, value: f64) -> Result<(), ScenarioError> {
+    if value > 0.0 && value.is_finite() {
+        return Ok(());
+    }
+    let message = format!("{value} must be positive");
+    Err(ScenarioError::value(&format!("{key}.{of}"), message))
+}
+
+/// Turn of a shape in its body, from its quaternion w, x, y, z.
+fn turn(key: &str, quaternion: Option<&[f64; 4]>) -> Result<Option<So3>, ScenarioError> {
+    let Some([w, x, y, z]) = quaternion else {
+        return Ok(None);
+    };
+    let key = format!("{key}.quaternion");
+    crate::motion::unit_quaternion(&key, [*w, *x, *y, *z]).map(Some)
+}
+
+/// Direction of a shape's own z in the body.
+fn axis(key: &str, quaternion: Option<&[f64; 4]>) -> Result<UnitVector3<f64>, ScenarioError> {
+    let turn = turn(key, quaternion)?;
+    Ok(turn.map_or_else(Vector3::z_axis, |turn| {
+        Unit::new_normalize(turn.rotate(&Vector3::z()))
+    }))
+}
+
+/// A box; a turned one is a polyhedron.
+fn placed_box(
+    key: &str,
+    half_extents: [f64; 3],
+    center: &[f64; 3],
+    quaternion: Option<&[f64; 4]>,
+) -> Result<Shape, ScenarioError> {
+    let wrong = |error: GeometryError| ScenarioError::value(key, error);
+    crate::motion::finite(&format!("{key}.center"), center)?;
+    let cuboid = Cuboid::new(half_extents).map_err(wrong)?;
+    let shape = match turn(key, quaternion)? {
+        None => Shape::Cuboid(cuboid),
+        Some(turn) => {
+            let mesh = cuboid.mesh();
+            let corners = mesh.vertices().iter().map(|v| turn.rotate(v)).collect();
+            let mesh = TriangleMesh::new(corners, mesh.triangles().to_vec()).map_err(wrong)?;
+            Shape::Polyhedron(Polyhedron::from_mesh(mesh).map_err(wrong)?)
+        }
+    };
+    Ok(match center {
+        [0.0, 0.0, 0.0] => shape,
+        by => shape.translated(&Vector3::from(*by)),
+    })
+}
+
 fn build_all(key: &str, parts: &[ShapeConfig]) -> Result<Vec<Shape>, ScenarioError> {
     let build = |(i, part): (usize, &ShapeConfig)| part.build(&format!("{key}.parts[{i}]"));
     parts.iter().enumerate().map(build).collect()
@@ -194,7 +302,8 @@ fn build_all(key: &str, parts: &[ShapeConfig]) -> Result<Vec<Shape>, ScenarioErr
 /// Bytes of a mesh file: five million triangles of a binary STL.
 const MAX_MESH_BYTES: u64 = 256 << 20;
 
-fn read_mesh(key: &str, file: &Path) -> Result<TriangleMesh, ScenarioError> {
+/// The mesh of a file; faults are named after `key.file`.
+pub(crate) fn read_mesh(key: &str, file: &Path) -> Result<TriangleMesh, ScenarioError> {
     let place = |message: String| {
         ScenarioError::value(
             &format!("{key}.file"),

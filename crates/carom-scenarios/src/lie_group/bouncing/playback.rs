@@ -2,7 +2,7 @@
 
 use super::System;
 use crate::ScenarioError;
-use carom_geometry::{Shape, SupportMap, TriangleMesh};
+use carom_geometry::{Cylinder, Shape, SupportMap, TriangleMesh};
 use carom_motion::flying::Trajectory;
 use carom_report::animation::{Animation, PointImpulse, Solid, SpaceBody};
 use carom_report::record::{Color, Record};
@@ -77,6 +77,7 @@ pub(crate) fn solids(shape: &Shape) -> Vec<Solid> {
         }],
         Shape::Cuboid(cuboid) => vec![mesh(&cuboid.mesh())],
         Shape::Polyhedron(polyhedron) => vec![mesh(polyhedron.mesh())],
+        Shape::Cylinder(cylinder) => vec![prism(cylinder)],
         Shape::Union(union) => union.parts().iter().flat_map(solids).collect(),
         Shape::Rounded(rounded) if rounded.radius() <= VISIBLE * shape.bounding_radius() => {
             solids(rounded.base())
@@ -89,6 +90,33 @@ fn mesh(mesh: &TriangleMesh) -> Solid {
     Solid::Mesh {
         vertices: mesh.vertices().iter().map(|v| (*v).into()).collect(),
         triangles: mesh.triangles().to_vec(),
+    }
+}
+
+/// A cylinder as a prism: both rims, then the middles of both ends.
+fn prism(cylinder: &Cylinder) -> Solid {
+    let n = DIRECTIONS[0];
+    let axis = cylinder.axis();
+    let x = Vector3::ith(axis.iamin(), 1.0).cross(axis).normalize();
+    let y = axis.cross(&x);
+    let end = |k: usize| axis * (cylinder.half_length() * if k == 0 { -1.0 } else { 1.0 });
+    let rim = |k: usize| {
+        let (sin, cos) = (TAU * (k % n) as f64 / n as f64).sin_cos();
+        (cylinder.center() + end(k / n) + (x * cos + y * sin) * cylinder.radius()).into()
+    };
+    let middles = [0, 1].map(|k| (cylinder.center() + end(k)).into());
+    let side = |k: usize| {
+        let next = (k + 1) % n;
+        [
+            [k, next, n + next],
+            [k, n + next, n + k],
+            [2 * n, next, k],
+            [2 * n + 1, n + k, n + next],
+        ]
+    };
+    Solid::Mesh {
+        vertices: (0..2 * n).map(rim).chain(middles).collect(),
+        triangles: (0..n).flat_map(side).collect(),
     }
 }
 
@@ -160,6 +188,17 @@ mod tests {
         // Between the cube and the cube of its bounding box.
         let found = volume(&soft[0]);
         assert!(found > 8.0 && found < 27.0, "{found}");
+    }
+
+    /// A prism of 32 sides has sin(2π/32) 32/2π of the volume of its cylinder; its faces look outward.
+    #[test]
+    fn a_cylinder_is_drawn_as_a_prism() {
+        let axis = nalgebra::Unit::new_normalize(Vector3::new(1.0, 0.2, -0.4));
+        let center = Vector3::new(0.3, 0.1, 0.0);
+        let cylinder = Shape::Cylinder(Cylinder::new(0.5, 0.7, &axis, center).unwrap());
+        let exact = 0.25 * 1.4 * 16.0 * (TAU / 32.0).sin();
+        let found = volume(&solids(&cylinder)[0]);
+        assert!((found - exact).abs() <= 1e-14, "{found} of {exact}");
     }
 
     #[test]

@@ -1,0 +1,145 @@
+//! Circular cylinders.
+
+use crate::{GeometryError, Support, SupportMap};
+use nalgebra::{Matrix3, UnitVector3, Vector3};
+
+/// A circular cylinder with flat ends.
+///
+/// With the unit axis $a$, radius $r$ and half length $l$, $d_\perp = d - (a\cdot d)a$:
+/// $\sigma(d) = c\cdot d - r\lvert d_\perp\rvert - l\lvert a\cdot d\rvert$.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cylinder {
+    radius: f64,
+    half_length: f64,
+    axis: Vector3<f64>,
+    center: Vector3<f64>,
+}
+
+impl Cylinder {
+    /// A cylinder with radius and half length (m) along a unit `axis` about a `center` in the body (m).
+    ///
+    /// # Errors
+    ///
+    /// [`GeometryError::InvalidExtent`], [`GeometryError::NonFinite`].
+    pub fn new(
+        radius: f64,
+        half_length: f64,
+        axis: &UnitVector3<f64>,
+        center: Vector3<f64>,
+    ) -> Result<Self, GeometryError> {
+        GeometryError::check_positive("radius", &[radius])?;
+        GeometryError::check_positive("half length", &[half_length])?;
+        GeometryError::check_finite("axis", axis.iter())?;
+        GeometryError::check_finite("center", center.iter())?;
+        Ok(Self {
+            radius,
+            half_length,
+            axis: axis.into_inner(),
+            center,
+        })
+    }
+
+    /// Radius (m).
+    pub fn radius(&self) -> f64 {
+        self.radius
+    }
+
+    /// Half the distance of the ends (m).
+    pub fn half_length(&self) -> f64 {
+        self.half_length
+    }
+
+    /// Unit axis in the body.
+    pub fn axis(&self) -> &Vector3<f64> {
+        &self.axis
+    }
+
+    /// Center in the body (m).
+    pub fn center(&self) -> &Vector3<f64> {
+        &self.center
+    }
+
+    /// Point on the axis in the middle of an end, `side` −1 or 1.
+    pub(crate) fn end(&self, side: f64) -> Vector3<f64> {
+        self.center + self.axis * (side * self.half_length)
+    }
+
+    pub(crate) fn translated(&self, by: &Vector3<f64>) -> Self {
+        Self {
+            center: self.center + by,
+            ..*self
+        }
+    }
+
+    /// Part of a direction across the axis.
+    fn across(&self, direction: &Vector3<f64>) -> Vector3<f64> {
+        direction - self.axis * self.axis.dot(direction)
+    }
+
+    /// Unit direction across the axis that a direction points to; some direction if it is along the axis.
+    fn outward(&self, direction: &Vector3<f64>) -> Vector3<f64> {
+        let across = self.across(direction);
+        match across.try_normalize(f64::EPSILON * direction.norm()) {
+            // Once more, because of what the first subtraction cancels.
+            Some(unit) => self.across(&unit).normalize(),
+            None => {
+                let helper = Vector3::ith(self.axis.iamin(), 1.0);
+                helper.cross(&self.axis).normalize()
+            }
+        }
+    }
+}
+
+impl SupportMap for Cylinder {
+    #[inline]
+    fn support(&self, direction: &Vector3<f64>) -> Support {
+        let along = self.axis.dot(direction);
+        let across = self.across(direction);
+        let reach = across.norm();
+        let side = if along > 0.0 { -1.0 } else { 1.0 };
+        let rim = match reach > 0.0 {
+            true => across * (self.radius / reach),
+            false => Vector3::zeros(),
+        };
+        Support {
+            point: self.end(side) - rim,
+            value: self.center.dot(direction)
+                - self.radius * reach
+                - self.half_length * along.abs(),
+        }
+    }
+
+    /// $-r(I - aa^T - uu^T)/\lvert d_\perp\rvert$ with $u$ along $d_\perp$; zero along the axis.
+    fn support_derivative(&self, direction: &Vector3<f64>) -> Matrix3<f64> {
+        let across = self.across(direction);
+        let reach = across.norm();
+        if reach == 0.0 {
+            return Matrix3::zeros();
+        }
+        let tangent = self.axis.cross(&(across / reach));
+        tangent * tangent.transpose() * (-self.radius / reach)
+    }
+
+    fn bounding_radius(&self) -> f64 {
+        self.center.norm() + self.radius.hypot(self.half_length)
+    }
+
+    /// Reports points of both rims: the lowest and those at 90°, 180° and 270° from it.
+    fn points_below(
+        &self,
+        direction: &Vector3<f64>,
+        bound: f64,
+        report: &mut dyn FnMut(Vector3<f64>),
+    ) {
+        let out = self.outward(direction) * self.radius;
+        let beside = self.axis.cross(&out);
+        for side in [-1.0, 1.0] {
+            for arm in [-out, beside, out, -beside] {
+                let point = self.end(side) + arm;
+                if point.dot(direction) <= bound {
+                    report(point);
+                }
+            }
+        }
+    }
+}

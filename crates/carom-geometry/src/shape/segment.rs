@@ -1,0 +1,90 @@
+//! Segments: bodies without volume, which rounding turns into capsules.
+
+use crate::{GeometryError, Support, SupportMap};
+use nalgebra::{Matrix3, UnitVector3, Vector3};
+
+/// The segment between two points. Grown by a ball it is a *capsule*: a cylinder with two half balls.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Segment {
+    ends: [Vector3<f64>; 2],
+}
+
+impl Segment {
+    /// The segment along a unit `axis` about a `center` in the body (m) with half its length (m).
+    ///
+    /// # Errors
+    ///
+    /// [`GeometryError::InvalidExtent`], [`GeometryError::NonFinite`].
+    pub fn new(
+        half_length: f64,
+        axis: &UnitVector3<f64>,
+        center: Vector3<f64>,
+    ) -> Result<Self, GeometryError> {
+        GeometryError::check_positive("half length", &[half_length])?;
+        GeometryError::check_finite("axis", axis.iter())?;
+        GeometryError::check_finite("center", center.iter())?;
+        let arm = axis.into_inner() * half_length;
+        Ok(Self {
+            ends: [center - arm, center + arm],
+        })
+    }
+
+    /// Both ends, in the body (m).
+    pub fn ends(&self) -> &[Vector3<f64>; 2] {
+        &self.ends
+    }
+
+    /// Point in the middle, in the body (m).
+    pub fn center(&self) -> Vector3<f64> {
+        (self.ends[0] + self.ends[1]) * 0.5
+    }
+
+    /// Half of the way from the first end to the second (m).
+    pub fn half(&self) -> Vector3<f64> {
+        (self.ends[1] - self.ends[0]) * 0.5
+    }
+
+    pub(crate) fn translated(&self, by: &Vector3<f64>) -> Self {
+        Self {
+            ends: self.ends.map(|end| end + by),
+        }
+    }
+}
+
+impl SupportMap for Segment {
+    #[inline]
+    fn support(&self, direction: &Vector3<f64>) -> Support {
+        let [first, second] = self.ends;
+        let (low, high) = (first.dot(direction), second.dot(direction));
+        match high < low {
+            true => Support {
+                point: second,
+                value: high,
+            },
+            false => Support {
+                point: first,
+                value: low,
+            },
+        }
+    }
+
+    /// Zero: an end stays the lowest.
+    fn support_derivative(&self, _direction: &Vector3<f64>) -> Matrix3<f64> {
+        Matrix3::zeros()
+    }
+
+    fn bounding_radius(&self) -> f64 {
+        self.ends[0].norm().max(self.ends[1].norm())
+    }
+
+    fn points_below(
+        &self,
+        direction: &Vector3<f64>,
+        bound: f64,
+        report: &mut dyn FnMut(Vector3<f64>),
+    ) {
+        let low = self.ends.iter().copied();
+        low.filter(|end| end.dot(direction) <= bound)
+            .for_each(report);
+    }
+}

@@ -1,0 +1,67 @@
+//! Bodies turned in the frame that they stand in.
+
+use crate::{Ellipsoid, Support, SupportMap};
+use carom_lie::So3;
+use nalgebra::{Matrix3, Vector3};
+
+/// An ellipsoid whose axes are not those of the body.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TurnedEllipsoid {
+    /// About the origin, with axes of its own.
+    base: Ellipsoid,
+    axes: Matrix3<f64>,
+    center: Vector3<f64>,
+}
+
+impl TurnedEllipsoid {
+    /// An ellipsoid turned about its center by `rotation`, from its own axes to the body's.
+    pub fn new(ellipsoid: &Ellipsoid, rotation: &So3) -> Self {
+        Self {
+            base: ellipsoid.translated(&-ellipsoid.center()),
+            axes: rotation.matrix(),
+            center: *ellipsoid.center(),
+        }
+    }
+
+    /// The ellipsoid about the origin of its own axes.
+    pub fn base(&self) -> &Ellipsoid {
+        &self.base
+    }
+
+    /// Directions of the semi-axes in the body, as columns.
+    pub fn axes(&self) -> &Matrix3<f64> {
+        &self.axes
+    }
+
+    /// Center in the body (m).
+    pub fn center(&self) -> &Vector3<f64> {
+        &self.center
+    }
+
+    pub(crate) fn translated(&self, by: &Vector3<f64>) -> Self {
+        Self {
+            center: self.center + by,
+            ..*self
+        }
+    }
+}
+
+impl SupportMap for TurnedEllipsoid {
+    #[inline]
+    fn support(&self, direction: &Vector3<f64>) -> Support {
+        let own = self.base.support(&self.axes.tr_mul(direction));
+        Support {
+            point: self.center + self.axes * own.point,
+            value: self.center.dot(direction) + own.value,
+        }
+    }
+
+    fn support_derivative(&self, direction: &Vector3<f64>) -> Matrix3<f64> {
+        let own = self.base.support_derivative(&self.axes.tr_mul(direction));
+        self.axes * own * self.axes.transpose()
+    }
+
+    fn bounding_radius(&self) -> f64 {
+        self.center.norm() + self.base.bounding_radius()
+    }
+}
