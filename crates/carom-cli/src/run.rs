@@ -36,6 +36,9 @@ pub(crate) struct RunArgs {
     /// Configuration; keys left out keep their defaults (see `carom show`).
     #[arg(long, value_name = "FILE.toml")]
     config: Option<PathBuf>,
+    /// Robot of a world, whose links and joints are added to those of the configuration; `[urdf]` has its keys.
+    #[arg(long, value_name = "FILE.urdf")]
+    urdf: Option<PathBuf>,
     /// Change one key, after the file; may be repeated.
     #[arg(long = "set", value_name = "key.path=value")]
     set: Vec<String>,
@@ -200,6 +203,14 @@ pub(crate) fn run(args: &RunArgs, is_quiet: bool) -> Result<(), Failure> {
             .any(|line| line.starts_with("seed "))
     {
         assignments.push(format!("seed={seed}"));
+    }
+    if let Some(urdf) = &args.urdf {
+        if scenario.name != "world" {
+            let message = format!("--urdf is for `world`, `{}` has no robots", scenario.name);
+            return Err(Failure::Usage(message));
+        }
+        // A string of JSON is one of TOML.
+        assignments.push(format!("urdf.file={}", json!(urdf.display().to_string())));
     }
     assignments.extend(args.set.iter().cloned());
     let record = scenario

@@ -56,8 +56,17 @@ impl Scenario {
     ///
     /// [`ScenarioError`]; nothing is written anywhere.
     pub fn run(&self, overrides: &Overrides) -> Result<Record, ScenarioError> {
+        self.run_with(overrides, self.runner)
+    }
+
+    /// Runs the scenario by a runner that may take more than the configuration.
+    pub(crate) fn run_with(
+        &self,
+        overrides: &Overrides,
+        runner: impl FnOnce(&Input<'_>) -> Result<Record, ScenarioError>,
+    ) -> Result<Record, ScenarioError> {
         let input = Input::new(self.name, self.default_toml, overrides)?;
-        let mut record = (self.runner)(&input).map_err(|error| input.locate(error))?;
+        let mut record = runner(&input).map_err(|error| input.locate(error))?;
         record.scenario = self.name.to_owned();
         record.summary = self.summary.to_owned();
         record.citations = citations(self.paper);

@@ -13,5 +13,6 @@ mod laws;
 mod protocol;
 mod simultaneous;
 mod sweep;
+mod urdf;
 mod usage;
 mod verdicts;

@@ -193,7 +193,7 @@ fn body(
 }
 
 /// Pose at a time between known states: exact at these and on parabolas between.
-fn between(nodes: &[(f64, &State)], time: f64, mass: f64) -> ([f64; 3], [f64; 4]) {
+pub(super) fn between(nodes: &[(f64, &State)], time: f64, mass: f64) -> ([f64; 3], [f64; 4]) {
     let after = nodes.partition_point(|(t, _)| *t <= time);
     let Some((t0, left)) = after.checked_sub(1).and_then(|k| nodes.get(k)) else {
         let first = nodes.first();

@@ -4,6 +4,7 @@ use super::fill::FillConfig;
 use super::joints::{JointConfig, Part};
 use super::output::OutputConfig;
 use super::scheme::{self, SchemeConfig, SteppingConfig};
+use super::urdf::{Imported, UrdfConfig};
 use crate::ScenarioError;
 use crate::lie_group::bouncing::ShapeConfig;
 use carom_geometry::{GeometryError, HalfSpace, MassProperties, Shape};
@@ -53,6 +54,11 @@ pub(crate) struct Config {
     pub(super) bodies: Option<Vec<BodyConfig>>,
     #[serde(default)]
     pub(super) joints: Option<Vec<JointConfig>>,
+    #[serde(default)]
+    urdf: Option<UrdfConfig>,
+    /// The robot of `urdf`, once it has been read; its bodies, joints and pairs have been moved to those above.
+    #[serde(skip)]
+    pub(super) imported: Option<Imported>,
     #[serde(default)]
     fill: Option<Vec<FillConfig>>,
     #[serde(default)]
@@ -152,7 +158,7 @@ struct ContactConfig {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct PairConfig {
+pub(super) struct PairConfig {
     between: [String; 2],
     #[serde(default)]
     friction: Option<f64>,
@@ -295,11 +301,12 @@ impl Config {
             let message = format!("`{}` takes none", self.law.single);
             return Err(ScenarioError::value("law.restitution_law", message));
         }
-        if !has_file && !given("bodies") && !given("fill") && !given("planes") {
+        let brings = ["bodies", "fill", "planes", "urdf"];
+        if !has_file && !brings.iter().any(|key| given(key)) {
             return Ok(Vec::new());
         }
         let mut left_out = Vec::new();
-        if !given("bodies") && given("fill") {
+        if !given("bodies") && (given("fill") || given("urdf")) {
             self.bodies = None;
             left_out.push("bodies");
         } else if !given("bodies") {
@@ -319,6 +326,33 @@ impl Config {
             left_out.push("pairs");
         }
         Ok(left_out)
+    }
+
+    /// Reads the robot of `urdf`, and adds its bodies, joints and pairs to those that are given. A pair that is given
+    /// replaces that of the robot.
+    pub(super) fn import(&mut self) -> Result<(), ScenarioError> {
+        let Some(urdf) = &self.urdf else {
+            return Ok(());
+        };
+        let mut imported = urdf.import()?;
+        let mut bodies = std::mem::take(&mut imported.bodies);
+        let mut joints = std::mem::take(&mut imported.joints);
+        let mut pairs = self.pairs.take().unwrap_or_default();
+        let is_given = |pair: &PairConfig| {
+            let [a, b] = &pair.between;
+            let same = |other: &PairConfig| other.between.contains(a) && other.between.contains(b);
+            pairs.iter().any(same)
+        };
+        let all = std::mem::take(&mut imported.pairs).into_iter();
+        let added: Vec<PairConfig> = all.filter(|pair| !is_given(pair)).collect();
+        pairs.extend(added);
+        bodies.extend(self.bodies.take().unwrap_or_default());
+        joints.extend(self.joints.take().unwrap_or_default());
+        self.bodies = Some(bodies);
+        self.joints = Some(joints);
+        self.pairs = Some(pairs);
+        self.imported = Some(imported);
+        Ok(())
     }
 
     /// True if the treatment of accumulations is given.
@@ -767,6 +801,23 @@ impl BodyConfig {
         })
     }
 
+    /// The shape in body axes about the center of mass, if there is one.
+    pub(super) fn own_shape(&self, key: &str) -> Result<Option<Shape>, ScenarioError> {
+        let Some(shape) = &self.shape else {
+            return Ok(None);
+        };
+        let shape = shape.build(&format!("{key}.shape"))?;
+        let shape = match (self.fixed, self.inertia.is_some()) {
+            (true, _) => self.centered(shape),
+            (false, true) => shape,
+            (false, false) => match shape.mass_properties(1.0) {
+                Ok(properties) => shape.translated(&-properties.center()),
+                Err(_) => shape,
+            },
+        };
+        Ok(Some(shape))
+    }
+
     /// A fixed body's shape about its center of mass, as if it had one, unless an inertia says that its
     /// frame counts.
     fn centered(&self, shape: Shape) -> Shape {
@@ -783,16 +834,8 @@ impl BodyConfig {
                 let message = "give either a quaternion or a rotation";
                 Err(ScenarioError::value(&format!("{key}.quaternion"), message))
             }
-            (Some([w, x, y, z]), None) => {
-                let key = format!("{key}.quaternion");
-                crate::motion::finite(&key, &[*w, *x, *y, *z])?;
-                let length = (w * w + x * x + y * y + z * z).sqrt();
-                if (length - 1.0).abs() > 1e-6 {
-                    let message = format!("[{w}, {x}, {y}, {z}] has the length {length}, not 1");
-                    return Err(ScenarioError::value(&key, message));
-                }
-                So3::from_quaternion(*w, &Vector3::new(*x, *y, *z))
-                    .ok_or_else(|| ScenarioError::value(&key, "no rotation"))
+            (Some(quaternion), None) => {
+                crate::motion::unit_quaternion(&format!("{key}.quaternion"), *quaternion)
             }
             (None, Some(rows)) => So3::from_matrix(&Matrix3::from_fn(|i, j| rows[i][j]))
                 .map_err(|error| ScenarioError::value(&format!("{key}.rotation"), error)),

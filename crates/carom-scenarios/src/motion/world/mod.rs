@@ -7,9 +7,11 @@ mod output;
 mod report;
 mod scheme;
 mod threads;
+mod urdf;
 
 use crate::config::Input;
 use crate::{Overrides, ScenarioError};
+use carom_motion::jointed::Control;
 use carom_motion::world::{Event, Executor, RunEnd, Scheme};
 use carom_report::Record;
 use carom_variational::State;
@@ -21,7 +23,9 @@ use threads::Threads;
 pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let (config, record) = World::read(input)?;
     if config.is_jointed() {
-        return joints::run(&config, input, record);
+        let mut record = joints::run(&config, input, record, None)?;
+        report_import(&config, &mut record);
+        return Ok(record);
     }
     let (world, mut record) = World::new(&config, input, record)?;
     let mut log = Log::new(&world);
@@ -33,7 +37,41 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     });
     log.finish(&end);
     report::report(&world, &log, &end, &mut record);
+    report_import(&config, &mut record);
     Ok(record)
+}
+
+/// Adds to a record what became of an imported robot.
+fn report_import(config: &Config, record: &mut Record) {
+    if let Some(imported) = &config.imported {
+        imported.report(&mut record.results);
+    }
+}
+
+/// Runs a world with joints while a callback pushes along their coordinates: at every line of the grid it sees time,
+/// coordinates and rates in the order of the columns `t:` of `joint_trajectory`, and returns a force (N, N m) for each,
+/// held until the next line, on top of the actuators.
+///
+/// # Errors
+///
+/// [`ScenarioError`] that names key, value and place; a world without joints has nothing to push.
+pub fn run_controlled<'c>(
+    overrides: &Overrides,
+    control: &'c mut Control<'c>,
+) -> Result<Record, ScenarioError> {
+    let world = crate::scenario("world")
+        .ok_or_else(|| ScenarioError::value("scenario", "there is no `world`"))?;
+    world.run_with(overrides, |input| {
+        let (config, record) = World::read(input)?;
+        if !config.is_jointed() {
+            let message =
+                "a control pushes along the coordinates of joints, and the world has none";
+            return Err(ScenarioError::value("joints", message));
+        }
+        let mut record = joints::run(&config, input, record, Some(control))?;
+        report_import(&config, &mut record);
+        Ok(record)
+    })
 }
 
 fn time_of(event: &Event<'_>) -> f64 {
@@ -126,6 +164,7 @@ impl World {
         if let Some(parameters) = record.parameters.as_object_mut() {
             parameters.retain(|key, _| !left_out.contains(&key.as_str()));
         }
+        config.import()?;
         Ok((config, record))
     }
 

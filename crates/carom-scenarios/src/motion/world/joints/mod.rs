@@ -1,6 +1,7 @@
 //! Worlds with `[[joints]]`.
 
 mod config;
+mod playback;
 mod report;
 
 pub(super) use config::JointConfig;
@@ -9,7 +10,7 @@ use super::config::{BodyConfig, Config, Setup};
 use crate::ScenarioError;
 use crate::config::Input;
 use carom_geometry::MassProperties;
-use carom_motion::jointed::{JointEvent, JointedSpec, JointedWorld};
+use carom_motion::jointed::{Control, JointEvent, JointedSpec, JointedWorld};
 use carom_motion::joints::variational::RigidBody;
 use carom_motion::joints::{JointError, JointSpec, MultibodySpec, Placed};
 use carom_motion::world::{Laws, MotionError};
@@ -26,14 +27,19 @@ pub(super) struct Jointed {
     pub(super) planes: Vec<String>,
 }
 
-/// Runs a world with joints.
-pub(super) fn run(
+/// Runs a world with joints; a control sets forces along the coordinates.
+pub(super) fn run<'c>(
     config: &Config,
     input: &Input<'_>,
     mut record: Record,
+    control: Option<&'c mut Control<'c>>,
 ) -> Result<Record, ScenarioError> {
     let jointed = Jointed::new(config, &|key| input.is_given(key))?;
+    let bodies = config.bodies.iter().flatten().enumerate();
+    let shapes = bodies.map(|(i, body)| body.own_shape(&format!("bodies[{i}]")));
+    let shapes = shapes.collect::<Result<Vec<_>, _>>()?;
     let mut log = report::Log::new(&jointed);
+    let mut film = playback::Film::new(&jointed);
     let (mut impacts, duration) = (0, jointed.setup.limits.duration);
     let single = jointed.setup.single();
     let several = |index: usize| jointed.setup.several(index);
@@ -48,12 +54,18 @@ pub(super) fn run(
             input.progress.simulated(sample.time, duration, impacts);
         }
         log.note(&event);
+        film.note(&event);
     };
     let (limits, samples) = (&jointed.setup.limits, &jointed.setup.samples);
+    // A closure of its own lives as long as the run.
+    let mut forwarded =
+        control.map(|control| move |time: f64, q: &[f64], rates: &[f64]| control(time, q, rates));
+    let control = forwarded.as_mut().map(|f| f as &mut Control<'_>);
     let end = jointed
         .world
-        .run(&laws, limits, samples, None, &mut observe);
+        .run(&laws, limits, samples, control, &mut observe);
     report::report(&jointed, &log, &end, &mut record);
+    film.show(&shapes, &end, &mut record);
     Ok(record)
 }
 

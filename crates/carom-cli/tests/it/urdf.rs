@@ -1,0 +1,196 @@
+//! `carom run world` with a URDF.
+
+use crate::common::carom;
+use serde_json::Value;
+use std::fmt::Write;
+
+const ROBOTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/robots");
+
+/// Exit status, stdout and stderr of a world with a robot.
+fn run(urdf: &str, config: &str) -> (Option<i32>, String, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("world.toml");
+    std::fs::write(&path, config).unwrap();
+    let robot = match urdf.starts_with('<') {
+        true => {
+            let robot = folder.path().join("robot.urdf");
+            std::fs::write(&robot, urdf).unwrap();
+            robot.to_str().unwrap().to_owned()
+        }
+        false => format!("{ROBOTS}/{urdf}"),
+    };
+    let config = path.to_str().unwrap();
+    let arguments = [
+        "run", "world", "--config", config, "--urdf", &robot, "--json",
+    ];
+    let output = carom(&arguments, "");
+    let [out, error] = [output.stdout, output.stderr].map(|b| String::from_utf8(b).unwrap());
+    (output.status.code(), out, error)
+}
+
+fn record(urdf: &str, config: &str) -> Value {
+    let (status, out, error) = run(urdf, config);
+    assert_eq!(status, Some(0), "{error}");
+    serde_json::from_str(&out).unwrap()
+}
+
+fn close(found: &Value, expected: &Value, tolerance: f64) {
+    match (found, expected) {
+        (Value::Array(a), Value::Array(b)) => {
+            assert_eq!(a.len(), b.len());
+            a.iter().zip(b).for_each(|(x, y)| close(x, y, tolerance));
+        }
+        _ => {
+            let (x, y) = (found.as_f64().unwrap(), expected.as_f64().unwrap());
+            assert!((x - y).abs() <= tolerance, "{x} {y}");
+        }
+    }
+}
+
+/// MuJoCo's answers for two robots with a fixed base: centers, velocities and energies.
+#[test]
+fn poses_velocities_and_energies_are_those_of_mujoco() {
+    let answers = std::fs::read_to_string(format!("{ROBOTS}/answers.json")).unwrap();
+    let answers: Value = serde_json::from_str(&answers).unwrap();
+    for name in ["arm.urdf", "dog.urdf"] {
+        for state in answers[name]["states"].as_array().unwrap() {
+            let mut config =
+                "duration = 0.0\ncontact = { friction = 0.5, restitution = 0.0, self = false }\n\
+                              [urdf]\nbase = \"fixed\"\n"
+                    .to_owned();
+            for (table, key) in [("joints", "position"), ("velocities", "velocity")] {
+                let entries = state["joints"].as_array().unwrap().iter();
+                let entries = entries.map(|joint| format!("{} = {}", joint["name"], joint[key][0]));
+                let entries: Vec<String> = entries.collect();
+                writeln!(config, "{table} = {{ {} }}", entries.join(", ")).unwrap();
+            }
+            let record = record(name, &config);
+            let finals = record["final"].as_array().unwrap();
+            for body in state["bodies"].as_array().unwrap() {
+                let mut found = finals.iter().filter(|f| f["body"] == body["name"]);
+                let found = found.next().unwrap();
+                close(&found["position"], &body["center"], 1e-12);
+                close(&found["velocity"], &body["velocity"], 1e-12);
+                close(&found["angular_velocity"], &body["angular_velocity"], 1e-12);
+            }
+            let total =
+                state["potential_j"].as_f64().unwrap() + state["kinetic_j"].as_f64().unwrap();
+            close(&record["energy"]["initial_j"], &total.into(), 1e-12);
+        }
+    }
+}
+
+/// A link of two welded parts, a hinge with everything, and a cylinder.
+const CRANE: &str = r#"<robot name="crane">
+  <link name="base"><inertial><mass value="3"/><inertia ixx="0.1" iyy="0.1" izz="0.1"/></inertial></link>
+  <link name="tip"/>
+  <link name="weight"><inertial><origin xyz="1 0 0" rpy="0 0 1.5707963267948966"/><mass value="1"/>
+    <inertia ixx="0.1" iyy="0.2" izz="0.25"/></inertial></link>
+  <link name="boom"><inertial><origin xyz="0.5 0 0"/><mass value="2"/><inertia ixx="0.1" iyy="0.3" izz="0.3"/></inertial>
+    <collision><geometry><cylinder radius="0.1" length="1"/></geometry></collision>
+    <collision><geometry><mesh filename="package://crane/gone.stl"/></geometry></collision></link>
+  <joint name="weld" type="fixed"><parent link="boom"/><child link="weight"/></joint>
+  <joint name="eye" type="fixed"><parent link="weight"/><child link="tip"/></joint>
+  <joint name="hinge" type="revolute"><parent link="base"/><child link="boom"/><origin xyz="0 0 1"/><axis xyz="0 2 0"/>
+    <limit lower="-1" upper="1" effort="7" velocity="2"/><dynamics damping="0.5" friction="0.1"/></joint>
+  <transmission name="t"/>
+</robot>"#;
+
+/// Links on `fixed` joints are one body: its mass, center and turned inertia by hand; what is left out has its name.
+#[test]
+fn links_that_are_welded_are_one_body() {
+    let config = "duration = 0.0\n[urdf]\nposition = [0.0, 0.0, 2.0]\nangular_velocity = [0.0, 0.0, 2.0]\n\
+                  actuators = { hinge = { type = \"constant\", value = 9.0 } }\n";
+    let record = record(CRANE, config);
+    assert_eq!(record["bodies"], serde_json::json!(["base", "boom"]));
+    let merged: Vec<&str> = record["merged"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|m| m["link"].as_str().unwrap())
+        .collect();
+    assert_eq!(merged, ["weight", "tip"]);
+    // The center of 2 kg at 0.5 m and 1 kg at 1 m, on a hinge at (0, 0, 3).
+    let boom = &record["final"][1];
+    close(
+        &boom["position"],
+        &serde_json::json!([2.0 / 3.0, 0.0, 3.0]),
+        1e-15,
+    );
+    // The whole turns about z: 0.1 + 0.3 + 0.25 + 2 (0.5)² + 1 (1)².
+    let gravity = 9.80665 * (3.0 * 2.0 + 3.0 * 3.0);
+    let kinetic = 0.5 * (0.1 + 0.3 + 0.25 + 0.5 + 1.0) * 4.0;
+    close(
+        &record["energy"]["initial_j"],
+        &(gravity + kinetic).into(),
+        1e-12,
+    );
+    // The actuator pushes with the effort of the joint.
+    let row = record["joint_trajectory"]["rows"][0].as_array().unwrap();
+    close(row.last().unwrap(), &7.0.into(), 0.2);
+    let ignored = record["ignored"].as_array().unwrap();
+    for what in ["limit velocity `hinge`", "transmission `t`", "mesh `boom`"] {
+        let named = |note: &Value| note.as_str().unwrap().starts_with(what);
+        assert!(ignored.iter().any(named), "{what}: {ignored:?}");
+    }
+}
+
+/// Each fault is one line that names key, file and reason, with status 2 and nothing on stdout.
+#[test]
+fn faults_of_a_urdf_have_words() {
+    let changed = |from: &str, to: &str| {
+        assert!(CRANE.contains(from), "{from}");
+        CRANE.replace(from, to)
+    };
+    let faults = [
+        (
+            changed("<robot", "<model").replace("</robot", "</model"),
+            "",
+            "its root element is `model`",
+        ),
+        (
+            changed("<parent link=\"base\"/>", "<parent link=\"b\"/>"),
+            "",
+            "no link is called `b`",
+        ),
+        (
+            changed("<mass value=\"3\"/>", "<mass value=\"x\"/>"),
+            "",
+            "line 2: `value`",
+        ),
+        (
+            changed("type=\"revolute\"", "type=\"floating\""),
+            "",
+            "`floating` are not supported",
+        ),
+        (
+            changed("<mass value=\"2\"/>", "<mass value=\"0\"/>")
+                .replace("<mass value=\"1\"/>", "<mass value=\"0\"/>"),
+            "",
+            "the link `boom` moves and has no mass",
+        ),
+        (
+            changed("child link=\"tip\"", "child link=\"boom\""),
+            "",
+            "is the child of two joints",
+        ),
+        (
+            CRANE.to_owned(),
+            "joints = { knee = 0.1 }",
+            "urdf.joints.knee",
+        ),
+        (
+            CRANE.to_owned(),
+            "base = \"fixed\"\nvelocity = [1.0, 0.0, 0.0]",
+            "the root link is fixed",
+        ),
+        (CRANE.to_owned(), "joints = { hinge = 2.0 }", "hinge"),
+        ("<robot".to_owned(), "", "urdf.file"),
+    ];
+    for (urdf, keys, words) in faults {
+        let (status, out, error) = run(&urdf, &format!("duration = 0.0\n[urdf]\n{keys}\n"));
+        assert_eq!((status, out.as_str()), (Some(2), ""), "{words}: {error}");
+        assert!(error.contains(words), "{words}: {error}");
+        assert_eq!(error.trim_end().lines().count(), 1, "{error}");
+    }
+}

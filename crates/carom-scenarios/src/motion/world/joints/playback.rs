@@ -1,0 +1,187 @@
+//! The motion of jointed bodies to play: their shapes, rods between the joints of bodies without a shape, and pins along
+//! the axes of joints.
+
+use super::Jointed;
+use crate::motion::playback::{Hit, between, playback};
+use carom_geometry::{Ellipsoid, MassProperties, Rounded, Segment, Shape, SupportMap, Union};
+use carom_lie::Se3;
+use carom_motion::jointed::{JointEvent, JointedEnd, Reaction};
+use carom_motion::joints::kinds::Axes;
+use carom_motion::joints::{Joint, Multibody};
+use carom_motion::world::{BodySpec, WorldSpec};
+use carom_report::Record;
+use carom_variational::State;
+use nalgebra::{Unit, Vector3};
+
+/// Frames that are kept.
+const FRAMES: usize = 300;
+
+/// Impacts that are shown.
+const SHOWN: usize = 5_000;
+
+/// Radius of a rod, over the size of its body.
+const ROD: f64 = 0.04;
+
+/// Half length and radius of a pin, over the size of its body.
+const PIN: [f64; 2] = [0.25, 0.05];
+
+/// Frames and impacts of a run.
+pub(super) struct Film<'w> {
+    jointed: &'w Jointed,
+    stride: usize,
+    n_samples: usize,
+    frames: Vec<(f64, Vec<State>)>,
+    hits: Vec<(f64, Vec<Reaction>)>,
+}
+
+impl<'w> Film<'w> {
+    pub(super) fn new(jointed: &'w Jointed) -> Self {
+        Self {
+            jointed,
+            stride: jointed.setup.samples.len().div_ceil(FRAMES).max(1),
+            n_samples: 0,
+            frames: Vec::new(),
+            hits: Vec::new(),
+        }
+    }
+
+    pub(super) fn note(&mut self, event: &JointEvent<'_>) {
+        match *event {
+            JointEvent::Sample(sample) => {
+                if self.n_samples.is_multiple_of(self.stride) {
+                    let states = sample.posture.states.clone();
+                    self.frames.push((sample.time, states));
+                }
+                self.n_samples += 1;
+            }
+            JointEvent::Impact(impact) if self.hits.len() < SHOWN => {
+                self.hits.push((impact.time, impact.reactions.clone()));
+            }
+            _ => (),
+        }
+    }
+
+    /// Adds the motion to a record; `shapes` are those of the bodies.
+    pub(super) fn show(mut self, shapes: &[Option<Shape>], end: &JointedEnd, record: &mut Record) {
+        if self.frames.last().is_none_or(|(time, _)| *time < end.time) {
+            self.frames.push((end.time, end.posture.states.clone()));
+        }
+        let mb = self.jointed.world.multibody();
+        let start = &self.jointed.world.start().states;
+        let bodies = (0..mb.n_bodies()).filter_map(|body| {
+            let shape = shapes.get(body).and_then(Option::as_ref);
+            drawn(mb, body, shape, start)
+        });
+        let spec = WorldSpec {
+            bodies: bodies.collect(),
+            ..self.jointed.setup.spec.clone()
+        };
+        if spec.bodies.len() < mb.n_bodies() {
+            return;
+        }
+        let hits: Vec<Hit> = self.hits.iter().map(|hit| self.hit(hit)).collect();
+        playback(&spec, &self.frames, &hits, record);
+    }
+
+    /// Impulses of the joints on their children during an impact, where the joints are then.
+    fn hit(&self, (time, reactions): &(f64, Vec<Reaction>)) -> Hit {
+        let mb = self.jointed.world.multibody();
+        let start = &self.jointed.world.start().states;
+        let one = |reaction: &Reaction| {
+            let joint = mb.joints().get(reaction.joint)?;
+            let (state, mass) = (start.get(joint.child)?, mb.rigid(joint.child)?.mass());
+            let arm = within(state, &joint.frames(start).child.origin);
+            let frames = self.frames.iter();
+            let nodes = frames.filter_map(|(t, states)| Some((*t, states.get(joint.child)?)));
+            let nodes: Vec<(f64, &State)> = nodes.collect();
+            let (position, [x, y, z, w]) = between(&nodes, *time, mass);
+            let turn = carom_lie::So3::from_quaternion(w, &Vector3::new(x, y, z))?;
+            Some((Vector3::from(position) + turn.rotate(&arm), reaction.impulse))
+        };
+        Hit {
+            time: *time,
+            states: Vec::new(),
+            impulses: reactions.iter().filter_map(one).collect(),
+        }
+    }
+}
+
+/// A point in space as one of a body.
+fn within(state: &State, point: &Vector3<f64>) -> Vector3<f64> {
+    state.rotation.rotate_back(&(point - state.position))
+}
+
+/// A body with everything that is drawn of it.
+fn drawn(mb: &Multibody, body: usize, shape: Option<&Shape>, start: &[State]) -> Option<BodySpec> {
+    let state = start.get(body)?;
+    let ends: Vec<Vector3<f64>> = mb
+        .joints()
+        .iter()
+        .filter_map(|joint| {
+            let frames = joint.frames(start);
+            match (joint.child == body, joint.parent == Some(body)) {
+                (true, _) => Some(within(state, &frames.child.origin)),
+                (_, true) => Some(within(state, &frames.parent.origin)),
+                _ => None,
+            }
+        })
+        .collect();
+    let reach = ends.iter().map(|end| end.norm()).fold(0.0, f64::max);
+    let size = match shape {
+        Some(shape) => shape.bounding_radius(),
+        None if reach > 0.0 => reach,
+        None => mb.size(),
+    };
+    let mut parts: Vec<Shape> = Vec::new();
+    match shape {
+        Some(shape) => parts.push(shape.clone()),
+        None => {
+            let mass = Ellipsoid::sphere(2.0 * ROD * size, Vector3::zeros()).ok()?;
+            parts.push(Shape::Ellipsoid(mass));
+            parts.extend(ends.iter().filter_map(|end| rod(&(end * 0.5), &(end * 0.5), ROD * size)));
+        }
+    }
+    for joint in mb.joints().iter().filter(|joint| joint.child == body) {
+        parts.extend(pins(joint, state, start, size));
+    }
+    let rigid = mb.rigid(body);
+    let mass = rigid.and_then(|r| MassProperties::new(r.mass(), *r.inertia()).ok());
+    Some(BodySpec {
+        name: mb.body_name(body).to_owned(),
+        mass,
+        shape: Shape::Union(Union::new(parts).ok()?),
+        configuration: Se3::new(state.rotation, state.position),
+        velocity: Vector3::zeros(),
+        angular_velocity: Vector3::zeros(),
+    })
+}
+
+/// A capsule about a point, along a vector of half its length; `None` if that has none.
+fn rod(center: &Vector3<f64>, half: &Vector3<f64>, radius: f64) -> Option<Shape> {
+    let axis = Unit::try_new(*half, 0.0)?;
+    let core = Segment::new(half.norm(), &axis, *center).ok()?;
+    let capsule = Rounded::new(Shape::Segment(core), radius).ok()?;
+    Some(Shape::Rounded(Box::new(capsule)))
+}
+
+/// Pins along the axes of a joint that its child carries.
+fn pins(joint: &Joint, state: &State, start: &[State], size: f64) -> Vec<Shape> {
+    let side = joint.frames(start).child;
+    let at = within(state, &side.origin);
+    let pin = |k: usize| {
+        let axis = state.rotation.rotate_back(&side.axis(k));
+        rod(&at, &(axis * (PIN[0] * size)), PIN[1] * size)
+    };
+    let axes: &[usize] = match joint.kind.axes {
+        Axes::One => &[2],
+        Axes::Two => &[1],
+        _ if joint.kind.name == "planar" => &[2],
+        _ => &[],
+    };
+    let pins: Vec<Shape> = axes.iter().filter_map(|k| pin(*k)).collect();
+    if pins.is_empty() && !joint.kind.conditions.is_empty() {
+        let ball = Ellipsoid::sphere(2.0 * PIN[1] * size, at).ok();
+        return ball.map(Shape::Ellipsoid).into_iter().collect();
+    }
+    pins
+}

@@ -1,0 +1,421 @@
+//! Bodies, joints and pairs of a robot.
+
+use super::read::{Geometry, Joint, Robot};
+use super::tree::{Group, Tree};
+use super::{Base, Imported, Note, UrdfConfig};
+use crate::ScenarioError;
+use crate::lie_group::bouncing::read_mesh;
+use carom_geometry::Polyhedron;
+use carom_lie::{Se3, So3};
+use nalgebra::{Matrix3, Vector3};
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+use std::path::{Path, PathBuf};
+
+/// A group as a body of the world.
+struct Body {
+    name: String,
+    /// The frame that joints to it are given in: its place in the group's frame, or the group's place in space.
+    frame: Se3,
+    /// True if a cylinder is part of its shape; `None` without a shape.
+    round: Option<bool>,
+}
+
+/// Makes the parts of a world.
+pub(super) fn build(
+    config: &UrdfConfig,
+    mut robot: Robot,
+    tree: &Tree,
+) -> Result<Imported, ScenarioError> {
+    check_names(config, &robot)?;
+    let ignored = std::mem::take(&mut robot.ignored);
+    let mut builder = Builder {
+        config,
+        robot: &robot,
+        tree,
+        place: place(config)?,
+        bodies: Vec::new(),
+        imported: Imported {
+            ignored,
+            ..Imported::default()
+        },
+    };
+    for group in &tree.groups {
+        builder.body(group)?;
+    }
+    for group in &tree.groups {
+        if let Some(joint) = group.joint {
+            builder.joint(&robot.joints[joint], group)?;
+        }
+    }
+    builder.cylinders()?;
+    Ok(builder.imported)
+}
+
+/// Pose of the root link's frame.
+fn place(config: &UrdfConfig) -> Result<Se3, ScenarioError> {
+    crate::motion::finite("urdf.position", &config.position)?;
+    let rotation = match config.quaternion {
+        Some(quaternion) => crate::motion::unit_quaternion("urdf.quaternion", quaternion)?,
+        None => So3::identity(),
+    };
+    Ok(Se3::new(rotation, Vector3::from(config.position)))
+}
+
+/// Names of joints in the configuration are those of joints that move.
+fn check_names(config: &UrdfConfig, robot: &Robot) -> Result<(), ScenarioError> {
+    let positions = config.joints.keys().map(|name| ("joints", name));
+    let velocities = config.velocities.keys().map(|name| ("velocities", name));
+    let actuators = config.actuators.keys().map(|name| ("actuators", name));
+    for (key, name) in positions.chain(velocities).chain(actuators) {
+        let moves = |joint: &Joint| joint.name == *name && joint.kind != "fixed";
+        if !robot.joints.iter().any(moves) {
+            let message = format!("no joint that moves is called `{name}`");
+            return Err(ScenarioError::value(&format!("urdf.{key}.{name}"), message));
+        }
+    }
+    Ok(())
+}
+
+struct Builder<'a> {
+    config: &'a UrdfConfig,
+    robot: &'a Robot,
+    tree: &'a Tree,
+    place: Se3,
+    bodies: Vec<Body>,
+    imported: Imported,
+}
+
+impl Builder<'_> {
+    fn fault(&self, message: String) -> ScenarioError {
+        let file = self.config.file.display();
+        ScenarioError::value("urdf.file", format!("{file}: {message}"))
+    }
+
+    fn made<T: DeserializeOwned>(&self, keys: Value) -> Result<T, ScenarioError> {
+        serde_json::from_value(keys).map_err(|error| self.fault(error.to_string()))
+    }
+
+    /// The body of a group.
+    fn body(&mut self, group: &Group) -> Result<(), ScenarioError> {
+        let name = &self.robot.links[group.root].name;
+        if name == "ground" {
+            return Err(
+                self.fault("a link is called `ground`, which is the name of space".to_owned())
+            );
+        }
+        for (link, _) in group.members.iter().skip(1) {
+            let merged = [self.robot.links[*link].name.clone(), name.clone()];
+            self.imported.merged.push(merged);
+        }
+        let is_root = group.joint.is_none();
+        if is_root && self.is_fixed(group)? {
+            return self.ground(group);
+        }
+        if group.mass <= 0.0 {
+            return Err(self.fault(format!("the link `{name}` moves and has no mass")));
+        }
+        let (shape, has_cylinder) = self.shape(group, &group.center)?;
+        let round = shape.is_some().then_some(has_cylinder);
+        let mut keys = Map::new();
+        keys.insert("name".to_owned(), json!(name));
+        keys.insert("mass".to_owned(), json!(group.mass));
+        keys.insert("inertia".to_owned(), rows(&group.inertia));
+        if let Some(shape) = shape {
+            keys.insert("shape".to_owned(), shape);
+        }
+        if is_root {
+            let spin = Vector3::from(self.config.angular_velocity.unwrap_or_default());
+            let arm = self.place.rotation.rotate(&group.center);
+            let velocity = Vector3::from(self.config.velocity.unwrap_or_default());
+            keys.insert("position".to_owned(), list(&self.place.act(&group.center)));
+            keys.insert("quaternion".to_owned(), quaternion(&self.place.rotation));
+            keys.insert("velocity".to_owned(), list(&(velocity + spin.cross(&arm))));
+            keys.insert("angular_velocity".to_owned(), list(&spin));
+        }
+        self.bodies.push(Body {
+            name: name.clone(),
+            frame: Se3::new(So3::identity(), -group.center),
+            round,
+        });
+        let body = self.made(Value::Object(keys))?;
+        self.imported.bodies.push(body);
+        Ok(())
+    }
+
+    /// True if the root link stands still.
+    fn is_fixed(&self, group: &Group) -> Result<bool, ScenarioError> {
+        if self.config.base == Some(Base::Floating) && group.mass <= 0.0 {
+            let name = &self.robot.links[group.root].name;
+            let message = format!("the root link `{name}` has no mass, so that it is the ground");
+            return Err(ScenarioError::value("urdf.base", message));
+        }
+        let is_fixed = self.config.base == Some(Base::Fixed) || group.mass <= 0.0;
+        let moves = |v: Option<[f64; 3]>| v.is_some_and(|v| v != [0.0; 3]);
+        for (key, value) in [
+            ("urdf.velocity", self.config.velocity),
+            ("urdf.angular_velocity", self.config.angular_velocity),
+        ] {
+            if is_fixed && moves(value) {
+                return Err(ScenarioError::value(key, "the root link is fixed"));
+            }
+        }
+        Ok(is_fixed)
+    }
+
+    /// The root group as a fixed body, or as nothing but the ground.
+    fn ground(&mut self, group: &Group) -> Result<(), ScenarioError> {
+        let (shape, has_cylinder) = self.shape(group, &Vector3::zeros())?;
+        let Some(shape) = shape else {
+            self.bodies.push(Body {
+                name: "ground".to_owned(),
+                frame: self.place,
+                round: None,
+            });
+            return Ok(());
+        };
+        let name = &self.robot.links[group.root].name;
+        let body = self.made(json!({
+            "name": name,
+            "fixed": true,
+            "shape": shape,
+            // With an inertia the shape stays in its frame.
+            "inertia": rows(&Matrix3::identity()),
+            "position": list(&self.place.translation),
+            "quaternion": quaternion(&self.place.rotation),
+        }))?;
+        self.imported.bodies.push(body);
+        self.bodies.push(Body {
+            name: name.clone(),
+            frame: Se3::identity(),
+            round: Some(has_cylinder),
+        });
+        Ok(())
+    }
+
+    /// Shape of a group about a point of its frame; true if a cylinder is part of it.
+    fn shape(
+        &mut self,
+        group: &Group,
+        about: &Vector3<f64>,
+    ) -> Result<(Option<Value>, bool), ScenarioError> {
+        let mut parts = Vec::new();
+        let mut has_cylinder = false;
+        let robot = self.robot;
+        for (link, pose) in &group.members {
+            let link = &robot.links[*link];
+            for (origin, geometry) in &link.collisions {
+                let at = pose.compose(origin);
+                let at = Se3::new(at.rotation, at.translation - about);
+                has_cylinder |= matches!(geometry, Geometry::Cylinder(..));
+                parts.extend(self.part(&link.name, &at, geometry)?);
+            }
+        }
+        let shape = match parts.len() {
+            0 | 1 => parts.pop(),
+            _ => Some(json!({"type": "union", "parts": parts})),
+        };
+        Ok((shape, has_cylinder))
+    }
+
+    fn part(
+        &mut self,
+        link: &str,
+        at: &Se3,
+        geometry: &Geometry,
+    ) -> Result<Option<Value>, ScenarioError> {
+        let (center, turn) = (list(&at.translation), quaternion(&at.rotation));
+        let round = |kind: &str, radius: f64, length: f64| json!({"type": kind, "radius": radius, "half_length": 0.5 * length, "center": center, "quaternion": turn});
+        Ok(Some(match geometry {
+            Geometry::Box(size) => {
+                let half = size.map(|x| 0.5 * x);
+                json!({"type": "box", "half_extents": half, "center": center, "quaternion": turn})
+            }
+            Geometry::Sphere(radius) => {
+                json!({"type": "sphere", "radius": radius, "center": center})
+            }
+            Geometry::Cylinder(radius, length) => round("cylinder", *radius, *length),
+            Geometry::Capsule(radius, length) => round("capsule", *radius, *length),
+            Geometry::Mesh(address, scale) => return Ok(self.mesh(link, at, address, scale)),
+        }))
+    }
+
+    /// The hull of a mesh; a mesh that is not there is left out, and named.
+    fn mesh(&mut self, link: &str, at: &Se3, address: &str, scale: &[f64; 3]) -> Option<Value> {
+        let mut note = |why: String| self.imported.ignored.push(Note::new("mesh", link, &why));
+        let Some(path) = found(self.config, address) else {
+            note(format!(
+                "{address} is not found; `urdf.mesh_dir` says where meshes are"
+            ));
+            return None;
+        };
+        let mesh = match read_mesh("urdf.file", &path) {
+            Ok(mesh) => mesh,
+            Err(error) => {
+                note(error.to_string());
+                return None;
+            }
+        };
+        let vertices = mesh.vertices().iter();
+        let scaled = vertices.map(|v| at.act(&v.component_mul(&Vector3::from(*scale))));
+        let scaled: Vec<Vector3<f64>> = scaled.collect();
+        let hull = match Polyhedron::new(&scaled) {
+            Ok(hull) => hull,
+            Err(error) => {
+                note(error.to_string());
+                return None;
+            }
+        };
+        if Polyhedron::from_mesh(mesh).is_ok_and(|own| !own.is_convex()) {
+            note(format!("{address} is not convex: its hull takes its place"));
+        }
+        let vertices: Vec<Value> = hull.vertices().iter().map(list).collect();
+        Some(json!({"type": "polyhedron", "vertices": vertices}))
+    }
+
+    fn joint(&mut self, joint: &Joint, group: &Group) -> Result<(), ScenarioError> {
+        let kind = match joint.kind.as_str() {
+            "revolute" | "continuous" => "revolute",
+            "prismatic" => "prismatic",
+            "planar" => "planar",
+            other => {
+                let message = format!(
+                    "joint `{}`: joints of type `{other}` are not supported",
+                    joint.name
+                );
+                return Err(self.fault(message));
+            }
+        };
+        let links = &self.robot.links;
+        let parent_link = links.iter().position(|link| link.name == joint.parent);
+        let Some((place, pose)) = parent_link.map(|link| self.tree.places[link]) else {
+            return Ok(());
+        };
+        let child = links[group.root].name.clone();
+        // A planar joint has no axis: its frames are turned so that their z is it.
+        let turn = match kind {
+            "planar" => onto(&joint.axis),
+            _ => So3::identity(),
+        };
+        let in_group = pose.compose(&joint.origin);
+        let parent = &self.bodies[place];
+        let at = parent.frame.compose(&in_group);
+        let mut keys = Map::new();
+        let mut set = |key: &str, value: Value| keys.insert(key.to_owned(), value);
+        set("name", json!(joint.name));
+        set("type", json!(kind));
+        set("parent", json!(parent.name));
+        set("child", json!(child));
+        let frame = |at: &Vector3<f64>, turn: &So3| json!({"position": list(at), "quaternion": quaternion(turn)});
+        set(
+            "parent_frame",
+            frame(&at.translation, &at.rotation.compose(&turn)),
+        );
+        set("child_frame", frame(&-group.center, &turn));
+        if kind != "planar" {
+            set("axis", list(&joint.axis));
+            if let Some(position) = self.config.joints.get(&joint.name) {
+                set("position", json!(position));
+            }
+            if let Some(velocity) = self.config.velocities.get(&joint.name) {
+                set("velocity", json!(velocity));
+            }
+        }
+        if joint.damping != 0.0 {
+            set("damping", json!(joint.damping));
+        }
+        if joint.friction != 0.0 {
+            set("friction", json!(joint.friction));
+        }
+        match joint.limits {
+            Some([lower, upper]) if lower < upper => {
+                set("limits", json!({"lower": lower, "upper": upper}));
+            }
+            Some([lower, upper]) => {
+                let why = format!("{lower} to {upper} leaves no room");
+                let note = Note::new("limit", &joint.name, &why);
+                self.imported.ignored.push(note);
+            }
+            None => (),
+        }
+        if let Some(actuator) = self.config.actuators.get(&joint.name) {
+            let mut actuator = actuator.clone();
+            if let Some(effort) = joint.effort.filter(|x| *x > 0.0) {
+                actuator.entry("limit").or_insert(json!(effort));
+            }
+            set("actuator", Value::Object(actuator));
+        }
+        let made = self.made(Value::Object(keys))?;
+        self.imported.joints.push(made);
+        Ok(())
+    }
+
+    /// Cylinders touch planes only: their bodies touch no other body of the robot.
+    fn cylinders(&mut self) -> Result<(), ScenarioError> {
+        let mut pairs = Vec::new();
+        for (i, first) in self.bodies.iter().enumerate() {
+            for second in &self.bodies[i + 1..] {
+                if let (Some(a), Some(b)) = (first.round, second.round)
+                    && (a || b)
+                {
+                    pairs.push([first.name.clone(), second.name.clone()]);
+                }
+            }
+        }
+        for between in pairs {
+            let name = format!("{} - {}", between[0], between[1]);
+            let why = "bodies with cylinders touch planes only";
+            self.imported.ignored.push(Note::new("contact", &name, why));
+            let pair = self.made(json!({"between": between, "collide": false}))?;
+            self.imported.pairs.push(pair);
+        }
+        Ok(())
+    }
+}
+
+/// Rotation that turns z onto an axis.
+fn onto(axis: &Vector3<f64>) -> So3 {
+    let unit = axis.try_normalize(0.0).unwrap_or_else(Vector3::z);
+    let across = Vector3::z().cross(&unit);
+    match across.try_normalize(0.0) {
+        Some(about) => So3::exp(&(about * across.norm().atan2(unit.z))),
+        None if unit.z < 0.0 => So3::exp(&(Vector3::x() * std::f64::consts::PI)),
+        None => So3::identity(),
+    }
+}
+
+/// File of a mesh: beside the robot's file, or in the folder for meshes.
+fn found(config: &UrdfConfig, address: &str) -> Option<PathBuf> {
+    let path = address
+        .strip_prefix("package://")
+        .or(address.strip_prefix("file://"))
+        .unwrap_or(address);
+    let beside = config.file.parent().unwrap_or(Path::new(""));
+    let folders = [config.mesh_dir.as_deref(), Some(beside)];
+    // Of `package://name/meshes/a.stl` the name may be the folder itself.
+    let tails = [Some(path), path.split_once('/').map(|(_, tail)| tail)];
+    let all = folders.into_iter().flatten().flat_map(|folder| {
+        tails
+            .into_iter()
+            .flatten()
+            .map(move |tail| folder.join(tail))
+    });
+    all.into_iter().find(|path| path.is_file())
+}
+
+fn list(v: &Vector3<f64>) -> Value {
+    json!([v.x, v.y, v.z])
+}
+
+fn rows(m: &Matrix3<f64>) -> Value {
+    json!([
+        [m.m11, m.m12, m.m13],
+        [m.m21, m.m22, m.m23],
+        [m.m31, m.m32, m.m33]
+    ])
+}
+
+fn quaternion(rotation: &So3) -> Value {
+    let (w, v) = rotation.quaternion();
+    json!([w, v.x, v.y, v.z])
+}

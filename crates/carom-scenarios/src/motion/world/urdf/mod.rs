@@ -1,0 +1,104 @@
+//! `[urdf]`: a robot from its URDF as bodies and joints of a world.
+
+mod build;
+mod read;
+mod tree;
+
+use super::config::{BodyConfig, PairConfig};
+use super::joints::JointConfig;
+use crate::ScenarioError;
+use carom_report::input::read_text;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// Largest URDF file.
+const MAX_URDF_BYTES: u64 = 64 << 20;
+
+/// Support of the root link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Base {
+    Floating,
+    Fixed,
+}
+
+/// The keys of `[urdf]`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct UrdfConfig {
+    file: PathBuf,
+    #[serde(default)]
+    base: Option<Base>,
+    #[serde(default)]
+    position: [f64; 3],
+    #[serde(default)]
+    quaternion: Option<[f64; 4]>,
+    #[serde(default)]
+    velocity: Option<[f64; 3]>,
+    #[serde(default)]
+    angular_velocity: Option<[f64; 3]>,
+    #[serde(default)]
+    joints: BTreeMap<String, f64>,
+    #[serde(default)]
+    velocities: BTreeMap<String, f64>,
+    #[serde(default)]
+    actuators: BTreeMap<String, serde_json::Map<String, Value>>,
+    #[serde(default)]
+    mesh_dir: Option<PathBuf>,
+}
+
+/// Something of a model that the world has none of.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Note(String);
+
+impl Note {
+    fn new(what: &str, name: &str, why: &str) -> Self {
+        Self(format!("{what} `{name}`: {why}"))
+    }
+}
+
+/// A robot as parts of a world.
+#[derive(Debug, Default)]
+pub(super) struct Imported {
+    pub(super) bodies: Vec<BodyConfig>,
+    pub(super) joints: Vec<JointConfig>,
+    pub(super) pairs: Vec<PairConfig>,
+    /// Links that have become part of the body of another: both names.
+    merged: Vec<[String; 2]>,
+    ignored: Vec<Note>,
+}
+
+impl Imported {
+    /// Adds `merged` and `ignored` to the results of a record.
+    pub(super) fn report(&self, results: &mut BTreeMap<String, Value>) {
+        let merged = self
+            .merged
+            .iter()
+            .map(|[link, into]| json!({"link": link, "into": into}));
+        results.insert("merged".to_owned(), merged.collect());
+        if self.ignored.is_empty() {
+            return;
+        }
+        let ignored = results
+            .entry("ignored".to_owned())
+            .or_insert_with(|| json!([]));
+        if let Some(list) = ignored.as_array_mut() {
+            list.extend(self.ignored.iter().map(|note| json!(note.0)));
+        }
+    }
+}
+
+impl UrdfConfig {
+    /// Reads the file and what it names.
+    pub(super) fn import(&self) -> Result<Imported, ScenarioError> {
+        let place = |message: String| {
+            ScenarioError::value("urdf.file", format!("{}: {message}", self.file.display()))
+        };
+        let text = read_text(&self.file, MAX_URDF_BYTES).map_err(|e| place(e.to_string()))?;
+        let robot = read::read(&text).map_err(place)?;
+        let tree = tree::tree(&robot).map_err(place)?;
+        build::build(self, robot, &tree)
+    }
+}
