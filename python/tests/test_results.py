@@ -183,6 +183,9 @@ def test_a_run_says_what_it_was_given(tmp_path: pathlib.Path) -> None:
 def modules() -> list[Any]:
     names = [f"carom.{m.name}" for m in pkgutil.iter_modules(carom.__path__)]
     needed = {
+        "carom._mujoco_joints": "mujoco",
+        "carom._mujoco_shapes": "mujoco",
+        "carom._mujoco_world": "mujoco",
         "carom.drake": "pydrake",
         "carom.jax": "jax",
         "carom.mujoco": "mujoco",

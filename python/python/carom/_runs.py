@@ -15,6 +15,8 @@ from numpy.typing import ArrayLike
 from . import _html, _native
 from ._arrays import Floats, count, floats, word
 from ._errors import CaromError
+from ._joint_arrays import JointArrays
+from ._toml import dumps, has_infinity
 
 
 def scenarios() -> list[dict[str, str]]:
@@ -318,6 +320,13 @@ class World:
         TOML, or the same as a dictionary; ``carom.show("world")`` has every key. Bodies and planes are
         those given here: at least one body.
 
+    Attributes
+    ----------
+    config : str or dict
+        As given.
+    ignored : list of tuple
+        What an importer left out: what it is, its name, and why.
+
     Examples
     --------
     >>> import carom
@@ -338,6 +347,7 @@ class World:
 
     def __init__(self, config: str | Mapping[str, Any]) -> None:
         self.config = config if isinstance(config, str) else _plain(config, "config")
+        self.ignored: list[tuple[str, str, str]] = []
 
     @classmethod
     def from_toml(cls, text: str) -> World:
@@ -360,6 +370,31 @@ class World:
         'completed'
         """
         return cls(word(text, "text"))
+
+    @classmethod
+    def from_urdf(cls, path: str | os.PathLike[str], **keys: Any) -> World:
+        """A world with the robot of a URDF.
+
+        Parameters
+        ----------
+        path : str or path
+            The file; meshes are looked for beside it.
+        **keys
+            Keys of the world. ``urdf`` takes those of ``[urdf]``: ``base``, ``position``, ``joints``, ``actuators``.
+
+        Returns
+        -------
+        World
+            Read when it runs; the record of its motion has ``ignored`` and ``merged``.
+
+        Examples
+        --------
+        >>> import carom
+        >>> carom.World.from_urdf("robot.urdf", urdf={"base": "fixed"}, duration=1.0).config["urdf"]
+        {'file': 'robot.urdf', 'base': 'fixed'}
+        """
+        urdf = {"file": os.fspath(path), **_plain(keys.pop("urdf", {}), "urdf")}
+        return cls({**keys, "urdf": urdf})
 
     def run(
         self,
@@ -401,7 +436,10 @@ class World:
         >>> kinds.count("sample"), kinds.count("impact") == len(motion.impacts)
         (21, True)
         """
-        motion = Motion(run("world", self.config, set=set, seed=seed))
+        config = self.config
+        if not isinstance(config, str) and has_infinity(config):
+            config = dumps(config)
+        motion = Motion(run("world", config, set=set, seed=seed))
         if observe is not None:
             for kind, event in motion.events():
                 observe(kind, event)
@@ -439,6 +477,11 @@ class Motion:
         In space, m/s and rad/s.
     impacts, contacts : list of dict
         As in the record.
+    joint_position, joint_velocity, joint_force : dict of str to ndarray of shape (T,)
+        By coordinate: rad or m, their rates, and the force of spring, damper, friction and actuator along it. Of a
+        spherical joint, by its name, quaternion (T, 4) and angular velocity (T, 3).
+    joint_load : dict of str to ndarray of shape (T - 1, 6)
+        By joint: force (N) and moment (N m) on the child, in space, mean over the step that ends at each sample.
 
     Examples
     --------
@@ -464,6 +507,11 @@ class Motion:
         self.angular_velocity: Floats = self.rows[:, :, 12:15]
         self.impacts: list[dict[str, Any]] = record["impacts"]
         self.contacts: list[dict[str, Any]] = record["contacts"]
+        joints = JointArrays(record)
+        self.joint_position = joints.position
+        self.joint_velocity = joints.velocity
+        self.joint_force = joints.force
+        self.joint_load = joints.load
 
     def events(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """What happened, in the order of time; impacts before a sample of the same time.
@@ -485,7 +533,7 @@ class Motion:
         found: list[tuple[str, dict[str, Any]]] = [("impact", impact) for impact in self.impacts]
         for contact in self.contacts:
             found.append(("established", {**contact, "time": contact["begin"]}))
-            found += [("mode", {**contact, **mode}) for mode in contact["modes"]]
+            found += [("mode", {**contact, **mode}) for mode in contact.get("modes", [])]
             if contact["end"] is not None:
                 found.append(("released", {**contact, "time": contact["end"]}))
         found += [("sample", {"time": float(rows[0, 0]), "rows": rows}) for rows in self.rows]

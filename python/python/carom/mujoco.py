@@ -23,10 +23,12 @@ from ._contacts import Contacts
 from ._errors import CaromError
 from ._impact import Impact, judge_rows
 from ._linearize import Linearization, check, linearized
+from ._mujoco_world import Importer
 from ._quadruped import STANCE, quadruped_xml
 from ._results import Judgement
+from ._runs import World
 
-__all__ = ["Linearization", "Recorder", "Step", "impact", "linearize", "quadruped"]
+__all__ = ["Linearization", "Recorder", "Step", "impact", "linearize", "quadruped", "world"]
 
 
 def quadruped(**options: Any) -> tuple[Any, Any]:
@@ -59,6 +61,51 @@ def quadruped(**options: Any) -> tuple[Any, Any]:
     data.qpos[2] -= lowest + 1e-6
     mj.mj_forward(model, data)
     return model, data
+
+
+def world(model: Any, data: Any, *, restitution: float = 0.0, **world_keys: Any) -> World:
+    """The world of a model and a state: its bodies, joints, limits, springs, actuators, shapes and contacts.
+
+    A body is MuJoCo's with all that is welded to it, about its center of mass in the axes of ``ximat``. Coordinates keep
+    the names of MuJoCo's joints and are ``qpos - qpos0``. Hinges that cross at right angles are one ``universal`` or
+    ``gimbal`` joint, two slides and a hinge about their normal one ``planar``, slide and hinge on one axis one
+    ``cylindrical``; joints of one body that are none of these get light links in between.
+
+    Parameters
+    ----------
+    model : mujoco.MjModel
+        As loaded.
+    data : mujoco.MjData
+        State at the start: ``qpos``, ``qvel``, ``ctrl``.
+    restitution : float
+        Of all contacts, in [0, 1]; limits have 0.
+    **world_keys
+        Other keys of the world, such as ``duration`` or ``law``, which replace those of the model.
+
+    Returns
+    -------
+    World
+        Its ``ignored`` has a tuple (what, name, why) for everything of the model that the world has none of.
+
+    Raises
+    ------
+    CaromError
+        If ``model`` and ``data`` are not MuJoCo's, or nothing moves.
+
+    Examples
+    --------
+    >>> import carom.mujoco
+    >>> model, data = carom.mujoco.quadruped()
+    >>> world = carom.mujoco.world(model, data, duration=0.1)
+    >>> len(world.config["bodies"]), len(world.config["joints"])
+    (13, 12)
+    """
+    _check_state(model, data)
+    importer = Importer(model, data)
+    config = importer.read(restitution, world_keys)
+    made = World(config)
+    made.ignored = importer.ignored
+    return made
 
 
 def impact(

@@ -392,7 +392,7 @@ fn found(config: &UrdfConfig, address: &str) -> Option<PathBuf> {
         .unwrap_or(address);
     let beside = config.file.parent().unwrap_or(Path::new(""));
     let folders = [config.mesh_dir.as_deref(), Some(beside)];
-    // Of `package://name/meshes/a.stl` the name may be the folder itself.
+    // The name in `package://name/meshes/a.stl` may be the folder itself.
     let tails = [Some(path), path.split_once('/').map(|(_, tail)| tail)];
     let all = folders.into_iter().flatten().flat_map(|folder| {
         tails
